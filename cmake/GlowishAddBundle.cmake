@@ -1,0 +1,34 @@
+# glowish_add_bundle(NAME MODEL [API static|dynamic] [WEIGHTS file|embed]
+#                    [OPTIONS ...])
+#
+# Compiles MODEL (a path) when the project is built, and gives a library target
+# NAME: linking it adds the object and the folder of the header "NAME.h". The
+# weights are then in ${NAME_WEIGHTS_FILE} (set in the caller's scope), unless
+# they are embedded.  OPTIONS go to model-compiler as they are.
+function(glowish_add_bundle name model)
+  cmake_parse_arguments(ARG "" "API;WEIGHTS" "OPTIONS" ${ARGN})
+  if(NOT ARG_API)
+    set(ARG_API static)
+  endif()
+  if(NOT ARG_WEIGHTS)
+    set(ARG_WEIGHTS file)
+  endif()
+  get_filename_component(model ${model} ABSOLUTE)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name}.bundle)
+  set(outputs ${folder}/${name}.o ${folder}/${name}.h)
+  if(ARG_WEIGHTS STREQUAL "file")
+    list(APPEND outputs ${folder}/${name}.weights.bin)
+    set(${name}_WEIGHTS_FILE ${folder}/${name}.weights.bin PARENT_SCOPE)
+  endif()
+  add_custom_command(OUTPUT ${outputs}
+    COMMAND ${GLOWISH_MODEL_COMPILER} -model=${model} -backend=CPU
+      -emit-bundle=${folder} -network-name=${name} -bundle-api=${ARG_API}
+      -weights=${ARG_WEIGHTS} ${ARG_OPTIONS}
+    DEPENDS ${model} ${GLOWISH_MODEL_COMPILER}
+    COMMENT "Compiling ${name} from ${model}" VERBATIM)
+  add_library(${name} STATIC ${folder}/${name}.o ${folder}/${name}.h)
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE C)
+  set_source_files_properties(${folder}/${name}.o PROPERTIES
+    EXTERNAL_OBJECT TRUE GENERATED TRUE)
+  target_include_directories(${name} INTERFACE ${folder})
+endfunction()

@@ -1,0 +1,52 @@
+# Compiler settings and the libraries that every room may use.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 99)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET default)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+
+# Optimised builds keep their assertions: a wrong graph must stop the compiler
+# and not reach a product.
+string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
+string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
+# Line tables are what a sanitizer's stack trace needs; full debug information
+# of LLVM's headers would double the build.
+string(REPLACE "-O2 -g" "-O1 -gline-tables-only" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+add_link_options(-fuse-ld=lld)
+
+find_package(LLVM 19.1 REQUIRED CONFIG HINTS /usr/lib/llvm-19/lib/cmake/llvm)
+find_package(Protobuf REQUIRED)
+find_library(ONNX_PROTO_LIBRARY onnx_proto REQUIRED)
+find_library(GLOG_LIBRARY glog REQUIRED)
+
+add_library(glowish_options INTERFACE)
+target_include_directories(glowish_options INTERFACE
+  ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
+target_include_directories(glowish_options SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
+target_compile_definitions(glowish_options INTERFACE
+  __STDC_LIMIT_MACROS __STDC_FORMAT_MACROS __STDC_CONSTANT_MACROS _GNU_SOURCE
+  GLOWISH_VERSION="${PROJECT_VERSION}")
+target_compile_options(glowish_options INTERFACE
+  -Wall -Wextra -Wno-unused-parameter -Werror=return-type -Werror=switch
+  $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-strict-aliasing>)
+target_link_libraries(glowish_options INTERFACE LLVM-19 ${GLOG_LIBRARY})
+
+if(GLOWISH_SANITIZE)
+  # The shared libLLVM is not instrumented, so containers that cross the
+  # boundary would be reported falsely.
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr,function
+    -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()

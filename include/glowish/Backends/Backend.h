@@ -1,0 +1,46 @@
+//===- Backend.h - What runs or compiles the IR ---------------*- C++ -*-===//
+
+#ifndef GLOWISH_BACKENDS_BACKEND_H
+#define GLOWISH_BACKENDS_BACKEND_H
+
+#include "glowish/IR/IR.h"
+#include "glowish/IR/MemoryPlan.h"
+#include "glowish/Optimizer/Passes.h"
+
+namespace glowish {
+
+/// A program ready to run in this process. Reentrant: all state is in the
+/// three memory regions, laid out by its MemoryPlan.
+class Executable {
+public:
+  virtual ~Executable() = default;
+  /// Each region is aligned to MemoryPlan::alignment and as large as the plan
+  /// says.
+  virtual llvm::Error run(const uint8_t *constants, uint8_t *mutables,
+                          uint8_t *activations) const = 0;
+};
+
+/// A back end: what it takes, what it does to the IR, and how to run it.
+class Backend {
+public:
+  virtual ~Backend() = default;
+  virtual llvm::StringRef getName() const = 0;
+
+  /// GraphPassContext::isSupported.
+  virtual bool isSupported(const Node &node) const = 0;
+  /// GraphPassContext::canFuse.
+  virtual bool canFuse(const Node &anchor, ScalarOp op) const = 0;
+
+  /// The back end's own rewriting of the IR, after the common pipeline and
+  /// before the memory plan: kernel selection, packing of weights.
+  virtual llvm::Error prepare(IRFunction &function) { return llvm::Error::success(); }
+
+  /// Makes \p function runnable in this process. It and \p plan outlive the
+  /// result.
+  virtual llvm::Expected<std::unique_ptr<Executable>>
+  compile(const IRFunction &function, const MemoryPlan &plan) = 0;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_BACKENDS_BACKEND_H

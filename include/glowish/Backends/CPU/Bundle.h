@@ -1,0 +1,44 @@
+//===- Bundle.h - What an application links -------------------*- C++ -*-===//
+//
+// A bundle is an object file with one entry function, a header and the
+// weights. docs/bundle.md is its contract.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GLOWISH_BACKENDS_CPU_BUNDLE_H
+#define GLOWISH_BACKENDS_CPU_BUNDLE_H
+
+#include "glowish/Backends/CPU/CPUBackend.h"
+
+namespace glowish {
+
+enum class BundleApi { Static, Dynamic };
+enum class BundleWeights { File, Embed };
+
+/// The version of the contract between a header and its object.
+constexpr unsigned bundleAbiVersion = 1;
+
+struct BundleOptions {
+  std::string folder;
+  /// Names the files and prefixes all symbols. A C identifier.
+  std::string networkName;
+  std::string entryName;
+  BundleApi api = BundleApi::Static;
+  BundleWeights weights = BundleWeights::File;
+  /// checksum64 of the model file.
+  uint64_t modelHash = 0;
+};
+
+/// Whether \p name can name a C function: letters, digits and underscores, no
+/// digit first, no keyword of C or C++.
+bool isCIdentifier(llvm::StringRef name);
+
+/// Writes NAME.o, NAME.h, and the weights: NAME.weights.bin (and for the
+/// static API NAME.weights.txt, for #include in an array), or nothing where
+/// they are embedded. All files appear, or none.
+llvm::Error writeBundle(CPUBackend &backend, const IRFunction &function,
+                        const MemoryPlan &plan, const BundleOptions &options);
+
+} // namespace glowish
+
+#endif // GLOWISH_BACKENDS_CPU_BUNDLE_H

@@ -1,0 +1,65 @@
+//===- CPUBackend.h - Native code through LLVM ----------------*- C++ -*-===//
+
+#ifndef GLOWISH_BACKENDS_CPU_CPUBACKEND_H
+#define GLOWISH_BACKENDS_CPU_CPUBACKEND_H
+
+#include "glowish/Backends/Backend.h"
+#include "glowish/Backends/CPU/TargetDescription.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/CodeGen.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+
+namespace glowish {
+
+/// What is compiled for. Empty strings mean the host.
+struct TargetOptions {
+  std::string triple;
+  std::string cpu;
+  std::vector<std::string> attributes;
+  std::string abi;
+  llvm::FloatABI::ABIType floatABI = llvm::FloatABI::Default;
+  llvm::Reloc::Model relocationModel = llvm::Reloc::PIC_;
+  llvm::CodeModel::Model codeModel = llvm::CodeModel::Small;
+};
+
+/// The LLVM back end: to the host's memory (ORC) and to objects for any
+/// target that LLVM knows.
+class CPUBackend : public Backend {
+public:
+  /// An error names a triple, CPU or feature that LLVM does not know.
+  static llvm::Expected<std::unique_ptr<CPUBackend>>
+  create(const TargetOptions &options);
+  ~CPUBackend() override;
+
+  llvm::StringRef getName() const override { return "CPU"; }
+  bool isSupported(const Node &node) const override;
+  bool canFuse(const Node &anchor, ScalarOp op) const override;
+  llvm::Error prepare(IRFunction &function) override;
+  llvm::Expected<std::unique_ptr<Executable>>
+  compile(const IRFunction &function, const MemoryPlan &plan) override;
+
+  /// An LLVM module with the entry
+  ///   int entryName(const uint8_t *constants, uint8_t *mutables,
+  ///                 uint8_t *activations)
+  /// which returns 0; everything else in it is internal. Not yet optimised.
+  llvm::Expected<std::unique_ptr<llvm::Module>>
+  emitModule(llvm::LLVMContext &context, const IRFunction &function,
+             const MemoryPlan &plan, llvm::StringRef entryName);
+  /// Optimises \p module and writes an object file of it.
+  llvm::Expected<llvm::SmallVector<char, 0>> emitObject(llvm::Module &module);
+
+  llvm::TargetMachine &getTargetMachine() { return *machine; }
+  const TargetDescription &getTarget() const { return target; }
+
+private:
+  CPUBackend(std::unique_ptr<llvm::TargetMachine> machine,
+             TargetDescription target);
+  std::unique_ptr<llvm::TargetMachine> machine;
+  TargetDescription target;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_BACKENDS_CPU_CPUBACKEND_H

@@ -1,0 +1,19 @@
+//===- Interpreter.h - The reference back end -----------------*- C++ -*-===//
+
+#ifndef GLOWISH_BACKENDS_INTERPRETER_INTERPRETER_H
+#define GLOWISH_BACKENDS_INTERPRETER_INTERPRETER_H
+
+#include "glowish/Backends/Backend.h"
+
+namespace glowish {
+
+/// The back end that the others are checked against: plain loops, sums in
+/// double.
+std::unique_ptr<Backend> createInterpreter();
+
+/// A NodeEvaluator: lowers and interprets one node with constant operands.
+llvm::Expected<std::vector<Tensor>> evaluateNode(const Node &node);
+
+} // namespace glowish
+
+#endif // GLOWISH_BACKENDS_INTERPRETER_INTERPRETER_H

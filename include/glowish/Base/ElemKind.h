@@ -1,0 +1,83 @@
+//===- ElemKind.h - Kinds of tensor elements ------------------*- C++ -*-===//
+
+#ifndef GLOWISH_BASE_ELEMKIND_H
+#define GLOWISH_BASE_ELEMKIND_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/ErrorHandling.h"
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace glowish {
+
+/// IEEE 754 binary16, kept as its bit pattern.
+struct Float16 {
+  uint16_t bits = 0;
+  Float16() = default;
+  /// Rounds to nearest, ties to even.
+  explicit Float16(float value);
+  operator float() const;
+};
+
+/// The upper half of an IEEE 754 binary32, kept as its bit pattern.
+struct BFloat16 {
+  uint16_t bits = 0;
+  BFloat16() = default;
+  /// Rounds to nearest, ties to even; a NaN stays a NaN.
+  explicit BFloat16(float value);
+  operator float() const;
+};
+
+enum class ElemKind : uint8_t {
+#define ELEM_KIND(ENUM, TYPE, SPELLING) ENUM,
+#include "glowish/Base/ElemKinds.def"
+};
+
+/// Bytes of one element.
+unsigned getElemSize(ElemKind kind);
+
+/// The spelling of \p kind in the text forms and in messages: "float",
+/// "int8q".
+llvm::StringRef getElemKindName(ElemKind kind);
+
+/// The inverse of getElemKindName.
+std::optional<ElemKind> parseElemKind(llvm::StringRef name);
+
+/// float, float16, bfloat16, double.
+bool isFloatKind(ElemKind kind);
+/// The signed and unsigned integers, neither bool nor quantized.
+bool isIntegerKind(ElemKind kind);
+bool isSignedIntegerKind(ElemKind kind);
+bool isQuantizedKind(ElemKind kind);
+
+/// The C++ type that stores an element of \p Kind.
+template <ElemKind Kind> struct ElemTypeOf;
+#define ELEM_KIND(ENUM, TYPE, SPELLING)                                        \
+  template <> struct ElemTypeOf<ElemKind::ENUM> {                              \
+    using type = TYPE;                                                         \
+  };
+#include "glowish/Base/ElemKinds.def"
+
+/// Calls \p fn with a value-initialised element of the C++ type that stores
+/// \p kind: `dispatchElemKind(kind, [&](auto zero) { using T = decltype(zero);
+/// ... })`.
+template <typename Fn> decltype(auto) dispatchElemKind(ElemKind kind, Fn &&fn) {
+  switch (kind) {
+#define ELEM_KIND(ENUM, TYPE, SPELLING)                                        \
+  case ElemKind::ENUM:                                                         \
+    return fn(TYPE());
+#include "glowish/Base/ElemKinds.def"
+  }
+  llvm_unreachable("not an element kind");
+}
+
+/// Whether elements of \p kind are stored as the C++ type \p T.
+template <typename T> bool isStoredAs(ElemKind kind) {
+  return dispatchElemKind(
+      kind, [](auto zero) { return std::is_same_v<decltype(zero), T>; });
+}
+
+} // namespace glowish
+
+#endif // GLOWISH_BASE_ELEMKIND_H

@@ -1,0 +1,91 @@
+//===- Tensor.h - Typed n-dimensional arrays ------------------*- C++ -*-===//
+
+#ifndef GLOWISH_BASE_TENSOR_H
+#define GLOWISH_BASE_TENSOR_H
+
+#include "glowish/Base/Type.h"
+#include <cstddef>
+#include <memory>
+
+namespace glowish {
+
+/// A dense, row-major, little-endian array of a Type. It owns its bytes
+/// (aligned to 64) or borrows them from memory that outlives it. Moves are
+/// cheap; copies are explicit (clone).
+class Tensor {
+public:
+  static constexpr size_t alignment = 64;
+
+  Tensor() = default;
+  /// Zero-filled.
+  explicit Tensor(const Type &type);
+  Tensor(Tensor &&) = default;
+  Tensor &operator=(Tensor &&) = default;
+
+  /// A tensor over bytes that somebody else owns: type.getSizeInBytes() of
+  /// them at \p data.
+  static Tensor borrow(const Type &type, void *data);
+
+  template <typename T>
+  static Tensor fromValues(const Type &type, llvm::ArrayRef<T> values) {
+    assert(int64_t(values.size()) == type.getNumElements());
+    Tensor tensor(type);
+    std::copy(values.begin(), values.end(), tensor.data<T>().begin());
+    return tensor;
+  }
+  template <typename T>
+  static Tensor fromValues(const Type &type, std::initializer_list<T> values) {
+    return fromValues(type, llvm::ArrayRef<T>(values.begin(), values.size()));
+  }
+
+  Tensor clone() const;
+  /// The same bytes under another type of the same size.
+  Tensor withType(const Type &newType) &&;
+
+  const Type &getType() const { return type; }
+  int64_t getNumElements() const { return type.getNumElements(); }
+  int64_t getSizeInBytes() const { return type.getSizeInBytes(); }
+
+  void *getBytes() { return bytes; }
+  const void *getBytes() const { return bytes; }
+  llvm::ArrayRef<uint8_t> getByteRange() const {
+    return llvm::ArrayRef<uint8_t>(static_cast<const uint8_t *>(bytes),
+                                   size_t(getSizeInBytes()));
+  }
+
+  template <typename T> llvm::MutableArrayRef<T> data() {
+    assert(isStoredAs<T>(type.getKind()) && "wrong element type");
+    return llvm::MutableArrayRef<T>(static_cast<T *>(bytes),
+                                    size_t(getNumElements()));
+  }
+  template <typename T> llvm::ArrayRef<T> data() const {
+    assert(isStoredAs<T>(type.getKind()) && "wrong element type");
+    return llvm::ArrayRef<T>(static_cast<const T *>(bytes),
+                             size_t(getNumElements()));
+  }
+
+  /// Element \p index (row-major) as a double, whatever the kind; quantized
+  /// elements as their integers.
+  double getAsDouble(int64_t index) const;
+  /// Integer and bool elements exactly (uint64 beyond int64 wraps); floats
+  /// truncated, saturated, NaN as 0.
+  int64_t getAsInt(int64_t index) const;
+  /// Rounds to a float kind; to an integer it truncates and saturates, NaN
+  /// gives 0. Quantized kinds take their integers.
+  void setFromDouble(int64_t index, double value);
+
+  /// Same type and same bytes.
+  bool isBitwiseEqual(const Tensor &other) const;
+
+private:
+  struct FreeDeleter {
+    void operator()(void *memory) const;
+  };
+  Type type = Type(ElemKind::Float, {0});
+  std::unique_ptr<void, FreeDeleter> owned;
+  void *bytes = nullptr;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_BASE_TENSOR_H

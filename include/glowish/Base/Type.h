@@ -1,0 +1,109 @@
+//===- Type.h - Tensor types ----------------------------------*- C++ -*-===//
+
+#ifndef GLOWISH_BASE_TYPE_H
+#define GLOWISH_BASE_TYPE_H
+
+#include "glowish/Base/ElemKind.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/Hashing.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Error.h"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace llvm {
+class raw_ostream;
+}
+
+namespace glowish {
+
+/// Extents of a tensor, outermost first. A scalar has none.
+using Dims = llvm::SmallVector<int64_t, 4>;
+using DimsRef = llvm::ArrayRef<int64_t>;
+
+/// How the integers of a quantized tensor map to real values:
+/// real = (q - offset) * scale. One pair for the tensor, or one per index of
+/// dimension `axis`.
+struct QuantParams {
+  std::vector<float> scales;
+  std::vector<int32_t> offsets;
+  /// The dimension that the pairs run along; -1 when there is one pair.
+  int axis = -1;
+
+  bool operator==(const QuantParams &other) const = default;
+};
+
+/// Element kind, shape and, for quantized kinds, quantization parameters.
+/// A value: cheap to copy, compared by content.
+class Type {
+public:
+  Type() = default;
+  Type(ElemKind kind, DimsRef shape) : kind(kind), shape(shape) {
+    assert(!isQuantizedKind(kind) && "a quantized type needs parameters");
+  }
+  Type(ElemKind kind, std::initializer_list<int64_t> shape)
+      : Type(kind, DimsRef(shape)) {}
+  Type(ElemKind kind, DimsRef shape, QuantParams params);
+
+  ElemKind getKind() const { return kind; }
+  DimsRef getShape() const { return shape; }
+  unsigned getRank() const { return shape.size(); }
+  int64_t getDim(unsigned index) const { return shape[index]; }
+
+  bool isQuantized() const { return quant != nullptr; }
+  const QuantParams &getQuantParams() const {
+    assert(quant && "not a quantized type");
+    return *quant;
+  }
+
+  /// Number of elements: 1 for a scalar, 0 when an extent is 0.
+  int64_t getNumElements() const;
+  /// Bytes of a dense tensor of this type.
+  int64_t getSizeInBytes() const {
+    return getNumElements() * getElemSize(kind);
+  }
+
+  /// The same kind and quantization with other extents.
+  Type withShape(DimsRef newShape) const;
+  Type withShape(std::initializer_list<int64_t> newShape) const {
+    return withShape(DimsRef(newShape));
+  }
+  /// The same extents with another, not quantized kind.
+  Type withKind(ElemKind newKind) const { return Type(newKind, shape); }
+
+  bool operator==(const Type &other) const;
+  bool operator!=(const Type &other) const { return !(*this == other); }
+
+  /// `float<1x224x224x3>`, `float<>` for a scalar,
+  /// `int8q<4x4, scale 0.5 offset 3>`,
+  /// `int8q<2x4, axis 0 scale [0.5, 0.25] offset [0, 0]>`.
+  void print(llvm::raw_ostream &os) const;
+  std::string str() const;
+
+private:
+  ElemKind kind = ElemKind::Float;
+  Dims shape;
+  std::shared_ptr<const QuantParams> quant;
+};
+
+llvm::hash_code hash_value(const Type &type);
+llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const Type &type);
+
+/// Row-major strides in elements of a dense tensor of \p shape.
+Dims getDenseStrides(DimsRef shape);
+
+/// "1x3x224x224" for messages; "scalar" for {}.
+std::string formatShape(DimsRef shape);
+
+/// The largest number of bytes of one tensor, and of elements, that the
+/// compiler accepts: products of hostile extents are refused before they
+/// overflow.
+constexpr int64_t maxTensorBytes = int64_t(1) << 40;
+
+/// Refuses negative extents and tensors of more than maxTensorBytes.
+llvm::Error checkShape(ElemKind kind, DimsRef shape);
+
+} // namespace glowish
+
+#endif // GLOWISH_BASE_TYPE_H

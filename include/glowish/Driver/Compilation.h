@@ -1,0 +1,90 @@
+//===- Compilation.h - The phases in their order --------------*- C++ -*-===//
+
+#ifndef GLOWISH_DRIVER_COMPILATION_H
+#define GLOWISH_DRIVER_COMPILATION_H
+
+#include "glowish/Backends/Backend.h"
+#include "glowish/Importer/ONNX.h"
+#include "glowish/Support/Timing.h"
+#include <set>
+
+namespace glowish {
+
+/// The phases, in order. Each ends with its verifier.
+enum class Phase { Import, Optimize, Lower, Schedule, IRGen, OptimizeIR, Plan };
+
+/// "import", "optimize", "lower", "schedule", "irgen", "optimize-ir", "plan".
+llvm::StringRef getPhaseName(Phase phase);
+std::optional<Phase> parsePhase(llvm::StringRef name);
+
+/// What a person wants to see of a compilation, and where it stops.
+struct CompilationOptions {
+  /// Print the graph to stderr after lowering, the IR before the plan.
+  bool dumpGraph = false;
+  bool dumpIR = false;
+  /// Write the lowered graph as Graphviz to this file.
+  std::string dotFile;
+  /// Print the unit to stderr after these passes, or after all that changed
+  /// it.
+  std::set<std::string> printAfter;
+  bool printAfterAll = false;
+  /// Run the verifiers after every pass.
+  bool verifyEach = false;
+  std::optional<Phase> stopAfter;
+  /// Where phases are timed; may be null.
+  PhaseTimer *timer = nullptr;
+};
+
+/// A model on its way from a file to an executable program. Owns the module,
+/// the IR and the memory plan.
+class Compilation {
+public:
+  Compilation(Backend &backend, CompilationOptions options)
+      : backend(backend), options(std::move(options)) {}
+
+  /// Reads \p path: an ONNX model (.onnx, .pb, .onnxtxt, .pbtxt), or a module
+  /// in the text form (.graph, with its constants in PATH.weights).
+  llvm::Error import(llvm::StringRef path, ImportOptions importOptions);
+  /// Starts from a module that was made some other way.
+  void setModule(std::unique_ptr<Module> newModule) {
+    module = std::move(newModule);
+  }
+  /// Runs the phases after Import, up to and with options.stopAfter.
+  llvm::Error run();
+
+  /// Whether run() came to the end: a plan exists.
+  bool isComplete() const { return complete; }
+  Module &getModule() { return *module; }
+  /// The function that is compiled: the module's first.
+  Function &getFunction() { return *module->getFunctions().front(); }
+  IRFunction &getIR() { return *ir; }
+  const MemoryPlan &getPlan() const { return plan; }
+  Backend &getBackend() { return backend; }
+
+private:
+  void beginPhase(Phase phase);
+  bool stopsAfter(Phase phase) const { return options.stopAfter == phase; }
+  llvm::Error optimizeGraph(const Pipeline &pipeline);
+  llvm::Error optimizeIR();
+  GraphPassContext getPassContext();
+
+  Backend &backend;
+  CompilationOptions options;
+  std::unique_ptr<Module> module;
+  std::unique_ptr<IRFunction> ir;
+  MemoryPlan plan;
+  bool complete = false;
+};
+
+/// Reads a module in the text form; its side file is PATH.weights, if that
+/// exists.
+llvm::Expected<std::unique_ptr<Module>> readModule(llvm::StringRef path);
+/// The same for the IR.
+llvm::Expected<std::unique_ptr<IRFunction>> readIR(llvm::StringRef path);
+/// Writes the text form to \p path and large constants to PATH.weights.
+llvm::Error writeModule(const Module &module, llvm::StringRef path);
+llvm::Error writeIR(const IRFunction &function, llvm::StringRef path);
+
+} // namespace glowish
+
+#endif // GLOWISH_DRIVER_COMPILATION_H

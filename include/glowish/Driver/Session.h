@@ -1,0 +1,43 @@
+//===- Session.h - Running a compiled model in this process ---*- C++ -*-===//
+
+#ifndef GLOWISH_DRIVER_SESSION_H
+#define GLOWISH_DRIVER_SESSION_H
+
+#include "glowish/Driver/Compilation.h"
+
+namespace glowish {
+
+/// A compiled program and its memory: set inputs, run, read outputs.
+class Session {
+public:
+  /// \p compilation is complete and outlives the session.
+  static llvm::Expected<std::unique_ptr<Session>>
+  create(Compilation &compilation);
+
+  /// Placeholders in the model's order.
+  llvm::ArrayRef<const Buffer *> getPlaceholders() const {
+    return placeholders;
+  }
+  /// The placeholder that the model calls \p name; the error lists the names.
+  llvm::Expected<const Buffer *> findPlaceholder(llvm::StringRef name) const;
+
+  /// Copies \p tensor, which has the placeholder's type; the error names the
+  /// placeholder and both types.
+  llvm::Error setInput(const Buffer *placeholder, const Tensor &tensor);
+  /// The placeholder's contents, borrowed.
+  Tensor getTensor(const Buffer *placeholder) const;
+
+  llvm::Error run();
+
+private:
+  Session(Compilation &compilation) : compilation(compilation) {}
+  Compilation &compilation;
+  std::unique_ptr<Executable> executable;
+  Tensor constants, mutables, activations;
+  std::vector<const Buffer *> placeholders;
+};
+
+
+} // namespace glowish
+
+#endif // GLOWISH_DRIVER_SESSION_H

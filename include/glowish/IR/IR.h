@@ -1,0 +1,225 @@
+//===- IR.h - Buffers and instructions ------------------------*- C++ -*-===//
+
+#ifndef GLOWISH_IR_IR_H
+#define GLOWISH_IR_IR_H
+
+#include "glowish/Base/Tensor.h"
+#include "glowish/Ops/OpInfo.h"
+#include "llvm/ADT/ilist.h"
+#include "llvm/ADT/ilist_node.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Casting.h"
+#include <list>
+#include <memory>
+
+namespace glowish {
+
+class IRFunction;
+class Instruction;
+
+/// Lifetime marks first, then the instructions of Instrs.td.
+enum class InstrKind : uint16_t {
+  Alloc,
+  Dealloc,
+#define INSTR(NAME) NAME,
+#define GET_INSTR_LIST
+#include "glowish/IR/InstrKinds.inc"
+};
+
+const OpInfo &getInstrInfo(InstrKind kind);
+std::optional<InstrKind> findInstrKind(llvm::StringRef name);
+llvm::ArrayRef<OpInfo> getInstrTable();
+
+/// Memory that instructions read and write: a constant, a placeholder's
+/// storage, an activation, or a view of one of these.
+class Buffer {
+public:
+  enum class Kind : uint8_t { Constant, Mutable, Activation, View };
+
+  Kind getKind() const { return kind; }
+  llvm::StringRef getName() const { return name; }
+  const Type &getType() const { return type; }
+  DimsRef getShape() const { return type.getShape(); }
+
+  bool isView() const { return kind == Kind::View; }
+  /// Constants and mutable weights: they live as long as the program.
+  bool isWeight() const {
+    return kind == Kind::Constant || kind == Kind::Mutable;
+  }
+
+  /// Constants: the bytes.
+  const Tensor &getTensor() const { return *payload; }
+  std::shared_ptr<const Tensor> getPayload() const { return payload; }
+  /// Mutable: the name in the model, and the direction.
+  llvm::StringRef getModelName() const { return modelName; }
+  bool isInput() const { return input; }
+  bool isOutput() const { return output; }
+
+  /// Views: the buffer that they show, never a view itself.
+  Buffer *getBase() const { return base; }
+  /// The base of a view, else the buffer itself.
+  Buffer *getRoot() { return base ? base : this; }
+  const Buffer *getRoot() const { return base ? base : this; }
+  /// Where element 0 is, in elements of the root.
+  int64_t getOffset() const { return offset; }
+  /// Elements of the root between neighbours of each dimension; 0 repeats.
+  DimsRef getStrides() const { return strides; }
+  /// Row-major without gaps. Dimensions of extent 1 don't matter.
+  bool isDense() const;
+
+  /// The operands that name this buffer; views of it are found from theirs.
+  llvm::ArrayRef<Instruction *> getUsers() const { return users; }
+  /// The views of this buffer.
+  llvm::ArrayRef<Buffer *> getViews() const { return views; }
+
+private:
+  friend class IRFunction;
+  friend class Instruction;
+  Kind kind;
+  std::string name;
+  Type type;
+  std::shared_ptr<const Tensor> payload;
+  std::string modelName;
+  bool input = false;
+  bool output = false;
+  Buffer *base = nullptr;
+  int64_t offset = 0;
+  Dims strides;
+  std::vector<Instruction *> users; // one entry an operand
+  std::vector<Buffer *> views;
+  std::list<std::unique_ptr<Buffer>>::iterator position;
+
+public:
+  /// Use IRFunction::create... instead.
+  Buffer() = default;
+};
+
+/// What it takes to make an instruction.
+struct InstrDraft {
+  InstrKind kind;
+  /// In the order of the record; null for an absent optional one.
+  llvm::SmallVector<Buffer *, 4> operands;
+  std::vector<AttrValue> attrs;
+};
+
+/// An instruction: a kind, buffers as operands with the roles of the record,
+/// attributes. Generated subclasses (ConvolutionInstr...) add named accessors
+/// and no data.
+class Instruction : public llvm::ilist_node<Instruction> {
+public:
+  Instruction(const Instruction &) = delete;
+  virtual ~Instruction();
+
+  InstrKind getKind() const { return kind; }
+  const OpInfo &getInfo() const { return getInstrInfo(kind); }
+  llvm::StringRef getKindName() const { return getInfo().name; }
+  /// The node that the instruction was made for; may be empty, need not be
+  /// unique. For messages and profiles.
+  llvm::StringRef getName() const { return name; }
+  IRFunction *getParent() const { return parent; }
+
+  unsigned getNumOperands() const { return operands.size(); }
+  /// Null for an absent optional operand.
+  Buffer *getOperand(unsigned index) const { return operands[index]; }
+  void setOperand(unsigned index, Buffer *buffer);
+  llvm::ArrayRef<Buffer *> getOperands() const { return operands; }
+  const OperandInfo &getOperandInfo(unsigned index) const {
+    return getInfo().getOperandInfo(index);
+  }
+  bool reads(unsigned index) const {
+    OperandRole role = getOperandInfo(index).role;
+    return role == OperandRole::In || role == OperandRole::InOut;
+  }
+  bool writes(unsigned index) const {
+    return getOperandInfo(index).role != OperandRole::In;
+  }
+
+  llvm::ArrayRef<AttrValue> getAttrs() const { return attrs; }
+  template <typename T> const T &getAttr(unsigned index) const {
+    return std::get<T>(attrs[index]);
+  }
+  void setAttr(unsigned index, AttrValue value) {
+    attrs[index] = std::move(value);
+  }
+  /// Number of @in operands: the inputs that a Program attribute counts from
+  /// is getNumProgramInputs.
+  unsigned getNumIns() const;
+  /// Inputs of the Program attribute: the element itself and the fused
+  /// operands of an anchor, all inputs of an ElementWiseLoop.
+  unsigned getNumProgramInputs() const;
+
+  InstrDraft getDraft() const {
+    return {kind, llvm::SmallVector<Buffer *, 4>(operands), attrs};
+  }
+
+protected:
+  Instruction(InstrDraft draft, llvm::StringRef name);
+
+private:
+  friend class IRFunction;
+  const InstrKind kind;
+  std::string name;
+  IRFunction *parent = nullptr;
+  llvm::SmallVector<Buffer *, 4> operands;
+  std::vector<AttrValue> attrs;
+};
+
+/// The program of one function: its buffers and a list of instructions.
+class IRFunction {
+public:
+  explicit IRFunction(llvm::StringRef name) : name(name) {}
+  IRFunction(const IRFunction &) = delete;
+  ~IRFunction();
+
+  llvm::StringRef getName() const { return name; }
+
+  Buffer *createConstant(llvm::StringRef name,
+                         std::shared_ptr<const Tensor> payload);
+  Buffer *createMutable(llvm::StringRef name, const Type &type,
+                        llvm::StringRef modelName, bool input, bool output);
+  Buffer *createActivation(llvm::StringRef name, const Type &type);
+  /// A view of \p base (of its base, when that is a view: offset and strides
+  /// are in elements of the root). \p type has the root's element kind.
+  Buffer *createView(llvm::StringRef name, Buffer *base, const Type &type,
+                     int64_t offset, DimsRef strides);
+  /// Deletes \p buffer, which has neither users nor views.
+  void eraseBuffer(Buffer *buffer);
+
+  /// In order of creation.
+  const std::list<std::unique_ptr<Buffer>> &getBuffers() const {
+    return buffers;
+  }
+  Buffer *findBuffer(llvm::StringRef name) const;
+
+  using InstrList = llvm::ilist<Instruction>;
+  InstrList &getInstrs() { return instrs; }
+  const InstrList &getInstrs() const { return instrs; }
+
+  /// Makes an instruction before \p before (null: at the end).
+  Instruction *create(llvm::StringRef name, InstrDraft draft,
+                      Instruction *before = nullptr);
+  template <typename T, typename... Args>
+  T *create(llvm::StringRef name, Args &&...args) {
+    return llvm::cast<T>(create(name, T::draft(std::forward<Args>(args)...)));
+  }
+  /// Deletes \p instr.
+  void erase(Instruction *instr);
+  void moveBefore(Instruction *instr, Instruction *before);
+
+private:
+  Buffer *addBuffer(llvm::StringRef name, Buffer::Kind kind, const Type &type);
+  std::string name;
+  std::list<std::unique_ptr<Buffer>> buffers;
+  llvm::StringMap<Buffer *> byName;
+  llvm::StringMap<unsigned> nextSuffix;
+  InstrList instrs;
+};
+
+/// Structure, types (the record's type rule), strided and in-place operands,
+/// views inside their base, every activation used only between its Alloc and
+/// Dealloc and written before it is read.
+llvm::Error verify(const IRFunction &function);
+
+} // namespace glowish
+
+#endif // GLOWISH_IR_IR_H

@@ -1,0 +1,27 @@
+//===- IRGen.h - From scheduled nodes to instructions ---------*- C++ -*-===//
+
+#ifndef GLOWISH_IRGEN_IRGEN_H
+#define GLOWISH_IRGEN_IRGEN_H
+
+#include "glowish/Graph/Nodes.h"
+#include "glowish/IR/IR.h"
+
+namespace glowish {
+
+/// An order of the nodes of \p function, operands first, with a small peak of
+/// live bytes: the best of several strategies. Linear-ish in the graph.
+std::vector<Node *> scheduleNodes(Function &function);
+
+/// Peak of live bytes when results live from their node to their last user;
+/// for reports and tests.
+uint64_t getSchedulePeak(llvm::ArrayRef<Node *> order);
+
+/// Makes the instructions of \p order. Placeholders and Constants become
+/// weights in the module's order; every other result an activation with an
+/// Alloc before its first and a Dealloc after its last use.
+llvm::Expected<std::unique_ptr<IRFunction>>
+generateIR(Function &function, llvm::ArrayRef<Node *> order);
+
+} // namespace glowish
+
+#endif // GLOWISH_IRGEN_IRGEN_H

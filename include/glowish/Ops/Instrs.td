@@ -1,0 +1,52 @@
+//===- Instrs.td - Instructions of the IR ----------------------*- td -*-===//
+
+include "Nodes.td"
+
+//===- Instructions of their own --------------------------------------------===//
+
+def Copy : Instr<"Copies elements between views"> {
+  let Description = [{
+    Slices, concatenations, transposes and broadcasts are copies between views
+    with suitable strides.
+  }];
+  let Operands = [OutOperand<"result">, Operand<"input">];
+  let Strided = ["result", "input"];
+}
+def Fill : Instr<"Stores one value in every element"> {
+  let Operands = [OutOperand<"result">];
+  let Attributes = [Attr<Float, "value", "the value">];
+  let Strided = ["result"];
+}
+def ElementWiseLoop : Instr<"A scalar program at every index"> {
+  let Description = [{
+    All element-wise nodes become this instruction. The inputs have the
+    result's shape (views with stride 0 broadcast); value i of the program is
+    the element of input i.
+  }];
+  let Operands = [OutOperand<"result">, VariadicOperand<"inputs">];
+  let Attributes = [Attr<Program, "program", "what is computed">];
+  let Strided = ["result", "inputs"];
+  let InPlace = ["inputs"];
+}
+
+//===- Instructions that compute a node -------------------------------------===//
+
+let Strided = ["result", "fused"] in {
+  def ConvolutionInstr : InstrFor<Convolution>;
+  def MatMulInstr : InstrFor<MatMul>;
+}
+let Strided = ["result"] in {
+  def MaxPoolInstr : InstrFor<MaxPool>;
+  def AvgPoolInstr : InstrFor<AvgPool>;
+  def ResizeInstr : InstrFor<Resize>;
+}
+def LocalResponseNormalizationInstr : InstrFor<LocalResponseNormalization>;
+let InPlace = ["input"] in
+def SoftmaxInstr : InstrFor<Softmax>;
+def ReduceInstr : InstrFor<Reduce>;
+def ArgMaxInstr : InstrFor<ArgMax>;
+def GatherInstr : InstrFor<Gather>;
+
+//===- Instructions of one back end -----------------------------------------===//
+
+include "CPUInstrs.td"

@@ -1,0 +1,225 @@
+//===- Nodes.td - Nodes of the graph ---------------------------*- td -*-===//
+
+include "OpBase.td"
+include "ScalarOps.td"
+
+//===- Storage --------------------------------------------------------------===//
+
+def Save : Node<"Writes a value to a placeholder: an output of the function"> {
+  let Operands = [Operand<"input">,
+                  Operand<"output", "a placeholder of the same type">];
+  let Results = [];
+}
+def Splat : Node<"A tensor with one value in every element"> {
+  let Attributes = [Attr<Kind, "elemKind", "element kind">,
+                    Attr<Ints, "shape", "extents">,
+                    Attr<Float, "value", "the value">];
+  let Source = "ONNX ConstantOfShape-9";
+}
+
+//===- Convolution and matrix multiplication --------------------------------===//
+
+def Convolution : Node<"2-D convolution of NHWC images"> {
+  let Description = [{
+    input [N, H, W, C], filter [OC, KH, KW, C / group], bias [OC], result
+    [N, OH, OW, OC] with OH = (H + top + bottom - dilation * (KH - 1) - 1) /
+    stride + 1. float16, bfloat16, float and double.
+  }];
+  let Operands = [Operand<"input">, Operand<"filter">,
+                  OptionalOperand<"bias">] # FusedOperands;
+  let Attributes = [Attr<Ints, "strides", "[vertical, horizontal]">,
+                    Attr<Ints, "pads", "[top, left, bottom, right]">,
+                    Attr<Ints, "dilations", "[vertical, horizontal]">,
+                    Attr<Int, "group", "number of groups of channels">,
+                    EpilogueAttr];
+  let Source = "ONNX Conv-11";
+}
+def MatMul : Node<"Matrix product, batched by leading dimensions"> {
+  let Description = [{
+    lhs [..., M, K], rhs [..., K, N], result [..., M, N]. The leading
+    dimensions broadcast. Both operands have at least rank 2.
+  }];
+  let Operands = [Operand<"lhs">, Operand<"rhs">] # FusedOperands;
+  let Attributes = [EpilogueAttr];
+  let Source = "ONNX MatMul-13";
+}
+def Gemm : Node<"alpha * A * B + beta * C"> {
+  let Description = [{
+    A [M, K], or [K, M] when transposed; B [K, N], or [N, K]; C broadcasts to
+    the result [M, N]. Lowered to MatMul.
+  }];
+  let Operands = [Operand<"a">, Operand<"b">, OptionalOperand<"c">];
+  let Attributes = [Attr<Float, "alpha", "factor of the product">,
+                    Attr<Float, "beta", "factor of c">,
+                    Attr<Bool, "transposeA", "a is [K, M]">,
+                    Attr<Bool, "transposeB", "b is [N, K]">];
+  let Source = "ONNX Gemm-13";
+}
+def FullyConnected : Node<"input * weights + bias"> {
+  let Description = [{
+    input [M, K], weights [K, N], bias [N], result [M, N]. Lowered to MatMul.
+  }];
+  let Operands = [Operand<"input">, Operand<"weights">, Operand<"bias">];
+}
+
+//===- Pooling --------------------------------------------------------------===//
+
+class Pool<string summary> : Node<summary> {
+  let Operands = [Operand<"input">];
+  let Attributes = [Attr<Ints, "kernels", "[height, width]">,
+                    Attr<Ints, "strides", "[vertical, horizontal]">,
+                    Attr<Ints, "pads", "[top, left, bottom, right]">,
+                    Attr<Ints, "dilations", "[vertical, horizontal]">];
+  let Description = "input [N, H, W, C], result [N, OH, OW, C].";
+}
+def MaxPool : Pool<"Largest element of each window; padding never wins"> {
+  let Source = "ONNX MaxPool-12";
+}
+def AvgPool : Pool<"Mean of each window"> {
+  let Attributes = [Attr<Ints, "kernels", "[height, width]">,
+                    Attr<Ints, "strides", "[vertical, horizontal]">,
+                    Attr<Ints, "pads", "[top, left, bottom, right]">,
+                    Attr<Ints, "dilations", "[vertical, horizontal]">,
+                    Attr<Bool, "countIncludePads",
+                         "padding counts in the divisor">];
+  let Source = "ONNX AveragePool-19";
+}
+class GlobalPool<string summary> : Node<summary> {
+  let Operands = [Operand<"input">];
+  let Description = "input [N, H, W, C], result [N, 1, 1, C]. Lowered to Reduce.";
+  let TypeRule = "inferGlobalPool";
+}
+def GlobalAvgPool : GlobalPool<"Mean of each channel"> {
+  let Source = "ONNX GlobalAveragePool-1";
+}
+def GlobalMaxPool : GlobalPool<"Largest element of each channel"> {
+  let Source = "ONNX GlobalMaxPool-1";
+}
+
+//===- Normalization and reduction ------------------------------------------===//
+
+def BatchNormalization : Node<"Normalization with fixed statistics"> {
+  let Description = [{
+    (input - mean) / sqrt(variance + epsilon) * scale + bias; the last four
+    operands are [C], C being the input's extent along `axis`. Lowered to Mul
+    and Add.
+  }];
+  let Operands = [Operand<"input">, Operand<"scale">, Operand<"bias">,
+                  Operand<"mean">, Operand<"variance">];
+  let Attributes = [Attr<Int, "axis", "the dimension of the channels">,
+                    Attr<Float, "epsilon", "added to the variance">];
+  let Source = "ONNX BatchNormalization-15";
+}
+def LocalResponseNormalization : Node<"Normalization over near channels"> {
+  let Description = [{
+    x / (bias + alpha / size * sum of squares)^beta, the sum over channels
+    c - floor((size - 1) / 2) ... c + ceil((size - 1) / 2) of the last
+    dimension.
+  }];
+  let Operands = [Operand<"input">];
+  let Attributes = [Attr<Int, "size", "channels of the window">,
+                    Attr<Float, "alpha", "">, Attr<Float, "beta", "">,
+                    Attr<Float, "bias", "">];
+  let Source = "ONNX LRN-13";
+}
+def Softmax : Node<"e^x / sum(e^x) along one dimension"> {
+  let Description = "The lowered graph has it along the last dimension only.";
+  let Operands = [Operand<"input">];
+  let Attributes = [Attr<Int, "axis", "dimension, counted from 0">];
+  let Source = "ONNX Softmax-13";
+}
+def LogSoftmax : Node<"x - log(sum(e^x)) along one dimension"> {
+  let Description = "Lowered to Reduce and element-wise nodes.";
+  let Operands = [Operand<"input">];
+  let Attributes = [Attr<Int, "axis", "dimension, counted from 0">];
+  let Source = "ONNX LogSoftmax-13";
+  let TypeRule = "inferSoftmax";
+}
+def Reduce : Node<"Reduction along some dimensions"> {
+  let Description = [{
+    A mean or a largest element of nothing (a zero extent) is refused; a sum
+    of nothing is 0, a product 1.
+  }];
+  let Operands = [Operand<"input">];
+  let Attributes = [Attr<String, "mode", "what is computed", "",
+                         ["sum", "mean", "max", "min", "prod"]>,
+                    Attr<Ints, "axes", "ascending, counted from 0">,
+                    Attr<Bool, "keepDims", "reduced dimensions stay as 1">];
+  let Source = "ONNX ReduceSum-13, ReduceMean-13, ReduceMax-13, ...";
+}
+def ArgMax : Node<"Index of the largest element along one dimension"> {
+  let Operands = [Operand<"input">];
+  let Attributes = [Attr<Int, "axis", "dimension, counted from 0">,
+                    Attr<Bool, "keepDims", "the dimension stays as 1">,
+                    Attr<Bool, "selectLast", "the last of equals wins">];
+  let Description = "The result is int64.";
+  let Source = "ONNX ArgMax-13";
+}
+
+//===- Data movement --------------------------------------------------------===//
+
+def Concat : Node<"Joins tensors along one dimension"> {
+  let Operands = [VariadicOperand<"inputs", "at least one">];
+  let Attributes = [Attr<Int, "axis", "dimension, counted from 0">];
+  let Source = "ONNX Concat-13";
+}
+def Slice : Node<"A box of a tensor, with steps"> {
+  let Operands = [Operand<"input">];
+  let Attributes = [Attr<Ints, "starts", "first index of each dimension">,
+                    Attr<Ints, "sizes", "the result's extents">,
+                    Attr<Ints, "steps", "may be negative, not 0">];
+  let Source = "ONNX Slice-13";
+}
+def Transpose : Node<"Permutes dimensions"> {
+  let Description = "Dimension i of the result is dimension permutation[i] of the input.";
+  let Operands = [Operand<"input">];
+  let Attributes = [Attr<Ints, "permutation", "a permutation of 0 ... rank-1">];
+  let Source = "ONNX Transpose-13";
+}
+def Reshape : Node<"The same elements under another shape"> {
+  let Operands = [Operand<"input">];
+  let Attributes = [Attr<Ints, "shape", "as many elements as the input has">];
+  let Source = "ONNX Reshape-14";
+}
+def Broadcast : Node<"Repeats along dimensions of extent 1"> {
+  let Operands = [Operand<"input">];
+  let Attributes = [Attr<Ints, "shape", "what the input broadcasts to">];
+  let Source = "ONNX Expand-13";
+}
+def Tile : Node<"Repeats a tensor along its dimensions"> {
+  let Operands = [Operand<"input">];
+  let Attributes = [Attr<Ints, "repeats", "one count a dimension">];
+  let Source = "ONNX Tile-13";
+}
+def Pad : Node<"Adds elements around a tensor, or takes some away"> {
+  let Description = "Negative pads crop; they need mode constant.";
+  let Operands = [Operand<"input">];
+  let Attributes = [Attr<Ints, "pads", "starts of all dimensions, then ends">,
+                    Attr<String, "mode", "", "", ["constant", "reflect", "edge"]>,
+                    Attr<Float, "value", "of mode constant">];
+  let Source = "ONNX Pad-13";
+}
+def Gather : Node<"Slices picked by index along one dimension"> {
+  let Description = [{
+    The result's shape is the input's with the dimension `axis` replaced by
+    the shape of indices (int32 or int64; negative ones count from the end;
+    out of range ones are clamped).
+  }];
+  let Operands = [Operand<"input">, Operand<"indices">];
+  let Attributes = [Attr<Int, "axis", "dimension, counted from 0">];
+  let Source = "ONNX Gather-13";
+}
+def Resize : Node<"Scales NHWC images"> {
+  let Description = "input [N, H, W, C], result [N, sizes[0], sizes[1], C].";
+  let Operands = [Operand<"input">];
+  let Attributes = [
+    Attr<Ints, "sizes", "[height, width] of the result">,
+    Attr<Float, "scaleH", "result height / input height, as the model says it">,
+    Attr<Float, "scaleW", "result width / input width">,
+    Attr<String, "mode", "", "", ["nearest", "linear"]>,
+    Attr<String, "coordinates", "where an output pixel lies in the input", "",
+         ["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"]>,
+    Attr<String, "nearestMode", "rounding of mode nearest", "",
+         ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]>];
+  let Source = "ONNX Resize-13";
+}

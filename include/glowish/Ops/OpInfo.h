@@ -1,0 +1,141 @@
+//===- OpInfo.h - What a record says about an operator --------*- C++ -*-===//
+//
+// The tables that glowish-tblgen makes from Nodes.td and Instrs.td. Printing,
+// parsing, comparing, hashing, cloning and structural verification are written
+// once, over these tables.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GLOWISH_OPS_OPINFO_H
+#define GLOWISH_OPS_OPINFO_H
+
+#include "glowish/Base/Type.h"
+#include "glowish/Ops/ScalarProgram.h"
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace glowish {
+
+/// The order is that of the alternatives of AttrValue.
+enum class AttrKind : uint8_t { Int, Ints, Float, Bool, String, Kind, Program };
+
+using AttrValue = std::variant<int64_t, std::vector<int64_t>, double, bool,
+                               std::string, ElemKind, ScalarProgram>;
+
+/// Agrees with isIdentical.
+llvm::hash_code hash_value(const AttrValue &value);
+
+/// Whether \p a can stand for \p b: floats compare by their bits, so that 0.0
+/// is not -0.0 and a NaN is itself.
+bool isIdentical(const AttrValue &a, const AttrValue &b);
+bool areIdentical(llvm::ArrayRef<AttrValue> a, llvm::ArrayRef<AttrValue> b);
+
+struct AttrInfo {
+  llvm::StringRef name;
+  AttrKind kind;
+  /// Null when the attribute must be given.
+  AttrValue (*getDefault)();
+  /// Accepted values of a String; empty for any.
+  llvm::ArrayRef<llvm::StringRef> allowed;
+  llvm::StringRef doc;
+};
+
+enum class OperandRole : uint8_t { In, Out, InOut, Scratch };
+
+/// "in", "out", "inout", "scratch".
+llvm::StringRef getRoleName(OperandRole role);
+
+struct OperandInfo {
+  llvm::StringRef name;
+  OperandRole role;
+  bool isOptional;
+  bool isVariadic;
+  /// May be a view with any strides (instructions).
+  bool isStrided;
+  /// May share its buffer with the @out operand (instructions).
+  bool isInPlace;
+  llvm::StringRef doc;
+};
+
+class OpView;
+using TypeList = llvm::SmallVector<Type, 1>;
+
+struct OpInfo {
+  llvm::StringRef name;
+  llvm::StringRef summary;
+  llvm::ArrayRef<OperandInfo> operands;
+  llvm::ArrayRef<llvm::StringRef> results; // nodes
+  llvm::ArrayRef<AttrInfo> attrs;
+  /// Infers the types of the results (nodes) or @out operands (instructions)
+  /// from operands and attributes, or says what is wrong with these.
+  llvm::Expected<TypeList> (*inferTypes)(const OpView &op);
+  /// The element-wise operator that a node is.
+  std::optional<ScalarOp> scalarOp;
+
+  bool isVariadic() const {
+    return !operands.empty() && operands.back().isVariadic;
+  }
+  /// The record of operand \p index of an operator with variadic operands.
+  const OperandInfo &getOperandInfo(unsigned index) const {
+    return operands[std::min<size_t>(index, operands.size() - 1)];
+  }
+  /// Position of attribute \p name; the number of attributes if there is none.
+  unsigned findAttr(llvm::StringRef name) const;
+};
+
+/// An operator as its type rule sees it: types of operands and attributes,
+/// whether it is a node or an instruction. Indices count @in operands in a
+/// node and in an instruction alike. glowish-tblgen derives a view with named
+/// accessors for each record.
+class OpView {
+public:
+  /// \p inputs: one a @in operand, null for an absent optional one.
+  /// \p outputs: the @out operands' types of an instruction, empty for a node.
+  OpView(const OpInfo &info, llvm::ArrayRef<const Type *> inputs,
+         llvm::ArrayRef<const Type *> outputs, llvm::ArrayRef<AttrValue> attrs)
+      : info(info), inputs(inputs), outputs(outputs), attrs(attrs) {}
+
+  const OpInfo &getInfo() const { return info; }
+  unsigned getNumInputs() const { return inputs.size(); }
+  bool hasInput(unsigned index) const {
+    return index < inputs.size() && inputs[index];
+  }
+  const Type &getInput(unsigned index) const { return *inputs[index]; }
+  llvm::ArrayRef<const Type *> getInputs() const { return inputs; }
+  unsigned getNumOutputs() const { return outputs.size(); }
+  const Type &getOutput(unsigned index) const { return *outputs[index]; }
+
+  template <typename T> const T &getAttr(unsigned index) const {
+    return std::get<T>(attrs[index]);
+  }
+
+  /// An error about operand \p index: "operand 'filter' (float<...>): WHAT";
+  /// a value of a variadic operand is called 'inputs[2]'.
+  llvm::Error operandError(unsigned index, const llvm::Twine &what) const;
+  /// An error about attribute \p name: "attribute 'strides': WHAT".
+  llvm::Error attrError(llvm::StringRef name, const llvm::Twine &what) const;
+
+private:
+  const OpInfo &info;
+  llvm::ArrayRef<const Type *> inputs;
+  llvm::ArrayRef<const Type *> outputs;
+  llvm::ArrayRef<AttrValue> attrs;
+};
+
+/// Number, kinds and allowed values of attributes, number and presence of
+/// operands: what a record alone decides. \p present: one an operand.
+llvm::Error checkStructure(const OpInfo &info, llvm::ArrayRef<bool> present,
+                           llvm::ArrayRef<AttrValue> attrs);
+
+/// The attributes of \p info that have defaults, at their defaults; the others
+/// value-initialised.
+std::vector<AttrValue> getDefaultAttrs(const OpInfo &info);
+
+/// The shape to which all of \p shapes broadcast as numpy's do; an error that
+/// names the two that don't fit.
+llvm::Expected<Dims> broadcastShapes(llvm::ArrayRef<DimsRef> shapes);
+
+} // namespace glowish
+
+#endif // GLOWISH_OPS_OPINFO_H

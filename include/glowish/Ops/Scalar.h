@@ -1,0 +1,176 @@
+//===- Scalar.h - Scalars that formulas compute with ----------*- C++ -*-===//
+//
+// The formulas of the element-wise records are templates over a scalar type S.
+// The interpreter instantiates them on Num<T>, defined here; the CPU back end
+// on a class that emits LLVM IR. Both offer, found by argument-dependent
+// lookup:
+//
+//   x + y, x - y, x * y, x / y, -x    with a double literal on either side too
+//   x < y, x <= y, x > y, x >= y, x == y   giving S::Bool
+//   !b, a && b, a || b                     on S::Bool
+//   select(b, x, y), min, max              NaN in either argument gives NaN
+//   exp, log, sqrt, floor, ceil, rint, tanh, erf, pow
+//   x.like(1.0)                            a literal of x's type
+//
+// A literal is converted to the scalar's type before the operation, so that a
+// float formula is computed in float.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GLOWISH_OPS_SCALAR_H
+#define GLOWISH_OPS_SCALAR_H
+
+#include "glowish/Ops/ScalarProgram.h"
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+namespace glowish {
+
+/// A scalar of arithmetic type \p T with the semantics of the operators:
+/// integers wrap, x / 0 is 0 for integers.
+template <typename T> struct Num {
+  using Bool = Num<bool>;
+  T value;
+
+  Num() = default;
+  explicit Num(T value) : value(value) {}
+  Num like(double literal) const { return Num(convert(literal)); }
+
+  /// A literal as a T; saturates, so that Clip's infinite bounds have a
+  /// meaning for integers.
+  static T convert(double literal) {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      if (!(literal > double(std::numeric_limits<T>::lowest())))
+        return literal == literal ? std::numeric_limits<T>::lowest() : T(0);
+      if (literal >= double(std::numeric_limits<T>::max()))
+        return std::numeric_limits<T>::max();
+    }
+    return T(literal);
+  }
+};
+
+/// Integer arithmetic goes through uint64_t: wrapping is defined there.
+template <typename T, typename Fn> Num<T> wrap(Num<T> x, Num<T> y, Fn fn) {
+  if constexpr (std::is_integral_v<T>)
+    return Num<T>(T(fn(uint64_t(x.value), uint64_t(y.value))));
+  else
+    return Num<T>(fn(x.value, y.value));
+}
+
+template <typename T> Num<T> operator+(Num<T> x, Num<T> y) {
+  return wrap(x, y, [](auto a, auto b) { return a + b; });
+}
+template <typename T> Num<T> operator-(Num<T> x, Num<T> y) {
+  return wrap(x, y, [](auto a, auto b) { return a - b; });
+}
+template <typename T> Num<T> operator*(Num<T> x, Num<T> y) {
+  return wrap(x, y, [](auto a, auto b) { return a * b; });
+}
+template <typename T> Num<T> operator/(Num<T> x, Num<T> y) {
+  if constexpr (std::is_integral_v<T>) {
+    if (y.value == 0)
+      return Num<T>(T(0));
+    if constexpr (std::is_signed_v<T>)
+      if (y.value == T(-1)) // lowest / -1 overflows
+        return Num<T>(T(0)) - x;
+  }
+  return Num<T>(T(x.value / y.value));
+}
+template <typename T> Num<T> operator-(Num<T> x) {
+  if constexpr (std::is_integral_v<T>)
+    return Num<T>(T(0)) - x;
+  else
+    return Num<T>(-x.value);
+}
+
+#define GLOWISH_NUM_COMPARE(OP)                                                \
+  template <typename T> Num<bool> operator OP(Num<T> x, Num<T> y) {            \
+    return Num<bool>(x.value OP y.value);                                      \
+  }                                                                            \
+  template <typename T> Num<bool> operator OP(Num<T> x, double y) {            \
+    return x OP x.like(y);                                                     \
+  }
+GLOWISH_NUM_COMPARE(<)
+GLOWISH_NUM_COMPARE(<=)
+GLOWISH_NUM_COMPARE(>)
+GLOWISH_NUM_COMPARE(>=)
+GLOWISH_NUM_COMPARE(==)
+#undef GLOWISH_NUM_COMPARE
+
+inline Num<bool> operator!(Num<bool> x) { return Num<bool>(!x.value); }
+inline Num<bool> operator&&(Num<bool> x, Num<bool> y) {
+  return Num<bool>(x.value && y.value);
+}
+inline Num<bool> operator||(Num<bool> x, Num<bool> y) {
+  return Num<bool>(x.value || y.value);
+}
+
+template <typename T> Num<T> select(Num<bool> c, Num<T> x, Num<T> y) {
+  return c.value ? x : y;
+}
+template <typename T> Num<T> max(Num<T> x, Num<T> y) {
+  if (y.value != y.value)
+    return y;
+  return x.value < y.value ? y : x;
+}
+template <typename T> Num<T> min(Num<T> x, Num<T> y) {
+  if (y.value != y.value)
+    return y;
+  return y.value < x.value ? y : x;
+}
+
+#define GLOWISH_NUM_LITERAL(FN)                                                \
+  template <typename T> Num<T> FN(Num<T> x, double y) {                        \
+    return FN(x, x.like(y));                                                   \
+  }                                                                            \
+  template <typename T> Num<T> FN(double x, Num<T> y) {                        \
+    return FN(y.like(x), y);                                                   \
+  }
+GLOWISH_NUM_LITERAL(operator+)
+GLOWISH_NUM_LITERAL(operator-)
+GLOWISH_NUM_LITERAL(operator*)
+GLOWISH_NUM_LITERAL(operator/)
+GLOWISH_NUM_LITERAL(max)
+GLOWISH_NUM_LITERAL(min)
+#undef GLOWISH_NUM_LITERAL
+
+#define GLOWISH_NUM_FUNCTION(FN)                                               \
+  template <typename T> Num<T> FN(Num<T> x) { return Num<T>(std::FN(x.value)); }
+GLOWISH_NUM_FUNCTION(exp)
+GLOWISH_NUM_FUNCTION(log)
+GLOWISH_NUM_FUNCTION(sqrt)
+GLOWISH_NUM_FUNCTION(floor)
+GLOWISH_NUM_FUNCTION(ceil)
+GLOWISH_NUM_FUNCTION(rint)
+GLOWISH_NUM_FUNCTION(tanh)
+GLOWISH_NUM_FUNCTION(erf)
+#undef GLOWISH_NUM_FUNCTION
+template <typename T> Num<T> pow(Num<T> x, Num<T> y) {
+  return Num<T>(std::pow(x.value, y.value));
+}
+
+/// The formulas: for each element-wise record NAME a struct
+/// `formula::NAME` with `template <class S> static auto eval(S x, S y, ...)`,
+/// its Float attributes passed as doubles after the operands.
+namespace formula {
+#define GET_SCALAR_FORMULAS
+#include "glowish/Ops/ScalarOps.inc"
+} // namespace formula
+
+/// Calls \p fn with the formula of \p op: `fn(formula::Relu())`.
+template <typename Fn>
+decltype(auto) dispatchScalarOp(ScalarOp op, Fn &&fn) {
+  switch (op) {
+#define SCALAR_OP(NAME)                                                        \
+  case ScalarOp::NAME:                                                         \
+    return fn(formula::NAME());
+#define GET_SCALAR_OP_LIST
+#include "glowish/Ops/ScalarOps.inc"
+  }
+  llvm_unreachable("not a scalar operator");
+}
+
+} // namespace glowish
+
+#endif // GLOWISH_OPS_SCALAR_H

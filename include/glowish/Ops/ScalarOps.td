@@ -1,0 +1,134 @@
+//===- ScalarOps.td - Element-wise operators -------------------*- td -*-===//
+
+//===- Arithmetic -----------------------------------------------------------===//
+
+let Kinds = NumberKinds in {
+  let IsCommutative = 1 in {
+    def Add : Binary<"x + y", "Sum"> { let Source = "ONNX Add-14"; }
+    def Mul : Binary<"x * y", "Product"> { let Source = "ONNX Mul-14"; }
+    def Max : Binary<"max(x, y)", "The larger; NaN if either is"> {
+      let Source = "ONNX Max-13";
+    }
+    def Min : Binary<"min(x, y)", "The smaller; NaN if either is"> {
+      let Source = "ONNX Min-13";
+    }
+  }
+  def Sub : Binary<"x - y", "Difference"> { let Source = "ONNX Sub-14"; }
+  def Div : Binary<"x / y",
+      "Quotient; integers truncate towards zero, x / 0 is 0"> {
+    let Source = "ONNX Div-14";
+  }
+  def Clip : Unary<"min(max(x, low), high)", "Limits to [low, high]"> {
+    let Attributes = [Attr<Float, "low", "lower bound">,
+                      Attr<Float, "high", "upper bound">];
+    let Source = "ONNX Clip-13";
+  }
+}
+let Kinds = SignedKinds in {
+  def Abs : Unary<"max(x, -x)", "Magnitude"> { let Source = "ONNX Abs-13"; }
+  def Neg : Unary<"-x", "Negation"> { let Source = "ONNX Neg-13"; }
+  def Relu : Unary<"max(x, 0.0)", "Rectified linear unit"> {
+    let Source = "ONNX Relu-14";
+  }
+  def Sign : Unary<"select(x > 0.0, x.like(1.0), select(x < 0.0, x.like(-1.0), x))",
+                   "-1, 0 or 1"> {
+    let Source = "ONNX Sign-13";
+  }
+}
+
+//===- Functions ------------------------------------------------------------===//
+
+def Exp : Unary<"exp(x)", "e to the power x"> { let Source = "ONNX Exp-13"; }
+def Log : Unary<"log(x)", "Natural logarithm"> { let Source = "ONNX Log-13"; }
+def Sqrt : Unary<"sqrt(x)", "Square root"> { let Source = "ONNX Sqrt-13"; }
+def Reciprocal : Unary<"1.0 / x", "1 / x"> {
+  let Source = "ONNX Reciprocal-13";
+}
+def Floor : Unary<"floor(x)", "Largest integer not above"> {
+  let Source = "ONNX Floor-13";
+}
+def Ceil : Unary<"ceil(x)", "Smallest integer not below"> {
+  let Source = "ONNX Ceil-13";
+}
+def Round : Unary<"rint(x)", "Nearest integer, ties to even"> {
+  let Source = "ONNX Round-11";
+}
+def Tanh : Unary<"tanh(x)", "Hyperbolic tangent"> {
+  let Source = "ONNX Tanh-13";
+}
+def Erf : Unary<"erf(x)", "Error function"> { let Source = "ONNX Erf-13"; }
+def Pow : Binary<"pow(x, y)", "x to the power y"> {
+  let Source = "ONNX Pow-15";
+}
+
+//===- Activations ----------------------------------------------------------===//
+
+def Sigmoid : Unary<"1.0 / (1.0 + exp(-x))", "Logistic function"> {
+  let Source = "ONNX Sigmoid-13";
+}
+def Silu : Unary<"x / (1.0 + exp(-x))", "x * sigmoid(x)"> {
+  let Source = "Elfwing et al., arXiv 1702.03118";
+}
+def HardSigmoid : Unary<"min(max(x * alpha + beta, 0.0), 1.0)",
+                        "Piecewise linear sigmoid"> {
+  let Attributes = [Attr<Float, "alpha", "slope">,
+                    Attr<Float, "beta", "value at 0">];
+  let Source = "ONNX HardSigmoid-6";
+}
+def HardSwish : Unary<"x * min(max(x * (1.0 / 6.0) + 0.5, 0.0), 1.0)",
+                      "x * hardSigmoid(x) with slope 1/6"> {
+  let Source = "ONNX HardSwish-14";
+}
+def LeakyRelu : Unary<"select(x < 0.0, x * alpha, x)",
+                      "alpha * x below 0, else x"> {
+  let Attributes = [Attr<Float, "alpha", "slope below 0">];
+  let Source = "ONNX LeakyRelu-16";
+}
+def PRelu : Binary<"select(x < 0.0, x * y, x)", "y * x below 0, else x"> {
+  let Source = "ONNX PRelu-16";
+}
+def Elu : Unary<"select(x < 0.0, (exp(min(x, 0.0)) - 1.0) * alpha, x)",
+                "alpha * (e^x - 1) below 0, else x"> {
+  let Attributes = [Attr<Float, "alpha", "limit towards -infinity, negated">];
+  let Source = "ONNX Elu-6";
+}
+
+//===- Comparison and choice ------------------------------------------------===//
+
+let ResultKind = "Bool" in {
+  let Kinds = AnyKinds, IsCommutative = 1 in
+  def Equal : Binary<"x == y", "x == y"> { let Source = "ONNX Equal-13"; }
+  let Kinds = NumberKinds in {
+    def Less : Binary<"x < y", "x < y"> { let Source = "ONNX Less-13"; }
+    def Greater : Binary<"x > y", "x > y"> { let Source = "ONNX Greater-13"; }
+    def LessOrEqual : Binary<"x <= y", "x <= y"> {
+      let Source = "ONNX LessOrEqual-16";
+    }
+    def GreaterOrEqual : Binary<"x >= y", "x >= y"> {
+      let Source = "ONNX GreaterOrEqual-16";
+    }
+  }
+}
+let Kinds = BoolKind in {
+  def Not : Unary<"!x", "Negation"> { let Source = "ONNX Not-1"; }
+  let IsCommutative = 1 in {
+    def And : Binary<"x && y", "Conjunction"> { let Source = "ONNX And-7"; }
+    def Or : Binary<"x || y", "Disjunction"> { let Source = "ONNX Or-7"; }
+  }
+}
+def Select : ElementWise<["condition", "x", "y"], "select(condition, x, y)",
+                         "x where the condition holds, else y"> {
+  let Kinds = AnyKinds;
+  let FirstIsBool = 1;
+  let Source = "ONNX Where-16";
+}
+def Cast : Unary<"x", "Conversion to another element kind"> {
+  let Kinds = AnyKinds;
+  let ResultKind = "To";
+  let Description = [{
+    A float becomes an integer by truncation towards zero; what does not fit
+    saturates, NaN becomes 0. Integers wrap. Anything but 0 becomes true.
+  }];
+  let Attributes = [Attr<Kind, "to", "the result's element kind">];
+  let Source = "ONNX Cast-13";
+}

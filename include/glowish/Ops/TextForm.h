@@ -1,0 +1,149 @@
+//===- TextForm.h - Pieces that both text forms share ---------*- C++ -*-===//
+//
+// Lexer, and printers and parsers of names, types, attributes and constants.
+// The graph's form (Graph/GraphText.h) and the IR's (IR/IRText.h) are built
+// from them. Printing is canonical: print, parse, print gives the same bytes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GLOWISH_OPS_TEXTFORM_H
+#define GLOWISH_OPS_TEXTFORM_H
+
+#include "glowish/Base/Tensor.h"
+#include "glowish/Ops/OpInfo.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <memory>
+
+namespace glowish {
+
+/// `%conv1`, or `%"a/b:0"` where the name is not [A-Za-z_][A-Za-z0-9_.]*.
+void printName(llvm::raw_ostream &os, llvm::StringRef name);
+/// A quoted string. Escapes are \" \\ \n, and \0A for any byte (two
+/// hexadecimal digits): all that is not printable ASCII.
+void printQuoted(llvm::raw_ostream &os, llvm::StringRef text);
+/// The shortest decimal that reads back to the same double: 0.1, 6.0, 1e+20,
+/// inf, -inf, nan; the bits in hexadecimal for any other NaN than the positive
+/// quiet one without payload.
+void printDouble(llvm::raw_ostream &os, double value);
+/// ` {strides = [2, 2], group = 1, epilogue = {...}}`: attributes at their
+/// defaults are left out, and the braces with them when none is left.
+/// \p numInputs: inputs of a Program attribute.
+void printAttrs(llvm::raw_ostream &os, const OpInfo &info,
+                llvm::ArrayRef<AttrValue> attrs, unsigned numInputs);
+
+/// Where the bytes of large constants go. Constants of at most inlineLimit
+/// elements are printed as `[1, 2.5, ...]` (floats so that they read back
+/// exactly), larger ones as `external OFFSET` (bytes into the side file, a
+/// multiple of 64), or as `elided` where there is no side file; a text with
+/// elided constants can be read by people and is refused by the parsers.
+class ConstantWriter {
+public:
+  static constexpr int64_t inlineLimit = 16;
+  /// \p sideFile: null for `elided`.
+  explicit ConstantWriter(llvm::raw_ostream *sideFile) : sideFile(sideFile) {}
+  void print(llvm::raw_ostream &os, const Tensor &tensor);
+
+private:
+  llvm::raw_ostream *sideFile;
+  uint64_t offset = 0;
+};
+
+struct Token {
+  enum Kind {
+    Eof,
+    Identifier, // alloc, Convolution, float
+    Name,       // %x: text is the name, unescaped
+    String,     // "x": unescaped
+    Integer,    // -12
+    Float,      // 1.5, 1e-05, -inf
+    Digits,     // 1x224x224x3 in a type, 0x7FC00001 (bits) as a float
+    Punctuation // one of ( ) { } [ ] < > = , : ; @ or ->
+  };
+  Kind kind = Eof;
+  std::string text;
+  unsigned line = 1;
+  unsigned column = 1;
+};
+
+/// A cursor over the tokens of a text form, which outlives it. `//` begins a
+/// comment. The text may be hostile: shapes and sizes are checked before
+/// memory is taken for them. All errors are "FILE:LINE:COLUMN: WHAT".
+class TextParser {
+public:
+  /// \p sideFile: the external constants; null when there is none.
+  TextParser(llvm::StringRef text, std::string fileName,
+             std::shared_ptr<llvm::MemoryBuffer> sideFile);
+
+  const Token &peek() const { return token; }
+  bool atEnd() const { return token.kind == Token::Eof; }
+  llvm::Error error(const llvm::Twine &what) const;
+  /// An error when something follows, or could not be read.
+  llvm::Error expectEnd() const {
+    return atEnd() && lexError.empty() ? llvm::Error::success()
+                                       : error("expected the end");
+  }
+
+  /// Consumes punctuation or an identifier spelled \p text, if it is next.
+  bool consumeIf(llvm::StringRef text);
+  llvm::Error expect(llvm::StringRef text);
+  llvm::Expected<std::string> parseIdentifier(llvm::StringRef what);
+  llvm::Expected<std::string> parseName();
+  llvm::Expected<std::string> parseString();
+  llvm::Expected<int64_t> parseInt();
+  llvm::Expected<double> parseDouble();
+  llvm::Expected<std::vector<int64_t>> parseInts();
+  llvm::Expected<Type> parseType();
+  /// A program of \p numInputs inputs; when that is not known, the number of
+  /// the first step's value tells. Whether the steps fit together is for
+  /// ScalarProgram::check.
+  llvm::Expected<ScalarProgram>
+  parseProgram(std::optional<unsigned> numInputs = std::nullopt);
+  /// The optional `{name = value, ...}` after an operator of \p info;
+  /// attributes that are absent take their defaults or are refused.
+  /// \p numInputs: inputs of a Program attribute, if they are known.
+  llvm::Expected<std::vector<AttrValue>>
+  parseAttrs(const OpInfo &info,
+             std::optional<unsigned> numInputs = std::nullopt);
+  /// `[...]`, `external OFFSET`; the tensor of \p type.
+  llvm::Expected<Tensor> parseConstant(const Type &type);
+
+private:
+  /// Reads the next token; a malformed one is remembered as an Eof token with
+  /// a message that error() reports.
+  void advance();
+  void skipBlanks();
+  void lexNumber();
+  void lexQuoted();
+  void fail(const llvm::Twine &what);
+  char charAt(size_t ahead = 0) const {
+    return position + ahead < text.size() ? text[position + ahead] : '\0';
+  }
+
+  /// The elements of a list in \p open and \p close, separated by commas.
+  llvm::Error parseList(llvm::StringRef open, llvm::StringRef close,
+                        llvm::function_ref<llvm::Error()> parseElement);
+  /// A number of T's range, or a bool.
+  template <typename T> llvm::Expected<T> parseElement();
+  llvm::Expected<Dims> parseExtents();
+  llvm::Expected<QuantParams> parseQuantParams(DimsRef shape);
+  llvm::Expected<AttrValue> parseAttrValue(AttrKind kind,
+                                           std::optional<unsigned> numInputs);
+  llvm::Expected<unsigned> parseValueNumber();
+  llvm::Expected<ScalarStep> parseStep();
+  template <typename T> llvm::Expected<Tensor> parseInline(const Type &type);
+  llvm::Expected<Tensor> parseExternal(const Type &type);
+
+  llvm::StringRef text;
+  size_t position = 0;
+  unsigned line = 1;
+  size_t lineStart = 0;
+  std::string fileName;
+  std::shared_ptr<llvm::MemoryBuffer> sideFile;
+  Token token;
+  std::string lexError;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_OPS_TEXTFORM_H

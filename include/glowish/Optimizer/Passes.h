@@ -1,0 +1,48 @@
+//===- Passes.h - Passes over the graph -----------------------*- C++ -*-===//
+
+#ifndef GLOWISH_OPTIMIZER_PASSES_H
+#define GLOWISH_OPTIMIZER_PASSES_H
+
+#include "glowish/Graph/Evaluator.h"
+#include "glowish/Graph/Nodes.h"
+#include "glowish/Support/Pass.h"
+
+namespace glowish {
+
+/// What a pass may ask about the world around the graph.
+struct GraphPassContext {
+  /// Computes nodes with constant operands.
+  NodeEvaluator evaluate;
+  /// Whether the back end has an instruction for the node as it is; lowering
+  /// replaces the others. Null: every instruction of Instrs.td.
+  std::function<bool(const Node &node)> isSupported;
+  /// Whether the back end can fuse \p op into the epilogue of \p anchor. Null:
+  /// every scalar operator.
+  std::function<bool(const Node &anchor, ScalarOp op)> canFuse;
+};
+
+using GraphPass = PassInfo<Function, GraphPassContext>;
+using GraphPassHooks = PassHooks<Function>;
+
+/// All graph passes, from Passes.def, sorted by name.
+llvm::ArrayRef<GraphPass> getGraphPasses();
+
+/// Before lowering: clean-ups, layout, batch normalization folding.
+const Pipeline &getOptimizePipeline();
+/// From nodes to what the back end takes, and fusion afterwards.
+const Pipeline &getLowerPipeline();
+
+/// The contract between the graph and IRGen: each node is either element-wise,
+/// pure data movement that IRGen knows, or supported by the back end; images
+/// are NHWC; no node has only constant operands; all types static.
+llvm::Error verifyLowered(const Function &function,
+                          const GraphPassContext &context);
+
+#define GRAPH_PASS(FUNCTION, NAME, DOC)                                        \
+  llvm::Expected<bool> FUNCTION(Function &function,                            \
+                                const GraphPassContext &context);
+#include "glowish/Optimizer/Passes.def"
+
+} // namespace glowish
+
+#endif // GLOWISH_OPTIMIZER_PASSES_H

@@ -1,0 +1,88 @@
+//===- Pass.h - Passes, registries and pipelines --------------*- C++ -*-===//
+//
+// A pass is a function from a unit (a graph Function, an IRFunction) to
+// 'changed or not', registered by name. A pipeline is data: a list of names,
+// each group run once or to a fixed point.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GLOWISH_SUPPORT_PASS_H
+#define GLOWISH_SUPPORT_PASS_H
+
+#include "glowish/Support/Error.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace glowish {
+
+/// A pass over \p Unit that may look at \p Context.
+template <typename Unit, typename Context> struct PassInfo {
+  llvm::StringRef name;
+  /// One line for -list-passes.
+  llvm::StringRef doc;
+  /// Returns whether it changed the unit.
+  llvm::Expected<bool> (*run)(Unit &, const Context &);
+};
+
+/// A group of passes run in order, once or until none changes anything.
+struct PipelineStep {
+  std::vector<std::string> passes;
+  bool toFixedPoint = false;
+};
+using Pipeline = std::vector<PipelineStep>;
+
+/// What a driver wants to see or do between passes.
+template <typename Unit> struct PassHooks {
+  /// After each run of a pass; an error (of a verifier) stops the pipeline.
+  std::function<llvm::Error(llvm::StringRef pass, Unit &, bool changed)> after;
+};
+
+/// The most rounds of a fixed point: a pair of passes that undo each other is
+/// a bug that must not hang the compiler.
+constexpr unsigned maxFixedPointRounds = 32;
+
+/// Runs \p pipeline on \p unit with the passes of \p table.
+template <typename Unit, typename Context>
+llvm::Expected<bool>
+runPipeline(const Pipeline &pipeline,
+            llvm::ArrayRef<PassInfo<Unit, Context>> table, Unit &unit,
+            const Context &context, const PassHooks<Unit> &hooks = {}) {
+  auto runOne = [&](llvm::StringRef name) -> llvm::Expected<bool> {
+    for (const PassInfo<Unit, Context> &pass : table) {
+      if (pass.name != name)
+        continue;
+      llvm::Expected<bool> changed = pass.run(unit, context);
+      if (!changed)
+        return changed.takeError();
+      if (hooks.after)
+        if (llvm::Error error = hooks.after(name, unit, *changed))
+          return std::move(error);
+      return *changed;
+    }
+    return makeError("there is no pass called '{0}'", name);
+  };
+  bool changedAny = false;
+  for (const PipelineStep &step : pipeline) {
+    for (unsigned round = 0; round < maxFixedPointRounds; ++round) {
+      bool changed = false;
+      for (const std::string &name : step.passes) {
+        llvm::Expected<bool> result = runOne(name);
+        if (!result)
+          return result.takeError();
+        changed |= *result;
+      }
+      changedAny |= changed;
+      if (!changed || !step.toFixedPoint)
+        break;
+    }
+  }
+  return changedAny;
+}
+
+} // namespace glowish
+
+#endif // GLOWISH_SUPPORT_PASS_H

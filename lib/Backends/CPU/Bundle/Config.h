@@ -1,0 +1,21 @@
+//===- Config.h - The data of a bundle's object ---------------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_BACKENDS_CPU_BUNDLE_CONFIG_H
+#define GLOWISH_LIB_BACKENDS_CPU_BUNDLE_CONFIG_H
+
+#include "Header.h"
+#include "llvm/IR/Module.h"
+
+namespace glowish {
+
+/// Adds `const BundleConfig NAME_config` with its symbol table to \p module,
+/// in the layout that the dynamic header declares.
+void emitConfig(llvm::Module &module, const BundleFacts &facts);
+
+/// Adds `const uint8_t NAME_weights[]` to \p module.
+void emitWeights(llvm::Module &module, const BundleFacts &facts,
+                 llvm::ArrayRef<uint8_t> weights);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_BACKENDS_CPU_BUNDLE_CONFIG_H

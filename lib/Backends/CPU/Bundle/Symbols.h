@@ -1,0 +1,32 @@
+//===- Symbols.h - The placeholders as a bundle shows them ----*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_BACKENDS_CPU_BUNDLE_SYMBOLS_H
+#define GLOWISH_LIB_BACKENDS_CPU_BUNDLE_SYMBOLS_H
+
+#include "glowish/IR/MemoryPlan.h"
+
+namespace glowish {
+
+/// One placeholder of a bundle.
+struct BundleSymbol {
+  std::string modelName;
+  /// The model's name as a C identifier, unique in the bundle.
+  std::string identifier;
+  Type type;
+  /// 1 input, 2 output, 3 both, 0 neither (state): GLOWISH_INPUT | ...
+  unsigned direction;
+  /// Bytes from the start of the mutable region.
+  uint64_t offset;
+};
+
+/// The placeholders of \p function in the model's order.
+std::vector<BundleSymbol> getBundleSymbols(const IRFunction &function,
+                                           const MemoryPlan &plan);
+
+/// The number of an element kind in headers: GLOWISH_FLOAT is 0. Part of the
+/// ABI: the order of ElemKinds.def only grows at its end.
+inline unsigned getKindNumber(ElemKind kind) { return unsigned(kind); }
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_BACKENDS_CPU_BUNDLE_SYMBOLS_H

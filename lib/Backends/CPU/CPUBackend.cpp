@@ -1,0 +1,167 @@
+//===- CPUBackend.cpp - Native code through LLVM --------------------------===//
+
+#include "glowish/Backends/CPU/CPUBackend.h"
+#include "JIT.h"
+#include "ModuleEmitter.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
+
+using namespace glowish;
+
+static void initializeTargets() {
+  static const bool done = [] {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+    return true;
+  }();
+  (void)done;
+}
+
+/// "+a,-b": the host's own where nothing but the host is asked for.
+static std::string getFeatures(const TargetOptions &options) {
+  llvm::SubtargetFeatures features;
+  if (options.triple.empty() && options.cpu.empty())
+    for (const auto &feature : llvm::sys::getHostCPUFeatures())
+      features.AddFeature(feature.first(), feature.second);
+  for (llvm::StringRef attribute : options.attributes)
+    features.AddFeature(attribute);
+  // The host's features come out of a hash map.
+  std::vector<std::string> sorted = features.getFeatures();
+  if (options.attributes.empty())
+    llvm::sort(sorted);
+  return llvm::join(sorted, ",");
+}
+
+/// LLVM only warns of names that it does not know.
+static llvm::Error checkNames(const llvm::Target &target,
+                              llvm::StringRef triple, llvm::StringRef cpu,
+                              const TargetOptions &options) {
+  std::unique_ptr<llvm::MCSubtargetInfo> info(
+      target.createMCSubtargetInfo(triple, "", ""));
+  if (!cpu.empty() && !info->isCPUStringValid(cpu))
+    return makeError("-mcpu={0} is not a CPU of target '{1}'", cpu, triple);
+  for (llvm::StringRef attribute : options.attributes) {
+    llvm::StringRef name = attribute;
+    bool isSigned = name.consume_front("+") || name.consume_front("-");
+    bool isKnown =
+        llvm::any_of(info->getAllProcessorFeatures(),
+                     [&](const auto &known) { return name == known.Key; });
+    if (!isSigned || !isKnown)
+      return makeError("-mattr={0}: features of target '{1}' are written "
+                       "+name or -name, and it has none called '{2}'",
+                       attribute, triple, name);
+  }
+  return llvm::Error::success();
+}
+
+static llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
+createMachine(const TargetOptions &options) {
+  initializeTargets();
+  std::string triple = options.triple.empty()
+                           ? llvm::sys::getProcessTriple()
+                           : llvm::Triple::normalize(options.triple);
+  std::string message;
+  const llvm::Target *target =
+      llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target)
+    return makeError("-target={0}: {1}", options.triple, message);
+  std::string cpu = options.cpu;
+  if (options.triple.empty() && (cpu.empty() || cpu == "native"))
+    cpu = llvm::sys::getHostCPUName().str();
+  GLOWISH_CHECK(checkNames(*target, triple, cpu, options));
+
+  llvm::TargetOptions llvmOptions;
+  llvmOptions.FloatABIType = options.floatABI;
+  llvmOptions.MCOptions.ABIName = options.abi;
+  // What a formula says is what is computed; only a * b + c may be fused.
+  llvmOptions.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
+      triple, cpu, getFeatures(options), llvmOptions, options.relocationModel,
+      options.codeModel, llvm::CodeGenOptLevel::Default));
+  if (!machine)
+    return makeError("-target={0}: LLVM cannot generate code for it", triple);
+  return machine;
+}
+
+CPUBackend::CPUBackend(std::unique_ptr<llvm::TargetMachine> machine,
+                       TargetDescription target)
+    : machine(std::move(machine)), target(std::move(target)) {}
+
+CPUBackend::~CPUBackend() = default;
+
+llvm::Expected<std::unique_ptr<CPUBackend>>
+CPUBackend::create(const TargetOptions &options) {
+  GLOWISH_TRY(std::unique_ptr<llvm::TargetMachine> machine,
+              createMachine(options));
+  TargetDescription target = TargetDescription::forMachine(*machine);
+  return std::unique_ptr<CPUBackend>(
+      new CPUBackend(std::move(machine), std::move(target)));
+}
+
+llvm::Expected<std::unique_ptr<llvm::Module>>
+CPUBackend::emitModule(llvm::LLVMContext &context, const IRFunction &function,
+                       const MemoryPlan &plan, llvm::StringRef entryName) {
+  auto module = std::make_unique<llvm::Module>(entryName, context);
+  module->setTargetTriple(machine->getTargetTriple().str());
+  module->setDataLayout(machine->createDataLayout());
+  ModuleEmitter(*module, target).emit(function, plan, entryName);
+  std::string message;
+  llvm::raw_string_ostream os(message);
+  if (llvm::verifyModule(*module, &os))
+    return makeError("internal: the generated LLVM IR is wrong: {0}", message);
+  return module;
+}
+
+/// The kernels state their own vectors and unrolling: LLVM's passes clean up
+/// and allocate registers, and must not undo the tiling.
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::PipelineTuningOptions tuning;
+  tuning.LoopVectorization = false;
+  tuning.SLPVectorization = false;
+  tuning.LoopUnrolling = false;
+  tuning.LoopInterleaving = false;
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager sccs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine, tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(sccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2)
+      .run(module, modules);
+}
+
+llvm::Expected<llvm::SmallVector<char, 0>>
+CPUBackend::emitObject(llvm::Module &module) {
+  optimize(module, *machine);
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream os(object);
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, os, nullptr,
+                                   llvm::CodeGenFileType::ObjectFile))
+    return makeError("target '{0}' cannot write object files",
+                     machine->getTargetTriple().str());
+  passes.run(module);
+  return object;
+}
+
+llvm::Expected<std::unique_ptr<Executable>>
+CPUBackend::compile(const IRFunction &function, const MemoryPlan &plan) {
+  llvm::LLVMContext context;
+  GLOWISH_TRY(std::unique_ptr<llvm::Module> module,
+              emitModule(context, function, plan, jitEntryName));
+  GLOWISH_TRY(auto object, emitObject(*module));
+  return loadObject(object);
+}

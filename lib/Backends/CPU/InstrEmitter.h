@@ -1,0 +1,19 @@
+//===- InstrEmitter.h - The code of one instruction -----------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_BACKENDS_CPU_INSTREMITTER_H
+#define GLOWISH_LIB_BACKENDS_CPU_INSTREMITTER_H
+
+#include "glowish/Backends/CPU/TargetDescription.h"
+#include "glowish/IR/Instrs.h"
+#include "llvm/IR/Function.h"
+
+namespace glowish {
+
+/// Fills \p kernel, a void function with one pointer a present operand, with
+/// the code of \p instr.
+void emitInstruction(const Instruction &instr, llvm::Function &kernel,
+                     const TargetDescription &target);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_BACKENDS_CPU_INSTREMITTER_H

@@ -1,0 +1,20 @@
+//===- JIT.h - Running an object in this process --------------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_BACKENDS_CPU_JIT_H
+#define GLOWISH_LIB_BACKENDS_CPU_JIT_H
+
+#include "glowish/Backends/Backend.h"
+
+namespace glowish {
+
+/// The entry of objects that are to be loaded.
+constexpr llvm::StringLiteral jitEntryName = "glowish_jit_main";
+
+/// Loads an object made for this machine: the same bytes that a bundle gets,
+/// so that what is tested here is what is shipped.
+llvm::Expected<std::unique_ptr<Executable>>
+loadObject(llvm::ArrayRef<char> object);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_BACKENDS_CPU_JIT_H

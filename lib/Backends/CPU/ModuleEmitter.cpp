@@ -1,0 +1,154 @@
+//===- ModuleEmitter.cpp - From IR instructions to LLVM IR ----------------===//
+
+#include "ModuleEmitter.h"
+#include "InstrEmitter.h"
+#include "glowish/Ops/TextForm.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/IRBuilder.h"
+
+using namespace glowish;
+
+/// The operands that a kernel gets pointers to.
+static llvm::SmallVector<Buffer *, 4> getPresent(const Instruction &instr) {
+  llvm::SmallVector<Buffer *, 4> present;
+  for (Buffer *buffer : instr.getOperands())
+    if (buffer)
+      present.push_back(buffer);
+  return present;
+}
+
+/// Whether operand \p index shares its root with another operand, so that the
+/// kernel must not assume that they don't overlap.
+static bool isShared(llvm::ArrayRef<Buffer *> present, unsigned index) {
+  for (unsigned i = 0; i < present.size(); ++i)
+    if (i != index && present[i]->getRoot() == present[index]->getRoot())
+      return true;
+  return false;
+}
+
+/// Everything that the code of an instruction depends on: kind, attributes,
+/// operands' types and strides, which operands are absent or shared. Offsets
+/// are not part of it.
+static std::string getKey(const Instruction &instr) {
+  std::string key;
+  llvm::raw_string_ostream os(key);
+  os << instr.getKindName();
+  for (const Buffer *buffer : instr.getOperands()) {
+    if (!buffer) {
+      os << " none";
+      continue;
+    }
+    os << ' ' << buffer->getType();
+    if (!buffer->isDense()) {
+      os << " strides ";
+      llvm::interleave(buffer->getStrides(), os, ",");
+    }
+  }
+  llvm::SmallVector<Buffer *, 4> present = getPresent(instr);
+  for (unsigned i = 0; i < present.size(); ++i)
+    os << (isShared(present, i) ? 's' : '-');
+  printAttrs(os, instr.getInfo(), instr.getAttrs(),
+             instr.getNumProgramInputs());
+  return key;
+}
+
+llvm::Function *ModuleEmitter::createKernel(const Instruction &instr) {
+  llvm::LLVMContext &context = module.getContext();
+  llvm::SmallVector<Buffer *, 4> present = getPresent(instr);
+  std::vector<llvm::Type *> params(present.size(),
+                                   llvm::PointerType::getUnqual(context));
+  auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), params,
+                                       /*isVarArg=*/false);
+  auto *kernel = llvm::Function::Create(
+      type, llvm::GlobalValue::InternalLinkage,
+      llvm::formatv("k{0}_{1}", kernels.size(), instr.getKindName()).str(),
+      module);
+  target.addFunctionAttributes(*kernel);
+  kernel->addFnAttr(llvm::Attribute::NoInline);
+  kernel->addFnAttr(llvm::Attribute::NoUnwind);
+  for (unsigned i = 0; i < present.size(); ++i) {
+    if (!isShared(present, i))
+      kernel->addParamAttr(i, llvm::Attribute::NoAlias);
+    kernel->addParamAttr(i, llvm::Attribute::NonNull);
+  }
+  emitInstruction(instr, *kernel, target);
+  return kernel;
+}
+
+llvm::Function *ModuleEmitter::getKernel(const Instruction &instr) {
+  llvm::Function *&kernel = kernels[getKey(instr)];
+  if (!kernel)
+    kernel = createKernel(instr);
+  return kernel;
+}
+
+llvm::Function *ModuleEmitter::createEntry(llvm::StringRef name) {
+  llvm::LLVMContext &context = module.getContext();
+  llvm::Type *pointer = llvm::PointerType::getUnqual(context);
+  auto *type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context),
+                                       {pointer, pointer, pointer},
+                                       /*isVarArg=*/false);
+  auto *entry = llvm::Function::Create(
+      type, llvm::GlobalValue::ExternalLinkage, name, module);
+  target.addFunctionAttributes(*entry);
+  entry->addFnAttr(llvm::Attribute::NoUnwind);
+  entry->getArg(0)->setName("constantWeight");
+  entry->getArg(1)->setName("mutableWeight");
+  entry->getArg(2)->setName("activations");
+  return entry;
+}
+
+void ModuleEmitter::emitChecks(llvm::Function *entry,
+                               const MemoryPlan &plan) {
+  llvm::LLVMContext &context = module.getContext();
+  llvm::IRBuilder<> builder(
+      llvm::BasicBlock::Create(context, "entry", entry));
+  llvm::Type *intPtr = module.getDataLayout().getIntPtrType(context);
+  const uint64_t sizes[] = {plan.constantSize, plan.mutableSize,
+                            plan.activationSize};
+  auto returnIf = [&](llvm::Value *condition, EntryStatus status) {
+    auto *fail = llvm::BasicBlock::Create(context, "fail", entry);
+    auto *next = llvm::BasicBlock::Create(context, "next", entry);
+    builder.CreateCondBr(condition, fail, next);
+    builder.SetInsertPoint(fail);
+    builder.CreateRet(builder.getInt32(unsigned(status)));
+    builder.SetInsertPoint(next);
+  };
+  for (unsigned i = 0; i < 3; ++i) {
+    if (sizes[i] == 0)
+      continue;
+    llvm::Value *address = builder.CreatePtrToInt(entry->getArg(i), intPtr);
+    llvm::Value *zero = llvm::ConstantInt::get(intPtr, 0);
+    returnIf(builder.CreateICmpEQ(address, zero), EntryStatus::Null);
+    llvm::Value *low = builder.CreateAnd(
+        address, llvm::ConstantInt::get(intPtr, plan.alignment - 1));
+    returnIf(builder.CreateICmpNE(low, zero), EntryStatus::Alignment);
+  }
+}
+
+void ModuleEmitter::emit(const IRFunction &function, const MemoryPlan &plan,
+                         llvm::StringRef entryName) {
+  llvm::Function *entry = createEntry(entryName);
+  emitChecks(entry, plan);
+  llvm::IRBuilder<> builder(&entry->back());
+  auto getAddress = [&](const Buffer *buffer) {
+    const Buffer *root = buffer->getRoot();
+    unsigned region = root->getKind() == Buffer::Kind::Constant  ? 0
+                      : root->getKind() == Buffer::Kind::Mutable ? 1
+                                                                 : 2;
+    uint64_t offset =
+        plan.getOffset(root) +
+        buffer->getOffset() * getElemSize(root->getType().getKind());
+    return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(),
+                                              entry->getArg(region), offset);
+  };
+  for (const Instruction &instr : function.getInstrs()) {
+    if (llvm::isa<AllocInstr, DeallocInstr>(&instr))
+      continue;
+    llvm::SmallVector<llvm::Value *, 4> args;
+    for (Buffer *buffer : getPresent(instr))
+      args.push_back(getAddress(buffer));
+    builder.CreateCall(getKernel(instr), args);
+  }
+  builder.CreateRet(builder.getInt32(unsigned(EntryStatus::Success)));
+}

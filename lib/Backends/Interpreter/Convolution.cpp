@@ -1,0 +1,63 @@
+//===- Convolution.cpp - 2-D convolution ----------------------------------===//
+
+#include "InstrRunner.h"
+
+using namespace glowish;
+using namespace glowish::interpreter;
+
+template <typename T>
+static void convolve(const ConvolutionInstr &instr, const Memory &memory,
+                     llvm::MutableArrayRef<T> out, DimsRef outShape) {
+  DimsRef inShape = instr.getInput()->getShape();
+  DimsRef filterShape = instr.getFilter()->getShape();
+  auto in = getDense<const T>(memory, instr.getInput());
+  auto filter = getDense<const T>(memory, instr.getFilter());
+  const T *bias = instr.getBias()
+                      ? getDense<const T>(memory, instr.getBias()).data()
+                      : nullptr;
+  int64_t height = inShape[1], width = inShape[2], channels = inShape[3];
+  int64_t kernelH = filterShape[1], kernelW = filterShape[2];
+  int64_t depth = filterShape[3]; // input channels of a group
+  int64_t outPerGroup = outShape[3] / instr.getGroup();
+  auto strides = instr.getStrides();
+  auto pads = instr.getPads();
+  auto dilations = instr.getDilations();
+
+  size_t next = 0;
+  forEachIndex(outShape, [&](DimsRef index) {
+    int64_t channel = index[3];
+    int64_t firstChannel = channel / outPerGroup * depth;
+    double sum = bias ? double(bias[channel]) : 0.0;
+    for (int64_t kh = 0; kh < kernelH; ++kh) {
+      int64_t row = index[1] * strides[0] - pads[0] + kh * dilations[0];
+      if (row < 0 || row >= height)
+        continue;
+      for (int64_t kw = 0; kw < kernelW; ++kw) {
+        int64_t column = index[2] * strides[1] - pads[1] + kw * dilations[1];
+        if (column < 0 || column >= width)
+          continue;
+        const T *pixel = in.data() +
+                         ((index[0] * height + row) * width + column) *
+                             channels +
+                         firstChannel;
+        const T *weights =
+            filter.data() +
+            ((channel * kernelH + kh) * kernelW + kw) * depth;
+        for (int64_t c = 0; c < depth; ++c)
+          sum += double(pixel[c]) * double(weights[c]);
+      }
+    }
+    out[next++] = T(ComputeType<T>(sum));
+  });
+}
+
+void InstrRunner::visitConvolution(ConvolutionInstr &instr) {
+  const Type &type = instr.getInput()->getType();
+  Tensor result(Type(type.getKind(), instr.getResult()->getShape()));
+  dispatchFloatKind(type.getKind(), [&](auto zero) {
+    using T = decltype(zero);
+    convolve<T>(instr, memory, result.data<T>(), result.getType().getShape());
+  });
+  storeThroughEpilogue(memory, instr.getResult(), std::move(result),
+                       instr.getEpilogue(), instr.getFused());
+}

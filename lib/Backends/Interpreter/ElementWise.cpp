@@ -1,0 +1,111 @@
+//===- ElementWise.cpp - Scalar programs at every index -------------------===//
+
+#include "InstrRunner.h"
+#include "glowish/Ops/Scalar.h"
+
+using namespace glowish;
+using namespace glowish::interpreter;
+
+/// Whether the formula of \p Formula can be instantiated on elements stored as
+/// \p T: the record's kinds, at compile time.
+template <typename Formula, typename T> constexpr bool takes() {
+  using Kinds = ScalarOpInfo::Kinds;
+  using C = ComputeType<T>;
+  switch (Formula::kinds) {
+  case Kinds::Float:
+    return std::is_floating_point_v<C>;
+  case Kinds::Number:
+    return !std::is_same_v<T, bool>;
+  case Kinds::Signed:
+    return std::is_signed_v<C>;
+  case Kinds::Integer:
+    return std::is_integral_v<C> && !std::is_same_v<T, bool>;
+  case Kinds::Bool:
+    return std::is_same_v<T, bool>;
+  case Kinds::Any:
+    return true;
+  }
+}
+
+/// A computed \p value as an element of type \p To. Floats saturate, NaN
+/// becomes 0; integers wrap; anything but 0 is true.
+template <typename To, typename From> static To convert(From value) {
+  if constexpr (std::is_same_v<To, bool>)
+    return value != From(0);
+  else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>)
+    return Num<To>::convert(double(value));
+  else
+    return To(value);
+}
+
+/// \p Formula at every index: arguments of storage type \p T, results \p R.
+template <typename Formula, typename T, typename R, size_t... Args,
+          size_t... Params>
+static void runStep(const ScalarStep &step,
+                    llvm::ArrayRef<const Tensor *> args, Tensor &result,
+                    std::index_sequence<Args...>,
+                    std::index_sequence<Params...>) {
+  using C = ComputeType<T>;
+  auto out = result.data<R>();
+  auto argument = [&](auto position, size_t i) {
+    constexpr size_t arg = decltype(position)::value;
+    if constexpr (Formula::firstIsBool && arg == 0)
+      return Num<bool>(args[arg]->template data<bool>()[i]);
+    else
+      return Num<C>(C(args[arg]->template data<T>()[i]));
+  };
+  for (size_t i = 0; i < out.size(); ++i)
+    out[i] = convert<R>(
+        Formula::eval(argument(std::integral_constant<size_t, Args>(), i)...,
+                      step.params[Params]...)
+            .value);
+}
+
+template <typename Formula, typename T>
+static void runStepWithResult(const ScalarStep &step,
+                              llvm::ArrayRef<const Tensor *> args,
+                              Tensor &result) {
+  auto run = [&](auto zero) {
+    runStep<Formula, T, decltype(zero)>(
+        step, args, result, std::make_index_sequence<Formula::numArgs>(),
+        std::make_index_sequence<Formula::numParams>());
+  };
+  if constexpr (Formula::result == ScalarOpInfo::Result::Same)
+    run(T());
+  else if constexpr (Formula::result == ScalarOpInfo::Result::Bool)
+    run(false);
+  else
+    dispatchElemKind(step.kind, run);
+}
+
+Tensor interpreter::evaluateProgram(const ScalarProgram &program,
+                                    std::vector<Tensor> values) {
+  for (const ScalarStep &step : program.steps) {
+    Tensor result(values[0].getType().withKind(step.kind));
+    llvm::SmallVector<const Tensor *, 3> args;
+    for (unsigned arg : step.args)
+      args.push_back(&values[arg]);
+    dispatchScalarOp(step.op, [&](auto formula) {
+      using Formula = decltype(formula);
+      dispatchElemKind(args.back()->getType().getKind(), [&](auto zero) {
+        using T = decltype(zero);
+        if constexpr (takes<Formula, T>())
+          runStepWithResult<Formula, T>(step, args, result);
+        else
+          llvm_unreachable("ScalarProgram::check refuses this kind");
+      });
+    });
+    values.push_back(std::move(result));
+  }
+  // The empty program is its input 0.
+  return std::move(program.empty() ? values.front() : values.back());
+}
+
+void InstrRunner::visitElementWiseLoop(ElementWiseLoopInstr &instr) {
+  std::vector<Tensor> inputs;
+  for (const Buffer *buffer : instr.getInputs())
+    inputs.push_back(gatherOperand(memory, buffer));
+  // A program without inputs would be a Fill.
+  scatterOperand(memory, instr.getResult(),
+                 evaluateProgram(instr.getProgram(), std::move(inputs)));
+}

@@ -1,0 +1,79 @@
+//===- Evaluator.cpp - Computing a node at compile time -------------------===//
+
+#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/IRGen/IRGen.h"
+
+using namespace glowish;
+
+/// A copy of \p node in a function of its own: constants as operands, one
+/// placeholder a result.
+static llvm::Expected<Function *> isolate(const Node &node, Module &module,
+                                          std::vector<Placeholder *> &outputs) {
+  Function *function = module.createFunction("evaluate");
+  NodeDraft draft = node.getDraft();
+  for (NodeValue &value : draft.operands)
+    if (value)
+      value = module.createConstant(
+          value.node->getName(),
+          llvm::cast<Constant>(value.node)->getPayload());
+  llvm::Expected<Node *> copy =
+      function->tryCreate(node.getName(), std::move(draft));
+  if (!copy)
+    return copy.takeError();
+  for (unsigned i = 0; i < node.getNumResults(); ++i) {
+    outputs.push_back(module.createPlaceholder("out", node.getType(i),
+                                               /*isInput=*/false,
+                                               /*isOutput=*/true));
+    function->create<SaveNode>("save", (*copy)->getResult(i),
+                               NodeValue(outputs.back()));
+  }
+  return function;
+}
+
+llvm::Expected<std::vector<Tensor>> glowish::evaluateNode(const Node &node) {
+  Module module("evaluate");
+  std::vector<Placeholder *> outputs;
+  GLOWISH_TRY(Function * function, isolate(node, module, outputs));
+
+  std::unique_ptr<Backend> interpreter = createInterpreter();
+  GraphPassContext context;
+  context.isSupported = [&](const Node &n) {
+    return interpreter->isSupported(n);
+  };
+  // Lowering alone: a pipeline with constant folding would come back here.
+  GLOWISH_TRY(bool lowered,
+              runPipeline<Function, GraphPassContext>(
+                  {{{"lower", "dce"}, /*toFixedPoint=*/true}},
+                  getGraphPasses(), *function, context));
+  (void)lowered;
+  GLOWISH_TRY(std::unique_ptr<IRFunction> ir,
+              generateIR(*function, scheduleNodes(*function)));
+  MemoryPlan plan = planMemory(*ir);
+  GLOWISH_TRY(std::unique_ptr<Executable> program,
+              interpreter->compile(*ir, plan));
+
+  Type bytes(ElemKind::UInt8, {0});
+  auto region = [&](uint64_t size) {
+    return Tensor(bytes.withShape({int64_t(size)}));
+  };
+  Tensor constants = makeConstantRegion(*ir, plan);
+  Tensor mutables = region(plan.mutableSize);
+  Tensor activations = region(plan.activationSize);
+  std::vector<Tensor> results;
+  std::vector<const Buffer *> outputBuffers;
+  for (const auto &buffer : ir->getBuffers()) {
+    if (buffer->getKind() == Buffer::Kind::Mutable)
+      outputBuffers.push_back(buffer.get());
+  }
+  if (llvm::Error error = program->run(constants.data<uint8_t>().data(),
+                                       mutables.data<uint8_t>().data(),
+                                       activations.data<uint8_t>().data()))
+    return std::move(error);
+  for (const Buffer *buffer : outputBuffers)
+    results.push_back(
+        Tensor::borrow(buffer->getType(),
+                       mutables.data<uint8_t>().data() +
+                           plan.getOffset(buffer))
+            .clone());
+  return results;
+}

@@ -1,0 +1,128 @@
+//===- Interpreter.cpp - The reference back end ---------------------------===//
+
+#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "InstrRunner.h"
+
+using namespace glowish;
+using namespace glowish::interpreter;
+
+uint8_t *Memory::getAddress(const Buffer *buffer) const {
+  const Buffer *root = buffer->getRoot();
+  uint8_t *base = nullptr;
+  switch (root->getKind()) {
+  case Buffer::Kind::Constant:
+    base = constants;
+    break;
+  case Buffer::Kind::Mutable:
+    base = mutables;
+    break;
+  case Buffer::Kind::Activation:
+    base = activations;
+    break;
+  case Buffer::Kind::View:
+    llvm_unreachable("a root is not a view");
+  }
+  int64_t size = getElemSize(root->getType().getKind());
+  return base + plan.getOffset(root) + buffer->getOffset() * size;
+}
+
+Tensor interpreter::gatherOperand(const Memory &memory, const Buffer *buffer) {
+  const Type &type = buffer->getType();
+  const uint8_t *source = memory.getAddress(buffer);
+  if (buffer->isDense())
+    return Tensor::borrow(type, const_cast<uint8_t *>(source)).clone();
+  Tensor result(type);
+  int64_t size = getElemSize(type.getKind());
+  auto *next = static_cast<uint8_t *>(result.getBytes());
+  forEachIndex(type.getShape(), [&](DimsRef index) {
+    int64_t offset = 0;
+    for (unsigned d = 0; d < index.size(); ++d)
+      offset += index[d] * buffer->getStrides()[d];
+    std::memcpy(next, source + offset * size, size);
+    next += size;
+  });
+  return result;
+}
+
+void interpreter::scatterOperand(const Memory &memory, const Buffer *buffer,
+                                 const Tensor &tensor) {
+  assert(tensor.getType() == buffer->getType());
+  uint8_t *target = memory.getAddress(buffer);
+  auto *next = static_cast<const uint8_t *>(tensor.getBytes());
+  if (buffer->isDense()) {
+    if (int64_t bytes = tensor.getSizeInBytes())
+      std::memcpy(target, next, bytes);
+    return;
+  }
+  int64_t size = getElemSize(tensor.getType().getKind());
+  forEachIndex(tensor.getType().getShape(), [&](DimsRef index) {
+    int64_t offset = 0;
+    for (unsigned d = 0; d < index.size(); ++d)
+      offset += index[d] * buffer->getStrides()[d];
+    std::memcpy(target + offset * size, next, size);
+    next += size;
+  });
+}
+
+void interpreter::storeThroughEpilogue(const Memory &memory,
+                                       const Buffer *destination,
+                                       Tensor result,
+                                       const ScalarProgram &epilogue,
+                                       llvm::ArrayRef<Buffer *> fused) {
+  std::vector<Tensor> inputs;
+  inputs.push_back(std::move(result));
+  for (const Buffer *buffer : fused)
+    inputs.push_back(gatherOperand(memory, buffer));
+  scatterOperand(memory, destination,
+                 evaluateProgram(epilogue, std::move(inputs)));
+}
+
+namespace {
+
+class InterpretedFunction final : public Executable {
+public:
+  InterpretedFunction(const IRFunction &function, const MemoryPlan &plan)
+      : function(function), plan(plan) {}
+
+  llvm::Error run(const uint8_t *constants, uint8_t *mutables,
+                  uint8_t *activations) const override {
+    Memory memory(plan, constants, mutables, activations);
+    InstrRunner runner(memory);
+    for (const Instruction &instr : function.getInstrs())
+      runner.visit(const_cast<Instruction &>(instr));
+    return llvm::Error::success();
+  }
+
+private:
+  const IRFunction &function;
+  const MemoryPlan &plan;
+};
+
+class Interpreter final : public Backend {
+public:
+  llvm::StringRef getName() const override { return "Interpreter"; }
+
+  bool isSupported(const Node &node) const override {
+    // Softmax runs along the last dimension, as the IR has it.
+    if (auto *softmax = llvm::dyn_cast<SoftmaxNode>(&node))
+      return softmax->getAxis() + 1 == int64_t(node.getType().getRank());
+    return isElementWise(node) || findInstrKind(node.getKindName());
+  }
+
+  bool canFuse(const Node &, ScalarOp) const override { return true; }
+
+  llvm::Expected<std::unique_ptr<Executable>>
+  compile(const IRFunction &function, const MemoryPlan &plan) override {
+    for (const Instruction &instr : function.getInstrs())
+      if (instr.getKindName().starts_with("CPU"))
+        return makeError("the interpreter has no instruction '{0}'",
+                         instr.getKindName());
+    return std::make_unique<InterpretedFunction>(function, plan);
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Backend> glowish::createInterpreter() {
+  return std::make_unique<Interpreter>();
+}

@@ -1,0 +1,106 @@
+//===- Kernels.h - What the interpreter's kernels share -------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_BACKENDS_INTERPRETER_KERNELS_H
+#define GLOWISH_LIB_BACKENDS_INTERPRETER_KERNELS_H
+
+#include "glowish/Base/Tensor.h"
+#include "glowish/IR/Instrs.h"
+#include "glowish/IR/MemoryPlan.h"
+#include <vector>
+
+namespace glowish::interpreter {
+
+/// The three memory regions of a program, addressed through its plan.
+class Memory {
+public:
+  Memory(const MemoryPlan &plan, const uint8_t *constants, uint8_t *mutables,
+         uint8_t *activations)
+      : plan(plan), constants(const_cast<uint8_t *>(constants)),
+        mutables(mutables), activations(activations) {}
+
+  /// The address of element 0 of \p buffer, a view's own where it is one.
+  uint8_t *getAddress(const Buffer *buffer) const;
+
+private:
+  const MemoryPlan &plan;
+  uint8_t *constants; // never written: the verifier refuses it
+  uint8_t *mutables;
+  uint8_t *activations;
+};
+
+/// Element kinds that kernels compute in: half precisions in float.
+template <typename T> struct ComputeTypeOf {
+  using type = T;
+};
+template <> struct ComputeTypeOf<Float16> {
+  using type = float;
+};
+template <> struct ComputeTypeOf<BFloat16> {
+  using type = float;
+};
+template <typename T> using ComputeType = typename ComputeTypeOf<T>::type;
+
+/// Calls \p fn with a zero of each float storage type.
+template <typename Fn> void dispatchFloatKind(ElemKind kind, Fn &&fn) {
+  dispatchElemKind(kind, [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_floating_point_v<ComputeType<T>>)
+      fn(zero);
+    else
+      llvm_unreachable("type rules refuse this kind");
+  });
+}
+
+/// Calls \p fn with a zero of each float and integer storage type.
+template <typename Fn> void dispatchNumberKind(ElemKind kind, Fn &&fn) {
+  dispatchElemKind(kind, [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (!std::is_same_v<T, bool>)
+      fn(zero);
+    else
+      llvm_unreachable("type rules refuse this kind");
+  });
+}
+
+/// A dense operand. \p T may be const.
+template <typename T>
+llvm::MutableArrayRef<T> getDense(const Memory &memory, const Buffer *buffer) {
+  return {reinterpret_cast<T *>(memory.getAddress(buffer)),
+          size_t(buffer->getType().getNumElements())};
+}
+
+/// The elements of any operand, gathered row by row into a dense tensor.
+Tensor gatherOperand(const Memory &memory, const Buffer *buffer);
+/// The inverse: \p tensor has the operand's type.
+void scatterOperand(const Memory &memory, const Buffer *buffer,
+                    const Tensor &tensor);
+
+/// Evaluates \p program at every index. \p inputs: dense tensors of one shape.
+/// Every step is rounded to its kind.
+Tensor evaluateProgram(const ScalarProgram &program,
+                       std::vector<Tensor> inputs);
+
+/// Passes an anchor's dense \p result through its epilogue and stores it.
+void storeThroughEpilogue(const Memory &memory, const Buffer *destination,
+                          Tensor result, const ScalarProgram &epilogue,
+                          llvm::ArrayRef<Buffer *> fused);
+
+/// Calls \p fn(index) for every index of \p shape in row-major order.
+template <typename Fn> void forEachIndex(DimsRef shape, Fn &&fn) {
+  Dims index(shape.size(), 0);
+  for (int64_t dim : shape)
+    if (dim == 0)
+      return;
+  while (true) {
+    fn(DimsRef(index));
+    size_t d = shape.size();
+    while (d > 0 && ++index[d - 1] == shape[d - 1])
+      index[--d] = 0;
+    if (d == 0)
+      return;
+  }
+}
+
+} // namespace glowish::interpreter
+
+#endif // GLOWISH_LIB_BACKENDS_INTERPRETER_KERNELS_H

@@ -1,0 +1,57 @@
+//===- MatMul.cpp - Batched matrix product --------------------------------===//
+
+#include "InstrRunner.h"
+
+using namespace glowish;
+using namespace glowish::interpreter;
+
+/// The number of the matrix of an operand of \p shape that takes part in
+/// matrix \p batch of the result: leading dimensions broadcast.
+static int64_t getMatrixIndex(DimsRef batch, DimsRef shape) {
+  DimsRef leading = shape.drop_back(2);
+  int64_t number = 0;
+  for (size_t d = 0; d < leading.size(); ++d) {
+    int64_t index = batch[batch.size() - leading.size() + d];
+    number = number * leading[d] + (leading[d] == 1 ? 0 : index);
+  }
+  return number;
+}
+
+/// Integers are summed in themselves (they wrap), floats in double.
+template <typename T>
+using SumType = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
+
+template <typename T>
+static void multiply(const MatMulInstr &instr, const Memory &memory,
+                     llvm::MutableArrayRef<T> out, DimsRef outShape) {
+  DimsRef lhsShape = instr.getLhs()->getShape();
+  DimsRef rhsShape = instr.getRhs()->getShape();
+  auto lhs = getDense<const T>(memory, instr.getLhs());
+  auto rhs = getDense<const T>(memory, instr.getRhs());
+  int64_t rows = outShape[outShape.size() - 2], columns = outShape.back();
+  int64_t depth = lhsShape.back();
+  size_t next = 0;
+  forEachIndex(outShape.drop_back(2), [&](DimsRef batch) {
+    const T *a = lhs.data() + getMatrixIndex(batch, lhsShape) * rows * depth;
+    const T *b =
+        rhs.data() + getMatrixIndex(batch, rhsShape) * depth * columns;
+    for (int64_t m = 0; m < rows; ++m)
+      for (int64_t n = 0; n < columns; ++n) {
+        SumType<T> sum = 0;
+        for (int64_t k = 0; k < depth; ++k)
+          sum += SumType<T>(a[m * depth + k]) * SumType<T>(b[k * columns + n]);
+        out[next++] = T(ComputeType<T>(sum));
+      }
+  });
+}
+
+void InstrRunner::visitMatMul(MatMulInstr &instr) {
+  ElemKind kind = instr.getLhs()->getType().getKind();
+  Tensor result(Type(kind, instr.getResult()->getShape()));
+  dispatchNumberKind(kind, [&](auto zero) {
+    using T = decltype(zero);
+    multiply<T>(instr, memory, result.data<T>(), result.getType().getShape());
+  });
+  storeThroughEpilogue(memory, instr.getResult(), std::move(result),
+                       instr.getEpilogue(), instr.getFused());
+}

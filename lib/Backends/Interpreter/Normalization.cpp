@@ -1,0 +1,56 @@
+//===- Normalization.cpp - Softmax and local response normalization -------===//
+
+#include "InstrRunner.h"
+#include <cmath>
+
+using namespace glowish;
+using namespace glowish::interpreter;
+
+void InstrRunner::visitLocalResponseNormalization(
+    LocalResponseNormalizationInstr &instr) {
+  const Type &type = instr.getInput()->getType();
+  int64_t channels = type.getShape().back();
+  int64_t before = (instr.getSize() - 1) / 2;
+  int64_t after = instr.getSize() - 1 - before;
+  dispatchFloatKind(type.getKind(), [&](auto zero) {
+    using T = decltype(zero);
+    auto in = getDense<const T>(memory, instr.getInput());
+    auto out = getDense<T>(memory, instr.getResult());
+    for (int64_t i = 0; i < int64_t(in.size()); ++i) {
+      int64_t channel = i % channels;
+      int64_t first = std::max<int64_t>(channel - before, 0);
+      int64_t last = std::min<int64_t>(channel + after, channels - 1);
+      double squares = 0;
+      for (int64_t c = first; c <= last; ++c) {
+        double x = double(in[i - channel + c]);
+        squares += x * x;
+      }
+      double base = instr.getBias() +
+                    instr.getAlpha() / double(instr.getSize()) * squares;
+      out[i] =
+          T(ComputeType<T>(double(in[i]) / std::pow(base, instr.getBeta())));
+    }
+  });
+}
+
+void InstrRunner::visitSoftmax(SoftmaxInstr &instr) {
+  const Type &type = instr.getInput()->getType();
+  dispatchFloatKind(type.getKind(), [&](auto zero) {
+    using T = decltype(zero);
+    auto in = getDense<const T>(memory, instr.getInput());
+    auto out = getDense<T>(memory, instr.getResult());
+    int64_t length = type.getShape().back();
+    for (int64_t row = 0; row < int64_t(in.size()); row += length) {
+      // Subtracting the largest keeps the exponentials finite.
+      double largest = -std::numeric_limits<double>::infinity();
+      for (int64_t i = 0; i < length; ++i)
+        largest = std::max(largest, double(in[row + i]));
+      std::vector<double> exps(length);
+      double sum = 0;
+      for (int64_t i = 0; i < length; ++i)
+        sum += exps[i] = std::exp(double(in[row + i]) - largest);
+      for (int64_t i = 0; i < length; ++i)
+        out[row + i] = T(ComputeType<T>(exps[i] / sum));
+    }
+  });
+}

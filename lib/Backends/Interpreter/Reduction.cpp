@@ -1,0 +1,83 @@
+//===- Reduction.cpp - Reductions and ArgMax ------------------------------===//
+
+#include "InstrRunner.h"
+
+using namespace glowish;
+using namespace glowish::interpreter;
+
+/// Integers are reduced in themselves (sums and products wrap), floats in
+/// double.
+template <typename T> struct AccumulatorOf {
+  using type = std::conditional_t<std::is_integral_v<T>, T, double>;
+};
+
+template <typename Acc>
+static Acc combine(llvm::StringRef mode, Acc sum, Acc value) {
+  if (mode == "max")
+    return value > sum || value != value ? value : sum;
+  if (mode == "min")
+    return value < sum || value != value ? value : sum;
+  if constexpr (std::is_integral_v<Acc>)
+    return mode == "prod" ? Acc(uint64_t(sum) * uint64_t(value))
+                          : Acc(uint64_t(sum) + uint64_t(value));
+  else
+    return mode == "prod" ? sum * value : sum + value;
+}
+
+void InstrRunner::visitReduce(ReduceInstr &instr) {
+  const Type &type = instr.getInput()->getType();
+  llvm::StringRef mode = instr.getMode();
+  // Strides into the result: 0 along the reduced dimensions.
+  Dims kept;
+  for (unsigned d = 0; d < type.getRank(); ++d)
+    kept.push_back(llvm::is_contained(instr.getAxes(), d) ? 1
+                                                          : type.getDim(d));
+  Dims strides = getDenseStrides(kept);
+  for (int64_t axis : instr.getAxes())
+    strides[axis] = 0;
+
+  dispatchNumberKind(type.getKind(), [&](auto zero) {
+    using T = decltype(zero);
+    using Acc = typename AccumulatorOf<T>::type;
+    auto in = getDense<const T>(memory, instr.getInput());
+    auto out = getDense<T>(memory, instr.getResult());
+    std::vector<Acc> sums(out.size(), mode == "prod" ? Acc(1) : Acc(0));
+    std::vector<bool> seen(out.size(), false);
+    size_t next = 0;
+    forEachIndex(type.getShape(), [&](DimsRef index) {
+      int64_t target = 0;
+      for (unsigned d = 0; d < index.size(); ++d)
+        target += index[d] * strides[d];
+      Acc value = Acc(in[next++]);
+      bool starts = !seen[target] && (mode == "max" || mode == "min");
+      sums[target] = starts ? value : combine<Acc>(mode, sums[target], value);
+      seen[target] = true;
+    });
+    // The type rule refuses a mean of nothing.
+    Acc count = Acc(out.empty() ? 1 : in.size() / out.size());
+    for (size_t i = 0; i < out.size(); ++i)
+      out[i] = T(ComputeType<T>(mode == "mean" ? sums[i] / count : sums[i]));
+  });
+}
+
+void InstrRunner::visitArgMax(ArgMaxInstr &instr) {
+  const Type &type = instr.getInput()->getType();
+  int64_t length = type.getDim(instr.getAxis());
+  int64_t inner = getDenseStrides(type.getShape())[instr.getAxis()];
+  auto out = getDense<int64_t>(memory, instr.getResult());
+  dispatchNumberKind(type.getKind(), [&](auto zero) {
+    using T = decltype(zero);
+    using C = ComputeType<T>;
+    auto in = getDense<const T>(memory, instr.getInput());
+    for (int64_t i = 0; i < int64_t(out.size()); ++i) {
+      const T *first = in.data() + i / inner * length * inner + i % inner;
+      int64_t best = 0;
+      for (int64_t k = 1; k < length; ++k) {
+        C value = C(first[k * inner]), leader = C(first[best * inner]);
+        if (value > leader || (instr.getSelectLast() && value == leader))
+          best = k;
+      }
+      out[i] = best;
+    }
+  });
+}

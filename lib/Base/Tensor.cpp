@@ -1,0 +1,102 @@
+//===- Tensor.cpp - Typed n-dimensional arrays ----------------------------===//
+
+#include "glowish/Base/Tensor.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/MemAlloc.h"
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+using namespace glowish;
+
+void Tensor::FreeDeleter::operator()(void *memory) const { std::free(memory); }
+
+Tensor::Tensor(const Type &type) : type(type) {
+  size_t size = llvm::alignTo(type.getSizeInBytes(), alignment);
+  // calloc gives pages that are zero without being touched, which matters for
+  // large tensors that are filled at once; aligned_alloc does not.
+  if (size >= (1u << 20)) {
+    void *memory = std::calloc(size + alignment, 1);
+    if (!memory)
+      llvm::report_bad_alloc_error("out of memory for a tensor");
+    owned.reset(memory);
+    bytes = reinterpret_cast<void *>(
+        llvm::alignTo(reinterpret_cast<uintptr_t>(memory), alignment));
+    return;
+  }
+  void *memory = std::aligned_alloc(alignment, size ? size : alignment);
+  if (!memory)
+    llvm::report_bad_alloc_error("out of memory for a tensor");
+  std::memset(memory, 0, size);
+  owned.reset(memory);
+  bytes = memory;
+}
+
+Tensor Tensor::borrow(const Type &type, void *data) {
+  Tensor tensor;
+  tensor.type = type;
+  tensor.bytes = data;
+  return tensor;
+}
+
+Tensor Tensor::clone() const {
+  Tensor copy(type);
+  if (int64_t size = getSizeInBytes())
+    std::memcpy(copy.bytes, bytes, size);
+  return copy;
+}
+
+Tensor Tensor::withType(const Type &newType) && {
+  assert(newType.getSizeInBytes() == getSizeInBytes());
+  type = newType;
+  return std::move(*this);
+}
+
+double Tensor::getAsDouble(int64_t index) const {
+  return dispatchElemKind(type.getKind(), [&](auto zero) {
+    return double(data<decltype(zero)>()[index]);
+  });
+}
+
+/// \p value as an integer: truncated, saturated, NaN as 0. A plain cast would
+/// be undefined out of range.
+template <typename T> static T saturate(double value) {
+  using Limits = std::numeric_limits<T>;
+  if (std::isnan(value))
+    return 0;
+  if (value <= double(Limits::lowest()))
+    return Limits::lowest();
+  // One more than the largest value: a power of two, exact as a double.
+  if (value >= std::ldexp(1.0, Limits::digits))
+    return Limits::max();
+  return T(value);
+}
+
+int64_t Tensor::getAsInt(int64_t index) const {
+  return dispatchElemKind(type.getKind(), [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_integral_v<T>)
+      return int64_t(data<T>()[index]);
+    else
+      return saturate<int64_t>(double(data<T>()[index]));
+  });
+}
+
+void Tensor::setFromDouble(int64_t index, double value) {
+  dispatchElemKind(type.getKind(), [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_same_v<T, bool>)
+      data<T>()[index] = value != 0;
+    else if constexpr (std::is_integral_v<T>)
+      data<T>()[index] = saturate<T>(value);
+    else
+      data<T>()[index] = T(value);
+  });
+}
+
+bool Tensor::isBitwiseEqual(const Tensor &other) const {
+  if (type != other.type)
+    return false;
+  int64_t size = getSizeInBytes();
+  return size == 0 || std::memcmp(bytes, other.bytes, size) == 0;
+}

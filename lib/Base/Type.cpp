@@ -1,0 +1,124 @@
+//===- Type.cpp - Tensor types --------------------------------------------===//
+
+#include "glowish/Base/Type.h"
+#include "glowish/Support/Error.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include <charconv>
+
+using namespace glowish;
+
+Type::Type(ElemKind kind, DimsRef shape, QuantParams params)
+    : kind(kind), shape(shape),
+      quant(std::make_shared<const QuantParams>(std::move(params))) {
+  assert(isQuantizedKind(kind) && "only quantized kinds take parameters");
+  assert(quant->scales.size() == quant->offsets.size() &&
+         quant->scales.size() ==
+             (quant->axis < 0 ? 1u : size_t(shape[quant->axis])) &&
+         "one scale and one offset per index of the axis");
+}
+
+int64_t Type::getNumElements() const {
+  int64_t count = 1;
+  for (int64_t dim : shape)
+    count *= dim;
+  return count;
+}
+
+Type Type::withShape(DimsRef newShape) const {
+  Type result = *this;
+  result.shape.assign(newShape.begin(), newShape.end());
+  return result;
+}
+
+bool Type::operator==(const Type &other) const {
+  if (kind != other.kind || shape != other.shape)
+    return false;
+  if (quant == other.quant)
+    return true;
+  return quant && other.quant && *quant == *other.quant;
+}
+
+static void printFloat(llvm::raw_ostream &os, float value) {
+  char text[32];
+  auto end = std::to_chars(text, text + sizeof(text), value).ptr;
+  os << llvm::StringRef(text, end - text);
+}
+
+void Type::print(llvm::raw_ostream &os) const {
+  os << getElemKindName(kind) << '<';
+  llvm::interleave(shape, os, "x");
+  if (quant) {
+    os << ", ";
+    if (quant->axis < 0) {
+      os << "scale ";
+      printFloat(os, quant->scales[0]);
+      os << " offset " << quant->offsets[0];
+    } else {
+      os << "axis " << quant->axis << " scale [";
+      llvm::interleave(
+          quant->scales, os, [&](float s) { printFloat(os, s); }, ", ");
+      os << "] offset [";
+      llvm::interleave(quant->offsets, os, ", ");
+      os << ']';
+    }
+  }
+  os << '>';
+}
+
+std::string Type::str() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  print(os);
+  return text;
+}
+
+llvm::hash_code glowish::hash_value(const Type &type) {
+  return llvm::hash_combine(
+      unsigned(type.getKind()),
+      llvm::hash_combine_range(type.getShape().begin(),
+                               type.getShape().end()));
+}
+
+llvm::raw_ostream &glowish::operator<<(llvm::raw_ostream &os,
+                                       const Type &type) {
+  type.print(os);
+  return os;
+}
+
+Dims glowish::getDenseStrides(DimsRef shape) {
+  Dims strides(shape.size());
+  int64_t stride = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    strides[i] = stride;
+    stride *= shape[i];
+  }
+  return strides;
+}
+
+std::string glowish::formatShape(DimsRef shape) {
+  if (shape.empty())
+    return "scalar";
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::interleave(shape, os, "x");
+  return text;
+}
+
+llvm::Error glowish::checkShape(ElemKind kind, DimsRef shape) {
+  // Zero extents are skipped in the product, so that a hostile extent next to
+  // a zero is refused too: strides are computed from all extents.
+  int64_t bytes = getElemSize(kind);
+  for (int64_t dim : shape) {
+    if (dim < 0)
+      return makeError("shape {0} has a negative extent", formatShape(shape));
+    if (dim == 0)
+      continue;
+    if (dim > maxTensorBytes / bytes)
+      return makeError("a {0} tensor of shape {1} is larger than {2} bytes",
+                       getElemKindName(kind), formatShape(shape),
+                       maxTensorBytes);
+    bytes *= dim;
+  }
+  return llvm::Error::success();
+}

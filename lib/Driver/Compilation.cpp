@@ -1,0 +1,211 @@
+//===- Compilation.cpp - The phases in their order ------------------------===//
+
+#include "glowish/Driver/Compilation.h"
+#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Graph/Dot.h"
+#include "glowish/Graph/GraphText.h"
+#include "glowish/Graph/Verifier.h"
+#include "glowish/IR/IRText.h"
+#include "glowish/IR/Passes.h"
+#include "glowish/IRGen/IRGen.h"
+#include "glowish/Support/File.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <glog/logging.h>
+
+using namespace glowish;
+
+static constexpr llvm::StringLiteral phaseNames[] = {
+    "import", "optimize",    "lower", "schedule",
+    "irgen",  "optimize-ir", "plan"};
+
+llvm::StringRef glowish::getPhaseName(Phase phase) {
+  return phaseNames[unsigned(phase)];
+}
+
+std::optional<Phase> glowish::parsePhase(llvm::StringRef name) {
+  for (unsigned i = 0; i < std::size(phaseNames); ++i)
+    if (phaseNames[i] == name)
+      return Phase(i);
+  return std::nullopt;
+}
+
+void Compilation::beginPhase(Phase phase) {
+  VLOG(1) << "phase " << getPhaseName(phase).str();
+  if (options.timer)
+    options.timer->begin(getPhaseName(phase));
+}
+
+llvm::Error Compilation::import(llvm::StringRef path,
+                                ImportOptions importOptions) {
+  beginPhase(Phase::Import);
+  if (!importOptions.evaluate)
+    importOptions.evaluate = evaluateNode;
+  llvm::Expected<std::unique_ptr<Module>> loaded =
+      path.ends_with(".graph") ? readModule(path)
+                               : importOnnxFile(path, importOptions);
+  if (!loaded)
+    return loaded.takeError();
+  module = std::move(*loaded);
+  if (module->getFunctions().empty())
+    return makeError("'{0}' has no function", path);
+  return verify(*module);
+}
+
+GraphPassContext Compilation::getPassContext() {
+  GraphPassContext context;
+  context.evaluate = evaluateNode;
+  context.isSupported = [this](const Node &node) {
+    return backend.isSupported(node);
+  };
+  context.canFuse = [this](const Node &anchor, ScalarOp op) {
+    return backend.canFuse(anchor, op);
+  };
+  return context;
+}
+
+/// The hooks that both kinds of pipelines run after each pass.
+template <typename Unit, typename PrintFn>
+static PassHooks<Unit> getHooks(const CompilationOptions &options,
+                                PrintFn print) {
+  PassHooks<Unit> hooks;
+  hooks.after = [&options, print](llvm::StringRef pass, Unit &unit,
+                                  bool changed) -> llvm::Error {
+    VLOG(2) << "pass " << pass.str() << (changed ? " changed" : "");
+    if (options.printAfter.count(pass.str()) ||
+        (options.printAfterAll && changed)) {
+      llvm::errs() << "// after " << pass << "\n";
+      print(llvm::errs(), unit);
+    }
+    if (!options.verifyEach)
+      return llvm::Error::success();
+    return addContext(verify(unit), "after pass " + pass + ": ");
+  };
+  return hooks;
+}
+
+llvm::Error Compilation::optimizeGraph(const Pipeline &pipeline) {
+  auto print = [this](llvm::raw_ostream &os, Function &) {
+    printModule(os, *module, /*sideFile=*/nullptr);
+  };
+  llvm::Expected<bool> changed = runPipeline<Function, GraphPassContext>(
+      pipeline, getGraphPasses(), getFunction(), getPassContext(),
+      getHooks<Function>(options, print));
+  if (!changed)
+    return changed.takeError();
+  return verify(*module);
+}
+
+llvm::Error Compilation::optimizeIR() {
+  auto print = [](llvm::raw_ostream &os, IRFunction &function) {
+    printIR(os, function, /*sideFile=*/nullptr);
+  };
+  llvm::Expected<bool> changed = runPipeline<IRFunction, IRPassContext>(
+      getIRPipeline(), getIRPasses(), *ir, IRPassContext(),
+      getHooks<IRFunction>(options, print));
+  if (!changed)
+    return changed.takeError();
+  GLOWISH_CHECK(verify(*ir));
+  GLOWISH_CHECK(backend.prepare(*ir));
+  return verify(*ir);
+}
+
+llvm::Error Compilation::run() {
+  if (stopsAfter(Phase::Import))
+    return llvm::Error::success();
+  beginPhase(Phase::Optimize);
+  GLOWISH_CHECK(optimizeGraph(getOptimizePipeline()));
+  if (stopsAfter(Phase::Optimize))
+    return llvm::Error::success();
+
+  beginPhase(Phase::Lower);
+  GLOWISH_CHECK(optimizeGraph(getLowerPipeline()));
+  GLOWISH_CHECK(verifyLowered(getFunction(), getPassContext()));
+  if (options.dumpGraph)
+    printModule(llvm::errs(), *module, /*sideFile=*/nullptr);
+  if (!options.dotFile.empty()) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    printDot(os, getFunction());
+    GLOWISH_CHECK(writeFile(options.dotFile, text));
+  }
+  if (stopsAfter(Phase::Lower))
+    return llvm::Error::success();
+
+  beginPhase(Phase::Schedule);
+  std::vector<Node *> order = scheduleNodes(getFunction());
+  if (stopsAfter(Phase::Schedule))
+    return llvm::Error::success();
+
+  beginPhase(Phase::IRGen);
+  GLOWISH_TRY(ir, generateIR(getFunction(), order));
+  GLOWISH_CHECK(verify(*ir));
+  if (stopsAfter(Phase::IRGen))
+    return llvm::Error::success();
+
+  beginPhase(Phase::OptimizeIR);
+  GLOWISH_CHECK(optimizeIR());
+  if (options.dumpIR)
+    printIR(llvm::errs(), *ir, /*sideFile=*/nullptr);
+  if (stopsAfter(Phase::OptimizeIR))
+    return llvm::Error::success();
+
+  beginPhase(Phase::Plan);
+  plan = planMemory(*ir);
+  GLOWISH_CHECK(verifyPlan(*ir, plan));
+  complete = !stopsAfter(Phase::Plan);
+  return llvm::Error::success();
+}
+
+//===- Text forms on disk ---------------------------------------------------===//
+
+/// The bytes of PATH and, where it exists, of PATH.weights.
+static llvm::Expected<std::pair<std::unique_ptr<llvm::MemoryBuffer>,
+                                std::shared_ptr<llvm::MemoryBuffer>>>
+readText(llvm::StringRef path) {
+  GLOWISH_TRY(auto text, readFile(path));
+  std::shared_ptr<llvm::MemoryBuffer> sideFile;
+  std::string sidePath = (path + ".weights").str();
+  if (llvm::sys::fs::exists(sidePath)) {
+    GLOWISH_TRY(sideFile, readFile(sidePath));
+  }
+  return std::make_pair(std::move(text), sideFile);
+}
+
+llvm::Expected<std::unique_ptr<Module>>
+glowish::readModule(llvm::StringRef path) {
+  GLOWISH_TRY(auto files, readText(path));
+  return parseModule(files.first->getBuffer(), path, files.second);
+}
+
+llvm::Expected<std::unique_ptr<IRFunction>>
+glowish::readIR(llvm::StringRef path) {
+  GLOWISH_TRY(auto files, readText(path));
+  return parseIR(files.first->getBuffer(), path, files.second);
+}
+
+template <typename PrintFn>
+static llvm::Error writeText(llvm::StringRef path, PrintFn print) {
+  OutputFiles files;
+  llvm::Expected<llvm::raw_pwrite_stream &> text = files.add(path);
+  if (!text)
+    return text.takeError();
+  llvm::Expected<llvm::raw_pwrite_stream &> weights =
+      files.add((path + ".weights").str());
+  if (!weights)
+    return weights.takeError();
+  print(*text, *weights);
+  return files.commit();
+}
+
+llvm::Error glowish::writeModule(const Module &module, llvm::StringRef path) {
+  return writeText(path, [&](llvm::raw_ostream &os, llvm::raw_ostream &side) {
+    printModule(os, module, &side);
+  });
+}
+
+llvm::Error glowish::writeIR(const IRFunction &function,
+                             llvm::StringRef path) {
+  return writeText(path, [&](llvm::raw_ostream &os, llvm::raw_ostream &side) {
+    printIR(os, function, &side);
+  });
+}

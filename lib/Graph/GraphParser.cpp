@@ -1,0 +1,176 @@
+//===- GraphParser.cpp - Parsing the graph's text form --------------------===//
+
+#include "glowish/Graph/GraphText.h"
+#include "glowish/Graph/Verifier.h"
+#include "glowish/Ops/TextForm.h"
+#include "glowish/Support/Error.h"
+
+using namespace glowish;
+
+namespace {
+
+class GraphParser {
+public:
+  GraphParser(llvm::StringRef text, llvm::StringRef fileName,
+              std::shared_ptr<llvm::MemoryBuffer> sideFile)
+      : parser(text, fileName.str(), std::move(sideFile)) {}
+
+  llvm::Expected<std::unique_ptr<Module>> parse();
+
+private:
+  llvm::Error parsePlaceholder();
+  llvm::Error parseConstant();
+  llvm::Error parseFunction();
+  llvm::Error parseNode(Function &function);
+  llvm::Expected<NodeValue> parseValue();
+  llvm::Expected<NodeDraft> parseDraft(NodeValue &predicate);
+  /// Refuses a name that is taken; names are kept as they are written.
+  llvm::Error define(llvm::StringRef name, Node *node);
+
+  TextParser parser;
+  std::unique_ptr<Module> module;
+  llvm::StringMap<Node *> nodes;
+};
+
+} // namespace
+
+llvm::Error GraphParser::define(llvm::StringRef name, Node *node) {
+  if (node->getName() != name || !nodes.try_emplace(name, node).second)
+    return parser.error("the name '" + name + "' is taken");
+  return llvm::Error::success();
+}
+
+llvm::Error GraphParser::parsePlaceholder() {
+  GLOWISH_TRY(std::string name, parser.parseName());
+  GLOWISH_CHECK(parser.expect(":"));
+  GLOWISH_TRY(Type type, parser.parseType());
+  bool input = parser.consumeIf("input");
+  bool output = parser.consumeIf("output");
+  GLOWISH_TRY(std::string modelName, parser.parseString());
+  if (nodes.count(name))
+    return parser.error("the name '" + name + "' is taken");
+  Placeholder *placeholder =
+      module->createPlaceholder(modelName, type, input, output, name);
+  return define(name, placeholder);
+}
+
+llvm::Error GraphParser::parseConstant() {
+  GLOWISH_TRY(std::string name, parser.parseName());
+  GLOWISH_CHECK(parser.expect(":"));
+  GLOWISH_TRY(Type type, parser.parseType());
+  GLOWISH_CHECK(parser.expect("="));
+  GLOWISH_TRY(Tensor tensor, parser.parseConstant(type));
+  return define(name, module->createConstant(name, std::move(tensor)));
+}
+
+llvm::Expected<NodeValue> GraphParser::parseValue() {
+  if (parser.consumeIf("none"))
+    return NodeValue();
+  GLOWISH_TRY(std::string name, parser.parseName());
+  Node *node = nodes.lookup(name);
+  if (!node)
+    return parser.error("nothing before this is called '%" + name + "'");
+  int64_t result = 0;
+  if (parser.consumeIf(":")) {
+    GLOWISH_TRY(result, parser.parseInt());
+  }
+  if (result < 0 || result >= int64_t(node->getNumResults()))
+    return parser.error("'%" + name + "' has no result " +
+                        llvm::Twine(result));
+  return NodeValue(node, unsigned(result));
+}
+
+/// `Kind(%a, none, %b:1) if %p {attributes}`
+llvm::Expected<NodeDraft> GraphParser::parseDraft(NodeValue &predicate) {
+  GLOWISH_TRY(std::string kindName, parser.parseIdentifier("a node kind"));
+  std::optional<NodeKind> kind = findNodeKind(kindName);
+  if (!kind)
+    return parser.error("there is no node kind '" + kindName + "'");
+  NodeDraft draft{*kind, {}, {}};
+  GLOWISH_CHECK(parser.expect("("));
+  while (!parser.consumeIf(")")) {
+    if (!draft.operands.empty())
+      GLOWISH_CHECK(parser.expect(","));
+    GLOWISH_TRY(NodeValue value, parseValue());
+    draft.operands.push_back(value);
+  }
+  if (parser.consumeIf("if")) {
+    GLOWISH_TRY(predicate, parseValue());
+  }
+  GLOWISH_TRY(draft.attrs, parser.parseAttrs(getNodeInfo(*kind)));
+  return draft;
+}
+
+llvm::Error GraphParser::parseNode(Function &function) {
+  std::string name;
+  int64_t numResults = 0;
+  bool isNamed = parser.peek().kind == Token::Name;
+  if (isNamed) {
+    GLOWISH_TRY(name, parser.parseName());
+    numResults = 1;
+    if (parser.consumeIf(":")) {
+      GLOWISH_TRY(numResults, parser.parseInt());
+    }
+    GLOWISH_CHECK(parser.expect("="));
+  }
+  NodeValue predicate;
+  GLOWISH_TRY(NodeDraft draft, parseDraft(predicate));
+  llvm::Expected<Node *> node =
+      function.tryCreate(isNamed ? name : "save", std::move(draft));
+  if (!node)
+    return parser.error(llvm::toString(node.takeError()));
+  (*node)->setPredicate(predicate);
+  if (int64_t((*node)->getNumResults()) != numResults)
+    return parser.error(llvm::Twine((*node)->getKindName()) + " has " +
+                        llvm::Twine((*node)->getNumResults()) + " results");
+  if (!isNamed)
+    return llvm::Error::success();
+  GLOWISH_CHECK(define(name, *node));
+  GLOWISH_CHECK(parser.expect(":"));
+  for (const Type &inferred : (*node)->getTypes()) {
+    if (&inferred != &(*node)->getTypes().front())
+      GLOWISH_CHECK(parser.expect(","));
+    GLOWISH_TRY(Type stated, parser.parseType());
+    if (stated != inferred)
+      return parser.error("'%" + name + "' is " + inferred.str() + ", not " +
+                          stated.str());
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error GraphParser::parseFunction() {
+  GLOWISH_TRY(std::string name, parser.parseString());
+  if (module->findFunction(name))
+    return parser.error("a function '" + name + "' is there already");
+  Function *function = module->createFunction(name);
+  GLOWISH_CHECK(parser.expect("{"));
+  while (!parser.consumeIf("}"))
+    GLOWISH_CHECK(parseNode(*function));
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<Module>> GraphParser::parse() {
+  GLOWISH_CHECK(parser.expect("module"));
+  GLOWISH_TRY(std::string name, parser.parseString());
+  module = std::make_unique<Module>(name);
+  while (!parser.atEnd()) {
+    if (parser.consumeIf("placeholder"))
+      GLOWISH_CHECK(parsePlaceholder());
+    else if (parser.consumeIf("constant"))
+      GLOWISH_CHECK(parseConstant());
+    else if (parser.consumeIf("function"))
+      GLOWISH_CHECK(parseFunction());
+    else
+      return parser.error("expected 'placeholder', 'constant' or 'function'");
+  }
+  // The lexer stops at what it can't read.
+  GLOWISH_CHECK(parser.expectEnd());
+  GLOWISH_CHECK(verify(*module));
+  return std::move(module);
+}
+
+llvm::Expected<std::unique_ptr<Module>>
+glowish::parseModule(llvm::StringRef text, llvm::StringRef fileName,
+                     std::shared_ptr<llvm::MemoryBuffer> sideFile) {
+  return GraphParser(text, fileName, std::move(sideFile)).parse();
+}

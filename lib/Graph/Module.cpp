@@ -1,0 +1,193 @@
+//===- Module.cpp - Modules, functions and storage ------------------------===//
+
+#include "glowish/Graph/Module.h"
+#include "NodeFactory.h"
+#include "glowish/Support/Error.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace glowish;
+
+//===- Storage --------------------------------------------------------------===//
+
+Placeholder::Placeholder(llvm::StringRef name, const Type &type,
+                         std::string modelName, bool input, bool output)
+    : Node({NodeKind::Placeholder, {}, {}}, name, {type}),
+      modelName(std::move(modelName)), input(input), output(output) {}
+
+Constant::Constant(llvm::StringRef name, std::shared_ptr<const Tensor> payload)
+    : Node({NodeKind::Constant, {}, {}}, name, {payload->getType()}),
+      payload(std::move(payload)) {}
+
+//===- Function -------------------------------------------------------------===//
+
+Function::~Function() {
+  // Users come after what they use.
+  while (!nodes.empty())
+    erase(&nodes.back());
+}
+
+static llvm::Expected<TypeList> inferTypes(const NodeDraft &draft) {
+  const OpInfo &info = getNodeInfo(draft.kind);
+  llvm::SmallVector<bool, 4> present;
+  llvm::SmallVector<const Type *, 4> types;
+  for (NodeValue value : draft.operands) {
+    present.push_back(bool(value));
+    types.push_back(value ? &value.getType() : nullptr);
+  }
+  if (llvm::Error error = checkStructure(info, present, draft.attrs))
+    return std::move(error);
+  return info.inferTypes(OpView(info, types, {}, draft.attrs));
+}
+
+llvm::Expected<Node *> Function::tryCreate(llvm::StringRef name,
+                                           NodeDraft draft) {
+  llvm::Expected<TypeList> types = inferTypes(draft);
+  if (!types)
+    return addContext(types.takeError(), getNodeInfo(draft.kind).name + " '" +
+                                             name + "': ");
+  Node *node = makeNode(std::move(draft), module.takeUniqueName(name),
+                        std::move(*types));
+  node->parent = this;
+  nodes.insert(insertionPoint ? insertionPoint->getIterator() : nodes.end(),
+               node);
+  return node;
+}
+
+Node *Function::create(llvm::StringRef name, NodeDraft draft) {
+  llvm::Expected<Node *> node = tryCreate(name, std::move(draft));
+  if (!node)
+    llvm::report_fatal_error(node.takeError());
+  return *node;
+}
+
+void Function::erase(Node *node) {
+  assert(node->parent == this && "a node of another function");
+  if (insertionPoint == node) {
+    auto next = std::next(node->getIterator());
+    insertionPoint = next == nodes.end() ? nullptr : &*next;
+  }
+  module.releaseName(node->getName());
+  nodes.erase(node);
+}
+
+void Function::moveBefore(Node *node, Node *before) {
+  nodes.splice(before ? before->getIterator() : nodes.end(), nodes,
+               node->getIterator());
+}
+
+void Function::sortTopologically() {
+  // Depth first from the nodes in their present order: an order that is right
+  // already comes out as it was. Iterative: graphs can be deep.
+  std::vector<Node *> order;
+  for (Node &node : nodes)
+    order.push_back(&node);
+  llvm::DenseSet<Node *> placed;
+  std::vector<std::pair<Node *, unsigned>> stack;
+  for (Node *root : order) {
+    if (!placed.insert(root).second)
+      continue;
+    stack.push_back({root, 0});
+    while (!stack.empty()) {
+      auto &[node, next] = stack.back();
+      if (next <= node->numOperands) {
+        Node *operand = node->operands[next++].get().node;
+        if (operand && operand->parent == this &&
+            placed.insert(operand).second)
+          stack.push_back({operand, 0});
+        continue;
+      }
+      moveBefore(node, nullptr);
+      stack.pop_back();
+    }
+  }
+}
+
+Function *Function::clone(llvm::StringRef newName) {
+  Function *copy = module.createFunction(newName);
+  llvm::DenseMap<Node *, Node *> copies;
+  auto mapped = [&](NodeValue value) {
+    auto found = copies.find(value.node);
+    return found == copies.end() ? value
+                                 : NodeValue(found->second, value.result);
+  };
+  for (Node &node : nodes) {
+    NodeDraft draft = node.getDraft();
+    for (NodeValue &value : draft.operands)
+      value = mapped(value);
+    Node *made = copy->create(node.getName(), std::move(draft));
+    made->setPredicate(mapped(node.getPredicate()));
+    copies[&node] = made;
+  }
+  return copy;
+}
+
+//===- Module ---------------------------------------------------------------===//
+
+Module::~Module() {
+  functions.clear();
+}
+
+Function *Module::createFunction(llvm::StringRef name) {
+  assert(!findFunction(name) && "functions have distinct names");
+  functions.push_back(std::unique_ptr<Function>(new Function(*this, name)));
+  return functions.back().get();
+}
+
+Function *Module::findFunction(llvm::StringRef name) const {
+  for (const auto &function : functions)
+    if (function->getName() == name)
+      return function.get();
+  return nullptr;
+}
+
+void Module::eraseFunction(Function *function) {
+  functions.remove_if(
+      [&](const auto &owned) { return owned.get() == function; });
+}
+
+Placeholder *Module::createPlaceholder(llvm::StringRef modelName,
+                                       const Type &type, bool isInput,
+                                       bool isOutput, llvm::StringRef name) {
+  std::string unique = takeUniqueName(name.empty() ? modelName : name);
+  placeholders.push_back(std::unique_ptr<Placeholder>(
+      new Placeholder(unique, type, modelName.str(), isInput, isOutput)));
+  return placeholders.back().get();
+}
+
+Constant *Module::createConstant(llvm::StringRef name, Tensor tensor) {
+  return createConstant(name,
+                        std::make_shared<const Tensor>(std::move(tensor)));
+}
+
+Constant *Module::createConstant(llvm::StringRef name,
+                                 std::shared_ptr<const Tensor> payload) {
+  auto *constant = new Constant(takeUniqueName(name), std::move(payload));
+  constants.push_back(constant);
+  return constant;
+}
+
+Placeholder *Module::findPlaceholder(llvm::StringRef modelName) const {
+  for (const auto &placeholder : placeholders)
+    if (placeholder->getModelName() == modelName)
+      return placeholder.get();
+  return nullptr;
+}
+
+void Module::eraseConstant(Constant *constant) {
+  releaseName(constant->getName());
+  constants.erase(constant);
+}
+
+std::string Module::takeUniqueName(llvm::StringRef base) {
+  if (base.empty())
+    base = "v";
+  if (names.insert(base).second)
+    return base.str();
+  unsigned &suffix = nextSuffix[base];
+  std::string name;
+  do
+    name = (base + "_" + llvm::Twine(++suffix)).str();
+  while (!names.insert(name).second);
+  return name;
+}

@@ -1,0 +1,95 @@
+//===- Verifier.cpp - Invariants of the graph -----------------------------===//
+
+#include "glowish/Graph/Verifier.h"
+#include "glowish/Support/Error.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace glowish;
+
+static std::string describe(const Node &node) {
+  return (node.getKindName() + " '" + node.getName() + "'").str();
+}
+
+/// Structure and types: the record and its type rule, asked again.
+static llvm::Error verifyTypes(const Node &node) {
+  const OpInfo &info = node.getInfo();
+  llvm::SmallVector<bool, 4> present;
+  llvm::SmallVector<const Type *, 4> inputs;
+  for (NodeValue value : node.getOperands()) {
+    present.push_back(bool(value));
+    inputs.push_back(value ? &value.getType() : nullptr);
+  }
+  GLOWISH_CHECK(checkStructure(info, present, node.getAttrs()));
+  GLOWISH_TRY(TypeList types,
+              info.inferTypes(OpView(info, inputs, {}, node.getAttrs())));
+  if (types.size() != node.getNumResults())
+    return makeError("has {0} results, not {1}", node.getNumResults(),
+                     types.size());
+  for (unsigned i = 0; i < types.size(); ++i)
+    if (types[i] != node.getType(i))
+      return makeError("result {0} is {1}; its operands make it {2}", i,
+                       node.getType(i).str(), types[i].str());
+  if (NodeValue predicate = node.getPredicate())
+    if (predicate.getElemKind() != ElemKind::Bool)
+      return makeError("predicate is {0}; accepted: bool",
+                       predicate.getType().str());
+  return llvm::Error::success();
+}
+
+/// Every operand comes from storage of this module or from an earlier node.
+static llvm::Error verifyOrder(const Node &node, const Function &function,
+                               const llvm::DenseSet<const Node *> &defined) {
+  for (unsigned i = 0; i <= node.getNumOperands(); ++i) {
+    NodeValue value =
+        i < node.getNumOperands() ? node.getOperand(i) : node.getPredicate();
+    if (!value || llvm::isa<Placeholder, Constant>(value.node))
+      continue;
+    if (value.node->getParent() != &function)
+      return makeError("operand '{0}' is a node of another function",
+                       node.getOperandName(i));
+    if (!defined.count(value.node))
+      return makeError("operand '{0}' uses '{1}', which comes later",
+                       node.getOperandName(i), value.node->getName());
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error glowish::verify(const Function &function) {
+  llvm::DenseSet<const Node *> defined, saved;
+  for (const Node &node : function.getNodes()) {
+    auto inNode = [&](llvm::Error error) {
+      return addContext(std::move(error), describe(node) + ": ");
+    };
+    GLOWISH_CHECK(inNode(verifyOrder(node, function, defined)));
+    GLOWISH_CHECK(inNode(verifyTypes(node)));
+    defined.insert(&node);
+    if (node.getKind() != NodeKind::Save)
+      continue;
+    const Node *target = node.getOperand(1).node;
+    if (!llvm::isa<Placeholder>(target))
+      return inNode(makeError("operand 'output' is no placeholder"));
+    if (!saved.insert(target).second)
+      return inNode(makeError("placeholder '{0}' is saved to twice",
+                              target->getName()));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error glowish::verify(const Module &module) {
+  llvm::StringSet<> names;
+  auto check = [&](const Node &node) -> llvm::Error {
+    if (names.insert(node.getName()).second)
+      return llvm::Error::success();
+    return makeError("{0}: the name is taken twice", describe(node));
+  };
+  for (const auto &placeholder : module.getPlaceholders())
+    GLOWISH_CHECK(check(*placeholder));
+  for (const Node &constant : module.getConstants())
+    GLOWISH_CHECK(check(constant));
+  for (const auto &function : module.getFunctions()) {
+    for (const Node &node : function->getNodes())
+      GLOWISH_CHECK(check(node));
+    GLOWISH_CHECK(verify(*function));
+  }
+  return llvm::Error::success();
+}

@@ -1,0 +1,68 @@
+//===- ArenaPlanner.h - Intervals of time into one arena ------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IR_ARENAPLANNER_H
+#define GLOWISH_LIB_IR_ARENAPLANNER_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include <cstdint>
+#include <vector>
+
+namespace glowish {
+
+/// Something that takes \p size bytes from time \p begin to time \p end
+/// (excluded).
+struct Interval {
+  uint64_t size;
+  unsigned begin, end;
+};
+
+/// Finds an offset for each of a list of intervals, which are sorted by begin,
+/// so that no two meet in time and place: dynamic storage allocation, of which
+/// the exact solution is NP-hard (Garey and Johnson, SR2). Several orders of
+/// placement are tried, then the best order is improved a little. Costs about
+/// n log n plus a bounded multiple of the pairs that meet in time; where these
+/// are too many, n log n alone.
+class ArenaPlanner {
+public:
+  explicit ArenaPlanner(llvm::ArrayRef<Interval> intervals);
+
+  /// The largest sum of sizes at one time: no arena can be smaller.
+  uint64_t getPeak() const { return peak; }
+  uint64_t getArenaSize() const { return best; }
+  llvm::ArrayRef<uint64_t> getOffsets() const { return bestOffsets; }
+
+private:
+  using Order = std::vector<unsigned>;
+
+  void computePeak();
+  bool findNeighbours();
+  /// As a run-time allocator would: best fit at each begin.
+  void placeInTime();
+  uint64_t placeInOrder(const Order &order, bool bestFit);
+  uint64_t findPlace(unsigned number, bool bestFit);
+  void attempt(const Order &order, bool bestFit);
+  void attemptOrders();
+  void improve();
+  void keepIfBest(uint64_t arena);
+
+  llvm::ArrayRef<Interval> intervals;
+  uint64_t peak = 0;
+  /// The largest sum of sizes while each interval lives.
+  std::vector<uint64_t> peakDuring;
+  /// The intervals that meet each in time.
+  std::vector<std::vector<unsigned>> neighbours;
+  uint64_t numPairs = 0;
+
+  std::vector<uint64_t> offsets;
+  std::vector<bool> isPlaced;
+  std::vector<std::pair<uint64_t, uint64_t>> occupied; // of findPlace
+
+  uint64_t best = UINT64_MAX;
+  std::vector<uint64_t> bestOffsets;
+  Order bestOrder;
+  bool bestFitIsBest = false;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IR_ARENAPLANNER_H

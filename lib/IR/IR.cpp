@@ -1,0 +1,157 @@
+//===- IR.cpp - Buffers and instructions ----------------------------------===//
+
+#include "glowish/IR/IR.h"
+#include "InstrFactory.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace glowish;
+
+//===- Buffer ---------------------------------------------------------------===//
+
+bool Buffer::isDense() const {
+  if (!isView())
+    return true;
+  if (type.getNumElements() == 0)
+    return true;
+  Dims dense = getDenseStrides(type.getShape());
+  for (unsigned i = 0; i < dense.size(); ++i)
+    if (type.getDim(i) != 1 && strides[i] != dense[i])
+      return false;
+  return true;
+}
+
+//===- Instruction ----------------------------------------------------------===//
+
+Instruction::Instruction(InstrDraft draft, llvm::StringRef name)
+    : kind(draft.kind), name(name), operands(std::move(draft.operands)),
+      attrs(std::move(draft.attrs)) {
+  for (Buffer *buffer : operands)
+    if (buffer)
+      buffer->users.push_back(this);
+}
+
+/// Removes one entry of \p value; the order of the others stays, because users
+/// are walked and output must not depend on how they were edited.
+template <typename T> static void eraseOne(std::vector<T> &list, T value) {
+  auto found = llvm::find(list, value);
+  assert(found != list.end());
+  list.erase(found);
+}
+
+Instruction::~Instruction() {
+  for (Buffer *buffer : operands)
+    if (buffer)
+      eraseOne(buffer->users, this);
+}
+
+void Instruction::setOperand(unsigned index, Buffer *buffer) {
+  if (operands[index])
+    eraseOne(operands[index]->users, this);
+  operands[index] = buffer;
+  if (buffer)
+    buffer->users.push_back(this);
+}
+
+unsigned Instruction::getNumIns() const {
+  unsigned count = 0;
+  for (unsigned i = 0; i < operands.size(); ++i)
+    count += getOperandInfo(i).role == OperandRole::In;
+  return count;
+}
+
+unsigned Instruction::getNumProgramInputs() const {
+  const OpInfo &info = getInfo();
+  if (!info.isVariadic())
+    return 0;
+  unsigned variadic = operands.size() + 1 - info.operands.size();
+  // An anchor's own element is input 0; a loop has nothing but its inputs.
+  return kind == InstrKind::ElementWiseLoop ? variadic : variadic + 1;
+}
+
+//===- IRFunction -----------------------------------------------------------===//
+
+IRFunction::~IRFunction() { instrs.clear(); }
+
+Buffer *IRFunction::addBuffer(llvm::StringRef base, Buffer::Kind kind,
+                              const Type &type) {
+  std::string unique = base.empty() ? "b" : base.str();
+  if (byName.count(unique)) {
+    unsigned &suffix = nextSuffix[base];
+    do
+      unique = (base + "_" + llvm::Twine(++suffix)).str();
+    while (byName.count(unique));
+  }
+  buffers.push_back(std::make_unique<Buffer>());
+  Buffer *buffer = buffers.back().get();
+  buffer->kind = kind;
+  buffer->name = unique;
+  buffer->type = type;
+  buffer->position = std::prev(buffers.end());
+  byName[unique] = buffer;
+  return buffer;
+}
+
+Buffer *IRFunction::createConstant(llvm::StringRef name,
+                                   std::shared_ptr<const Tensor> payload) {
+  Buffer *buffer =
+      addBuffer(name, Buffer::Kind::Constant, payload->getType());
+  buffer->payload = std::move(payload);
+  return buffer;
+}
+
+Buffer *IRFunction::createMutable(llvm::StringRef name, const Type &type,
+                                  llvm::StringRef modelName, bool input,
+                                  bool output) {
+  Buffer *buffer = addBuffer(name, Buffer::Kind::Mutable, type);
+  buffer->modelName = modelName.str();
+  buffer->input = input;
+  buffer->output = output;
+  return buffer;
+}
+
+Buffer *IRFunction::createActivation(llvm::StringRef name, const Type &type) {
+  return addBuffer(name, Buffer::Kind::Activation, type);
+}
+
+Buffer *IRFunction::createView(llvm::StringRef name, Buffer *base,
+                               const Type &type, int64_t offset,
+                               DimsRef strides) {
+  assert(strides.size() == type.getRank() && "one stride a dimension");
+  assert(type.getKind() == base->getType().getKind());
+  Buffer *buffer = addBuffer(name, Buffer::Kind::View, type);
+  buffer->base = base->getRoot();
+  buffer->offset = offset;
+  buffer->strides.assign(strides.begin(), strides.end());
+  buffer->base->views.push_back(buffer);
+  return buffer;
+}
+
+void IRFunction::eraseBuffer(Buffer *buffer) {
+  assert(buffer->users.empty() && buffer->views.empty() && "still in use");
+  if (buffer->base)
+    eraseOne(buffer->base->views, buffer);
+  byName.erase(buffer->name);
+  buffers.erase(buffer->position);
+}
+
+Buffer *IRFunction::findBuffer(llvm::StringRef name) const {
+  return byName.lookup(name);
+}
+
+Instruction *IRFunction::create(llvm::StringRef name, InstrDraft draft,
+                                Instruction *before) {
+  Instruction *instr = makeInstr(std::move(draft), name);
+  instr->parent = this;
+  instrs.insert(before ? before->getIterator() : instrs.end(), instr);
+  return instr;
+}
+
+void IRFunction::erase(Instruction *instr) {
+  assert(instr->parent == this);
+  instrs.erase(instr);
+}
+
+void IRFunction::moveBefore(Instruction *instr, Instruction *before) {
+  instrs.splice(before ? before->getIterator() : instrs.end(), instrs,
+                instr->getIterator());
+}

@@ -1,0 +1,161 @@
+//===- IRParser.cpp - Parsing the IR's text form --------------------------===//
+
+#include "glowish/IR/IRText.h"
+#include "glowish/IR/Instrs.h"
+#include "glowish/Ops/TextForm.h"
+#include "glowish/Support/Error.h"
+
+using namespace glowish;
+
+namespace {
+
+class IRParser {
+public:
+  IRParser(llvm::StringRef text, llvm::StringRef fileName,
+           std::shared_ptr<llvm::MemoryBuffer> sideFile)
+      : parser(text, fileName.str(), std::move(sideFile)) {}
+
+  llvm::Expected<std::unique_ptr<IRFunction>> parse();
+
+private:
+  llvm::Error parseBuffer();
+  llvm::Error parseMutable(llvm::StringRef name);
+  llvm::Error parseView(llvm::StringRef name);
+  llvm::Error parseInstr();
+  llvm::Expected<Buffer *> parseOperand(const OpInfo &info, unsigned index);
+  llvm::Expected<Type> parseColonType();
+  llvm::Expected<Buffer *> parseBufferName();
+
+  TextParser parser;
+  std::unique_ptr<IRFunction> function;
+};
+
+} // namespace
+
+llvm::Expected<Type> IRParser::parseColonType() {
+  GLOWISH_CHECK(parser.expect(":"));
+  return parser.parseType();
+}
+
+llvm::Expected<Buffer *> IRParser::parseBufferName() {
+  GLOWISH_TRY(std::string name, parser.parseName());
+  if (Buffer *buffer = function->findBuffer(name))
+    return buffer;
+  return parser.error("there is no buffer '%" + name + "'");
+}
+
+llvm::Error IRParser::parseMutable(llvm::StringRef name) {
+  GLOWISH_TRY(Type type, parseColonType());
+  bool input = parser.consumeIf("input");
+  bool output = parser.consumeIf("output");
+  GLOWISH_TRY(std::string modelName, parser.parseString());
+  function->createMutable(name, type, modelName, input, output);
+  return llvm::Error::success();
+}
+
+llvm::Error IRParser::parseView(llvm::StringRef name) {
+  GLOWISH_CHECK(parser.expect("="));
+  GLOWISH_TRY(Buffer * base, parseBufferName());
+  if (base->isView())
+    return parser.error("'%" + base->getName() + "' is a view itself");
+  GLOWISH_CHECK(parser.expect("offset"));
+  GLOWISH_TRY(int64_t offset, parser.parseInt());
+  GLOWISH_CHECK(parser.expect("strides"));
+  GLOWISH_TRY(std::vector<int64_t> strides, parser.parseInts());
+  GLOWISH_TRY(Type type, parseColonType());
+  if (strides.size() != type.getRank())
+    return parser.error("a view has one stride a dimension");
+  if (type.getKind() != base->getType().getKind())
+    return parser.error("a view has its buffer's element kind");
+  function->createView(name, base, type, offset, strides);
+  return llvm::Error::success();
+}
+
+llvm::Error IRParser::parseBuffer() {
+  GLOWISH_TRY(std::string what, parser.parseIdentifier("a kind of buffer"));
+  GLOWISH_TRY(std::string name, parser.parseName());
+  if (name.empty() || function->findBuffer(name))
+    return parser.error("the name '" + name + "' is taken");
+  if (what == "constant") {
+    GLOWISH_TRY(Type type, parseColonType());
+    GLOWISH_CHECK(parser.expect("="));
+    GLOWISH_TRY(Tensor tensor, parser.parseConstant(type));
+    function->createConstant(
+        name, std::make_shared<const Tensor>(std::move(tensor)));
+    return llvm::Error::success();
+  }
+  if (what == "mutable")
+    return parseMutable(name);
+  if (what == "activation") {
+    GLOWISH_TRY(Type type, parseColonType());
+    function->createActivation(name, type);
+    return llvm::Error::success();
+  }
+  if (what == "view")
+    return parseView(name);
+  return parser.error("expected 'constant', 'mutable', 'activation', 'view' "
+                      "or 'code'");
+}
+
+llvm::Expected<Buffer *> IRParser::parseOperand(const OpInfo &info,
+                                                unsigned index) {
+  if (parser.consumeIf("none"))
+    return nullptr;
+  if (info.operands.empty())
+    return parser.error(info.name + " has no operands");
+  GLOWISH_CHECK(parser.expect("@"));
+  llvm::StringRef role = getRoleName(info.getOperandInfo(index).role);
+  GLOWISH_CHECK(parser.expect(role));
+  return parseBufferName();
+}
+
+llvm::Error IRParser::parseInstr() {
+  std::string name;
+  if (parser.peek().kind == Token::String) {
+    GLOWISH_TRY(name, parser.parseString());
+  }
+  GLOWISH_TRY(std::string kindName, parser.parseIdentifier("an instruction"));
+  std::optional<InstrKind> kind = findInstrKind(kindName);
+  if (!kind)
+    return parser.error("there is no instruction '" + kindName + "'");
+  const OpInfo &info = getInstrInfo(*kind);
+  InstrDraft draft{*kind, {}, {}};
+  GLOWISH_CHECK(parser.expect("("));
+  while (!parser.consumeIf(")")) {
+    if (!draft.operands.empty())
+      GLOWISH_CHECK(parser.expect(","));
+    GLOWISH_TRY(Buffer * operand, parseOperand(info, draft.operands.size()));
+    draft.operands.push_back(operand);
+  }
+  GLOWISH_TRY(draft.attrs, parser.parseAttrs(info));
+  // The verifier follows lifetimes, and needs the right operands for that.
+  llvm::SmallVector<bool, 4> present;
+  for (Buffer *buffer : draft.operands)
+    present.push_back(buffer);
+  if (llvm::Error error = checkStructure(info, present, draft.attrs))
+    return parser.error(kindName + ": " + llvm::toString(std::move(error)));
+  function->create(name, std::move(draft));
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<IRFunction>> IRParser::parse() {
+  GLOWISH_CHECK(parser.expect("ir"));
+  GLOWISH_TRY(std::string name, parser.parseString());
+  function = std::make_unique<IRFunction>(name);
+  GLOWISH_CHECK(parser.expect("{"));
+  while (!parser.consumeIf("code"))
+    GLOWISH_CHECK(parseBuffer());
+  GLOWISH_CHECK(parser.expect("{"));
+  while (!parser.consumeIf("}"))
+    GLOWISH_CHECK(parseInstr());
+  GLOWISH_CHECK(parser.expect("}"));
+  GLOWISH_CHECK(parser.expectEnd());
+  GLOWISH_CHECK(verify(*function));
+  return std::move(function);
+}
+
+llvm::Expected<std::unique_ptr<IRFunction>>
+glowish::parseIR(llvm::StringRef text, llvm::StringRef fileName,
+                 std::shared_ptr<llvm::MemoryBuffer> sideFile) {
+  return IRParser(text, fileName, std::move(sideFile)).parse();
+}

@@ -1,0 +1,170 @@
+//===- IRVerifier.cpp - Invariants of the IR ------------------------------===//
+
+#include "glowish/IR/Instrs.h"
+#include "glowish/IR/Region.h"
+#include "glowish/Support/Error.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace glowish;
+
+static llvm::Error verifyView(const Buffer &view) {
+  const Buffer &root = *view.getRoot();
+  if (root.getType().getKind() != view.getType().getKind())
+    return makeError("view '{0}' has another element kind than '{1}'",
+                     view.getName(), root.getName());
+  Region region = Region::of(view);
+  if (region.isEmpty())
+    return llvm::Error::success();
+  auto bounds = region.getBounds();
+  if (!bounds || bounds->first < 0 ||
+      bounds->second >= root.getType().getNumElements())
+    return makeError("view '{0}' reaches outside of '{1}'", view.getName(),
+                     root.getName());
+  return llvm::Error::success();
+}
+
+static std::string describe(const Instruction &instr) {
+  return llvm::formatv("{0} '{1}': ", instr.getKindName(), instr.getName());
+}
+
+static llvm::Error verifyOperand(const Instruction &instr, unsigned index) {
+  const Buffer *buffer = instr.getOperand(index);
+  const OperandInfo &info = instr.getOperandInfo(index);
+  if (!buffer)
+    return llvm::Error::success();
+  if (!info.isStrided && !buffer->isDense())
+    return makeError("operand '{0}' is a strided view ('{1}'); it must be "
+                     "dense",
+                     info.name, buffer->getName());
+  if (!instr.writes(index))
+    return llvm::Error::success();
+  if (buffer->getRoot()->getKind() == Buffer::Kind::Constant)
+    return makeError("operand '{0}' writes to the constant '{1}'", info.name,
+                     buffer->getRoot()->getName());
+  if (!Region::of(*buffer).isInjective())
+    return makeError("operand '{0}' writes through '{1}', which may show an "
+                     "element twice",
+                     info.name, buffer->getName());
+  return llvm::Error::success();
+}
+
+/// An operand shares elements with an operand that is written only where the
+/// record allows it, and then each with its own index. It may be another part
+/// of the same buffer.
+static llvm::Error verifyAliases(const Instruction &instr, unsigned out) {
+  const Buffer *target = instr.getOperand(out);
+  for (unsigned in = 0; in < instr.getNumOperands(); ++in) {
+    const Buffer *other = instr.getOperand(in);
+    if (in == out || !other || other->getRoot() != target->getRoot())
+      continue;
+    Region written = Region::of(*target), read = Region::of(*other);
+    bool isInPlace = instr.getOperandInfo(in).isInPlace &&
+                     other->getType() == target->getType() &&
+                     isSame(written, read);
+    if (!isInPlace && !areDisjoint(written, read))
+      return makeError("operand '{0}' ('{1}') overlaps '{2}', which is written",
+                       instr.getOperandInfo(in).name, other->getName(),
+                       target->getName());
+  }
+  return llvm::Error::success();
+}
+
+static llvm::Error verifyTypes(const Instruction &instr) {
+  const OpInfo &info = instr.getInfo();
+  llvm::SmallVector<bool, 4> present;
+  llvm::SmallVector<const Type *, 4> inputs, outputs;
+  for (unsigned i = 0; i < instr.getNumOperands(); ++i) {
+    const Buffer *buffer = instr.getOperand(i);
+    present.push_back(buffer);
+    OperandRole role = instr.getOperandInfo(i).role;
+    if (role == OperandRole::Out)
+      outputs.push_back(buffer ? &buffer->getType() : nullptr);
+    else if (role != OperandRole::Scratch)
+      inputs.push_back(buffer ? &buffer->getType() : nullptr);
+  }
+  GLOWISH_CHECK(checkStructure(info, present, instr.getAttrs()));
+  GLOWISH_TRY(TypeList types, info.inferTypes(OpView(info, inputs, outputs,
+                                                     instr.getAttrs())));
+  for (unsigned i = 0; i < types.size(); ++i)
+    if (types[i] != *outputs[i])
+      return makeError("result is {0}; the operands make it {1}",
+                       outputs[i]->str(), types[i].str());
+  return llvm::Error::success();
+}
+
+namespace {
+
+/// Follows the activations through the instructions.
+class LifetimeVerifier {
+public:
+  llvm::Error visit(const Instruction &instr);
+  llvm::Error finish() const;
+
+private:
+  llvm::DenseSet<const Buffer *> live, written, ended;
+};
+
+} // namespace
+
+llvm::Error LifetimeVerifier::visit(const Instruction &instr) {
+  if (auto *alloc = llvm::dyn_cast<AllocInstr>(&instr)) {
+    const Buffer *buffer = alloc->getBuffer();
+    if (buffer->getKind() != Buffer::Kind::Activation)
+      return makeError("'{0}' is no activation", buffer->getName());
+    if (ended.count(buffer) || !live.insert(buffer).second)
+      return makeError("'{0}' is allocated twice", buffer->getName());
+    return llvm::Error::success();
+  }
+  if (auto *dealloc = llvm::dyn_cast<DeallocInstr>(&instr)) {
+    const Buffer *buffer = dealloc->getBuffer();
+    if (!live.erase(buffer))
+      return makeError("'{0}' is not live", buffer->getName());
+    ended.insert(buffer);
+    return llvm::Error::success();
+  }
+  for (unsigned i = 0; i < instr.getNumOperands(); ++i) {
+    if (!instr.getOperand(i))
+      continue;
+    const Buffer *root = instr.getOperand(i)->getRoot();
+    if (root->getKind() != Buffer::Kind::Activation)
+      continue;
+    if (!live.count(root))
+      return makeError("'{0}' is used outside of its life", root->getName());
+    if (instr.reads(i) && instr.getOperand(i)->getType().getNumElements() &&
+        !written.count(root))
+      return makeError("'{0}' is read before it is written", root->getName());
+  }
+  for (unsigned i = 0; i < instr.getNumOperands(); ++i)
+    if (instr.getOperand(i) && instr.writes(i))
+      written.insert(instr.getOperand(i)->getRoot());
+  return llvm::Error::success();
+}
+
+llvm::Error LifetimeVerifier::finish() const {
+  if (live.empty())
+    return llvm::Error::success();
+  return makeError("{0} activations are never deallocated", live.size());
+}
+
+llvm::Error glowish::verify(const IRFunction &function) {
+  for (const auto &buffer : function.getBuffers())
+    if (buffer->isView())
+      GLOWISH_CHECK(verifyView(*buffer));
+  LifetimeVerifier lifetimes;
+  for (const Instruction &instr : function.getInstrs()) {
+    auto inInstr = [&](llvm::Error error) {
+      return addContext(std::move(error), describe(instr));
+    };
+    if (!llvm::isa<AllocInstr, DeallocInstr>(&instr)) {
+      GLOWISH_CHECK(inInstr(verifyTypes(instr)));
+      for (unsigned i = 0; i < instr.getNumOperands(); ++i) {
+        GLOWISH_CHECK(inInstr(verifyOperand(instr, i)));
+        if (instr.getOperand(i) && instr.writes(i))
+          GLOWISH_CHECK(inInstr(verifyAliases(instr, i)));
+      }
+    }
+    GLOWISH_CHECK(inInstr(lifetimes.visit(instr)));
+  }
+  return lifetimes.finish();
+}

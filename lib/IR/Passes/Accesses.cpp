@@ -1,0 +1,161 @@
+//===- Accesses.cpp - Who touches a buffer, and when ----------------------===//
+
+#include "Accesses.h"
+#include "glowish/IR/Passes.h"
+
+using namespace glowish;
+
+//===- AccessIndex ----------------------------------------------------------===//
+
+AccessIndex::AccessIndex(IRFunction &function) : function(function) {
+  unsigned time = 0;
+  for (Instruction &instr : function.getInstrs()) {
+    if (llvm::isa<AllocInstr, DeallocInstr>(&instr))
+      continue;
+    times[&instr] = ++time;
+    for (unsigned i = 0; i < instr.getNumOperands(); ++i)
+      add(&instr, i);
+  }
+}
+
+void AccessIndex::add(Instruction *instr, unsigned operand) {
+  if (Buffer *buffer = instr->getOperand(operand))
+    accesses[buffer->getRoot()].insert({getTime(instr), instr, operand});
+}
+
+void AccessIndex::remove(Instruction *instr, unsigned operand) {
+  if (Buffer *buffer = instr->getOperand(operand))
+    accesses[buffer->getRoot()].erase({getTime(instr), instr, operand});
+}
+
+const AccessIndex::Accesses &AccessIndex::get(const Buffer *root) const {
+  static const Accesses none;
+  auto found = accesses.find(root);
+  return found == accesses.end() ? none : found->second;
+}
+
+llvm::iterator_range<AccessIndex::Accesses::const_iterator>
+AccessIndex::getBetween(const Buffer *root, unsigned first,
+                        unsigned last) const {
+  const Accesses &all = get(root);
+  return {all.lower_bound({first, nullptr, 0}),
+          all.lower_bound({last + 1, nullptr, 0})};
+}
+
+const Access *AccessIndex::getOnlyWrite(const Buffer *root) const {
+  const Access *found = nullptr;
+  for (const Access &access : get(root)) {
+    if (!access.isWrite())
+      continue;
+    if (found)
+      return nullptr;
+    found = &access;
+  }
+  return found;
+}
+
+void AccessIndex::setOperand(Instruction *instr, unsigned operand,
+                             Buffer *buffer) {
+  remove(instr, operand);
+  instr->setOperand(operand, buffer);
+  add(instr, operand);
+}
+
+void AccessIndex::erase(Instruction *instr) {
+  for (unsigned i = 0; i < instr->getNumOperands(); ++i)
+    remove(instr, i);
+  times.erase(instr);
+  function.erase(instr);
+}
+
+Instruction *AccessIndex::replace(Instruction *old, InstrDraft draft) {
+  Instruction *added = function.create(old->getName(), std::move(draft), old);
+  unsigned time = getTime(old);
+  erase(old);
+  times[added] = time;
+  for (unsigned i = 0; i < added->getNumOperands(); ++i)
+    add(added, i);
+  return added;
+}
+
+//===- Relocation -----------------------------------------------------------===//
+
+/// Whether \p instr does its work element by element, in any order: a stride
+/// costs it no more than it costs a copy.
+static bool isElementByElement(const Instruction &instr) {
+  return llvm::isa<CopyInstr, FillInstr, ElementWiseLoopInstr>(&instr);
+}
+
+/// Whether neighbours in the innermost dimension are far apart.
+static bool isScattered(const Region &region) {
+  for (unsigned d = region.shape.size(); d-- > 0;)
+    if (region.shape[d] != 1)
+      return region.strides[d] != 1 && region.strides[d] != 0;
+  return false;
+}
+
+bool Relocation::isPossible(const Instruction *ignored) const {
+  unsigned scattered = 0, reads = 0;
+  for (const Access &access : index.get(from)) {
+    if (access.instr == ignored)
+      continue;
+    std::optional<Region> region = map(*access.getBuffer());
+    const OperandInfo &info = access.instr->getOperandInfo(access.operand);
+    if (!region || (!info.isStrided && !region->isDense()) ||
+        (access.isWrite() && !region->isInjective()))
+      return false;
+    reads += access.isRead();
+    if (!isScattered(*region))
+      continue;
+    // Reading or writing with a large stride once is what a copy does anyway.
+    if (!isElementByElement(*access.instr))
+      return false;
+    ++scattered;
+  }
+  return scattered == 0 || reads <= 1;
+}
+
+void Relocation::apply(const Instruction *ignored) {
+  llvm::DenseMap<Buffer *, Buffer *> moved;
+  std::vector<Access> accesses(index.get(from).begin(), index.get(from).end());
+  for (const Access &access : accesses) {
+    if (access.instr == ignored)
+      continue;
+    Buffer *buffer = access.getBuffer();
+    Buffer *&target = moved[buffer];
+    if (!target)
+      target = getView(function, buffer->getName(), to, buffer->getType(),
+                       *map(*buffer));
+    index.setOperand(access.instr, access.operand, target);
+  }
+}
+
+//===- The end of a pass ----------------------------------------------------===//
+
+static bool eraseUnusedBuffers(IRFunction &function) {
+  std::vector<Buffer *> candidates;
+  for (const auto &buffer : function.getBuffers())
+    if (buffer->getKind() != Buffer::Kind::Mutable)
+      candidates.push_back(buffer.get());
+  bool changed = false;
+  // Views come after their roots, so they go first.
+  for (Buffer *buffer : llvm::reverse(candidates)) {
+    bool isUsed = llvm::any_of(buffer->getUsers(), [](Instruction *instr) {
+      return !llvm::isa<AllocInstr, DeallocInstr>(instr);
+    });
+    if (isUsed || !buffer->getViews().empty())
+      continue;
+    while (!buffer->getUsers().empty())
+      function.erase(buffer->getUsers().front());
+    function.eraseBuffer(buffer);
+    changed = true;
+  }
+  return changed;
+}
+
+bool glowish::finishPass(IRFunction &function, bool changed) {
+  changed |= eraseUnusedBuffers(function);
+  if (changed)
+    llvm::cantFail(placeLifetimes(function, IRPassContext()));
+  return changed;
+}

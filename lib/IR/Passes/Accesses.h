@@ -1,0 +1,101 @@
+//===- Accesses.h - Who touches a buffer, and when ------------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IR_PASSES_ACCESSES_H
+#define GLOWISH_LIB_IR_PASSES_ACCESSES_H
+
+#include "glowish/IR/Instrs.h"
+#include "glowish/IR/Region.h"
+#include "llvm/ADT/DenseMap.h"
+#include <set>
+
+namespace glowish {
+
+/// One operand through which an instruction touches a root buffer.
+struct Access {
+  unsigned time; // the instruction's place in the program
+  Instruction *instr;
+  unsigned operand;
+
+  Buffer *getBuffer() const { return instr->getOperand(operand); }
+  Region getRegion() const { return Region::of(*getBuffer()); }
+  bool isRead() const { return instr->reads(operand); }
+  bool isWrite() const { return instr->writes(operand); }
+  /// May be the element that the instruction's result is written over.
+  bool isInPlace() const {
+    return instr->getOperandInfo(operand).isInPlace;
+  }
+  bool operator<(const Access &other) const {
+    return std::tie(time, operand) < std::tie(other.time, other.operand);
+  }
+};
+
+/// The accesses to each root buffer through it and its views, in the order of
+/// the program; lifetime marks are none. Changes that a pass makes through the
+/// index cost the logarithm of the accesses, so that no pass is quadratic.
+class AccessIndex {
+public:
+  using Accesses = std::set<Access>;
+
+  explicit AccessIndex(IRFunction &function);
+
+  const Accesses &get(const Buffer *root) const;
+  /// The accesses to \p root of which the time is in [\p first, \p last].
+  llvm::iterator_range<Accesses::const_iterator>
+  getBetween(const Buffer *root, unsigned first, unsigned last) const;
+  unsigned getTime(const Instruction *instr) const {
+    return times.lookup(instr);
+  }
+  /// The access that alone writes \p root; null if there are more or none.
+  const Access *getOnlyWrite(const Buffer *root) const;
+
+  void setOperand(Instruction *instr, unsigned operand, Buffer *buffer);
+  void erase(Instruction *instr);
+  /// Puts a new instruction in the place and time of \p old.
+  Instruction *replace(Instruction *old, InstrDraft draft);
+
+private:
+  void add(Instruction *instr, unsigned operand);
+  void remove(Instruction *instr, unsigned operand);
+
+  IRFunction &function;
+  llvm::DenseMap<const Instruction *, unsigned> times;
+  llvm::DenseMap<const Buffer *, Accesses> accesses;
+};
+
+/// Moves the accesses of the activation \p from to the elements
+/// `compose(inner, ...)` of \p to: what a pass does that lets a buffer live
+/// inside another one.
+class Relocation {
+public:
+  Relocation(IRFunction &function, AccessIndex &index, Buffer *from,
+             Buffer *to, Region inner)
+      : function(function), index(index), from(from), to(to),
+        inner(std::move(inner)) {}
+
+  /// Where \p buffer, \p from or a view of it, will be; null where that is no
+  /// region.
+  std::optional<Region> map(const Buffer &buffer) const {
+    return compose(inner, Region::of(buffer));
+  }
+  /// Whether each access but those of \p ignored can go through its new
+  /// region: it exists, is dense where the record demands that, and is not one
+  /// that makes the instruction much slower than a copy would be.
+  bool isPossible(const Instruction *ignored) const;
+  /// Moves all accesses but those of \p ignored.
+  void apply(const Instruction *ignored);
+
+private:
+  IRFunction &function;
+  AccessIndex &index;
+  Buffer *from, *to;
+  Region inner;
+};
+
+/// What a pass ends with: deletes constants, activations and views that
+/// nothing uses, and puts the lifetime marks right. Returns whether the pass,
+/// \p changed, or this changed anything.
+bool finishPass(IRFunction &function, bool changed);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IR_PASSES_ACCESSES_H

@@ -1,0 +1,21 @@
+//===- Pipeline.cpp - The IR passes and their order -----------------------===//
+
+#include "glowish/IR/Passes.h"
+
+using namespace glowish;
+
+llvm::ArrayRef<IRPass> glowish::getIRPasses() {
+  static const IRPass passes[] = {
+#define IR_PASS(FUNCTION, NAME, DOC) {NAME, DOC, FUNCTION},
+#include "glowish/IR/Passes.def"
+  };
+  return passes;
+}
+
+const Pipeline &glowish::getIRPipeline() {
+  static const Pipeline pipeline = {
+      {{"copy-elimination", "fuse-loops", "dse"}, /*toFixedPoint=*/true},
+      {{"share-buffers", "place-lifetimes"}, /*toFixedPoint=*/false},
+  };
+  return pipeline;
+}

@@ -1,0 +1,72 @@
+//===- ShareBuffers.cpp - Results in the place of their inputs ------------===//
+//
+// An instruction that reads each element before it, and only it, is written
+// may write over an input that nobody needs any more. The result's buffer
+// becomes the input's.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Accesses.h"
+#include "glowish/IR/Passes.h"
+
+using namespace glowish;
+
+/// Whether \p instr is the last to touch \p root, and reads only the elements
+/// of \p region, each where it will be written.
+static bool diesAt(const Buffer *root, const Instruction &instr,
+                   const Region &region, const AccessIndex &index) {
+  unsigned time = index.getTime(&instr);
+  if (index.get(root).rbegin()->time != time)
+    return false;
+  for (const Access &access : index.getBetween(root, time, time))
+    if (access.isWrite() || !access.isInPlace() ||
+        !isSame(access.getRegion(), region))
+      return false;
+  return true;
+}
+
+/// The operand of \p instr whose memory the result \p result, all of an
+/// activation that begins here, can take over.
+static Buffer *findDyingInput(const Instruction &instr, const Buffer &result,
+                              const AccessIndex &index) {
+  for (unsigned in = 0; in < instr.getNumOperands(); ++in) {
+    Buffer *input = instr.getOperand(in);
+    if (!input || !instr.getOperandInfo(in).isInPlace ||
+        input->getRoot()->getKind() != Buffer::Kind::Activation ||
+        input->getRoot() == result.getRoot() ||
+        input->getType() != result.getType() || !isWholeRoot(*input))
+      continue;
+    if (diesAt(input->getRoot(), instr, Region::of(*input), index))
+      return input;
+  }
+  return nullptr;
+}
+
+llvm::Expected<bool> glowish::shareBuffers(IRFunction &function,
+                                           const IRPassContext &) {
+  AccessIndex index(function);
+  bool changed = false;
+  for (Instruction &instr : function.getInstrs()) {
+    for (unsigned out = 0; out < instr.getNumOperands(); ++out) {
+      if (llvm::isa<AllocInstr, DeallocInstr>(&instr))
+        break;
+      Buffer *result = instr.getOperand(out);
+      if (!result || instr.getOperandInfo(out).role != OperandRole::Out ||
+          result->getRoot()->getKind() != Buffer::Kind::Activation ||
+          !isWholeRoot(*result) ||
+          index.get(result->getRoot()).begin()->time != index.getTime(&instr))
+        continue;
+      Buffer *input = findDyingInput(instr, *result, index);
+      if (!input)
+        continue;
+      Buffer *root = result->getRoot();
+      Relocation relocation(function, index, root, input->getRoot(),
+                            Region::dense(root->getShape()));
+      if (!relocation.isPossible(nullptr))
+        continue;
+      relocation.apply(nullptr);
+      changed = true;
+    }
+  }
+  return finishPass(function, changed);
+}

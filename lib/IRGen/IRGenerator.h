@@ -1,0 +1,57 @@
+//===- IRGenerator.h - State of one run of IRGen --------------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IRGEN_IRGENERATOR_H
+#define GLOWISH_LIB_IRGEN_IRGENERATOR_H
+
+#include "glowish/Graph/Nodes.h"
+#include "glowish/IR/Instrs.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace glowish {
+
+/// Turns nodes into instructions, one visit function for each kind of node
+/// that is not simply the instruction of the same name. Every value of the
+/// graph becomes a dense buffer.
+class IRGenerator : public NodeVisitor<IRGenerator, llvm::Error> {
+public:
+  explicit IRGenerator(IRFunction &function) : function(function) {}
+
+  /// Makes the buffers of the storage that \p graph uses, in the module's
+  /// order.
+  void createWeights(Function &graph);
+
+  /// Element-wise nodes and those with an instruction of the same name.
+  llvm::Error visitNode(Node &node);
+
+  llvm::Error visitSave(SaveNode &node);
+  llvm::Error visitSplat(SplatNode &node);
+  llvm::Error visitReshape(ReshapeNode &node);
+  llvm::Error visitTranspose(TransposeNode &node);
+  llvm::Error visitBroadcast(BroadcastNode &node);
+  llvm::Error visitSlice(SliceNode &node);
+  llvm::Error visitConcat(ConcatNode &node);
+  llvm::Error visitPad(PadNode &node);
+
+private:
+  Buffer *getBuffer(NodeValue value) const { return buffers.lookup(value); }
+  /// The activation of result \p result of \p node.
+  Buffer *createResult(Node &node, unsigned result = 0);
+  /// \p buffer as a view of \p shape, to which it broadcasts.
+  Buffer *broadcast(Buffer *buffer, DimsRef shape);
+  /// The strides of a buffer, dense ones where it is no view.
+  static Dims getStrides(const Buffer *buffer);
+  /// A view of \p base at \p offset elements from its start.
+  Buffer *createView(const Node &node, Buffer *base, DimsRef shape,
+                     int64_t offset, DimsRef strides);
+  /// Copies a view into the result of \p node.
+  llvm::Error copyView(Node &node, Buffer *view);
+  void emitElementWise(Node &node);
+  llvm::Error emitSameName(Node &node);
+
+  IRFunction &function;
+  llvm::DenseMap<NodeValue, Buffer *> buffers;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IRGEN_IRGENERATOR_H

@@ -1,0 +1,91 @@
+//===- ModelFile.cpp - Bytes to protobufs ---------------------------------===//
+
+#include "ONNX/ModelFile.h"
+#include "glowish/Importer/ONNX.h"
+#include "glowish/Support/Error.h"
+#include "glowish/Support/File.h"
+#include "llvm/ADT/StringExtras.h"
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/text_format.h>
+
+using namespace glowish;
+namespace pb = google::protobuf;
+
+namespace {
+
+/// Protobuf reports what it can't read on stderr; we say it ourselves.
+struct SilentProtobuf {
+  SilentProtobuf() { pb::SetLogHandler(nullptr); }
+};
+
+/// Remembers the first error of the text parser.
+class FirstError final : public pb::io::ErrorCollector {
+public:
+  void AddError(int line, pb::io::ColumnNumber column,
+                const std::string &message) override {
+    if (text.empty())
+      text = llvm::formatv("{0}:{1}: {2}", line + 1, column + 1, message);
+  }
+  std::string text;
+};
+
+} // namespace
+
+/// A text model begins with a field name, a binary one with the tag of
+/// ir_version (8) or another field of a low number.
+static bool looksLikeText(llvm::StringRef bytes) {
+  llvm::StringRef start = bytes.take_front(256).ltrim();
+  return !start.empty() &&
+         (llvm::isAlpha(start[0]) || start[0] == '#' || start[0] == '_') &&
+         llvm::all_of(start, [](char c) {
+           return llvm::isPrint(c) || llvm::isSpace(c);
+         });
+}
+
+/// Parses \p bytes as a binary \p Message.
+template <typename Message>
+static bool parseBinary(llvm::StringRef bytes, Message &message) {
+  static SilentProtobuf silent;
+  pb::io::ArrayInputStream array(bytes.data(), int(bytes.size()));
+  pb::io::CodedInputStream coded(&array);
+  coded.SetTotalBytesLimit(INT_MAX);
+  return message.ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();
+}
+
+llvm::Expected<onnx::ModelProto>
+glowish::parseModelProto(llvm::StringRef bytes) {
+  if (bytes.empty())
+    return makeError("the file is empty");
+  if (bytes.size() > size_t(INT_MAX))
+    return makeError("the file is larger than 2 GiB, protobuf's limit");
+  onnx::ModelProto model;
+  if (looksLikeText(bytes)) {
+    static SilentProtobuf silent;
+    pb::TextFormat::Parser parser;
+    FirstError errors;
+    parser.RecordErrorsTo(&errors);
+    pb::io::ArrayInputStream stream(bytes.data(), int(bytes.size()));
+    if (!parser.Parse(&stream, &model))
+      return makeError("not an ONNX model in protobuf text: {0}", errors.text);
+  } else if (!parseBinary(bytes, model)) {
+    return makeError("not an ONNX model: the protobuf is truncated or "
+                     "damaged");
+  }
+  if (!model.has_graph())
+    return makeError("not an ONNX model: it has no graph");
+  return model;
+}
+
+llvm::Expected<Tensor> glowish::readTensorProto(llvm::StringRef path) {
+  GLOWISH_TRY(auto buffer, readFile(path));
+  onnx::TensorProto proto;
+  if (buffer->getBufferSize() > size_t(INT_MAX) ||
+      !parseBinary(buffer->getBuffer(), proto))
+    return makeError("'{0}': not a TensorProto", path);
+  llvm::Expected<Tensor> tensor = readTensor(proto, "");
+  if (!tensor)
+    return addContext(tensor.takeError(), "'" + path + "': ");
+  return tensor;
+}

@@ -1,0 +1,208 @@
+//===- OpInfo.cpp - What a record says about an operator ------------------===//
+
+#include "glowish/Ops/OpInfo.h"
+#include "glowish/Support/Error.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/bit.h"
+
+using namespace glowish;
+
+//===- Attributes ---------------------------------------------------------===//
+
+llvm::hash_code glowish::hash_value(const AttrValue &value) {
+  llvm::hash_code hash = std::visit(
+      [](const auto &content) -> llvm::hash_code {
+        using T = std::decay_t<decltype(content)>;
+        if constexpr (std::is_same_v<T, double>)
+          return llvm::hash_value(llvm::bit_cast<uint64_t>(content));
+        else if constexpr (std::is_same_v<T, ElemKind>)
+          return llvm::hash_value(unsigned(content));
+        else if constexpr (std::is_same_v<T, std::vector<int64_t>>)
+          return llvm::hash_combine_range(content.begin(), content.end());
+        else if constexpr (std::is_same_v<T, ScalarProgram>)
+          return hash_value(content);
+        else
+          return llvm::hash_value(content);
+      },
+      value);
+  return llvm::hash_combine(value.index(), hash);
+}
+
+bool glowish::isIdentical(const AttrValue &a, const AttrValue &b) {
+  const double *x = std::get_if<double>(&a), *y = std::get_if<double>(&b);
+  if (x && y)
+    return llvm::bit_cast<uint64_t>(*x) == llvm::bit_cast<uint64_t>(*y);
+  return a == b;
+}
+
+bool glowish::areIdentical(llvm::ArrayRef<AttrValue> a,
+                           llvm::ArrayRef<AttrValue> b) {
+  return llvm::equal(a, b, isIdentical);
+}
+
+static llvm::StringRef getAttrKindName(AttrKind kind) {
+  switch (kind) {
+  case AttrKind::Int:
+    return "an integer";
+  case AttrKind::Ints:
+    return "a list of integers";
+  case AttrKind::Float:
+    return "a number";
+  case AttrKind::Bool:
+    return "true or false";
+  case AttrKind::String:
+    return "a string";
+  case AttrKind::Kind:
+    return "an element kind";
+  case AttrKind::Program:
+    return "a scalar program";
+  }
+  llvm_unreachable("not an attribute kind");
+}
+
+static AttrValue getZero(AttrKind kind) {
+  switch (kind) {
+  case AttrKind::Int:
+    return int64_t(0);
+  case AttrKind::Ints:
+    return std::vector<int64_t>();
+  case AttrKind::Float:
+    return 0.0;
+  case AttrKind::Bool:
+    return false;
+  case AttrKind::String:
+    return std::string();
+  case AttrKind::Kind:
+    return ElemKind::Float;
+  case AttrKind::Program:
+    return ScalarProgram();
+  }
+  llvm_unreachable("not an attribute kind");
+}
+
+std::vector<AttrValue> glowish::getDefaultAttrs(const OpInfo &info) {
+  std::vector<AttrValue> attrs;
+  for (const AttrInfo &attr : info.attrs)
+    attrs.push_back(attr.getDefault ? attr.getDefault() : getZero(attr.kind));
+  return attrs;
+}
+
+unsigned OpInfo::findAttr(llvm::StringRef attrName) const {
+  return llvm::find_if(
+             attrs,
+             [&](const AttrInfo &attr) { return attr.name == attrName; }) -
+         attrs.begin();
+}
+
+//===- Operands -----------------------------------------------------------===//
+
+llvm::StringRef glowish::getRoleName(OperandRole role) {
+  switch (role) {
+  case OperandRole::In:
+    return "in";
+  case OperandRole::Out:
+    return "out";
+  case OperandRole::InOut:
+    return "inout";
+  case OperandRole::Scratch:
+    return "scratch";
+  }
+  llvm_unreachable("not a role");
+}
+
+/// "filter", or "inputs[2]" for a value of a variadic operand; \p index counts
+/// the operands that are read.
+static std::string getInputName(const OpInfo &info, unsigned index) {
+  unsigned next = 0;
+  for (const OperandInfo &operand : info.operands) {
+    if (operand.role != OperandRole::In && operand.role != OperandRole::InOut)
+      continue;
+    if (operand.isVariadic)
+      return llvm::formatv("{0}[{1}]", operand.name, index - next);
+    if (next++ == index)
+      return operand.name.str();
+  }
+  llvm_unreachable("not an operand of the record");
+}
+
+llvm::Error OpView::operandError(unsigned index,
+                                 const llvm::Twine &what) const {
+  return makeError("operand '{0}' ({1}): {2}", getInputName(info, index),
+                   getInput(index), what.str());
+}
+
+llvm::Error OpView::attrError(llvm::StringRef name,
+                              const llvm::Twine &what) const {
+  return makeError("attribute '{0}': {1}", name, what.str());
+}
+
+//===- Structure ----------------------------------------------------------===//
+
+static llvm::Error checkOperands(const OpInfo &info,
+                                 llvm::ArrayRef<bool> present) {
+  size_t fixed = info.operands.size() - (info.isVariadic() ? 1 : 0);
+  if (present.size() < fixed || (present.size() > fixed && !info.isVariadic()))
+    return makeError("takes {0}{1} operand{2}, got {3}",
+                     info.isVariadic() ? "at least " : "", fixed,
+                     fixed == 1 ? "" : "s", present.size());
+  for (unsigned i = 0; i < present.size(); ++i) {
+    const OperandInfo &operand = info.getOperandInfo(i);
+    if (present[i] || operand.isOptional)
+      continue;
+    std::string name = operand.name.str();
+    if (operand.isVariadic)
+      name += llvm::formatv("[{0}]", i - fixed).str();
+    return makeError("operand '{0}' is missing", name);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error glowish::checkStructure(const OpInfo &info,
+                                    llvm::ArrayRef<bool> present,
+                                    llvm::ArrayRef<AttrValue> attrs) {
+  if (llvm::Error error = checkOperands(info, present))
+    return error;
+  if (attrs.size() != info.attrs.size())
+    return makeError("takes {0} attributes, got {1}", info.attrs.size(),
+                     attrs.size());
+  for (unsigned i = 0; i < attrs.size(); ++i) {
+    const AttrInfo &attr = info.attrs[i];
+    if (attrs[i].index() != size_t(attr.kind))
+      return makeError("attribute '{0}': expected {1}", attr.name,
+                       getAttrKindName(attr.kind));
+    if (attr.allowed.empty())
+      continue;
+    const std::string &text = std::get<std::string>(attrs[i]);
+    if (!llvm::is_contained(attr.allowed, text))
+      return makeError("attribute '{0}': '{1}' is not one of {2}", attr.name,
+                       text, llvm::join(attr.allowed, ", "));
+  }
+  return llvm::Error::success();
+}
+
+//===- Broadcasting -------------------------------------------------------===//
+
+llvm::Expected<Dims> glowish::broadcastShapes(llvm::ArrayRef<DimsRef> shapes) {
+  size_t rank = 0;
+  for (DimsRef shape : shapes)
+    rank = std::max(rank, shape.size());
+  Dims result(rank, 1);
+  // Which shape each extent of the result comes from.
+  llvm::SmallVector<unsigned, 4> origin(rank, 0);
+  for (unsigned i = 0; i < shapes.size(); ++i) {
+    size_t leading = rank - shapes[i].size();
+    for (size_t d = leading; d < rank; ++d) {
+      int64_t extent = shapes[i][d - leading];
+      if (extent == 1 || extent == result[d])
+        continue;
+      if (result[d] != 1)
+        return makeError("shapes {0} and {1} do not broadcast",
+                         formatShape(shapes[origin[d]]),
+                         formatShape(shapes[i]));
+      result[d] = extent;
+      origin[d] = i;
+    }
+  }
+  return result;
+}

@@ -1,0 +1,282 @@
+//===- TextForm.cpp - Types, attributes and programs as text --------------===//
+
+#include "glowish/Ops/TextForm.h"
+#include "glowish/Support/Error.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace glowish;
+
+//===- Printing -----------------------------------------------------------===//
+
+static void printAttrValue(llvm::raw_ostream &os, const AttrValue &value,
+                           unsigned numInputs) {
+  switch (AttrKind(value.index())) {
+  case AttrKind::Int:
+    os << std::get<int64_t>(value);
+    return;
+  case AttrKind::Ints:
+    os << '[';
+    llvm::interleave(std::get<std::vector<int64_t>>(value), os, ", ");
+    os << ']';
+    return;
+  case AttrKind::Float:
+    printDouble(os, std::get<double>(value));
+    return;
+  case AttrKind::Bool:
+    os << (std::get<bool>(value) ? "true" : "false");
+    return;
+  case AttrKind::String:
+    printQuoted(os, std::get<std::string>(value));
+    return;
+  case AttrKind::Kind:
+    os << getElemKindName(std::get<ElemKind>(value));
+    return;
+  case AttrKind::Program:
+    std::get<ScalarProgram>(value).print(os, numInputs);
+    return;
+  }
+  llvm_unreachable("not an attribute kind");
+}
+
+void glowish::printAttrs(llvm::raw_ostream &os, const OpInfo &info,
+                         llvm::ArrayRef<AttrValue> attrs, unsigned numInputs) {
+  bool isFirst = true;
+  for (const auto &[attr, value] : llvm::zip_equal(info.attrs, attrs)) {
+    if (attr.getDefault && isIdentical(value, attr.getDefault()))
+      continue;
+    os << (isFirst ? " {" : ", ") << attr.name << " = ";
+    printAttrValue(os, value, numInputs);
+    isFirst = false;
+  }
+  if (!isFirst)
+    os << '}';
+}
+
+//===- Lists --------------------------------------------------------------===//
+
+llvm::Error
+TextParser::parseList(llvm::StringRef open, llvm::StringRef close,
+                      llvm::function_ref<llvm::Error()> parseElement) {
+  GLOWISH_CHECK(expect(open));
+  if (consumeIf(close))
+    return llvm::Error::success();
+  do {
+    GLOWISH_CHECK(parseElement());
+  } while (consumeIf(","));
+  return expect(close);
+}
+
+llvm::Expected<std::vector<int64_t>> TextParser::parseInts() {
+  std::vector<int64_t> values;
+  GLOWISH_CHECK(parseList("[", "]", [&]() -> llvm::Error {
+    GLOWISH_TRY(int64_t value, parseInt());
+    values.push_back(value);
+    return llvm::Error::success();
+  }));
+  return values;
+}
+
+//===- Types --------------------------------------------------------------===//
+
+llvm::Expected<Dims> TextParser::parseExtents() {
+  Dims shape;
+  if (token.kind != Token::Integer && token.kind != Token::Digits)
+    return shape;
+  llvm::StringRef rest = token.text;
+  while (true) {
+    auto [digits, tail] = rest.split('x');
+    int64_t extent;
+    if (!llvm::all_of(digits, llvm::isDigit) || digits.getAsInteger(10, extent))
+      return error("'" + token.text + "' is not a list of extents");
+    shape.push_back(extent);
+    if (digits.size() == rest.size())
+      break;
+    rest = tail;
+  }
+  return shape;
+}
+
+llvm::Expected<QuantParams> TextParser::parseQuantParams(DimsRef shape) {
+  QuantParams params;
+  auto parseScale = [&]() -> llvm::Error {
+    GLOWISH_TRY(float scale, parseElement<float>());
+    if (!(scale > 0) || scale > std::numeric_limits<float>::max())
+      return error("a scale must be positive and finite");
+    params.scales.push_back(scale);
+    return llvm::Error::success();
+  };
+  auto parseOffset = [&]() -> llvm::Error {
+    GLOWISH_TRY(int32_t offset, parseElement<int32_t>());
+    params.offsets.push_back(offset);
+    return llvm::Error::success();
+  };
+  GLOWISH_CHECK(expect(","));
+  if (!consumeIf("axis")) {
+    GLOWISH_CHECK(expect("scale"));
+    GLOWISH_CHECK(parseScale());
+    GLOWISH_CHECK(expect("offset"));
+    GLOWISH_CHECK(parseOffset());
+    return params;
+  }
+  GLOWISH_TRY(params.axis, parseElement<int32_t>());
+  if (params.axis < 0 || size_t(params.axis) >= shape.size())
+    return error("axis " + llvm::Twine(params.axis) +
+                 " is not a dimension of " + formatShape(shape));
+  GLOWISH_CHECK(expect("scale"));
+  GLOWISH_CHECK(parseList("[", "]", parseScale));
+  GLOWISH_CHECK(expect("offset"));
+  GLOWISH_CHECK(parseList("[", "]", parseOffset));
+  if (params.scales.size() != size_t(shape[params.axis]) ||
+      params.offsets.size() != params.scales.size())
+    return error("expected " + llvm::Twine(shape[params.axis]) +
+                 " scales and offsets, one an index of axis " +
+                 llvm::Twine(params.axis));
+  return params;
+}
+
+llvm::Expected<Type> TextParser::parseType() {
+  if (token.kind != Token::Identifier)
+    return error("expected a type such as float<2x3>");
+  std::optional<ElemKind> kind = parseElemKind(token.text);
+  if (!kind)
+    return error("'" + token.text + "' is not an element kind");
+  advance();
+  GLOWISH_CHECK(expect("<"));
+  GLOWISH_TRY(Dims shape, parseExtents());
+  if (llvm::Error refused = checkShape(*kind, shape))
+    return error(llvm::toString(std::move(refused)));
+  if (token.kind == Token::Integer || token.kind == Token::Digits)
+    advance();
+  if (!isQuantizedKind(*kind)) {
+    GLOWISH_CHECK(expect(">"));
+    return Type(*kind, shape);
+  }
+  GLOWISH_TRY(QuantParams params, parseQuantParams(shape));
+  GLOWISH_CHECK(expect(">"));
+  return Type(*kind, shape, std::move(params));
+}
+
+//===- Programs -----------------------------------------------------------===//
+
+llvm::Expected<unsigned> TextParser::parseValueNumber() {
+  llvm::StringRef spelling = token.text;
+  unsigned number;
+  if (token.kind != Token::Identifier || !spelling.consume_front("v") ||
+      spelling.getAsInteger(10, number))
+    return error("expected a value such as v0");
+  advance();
+  return number;
+}
+
+/// The rest of `v2:float = Add(v0, v1) <params>`, from the colon on.
+llvm::Expected<ScalarStep> TextParser::parseStep() {
+  ScalarStep step;
+  GLOWISH_CHECK(expect(":"));
+  std::optional<ElemKind> kind = parseElemKind(token.text);
+  if (token.kind != Token::Identifier || !kind)
+    return error("expected an element kind");
+  step.kind = *kind;
+  advance();
+  GLOWISH_CHECK(expect("="));
+  std::optional<ScalarOp> op = findScalarOp(token.text);
+  if (token.kind != Token::Identifier || !op)
+    return error("expected an element-wise operator");
+  step.op = *op;
+  advance();
+  GLOWISH_CHECK(parseList("(", ")", [&]() -> llvm::Error {
+    GLOWISH_TRY(unsigned arg, parseValueNumber());
+    step.args.push_back(arg);
+    return llvm::Error::success();
+  }));
+  if (token.kind != Token::Punctuation || token.text != "<")
+    return step;
+  GLOWISH_CHECK(parseList("<", ">", [&]() -> llvm::Error {
+    GLOWISH_TRY(double param, parseDouble());
+    step.params.push_back(param);
+    return llvm::Error::success();
+  }));
+  return step;
+}
+
+llvm::Expected<ScalarProgram>
+TextParser::parseProgram(std::optional<unsigned> numInputs) {
+  ScalarProgram program;
+  GLOWISH_CHECK(expect("{"));
+  if (consumeIf("}"))
+    return program;
+  std::optional<size_t> next;
+  if (numInputs)
+    next = *numInputs;
+  do {
+    Token start = token;
+    GLOWISH_TRY(size_t number, parseValueNumber());
+    if (!next)
+      next = number;
+    if (number != *next) {
+      token = std::move(start);
+      return error("expected v" + llvm::Twine(*next));
+    }
+    ++*next;
+    GLOWISH_TRY(ScalarStep step, parseStep());
+    program.steps.push_back(std::move(step));
+  } while (consumeIf(";"));
+  GLOWISH_CHECK(expect("}"));
+  return program;
+}
+
+//===- Attributes ---------------------------------------------------------===//
+
+llvm::Expected<AttrValue>
+TextParser::parseAttrValue(AttrKind kind, std::optional<unsigned> numInputs) {
+  switch (kind) {
+  case AttrKind::Int:
+    return parseInt();
+  case AttrKind::Ints:
+    return parseInts();
+  case AttrKind::Float:
+    return parseDouble();
+  case AttrKind::Bool: {
+    GLOWISH_TRY(bool value, parseElement<bool>());
+    return value;
+  }
+  case AttrKind::String:
+    return parseString();
+  case AttrKind::Kind: {
+    std::optional<ElemKind> elemKind = parseElemKind(token.text);
+    if (token.kind != Token::Identifier || !elemKind)
+      return error("expected an element kind");
+    advance();
+    return *elemKind;
+  }
+  case AttrKind::Program:
+    return parseProgram(numInputs);
+  }
+  llvm_unreachable("not an attribute kind");
+}
+
+llvm::Expected<std::vector<AttrValue>>
+TextParser::parseAttrs(const OpInfo &info, std::optional<unsigned> numInputs) {
+  std::vector<AttrValue> attrs = getDefaultAttrs(info);
+  std::vector<bool> given(attrs.size(), false);
+  auto parseOne = [&]() -> llvm::Error {
+    unsigned index = info.findAttr(token.text);
+    if (token.kind != Token::Identifier || index == attrs.size())
+      return error(info.name + " has no attribute '" + token.text + "'");
+    if (given[index])
+      return error("attribute '" + token.text + "' is given twice");
+    given[index] = true;
+    advance();
+    GLOWISH_CHECK(expect("="));
+    GLOWISH_TRY(attrs[index],
+                parseAttrValue(info.attrs[index].kind, numInputs));
+    return llvm::Error::success();
+  };
+  if (token.kind == Token::Punctuation && token.text == "{")
+    GLOWISH_CHECK(parseList("{", "}", parseOne));
+  for (unsigned i = 0; i < attrs.size(); ++i)
+    if (!given[i] && !info.attrs[i].getDefault)
+      return error("attribute '" + info.attrs[i].name + "' of " + info.name +
+                   " is missing");
+  return attrs;
+}

@@ -1,0 +1,62 @@
+//===- ElementWise.cpp - Types of element-wise operators ------------------===//
+
+#include "Helpers.h"
+
+using namespace glowish;
+using namespace glowish::typerules;
+
+/// The result's kind of a node that computes \p info from arguments of
+/// \p kind.
+static llvm::Expected<ElemKind>
+getResultKind(const OpView &op, const ScalarOpInfo &info, ElemKind kind) {
+  switch (info.result) {
+  case ScalarOpInfo::Result::Same:
+    return kind;
+  case ScalarOpInfo::Result::Bool:
+    return ElemKind::Bool;
+  case ScalarOpInfo::Result::To: {
+    ElemKind to = op.getAttr<ElemKind>(op.getInfo().findAttr("to"));
+    if (isQuantizedKind(to))
+      return op.attrError("to", getElemKindName(to) +
+                                    " is quantized, and there are no scales");
+    return to;
+  }
+  }
+  llvm_unreachable("not a result rule");
+}
+
+llvm::Expected<TypeList> glowish::inferElementWise(const OpView &op) {
+  const ScalarOpInfo &info = getScalarOpInfo(*op.getInfo().scalarOp);
+  unsigned first = info.firstIsBool ? 1 : 0;
+  if (info.firstIsBool && op.getInput(0).getKind() != ElemKind::Bool)
+    return op.operandError(0, "expected kind bool");
+  llvm::SmallVector<DimsRef, 3> shapes;
+  for (unsigned i = 0; i < op.getNumInputs(); ++i) {
+    shapes.push_back(op.getInput(i).getShape());
+    if (i < first)
+      continue;
+    if (!info.accepts(op.getInput(i).getKind()))
+      return op.operandError(i, "expected " + info.describeKinds());
+    GLOWISH_CHECK(checkSameKind(op, i, first));
+  }
+  GLOWISH_TRY(Dims shape, broadcastShapes(shapes));
+  GLOWISH_TRY(ElemKind kind,
+              getResultKind(op, info, op.getInput(first).getKind()));
+  return makeResult(kind, shape);
+}
+
+llvm::Expected<TypeList> glowish::inferElementWiseLoop(const OpView &view) {
+  ElementWiseLoopView op(view);
+  DimsRef shape = op.getResult().getShape();
+  llvm::SmallVector<ElemKind, 4> kinds;
+  for (unsigned i = 0; i < op.getNumInputs(); ++i) {
+    if (op.getInputs(i).getShape() != shape)
+      return op.operandError(i, "expected the result's shape " +
+                                    formatShape(shape));
+    kinds.push_back(op.getInputs(i).getKind());
+  }
+  llvm::Expected<ElemKind> kind = op.getProgram().check(kinds);
+  if (!kind)
+    return op.attrError("program", llvm::toString(kind.takeError()));
+  return makeResult(*kind, shape);
+}

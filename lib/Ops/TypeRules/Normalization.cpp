@@ -1,0 +1,42 @@
+//===- Normalization.cpp - Types of normalizations ------------------------===//
+
+#include "Helpers.h"
+
+using namespace glowish;
+using namespace glowish::typerules;
+using llvm::Twine;
+
+llvm::Expected<TypeList> glowish::inferBatchNormalization(const OpView &view) {
+  BatchNormalizationView op(view);
+  GLOWISH_CHECK(checkFloat(op, op.inputIdx));
+  GLOWISH_CHECK(checkAxis(op, "axis", op.getAxis(), op.inputIdx));
+  // Written so that a NaN is refused.
+  if (!(op.getEpsilon() >= 0))
+    return op.attrError("epsilon", "expected a number that is not negative");
+  int64_t channels = op.getInput().getDim(op.getAxis());
+  for (unsigned i : {op.scaleIdx, op.biasIdx, op.meanIdx, op.varianceIdx})
+    GLOWISH_CHECK(checkIs(op, i, op.getInput().getKind(), {channels}));
+  return makeResult(op.getInput());
+}
+
+llvm::Expected<TypeList>
+glowish::inferLocalResponseNormalization(const OpView &view) {
+  LocalResponseNormalizationView op(view);
+  GLOWISH_CHECK(checkFloat(op, op.inputIdx));
+  GLOWISH_CHECK(checkMinRank(op, op.inputIdx, 1));
+  if (op.getSize() < 1)
+    return op.attrError("size", Twine(op.getSize()) + " is less than 1");
+  return makeResult(op.getInput());
+}
+
+llvm::Expected<TypeList> glowish::inferSoftmax(const OpView &view) {
+  SoftmaxView op(view);
+  GLOWISH_CHECK(checkFloat(op, op.inputIdx));
+  GLOWISH_CHECK(checkAxis(op, "axis", op.getAxis(), op.inputIdx));
+  bool isInstr = op.getNumOutputs() > 0;
+  if (isInstr && op.getAxis() + 1 != op.getInput().getRank())
+    return op.attrError("axis", Twine(op.getAxis()) +
+                                    " is not the last dimension, which alone "
+                                    "the instruction takes");
+  return makeResult(op.getInput());
+}

@@ -1,0 +1,40 @@
+//===- Pooling.cpp - Types of poolings ------------------------------------===//
+
+#include "Helpers.h"
+
+using namespace glowish;
+using namespace glowish::typerules;
+
+/// The result of a pooling, MaxPoolView or AvgPoolView.
+template <typename View>
+static llvm::Expected<TypeList> inferPool(const View &op) {
+  GLOWISH_CHECK(checkRank(op, op.inputIdx, 4));
+  GLOWISH_CHECK(checkValues(op, "kernels", op.getKernels(), 2, 1));
+  GLOWISH_TRY(auto size, countWindows(op, {op.getKernels(), op.getStrides(),
+                                           op.getPads(), op.getDilations()}));
+  const Type &input = op.getInput();
+  return makeResult(input.getKind(),
+                    {input.getDim(0), size[0], size[1], input.getDim(3)});
+}
+
+llvm::Expected<TypeList> glowish::inferMaxPool(const OpView &view) {
+  MaxPoolView op(view);
+  GLOWISH_CHECK(checkNumber(op, op.inputIdx));
+  return inferPool(op);
+}
+
+llvm::Expected<TypeList> glowish::inferAvgPool(const OpView &view) {
+  AvgPoolView op(view);
+  GLOWISH_CHECK(checkFloat(op, op.inputIdx));
+  return inferPool(op);
+}
+
+llvm::Expected<TypeList> glowish::inferGlobalPool(const OpView &op) {
+  constexpr unsigned input = GlobalAvgPoolView::inputIdx;
+  GLOWISH_CHECK(checkFloat(op, input));
+  GLOWISH_CHECK(checkRank(op, input, 4));
+  DimsRef shape = op.getInput(input).getShape();
+  if (shape[1] == 0 || shape[2] == 0)
+    return op.operandError(input, "the images have no pixels");
+  return makeResult(op.getInput(input).getKind(), {shape[0], 1, 1, shape[3]});
+}

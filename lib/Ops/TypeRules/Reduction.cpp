@@ -1,0 +1,41 @@
+//===- Reduction.cpp - Types of reductions --------------------------------===//
+
+#include "Helpers.h"
+
+using namespace glowish;
+using namespace glowish::typerules;
+using llvm::Twine;
+
+llvm::Expected<TypeList> glowish::inferReduce(const OpView &view) {
+  ReduceView op(view);
+  GLOWISH_CHECK(checkNumber(op, op.inputIdx));
+  bool takesNothing = op.getMode() == "sum" || op.getMode() == "prod";
+  int64_t previous = -1;
+  for (int64_t axis : op.getAxes()) {
+    GLOWISH_CHECK(checkAxis(op, "axes", axis, op.inputIdx));
+    if (axis <= previous)
+      return op.attrError("axes", Twine(axis) + " does not ascend");
+    previous = axis;
+    if (!takesNothing && op.getInput().getDim(axis) == 0)
+      return op.operandError(op.inputIdx, "there is no " + op.getMode() +
+                                              " of nothing along dimension " +
+                                              Twine(axis));
+  }
+  const Type &input = op.getInput();
+  return makeResult(input.getKind(), reduceShape(input.getShape(), op.getAxes(),
+                                                 op.getKeepDims()));
+}
+
+llvm::Expected<TypeList> glowish::inferArgMax(const OpView &view) {
+  ArgMaxView op(view);
+  GLOWISH_CHECK(checkNumber(op, op.inputIdx));
+  GLOWISH_CHECK(checkAxis(op, "axis", op.getAxis(), op.inputIdx));
+  if (op.getInput().getDim(op.getAxis()) == 0)
+    return op.operandError(op.inputIdx,
+                           "there is no largest element of nothing along "
+                           "dimension " +
+                               Twine(op.getAxis()));
+  return makeResult(
+      ElemKind::Int64,
+      reduceShape(op.getInput().getShape(), op.getAxis(), op.getKeepDims()));
+}

@@ -1,0 +1,39 @@
+//===- Storage.cpp - Types of saves, splats, copies and fills -------------===//
+
+#include "Helpers.h"
+
+using namespace glowish;
+using namespace glowish::typerules;
+
+llvm::Expected<TypeList> glowish::inferSave(const OpView &view) {
+  SaveView op(view);
+  if (op.getInput() != op.getOutput())
+    return op.operandError(op.outputIdx,
+                           "expected the input's type " + op.getInput().str());
+  return TypeList();
+}
+
+llvm::Expected<TypeList> glowish::inferSplat(const OpView &view) {
+  SplatView op(view);
+  if (isQuantizedKind(op.getElemKind()))
+    return op.attrError("elemKind",
+                        getElemKindName(op.getElemKind()) +
+                            " is quantized, and there are no scales");
+  GLOWISH_CHECK(
+      checkRepresentable(op, "value", op.getValue(), op.getElemKind()));
+  if (llvm::Error refused = checkShape(op.getElemKind(), op.getShape()))
+    return op.attrError("shape", llvm::toString(std::move(refused)));
+  return makeResult(op.getElemKind(), op.getShape());
+}
+
+llvm::Expected<TypeList> glowish::inferCopy(const OpView &view) {
+  return makeResult(CopyView(view).getInput());
+}
+
+llvm::Expected<TypeList> glowish::inferFill(const OpView &view) {
+  FillView op(view);
+  const Type &result = op.getResult();
+  GLOWISH_CHECK(
+      checkRepresentable(op, "value", op.getValue(), result.getKind()));
+  return makeResult(result);
+}

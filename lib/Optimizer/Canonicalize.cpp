@@ -1,0 +1,230 @@
+//===- Canonicalize.cpp - Clean-ups that are always right -----------------===//
+
+#include "ConstantTensors.h"
+#include "Rewriter.h"
+
+using namespace glowish;
+
+//===- Reshapes and transposes ----------------------------------------------===//
+
+static NodeValue simplifyReshape(ReshapeNode &root, RewriteContext &context) {
+  NodeValue input = root.getInput();
+  if (input.getShape() == root.getType().getShape())
+    return input;
+  if (auto *inner = input.getNodeAs<ReshapeNode>())
+    return context.reshape(inner->getInput(), root.getShape());
+  if (auto *splat = input.getNodeAs<SplatNode>())
+    return context.create<SplatNode>(splat->getElemKind(), root.getShape(),
+                                     splat->getValue());
+  return {};
+}
+
+/// A transpose that keeps the order of the dimensions that count is a reshape.
+static bool movesOnlyOnes(TransposeNode &node) {
+  int64_t last = -1;
+  for (int64_t axis : node.getPermutation()) {
+    if (node.getInput().getShape()[axis] == 1)
+      continue;
+    if (axis < last)
+      return false;
+    last = axis;
+  }
+  return true;
+}
+
+static NodeValue simplifyTranspose(TransposeNode &root,
+                                   RewriteContext &context) {
+  NodeValue input = root.getInput();
+  if (movesOnlyOnes(root))
+    return context.reshape(input, root.getType().getShape());
+  if (auto *inner = input.getNodeAs<TransposeNode>()) {
+    std::vector<int64_t> joined;
+    for (int64_t axis : root.getPermutation())
+      joined.push_back(inner->getPermutation()[axis]);
+    return context.transpose(inner->getInput(), joined);
+  }
+  if (auto *splat = input.getNodeAs<SplatNode>())
+    return context.create<SplatNode>(splat->getElemKind(),
+                                     root.getType().getShape(),
+                                     splat->getValue());
+  return {};
+}
+
+//===- Slices and concatenations --------------------------------------------===//
+
+static NodeValue simplifySlice(SliceNode &root, RewriteContext &context) {
+  NodeValue input = root.getInput();
+  auto isOne = [](int64_t step) { return step == 1; };
+  bool isPlain = llvm::all_of(root.getSteps(), isOne);
+  if (input.getShape() == root.getType().getShape() && isPlain)
+    return input;
+  if (root.getType().getNumElements() == 0)
+    return {};
+  if (auto *inner = input.getNodeAs<SliceNode>()) {
+    std::vector<int64_t> starts, steps;
+    for (unsigned d = 0; d < root.getStarts().size(); ++d) {
+      starts.push_back(inner->getStarts()[d] +
+                       root.getStarts()[d] * inner->getSteps()[d]);
+      steps.push_back(root.getSteps()[d] * inner->getSteps()[d]);
+    }
+    return context.create<SliceNode>(inner->getInput(), starts,
+                                     root.getSizes(), steps);
+  }
+  auto *concat = input.getNodeAs<ConcatNode>();
+  if (!concat || !isPlain)
+    return {};
+  // A slice within one of the parts.
+  int64_t axis = concat->getAxis(), begin = 0;
+  for (NodeValue part : concat->getInputs()) {
+    int64_t start = root.getStarts()[axis] - begin;
+    int64_t extent = part.getShape()[axis];
+    if (start >= 0 && start + root.getSizes()[axis] <= extent) {
+      std::vector<int64_t> starts = root.getStarts().vec();
+      starts[axis] = start;
+      return context.create<SliceNode>(part, starts, root.getSizes(),
+                                       root.getSteps());
+    }
+    begin += extent;
+  }
+  return {};
+}
+
+/// The value of which \p parts are consecutive slices that make up all of it.
+static NodeValue findWhole(llvm::ArrayRef<NodeValue> parts, int64_t axis,
+                           const Type &type) {
+  NodeValue whole;
+  int64_t expected = 0;
+  for (NodeValue part : parts) {
+    auto *slice = part.getNodeAs<SliceNode>();
+    if (!slice || (whole && slice->getInput() != whole))
+      return {};
+    whole = slice->getInput();
+    for (unsigned d = 0; d < slice->getStarts().size(); ++d)
+      if (slice->getSteps()[d] != 1 ||
+          slice->getStarts()[d] != (int64_t(d) == axis ? expected : 0))
+        return {};
+    expected += slice->getSizes()[axis];
+  }
+  return whole && whole.getType() == type ? whole : NodeValue();
+}
+
+static NodeValue simplifyConcat(ConcatNode &root, RewriteContext &context) {
+  llvm::SmallVector<NodeValue, 4> inputs = root.getInputs();
+  if (inputs.size() == 1)
+    return inputs[0];
+  int64_t axis = root.getAxis();
+  if (NodeValue whole = findWhole(inputs, axis, root.getType()))
+    return whole;
+  llvm::SmallVector<NodeValue, 4> flat;
+  for (NodeValue input : inputs) {
+    auto *inner = input.getNodeAs<ConcatNode>();
+    if (input.getShape()[axis] == 0 && root.getType().getDim(axis) != 0)
+      continue;
+    if (inner && inner->getAxis() == axis && input.hasOneUse())
+      llvm::append_range(flat, inner->getInputs());
+    else
+      flat.push_back(input);
+  }
+  if (llvm::ArrayRef<NodeValue>(flat) == llvm::ArrayRef<NodeValue>(inputs))
+    return {};
+  return context.create<ConcatNode>(flat, axis);
+}
+
+//===- Nodes that do nothing ------------------------------------------------===//
+
+static NodeValue simplifyBroadcast(BroadcastNode &root, RewriteContext &) {
+  NodeValue input = root.getInput();
+  return input.getType() == root.getType() ? input : NodeValue();
+}
+
+static NodeValue simplifyPad(PadNode &root, RewriteContext &) {
+  bool isNothing =
+      llvm::all_of(root.getPads(), [](int64_t pad) { return pad == 0; });
+  return isNothing ? root.getInput() : NodeValue();
+}
+
+static NodeValue simplifyCast(CastNode &root, RewriteContext &) {
+  NodeValue input = root.getX();
+  return input.getType() == root.getType() ? input : NodeValue();
+}
+
+static NodeValue simplifyResize(ResizeNode &root, RewriteContext &) {
+  NodeValue input = root.getInput();
+  bool isSame = input.getType() == root.getType() && root.getScaleH() == 1 &&
+                root.getScaleW() == 1;
+  return isSame ? input : NodeValue();
+}
+
+static NodeValue simplifyRelu(ReluNode &root, RewriteContext &) {
+  return root.getX().getNodeAs<ReluNode>() ? root.getX() : NodeValue();
+}
+
+//===- Arithmetic -----------------------------------------------------------===//
+
+/// x where the other operand is neutral and the shape stays.
+static NodeValue dropNeutral(Node &root, NodeValue x, NodeValue other,
+                             double neutral) {
+  if (x.getType() != root.getType())
+    return {};
+  std::optional<double> value = getUniformValue(other);
+  return value && *value == neutral ? x : NodeValue();
+}
+
+// x + 0 is not x for x = -0, but equal to it.
+static NodeValue simplifyAdd(AddNode &root, RewriteContext &) {
+  if (NodeValue x = dropNeutral(root, root.getX(), root.getY(), 0))
+    return x;
+  return dropNeutral(root, root.getY(), root.getX(), 0);
+}
+static NodeValue simplifySub(SubNode &root, RewriteContext &) {
+  return dropNeutral(root, root.getX(), root.getY(), 0);
+}
+static NodeValue simplifyDiv(DivNode &root, RewriteContext &) {
+  return dropNeutral(root, root.getX(), root.getY(), 1);
+}
+
+/// x * sigmoid(x) and x * hardSigmoid(x) are one operator each.
+static NodeValue recognizeGate(NodeValue x, NodeValue gate,
+                               RewriteContext &context) {
+  if (auto *sigmoid = gate.getNodeAs<SigmoidNode>())
+    if (sigmoid->getX() == x)
+      return context.create<SiluNode>(x);
+  auto *hard = gate.getNodeAs<HardSigmoidNode>();
+  bool isSixth = hard && std::abs(hard->getAlpha() - 1.0 / 6) < 1e-6;
+  if (isSixth && hard->getX() == x && hard->getBeta() == 0.5)
+    return context.create<HardSwishNode>(x);
+  return {};
+}
+
+static NodeValue simplifyMul(MulNode &root, RewriteContext &context) {
+  NodeValue x = root.getX(), y = root.getY();
+  if (NodeValue value = dropNeutral(root, x, y, 1))
+    return value;
+  if (NodeValue value = dropNeutral(root, y, x, 1))
+    return value;
+  if (NodeValue value = recognizeGate(x, y, context))
+    return value;
+  return recognizeGate(y, x, context);
+}
+
+llvm::Expected<bool> glowish::canonicalize(Function &function,
+                                           const GraphPassContext &context) {
+  static const RewriteSet set = [] {
+    RewriteSet rewrites;
+    rewrites.add<simplifyReshape>(NodeKind::Reshape);
+    rewrites.add<simplifyTranspose>(NodeKind::Transpose);
+    rewrites.add<simplifySlice>(NodeKind::Slice);
+    rewrites.add<simplifyConcat>(NodeKind::Concat);
+    rewrites.add<simplifyBroadcast>(NodeKind::Broadcast);
+    rewrites.add<simplifyPad>(NodeKind::Pad);
+    rewrites.add<simplifyCast>(NodeKind::Cast);
+    rewrites.add<simplifyResize>(NodeKind::Resize);
+    rewrites.add<simplifyRelu>(NodeKind::Relu);
+    rewrites.add<simplifyAdd>(NodeKind::Add);
+    rewrites.add<simplifySub>(NodeKind::Sub);
+    rewrites.add<simplifyDiv>(NodeKind::Div);
+    rewrites.add<simplifyMul>(NodeKind::Mul);
+    return rewrites;
+  }();
+  return applyRewrites(function, set, context);
+}

@@ -1,0 +1,70 @@
+//===- ConstantTensors.cpp - Transforming constants directly --------------===//
+
+#include "ConstantTensors.h"
+#include <cstring>
+
+using namespace glowish;
+
+const Tensor *glowish::getConstantTensor(NodeValue value) {
+  auto *constant = value.getNodeAs<Constant>();
+  return constant ? &constant->getTensor() : nullptr;
+}
+
+std::optional<double> glowish::getUniformValue(NodeValue value) {
+  if (auto *splat = value.getNodeAs<SplatNode>())
+    return splat->getValue();
+  const Tensor *tensor = getConstantTensor(value);
+  if (!tensor || tensor->getNumElements() == 0 ||
+      tensor->getNumElements() > 4096)
+    return std::nullopt;
+  double first = tensor->getAsDouble(0);
+  for (int64_t i = 1; i < tensor->getNumElements(); ++i)
+    if (tensor->getAsDouble(i) != first)
+      return std::nullopt;
+  return first;
+}
+
+Tensor glowish::permute(const Tensor &tensor,
+                        llvm::ArrayRef<int64_t> permutation) {
+  const Type &type = tensor.getType();
+  Dims strides = getDenseStrides(type.getShape()), shape, steps;
+  for (int64_t axis : permutation) {
+    shape.push_back(type.getDim(axis));
+    steps.push_back(strides[axis]);
+  }
+  Tensor result(type.withShape(shape));
+  int64_t count = type.getNumElements();
+  int64_t size = getElemSize(type.getKind());
+  auto *source = static_cast<const uint8_t *>(tensor.getBytes());
+  auto *target = static_cast<uint8_t *>(result.getBytes());
+  Dims index(shape.size(), 0);
+  int64_t offset = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    std::memcpy(target + i * size, source + offset * size, size);
+    for (size_t d = shape.size(); d-- > 0;) {
+      offset += steps[d];
+      if (++index[d] < shape[d])
+        break;
+      offset -= steps[d] * shape[d];
+      index[d] = 0;
+    }
+  }
+  return result;
+}
+
+std::optional<std::vector<double>>
+glowish::getChannelValues(NodeValue value, int64_t count) {
+  const Tensor *tensor = getConstantTensor(value);
+  if (!tensor || !isFloatKind(tensor->getType().getKind()))
+    return std::nullopt;
+  int64_t elements = tensor->getNumElements();
+  bool isScalar = elements == 1;
+  bool isChannels = elements == count && tensor->getType().getRank() > 0 &&
+                    tensor->getType().getShape().back() == count;
+  if (!isScalar && !isChannels)
+    return std::nullopt;
+  std::vector<double> values;
+  for (int64_t i = 0; i < count; ++i)
+    values.push_back(tensor->getAsDouble(isScalar ? 0 : i));
+  return values;
+}

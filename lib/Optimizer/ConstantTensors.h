@@ -1,0 +1,29 @@
+//===- ConstantTensors.h - Transforming constants directly ----*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_OPTIMIZER_CONSTANTTENSORS_H
+#define GLOWISH_LIB_OPTIMIZER_CONSTANTTENSORS_H
+
+#include "glowish/Graph/Nodes.h"
+
+namespace glowish {
+
+/// The constant that \p value is; null otherwise.
+const Tensor *getConstantTensor(NodeValue value);
+
+/// The value of all elements of a float constant that has only one; also of a
+/// Splat.
+std::optional<double> getUniformValue(NodeValue value);
+
+/// Dimension i of the result is dimension permutation[i] of \p tensor. Weights
+/// are permuted here and not by the interpreter, which takes its time.
+Tensor permute(const Tensor &tensor, llvm::ArrayRef<int64_t> permutation);
+
+/// A float constant as a list of \p count values along the channels: a scalar
+/// is repeated; a tensor must have \p count elements in its last dimension and
+/// nothing in the others. Computing on them is done in double.
+std::optional<std::vector<double>> getChannelValues(NodeValue value,
+                                                    int64_t count);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_OPTIMIZER_CONSTANTTENSORS_H

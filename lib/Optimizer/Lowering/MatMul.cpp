@@ -1,0 +1,39 @@
+//===- MatMul.cpp - Lowering of matrix products ---------------------------===//
+
+#include "Lowering.h"
+
+using namespace glowish;
+
+static NodeValue scale(NodeValue value, double factor,
+                       RewriteContext &context) {
+  if (factor == 1)
+    return value;
+  return context.create<MulNode>(
+      value, context.createScalar(value.getElemKind(), factor));
+}
+
+static NodeValue lowerGemm(GemmNode &root, RewriteContext &context) {
+  NodeValue a = root.getA(), b = root.getB();
+  if (root.getTransposeA())
+    a = context.transpose(a, {1, 0});
+  if (root.getTransposeB())
+    b = context.transpose(b, {1, 0});
+  NodeValue product =
+      scale(context.create<MatMulNode>(a, b), root.getAlpha(), context);
+  if (!root.getC() || root.getBeta() == 0)
+    return product;
+  return context.create<AddNode>(
+      product, scale(root.getC(), root.getBeta(), context));
+}
+
+static NodeValue lowerFullyConnected(FullyConnectedNode &root,
+                                     RewriteContext &context) {
+  NodeValue product =
+      context.create<MatMulNode>(root.getInput(), root.getWeights());
+  return context.create<AddNode>(product, root.getBias());
+}
+
+void glowish::addMatMulLowerings(RewriteSet &set) {
+  set.add<lowerGemm>(NodeKind::Gemm);
+  set.add<lowerFullyConnected>(NodeKind::FullyConnected);
+}

@@ -1,0 +1,74 @@
+//===- Normalization.cpp - Lowering of normalizations and pools -----------===//
+
+#include "Lowering.h"
+
+using namespace glowish;
+
+/// With statistics that are not constants; fold-arithmetic does the others.
+static NodeValue lowerBatchNormalization(BatchNormalizationNode &root,
+                                         RewriteContext &context) {
+  NodeValue input = root.getInput();
+  Dims shape(input.getShape().size() - root.getAxis(), 1);
+  shape[0] = input.getShape()[root.getAxis()];
+  ElemKind kind = input.getElemKind();
+  NodeValue variance = context.create<AddNode>(
+      root.getVariance(), context.createScalar(kind, root.getEpsilon()));
+  NodeValue factor = context.create<DivNode>(
+      root.getScale(), context.create<SqrtNode>(variance));
+  NodeValue centered = context.create<SubNode>(
+      input, context.reshape(root.getMean(), shape));
+  NodeValue scaled =
+      context.create<MulNode>(centered, context.reshape(factor, shape));
+  return context.create<AddNode>(scaled,
+                                 context.reshape(root.getBias(), shape));
+}
+
+static NodeValue lowerGlobalAvgPool(GlobalAvgPoolNode &root,
+                                    RewriteContext &context) {
+  return context.create<ReduceNode>(root.getInput(), "mean",
+                                    llvm::ArrayRef<int64_t>{1, 2}, true);
+}
+
+static NodeValue lowerGlobalMaxPool(GlobalMaxPoolNode &root,
+                                    RewriteContext &context) {
+  return context.create<ReduceNode>(root.getInput(), "max",
+                                    llvm::ArrayRef<int64_t>{1, 2}, true);
+}
+
+/// Along another dimension than the last: that dimension goes last.
+static NodeValue lowerSoftmax(SoftmaxNode &root, RewriteContext &context) {
+  int64_t rank = root.getType().getRank(), axis = root.getAxis();
+  if (axis + 1 == rank)
+    return {};
+  // Swapping two dimensions is its own inverse.
+  std::vector<int64_t> permutation;
+  for (int64_t d = 0; d < rank; ++d)
+    permutation.push_back(d);
+  std::swap(permutation[axis], permutation[rank - 1]);
+  NodeValue moved = context.transpose(root.getInput(), permutation);
+  NodeValue result = context.create<SoftmaxNode>(moved, rank - 1);
+  // Not through transpose(), which drops identities that this can't be.
+  return context.create<TransposeNode>(result, permutation);
+}
+
+/// (x - max) - log(sum(e^(x - max))).
+static NodeValue lowerLogSoftmax(LogSoftmaxNode &root,
+                                 RewriteContext &context) {
+  int64_t axis = root.getAxis();
+  llvm::ArrayRef<int64_t> axes = axis;
+  NodeValue input = root.getInput();
+  NodeValue largest =
+      context.create<ReduceNode>(input, "max", axes, /*keepDims=*/true);
+  NodeValue shifted = context.create<SubNode>(input, largest);
+  NodeValue sum = context.create<ReduceNode>(
+      context.create<ExpNode>(shifted), "sum", axes, /*keepDims=*/true);
+  return context.create<SubNode>(shifted, context.create<LogNode>(sum));
+}
+
+void glowish::addNormalizationLowerings(RewriteSet &set) {
+  set.add<lowerBatchNormalization>(NodeKind::BatchNormalization);
+  set.add<lowerGlobalAvgPool>(NodeKind::GlobalAvgPool);
+  set.add<lowerGlobalMaxPool>(NodeKind::GlobalMaxPool);
+  set.add<lowerSoftmax>(NodeKind::Softmax);
+  set.add<lowerLogSoftmax>(NodeKind::LogSoftmax);
+}

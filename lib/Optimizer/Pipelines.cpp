@@ -1,0 +1,34 @@
+//===- Pipelines.cpp - The graph passes and their order -------------------===//
+
+#include "glowish/Optimizer/Passes.h"
+
+using namespace glowish;
+
+llvm::ArrayRef<GraphPass> glowish::getGraphPasses() {
+  static const GraphPass passes[] = {
+#define GRAPH_PASS(FUNCTION, NAME, DOC) {NAME, DOC, FUNCTION},
+#include "glowish/Optimizer/Passes.def"
+  };
+  return passes;
+}
+
+const Pipeline &glowish::getOptimizePipeline() {
+  static const Pipeline pipeline = {
+      {{"dce", "constant-fold", "cse"}, /*toFixedPoint=*/false},
+      {{"canonicalize", "sink-transposes", "constant-fold", "fold-pad",
+        "fold-arithmetic", "cse"},
+       /*toFixedPoint=*/true},
+      {{"dce"}, /*toFixedPoint=*/false},
+  };
+  return pipeline;
+}
+
+const Pipeline &glowish::getLowerPipeline() {
+  static const Pipeline pipeline = {
+      {{"lower", "canonicalize", "sink-transposes", "constant-fold",
+        "fold-arithmetic", "cse"},
+       /*toFixedPoint=*/true},
+      {{"fuse-epilogue", "dce"}, /*toFixedPoint=*/false},
+  };
+  return pipeline;
+}

@@ -1,0 +1,273 @@
+//===- SinkTransposes.cpp - Transposes move down until they cancel --------===//
+//
+// Each rewrite takes a node that reads a transpose and makes the transpose of
+// a node that reads the transpose's input. Transposes meet their inverses and
+// cancel (canonicalize), or end at the model's edge.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ConstantTensors.h"
+#include "Rewriter.h"
+
+using namespace glowish;
+
+using Permutation = std::vector<int64_t>;
+
+static Permutation invert(llvm::ArrayRef<int64_t> permutation) {
+  Permutation inverse(permutation.size());
+  for (size_t d = 0; d < permutation.size(); ++d)
+    inverse[permutation[d]] = d;
+  return inverse;
+}
+
+/// List entries by result dimension become entries by input dimension.
+static std::vector<int64_t> toInput(llvm::ArrayRef<int64_t> values,
+                                    llvm::ArrayRef<int64_t> permutation) {
+  std::vector<int64_t> moved(values.size());
+  for (size_t d = 0; d < values.size(); ++d)
+    moved[permutation[d]] = values[d];
+  return moved;
+}
+
+//===- Element-wise nodes ---------------------------------------------------===//
+
+/// \p value, an operand beside transposes of \p permutation, as it is before
+/// the transpose; null where that would take another transpose.
+static NodeValue untranspose(NodeValue value, const Permutation &permutation,
+                             RewriteContext &context) {
+  if (auto *transpose = value.getNodeAs<TransposeNode>())
+    if (transpose->getPermutation() == llvm::ArrayRef<int64_t>(permutation))
+      return transpose->getInput();
+  if (value.getType().getNumElements() == 1 &&
+      value.getShape().size() <= permutation.size())
+    return value;
+  if (!getConstantTensor(value) && !value.getNodeAs<SplatNode>())
+    return {};
+  Dims shape(permutation.size() - value.getShape().size(), 1);
+  llvm::append_range(shape, value.getShape());
+  return context.transpose(context.reshape(value, shape), invert(permutation));
+}
+
+static NodeValue sinkThroughElementWise(Node &root, RewriteContext &context) {
+  TransposeNode *first = nullptr;
+  unsigned rank = root.getType().getRank();
+  for (NodeValue value : root.getOperands()) {
+    auto *transpose = value.getNodeAs<TransposeNode>();
+    if (!first && transpose && transpose->getType().getRank() == rank)
+      first = transpose;
+  }
+  if (!first)
+    return {};
+  Permutation permutation = first->getPermutation().vec();
+  // Look before anything is made.
+  for (NodeValue value : root.getOperands()) {
+    auto *transpose = value.getNodeAs<TransposeNode>();
+    bool isSame = transpose && transpose->getPermutation() ==
+                                   llvm::ArrayRef<int64_t>(permutation);
+    if (!isSame && value.getType().getNumElements() != 1 &&
+        !getConstantTensor(value) && !value.getNodeAs<SplatNode>())
+      return {};
+  }
+  NodeDraft draft = root.getDraft();
+  for (NodeValue &value : draft.operands)
+    value = untranspose(value, permutation, context);
+  Node *moved = context.getFunction().create(root.getName(), std::move(draft));
+  return context.transpose(moved->getResult(), permutation);
+}
+
+//===- Other nodes ----------------------------------------------------------===//
+
+static NodeValue sinkThroughConcat(ConcatNode &root, RewriteContext &context) {
+  auto *first = root.getInputs()[0].getNodeAs<TransposeNode>();
+  if (!first)
+    return {};
+  Permutation permutation = first->getPermutation().vec();
+  llvm::SmallVector<NodeValue, 4> inputs;
+  for (NodeValue value : root.getInputs()) {
+    auto *transpose = value.getNodeAs<TransposeNode>();
+    if (!transpose ||
+        transpose->getPermutation() != llvm::ArrayRef<int64_t>(permutation))
+      return {};
+    inputs.push_back(transpose->getInput());
+  }
+  return context.transpose(
+      context.create<ConcatNode>(inputs, permutation[root.getAxis()]),
+      permutation);
+}
+
+static NodeValue sinkThroughSlice(SliceNode &root, RewriteContext &context) {
+  auto *transpose = root.getInput().getNodeAs<TransposeNode>();
+  if (!transpose)
+    return {};
+  Permutation permutation = transpose->getPermutation().vec();
+  NodeValue moved = context.create<SliceNode>(
+      transpose->getInput(), toInput(root.getStarts(), permutation),
+      toInput(root.getSizes(), permutation),
+      toInput(root.getSteps(), permutation));
+  return context.transpose(moved, permutation);
+}
+
+static NodeValue sinkThroughPad(PadNode &root, RewriteContext &context) {
+  auto *transpose = root.getInput().getNodeAs<TransposeNode>();
+  if (!transpose)
+    return {};
+  Permutation permutation = transpose->getPermutation().vec();
+  size_t rank = permutation.size();
+  std::vector<int64_t> pads =
+      toInput(root.getPads().take_front(rank), permutation);
+  llvm::append_range(pads, toInput(root.getPads().drop_front(rank),
+                                   permutation));
+  NodeValue moved = context.create<PadNode>(transpose->getInput(), pads,
+                                            root.getMode(), root.getValue());
+  return context.transpose(moved, permutation);
+}
+
+static NodeValue sinkThroughReduce(ReduceNode &root, RewriteContext &context) {
+  auto *transpose = root.getInput().getNodeAs<TransposeNode>();
+  if (!transpose)
+    return {};
+  Permutation permutation = transpose->getPermutation().vec();
+  std::vector<int64_t> axes;
+  for (int64_t axis : root.getAxes())
+    axes.push_back(permutation[axis]);
+  llvm::sort(axes);
+  NodeValue moved = context.create<ReduceNode>(
+      transpose->getInput(), root.getMode(), axes, root.getKeepDims());
+  if (root.getKeepDims())
+    return context.transpose(moved, permutation);
+  // The dimensions that are left keep their order.
+  Permutation rest;
+  for (size_t d = 0; d < permutation.size(); ++d) {
+    if (llvm::is_contained(root.getAxes(), int64_t(d)))
+      continue;
+    int64_t before = llvm::count_if(
+        axes, [&](int64_t axis) { return axis < permutation[d]; });
+    rest.push_back(permutation[d] - before);
+  }
+  return context.transpose(moved, rest);
+}
+
+/// Nodes with one `axis` that keep the shape of their first operand.
+template <typename T>
+static NodeValue sinkThroughAxis(T &root, RewriteContext &context) {
+  auto *transpose = root.getOperand(0).template getNodeAs<TransposeNode>();
+  if (!transpose)
+    return {};
+  Permutation permutation = transpose->getPermutation().vec();
+  NodeDraft draft = root.getDraft();
+  draft.operands[0] = transpose->getInput();
+  draft.attrs[T::axisAttr] = permutation[root.getAxis()];
+  Node *moved = context.getFunction().create(root.getName(), std::move(draft));
+  return context.transpose(moved->getResult(), permutation);
+}
+
+//===- Reshapes -------------------------------------------------------------===//
+
+/// For each dimension of the longer shape, the dimension of the shorter one
+/// that it is a part of; none where dimensions are not simply split.
+static std::optional<std::vector<unsigned>> groupDims(DimsRef longer,
+                                                      DimsRef shorter) {
+  std::vector<unsigned> groups;
+  unsigned group = 0;
+  int64_t product = 1;
+  for (int64_t dim : longer) {
+    while (group < shorter.size() && product == shorter[group] && dim != 1) {
+      ++group;
+      product = 1;
+    }
+    if (group == shorter.size())
+      return std::nullopt;
+    product *= dim;
+    if (product > shorter[group] || dim == 0)
+      return std::nullopt;
+    groups.push_back(group);
+  }
+  // Each dimension of the shorter shape must have its part.
+  for (unsigned g = 0; g < shorter.size(); ++g)
+    if (!llvm::is_contained(groups, g))
+      return std::nullopt;
+  for (unsigned g = 0; g < shorter.size(); ++g) {
+    int64_t whole = 1;
+    for (size_t d = 0; d < longer.size(); ++d)
+      if (groups[d] == g)
+        whole *= longer[d];
+    if (whole != shorter[g])
+      return std::nullopt;
+  }
+  return groups;
+}
+
+/// A reshape that splits dimensions of a transposed value splits those of the
+/// value instead: channel shuffles.
+static NodeValue sinkThroughSplit(ReshapeNode &root, RewriteContext &context) {
+  auto *transpose = root.getInput().getNodeAs<TransposeNode>();
+  DimsRef shape = root.getType().getShape();
+  if (!transpose || shape.size() <= transpose->getType().getRank())
+    return {};
+  auto groups = groupDims(shape, transpose->getType().getShape());
+  if (!groups)
+    return {};
+  Permutation inverse = invert(transpose->getPermutation());
+  Dims split;
+  std::vector<int64_t> position(shape.size());
+  for (int64_t outer : inverse)
+    for (size_t d = 0; d < shape.size(); ++d)
+      if ((*groups)[d] == outer) {
+        position[d] = split.size();
+        split.push_back(shape[d]);
+      }
+  return context.transpose(context.reshape(transpose->getInput(), split),
+                           position);
+}
+
+/// A matrix product with constant weights does not care in which order the
+/// elements of a row come: flattened images need no transpose, the rows of the
+/// weights are permuted instead.
+static NodeValue absorbFlatten(MatMulNode &root, RewriteContext &context) {
+  auto *flatten = root.getLhs().getNodeAs<ReshapeNode>();
+  auto *transpose =
+      flatten ? flatten->getInput().getNodeAs<TransposeNode>() : nullptr;
+  DimsRef weights = root.getRhs().getShape();
+  if (!transpose || !getConstantTensor(root.getRhs()) || weights.size() != 2 ||
+      flatten->getType().getRank() != 2 ||
+      transpose->getPermutation().front() != 0 ||
+      flatten->getType().getDim(0) != transpose->getType().getDim(0))
+    return {};
+  Dims rows(transpose->getType().getShape().drop_front());
+  rows.push_back(weights[1]);
+  // Dimension i of the weights' rows is dimension i + 1 of the transpose.
+  Permutation order;
+  for (int64_t axis : llvm::ArrayRef(invert(transpose->getPermutation()))
+                          .drop_front())
+    order.push_back(axis - 1);
+  order.push_back(rows.size() - 1);
+  NodeValue permuted =
+      context.transpose(context.reshape(root.getRhs(), rows), order);
+  NodeDraft draft = root.getDraft();
+  draft.operands[MatMulNode::lhsIdx] =
+      context.reshape(transpose->getInput(), flatten->getType().getShape());
+  draft.operands[MatMulNode::rhsIdx] = context.reshape(permuted, weights);
+  return context.getFunction()
+      .create(root.getName(), std::move(draft))
+      ->getResult();
+}
+
+llvm::Expected<bool> glowish::sinkTransposes(Function &function,
+                                             const GraphPassContext &context) {
+  static const RewriteSet set = [] {
+    RewriteSet rewrites;
+    rewrites.addElementWise(sinkThroughElementWise);
+    rewrites.add<sinkThroughConcat>(NodeKind::Concat);
+    rewrites.add<sinkThroughSlice>(NodeKind::Slice);
+    rewrites.add<sinkThroughPad>(NodeKind::Pad);
+    rewrites.add<sinkThroughReduce>(NodeKind::Reduce);
+    rewrites.add<sinkThroughAxis<SoftmaxNode>>(NodeKind::Softmax);
+    rewrites.add<sinkThroughAxis<LogSoftmaxNode>>(NodeKind::LogSoftmax);
+    rewrites.add<sinkThroughAxis<BatchNormalizationNode>>(
+        NodeKind::BatchNormalization);
+    rewrites.add<sinkThroughSplit>(NodeKind::Reshape);
+    rewrites.add<absorbFlatten>(NodeKind::MatMul);
+    return rewrites;
+  }();
+  return applyRewrites(function, set, context);
+}

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# install-deps.sh [--train] [--bench]: installs what a bare Debian 12 lacks for
+# building and testing glowish. Packages that are there already are left alone,
+# and when none is missing nothing is run. Needs root or sudo.
+#
+#   --train  also what examples/digits/train.py needs (PyTorch, fonts)
+#   --bench  also what bench/compare needs (Node.js, PyTorch)
+set -euo pipefail
+
+packages=(
+  # The compiler, its tools, and the libraries it is built with.
+  cmake ninja-build ccache clang-19 lld-19 llvm-19-dev llvm-19-tools
+  libonnx-dev libprotobuf-dev protobuf-compiler libgoogle-glog-dev zlib1g-dev
+  libzstd-dev
+  # The tests: GoogleTest, the sanitizers' runtimes, and lit's interpreter.
+  libgtest-dev libgmock-dev libbenchmark-dev libclang-rt-19-dev python3
+  # The demo reads PNG files.
+  libpng-dev
+)
+
+for option in "$@"; do
+  case $option in
+    --train)
+      packages+=(python3-torch python3-numpy python3-pil)
+      mapfile -t -O "${#packages[@]}" packages < <(
+        sed -n 's/^\(fonts-[^ ]*\).*/\1/p' \
+          "$(dirname "$0")/../examples/digits/fonts.txt")
+      ;;
+    --bench) packages+=(nodejs npm python3-torch python3-torchvision) ;;
+    -h | --help)
+      sed -n '2,8s/^# \{0,1\}//p' "$0"
+      exit 0
+      ;;
+    *)
+      echo "install-deps.sh: unknown option $option (see --help)" >&2
+      exit 2
+      ;;
+  esac
+done
+
+if ! command -v dpkg-query >/dev/null; then
+  echo "install-deps.sh: not a Debian system; nothing is installed." \
+    "Needed: ${packages[*]}" >&2
+  exit 0
+fi
+
+installed=" $(dpkg-query -W -f '${db:Status-Status} ${Package}\n' |
+  sed -n 's/^installed //p' | tr '\n' ' ')"
+missing=()
+for package in "${packages[@]}"; do
+  # Node.js's own packages bring npm along inside nodejs.
+  [[ $package == npm ]] && command -v npm >/dev/null && continue
+  [[ $installed == *" $package "* ]] || missing+=("$package")
+done
+[[ ${#missing[@]} -gt 0 ]] || exit 0
+
+echo "==> installing ${#missing[@]} Debian packages"
+asRoot=()
+if [[ $(id -u) != 0 ]]; then
+  if ! command -v sudo >/dev/null; then
+    echo "install-deps.sh: neither root nor sudo; as root, run" \
+      "apt-get install --no-install-recommends ${missing[*]}" >&2
+    exit 1
+  fi
+  asRoot=(sudo)
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+apt() {
+  "${asRoot[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
+    -o Dpkg::Options::=--force-confold "$@" </dev/null >"$log" 2>&1 || {
+    tail -n 20 "$log" >&2
+    echo "install-deps.sh: apt-get $1 failed" >&2
+    exit 1
+  }
+}
+apt update
+apt install --no-install-recommends "${missing[@]}"

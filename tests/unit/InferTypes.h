@@ -1,0 +1,80 @@
+//===- InferTypes.h - Type rules applied to text --------------*- C++ -*-===//
+
+#ifndef GLOWISH_TESTS_UNIT_INFERTYPES_H
+#define GLOWISH_TESTS_UNIT_INFERTYPES_H
+
+#include "glowish/Graph/Node.h"
+#include "glowish/IR/IR.h"
+#include "glowish/Ops/TextForm.h"
+#include "glowish/Support/Error.h"
+
+namespace glowish {
+
+/// What stands in the text of an operator: as in the text forms, with types
+/// for values, `Add(float<3>, float<1>)`; an instruction has the types of its
+/// @out operands behind an arrow.
+struct ParsedOp {
+  std::string name;
+  std::vector<std::optional<Type>> inputs;
+  std::vector<Type> outputs;
+};
+
+inline llvm::Expected<std::string> inferOrFail(llvm::StringRef text) {
+  TextParser parser(text, "test", nullptr);
+  ParsedOp op;
+  GLOWISH_TRY(op.name, parser.parseIdentifier("an operator"));
+  GLOWISH_CHECK(parser.expect("("));
+  while (!parser.consumeIf(")")) {
+    if (parser.consumeIf("none")) {
+      op.inputs.push_back(std::nullopt);
+    } else {
+      GLOWISH_TRY(Type type, parser.parseType());
+      op.inputs.push_back(std::move(type));
+    }
+    parser.consumeIf(",");
+  }
+  // The attributes of node and instruction are the same.
+  std::optional<NodeKind> node = findNodeKind(op.name);
+  std::optional<InstrKind> instr = findInstrKind(op.name);
+  if (!node && !instr)
+    return makeError("no operator {0}", op.name);
+  const OpInfo *info = node ? &getNodeInfo(*node) : &getInstrInfo(*instr);
+  GLOWISH_TRY(std::vector<AttrValue> attrs, parser.parseAttrs(*info));
+  if (parser.consumeIf("->")) {
+    info = &getInstrInfo(*instr);
+    do {
+      GLOWISH_TRY(Type type, parser.parseType());
+      op.outputs.push_back(std::move(type));
+    } while (parser.consumeIf(","));
+  }
+  if (!parser.atEnd())
+    return parser.error("expected the end");
+
+  llvm::SmallVector<bool> present(op.outputs.size(), true);
+  std::vector<const Type *> inputs, outputs;
+  for (const std::optional<Type> &type : op.inputs) {
+    inputs.push_back(type ? &*type : nullptr);
+    present.push_back(type.has_value());
+  }
+  for (const Type &type : op.outputs)
+    outputs.push_back(&type);
+  GLOWISH_CHECK(checkStructure(*info, present, attrs));
+  GLOWISH_TRY(TypeList types,
+              info->inferTypes(OpView(*info, inputs, outputs, attrs)));
+  std::string result;
+  for (const Type &type : types)
+    result += (result.empty() ? "" : ", ") + type.str();
+  return result;
+}
+
+/// The types of the results, or the message of the error.
+inline std::string infer(const llvm::Twine &text) {
+  llvm::Expected<std::string> result = inferOrFail(text.str());
+  return result ? *result : llvm::toString(result.takeError());
+}
+
+#define EXPECT_TYPE(TEXT, TYPE) EXPECT_EQ(infer(TEXT), TYPE)
+
+} // namespace glowish
+
+#endif // GLOWISH_TESTS_UNIT_INFERTYPES_H

@@ -1,0 +1,208 @@
+//===- CommonOptions.cpp - Options that several tools have ----------------===//
+
+#include "common/CommonOptions.h"
+#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/IR/Passes.h"
+
+using namespace glowish;
+namespace cl = llvm::cl;
+
+cl::OptionCategory glowish::modelCategory("Model options");
+cl::OptionCategory glowish::debugCategory("Options to look inside");
+cl::OptionCategory glowish::targetCategory("Target options");
+
+static cl::opt<std::string> modelPath("model", cl::desc("The model: an ONNX file, or a text form (.graph)"),
+                                      cl::value_desc("file"),
+                                      cl::cat(modelCategory));
+static cl::list<std::string>
+    symbols("onnx-define-symbol",
+            cl::desc("Bind a symbolic dimension (may be repeated)"),
+            cl::value_desc("name,value"), cl::cat(modelCategory));
+static cl::list<std::string> modelInputs(
+    "model-input",
+    cl::desc("State the type of an input: -model-input=data,float,[1,3,8,8]"),
+    cl::value_desc("name,type,[dims]"), cl::cat(modelCategory));
+static cl::opt<std::string> backendName("backend",
+                                        cl::desc("CPU or Interpreter"),
+                                        cl::value_desc("name"),
+                                        cl::init("CPU"),
+                                        cl::cat(modelCategory));
+
+static cl::opt<bool> dumpGraph("dump-graph",
+                               cl::desc("Print the lowered graph to stderr"),
+                               cl::cat(debugCategory));
+static cl::opt<bool> dumpIR("dump-ir", cl::desc("Print the IR to stderr"),
+                            cl::cat(debugCategory));
+static cl::opt<std::string>
+    dotFile("dump-graph-DAG",
+            cl::desc("Write the lowered graph for Graphviz"),
+            cl::value_desc("file"), cl::cat(debugCategory));
+static cl::list<std::string>
+    printAfter("print-after", cl::CommaSeparated,
+               cl::desc("Print what these passes left to stderr"),
+               cl::value_desc("pass,..."), cl::cat(debugCategory));
+static cl::opt<bool>
+    printAfterAll("print-after-all",
+                  cl::desc("Print after every pass that changed something"),
+                  cl::cat(debugCategory));
+static cl::opt<bool> verifyEach("verify-each",
+                                cl::desc("Run the verifiers after every pass"),
+                                cl::cat(debugCategory));
+static cl::opt<std::string>
+    stopAfter("stop-after",
+              cl::desc("Stop after a phase: import, optimize, lower, schedule, "
+                       "irgen, optimize-ir, plan"),
+              cl::value_desc("phase"), cl::cat(debugCategory));
+static cl::opt<bool> timePhases("time",
+                                cl::desc("Print a table of the phases' times"),
+                                cl::cat(debugCategory));
+
+static cl::opt<std::string> target("target",
+                                   cl::desc("Target triple (default: host)"),
+                                   cl::value_desc("triple"),
+                                   cl::cat(targetCategory));
+static cl::opt<std::string>
+    cpu("mcpu", cl::desc("Target CPU (default: the host's, or generic)"),
+        cl::value_desc("name"), cl::cat(targetCategory));
+static cl::list<std::string> attributes("mattr", cl::CommaSeparated,
+                                        cl::desc("Target features: +a,-b"),
+                                        cl::value_desc("features"),
+                                        cl::cat(targetCategory));
+static cl::opt<std::string> abi("mabi", cl::desc("Target ABI"),
+                                cl::value_desc("name"),
+                                cl::cat(targetCategory));
+static cl::opt<llvm::FloatABI::ABIType> floatABI(
+    "float-abi", cl::desc("How floats are passed"),
+    cl::init(llvm::FloatABI::Default),
+    cl::values(clEnumValN(llvm::FloatABI::Default, "default", "The target's"),
+               clEnumValN(llvm::FloatABI::Soft, "soft", "In integer registers"),
+               clEnumValN(llvm::FloatABI::Hard, "hard", "In float registers")),
+    cl::cat(targetCategory));
+static cl::opt<llvm::Reloc::Model> relocationModel(
+    "relocation-model", cl::desc("Relocations of the object"),
+    cl::init(llvm::Reloc::PIC_),
+    cl::values(clEnumValN(llvm::Reloc::Static, "static", "Not relocatable"),
+               clEnumValN(llvm::Reloc::PIC_, "pic", "Position independent")),
+    cl::cat(targetCategory));
+static cl::opt<llvm::CodeModel::Model> codeModel(
+    "code-model", cl::desc("Code model of the object"),
+    cl::init(llvm::CodeModel::Small),
+    cl::values(clEnumValN(llvm::CodeModel::Small, "small", "Small"),
+               clEnumValN(llvm::CodeModel::Medium, "medium", "Medium"),
+               clEnumValN(llvm::CodeModel::Large, "large", "Large")),
+    cl::cat(targetCategory));
+
+llvm::StringRef glowish::getModelPath() { return modelPath; }
+llvm::StringRef glowish::getBackendName() { return backendName; }
+
+llvm::Expected<Type> glowish::parseInputType(llvm::StringRef text) {
+  auto [kindName, dimsText] = text.split(',');
+  std::optional<ElemKind> kind = parseElemKind(kindName.trim());
+  if (!kind || isQuantizedKind(*kind))
+    return makeError("'{0}' is not an element type; float, int64, uint8, ... "
+                     "are",
+                     kindName.trim());
+  dimsText = dimsText.trim();
+  if (!dimsText.consume_front("[") || !dimsText.consume_back("]"))
+    return makeError("the dimensions are not of the form [1,3,224,224]");
+  Dims dims;
+  while (!(dimsText = dimsText.trim()).empty()) {
+    int64_t dim = 0;
+    auto [first, rest] = dimsText.split(',');
+    if (first.trim().getAsInteger(10, dim) || dim < 0)
+      return makeError("'{0}' is not an extent", first.trim());
+    dims.push_back(dim);
+    dimsText = rest;
+  }
+  GLOWISH_CHECK(checkShape(*kind, dims));
+  return Type(*kind, dims);
+}
+
+llvm::Expected<ImportOptions> glowish::getImportOptions() {
+  ImportOptions options;
+  for (llvm::StringRef text : symbols) {
+    auto [name, value] = text.rsplit(',');
+    int64_t number = 0;
+    if (name.empty() || value.trim().getAsInteger(10, number) || number < 0)
+      return makeError("-onnx-define-symbol={0}: the form is name,value with "
+                       "a value of at least 0",
+                       text);
+    options.symbols[name.trim().str()] = number;
+  }
+  for (llvm::StringRef text : modelInputs) {
+    // The name may contain commas itself; what follows it can't.
+    size_t bracket = text.find_last_of('[');
+    size_t second = text.substr(0, bracket).rtrim(", ").rfind(',');
+    if (bracket == llvm::StringRef::npos || second == llvm::StringRef::npos)
+      return makeError("-model-input={0}: the form is name,type,[dims], for "
+                       "example data,float,[1,3,224,224]",
+                       text);
+    llvm::Expected<Type> type = parseInputType(text.substr(second + 1));
+    if (!type)
+      return addContext(type.takeError(), "-model-input=" + text + ": ");
+    options.inputTypes[text.substr(0, second).trim().str()] = *type;
+  }
+  return options;
+}
+
+/// Whether some registered pass is called \p name.
+static bool isPass(llvm::StringRef name) {
+  auto hasName = [&](const auto &pass) { return pass.name == name; };
+  return llvm::any_of(getGraphPasses(), hasName) ||
+         llvm::any_of(getIRPasses(), hasName);
+}
+
+llvm::Expected<CompilationOptions>
+glowish::getCompilationOptions(PhaseTimer &timer) {
+  CompilationOptions options;
+  options.dumpGraph = dumpGraph;
+  options.dumpIR = dumpIR;
+  options.dotFile = dotFile;
+  options.printAfterAll = printAfterAll;
+  options.verifyEach = verifyEach;
+  options.timer = timePhases ? &timer : nullptr;
+  for (const std::string &name : printAfter) {
+    if (!isPass(name))
+      return makeError("-print-after={0}: there is no such pass; `glowish-opt "
+                       "-list-passes` lists them",
+                       name);
+    options.printAfter.insert(name);
+  }
+  if (!stopAfter.empty()) {
+    options.stopAfter = parsePhase(stopAfter);
+    if (!options.stopAfter)
+      return makeError("-stop-after={0}: there is no such phase; the phases "
+                       "are import, optimize, lower, schedule, irgen, "
+                       "optimize-ir, plan",
+                       stopAfter);
+  }
+  return options;
+}
+
+void glowish::reportTime(const PhaseTimer &timer) {
+  if (timePhases)
+    timer.print(llvm::errs());
+}
+
+TargetOptions glowish::getTargetOptions() {
+  TargetOptions options;
+  options.triple = target;
+  options.cpu = cpu;
+  options.attributes = std::vector<std::string>(attributes);
+  options.abi = abi;
+  options.floatABI = floatABI;
+  options.relocationModel = relocationModel;
+  options.codeModel = codeModel;
+  return options;
+}
+
+llvm::Expected<std::unique_ptr<Backend>> glowish::createBackend() {
+  if (backendName == "Interpreter")
+    return createInterpreter();
+  if (backendName != "CPU")
+    return makeError("-backend={0}: the back ends are CPU and Interpreter",
+                     backendName);
+  GLOWISH_TRY(std::unique_ptr<CPUBackend> cpuBackend,
+              CPUBackend::create(getTargetOptions()));
+  return cpuBackend;
+}

@@ -1,0 +1,36 @@
+//===- CommonOptions.h - Options that several tools have ------*- C++ -*-===//
+
+#ifndef GLOWISH_TOOLS_COMMON_COMMONOPTIONS_H
+#define GLOWISH_TOOLS_COMMON_COMMONOPTIONS_H
+
+#include "glowish/Backends/CPU/CPUBackend.h"
+#include "glowish/Driver/Compilation.h"
+#include "llvm/Support/CommandLine.h"
+
+namespace glowish {
+
+extern llvm::cl::OptionCategory modelCategory;
+extern llvm::cl::OptionCategory debugCategory;
+extern llvm::cl::OptionCategory targetCategory;
+
+/// -model; empty where it is not given.
+llvm::StringRef getModelPath();
+/// -onnx-define-symbol and -model-input; an error shows the right form.
+llvm::Expected<ImportOptions> getImportOptions();
+/// -dump-graph, -print-after... ; an error names an unknown phase or pass.
+/// \p timer is used with -time.
+llvm::Expected<CompilationOptions> getCompilationOptions(PhaseTimer &timer);
+/// Prints \p timer's table to stderr where -time asks for it.
+void reportTime(const PhaseTimer &timer);
+/// -target, -mcpu, -mattr, ...
+TargetOptions getTargetOptions();
+/// -backend: "CPU" or "Interpreter".
+llvm::Expected<std::unique_ptr<Backend>> createBackend();
+llvm::StringRef getBackendName();
+
+/// A type as -model-input has it: `float,[1,3,224,224]`.
+llvm::Expected<Type> parseInputType(llvm::StringRef text);
+
+} // namespace glowish
+
+#endif // GLOWISH_TOOLS_COMMON_COMMONOPTIONS_H

@@ -1,0 +1,42 @@
+//===- Tool.cpp - What every command line does ----------------------------===//
+
+#include "common/Tool.h"
+#include "glowish/Support/Error.h"
+#include "glowish/Support/Logging.h"
+#include "llvm/Support/InitLLVM.h"
+
+using namespace glowish;
+namespace cl = llvm::cl;
+
+static cl::OptionCategory generalCategory("General options");
+static cl::opt<int> verbosity("v", cl::desc("Log to stderr: 1 phases, 2 passes"),
+                              cl::value_desc("level"), cl::init(0),
+                              cl::cat(generalCategory));
+
+int glowish::runTool(int argc, char **argv, llvm::StringRef overview,
+                     llvm::ArrayRef<cl::OptionCategory *> categories,
+                     std::function<llvm::Expected<int>()> body) {
+  llvm::InitLLVM init(argc, argv);
+  llvm::SmallVector<const cl::OptionCategory *> shown(categories.begin(),
+                                                      categories.end());
+  shown.push_back(&generalCategory);
+  cl::HideUnrelatedOptions(shown);
+  cl::SetVersionPrinter([](llvm::raw_ostream &os) {
+    os << "glowish " GLOWISH_VERSION ", LLVM " LLVM_VERSION_STRING "\n";
+  });
+  std::string message;
+  llvm::raw_string_ostream errors(message);
+  if (!cl::ParseCommandLineOptions(argc, argv, overview, &errors))
+    return reportError(makeError("{0}", llvm::StringRef(message).trim()));
+  initLogging(argv[0], verbosity);
+  llvm::Expected<int> code = body();
+  llvm::outs().flush();
+  if (llvm::outs().has_error()) {
+    std::error_code reason = llvm::outs().error();
+    llvm::outs().clear_error();
+    llvm::consumeError(code.takeError());
+    return reportError(
+        makeError("cannot write to stdout: {0}", reason.message()));
+  }
+  return code ? *code : reportError(code.takeError());
+}

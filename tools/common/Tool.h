@@ -1,0 +1,25 @@
+//===- Tool.h - What every command line does ------------------*- C++ -*-===//
+
+#ifndef GLOWISH_TOOLS_COMMON_TOOL_H
+#define GLOWISH_TOOLS_COMMON_TOOL_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/CommandLine.h"
+#include <functional>
+
+namespace glowish {
+
+/// Exit codes of all tools: 0, 1 for an error, 2 for results that differ from
+/// the expected ones.
+enum ExitCode { success = 0, failure = 1, mismatch = 2 };
+
+/// Parses the command line, showing in --help only the options of
+/// \p categories, starts logging, and calls \p body; an error it returns is
+/// printed and becomes exit code 1.
+int runTool(int argc, char **argv, llvm::StringRef overview,
+            llvm::ArrayRef<llvm::cl::OptionCategory *> categories,
+            std::function<llvm::Expected<int>()> body);
+
+} // namespace glowish
+
+#endif // GLOWISH_TOOLS_COMMON_TOOL_H

@@ -1,0 +1,154 @@
+//===- glowish-opt.cpp - Runs passes on a text form -----------------------===//
+
+#include "common/Tool.h"
+#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Driver/Compilation.h"
+#include "glowish/Graph/GraphText.h"
+#include "glowish/Graph/Verifier.h"
+#include "glowish/IR/IRText.h"
+#include "glowish/IR/Passes.h"
+#include "glowish/IRGen/IRGen.h"
+#include "glowish/Support/File.h"
+
+using namespace glowish;
+namespace cl = llvm::cl;
+
+static cl::OptionCategory optCategory("Options");
+
+static cl::opt<std::string> inputPath(cl::Positional,
+                                      cl::desc("<text form or ONNX model>"),
+                                      cl::cat(optCategory));
+static cl::opt<std::string>
+    outputPath("o",
+               cl::desc("Write here, large constants to FILE.weights; without "
+                        "it, print with large constants elided"),
+               cl::value_desc("file"), cl::cat(optCategory));
+static cl::list<std::string> passes("passes", cl::CommaSeparated,
+                                    cl::desc("Run these passes, in order"),
+                                    cl::value_desc("pass,..."),
+                                    cl::cat(optCategory));
+static cl::opt<bool> verifyEach("verify-each",
+                                cl::desc("Run the verifier after every pass"),
+                                cl::cat(optCategory));
+static cl::opt<bool> toIR("emit-ir",
+                          cl::desc("Schedule a graph and print its IR"),
+                          cl::cat(optCategory));
+static cl::opt<bool> pipeline("pipeline",
+                              cl::desc("Run the standard pipelines instead of "
+                                       "single passes"),
+                              cl::cat(optCategory));
+static cl::opt<bool> listPasses("list-passes",
+                                cl::desc("List all passes and stop"),
+                                cl::cat(optCategory));
+
+static void printPassList() {
+  auto print = [](llvm::StringRef title, auto table) {
+    llvm::outs() << title << ":\n";
+    for (const auto &pass : table)
+      llvm::outs() << llvm::formatv("  {0,-24} {1}\n", pass.name, pass.doc);
+  };
+  print("Graph passes", getGraphPasses());
+  print("IR passes", getIRPasses());
+}
+
+/// The passes of the command line as a pipeline.
+static Pipeline getPipeline() {
+  if (passes.empty())
+    return {};
+  return {{std::vector<std::string>(passes), /*toFixedPoint=*/false}};
+}
+
+template <typename Unit> static PassHooks<Unit> getHooks() {
+  PassHooks<Unit> hooks;
+  hooks.after = [](llvm::StringRef pass, Unit &unit, bool) -> llvm::Error {
+    if (!verifyEach)
+      return llvm::Error::success();
+    return addContext(verify(unit), "after pass " + pass + ": ");
+  };
+  return hooks;
+}
+
+static llvm::Error runOnIR(IRFunction &function) {
+  llvm::Expected<bool> changed = runPipeline<IRFunction, IRPassContext>(
+      pipeline ? getIRPipeline() : getPipeline(), getIRPasses(), function,
+      IRPassContext(), getHooks<IRFunction>());
+  if (!changed)
+    return changed.takeError();
+  GLOWISH_CHECK(verify(function));
+  if (!outputPath.empty())
+    return writeIR(function, outputPath);
+  printIR(llvm::outs(), function, /*sideFile=*/nullptr);
+  return llvm::Error::success();
+}
+
+static llvm::Error runOnModule(Module &module) {
+  GraphPassContext context;
+  context.evaluate = evaluateNode;
+  std::unique_ptr<Backend> interpreter = createInterpreter();
+  context.isSupported = [&](const Node &node) {
+    return interpreter->isSupported(node);
+  };
+  Pipeline steps = getPipeline();
+  if (pipeline) {
+    steps = getOptimizePipeline();
+    llvm::append_range(steps, getLowerPipeline());
+  }
+  for (const auto &function : module.getFunctions()) {
+    llvm::Expected<bool> changed = runPipeline<Function, GraphPassContext>(
+        steps, getGraphPasses(), *function, context, getHooks<Function>());
+    if (!changed)
+      return changed.takeError();
+  }
+  GLOWISH_CHECK(verify(module));
+  if (toIR) {
+    Function &function = *module.getFunctions().front();
+    GLOWISH_TRY(std::unique_ptr<IRFunction> ir,
+                generateIR(function, scheduleNodes(function)));
+    passes.clear();
+    return runOnIR(*ir);
+  }
+  if (!outputPath.empty())
+    return writeModule(module, outputPath);
+  printModule(llvm::outs(), module, /*sideFile=*/nullptr);
+  return llvm::Error::success();
+}
+
+/// Whether the first word of the text says that it is IR.
+static bool isIRText(llvm::StringRef text) {
+  while (!(text = text.ltrim()).empty() && text.consume_front("//"))
+    text = text.drop_until([](char c) { return c == '\n'; });
+  return text.starts_with("ir ");
+}
+
+static llvm::Expected<int> optimize() {
+  if (listPasses) {
+    printPassList();
+    return ExitCode::success;
+  }
+  if (inputPath.empty())
+    return makeError("no input; state a file");
+  llvm::StringRef path = inputPath;
+  if (path.ends_with(".onnx") || path.ends_with(".onnxtxt")) {
+    ImportOptions options;
+    options.evaluate = evaluateNode;
+    GLOWISH_TRY(std::unique_ptr<Module> module,
+                importOnnxFile(path, options));
+    GLOWISH_CHECK(runOnModule(*module));
+    return ExitCode::success;
+  }
+  GLOWISH_TRY(auto text, readFile(path));
+  if (isIRText(text->getBuffer())) {
+    GLOWISH_TRY(std::unique_ptr<IRFunction> function, readIR(path));
+    GLOWISH_CHECK(runOnIR(*function));
+    return ExitCode::success;
+  }
+  GLOWISH_TRY(std::unique_ptr<Module> module, readModule(path));
+  GLOWISH_CHECK(runOnModule(*module));
+  return ExitCode::success;
+}
+
+int main(int argc, char **argv) {
+  return runTool(argc, argv,
+                 "Reads a graph or an IR function, runs passes and prints it.\n",
+                 {&optCategory}, optimize);
+}

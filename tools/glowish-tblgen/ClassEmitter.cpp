@@ -1,0 +1,138 @@
+//===- ClassEmitter.cpp - Classes of nodes and instructions ---------------===//
+
+#include "OpRecord.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace tblgen {
+
+namespace {
+
+/// The words in which node and instruction classes differ.
+struct Vocabulary {
+  const char *base, *suffix, *kind, *draft, *value, *constructor, *forward;
+};
+
+const Vocabulary nodeWords = {
+    "Node",      "Node",
+    "NodeKind",  "NodeDraft",
+    "NodeValue", "NodeDraft draft, llvm::StringRef name, TypeList types",
+    "std::move(draft), name, std::move(types)"};
+const Vocabulary instrWords = {
+    "Instruction", "Instr",
+    "InstrKind",   "InstrDraft",
+    "Buffer *",    "InstrDraft draft, llvm::StringRef name",
+    "std::move(draft), name"};
+
+const Vocabulary &getWords(ClassKind kind) {
+  return kind == ClassKind::Node ? nodeWords : instrWords;
+}
+
+} // namespace
+
+void emitKinds(raw_ostream &os, ArrayRef<OpRecord> ops, ClassKind kind) {
+  const char *macro = kind == ClassKind::Node ? "NODE" : "INSTR";
+  Section section(os, kind == ClassKind::Node ? "GET_NODE_LIST"
+                                              : "GET_INSTR_LIST");
+  for (const OpRecord &op : ops)
+    os << macro << "(" << op.name << ")\n";
+  os << "#undef " << macro << "\n";
+}
+
+/// Parameters: fixed operands, required attributes, variadic operands,
+/// attributes with defaults; variadic operands first where there are no
+/// others.
+static void emitDraft(raw_ostream &os, const OpRecord &op,
+                      const Vocabulary &words) {
+  std::vector<std::string> params;
+  std::string value = words.value;
+  std::string list = "llvm::ArrayRef<" + value + "> ";
+  size_t fixed = op.operands.size() - op.hasVariadic();
+  std::string variadic = op.hasVariadic() ? op.operands.back().name : "";
+  for (size_t i = 0; i < fixed; ++i)
+    params.push_back(value + " " + op.operands[i].name);
+  if (op.hasVariadic() && fixed == 0)
+    params.push_back(list + variadic);
+  for (const AttrRecord &attr : op.attrs)
+    if (!attr.hasDefault())
+      params.push_back(attr.getParameterType() + " " + attr.name);
+  if (op.hasVariadic() && fixed != 0)
+    params.push_back(list + variadic + " = {}");
+  for (const AttrRecord &attr : op.attrs)
+    if (attr.hasDefault())
+      params.push_back(attr.getParameterType() + " " + attr.name + " = " +
+                       attr.defaultValue);
+  os << "  static " << words.draft << " draft(" << join(params, ", ")
+     << ") {\n    " << words.draft << " d{" << words.kind << "::" << op.name
+     << ", {";
+  for (size_t i = 0; i < fixed; ++i)
+    os << (i ? ", " : "") << op.operands[i].name;
+  os << "}, {}};\n";
+  if (op.hasVariadic())
+    os << "    d.operands.append(" << variadic << ".begin(), " << variadic
+       << ".end());\n";
+  for (const AttrRecord &attr : op.attrs)
+    os << "    d.attrs.emplace_back(" << attr.storage << "(" << attr.name
+       << "));\n";
+  os << "    return d;\n  }\n";
+}
+
+static void emitOperands(raw_ostream &os, const OpRecord &op,
+                         const Vocabulary &words) {
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    const OperandRecord &operand = op.operands[i];
+    std::string name = capitalize(operand.name);
+    os << "  static constexpr unsigned " << operand.name << "Idx = " << i
+       << ";\n";
+    if (operand.isVariadic) {
+      os << "  unsigned getNum" << name << "() const { return getNumOperands()"
+         << " - " << i << "; }\n  llvm::SmallVector<" << words.value
+         << ", 4> get" << name << "() const {\n    llvm::SmallVector<"
+         << words.value << ", 4> values;\n    for (unsigned i = " << i
+         << "; i < getNumOperands(); ++i)\n"
+         << "      values.push_back(getOperand(i));\n"
+         << "    return values;\n  }\n";
+      continue;
+    }
+    os << "  " << words.value << " get" << name
+       << "() const { return getOperand(" << i << "); }\n";
+  }
+}
+
+static void emitAttrs(raw_ostream &os, const OpRecord &op) {
+  for (size_t i = 0; i < op.attrs.size(); ++i) {
+    const AttrRecord &attr = op.attrs[i];
+    std::string name = capitalize(attr.name);
+    os << "  static constexpr unsigned " << attr.name << "Attr = " << i
+       << ";\n  " << attr.accessor << " get" << name
+       << "() const { return getAttr<" << attr.storage << ">(" << i
+       << "); }\n  void set" << name << "(" << attr.getParameterType()
+       << " value) { setAttr(" << i << ", " << attr.storage
+       << "(value)); }\n";
+  }
+}
+
+static void emitClass(raw_ostream &os, const OpRecord &op,
+                      const Vocabulary &words) {
+  std::string name = op.name + words.suffix;
+  os << "/// " << op.summary << ".\nclass " << name << " final : public "
+     << words.base << " {\npublic:\n  " << name << "(" << words.constructor
+     << ") : " << words.base << "(" << words.forward << ") {}\n";
+  emitDraft(os, op, words);
+  os << "  static bool classof(const " << words.base
+     << " *op) { return op->getKind() == " << words.kind << "::" << op.name
+     << "; }\n";
+  emitOperands(os, op, words);
+  emitAttrs(os, op);
+  os << "};\n\n";
+}
+
+void emitClasses(raw_ostream &os, ArrayRef<OpRecord> ops, ClassKind kind) {
+  Section section(os, kind == ClassKind::Node ? "GET_NODE_CLASSES"
+                                              : "GET_INSTR_CLASSES");
+  for (const OpRecord &op : ops)
+    emitClass(os, op, getWords(kind));
+}
+
+} // namespace tblgen

@@ -1,0 +1,141 @@
+//===- OpRecord.cpp - Operator records as plain data ----------------------===//
+
+#include "OpRecord.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/TableGen/Error.h"
+
+using namespace llvm;
+
+namespace tblgen {
+
+std::string capitalize(StringRef name) {
+  std::string text = name.str();
+  text[0] = toUpper(text[0]);
+  return text;
+}
+
+std::string quote(StringRef text) {
+  std::string result;
+  raw_string_ostream os(result);
+  os << '"';
+  os.write_escaped(text);
+  os << '"';
+  return result;
+}
+
+std::string unindent(StringRef text) {
+  SmallVector<StringRef> lines;
+  text.trim().split(lines, '\n');
+  for (StringRef &line : lines)
+    line = line.trim();
+  return join(lines, "\n");
+}
+
+static AttrRecord readAttr(const Record *record) {
+  const Record *kind = record->getValueAsDef("AttributeKind");
+  AttrRecord attr;
+  attr.name = record->getValueAsString("Name");
+  attr.doc = record->getValueAsString("Doc");
+  attr.kind = kind->getValueAsString("Enumerator");
+  attr.storage = kind->getValueAsString("Storage");
+  attr.accessor = kind->getValueAsString("Accessor");
+  attr.defaultValue = record->getValueAsString("Default");
+  for (StringRef value : record->getValueAsListOfStrings("Allowed"))
+    attr.allowed.push_back(value.str());
+  return attr;
+}
+
+static OperandRecord readOperand(const Record *record) {
+  OperandRecord operand;
+  operand.name = record->getValueAsString("Name");
+  operand.doc = record->getValueAsString("Doc");
+  operand.role = record->getValueAsString("Role");
+  operand.isOptional = record->getValueAsBit("IsOptional");
+  operand.isVariadic = record->getValueAsBit("IsVariadic");
+  operand.isStrided = operand.isInPlace = false;
+  return operand;
+}
+
+static OpRecord readOp(const Record *record) {
+  OpRecord op;
+  op.name = record->getName();
+  op.summary = record->getValueAsString("Summary");
+  op.description = unindent(record->getValueAsString("Description"));
+  op.source = record->getValueAsString("Source");
+  op.typeRule = record->getValueAsString("TypeRule");
+  for (const Record *operand : record->getValueAsListOfDefs("Operands"))
+    op.operands.push_back(readOperand(operand));
+  for (const Record *attr : record->getValueAsListOfDefs("Attributes"))
+    op.attrs.push_back(readAttr(attr));
+  for (size_t i = 0; i + 1 < op.operands.size(); ++i)
+    if (op.operands[i].isVariadic)
+      PrintFatalError(record->getLoc(),
+                      "only the last operand can be variadic");
+  return op;
+}
+
+static OpRecord readNode(const Record *record) {
+  OpRecord op = readOp(record);
+  for (StringRef result : record->getValueAsListOfStrings("Results"))
+    op.results.push_back(result.str());
+  if (!record->isSubClassOf("ElementWise"))
+    return op;
+  op.isElementWise = true;
+  op.formula = record->getValueAsString("Formula");
+  op.kinds = record->getValueAsDef("Kinds")->getValueAsString("Predicate");
+  op.resultKind = record->getValueAsString("ResultKind");
+  op.firstIsBool = record->getValueAsBit("FirstIsBool");
+  op.isCommutative = record->getValueAsBit("IsCommutative");
+  return op;
+}
+
+static OpRecord readInstr(const Record *record) {
+  OpRecord op = readOp(record);
+  StringRef name = op.name;
+  if (name.consume_back("Instr"))
+    op.name = name.str();
+  op.isFromNode = record->isSubClassOf("InstrFor");
+  auto mark = [&](StringRef field, bool OperandRecord::*member) {
+    for (StringRef wanted : record->getValueAsListOfStrings(field)) {
+      auto found = find_if(op.operands, [&](const OperandRecord &operand) {
+        return operand.name == wanted;
+      });
+      if (found == op.operands.end())
+        PrintFatalError(record->getLoc(),
+                        field + " names no operand: " + wanted);
+      (*found).*member = true;
+    }
+  };
+  mark("Strided", &OperandRecord::isStrided);
+  mark("InPlace", &OperandRecord::isInPlace);
+  return op;
+}
+
+/// The records derived from \p className in the order of the file.
+static std::vector<const Record *> inFileOrder(const RecordKeeper &records,
+                                               StringRef className) {
+  std::vector<const Record *> found;
+  for (const Record *record : records.getAllDerivedDefinitions(className))
+    found.push_back(record);
+  sort(found, [](const Record *a, const Record *b) {
+    return a->getID() < b->getID();
+  });
+  return found;
+}
+
+std::vector<OpRecord> readNodes(const RecordKeeper &records) {
+  std::vector<OpRecord> nodes;
+  for (const Record *record : inFileOrder(records, "Node"))
+    nodes.push_back(readNode(record));
+  return nodes;
+}
+
+std::vector<OpRecord> readInstrs(const RecordKeeper &records) {
+  std::vector<OpRecord> instrs;
+  for (const Record *record : inFileOrder(records, "Instr"))
+    instrs.push_back(readInstr(record));
+  return instrs;
+}
+
+} // namespace tblgen

@@ -1,0 +1,106 @@
+//===- model-compiler.cpp - From a model file to a bundle -----------------===//
+
+#include "common/CommonOptions.h"
+#include "common/Tool.h"
+#include "glowish/Backends/CPU/Bundle.h"
+#include "glowish/Support/Checksum.h"
+#include "glowish/Support/File.h"
+#include "glowish/Support/Progress.h"
+
+using namespace glowish;
+namespace cl = llvm::cl;
+
+static cl::OptionCategory bundleCategory("Bundle options");
+
+static cl::opt<std::string> outputFolder(
+    "emit-bundle", cl::desc("Write the bundle to this folder"),
+    cl::value_desc("folder"), cl::cat(bundleCategory));
+static cl::opt<std::string> networkName(
+    "network-name",
+    cl::desc("Name of the files and prefix of the symbols (default: the "
+             "model's file name)"),
+    cl::value_desc("name"), cl::cat(bundleCategory));
+static cl::opt<std::string> entryName(
+    "main-entry-name",
+    cl::desc("Name of the entry function (default: the network's name)"),
+    cl::value_desc("name"), cl::cat(bundleCategory));
+static cl::opt<BundleApi> bundleApi(
+    "bundle-api", cl::desc("What the header offers"),
+    cl::init(BundleApi::Static),
+    cl::values(clEnumValN(BundleApi::Static, "static",
+                          "Macros: sizes and offsets at compile time"),
+               clEnumValN(BundleApi::Dynamic, "dynamic",
+                          "A configuration struct with a symbol table")),
+    cl::cat(bundleCategory));
+static cl::opt<BundleWeights> bundleWeights(
+    "weights", cl::desc("Where the weights go"),
+    cl::init(BundleWeights::File),
+    cl::values(clEnumValN(BundleWeights::File, "file", "NAME.weights.bin"),
+               clEnumValN(BundleWeights::Embed, "embed", "Into the object")),
+    cl::cat(bundleCategory));
+
+static llvm::Expected<BundleOptions> getBundleOptions() {
+  BundleOptions options;
+  options.folder = outputFolder;
+  options.api = bundleApi;
+  options.weights = bundleWeights;
+  options.networkName =
+      networkName.getNumOccurrences()
+          ? networkName.getValue()
+          : llvm::sys::path::stem(getModelPath()).str();
+  options.entryName = entryName.getNumOccurrences() ? entryName.getValue()
+                                                    : options.networkName;
+  if (!isCIdentifier(options.networkName))
+    return makeError("-network-name='{0}' is not a C identifier; state one",
+                     options.networkName);
+  if (!isCIdentifier(options.entryName))
+    return makeError("-main-entry-name='{0}' is not a C identifier",
+                     options.entryName);
+  GLOWISH_TRY(auto model, readFile(getModelPath()));
+  llvm::StringRef bytes = model->getBuffer();
+  options.modelHash = checksum64(llvm::ArrayRef<uint8_t>(
+      bytes.bytes_begin(), bytes.bytes_end()));
+  return options;
+}
+
+static llvm::Expected<int> compileModel() {
+  if (getModelPath().empty())
+    return makeError("no model; state one with -model=FILE");
+  PhaseTimer timer;
+  GLOWISH_TRY(ImportOptions importOptions, getImportOptions());
+  GLOWISH_TRY(CompilationOptions options, getCompilationOptions(timer));
+  if (outputFolder.empty() && !options.stopAfter)
+    return makeError("nothing to do; state -emit-bundle=FOLDER, or a phase "
+                     "with -stop-after");
+  if (getBackendName() != "CPU" && !outputFolder.empty())
+    return makeError("-backend={0} cannot write a bundle; -backend=CPU can",
+                     getBackendName());
+  GLOWISH_TRY(std::unique_ptr<Backend> backend, createBackend());
+  GLOWISH_TRY(BundleOptions bundleOptions, getBundleOptions());
+
+  Progress progress;
+  Compilation compilation(*backend, options);
+  progress.show("importing");
+  GLOWISH_CHECK(compilation.import(getModelPath(), importOptions));
+  progress.show("optimizing");
+  GLOWISH_CHECK(compilation.run());
+  if (compilation.isComplete() && !outputFolder.empty()) {
+    progress.show("generating code");
+    timer.begin("codegen");
+    GLOWISH_CHECK(writeBundle(static_cast<CPUBackend &>(*backend),
+                              compilation.getIR(), compilation.getPlan(),
+                              bundleOptions));
+  }
+  timer.end();
+  reportTime(timer);
+  return ExitCode::success;
+}
+
+int main(int argc, char **argv) {
+  return runTool(argc, argv,
+                 "Compiles a neural network to an object bundle: code, "
+                 "weights and a C header.\n",
+                 {&modelCategory, &bundleCategory, &targetCategory,
+                  &debugCategory},
+                 compileModel);
+}

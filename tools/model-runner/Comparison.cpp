@@ -1,0 +1,29 @@
+//===- Comparison.cpp - A result against an expected one ------------------===//
+
+#include "model-runner/Comparison.h"
+#include <cmath>
+
+using namespace glowish;
+
+Comparison glowish::compareTensors(const Tensor &actual,
+                                   const Tensor &expected, double rtol,
+                                   double atol) {
+  Comparison result;
+  for (int64_t i = 0; i < expected.getNumElements(); ++i) {
+    double a = actual.getAsDouble(i), e = expected.getAsDouble(i);
+    if (std::isfinite(e))
+      result.maxMagnitude = std::max(result.maxMagnitude, std::fabs(e));
+    if (a == e || (std::isnan(a) && std::isnan(e)))
+      continue;
+    double error = std::fabs(a - e);
+    if (std::isnan(error))
+      error = std::numeric_limits<double>::infinity();
+    if (!(error <= atol + rtol * std::fabs(e)))
+      ++result.numMismatches;
+    if (error > result.maxError) {
+      result.maxError = error;
+      result.maxErrorIndex = i;
+    }
+  }
+  return result;
+}

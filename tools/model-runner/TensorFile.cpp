@@ -1,0 +1,60 @@
+//===- TensorFile.cpp - Tensors in files ----------------------------------===//
+
+#include "model-runner/TensorFile.h"
+#include "glowish/Importer/ONNX.h"
+#include "glowish/Support/File.h"
+#include "glowish/Support/Npy.h"
+
+using namespace glowish;
+
+namespace {
+struct NpyKind {
+  llvm::StringLiteral element;
+  ElemKind kind;
+};
+} // namespace
+
+static constexpr NpyKind npyKinds[] = {
+    {"f2", ElemKind::Float16}, {"f4", ElemKind::Float},
+    {"f8", ElemKind::Double},  {"i1", ElemKind::Int8},
+    {"i2", ElemKind::Int16},   {"i4", ElemKind::Int32},
+    {"i8", ElemKind::Int64},   {"u1", ElemKind::UInt8},
+    {"u2", ElemKind::UInt16},  {"u4", ElemKind::UInt32},
+    {"u8", ElemKind::UInt64},  {"b1", ElemKind::Bool}};
+
+llvm::Expected<Tensor> glowish::readTensorFile(llvm::StringRef path) {
+  if (path.ends_with(".pb"))
+    return readTensorProto(path);
+  GLOWISH_TRY(NpyArray array, readNpy(path));
+  for (const NpyKind &known : npyKinds) {
+    if (known.element != array.element)
+      continue;
+    if (llvm::Error error = checkShape(known.kind, array.shape))
+      return addContext(std::move(error), "'" + path + "': ");
+    Type type(known.kind, array.shape);
+    Tensor tensor(type);
+    auto *bytes = static_cast<uint8_t *>(tensor.getBytes());
+    // A bool byte other than 0 and 1 would be undefined behaviour later on.
+    if (known.kind == ElemKind::Bool)
+      for (uint8_t &byte : array.bytes)
+        byte = byte != 0;
+    llvm::copy(array.bytes, bytes);
+    return tensor;
+  }
+  return makeError("'{0}': element type '{1}' is not supported", path,
+                   array.element);
+}
+
+llvm::Error glowish::writeNpyFile(llvm::StringRef path, const Tensor &tensor) {
+  const Type &type = tensor.getType();
+  for (const NpyKind &known : npyKinds) {
+    if (known.kind != type.getKind())
+      continue;
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    writeNpy(os, known.element, type.getShape(), tensor.getByteRange());
+    return writeFile(path, text);
+  }
+  return makeError("'{0}': .npy files have no element type for {1}", path,
+                   getElemKindName(type.getKind()));
+}

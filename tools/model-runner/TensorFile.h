@@ -1,0 +1,18 @@
+//===- TensorFile.h - Tensors in files ------------------------*- C++ -*-===//
+
+#ifndef GLOWISH_TOOLS_MODEL_RUNNER_TENSORFILE_H
+#define GLOWISH_TOOLS_MODEL_RUNNER_TENSORFILE_H
+
+#include "glowish/Base/Tensor.h"
+
+namespace glowish {
+
+/// Reads a .npy file or a TensorProto (.pb). Elements keep their kind.
+llvm::Expected<Tensor> readTensorFile(llvm::StringRef path);
+/// Writes \p tensor as .npy; bfloat16 and quantized kinds are refused, as the
+/// format has no name for them.
+llvm::Error writeNpyFile(llvm::StringRef path, const Tensor &tensor);
+
+} // namespace glowish
+
+#endif // GLOWISH_TOOLS_MODEL_RUNNER_TENSORFILE_H

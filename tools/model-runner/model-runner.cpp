@@ -1,0 +1,250 @@
+//===- model-runner.cpp - Runs a model and checks its results -------------===//
+
+#include "Comparison.h"
+#include "TensorFile.h"
+#include "common/CommonOptions.h"
+#include "common/Tool.h"
+#include "glowish/Driver/Session.h"
+#include "glowish/Support/File.h"
+#include "glowish/Support/Progress.h"
+#include "glowish/Support/Random.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace glowish;
+namespace cl = llvm::cl;
+
+static cl::OptionCategory runCategory("Run options");
+
+static cl::list<std::string>
+    inputs("input", cl::desc("Fill an input from a file (.npy or .pb)"),
+           cl::value_desc("name=file"), cl::cat(runCategory));
+static cl::opt<uint64_t>
+    randomInputs("random-inputs",
+                 cl::desc("Fill the other inputs with random numbers in "
+                          "[-1, 1), integers with 0 or 1"),
+                 cl::value_desc("seed"), cl::cat(runCategory));
+static cl::opt<std::string> outputFolder("output-dir",
+                                         cl::desc("Write each output as .npy"),
+                                         cl::value_desc("folder"),
+                                         cl::cat(runCategory));
+static cl::list<std::string>
+    expectations("expect",
+                 cl::desc("Compare an output with a file; exit code 2 if they "
+                          "differ"),
+                 cl::value_desc("name=file"), cl::cat(runCategory));
+static cl::opt<std::string>
+    testData("test-data",
+             cl::desc("A folder with input_K.pb and output_K.pb, as ONNX's "
+                      "tests have it"),
+             cl::value_desc("folder"), cl::cat(runCategory));
+static cl::opt<double> rtol("rtol",
+                            cl::desc("Tolerance relative to the expected "
+                                     "element (default 1e-3)"),
+                            cl::init(1e-3), cl::cat(runCategory));
+static cl::opt<double> atol("atol",
+                            cl::desc("Absolute tolerance (default 1e-5)"),
+                            cl::init(1e-5), cl::cat(runCategory));
+static cl::opt<unsigned> iterations("iterations",
+                                    cl::desc("Run N times and print times"),
+                                    cl::value_desc("N"), cl::init(0),
+                                    cl::cat(runCategory));
+static cl::opt<unsigned> warmup("warmup", cl::desc("Runs before the timed ones"),
+                                cl::value_desc("N"), cl::init(1),
+                                cl::cat(runCategory));
+
+namespace {
+/// A placeholder's name and a file.
+struct NamedFile {
+  std::string name, path;
+};
+} // namespace
+
+static llvm::Expected<std::vector<NamedFile>>
+parseNamedFiles(llvm::StringRef option, llvm::ArrayRef<std::string> texts) {
+  std::vector<NamedFile> files;
+  for (llvm::StringRef text : texts) {
+    // Names of placeholders may contain '='; paths given here rarely do.
+    auto [name, path] = text.rsplit('=');
+    if (name.empty() || path.empty())
+      return makeError("-{0}={1}: the form is name=file", option, text);
+    files.push_back({name.str(), path.str()});
+  }
+  return files;
+}
+
+/// The files input_K.pb of -test-data, by the order of the model's inputs, or
+/// output_K.pb.
+static std::vector<NamedFile> findTestData(const Session &session,
+                                           bool isInput) {
+  std::vector<NamedFile> files;
+  if (testData.empty())
+    return files;
+  unsigned number = 0;
+  for (const Buffer *buffer : session.getPlaceholders()) {
+    if (isInput ? !buffer->isInput() : !buffer->isOutput())
+      continue;
+    llvm::SmallString<128> path(testData);
+    llvm::sys::path::append(path, (isInput ? "input_" : "output_") +
+                                      llvm::Twine(number++) + ".pb");
+    files.push_back({buffer->getModelName().str(), path.str().str()});
+  }
+  return files;
+}
+
+static Tensor makeRandomTensor(const Type &type, Random &random) {
+  Tensor tensor(type);
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+    tensor.setFromDouble(i, isFloatKind(type.getKind())
+                                ? double(random.uniform(-1, 1))
+                                : double(random.below(2)));
+  return tensor;
+}
+
+static llvm::Error fillInputs(Session &session) {
+  GLOWISH_TRY(std::vector<NamedFile> files, parseNamedFiles("input", inputs));
+  llvm::append_range(files, findTestData(session, /*isInput=*/true));
+  std::set<const Buffer *> filled;
+  for (const NamedFile &file : files) {
+    GLOWISH_TRY(const Buffer *buffer, session.findPlaceholder(file.name));
+    if (!buffer->isInput())
+      return makeError("'{0}' is an output of the model, not an input",
+                       file.name);
+    GLOWISH_TRY(Tensor tensor, readTensorFile(file.path));
+    if (llvm::Error error = session.setInput(buffer, tensor))
+      return addContext(std::move(error), "'" + file.path + "': ");
+    filled.insert(buffer);
+  }
+  Random random(randomInputs);
+  for (const Buffer *buffer : session.getPlaceholders()) {
+    if (!buffer->isInput() || filled.count(buffer))
+      continue;
+    if (!randomInputs.getNumOccurrences())
+      return makeError("input '{0}' ({1}) has no value; state "
+                       "-input={0}=FILE or -random-inputs=SEED",
+                       buffer->getModelName(), buffer->getType().str());
+    GLOWISH_CHECK(session.setInput(
+        buffer, makeRandomTensor(buffer->getType(), random)));
+  }
+  return llvm::Error::success();
+}
+
+/// \p name as a file name: what a path could misread becomes '_'.
+static std::string getFileName(llvm::StringRef name) {
+  std::string text;
+  for (char c : name)
+    text += llvm::isAlnum(c) || c == '.' || c == '-' || c == '_' ? c : '_';
+  return text + ".npy";
+}
+
+static llvm::Error writeOutputs(const Session &session) {
+  if (outputFolder.empty())
+    return llvm::Error::success();
+  GLOWISH_CHECK(createDirectories(outputFolder));
+  for (const Buffer *buffer : session.getPlaceholders()) {
+    if (!buffer->isOutput())
+      continue;
+    llvm::SmallString<128> path(outputFolder);
+    llvm::sys::path::append(path, getFileName(buffer->getModelName()));
+    GLOWISH_CHECK(writeNpyFile(path, session.getTensor(buffer)));
+  }
+  return llvm::Error::success();
+}
+
+/// Compares what is expected; returns the exit code.
+static llvm::Expected<int> checkOutputs(const Session &session) {
+  GLOWISH_TRY(std::vector<NamedFile> files,
+              parseNamedFiles("expect", expectations));
+  llvm::append_range(files, findTestData(session, /*isInput=*/false));
+  int code = ExitCode::success;
+  for (const NamedFile &file : files) {
+    GLOWISH_TRY(const Buffer *buffer, session.findPlaceholder(file.name));
+    GLOWISH_TRY(Tensor expected, readTensorFile(file.path));
+    Tensor actual = session.getTensor(buffer);
+    if (actual.getType() != expected.getType())
+      return makeError("output '{0}' is {1}, but '{2}' holds {3}", file.name,
+                       actual.getType().str(), file.path,
+                       expected.getType().str());
+    Comparison result = compareTensors(actual, expected, rtol, atol);
+    llvm::outs() << llvm::formatv(
+        "{0}: largest error {1:E2} at {2} ({3:E2} of the largest magnitude), "
+        "{4} of {5} elements over tolerance\n",
+        file.name, result.maxError, result.maxErrorIndex,
+        result.getRelativeError(), result.numMismatches,
+        expected.getNumElements());
+    if (result.numMismatches)
+      code = ExitCode::mismatch;
+  }
+  return code;
+}
+
+static llvm::Error timeRuns(Session &session) {
+  using Clock = std::chrono::steady_clock;
+  for (unsigned i = 0; i < warmup; ++i)
+    GLOWISH_CHECK(session.run());
+  std::vector<double> times;
+  for (unsigned i = 0; i < iterations; ++i) {
+    Clock::time_point start = Clock::now();
+    GLOWISH_CHECK(session.run());
+    times.push_back(
+        std::chrono::duration<double, std::milli>(Clock::now() - start)
+            .count());
+  }
+  llvm::sort(times);
+  llvm::outs() << llvm::formatv(
+      "{0} runs: median {1:F3} ms, minimum {2:F3} ms\n", times.size(),
+      times[times.size() / 2], times.front());
+  return llvm::Error::success();
+}
+
+static void printMemory(const MemoryPlan &plan) {
+  llvm::outs() << llvm::formatv(
+      "memory: constants {0} bytes, placeholders {1}, activations {2} "
+      "({3:P1} of it the largest live set)\n",
+      plan.constantSize, plan.mutableSize, plan.activationSize,
+      plan.getEfficiency());
+}
+
+static llvm::Expected<int> runModel() {
+  if (getModelPath().empty())
+    return makeError("no model; state one with -model=FILE");
+  PhaseTimer timer;
+  GLOWISH_TRY(ImportOptions importOptions, getImportOptions());
+  GLOWISH_TRY(CompilationOptions options, getCompilationOptions(timer));
+  GLOWISH_TRY(std::unique_ptr<Backend> backend, createBackend());
+  Compilation compilation(*backend, options);
+  std::unique_ptr<Session> session;
+  {
+    Progress progress;
+    progress.show("compiling");
+    GLOWISH_CHECK(compilation.import(getModelPath(), importOptions));
+    GLOWISH_CHECK(compilation.run());
+    if (!compilation.isComplete()) {
+      reportTime(timer);
+      return ExitCode::success;
+    }
+    timer.begin("codegen");
+    GLOWISH_TRY(session, Session::create(compilation));
+    GLOWISH_CHECK(fillInputs(*session));
+    progress.show("running");
+    timer.begin("run");
+    GLOWISH_CHECK(session->run());
+  }
+  timer.end();
+  GLOWISH_CHECK(writeOutputs(*session));
+  GLOWISH_TRY(int code, checkOutputs(*session));
+  if (iterations) {
+    printMemory(compilation.getPlan());
+    GLOWISH_CHECK(timeRuns(*session));
+  }
+  reportTime(timer);
+  return code;
+}
+
+int main(int argc, char **argv) {
+  return runTool(argc, argv,
+                 "Runs a model in this process and compares its outputs.\n",
+                 {&modelCategory, &runCategory, &targetCategory,
+                  &debugCategory},
+                 runModel);
+}
