@@ -121,14 +121,14 @@ def warp_grid(count, strength, generator):
 
 def change_strokes(pictures, generator):
     """Strokes made thicker or thinner: a blurred picture cut at a random
-    level that is rounded off to grey at the edge."""
+    share of its highest level, rounded off to grey at the edge."""
     count = len(pictures)
     blur = torch.exp(-torch.linspace(-2, 2, 9) ** 2)
     kernel = (blur[:, None] * blur[None, :] / blur.sum() ** 2)[None, None]
     wide = F.conv2d(pictures, kernel, padding=4)
-    level = uniform(count, 0.1, 0.62, generator).view(-1, 1, 1, 1)
-    cut = torch.sigmoid((wide - level) * 14)
-    return torch.where(pictures.amax((1, 2, 3), True) > 0, cut, pictures)
+    level = uniform(count, 0.15, 0.65, generator).view(-1, 1, 1, 1)
+    highest = wide.amax((1, 2, 3), keepdim=True).clamp(min=0.1)
+    return torch.sigmoid((wide / highest - level) * 14)
 
 
 def distort(raw, generator, strength=1.0):

@@ -1,8 +1,8 @@
 //===- ElemKind.cpp - Kinds of tensor elements ----------------------------===//
 
 #include "glowish/Base/ElemKind.h"
-#include "llvm/ADT/bit.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/bit.h"
 #include <cmath>
 
 using namespace glowish;
@@ -57,7 +57,8 @@ BFloat16::operator float() const {
 }
 
 unsigned glowish::getElemSize(ElemKind kind) {
-  return dispatchElemKind(kind, [](auto zero) { return unsigned(sizeof(zero)); });
+  return dispatchElemKind(kind,
+                          [](auto zero) { return unsigned(sizeof(zero)); });
 }
 
 llvm::StringRef glowish::getElemKindName(ElemKind kind) {

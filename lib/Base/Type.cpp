@@ -76,8 +76,7 @@ std::string Type::str() const {
 llvm::hash_code glowish::hash_value(const Type &type) {
   return llvm::hash_combine(
       unsigned(type.getKind()),
-      llvm::hash_combine_range(type.getShape().begin(),
-                               type.getShape().end()));
+      llvm::hash_combine_range(type.getShape().begin(), type.getShape().end()));
 }
 
 llvm::raw_ostream &glowish::operator<<(llvm::raw_ostream &os,
@@ -115,9 +114,9 @@ llvm::Error glowish::checkShape(ElemKind kind, DimsRef shape) {
     if (dim == 0)
       continue;
     if (dim > maxTensorBytes / bytes)
-      return makeError("a {0} tensor of shape {1} is larger than {2} bytes",
-                       getElemKindName(kind), formatShape(shape),
-                       maxTensorBytes);
+      return makeError(
+          "a tensor of kind {0} and shape {1} is larger than {2} bytes",
+          getElemKindName(kind), formatShape(shape), maxTensorBytes);
     bytes *= dim;
   }
   return llvm::Error::success();

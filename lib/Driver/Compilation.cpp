@@ -9,7 +9,7 @@
 #include "glowish/IR/Passes.h"
 #include "glowish/IRGen/IRGen.h"
 #include "glowish/Support/File.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FileSystem.h"
 #include <glog/logging.h>
 
 using namespace glowish;

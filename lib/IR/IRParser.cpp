@@ -13,7 +13,8 @@ class IRParser {
 public:
   IRParser(llvm::StringRef text, llvm::StringRef fileName,
            std::shared_ptr<llvm::MemoryBuffer> sideFile)
-      : parser(text, fileName.str(), std::move(sideFile)) {}
+      : fileName(fileName), parser(text, fileName.str(), std::move(sideFile)) {
+  }
 
   llvm::Expected<std::unique_ptr<IRFunction>> parse();
 
@@ -25,7 +26,15 @@ private:
   llvm::Expected<Buffer *> parseOperand(const OpInfo &info, unsigned index);
   llvm::Expected<Type> parseColonType();
   llvm::Expected<Buffer *> parseBufferName();
+  llvm::Expected<llvm::SmallVector<Buffer *, 4>>
+  parseOperands(const OpInfo &info);
+  /// An error about something that began at \p token.
+  llvm::Error errorAt(const Token &token, const llvm::Twine &what) const {
+    return makeError("{0}:{1}:{2}: {3}", fileName, token.line, token.column,
+                     what.str());
+  }
 
+  std::string fileName;
   TextParser parser;
   std::unique_ptr<IRFunction> function;
 };
@@ -38,10 +47,11 @@ llvm::Expected<Type> IRParser::parseColonType() {
 }
 
 llvm::Expected<Buffer *> IRParser::parseBufferName() {
+  Token start = parser.peek();
   GLOWISH_TRY(std::string name, parser.parseName());
   if (Buffer *buffer = function->findBuffer(name))
     return buffer;
-  return parser.error("there is no buffer '%" + name + "'");
+  return errorAt(start, "there is no buffer '%" + name + "'");
 }
 
 llvm::Error IRParser::parseMutable(llvm::StringRef name) {
@@ -55,27 +65,30 @@ llvm::Error IRParser::parseMutable(llvm::StringRef name) {
 
 llvm::Error IRParser::parseView(llvm::StringRef name) {
   GLOWISH_CHECK(parser.expect("="));
+  Token start = parser.peek();
   GLOWISH_TRY(Buffer * base, parseBufferName());
   if (base->isView())
-    return parser.error("'%" + base->getName() + "' is a view itself");
+    return errorAt(start, "'%" + base->getName() + "' is a view itself");
   GLOWISH_CHECK(parser.expect("offset"));
   GLOWISH_TRY(int64_t offset, parser.parseInt());
   GLOWISH_CHECK(parser.expect("strides"));
   GLOWISH_TRY(std::vector<int64_t> strides, parser.parseInts());
   GLOWISH_TRY(Type type, parseColonType());
   if (strides.size() != type.getRank())
-    return parser.error("a view has one stride a dimension");
+    return errorAt(start, "a view has one stride a dimension");
   if (type.getKind() != base->getType().getKind())
-    return parser.error("a view has its buffer's element kind");
+    return errorAt(start, "a view has its buffer's element kind");
   function->createView(name, base, type, offset, strides);
   return llvm::Error::success();
 }
 
 llvm::Error IRParser::parseBuffer() {
+  Token start = parser.peek();
   GLOWISH_TRY(std::string what, parser.parseIdentifier("a kind of buffer"));
+  Token nameStart = parser.peek();
   GLOWISH_TRY(std::string name, parser.parseName());
   if (name.empty() || function->findBuffer(name))
-    return parser.error("the name '" + name + "' is taken");
+    return errorAt(nameStart, "the name '" + name + "' is taken");
   if (what == "constant") {
     GLOWISH_TRY(Type type, parseColonType());
     GLOWISH_CHECK(parser.expect("="));
@@ -93,8 +106,8 @@ llvm::Error IRParser::parseBuffer() {
   }
   if (what == "view")
     return parseView(name);
-  return parser.error("expected 'constant', 'mutable', 'activation', 'view' "
-                      "or 'code'");
+  return errorAt(start, "expected 'constant', 'mutable', 'activation', 'view' "
+                        "or 'code'");
 }
 
 llvm::Expected<Buffer *> IRParser::parseOperand(const OpInfo &info,
@@ -109,31 +122,43 @@ llvm::Expected<Buffer *> IRParser::parseOperand(const OpInfo &info,
   return parseBufferName();
 }
 
+llvm::Expected<llvm::SmallVector<Buffer *, 4>>
+IRParser::parseOperands(const OpInfo &info) {
+  llvm::SmallVector<Buffer *, 4> operands;
+  GLOWISH_CHECK(parser.expect("("));
+  while (!parser.consumeIf(")")) {
+    if (!operands.empty())
+      GLOWISH_CHECK(parser.expect(","));
+    GLOWISH_TRY(Buffer * operand, parseOperand(info, operands.size()));
+    operands.push_back(operand);
+  }
+  return operands;
+}
+
 llvm::Error IRParser::parseInstr() {
+  Token start = parser.peek();
   std::string name;
-  if (parser.peek().kind == Token::String) {
+  if (start.kind == Token::String) {
     GLOWISH_TRY(name, parser.parseString());
   }
+  Token kindStart = parser.peek();
   GLOWISH_TRY(std::string kindName, parser.parseIdentifier("an instruction"));
   std::optional<InstrKind> kind = findInstrKind(kindName);
   if (!kind)
-    return parser.error("there is no instruction '" + kindName + "'");
+    return errorAt(kindStart, "there is no instruction '" + kindName + "'");
   const OpInfo &info = getInstrInfo(*kind);
   InstrDraft draft{*kind, {}, {}};
-  GLOWISH_CHECK(parser.expect("("));
-  while (!parser.consumeIf(")")) {
-    if (!draft.operands.empty())
-      GLOWISH_CHECK(parser.expect(","));
-    GLOWISH_TRY(Buffer * operand, parseOperand(info, draft.operands.size()));
-    draft.operands.push_back(operand);
-  }
-  GLOWISH_TRY(draft.attrs, parser.parseAttrs(info));
-  // The verifier follows lifetimes, and needs the right operands for that.
+  GLOWISH_TRY(draft.operands, parseOperands(info));
+  std::optional<unsigned> numProgramInputs;
+  if (info.isVariadic() && draft.operands.size() + 1 >= info.operands.size())
+    numProgramInputs = draft.operands.size() + 1 - info.operands.size() +
+                       (*kind != InstrKind::ElementWiseLoop);
+  GLOWISH_TRY(draft.attrs, parser.parseAttrs(info, numProgramInputs));
   llvm::SmallVector<bool, 4> present;
   for (Buffer *buffer : draft.operands)
     present.push_back(buffer);
   if (llvm::Error error = checkStructure(info, present, draft.attrs))
-    return parser.error(kindName + ": " + llvm::toString(std::move(error)));
+    return errorAt(start, kindName + ": " + llvm::toString(std::move(error)));
   function->create(name, std::move(draft));
   return llvm::Error::success();
 }
@@ -150,7 +175,7 @@ llvm::Expected<std::unique_ptr<IRFunction>> IRParser::parse() {
     GLOWISH_CHECK(parseInstr());
   GLOWISH_CHECK(parser.expect("}"));
   GLOWISH_CHECK(parser.expectEnd());
-  GLOWISH_CHECK(verify(*function));
+  GLOWISH_CHECK(addContext(verify(*function), fileName + ": "));
   return std::move(function);
 }
 

@@ -10,12 +10,6 @@ llvm::Error IRGenerator::copyView(Node &node, Buffer *view) {
   return llvm::Error::success();
 }
 
-llvm::Error IRGenerator::visitSave(SaveNode &node) {
-  function.create<CopyInstr>(node.getName(), getBuffer(node.getOutput()),
-                             getBuffer(node.getInput()));
-  return llvm::Error::success();
-}
-
 llvm::Error IRGenerator::visitSplat(SplatNode &node) {
   function.create<FillInstr>(node.getName(), createResult(node),
                              node.getValue());
@@ -31,7 +25,7 @@ llvm::Error IRGenerator::visitReshape(ReshapeNode &node) {
 
 llvm::Error IRGenerator::visitTranspose(TransposeNode &node) {
   Buffer *input = getBuffer(node.getInput());
-  Dims own = getStrides(input), strides;
+  Dims own = Region::of(*input).strides, strides;
   for (int64_t axis : node.getPermutation())
     strides.push_back(own[axis]);
   return copyView(node, createView(node, input, node.getType().getShape(), 0,
@@ -43,15 +37,31 @@ llvm::Error IRGenerator::visitBroadcast(BroadcastNode &node) {
                                   node.getType().getShape()));
 }
 
+llvm::Error IRGenerator::visitTile(TileNode &node) {
+  // Each dimension as two: which repetition, and where in it.
+  Buffer *input = getBuffer(node.getInput());
+  Dims own = Region::of(*input).strides, shape, strides;
+  for (unsigned d = 0; d < own.size(); ++d) {
+    shape.append({node.getRepeats()[d], input->getType().getDim(d)});
+    strides.append({0, own[d]});
+  }
+  Buffer *result = createResult(node);
+  function.create<CopyInstr>(
+      node.getName(),
+      createView(node, result, shape, 0, getDenseStrides(shape)),
+      createView(node, input, shape, 0, strides));
+  return llvm::Error::success();
+}
+
 llvm::Error IRGenerator::visitSlice(SliceNode &node) {
   Buffer *input = getBuffer(node.getInput());
-  Dims own = getStrides(input), strides;
+  Dims own = Region::of(*input).strides, strides;
   int64_t offset = 0;
   // A slice of nothing starts anywhere, perhaps outside.
   bool isEmpty = node.getType().getNumElements() == 0;
   for (unsigned d = 0; d < own.size(); ++d) {
     offset += isEmpty ? 0 : node.getStarts()[d] * own[d];
-    strides.push_back(node.getSteps()[d] * own[d]);
+    strides.push_back(isEmpty ? own[d] : node.getSteps()[d] * own[d]);
   }
   return copyView(node, createView(node, input, node.getType().getShape(),
                                    offset, strides));
@@ -62,36 +72,88 @@ llvm::Error IRGenerator::visitConcat(ConcatNode &node) {
   Dims strides = getDenseStrides(result->getShape());
   int64_t start = 0;
   for (NodeValue value : node.getInputs()) {
-    Buffer *part = createView(node, result, value.getShape(),
-                              start * strides[node.getAxis()], strides);
-    function.create<CopyInstr>(node.getName(), part, getBuffer(value));
-    start += value.getShape()[node.getAxis()];
+    int64_t extent = value.getShape()[node.getAxis()];
+    if (value.getType().getNumElements() != 0)
+      function.create<CopyInstr>(node.getName(),
+                                 createView(node, result, value.getShape(),
+                                            start * strides[node.getAxis()],
+                                            strides),
+                                 getBuffer(value));
+    start += extent;
   }
   return llvm::Error::success();
 }
 
-llvm::Error IRGenerator::visitPad(PadNode &node) {
-  if (node.getMode() != "constant")
-    return makeError("Pad '{0}': mode {1} must be lowered", node.getName(),
-                     node.getMode());
-  Buffer *input = getBuffer(node.getInput()), *result = createResult(node);
-  function.create<FillInstr>(node.getName(), result, node.getValue());
-  // The part of the input that is inside the result: negative pads crop.
-  Dims from = getStrides(input), to = getDenseStrides(result->getShape());
-  Dims shape;
-  int64_t source = 0, target = 0;
-  for (unsigned d = 0; d < from.size(); ++d) {
-    int64_t before = node.getPads()[d], after = node.getPads()[from.size() + d];
-    int64_t size = input->getType().getDim(d) + std::min<int64_t>(before, 0) +
-                   std::min<int64_t>(after, 0);
-    if (size <= 0)
-      return llvm::Error::success();
-    shape.push_back(size);
-    source += std::max<int64_t>(-before, 0) * from[d];
-    target += std::max<int64_t>(before, 0) * to[d];
+//===- Padding --------------------------------------------------------------===//
+
+/// Gives its values to \p slab, the part of the result before (\p isFront) or
+/// after the indices \p low ... \p high - 1 of dimension \p d. These have
+/// their values already.
+void IRGenerator::fillBorder(PadNode &node, Buffer *result, unsigned d,
+                             bool isFront, const Region &slab, int64_t low,
+                             int64_t high) {
+  if (slab.isEmpty())
+    return;
+  Buffer *border =
+      createView(node, result, slab.shape, slab.offset, slab.strides);
+  if (node.getMode() == "constant") {
+    function.create<FillInstr>(node.getName(), border, node.getValue());
+    return;
   }
-  function.create<CopyInstr>(node.getName(),
-                             createView(node, result, shape, target, to),
-                             createView(node, input, shape, source, from));
+  // The result itself has what is repeated: its edge, or its mirror image.
+  Region source = slab;
+  int64_t stride = slab.strides[d];
+  int64_t slabStart = isFront ? 0 : high;
+  int64_t edge = isFront ? low : high - 1;
+  bool mirrors = node.getMode() == "reflect";
+  int64_t start = mirrors ? 2 * edge - slabStart : edge;
+  source.offset += (start - slabStart) * stride;
+  source.strides[d] = mirrors ? -stride : 0;
+  function.create<CopyInstr>(node.getName(), border,
+                             createView(node, result, source.shape,
+                                        source.offset, source.strides));
+}
+
+llvm::Error IRGenerator::visitPad(PadNode &node) {
+  Buffer *input = getBuffer(node.getInput()), *result = createResult(node);
+  unsigned rank = result->getType().getRank();
+  // The part of the input that is inside the result: negative pads crop.
+  Region from = Region::of(*input), to = Region::of(*result);
+  Dims low, high;
+  for (unsigned d = 0; d < rank; ++d) {
+    int64_t before = node.getPads()[d], after = node.getPads()[rank + d];
+    int64_t extent = from.shape[d] + std::min<int64_t>(before, 0) +
+                     std::min<int64_t>(after, 0);
+    low.push_back(std::max<int64_t>(before, 0));
+    high.push_back(low[d] + std::max<int64_t>(extent, 0));
+    from.offset += std::max<int64_t>(-before, 0) * from.strides[d];
+    from.shape[d] = high[d] - low[d];
+    to.offset += low[d] * to.strides[d];
+  }
+  if (from.isEmpty()) {
+    if (node.getMode() != "constant" && !Region::of(*result).isEmpty())
+      return makeError("Pad '{0}': mode {1} has nothing to repeat",
+                       node.getName(), node.getMode());
+    function.create<FillInstr>(node.getName(), result, node.getValue());
+    return llvm::Error::success();
+  }
+  function.create<CopyInstr>(
+      node.getName(),
+      createView(node, result, from.shape, to.offset, to.strides),
+      createView(node, input, from.shape, from.offset, from.strides));
+  // One dimension after the other, so that the borders never overlap: what
+  // produces the input can then write straight into the result.
+  Region slab = {from.shape, to.offset, to.strides};
+  for (unsigned d = 0; d < rank; ++d) {
+    int64_t extent = result->getType().getDim(d);
+    slab.offset -= low[d] * slab.strides[d];
+    slab.shape[d] = low[d];
+    fillBorder(node, result, d, /*isFront=*/true, slab, low[d], high[d]);
+    Region back = slab;
+    back.offset += high[d] * slab.strides[d];
+    back.shape[d] = extent - high[d];
+    fillBorder(node, result, d, /*isFront=*/false, back, low[d], high[d]);
+    slab.shape[d] = extent;
+  }
   return llvm::Error::success();
 }

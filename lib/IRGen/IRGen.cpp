@@ -32,11 +32,6 @@ Buffer *IRGenerator::createResult(Node &node, unsigned result) {
   return buffer;
 }
 
-Dims IRGenerator::getStrides(const Buffer *buffer) {
-  return buffer->isView() ? Dims(buffer->getStrides())
-                          : getDenseStrides(buffer->getShape());
-}
-
 Buffer *IRGenerator::createView(const Node &node, Buffer *base, DimsRef shape,
                                 int64_t offset, DimsRef strides) {
   return function.createView(node.getName(), base,
@@ -47,14 +42,10 @@ Buffer *IRGenerator::createView(const Node &node, Buffer *base, DimsRef shape,
 Buffer *IRGenerator::broadcast(Buffer *buffer, DimsRef shape) {
   if (buffer->getShape() == shape)
     return buffer;
-  Dims own = getStrides(buffer), strides(shape.size(), 0);
-  unsigned missing = shape.size() - own.size();
-  for (unsigned d = 0; d < own.size(); ++d)
-    if (buffer->getType().getDim(d) != 1)
-      strides[missing + d] = own[d];
+  Region region = broadcastTo(Region::of(*buffer), shape);
   return function.createView(buffer->getName(), buffer,
-                             buffer->getType().withShape(shape),
-                             buffer->getOffset(), strides);
+                             buffer->getType().withShape(shape), region.offset,
+                             region.strides);
 }
 
 void IRGenerator::emitElementWise(Node &node) {
@@ -67,13 +58,10 @@ void IRGenerator::emitElementWise(Node &node) {
   llvm::SmallVector<Buffer *, 4> inputs;
   for (NodeValue value : node.getOperands()) {
     // An operand that comes twice is one input.
-    Buffer *input =
-        broadcast(getBuffer(value), node.getType().getShape());
+    Buffer *input = broadcast(getBuffer(value), node.getType().getShape());
     auto found = llvm::find_if(inputs, [&](Buffer *other) {
-      return other == input || (other->isView() && input->isView() &&
-                                other->getRoot() == input->getRoot() &&
-                                other->getOffset() == input->getOffset() &&
-                                other->getStrides() == input->getStrides());
+      return other->getRoot() == input->getRoot() &&
+             isSame(Region::of(*other), Region::of(*input));
     });
     step.args.push_back(found - inputs.begin());
     if (found == inputs.end())
@@ -87,9 +75,22 @@ void IRGenerator::emitElementWise(Node &node) {
       llvm::ArrayRef<Buffer *>(inputs));
 }
 
+/// Whether \p instr is the instruction that computes \p node, as InstrFor
+/// makes it: results, then the node's operands, and the node's attributes.
+static bool computes(const OpInfo &instr, const OpInfo &node) {
+  size_t numResults = node.results.size();
+  if (instr.operands.size() != numResults + node.operands.size() ||
+      instr.attrs.size() != node.attrs.size())
+    return false;
+  for (size_t i = 0; i < node.operands.size(); ++i)
+    if (instr.operands[numResults + i].name != node.operands[i].name)
+      return false;
+  return true;
+}
+
 llvm::Error IRGenerator::emitSameName(Node &node) {
   std::optional<InstrKind> kind = findInstrKind(node.getKindName());
-  if (!kind)
+  if (!kind || !computes(getInstrInfo(*kind), node.getInfo()))
     return makeError("{0} '{1}': there is no instruction for it; it must be "
                      "lowered",
                      node.getKindName(), node.getName());
@@ -108,6 +109,73 @@ llvm::Error IRGenerator::emitSameName(Node &node) {
   return llvm::Error::success();
 }
 
+//===- Saves ----------------------------------------------------------------===//
+//
+// In the graph all reads of a placeholder give what it held when the function
+// began, even where the function saves to it: a Save has no order among other
+// nodes. The instructions have one, so a save comes after the last read, and
+// what it saves is kept apart if that is itself a placeholder that another
+// save overwrites.
+
+void IRGenerator::findSavedPlaceholders() {
+  for (Node *node : order)
+    if (auto *save = llvm::dyn_cast<SaveNode>(node))
+      lastRead[getBuffer(save->getOutput())] = 0;
+  llvm::DenseMap<NodeValue, const Buffer *> views; // of saved placeholders
+  for (auto [number, node] : llvm::enumerate(order)) {
+    for (unsigned i = 0; i < node->getNumOperands(); ++i) {
+      NodeValue value = node->getOperand(i);
+      if (llvm::isa<SaveNode>(node) && i == SaveNode::outputIdx)
+        continue;
+      const Buffer *buffer = getBuffer(value);
+      if (!buffer)
+        buffer = views.lookup(value);
+      auto found = lastRead.find(buffer);
+      if (found == lastRead.end())
+        continue;
+      found->second = number;
+      if (llvm::isa<ReshapeNode>(node))
+        views[node->getResult()] = buffer;
+    }
+  }
+}
+
+llvm::Error IRGenerator::visitSave(SaveNode &node) {
+  Buffer *target = getBuffer(node.getOutput());
+  Buffer *source = getBuffer(node.getInput());
+  if (source->getRoot() == target)
+    return llvm::Error::success(); // of the same type: the same elements
+  if (lastRead.count(source->getRoot())) {
+    Buffer *kept =
+        function.createActivation(node.getName(), source->getType());
+    function.create<CopyInstr>(node.getName(), kept, source);
+    source = kept;
+  }
+  unsigned last = lastRead.lookup(target);
+  if (last > position)
+    delayedSaves[last].push_back({&node, source});
+  else
+    function.create<CopyInstr>(node.getName(), target, source);
+  return llvm::Error::success();
+}
+
+llvm::Error IRGenerator::run() {
+  findSavedPlaceholders();
+  for (Node *node : order) {
+    GLOWISH_CHECK(visit(*node));
+    auto delayed = delayedSaves.find(position++);
+    if (delayed == delayedSaves.end())
+      continue;
+    for (const DelayedSave &save : delayed->second)
+      function.create<CopyInstr>(save.node->getName(),
+                                 getBuffer(save.node->getOutput()),
+                                 save.source);
+  }
+  return llvm::Error::success();
+}
+
+//===- Entry points ---------------------------------------------------------===//
+
 llvm::Error IRGenerator::visitNode(Node &node) {
   if (!isElementWise(node))
     return emitSameName(node);
@@ -118,10 +186,9 @@ llvm::Error IRGenerator::visitNode(Node &node) {
 llvm::Expected<std::unique_ptr<IRFunction>>
 glowish::generateIR(Function &function, llvm::ArrayRef<Node *> order) {
   auto ir = std::make_unique<IRFunction>(function.getName());
-  IRGenerator generator(*ir);
+  IRGenerator generator(*ir, order);
   generator.createWeights(function);
-  for (Node *node : order)
-    GLOWISH_CHECK(generator.visit(*node));
+  GLOWISH_CHECK(generator.run());
   GLOWISH_CHECK(placeLifetimes(*ir, IRPassContext()).takeError());
   return std::move(ir);
 }

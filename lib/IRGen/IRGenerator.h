@@ -5,6 +5,7 @@
 
 #include "glowish/Graph/Nodes.h"
 #include "glowish/IR/Instrs.h"
+#include "glowish/IR/Region.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace glowish {
@@ -14,11 +15,14 @@ namespace glowish {
 /// graph becomes a dense buffer.
 class IRGenerator : public NodeVisitor<IRGenerator, llvm::Error> {
 public:
-  explicit IRGenerator(IRFunction &function) : function(function) {}
+  IRGenerator(IRFunction &function, llvm::ArrayRef<Node *> order)
+      : function(function), order(order) {}
 
   /// Makes the buffers of the storage that \p graph uses, in the module's
   /// order.
   void createWeights(Function &graph);
+  /// Makes the instructions.
+  llvm::Error run();
 
   /// Element-wise nodes and those with an instruction of the same name.
   llvm::Error visitNode(Node &node);
@@ -28,6 +32,7 @@ public:
   llvm::Error visitReshape(ReshapeNode &node);
   llvm::Error visitTranspose(TransposeNode &node);
   llvm::Error visitBroadcast(BroadcastNode &node);
+  llvm::Error visitTile(TileNode &node);
   llvm::Error visitSlice(SliceNode &node);
   llvm::Error visitConcat(ConcatNode &node);
   llvm::Error visitPad(PadNode &node);
@@ -38,18 +43,32 @@ private:
   Buffer *createResult(Node &node, unsigned result = 0);
   /// \p buffer as a view of \p shape, to which it broadcasts.
   Buffer *broadcast(Buffer *buffer, DimsRef shape);
-  /// The strides of a buffer, dense ones where it is no view.
-  static Dims getStrides(const Buffer *buffer);
   /// A view of \p base at \p offset elements from its start.
   Buffer *createView(const Node &node, Buffer *base, DimsRef shape,
                      int64_t offset, DimsRef strides);
   /// Copies a view into the result of \p node.
   llvm::Error copyView(Node &node, Buffer *view);
+  void fillBorder(PadNode &node, Buffer *result, unsigned d, bool isFront,
+                  const Region &slab, int64_t low, int64_t high);
   void emitElementWise(Node &node);
   llvm::Error emitSameName(Node &node);
+  void findSavedPlaceholders();
 
   IRFunction &function;
+  llvm::ArrayRef<Node *> order;
   llvm::DenseMap<NodeValue, Buffer *> buffers;
+
+  /// The position in `order` up to which each placeholder that is saved to is
+  /// read, directly or as a view.
+  llvm::DenseMap<const Buffer *, unsigned> lastRead;
+  /// Copies into placeholders that are still to be read, by the position that
+  /// they come after.
+  struct DelayedSave {
+    SaveNode *node;
+    Buffer *source;
+  };
+  llvm::DenseMap<unsigned, std::vector<DelayedSave>> delayedSaves;
+  unsigned position = 0;
 };
 
 } // namespace glowish

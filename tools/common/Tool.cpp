@@ -8,6 +8,27 @@
 using namespace glowish;
 namespace cl = llvm::cl;
 
+namespace {
+
+/// Takes LLVM's own options off the command line: they are for people who
+/// debug LLVM, and some have names that we need (-print-after). Constructed
+/// before every option of ours.
+struct LLVMOptionRemover {
+  LLVMOptionRemover() {
+    std::vector<cl::Option *> options;
+    for (const auto &entry : cl::getRegisteredOptions())
+      if (!llvm::StringRef(entry.first()).starts_with("help") &&
+          entry.first() != "version")
+        options.push_back(entry.second);
+    for (cl::Option *option : options)
+      option->removeArgument();
+  }
+};
+
+} // namespace
+
+__attribute__((init_priority(101))) static LLVMOptionRemover llvmOptionRemover;
+
 static cl::OptionCategory generalCategory("General options");
 static cl::opt<int> verbosity("v", cl::desc("Log to stderr: 1 phases, 2 passes"),
                               cl::value_desc("level"), cl::init(0),

@@ -6,6 +6,7 @@
 #include "glowish/Support/Checksum.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
+#include "llvm/Support/Path.h"
 
 using namespace glowish;
 namespace cl = llvm::cl;

@@ -8,7 +8,7 @@
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
 #include "glowish/Support/Random.h"
-#include "llvm/Support/FileSystem.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
 using namespace glowish;
@@ -38,11 +38,11 @@ static cl::opt<std::string>
              cl::desc("A folder with input_K.pb and output_K.pb, as ONNX's "
                       "tests have it"),
              cl::value_desc("folder"), cl::cat(runCategory));
-static cl::opt<double> rtol("rtol",
+static cl::opt<double> relativeTolerance("rtol",
                             cl::desc("Tolerance relative to the expected "
                                      "element (default 1e-3)"),
                             cl::init(1e-3), cl::cat(runCategory));
-static cl::opt<double> atol("atol",
+static cl::opt<double> absoluteTolerance("atol",
                             cl::desc("Absolute tolerance (default 1e-5)"),
                             cl::init(1e-5), cl::cat(runCategory));
 static cl::opt<unsigned> iterations("iterations",
@@ -165,7 +165,8 @@ static llvm::Expected<int> checkOutputs(const Session &session) {
       return makeError("output '{0}' is {1}, but '{2}' holds {3}", file.name,
                        actual.getType().str(), file.path,
                        expected.getType().str());
-    Comparison result = compareTensors(actual, expected, rtol, atol);
+    Comparison result = compareTensors(actual, expected, relativeTolerance,
+                                       absoluteTolerance);
     llvm::outs() << llvm::formatv(
         "{0}: largest error {1:E2} at {2} ({3:E2} of the largest magnitude), "
         "{4} of {5} elements over tolerance\n",

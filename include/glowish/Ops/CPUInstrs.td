@@ -1,7 +1,27 @@
 //===- CPUInstrs.td - Instructions of the CPU back end ---------*- td -*-===//
 //
-// What the CPU back end turns instructions with constant weights into once it
-// has chosen a kernel: the weights are packed in the order the kernel reads.
+// What the CPU back end turns instructions with weights into once it has
+// chosen a kernel: the weights lie in the order in which the kernel reads
+// them.
 //
 //===----------------------------------------------------------------------===//
 
+let Strided = ["result", "input", "fused"] in
+def CPUConvolution : Instr<"Convolution with packed weights"> {
+  let Description = [{
+    The Convolution of the same attributes. The filter is 1-D when blocked, as
+    packWeights makes it for the tile; otherwise it is
+    [group, KH, KW, C / group, OC / group]. A depthwise convolution has
+    [KH, KW, C]. A MatMul is one over a 1 x rows image.
+  }];
+  let Operands = [OutOperand<"result">, Operand<"input">, Operand<"filter">,
+                  OptionalOperand<"bias">] # FusedOperands;
+  let Attributes = [Attr<Ints, "kernels", "[height, width]">,
+                    Attr<Ints, "strides", "[vertical, horizontal]">,
+                    Attr<Ints, "pads", "[top, left, bottom, right]">,
+                    Attr<Ints, "dilations", "[vertical, horizontal]">,
+                    Attr<Int, "group", "number of groups of channels">,
+                    Attr<Ints, "tile", "[pixels, vectors] kept in registers">,
+                    Attr<Bool, "blocked", "the filter is packed in blocks">,
+                    EpilogueAttr];
+}

@@ -1,6 +1,7 @@
 //===- CPUBackend.cpp - Native code through LLVM --------------------------===//
 
 #include "glowish/Backends/CPU/CPUBackend.h"
+#include "Anchors.h"
 #include "JIT.h"
 #include "ModuleEmitter.h"
 #include "llvm/ADT/StringExtras.h"
@@ -105,6 +106,52 @@ CPUBackend::create(const TargetOptions &options) {
   TargetDescription target = TargetDescription::forMachine(*machine);
   return std::unique_ptr<CPUBackend>(
       new CPUBackend(std::move(machine), std::move(target)));
+}
+
+/// Kinds of nodes that become instructions with a kernel. Element-wise nodes
+/// and data movement have theirs.
+bool CPUBackend::isSupported(const Node &node) const {
+  if (node.getNumResults() == 0)
+    return true;
+  ElemKind kind = node.getType().getKind();
+  if (kind == ElemKind::Float16 && !target.hasFloat16)
+    return false;
+  if (isQuantizedKind(kind))
+    return false;
+  if (isElementWise(node))
+    return canCompute(*node.getInfo().scalarOp,
+                      node.getOperands().back().getElemKind());
+  switch (node.getKind()) {
+  case NodeKind::Softmax:
+    return llvm::cast<SoftmaxNode>(node).getAxis() + 1 ==
+           int64_t(node.getType().getRank());
+  case NodeKind::Convolution:
+  case NodeKind::MatMul:
+  case NodeKind::MaxPool:
+  case NodeKind::AvgPool:
+  case NodeKind::Reduce:
+  case NodeKind::ArgMax:
+  case NodeKind::Gather:
+  case NodeKind::Resize:
+  case NodeKind::LocalResponseNormalization:
+    return true;
+  default:
+    return false;
+  }
+}
+
+bool CPUBackend::canCompute(ScalarOp op, ElemKind kind) const {
+  // The one function whose approximation is made for float only.
+  return op != ScalarOp::Erf || kind != ElemKind::Double;
+}
+
+bool CPUBackend::canFuse(const Node &anchor, ScalarOp op) const {
+  return canCompute(op, anchor.getType().getKind());
+}
+
+llvm::Error CPUBackend::prepare(IRFunction &function) {
+  prepareAnchors(function, target);
+  return llvm::Error::success();
 }
 
 llvm::Expected<std::unique_ptr<llvm::Module>>

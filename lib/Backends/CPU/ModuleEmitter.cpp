@@ -5,6 +5,7 @@
 #include "glowish/Ops/TextForm.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace glowish;
 

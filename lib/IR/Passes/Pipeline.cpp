@@ -15,7 +15,8 @@ llvm::ArrayRef<IRPass> glowish::getIRPasses() {
 const Pipeline &glowish::getIRPipeline() {
   static const Pipeline pipeline = {
       {{"copy-elimination", "fuse-loops", "dse"}, /*toFixedPoint=*/true},
-      {{"share-buffers", "place-lifetimes"}, /*toFixedPoint=*/false},
+      {{"share-buffers", "merge-views", "place-lifetimes"},
+       /*toFixedPoint=*/false},
   };
   return pipeline;
 }

@@ -1,0 +1,52 @@
+// Counts the floating-point operations of a network: two for each
+// multiply-add of its convolutions and matrix multiplies. The shapes come from
+// ONNX Runtime's profile of one run of the file as it is, not optimised.
+//
+//   node flops.mjs FOLDER    prints the number
+
+import {mkdtempSync, readdirSync, readFileSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {loadNetwork} from './ort_network.mjs';
+
+const product = (dims) => dims.reduce((a, b) => a * b, 1);
+
+// Multiply-adds from the shapes of a node's inputs and its first output.
+const multiplyAdds = {
+  Conv: ([, filter], output) => product(output) * product(filter.slice(1)),
+  ConvTranspose: ([input, filter]) =>
+      product(input) * product(filter.slice(1)),
+  MatMul: ([left], output) => product(output) * left.at(-1),
+  // A is [m, k] or [k, m]; the output is [m, n].
+  Gemm: ([left], output) => product(output) * product(left) / output[0],
+  // W is [directions, gates * hidden, input], R [directions, ..., hidden].
+  LSTM: ([input, w, r]) => product(input.slice(0, 2)) *
+      (product(w) + product(r)),
+};
+multiplyAdds.GRU = multiplyAdds.RNN = multiplyAdds.LSTM;
+
+function countNode({op_name: operator, input_type_shape: inputs,
+                    output_type_shape: outputs}) {
+  const rule = multiplyAdds[operator];
+  if (!rule)
+    return 0;
+  const shapes = (list) => list.map((entry) => Object.values(entry)[0]);
+  return 2 * rule(shapes(inputs), shapes(outputs)[0]);
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'flops-'));
+try {
+  const {session, feeds} = await loadNetwork(process.argv[2], {
+    graphOptimizationLevel: 'disabled',
+    enableProfiling: true,
+    profileFilePrefix: join(folder, 'profile'),
+  });
+  await session.run(feeds);
+  session.endProfiling();
+  const [file] = readdirSync(folder);
+  const events = JSON.parse(readFileSync(join(folder, file), 'utf8'));
+  console.log(events.filter(({args}) => args?.op_name)
+      .reduce((sum, {args}) => sum + countNode(args), 0));
+} finally {
+  rmSync(folder, {recursive: true});
+}

@@ -1,0 +1,40 @@
+//===- TargetDescription.h - What kernels know of a target ----*- C++ -*-===//
+
+#ifndef GLOWISH_BACKENDS_CPU_TARGETDESCRIPTION_H
+#define GLOWISH_BACKENDS_CPU_TARGETDESCRIPTION_H
+
+#include "llvm/IR/Function.h"
+#include "llvm/Target/TargetMachine.h"
+#include <string>
+
+namespace glowish {
+
+/// The facts about a target on which the choice and the code of kernels
+/// depend. Nothing else of the target is looked at.
+struct TargetDescription {
+  std::string cpu;
+  std::string features;
+  /// Bits of a vector register; 0 where there are no float vectors, and
+  /// kernels are made of scalars.
+  unsigned vectorBits = 0;
+  unsigned numVectorRegisters = 16;
+  /// a * b + c in one instruction, rounded once.
+  bool hasFMA = false;
+  /// floor, ceil and rint are instructions, not library calls.
+  bool hasRounding = false;
+  /// Conversions between float16 and float are instructions.
+  bool hasFloat16 = false;
+
+  static TargetDescription forMachine(const llvm::TargetMachine &machine);
+
+  /// Elements of \p bytes bytes in a vector register, at least 1.
+  unsigned getLanes(unsigned bytes) const {
+    return std::max(1u, vectorBits / 8 / bytes);
+  }
+  /// The CPU, its features and the vector width, for code generation.
+  void addFunctionAttributes(llvm::Function &function) const;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_BACKENDS_CPU_TARGETDESCRIPTION_H

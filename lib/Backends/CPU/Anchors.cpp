@@ -1,0 +1,248 @@
+//===- Anchors.cpp - Convolutions and products made ready -----------------===//
+
+#include "Anchors.h"
+#include "glowish/IR/Passes.h"
+#include "llvm/ADT/DenseMap.h"
+#include <cstring>
+#include <map>
+
+using namespace glowish;
+
+ConvolutionShape
+glowish::getConvolutionShape(const CPUConvolutionInstr &instr) {
+  DimsRef in = instr.getInput()->getShape();
+  DimsRef out = instr.getResult()->getShape();
+  ConvolutionShape shape;
+  shape.batch = in[0];
+  shape.height = in[1];
+  shape.width = in[2];
+  shape.channels = in[3];
+  shape.outHeight = out[1];
+  shape.outWidth = out[2];
+  shape.outChannels = out[3];
+  shape.kernelH = instr.getKernels()[0];
+  shape.kernelW = instr.getKernels()[1];
+  shape.group = instr.getGroup();
+  shape.strideH = instr.getStrides()[0];
+  shape.strideW = instr.getStrides()[1];
+  shape.padTop = instr.getPads()[0];
+  shape.padLeft = instr.getPads()[1];
+  shape.dilationH = instr.getDilations()[0];
+  shape.dilationW = instr.getDilations()[1];
+  return shape;
+}
+
+namespace {
+
+class AnchorPreparer {
+public:
+  AnchorPreparer(IRFunction &function, const TargetDescription &target)
+      : function(function), target(target) {}
+  void prepare(ConvolutionInstr &instr);
+  void prepare(MatMulInstr &instr);
+  void finish() { llvm::cantFail(placeLifetimes(function, IRPassContext())); }
+
+private:
+  /// What an anchor of either kind comes down to.
+  struct Anchor {
+    Instruction &instr;
+    Buffer *result, *input, *filter, *bias;
+    llvm::SmallVector<Buffer *, 4> fused;
+    std::vector<int64_t> kernels, strides, pads, dilations;
+    int64_t group;
+    const ScalarProgram &epilogue;
+    /// Strides of the filter's element (group, kh, kw, c, n).
+    Dims filterStrides;
+  };
+
+  void replace(const Anchor &anchor);
+  ConvolutionShape getShape(const Anchor &anchor) const;
+  Buffer *packConstant(const Anchor &anchor, const ConvolutionShape &shape,
+                       unsigned block);
+  Buffer *packAtRunTime(const Anchor &anchor, const ConvolutionShape &shape);
+  Buffer *viewAsImage(Buffer *buffer);
+
+  IRFunction &function;
+  const TargetDescription &target;
+  /// Weights that several instructions share are packed once for each block.
+  std::map<std::pair<Buffer *, unsigned>, Buffer *> packed;
+};
+
+} // namespace
+
+ConvolutionShape AnchorPreparer::getShape(const Anchor &anchor) const {
+  DimsRef in = anchor.input->getShape(), out = anchor.result->getShape();
+  return {in[0],
+          in[1],
+          in[2],
+          in[3],
+          out[1],
+          out[2],
+          out[3],
+          anchor.kernels[0],
+          anchor.kernels[1],
+          anchor.group,
+          anchor.strides[0],
+          anchor.strides[1],
+          anchor.pads[0],
+          anchor.pads[1],
+          anchor.dilations[0],
+          anchor.dilations[1]};
+}
+
+Buffer *AnchorPreparer::packConstant(const Anchor &anchor,
+                                     const ConvolutionShape &shape,
+                                     unsigned block) {
+  Buffer *&result = packed[{anchor.filter, block}];
+  if (result)
+    return result;
+  const Tensor &filter = anchor.filter->getTensor();
+  ElemKind kind = filter.getType().getKind();
+  size_t size = getElemSize(kind);
+  WeightLayout layout = getPackedLayout(shape, block);
+  Tensor tensor(Type(kind, {getPackedSize(shape, block)}));
+  auto *source = static_cast<const uint8_t *>(filter.getBytes());
+  auto *target = static_cast<uint8_t *>(tensor.getBytes());
+  int64_t depth = shape.getGroupChannels();
+  for (int64_t g = 0; g < shape.group; ++g)
+    for (int64_t n = 0; n < shape.getGroupOutChannels(); ++n)
+      for (int64_t kh = 0; kh < shape.kernelH; ++kh)
+        for (int64_t kw = 0; kw < shape.kernelW; ++kw)
+          for (int64_t c = 0; c < depth; ++c) {
+            const Dims &s = anchor.filterStrides;
+            int64_t from =
+                g * s[0] + kh * s[1] + kw * s[2] + c * s[3] + n * s[4];
+            int64_t to = g * layout.groupStride + n / block * layout.blockStride +
+                         ((kh * shape.kernelW + kw) * depth + c) *
+                             layout.rowStride +
+                         n % block;
+            std::memcpy(target + to * size, source + from * size, size);
+          }
+  result = function.createConstant(
+      anchor.filter->getName(),
+      std::make_shared<const Tensor>(std::move(tensor)));
+  return result;
+}
+
+Buffer *AnchorPreparer::packAtRunTime(const Anchor &anchor,
+                                      const ConvolutionShape &shape) {
+  Type type(anchor.filter->getType().getKind(),
+            {shape.group, shape.kernelH, shape.kernelW,
+             shape.getGroupChannels(), shape.getGroupOutChannels()});
+  Buffer *view = function.createView(anchor.filter->getName(), anchor.filter,
+                                     type, anchor.filter->getOffset(),
+                                     anchor.filterStrides);
+  Buffer *result =
+      function.createActivation(anchor.filter->getName(), type);
+  function.create(anchor.instr.getName(), CopyInstr::draft(result, view),
+                  &anchor.instr);
+  return result;
+}
+
+void AnchorPreparer::replace(const Anchor &anchor) {
+  ConvolutionShape shape = getShape(anchor);
+  ElemKind kind = anchor.input->getType().getKind();
+  Tile tile = chooseTile(shape, kind, target);
+  unsigned lanes = target.getLanes(kind == ElemKind::Double ? 8 : 4);
+  bool isConstant = anchor.filter->getKind() == Buffer::Kind::Constant;
+  bool isBlocked = isConstant && !isDepthwise(shape);
+  Buffer *filter = nullptr;
+  if (isDepthwise(shape)) {
+    // [kh][kw][channel] is blocks of all channels with one row a tap.
+    ConvolutionShape flat = shape;
+    flat.group = 1;
+    flat.channels = 1;
+    Anchor transposed = anchor;
+    const Dims &s = anchor.filterStrides;
+    transposed.filterStrides = {0, s[1], s[2], 0, s[0]};
+    filter = isConstant
+                 ? packConstant(transposed, flat, unsigned(shape.channels))
+                 : packAtRunTime(transposed, flat);
+  } else {
+    filter = isConstant ? packConstant(anchor, shape, tile.vectors * lanes)
+                        : packAtRunTime(anchor, shape);
+  }
+  auto draft = CPUConvolutionInstr::draft(
+      anchor.result, anchor.input, filter, anchor.bias, anchor.kernels,
+      anchor.strides, anchor.pads, anchor.dilations, anchor.group,
+      llvm::ArrayRef<int64_t>{tile.pixels, tile.vectors}, isBlocked,
+      anchor.fused, anchor.epilogue);
+  function.create(anchor.instr.getName(), std::move(draft), &anchor.instr);
+  function.erase(&anchor.instr);
+}
+
+void AnchorPreparer::prepare(ConvolutionInstr &instr) {
+  DimsRef filter = instr.getFilter()->getShape();
+  int64_t depth = filter[3], taps = filter[1] * filter[2] * depth;
+  int64_t outPerGroup = filter[0] / instr.getGroup();
+  replace({instr,
+           instr.getResult(),
+           instr.getInput(),
+           instr.getFilter(),
+           instr.getBias(),
+           instr.getFused(),
+           {filter[1], filter[2]},
+           instr.getStrides().vec(),
+           instr.getPads().vec(),
+           instr.getDilations().vec(),
+           instr.getGroup(),
+           instr.getEpilogue(),
+           {outPerGroup * taps, filter[2] * depth, depth, 1, taps}});
+}
+
+/// A buffer of rank 2 to 4 as a view of rank 4.
+Buffer *AnchorPreparer::viewAsImage(Buffer *buffer) {
+  unsigned rank = buffer->getType().getRank();
+  if (rank == 4)
+    return buffer;
+  Dims shape(4 - rank, 1), strides(4 - rank, 0);
+  llvm::append_range(shape, buffer->getShape());
+  llvm::append_range(strides, buffer->isView()
+                                  ? Dims(buffer->getStrides())
+                                  : getDenseStrides(buffer->getShape()));
+  return function.createView(buffer->getName(), buffer,
+                             buffer->getType().withShape(shape),
+                             buffer->getOffset(), strides);
+}
+
+/// Only where the right side is a constant matrix: packing pays, and is free.
+void AnchorPreparer::prepare(MatMulInstr &instr) {
+  Buffer *rhs = instr.getRhs();
+  DimsRef lhs = instr.getLhs()->getShape();
+  if (rhs->getKind() != Buffer::Kind::Constant ||
+      rhs->getType().getRank() != 2 || lhs.size() > 4 ||
+      !isFloatKind(rhs->getType().getKind()))
+    return;
+  int64_t depth = rhs->getShape()[0], columns = rhs->getShape()[1];
+  llvm::SmallVector<Buffer *, 4> fused;
+  for (Buffer *buffer : instr.getFused())
+    fused.push_back(viewAsImage(buffer));
+  replace({instr,
+           viewAsImage(instr.getResult()),
+           viewAsImage(instr.getLhs()),
+           rhs,
+           nullptr,
+           fused,
+           {1, 1},
+           {1, 1},
+           {0, 0, 0, 0},
+           {1, 1},
+           1,
+           instr.getEpilogue(),
+           {depth * columns, 0, 0, columns, 1}});
+}
+
+void glowish::prepareAnchors(IRFunction &function,
+                             const TargetDescription &target) {
+  AnchorPreparer preparer(function, target);
+  for (auto it = function.getInstrs().begin();
+       it != function.getInstrs().end();) {
+    Instruction &instr = *it++;
+    if (auto *convolution = llvm::dyn_cast<ConvolutionInstr>(&instr))
+      preparer.prepare(*convolution);
+    else if (auto *product = llvm::dyn_cast<MatMulInstr>(&instr))
+      preparer.prepare(*product);
+  }
+  llvm::cantFail(eliminateDeadStores(function, IRPassContext()));
+  preparer.finish();
+}

@@ -1,0 +1,162 @@
+//===- InstrEmitter.cpp - The code of one instruction ---------------------===//
+
+#include "InstrEmitter.h"
+#include "Anchors.h"
+#include "Kernels/Kernels.h"
+
+using namespace glowish;
+using llvm::Value;
+
+namespace {
+
+/// Matches the operands of an instruction with the arguments of its function
+/// and calls the kernel's emitter.
+class InstrEmitter : public InstrVisitor<InstrEmitter> {
+public:
+  InstrEmitter(const Instruction &instr, llvm::Function &kernel,
+               const TargetDescription &target)
+      : b(kernel, target) {
+    unsigned next = 0;
+    for (Buffer *buffer : instr.getOperands())
+      pointers.push_back(buffer ? kernel.getArg(next++) : nullptr);
+  }
+
+  void finish() { b.CreateRetVoid(); }
+
+  void visitCopy(CopyInstr &instr) {
+    emitLoop(b, instr.getResult()->getShape(), getStrided(instr, 0),
+             {getStrided(instr, 1)}, ScalarProgram());
+  }
+  void visitFill(FillInstr &instr) {
+    emitFill(b, instr.getResult()->getShape(), getStrided(instr, 0),
+             instr.getValue());
+  }
+  void visitElementWiseLoop(ElementWiseLoopInstr &instr) {
+    emitLoop(b, instr.getResult()->getShape(), getStrided(instr, 0),
+             getFused(instr, 1), instr.getProgram());
+  }
+  void visitCPUConvolution(CPUConvolutionInstr &instr) {
+    ConvolutionShape shape = getConvolutionShape(instr);
+    if (isZeroSized(instr))
+      return;
+    EpilogueCode epilogue{&instr.getEpilogue(), getFused(instr, 4)};
+    if (isDepthwise(shape)) {
+      emitDepthwise(b, shape, getStrided(instr, 0), getStrided(instr, 1),
+                    pointers[2], pointers[3], epilogue);
+      return;
+    }
+    Tile tile{unsigned(instr.getTile()[0]), unsigned(instr.getTile()[1])};
+    unsigned lanes = b.getRegisterLanes(instr.getInput()->getType().getKind());
+    unsigned block = tile.vectors * lanes;
+    WeightLayout layout = getPackedLayout(shape, block);
+    if (!instr.getBlocked())
+      layout = getPlainLayout(shape, block);
+    emitConvolution(b, shape, tile, layout, getStrided(instr, 0),
+                    getStrided(instr, 1), pointers[2], pointers[3], epilogue);
+  }
+  void visitMatMul(MatMulInstr &instr);
+  void visitMaxPool(MaxPoolInstr &instr) {
+    if (!isZeroSized(instr))
+      emitMaxPool(b, instr, getStrided(instr, 0), getStrided(instr, 1));
+  }
+  void visitAvgPool(AvgPoolInstr &instr) {
+    if (!isZeroSized(instr))
+      emitAvgPool(b, instr, getStrided(instr, 0), getStrided(instr, 1));
+  }
+  void visitReduce(ReduceInstr &instr) {
+    emitReduce(b, instr, pointers[0], pointers[1]);
+  }
+  void visitArgMax(ArgMaxInstr &instr) {
+    emitArgMax(b, instr, pointers[0], pointers[1]);
+  }
+  void visitSoftmax(SoftmaxInstr &instr) {
+    emitSoftmax(b, instr, pointers[0], pointers[1]);
+  }
+  void visitLocalResponseNormalization(LocalResponseNormalizationInstr &instr) {
+    emitLRN(b, instr, pointers[0], pointers[1]);
+  }
+  void visitGather(GatherInstr &instr) {
+    emitGather(b, instr, pointers[0], pointers[1], pointers[2]);
+  }
+  void visitResize(ResizeInstr &instr) {
+    emitResize(b, instr, getStrided(instr, 0), pointers[1]);
+  }
+  void visitInstr(Instruction &instr) {
+    llvm_unreachable("isSupported() names every instruction here");
+  }
+
+private:
+  StridedOperand getStrided(const Instruction &instr, unsigned index) {
+    return StridedOperand(pointers[index], *instr.getOperand(index));
+  }
+  std::vector<StridedOperand> getFused(const Instruction &instr,
+                                       unsigned first) {
+    std::vector<StridedOperand> operands;
+    for (unsigned i = first; i < instr.getNumOperands(); ++i)
+      operands.push_back(getStrided(instr, i));
+    return operands;
+  }
+  static bool isZeroSized(const Instruction &instr) {
+    return instr.getOperand(0)->getType().getNumElements() == 0;
+  }
+  KernelBuilder b;
+  Values pointers;
+};
+
+} // namespace
+
+/// Product by product over the leading dimensions, with the right side as it
+/// lies in memory.
+void InstrEmitter::visitMatMul(MatMulInstr &instr) {
+  if (isZeroSized(instr))
+    return;
+  DimsRef out = instr.getResult()->getShape();
+  DimsRef lhs = instr.getLhs()->getShape(), rhs = instr.getRhs()->getShape();
+  unsigned leading = out.size() - 2;
+  int64_t rows = out[leading], columns = out[leading + 1], depth = lhs.back();
+  ConvolutionShape shape = {1, 1, rows, depth, 1, rows, columns, 1, 1, 1,
+                            1, 1, 0,    0,     1, 1};
+  ElemKind kind = instr.getLhs()->getType().getKind();
+  Tile tile = chooseTile(shape, kind, b.getTarget());
+  WeightLayout layout =
+      getPlainLayout(shape, tile.vectors * b.getRegisterLanes(kind));
+  auto multiply = [&](llvm::ArrayRef<Value *> batch) {
+    // The operand's matrix of this batch, as an image of one row.
+    auto getMatrix = [&](StridedOperand operand, DimsRef operandShape) {
+      unsigned own = operandShape.size() - 2;
+      for (unsigned d = 0; d < own; ++d)
+        if (operandShape[d] == 1)
+          operand.strides[d] = 0;
+      DimsRef strides = operand.strides;
+      operand.base = operand.getAddress(b, batch.take_back(own));
+      operand.strides = {0, 0, strides[own], strides[own + 1]};
+      return operand;
+    };
+    EpilogueCode epilogue{&instr.getEpilogue(), {}};
+    for (StridedOperand &fused : getFused(instr, 3))
+      epilogue.fused.push_back(getMatrix(std::move(fused), out));
+    emitConvolution(b, shape, tile, layout,
+                    getMatrix(getStrided(instr, 0), out),
+                    getMatrix(getStrided(instr, 1), lhs),
+                    getMatrix(getStrided(instr, 2), rhs).base, nullptr,
+                    std::move(epilogue));
+  };
+  Values batch;
+  std::function<void(unsigned)> nest = [&](unsigned d) {
+    if (d == leading)
+      return multiply(batch);
+    b.forLoop(out[d], [&](Value *i) {
+      batch.push_back(i);
+      nest(d + 1);
+      batch.pop_back();
+    });
+  };
+  nest(0);
+}
+
+void glowish::emitInstruction(const Instruction &instr, llvm::Function &kernel,
+                              const TargetDescription &target) {
+  InstrEmitter emitter(instr, kernel, target);
+  emitter.visit(const_cast<Instruction &>(instr));
+  emitter.finish();
+}

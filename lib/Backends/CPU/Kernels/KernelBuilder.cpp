@@ -1,0 +1,348 @@
+//===- KernelBuilder.cpp - Loops and vectors in LLVM IR -------------------===//
+
+#include "KernelBuilder.h"
+#include "glowish/Ops/Scalar.h"
+#include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/Module.h"
+
+using namespace glowish;
+using llvm::Value;
+
+KernelBuilder::KernelBuilder(llvm::Function &function,
+                             const TargetDescription &target)
+    : IRBuilder(function.getContext()), function(function), target(target),
+      indexTy(llvm::cast<llvm::IntegerType>(
+          function.getParent()->getDataLayout().getIntPtrType(
+              function.getContext()))) {
+  if (function.empty())
+    llvm::BasicBlock::Create(function.getContext(), "entry", &function);
+  SetInsertPoint(&function.back());
+  // a * b + c may become one instruction; nothing else may change results.
+  llvm::FastMathFlags flags;
+  flags.setAllowContract();
+  setFastMathFlags(flags);
+}
+
+//===- Numbers --------------------------------------------------------------===//
+
+Value *KernelBuilder::addScaled(Value *a, Value *b, int64_t factor) {
+  if (factor == 0)
+    return a;
+  Value *scaled = factor == 1 ? b : CreateNSWMul(b, index(factor));
+  if (auto *constant = llvm::dyn_cast<llvm::ConstantInt>(a))
+    if (constant->isZero())
+      return scaled;
+  return CreateNSWAdd(a, scaled);
+}
+
+Value *KernelBuilder::minIndex(Value *a, Value *b) {
+  return CreateSelect(CreateICmpSLT(a, b), a, b);
+}
+
+Value *KernelBuilder::maxIndex(Value *a, Value *b) {
+  return CreateSelect(CreateICmpSGT(a, b), a, b);
+}
+
+//===- Loops ----------------------------------------------------------------===//
+
+Values KernelBuilder::forLoop(Value *low, Value *high, int64_t step,
+                              llvm::ArrayRef<Value *> start, CarryBody body) {
+  auto *constLow = llvm::dyn_cast<llvm::ConstantInt>(low);
+  auto *constHigh = llvm::dyn_cast<llvm::ConstantInt>(high);
+  bool isKnown = constLow && constHigh;
+  if (isKnown) {
+    int64_t first = constLow->getSExtValue(), end = constHigh->getSExtValue();
+    if (first >= end)
+      return Values(start);
+    if (first + step >= end)
+      return body(low, start);
+  }
+  llvm::LLVMContext &context = getContext();
+  auto *before = GetInsertBlock();
+  auto *loop = llvm::BasicBlock::Create(context, "loop", &function);
+  auto *after = llvm::BasicBlock::Create(context, "after", &function);
+  if (isKnown)
+    CreateBr(loop);
+  else
+    CreateCondBr(CreateICmpSLT(low, high), loop, after);
+
+  SetInsertPoint(loop);
+  auto *counter = CreatePHI(indexTy, 2, "i");
+  counter->addIncoming(low, before);
+  Values carried;
+  for (Value *value : start) {
+    auto *phi = CreatePHI(value->getType(), 2);
+    phi->addIncoming(value, before);
+    carried.push_back(phi);
+  }
+  Values next = body(counter, carried);
+  auto *last = GetInsertBlock();
+  Value *incremented = CreateNSWAdd(counter, index(step));
+  CreateCondBr(CreateICmpSLT(incremented, high), loop, after);
+  counter->addIncoming(incremented, last);
+  for (size_t i = 0; i < next.size(); ++i)
+    llvm::cast<llvm::PHINode>(carried[i])->addIncoming(next[i], last);
+
+  SetInsertPoint(after);
+  Values results;
+  for (size_t i = 0; i < next.size(); ++i) {
+    auto *phi = CreatePHI(next[i]->getType(), 2);
+    if (!isKnown)
+      phi->addIncoming(start[i], before);
+    phi->addIncoming(next[i], last);
+    results.push_back(phi);
+  }
+  return results;
+}
+
+void KernelBuilder::forLoop(Value *low, Value *high, int64_t step,
+                            LoopBody body) {
+  forLoop(low, high, step, {}, [&](Value *i, llvm::ArrayRef<Value *>) {
+    body(i);
+    return Values();
+  });
+}
+
+Values KernelBuilder::forUnrolled(int64_t count, int64_t unroll,
+                                  llvm::ArrayRef<Value *> start,
+                                  CarryBody body) {
+  int64_t rounded = count / unroll * unroll;
+  Values values = forLoop(index(0), index(rounded), unroll, start,
+                          [&](Value *i, llvm::ArrayRef<Value *> carried) {
+                            Values current(carried);
+                            for (int64_t u = 0; u < unroll; ++u)
+                              current = body(CreateNSWAdd(i, index(u)), current);
+                            return current;
+                          });
+  for (int64_t i = rounded; i < count; ++i)
+    values = body(index(i), values);
+  return values;
+}
+
+void KernelBuilder::forVectors(
+    int64_t count, unsigned lanes,
+    llvm::function_ref<void(Value *, unsigned)> body) {
+  int64_t whole = count / lanes * lanes;
+  forLoop(index(0), index(whole), lanes, [&](Value *i) { body(i, lanes); });
+  if (count > whole)
+    body(index(whole), unsigned(count - whole));
+}
+
+void KernelBuilder::ifThen(Value *condition, llvm::function_ref<void()> body) {
+  auto *then = llvm::BasicBlock::Create(getContext(), "then", &function);
+  auto *after = llvm::BasicBlock::Create(getContext(), "after", &function);
+  CreateCondBr(condition, then, after);
+  SetInsertPoint(then);
+  body();
+  CreateBr(after);
+  SetInsertPoint(after);
+}
+
+//===- Elements -------------------------------------------------------------===//
+
+llvm::Type *KernelBuilder::getStorageTy(ElemKind kind) {
+  switch (kind) {
+  case ElemKind::Float:
+    return getFloatTy();
+  case ElemKind::Double:
+    return getDoubleTy();
+  case ElemKind::Float16:
+    return getHalfTy();
+  default:
+    return getIntNTy(getElemSize(kind) * 8);
+  }
+}
+
+llvm::Type *KernelBuilder::getComputeTy(ElemKind kind) {
+  if (kind == ElemKind::Bool)
+    return getInt1Ty();
+  if (kind == ElemKind::Float16 || kind == ElemKind::BFloat16)
+    return getFloatTy();
+  return getStorageTy(kind);
+}
+
+llvm::Type *KernelBuilder::getVectorTy(llvm::Type *element, unsigned lanes) {
+  return lanes == 1 ? element : llvm::FixedVectorType::get(element, lanes);
+}
+
+unsigned KernelBuilder::getLanes(Value *value) {
+  auto *type = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  return type ? type->getNumElements() : 1;
+}
+
+unsigned KernelBuilder::getRegisterLanes(ElemKind kind) {
+  // bool is computed beside the numbers that it is compared from.
+  unsigned bytes = kind == ElemKind::Bool
+                       ? 4
+                       : getComputeTy(kind)->getPrimitiveSizeInBits() / 8;
+  return target.getLanes(std::max(bytes, 4u));
+}
+
+Value *KernelBuilder::getElement(Value *base, ElemKind kind, Value *index) {
+  return CreateInBoundsGEP(getStorageTy(kind), base, index);
+}
+
+/// bfloat16 by hand: LLVM would call a library for it on most targets.
+Value *KernelBuilder::fromStorage(ElemKind kind, Value *value) {
+  unsigned lanes = getLanes(value);
+  if (kind == ElemKind::Bool)
+    return CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
+  if (kind == ElemKind::Float16)
+    return CreateFPExt(value, getVectorTy(getFloatTy(), lanes));
+  if (kind != ElemKind::BFloat16)
+    return value;
+  Value *bits = CreateShl(CreateZExt(value, getVectorTy(getInt32Ty(), lanes)),
+                          16);
+  return CreateBitCast(bits, getVectorTy(getFloatTy(), lanes));
+}
+
+Value *KernelBuilder::toStorage(ElemKind kind, Value *value) {
+  unsigned lanes = getLanes(value);
+  if (kind == ElemKind::Bool)
+    return CreateZExt(value, getVectorTy(getInt8Ty(), lanes));
+  if (kind == ElemKind::Float16)
+    return CreateFPTrunc(value, getVectorTy(getHalfTy(), lanes));
+  if (kind != ElemKind::BFloat16)
+    return value;
+  llvm::Type *intTy = getVectorTy(getInt32Ty(), lanes);
+  Value *bits = CreateBitCast(value, intTy);
+  Value *odd = CreateAnd(CreateLShr(bits, 16), llvm::ConstantInt::get(intTy, 1));
+  Value *rounded = CreateAdd(
+      CreateAdd(bits, llvm::ConstantInt::get(intTy, 0x7fff)), odd);
+  Value *quiet = CreateOr(bits, llvm::ConstantInt::get(intTy, 0x400000));
+  Value *chosen = CreateSelect(CreateFCmpUNO(value, value), quiet, rounded);
+  return CreateTrunc(CreateLShr(chosen, 16),
+                     getVectorTy(getInt16Ty(), lanes));
+}
+
+Value *KernelBuilder::load(ElemKind kind, Value *address, unsigned lanes) {
+  llvm::Align align(getElemSize(kind));
+  Value *value = CreateAlignedLoad(getVectorTy(getStorageTy(kind), lanes),
+                                   address, align);
+  return fromStorage(kind, value);
+}
+
+Value *KernelBuilder::loadStrided(ElemKind kind, Value *address,
+                                  unsigned lanes, int64_t stride) {
+  if (lanes == 1 || stride == 1)
+    return load(kind, address, lanes);
+  if (stride == 0)
+    return splat(load(kind, address, 1), lanes);
+  Value *vector = llvm::PoisonValue::get(
+      llvm::FixedVectorType::get(getStorageTy(kind), lanes));
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    Value *element = CreateAlignedLoad(
+        getStorageTy(kind), getElement(address, kind, int64_t(lane) * stride),
+        llvm::Align(getElemSize(kind)));
+    vector = CreateInsertElement(vector, element, lane);
+  }
+  return fromStorage(kind, vector);
+}
+
+void KernelBuilder::store(ElemKind kind, Value *value, Value *address) {
+  CreateAlignedStore(toStorage(kind, value), address,
+                     llvm::Align(getElemSize(kind)));
+}
+
+void KernelBuilder::storeStrided(ElemKind kind, Value *value, Value *address,
+                                 int64_t stride) {
+  unsigned lanes = getLanes(value);
+  if (lanes == 1 || stride == 1)
+    return store(kind, value, address);
+  Value *vector = toStorage(kind, value);
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    CreateAlignedStore(CreateExtractElement(vector, lane),
+                       getElement(address, kind, int64_t(lane) * stride),
+                       llvm::Align(getElemSize(kind)));
+}
+
+Value *KernelBuilder::takeLanes(Value *value, unsigned lanes) {
+  if (getLanes(value) == lanes)
+    return value;
+  if (lanes == 1)
+    return CreateExtractElement(value, uint64_t(0));
+  llvm::SmallVector<int, 16> mask;
+  for (unsigned i = 0; i < lanes; ++i)
+    mask.push_back(i);
+  return CreateShuffleVector(value, mask);
+}
+
+Value *KernelBuilder::widen(Value *value, unsigned lanes) {
+  unsigned own = getLanes(value);
+  if (own == lanes)
+    return value;
+  if (own == 1)
+    return CreateInsertElement(
+        llvm::PoisonValue::get(getVectorTy(value->getType(), lanes)), value,
+        uint64_t(0));
+  llvm::SmallVector<int, 16> mask;
+  for (unsigned i = 0; i < lanes; ++i)
+    mask.push_back(i < own ? int(i) : -1);
+  return CreateShuffleVector(value, mask);
+}
+
+Value *KernelBuilder::splat(Value *scalar, unsigned lanes) {
+  return lanes == 1 ? scalar : CreateVectorSplat(lanes, scalar);
+}
+
+Value *KernelBuilder::literal(ElemKind kind, double value, unsigned lanes) {
+  llvm::Type *type = getComputeTy(kind, lanes);
+  if (type->isFPOrFPVectorTy())
+    return llvm::ConstantFP::get(type, value);
+  return dispatchElemKind(kind, [&](auto zero) -> Value * {
+    using T = decltype(zero);
+    if constexpr (std::is_integral_v<T>)
+      return llvm::ConstantInt::get(type, uint64_t(Num<T>::convert(value)),
+                                    std::is_signed_v<T>);
+    else
+      llvm_unreachable("computed in float");
+  });
+}
+
+Value *KernelBuilder::multiplyAdd(Value *a, Value *b, Value *c) {
+  if (!a->getType()->isFPOrFPVectorTy())
+    return CreateAdd(CreateMul(a, b), c);
+  if (target.hasFMA)
+    return CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
+  return CreateFAdd(CreateFMul(a, b), c);
+}
+
+static bool isSigned(ElemKind kind) { return isSignedIntegerKind(kind); }
+
+Value *KernelBuilder::maximum(ElemKind kind, Value *a, Value *b) {
+  if (!a->getType()->isFPOrFPVectorTy())
+    return CreateSelect(isSigned(kind) ? CreateICmpSLT(a, b)
+                                       : CreateICmpULT(a, b),
+                        b, a);
+  // a unless b is larger or NaN.
+  return CreateSelect(CreateOr(CreateFCmpOLT(a, b), CreateFCmpUNO(b, b)), b, a);
+}
+
+Value *KernelBuilder::minimum(ElemKind kind, Value *a, Value *b) {
+  if (!a->getType()->isFPOrFPVectorTy())
+    return CreateSelect(isSigned(kind) ? CreateICmpSLT(b, a)
+                                       : CreateICmpULT(b, a),
+                        b, a);
+  return CreateSelect(CreateOr(CreateFCmpOLT(b, a), CreateFCmpUNO(b, b)), b, a);
+}
+
+Value *KernelBuilder::reduceLanes(
+    Value *value,
+    llvm::function_ref<Value *(Value *, Value *)> combine) {
+  unsigned lanes = getLanes(value);
+  while (lanes > 1 && lanes % 2 == 0) {
+    lanes /= 2;
+    llvm::SmallVector<int, 16> upper;
+    for (unsigned i = 0; i < lanes; ++i)
+      upper.push_back(int(lanes + i));
+    Value *high = lanes == 1 ? CreateExtractElement(value, 1)
+                             : CreateShuffleVector(value, upper);
+    value = combine(takeLanes(value, lanes), high);
+  }
+  if (lanes == 1)
+    return value;
+  Value *result = CreateExtractElement(value, uint64_t(0));
+  for (unsigned i = 1; i < lanes; ++i)
+    result = combine(result, CreateExtractElement(value, i));
+  return result;
+}

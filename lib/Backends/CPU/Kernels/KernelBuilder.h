@@ -1,0 +1,129 @@
+//===- KernelBuilder.h - Loops and vectors in LLVM IR ---------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_KERNELBUILDER_H
+#define GLOWISH_LIB_BACKENDS_CPU_KERNELS_KERNELBUILDER_H
+
+#include "glowish/Backends/CPU/TargetDescription.h"
+#include "glowish/Base/ElemKind.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/IRBuilder.h"
+
+namespace glowish {
+
+using Values = llvm::SmallVector<llvm::Value *, 32>;
+
+/// An IRBuilder with the words that kernels are written in. Shapes are known,
+/// so vectors have exactly the lanes that are there: tails are shorter
+/// vectors, not masks.
+class KernelBuilder : public llvm::IRBuilder<> {
+public:
+  /// Begins at the end of \p function, which gets an entry block if it has no
+  /// block.
+  KernelBuilder(llvm::Function &function, const TargetDescription &target);
+
+  const TargetDescription &getTarget() const { return target; }
+  llvm::Function &getFunction() { return function; }
+
+  //===- Numbers ------------------------------------------------------------//
+
+  /// The type that addresses are computed in.
+  llvm::IntegerType *getIndexTy() const { return indexTy; }
+  llvm::Value *index(int64_t value) {
+    return llvm::ConstantInt::getSigned(indexTy, value);
+  }
+  /// a + b * factor, with the multiplications that are not needed left out.
+  llvm::Value *addScaled(llvm::Value *a, llvm::Value *b, int64_t factor);
+  llvm::Value *minIndex(llvm::Value *a, llvm::Value *b);
+  llvm::Value *maxIndex(llvm::Value *a, llvm::Value *b);
+
+  //===- Loops --------------------------------------------------------------//
+
+  using LoopBody = llvm::function_ref<void(llvm::Value *)>;
+  using CarryBody =
+      llvm::function_ref<Values(llvm::Value *, llvm::ArrayRef<llvm::Value *>)>;
+  /// for (i = low; i < high; i += step) body(i). Nothing for no iteration and
+  /// straight code for one, where both are known.
+  void forLoop(llvm::Value *low, llvm::Value *high, int64_t step,
+               LoopBody body);
+  void forLoop(int64_t count, LoopBody body) {
+    forLoop(index(0), index(count), 1, body);
+  }
+  /// The same with values that each iteration passes to the next; returns
+  /// those after the last.
+  Values forLoop(llvm::Value *low, llvm::Value *high, int64_t step,
+                 llvm::ArrayRef<llvm::Value *> start, CarryBody body);
+  /// 0 ... count-1 in steps of \p unroll, then one by one.
+  Values forUnrolled(int64_t count, int64_t unroll,
+                     llvm::ArrayRef<llvm::Value *> start, CarryBody body);
+  /// Vectors of \p lanes elements over \p count, then what is left:
+  /// body(first element, lanes).
+  void forVectors(int64_t count, unsigned lanes,
+                  llvm::function_ref<void(llvm::Value *, unsigned)> body);
+  void ifThen(llvm::Value *condition, llvm::function_ref<void()> body);
+
+  //===- Elements -----------------------------------------------------------//
+
+  /// How elements of \p kind lie in memory, and what is computed in: half
+  /// precisions in float, bool as i1.
+  llvm::Type *getStorageTy(ElemKind kind);
+  llvm::Type *getComputeTy(ElemKind kind);
+  llvm::Type *getComputeTy(ElemKind kind, unsigned lanes) {
+    return getVectorTy(getComputeTy(kind), lanes);
+  }
+  /// A vector, or the element itself for one lane.
+  static llvm::Type *getVectorTy(llvm::Type *element, unsigned lanes);
+  static unsigned getLanes(llvm::Value *value);
+  /// Lanes of a register for what is computed in.
+  unsigned getRegisterLanes(ElemKind kind);
+
+  llvm::Value *getElement(llvm::Value *base, ElemKind kind,
+                          llvm::Value *index);
+  llvm::Value *getElement(llvm::Value *base, ElemKind kind, int64_t offset) {
+    return offset ? getElement(base, kind, index(offset)) : base;
+  }
+  /// \p lanes elements side by side, as values to compute with.
+  llvm::Value *load(ElemKind kind, llvm::Value *address, unsigned lanes);
+  /// \p lanes elements that are \p stride elements apart.
+  llvm::Value *loadStrided(ElemKind kind, llvm::Value *address, unsigned lanes,
+                           int64_t stride);
+  void store(ElemKind kind, llvm::Value *value, llvm::Value *address);
+  void storeStrided(ElemKind kind, llvm::Value *value, llvm::Value *address,
+                    int64_t stride);
+  /// The first \p lanes of \p value.
+  llvm::Value *takeLanes(llvm::Value *value, unsigned lanes);
+  /// \p value with undefined lanes behind it.
+  llvm::Value *widen(llvm::Value *value, unsigned lanes);
+  llvm::Value *splat(llvm::Value *scalar, unsigned lanes);
+  /// A literal of \p kind; integers saturate.
+  llvm::Value *literal(ElemKind kind, double value, unsigned lanes);
+
+  /// A float with the precision of bfloat16.
+  llvm::Value *roundToBFloat16(llvm::Value *value) {
+    return fromStorage(ElemKind::BFloat16,
+                       toStorage(ElemKind::BFloat16, value));
+  }
+
+  /// a * b + c; one rounding where the target has that.
+  llvm::Value *multiplyAdd(llvm::Value *a, llvm::Value *b, llvm::Value *c);
+  /// The larger or smaller; NaN if either is. Integers of \p kind.
+  llvm::Value *maximum(ElemKind kind, llvm::Value *a, llvm::Value *b);
+  llvm::Value *minimum(ElemKind kind, llvm::Value *a, llvm::Value *b);
+  /// Combines all lanes, halves first: a fixed order.
+  llvm::Value *
+  reduceLanes(llvm::Value *value,
+              llvm::function_ref<llvm::Value *(llvm::Value *, llvm::Value *)>
+                  combine);
+
+private:
+  llvm::Value *fromStorage(ElemKind kind, llvm::Value *value);
+  llvm::Value *toStorage(ElemKind kind, llvm::Value *value);
+
+  llvm::Function &function;
+  const TargetDescription &target;
+  llvm::IntegerType *indexTy;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_BACKENDS_CPU_KERNELS_KERNELBUILDER_H

@@ -1,0 +1,96 @@
+//===- Kernels.h - Emitters of kernels ------------------------*- C++ -*-===//
+//
+// Each function appends the code of one kernel, specialised to its shapes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_KERNELS_H
+#define GLOWISH_LIB_BACKENDS_CPU_KERNELS_KERNELS_H
+
+#include "StridedOperand.h"
+#include "glowish/IR/Instrs.h"
+
+namespace glowish {
+
+/// What happens to an anchor's results before they are stored.
+struct EpilogueCode {
+  const ScalarProgram *program;
+  std::vector<StridedOperand> fused;
+};
+
+/// \p program at every index of \p shape; the empty program copies input 0.
+void emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,
+              std::vector<StridedOperand> inputs,
+              const ScalarProgram &program);
+void emitFill(KernelBuilder &b, DimsRef shape, StridedOperand result,
+              double value);
+
+/// The register tile of convolutions and matrix products: pixels (rows) by
+/// vectors of output channels (columns).
+struct Tile {
+  unsigned pixels, vectors;
+};
+
+/// A convolution, or a matrix product as one over a 1 x rows image.
+struct ConvolutionShape {
+  int64_t batch, height, width, channels; // input
+  int64_t outHeight, outWidth, outChannels;
+  int64_t kernelH, kernelW, group;
+  int64_t strideH, strideW, padTop, padLeft, dilationH, dilationW;
+
+  int64_t getGroupChannels() const { return channels / group; }
+  int64_t getGroupOutChannels() const { return outChannels / group; }
+};
+
+/// How the weights of a convolution lie in memory. Element (kh, kw, c, n) of
+/// group g is at g * groupStride + (n / block) * blockStride + ((kh * kernelW +
+/// kw) * channels + c) * rowStride + n % block.
+struct WeightLayout {
+  int64_t rowStride, blockStride, groupStride;
+  /// Whether a block is filled up with zeros to whole vectors.
+  bool isPadded;
+};
+
+/// The tile with which \p shape runs best on \p target.
+Tile chooseTile(const ConvolutionShape &shape, ElemKind kind,
+                const TargetDescription &target);
+
+/// The layout that packWeights makes for a tile.
+WeightLayout getPackedLayout(const ConvolutionShape &shape, unsigned block);
+/// The layout of plain rows: [group][kh][kw][channel][output channel].
+WeightLayout getPlainLayout(const ConvolutionShape &shape, unsigned block);
+/// Elements of packed weights.
+int64_t getPackedSize(const ConvolutionShape &shape, unsigned block);
+
+/// \p input and the result are NHWC with any strides but that channels lie
+/// side by side in the input. \p bias may have a null base.
+void emitConvolution(KernelBuilder &b, const ConvolutionShape &shape, Tile tile,
+                     const WeightLayout &layout, StridedOperand result,
+                     StridedOperand input, llvm::Value *weights,
+                     llvm::Value *bias, EpilogueCode epilogue);
+
+/// Depthwise convolution: one filter a channel, packed as [kh][kw][channel].
+void emitDepthwise(KernelBuilder &b, const ConvolutionShape &shape,
+                   StridedOperand result, StridedOperand input,
+                   llvm::Value *weights, llvm::Value *bias, EpilogueCode epilogue);
+
+void emitMaxPool(KernelBuilder &b, const MaxPoolInstr &instr,
+                 StridedOperand result, StridedOperand input);
+void emitAvgPool(KernelBuilder &b, const AvgPoolInstr &instr,
+                 StridedOperand result, StridedOperand input);
+void emitReduce(KernelBuilder &b, const ReduceInstr &instr, llvm::Value *result,
+                llvm::Value *input);
+void emitArgMax(KernelBuilder &b, const ArgMaxInstr &instr, llvm::Value *result,
+                llvm::Value *input);
+void emitSoftmax(KernelBuilder &b, const SoftmaxInstr &instr, llvm::Value *result,
+                 llvm::Value *input);
+void emitLRN(KernelBuilder &b, const LocalResponseNormalizationInstr &instr,
+             llvm::Value *result, llvm::Value *input);
+void emitGather(KernelBuilder &b, const GatherInstr &instr, llvm::Value *result,
+                llvm::Value *input, llvm::Value *indices);
+void emitResize(KernelBuilder &b, const ResizeInstr &instr,
+                StridedOperand result, llvm::Value *input);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_BACKENDS_CPU_KERNELS_KERNELS_H

@@ -1,0 +1,61 @@
+//===- MergeViews.cpp - One view for each region --------------------------===//
+
+#include "Accesses.h"
+#include "glowish/IR/Passes.h"
+
+using namespace glowish;
+
+/// Makes the users of \p view use \p other, which shows the same.
+static void replaceView(Buffer *view, Buffer *other) {
+  while (!view->getUsers().empty()) {
+    Instruction *user = view->getUsers().back();
+    for (unsigned i = 0; i < user->getNumOperands(); ++i)
+      if (user->getOperand(i) == view)
+        user->setOperand(i, other);
+  }
+}
+
+/// Merges the views of \p root that show the same under the same type, and the
+/// root with views that show all of it.
+static bool mergeViewsOf(Buffer *root) {
+  using Key = std::tuple<int64_t, Dims, Dims, unsigned>;
+  std::vector<std::pair<Key, Buffer *>> sorted;
+  unsigned position = 0;
+  auto add = [&](Buffer *buffer) {
+    Region region = Region::of(*buffer);
+    // Strides that nothing steps along must not tell views apart.
+    for (unsigned d = 0; d < region.shape.size(); ++d)
+      if (region.shape[d] == 1)
+        region.strides[d] = 0;
+    sorted.push_back(
+        {{region.offset, region.shape, region.strides, position++}, buffer});
+  };
+  add(root);
+  for (Buffer *view : root->getViews())
+    add(view);
+  llvm::sort(sorted, [](const auto &a, const auto &b) {
+    return a.first < b.first;
+  });
+  bool changed = false;
+  Buffer *kept = sorted.front().second;
+  for (const auto &entry : llvm::drop_begin(sorted)) {
+    Buffer *buffer = entry.second;
+    if (!isSame(Region::of(*buffer), Region::of(*kept)) ||
+        buffer->getType() != kept->getType()) {
+      kept = buffer;
+      continue;
+    }
+    changed |= !buffer->getUsers().empty();
+    replaceView(buffer, kept);
+  }
+  return changed;
+}
+
+llvm::Expected<bool> glowish::mergeViews(IRFunction &function,
+                                         const IRPassContext &) {
+  bool changed = false;
+  for (const auto &buffer : function.getBuffers())
+    if (!buffer->getViews().empty())
+      changed |= mergeViewsOf(buffer.get());
+  return finishPass(function, changed);
+}

@@ -1,0 +1,21 @@
+//===- CPU.cpp - Type rules of the CPU back end's instructions ------------===//
+
+#include "glowish/Ops/TypeRules.h"
+#include "glowish/Support/Error.h"
+
+using namespace glowish;
+
+llvm::Expected<TypeList> glowish::inferCPUConvolution(const OpView &view) {
+  CPUConvolutionView op(view);
+  // The back end makes it from a Convolution that has been checked: here only
+  // what the kernel relies on.
+  if (op.getInput().getRank() != 4 || op.getResult().getRank() != 4)
+    return op.operandError(op.inputIdx, "accepted: images [N, H, W, C]");
+  if (op.getKernels().size() != 2 || op.getStrides().size() != 2 ||
+      op.getPads().size() != 4 || op.getDilations().size() != 2 ||
+      op.getTile().size() != 2)
+    return op.attrError("kernels", "window attributes have 2 values, pads 4");
+  if (op.getFilter().getKind() != op.getInput().getKind())
+    return op.operandError(op.filterIdx, "accepted: the input's element kind");
+  return TypeList{op.getResult()};
+}

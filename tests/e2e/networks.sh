@@ -1,0 +1,143 @@
+#!/usr/bin/env bash
+# networks.sh [--only NAME]... [--skip-interpreter]: checks whole networks.
+#
+# Each network runs in the interpreter, in the JIT and as a bundle that is
+# linked with a C program. All outputs must agree with the reference (PyTorch
+# for the exported networks, ONNX Runtime or ONNX's own for the others) to
+# 1e-4 of the output's largest magnitude, and the bundle's object may need
+# nothing but memcpy, memmove and memset. resnet50 is compiled twice, and the
+# files must be the same. Prints a table; exits 1 if a network fails, 77 if
+# there is none to check.
+#
+# Where the networks are: $GLOWISH_MODELS (default build/models; missing ones
+# are written by $GLOWISH_EXPORTER, default ../shared/tools/export_models.py,
+# where that and PyTorch are there) and $GLOWISH_TEST_DATA (default
+# ../shared/data, with folders trained and onnx-backend). $GLOWISH_BIN: the
+# programs (default build/release/bin).
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+models=${GLOWISH_MODELS:-build/models}
+exporter=${GLOWISH_EXPORTER:-../shared/tools/export_models.py}
+data=${GLOWISH_TEST_DATA:-../shared/data}
+export GLOWISH_BIN=${GLOWISH_BIN:-build/release/bin}
+work=build/e2e
+bound=1e-4
+
+exported=(lenet resnet18 resnet50 mobilenet_v2 mobilenet_v3_large
+  squeezenet1_1 vgg16 densenet121 inception_v3 efficientnet_b0)
+only=()
+interpreter=1
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --only) only+=("$2"); shift 2 ;;
+    --skip-interpreter) interpreter=0; shift ;;
+    *) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//p}' "$0"; exit 2 ;;
+  esac
+done
+
+isWanted() {
+  [[ ${#only[@]} -eq 0 || " ${only[*]} " == *" $1 "* ]]
+}
+
+exportMissing() {
+  local missing=()
+  for name in "${exported[@]}"; do
+    if isWanted "$name" && [[ ! -e $models/$name/output_0.npy ]]; then
+      missing+=("$name")
+    fi
+  done
+  [[ ${#missing[@]} -gt 0 ]] || return 0
+  if [[ -e $exporter ]] && /usr/bin/python3 -c 'import torchvision' 2>&-; then
+    echo "==> exporting ${missing[*]}"
+    /usr/bin/python3 "$exporter" --out "$models" "${missing[@]}" >&2
+  else
+    echo "skipped, as there is nothing to export them with: ${missing[*]}"
+  fi
+}
+
+# The largest error that the program's output states; "-" if it failed.
+largestError() {
+  local log=$work/$1/$2.log
+  shift 2
+  if ! "$@" >"$log" 2>&1 || ! grep -q 'of the largest magnitude' "$log"; then
+    echo "-"
+    return
+  fi
+  sed -nE 's/.*\(([^ ]+) of the largest magnitude\).*/\1/p' "$log" |
+    awk '{ value = $1 ~ /^[0-9.]+([eE][-+]?[0-9]+)?$/ ? $1 + 0 : 1e30
+           if (value > worst) worst = value }
+         END { printf "%.1e\n", worst }'
+}
+
+isWithinBound() {
+  awk -v bound="$bound" 'BEGIN { for (i = 1; i < ARGC; ++i)
+    if (ARGV[i] == "-" || ARGV[i] + 0 > bound) exit 1 }' "$@"
+}
+
+# Symbols that the object needs beyond memcpy, memmove and memset.
+foreignSymbols() {
+  llvm-nm-19 -u "$1/network.o" | awk '{ print $NF }' |
+    grep -vxE 'memcpy|memmove|memset' | tr '\n' ' ' || true
+}
+
+checkNetwork() { # name; prints the row, and fails with the network
+  local name=$1 folder=$work/$1 verdict=right foreign
+  local interpreterError=skipped jitError bundleError=-
+  local args loose=(-rtol=0 -atol=1e30) modelArgs
+  mapfile -t args <"$folder/args"
+  mapfile -t modelArgs < <(grep -E '^-model(-input)?=' "$folder/args")
+  if [[ $interpreter = 1 ]]; then
+    interpreterError=$(largestError "$name" interpreter "$GLOWISH_BIN/model-runner" \
+      -backend=Interpreter "${args[@]}" "${loose[@]}")
+  fi
+  jitError=$(largestError "$name" jit "$GLOWISH_BIN/model-runner" -backend=CPU \
+    "${args[@]}" "${loose[@]}")
+  if tests/e2e/make_bundle.sh "$folder/bundle" "${modelArgs[@]}" \
+    >"$folder/bundle.log" 2>&1; then
+    bundleError=$(largestError "$name" run "$folder/bundle/run" \
+      "$folder/bundle/network.weights.bin" "${args[@]}")
+    foreign=$(foreignSymbols "$folder/bundle")
+    [[ -z $foreign ]] || verdict="WRONG: needs $foreign"
+    if [[ $name == resnet50 ]]; then
+      tests/e2e/make_bundle.sh "$folder/again" "${modelArgs[@]}" \
+        >"$folder/again.log" 2>&1 || true
+      for file in "$folder"/bundle/network.*; do
+        cmp -s "$file" "$folder/again/${file##*/}" ||
+          verdict="WRONG: ${file##*/} differs when compiled again"
+      done
+    fi
+  fi
+  isWithinBound "${interpreterError/skipped/0}" "$jitError" "$bundleError" ||
+    verdict=WRONG
+  printf '%-22s %12s %12s %12s  %s\n' "$name" "$interpreterError" "$jitError" \
+    "$bundleError" "$verdict"
+  rm -rf "$folder/bundle" "$folder/again"
+  [[ $verdict == right ]]
+}
+
+mkdir -p "$work"
+exportMissing
+names=()
+for name in $(python3 tests/e2e/cases.py --work "$work" --exported "$models" \
+  --trained "$data/trained" --light "$data/onnx-backend/v1.22.0/light"); do
+  if isWanted "$name"; then names+=("$name"); fi
+done
+if [[ ${#names[@]} -eq 0 ]]; then
+  echo "no network to check"
+  exit 77
+fi
+
+printf 'Largest error as a share of the largest magnitude; %s is allowed.\n' \
+  "$bound"
+printf '%-22s %12s %12s %12s  %s\n' network interpreter JIT bundle verdict
+wrong=()
+for name in "${names[@]}"; do
+  checkNetwork "$name" || wrong+=("$name")
+done
+if [[ ${#wrong[@]} -gt 0 ]]; then
+  echo "${#wrong[@]} of ${#names[@]} networks are wrong: ${wrong[*]}"
+  echo "What the programs said is in $work/NAME/*.log."
+  exit 1
+fi
+echo "all ${#names[@]} networks are right"

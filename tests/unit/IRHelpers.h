@@ -1,0 +1,96 @@
+//===- IRHelpers.h - What the tests of the IR share -----------*- C++ -*-===//
+
+#ifndef GLOWISH_TESTS_UNIT_IRHELPERS_H
+#define GLOWISH_TESTS_UNIT_IRHELPERS_H
+
+#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/IR/IRText.h"
+#include "glowish/IR/Passes.h"
+#include "glowish/Support/Random.h"
+#include "gtest/gtest.h"
+
+namespace glowish::test {
+
+/// The text form of \p function; constants are small in tests.
+inline std::string print(const IRFunction &function) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  printIR(os, function, /*sideFile=*/nullptr);
+  return text;
+}
+
+/// Parses text that is right.
+inline std::unique_ptr<IRFunction> parse(llvm::StringRef text) {
+  auto function = parseIR(text, "test.ir", nullptr);
+  if (!function) {
+    ADD_FAILURE() << llvm::toString(function.takeError()) << "\n"
+                  << text.str();
+    return nullptr;
+  }
+  return std::move(*function);
+}
+
+/// The message with which \p text is refused.
+inline std::string parseError(llvm::StringRef text) {
+  auto function = parseIR(text, "test.ir", nullptr);
+  if (function)
+    return "accepted";
+  return llvm::toString(function.takeError());
+}
+
+inline const IRPass &getPass(llvm::StringRef name) {
+  for (const IRPass &pass : getIRPasses())
+    if (pass.name == name)
+      return pass;
+  llvm::report_fatal_error("no such pass");
+}
+
+/// Runs a pass and verifies what it leaves; returns whether it says that it
+/// changed something.
+inline bool runPass(IRFunction &function, llvm::StringRef name) {
+  llvm::Expected<bool> changed =
+      getPass(name).run(function, IRPassContext());
+  EXPECT_TRUE(bool(changed)) << llvm::toString(changed.takeError());
+  if (llvm::Error error = verify(function))
+    ADD_FAILURE() << "after " << name.str() << ": "
+                  << llvm::toString(std::move(error)) << "\n"
+                  << print(function);
+  return changed && *changed;
+}
+
+/// Runs \p function on numbers made from \p seed; returns the mutable region.
+/// The arena begins with signalling rubbish.
+inline std::vector<uint8_t> interpret(const IRFunction &function,
+                                      uint64_t seed) {
+  MemoryPlan plan = planMemory(function);
+  llvm::cantFail(verifyPlan(function, plan));
+  Tensor constants = makeConstantRegion(function, plan);
+  auto makeRegion = [](uint64_t bytes) {
+    return Tensor(Type(ElemKind::UInt8, {int64_t(bytes)}));
+  };
+  Tensor mutables = makeRegion(plan.mutableSize);
+  Tensor activations = makeRegion(plan.activationSize);
+  std::fill(activations.data<uint8_t>().begin(),
+            activations.data<uint8_t>().end(), 0xA5 ^ uint8_t(seed));
+  Random random(seed);
+  for (const auto &buffer : function.getBuffers()) {
+    if (buffer->getKind() != Buffer::Kind::Mutable)
+      continue;
+    Tensor tensor = Tensor::borrow(
+        buffer->getType(), static_cast<uint8_t *>(mutables.getBytes()) +
+                               plan.getOffset(buffer.get()));
+    for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+      tensor.setFromDouble(i, double(random.below(9)) - 4);
+  }
+  std::unique_ptr<Backend> backend = createInterpreter();
+  auto executable = llvm::cantFail(backend->compile(function, plan));
+  llvm::cantFail(executable->run(
+      static_cast<const uint8_t *>(constants.getBytes()),
+      static_cast<uint8_t *>(mutables.getBytes()),
+      static_cast<uint8_t *>(activations.getBytes())));
+  return {mutables.data<uint8_t>().begin(), mutables.data<uint8_t>().end()};
+}
+
+} // namespace glowish::test
+
+#endif // GLOWISH_TESTS_UNIT_IRHELPERS_H

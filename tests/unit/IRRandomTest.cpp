@@ -1,0 +1,334 @@
+//===- IRRandomTest.cpp - Passes keep what programs compute ---------------===//
+//
+// Random programs, with overlapping views, partial and repeated writes, state
+// that is read and written, in-place loops, are interpreted before and after
+// each pass; the results are the same to the bit.
+//
+//===----------------------------------------------------------------------===//
+
+#include "IRHelpers.h"
+#include "glowish/IR/Region.h"
+
+using namespace glowish;
+using namespace glowish::test;
+
+namespace {
+
+class ProgramMaker {
+public:
+  explicit ProgramMaker(uint64_t seed) : random(seed) {}
+
+  std::unique_ptr<IRFunction> make() {
+    function = std::make_unique<IRFunction>("random");
+    for (unsigned i = 0; i < 2; ++i)
+      values.push_back(makeMutable(makeShape(), true, i == 1));
+    values.push_back(makeConstant(makeShape()));
+    for (unsigned count = 3 + random.below(14); count > 0; --count)
+      addInstr();
+    for (unsigned count = 1 + random.below(3); count > 0; --count) {
+      Buffer *value = random.below(2) ? values.back() : pickValue();
+      Buffer *output = makeMutable(value->getShape(), false, true);
+      function->create<CopyInstr>("save", output, value);
+    }
+    llvm::cantFail(placeLifetimes(*function, IRPassContext()));
+    return std::move(function);
+  }
+
+private:
+  static Type makeType(DimsRef shape) { return Type(ElemKind::Float, shape); }
+
+  Dims makeShape() {
+    static const int64_t extents[] = {1, 2, 3, 3, 4, 7};
+    Dims shape;
+    for (unsigned rank = 1 + random.below(3); shape.size() < rank;)
+      shape.push_back(extents[random.below(std::size(extents))]);
+    return shape;
+  }
+
+  Buffer *makeMutable(DimsRef shape, bool input, bool output) {
+    return function->createMutable("m", makeType(shape), "model", input,
+                                   output);
+  }
+
+  Buffer *makeConstant(DimsRef shape) {
+    auto tensor = std::make_shared<Tensor>(makeType(shape));
+    for (int64_t i = 0; i < tensor->getNumElements(); ++i)
+      tensor->setFromDouble(i, double(random.below(7)) - 3);
+    return function->createConstant("c", tensor);
+  }
+
+  Buffer *makeActivation(DimsRef shape) {
+    return function->createActivation("a", makeType(shape));
+  }
+
+  Buffer *pickValue() {
+    // Recent values more often, so that chains become long.
+    size_t recent = std::min<size_t>(values.size(), 3);
+    return random.below(2) ? values[values.size() - 1 - random.below(recent)]
+                           : values[random.below(values.size())];
+  }
+
+  /// A view of \p base with any strides that stay inside; they may repeat.
+  Buffer *makeAnyView(Buffer *base, DimsRef shape) {
+    if (base->getShape() == shape && random.below(3))
+      return base;
+    int64_t room = base->getType().getNumElements() - 1;
+    Region outer = {Dims(shape), 0, Dims(shape.size(), 0)};
+    for (unsigned d = shape.size(); d-- > 0;) {
+      int64_t steps = shape[d] - 1;
+      if (steps > 0)
+        outer.strides[d] = random.below(room / steps + 1);
+      room -= steps * outer.strides[d];
+    }
+    outer.offset = random.below(room + 1);
+    Region region = *compose(Region::of(*base), outer);
+    return getView(*function, "v", base->getRoot(), makeType(shape), region);
+  }
+
+  /// A box of \p base that keeps at least one index of each dimension.
+  Buffer *makeBox(Buffer *base) {
+    Region region = Region::of(*base);
+    for (unsigned d = 0; d < region.shape.size(); ++d) {
+      int64_t start = random.below(region.shape[d]);
+      region.offset += start * region.strides[d];
+      region.shape[d] = 1 + random.below(region.shape[d] - start);
+    }
+    return getView(*function, "box", base->getRoot(), makeType(region.shape),
+                   region);
+  }
+
+  ScalarProgram makeProgram(unsigned numInputs) {
+    static const ScalarOp ops[] = {ScalarOp::Add, ScalarOp::Sub, ScalarOp::Mul,
+                                   ScalarOp::Max, ScalarOp::Relu,
+                                   ScalarOp::Exp};
+    ScalarProgram program;
+    for (unsigned count = random.below(4); count > 0; --count) {
+      ScalarStep step;
+      step.op = ops[random.below(std::size(ops))];
+      for (unsigned i = 0; i < getScalarOpInfo(step.op).numArgs; ++i)
+        step.args.push_back(random.below(numInputs + program.steps.size()));
+      program.steps.push_back(step);
+    }
+    return program;
+  }
+
+  bool isWritable(const Buffer *buffer) const {
+    return const_cast<Buffer *>(buffer)->getRoot()->getKind() !=
+           Buffer::Kind::Constant;
+  }
+
+  /// Whether a loop may read \p inputs and write \p result.
+  bool mayLoop(llvm::ArrayRef<Buffer *> inputs, Buffer *result) const {
+    return llvm::all_of(inputs, [&](Buffer *input) {
+      return input->getRoot() != result->getRoot() ||
+             areDisjoint(Region::of(*input), Region::of(*result)) ||
+             isSame(Region::of(*input), Region::of(*result));
+    });
+  }
+
+  void addLoop(Buffer *result) {
+    DimsRef shape = result->getShape();
+    llvm::SmallVector<Buffer *, 4> inputs;
+    for (unsigned count = 1 + random.below(3); count > 0; --count)
+      inputs.push_back(makeAnyView(pickValue(), shape));
+    if (random.below(4) == 0)
+      inputs[0] = result; // in place
+    bool isDefined = result->getRoot()->getUsers().size() > 0 ||
+                     !result->getRoot()->getViews().empty();
+    if (!mayLoop(inputs, result) || (inputs[0] == result && !isDefined))
+      inputs.assign({makeAnyView(values[2], shape)}); // the constant
+    function->create<ElementWiseLoopInstr>(
+        "loop", result, makeProgram(inputs.size()),
+        llvm::ArrayRef<Buffer *>(inputs));
+  }
+
+  void addConcat() {
+    Buffer *first = pickValue();
+    llvm::SmallVector<Buffer *, 4> parts = {first};
+    for (Buffer *value : values)
+      if (value->getShape() == first->getShape() && parts.size() < 3)
+        parts.push_back(value);
+    unsigned axis = random.below(first->getType().getRank());
+    Dims shape(first->getShape());
+    shape[axis] *= parts.size();
+    Buffer *result = makeActivation(shape);
+    Region box = Region::dense(shape);
+    box.shape = Dims(first->getShape());
+    for (Buffer *part : parts) {
+      function->create<CopyInstr>(
+          "concat",
+          getView(*function, "part", result, makeType(box.shape), box), part);
+      box.offset += box.shape[axis] * box.strides[axis];
+    }
+    values.push_back(result);
+  }
+
+  void addCopy() {
+    Buffer *source = pickValue();
+    Region region = Region::of(*source);
+    if (random.below(2)) { // transposed
+      std::reverse(region.shape.begin(), region.shape.end());
+      std::reverse(region.strides.begin(), region.strides.end());
+      source = getView(*function, "t", source->getRoot(),
+                       makeType(region.shape), region);
+    } else {
+      source = makeAnyView(source, makeShape());
+    }
+    values.push_back(makeActivation(source->getShape()));
+    function->create<CopyInstr>("copy", values.back(), source);
+  }
+
+  void addPartialWrite() {
+    Buffer *box = makeBox(pickValue());
+    if (!isWritable(box))
+      return;
+    if (random.below(3) == 0)
+      function->create<FillInstr>("fill", box, double(random.below(5)));
+    else
+      addLoop(box);
+  }
+
+  void addReshape() {
+    Buffer *value = pickValue();
+    Dims shape = {value->getType().getNumElements()};
+    for (int64_t factor : {2, 3, 7})
+      if (shape[0] % factor == 0 && random.below(2))
+        shape = {shape[0] / factor, factor};
+    values.push_back(function->createView("r", value->getRoot(),
+                                          makeType(shape), value->getOffset(),
+                                          getDenseStrides(shape)));
+  }
+
+  void addMatMul() {
+    Buffer *lhs = pickValue();
+    if (lhs->getType().getRank() < 2)
+      return;
+    Dims shape(lhs->getShape());
+    Buffer *rhs = makeConstant({shape.back(), 2});
+    shape.back() = 2;
+    Buffer *fused = makeAnyView(pickValue(), shape);
+    values.push_back(makeActivation(shape));
+    function->create("matmul",
+                     MatMulInstr::draft(values.back(), lhs, rhs, {fused},
+                                        makeProgram(2)));
+  }
+
+  void addSoftmax() {
+    Buffer *value = pickValue();
+    values.push_back(makeActivation(value->getShape()));
+    function->create<SoftmaxInstr>("softmax", values.back(), value,
+                                   value->getType().getRank() - 1);
+  }
+
+  void addInstr() {
+    switch (random.below(10)) {
+    case 0:
+      return addConcat();
+    case 1:
+      return addCopy();
+    case 2:
+      return addPartialWrite();
+    case 3:
+      return addReshape();
+    case 4:
+      return addMatMul();
+    case 5:
+      return addSoftmax();
+    case 6:
+      values.push_back(makeActivation(makeShape()));
+      function->create<FillInstr>("fill", values.back(),
+                                  double(random.below(5)));
+      return;
+    default:
+      Buffer *result =
+          makeActivation(random.below(3) ? Dims(pickValue()->getShape())
+                                         : makeShape());
+      addLoop(result);
+      values.push_back(result);
+    }
+  }
+
+  Random random;
+  std::unique_ptr<IRFunction> function;
+  /// Dense buffers of which every element has a value.
+  std::vector<Buffer *> values;
+};
+
+/// A copy of \p function, through its text form.
+std::unique_ptr<IRFunction> clone(const IRFunction &function) {
+  std::string text, constants;
+  llvm::raw_string_ostream os(text), side(constants);
+  printIR(os, function, &side);
+  auto copy = parseIR(text, "clone.ir",
+                      llvm::MemoryBuffer::getMemBufferCopy(constants));
+  if (!copy)
+    llvm::report_fatal_error(copy.takeError());
+  return std::move(*copy);
+}
+
+constexpr unsigned numPrograms = 1500;
+
+class RandomPrograms : public ::testing::TestWithParam<const char *> {};
+
+TEST_P(RandomPrograms, ComputeTheSame) {
+  unsigned changed = 0;
+  for (unsigned seed = 0; seed < numPrograms; ++seed) {
+    std::unique_ptr<IRFunction> program = ProgramMaker(seed).make();
+    ASSERT_FALSE(llvm::errorToBool(verify(*program))) << print(*program);
+    std::vector<uint8_t> wanted = interpret(*program, seed);
+    std::unique_ptr<IRFunction> optimized = clone(*program);
+    std::string before = print(*optimized);
+    bool isChanged = runPass(*optimized, GetParam());
+    changed += isChanged;
+    ASSERT_EQ(isChanged, before != print(*optimized)) << before;
+    ASSERT_EQ(interpret(*optimized, seed), wanted)
+        << "seed " << seed << "\n"
+        << print(*program) << "\nbecame\n"
+        << print(*optimized);
+    // What a pass leaves it has nothing more to do for: no pass swings.
+    for (unsigned round = 0; isChanged; ++round) {
+      ASSERT_LT(round, maxFixedPointRounds) << print(*optimized);
+      isChanged = runPass(*optimized, GetParam());
+    }
+    ASSERT_EQ(interpret(*optimized, seed), wanted) << "seed " << seed;
+  }
+  if (GetParam() != llvm::StringRef("place-lifetimes")) {
+    EXPECT_GT(changed, numPrograms / 20) << "the programs don't exercise it";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Passes, RandomPrograms,
+    ::testing::Values("copy-elimination", "dse", "fuse-loops", "merge-views",
+                      "place-lifetimes", "share-buffers"),
+    [](const auto &info) {
+      std::string name = info.param;
+      std::replace(name.begin(), name.end(), '-', '_');
+      return name;
+    });
+
+TEST(RandomPipeline, ComputesTheSame) {
+  for (unsigned seed = 0; seed < 2 * numPrograms; ++seed) {
+    std::unique_ptr<IRFunction> program = ProgramMaker(seed).make();
+    std::vector<uint8_t> wanted = interpret(*program, seed);
+    std::unique_ptr<IRFunction> optimized = clone(*program);
+    IRPassHooks hooks;
+    hooks.after = [](llvm::StringRef, IRFunction &function, bool) {
+      return verify(function);
+    };
+    auto result = runPipeline<IRFunction, IRPassContext>(
+        getIRPipeline(), getIRPasses(), *optimized, IRPassContext(), hooks);
+    ASSERT_TRUE(bool(result)) << llvm::toString(result.takeError());
+    ASSERT_EQ(interpret(*optimized, seed), wanted)
+        << "seed " << seed << "\n"
+        << print(*program) << "\nbecame\n"
+        << print(*optimized);
+    auto again = runPipeline<IRFunction, IRPassContext>(
+        {getIRPipeline().front()}, getIRPasses(), *optimized, IRPassContext(),
+        hooks);
+    ASSERT_TRUE(bool(again)) << llvm::toString(again.takeError());
+    ASSERT_EQ(interpret(*optimized, seed), wanted) << "seed " << seed;
+  }
+}
+
+} // namespace

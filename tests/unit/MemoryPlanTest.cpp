@@ -1,0 +1,146 @@
+//===- MemoryPlanTest.cpp - Where every buffer lives ----------------------===//
+
+#include "glowish/IR/MemoryPlan.h"
+#include "glowish/IR/Instrs.h"
+#include "glowish/Support/Random.h"
+#include "gtest/gtest.h"
+#include <chrono>
+#include <map>
+
+using namespace glowish;
+
+namespace {
+
+Buffer *makeActivation(IRFunction &function, int64_t bytes) {
+  return function.createActivation("a", Type(ElemKind::UInt8, {bytes}));
+}
+
+/// Random lives: each step begins a buffer or ends one of those alive.
+std::unique_ptr<IRFunction> makeProgram(uint64_t seed, unsigned count,
+                                        unsigned maxAlive) {
+  auto function = std::make_unique<IRFunction>("f");
+  Random random(seed);
+  std::vector<Buffer *> alive;
+  auto endOne = [&] {
+    size_t victim = random.below(alive.size());
+    function->create<DeallocInstr>("", alive[victim]);
+    alive.erase(alive.begin() + victim);
+  };
+  while (count > 0) {
+    if (alive.size() == maxAlive || (!alive.empty() && random.below(2))) {
+      endOne();
+      continue;
+    }
+    int64_t bytes = int64_t(1) << random.below(16);
+    alive.push_back(makeActivation(*function, bytes + random.below(bytes)));
+    function->create<AllocInstr>("", alive.back());
+    --count;
+  }
+  while (!alive.empty())
+    endOne();
+  return function;
+}
+
+TEST(MemoryPlan, RandomProgramsFitClosely) {
+  double worst = 1, sum = 0;
+  constexpr unsigned rounds = 200;
+  for (unsigned seed = 0; seed < rounds; ++seed) {
+    auto function = makeProgram(seed, 60, 2 + seed % 14);
+    MemoryPlan plan = planMemory(*function);
+    ASSERT_FALSE(llvm::errorToBool(verifyPlan(*function, plan))) << seed;
+    EXPECT_LE(plan.peakLiveBytes, plan.activationSize);
+    for (const auto &buffer : function->getBuffers())
+      EXPECT_EQ(plan.getOffset(buffer.get()) % plan.alignment, 0u);
+    worst = std::min(worst, plan.getEfficiency());
+    sum += plan.getEfficiency();
+  }
+  EXPECT_GT(worst, 0.85);
+  EXPECT_GT(sum / rounds, 0.98);
+}
+
+TEST(MemoryPlan, SameProgramSamePlan) {
+  auto one = makeProgram(7, 300, 20), two = makeProgram(7, 300, 20);
+  MemoryPlan a = planMemory(*one), b = planMemory(*two);
+  EXPECT_EQ(a.activationSize, b.activationSize);
+  auto x = one->getBuffers().begin();
+  for (const auto &buffer : two->getBuffers())
+    EXPECT_EQ(a.getOffset((x++)->get()), b.getOffset(buffer.get()));
+}
+
+TEST(MemoryPlan, TenThousandBuffersTakeLessThanASecond) {
+  for (unsigned maxAlive : {10, 100, 10000}) {
+    auto function = makeProgram(maxAlive, 10000, maxAlive);
+    auto start = std::chrono::steady_clock::now();
+    MemoryPlan plan = planMemory(*function);
+    std::chrono::duration<double> seconds =
+        std::chrono::steady_clock::now() - start;
+    EXPECT_FALSE(llvm::errorToBool(verifyPlan(*function, plan)));
+    // A sanitizer makes it slower by a constant.
+    EXPECT_LT(seconds.count(), 5.0) << maxAlive;
+    RecordProperty("seconds_" + std::to_string(maxAlive),
+                   std::to_string(seconds.count()));
+  }
+}
+
+TEST(MemoryPlan, RegionsFollowCreation) {
+  IRFunction function("f");
+  auto payload = std::make_shared<const Tensor>(Type(ElemKind::Float, {17}));
+  Buffer *out = function.createMutable("out", Type(ElemKind::Float, {33}),
+                                       "prob", false, true);
+  Buffer *first = function.createConstant("w", payload);
+  Buffer *in = function.createMutable("in", Type(ElemKind::Bool, {1}), "data",
+                                      true, false);
+  Buffer *second = function.createConstant("b", payload);
+  MemoryPlan plan = planMemory(function);
+  EXPECT_EQ(plan.getOffset(out), 0u);
+  EXPECT_EQ(plan.getOffset(in), 192u);
+  EXPECT_EQ(plan.mutableSize, 256u);
+  EXPECT_EQ(plan.getOffset(first), 0u);
+  EXPECT_EQ(plan.getOffset(second), 128u);
+  EXPECT_EQ(plan.constantSize, 256u);
+  EXPECT_EQ(plan.activationSize, 0u);
+  EXPECT_EQ(plan.getEfficiency(), 1.0);
+}
+
+TEST(MemoryPlan, ABufferBeginsWhereAnotherHasEnded) {
+  IRFunction function("f");
+  Buffer *a = makeActivation(function, 64), *b = makeActivation(function, 64);
+  function.create<AllocInstr>("", a);
+  function.create<DeallocInstr>("", a);
+  function.create<AllocInstr>("", b);
+  function.create<DeallocInstr>("", b);
+  MemoryPlan plan = planMemory(function);
+  EXPECT_EQ(plan.activationSize, 64u);
+  EXPECT_EQ(plan.peakLiveBytes, 64u);
+}
+
+TEST(MemoryPlan, NoBytesNoPlace) {
+  IRFunction function("f");
+  Buffer *a = makeActivation(function, 0), *b = makeActivation(function, 1);
+  function.create<AllocInstr>("", a);
+  function.create<AllocInstr>("", b);
+  function.create<DeallocInstr>("", a);
+  function.create<DeallocInstr>("", b);
+  MemoryPlan plan = planMemory(function);
+  EXPECT_EQ(plan.activationSize, 64u);
+  EXPECT_FALSE(llvm::errorToBool(verifyPlan(function, plan)));
+}
+
+TEST(MemoryPlan, VerifyPlanSeesOverlaps) {
+  IRFunction function("f");
+  Buffer *a = makeActivation(function, 100), *b = makeActivation(function, 64);
+  function.create<AllocInstr>("", a);
+  function.create<AllocInstr>("", b);
+  function.create<DeallocInstr>("", b);
+  function.create<DeallocInstr>("", a);
+  MemoryPlan plan = planMemory(function);
+  plan.offsets[a] = 0;
+  plan.offsets[b] = 64;
+  EXPECT_TRUE(llvm::errorToBool(verifyPlan(function, plan)));
+  plan.offsets[b] = 128;
+  EXPECT_FALSE(llvm::errorToBool(verifyPlan(function, plan)));
+  plan.activationSize = 128; // too small
+  EXPECT_TRUE(llvm::errorToBool(verifyPlan(function, plan)));
+}
+
+} // namespace

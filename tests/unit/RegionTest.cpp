@@ -1,0 +1,179 @@
+//===- RegionTest.cpp - The arithmetic of views ---------------------------===//
+
+#include "glowish/IR/Region.h"
+#include "glowish/Support/Random.h"
+#include "gtest/gtest.h"
+#include <set>
+
+using namespace glowish;
+
+namespace {
+
+/// The elements of a region in the row-major order of its indices.
+std::vector<int64_t> enumerate(const Region &region) {
+  std::vector<int64_t> elements;
+  if (region.isEmpty())
+    return elements;
+  Dims index(region.shape.size(), 0);
+  while (true) {
+    int64_t element = region.offset;
+    for (unsigned d = 0; d < index.size(); ++d)
+      element += index[d] * region.strides[d];
+    elements.push_back(element);
+    unsigned d = index.size();
+    while (d > 0 && ++index[d - 1] == region.shape[d - 1])
+      index[--d] = 0;
+    if (d == 0)
+      return elements;
+  }
+}
+
+/// A slice with steps and a permutation of a tensor of \p shape, some
+/// dimensions repeated.
+Region makeView(Random &random, DimsRef shape) {
+  Dims dense = getDenseStrides(shape);
+  Region region;
+  std::vector<unsigned> order;
+  for (unsigned d = 0; d < shape.size(); ++d)
+    order.insert(order.begin() + random.below(d + 1), d);
+  for (unsigned d : order) {
+    int64_t step = 1 + random.below(2);
+    int64_t start = random.below(shape[d]);
+    int64_t count = 1 + random.below((shape[d] - start - 1) / step + 1);
+    bool reverse = random.below(4) == 0;
+    region.shape.push_back(count);
+    region.strides.push_back((reverse ? -step : step) * dense[d]);
+    region.offset +=
+        (reverse ? start + (count - 1) * step : start) * dense[d];
+    if (random.below(6) == 0) {
+      region.shape.push_back(1 + random.below(3));
+      region.strides.push_back(0);
+    }
+  }
+  return region;
+}
+
+Dims makeShape(Random &random) {
+  Dims shape;
+  for (unsigned rank = random.below(4); shape.size() < rank;)
+    shape.push_back(1 + random.below(5));
+  return shape;
+}
+
+bool isInside(const Region &region, int64_t numElements) {
+  for (int64_t element : enumerate(region))
+    if (element < 0 || element >= numElements)
+      return false;
+  return true;
+}
+
+TEST(Region, ComposeMapsEachIndexToTheSameElement) {
+  Random random(1);
+  unsigned composed = 0;
+  for (unsigned round = 0; round < 20000; ++round) {
+    Region inner = makeView(random, makeShape(random));
+    Region outer = makeView(random, inner.shape);
+    if (random.below(2)) {
+      // Look at the inner region under another shape of as many elements.
+      Dims flat = {inner.getNumElements()};
+      outer = makeView(random, flat);
+    }
+    ASSERT_TRUE(isInside(outer, inner.getNumElements()));
+    std::optional<Region> result = compose(inner, outer);
+    if (!result)
+      continue;
+    ++composed;
+    std::vector<int64_t> through = enumerate(inner), wanted;
+    for (int64_t number : enumerate(outer))
+      wanted.push_back(through[number]);
+    ASSERT_EQ(enumerate(*result), wanted) << "round " << round;
+  }
+  // A function that always gives up would pass otherwise.
+  EXPECT_GT(composed, 15000u);
+}
+
+TEST(Region, ComposeReshapesWhatIsContiguous) {
+  // Rows 2...5 of 7x6, seen as 4x2x3 and as 24.
+  Region rows = {{4, 6}, 12, {6, 1}};
+  auto split = compose(rows, Region::dense({4, 2, 3}));
+  ASSERT_TRUE(split);
+  EXPECT_TRUE(isSame(*split, {{4, 2, 3}, 12, {6, 3, 1}}));
+  auto flat = compose(rows, Region::dense({24}));
+  ASSERT_TRUE(flat);
+  EXPECT_TRUE(isSame(*flat, {{24}, 12, {1}}));
+  // Columns 2...4 of 7x6 have no flat view.
+  EXPECT_FALSE(compose({{7, 3}, 2, {6, 1}}, Region::dense({21})));
+  EXPECT_FALSE(compose({{6, 7}, 0, {1, 6}}, Region::dense({42})));
+}
+
+TEST(Region, DisjointRegionsShareNoElement) {
+  Random random(2);
+  unsigned disjoint = 0, proven = 0;
+  for (unsigned round = 0; round < 20000; ++round) {
+    Dims shape = makeShape(random);
+    Region a = makeView(random, shape), b = makeView(random, shape);
+    std::vector<int64_t> x = enumerate(a), y = enumerate(b);
+    std::set<int64_t> elements(x.begin(), x.end());
+    bool meets = llvm::any_of(y, [&](int64_t e) { return elements.count(e); });
+    disjoint += !meets;
+    if (!areDisjoint(a, b))
+      continue;
+    ++proven;
+    ASSERT_FALSE(meets) << "round " << round;
+  }
+  EXPECT_GT(proven, disjoint / 2);
+}
+
+TEST(Region, PartsOfAConcatenationAreDisjointAlongEachDimension) {
+  Dims shape = {3, 5, 7, 33}, strides = getDenseStrides(shape);
+  for (unsigned d = 0; d < shape.size(); ++d) {
+    Region front = Region::dense(shape), back = front, all = front;
+    front.shape[d] = 2;
+    back.shape[d] -= 2;
+    back.offset += 2 * strides[d];
+    EXPECT_TRUE(areDisjoint(front, back)) << d;
+    EXPECT_FALSE(areDisjoint(front, all)) << d;
+    back.offset -= strides[d];
+    EXPECT_FALSE(areDisjoint(front, back)) << d;
+  }
+}
+
+TEST(Region, InjectiveMeansNoElementTwice) {
+  Random random(3);
+  unsigned injective = 0;
+  for (unsigned round = 0; round < 5000; ++round) {
+    Region region;
+    for (unsigned rank = random.below(4); region.shape.size() < rank;) {
+      region.shape.push_back(1 + random.below(4));
+      region.strides.push_back(int64_t(random.below(20)) - 6);
+    }
+    region.offset = 200;
+    std::vector<int64_t> elements = enumerate(region);
+    std::set<int64_t> distinct(elements.begin(), elements.end());
+    if (!region.isInjective())
+      continue;
+    ++injective;
+    ASSERT_EQ(distinct.size(), elements.size());
+  }
+  EXPECT_GT(injective, 1000u);
+  EXPECT_FALSE((Region{{3}, 0, {0}}).isInjective());
+  EXPECT_TRUE((Region{{1}, 0, {0}}).isInjective());
+}
+
+TEST(Region, BroadcastRepeatsLikeNumpy) {
+  Region region = broadcastTo({{3, 1}, 5, {4, 1}}, {2, 3, 2});
+  EXPECT_EQ(enumerate(region),
+            (std::vector<int64_t>{5, 5, 9, 9, 13, 13, 5, 5, 9, 9, 13, 13}));
+  EXPECT_TRUE(broadcastTo({{1}, 0, {1}}, {0}).isEmpty());
+}
+
+TEST(Region, BoundsOverflowIsNoticed) {
+  EXPECT_FALSE((Region{{3}, 1, {INT64_MAX}}).getBounds());
+  EXPECT_FALSE((Region{{2}, INT64_MAX, {1}}).getBounds());
+  auto bounds = (Region{{3, 2}, 10, {-4, 1}}).getBounds();
+  ASSERT_TRUE(bounds);
+  EXPECT_EQ(bounds->first, 2);
+  EXPECT_EQ(bounds->second, 11);
+}
+
+} // namespace
