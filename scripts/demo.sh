@@ -3,17 +3,23 @@
 # a bundle, links a C program with it, and shows it pictures of digits: those
 # named, or the ones of the example. A file's first character is taken as the
 # digit that it shows; fails if less than 95 % are recognised.
+#
+# Installs and builds what is missing, unless $GLOWISH_BIN names the folder of
+# programs to use.
 set -euo pipefail
 pictures=()
 for picture in "$@"; do pictures+=("$(realpath "$picture")"); done
 cd "$(dirname "$0")/.."
 
-scripts/install-deps.sh
-scripts/build.sh release model-compiler
+if [[ -z ${GLOWISH_BIN:-} ]]; then
+  scripts/install-deps.sh
+  scripts/build.sh release model-compiler
+  GLOWISH_BIN=build/release/bin
+fi
 
 out=$PWD/build/demo
 echo "==> compiling examples/digits/digits.onnx to a bundle"
-build/release/bin/model-compiler -model=examples/digits/digits.onnx \
+"$GLOWISH_BIN/model-compiler" -model=examples/digits/digits.onnx \
   -backend=CPU -emit-bundle="$out" -network-name=digits \
   -bundle-api=static -weights=embed
 echo "==> linking examples/digits/main.c with it"

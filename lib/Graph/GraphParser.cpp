@@ -80,7 +80,7 @@ llvm::Expected<NodeValue> GraphParser::parseValue() {
   return NodeValue(node, unsigned(result));
 }
 
-/// `Kind(%a, none, %b:1) if %p {attributes}`
+/// `Kind(%a, none, %b:1) if (%p) {attributes}`
 llvm::Expected<NodeDraft> GraphParser::parseDraft(NodeValue &predicate) {
   GLOWISH_TRY(std::string kindName, parser.parseIdentifier("a node kind"));
   std::optional<NodeKind> kind = findNodeKind(kindName);
@@ -95,7 +95,9 @@ llvm::Expected<NodeDraft> GraphParser::parseDraft(NodeValue &predicate) {
     draft.operands.push_back(value);
   }
   if (parser.consumeIf("if")) {
+    GLOWISH_CHECK(parser.expect("("));
     GLOWISH_TRY(predicate, parseValue());
+    GLOWISH_CHECK(parser.expect(")"));
   }
   GLOWISH_TRY(draft.attrs, parser.parseAttrs(getNodeInfo(*kind)));
   return draft;

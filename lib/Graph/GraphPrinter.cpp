@@ -32,8 +32,9 @@ void glowish::printNode(llvm::raw_ostream &os, const Node &node) {
   }
   os << ')';
   if (node.hasPredicate()) {
-    os << " if ";
+    os << " if (";
     printValue(os, node.getPredicate());
+    os << ')';
   }
   // Inputs of an epilogue: the element itself and the variadic operands.
   unsigned numInputs = node.getNumOperands() + 2 -

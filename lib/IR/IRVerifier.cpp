@@ -99,7 +99,7 @@ namespace {
 class LifetimeVerifier {
 public:
   llvm::Error visit(const Instruction &instr);
-  llvm::Error finish() const;
+  llvm::Error finish(const IRFunction &function) const;
 
 private:
   llvm::DenseSet<const Buffer *> live, written, ended;
@@ -141,10 +141,11 @@ llvm::Error LifetimeVerifier::visit(const Instruction &instr) {
   return llvm::Error::success();
 }
 
-llvm::Error LifetimeVerifier::finish() const {
-  if (live.empty())
-    return llvm::Error::success();
-  return makeError("{0} activations are never deallocated", live.size());
+llvm::Error LifetimeVerifier::finish(const IRFunction &function) const {
+  for (const auto &buffer : function.getBuffers())
+    if (live.count(buffer.get()))
+      return makeError("'{0}' is never deallocated", buffer->getName());
+  return llvm::Error::success();
 }
 
 llvm::Error glowish::verify(const IRFunction &function) {
@@ -166,5 +167,5 @@ llvm::Error glowish::verify(const IRFunction &function) {
     }
     GLOWISH_CHECK(inInstr(lifetimes.visit(instr)));
   }
-  return lifetimes.finish();
+  return lifetimes.finish(function);
 }

@@ -248,5 +248,13 @@ Buffer *glowish::getView(IRFunction &function, llvm::StringRef name,
   assert(!root->isView() && type.getShape() == DimsRef(region.shape));
   if (type == root->getType() && region.offset == 0 && region.isDense())
     return root;
-  return function.createView(name, root, type, region.offset, region.strides);
+  // A dimension of extent 1 gets the stride with which it would go on from the
+  // next one, so that views that are the same look the same.
+  Dims strides = region.strides;
+  for (unsigned d = strides.size(); d-- > 0;)
+    if (region.shape[d] == 1)
+      strides[d] = d + 1 == strides.size()
+                       ? 1
+                       : strides[d + 1] * region.shape[d + 1];
+  return function.createView(name, root, type, region.offset, strides);
 }

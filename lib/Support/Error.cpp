@@ -1,25 +1,48 @@
 //===- Error.cpp - Errors that users see ----------------------------------===//
 
 #include "glowish/Support/Error.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace glowish;
 
 llvm::Error glowish::addContext(llvm::Error error, const llvm::Twine &prefix) {
-  if (!error)
-    return error;
-  std::string text = prefix.str() + llvm::toString(std::move(error));
-  return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
+  llvm::Error result = llvm::Error::success();
+  llvm::handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase &info) {
+    result = llvm::joinErrors(
+        std::move(result),
+        llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                prefix.str() + info.message()));
+  });
+  return result;
+}
+
+/// Messages quote names from files, which could otherwise steer the terminal.
+static void printEscaped(llvm::raw_ostream &os, llvm::StringRef line) {
+  for (unsigned char c : line)
+    if ((c < 0x20 && c != '\t') || c == 0x7f)
+      os << "\\x" << llvm::hexdigit(c >> 4) << llvm::hexdigit(c & 15);
+    else
+      os << char(c);
 }
 
 int glowish::reportError(llvm::Error error) {
-  llvm::handleAllErrors(std::move(error), [](const llvm::ErrorInfoBase &info) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase &info) {
     llvm::SmallVector<llvm::StringRef> lines;
-    std::string text = info.message();
-    llvm::StringRef(text).rtrim().split(lines, '\n');
-    llvm::errs() << "error: ";
-    for (size_t i = 0; i < lines.size(); ++i)
-      llvm::errs() << (i ? "  " : "") << lines[i] << '\n';
+    std::string message = info.message();
+    llvm::StringRef(message).rtrim().split(lines, '\n');
+    for (size_t i = 0; i < lines.size(); ++i) {
+      os << (i ? "  " : "error: ");
+      printEscaped(os, lines[i]);
+      os << '\n';
+    }
   });
+  llvm::errs() << text;
+  // Where even stderr is full, the exit code is all that is left; LLVM would
+  // end the process with its own.
+  llvm::errs().clear_error();
   return 1;
 }

@@ -1,11 +1,22 @@
 //===- File.cpp - Reading and writing files -------------------------------===//
 
 #include "glowish/Support/File.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/Signals.h"
 
 using namespace glowish;
 namespace fs = llvm::sys::fs;
+
+//===- Reading ------------------------------------------------------------===//
+
+static bool isDevice(fs::file_type type) {
+  return type == fs::file_type::block_file ||
+         type == fs::file_type::character_file ||
+         type == fs::file_type::socket_file;
+}
 
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 glowish::readFile(llvm::StringRef path) {
@@ -14,6 +25,8 @@ glowish::readFile(llvm::StringRef path) {
     return makeError("cannot read '{0}': {1}", path, code.message());
   if (fs::is_directory(status))
     return makeError("cannot read '{0}': it is a directory", path);
+  if (isDevice(status.type()))
+    return makeError("cannot read '{0}': it is a device", path);
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
                                             /*RequiresNullTerminator=*/false);
   if (!buffer)
@@ -22,7 +35,15 @@ glowish::readFile(llvm::StringRef path) {
   return std::move(*buffer);
 }
 
+//===- Writing ------------------------------------------------------------===//
+
+static llvm::Error makeWriteError(llvm::StringRef path, std::error_code code) {
+  return makeError("cannot write '{0}': {1}", path, code.message());
+}
+
 llvm::Error glowish::createDirectories(llvm::StringRef path) {
+  if (path.empty())
+    return makeError("cannot make a folder with an empty name");
   if (std::error_code code = fs::create_directories(path))
     return makeError("cannot make the folder '{0}': {1}", path,
                      code.message());
@@ -32,62 +53,145 @@ llvm::Error glowish::createDirectories(llvm::StringRef path) {
   return llvm::Error::success();
 }
 
-OutputFiles::~OutputFiles() { removeTemporaries(); }
+/// A name that nobody else uses, in the folder of \p path: only within a
+/// folder is renaming atomic. It owes nothing to the file's own name, which
+/// may be as long as the file system allows. (fs::createUniqueFile would read
+/// every '%' of the path as a place for a random digit.)
+static std::string makeTemporaryName(llvm::StringRef path) {
+  llvm::SmallString<128> name(llvm::sys::path::parent_path(path));
+  uint64_t random = uint64_t(llvm::sys::Process::GetRandomNumber()) << 32 |
+                    llvm::sys::Process::GetRandomNumber();
+  llvm::sys::path::append(name,
+                          llvm::formatv(".glowish-{0:x-16}.tmp", random).str());
+  return name.str().str();
+}
 
-void OutputFiles::removeTemporaries() {
+/// Calls create(name) with new names until one is free.
+template <typename CreateFn>
+static std::error_code createUnique(llvm::StringRef path, std::string &name,
+                                    CreateFn create) {
+  std::error_code code;
+  for (unsigned attempt = 0; attempt < 16; ++attempt) {
+    name = makeTemporaryName(path);
+    // Announced before it exists: a signal between the two leaves nothing.
+    llvm::sys::RemoveFileOnSignal(name);
+    code = create(name);
+    if (!code)
+      return code;
+    llvm::sys::DontRemoveFileOnSignal(name);
+    if (code != std::errc::file_exists)
+      break;
+  }
+  name.clear();
+  return code;
+}
+
+static void removeTemporary(std::string &name) {
+  if (name.empty())
+    return;
+  fs::remove(name);
+  llvm::sys::DontRemoveFileOnSignal(name);
+  name.clear();
+}
+
+OutputFiles::~OutputFiles() { discard(); }
+
+void OutputFiles::discard() {
+  llvm::consumeError(closeStreams());
   for (const auto &file : files) {
-    if (file->stream) {
-      file->stream->close();
-      // An unread error would stop the process in the destructor.
-      file->stream->clear_error();
-    }
-    fs::remove(file->temporary);
-    llvm::sys::DontRemoveFileOnSignal(file->temporary);
+    removeTemporary(file->temporary);
+    removeTemporary(file->backup);
   }
   files.clear();
 }
 
 llvm::Expected<llvm::raw_pwrite_stream &>
 OutputFiles::add(llvm::StringRef path) {
-  if (fs::is_directory(path))
+  auto file = std::make_unique<File>();
+  file->path = file->spelling = path.str();
+  fs::file_status status;
+  if (path.empty())
+    return makeError("cannot write a file with an empty name");
+  // Where nothing stands yet, creating the temporary tells what is wrong.
+  bool exists = !fs::status(path, status);
+  if (exists && fs::is_directory(status))
     return makeError("cannot write '{0}': it is a directory", path);
   int descriptor = -1;
-  llvm::SmallString<128> temporary;
-  if (std::error_code code = fs::createUniqueFile(
-          path + ".tmp%%%%%%", descriptor, temporary, fs::OF_None,
-          fs::all_read | fs::owner_write))
-    return makeError("cannot write '{0}': {1}", path, code.message());
-  llvm::sys::RemoveFileOnSignal(temporary);
-  auto file = std::make_unique<File>();
-  file->path = path.str();
-  file->temporary = temporary.str().str();
+  std::error_code code;
+  if (exists && !fs::is_regular_file(status)) {
+    code = fs::openFileForWrite(path, descriptor, fs::CD_OpenExisting);
+  } else {
+    // Renaming would replace a symbolic link and leave its file as it was.
+    llvm::SmallString<128> real;
+    if (exists && fs::is_symlink_file(path) && !fs::real_path(path, real))
+      file->path = real.str().str();
+    code = createUnique(
+        file->path, file->temporary, [&](const std::string &name) {
+          return fs::openFileForWrite(name, descriptor, fs::CD_CreateNew);
+        });
+  }
+  if (code)
+    return makeWriteError(path, code);
   file->stream = std::make_unique<llvm::raw_fd_ostream>(descriptor,
                                                         /*shouldClose=*/true);
   files.push_back(std::move(file));
   return *files.back()->stream;
 }
 
-llvm::Error OutputFiles::commit() {
+/// Closes what is open; the first error that any stream met.
+llvm::Error OutputFiles::closeStreams() {
+  llvm::Error first = llvm::Error::success();
   for (const auto &file : files) {
+    if (!file->stream)
+      continue;
     file->stream->close();
-    if (file->stream->has_error()) {
-      std::error_code code = file->stream->error();
-      file->stream->clear_error();
-      return makeError("cannot write '{0}': {1}", file->path, code.message());
-    }
+    std::error_code code = file->stream->error();
+    // The destructor of a stream with an unread error ends the process.
+    file->stream->clear_error();
     file->stream.reset();
+    if (!code)
+      continue;
+    if (first)
+      continue;
+    first = makeWriteError(file->spelling, code);
   }
-  for (size_t i = 0; i < files.size(); ++i) {
-    File &file = *files[i];
+  return first;
+}
+
+/// Renames the temporaries, or leaves every path as it was.
+llvm::Error OutputFiles::renameAll() {
+  std::vector<File *> renamed;
+  for (const auto &owner : files) {
+    File &file = *owner;
+    if (file.temporary.empty())
+      continue;
+    // A failing rename leaves its own target alone: the last needs no backup.
+    // Neither do file systems without hard links get one; there a failure
+    // takes the new file away, so that at least no mixture stays.
+    if (&owner != &files.back() && fs::exists(file.path))
+      createUnique(file.path, file.backup, [&](const std::string &name) {
+        return fs::create_hard_link(file.path, name);
+      });
     if (std::error_code code = fs::rename(file.temporary, file.path)) {
-      for (size_t done = 0; done < i; ++done)
-        fs::remove(files[done]->path);
-      return makeError("cannot write '{0}': {1}", file.path, code.message());
+      for (File *done : llvm::reverse(renamed)) {
+        if (done->backup.empty() || fs::rename(done->backup, done->path))
+          fs::remove(done->path);
+      }
+      return makeWriteError(file.spelling, code);
     }
     llvm::sys::DontRemoveFileOnSignal(file.temporary);
+    file.temporary.clear();
+    renamed.push_back(&file);
   }
-  files.clear();
   return llvm::Error::success();
+}
+
+llvm::Error OutputFiles::commit() {
+  llvm::Error error = closeStreams();
+  if (!error)
+    error = renameAll();
+  discard();
+  return error;
 }
 
 llvm::Error glowish::writeFile(llvm::StringRef path, llvm::StringRef bytes) {

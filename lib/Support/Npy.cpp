@@ -2,9 +2,14 @@
 
 #include "glowish/Support/Npy.h"
 #include "glowish/Support/File.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Endian.h"
+#include <optional>
+#include <set>
 
 using namespace glowish;
+
+static constexpr llvm::StringLiteral magic = "\x93NUMPY";
 
 namespace {
 
@@ -15,46 +20,125 @@ struct Header {
   std::vector<int64_t> shape;
 };
 
+/// Reads the header, a dictionary literal of Python:
+///   {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+/// in any order of its keys and with either quote.
+class HeaderParser {
+public:
+  explicit HeaderParser(llvm::StringRef text) : rest(text) {}
+  llvm::Expected<Header> parse();
+
+private:
+  bool consume(llvm::StringRef token);
+  std::optional<llvm::StringRef> parseString();
+  llvm::Error parseEntry(llvm::StringRef key);
+  llvm::Error parseElement();
+  llvm::Error parseOrder();
+  llvm::Error parseShape();
+
+  llvm::StringRef rest;
+  Header header;
+};
+
 } // namespace
 
-/// What follows `'key':` in the header's dictionary.
-static llvm::StringRef findValue(llvm::StringRef text, llvm::StringRef key) {
-  size_t at = text.find(key);
-  if (at == llvm::StringRef::npos)
-    return {};
-  return text.substr(at + key.size()).ltrim(": ");
+/// The most dimensions that NumPy itself allows.
+static constexpr size_t maxRank = 64;
+
+bool HeaderParser::consume(llvm::StringRef token) {
+  rest = rest.ltrim();
+  return rest.consume_front(token);
 }
 
-static llvm::Expected<Header> parseHeader(llvm::StringRef text) {
-  Header header;
-  llvm::StringRef descr = findValue(text, "'descr'");
-  if (!descr.consume_front("'"))
+std::optional<llvm::StringRef> HeaderParser::parseString() {
+  rest = rest.ltrim();
+  if (!rest.starts_with("'") && !rest.starts_with("\""))
+    return std::nullopt;
+  size_t end = rest.find(rest[0], 1);
+  if (end == llvm::StringRef::npos)
+    return std::nullopt;
+  llvm::StringRef text = rest.slice(1, end);
+  rest = rest.drop_front(end + 1);
+  return text;
+}
+
+llvm::Error HeaderParser::parseElement() {
+  std::optional<llvm::StringRef> text = parseString();
+  if (!text)
     return makeError("no element type (structured arrays are not supported)");
-  descr = descr.take_until([](char c) { return c == '\''; });
-  header.isBigEndian = descr.consume_front(">");
-  descr = descr.ltrim("<|=");
+  llvm::StringRef element = *text;
+  header.isBigEndian = element.consume_front(">");
+  // '=' is the order of the machine that wrote the file: little-endian on all
+  // that we run on.
+  if (!header.isBigEndian && !element.empty() &&
+      llvm::StringRef("<|=").contains(element[0]))
+    element = element.drop_front();
   static const char *known[] = {"f2", "f4", "f8", "i1", "i2", "i4",
                                 "i8", "u1", "u2", "u4", "u8", "b1"};
-  if (!llvm::is_contained(known, descr))
+  if (!llvm::is_contained(known, element))
     return makeError("element type '{0}' is not supported; accepted: floats, "
                      "integers and bool",
-                     descr);
-  header.element = descr.str();
-  header.isColumnMajor =
-      findValue(text, "'fortran_order'").starts_with("True");
-  llvm::StringRef shape = findValue(text, "'shape'");
-  if (!shape.consume_front("("))
-    return makeError("no shape");
-  shape = shape.take_until([](char c) { return c == ')'; });
-  while (!(shape = shape.ltrim(" ,")).empty()) {
+                     *text);
+  header.element = element.str();
+  return llvm::Error::success();
+}
+
+llvm::Error HeaderParser::parseOrder() {
+  header.isColumnMajor = consume("True");
+  if (!header.isColumnMajor && !consume("False"))
+    return makeError("'fortran_order' is neither True nor False");
+  return llvm::Error::success();
+}
+
+llvm::Error HeaderParser::parseShape() {
+  if (!consume("("))
+    return makeError("'shape' is not a tuple");
+  while (!consume(")")) {
     int64_t extent = 0;
-    if (shape.consumeInteger(10, extent) || extent < 0)
+    rest = rest.ltrim();
+    if (rest.consumeInteger(10, extent) || extent < 0)
       return makeError("a malformed shape");
+    // Python 2 wrote its long integers so.
+    rest.consume_front("L");
     header.shape.push_back(extent);
-    if (header.shape.size() > 64)
-      return makeError("more than 64 dimensions");
+    if (header.shape.size() > maxRank)
+      return makeError("more than {0} dimensions", maxRank);
+    if (!consume(",") && !rest.starts_with(")"))
+      return makeError("a malformed shape");
   }
-  return header;
+  return llvm::Error::success();
+}
+
+llvm::Error HeaderParser::parseEntry(llvm::StringRef key) {
+  if (key == "descr")
+    return parseElement();
+  if (key == "fortran_order")
+    return parseOrder();
+  if (key == "shape")
+    return parseShape();
+  return makeError("an unknown key '{0}' in the header", key);
+}
+
+llvm::Expected<Header> HeaderParser::parse() {
+  std::set<std::string> seen;
+  if (!consume("{"))
+    return makeError("a malformed header");
+  while (!consume("}")) {
+    std::optional<llvm::StringRef> key = parseString();
+    if (!key || !consume(":"))
+      return makeError("a malformed header");
+    if (!seen.insert(key->str()).second)
+      return makeError("'{0}' twice in the header", *key);
+    GLOWISH_CHECK(parseEntry(*key));
+    if (!consume(",") && !rest.ltrim().starts_with("}"))
+      return makeError("a malformed header");
+  }
+  for (const char *key : {"descr", "fortran_order", "shape"})
+    if (!seen.count(key))
+      return makeError("no '{0}' in the header", key);
+  if (!rest.trim().empty())
+    return makeError("text behind the header");
+  return std::move(header);
 }
 
 /// Column-major to row-major.
@@ -63,22 +147,41 @@ static std::vector<uint8_t> transpose(llvm::ArrayRef<uint8_t> bytes,
                                       size_t size) {
   std::vector<uint8_t> result(bytes.size());
   std::vector<int64_t> index(shape.size(), 0);
+  std::vector<size_t> strides(shape.size(), size);
+  for (size_t d = 1; d < shape.size(); ++d)
+    strides[d] = strides[d - 1] * shape[d - 1];
+  size_t source = 0;
   for (size_t at = 0; at < bytes.size(); at += size) {
-    size_t source = 0, stride = 1;
-    for (size_t d = 0; d < shape.size(); ++d) {
-      source += index[d] * stride;
-      stride *= shape[d];
-    }
-    std::copy_n(bytes.begin() + source * size, size, result.begin() + at);
-    for (size_t d = shape.size(); d-- > 0 && ++index[d] == shape[d];)
+    std::copy_n(bytes.begin() + source, size, result.begin() + at);
+    for (size_t d = shape.size(); d-- > 0;) {
+      source += strides[d];
+      if (++index[d] < shape[d])
+        break;
+      source -= index[d] * strides[d];
       index[d] = 0;
+    }
   }
   return result;
 }
 
+/// The bytes of an array, if they can be counted. Extents of zero do not hide
+/// an overflow: whoever multiplies in another order would meet it.
+static std::optional<uint64_t> countBytes(const Header &header, size_t size) {
+  uint64_t bytes = size;
+  bool isEmpty = false;
+  for (int64_t extent : header.shape) {
+    isEmpty |= extent == 0;
+    if (extent && __builtin_mul_overflow(bytes, uint64_t(extent), &bytes))
+      return std::nullopt;
+  }
+  return isEmpty ? 0 : bytes;
+}
+
 static llvm::Expected<NpyArray> parseNpy(llvm::StringRef file) {
-  if (!file.consume_front("\x93NUMPY") || file.size() < 4)
-    return makeError("not a .npy file");
+  if (!file.consume_front(magic))
+    return makeError("not a .npy file{0}", file.empty() ? ": it is empty" : "");
+  if (file.size() < 2)
+    return makeError("the file ends inside its header");
   unsigned version = uint8_t(file[0]);
   if (version < 1 || version > 3)
     return makeError("version {0} of the .npy format is not supported",
@@ -92,16 +195,15 @@ static llvm::Expected<NpyArray> parseNpy(llvm::StringRef file) {
   file = file.drop_front(prefix);
   if (length > file.size())
     return makeError("the file ends inside its header");
-  GLOWISH_TRY(Header header, parseHeader(file.take_front(length)));
+  GLOWISH_TRY(Header header, HeaderParser(file.take_front(length)).parse());
   file = file.drop_front(length);
 
   size_t size = header.element[1] - '0';
-  uint64_t expected = size;
-  for (int64_t extent : header.shape)
-    if (__builtin_mul_overflow(expected, uint64_t(extent), &expected))
-      return makeError("the shape overflows");
-  if (expected != file.size())
-    return makeError("the shape needs {0} bytes, the file has {1}", expected,
+  std::optional<uint64_t> expected = countBytes(header, size);
+  if (!expected)
+    return makeError("the shape overflows");
+  if (*expected != file.size())
+    return makeError("the shape needs {0} bytes, the file has {1}", *expected,
                      file.size());
   NpyArray array;
   array.element = header.element;
@@ -126,17 +228,19 @@ llvm::Expected<NpyArray> glowish::readNpy(llvm::StringRef path) {
 void glowish::writeNpy(llvm::raw_ostream &os, llvm::StringRef element,
                        llvm::ArrayRef<int64_t> shape,
                        llvm::ArrayRef<uint8_t> bytes) {
+  assert(element.size() == 2 && "an element type such as f4");
   std::string header = "{'descr': '";
   header += element[1] == '1' ? "|" : "<";
   header += element.str() + "', 'fortran_order': False, 'shape': (";
   for (size_t i = 0; i < shape.size(); ++i)
     header += (i ? ", " : "") + std::to_string(shape[i]);
   header += shape.size() == 1 ? ",), }" : "), }";
-  constexpr size_t prefix = 10; // magic, version, length
+  size_t prefix = magic.size() + 4; // and version, length
   while ((prefix + header.size() + 1) % 64)
     header += ' ';
   header += '\n';
-  os << "\x93NUMPY" << char(1) << char(0);
+  assert(header.size() <= 0xffff && "the shape does not fit version 1.0");
+  os << magic << char(1) << char(0);
   os << char(header.size() & 0xff) << char(header.size() >> 8) << header;
   os.write(reinterpret_cast<const char *>(bytes.data()), bytes.size());
 }

@@ -31,7 +31,7 @@ KINDS = {1: ("<f4", "float", "f"), 2: ("|u1", "uint8", "B"),
 TRAINED = """
 face_rfb320 face_yunet face_blazeface detect_yolox_nano digits_cntk
 digits_pytorch emotion_resnet20 cifar10_cnn flowers_mobilenetv2 audio_yamnet
-imagenet_squeezenet super_resolution tiny_resnet8 tiny_dscnn_kws
+imagenet_squeezenet super_resolution tiny_resnet8
 tiny_mobilenet_vww tiny_autoencoder
 """.split()
 

@@ -4,10 +4,11 @@
 # Each network runs in the interpreter, in the JIT and as a bundle that is
 # linked with a C program. All outputs must agree with the reference (PyTorch
 # for the exported networks, ONNX Runtime or ONNX's own for the others) to
-# 1e-4 of the output's largest magnitude, and the bundle's object may need
-# nothing but memcpy, memmove and memset. resnet50 is compiled twice, and the
-# files must be the same. Prints a table; exits 1 if a network fails, 77 if
-# there is none to check.
+# 1e-4 of the output's largest magnitude. Magnitudes below 2e-3 count as 2e-3,
+# as the references are not good to 2e-7 themselves (ONNX Runtime's sigmoid of
+# -11 is off by 9e-8). The bundle's object may need nothing but memcpy, memmove
+# and memset. resnet50 is compiled twice, and the files must be the same.
+# Prints a table; exits 1 if a network fails, 77 if there is none to check.
 #
 # Where the networks are: $GLOWISH_MODELS (default build/models; missing ones
 # are written by $GLOWISH_EXPORTER, default ../shared/tools/export_models.py,
@@ -64,8 +65,11 @@ largestError() {
     echo "-"
     return
   fi
-  sed -nE 's/.*\(([^ ]+) of the largest magnitude\).*/\1/p' "$log" |
-    awk '{ value = $1 ~ /^[0-9.]+([eE][-+]?[0-9]+)?$/ ? $1 + 0 : 1e30
+  sed -nE 's/.*largest error ([^ ]+) .*\(([^ ]+) of the largest.*/\1 \2/p' \
+    "$log" |
+    awk '{ value = $2 ~ /^[0-9.]+([eE][-+]?[0-9]+)?$/ ? $2 + 0 : 1e30
+           # $1 / $2 is the largest magnitude.
+           if (value > 0 && $1 / value < 2e-3) value = $1 / 2e-3
            if (value > worst) worst = value }
          END { printf "%.1e\n", worst }'
 }

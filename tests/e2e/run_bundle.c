@@ -75,19 +75,23 @@ static const SymbolTableEntry *findSymbol(const char *name, size_t length,
   return NULL;
 }
 
-/* The largest error as a share of the largest magnitude. */
-static double compare(const float *actual, const float *expected,
-                      uint64_t count) {
-  double error = 0, magnitude = 0;
+/* Prints the largest error and returns it as a share of the largest
+ * magnitude. */
+static double compare(const char *name, const float *actual,
+                      const float *expected, uint64_t count) {
+  double error = 0, magnitude = 0, share;
   uint64_t i;
   for (i = 0; i < count; ++i) {
     double difference = fabs((double)actual[i] - expected[i]);
     if (isnan(difference))
-      return INFINITY;
+      difference = INFINITY;
     error = fmax(error, difference);
     magnitude = fmax(magnitude, fabs(expected[i]));
   }
-  return magnitude > 0 ? error / magnitude : error;
+  share = magnitude > 0 ? error / magnitude : error;
+  printf("%s: largest error %.2e (%.2e of the largest magnitude)\n", name,
+         error, share);
+  return share;
 }
 
 /* If `argument` is PREFIX NAME=FILE: the symbol, and the file's tensor. */
@@ -143,7 +147,7 @@ static void serve(double error, const uint8_t *weights, uint8_t *placeholders,
 int main(int argc, char **argv) {
   uint8_t *weights, *placeholders, *activations, *bytes;
   const SymbolTableEntry *symbol;
-  double error, worst = 0;
+  double worst = 0;
   uint64_t size;
   int i, code, isServing = 0;
   if (argc < 2)
@@ -166,10 +170,9 @@ int main(int argc, char **argv) {
     if ((symbol = readTensor(argv[i], "-expect=", GLOWISH_OUTPUT, &bytes))) {
       if (symbol->elementType != GLOWISH_FLOAT)
         fail("is not float", symbol->name);
-      error = compare((const float *)(placeholders + symbol->offset),
-                      (const float *)bytes, symbol->size);
-      worst = fmax(worst, error);
-      printf("%s: (%.2e of the largest magnitude)\n", symbol->name, error);
+      worst = fmax(worst, compare(symbol->name, (const float *)(placeholders +
+                                                               symbol->offset),
+                                  (const float *)bytes, symbol->size));
       free(bytes);
     }
   }

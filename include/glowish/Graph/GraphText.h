@@ -11,7 +11,7 @@
 //   }
 //
 // A node with several results is written `%topk:2`, and its results are used
-// as `%topk:0` and `%topk:1`. A predicate follows the operands: `if %p`.
+// as `%topk:0` and `%topk:1`. A predicate follows the operands: `if (%p)`.
 // docs/text-forms.md has the grammar.
 //
 //===----------------------------------------------------------------------===//

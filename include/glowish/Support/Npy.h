@@ -25,10 +25,12 @@ struct NpyArray {
 };
 
 /// Reads \p path. Big-endian elements are swapped, column-major arrays put in
-/// rows; structured and object arrays are refused.
+/// rows; structured and object arrays, and files with more or fewer bytes than
+/// the shape needs, are refused.
 llvm::Expected<NpyArray> readNpy(llvm::StringRef path);
 
-/// Writes version 1.0, the data aligned to 64 bytes.
+/// Writes version 1.0, the data aligned to 64 bytes: the same bytes as
+/// numpy.save writes. \p bytes are row-major and little-endian.
 void writeNpy(llvm::raw_ostream &os, llvm::StringRef element,
               llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<uint8_t> bytes);
 

@@ -3,11 +3,15 @@
 #ifndef GLOWISH_SUPPORT_RANDOM_H
 #define GLOWISH_SUPPORT_RANDOM_H
 
+#include <cassert>
+#include <cmath>
 #include <cstdint>
 
 namespace glowish {
 
-/// SplitMix64 (Steele, Lea, Flood 2014): the same numbers on every platform.
+/// SplitMix64 (Steele, Lea, Flood 2014): the same numbers on every platform,
+/// floats included: every step is exact but the last rounding, so that neither
+/// a fused multiply-add nor a C library makes a difference.
 class Random {
 public:
   explicit Random(uint64_t seed) : state(seed) {}
@@ -19,10 +23,24 @@ public:
     return z ^ (z >> 31);
   }
   /// 0 ... bound-1.
-  uint64_t below(uint64_t bound) { return next() % bound; }
-  /// In [low, high).
+  uint64_t below(uint64_t bound) {
+    assert(bound > 0 && "no number is below 0");
+    return next() % bound;
+  }
+  /// In [low, high), which must not be empty.
   float uniform(float low, float high) {
-    return low + float(next() >> 40) * 0x1p-24f * (high - low);
+    assert(low < high && "an empty range");
+    double width = double(high) - double(low);
+    float result = float(double(low) + double(next() >> 40) * 0x1p-24 * width);
+    return result < high ? result : std::nextafter(high, low);
+  }
+  /// Near to normal with mean 0 and variance 1: the sum of twelve uniform
+  /// numbers, in (-6, 6).
+  float normal() {
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < 12; ++i)
+      sum += next() >> 32;
+    return float(double(int64_t(sum + 6) - (int64_t(6) << 32)) * 0x1p-32);
   }
 
 private:

@@ -3,7 +3,8 @@
 #ifndef GLOWISH_SUPPORT_TIMING_H
 #define GLOWISH_SUPPORT_TIMING_H
 
-#include "llvm/Support/FormatVariadic.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <string>
@@ -11,42 +12,33 @@
 
 namespace glowish {
 
-/// Seconds by phase, in the order in which phases were first entered.
+/// Wall-clock seconds by phase, in the order in which phases were first
+/// entered. At most one phase runs at a time.
 class PhaseTimer {
 public:
-  /// Ends the current phase and begins \p name.
-  void begin(llvm::StringRef name) {
-    end();
-    rows.push_back({name.str(), 0.0});
-    start = Clock::now();
-    running = true;
-  }
-  void end() {
-    if (running)
-      rows.back().seconds +=
-          std::chrono::duration<double>(Clock::now() - start).count();
-    running = false;
-  }
+  struct Row {
+    std::string name;
+    double seconds = 0;
+  };
 
-  void print(llvm::raw_ostream &os) const {
-    double total = 0;
-    for (const Row &row : rows)
-      total += row.seconds;
-    for (const Row &row : rows)
-      os << llvm::formatv("{0,-16} {1,9:F3} s {2,5:F1} %\n", row.name,
-                          row.seconds,
-                          total > 0 ? 100 * row.seconds / total : 0.0);
-    os << llvm::formatv("{0,-16} {1,9:F3} s\n", "total", total);
-  }
+  /// Ends the current phase and begins \p name, adding to its earlier time.
+  void begin(llvm::StringRef name);
+  /// Ends the current phase, if there is one.
+  void end();
+  /// Adds \p seconds that were measured elsewhere.
+  void add(llvm::StringRef name, double seconds);
+
+  llvm::ArrayRef<Row> getRows() const { return rows; }
+  double getTotal() const;
+  /// A table of names, seconds and percents, with the total below.
+  void print(llvm::raw_ostream &os) const;
 
 private:
   using Clock = std::chrono::steady_clock;
-  struct Row {
-    std::string name;
-    double seconds;
-  };
+  size_t findRow(llvm::StringRef name);
   std::vector<Row> rows;
   Clock::time_point start;
+  size_t current = 0;
   bool running = false;
 };
 

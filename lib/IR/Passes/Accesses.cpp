@@ -95,19 +95,49 @@ static bool isScattered(const Region &region) {
 }
 
 bool Relocation::isPossible(const Instruction *ignored) const {
+  return llvm::all_of(index.get(from), [&](const Access &access) {
+    if (access.instr == ignored)
+      return true;
+    std::optional<Region> region = map(*access.getBuffer());
+    const OperandInfo &info = access.instr->getOperandInfo(access.operand);
+    return region && (info.isStrided || region->isDense()) &&
+           (!access.isWrite() || region->isInjective()) &&
+           staysApart(access, *region);
+  });
+}
+
+/// Whether the verifier will accept what else the instruction of \p access
+/// touches of the new root, when the access goes to \p region.
+bool Relocation::staysApart(const Access &access, const Region &region) const {
+  auto isApart = [&](const Access &other, const Region &otherRegion) {
+    if (other.operand == access.operand ||
+        (!access.isWrite() && !other.isWrite()) ||
+        areDisjoint(region, otherRegion))
+      return true;
+    const Access &read = access.isWrite() ? other : access;
+    return !read.isWrite() && read.isInPlace() && isSame(region, otherRegion);
+  };
+  for (const Access &other : index.getBetween(from, access.time, access.time)) {
+    std::optional<Region> moved = map(*other.getBuffer());
+    if (!moved || !isApart(other, *moved))
+      return false;
+  }
+  return llvm::all_of(index.getBetween(to, access.time, access.time),
+                      [&](const Access &other) {
+                        return isApart(other, other.getRegion());
+                      });
+}
+
+bool Relocation::isWorthwhile(const Instruction *ignored) const {
   unsigned scattered = 0, reads = 0;
   for (const Access &access : index.get(from)) {
     if (access.instr == ignored)
       continue;
-    std::optional<Region> region = map(*access.getBuffer());
-    const OperandInfo &info = access.instr->getOperandInfo(access.operand);
-    if (!region || (!info.isStrided && !region->isDense()) ||
-        (access.isWrite() && !region->isInjective()))
-      return false;
     reads += access.isRead();
-    if (!isScattered(*region))
+    if (!isScattered(*map(*access.getBuffer())) ||
+        isScattered(access.getRegion()))
       continue;
-    // Reading or writing with a large stride once is what a copy does anyway.
+    // To read or write with a large stride once is what a copy does anyway.
     if (!isElementByElement(*access.instr))
       return false;
     ++scattered;

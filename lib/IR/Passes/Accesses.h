@@ -78,13 +78,18 @@ public:
     return compose(inner, Region::of(buffer));
   }
   /// Whether each access but those of \p ignored can go through its new
-  /// region: it exists, is dense where the record demands that, and is not one
-  /// that makes the instruction much slower than a copy would be.
+  /// region: it exists, is dense where the record demands that, and the
+  /// verifier can see that no instruction overwrites what it reads.
   bool isPossible(const Instruction *ignored) const;
+  /// Whether, as far as memory is read and written with larger strides than
+  /// before, that costs no more than a copy.
+  bool isWorthwhile(const Instruction *ignored) const;
   /// Moves all accesses but those of \p ignored.
   void apply(const Instruction *ignored);
 
 private:
+  bool staysApart(const Access &access, const Region &region) const;
+
   IRFunction &function;
   AccessIndex &index;
   Buffer *from, *to;

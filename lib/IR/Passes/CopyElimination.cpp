@@ -114,7 +114,7 @@ bool CopyEliminator::readSource(CopyInstr &copy) {
   if (!write || write->instr != &copy || index.get(target).size() == 1)
     return false;
   Relocation relocation(function, index, target, source, sourceRegion);
-  if (!relocation.isPossible(&copy) ||
+  if (!relocation.isPossible(&copy) || !relocation.isWorthwhile(&copy) ||
       !sourceSurvives(sourceRegion, source, copy, relocation))
     return false;
   relocation.apply(&copy);
@@ -170,7 +170,7 @@ bool CopyEliminator::writeTarget(CopyInstr &copy) {
       return false;
   }
   Relocation relocation(function, index, source, target, targetRegion);
-  if (!relocation.isPossible(&copy) ||
+  if (!relocation.isPossible(&copy) || !relocation.isWorthwhile(&copy) ||
       !targetIsFree(targetRegion, target, copy, relocation))
     return false;
   relocation.apply(&copy);
@@ -246,7 +246,7 @@ bool CopyEliminator::eliminate(CopyInstr &copy) {
     index.erase(&copy);
     return true;
   }
-  return readSource(copy) || writeTarget(copy) || becomeFill(copy) ||
+  return readSource(copy) || becomeFill(copy) || writeTarget(copy) ||
          reuseDuplicate(copy);
 }
 

@@ -1,7 +1,8 @@
 //===- DeadStores.cpp - Results that nobody reads -------------------------===//
 //
 // One walk from the end of the program to its beginning, keeping for each root
-// the regions that are read later. A write that meets none of them is dead.
+// the regions that are read later, and those that are written before. A write
+// that nobody reads is dead.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,42 +13,56 @@ using namespace glowish;
 
 namespace {
 
-/// The elements of one root that are read after a point of the program.
-class LiveRegions {
+/// What happens to the elements of one root after a point of the program.
+class LaterAccesses {
 public:
-  /// Beyond this many regions everything is taken for live: the walk stays
-  /// linear.
-  static constexpr unsigned limit = 64;
+  /// No more regions than this are kept of either kind: the walk stays linear.
+  static constexpr size_t limit = 64;
 
   void read(const Region &region) {
-    if (regions.size() == limit)
+    llvm::erase_if(overwritten, [&](const Region &other) {
+      return !areDisjoint(other, region);
+    });
+    if (live.size() == limit)
       isAllLive = true;
-    if (!isAllLive && llvm::none_of(regions, [&](const Region &other) {
-          return isSame(other, region);
-        }))
-      regions.push_back(region);
+    else if (!contains(live, region))
+      live.push_back(region);
   }
   /// A write of \p region, all of the root if \p isWhole: what was there
   /// before is not read.
   void overwrite(const Region &region, bool isWhole) {
     if (isWhole) {
-      regions.clear();
+      live.clear();
       isAllLive = false;
-      return;
     }
-    llvm::erase_if(regions, [&](const Region &other) {
+    llvm::erase_if(live, [&](const Region &other) {
       return isSame(other, region);
     });
+    if (overwritten.size() < limit && !contains(overwritten, region))
+      overwritten.push_back(region);
   }
+  /// Whether something may read an element of \p region before it is written
+  /// again.
   bool isRead(const Region &region) const {
-    return isAllLive || llvm::any_of(regions, [&](const Region &other) {
+    if (contains(overwritten, region))
+      return false;
+    return isAllLive || llvm::any_of(live, [&](const Region &other) {
              return !areDisjoint(other, region);
            });
   }
 
 private:
+  static bool contains(llvm::ArrayRef<Region> regions, const Region &region) {
+    return llvm::any_of(regions, [&](const Region &other) {
+      return isSame(other, region);
+    });
+  }
+
+  /// Read before they are written, unless `isAllLive` has taken over.
+  llvm::SmallVector<Region, 2> live;
+  /// Written before an element of them is read.
+  llvm::SmallVector<Region, 2> overwritten;
   bool isAllLive = false;
-  llvm::SmallVector<Region, 2> regions;
 };
 
 class DeadStoreWalk {
@@ -56,7 +71,7 @@ public:
     // The application, or the next run, reads what the program leaves.
     for (const auto &buffer : function.getBuffers())
       if (buffer->getKind() == Buffer::Kind::Mutable)
-        live[buffer.get()].read(Region::of(*buffer));
+        later[buffer.get()].read(Region::of(*buffer));
   }
 
   bool isDead(const Instruction &instr) {
@@ -64,7 +79,7 @@ public:
       if (const Buffer *buffer = instr.getOperand(i))
         if (instr.writes(i) &&
             instr.getOperandInfo(i).role != OperandRole::Scratch &&
-            live[buffer->getRoot()].isRead(Region::of(*buffer)))
+            later[buffer->getRoot()].isRead(Region::of(*buffer)))
           return false;
     return true;
   }
@@ -74,16 +89,16 @@ public:
     for (unsigned i = 0; i < instr.getNumOperands(); ++i)
       if (const Buffer *buffer = instr.getOperand(i))
         if (instr.writes(i) && !instr.reads(i))
-          live[buffer->getRoot()].overwrite(Region::of(*buffer),
+          later[buffer->getRoot()].overwrite(Region::of(*buffer),
                                             isWholeRoot(*buffer));
     for (unsigned i = 0; i < instr.getNumOperands(); ++i)
       if (const Buffer *buffer = instr.getOperand(i))
         if (instr.reads(i))
-          live[buffer->getRoot()].read(Region::of(*buffer));
+          later[buffer->getRoot()].read(Region::of(*buffer));
   }
 
 private:
-  llvm::DenseMap<const Buffer *, LiveRegions> live;
+  llvm::DenseMap<const Buffer *, LaterAccesses> later;
 };
 
 } // namespace

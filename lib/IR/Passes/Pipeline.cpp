@@ -14,7 +14,11 @@ llvm::ArrayRef<IRPass> glowish::getIRPasses() {
 
 const Pipeline &glowish::getIRPipeline() {
   static const Pipeline pipeline = {
-      {{"copy-elimination", "fuse-loops", "dse"}, /*toFixedPoint=*/true},
+      // Nesting first: it looks for parts that are copied twice, and the
+      // elimination of copies would remove one of the two.
+      {{"nest-concats", "copy-elimination", "fuse-loops", "fuse-epilogues",
+        "dse"},
+       /*toFixedPoint=*/true},
       {{"share-buffers", "merge-views", "place-lifetimes"},
        /*toFixedPoint=*/false},
   };

@@ -103,6 +103,9 @@ llvm::Expected<int64_t> OpContext::getAxis(llvm::StringRef name,
                                            int64_t defaultValue,
                                            unsigned rank) const {
   GLOWISH_TRY(int64_t axis, getInt(name, defaultValue));
+  // Some exporters write -1 as an unsigned 32-bit number.
+  if (axis > INT32_MAX && axis <= UINT32_MAX)
+    axis = int32_t(axis);
   if (axis < -int64_t(rank) || axis >= int64_t(rank))
     return makeError("attribute '{0}' is {1}; accepted for rank {2}: {3} to "
                      "{4}",

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# package.sh BUILD_FOLDER: installs that build and makes the digits example with
+# the installed package only: find_package(glowish), glowish_add_bundle().
+set -euo pipefail
+build=$(realpath "$1")
+cd "$(dirname "$0")/../.."
+
+work=$build/package-test
+rm -rf "$work"
+cmake --install "$build" --prefix "$work/prefix" >"$build/package-test.log"
+cmake -S examples/digits -B "$work/digits" -G Ninja \
+  -DCMAKE_C_COMPILER=clang-19 -DCMAKE_BUILD_TYPE=Release \
+  -Dglowish_DIR="$(echo "$work"/prefix/lib*/cmake/glowish)"
+cmake --build "$work/digits"
+cd examples/digits/pictures
+"$work/digits/recognise" 3_0.png | tee "$work/answer.txt"
+grep -q '^3 .*3_0.png' "$work/answer.txt"
+
+# Nothing of the build folder is needed once the package is installed.
+! grep -r --include='*.cmake' -F "$build/lib" "$work/prefix" || exit 1

@@ -1,0 +1,20 @@
+"""Text tests: tools run on small inputs, their output matched by FileCheck."""
+
+import os
+import lit.formats
+
+config.name = "glowish"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".test"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.build_dir, "tests", "lit")
+config.environment["PATH"] = os.pathsep.join(
+    [config.tools_dir, config.llvm_bin_dir, os.environ["PATH"]])
+config.substitutions.append(("%root", config.source_root))
+config.substitutions.append(("%cc", config.c_compiler))
+config.substitutions.append(("%cxx", config.cxx_compiler))
+if config.sanitize:
+    config.available_features.add("asan")
+    config.environment["ASAN_OPTIONS"] = "detect_leaks=0"
+if os.geteuid() != 0:
+    config.available_features.add("not-root")
