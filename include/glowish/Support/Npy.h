@@ -29,8 +29,8 @@ struct NpyArray {
 /// the shape needs, are refused.
 llvm::Expected<NpyArray> readNpy(llvm::StringRef path);
 
-/// Writes version 1.0, the data aligned to 64 bytes: the same bytes as
-/// numpy.save writes. \p bytes are row-major and little-endian.
+/// Writes version 1.0, the data aligned to 64 bytes. \p bytes are row-major
+/// and little-endian.
 void writeNpy(llvm::raw_ostream &os, llvm::StringRef element,
               llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<uint8_t> bytes);
 

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# rooms.sh: no library includes a header of a library to its right in the order
+# of docs/architecture.md.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+rooms=(Support Base Ops Graph Importer Optimizer IR IRGen Backends Driver)
+wrong=0
+for i in "${!rooms[@]}"; do
+  for later in "${rooms[@]:i+1}"; do
+    found=$(grep -rnE "#include \"glowish/$later/" \
+      "include/glowish/${rooms[i]}" "lib/${rooms[i]}" || true)
+    if [[ -n $found ]]; then
+      printf '%s must not know %s:\n%s\n' "${rooms[i]}" "$later" "$found"
+      wrong=1
+    fi
+  done
+done
+exit $wrong

@@ -1,0 +1,411 @@
+//===- SupportTest.cpp - Errors, files, checksums, small tools ------------===//
+
+#include "ChildProcess.h"
+#include "Messages.h"
+#include "TestFolder.h"
+#include "glowish/Support/Checksum.h"
+#include "glowish/Support/File.h"
+#include "glowish/Support/Logging.h"
+#include "glowish/Support/Pass.h"
+#include "glowish/Support/Progress.h"
+#include "glowish/Support/Random.h"
+#include "glowish/Support/Timing.h"
+#include "llvm/ADT/StringExtras.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include <glog/logging.h>
+#include <thread>
+
+using namespace glowish;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+namespace {
+
+//===- Errors -------------------------------------------------------------===//
+
+TEST(Error, FormatsItsArguments) {
+  EXPECT_EQ(getMessage(makeError("node '{0}': {1} of {2}", "conv{9}", 3, 4.5)),
+            "node 'conv{9}': 3 of 4.50");
+}
+
+TEST(Error, ContextPrefixesEachMessage) {
+  EXPECT_EQ(getMessage(addContext(llvm::Error::success(), "a: ")), "");
+  EXPECT_EQ(getMessage(addContext(makeError("b"), "a: ")), "a: b");
+  llvm::Error both = llvm::joinErrors(makeError("b"), makeError("c"));
+  EXPECT_EQ(getMessage(addContext(std::move(both), "a: ")), "a: b\na: c");
+}
+
+llvm::Expected<int> halve(int value) {
+  if (value % 2)
+    return makeError("{0} is odd", value);
+  return value / 2;
+}
+
+llvm::Error refuse(int value) {
+  GLOWISH_TRY(int half, halve(value));
+  GLOWISH_TRY(half, halve(half));
+  GLOWISH_CHECK(half == 7 ? makeError("seven") : llvm::Error::success());
+  return makeError("reached {0}", half);
+}
+
+TEST(Error, MacrosPropagate) {
+  EXPECT_EQ(getMessage(refuse(3)), "3 is odd");
+  EXPECT_EQ(getMessage(refuse(6)), "3 is odd");
+  EXPECT_EQ(getMessage(refuse(28)), "seven");
+  EXPECT_EQ(getMessage(refuse(32)), "reached 8");
+}
+
+TEST(Error, ReportPrintsOneErrorLineEach) {
+  ChildResult child = runChild([] {
+    return reportError(llvm::joinErrors(
+        makeError("first:\nitem 1\nitem 2\n"), makeError("second")));
+  });
+  EXPECT_EQ(child.exitCode, 1);
+  EXPECT_EQ(child.text, "error: first:\n  item 1\n  item 2\nerror: second\n");
+}
+
+TEST(Error, ReportEscapesControlCharacters) {
+  ChildResult child = runChild([] {
+    return reportError(makeError("node '\x1b[2J\r\x7f\t\xc3\xa4'"));
+  });
+  EXPECT_EQ(child.text, "error: node '\\x1B[2J\\x0D\\x7F\t\xc3\xa4'\n");
+}
+
+TEST(Error, ReportSurvivesAFullStderr) {
+  ChildResult child = runChild([] {
+    int full = open("/dev/full", O_WRONLY);
+    dup2(full, STDERR_FILENO);
+    int code = reportError(makeError("nobody reads this"));
+    return llvm::errs().has_error() ? 70 : code;
+  });
+  EXPECT_EQ(child.exitCode, 1);
+}
+
+//===- Checksum -----------------------------------------------------------===//
+
+/// The form that a bundle's header has: byte by byte, no word loads.
+uint64_t checksumByBytes(llvm::ArrayRef<uint8_t> bytes) {
+  auto step = [](uint64_t lane, uint64_t word) {
+    lane = (lane ^ word) * 0x9E3779B97F4A7C15u;
+    return (lane << 29) | (lane >> 35);
+  };
+  uint64_t lanes[4] = {1, 2, 3, 4}, result = 5;
+  for (size_t i = 0; i < bytes.size(); i += 8) {
+    uint64_t word = 0;
+    for (size_t k = 0; k < 8 && i + k < bytes.size(); ++k)
+      word |= uint64_t(bytes[i + k]) << (8 * k);
+    lanes[i / 8 % 4] = step(lanes[i / 8 % 4], word);
+  }
+  for (uint64_t lane : lanes)
+    result = step(result, lane);
+  return step(result, bytes.size());
+}
+
+std::vector<uint8_t> makeBytes(size_t size) {
+  std::vector<uint8_t> bytes(size);
+  for (size_t i = 0; i < size; ++i)
+    bytes[i] = uint8_t(i * 37 + 11);
+  return bytes;
+}
+
+TEST(Checksum, KnownValues) {
+  // Bundles in the field state these: they must never change.
+  EXPECT_EQ(checksum64({}), 0xAB51B6B6C500461Eu);
+  EXPECT_EQ(checksum64(makeBytes(1)), 0xDB519AD4CDA04F46u);
+  EXPECT_EQ(checksum64(makeBytes(1000)), 0xF561C643A629686Fu);
+}
+
+TEST(Checksum, EveryLengthAndAlignment) {
+  std::vector<uint8_t> bytes = makeBytes(300);
+  for (size_t offset = 0; offset < 8; ++offset)
+    for (size_t size = 0; size + offset <= bytes.size(); ++size) {
+      auto part = llvm::ArrayRef(bytes).slice(offset, size);
+      ASSERT_EQ(checksum64(part), checksumByBytes(part)) << size;
+    }
+}
+
+TEST(Checksum, SeesDamage) {
+  std::vector<uint8_t> bytes = makeBytes(99);
+  uint64_t good = checksum64(bytes);
+  for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    bytes[bit / 8] ^= 1 << bit % 8;
+    EXPECT_NE(checksum64(bytes), good) << bit;
+    bytes[bit / 8] ^= 1 << bit % 8;
+  }
+  for (size_t word = 0; word + 16 <= 96; word += 8) {
+    std::vector<uint8_t> swapped = bytes;
+    std::swap_ranges(swapped.begin() + word, swapped.begin() + word + 8,
+                     swapped.begin() + word + 8);
+    EXPECT_NE(checksum64(swapped), good) << word;
+  }
+  bytes.push_back(0);
+  EXPECT_NE(checksum64(bytes), good);
+}
+
+//===- Random -------------------------------------------------------------===//
+
+TEST(Random, KnownNumbers) {
+  // Published values of SplitMix64.
+  Random zero(0), other(1234567);
+  EXPECT_EQ(zero.next(), 0xE220A8397B1DCDAFu);
+  EXPECT_EQ(zero.next(), 0x6E789E6AA1B965F4u);
+  EXPECT_EQ(zero.next(), 0x06C45D188009454Fu);
+  EXPECT_EQ(other.next(), 6457827717110365317u);
+  EXPECT_EQ(other.next(), 3203168211198807973u);
+}
+
+TEST(Random, BelowReachesEveryNumber) {
+  Random random(3);
+  bool seen[7] = {};
+  for (int i = 0; i < 1000; ++i) {
+    uint64_t number = random.below(7);
+    ASSERT_LT(number, 7u);
+    seen[number] = true;
+  }
+  EXPECT_TRUE(llvm::all_of(seen, [](bool was) { return was; }));
+}
+
+TEST(Random, UniformStaysBelowItsUpperEnd) {
+  // Between 1 and 2 the largest draws round up to 2.
+  Random random(1);
+  double sum = 0;
+  constexpr int draws = 1 << 25;
+  for (int i = 0; i < draws; ++i) {
+    float number = random.uniform(1, 2);
+    ASSERT_TRUE(number >= 1 && number < 2) << i;
+    sum += number;
+  }
+  EXPECT_NEAR(sum / draws, 1.5, 1e-3);
+}
+
+TEST(Random, UniformOverAllFloats) {
+  constexpr float most = std::numeric_limits<float>::max();
+  Random random(5);
+  for (int i = 0; i < 1000; ++i) {
+    float number = random.uniform(-most, most);
+    ASSERT_TRUE(number >= -most && number < most) << number;
+  }
+}
+
+TEST(Random, NormalHasItsMoments) {
+  Random random(2);
+  double sum = 0, squares = 0;
+  int beyondOne = 0;
+  constexpr int draws = 200000;
+  for (int i = 0; i < draws; ++i) {
+    double number = random.normal();
+    ASSERT_LT(std::abs(number), 6.0);
+    sum += number;
+    squares += number * number;
+    beyondOne += std::abs(number) > 1;
+  }
+  EXPECT_NEAR(sum / draws, 0.0, 0.01);
+  EXPECT_NEAR(squares / draws, 1.0, 0.02);
+  // 31.7 % of a normal distribution, 42 % of a uniform one.
+  EXPECT_NEAR(double(beyondOne) / draws, 0.317, 0.01);
+}
+
+TEST(Random, FloatsAreTheSameEverywhere) {
+  Random random(42);
+  EXPECT_EQ(random.uniform(-1, 1), 0x1.eeb9900000000p-2f);
+  EXPECT_EQ(random.uniform(0.1f, 0.7f), 0x1.914c420000000p-3f);
+  EXPECT_EQ(random.normal(), -0x1.863efc0000000p-1f);
+}
+
+//===- Timing -------------------------------------------------------------===//
+
+TEST(PhaseTimer, AddsUpByName) {
+  PhaseTimer timer;
+  timer.end();
+  EXPECT_TRUE(timer.getRows().empty());
+  timer.begin("lower");
+  std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  timer.begin("plan");
+  timer.begin("lower");
+  std::this_thread::sleep_for(std::chrono::milliseconds(4));
+  timer.end();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  timer.end();
+  ASSERT_EQ(timer.getRows().size(), 2u);
+  EXPECT_EQ(timer.getRows()[0].name, "lower");
+  EXPECT_EQ(timer.getRows()[1].name, "plan");
+  EXPECT_GE(timer.getRows()[0].seconds, 0.007);
+  EXPECT_EQ(timer.getTotal(),
+            timer.getRows()[0].seconds + timer.getRows()[1].seconds);
+}
+
+TEST(PhaseTimer, PrintsATable) {
+  PhaseTimer timer;
+  timer.add("import", 0.25);
+  timer.add("a phase with a long name", 1.5);
+  timer.add("import", 0.25);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  timer.print(os);
+  EXPECT_EQ(text, "import                        0.500 s   25.0 %\n"
+                  "a phase with a long name      1.500 s   75.0 %\n"
+                  "total                         2.000 s  100.0 %\n");
+}
+
+TEST(PhaseTimer, PrintsNothingMeasured) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  PhaseTimer().print(os);
+  EXPECT_EQ(text, "total      0.000 s    0.0 %\n");
+}
+
+//===- Progress -----------------------------------------------------------===//
+
+int showProgress() {
+  Progress progress("layers", 1000);
+  progress.show("reading");
+  for (int i = 0; i < 1000; ++i)
+    progress.step();
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  progress.step(0);
+  return 0;
+}
+
+TEST(Progress, IsSilentInAPipe) {
+  ChildResult child = runChild(showProgress);
+  EXPECT_EQ(child.exitCode, 0);
+  EXPECT_EQ(child.text, "");
+}
+
+TEST(Progress, RewritesOneLineOnATerminal) {
+  ChildResult child = runChild(
+      [] {
+        setenv("TERM", "xterm", 1);
+        return showProgress();
+      },
+      ChildOutput::Terminal);
+  EXPECT_THAT(child.text, StartsWith("\r\x1b[Kreading ..."));
+  EXPECT_THAT(child.text, HasSubstr("\r\x1b[Klayers 1000/1000 (100 %)"));
+  EXPECT_THAT(child.text, Not(HasSubstr("\n")));
+  EXPECT_TRUE(llvm::StringRef(child.text).ends_with("\r\x1b[K"));
+  // A thousand steps in no time: at most ten lines a second, and the sleep.
+  EXPECT_LT(llvm::StringRef(child.text).count("layers"), 20u);
+}
+
+TEST(Progress, KeepsToTheWidthOfTheTerminal) {
+  ChildResult child = runChild(
+      [] {
+        setenv("TERM", "xterm", 1);
+        setenv("COLUMNS", "12", 1);
+        Progress progress;
+        progress.show("0123456789abcdef");
+        progress.clear();
+        llvm::errs() << "after";
+        return 0;
+      },
+      ChildOutput::Terminal);
+  EXPECT_EQ(child.text, "\r\x1b[K0123456789a\r\x1b[Kafter");
+}
+
+TEST(Progress, IsSilentOnADumbTerminal) {
+  ChildResult child = runChild(
+      [] {
+        setenv("TERM", "dumb", 1);
+        return showProgress();
+      },
+      ChildOutput::Terminal);
+  EXPECT_EQ(child.text, "");
+}
+
+//===- Logging ------------------------------------------------------------===//
+
+int writeLogs(llvm::StringRef folder, int verbosity) {
+  FLAGS_log_dir = folder.str();
+  FLAGS_logtostderr = false;
+  initLogging("program", verbosity);
+  initLogging("program", verbosity);
+  VLOG(2) << "verbose 2";
+  VLOG(1) << "verbose 1";
+  LOG(INFO) << "information";
+  LOG(WARNING) << "warning";
+  LOG(ERROR) << "failure";
+  return 0;
+}
+
+class LoggingTest : public TestFolder {};
+
+TEST_F(LoggingTest, IsSilentBelowAnError) {
+  ChildResult child = runChild([&] { return writeLogs(folder, 0); });
+  EXPECT_EQ(child.exitCode, 0);
+  EXPECT_THAT(child.text, HasSubstr("failure"));
+  EXPECT_THAT(child.text, Not(HasSubstr("warning")));
+  EXPECT_THAT(child.text, Not(HasSubstr("information")));
+  EXPECT_THAT(child.text, Not(HasSubstr("verbose")));
+  EXPECT_THAT(list(), ElementsAre());
+}
+
+TEST_F(LoggingTest, SpeaksUpToItsVerbosity) {
+  ChildResult child = runChild([&] { return writeLogs(folder, 1); });
+  EXPECT_THAT(child.text, HasSubstr("information"));
+  EXPECT_THAT(child.text, HasSubstr("verbose 1"));
+  EXPECT_THAT(child.text, Not(HasSubstr("verbose 2")));
+  EXPECT_THAT(list(), ElementsAre());
+}
+
+//===- Passes -------------------------------------------------------------===//
+
+llvm::Expected<bool> countDown(int &unit, const int &step) {
+  if (unit < step)
+    return false;
+  unit -= step;
+  return true;
+}
+llvm::Expected<bool> fail(int &, const int &) { return makeError("broken"); }
+llvm::Expected<bool> toggle(int &unit, const int &) {
+  unit = -unit;
+  return true;
+}
+
+const PassInfo<int, int> passes[] = {
+    {"down", "", countDown}, {"fail", "", fail}, {"toggle", "", toggle}};
+
+llvm::Expected<bool> run(const Pipeline &pipeline, int &unit,
+                         const PassHooks<int> &hooks = {}) {
+  return runPipeline<int, int>(pipeline, passes, unit, 3, hooks);
+}
+
+TEST(Pass, RunsOnceOrToAFixedPoint) {
+  int unit = 20;
+  EXPECT_TRUE(llvm::cantFail(run({{{"down", "down"}}}, unit)));
+  EXPECT_EQ(unit, 14);
+  EXPECT_TRUE(llvm::cantFail(run({{{"down"}, /*toFixedPoint=*/true}}, unit)));
+  EXPECT_EQ(unit, 2);
+  EXPECT_FALSE(llvm::cantFail(run({{{"down"}, true}}, unit)));
+}
+
+TEST(Pass, PassesThatUndoEachOtherStop) {
+  int unit = 1;
+  EXPECT_TRUE(llvm::cantFail(run({{{"toggle"}, true}}, unit)));
+}
+
+TEST(Pass, ErrorsStopThePipeline) {
+  int unit = 20;
+  EXPECT_EQ(getMessage(run({{{"down", "fail", "down"}}}, unit)), "broken");
+  EXPECT_EQ(unit, 17);
+  EXPECT_EQ(getMessage(run({{{"absent"}}}, unit)),
+            "there is no pass called 'absent'");
+}
+
+TEST(Pass, HooksSeeEveryRun) {
+  std::vector<std::string> log;
+  PassHooks<int> hooks;
+  hooks.after = [&](llvm::StringRef pass, int &unit, bool changed) {
+    log.push_back((pass + " " + llvm::Twine(unit) + (changed ? "*" : "")).str());
+    return unit == 8 ? makeError("eight") : llvm::Error::success();
+  };
+  int unit = 4;
+  EXPECT_TRUE(llvm::cantFail(run({{{"down"}, true}}, unit, hooks)));
+  EXPECT_THAT(log, ElementsAre("down 1*", "down 1"));
+  unit = 14;
+  EXPECT_EQ(getMessage(run({{{"down"}, true}}, unit, hooks)), "eight");
+}
+
+} // namespace
