@@ -93,6 +93,13 @@ def Elu : Unary<"select(x < 0.0, (exp(min(x, 0.0)) - 1.0) * alpha, x)",
   let Source = "ONNX Elu-6";
 }
 
+def Selu : Unary<"select(x > 0.0, x, (exp(min(x, 0.0)) - 1.0) * alpha) * gamma",
+                 "Scaled exponential linear unit"> {
+  let Attributes = [Attr<Float, "alpha", "limit towards -infinity, negated">,
+                    Attr<Float, "gamma", "factor of the result">];
+  let Source = "ONNX Selu-6";
+}
+
 //===- Comparison and choice ------------------------------------------------===//
 
 let ResultKind = "Bool" in {

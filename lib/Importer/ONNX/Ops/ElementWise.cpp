@@ -65,6 +65,13 @@ static llvm::Error importHardSigmoid(OpContext &op) {
   return op.setOutput(0, op.create<HardSigmoidNode>(x, alpha, beta));
 }
 
+static llvm::Error importSelu(OpContext &op) {
+  GLOWISH_TRY(NodeValue x, op.getInput(0));
+  GLOWISH_TRY(double alpha, op.getFloat("alpha", 1.67326319217681884765625));
+  GLOWISH_TRY(double gamma, op.getFloat("gamma", 1.05070102214813232421875));
+  return op.setOutput(0, op.create<SeluNode>(x, alpha, gamma));
+}
+
 /// Clip's bounds: attributes before opset 11, inputs since then, which need
 /// not be constants.
 static llvm::Error importClip(OpContext &op) {
@@ -172,6 +179,7 @@ static OnnxOperator leakyReluOp("LeakyRelu", 1,
                                 WithAlpha<LeakyReluNode>::import<1>);
 static OnnxOperator eluOp("Elu", 1, WithAlpha<EluNode>::import<100>);
 static OnnxOperator hardSigmoidOp("HardSigmoid", 1, importHardSigmoid);
+static OnnxOperator seluOp("Selu", 1, importSelu);
 static OnnxOperator clipOp("Clip", 1, importClip);
 static OnnxOperator preluOp("PRelu", 1, importPRelu);
 static OnnxOperator whereOp("Where", 9, importWhere);
