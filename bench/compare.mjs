@@ -25,6 +25,7 @@ ratios within a round. Writes compare.json and compare.svg.
   --cpu N            the processor to run on (default: the last)
   --no-torch         leave PyTorch out
   --out DIR          where the results go (default build/bench)
+  --doc              also put table and picture in docs/performance.md
 
 Networks are folders of $GLOWISH_MODELS (default build/models); missing ones
 are written by $GLOWISH_EXPORTER (default ../shared/tools/export_models.py).`;
@@ -45,6 +46,7 @@ function readOptions() {
     cpu: {type: 'string', default: String(availableParallelism() - 1)},
     'no-torch': {type: 'boolean', default: false},
     out: {type: 'string', default: 'build/bench'},
+    doc: {type: 'boolean', default: false},
     help: {type: 'boolean', default: false},
   }});
   if (values.help) {
@@ -54,7 +56,8 @@ function readOptions() {
   return {
     networks: values.networks.split(','), rounds: Number(values.rounds),
     milliseconds: Number(values.milliseconds), cpu: Number(values.cpu),
-    out: values.out, torch: !values['no-torch'] && hasTorch(),
+    out: values.out, doc: values.doc,
+    torch: !values['no-torch'] && hasTorch(),
     models: process.env.GLOWISH_MODELS ?? 'build/models',
     exporter: process.env.GLOWISH_EXPORTER ??
         '../shared/tools/export_models.py',
@@ -187,26 +190,42 @@ function report(results, options) {
   const ratio = (engine) => geometricMean(results.map(
       ({times}) => medianRatio(times[engine], times.glowish)));
   const machine = getMachine();
-  console.log(makeTable(results, peak));
-  console.log(`\n${machine}, one core; FMA peak ${peak.toFixed(1)} GFLOP/s; ` +
-      Object.entries(versions).map((pair) => pair.join(' ')).join(', ') +
-      `; batch 1, medians of ${options.rounds} rounds`);
-  console.log(`A call of ONNX Runtime through Node.js takes ${
-      (1000 * call).toFixed(1)} us, which is taken off its times below 1 ms.`);
-  for (const engine of Object.keys(versions))
-    console.log(`Geometric mean of ${engine} / glowish: ${
-        ratio(engine).toFixed(2)}`);
-  const rows = results.map(({name, flops, times}) => ({
-    name, rates: Object.fromEntries(engines.map(
-        (engine) => [engine, flops / median(times[engine]) / 1e6])),
-  }));
-  const shown = engines.filter((engine) => engine === 'glowish' ||
-                                           versions[engine]);
-  writeFileSync(join(options.out, 'compare.svg'),
-                drawChart(rows, shown, peak));
+  const lines = [
+    makeTable(results, peak), '',
+    `${machine}, one core; FMA peak ${peak.toFixed(1)} GFLOP/s; ` +
+        Object.entries(versions).map((pair) => pair.join(' ')).join(', ') +
+        `; batch 1, medians of ${options.rounds} rounds.`,
+    `A call of ONNX Runtime through Node.js takes ${
+        (1000 * call).toFixed(1)} us, which is taken off its times below 1 ms.`,
+    ...Object.keys(versions).map((engine) => `Geometric mean of ${
+        engine} / glowish: ${ratio(engine).toFixed(2)}.`),
+  ];
+  console.log(lines.join('\n'));
+  const chart = drawChart(
+      results.map(({name, flops, times}) => ({
+        name, rates: Object.fromEntries(engines.map(
+            (engine) => [engine, flops / median(times[engine]) / 1e6])),
+      })),
+      engines.filter((engine) => engine === 'glowish' || versions[engine]),
+      peak);
+  writeFileSync(join(options.out, 'compare.svg'), chart);
   writeFileSync(join(options.out, 'compare.json'), JSON.stringify(
       {machine, peak, call, versions, rounds: options.rounds, results},
       null, 1) + '\n');
+  if (options.doc)
+    updateDocument(lines.join('\n'), chart);
+}
+
+// Replaces what stands between the markers of docs/performance.md.
+function updateDocument(text, chart) {
+  const path = 'docs/performance.md';
+  const [begin, end] = ['<!-- bench/compare: begin -->\n',
+                        '<!-- bench/compare: end -->'];
+  const document = readFileSync(path, 'utf8');
+  const [before, rest] = document.split(begin);
+  writeFileSync(path, before + begin + '\n' + text + '\n\n' +
+                          rest.slice(rest.indexOf(end)));
+  writeFileSync('docs/images/compare.svg', chart);
 }
 
 const options = readOptions();

@@ -68,10 +68,10 @@ void ArenaPlanner::computePeak() {
     size_t first = llvm::lower_bound(times, interval.begin) - times.begin();
     size_t last = llvm::lower_bound(times, interval.end) - times.begin();
     unsigned row = last > first + 1 ? llvm::Log2_64(last - first) : 0;
-    peakDuring.push_back(last == first
-                             ? 0
-                             : std::max(table[row][first],
-                                        table[row][last - (1u << row)]));
+    peakDuring.push_back(
+        last == first
+            ? 0
+            : std::max(table[row][first], table[row][last - (1u << row)]));
   }
 }
 
@@ -96,7 +96,8 @@ bool ArenaPlanner::findNeighbours() {
   return true;
 }
 
-//===- Placing at run time --------------------------------------------------===//
+//===- Placing at run time
+//--------------------------------------------------===//
 
 namespace {
 
@@ -180,7 +181,8 @@ void ArenaPlanner::placeInTime() {
   keepIfBest(free.getEnd());
 }
 
-//===- Placing in any order -------------------------------------------------===//
+//===- Placing in any order
+//-------------------------------------------------===//
 
 /// The lowest gap between the placed neighbours that is large enough, or the
 /// smallest such gap.
@@ -209,8 +211,7 @@ uint64_t ArenaPlanner::placeInOrder(const Order &order, bool bestFit) {
   isPlaced.assign(intervals.size(), false);
   uint64_t arena = 0;
   for (unsigned number : order) {
-    offsets[number] =
-        intervals[number].size ? findPlace(number, bestFit) : 0;
+    offsets[number] = intervals[number].size ? findPlace(number, bestFit) : 0;
     isPlaced[number] = intervals[number].size != 0;
     arena = std::max(arena, offsets[number] + intervals[number].size);
   }

@@ -13,8 +13,7 @@ class IRParser {
 public:
   IRParser(llvm::StringRef text, llvm::StringRef fileName,
            std::shared_ptr<llvm::MemoryBuffer> sideFile)
-      : fileName(fileName), parser(text, fileName.str(), std::move(sideFile)) {
-  }
+      : fileName(fileName), parser(text, fileName.str(), std::move(sideFile)) {}
 
   llvm::Expected<std::unique_ptr<IRFunction>> parse();
 
@@ -93,8 +92,8 @@ llvm::Error IRParser::parseBuffer() {
     GLOWISH_TRY(Type type, parseColonType());
     GLOWISH_CHECK(parser.expect("="));
     GLOWISH_TRY(Tensor tensor, parser.parseConstant(type));
-    function->createConstant(
-        name, std::make_shared<const Tensor>(std::move(tensor)));
+    function->createConstant(name,
+                             std::make_shared<const Tensor>(std::move(tensor)));
     return llvm::Error::success();
   }
   if (what == "mutable")

@@ -84,8 +84,8 @@ static llvm::Error verifyTypes(const Instruction &instr) {
       inputs.push_back(buffer ? &buffer->getType() : nullptr);
   }
   GLOWISH_CHECK(checkStructure(info, present, instr.getAttrs()));
-  GLOWISH_TRY(TypeList types, info.inferTypes(OpView(info, inputs, outputs,
-                                                     instr.getAttrs())));
+  GLOWISH_TRY(TypeList types,
+              info.inferTypes(OpView(info, inputs, outputs, instr.getAttrs())));
   for (unsigned i = 0; i < types.size(); ++i)
     if (types[i] != *outputs[i])
       return makeError("result is {0}; the operands make it {1}",

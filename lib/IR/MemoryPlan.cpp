@@ -38,8 +38,7 @@ static void placeActivations(const IRFunction &function, MemoryPlan &plan) {
     plan.offsets[buffer] = offset;
 }
 
-MemoryPlan glowish::planMemory(const IRFunction &function,
-                               uint64_t alignment) {
+MemoryPlan glowish::planMemory(const IRFunction &function, uint64_t alignment) {
   MemoryPlan plan;
   plan.alignment = alignment;
   auto append = [&](const Buffer *buffer, uint64_t &end) {
@@ -62,8 +61,7 @@ Tensor glowish::makeConstantRegion(const IRFunction &function,
   for (const auto &buffer : function.getBuffers())
     if (buffer->getKind() == Buffer::Kind::Constant)
       llvm::copy(buffer->getTensor().getByteRange(),
-                 region.data<uint8_t>().begin() +
-                     plan.getOffset(buffer.get()));
+                 region.data<uint8_t>().begin() + plan.getOffset(buffer.get()));
   return region;
 }
 

@@ -49,11 +49,11 @@ bool Region::isInjective() const {
   return true;
 }
 
-bool Region::isInnermostContiguous() const {
+bool Region::isScattered() const {
   for (unsigned d = shape.size(); d-- > 0;)
     if (shape[d] != 1)
-      return shape[d] == 0 || strides[d] == 1;
-  return true;
+      return strides[d] != 1 && strides[d] != 0;
+  return false;
 }
 
 std::optional<std::pair<int64_t, int64_t>> Region::getBounds() const {
@@ -81,7 +81,8 @@ bool glowish::isSame(const Region &a, const Region &b) {
   return a.offset == b.offset;
 }
 
-//===- Disjointness ---------------------------------------------------------===//
+//===- Disjointness
+//---------------------------------------------------------===//
 
 namespace {
 
@@ -149,7 +150,8 @@ bool glowish::areDisjoint(const Region &a, const Region &b) {
          digitsOfA.areDisjoint(digitsOfB);
 }
 
-//===- Composition ----------------------------------------------------------===//
+//===- Composition
+//----------------------------------------------------------===//
 
 namespace {
 
@@ -234,7 +236,8 @@ Region glowish::broadcastTo(const Region &region, DimsRef shape) {
   return result;
 }
 
-//===- Views ----------------------------------------------------------------===//
+//===- Views
+//----------------------------------------------------------------===//
 
 bool glowish::isWholeRoot(const Buffer &buffer) {
   return buffer.isDense() && buffer.getOffset() == 0 &&
@@ -243,8 +246,7 @@ bool glowish::isWholeRoot(const Buffer &buffer) {
 }
 
 Buffer *glowish::getView(IRFunction &function, llvm::StringRef name,
-                         Buffer *root, const Type &type,
-                         const Region &region) {
+                         Buffer *root, const Type &type, const Region &region) {
   assert(!root->isView() && type.getShape() == DimsRef(region.shape));
   if (type == root->getType() && region.offset == 0 && region.isDense())
     return root;
@@ -253,8 +255,7 @@ Buffer *glowish::getView(IRFunction &function, llvm::StringRef name,
   Dims strides = region.strides;
   for (unsigned d = strides.size(); d-- > 0;)
     if (region.shape[d] == 1)
-      strides[d] = d + 1 == strides.size()
-                       ? 1
-                       : strides[d + 1] * region.shape[d + 1];
+      strides[d] =
+          d + 1 == strides.size() ? 1 : strides[d + 1] * region.shape[d + 1];
   return function.createView(name, root, type, region.offset, strides);
 }

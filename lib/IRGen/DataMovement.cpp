@@ -18,8 +18,8 @@ llvm::Error IRGenerator::visitSplat(SplatNode &node) {
 
 llvm::Error IRGenerator::visitReshape(ReshapeNode &node) {
   buffers[node.getResult()] =
-      createView(node, getBuffer(node.getInput()), node.getType().getShape(),
-                 0, getDenseStrides(node.getType().getShape()));
+      createView(node, getBuffer(node.getInput()), node.getType().getShape(), 0,
+                 getDenseStrides(node.getType().getShape()));
   return llvm::Error::success();
 }
 
@@ -28,13 +28,13 @@ llvm::Error IRGenerator::visitTranspose(TransposeNode &node) {
   Dims own = Region::of(*input).strides, strides;
   for (int64_t axis : node.getPermutation())
     strides.push_back(own[axis]);
-  return copyView(node, createView(node, input, node.getType().getShape(), 0,
-                                   strides));
+  return copyView(
+      node, createView(node, input, node.getType().getShape(), 0, strides));
 }
 
 llvm::Error IRGenerator::visitBroadcast(BroadcastNode &node) {
-  return copyView(node, broadcast(getBuffer(node.getInput()),
-                                  node.getType().getShape()));
+  return copyView(
+      node, broadcast(getBuffer(node.getInput()), node.getType().getShape()));
 }
 
 llvm::Error IRGenerator::visitTile(TileNode &node) {
@@ -84,7 +84,8 @@ llvm::Error IRGenerator::visitConcat(ConcatNode &node) {
   return llvm::Error::success();
 }
 
-//===- Padding --------------------------------------------------------------===//
+//===- Padding
+//--------------------------------------------------------------===//
 
 /// Gives its values to \p slab, the part of the result before (\p isFront) or
 /// after the indices \p low ... \p high - 1 of dimension \p d. These have
@@ -109,9 +110,9 @@ void IRGenerator::fillBorder(PadNode &node, Buffer *result, unsigned d,
   int64_t start = mirrors ? 2 * edge - slabStart : edge;
   source.offset += (start - slabStart) * stride;
   source.strides[d] = mirrors ? -stride : 0;
-  function.create<CopyInstr>(node.getName(), border,
-                             createView(node, result, source.shape,
-                                        source.offset, source.strides));
+  function.create<CopyInstr>(
+      node.getName(), border,
+      createView(node, result, source.shape, source.offset, source.strides));
 }
 
 llvm::Error IRGenerator::visitPad(PadNode &node) {

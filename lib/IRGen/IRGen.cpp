@@ -19,10 +19,10 @@ void IRGenerator::createWeights(Function &graph) {
           function.createConstant(constant.getName(), constant.getPayload());
   }
   for (const auto &placeholder : module.getPlaceholders())
-    buffers[NodeValue(placeholder.get())] = function.createMutable(
-        placeholder->getName(), placeholder->getType(),
-        placeholder->getModelName(), placeholder->isInput(),
-        placeholder->isOutput());
+    buffers[NodeValue(placeholder.get())] =
+        function.createMutable(placeholder->getName(), placeholder->getType(),
+                               placeholder->getModelName(),
+                               placeholder->isInput(), placeholder->isOutput());
 }
 
 Buffer *IRGenerator::createResult(Node &node, unsigned result) {
@@ -109,7 +109,8 @@ llvm::Error IRGenerator::emitSameName(Node &node) {
   return llvm::Error::success();
 }
 
-//===- Saves ----------------------------------------------------------------===//
+//===- Saves
+//----------------------------------------------------------------===//
 //
 // In the graph all reads of a placeholder give what it held when the function
 // began, even where the function saves to it: a Save has no order among other
@@ -146,8 +147,7 @@ llvm::Error IRGenerator::visitSave(SaveNode &node) {
   if (source->getRoot() == target)
     return llvm::Error::success(); // of the same type: the same elements
   if (lastRead.count(source->getRoot())) {
-    Buffer *kept =
-        function.createActivation(node.getName(), source->getType());
+    Buffer *kept = function.createActivation(node.getName(), source->getType());
     function.create<CopyInstr>(node.getName(), kept, source);
     source = kept;
   }
@@ -167,14 +167,14 @@ llvm::Error IRGenerator::run() {
     if (delayed == delayedSaves.end())
       continue;
     for (const DelayedSave &save : delayed->second)
-      function.create<CopyInstr>(save.node->getName(),
-                                 getBuffer(save.node->getOutput()),
-                                 save.source);
+      function.create<CopyInstr>(
+          save.node->getName(), getBuffer(save.node->getOutput()), save.source);
   }
   return llvm::Error::success();
 }
 
-//===- Entry points ---------------------------------------------------------===//
+//===- Entry points
+//---------------------------------------------------------===//
 
 llvm::Error IRGenerator::visitNode(Node &node) {
   if (!isElementWise(node))

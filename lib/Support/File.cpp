@@ -45,8 +45,7 @@ llvm::Error glowish::createDirectories(llvm::StringRef path) {
   if (path.empty())
     return makeError("cannot make a folder with an empty name");
   if (std::error_code code = fs::create_directories(path))
-    return makeError("cannot make the folder '{0}': {1}", path,
-                     code.message());
+    return makeError("cannot make the folder '{0}': {1}", path, code.message());
   if (!fs::is_directory(path))
     return makeError("cannot make the folder '{0}': a file is in the way",
                      path);
@@ -125,8 +124,8 @@ OutputFiles::add(llvm::StringRef path) {
     llvm::SmallString<128> real;
     if (exists && fs::is_symlink_file(path) && !fs::real_path(path, real))
       file->path = real.str().str();
-    code = createUnique(
-        file->path, file->temporary, [&](const std::string &name) {
+    code =
+        createUnique(file->path, file->temporary, [&](const std::string &name) {
           return fs::openFileForWrite(name, descriptor, fs::CD_CreateNew);
         });
   }

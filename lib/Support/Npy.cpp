@@ -177,7 +177,7 @@ static std::optional<uint64_t> countBytes(const Header &header, size_t size) {
   return isEmpty ? 0 : bytes;
 }
 
-static llvm::Expected<NpyArray> parseNpy(llvm::StringRef file) {
+llvm::Expected<NpyArray> glowish::parseNpy(llvm::StringRef file) {
   if (!file.consume_front(magic))
     return makeError("not a .npy file{0}", file.empty() ? ": it is empty" : "");
   if (file.size() < 2)

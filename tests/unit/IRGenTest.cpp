@@ -3,8 +3,8 @@
 #include "glowish/IRGen/IRGen.h"
 #include "IRHelpers.h"
 #include "glowish/Graph/GraphText.h"
-#include "gmock/gmock.h"
 #include "llvm/ADT/DenseSet.h"
+#include "gmock/gmock.h"
 #include <chrono>
 
 using namespace glowish;
@@ -48,10 +48,10 @@ Tensor run(const IRFunction &ir, llvm::StringRef output,
       result = buffer.get();
   }
   auto executable = llvm::cantFail(createInterpreter()->compile(ir, plan));
-  llvm::cantFail(executable->run(
-      static_cast<const uint8_t *>(constants.getBytes()),
-      static_cast<uint8_t *>(mutables.getBytes()),
-      static_cast<uint8_t *>(arena.getBytes())));
+  llvm::cantFail(
+      executable->run(static_cast<const uint8_t *>(constants.getBytes()),
+                      static_cast<uint8_t *>(mutables.getBytes()),
+                      static_cast<uint8_t *>(arena.getBytes())));
   return view(*result).clone();
 }
 
@@ -78,8 +78,8 @@ void expectMoves(DimsRef shape, NodeDraft (*makeDraft)(NodeValue),
                  double otherwise = 0) {
   Module module;
   Function *graph = module.createFunction("main");
-  Placeholder *input = module.createPlaceholder(
-      "in", Type(ElemKind::Float, shape), true, false);
+  Placeholder *input =
+      module.createPlaceholder("in", Type(ElemKind::Float, shape), true, false);
   Node *moved = graph->create("move", makeDraft(NodeValue(input)));
   // Behind something that computes, so that the passes have something to do.
   Node *computed = graph->create<ReluNode>("relu", moved->getResult());
@@ -110,12 +110,15 @@ void expectMoves(DimsRef shape, NodeDraft (*makeDraft)(NodeValue),
   }
 }
 
-//===- Data movement --------------------------------------------------------===//
+//===- Data movement
+//--------------------------------------------------------===//
 
 TEST(IRGen, Slice) {
   expectMoves(
       {5, 7, 3},
-      [](NodeValue x) { return SliceNode::draft(x, {1, 6, 0}, {2, 3, 3}, {2, -2, 1}); },
+      [](NodeValue x) {
+        return SliceNode::draft(x, {1, 6, 0}, {2, 3, 3}, {2, -2, 1});
+      },
       [](DimsRef i) -> std::optional<Dims> {
         return Dims{1 + 2 * i[0], 6 - 2 * i[1], i[2]};
       });
@@ -153,7 +156,9 @@ TEST(IRGen, Broadcast) {
 TEST(IRGen, Tile) {
   expectMoves(
       {2, 3}, [](NodeValue x) { return TileNode::draft(x, {3, 2}); },
-      [](DimsRef i) -> std::optional<Dims> { return Dims{i[0] % 2, i[1] % 3}; });
+      [](DimsRef i) -> std::optional<Dims> {
+        return Dims{i[0] % 2, i[1] % 3};
+      });
 }
 
 TEST(IRGen, ConcatTwiceTheSame) {
@@ -208,7 +213,8 @@ TEST(IRGen, PadReflect) {
       });
 }
 
-//===- Instructions ---------------------------------------------------------===//
+//===- Instructions
+//---------------------------------------------------------===//
 
 std::string generateText(llvm::StringRef graph) {
   auto module = parseModule(graph, "g", nullptr);
@@ -256,9 +262,8 @@ function "main" {
   Save(%y, %out)
 }
 )");
-  EXPECT_THAT(text,
-              HasSubstr("ElementWiseLoop(@out %y, @in %x) "
-                        "{program = {v1:float = Mul(v0, v0)}}"));
+  EXPECT_THAT(text, HasSubstr("ElementWiseLoop(@out %y, @in %x) "
+                              "{program = {v1:float = Mul(v0, v0)}}"));
 }
 
 TEST(IRGen, WhatIsNotLoweredIsNamed) {
@@ -274,7 +279,8 @@ function "main" {
             "lowered");
 }
 
-//===- State ----------------------------------------------------------------===//
+//===- State
+//----------------------------------------------------------------===//
 
 /// Saves into placeholders that are read: a swap, a counter, a copy of the old
 /// value that is read through a reshape after the new one is there.
@@ -321,7 +327,8 @@ TEST(IRGen, ReadsGiveWhatPlaceholdersHeldAtTheBeginning) {
   }
 }
 
-//===- Scheduler ------------------------------------------------------------===//
+//===- Scheduler
+//------------------------------------------------------------===//
 
 bool isOperandsFirst(llvm::ArrayRef<Node *> order) {
   llvm::DenseSet<Node *> seen;
@@ -345,9 +352,8 @@ TEST(Scheduler, RandomGraphsGetNoWorse) {
         "in", Type(ElemKind::Float, {1}), true, false)};
     for (unsigned i = 0; i < 60; ++i) {
       NodeValue a = values[random.below(values.size())];
-      NodeValue b = values[values.size() - 1 - random.below(
-                                                   std::min<size_t>(
-                                                       4, values.size()))];
+      NodeValue b = values[values.size() - 1 -
+                           random.below(std::min<size_t>(4, values.size()))];
       Node *joined = graph->create<ConcatNode>(
           "c", llvm::ArrayRef<NodeValue>{a, b}, int64_t(0));
       int64_t size = 1 + random.below(64);
@@ -377,8 +383,8 @@ TEST(Scheduler, RandomGraphsGetNoWorse) {
 TEST(Scheduler, BranchesAreComputedDepthFirst) {
   Module module;
   Function *graph = module.createFunction("main");
-  NodeValue in = module.createPlaceholder(
-      "in", Type(ElemKind::Float, {1000}), true, false);
+  NodeValue in = module.createPlaceholder("in", Type(ElemKind::Float, {1000}),
+                                          true, false);
   std::vector<NodeValue> heads, sums;
   for (unsigned i = 0; i < 8; ++i)
     heads.push_back(graph->create<ExpNode>("head", in)->getResult());
@@ -402,8 +408,8 @@ TEST(Scheduler, BranchesAreComputedDepthFirst) {
 TEST(Scheduler, ViewsShareTheirStorage) {
   Module module;
   Function *graph = module.createFunction("main");
-  NodeValue in = module.createPlaceholder("in", Type(ElemKind::Float, {8}),
-                                          true, false);
+  NodeValue in =
+      module.createPlaceholder("in", Type(ElemKind::Float, {8}), true, false);
   NodeValue a = graph->create<ExpNode>("a", in)->getResult();
   NodeValue view =
       graph->create<ReshapeNode>("r", a, llvm::ArrayRef<int64_t>{2, 4})
@@ -424,8 +430,8 @@ TEST(Scheduler, LargeGraphsTakeLinearTime) {
   for (bool isWide : {false, true}) {
     Module module;
     Function *graph = module.createFunction("main");
-    NodeValue in = module.createPlaceholder("in", Type(ElemKind::Float, {4}),
-                                            true, false);
+    NodeValue in =
+        module.createPlaceholder("in", Type(ElemKind::Float, {4}), true, false);
     NodeValue value = in;
     for (unsigned i = 0; i < numNodes; ++i) {
       Node *node = graph->create<AddNode>("n", value, in);

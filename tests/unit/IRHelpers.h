@@ -23,8 +23,7 @@ inline std::string print(const IRFunction &function) {
 inline std::unique_ptr<IRFunction> parse(llvm::StringRef text) {
   auto function = parseIR(text, "test.ir", nullptr);
   if (!function) {
-    ADD_FAILURE() << llvm::toString(function.takeError()) << "\n"
-                  << text.str();
+    ADD_FAILURE() << llvm::toString(function.takeError()) << "\n" << text.str();
     return nullptr;
   }
   return std::move(*function);
@@ -48,8 +47,7 @@ inline const IRPass &getPass(llvm::StringRef name) {
 /// Runs a pass and verifies what it leaves; returns whether it says that it
 /// changed something.
 inline bool runPass(IRFunction &function, llvm::StringRef name) {
-  llvm::Expected<bool> changed =
-      getPass(name).run(function, IRPassContext());
+  llvm::Expected<bool> changed = getPass(name).run(function, IRPassContext());
   EXPECT_TRUE(bool(changed)) << llvm::toString(changed.takeError());
   if (llvm::Error error = verify(function))
     ADD_FAILURE() << "after " << name.str() << ": "
@@ -76,18 +74,18 @@ inline std::vector<uint8_t> interpret(const IRFunction &function,
   for (const auto &buffer : function.getBuffers()) {
     if (buffer->getKind() != Buffer::Kind::Mutable)
       continue;
-    Tensor tensor = Tensor::borrow(
-        buffer->getType(), static_cast<uint8_t *>(mutables.getBytes()) +
-                               plan.getOffset(buffer.get()));
+    Tensor tensor = Tensor::borrow(buffer->getType(),
+                                   static_cast<uint8_t *>(mutables.getBytes()) +
+                                       plan.getOffset(buffer.get()));
     for (int64_t i = 0; i < tensor.getNumElements(); ++i)
       tensor.setFromDouble(i, double(random.below(9)) - 4);
   }
   std::unique_ptr<Backend> backend = createInterpreter();
   auto executable = llvm::cantFail(backend->compile(function, plan));
-  llvm::cantFail(executable->run(
-      static_cast<const uint8_t *>(constants.getBytes()),
-      static_cast<uint8_t *>(mutables.getBytes()),
-      static_cast<uint8_t *>(activations.getBytes())));
+  llvm::cantFail(
+      executable->run(static_cast<const uint8_t *>(constants.getBytes()),
+                      static_cast<uint8_t *>(mutables.getBytes()),
+                      static_cast<uint8_t *>(activations.getBytes())));
   return {mutables.data<uint8_t>().begin(), mutables.data<uint8_t>().end()};
 }
 

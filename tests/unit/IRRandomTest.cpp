@@ -98,9 +98,9 @@ private:
   }
 
   ScalarProgram makeProgram(unsigned numInputs) {
-    static const ScalarOp ops[] = {ScalarOp::Add, ScalarOp::Sub, ScalarOp::Mul,
-                                   ScalarOp::Max, ScalarOp::Relu,
-                                   ScalarOp::Exp};
+    static const ScalarOp ops[] = {ScalarOp::Add,  ScalarOp::Sub,
+                                   ScalarOp::Mul,  ScalarOp::Max,
+                                   ScalarOp::Relu, ScalarOp::Exp};
     ScalarProgram program;
     for (unsigned count = random.below(4); count > 0; --count) {
       ScalarStep step;
@@ -137,9 +137,9 @@ private:
                      !result->getRoot()->getViews().empty();
     if (!mayLoop(inputs, result) || (inputs[0] == result && !isDefined))
       inputs.assign({makeAnyView(values[2], shape)}); // the constant
-    function->create<ElementWiseLoopInstr>(
-        "loop", result, makeProgram(inputs.size()),
-        llvm::ArrayRef<Buffer *>(inputs));
+    function->create<ElementWiseLoopInstr>("loop", result,
+                                           makeProgram(inputs.size()),
+                                           llvm::ArrayRef<Buffer *>(inputs));
   }
 
   void addConcat() {
@@ -176,7 +176,7 @@ private:
     Buffer *source = pickValue();
     Region region = Region::of(*source);
     if (lastCopied && random.below(3) == 0) {
-      source = lastCopied; // the same again
+      source = lastCopied;        // the same again
     } else if (random.below(2)) { // transposed
       std::reverse(region.shape.begin(), region.shape.end());
       std::reverse(region.strides.begin(), region.strides.end());
@@ -222,9 +222,8 @@ private:
     shape.back() = 2;
     Buffer *fused = makeAnyView(pickValue(), shape);
     values.push_back(makeActivation(shape));
-    function->create("matmul",
-                     MatMulInstr::draft(values.back(), lhs, rhs, {fused},
-                                        makeProgram(2)));
+    function->create("matmul", MatMulInstr::draft(values.back(), lhs, rhs,
+                                                  {fused}, makeProgram(2)));
     if (random.below(2))
       return;
     // What a loop makes of it under another shape, perhaps after something
@@ -274,9 +273,8 @@ private:
                                   double(random.below(5)));
       return;
     default:
-      Buffer *result =
-          makeActivation(random.below(3) ? Dims(pickValue()->getShape())
-                                         : makeShape());
+      Buffer *result = makeActivation(
+          random.below(3) ? Dims(pickValue()->getShape()) : makeShape());
       addLoop(result);
       values.push_back(result);
     }
@@ -340,16 +338,16 @@ TEST_P(RandomPrograms, ComputeTheSame) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Passes, RandomPrograms,
-    ::testing::Values("copy-elimination", "dse", "fuse-epilogues", "fuse-loops",
-                      "merge-views", "nest-concats", "place-lifetimes",
-                      "share-buffers"),
-    [](const auto &info) {
-      std::string name = info.param;
-      std::replace(name.begin(), name.end(), '-', '_');
-      return name;
-    });
+INSTANTIATE_TEST_SUITE_P(Passes, RandomPrograms,
+                         ::testing::Values("copy-elimination", "dse",
+                                           "fuse-epilogues", "fuse-loops",
+                                           "merge-views", "nest-concats",
+                                           "place-lifetimes", "share-buffers"),
+                         [](const auto &info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 TEST(RandomPipeline, ComputesTheSame) {
   for (unsigned seed = 0; seed < 2 * numPrograms; ++seed) {

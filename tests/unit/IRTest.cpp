@@ -32,7 +32,8 @@ constexpr llvm::StringLiteral sample = R"(ir "sample net" {
 }
 )";
 
-//===- Text -----------------------------------------------------------------===//
+//===- Text
+//-----------------------------------------------------------------===//
 
 TEST(IRText, PrintsWhatItParsed) {
   auto function = parse(sample);
@@ -57,11 +58,11 @@ TEST(IRText, LargeConstantsGoToTheSideFile) {
   llvm::raw_string_ostream os(text), side(bytes), osAgain(again),
       sideAgain(bytesAgain);
   printIR(os, function, &side);
-  auto parsed = parseIR(text, "f.ir", llvm::MemoryBuffer::getMemBuffer(
-                                          bytes, "", false));
+  auto parsed =
+      parseIR(text, "f.ir", llvm::MemoryBuffer::getMemBuffer(bytes, "", false));
   ASSERT_TRUE(bool(parsed)) << llvm::toString(parsed.takeError());
-  EXPECT_TRUE((*parsed)->findBuffer("second")->getTensor().isBitwiseEqual(
-      *payload));
+  EXPECT_TRUE(
+      (*parsed)->findBuffer("second")->getTensor().isBitwiseEqual(*payload));
   printIR(osAgain, **parsed, &sideAgain);
   EXPECT_EQ(text, again);
   EXPECT_EQ(bytes, bytesAgain);
@@ -104,16 +105,19 @@ TEST(IRText, ErrorsSayWhereAndWhat) {
       {"ir \"f\" {\n code {\n }\n}\nmore", "test.ir:5:1: expected the end"},
   };
   for (const ErrorCase &error : cases)
-    EXPECT_THAT(parseError(error.text), HasSubstr(error.message))
-        << error.text;
+    EXPECT_THAT(parseError(error.text), HasSubstr(error.message)) << error.text;
 }
 
 /// One of a few kinds of damage.
 std::string mutate(std::string text, Random &random) {
   static const char *const pieces[] = {
-      "%v",  "-1", "9223372036854775807", "none", "float<0>", "@in",  "[",
-      "]",   "{",  "}",                   "view", "0",        "\"",   "strides",
-      "1e9", "@",  "int8",                "v99",  "Alloc",    "%out", "offset"};
+      "%v",    "-1",       "9223372036854775807",
+      "none",  "float<0>", "@in",
+      "[",     "]",        "{",
+      "}",     "view",     "0",
+      "\"",    "strides",  "1e9",
+      "@",     "int8",     "v99",
+      "Alloc", "%out",     "offset"};
   for (unsigned count = 1 + random.below(3); count > 0; --count) {
     size_t place = random.below(text.size()), length = random.below(20);
     switch (random.below(5)) {
@@ -173,7 +177,8 @@ TEST(IRText, DamagedTextDoesNotTripPasses) {
   }
 }
 
-//===- Verifier -------------------------------------------------------------===//
+//===- Verifier
+//-------------------------------------------------------------===//
 
 /// A program of \p code on a few buffers.
 std::string makeProgram(llvm::StringRef code) {
@@ -247,15 +252,14 @@ TEST(IRVerifier, RefusesWhatIsWrong) {
 
 TEST(IRVerifier, ViewsStayInsideTheirRoot) {
   auto makeView = [](llvm::StringRef view) {
-    return ("ir \"f\" { activation %a : float<4x4> view %v = %a offset " + view +
-            " code { } }")
+    return ("ir \"f\" { activation %a : float<4x4> view %v = %a offset " +
+            view + " code { } }")
         .str();
   };
   EXPECT_EQ(parseError(makeView("15 strides [-4, -1] : float<4x4>")),
             "accepted");
   // What shows nothing may be anywhere.
-  EXPECT_EQ(parseError(makeView("99 strides [1, 1] : float<4x0>")),
-            "accepted");
+  EXPECT_EQ(parseError(makeView("99 strides [1, 1] : float<4x0>")), "accepted");
   for (const char *view :
        {"16 strides [] : float<>", "-1 strides [] : float<>",
         "1 strides [4, 1] : float<4x4>", "14 strides [-4, -1] : float<4x4>",
@@ -266,7 +270,8 @@ TEST(IRVerifier, ViewsStayInsideTheirRoot) {
         << view;
 }
 
-//===- Containers -----------------------------------------------------------===//
+//===- Containers
+//-----------------------------------------------------------===//
 
 TEST(IRFunction, UsersAndViewsAreTracked) {
   IRFunction function("f");

@@ -1,8 +1,8 @@
 //===- NpyTest.cpp - NumPy's array files ----------------------------------===//
 
+#include "glowish/Support/Npy.h"
 #include "Messages.h"
 #include "TestFolder.h"
-#include "glowish/Support/Npy.h"
 #include "glowish/Support/Random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -34,42 +34,34 @@ std::string makeData(size_t size) {
   return data;
 }
 
-class NpyTest : public TestFolder {
-protected:
-  llvm::Expected<NpyArray> readBytes(llvm::StringRef bytes) {
-    put("a.npy", bytes);
-    return readNpy(in("a.npy"));
-  }
-  /// The message for \p bytes, without the path that must begin it.
-  std::string getRefusal(llvm::StringRef bytes) {
-    std::string message = getMessage(readBytes(bytes));
-    std::string prefix = "'" + in("a.npy") + "': ";
-    EXPECT_EQ(message.substr(0, prefix.size()), prefix);
-    return message.substr(std::min(prefix.size(), message.size()));
-  }
-  /// What is said of a header that describes 12 bytes of data.
-  std::string getHeaderRefusal(llvm::StringRef header) {
-    return getRefusal(makeFile(header, makeData(12)));
-  }
-  /// The message for the type \p descr.
-  std::string getTypeRefusal(llvm::StringRef descr) {
-    return getHeaderRefusal(
-        ("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (12,)}")
-            .str());
-  }
-  /// The message for the shape \p shape of bytes.
-  std::string getShapeRefusal(llvm::StringRef shape) {
-    return getHeaderRefusal(
-        ("{'descr': '|u1', 'fortran_order': False, 'shape': " + shape + "}")
-            .str());
-  }
-};
+std::string getRefusal(llvm::StringRef bytes) {
+  return getMessage(parseNpy(bytes));
+}
+
+/// What is said of a header that describes 12 bytes of data.
+std::string getHeaderRefusal(llvm::StringRef header) {
+  return getRefusal(makeFile(header, makeData(12)));
+}
+
+/// What is said of the element type \p descr.
+std::string getTypeRefusal(llvm::StringRef descr) {
+  return getHeaderRefusal(
+      ("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (12,)}")
+          .str());
+}
+
+/// What is said of bytes of the shape \p shape.
+std::string getShapeRefusal(llvm::StringRef shape) {
+  return getHeaderRefusal(
+      ("{'descr': '|u1', 'fortran_order': False, 'shape': " + shape + "}")
+          .str());
+}
 
 //===- Reading ------------------------------------------------------------===//
 
-TEST_F(NpyTest, ReadsEveryVersion) {
+TEST(Npy, ReadsEveryVersion) {
   for (unsigned version : {1, 2, 3}) {
-    auto array = readBytes(makeFile(plainHeader, makeData(12), version));
+    auto array = parseNpy(makeFile(plainHeader, makeData(12), version));
     ASSERT_TRUE(bool(array)) << getMessage(std::move(array));
     EXPECT_EQ(array->element, "i2");
     EXPECT_THAT(array->shape, ElementsAre(2, 3));
@@ -78,46 +70,45 @@ TEST_F(NpyTest, ReadsEveryVersion) {
   }
 }
 
-TEST_F(NpyTest, ReadsOtherSpellingsOfTheHeader) {
+TEST(Npy, ReadsOtherSpellingsOfTheHeader) {
   for (const char *header :
        {"{\"shape\":(2,3),\"fortran_order\":False,\"descr\":\"=i2\"}",
         "{ 'descr' : '<i2' , 'fortran_order' : False , 'shape' : ( 2 , 3 , ) }",
         "{'descr': '<i2', 'fortran_order': False, 'shape': (2L, 3L), }   \n"}) {
-    auto array = readBytes(makeFile(header, makeData(12)));
+    auto array = parseNpy(makeFile(header, makeData(12)));
     ASSERT_TRUE(bool(array)) << header << getMessage(std::move(array));
     EXPECT_EQ(array->element, "i2");
     EXPECT_THAT(array->shape, ElementsAre(2, 3));
   }
 }
 
-TEST_F(NpyTest, ReadsScalarsAndEmptyArrays) {
-  auto scalar = readBytes(makeFile(
+TEST(Npy, ReadsScalarsAndEmptyArrays) {
+  auto scalar = parseNpy(makeFile(
       "{'descr': '<f8', 'fortran_order': False, 'shape': ()}", makeData(8)));
   ASSERT_TRUE(bool(scalar));
   EXPECT_THAT(scalar->shape, IsEmpty());
   EXPECT_EQ(scalar->bytes.size(), 8u);
   for (const char *order : {"True", "False"}) {
-    auto empty = readBytes(makeFile("{'descr': '<f8', 'fortran_order': " +
-                                        std::string(order) +
-                                        ", 'shape': (3, 0, 5)}",
-                                    ""));
+    auto empty = parseNpy(
+        makeFile("{'descr': '<f8', 'fortran_order': " + std::string(order) +
+                     ", 'shape': (3, 0, 5)}",
+                 ""));
     ASSERT_TRUE(bool(empty));
     EXPECT_THAT(empty->shape, ElementsAre(3, 0, 5));
     EXPECT_THAT(empty->bytes, IsEmpty());
   }
 }
 
-TEST_F(NpyTest, SwapsBigEndianElements) {
-  auto array = readBytes(
-      makeFile("{'descr': '>i4', 'fortran_order': False, 'shape': (2,)}",
-               makeData(8)));
+TEST(Npy, SwapsBigEndianElements) {
+  auto array = parseNpy(makeFile(
+      "{'descr': '>i4', 'fortran_order': False, 'shape': (2,)}", makeData(8)));
   ASSERT_TRUE(bool(array));
   EXPECT_EQ(array->element, "i4");
   EXPECT_THAT(array->bytes, ElementsAre(3, 2, 1, 0, 7, 6, 5, 4));
 }
 
-TEST_F(NpyTest, PutsColumnMajorArraysInRows) {
-  auto array = readBytes(
+TEST(Npy, PutsColumnMajorArraysInRows) {
+  auto array = parseNpy(
       makeFile("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3, 2)}",
                makeData(12)));
   ASSERT_TRUE(bool(array));
@@ -125,7 +116,7 @@ TEST_F(NpyTest, PutsColumnMajorArraysInRows) {
   // Element (i, j, k) stands at i + 2 j + 6 k.
   EXPECT_THAT(array->bytes, ElementsAre(0, 6, 2, 8, 4, 10, 1, 7, 3, 9, 5, 11));
 
-  auto wide = readBytes(
+  auto wide = parseNpy(
       makeFile("{'descr': '>u2', 'fortran_order': True, 'shape': (2, 3)}",
                makeData(12)));
   ASSERT_TRUE(bool(wide));
@@ -134,18 +125,30 @@ TEST_F(NpyTest, PutsColumnMajorArraysInRows) {
 
 //===- Refusing -----------------------------------------------------------===//
 
-TEST_F(NpyTest, RefusesOtherFiles) {
+TEST(Npy, RefusesOtherFiles) {
   EXPECT_EQ(getRefusal(""), "not a .npy file: it is empty");
   EXPECT_EQ(getRefusal("PK\x03\x04 an .npz archive"), "not a .npy file");
   EXPECT_EQ(getRefusal("\x93NUMP"), "not a .npy file");
   EXPECT_EQ(getRefusal(makeFile(plainHeader, makeData(12), 4)),
             "version 4 of the .npy format is not supported");
+}
+
+class NpyFileTest : public TestFolder {};
+
+TEST_F(NpyFileTest, ReadsAFileAndNamesItInErrors) {
+  put("good.npy", makeFile(plainHeader, makeData(12)));
+  put("bad.npy", "text");
+  auto good = readNpy(in("good.npy"));
+  ASSERT_TRUE(bool(good));
+  EXPECT_THAT(good->shape, ElementsAre(2, 3));
+  EXPECT_EQ(getMessage(readNpy(in("bad.npy"))),
+            "'" + in("bad.npy") + "': not a .npy file");
   EXPECT_EQ(getMessage(readNpy(in("absent.npy"))),
             "cannot read '" + in("absent.npy") +
                 "': No such file or directory");
 }
 
-TEST_F(NpyTest, RefusesEveryTruncation) {
+TEST(Npy, RefusesEveryTruncation) {
   for (unsigned version : {1, 2}) {
     std::string file = makeFile(plainHeader, makeData(12), version);
     size_t header = file.size() - 12;
@@ -161,9 +164,9 @@ TEST_F(NpyTest, RefusesEveryTruncation) {
   }
 }
 
-TEST_F(NpyTest, RefusesOtherElementTypes) {
-  for (const char *descr : {"<c8", "|S3", "<U1", "|O", "<V2", "<f16", "<f3",
-                            "", "<", "f", "<<f4", "f4 ", "<M8[ns]"})
+TEST(Npy, RefusesOtherElementTypes) {
+  for (const char *descr : {"<c8", "|S3", "<U1", "|O", "<V2", "<f16", "<f3", "",
+                            "<", "f", "<<f4", "f4 ", "<M8[ns]"})
     EXPECT_EQ(getTypeRefusal(descr),
               "element type '" + std::string(descr) +
                   "' is not supported; accepted: floats, integers and bool");
@@ -172,7 +175,7 @@ TEST_F(NpyTest, RefusesOtherElementTypes) {
             "no element type (structured arrays are not supported)");
 }
 
-TEST_F(NpyTest, RefusesMalformedHeaders) {
+TEST(Npy, RefusesMalformedHeaders) {
   for (const char *header : {"", "descr", "{'descr", "{'descr' '<f4'}",
                              "{'descr': '<f4' 'shape': (3,)}", "{,}"})
     EXPECT_EQ(getHeaderRefusal(header), "a malformed header") << header;
@@ -191,11 +194,10 @@ TEST_F(NpyTest, RefusesMalformedHeaders) {
             "text behind the header");
 }
 
-TEST_F(NpyTest, RefusesHostileShapes) {
+TEST(Npy, RefusesHostileShapes) {
   EXPECT_EQ(getShapeRefusal("12"), "'shape' is not a tuple");
-  for (const char *shape :
-       {"(-12,)", "(-3, -4)", "(3 4)", "(x,)", "(3,,4)", "(1.5,)", "(3,",
-        "(9223372036854775808,)", "(,)"})
+  for (const char *shape : {"(-12,)", "(-3, -4)", "(3 4)", "(x,)", "(3,,4)",
+                            "(1.5,)", "(3,", "(9223372036854775808,)", "(,)"})
     EXPECT_EQ(getShapeRefusal(shape), "a malformed shape") << shape;
   // The product wraps around to 12 bytes, or to none.
   EXPECT_EQ(getShapeRefusal("(4611686018427387907, 4)"), "the shape overflows");
@@ -210,17 +212,17 @@ TEST_F(NpyTest, RefusesHostileShapes) {
   EXPECT_EQ(getShapeRefusal(deep + ")"), "more than 64 dimensions");
 }
 
-TEST_F(NpyTest, SurvivesDamage) {
+TEST(Npy, SurvivesDamage) {
   std::string good = makeFile(plainHeader, makeData(12));
   Random random(7);
   unsigned numAccepted = 0;
-  for (unsigned round = 0; round < 3000; ++round) {
+  for (unsigned round = 0; round < 20000; ++round) {
     std::string bad = good;
     for (uint64_t i = random.below(3) + 1; i > 0; --i)
       bad[random.below(bad.size())] ^= char(1 << random.below(8));
     if (random.below(4) == 0)
       bad.resize(random.below(bad.size()));
-    auto array = readBytes(bad);
+    auto array = parseNpy(bad);
     if (!array) {
       EXPECT_NE(getMessage(std::move(array)), "");
       continue;
@@ -233,8 +235,8 @@ TEST_F(NpyTest, SurvivesDamage) {
     EXPECT_EQ(bytes, array->bytes.size());
   }
   // Flips in the data alone are no damage that a reader could see.
-  EXPECT_GT(numAccepted, 100u);
-  EXPECT_LT(numAccepted, 1500u);
+  EXPECT_GT(numAccepted, 1000u);
+  EXPECT_LT(numAccepted, 10000u);
 }
 
 //===- Writing ------------------------------------------------------------===//
@@ -247,7 +249,7 @@ std::string write(llvm::StringRef element, llvm::ArrayRef<int64_t> shape,
   return text;
 }
 
-TEST_F(NpyTest, WritesWhatNumPyWrites) {
+TEST(Npy, WritesWhatNumPyWrites) {
   std::string expected("\x93NUMPY\x01\x00\x76\x00", 10);
   expected += "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 3), }";
   expected += std::string(128 - 1 - expected.size(), ' ') + "\n";
@@ -256,11 +258,11 @@ TEST_F(NpyTest, WritesWhatNumPyWrites) {
   EXPECT_EQ(write("i2", {2, 3}, data), expected);
 }
 
-TEST_F(NpyTest, WritesEveryRankAndType) {
+TEST(Npy, WritesEveryRankAndType) {
   const std::vector<int64_t> shapes[] = {
       {}, {1}, {7}, {0}, {3, 0, 2}, {1, 17, 33}, {2, 1, 3, 1, 2, 1, 1, 1}};
-  for (const char *element : {"f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1",
-                              "u2", "u4", "u8", "b1"})
+  for (const char *element :
+       {"f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"})
     for (const std::vector<int64_t> &shape : shapes) {
       size_t size = element[1] - '0';
       for (int64_t extent : shape)
@@ -270,7 +272,7 @@ TEST_F(NpyTest, WritesEveryRankAndType) {
           reinterpret_cast<const uint8_t *>(data.data()), size);
       std::string file = write(element, shape, bytes);
       EXPECT_EQ((file.size() - size) % 64, 0u);
-      auto array = readBytes(file);
+      auto array = parseNpy(file);
       ASSERT_TRUE(bool(array)) << getMessage(std::move(array));
       EXPECT_EQ(array->element, element);
       EXPECT_EQ(array->shape, shape);

@@ -43,8 +43,7 @@ Region makeView(Random &random, DimsRef shape) {
     bool reverse = random.below(4) == 0;
     region.shape.push_back(count);
     region.strides.push_back((reverse ? -step : step) * dense[d]);
-    region.offset +=
-        (reverse ? start + (count - 1) * step : start) * dense[d];
+    region.offset += (reverse ? start + (count - 1) * step : start) * dense[d];
     if (random.below(6) == 0) {
       region.shape.push_back(1 + random.below(3));
       region.strides.push_back(0);

@@ -10,6 +10,7 @@
 #include "llvm/Support/raw_ostream.h"
 #include "gtest/gtest.h"
 #include <algorithm>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,12 @@ protected:
   void SetUp() override {
     ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("glowish-test", folder));
   }
-  void TearDown() override { llvm::sys::fs::remove_directories(folder); }
+  void TearDown() override {
+    // LLVM's own leaves pipes and devices.
+    std::error_code code;
+    std::filesystem::remove_all(folder.str().str(), code);
+    EXPECT_FALSE(code) << code.message();
+  }
 
   /// The path of \p name in the folder.
   std::string in(llvm::StringRef name) const {

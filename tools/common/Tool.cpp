@@ -4,6 +4,7 @@
 #include "glowish/Support/Error.h"
 #include "glowish/Support/Logging.h"
 #include "llvm/Support/InitLLVM.h"
+#include <csignal>
 
 using namespace glowish;
 namespace cl = llvm::cl;
@@ -38,6 +39,9 @@ int glowish::runTool(int argc, char **argv, llvm::StringRef overview,
                      llvm::ArrayRef<cl::OptionCategory *> categories,
                      std::function<llvm::Expected<int>()> body) {
   llvm::InitLLVM init(argc, argv);
+  // Writing beyond the file size limit is then an error like a full disk, and
+  // not a crash.
+  std::signal(SIGXFSZ, SIG_IGN);
   llvm::SmallVector<const cl::OptionCategory *> shown(categories.begin(),
                                                       categories.end());
   shown.push_back(&generalCategory);

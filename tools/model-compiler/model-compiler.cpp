@@ -93,6 +93,7 @@ static llvm::Expected<int> compileModel() {
                               bundleOptions));
   }
   timer.end();
+  progress.clear();
   reportTime(timer);
   return ExitCode::success;
 }

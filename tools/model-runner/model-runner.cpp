@@ -221,6 +221,7 @@ static llvm::Expected<int> runModel() {
     GLOWISH_CHECK(compilation.import(getModelPath(), importOptions));
     GLOWISH_CHECK(compilation.run());
     if (!compilation.isComplete()) {
+      progress.clear();
       reportTime(timer);
       return ExitCode::success;
     }

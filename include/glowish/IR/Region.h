@@ -32,9 +32,9 @@ struct Region {
   bool isDense() const;
   /// Certainly no two indices are one element: what may be written to.
   bool isInjective() const;
-  /// The innermost dimension that has an extent has neighbours side by side:
-  /// kernels that compute vectors of elements like it.
-  bool isInnermostContiguous() const;
+  /// Neighbours in the innermost dimension are neither side by side nor the
+  /// same element: what kernels that compute vectors of elements are slow at.
+  bool isScattered() const;
   /// The lowest and the highest element; null when empty, or when a hostile
   /// region overflows.
   std::optional<std::pair<int64_t, int64_t>> getBounds() const;

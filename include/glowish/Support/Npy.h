@@ -24,9 +24,12 @@ struct NpyArray {
   std::vector<uint8_t> bytes;
 };
 
-/// Reads \p path. Big-endian elements are swapped, column-major arrays put in
-/// rows; structured and object arrays, and files with more or fewer bytes than
-/// the shape needs, are refused.
+/// The array in \p file, the bytes of a .npy file. Big-endian elements are
+/// swapped, column-major arrays put in rows; structured and object arrays, and
+/// files with more or fewer bytes than the shape needs, are refused.
+llvm::Expected<NpyArray> parseNpy(llvm::StringRef file);
+
+/// parseNpy() of the file \p path, which errors name.
 llvm::Expected<NpyArray> readNpy(llvm::StringRef path);
 
 /// Writes version 1.0, the data aligned to 64 bytes. \p bytes are row-major

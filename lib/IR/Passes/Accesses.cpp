@@ -5,7 +5,8 @@
 
 using namespace glowish;
 
-//===- AccessIndex ----------------------------------------------------------===//
+//===- AccessIndex
+//----------------------------------------------------------===//
 
 AccessIndex::AccessIndex(IRFunction &function) : function(function) {
   unsigned time = 0;
@@ -78,20 +79,13 @@ Instruction *AccessIndex::replace(Instruction *old, InstrDraft draft) {
   return added;
 }
 
-//===- Relocation -----------------------------------------------------------===//
+//===- Relocation
+//-----------------------------------------------------------===//
 
 /// Whether \p instr does its work element by element, in any order: a stride
 /// costs it no more than it costs a copy.
 static bool isElementByElement(const Instruction &instr) {
   return llvm::isa<CopyInstr, FillInstr, ElementWiseLoopInstr>(&instr);
-}
-
-/// Whether neighbours in the innermost dimension are far apart.
-static bool isScattered(const Region &region) {
-  for (unsigned d = region.shape.size(); d-- > 0;)
-    if (region.shape[d] != 1)
-      return region.strides[d] != 1 && region.strides[d] != 0;
-  return false;
 }
 
 bool Relocation::isPossible(const Instruction *ignored) const {
@@ -122,10 +116,9 @@ bool Relocation::staysApart(const Access &access, const Region &region) const {
     if (!moved || !isApart(other, *moved))
       return false;
   }
-  return llvm::all_of(index.getBetween(to, access.time, access.time),
-                      [&](const Access &other) {
-                        return isApart(other, other.getRegion());
-                      });
+  return llvm::all_of(
+      index.getBetween(to, access.time, access.time),
+      [&](const Access &other) { return isApart(other, other.getRegion()); });
 }
 
 bool Relocation::isWorthwhile(const Instruction *ignored) const {
@@ -134,8 +127,8 @@ bool Relocation::isWorthwhile(const Instruction *ignored) const {
     if (access.instr == ignored)
       continue;
     reads += access.isRead();
-    if (!isScattered(*map(*access.getBuffer())) ||
-        isScattered(access.getRegion()))
+    if (!map(*access.getBuffer())->isScattered() ||
+        access.getRegion().isScattered())
       continue;
     // To read or write with a large stride once is what a copy does anyway.
     if (!isElementByElement(*access.instr))
@@ -160,7 +153,8 @@ void Relocation::apply(const Instruction *ignored) {
   }
 }
 
-//===- The end of a pass ----------------------------------------------------===//
+//===- The end of a pass
+//----------------------------------------------------===//
 
 static bool eraseUnusedBuffers(IRFunction &function) {
   std::vector<Buffer *> candidates;

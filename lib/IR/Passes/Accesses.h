@@ -21,9 +21,7 @@ struct Access {
   bool isRead() const { return instr->reads(operand); }
   bool isWrite() const { return instr->writes(operand); }
   /// May be the element that the instruction's result is written over.
-  bool isInPlace() const {
-    return instr->getOperandInfo(operand).isInPlace;
-  }
+  bool isInPlace() const { return instr->getOperandInfo(operand).isInPlace; }
   bool operator<(const Access &other) const {
     return std::tie(time, operand) < std::tie(other.time, other.operand);
   }
@@ -67,8 +65,8 @@ private:
 /// inside another one.
 class Relocation {
 public:
-  Relocation(IRFunction &function, AccessIndex &index, Buffer *from,
-             Buffer *to, Region inner)
+  Relocation(IRFunction &function, AccessIndex &index, Buffer *from, Buffer *to,
+             Region inner)
       : function(function), index(index), from(from), to(to),
         inner(std::move(inner)) {}
 

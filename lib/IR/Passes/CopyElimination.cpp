@@ -73,7 +73,8 @@ static bool makeWhole(Region &whole, Region &other, const Buffer *root) {
          whole.getNumElements() == root->getType().getNumElements();
 }
 
-//===- Forward --------------------------------------------------------------===//
+//===- Forward
+//--------------------------------------------------------------===//
 
 /// Whether everybody who is to read the source instead of the target will find
 /// the same values there: nothing writes it after the copy, up to the last
@@ -122,7 +123,8 @@ bool CopyEliminator::readSource(CopyInstr &copy) {
   return true;
 }
 
-//===- Backward -------------------------------------------------------------===//
+//===- Backward
+//-------------------------------------------------------------===//
 
 /// Whether the values of the source can be in the target from their first
 /// write on, and stay there until their last read: until the copy nobody else
@@ -178,15 +180,15 @@ bool CopyEliminator::writeTarget(CopyInstr &copy) {
   return true;
 }
 
-//===- Fills and duplicates -------------------------------------------------===//
+//===- Fills and duplicates
+//-------------------------------------------------===//
 
 bool CopyEliminator::becomeFill(CopyInstr &copy) {
   const Buffer *source = copy.getInput()->getRoot();
   if (source->getKind() != Buffer::Kind::Activation)
     return false;
   const Access *write = index.getOnlyWrite(source);
-  auto *fill =
-      write ? llvm::dyn_cast<FillInstr>(write->instr) : nullptr;
+  auto *fill = write ? llvm::dyn_cast<FillInstr>(write->instr) : nullptr;
   // What the fill left out has no value, so the copy reads nothing of it.
   if (!fill)
     return false;
@@ -204,8 +206,7 @@ bool CopyEliminator::reuseDuplicate(CopyInstr &copy) {
     const Buffer *root = instr.getResult()->getRoot();
     const Access *write = index.getOnlyWrite(root);
     return root->getKind() == Buffer::Kind::Activation &&
-           isWholeRoot(*instr.getResult()) && write &&
-           write->instr == &instr;
+           isWholeRoot(*instr.getResult()) && write && write->instr == &instr;
   };
   const Buffer *source = copy.getInput()->getRoot();
   Region region = Region::of(*copy.getInput());
@@ -236,13 +237,14 @@ bool CopyEliminator::reuseDuplicate(CopyInstr &copy) {
   return false;
 }
 
-//===- The pass -------------------------------------------------------------===//
+//===- The pass
+//-------------------------------------------------------------===//
 
 bool CopyEliminator::eliminate(CopyInstr &copy) {
   Region from = Region::of(*copy.getInput());
-  if (from.isEmpty() || (copy.getInput()->getRoot() ==
-                             copy.getResult()->getRoot() &&
-                         isSame(from, Region::of(*copy.getResult())))) {
+  if (from.isEmpty() ||
+      (copy.getInput()->getRoot() == copy.getResult()->getRoot() &&
+       isSame(from, Region::of(*copy.getResult())))) {
     index.erase(&copy);
     return true;
   }

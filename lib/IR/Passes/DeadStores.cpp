@@ -35,9 +35,8 @@ public:
       live.clear();
       isAllLive = false;
     }
-    llvm::erase_if(live, [&](const Region &other) {
-      return isSame(other, region);
-    });
+    llvm::erase_if(live,
+                   [&](const Region &other) { return isSame(other, region); });
     if (overwritten.size() < limit && !contains(overwritten, region))
       overwritten.push_back(region);
   }
@@ -53,9 +52,8 @@ public:
 
 private:
   static bool contains(llvm::ArrayRef<Region> regions, const Region &region) {
-    return llvm::any_of(regions, [&](const Region &other) {
-      return isSame(other, region);
-    });
+    return llvm::any_of(
+        regions, [&](const Region &other) { return isSame(other, region); });
   }
 
   /// Read before they are written, unless `isAllLive` has taken over.
@@ -90,7 +88,7 @@ public:
       if (const Buffer *buffer = instr.getOperand(i))
         if (instr.writes(i) && !instr.reads(i))
           later[buffer->getRoot()].overwrite(Region::of(*buffer),
-                                            isWholeRoot(*buffer));
+                                             isWholeRoot(*buffer));
     for (unsigned i = 0; i < instr.getNumOperands(); ++i)
       if (const Buffer *buffer = instr.getOperand(i))
         if (instr.reads(i))

@@ -92,13 +92,6 @@ bool EpilogueFuser::inputsSurvive(const Instruction &anchor,
   return true;
 }
 
-static bool isNearby(const Region &region) {
-  for (unsigned d = region.shape.size(); d-- > 0;)
-    if (region.shape[d] != 1)
-      return region.strides[d] == 1 || region.strides[d] == 0;
-  return true;
-}
-
 /// Whether the operands of \p loop have regions under the anchor's shape that
 /// the anchor can work with.
 bool EpilogueFuser::collect(const Instruction &anchor,
@@ -108,7 +101,7 @@ bool EpilogueFuser::collect(const Instruction &anchor,
   fused.clear();
   values.clear();
   auto target = compose(Region::of(*loop.getResult()), shape);
-  if (!target || !target->isInnermostContiguous() ||
+  if (!target || target->isScattered() ||
       !(anchor.getOperandInfo(0).isStrided || target->isDense()) ||
       loop.getResult()->getType().getKind() != element->getType().getKind())
     return false;
@@ -120,7 +113,7 @@ bool EpilogueFuser::collect(const Instruction &anchor,
       continue;
     }
     auto region = compose(Region::of(*input), shape);
-    if (!region || !isNearby(*region) ||
+    if (!region || region->isScattered() ||
         !(anchor.getInfo().operands.back().isStrided || region->isDense()) ||
         input->getType().getKind() != element->getType().getKind() ||
         (input->getRoot() == loop.getResult()->getRoot() &&

@@ -46,8 +46,7 @@ private:
              const Buffer &view);
   bool canFuse(const ElementWiseLoopInstr &producer,
                const ElementWiseLoopInstr &reader);
-  void fuse(const ElementWiseLoopInstr &producer,
-            ElementWiseLoopInstr &reader);
+  void fuse(const ElementWiseLoopInstr &producer, ElementWiseLoopInstr &reader);
   bool fuseReaders(const Buffer *root);
 
   IRFunction &function;
@@ -112,8 +111,7 @@ std::optional<JoinedLoop::Input>
 LoopFuser::getThrough(const ElementWiseLoopInstr &producer, unsigned input,
                       const Buffer &view) {
   Buffer *buffer = producer.getInputs()[input];
-  std::optional<Region> region =
-      compose(Region::of(*buffer), Region::of(view));
+  std::optional<Region> region = compose(Region::of(*buffer), Region::of(view));
   if (!region)
     return std::nullopt;
   bool isUnchanged = isSame(*region, Region::of(*buffer));
@@ -176,9 +174,8 @@ void LoopFuser::fuse(const ElementWiseLoopInstr &producer,
     if (view->getRoot() == root)
       value = joined.addProgram(producer.getProgram(), through[view]);
   JoinedLoop::Value result = joined.addProgram(reader.getProgram(), values);
-  index.replace(&reader,
-                joined.makeDraft(function, reader.getName(),
-                                 reader.getResult(), result));
+  index.replace(&reader, joined.makeDraft(function, reader.getName(),
+                                          reader.getResult(), result));
 }
 
 /// Makes the readers of the intermediate \p root compute it, all or none.

@@ -61,8 +61,8 @@ InstrDraft JoinedLoop::makeDraft(IRFunction &function, llvm::StringRef name,
     stepNumbers[i] = buffers.size() + program.steps.size();
     ScalarStep numbered = step.step;
     for (Value arg : step.args)
-      numbered.args.push_back((arg.isInput ? inputNumbers
-                                        : stepNumbers)[arg.index]);
+      numbered.args.push_back(
+          (arg.isInput ? inputNumbers : stepNumbers)[arg.index]);
     program.steps.push_back(std::move(numbered));
   }
   // The steps that a value needs come before it, so a needed step is last

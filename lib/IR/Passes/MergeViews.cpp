@@ -33,9 +33,8 @@ static bool mergeViewsOf(Buffer *root) {
   add(root);
   for (Buffer *view : root->getViews())
     add(view);
-  llvm::sort(sorted, [](const auto &a, const auto &b) {
-    return a.first < b.first;
-  });
+  llvm::sort(sorted,
+             [](const auto &a, const auto &b) { return a.first < b.first; });
   bool changed = false;
   Buffer *kept = sorted.front().second;
   for (const auto &entry : llvm::drop_begin(sorted)) {

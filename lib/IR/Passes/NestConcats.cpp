@@ -79,10 +79,10 @@ CopyInstr *ConcatNester::findAgain(const CopyInstr &copy,
   constexpr unsigned maxTries = 8;
   const std::vector<CopyInstr *> &all =
       copiesOf.find(copy.getInput()->getRoot())->second;
-  auto later = llvm::upper_bound(
-      all, index.getTime(&copy), [&](unsigned time, const CopyInstr *other) {
-        return time < index.getTime(other);
-      });
+  auto later = llvm::upper_bound(all, index.getTime(&copy),
+                                 [&](unsigned time, const CopyInstr *other) {
+                                   return time < index.getTime(other);
+                                 });
   for (unsigned tries = 0; later != all.end() && tries < maxTries;
        ++later, ++tries)
     if (isSame(Region::of(*(*later)->getInput()),
@@ -140,9 +140,8 @@ bool ConcatNester::isFree(const Region &place, const Buffer *outer,
       return true;
     if (!access.isWrite())
       return access.time > last;
-    return llvm::any_of(pairs, [&](const Pair &pair) {
-      return pair.second == access.instr;
-    });
+    return llvm::any_of(
+        pairs, [&](const Pair &pair) { return pair.second == access.instr; });
   });
 }
 
