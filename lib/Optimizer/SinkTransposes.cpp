@@ -154,6 +154,11 @@ static NodeValue sinkThroughAxis(T &root, RewriteContext &context) {
   if (!transpose)
     return {};
   Permutation permutation = transpose->getPermutation().vec();
+  // Lowering puts a softmax's dimension last, between transposes: not back.
+  int64_t last = int64_t(permutation.size()) - 1;
+  if (std::is_same_v<T, SoftmaxNode> && root.getAxis() == last &&
+      permutation[last] != last)
+    return {};
   NodeDraft draft = root.getDraft();
   draft.operands[0] = transpose->getInput();
   draft.attrs[T::axisAttr] = permutation[root.getAxis()];

@@ -88,7 +88,7 @@ static std::error_code createUnique(llvm::StringRef path, std::string &name,
 static void removeTemporary(std::string &name) {
   if (name.empty())
     return;
-  fs::remove(name);
+  (void)fs::remove(name);
   llvm::sys::DontRemoveFileOnSignal(name);
   name.clear();
 }
@@ -168,13 +168,13 @@ llvm::Error OutputFiles::renameAll() {
     // Neither do file systems without hard links get one; there a failure
     // takes the new file away, so that at least no mixture stays.
     if (&owner != &files.back() && fs::exists(file.path))
-      createUnique(file.path, file.backup, [&](const std::string &name) {
+      (void)createUnique(file.path, file.backup, [&](const std::string &name) {
         return fs::create_hard_link(file.path, name);
       });
     if (std::error_code code = fs::rename(file.temporary, file.path)) {
       for (File *done : llvm::reverse(renamed)) {
         if (done->backup.empty() || fs::rename(done->backup, done->path))
-          fs::remove(done->path);
+          (void)fs::remove(done->path);
       }
       return makeWriteError(file.spelling, code);
     }

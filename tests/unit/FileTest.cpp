@@ -20,8 +20,16 @@ namespace fs = llvm::sys::fs;
 
 namespace {
 
+constexpr int deadlySignals[] = {SIGINT, SIGTERM, SIGHUP, SIGABRT};
+
 class FileTest : public TestFolder {
 protected:
+  static void SetUpTestSuite() {
+    // nohup and a shell's '&' ignore some; LLVM looks when the first file is
+    // written.
+    for (int number : deadlySignals)
+      signal(number, SIG_DFL);
+  }
   /// A device of our own that is always full, "" where it cannot be made. Not
   /// the one in /dev: code that replaced it by a file would do lasting harm
   /// when the tests are run by root.
@@ -342,7 +350,7 @@ TEST_F(FileTest, OneFailureKeepsAllFilesAway) {
 
 TEST_F(FileTest, ASignalLeavesNothing) {
   put("old", "before");
-  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGABRT}) {
+  for (int number : deadlySignals) {
     ChildResult child = runChild([&] {
       OutputFiles files;
       add(files, in("old"), std::string(1 << 20, 'x'));

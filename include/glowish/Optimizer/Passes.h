@@ -32,9 +32,9 @@ const Pipeline &getOptimizePipeline();
 /// From nodes to what the back end takes, and fusion afterwards.
 const Pipeline &getLowerPipeline();
 
-/// The contract between the graph and IRGen: each node is either element-wise,
-/// pure data movement that IRGen knows, or supported by the back end; images
-/// are NHWC; no node has only constant operands; all types static.
+/// The contract between the graph and IRGen: each node is data movement that
+/// IRGen knows, or supported by the back end. (That types are static and images
+/// NHWC, the types of the nodes see to.)
 llvm::Error verifyLowered(const Function &function,
                           const GraphPassContext &context);
 

@@ -1,0 +1,310 @@
+//===- CPUDifferentialTest.cpp - Compiled code against the interpreter ----===//
+//
+// Small graphs of odd shapes, run by the interpreter and by the CPU back end
+// for this machine, for AVX2 and for plain x86-64.
+//
+//===----------------------------------------------------------------------===//
+
+#include "glowish/Backends/CPU/CPUBackend.h"
+#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Driver/Session.h"
+#include "glowish/Support/Random.h"
+#include "llvm/TargetParser/Host.h"
+#include "gtest/gtest.h"
+
+using namespace glowish;
+
+namespace {
+
+/// Builds the same graph for each back end: inputs come from a seed.
+using BuildFn = std::function<NodeValue(Function &, Module &)>;
+
+Tensor makeRandom(const Type &type, uint64_t seed) {
+  Random random(seed);
+  Tensor tensor(type);
+  for (int64_t i = 0; i < type.getNumElements(); ++i)
+    tensor.setFromDouble(i, isFloatKind(type.getKind())
+                                ? double(random.uniform(-1, 1))
+                                : double(random.below(7)) - 3);
+  return tensor;
+}
+
+NodeValue input(Module &module, ElemKind kind, DimsRef shape) {
+  return NodeValue(module.createPlaceholder("x", Type(kind, shape), true, false));
+}
+
+NodeValue constant(Module &module, ElemKind kind, DimsRef shape) {
+  return NodeValue(
+      module.createConstant("c", makeRandom(Type(kind, shape), 99)));
+}
+
+llvm::Expected<Tensor> run(Backend &backend, const BuildFn &build) {
+  auto module = std::make_unique<Module>("test");
+  Function *function = module->createFunction("main");
+  NodeValue result = build(*function, *module);
+  Placeholder *output =
+      module->createPlaceholder("y", result.getType(), false, true);
+  function->create<SaveNode>("save", result, NodeValue(output));
+  CompilationOptions options;
+  options.verifyEach = true;
+  Compilation compilation(backend, options);
+  compilation.setModule(std::move(module));
+  GLOWISH_CHECK(compilation.run());
+  GLOWISH_TRY(auto session, Session::create(compilation));
+  uint64_t seed = 7;
+  for (const Buffer *placeholder : session->getPlaceholders())
+    if (placeholder->isInput())
+      GLOWISH_CHECK(session->setInput(
+          placeholder, makeRandom(placeholder->getType(), seed++)));
+  GLOWISH_CHECK(session->run());
+  GLOWISH_TRY(const Buffer *y, session->findPlaceholder("y"));
+  return session->getTensor(y).clone();
+}
+
+/// The back ends for this machine, and for narrower vectors where it has them.
+std::vector<TargetOptions> getTargets() {
+  std::vector<TargetOptions> targets(1);
+  std::string triple = llvm::sys::getProcessTriple();
+  if (llvm::Triple(triple).getArch() != llvm::Triple::x86_64)
+    return targets;
+  TargetOptions plain;
+  plain.triple = triple;
+  plain.cpu = "x86-64";
+  targets.push_back(plain);
+  if (llvm::sys::getHostCPUFeatures().lookup("avx2")) {
+    plain.cpu = "haswell";
+    targets.push_back(plain);
+  }
+  return targets;
+}
+
+/// \p usesHalf: float16 needs conversions that plain x86-64 lacks; the back end
+/// refuses it there.
+void compare(const std::string &name, const BuildFn &build,
+             double bound = 1e-5, bool usesHalf = false) {
+  auto expected = run(*createInterpreter(), build);
+  ASSERT_TRUE(bool(expected)) << name << ": "
+                              << llvm::toString(expected.takeError());
+  double largest = 1e-3;
+  for (int64_t i = 0; i < expected->getNumElements(); ++i)
+    largest = std::max(largest, std::abs(expected->getAsDouble(i)));
+  for (const TargetOptions &options : getTargets()) {
+    auto backend = CPUBackend::create(options);
+    ASSERT_TRUE(bool(backend)) << llvm::toString(backend.takeError());
+    if (usesHalf && !(*backend)->getTarget().hasFloat16)
+      continue;
+    auto actual = run(**backend, build);
+    ASSERT_TRUE(bool(actual)) << name << ": "
+                              << llvm::toString(actual.takeError());
+    ASSERT_EQ(actual->getType(), expected->getType()) << name;
+    for (int64_t i = 0; i < expected->getNumElements(); ++i)
+      ASSERT_LE(std::abs(actual->getAsDouble(i) - expected->getAsDouble(i)),
+                bound * largest)
+          << name << " on '" << options.cpu << "' at " << i;
+  }
+}
+
+struct ConvolutionCase {
+  int64_t batch, height, width, channels, outChannels, kernel, stride, group;
+  std::vector<int64_t> pads;
+  int64_t dilation;
+};
+
+NodeValue buildConvolution(const ConvolutionCase &c, ElemKind kind,
+                           bool isConstant, Function &f, Module &m) {
+  NodeValue x = input(m, kind, {c.batch, c.height, c.width, c.channels});
+  Dims shape = {c.outChannels, c.kernel, c.kernel, c.channels / c.group};
+  NodeValue w = isConstant ? constant(m, kind, shape) : input(m, kind, shape);
+  NodeValue bias = c.group % 2 ? constant(m, kind, {c.outChannels})
+                               : NodeValue();
+  std::vector<int64_t> strides(2, c.stride), dilations(2, c.dilation);
+  return f.create<ConvolutionNode>("conv", x, w, bias, strides, c.pads,
+                                   dilations, c.group)
+      ->getResult();
+}
+
+} // namespace
+
+TEST(CPUDifferential, Convolution) {
+  const ConvolutionCase cases[] = {
+      {1, 7, 7, 3, 17, 3, 1, 1, {1, 1, 1, 1}, 1},
+      {2, 5, 33, 7, 33, 3, 2, 1, {0, 1, 2, 0}, 1},
+      {1, 9, 17, 1, 1, 5, 1, 1, {2, 2, 2, 2}, 1},
+      {1, 3, 3, 17, 7, 1, 1, 1, {0, 0, 0, 0}, 1},
+      {2, 17, 1, 33, 65, 1, 3, 1, {0, 0, 0, 0}, 1},
+      {1, 11, 13, 3, 8, 7, 2, 1, {3, 3, 3, 3}, 1},
+      {1, 9, 9, 4, 6, 3, 1, 2, {1, 0, 1, 0}, 2},
+      {1, 8, 8, 33, 33, 3, 1, 33, {1, 1, 1, 1}, 1},
+      {1, 9, 15, 17, 17, 5, 2, 17, {2, 2, 1, 1}, 1},
+      {1, 6, 6, 7, 14, 3, 1, 7, {1, 1, 1, 1}, 1},
+      {1, 1, 1, 5, 3, 3, 1, 1, {2, 2, 2, 2}, 1},
+      {0, 4, 4, 3, 3, 3, 1, 1, {0, 0, 0, 0}, 1},
+  };
+  unsigned number = 0;
+  for (const ConvolutionCase &c : cases) {
+    std::string name = "case " + std::to_string(number++);
+    for (bool isConstant : {true, false})
+      compare(name, [&](Function &f, Module &m) {
+        return buildConvolution(c, ElemKind::Float, isConstant, f, m);
+      });
+    compare(name + " double", [&](Function &f, Module &m) {
+      return buildConvolution(c, ElemKind::Double, true, f, m);
+    }, 1e-12);
+  }
+}
+
+TEST(CPUDifferential, Epilogues) {
+  const ConvolutionCase c = {1, 7, 9, 5, 19, 3, 1, 1, {1, 1, 1, 1}, 1};
+  compare("residual, gate and activation", [&](Function &f, Module &m) {
+    NodeValue y = buildConvolution(c, ElemKind::Float, true, f, m);
+    NodeValue other = input(m, ElemKind::Float, y.getShape());
+    NodeValue gate = input(m, ElemKind::Float, {1, 1, 1, 19});
+    y = f.create<AddNode>("add", other, y)->getResult();
+    y = f.create<SiluNode>("silu", y)->getResult();
+    y = f.create<MulNode>("mul", y, gate)->getResult();
+    return f.create<ClipNode>("clip", y, -0.5, 6.0)->getResult();
+  });
+  compare("into a concatenation", [&](Function &f, Module &m) {
+    NodeValue y = buildConvolution(c, ElemKind::Float, true, f, m);
+    NodeValue other = input(m, ElemKind::Float, {1, 7, 9, 3});
+    return f.create<ConcatNode>("cat", llvm::ArrayRef<NodeValue>{other, y}, 3)
+        ->getResult();
+  });
+}
+
+TEST(CPUDifferential, MatMul) {
+  for (int64_t rows : {1, 3, 17})
+    for (int64_t depth : {1, 7, 33})
+      for (int64_t columns : {1, 3, 17, 65})
+        for (bool isConstant : {true, false})
+          compare("product", [&](Function &f, Module &m) {
+            NodeValue a = input(m, ElemKind::Float, {rows, depth});
+            NodeValue b = isConstant
+                              ? constant(m, ElemKind::Float, {depth, columns})
+                              : input(m, ElemKind::Float, {depth, columns});
+            NodeValue y = f.create<MatMulNode>("mul", a, b)->getResult();
+            NodeValue bias = constant(m, ElemKind::Float, {columns});
+            return f.create<AddNode>("add", y, bias)->getResult();
+          });
+  compare("batched", [&](Function &f, Module &m) {
+    NodeValue a = input(m, ElemKind::Float, {3, 1, 5, 7});
+    NodeValue b = input(m, ElemKind::Float, {2, 7, 9});
+    return f.create<MatMulNode>("mul", a, b)->getResult();
+  });
+}
+
+TEST(CPUDifferential, Pools) {
+  for (int64_t channels : {1, 7, 33})
+    for (int64_t stride : {1, 2, 3}) {
+      std::vector<int64_t> kernels = {3, 2}, strides(2, stride);
+      std::vector<int64_t> pads = {1, 1, 0, 1}, dilations = {1, 1};
+      compare("max", [&](Function &f, Module &m) {
+        NodeValue x = input(m, ElemKind::Float, {2, 9, 17, channels});
+        return f.create<MaxPoolNode>("p", x, kernels, strides, pads, dilations)
+            ->getResult();
+      });
+      for (bool count : {true, false})
+        compare("mean", [&](Function &f, Module &m) {
+          NodeValue x = input(m, ElemKind::Float, {2, 9, 17, channels});
+          return f.create<AvgPoolNode>("p", x, kernels, strides, pads,
+                                       dilations, count)
+              ->getResult();
+        });
+    }
+}
+
+TEST(CPUDifferential, ReductionsAndSoftmax) {
+  const std::vector<std::vector<int64_t>> axes = {{0}, {1}, {2}, {0, 2}, {1, 2},
+                                                  {0, 1, 2}};
+  for (const char *mode : {"sum", "mean", "max", "min", "prod"})
+    for (const auto &axis : axes)
+      for (ElemKind kind : {ElemKind::Float, ElemKind::Int32})
+        compare(mode, [&](Function &f, Module &m) {
+          NodeValue x = input(m, kind, {3, 7, 17});
+          return f.create<ReduceNode>("r", x, mode, axis, false)->getResult();
+        });
+  for (int64_t length : {1, 3, 17, 33})
+    for (int64_t axis : {0, 1})
+      compare("softmax", [&](Function &f, Module &m) {
+        NodeValue x = input(m, ElemKind::Float, {5, length});
+        return f.create<SoftmaxNode>("s", x, axis)->getResult();
+      });
+  compare("argmax", [&](Function &f, Module &m) {
+    NodeValue x = input(m, ElemKind::Int32, {5, 33, 3});
+    return f.create<ArgMaxNode>("a", x, 1, false, true)->getResult();
+  });
+  compare("lrn", [&](Function &f, Module &m) {
+    NodeValue x = input(m, ElemKind::Float, {1, 3, 3, 7});
+    return f.create<LocalResponseNormalizationNode>("l", x, 5, 0.1, 0.75, 1.0)
+        ->getResult();
+  });
+}
+
+TEST(CPUDifferential, Movement) {
+  compare("slice backwards, transpose, pad", [&](Function &f, Module &m) {
+    NodeValue x = input(m, ElemKind::Float, {3, 7, 5});
+    std::vector<int64_t> starts = {0, 6, 1}, sizes = {3, 4, 3};
+    std::vector<int64_t> steps = {1, -2, 1}, order = {2, 0, 1};
+    std::vector<int64_t> pads = {1, 0, -1, 0, 2, 0};
+    NodeValue y = f.create<SliceNode>("s", x, starts, sizes, steps)->getResult();
+    y = f.create<TransposeNode>("t", y, order)->getResult();
+    return f.create<PadNode>("p", y, pads, "constant", 0.5)->getResult();
+  });
+  compare("gather", [&](Function &f, Module &m) {
+    NodeValue x = input(m, ElemKind::Float, {3, 5, 7});
+    NodeValue indices = input(m, ElemKind::Int64, {2, 3});
+    return f.create<GatherNode>("g", x, indices, 1)->getResult();
+  });
+  for (const char *mode : {"nearest", "linear"})
+    for (const char *coordinates :
+         {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"})
+      compare("resize", [&](Function &f, Module &m) {
+        NodeValue x = input(m, ElemKind::Float, {1, 5, 7, 3});
+        std::vector<int64_t> sizes = {10, 21};
+        return f.create<ResizeNode>("r", x, sizes, 2.0, 3.0, mode, coordinates,
+                                    "round_prefer_floor")
+            ->getResult();
+      });
+}
+
+/// Every element-wise operator in every element kind that it takes.
+TEST(CPUDifferential, ElementWise) {
+  for (const OpInfo &info : getNodeTable()) {
+    if (!info.scalarOp)
+      continue;
+    const ScalarOpInfo &scalar = getScalarOpInfo(*info.scalarOp);
+    for (unsigned k = 0; k <= unsigned(ElemKind::Bool); ++k) {
+      ElemKind kind = ElemKind(k);
+      bool isErfOfDouble = info.name == "Erf" && kind == ElemKind::Double;
+      if (!scalar.accepts(kind) || isErfOfDouble)
+        continue;
+      double bound = kind == ElemKind::Float16    ? 2e-3
+                     : kind == ElemKind::BFloat16 ? 2e-2
+                     : kind == ElemKind::Double   ? 1e-12
+                                                  : 1e-6;
+      compare((info.name + " " + getElemKindName(kind)).str(),
+              [&](Function &f, Module &m) {
+                NodeDraft draft{*findNodeKind(info.name), {}, {}};
+                for (unsigned i = 0; i < info.operands.size(); ++i)
+                  draft.operands.push_back(
+                      input(m, i == 0 && scalar.firstIsBool ? ElemKind::Bool
+                                                            : kind,
+                            i % 2 ? Dims{37} : Dims{3, 37}));
+                for (const AttrInfo &attr : info.attrs) {
+                  if (attr.kind == AttrKind::Kind)
+                    draft.attrs.push_back(ElemKind::Int32);
+                  else
+                    draft.attrs.push_back(attr.name == "low" ? -0.5 : 0.5);
+                }
+                // Logarithms and roots of positive numbers; powers of them.
+                bool needsPositive = info.name == "Log" ||
+                                     info.name == "Sqrt" || info.name == "Pow";
+                if (needsPositive)
+                  draft.operands[0] =
+                      f.create<ExpNode>("e", draft.operands[0])->getResult();
+                return f.create(info.name, std::move(draft))->getResult();
+              },
+              bound, kind == ElemKind::Float16);
+    }
+  }
+}
