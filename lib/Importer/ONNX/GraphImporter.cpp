@@ -1,8 +1,10 @@
 //===- GraphImporter.cpp - An ONNX graph becomes a function ---------------===//
 
+#include "ONNX/GraphInputs.h"
 #include "ONNX/ModelFile.h"
 #include "ONNX/OpContext.h"
 #include "glowish/Support/File.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
@@ -12,48 +14,63 @@ namespace {
 
 class GraphImporter {
 public:
-  GraphImporter(const onnx::ModelProto &model, const ImportOptions &options,
+  /// Takes the weights out of \p model as they are read, so that they are not
+  /// in memory twice.
+  GraphImporter(onnx::ModelProto &model, const ImportOptions &options,
                 llvm::StringRef folder)
-      : model(model), graph(model.graph()), options(options), folder(folder),
-        module(std::make_unique<Module>(
-            graph.name().empty() ? "model" : graph.name())),
-        function(*module->createFunction("main")) {}
+      : model(model), graph(*model.mutable_graph()), options(options),
+        module(std::make_unique<Module>(graph.name().empty() ? "model"
+                                                             : graph.name())),
+        context{*module->createFunction("main"), options.evaluate, folder} {}
 
   llvm::Expected<std::unique_ptr<Module>> import();
 
 private:
   llvm::Error readOpset();
   llvm::Error checkOperators();
+  void countUses();
+  llvm::Expected<std::vector<const onnx::NodeProto *>> sortNodes() const;
   llvm::Error importInitializers();
   llvm::Error importInputs();
   llvm::Error importInput(const onnx::ValueInfoProto &input);
-  llvm::Expected<Type> getInputType(const onnx::ValueInfoProto &input);
-  llvm::Expected<int64_t>
-  getDim(const onnx::ValueInfoProto &input,
-         const onnx::TensorShapeProto::Dimension &dim);
-  llvm::Error importNodes();
+  llvm::Expected<std::vector<NodeValue>>
+  findInputs(const onnx::NodeProto &proto);
   llvm::Error importNode(const onnx::NodeProto &proto);
+  llvm::Error importOutput(const onnx::ValueInfoProto &output);
   llvm::Error importOutputs();
   llvm::Error define(llvm::StringRef name, NodeValue value);
+  void release(llvm::StringRef name);
   void eraseUnused();
 
-  const onnx::ModelProto &model;
-  const onnx::GraphProto &graph;
+  onnx::ModelProto &model;
+  onnx::GraphProto &graph;
   const ImportOptions &options;
-  llvm::StringRef folder;
   std::unique_ptr<Module> module;
-  Function &function;
-  int opset = 1;
+  GraphContext context;
   llvm::StringMap<NodeValue> values;
+  /// How many uses of the values of a node are still to come.
+  llvm::DenseMap<const Node *, unsigned> pendingUses;
+  llvm::StringSet<> outputNames;
 };
 
 } // namespace
+
+/// \p name as a message can have it: hostile ones are long, or not text.
+static std::string quote(llvm::StringRef name) {
+  constexpr size_t most = 200;
+  std::string text = name.take_front(most).str();
+  for (char &c : text)
+    if (uint8_t(c) < 32 || c == 127)
+      c = '?';
+  return "'" + text + (name.size() > most ? "...'" : "'");
+}
 
 static std::string describe(const onnx::NodeProto &proto) {
   llvm::StringRef name = proto.name();
   if (name.empty() && proto.output_size())
     name = proto.output(0);
-  return llvm::formatv("node '{0}' ({1})", name, proto.op_type());
+  std::string type = quote(proto.op_type());
+  return "node " + quote(name) + " (" + type.substr(1, type.size() - 2) + ")";
 }
 
 static bool isDefaultDomain(llvm::StringRef domain) {
@@ -65,7 +82,7 @@ llvm::Error GraphImporter::readOpset() {
     if (isDefaultDomain(import.domain())) {
       if (import.version() < 1 || import.version() > 1000)
         return makeError("opset {0} does not exist", import.version());
-      opset = int(import.version());
+      context.opset = int(import.version());
     }
   return llvm::Error::success();
 }
@@ -74,162 +91,195 @@ llvm::Error GraphImporter::readOpset() {
 llvm::Error GraphImporter::checkOperators() {
   std::vector<std::string> missing;
   for (const onnx::NodeProto &node : graph.node()) {
-    const RegisteredOperator *found =
-        isDefaultDomain(node.domain()) ? findOnnxOperator(node.op_type())
-                                       : nullptr;
+    if (!isDefaultDomain(node.domain())) {
+      missing.push_back(describe(node) + " of domain " + quote(node.domain()));
+      continue;
+    }
+    const RegisteredOperator *found = findOnnxOperator(node.op_type());
     if (!found)
-      missing.push_back(describe(node) +
-                        (isDefaultDomain(node.domain())
-                             ? ""
-                             : " of domain '" + node.domain() + "'"));
-    else if (opset < found->since)
+      missing.push_back(describe(node));
+    else if (context.opset < found->since)
       missing.push_back(llvm::formatv("{0}: known since opset {1}, the model "
                                       "has {2}",
-                                      describe(node), found->since, opset));
+                                      describe(node), found->since,
+                                      context.opset));
   }
   if (missing.empty())
     return llvm::Error::success();
-  return makeError("{0} nodes have operators that are not supported:\n{1}",
-                   missing.size(), llvm::join(missing, "\n"));
+  return makeError(
+      "{0} {1} that {2} not supported:\n{3}", missing.size(),
+      missing.size() == 1 ? "node has an operator" : "nodes have operators",
+      missing.size() == 1 ? "is" : "are", llvm::join(missing, "\n"));
+}
+
+void GraphImporter::countUses() {
+  for (const onnx::NodeProto &node : graph.node())
+    for (const std::string &name : node.input())
+      if (!name.empty())
+        ++context.uses[name];
+  for (const auto &output : graph.output()) {
+    ++context.uses[output.name()];
+    outputNames.insert(output.name());
+  }
+}
+
+/// The nodes with operands first, as ONNX demands and not every file does; in
+/// the file's order where that is right. Linear, and without recursion: graphs
+/// can be deep.
+llvm::Expected<std::vector<const onnx::NodeProto *>>
+GraphImporter::sortNodes() const {
+  llvm::StringMap<int> producers;
+  for (int i = 0; i < graph.node_size(); ++i)
+    for (const std::string &name : graph.node(i).output())
+      if (!name.empty() && !values.count(name))
+        producers.try_emplace(name, i);
+  enum State : uint8_t { Unseen, Waiting, Placed };
+  std::vector<State> states(graph.node_size(), Unseen);
+  std::vector<const onnx::NodeProto *> order;
+  std::vector<std::pair<int, int>> stack; // a node and its next input
+  for (int root = 0; root < graph.node_size(); ++root) {
+    if (states[root] == Unseen)
+      stack.push_back({root, 0});
+    while (!stack.empty()) {
+      auto &[index, next] = stack.back();
+      const onnx::NodeProto &node = graph.node(index);
+      states[index] = Waiting;
+      if (next == node.input_size()) {
+        states[index] = Placed;
+        order.push_back(&node);
+        stack.pop_back();
+        continue;
+      }
+      auto found = producers.find(node.input(next++));
+      if (found == producers.end() || states[found->second] == Placed)
+        continue;
+      if (states[found->second] == Waiting)
+        return makeError("{0}: its input {1} depends on its output: the nodes "
+                         "form a cycle",
+                         describe(node), quote(found->first()));
+      stack.push_back({found->second, 0});
+    }
+  }
+  return order;
 }
 
 llvm::Error GraphImporter::define(llvm::StringRef name, NodeValue value) {
   if (!values.try_emplace(name, value).second)
-    return makeError("the value '{0}' is defined twice", name);
+    return makeError("the value {0} is defined twice", quote(name));
+  pendingUses[value.node] += context.uses.lookup(name);
   return llvm::Error::success();
 }
 
+/// One use of \p name has been imported. A constant that nothing will read,
+/// such as a filter in the model's layout, is given up at once.
+void GraphImporter::release(llvm::StringRef name) {
+  Node *node = values.lookup(name).node;
+  if (--pendingUses[node] != 0)
+    return;
+  pendingUses.erase(node);
+  if (llvm::isa<Constant>(node) && !node->hasUses())
+    module->eraseConstant(llvm::cast<Constant>(node));
+}
+
 llvm::Error GraphImporter::importInitializers() {
-  for (const onnx::TensorProto &proto : graph.initializer()) {
-    llvm::Expected<Tensor> tensor = readTensor(proto, folder);
+  for (onnx::TensorProto &proto : *graph.mutable_initializer()) {
+    llvm::Expected<Tensor> tensor = readTensor(proto, context.folder);
     if (!tensor)
       return addContext(tensor.takeError(),
-                        "initializer '" + proto.name() + "': ");
-    GLOWISH_CHECK(define(
-        proto.name(), module->createConstant(proto.name(), std::move(*tensor))));
+                        "initializer " + quote(proto.name()) + ": ");
+    proto.clear_dims();
+    delete proto.release_raw_data();
+    // Weights are transposed, cast, scaled: a few times each.
+    context.foldingBudget += 16 * tensor->getSizeInBytes();
+    GLOWISH_CHECK(define(proto.name(), module->createConstant(
+                                           proto.name(), std::move(*tensor))));
   }
   if (graph.sparse_initializer_size())
     return makeError("sparse initializers are not supported");
   return llvm::Error::success();
 }
 
-llvm::Expected<int64_t>
-GraphImporter::getDim(const onnx::ValueInfoProto &input,
-                      const onnx::TensorShapeProto::Dimension &dim) {
-  if (dim.has_dim_value() && dim.dim_value() >= 0)
-    return dim.dim_value();
-  auto found = options.symbols.find(dim.dim_param());
-  if (dim.has_dim_param() && found != options.symbols.end())
-    return found->second;
-  std::string symbol = dim.dim_param().empty() ? "N" : dim.dim_param();
-  if (dim.dim_param().empty())
-    return makeError("input '{0}' has a dimension without a value; state its "
-                     "type with -model-input={0},float,[...]",
-                     input.name());
-  return makeError("input '{0}' has the symbolic dimension '{1}'; bind it with "
-                   "-onnx-define-symbol={1},VALUE or state the type with "
-                   "-model-input={0},float,[...]",
-                   input.name(), symbol);
-}
-
-llvm::Expected<Type>
-GraphImporter::getInputType(const onnx::ValueInfoProto &input) {
-  auto stated = options.inputTypes.find(input.name());
-  if (!input.type().has_tensor_type())
-    return makeError("input '{0}' is not a tensor", input.name());
-  const auto &tensor = input.type().tensor_type();
-  llvm::Expected<ElemKind> kind = getElemKind(tensor.elem_type());
-  if (!kind)
-    return addContext(kind.takeError(), "input '" + input.name() + "': ");
-  Dims dims;
-  if (stated != options.inputTypes.end()) {
-    const Type &type = stated->second;
-    if (type.getKind() != *kind)
-      return makeError("-model-input states {0} for '{1}'; the model has {2}",
-                       getElemKindName(type.getKind()), input.name(),
-                       getElemKindName(*kind));
-    if (tensor.has_shape() &&
-        tensor.shape().dim_size() != int(type.getRank()))
-      return makeError("-model-input states rank {0} for '{1}'; the model has "
-                       "{2}",
-                       type.getRank(), input.name(), tensor.shape().dim_size());
-    return type;
-  }
-  if (!tensor.has_shape())
-    return makeError("input '{0}' has no shape; state its type with "
-                     "-model-input={0},float,[...]",
-                     input.name());
-  for (const auto &dim : tensor.shape().dim()) {
-    GLOWISH_TRY(int64_t extent, getDim(input, dim));
-    dims.push_back(extent);
-  }
-  if (llvm::Error error = checkShape(*kind, dims))
-    return addContext(std::move(error), "input '" + input.name() + "': ");
-  return Type(*kind, dims);
-}
-
 llvm::Error GraphImporter::importInput(const onnx::ValueInfoProto &input) {
   // Files of IR version 3 list the weights among the inputs.
   if (values.count(input.name()))
     return llvm::Error::success();
-  auto bound = options.constantInputs.find(input.name());
-  if (bound != options.constantInputs.end())
+  GLOWISH_TRY(std::shared_ptr<const Tensor> constant,
+              resolveConstantInput(input, options));
+  if (constant)
     return define(input.name(),
-                  module->createConstant(input.name(), bound->second));
-  GLOWISH_TRY(Type type, getInputType(input));
-  return define(input.name(),
-                NodeValue(module->createPlaceholder(
-                    input.name(), type, /*isInput=*/true, /*isOutput=*/false)));
+                  module->createConstant(input.name(), std::move(constant)));
+  GLOWISH_TRY(Type type, resolveInputType(input, options));
+  // An input that is an output of the same name is one placeholder.
+  return define(input.name(), NodeValue(module->createPlaceholder(
+                                  input.name(), type, /*isInput=*/true,
+                                  outputNames.contains(input.name()))));
 }
 
 llvm::Error GraphImporter::importInputs() {
   std::vector<std::string> names;
-  llvm::StringSet<> known;
+  llvm::StringSet<> seen;
   for (const auto &input : graph.input()) {
-    known.insert(input.name());
+    if (input.name().empty())
+      return makeError("an input has no name");
+    if (!seen.insert(input.name()).second)
+      return makeError("the input {0} is listed twice", quote(input.name()));
     if (!values.count(input.name()))
-      names.push_back("'" + input.name() + "'");
+      names.push_back(input.name());
   }
-  for (const auto &[name, type] : options.inputTypes)
-    if (!known.contains(name))
-      return makeError("-model-input: the model has no input '{0}'; it has {1}",
-                       name, llvm::join(names, ", "));
+  GLOWISH_CHECK(checkInputNames(names, options));
   for (const auto &input : graph.input())
     GLOWISH_CHECK(importInput(input));
   return llvm::Error::success();
 }
 
-llvm::Error GraphImporter::importNode(const onnx::NodeProto &proto) {
+llvm::Expected<std::vector<NodeValue>>
+GraphImporter::findInputs(const onnx::NodeProto &proto) {
   std::vector<NodeValue> inputs;
   for (const std::string &name : proto.input()) {
-    NodeValue value = values.lookup(name);
-    if (!name.empty() && !value)
-      return makeError("{0}: input '{1}' is not defined before it",
-                       describe(proto), name);
-    inputs.push_back(value);
+    auto found = values.find(name);
+    inputs.push_back(found == values.end() ? NodeValue() : found->second);
+    if (!name.empty() && !inputs.back())
+      return makeError("input {0} is not defined", quote(name));
   }
-  OpContext context(proto, opset, function, options.evaluate,
-                    std::move(inputs));
-  const RegisteredOperator *registered = findOnnxOperator(proto.op_type());
-  if (llvm::Error error = registered->importer(context))
-    return addContext(std::move(error), describe(proto) + ": ");
+  return inputs;
+}
+
+llvm::Error GraphImporter::importNode(const onnx::NodeProto &proto) {
+  GLOWISH_TRY(std::vector<NodeValue> inputs, findInputs(proto));
+  OpContext op(proto, context, std::move(inputs));
+  GLOWISH_CHECK(op.checkAttrs());
+  GLOWISH_CHECK(findOnnxOperator(proto.op_type())->importer(op));
+  GLOWISH_CHECK(op.checkAllRead());
   for (int i = 0; i < proto.output_size(); ++i) {
-    if (proto.output(i).empty())
-      continue;
+    const std::string &name = proto.output(i);
     NodeValue value;
-    if (i < int(context.getOutputs().size()))
-      value = context.getOutputs()[i];
+    if (i < int(op.getOutputs().size()))
+      value = op.getOutputs()[i];
     // An output that is not made may still not be looked at.
-    if (value)
-      GLOWISH_CHECK(addContext(define(proto.output(i), value),
-                               describe(proto) + ": "));
+    if (!value && op.wantsOutput(i))
+      return makeError("output {0} ({1}) is not supported", i, quote(name));
+    if (value && !name.empty())
+      GLOWISH_CHECK(define(name, value));
   }
+  for (const std::string &name : proto.input())
+    if (!name.empty())
+      release(name);
   return llvm::Error::success();
 }
 
-llvm::Error GraphImporter::importNodes() {
-  for (const onnx::NodeProto &proto : graph.node())
-    GLOWISH_CHECK(importNode(proto));
+llvm::Error GraphImporter::importOutput(const onnx::ValueInfoProto &output) {
+  NodeValue value = values.lookup(output.name());
+  if (!value)
+    return makeError("the output {0} is not computed by any node",
+                     quote(output.name()));
+  auto *source = value.getNodeAs<Placeholder>();
+  if (source && source->getModelName() == output.name())
+    return llvm::Error::success();
+  Placeholder *placeholder =
+      module->createPlaceholder(output.name(), value.getType(),
+                                /*isInput=*/false, /*isOutput=*/true);
+  context.function.create<SaveNode>("save_" + output.name(), value,
+                                    NodeValue(placeholder));
   return llvm::Error::success();
 }
 
@@ -238,17 +288,9 @@ llvm::Error GraphImporter::importOutputs() {
     return makeError("the model has no outputs");
   llvm::StringSet<> seen;
   for (const auto &output : graph.output()) {
-    NodeValue value = values.lookup(output.name());
-    if (!value)
-      return makeError("the output '{0}' is not computed by any node",
-                       output.name());
     if (!seen.insert(output.name()).second)
-      return makeError("the output '{0}' is listed twice", output.name());
-    Placeholder *placeholder =
-        module->createPlaceholder(output.name(), value.getType(),
-                                  /*isInput=*/false, /*isOutput=*/true);
-    function.create<SaveNode>("save_" + output.name(), value,
-                              NodeValue(placeholder));
+      return makeError("the output {0} is listed twice", quote(output.name()));
+    GLOWISH_CHECK(importOutput(output));
   }
   return llvm::Error::success();
 }
@@ -266,17 +308,21 @@ void GraphImporter::eraseUnused() {
 llvm::Expected<std::unique_ptr<Module>> GraphImporter::import() {
   GLOWISH_CHECK(readOpset());
   GLOWISH_CHECK(checkOperators());
+  countUses();
   GLOWISH_CHECK(importInitializers());
   GLOWISH_CHECK(importInputs());
-  GLOWISH_CHECK(importNodes());
+  GLOWISH_TRY(auto order, sortNodes());
+  for (const onnx::NodeProto *proto : order)
+    if (llvm::Error error = importNode(*proto))
+      return addContext(std::move(error), describe(*proto) + ": ");
   GLOWISH_CHECK(importOutputs());
   eraseUnused();
   return std::move(module);
 }
 
 static llvm::Expected<std::unique_ptr<Module>>
-importBytes(llvm::StringRef bytes, llvm::StringRef name,
-            llvm::StringRef folder, const ImportOptions &options) {
+importBytes(llvm::StringRef bytes, llvm::StringRef name, llvm::StringRef folder,
+            const ImportOptions &options) {
   auto inFile = [&](llvm::Error error) {
     return addContext(std::move(error), "'" + name + "': ");
   };

@@ -33,6 +33,10 @@ public:
 
 } // namespace
 
+/// Deeper messages than any model has: hostile text could else nest until the
+/// stack ends. (The binary parser has such a limit of its own.)
+static constexpr int maxNesting = 100;
+
 /// A text model begins with a field name, a binary one with the tag of
 /// ir_version (8) or another field of a low number.
 static bool looksLikeText(llvm::StringRef bytes) {
@@ -66,6 +70,7 @@ glowish::parseModelProto(llvm::StringRef bytes) {
     pb::TextFormat::Parser parser;
     FirstError errors;
     parser.RecordErrorsTo(&errors);
+    parser.SetRecursionLimit(maxNesting);
     pb::io::ArrayInputStream stream(bytes.data(), int(bytes.size()));
     if (!parser.Parse(&stream, &model))
       return makeError("not an ONNX model in protobuf text: {0}", errors.text);

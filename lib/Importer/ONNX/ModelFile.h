@@ -12,7 +12,7 @@ namespace glowish {
 llvm::Expected<onnx::ModelProto> parseModelProto(llvm::StringRef bytes);
 
 /// The element kind of an ONNX data type; an error names those without one.
-llvm::Expected<ElemKind> getElemKind(int32_t dataType);
+llvm::Expected<ElemKind> getElemKind(int64_t dataType);
 
 /// The contents of \p proto. External data are read from files beside the
 /// model: \p folder, empty where there is none.

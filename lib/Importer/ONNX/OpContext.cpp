@@ -1,6 +1,8 @@
 //===- OpContext.cpp - What the import of one node sees -------------------===//
 
 #include "ONNX/OpContext.h"
+#include "ONNX/ModelFile.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace glowish;
 using onnx::AttributeProto;
@@ -9,9 +11,26 @@ using onnx::AttributeProto;
 /// into a large one is not.
 static constexpr int64_t maxFoldedGrowth = 1 << 16;
 
+OpContext::OpContext(const onnx::NodeProto &proto, GraphContext &graph,
+                     std::vector<NodeValue> inputs)
+    : proto(proto), graph(graph), inputs(std::move(inputs)),
+      inputRead(this->inputs.size()), attrRead(proto.attribute_size()) {
+  nameAfterOutput(0);
+}
+
+//===- Inputs -------------------------------------------------------------===//
+
 llvm::Expected<NodeValue> OpContext::getInput(unsigned index) const {
   if (!hasInput(index))
     return makeError("input {0} is missing", index);
+  inputRead[index] = true;
+  return inputs[index];
+}
+
+NodeValue OpContext::getOptionalInput(unsigned index) const {
+  if (!hasInput(index))
+    return {};
+  inputRead[index] = true;
   return inputs[index];
 }
 
@@ -19,7 +38,8 @@ llvm::Expected<const Tensor *> OpContext::getConstant(unsigned index) const {
   GLOWISH_TRY(NodeValue value, getInput(index));
   if (auto *constant = value.getNodeAs<Constant>())
     return &constant->getTensor();
-  return makeError("input {0} ('{1}') decides a shape and must be a constant",
+  return makeError("input {0} ('{1}') is computed when the model runs; "
+                   "accepted: a constant",
                    index, proto.input(index));
 }
 
@@ -36,10 +56,23 @@ OpContext::getConstantInts(unsigned index) const {
   return values;
 }
 
+llvm::Expected<double> OpContext::getConstantNumber(unsigned index) const {
+  GLOWISH_TRY(const Tensor *tensor, getConstant(index));
+  if (tensor->getNumElements() != 1)
+    return makeError("input {0} is {1}; accepted: one element", index,
+                     tensor->getType().str());
+  return tensor->getAsDouble(0);
+}
+
+//===- Attributes ---------------------------------------------------------===//
+
 const AttributeProto *OpContext::findAttr(llvm::StringRef name) const {
-  for (const AttributeProto &attr : proto.attribute())
-    if (attr.name() == name)
-      return &attr;
+  for (int i = 0; i < proto.attribute_size(); ++i) {
+    if (proto.attribute(i).name() != name)
+      continue;
+    attrRead[i] = true;
+    return &proto.attribute(i);
+  }
   return nullptr;
 }
 
@@ -48,8 +81,8 @@ static llvm::Error checkType(const AttributeProto &attr,
   // Files of before IR version 2 don't state the type.
   if (attr.type() == type || attr.type() == AttributeProto::UNDEFINED)
     return llvm::Error::success();
-  return makeError("attribute '{0}' is of type {1}; accepted: {2}",
-                   attr.name(), AttributeProto::AttributeType_Name(attr.type()),
+  return makeError("attribute '{0}' is of type {1}; accepted: {2}", attr.name(),
+                   AttributeProto::AttributeType_Name(attr.type()),
                    AttributeProto::AttributeType_Name(type));
 }
 
@@ -72,8 +105,7 @@ llvm::Expected<double> OpContext::getFloat(llvm::StringRef name,
 }
 
 llvm::Expected<std::string>
-OpContext::getString(llvm::StringRef name,
-                     llvm::StringRef defaultValue) const {
+OpContext::getString(llvm::StringRef name, llvm::StringRef defaultValue) const {
   const AttributeProto *attr = findAttr(name);
   if (!attr)
     return defaultValue.str();
@@ -91,12 +123,60 @@ OpContext::getInts(llvm::StringRef name,
   return std::vector<int64_t>(attr->ints().begin(), attr->ints().end());
 }
 
+llvm::Expected<std::vector<double>>
+OpContext::getFloats(llvm::StringRef name) const {
+  const AttributeProto *attr = findAttr(name);
+  if (!attr)
+    return std::vector<double>();
+  GLOWISH_CHECK(checkType(*attr, AttributeProto::FLOATS));
+  return std::vector<double>(attr->floats().begin(), attr->floats().end());
+}
+
+llvm::Expected<Tensor> OpContext::getTensor(llvm::StringRef name) const {
+  const AttributeProto *attr = findAttr(name);
+  if (!attr)
+    return makeError("attribute '{0}' is missing", name);
+  GLOWISH_CHECK(checkType(*attr, AttributeProto::TENSOR));
+  llvm::Expected<Tensor> tensor = readTensor(attr->t(), graph.folder);
+  if (!tensor)
+    return addContext(tensor.takeError(), "attribute '" + name + "': ");
+  return tensor;
+}
+
 llvm::Expected<std::vector<int64_t>>
 OpContext::getIntsOrInput(llvm::StringRef name, unsigned index,
                           llvm::ArrayRef<int64_t> defaultValue) const {
   if (hasInput(index))
     return getConstantInts(index);
   return getInts(name, defaultValue);
+}
+
+llvm::Expected<std::vector<int64_t>>
+OpContext::getRequiredInts(llvm::StringRef name, unsigned index) const {
+  if (hasInput(index) || hasAttr(name))
+    return getIntsOrInput(name, index, {});
+  return makeError("'{0}' is given neither as input {1} nor as an attribute",
+                   name, index);
+}
+
+llvm::Expected<int64_t> glowish::normalizeAxis(int64_t axis, unsigned rank) {
+  if (axis < -int64_t(rank) || axis >= int64_t(rank))
+    return makeError("{0}; accepted for rank {1}: {2} to {3}", axis, rank,
+                     -int64_t(rank), int64_t(rank) - 1);
+  return axis < 0 ? axis + rank : axis;
+}
+
+llvm::Expected<std::vector<int64_t>>
+glowish::normalizeAxes(std::vector<int64_t> axes, unsigned rank) {
+  for (int64_t &axis : axes) {
+    llvm::Expected<int64_t> normal = normalizeAxis(axis, rank);
+    if (!normal)
+      return addContext(normal.takeError(), "an axis is ");
+    axis = *normal;
+  }
+  llvm::sort(axes);
+  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
+  return axes;
 }
 
 llvm::Expected<int64_t> OpContext::getAxis(llvm::StringRef name,
@@ -106,11 +186,16 @@ llvm::Expected<int64_t> OpContext::getAxis(llvm::StringRef name,
   // Some exporters write -1 as an unsigned 32-bit number.
   if (axis > INT32_MAX && axis <= UINT32_MAX)
     axis = int32_t(axis);
-  if (axis < -int64_t(rank) || axis >= int64_t(rank))
-    return makeError("attribute '{0}' is {1}; accepted for rank {2}: {3} to "
-                     "{4}",
-                     name, axis, rank, -int64_t(rank), int64_t(rank) - 1);
-  return axis < 0 ? axis + rank : axis;
+  llvm::Expected<int64_t> normal = normalizeAxis(axis, rank);
+  if (!normal)
+    return addContext(normal.takeError(), "attribute '" + name + "' is ");
+  return normal;
+}
+
+//===- Making nodes -------------------------------------------------------===//
+
+NodeValue OpContext::createConstant(Tensor tensor) {
+  return graph.function.getModule().createConstant(name, std::move(tensor));
 }
 
 NodeValue OpContext::createInt64s(llvm::ArrayRef<int64_t> values) {
@@ -124,31 +209,86 @@ NodeValue OpContext::createScalar(ElemKind kind, double value) {
   return createConstant(std::move(tensor));
 }
 
-llvm::Expected<NodeValue>
-OpContext::transpose(NodeValue value, llvm::ArrayRef<int64_t> permutation) {
-  return create<TransposeNode>(value, permutation);
-}
-
-llvm::Expected<NodeValue> OpContext::reshape(NodeValue value, DimsRef shape) {
+llvm::Expected<NodeValue> OpContext::reshape(NodeValue value, DimsRef shape,
+                                             llvm::StringRef suffix) {
   if (value.getShape() == shape)
     return value;
-  return create<ReshapeNode>(value, shape);
+  return createHelper<ReshapeNode>(suffix, value, shape);
 }
 
-llvm::Expected<NodeValue> OpContext::finish(llvm::Expected<Node *> made) {
-  if (!made)
-    return made.takeError();
-  Node *node = *made;
-  if (!evaluate || !hasConstantOperands(*node) || node->getNumResults() != 1)
+llvm::Expected<NodeValue> OpContext::createDraft(NodeDraft draft,
+                                                 llvm::StringRef suffix) {
+  GLOWISH_TRY(Node * node,
+              graph.function.tryCreate(name + suffix.str(), std::move(draft)));
+  if (!shouldFold(*node))
     return node->getResult();
+  GLOWISH_TRY(std::vector<Tensor> results, graph.evaluate(*node));
+  graph.function.erase(node);
+  return NodeValue(graph.function.getModule().createConstant(
+      name + suffix.str(), std::move(results[0])));
+}
+
+/// Whether the time that \p kind takes is linear in the bytes it reads and
+/// writes. The others are never part of shape arithmetic.
+static bool isLinear(NodeKind kind) {
+  switch (kind) {
+  case NodeKind::Convolution:
+  case NodeKind::MatMul:
+  case NodeKind::Gemm:
+  case NodeKind::FullyConnected:
+  case NodeKind::MaxPool:
+  case NodeKind::AvgPool:
+  case NodeKind::LocalResponseNormalization:
+    return false;
+  default:
+    return true;
+  }
+}
+
+bool OpContext::shouldFold(const Node &node) const {
+  if (!graph.evaluate || !hasConstantOperands(node) ||
+      node.getNumResults() != 1 || !isLinear(node.getKind()))
+    return false;
+  llvm::SmallPtrSet<const Node *, 4> operands;
   int64_t operandBytes = 0;
-  for (NodeValue value : node->getOperands())
-    operandBytes += value ? value.getType().getSizeInBytes() : 0;
-  if (node->getType().getSizeInBytes() > operandBytes + maxFoldedGrowth)
-    return node->getResult();
-  GLOWISH_TRY(std::vector<Tensor> results, evaluate(*node));
-  function.erase(node);
-  return createConstant(std::move(results[0]));
+  for (NodeValue value : node.getOperands())
+    if (value && operands.insert(value.node).second)
+      operandBytes += value.getType().getSizeInBytes();
+  int64_t bytes = node.getType().getSizeInBytes();
+  if (bytes > operandBytes + maxFoldedGrowth)
+    return false;
+  return takeBudget(bytes + operandBytes);
+}
+
+bool OpContext::takeBudget(int64_t bytes) const {
+  if (bytes <= maxFoldedGrowth)
+    return true;
+  if (bytes > graph.foldingBudget)
+    return false;
+  graph.foldingBudget -= bytes;
+  return true;
+}
+
+llvm::Error OpContext::checkBudget(int64_t bytes) {
+  if (takeBudget(bytes))
+    return llvm::Error::success();
+  return makeError("it makes a constant of {0} bytes, with which the constants "
+                   "that are computed would become too large",
+                   bytes);
+}
+
+//===- Outputs ------------------------------------------------------------===//
+
+bool OpContext::wantsOutput(unsigned index) const {
+  return int(index) < proto.output_size() && !proto.output(index).empty() &&
+         graph.uses.count(proto.output(index));
+}
+
+void OpContext::nameAfterOutput(unsigned index) {
+  if (int(index) < proto.output_size() && !proto.output(index).empty())
+    name = proto.output(index);
+  if (name.empty())
+    name = proto.name().empty() ? proto.op_type() : proto.name();
 }
 
 llvm::Error OpContext::setOutput(unsigned index,
@@ -158,5 +298,40 @@ llvm::Error OpContext::setOutput(unsigned index,
   if (outputs.size() <= index)
     outputs.resize(index + 1);
   outputs[index] = *value;
+  return llvm::Error::success();
+}
+
+//===- Before and after the operator's importer ---------------------------===//
+
+llvm::Error OpContext::checkAttrs() const {
+  llvm::StringSet<> names;
+  for (const AttributeProto &attr : proto.attribute()) {
+    if (!names.insert(attr.name()).second)
+      return makeError("attribute '{0}' is given twice", attr.name());
+    if (attr.type() == AttributeProto::GRAPH || attr.has_g() ||
+        attr.type() == AttributeProto::GRAPHS || attr.graphs_size())
+      return makeError("attribute '{0}' is a graph; accepted: numbers, "
+                       "strings and tensors",
+                       attr.name());
+    if (!attr.ref_attr_name().empty())
+      return makeError("attribute '{0}' refers to an attribute of a function",
+                       attr.name());
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error OpContext::checkAllRead() const {
+  for (int i = 0; i < proto.attribute_size(); ++i) {
+    // Before opset 6 it told which inputs may be overwritten.
+    bool isHint =
+        graph.opset < 6 && proto.attribute(i).name() == "consumed_inputs";
+    if (!attrRead[i] && !isHint)
+      return makeError("attribute '{0}' is not supported in opset {1}",
+                       proto.attribute(i).name(), graph.opset);
+  }
+  for (unsigned i = 0; i < inputs.size(); ++i)
+    if (inputs[i] && !inputRead[i])
+      return makeError("input {0} ('{1}') is not supported in opset {2}", i,
+                       proto.input(i), graph.opset);
   return llvm::Error::success();
 }

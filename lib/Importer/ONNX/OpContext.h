@@ -4,26 +4,44 @@
 #define GLOWISH_LIB_IMPORTER_ONNX_OPCONTEXT_H
 
 #include "glowish/Graph/Nodes.h"
-#include "glowish/Support/Error.h"
 #include "glowish/Importer/ONNX.h"
+#include "glowish/Support/Error.h"
 #include <onnx/onnx_pb.h>
 
 namespace glowish {
 
+/// What the nodes of one graph share while they are imported.
+struct GraphContext {
+  Function &function;
+  const NodeEvaluator &evaluate;
+  /// The folder of the model's file, for external data; empty where there is
+  /// none.
+  llvm::StringRef folder;
+  /// The version of the operator set that the model imports.
+  int opset = 1;
+  /// How often each value is read by nodes or is an output of the graph.
+  llvm::StringMap<unsigned> uses = {};
+  /// How many bytes folding may still read and write: a hostile graph could
+  /// fold a large constant again and again. Small ones are free.
+  int64_t foldingBudget = int64_t(1) << 28;
+};
+
 /// One ONNX node while it becomes nodes of the graph: its attributes, inputs
 /// and outputs, and the means to make nodes. All errors of these functions are
-/// completed with the node's name and operator by the caller.
+/// completed with the node's name and operator by the caller. Attributes and
+/// inputs that the importer has not asked for are refused at the end: what is
+/// not understood must not be skipped in silence.
 class OpContext {
 public:
-  OpContext(const onnx::NodeProto &proto, int opset, Function &function,
-            const NodeEvaluator &evaluate, std::vector<NodeValue> inputs)
-      : proto(proto), opset(opset), function(function), evaluate(evaluate),
-        inputs(std::move(inputs)) {}
+  /// \p inputs: one a name in \p proto, null for an absent one.
+  OpContext(const onnx::NodeProto &proto, GraphContext &graph,
+            std::vector<NodeValue> inputs);
 
   llvm::StringRef getOpType() const { return proto.op_type(); }
   /// The version of the operator set that the model imports.
-  int getOpset() const { return opset; }
-  Function &getFunction() { return function; }
+  int getOpset() const { return graph.opset; }
+  /// The folder of the model's file.
+  llvm::StringRef getFolder() const { return graph.folder; }
 
   //===- Inputs -------------------------------------------------------------//
 
@@ -32,15 +50,29 @@ public:
     return index < inputs.size() && inputs[index];
   }
   llvm::Expected<NodeValue> getInput(unsigned index) const;
-  /// Input \p index, which decides a shape and so must be a constant.
+  /// Input \p index where it is there, else null.
+  NodeValue getOptionalInput(unsigned index) const;
+  /// Input \p index, which must be a constant.
   llvm::Expected<const Tensor *> getConstant(unsigned index) const;
-  /// The same as integers.
+  /// The same as a list of integers; a scalar is a list of one.
   llvm::Expected<std::vector<int64_t>> getConstantInts(unsigned index) const;
+  /// The one element of input \p index, which must be a constant.
+  llvm::Expected<double> getConstantNumber(unsigned index) const;
+  /// Input \p index has no meaning for the importer.
+  void ignoreInput(unsigned index) const {
+    if (index < inputs.size())
+      inputRead[index] = true;
+  }
 
   //===- Attributes ---------------------------------------------------------//
 
   const onnx::AttributeProto *findAttr(llvm::StringRef name) const;
   bool hasAttr(llvm::StringRef name) const { return findAttr(name); }
+  /// Attributes without a meaning in inference.
+  void ignoreAttrs(std::initializer_list<llvm::StringRef> names) const {
+    for (llvm::StringRef name : names)
+      findAttr(name);
+  }
   /// The attribute, or \p defaultValue; an error when it has another type.
   llvm::Expected<int64_t> getInt(llvm::StringRef name,
                                  int64_t defaultValue) const;
@@ -50,11 +82,17 @@ public:
                                         llvm::StringRef defaultValue) const;
   llvm::Expected<std::vector<int64_t>>
   getInts(llvm::StringRef name, llvm::ArrayRef<int64_t> defaultValue) const;
+  llvm::Expected<std::vector<double>> getFloats(llvm::StringRef name) const;
+  /// The tensor of an attribute, which must be there.
+  llvm::Expected<Tensor> getTensor(llvm::StringRef name) const;
   /// An attribute of old opsets that became an input of newer ones: input
   /// \p index where it is there, else the attribute, else the default.
   llvm::Expected<std::vector<int64_t>>
   getIntsOrInput(llvm::StringRef name, unsigned index,
                  llvm::ArrayRef<int64_t> defaultValue) const;
+  /// The same where one of the two must be there.
+  llvm::Expected<std::vector<int64_t>> getRequiredInts(llvm::StringRef name,
+                                                       unsigned index) const;
   /// Attribute \p name as a dimension of a tensor of \p rank: negative ones
   /// count from the end.
   llvm::Expected<int64_t> getAxis(llvm::StringRef name, int64_t defaultValue,
@@ -62,57 +100,65 @@ public:
 
   //===- Making nodes -------------------------------------------------------//
 
-  /// A node named after the first output. Folded at once where its operands
-  /// are small constants.
+  /// A node named after the output that is being made. Folded at once where
+  /// its operands are constants.
   template <typename T, typename... Args>
   llvm::Expected<NodeValue> create(Args &&...args) {
-    return finish(
-        function.tryCreate(getName(), T::draft(std::forward<Args>(args)...)));
+    return createDraft(T::draft(std::forward<Args>(args)...));
   }
-  llvm::Expected<NodeValue> create(NodeDraft draft) {
-    return finish(function.tryCreate(getName(), std::move(draft)));
+  /// A node beside the one that does the work: its name gets \p suffix.
+  template <typename T, typename... Args>
+  llvm::Expected<NodeValue> createHelper(llvm::StringRef suffix,
+                                         Args &&...args) {
+    return createDraft(T::draft(std::forward<Args>(args)...), suffix);
   }
-  NodeValue createConstant(Tensor tensor) {
-    return function.getModule().createConstant(getName(), std::move(tensor));
-  }
+  NodeValue createConstant(Tensor tensor);
+  /// Whether the importer may make a constant of \p bytes that is not in the
+  /// file; to be asked before memory is taken for it.
+  llvm::Error checkBudget(int64_t bytes);
   NodeValue createInt64s(llvm::ArrayRef<int64_t> values);
   /// A scalar constant of \p kind.
   NodeValue createScalar(ElemKind kind, double value);
 
   llvm::Expected<NodeValue> transpose(NodeValue value,
-                                      llvm::ArrayRef<int64_t> permutation);
-  llvm::Expected<NodeValue> reshape(NodeValue value, DimsRef shape);
-  /// Images between the model's NCHW and the graph's NHWC.
-  llvm::Expected<NodeValue> toNHWC(NodeValue value) {
-    return transpose(value, {0, 2, 3, 1});
+                                      llvm::ArrayRef<int64_t> permutation) {
+    return create<TransposeNode>(value, permutation);
   }
-  llvm::Expected<NodeValue> toNCHW(NodeValue value) {
-    return transpose(value, {0, 3, 1, 2});
-  }
+  /// \p value under another shape; itself where it has that shape.
+  llvm::Expected<NodeValue> reshape(NodeValue value, DimsRef shape,
+                                    llvm::StringRef suffix = "");
 
   //===- Outputs ------------------------------------------------------------//
 
   unsigned getNumOutputs() const { return proto.output_size(); }
-  bool wantsOutput(unsigned index) const {
-    return int(index) < proto.output_size() && !proto.output(index).empty();
-  }
+  /// Whether output \p index has a name and something reads it.
+  bool wantsOutput(unsigned index) const;
+  /// Nodes are named after output \p index from now on.
+  void nameAfterOutput(unsigned index);
   llvm::Error setOutput(unsigned index, llvm::Expected<NodeValue> value);
   llvm::ArrayRef<NodeValue> getOutputs() const { return outputs; }
 
-  const onnx::NodeProto &getProto() const { return proto; }
+  //===- Before and after the operator's importer ---------------------------//
+
+  /// Attributes that no importer takes: graphs, references to a function's
+  /// attributes, two of one name.
+  llvm::Error checkAttrs() const;
+  /// What the importer has not asked for.
+  llvm::Error checkAllRead() const;
 
 private:
-  llvm::StringRef getName() const {
-    return proto.output_size() ? llvm::StringRef(proto.output(0)) : "v";
-  }
-  llvm::Expected<NodeValue> finish(llvm::Expected<Node *> node);
+  llvm::Expected<NodeValue> createDraft(NodeDraft draft,
+                                        llvm::StringRef suffix = "");
+  bool shouldFold(const Node &node) const;
+  bool takeBudget(int64_t bytes) const;
 
   const onnx::NodeProto &proto;
-  int opset;
-  Function &function;
-  const NodeEvaluator &evaluate;
+  GraphContext &graph;
   std::vector<NodeValue> inputs;
   std::vector<NodeValue> outputs;
+  std::string name;
+  mutable std::vector<bool> inputRead;
+  mutable std::vector<bool> attrRead;
 };
 
 /// Imports one node: makes the graph's nodes and sets the outputs.
@@ -132,6 +178,13 @@ struct RegisteredOperator {
 };
 /// The importer of \p name; null when there is none.
 const RegisteredOperator *findOnnxOperator(llvm::StringRef name);
+
+/// Dimension \p axis of a tensor of \p rank, counted from 0; an error when
+/// there is none.
+llvm::Expected<int64_t> normalizeAxis(int64_t axis, unsigned rank);
+/// The same of each, ascending, without repetitions.
+llvm::Expected<std::vector<int64_t>> normalizeAxes(std::vector<int64_t> axes,
+                                                   unsigned rank);
 
 } // namespace glowish
 

@@ -9,7 +9,7 @@
 using namespace glowish;
 using onnx::TensorProto;
 
-llvm::Expected<ElemKind> glowish::getElemKind(int32_t dataType) {
+llvm::Expected<ElemKind> glowish::getElemKind(int64_t dataType) {
   switch (dataType) {
   case TensorProto::FLOAT:
     return ElemKind::Float;
@@ -38,12 +38,13 @@ llvm::Expected<ElemKind> glowish::getElemKind(int32_t dataType) {
   case TensorProto::BOOL:
     return ElemKind::Bool;
   default:
-    return makeError("element type {0} is not supported; accepted: floats, "
-                     "integers and bool",
-                     TensorProto::DataType_IsValid(dataType)
-                         ? TensorProto::DataType_Name(
-                               TensorProto::DataType(dataType))
-                         : std::to_string(dataType));
+    return makeError(
+        "element type {0} is not supported; accepted: floats, "
+        "integers and bool",
+        dataType == int(dataType) &&
+                TensorProto::DataType_IsValid(int(dataType))
+            ? TensorProto::DataType_Name(TensorProto::DataType(dataType))
+            : std::to_string(dataType));
   }
 }
 
@@ -88,6 +89,12 @@ static llvm::Expected<Tensor> fromField(const Type &type, const Field &field) {
   return tensor;
 }
 
+/// Whether \p path, both being real paths, is in \p folder or below.
+static bool isInside(llvm::StringRef path, llvm::StringRef folder) {
+  return path.consume_front(folder) &&
+         (folder.ends_with("/") || path.starts_with("/"));
+}
+
 /// External data: offset and length are checked, the file is beside the model.
 static llvm::Expected<Tensor> fromExternal(const TensorProto &proto,
                                            const Type &type,
@@ -100,42 +107,42 @@ static llvm::Expected<Tensor> fromExternal(const TensorProto &proto,
       location = value;
     else if ((entry.key() == "offset" && value.getAsInteger(10, offset)) ||
              (entry.key() == "length" && value.getAsInteger(10, length)))
-      return makeError("external data have a malformed {0}: '{1}'",
-                       entry.key(), value);
+      return makeError("external data have a malformed {0}: '{1}'", entry.key(),
+                       value);
   }
   if (folder.empty())
     return makeError("external data '{0}' need the model to be a file",
                      location);
-  for (llvm::StringRef part :
-       llvm::make_range(llvm::sys::path::begin(location),
-                        llvm::sys::path::end(location)))
-    if (part == "..")
-      location = "";
-  if (location.empty() || llvm::sys::path::is_absolute(location))
+  if (location.empty() || llvm::sys::path::is_absolute(location) ||
+      llvm::is_contained(llvm::make_range(llvm::sys::path::begin(location),
+                                          llvm::sys::path::end(location)),
+                         ".."))
     return makeError("external data must be in the model's folder");
   llvm::SmallString<128> path(folder), real, realFolder;
   llvm::sys::path::append(path, location);
   // A link must not lead out of the folder either.
   if (llvm::sys::fs::real_path(path, real) ||
       llvm::sys::fs::real_path(folder, realFolder) ||
-      !llvm::StringRef(real).starts_with(realFolder))
+      !isInside(real, realFolder))
     return makeError("external data '{0}' cannot be found in the model's "
                      "folder",
                      location);
-  GLOWISH_TRY(auto buffer, readFile(path));
+  GLOWISH_TRY(auto buffer, readFile(real));
   llvm::StringRef bytes = buffer->getBuffer();
   if (offset > bytes.size() || length > bytes.size() - offset)
     return makeError("external data '{0}' have {1} bytes; {2} at {3} are "
                      "needed",
                      location, bytes.size(), length, offset);
   bytes = bytes.substr(offset, length);
-  return fromRaw(type, llvm::ArrayRef<uint8_t>(bytes.bytes_begin(),
-                                               bytes.bytes_end()));
+  return fromRaw(
+      type, llvm::ArrayRef<uint8_t>(bytes.bytes_begin(), bytes.bytes_end()));
 }
 
 llvm::Expected<Tensor> glowish::readTensor(const TensorProto &proto,
                                            llvm::StringRef folder) {
   GLOWISH_TRY(Type type, readType(proto));
+  if (proto.has_segment())
+    return makeError("a part of a tensor (a segment) is not supported");
   if (proto.data_location() == TensorProto::EXTERNAL)
     return fromExternal(proto, type, folder);
   if (proto.has_raw_data()) {
@@ -143,19 +150,19 @@ llvm::Expected<Tensor> glowish::readTensor(const TensorProto &proto,
     return fromRaw(type,
                    llvm::ArrayRef<uint8_t>(raw.bytes_begin(), raw.bytes_end()));
   }
-  return dispatchElemKind(
-      type.getKind(), [&](auto zero) -> llvm::Expected<Tensor> {
-        using T = decltype(zero);
-        if constexpr (std::is_same_v<T, float>)
-          return fromField<T>(type, proto.float_data());
-        else if constexpr (std::is_same_v<T, double>)
-          return fromField<T>(type, proto.double_data());
-        else if constexpr (std::is_same_v<T, int64_t>)
-          return fromField<T>(type, proto.int64_data());
-        else if constexpr (std::is_same_v<T, uint64_t> ||
-                           std::is_same_v<T, uint32_t>)
-          return fromField<T>(type, proto.uint64_data());
-        else
-          return fromField<T>(type, proto.int32_data());
-      });
+  return dispatchElemKind(type.getKind(),
+                          [&](auto zero) -> llvm::Expected<Tensor> {
+                            using T = decltype(zero);
+                            if constexpr (std::is_same_v<T, float>)
+                              return fromField<T>(type, proto.float_data());
+                            else if constexpr (std::is_same_v<T, double>)
+                              return fromField<T>(type, proto.double_data());
+                            else if constexpr (std::is_same_v<T, int64_t>)
+                              return fromField<T>(type, proto.int64_data());
+                            else if constexpr (std::is_same_v<T, uint64_t> ||
+                                               std::is_same_v<T, uint32_t>)
+                              return fromField<T>(type, proto.uint64_data());
+                            else
+                              return fromField<T>(type, proto.int32_data());
+                          });
 }

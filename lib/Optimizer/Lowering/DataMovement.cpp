@@ -11,7 +11,8 @@ static NodeValue lowerTile(TileNode &root, RewriteContext &context) {
   for (auto [dim, count] :
        llvm::zip(root.getInput().getShape(), root.getRepeats())) {
     split.append({1, dim});
-    repeated.append({count, dim});
+    // Nothing stays nothing, and a large count of it would be no shape.
+    repeated.append({dim == 0 ? 1 : count, dim});
   }
   NodeValue value = context.reshape(root.getInput(), split);
   value = context.create<BroadcastNode>(value, repeated);

@@ -15,8 +15,8 @@ static NodeValue lowerBatchNormalization(BatchNormalizationNode &root,
       root.getVariance(), context.createScalar(kind, root.getEpsilon()));
   NodeValue factor = context.create<DivNode>(
       root.getScale(), context.create<SqrtNode>(variance));
-  NodeValue centered = context.create<SubNode>(
-      input, context.reshape(root.getMean(), shape));
+  NodeValue centered =
+      context.create<SubNode>(input, context.reshape(root.getMean(), shape));
   NodeValue scaled =
       context.create<MulNode>(centered, context.reshape(factor, shape));
   return context.create<AddNode>(scaled,
@@ -57,11 +57,14 @@ static NodeValue lowerLogSoftmax(LogSoftmaxNode &root,
   int64_t axis = root.getAxis();
   llvm::ArrayRef<int64_t> axes = axis;
   NodeValue input = root.getInput();
+  // There is no largest element of nothing, and nothing to compute.
+  if (root.getType().getNumElements() == 0)
+    return input;
   NodeValue largest =
       context.create<ReduceNode>(input, "max", axes, /*keepDims=*/true);
   NodeValue shifted = context.create<SubNode>(input, largest);
-  NodeValue sum = context.create<ReduceNode>(
-      context.create<ExpNode>(shifted), "sum", axes, /*keepDims=*/true);
+  NodeValue sum = context.create<ReduceNode>(context.create<ExpNode>(shifted),
+                                             "sum", axes, /*keepDims=*/true);
   return context.create<SubNode>(shifted, context.create<LogNode>(sum));
 }
 

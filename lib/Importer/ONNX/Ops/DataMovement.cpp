@@ -6,7 +6,7 @@ using namespace glowish;
 
 static llvm::Error importReshape(OpContext &op) {
   GLOWISH_TRY(NodeValue input, op.getInput(0));
-  GLOWISH_TRY(std::vector<int64_t> shape, op.getIntsOrInput("shape", 1, {}));
+  GLOWISH_TRY(std::vector<int64_t> shape, op.getRequiredInts("shape", 1));
   GLOWISH_TRY(int64_t allowZero, op.getInt("allowzero", 0));
   int64_t known = 1;
   std::optional<unsigned> unknown;
@@ -57,11 +57,13 @@ static llvm::Error importSqueeze(OpContext &op) {
   DimsRef shape = input.getShape();
   int64_t rank = shape.size();
   llvm::SmallVector<bool> removed(rank, false);
+  GLOWISH_TRY(axes, normalizeAxes(axes, rank));
   for (int64_t axis : axes) {
-    if (axis < -rank || axis >= rank || shape[axis < 0 ? axis + rank : axis] != 1)
-      return makeError("axis {0} of {1} is not a dimension of extent 1", axis,
-                       input.getType().str());
-    removed[axis < 0 ? axis + rank : axis] = true;
+    if (shape[axis] != 1)
+      return makeError("dimension {0} of {1} cannot be removed; accepted: "
+                       "extent 1",
+                       axis, input.getType().str());
+    removed[axis] = true;
   }
   Dims result;
   for (int64_t d = 0; d < rank; ++d)
@@ -72,15 +74,14 @@ static llvm::Error importSqueeze(OpContext &op) {
 
 static llvm::Error importUnsqueeze(OpContext &op) {
   GLOWISH_TRY(NodeValue input, op.getInput(0));
-  GLOWISH_TRY(std::vector<int64_t> axes, op.getIntsOrInput("axes", 1, {}));
+  GLOWISH_TRY(std::vector<int64_t> axes, op.getRequiredInts("axes", 1));
   int64_t rank = input.getShape().size() + axes.size();
   llvm::SmallVector<bool> added(rank, false);
-  for (int64_t axis : axes) {
-    if (axis < -rank || axis >= rank || added[axis < 0 ? axis + rank : axis])
-      return makeError("axis {0} does not exist in rank {1}, or comes twice",
-                       axis, rank);
-    added[axis < 0 ? axis + rank : axis] = true;
-  }
+  GLOWISH_TRY(std::vector<int64_t> distinct, normalizeAxes(axes, rank));
+  if (distinct.size() != axes.size())
+    return makeError("an axis comes twice");
+  for (int64_t axis : distinct)
+    added[axis] = true;
   Dims result;
   const int64_t *next = input.getShape().begin();
   for (int64_t d = 0; d < rank; ++d)
@@ -105,8 +106,9 @@ static llvm::Error importConcat(OpContext &op) {
   }
   if (inputs.empty())
     return makeError("no inputs");
-  GLOWISH_TRY(int64_t axis,
-              op.getAxis("axis", 1, inputs[0].getShape().size()));
+  if (op.getOpset() >= 4 && !op.hasAttr("axis"))
+    return makeError("attribute 'axis' is missing");
+  GLOWISH_TRY(int64_t axis, op.getAxis("axis", 1, inputs[0].getShape().size()));
   return op.setOutput(0, op.create<ConcatNode>(inputs, axis));
 }
 
@@ -127,6 +129,10 @@ static llvm::Error importSplit(OpContext &op) {
   GLOWISH_TRY(int64_t axis, op.getAxis("axis", 0, input.getShape().size()));
   GLOWISH_TRY(std::vector<int64_t> sizes, op.getIntsOrInput("split", 1, {}));
   int64_t extent = input.getShape()[axis], count = op.getNumOutputs();
+  GLOWISH_TRY(int64_t stated, op.getInt("num_outputs", count));
+  if (stated != count)
+    return makeError("attribute 'num_outputs' is {0}; the node has {1} outputs",
+                     stated, count);
   if (sizes.empty() && count) {
     int64_t chunk = (extent + count - 1) / count;
     for (int64_t i = 0; i < count; ++i)
@@ -141,61 +147,95 @@ static llvm::Error importSplit(OpContext &op) {
                      sizes.size(), total, count, extent);
   int64_t start = 0;
   for (int64_t i = 0; i < count; ++i) {
-    GLOWISH_CHECK(
-        op.setOutput(i, slicePart(op, input, axis, start, sizes[i])));
+    op.nameAfterOutput(i);
+    GLOWISH_CHECK(op.setOutput(i, slicePart(op, input, axis, start, sizes[i])));
     start += sizes[i];
   }
   return llvm::Error::success();
 }
 
-/// Starts, ends and steps as numpy has them, clamped to the extent.
+namespace {
+/// Elements first, first + step, ... of one dimension, `size` of them.
+struct SlicedDim {
+  int64_t first = 0, step = 1, size = 0;
+};
+} // namespace
+
+/// Start and end as ONNX has them: negative ones count from the end, and what
+/// is outside is clamped. \p step is neither 0 nor INT64_MIN.
+static SlicedDim sliceDim(int64_t extent, int64_t start, int64_t end,
+                          int64_t step) {
+  auto clamp = [&](int64_t index, int64_t least, int64_t most) {
+    if (index < 0)
+      index = std::max(index, -extent - 1) + extent;
+    return std::clamp(index, least, most);
+  };
+  if (extent == 0)
+    return {};
+  bool isBackward = step < 0;
+  start = clamp(start, 0, isBackward ? extent - 1 : extent);
+  end = clamp(end, isBackward ? -1 : 0, isBackward ? extent - 1 : extent);
+  int64_t distance = isBackward ? start - end : end - start;
+  if (distance <= 0)
+    return {};
+  return {start, step, (distance - 1) / (isBackward ? -step : step) + 1};
+}
+
 static llvm::Error importSlice(OpContext &op) {
   GLOWISH_TRY(NodeValue input, op.getInput(0));
-  int64_t rank = input.getShape().size();
-  GLOWISH_TRY(std::vector<int64_t> starts, op.getIntsOrInput("starts", 1, {}));
-  GLOWISH_TRY(std::vector<int64_t> ends, op.getIntsOrInput("ends", 2, {}));
+  unsigned rank = input.getShape().size();
+  GLOWISH_TRY(std::vector<int64_t> starts, op.getRequiredInts("starts", 1));
+  GLOWISH_TRY(std::vector<int64_t> ends, op.getRequiredInts("ends", 2));
   std::vector<int64_t> all;
   for (unsigned i = 0; i < starts.size(); ++i)
     all.push_back(i);
   GLOWISH_TRY(std::vector<int64_t> axes, op.getIntsOrInput("axes", 3, all));
-  GLOWISH_TRY(std::vector<int64_t> steps,
-              op.getIntsOrInput("steps", 4,
-                                std::vector<int64_t>(starts.size(), 1)));
+  GLOWISH_TRY(
+      std::vector<int64_t> steps,
+      op.getIntsOrInput("steps", 4, std::vector<int64_t>(starts.size(), 1)));
   if (ends.size() != starts.size() || axes.size() != starts.size() ||
       steps.size() != starts.size())
-    return makeError("starts, ends, axes and steps have different lengths");
+    return makeError("{0} starts, {1} ends, {2} axes, {3} steps; accepted: as "
+                     "many of each",
+                     starts.size(), ends.size(), axes.size(), steps.size());
   std::vector<int64_t> first(rank, 0), stride(rank, 1);
   std::vector<int64_t> sizes(input.getShape());
+  llvm::SmallVector<bool> isSliced(rank, false);
   for (unsigned i = 0; i < axes.size(); ++i) {
-    int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
-    if (axis < 0 || axis >= rank || steps[i] == 0 || steps[i] == INT64_MIN)
-      return makeError("axis {0} with step {1} is not possible in rank {2}",
-                       axes[i], steps[i], rank);
-    int64_t extent = input.getShape()[axis], step = steps[i];
-    auto clamp = [&](int64_t index) {
-      int64_t from = index < 0 ? std::max<int64_t>(index, -extent - 1) + extent
-                               : index;
-      return std::clamp<int64_t>(from, step < 0 ? -1 : 0,
-                                 step < 0 ? extent - 1 : extent);
-    };
-    int64_t start = clamp(starts[i]), end = clamp(ends[i]);
-    int64_t distance = step < 0 ? start - end : end - start;
-    int64_t size = step < 0 ? -step : step;
-    first[axis] = start;
-    stride[axis] = step;
-    sizes[axis] = distance <= 0 ? 0 : (distance - 1) / size + 1;
-    if (sizes[axis] == 0) {
-      first[axis] = 0;
-      stride[axis] = 1;
-    }
+    llvm::Expected<int64_t> axis = normalizeAxis(axes[i], rank);
+    if (!axis)
+      return addContext(axis.takeError(), "an axis is ");
+    if (isSliced[*axis])
+      return makeError("axis {0} comes twice", *axis);
+    isSliced[*axis] = true;
+    if (steps[i] == 0 || steps[i] == INT64_MIN)
+      return makeError("a step is {0}; accepted: any but 0", steps[i]);
+    SlicedDim dim = sliceDim(sizes[*axis], starts[i], ends[i], steps[i]);
+    first[*axis] = dim.first;
+    stride[*axis] = dim.step;
+    sizes[*axis] = dim.size;
   }
   return op.setOutput(0, op.create<SliceNode>(input, first, sizes, stride));
+}
+
+/// An index outside is an error where it is known.
+static llvm::Error checkIndices(const Tensor &indices, int64_t extent) {
+  for (int64_t i = 0; i < indices.getNumElements(); ++i) {
+    int64_t index = indices.getAsInt(i);
+    if (index < -extent || index >= extent)
+      return makeError("index {0} is outside; accepted for extent {1}: {2} to "
+                       "{3}",
+                       index, extent, -extent, extent - 1);
+  }
+  return llvm::Error::success();
 }
 
 static llvm::Error importGather(OpContext &op) {
   GLOWISH_TRY(NodeValue input, op.getInput(0));
   GLOWISH_TRY(NodeValue indices, op.getInput(1));
   GLOWISH_TRY(int64_t axis, op.getAxis("axis", 0, input.getShape().size()));
+  if (auto *constant = indices.getNodeAs<Constant>())
+    GLOWISH_CHECK(checkIndices(constant->getTensor(), input.getShape()[axis]));
   return op.setOutput(0, op.create<GatherNode>(input, indices, axis));
 }
 
@@ -217,44 +257,154 @@ static llvm::Error importTile(OpContext &op) {
     std::vector<int64_t> all(input.getShape().size(), 1);
     if (repeats.size() != 1 || axis.size() != 1 || axis[0] < 0 ||
         axis[0] >= int64_t(all.size()))
-      return makeError("accepted: one count and one axis");
+      return makeError("inputs 1 and 2 have {0} and {1} elements; accepted: "
+                       "one count and one dimension",
+                       repeats.size(), axis.size());
     all[axis[0]] = repeats[0];
     repeats = all;
   }
   return op.setOutput(0, op.create<TileNode>(input, repeats));
 }
 
+/// Pads of all dimensions, starts and then ends, from those of some.
+static llvm::Expected<std::vector<int64_t>>
+spreadPads(llvm::ArrayRef<int64_t> pads, llvm::ArrayRef<int64_t> axes,
+           unsigned rank) {
+  if (pads.size() != 2 * axes.size())
+    return makeError("{0} pads; accepted: 2 for each of {1} axes", pads.size(),
+                     axes.size());
+  std::vector<int64_t> all(2 * rank, 0);
+  for (unsigned i = 0; i < axes.size(); ++i) {
+    llvm::Expected<int64_t> axis = normalizeAxis(axes[i], rank);
+    if (!axis)
+      return addContext(axis.takeError(), "an axis is ");
+    all[*axis] = pads[i];
+    all[rank + *axis] = pads[axes.size() + i];
+  }
+  return all;
+}
+
+/// Mode wrap: the last elements in front, the first ones behind.
+static llvm::Expected<NodeValue> wrapPad(OpContext &op, NodeValue value,
+                                         llvm::ArrayRef<int64_t> pads) {
+  unsigned rank = value.getShape().size();
+  if (pads.size() != 2 * rank)
+    return makeError("{0} pads; accepted for rank {1}: {2}", pads.size(), rank,
+                     2 * rank);
+  for (unsigned d = 0; d < rank; ++d) {
+    int64_t before = pads[d], after = pads[rank + d];
+    int64_t extent = value.getShape()[d];
+    if (before < 0 || before > extent || after < 0 || after > extent)
+      return makeError("pads {0} and {1} of dimension {2}; accepted in mode "
+                       "wrap: 0 to {3}",
+                       before, after, d, extent);
+    std::vector<NodeValue> parts = {value};
+    if (before) {
+      GLOWISH_TRY(NodeValue tail,
+                  slicePart(op, value, d, extent - before, before));
+      parts.insert(parts.begin(), tail);
+    }
+    if (after) {
+      GLOWISH_TRY(NodeValue head, slicePart(op, value, d, 0, after));
+      parts.push_back(head);
+    }
+    if (parts.size() > 1) {
+      GLOWISH_TRY(value, op.create<ConcatNode>(parts, d));
+    }
+  }
+  return value;
+}
+
+/// Padding with a value that is computed when the model runs: 0 first, and
+/// then the value where a mask that is padded alike has no element.
+static llvm::Expected<NodeValue> padWith(OpContext &op, NodeValue input,
+                                         llvm::ArrayRef<int64_t> pads,
+                                         NodeValue value) {
+  if (value.getType().getNumElements() != 1)
+    return makeError("the value is {0}; accepted: one element",
+                     value.getType().str());
+  GLOWISH_TRY(value, op.reshape(value, {}, ".value"));
+  GLOWISH_TRY(NodeValue padded, op.createHelper<PadNode>(".padded", input, pads,
+                                                         "constant", 0.0));
+  GLOWISH_TRY(NodeValue all, op.createHelper<SplatNode>(".all", ElemKind::Bool,
+                                                        input.getShape(), 1.0));
+  GLOWISH_TRY(NodeValue mask,
+              op.createHelper<PadNode>(".mask", all, pads, "constant", 0.0));
+  return op.create<SelectNode>(mask, padded, value);
+}
+
+/// The pads are an attribute before opset 11 (`paddings` in opset 1).
 static llvm::Error importPad(OpContext &op) {
   GLOWISH_TRY(NodeValue input, op.getInput(0));
-  int64_t rank = input.getShape().size();
+  unsigned rank = input.getShape().size();
   llvm::StringRef name = op.hasAttr("paddings") ? "paddings" : "pads";
-  GLOWISH_TRY(std::vector<int64_t> pads, op.getIntsOrInput(name, 1, {}));
+  GLOWISH_TRY(std::vector<int64_t> pads, op.getRequiredInts(name, 1));
   GLOWISH_TRY(std::string mode, op.getString("mode", "constant"));
   double value = 0;
   if (op.getOpset() < 11) {
     GLOWISH_TRY(value, op.getFloat("value", 0));
-  } else if (op.hasInput(2)) {
-    GLOWISH_TRY(const Tensor *tensor, op.getConstant(2));
-    if (tensor->getNumElements() != 1)
-      return makeError("the value has {0} elements; accepted: 1",
-                       tensor->getNumElements());
-    value = tensor->getAsDouble(0);
+  }
+  NodeValue computedValue;
+  if (op.hasInput(2)) {
+    GLOWISH_TRY(computedValue, op.getInput(2));
+    if (computedValue.getNodeAs<Constant>()) {
+      GLOWISH_TRY(value, op.getConstantNumber(2));
+      computedValue = {};
+    }
   }
   if (op.hasInput(3)) {
     GLOWISH_TRY(std::vector<int64_t> axes, op.getConstantInts(3));
-    std::vector<int64_t> all(2 * rank, 0);
-    if (pads.size() != 2 * axes.size())
-      return makeError("{0} pads for {1} axes", pads.size(), axes.size());
-    for (unsigned i = 0; i < axes.size(); ++i) {
-      int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
-      if (axis < 0 || axis >= rank)
-        return makeError("axis {0} does not exist in rank {1}", axes[i], rank);
-      all[axis] = pads[i];
-      all[rank + axis] = pads[axes.size() + i];
-    }
-    pads = all;
+    GLOWISH_TRY(pads, spreadPads(pads, axes, rank));
   }
+  if (mode == "wrap")
+    return op.setOutput(0, wrapPad(op, input, pads));
+  if (mode == "constant" && computedValue)
+    return op.setOutput(0, padWith(op, input, pads, computedValue));
   return op.setOutput(0, op.create<PadNode>(input, pads, mode, value));
+}
+
+/// Blocks of the channels become pixels. Mode DCR reads the channels as
+/// [block, block, C], CRD as [C, block, block].
+static llvm::Error importDepthToSpace(OpContext &op) {
+  GLOWISH_TRY(NodeValue input, op.getInput(0));
+  GLOWISH_TRY(int64_t block, op.getInt("blocksize", 0));
+  GLOWISH_TRY(std::string mode, op.getString("mode", "DCR"));
+  DimsRef in = input.getShape();
+  if (in.size() != 4 || block < 1 || block > INT32_MAX ||
+      in[1] % (block * block))
+    return makeError("input 0 is {0} and 'blocksize' {1}; accepted: rank 4 "
+                     "and a block that divides the channels",
+                     input.getType().str(), block);
+  if (mode != "DCR" && mode != "CRD")
+    return makeError("attribute 'mode' is '{0}'; accepted: DCR, CRD", mode);
+  bool isDCR = mode == "DCR";
+  int64_t channels = in[1] / (block * block);
+  Dims split = isDCR ? Dims{in[0], block, block, channels, in[2], in[3]}
+                     : Dims{in[0], channels, block, block, in[2], in[3]};
+  Dims joined = {in[0], channels, in[2] * block, in[3] * block};
+  std::vector<int64_t> order = {0, 1, 4, 2, 5, 3};
+  if (isDCR)
+    order = {0, 3, 4, 1, 5, 2};
+  GLOWISH_TRY(NodeValue value, op.reshape(input, split, ".blocks"));
+  GLOWISH_TRY(value, op.transpose(value, order));
+  return op.setOutput(0, op.reshape(value, joined, ".pixels"));
+}
+
+static llvm::Error importSpaceToDepth(OpContext &op) {
+  GLOWISH_TRY(NodeValue input, op.getInput(0));
+  GLOWISH_TRY(int64_t block, op.getInt("blocksize", 0));
+  DimsRef in = input.getShape();
+  if (in.size() != 4 || block < 1 || block > INT32_MAX || in[2] % block ||
+      in[3] % block)
+    return makeError("input 0 is {0} and 'blocksize' {1}; accepted: rank 4 "
+                     "and a block that divides height and width",
+                     input.getType().str(), block);
+  int64_t height = in[2] / block, width = in[3] / block;
+  Dims split = {in[0], in[1], height, block, width, block};
+  Dims joined = {in[0], in[1] * block * block, height, width};
+  GLOWISH_TRY(NodeValue value, op.reshape(input, split, ".blocks"));
+  GLOWISH_TRY(value, op.transpose(value, {0, 3, 5, 1, 2, 4}));
+  return op.setOutput(0, op.reshape(value, joined, ".channels"));
 }
 
 static OnnxOperator reshapeOp("Reshape", 1, importReshape);
@@ -269,3 +419,5 @@ static OnnxOperator gatherOp("Gather", 1, importGather);
 static OnnxOperator expandOp("Expand", 8, importExpand);
 static OnnxOperator tileOp("Tile", 1, importTile);
 static OnnxOperator padOp("Pad", 1, importPad);
+static OnnxOperator depthToSpaceOp("DepthToSpace", 1, importDepthToSpace);
+static OnnxOperator spaceToDepthOp("SpaceToDepth", 1, importSpaceToDepth);

@@ -8,18 +8,25 @@ using namespace glowish;
 /// dimensions begin at dimension `axis` of the first.
 static llvm::Expected<NodeValue> alignLegacy(OpContext &op, NodeValue lhs,
                                              NodeValue rhs) {
-  GLOWISH_TRY(int64_t broadcast, op.getInt("broadcast", 0));
-  if (op.getOpset() >= 7 || !broadcast || !op.hasAttr("axis"))
+  if (op.getOpset() >= 7)
     return rhs;
   unsigned rank = lhs.getShape().size();
-  GLOWISH_TRY(int64_t axis, op.getAxis("axis", 0, rank));
+  GLOWISH_TRY(int64_t broadcast, op.getInt("broadcast", 0));
+  if (!broadcast || !op.hasAttr("axis")) {
+    op.ignoreAttrs({"axis"});
+    return rhs;
+  }
+  // A scalar fits behind the last dimension too.
+  GLOWISH_TRY(int64_t axis, op.getInt("axis", 0));
+  if (axis < 0)
+    axis += rank;
   Dims shape(rhs.getShape());
-  if (axis + shape.size() > rank)
-    return makeError("attribute 'axis' is {0}: the second operand does not fit "
-                     "into rank {1}",
-                     axis, rank);
+  if (axis < 0 || axis + int64_t(shape.size()) > int64_t(rank))
+    return makeError("attribute 'axis' is {0}: the second operand {1} does not "
+                     "fit into {2}",
+                     axis, rhs.getType().str(), lhs.getType().str());
   shape.append(rank - axis - shape.size(), 1);
-  return op.reshape(rhs, shape);
+  return op.reshape(rhs, shape, ".aligned");
 }
 
 template <typename T> static llvm::Error importUnary(OpContext &op) {
@@ -32,6 +39,28 @@ template <typename T> static llvm::Error importBinary(OpContext &op) {
   GLOWISH_TRY(NodeValue y, op.getInput(1));
   GLOWISH_TRY(y, alignLegacy(op, x, y));
   return op.setOutput(0, op.create<T>(x, y));
+}
+
+/// \p value converted to \p kind.
+static llvm::Expected<NodeValue> cast(OpContext &op, NodeValue value,
+                                      ElemKind kind) {
+  if (value.getElemKind() == kind)
+    return value;
+  return op.createHelper<CastNode>(".cast", value, kind);
+}
+
+/// Since opset 12 base and exponent may be of different kinds; the result is
+/// of the base's. Integers are computed as doubles.
+static llvm::Error importPow(OpContext &op) {
+  GLOWISH_TRY(NodeValue x, op.getInput(0));
+  GLOWISH_TRY(NodeValue y, op.getInput(1));
+  GLOWISH_TRY(y, alignLegacy(op, x, y));
+  ElemKind kind = x.getElemKind();
+  ElemKind inside = isFloatKind(kind) ? kind : ElemKind::Double;
+  GLOWISH_TRY(x, cast(op, x, inside));
+  GLOWISH_TRY(y, cast(op, y, inside));
+  GLOWISH_TRY(NodeValue result, op.create<PowNode>(x, y));
+  return op.setOutput(0, cast(op, result, kind));
 }
 
 /// Sum, Max, Min, Mean of any number of operands.
@@ -67,9 +96,26 @@ static llvm::Error importHardSigmoid(OpContext &op) {
 
 static llvm::Error importSelu(OpContext &op) {
   GLOWISH_TRY(NodeValue x, op.getInput(0));
-  GLOWISH_TRY(double alpha, op.getFloat("alpha", 1.67326319217681884765625));
-  GLOWISH_TRY(double gamma, op.getFloat("gamma", 1.05070102214813232421875));
+  // Before opset 6 the defaults had fewer digits.
+  bool isOld = op.getOpset() < 6;
+  GLOWISH_TRY(double alpha,
+              op.getFloat("alpha", isOld ? 1.6732 : 1.67326319217681884765625));
+  GLOWISH_TRY(double gamma,
+              op.getFloat("gamma", isOld ? 1.0507 : 1.05070102214813232421875));
   return op.setOutput(0, op.create<SeluNode>(x, alpha, gamma));
+}
+
+/// PRelu's slope has one value a channel: before opset 7 its shape is [C].
+static llvm::Error importPRelu(OpContext &op) {
+  GLOWISH_TRY(NodeValue x, op.getInput(0));
+  GLOWISH_TRY(NodeValue slope, op.getInput(1));
+  unsigned rank = x.getShape().size();
+  if (op.getOpset() < 7 && slope.getShape().size() == 1 && rank > 2) {
+    Dims shape(slope.getShape());
+    shape.append(rank - 2, 1);
+    GLOWISH_TRY(slope, op.reshape(slope, shape, ".aligned"));
+  }
+  return op.setOutput(0, op.create<PReluNode>(x, slope));
 }
 
 /// Clip's bounds: attributes before opset 11, inputs since then, which need
@@ -88,6 +134,9 @@ static llvm::Error importClip(OpContext &op) {
       continue;
     GLOWISH_TRY(NodeValue bound, op.getInput(i + 1));
     auto *constant = bound.getNodeAs<Constant>();
+    if (bound.getElemKind() != x.getElemKind())
+      return makeError("input {0} is {1}; accepted: {2}", i + 1,
+                       bound.getType().str(), getElemKindName(x.getElemKind()));
     if (constant && bound.getType().getNumElements() == 1) {
       bounds[i] = constant->getTensor().getAsDouble(0);
       continue;
@@ -100,19 +149,6 @@ static llvm::Error importClip(OpContext &op) {
   return op.setOutput(0, op.create<ClipNode>(x, bounds[0], bounds[1]));
 }
 
-/// PRelu's slope has one value a channel: before opset 7 its shape is [C].
-static llvm::Error importPRelu(OpContext &op) {
-  GLOWISH_TRY(NodeValue x, op.getInput(0));
-  GLOWISH_TRY(NodeValue slope, op.getInput(1));
-  unsigned rank = x.getShape().size();
-  if (op.getOpset() < 7 && slope.getShape().size() == 1 && rank > 2) {
-    Dims shape(slope.getShape());
-    shape.append(rank - 2, 1);
-    GLOWISH_TRY(slope, op.reshape(slope, shape));
-  }
-  return op.setOutput(0, op.create<PReluNode>(x, slope));
-}
-
 static llvm::Error importWhere(OpContext &op) {
   GLOWISH_TRY(NodeValue condition, op.getInput(0));
   GLOWISH_TRY(NodeValue x, op.getInput(1));
@@ -120,30 +156,70 @@ static llvm::Error importWhere(OpContext &op) {
   return op.setOutput(0, op.create<SelectNode>(condition, x, y));
 }
 
-/// log(1 + e^x) as max(x, 0) + log(1 + e^-|x|), which does not overflow.
-static llvm::Error importSoftplus(OpContext &op) {
+/// Exclusive or of bools: they differ.
+static llvm::Error importXor(OpContext &op) {
   GLOWISH_TRY(NodeValue x, op.getInput(0));
-  NodeValue one = op.createScalar(x.getElemKind(), 1);
-  GLOWISH_TRY(NodeValue magnitude, op.create<AbsNode>(x));
-  GLOWISH_TRY(NodeValue negated, op.create<NegNode>(magnitude));
-  GLOWISH_TRY(NodeValue power, op.create<ExpNode>(negated));
-  GLOWISH_TRY(NodeValue sum, op.create<AddNode>(power, one));
-  GLOWISH_TRY(NodeValue tail, op.create<LogNode>(sum));
-  GLOWISH_TRY(NodeValue head, op.create<ReluNode>(x));
-  return op.setOutput(0, op.create<AddNode>(head, tail));
+  GLOWISH_TRY(NodeValue y, op.getInput(1));
+  GLOWISH_TRY(y, alignLegacy(op, x, y));
+  if (x.getElemKind() != ElemKind::Bool)
+    return makeError("input 0 is {0}; accepted: bool", x.getType().str());
+  GLOWISH_TRY(NodeValue equal, op.createHelper<EqualNode>(".equal", x, y));
+  return op.setOutput(0, op.create<NotNode>(equal));
 }
 
-static llvm::Error importSoftsign(OpContext &op) {
+/// A NaN alone is not equal to itself.
+static llvm::Error importIsNaN(OpContext &op) {
   GLOWISH_TRY(NodeValue x, op.getInput(0));
-  NodeValue one = op.createScalar(x.getElemKind(), 1);
-  GLOWISH_TRY(NodeValue magnitude, op.create<AbsNode>(x));
-  GLOWISH_TRY(NodeValue sum, op.create<AddNode>(magnitude, one));
-  return op.setOutput(0, op.create<DivNode>(x, sum));
+  GLOWISH_TRY(NodeValue equal, op.createHelper<EqualNode>(".equal", x, x));
+  return op.setOutput(0, op.create<NotNode>(equal));
+}
+
+static llvm::Error importIsInf(OpContext &op) {
+  GLOWISH_TRY(NodeValue x, op.getInput(0));
+  GLOWISH_TRY(int64_t negative, op.getInt("detect_negative", 1));
+  GLOWISH_TRY(int64_t positive, op.getInt("detect_positive", 1));
+  if (!isFloatKind(x.getElemKind()))
+    return makeError("input 0 is {0}; accepted: a float kind",
+                     x.getType().str());
+  double inf = std::numeric_limits<double>::infinity();
+  // A NaN is equal to nothing, as long as it is compared with.
+  NodeValue bound = op.createScalar(
+      x.getElemKind(), !negative && !positive
+                           ? std::numeric_limits<double>::quiet_NaN()
+                       : positive ? inf
+                                  : -inf);
+  if (negative && positive) {
+    GLOWISH_TRY(x, op.createHelper<AbsNode>(".magnitude", x));
+  }
+  return op.setOutput(0, op.create<EqualNode>(x, bound));
+}
+
+/// x - y * (x / y), and with fmod = 0 of the divisor's sign.
+static llvm::Error importMod(OpContext &op) {
+  GLOWISH_TRY(NodeValue x, op.getInput(0));
+  GLOWISH_TRY(NodeValue y, op.getInput(1));
+  GLOWISH_TRY(int64_t fmod, op.getInt("fmod", 0));
+  ElemKind kind = x.getElemKind();
+  if (!isIntegerKind(kind))
+    return makeError("input 0 is {0}; accepted: an integer kind",
+                     x.getType().str());
+  GLOWISH_TRY(NodeValue quotient, op.createHelper<DivNode>(".quotient", x, y));
+  GLOWISH_TRY(NodeValue whole, op.createHelper<MulNode>(".whole", quotient, y));
+  GLOWISH_TRY(NodeValue rest, op.createHelper<SubNode>(".rest", x, whole));
+  if (fmod || !isSignedIntegerKind(kind))
+    return op.setOutput(0, rest);
+  NodeValue zero = op.createScalar(kind, 0);
+  GLOWISH_TRY(NodeValue restBelow, op.create<LessNode>(rest, zero));
+  GLOWISH_TRY(NodeValue yBelow, op.create<LessNode>(y, zero));
+  GLOWISH_TRY(NodeValue same, op.create<EqualNode>(restBelow, yBelow));
+  GLOWISH_TRY(NodeValue isZero, op.create<EqualNode>(rest, zero));
+  GLOWISH_TRY(NodeValue keep, op.create<OrNode>(same, isZero));
+  GLOWISH_TRY(NodeValue moved, op.create<AddNode>(rest, y));
+  return op.setOutput(0, op.create<SelectNode>(keep, rest, moved));
 }
 
 static OnnxOperator absOp("Abs", 1, importUnary<AbsNode>);
 static OnnxOperator negOp("Neg", 1, importUnary<NegNode>);
-static OnnxOperator reluOp("Relu", 1, importUnary<ReluNode>);
 static OnnxOperator signOp("Sign", 9, importUnary<SignNode>);
 static OnnxOperator expOp("Exp", 1, importUnary<ExpNode>);
 static OnnxOperator logOp("Log", 1, importUnary<LogNode>);
@@ -152,16 +228,17 @@ static OnnxOperator reciprocalOp("Reciprocal", 1, importUnary<ReciprocalNode>);
 static OnnxOperator floorOp("Floor", 1, importUnary<FloorNode>);
 static OnnxOperator ceilOp("Ceil", 1, importUnary<CeilNode>);
 static OnnxOperator roundOp("Round", 11, importUnary<RoundNode>);
+static OnnxOperator reluOp("Relu", 1, importUnary<ReluNode>);
 static OnnxOperator tanhOp("Tanh", 1, importUnary<TanhNode>);
-static OnnxOperator erfOp("Erf", 9, importUnary<ErfNode>);
 static OnnxOperator sigmoidOp("Sigmoid", 1, importUnary<SigmoidNode>);
 static OnnxOperator hardSwishOp("HardSwish", 14, importUnary<HardSwishNode>);
+static OnnxOperator erfOp("Erf", 9, importUnary<ErfNode>);
 static OnnxOperator notOp("Not", 1, importUnary<NotNode>);
 static OnnxOperator addOp("Add", 1, importBinary<AddNode>);
 static OnnxOperator subOp("Sub", 1, importBinary<SubNode>);
 static OnnxOperator mulOp("Mul", 1, importBinary<MulNode>);
 static OnnxOperator divOp("Div", 1, importBinary<DivNode>);
-static OnnxOperator powOp("Pow", 1, importBinary<PowNode>);
+static OnnxOperator powOp("Pow", 1, importPow);
 static OnnxOperator equalOp("Equal", 1, importBinary<EqualNode>);
 static OnnxOperator lessOp("Less", 1, importBinary<LessNode>);
 static OnnxOperator greaterOp("Greater", 1, importBinary<GreaterNode>);
@@ -176,12 +253,14 @@ static OnnxOperator meanOp("Mean", 1, importVariadic<AddNode>);
 static OnnxOperator maxOp("Max", 1, importVariadic<MaxNode>);
 static OnnxOperator minOp("Min", 1, importVariadic<MinNode>);
 static OnnxOperator leakyReluOp("LeakyRelu", 1,
-                                WithAlpha<LeakyReluNode>::import<1>);
-static OnnxOperator eluOp("Elu", 1, WithAlpha<EluNode>::import<100>);
+                                WithAlpha<LeakyReluNode>::import <1>);
+static OnnxOperator eluOp("Elu", 1, WithAlpha<EluNode>::import <100>);
 static OnnxOperator hardSigmoidOp("HardSigmoid", 1, importHardSigmoid);
 static OnnxOperator seluOp("Selu", 1, importSelu);
-static OnnxOperator clipOp("Clip", 1, importClip);
 static OnnxOperator preluOp("PRelu", 1, importPRelu);
+static OnnxOperator clipOp("Clip", 1, importClip);
 static OnnxOperator whereOp("Where", 9, importWhere);
-static OnnxOperator softplusOp("Softplus", 1, importSoftplus);
-static OnnxOperator softsignOp("Softsign", 1, importSoftsign);
+static OnnxOperator xorOp("Xor", 1, importXor);
+static OnnxOperator isNaNOp("IsNaN", 9, importIsNaN);
+static OnnxOperator isInfOp("IsInf", 10, importIsInf);
+static OnnxOperator modOp("Mod", 10, importMod);

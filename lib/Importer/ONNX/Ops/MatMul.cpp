@@ -29,16 +29,16 @@ static llvm::Error importMatMul(OpContext &op) {
 static llvm::Error importGemm(OpContext &op) {
   GLOWISH_TRY(NodeValue a, op.getInput(0));
   GLOWISH_TRY(NodeValue b, op.getInput(1));
-  NodeValue c;
-  if (op.hasInput(2)) {
-    GLOWISH_TRY(c, op.getInput(2));
-  }
+  NodeValue c = op.getOptionalInput(2);
+  // Before opset 7 it tells whether c may broadcast; that shows by itself.
+  if (op.getOpset() < 7)
+    op.ignoreAttrs({"broadcast"});
   GLOWISH_TRY(double alpha, op.getFloat("alpha", 1));
   GLOWISH_TRY(double beta, op.getFloat("beta", 1));
   GLOWISH_TRY(int64_t transA, op.getInt("transA", 0));
   GLOWISH_TRY(int64_t transB, op.getInt("transB", 0));
-  return op.setOutput(0, op.create<GemmNode>(a, b, c, alpha, beta, transA != 0,
-                                             transB != 0));
+  return op.setOutput(
+      0, op.create<GemmNode>(a, b, c, alpha, beta, transA != 0, transB != 0));
 }
 
 static OnnxOperator matMulOp("MatMul", 1, importMatMul);

@@ -1,8 +1,25 @@
 //===- Normalization.cpp - Normalizations and softmax ---------------------===//
 
-#include "ONNX/OpContext.h"
+#include "ONNX/Images.h"
+#include <numeric>
 
 using namespace glowish;
+
+/// Inference only: `is_test` (before opset 7) and `training_mode` tell, or the
+/// statistics that training would update being read.
+static llvm::Error checkInference(const OpContext &op) {
+  GLOWISH_TRY(int64_t training, op.getInt("training_mode", 0));
+  if (training)
+    return makeError("attribute 'training_mode' is {0}; accepted: 0", training);
+  for (unsigned i = 1; i < op.getNumOutputs(); ++i)
+    if (op.wantsOutput(i))
+      return makeError(
+          "output {0}, a statistic of training, is read; accepted: "
+          "inference",
+          i);
+  op.ignoreAttrs({"is_test", "momentum"});
+  return llvm::Error::success();
+}
 
 static llvm::Error importBatchNormalization(OpContext &op) {
   NodeValue operands[5];
@@ -10,37 +27,63 @@ static llvm::Error importBatchNormalization(OpContext &op) {
     GLOWISH_TRY(operands[i], op.getInput(i));
   }
   GLOWISH_TRY(double epsilon, op.getFloat("epsilon", 1e-5));
-  GLOWISH_TRY(int64_t training, op.getInt("training_mode", 0));
+  GLOWISH_CHECK(checkInference(op));
+  // Statistics of each element instead of each channel: the same where a
+  // channel has one element.
   GLOWISH_TRY(int64_t spatial, op.getInt("spatial", 1));
-  if (training)
-    return makeError("training_mode is not supported");
-  if (!spatial)
-    return makeError("attribute 'spatial' is 0; accepted: 1");
-  // Exporters of networks in training mode list the running statistics as
-  // outputs 1 ... 4; in inference nobody reads them.
+  unsigned rank = operands[0].getShape().size();
+  if (!spatial && rank > 2)
+    return makeError("attribute 'spatial' is 0; accepted for rank {0}: 1",
+                     rank);
+  if (rank < 2)
+    return makeError("input 0 is {0}; accepted: rank 2 or more",
+                     operands[0].getType().str());
   return op.setOutput(0, op.create<BatchNormalizationNode>(
-                             operands[0], operands[1], operands[2],
-                             operands[3], operands[4], /*axis=*/1, epsilon));
+                             operands[0], operands[1], operands[2], operands[3],
+                             operands[4], /*axis=*/1, epsilon));
 }
 
 static llvm::Error importLRN(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
   GLOWISH_TRY(int64_t size, op.getInt("size", 0));
   GLOWISH_TRY(double alpha, op.getFloat("alpha", 1e-4));
   GLOWISH_TRY(double beta, op.getFloat("beta", 0.75));
   GLOWISH_TRY(double bias, op.getFloat("bias", 1));
-  if (input.getShape().size() != 4)
-    return makeError("input 0 is {0}; accepted: rank 4",
-                     input.getType().str());
-  GLOWISH_TRY(NodeValue image, op.toNHWC(input));
-  GLOWISH_TRY(NodeValue result,
-              op.create<LocalResponseNormalizationNode>(image, size, alpha,
-                                                        beta, bias));
-  return op.setOutput(0, op.toNCHW(result));
+  GLOWISH_TRY(Images images, readImages(op, 0));
+  GLOWISH_TRY(NodeValue result, op.create<LocalResponseNormalizationNode>(
+                                    images.value, size, alpha, beta, bias));
+  return setImages(op, result, images.isOneDimensional);
+}
+
+/// \p input along dimension \p axis.
+using AlongAxis = llvm::Expected<NodeValue> (*)(OpContext &op, NodeValue input,
+                                                int64_t axis);
+
+template <typename T>
+static llvm::Expected<NodeValue> makeSoftmax(OpContext &op, NodeValue input,
+                                             int64_t axis) {
+  return op.create<T>(input, axis);
+}
+
+/// 1 at the first largest element, 0 elsewhere.
+static llvm::Expected<NodeValue> makeHardmax(OpContext &op, NodeValue input,
+                                             int64_t axis) {
+  DimsRef shape = input.getShape();
+  GLOWISH_TRY(NodeValue largest,
+              op.create<ArgMaxNode>(input, axis, /*keepDims=*/true,
+                                    /*selectLast=*/false));
+  GLOWISH_CHECK(op.checkBudget(shape[axis] * int64_t(sizeof(int64_t))));
+  std::vector<int64_t> indices(shape[axis]);
+  std::iota(indices.begin(), indices.end(), 0);
+  Dims column(shape.size() - axis, 1);
+  column[0] = shape[axis];
+  GLOWISH_TRY(NodeValue index,
+              op.reshape(op.createInt64s(indices), column, ".indices"));
+  GLOWISH_TRY(NodeValue isLargest, op.create<EqualNode>(largest, index));
+  return op.create<CastNode>(isLargest, input.getElemKind());
 }
 
 /// Before opset 13 the dimensions from `axis` on are one.
-template <typename T> static llvm::Error importSoftmax(OpContext &op) {
+template <AlongAxis Make> static llvm::Error importAlongAxis(OpContext &op) {
   GLOWISH_TRY(NodeValue input, op.getInput(0));
   unsigned rank = input.getShape().size();
   bool isFlat = op.getOpset() < 13;
@@ -49,21 +92,207 @@ template <typename T> static llvm::Error importSoftmax(OpContext &op) {
   GLOWISH_TRY(int64_t axis,
               op.getAxis("axis", isFlat ? std::min(1u, rank - 1) : -1, rank));
   if (!isFlat || axis + 1 == int64_t(rank))
-    return op.setOutput(0, op.create<T>(input, axis));
+    return op.setOutput(0, Make(op, input, axis));
   Dims shape(input.getShape());
   Dims flat(shape.begin(), shape.begin() + axis);
-  int64_t rest = 1;
-  for (int64_t d = axis; d < int64_t(rank); ++d)
-    rest *= shape[d];
-  flat.push_back(rest);
-  GLOWISH_TRY(NodeValue value, op.reshape(input, flat));
-  GLOWISH_TRY(value, op.create<T>(value, axis));
-  return op.setOutput(0, op.reshape(value, shape));
+  flat.push_back(
+      Type(ElemKind::Bool, DimsRef(shape).drop_front(axis)).getNumElements());
+  GLOWISH_TRY(NodeValue value, op.reshape(input, flat, ".flat"));
+  GLOWISH_TRY(value, Make(op, value, axis));
+  return op.setOutput(0, op.reshape(value, shape, ".shaped"));
+}
+
+//===- Statistics of the input itself -------------------------------------===//
+
+static llvm::Expected<NodeValue> makeMean(OpContext &op, NodeValue value,
+                                          llvm::ArrayRef<int64_t> axes) {
+  return op.createHelper<ReduceNode>(".mean", value, "mean", axes,
+                                     /*keepDims=*/true);
+}
+
+namespace {
+/// x, its mean subtracted, and 1 / sqrt(variance + epsilon).
+struct Normalized {
+  NodeValue value, mean, inverseDeviation;
+};
+} // namespace
+
+/// Normalizes over \p axes, with the mean of squares instead of the variance
+/// where the mean is not subtracted.
+static llvm::Expected<Normalized> normalize(OpContext &op, NodeValue x,
+                                            llvm::ArrayRef<int64_t> axes,
+                                            double epsilon, bool subtractMean) {
+  Normalized result;
+  if (subtractMean) {
+    GLOWISH_TRY(result.mean, makeMean(op, x, axes));
+    GLOWISH_TRY(x, op.create<SubNode>(x, result.mean));
+  }
+  GLOWISH_TRY(NodeValue square, op.create<MulNode>(x, x));
+  GLOWISH_TRY(NodeValue variance, makeMean(op, square, axes));
+  NodeValue bias = op.createScalar(x.getElemKind(), epsilon);
+  GLOWISH_TRY(variance, op.create<AddNode>(variance, bias));
+  GLOWISH_TRY(NodeValue deviation, op.create<SqrtNode>(variance));
+  GLOWISH_TRY(result.inverseDeviation, op.create<ReciprocalNode>(deviation));
+  GLOWISH_TRY(result.value, op.create<MulNode>(x, result.inverseDeviation));
+  return result;
+}
+
+static std::vector<int64_t> dimsFrom(int64_t first, unsigned rank) {
+  std::vector<int64_t> dims;
+  for (int64_t d = first; d < int64_t(rank); ++d)
+    dims.push_back(d);
+  return dims;
+}
+
+/// \p value * scale + bias, one of each a channel (dimension 1).
+static llvm::Expected<NodeValue> scaleChannels(OpContext &op, NodeValue value) {
+  unsigned rank = value.getShape().size();
+  NodeValue factors[2];
+  for (unsigned i = 0; i < 2; ++i) {
+    GLOWISH_TRY(NodeValue factor, op.getInput(i + 1));
+    if (factor.getShape() != value.getShape().slice(1, 1))
+      return makeError(
+          "input {0} is {1}; accepted: one element for each of {2} "
+          "channels",
+          i + 1, factor.getType().str(), value.getShape()[1]);
+    Dims shape(rank - 1, 1);
+    shape[0] = factor.getShape()[0];
+    GLOWISH_TRY(factors[i], op.reshape(factor, shape, ".channels"));
+  }
+  GLOWISH_TRY(value, op.create<MulNode>(value, factors[0]));
+  return op.create<AddNode>(value, factors[1]);
+}
+
+static llvm::Error importInstanceNormalization(OpContext &op) {
+  GLOWISH_TRY(NodeValue x, op.getInput(0));
+  GLOWISH_TRY(double epsilon, op.getFloat("epsilon", 1e-5));
+  unsigned rank = x.getShape().size();
+  if (rank < 3)
+    return makeError("input 0 is {0}; accepted: rank 3 or more",
+                     x.getType().str());
+  GLOWISH_TRY(Normalized normal, normalize(op, x, dimsFrom(2, rank), epsilon,
+                                           /*subtractMean=*/true));
+  return op.setOutput(0, scaleChannels(op, normal.value));
+}
+
+/// Groups of channels are normalized together; before opset 21 scale and bias
+/// have one element a group.
+static llvm::Error importGroupNormalization(OpContext &op) {
+  GLOWISH_TRY(NodeValue x, op.getInput(0));
+  GLOWISH_TRY(double epsilon, op.getFloat("epsilon", 1e-5));
+  GLOWISH_TRY(int64_t groups, op.getInt("num_groups", 0));
+  op.ignoreAttrs({"stash_type"});
+  Dims shape(x.getShape());
+  if (shape.size() < 2 || groups < 1 || shape[1] % groups)
+    return makeError("input 0 is {0} and 'num_groups' {1}; accepted: a number "
+                     "that divides the channels",
+                     x.getType().str(), groups);
+  Dims grouped = {shape[0], groups, shape[1] / groups};
+  grouped.append(shape.begin() + 2, shape.end());
+  GLOWISH_TRY(x, op.reshape(x, grouped, ".groups"));
+  GLOWISH_TRY(Normalized normal,
+              normalize(op, x, dimsFrom(2, grouped.size()), epsilon,
+                        /*subtractMean=*/true));
+  NodeValue value = normal.value;
+  if (op.getOpset() < 21) {
+    GLOWISH_TRY(value, scaleChannels(op, value));
+    return op.setOutput(0, op.reshape(value, shape, ".shaped"));
+  }
+  GLOWISH_TRY(value, op.reshape(value, shape, ".shaped"));
+  return op.setOutput(0, scaleChannels(op, value));
+}
+
+/// LayerNormalization, with outputs mean and 1 / deviation, and
+/// RMSNormalization, which has neither mean nor bias.
+template <bool SubtractMean>
+static llvm::Error importLayerNormalization(OpContext &op) {
+  GLOWISH_TRY(NodeValue x, op.getInput(0));
+  GLOWISH_TRY(NodeValue scale, op.getInput(1));
+  NodeValue bias = SubtractMean ? op.getOptionalInput(2) : NodeValue();
+  unsigned rank = x.getShape().size();
+  GLOWISH_TRY(int64_t axis, op.getAxis("axis", -1, rank));
+  GLOWISH_TRY(double epsilon, op.getFloat("epsilon", 1e-5));
+  op.ignoreAttrs({"stash_type"});
+  GLOWISH_TRY(Normalized normal,
+              normalize(op, x, dimsFrom(axis, rank), epsilon, SubtractMean));
+  GLOWISH_TRY(NodeValue value, op.create<MulNode>(normal.value, scale));
+  if (bias) {
+    GLOWISH_TRY(value, op.create<AddNode>(value, bias));
+  }
+  GLOWISH_CHECK(op.setOutput(0, value));
+  if (!SubtractMean)
+    return llvm::Error::success();
+  GLOWISH_CHECK(op.setOutput(1, normal.mean));
+  return op.setOutput(2, normal.inverseDeviation);
+}
+
+static llvm::Error importMeanVarianceNormalization(OpContext &op) {
+  GLOWISH_TRY(NodeValue x, op.getInput(0));
+  unsigned rank = x.getShape().size();
+  // Before opset 9 `across_channels` tells whether channels are one.
+  std::vector<int64_t> axes = {0, 2, 3};
+  if (op.getOpset() < 9) {
+    GLOWISH_TRY(int64_t acrossChannels, op.getInt("across_channels", 0));
+    GLOWISH_TRY(int64_t hasVariance, op.getInt("normalize_variance", 1));
+    if (!hasVariance)
+      return makeError("attribute 'normalize_variance' is 0; accepted: 1");
+    if (acrossChannels)
+      axes = {0, 1, 2, 3};
+  } else {
+    GLOWISH_TRY(axes, op.getInts("axes", axes));
+  }
+  GLOWISH_TRY(axes, normalizeAxes(axes, rank));
+  GLOWISH_TRY(NodeValue mean, makeMean(op, x, axes));
+  GLOWISH_TRY(NodeValue centred, op.create<SubNode>(x, mean));
+  GLOWISH_TRY(NodeValue square, op.create<MulNode>(centred, centred));
+  GLOWISH_TRY(NodeValue variance, makeMean(op, square, axes));
+  GLOWISH_TRY(NodeValue deviation, op.create<SqrtNode>(variance));
+  NodeValue tiny = op.createScalar(x.getElemKind(), 1e-9);
+  GLOWISH_TRY(deviation, op.create<AddNode>(deviation, tiny));
+  return op.setOutput(0, op.create<DivNode>(centred, deviation));
+}
+
+/// x / |x| along one dimension; where the norm is 0 the result is 0 too.
+static llvm::Error importLpNormalization(OpContext &op) {
+  GLOWISH_TRY(NodeValue x, op.getInput(0));
+  GLOWISH_TRY(int64_t axis, op.getAxis("axis", -1, x.getShape().size()));
+  GLOWISH_TRY(int64_t p, op.getInt("p", 2));
+  if (p != 1 && p != 2)
+    return makeError("attribute 'p' is {0}; accepted: 1, 2", p);
+  GLOWISH_TRY(NodeValue power,
+              p == 1 ? op.create<AbsNode>(x) : op.create<MulNode>(x, x));
+  GLOWISH_TRY(NodeValue norm,
+              op.create<ReduceNode>(power, "sum", std::vector<int64_t>{axis},
+                                    /*keepDims=*/true));
+  if (p == 2) {
+    GLOWISH_TRY(norm, op.create<SqrtNode>(norm));
+  }
+  NodeValue zero = op.createScalar(x.getElemKind(), 0);
+  NodeValue one = op.createScalar(x.getElemKind(), 1);
+  GLOWISH_TRY(NodeValue isZero, op.create<EqualNode>(norm, zero));
+  GLOWISH_TRY(norm, op.create<SelectNode>(isZero, one, norm));
+  return op.setOutput(0, op.create<DivNode>(x, norm));
 }
 
 static OnnxOperator batchNormalizationOp("BatchNormalization", 1,
                                          importBatchNormalization);
 static OnnxOperator lrnOp("LRN", 1, importLRN);
-static OnnxOperator softmaxOp("Softmax", 1, importSoftmax<SoftmaxNode>);
+static OnnxOperator softmaxOp("Softmax", 1,
+                              importAlongAxis<makeSoftmax<SoftmaxNode>>);
 static OnnxOperator logSoftmaxOp("LogSoftmax", 1,
-                                 importSoftmax<LogSoftmaxNode>);
+                                 importAlongAxis<makeSoftmax<LogSoftmaxNode>>);
+static OnnxOperator hardmaxOp("Hardmax", 1, importAlongAxis<makeHardmax>);
+static OnnxOperator instanceNormalizationOp("InstanceNormalization", 1,
+                                            importInstanceNormalization);
+static OnnxOperator groupNormalizationOp("GroupNormalization", 18,
+                                         importGroupNormalization);
+// ONNX Runtime has it in models of any opset.
+static OnnxOperator layerNormalizationOp("LayerNormalization", 1,
+                                         importLayerNormalization<true>);
+static OnnxOperator rmsNormalizationOp("RMSNormalization", 23,
+                                       importLayerNormalization<false>);
+static OnnxOperator
+    meanVarianceNormalizationOp("MeanVarianceNormalization", 1,
+                                importMeanVarianceNormalization);
+static OnnxOperator lpNormalizationOp("LpNormalization", 1,
+                                      importLpNormalization);

@@ -1,60 +1,70 @@
 //===- Pooling.cpp - Pooling operators ------------------------------------===//
 
-#include "ONNX/Window.h"
+#include "ONNX/Images.h"
 
 using namespace glowish;
 
-/// Back from the graph's image to the model's layout and rank.
-static llvm::Error setImage(OpContext &op, NodeValue image,
-                            bool isOneDimensional) {
-  GLOWISH_TRY(NodeValue result, op.toNCHW(image));
-  DimsRef shape = result.getShape();
-  if (isOneDimensional) {
-    GLOWISH_TRY(result, op.reshape(result, {shape[0], shape[1], shape[3]}));
-  }
-  return op.setOutput(0, result);
+static llvm::Error importMaxPool(OpContext &op) {
+  // The order of the indices, an output that is not made.
+  op.ignoreAttrs({"storage_order"});
+  GLOWISH_TRY(Images input, readImages(op, 0));
+  GLOWISH_TRY(Window window, readWindow(op, input, nullptr));
+  GLOWISH_TRY(NodeValue result, op.create<MaxPoolNode>(
+                                    input.value, window.kernels, window.strides,
+                                    window.pads, window.dilations));
+  return setImages(op, result, input.isOneDimensional);
 }
 
-static llvm::Error importMaxPool(OpContext &op) {
-  if (op.wantsOutput(1))
-    return makeError("the output of indices is not supported");
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  bool isOneDimensional = input.getShape().size() == 3;
-  GLOWISH_TRY(input, widenToImage(op, input));
-  GLOWISH_TRY(Window window,
-              readWindow(op, input.getShape().drop_front(2), {}));
-  GLOWISH_TRY(NodeValue image, op.toNHWC(input));
-  GLOWISH_TRY(NodeValue result,
-              op.create<MaxPoolNode>(image, window.kernels, window.strides,
-                                     window.pads, window.dilations));
-  return setImage(op, result, isOneDimensional);
+/// Where padding counts, but not what ceil_mode adds to it, the padding
+/// becomes part of the image and the rest padding that does not count.
+static llvm::Expected<NodeValue> padImages(OpContext &op, NodeValue images,
+                                           Window &window) {
+  int64_t bottom = window.beyondPads[0], right = window.beyondPads[1];
+  std::vector<int64_t> &pads = window.pads;
+  GLOWISH_TRY(NodeValue padded,
+              op.createHelper<PadNode>(
+                  ".padded", images,
+                  std::vector<int64_t>{0, pads[0], pads[1], 0, 0,
+                                       pads[2] - bottom, pads[3] - right, 0},
+                  "constant", 0.0));
+  pads = {0, 0, bottom, right};
+  return padded;
 }
 
 static llvm::Error importAveragePool(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  bool isOneDimensional = input.getShape().size() == 3;
-  GLOWISH_TRY(input, widenToImage(op, input));
-  GLOWISH_TRY(Window window,
-              readWindow(op, input.getShape().drop_front(2), {}));
+  GLOWISH_TRY(Images input, readImages(op, 0));
+  GLOWISH_TRY(Window window, readWindow(op, input, nullptr));
   GLOWISH_TRY(int64_t countPads, op.getInt("count_include_pad", 0));
-  if (countPads && window.reachesBeyondPads)
-    return makeError("ceil_mode with count_include_pad is not supported where "
-                     "the last window reaches beyond the padding");
-  GLOWISH_TRY(NodeValue image, op.toNHWC(input));
+  NodeValue images = input.value;
+  if (countPads && (window.beyondPads[0] || window.beyondPads[1])) {
+    GLOWISH_TRY(images, padImages(op, images, window));
+    countPads = false;
+  }
   GLOWISH_TRY(NodeValue result,
-              op.create<AvgPoolNode>(image, window.kernels, window.strides,
+              op.create<AvgPoolNode>(images, window.kernels, window.strides,
                                      window.pads, window.dilations,
                                      countPads != 0));
-  return setImage(op, result, isOneDimensional);
+  return setImages(op, result, input.isOneDimensional);
 }
 
+/// Other images than two-dimensional ones are reduced in their own layout.
 template <typename T> static llvm::Error importGlobalPool(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  bool isOneDimensional = input.getShape().size() == 3;
-  GLOWISH_TRY(input, widenToImage(op, input));
-  GLOWISH_TRY(NodeValue image, op.toNHWC(input));
-  GLOWISH_TRY(NodeValue result, op.create<T>(image));
-  return setImage(op, result, isOneDimensional);
+  GLOWISH_TRY(NodeValue value, op.getInput(0));
+  unsigned rank = value.getShape().size();
+  if (rank == 4) {
+    GLOWISH_TRY(Images input, readImages(op, 0));
+    GLOWISH_TRY(NodeValue result, op.create<T>(input.value));
+    return setImages(op, result, input.isOneDimensional);
+  }
+  if (rank < 3)
+    return makeError("input 0 is {0}; accepted: rank 3 or more",
+                     value.getType().str());
+  std::vector<int64_t> axes;
+  for (unsigned d = 2; d < rank; ++d)
+    axes.push_back(d);
+  constexpr bool isMax = std::is_same_v<T, GlobalMaxPoolNode>;
+  return op.setOutput(0, op.create<ReduceNode>(value, isMax ? "max" : "mean",
+                                               axes, /*keepDims=*/true));
 }
 
 static OnnxOperator maxPoolOp("MaxPool", 1, importMaxPool);

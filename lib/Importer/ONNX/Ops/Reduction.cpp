@@ -4,40 +4,50 @@
 
 using namespace glowish;
 
-/// Dimensions as they are in the file: any order, negative ones from the end.
-static llvm::Expected<std::vector<int64_t>>
-normalizeAxes(std::vector<int64_t> axes, unsigned rank) {
-  for (int64_t &axis : axes) {
-    if (axis < -int64_t(rank) || axis >= int64_t(rank))
-      return makeError("axis {0} does not exist in rank {1}", axis, rank);
-    if (axis < 0)
-      axis += rank;
-  }
-  llvm::sort(axes);
-  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
-  return axes;
+namespace {
+/// What is reduced; nothing where there are no axes and the attribute says
+/// that this means none.
+struct Reduction {
+  std::vector<int64_t> axes;
+  bool keepDims = true;
+};
+} // namespace
+
+/// The axes are an attribute before opset 18 (of ReduceSum before opset 13).
+static llvm::Expected<Reduction> readReduction(OpContext &op, unsigned rank) {
+  Reduction result;
+  GLOWISH_TRY(std::vector<int64_t> axes, op.getIntsOrInput("axes", 1, {}));
+  GLOWISH_TRY(int64_t keepDims, op.getInt("keepdims", 1));
+  GLOWISH_TRY(int64_t emptyMeansNone, op.getInt("noop_with_empty_axes", 0));
+  result.keepDims = keepDims != 0;
+  if (axes.empty() && !emptyMeansNone)
+    for (unsigned d = 0; d < rank; ++d)
+      axes.push_back(d);
+  GLOWISH_TRY(result.axes, normalizeAxes(std::move(axes), rank));
+  return result;
 }
 
 static llvm::Expected<NodeValue> reduce(OpContext &op, NodeValue input,
                                         llvm::StringRef mode) {
-  unsigned rank = input.getShape().size();
-  GLOWISH_TRY(std::vector<int64_t> axes, op.getIntsOrInput("axes", 1, {}));
-  GLOWISH_TRY(int64_t keepDims, op.getInt("keepdims", 1));
-  GLOWISH_TRY(int64_t emptyMeansNone, op.getInt("noop_with_empty_axes", 0));
-  if (axes.empty() && emptyMeansNone)
+  GLOWISH_TRY(Reduction reduction, readReduction(op, input.getShape().size()));
+  if (reduction.axes.empty())
     return input;
-  if (axes.empty())
-    for (unsigned d = 0; d < rank; ++d)
-      axes.push_back(d);
-  GLOWISH_TRY(axes, normalizeAxes(axes, rank));
-  return op.create<ReduceNode>(input, mode, axes, keepDims != 0);
+  return op.create<ReduceNode>(input, mode, reduction.axes, reduction.keepDims);
 }
 
 /// "ReduceMean" -> "mean".
 static llvm::Error importReduce(OpContext &op) {
   GLOWISH_TRY(NodeValue input, op.getInput(0));
+  std::string mode = op.getOpType().drop_front(6).lower();
+  bool isBool = input.getElemKind() == ElemKind::Bool;
+  if (!isBool || (mode != "max" && mode != "min"))
+    return op.setOutput(0, reduce(op, input, mode));
+  // Since opset 20: true is larger than false.
+  GLOWISH_TRY(input,
+              op.createHelper<CastNode>(".cast", input, ElemKind::UInt8));
+  GLOWISH_TRY(NodeValue result, reduce(op, input, mode));
   return op.setOutput(
-      0, reduce(op, input, op.getOpType().drop_front(6).lower()));
+      0, op.createHelper<CastNode>(".bool", result, ElemKind::Bool));
 }
 
 static llvm::Error importReduceSumSquare(OpContext &op) {
@@ -59,6 +69,46 @@ static llvm::Error importReduceL2(OpContext &op) {
   return op.setOutput(0, op.create<SqrtNode>(sum));
 }
 
+static llvm::Error importReduceLogSum(OpContext &op) {
+  GLOWISH_TRY(NodeValue input, op.getInput(0));
+  GLOWISH_TRY(NodeValue sum, reduce(op, input, "sum"));
+  return op.setOutput(0, op.create<LogNode>(sum));
+}
+
+/// log(sum(e^x)) as m + log(sum(e^(x - m))) with the largest x as m, so that
+/// nothing overflows. Of nothing it is log(0).
+static llvm::Error importReduceLogSumExp(OpContext &op) {
+  GLOWISH_TRY(NodeValue input, op.getInput(0));
+  GLOWISH_TRY(Reduction reduction, readReduction(op, input.getShape().size()));
+  if (input.getType().getNumElements() == 0 || reduction.axes.empty()) {
+    GLOWISH_TRY(NodeValue power, op.create<ExpNode>(input));
+    GLOWISH_TRY(NodeValue sum, reduce(op, power, "sum"));
+    return op.setOutput(0, op.create<LogNode>(sum));
+  }
+  auto along = [&](NodeValue value, llvm::StringRef mode) {
+    return op.create<ReduceNode>(value, mode, reduction.axes,
+                                 /*keepDims=*/true);
+  };
+  GLOWISH_TRY(NodeValue largest, along(input, "max"));
+  // Infinities would give infinity - infinity.
+  double most = std::numeric_limits<float>::max();
+  if (input.getElemKind() == ElemKind::Float16)
+    most = 65504;
+  GLOWISH_TRY(largest, op.create<ClipNode>(largest, -most, most));
+  GLOWISH_TRY(NodeValue shifted, op.create<SubNode>(input, largest));
+  GLOWISH_TRY(NodeValue power, op.create<ExpNode>(shifted));
+  GLOWISH_TRY(NodeValue sum, along(power, "sum"));
+  GLOWISH_TRY(NodeValue log, op.create<LogNode>(sum));
+  GLOWISH_TRY(NodeValue result, op.create<AddNode>(log, largest));
+  if (reduction.keepDims)
+    return op.setOutput(0, result);
+  Dims shape;
+  for (auto [d, extent] : llvm::enumerate(result.getShape()))
+    if (!llvm::is_contained(reduction.axes, int64_t(d)))
+      shape.push_back(extent);
+  return op.setOutput(0, op.reshape(result, shape, ".reduced"));
+}
+
 static llvm::Error importArg(OpContext &op) {
   GLOWISH_TRY(NodeValue input, op.getInput(0));
   unsigned rank = input.getShape().size();
@@ -68,8 +118,8 @@ static llvm::Error importArg(OpContext &op) {
   if (op.getOpType() == "ArgMin") {
     GLOWISH_TRY(input, op.create<NegNode>(input));
   }
-  return op.setOutput(0, op.create<ArgMaxNode>(input, axis, keepDims != 0,
-                                               selectLast != 0));
+  return op.setOutput(
+      0, op.create<ArgMaxNode>(input, axis, keepDims != 0, selectLast != 0));
 }
 
 static OnnxOperator reduceSumOp("ReduceSum", 1, importReduce);
@@ -81,5 +131,8 @@ static OnnxOperator reduceSumSquareOp("ReduceSumSquare", 1,
                                       importReduceSumSquare);
 static OnnxOperator reduceL1Op("ReduceL1", 1, importReduceL1);
 static OnnxOperator reduceL2Op("ReduceL2", 1, importReduceL2);
+static OnnxOperator reduceLogSumOp("ReduceLogSum", 1, importReduceLogSum);
+static OnnxOperator reduceLogSumExpOp("ReduceLogSumExp", 1,
+                                      importReduceLogSumExp);
 static OnnxOperator argMaxOp("ArgMax", 1, importArg);
 static OnnxOperator argMinOp("ArgMin", 1, importArg);

@@ -5,85 +5,209 @@
 
 using namespace glowish;
 
-/// The factors of all dimensions: an attribute of Upsample-7, input 1 of
-/// Upsample-9 and Resize-10, input 2 since Resize-11; empty where sizes are
-/// given.
-static llvm::Expected<std::vector<double>> readScales(OpContext &op) {
-  std::vector<double> scales;
-  if (const auto *attr = op.findAttr("scales")) {
-    scales.assign(attr->floats().begin(), attr->floats().end());
-    return scales;
-  }
-  unsigned index = op.getOpType() == "Upsample" || op.getOpset() < 11 ? 1 : 2;
-  if (!op.hasInput(index))
-    return scales;
-  GLOWISH_TRY(const Tensor *tensor, op.getConstant(index));
-  for (int64_t i = 0; i < tensor->getNumElements(); ++i)
-    scales.push_back(tensor->getAsDouble(i));
-  return scales;
-}
-
 namespace {
-struct Coordinates {
-  std::string transformation, rounding;
+/// Factors and extents of all dimensions of the result.
+struct Scaling {
+  std::vector<double> scales;
+  std::vector<int64_t> sizes;
+};
+
+/// Where a pixel of the result lies in the input, and how it is rounded.
+struct Sampling {
+  std::string mode, coordinates, rounding;
 };
 } // namespace
 
-/// Upsample and Resize-10 compute source = target / scale, rounded down.
-static llvm::Expected<Coordinates> readCoordinates(OpContext &op) {
-  if (op.getOpType() == "Upsample" || op.getOpset() < 11)
-    return Coordinates{"asymmetric", "floor"};
-  Coordinates result;
-  GLOWISH_TRY(result.transformation,
-              op.getString("coordinate_transformation_mode", "half_pixel"));
-  GLOWISH_TRY(result.rounding,
-              op.getString("nearest_mode", "round_prefer_floor"));
+/// Upsample, and Resize as it was before opset 11.
+static bool isOldForm(const OpContext &op) {
+  return op.getOpType() == "Upsample" || op.getOpset() < 11;
+}
+
+/// Floats of input \p index, which must be a constant.
+static llvm::Expected<std::vector<double>> readFloats(const OpContext &op,
+                                                      unsigned index) {
+  std::vector<double> values;
+  if (!op.hasInput(index))
+    return values;
+  GLOWISH_TRY(const Tensor *tensor, op.getConstant(index));
+  for (int64_t i = 0; i < tensor->getNumElements(); ++i)
+    values.push_back(tensor->getAsDouble(i));
+  return values;
+}
+
+/// `axes` of Resize-18: what scales and sizes are about; all if it is absent.
+static llvm::Expected<std::vector<int64_t>> readAxes(const OpContext &op,
+                                                     unsigned rank) {
+  std::vector<int64_t> axes;
+  for (unsigned d = 0; d < rank; ++d)
+    axes.push_back(d);
+  GLOWISH_TRY(axes, op.getInts("axes", axes));
+  GLOWISH_TRY(std::vector<int64_t> distinct, normalizeAxes(axes, rank));
+  if (distinct.size() != axes.size())
+    return makeError("attribute 'axes' names a dimension twice");
+  for (int64_t &axis : axes)
+    axis = axis < 0 ? axis + rank : axis;
+  return axes;
+}
+
+/// The extents of a dimension of \p extent scaled by \p scale. The product is
+/// rounded to float as ONNX does: 10 * 0.7f is 7.
+static int64_t scaleExtent(int64_t extent, double scale) {
+  return int64_t(std::floor(float(extent) * float(scale)));
+}
+
+static llvm::Expected<Scaling> scaleBy(DimsRef shape,
+                                       llvm::ArrayRef<int64_t> axes,
+                                       llvm::ArrayRef<double> scales) {
+  if (scales.size() != axes.size())
+    return makeError("{0} scales; accepted: {1}", scales.size(), axes.size());
+  Scaling result{std::vector<double>(shape.size(), 1), shape.vec()};
+  for (unsigned i = 0; i < axes.size(); ++i) {
+    if (!(scales[i] > 0 && scales[i] < 65536))
+      return makeError("a scale is {0}; accepted: above 0 and below 65536",
+                       scales[i]);
+    result.scales[axes[i]] = scales[i];
+    result.sizes[axes[i]] = scaleExtent(shape[axes[i]], scales[i]);
+  }
   return result;
 }
 
+/// \p policy: stretch each dimension to its size, or scale all alike so that
+/// none is larger, or none smaller.
+static llvm::Expected<Scaling> scaleTo(DimsRef shape,
+                                       llvm::ArrayRef<int64_t> axes,
+                                       llvm::ArrayRef<int64_t> sizes,
+                                       llvm::StringRef policy) {
+  if (sizes.size() != axes.size())
+    return makeError("{0} sizes; accepted: {1}", sizes.size(), axes.size());
+  Scaling result{std::vector<double>(shape.size(), 1), shape.vec()};
+  std::vector<double> scales;
+  for (unsigned i = 0; i < axes.size(); ++i) {
+    if (sizes[i] < 1 || shape[axes[i]] < 1)
+      return makeError("an extent goes from {0} to {1}; accepted: at least 1",
+                       shape[axes[i]], sizes[i]);
+    scales.push_back(double(sizes[i]) / double(shape[axes[i]]));
+    result.scales[axes[i]] = scales[i];
+    result.sizes[axes[i]] = sizes[i];
+  }
+  if (policy == "stretch" || axes.empty())
+    return result;
+  if (policy != "not_larger" && policy != "not_smaller")
+    return makeError("attribute 'keep_aspect_ratio_policy' is '{0}'; accepted: "
+                     "stretch, not_larger, not_smaller",
+                     policy);
+  double scale = policy == "not_larger"
+                     ? *std::min_element(scales.begin(), scales.end())
+                     : *std::max_element(scales.begin(), scales.end());
+  for (int64_t axis : axes) {
+    result.scales[axis] = scale;
+    result.sizes[axis] = int64_t(std::floor(scale * double(shape[axis]) + 0.5));
+  }
+  return result;
+}
+
+/// The factors are an attribute of Upsample-7, input 1 of Upsample-9 and
+/// Resize-10, and input 2 since Resize-11, where sizes are input 3.
+static llvm::Expected<Scaling> readScaling(OpContext &op, DimsRef shape) {
+  GLOWISH_TRY(std::vector<int64_t> axes, readAxes(op, shape.size()));
+  GLOWISH_TRY(std::string policy,
+              op.getString("keep_aspect_ratio_policy", "stretch"));
+  if (op.hasAttr("scales")) {
+    GLOWISH_TRY(std::vector<double> scales, op.getFloats("scales"));
+    return scaleBy(shape, axes, scales);
+  }
+  GLOWISH_TRY(std::vector<double> scales,
+              readFloats(op, isOldForm(op) ? 1 : 2));
+  if (isOldForm(op) || !scales.empty())
+    return scaleBy(shape, axes, scales);
+  op.ignoreInput(1); // the region of interest, of another mode
+  GLOWISH_TRY(std::vector<int64_t> sizes, op.getConstantInts(3));
+  return scaleTo(shape, axes, sizes, policy);
+}
+
+/// Upsample and Resize-10 compute source = target / scale, rounded down.
+static llvm::Expected<Sampling> readSampling(OpContext &op) {
+  Sampling result{"", "asymmetric", "floor"};
+  GLOWISH_TRY(result.mode, op.getString("mode", "nearest"));
+  if (result.mode == "bilinear")
+    result.mode = "linear";
+  if (isOldForm(op))
+    return result;
+  GLOWISH_TRY(result.coordinates,
+              op.getString("coordinate_transformation_mode", "half_pixel"));
+  GLOWISH_TRY(result.rounding,
+              op.getString("nearest_mode", "round_prefer_floor"));
+  op.ignoreInput(1);
+  // They tell about modes cubic and tf_crop_and_resize; excluding what is
+  // outside makes no difference to linear, as the edge is repeated.
+  op.ignoreAttrs({"cubic_coeff_a", "extrapolation_value", "exclude_outside"});
+  GLOWISH_TRY(int64_t antialias, op.getInt("antialias", 0));
+  if (antialias)
+    return makeError("attribute 'antialias' is {0}; accepted: 0", antialias);
+  return result;
+}
+
+/// The order of dimensions that puts those at \p height and \p width in the
+/// middle of a tensor of rank 4, as images have them.
+static std::vector<int64_t> toImageOrder(int64_t height, int64_t width) {
+  std::vector<int64_t> others;
+  for (int64_t d = 0; d < 4; ++d)
+    if (d != height && d != width)
+      others.push_back(d);
+  return {others[0], height, width, others[1]};
+}
+
+static std::vector<int64_t> invert(llvm::ArrayRef<int64_t> permutation) {
+  std::vector<int64_t> inverse(permutation.size());
+  for (auto [i, d] : llvm::enumerate(permutation))
+    inverse[d] = int64_t(i);
+  return inverse;
+}
+
+/// Two dimensions at most are resized. Tensors of a lower rank than 4 get
+/// dimensions of extent 1 in front.
 static llvm::Error importResize(OpContext &op) {
   GLOWISH_TRY(NodeValue input, op.getInput(0));
-  DimsRef shape = input.getShape();
-  if (shape.size() != 4)
-    return makeError("input 0 is {0}; accepted: rank 4", input.getType().str());
-  GLOWISH_TRY(std::vector<double> scales, readScales(op));
-  GLOWISH_TRY(Coordinates coordinates, readCoordinates(op));
-  GLOWISH_TRY(std::string mode, op.getString("mode", "nearest"));
-  if (mode == "bilinear")
-    mode = "linear";
-  std::vector<int64_t> sizes;
-  if (scales.empty()) {
-    GLOWISH_TRY(sizes, op.getConstantInts(3));
-    if (sizes.size() != 4)
-      return makeError("{0} sizes; accepted: 4", sizes.size());
-    for (unsigned d = 0; d < 4; ++d)
-      scales.push_back(double(sizes[d]) / double(std::max<int64_t>(shape[d], 1)));
-  } else if (scales.size() == 4) {
-    for (unsigned d = 0; d < 4; ++d) {
-      if (!(scales[d] > 0 && scales[d] < 65536))
-        return makeError("a scale is {0}; accepted: above 0", scales[d]);
-      sizes.push_back(int64_t(std::floor(double(shape[d]) * scales[d])));
-    }
-  } else {
-    return makeError("{0} scales; accepted: 4", scales.size());
+  Dims shape(input.getShape());
+  GLOWISH_TRY(Scaling scaling, readScaling(op, shape));
+  GLOWISH_TRY(Sampling sampling, readSampling(op));
+  if (shape.size() > 4 || shape.empty())
+    return makeError("input 0 is {0}; accepted: rank 1 to 4",
+                     input.getType().str());
+  unsigned added = 4 - shape.size();
+  shape.insert(shape.begin(), added, 1);
+  scaling.scales.insert(scaling.scales.begin(), added, 1);
+  scaling.sizes.insert(scaling.sizes.begin(), added, 1);
+  llvm::SmallVector<int64_t, 4> resized;
+  for (int64_t d = 0; d < 4; ++d)
+    if (scaling.scales[d] != 1 || scaling.sizes[d] != shape[d])
+      resized.push_back(d);
+  if (resized.size() > 2)
+    return makeError("{0} dimensions are resized; accepted: 2", resized.size());
+  // Dimensions 2 and 3 are an image's, unless others are resized.
+  for (int64_t d = 3; resized.size() < 2; --d)
+    if (!llvm::is_contained(resized, d))
+      resized.push_back(d);
+  llvm::sort(resized);
+  std::vector<int64_t> order = toImageOrder(resized[0], resized[1]);
+  bool isTransposed = order != std::vector<int64_t>{0, 1, 2, 3};
+  GLOWISH_TRY(NodeValue image, op.reshape(input, shape, ".image"));
+  if (isTransposed) {
+    GLOWISH_TRY(image, op.createHelper<TransposeNode>(".nhwc", image, order));
   }
-  if (sizes[0] != shape[0] || sizes[1] != shape[1])
-    return makeError("only height and width can be resized");
-  for (llvm::StringRef unsupported : {"antialias", "exclude_outside"}) {
-    GLOWISH_TRY(int64_t value, op.getInt(unsupported, 0));
-    if (value)
-      return makeError("attribute '{0}' is not supported", unsupported);
-  }
-  if (op.hasAttr("axes") || op.hasAttr("keep_aspect_ratio_policy"))
-    return makeError("attributes 'axes' and 'keep_aspect_ratio_policy' are not "
-                     "supported");
-  GLOWISH_TRY(NodeValue image, op.toNHWC(input));
+  std::vector<int64_t> sizes = {scaling.sizes[resized[0]],
+                                scaling.sizes[resized[1]]};
   GLOWISH_TRY(NodeValue result,
-              op.create<ResizeNode>(image, llvm::ArrayRef(sizes).drop_front(2),
-                                    scales[2], scales[3], mode,
-                                    coordinates.transformation,
-                                    coordinates.rounding));
-  return op.setOutput(0, op.toNCHW(result));
+              op.create<ResizeNode>(image, sizes, scaling.scales[resized[0]],
+                                    scaling.scales[resized[1]], sampling.mode,
+                                    sampling.coordinates, sampling.rounding));
+  if (isTransposed) {
+    GLOWISH_TRY(result,
+                op.createHelper<TransposeNode>(".nchw", result, invert(order)));
+  }
+  return op.setOutput(
+      0, op.reshape(result, llvm::ArrayRef(scaling.sizes).drop_front(added),
+                    ".shaped"));
 }
 
 static OnnxOperator resizeOp("Resize", 10, importResize);

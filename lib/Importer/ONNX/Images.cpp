@@ -1,0 +1,154 @@
+//===- Images.cpp - Images and sliding windows ----------------------------===//
+
+#include "ONNX/Images.h"
+
+using namespace glowish;
+
+/// Attributes larger than this are nonsense, and could overflow.
+static constexpr int64_t maxWindowValue = int64_t(1) << 31;
+
+llvm::Expected<Images> glowish::readImages(OpContext &op, unsigned index) {
+  GLOWISH_TRY(NodeValue value, op.getInput(index));
+  DimsRef shape = value.getShape();
+  Images images;
+  images.isOneDimensional = shape.size() == 3;
+  if (shape.size() != 3 && shape.size() != 4)
+    return makeError("input {0} is {1}; accepted: rank 3 or 4 (one or two "
+                     "spatial dimensions)",
+                     index, value.getType().str());
+  if (images.isOneDimensional) {
+    GLOWISH_TRY(value,
+                op.reshape(value, {shape[0], shape[1], 1, shape[2]}, ".image"));
+  }
+  GLOWISH_TRY(images.value,
+              op.createHelper<TransposeNode>(".nhwc", value,
+                                             std::vector<int64_t>{0, 2, 3, 1}));
+  return images;
+}
+
+llvm::Error glowish::setImages(OpContext &op, NodeValue value,
+                               bool isOneDimensional) {
+  GLOWISH_TRY(NodeValue result,
+              op.createHelper<TransposeNode>(".nchw", value,
+                                             std::vector<int64_t>{0, 3, 1, 2}));
+  DimsRef shape = result.getShape();
+  if (isOneDimensional) {
+    GLOWISH_TRY(result,
+                op.reshape(result, {shape[0], shape[1], shape[3]}, ".line"));
+  }
+  return op.setOutput(0, result);
+}
+
+/// A list of one value a spatial dimension (two for pads); one-dimensional
+/// ones get a height of \p filler in front.
+static llvm::Expected<std::vector<int64_t>>
+readList(const OpContext &op, llvm::StringRef name, unsigned perDim,
+         bool isOneDimensional, int64_t filler, int64_t least) {
+  unsigned length = perDim * (isOneDimensional ? 1 : 2);
+  GLOWISH_TRY(std::vector<int64_t> values,
+              op.getInts(name, std::vector<int64_t>(length, filler)));
+  if (values.size() != length)
+    return makeError("attribute '{0}' has {1} values; accepted: {2}", name,
+                     values.size(), length);
+  for (int64_t value : values)
+    if (value < least || value > maxWindowValue)
+      return makeError("attribute '{0}' has the value {1}; accepted: {2} to "
+                       "{3}",
+                       name, value, least, maxWindowValue);
+  if (!isOneDimensional)
+    return values;
+  if (perDim == 1)
+    return std::vector<int64_t>{filler, values[0]};
+  return std::vector<int64_t>{filler, values[0], filler, values[1]};
+}
+
+/// Height and width of the kernel: the filter's, with which the attribute
+/// must agree, or the attribute, which a pooling must have.
+static llvm::Expected<std::vector<int64_t>>
+readKernels(const OpContext &op, bool isOneDimensional, const Images *filter) {
+  if (!filter && !op.hasAttr("kernel_shape"))
+    return makeError("attribute 'kernel_shape' is missing");
+  if (filter && (filter->getHeight() < 1 || filter->getWidth() < 1 ||
+                 filter->getHeight() > maxWindowValue ||
+                 filter->getWidth() > maxWindowValue))
+    return makeError("the filter has {0}x{1} pixels; accepted: 1 to {2} a "
+                     "dimension",
+                     filter->getHeight(), filter->getWidth(), maxWindowValue);
+  std::vector<int64_t> own;
+  if (filter)
+    own = {filter->getHeight(), filter->getWidth()};
+  if (!op.hasAttr("kernel_shape"))
+    return own;
+  GLOWISH_TRY(std::vector<int64_t> stated,
+              readList(op, "kernel_shape", 1, isOneDimensional, 1, 1));
+  if (filter && stated != own)
+    return makeError("attribute 'kernel_shape' is {0}; the filter has {1}",
+                     formatShape(stated), formatShape(own));
+  return stated;
+}
+
+/// The pixels of dimension \p d that a window covers.
+static int64_t getReach(const Window &window, unsigned d) {
+  return (window.kernels[d] - 1) * window.dilations[d] + 1;
+}
+
+/// SAME_UPPER and SAME_LOWER: as much padding as gives ceil(size / stride)
+/// windows; the odd one goes to the end or the start.
+static void padToSame(Window &window, DimsRef spatial, bool isUpper) {
+  for (unsigned d = 0; d < 2; ++d) {
+    int64_t stride = window.strides[d];
+    int64_t count = (spatial[d] + stride - 1) / stride;
+    int64_t total = std::max<int64_t>(
+        (count - 1) * stride + getReach(window, d) - spatial[d], 0);
+    int64_t smaller = total / 2, larger = total - smaller;
+    window.pads[d] = isUpper ? smaller : larger;
+    window.pads[d + 2] = isUpper ? larger : smaller;
+  }
+}
+
+/// ceil_mode: more padding at the end where the last window would not fit. A
+/// window that would begin in the end padding is left out, as PyTorch and
+/// ONNX do.
+static void padForCeil(Window &window, DimsRef spatial) {
+  for (unsigned d = 0; d < 2; ++d) {
+    int64_t room =
+        spatial[d] + window.pads[d] + window.pads[d + 2] - getReach(window, d);
+    int64_t rest = room < 0 ? 0 : room % window.strides[d];
+    if (rest == 0)
+      continue;
+    int64_t start = room - rest + window.strides[d];
+    if (start >= spatial[d] + window.pads[d])
+      continue;
+    window.beyondPads[d] = window.strides[d] - rest;
+    window.pads[d + 2] += window.beyondPads[d];
+  }
+}
+
+llvm::Expected<Window> glowish::readWindow(const OpContext &op,
+                                           const Images &input,
+                                           const Images *filter) {
+  bool isOneDimensional = input.isOneDimensional;
+  Dims spatial = {input.getHeight(), input.getWidth()};
+  Window window;
+  GLOWISH_TRY(window.kernels, readKernels(op, isOneDimensional, filter));
+  GLOWISH_TRY(window.strides,
+              readList(op, "strides", 1, isOneDimensional, 1, 1));
+  GLOWISH_TRY(window.dilations,
+              readList(op, "dilations", 1, isOneDimensional, 1, 1));
+  GLOWISH_TRY(window.pads, readList(op, "pads", 2, isOneDimensional, 0, 0));
+  GLOWISH_TRY(std::string autoPad, op.getString("auto_pad", "NOTSET"));
+  if (autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER")
+    padToSame(window, spatial, autoPad == "SAME_UPPER");
+  else if (autoPad == "VALID")
+    window.pads.assign(4, 0);
+  else if (autoPad != "NOTSET" && !autoPad.empty())
+    return makeError("attribute 'auto_pad' is '{0}'; accepted: NOTSET, "
+                     "SAME_UPPER, SAME_LOWER, VALID",
+                     autoPad);
+  if (filter)
+    return window;
+  GLOWISH_TRY(int64_t ceilMode, op.getInt("ceil_mode", 0));
+  if (ceilMode)
+    padForCeil(window, spatial);
+  return window;
+}

@@ -1,0 +1,42 @@
+//===- Images.h - Images and sliding windows ------------------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IMPORTER_ONNX_IMAGES_H
+#define GLOWISH_LIB_IMPORTER_ONNX_IMAGES_H
+
+#include "ONNX/OpContext.h"
+
+namespace glowish {
+
+/// Images of one or two spatial dimensions: [N, C, W] or [N, C, H, W] in the
+/// model, always [N, H, W, C] in the graph.
+struct Images {
+  NodeValue value; // [N, H, W, C]
+  bool isOneDimensional = false;
+
+  int64_t getHeight() const { return value.getShape()[1]; }
+  int64_t getWidth() const { return value.getShape()[2]; }
+};
+
+/// Input \p index, an activation or a filter, as images of the graph.
+llvm::Expected<Images> readImages(OpContext &op, unsigned index);
+
+/// Output 0 is \p value, images of the graph, in the model's layout.
+llvm::Error setImages(OpContext &op, NodeValue value, bool isOneDimensional);
+
+/// Kernel, strides, pads and dilations of a convolution or pooling over two
+/// dimensions, checked, with auto_pad and ceil_mode worked out. Pads are
+/// [top, left, bottom, right].
+struct Window {
+  std::vector<int64_t> kernels, strides, pads, dilations;
+  /// [bottom, right]: what ceil_mode added to the pads.
+  std::vector<int64_t> beyondPads = {0, 0};
+};
+
+/// The window of a convolution of \p input with \p filter, or of a pooling
+/// (null).
+llvm::Expected<Window> readWindow(const OpContext &op, const Images &input,
+                                  const Images *filter);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_ONNX_IMAGES_H
