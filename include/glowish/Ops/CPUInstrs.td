@@ -25,3 +25,34 @@ def CPUConvolution : Instr<"Convolution with packed weights"> {
                     Attr<Bool, "blocked", "the filter is packed in blocks">,
                     EpilogueAttr];
 }
+
+let Strided = ["input"] in
+def CPUSplitImage : Instr<"An image as pairs of bfloat16 numbers"> {
+  let Description = [{
+    What CPUSplitConvolution reads: the high and the low parts of the elements,
+    with the padding of the convolution that the attributes describe.
+  }];
+  let Operands = [OutOperand<"result">, Operand<"input">];
+  let Attributes = [Attr<Ints, "outSize", "[height, width] of the result">,
+                    Attr<Ints, "kernels", "[height, width]">,
+                    Attr<Ints, "strides", "[vertical, horizontal]">,
+                    Attr<Ints, "pads", "[top, left, bottom, right]">,
+                    Attr<Ints, "dilations", "[vertical, horizontal]">];
+}
+
+let Strided = ["result", "fused"] in
+def CPUSplitConvolution : Instr<"Convolution on bfloat16 matrix units"> {
+  let Description = [{
+    The CPUConvolution of one group with the same attributes, computed with
+    three products of bfloat16 parts for each product of floats. The input and
+    the filter are the 1-D parts that CPUSplitImage and the compiler make.
+  }];
+  let Operands = [OutOperand<"result">, Operand<"input">, Operand<"filter">,
+                  OptionalOperand<"bias">] # FusedOperands;
+  let Attributes = [Attr<Ints, "inSize", "[height, width, channels]">,
+                    Attr<Ints, "kernels", "[height, width]">,
+                    Attr<Ints, "strides", "[vertical, horizontal]">,
+                    Attr<Ints, "pads", "[top, left, bottom, right]">,
+                    Attr<Ints, "dilations", "[vertical, horizontal]">,
+                    EpilogueAttr];
+}

@@ -1,6 +1,7 @@
 //===- Anchors.cpp - Convolutions and products made ready -----------------===//
 
 #include "Anchors.h"
+#include "Kernels/SplitImage.h"
 #include "glowish/IR/Passes.h"
 #include "llvm/ADT/DenseMap.h"
 #include <cstring>
@@ -8,28 +9,38 @@
 
 using namespace glowish;
 
+/// \p in and \p out: [N, H, W, C].
+static ConvolutionShape
+makeShape(DimsRef in, DimsRef out, llvm::ArrayRef<int64_t> kernels,
+          llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> pads,
+          llvm::ArrayRef<int64_t> dilations, int64_t group) {
+  return {in[0],      in[1],   in[2],        in[3],
+          out[1],     out[2],  out[3],       kernels[0],
+          kernels[1], group,   strides[0],   strides[1],
+          pads[0],    pads[1], dilations[0], dilations[1]};
+}
+
 ConvolutionShape
 glowish::getConvolutionShape(const CPUConvolutionInstr &instr) {
+  return makeShape(instr.getInput()->getShape(), instr.getResult()->getShape(),
+                   instr.getKernels(), instr.getStrides(), instr.getPads(),
+                   instr.getDilations(), instr.getGroup());
+}
+
+ConvolutionShape glowish::getConvolutionShape(const CPUSplitImageInstr &instr) {
   DimsRef in = instr.getInput()->getShape();
+  Dims out = {in[0], instr.getOutSize()[0], instr.getOutSize()[1], 1};
+  return makeShape(in, out, instr.getKernels(), instr.getStrides(),
+                   instr.getPads(), instr.getDilations(), 1);
+}
+
+ConvolutionShape
+glowish::getConvolutionShape(const CPUSplitConvolutionInstr &instr) {
   DimsRef out = instr.getResult()->getShape();
-  ConvolutionShape shape;
-  shape.batch = in[0];
-  shape.height = in[1];
-  shape.width = in[2];
-  shape.channels = in[3];
-  shape.outHeight = out[1];
-  shape.outWidth = out[2];
-  shape.outChannels = out[3];
-  shape.kernelH = instr.getKernels()[0];
-  shape.kernelW = instr.getKernels()[1];
-  shape.group = instr.getGroup();
-  shape.strideH = instr.getStrides()[0];
-  shape.strideW = instr.getStrides()[1];
-  shape.padTop = instr.getPads()[0];
-  shape.padLeft = instr.getPads()[1];
-  shape.dilationH = instr.getDilations()[0];
-  shape.dilationW = instr.getDilations()[1];
-  return shape;
+  llvm::ArrayRef<int64_t> size = instr.getInSize();
+  Dims in = {out[0], size[0], size[1], size[2]};
+  return makeShape(in, out, instr.getKernels(), instr.getStrides(),
+                   instr.getPads(), instr.getDilations(), 1);
 }
 
 namespace {
@@ -40,6 +51,8 @@ public:
       : function(function), target(target) {}
   void prepare(ConvolutionInstr &instr);
   void prepare(MatMulInstr &instr);
+  /// Split forms of what lies in the buffers \p written are out of date.
+  void forget(llvm::ArrayRef<const Buffer *> written);
   void finish() { llvm::cantFail(placeLifetimes(function, IRPassContext())); }
 
 private:
@@ -59,11 +72,23 @@ private:
   ConvolutionShape getShape(const Anchor &anchor) const;
   Buffer *packConstant(const Anchor &anchor, const ConvolutionShape &shape,
                        unsigned block);
+  Buffer *packSplit(const Anchor &anchor, const ConvolutionShape &shape);
+  Buffer *splitInput(const Anchor &anchor, const ConvolutionShape &shape);
+  void replaceSplit(const Anchor &anchor, const ConvolutionShape &shape);
   Buffer *packAtRunTime(const Anchor &anchor, const ConvolutionShape &shape);
   Buffer *viewAsImage(Buffer *buffer);
 
   IRFunction &function;
   const TargetDescription &target;
+  /// A split form that holds what its input holds.
+  struct SplitInput {
+    Buffer *input;
+    SplitImage image;
+    int64_t padTop, padLeft;
+    std::vector<int64_t> strides;
+    Buffer *parts;
+  };
+  llvm::SmallVector<SplitInput, 4> splitInputs;
   /// Weights that several instructions share are packed once for each block.
   std::map<std::pair<Buffer *, unsigned>, Buffer *> packed;
 };
@@ -71,23 +96,80 @@ private:
 } // namespace
 
 ConvolutionShape AnchorPreparer::getShape(const Anchor &anchor) const {
-  DimsRef in = anchor.input->getShape(), out = anchor.result->getShape();
-  return {in[0],
-          in[1],
-          in[2],
-          in[3],
-          out[1],
-          out[2],
-          out[3],
-          anchor.kernels[0],
-          anchor.kernels[1],
-          anchor.group,
-          anchor.strides[0],
-          anchor.strides[1],
-          anchor.pads[0],
-          anchor.pads[1],
-          anchor.dilations[0],
-          anchor.dilations[1]};
+  return makeShape(anchor.input->getShape(), anchor.result->getShape(),
+                   anchor.kernels, anchor.strides, anchor.pads,
+                   anchor.dilations, anchor.group);
+}
+
+/// The parts of the filter, in the order in which the kernel reads them.
+Buffer *AnchorPreparer::packSplit(const Anchor &anchor,
+                                  const ConvolutionShape &shape) {
+  Buffer *&result = packed[{anchor.filter, 0}];
+  if (result)
+    return result;
+  const auto *source =
+      static_cast<const float *>(anchor.filter->getTensor().getBytes());
+  Tensor tensor(Type(ElemKind::BFloat16, {getSplitWeightSize(shape)}));
+  auto *target = static_cast<uint16_t *>(tensor.getBytes());
+  std::fill_n(target, getSplitWeightSize(shape), uint16_t(0));
+  const Dims &s = anchor.filterStrides;
+  for (int64_t n = 0; n < shape.outChannels; ++n)
+    for (int64_t kh = 0; kh < shape.kernelH; ++kh)
+      for (int64_t kw = 0; kw < shape.kernelW; ++kw)
+        for (int64_t c = 0; c < shape.channels; ++c) {
+          float value = source[kh * s[1] + kw * s[2] + c * s[3] + n * s[4]];
+          int64_t partDistance = 0;
+          int64_t index =
+              getSplitWeightIndex(shape, kh, kw, c, n, &partDistance);
+          for (int64_t i = 0; i < numParts; ++i) {
+            BFloat16 part(value);
+            target[index + i * partDistance] = part.bits;
+            value -= float(part);
+          }
+        }
+  result = function.createConstant(
+      anchor.filter->getName(),
+      std::make_shared<const Tensor>(std::move(tensor)));
+  return result;
+}
+
+/// The split form of the anchor's input, made once for all that read the same.
+Buffer *AnchorPreparer::splitInput(const Anchor &anchor,
+                                   const ConvolutionShape &shape) {
+  SplitImage image = SplitImage::forInput(shape);
+  for (const SplitInput &known : splitInputs)
+    if (known.input == anchor.input && known.image == image &&
+        known.padTop == shape.padTop && known.padLeft == shape.padLeft &&
+        known.strides == anchor.strides)
+      return known.parts;
+  Buffer *parts = function.createActivation(
+      anchor.input->getName(), Type(ElemKind::BFloat16, {image.getSize()}));
+  auto draft = CPUSplitImageInstr::draft(
+      parts, anchor.input,
+      llvm::ArrayRef<int64_t>{shape.outHeight, shape.outWidth}, anchor.kernels,
+      anchor.strides, anchor.pads, anchor.dilations);
+  function.create(anchor.instr.getName(), std::move(draft), &anchor.instr);
+  splitInputs.push_back({anchor.input, image, shape.padTop, shape.padLeft,
+                         anchor.strides, parts});
+  return parts;
+}
+
+void AnchorPreparer::forget(llvm::ArrayRef<const Buffer *> written) {
+  llvm::erase_if(splitInputs, [&](const SplitInput &known) {
+    return llvm::is_contained(written, known.input->getRoot());
+  });
+}
+
+void AnchorPreparer::replaceSplit(const Anchor &anchor,
+                                  const ConvolutionShape &shape) {
+  Buffer *parts = splitInput(anchor, shape);
+  auto draft = CPUSplitConvolutionInstr::draft(
+      anchor.result, parts, packSplit(anchor, shape), anchor.bias,
+      llvm::ArrayRef<int64_t>{shape.height, shape.width, shape.channels},
+      anchor.kernels, anchor.strides, anchor.pads, anchor.dilations,
+      anchor.fused, anchor.epilogue);
+  function.create(anchor.instr.getName(), std::move(draft), &anchor.instr);
+  function.erase(&anchor.instr);
 }
 
 Buffer *AnchorPreparer::packConstant(const Anchor &anchor,
@@ -112,10 +194,10 @@ Buffer *AnchorPreparer::packConstant(const Anchor &anchor,
             const Dims &s = anchor.filterStrides;
             int64_t from =
                 g * s[0] + kh * s[1] + kw * s[2] + c * s[3] + n * s[4];
-            int64_t to = g * layout.groupStride + n / block * layout.blockStride +
-                         ((kh * shape.kernelW + kw) * depth + c) *
-                             layout.rowStride +
-                         n % block;
+            int64_t to =
+                g * layout.groupStride + n / block * layout.blockStride +
+                ((kh * shape.kernelW + kw) * depth + c) * layout.rowStride +
+                n % block;
             std::memcpy(target + to * size, source + from * size, size);
           }
   result = function.createConstant(
@@ -129,11 +211,10 @@ Buffer *AnchorPreparer::packAtRunTime(const Anchor &anchor,
   Type type(anchor.filter->getType().getKind(),
             {shape.group, shape.kernelH, shape.kernelW,
              shape.getGroupChannels(), shape.getGroupOutChannels()});
-  Buffer *view = function.createView(anchor.filter->getName(), anchor.filter,
-                                     type, anchor.filter->getOffset(),
-                                     anchor.filterStrides);
-  Buffer *result =
-      function.createActivation(anchor.filter->getName(), type);
+  Buffer *view =
+      function.createView(anchor.filter->getName(), anchor.filter, type,
+                          anchor.filter->getOffset(), anchor.filterStrides);
+  Buffer *result = function.createActivation(anchor.filter->getName(), type);
   function.create(anchor.instr.getName(), CopyInstr::draft(result, view),
                   &anchor.instr);
   return result;
@@ -145,6 +226,8 @@ void AnchorPreparer::replace(const Anchor &anchor) {
   Tile tile = chooseTile(shape, kind, target);
   unsigned lanes = target.getLanes(kind == ElemKind::Double ? 8 : 4);
   bool isConstant = anchor.filter->getKind() == Buffer::Kind::Constant;
+  if (isConstant && kind == ElemKind::Float && isSplitFaster(shape, target))
+    return replaceSplit(anchor, shape);
   bool isBlocked = isConstant && !isDepthwise(shape);
   Buffer *filter = nullptr;
   if (isDepthwise(shape)) {
@@ -238,10 +321,15 @@ void glowish::prepareAnchors(IRFunction &function,
   for (auto it = function.getInstrs().begin();
        it != function.getInstrs().end();) {
     Instruction &instr = *it++;
+    llvm::SmallVector<const Buffer *, 2> written;
+    for (unsigned i = 0; i < instr.getNumOperands(); ++i)
+      if (instr.getOperand(i) && instr.writes(i))
+        written.push_back(instr.getOperand(i)->getRoot());
     if (auto *convolution = llvm::dyn_cast<ConvolutionInstr>(&instr))
       preparer.prepare(*convolution);
     else if (auto *product = llvm::dyn_cast<MatMulInstr>(&instr))
       preparer.prepare(*product);
+    preparer.forget(written);
   }
   llvm::cantFail(eliminateDeadStores(function, IRPassContext()));
   preparer.finish();

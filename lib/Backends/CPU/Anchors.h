@@ -11,6 +11,9 @@ namespace glowish {
 /// The shape of an instruction in the words of its kernel.
 ConvolutionShape getConvolutionShape(const CPUConvolutionInstr &instr);
 
+ConvolutionShape getConvolutionShape(const CPUSplitImageInstr &instr);
+ConvolutionShape getConvolutionShape(const CPUSplitConvolutionInstr &instr);
+
 /// One filter a channel.
 inline bool isDepthwise(const ConvolutionShape &shape) {
   return shape.group == shape.channels && shape.group == shape.outChannels &&

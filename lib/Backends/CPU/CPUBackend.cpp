@@ -22,6 +22,8 @@ static void initializeTargets() {
     llvm::InitializeAllTargets();
     llvm::InitializeAllTargetMCs();
     llvm::InitializeAllAsmPrinters();
+    // For the system call that asks for matrix registers.
+    llvm::InitializeAllAsmParsers();
     return true;
   }();
   (void)done;

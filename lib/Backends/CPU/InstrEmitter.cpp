@@ -2,7 +2,7 @@
 
 #include "InstrEmitter.h"
 #include "Anchors.h"
-#include "Kernels/Kernels.h"
+#include "Kernels/SplitImage.h"
 
 using namespace glowish;
 using llvm::Value;
@@ -53,6 +53,18 @@ public:
       layout = getPlainLayout(shape, block);
     emitConvolution(b, shape, tile, layout, getStrided(instr, 0),
                     getStrided(instr, 1), pointers[2], pointers[3], epilogue);
+  }
+  void visitCPUSplitImage(CPUSplitImageInstr &instr) {
+    ConvolutionShape shape = getConvolutionShape(instr);
+    emitSplitImage(b, shape, SplitImage::forInput(shape), pointers[0],
+                   getStrided(instr, 1));
+  }
+  void visitCPUSplitConvolution(CPUSplitConvolutionInstr &instr) {
+    ConvolutionShape shape = getConvolutionShape(instr);
+    EpilogueCode epilogue{&instr.getEpilogue(), getFused(instr, 4)};
+    emitSplitConvolution(b, shape, SplitImage::forInput(shape),
+                         getStrided(instr, 0), pointers[1], pointers[2],
+                         pointers[3], std::move(epilogue));
   }
   void visitMatMul(MatMulInstr &instr);
   void visitMaxPool(MaxPoolInstr &instr) {
@@ -114,8 +126,8 @@ void InstrEmitter::visitMatMul(MatMulInstr &instr) {
   DimsRef lhs = instr.getLhs()->getShape(), rhs = instr.getRhs()->getShape();
   unsigned leading = out.size() - 2;
   int64_t rows = out[leading], columns = out[leading + 1], depth = lhs.back();
-  ConvolutionShape shape = {1, 1, rows, depth, 1, rows, columns, 1, 1, 1,
-                            1, 1, 0,    0,     1, 1};
+  ConvolutionShape shape = {1, 1, rows, depth, 1, rows, columns, 1,
+                            1, 1, 1,    1,     0, 0,    1,       1};
   ElemKind kind = instr.getLhs()->getType().getKind();
   Tile tile = chooseTile(shape, kind, b.getTarget());
   WeightLayout layout =

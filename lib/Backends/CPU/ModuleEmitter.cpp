@@ -5,6 +5,7 @@
 #include "glowish/Ops/TextForm.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace glowish;
@@ -89,8 +90,8 @@ llvm::Function *ModuleEmitter::createEntry(llvm::StringRef name) {
   auto *type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context),
                                        {pointer, pointer, pointer},
                                        /*isVarArg=*/false);
-  auto *entry = llvm::Function::Create(
-      type, llvm::GlobalValue::ExternalLinkage, name, module);
+  auto *entry = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
+                                       name, module);
   target.addFunctionAttributes(*entry);
   entry->addFnAttr(llvm::Attribute::NoUnwind);
   entry->getArg(0)->setName("constantWeight");
@@ -99,11 +100,9 @@ llvm::Function *ModuleEmitter::createEntry(llvm::StringRef name) {
   return entry;
 }
 
-void ModuleEmitter::emitChecks(llvm::Function *entry,
-                               const MemoryPlan &plan) {
+void ModuleEmitter::emitChecks(llvm::Function *entry, const MemoryPlan &plan) {
   llvm::LLVMContext &context = module.getContext();
-  llvm::IRBuilder<> builder(
-      llvm::BasicBlock::Create(context, "entry", entry));
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", entry));
   llvm::Type *intPtr = module.getDataLayout().getIntPtrType(context);
   const uint64_t sizes[] = {plan.constantSize, plan.mutableSize,
                             plan.activationSize};
@@ -127,10 +126,38 @@ void ModuleEmitter::emitChecks(llvm::Function *entry,
   }
 }
 
+/// Linux gives a process the matrix registers when it asks for them: system
+/// call arch_prctl (158) with ARCH_REQ_XCOMP_PERM (0x1023) and XTILEDATA (18),
+/// which may be repeated.
+static void requestMatrixRegisters(llvm::Function *entry) {
+  llvm::LLVMContext &context = entry->getContext();
+  llvm::IRBuilder<> builder(&entry->back());
+  llvm::Type *i64 = builder.getInt64Ty();
+  auto *type = llvm::FunctionType::get(i64, {i64, i64, i64}, false);
+  auto *call = llvm::InlineAsm::get(
+      type, "syscall",
+      "={rax},{rax},{rdi},{rsi},~{rcx},~{r11},~{memory},~{dirflag},~{fpsr},"
+      "~{flags}",
+      /*hasSideEffects=*/true);
+  llvm::Value *status =
+      builder.CreateCall(call, {builder.getInt64(158), builder.getInt64(0x1023),
+                                builder.getInt64(18)});
+  auto *fail = llvm::BasicBlock::Create(context, "refused", entry);
+  auto *next = llvm::BasicBlock::Create(context, "granted", entry);
+  builder.CreateCondBr(builder.CreateIsNull(status), next, fail);
+  builder.SetInsertPoint(fail);
+  builder.CreateRet(builder.getInt32(unsigned(EntryStatus::Processor)));
+  builder.SetInsertPoint(next);
+}
+
 void ModuleEmitter::emit(const IRFunction &function, const MemoryPlan &plan,
                          llvm::StringRef entryName) {
   llvm::Function *entry = createEntry(entryName);
   emitChecks(entry, plan);
+  if (llvm::any_of(function.getInstrs(), [](const Instruction &instr) {
+        return llvm::isa<CPUSplitConvolutionInstr>(instr);
+      }))
+    requestMatrixRegisters(entry);
   llvm::IRBuilder<> builder(&entry->back());
   auto getAddress = [&](const Buffer *buffer) {
     const Buffer *root = buffer->getRoot();

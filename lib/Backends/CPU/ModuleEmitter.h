@@ -13,7 +13,12 @@ namespace glowish {
 
 /// What the entry returns; the numbers of GLOWISH_SUCCESS... in a bundle's
 /// header.
-enum class EntryStatus : unsigned { Success = 0, Null = 1, Alignment = 2 };
+enum class EntryStatus : unsigned {
+  Success = 0,
+  Null = 1,
+  Alignment = 2,
+  Processor = 3
+};
 
 /// Makes an LLVM module of an IR function: an internal function a distinct
 /// instruction (those with the same shapes and attributes share one) and the

@@ -10,13 +10,19 @@ static void describeX86(TargetDescription &target,
   auto has = [&](llvm::StringRef feature) {
     return info.checkFeatures(("+" + feature).str());
   };
-  bool isWide = has("avx512f") && has("avx512vl") && has("avx512dq") &&
-                has("avx512bw");
+  bool isWide =
+      has("avx512f") && has("avx512vl") && has("avx512dq") && has("avx512bw");
   target.vectorBits = isWide ? 512 : has("avx") ? 256 : has("sse2") ? 128 : 0;
   target.numVectorRegisters = isWide ? 32 : has("64bit-mode") ? 16 : 8;
   target.hasFMA = has("fma");
   target.hasRounding = has("sse4.1");
   target.hasFloat16 = has("f16c");
+  target.hasMatrixBFloat16 = isWide && has("amx-tile") && has("amx-bf16") &&
+                             info.getTargetTriple().isOSLinux();
+  // Cores with 512-bit vectors have 1 or 2 MiB, those before 256 or 512 KiB.
+  target.cacheBytes = has("amx-tile") || has("avx512bf16") ? 2 << 20
+                      : isWide                             ? 1 << 20
+                                                           : 256 << 10;
 }
 
 TargetDescription

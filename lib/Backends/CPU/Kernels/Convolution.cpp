@@ -7,84 +7,16 @@
 // their channels lie side by side, so that away from the borders a kernel row
 // is one long reduction.
 //
+// The output is cut into chunks of rows and blocks of channels; each pair is a
+// task.
+//
 //===----------------------------------------------------------------------===//
 
 #include "Epilogue.h"
-#include "Window.h"
+#include "TileProduct.h"
 
 using namespace glowish;
 using llvm::Value;
-
-//===- Choices --------------------------------------------------------------===//
-
-/// Cycles of one reduction step of a tile on a core with two multiply-add
-/// units of latency 4 and two load ports.
-static double getStepCost(unsigned pixels, unsigned vectors) {
-  double arithmetic = pixels * vectors / 2.0;
-  double loads = (pixels + vectors) / 2.0;
-  return std::max({arithmetic, loads, 4.0});
-}
-
-Tile glowish::chooseTile(const ConvolutionShape &shape, ElemKind kind,
-                         const TargetDescription &target) {
-  unsigned lanes =
-      target.getLanes(kind == ElemKind::Double ? 8 : 4);
-  unsigned registers = target.numVectorRegisters;
-  int64_t channelVectors =
-      (shape.getGroupOutChannels() + lanes - 1) / lanes;
-  Tile best{1, 1};
-  double bestCost = std::numeric_limits<double>::infinity();
-  for (unsigned vectors = 1; vectors <= 8; ++vectors) {
-    if (vectors > 1 && int64_t(vectors) > channelVectors)
-      break;
-    // Accumulators, the weights of one step and one broadcast element.
-    if (registers < 2 * vectors + 1)
-      break;
-    unsigned most = (registers - 1 - vectors) / vectors;
-    for (unsigned pixels = 1;
-         pixels <= most && int64_t(pixels) <= shape.outWidth; ++pixels) {
-      auto rowCost = [&](unsigned v) {
-        int64_t whole = shape.outWidth / pixels, rest = shape.outWidth % pixels;
-        return double(whole) * getStepCost(pixels, v) +
-               (rest ? getStepCost(unsigned(rest), v) : 0);
-      };
-      int64_t blocks = channelVectors / vectors;
-      unsigned left = unsigned(channelVectors % vectors);
-      double cost = double(blocks) * rowCost(vectors) + (left ? rowCost(left) : 0);
-      // Of equals the wider tile: it loads less.
-      if (cost < bestCost * 0.999) {
-        best = {pixels, vectors};
-        bestCost = cost;
-      }
-    }
-  }
-  return best;
-}
-
-static int64_t getTaps(const ConvolutionShape &shape) {
-  return shape.kernelH * shape.kernelW * shape.getGroupChannels();
-}
-
-WeightLayout glowish::getPackedLayout(const ConvolutionShape &shape,
-                                      unsigned block) {
-  int64_t blocks = (shape.getGroupOutChannels() + block - 1) / block;
-  int64_t blockStride = getTaps(shape) * block;
-  return {int64_t(block), blockStride, blocks * blockStride,
-          /*isPadded=*/true};
-}
-
-WeightLayout glowish::getPlainLayout(const ConvolutionShape &shape,
-                                     unsigned block) {
-  int64_t channels = shape.getGroupOutChannels();
-  return {channels, int64_t(block), getTaps(shape) * channels,
-          /*isPadded=*/false};
-}
-
-int64_t glowish::getPackedSize(const ConvolutionShape &shape, unsigned block) {
-  return getPackedLayout(shape, block).groupStride * shape.group;
-}
-
-//===- Code -----------------------------------------------------------------===//
 
 namespace {
 
@@ -104,28 +36,41 @@ public:
 private:
   /// Output channels that are computed together.
   struct Block {
-    Value *channel;  // the first, of all groups
-    Value *weights;  // of the block
+    Value *channel;   // the first, of all groups
+    Value *weights;   // of the block
     Value *inChannel; // the group's first input channel
     unsigned vectors, lastLanes;
+    std::vector<TileRun> runs; // of one row
+    /// Of the next block's weights: where they are, and how many bytes each
+    /// tile asks for; 0 where they are in the cache anyway.
+    Value *nextWeights = nullptr;
+    int64_t prefetchBytes = 0;
   };
   /// Where a tile is.
   struct Position {
     Value *batch, *row, *column;
+    /// Of the tiles of the block.
+    Value *number;
   };
 
   void flattenRows();
-  void emitBlock(const Block &block);
+  bool hasRows() const { return shape.batch * shape.outHeight > 1; }
+  int64_t getNumUnits() const;
+  void emitTask(Value *task);
+  void emitBlock(Block block, Value *low, Value *high);
+  void emitRows(const Block &block, Value *low, Value *high);
+  void emitTiles(const Block &block, Value *low, Value *high);
   void emitTile(const Block &block, const Position &position,
                 const KernelRows &rows, const TileRun &run);
-  Values startAccumulators(const Block &block, unsigned pixels);
-  Values emitKernelRow(const Block &block, const TileRun &run, Value *pixel,
-                       Value *rowWeights, Values accumulators);
-  Values reduce(const Block &block, PixelRange pixels, int64_t length,
-                Value *pixel, Value *tapWeights, Values accumulators);
-  unsigned getLanes(const Block &block, unsigned vector) const {
-    return vector + 1 == block.vectors ? block.lastLanes : lanes;
+  TileProduct getProduct(const Block &block, unsigned pixels) const;
+  Values emitKernelRow(const TileProduct &product, const TileRun &run,
+                       Value *pixel, Value *rowWeights, Values sums,
+                       Prefetch prefetch);
+  void planPrefetch(Block &block) const;
+  int64_t getTaps() const {
+    return shape.kernelH * shape.kernelW * shape.getGroupChannels();
   }
+  Value *addBias(Value *channel, Value *sum, unsigned active);
 
   KernelBuilder &b;
   ConvolutionShape shape;
@@ -136,6 +81,7 @@ private:
   EpilogueCode epilogue;
   ElemKind kind;
   unsigned lanes;
+  int64_t blocksPerGroup = 0, chunk = 0;
 };
 
 } // namespace
@@ -150,173 +96,239 @@ void ConvolutionEmitter::flattenRows() {
   std::vector<StridedOperand *> operands = {&result, &input};
   for (StridedOperand &operand : epilogue.fused)
     operands.push_back(&operand);
-  auto join = [&](unsigned outer, unsigned inner, int64_t extent) {
-    return llvm::all_of(operands, [&](const StridedOperand *operand) {
-      return operand->strides[outer] == operand->strides[inner] * extent;
-    });
-  };
-  if (shape.height > 1 && !join(1, 2, shape.width))
-    return;
-  shape.width *= shape.height;
-  shape.outWidth = shape.width;
-  shape.height = shape.outHeight = 1;
-  if (shape.batch == 1 || !join(0, 2, shape.width))
-    return;
-  shape.width *= shape.batch;
-  shape.outWidth = shape.width;
-  shape.batch = 1;
+  joinRows(shape, operands);
 }
 
-Values ConvolutionEmitter::startAccumulators(const Block &block,
-                                             unsigned pixels) {
-  Values biases;
-  for (unsigned v = 0; v < block.vectors; ++v) {
-    if (!bias) {
-      biases.push_back(b.literal(kind, 0, lanes));
-      continue;
-    }
-    Value *channel = b.CreateNSWAdd(block.channel, b.index(v * lanes));
-    biases.push_back(b.widen(
-        b.load(kind, b.getElement(bias, kind, channel), getLanes(block, v)),
-        lanes));
-  }
-  Values accumulators;
-  for (unsigned p = 0; p < pixels; ++p)
-    accumulators.append(biases.begin(), biases.end());
-  return accumulators;
+/// The bias is loaded when the sums are done: in registers before, it would
+/// leave too few for them.
+Value *ConvolutionEmitter::addBias(Value *channel, Value *sum,
+                                   unsigned active) {
+  if (!bias)
+    return sum;
+  Value *loaded = b.load(kind, b.getElement(bias, kind, channel), active);
+  return b.CreateFAdd(sum, b.widen(loaded, lanes));
 }
 
-/// \p length steps: elements side by side from \p pixel on (for pixel 0 of the
-/// tile) against rows of weights.
-Values ConvolutionEmitter::reduce(const Block &block, PixelRange pixels,
-                                  int64_t length, Value *pixel,
-                                  Value *tapWeights, Values accumulators) {
-  unsigned unroll = tile.pixels * tile.vectors > 12 ? 2 : 4;
-  int64_t pixelStride = input.strides[2] * shape.strideW;
-  return b.forUnrolled(
-      length, unroll, accumulators,
-      [&](Value *k, llvm::ArrayRef<Value *> carried) {
-        Values current(carried), rows;
-        Value *row = b.getElement(
-            tapWeights, kind, b.addScaled(b.index(0), k, layout.rowStride));
-        for (unsigned v = 0; v < block.vectors; ++v) {
-          unsigned there = layout.isPadded ? lanes : getLanes(block, v);
-          rows.push_back(b.widen(
-              b.load(kind, b.getElement(row, kind, int64_t(v * lanes)), there),
-              lanes));
-        }
-        Value *element = b.getElement(pixel, kind, k);
-        for (unsigned p = pixels.first; p < pixels.end; ++p) {
-          Value *x = b.splat(
-              b.load(kind, b.getElement(element, kind, p * pixelStride), 1),
-              lanes);
-          for (unsigned v = 0; v < block.vectors; ++v) {
-            Value *&sum = current[p * block.vectors + v];
-            sum = b.multiplyAdd(x, rows[v], sum);
-          }
-        }
-        return current;
-      });
+TileProduct ConvolutionEmitter::getProduct(const Block &block,
+                                           unsigned pixels) const {
+  return {kind,
+          lanes,
+          block.lastLanes,
+          pixels,
+          block.vectors,
+          input.strides[2] * shape.strideW,
+          layout.rowStride,
+          layout.isPadded};
 }
 
 /// One row of the kernel. \p pixel: the input element under tap 0 of pixel 0,
 /// perhaps outside of the image, where no tap that applies reads it.
-Values ConvolutionEmitter::emitKernelRow(const Block &block,
+Values ConvolutionEmitter::emitKernelRow(const TileProduct &product,
                                          const TileRun &run, Value *pixel,
-                                         Value *rowWeights,
-                                         Values accumulators) {
+                                         Value *rowWeights, Values sums,
+                                         Prefetch prefetch) {
   int64_t depth = shape.getGroupChannels();
   bool isContiguous = shape.dilationW == 1 && input.strides[2] == depth;
   if (run.isInterior() && isContiguous)
-    return reduce(block, {0, run.pixels}, shape.kernelW * depth, pixel,
-                  rowWeights, std::move(accumulators));
+    return product.accumulate(b, {0, run.pixels}, shape.kernelW * depth, pixel,
+                              rowWeights, std::move(sums), prefetch);
   for (int64_t kw = 0; kw < shape.kernelW; ++kw) {
     if (run.taps[kw].empty())
       continue;
-    Value *tap = b.CreateGEP(
-        b.getStorageTy(kind), pixel,
-        b.index(kw * shape.dilationW * input.strides[2]));
+    Value *tap = b.CreateGEP(b.getStorageTy(kind), pixel,
+                             b.index(kw * shape.dilationW * input.strides[2]));
     Value *tapWeights =
         b.getElement(rowWeights, kind, kw * depth * layout.rowStride);
-    accumulators = reduce(block, run.taps[kw], depth, tap, tapWeights,
-                          std::move(accumulators));
+    sums = product.accumulate(b, run.taps[kw], depth, tap, tapWeights,
+                              std::move(sums), prefetch);
+    if (prefetch.bytesPerStep)
+      prefetch.address = b.CreateConstInBoundsGEP1_64(
+          b.getInt8Ty(), prefetch.address, depth * prefetch.bytesPerStep);
   }
-  return accumulators;
+  return sums;
 }
 
 void ConvolutionEmitter::emitTile(const Block &block, const Position &position,
                                   const KernelRows &rows, const TileRun &run) {
-  Value *column = b.CreateNSWSub(
-      b.addScaled(b.index(0), position.column, shape.strideW),
-      b.index(shape.padLeft));
+  Value *column =
+      b.CreateNSWSub(b.addScaled(b.index(0), position.column, shape.strideW),
+                     b.index(shape.padLeft));
   Value *offset = b.addScaled(
       b.addScaled(block.inChannel, position.batch, input.strides[0]), column,
       input.strides[2]);
-  Values accumulators = b.forLoop(
-      rows.low, rows.high, 1, startAccumulators(block, run.pixels),
+  TileProduct product = getProduct(block, run.pixels);
+  int64_t rowTaps = shape.kernelW * shape.getGroupChannels();
+  Prefetch slice;
+  slice.bytesPerStep = block.prefetchBytes;
+  if (slice.bytesPerStep)
+    slice.address =
+        b.CreateInBoundsGEP(b.getInt8Ty(), block.nextWeights,
+                            b.addScaled(b.index(0), position.number,
+                                        getTaps() * slice.bytesPerStep));
+  Values sums = b.forLoop(
+      rows.low, rows.high, 1, product.getZeros(b),
       [&](Value *kh, llvm::ArrayRef<Value *> carried) {
         Value *row = b.CreateNSWAdd(
             rows.firstRow, b.addScaled(b.index(0), kh, shape.dilationH));
         // Not inbounds: at the left border it may lie before the image.
-        Value *pixel =
-            b.CreateGEP(b.getStorageTy(kind), input.base,
-                        b.addScaled(offset, row, input.strides[1]));
+        Value *pixel = b.CreateGEP(b.getStorageTy(kind), input.base,
+                                   b.addScaled(offset, row, input.strides[1]));
         Value *rowWeights = b.getElement(
             block.weights, kind,
-            b.addScaled(b.index(0), kh,
-                        shape.kernelW * shape.getGroupChannels() *
-                            layout.rowStride));
-        return emitKernelRow(block, run, pixel, rowWeights, Values(carried));
+            b.addScaled(b.index(0), kh, rowTaps * layout.rowStride));
+        Prefetch prefetch = slice;
+        if (prefetch.bytesPerStep)
+          prefetch.address = b.CreateInBoundsGEP(
+              b.getInt8Ty(), slice.address,
+              b.addScaled(b.index(0), kh, rowTaps * slice.bytesPerStep));
+        return emitKernelRow(product, run, pixel, rowWeights, Values(carried),
+                             prefetch);
       });
   for (unsigned p = 0; p < run.pixels; ++p)
-    for (unsigned v = 0; v < block.vectors; ++v)
+    for (unsigned v = 0; v < block.vectors; ++v) {
+      Value *channel = b.CreateNSWAdd(block.channel, b.index(v * lanes));
+      unsigned active = product.getLanes(v);
       storeResult(b, result, epilogue,
                   {position.batch, position.row,
-                   b.CreateNSWAdd(position.column, b.index(p)),
-                   b.CreateNSWAdd(block.channel, b.index(v * lanes))},
-                  accumulators[p * block.vectors + v], getLanes(block, v));
+                   b.CreateNSWAdd(position.column, b.index(p)), channel},
+                  addBias(channel, sums[p * block.vectors + v], active),
+                  active);
+    }
 }
 
-void ConvolutionEmitter::emitBlock(const Block &block) {
-  std::vector<TileRun> runs = splitRow(shape, tile.pixels);
-  b.forLoop(shape.batch, [&](Value *batch) {
-    b.forLoop(shape.outHeight, [&](Value *row) {
-      KernelRows rows = getKernelRows(b, shape, row);
-      for (const TileRun &run : runs)
-        b.forLoop(b.index(run.column),
-                  b.index(run.column + run.count * run.pixels), run.pixels,
-                  [&](Value *column) {
-                    emitTile(block, {batch, row, column}, rows, run);
-                  });
-    });
+/// Rows \p low ... \p high - 1 of all batches.
+void ConvolutionEmitter::emitRows(const Block &block, Value *low, Value *high) {
+  b.forLoop(low, high, 1, [&](Value *unit) {
+    Value *batch = b.index(0), *row = unit;
+    if (shape.batch > 1) {
+      batch = b.CreateUDiv(unit, b.index(shape.outHeight));
+      row = b.CreateURem(unit, b.index(shape.outHeight));
+    }
+    KernelRows rows = getKernelRows(b, shape, row);
+    int64_t perRow = 0, before = 0;
+    for (const TileRun &run : block.runs)
+      perRow += run.count;
+    Value *rowNumber = b.addScaled(b.index(0), unit, perRow);
+    for (const TileRun &run : block.runs) {
+      b.forLoop(run.count, [&](Value *i) {
+        Value *number =
+            b.CreateNSWAdd(rowNumber, b.CreateNSWAdd(i, b.index(before)));
+        Value *column = b.addScaled(b.index(run.column), i, run.pixels);
+        emitTile(block, {batch, row, column, number}, rows, run);
+      });
+      before += run.count;
+    }
   });
+}
+
+/// Tiles \p low ... \p high - 1 of the only row.
+void ConvolutionEmitter::emitTiles(const Block &block, Value *low,
+                                   Value *high) {
+  KernelRows rows = getKernelRows(b, shape, b.index(0));
+  int64_t before = 0;
+  for (const TileRun &run : block.runs) {
+    Value *first = b.maxIndex(low, b.index(before));
+    Value *end = b.minIndex(high, b.index(before + run.count));
+    b.forLoop(first, end, 1, [&](Value *number) {
+      Value *column = b.addScaled(b.index(run.column - before * run.pixels),
+                                  number, run.pixels);
+      emitTile(block, {b.index(0), b.index(0), column, number}, rows, run);
+    });
+    before += run.count;
+  }
+}
+
+/// Where weights pass through the cache, each tile of a block asks for a share
+/// of the next block's.
+void ConvolutionEmitter::planPrefetch(Block &block) const {
+  int64_t size = int64_t(getElemSize(kind));
+  int64_t blockBytes = layout.blockStride * size;
+  if (!layout.isPadded || chunk != getNumUnits() ||
+      blockBytes * blocksPerGroup <= b.getTarget().cacheBytes / 2)
+    return;
+  int64_t tiles = 0;
+  for (const TileRun &run : block.runs)
+    tiles += run.count;
+  if (hasRows())
+    tiles *= shape.batch * shape.outHeight;
+  int64_t perTile = (blockBytes + tiles - 1) / tiles;
+  block.prefetchBytes = (perTile + getTaps() - 1) / getTaps();
+  block.nextWeights = b.getElement(block.weights, kind, layout.blockStride);
+}
+
+/// What the output is cut into: rows, or tiles of a single row.
+int64_t ConvolutionEmitter::getNumUnits() const {
+  if (hasRows())
+    return shape.batch * shape.outHeight;
+  return (shape.outWidth + tile.pixels - 1) / tile.pixels;
+}
+
+void ConvolutionEmitter::emitBlock(Block block, Value *low, Value *high) {
+  unsigned pixels = tile.pixels;
+  // Tiles of a single row are counted in those of a whole block.
+  if (block.vectors != tile.vectors && hasRows())
+    pixels = chooseTilePixels(shape, block.vectors, b.getTarget());
+  block.runs = splitRow(shape, pixels);
+  planPrefetch(block);
+  if (hasRows())
+    emitRows(block, low, high);
+  else
+    emitTiles(block, low, high);
+}
+
+/// Task: (chunk * groups + group) * blocks + block.
+void ConvolutionEmitter::emitTask(Value *task) {
+  auto split = [&](Value *value, int64_t extent) -> std::array<Value *, 2> {
+    if (extent == 1)
+      return {value, b.index(0)};
+    return {b.CreateUDiv(value, b.index(extent)),
+            b.CreateURem(value, b.index(extent))};
+  };
+  auto [outer, number] = split(task, blocksPerGroup);
+  auto [chunkNumber, group] = split(outer, shape.group);
+  int64_t units = getNumUnits();
+  Value *low = b.addScaled(b.index(0), chunkNumber, chunk);
+  Value *high = b.minIndex(b.CreateNSWAdd(low, b.index(chunk)), b.index(units));
+  if (chunk == units) {
+    low = b.index(0);
+    high = b.index(units);
+  }
+
+  unsigned size = tile.vectors * lanes;
+  int64_t channels = shape.getGroupOutChannels();
+  Block block;
+  block.inChannel = b.addScaled(b.index(0), group, shape.getGroupChannels());
+  block.channel =
+      b.addScaled(b.addScaled(b.index(0), group, channels), number, size);
+  block.weights = b.getElement(
+      weights, kind,
+      b.addScaled(b.addScaled(b.index(0), group, layout.groupStride), number,
+                  layout.blockStride));
+  block.vectors = tile.vectors;
+  block.lastLanes = lanes;
+  int64_t whole = channels / size;
+  unsigned left = unsigned(channels % size);
+  if (!left)
+    return emitBlock(block, low, high);
+  Block last = block;
+  last.vectors = (left + lanes - 1) / lanes;
+  last.lastLanes = (left - 1) % lanes + 1;
+  if (whole == 0)
+    return emitBlock(last, low, high);
+  Value *isWhole = b.CreateICmpULT(number, b.index(whole));
+  b.ifThen(isWhole, [&] { emitBlock(block, low, high); });
+  b.ifThen(b.CreateNot(isWhole), [&] { emitBlock(last, low, high); });
 }
 
 void ConvolutionEmitter::emit() {
   flattenRows();
   unsigned size = tile.vectors * lanes;
-  int64_t channels = shape.getGroupOutChannels();
-  int64_t whole = channels / size;
-  unsigned left = unsigned(channels % size);
-  b.forLoop(shape.group, [&](Value *group) {
-    Value *groupWeights = b.getElement(
-        weights, kind, b.addScaled(b.index(0), group, layout.groupStride));
-    Value *inChannel =
-        b.addScaled(b.index(0), group, shape.getGroupChannels());
-    auto emitAt = [&](Value *number, unsigned vectors, unsigned lastLanes) {
-      Value *first = b.addScaled(b.addScaled(b.index(0), group, channels),
-                                 number, size);
-      Value *blockWeights = b.getElement(
-          groupWeights, kind,
-          b.addScaled(b.index(0), number, layout.blockStride));
-      emitBlock({first, blockWeights, inChannel, vectors, lastLanes});
-    };
-    b.forLoop(whole,
-              [&](Value *number) { emitAt(number, tile.vectors, lanes); });
-    if (left)
-      emitAt(b.index(whole), (left + lanes - 1) / lanes,
-             (left - 1) % lanes + 1);
-  });
+  blocksPerGroup = (shape.getGroupOutChannels() + size - 1) / size;
+  int64_t units = getNumUnits(), blocks = blocksPerGroup * shape.group;
+  chunk = chooseChunk(shape, kind, units, blocks, b.getTarget());
+  int64_t chunks = (units + chunk - 1) / chunk;
+  int64_t numTasks = chunks * blocks;
+  b.forTasks(numTasks, [&](Value *task) { emitTask(task); });
 }
 
 void glowish::emitConvolution(KernelBuilder &b, const ConvolutionShape &shape,

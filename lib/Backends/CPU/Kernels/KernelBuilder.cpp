@@ -23,7 +23,8 @@ KernelBuilder::KernelBuilder(llvm::Function &function,
   setFastMathFlags(flags);
 }
 
-//===- Numbers --------------------------------------------------------------===//
+//===- Numbers
+//--------------------------------------------------------------===//
 
 Value *KernelBuilder::addScaled(Value *a, Value *b, int64_t factor) {
   if (factor == 0)
@@ -43,7 +44,8 @@ Value *KernelBuilder::maxIndex(Value *a, Value *b) {
   return CreateSelect(CreateICmpSGT(a, b), a, b);
 }
 
-//===- Loops ----------------------------------------------------------------===//
+//===- Loops
+//----------------------------------------------------------------===//
 
 Values KernelBuilder::forLoop(Value *low, Value *high, int64_t step,
                               llvm::ArrayRef<Value *> start, CarryBody body) {
@@ -111,7 +113,8 @@ Values KernelBuilder::forUnrolled(int64_t count, int64_t unroll,
                           [&](Value *i, llvm::ArrayRef<Value *> carried) {
                             Values current(carried);
                             for (int64_t u = 0; u < unroll; ++u)
-                              current = body(CreateNSWAdd(i, index(u)), current);
+                              current =
+                                  body(CreateNSWAdd(i, index(u)), current);
                             return current;
                           });
   for (int64_t i = rounded; i < count; ++i)
@@ -138,7 +141,21 @@ void KernelBuilder::ifThen(Value *condition, llvm::function_ref<void()> body) {
   SetInsertPoint(after);
 }
 
-//===- Elements -------------------------------------------------------------===//
+//===- Tasks
+//----------------------------------------------------------------===//
+
+void KernelBuilder::forTasks(int64_t count, LoopBody body) {
+  if (!taskBegin || count <= 1)
+    return forLoop(count, body);
+  assert(numTasks == 1 && "a second loop of tasks");
+  numTasks = count;
+  Value *begin = taskBegin, *end = taskEnd;
+  taskBegin = taskEnd = nullptr;
+  forLoop(begin, end, 1, body);
+}
+
+//===- Elements
+//-------------------------------------------------------------===//
 
 llvm::Type *KernelBuilder::getStorageTy(ElemKind kind) {
   switch (kind) {
@@ -191,8 +208,8 @@ Value *KernelBuilder::fromStorage(ElemKind kind, Value *value) {
     return CreateFPExt(value, getVectorTy(getFloatTy(), lanes));
   if (kind != ElemKind::BFloat16)
     return value;
-  Value *bits = CreateShl(CreateZExt(value, getVectorTy(getInt32Ty(), lanes)),
-                          16);
+  Value *bits =
+      CreateShl(CreateZExt(value, getVectorTy(getInt32Ty(), lanes)), 16);
   return CreateBitCast(bits, getVectorTy(getFloatTy(), lanes));
 }
 
@@ -206,24 +223,24 @@ Value *KernelBuilder::toStorage(ElemKind kind, Value *value) {
     return value;
   llvm::Type *intTy = getVectorTy(getInt32Ty(), lanes);
   Value *bits = CreateBitCast(value, intTy);
-  Value *odd = CreateAnd(CreateLShr(bits, 16), llvm::ConstantInt::get(intTy, 1));
-  Value *rounded = CreateAdd(
-      CreateAdd(bits, llvm::ConstantInt::get(intTy, 0x7fff)), odd);
+  Value *odd =
+      CreateAnd(CreateLShr(bits, 16), llvm::ConstantInt::get(intTy, 1));
+  Value *rounded =
+      CreateAdd(CreateAdd(bits, llvm::ConstantInt::get(intTy, 0x7fff)), odd);
   Value *quiet = CreateOr(bits, llvm::ConstantInt::get(intTy, 0x400000));
   Value *chosen = CreateSelect(CreateFCmpUNO(value, value), quiet, rounded);
-  return CreateTrunc(CreateLShr(chosen, 16),
-                     getVectorTy(getInt16Ty(), lanes));
+  return CreateTrunc(CreateLShr(chosen, 16), getVectorTy(getInt16Ty(), lanes));
 }
 
 Value *KernelBuilder::load(ElemKind kind, Value *address, unsigned lanes) {
   llvm::Align align(getElemSize(kind));
-  Value *value = CreateAlignedLoad(getVectorTy(getStorageTy(kind), lanes),
-                                   address, align);
+  Value *value =
+      CreateAlignedLoad(getVectorTy(getStorageTy(kind), lanes), address, align);
   return fromStorage(kind, value);
 }
 
-Value *KernelBuilder::loadStrided(ElemKind kind, Value *address,
-                                  unsigned lanes, int64_t stride) {
+Value *KernelBuilder::loadStrided(ElemKind kind, Value *address, unsigned lanes,
+                                  int64_t stride) {
   if (lanes == 1 || stride == 1)
     return load(kind, address, lanes);
   if (stride == 0)
@@ -254,6 +271,11 @@ void KernelBuilder::storeStrided(ElemKind kind, Value *value, Value *address,
     CreateAlignedStore(CreateExtractElement(vector, lane),
                        getElement(address, kind, int64_t(lane) * stride),
                        llvm::Align(getElemSize(kind)));
+}
+
+void KernelBuilder::prefetch(Value *address) {
+  CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
+                  {address, getInt32(0), getInt32(2), getInt32(1)});
 }
 
 Value *KernelBuilder::takeLanes(Value *value, unsigned lanes) {
@@ -311,24 +333,21 @@ static bool isSigned(ElemKind kind) { return isSignedIntegerKind(kind); }
 
 Value *KernelBuilder::maximum(ElemKind kind, Value *a, Value *b) {
   if (!a->getType()->isFPOrFPVectorTy())
-    return CreateSelect(isSigned(kind) ? CreateICmpSLT(a, b)
-                                       : CreateICmpULT(a, b),
-                        b, a);
+    return CreateSelect(
+        isSigned(kind) ? CreateICmpSLT(a, b) : CreateICmpULT(a, b), b, a);
   // a unless b is larger or NaN.
   return CreateSelect(CreateOr(CreateFCmpOLT(a, b), CreateFCmpUNO(b, b)), b, a);
 }
 
 Value *KernelBuilder::minimum(ElemKind kind, Value *a, Value *b) {
   if (!a->getType()->isFPOrFPVectorTy())
-    return CreateSelect(isSigned(kind) ? CreateICmpSLT(b, a)
-                                       : CreateICmpULT(b, a),
-                        b, a);
+    return CreateSelect(
+        isSigned(kind) ? CreateICmpSLT(b, a) : CreateICmpULT(b, a), b, a);
   return CreateSelect(CreateOr(CreateFCmpOLT(b, a), CreateFCmpUNO(b, b)), b, a);
 }
 
 Value *KernelBuilder::reduceLanes(
-    Value *value,
-    llvm::function_ref<Value *(Value *, Value *)> combine) {
+    Value *value, llvm::function_ref<Value *(Value *, Value *)> combine) {
   unsigned lanes = getLanes(value);
   while (lanes > 1 && lanes % 2 == 0) {
     lanes /= 2;

@@ -62,6 +62,21 @@ public:
                   llvm::function_ref<void(llvm::Value *, unsigned)> body);
   void ifThen(llvm::Value *condition, llvm::function_ref<void()> body);
 
+  //===- Tasks --------------------------------------------------------------//
+
+  /// Makes the kernel run only tasks \p begin ... \p end - 1 of its outermost
+  /// forTasks.
+  void setTasks(llvm::Value *begin, llvm::Value *end) {
+    taskBegin = begin;
+    taskEnd = end;
+  }
+  /// A loop whose iterations write different elements and don't read what
+  /// others write, so that threads may share them. A kernel has at most one
+  /// that is not inside of another; all its effects are in there.
+  void forTasks(int64_t count, LoopBody body);
+  /// The iterations of that loop; 1 if there is none.
+  int64_t getNumTasks() const { return numTasks; }
+
   //===- Elements -----------------------------------------------------------//
 
   /// How elements of \p kind lie in memory, and what is computed in: half
@@ -77,8 +92,7 @@ public:
   /// Lanes of a register for what is computed in.
   unsigned getRegisterLanes(ElemKind kind);
 
-  llvm::Value *getElement(llvm::Value *base, ElemKind kind,
-                          llvm::Value *index);
+  llvm::Value *getElement(llvm::Value *base, ElemKind kind, llvm::Value *index);
   llvm::Value *getElement(llvm::Value *base, ElemKind kind, int64_t offset) {
     return offset ? getElement(base, kind, index(offset)) : base;
   }
@@ -90,6 +104,8 @@ public:
   void store(ElemKind kind, llvm::Value *value, llvm::Value *address);
   void storeStrided(ElemKind kind, llvm::Value *value, llvm::Value *address,
                     int64_t stride);
+  /// Asks for the cache line of \p address in the second cache.
+  void prefetch(llvm::Value *address);
   /// The first \p lanes of \p value.
   llvm::Value *takeLanes(llvm::Value *value, unsigned lanes);
   /// \p value with undefined lanes behind it.
@@ -110,10 +126,9 @@ public:
   llvm::Value *maximum(ElemKind kind, llvm::Value *a, llvm::Value *b);
   llvm::Value *minimum(ElemKind kind, llvm::Value *a, llvm::Value *b);
   /// Combines all lanes, halves first: a fixed order.
-  llvm::Value *
-  reduceLanes(llvm::Value *value,
-              llvm::function_ref<llvm::Value *(llvm::Value *, llvm::Value *)>
-                  combine);
+  llvm::Value *reduceLanes(
+      llvm::Value *value,
+      llvm::function_ref<llvm::Value *(llvm::Value *, llvm::Value *)> combine);
 
 private:
   llvm::Value *fromStorage(ElemKind kind, llvm::Value *value);
@@ -122,6 +137,8 @@ private:
   llvm::Function &function;
   const TargetDescription &target;
   llvm::IntegerType *indexTy;
+  llvm::Value *taskBegin = nullptr, *taskEnd = nullptr;
+  int64_t numTasks = 1;
 };
 
 } // namespace glowish

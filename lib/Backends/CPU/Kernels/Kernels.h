@@ -20,8 +20,7 @@ struct EpilogueCode {
 
 /// \p program at every index of \p shape; the empty program copies input 0.
 void emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,
-              std::vector<StridedOperand> inputs,
-              const ScalarProgram &program);
+              std::vector<StridedOperand> inputs, const ScalarProgram &program);
 void emitFill(KernelBuilder &b, DimsRef shape, StridedOperand result,
               double value);
 
@@ -55,6 +54,25 @@ struct WeightLayout {
 Tile chooseTile(const ConvolutionShape &shape, ElemKind kind,
                 const TargetDescription &target);
 
+/// The pixels of a tile of \p vectors.
+unsigned chooseTilePixels(const ConvolutionShape &shape, unsigned vectors,
+                          const TargetDescription &target);
+
+/// Makes one long row of the rows, and then of the images, of a convolution
+/// whose output pixels have one input pixel each, as far as the strides of
+/// \p operands, images over its pixels, allow it. Returns whether one row is
+/// left.
+bool joinRows(ConvolutionShape &shape,
+              llvm::ArrayRef<StridedOperand *> operands);
+
+/// Work below this many operations is not worth waking another thread.
+constexpr int64_t minParallelOperations = 400'000;
+
+/// How many of the \p units of output (rows, or tiles of a single row) go
+/// through all \p blocks of output channels before the next ones do.
+int64_t chooseChunk(const ConvolutionShape &shape, ElemKind kind, int64_t units,
+                    int64_t blocks, const TargetDescription &target);
+
 /// The layout that packWeights makes for a tile.
 WeightLayout getPackedLayout(const ConvolutionShape &shape, unsigned block);
 /// The layout of plain rows: [group][kh][kw][channel][output channel].
@@ -72,7 +90,8 @@ void emitConvolution(KernelBuilder &b, const ConvolutionShape &shape, Tile tile,
 /// Depthwise convolution: one filter a channel, packed as [kh][kw][channel].
 void emitDepthwise(KernelBuilder &b, const ConvolutionShape &shape,
                    StridedOperand result, StridedOperand input,
-                   llvm::Value *weights, llvm::Value *bias, EpilogueCode epilogue);
+                   llvm::Value *weights, llvm::Value *bias,
+                   EpilogueCode epilogue);
 
 void emitMaxPool(KernelBuilder &b, const MaxPoolInstr &instr,
                  StridedOperand result, StridedOperand input);
@@ -82,8 +101,8 @@ void emitReduce(KernelBuilder &b, const ReduceInstr &instr, llvm::Value *result,
                 llvm::Value *input);
 void emitArgMax(KernelBuilder &b, const ArgMaxInstr &instr, llvm::Value *result,
                 llvm::Value *input);
-void emitSoftmax(KernelBuilder &b, const SoftmaxInstr &instr, llvm::Value *result,
-                 llvm::Value *input);
+void emitSoftmax(KernelBuilder &b, const SoftmaxInstr &instr,
+                 llvm::Value *result, llvm::Value *input);
 void emitLRN(KernelBuilder &b, const LocalResponseNormalizationInstr &instr,
              llvm::Value *result, llvm::Value *input);
 void emitGather(KernelBuilder &b, const GatherInstr &instr, llvm::Value *result,

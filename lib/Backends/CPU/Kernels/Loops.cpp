@@ -7,9 +7,9 @@ using namespace glowish;
 using llvm::Value;
 
 /// Loops over all dimensions of \p shape but the last, and vectors over that.
-static void
-forEachVector(KernelBuilder &b, DimsRef shape, unsigned lanes,
-              llvm::function_ref<void(llvm::ArrayRef<Value *>, unsigned)> body) {
+static void forEachVector(
+    KernelBuilder &b, DimsRef shape, unsigned lanes,
+    llvm::function_ref<void(llvm::ArrayRef<Value *>, unsigned)> body) {
   Values index;
   std::function<void(size_t)> nest = [&](size_t d) {
     if (d + 1 == shape.size()) {
@@ -38,25 +38,22 @@ void glowish::emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,
   std::vector<StridedOperand *> operands = {&result};
   for (StridedOperand &input : inputs)
     operands.push_back(&input);
-  Dims joined = joinDimensions(shape, operands);
+  Dims joined = joinDimensions(sortDimensions(shape, operands), operands);
   unsigned lanes = b.getRegisterLanes(result.kind);
   for (const StridedOperand &input : inputs)
     lanes = std::min(lanes, b.getRegisterLanes(input.kind));
   llvm::SmallVector<ElemKind, 4> kinds;
   for (const StridedOperand &input : inputs)
     kinds.push_back(input.kind);
-  forEachVector(b, joined, lanes,
-                [&](llvm::ArrayRef<Value *> index, unsigned active) {
-                  Values values;
-                  for (const StridedOperand &input : inputs)
-                    values.push_back(b.loadStrided(
-                        input.kind, input.getAddress(b, index), active,
-                        input.getInnerStride()));
-                  b.storeStrided(result.kind,
-                                 emitProgram(b, program, values, kinds),
-                                 result.getAddress(b, index),
-                                 result.getInnerStride());
-                });
+  forEachVector(
+      b, joined, lanes, [&](llvm::ArrayRef<Value *> index, unsigned active) {
+        Values values;
+        for (const StridedOperand &input : inputs)
+          values.push_back(b.loadStrided(input.kind, input.getAddress(b, index),
+                                         active, input.getInnerStride()));
+        b.storeStrided(result.kind, emitProgram(b, program, values, kinds),
+                       result.getAddress(b, index), result.getInnerStride());
+      });
 }
 
 void glowish::emitFill(KernelBuilder &b, DimsRef shape, StridedOperand result,
@@ -67,9 +64,8 @@ void glowish::emitFill(KernelBuilder &b, DimsRef shape, StridedOperand result,
   Dims joined = joinDimensions(shape, {&result});
   forEachVector(b, joined, b.getRegisterLanes(result.kind),
                 [&](llvm::ArrayRef<Value *> index, unsigned active) {
-                  b.storeStrided(result.kind,
-                                 b.literal(result.kind, value, active),
-                                 result.getAddress(b, index),
-                                 result.getInnerStride());
+                  b.storeStrided(
+                      result.kind, b.literal(result.kind, value, active),
+                      result.getAddress(b, index), result.getInnerStride());
                 });
 }

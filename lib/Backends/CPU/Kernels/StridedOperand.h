@@ -5,6 +5,8 @@
 
 #include "KernelBuilder.h"
 #include "glowish/IR/IR.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 
 namespace glowish {
 
@@ -20,7 +22,9 @@ struct StridedOperand {
         strides(buffer.isView() ? Dims(buffer.getStrides())
                                 : getDenseStrides(buffer.getShape())) {}
 
-  int64_t getInnerStride() const { return strides.empty() ? 1 : strides.back(); }
+  int64_t getInnerStride() const {
+    return strides.empty() ? 1 : strides.back();
+  }
 
   /// The address of the element at \p index: one value a dimension.
   llvm::Value *getAddress(KernelBuilder &b,
@@ -31,6 +35,27 @@ struct StridedOperand {
     return b.getElement(base, kind, offset);
   }
 };
+
+/// Puts the dimensions in an order in which \p operands[0] walks through memory
+/// with falling strides, so that the last is the one side by side.
+inline Dims sortDimensions(DimsRef shape,
+                           llvm::ArrayRef<StridedOperand *> operands) {
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, shape.size()));
+  llvm::sort(order, [&](unsigned a, unsigned b) {
+    int64_t strideA = std::abs(operands[0]->strides[a]);
+    int64_t strideB = std::abs(operands[0]->strides[b]);
+    return strideA != strideB ? strideA > strideB : a < b;
+  });
+  auto permute = [&](DimsRef values) {
+    Dims sorted;
+    for (unsigned d : order)
+      sorted.push_back(values[d]);
+    return sorted;
+  };
+  for (StridedOperand *operand : operands)
+    operand->strides = permute(operand->strides);
+  return permute(shape);
+}
 
 /// Joins neighbouring dimensions of \p shape that all operands walk through as
 /// one, and drops those of extent 1. At least one dimension is left.

@@ -1,0 +1,162 @@
+//===- ConvolutionPlan.cpp - Tiles, layouts and order of convolutions -----===//
+
+#include "Kernels.h"
+
+using namespace glowish;
+
+//===- Tiles
+//----------------------------------------------------------------===//
+
+/// Weights up to here stay in the first cache beside the pixels.
+static constexpr int64_t firstCacheBytes = 24 << 10;
+
+/// Cycles of one reduction step of a tile, on a core with two multiply-add
+/// units of latency 4 and two load ports. The last two terms, for what loads
+/// and the loop cost beside, are fitted to measured tiles from 4 x 2 to 14 x 2.
+/// \p bytes: of weights in a step, which come from the second cache at 20 bytes
+/// a cycle when a block of them doesn't fit the first.
+static double getStepCost(unsigned pixels, unsigned vectors, double bytes) {
+  double arithmetic = std::max(pixels * vectors / 2.0, 4.0);
+  return std::max(arithmetic, bytes / 20) + (pixels + vectors) / 9.0 + 0.7;
+}
+
+static int64_t getTaps(const ConvolutionShape &shape) {
+  return shape.kernelH * shape.kernelW * shape.getGroupChannels();
+}
+
+/// The same for one row of output pixels and all steps: with the start of the
+/// sums and their way through the epilogue.
+static double getRowCost(const ConvolutionShape &shape, unsigned pixels,
+                         unsigned vectors, const TargetDescription &target) {
+  double bytes = vectors * target.vectorBits / 8;
+  double streamed = getTaps(shape) * bytes > firstCacheBytes ? bytes : 0;
+  auto getTileCost = [&](unsigned p) {
+    return double(getTaps(shape)) * getStepCost(p, vectors, streamed) + 20 +
+           2.0 * p * vectors;
+  };
+  int64_t width = shape.outWidth;
+  int64_t whole = width / pixels, rest = width % pixels;
+  return double(whole) * getTileCost(pixels) +
+         (rest ? getTileCost(unsigned(rest)) : 0);
+}
+
+namespace {
+struct PixelChoice {
+  unsigned pixels = 1;
+  double cost = std::numeric_limits<double>::infinity();
+};
+} // namespace
+
+/// The number of pixels for tiles of \p vectors.
+static PixelChoice choosePixels(const ConvolutionShape &shape, unsigned vectors,
+                                const TargetDescription &target) {
+  // Beside the sums: the weights of one step and one broadcast element.
+  unsigned most = (target.numVectorRegisters - 1 - vectors) / vectors;
+  PixelChoice best;
+  for (unsigned pixels = 1; pixels <= most && int64_t(pixels) <= shape.outWidth;
+       ++pixels) {
+    double cost = getRowCost(shape, pixels, vectors, target);
+    if (cost < best.cost)
+      best = {pixels, cost};
+  }
+  return best;
+}
+
+Tile glowish::chooseTile(const ConvolutionShape &shape, ElemKind kind,
+                         const TargetDescription &target) {
+  unsigned lanes = target.getLanes(kind == ElemKind::Double ? 8 : 4);
+  int64_t channelVectors = (shape.getGroupOutChannels() + lanes - 1) / lanes;
+  Tile best{1, 1};
+  double bestCost = std::numeric_limits<double>::infinity();
+  for (unsigned vectors = 1; vectors <= 8; ++vectors) {
+    if (vectors > 1 && int64_t(vectors) > channelVectors)
+      break;
+    if (target.numVectorRegisters < 2 * vectors + 1)
+      break;
+    PixelChoice choice = choosePixels(shape, vectors, target);
+    double cost = double(channelVectors / vectors) * choice.cost;
+    if (unsigned left = unsigned(channelVectors % vectors))
+      cost += choosePixels(shape, left, target).cost;
+    if (cost < bestCost) {
+      best = {choice.pixels, vectors};
+      bestCost = cost;
+    }
+  }
+  return best;
+}
+
+unsigned glowish::chooseTilePixels(const ConvolutionShape &shape,
+                                   unsigned vectors,
+                                   const TargetDescription &target) {
+  return choosePixels(shape, vectors, target).pixels;
+}
+
+//===- Layouts
+//--------------------------------------------------------------===//
+
+WeightLayout glowish::getPackedLayout(const ConvolutionShape &shape,
+                                      unsigned block) {
+  int64_t blocks = (shape.getGroupOutChannels() + block - 1) / block;
+  int64_t blockStride = getTaps(shape) * block;
+  return {int64_t(block), blockStride, blocks * blockStride,
+          /*isPadded=*/true};
+}
+
+WeightLayout glowish::getPlainLayout(const ConvolutionShape &shape,
+                                     unsigned block) {
+  int64_t channels = shape.getGroupOutChannels();
+  return {channels, int64_t(block), getTaps(shape) * channels,
+          /*isPadded=*/false};
+}
+
+int64_t glowish::getPackedSize(const ConvolutionShape &shape, unsigned block) {
+  return getPackedLayout(shape, block).groupStride * shape.group;
+}
+
+bool glowish::joinRows(ConvolutionShape &shape,
+                       llvm::ArrayRef<StridedOperand *> operands) {
+  auto canJoin = [&](unsigned outer, unsigned inner, int64_t extent) {
+    return llvm::all_of(operands, [&](const StridedOperand *operand) {
+      return operand->strides[outer] == operand->strides[inner] * extent;
+    });
+  };
+  if (shape.outHeight > 1 && !canJoin(1, 2, shape.outWidth))
+    return false;
+  shape.outWidth *= shape.outHeight;
+  shape.width = shape.outWidth;
+  shape.height = shape.outHeight = 1;
+  if (shape.batch > 1) {
+    if (!canJoin(0, 2, shape.outWidth))
+      return false;
+    shape.outWidth *= shape.batch;
+    shape.width = shape.outWidth;
+    shape.batch = 1;
+  }
+  return true;
+}
+
+//===- Order
+//----------------------------------------------------------------===//
+
+int64_t glowish::chooseChunk(const ConvolutionShape &shape, ElemKind kind,
+                             int64_t units, int64_t blocks,
+                             const TargetDescription &target) {
+  int64_t size = int64_t(getElemSize(kind));
+  int64_t weights = getTaps(shape) * shape.outChannels * size;
+  int64_t images =
+      (shape.batch * shape.height * shape.width * shape.channels +
+       shape.batch * shape.outHeight * shape.outWidth * shape.outChannels) *
+      size;
+  int64_t chunks = 1;
+  // Where all weights stay in the cache, a slab of the image goes through all
+  // blocks before the next. Where they don't, a block of weights goes over the
+  // whole image, so that each weight comes from memory once.
+  if (weights <= target.cacheBytes / 2)
+    chunks = (images + target.cacheBytes / 4 - 1) / (target.cacheBytes / 4);
+  int64_t operations = 2 * getTaps(shape) * shape.outChannels * shape.batch *
+                       shape.outHeight * shape.outWidth;
+  if (target.numThreads > 1 && operations > minParallelOperations)
+    chunks = std::max(chunks, (4 * target.numThreads + blocks - 1) / blocks);
+  chunks = std::clamp(chunks, int64_t(1), units);
+  return (units + chunks - 1) / chunks;
+}

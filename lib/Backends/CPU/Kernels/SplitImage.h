@@ -1,0 +1,103 @@
+//===- SplitImage.h - Float products on bfloat16 matrix units -*- C++ -*-===//
+//
+// A float is the sum of three bfloat16 numbers: part 0 is the float rounded to
+// 8 significant bits, part 1 what is left, rounded, part 2 what is left then.
+// The product of two floats is the sum of the products of parts i and j with i
+// + j < 3, but for 2^-24 of its size, and matrix units add such products
+// several times faster than vector units multiply floats.
+//
+// Images are split before they are convolved, with their padding and in the
+// order that makes every tap a shift: for strides (sh, sw) the rows and columns
+// with the same remainders form one of sh * sw sub-images.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_SPLITIMAGE_H
+#define GLOWISH_LIB_BACKENDS_CPU_KERNELS_SPLITIMAGE_H
+
+#include "Kernels.h"
+
+namespace glowish {
+
+/// The parts of a float.
+constexpr int64_t numParts = 3;
+
+/// The rows and columns of a matrix unit's registers, and the bfloat16
+/// elements that one of their rows takes from each operand.
+constexpr int64_t matrixRows = 16, matrixColumns = 16, matrixDepth = 32;
+/// Pixels and output channels of a tile: two by two registers of sums.
+constexpr int64_t splitPixels = 2 * matrixRows;
+constexpr int64_t splitChannels = 2 * matrixColumns;
+
+/// Where the split image of a convolution's input lies: [part]
+/// [sub-image][batch][row][column][channel], and behind it space that tiles may
+/// read and ignore.
+struct SplitImage {
+  int64_t phasesH, phasesW;
+  int64_t batch, rows, columns, channels;
+
+  static SplitImage forInput(const ConvolutionShape &shape);
+
+  int64_t getSubImage() const { return batch * rows * columns * channels; }
+  int64_t getPart() const { return phasesH * phasesW * getSubImage(); }
+  int64_t getSlack() const { return splitPixels * channels + 2 * matrixDepth; }
+  /// Elements of the buffer.
+  int64_t getSize() const { return numParts * getPart() + getSlack(); }
+  bool operator==(const SplitImage &other) const = default;
+};
+
+/// How the reduction of a convolution over a split image is cut into steps of
+/// matrixDepth elements.
+struct SplitReduction {
+  /// Elements side by side in the image and in a row of the kernel, and how
+  /// many such runs a row of the kernel has.
+  int64_t runLength, runsPerRow;
+
+  static SplitReduction forShape(const ConvolutionShape &shape);
+
+  int64_t getStepsPerRun() const {
+    return (runLength + matrixDepth - 1) / matrixDepth;
+  }
+  int64_t getSteps(const ConvolutionShape &shape) const {
+    return shape.kernelH * runsPerRow * getStepsPerRun();
+  }
+};
+
+/// Bfloat16 elements of a step's weights for \p registers registers.
+inline int64_t getSplitStepSize(int64_t registers) {
+  return numParts * registers * matrixDepth * matrixColumns;
+}
+
+/// Elements of the packed weights: blocks of splitChannels output channels, and
+/// if at most half of a block is left at the end, half a block.
+int64_t getSplitWeightSize(const ConvolutionShape &shape);
+
+/// Part 0 of element (kh, kw, c, n) of the filter in the packed weights. The
+/// other parts follow at distances of \p *partDistance elements.
+int64_t getSplitWeightIndex(const ConvolutionShape &shape, int64_t kh,
+                            int64_t kw, int64_t c, int64_t n,
+                            int64_t *partDistance);
+
+/// The parts of floats, as the bits of bfloat16 numbers.
+std::array<llvm::Value *, numParts> splitFloats(KernelBuilder &b,
+                                                llvm::Value *value);
+
+/// Whether \p shape is faster this way than with vectors of floats.
+bool isSplitFaster(const ConvolutionShape &shape,
+                   const TargetDescription &target);
+
+/// Writes \p image of \p input, a convolution's input of \p shape.
+void emitSplitImage(KernelBuilder &b, const ConvolutionShape &shape,
+                    const SplitImage &image, llvm::Value *result,
+                    StridedOperand input);
+
+/// The convolution of a split image with packed weights. The rest is as for
+/// emitConvolution. \p shape has one group.
+void emitSplitConvolution(KernelBuilder &b, const ConvolutionShape &shape,
+                          const SplitImage &image, StridedOperand result,
+                          llvm::Value *planes, llvm::Value *weights,
+                          llvm::Value *bias, EpilogueCode epilogue);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_BACKENDS_CPU_KERNELS_SPLITIMAGE_H

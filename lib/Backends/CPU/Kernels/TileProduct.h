@@ -1,0 +1,45 @@
+//===- TileProduct.h - The innermost loop of products ---------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_TILEPRODUCT_H
+#define GLOWISH_LIB_BACKENDS_CPU_KERNELS_TILEPRODUCT_H
+
+#include "KernelBuilder.h"
+#include "Window.h"
+
+namespace glowish {
+
+/// Bytes from \p address on that will be needed soon, and how many of them a
+/// reduction step is to ask for.
+struct Prefetch {
+  llvm::Value *address = nullptr;
+  int64_t bytesPerStep = 0;
+};
+
+/// A tile of rows ("pixels") by vectors of columns ("output channels") whose
+/// sums are kept in registers while a reduction goes by.
+struct TileProduct {
+  ElemKind kind;
+  /// Lanes of all vectors but the last, and of the last.
+  unsigned lanes, lastLanes;
+  unsigned pixels, vectors;
+  /// Elements from one pixel, and from one row of weights, to the next.
+  int64_t pixelStride, rowStride;
+  /// Whether the last vector of weights is filled up, so that it may be loaded
+  /// whole.
+  bool isPadded;
+
+  unsigned getLanes(unsigned vector) const {
+    return vector + 1 == vectors ? lastLanes : lanes;
+  }
+  Values getZeros(KernelBuilder &b) const;
+  /// sums + the products of \p length elements from \p x on, for each of
+  /// pixels \p range, with as many rows of weights. Sum (p, v) is number
+  /// p * vectors + v.
+  Values accumulate(KernelBuilder &b, PixelRange range, int64_t length,
+                    llvm::Value *x, llvm::Value *weights, Values sums,
+                    Prefetch prefetch = {}) const;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_BACKENDS_CPU_KERNELS_TILEPRODUCT_H
