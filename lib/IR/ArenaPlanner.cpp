@@ -96,8 +96,7 @@ bool ArenaPlanner::findNeighbours() {
   return true;
 }
 
-//===- Placing at run time
-//--------------------------------------------------===//
+//===- Placing at run time -----------------------------------------------===//
 
 namespace {
 
@@ -181,8 +180,7 @@ void ArenaPlanner::placeInTime() {
   keepIfBest(free.getEnd());
 }
 
-//===- Placing in any order
-//-------------------------------------------------===//
+//===- Placing in any order ----------------------------------------------===//
 
 /// The lowest gap between the placed neighbours that is large enough, or the
 /// smallest such gap.

@@ -81,8 +81,7 @@ bool glowish::isSame(const Region &a, const Region &b) {
   return a.offset == b.offset;
 }
 
-//===- Disjointness
-//---------------------------------------------------------===//
+//===- Disjointness ------------------------------------------------------===//
 
 namespace {
 
@@ -150,8 +149,7 @@ bool glowish::areDisjoint(const Region &a, const Region &b) {
          digitsOfA.areDisjoint(digitsOfB);
 }
 
-//===- Composition
-//----------------------------------------------------------===//
+//===- Composition -------------------------------------------------------===//
 
 namespace {
 
@@ -236,8 +234,7 @@ Region glowish::broadcastTo(const Region &region, DimsRef shape) {
   return result;
 }
 
-//===- Views
-//----------------------------------------------------------------===//
+//===- Views -------------------------------------------------------------===//
 
 bool glowish::isWholeRoot(const Buffer &buffer) {
   return buffer.isDense() && buffer.getOffset() == 0 &&

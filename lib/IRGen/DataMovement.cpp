@@ -84,8 +84,7 @@ llvm::Error IRGenerator::visitConcat(ConcatNode &node) {
   return llvm::Error::success();
 }
 
-//===- Padding
-//--------------------------------------------------------------===//
+//===- Padding -----------------------------------------------------------===//
 
 /// Gives its values to \p slab, the part of the result before (\p isFront) or
 /// after the indices \p low ... \p high - 1 of dimension \p d. These have

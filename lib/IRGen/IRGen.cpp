@@ -109,8 +109,7 @@ llvm::Error IRGenerator::emitSameName(Node &node) {
   return llvm::Error::success();
 }
 
-//===- Saves
-//----------------------------------------------------------------===//
+//===- Saves -------------------------------------------------------------===//
 //
 // In the graph all reads of a placeholder give what it held when the function
 // began, even where the function saves to it: a Save has no order among other
@@ -173,8 +172,7 @@ llvm::Error IRGenerator::run() {
   return llvm::Error::success();
 }
 
-//===- Entry points
-//---------------------------------------------------------===//
+//===- Entry points ------------------------------------------------------===//
 
 llvm::Error IRGenerator::visitNode(Node &node) {
   if (!isElementWise(node))

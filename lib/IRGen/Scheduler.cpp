@@ -121,8 +121,7 @@ uint64_t glowish::getSchedulePeak(llvm::ArrayRef<Node *> order) {
   return ScheduleGraph(order).getPeak(numbers);
 }
 
-//===- Depth first
-//----------------------------------------------------------===//
+//===- Depth first -------------------------------------------------------===//
 
 /// Depth first from the nodes that nobody uses; of a node's sources the one
 /// whose computation needs most beyond what it leaves comes first (Sethi and
@@ -179,8 +178,7 @@ static std::vector<unsigned> scheduleDepthFirst(const ScheduleGraph &graph) {
   return order;
 }
 
-//===- Greedy
-//---------------------------------------------------------------===//
+//===- Greedy ------------------------------------------------------------===//
 
 namespace {
 

@@ -8,7 +8,9 @@ shift
 cd "$(dirname "$0")/../.."
 "${GLOWISH_BIN:-build/release/bin}/model-compiler" "$@" -backend=CPU \
   -emit-bundle="$folder" -network-name=network -bundle-api=dynamic
+threads=()
+[ -e "$folder/glowish_threads.c" ] && threads=("$folder/glowish_threads.c" -pthread)
 clang-19 -std=c99 -O2 -Wall -Wextra -Werror -I"$folder" \
   -DBUNDLE_HEADER='"network.h"' -DBUNDLE_CONFIG=network_config -DBUNDLE_ENTRY=network \
   -DBUNDLE_CHECK=network_check_weights tests/e2e/run_bundle.c \
-  "$folder/network.o" -lm -o "$folder/run"
+  "$folder/network.o" "${threads[@]}" -lm -o "$folder/run"

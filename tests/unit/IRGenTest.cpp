@@ -110,8 +110,7 @@ void expectMoves(DimsRef shape, NodeDraft (*makeDraft)(NodeValue),
   }
 }
 
-//===- Data movement
-//--------------------------------------------------------===//
+//===- Data movement -----------------------------------------------------===//
 
 TEST(IRGen, Slice) {
   expectMoves(
@@ -213,8 +212,7 @@ TEST(IRGen, PadReflect) {
       });
 }
 
-//===- Instructions
-//---------------------------------------------------------===//
+//===- Instructions ------------------------------------------------------===//
 
 std::string generateText(llvm::StringRef graph) {
   auto module = parseModule(graph, "g", nullptr);
@@ -279,8 +277,7 @@ function "main" {
             "lowered");
 }
 
-//===- State
-//----------------------------------------------------------------===//
+//===- State -------------------------------------------------------------===//
 
 /// Saves into placeholders that are read: a swap, a counter, a copy of the old
 /// value that is read through a reshape after the new one is there.
@@ -327,8 +324,7 @@ TEST(IRGen, ReadsGiveWhatPlaceholdersHeldAtTheBeginning) {
   }
 }
 
-//===- Scheduler
-//------------------------------------------------------------===//
+//===- Scheduler ---------------------------------------------------------===//
 
 bool isOperandsFirst(llvm::ArrayRef<Node *> order) {
   llvm::DenseSet<Node *> seen;

@@ -84,6 +84,12 @@ static cl::opt<llvm::Reloc::Model> relocationModel(
     cl::values(clEnumValN(llvm::Reloc::Static, "static", "Not relocatable"),
                clEnumValN(llvm::Reloc::PIC_, "pic", "Position independent")),
     cl::cat(targetCategory));
+static cl::opt<unsigned> numThreads(
+    "threads",
+    cl::desc("Split kernels for this many threads (default 1). A bundle calls "
+             "glowish_parallel_for for it: yours, or that of the "
+             "glowish_threads.c which is written beside it"),
+    cl::value_desc("N"), cl::init(1), cl::cat(targetCategory));
 static cl::opt<llvm::CodeModel::Model> codeModel(
     "code-model", cl::desc("Code model of the object"),
     cl::init(llvm::CodeModel::Small),
@@ -193,6 +199,7 @@ TargetOptions glowish::getTargetOptions() {
   options.floatABI = floatABI;
   options.relocationModel = relocationModel;
   options.codeModel = codeModel;
+  options.numThreads = std::clamp(numThreads.getValue(), 1u, 256u);
   return options;
 }
 

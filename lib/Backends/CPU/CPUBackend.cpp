@@ -2,6 +2,7 @@
 
 #include "glowish/Backends/CPU/CPUBackend.h"
 #include "Anchors.h"
+#include "Bundle/glowish_threads.h"
 #include "JIT.h"
 #include "ModuleEmitter.h"
 #include "llvm/ADT/StringExtras.h"
@@ -106,6 +107,7 @@ CPUBackend::create(const TargetOptions &options) {
   GLOWISH_TRY(std::unique_ptr<llvm::TargetMachine> machine,
               createMachine(options));
   TargetDescription target = TargetDescription::forMachine(*machine);
+  target.numThreads = options.numThreads;
   return std::unique_ptr<CPUBackend>(
       new CPUBackend(std::move(machine), std::move(target)));
 }
@@ -212,5 +214,6 @@ CPUBackend::compile(const IRFunction &function, const MemoryPlan &plan) {
   GLOWISH_TRY(std::unique_ptr<llvm::Module> module,
               emitModule(context, function, plan, jitEntryName));
   GLOWISH_TRY(auto object, emitObject(*module));
+  glowish_set_num_threads(int(target.numThreads));
   return loadObject(object);
 }

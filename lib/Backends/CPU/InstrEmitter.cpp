@@ -19,9 +19,15 @@ public:
     unsigned next = 0;
     for (Buffer *buffer : instr.getOperands())
       pointers.push_back(buffer ? kernel.getArg(next++) : nullptr);
+    if (target.numThreads > 1)
+      b.setTasks(kernel.getArg(next), kernel.getArg(next + 1));
   }
 
-  void finish() { b.CreateRetVoid(); }
+  /// Returns the number of tasks.
+  int64_t finish() {
+    b.CreateRetVoid();
+    return b.getNumTasks();
+  }
 
   void visitCopy(CopyInstr &instr) {
     emitLoop(b, instr.getResult()->getShape(), getStrided(instr, 0),
@@ -153,22 +159,27 @@ void InstrEmitter::visitMatMul(MatMulInstr &instr) {
                     getMatrix(getStrided(instr, 2), rhs).base, nullptr,
                     std::move(epilogue));
   };
-  Values batch;
-  std::function<void(unsigned)> nest = [&](unsigned d) {
-    if (d == leading)
-      return multiply(batch);
-    b.forLoop(out[d], [&](Value *i) {
-      batch.push_back(i);
-      nest(d + 1);
-      batch.pop_back();
-    });
+  int64_t products = 1;
+  for (int64_t dim : out.take_front(leading))
+    products *= dim;
+  auto multiplyAt = [&](Value *number) {
+    Values batch(leading, b.index(0));
+    for (unsigned d = leading; d-- > 0;) {
+      batch[d] = b.CreateURem(number, b.index(out[d]));
+      number = b.CreateUDiv(number, b.index(out[d]));
+    }
+    multiply(batch);
   };
-  nest(0);
+  // A single product is cut into tasks itself.
+  if (products == 1)
+    return multiplyAt(b.index(0));
+  b.forTasks(products, products * getNumOperations(shape), multiplyAt);
 }
 
-void glowish::emitInstruction(const Instruction &instr, llvm::Function &kernel,
-                              const TargetDescription &target) {
+int64_t glowish::emitInstruction(const Instruction &instr,
+                                 llvm::Function &kernel,
+                                 const TargetDescription &target) {
   InstrEmitter emitter(instr, kernel, target);
   emitter.visit(const_cast<Instruction &>(instr));
-  emitter.finish();
+  return emitter.finish();
 }

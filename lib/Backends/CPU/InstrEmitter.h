@@ -9,9 +9,10 @@
 
 namespace glowish {
 
-/// Fills \p kernel, a void function with one pointer a present operand, with
-/// the code of \p instr.
-void emitInstruction(const Instruction &instr, llvm::Function &kernel,
+/// Fills \p kernel, a void function with one pointer a present operand, and the
+/// first task and the end if \p target has threads, with the code of \p instr.
+/// Returns the number of tasks.
+int64_t emitInstruction(const Instruction &instr, llvm::Function &kernel,
                      const TargetDescription &target);
 
 } // namespace glowish

@@ -1,6 +1,7 @@
 //===- JIT.cpp - Running an object in this process ------------------------===//
 
 #include "JIT.h"
+#include "Bundle/glowish_threads.h"
 #include "ModuleEmitter.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -36,6 +37,10 @@ glowish::loadObject(llvm::ArrayRef<char> object) {
               llvm::orc::LLJITBuilder().create());
   GLOWISH_CHECK(jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(
       llvm::StringRef(object.data(), object.size()), "glowish")));
+  GLOWISH_CHECK(jit->getMainJITDylib().define(llvm::orc::absoluteSymbols(
+      {{jit->mangleAndIntern(parallelForName),
+        {llvm::orc::ExecutorAddr::fromPtr(&glowish_parallel_for),
+         llvm::JITSymbolFlags::Exported}}})));
   GLOWISH_TRY(llvm::orc::ExecutorAddr address, jit->lookup(jitEntryName));
   auto entry = address.toPtr<JITProgram::Entry>();
   return std::make_unique<JITProgram>(std::move(jit), entry);

@@ -54,32 +54,95 @@ static std::string getKey(const Instruction &instr) {
   return key;
 }
 
-llvm::Function *ModuleEmitter::createKernel(const Instruction &instr) {
+ModuleEmitter::Kernel ModuleEmitter::createKernel(const Instruction &instr) {
   llvm::LLVMContext &context = module.getContext();
   llvm::SmallVector<Buffer *, 4> present = getPresent(instr);
   std::vector<llvm::Type *> params(present.size(),
                                    llvm::PointerType::getUnqual(context));
+  if (hasThreads())
+    params.insert(params.end(), 2,
+                  module.getDataLayout().getIntPtrType(context));
   auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), params,
                                        /*isVarArg=*/false);
-  auto *kernel = llvm::Function::Create(
+  auto *function = llvm::Function::Create(
       type, llvm::GlobalValue::InternalLinkage,
       llvm::formatv("k{0}_{1}", kernels.size(), instr.getKindName()).str(),
       module);
-  target.addFunctionAttributes(*kernel);
-  kernel->addFnAttr(llvm::Attribute::NoInline);
-  kernel->addFnAttr(llvm::Attribute::NoUnwind);
+  target.addFunctionAttributes(*function);
+  function->addFnAttr(llvm::Attribute::NoInline);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
   for (unsigned i = 0; i < present.size(); ++i) {
     if (!isShared(present, i))
-      kernel->addParamAttr(i, llvm::Attribute::NoAlias);
-    kernel->addParamAttr(i, llvm::Attribute::NonNull);
+      function->addParamAttr(i, llvm::Attribute::NoAlias);
+    function->addParamAttr(i, llvm::Attribute::NonNull);
   }
-  emitInstruction(instr, *kernel, target);
+  Kernel kernel;
+  kernel.function = function;
+  kernel.numTasks = emitInstruction(instr, *function, target);
+  if (kernel.numTasks > 1)
+    kernel.taskFunction = createTaskFunction(function, present.size());
   return kernel;
 }
 
-llvm::Function *ModuleEmitter::getKernel(const Instruction &instr) {
-  llvm::Function *&kernel = kernels[getKey(instr)];
-  if (!kernel)
+llvm::Function *ModuleEmitter::createTaskFunction(llvm::Function *kernel,
+                                                  unsigned numPointers) {
+  llvm::LLVMContext &context = module.getContext();
+  llvm::Type *pointer = llvm::PointerType::getUnqual(context);
+  llvm::Type *i64 = llvm::Type::getInt64Ty(context);
+  auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
+                                       {pointer, i64, i64}, false);
+  auto *task = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage,
+                                      kernel->getName() + "_tasks", module);
+  target.addFunctionAttributes(*task);
+  task->addFnAttr(llvm::Attribute::NoUnwind);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", task));
+  llvm::SmallVector<llvm::Value *, 8> args;
+  for (unsigned i = 0; i < numPointers; ++i)
+    args.push_back(builder.CreateLoad(
+        pointer,
+        builder.CreateConstInBoundsGEP1_64(pointer, task->getArg(0), i)));
+  llvm::Type *indexTy = module.getDataLayout().getIntPtrType(context);
+  for (unsigned i = 1; i < 3; ++i)
+    args.push_back(builder.CreateTrunc(task->getArg(i), indexTy));
+  builder.CreateCall(kernel, args);
+  builder.CreateRetVoid();
+  return task;
+}
+
+llvm::FunctionCallee ModuleEmitter::getParallelFor() {
+  llvm::LLVMContext &context = module.getContext();
+  llvm::Type *pointer = llvm::PointerType::getUnqual(context);
+  return module.getOrInsertFunction(parallelForName,
+                                    llvm::Type::getVoidTy(context), pointer,
+                                    pointer, llvm::Type::getInt64Ty(context));
+}
+
+/// \p pointerArray: room for as many pointers as any kernel takes.
+void ModuleEmitter::callKernel(llvm::IRBuilder<> &builder, const Kernel &kernel,
+                               llvm::ArrayRef<llvm::Value *> pointers,
+                               llvm::Value *pointerArray) {
+  if (!kernel.taskFunction) {
+    llvm::SmallVector<llvm::Value *, 8> args(pointers);
+    if (hasThreads()) {
+      llvm::Type *indexTy =
+          module.getDataLayout().getIntPtrType(module.getContext());
+      args.push_back(llvm::ConstantInt::get(indexTy, 0));
+      args.push_back(llvm::ConstantInt::get(indexTy, 1));
+    }
+    builder.CreateCall(kernel.function, args);
+    return;
+  }
+  for (auto [i, pointer] : llvm::enumerate(pointers))
+    builder.CreateStore(pointer, builder.CreateConstInBoundsGEP1_64(
+                                     pointer->getType(), pointerArray, i));
+  builder.CreateCall(getParallelFor(), {kernel.taskFunction, pointerArray,
+                                        builder.getInt64(kernel.numTasks)});
+}
+
+const ModuleEmitter::Kernel &
+ModuleEmitter::getKernel(const Instruction &instr) {
+  Kernel &kernel = kernels[getKey(instr)];
+  if (!kernel.function)
     kernel = createKernel(instr);
   return kernel;
 }
@@ -170,13 +233,20 @@ void ModuleEmitter::emit(const IRFunction &function, const MemoryPlan &plan,
     return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(),
                                               entry->getArg(region), offset);
   };
+  size_t mostPointers = 1;
+  for (const Instruction &instr : function.getInstrs())
+    mostPointers = std::max(mostPointers, getPresent(instr).size());
+  llvm::Value *pointerArray = nullptr;
+  if (hasThreads())
+    pointerArray = builder.CreateAlloca(
+        llvm::ArrayType::get(builder.getPtrTy(), mostPointers));
   for (const Instruction &instr : function.getInstrs()) {
     if (llvm::isa<AllocInstr, DeallocInstr>(&instr))
       continue;
     llvm::SmallVector<llvm::Value *, 4> args;
     for (Buffer *buffer : getPresent(instr))
       args.push_back(getAddress(buffer));
-    builder.CreateCall(getKernel(instr), args);
+    callKernel(builder, getKernel(instr), args, pointerArray);
   }
   builder.CreateRet(builder.getInt32(unsigned(EntryStatus::Success)));
 }

@@ -7,6 +7,7 @@
 #include "glowish/IR/Instrs.h"
 #include "glowish/IR/MemoryPlan.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 
 namespace glowish {
@@ -17,8 +18,17 @@ enum class EntryStatus : unsigned {
   Success = 0,
   Null = 1,
   Alignment = 2,
-  Processor = 3
+  // 3 and 4 are what the checks of a bundle's weights return.
+  Processor = 5
 };
+
+/// The function that splits work among threads; the application supplies it or
+/// links the default:
+///   void (void (*task)(void *arguments, int64_t begin, int64_t end),
+///         void *arguments, int64_t count)
+/// calls task for ranges that cover 0 ... count - 1, each once, and returns when
+/// all are done.
+inline constexpr llvm::StringLiteral parallelForName = "glowish_parallel_for";
 
 /// Makes an LLVM module of an IR function: an internal function a distinct
 /// instruction (those with the same shapes and attributes share one) and the
@@ -32,17 +42,32 @@ public:
             llvm::StringRef entryName);
 
 private:
-  /// The kernel of \p instr: void (ptr, ...), one pointer a present operand,
-  /// to its element 0.
-  llvm::Function *getKernel(const Instruction &instr);
-  llvm::Function *createKernel(const Instruction &instr);
+  /// The code of an instruction: void (ptr, ...), one pointer a present operand,
+  /// to its element 0. In a program for threads two numbers follow, and the
+  /// function runs the tasks from the first to before the second.
+  struct Kernel {
+    llvm::Function *function = nullptr;
+    int64_t numTasks = 1;
+    /// Unpacks the pointers: void (ptr to them, first task, end). Null where
+    /// there is one task.
+    llvm::Function *taskFunction = nullptr;
+  };
+  const Kernel &getKernel(const Instruction &instr);
+  Kernel createKernel(const Instruction &instr);
+  llvm::Function *createTaskFunction(llvm::Function *kernel,
+                                     unsigned numPointers);
+  llvm::FunctionCallee getParallelFor();
+  void callKernel(llvm::IRBuilder<> &builder, const Kernel &kernel,
+                  llvm::ArrayRef<llvm::Value *> pointers,
+                  llvm::Value *pointerArray);
+  bool hasThreads() const { return target.numThreads > 1; }
   llvm::Function *createEntry(llvm::StringRef name);
   void emitChecks(llvm::Function *entry, const MemoryPlan &plan);
 
   llvm::Module &module;
   const TargetDescription &target;
   /// Kernels by everything that their code depends on.
-  llvm::StringMap<llvm::Function *> kernels;
+  llvm::StringMap<Kernel> kernels;
 };
 
 } // namespace glowish

@@ -5,8 +5,7 @@
 
 using namespace glowish;
 
-//===- AccessIndex
-//----------------------------------------------------------===//
+//===- AccessIndex -------------------------------------------------------===//
 
 AccessIndex::AccessIndex(IRFunction &function) : function(function) {
   unsigned time = 0;
@@ -79,8 +78,7 @@ Instruction *AccessIndex::replace(Instruction *old, InstrDraft draft) {
   return added;
 }
 
-//===- Relocation
-//-----------------------------------------------------------===//
+//===- Relocation --------------------------------------------------------===//
 
 /// Whether \p instr does its work element by element, in any order: a stride
 /// costs it no more than it costs a copy.
@@ -153,8 +151,7 @@ void Relocation::apply(const Instruction *ignored) {
   }
 }
 
-//===- The end of a pass
-//----------------------------------------------------===//
+//===- The end of a pass -------------------------------------------------===//
 
 static bool eraseUnusedBuffers(IRFunction &function) {
   std::vector<Buffer *> candidates;

@@ -73,8 +73,7 @@ static bool makeWhole(Region &whole, Region &other, const Buffer *root) {
          whole.getNumElements() == root->getType().getNumElements();
 }
 
-//===- Forward
-//--------------------------------------------------------------===//
+//===- Forward -----------------------------------------------------------===//
 
 /// Whether everybody who is to read the source instead of the target will find
 /// the same values there: nothing writes it after the copy, up to the last
@@ -123,8 +122,7 @@ bool CopyEliminator::readSource(CopyInstr &copy) {
   return true;
 }
 
-//===- Backward
-//-------------------------------------------------------------===//
+//===- Backward ----------------------------------------------------------===//
 
 /// Whether the values of the source can be in the target from their first
 /// write on, and stay there until their last read: until the copy nobody else
@@ -180,8 +178,7 @@ bool CopyEliminator::writeTarget(CopyInstr &copy) {
   return true;
 }
 
-//===- Fills and duplicates
-//-------------------------------------------------===//
+//===- Fills and duplicates ----------------------------------------------===//
 
 bool CopyEliminator::becomeFill(CopyInstr &copy) {
   const Buffer *source = copy.getInput()->getRoot();
@@ -237,8 +234,7 @@ bool CopyEliminator::reuseDuplicate(CopyInstr &copy) {
   return false;
 }
 
-//===- The pass
-//-------------------------------------------------------------===//
+//===- The pass ----------------------------------------------------------===//
 
 bool CopyEliminator::eliminate(CopyInstr &copy) {
   Region from = Region::of(*copy.getInput());

@@ -22,6 +22,8 @@ struct TargetOptions {
   llvm::FloatABI::ABIType floatABI = llvm::FloatABI::Default;
   llvm::Reloc::Model relocationModel = llvm::Reloc::PIC_;
   llvm::CodeModel::Model codeModel = llvm::CodeModel::Small;
+  /// Threads that kernels are split for; 1 for a program without threads.
+  unsigned numThreads = 1;
 };
 
 /// The LLVM back end: to the host's memory (ORC) and to objects for any

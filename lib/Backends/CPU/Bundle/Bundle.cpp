@@ -9,6 +9,13 @@
 
 using namespace glowish;
 
+static constexpr llvm::StringLiteral threadsSource =
+#include "glowish/glowish_threads.c.inc"
+    ;
+static constexpr llvm::StringLiteral threadsHeader =
+#include "glowish/glowish_threads.h.inc"
+    ;
+
 /// The bytes as the inside of a C array initialiser, 20 a line.
 static void printWeightsText(llvm::raw_ostream &os,
                              llvm::ArrayRef<uint8_t> bytes) {
@@ -36,8 +43,13 @@ public:
   /// Adds NAME + \p suffix and lets \p print write it.
   template <typename PrintFn>
   llvm::Error add(llvm::StringRef suffix, PrintFn print) {
+    return addFile(options.networkName + suffix.str(), print);
+  }
+  /// Adds the file \p name.
+  template <typename PrintFn>
+  llvm::Error addFile(llvm::StringRef name, PrintFn print) {
     llvm::SmallString<128> path(options.folder);
-    llvm::sys::path::append(path, options.networkName + suffix);
+    llvm::sys::path::append(path, name);
     llvm::Expected<llvm::raw_pwrite_stream &> stream = files.add(path);
     if (!stream)
       return stream.takeError();
@@ -86,6 +98,16 @@ llvm::Error glowish::writeBundle(CPUBackend &backend,
   GLOWISH_CHECK(files.add(".h", [&](llvm::raw_ostream &os) {
     printBundleHeader(os, facts);
   }));
+  if (backend.getTarget().numThreads > 1) {
+    GLOWISH_CHECK(
+        files.addFile("glowish_threads.c", [](llvm::raw_ostream &os) {
+          os << threadsSource;
+        }));
+    GLOWISH_CHECK(
+        files.addFile("glowish_threads.h", [](llvm::raw_ostream &os) {
+          os << threadsHeader;
+        }));
+  }
   if (options.weights == BundleWeights::File) {
     GLOWISH_CHECK(files.add(".weights.bin", [&](llvm::raw_ostream &os) {
       writeBytes(os, weights.data(), weights.size());

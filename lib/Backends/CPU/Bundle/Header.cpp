@@ -79,6 +79,7 @@ static void printCommonDefinitions(llvm::raw_ostream &os) {
 #define GLOWISH_ERROR_ALIGNMENT 2 /* a region is not aligned to MEM_ALIGN */
 #define GLOWISH_ERROR_SIZE 3      /* the weights have another size */
 #define GLOWISH_ERROR_CHECKSUM 4  /* the weights are not those of this bundle */
+#define GLOWISH_ERROR_PROCESSOR 5 /* the system refuses the matrix registers */
 
 /* Directions of symbols, or'ed. */
 #define GLOWISH_STATE 0

@@ -82,8 +82,11 @@ static void emitWindows(KernelBuilder &b, const ConvolutionShape &shape,
   unsigned tiles = unsigned((shape.outWidth + most - 1) / most);
   unsigned pixels = unsigned((shape.outWidth + tiles - 1) / tiles);
   std::vector<TileRun> runs = splitRow(shape, pixels);
-  b.forLoop(shape.batch, [&](Value *batch) {
-    b.forLoop(shape.outHeight, [&](Value *row) {
+  int64_t work = shape.batch * shape.outHeight * shape.outWidth *
+                 shape.channels * shape.kernelH * shape.kernelW;
+  b.forTasks(shape.batch * shape.outHeight, work, [&](Value *task) {
+    Value *batch = b.CreateUDiv(task, b.index(shape.outHeight));
+    Value *row = b.CreateURem(task, b.index(shape.outHeight));
       KernelRows rows = getKernelRows(b, shape, row);
       for (const TileRun &run : runs)
         b.forLoop(b.index(run.column),
@@ -96,7 +99,6 @@ static void emitWindows(KernelBuilder &b, const ConvolutionShape &shape,
                                                   channel, active);
                                  });
                   });
-    });
   });
 }
 

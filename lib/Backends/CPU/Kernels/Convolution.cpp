@@ -328,7 +328,8 @@ void ConvolutionEmitter::emit() {
   chunk = chooseChunk(shape, kind, units, blocks, b.getTarget());
   int64_t chunks = (units + chunk - 1) / chunk;
   int64_t numTasks = chunks * blocks;
-  b.forTasks(numTasks, [&](Value *task) { emitTask(task); });
+  b.forTasks(numTasks, getNumOperations(shape),
+             [&](Value *task) { emitTask(task); });
 }
 
 void glowish::emitConvolution(KernelBuilder &b, const ConvolutionShape &shape,

@@ -4,8 +4,7 @@
 
 using namespace glowish;
 
-//===- Tiles
-//----------------------------------------------------------------===//
+//===- Tiles -------------------------------------------------------------===//
 
 /// Weights up to here stay in the first cache beside the pixels.
 static constexpr int64_t firstCacheBytes = 24 << 10;
@@ -91,8 +90,7 @@ unsigned glowish::chooseTilePixels(const ConvolutionShape &shape,
   return choosePixels(shape, vectors, target).pixels;
 }
 
-//===- Layouts
-//--------------------------------------------------------------===//
+//===- Layouts -----------------------------------------------------------===//
 
 WeightLayout glowish::getPackedLayout(const ConvolutionShape &shape,
                                       unsigned block) {
@@ -135,8 +133,12 @@ bool glowish::joinRows(ConvolutionShape &shape,
   return true;
 }
 
-//===- Order
-//----------------------------------------------------------------===//
+int64_t glowish::getNumOperations(const ConvolutionShape &shape) {
+  return 2 * getTaps(shape) * shape.outChannels * shape.batch *
+         shape.outHeight * shape.outWidth;
+}
+
+//===- Order -------------------------------------------------------------===//
 
 int64_t glowish::chooseChunk(const ConvolutionShape &shape, ElemKind kind,
                              int64_t units, int64_t blocks,
@@ -153,9 +155,7 @@ int64_t glowish::chooseChunk(const ConvolutionShape &shape, ElemKind kind,
   // whole image, so that each weight comes from memory once.
   if (weights <= target.cacheBytes / 2)
     chunks = (images + target.cacheBytes / 4 - 1) / (target.cacheBytes / 4);
-  int64_t operations = 2 * getTaps(shape) * shape.outChannels * shape.batch *
-                       shape.outHeight * shape.outWidth;
-  if (target.numThreads > 1 && operations > minParallelOperations)
+  if (target.numThreads > 1)
     chunks = std::max(chunks, (4 * target.numThreads + blocks - 1) / blocks);
   chunks = std::clamp(chunks, int64_t(1), units);
   return (units + chunks - 1) / chunks;

@@ -23,8 +23,7 @@ KernelBuilder::KernelBuilder(llvm::Function &function,
   setFastMathFlags(flags);
 }
 
-//===- Numbers
-//--------------------------------------------------------------===//
+//===- Numbers -----------------------------------------------------------===//
 
 Value *KernelBuilder::addScaled(Value *a, Value *b, int64_t factor) {
   if (factor == 0)
@@ -44,8 +43,7 @@ Value *KernelBuilder::maxIndex(Value *a, Value *b) {
   return CreateSelect(CreateICmpSGT(a, b), a, b);
 }
 
-//===- Loops
-//----------------------------------------------------------------===//
+//===- Loops -------------------------------------------------------------===//
 
 Values KernelBuilder::forLoop(Value *low, Value *high, int64_t step,
                               llvm::ArrayRef<Value *> start, CarryBody body) {
@@ -141,11 +139,14 @@ void KernelBuilder::ifThen(Value *condition, llvm::function_ref<void()> body) {
   SetInsertPoint(after);
 }
 
-//===- Tasks
-//----------------------------------------------------------------===//
+//===- Tasks -------------------------------------------------------------===//
 
-void KernelBuilder::forTasks(int64_t count, LoopBody body) {
-  if (!taskBegin || count <= 1)
+/// Operations that take longer than waking another thread.
+static constexpr int64_t minParallelOperations = 1'000'000;
+
+void KernelBuilder::forTasks(int64_t count, int64_t operations,
+                             LoopBody body) {
+  if (!taskBegin || count <= 1 || operations < minParallelOperations)
     return forLoop(count, body);
   assert(numTasks == 1 && "a second loop of tasks");
   numTasks = count;
@@ -154,8 +155,23 @@ void KernelBuilder::forTasks(int64_t count, LoopBody body) {
   forLoop(begin, end, 1, body);
 }
 
-//===- Elements
-//-------------------------------------------------------------===//
+void KernelBuilder::forElementTasks(
+    int64_t count, llvm::function_ref<void(Value *, int64_t)> body) {
+  constexpr int64_t chunk = 4096;
+  int64_t whole = count / chunk, left = count % chunk;
+  if (whole == 0)
+    return body(index(0), left);
+  forTasks(whole + (left ? 1 : 0), 8 * count, [&](Value *task) {
+    Value *first = addScaled(index(0), task, chunk);
+    if (!left)
+      return body(first, chunk);
+    Value *isWhole = CreateICmpULT(task, index(whole));
+    ifThen(isWhole, [&] { body(first, chunk); });
+    ifThen(CreateNot(isWhole), [&] { body(first, left); });
+  });
+}
+
+//===- Elements ----------------------------------------------------------===//
 
 llvm::Type *KernelBuilder::getStorageTy(ElemKind kind) {
   switch (kind) {

@@ -72,8 +72,13 @@ public:
   }
   /// A loop whose iterations write different elements and don't read what
   /// others write, so that threads may share them. A kernel has at most one
-  /// that is not inside of another; all its effects are in there.
-  void forTasks(int64_t count, LoopBody body);
+  /// that is not inside of another; all its effects are in there. \p operations
+  /// of them all: for few it is not worth waking another thread.
+  void forTasks(int64_t count, int64_t operations, LoopBody body);
+  /// The same for elements 0 ... count - 1, some thousand a task:
+  /// body(first element, number of elements).
+  void forElementTasks(int64_t count,
+                       llvm::function_ref<void(llvm::Value *, int64_t)> body);
   /// The iterations of that loop; 1 if there is none.
   int64_t getNumTasks() const { return numTasks; }
 

@@ -65,8 +65,8 @@ unsigned chooseTilePixels(const ConvolutionShape &shape, unsigned vectors,
 bool joinRows(ConvolutionShape &shape,
               llvm::ArrayRef<StridedOperand *> operands);
 
-/// Work below this many operations is not worth waking another thread.
-constexpr int64_t minParallelOperations = 400'000;
+/// Multiplications and additions.
+int64_t getNumOperations(const ConvolutionShape &shape);
 
 /// How many of the \p units of output (rows, or tiles of a single row) go
 /// through all \p blocks of output channels before the next ones do.

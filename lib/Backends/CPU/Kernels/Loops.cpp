@@ -10,6 +10,12 @@ using llvm::Value;
 static void forEachVector(
     KernelBuilder &b, DimsRef shape, unsigned lanes,
     llvm::function_ref<void(llvm::ArrayRef<Value *>, unsigned)> body) {
+  if (shape.size() == 1)
+    return b.forElementTasks(shape[0], [&](Value *first, int64_t count) {
+      b.forVectors(count, lanes, [&](Value *i, unsigned active) {
+        body({b.CreateNSWAdd(first, i)}, active);
+      });
+    });
   Values index;
   std::function<void(size_t)> nest = [&](size_t d) {
     if (d + 1 == shape.size()) {
@@ -26,7 +32,19 @@ static void forEachVector(
       index.pop_back();
     });
   };
-  nest(0);
+  int64_t elements = 1;
+  for (int64_t dim : shape)
+    elements *= dim;
+  // The outer two dimensions give tasks enough.
+  int64_t second = shape.size() > 2 ? shape[1] : 1;
+  b.forTasks(shape[0] * second, 8 * elements, [&](Value *task) {
+    index = {task};
+    if (shape.size() > 2)
+      index = {b.CreateUDiv(task, b.index(second)),
+               b.CreateURem(task, b.index(second))};
+    nest(index.size());
+    index.clear();
+  });
 }
 
 void glowish::emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,

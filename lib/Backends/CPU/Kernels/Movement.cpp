@@ -122,8 +122,10 @@ void glowish::emitResize(KernelBuilder &b, const ResizeInstr &instr,
   SourceTable columns = makeTable(instr, 2, instr.getScaleW());
   bool isLinear = instr.getMode() == "linear";
   Dims strides = getDenseStrides(in);
-  b.forLoop(out[0], [&](Value *n) {
-    b.forLoop(out[1], [&](Value *y) {
+  int64_t work = 8 * instr.getResult()->getType().getNumElements();
+  b.forTasks(out[0] * out[1], work, [&](Value *task) {
+    Value *n = b.CreateUDiv(task, b.index(out[1]));
+    Value *y = b.CreateURem(task, b.index(out[1]));
       Value *image = b.addScaled(b.index(0), n, strides[0]);
       Value *top = b.addScaled(image, lookUp(b, rows.low, y), strides[1]);
       Value *bottom =
@@ -154,6 +156,5 @@ void glowish::emitResize(KernelBuilder &b, const ResizeInstr &instr,
                          result.getInnerStride());
         });
       });
-    });
   });
 }

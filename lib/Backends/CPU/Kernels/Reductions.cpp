@@ -128,10 +128,16 @@ void glowish::emitReduce(KernelBuilder &b, const ReduceInstr &instr,
   std::function<void(size_t, Value *, Value *)> nest =
       [&](size_t d, Value *offset, Value *out) {
         if (d < loops.kept.size()) {
-          b.forLoop(loops.kept[d], [&](Value *i) {
+          auto emitIteration = [&](Value *i) {
             nest(d + 1, b.addScaled(offset, i, loops.keptStrides[d]),
                  b.addScaled(out, i, resultStrides[d]));
-          });
+          };
+          if (d == 0)
+            b.forTasks(loops.kept[d],
+                       2 * instr.getInput()->getType().getNumElements(),
+                       emitIteration);
+          else
+            b.forLoop(loops.kept[d], emitIteration);
           return;
         }
         if (innerIsReduced && !innerIsKept) {
@@ -171,7 +177,8 @@ void glowish::emitSoftmax(KernelBuilder &b, const SoftmaxInstr &instr,
   if (type.getNumElements() == 0)
     return;
   unsigned lanes = b.getRegisterLanes(kind);
-  b.forLoop(type.getNumElements() / length, [&](Value *number) {
+  b.forTasks(type.getNumElements() / length, 30 * type.getNumElements(),
+             [&](Value *number) {
     Value *start = b.addScaled(b.index(0), number, length);
     Value *from = b.getElement(input, kind, start);
     Value *to = b.getElement(result, kind, start);
@@ -235,7 +242,8 @@ void glowish::emitLRN(KernelBuilder &b,
     return;
   int64_t before = (instr.getSize() - 1) / 2;
   int64_t after = instr.getSize() - 1 - before;
-  b.forLoop(type.getNumElements() / channels, [&](Value *pixel) {
+  b.forTasks(type.getNumElements() / channels,
+             instr.getSize() * type.getNumElements(), [&](Value *pixel) {
     Value *start = b.addScaled(b.index(0), pixel, channels);
     b.forLoop(channels, [&](Value *channel) {
       Value *low = b.maxIndex(b.CreateNSWSub(channel, b.index(before)),

@@ -337,7 +337,8 @@ void SplitConvolutionEmitter::emit() {
   sums = buffer;
   configure();
   int64_t chunks = (tiles + chunk - 1) / chunk;
-  b.forTasks(images * chunks * blocks, [&](Value *task) { emitTask(task); });
+  b.forTasks(images * chunks * blocks, getNumOperations(shape),
+             [&](Value *task) { emitTask(task); });
   call(llvm::Intrinsic::x86_tilerelease, {});
 }
 

@@ -6,8 +6,7 @@
 using namespace glowish;
 using llvm::Value;
 
-//===- Geometry
-//-------------------------------------------------------------===//
+//===- Geometry ----------------------------------------------------------===//
 
 SplitImage SplitImage::forInput(const ConvolutionShape &shape) {
   int64_t reachH = (shape.kernelH - 1) * shape.dilationH;
@@ -75,8 +74,7 @@ bool glowish::isSplitFaster(const ConvolutionShape &shape,
   return split < vectors;
 }
 
-//===- Splitting
-//------------------------------------------------------------===//
+//===- Splitting ---------------------------------------------------------===//
 
 /// The upper halves of the 32-bit lanes of one or two vectors.
 static Value *takeUpperHalves(KernelBuilder &b, Value *bits) {
@@ -240,17 +238,14 @@ void SplitEmitter::emitRow(Value *task) {
 
 /// An image without padding in dense memory: a long row of numbers.
 void SplitEmitter::emitDense() {
-  constexpr int64_t chunk = 4096;
-  int64_t whole = image.getPart() / chunk, left = image.getPart() % chunk;
-  b.forTasks(whole + 1, [&](Value *task) {
-    Value *element = b.addScaled(b.index(0), task, chunk);
-    Value *source = b.getElement(input.base, ElemKind::Float, element);
-    Value *isWhole = b.CreateICmpULT(task, b.index(whole));
-    b.ifThen(isWhole, [&] { split(element, source, chunk); });
-    b.ifThen(b.CreateNot(isWhole), [&] {
-      split(element, source, left);
+  b.forElementTasks(image.getPart(), [&](Value *element, int64_t count) {
+    split(element, b.getElement(input.base, ElemKind::Float, element), count);
+    if (count < image.getPart())
+      b.ifThen(b.CreateICmpEQ(b.CreateNSWAdd(element, b.index(count)),
+                              b.index(image.getPart())),
+               [&] { clearSlack(); });
+    else
       clearSlack();
-    });
   });
 }
 
@@ -267,7 +262,7 @@ void SplitEmitter::emit() {
   if (isDense)
     return emitDense();
   b.forTasks(image.phasesH * image.phasesW * image.batch * image.rows,
-             [&](Value *task) { emitRow(task); });
+             8 * image.getPart(), [&](Value *task) { emitRow(task); });
 }
 
 void glowish::emitSplitImage(KernelBuilder &b, const ConvolutionShape &shape,

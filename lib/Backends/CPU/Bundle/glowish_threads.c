@@ -1,0 +1,138 @@
+/* The default threads of bundles compiled with -threads: link this file with
+ * the bundle, or supply a glowish_parallel_for of your own.
+ *
+ * The threads are started by the first call, wait between calls, first by
+ * looking, then asleep, and end with the process. A call made while another
+ * thread is in one does its work alone. Needs POSIX threads and the __atomic
+ * functions of GCC and Clang. */
+#define _POSIX_C_SOURCE 200112L
+#include "glowish_threads.h"
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+enum {
+  MAX_THREADS = 256,
+  /* How often a waiting thread looks before it sleeps: some 50 microseconds. */
+  MAX_LOOKS = 2000,
+  /* A thread takes work in pieces, so that a slow one holds up the others by
+   * no more than one of them. */
+  PIECES_PER_THREAD = 4
+};
+
+static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
+static int wantedThreads, numThreads; /* with the calling thread */
+static unsigned numSleepers;
+
+/* The call in progress. Its number changes last when it begins. */
+static void (*currentTask)(void *arguments, int64_t begin, int64_t end);
+static void *currentArguments;
+static int64_t currentCount, pieceSize, nextTask;
+static unsigned callNumber;
+static int numWorking;
+
+/* The wait between two looks; from the MAX_LOOKS'th on others may run. */
+static void pauseBriefly(int looks) {
+  if (looks >= MAX_LOOKS)
+    sched_yield();
+#if defined(__x86_64__) || defined(__i386__)
+  else
+    __builtin_ia32_pause();
+#endif
+}
+
+static void takePieces(void) {
+  for (;;) {
+    int64_t begin =
+        __atomic_fetch_add(&nextTask, pieceSize, __ATOMIC_RELAXED);
+    int64_t end = begin + pieceSize;
+    if (begin >= currentCount)
+      return;
+    currentTask(currentArguments, begin,
+                end < currentCount ? end : currentCount);
+  }
+}
+
+/* Returns the number of the call that follows `last`. */
+static unsigned awaitCall(unsigned last) {
+  unsigned number;
+  int looks;
+  for (looks = 0; looks < MAX_LOOKS; ++looks) {
+    number = __atomic_load_n(&callNumber, __ATOMIC_ACQUIRE);
+    if (number != last)
+      return number;
+    pauseBriefly(looks);
+  }
+  pthread_mutex_lock(&lock);
+  __atomic_add_fetch(&numSleepers, 1, __ATOMIC_SEQ_CST);
+  while ((number = __atomic_load_n(&callNumber, __ATOMIC_SEQ_CST)) == last)
+    pthread_cond_wait(&wake, &lock);
+  __atomic_sub_fetch(&numSleepers, 1, __ATOMIC_SEQ_CST);
+  pthread_mutex_unlock(&lock);
+  return number;
+}
+
+static void *runWorker(void *unused) {
+  unsigned number = 0;
+  (void)unused;
+  for (;;) {
+    number = awaitCall(number);
+    takePieces();
+    __atomic_sub_fetch(&numWorking, 1, __ATOMIC_RELEASE);
+  }
+  return NULL;
+}
+
+static void startThreads(void) {
+  int wanted = wantedThreads;
+  if (wanted <= 0)
+    wanted = (int)sysconf(_SC_NPROCESSORS_ONLN);
+  if (wanted > MAX_THREADS)
+    wanted = MAX_THREADS;
+  for (numThreads = 1; numThreads < wanted; ++numThreads) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, runWorker, NULL) != 0)
+      break;
+    pthread_detach(thread);
+  }
+}
+
+void glowish_set_num_threads(int count) {
+  pthread_mutex_lock(&busy);
+  if (numThreads == 0)
+    wantedThreads = count;
+  pthread_mutex_unlock(&busy);
+}
+
+void glowish_parallel_for(void (*task)(void *arguments, int64_t begin,
+                                       int64_t end),
+                          void *arguments, int64_t count) {
+  int looks;
+  if (pthread_mutex_trylock(&busy) != 0) {
+    task(arguments, 0, count);
+    return;
+  }
+  if (numThreads == 0)
+    startThreads();
+  currentTask = task;
+  currentArguments = arguments;
+  currentCount = count;
+  pieceSize = count / (numThreads * PIECES_PER_THREAD);
+  if (pieceSize < 1)
+    pieceSize = 1;
+  nextTask = 0;
+  numWorking = numThreads - 1;
+  __atomic_add_fetch(&callNumber, 1, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&numSleepers, __ATOMIC_SEQ_CST) != 0) {
+    pthread_mutex_lock(&lock);
+    pthread_cond_broadcast(&wake);
+    pthread_mutex_unlock(&lock);
+  }
+  takePieces();
+  for (looks = 0; __atomic_load_n(&numWorking, __ATOMIC_ACQUIRE) != 0;
+       looks += looks < MAX_LOOKS)
+    pauseBriefly(looks);
+  pthread_mutex_unlock(&busy);
+}
