@@ -44,8 +44,8 @@ let Strided = ["result", "fused"] in
 def CPUSplitConvolution : Instr<"Convolution on bfloat16 matrix units"> {
   let Description = [{
     The CPUConvolution of one group with the same attributes, computed with
-    three products of bfloat16 parts for each product of floats. The input and
-    the filter are the 1-D parts that CPUSplitImage and the compiler make.
+    six products of bfloat16 parts for each product of floats. The input is
+    what CPUSplitImage makes, the filter is 1-D in the order of the kernel.
   }];
   let Operands = [OutOperand<"result">, Operand<"input">, Operand<"filter">,
                   OptionalOperand<"bias">] # FusedOperands;

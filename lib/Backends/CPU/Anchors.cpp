@@ -101,7 +101,7 @@ ConvolutionShape AnchorPreparer::getShape(const Anchor &anchor) const {
                    anchor.dilations, anchor.group);
 }
 
-/// The parts of the filter, in the order in which the kernel reads them.
+/// The filter, in the order in which the kernel reads them.
 Buffer *AnchorPreparer::packSplit(const Anchor &anchor,
                                   const ConvolutionShape &shape) {
   Buffer *&result = packed[{anchor.filter, 0}];
@@ -109,24 +109,15 @@ Buffer *AnchorPreparer::packSplit(const Anchor &anchor,
     return result;
   const auto *source =
       static_cast<const float *>(anchor.filter->getTensor().getBytes());
-  Tensor tensor(Type(ElemKind::BFloat16, {getSplitWeightSize(shape)}));
-  auto *target = static_cast<uint16_t *>(tensor.getBytes());
-  std::fill_n(target, getSplitWeightSize(shape), uint16_t(0));
+  Tensor tensor(Type(ElemKind::Float, {getSplitWeightSize(shape)}));
+  auto *target = static_cast<float *>(tensor.getBytes());
   const Dims &s = anchor.filterStrides;
   for (int64_t n = 0; n < shape.outChannels; ++n)
     for (int64_t kh = 0; kh < shape.kernelH; ++kh)
       for (int64_t kw = 0; kw < shape.kernelW; ++kw)
-        for (int64_t c = 0; c < shape.channels; ++c) {
-          float value = source[kh * s[1] + kw * s[2] + c * s[3] + n * s[4]];
-          int64_t partDistance = 0;
-          int64_t index =
-              getSplitWeightIndex(shape, kh, kw, c, n, &partDistance);
-          for (int64_t i = 0; i < numParts; ++i) {
-            BFloat16 part(value);
-            target[index + i * partDistance] = part.bits;
-            value -= float(part);
-          }
-        }
+        for (int64_t c = 0; c < shape.channels; ++c)
+          target[getSplitWeightIndex(shape, kh, kw, c, n)] =
+              source[kh * s[1] + kw * s[2] + c * s[3] + n * s[4]];
   result = function.createConstant(
       anchor.filter->getName(),
       std::make_shared<const Tensor>(std::move(tensor)));

@@ -37,8 +37,9 @@ llvm::Expected<TypeList> glowish::inferCPUSplitConvolution(const OpView &view) {
   if (op.getResult().getRank() != 4)
     return op.operandError(op.inputIdx, "accepted: images [N, H, W, C]");
   if (op.getInput().getKind() != ElemKind::BFloat16 ||
-      op.getFilter().getKind() != ElemKind::BFloat16)
-    return op.operandError(op.inputIdx, "accepted: bfloat16 parts");
+      op.getFilter().getKind() != ElemKind::Float)
+    return op.operandError(op.inputIdx,
+                           "accepted: bfloat16 parts, and a float filter");
   if (op.getInSize().size() != 3 || op.getKernels().size() != 2 ||
       op.getStrides().size() != 2 || op.getPads().size() != 4 ||
       op.getDilations().size() != 2)

@@ -144,8 +144,7 @@ void KernelBuilder::ifThen(Value *condition, llvm::function_ref<void()> body) {
 /// Operations that take longer than waking another thread.
 static constexpr int64_t minParallelOperations = 1'000'000;
 
-void KernelBuilder::forTasks(int64_t count, int64_t operations,
-                             LoopBody body) {
+void KernelBuilder::forTasks(int64_t count, int64_t operations, LoopBody body) {
   if (!taskBegin || count <= 1 || operations < minParallelOperations)
     return forLoop(count, body);
   assert(numTasks == 1 && "a second loop of tasks");
@@ -287,6 +286,16 @@ void KernelBuilder::storeStrided(ElemKind kind, Value *value, Value *address,
     CreateAlignedStore(CreateExtractElement(vector, lane),
                        getElement(address, kind, int64_t(lane) * stride),
                        llvm::Align(getElemSize(kind)));
+}
+
+Value *KernelBuilder::lookUpEntry(llvm::Constant *table, Value *index) {
+  auto *global = new llvm::GlobalVariable(
+      *function.getParent(), table->getType(), /*isConstant=*/true,
+      llvm::GlobalValue::PrivateLinkage, table);
+  global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  llvm::Type *type = table->getType()->getArrayElementType();
+  Value *entry = CreateLoad(type, CreateInBoundsGEP(type, global, index));
+  return type->isIntegerTy() ? CreateSExtOrTrunc(entry, indexTy) : entry;
 }
 
 void KernelBuilder::prefetch(Value *address) {

@@ -7,6 +7,7 @@
 #include "glowish/Base/ElemKind.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 
 namespace glowish {
@@ -109,6 +110,13 @@ public:
   void store(ElemKind kind, llvm::Value *value, llvm::Value *address);
   void storeStrided(ElemKind kind, llvm::Value *value, llvm::Value *address,
                     int64_t stride);
+  /// Entry \p index of \p table, which becomes data of the module; integers as
+  /// an index.
+  template <typename T>
+  llvm::Value *lookUp(llvm::ArrayRef<T> table, llvm::Value *index) {
+    return lookUpEntry(llvm::ConstantDataArray::get(getContext(), table),
+                       index);
+  }
   /// Asks for the cache line of \p address in the second cache.
   void prefetch(llvm::Value *address);
   /// The first \p lanes of \p value.
@@ -136,6 +144,7 @@ public:
       llvm::function_ref<llvm::Value *(llvm::Value *, llvm::Value *)> combine);
 
 private:
+  llvm::Value *lookUpEntry(llvm::Constant *table, llvm::Value *index);
   llvm::Value *fromStorage(ElemKind kind, llvm::Value *value);
   llvm::Value *toStorage(ElemKind kind, llvm::Value *value);
 

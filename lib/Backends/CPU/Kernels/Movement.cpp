@@ -1,9 +1,6 @@
 //===- Movement.cpp - Gather and resize -----------------------------------===//
 
 #include "Kernels.h"
-#include "llvm/IR/Constants.h"
-#include "llvm/IR/GlobalVariable.h"
-#include "llvm/IR/Module.h"
 #include <cmath>
 
 using namespace glowish;
@@ -24,23 +21,21 @@ void glowish::emitGather(KernelBuilder &b, const GatherInstr &instr,
     return;
   b.forLoop(outer, [&](Value *o) {
     b.forLoop(count, [&](Value *i) {
-      Value *loaded =
-          b.load(indexKind, b.getElement(indices, indexKind, i), 1);
+      Value *loaded = b.load(indexKind, b.getElement(indices, indexKind, i), 1);
       Value *index = b.CreateSExtOrTrunc(loaded, b.getIndexTy());
       Value *fromEnd = b.CreateNSWAdd(index, b.index(length));
-      index = b.CreateSelect(b.CreateICmpSLT(index, b.index(0)), fromEnd,
-                             index);
+      index =
+          b.CreateSelect(b.CreateICmpSLT(index, b.index(0)), fromEnd, index);
       // What is out of range must not read foreign memory.
       index = b.minIndex(b.maxIndex(index, b.index(0)), b.index(length - 1));
-      Value *from = b.addScaled(b.index(0), b.addScaled(index, o, length),
-                                bytes);
-      Value *to =
-          b.addScaled(b.index(0), b.addScaled(i, o, count), bytes);
+      Value *from =
+          b.addScaled(b.index(0), b.addScaled(index, o, length), bytes);
+      Value *to = b.addScaled(b.index(0), b.addScaled(i, o, count), bytes);
       b.CreateMemCpy(b.CreateInBoundsGEP(b.getInt8Ty(), result, to),
-                           llvm::Align(getElemSize(type.getKind())),
-                           b.CreateInBoundsGEP(b.getInt8Ty(), input, from),
-                           llvm::Align(getElemSize(type.getKind())),
-                           b.getInt64(bytes));
+                     llvm::Align(getElemSize(type.getKind())),
+                     b.CreateInBoundsGEP(b.getInt8Ty(), input, from),
+                     llvm::Align(getElemSize(type.getKind())),
+                     b.getInt64(bytes));
     });
   });
 }
@@ -95,22 +90,6 @@ static SourceTable makeTable(const ResizeInstr &instr, unsigned d,
   return table;
 }
 
-/// Entry \p i of a table, which becomes data of the module.
-template <typename T>
-static Value *lookUp(KernelBuilder &b, const std::vector<T> &table,
-                     Value *i) {
-  llvm::Constant *data =
-      llvm::ConstantDataArray::get(b.getContext(), table);
-  auto *global = new llvm::GlobalVariable(
-      *b.getFunction().getParent(), data->getType(), /*isConstant=*/true,
-      llvm::GlobalValue::PrivateLinkage, data);
-  global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
-  llvm::Type *type = data->getType()->getArrayElementType();
-  Value *entry = b.CreateLoad(type, b.CreateInBoundsGEP(type, global, i));
-  return type->isIntegerTy() ? b.CreateSExtOrTrunc(entry, b.getIndexTy())
-                             : entry;
-}
-
 void glowish::emitResize(KernelBuilder &b, const ResizeInstr &instr,
                          StridedOperand result, Value *input) {
   DimsRef in = instr.getInput()->getShape();
@@ -126,35 +105,36 @@ void glowish::emitResize(KernelBuilder &b, const ResizeInstr &instr,
   b.forTasks(out[0] * out[1], work, [&](Value *task) {
     Value *n = b.CreateUDiv(task, b.index(out[1]));
     Value *y = b.CreateURem(task, b.index(out[1]));
-      Value *image = b.addScaled(b.index(0), n, strides[0]);
-      Value *top = b.addScaled(image, lookUp(b, rows.low, y), strides[1]);
-      Value *bottom =
-          isLinear ? b.addScaled(image, lookUp(b, rows.high, y), strides[1])
-                   : nullptr;
-      Value *v = isLinear ? lookUp(b, rows.weight, y) : nullptr;
-      b.forLoop(out[2], [&](Value *x) {
-        Value *left = lookUp(b, columns.low, x);
-        Value *right = isLinear ? lookUp(b, columns.high, x) : nullptr;
-        Value *h = isLinear ? lookUp(b, columns.weight, x) : nullptr;
-        b.forVectors(in[3], b.getRegisterLanes(kind), [&](Value *c,
-                                                          unsigned lanes) {
-          auto at = [&](Value *row, Value *column) {
-            Value *offset = b.CreateNSWAdd(
-                b.addScaled(row, column, strides[2]), c);
-            return b.load(kind, b.getElement(input, kind, offset), lanes);
-          };
-          auto mix = [&](Value *low, Value *high, Value *weight) {
-            weight = b.splat(b.CreateFPCast(weight, b.getComputeTy(kind)),
-                             lanes);
-            return b.multiplyAdd(b.CreateFSub(high, low), weight, low);
-          };
-          Value *pixel = at(top, left);
-          if (isLinear)
-            pixel = mix(mix(pixel, at(top, right), h),
-                        mix(at(bottom, left), at(bottom, right), h), v);
-          b.storeStrided(kind, pixel, result.getAddress(b, {n, y, x, c}),
-                         result.getInnerStride());
-        });
-      });
+    Value *image = b.addScaled(b.index(0), n, strides[0]);
+    Value *top = b.addScaled(image, b.lookUp<int32_t>(rows.low, y), strides[1]);
+    Value *bottom =
+        isLinear
+            ? b.addScaled(image, b.lookUp<int32_t>(rows.high, y), strides[1])
+            : nullptr;
+    Value *v = isLinear ? b.lookUp<float>(rows.weight, y) : nullptr;
+    b.forLoop(out[2], [&](Value *x) {
+      Value *left = b.lookUp<int32_t>(columns.low, x);
+      Value *right = isLinear ? b.lookUp<int32_t>(columns.high, x) : nullptr;
+      Value *h = isLinear ? b.lookUp<float>(columns.weight, x) : nullptr;
+      b.forVectors(
+          in[3], b.getRegisterLanes(kind), [&](Value *c, unsigned lanes) {
+            auto at = [&](Value *row, Value *column) {
+              Value *offset =
+                  b.CreateNSWAdd(b.addScaled(row, column, strides[2]), c);
+              return b.load(kind, b.getElement(input, kind, offset), lanes);
+            };
+            auto mix = [&](Value *low, Value *high, Value *weight) {
+              weight =
+                  b.splat(b.CreateFPCast(weight, b.getComputeTy(kind)), lanes);
+              return b.multiplyAdd(b.CreateFSub(high, low), weight, low);
+            };
+            Value *pixel = at(top, left);
+            if (isLinear)
+              pixel = mix(mix(pixel, at(top, right), h),
+                          mix(at(bottom, left), at(bottom, right), h), v);
+            b.storeStrided(kind, pixel, result.getAddress(b, {n, y, x, c}),
+                           result.getInnerStride());
+          });
+    });
   });
 }

@@ -3,8 +3,13 @@
 // Pixels are counted along the padded rows of the split image, so that every
 // tap of the kernel reads a tile of pixels at a constant shift; the few pixels
 // between two rows are computed and dropped. A tile has two registers of pixels
-// by two of output channels. For each step of the reduction, the parts
-// are loaded and the products of the parts are added to four sums.
+// by two of output channels. For each step of the reduction, the parts are
+// loaded and the products of the parts are added to four sums.
+//
+// Weights are stored as floats, because they are read from memory, and split
+// here, some steps at a time: the steps' weights and the pixels' parts of those
+// steps stay in the second cache while all tiles and several blocks of channels
+// use them; the sums wait in a buffer from one chunk of steps to the next.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,15 +37,14 @@ public:
                           EpilogueCode epilogue)
       : b(b), shape(shape), image(image), result(std::move(result)),
         planes(planes), weights(weights), bias(bias),
-        epilogue(std::move(epilogue)),
-        reduction(SplitReduction::forShape(shape)),
-        steps(reduction.getSteps(shape)) {}
+        epilogue(std::move(epilogue)) {}
   void emit();
 
 private:
   /// Output channels that are computed together, and the tiles that are.
   struct Block {
     Value *channel, *weights; // the first ones
+    Value *inGroup;           // its number among the blocks that share pixels
     int64_t channels;
     int64_t getRegisters() const {
       return (channels + matrixColumns - 1) / matrixColumns;
@@ -48,23 +52,40 @@ private:
   };
   struct Tile {
     Value *image, *pixel; // the first one's number in the image
-    Value *number;        // among the block's tiles
+    Value *sums;          // where the sums are kept
     int64_t pixels;
     int64_t getRegisters() const {
       return (pixels + matrixRows - 1) / matrixRows;
     }
   };
+  /// Tiles low ... high - 1 of an image.
+  struct TileRange {
+    Value *image, *low, *high;
+  };
+  /// Taps firstRun ... of the kernel, and of each the steps firstStep ...
+  /// endStep - 1. Only whole runs come in numbers.
+  struct Steps {
+    Value *number; // of the chunk
+    Value *firstRun, *endRun, *firstStep, *endStep;
+  };
 
+  void plan();
   void configure();
   void emitTask(Value *task);
-  void emitBlock(const Block &block, Value *image, Value *low, Value *high);
-  void emitTile(const Block &block, const Tile &tile);
-  void emitReduction(const Block &block, const Tile &tile);
-  void emitSteps(const Block &block, const Tile &tile, Value *pixels,
-                 Value *step);
+  Steps getSteps(Value *chunk);
+  void emitBlock(const Block &block, const TileRange &range,
+                 const Steps &steps);
+  void splitWeights(const Block &block, const Steps &steps);
+  void emitTile(const Block &block, const Tile &tile, const Steps &steps);
+  void emitProducts(const Block &block, const Tile &tile, const Steps &steps);
+  void emitStep(const Block &block, const Tile &tile, Value *pixels,
+                Value *stepWeights);
+  void moveSums(llvm::Intrinsic::ID id, const Block &block, const Tile &tile);
   void emitPixel(const Block &block, const Tile &tile, Value *row);
-  void emitPixelAt(const Block &block, llvm::ArrayRef<Value *> index,
-                   Value *row);
+  void emitPixelAt(const Block &block, const Tile &tile,
+                   llvm::ArrayRef<Value *> index, Value *row);
+  Value *getRunShift(Value *run);
+  std::array<Value *, 2> divide(Value *value, int64_t extent);
   void call(llvm::Intrinsic::ID id, llvm::ArrayRef<Value *> args) {
     b.CreateIntrinsic(id, {}, args);
   }
@@ -74,6 +95,11 @@ private:
           b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), base, bytes),
           b.getInt64(stride)});
   }
+  Value *allocate(int64_t bytes) {
+    auto *buffer = b.CreateAlloca(llvm::ArrayType::get(b.getInt8Ty(), bytes));
+    buffer->setAlignment(llvm::Align(64));
+    return buffer;
+  }
 
   KernelBuilder &b;
   ConvolutionShape shape;
@@ -81,16 +107,91 @@ private:
   StridedOperand result;
   Value *planes, *weights, *bias;
   EpilogueCode epilogue;
-  SplitReduction reduction;
-  int64_t steps;
   /// Whether all images are one long row of pixels without padding, and whether
   /// the result is one as well.
   bool isFlat = false, isResultFlat = false;
-  int64_t images = 0, pixelsPerImage = 0, tiles = 0, chunk = 0, blocks = 0;
-  Value *sums = nullptr; // where a tile's sums are stored
+  int64_t images = 0, pixelsPerImage = 0, tiles = 0, blocks = 0, numRuns = 0;
+  /// What a task computes.
+  int64_t tilesPerTask = 0, blocksPerTask = 0;
+  /// A chunk of the reduction: whole runs, or steps of one run.
+  int64_t runsPerChunk = 0, stepsPerChunk = 0, chunksPerRun = 0, numChunks = 0;
+  /// The parts of a chunk's weights, and the sums of a task's tiles.
+  Value *splitBuffer = nullptr, *sumBuffer = nullptr;
 };
 
 } // namespace
+
+//===- Plan --------------------------------------------------------------===//
+
+/// Steps whose split weights stay in the second cache beside the pixels.
+static constexpr int64_t maxChunkSteps = 16;
+
+void SplitConvolutionEmitter::plan() {
+  isFlat = shape.kernelH == 1 && shape.kernelW == 1;
+  images = isFlat ? 1 : image.batch;
+  pixelsPerImage = isFlat
+                       ? image.batch * image.rows * image.columns
+                       : (shape.outHeight - 1) * image.columns + shape.outWidth;
+  tiles = (pixelsPerImage + splitPixels - 1) / splitPixels;
+  blocks = (shape.outChannels + splitChannels - 1) / splitChannels;
+
+  int64_t stepsPerRun = image.groups;
+  numRuns = shape.kernelH * shape.kernelW;
+  chunksPerRun = (stepsPerRun + maxChunkSteps - 1) / maxChunkSteps;
+  stepsPerChunk = (stepsPerRun + chunksPerRun - 1) / chunksPerRun;
+  runsPerChunk = chunksPerRun > 1 ? 1 : maxChunkSteps / stepsPerRun;
+  runsPerChunk = std::clamp(runsPerChunk, int64_t(1), numRuns);
+  numChunks = (numRuns + runsPerChunk - 1) / runsPerChunk * chunksPerRun;
+
+  tilesPerTask =
+      chooseChunk(shape, ElemKind::Float, tiles, blocks, b.getTarget());
+  // Splitting the weights again for each task must not show.
+  tilesPerTask = std::max(tilesPerTask, std::min<int64_t>(tiles, 16));
+  // Pixels that don't stay in the cache for the next block are better used by
+  // several blocks at once, chunk by chunk.
+  int64_t pixelBytes = tilesPerTask * splitPixels * image.groups * matrixDepth *
+                       numParts * partSize;
+  blocksPerTask = 1;
+  if (numChunks > 1 && pixelBytes > b.getTarget().cacheBytes / 3)
+    blocksPerTask =
+        std::clamp<int64_t>(64 / tilesPerTask, 1, std::min<int64_t>(blocks, 8));
+}
+
+std::array<Value *, 2> SplitConvolutionEmitter::divide(Value *value,
+                                                       int64_t extent) {
+  if (extent == 1)
+    return {value, b.index(0)};
+  return {b.CreateUDiv(value, b.index(extent)),
+          b.CreateURem(value, b.index(extent))};
+}
+
+SplitConvolutionEmitter::Steps SplitConvolutionEmitter::getSteps(Value *chunk) {
+  auto [group, part] = divide(chunk, chunksPerRun);
+  Value *firstRun = b.addScaled(b.index(0), group, runsPerChunk);
+  Value *firstStep = b.addScaled(b.index(0), part, stepsPerChunk);
+  auto getEnd = [&](Value *first, int64_t size, int64_t limit) {
+    Value *end = b.CreateNSWAdd(first, b.index(size));
+    return limit % size ? b.minIndex(end, b.index(limit)) : end;
+  };
+  return {chunk, firstRun, getEnd(firstRun, runsPerChunk, numRuns), firstStep,
+          getEnd(firstStep, stepsPerChunk, image.groups)};
+}
+
+/// How far from a pixel, in elements, is the one under tap \p run.
+Value *SplitConvolutionEmitter::getRunShift(Value *run) {
+  std::vector<int64_t> shifts;
+  for (int64_t kh = 0; kh < shape.kernelH; ++kh)
+    for (int64_t kw = 0; kw < shape.kernelW; ++kw) {
+      int64_t y = kh * shape.dilationH, x = kw * shape.dilationW;
+      int64_t phase = y % shape.strideH * image.phasesW + x % shape.strideW;
+      shifts.push_back((phase * image.groups * image.getPixels() +
+                        y / shape.strideH * image.columns + x / shape.strideW) *
+                       matrixDepth);
+    }
+  return numRuns == 1 ? b.index(shifts[0]) : b.lookUp<int64_t>(shifts, run);
+}
+
+//===- Products ----------------------------------------------------------===//
 
 /// All registers have 16 rows of 64 bytes.
 void SplitConvolutionEmitter::configure() {
@@ -113,14 +214,49 @@ void SplitConvolutionEmitter::configure() {
   call(llvm::Intrinsic::x86_ldtilecfg, {global});
 }
 
-/// Step \p step of the packed weights against the elements at \p pixels.
-void SplitConvolutionEmitter::emitSteps(const Block &block, const Tile &tile,
-                                        Value *pixels, Value *step) {
-  int64_t stride = image.channels * partSize;
+/// The chunk's weights, as they lie in a register: 32 floats become a
+/// register's row in each part.
+void SplitConvolutionEmitter::splitWeights(const Block &block,
+                                           const Steps &steps) {
+  int64_t registers = block.getRegisters();
+  int64_t rowsPerStep = registers * matrixRows;
+  int64_t stepsPerRun = image.groups;
+  Value *first = b.addScaled(steps.firstStep, steps.firstRun, stepsPerRun);
+  Value *count = b.CreateNSWSub(steps.endStep, steps.firstStep);
+  if (runsPerChunk > 1)
+    count = b.CreateNSWMul(b.CreateNSWSub(steps.endRun, steps.firstRun),
+                           b.index(stepsPerRun));
+  Value *source =
+      b.getElement(block.weights, ElemKind::Float,
+                   b.addScaled(b.index(0), first, rowsPerStep * 32));
+  b.forLoop(b.index(0), count, 1, [&](Value *step) {
+    Value *from = b.getElement(source, ElemKind::Float,
+                               b.addScaled(b.index(0), step, rowsPerStep * 32));
+    Value *to = b.getElement(
+        splitBuffer, ElemKind::BFloat16,
+        b.addScaled(b.index(0), step, numParts * rowsPerStep * 32));
+    b.forUnrolled(rowsPerStep, 4, {}, [&](Value *row, llvm::ArrayRef<Value *>) {
+      Value *offset = b.addScaled(b.index(0), row, 32);
+      Value *even = b.getElement(from, ElemKind::Float, offset);
+      Value *odd = b.getElement(even, ElemKind::Float, matrixColumns);
+      Value *target = b.getElement(to, ElemKind::BFloat16, offset);
+      for (auto [part, pairs] : llvm::enumerate(
+               splitFloats(b, b.load(ElemKind::Float, even, matrixColumns),
+                           b.load(ElemKind::Float, odd, matrixColumns))))
+        b.CreateAlignedStore(pairs,
+                             b.getElement(target, ElemKind::BFloat16,
+                                          int64_t(part) * rowsPerStep * 32),
+                             llvm::Align(64));
+      return Values();
+    });
+  });
+}
+
+/// One step of the reduction: the elements at \p pixels by \p stepWeights.
+void SplitConvolutionEmitter::emitStep(const Block &block, const Tile &tile,
+                                       Value *pixels, Value *stepWeights) {
+  constexpr int64_t stride = matrixDepth * partSize;
   int64_t columns = block.getRegisters(), rows = tile.getRegisters();
-  Value *stepWeights = b.CreateInBoundsGEP(
-      b.getInt8Ty(), block.weights,
-      b.addScaled(b.index(0), step, getSplitStepSize(columns) * partSize));
   auto loadPixels = [&](int64_t part) {
     for (int64_t r = 0; r < rows; ++r)
       load(PixelRegister + r, pixels,
@@ -130,13 +266,6 @@ void SplitConvolutionEmitter::emitSteps(const Block &block, const Tile &tile,
     for (int64_t c = 0; c < columns; ++c)
       load(WeightRegister + c, stepWeights,
            (part * columns + c) * registerBytes, 64);
-  };
-  auto multiply = [&] {
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t c = 0; c < columns; ++c)
-        call(llvm::Intrinsic::x86_tdpbf16ps,
-             {b.getInt8(SumRegister + 2 * r + c), b.getInt8(PixelRegister + r),
-              b.getInt8(WeightRegister + c)});
   };
   // The pairs of parts in an order in which mostly one of the two changes.
   constexpr std::array<std::array<int64_t, 2>, 6> pairs = {
@@ -148,58 +277,55 @@ void SplitConvolutionEmitter::emitSteps(const Block &block, const Tile &tile,
     if (weightPart != loaded[1])
       loadWeights(weightPart);
     loaded = {pixelPart, weightPart};
-    multiply();
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t c = 0; c < columns; ++c)
+        call(llvm::Intrinsic::x86_tdpbf16ps,
+             {b.getInt8(SumRegister + 2 * r + c), b.getInt8(PixelRegister + r),
+              b.getInt8(WeightRegister + c)});
   }
-  // Where weights pass through the cache, each tile asks for a share of the
-  // next block's.
-  int64_t stepBytes = getSplitStepSize(columns) * partSize;
-  if (chunk != tiles ||
-      steps * stepBytes * blocks <= b.getTarget().cacheBytes / 2)
-    return;
-  int64_t lines = (stepBytes / 64 + tiles - 1) / tiles;
-  Value *next = b.addScaled(
-      b.addScaled(b.index(steps * stepBytes), tile.number, steps * lines * 64),
-      step, lines * 64);
-  for (int64_t i = 0; i < lines; ++i)
-    b.prefetch(b.CreateConstInBoundsGEP1_64(
-        b.getInt8Ty(), b.CreateGEP(b.getInt8Ty(), block.weights, next),
-        i * 64));
 }
 
-void SplitConvolutionEmitter::emitReduction(const Block &block,
-                                            const Tile &tile) {
-  int64_t rowSize = image.columns * image.channels;
+/// The products of a chunk, whose weights are in splitBuffer.
+void SplitConvolutionEmitter::emitProducts(const Block &block, const Tile &tile,
+                                           const Steps &steps) {
   Value *first =
-      b.addScaled(b.addScaled(b.index(0), tile.image, image.rows * rowSize),
-                  tile.pixel, image.channels);
-  int64_t stepsPerRun = reduction.getStepsPerRun();
-  auto emitRun = [&](Value *element, Value *run) {
-    b.forLoop(stepsPerRun, [&](Value *i) {
+      b.addScaled(b.addScaled(b.index(0), tile.image,
+                              image.rows * image.columns * matrixDepth),
+                  tile.pixel, matrixDepth);
+  int64_t stepSize =
+      numParts * block.getRegisters() * matrixDepth * matrixColumns;
+  b.forLoop(steps.firstRun, steps.endRun, 1, [&](Value *run) {
+    Value *start = b.CreateNSWAdd(first, getRunShift(run));
+    Value *before = b.addScaled(b.index(0), b.CreateNSWSub(run, steps.firstRun),
+                                image.groups);
+    b.forLoop(steps.firstStep, steps.endStep, 1, [&](Value *step) {
       Value *pixels = b.getElement(planes, ElemKind::BFloat16,
-                                   b.addScaled(element, i, matrixDepth));
-      emitSteps(block, tile, pixels, b.addScaled(i, run, stepsPerRun));
+                                   b.addScaled(start, step, image.getGroup()));
+      Value *number =
+          b.CreateNSWAdd(before, b.CreateNSWSub(step, steps.firstStep));
+      emitStep(block, tile, pixels,
+               b.getElement(splitBuffer, ElemKind::BFloat16,
+                            b.addScaled(b.index(0), number, stepSize)));
     });
-  };
-  if (image.phasesH == 1 && reduction.runsPerRow == 1) {
-    int64_t shift = shape.dilationH / shape.strideH * rowSize;
-    b.forLoop(shape.kernelH,
-              [&](Value *kh) { emitRun(b.addScaled(first, kh, shift), kh); });
-    return;
-  }
-  for (int64_t kh = 0; kh < shape.kernelH; ++kh)
-    for (int64_t run = 0; run < reduction.runsPerRow; ++run) {
-      int64_t y = kh * shape.dilationH, x = run * shape.dilationW;
-      int64_t phase = y % shape.strideH * image.phasesW + x % shape.strideW;
-      int64_t shift = phase * image.getSubImage() +
-                      y / shape.strideH * rowSize +
-                      x / shape.strideW * image.channels;
-      emitRun(b.CreateNSWAdd(first, b.index(shift)),
-              b.index(kh * reduction.runsPerRow + run));
-    }
+  });
 }
+
+/// Loads or stores the sums.
+void SplitConvolutionEmitter::moveSums(llvm::Intrinsic::ID id,
+                                       const Block &block, const Tile &tile) {
+  for (int64_t r = 0; r < tile.getRegisters(); ++r)
+    for (int64_t c = 0; c < block.getRegisters(); ++c)
+      call(id,
+           {b.getInt8(SumRegister + 2 * r + c),
+            b.getElement(tile.sums, ElemKind::Float,
+                         r * matrixRows * splitChannels + c * matrixColumns),
+            b.getInt64(splitChannels * 4)});
+}
+
+//===- Results -----------------------------------------------------------===//
 
 /// Takes row \p row of the stored sums through the epilogue.
-void SplitConvolutionEmitter::emitPixelAt(const Block &block,
+void SplitConvolutionEmitter::emitPixelAt(const Block &block, const Tile &tile,
                                           llvm::ArrayRef<Value *> index,
                                           Value *row) {
   for (int64_t c = 0; c < block.channels; c += matrixColumns) {
@@ -208,7 +334,7 @@ void SplitConvolutionEmitter::emitPixelAt(const Block &block,
     Value *channel = b.CreateNSWAdd(block.channel, b.index(c));
     Value *sum = b.load(
         ElemKind::Float,
-        b.getElement(sums, ElemKind::Float,
+        b.getElement(tile.sums, ElemKind::Float,
                      b.CreateNSWAdd(b.addScaled(b.index(0), row, splitChannels),
                                     b.index(c))),
         lanes);
@@ -226,118 +352,142 @@ void SplitConvolutionEmitter::emitPixel(const Block &block, const Tile &tile,
   Value *zero = b.index(0);
   Value *pixel = b.CreateNSWAdd(tile.pixel, row);
   if (isResultFlat)
-    return emitPixelAt(block, {zero, zero, pixel}, row);
-  Value *columns = b.index(image.columns);
-  Value *x = b.CreateURem(pixel, columns), *y = b.CreateUDiv(pixel, columns);
+    return emitPixelAt(block, tile, {zero, zero, pixel}, row);
+  auto [y, x] = divide(pixel, image.columns);
   if (isFlat) {
-    Value *rows = b.index(image.rows);
-    return emitPixelAt(block, {b.CreateUDiv(y, rows), b.CreateURem(y, rows), x},
-                       row);
+    auto [batch, inImage] = divide(y, image.rows);
+    return emitPixelAt(block, tile, {batch, inImage, x}, row);
   }
   if (image.columns == shape.outWidth)
-    return emitPixelAt(block, {tile.image, y, x}, row);
-  b.ifThen(b.CreateICmpULT(x, b.index(shape.outWidth)),
-           [&] { emitPixelAt(block, {tile.image, y, x}, row); });
+    return emitPixelAt(block, tile, {tile.image, y, x}, row);
+  b.ifThen(b.CreateICmpULT(x, b.index(shape.outWidth)), [&, x = x, y = y] {
+    emitPixelAt(block, tile, {tile.image, y, x}, row);
+  });
 }
 
-void SplitConvolutionEmitter::emitTile(const Block &block, const Tile &tile) {
-  int64_t rows = tile.getRegisters(), columns = block.getRegisters();
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t c = 0; c < columns; ++c)
-      call(llvm::Intrinsic::x86_tilezero, {b.getInt8(SumRegister + 2 * r + c)});
-  emitReduction(block, tile);
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t c = 0; c < columns; ++c)
-      call(llvm::Intrinsic::x86_tilestored64,
-           {b.getInt8(SumRegister + 2 * r + c),
-            b.getElement(sums, ElemKind::Float,
-                         r * matrixRows * splitChannels + c * matrixColumns),
-            b.getInt64(splitChannels * 4)});
-  b.forUnrolled(tile.pixels, isResultFlat ? 4 : 1, {},
-                [&](Value *row, llvm::ArrayRef<Value *>) {
-                  emitPixel(block, tile, row);
-                  return Values();
-                });
+void SplitConvolutionEmitter::emitTile(const Block &block, const Tile &tile,
+                                       const Steps &steps) {
+  auto clear = [&] {
+    for (int64_t r = 0; r < tile.getRegisters(); ++r)
+      for (int64_t c = 0; c < block.getRegisters(); ++c)
+        call(llvm::Intrinsic::x86_tilezero,
+             {b.getInt8(SumRegister + 2 * r + c)});
+  };
+  auto finish = [&] {
+    b.forUnrolled(tile.pixels, isResultFlat ? 4 : 1, {},
+                  [&](Value *row, llvm::ArrayRef<Value *>) {
+                    emitPixel(block, tile, row);
+                    return Values();
+                  });
+  };
+  if (numChunks == 1) {
+    clear();
+  } else {
+    Value *isFirst = b.CreateICmpEQ(steps.number, b.index(0));
+    b.ifThen(isFirst, clear);
+    b.ifThen(b.CreateNot(isFirst),
+             [&] { moveSums(llvm::Intrinsic::x86_tileloadd64, block, tile); });
+  }
+  emitProducts(block, tile, steps);
+  moveSums(llvm::Intrinsic::x86_tilestored64, block, tile);
+  if (numChunks == 1)
+    return finish();
+  b.ifThen(b.CreateICmpEQ(steps.number, b.index(numChunks - 1)), finish);
 }
 
-/// Tiles \p low ... \p high - 1 of an image.
-void SplitConvolutionEmitter::emitBlock(const Block &block, Value *image,
-                                        Value *low, Value *high) {
+//===- Loops -------------------------------------------------------------===//
+
+void SplitConvolutionEmitter::emitBlock(const Block &block,
+                                        const TileRange &range,
+                                        const Steps &steps) {
+  splitWeights(block, steps);
+  auto getSums = [&](Value *number) -> Value * {
+    if (numChunks == 1)
+      return sumBuffer;
+    Value *inTask = b.addScaled(b.CreateNSWSub(number, range.low),
+                                block.inGroup, tilesPerTask);
+    return b.getElement(
+        sumBuffer, ElemKind::Float,
+        b.addScaled(b.index(0), inTask, splitPixels * splitChannels));
+  };
   int64_t whole = pixelsPerImage / splitPixels;
   int64_t left = pixelsPerImage % splitPixels;
-  b.forLoop(low, b.minIndex(high, b.index(whole)), 1, [&](Value *number) {
-    emitTile(block, {image, b.addScaled(b.index(0), number, splitPixels),
-                     number, splitPixels});
-  });
+  b.forLoop(
+      range.low, b.minIndex(range.high, b.index(whole)), 1, [&](Value *number) {
+        Value *pixel = b.addScaled(b.index(0), number, splitPixels);
+        emitTile(block, {range.image, pixel, getSums(number), splitPixels},
+                 steps);
+      });
   if (!left)
     return;
   auto emitLast = [&] {
     emitTile(block,
-             {image, b.index(whole * splitPixels), b.index(whole), left});
+             {range.image, b.index(whole * splitPixels),
+              getSums(b.index(whole)), left},
+             steps);
   };
-  if (chunk == tiles)
+  if (tilesPerTask == tiles)
     return emitLast();
-  b.ifThen(b.CreateICmpEQ(high, b.index(tiles)), emitLast);
+  b.ifThen(b.CreateICmpEQ(range.high, b.index(tiles)), emitLast);
 }
 
-/// Task: (image * chunks + chunk) * blocks + block.
+/// Task: (image * tile ranges + tile range) * block groups + block group.
 void SplitConvolutionEmitter::emitTask(Value *task) {
-  auto split = [&](Value *value, int64_t extent) -> std::array<Value *, 2> {
-    if (extent == 1)
-      return {value, b.index(0)};
-    return {b.CreateUDiv(value, b.index(extent)),
-            b.CreateURem(value, b.index(extent))};
-  };
-  int64_t chunks = (tiles + chunk - 1) / chunk;
-  auto [outer, number] = split(task, blocks);
-  auto [imageNumber, chunkNumber] = split(outer, chunks);
+  int64_t ranges = (tiles + tilesPerTask - 1) / tilesPerTask;
+  int64_t groups = (blocks + blocksPerTask - 1) / blocksPerTask;
+  auto [outer, group] = divide(task, groups);
+  auto [imageNumber, rangeNumber] = divide(outer, ranges);
+  if (groups == 1)
+    group = b.index(0);
   if (images == 1)
     imageNumber = b.index(0);
-  Value *low = b.addScaled(b.index(0), chunkNumber, chunk);
-  Value *high = b.minIndex(b.CreateNSWAdd(low, b.index(chunk)), b.index(tiles));
-  int64_t blockBytes = steps * getSplitStepSize(2) * partSize;
-  Block block = {
-      b.addScaled(b.index(0), number, splitChannels),
-      b.CreateInBoundsGEP(b.getInt8Ty(), weights,
-                          b.addScaled(b.index(0), number, blockBytes)),
-      splitChannels};
+  if (ranges == 1)
+    rangeNumber = b.index(0);
+  Value *low = b.addScaled(b.index(0), rangeNumber, tilesPerTask);
+  TileRange range = {
+      imageNumber, low,
+      b.minIndex(b.CreateNSWAdd(low, b.index(tilesPerTask)), b.index(tiles))};
+  Value *firstBlock = b.addScaled(b.index(0), group, blocksPerTask);
+  Value *endBlock = b.minIndex(
+      b.CreateNSWAdd(firstBlock, b.index(blocksPerTask)), b.index(blocks));
   int64_t whole = shape.outChannels / splitChannels;
   int64_t left = shape.outChannels % splitChannels;
-  if (!left)
-    return emitBlock(block, imageNumber, low, high);
-  Block last = block;
-  last.channels = left;
-  if (whole == 0)
-    return emitBlock(last, imageNumber, low, high);
-  Value *isWhole = b.CreateICmpULT(number, b.index(whole));
-  b.ifThen(isWhole, [&] { emitBlock(block, imageNumber, low, high); });
-  b.ifThen(b.CreateNot(isWhole),
-           [&] { emitBlock(last, imageNumber, low, high); });
+  int64_t blockSize = getSplitSteps(shape) * getSplitStepSize(2);
+  b.forLoop(numChunks, [&](Value *chunk) {
+    Steps steps = getSteps(chunk);
+    auto emitAt = [&](Value *number, int64_t channels) {
+      emitBlock({b.addScaled(b.index(0), number, splitChannels),
+                 b.getElement(weights, ElemKind::Float,
+                              b.addScaled(b.index(0), number, blockSize)),
+                 b.CreateNSWSub(number, firstBlock), channels},
+                range, steps);
+    };
+    b.forLoop(firstBlock, b.minIndex(endBlock, b.index(whole)), 1,
+              [&](Value *number) { emitAt(number, splitChannels); });
+    if (!left)
+      return;
+    b.ifThen(b.CreateICmpEQ(endBlock, b.index(blocks)),
+             [&] { emitAt(b.index(whole), left); });
+  });
 }
 
 void SplitConvolutionEmitter::emit() {
-  isFlat = shape.kernelH == 1 && shape.kernelW == 1;
-  images = isFlat ? 1 : image.batch;
-  pixelsPerImage = isFlat
-                       ? image.batch * image.rows * image.columns
-                       : (shape.outHeight - 1) * image.columns + shape.outWidth;
+  plan();
   if (isFlat) {
     std::vector<StridedOperand *> operands = {&result};
     for (StridedOperand &operand : epilogue.fused)
       operands.push_back(&operand);
     isResultFlat = joinRows(shape, operands);
   }
-  tiles = (pixelsPerImage + splitPixels - 1) / splitPixels;
-  blocks = (shape.outChannels + splitChannels - 1) / splitChannels;
-  chunk = chooseChunk(shape, ElemKind::Float, tiles, blocks, b.getTarget());
-
-  auto *buffer = b.CreateAlloca(
-      llvm::ArrayType::get(b.getFloatTy(), splitPixels * splitChannels));
-  buffer->setAlignment(llvm::Align(64));
-  sums = buffer;
+  int64_t chunkSteps = runsPerChunk * stepsPerChunk;
+  splitBuffer =
+      allocate(chunkSteps * numParts * getSplitStepSize(2) * partSize);
+  int64_t sums = numChunks == 1 ? 1 : tilesPerTask * blocksPerTask;
+  sumBuffer = allocate(sums * splitPixels * splitChannels * 4);
   configure();
-  int64_t chunks = (tiles + chunk - 1) / chunk;
-  b.forTasks(images * chunks * blocks, getNumOperations(shape),
+  int64_t ranges = (tiles + tilesPerTask - 1) / tilesPerTask;
+  int64_t groups = (blocks + blocksPerTask - 1) / blocksPerTask;
+  b.forTasks(images * ranges * groups, getNumOperations(shape),
              [&](Value *task) { emitTask(task); });
   call(llvm::Intrinsic::x86_tilerelease, {});
 }

@@ -29,58 +29,54 @@ constexpr int64_t matrixRows = 16, matrixColumns = 16, matrixDepth = 32;
 constexpr int64_t splitPixels = 2 * matrixRows;
 constexpr int64_t splitChannels = 2 * matrixColumns;
 
-/// Where the split image of a convolution's input lies: [part]
-/// [sub-image][batch][row][column][channel], and behind it space that tiles may
-/// read and ignore.
+/// Where the split image of a convolution's input lies: [part][sub-image][group
+/// of matrixDepth channels][batch][row][column][channel of the group], and
+/// behind it space that tiles may read and ignore. A tile's pixels lie side by
+/// side. The last group is filled up with zeros. In a group, channels i and i +
+/// matrixDepth / 2 are neighbours, so that two vectors of floats become one of
+/// pairs without a permutation.
 struct SplitImage {
   int64_t phasesH, phasesW;
-  int64_t batch, rows, columns, channels;
+  int64_t batch, rows, columns, groups;
 
   static SplitImage forInput(const ConvolutionShape &shape);
 
-  int64_t getSubImage() const { return batch * rows * columns * channels; }
-  int64_t getPart() const { return phasesH * phasesW * getSubImage(); }
-  int64_t getSlack() const { return splitPixels * channels + 2 * matrixDepth; }
+  int64_t getPixels() const { return batch * rows * columns; }
+  /// Elements of one group of one sub-image.
+  int64_t getGroup() const { return getPixels() * matrixDepth; }
+  int64_t getPart() const { return phasesH * phasesW * groups * getGroup(); }
   /// Elements of the buffer.
-  int64_t getSize() const { return numParts * getPart() + getSlack(); }
+  int64_t getSize() const {
+    return numParts * getPart() + splitPixels * matrixDepth;
+  }
   bool operator==(const SplitImage &other) const = default;
 };
 
-/// How the reduction of a convolution over a split image is cut into steps of
-/// matrixDepth elements.
-struct SplitReduction {
-  /// Elements side by side in the image and in a row of the kernel, and how
-  /// many such runs a row of the kernel has.
-  int64_t runLength, runsPerRow;
+/// The reduction of a convolution over a split image: for each tap of the
+/// kernel a step for each group of channels.
+inline int64_t getSplitSteps(const ConvolutionShape &shape) {
+  return shape.kernelH * shape.kernelW * SplitImage::forInput(shape).groups;
+}
 
-  static SplitReduction forShape(const ConvolutionShape &shape);
-
-  int64_t getStepsPerRun() const {
-    return (runLength + matrixDepth - 1) / matrixDepth;
-  }
-  int64_t getSteps(const ConvolutionShape &shape) const {
-    return shape.kernelH * runsPerRow * getStepsPerRun();
-  }
-};
-
-/// Bfloat16 elements of a step's weights for \p registers registers.
+/// Elements of a step's weights for \p registers registers.
 inline int64_t getSplitStepSize(int64_t registers) {
-  return numParts * registers * matrixDepth * matrixColumns;
+  return registers * matrixDepth * matrixColumns;
 }
 
 /// Elements of the packed weights: blocks of splitChannels output channels, and
 /// if at most half of a block is left at the end, half a block.
 int64_t getSplitWeightSize(const ConvolutionShape &shape);
 
-/// Part 0 of element (kh, kw, c, n) of the filter in the packed weights. The
-/// other parts follow at distances of \p *partDistance elements.
+/// Where element (kh, kw, c, n) of the filter is in the packed weights, which
+/// are floats: [block][step][register][row][column], rows in the order of the
+/// image's channels.
 int64_t getSplitWeightIndex(const ConvolutionShape &shape, int64_t kh,
-                            int64_t kw, int64_t c, int64_t n,
-                            int64_t *partDistance);
+                            int64_t kw, int64_t c, int64_t n);
 
-/// The parts of floats, as the bits of bfloat16 numbers.
-std::array<llvm::Value *, numParts> splitFloats(KernelBuilder &b,
-                                                llvm::Value *value);
+/// The parts of the floats \p even and \p odd: vectors of pairs of bfloat16
+/// numbers.
+std::array<llvm::Value *, numParts>
+splitFloats(KernelBuilder &b, llvm::Value *even, llvm::Value *odd);
 
 /// Whether \p shape is faster this way than with vectors of floats.
 bool isSplitFaster(const ConvolutionShape &shape,
