@@ -18,12 +18,14 @@ Type::Type(ElemKind kind, DimsRef shape, QuantParams params)
          "one scale and one offset per index of the axis");
 }
 
-int64_t Type::getNumElements() const {
+int64_t glowish::countElements(DimsRef shape) {
   int64_t count = 1;
   for (int64_t dim : shape)
     count *= dim;
   return count;
 }
+
+int64_t Type::getNumElements() const { return countElements(shape); }
 
 Type Type::withShape(DimsRef newShape) const {
   Type result = *this;

@@ -10,11 +10,12 @@ static Tensor makeRegion(uint64_t size) {
 }
 
 llvm::Expected<std::unique_ptr<Session>>
-Session::create(Compilation &compilation) {
+Session::create(Compilation &compilation, InstrClock *clock) {
   std::unique_ptr<Session> session(new Session(compilation));
   const IRFunction &ir = compilation.getIR();
   const MemoryPlan &plan = compilation.getPlan();
-  GLOWISH_TRY(session->executable, compilation.getBackend().compile(ir, plan));
+  GLOWISH_TRY(session->executable,
+              compilation.getBackend().compile(ir, plan, clock));
   session->constants = makeConstantRegion(ir, plan);
   session->mutables = makeRegion(plan.mutableSize);
   session->activations = makeRegion(plan.activationSize);

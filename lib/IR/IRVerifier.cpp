@@ -1,5 +1,6 @@
 //===- IRVerifier.cpp - Invariants of the IR ------------------------------===//
 
+#include "InstrTypes.h"
 #include "glowish/IR/Instrs.h"
 #include "glowish/IR/Region.h"
 #include "glowish/Support/Error.h"
@@ -73,23 +74,15 @@ static llvm::Error verifyAliases(const Instruction &instr, unsigned out) {
 static llvm::Error verifyTypes(const Instruction &instr) {
   const OpInfo &info = instr.getInfo();
   llvm::SmallVector<bool, 4> present;
-  llvm::SmallVector<const Type *, 4> inputs, outputs;
-  for (unsigned i = 0; i < instr.getNumOperands(); ++i) {
-    const Buffer *buffer = instr.getOperand(i);
+  for (const Buffer *buffer : instr.getOperands())
     present.push_back(buffer);
-    OperandRole role = instr.getOperandInfo(i).role;
-    if (role == OperandRole::Out)
-      outputs.push_back(buffer ? &buffer->getType() : nullptr);
-    else if (role != OperandRole::Scratch)
-      inputs.push_back(buffer ? &buffer->getType() : nullptr);
-  }
   GLOWISH_CHECK(checkStructure(info, present, instr.getAttrs()));
-  GLOWISH_TRY(TypeList types,
-              info.inferTypes(OpView(info, inputs, outputs, instr.getAttrs())));
+  InstrTypes operands(instr);
+  GLOWISH_TRY(TypeList types, info.inferTypes(operands.getView()));
   for (unsigned i = 0; i < types.size(); ++i)
-    if (types[i] != *outputs[i])
+    if (types[i] != *operands.outputs[i])
       return makeError("result is {0}; the operands make it {1}",
-                       outputs[i]->str(), types[i].str());
+                       operands.outputs[i]->str(), types[i].str());
   return llvm::Error::success();
 }
 

@@ -64,6 +64,7 @@ static OpRecord readOp(const Record *record) {
   op.description = unindent(record->getValueAsString("Description"));
   op.source = record->getValueAsString("Source");
   op.typeRule = record->getValueAsString("TypeRule");
+  op.multiplyAdds = record->getValueAsString("MultiplyAdds");
   for (const Record *operand : record->getValueAsListOfDefs("Operands"))
     op.operands.push_back(readOperand(operand));
   for (const Record *attr : record->getValueAsListOfDefs("Attributes"))

@@ -28,7 +28,7 @@ struct AttrRecord {
 struct OpRecord {
   /// "Convolution" for the instruction record ConvolutionInstr too.
   std::string name;
-  std::string summary, description, source, typeRule;
+  std::string summary, description, source, typeRule, multiplyAdds;
   std::vector<OperandRecord> operands;
   std::vector<AttrRecord> attrs;
   std::vector<std::string> results;

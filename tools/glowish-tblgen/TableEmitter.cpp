@@ -66,6 +66,9 @@ static void emitEntry(raw_ostream &os, const OpRecord &op) {
     os << "ScalarOp::" << op.name;
   else
     os << "std::nullopt";
+  if (!op.multiplyAdds.empty())
+    os << ", +[](const OpView &view) -> int64_t { " << op.name
+       << "View op(view); return " << op.multiplyAdds << "; }";
   os << "},\n";
 }
 

@@ -4,7 +4,8 @@
 #include "TensorFile.h"
 #include "common/CommonOptions.h"
 #include "common/Tool.h"
-#include "glowish/Driver/Session.h"
+#include "glowish/Backends/CPU/PeakRate.h"
+#include "glowish/Driver/Profile.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
 #include "glowish/Support/Random.h"
@@ -46,12 +47,22 @@ static cl::opt<double> absoluteTolerance("atol",
                             cl::desc("Absolute tolerance (default 1e-5)"),
                             cl::init(1e-5), cl::cat(runCategory));
 static cl::opt<unsigned> iterations("iterations",
-                                    cl::desc("Run N times and print times"),
+                                    cl::desc("Run N times and print times "
+                                             "(default with -profile: 20)"),
                                     cl::value_desc("N"), cl::init(0),
                                     cl::cat(runCategory));
 static cl::opt<unsigned> warmup("warmup", cl::desc("Runs before the timed ones"),
                                 cl::value_desc("N"), cl::init(1),
                                 cl::cat(runCategory));
+static cl::opt<bool>
+    profiling("profile",
+              cl::desc("Print time, GFLOP/s, share of the FMA peak and bytes "
+                       "of each instruction, the slowest first"),
+              cl::cat(runCategory));
+static cl::opt<std::string>
+    traceFile("profile-trace",
+              cl::desc("Write the profile in Chrome's trace event format"),
+              cl::value_desc("file"), cl::cat(runCategory));
 
 namespace {
 /// A placeholder's name and a file.
@@ -198,6 +209,26 @@ static llvm::Error timeRuns(Session &session) {
   return llvm::Error::success();
 }
 
+static bool isProfiling() { return profiling || !traceFile.empty(); }
+
+static llvm::Error profileRuns(Compilation &compilation, Session &session,
+                               InstrClock &clock) {
+  GLOWISH_TRY(std::unique_ptr<CPUBackend> cpu,
+              CPUBackend::create(getTargetOptions()));
+  GLOWISH_TRY(double peakRate, measurePeakRate(*cpu));
+  for (unsigned i = 0; i < warmup; ++i)
+    GLOWISH_CHECK(session.run());
+  peakRate *= cpu->getTarget().numThreads;
+  unsigned numRuns = iterations.getNumOccurrences() ? iterations : 20;
+  GLOWISH_TRY(Profile profile, measureProfile(session, compilation.getIR(),
+                                              clock, numRuns, peakRate));
+  if (profiling)
+    printProfile(llvm::outs(), profile);
+  if (!traceFile.empty())
+    GLOWISH_CHECK(writeProfileTrace(profile, traceFile));
+  return llvm::Error::success();
+}
+
 static void printMemory(const MemoryPlan &plan) {
   llvm::outs() << llvm::formatv(
       "memory: constants {0} bytes, placeholders {1}, activations {2} "
@@ -214,6 +245,7 @@ static llvm::Expected<int> runModel() {
   GLOWISH_TRY(CompilationOptions options, getCompilationOptions(timer));
   GLOWISH_TRY(std::unique_ptr<Backend> backend, createBackend());
   Compilation compilation(*backend, options);
+  InstrClock clock;
   std::unique_ptr<Session> session;
   {
     Progress progress;
@@ -226,7 +258,8 @@ static llvm::Expected<int> runModel() {
       return ExitCode::success;
     }
     timer.begin("codegen");
-    GLOWISH_TRY(session, Session::create(compilation));
+    GLOWISH_TRY(session,
+                Session::create(compilation, isProfiling() ? &clock : nullptr));
     GLOWISH_CHECK(fillInputs(*session));
     progress.show("running");
     timer.begin("run");
@@ -235,7 +268,10 @@ static llvm::Expected<int> runModel() {
   timer.end();
   GLOWISH_CHECK(writeOutputs(*session));
   GLOWISH_TRY(int code, checkOutputs(*session));
-  if (iterations) {
+  if (isProfiling()) {
+    printMemory(compilation.getPlan());
+    GLOWISH_CHECK(profileRuns(compilation, *session, clock));
+  } else if (iterations) {
     printMemory(compilation.getPlan());
     GLOWISH_CHECK(timeRuns(*session));
   }

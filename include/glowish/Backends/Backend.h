@@ -3,6 +3,7 @@
 #ifndef GLOWISH_BACKENDS_BACKEND_H
 #define GLOWISH_BACKENDS_BACKEND_H
 
+#include "glowish/Backends/InstrClock.h"
 #include "glowish/IR/IR.h"
 #include "glowish/IR/MemoryPlan.h"
 #include "glowish/Optimizer/Passes.h"
@@ -36,9 +37,11 @@ public:
   virtual llvm::Error prepare(IRFunction &function) { return llvm::Error::success(); }
 
   /// Makes \p function runnable in this process. It and \p plan outlive the
-  /// result.
+  /// result. With \p clock, which outlives it too, every run marks the time
+  /// between instructions; such a program runs once at a time.
   virtual llvm::Expected<std::unique_ptr<Executable>>
-  compile(const IRFunction &function, const MemoryPlan &plan) = 0;
+  compile(const IRFunction &function, const MemoryPlan &plan,
+          InstrClock *clock = nullptr) = 0;
 };
 
 } // namespace glowish

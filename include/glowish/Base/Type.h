@@ -22,6 +22,9 @@ namespace glowish {
 using Dims = llvm::SmallVector<int64_t, 4>;
 using DimsRef = llvm::ArrayRef<int64_t>;
 
+/// The product of the extents: 1 for a scalar, 0 when an extent is 0.
+int64_t countElements(DimsRef shape);
+
 /// How the integers of a quantized tensor map to real values:
 /// real = (q - offset) * scale. One pair for the tensor, or one per index of
 /// dimension `axis`.

@@ -10,9 +10,10 @@ namespace glowish {
 /// A compiled program and its memory: set inputs, run, read outputs.
 class Session {
 public:
-  /// \p compilation is complete and outlives the session.
+  /// \p compilation is complete and outlives the session, as does \p clock,
+  /// which is for Backend::compile.
   static llvm::Expected<std::unique_ptr<Session>>
-  create(Compilation &compilation);
+  create(Compilation &compilation, InstrClock *clock = nullptr);
 
   /// Placeholders in the model's order.
   llvm::ArrayRef<const Buffer *> getPlaceholders() const {

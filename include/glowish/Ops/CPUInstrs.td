@@ -24,6 +24,8 @@ def CPUConvolution : Instr<"Convolution with packed weights"> {
                     Attr<Ints, "tile", "[pixels, vectors] kept in registers">,
                     Attr<Bool, "blocked", "the filter is packed in blocks">,
                     EpilogueAttr];
+  let MultiplyAdds = [{countElements(op.getKernels()) *
+                       op.getInput().getShape().back() / op.getGroup()}];
 }
 
 let Strided = ["input"] in
@@ -55,4 +57,5 @@ def CPUSplitConvolution : Instr<"Convolution on bfloat16 matrix units"> {
                     Attr<Ints, "pads", "[top, left, bottom, right]">,
                     Attr<Ints, "dilations", "[vertical, horizontal]">,
                     EpilogueAttr];
+  let MultiplyAdds = "countElements(op.getKernels()) * op.getInSize()[2]";
 }

@@ -33,6 +33,7 @@ def Convolution : Node<"2-D convolution of NHWC images"> {
                     Attr<Int, "group", "number of groups of channels">,
                     EpilogueAttr];
   let Source = "ONNX Conv-11";
+  let MultiplyAdds = "countElements(op.getFilter().getShape().drop_front())";
 }
 def MatMul : Node<"Matrix product, batched by leading dimensions"> {
   let Description = [{
@@ -42,6 +43,7 @@ def MatMul : Node<"Matrix product, batched by leading dimensions"> {
   let Operands = [Operand<"lhs">, Operand<"rhs">] # FusedOperands;
   let Attributes = [EpilogueAttr];
   let Source = "ONNX MatMul-13";
+  let MultiplyAdds = "op.getLhs().getShape().back()";
 }
 def Gemm : Node<"alpha * A * B + beta * C"> {
   let Description = [{

@@ -82,6 +82,10 @@ class Op<string summary> {
   list<Attr> Attributes = [];
   /// The function that infers and checks types; NAME is the record's name.
   string TypeRule = "infer" # NAME;
+  /// Multiply-adds for one element of the (first) result, where profiles are to
+  /// count them: a C++ expression over `op`, the typed view of operands and
+  /// attributes that the type rule gets.
+  string MultiplyAdds = "";
 }
 
 class Node<string summary> : Op<summary> {
@@ -143,4 +147,5 @@ class InstrFor<Node node> : Instr<node.Summary> {
   let Operands = !listconcat(
       !foreach(result, node.Results, OutOperand<result>), node.Operands);
   let TypeRule = node.TypeRule;
+  let MultiplyAdds = node.MultiplyAdds;
 }

@@ -72,6 +72,9 @@ struct OpInfo {
   llvm::Expected<TypeList> (*inferTypes)(const OpView &op);
   /// The element-wise operator that a node is.
   std::optional<ScalarOp> scalarOp;
+  /// Multiply-adds for one element of the first result; null where none are
+  /// counted.
+  int64_t (*countMultiplyAdds)(const OpView &op) = nullptr;
 
   bool isVariadic() const {
     return !operands.empty() && operands.back().isVariadic;

@@ -160,11 +160,12 @@ llvm::Error CPUBackend::prepare(IRFunction &function) {
 
 llvm::Expected<std::unique_ptr<llvm::Module>>
 CPUBackend::emitModule(llvm::LLVMContext &context, const IRFunction &function,
-                       const MemoryPlan &plan, llvm::StringRef entryName) {
+                       const MemoryPlan &plan, llvm::StringRef entryName,
+                       bool isTimed) {
   auto module = std::make_unique<llvm::Module>(entryName, context);
   module->setTargetTriple(machine->getTargetTriple().str());
   module->setDataLayout(machine->createDataLayout());
-  ModuleEmitter(*module, target).emit(function, plan, entryName);
+  ModuleEmitter(*module, target).emit(function, plan, entryName, isTimed);
   std::string message;
   llvm::raw_string_ostream os(message);
   if (llvm::verifyModule(*module, &os))
@@ -209,11 +210,13 @@ CPUBackend::emitObject(llvm::Module &module) {
 }
 
 llvm::Expected<std::unique_ptr<Executable>>
-CPUBackend::compile(const IRFunction &function, const MemoryPlan &plan) {
+CPUBackend::compile(const IRFunction &function, const MemoryPlan &plan,
+                    InstrClock *clock) {
   llvm::LLVMContext context;
   GLOWISH_TRY(std::unique_ptr<llvm::Module> module,
-              emitModule(context, function, plan, jitEntryName));
+              emitModule(context, function, plan, jitEntryName,
+                         /*isTimed=*/clock != nullptr));
   GLOWISH_TRY(auto object, emitObject(*module));
   glowish_set_num_threads(int(target.numThreads));
-  return loadObject(object);
+  return loadObject(object, clock);
 }

@@ -7,41 +7,58 @@
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 
 using namespace glowish;
+using llvm::orc::ExecutorAddr;
 
 namespace {
 
-class JITProgram final : public Executable {
+/// A loaded object. Args: the type of the clock, where the program is timed.
+template <typename... Args> class JITProgram final : public Executable {
 public:
-  using Entry = int (*)(const uint8_t *, uint8_t *, uint8_t *);
-  JITProgram(std::unique_ptr<llvm::orc::LLJIT> jit, Entry entry)
-      : jit(std::move(jit)), entry(entry) {}
+  JITProgram(std::unique_ptr<llvm::orc::LLJIT> jit, ExecutorAddr entry,
+             Args... args)
+      : jit(std::move(jit)), entry(entry.toPtr<Entry>()), args(args...) {}
 
   llvm::Error run(const uint8_t *constants, uint8_t *mutables,
                   uint8_t *activations) const override {
-    int status = entry(constants, mutables, activations);
+    int status = std::apply(
+        entry,
+        std::tuple_cat(std::tuple(constants, mutables, activations), args));
     if (status != int(EntryStatus::Success))
       return makeError("the compiled program returned status {0}", status);
     return llvm::Error::success();
   }
 
 private:
+  using Entry = int (*)(const uint8_t *, uint8_t *, uint8_t *, Args...);
   std::unique_ptr<llvm::orc::LLJIT> jit;
   Entry entry;
+  std::tuple<Args...> args;
 };
 
 } // namespace
 
+static void markTime(InstrClock *clock) { clock->mark(); }
+
+/// Gives objects the functions of this process that they call.
+static llvm::Error defineFunctions(llvm::orc::LLJIT &jit) {
+  auto flags = llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable;
+  return jit.getMainJITDylib().define(llvm::orc::absoluteSymbols(
+      {{jit.mangleAndIntern(parallelForName),
+        {ExecutorAddr::fromPtr(&glowish_parallel_for), flags}},
+       {jit.mangleAndIntern(jitMarkName),
+        {ExecutorAddr::fromPtr(&markTime), flags}}}));
+}
+
 llvm::Expected<std::unique_ptr<Executable>>
-glowish::loadObject(llvm::ArrayRef<char> object) {
+glowish::loadObject(llvm::ArrayRef<char> object, InstrClock *clock) {
   GLOWISH_TRY(std::unique_ptr<llvm::orc::LLJIT> jit,
               llvm::orc::LLJITBuilder().create());
+  GLOWISH_CHECK(defineFunctions(*jit));
   GLOWISH_CHECK(jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(
       llvm::StringRef(object.data(), object.size()), "glowish")));
-  GLOWISH_CHECK(jit->getMainJITDylib().define(llvm::orc::absoluteSymbols(
-      {{jit->mangleAndIntern(parallelForName),
-        {llvm::orc::ExecutorAddr::fromPtr(&glowish_parallel_for),
-         llvm::JITSymbolFlags::Exported}}})));
-  GLOWISH_TRY(llvm::orc::ExecutorAddr address, jit->lookup(jitEntryName));
-  auto entry = address.toPtr<JITProgram::Entry>();
-  return std::make_unique<JITProgram>(std::move(jit), entry);
+  GLOWISH_TRY(ExecutorAddr entry, jit->lookup(jitEntryName));
+  if (clock)
+    return std::make_unique<JITProgram<InstrClock *>>(std::move(jit), entry,
+                                                      clock);
+  return std::make_unique<JITProgram<>>(std::move(jit), entry);
 }

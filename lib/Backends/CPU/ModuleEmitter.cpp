@@ -2,6 +2,7 @@
 
 #include "ModuleEmitter.h"
 #include "InstrEmitter.h"
+#include "JIT.h"
 #include "glowish/Ops/TextForm.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/IRBuilder.h"
@@ -147,11 +148,11 @@ ModuleEmitter::getKernel(const Instruction &instr) {
   return kernel;
 }
 
-llvm::Function *ModuleEmitter::createEntry(llvm::StringRef name) {
+llvm::Function *ModuleEmitter::createEntry(llvm::StringRef name, bool isTimed) {
   llvm::LLVMContext &context = module.getContext();
-  llvm::Type *pointer = llvm::PointerType::getUnqual(context);
-  auto *type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context),
-                                       {pointer, pointer, pointer},
+  std::vector<llvm::Type *> params(isTimed ? 4 : 3,
+                                   llvm::PointerType::getUnqual(context));
+  auto *type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context), params,
                                        /*isVarArg=*/false);
   auto *entry = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage,
                                        name, module);
@@ -214,8 +215,8 @@ static void requestMatrixRegisters(llvm::Function *entry) {
 }
 
 void ModuleEmitter::emit(const IRFunction &function, const MemoryPlan &plan,
-                         llvm::StringRef entryName) {
-  llvm::Function *entry = createEntry(entryName);
+                         llvm::StringRef entryName, bool isTimed) {
+  llvm::Function *entry = createEntry(entryName, isTimed);
   emitChecks(entry, plan);
   if (llvm::any_of(function.getInstrs(), [](const Instruction &instr) {
         return llvm::isa<CPUSplitConvolutionInstr>(instr);
@@ -240,6 +241,14 @@ void ModuleEmitter::emit(const IRFunction &function, const MemoryPlan &plan,
   if (hasThreads())
     pointerArray = builder.CreateAlloca(
         llvm::ArrayType::get(builder.getPtrTy(), mostPointers));
+  auto markTime = [&] {
+    if (!isTimed)
+      return;
+    auto mark = module.getOrInsertFunction(jitMarkName, builder.getVoidTy(),
+                                           entry->getArg(3)->getType());
+    builder.CreateCall(mark, entry->getArg(3));
+  };
+  markTime();
   for (const Instruction &instr : function.getInstrs()) {
     if (llvm::isa<AllocInstr, DeallocInstr>(&instr))
       continue;
@@ -247,6 +256,7 @@ void ModuleEmitter::emit(const IRFunction &function, const MemoryPlan &plan,
     for (Buffer *buffer : getPresent(instr))
       args.push_back(getAddress(buffer));
     callKernel(builder, getKernel(instr), args, pointerArray);
+    markTime();
   }
   builder.CreateRet(builder.getInt32(unsigned(EntryStatus::Success)));
 }

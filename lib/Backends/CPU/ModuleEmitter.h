@@ -38,8 +38,9 @@ public:
   ModuleEmitter(llvm::Module &module, const TargetDescription &target)
       : module(module), target(target) {}
 
+  /// With \p isTimed: see CPUBackend::emitModule.
   void emit(const IRFunction &function, const MemoryPlan &plan,
-            llvm::StringRef entryName);
+            llvm::StringRef entryName, bool isTimed);
 
 private:
   /// The code of an instruction: void (ptr, ...), one pointer a present operand,
@@ -61,7 +62,7 @@ private:
                   llvm::ArrayRef<llvm::Value *> pointers,
                   llvm::Value *pointerArray);
   bool hasThreads() const { return target.numThreads > 1; }
-  llvm::Function *createEntry(llvm::StringRef name);
+  llvm::Function *createEntry(llvm::StringRef name, bool isTimed);
   void emitChecks(llvm::Function *entry, const MemoryPlan &plan);
 
   llvm::Module &module;

@@ -81,21 +81,30 @@ namespace {
 
 class InterpretedFunction final : public Executable {
 public:
-  InterpretedFunction(const IRFunction &function, const MemoryPlan &plan)
-      : function(function), plan(plan) {}
+  InterpretedFunction(const IRFunction &function, const MemoryPlan &plan,
+                      InstrClock *clock)
+      : function(function), plan(plan), clock(clock) {}
 
   llvm::Error run(const uint8_t *constants, uint8_t *mutables,
                   uint8_t *activations) const override {
     Memory memory(plan, constants, mutables, activations);
     InstrRunner runner(memory);
-    for (const Instruction &instr : function.getInstrs())
+    if (clock)
+      clock->mark();
+    for (const Instruction &instr : function.getInstrs()) {
+      if (llvm::isa<AllocInstr, DeallocInstr>(&instr))
+        continue;
       runner.visit(const_cast<Instruction &>(instr));
+      if (clock)
+        clock->mark();
+    }
     return llvm::Error::success();
   }
 
 private:
   const IRFunction &function;
   const MemoryPlan &plan;
+  InstrClock *clock;
 };
 
 class Interpreter final : public Backend {
@@ -112,12 +121,13 @@ public:
   bool canFuse(const Node &, ScalarOp) const override { return true; }
 
   llvm::Expected<std::unique_ptr<Executable>>
-  compile(const IRFunction &function, const MemoryPlan &plan) override {
+  compile(const IRFunction &function, const MemoryPlan &plan,
+          InstrClock *clock) override {
     for (const Instruction &instr : function.getInstrs())
       if (instr.getKindName().starts_with("CPU"))
         return makeError("the interpreter has no instruction '{0}'",
                          instr.getKindName());
-    return std::make_unique<InterpretedFunction>(function, plan);
+    return std::make_unique<InterpretedFunction>(function, plan, clock);
   }
 };
 

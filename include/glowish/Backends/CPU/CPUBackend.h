@@ -40,15 +40,19 @@ public:
   bool canFuse(const Node &anchor, ScalarOp op) const override;
   llvm::Error prepare(IRFunction &function) override;
   llvm::Expected<std::unique_ptr<Executable>>
-  compile(const IRFunction &function, const MemoryPlan &plan) override;
+  compile(const IRFunction &function, const MemoryPlan &plan,
+          InstrClock *clock) override;
 
   /// An LLVM module with the entry
   ///   int entryName(const uint8_t *constants, uint8_t *mutables,
   ///                 uint8_t *activations)
   /// which returns 0; everything else in it is internal. Not yet optimised.
+  /// With \p isTimed the entry has a fourth argument, an InstrClock, and calls
+  /// glowish_mark (JIT.h) with it between instructions.
   llvm::Expected<std::unique_ptr<llvm::Module>>
   emitModule(llvm::LLVMContext &context, const IRFunction &function,
-             const MemoryPlan &plan, llvm::StringRef entryName);
+             const MemoryPlan &plan, llvm::StringRef entryName,
+             bool isTimed = false);
   /// Optimises \p module and writes an object file of it.
   llvm::Expected<llvm::SmallVector<char, 0>> emitObject(llvm::Module &module);
 

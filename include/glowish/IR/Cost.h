@@ -1,0 +1,32 @@
+//===- Cost.h - What an instruction has to do -----------------*- C++ -*-===//
+
+#ifndef GLOWISH_IR_COST_H
+#define GLOWISH_IR_COST_H
+
+#include "glowish/IR/IR.h"
+
+namespace glowish {
+
+/// The work of one instruction, or of several.
+struct Cost {
+  /// Two for each multiply-add that the record counts (MultiplyAdds): those of
+  /// convolutions and matrix products, as they are defined. A kernel with a
+  /// better algorithm does fewer.
+  double flops = 0;
+  /// What the operands hold. What a view of stride 0 repeats counts once, and
+  /// an operand that is read and written twice.
+  double bytes = 0;
+
+  Cost &operator+=(const Cost &other) {
+    flops += other.flops;
+    bytes += other.bytes;
+    return *this;
+  }
+};
+
+/// Marks of a lifetime cost nothing.
+Cost getCost(const Instruction &instr);
+
+} // namespace glowish
+
+#endif // GLOWISH_IR_COST_H

@@ -1,0 +1,151 @@
+//===- ProfileTest.cpp - Times of the instructions of a run ---------------===//
+
+#include "glowish/Driver/Profile.h"
+#include "TestFolder.h"
+#include "glowish/Backends/CPU/PeakRate.h"
+#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/IR/Instrs.h"
+#include "glowish/Support/File.h"
+#include "llvm/Support/JSON.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+using namespace glowish;
+
+namespace {
+
+/// y = softmax(x * w), and its profile over some runs.
+class Profiled {
+public:
+  explicit Profiled(Backend &backend, unsigned numRuns = 3)
+      : compilation(backend, CompilationOptions()) {
+    auto module = std::make_unique<Module>("test");
+    Function *function = module->createFunction("main");
+    Type type(ElemKind::Float, {33, 17});
+    auto *x = module->createPlaceholder("x", type, true, false);
+    auto *y = module->createPlaceholder("y", type, false, true);
+    auto *w =
+        module->createConstant("w", Tensor(Type(ElemKind::Float, {17, 17})));
+    auto *product = function->create<MatMulNode>("a \"product\"", NodeValue(x),
+                                                 NodeValue(w));
+    auto *softmax = function->create<SoftmaxNode>("soft", product, 1);
+    function->create<SaveNode>("save", softmax, NodeValue(y));
+    compilation.setModule(std::move(module));
+    llvm::cantFail(compilation.run());
+    session = llvm::cantFail(Session::create(compilation, &clock));
+    profile = llvm::cantFail(measureProfile(*session, compilation.getIR(),
+                                            clock, numRuns, /*peakRate=*/1e9));
+  }
+
+  InstrClock clock;
+  Compilation compilation;
+  std::unique_ptr<Session> session;
+  Profile profile;
+};
+
+std::unique_ptr<CPUBackend> createCPU() {
+  return llvm::cantFail(CPUBackend::create(TargetOptions()));
+}
+
+void checkRows(Profiled &profiled) {
+  const Profile &profile = profiled.profile;
+  std::vector<const Instruction *> expected, actual;
+  for (const Instruction &instr : profiled.compilation.getIR().getInstrs())
+    if (!llvm::isa<AllocInstr, DeallocInstr>(&instr))
+      expected.push_back(&instr);
+  for (const Profile::Row &row : profile.rows) {
+    actual.push_back(row.instr);
+    EXPECT_GT(row.seconds, 0);
+  }
+  EXPECT_GE(expected.size(), 2u);
+  EXPECT_EQ(actual, expected);
+  EXPECT_EQ(profile.getCost().flops, 2 * 33 * 17 * 17);
+  EXPECT_GT(profile.runSeconds, 0);
+  EXPECT_EQ(profile.numRuns, 3u);
+}
+
+TEST(Profile, CompiledCode) {
+  auto backend = createCPU();
+  Profiled profiled(*backend);
+  checkRows(profiled);
+}
+
+TEST(Profile, Interpreter) {
+  auto backend = createInterpreter();
+  Profiled profiled(*backend);
+  checkRows(profiled);
+}
+
+TEST(Profile, RunsAtLeastOnce) {
+  auto backend = createInterpreter();
+  EXPECT_EQ(Profiled(*backend, 0).profile.numRuns, 1u);
+}
+
+TEST(Profile, UntimedCodeCallsNothing) {
+  auto backend = createCPU();
+  Profiled profiled(*backend);
+  llvm::LLVMContext context;
+  Compilation &compilation = profiled.compilation;
+  auto emit = [&](bool isTimed) {
+    return llvm::cantFail(backend->emitModule(
+        context, compilation.getIR(), compilation.getPlan(), "f", isTimed));
+  };
+  EXPECT_FALSE(emit(false)->getFunction("glowish_mark"));
+  EXPECT_TRUE(emit(true)->getFunction("glowish_mark"));
+}
+
+TEST(Profile, TableBeginsWithTheSlowest) {
+  auto backend = createInterpreter();
+  Profiled profiled(*backend);
+  Profile profile = profiled.profile;
+  for (Profile::Row &row : profile.rows)
+    row.seconds = llvm::isa<SoftmaxInstr>(row.instr) ? 3e-6 : 1e-6;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  printProfile(os, profile);
+  size_t softmax = text.find("Softmax float<33x17> \"soft\"");
+  size_t product = text.find("MatMul float<33x17> \"a \\\"product\\\"\"");
+  ASSERT_NE(product, std::string::npos) << text;
+  EXPECT_LT(softmax, product) << text;
+  // 19074 operations in a microsecond, of 1000 possible.
+  EXPECT_THAT(text, testing::HasSubstr("     0.019     19.1 1907.4"));
+}
+
+class ProfileTrace : public TestFolder {};
+
+TEST_F(ProfileTrace, IsInTheOrderOfTheProgram) {
+  auto backend = createInterpreter();
+  Profiled profiled(*backend);
+  Profile profile = profiled.profile;
+  for (Profile::Row &row : profile.rows)
+    row.seconds = 2e-6;
+  std::string path = in("trace.json");
+  ASSERT_FALSE(bool(writeProfileTrace(profile, path)));
+  auto file = llvm::cantFail(readFile(path));
+  auto json = llvm::json::parse(file->getBuffer());
+  ASSERT_TRUE(bool(json)) << llvm::toString(json.takeError());
+  const llvm::json::Array &events =
+      *json->getAsObject()->getArray("traceEvents");
+  ASSERT_EQ(events.size(), profile.rows.size());
+  for (size_t i = 0; i < events.size(); ++i) {
+    const llvm::json::Object &event = *events[i].getAsObject();
+    EXPECT_EQ(event.getString("ph"), "X");
+    EXPECT_EQ(event.getString("name"), profile.rows[i].instr->getName());
+    EXPECT_EQ(event.getNumber("ts"), 2.0 * i);
+    EXPECT_EQ(event.getNumber("dur"), 2.0);
+  }
+}
+
+TEST(Profile, PeakOfWiderVectorsIsHigher) {
+  auto backend = createCPU();
+  if (backend->getTarget().vectorBits < 256)
+    GTEST_SKIP() << "no vectors to speak of";
+  TargetOptions narrow;
+  narrow.triple = backend->getTargetMachine().getTargetTriple().str();
+  narrow.cpu = "x86-64";
+  auto plain = llvm::cantFail(CPUBackend::create(narrow));
+  EXPECT_GT(llvm::cantFail(measurePeakRate(*backend, 0.02)),
+            1.5 * llvm::cantFail(measurePeakRate(*plain, 0.02)));
+}
+
+} // namespace
