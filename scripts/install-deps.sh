@@ -4,7 +4,8 @@
 # and when none is missing nothing is run. Needs root or sudo.
 #
 #   --train  also what examples/digits/train.py needs (PyTorch, fonts)
-#   --bench  also what bench/compare needs (Node.js, PyTorch)
+#   --bench  also what bench/compare (Node.js, PyTorch) and bench/kernels
+#            (OpenBLAS, oneDNN) need
 set -euo pipefail
 
 packages=(
@@ -26,9 +27,12 @@ for option in "$@"; do
         sed -n 's/^\(fonts-[^ ]*\).*/\1/p' \
           "$(dirname "$0")/../examples/digits/fonts.txt")
       ;;
-    --bench) packages+=(nodejs npm python3-torch python3-torchvision) ;;
+    --bench)
+      packages+=(nodejs npm python3-torch python3-torchvision
+        libopenblas-dev libdnnl-dev)
+      ;;
     -h | --help)
-      sed -n '2,8s/^# \{0,1\}//p' "$0"
+      sed -n '2,9s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
