@@ -1,49 +1,46 @@
 // Compares glowish with ONNX Runtime and PyTorch; `bench/compare` runs it.
 
-import {execFileSync, spawnSync} from 'node:child_process';
-import {existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {spawnSync} from 'node:child_process';
+import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {availableParallelism} from 'node:os';
-import {dirname, join} from 'node:path';
-import {fileURLToPath} from 'node:url';
+import {join} from 'node:path';
 import {parseArgs} from 'node:util';
 import ort from 'onnxruntime-node';
+import {hasThreads} from './bundle.mjs';
 import {drawChart} from './chart.mjs';
-import {geometricMean, makeTable, median, medianRatio} from './report.mjs';
-import {Worker} from './workers.mjs';
+import {measure, startHelpers} from './measure.mjs';
+import {allNetworks, findNetworks, hasTorch, python} from './networks.mjs';
+import {getShares, makeReport, median} from './report.mjs';
 
 const usage = `Usage: bench/compare [options]
 
-Times networks on one thread of one processor: glowish (a linked bundle), ONNX
-Runtime (all optimisations) and PyTorch (traced and optimised for inference,
-where it is installed). The programs run in turn, a fraction of a second each,
-round after round; printed are medians over the rounds, and the median of the
-ratios within a round. Writes compare.json and compare.svg.
+Times networks: glowish (a linked bundle), ONNX Runtime (all optimisations) and
+PyTorch (traced and optimised for inference, where it is installed). A program
+with N threads has N cores for itself. The programs run in turn, a fraction of a
+second each, round after round; printed are medians over the rounds, and the
+median of the ratios within a round. Writes compare.json and compare.svg.
 
-  --networks A,B,..  which (default: the image networks of torchvision)
+  --networks A,B,..  which (default: all)
+  --threads N,..     numbers of threads (default 1,2)
   --rounds N         how often each has its turn (default 7)
-  --milliseconds N   how long a turn is (default 400)
-  --cpu N            the processor to run on (default: the last)
+  --milliseconds N   how long a turn is (default 150; at least three runs)
+  --cpus N,M,..      the processors to run on: N threads run on the first N
+                     (default: all, the last one first)
   --no-torch         leave PyTorch out
   --out DIR          where the results go (default build/bench)
-  --doc              also put table and picture in docs/performance.md
+  --doc              also put tables and picture in docs/performance.md
 
 Networks are folders of $GLOWISH_MODELS (default build/models); missing ones
 are written by $GLOWISH_EXPORTER (default ../shared/tools/export_models.py).`;
 
-const engines = ['glowish', 'ONNX Runtime', 'PyTorch'];
-const defaultNetworks = [
-  'lenet', 'resnet18', 'resnet50', 'mobilenet_v2', 'mobilenet_v3_large',
-  'squeezenet1_1', 'vgg16', 'densenet121', 'inception_v3', 'efficientnet_b0',
-];
-const bench = dirname(fileURLToPath(import.meta.url));
-const python = '/usr/bin/python3';
-
 function readOptions() {
+  const processors = [...Array(availableParallelism()).keys()].reverse();
   const {values} = parseArgs({options: {
-    networks: {type: 'string', default: defaultNetworks.join(',')},
+    networks: {type: 'string', default: allNetworks.join(',')},
+    threads: {type: 'string', default: '1,2'},
     rounds: {type: 'string', default: '7'},
-    milliseconds: {type: 'string', default: '400'},
-    cpu: {type: 'string', default: String(availableParallelism() - 1)},
+    milliseconds: {type: 'string', default: '150'},
+    cpus: {type: 'string', default: processors.join(',')},
     'no-torch': {type: 'boolean', default: false},
     out: {type: 'string', default: 'build/bench'},
     doc: {type: 'boolean', default: false},
@@ -53,122 +50,41 @@ function readOptions() {
     console.log(usage);
     process.exit(0);
   }
+  const torch = !values['no-torch'] && hasTorch();
   return {
-    networks: values.networks.split(','), rounds: Number(values.rounds),
-    milliseconds: Number(values.milliseconds), cpu: Number(values.cpu),
+    networks: values.networks.split(','),
+    threads: values.threads.split(',').map(Number),
+    rounds: Number(values.rounds), milliseconds: Number(values.milliseconds),
+    cpus: values.cpus.split(',').map(Number),
+    engines: ['glowish', 'ONNX Runtime', ...(torch ? ['PyTorch'] : [])],
     out: values.out, doc: values.doc,
-    torch: !values['no-torch'] && hasTorch(),
     models: process.env.GLOWISH_MODELS ?? 'build/models',
     exporter: process.env.GLOWISH_EXPORTER ??
         '../shared/tools/export_models.py',
   };
 }
 
-function hasTorch() {
-  return spawnSync(python, ['-c', 'import torchvision']).status === 0;
-}
-
-// Exports what is missing; the networks that are there then.
-function findNetworks({networks, models, exporter}) {
-  const isThere = (name) => existsSync(join(models, name, 'output_0.npy'));
-  const missing = networks.filter((name) => !isThere(name));
-  if (missing.length && existsSync(exporter) && hasTorch()) {
-    console.error(`exporting ${missing.join(' ')}`);
-    spawnSync(python, [exporter, '--out', models, ...missing],
-              {stdio: ['ignore', 2, 2]});
-  }
-  const skipped = networks.filter((name) => !isThere(name));
-  if (skipped.length)
-    console.error(`skipped, as ${models} has no such folder: ` +
-                  skipped.join(' '));
-  return networks.filter(isThere);
-}
-
-function buildPeak(out) {
-  const program = join(out, 'fma_peak');
-  execFileSync('clang-19', ['-std=gnu99', '-O2', '-march=native', '-w',
-    '-mprefer-vector-width=512', join(bench, 'fma_peak.c'), '-o', program]);
-  return program;
-}
-
-// Compiles the bundle: its program with arguments, and the seconds it took.
-function buildBundle(name, {models, out}) {
-  execFileSync('python3', ['tests/e2e/cases.py', '--work', out, '--exported',
-                           models, name]);
-  const args = readFileSync(join(out, name, 'args'), 'utf8').trim().split('\n');
-  const folder = join(out, name, 'bundle');
-  const start = performance.now();
-  execFileSync('tests/e2e/make_bundle.sh', [
-    folder, ...args.filter((arg) => arg.startsWith('-model')),
-  ], {stdio: ['ignore', 2, 2]});
-  return {
-    command: [join(folder, 'run'), join(folder, 'network.weights.bin'),
-              ...args, '-serve'],
-    seconds: (performance.now() - start) / 1000,
+// Takes out of `options` what cannot be measured here; lines that say so.
+function findSkipped(options) {
+  const skipped = [];
+  const {found, missing} = findNetworks(options);
+  if (missing.length)
+    skipped.push(`${options.models} has no folder: ${missing.join(', ')}`);
+  const isPossible = (threads) => {
+    if (threads > options.cpus.length)
+      skipped.push(`${threads} threads: only ${options.cpus.length} processor` +
+                   '(s) to run on');
+    else if (threads > 1 && !hasThreads())
+      skipped.push(`${threads} threads: model-compiler has no -threads`);
+    else
+      return true;
+    return false;
   };
-}
-
-function startWorkers(name, bundle, options) {
-  const commands = {
-    ...(bundle && {glowish: bundle.command}),
-    'ONNX Runtime': [process.execPath, join(bench, 'ort_worker.mjs'),
-                     join(options.models, name)],
-  };
-  if (options.torch)
-    commands.PyTorch = [python, join(bench, 'torch_worker.py'),
-                        options.exporter, name];
-  return Object.entries(commands).map(
-      ([engine, command]) => new Worker(engine, command, options));
-}
-
-// Runs the rounds of one network. A worker that fails is reported and left
-// out.
-async function measure(name, helpers, options) {
-  let bundle;
-  try {
-    bundle = buildBundle(name, options);
-  } catch {
-    console.error(`${name}: no bundle could be made`);
-  }
-  const flops = Number(execFileSync(process.execPath, [
-    join(bench, 'flops.mjs'), join(options.models, name)]));
-  const result = {name, flops, compileSeconds: bundle?.seconds, errors: {},
-                  times: Object.fromEntries(engines.map((e) => [e, []])),
-                  peaks: [], callTimes: []};
-  let workers = startWorkers(name, bundle, options);
-  const leaveOut = (worker, error) => {
-    console.error(`\n${name}: ${error.message}`);
-    workers = workers.filter((other) => other !== worker);
-  };
-  for (const worker of [...workers]) {
-    try {
-      result.errors[worker.name] = (await worker.ready).error;
-    } catch (error) {
-      leaveOut(worker, error);
-    }
-  }
-  for (let round = 0; round < options.rounds; ++round) {
-    result.peaks.push(await helpers.peak.run(30));
-    result.callTimes.push(await helpers.call.run(30));
-    for (const worker of [...workers]) {
-      try {
-        result.times[worker.name].push(await worker.run(options.milliseconds));
-      } catch (error) {
-        leaveOut(worker, error);
-      }
-    }
-  }
-  await Promise.all(workers.map((worker) => worker.stop()));
-  subtractCall(result);
-  return result;
-}
-
-// Below a millisecond the call through Node.js matters: what it takes for a
-// network of one node is taken off.
-function subtractCall({times, callTimes}) {
-  if (median(times['ONNX Runtime']) < 1)
-    times['ONNX Runtime'] = times['ONNX Runtime'].map(
-        (time, round) => Math.max(time - callTimes[round], 1e-6));
+  options.networks = found;
+  options.threads = options.threads.filter(isPossible);
+  for (const line of skipped)
+    console.error(`skipped: ${line}`);
+  return skipped;
 }
 
 function getMachine() {
@@ -176,44 +92,32 @@ function getMachine() {
   return /model name\s*: (.*)/.exec(info)?.[1] ?? process.arch;
 }
 
-function getTorchVersion() {
-  return spawnSync(python, ['-c', 'import torch; print(torch.__version__)'],
-                   {encoding: 'utf8'}).stdout.trim();
+function getVersions({engines}) {
+  const versions = {'ONNX Runtime': ort.env.versions.node};
+  if (engines.includes('PyTorch'))
+    versions.PyTorch = spawnSync(
+        python, ['-c', 'import torch; print(torch.__version__)'],
+        {encoding: 'utf8'}).stdout.trim();
+  return versions;
 }
 
-function report(results, options) {
-  const peak = median(results.flatMap(({peaks}) => peaks));
-  const call = median(results.flatMap(({callTimes}) => callTimes));
-  const versions = {'ONNX Runtime': ort.env.versions.node};
-  if (options.torch)
-    versions.PyTorch = getTorchVersion();
-  const ratio = (engine) => geometricMean(results.map(
-      ({times}) => medianRatio(times[engine], times.glowish)));
-  const machine = getMachine();
-  const lines = [
-    makeTable(results, peak), '',
-    `${machine}, one core; FMA peak ${peak.toFixed(1)} GFLOP/s; ` +
-        Object.entries(versions).map((pair) => pair.join(' ')).join(', ') +
-        `; batch 1, medians of ${options.rounds} rounds.`,
-    `A call of ONNX Runtime through Node.js takes ${
-        (1000 * call).toFixed(1)} us, which is taken off its times below 1 ms.`,
-    ...Object.keys(versions).map((engine) => `Geometric mean of ${
-        engine} / glowish: ${ratio(engine).toFixed(2)}.`),
-  ];
-  console.log(lines.join('\n'));
-  const chart = drawChart(
-      results.map(({name, flops, times}) => ({
-        name, rates: Object.fromEntries(engines.map(
-            (engine) => [engine, flops / median(times[engine]) / 1e6])),
-      })),
-      engines.filter((engine) => engine === 'glowish' || versions[engine]),
-      peak);
+function report(results, skipped, options) {
+  const {threads, engines, rounds} = options;
+  const facts = {
+    machine: getMachine(), versions: getVersions(options),
+    peak: median(results.flatMap(({peaks}) => peaks)),
+    call: median(results.flatMap(({callTimes}) => callTimes)),
+    threads, engines, rounds, skipped,
+  };
+  const text = makeReport(results, facts);
+  console.log(text);
+  const chart = drawChart(results.map((result) => getShares(result, facts)),
+                          engines, threads);
   writeFileSync(join(options.out, 'compare.svg'), chart);
-  writeFileSync(join(options.out, 'compare.json'), JSON.stringify(
-      {machine, peak, call, versions, rounds: options.rounds, results},
-      null, 1) + '\n');
+  writeFileSync(join(options.out, 'compare.json'),
+                JSON.stringify({...facts, results}, null, 1) + '\n');
   if (options.doc)
-    updateDocument(lines.join('\n'), chart);
+    updateDocument(text, chart);
 }
 
 // Replaces what stands between the markers of docs/performance.md.
@@ -230,20 +134,14 @@ function updateDocument(text, chart) {
 
 const options = readOptions();
 mkdirSync(options.out, {recursive: true});
-const networks = findNetworks(options);
-if (!networks.length) {
+const skipped = findSkipped(options);
+if (!options.networks.length || !options.threads.length) {
   console.error('nothing to compare');
   process.exit(77);
 }
-const helpers = {
-  peak: new Worker('fma_peak', [buildPeak(options.out)], options),
-  call: new Worker('ort_worker', [
-    process.execPath, join(bench, 'ort_worker.mjs'), '--identity'], options),
-};
-await helpers.peak.ready;
-await helpers.call.ready;
+const helpers = await startHelpers(options);
 const results = [];
-for (const name of networks) {
+for (const name of options.networks) {
   if (process.stderr.isTTY)
     process.stderr.write(`\r\x1b[K${name} ...`);
   results.push(await measure(name, helpers, options));
@@ -252,4 +150,4 @@ if (process.stderr.isTTY)
   process.stderr.write('\r\x1b[K');
 await helpers.peak.stop();
 await helpers.call.stop();
-report(results, options);
+report(results, skipped, options);

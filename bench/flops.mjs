@@ -7,7 +7,7 @@
 import {mkdtempSync, readdirSync, readFileSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {loadNetwork} from './ort_network.mjs';
+import {load, readTensors} from './ort_network.mjs';
 
 const product = (dims) => dims.reduce((a, b) => a * b, 1);
 
@@ -36,7 +36,9 @@ function countNode({op_name: operator, input_type_shape: inputs,
 
 const folder = mkdtempSync(join(tmpdir(), 'flops-'));
 try {
-  const {session, feeds} = await loadNetwork(process.argv[2], {
+  const [network] = process.argv.slice(2);
+  const {session, feeds} = await load(`${network}/model.onnx`,
+                                      readTensors(network), {
     graphOptimizationLevel: 'disabled',
     enableProfiling: true,
     profileFilePrefix: join(folder, 'profile'),

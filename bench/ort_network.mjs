@@ -2,30 +2,37 @@
 
 import {existsSync} from 'node:fs';
 import ort from 'onnxruntime-node';
-import {identityModel} from './onnx_wire.mjs';
 import {readNpy} from './npy.mjs';
 
-// {session, feeds, expected} of a folder with model.onnx, input_K.npy and
-// output_K.npy.
-export async function loadNetwork(folder, options) {
-  const session =
-      await ort.InferenceSession.create(`${folder}/model.onnx`, options);
-  const feeds = {};
-  session.inputNames.forEach((name, i) => {
-    const {type, data, dims} = readNpy(`${folder}/input_${i}.npy`);
-    feeds[name] = new ort.Tensor(type, data, dims);
-  });
-  const expected = session.outputNames.map((_, i) => {
-    const path = `${folder}/output_${i}.npy`;
-    return existsSync(path) ? readNpy(path).data : [];
-  });
-  return {session, feeds, expected};
+// FOLDER/STEM_0.npy, FOLDER/STEM_1.npy, ... as readNpy gives them.
+function readNumbered(folder, stem) {
+  const arrays = [];
+  for (let i = 0; existsSync(`${folder}/${stem}_${i}.npy`); ++i)
+    arrays.push(readNpy(`${folder}/${stem}_${i}.npy`));
+  return arrays;
 }
 
-// The same for a network of one node on one number: running it takes what any
-// call takes.
-export async function loadIdentity(options) {
-  const session = await ort.InferenceSession.create(identityModel(), options);
-  const feeds = {x: new ort.Tensor('float32', Float32Array.of(1), [1])};
-  return {session, feeds, expected: [[1]]};
+// {inputs, outputs} of a folder with input_K.npy and output_K.npy, in the order
+// of the model: tensors, and the expected elements.
+export function readTensors(folder) {
+  return {
+    inputs: readNumbered(folder, 'input').map(
+        ({type, data, dims}) => new ort.Tensor(type, data, dims)),
+    outputs: readNumbered(folder, 'output').map(({data}) => data),
+  };
+}
+
+// The same for the model of one node.
+export function identityTensors() {
+  return {inputs: [new ort.Tensor('float32', Float32Array.of(1), [1])],
+          outputs: [[1]]};
+}
+
+// {session, feeds, expected} of a model (its path or its bytes).
+export async function load(model, {inputs, outputs}, options) {
+  const session = await ort.InferenceSession.create(model, options);
+  const feeds = Object.fromEntries(
+      session.inputNames.map((name, i) => [name, inputs[i]]));
+  return {session, feeds, expected: session.outputNames.map(
+      (_, i) => outputs[i] ?? [])};
 }

@@ -1,4 +1,6 @@
-// What the benchmark says: medians, ratios, and the table.
+// What the benchmark says: medians, ratios, and the tables.
+
+import {getSet} from './networks.mjs';
 
 export function median(values) {
   const sorted = values.filter(Number.isFinite).sort((a, b) => a - b);
@@ -16,8 +18,8 @@ export function geometricMean(values) {
                   known.length);
 }
 
-const show = (value, digits, unit = '') =>
-    Number.isFinite(value) ? value.toFixed(digits) + unit : '-';
+const show = (value, digits) =>
+    Number.isFinite(value) ? value.toFixed(digits) : '-';
 
 const milliseconds = (time) => show(time, time < 1 ? 4 : time < 10 ? 3 : 1);
 
@@ -33,22 +35,120 @@ export function formatTable(rows) {
   return lines.join('\n');
 }
 
-// One row for each network of `results` (see compare.mjs).
-export function makeTable(results, peak) {
-  const rows = [['network', 'GFLOP', 'glowish ms', 'ONNX Runtime ms',
-                 'PyTorch ms', 'ORT / glowish', 'PyTorch / glowish',
-                 'GFLOP/s', '% of peak', 'ORT % of peak', 'compile s']];
-  for (const {name, flops, times, compileSeconds} of results) {
-    const own = median(times.glowish), ort = median(times['ONNX Runtime']);
-    const rate = flops / own / 1e6;
+// The results by the set that their network belongs to: [name, results] pairs.
+function groupBySet(results) {
+  const groups = new Map();
+  for (const result of results) {
+    const set = getSet(result.name);
+    groups.set(set, [...(groups.get(set) ?? []), result]);
+  }
+  return [...groups];
+}
+
+const findRun = ({runs}, threads) =>
+    runs.find((run) => run.threads === threads);
+
+// Geometric means of the engines' times over glowish's.
+function getRatios(results, threads, others) {
+  return others.map((engine) => geometricMean(results.map((result) => {
+    const {times} = findRun(result, threads);
+    return medianRatio(times[engine], times.glowish);
+  })));
+}
+
+function makeSpeedTable(results, {peak, threads, engines}) {
+  const others = engines.filter((engine) => engine !== 'glowish');
+  const rows = [[
+    'network', 'threads', ...engines.map((engine) => `${engine} ms`),
+    ...others.map((engine) => `${engine} / glowish`), 'GFLOP/s',
+    ...engines.map((engine) => `${engine} % of peak`),
+  ]];
+  for (const count of threads) {
+    for (const result of results) {
+      const {times} = findRun(result, count);
+      const rate = (engine) => result.flops / median(times[engine]) / 1e6;
+      rows.push([
+        result.name, String(count),
+        ...engines.map((engine) => milliseconds(median(times[engine]))),
+        ...others.map(
+            (engine) => show(medianRatio(times[engine], times.glowish), 2)),
+        show(rate('glowish'), 1),
+        ...engines.map(
+            (engine) => show(100 * rate(engine) / (peak * count), 0)),
+      ]);
+    }
     rows.push([
-      name, show(flops / 1e9, 3), milliseconds(own), milliseconds(ort),
-      milliseconds(median(times.PyTorch)),
-      show(medianRatio(times['ONNX Runtime'], times.glowish), 2),
-      show(medianRatio(times.PyTorch, times.glowish), 2), show(rate, 1),
-      show(100 * rate / peak, 0), show(100 * flops / ort / 1e6 / peak, 0),
-      show(compileSeconds, 1),
+      '**geometric mean**', String(count), ...engines.map(() => ''),
+      ...getRatios(results, count, others).map((value) => show(value, 2)),
+      ...['', ...engines.map(() => '')],
     ]);
   }
   return formatTable(rows);
+}
+
+// What networks need without threads. The memory of ONNX Runtime is what its
+// process grew by.
+function makeSizeTable(results) {
+  const mega = (bytes) => show(bytes / 1e6, 2);
+  const rows = [['network', 'GFLOP', 'compile s', 'code KB', 'weights MB',
+                 'arena MB', 'stack KB', 'glowish MB', 'ONNX Runtime MB',
+                 'ONNX Runtime / glowish']];
+  for (const {name, flops, runs, sizes, memory} of results) {
+    const {code, weights, arena, stack} = sizes;
+    const own = weights + arena + stack, ort = memory['ONNX Runtime'];
+    const {compileSeconds} = findRun({runs}, 1) ?? runs[0];
+    rows.push([
+      name, show(flops / 1e9, 3), show(compileSeconds, 1),
+      show(code / 1e3, 0), mega(weights), mega(arena), show(stack / 1e3, 1),
+      mega(own), mega(ort), show(ort / own, 2),
+    ]);
+  }
+  return formatTable(rows);
+}
+
+function listFailures(results, skipped) {
+  const lines = [
+    ...skipped,
+    ...results.flatMap(({name, failures}) => failures.map(
+        ({engine, threads, reason}) =>
+            `${name}, ${engine}, ${threads} thread(s): ${reason}`)),
+  ];
+  return lines.length
+      ? ['**Not measured**', '', ...lines.map((line) => `- ${line}`), ''] : [];
+}
+
+// The text of the report. `facts`: {machine, peak, call, versions, threads,
+// engines, rounds, skipped}.
+export function makeReport(results, facts) {
+  const {machine, peak, call, versions, threads, engines, rounds} = facts;
+  const others = engines.filter((engine) => engine !== 'glowish');
+  const lines = [];
+  for (const [set, members] of groupBySet(results))
+    lines.push(`**${set}**`, '', makeSpeedTable(members, facts), '');
+  lines.push('**What the networks need**', '', makeSizeTable(results), '',
+             ...listFailures(results, facts.skipped));
+  lines.push(
+      `${machine}; FMA peak of a core ${peak.toFixed(1)} GFLOP/s; ` +
+          Object.entries(versions).map((pair) => pair.join(' ')).join(', ') +
+          `; medians of ${rounds} rounds.`,
+      `A call of ONNX Runtime through Node.js takes ${
+          (1000 * call).toFixed(1)} us, which is taken off its times below ` +
+          '1 ms.',
+      '');
+  for (const count of threads)
+    getRatios(results, count, others).forEach((ratio, i) => lines.push(
+        `- geometric mean over all networks of ${others[i]} / glowish, ` +
+        `${count} thread(s): **${show(ratio, 2)}**`));
+  return lines.join('\n');
+}
+
+// {name, shares: {threads: {engine: share of the cores' peak in percent}}} for
+// the picture.
+export function getShares({name, flops, runs}, {peak, engines}) {
+  const shares = Object.fromEntries(runs.map(({threads, times}) => [
+    threads, Object.fromEntries(engines.map((engine) => [
+      engine, 100 * flops / median(times[engine]) / 1e6 / (peak * threads),
+    ])),
+  ]));
+  return {name, shares};
 }

@@ -1,44 +1,42 @@
 #!/usr/bin/python3
 """Times PyTorch on a network; see workers.mjs for the protocol.
 
-    torch_worker.py EXPORTER.py NAME
+    torch_worker.py TRACED FOLDER THREADS
 
-The exporter's build(NAME) gives the module and its inputs. The module is
-traced and optimised for inference; one thread.
+TRACED is what torch_trace.py wrote; it is optimised for inference. FOLDER has
+the inputs and outputs, input_K.npy and output_K.npy.
 """
 
-import importlib.util
+import itertools
 import json
+import os
 import sys
 import time
 
+import numpy
 import torch
 
 
-def load(exporter, name):
-    spec = importlib.util.spec_from_file_location("exporter", exporter)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    torch.set_num_threads(1)
-    net, inputs = module.build(name)
-    return net.eval(), inputs
-
-
-def as_tuple(values):
-    return values if isinstance(values, tuple) else (values,)
+def read_numbered(folder, stem):
+    paths = (os.path.join(folder, "%s_%d.npy" % (stem, i))
+             for i in itertools.count())
+    return [torch.from_numpy(numpy.load(path))
+            for path in itertools.takewhile(os.path.exists, paths)]
 
 
 def largest_error(actual, expected):
+    actual = actual if isinstance(actual, tuple) else (actual,)
     return max(((a - e).abs().max() / e.abs().max()).item()
-               for a, e in zip(as_tuple(actual), as_tuple(expected)))
+               for a, e in zip(actual, expected))
 
 
 def main():
-    net, inputs = load(sys.argv[1], sys.argv[2])
+    path, folder, threads = sys.argv[1:]
+    torch.set_num_threads(int(threads))
+    inputs = read_numbered(folder, "input")
+    expected = read_numbered(folder, "output")
     with torch.no_grad():
-        expected = net(*inputs)
-        fast = torch.jit.optimize_for_inference(
-            torch.jit.trace(net, inputs, check_trace=False))
+        fast = torch.jit.optimize_for_inference(torch.jit.load(path).eval())
         for _ in range(3):
             error = largest_error(fast(*inputs), expected)
         print("ready " + json.dumps({"error": error}), flush=True)

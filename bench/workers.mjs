@@ -10,13 +10,12 @@ import {spawn} from 'node:child_process';
 import {createInterface} from 'node:readline';
 
 export class Worker {
-  constructor(name, command, {cpu} = {}) {
+  // `cpus`: the processors to run on.
+  constructor(name, command, cpus) {
     this.name = name;
     this.waiting = [];
     this.log = '';
-    const pinned = cpu === undefined
-        ? command : ['taskset', '-c', String(cpu), ...command];
-    this.process = spawn(pinned[0], pinned.slice(1),
+    this.process = spawn('taskset', ['-c', cpus.join(','), ...command],
                          {stdio: ['pipe', 'pipe', 'pipe']});
     this.process.stderr.on('data', (text) => { this.log += text; });
     this.process.stdin.on('error', () => {});

@@ -4,7 +4,8 @@
  *              [-serve]
  *
  * Compiled for one bundle with -DBUNDLE_HEADER="NAME.h", -DBUNDLE_ENTRY=NAME,
- * -DBUNDLE_CONFIG=NAME_config and -DBUNDLE_CHECK=NAME_check_weights. Prints for each
+ * -DBUNDLE_CONFIG=NAME_config and -DBUNDLE_CHECK=NAME_check_weights, and with
+ * -DBUNDLE_THREADS=N for one with threads. Prints for each
  * expected output the largest error as a share of the largest magnitude.
  * Other arguments that begin with '-' are model-runner's and are ignored.
  *
@@ -13,6 +14,9 @@
  * milliseconds and prints the median time of a run. */
 #define _DEFAULT_SOURCE
 #include BUNDLE_HEADER
+#ifdef BUNDLE_THREADS
+#include "glowish_threads.h"
+#endif
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,6 +169,9 @@ int main(int argc, char **argv) {
   double worst = 0;
   uint64_t size;
   int i, code, isServing = 0;
+#ifdef BUNDLE_THREADS
+  glowish_set_num_threads(BUNDLE_THREADS);
+#endif
   if (argc < 2)
     fail("usage: run_bundle WEIGHTS.bin ARGUMENT...", argv[0]);
   weights = readFile(argv[1], 0, &size);

@@ -1,0 +1,177 @@
+// Times one network in all programs and with all numbers of threads.
+
+import {execFileSync} from 'node:child_process';
+import {
+  existsSync, mkdirSync, readFileSync, statSync, writeFileSync,
+} from 'node:fs';
+import {dirname, join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {buildBundle, measureBundle} from './bundle.mjs';
+import {python} from './networks.mjs';
+import {median} from './report.mjs';
+import {Worker} from './workers.mjs';
+
+// How far a program may be from PyTorch's output, as a share of the largest
+// magnitude, for its times to count.
+const tolerance = 1e-3;
+const bench = dirname(fileURLToPath(import.meta.url));
+
+// Programs that are measured next to every network: the FMA peak of a core, and
+// what a call of ONNX Runtime takes.
+export async function startHelpers({cpus, out}) {
+  const program = join(out, 'fma_peak');
+  execFileSync('clang-19', ['-std=gnu99', '-O2', '-march=native', '-w',
+    '-mprefer-vector-width=512', join(bench, 'fma_peak.c'), '-o', program]);
+  const helpers = {
+    peak: new Worker('fma_peak', [program], cpus.slice(0, 1)),
+    call: new Worker('ort_worker', [
+      process.execPath, join(bench, 'ort_worker.mjs'), '--identity',
+    ], cpus.slice(0, 1)),
+  };
+  await helpers.peak.ready;
+  await helpers.call.ready;
+  return helpers;
+}
+
+// OUT/NAME/FILE, which is made from the model by `make` and kept.
+function keep(name, file, {models, out}, make) {
+  const model = join(models, name, 'model.onnx');
+  const path = join(out, name, file);
+  mkdirSync(dirname(path), {recursive: true});
+  if (!existsSync(path) || statSync(path).mtimeMs < statSync(model).mtimeMs)
+    make(path);
+  return path;
+}
+
+function countFlops(name, options) {
+  const path = keep(name, 'flops', options, (file) => writeFileSync(
+      file, execFileSync(process.execPath, [
+        join(bench, 'flops.mjs'), join(options.models, name)])));
+  return Number(readFileSync(path, 'utf8'));
+}
+
+function trace(name, options) {
+  return keep(name, 'traced.pt', options, (file) => execFileSync(
+      python, [join(bench, 'torch_trace.py'), options.exporter, name, file],
+      {stdio: ['ignore', 'ignore', 'pipe']}));
+}
+
+// The program of an engine other than glowish.
+function getCommand(engine, name, threads, options) {
+  const folder = join(options.models, name);
+  if (engine === 'ONNX Runtime')
+    return [process.execPath, join(bench, 'ort_worker.mjs'), folder,
+            String(threads)];
+  return [python, join(bench, 'torch_worker.py'), trace(name, options), folder,
+          String(threads)];
+}
+
+// The measurement of one network while it goes on.
+class Measurement {
+  constructor(name, options) {
+    this.options = options;
+    this.workers = [];
+    this.result = {
+      name, failures: [], sizes: {}, memory: {}, peaks: [], callTimes: [],
+      runs: options.threads.map((threads) => ({
+        threads, errors: {}, compileSeconds: NaN,
+        times: Object.fromEntries(options.engines.map((e) => [e, []])),
+      })),
+    };
+  }
+
+  fail(engine, {threads, times}, error) {
+    times[engine] = [];
+    const failure = {engine, threads, reason: error.message};
+    console.error(`\n${this.result.name}: ${engine}, ${threads} thread(s): ${
+        failure.reason}`);
+    this.result.failures.push(failure);
+  }
+
+  // The command of a worker; compiles the bundle if it is glowish's.
+  prepare(engine, run) {
+    const {result, options} = this, {name} = result;
+    if (engine !== 'glowish')
+      return getCommand(engine, name, run.threads, options);
+    const bundle = buildBundle(name, run.threads, options);
+    run.compileSeconds = bundle.seconds;
+    if (run.threads === 1)
+      result.sizes = measureBundle(bundle.folder);
+    return bundle.command;
+  }
+
+  // Starts all workers at once, when everything that they need is there.
+  start() {
+    this.result.flops = countFlops(this.result.name, this.options);
+    const ready = [];
+    for (const run of this.result.runs) {
+      for (const engine of this.options.engines) {
+        try {
+          ready.push({engine, run, command: this.prepare(engine, run)});
+        } catch (error) {
+          this.fail(engine, run, error);
+        }
+      }
+    }
+    this.workers = ready.map(({engine, run, command}) => ({
+      engine, run, worker: new Worker(
+          engine, command, this.options.cpus.slice(0, run.threads)),
+    }));
+  }
+
+  // Calls `body` for each worker; one that fails is reported and left out.
+  async forEachWorker(body) {
+    for (const entry of [...this.workers]) {
+      try {
+        await body(entry);
+      } catch (error) {
+        this.fail(entry.engine, entry.run, error);
+        await entry.worker.stop();
+        this.workers = this.workers.filter((other) => other !== entry);
+      }
+    }
+  }
+
+  async getReady() {
+    await this.forEachWorker(async ({engine, run, worker}) => {
+      const {error, memory} = await worker.ready;
+      run.errors[engine] = error;
+      if (run.threads === 1 && memory !== undefined)
+        this.result.memory[engine] = memory;
+      if (typeof error !== 'number' || error > tolerance)
+        throw new Error(`differs from PyTorch by ${error} of the largest ` +
+                        'magnitude');
+    });
+  }
+
+  async runRounds(helpers) {
+    for (let round = 0; round < this.options.rounds; ++round) {
+      this.result.peaks.push(await helpers.peak.run(20));
+      this.result.callTimes.push(await helpers.call.run(20));
+      await this.forEachWorker(async ({engine, run, worker}) => {
+        run.times[engine].push(await worker.run(this.options.milliseconds));
+      });
+    }
+    await Promise.all(this.workers.map(({worker}) => worker.stop()));
+  }
+}
+
+// Below a millisecond the call through Node.js matters: what it takes for a
+// network of one node is taken off.
+function subtractCall({runs, callTimes}) {
+  for (const {times} of runs)
+    if (median(times['ONNX Runtime']) < 1)
+      times['ONNX Runtime'] = times['ONNX Runtime'].map(
+          (time, round) => Math.max(time - callTimes[round], 1e-6));
+}
+
+// {name, flops, sizes, memory, peaks, callTimes, failures, runs: [{threads,
+// times, errors, compileSeconds}]}: times in milliseconds, one a round.
+export async function measure(name, helpers, options) {
+  const measurement = new Measurement(name, options);
+  measurement.start();
+  await measurement.getReady();
+  await measurement.runRounds(helpers);
+  subtractCall(measurement.result);
+  return measurement.result;
+}
