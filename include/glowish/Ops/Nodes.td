@@ -35,6 +35,22 @@ def Convolution : Node<"2-D convolution of NHWC images"> {
   let Source = "ONNX Conv-11";
   let MultiplyAdds = "countElements(op.getFilter().getShape().drop_front())";
 }
+def ConvTranspose : Node<"Transposed 2-D convolution of NHWC images"> {
+  let Description = [{
+    Each element of input [N, H, W, C] adds its product with filter
+    [C, KH, KW, OC / group] to a window of result [N, OH, OW, OC]; the windows
+    are `strides` apart. bias [OC]. OH = (H - 1) * stride +
+    dilation * (KH - 1) + 1 - top - bottom + outputPad. float16, bfloat16, float
+    and double.
+  }];
+  let Operands = [Operand<"input">, Operand<"filter">, OptionalOperand<"bias">];
+  let Attributes = [Attr<Ints, "strides", "[vertical, horizontal]">,
+                    Attr<Ints, "pads", "[top, left, bottom, right], cut off">,
+                    Attr<Ints, "outputPads", "[bottom, right], added">,
+                    Attr<Ints, "dilations", "[vertical, horizontal]">,
+                    Attr<Int, "group", "number of groups of channels">];
+  let Source = "ONNX ConvTranspose-11";
+}
 def MatMul : Node<"Matrix product, batched by leading dimensions"> {
   let Description = [{
     lhs [..., M, K], rhs [..., K, N], result [..., M, N]. The leading

@@ -87,6 +87,12 @@ readKernels(const OpContext &op, bool isOneDimensional, const Images *filter) {
   return stated;
 }
 
+static llvm::Error unknownAutoPad(llvm::StringRef autoPad) {
+  return makeError("attribute 'auto_pad' is '{0}'; accepted: NOTSET, "
+                   "SAME_UPPER, SAME_LOWER, VALID",
+                   autoPad);
+}
+
 /// The pixels of dimension \p d that a window covers.
 static int64_t getReach(const Window &window, unsigned d) {
   return (window.kernels[d] - 1) * window.dilations[d] + 1;
@@ -142,13 +148,60 @@ llvm::Expected<Window> glowish::readWindow(const OpContext &op,
   else if (autoPad == "VALID")
     window.pads.assign(4, 0);
   else if (autoPad != "NOTSET" && !autoPad.empty())
-    return makeError("attribute 'auto_pad' is '{0}'; accepted: NOTSET, "
-                     "SAME_UPPER, SAME_LOWER, VALID",
-                     autoPad);
+    return unknownAutoPad(autoPad);
   if (filter)
     return window;
   GLOWISH_TRY(int64_t ceilMode, op.getInt("ceil_mode", 0));
   if (ceilMode)
     padForCeil(window, spatial);
+  return window;
+}
+
+/// Pads that give dimension \p d of the result \p size pixels: the larger half
+/// at the end or at the start. What padding cannot take away is added.
+static void padToSize(TransposedWindow &window, unsigned d, int64_t full,
+                      int64_t size, bool isUpper) {
+  int64_t total = full - size;
+  window.outputPads[d] += std::max<int64_t>(-total, 0);
+  total = std::max<int64_t>(total, 0);
+  int64_t smaller = total / 2, larger = total - smaller;
+  window.pads[d] = isUpper ? smaller : larger;
+  window.pads[d + 2] = isUpper ? larger : smaller;
+}
+
+llvm::Expected<TransposedWindow>
+glowish::readTransposedWindow(const OpContext &op, const Images &input,
+                              const Images &filter) {
+  bool isOneDimensional = input.isOneDimensional;
+  TransposedWindow window;
+  GLOWISH_TRY(window.kernels, readKernels(op, isOneDimensional, &filter));
+  GLOWISH_TRY(window.strides,
+              readList(op, "strides", 1, isOneDimensional, 1, 1));
+  GLOWISH_TRY(window.dilations,
+              readList(op, "dilations", 1, isOneDimensional, 1, 1));
+  GLOWISH_TRY(window.pads, readList(op, "pads", 2, isOneDimensional, 0, 0));
+  GLOWISH_TRY(window.outputPads,
+              readList(op, "output_padding", 1, isOneDimensional, 0, 0));
+  GLOWISH_TRY(std::string autoPad, op.getString("auto_pad", "NOTSET"));
+  bool isUpper = autoPad == "SAME_UPPER";
+  bool isSame = isUpper || autoPad == "SAME_LOWER";
+  if (autoPad == "VALID")
+    window.pads.assign(4, 0);
+  else if (!isSame && autoPad != "NOTSET" && !autoPad.empty())
+    return unknownAutoPad(autoPad);
+  std::vector<int64_t> sizes;
+  if (op.hasAttr("output_shape")) {
+    GLOWISH_TRY(sizes,
+                readList(op, "output_shape", 1, isOneDimensional, 1, 1));
+  } else if (isSame) {
+    sizes = {input.getHeight() * window.strides[0],
+             input.getWidth() * window.strides[1]};
+  }
+  const int64_t spatial[] = {input.getHeight(), input.getWidth()};
+  for (unsigned d = 0; d < sizes.size(); ++d)
+    padToSize(window, d,
+              (spatial[d] - 1) * window.strides[d] + getReach(window, d) +
+                  window.outputPads[d],
+              sizes[d], isUpper);
   return window;
 }

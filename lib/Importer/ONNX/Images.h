@@ -32,6 +32,18 @@ struct Window {
   std::vector<int64_t> beyondPads = {0, 0};
 };
 
+/// The window of a transposed convolution.
+struct TransposedWindow : Window {
+  /// [bottom, right]: what the result is larger by.
+  std::vector<int64_t> outputPads = {0, 0};
+};
+
+/// The window of a transposed convolution of \p input with \p filter, with
+/// auto_pad, output_padding and output_shape worked out.
+llvm::Expected<TransposedWindow>
+readTransposedWindow(const OpContext &op, const Images &input,
+                     const Images &filter);
+
 /// The window of a convolution of \p input with \p filter, or of a pooling
 /// (null).
 llvm::Expected<Window> readWindow(const OpContext &op, const Images &input,

@@ -1,6 +1,7 @@
 //===- Convolution.cpp - Types of convolutions ----------------------------===//
 
 #include "Helpers.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace glowish;
 using namespace glowish::typerules;
@@ -43,4 +44,62 @@ llvm::Expected<TypeList> glowish::inferConvolution(const OpView &view) {
                                            op.getPads(), op.getDilations()}));
   return applyEpilogue(op, Type(kind, {input[0], size[0], size[1], filter[0]}),
                        op.fusedIdx, op.getEpilogue());
+}
+
+/// The attributes of a transposed convolution, all in a range in which sizes
+/// don't overflow.
+static Error checkTransposedWindow(const ConvTransposeView &op) {
+  constexpr int64_t most = int64_t(1) << 31;
+  auto check = [&](llvm::StringRef name, llvm::ArrayRef<int64_t> values,
+                   size_t count, int64_t least) -> Error {
+    if (values.size() != count)
+      return op.attrError(name, Twine(values.size()) + " values; expected " +
+                                    Twine(count));
+    for (int64_t value : values)
+      if (value < least || value > most)
+        return op.attrError(name, Twine(value) + " is out of range");
+    return Error::success();
+  };
+  GLOWISH_CHECK(check("strides", op.getStrides(), 2, 1));
+  GLOWISH_CHECK(check("pads", op.getPads(), 4, 0));
+  GLOWISH_CHECK(check("outputPads", op.getOutputPads(), 2, 0));
+  return check("dilations", op.getDilations(), 2, 1);
+}
+
+llvm::Expected<TypeList> glowish::inferConvTranspose(const OpView &view) {
+  ConvTransposeView op(view);
+  GLOWISH_CHECK(checkFloat(op, op.inputIdx));
+  GLOWISH_CHECK(checkRank(op, op.inputIdx, 4));
+  GLOWISH_CHECK(checkSameKind(op, op.filterIdx, op.inputIdx));
+  GLOWISH_CHECK(checkRank(op, op.filterIdx, 4));
+  GLOWISH_CHECK(checkTransposedWindow(op));
+  DimsRef input = op.getInput().getShape();
+  DimsRef filter = op.getFilter().getShape();
+  int64_t group = op.getGroup(), channels = 0;
+  if (group < 1 || input[3] % group)
+    return op.attrError("group", Twine(group) + " does not divide the " +
+                                     Twine(input[3]) + " input channels");
+  if (filter[0] != input[3])
+    return op.operandError(op.filterIdx, "expected " + Twine(input[3]) +
+                                             " as the first extent");
+  if (filter[1] < 1 || filter[2] < 1)
+    return op.operandError(op.filterIdx, "the kernel has no elements");
+  if (llvm::MulOverflow(filter[3], group, channels))
+    return op.attrError("group", "the result has too many channels");
+  ElemKind kind = op.getInput().getKind();
+  if (op.hasBias())
+    GLOWISH_CHECK(checkIs(op, op.biasIdx, kind, {channels}));
+  Dims result = {input[0], 0, 0, channels};
+  for (unsigned d = 0; d < 2; ++d) {
+    int64_t spread = 0, reach = 0, size = 0;
+    if (llvm::MulOverflow(input[d + 1] - 1, op.getStrides()[d], spread) ||
+        llvm::MulOverflow(filter[d + 1] - 1, op.getDilations()[d], reach) ||
+        llvm::AddOverflow(spread, reach + 1, size))
+      return op.operandError(op.inputIdx, "the result is too large");
+    size += op.getOutputPads()[d] - op.getPads()[d] - op.getPads()[d + 2];
+    if (input[d + 1] < 1 || size < 1)
+      return op.operandError(op.inputIdx, "the result has no elements");
+    result[d + 1] = size;
+  }
+  return TypeList{Type(kind, result)};
 }

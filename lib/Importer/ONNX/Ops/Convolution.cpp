@@ -4,14 +4,19 @@
 
 using namespace glowish;
 
+static llvm::Error checkSameRank(const Images &input, const Images &filter) {
+  if (filter.isOneDimensional == input.isOneDimensional)
+    return llvm::Error::success();
+  return makeError("the filter has {0} and the input {1} spatial dimensions",
+                   filter.isOneDimensional ? 1 : 2,
+                   input.isOneDimensional ? 1 : 2);
+}
+
 /// The model's filter [OC, C / group, KH, KW] is turned like the images.
 static llvm::Error importConv(OpContext &op) {
   GLOWISH_TRY(Images input, readImages(op, 0));
   GLOWISH_TRY(Images filter, readImages(op, 1));
-  if (filter.isOneDimensional != input.isOneDimensional)
-    return makeError("the filter has {0} and the input {1} spatial dimensions",
-                     filter.isOneDimensional ? 1 : 2,
-                     input.isOneDimensional ? 1 : 2);
+  GLOWISH_CHECK(checkSameRank(input, filter));
   GLOWISH_TRY(Window window, readWindow(op, input, &filter));
   NodeValue bias = op.getOptionalInput(2);
   GLOWISH_TRY(int64_t group, op.getInt("group", 1));
@@ -22,4 +27,21 @@ static llvm::Error importConv(OpContext &op) {
   return setImages(op, result, input.isOneDimensional);
 }
 
+/// The model's filter [C, OC / group, KH, KW] is turned like the images, too.
+static llvm::Error importConvTranspose(OpContext &op) {
+  GLOWISH_TRY(Images input, readImages(op, 0));
+  GLOWISH_TRY(Images filter, readImages(op, 1));
+  GLOWISH_CHECK(checkSameRank(input, filter));
+  GLOWISH_TRY(TransposedWindow window,
+              readTransposedWindow(op, input, filter));
+  NodeValue bias = op.getOptionalInput(2);
+  GLOWISH_TRY(int64_t group, op.getInt("group", 1));
+  GLOWISH_TRY(NodeValue result,
+              op.create<ConvTransposeNode>(
+                  input.value, filter.value, bias, window.strides, window.pads,
+                  window.outputPads, window.dilations, group));
+  return setImages(op, result, input.isOneDimensional);
+}
+
+static OnnxOperator convTransposeOp("ConvTranspose", 1, importConvTranspose);
 static OnnxOperator convOp("Conv", 1, importConv);
