@@ -15,15 +15,15 @@ export function hasThreads() {
       execFileSync(compiler(), ['--help'], {encoding: 'utf8'}));
 }
 
-// Runs a program; an error has the last line of what it said.
+// Runs a program; its output. An error has what it said of its own error.
 function run(program, args) {
   try {
     return execFileSync(program, args,
                         {encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe']});
   } catch (error) {
-    const [line] = (error.stderr ?? '').trim().split('\n')
-        .filter((text) => /error/.test(text));
-    throw new Error(line ?? error.message.split('\n')[0]);
+    const [message] = /error: [^]*/.exec(error.stderr ?? '') ??
+        error.message.split('\n');
+    throw new Error(message.trim().replace(/\s+/g, ' '));
   }
 }
 

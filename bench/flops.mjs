@@ -42,6 +42,8 @@ try {
     graphOptimizationLevel: 'disabled',
     enableProfiling: true,
     profileFilePrefix: join(folder, 'profile'),
+    // Weights that were packed before are missing in the profile.
+    extra: {session: {disable_prepacking: '1'}},
   });
   await session.run(feeds);
   session.endProfiling();

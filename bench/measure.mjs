@@ -33,27 +33,29 @@ export async function startHelpers({cpus, out}) {
   return helpers;
 }
 
-// OUT/NAME/FILE, which is made from the model by `make` and kept.
-function keep(name, file, {models, out}, make) {
-  const model = join(models, name, 'model.onnx');
+// OUT/NAME/FILE, which `make` makes from the model with a script of this folder,
+// and which is kept until one of both is changed.
+function keep(name, file, script, {models, out}, make) {
   const path = join(out, name, file);
+  const sources = [join(models, name, 'model.onnx'), join(bench, script)];
+  const getTime = (source) => statSync(source).mtimeMs;
   mkdirSync(dirname(path), {recursive: true});
-  if (!existsSync(path) || statSync(path).mtimeMs < statSync(model).mtimeMs)
-    make(path);
+  if (!existsSync(path) || getTime(path) < Math.max(...sources.map(getTime)))
+    make(path, join(bench, script));
   return path;
 }
 
 function countFlops(name, options) {
-  const path = keep(name, 'flops', options, (file) => writeFileSync(
-      file, execFileSync(process.execPath, [
-        join(bench, 'flops.mjs'), join(options.models, name)])));
+  const path = keep(name, 'flops', 'flops.mjs', options, (file, script) =>
+      writeFileSync(file, execFileSync(process.execPath, [
+        script, join(options.models, name)])));
   return Number(readFileSync(path, 'utf8'));
 }
 
 function trace(name, options) {
-  return keep(name, 'traced.pt', options, (file) => execFileSync(
-      python, [join(bench, 'torch_trace.py'), options.exporter, name, file],
-      {stdio: ['ignore', 'ignore', 'pipe']}));
+  return keep(name, 'traced.pt', 'torch_trace.py', options, (file, script) =>
+      execFileSync(python, [script, options.exporter, name, file],
+                   {stdio: ['ignore', 'ignore', 'pipe']}));
 }
 
 // The program of an engine other than glowish.
