@@ -23,8 +23,7 @@ double Profile::getSeconds() const {
   return sum;
 }
 
-//===- Measuring
-//------------------------------------------------------------===//
+//===- Measuring ---------------------------------------------------------===//
 
 static double getMedian(std::vector<double> values) {
   auto middle = values.begin() + values.size() / 2;
@@ -63,8 +62,7 @@ glowish::measureProfile(Session &session, const IRFunction &function,
   return profile;
 }
 
-//===- Printing
-//-------------------------------------------------------------===//
+//===- Printing ----------------------------------------------------------===//
 
 /// What is known of an instruction, of a kind, or of the program.
 static void printNumbers(llvm::raw_ostream &os, const Profile &profile,
@@ -144,8 +142,7 @@ void glowish::printProfile(llvm::raw_ostream &os, const Profile &profile) {
                      1e3 * profile.getSeconds(), 1e-9 * profile.peakRate);
 }
 
-//===- Chrome's trace event format
-//------------------------------------------===//
+//===- Chrome's trace event format ---------------------------------------===//
 
 /// JSON has no bytes that are not UTF-8; names of nodes may have.
 static std::string toUTF8(llvm::StringRef text) {
