@@ -5,7 +5,7 @@
 
 using namespace glowish;
 
-//===- Reshapes and transposes ----------------------------------------------===//
+//===- Reshapes and transposes -------------------------------------------===//
 
 static NodeValue simplifyReshape(ReshapeNode &root, RewriteContext &context) {
   NodeValue input = root.getInput();
@@ -44,13 +44,12 @@ static NodeValue simplifyTranspose(TransposeNode &root,
     return context.transpose(inner->getInput(), joined);
   }
   if (auto *splat = input.getNodeAs<SplatNode>())
-    return context.create<SplatNode>(splat->getElemKind(),
-                                     root.getType().getShape(),
-                                     splat->getValue());
+    return context.create<SplatNode>(
+        splat->getElemKind(), root.getType().getShape(), splat->getValue());
   return {};
 }
 
-//===- Slices and concatenations --------------------------------------------===//
+//===- Slices and concatenations -----------------------------------------===//
 
 static NodeValue simplifySlice(SliceNode &root, RewriteContext &context) {
   NodeValue input = root.getInput();
@@ -67,8 +66,8 @@ static NodeValue simplifySlice(SliceNode &root, RewriteContext &context) {
                        root.getStarts()[d] * inner->getSteps()[d]);
       steps.push_back(root.getSteps()[d] * inner->getSteps()[d]);
     }
-    return context.create<SliceNode>(inner->getInput(), starts,
-                                     root.getSizes(), steps);
+    return context.create<SliceNode>(inner->getInput(), starts, root.getSizes(),
+                                     steps);
   }
   auto *concat = input.getNodeAs<ConcatNode>();
   if (!concat || !isPlain)
@@ -130,7 +129,7 @@ static NodeValue simplifyConcat(ConcatNode &root, RewriteContext &context) {
   return context.create<ConcatNode>(flat, axis);
 }
 
-//===- Nodes that do nothing ------------------------------------------------===//
+//===- Nodes that do nothing ---------------------------------------------===//
 
 static NodeValue simplifyBroadcast(BroadcastNode &root, RewriteContext &) {
   NodeValue input = root.getInput();
@@ -159,7 +158,7 @@ static NodeValue simplifyRelu(ReluNode &root, RewriteContext &) {
   return root.getX().getNodeAs<ReluNode>() ? root.getX() : NodeValue();
 }
 
-//===- Arithmetic -----------------------------------------------------------===//
+//===- Arithmetic --------------------------------------------------------===//
 
 /// x where the other operand is neutral and the shape stays.
 static NodeValue dropNeutral(Node &root, NodeValue x, NodeValue other,
@@ -183,16 +182,17 @@ static NodeValue simplifyDiv(DivNode &root, RewriteContext &) {
   return dropNeutral(root, root.getX(), root.getY(), 1);
 }
 
-/// x * sigmoid(x) and x * hardSigmoid(x) are one operator each.
+/// x * sigmoid(x) and x * hardSigmoid(x) are one operator each, where the back
+/// end has it.
 static NodeValue recognizeGate(NodeValue x, NodeValue gate,
                                RewriteContext &context) {
   if (auto *sigmoid = gate.getNodeAs<SigmoidNode>())
     if (sigmoid->getX() == x)
-      return context.create<SiluNode>(x);
+      return context.createIfSupported<SiluNode>(x);
   auto *hard = gate.getNodeAs<HardSigmoidNode>();
   bool isSixth = hard && std::abs(hard->getAlpha() - 1.0 / 6) < 1e-6;
   if (isSixth && hard->getX() == x && hard->getBeta() == 0.5)
-    return context.create<HardSwishNode>(x);
+    return context.createIfSupported<HardSwishNode>(x);
   return {};
 }
 

@@ -25,6 +25,16 @@ public:
     return function.create<T>(root.getName(), std::forward<Args>(args)...)
         ->getResult();
   }
+  /// The same, or null where the back end does not take the node. For what
+  /// lowering would only undo.
+  template <typename T, typename... Args>
+  NodeValue createIfSupported(Args &&...args) {
+    NodeValue value = create<T>(std::forward<Args>(args)...);
+    if (!pass.isSupported || pass.isSupported(*value.node))
+      return value;
+    function.erase(value.node);
+    return {};
+  }
   NodeValue createConstant(Tensor tensor) {
     return getModule().createConstant(root.getName(), std::move(tensor));
   }
