@@ -9,7 +9,7 @@
 //   x < y, x <= y, x > y, x >= y, x == y   giving S::Bool
 //   !b, a && b, a || b                     on S::Bool
 //   select(b, x, y), min, max              NaN in either argument gives NaN
-//   exp, log, sqrt, floor, ceil, rint, tanh, erf, pow
+//   exp, log, sqrt, floor, ceil, rint, tanh, erf, sin, cos, pow
 //   x.like(1.0)                            a literal of x's type
 //
 // A literal is converted to the scalar's type before the operation, so that a
@@ -145,6 +145,8 @@ GLOWISH_NUM_FUNCTION(ceil)
 GLOWISH_NUM_FUNCTION(rint)
 GLOWISH_NUM_FUNCTION(tanh)
 GLOWISH_NUM_FUNCTION(erf)
+GLOWISH_NUM_FUNCTION(sin)
+GLOWISH_NUM_FUNCTION(cos)
 #undef GLOWISH_NUM_FUNCTION
 template <typename T> Num<T> pow(Num<T> x, Num<T> y) {
   return Num<T>(std::pow(x.value, y.value));

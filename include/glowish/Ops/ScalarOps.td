@@ -57,6 +57,8 @@ def Tanh : Unary<"tanh(x)", "Hyperbolic tangent"> {
   let Source = "ONNX Tanh-13";
 }
 def Erf : Unary<"erf(x)", "Error function"> { let Source = "ONNX Erf-13"; }
+def Sin : Unary<"sin(x)", "Sine of radians"> { let Source = "ONNX Sin-7"; }
+def Cos : Unary<"cos(x)", "Cosine of radians"> { let Source = "ONNX Cos-7"; }
 def Pow : Binary<"pow(x, y)", "x to the power y"> {
   let Source = "ONNX Pow-15";
 }

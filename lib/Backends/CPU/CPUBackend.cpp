@@ -118,13 +118,10 @@ bool CPUBackend::isSupported(const Node &node) const {
   if (node.getNumResults() == 0)
     return true;
   ElemKind kind = node.getType().getKind();
-  if (kind == ElemKind::Float16 && !target.hasFloat16)
-    return false;
   if (isQuantizedKind(kind))
     return false;
   if (isElementWise(node))
-    return canCompute(*node.getInfo().scalarOp,
-                      node.getOperands().back().getElemKind());
+    return true;
   switch (node.getKind()) {
   case NodeKind::Softmax:
     return llvm::cast<SoftmaxNode>(node).getAxis() + 1 ==
@@ -144,14 +141,7 @@ bool CPUBackend::isSupported(const Node &node) const {
   }
 }
 
-bool CPUBackend::canCompute(ScalarOp op, ElemKind kind) const {
-  // The one function whose approximation is made for float only.
-  return op != ScalarOp::Erf || kind != ElemKind::Double;
-}
-
-bool CPUBackend::canFuse(const Node &anchor, ScalarOp op) const {
-  return canCompute(op, anchor.getType().getKind());
-}
+bool CPUBackend::canFuse(const Node &, ScalarOp) const { return true; }
 
 llvm::Error CPUBackend::prepare(IRFunction &function) {
   prepareAnchors(function, target);

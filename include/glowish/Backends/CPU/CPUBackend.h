@@ -60,8 +60,6 @@ public:
   const TargetDescription &getTarget() const { return target; }
 
 private:
-  /// Whether the formula of \p op can be emitted for arguments of \p kind.
-  bool canCompute(ScalarOp op, ElemKind kind) const;
   CPUBackend(std::unique_ptr<llvm::TargetMachine> machine,
              TargetDescription target);
   std::unique_ptr<llvm::TargetMachine> machine;

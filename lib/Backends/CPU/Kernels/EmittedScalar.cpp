@@ -7,10 +7,6 @@
 using namespace glowish;
 using llvm::Value;
 
-/// float16 and bfloat16 are computed in float and rounded after each step, as
-/// the interpreter does.
-static Value *roundToKind(KernelBuilder &b, Value *value, ElemKind kind);
-
 EmittedScalar glowish::operator+(EmittedScalar x, EmittedScalar y) {
   return x.with(x.isFloat() ? x.builder->CreateFAdd(x.value, y.value)
                             : x.builder->CreateAdd(x.value, y.value));
@@ -36,13 +32,11 @@ EmittedScalar glowish::operator/(EmittedScalar x, EmittedScalar y) {
   Value *isZero = b.CreateICmpEQ(y.value, zero);
   if (!isSignedIntegerKind(x.kind)) {
     Value *divisor = b.CreateSelect(isZero, one, y.value);
-    return x.with(b.CreateSelect(isZero, zero,
-                                 b.CreateUDiv(x.value, divisor)));
+    return x.with(b.CreateSelect(isZero, zero, b.CreateUDiv(x.value, divisor)));
   }
   Value *isMinusOne = b.CreateICmpEQ(
       y.value, llvm::Constant::getAllOnesValue(y.value->getType()));
-  Value *divisor =
-      b.CreateSelect(b.CreateOr(isZero, isMinusOne), one, y.value);
+  Value *divisor = b.CreateSelect(b.CreateOr(isZero, isMinusOne), one, y.value);
   Value *quotient = b.CreateSDiv(x.value, divisor);
   quotient = b.CreateSelect(isMinusOne, b.CreateNeg(x.value), quotient);
   return x.with(b.CreateSelect(isZero, zero, quotient));
@@ -96,7 +90,7 @@ EmittedScalar glowish::min(EmittedScalar x, EmittedScalar y) {
   return x.with(x.builder->minimum(x.kind, x.value, y.value));
 }
 
-//===- Programs -------------------------------------------------------------===//
+//===- Programs ----------------------------------------------------------===//
 
 /// \p x as an element of \p to: floats saturate and NaN becomes 0, integers
 /// wrap, anything but 0 is true.
@@ -123,20 +117,10 @@ static Value *convert(EmittedScalar x, ElemKind to) {
   return b.CreateIntCast(x.value, type, isSigned);
 }
 
-static Value *roundToKind(KernelBuilder &b, Value *value, ElemKind kind) {
-  unsigned lanes = KernelBuilder::getLanes(value);
-  if (kind == ElemKind::Float16)
-    return b.CreateFPExt(
-        b.CreateFPTrunc(value, KernelBuilder::getVectorTy(b.getHalfTy(), lanes)),
-        value->getType());
-  return kind == ElemKind::BFloat16 ? b.roundToBFloat16(value) : value;
-}
-
 template <typename Formula, size_t... Args, size_t... Params>
-static EmittedScalar evaluate(const ScalarStep &step,
-                              llvm::ArrayRef<EmittedScalar> args,
-                              std::index_sequence<Args...>,
-                              std::index_sequence<Params...>) {
+static EmittedScalar
+evaluate(const ScalarStep &step, llvm::ArrayRef<EmittedScalar> args,
+         std::index_sequence<Args...>, std::index_sequence<Params...>) {
   return Formula::eval(args[Args]..., step.params[Params]...);
 }
 
@@ -157,9 +141,9 @@ Value *glowish::emitProgram(KernelBuilder &builder,
                                std::make_index_sequence<Formula::numArgs>(),
                                std::make_index_sequence<Formula::numParams>());
     });
-    Value *converted = convert(result, step.kind);
-    values.push_back(
-        {&builder, roundToKind(builder, converted, step.kind), step.kind});
+    // Rounded after each step, as the interpreter does.
+    Value *rounded = builder.roundToKind(step.kind, convert(result, step.kind));
+    values.push_back({&builder, rounded, step.kind});
   }
   return program.empty() ? values.front().value : values.back().value;
 }

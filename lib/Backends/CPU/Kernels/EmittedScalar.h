@@ -27,8 +27,8 @@ struct EmittedScalar {
     return {builder, newValue, ElemKind::Bool};
   }
   EmittedScalar like(double literal) const {
-    return with(builder->literal(kind, literal,
-                                 KernelBuilder::getLanes(value)));
+    return with(
+        builder->literal(kind, literal, KernelBuilder::getLanes(value)));
   }
   bool isFloat() const { return value->getType()->isFPOrFPVectorTy(); }
 };
@@ -86,6 +86,8 @@ GLOWISH_EMITTED_FUNCTION(ceil)
 GLOWISH_EMITTED_FUNCTION(rint)
 GLOWISH_EMITTED_FUNCTION(tanh)
 GLOWISH_EMITTED_FUNCTION(erf)
+GLOWISH_EMITTED_FUNCTION(sin)
+GLOWISH_EMITTED_FUNCTION(cos)
 #undef GLOWISH_EMITTED_FUNCTION
 inline EmittedScalar pow(EmittedScalar x, EmittedScalar y) {
   return x.with(vectormath::pow(*x.builder, x.value, y.value));

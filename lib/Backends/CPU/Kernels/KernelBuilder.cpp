@@ -1,6 +1,7 @@
 //===- KernelBuilder.cpp - Loops and vectors in LLVM IR -------------------===//
 
 #include "KernelBuilder.h"
+#include "HalfPrecision.h"
 #include "glowish/Ops/Scalar.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
@@ -178,8 +179,6 @@ llvm::Type *KernelBuilder::getStorageTy(ElemKind kind) {
     return getFloatTy();
   case ElemKind::Double:
     return getDoubleTy();
-  case ElemKind::Float16:
-    return getHalfTy();
   default:
     return getIntNTy(getElemSize(kind) * 8);
   }
@@ -214,37 +213,30 @@ Value *KernelBuilder::getElement(Value *base, ElemKind kind, Value *index) {
   return CreateInBoundsGEP(getStorageTy(kind), base, index);
 }
 
-/// bfloat16 by hand: LLVM would call a library for it on most targets.
 Value *KernelBuilder::fromStorage(ElemKind kind, Value *value) {
-  unsigned lanes = getLanes(value);
-  if (kind == ElemKind::Bool)
+  switch (kind) {
+  case ElemKind::Bool:
     return CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
-  if (kind == ElemKind::Float16)
-    return CreateFPExt(value, getVectorTy(getFloatTy(), lanes));
-  if (kind != ElemKind::BFloat16)
+  case ElemKind::Float16:
+    return floatFromFloat16(*this, value, target.hasFloat16);
+  case ElemKind::BFloat16:
+    return floatFromBFloat16(*this, value);
+  default:
     return value;
-  Value *bits =
-      CreateShl(CreateZExt(value, getVectorTy(getInt32Ty(), lanes)), 16);
-  return CreateBitCast(bits, getVectorTy(getFloatTy(), lanes));
+  }
 }
 
 Value *KernelBuilder::toStorage(ElemKind kind, Value *value) {
-  unsigned lanes = getLanes(value);
-  if (kind == ElemKind::Bool)
-    return CreateZExt(value, getVectorTy(getInt8Ty(), lanes));
-  if (kind == ElemKind::Float16)
-    return CreateFPTrunc(value, getVectorTy(getHalfTy(), lanes));
-  if (kind != ElemKind::BFloat16)
+  switch (kind) {
+  case ElemKind::Bool:
+    return CreateZExt(value, getVectorTy(getInt8Ty(), getLanes(value)));
+  case ElemKind::Float16:
+    return float16FromFloat(*this, value, target.hasFloat16);
+  case ElemKind::BFloat16:
+    return bfloat16FromFloat(*this, value);
+  default:
     return value;
-  llvm::Type *intTy = getVectorTy(getInt32Ty(), lanes);
-  Value *bits = CreateBitCast(value, intTy);
-  Value *odd =
-      CreateAnd(CreateLShr(bits, 16), llvm::ConstantInt::get(intTy, 1));
-  Value *rounded =
-      CreateAdd(CreateAdd(bits, llvm::ConstantInt::get(intTy, 0x7fff)), odd);
-  Value *quiet = CreateOr(bits, llvm::ConstantInt::get(intTy, 0x400000));
-  Value *chosen = CreateSelect(CreateFCmpUNO(value, value), quiet, rounded);
-  return CreateTrunc(CreateLShr(chosen, 16), getVectorTy(getInt16Ty(), lanes));
+  }
 }
 
 Value *KernelBuilder::load(ElemKind kind, Value *address, unsigned lanes) {

@@ -85,8 +85,8 @@ public:
 
   //===- Elements -----------------------------------------------------------//
 
-  /// How elements of \p kind lie in memory, and what is computed in: half
-  /// precisions in float, bool as i1.
+  /// How elements of \p kind lie in memory, half precisions as i16, and what
+  /// is computed in: half precisions in float, bool as i1.
   llvm::Type *getStorageTy(ElemKind kind);
   llvm::Type *getComputeTy(ElemKind kind);
   llvm::Type *getComputeTy(ElemKind kind, unsigned lanes) {
@@ -127,10 +127,12 @@ public:
   /// A literal of \p kind; integers saturate.
   llvm::Value *literal(ElemKind kind, double value, unsigned lanes);
 
-  /// A float with the precision of bfloat16.
-  llvm::Value *roundToBFloat16(llvm::Value *value) {
-    return fromStorage(ElemKind::BFloat16,
-                       toStorage(ElemKind::BFloat16, value));
+  /// float16 and bfloat16 are computed in float: \p value with the precision
+  /// that an element of \p kind has.
+  llvm::Value *roundToKind(ElemKind kind, llvm::Value *value) {
+    if (kind != ElemKind::Float16 && kind != ElemKind::BFloat16)
+      return value;
+    return fromStorage(kind, toStorage(kind, value));
   }
 
   /// a * b + c; one rounding where the target has that.

@@ -233,6 +233,8 @@ static OnnxOperator tanhOp("Tanh", 1, importUnary<TanhNode>);
 static OnnxOperator sigmoidOp("Sigmoid", 1, importUnary<SigmoidNode>);
 static OnnxOperator hardSwishOp("HardSwish", 14, importUnary<HardSwishNode>);
 static OnnxOperator erfOp("Erf", 9, importUnary<ErfNode>);
+static OnnxOperator sinOp("Sin", 7, importUnary<SinNode>);
+static OnnxOperator cosOp("Cos", 7, importUnary<CosNode>);
 static OnnxOperator notOp("Not", 1, importUnary<NotNode>);
 static OnnxOperator addOp("Add", 1, importBinary<AddNode>);
 static OnnxOperator subOp("Sub", 1, importBinary<SubNode>);
