@@ -7,9 +7,10 @@
 // loaded and the products of the parts are added to four sums.
 //
 // Weights are stored as floats, because they are read from memory, and split
-// here, some steps at a time: the steps' weights and the pixels' parts of those
-// steps stay in the second cache while all tiles and several blocks of channels
-// use them; the sums wait in a buffer from one chunk of steps to the next.
+// here, a chunk of steps at a time: the chunk's weights and the pixels' parts
+// of those steps stay in the second cache while all tiles and several blocks of
+// channels use them; the sums wait in a buffer from one chunk to the next.
+// While the matrix unit multiplies one chunk, the vector units split the next.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,8 +44,9 @@ public:
 private:
   /// Output channels that are computed together, and the tiles that are.
   struct Block {
-    Value *channel, *weights; // the first ones
-    Value *inGroup;           // its number among the blocks that share pixels
+    Value *number, *channel; // the block's, and its first channel
+    /// The blocks that share pixels.
+    Value *groupFirst, *groupEnd;
     int64_t channels;
     int64_t getRegisters() const {
       return (channels + matrixColumns - 1) / matrixColumns;
@@ -53,6 +55,7 @@ private:
   struct Tile {
     Value *image, *pixel; // the first one's number in the image
     Value *sums;          // where the sums are kept
+    Value *firstRow;      // of each step of the next chunk, to split meanwhile
     int64_t pixels;
     int64_t getRegisters() const {
       return (pixels + matrixRows - 1) / matrixRows;
@@ -75,12 +78,18 @@ private:
   Steps getSteps(Value *chunk);
   void emitBlock(const Block &block, const TileRange &range,
                  const Steps &steps);
-  void splitWeights(const Block &block, const Steps &steps);
+  Value *getChunkWeights(Value *block, Value *chunk, int64_t registers);
+  Value *getChunkBuffer(Value *parity);
+  void splitChunk(const Block &block, Value *source, Value *buffer);
+  void splitRow(Value *source, Value *target, Value *row, int64_t rowsPerStep);
+  void prepareChunk(const Block &block, const Steps &steps);
   void emitTile(const Block &block, const Tile &tile, const Steps &steps);
   void emitProducts(const Block &block, const Tile &tile, const Steps &steps);
   void emitStep(const Block &block, const Tile &tile, Value *pixels,
-                Value *stepWeights);
+                Value *number);
   void moveSums(llvm::Intrinsic::ID id, const Block &block, const Tile &tile);
+  void splitMeanwhile(const Tile &tile, Value *number, int64_t low,
+                      int64_t high);
   void emitPixel(const Block &block, const Tile &tile, Value *row);
   void emitPixelAt(const Block &block, const Tile &tile,
                    llvm::ArrayRef<Value *> index, Value *row);
@@ -115,8 +124,17 @@ private:
   int64_t tilesPerTask = 0, blocksPerTask = 0;
   /// A chunk of the reduction: whole runs, or steps of one run.
   int64_t runsPerChunk = 0, stepsPerChunk = 0, chunksPerRun = 0, numChunks = 0;
-  /// The parts of a chunk's weights, and the sums of a task's tiles.
+  /// Rows of each step of the next chunk that a tile splits; 0: none.
+  int64_t rowsPerTile = 0;
+  /// Room for the parts of two chunks' weights, and for the sums of a task's
+  /// tiles.
   Value *splitBuffer = nullptr, *sumBuffer = nullptr;
+  /// In memory: which half of splitBuffer is in use, and the number of the
+  /// chunk that is in it already, or -1.
+  Value *parityCell = nullptr, *readyCell = nullptr;
+  /// While a block is emitted: the parts of its chunk, and where the next chunk
+  /// comes from and goes.
+  Value *currentParts = nullptr, *nextSource = nullptr, *nextParts = nullptr;
 };
 
 } // namespace
@@ -124,7 +142,15 @@ private:
 //===- Plan --------------------------------------------------------------===//
 
 /// Steps whose split weights stay in the second cache beside the pixels.
-static constexpr int64_t maxChunkSteps = 16;
+static constexpr int64_t maxChunkSteps = 18;
+
+/// Into how many equal chunks of at most \p most, if possible, \p count is cut.
+static int64_t countChunks(int64_t count, int64_t most) {
+  for (int64_t chunks = (count + most - 1) / most; chunks < count; ++chunks)
+    if (count % chunks == 0)
+      return chunks;
+  return count;
+}
 
 void SplitConvolutionEmitter::plan() {
   isFlat = shape.kernelH == 1 && shape.kernelW == 1;
@@ -135,13 +161,15 @@ void SplitConvolutionEmitter::plan() {
   tiles = (pixelsPerImage + splitPixels - 1) / splitPixels;
   blocks = (shape.outChannels + splitChannels - 1) / splitChannels;
 
-  int64_t stepsPerRun = image.groups;
   numRuns = shape.kernelH * shape.kernelW;
-  chunksPerRun = (stepsPerRun + maxChunkSteps - 1) / maxChunkSteps;
-  stepsPerChunk = (stepsPerRun + chunksPerRun - 1) / chunksPerRun;
-  runsPerChunk = chunksPerRun > 1 ? 1 : maxChunkSteps / stepsPerRun;
-  runsPerChunk = std::clamp(runsPerChunk, int64_t(1), numRuns);
-  numChunks = (numRuns + runsPerChunk - 1) / runsPerChunk * chunksPerRun;
+  chunksPerRun = countChunks(image.groups, maxChunkSteps);
+  stepsPerChunk = image.groups / chunksPerRun;
+  runsPerChunk = 1;
+  if (chunksPerRun == 1)
+    runsPerChunk =
+        numRuns / countChunks(numRuns, std::max<int64_t>(1, maxChunkSteps /
+                                                                image.groups));
+  numChunks = numRuns / runsPerChunk * chunksPerRun;
 
   tilesPerTask =
       chooseChunk(shape, ElemKind::Float, tiles, blocks, b.getTarget());
@@ -152,6 +180,11 @@ void SplitConvolutionEmitter::plan() {
   int64_t pixelBytes = tilesPerTask * splitPixels * image.groups * matrixDepth *
                        numParts * partSize;
   blocksPerTask = 1;
+  // Only tiles that see every chunk can share the work of splitting the next;
+  // many of them don't notice it anyway.
+  constexpr int64_t rows = 2 * matrixRows;
+  if (tilesPerTask == tiles && images == 1 && tiles <= rows)
+    rowsPerTile = (rows + tiles - 1) / tiles;
   if (numChunks > 1 && pixelBytes > b.getTarget().cacheBytes / 3)
     blocksPerTask =
         std::clamp<int64_t>(64 / tilesPerTask, 1, std::min<int64_t>(blocks, 8));
@@ -169,12 +202,8 @@ SplitConvolutionEmitter::Steps SplitConvolutionEmitter::getSteps(Value *chunk) {
   auto [group, part] = divide(chunk, chunksPerRun);
   Value *firstRun = b.addScaled(b.index(0), group, runsPerChunk);
   Value *firstStep = b.addScaled(b.index(0), part, stepsPerChunk);
-  auto getEnd = [&](Value *first, int64_t size, int64_t limit) {
-    Value *end = b.CreateNSWAdd(first, b.index(size));
-    return limit % size ? b.minIndex(end, b.index(limit)) : end;
-  };
-  return {chunk, firstRun, getEnd(firstRun, runsPerChunk, numRuns), firstStep,
-          getEnd(firstStep, stepsPerChunk, image.groups)};
+  return {chunk, firstRun, b.CreateNSWAdd(firstRun, b.index(runsPerChunk)),
+          firstStep, b.CreateNSWAdd(firstStep, b.index(stepsPerChunk))};
 }
 
 /// How far from a pixel, in elements, is the one under tap \p run.
@@ -214,49 +243,112 @@ void SplitConvolutionEmitter::configure() {
   call(llvm::Intrinsic::x86_ldtilecfg, {global});
 }
 
-/// The chunk's weights, as they lie in a register: 32 floats become a
-/// register's row in each part.
-void SplitConvolutionEmitter::splitWeights(const Block &block,
-                                           const Steps &steps) {
-  int64_t registers = block.getRegisters();
-  int64_t rowsPerStep = registers * matrixRows;
-  int64_t stepsPerRun = image.groups;
-  Value *first = b.addScaled(steps.firstStep, steps.firstRun, stepsPerRun);
-  Value *count = b.CreateNSWSub(steps.endStep, steps.firstStep);
-  if (runsPerChunk > 1)
-    count = b.CreateNSWMul(b.CreateNSWSub(steps.endRun, steps.firstRun),
-                           b.index(stepsPerRun));
-  Value *source =
-      b.getElement(block.weights, ElemKind::Float,
-                   b.addScaled(b.index(0), first, rowsPerStep * 32));
-  b.forLoop(b.index(0), count, 1, [&](Value *step) {
+Value *SplitConvolutionEmitter::getChunkWeights(Value *block, Value *chunk,
+                                                int64_t registers) {
+  int64_t blockSize = getSplitSteps(shape) * getSplitStepSize(2);
+  int64_t chunkSize =
+      runsPerChunk * stepsPerChunk * getSplitStepSize(registers);
+  return b.getElement(
+      weights, ElemKind::Float,
+      b.addScaled(b.addScaled(b.index(0), block, blockSize), chunk, chunkSize));
+}
+
+Value *SplitConvolutionEmitter::getChunkBuffer(Value *parity) {
+  return b.getElement(splitBuffer, ElemKind::BFloat16,
+                      b.addScaled(b.index(0), parity,
+                                  runsPerChunk * stepsPerChunk * numParts *
+                                      getSplitStepSize(2)));
+}
+
+/// 32 floats, which lie as in a register's row, become that row in each part.
+void SplitConvolutionEmitter::splitRow(Value *source, Value *target, Value *row,
+                                       int64_t rowsPerStep) {
+  constexpr int64_t rowSize = 2 * matrixColumns;
+  Value *offset = b.addScaled(b.index(0), row, rowSize);
+  Value *even = b.getElement(source, ElemKind::Float, offset);
+  Value *odd = b.getElement(even, ElemKind::Float, matrixColumns);
+  Value *first = b.getElement(target, ElemKind::BFloat16, offset);
+  for (auto [part, pairs] : llvm::enumerate(
+           splitFloats(b, b.load(ElemKind::Float, even, matrixColumns),
+                       b.load(ElemKind::Float, odd, matrixColumns))))
+    b.CreateAlignedStore(pairs,
+                         b.getElement(first, ElemKind::BFloat16,
+                                      int64_t(part) * rowsPerStep * rowSize),
+                         llvm::Align(64));
+}
+
+void SplitConvolutionEmitter::splitChunk(const Block &block, Value *source,
+                                         Value *buffer) {
+  int64_t rowsPerStep = block.getRegisters() * matrixRows;
+  int64_t stepSize = getSplitStepSize(block.getRegisters());
+  b.forLoop(runsPerChunk * stepsPerChunk, [&](Value *step) {
     Value *from = b.getElement(source, ElemKind::Float,
-                               b.addScaled(b.index(0), step, rowsPerStep * 32));
-    Value *to = b.getElement(
-        splitBuffer, ElemKind::BFloat16,
-        b.addScaled(b.index(0), step, numParts * rowsPerStep * 32));
+                               b.addScaled(b.index(0), step, stepSize));
+    Value *to =
+        b.getElement(buffer, ElemKind::BFloat16,
+                     b.addScaled(b.index(0), step, numParts * stepSize));
     b.forUnrolled(rowsPerStep, 4, {}, [&](Value *row, llvm::ArrayRef<Value *>) {
-      Value *offset = b.addScaled(b.index(0), row, 32);
-      Value *even = b.getElement(from, ElemKind::Float, offset);
-      Value *odd = b.getElement(even, ElemKind::Float, matrixColumns);
-      Value *target = b.getElement(to, ElemKind::BFloat16, offset);
-      for (auto [part, pairs] : llvm::enumerate(
-               splitFloats(b, b.load(ElemKind::Float, even, matrixColumns),
-                           b.load(ElemKind::Float, odd, matrixColumns))))
-        b.CreateAlignedStore(pairs,
-                             b.getElement(target, ElemKind::BFloat16,
-                                          int64_t(part) * rowsPerStep * 32),
-                             llvm::Align(64));
+      splitRow(from, to, row, rowsPerStep);
       return Values();
     });
   });
 }
 
-/// One step of the reduction: the elements at \p pixels by \p stepWeights.
+/// Sets currentParts, split now if that was not done meanwhile, and what is to
+/// be split meanwhile: chunks follow each other block by block, in groups of
+/// blocks chunk by chunk.
+void SplitConvolutionEmitter::prepareChunk(const Block &block,
+                                           const Steps &steps) {
+  Value *own =
+      getChunkWeights(block.number, steps.number, block.getRegisters());
+  if (!rowsPerTile) {
+    currentParts = splitBuffer;
+    return splitChunk(block, own, currentParts);
+  }
+  llvm::Type *cellTy = b.getIndexTy();
+  Value *parity = b.CreateLoad(cellTy, parityCell);
+  currentParts = getChunkBuffer(parity);
+  Value *id = b.addScaled(steps.number, block.number, numChunks);
+  Value *ready = b.CreateLoad(cellTy, readyCell);
+  b.ifThen(b.CreateICmpNE(ready, id),
+           [&] { splitChunk(block, own, currentParts); });
+
+  Value *number = b.CreateNSWAdd(block.number, b.index(1));
+  Value *chunk = steps.number;
+  Value *isGroupDone = b.CreateICmpEQ(number, block.groupEnd);
+  Value *isLastChunk = b.CreateICmpEQ(chunk, b.index(numChunks - 1));
+  Value *nextChunk =
+      b.CreateSelect(isGroupDone,
+                     b.CreateSelect(isLastChunk, b.index(0),
+                                    b.CreateNSWAdd(chunk, b.index(1))),
+                     chunk);
+  Value *nextBlock =
+      b.CreateSelect(b.CreateAnd(isGroupDone, b.CreateNot(isLastChunk)),
+                     block.groupFirst, number);
+  // Half a block has another layout and does it itself; behind the last one
+  // the work is done for nothing.
+  Value *isWhole =
+      b.CreateICmpSLT(nextBlock, b.index(shape.outChannels / splitChannels));
+  if (block.getRegisters() != 2)
+    isWhole = b.getFalse();
+  nextSource =
+      b.CreateSelect(isWhole, getChunkWeights(nextBlock, nextChunk, 2), own);
+  Value *nextParity = b.CreateNSWSub(b.index(1), parity);
+  nextParts = getChunkBuffer(nextParity);
+  Value *nextId = b.addScaled(nextChunk, nextBlock, numChunks);
+  b.CreateStore(b.CreateSelect(isWhole, nextId, b.index(-1)), readyCell);
+  b.CreateStore(nextParity, parityCell);
+}
+
+/// Step \p number of the chunk: the elements at \p pixels by its weights.
 void SplitConvolutionEmitter::emitStep(const Block &block, const Tile &tile,
-                                       Value *pixels, Value *stepWeights) {
+                                       Value *pixels, Value *number) {
   constexpr int64_t stride = matrixDepth * partSize;
   int64_t columns = block.getRegisters(), rows = tile.getRegisters();
+  int64_t stepSize = getSplitStepSize(columns);
+  Value *stepWeights =
+      b.getElement(currentParts, ElemKind::BFloat16,
+                   b.addScaled(b.index(0), number, numParts * stepSize));
   auto loadPixels = [&](int64_t part) {
     for (int64_t r = 0; r < rows; ++r)
       load(PixelRegister + r, pixels,
@@ -271,7 +363,8 @@ void SplitConvolutionEmitter::emitStep(const Block &block, const Tile &tile,
   constexpr std::array<std::array<int64_t, 2>, 6> pairs = {
       {{1, 1}, {1, 0}, {2, 0}, {0, 0}, {0, 1}, {0, 2}}};
   std::array<int64_t, 2> loaded = {-1, -1};
-  for (auto [pixelPart, weightPart] : pairs) {
+  for (auto [i, pair] : llvm::enumerate(pairs)) {
+    auto [pixelPart, weightPart] = pair;
     if (pixelPart != loaded[0])
       loadPixels(pixelPart);
     if (weightPart != loaded[1])
@@ -282,18 +375,39 @@ void SplitConvolutionEmitter::emitStep(const Block &block, const Tile &tile,
         call(llvm::Intrinsic::x86_tdpbf16ps,
              {b.getInt8(SumRegister + 2 * r + c), b.getInt8(PixelRegister + r),
               b.getInt8(WeightRegister + c)});
+    if (rowsPerTile && columns == 2)
+      splitMeanwhile(tile, number, rowsPerTile * int64_t(i) / 6,
+                     rowsPerTile * int64_t(i + 1) / 6);
   }
 }
 
-/// The products of a chunk, whose weights are in splitBuffer.
+/// Rows \p low ... \p high - 1 of the tile's share of step \p number of the
+/// next chunk.
+void SplitConvolutionEmitter::splitMeanwhile(const Tile &tile, Value *number,
+                                             int64_t low, int64_t high) {
+  constexpr int64_t rowsPerStep = 2 * matrixRows;
+  int64_t stepSize = getSplitStepSize(2);
+  Value *source = b.getElement(nextSource, ElemKind::Float,
+                               b.addScaled(b.index(0), number, stepSize));
+  Value *target =
+      b.getElement(nextParts, ElemKind::BFloat16,
+                   b.addScaled(b.index(0), number, numParts * stepSize));
+  for (int64_t i = low; i < high; ++i) {
+    Value *row = b.CreateNSWAdd(tile.firstRow, b.index(i));
+    // The last tile's share may be smaller; a row twice does no harm.
+    if (tiles * rowsPerTile != rowsPerStep)
+      row = b.minIndex(row, b.index(rowsPerStep - 1));
+    splitRow(source, target, row, rowsPerStep);
+  }
+}
+
+/// The products of a chunk.
 void SplitConvolutionEmitter::emitProducts(const Block &block, const Tile &tile,
                                            const Steps &steps) {
   Value *first =
       b.addScaled(b.addScaled(b.index(0), tile.image,
                               image.rows * image.columns * matrixDepth),
                   tile.pixel, matrixDepth);
-  int64_t stepSize =
-      numParts * block.getRegisters() * matrixDepth * matrixColumns;
   b.forLoop(steps.firstRun, steps.endRun, 1, [&](Value *run) {
     Value *start = b.CreateNSWAdd(first, getRunShift(run));
     Value *before = b.addScaled(b.index(0), b.CreateNSWSub(run, steps.firstRun),
@@ -303,9 +417,7 @@ void SplitConvolutionEmitter::emitProducts(const Block &block, const Tile &tile,
                                    b.addScaled(start, step, image.getGroup()));
       Value *number =
           b.CreateNSWAdd(before, b.CreateNSWSub(step, steps.firstStep));
-      emitStep(block, tile, pixels,
-               b.getElement(splitBuffer, ElemKind::BFloat16,
-                            b.addScaled(b.index(0), number, stepSize)));
+      emitStep(block, tile, pixels, number);
     });
   });
 }
@@ -400,32 +512,31 @@ void SplitConvolutionEmitter::emitTile(const Block &block, const Tile &tile,
 void SplitConvolutionEmitter::emitBlock(const Block &block,
                                         const TileRange &range,
                                         const Steps &steps) {
-  splitWeights(block, steps);
+  prepareChunk(block, steps);
   auto getSums = [&](Value *number) -> Value * {
     if (numChunks == 1)
       return sumBuffer;
     Value *inTask = b.addScaled(b.CreateNSWSub(number, range.low),
-                                block.inGroup, tilesPerTask);
+                                b.CreateNSWSub(block.number, block.groupFirst),
+                                tilesPerTask);
     return b.getElement(
         sumBuffer, ElemKind::Float,
         b.addScaled(b.index(0), inTask, splitPixels * splitChannels));
   };
   int64_t whole = pixelsPerImage / splitPixels;
   int64_t left = pixelsPerImage % splitPixels;
-  b.forLoop(
-      range.low, b.minIndex(range.high, b.index(whole)), 1, [&](Value *number) {
-        Value *pixel = b.addScaled(b.index(0), number, splitPixels);
-        emitTile(block, {range.image, pixel, getSums(number), splitPixels},
-                 steps);
-      });
-  if (!left)
-    return;
-  auto emitLast = [&] {
+  auto emitAt = [&](Value *number, int64_t pixels) {
     emitTile(block,
-             {range.image, b.index(whole * splitPixels),
-              getSums(b.index(whole)), left},
+             {range.image, b.addScaled(b.index(0), number, splitPixels),
+              getSums(number), b.addScaled(b.index(0), number, rowsPerTile),
+              pixels},
              steps);
   };
+  b.forLoop(range.low, b.minIndex(range.high, b.index(whole)), 1,
+            [&](Value *number) { emitAt(number, splitPixels); });
+  if (!left)
+    return;
+  auto emitLast = [&] { emitAt(b.index(whole), left); };
   if (tilesPerTask == tiles)
     return emitLast();
   b.ifThen(b.CreateICmpEQ(range.high, b.index(tiles)), emitLast);
@@ -452,14 +563,11 @@ void SplitConvolutionEmitter::emitTask(Value *task) {
       b.CreateNSWAdd(firstBlock, b.index(blocksPerTask)), b.index(blocks));
   int64_t whole = shape.outChannels / splitChannels;
   int64_t left = shape.outChannels % splitChannels;
-  int64_t blockSize = getSplitSteps(shape) * getSplitStepSize(2);
   b.forLoop(numChunks, [&](Value *chunk) {
     Steps steps = getSteps(chunk);
     auto emitAt = [&](Value *number, int64_t channels) {
-      emitBlock({b.addScaled(b.index(0), number, splitChannels),
-                 b.getElement(weights, ElemKind::Float,
-                              b.addScaled(b.index(0), number, blockSize)),
-                 b.CreateNSWSub(number, firstBlock), channels},
+      emitBlock({number, b.addScaled(b.index(0), number, splitChannels),
+                 firstBlock, endBlock, channels},
                 range, steps);
     };
     b.forLoop(firstBlock, b.minIndex(endBlock, b.index(whole)), 1,
@@ -479,9 +587,15 @@ void SplitConvolutionEmitter::emit() {
       operands.push_back(&operand);
     isResultFlat = joinRows(shape, operands);
   }
-  int64_t chunkSteps = runsPerChunk * stepsPerChunk;
-  splitBuffer =
-      allocate(chunkSteps * numParts * getSplitStepSize(2) * partSize);
+  int64_t chunkBytes =
+      runsPerChunk * stepsPerChunk * numParts * getSplitStepSize(2) * partSize;
+  splitBuffer = allocate(rowsPerTile ? 2 * chunkBytes : chunkBytes);
+  if (rowsPerTile) {
+    parityCell = b.CreateAlloca(b.getIndexTy());
+    readyCell = b.CreateAlloca(b.getIndexTy());
+    b.CreateStore(b.index(0), parityCell);
+    b.CreateStore(b.index(-1), readyCell);
+  }
   int64_t sums = numChunks == 1 ? 1 : tilesPerTask * blocksPerTask;
   sumBuffer = allocate(sums * splitPixels * splitChannels * 4);
   configure();

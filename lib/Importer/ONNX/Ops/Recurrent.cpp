@@ -96,8 +96,7 @@ private:
 
 } // namespace
 
-//===- Attributes and operands
-//----------------------------------------------===//
+//===- Attributes and operands -------------------------------------------===//
 
 /// Parameters that a function has where the model states none.
 static llvm::Expected<Activation> makeActivation(llvm::StringRef name) {
@@ -254,8 +253,7 @@ llvm::Expected<NodeValue> RecurrentImporter::readState(unsigned index,
   return ofDirection(value, direction);
 }
 
-//===- Pieces of steps
-//------------------------------------------------------===//
+//===- Pieces of steps ---------------------------------------------------===//
 
 llvm::Expected<NodeValue> RecurrentImporter::slice(NodeValue value,
                                                    unsigned axis, int64_t start,
@@ -322,8 +320,7 @@ llvm::Expected<NodeValue> RecurrentImporter::activate(unsigned function,
   return op.create<MulNode>(scaled, alpha);
 }
 
-//===- Time
-//-----------------------------------------------------------------===//
+//===- Time --------------------------------------------------------------===//
 
 /// [length * batch, numGates * hidden], with the biases of the input, and those
 /// of the state that can be added at once.
@@ -434,8 +431,7 @@ llvm::Error RecurrentImporter::runDirection(unsigned direction,
   return llvm::Error::success();
 }
 
-//===- Results
-//--------------------------------------------------------------===//
+//===- Results -----------------------------------------------------------===//
 
 /// Tensors of one shape, stacked on a new dimension \p axis.
 llvm::Expected<NodeValue>
@@ -494,8 +490,7 @@ llvm::Error RecurrentImporter::import() {
   return setOutputs();
 }
 
-//===- Cells
-//----------------------------------------------------------------===//
+//===- Cells -------------------------------------------------------------===//
 
 namespace {
 
