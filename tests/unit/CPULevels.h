@@ -20,18 +20,23 @@ inline std::vector<TargetOptions> getLevels() {
     return llvm::all_of(
         names, [&](llvm::StringRef name) { return features.lookup(name); });
   };
-  auto add = [&](const char *cpu, bool isReached) {
-    if (!isReached)
-      return;
-    targets.emplace_back();
-    targets.back().triple = triple;
-    targets.back().cpu = cpu;
+  auto add = [&](const char *cpu, const char *onlyLevel = "") {
+    TargetOptions &target = targets.emplace_back();
+    target.triple = triple;
+    target.cpu = cpu;
+    target.onlyLevel = onlyLevel;
   };
-  add("x86-64", true);
-  add("x86-64-v2", hasAll({"sse4.2", "popcnt", "cx16"}));
-  add("x86-64-v3", hasAll({"avx2", "fma", "f16c", "bmi2", "lzcnt", "movbe"}));
-  add("x86-64-v4",
-      hasAll({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}));
+  // Also with weights that are packed for AVX-512, which levels share.
+  add("x86-64");
+  add("x86-64,x86-64-v4", "x86-64");
+  if (hasAll({"sse4.2", "popcnt", "cx16"}))
+    add("x86-64-v2");
+  if (hasAll({"avx2", "fma", "f16c", "bmi2", "lzcnt", "movbe"})) {
+    add("x86-64-v3");
+    add("x86-64-v3,x86-64-v4", "x86-64-v3");
+  }
+  if (hasAll({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}))
+    add("x86-64-v4");
   return targets;
 }
 

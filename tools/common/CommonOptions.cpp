@@ -62,8 +62,11 @@ static cl::opt<std::string> target("target",
                                    cl::value_desc("triple"),
                                    cl::cat(targetCategory));
 static cl::opt<std::string>
-    cpu("mcpu", cl::desc("Target CPU (default: the host's, or generic)"),
-        cl::value_desc("name"), cl::cat(targetCategory));
+    cpu("mcpu",
+        cl::desc("Target CPU (default: the host's, or generic); several of "
+                 "x86-64, x86-64-v2, x86-64-v3 and x86-64-v4: the bundle takes "
+                 "the best that its processor has"),
+        cl::value_desc("name,..."), cl::cat(targetCategory));
 static cl::list<std::string> attributes("mattr", cl::CommaSeparated,
                                         cl::desc("Target features: +a,-b"),
                                         cl::value_desc("features"),

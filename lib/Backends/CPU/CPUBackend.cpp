@@ -4,6 +4,7 @@
 #include "Anchors.h"
 #include "Bundle/glowish_threads.h"
 #include "JIT.h"
+#include "Levels.h"
 #include "ModuleEmitter.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -97,19 +98,44 @@ createMachine(const TargetOptions &options) {
 }
 
 CPUBackend::CPUBackend(std::unique_ptr<llvm::TargetMachine> machine,
-                       TargetDescription target)
-    : machine(std::move(machine)), target(std::move(target)) {}
+                       std::vector<TargetDescription> levels,
+                       std::string onlyLevel)
+    : machine(std::move(machine)), levels(std::move(levels)),
+      onlyLevel(std::move(onlyLevel)) {}
 
 CPUBackend::~CPUBackend() = default;
 
 llvm::Expected<std::unique_ptr<CPUBackend>>
 CPUBackend::create(const TargetOptions &options) {
-  GLOWISH_TRY(std::unique_ptr<llvm::TargetMachine> machine,
-              createMachine(options));
-  TargetDescription target = TargetDescription::forMachine(*machine);
-  target.numThreads = options.numThreads;
+  std::vector<std::string> cpus = {options.cpu};
+  if (llvm::StringRef(options.cpu).contains(',')) {
+    GLOWISH_TRY(cpus, parseLevels(options));
+  }
+  // The first machine is the lowest: what it makes runs wherever any level
+  // does, and functions name their own.
+  std::unique_ptr<llvm::TargetMachine> lowest;
+  std::vector<TargetDescription> levels;
+  for (const std::string &cpu : cpus) {
+    TargetOptions own = options;
+    own.cpu = cpu;
+    GLOWISH_TRY(std::unique_ptr<llvm::TargetMachine> machine,
+                createMachine(own));
+    llvm::Triple triple = machine->getTargetTriple();
+    if (cpus.size() > 1 && triple.getArch() != llvm::Triple::x86_64)
+      return makeError("-mcpu={0}: several levels are for x86_64 targets, not "
+                       "'{1}'",
+                       options.cpu, triple.str());
+    levels.push_back(TargetDescription::forMachine(*machine));
+    levels.back().numThreads = options.numThreads;
+    if (cpus.size() > 1)
+      levels.back().suffix = getLevelSuffix(cpu);
+    if (!lowest)
+      lowest = std::move(machine);
+  }
+  for (TargetDescription &level : levels)
+    level.packedBits = levels.back().vectorBits;
   return std::unique_ptr<CPUBackend>(
-      new CPUBackend(std::move(machine), std::move(target)));
+      new CPUBackend(std::move(lowest), std::move(levels), options.onlyLevel));
 }
 
 /// Kinds of nodes that become instructions with a kernel. Element-wise nodes
@@ -144,7 +170,7 @@ bool CPUBackend::isSupported(const Node &node) const {
 bool CPUBackend::canFuse(const Node &, ScalarOp) const { return true; }
 
 llvm::Error CPUBackend::prepare(IRFunction &function) {
-  prepareAnchors(function, target);
+  prepareAnchors(function, getTarget());
   return llvm::Error::success();
 }
 
@@ -155,7 +181,19 @@ CPUBackend::emitModule(llvm::LLVMContext &context, const IRFunction &function,
   auto module = std::make_unique<llvm::Module>(entryName, context);
   module->setTargetTriple(machine->getTargetTriple().str());
   module->setDataLayout(machine->createDataLayout());
-  ModuleEmitter(*module, target).emit(function, plan, entryName, isTimed);
+  std::vector<LevelEntry> entries;
+  for (const TargetDescription &level : levels) {
+    if (!onlyLevel.empty() && level.cpu != onlyLevel)
+      continue;
+    std::string name = entryName.str() + level.suffix;
+    ModuleEmitter emitter(*module, level);
+    entries.push_back({level.cpu, emitter.emit(function, plan, name, isTimed)});
+  }
+  assert(!entries.empty() && "the only level is none of the levels");
+  if (entries.size() > 1)
+    emitDispatch(*module, entryName, entries);
+  else
+    entries[0].entry->setName(entryName);
   std::string message;
   llvm::raw_string_ostream os(message);
   if (llvm::verifyModule(*module, &os))
@@ -207,6 +245,6 @@ CPUBackend::compile(const IRFunction &function, const MemoryPlan &plan,
               emitModule(context, function, plan, jitEntryName,
                          /*isTimed=*/clock != nullptr));
   GLOWISH_TRY(auto object, emitObject(*module));
-  glowish_set_num_threads(int(target.numThreads));
+  glowish_set_num_threads(int(getTarget().numThreads));
   return loadObject(object, clock);
 }

@@ -52,11 +52,15 @@ public:
       return;
     }
     Tile tile{unsigned(instr.getTile()[0]), unsigned(instr.getTile()[1])};
-    unsigned lanes = b.getRegisterLanes(instr.getInput()->getType().getKind());
-    unsigned block = tile.vectors * lanes;
-    WeightLayout layout = getPackedLayout(shape, block);
-    if (!instr.getBlocked())
-      layout = getPlainLayout(shape, block);
+    ElemKind kind = instr.getInput()->getType().getKind();
+    const TargetDescription &target = b.getTarget();
+    unsigned block = tile.vectors * target.getPackedLanes(getElemSize(kind));
+    if (target.packedBits != target.vectorBits)
+      tile = chooseTile(shape, kind, target, block);
+    WeightLayout layout =
+        instr.getBlocked()
+            ? getPackedLayout(shape, block)
+            : getPlainLayout(shape, tile.vectors * b.getRegisterLanes(kind));
     emitConvolution(b, shape, tile, layout, getStrided(instr, 0),
                     getStrided(instr, 1), pointers[2], pointers[3], epilogue);
   }

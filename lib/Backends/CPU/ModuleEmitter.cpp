@@ -67,7 +67,9 @@ ModuleEmitter::Kernel ModuleEmitter::createKernel(const Instruction &instr) {
                                        /*isVarArg=*/false);
   auto *function = llvm::Function::Create(
       type, llvm::GlobalValue::InternalLinkage,
-      llvm::formatv("k{0}_{1}", kernels.size(), instr.getKindName()).str(),
+      llvm::formatv("k{0}_{1}{2}", kernels.size(), instr.getKindName(),
+                    target.suffix)
+          .str(),
       module);
   target.addFunctionAttributes(*function);
   function->addFnAttr(llvm::Attribute::NoInline);
@@ -214,8 +216,9 @@ static void requestMatrixRegisters(llvm::Function *entry) {
   builder.SetInsertPoint(next);
 }
 
-void ModuleEmitter::emit(const IRFunction &function, const MemoryPlan &plan,
-                         llvm::StringRef entryName, bool isTimed) {
+llvm::Function *ModuleEmitter::emit(const IRFunction &function,
+                                    const MemoryPlan &plan,
+                                    llvm::StringRef entryName, bool isTimed) {
   llvm::Function *entry = createEntry(entryName, isTimed);
   emitChecks(entry, plan);
   if (llvm::any_of(function.getInstrs(), [](const Instruction &instr) {
@@ -259,4 +262,5 @@ void ModuleEmitter::emit(const IRFunction &function, const MemoryPlan &plan,
     markTime();
   }
   builder.CreateRet(builder.getInt32(unsigned(EntryStatus::Success)));
+  return entry;
 }

@@ -38,9 +38,9 @@ public:
   ModuleEmitter(llvm::Module &module, const TargetDescription &target)
       : module(module), target(target) {}
 
-  /// With \p isTimed: see CPUBackend::emitModule.
-  void emit(const IRFunction &function, const MemoryPlan &plan,
-            llvm::StringRef entryName, bool isTimed);
+  /// Returns the entry. With \p isTimed: see CPUBackend::emitModule.
+  llvm::Function *emit(const IRFunction &function, const MemoryPlan &plan,
+                       llvm::StringRef entryName, bool isTimed);
 
 private:
   /// The code of an instruction: void (ptr, ...), one pointer a present operand,

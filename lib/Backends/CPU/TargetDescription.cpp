@@ -54,6 +54,7 @@ TargetDescription::forMachine(const llvm::TargetMachine &machine) {
     target.vectorBits = has("simd128") ? 128 : 0;
     target.hasRounding = true;
   }
+  target.packedBits = target.vectorBits;
   return target;
 }
 

@@ -16,7 +16,11 @@ namespace glowish {
 /// What is compiled for. Empty strings mean the host.
 struct TargetOptions {
   std::string triple;
+  /// One, or levels of x86-64 separated by commas.
   std::string cpu;
+  /// Of several levels, the one that code is made for, with the weights that
+  /// all of them share: for tests of levels below the processor's own.
+  std::string onlyLevel;
   std::vector<std::string> attributes;
   std::string abi;
   llvm::FloatABI::ABIType floatABI = llvm::FloatABI::Default;
@@ -57,13 +61,19 @@ public:
   llvm::Expected<llvm::SmallVector<char, 0>> emitObject(llvm::Module &module);
 
   llvm::TargetMachine &getTargetMachine() { return *machine; }
-  const TargetDescription &getTarget() const { return target; }
+  /// The target, or the highest of several levels.
+  const TargetDescription &getTarget() const { return levels.back(); }
+  /// Whether code is made for several levels, of which the entry takes the
+  /// best that the processor has.
+  bool hasLevels() const { return levels.size() > 1; }
 
 private:
   CPUBackend(std::unique_ptr<llvm::TargetMachine> machine,
-             TargetDescription target);
+             std::vector<TargetDescription> levels, std::string onlyLevel);
   std::unique_ptr<llvm::TargetMachine> machine;
-  TargetDescription target;
+  /// One target, or several levels of x86-64, lowest first.
+  std::vector<TargetDescription> levels;
+  std::string onlyLevel;
 };
 
 } // namespace glowish

@@ -14,9 +14,15 @@ namespace glowish {
 struct TargetDescription {
   std::string cpu;
   std::string features;
+  /// Distinguishes the functions for this target where a module has code for
+  /// several: "_v3". Else empty.
+  std::string suffix;
   /// Bits of a vector register; 0 where there are no float vectors, and
   /// kernels are made of scalars.
   unsigned vectorBits = 0;
+  /// Bits of the vectors that weights are packed for. More than vectorBits
+  /// where code for a higher level shares them.
+  unsigned packedBits = 0;
   unsigned numVectorRegisters = 16;
   /// a * b + c in one instruction, rounded once.
   bool hasFMA = false;
@@ -36,6 +42,11 @@ struct TargetDescription {
   /// Elements of \p bytes bytes in a vector register, at least 1.
   unsigned getLanes(unsigned bytes) const {
     return std::max(1u, vectorBits / 8 / bytes);
+  }
+  /// The same of the vectors that weights are packed for; half precisions are
+  /// packed for what they are computed in.
+  unsigned getPackedLanes(unsigned bytes) const {
+    return std::max(1u, packedBits / 8 / std::max(bytes, 4u));
   }
   /// The CPU, its features and the vector width, for code generation.
   void addFunctionAttributes(llvm::Function &function) const;

@@ -76,7 +76,7 @@ llvm::Error glowish::writeBundle(CPUBackend &backend,
   Tensor region = makeConstantRegion(function, plan);
   llvm::ArrayRef<uint8_t> weights = region.getByteRange();
   BundleFacts facts{options, plan, getBundleSymbols(function, plan),
-                    checksum64(weights)};
+                    checksum64(weights), backend.hasLevels()};
 
   llvm::LLVMContext context;
   GLOWISH_TRY(std::unique_ptr<llvm::Module> module,

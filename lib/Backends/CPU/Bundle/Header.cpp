@@ -79,7 +79,7 @@ static void printCommonDefinitions(llvm::raw_ostream &os) {
 #define GLOWISH_ERROR_ALIGNMENT 2 /* a region is not aligned to MEM_ALIGN */
 #define GLOWISH_ERROR_SIZE 3      /* the weights have another size */
 #define GLOWISH_ERROR_CHECKSUM 4  /* the weights are not those of this bundle */
-#define GLOWISH_ERROR_PROCESSOR 5 /* the system refuses the matrix registers */
+#define GLOWISH_ERROR_PROCESSOR 5 /* not for this processor or system */
 
 /* Directions of symbols, or'ed. */
 #define GLOWISH_STATE 0
@@ -234,11 +234,20 @@ extern "C" {
  * here; constantWeight holds the weights, mutableWeight the inputs and, after
  * the call, the outputs. Needs no heap and keeps no state: calls with different
  * mutableWeight and activations may run at the same time. Returns
- * GLOWISH_SUCCESS, GLOWISH_ERROR_NULL or GLOWISH_ERROR_ALIGNMENT. */
+ * GLOWISH_SUCCESS, GLOWISH_ERROR_NULL, GLOWISH_ERROR_ALIGNMENT or
+ * GLOWISH_ERROR_PROCESSOR. */
 )" << formatv("int {0}(const uint8_t *constantWeight, uint8_t *mutableWeight,\n"
               "    {1}uint8_t *activations);\n",
               facts.options.entryName,
               std::string(facts.options.entryName.size() + 1, ' '));
+  if (facts.hasLevels)
+    os << formatv(R"(
+/* The code for the processor that this runs on, to be called like {0},
+ * which asks the processor at each call. Keeps no state. */
+int (*{0}_select(void))(const uint8_t *constantWeight, uint8_t *mutableWeight,
+    uint8_t *activations);
+)",
+                  facts.options.entryName);
   os << R"(
 #ifdef __cplusplus
 }

@@ -14,6 +14,8 @@ struct BundleFacts {
   const MemoryPlan &plan;
   std::vector<BundleSymbol> symbols;
   uint64_t weightsChecksum;
+  /// Whether the object has code for several levels of processors.
+  bool hasLevels;
 };
 
 /// Prints the header: C99 and C++11, without warnings.

@@ -300,10 +300,14 @@ void ConvolutionEmitter::emitTask(Value *task) {
   block.inChannel = b.addScaled(b.index(0), group, shape.getGroupChannels());
   block.channel =
       b.addScaled(b.addScaled(b.index(0), group, channels), number, size);
+  // Several tiles share a block that was packed for wider vectors.
+  auto [packed, part] =
+      split(number, layout.isPadded ? layout.rowStride / size : 1);
+  Value *groupOffset = b.addScaled(b.index(0), group, layout.groupStride);
   block.weights = b.getElement(
       weights, kind,
-      b.addScaled(b.addScaled(b.index(0), group, layout.groupStride), number,
-                  layout.blockStride));
+      b.addScaled(b.addScaled(groupOffset, packed, layout.blockStride), part,
+                  size));
   block.vectors = tile.vectors;
   block.lastLanes = lanes;
   int64_t whole = channels / size;

@@ -62,7 +62,7 @@ static PixelChoice choosePixels(const ConvolutionShape &shape, unsigned vectors,
 }
 
 Tile glowish::chooseTile(const ConvolutionShape &shape, ElemKind kind,
-                         const TargetDescription &target) {
+                         const TargetDescription &target, unsigned block) {
   unsigned lanes = target.getLanes(kind == ElemKind::Double ? 8 : 4);
   int64_t channelVectors = (shape.getGroupOutChannels() + lanes - 1) / lanes;
   Tile best{1, 1};
@@ -72,6 +72,8 @@ Tile glowish::chooseTile(const ConvolutionShape &shape, ElemKind kind,
       break;
     if (target.numVectorRegisters < 2 * vectors + 1)
       break;
+    if (block % (vectors * lanes) != 0)
+      continue;
     PixelChoice choice = choosePixels(shape, vectors, target);
     double cost = double(channelVectors / vectors) * choice.cost;
     if (unsigned left = unsigned(channelVectors % vectors))

@@ -50,9 +50,10 @@ struct WeightLayout {
   bool isPadded;
 };
 
-/// The tile with which \p shape runs best on \p target.
+/// The tile with which \p shape runs best on \p target. \p block, if not 0: the
+/// output channels of a block of packed weights, which whole tiles fill.
 Tile chooseTile(const ConvolutionShape &shape, ElemKind kind,
-                const TargetDescription &target);
+                const TargetDescription &target, unsigned block = 0);
 
 /// The pixels of a tile of \p vectors.
 unsigned chooseTilePixels(const ConvolutionShape &shape, unsigned vectors,
