@@ -29,6 +29,8 @@ enum : unsigned { SumRegister = 0, PixelRegister = 4, WeightRegister = 6 };
 
 constexpr int64_t registerBytes = matrixRows * matrixColumns * 4;
 constexpr int64_t partSize = 2; // bytes of a bfloat16
+/// Elements of a register's row of weights.
+constexpr int64_t rowSize = 2 * matrixColumns;
 
 class SplitConvolutionEmitter {
 public:
@@ -81,7 +83,7 @@ private:
   Value *getChunkWeights(Value *block, Value *chunk, int64_t registers);
   Value *getChunkBuffer(Value *parity);
   void splitChunk(const Block &block, Value *source, Value *buffer);
-  void splitRow(Value *source, Value *target, Value *row, int64_t rowsPerStep);
+  void splitRow(Value *source, Value *target, int64_t rowsPerStep);
   void prepareChunk(const Block &block, const Steps &steps);
   void emitTile(const Block &block, const Tile &tile, const Steps &steps);
   void emitProducts(const Block &block, const Tile &tile, const Steps &steps);
@@ -144,6 +146,9 @@ private:
 /// Steps whose split weights stay in the second cache beside the pixels.
 static constexpr int64_t maxChunkSteps = 18;
 
+/// How many weights before their turn weights are asked for.
+static constexpr int64_t prefetchDistance = 1024;
+
 /// Into how many equal chunks of at most \p most, if possible, \p count is cut.
 static int64_t countChunks(int64_t count, int64_t most) {
   for (int64_t chunks = (count + most - 1) / most; chunks < count; ++chunks)
@@ -180,14 +185,14 @@ void SplitConvolutionEmitter::plan() {
   int64_t pixelBytes = tilesPerTask * splitPixels * image.groups * matrixDepth *
                        numParts * partSize;
   blocksPerTask = 1;
+  if (numChunks > 1 && pixelBytes > b.getTarget().cacheBytes / 3)
+    blocksPerTask =
+        std::clamp<int64_t>(64 / tilesPerTask, 1, std::min<int64_t>(blocks, 8));
   // Only tiles that see every chunk can share the work of splitting the next;
   // many of them don't notice it anyway.
   constexpr int64_t rows = 2 * matrixRows;
   if (tilesPerTask == tiles && images == 1 && tiles <= rows)
     rowsPerTile = (rows + tiles - 1) / tiles;
-  if (numChunks > 1 && pixelBytes > b.getTarget().cacheBytes / 3)
-    blocksPerTask =
-        std::clamp<int64_t>(64 / tilesPerTask, 1, std::min<int64_t>(blocks, 8));
 }
 
 std::array<Value *, 2> SplitConvolutionEmitter::divide(Value *value,
@@ -260,19 +265,16 @@ Value *SplitConvolutionEmitter::getChunkBuffer(Value *parity) {
                                       getSplitStepSize(2)));
 }
 
-/// 32 floats, which lie as in a register's row, become that row in each part.
-void SplitConvolutionEmitter::splitRow(Value *source, Value *target, Value *row,
+/// The 32 floats at \p source, which lie as in a register's row, become that
+/// row in each part; \p target: of part 0.
+void SplitConvolutionEmitter::splitRow(Value *source, Value *target,
                                        int64_t rowsPerStep) {
-  constexpr int64_t rowSize = 2 * matrixColumns;
-  Value *offset = b.addScaled(b.index(0), row, rowSize);
-  Value *even = b.getElement(source, ElemKind::Float, offset);
-  Value *odd = b.getElement(even, ElemKind::Float, matrixColumns);
-  Value *first = b.getElement(target, ElemKind::BFloat16, offset);
+  Value *odd = b.getElement(source, ElemKind::Float, matrixColumns);
   for (auto [part, pairs] : llvm::enumerate(
-           splitFloats(b, b.load(ElemKind::Float, even, matrixColumns),
+           splitFloats(b, b.load(ElemKind::Float, source, matrixColumns),
                        b.load(ElemKind::Float, odd, matrixColumns))))
     b.CreateAlignedStore(pairs,
-                         b.getElement(first, ElemKind::BFloat16,
+                         b.getElement(target, ElemKind::BFloat16,
                                       int64_t(part) * rowsPerStep * rowSize),
                          llvm::Align(64));
 }
@@ -288,7 +290,9 @@ void SplitConvolutionEmitter::splitChunk(const Block &block, Value *source,
         b.getElement(buffer, ElemKind::BFloat16,
                      b.addScaled(b.index(0), step, numParts * stepSize));
     b.forUnrolled(rowsPerStep, 4, {}, [&](Value *row, llvm::ArrayRef<Value *>) {
-      splitRow(from, to, row, rowsPerStep);
+      Value *offset = b.addScaled(b.index(0), row, rowSize);
+      splitRow(b.getElement(from, ElemKind::Float, offset),
+               b.getElement(to, ElemKind::BFloat16, offset), rowsPerStep);
       return Values();
     });
   });
@@ -381,23 +385,31 @@ void SplitConvolutionEmitter::emitStep(const Block &block, const Tile &tile,
   }
 }
 
-/// Rows \p low ... \p high - 1 of the tile's share of step \p number of the
-/// next chunk.
+/// Rows \p low ... \p high - 1 of what the tile splits of the next chunk while
+/// it does step \p number of this one. All tiles together read the chunk from
+/// front to back.
 void SplitConvolutionEmitter::splitMeanwhile(const Tile &tile, Value *number,
                                              int64_t low, int64_t high) {
   constexpr int64_t rowsPerStep = 2 * matrixRows;
-  int64_t stepSize = getSplitStepSize(2);
-  Value *source = b.getElement(nextSource, ElemKind::Float,
-                               b.addScaled(b.index(0), number, stepSize));
-  Value *target =
-      b.getElement(nextParts, ElemKind::BFloat16,
-                   b.addScaled(b.index(0), number, numParts * stepSize));
+  int64_t rows = runsPerChunk * stepsPerChunk * rowsPerStep;
   for (int64_t i = low; i < high; ++i) {
-    Value *row = b.CreateNSWAdd(tile.firstRow, b.index(i));
+    Value *row = b.CreateNSWAdd(b.addScaled(tile.firstRow, number, rowsPerTile),
+                                b.index(i));
     // The last tile's share may be smaller; a row twice does no harm.
     if (tiles * rowsPerTile != rowsPerStep)
-      row = b.minIndex(row, b.index(rowsPerStep - 1));
-    splitRow(source, target, row, rowsPerStep);
+      row = b.minIndex(row, b.index(rows - 1));
+    auto [step, inStep] = divide(row, rowsPerStep);
+    Value *source = b.getElement(nextSource, ElemKind::Float,
+                                 b.addScaled(b.index(0), row, rowSize));
+    Value *target =
+        b.getElement(nextParts, ElemKind::BFloat16,
+                     b.addScaled(b.addScaled(b.index(0), inStep, rowSize), step,
+                                 numParts * getSplitStepSize(2)));
+    splitRow(source, target, rowsPerStep);
+    // It should have come from memory when it is its turn.
+    Value *ahead = b.getElement(source, ElemKind::Float, prefetchDistance);
+    b.prefetch(ahead);
+    b.prefetch(b.getElement(ahead, ElemKind::Float, matrixColumns));
   }
 }
 
@@ -528,7 +540,9 @@ void SplitConvolutionEmitter::emitBlock(const Block &block,
   auto emitAt = [&](Value *number, int64_t pixels) {
     emitTile(block,
              {range.image, b.addScaled(b.index(0), number, splitPixels),
-              getSums(number), b.addScaled(b.index(0), number, rowsPerTile),
+              getSums(number),
+              b.addScaled(b.index(0), number,
+                          rowsPerTile * runsPerChunk * stepsPerChunk),
               pixels},
              steps);
   };

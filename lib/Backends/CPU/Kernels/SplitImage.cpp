@@ -40,21 +40,24 @@ int64_t glowish::getSplitWeightIndex(const ConvolutionShape &shape, int64_t kh,
          row * matrixColumns + n % matrixColumns;
 }
 
-/// In cycles: a step of two registers takes 6 products of 16 cycles; the way
-/// through the epilogue and the splitting of an element are measured.
+/// In cycles: a step of two registers takes 6 products of 16 cycles, and the
+/// way of their sums through memory and the epilogue some 250; splitting an
+/// element of the image takes about 0.35 in the cache and 1 from memory, of the
+/// weights 0.1, as most of it happens meanwhile.
 bool glowish::isSplitFaster(const ConvolutionShape &shape,
                             const TargetDescription &target) {
   if (!target.hasMatrixBFloat16 || shape.group != 1)
     return false;
   SplitImage image = SplitImage::forInput(shape);
   double rows = double(image.batch) *
-                ((shape.outHeight - 1) * image.columns + shape.outWidth);
+                double((shape.outHeight - 1) * image.columns + shape.outWidth);
   double halves = std::ceil(rows / matrixRows);
   double registers = std::ceil(double(shape.outChannels) / matrixColumns);
   double steps = double(getSplitSteps(shape));
-  double split = halves * registers * (steps * 6 * 16 + 70) +
-                 0.25 * double(getSplitWeightSize(shape)) +
-                 0.4 * double(image.getPart()) + 500;
+  bool isCached = image.getSize() * 2 < target.cacheBytes;
+  double split = halves * registers * (steps * 6 * 16 + 250) +
+                 0.1 * double(getSplitWeightSize(shape)) +
+                 (isCached ? 0.35 : 1.0) * double(image.getPart()) + 500;
   double operations = 2.0 * shape.kernelH * shape.kernelW *
                       shape.getGroupChannels() * shape.outChannels *
                       shape.batch * shape.outHeight * shape.outWidth;
