@@ -8,6 +8,7 @@
 #include "CPULevels.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Driver/Session.h"
+#include "glowish/IR/Instrs.h"
 #include "glowish/Support/Random.h"
 #include "gtest/gtest.h"
 
@@ -133,6 +134,81 @@ TEST(CPUDifferential, Convolution) {
           return buildConvolution(c, ElemKind::Double, true, f, m);
         },
         1e-12);
+  }
+}
+
+/// Convolutions large enough for the matrix units, where there are some: odd
+/// channels and sizes, strides, dilations, chunks of the reduction that don't
+/// fill up, many and few tiles.
+static const ConvolutionCase largeCases[] = {
+    {1, 33, 17, 48, 40, 3, 1, 1, {1, 1, 1, 1}, 1},
+    {2, 17, 33, 95, 65, 3, 2, 1, {0, 1, 2, 0}, 1},
+    {1, 19, 23, 64, 17, 3, 1, 1, {2, 2, 2, 2}, 2},
+    {1, 7, 7, 320, 61, 1, 1, 1, {0, 0, 0, 0}, 1},
+    {3, 9, 11, 96, 96, 1, 1, 1, {0, 0, 0, 0}, 1},
+    {1, 31, 31, 127, 100, 1, 2, 1, {0, 0, 0, 0}, 1},
+    {1, 35, 35, 32, 64, 5, 3, 1, {2, 2, 2, 2}, 1},
+    {1, 8, 8, 640, 72, 1, 1, 1, {0, 0, 0, 0}, 1},
+    {1, 5, 7, 608, 96, 1, 1, 1, {0, 0, 0, 0}, 1},
+    {2, 40, 40, 64, 48, 1, 1, 1, {0, 0, 0, 0}, 1},
+    {1, 13, 11, 256, 96, 3, 1, 1, {1, 0, 0, 1}, 1},
+};
+
+TEST(CPUDifferential, LargeConvolution) {
+  auto backend = llvm::cantFail(CPUBackend::create({}));
+  bool hasMatrixUnits = backend->getTarget().hasMatrixBFloat16;
+  unsigned number = 0;
+  for (const ConvolutionCase &c : largeCases) {
+    auto build = [&](Function &f, Module &m) {
+      return buildConvolution(c, ElemKind::Float, true, f, m);
+    };
+    compare("case " + std::to_string(number), build, 3e-6);
+    if (hasMatrixUnits) {
+      auto module = std::make_unique<Module>("test");
+      Function *function = module->createFunction("main");
+      NodeValue result = build(*function, *module);
+      function->create<SaveNode>("save", result,
+                                 NodeValue(module->createPlaceholder(
+                                     "y", result.getType(), false, true)));
+      Compilation compilation(*backend, {});
+      compilation.setModule(std::move(module));
+      ASSERT_FALSE(bool(compilation.run()));
+      EXPECT_TRUE(llvm::any_of(compilation.getIR().getInstrs(),
+                               [](const Instruction &instr) {
+                                 return llvm::isa<CPUSplitConvolutionInstr>(
+                                     instr);
+                               }))
+          << "case " << number;
+    }
+    ++number;
+  }
+}
+
+/// Threads cut the work, not the sums: the results are the same bits.
+TEST(CPUDifferential, Threads) {
+  unsigned number = 0;
+  for (const ConvolutionCase &c : largeCases) {
+    auto build = [&](Function &f, Module &m) {
+      NodeValue y = buildConvolution(c, ElemKind::Float, true, f, m);
+      y = f.create<SigmoidNode>("sigmoid", y)->getResult();
+      y = f.create<MaxPoolNode>("pool", y, std::vector<int64_t>{2, 2},
+                                std::vector<int64_t>{1, 1},
+                                std::vector<int64_t>{1, 0, 0, 1},
+                                std::vector<int64_t>{1, 1})
+              ->getResult();
+      return f.create<SoftmaxNode>("softmax", y, int64_t(3))->getResult();
+    };
+    std::vector<Tensor> results;
+    for (unsigned threads : {1u, 3u}) {
+      TargetOptions options;
+      options.numThreads = threads;
+      auto backend = llvm::cantFail(CPUBackend::create(options));
+      auto result = run(*backend, build);
+      ASSERT_TRUE(bool(result)) << llvm::toString(result.takeError());
+      results.push_back(std::move(*result));
+    }
+    EXPECT_EQ(results[0].getByteRange(), results[1].getByteRange())
+        << "case " << number++;
   }
 }
 
