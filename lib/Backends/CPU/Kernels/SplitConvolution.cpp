@@ -67,11 +67,12 @@ private:
   struct TileRange {
     Value *image, *low, *high;
   };
-  /// Taps firstRun ... of the kernel, and of each the steps firstStep ...
-  /// endStep - 1. Only whole runs come in numbers.
+  /// Groups of channels firstGroup ... endGroup - 1 of the reduction, and of
+  /// each the taps firstTap ... endTap - 1. Only whole groups come in numbers.
+  /// A tap of a group is a step.
   struct Steps {
     Value *number; // of the chunk
-    Value *firstRun, *endRun, *firstStep, *endStep;
+    Value *firstGroup, *endGroup, *firstTap, *endTap;
   };
 
   void plan();
@@ -95,7 +96,7 @@ private:
   void emitPixel(const Block &block, const Tile &tile, Value *row);
   void emitPixelAt(const Block &block, const Tile &tile,
                    llvm::ArrayRef<Value *> index, Value *row);
-  Value *getRunShift(Value *run);
+  Value *getTapShift(Value *tap);
   std::array<Value *, 2> divide(Value *value, int64_t extent);
   void call(llvm::Intrinsic::ID id, llvm::ArrayRef<Value *> args) {
     b.CreateIntrinsic(id, {}, args);
@@ -121,11 +122,12 @@ private:
   /// Whether all images are one long row of pixels without padding, and whether
   /// the result is one as well.
   bool isFlat = false, isResultFlat = false;
-  int64_t images = 0, pixelsPerImage = 0, tiles = 0, blocks = 0, numRuns = 0;
+  int64_t images = 0, pixelsPerImage = 0, tiles = 0, blocks = 0, numTaps = 0;
   /// What a task computes.
   int64_t tilesPerTask = 0, blocksPerTask = 0;
-  /// A chunk of the reduction: whole runs, or steps of one run.
-  int64_t runsPerChunk = 0, stepsPerChunk = 0, chunksPerRun = 0, numChunks = 0;
+  /// A chunk of the reduction: whole groups, or taps of one group.
+  int64_t groupsPerChunk = 0, tapsPerChunk = 0, chunksPerGroup = 0,
+          numChunks = 0;
   /// Rows of each step of the next chunk that a tile splits; 0: none.
   int64_t rowsPerTile = 0;
   /// Room for the parts of two chunks' weights, and for the sums of a task's
@@ -166,15 +168,15 @@ void SplitConvolutionEmitter::plan() {
   tiles = (pixelsPerImage + splitPixels - 1) / splitPixels;
   blocks = (shape.outChannels + splitChannels - 1) / splitChannels;
 
-  numRuns = shape.kernelH * shape.kernelW;
-  chunksPerRun = countChunks(image.groups, maxChunkSteps);
-  stepsPerChunk = image.groups / chunksPerRun;
-  runsPerChunk = 1;
-  if (chunksPerRun == 1)
-    runsPerChunk =
-        numRuns / countChunks(numRuns, std::max<int64_t>(1, maxChunkSteps /
-                                                                image.groups));
-  numChunks = numRuns / runsPerChunk * chunksPerRun;
+  numTaps = shape.kernelH * shape.kernelW;
+  chunksPerGroup = countChunks(numTaps, maxChunkSteps);
+  tapsPerChunk = numTaps / chunksPerGroup;
+  groupsPerChunk = 1;
+  if (chunksPerGroup == 1) {
+    int64_t most = std::max<int64_t>(1, maxChunkSteps / numTaps);
+    groupsPerChunk = image.groups / countChunks(image.groups, most);
+  }
+  numChunks = image.groups / groupsPerChunk * chunksPerGroup;
 
   tilesPerTask =
       chooseChunk(shape, ElemKind::Float, tiles, blocks, b.getTarget());
@@ -182,12 +184,16 @@ void SplitConvolutionEmitter::plan() {
   tilesPerTask = std::max(tilesPerTask, std::min<int64_t>(tiles, 16));
   // Pixels that don't stay in the cache for the next block are better used by
   // several blocks at once, chunk by chunk.
-  int64_t pixelBytes = tilesPerTask * splitPixels * image.groups * matrixDepth *
-                       numParts * partSize;
+  int64_t tileBytes =
+      splitPixels * image.groups * matrixDepth * numParts * partSize;
+  int64_t cacheBytes = b.getTarget().cacheBytes;
   blocksPerTask = 1;
-  if (numChunks > 1 && pixelBytes > b.getTarget().cacheBytes / 3)
-    blocksPerTask =
-        std::clamp<int64_t>(64 / tilesPerTask, 1, std::min<int64_t>(blocks, 8));
+  if (numChunks > 1 && tilesPerTask * tileBytes > cacheBytes / 3) {
+    // 128 tiles' sums take half a megabyte.
+    tilesPerTask = std::min<int64_t>(tilesPerTask, 32);
+    blocksPerTask = std::clamp<int64_t>(128 / tilesPerTask, 1,
+                                        std::min<int64_t>(blocks, 8));
+  }
   // Only tiles that see every chunk can share the work of splitting the next;
   // many of them don't notice it anyway.
   constexpr int64_t rows = 2 * matrixRows;
@@ -204,15 +210,16 @@ std::array<Value *, 2> SplitConvolutionEmitter::divide(Value *value,
 }
 
 SplitConvolutionEmitter::Steps SplitConvolutionEmitter::getSteps(Value *chunk) {
-  auto [group, part] = divide(chunk, chunksPerRun);
-  Value *firstRun = b.addScaled(b.index(0), group, runsPerChunk);
-  Value *firstStep = b.addScaled(b.index(0), part, stepsPerChunk);
-  return {chunk, firstRun, b.CreateNSWAdd(firstRun, b.index(runsPerChunk)),
-          firstStep, b.CreateNSWAdd(firstStep, b.index(stepsPerChunk))};
+  auto [groups, part] = divide(chunk, chunksPerGroup);
+  Value *firstGroup = b.addScaled(b.index(0), groups, groupsPerChunk);
+  Value *firstTap = b.addScaled(b.index(0), part, tapsPerChunk);
+  return {chunk, firstGroup,
+          b.CreateNSWAdd(firstGroup, b.index(groupsPerChunk)), firstTap,
+          b.CreateNSWAdd(firstTap, b.index(tapsPerChunk))};
 }
 
-/// How far from a pixel, in elements, is the one under tap \p run.
-Value *SplitConvolutionEmitter::getRunShift(Value *run) {
+/// How far from a pixel, in elements, is the one under \p tap.
+Value *SplitConvolutionEmitter::getTapShift(Value *tap) {
   std::vector<int64_t> shifts;
   for (int64_t kh = 0; kh < shape.kernelH; ++kh)
     for (int64_t kw = 0; kw < shape.kernelW; ++kw) {
@@ -222,7 +229,7 @@ Value *SplitConvolutionEmitter::getRunShift(Value *run) {
                         y / shape.strideH * image.columns + x / shape.strideW) *
                        matrixDepth);
     }
-  return numRuns == 1 ? b.index(shifts[0]) : b.lookUp<int64_t>(shifts, run);
+  return numTaps == 1 ? b.index(shifts[0]) : b.lookUp<int64_t>(shifts, tap);
 }
 
 //===- Products ----------------------------------------------------------===//
@@ -252,7 +259,7 @@ Value *SplitConvolutionEmitter::getChunkWeights(Value *block, Value *chunk,
                                                 int64_t registers) {
   int64_t blockSize = getSplitSteps(shape) * getSplitStepSize(2);
   int64_t chunkSize =
-      runsPerChunk * stepsPerChunk * getSplitStepSize(registers);
+      groupsPerChunk * tapsPerChunk * getSplitStepSize(registers);
   return b.getElement(
       weights, ElemKind::Float,
       b.addScaled(b.addScaled(b.index(0), block, blockSize), chunk, chunkSize));
@@ -261,7 +268,7 @@ Value *SplitConvolutionEmitter::getChunkWeights(Value *block, Value *chunk,
 Value *SplitConvolutionEmitter::getChunkBuffer(Value *parity) {
   return b.getElement(splitBuffer, ElemKind::BFloat16,
                       b.addScaled(b.index(0), parity,
-                                  runsPerChunk * stepsPerChunk * numParts *
+                                  groupsPerChunk * tapsPerChunk * numParts *
                                       getSplitStepSize(2)));
 }
 
@@ -283,7 +290,7 @@ void SplitConvolutionEmitter::splitChunk(const Block &block, Value *source,
                                          Value *buffer) {
   int64_t rowsPerStep = block.getRegisters() * matrixRows;
   int64_t stepSize = getSplitStepSize(block.getRegisters());
-  b.forLoop(runsPerChunk * stepsPerChunk, [&](Value *step) {
+  b.forLoop(groupsPerChunk * tapsPerChunk, [&](Value *step) {
     Value *from = b.getElement(source, ElemKind::Float,
                                b.addScaled(b.index(0), step, stepSize));
     Value *to =
@@ -391,7 +398,7 @@ void SplitConvolutionEmitter::emitStep(const Block &block, const Tile &tile,
 void SplitConvolutionEmitter::splitMeanwhile(const Tile &tile, Value *number,
                                              int64_t low, int64_t high) {
   constexpr int64_t rowsPerStep = 2 * matrixRows;
-  int64_t rows = runsPerChunk * stepsPerChunk * rowsPerStep;
+  int64_t rows = groupsPerChunk * tapsPerChunk * rowsPerStep;
   for (int64_t i = low; i < high; ++i) {
     Value *row = b.CreateNSWAdd(b.addScaled(tile.firstRow, number, rowsPerTile),
                                 b.index(i));
@@ -420,16 +427,15 @@ void SplitConvolutionEmitter::emitProducts(const Block &block, const Tile &tile,
       b.addScaled(b.addScaled(b.index(0), tile.image,
                               image.rows * image.columns * matrixDepth),
                   tile.pixel, matrixDepth);
-  b.forLoop(steps.firstRun, steps.endRun, 1, [&](Value *run) {
-    Value *start = b.CreateNSWAdd(first, getRunShift(run));
-    Value *before = b.addScaled(b.index(0), b.CreateNSWSub(run, steps.firstRun),
-                                image.groups);
-    b.forLoop(steps.firstStep, steps.endStep, 1, [&](Value *step) {
+  b.forLoop(steps.firstGroup, steps.endGroup, 1, [&](Value *group) {
+    Value *start = b.addScaled(first, group, image.getGroup());
+    Value *before = b.addScaled(
+        b.index(0), b.CreateNSWSub(group, steps.firstGroup), tapsPerChunk);
+    b.forLoop(steps.firstTap, steps.endTap, 1, [&](Value *tap) {
       Value *pixels = b.getElement(planes, ElemKind::BFloat16,
-                                   b.addScaled(start, step, image.getGroup()));
-      Value *number =
-          b.CreateNSWAdd(before, b.CreateNSWSub(step, steps.firstStep));
-      emitStep(block, tile, pixels, number);
+                                   b.CreateNSWAdd(start, getTapShift(tap)));
+      emitStep(block, tile, pixels,
+               b.CreateNSWAdd(before, b.CreateNSWSub(tap, steps.firstTap)));
     });
   });
 }
@@ -542,7 +548,7 @@ void SplitConvolutionEmitter::emitBlock(const Block &block,
              {range.image, b.addScaled(b.index(0), number, splitPixels),
               getSums(number),
               b.addScaled(b.index(0), number,
-                          rowsPerTile * runsPerChunk * stepsPerChunk),
+                          rowsPerTile * groupsPerChunk * tapsPerChunk),
               pixels},
              steps);
   };
@@ -602,7 +608,7 @@ void SplitConvolutionEmitter::emit() {
     isResultFlat = joinRows(shape, operands);
   }
   int64_t chunkBytes =
-      runsPerChunk * stepsPerChunk * numParts * getSplitStepSize(2) * partSize;
+      groupsPerChunk * tapsPerChunk * numParts * getSplitStepSize(2) * partSize;
   splitBuffer = allocate(rowsPerTile ? 2 * chunkBytes : chunkBytes);
   if (rowsPerTile) {
     parityCell = b.CreateAlloca(b.getIndexTy());

@@ -27,8 +27,7 @@ int64_t glowish::getSplitWeightSize(const ConvolutionShape &shape) {
 
 int64_t glowish::getSplitWeightIndex(const ConvolutionShape &shape, int64_t kh,
                                      int64_t kw, int64_t c, int64_t n) {
-  int64_t groups = SplitImage::forInput(shape).groups;
-  int64_t step = (kh * shape.kernelW + kw) * groups + c / matrixDepth;
+  int64_t step = (c / matrixDepth * shape.kernelH + kh) * shape.kernelW + kw;
   int64_t half = matrixDepth / 2;
   int64_t row = c % half * 2 + c % matrixDepth / half;
   int64_t block = n / splitChannels;
