@@ -16,8 +16,10 @@ enum {
   /* How often a waiting thread looks before it sleeps: some 50 microseconds. */
   MAX_LOOKS = 2000,
   /* A thread takes work in pieces, so that a slow one holds up the others by
-   * no more than one of them. */
-  PIECES_PER_THREAD = 4
+   * no more than one of them. Few tasks are large ones, of which a thread does
+   * neighbours faster. */
+  PIECES_PER_THREAD = 4,
+  FEW_TASKS_PER_THREAD = 16
 };
 
 static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
@@ -109,7 +111,7 @@ void glowish_set_num_threads(int count) {
 void glowish_parallel_for(void (*task)(void *arguments, int64_t begin,
                                        int64_t end),
                           void *arguments, int64_t count) {
-  int looks;
+  int looks, pieces;
   if (pthread_mutex_trylock(&busy) != 0) {
     task(arguments, 0, count);
     return;
@@ -119,9 +121,10 @@ void glowish_parallel_for(void (*task)(void *arguments, int64_t begin,
   currentTask = task;
   currentArguments = arguments;
   currentCount = count;
-  pieceSize = count / (numThreads * PIECES_PER_THREAD);
-  if (pieceSize < 1)
-    pieceSize = 1;
+  pieces = numThreads;
+  if (count > (int64_t)numThreads * FEW_TASKS_PER_THREAD)
+    pieces *= PIECES_PER_THREAD;
+  pieceSize = (count + pieces - 1) / pieces;
   nextTask = 0;
   numWorking = numThreads - 1;
   __atomic_add_fetch(&callNumber, 1, __ATOMIC_SEQ_CST);

@@ -182,6 +182,12 @@ void SplitConvolutionEmitter::plan() {
       chooseChunk(shape, ElemKind::Float, tiles, blocks, b.getTarget());
   // Splitting the weights again for each task must not show.
   tilesPerTask = std::max(tilesPerTask, std::min<int64_t>(tiles, 16));
+  // Of pixels and weights, threads share out what is larger, so that less goes
+  // from core to core.
+  int64_t threads = b.getTarget().numThreads;
+  if (threads > 1 && tiles >= 2 * threads &&
+      numParts * partSize * image.getPart() > 4 * getSplitWeightSize(shape))
+    tilesPerTask = std::min(tilesPerTask, (tiles + threads - 1) / threads);
   // Pixels that don't stay in the cache for the next block are better used by
   // several blocks at once, chunk by chunk.
   int64_t tileBytes =
@@ -194,11 +200,12 @@ void SplitConvolutionEmitter::plan() {
     blocksPerTask = std::clamp<int64_t>(128 / tilesPerTask, 1,
                                         std::min<int64_t>(blocks, 8));
   }
-  // Only tiles that see every chunk can share the work of splitting the next;
-  // many of them don't notice it anyway.
+  // The tiles of a task share the work of splitting the next chunk; many of
+  // them don't notice it anyway.
   constexpr int64_t rows = 2 * matrixRows;
-  if (tilesPerTask == tiles && images == 1 && tiles <= rows)
-    rowsPerTile = (rows + tiles - 1) / tiles;
+  int64_t fewestTiles = (tiles - 1) % tilesPerTask + 1;
+  if (images == 1 && tilesPerTask <= rows)
+    rowsPerTile = (rows + fewestTiles - 1) / fewestTiles;
 }
 
 std::array<Value *, 2> SplitConvolutionEmitter::divide(Value *value,
@@ -403,7 +410,7 @@ void SplitConvolutionEmitter::splitMeanwhile(const Tile &tile, Value *number,
     Value *row = b.CreateNSWAdd(b.addScaled(tile.firstRow, number, rowsPerTile),
                                 b.index(i));
     // The last tile's share may be smaller; a row twice does no harm.
-    if (tiles * rowsPerTile != rowsPerStep)
+    if (tiles > tilesPerTask || tiles * rowsPerTile != rowsPerStep)
       row = b.minIndex(row, b.index(rows - 1));
     auto [step, inStep] = divide(row, rowsPerStep);
     Value *source = b.getElement(nextSource, ElemKind::Float,
@@ -547,7 +554,7 @@ void SplitConvolutionEmitter::emitBlock(const Block &block,
     emitTile(block,
              {range.image, b.addScaled(b.index(0), number, splitPixels),
               getSums(number),
-              b.addScaled(b.index(0), number,
+              b.addScaled(b.index(0), b.CreateNSWSub(number, range.low),
                           rowsPerTile * groupsPerChunk * tapsPerChunk),
               pixels},
              steps);
