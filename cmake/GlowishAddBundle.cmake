@@ -1,12 +1,13 @@
 # glowish_add_bundle(NAME MODEL [API static|dynamic] [WEIGHTS file|embed]
-#                    [OPTIONS ...])
+#                    [THREADS N] [OPTIONS ...])
 #
 # Compiles MODEL (a path) when the project is built, and gives a library target
 # NAME: linking it adds the object and the folder of the header "NAME.h". The
 # weights are then in ${NAME_WEIGHTS_FILE} (set in the caller's scope), unless
-# they are embedded.  OPTIONS go to model-compiler as they are.
+# they are embedded.  With THREADS the default threads are part of the library,
+# and the project's languages must include C.  OPTIONS go to model-compiler as they are.
 function(glowish_add_bundle name model)
-  cmake_parse_arguments(ARG "" "API;WEIGHTS" "OPTIONS" ${ARGN})
+  cmake_parse_arguments(ARG "" "API;WEIGHTS;THREADS" "OPTIONS" ${ARGN})
   if(NOT ARG_API)
     set(ARG_API static)
   endif()
@@ -20,15 +21,27 @@ function(glowish_add_bundle name model)
     list(APPEND outputs ${folder}/${name}.weights.bin)
     set(${name}_WEIGHTS_FILE ${folder}/${name}.weights.bin PARENT_SCOPE)
   endif()
+  set(sources)
+  if(ARG_THREADS)
+    list(APPEND ARG_OPTIONS -threads=${ARG_THREADS})
+    if(ARG_THREADS GREATER 1)
+      set(sources ${folder}/glowish_threads.c)
+      list(APPEND outputs ${sources})
+    endif()
+  endif()
   add_custom_command(OUTPUT ${outputs}
     COMMAND ${GLOWISH_MODEL_COMPILER} -model=${model} -backend=CPU
       -emit-bundle=${folder} -network-name=${name} -bundle-api=${ARG_API}
       -weights=${ARG_WEIGHTS} ${ARG_OPTIONS}
     DEPENDS ${model} ${GLOWISH_MODEL_COMPILER}
     COMMENT "Compiling ${name} from ${model}" VERBATIM)
-  add_library(${name} STATIC ${folder}/${name}.o ${folder}/${name}.h)
+  add_library(${name} STATIC ${folder}/${name}.o ${folder}/${name}.h ${sources})
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE C)
   set_source_files_properties(${folder}/${name}.o PROPERTIES
     EXTERNAL_OBJECT TRUE GENERATED TRUE)
   target_include_directories(${name} INTERFACE ${folder})
+  if(sources)
+    find_package(Threads REQUIRED)
+    target_link_libraries(${name} PUBLIC Threads::Threads)
+  endif()
 endfunction()

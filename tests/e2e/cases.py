@@ -27,17 +27,18 @@ KINDS = {1: ("<f4", "float", "f"), 2: ("|u1", "uint8", "B"),
          7: ("<i8", "int64", "q"), 9: ("|b1", "bool", "B"),
          11: ("<f8", "double", "d")}
 
-# The networks of --trained that use only operators of image networks.
+# The networks of --trained that use only operators that are there.
 TRAINED = """
 face_rfb320 face_yunet face_blazeface detect_yolox_nano digits_cntk
 digits_pytorch emotion_resnet20 cifar10_cnn flowers_mobilenetv2 audio_yamnet
 imagenet_squeezenet super_resolution tiny_resnet8
-tiny_mobilenet_vww tiny_autoencoder
+tiny_mobilenet_vww tiny_autoencoder speech_dtln_1 speech_dtln_2 speech_silero_vad segment_selfie
 """.split()
 
 EXPORTED = """
 lenet resnet18 resnet50 mobilenet_v2 mobilenet_v3_large squeezenet1_1 vgg16
-densenet121 inception_v3 efficientnet_b0
+densenet121 inception_v3 efficientnet_b0 unet_small espcn bert_base bert_tiny
+gpt2_small vit_b_16 mlp mlp_b64 lstm_text dlrm
 """.split()
 
 

@@ -26,7 +26,8 @@ work=build/e2e
 bound=1e-4
 
 exported=(lenet resnet18 resnet50 mobilenet_v2 mobilenet_v3_large
-  squeezenet1_1 vgg16 densenet121 inception_v3 efficientnet_b0)
+  squeezenet1_1 vgg16 densenet121 inception_v3 efficientnet_b0 unet_small espcn
+  bert_base bert_tiny gpt2_small vit_b_16 mlp mlp_b64 lstm_text dlrm)
 only=()
 interpreter=1
 while [[ $# -gt 0 ]]; do

@@ -9,7 +9,7 @@ work=$build/package-test
 rm -rf "$work"
 cmake --install "$build" --prefix "$work/prefix" >"$build/package-test.log"
 cmake -S examples/digits -B "$work/digits" -G Ninja \
-  -DCMAKE_C_COMPILER=clang-19 -DCMAKE_BUILD_TYPE=Release \
+  -DCMAKE_C_COMPILER=clang-19 -DCMAKE_BUILD_TYPE=Release -DDIGITS_THREADS=2 \
   -Dglowish_DIR="$(echo "$work"/prefix/lib*/cmake/glowish)"
 cmake --build "$work/digits"
 cd examples/digits/pictures

@@ -13,6 +13,7 @@
 
 enum {
   MAX_THREADS = 256,
+  STACK_BYTES = 2 << 20,
   /* How often a waiting thread looks before it sleeps: some 50 microseconds. */
   MAX_LOOKS = 2000,
   /* A thread takes work in pieces, so that a slow one holds up the others by
@@ -89,13 +90,18 @@ static void *runWorker(void *unused) {
 
 static void startThreads(void) {
   int wanted = wantedThreads;
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0)
+    wanted = 1;
+  else
+    pthread_attr_setstacksize(&attributes, STACK_BYTES);
   if (wanted <= 0)
     wanted = (int)sysconf(_SC_NPROCESSORS_ONLN);
   if (wanted > MAX_THREADS)
     wanted = MAX_THREADS;
   for (numThreads = 1; numThreads < wanted; ++numThreads) {
     pthread_t thread;
-    if (pthread_create(&thread, NULL, runWorker, NULL) != 0)
+    if (pthread_create(&thread, &attributes, runWorker, NULL) != 0)
       break;
     pthread_detach(thread);
   }

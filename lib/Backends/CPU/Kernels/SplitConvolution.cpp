@@ -15,7 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Epilogue.h"
-#include "SplitImage.h"
+#include "SplitPlan.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/Module.h"
 
@@ -32,15 +32,15 @@ constexpr int64_t partSize = 2; // bytes of a bfloat16
 /// Elements of a register's row of weights.
 constexpr int64_t rowSize = 2 * matrixColumns;
 
-class SplitConvolutionEmitter {
+class SplitConvolutionEmitter : private SplitPlan {
 public:
   SplitConvolutionEmitter(KernelBuilder &b, const ConvolutionShape &shape,
                           const SplitImage &image, StridedOperand result,
                           Value *planes, Value *weights, Value *bias,
                           EpilogueCode epilogue)
-      : b(b), shape(shape), image(image), result(std::move(result)),
-        planes(planes), weights(weights), bias(bias),
-        epilogue(std::move(epilogue)) {}
+      : SplitPlan(shape, image, b.getTarget()), b(b), shape(shape),
+        image(image), result(std::move(result)), planes(planes),
+        weights(weights), bias(bias), epilogue(std::move(epilogue)) {}
   void emit();
 
 private:
@@ -75,7 +75,6 @@ private:
     Value *firstGroup, *endGroup, *firstTap, *endTap;
   };
 
-  void plan();
   void configure();
   void emitTask(Value *task);
   Steps getSteps(Value *chunk);
@@ -119,17 +118,8 @@ private:
   StridedOperand result;
   Value *planes, *weights, *bias;
   EpilogueCode epilogue;
-  /// Whether all images are one long row of pixels without padding, and whether
-  /// the result is one as well.
-  bool isFlat = false, isResultFlat = false;
-  int64_t images = 0, pixelsPerImage = 0, tiles = 0, blocks = 0, numTaps = 0;
-  /// What a task computes.
-  int64_t tilesPerTask = 0, blocksPerTask = 0;
-  /// A chunk of the reduction: whole groups, or taps of one group.
-  int64_t groupsPerChunk = 0, tapsPerChunk = 0, chunksPerGroup = 0,
-          numChunks = 0;
-  /// Rows of each step of the next chunk that a tile splits; 0: none.
-  int64_t rowsPerTile = 0;
+  /// Whether the result is one long row of pixels, too.
+  bool isResultFlat = false;
   /// Room for the parts of two chunks' weights, and for the sums of a task's
   /// tiles.
   Value *splitBuffer = nullptr, *sumBuffer = nullptr;
@@ -143,70 +133,7 @@ private:
 
 } // namespace
 
-//===- Plan --------------------------------------------------------------===//
-
-/// Steps whose split weights stay in the second cache beside the pixels.
-static constexpr int64_t maxChunkSteps = 18;
-
-/// How many weights before their turn weights are asked for.
-static constexpr int64_t prefetchDistance = 1024;
-
-/// Into how many equal chunks of at most \p most, if possible, \p count is cut.
-static int64_t countChunks(int64_t count, int64_t most) {
-  for (int64_t chunks = (count + most - 1) / most; chunks < count; ++chunks)
-    if (count % chunks == 0)
-      return chunks;
-  return count;
-}
-
-void SplitConvolutionEmitter::plan() {
-  isFlat = shape.kernelH == 1 && shape.kernelW == 1;
-  images = isFlat ? 1 : image.batch;
-  pixelsPerImage = isFlat
-                       ? image.batch * image.rows * image.columns
-                       : (shape.outHeight - 1) * image.columns + shape.outWidth;
-  tiles = (pixelsPerImage + splitPixels - 1) / splitPixels;
-  blocks = (shape.outChannels + splitChannels - 1) / splitChannels;
-
-  numTaps = shape.kernelH * shape.kernelW;
-  chunksPerGroup = countChunks(numTaps, maxChunkSteps);
-  tapsPerChunk = numTaps / chunksPerGroup;
-  groupsPerChunk = 1;
-  if (chunksPerGroup == 1) {
-    int64_t most = std::max<int64_t>(1, maxChunkSteps / numTaps);
-    groupsPerChunk = image.groups / countChunks(image.groups, most);
-  }
-  numChunks = image.groups / groupsPerChunk * chunksPerGroup;
-
-  tilesPerTask =
-      chooseChunk(shape, ElemKind::Float, tiles, blocks, b.getTarget());
-  // Splitting the weights again for each task must not show.
-  tilesPerTask = std::max(tilesPerTask, std::min<int64_t>(tiles, 16));
-  // Of pixels and weights, threads share out what is larger, so that less goes
-  // from core to core.
-  int64_t threads = b.getTarget().numThreads;
-  if (threads > 1 && tiles >= 2 * threads &&
-      numParts * partSize * image.getPart() > 4 * getSplitWeightSize(shape))
-    tilesPerTask = std::min(tilesPerTask, (tiles + threads - 1) / threads);
-  // Pixels that don't stay in the cache for the next block are better used by
-  // several blocks at once, chunk by chunk.
-  int64_t tileBytes =
-      splitPixels * image.groups * matrixDepth * numParts * partSize;
-  int64_t cacheBytes = b.getTarget().cacheBytes;
-  blocksPerTask = 1;
-  if (numChunks > 1 && tilesPerTask * tileBytes > cacheBytes / 3) {
-    // 128 tiles' sums take half a megabyte.
-    tilesPerTask = std::min<int64_t>(tilesPerTask, 32);
-    blocksPerTask = std::clamp<int64_t>(128 / tilesPerTask, 1,
-                                        std::min<int64_t>(blocks, 8));
-  }
-  // The tiles of a task share the work of splitting the next chunk; many of
-  // them don't notice it anyway.
-  constexpr int64_t rows = 2 * matrixRows;
-  int64_t fewestTiles = (tiles - 1) % tilesPerTask + 1;
-  if (images == 1 && tilesPerTask <= rows)
-    rowsPerTile = (rows + fewestTiles - 1) / fewestTiles;
-}
+//===- Steps -------------------------------------------------------------===//
 
 std::array<Value *, 2> SplitConvolutionEmitter::divide(Value *value,
                                                        int64_t extent) {
@@ -398,6 +325,9 @@ void SplitConvolutionEmitter::emitStep(const Block &block, const Tile &tile,
                      rowsPerTile * int64_t(i + 1) / 6);
   }
 }
+
+/// How many weights before their turn weights are asked for.
+static constexpr int64_t prefetchDistance = 1024;
 
 /// Rows \p low ... \p high - 1 of what the tile splits of the next chunk while
 /// it does step \p number of this one. All tiles together read the chunk from
@@ -607,7 +537,6 @@ void SplitConvolutionEmitter::emitTask(Value *task) {
 }
 
 void SplitConvolutionEmitter::emit() {
-  plan();
   if (isFlat) {
     std::vector<StridedOperand *> operands = {&result};
     for (StridedOperand &operand : epilogue.fused)

@@ -52,9 +52,9 @@ struct SplitImage {
   bool operator==(const SplitImage &other) const = default;
 };
 
-/// The steps of the reduction of a convolution over a split image: for each group
-/// of channels one for each tap of the kernel, so that a group's pixels are used
-/// while they are near.
+/// The steps of the reduction of a convolution over a split image: for each
+/// group of channels one for each tap of the kernel, so that a group's pixels
+/// are used while they are near.
 inline int64_t getSplitSteps(const ConvolutionShape &shape) {
   return shape.kernelH * shape.kernelW * SplitImage::forInput(shape).groups;
 }
