@@ -31,6 +31,17 @@ static void initializeTargets() {
   (void)done;
 }
 
+/// Whether this system lets a process use the matrix registers that the processor
+/// has: some sandboxes and old kernels don't.
+static bool mayUseMatrixRegisters() {
+#if defined(__linux__) && defined(__x86_64__)
+  constexpr long requestPermission = 0x1023, tileData = 18;
+  return syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
+#else
+  return true;
+#endif
+}
+
 /// "+a,-b": the host's own where nothing but the host is asked for.
 static std::string getFeatures(const TargetOptions &options) {
   llvm::SubtargetFeatures features;
