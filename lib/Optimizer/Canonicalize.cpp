@@ -196,6 +196,16 @@ static NodeValue recognizeGate(NodeValue x, NodeValue gate,
   return {};
 }
 
+/// Variances are squares: x to the power 2 is x * x, and exactly so.
+static NodeValue simplifyPow(PowNode &root, RewriteContext &context) {
+  std::optional<double> exponent = getUniformValue(root.getOperand(1));
+  if (!exponent || (*exponent != 1 && *exponent != 2) ||
+      root.getOperand(0).getType() != root.getType())
+    return {};
+  NodeValue x = root.getOperand(0);
+  return *exponent == 1 ? x : context.create<MulNode>(x, x);
+}
+
 static NodeValue simplifyMul(MulNode &root, RewriteContext &context) {
   NodeValue x = root.getX(), y = root.getY();
   if (NodeValue value = dropNeutral(root, x, y, 1))
@@ -224,6 +234,7 @@ llvm::Expected<bool> glowish::canonicalize(Function &function,
     rewrites.add<simplifySub>(NodeKind::Sub);
     rewrites.add<simplifyDiv>(NodeKind::Div);
     rewrites.add<simplifyMul>(NodeKind::Mul);
+    rewrites.add<simplifyPow>(NodeKind::Pow);
     return rewrites;
   }();
   return applyRewrites(function, set, context);

@@ -15,6 +15,10 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 using namespace glowish;
 
@@ -47,7 +51,10 @@ static std::string getFeatures(const TargetOptions &options) {
   llvm::SubtargetFeatures features;
   if (options.triple.empty() && options.cpu.empty())
     for (const auto &feature : llvm::sys::getHostCPUFeatures())
-      features.AddFeature(feature.first(), feature.second);
+      features.AddFeature(feature.first(),
+                          feature.second &&
+                              (!feature.first().starts_with("amx") ||
+                               mayUseMatrixRegisters()));
   for (llvm::StringRef attribute : options.attributes)
     features.AddFeature(attribute);
   // The host's features come out of a hash map.

@@ -332,8 +332,12 @@ void ConvolutionEmitter::emit() {
   chunk = chooseChunk(shape, kind, units, blocks, b.getTarget());
   int64_t chunks = (units + chunk - 1) / chunk;
   int64_t numTasks = chunks * blocks;
-  b.forTasks(numTasks, getNumOperations(shape),
-             [&](Value *task) { emitTask(task); });
+  // For few pixels the weights' way from memory takes longer than their
+  // products: a byte as long as some eight operations.
+  int64_t readCost =
+      8 * blocks * layout.blockStride * int64_t(getElemSize(kind));
+  int64_t cost = std::max(getNumOperations(shape), readCost);
+  b.forTasks(numTasks, cost, [&](Value *task) { emitTask(task); });
 }
 
 void glowish::emitConvolution(KernelBuilder &b, const ConvolutionShape &shape,
