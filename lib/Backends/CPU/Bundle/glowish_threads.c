@@ -29,10 +29,17 @@ static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
 static int wantedThreads, numThreads; /* with the calling thread */
 static unsigned numSleepers;
 
+/* What is left of a thread's own range of tasks. */
+typedef struct {
+  int64_t next, end;
+  char padding[64 - 2 * sizeof(int64_t)]; /* a cache line each */
+} Share;
+
 /* The call in progress. Its number changes last when it begins. */
 static void (*currentTask)(void *arguments, int64_t begin, int64_t end);
 static void *currentArguments;
-static int64_t currentCount, pieceSize, nextTask;
+static int64_t pieceSize;
+static Share shares[MAX_THREADS];
 static unsigned callNumber;
 static int numWorking;
 
@@ -46,15 +53,20 @@ static void pauseBriefly(int looks) {
 #endif
 }
 
-static void takePieces(void) {
-  for (;;) {
-    int64_t begin =
-        __atomic_fetch_add(&nextTask, pieceSize, __ATOMIC_RELAXED);
-    int64_t end = begin + pieceSize;
-    if (begin >= currentCount)
-      return;
-    currentTask(currentArguments, begin,
-                end < currentCount ? end : currentCount);
+/* A thread does its own share, which in the next call is the same part of the
+ * whole, so that it finds what it wrote in its own cache; then it helps. */
+static void takePieces(int thread) {
+  int i;
+  for (i = 0; i < numThreads; ++i) {
+    Share *share = &shares[(thread + i) % numThreads];
+    for (;;) {
+      int64_t begin =
+          __atomic_fetch_add(&share->next, pieceSize, __ATOMIC_RELAXED);
+      int64_t end = begin + pieceSize;
+      if (begin >= share->end)
+        break;
+      currentTask(currentArguments, begin, end < share->end ? end : share->end);
+    }
   }
 }
 
@@ -77,12 +89,11 @@ static unsigned awaitCall(unsigned last) {
   return number;
 }
 
-static void *runWorker(void *unused) {
+static void *runWorker(void *thread) {
   unsigned number = 0;
-  (void)unused;
   for (;;) {
     number = awaitCall(number);
-    takePieces();
+    takePieces((int)(intptr_t)thread);
     __atomic_sub_fetch(&numWorking, 1, __ATOMIC_RELEASE);
   }
   return NULL;
@@ -101,7 +112,8 @@ static void startThreads(void) {
     wanted = MAX_THREADS;
   for (numThreads = 1; numThreads < wanted; ++numThreads) {
     pthread_t thread;
-    if (pthread_create(&thread, &attributes, runWorker, NULL) != 0)
+    if (pthread_create(&thread, &attributes, runWorker,
+                       (void *)(intptr_t)numThreads) != 0)
       break;
     pthread_detach(thread);
   }
@@ -117,7 +129,7 @@ void glowish_set_num_threads(int count) {
 void glowish_parallel_for(void (*task)(void *arguments, int64_t begin,
                                        int64_t end),
                           void *arguments, int64_t count) {
-  int looks, pieces;
+  int looks, thread;
   if (pthread_mutex_trylock(&busy) != 0) {
     task(arguments, 0, count);
     return;
@@ -126,12 +138,13 @@ void glowish_parallel_for(void (*task)(void *arguments, int64_t begin,
     startThreads();
   currentTask = task;
   currentArguments = arguments;
-  currentCount = count;
-  pieces = numThreads;
+  pieceSize = (count + numThreads - 1) / numThreads;
+  for (thread = 0; thread < numThreads; ++thread) {
+    shares[thread].next = count * thread / numThreads;
+    shares[thread].end = count * (thread + 1) / numThreads;
+  }
   if (count > (int64_t)numThreads * FEW_TASKS_PER_THREAD)
-    pieces *= PIECES_PER_THREAD;
-  pieceSize = (count + pieces - 1) / pieces;
-  nextTask = 0;
+    pieceSize = (pieceSize + PIECES_PER_THREAD - 1) / PIECES_PER_THREAD;
   numWorking = numThreads - 1;
   __atomic_add_fetch(&callNumber, 1, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&numSleepers, __ATOMIC_SEQ_CST) != 0) {
@@ -139,7 +152,7 @@ void glowish_parallel_for(void (*task)(void *arguments, int64_t begin,
     pthread_cond_broadcast(&wake);
     pthread_mutex_unlock(&lock);
   }
-  takePieces();
+  takePieces(0);
   for (looks = 0; __atomic_load_n(&numWorking, __ATOMIC_ACQUIRE) != 0;
        looks += looks < MAX_LOOKS)
     pauseBriefly(looks);

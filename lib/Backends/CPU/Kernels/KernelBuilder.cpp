@@ -143,7 +143,7 @@ void KernelBuilder::ifThen(Value *condition, llvm::function_ref<void()> body) {
 //===- Tasks -------------------------------------------------------------===//
 
 /// Operations that take longer than waking another thread.
-static constexpr int64_t minParallelOperations = 1'000'000;
+static constexpr int64_t minParallelOperations = 150'000;
 
 void KernelBuilder::forTasks(int64_t count, int64_t operations, LoopBody body) {
   if (!taskBegin || count <= 1 || operations < minParallelOperations)

@@ -56,6 +56,12 @@ SplitPlan::SplitPlan(const ConvolutionShape &shape, const SplitImage &image,
     tilesPerTask = std::min<int64_t>(tilesPerTask, 32);
     blocksPerTask = std::clamp<int64_t>(128 / tilesPerTask, 1,
                                         std::min<int64_t>(blocks, 8));
+    // As many tasks for each thread.
+    if (images * getRanges() < 4 * threads) {
+      int64_t groups = (getGroups() + threads - 1) / threads * threads;
+      groups = std::min(blocks, groups);
+      blocksPerTask = (blocks + groups - 1) / groups;
+    }
   }
   // The tiles of a task share the work of splitting the next chunk; many of
   // them don't notice it anyway.

@@ -18,6 +18,13 @@ struct SplitPlan {
   int64_t images = 0, pixelsPerImage = 0, tiles = 0, blocks = 0, numTaps = 0;
   /// What a task computes.
   int64_t tilesPerTask = 0, blocksPerTask = 0;
+  /// Of tiles, and of blocks: how many tasks there are for an image.
+  int64_t getRanges() const {
+    return (tiles + tilesPerTask - 1) / tilesPerTask;
+  }
+  int64_t getGroups() const {
+    return (blocks + blocksPerTask - 1) / blocksPerTask;
+  }
   /// A chunk of the reduction: whole groups of channels, or taps of one group.
   int64_t groupsPerChunk = 0, tapsPerChunk = 0, chunksPerGroup = 0,
           numChunks = 0;
