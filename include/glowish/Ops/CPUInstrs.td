@@ -28,34 +28,20 @@ def CPUConvolution : Instr<"Convolution with packed weights"> {
                        op.getInput().getShape().back() / op.getGroup()}];
 }
 
-let Strided = ["input"] in
-def CPUSplitImage : Instr<"An image as pairs of bfloat16 numbers"> {
-  let Description = [{
-    What CPUSplitConvolution reads: the high and the low parts of the elements,
-    with the padding of the convolution that the attributes describe.
-  }];
-  let Operands = [OutOperand<"result">, Operand<"input">];
-  let Attributes = [Attr<Ints, "outSize", "[height, width] of the result">,
-                    Attr<Ints, "kernels", "[height, width]">,
-                    Attr<Ints, "strides", "[vertical, horizontal]">,
-                    Attr<Ints, "pads", "[top, left, bottom, right]">,
-                    Attr<Ints, "dilations", "[vertical, horizontal]">];
-}
-
-let Strided = ["result", "fused"] in
+let Strided = ["result", "input", "fused"] in
 def CPUSplitConvolution : Instr<"Convolution on bfloat16 matrix units"> {
   let Description = [{
     The CPUConvolution of one group with the same attributes, computed with
-    six products of bfloat16 parts for each product of floats. The input is
-    what CPUSplitImage makes, the filter is 1-D in the order of the kernel.
+    six products of bfloat16 parts for each product of floats. The filter is
+    1-D in the order of the kernel.
   }];
   let Operands = [OutOperand<"result">, Operand<"input">, Operand<"filter">,
                   OptionalOperand<"bias">] # FusedOperands;
-  let Attributes = [Attr<Ints, "inSize", "[height, width, channels]">,
-                    Attr<Ints, "kernels", "[height, width]">,
+  let Attributes = [Attr<Ints, "kernels", "[height, width]">,
                     Attr<Ints, "strides", "[vertical, horizontal]">,
                     Attr<Ints, "pads", "[top, left, bottom, right]">,
                     Attr<Ints, "dilations", "[vertical, horizontal]">,
                     EpilogueAttr];
-  let MultiplyAdds = "countElements(op.getKernels()) * op.getInSize()[2]";
+  let MultiplyAdds = [{countElements(op.getKernels()) *
+                       op.getInput().getShape().back()}];
 }

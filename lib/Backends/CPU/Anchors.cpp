@@ -27,20 +27,11 @@ glowish::getConvolutionShape(const CPUConvolutionInstr &instr) {
                    instr.getDilations(), instr.getGroup());
 }
 
-ConvolutionShape glowish::getConvolutionShape(const CPUSplitImageInstr &instr) {
-  DimsRef in = instr.getInput()->getShape();
-  Dims out = {in[0], instr.getOutSize()[0], instr.getOutSize()[1], 1};
-  return makeShape(in, out, instr.getKernels(), instr.getStrides(),
-                   instr.getPads(), instr.getDilations(), 1);
-}
-
 ConvolutionShape
 glowish::getConvolutionShape(const CPUSplitConvolutionInstr &instr) {
-  DimsRef out = instr.getResult()->getShape();
-  llvm::ArrayRef<int64_t> size = instr.getInSize();
-  Dims in = {out[0], size[0], size[1], size[2]};
-  return makeShape(in, out, instr.getKernels(), instr.getStrides(),
-                   instr.getPads(), instr.getDilations(), 1);
+  return makeShape(instr.getInput()->getShape(), instr.getResult()->getShape(),
+                   instr.getKernels(), instr.getStrides(), instr.getPads(),
+                   instr.getDilations(), 1);
 }
 
 namespace {
@@ -51,8 +42,6 @@ public:
       : function(function), target(target) {}
   void prepare(ConvolutionInstr &instr);
   void prepare(MatMulInstr &instr);
-  /// Split forms of what lies in the buffers \p written are out of date.
-  void forget(llvm::ArrayRef<const Buffer *> written);
   void finish() { llvm::cantFail(placeLifetimes(function, IRPassContext())); }
 
 private:
@@ -73,22 +62,12 @@ private:
   Buffer *packConstant(const Anchor &anchor, const ConvolutionShape &shape,
                        unsigned block);
   Buffer *packSplit(const Anchor &anchor, const ConvolutionShape &shape);
-  Buffer *splitInput(const Anchor &anchor, const ConvolutionShape &shape);
   void replaceSplit(const Anchor &anchor, const ConvolutionShape &shape);
   Buffer *packAtRunTime(const Anchor &anchor, const ConvolutionShape &shape);
   Buffer *viewAsImage(Buffer *buffer);
 
   IRFunction &function;
   const TargetDescription &target;
-  /// A split form that holds what its input holds.
-  struct SplitInput {
-    Buffer *input;
-    SplitImage image;
-    int64_t padTop, padLeft;
-    std::vector<int64_t> strides;
-    Buffer *parts;
-  };
-  llvm::SmallVector<SplitInput, 4> splitInputs;
   /// Weights that several instructions share are packed once for each block.
   std::map<std::pair<Buffer *, unsigned>, Buffer *> packed;
 };
@@ -124,39 +103,10 @@ Buffer *AnchorPreparer::packSplit(const Anchor &anchor,
   return result;
 }
 
-/// The split form of the anchor's input, made once for all that read the same.
-Buffer *AnchorPreparer::splitInput(const Anchor &anchor,
-                                   const ConvolutionShape &shape) {
-  SplitImage image = SplitImage::forInput(shape);
-  for (const SplitInput &known : splitInputs)
-    if (known.input == anchor.input && known.image == image &&
-        known.padTop == shape.padTop && known.padLeft == shape.padLeft &&
-        known.strides == anchor.strides)
-      return known.parts;
-  Buffer *parts = function.createActivation(
-      anchor.input->getName(), Type(ElemKind::BFloat16, {image.getSize()}));
-  auto draft = CPUSplitImageInstr::draft(
-      parts, anchor.input,
-      llvm::ArrayRef<int64_t>{shape.outHeight, shape.outWidth}, anchor.kernels,
-      anchor.strides, anchor.pads, anchor.dilations);
-  function.create(anchor.instr.getName(), std::move(draft), &anchor.instr);
-  splitInputs.push_back({anchor.input, image, shape.padTop, shape.padLeft,
-                         anchor.strides, parts});
-  return parts;
-}
-
-void AnchorPreparer::forget(llvm::ArrayRef<const Buffer *> written) {
-  llvm::erase_if(splitInputs, [&](const SplitInput &known) {
-    return llvm::is_contained(written, known.input->getRoot());
-  });
-}
-
 void AnchorPreparer::replaceSplit(const Anchor &anchor,
                                   const ConvolutionShape &shape) {
-  Buffer *parts = splitInput(anchor, shape);
   auto draft = CPUSplitConvolutionInstr::draft(
-      anchor.result, parts, packSplit(anchor, shape), anchor.bias,
-      llvm::ArrayRef<int64_t>{shape.height, shape.width, shape.channels},
+      anchor.result, anchor.input, packSplit(anchor, shape), anchor.bias,
       anchor.kernels, anchor.strides, anchor.pads, anchor.dilations,
       anchor.fused, anchor.epilogue);
   function.create(anchor.instr.getName(), std::move(draft), &anchor.instr);
@@ -217,7 +167,9 @@ void AnchorPreparer::replace(const Anchor &anchor) {
   Tile tile = chooseTile(shape, kind, target);
   unsigned lanes = target.getLanes(kind == ElemKind::Double ? 8 : 4);
   bool isConstant = anchor.filter->getKind() == Buffer::Kind::Constant;
-  if (isConstant && kind == ElemKind::Float && isSplitFaster(shape, target))
+  if (isConstant && kind == ElemKind::Float &&
+      isSplitFaster(shape, StridedOperand(nullptr, *anchor.input).strides,
+                    target))
     return replaceSplit(anchor, shape);
   bool isBlocked = isConstant && !isDepthwise(shape);
   Buffer *filter = nullptr;
@@ -312,15 +264,10 @@ void glowish::prepareAnchors(IRFunction &function,
   for (auto it = function.getInstrs().begin();
        it != function.getInstrs().end();) {
     Instruction &instr = *it++;
-    llvm::SmallVector<const Buffer *, 2> written;
-    for (unsigned i = 0; i < instr.getNumOperands(); ++i)
-      if (instr.getOperand(i) && instr.writes(i))
-        written.push_back(instr.getOperand(i)->getRoot());
     if (auto *convolution = llvm::dyn_cast<ConvolutionInstr>(&instr))
       preparer.prepare(*convolution);
     else if (auto *product = llvm::dyn_cast<MatMulInstr>(&instr))
       preparer.prepare(*product);
-    preparer.forget(written);
   }
   llvm::cantFail(eliminateDeadStores(function, IRPassContext()));
   preparer.finish();

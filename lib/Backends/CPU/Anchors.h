@@ -10,8 +10,6 @@ namespace glowish {
 
 /// The shape of an instruction in the words of its kernel.
 ConvolutionShape getConvolutionShape(const CPUConvolutionInstr &instr);
-
-ConvolutionShape getConvolutionShape(const CPUSplitImageInstr &instr);
 ConvolutionShape getConvolutionShape(const CPUSplitConvolutionInstr &instr);
 
 /// One filter a channel.

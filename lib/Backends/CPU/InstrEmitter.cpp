@@ -64,17 +64,11 @@ public:
     emitConvolution(b, shape, tile, layout, getStrided(instr, 0),
                     getStrided(instr, 1), pointers[2], pointers[3], epilogue);
   }
-  void visitCPUSplitImage(CPUSplitImageInstr &instr) {
-    ConvolutionShape shape = getConvolutionShape(instr);
-    emitSplitImage(b, shape, SplitImage::forInput(shape), pointers[0],
-                   getStrided(instr, 1));
-  }
   void visitCPUSplitConvolution(CPUSplitConvolutionInstr &instr) {
     ConvolutionShape shape = getConvolutionShape(instr);
     EpilogueCode epilogue{&instr.getEpilogue(), getFused(instr, 4)};
-    emitSplitConvolution(b, shape, SplitImage::forInput(shape),
-                         getStrided(instr, 0), pointers[1], pointers[2],
-                         pointers[3], std::move(epilogue));
+    emitSplitConvolution(b, shape, getStrided(instr, 0), getStrided(instr, 1),
+                         pointers[2], pointers[3], std::move(epilogue));
   }
   void visitMatMul(MatMulInstr &instr);
   void visitMaxPool(MaxPoolInstr &instr) {

@@ -20,29 +20,15 @@ llvm::Expected<TypeList> glowish::inferCPUConvolution(const OpView &view) {
   return TypeList{op.getResult()};
 }
 
-llvm::Expected<TypeList> glowish::inferCPUSplitImage(const OpView &view) {
-  CPUSplitImageView op(view);
-  if (op.getInput().getRank() != 4 ||
-      op.getInput().getKind() != ElemKind::Float)
-    return op.operandError(op.inputIdx, "accepted: float images [N, H, W, C]");
-  if (op.getOutSize().size() != 2 || op.getKernels().size() != 2 ||
-      op.getStrides().size() != 2 || op.getPads().size() != 4 ||
-      op.getDilations().size() != 2)
-    return op.attrError("kernels", "window attributes have 2 values, pads 4");
-  return TypeList{op.getResult()};
-}
-
 llvm::Expected<TypeList> glowish::inferCPUSplitConvolution(const OpView &view) {
   CPUSplitConvolutionView op(view);
-  if (op.getResult().getRank() != 4)
+  if (op.getInput().getRank() != 4 || op.getResult().getRank() != 4)
     return op.operandError(op.inputIdx, "accepted: images [N, H, W, C]");
-  if (op.getInput().getKind() != ElemKind::BFloat16 ||
+  if (op.getInput().getKind() != ElemKind::Float ||
       op.getFilter().getKind() != ElemKind::Float)
-    return op.operandError(op.inputIdx,
-                           "accepted: bfloat16 parts, and a float filter");
-  if (op.getInSize().size() != 3 || op.getKernels().size() != 2 ||
-      op.getStrides().size() != 2 || op.getPads().size() != 4 ||
-      op.getDilations().size() != 2)
+    return op.operandError(op.inputIdx, "accepted: float");
+  if (op.getKernels().size() != 2 || op.getStrides().size() != 2 ||
+      op.getPads().size() != 4 || op.getDilations().size() != 2)
     return op.attrError("kernels", "window attributes have 2 values, pads 4");
   return TypeList{op.getResult()};
 }

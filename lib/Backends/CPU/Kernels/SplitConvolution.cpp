@@ -1,21 +1,21 @@
 //===- SplitConvolution.cpp - Convolution on bfloat16 matrix units --------===//
 //
-// Pixels are counted along the padded rows of the split image, so that every
-// tap of the kernel reads a tile of pixels at a constant shift; the few pixels
-// between two rows are computed and dropped. A tile has two registers of pixels
-// by two of output channels. For each step of the reduction, the parts are
-// loaded and the products of the parts are added to four sums.
+// Pixels are counted along the padded rows of the image, so that every tap of
+// the kernel reads a tile of pixels at a constant shift; the few pixels between
+// two rows are computed and dropped. A tile has two registers of pixels by two
+// of output channels. For each step of the reduction, the parts are loaded and
+// the products of the parts are added to four sums.
 //
-// Weights are stored as floats, because they are read from memory, and split
-// here, a chunk of steps at a time: the chunk's weights and the pixels' parts
-// of those steps stay in the second cache while all tiles and several blocks of
-// channels use them; the sums wait in a buffer from one chunk to the next.
-// While the matrix unit multiplies one chunk, the vector units split the next.
+// Pixels and weights are floats in memory, and split here, a chunk of steps at
+// a time: the chunk's weights and the pixels' parts of those steps stay in the
+// second cache while all tiles and several blocks of channels use them; the
+// sums wait in a buffer from one chunk to the next. While the matrix unit
+// multiplies one chunk, the vector units split the next weights.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Epilogue.h"
-#include "SplitPlan.h"
+#include "SplitStage.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/Module.h"
 
@@ -35,11 +35,10 @@ constexpr int64_t rowSize = 2 * matrixColumns;
 class SplitConvolutionEmitter : private SplitPlan {
 public:
   SplitConvolutionEmitter(KernelBuilder &b, const ConvolutionShape &shape,
-                          const SplitImage &image, StridedOperand result,
-                          Value *planes, Value *weights, Value *bias,
-                          EpilogueCode epilogue)
-      : SplitPlan(shape, image, b.getTarget()), b(b), shape(shape),
-        image(image), result(std::move(result)), planes(planes),
+                          StridedOperand result, StridedOperand input,
+                          Value *weights, Value *bias, EpilogueCode epilogue)
+      : SplitPlan(shape, ::isInputFlat(shape, input.strides), b.getTarget()),
+        b(b), shape(shape), result(std::move(result)), input(std::move(input)),
         weights(weights), bias(bias), epilogue(std::move(epilogue)) {}
   void emit();
 
@@ -56,6 +55,7 @@ private:
   };
   struct Tile {
     Value *image, *pixel; // the first one's number in the image
+    Value *staged;        // and in the stage
     Value *sums;          // where the sums are kept
     Value *firstRow;      // of each step of the next chunk, to split meanwhile
     int64_t pixels;
@@ -63,9 +63,10 @@ private:
       return (pixels + matrixRows - 1) / matrixRows;
     }
   };
-  /// Tiles low ... high - 1 of an image.
+  /// Tiles low ... high - 1 of an image, and the first pixel in the stage.
   struct TileRange {
     Value *image, *low, *high;
+    Value *stagePixel;
   };
   /// Groups of channels firstGroup ... endGroup - 1 of the reduction, and of
   /// each the taps firstTap ... endTap - 1. Only whole groups come in numbers.
@@ -76,6 +77,8 @@ private:
   };
 
   void configure();
+  TileRange getRange(Value *image, Value *number);
+  void stagePixels(const TileRange &range, const Steps &steps);
   void emitTask(Value *task);
   Steps getSteps(Value *chunk);
   void emitBlock(const Block &block, const TileRange &range,
@@ -114,15 +117,14 @@ private:
 
   KernelBuilder &b;
   ConvolutionShape shape;
-  SplitImage image;
-  StridedOperand result;
-  Value *planes, *weights, *bias;
+  StridedOperand result, input;
+  Value *weights, *bias;
   EpilogueCode epilogue;
   /// Whether the result is one long row of pixels, too.
   bool isResultFlat = false;
-  /// Room for the parts of two chunks' weights, and for the sums of a task's
-  /// tiles.
-  Value *splitBuffer = nullptr, *sumBuffer = nullptr;
+  /// Room for the parts of a chunk's pixels, and of two chunks' weights, and
+  /// for the sums of a task's tiles.
+  Value *stage = nullptr, *splitBuffer = nullptr, *sumBuffer = nullptr;
   /// In memory: which half of splitBuffer is in use, and the number of the
   /// chunk that is in it already, or -1.
   Value *parityCell = nullptr, *readyCell = nullptr;
@@ -159,7 +161,7 @@ Value *SplitConvolutionEmitter::getTapShift(Value *tap) {
     for (int64_t kw = 0; kw < shape.kernelW; ++kw) {
       int64_t y = kh * shape.dilationH, x = kw * shape.dilationW;
       int64_t phase = y % shape.strideH * image.phasesW + x % shape.strideW;
-      shifts.push_back((phase * image.groups * image.getPixels() +
+      shifts.push_back((phase * groupsPerChunk * SplitPlan::stagePixels +
                         y / shape.strideH * image.columns + x / shape.strideW) *
                        matrixDepth);
     }
@@ -201,9 +203,7 @@ Value *SplitConvolutionEmitter::getChunkWeights(Value *block, Value *chunk,
 
 Value *SplitConvolutionEmitter::getChunkBuffer(Value *parity) {
   return b.getElement(splitBuffer, ElemKind::BFloat16,
-                      b.addScaled(b.index(0), parity,
-                                  groupsPerChunk * tapsPerChunk * numParts *
-                                      getSplitStepSize(2)));
+                      b.addScaled(b.index(0), parity, getChunkSize()));
 }
 
 /// The 32 floats at \p source, which lie as in a register's row, become that
@@ -297,7 +297,8 @@ void SplitConvolutionEmitter::emitStep(const Block &block, const Tile &tile,
   auto loadPixels = [&](int64_t part) {
     for (int64_t r = 0; r < rows; ++r)
       load(PixelRegister + r, pixels,
-           part * image.getPart() * partSize + r * matrixRows * stride, stride);
+           part * getStagePartSize() * partSize + r * matrixRows * stride,
+           stride);
   };
   auto loadWeights = [&](int64_t part) {
     for (int64_t c = 0; c < columns; ++c)
@@ -360,16 +361,13 @@ void SplitConvolutionEmitter::splitMeanwhile(const Tile &tile, Value *number,
 /// The products of a chunk.
 void SplitConvolutionEmitter::emitProducts(const Block &block, const Tile &tile,
                                            const Steps &steps) {
-  Value *first =
-      b.addScaled(b.addScaled(b.index(0), tile.image,
-                              image.rows * image.columns * matrixDepth),
-                  tile.pixel, matrixDepth);
-  b.forLoop(steps.firstGroup, steps.endGroup, 1, [&](Value *group) {
-    Value *start = b.addScaled(first, group, image.getGroup());
-    Value *before = b.addScaled(
-        b.index(0), b.CreateNSWSub(group, steps.firstGroup), tapsPerChunk);
+  Value *first = b.addScaled(b.index(0), tile.staged, matrixDepth);
+  b.forLoop(groupsPerChunk, [&](Value *group) {
+    Value *start =
+        b.addScaled(first, group, SplitPlan::stagePixels * matrixDepth);
+    Value *before = b.addScaled(b.index(0), group, tapsPerChunk);
     b.forLoop(steps.firstTap, steps.endTap, 1, [&](Value *tap) {
-      Value *pixels = b.getElement(planes, ElemKind::BFloat16,
+      Value *pixels = b.getElement(stage, ElemKind::BFloat16,
                                    b.CreateNSWAdd(start, getTapShift(tap)));
       emitStep(block, tile, pixels,
                b.CreateNSWAdd(before, b.CreateNSWSub(tap, steps.firstTap)));
@@ -481,8 +479,9 @@ void SplitConvolutionEmitter::emitBlock(const Block &block,
   int64_t whole = pixelsPerImage / splitPixels;
   int64_t left = pixelsPerImage % splitPixels;
   auto emitAt = [&](Value *number, int64_t pixels) {
+    Value *pixel = b.addScaled(b.index(0), number, splitPixels);
     emitTile(block,
-             {range.image, b.addScaled(b.index(0), number, splitPixels),
+             {range.image, pixel, b.CreateNSWSub(pixel, range.stagePixel),
               getSums(number),
               b.addScaled(b.index(0), b.CreateNSWSub(number, range.low),
                           rowsPerTile * groupsPerChunk * tapsPerChunk),
@@ -499,10 +498,39 @@ void SplitConvolutionEmitter::emitBlock(const Block &block,
   b.ifThen(b.CreateICmpEQ(range.high, b.index(tiles)), emitLast);
 }
 
+SplitConvolutionEmitter::TileRange
+SplitConvolutionEmitter::getRange(Value *image, Value *number) {
+  Value *low = b.addScaled(b.index(0), number, tilesPerTask);
+  Value *high =
+      b.minIndex(b.CreateNSWAdd(low, b.index(tilesPerTask)), b.index(tiles));
+  Value *pixel = b.addScaled(b.index(0), low, splitPixels);
+  if (!isInputFlat) {
+    int64_t columns = this->image.columns;
+    pixel = b.addScaled(b.index(0), divide(pixel, columns)[0], columns);
+  }
+  return {image, low, high, pixel};
+}
+
+void SplitConvolutionEmitter::stagePixels(const TileRange &range,
+                                          const Steps &steps) {
+  Value *numPixels =
+      b.minIndex(b.index(tilesPerTask * splitPixels),
+                 b.CreateNSWSub(b.index(pixelsPerImage), range.stagePixel));
+  auto emitStage = [&] {
+    emitSplitStage(b, shape, *this, stage, input,
+                   {range.image, range.stagePixel, numPixels, steps.firstGroup,
+                    steps.endGroup});
+  };
+  // Chunks of the taps of one group have the same pixels.
+  if (chunksPerGroup == 1)
+    emitStage();
+  else
+    b.ifThen(b.CreateICmpEQ(steps.firstTap, b.index(0)), emitStage);
+}
+
 /// Task: (image * tile ranges + tile range) * block groups + block group.
 void SplitConvolutionEmitter::emitTask(Value *task) {
-  int64_t ranges = (tiles + tilesPerTask - 1) / tilesPerTask;
-  int64_t groups = (blocks + blocksPerTask - 1) / blocksPerTask;
+  int64_t ranges = getRanges(), groups = getGroups();
   auto [outer, group] = divide(task, groups);
   auto [imageNumber, rangeNumber] = divide(outer, ranges);
   if (groups == 1)
@@ -511,10 +539,7 @@ void SplitConvolutionEmitter::emitTask(Value *task) {
     imageNumber = b.index(0);
   if (ranges == 1)
     rangeNumber = b.index(0);
-  Value *low = b.addScaled(b.index(0), rangeNumber, tilesPerTask);
-  TileRange range = {
-      imageNumber, low,
-      b.minIndex(b.CreateNSWAdd(low, b.index(tilesPerTask)), b.index(tiles))};
+  TileRange range = getRange(imageNumber, rangeNumber);
   Value *firstBlock = b.addScaled(b.index(0), group, blocksPerTask);
   Value *endBlock = b.minIndex(
       b.CreateNSWAdd(firstBlock, b.index(blocksPerTask)), b.index(blocks));
@@ -522,6 +547,7 @@ void SplitConvolutionEmitter::emitTask(Value *task) {
   int64_t left = shape.outChannels % splitChannels;
   b.forLoop(numChunks, [&](Value *chunk) {
     Steps steps = getSteps(chunk);
+    stagePixels(range, steps);
     auto emitAt = [&](Value *number, int64_t channels) {
       emitBlock({number, b.addScaled(b.index(0), number, splitChannels),
                  firstBlock, endBlock, channels},
@@ -541,34 +567,30 @@ void SplitConvolutionEmitter::emit() {
     std::vector<StridedOperand *> operands = {&result};
     for (StridedOperand &operand : epilogue.fused)
       operands.push_back(&operand);
-    isResultFlat = joinRows(shape, operands);
+    ConvolutionShape joined = shape;
+    isResultFlat = joinRows(joined, operands);
   }
-  int64_t chunkBytes =
-      groupsPerChunk * tapsPerChunk * numParts * getSplitStepSize(2) * partSize;
-  splitBuffer = allocate(rowsPerTile ? 2 * chunkBytes : chunkBytes);
+  stage = allocate(numParts * getStagePartSize() * partSize);
+  splitBuffer = allocate((rowsPerTile ? 2 : 1) * getChunkSize() * partSize);
   if (rowsPerTile) {
     parityCell = b.CreateAlloca(b.getIndexTy());
     readyCell = b.CreateAlloca(b.getIndexTy());
     b.CreateStore(b.index(0), parityCell);
     b.CreateStore(b.index(-1), readyCell);
   }
-  int64_t sums = numChunks == 1 ? 1 : tilesPerTask * blocksPerTask;
-  sumBuffer = allocate(sums * splitPixels * splitChannels * 4);
+  sumBuffer = allocate(getSumSize() * 4);
   configure();
-  int64_t ranges = (tiles + tilesPerTask - 1) / tilesPerTask;
-  int64_t groups = (blocks + blocksPerTask - 1) / blocksPerTask;
-  b.forTasks(images * ranges * groups, getNumOperations(shape),
+  b.forTasks(images * getRanges() * getGroups(), getNumOperations(shape),
              [&](Value *task) { emitTask(task); });
   call(llvm::Intrinsic::x86_tilerelease, {});
 }
 
 void glowish::emitSplitConvolution(KernelBuilder &b,
                                    const ConvolutionShape &shape,
-                                   const SplitImage &image,
-                                   StridedOperand result, Value *planes,
+                                   StridedOperand result, StridedOperand input,
                                    Value *weights, Value *bias,
                                    EpilogueCode epilogue) {
-  SplitConvolutionEmitter(b, shape, image, std::move(result), planes, weights,
-                          bias, std::move(epilogue))
+  SplitConvolutionEmitter(b, shape, std::move(result), std::move(input),
+                          weights, bias, std::move(epilogue))
       .emit();
 }

@@ -6,9 +6,9 @@
 // + j < 3, but for 2^-24 of its size, and matrix units add such products
 // several times faster than vector units multiply floats.
 //
-// Images are split before they are convolved, with their padding and in the
-// order that makes every tap a shift: for strides (sh, sw) the rows and columns
-// with the same remainders form one of sh * sw sub-images.
+// Images are split with their padding and in the order that makes every tap a
+// shift: for strides (sh, sw) the rows and columns with the same remainders
+// form one of sh * sw sub-images.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,27 +29,15 @@ constexpr int64_t matrixRows = 16, matrixColumns = 16, matrixDepth = 32;
 constexpr int64_t splitPixels = 2 * matrixRows;
 constexpr int64_t splitChannels = 2 * matrixColumns;
 
-/// Where the split image of a convolution's input lies: [part][sub-image][group
-/// of matrixDepth channels][batch][row][column][channel of the group], and
-/// behind it space that tiles may read and ignore. A tile's pixels lie side by
-/// side. The last group is filled up with zeros. In a group, channels i and i +
-/// matrixDepth / 2 are neighbours, so that two vectors of floats become one of
-/// pairs without a permutation.
+/// A convolution's input in parts. The pixels of a group of matrixDepth
+/// channels lie side by side; the last group is filled up with zeros. In a
+/// group, channels i and i + matrixDepth / 2 are neighbours, so that two
+/// vectors of floats become one of pairs without a permutation.
 struct SplitImage {
   int64_t phasesH, phasesW;
   int64_t batch, rows, columns, groups;
 
   static SplitImage forInput(const ConvolutionShape &shape);
-
-  int64_t getPixels() const { return batch * rows * columns; }
-  /// Elements of one group of one sub-image.
-  int64_t getGroup() const { return getPixels() * matrixDepth; }
-  int64_t getPart() const { return phasesH * phasesW * groups * getGroup(); }
-  /// Elements of the buffer.
-  int64_t getSize() const {
-    return numParts * getPart() + splitPixels * matrixDepth;
-  }
-  bool operator==(const SplitImage &other) const = default;
 };
 
 /// The steps of the reduction of a convolution over a split image: for each
@@ -80,20 +68,15 @@ std::array<llvm::Value *, numParts>
 splitFloats(KernelBuilder &b, llvm::Value *even, llvm::Value *odd);
 
 /// Whether \p shape is faster this way than with vectors of floats.
-bool isSplitFaster(const ConvolutionShape &shape,
+bool isSplitFaster(const ConvolutionShape &shape, DimsRef inputStrides,
                    const TargetDescription &target);
 
-/// Writes \p image of \p input, a convolution's input of \p shape.
-void emitSplitImage(KernelBuilder &b, const ConvolutionShape &shape,
-                    const SplitImage &image, llvm::Value *result,
-                    StridedOperand input);
-
-/// The convolution of a split image with packed weights. The rest is as for
-/// emitConvolution. \p shape has one group.
+/// The convolution with packed weights. The rest is as for emitConvolution.
+/// \p shape has one group.
 void emitSplitConvolution(KernelBuilder &b, const ConvolutionShape &shape,
-                          const SplitImage &image, StridedOperand result,
-                          llvm::Value *planes, llvm::Value *weights,
-                          llvm::Value *bias, EpilogueCode epilogue);
+                          StridedOperand result, StridedOperand input,
+                          llvm::Value *weights, llvm::Value *bias,
+                          EpilogueCode epilogue);
 
 } // namespace glowish
 

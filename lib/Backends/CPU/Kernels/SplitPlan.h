@@ -7,17 +7,33 @@
 
 namespace glowish {
 
-/// In what pieces a split convolution is computed. A tile is splitPixels
-/// pixels, a block splitChannels output channels.
+/// In what pieces a split convolution is computed, with the least estimated
+/// time. A tile is splitPixels pixels, a block splitChannels output channels.
+/// A task splits the pixels that it uses, a chunk of the reduction at a time,
+/// into a stage: [part][sub-image][group][pixel][channel of the group].
 struct SplitPlan {
-  SplitPlan(const ConvolutionShape &shape, const SplitImage &image,
+  /// \p isInputFlat: all pixels of the input lie at one distance.
+  SplitPlan(const ConvolutionShape &shape, bool isInputFlat,
             const TargetDescription &target);
 
-  /// Whether all images are one long row of pixels without padding.
-  bool isFlat = false;
+  SplitImage image;
+  /// Whether all images are one long row of pixels without padding, and whether
+  /// they are so in the input.
+  bool isFlat = false, isInputFlat = false;
   int64_t images = 0, pixelsPerImage = 0, tiles = 0, blocks = 0, numTaps = 0;
   /// What a task computes.
   int64_t tilesPerTask = 0, blocksPerTask = 0;
+  /// A chunk of the reduction: whole groups of channels, or taps of one group.
+  int64_t groupsPerChunk = 0, tapsPerChunk = 0, chunksPerGroup = 0,
+          numChunks = 0;
+  /// Rows of each step of the next chunk's weights that a tile splits; 0: none.
+  int64_t rowsPerTile = 0;
+  /// Pixels of a group of a sub-image in the stage, some of which tiles read
+  /// and ignore; and the rows that they come from, unless isInputFlat.
+  int64_t stagePixels = 0, stageRows = 0;
+  /// The estimated time; infinite if there is no way within maxScratchBytes.
+  double cycles = 0;
+
   /// Of tiles, and of blocks: how many tasks there are for an image.
   int64_t getRanges() const {
     return (tiles + tilesPerTask - 1) / tilesPerTask;
@@ -25,12 +41,34 @@ struct SplitPlan {
   int64_t getGroups() const {
     return (blocks + blocksPerTask - 1) / blocksPerTask;
   }
-  /// A chunk of the reduction: whole groups of channels, or taps of one group.
-  int64_t groupsPerChunk = 0, tapsPerChunk = 0, chunksPerGroup = 0,
-          numChunks = 0;
-  /// Rows of each step of the next chunk's weights that a tile splits; 0: none.
-  int64_t rowsPerTile = 0;
+  /// Rows of all images, or of one where they are computed one by one.
+  int64_t getRows() const { return (isFlat ? image.batch : 1) * image.rows; }
+
+  /// Elements of the buffers of a task: the parts of its pixels and, once or
+  /// twice, of a chunk's weights, and the floats of its sums.
+  int64_t getStagePartSize() const {
+    return image.phasesH * image.phasesW * groupsPerChunk * stagePixels *
+           matrixDepth;
+  }
+  int64_t getChunkSize() const {
+    return groupsPerChunk * tapsPerChunk * numParts * getSplitStepSize(2);
+  }
+  int64_t getSumSize() const {
+    return (numChunks == 1 ? 1 : tilesPerTask * blocksPerTask) * splitPixels *
+           splitChannels;
+  }
+  int64_t getScratchBytes() const;
+
+private:
+  void setChunks(int64_t mostSteps);
+  void setTask(const ConvolutionShape &shape, int64_t ranges, int64_t groups);
+  double estimate(const ConvolutionShape &shape,
+                  const TargetDescription &target) const;
 };
+
+/// Whether the pixels of \p input are those of a convolution's result, one by
+/// one, at one distance from each other.
+bool isInputFlat(const ConvolutionShape &shape, DimsRef strides);
 
 } // namespace glowish
 
