@@ -253,7 +253,11 @@ void ConvolutionEmitter::planPrefetch(Block &block) const {
     tiles *= shape.batch * shape.outHeight;
   int64_t perTile = (blockBytes + tiles - 1) / tiles;
   block.prefetchBytes = (perTile + getTaps() - 1) / getTaps();
-  block.nextWeights = b.getElement(block.weights, kind, layout.blockStride);
+  // A single tile asks for its own weights, some way ahead.
+  constexpr int64_t distanceBytes = 4096;
+  block.nextWeights =
+      b.getElement(block.weights, kind,
+                   tiles == 1 ? distanceBytes / size : layout.blockStride);
 }
 
 /// What the output is cut into: rows, or tiles of a single row.

@@ -10,6 +10,10 @@ using namespace glowish;
 /// pixels: the most, and smaller ones to choose from.
 static constexpr int64_t chunkSteps[] = {32, 24, 18, 12, 8, 4, 1};
 
+/// Bytes of results that several blocks write, each its channels of all pixels.
+/// More would touch too many pages at a time.
+static constexpr int64_t maxSlabBytes = 512 << 10;
+
 /// What a task may take of the stack.
 static constexpr int64_t maxScratchBytes = 960 << 10;
 
@@ -108,6 +112,10 @@ double SplitPlan::estimate(const ConvolutionShape &shape,
   if (weights * 4 > double(target.cacheBytes) / 2)
     sum += (ranges - 1) * weights * 0.3;
   sum += tasks * 2000;
+
+  int64_t slabBytes = tilesPerTask * splitPixels * shape.outChannels * 4;
+  if (blocksPerTask > 1 && slabBytes > maxSlabBytes)
+    sum += 0.2 * double(images * pixelsPerImage) * double(shape.outChannels);
 
   // The last task of each kind may be smaller; threads wait for the larger.
   double threads = double(target.numThreads);
