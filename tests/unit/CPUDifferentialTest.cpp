@@ -156,7 +156,7 @@ static const ConvolutionCase largeCases[] = {
 
 TEST(CPUDifferential, LargeConvolution) {
   auto backend = llvm::cantFail(CPUBackend::create({}));
-  bool hasMatrixUnits = backend->getTarget().hasMatrixBFloat16;
+  bool hasMatrixUnits = backend->getTarget().hasMatrixInt8;
   unsigned number = 0;
   for (const ConvolutionCase &c : largeCases) {
     auto build = [&](Function &f, Module &m) {

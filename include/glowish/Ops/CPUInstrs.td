@@ -29,14 +29,15 @@ def CPUConvolution : Instr<"Convolution with packed weights"> {
 }
 
 let Strided = ["result", "input", "fused"] in
-def CPUSplitConvolution : Instr<"Convolution on bfloat16 matrix units"> {
+def CPUSplitConvolution : Instr<"Convolution on int8 matrix units"> {
   let Description = [{
     The CPUConvolution of one group with the same attributes, computed with
-    six products of bfloat16 parts for each product of floats. The filter is
-    1-D in the order of the kernel.
+    six products of digits for each product of floats. The filter is the digits
+    of the weights, 1-D in the order of the kernel; the sums of output channel n
+    are multiplied with element n of scales.
   }];
   let Operands = [OutOperand<"result">, Operand<"input">, Operand<"filter">,
-                  OptionalOperand<"bias">] # FusedOperands;
+                  Operand<"scales">, OptionalOperand<"bias">] # FusedOperands;
   let Attributes = [Attr<Ints, "kernels", "[height, width]">,
                     Attr<Ints, "strides", "[vertical, horizontal]">,
                     Attr<Ints, "pads", "[top, left, bottom, right]">,

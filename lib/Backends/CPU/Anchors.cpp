@@ -61,13 +61,17 @@ private:
   ConvolutionShape getShape(const Anchor &anchor) const;
   Buffer *packConstant(const Anchor &anchor, const ConvolutionShape &shape,
                        unsigned block);
-  Buffer *packSplit(const Anchor &anchor, const ConvolutionShape &shape);
+  struct SplitFilter {
+    Buffer *digits = nullptr, *scales = nullptr;
+  };
+  SplitFilter packSplit(const Anchor &anchor, const ConvolutionShape &shape);
   void replaceSplit(const Anchor &anchor, const ConvolutionShape &shape);
   Buffer *packAtRunTime(const Anchor &anchor, const ConvolutionShape &shape);
   Buffer *viewAsImage(Buffer *buffer);
 
   IRFunction &function;
   const TargetDescription &target;
+  std::map<Buffer *, SplitFilter> splitFilters;
   /// Weights that several instructions share are packed once for each block.
   std::map<std::pair<Buffer *, unsigned>, Buffer *> packed;
 };
@@ -80,33 +84,31 @@ ConvolutionShape AnchorPreparer::getShape(const Anchor &anchor) const {
                    anchor.dilations, anchor.group);
 }
 
-/// The filter, in the order in which the kernel reads them.
-Buffer *AnchorPreparer::packSplit(const Anchor &anchor,
-                                  const ConvolutionShape &shape) {
-  Buffer *&result = packed[{anchor.filter, 0}];
-  if (result)
+/// The filter's digits and scales.
+AnchorPreparer::SplitFilter
+AnchorPreparer::packSplit(const Anchor &anchor, const ConvolutionShape &shape) {
+  SplitFilter &result = splitFilters[anchor.filter];
+  if (result.digits)
     return result;
-  const auto *source =
-      static_cast<const float *>(anchor.filter->getTensor().getBytes());
-  Tensor tensor(Type(ElemKind::Float, {getSplitWeightSize(shape)}));
-  auto *target = static_cast<float *>(tensor.getBytes());
-  const Dims &s = anchor.filterStrides;
-  for (int64_t n = 0; n < shape.outChannels; ++n)
-    for (int64_t kh = 0; kh < shape.kernelH; ++kh)
-      for (int64_t kw = 0; kw < shape.kernelW; ++kw)
-        for (int64_t c = 0; c < shape.channels; ++c)
-          target[getSplitWeightIndex(shape, kh, kw, c, n)] =
-              source[kh * s[1] + kw * s[2] + c * s[3] + n * s[4]];
-  result = function.createConstant(
-      anchor.filter->getName(),
-      std::make_shared<const Tensor>(std::move(tensor)));
+  const auto *weights =
+      reinterpret_cast<const float *>(anchor.filter->getTensor().getBytes());
+  SplitWeights split =
+      splitWeights(shape, weights, DimsRef(anchor.filterStrides).drop_front());
+  auto create = [&](Tensor tensor) {
+    return function.createConstant(
+        anchor.filter->getName(),
+        std::make_shared<const Tensor>(std::move(tensor)));
+  };
+  result.digits = create(std::move(split.digits));
+  result.scales = create(std::move(split.scales));
   return result;
 }
 
 void AnchorPreparer::replaceSplit(const Anchor &anchor,
                                   const ConvolutionShape &shape) {
+  SplitFilter filter = packSplit(anchor, shape);
   auto draft = CPUSplitConvolutionInstr::draft(
-      anchor.result, anchor.input, packSplit(anchor, shape), anchor.bias,
+      anchor.result, anchor.input, filter.digits, filter.scales, anchor.bias,
       anchor.kernels, anchor.strides, anchor.pads, anchor.dilations,
       anchor.fused, anchor.epilogue);
   function.create(anchor.instr.getName(), std::move(draft), &anchor.instr);

@@ -66,9 +66,10 @@ public:
   }
   void visitCPUSplitConvolution(CPUSplitConvolutionInstr &instr) {
     ConvolutionShape shape = getConvolutionShape(instr);
-    EpilogueCode epilogue{&instr.getEpilogue(), getFused(instr, 4)};
+    EpilogueCode epilogue{&instr.getEpilogue(), getFused(instr, 5)};
     emitSplitConvolution(b, shape, getStrided(instr, 0), getStrided(instr, 1),
-                         pointers[2], pointers[3], std::move(epilogue));
+                         pointers[2], pointers[3], pointers[4],
+                         std::move(epilogue));
   }
   void visitMatMul(MatMulInstr &instr);
   void visitMaxPool(MaxPoolInstr &instr) {

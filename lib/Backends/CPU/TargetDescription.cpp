@@ -17,8 +17,8 @@ static void describeX86(TargetDescription &target,
   target.hasFMA = has("fma");
   target.hasRounding = has("sse4.1");
   target.hasFloat16 = has("f16c");
-  target.hasMatrixBFloat16 = isWide && has("amx-tile") && has("amx-bf16") &&
-                             info.getTargetTriple().isOSLinux();
+  target.hasMatrixInt8 = isWide && has("amx-tile") && has("amx-int8") &&
+                         info.getTargetTriple().isOSLinux();
   // Cores with 512-bit vectors have 1 or 2 MiB, those before 256 or 512 KiB.
   target.cacheBytes = has("amx-tile") || has("avx512bf16") ? 2 << 20
                       : isWide                             ? 1 << 20

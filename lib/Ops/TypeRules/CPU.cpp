@@ -25,8 +25,10 @@ llvm::Expected<TypeList> glowish::inferCPUSplitConvolution(const OpView &view) {
   if (op.getInput().getRank() != 4 || op.getResult().getRank() != 4)
     return op.operandError(op.inputIdx, "accepted: images [N, H, W, C]");
   if (op.getInput().getKind() != ElemKind::Float ||
-      op.getFilter().getKind() != ElemKind::Float)
+      op.getScales().getKind() != ElemKind::Float)
     return op.operandError(op.inputIdx, "accepted: float");
+  if (op.getFilter().getKind() != ElemKind::Int8)
+    return op.operandError(op.filterIdx, "accepted: int8");
   if (op.getKernels().size() != 2 || op.getStrides().size() != 2 ||
       op.getPads().size() != 4 || op.getDilations().size() != 2)
     return op.attrError("kernels", "window attributes have 2 values, pads 4");

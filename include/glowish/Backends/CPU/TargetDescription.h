@@ -30,8 +30,8 @@ struct TargetDescription {
   bool hasRounding = false;
   /// Conversions between float16 and float are instructions.
   bool hasFloat16 = false;
-  /// Matrix registers (Intel AMX) that multiply bfloat16 numbers.
-  bool hasMatrixBFloat16 = false;
+  /// Matrix registers (Intel AMX) that multiply int8 numbers.
+  bool hasMatrixInt8 = false;
   /// Bytes of the cache that one core has for itself.
   int64_t cacheBytes = 256 << 10;
   /// Threads that kernels are split for. 1: kernels are plain functions.

@@ -1,16 +1,14 @@
-//===- SplitConvolution.cpp - Convolution on bfloat16 matrix units --------===//
+//===- SplitConvolution.cpp - Convolution on int8 matrix units ------------===//
 //
 // Pixels are counted along the padded rows of the image, so that every tap of
 // the kernel reads a tile of pixels at a constant shift; the few pixels between
-// two rows are computed and dropped. A tile has two registers of pixels by two
-// of output channels. For each step of the reduction, the parts are loaded and
-// the products of the parts are added to four sums.
+// two rows are computed and dropped. A tile has two registers of pixels by one
+// of output channels, and of each the sums of the products of digits that count
+// as 2^32, 2^24 and 2^16: six registers. The sums have no rounding errors, so
+// that their order doesn't matter; as floats they are added at the end.
 //
-// Pixels and weights are floats in memory, and split here, a chunk of steps at
-// a time: the chunk's weights and the pixels' parts of those steps stay in the
-// second cache while all tiles and several blocks of channels use them; the
-// sums wait in a buffer from one chunk to the next. While the matrix unit
-// multiplies one chunk, the vector units split the next weights.
+// A task splits its pixels first; they stay in the second cache while all tiles
+// and blocks of channels use them. The weights have been split before.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,90 +22,67 @@ using llvm::Value;
 
 namespace {
 
-/// The tile registers and what is in them.
-enum : unsigned { SumRegister = 0, PixelRegister = 4, WeightRegister = 6 };
+/// The tile registers and what is in them. Sum (order, half) is number
+/// 2 * order + half.
+enum : unsigned { SumRegister = 0, PixelRegister = 6, WeightRegister = 7 };
 
-constexpr int64_t registerBytes = matrixRows * matrixColumns * 4;
-constexpr int64_t partSize = 2; // bytes of a bfloat16
-/// Elements of a register's row of weights.
-constexpr int64_t rowSize = 2 * matrixColumns;
+constexpr int64_t registerBytes = matrixRows * 64;
 
 class SplitConvolutionEmitter : private SplitPlan {
 public:
   SplitConvolutionEmitter(KernelBuilder &b, const ConvolutionShape &shape,
                           StridedOperand result, StridedOperand input,
-                          Value *weights, Value *bias, EpilogueCode epilogue)
+                          Value *digits, Value *scales, Value *bias,
+                          EpilogueCode epilogue)
       : SplitPlan(shape, ::isInputFlat(shape, input.strides), b.getTarget()),
         b(b), shape(shape), result(std::move(result)), input(std::move(input)),
-        weights(weights), bias(bias), epilogue(std::move(epilogue)) {}
+        digits(digits), scales(scales), bias(bias),
+        epilogue(std::move(epilogue)) {}
   void emit();
 
 private:
-  /// Output channels that are computed together, and the tiles that are.
+  /// Output channels that are computed together.
   struct Block {
     Value *number, *channel; // the block's, and its first channel
-    /// The blocks that share pixels.
-    Value *groupFirst, *groupEnd;
     int64_t channels;
-    int64_t getRegisters() const {
-      return (channels + matrixColumns - 1) / matrixColumns;
-    }
   };
   struct Tile {
     Value *image, *pixel; // the first one's number in the image
     Value *staged;        // and in the stage
-    Value *sums;          // where the sums are kept
-    Value *firstRow;      // of each step of the next chunk, to split meanwhile
     int64_t pixels;
-    int64_t getRegisters() const {
-      return (pixels + matrixRows - 1) / matrixRows;
-    }
+    int64_t getHalves() const { return (pixels + matrixRows - 1) / matrixRows; }
   };
-  /// Tiles low ... high - 1 of an image, and the first pixel in the stage.
-  struct TileRange {
+  /// What a task computes: tiles low ... high - 1 of an image, and some blocks.
+  struct Range {
     Value *image, *low, *high;
-    Value *stagePixel;
-  };
-  /// Groups of channels firstGroup ... endGroup - 1 of the reduction, and of
-  /// each the taps firstTap ... endTap - 1. Only whole groups come in numbers.
-  /// A tap of a group is a step.
-  struct Steps {
-    Value *number; // of the chunk
-    Value *firstGroup, *endGroup, *firstTap, *endTap;
+    Value *firstPixel; // in the stage
+    Value *firstBlock, *endBlock;
   };
 
   void configure();
-  TileRange getRange(Value *image, Value *number);
-  void stagePixels(const TileRange &range, const Steps &steps);
   void emitTask(Value *task);
-  Steps getSteps(Value *chunk);
-  void emitBlock(const Block &block, const TileRange &range,
-                 const Steps &steps);
-  Value *getChunkWeights(Value *block, Value *chunk, int64_t registers);
-  Value *getChunkBuffer(Value *parity);
-  void splitChunk(const Block &block, Value *source, Value *buffer);
-  void splitRow(Value *source, Value *target, int64_t rowsPerStep);
-  void prepareChunk(const Block &block, const Steps &steps);
-  void emitTile(const Block &block, const Tile &tile, const Steps &steps);
-  void emitProducts(const Block &block, const Tile &tile, const Steps &steps);
-  void emitStep(const Block &block, const Tile &tile, Value *pixels,
-                Value *number);
-  void moveSums(llvm::Intrinsic::ID id, const Block &block, const Tile &tile);
-  void splitMeanwhile(const Tile &tile, Value *number, int64_t low,
-                      int64_t high);
-  void emitPixel(const Block &block, const Tile &tile, Value *row);
+  Range getRange(Value *task);
+  void forBlocks(const Range &range, llvm::function_ref<void(const Block &)>);
+  void forTiles(const Range &range, llvm::function_ref<void(const Tile &)>);
+  void emitTile(const Range &range, const Block &block, const Tile &tile,
+                Value *chunk);
+  void emitProducts(const Block &block, const Tile &tile, Value *chunk);
+  void emitStep(const Tile &tile, Value *pixels, Value *weights);
+  void moveSums(llvm::Intrinsic::ID id, const Tile &tile, Value *sums);
+  Value *addOrders(Value *sums, Value *row);
+  void emitPixel(const Block &block, const Tile &tile, Value *sums, Value *row);
   void emitPixelAt(const Block &block, const Tile &tile,
-                   llvm::ArrayRef<Value *> index, Value *row);
+                   llvm::ArrayRef<Value *> index, Value *sums, Value *row);
   Value *getTapShift(Value *tap);
   std::array<Value *, 2> divide(Value *value, int64_t extent);
   void call(llvm::Intrinsic::ID id, llvm::ArrayRef<Value *> args) {
     b.CreateIntrinsic(id, {}, args);
   }
-  void load(unsigned number, Value *base, int64_t bytes, int64_t stride) {
+  void load(unsigned number, Value *base, int64_t bytes) {
     call(llvm::Intrinsic::x86_tileloadd64,
          {b.getInt8(number),
           b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), base, bytes),
-          b.getInt64(stride)});
+          b.getInt64(64)});
   }
   Value *allocate(int64_t bytes) {
     auto *buffer = b.CreateAlloca(llvm::ArrayType::get(b.getInt8Ty(), bytes));
@@ -118,24 +93,16 @@ private:
   KernelBuilder &b;
   ConvolutionShape shape;
   StridedOperand result, input;
-  Value *weights, *bias;
+  Value *digits, *scales, *bias;
   EpilogueCode epilogue;
   /// Whether the result is one long row of pixels, too.
   bool isResultFlat = false;
-  /// Room for the parts of a chunk's pixels, and of two chunks' weights, and
-  /// for the sums of a task's tiles.
-  Value *stage = nullptr, *splitBuffer = nullptr, *sumBuffer = nullptr;
-  /// In memory: which half of splitBuffer is in use, and the number of the
-  /// chunk that is in it already, or -1.
-  Value *parityCell = nullptr, *readyCell = nullptr;
-  /// While a block is emitted: the parts of its chunk, and where the next chunk
-  /// comes from and goes.
-  Value *currentParts = nullptr, *nextSource = nullptr, *nextParts = nullptr;
+  /// The digits of a chunk's pixels, and the sums of a task's tiles.
+  SplitStage stage = {};
+  Value *sumBuffer = nullptr;
 };
 
 } // namespace
-
-//===- Steps -------------------------------------------------------------===//
 
 std::array<Value *, 2> SplitConvolutionEmitter::divide(Value *value,
                                                        int64_t extent) {
@@ -143,29 +110,6 @@ std::array<Value *, 2> SplitConvolutionEmitter::divide(Value *value,
     return {value, b.index(0)};
   return {b.CreateUDiv(value, b.index(extent)),
           b.CreateURem(value, b.index(extent))};
-}
-
-SplitConvolutionEmitter::Steps SplitConvolutionEmitter::getSteps(Value *chunk) {
-  auto [groups, part] = divide(chunk, chunksPerGroup);
-  Value *firstGroup = b.addScaled(b.index(0), groups, groupsPerChunk);
-  Value *firstTap = b.addScaled(b.index(0), part, tapsPerChunk);
-  return {chunk, firstGroup,
-          b.CreateNSWAdd(firstGroup, b.index(groupsPerChunk)), firstTap,
-          b.CreateNSWAdd(firstTap, b.index(tapsPerChunk))};
-}
-
-/// How far from a pixel, in elements, is the one under \p tap.
-Value *SplitConvolutionEmitter::getTapShift(Value *tap) {
-  std::vector<int64_t> shifts;
-  for (int64_t kh = 0; kh < shape.kernelH; ++kh)
-    for (int64_t kw = 0; kw < shape.kernelW; ++kw) {
-      int64_t y = kh * shape.dilationH, x = kw * shape.dilationW;
-      int64_t phase = y % shape.strideH * image.phasesW + x % shape.strideW;
-      shifts.push_back((phase * groupsPerChunk * SplitPlan::stagePixels +
-                        y / shape.strideH * image.columns + x / shape.strideW) *
-                       matrixDepth);
-    }
-  return numTaps == 1 ? b.index(shifts[0]) : b.lookUp<int64_t>(shifts, tap);
 }
 
 //===- Products ----------------------------------------------------------===//
@@ -191,374 +135,269 @@ void SplitConvolutionEmitter::configure() {
   call(llvm::Intrinsic::x86_ldtilecfg, {global});
 }
 
-Value *SplitConvolutionEmitter::getChunkWeights(Value *block, Value *chunk,
-                                                int64_t registers) {
-  int64_t blockSize = getSplitSteps(shape) * getSplitStepSize(2);
-  int64_t chunkSize =
-      groupsPerChunk * tapsPerChunk * getSplitStepSize(registers);
-  return b.getElement(
-      weights, ElemKind::Float,
-      b.addScaled(b.addScaled(b.index(0), block, blockSize), chunk, chunkSize));
+/// How far from a pixel, in bytes, is the one under \p tap.
+Value *SplitConvolutionEmitter::getTapShift(Value *tap) {
+  std::vector<int64_t> shifts;
+  for (int64_t kh = 0; kh < shape.kernelH; ++kh)
+    for (int64_t kw = 0; kw < shape.kernelW; ++kw) {
+      int64_t y = kh * shape.dilationH, x = kw * shape.dilationW;
+      int64_t phase = y % shape.strideH * image.phasesW + x % shape.strideW;
+      shifts.push_back((phase * groupsPerChunk * stagePixels +
+                        y / shape.strideH * image.columns + x / shape.strideW) *
+                       matrixDepth);
+    }
+  return numTaps == 1 ? b.index(shifts[0]) : b.lookUp<int64_t>(shifts, tap);
 }
 
-Value *SplitConvolutionEmitter::getChunkBuffer(Value *parity) {
-  return b.getElement(splitBuffer, ElemKind::BFloat16,
-                      b.addScaled(b.index(0), parity, getChunkSize()));
-}
-
-/// The 32 floats at \p source, which lie as in a register's row, become that
-/// row in each part; \p target: of part 0.
-void SplitConvolutionEmitter::splitRow(Value *source, Value *target,
-                                       int64_t rowsPerStep) {
-  Value *odd = b.getElement(source, ElemKind::Float, matrixColumns);
-  for (auto [part, pairs] : llvm::enumerate(
-           splitFloats(b, b.load(ElemKind::Float, source, matrixColumns),
-                       b.load(ElemKind::Float, odd, matrixColumns))))
-    b.CreateAlignedStore(pairs,
-                         b.getElement(target, ElemKind::BFloat16,
-                                      int64_t(part) * rowsPerStep * rowSize),
-                         llvm::Align(64));
-}
-
-void SplitConvolutionEmitter::splitChunk(const Block &block, Value *source,
-                                         Value *buffer) {
-  int64_t rowsPerStep = block.getRegisters() * matrixRows;
-  int64_t stepSize = getSplitStepSize(block.getRegisters());
-  b.forLoop(groupsPerChunk * tapsPerChunk, [&](Value *step) {
-    Value *from = b.getElement(source, ElemKind::Float,
-                               b.addScaled(b.index(0), step, stepSize));
-    Value *to =
-        b.getElement(buffer, ElemKind::BFloat16,
-                     b.addScaled(b.index(0), step, numParts * stepSize));
-    b.forUnrolled(rowsPerStep, 4, {}, [&](Value *row, llvm::ArrayRef<Value *>) {
-      Value *offset = b.addScaled(b.index(0), row, rowSize);
-      splitRow(b.getElement(from, ElemKind::Float, offset),
-               b.getElement(to, ElemKind::BFloat16, offset), rowsPerStep);
-      return Values();
-    });
-  });
-}
-
-/// Sets currentParts, split now if that was not done meanwhile, and what is to
-/// be split meanwhile: chunks follow each other block by block, in groups of
-/// blocks chunk by chunk.
-void SplitConvolutionEmitter::prepareChunk(const Block &block,
-                                           const Steps &steps) {
-  Value *own =
-      getChunkWeights(block.number, steps.number, block.getRegisters());
-  if (!rowsPerTile) {
-    currentParts = splitBuffer;
-    return splitChunk(block, own, currentParts);
-  }
-  llvm::Type *cellTy = b.getIndexTy();
-  Value *parity = b.CreateLoad(cellTy, parityCell);
-  currentParts = getChunkBuffer(parity);
-  Value *id = b.addScaled(steps.number, block.number, numChunks);
-  Value *ready = b.CreateLoad(cellTy, readyCell);
-  b.ifThen(b.CreateICmpNE(ready, id),
-           [&] { splitChunk(block, own, currentParts); });
-
-  Value *number = b.CreateNSWAdd(block.number, b.index(1));
-  Value *chunk = steps.number;
-  Value *isGroupDone = b.CreateICmpEQ(number, block.groupEnd);
-  Value *isLastChunk = b.CreateICmpEQ(chunk, b.index(numChunks - 1));
-  Value *nextChunk =
-      b.CreateSelect(isGroupDone,
-                     b.CreateSelect(isLastChunk, b.index(0),
-                                    b.CreateNSWAdd(chunk, b.index(1))),
-                     chunk);
-  Value *nextBlock =
-      b.CreateSelect(b.CreateAnd(isGroupDone, b.CreateNot(isLastChunk)),
-                     block.groupFirst, number);
-  // Half a block has another layout and does it itself; behind the last one
-  // the work is done for nothing.
-  Value *isWhole =
-      b.CreateICmpSLT(nextBlock, b.index(shape.outChannels / splitChannels));
-  if (block.getRegisters() != 2)
-    isWhole = b.getFalse();
-  nextSource =
-      b.CreateSelect(isWhole, getChunkWeights(nextBlock, nextChunk, 2), own);
-  Value *nextParity = b.CreateNSWSub(b.index(1), parity);
-  nextParts = getChunkBuffer(nextParity);
-  Value *nextId = b.addScaled(nextChunk, nextBlock, numChunks);
-  b.CreateStore(b.CreateSelect(isWhole, nextId, b.index(-1)), readyCell);
-  b.CreateStore(nextParity, parityCell);
-}
-
-/// Step \p number of the chunk: the elements at \p pixels by its weights.
-void SplitConvolutionEmitter::emitStep(const Block &block, const Tile &tile,
-                                       Value *pixels, Value *number) {
-  constexpr int64_t stride = matrixDepth * partSize;
-  int64_t columns = block.getRegisters(), rows = tile.getRegisters();
-  int64_t stepSize = getSplitStepSize(columns);
-  Value *stepWeights =
-      b.getElement(currentParts, ElemKind::BFloat16,
-                   b.addScaled(b.index(0), number, numParts * stepSize));
-  auto loadPixels = [&](int64_t part) {
-    for (int64_t r = 0; r < rows; ++r)
-      load(PixelRegister + r, pixels,
-           part * getStagePartSize() * partSize + r * matrixRows * stride,
-           stride);
+/// One step of the reduction. A register of sums waits for its last product for
+/// as long as three others take: the order keeps four between them, and reads
+/// few digits twice.
+void SplitConvolutionEmitter::emitStep(const Tile &tile, Value *pixels,
+                                       Value *weights) {
+  struct Product {
+    int64_t half, pixelDigit, weightDigit;
   };
-  auto loadWeights = [&](int64_t part) {
-    for (int64_t c = 0; c < columns; ++c)
-      load(WeightRegister + c, stepWeights,
-           (part * columns + c) * registerBytes, 64);
-  };
-  // The pairs of parts in an order in which mostly one of the two changes.
-  constexpr std::array<std::array<int64_t, 2>, 6> pairs = {
-      {{1, 1}, {1, 0}, {2, 0}, {0, 0}, {0, 1}, {0, 2}}};
-  std::array<int64_t, 2> loaded = {-1, -1};
-  for (auto [i, pair] : llvm::enumerate(pairs)) {
-    auto [pixelPart, weightPart] = pair;
-    if (pixelPart != loaded[0])
-      loadPixels(pixelPart);
-    if (weightPart != loaded[1])
-      loadWeights(weightPart);
-    loaded = {pixelPart, weightPart};
-    for (int64_t r = 0; r < rows; ++r)
-      for (int64_t c = 0; c < columns; ++c)
-        call(llvm::Intrinsic::x86_tdpbf16ps,
-             {b.getInt8(SumRegister + 2 * r + c), b.getInt8(PixelRegister + r),
-              b.getInt8(WeightRegister + c)});
-    if (rowsPerTile && columns == 2)
-      splitMeanwhile(tile, number, rowsPerTile * int64_t(i) / 6,
-                     rowsPerTile * int64_t(i + 1) / 6);
-  }
-}
-
-/// How many weights before their turn weights are asked for.
-static constexpr int64_t prefetchDistance = 1024;
-
-/// Rows \p low ... \p high - 1 of what the tile splits of the next chunk while
-/// it does step \p number of this one. All tiles together read the chunk from
-/// front to back.
-void SplitConvolutionEmitter::splitMeanwhile(const Tile &tile, Value *number,
-                                             int64_t low, int64_t high) {
-  constexpr int64_t rowsPerStep = 2 * matrixRows;
-  int64_t rows = groupsPerChunk * tapsPerChunk * rowsPerStep;
-  for (int64_t i = low; i < high; ++i) {
-    Value *row = b.CreateNSWAdd(b.addScaled(tile.firstRow, number, rowsPerTile),
-                                b.index(i));
-    // The last tile's share may be smaller; a row twice does no harm.
-    if (tiles > tilesPerTask || tiles * rowsPerTile != rowsPerStep)
-      row = b.minIndex(row, b.index(rows - 1));
-    auto [step, inStep] = divide(row, rowsPerStep);
-    Value *source = b.getElement(nextSource, ElemKind::Float,
-                                 b.addScaled(b.index(0), row, rowSize));
-    Value *target =
-        b.getElement(nextParts, ElemKind::BFloat16,
-                     b.addScaled(b.addScaled(b.index(0), inStep, rowSize), step,
-                                 numParts * getSplitStepSize(2)));
-    splitRow(source, target, rowsPerStep);
-    // It should have come from memory when it is its turn.
-    Value *ahead = b.getElement(source, ElemKind::Float, prefetchDistance);
-    b.prefetch(ahead);
-    b.prefetch(b.getElement(ahead, ElemKind::Float, matrixColumns));
+  constexpr Product products[] = {{1, 1, 0}, {0, 1, 0}, {0, 2, 0}, {1, 2, 0},
+                                  {1, 0, 0}, {0, 0, 0}, {0, 0, 2}, {1, 0, 2},
+                                  {1, 0, 1}, {0, 0, 1}, {0, 1, 1}, {1, 1, 1}};
+  int64_t loadedPixels = -1, loadedWeights = -1;
+  for (const Product &product : products) {
+    if (product.half >= tile.getHalves())
+      continue;
+    if (product.weightDigit != loadedWeights)
+      load(WeightRegister, weights, product.weightDigit * splitStepBytes);
+    loadedWeights = product.weightDigit;
+    int64_t place = product.pixelDigit * getDigitBytes() +
+                    product.half * matrixRows * matrixDepth;
+    if (place != loadedPixels)
+      load(PixelRegister, pixels, place);
+    loadedPixels = place;
+    int64_t order = product.pixelDigit + product.weightDigit;
+    call(llvm::Intrinsic::x86_tdpbssd,
+         {b.getInt8(uint8_t(SumRegister + 2 * order + product.half)),
+          b.getInt8(PixelRegister), b.getInt8(WeightRegister)});
   }
 }
 
 /// The products of a chunk.
 void SplitConvolutionEmitter::emitProducts(const Block &block, const Tile &tile,
-                                           const Steps &steps) {
+                                           Value *chunk) {
+  int64_t stepsPerChunk = groupsPerChunk * numTaps;
+  Value *firstStep =
+      b.addScaled(b.addScaled(b.index(0), block.number, getSplitSteps(shape)),
+                  chunk, stepsPerChunk);
   Value *first = b.addScaled(b.index(0), tile.staged, matrixDepth);
   b.forLoop(groupsPerChunk, [&](Value *group) {
-    Value *start =
-        b.addScaled(first, group, SplitPlan::stagePixels * matrixDepth);
-    Value *before = b.addScaled(b.index(0), group, tapsPerChunk);
-    b.forLoop(steps.firstTap, steps.endTap, 1, [&](Value *tap) {
-      Value *pixels = b.getElement(stage, ElemKind::BFloat16,
+    Value *start = b.addScaled(first, group, stagePixels * matrixDepth);
+    Value *groupStep = b.addScaled(firstStep, group, numTaps);
+    b.forLoop(numTaps, [&](Value *tap) {
+      Value *pixels = b.getElement(stage.digits, ElemKind::Int8,
                                    b.CreateNSWAdd(start, getTapShift(tap)));
-      emitStep(block, tile, pixels,
-               b.CreateNSWAdd(before, b.CreateNSWSub(tap, steps.firstTap)));
+      Value *weights =
+          b.getElement(digits, ElemKind::Int8,
+                       b.addScaled(b.index(0), b.CreateNSWAdd(groupStep, tap),
+                                   numDigits * splitStepBytes));
+      emitStep(tile, pixels, weights);
     });
   });
 }
 
-/// Loads or stores the sums.
-void SplitConvolutionEmitter::moveSums(llvm::Intrinsic::ID id,
-                                       const Block &block, const Tile &tile) {
-  for (int64_t r = 0; r < tile.getRegisters(); ++r)
-    for (int64_t c = 0; c < block.getRegisters(); ++c)
-      call(id,
-           {b.getInt8(SumRegister + 2 * r + c),
-            b.getElement(tile.sums, ElemKind::Float,
-                         r * matrixRows * splitChannels + c * matrixColumns),
-            b.getInt64(splitChannels * 4)});
+/// Loads or stores the sums: [half][order][row][column].
+void SplitConvolutionEmitter::moveSums(llvm::Intrinsic::ID id, const Tile &tile,
+                                       Value *sums) {
+  for (int64_t half = 0; half < tile.getHalves(); ++half)
+    for (int64_t order = 0; order < numDigits; ++order)
+      call(id, {b.getInt8(uint8_t(SumRegister + 2 * order + half)),
+                b.getElement(sums, ElemKind::Int8,
+                             (half * numDigits + order) * registerBytes),
+                b.getInt64(64)});
 }
 
 //===- Results -----------------------------------------------------------===//
 
+/// Row \p row of the stored sums of all orders.
+Value *SplitConvolutionEmitter::addOrders(Value *sums, Value *row) {
+  auto [half, inHalf] = divide(row, matrixRows);
+  Value *place = b.addScaled(
+      b.addScaled(b.index(0), half, numDigits * registerBytes), inHalf, 64);
+  auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
+  Value *total = nullptr;
+  for (int64_t order = numDigits - 1; order >= 0; --order) {
+    Value *sum = b.CreateAlignedLoad(
+        intTy,
+        b.getElement(sums, ElemKind::Int8,
+                     b.CreateNSWAdd(place, b.index(order * registerBytes))),
+        llvm::Align(64));
+    sum = b.CreateSIToFP(sum, b.getComputeTy(ElemKind::Float, matrixColumns));
+    double weight = double(int64_t(1) << (8 * (numDigits - 1 - order)));
+    total = total ? b.multiplyAdd(
+                        sum, b.literal(ElemKind::Float, weight, matrixColumns),
+                        total)
+                  : sum;
+  }
+  return total;
+}
+
 /// Takes row \p row of the stored sums through the epilogue.
 void SplitConvolutionEmitter::emitPixelAt(const Block &block, const Tile &tile,
                                           llvm::ArrayRef<Value *> index,
-                                          Value *row) {
-  for (int64_t c = 0; c < block.channels; c += matrixColumns) {
-    unsigned lanes =
-        unsigned(std::min<int64_t>(matrixColumns, block.channels - c));
-    Value *channel = b.CreateNSWAdd(block.channel, b.index(c));
-    Value *sum = b.load(
-        ElemKind::Float,
-        b.getElement(tile.sums, ElemKind::Float,
-                     b.CreateNSWAdd(b.addScaled(b.index(0), row, splitChannels),
-                                    b.index(c))),
-        lanes);
-    if (bias)
-      sum = b.CreateFAdd(
-          sum, b.load(ElemKind::Float,
-                      b.getElement(bias, ElemKind::Float, channel), lanes));
-    storeResult(b, result, epilogue, {index[0], index[1], index[2], channel},
-                sum, lanes);
-  }
+                                          Value *sums, Value *row) {
+  unsigned lanes = unsigned(block.channels);
+  auto loadOfChannels = [&](Value *base) {
+    return b.widen(b.load(ElemKind::Float,
+                          b.getElement(base, ElemKind::Float, block.channel),
+                          lanes),
+                   matrixColumns);
+  };
+  Value *pixelIndex = b.index(0);
+  if (isFlat)
+    pixelIndex = b.CreateNSWAdd(tile.staged, row);
+  Value *pixelScale =
+      b.load(ElemKind::Float,
+             b.getElement(stage.scales, ElemKind::Float, pixelIndex), 1);
+  Value *scale =
+      b.CreateFMul(loadOfChannels(scales), b.splat(pixelScale, matrixColumns));
+  Value *total = addOrders(sums, row);
+  total = bias ? b.multiplyAdd(total, scale, loadOfChannels(bias))
+               : b.CreateFMul(total, scale);
+  storeResult(b, result, epilogue,
+              {index[0], index[1], index[2], block.channel}, total, lanes);
 }
 
 void SplitConvolutionEmitter::emitPixel(const Block &block, const Tile &tile,
-                                        Value *row) {
+                                        Value *sums, Value *row) {
   Value *zero = b.index(0);
   Value *pixel = b.CreateNSWAdd(tile.pixel, row);
   if (isResultFlat)
-    return emitPixelAt(block, tile, {zero, zero, pixel}, row);
+    return emitPixelAt(block, tile, {zero, zero, pixel}, sums, row);
   auto [y, x] = divide(pixel, image.columns);
   if (isFlat) {
     auto [batch, inImage] = divide(y, image.rows);
-    return emitPixelAt(block, tile, {batch, inImage, x}, row);
+    return emitPixelAt(block, tile, {batch, inImage, x}, sums, row);
   }
   if (image.columns == shape.outWidth)
-    return emitPixelAt(block, tile, {tile.image, y, x}, row);
+    return emitPixelAt(block, tile, {tile.image, y, x}, sums, row);
   b.ifThen(b.CreateICmpULT(x, b.index(shape.outWidth)), [&, x = x, y = y] {
-    emitPixelAt(block, tile, {tile.image, y, x}, row);
+    emitPixelAt(block, tile, {tile.image, y, x}, sums, row);
   });
 }
 
-void SplitConvolutionEmitter::emitTile(const Block &block, const Tile &tile,
-                                       const Steps &steps) {
+void SplitConvolutionEmitter::emitTile(const Range &range, const Block &block,
+                                       const Tile &tile, Value *chunk) {
+  Value *sums = sumBuffer;
+  if (numChunks > 1) {
+    Value *number = b.CreateNSWSub(
+        b.CreateUDiv(tile.pixel, b.index(splitPixels)), range.low);
+    number = b.addScaled(number, b.CreateNSWSub(block.number, range.firstBlock),
+                         tilesPerTask);
+    sums = b.getElement(sums, ElemKind::Int8,
+                        b.addScaled(b.index(0), number, sumBytes));
+  }
   auto clear = [&] {
-    for (int64_t r = 0; r < tile.getRegisters(); ++r)
-      for (int64_t c = 0; c < block.getRegisters(); ++c)
-        call(llvm::Intrinsic::x86_tilezero,
-             {b.getInt8(SumRegister + 2 * r + c)});
+    for (unsigned i = 0; i < 2 * numDigits; ++i)
+      call(llvm::Intrinsic::x86_tilezero, {b.getInt8(SumRegister + i)});
   };
   auto finish = [&] {
     b.forUnrolled(tile.pixels, isResultFlat ? 4 : 1, {},
                   [&](Value *row, llvm::ArrayRef<Value *>) {
-                    emitPixel(block, tile, row);
+                    emitPixel(block, tile, sums, row);
                     return Values();
                   });
   };
   if (numChunks == 1) {
     clear();
   } else {
-    Value *isFirst = b.CreateICmpEQ(steps.number, b.index(0));
+    Value *isFirst = b.CreateICmpEQ(chunk, b.index(0));
     b.ifThen(isFirst, clear);
     b.ifThen(b.CreateNot(isFirst),
-             [&] { moveSums(llvm::Intrinsic::x86_tileloadd64, block, tile); });
+             [&] { moveSums(llvm::Intrinsic::x86_tileloadd64, tile, sums); });
   }
-  emitProducts(block, tile, steps);
-  moveSums(llvm::Intrinsic::x86_tilestored64, block, tile);
+  emitProducts(block, tile, chunk);
+  moveSums(llvm::Intrinsic::x86_tilestored64, tile, sums);
   if (numChunks == 1)
     return finish();
-  b.ifThen(b.CreateICmpEQ(steps.number, b.index(numChunks - 1)), finish);
+  b.ifThen(b.CreateICmpEQ(chunk, b.index(numChunks - 1)), finish);
 }
 
 //===- Loops -------------------------------------------------------------===//
 
-void SplitConvolutionEmitter::emitBlock(const Block &block,
-                                        const TileRange &range,
-                                        const Steps &steps) {
-  prepareChunk(block, steps);
-  auto getSums = [&](Value *number) -> Value * {
-    if (numChunks == 1)
-      return sumBuffer;
-    Value *inTask = b.addScaled(b.CreateNSWSub(number, range.low),
-                                b.CreateNSWSub(block.number, block.groupFirst),
-                                tilesPerTask);
-    return b.getElement(
-        sumBuffer, ElemKind::Float,
-        b.addScaled(b.index(0), inTask, splitPixels * splitChannels));
-  };
+void SplitConvolutionEmitter::forBlocks(
+    const Range &range, llvm::function_ref<void(const Block &)> body) {
+  int64_t whole = shape.outChannels / splitChannels;
+  int64_t left = shape.outChannels % splitChannels;
+  b.forLoop(range.firstBlock, b.minIndex(range.endBlock, b.index(whole)), 1,
+            [&](Value *number) {
+              body({number, b.addScaled(b.index(0), number, splitChannels),
+                    splitChannels});
+            });
+  if (left)
+    b.ifThen(b.CreateICmpEQ(range.endBlock, b.index(blocks)), [&] {
+      body({b.index(whole), b.index(whole * splitChannels), left});
+    });
+}
+
+void SplitConvolutionEmitter::forTiles(
+    const Range &range, llvm::function_ref<void(const Tile &)> body) {
   int64_t whole = pixelsPerImage / splitPixels;
   int64_t left = pixelsPerImage % splitPixels;
-  auto emitAt = [&](Value *number, int64_t pixels) {
+  auto bodyAt = [&](Value *number, int64_t pixels) {
     Value *pixel = b.addScaled(b.index(0), number, splitPixels);
-    emitTile(block,
-             {range.image, pixel, b.CreateNSWSub(pixel, range.stagePixel),
-              getSums(number),
-              b.addScaled(b.index(0), b.CreateNSWSub(number, range.low),
-                          rowsPerTile * groupsPerChunk * tapsPerChunk),
-              pixels},
-             steps);
+    body({range.image, pixel, b.CreateNSWSub(pixel, range.firstPixel), pixels});
   };
   b.forLoop(range.low, b.minIndex(range.high, b.index(whole)), 1,
-            [&](Value *number) { emitAt(number, splitPixels); });
-  if (!left)
-    return;
-  auto emitLast = [&] { emitAt(b.index(whole), left); };
-  if (tilesPerTask == tiles)
-    return emitLast();
-  b.ifThen(b.CreateICmpEQ(range.high, b.index(tiles)), emitLast);
-}
-
-SplitConvolutionEmitter::TileRange
-SplitConvolutionEmitter::getRange(Value *image, Value *number) {
-  Value *low = b.addScaled(b.index(0), number, tilesPerTask);
-  Value *high =
-      b.minIndex(b.CreateNSWAdd(low, b.index(tilesPerTask)), b.index(tiles));
-  Value *pixel = b.addScaled(b.index(0), low, splitPixels);
-  if (!isInputFlat) {
-    int64_t columns = this->image.columns;
-    pixel = b.addScaled(b.index(0), divide(pixel, columns)[0], columns);
-  }
-  return {image, low, high, pixel};
-}
-
-void SplitConvolutionEmitter::stagePixels(const TileRange &range,
-                                          const Steps &steps) {
-  Value *numPixels =
-      b.minIndex(b.index(tilesPerTask * splitPixels),
-                 b.CreateNSWSub(b.index(pixelsPerImage), range.stagePixel));
-  auto emitStage = [&] {
-    emitSplitStage(b, shape, *this, stage, input,
-                   {range.image, range.stagePixel, numPixels, steps.firstGroup,
-                    steps.endGroup});
-  };
-  // Chunks of the taps of one group have the same pixels.
-  if (chunksPerGroup == 1)
-    emitStage();
-  else
-    b.ifThen(b.CreateICmpEQ(steps.firstTap, b.index(0)), emitStage);
+            [&](Value *number) { bodyAt(number, splitPixels); });
+  if (left)
+    b.ifThen(b.CreateICmpEQ(range.high, b.index(tiles)),
+             [&] { bodyAt(b.index(whole), left); });
 }
 
 /// Task: (image * tile ranges + tile range) * block groups + block group.
-void SplitConvolutionEmitter::emitTask(Value *task) {
-  int64_t ranges = getRanges(), groups = getGroups();
-  auto [outer, group] = divide(task, groups);
-  auto [imageNumber, rangeNumber] = divide(outer, ranges);
-  if (groups == 1)
+SplitConvolutionEmitter::Range SplitConvolutionEmitter::getRange(Value *task) {
+  auto [outer, group] = divide(task, getGroups());
+  if (getGroups() == 1)
     group = b.index(0);
+  auto [imageNumber, number] = divide(outer, getRanges());
+  if (getRanges() == 1)
+    number = b.index(0);
   if (images == 1)
     imageNumber = b.index(0);
-  if (ranges == 1)
-    rangeNumber = b.index(0);
-  TileRange range = getRange(imageNumber, rangeNumber);
+  auto getEnd = [&](Value *first, int64_t count, int64_t end) {
+    return b.minIndex(b.CreateNSWAdd(first, b.index(count)), b.index(end));
+  };
+  Value *low = b.addScaled(b.index(0), number, tilesPerTask);
   Value *firstBlock = b.addScaled(b.index(0), group, blocksPerTask);
-  Value *endBlock = b.minIndex(
-      b.CreateNSWAdd(firstBlock, b.index(blocksPerTask)), b.index(blocks));
-  int64_t whole = shape.outChannels / splitChannels;
-  int64_t left = shape.outChannels % splitChannels;
+  Value *pixel = b.addScaled(b.index(0), low, splitPixels);
+  if (!isInputFlat)
+    pixel =
+        b.addScaled(b.index(0), divide(pixel, image.columns)[0], image.columns);
+  return {imageNumber, low,        getEnd(low, tilesPerTask, tiles),
+          pixel,       firstBlock, getEnd(firstBlock, blocksPerTask, blocks)};
+}
+
+void SplitConvolutionEmitter::emitTask(Value *task) {
+  Range range = getRange(task);
+  SplitRange staged = {
+      range.image, range.firstPixel,
+      b.minIndex(b.index(tilesPerTask * splitPixels),
+                 b.CreateNSWSub(b.index(pixelsPerImage), range.firstPixel)),
+      b.index(0), b.index(image.groups)};
+  emitSplitScales(b, shape, *this, stage, input, staged);
   b.forLoop(numChunks, [&](Value *chunk) {
-    Steps steps = getSteps(chunk);
-    stagePixels(range, steps);
-    auto emitAt = [&](Value *number, int64_t channels) {
-      emitBlock({number, b.addScaled(b.index(0), number, splitChannels),
-                 firstBlock, endBlock, channels},
-                range, steps);
+    staged.firstGroup = b.addScaled(b.index(0), chunk, groupsPerChunk);
+    staged.endGroup =
+        b.CreateNSWAdd(staged.firstGroup, b.index(groupsPerChunk));
+    emitSplitDigits(b, shape, *this, stage, input, staged);
+    auto emitAt = [&](const Block &block, const Tile &tile) {
+      emitTile(range, block, tile, chunk);
     };
-    b.forLoop(firstBlock, b.minIndex(endBlock, b.index(whole)), 1,
-              [&](Value *number) { emitAt(number, splitChannels); });
-    if (!left)
-      return;
-    b.ifThen(b.CreateICmpEQ(endBlock, b.index(blocks)),
-             [&] { emitAt(b.index(whole), left); });
+    if (isTileOutside)
+      forTiles(range, [&](const Tile &tile) {
+        forBlocks(range, [&](const Block &block) { emitAt(block, tile); });
+      });
+    else
+      forBlocks(range, [&](const Block &block) {
+        forTiles(range, [&](const Tile &tile) { emitAt(block, tile); });
+      });
   });
 }
 
@@ -570,15 +409,10 @@ void SplitConvolutionEmitter::emit() {
     ConvolutionShape joined = shape;
     isResultFlat = joinRows(joined, operands);
   }
-  stage = allocate(numParts * getStagePartSize() * partSize);
-  splitBuffer = allocate((rowsPerTile ? 2 : 1) * getChunkSize() * partSize);
-  if (rowsPerTile) {
-    parityCell = b.CreateAlloca(b.getIndexTy());
-    readyCell = b.CreateAlloca(b.getIndexTy());
-    b.CreateStore(b.index(0), parityCell);
-    b.CreateStore(b.index(-1), readyCell);
-  }
-  sumBuffer = allocate(getSumSize() * 4);
+  int64_t numScales = std::max(isFlat ? stagePixels : 1, matrixColumns);
+  stage = {allocate(numDigits * getDigitBytes()), allocate(numScales * 4),
+           allocate(numScales * 4)};
+  sumBuffer = allocate(getNumSums() * sumBytes);
   configure();
   b.forTasks(images * getRanges() * getGroups(), getNumOperations(shape),
              [&](Value *task) { emitTask(task); });
@@ -588,9 +422,9 @@ void SplitConvolutionEmitter::emit() {
 void glowish::emitSplitConvolution(KernelBuilder &b,
                                    const ConvolutionShape &shape,
                                    StridedOperand result, StridedOperand input,
-                                   Value *weights, Value *bias,
+                                   Value *digits, Value *scales, Value *bias,
                                    EpilogueCode epilogue) {
-  SplitConvolutionEmitter(b, shape, std::move(result), std::move(input),
-                          weights, bias, std::move(epilogue))
+  SplitConvolutionEmitter(b, shape, std::move(result), std::move(input), digits,
+                          scales, bias, std::move(epilogue))
       .emit();
 }

@@ -1,11 +1,11 @@
-//===- SplitImage.cpp - Floats as sums of bfloat16 numbers ----------------===//
+//===- SplitImage.cpp - Floats as digits ----------------------------------===//
 
 #include "SplitImage.h"
+#include "llvm/IR/IntrinsicsX86.h"
+#include <cmath>
 
 using namespace glowish;
 using llvm::Value;
-
-//===- Geometry ----------------------------------------------------------===//
 
 SplitImage SplitImage::forInput(const ConvolutionShape &shape) {
   int64_t reachH = (shape.kernelH - 1) * shape.dilationH;
@@ -18,48 +18,88 @@ SplitImage SplitImage::forInput(const ConvolutionShape &shape) {
           (shape.channels + matrixDepth - 1) / matrixDepth};
 }
 
-int64_t glowish::getSplitWeightSize(const ConvolutionShape &shape) {
-  int64_t registers = (shape.outChannels + matrixColumns - 1) / matrixColumns;
-  return getSplitSteps(shape) * getSplitStepSize(registers);
+//===- Weights -----------------------------------------------------------===//
+
+/// Rounds so that the lower digits may be negative.
+static std::array<int8_t, numDigits> getDigits(int64_t integer) {
+  return {int8_t((integer + 0x8080) >> 16), int8_t((integer + 0x80) >> 8),
+          int8_t(integer)};
 }
 
-int64_t glowish::getSplitWeightIndex(const ConvolutionShape &shape, int64_t kh,
-                                     int64_t kw, int64_t c, int64_t n) {
-  int64_t step = (c / matrixDepth * shape.kernelH + kh) * shape.kernelW + kw;
-  int64_t half = matrixDepth / 2;
-  int64_t row = c % half * 2 + c % matrixDepth / half;
-  int64_t block = n / splitChannels;
-  int64_t left = shape.outChannels - block * splitChannels;
-  int64_t registers = left > matrixColumns ? 2 : 1;
-  return block * getSplitSteps(shape) * getSplitStepSize(2) +
-         step * getSplitStepSize(registers) +
-         n % splitChannels / matrixColumns * matrixDepth * matrixColumns +
-         row * matrixColumns + n % matrixColumns;
-}
-
-//===- Splitting ---------------------------------------------------------===//
-
-std::array<Value *, numParts> glowish::splitFloats(KernelBuilder &b,
-                                                   Value *even, Value *odd) {
-  unsigned lanes = KernelBuilder::getLanes(even);
-  llvm::Type *intTy = KernelBuilder::getVectorTy(b.getInt32Ty(), lanes);
-  Value *half = llvm::ConstantInt::get(intTy, 0x8000);
-  Value *upper = llvm::ConstantInt::get(intTy, 0xffff0000u);
-  std::array<Value *, numParts> parts;
-  std::array<Value *, 2> values = {even, odd};
-  for (int64_t i = 0; i < numParts; ++i) {
-    std::array<Value *, 2> kept;
-    for (Value *&value : values) {
-      // Half of the last place that is kept is added, and the rest cut off. At
-      // last nothing is left beyond it.
-      Value *bits = b.CreateBitCast(value, intTy);
-      Value *rounded = i + 1 < numParts ? b.CreateAdd(bits, half) : bits;
-      kept[&value - values.data()] = b.CreateAnd(rounded, upper);
-    }
-    parts[i] = b.CreateOr(b.CreateLShr(kept[0], 16), kept[1]);
-    for (int64_t k = 0; k < 2; ++k)
-      values[k] = b.CreateFSub(values[k],
-                               b.CreateBitCast(kept[k], values[k]->getType()));
+SplitWeights glowish::splitWeights(const ConvolutionShape &shape,
+                                   const float *weights, DimsRef strides) {
+  int64_t blocks = (shape.outChannels + splitChannels - 1) / splitChannels;
+  int64_t steps = getSplitSteps(shape);
+  SplitWeights result{Tensor(Type(ElemKind::Int8, {blocks * steps * numDigits *
+                                                   splitStepBytes})),
+                      Tensor(Type(ElemKind::Float, {shape.outChannels}))};
+  auto *digits = reinterpret_cast<int8_t *>(result.digits.getBytes());
+  auto *scales = reinterpret_cast<float *>(result.scales.getBytes());
+  int64_t taps = shape.kernelH * shape.kernelW;
+  auto forChannel = [&](int64_t n, auto body) {
+    for (int64_t tap = 0; tap < taps; ++tap)
+      for (int64_t c = 0; c < shape.channels; ++c)
+        body(tap, c,
+             double(weights[tap / shape.kernelW * strides[0] +
+                            tap % shape.kernelW * strides[1] + c * strides[2] +
+                            n * strides[3]]));
+  };
+  for (int64_t n = 0; n < shape.outChannels; ++n) {
+    double largest = 0;
+    forChannel(n, [&](int64_t, int64_t, double weight) {
+      largest = std::max(largest, std::abs(weight));
+    });
+    // The products of the lowest digits that are added count as 2^16.
+    scales[n] = float(largest / maxSplitInteger * 65536);
+    if (largest == 0)
+      continue;
+    forChannel(n, [&](int64_t tap, int64_t c, double weight) {
+      auto split =
+          getDigits(std::llrint(weight * double(maxSplitInteger) / largest));
+      int64_t step = n / splitChannels * steps + c / matrixDepth * taps + tap;
+      int64_t row = c % matrixRows, byte = c % matrixDepth / matrixRows;
+      for (int64_t digit = 0; digit < numDigits; ++digit)
+        digits[(step * numDigits + digit) * splitStepBytes + row * matrixDepth +
+               n % splitChannels * 4 + byte] = split[size_t(digit)];
+    });
   }
-  return parts;
+  return result;
+}
+
+//===- Pixels ------------------------------------------------------------===//
+
+std::array<Value *, numDigits>
+glowish::splitFloats(KernelBuilder &b, std::array<Value *, 4> values,
+                     Value *factors) {
+  auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
+  auto constant = [&](uint32_t bits) {
+    return llvm::ConstantInt::get(intTy, bits);
+  };
+  std::array<Value *, 4> integers;
+  for (auto [integer, value] : llvm::zip(integers, values)) {
+    // To the nearest; the current rounding mode and no mask.
+    integer = b.CreateIntrinsic(
+        llvm::Intrinsic::x86_avx512_mask_cvtps2dq_512, {},
+        {b.CreateFMul(value, factors), llvm::PoisonValue::get(intTy),
+         b.getInt16(-1), b.getInt32(4)});
+  }
+  constexpr uint32_t roundings[numDigits] = {0x8080, 0x80, 0};
+  std::array<Value *, numDigits> digits;
+  for (int64_t digit = 0; digit < numDigits; ++digit) {
+    Value *bytes = nullptr;
+    for (int64_t i = 0; i < 4; ++i) {
+      Value *rounded = integers[size_t(i)];
+      if (roundings[digit])
+        rounded = b.CreateAdd(rounded, constant(roundings[digit]));
+      // Byte 2 - digit of the integer becomes byte i of the group's.
+      int64_t shift = 8 * (i - (2 - digit));
+      Value *moved = shift > 0   ? b.CreateShl(rounded, uint64_t(shift))
+                     : shift < 0 ? b.CreateLShr(rounded, uint64_t(-shift))
+                                 : rounded;
+      Value *byte = b.CreateAnd(moved, constant(0xffu << (8 * i)));
+      bytes = bytes ? b.CreateOr(bytes, byte) : byte;
+    }
+    digits[size_t(digit)] = bytes;
+  }
+  return digits;
 }

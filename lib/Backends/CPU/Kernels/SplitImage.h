@@ -1,10 +1,10 @@
-//===- SplitImage.h - Float products on bfloat16 matrix units -*- C++ -*-===//
+//===- SplitImage.h - Float products on int8 matrix units -----*- C++ -*-===//
 //
-// A float is the sum of three bfloat16 numbers: part 0 is the float rounded to
-// 8 significant bits, part 1 what is left, rounded, part 2 what is left then.
-// The product of two floats is the sum of the products of parts i and j with i
-// + j < 3, but for 2^-24 of its size, and matrix units add such products
-// several times faster than vector units multiply floats.
+// A float, divided by a scale that many share, becomes an integer of 24 bits:
+// three digits of 8 bits, digit 0 the highest. The product of two such integers
+// is the sum of the products of digits i and j with i + j < 3, but for 2^-23 of
+// the largest such product, and matrix units add products of digits without
+// error and many times faster than vector units multiply floats.
 //
 // Images are split with their padding and in the order that makes every tap a
 // shift: for strides (sh, sw) the rows and columns with the same remainders
@@ -19,20 +19,22 @@
 
 namespace glowish {
 
-/// The parts of a float.
-constexpr int64_t numParts = 3;
+constexpr int64_t numDigits = 3;
+/// The largest integer whose digits are 127 at most.
+constexpr int64_t maxSplitInteger = 127 * 65536 + 127 * 256 + 127;
 
-/// The rows and columns of a matrix unit's registers, and the bfloat16
-/// elements that one of their rows takes from each operand.
-constexpr int64_t matrixRows = 16, matrixColumns = 16, matrixDepth = 32;
-/// Pixels and output channels of a tile: two by two registers of sums.
+/// The rows and columns of a matrix unit's registers, and the bytes that one of
+/// their rows takes from each operand.
+constexpr int64_t matrixRows = 16, matrixColumns = 16, matrixDepth = 64;
+/// Pixels and output channels of a tile: two registers of sums by one, for each
+/// weight of the digits' products.
 constexpr int64_t splitPixels = 2 * matrixRows;
-constexpr int64_t splitChannels = 2 * matrixColumns;
+constexpr int64_t splitChannels = matrixColumns;
 
-/// A convolution's input in parts. The pixels of a group of matrixDepth
+/// A convolution's input in digits. The pixels of a group of matrixDepth
 /// channels lie side by side; the last group is filled up with zeros. In a
-/// group, channels i and i + matrixDepth / 2 are neighbours, so that two
-/// vectors of floats become one of pairs without a permutation.
+/// group, channels i, i + 16, i + 32 and i + 48 are neighbours, so that four
+/// vectors of integers become one of digits without a permutation.
 struct SplitImage {
   int64_t phasesH, phasesW;
   int64_t batch, rows, columns, groups;
@@ -40,43 +42,43 @@ struct SplitImage {
   static SplitImage forInput(const ConvolutionShape &shape);
 };
 
-/// The steps of the reduction of a convolution over a split image: for each
-/// group of channels one for each tap of the kernel, so that a group's pixels
-/// are used while they are near.
+/// The steps of the reduction: for each group of channels one for each tap of
+/// the kernel, so that a group's pixels are used while they are near.
 inline int64_t getSplitSteps(const ConvolutionShape &shape) {
   return shape.kernelH * shape.kernelW * SplitImage::forInput(shape).groups;
 }
 
-/// Elements of a step's weights for \p registers registers.
-inline int64_t getSplitStepSize(int64_t registers) {
-  return registers * matrixDepth * matrixColumns;
-}
+/// Bytes of a digit of a step's weights for a block of splitChannels output
+/// channels.
+constexpr int64_t splitStepBytes = matrixDepth * matrixColumns;
 
-/// Elements of the packed weights: blocks of splitChannels output channels, and
-/// if at most half of a block is left at the end, half a block.
-int64_t getSplitWeightSize(const ConvolutionShape &shape);
+/// Weights as the kernel reads them.
+struct SplitWeights {
+  /// int8: [block][step][digit][row][column][channel of the row].
+  Tensor digits;
+  /// float: what the sums of output channel n are multiplied with.
+  Tensor scales;
+};
 
-/// Where element (kh, kw, c, n) of the filter is in the packed weights, which
-/// are floats: [block][step][register][row][column], rows in the order of the
-/// image's channels.
-int64_t getSplitWeightIndex(const ConvolutionShape &shape, int64_t kh,
-                            int64_t kw, int64_t c, int64_t n);
+/// \p weights: element (kh, kw, c, n) lies at these strides.
+SplitWeights splitWeights(const ConvolutionShape &shape, const float *weights,
+                          DimsRef strides);
 
-/// The parts of the floats \p even and \p odd: vectors of pairs of bfloat16
-/// numbers.
-std::array<llvm::Value *, numParts>
-splitFloats(KernelBuilder &b, llvm::Value *even, llvm::Value *odd);
+/// The bytes of digits of four vectors of floats times \p factors.
+std::array<llvm::Value *, numDigits>
+splitFloats(KernelBuilder &b, std::array<llvm::Value *, 4> values,
+            llvm::Value *factors);
 
 /// Whether \p shape is faster this way than with vectors of floats.
 bool isSplitFaster(const ConvolutionShape &shape, DimsRef inputStrides,
                    const TargetDescription &target);
 
-/// The convolution with packed weights. The rest is as for emitConvolution.
-/// \p shape has one group.
+/// The convolution with \p digits and \p scales of splitWeights. The rest is as
+/// for emitConvolution. \p shape has one group.
 void emitSplitConvolution(KernelBuilder &b, const ConvolutionShape &shape,
                           StridedOperand result, StridedOperand input,
-                          llvm::Value *weights, llvm::Value *bias,
-                          EpilogueCode epilogue);
+                          llvm::Value *digits, llvm::Value *scales,
+                          llvm::Value *bias, EpilogueCode epilogue);
 
 } // namespace glowish
 

@@ -10,7 +10,7 @@ namespace glowish {
 /// In what pieces a split convolution is computed, with the least estimated
 /// time. A tile is splitPixels pixels, a block splitChannels output channels.
 /// A task splits the pixels that it uses, a chunk of the reduction at a time,
-/// into a stage: [part][sub-image][group][pixel][channel of the group].
+/// into a stage: [digit][sub-image][group][pixel][channel of the group].
 struct SplitPlan {
   /// \p isInputFlat: all pixels of the input lie at one distance.
   SplitPlan(const ConvolutionShape &shape, bool isInputFlat,
@@ -18,16 +18,17 @@ struct SplitPlan {
 
   SplitImage image;
   /// Whether all images are one long row of pixels without padding, and whether
-  /// they are so in the input.
+  /// they are so in the input. Then each pixel has a scale of its own; else all
+  /// pixels of a stage share one.
   bool isFlat = false, isInputFlat = false;
   int64_t images = 0, pixelsPerImage = 0, tiles = 0, blocks = 0, numTaps = 0;
   /// What a task computes.
   int64_t tilesPerTask = 0, blocksPerTask = 0;
-  /// A chunk of the reduction: whole groups of channels, or taps of one group.
-  int64_t groupsPerChunk = 0, tapsPerChunk = 0, chunksPerGroup = 0,
-          numChunks = 0;
-  /// Rows of each step of the next chunk's weights that a tile splits; 0: none.
-  int64_t rowsPerTile = 0;
+  /// The chunks of the reduction are whole groups of channels.
+  int64_t groupsPerChunk = 0, numChunks = 0;
+  /// Whether a tile goes through all blocks before the next one does, or a
+  /// block through all tiles.
+  bool isTileOutside = false;
   /// Pixels of a group of a sub-image in the stage, some of which tiles read
   /// and ignore; and the rows that they come from, unless isInputFlat.
   int64_t stagePixels = 0, stageRows = 0;
@@ -44,30 +45,32 @@ struct SplitPlan {
   /// Rows of all images, or of one where they are computed one by one.
   int64_t getRows() const { return (isFlat ? image.batch : 1) * image.rows; }
 
-  /// Elements of the buffers of a task: the parts of its pixels and, once or
-  /// twice, of a chunk's weights, and the floats of its sums.
-  int64_t getStagePartSize() const {
+  /// Bytes of a digit of the stage, and of a tile's sums.
+  int64_t getDigitBytes() const {
     return image.phasesH * image.phasesW * groupsPerChunk * stagePixels *
            matrixDepth;
   }
-  int64_t getChunkSize() const {
-    return groupsPerChunk * tapsPerChunk * numParts * getSplitStepSize(2);
+  static constexpr int64_t sumBytes =
+      numDigits * splitPixels * splitChannels * 4;
+  /// The sums that wait from one chunk to the next.
+  int64_t getNumSums() const {
+    return numChunks == 1 ? 1 : tilesPerTask * blocksPerTask;
   }
-  int64_t getSumSize() const {
-    return (numChunks == 1 ? 1 : tilesPerTask * blocksPerTask) * splitPixels *
-           splitChannels;
+  /// What a task takes of the stack.
+  int64_t getScratchBytes() const {
+    return numDigits * getDigitBytes() + getNumSums() * sumBytes +
+           8 * stagePixels;
   }
-  int64_t getScratchBytes() const;
 
 private:
-  void setChunks(int64_t mostSteps);
+  void choose(const ConvolutionShape &shape, const TargetDescription &target);
   void setTask(const ConvolutionShape &shape, int64_t ranges, int64_t groups);
   double estimate(const ConvolutionShape &shape,
                   const TargetDescription &target) const;
 };
 
-/// Whether the pixels of \p input are those of a convolution's result, one by
-/// one, at one distance from each other.
+/// Whether the pixels of an input with \p strides are those of a convolution's
+/// result, one by one, at one distance from each other.
 bool isInputFlat(const ConvolutionShape &shape, DimsRef strides);
 
 } // namespace glowish

@@ -18,11 +18,24 @@ struct SplitRange {
   llvm::Value *firstGroup, *endGroup;
 };
 
-/// Writes the parts of \p range of \p input, a convolution's input of
-/// \p shape, with their padding to \p stage.
-void emitSplitStage(KernelBuilder &b, const ConvolutionShape &shape,
-                    const SplitPlan &plan, llvm::Value *stage,
-                    const StridedOperand &input, const SplitRange &range);
+/// Where a stage lies.
+struct SplitStage {
+  llvm::Value *digits;
+  /// Floats: what the pixels are multiplied with, and what their sums are. One
+  /// for each pixel where the plan is flat, else one, and room for 16.
+  llvm::Value *factors, *scales;
+};
+
+/// Finds the scales of all channels of \p range of \p input, a convolution's
+/// input of \p shape.
+void emitSplitScales(KernelBuilder &b, const ConvolutionShape &shape,
+                     const SplitPlan &plan, const SplitStage &stage,
+                     const StridedOperand &input, const SplitRange &range);
+
+/// Writes the digits of the groups of \p range, with their padding.
+void emitSplitDigits(KernelBuilder &b, const ConvolutionShape &shape,
+                     const SplitPlan &plan, const SplitStage &stage,
+                     const StridedOperand &input, const SplitRange &range);
 
 } // namespace glowish
 
