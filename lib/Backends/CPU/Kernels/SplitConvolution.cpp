@@ -2,13 +2,15 @@
 //
 // Pixels are counted along the padded rows of the image, so that every tap of
 // the kernel reads a tile of pixels at a constant shift; the few pixels between
-// two rows are computed and dropped. A tile has two registers of pixels by one
-// of output channels, and of each the sums of the products of digits that count
-// as 2^32, 2^24 and 2^16: six registers. The sums have no rounding errors, so
-// that their order doesn't matter; as floats they are added at the end.
+// two rows are computed and dropped. A tile has 16 pixels by 16 output
+// channels, and three registers of sums, for the products of digits that count
+// as 2^32, 2^24 and 2^16. The sums have no rounding errors, so that their order
+// doesn't matter; as floats they are added at the end.
 //
 // A task splits its pixels first; they stay in the second cache while all tiles
-// and blocks of channels use them. The weights have been split before.
+// and blocks of channels use them. The weights have been split before. While
+// the matrix unit multiplies one tile, the vector units take the sums of the
+// tile before through the epilogue.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,11 +24,13 @@ using llvm::Value;
 
 namespace {
 
-/// The tile registers and what is in them. Sum (order, half) is number
-/// 2 * order + half.
-enum : unsigned { SumRegister = 0, PixelRegister = 6, WeightRegister = 7 };
+/// The tile registers and what is in them: the sums of each order, the digits
+/// of the pixels, and two of the weights.
+enum : unsigned { SumRegister = 0, PixelRegister = 3, WeightRegister = 6 };
 
 constexpr int64_t registerBytes = matrixRows * 64;
+/// Of a step's weights.
+constexpr int64_t stepBytes = numDigits * splitStepBytes;
 
 class SplitConvolutionEmitter : private SplitPlan {
 public:
@@ -47,10 +51,15 @@ private:
     int64_t channels;
   };
   struct Tile {
-    Value *image, *pixel; // the first one's number in the image
-    Value *staged;        // and in the stage
-    int64_t pixels;
-    int64_t getHalves() const { return (pixels + matrixRows - 1) / matrixRows; }
+    Value *pixel;  // the first one's number in the image
+    Value *staged; // and in the stage
+    Value *inTask; // how many tiles of the task are before
+    Value *count;  // of the pixels
+  };
+  /// In memory, the tile whose sums wait: where they are, where its pixels and
+  /// channels are, and of how many pixels, perhaps 0.
+  struct Pending {
+    Value *sums, *pixel, *staged, *count, *channel;
   };
   /// What a task computes: tiles low ... high - 1 of an image, and some blocks.
   struct Range {
@@ -66,10 +75,16 @@ private:
   void forTiles(const Range &range, llvm::function_ref<void(const Tile &)>);
   void emitTile(const Range &range, const Block &block, const Tile &tile,
                 Value *chunk);
-  void emitProducts(const Block &block, const Tile &tile, Value *chunk);
-  void emitStep(const Tile &tile, Value *pixels, Value *weights);
-  void moveSums(llvm::Intrinsic::ID id, const Tile &tile, Value *sums);
+  void emitProducts(const Block &block, const Tile &tile, Value *chunk,
+                    int64_t prefetchedLines);
+  void emitStep(Value *pixels, Value *weights,
+                llvm::function_ref<void(int64_t)> meanwhile);
+  void prefetchWeights(const Tile &tile, Value *weights, int64_t lines);
+  void moveSums(llvm::Intrinsic::ID id, Value *sums);
   Value *addOrders(Value *sums, Value *row);
+  void setPending(Value *sums, const Tile &tile, const Block &block);
+  void finishPending();
+  void finishPendingRow(Value *row);
   void emitPixel(const Block &block, const Tile &tile, Value *sums, Value *row);
   void emitPixelAt(const Block &block, const Tile &tile,
                    llvm::ArrayRef<Value *> index, Value *sums, Value *row);
@@ -100,6 +115,9 @@ private:
   /// The digits of a chunk's pixels, and the sums of a task's tiles.
   SplitStage stage = {};
   Value *sumBuffer = nullptr;
+  Pending pending = {};
+  /// The task's.
+  Value *imageNumber = nullptr;
 };
 
 } // namespace
@@ -149,77 +167,83 @@ Value *SplitConvolutionEmitter::getTapShift(Value *tap) {
   return numTaps == 1 ? b.index(shifts[0]) : b.lookUp<int64_t>(shifts, tap);
 }
 
-/// One step of the reduction. A register of sums waits for its last product for
-/// as long as three others take: the order keeps four between them, and reads
-/// few digits twice.
-void SplitConvolutionEmitter::emitStep(const Tile &tile, Value *pixels,
-                                       Value *weights) {
-  struct Product {
-    int64_t half, pixelDigit, weightDigit;
-  };
-  constexpr Product products[] = {{1, 1, 0}, {0, 1, 0}, {0, 2, 0}, {1, 2, 0},
-                                  {1, 0, 0}, {0, 0, 0}, {0, 0, 2}, {1, 0, 2},
-                                  {1, 0, 1}, {0, 0, 1}, {0, 1, 1}, {1, 1, 1}};
-  int64_t loadedPixels = -1, loadedWeights = -1;
-  for (const Product &product : products) {
-    if (product.half >= tile.getHalves())
-      continue;
-    if (product.weightDigit != loadedWeights)
-      load(WeightRegister, weights, product.weightDigit * splitStepBytes);
-    loadedWeights = product.weightDigit;
-    int64_t place = product.pixelDigit * getDigitBytes() +
-                    product.half * matrixRows * matrixDepth;
-    if (place != loadedPixels)
-      load(PixelRegister, pixels, place);
-    loadedPixels = place;
-    int64_t order = product.pixelDigit + product.weightDigit;
-    call(llvm::Intrinsic::x86_tdpbssd,
-         {b.getInt8(uint8_t(SumRegister + 2 * order + product.half)),
-          b.getInt8(PixelRegister), b.getInt8(WeightRegister)});
+/// One step of the reduction, and after product i of its 6 meanwhile(i).
+void SplitConvolutionEmitter::emitStep(
+    Value *pixels, Value *weights,
+    llvm::function_ref<void(int64_t)> meanwhile) {
+  int64_t number = 0;
+  for (int64_t weightDigit = 0; weightDigit < numDigits; ++weightDigit) {
+    unsigned weightRegister = WeightRegister + unsigned(weightDigit % 2);
+    load(weightRegister, weights, weightDigit * splitStepBytes);
+    for (int64_t digit = 0; digit + weightDigit < numDigits; ++digit) {
+      unsigned pixelRegister = PixelRegister + unsigned(digit);
+      if (weightDigit == 0)
+        load(pixelRegister, pixels, digit * getDigitBytes());
+      call(llvm::Intrinsic::x86_tdpbssd,
+           {b.getInt8(uint8_t(SumRegister + digit + weightDigit)),
+            b.getInt8(uint8_t(pixelRegister)),
+            b.getInt8(uint8_t(weightRegister))});
+      meanwhile(number++);
+    }
   }
+}
+
+/// The next block's weights should have come from memory when it is their turn:
+/// each tile asks for \p lines cache lines of those of the same step.
+void SplitConvolutionEmitter::prefetchWeights(const Tile &tile, Value *weights,
+                                              int64_t lines) {
+  Value *first =
+      b.getElement(weights, ElemKind::Int8,
+                   b.addScaled(b.index(getSplitSteps(shape) * stepBytes),
+                               tile.inTask, lines * 64));
+  for (int64_t line = 0; line < lines; ++line)
+    b.prefetch(b.getElement(first, ElemKind::Int8, line * 64));
 }
 
 /// The products of a chunk.
 void SplitConvolutionEmitter::emitProducts(const Block &block, const Tile &tile,
-                                           Value *chunk) {
+                                           Value *chunk,
+                                           int64_t prefetchedLines) {
   int64_t stepsPerChunk = groupsPerChunk * numTaps;
   Value *firstStep =
       b.addScaled(b.addScaled(b.index(0), block.number, getSplitSteps(shape)),
                   chunk, stepsPerChunk);
   Value *first = b.addScaled(b.index(0), tile.staged, matrixDepth);
+  // The rows of the pending tile, as many in each step.
+  int64_t rowsPerStep = (matrixRows + stepsPerChunk - 1) / stepsPerChunk;
   b.forLoop(groupsPerChunk, [&](Value *group) {
     Value *start = b.addScaled(first, group, stagePixels * matrixDepth);
-    Value *groupStep = b.addScaled(firstStep, group, numTaps);
+    Value *groupStep = b.addScaled(b.index(0), group, numTaps);
     b.forLoop(numTaps, [&](Value *tap) {
       Value *pixels = b.getElement(stage.digits, ElemKind::Int8,
                                    b.CreateNSWAdd(start, getTapShift(tap)));
-      Value *weights =
-          b.getElement(digits, ElemKind::Int8,
-                       b.addScaled(b.index(0), b.CreateNSWAdd(groupStep, tap),
-                                   numDigits * splitStepBytes));
-      emitStep(tile, pixels, weights);
+      Value *step = b.CreateNSWAdd(groupStep, tap);
+      Value *weights = b.getElement(
+          digits, ElemKind::Int8,
+          b.addScaled(b.index(0), b.CreateNSWAdd(firstStep, step), stepBytes));
+      prefetchWeights(tile, weights, prefetchedLines);
+      emitStep(pixels, weights, [&](int64_t i) {
+        for (int64_t row = rowsPerStep * i / 6; row < rowsPerStep * (i + 1) / 6;
+             ++row)
+          finishPendingRow(b.addScaled(b.index(row), step, rowsPerStep));
+      });
     });
   });
 }
 
-/// Loads or stores the sums: [half][order][row][column].
-void SplitConvolutionEmitter::moveSums(llvm::Intrinsic::ID id, const Tile &tile,
-                                       Value *sums) {
-  for (int64_t half = 0; half < tile.getHalves(); ++half)
-    for (int64_t order = 0; order < numDigits; ++order)
-      call(id, {b.getInt8(uint8_t(SumRegister + 2 * order + half)),
-                b.getElement(sums, ElemKind::Int8,
-                             (half * numDigits + order) * registerBytes),
-                b.getInt64(64)});
+/// Loads or stores the sums: [order][row][column].
+void SplitConvolutionEmitter::moveSums(llvm::Intrinsic::ID id, Value *sums) {
+  for (int64_t order = 0; order < numDigits; ++order)
+    call(id, {b.getInt8(uint8_t(SumRegister + order)),
+              b.getElement(sums, ElemKind::Int8, order * registerBytes),
+              b.getInt64(64)});
 }
 
 //===- Results -----------------------------------------------------------===//
 
 /// Row \p row of the stored sums of all orders.
 Value *SplitConvolutionEmitter::addOrders(Value *sums, Value *row) {
-  auto [half, inHalf] = divide(row, matrixRows);
-  Value *place = b.addScaled(
-      b.addScaled(b.index(0), half, numDigits * registerBytes), inHalf, 64);
+  Value *place = b.addScaled(b.index(0), row, 64);
   auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
   Value *total = nullptr;
   for (int64_t order = numDigits - 1; order >= 0; --order) {
@@ -276,47 +300,77 @@ void SplitConvolutionEmitter::emitPixel(const Block &block, const Tile &tile,
     return emitPixelAt(block, tile, {batch, inImage, x}, sums, row);
   }
   if (image.columns == shape.outWidth)
-    return emitPixelAt(block, tile, {tile.image, y, x}, sums, row);
+    return emitPixelAt(block, tile, {imageNumber, y, x}, sums, row);
   b.ifThen(b.CreateICmpULT(x, b.index(shape.outWidth)), [&, x = x, y = y] {
-    emitPixelAt(block, tile, {tile.image, y, x}, sums, row);
+    emitPixelAt(block, tile, {imageNumber, y, x}, sums, row);
   });
+}
+
+void SplitConvolutionEmitter::setPending(Value *sums, const Tile &tile,
+                                         const Block &block) {
+  b.CreateStore(sums, pending.sums);
+  b.CreateStore(tile.pixel, pending.pixel);
+  b.CreateStore(tile.staged, pending.staged);
+  b.CreateStore(tile.count, pending.count);
+  b.CreateStore(block.channel, pending.channel);
+}
+
+void SplitConvolutionEmitter::finishPendingRow(Value *row) {
+  auto load = [&](Value *cell) { return b.CreateLoad(b.getIndexTy(), cell); };
+  b.ifThen(b.CreateICmpSLT(row, load(pending.count)), [&] {
+    Tile tile = {load(pending.pixel), load(pending.staged), nullptr, nullptr};
+    Block block = {nullptr, load(pending.channel), splitChannels};
+    emitPixel(block, tile, b.CreateLoad(b.getPtrTy(), pending.sums), row);
+  });
+}
+
+void SplitConvolutionEmitter::finishPending() {
+  b.forLoop(matrixRows, [&](Value *row) { finishPendingRow(row); });
+  b.CreateStore(b.index(0), pending.count);
 }
 
 void SplitConvolutionEmitter::emitTile(const Range &range, const Block &block,
                                        const Tile &tile, Value *chunk) {
-  Value *sums = sumBuffer;
+  Value *sums = b.CreateLoad(b.getPtrTy(), pending.sums);
   if (numChunks > 1) {
-    Value *number = b.CreateNSWSub(
-        b.CreateUDiv(tile.pixel, b.index(splitPixels)), range.low);
-    number = b.addScaled(number, b.CreateNSWSub(block.number, range.firstBlock),
-                         tilesPerTask);
-    sums = b.getElement(sums, ElemKind::Int8,
+    Value *number =
+        b.addScaled(tile.inTask, b.CreateNSWSub(block.number, range.firstBlock),
+                    tilesPerTask);
+    sums = b.getElement(sumBuffer, ElemKind::Int8,
                         b.addScaled(b.index(0), number, sumBytes));
-  }
-  auto clear = [&] {
-    for (unsigned i = 0; i < 2 * numDigits; ++i)
-      call(llvm::Intrinsic::x86_tilezero, {b.getInt8(SumRegister + i)});
-  };
-  auto finish = [&] {
-    b.forUnrolled(tile.pixels, isResultFlat ? 4 : 1, {},
-                  [&](Value *row, llvm::ArrayRef<Value *>) {
-                    emitPixel(block, tile, sums, row);
-                    return Values();
-                  });
-  };
-  if (numChunks == 1) {
-    clear();
   } else {
-    Value *isFirst = b.CreateICmpEQ(chunk, b.index(0));
-    b.ifThen(isFirst, clear);
-    b.ifThen(b.CreateNot(isFirst),
-             [&] { moveSums(llvm::Intrinsic::x86_tileloadd64, tile, sums); });
+    // The buffer that is not pending.
+    sums = b.CreateSelect(b.CreateICmpEQ(sums, sumBuffer),
+                          b.getElement(sumBuffer, ElemKind::Int8, sumBytes),
+                          sumBuffer);
   }
-  emitProducts(block, tile, chunk);
-  moveSums(llvm::Intrinsic::x86_tilestored64, tile, sums);
-  if (numChunks == 1)
-    return finish();
-  b.ifThen(b.CreateICmpEQ(chunk, b.index(numChunks - 1)), finish);
+  Value *isFirst = b.CreateICmpEQ(chunk, b.index(0));
+  b.ifThen(isFirst, [&] {
+    for (unsigned i = 0; i < numDigits; ++i)
+      call(llvm::Intrinsic::x86_tilezero, {b.getInt8(SumRegister + i)});
+  });
+  if (numChunks > 1)
+    b.ifThen(b.CreateNot(isFirst),
+             [&] { moveSums(llvm::Intrinsic::x86_tileloadd64, sums); });
+
+  constexpr int64_t lines = stepBytes / 64;
+  if (isTileOutside && tilesPerTask > 1) {
+    // The first tile brings the weights for all.
+    Value *isFirstTile = b.CreateICmpEQ(tile.inTask, b.index(0));
+    b.ifThen(isFirstTile, [&] { emitProducts(block, tile, chunk, lines); });
+    b.ifThen(b.CreateNot(isFirstTile),
+             [&] { emitProducts(block, tile, chunk, 0); });
+  } else {
+    emitProducts(block, tile, chunk, (lines + tilesPerTask - 1) / tilesPerTask);
+  }
+  b.CreateStore(b.index(0), pending.count);
+  moveSums(llvm::Intrinsic::x86_tilestored64, sums);
+  b.ifThen(b.CreateICmpEQ(chunk, b.index(numChunks - 1)), [&] {
+    if (block.channels == splitChannels)
+      return setPending(sums, tile, block);
+    b.forLoop(b.index(0), tile.count, 1,
+              [&](Value *row) { emitPixel(block, tile, sums, row); });
+  });
 }
 
 //===- Loops -------------------------------------------------------------===//
@@ -338,17 +392,14 @@ void SplitConvolutionEmitter::forBlocks(
 
 void SplitConvolutionEmitter::forTiles(
     const Range &range, llvm::function_ref<void(const Tile &)> body) {
-  int64_t whole = pixelsPerImage / splitPixels;
-  int64_t left = pixelsPerImage % splitPixels;
-  auto bodyAt = [&](Value *number, int64_t pixels) {
+  b.forLoop(range.low, range.high, 1, [&](Value *number) {
     Value *pixel = b.addScaled(b.index(0), number, splitPixels);
-    body({range.image, pixel, b.CreateNSWSub(pixel, range.firstPixel), pixels});
-  };
-  b.forLoop(range.low, b.minIndex(range.high, b.index(whole)), 1,
-            [&](Value *number) { bodyAt(number, splitPixels); });
-  if (left)
-    b.ifThen(b.CreateICmpEQ(range.high, b.index(tiles)),
-             [&] { bodyAt(b.index(whole), left); });
+    Value *count = b.index(splitPixels);
+    if (pixelsPerImage % splitPixels)
+      count = b.minIndex(count, b.CreateNSWSub(b.index(pixelsPerImage), pixel));
+    body({pixel, b.CreateNSWSub(pixel, range.firstPixel),
+          b.CreateNSWSub(number, range.low), count});
+  });
 }
 
 /// Task: (image * tile ranges + tile range) * block groups + block group.
@@ -376,6 +427,7 @@ SplitConvolutionEmitter::Range SplitConvolutionEmitter::getRange(Value *task) {
 
 void SplitConvolutionEmitter::emitTask(Value *task) {
   Range range = getRange(task);
+  imageNumber = range.image;
   SplitRange staged = {
       range.image, range.firstPixel,
       b.minIndex(b.index(tilesPerTask * splitPixels),
@@ -399,6 +451,7 @@ void SplitConvolutionEmitter::emitTask(Value *task) {
         forTiles(range, [&](const Tile &tile) { emitAt(block, tile); });
       });
   });
+  finishPending();
 }
 
 void SplitConvolutionEmitter::emit() {
@@ -413,6 +466,12 @@ void SplitConvolutionEmitter::emit() {
   stage = {allocate(numDigits * getDigitBytes()), allocate(numScales * 4),
            allocate(numScales * 4)};
   sumBuffer = allocate(getNumSums() * sumBytes);
+  pending.sums = b.CreateAlloca(b.getPtrTy());
+  for (Value **cell :
+       {&pending.pixel, &pending.staged, &pending.count, &pending.channel})
+    *cell = b.CreateAlloca(b.getIndexTy());
+  b.CreateStore(sumBuffer, pending.sums);
+  b.CreateStore(b.index(0), pending.count);
   configure();
   b.forTasks(images * getRanges() * getGroups(), getNumOperations(shape),
              [&](Value *task) { emitTask(task); });

@@ -26,9 +26,9 @@ constexpr int64_t maxSplitInteger = 127 * 65536 + 127 * 256 + 127;
 /// The rows and columns of a matrix unit's registers, and the bytes that one of
 /// their rows takes from each operand.
 constexpr int64_t matrixRows = 16, matrixColumns = 16, matrixDepth = 64;
-/// Pixels and output channels of a tile: two registers of sums by one, for each
-/// weight of the digits' products.
-constexpr int64_t splitPixels = 2 * matrixRows;
+/// Pixels and output channels of a tile: a register of sums for each order of
+/// the digits' products.
+constexpr int64_t splitPixels = matrixRows;
 constexpr int64_t splitChannels = matrixColumns;
 
 /// A convolution's input in digits. The pixels of a group of matrixDepth

@@ -47,11 +47,10 @@ void SplitPlan::setTask(const ConvolutionShape &shape, int64_t ranges,
   stagePixels |= 1;
 }
 
-/// In cycles. A step of a register of pixels by one of channels takes 6
-/// products of some 22 cycles, and more where pixels and weights both come from
-/// the second cache; the register's way through memory and the epilogue some
-/// 250. Splitting an element of the image takes about 0.4 in the cache and 0.8
-/// from beyond.
+/// In cycles. A step of a tile takes 6 products of some 28 cycles, bound by
+/// what comes from the second cache; the way of its sums through memory some
+/// 150, as the epilogue happens during the next tile's products. Splitting an
+/// element of the image takes about 0.4 in the cache and 0.8 from beyond.
 double SplitPlan::estimate(const ConvolutionShape &shape,
                            const TargetDescription &target) const {
   double registers = double(images) *
@@ -60,7 +59,7 @@ double SplitPlan::estimate(const ConvolutionShape &shape,
   double steps = double(getSplitSteps(shape));
   double cacheBytes = double(target.cacheBytes);
   double sum =
-      registers * (steps * 6 * 22 + 250 + 150.0 * double(numChunks - 1));
+      registers * (steps * 6 * 28 + 150 + 100.0 * double(numChunks - 1));
 
   double ranges = double(images * getRanges());
   double tasks = ranges * double(getGroups());

@@ -52,9 +52,10 @@ struct SplitPlan {
   }
   static constexpr int64_t sumBytes =
       numDigits * splitPixels * splitChannels * 4;
-  /// The sums that wait from one chunk to the next.
+  /// The sums of tiles that wait for the next chunk or, of the last tile, for
+  /// their way through the epilogue.
   int64_t getNumSums() const {
-    return numChunks == 1 ? 1 : tilesPerTask * blocksPerTask;
+    return numChunks == 1 ? 2 : tilesPerTask * blocksPerTask;
   }
   /// What a task takes of the stack.
   int64_t getScratchBytes() const {
