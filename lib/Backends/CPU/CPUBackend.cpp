@@ -6,6 +6,7 @@
 #include "JIT.h"
 #include "Levels.h"
 #include "ModuleEmitter.h"
+#include "Reductions.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
@@ -188,6 +189,7 @@ bool CPUBackend::isSupported(const Node &node) const {
 bool CPUBackend::canFuse(const Node &, ScalarOp) const { return true; }
 
 llvm::Error CPUBackend::prepare(IRFunction &function) {
+  prepareReductions(function);
   prepareAnchors(function, getTarget());
   return llvm::Error::success();
 }

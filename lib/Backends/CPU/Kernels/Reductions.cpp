@@ -59,11 +59,14 @@ static Values reduceNest(KernelBuilder &b, DimsRef shape, DimsRef strides,
                    });
 }
 
+/// Without dimensions of extent 1, but for the innermost.
 static ReduceLoops splitDimensions(const ReduceInstr &instr) {
   DimsRef shape = instr.getInput()->getShape();
   Dims strides = getDenseStrides(shape);
   ReduceLoops loops;
   for (unsigned d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 1 && d + 1 < shape.size())
+      continue;
     bool isReduced = llvm::is_contained(instr.getAxes(), int64_t(d));
     (isReduced ? loops.reduced : loops.kept).push_back(shape[d]);
     (isReduced ? loops.reducedStrides : loops.keptStrides)
