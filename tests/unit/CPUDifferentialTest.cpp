@@ -184,6 +184,46 @@ TEST(CPUDifferential, LargeConvolution) {
   }
 }
 
+/// Each pixel of a 1x1 convolution is as exact as its own magnitude allows,
+/// whatever the others are, and only an infinite one has no finite result.
+TEST(CPUDifferential, MagnitudesOfPixels) {
+  const double magnitudes[] = {1, 1e-20, 1e20, 0, 1e30, 1e-3};
+  constexpr int64_t pixels = 12 * 12, channels = 96;
+  auto build = [&](Function &f, Module &m) {
+    Tensor factors(Type(ElemKind::Float, {1, 12, 12, 1}));
+    for (int64_t i = 0; i < pixels; ++i)
+      factors.setFromDouble(i, i == 100 ? INFINITY : magnitudes[i % 6]);
+    NodeValue x = input(m, ElemKind::Float, {1, 12, 12, 160});
+    x = f.create<AbsNode>("abs", x)->getResult();
+    x = f.create<MulNode>("mul", x,
+                          NodeValue(m.createConstant("f", std::move(factors))))
+            ->getResult();
+    std::vector<int64_t> ones(2, 1), pads(4, 0);
+    return f
+        .create<ConvolutionNode>(
+            "conv", x, constant(m, ElemKind::Float, {channels, 1, 1, 160}),
+            NodeValue(), ones, pads, ones, int64_t(1))
+        ->getResult();
+  };
+  Tensor expected = llvm::cantFail(run(*createInterpreter(), build));
+  auto backend = llvm::cantFail(CPUBackend::create({}));
+  Tensor actual = llvm::cantFail(run(*backend, build));
+  for (int64_t pixel = 0; pixel < pixels; ++pixel) {
+    double largest = 0;
+    for (int64_t c = 0; c < channels; ++c)
+      largest = std::max(
+          largest, std::abs(expected.getAsDouble(pixel * channels + c)));
+    for (int64_t i = pixel * channels; i < (pixel + 1) * channels; ++i) {
+      if (pixel == 100)
+        EXPECT_FALSE(std::isfinite(actual.getAsDouble(i))) << i;
+      else
+        ASSERT_LE(std::abs(actual.getAsDouble(i) - expected.getAsDouble(i)),
+                  3e-6 * largest)
+            << "pixel " << pixel;
+    }
+  }
+}
+
 /// Threads cut the work, not the sums: the results are the same bits.
 TEST(CPUDifferential, Threads) {
   unsigned number = 0;
