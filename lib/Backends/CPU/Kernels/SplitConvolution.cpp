@@ -433,12 +433,16 @@ void SplitConvolutionEmitter::emitTask(Value *task) {
       b.minIndex(b.index(tilesPerTask * splitPixels),
                  b.CreateNSWSub(b.index(pixelsPerImage), range.firstPixel)),
       b.index(0), b.index(image.groups)};
-  emitSplitScales(b, shape, *this, stage, input, staged);
+  if (numChunks > 1)
+    emitSplitScales(b, shape, *this, stage, input, staged);
   b.forLoop(numChunks, [&](Value *chunk) {
     staged.firstGroup = b.addScaled(b.index(0), chunk, groupsPerChunk);
     staged.endGroup =
         b.CreateNSWAdd(staged.firstGroup, b.index(groupsPerChunk));
-    emitSplitDigits(b, shape, *this, stage, input, staged);
+    if (numChunks > 1)
+      emitSplitDigits(b, shape, *this, stage, input, staged);
+    else
+      emitSplitStage(b, shape, *this, stage, input, staged);
     auto emitAt = [&](const Block &block, const Tile &tile) {
       emitTile(range, block, tile, chunk);
     };

@@ -13,9 +13,12 @@ public:
                const SplitPlan &plan, const SplitStage &stage,
                const StridedOperand &input, const SplitRange &range)
       : b(b), shape(shape), plan(plan), image(plan.image), stage(stage),
-        input(input), range(range) {}
+        input(input), range(range), joinMagnitudes([&b](Value *x, Value *y) {
+          return b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, x, y);
+        }) {}
   void emitScales();
   void emitDigits();
+  void emitScalesAndDigits();
 
 private:
   /// Pixels of the stage that come from one row of the input: \p count from
@@ -39,6 +42,7 @@ private:
   std::array<Value *, 4> loadGroup(Value *source, int64_t channels);
   Value *findLargest(Value *source);
   void storeScale(Value *index, Value *largest);
+  void findScales(const Run &run);
   Value *getAddress(int64_t phase, Value *group, Value *pixel);
   void store(Value *address, int64_t digit, Value *bytes);
   void clear(int64_t phase, Value *pixel, int64_t count);
@@ -51,6 +55,8 @@ private:
   const SplitStage &stage;
   const StridedOperand &input;
   const SplitRange &range;
+  /// The larger of magnitudes, given by their bits.
+  std::function<Value *(Value *, Value *)> joinMagnitudes;
 };
 
 } // namespace
@@ -160,33 +166,31 @@ std::array<Value *, 4> StageEmitter::loadGroup(Value *source,
 /// number above all.
 Value *StageEmitter::findLargest(Value *source) {
   auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
-  auto join = [&](Value *x, Value *y) {
-    return b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, x, y);
-  };
   auto reduce = [&](Value *from, int64_t channels) {
     Values bits;
     for (Value *value : loadGroup(from, channels))
       bits.push_back(b.CreateAnd(b.CreateBitCast(value, intTy),
                                  llvm::ConstantInt::get(intTy, 0x7fffffff)));
-    return join(join(bits[0], bits[1]), join(bits[2], bits[3]));
+    return joinMagnitudes(joinMagnitudes(bits[0], bits[1]),
+                          joinMagnitudes(bits[2], bits[3]));
   };
   int64_t whole = shape.channels / matrixDepth;
   int64_t left = shape.channels % matrixDepth;
   Value *largest = llvm::Constant::getNullValue(intTy);
   if (whole)
-    largest =
-        b.forLoop(b.index(0), b.index(whole), 1, {largest},
-                  [&](Value *group, llvm::ArrayRef<Value *> carried) {
-                    Value *from = b.getElement(
-                        source, ElemKind::Float,
-                        b.addScaled(b.index(0), group, matrixDepth));
-                    return Values{join(carried[0], reduce(from, matrixDepth))};
-                  })[0];
+    largest = b.forLoop(
+        b.index(0), b.index(whole), 1, {largest},
+        [&](Value *group, llvm::ArrayRef<Value *> carried) {
+          Value *from =
+              b.getElement(source, ElemKind::Float,
+                           b.addScaled(b.index(0), group, matrixDepth));
+          return Values{joinMagnitudes(carried[0], reduce(from, matrixDepth))};
+        })[0];
   if (left)
-    largest =
-        join(largest,
-             reduce(b.getElement(source, ElemKind::Float, whole * matrixDepth),
-                    left));
+    largest = joinMagnitudes(
+        largest,
+        reduce(b.getElement(source, ElemKind::Float, whole * matrixDepth),
+               left));
   return largest;
 }
 
@@ -205,41 +209,39 @@ void StageEmitter::storeScale(Value *index, Value *largest) {
           b.getElement(stage.scales, ElemKind::Float, index));
 }
 
+/// Of each pixel.
+void StageEmitter::findScales(const Run &run) {
+  b.forLoop(b.index(0), run.count, 1, [&](Value *i) {
+    Value *source = b.CreateGEP(b.getFloatTy(), run.source,
+                                b.addScaled(b.index(0), i, run.stride));
+    storeScale(b.CreateNSWAdd(run.pixel, i),
+               b.reduceLanes(findLargest(source), joinMagnitudes));
+  });
+}
+
 void StageEmitter::emitScales() {
-  auto join = [&](Value *x, Value *y) {
-    return b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, x, y);
-  };
-  auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
-  auto forPixels = [&](const Run &run, auto body) {
-    b.forLoop(b.index(0), run.count, 1, [&](Value *i) {
-      body(i, findLargest(b.CreateGEP(b.getFloatTy(), run.source,
-                                      b.addScaled(b.index(0), i, run.stride))));
-    });
-  };
   auto ignore = [](int64_t, Value *, int64_t) {};
   if (plan.isFlat)
-    return forRuns(
-        [&](const Run &run) {
-          forPixels(run, [&](Value *i, Value *largest) {
-            storeScale(b.CreateNSWAdd(run.pixel, i),
-                       b.reduceLanes(largest, join));
-          });
-        },
-        ignore);
+    return forRuns([&](const Run &run) { findScales(run); }, ignore);
+  auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
   Value *cell = stage.factors;
+  auto loadLargest = [&] {
+    return b.CreateAlignedLoad(intTy, cell, llvm::Align(64));
+  };
   b.CreateAlignedStore(llvm::Constant::getNullValue(intTy), cell,
                        llvm::Align(64));
   forRuns(
       [&](const Run &run) {
-        forPixels(run, [&](Value *, Value *largest) {
-          Value *before = b.CreateAlignedLoad(intTy, cell, llvm::Align(64));
-          b.CreateAlignedStore(join(before, largest), cell, llvm::Align(64));
+        b.forLoop(b.index(0), run.count, 1, [&](Value *i) {
+          Value *largest =
+              findLargest(b.CreateGEP(b.getFloatTy(), run.source,
+                                      b.addScaled(b.index(0), i, run.stride)));
+          b.CreateAlignedStore(joinMagnitudes(loadLargest(), largest), cell,
+                               llvm::Align(64));
         });
       },
       ignore);
-  storeScale(
-      b.index(0),
-      b.reduceLanes(b.CreateAlignedLoad(intTy, cell, llvm::Align(64)), join));
+  storeScale(b.index(0), b.reduceLanes(loadLargest(), joinMagnitudes));
 }
 
 //===- Digits ------------------------------------------------------------===//
@@ -313,6 +315,39 @@ void StageEmitter::emitDigits() {
           [&](int64_t phase, Value *pixel, int64_t count) {
             clear(phase, pixel, count);
           });
+}
+
+/// Some pixels at a time, which are in the first cache when they are read
+/// again.
+void StageEmitter::emitScalesAndDigits() {
+  constexpr int64_t batch = 16;
+  forRuns(
+      [&](const Run &run) {
+        b.forLoop(b.index(0), run.count, batch, [&](Value *first) {
+          Run part = run;
+          part.pixel = b.CreateNSWAdd(run.pixel, first);
+          part.count =
+              b.minIndex(b.index(batch), b.CreateNSWSub(run.count, first));
+          part.source = b.CreateGEP(b.getFloatTy(), run.source,
+                                    b.addScaled(b.index(0), first, run.stride));
+          findScales(part);
+          split(part);
+        });
+      },
+      [&](int64_t phase, Value *pixel, int64_t count) {
+        clear(phase, pixel, count);
+      });
+}
+
+void glowish::emitSplitStage(KernelBuilder &b, const ConvolutionShape &shape,
+                             const SplitPlan &plan, const SplitStage &stage,
+                             const StridedOperand &input,
+                             const SplitRange &range) {
+  StageEmitter emitter(b, shape, plan, stage, input, range);
+  if (plan.isFlat)
+    return emitter.emitScalesAndDigits();
+  emitter.emitScales();
+  emitter.emitDigits();
 }
 
 void glowish::emitSplitScales(KernelBuilder &b, const ConvolutionShape &shape,

@@ -26,13 +26,18 @@ struct SplitStage {
   llvm::Value *factors, *scales;
 };
 
-/// Finds the scales of all channels of \p range of \p input, a convolution's
-/// input of \p shape.
+/// Finds the scales of \p range of \p input, a convolution's input of \p shape,
+/// which has all groups of channels, and writes the digits with their padding.
+void emitSplitStage(KernelBuilder &b, const ConvolutionShape &shape,
+                    const SplitPlan &plan, const SplitStage &stage,
+                    const StridedOperand &input, const SplitRange &range);
+
+/// The same in two steps, where the groups come in chunks: the scales of all
+/// channels, and then the digits of the groups of \p range.
 void emitSplitScales(KernelBuilder &b, const ConvolutionShape &shape,
                      const SplitPlan &plan, const SplitStage &stage,
                      const StridedOperand &input, const SplitRange &range);
 
-/// Writes the digits of the groups of \p range, with their padding.
 void emitSplitDigits(KernelBuilder &b, const ConvolutionShape &shape,
                      const SplitPlan &plan, const SplitStage &stage,
                      const StridedOperand &input, const SplitRange &range);
