@@ -6,8 +6,13 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 using namespace glowish;
+
+static constexpr size_t hugePageBytes = 2 << 20;
 
 void Tensor::FreeDeleter::operator()(void *memory) const { std::free(memory); }
 
@@ -16,12 +21,18 @@ Tensor::Tensor(const Type &type) : type(type) {
   // calloc gives pages that are zero without being touched, which matters for
   // large tensors that are filled at once; aligned_alloc does not.
   if (size >= (1u << 20)) {
-    void *memory = std::calloc(size + alignment, 1);
+    size_t boundary = size >= 2 * hugePageBytes ? hugePageBytes : alignment;
+    void *memory = std::calloc(size + boundary, 1);
     if (!memory)
       llvm::report_bad_alloc_error("out of memory for a tensor");
     owned.reset(memory);
     bytes = reinterpret_cast<void *>(
-        llvm::alignTo(reinterpret_cast<uintptr_t>(memory), alignment));
+        llvm::alignTo(reinterpret_cast<uintptr_t>(memory), boundary));
+#ifdef __linux__
+    // Fewer pages to ask the system for, and faster to read.
+    if (boundary == hugePageBytes)
+      madvise(bytes, size / hugePageBytes * hugePageBytes, MADV_HUGEPAGE);
+#endif
     return;
   }
   void *memory = std::aligned_alloc(alignment, size ? size : alignment);

@@ -141,6 +141,8 @@ llvm::Error Compilation::run() {
   GLOWISH_CHECK(verify(*ir));
   if (stopsAfter(Phase::IRGen))
     return llvm::Error::success();
+  // Its constants would be in memory twice when weights are packed.
+  module.reset();
 
   beginPhase(Phase::OptimizeIR);
   GLOWISH_CHECK(optimizeIR());

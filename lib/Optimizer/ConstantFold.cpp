@@ -52,7 +52,15 @@ llvm::Expected<bool> glowish::foldConstants(Function &function,
       node.getResult(i).replaceAllUsesWith(
           function.getModule().createConstant(node.getName(),
                                               std::move((*results)[i])));
+    llvm::SmallVector<Constant *, 4> operands;
+    for (NodeValue value : node.getOperands())
+      if (value && !llvm::is_contained(operands, value.node))
+        operands.push_back(llvm::cast<Constant>(value.node));
     function.erase(&node);
+    // They may be large: not both until the end of the pass.
+    for (Constant *constant : operands)
+      if (!constant->hasUses())
+        function.getModule().eraseConstant(constant);
     changed = true;
   }
   return changed;

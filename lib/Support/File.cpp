@@ -133,6 +133,8 @@ OutputFiles::add(llvm::StringRef path) {
     return makeWriteError(path, code);
   file->stream = std::make_unique<llvm::raw_fd_ostream>(descriptor,
                                                         /*shouldClose=*/true);
+  // Weights are many megabytes: a call of the system for each page would show.
+  file->stream->SetBufferSize(1 << 20);
   files.push_back(std::move(file));
   return *files.back()->stream;
 }

@@ -54,6 +54,7 @@ public:
 
   /// Whether run() came to the end: a plan exists.
   bool isComplete() const { return complete; }
+  /// The module goes when the IR has been made from it.
   Module &getModule() { return *module; }
   /// The function that is compiled: the module's first.
   Function &getFunction() { return *module->getFunctions().front(); }

@@ -6,6 +6,8 @@
 #include "glowish/Support/Checksum.h"
 #include "glowish/Support/File.h"
 #include "llvm/Support/Path.h"
+#include <array>
+#include <cstring>
 
 using namespace glowish;
 
@@ -19,17 +21,27 @@ static constexpr llvm::StringLiteral threadsHeader =
 /// The bytes as the inside of a C array initialiser, 20 a line.
 static void printWeightsText(llvm::raw_ostream &os,
                              llvm::ArrayRef<uint8_t> bytes) {
-  static constexpr char digits[] = "0123456789ABCDEF";
-  std::string line;
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    line += " 0X";
-    line += digits[bytes[i] >> 4];
-    line += digits[bytes[i] & 15];
-    line += ',';
-    if (i % 20 == 19 || i + 1 == bytes.size()) {
-      os << line << '\n';
-      line.clear();
+  struct Number {
+    std::array<char, 4> text;
+    size_t length;
+  };
+  std::array<Number, 256> numbers;
+  for (unsigned i = 0; i < numbers.size(); ++i) {
+    std::string text = std::to_string(i) + ',';
+    numbers[i].length = text.size();
+    llvm::copy(text, numbers[i].text.begin());
+  }
+  constexpr size_t perLine = 20;
+  for (; !bytes.empty();
+       bytes = bytes.drop_front(std::min(perLine, bytes.size()))) {
+    std::array<char, 4 * perLine + 4> line;
+    char *end = line.data();
+    for (uint8_t byte : bytes.take_front(perLine)) {
+      std::memcpy(end, numbers[byte].text.data(), 4);
+      end += numbers[byte].length;
     }
+    *end++ = '\n';
+    os.write(line.data(), size_t(end - line.data()));
   }
 }
 
@@ -95,18 +107,15 @@ llvm::Error glowish::writeBundle(CPUBackend &backend,
   GLOWISH_CHECK(files.add(".o", [&](llvm::raw_ostream &os) {
     writeBytes(os, object.data(), object.size());
   }));
-  GLOWISH_CHECK(files.add(".h", [&](llvm::raw_ostream &os) {
-    printBundleHeader(os, facts);
-  }));
+  GLOWISH_CHECK(files.add(
+      ".h", [&](llvm::raw_ostream &os) { printBundleHeader(os, facts); }));
   if (backend.getTarget().numThreads > 1) {
-    GLOWISH_CHECK(
-        files.addFile("glowish_threads.c", [](llvm::raw_ostream &os) {
-          os << threadsSource;
-        }));
-    GLOWISH_CHECK(
-        files.addFile("glowish_threads.h", [](llvm::raw_ostream &os) {
-          os << threadsHeader;
-        }));
+    GLOWISH_CHECK(files.addFile("glowish_threads.c", [](llvm::raw_ostream &os) {
+      os << threadsSource;
+    }));
+    GLOWISH_CHECK(files.addFile("glowish_threads.h", [](llvm::raw_ostream &os) {
+      os << threadsHeader;
+    }));
   }
   if (options.weights == BundleWeights::File) {
     GLOWISH_CHECK(files.add(".weights.bin", [&](llvm::raw_ostream &os) {

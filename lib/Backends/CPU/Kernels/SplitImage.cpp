@@ -26,6 +26,10 @@ static std::array<int8_t, numDigits> getDigits(int64_t integer) {
           int8_t(integer)};
 }
 
+static int64_t roundToInteger(double value) {
+  return int64_t(value + (value < 0 ? -0.5 : 0.5));
+}
+
 SplitWeights glowish::splitWeights(const ConvolutionShape &shape,
                                    const float *weights, DimsRef strides) {
   int64_t blocks = (shape.outChannels + splitChannels - 1) / splitChannels;
@@ -36,31 +40,35 @@ SplitWeights glowish::splitWeights(const ConvolutionShape &shape,
   auto *digits = reinterpret_cast<int8_t *>(result.digits.getBytes());
   auto *scales = reinterpret_cast<float *>(result.scales.getBytes());
   int64_t taps = shape.kernelH * shape.kernelW;
-  auto forChannel = [&](int64_t n, auto body) {
-    for (int64_t tap = 0; tap < taps; ++tap)
-      for (int64_t c = 0; c < shape.channels; ++c)
-        body(tap, c,
-             double(weights[tap / shape.kernelW * strides[0] +
-                            tap % shape.kernelW * strides[1] + c * strides[2] +
-                            n * strides[3]]));
-  };
-  for (int64_t n = 0; n < shape.outChannels; ++n) {
-    double largest = 0;
-    forChannel(n, [&](int64_t, int64_t, double weight) {
-      largest = std::max(largest, std::abs(weight));
+  for (int64_t block = 0; block < blocks; ++block) {
+    int64_t first = block * splitChannels;
+    int64_t count = std::min(splitChannels, shape.outChannels - first);
+    auto forWeights = [&](auto body) {
+      for (int64_t tap = 0; tap < taps; ++tap)
+        for (int64_t c = 0; c < shape.channels; ++c) {
+          const float *element = weights + tap / shape.kernelW * strides[0] +
+                                 tap % shape.kernelW * strides[1] +
+                                 c * strides[2] + first * strides[3];
+          for (int64_t n = 0; n < count; ++n)
+            body(tap, c, n, double(element[n * strides[3]]));
+        }
+    };
+    std::array<double, splitChannels> largest = {}, factors = {};
+    forWeights([&](int64_t, int64_t, int64_t n, double weight) {
+      largest[n] = std::max(largest[n], std::abs(weight));
     });
-    // The products of the lowest digits that are added count as 2^16.
-    scales[n] = float(largest / maxSplitInteger * 65536);
-    if (largest == 0)
-      continue;
-    forChannel(n, [&](int64_t tap, int64_t c, double weight) {
-      auto split =
-          getDigits(std::llrint(weight * double(maxSplitInteger) / largest));
-      int64_t step = n / splitChannels * steps + c / matrixDepth * taps + tap;
+    for (int64_t n = 0; n < count; ++n) {
+      // The products of the lowest digits that are added count as 2^16.
+      scales[first + n] = float(largest[n] / maxSplitInteger * 65536);
+      factors[n] = largest[n] == 0 ? 0 : maxSplitInteger / largest[n];
+    }
+    forWeights([&](int64_t tap, int64_t c, int64_t n, double weight) {
+      auto split = getDigits(roundToInteger(weight * factors[n]));
+      int64_t step = block * steps + c / matrixDepth * taps + tap;
       int64_t row = c % matrixRows, byte = c % matrixDepth / matrixRows;
       for (int64_t digit = 0; digit < numDigits; ++digit)
         digits[(step * numDigits + digit) * splitStepBytes + row * matrixDepth +
-               n % splitChannels * 4 + byte] = split[size_t(digit)];
+               n * 4 + byte] = split[size_t(digit)];
     });
   }
   return result;
