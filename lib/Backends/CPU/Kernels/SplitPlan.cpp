@@ -125,10 +125,10 @@ SplitPlan::SplitPlan(const ConvolutionShape &shape, bool isInputFlat,
   numTaps = shape.kernelH * shape.kernelW;
   if (!isFlat) {
     // A scale is shared by what is staged at a time, which must not depend on
-    // the number of threads.
-    TargetDescription oneThread = target;
-    oneThread.numThreads = 1;
-    choose(shape, oneThread);
+    // the number of threads: it is chosen as for four.
+    TargetDescription fourThreads = target;
+    fourThreads.numThreads = 4;
+    choose(shape, fourThreads);
   }
   if (cycles != std::numeric_limits<double>::infinity())
     choose(shape, target);
@@ -148,8 +148,11 @@ bool glowish::isSplitFaster(const ConvolutionShape &shape, DimsRef inputStrides,
   // Results don't depend on the number of threads.
   TargetDescription oneThread = target;
   oneThread.numThreads = 1;
-  double vectors =
-      double(getNumOperations(shape)) / (target.vectorBits / 32 * 4 * 0.8);
+  // Lanes that no output channel fills compute, too.
+  int64_t lanes = target.getLanes(4);
+  double channels = double(divideUp(shape.outChannels, lanes) * lanes);
+  double vectors = double(getNumOperations(shape)) * channels /
+                   double(shape.outChannels) / (double(lanes) * 4 * 0.8);
   return SplitPlan(shape, ::isInputFlat(shape, inputStrides), oneThread)
              .cycles < vectors;
 }
