@@ -184,6 +184,46 @@ TEST(CPUDifferential, LargeConvolution) {
   }
 }
 
+/// Shapes that nobody chose, on several numbers of threads.
+TEST(CPUDifferential, RandomConvolution) {
+  Random random(12);
+  auto pick = [&](int64_t low, int64_t high) {
+    return low + int64_t(random.below(uint64_t(high - low + 1)));
+  };
+  for (unsigned number = 0; number < 24; ++number) {
+    ConvolutionCase c;
+    c.kernel = number % 3 == 0 ? 1 : pick(2, 5);
+    c.stride = pick(1, 3);
+    c.dilation = pick(1, 2);
+    c.batch = pick(1, 3);
+    c.channels = pick(20, 200);
+    c.outChannels = pick(3, 150);
+    c.group = 1;
+    int64_t reach = (c.kernel - 1) * c.dilation + 1;
+    c.height = reach + pick(0, 30);
+    c.width = reach + pick(0, 30);
+    for (unsigned i = 0; i < 4; ++i)
+      c.pads.push_back(pick(0, reach - 1));
+    auto build = [&](Function &f, Module &m) {
+      return buildConvolution(c, ElemKind::Float, true, f, m);
+    };
+    Tensor expected = llvm::cantFail(run(*createInterpreter(), build));
+    double largest = 0;
+    for (int64_t i = 0; i < expected.getNumElements(); ++i)
+      largest = std::max(largest, std::abs(expected.getAsDouble(i)));
+    for (unsigned threads : {1u, 2u, 5u}) {
+      TargetOptions options;
+      options.numThreads = threads;
+      auto backend = llvm::cantFail(CPUBackend::create(options));
+      Tensor actual = llvm::cantFail(run(*backend, build));
+      for (int64_t i = 0; i < expected.getNumElements(); ++i)
+        ASSERT_LE(std::abs(actual.getAsDouble(i) - expected.getAsDouble(i)),
+                  3e-6 * largest)
+            << "case " << number << ", " << threads << " threads, at " << i;
+    }
+  }
+}
+
 /// Each pixel of a 1x1 convolution is as exact as its own magnitude allows,
 /// whatever the others are, and only an infinite one has no finite result.
 TEST(CPUDifferential, MagnitudesOfPixels) {
@@ -211,8 +251,8 @@ TEST(CPUDifferential, MagnitudesOfPixels) {
   for (int64_t pixel = 0; pixel < pixels; ++pixel) {
     double largest = 0;
     for (int64_t c = 0; c < channels; ++c)
-      largest = std::max(
-          largest, std::abs(expected.getAsDouble(pixel * channels + c)));
+      largest = std::max(largest,
+                         std::abs(expected.getAsDouble(pixel * channels + c)));
     for (int64_t i = pixel * channels; i < (pixel + 1) * channels; ++i) {
       if (pixel == 100)
         EXPECT_FALSE(std::isfinite(actual.getAsDouble(i))) << i;
