@@ -69,6 +69,13 @@ double SplitPlan::estimate(const ConvolutionShape &shape,
                       double(shape.channels);
   sum += staged * (imageBytes < cacheBytes / 2 ? 0.4 : 0.8);
 
+  // Where threads share pixels, they read what others wrote, and write what
+  // others will read, at a cycle an element.
+  double threads = double(target.numThreads);
+  double foreign = std::max(0.0, 1 - ranges / threads);
+  double resultSize = double(images * pixelsPerImage * shape.outChannels);
+  sum += foreign * (staged + resultSize);
+
   // Weights that don't stay in the cache come from beyond it for each range.
   double weightBytes = double(blocks) * steps * numDigits * splitStepBytes;
   if (weightBytes > cacheBytes / 2)
@@ -76,7 +83,6 @@ double SplitPlan::estimate(const ConvolutionShape &shape,
   sum += tasks * 2000;
 
   // The last task of each kind may be smaller; threads wait for the larger.
-  double threads = double(target.numThreads);
   double fullTasks = double(images * tiles) / double(tilesPerTask) *
                      double(blocks) / double(blocksPerTask);
   return sum / fullTasks * std::ceil(tasks / threads);
