@@ -9,6 +9,9 @@ using namespace glowish;
 /// What a task may take of the stack, and of the second cache.
 static constexpr int64_t maxScratchBytes = 1280 << 10;
 
+/// What may stay in the first cache.
+static constexpr int64_t firstCacheBytes = 28 << 10;
+
 /// Sums of products of two digits, three of them a step, stay below 2^31.
 static constexpr int64_t maxReduction = (int64_t(1) << 31) / (3 * 128 * 128);
 
@@ -48,9 +51,12 @@ void SplitPlan::setTask(const ConvolutionShape &shape, int64_t ranges,
 }
 
 /// In cycles. A step of a tile takes 6 products of some 28 cycles, bound by
-/// what comes from the second cache; the way of its sums through memory some
-/// 150, as the epilogue happens during the next tile's products. Splitting an
-/// element of the image takes about 0.4 in the cache and 0.8 from beyond.
+/// what comes from the second cache, or 21 where the weights stay in the first
+/// and several taps read the same pixels, or where there are few steps at all.
+/// The way of a tile's sums through memory takes some 150, as the epilogue
+/// happens during the next tile's products, and 100 more for each further
+/// chunk. Splitting an element of the image takes about 0.4 in the cache and
+/// 0.8 from beyond.
 double SplitPlan::estimate(const ConvolutionShape &shape,
                            const TargetDescription &target) const {
   double registers = double(images) *
@@ -58,8 +64,12 @@ double SplitPlan::estimate(const ConvolutionShape &shape,
                      double(blocks);
   double steps = double(getSplitSteps(shape));
   double cacheBytes = double(target.cacheBytes);
+  int64_t chunkBytes = groupsPerChunk * numTaps * numDigits * splitStepBytes;
+  bool isNear =
+      chunkBytes <= firstCacheBytes && (numTaps > 1 || numChunks == 1);
+  double product = isNear ? 21 : 28;
   double sum =
-      registers * (steps * 6 * 28 + 150 + 100.0 * double(numChunks - 1));
+      registers * (steps * 6 * product + 150 + 100.0 * double(numChunks - 1));
 
   double ranges = double(images * getRanges());
   double tasks = ranges * double(getGroups());
