@@ -24,6 +24,25 @@ std::optional<double> glowish::getUniformValue(NodeValue value) {
   return first;
 }
 
+std::pair<NodeValue, double> glowish::splitFactor(NodeValue value) {
+  auto take = [&](NodeValue x, NodeValue constant, bool isDivisor) {
+    std::optional<double> factor = getUniformValue(constant);
+    if (!factor || x.getType() != value.getType() ||
+        !isFloatKind(value.getElemKind()))
+      return std::pair(NodeValue(), 1.0);
+    return std::pair(x, isDivisor ? 1 / *factor : *factor);
+  };
+  std::pair<NodeValue, double> result;
+  if (auto *quotient = value.getNodeAs<DivNode>())
+    result = take(quotient->getX(), quotient->getY(), /*isDivisor=*/true);
+  if (auto *product = value.getNodeAs<MulNode>()) {
+    result = take(product->getX(), product->getY(), /*isDivisor=*/false);
+    if (!result.first)
+      result = take(product->getY(), product->getX(), /*isDivisor=*/false);
+  }
+  return result.first ? result : std::pair(value, 1.0);
+}
+
 Tensor glowish::permute(const Tensor &tensor,
                         llvm::ArrayRef<int64_t> permutation) {
   const Type &type = tensor.getType();
@@ -52,8 +71,8 @@ Tensor glowish::permute(const Tensor &tensor,
   return result;
 }
 
-std::optional<std::vector<double>>
-glowish::getChannelValues(NodeValue value, int64_t count) {
+std::optional<std::vector<double>> glowish::getChannelValues(NodeValue value,
+                                                             int64_t count) {
   const Tensor *tensor = getConstantTensor(value);
   if (!tensor || !isFloatKind(tensor->getType().getKind()))
     return std::nullopt;

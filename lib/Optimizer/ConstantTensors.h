@@ -14,6 +14,11 @@ const Tensor *getConstantTensor(NodeValue value);
 /// Splat.
 std::optional<double> getUniformValue(NodeValue value);
 
+/// A value of \p value's type, and a constant factor by which \p value differs
+/// from it: what is multiplied with, or divided by, a constant that has only
+/// one value. \p value itself and 1 where there is none.
+std::pair<NodeValue, double> splitFactor(NodeValue value);
+
 /// Dimension i of the result is dimension permutation[i] of \p tensor. Weights
 /// are permuted here and not by the interpreter, which takes its time.
 Tensor permute(const Tensor &tensor, llvm::ArrayRef<int64_t> permutation);

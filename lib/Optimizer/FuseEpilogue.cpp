@@ -6,7 +6,7 @@ using namespace glowish;
 
 /// The anchors: kinds with an epilogue attribute and fused operands.
 static bool isAnchor(const Node &node) {
-  return llvm::isa<ConvolutionNode, MatMulNode>(node);
+  return llvm::isa<ConvolutionNode, MatMulNode, LayerNormalizationNode>(node);
 }
 
 /// The anchor among the operands of \p root of which the result has no other

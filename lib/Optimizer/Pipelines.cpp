@@ -18,7 +18,8 @@ const Pipeline &glowish::getOptimizePipeline() {
       {{"canonicalize", "sink-transposes", "constant-fold", "fold-pad",
         "fold-arithmetic", "cse"},
        /*toFixedPoint=*/true},
-      {{"dce"}, /*toFixedPoint=*/false},
+      // Of images, once transposes have gone where they would.
+      {{"recognize-normalization", "dce"}, /*toFixedPoint=*/false},
   };
   return pipeline;
 }

@@ -2,6 +2,7 @@
 
 #include "Rewriter.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace glowish;
 
@@ -68,7 +69,9 @@ public:
   }
   /// Deletes \p node and whatever nobody needs after it.
   void eraseIfDead(Node *node) {
-    llvm::SmallVector<Node *, 8> dying = {node};
+    // A set: nodes that die may have an operand in common.
+    llvm::SmallSetVector<Node *, 8> dying;
+    dying.insert(node);
     while (!dying.empty()) {
       Node *next = dying.pop_back_val();
       if (next->getParent() != &function || next->hasUses() ||
@@ -83,7 +86,7 @@ public:
         if (!operand || !seen.insert(operand.node).second)
           continue;
         push(operand.node);
-        dying.push_back(operand.node);
+        dying.insert(operand.node);
       }
     }
   }

@@ -5,84 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CPULevels.h"
-#include "glowish/Backends/Interpreter/Interpreter.h"
-#include "glowish/Driver/Session.h"
+#include "Differential.h"
 #include "glowish/IR/Instrs.h"
-#include "glowish/Support/Random.h"
-#include "gtest/gtest.h"
 
 using namespace glowish;
 
 namespace {
-
-/// Builds the same graph for each back end: inputs come from a seed.
-using BuildFn = std::function<NodeValue(Function &, Module &)>;
-
-Tensor makeRandom(const Type &type, uint64_t seed) {
-  Random random(seed);
-  Tensor tensor(type);
-  for (int64_t i = 0; i < type.getNumElements(); ++i)
-    tensor.setFromDouble(i, isFloatKind(type.getKind())
-                                ? double(random.uniform(-1, 1))
-                                : double(random.below(7)) - 3);
-  return tensor;
-}
-
-NodeValue input(Module &module, ElemKind kind, DimsRef shape) {
-  return NodeValue(
-      module.createPlaceholder("x", Type(kind, shape), true, false));
-}
-
-NodeValue constant(Module &module, ElemKind kind, DimsRef shape) {
-  return NodeValue(
-      module.createConstant("c", makeRandom(Type(kind, shape), 99)));
-}
-
-llvm::Expected<Tensor> run(Backend &backend, const BuildFn &build) {
-  auto module = std::make_unique<Module>("test");
-  Function *function = module->createFunction("main");
-  NodeValue result = build(*function, *module);
-  Placeholder *output =
-      module->createPlaceholder("y", result.getType(), false, true);
-  function->create<SaveNode>("save", result, NodeValue(output));
-  CompilationOptions options;
-  options.verifyEach = true;
-  Compilation compilation(backend, options);
-  compilation.setModule(std::move(module));
-  GLOWISH_CHECK(compilation.run());
-  GLOWISH_TRY(auto session, Session::create(compilation));
-  uint64_t seed = 7;
-  for (const Buffer *placeholder : session->getPlaceholders())
-    if (placeholder->isInput())
-      GLOWISH_CHECK(session->setInput(
-          placeholder, makeRandom(placeholder->getType(), seed++)));
-  GLOWISH_CHECK(session->run());
-  GLOWISH_TRY(const Buffer *y, session->findPlaceholder("y"));
-  return session->getTensor(y).clone();
-}
-
-void compare(const std::string &name, const BuildFn &build,
-             double bound = 1e-5) {
-  auto expected = run(*createInterpreter(), build);
-  ASSERT_TRUE(bool(expected))
-      << name << ": " << llvm::toString(expected.takeError());
-  double largest = 1e-3;
-  for (int64_t i = 0; i < expected->getNumElements(); ++i)
-    largest = std::max(largest, std::abs(expected->getAsDouble(i)));
-  for (const TargetOptions &options : getLevels()) {
-    auto backend = CPUBackend::create(options);
-    ASSERT_TRUE(bool(backend)) << llvm::toString(backend.takeError());
-    auto actual = run(**backend, build);
-    ASSERT_TRUE(bool(actual))
-        << name << ": " << llvm::toString(actual.takeError());
-    ASSERT_EQ(actual->getType(), expected->getType()) << name;
-    for (int64_t i = 0; i < expected->getNumElements(); ++i)
-      ASSERT_LE(std::abs(actual->getAsDouble(i) - expected->getAsDouble(i)),
-                bound * largest)
-          << name << " on '" << options.cpu << "' at " << i;
-  }
-}
 
 struct ConvolutionCase {
   int64_t batch, height, width, channels, outChannels, kernel, stride, group;

@@ -41,6 +41,8 @@ let Strided = ["result"] in {
   def ResizeInstr : InstrFor<Resize>;
 }
 def LocalResponseNormalizationInstr : InstrFor<LocalResponseNormalization>;
+let Strided = ["result", "input", "fused"], InPlace = ["input"] in
+def LayerNormalizationInstr : InstrFor<LayerNormalization>;
 let InPlace = ["input"] in
 def SoftmaxInstr : InstrFor<Softmax>;
 def ReduceInstr : InstrFor<Reduce>;

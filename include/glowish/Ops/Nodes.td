@@ -140,6 +140,22 @@ def LocalResponseNormalization : Node<"Normalization over near channels"> {
                     Attr<Float, "bias", "">];
   let Source = "ONNX LRN-13";
 }
+def LayerNormalization : Node<"Normalization over the trailing dimensions"> {
+  let Description = [{
+    (input - mean) / sqrt(variance + epsilon) * scale + bias, or, where the mean
+    is not subtracted, input / sqrt(mean of squares + epsilon) * scale + bias.
+    Means and variance are those of the dimensions from `axis` on, which scale
+    and bias have. The lowered graph has `axis` at the last dimension only.
+    float16, bfloat16, float and double.
+  }];
+  let Operands = [Operand<"input">, OptionalOperand<"scale">,
+                  OptionalOperand<"bias">] # FusedOperands;
+  let Attributes = [Attr<Int, "axis", "the first dimension normalized over">,
+                    Attr<Float, "epsilon", "added to the variance">,
+                    Attr<Bool, "subtractMean", "false: RMS normalization">,
+                    EpilogueAttr];
+  let Source = "ONNX LayerNormalization-17, RMSNormalization-23";
+}
 def Softmax : Node<"e^x / sum(e^x) along one dimension"> {
   let Description = "The lowered graph has it along the last dimension only.";
   let Operands = [Operand<"input">];

@@ -171,6 +171,9 @@ bool CPUBackend::isSupported(const Node &node) const {
   case NodeKind::Softmax:
     return llvm::cast<SoftmaxNode>(node).getAxis() + 1 ==
            int64_t(node.getType().getRank());
+  case NodeKind::LayerNormalization:
+    return llvm::cast<LayerNormalizationNode>(node).getAxis() + 1 ==
+           int64_t(node.getType().getRank());
   case NodeKind::Convolution:
   case NodeKind::MatMul:
   case NodeKind::MaxPool:

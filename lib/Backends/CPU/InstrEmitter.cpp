@@ -89,6 +89,12 @@ public:
   void visitSoftmax(SoftmaxInstr &instr) {
     emitSoftmax(b, instr, pointers[0], pointers[1]);
   }
+  void visitLayerNormalization(LayerNormalizationInstr &instr) {
+    if (!isZeroSized(instr))
+      emitLayerNormalization(b, instr, getStrided(instr, 0),
+                             getStrided(instr, 1), pointers[2], pointers[3],
+                             {&instr.getEpilogue(), getFused(instr, 4)});
+  }
   void visitLocalResponseNormalization(LocalResponseNormalizationInstr &instr) {
     emitLRN(b, instr, pointers[0], pointers[1]);
   }

@@ -23,6 +23,7 @@ public:
   void visitAvgPool(AvgPoolInstr &instr);
   void visitResize(ResizeInstr &instr);
   void visitLocalResponseNormalization(LocalResponseNormalizationInstr &instr);
+  void visitLayerNormalization(LayerNormalizationInstr &instr);
   void visitSoftmax(SoftmaxInstr &instr);
   void visitReduce(ReduceInstr &instr);
   void visitArgMax(ArgMaxInstr &instr);

@@ -65,8 +65,7 @@ void interpreter::scatterOperand(const Memory &memory, const Buffer *buffer,
 }
 
 void interpreter::storeThroughEpilogue(const Memory &memory,
-                                       const Buffer *destination,
-                                       Tensor result,
+                                       const Buffer *destination, Tensor result,
                                        const ScalarProgram &epilogue,
                                        llvm::ArrayRef<Buffer *> fused) {
   std::vector<Tensor> inputs;
@@ -112,9 +111,13 @@ public:
   llvm::StringRef getName() const override { return "Interpreter"; }
 
   bool isSupported(const Node &node) const override {
-    // Softmax runs along the last dimension, as the IR has it.
+    // These run along the last dimension, as the IR has them.
+    int64_t last =
+        int64_t(node.getNumResults() ? node.getType().getRank() : 0) - 1;
     if (auto *softmax = llvm::dyn_cast<SoftmaxNode>(&node))
-      return softmax->getAxis() + 1 == int64_t(node.getType().getRank());
+      return softmax->getAxis() == last;
+    if (auto *norm = llvm::dyn_cast<LayerNormalizationNode>(&node))
+      return norm->getAxis() == last;
     return isElementWise(node) || findInstrKind(node.getKindName());
   }
 

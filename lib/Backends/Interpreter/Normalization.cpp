@@ -1,4 +1,4 @@
-//===- Normalization.cpp - Softmax and local response normalization -------===//
+//===- Normalization.cpp - Softmax and normalizations ---------------------===//
 
 #include "InstrRunner.h"
 #include <cmath>
@@ -31,6 +31,39 @@ void InstrRunner::visitLocalResponseNormalization(
           T(ComputeType<T>(double(in[i]) / std::pow(base, instr.getBeta())));
     }
   });
+}
+
+void InstrRunner::visitLayerNormalization(LayerNormalizationInstr &instr) {
+  const Type &type = instr.getInput()->getType();
+  int64_t length = type.getShape().back();
+  Tensor input = gatherOperand(memory, instr.getInput()), result(type);
+  dispatchFloatKind(type.getKind(), [&](auto zero) {
+    using T = decltype(zero);
+    llvm::ArrayRef<T> in = input.data<T>(), scale, bias;
+    llvm::MutableArrayRef<T> out = result.data<T>();
+    if (instr.getScale())
+      scale = getDense<T>(memory, instr.getScale());
+    if (instr.getBias())
+      bias = getDense<T>(memory, instr.getBias());
+    for (int64_t row = 0; row < int64_t(in.size()); row += length) {
+      double mean = 0, squares = 0;
+      if (instr.getSubtractMean())
+        for (int64_t i = 0; i < length; ++i)
+          mean += double(in[row + i]) / double(length);
+      for (int64_t i = 0; i < length; ++i)
+        squares += (double(in[row + i]) - mean) * (double(in[row + i]) - mean);
+      double deviation =
+          std::sqrt(squares / double(length) + instr.getEpsilon());
+      for (int64_t i = 0; i < length; ++i) {
+        double y = (double(in[row + i]) - mean) / deviation;
+        y = y * (scale.empty() ? 1 : double(scale[i])) +
+            (bias.empty() ? 0 : double(bias[i]));
+        out[row + i] = T(ComputeType<T>(y));
+      }
+    }
+  });
+  storeThroughEpilogue(memory, instr.getResult(), std::move(result),
+                       instr.getEpilogue(), instr.getFused());
 }
 
 void InstrRunner::visitSoftmax(SoftmaxInstr &instr) {

@@ -29,6 +29,27 @@ glowish::inferLocalResponseNormalization(const OpView &view) {
   return makeResult(op.getInput());
 }
 
+llvm::Expected<TypeList> glowish::inferLayerNormalization(const OpView &view) {
+  LayerNormalizationView op(view);
+  GLOWISH_CHECK(checkFloat(op, op.inputIdx));
+  GLOWISH_CHECK(checkAxis(op, "axis", op.getAxis(), op.inputIdx));
+  const Type &input = op.getInput();
+  bool isInstr = op.getNumOutputs() > 0;
+  if (isInstr && op.getAxis() + 1 != input.getRank())
+    return op.attrError("axis", Twine(op.getAxis()) +
+                                    " is not the last dimension, which alone "
+                                    "the instruction takes");
+  // Written so that a NaN is refused.
+  if (!(op.getEpsilon() >= 0))
+    return op.attrError("epsilon", "expected a number that is not negative");
+  DimsRef normalized = input.getShape().drop_front(op.getAxis());
+  if (op.hasScale())
+    GLOWISH_CHECK(checkIs(op, op.scaleIdx, input.getKind(), normalized));
+  if (op.hasBias())
+    GLOWISH_CHECK(checkIs(op, op.biasIdx, input.getKind(), normalized));
+  return applyEpilogue(op, input, op.fusedIdx, op.getEpilogue());
+}
+
 llvm::Expected<TypeList> glowish::inferSoftmax(const OpView &view) {
   SoftmaxView op(view);
   GLOWISH_CHECK(checkFloat(op, op.inputIdx));

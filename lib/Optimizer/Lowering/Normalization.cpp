@@ -35,6 +35,27 @@ static NodeValue lowerGlobalMaxPool(GlobalMaxPoolNode &root,
                                     llvm::ArrayRef<int64_t>{1, 2}, true);
 }
 
+/// Over several dimensions: they become one.
+static NodeValue lowerLayerNormalization(LayerNormalizationNode &root,
+                                         RewriteContext &context) {
+  DimsRef shape = root.getInput().getShape();
+  int64_t axis = root.getAxis();
+  if (axis + 1 == int64_t(shape.size()) || !root.getEpilogue().empty())
+    return {};
+  int64_t length = 1;
+  for (int64_t extent : shape.drop_front(axis))
+    length *= extent;
+  Dims flat(shape.take_front(axis));
+  flat.push_back(length);
+  auto flatten = [&](NodeValue value) {
+    return value ? context.reshape(value, {length}) : value;
+  };
+  NodeValue result = context.create<LayerNormalizationNode>(
+      context.reshape(root.getInput(), flat), flatten(root.getScale()),
+      flatten(root.getBias()), axis, root.getEpsilon(), root.getSubtractMean());
+  return context.reshape(result, shape);
+}
+
 /// Along another dimension than the last: that dimension goes last.
 static NodeValue lowerSoftmax(SoftmaxNode &root, RewriteContext &context) {
   int64_t rank = root.getType().getRank(), axis = root.getAxis();
@@ -72,6 +93,7 @@ void glowish::addNormalizationLowerings(RewriteSet &set) {
   set.add<lowerBatchNormalization>(NodeKind::BatchNormalization);
   set.add<lowerGlobalAvgPool>(NodeKind::GlobalAvgPool);
   set.add<lowerGlobalMaxPool>(NodeKind::GlobalMaxPool);
+  set.add<lowerLayerNormalization>(NodeKind::LayerNormalization);
   set.add<lowerSoftmax>(NodeKind::Softmax);
   set.add<lowerLogSoftmax>(NodeKind::LogSoftmax);
 }

@@ -104,6 +104,12 @@ void emitArgMax(KernelBuilder &b, const ArgMaxInstr &instr, llvm::Value *result,
                 llvm::Value *input);
 void emitSoftmax(KernelBuilder &b, const SoftmaxInstr &instr,
                  llvm::Value *result, llvm::Value *input);
+/// \p scale and \p bias may be null.
+void emitLayerNormalization(KernelBuilder &b,
+                            const LayerNormalizationInstr &instr,
+                            StridedOperand result, StridedOperand input,
+                            llvm::Value *scale, llvm::Value *bias,
+                            EpilogueCode epilogue);
 void emitLRN(KernelBuilder &b, const LocalResponseNormalizationInstr &instr,
              llvm::Value *result, llvm::Value *input);
 void emitGather(KernelBuilder &b, const GatherInstr &instr, llvm::Value *result,

@@ -202,28 +202,64 @@ static llvm::Error importGroupNormalization(OpContext &op) {
   return op.setOutput(0, scaleChannels(op, value));
 }
 
-/// LayerNormalization, with outputs mean and 1 / deviation, and
-/// RMSNormalization, which has neither mean nor bias.
+namespace {
+/// What an operator LayerNormalization or one of its kin says.
+struct LayerNorm {
+  NodeValue x, scale, bias;
+  int64_t axis;
+  double epsilon;
+  bool subtractMean;
+};
+} // namespace
+
+/// One node, and what it can't take as scale and bias because it broadcasts.
+static llvm::Expected<NodeValue> makeLayerNorm(OpContext &op,
+                                               const LayerNorm &norm) {
+  DimsRef normalized = norm.x.getShape().drop_front(norm.axis);
+  auto fits = [&](NodeValue value) {
+    return !value || (value.getShape() == normalized &&
+                      value.getElemKind() == norm.x.getElemKind());
+  };
+  bool takesScale = fits(norm.scale);
+  bool takesBias = takesScale && fits(norm.bias);
+  GLOWISH_TRY(NodeValue value,
+              op.create<LayerNormalizationNode>(
+                  norm.x, takesScale ? norm.scale : NodeValue(),
+                  takesBias ? norm.bias : NodeValue(), norm.axis, norm.epsilon,
+                  norm.subtractMean));
+  if (!takesScale) {
+    GLOWISH_TRY(value, op.create<MulNode>(value, norm.scale));
+  }
+  if (!takesBias) {
+    GLOWISH_TRY(value, op.create<AddNode>(value, norm.bias));
+  }
+  return value;
+}
+
+/// LayerNormalization has outputs mean and 1 / deviation;
+/// SimplifiedLayerNormalization has neither mean nor bias, and RMSNormalization
+/// no further output.
 template <bool SubtractMean>
 static llvm::Error importLayerNormalization(OpContext &op) {
-  GLOWISH_TRY(NodeValue x, op.getInput(0));
-  GLOWISH_TRY(NodeValue scale, op.getInput(1));
-  NodeValue bias = SubtractMean ? op.getOptionalInput(2) : NodeValue();
-  unsigned rank = x.getShape().size();
-  GLOWISH_TRY(int64_t axis, op.getAxis("axis", -1, rank));
-  GLOWISH_TRY(double epsilon, op.getFloat("epsilon", 1e-5));
+  LayerNorm norm;
+  GLOWISH_TRY(norm.x, op.getInput(0));
+  GLOWISH_TRY(norm.scale, op.getInput(1));
+  norm.bias = SubtractMean ? op.getOptionalInput(2) : NodeValue();
+  unsigned rank = norm.x.getShape().size();
+  GLOWISH_TRY(norm.axis, op.getAxis("axis", -1, rank));
+  GLOWISH_TRY(norm.epsilon, op.getFloat("epsilon", 1e-5));
+  norm.subtractMean = SubtractMean;
   op.ignoreAttrs({"stash_type"});
-  GLOWISH_TRY(Normalized normal,
-              normalize(op, x, dimsFrom(axis, rank), epsilon, SubtractMean));
-  GLOWISH_TRY(NodeValue value, op.create<MulNode>(normal.value, scale));
-  if (bias) {
-    GLOWISH_TRY(value, op.create<AddNode>(value, bias));
-  }
-  GLOWISH_CHECK(op.setOutput(0, value));
-  if (!SubtractMean)
+  GLOWISH_CHECK(op.setOutput(0, makeLayerNorm(op, norm)));
+  if (!op.wantsOutput(1) && !op.wantsOutput(2))
     return llvm::Error::success();
-  GLOWISH_CHECK(op.setOutput(1, normal.mean));
-  return op.setOutput(2, normal.inverseDeviation);
+  GLOWISH_TRY(Normalized statistics,
+              normalize(op, norm.x, dimsFrom(norm.axis, rank), norm.epsilon,
+                        SubtractMean));
+  if (!SubtractMean)
+    return op.setOutput(1, statistics.inverseDeviation);
+  GLOWISH_CHECK(op.setOutput(1, statistics.mean));
+  return op.setOutput(2, statistics.inverseDeviation);
 }
 
 static llvm::Error importMeanVarianceNormalization(OpContext &op) {
@@ -291,6 +327,9 @@ static OnnxOperator layerNormalizationOp("LayerNormalization", 1,
                                          importLayerNormalization<true>);
 static OnnxOperator rmsNormalizationOp("RMSNormalization", 23,
                                        importLayerNormalization<false>);
+static OnnxOperator
+    simplifiedLayerNormalizationOp("SimplifiedLayerNormalization", 1,
+                                   importLayerNormalization<false>);
 static OnnxOperator
     meanVarianceNormalizationOp("MeanVarianceNormalization", 1,
                                 importMeanVarianceNormalization);

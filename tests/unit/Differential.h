@@ -1,0 +1,87 @@
+//===- Differential.h - Compiled code against the interpreter -*- C++ -*-===//
+
+#ifndef GLOWISH_TESTS_UNIT_DIFFERENTIAL_H
+#define GLOWISH_TESTS_UNIT_DIFFERENTIAL_H
+
+#include "CPULevels.h"
+#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Driver/Session.h"
+#include "glowish/Support/Random.h"
+#include "gtest/gtest.h"
+
+namespace glowish {
+
+/// Builds the same graph for each back end: inputs come from a seed.
+using BuildFn = std::function<NodeValue(Function &, Module &)>;
+
+inline Tensor makeRandom(const Type &type, uint64_t seed) {
+  Random random(seed);
+  Tensor tensor(type);
+  for (int64_t i = 0; i < type.getNumElements(); ++i)
+    tensor.setFromDouble(i, isFloatKind(type.getKind())
+                                ? double(random.uniform(-1, 1))
+                                : double(random.below(7)) - 3);
+  return tensor;
+}
+
+inline NodeValue input(Module &module, ElemKind kind, DimsRef shape) {
+  return NodeValue(
+      module.createPlaceholder("x", Type(kind, shape), true, false));
+}
+
+inline NodeValue constant(Module &module, ElemKind kind, DimsRef shape) {
+  return NodeValue(
+      module.createConstant("c", makeRandom(Type(kind, shape), 99)));
+}
+
+/// What \p build's result is for inputs of seeds 7, 8, ... in their order.
+inline llvm::Expected<Tensor> run(Backend &backend, const BuildFn &build) {
+  auto module = std::make_unique<Module>("test");
+  Function *function = module->createFunction("main");
+  NodeValue result = build(*function, *module);
+  Placeholder *output =
+      module->createPlaceholder("y", result.getType(), false, true);
+  function->create<SaveNode>("save", result, NodeValue(output));
+  CompilationOptions options;
+  options.verifyEach = true;
+  Compilation compilation(backend, options);
+  compilation.setModule(std::move(module));
+  GLOWISH_CHECK(compilation.run());
+  GLOWISH_TRY(auto session, Session::create(compilation));
+  uint64_t seed = 7;
+  for (const Buffer *placeholder : session->getPlaceholders())
+    if (placeholder->isInput())
+      GLOWISH_CHECK(session->setInput(
+          placeholder, makeRandom(placeholder->getType(), seed++)));
+  GLOWISH_CHECK(session->run());
+  GLOWISH_TRY(const Buffer *y, session->findPlaceholder("y"));
+  return session->getTensor(y).clone();
+}
+
+/// Compares every level of this machine with the interpreter: errors are at
+/// most \p bound times the largest magnitude.
+inline void compare(const std::string &name, const BuildFn &build,
+                    double bound = 1e-5) {
+  auto expected = run(*createInterpreter(), build);
+  ASSERT_TRUE(bool(expected))
+      << name << ": " << llvm::toString(expected.takeError());
+  double largest = 1e-3;
+  for (int64_t i = 0; i < expected->getNumElements(); ++i)
+    largest = std::max(largest, std::abs(expected->getAsDouble(i)));
+  for (const TargetOptions &options : getLevels()) {
+    auto backend = CPUBackend::create(options);
+    ASSERT_TRUE(bool(backend)) << llvm::toString(backend.takeError());
+    auto actual = run(**backend, build);
+    ASSERT_TRUE(bool(actual))
+        << name << ": " << llvm::toString(actual.takeError());
+    ASSERT_EQ(actual->getType(), expected->getType()) << name;
+    for (int64_t i = 0; i < expected->getNumElements(); ++i)
+      ASSERT_LE(std::abs(actual->getAsDouble(i) - expected->getAsDouble(i)),
+                bound * largest)
+          << name << " on '" << options.cpu << "' at " << i;
+  }
+}
+
+} // namespace glowish
+
+#endif // GLOWISH_TESTS_UNIT_DIFFERENTIAL_H
