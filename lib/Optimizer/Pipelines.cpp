@@ -19,7 +19,9 @@ const Pipeline &glowish::getOptimizePipeline() {
         "fold-arithmetic", "cse"},
        /*toFixedPoint=*/true},
       // Of images, once transposes have gone where they would.
-      {{"recognize-normalization", "dce"}, /*toFixedPoint=*/false},
+      {{"recognize-normalization", "recognize-attention", "constant-fold"},
+       /*toFixedPoint=*/true},
+      {{"dce"}, /*toFixedPoint=*/false},
   };
   return pipeline;
 }

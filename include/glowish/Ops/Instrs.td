@@ -35,6 +35,8 @@ let Strided = ["result", "fused"] in {
   def ConvolutionInstr : InstrFor<Convolution>;
   def MatMulInstr : InstrFor<MatMul>;
 }
+let Strided = ["result", "query", "key", "value", "mask"] in
+def AttentionInstr : InstrFor<Attention>;
 let Strided = ["result"] in {
   def MaxPoolInstr : InstrFor<MaxPool>;
   def AvgPoolInstr : InstrFor<AvgPool>;

@@ -80,6 +80,24 @@ def FullyConnected : Node<"input * weights + bias"> {
   let Operands = [Operand<"input">, Operand<"weights">, Operand<"bias">];
 }
 
+def Attention : Node<"softmax(query * key^T * scale + mask) * value"> {
+  let Description = [{
+    query [..., M, D], key [..., N, D], value [..., N, E], result [..., M, E],
+    all with the same leading dimensions. The softmax is along the keys. mask
+    broadcasts to [..., M, N]. float16, bfloat16, float and double.
+  }];
+  let Operands = [Operand<"query">, Operand<"key">, Operand<"value">,
+                  OptionalOperand<"mask", "added to the scaled scores">];
+  let Attributes = [Attr<Float, "scale", "factor of the scores">,
+                    Attr<Bool, "causal",
+                         "query m sees keys 0 ... m + N - M only">];
+  let Source = "Vaswani et al., Attention Is All You Need, 2017";
+  let MultiplyAdds = [{op.getKey().getShape().drop_back().back() *
+                       (op.getQuery().getShape().back() +
+                        op.getValue().getShape().back()) /
+                       op.getValue().getShape().back()}];
+}
+
 //===- Pooling --------------------------------------------------------------===//
 
 class Pool<string summary> : Node<summary> {

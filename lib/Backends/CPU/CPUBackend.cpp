@@ -4,6 +4,7 @@
 #include "Anchors.h"
 #include "Bundle/glowish_threads.h"
 #include "JIT.h"
+#include "Kernels/Attention.h"
 #include "Levels.h"
 #include "ModuleEmitter.h"
 #include "Reductions.h"
@@ -36,8 +37,8 @@ static void initializeTargets() {
   (void)done;
 }
 
-/// Whether this system lets a process use the matrix registers that the processor
-/// has: some sandboxes and old kernels don't.
+/// Whether this system lets a process use the matrix registers that the
+/// processor has: some sandboxes and old kernels don't.
 static bool mayUseMatrixRegisters() {
 #if defined(__linux__) && defined(__x86_64__)
   constexpr long requestPermission = 0x1023, tileData = 18;
@@ -52,10 +53,10 @@ static std::string getFeatures(const TargetOptions &options) {
   llvm::SubtargetFeatures features;
   if (options.triple.empty() && options.cpu.empty())
     for (const auto &feature : llvm::sys::getHostCPUFeatures())
-      features.AddFeature(feature.first(),
-                          feature.second &&
-                              (!feature.first().starts_with("amx") ||
-                               mayUseMatrixRegisters()));
+      features.AddFeature(
+          feature.first(),
+          feature.second &&
+              (!feature.first().starts_with("amx") || mayUseMatrixRegisters()));
   for (llvm::StringRef attribute : options.attributes)
     features.AddFeature(attribute);
   // The host's features come out of a hash map.
@@ -157,6 +158,15 @@ CPUBackend::create(const TargetOptions &options) {
       new CPUBackend(std::move(lowest), std::move(levels), options.onlyLevel));
 }
 
+static bool takesAttention(const AttentionNode &node,
+                           llvm::ArrayRef<TargetDescription> levels) {
+  DimsRef key = node.getKey().getShape();
+  return llvm::all_of(levels, [&](const TargetDescription &level) {
+    return fitsAttention(key[key.size() - 2], key.back(),
+                         node.getType().getKind(), level);
+  });
+}
+
 /// Kinds of nodes that become instructions with a kernel. Element-wise nodes
 /// and data movement have theirs.
 bool CPUBackend::isSupported(const Node &node) const {
@@ -174,6 +184,8 @@ bool CPUBackend::isSupported(const Node &node) const {
   case NodeKind::LayerNormalization:
     return llvm::cast<LayerNormalizationNode>(node).getAxis() + 1 ==
            int64_t(node.getType().getRank());
+  case NodeKind::Attention:
+    return takesAttention(llvm::cast<AttentionNode>(node), levels);
   case NodeKind::Convolution:
   case NodeKind::MatMul:
   case NodeKind::MaxPool:

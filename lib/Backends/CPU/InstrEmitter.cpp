@@ -2,6 +2,7 @@
 
 #include "InstrEmitter.h"
 #include "Anchors.h"
+#include "Kernels/Attention.h"
 #include "Kernels/SplitImage.h"
 
 using namespace glowish;
@@ -72,6 +73,7 @@ public:
                          std::move(epilogue));
   }
   void visitMatMul(MatMulInstr &instr);
+  void visitAttention(AttentionInstr &instr);
   void visitMaxPool(MaxPoolInstr &instr) {
     if (!isZeroSized(instr))
       emitMaxPool(b, instr, getStrided(instr, 0), getStrided(instr, 1));
@@ -179,6 +181,35 @@ void InstrEmitter::visitMatMul(MatMulInstr &instr) {
   if (products == 1)
     return multiplyAt(b.index(0));
   b.forTasks(products, products * getNumOperations(shape), multiplyAt);
+}
+
+void InstrEmitter::visitAttention(AttentionInstr &instr) {
+  if (isZeroSized(instr))
+    return;
+  DimsRef result = instr.getResult()->getShape();
+  DimsRef key = instr.getKey()->getShape();
+  size_t leading = result.size() - 2;
+  AttentionShape shape{Dims(result.take_front(leading)),
+                       /*queries=*/result[leading],
+                       /*keys=*/key[leading],
+                       /*depth=*/key.back(),
+                       /*columns=*/result.back(),
+                       instr.getScale(),
+                       instr.getCausal()};
+  AttentionOperands operands{getStrided(instr, 0),
+                             getStrided(instr, 1),
+                             getStrided(instr, 2),
+                             getStrided(instr, 3),
+                             {}};
+  if (Buffer *mask = instr.getMask()) {
+    operands.mask = getStrided(instr, 4);
+    Dims repeated(result.size() - mask->getShape().size(), 0);
+    for (auto [extent, stride] :
+         llvm::zip_equal(mask->getShape(), operands.mask.strides))
+      repeated.push_back(extent == 1 ? 0 : stride);
+    operands.mask.strides = repeated;
+  }
+  emitAttention(b, shape, std::move(operands));
 }
 
 int64_t glowish::emitInstruction(const Instruction &instr,

@@ -18,6 +18,7 @@ public:
   void visitGather(GatherInstr &instr);
   void visitElementWiseLoop(ElementWiseLoopInstr &instr);
   void visitConvolution(ConvolutionInstr &instr);
+  void visitAttention(AttentionInstr &instr);
   void visitMatMul(MatMulInstr &instr);
   void visitMaxPool(MaxPoolInstr &instr);
   void visitAvgPool(AvgPoolInstr &instr);

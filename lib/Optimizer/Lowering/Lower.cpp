@@ -7,6 +7,7 @@ using namespace glowish;
 static const RewriteSet &getLowerings() {
   static const RewriteSet set = [] {
     RewriteSet lowerings;
+    addAttentionLowerings(lowerings);
     addConvTransposeLowerings(lowerings);
     addDataMovementLowerings(lowerings);
     addElementWiseLowerings(lowerings);

@@ -9,6 +9,7 @@ namespace glowish {
 
 /// Each family adds the lowerings of its kinds. A lowering is tried only where
 /// the back end does not take the node as it is.
+void addAttentionLowerings(RewriteSet &set);
 void addConvTransposeLowerings(RewriteSet &set);
 void addDataMovementLowerings(RewriteSet &set);
 void addElementWiseLowerings(RewriteSet &set);

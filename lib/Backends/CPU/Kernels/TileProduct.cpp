@@ -9,13 +9,37 @@ Values TileProduct::getZeros(KernelBuilder &b) const {
   return Values(pixels * vectors, b.literal(kind, 0, lanes));
 }
 
+Values TileProduct::accumulateStep(KernelBuilder &b, PixelRange range, Value *k,
+                                   Value *x, Value *weights,
+                                   llvm::ArrayRef<Value *> sums) const {
+  Values current(sums), columns;
+  Value *row =
+      b.getElement(weights, kind, b.addScaled(b.index(0), k, rowStride));
+  for (unsigned v = 0; v < vectors; ++v) {
+    Value *address = b.getElement(row, kind, int64_t(v * lanes) * columnStride);
+    unsigned there = isPadded ? lanes : getLanes(v);
+    columns.push_back(
+        b.widen(b.loadStrided(kind, address, there, columnStride), lanes));
+  }
+  Value *element =
+      b.getElement(x, kind, b.addScaled(b.index(0), k, stepStride));
+  for (unsigned p = range.first; p < range.end; ++p) {
+    Value *factor = b.splat(
+        b.load(kind, b.getElement(element, kind, p * pixelStride), 1), lanes);
+    for (unsigned v = 0; v < vectors; ++v) {
+      Value *&sum = current[p * vectors + v];
+      sum = b.multiplyAdd(factor, columns[v], sum);
+    }
+  }
+  return current;
+}
+
 Values TileProduct::accumulate(KernelBuilder &b, PixelRange range,
                                int64_t length, Value *x, Value *weights,
                                Values sums, Prefetch prefetch) const {
-  unsigned unroll = pixels * vectors > 12 ? 2 : 4;
   return b.forUnrolled(
-      length, unroll, sums, [&](Value *k, llvm::ArrayRef<Value *> carried) {
-        Values current(carried), columns;
+      length, getUnrolling(), sums,
+      [&](Value *k, llvm::ArrayRef<Value *> carried) {
         for (int64_t byte = 0; byte < prefetch.bytesPerStep; byte += 64)
           b.prefetch(b.CreateConstInBoundsGEP1_64(
               b.getInt8Ty(),
@@ -23,23 +47,27 @@ Values TileProduct::accumulate(KernelBuilder &b, PixelRange range,
                   b.getInt8Ty(), prefetch.address,
                   b.addScaled(b.index(0), k, prefetch.bytesPerStep)),
               byte));
-        Value *row =
-            b.getElement(weights, kind, b.addScaled(b.index(0), k, rowStride));
-        for (unsigned v = 0; v < vectors; ++v) {
-          Value *address = b.getElement(row, kind, int64_t(v * lanes));
-          unsigned there = isPadded ? lanes : getLanes(v);
-          columns.push_back(b.widen(b.load(kind, address, there), lanes));
-        }
-        Value *element = b.getElement(x, kind, k);
-        for (unsigned p = range.first; p < range.end; ++p) {
-          Value *factor = b.splat(
-              b.load(kind, b.getElement(element, kind, p * pixelStride), 1),
-              lanes);
-          for (unsigned v = 0; v < vectors; ++v) {
-            Value *&sum = current[p * vectors + v];
-            sum = b.multiplyAdd(factor, columns[v], sum);
-          }
-        }
-        return current;
+        return accumulateStep(b, range, k, x, weights, carried);
       });
+}
+
+Values TileProduct::accumulate(KernelBuilder &b, Value *length, Value *x,
+                               Value *weights, Values sums) const {
+  PixelRange all = {0, pixels};
+  if (auto *known = llvm::dyn_cast<llvm::ConstantInt>(length))
+    return accumulate(b, all, known->getSExtValue(), x, weights,
+                      std::move(sums));
+  int64_t unroll = getUnrolling();
+  Value *rounded = b.CreateSub(length, b.CreateURem(length, b.index(unroll)));
+  auto step = [&](Value *k, llvm::ArrayRef<Value *> carried) {
+    return accumulateStep(b, all, k, x, weights, carried);
+  };
+  sums = b.forLoop(b.index(0), rounded, unroll, sums,
+                   [&](Value *k, llvm::ArrayRef<Value *> carried) {
+                     Values current(carried);
+                     for (int64_t u = 0; u < unroll; ++u)
+                       current = step(b.CreateNSWAdd(k, b.index(u)), current);
+                     return current;
+                   });
+  return b.forLoop(rounded, length, 1, sums, step);
 }

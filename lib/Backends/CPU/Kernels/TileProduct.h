@@ -27,6 +27,9 @@ struct TileProduct {
   /// Whether the last vector of weights is filled up, so that it may be loaded
   /// whole.
   bool isPadded;
+  /// Elements from one step of the reduction to the next, of a pixel; and from
+  /// one column of weights to the next.
+  int64_t stepStride = 1, columnStride = 1;
 
   unsigned getLanes(unsigned vector) const {
     return vector + 1 == vectors ? lastLanes : lanes;
@@ -38,6 +41,16 @@ struct TileProduct {
   Values accumulate(KernelBuilder &b, PixelRange range, int64_t length,
                     llvm::Value *x, llvm::Value *weights, Values sums,
                     Prefetch prefetch = {}) const;
+  /// The same for a length that is perhaps not known, and all pixels.
+  Values accumulate(KernelBuilder &b, llvm::Value *length, llvm::Value *x,
+                    llvm::Value *weights, Values sums) const;
+
+private:
+  unsigned getUnrolling() const { return pixels * vectors > 12 ? 2 : 4; }
+  /// Step \p k of the reduction.
+  Values accumulateStep(KernelBuilder &b, PixelRange range, llvm::Value *k,
+                        llvm::Value *x, llvm::Value *weights,
+                        llvm::ArrayRef<llvm::Value *> sums) const;
 };
 
 } // namespace glowish

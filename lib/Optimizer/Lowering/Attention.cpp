@@ -1,0 +1,45 @@
+//===- Attention.cpp - Lowering of attention ------------------------------===//
+
+#include "Lowering.h"
+#include <limits>
+
+using namespace glowish;
+
+/// 0 where query m sees key n, n <= m + keys - queries, and -infinity
+/// elsewhere.
+static Tensor makeCausalMask(ElemKind kind, int64_t queries, int64_t keys) {
+  Tensor mask(Type(kind, {queries, keys}));
+  double none = -std::numeric_limits<double>::infinity();
+  for (int64_t m = 0; m < queries; ++m)
+    for (int64_t n = 0; n < keys; ++n)
+      mask.setFromDouble(m * keys + n, n > m + keys - queries ? none : 0);
+  return mask;
+}
+
+/// Two products with a softmax between.
+static NodeValue lowerAttention(AttentionNode &root, RewriteContext &context) {
+  ElemKind kind = root.getType().getKind();
+  int64_t rank = root.getType().getRank();
+  std::vector<int64_t> swapped;
+  for (int64_t d = 0; d < rank; ++d)
+    swapped.push_back(d);
+  std::swap(swapped[rank - 2], swapped[rank - 1]);
+  NodeValue key = context.transpose(root.getKey(), swapped);
+  NodeValue scores = context.create<MatMulNode>(root.getQuery(), key);
+  scores = context.create<MulNode>(scores,
+                                   context.createScalar(kind, root.getScale()));
+  if (root.getMask())
+    scores = context.create<AddNode>(scores, root.getMask());
+  if (root.getCausal()) {
+    DimsRef shape = scores.getShape();
+    Tensor mask = makeCausalMask(kind, shape[rank - 2], shape[rank - 1]);
+    scores = context.create<AddNode>(scores,
+                                     context.createConstant(std::move(mask)));
+  }
+  NodeValue weights = context.create<SoftmaxNode>(scores, rank - 1);
+  return context.create<MatMulNode>(weights, root.getValue());
+}
+
+void glowish::addAttentionLowerings(RewriteSet &set) {
+  set.add<lowerAttention>(NodeKind::Attention);
+}
