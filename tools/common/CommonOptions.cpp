@@ -93,6 +93,16 @@ static cl::opt<unsigned> numThreads(
              "glowish_parallel_for for it: yours, or that of the "
              "glowish_threads.c which is written beside it"),
     cl::value_desc("N"), cl::init(1), cl::cat(targetCategory));
+static cl::opt<WinogradLimit> winograd(
+    "winograd",
+    cl::desc("Convolutions may be computed with fewer multiplications where "
+             "that is faster (default 4)"),
+    cl::init(WinogradLimit::F4),
+    cl::values(clEnumValN(WinogradLimit::None, "off", "No: each output is a sum of products"),
+               clEnumValN(WinogradLimit::F2, "2", "By F(2x2,3x3): no less exact"),
+               clEnumValN(WinogradLimit::F4, "4", "By F(4x4,3x3) and F(2x2,5x5), too: errors "
+                                  "are some 2 times larger")),
+    cl::cat(targetCategory));
 static cl::opt<llvm::CodeModel::Model> codeModel(
     "code-model", cl::desc("Code model of the object"),
     cl::init(llvm::CodeModel::Small),
@@ -202,6 +212,7 @@ TargetOptions glowish::getTargetOptions() {
   options.floatABI = floatABI;
   options.relocationModel = relocationModel;
   options.codeModel = codeModel;
+  options.winograd = winograd;
   options.numThreads = std::clamp(numThreads.getValue(), 1u, 256u);
   return options;
 }

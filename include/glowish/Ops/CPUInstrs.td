@@ -29,6 +29,25 @@ def CPUConvolution : Instr<"Convolution with packed weights"> {
 }
 
 let Strided = ["result", "input", "fused"] in
+def CPUWinogradConvolution : Instr<"Convolution with fewer multiplications"> {
+  let Description = [{
+    The CPUConvolution of one group, without strides and dilations, with the
+    same attributes. The output is computed in tiles, each of products at
+    (height + KH - 1) * (width + KW - 1) points. The filter is 1-D: packWinograd
+    transforms it to these.
+  }];
+  let Operands = [OutOperand<"result">, Operand<"input">, Operand<"filter">,
+                  OptionalOperand<"bias">] # FusedOperands;
+  let Attributes = [Attr<Ints, "kernels", "[height, width]">,
+                    Attr<Ints, "pads", "[top, left, bottom, right]">,
+                    Attr<Ints, "size", "[height, width] of a tile">,
+                    Attr<Int, "block", "output channels packed together">,
+                    EpilogueAttr];
+  let MultiplyAdds = [{countElements(op.getKernels()) *
+                       op.getInput().getShape().back()}];
+}
+
+let Strided = ["result", "input", "fused"] in
 def CPUSplitConvolution : Instr<"Convolution on int8 matrix units"> {
   let Description = [{
     The CPUConvolution of one group with the same attributes, computed with

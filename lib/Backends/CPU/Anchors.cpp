@@ -28,6 +28,12 @@ glowish::getConvolutionShape(const CPUConvolutionInstr &instr) {
 }
 
 ConvolutionShape
+glowish::getConvolutionShape(const CPUWinogradConvolutionInstr &instr) {
+  return makeShape(instr.getInput()->getShape(), instr.getResult()->getShape(),
+                   instr.getKernels(), {1, 1}, instr.getPads(), {1, 1}, 1);
+}
+
+ConvolutionShape
 glowish::getConvolutionShape(const CPUSplitConvolutionInstr &instr) {
   return makeShape(instr.getInput()->getShape(), instr.getResult()->getShape(),
                    instr.getKernels(), instr.getStrides(), instr.getPads(),
@@ -38,8 +44,9 @@ namespace {
 
 class AnchorPreparer {
 public:
-  AnchorPreparer(IRFunction &function, const TargetDescription &target)
-      : function(function), target(target) {}
+  AnchorPreparer(IRFunction &function, const TargetDescription &target,
+                 ConvolutionChooser choose)
+      : function(function), target(target), choose(choose) {}
   void prepare(ConvolutionInstr &instr);
   void prepare(MatMulInstr &instr);
   void finish() { llvm::cantFail(placeLifetimes(function, IRPassContext())); }
@@ -65,15 +72,23 @@ private:
     Buffer *digits = nullptr, *scales = nullptr;
   };
   SplitFilter packSplit(const Anchor &anchor, const ConvolutionShape &shape);
+  Buffer *packWinograd(const Anchor &anchor, const ConvolutionShape &shape,
+                       const ConvolutionChoice &choice);
   void replaceSplit(const Anchor &anchor, const ConvolutionShape &shape);
+  void replaceWinograd(const Anchor &anchor, const ConvolutionShape &shape,
+                       const ConvolutionChoice &choice);
   Buffer *packAtRunTime(const Anchor &anchor, const ConvolutionShape &shape);
   Buffer *viewAsImage(Buffer *buffer);
 
   IRFunction &function;
   const TargetDescription &target;
+  ConvolutionChooser choose;
   std::map<Buffer *, SplitFilter> splitFilters;
   /// Weights that several instructions share are packed once for each block.
   std::map<std::pair<Buffer *, unsigned>, Buffer *> packed;
+  /// By the size of tiles, too.
+  std::map<std::tuple<Buffer *, int64_t, int64_t, unsigned>, Buffer *>
+      winogradFilters;
 };
 
 } // namespace
@@ -111,6 +126,37 @@ void AnchorPreparer::replaceSplit(const Anchor &anchor,
       anchor.result, anchor.input, filter.digits, filter.scales, anchor.bias,
       anchor.kernels, anchor.strides, anchor.pads, anchor.dilations,
       anchor.fused, anchor.epilogue);
+  function.create(anchor.instr.getName(), std::move(draft), &anchor.instr);
+  function.erase(&anchor.instr);
+}
+
+Buffer *AnchorPreparer::packWinograd(const Anchor &anchor,
+                                     const ConvolutionShape &shape,
+                                     const ConvolutionChoice &choice) {
+  auto [height, width] = choice.size;
+  Buffer *&result =
+      winogradFilters[{anchor.filter, height, width, choice.block}];
+  if (!result) {
+    const auto *weights =
+        reinterpret_cast<const float *>(anchor.filter->getTensor().getBytes());
+    Tensor tensor =
+        glowish::packWinograd(shape, choice.size, choice.block, weights,
+                              DimsRef(anchor.filterStrides).drop_front());
+    result = function.createConstant(
+        anchor.filter->getName(),
+        std::make_shared<const Tensor>(std::move(tensor)));
+  }
+  return result;
+}
+
+void AnchorPreparer::replaceWinograd(const Anchor &anchor,
+                                     const ConvolutionShape &shape,
+                                     const ConvolutionChoice &choice) {
+  auto draft = CPUWinogradConvolutionInstr::draft(
+      anchor.result, anchor.input, packWinograd(anchor, shape, choice),
+      anchor.bias, anchor.kernels, anchor.pads,
+      llvm::ArrayRef<int64_t>{choice.size.height, choice.size.width},
+      choice.block, anchor.fused, anchor.epilogue);
   function.create(anchor.instr.getName(), std::move(draft), &anchor.instr);
   function.erase(&anchor.instr);
 }
@@ -166,13 +212,18 @@ Buffer *AnchorPreparer::packAtRunTime(const Anchor &anchor,
 void AnchorPreparer::replace(const Anchor &anchor) {
   ConvolutionShape shape = getShape(anchor);
   ElemKind kind = anchor.input->getType().getKind();
-  Tile tile = chooseTile(shape, kind, target);
   unsigned lanes = target.getLanes(kind == ElemKind::Double ? 8 : 4);
   bool isConstant = anchor.filter->getKind() == Buffer::Kind::Constant;
-  if (isConstant && kind == ElemKind::Float &&
-      isSplitFaster(shape, StridedOperand(nullptr, *anchor.input).strides,
-                    target))
-    return replaceSplit(anchor, shape);
+  Tile tile = chooseTile(shape, kind, target);
+  if (isConstant && !isDepthwise(shape)) {
+    ConvolutionChoice choice =
+        choose(shape, kind, StridedOperand(nullptr, *anchor.input).strides);
+    if (choice.algorithm == ConvolutionChoice::Algorithm::Split)
+      return replaceSplit(anchor, shape);
+    if (choice.algorithm == ConvolutionChoice::Algorithm::Winograd)
+      return replaceWinograd(anchor, shape, choice);
+    tile = choice.tile;
+  }
   bool isBlocked = isConstant && !isDepthwise(shape);
   Buffer *filter = nullptr;
   if (isDepthwise(shape)) {
@@ -261,8 +312,9 @@ void AnchorPreparer::prepare(MatMulInstr &instr) {
 }
 
 void glowish::prepareAnchors(IRFunction &function,
-                             const TargetDescription &target) {
-  AnchorPreparer preparer(function, target);
+                             const TargetDescription &target,
+                             ConvolutionChooser choose) {
+  AnchorPreparer preparer(function, target, choose);
   for (auto it = function.getInstrs().begin();
        it != function.getInstrs().end();) {
     Instruction &instr = *it++;

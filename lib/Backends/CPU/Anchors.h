@@ -3,13 +3,14 @@
 #ifndef GLOWISH_LIB_BACKENDS_CPU_ANCHORS_H
 #define GLOWISH_LIB_BACKENDS_CPU_ANCHORS_H
 
-#include "Kernels/Kernels.h"
+#include "Kernels/ConvolutionChoice.h"
 #include "glowish/IR/Instrs.h"
 
 namespace glowish {
 
 /// The shape of an instruction in the words of its kernel.
 ConvolutionShape getConvolutionShape(const CPUConvolutionInstr &instr);
+ConvolutionShape getConvolutionShape(const CPUWinogradConvolutionInstr &instr);
 ConvolutionShape getConvolutionShape(const CPUSplitConvolutionInstr &instr);
 
 /// One filter a channel.
@@ -19,9 +20,10 @@ inline bool isDepthwise(const ConvolutionShape &shape) {
 }
 
 /// Turns convolutions, and products with constant right sides, into
-/// CPUConvolutions: chooses tiles, and packs weights, now where they are
-/// constants, by a Copy at run time where they are not.
-void prepareAnchors(IRFunction &function, const TargetDescription &target);
+/// the back end's own. Weights that are constants are packed now, for what
+/// \p choose takes; others by a Copy at run time.
+void prepareAnchors(IRFunction &function, const TargetDescription &target,
+                    ConvolutionChooser choose);
 
 } // namespace glowish
 

@@ -119,9 +119,10 @@ createMachine(const TargetOptions &options) {
 
 CPUBackend::CPUBackend(std::unique_ptr<llvm::TargetMachine> machine,
                        std::vector<TargetDescription> levels,
-                       std::string onlyLevel)
+                       const TargetOptions &options)
     : machine(std::move(machine)), levels(std::move(levels)),
-      onlyLevel(std::move(onlyLevel)) {}
+      onlyLevel(options.onlyLevel), winograd(options.winograd),
+      choiceRank(options.choiceRank) {}
 
 CPUBackend::~CPUBackend() = default;
 
@@ -155,7 +156,7 @@ CPUBackend::create(const TargetOptions &options) {
   for (TargetDescription &level : levels)
     level.packedBits = levels.back().vectorBits;
   return std::unique_ptr<CPUBackend>(
-      new CPUBackend(std::move(lowest), std::move(levels), options.onlyLevel));
+      new CPUBackend(std::move(lowest), std::move(levels), options));
 }
 
 static bool takesAttention(const AttentionNode &node,
@@ -205,7 +206,13 @@ bool CPUBackend::canFuse(const Node &, ScalarOp) const { return true; }
 
 llvm::Error CPUBackend::prepare(IRFunction &function) {
   prepareReductions(function);
-  prepareAnchors(function, getTarget());
+  prepareAnchors(
+      function, getTarget(),
+      [&](const ConvolutionShape &shape, ElemKind kind, DimsRef inputStrides) {
+        auto choices = rankConvolutions(shape, kind, inputStrides, getTarget(),
+                                        int64_t(winograd));
+        return choices[std::min<size_t>(choiceRank, choices.size() - 1)];
+      });
   return llvm::Error::success();
 }
 

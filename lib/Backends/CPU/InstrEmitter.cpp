@@ -4,6 +4,7 @@
 #include "Anchors.h"
 #include "Kernels/Attention.h"
 #include "Kernels/SplitImage.h"
+#include "Kernels/Winograd.h"
 
 using namespace glowish;
 using llvm::Value;
@@ -64,6 +65,14 @@ public:
             : getPlainLayout(shape, tile.vectors * b.getRegisterLanes(kind));
     emitConvolution(b, shape, tile, layout, getStrided(instr, 0),
                     getStrided(instr, 1), pointers[2], pointers[3], epilogue);
+  }
+  void visitCPUWinogradConvolution(CPUWinogradConvolutionInstr &instr) {
+    EpilogueCode epilogue{&instr.getEpilogue(), getFused(instr, 4)};
+    emitWinograd(b, getConvolutionShape(instr),
+                 {instr.getSize()[0], instr.getSize()[1]},
+                 unsigned(instr.getBlock()), getStrided(instr, 0),
+                 getStrided(instr, 1), pointers[2], pointers[3],
+                 std::move(epilogue));
   }
   void visitCPUSplitConvolution(CPUSplitConvolutionInstr &instr) {
     ConvolutionShape shape = getConvolutionShape(instr);

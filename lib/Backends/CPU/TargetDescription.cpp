@@ -25,6 +25,18 @@ static void describeX86(TargetDescription &target,
                                                            : 256 << 10;
 }
 
+/// Threads have 8 MiB on Linux, but for some libraries, and at least 512 KiB on
+/// other systems. What runs without a system has little.
+static void describeSystem(TargetDescription &target,
+                           const llvm::Triple &triple) {
+  target.isHosted = triple.isArch64Bit() &&
+                    (triple.isOSLinux() || triple.isOSDarwin() ||
+                     triple.isOSWindows() || triple.isOSFreeBSD());
+  if (target.isHosted)
+    target.maxStackBytes =
+        triple.isOSLinux() && !triple.isMusl() ? 1280 << 10 : 256 << 10;
+}
+
 TargetDescription
 TargetDescription::forMachine(const llvm::TargetMachine &machine) {
   TargetDescription target;
@@ -55,6 +67,7 @@ TargetDescription::forMachine(const llvm::TargetMachine &machine) {
     target.hasRounding = true;
   }
   target.packedBits = target.vectorBits;
+  describeSystem(target, triple);
   return target;
 }
 

@@ -20,6 +20,20 @@ llvm::Expected<TypeList> glowish::inferCPUConvolution(const OpView &view) {
   return TypeList{op.getResult()};
 }
 
+llvm::Expected<TypeList>
+glowish::inferCPUWinogradConvolution(const OpView &view) {
+  CPUWinogradConvolutionView op(view);
+  if (op.getInput().getRank() != 4 || op.getResult().getRank() != 4)
+    return op.operandError(op.inputIdx, "accepted: images [N, H, W, C]");
+  if (op.getInput().getKind() != ElemKind::Float ||
+      op.getFilter().getKind() != ElemKind::Float)
+    return op.operandError(op.inputIdx, "accepted: float");
+  if (op.getKernels().size() != 2 || op.getPads().size() != 4 ||
+      op.getSize().size() != 2)
+    return op.attrError("kernels", "kernels and size have 2 values, pads 4");
+  return TypeList{op.getResult()};
+}
+
 llvm::Expected<TypeList> glowish::inferCPUSplitConvolution(const OpView &view) {
   CPUSplitConvolutionView op(view);
   if (op.getInput().getRank() != 4 || op.getResult().getRank() != 4)

@@ -13,6 +13,10 @@
 
 namespace glowish {
 
+/// The largest m of Winograd's F(m x m, 3 x 3) that convolutions may be
+/// computed with.
+enum class WinogradLimit : unsigned { None = 0, F2 = 2, F4 = 4 };
+
 /// What is compiled for. Empty strings mean the host.
 struct TargetOptions {
   std::string triple;
@@ -28,6 +32,10 @@ struct TargetOptions {
   llvm::CodeModel::Model codeModel = llvm::CodeModel::Small;
   /// Threads that kernels are split for; 1 for a program without threads.
   unsigned numThreads = 1;
+  WinogradLimit winograd = WinogradLimit::F4;
+  /// Of the ways to compute a convolution, by the estimated time, the one of
+  /// this number, or the last: for tests of those that are not the fastest.
+  unsigned choiceRank = 0;
 };
 
 /// The LLVM back end: to the host's memory (ORC) and to objects for any
@@ -69,11 +77,14 @@ public:
 
 private:
   CPUBackend(std::unique_ptr<llvm::TargetMachine> machine,
-             std::vector<TargetDescription> levels, std::string onlyLevel);
+             std::vector<TargetDescription> levels,
+             const TargetOptions &options);
   std::unique_ptr<llvm::TargetMachine> machine;
   /// One target, or several levels of x86-64, lowest first.
   std::vector<TargetDescription> levels;
   std::string onlyLevel;
+  WinogradLimit winograd;
+  unsigned choiceRank;
 };
 
 } // namespace glowish

@@ -34,6 +34,16 @@ struct TargetDescription {
   bool hasMatrixInt8 = false;
   /// Bytes of the cache that one core has for itself.
   int64_t cacheBytes = 256 << 10;
+  /// Cycles that it takes to read a byte that is not in this cache, when many
+  /// are read in order.
+  static constexpr double farByteCycles = 0.13;
+  /// The same from memory, as for weights the first time.
+  static constexpr double memoryByteCycles = 0.33;
+  /// Whether there is a system with memory to spare: code may trade it for
+  /// time.
+  bool isHosted = false;
+  /// What a task may take of the stack for what it uses again.
+  int64_t maxStackBytes = 32 << 10;
   /// Threads that kernels are split for. 1: kernels are plain functions.
   int64_t numThreads = 1;
 

@@ -21,8 +21,6 @@ using llvm::Value;
 
 /// Vectors of queries in a block, and of columns in a tile of the result.
 static constexpr unsigned maxVectors = 2;
-/// Scores of keys beyond which a task would need too much of the stack.
-static constexpr int64_t maxStackBytes = 512 << 10;
 
 bool glowish::fitsAttention(int64_t keys, int64_t depth, ElemKind kind,
                             const TargetDescription &target) {
@@ -30,7 +28,7 @@ bool glowish::fitsAttention(int64_t keys, int64_t depth, ElemKind kind,
     return false;
   int64_t size = getElemSize(kind);
   int64_t block = maxVectors * target.getLanes(unsigned(size));
-  return keys <= maxStackBytes / size / block - depth - 1;
+  return keys <= target.maxStackBytes / 2 / size / block - depth - 1;
 }
 
 namespace {

@@ -61,12 +61,14 @@ static PixelChoice choosePixels(const ConvolutionShape &shape, unsigned vectors,
   return best;
 }
 
-Tile glowish::chooseTile(const ConvolutionShape &shape, ElemKind kind,
-                         const TargetDescription &target, unsigned block) {
+std::vector<TileChoice> glowish::rankTiles(const ConvolutionShape &shape,
+                                           ElemKind kind,
+                                           const TargetDescription &target,
+                                           unsigned block) {
   unsigned lanes = target.getLanes(kind == ElemKind::Double ? 8 : 4);
   int64_t channelVectors = (shape.getGroupOutChannels() + lanes - 1) / lanes;
-  Tile best{1, 1};
-  double bestCost = std::numeric_limits<double>::infinity();
+  double rows = double(shape.group * shape.batch * shape.outHeight);
+  std::vector<TileChoice> choices;
   for (unsigned vectors = 1; vectors <= 8; ++vectors) {
     if (vectors > 1 && int64_t(vectors) > channelVectors)
       break;
@@ -78,12 +80,13 @@ Tile glowish::chooseTile(const ConvolutionShape &shape, ElemKind kind,
     double cost = double(channelVectors / vectors) * choice.cost;
     if (unsigned left = unsigned(channelVectors % vectors))
       cost += choosePixels(shape, left, target).cost;
-    if (cost < bestCost) {
-      best = {choice.pixels, vectors};
-      bestCost = cost;
-    }
+    choices.push_back({{choice.pixels, vectors}, rows * cost});
   }
-  return best;
+  llvm::sort(choices, [](const TileChoice &a, const TileChoice &b) {
+    return std::tie(a.cycles, a.tile.vectors) <
+           std::tie(b.cycles, b.tile.vectors);
+  });
+  return choices;
 }
 
 unsigned glowish::chooseTilePixels(const ConvolutionShape &shape,

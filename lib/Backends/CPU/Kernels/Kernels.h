@@ -50,10 +50,23 @@ struct WeightLayout {
   bool isPadded;
 };
 
-/// The tile with which \p shape runs best on \p target. \p block, if not 0: the
-/// output channels of a block of packed weights, which whole tiles fill.
-Tile chooseTile(const ConvolutionShape &shape, ElemKind kind,
-                const TargetDescription &target, unsigned block = 0);
+/// A tile and the estimated time of emitConvolution with it on one core, if
+/// the weights come in time.
+struct TileChoice {
+  Tile tile;
+  double cycles;
+};
+
+/// Tiles for \p shape on \p target, one for each number of vectors, the fastest
+/// first. \p block, if not 0: the output channels of a block of packed weights,
+/// which whole tiles fill.
+std::vector<TileChoice> rankTiles(const ConvolutionShape &shape, ElemKind kind,
+                                  const TargetDescription &target,
+                                  unsigned block = 0);
+inline Tile chooseTile(const ConvolutionShape &shape, ElemKind kind,
+                       const TargetDescription &target, unsigned block = 0) {
+  return rankTiles(shape, kind, target, block).front().tile;
+}
 
 /// The pixels of a tile of \p vectors.
 unsigned chooseTilePixels(const ConvolutionShape &shape, unsigned vectors,

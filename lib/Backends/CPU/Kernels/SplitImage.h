@@ -69,9 +69,9 @@ std::array<llvm::Value *, numDigits>
 splitFloats(KernelBuilder &b, std::array<llvm::Value *, 4> values,
             llvm::Value *factors);
 
-/// Whether \p shape is faster this way than with vectors of floats.
-bool isSplitFaster(const ConvolutionShape &shape, DimsRef inputStrides,
-                   const TargetDescription &target);
+/// The time that emitSplitConvolution takes; infinite where it does not apply.
+double estimateSplit(const ConvolutionShape &shape, DimsRef inputStrides,
+                     const TargetDescription &target);
 
 /// The convolution with \p digits and \p scales of splitWeights. The rest is as
 /// for emitConvolution. \p shape has one group.

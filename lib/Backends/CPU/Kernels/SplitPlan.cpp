@@ -6,9 +6,6 @@
 
 using namespace glowish;
 
-/// What a task may take of the stack, and of the second cache.
-static constexpr int64_t maxScratchBytes = 1280 << 10;
-
 /// What may stay in the first cache.
 static constexpr int64_t firstCacheBytes = 28 << 10;
 
@@ -89,7 +86,7 @@ double SplitPlan::estimate(const ConvolutionShape &shape,
   // Weights that don't stay in the cache come from beyond it for each range.
   double weightBytes = double(blocks) * steps * numDigits * splitStepBytes;
   if (weightBytes > cacheBytes / 2)
-    sum += (ranges - 1) * weightBytes * 0.13;
+    sum += (ranges - 1) * weightBytes * target.farByteCycles;
   sum += tasks * 2000;
 
   // The last task of each kind may be smaller; threads wait for the larger.
@@ -117,7 +114,7 @@ void SplitPlan::choose(const ConvolutionShape &shape,
             divideUp(blocks, groups) == divideUp(blocks, groups - 1))
           continue;
         setTask(shape, ranges, groups);
-        if (getScratchBytes() > maxScratchBytes)
+        if (getScratchBytes() > target.maxStackBytes)
           continue;
         cycles = estimate(shape, target);
         if (cycles < best.cycles)
@@ -156,19 +153,11 @@ SplitPlan::SplitPlan(const ConvolutionShape &shape, bool isInputFlat,
                   weightBytes <= target.cacheBytes / 2;
 }
 
-bool glowish::isSplitFaster(const ConvolutionShape &shape, DimsRef inputStrides,
-                            const TargetDescription &target) {
+double glowish::estimateSplit(const ConvolutionShape &shape,
+                              DimsRef inputStrides,
+                              const TargetDescription &target) {
   if (!target.hasMatrixInt8 || shape.group != 1 ||
       shape.kernelH * shape.kernelW * shape.channels > maxReduction)
-    return false;
-  // Results don't depend on the number of threads.
-  TargetDescription oneThread = target;
-  oneThread.numThreads = 1;
-  // Lanes that no output channel fills compute, too.
-  int64_t lanes = target.getLanes(4);
-  double channels = double(divideUp(shape.outChannels, lanes) * lanes);
-  double vectors = double(getNumOperations(shape)) * channels /
-                   double(shape.outChannels) / (double(lanes) * 4 * 0.8);
-  return SplitPlan(shape, ::isInputFlat(shape, inputStrides), oneThread)
-             .cycles < vectors;
+    return std::numeric_limits<double>::infinity();
+  return SplitPlan(shape, ::isInputFlat(shape, inputStrides), target).cycles;
 }

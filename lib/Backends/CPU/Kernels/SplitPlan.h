@@ -32,7 +32,8 @@ struct SplitPlan {
   /// Pixels of a group of a sub-image in the stage, some of which tiles read
   /// and ignore; and the rows that they come from, unless isInputFlat.
   int64_t stagePixels = 0, stageRows = 0;
-  /// The estimated time; infinite if there is no way within maxScratchBytes.
+  /// The estimated time; infinite if every way takes too much of the
+  /// stack.
   double cycles = 0;
 
   /// Of tiles, and of blocks: how many tasks there are for an image.

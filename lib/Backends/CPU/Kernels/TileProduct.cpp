@@ -9,6 +9,13 @@ Values TileProduct::getZeros(KernelBuilder &b) const {
   return Values(pixels * vectors, b.literal(kind, 0, lanes));
 }
 
+/// Where there are just enough registers, LLVM would mix two steps' loads and
+/// run out of them.
+unsigned TileProduct::getUnrolling() const {
+  unsigned sums = pixels * vectors;
+  return sums > 26 ? 1 : sums > 12 ? 2 : 4;
+}
+
 Values TileProduct::accumulateStep(KernelBuilder &b, PixelRange range, Value *k,
                                    Value *x, Value *weights,
                                    llvm::ArrayRef<Value *> sums) const {

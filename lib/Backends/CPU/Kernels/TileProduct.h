@@ -46,7 +46,7 @@ struct TileProduct {
                     llvm::Value *weights, Values sums) const;
 
 private:
-  unsigned getUnrolling() const { return pixels * vectors > 12 ? 2 : 4; }
+  unsigned getUnrolling() const;
   /// Step \p k of the reduction.
   Values accumulateStep(KernelBuilder &b, PixelRange range, llvm::Value *k,
                         llvm::Value *x, llvm::Value *weights,

@@ -1,0 +1,55 @@
+//===- ConvolutionChoice.cpp - Ways to compute a convolution --------------===//
+
+#include "ConvolutionChoice.h"
+#include "SplitImage.h"
+#include <cmath>
+
+using namespace glowish;
+
+std::vector<ConvolutionChoice>
+glowish::rankConvolutions(const ConvolutionShape &shape, ElemKind kind,
+                          DimsRef inputStrides, const TargetDescription &target,
+                          int64_t maxWinograd) {
+  TargetDescription oneThread = target;
+  oneThread.numThreads = 1;
+  int64_t lanes = target.getLanes(4);
+  std::vector<ConvolutionChoice> choices;
+  for (const TileChoice &choice : rankTiles(shape, kind, oneThread)) {
+    choices.emplace_back();
+    choices.back().tile = choice.tile;
+    choices.back().cycles = choice.cycles;
+  }
+  auto add = [&](ConvolutionChoice choice) {
+    if (std::isfinite(choice.cycles))
+      choices.push_back(choice);
+  };
+  // Filters at the points take up to four times the memory.
+  if (kind == ElemKind::Float && target.vectorBits > 0 && target.isHosted)
+    for (int64_t limit = 2; limit <= maxWinograd; limit += 2)
+      if (std::optional<WinogradSize> size = getWinogradSize(shape, limit)) {
+        WinogradPlan plan(shape, *size, oneThread);
+        ConvolutionChoice choice;
+        choice.algorithm = ConvolutionChoice::Algorithm::Winograd;
+        choice.size = *size;
+        choice.block = plan.registers.vectors * unsigned(lanes);
+        choice.cycles = plan.cycles;
+        add(choice);
+      }
+  if (kind == ElemKind::Float) {
+    ConvolutionChoice choice;
+    choice.algorithm = ConvolutionChoice::Algorithm::Split;
+    // Its estimate counts no cache misses, and is fitted to vectors at four
+    // fifths of their peak.
+    double vectors = double(getNumOperations(shape)) *
+                     double(llvm::alignTo(shape.outChannels, lanes)) /
+                     double(shape.outChannels) / (double(lanes) * 4 * 0.8);
+    choice.cycles = estimateSplit(shape, inputStrides, oneThread) / vectors *
+                    choices.front().cycles;
+    add(choice);
+  }
+  llvm::sort(choices, [](const auto &a, const auto &b) {
+    return std::tie(a.cycles, a.algorithm, a.tile.vectors, a.size.height) <
+           std::tie(b.cycles, b.algorithm, b.tile.vectors, b.size.height);
+  });
+  return choices;
+}

@@ -1,0 +1,39 @@
+//===- ConvolutionChoice.h - Ways to compute a convolution ----*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_CONVOLUTIONCHOICE_H
+#define GLOWISH_LIB_BACKENDS_CPU_KERNELS_CONVOLUTIONCHOICE_H
+
+#include "Winograd.h"
+
+namespace glowish {
+
+/// One way to compute a convolution with constant weights.
+struct ConvolutionChoice {
+  enum class Algorithm { Direct, Winograd, Split };
+  Algorithm algorithm = Algorithm::Direct;
+  /// Of Direct.
+  Tile tile = {1, 1};
+  /// Of Winograd, and the output channels that are packed together.
+  WinogradSize size = {0, 0};
+  unsigned block = 0;
+  /// The estimated time on one core.
+  double cycles = 0;
+};
+
+/// The ways to compute \p shape with weights of \p kind on an input with \p
+/// inputStrides, the fastest first. They and their results don't depend on the
+/// number of threads. \p maxWinograd: the largest F(m) allowed; 0 for none.
+std::vector<ConvolutionChoice> rankConvolutions(const ConvolutionShape &shape,
+                                                ElemKind kind,
+                                                DimsRef inputStrides,
+                                                const TargetDescription &target,
+                                                int64_t maxWinograd);
+
+/// Takes one of the choices for a shape, an element kind and the input's
+/// strides.
+using ConvolutionChooser = llvm::function_ref<ConvolutionChoice(
+    const ConvolutionShape &, ElemKind, DimsRef)>;
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_BACKENDS_CPU_KERNELS_CONVOLUTIONCHOICE_H
