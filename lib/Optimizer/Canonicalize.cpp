@@ -182,20 +182,6 @@ static NodeValue simplifyDiv(DivNode &root, RewriteContext &) {
   return dropNeutral(root, root.getX(), root.getY(), 1);
 }
 
-/// x * sigmoid(x) and x * hardSigmoid(x) are one operator each, where the back
-/// end has it.
-static NodeValue recognizeGate(NodeValue x, NodeValue gate,
-                               RewriteContext &context) {
-  if (auto *sigmoid = gate.getNodeAs<SigmoidNode>())
-    if (sigmoid->getX() == x)
-      return context.createIfSupported<SiluNode>(x);
-  auto *hard = gate.getNodeAs<HardSigmoidNode>();
-  bool isSixth = hard && std::abs(hard->getAlpha() - 1.0 / 6) < 1e-6;
-  if (isSixth && hard->getX() == x && hard->getBeta() == 0.5)
-    return context.createIfSupported<HardSwishNode>(x);
-  return {};
-}
-
 /// Variances are squares: x to the power 2 is x * x, and exactly so.
 static NodeValue simplifyPow(PowNode &root, RewriteContext &context) {
   std::optional<double> exponent = getUniformValue(root.getOperand(1));
@@ -206,15 +192,11 @@ static NodeValue simplifyPow(PowNode &root, RewriteContext &context) {
   return *exponent == 1 ? x : context.create<MulNode>(x, x);
 }
 
-static NodeValue simplifyMul(MulNode &root, RewriteContext &context) {
+static NodeValue simplifyMul(MulNode &root, RewriteContext &) {
   NodeValue x = root.getX(), y = root.getY();
   if (NodeValue value = dropNeutral(root, x, y, 1))
     return value;
-  if (NodeValue value = dropNeutral(root, y, x, 1))
-    return value;
-  if (NodeValue value = recognizeGate(x, y, context))
-    return value;
-  return recognizeGate(y, x, context);
+  return dropNeutral(root, y, x, 1);
 }
 
 llvm::Expected<bool> glowish::canonicalize(Function &function,

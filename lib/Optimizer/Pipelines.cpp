@@ -15,8 +15,9 @@ llvm::ArrayRef<GraphPass> glowish::getGraphPasses() {
 const Pipeline &glowish::getOptimizePipeline() {
   static const Pipeline pipeline = {
       {{"dce", "constant-fold", "cse"}, /*toFixedPoint=*/false},
-      {{"canonicalize", "sink-transposes", "constant-fold", "fold-pad",
-        "fold-arithmetic", "cse"},
+      {{"canonicalize", "recognize-activation", "recognize-softmax",
+        "sink-transposes", "constant-fold", "fold-pad", "fold-arithmetic",
+        "cse"},
        /*toFixedPoint=*/true},
       // Of images, once transposes have gone where they would.
       {{"recognize-normalization", "recognize-attention", "constant-fold"},

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ConstantTensors.h"
+#include "Patterns.h"
 #include "Rewriter.h"
 
 using namespace glowish;
@@ -28,14 +29,7 @@ struct Factor {
   NodeValue scale;
 };
 
-using Pair = std::pair<NodeValue, NodeValue>;
-
 } // namespace
-
-/// The operands of an addition or a product in both orders.
-template <typename T> static std::array<Pair, 2> bothOrders(T &node) {
-  return {Pair{node.getX(), node.getY()}, Pair{node.getY(), node.getX()}};
-}
 
 /// A mean, or a sum that is divided by the number of elements.
 static std::optional<Mean> matchMean(NodeValue value) {

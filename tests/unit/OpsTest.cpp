@@ -296,6 +296,12 @@ TEST(Formula, Activations) {
   EXPECT_EQ(unary<Sigmoid>(-200.0f), 0);
   EXPECT_EQ(unary<Sigmoid>(200.0f), 1);
   EXPECT_FLOAT_EQ(unary<Silu>(1.0f), 0.73105858f);
+  EXPECT_FLOAT_EQ(unary<Swish>(1.0f, 2), 0.88079708f);
+  EXPECT_FLOAT_EQ(unary<Gelu>(1.0f), 0.84134475f);
+  EXPECT_FLOAT_EQ(unary<GeluTanh>(1.0f), 0.84119199f);
+  EXPECT_EQ(unary<Gelu>(-200.0f), 0);
+  EXPECT_EQ(unary<GeluTanh>(-200.0f), 0);
+  EXPECT_EQ(unary<GeluTanh>(1e30f), 1e30f);
   EXPECT_EQ(unary<HardSwish>(-3.0f), 0);
   EXPECT_FLOAT_EQ(unary<HardSwish>(3.0f), 3);
   EXPECT_FLOAT_EQ(unary<HardSwish>(1.0f), 4.0f / 6.0f);

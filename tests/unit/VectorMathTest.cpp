@@ -179,24 +179,21 @@ template <typename NodeT> BuildFn unary() {
   };
 }
 
-NodeValue buildGelu(Function &f, NodeValue x) {
-  auto number = [&](double value) {
-    Tensor tensor(Type(x.getElemKind(), Dims()));
-    tensor.setFromDouble(0, value);
-    return NodeValue(f.getModule().createConstant("c", std::move(tensor)));
-  };
-  NodeValue scaled =
-      f.create<MulNode>("s", x, number(std::sqrt(0.5)))->getResult();
-  NodeValue erf = f.create<ErfNode>("e", scaled)->getResult();
-  NodeValue sum = f.create<AddNode>("a", erf, number(1))->getResult();
-  NodeValue half = f.create<MulNode>("h", x, number(0.5))->getResult();
-  return f.create<MulNode>("m", half, sum)->getResult();
+NodeValue buildSwish(Function &f, NodeValue x) {
+  return f.create<SwishNode>("f", x, 1.702)->getResult();
 }
 
 template <typename Wide> Wide sigmoid(Wide x) { return 1 / (1 + std::exp(-x)); }
+// As the formulas have them: -infinity * 0 and -infinity / infinity.
 double gelu(double x) {
-  // As the formula has it: -infinity * 0.
   return x == -INFINITY ? NAN : x / 2 * std::erfc(-x * std::sqrt(0.5));
+}
+template <typename Wide> Wide swish(Wide x) {
+  return x / (1 + std::exp(Wide(-1.702) * x));
+}
+template <typename Wide> Wide geluTanh(Wide x) {
+  Wide slope = std::sqrt(8 / Wide(M_PIl));
+  return x / (1 + std::exp(-slope * x * (1 + Wide(0.044715) * x * x)));
 }
 
 } // namespace
@@ -212,7 +209,9 @@ TEST(VectorMath, Float) {
       {"sin", unary<SinNode>(), std::sin, 2, 1.6e6},
       {"cos", unary<CosNode>(), std::cos, 2, 1.6e6},
       {"sqrt", unary<SqrtNode>(), std::sqrt, 0.5},
-      {"gelu", buildGelu, gelu, 3.5, INFINITY, true},
+      {"gelu", unary<GeluNode>(), gelu, 3.5, INFINITY, true},
+      {"geluTanh", unary<GeluTanhNode>(), geluTanh, 2, INFINITY, true},
+      {"swish", buildSwish, swish, 2, INFINITY, true},
   };
   for (const auto &test : cases)
     check(test, values);
@@ -230,6 +229,8 @@ TEST(VectorMath, Double) {
       {"sin", unary<SinNode>(), std::sin, 2, 1.6e6},
       {"cos", unary<CosNode>(), std::cos, 2, 1.6e6},
       {"sqrt", unary<SqrtNode>(), std::sqrt, 0.5},
+      {"geluTanh", unary<GeluTanhNode>(), geluTanh, 2, INFINITY, true},
+      {"swish", buildSwish, swish, 2, INFINITY, true},
   };
   for (const auto &test : cases)
     check(test, values);

@@ -71,6 +71,19 @@ def Sigmoid : Unary<"1.0 / (1.0 + exp(-x))", "Logistic function"> {
 def Silu : Unary<"x / (1.0 + exp(-x))", "x * sigmoid(x)"> {
   let Source = "Elfwing et al., arXiv 1702.03118";
 }
+def Swish : Unary<"x / (1.0 + exp(x * -alpha))", "x * sigmoid(alpha * x)"> {
+  let Attributes = [Attr<Float, "alpha", "slope of the sigmoid's argument">];
+  let Source = "ONNX Swish-24";
+}
+def Gelu : Unary<"x * 0.5 * (1.0 + erf(x * 0.70710678118654752))",
+                 "x / 2 * (1 + erf(x / sqrt(2)))"> {
+  let Source = "ONNX Gelu-20 with approximate = none";
+}
+// (1 + tanh(u)) / 2 is sigmoid(2 u), with u = sqrt(2 / pi) (x + 0.044715 x^3).
+def GeluTanh : Unary<"x / (1.0 + exp(x * (x * x * -0.071354816272600248 - 1.5957691216057308)))",
+                     "x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))"> {
+  let Source = "ONNX Gelu-20 with approximate = tanh";
+}
 def HardSigmoid : Unary<"min(max(x * alpha + beta, 0.0), 1.0)",
                         "Piecewise linear sigmoid"> {
   let Attributes = [Attr<Float, "alpha", "slope">,

@@ -42,10 +42,7 @@ static llvm::Error importSwish(OpContext &op) {
   GLOWISH_TRY(double alpha, op.getFloat("alpha", 1));
   if (alpha == 1)
     return op.setOutput(0, op.create<SiluNode>(x));
-  NodeValue factor = op.createScalar(x.getElemKind(), alpha);
-  GLOWISH_TRY(NodeValue scaled, op.create<MulNode>(x, factor));
-  GLOWISH_TRY(NodeValue gate, op.create<SigmoidNode>(scaled));
-  return op.setOutput(0, op.create<MulNode>(x, gate));
+  return op.setOutput(0, op.create<SwishNode>(x, alpha));
 }
 
 /// x where it is above alpha, else 0.
@@ -93,25 +90,9 @@ static llvm::Error importGelu(OpContext &op) {
   if (approximate != "none" && approximate != "tanh")
     return makeError("attribute 'approximate' is '{0}'; accepted: none, tanh",
                      approximate);
-  ElemKind kind = x.getElemKind();
-  auto scaled = [&](NodeValue value, double factor) {
-    return op.create<MulNode>(value, op.createScalar(kind, factor));
-  };
-  NodeValue gate;
-  if (approximate == "none") {
-    GLOWISH_TRY(gate, scaled(x, 0.70710678118654752));
-    GLOWISH_TRY(gate, op.create<ErfNode>(gate));
-  } else {
-    GLOWISH_TRY(NodeValue square, op.create<MulNode>(x, x));
-    GLOWISH_TRY(NodeValue cube, op.create<MulNode>(square, x));
-    GLOWISH_TRY(cube, scaled(cube, 0.044715));
-    GLOWISH_TRY(gate, op.create<AddNode>(x, cube));
-    GLOWISH_TRY(gate, scaled(gate, 0.79788456080286536)); // sqrt(2 / pi)
-    GLOWISH_TRY(gate, op.create<TanhNode>(gate));
-  }
-  GLOWISH_TRY(gate, op.create<AddNode>(gate, op.createScalar(kind, 1)));
-  GLOWISH_TRY(NodeValue half, scaled(x, 0.5));
-  return op.setOutput(0, op.create<MulNode>(half, gate));
+  if (approximate == "none")
+    return op.setOutput(0, op.create<GeluNode>(x));
+  return op.setOutput(0, op.create<GeluTanhNode>(x));
 }
 
 static OnnxOperator softplusOp("Softplus", 1, importSoftplus);

@@ -1,0 +1,49 @@
+//===- ImporterActivationsTest.cpp - Gelu and Swish of ONNX ---------------===//
+
+#include "OnnxText.h"
+
+using namespace glowish;
+
+TEST(ImporterActivations, Gelu) {
+  auto kindOf = [](std::string attributes) {
+    TextModel model = oneNode("Gelu", {"x"}, std::move(attributes), 20);
+    NodeValue output = model.importOutput();
+    return output ? output.node->getKindName().str() : "none";
+  };
+  EXPECT_EQ(kindOf(""), "Gelu");
+  EXPECT_EQ(kindOf(stringAttr("approximate", "none")), "Gelu");
+  EXPECT_EQ(kindOf(stringAttr("approximate", "tanh")), "GeluTanh");
+}
+
+TEST(ImporterActivations, GeluIsRefused) {
+  TextModel model =
+      oneNode("Gelu", {"x"}, stringAttr("approximate", "sigmoid"), 20);
+  EXPECT_EQ(model.importError(),
+            "'m': node 'y' (Gelu): attribute 'approximate' is 'sigmoid'; "
+            "accepted: none, tanh");
+  EXPECT_EQ(oneNode("Gelu", {"x"}, "", 19).importError(),
+            "'m': 1 node has an operator that is not supported:\n"
+            "node 'y' (Gelu): known since opset 20, the model has 19");
+}
+
+TEST(ImporterActivations, Swish) {
+  TextModel plain = oneNode("Swish", {"x"}, "", 24);
+  EXPECT_TRUE(plain.importOutput().getNodeAs<SiluNode>());
+  TextModel scaled = oneNode("Swish", {"x"}, floatAttr("alpha", 1.5), 24);
+  auto *swish = scaled.importOutput().getNodeAs<SwishNode>();
+  ASSERT_TRUE(swish);
+  EXPECT_EQ(swish->getAlpha(), 1.5);
+}
+
+/// Folded by the interpreter: at 0, 1 and -1.
+TEST(ImporterActivations, Values) {
+  auto fold = [](llvm::StringRef type, std::string attributes) {
+    TextModel model = oneNode(type, {"c"}, std::move(attributes), 24);
+    model.body += floats("c", {3}, {0, 1, -1});
+    return model.importConstant();
+  };
+  EXPECT_EQ(fold("Gelu", ""), "float<3>: 0 0.84 -0.16");
+  EXPECT_EQ(fold("Gelu", stringAttr("approximate", "tanh")),
+            "float<3>: 0 0.84 -0.16");
+  EXPECT_EQ(fold("Swish", floatAttr("alpha", 2)), "float<3>: 0 0.88 -0.12");
+}
