@@ -36,6 +36,7 @@ static void restrictToOneCore(char **argv) {
 std::unique_ptr<CPUBackend> bench::initialize(int argc, char **argv) {
   restrictToOneCore(argv);
   TargetOptions target;
+  target.winograd = WinogradLimit::None;
   // Whatever else the machine does is to meet both programs.
   char interleaving[] = "--benchmark_enable_random_interleaving=true";
   std::vector<char *> rest;
@@ -44,6 +45,10 @@ std::unique_ptr<CPUBackend> bench::initialize(int argc, char **argv) {
     if (argument.consume_front("-mattr="))
       for (llvm::StringRef feature : llvm::split(argument, ','))
         target.attributes.push_back(feature.str());
+    else if (argument == "-winograd=2")
+      target.winograd = WinogradLimit::F2;
+    else if (argument == "-winograd=4")
+      target.winograd = WinogradLimit::F4;
     else
       rest.push_back(argv[i]);
   }
@@ -55,8 +60,7 @@ std::unique_ptr<CPUBackend> bench::initialize(int argc, char **argv) {
   return llvm::ExitOnError("error: ")(CPUBackend::create(target));
 }
 
-//===- Measuring
-//------------------------------------------------------------===//
+//===- Measuring ----------------------------------------------------------===//
 
 namespace {
 
