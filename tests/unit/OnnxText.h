@@ -11,6 +11,17 @@
 
 namespace glowish {
 
+/// Type and elements: "int64<2>: 1 2".
+inline std::string toText(const Tensor &tensor) {
+  std::string text = tensor.getType().str() + ":";
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+    text += llvm::formatv(" {0}", tensor.getAsDouble(i)).str();
+  // formatv writes two decimals.
+  for (size_t at; (at = text.find(".00")) != std::string::npos;)
+    text.erase(at, 3);
+  return text;
+}
+
 /// A model in protobuf text with inputs of the given shapes, float unless
 /// stated, and the output "y".
 struct TextModel {
@@ -59,20 +70,12 @@ struct TextModel {
     return llvm::cast<SaveNode>(module->findFunction("main")->getNodes().back())
         .getInput();
   }
-  /// The elements of y, which is a constant, and its type in front:
-  /// "int64<2>: 1 2".
+  /// y, which is a constant.
   std::string importConstant() {
     auto *constant = importOutput().getNodeAs<Constant>();
     if (!constant)
       return "not a constant";
-    const Tensor &tensor = constant->getTensor();
-    std::string text = tensor.getType().str() + ":";
-    for (int64_t i = 0; i < tensor.getNumElements(); ++i)
-      text += llvm::formatv(" {0}", tensor.getAsDouble(i)).str();
-    // formatv writes two decimals.
-    for (size_t at; (at = text.find(".00")) != std::string::npos;)
-      text.erase(at, 3);
-    return text;
+    return toText(constant->getTensor());
   }
   std::string importError(ImportOptions options = {}) {
     auto made = import(std::move(options));

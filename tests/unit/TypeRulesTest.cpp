@@ -87,7 +87,10 @@ TEST(TypeRules, Convolution) {
   EXPECT_TYPE("Convolution(float16<0x7x17x4>, float16<6x3x2x2>, none)" + attrs,
               "float16<0x4x17x6>");
   EXPECT_TYPE("Convolution(int8<1x7x17x4>, int8<6x3x2x2>, none)" + attrs,
-              "operand 'input' (int8<1x7x17x4>): expected a float kind");
+              "int8<1x4x17x6>");
+  EXPECT_TYPE("Convolution(bool<1x7x17x4>, bool<6x3x2x2>, none)" + attrs,
+              "operand 'input' (bool<1x7x17x4>): expected a float or integer "
+              "kind");
   EXPECT_TYPE("Convolution(float<7x17x4>, float<6x3x2x2>, none)" + attrs,
               "operand 'input' (float<7x17x4>): expected rank 4");
   EXPECT_TYPE("Convolution(float<1x7x17x4>, double<6x3x2x2>, none)" + attrs,

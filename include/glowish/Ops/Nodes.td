@@ -23,7 +23,7 @@ def Convolution : Node<"2-D convolution of NHWC images"> {
   let Description = [{
     input [N, H, W, C], filter [OC, KH, KW, C / group], bias [OC], result
     [N, OH, OW, OC] with OH = (H + top + bottom - dilation * (KH - 1) - 1) /
-    stride + 1. float16, bfloat16, float and double.
+    stride + 1. All kinds but bool and quantized ones; integers wrap.
   }];
   let Operands = [Operand<"input">, Operand<"filter">,
                   OptionalOperand<"bias">] # FusedOperands;

@@ -212,7 +212,7 @@ Buffer *AnchorPreparer::packAtRunTime(const Anchor &anchor,
 void AnchorPreparer::replace(const Anchor &anchor) {
   ConvolutionShape shape = getShape(anchor);
   ElemKind kind = anchor.input->getType().getKind();
-  unsigned lanes = target.getLanes(kind == ElemKind::Double ? 8 : 4);
+  unsigned lanes = target.getComputeLanes(kind);
   bool isConstant = anchor.filter->getKind() == Buffer::Kind::Constant;
   Tile tile = chooseTile(shape, kind, target);
   if (isConstant && !isDepthwise(shape)) {

@@ -27,7 +27,7 @@ static void convolve(const ConvolutionInstr &instr, const Memory &memory,
   forEachIndex(outShape, [&](DimsRef index) {
     int64_t channel = index[3];
     int64_t firstChannel = channel / outPerGroup * depth;
-    double sum = bias ? double(bias[channel]) : 0.0;
+    SumType<T> sum = bias ? SumType<T>(bias[channel]) : SumType<T>(0);
     for (int64_t kh = 0; kh < kernelH; ++kh) {
       int64_t row = index[1] * strides[0] - pads[0] + kh * dilations[0];
       if (row < 0 || row >= height)
@@ -44,7 +44,7 @@ static void convolve(const ConvolutionInstr &instr, const Memory &memory,
             filter.data() +
             ((channel * kernelH + kh) * kernelW + kw) * depth;
         for (int64_t c = 0; c < depth; ++c)
-          sum += double(pixel[c]) * double(weights[c]);
+          sum += SumType<T>(pixel[c]) * SumType<T>(weights[c]);
       }
     }
     out[next++] = T(ComputeType<T>(sum));
@@ -54,7 +54,7 @@ static void convolve(const ConvolutionInstr &instr, const Memory &memory,
 void InstrRunner::visitConvolution(ConvolutionInstr &instr) {
   const Type &type = instr.getInput()->getType();
   Tensor result(Type(type.getKind(), instr.getResult()->getShape()));
-  dispatchFloatKind(type.getKind(), [&](auto zero) {
+  dispatchNumberKind(type.getKind(), [&](auto zero) {
     using T = decltype(zero);
     convolve<T>(instr, memory, result.data<T>(), result.getType().getShape());
   });

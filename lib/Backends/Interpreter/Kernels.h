@@ -62,6 +62,11 @@ template <typename Fn> void dispatchNumberKind(ElemKind kind, Fn &&fn) {
   });
 }
 
+/// What products are summed in: integers in themselves (they wrap), floats in
+/// double.
+template <typename T>
+using SumType = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
+
 /// A dense operand. \p T may be const.
 template <typename T>
 llvm::MutableArrayRef<T> getDense(const Memory &memory, const Buffer *buffer) {

@@ -17,10 +17,6 @@ static int64_t getMatrixIndex(DimsRef batch, DimsRef shape) {
   return number;
 }
 
-/// Integers are summed in themselves (they wrap), floats in double.
-template <typename T>
-using SumType = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
-
 template <typename T>
 static void multiply(const MatMulInstr &instr, const Memory &memory,
                      llvm::MutableArrayRef<T> out, DimsRef outShape) {

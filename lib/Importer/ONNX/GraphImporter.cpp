@@ -91,14 +91,14 @@ llvm::Error GraphImporter::readOpset() {
 llvm::Error GraphImporter::checkOperators() {
   std::vector<std::string> missing;
   for (const onnx::NodeProto &node : graph.node()) {
-    if (!isDefaultDomain(node.domain())) {
-      missing.push_back(describe(node) + " of domain " + quote(node.domain()));
-      continue;
-    }
-    const RegisteredOperator *found = findOnnxOperator(node.op_type());
+    const RegisteredOperator *found =
+        findOnnxOperator(node.domain(), node.op_type());
+    bool isDefault = isDefaultDomain(node.domain());
     if (!found)
-      missing.push_back(describe(node));
-    else if (context.opset < found->since)
+      missing.push_back(describe(node) +
+                        (isDefault ? ""
+                                   : " of domain " + quote(node.domain())));
+    else if (isDefault && context.opset < found->since)
       missing.push_back(llvm::formatv("{0}: known since opset {1}, the model "
                                       "has {2}",
                                       describe(node), found->since,
@@ -248,7 +248,8 @@ llvm::Error GraphImporter::importNode(const onnx::NodeProto &proto) {
   GLOWISH_TRY(std::vector<NodeValue> inputs, findInputs(proto));
   OpContext op(proto, context, std::move(inputs));
   GLOWISH_CHECK(op.checkAttrs());
-  GLOWISH_CHECK(findOnnxOperator(proto.op_type())->importer(op));
+  GLOWISH_CHECK(
+      findOnnxOperator(proto.domain(), proto.op_type())->importer(op));
   GLOWISH_CHECK(op.checkAllRead());
   for (int i = 0; i < proto.output_size(); ++i) {
     const std::string &name = proto.output(i);

@@ -49,6 +49,13 @@ readTransposedWindow(const OpContext &op, const Images &input,
 llvm::Expected<Window> readWindow(const OpContext &op, const Images &input,
                                   const Images *filter);
 
+/// The convolution of \p input with \p filter and \p bias, which may be null,
+/// with the attributes of Conv.
+llvm::Expected<Images> makeConvolution(OpContext &op, Images input,
+                                       const Images &filter, NodeValue bias);
+/// The same of inputs 0, 1 and 2.
+llvm::Expected<Images> makeConvolution(OpContext &op);
+
 } // namespace glowish
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_IMAGES_H

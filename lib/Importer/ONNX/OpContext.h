@@ -165,19 +165,21 @@ private:
 using OpImporter = llvm::Error (*)(OpContext &op);
 
 /// Registers the importer of an operator: `static OnnxOperator conv("Conv",
-/// 1, importConv);` \p since: the first opset that it understands. A static
-/// object of the file of the operator's family.
+/// 1, importConv);` \p since: the first opset that it understands. \p domain:
+/// empty for ONNX's own. A static object of the file of the operator's family.
 class OnnxOperator {
 public:
-  OnnxOperator(llvm::StringRef name, int since, OpImporter importer);
+  OnnxOperator(llvm::StringRef name, int since, OpImporter importer,
+               llvm::StringRef domain = "");
 };
 
 struct RegisteredOperator {
   int since;
   OpImporter importer;
 };
-/// The importer of \p name; null when there is none.
-const RegisteredOperator *findOnnxOperator(llvm::StringRef name);
+/// The importer of \p name of \p domain; null when there is none.
+const RegisteredOperator *findOnnxOperator(llvm::StringRef domain,
+                                           llvm::StringRef name);
 
 /// Dimension \p axis of a tensor of \p rank, counted from 0; an error when
 /// there is none.

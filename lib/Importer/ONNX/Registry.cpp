@@ -4,23 +4,30 @@
 
 using namespace glowish;
 
-/// By name; made at the first registration, whatever file that is in.
-static std::map<std::string, RegisteredOperator> &getRegistry() {
-  static std::map<std::string, RegisteredOperator> registry;
+/// Domain and name.
+using OperatorName = std::pair<std::string, std::string>;
+
+/// Made at the first registration, whatever file that is in.
+static std::map<OperatorName, RegisteredOperator> &getRegistry() {
+  static std::map<OperatorName, RegisteredOperator> registry;
   return registry;
 }
 
-OnnxOperator::OnnxOperator(llvm::StringRef name, int since,
-                           OpImporter importer) {
-  bool isNew =
-      getRegistry().try_emplace(name.str(), RegisteredOperator{since, importer})
-          .second;
+OnnxOperator::OnnxOperator(llvm::StringRef name, int since, OpImporter importer,
+                           llvm::StringRef domain) {
+  bool isNew = getRegistry()
+                   .try_emplace({domain.str(), name.str()},
+                                RegisteredOperator{since, importer})
+                   .second;
   assert(isNew && "an operator is registered once");
   (void)isNew;
 }
 
-const RegisteredOperator *glowish::findOnnxOperator(llvm::StringRef name) {
-  auto found = getRegistry().find(name.str());
+const RegisteredOperator *glowish::findOnnxOperator(llvm::StringRef domain,
+                                                    llvm::StringRef name) {
+  if (domain == "ai.onnx")
+    domain = "";
+  auto found = getRegistry().find({domain.str(), name.str()});
   return found == getRegistry().end() ? nullptr : &found->second;
 }
 
@@ -28,6 +35,8 @@ std::vector<std::pair<std::string, std::vector<int>>>
 glowish::listOnnxOperators() {
   std::vector<std::pair<std::string, std::vector<int>>> list;
   for (const auto &[name, registered] : getRegistry())
-    list.push_back({name, {registered.since}});
+    list.push_back({name.first.empty() ? name.second
+                                       : name.first + "." + name.second,
+                    {registered.since}});
   return list;
 }

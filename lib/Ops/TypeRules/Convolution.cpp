@@ -30,7 +30,7 @@ static Error checkFilter(const ConvolutionView &op) {
 
 llvm::Expected<TypeList> glowish::inferConvolution(const OpView &view) {
   ConvolutionView op(view);
-  GLOWISH_CHECK(checkFloat(op, op.inputIdx));
+  GLOWISH_CHECK(checkNumber(op, op.inputIdx));
   GLOWISH_CHECK(checkRank(op, op.inputIdx, 4));
   GLOWISH_CHECK(checkSameKind(op, op.filterIdx, op.inputIdx));
   GLOWISH_CHECK(checkRank(op, op.filterIdx, 4));

@@ -3,6 +3,7 @@
 #ifndef GLOWISH_BACKENDS_CPU_TARGETDESCRIPTION_H
 #define GLOWISH_BACKENDS_CPU_TARGETDESCRIPTION_H
 
+#include "glowish/Base/ElemKind.h"
 #include "llvm/IR/Function.h"
 #include "llvm/Target/TargetMachine.h"
 #include <string>
@@ -52,6 +53,11 @@ struct TargetDescription {
   /// Elements of \p bytes bytes in a vector register, at least 1.
   unsigned getLanes(unsigned bytes) const {
     return std::max(1u, vectorBits / 8 / bytes);
+  }
+  /// Elements of \p kind in a vector register when they are computed with: small
+  /// ones as 32 bits.
+  unsigned getComputeLanes(ElemKind kind) const {
+    return getLanes(std::max(unsigned(getElemSize(kind)), 4u));
   }
   /// The same of the vectors that weights are packed for; half precisions are
   /// packed for what they are computed in.

@@ -106,7 +106,9 @@ Value *ConvolutionEmitter::addBias(Value *channel, Value *sum,
   if (!bias)
     return sum;
   Value *loaded = b.load(kind, b.getElement(bias, kind, channel), active);
-  return b.CreateFAdd(sum, b.widen(loaded, lanes));
+  loaded = b.widen(loaded, lanes);
+  return isFloatKind(kind) ? b.CreateFAdd(sum, loaded)
+                           : b.CreateAdd(sum, loaded);
 }
 
 TileProduct ConvolutionEmitter::getProduct(const Block &block,

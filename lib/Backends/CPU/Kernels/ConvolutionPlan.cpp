@@ -65,7 +65,7 @@ std::vector<TileChoice> glowish::rankTiles(const ConvolutionShape &shape,
                                            ElemKind kind,
                                            const TargetDescription &target,
                                            unsigned block) {
-  unsigned lanes = target.getLanes(kind == ElemKind::Double ? 8 : 4);
+  unsigned lanes = target.getComputeLanes(kind);
   int64_t channelVectors = (shape.getGroupOutChannels() + lanes - 1) / lanes;
   double rows = double(shape.group * shape.batch * shape.outHeight);
   std::vector<TileChoice> choices;

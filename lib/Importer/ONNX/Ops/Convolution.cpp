@@ -13,18 +13,27 @@ static llvm::Error checkSameRank(const Images &input, const Images &filter) {
 }
 
 /// The model's filter [OC, C / group, KH, KW] is turned like the images.
-static llvm::Error importConv(OpContext &op) {
-  GLOWISH_TRY(Images input, readImages(op, 0));
-  GLOWISH_TRY(Images filter, readImages(op, 1));
+llvm::Expected<Images> glowish::makeConvolution(OpContext &op, Images input,
+                                                const Images &filter,
+                                                NodeValue bias) {
   GLOWISH_CHECK(checkSameRank(input, filter));
   GLOWISH_TRY(Window window, readWindow(op, input, &filter));
-  NodeValue bias = op.getOptionalInput(2);
   GLOWISH_TRY(int64_t group, op.getInt("group", 1));
-  GLOWISH_TRY(NodeValue result,
-              op.create<ConvolutionNode>(input.value, filter.value, bias,
-                                         window.strides, window.pads,
-                                         window.dilations, group));
-  return setImages(op, result, input.isOneDimensional);
+  GLOWISH_TRY(input.value, op.create<ConvolutionNode>(
+                               input.value, filter.value, bias, window.strides,
+                               window.pads, window.dilations, group));
+  return input;
+}
+
+llvm::Expected<Images> glowish::makeConvolution(OpContext &op) {
+  GLOWISH_TRY(Images input, readImages(op, 0));
+  GLOWISH_TRY(Images filter, readImages(op, 1));
+  return makeConvolution(op, std::move(input), filter, op.getOptionalInput(2));
+}
+
+static llvm::Error importConv(OpContext &op) {
+  GLOWISH_TRY(Images result, makeConvolution(op));
+  return setImages(op, result.value, result.isOneDimensional);
 }
 
 /// The model's filter [C, OC / group, KH, KW] is turned like the images, too.
@@ -32,8 +41,7 @@ static llvm::Error importConvTranspose(OpContext &op) {
   GLOWISH_TRY(Images input, readImages(op, 0));
   GLOWISH_TRY(Images filter, readImages(op, 1));
   GLOWISH_CHECK(checkSameRank(input, filter));
-  GLOWISH_TRY(TransposedWindow window,
-              readTransposedWindow(op, input, filter));
+  GLOWISH_TRY(TransposedWindow window, readTransposedWindow(op, input, filter));
   NodeValue bias = op.getOptionalInput(2);
   GLOWISH_TRY(int64_t group, op.getInt("group", 1));
   GLOWISH_TRY(NodeValue result,

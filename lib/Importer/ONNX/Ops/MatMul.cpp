@@ -1,14 +1,13 @@
 //===- MatMul.cpp - Matrix products ---------------------------------------===//
 
-#include "ONNX/OpContext.h"
+#include "ONNX/MatMul.h"
 
 using namespace glowish;
 
 /// A vector on the left is a row, one on the right a column; the dimension
 /// that this adds is taken away from the result.
-static llvm::Error importMatMul(OpContext &op) {
-  GLOWISH_TRY(NodeValue lhs, op.getInput(0));
-  GLOWISH_TRY(NodeValue rhs, op.getInput(1));
+llvm::Expected<NodeValue> glowish::makeMatMul(OpContext &op, NodeValue lhs,
+                                              NodeValue rhs) {
   bool isRow = lhs.getShape().size() == 1;
   bool isColumn = rhs.getShape().size() == 1;
   if (isRow) {
@@ -23,7 +22,13 @@ static llvm::Error importMatMul(OpContext &op) {
     shape.pop_back();
   if (isRow)
     shape.erase(shape.end() - (isColumn ? 1 : 2));
-  return op.setOutput(0, op.reshape(result, shape));
+  return op.reshape(result, shape);
+}
+
+static llvm::Error importMatMul(OpContext &op) {
+  GLOWISH_TRY(NodeValue lhs, op.getInput(0));
+  GLOWISH_TRY(NodeValue rhs, op.getInput(1));
+  return op.setOutput(0, makeMatMul(op, lhs, rhs));
 }
 
 static llvm::Error importGemm(OpContext &op) {

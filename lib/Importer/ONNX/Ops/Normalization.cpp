@@ -1,6 +1,7 @@
 //===- Normalization.cpp - Normalizations and softmax ---------------------===//
 
 #include "ONNX/Images.h"
+#include "ONNX/LayerNorm.h"
 #include <numeric>
 
 using namespace glowish;
@@ -202,19 +203,9 @@ static llvm::Error importGroupNormalization(OpContext &op) {
   return op.setOutput(0, scaleChannels(op, value));
 }
 
-namespace {
-/// What an operator LayerNormalization or one of its kin says.
-struct LayerNorm {
-  NodeValue x, scale, bias;
-  int64_t axis;
-  double epsilon;
-  bool subtractMean;
-};
-} // namespace
-
 /// One node, and what it can't take as scale and bias because it broadcasts.
-static llvm::Expected<NodeValue> makeLayerNorm(OpContext &op,
-                                               const LayerNorm &norm) {
+llvm::Expected<NodeValue> glowish::makeLayerNorm(OpContext &op,
+                                                 const LayerNorm &norm) {
   DimsRef normalized = norm.x.getShape().drop_front(norm.axis);
   auto fits = [&](NodeValue value) {
     return !value || (value.getShape() == normalized &&

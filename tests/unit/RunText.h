@@ -1,0 +1,32 @@
+//===- RunText.h - Running models in protobuf text ------------*- C++ -*-===//
+
+#ifndef GLOWISH_TESTS_UNIT_RUNTEXT_H
+#define GLOWISH_TESTS_UNIT_RUNTEXT_H
+
+#include "OnnxText.h"
+#include "glowish/Driver/Session.h"
+
+namespace glowish {
+
+/// What the interpreter makes of \p model, which has no inputs: type and
+/// elements of y, as TextModel::importConstant writes them.
+inline std::string runText(TextModel model) {
+  auto module = model.import();
+  if (!module)
+    return llvm::toString(module.takeError());
+  std::unique_ptr<Backend> backend = createInterpreter();
+  Compilation compilation(*backend, CompilationOptions());
+  compilation.setModule(std::move(*module));
+  llvm::cantFail(compilation.run());
+  auto session = llvm::cantFail(Session::create(compilation));
+  for (const Buffer *buffer : session->getPlaceholders())
+    if (buffer->isInput())
+      llvm::cantFail(session->setInput(buffer, Tensor(buffer->getType())));
+  llvm::cantFail(session->run());
+  return toText(
+      session->getTensor(llvm::cantFail(session->findPlaceholder("y"))));
+}
+
+} // namespace glowish
+
+#endif // GLOWISH_TESTS_UNIT_RUNTEXT_H
