@@ -179,12 +179,7 @@ void InstrEmitter::visitMatMul(MatMulInstr &instr) {
   for (int64_t dim : out.take_front(leading))
     products *= dim;
   auto multiplyAt = [&](Value *number) {
-    Values batch(leading, b.index(0));
-    for (unsigned d = leading; d-- > 0;) {
-      batch[d] = b.CreateURem(number, b.index(out[d]));
-      number = b.CreateUDiv(number, b.index(out[d]));
-    }
-    multiply(batch);
+    multiply(b.splitIndex(number, out.take_front(leading)));
   };
   // A single product is cut into tasks itself.
   if (products == 1)

@@ -370,14 +370,8 @@ void AttentionEmitter::emit() {
       2 * heads * shape.queries * shape.keys * (shape.depth + shape.columns);
   b.forTasks(heads * blocks, operations, [&](Value *task) {
     Value *head = b.CreateUDiv(task, b.index(blocks));
-    Values batch(shape.batch.size(), b.index(0));
-    for (size_t d = shape.batch.size(); d-- > 0;) {
-      if (shape.batch[d] == 1)
-        continue;
-      batch[d] = b.CreateURem(head, b.index(shape.batch[d]));
-      head = b.CreateUDiv(head, b.index(shape.batch[d]));
-    }
-    emitTask(batch, b.CreateURem(task, b.index(blocks)));
+    emitTask(b.splitIndex(head, shape.batch),
+             b.CreateURem(task, b.index(blocks)));
   });
 }
 

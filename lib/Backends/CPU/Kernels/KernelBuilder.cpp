@@ -36,6 +36,17 @@ Value *KernelBuilder::addScaled(Value *a, Value *b, int64_t factor) {
   return CreateNSWAdd(a, scaled);
 }
 
+Values KernelBuilder::splitIndex(Value *number, llvm::ArrayRef<int64_t> shape) {
+  Values indices(shape.size(), index(0));
+  for (size_t d = shape.size(); d-- > 0;) {
+    if (shape[d] == 1)
+      continue;
+    indices[d] = CreateURem(number, index(shape[d]));
+    number = CreateUDiv(number, index(shape[d]));
+  }
+  return indices;
+}
+
 Value *KernelBuilder::minIndex(Value *a, Value *b) {
   return CreateSelect(CreateICmpSLT(a, b), a, b);
 }

@@ -35,6 +35,8 @@ public:
   }
   /// a + b * factor, with the multiplications that are not needed left out.
   llvm::Value *addScaled(llvm::Value *a, llvm::Value *b, int64_t factor);
+  /// The indices of element \p number of a tensor of \p shape, row by row.
+  Values splitIndex(llvm::Value *number, llvm::ArrayRef<int64_t> shape);
   llvm::Value *minIndex(llvm::Value *a, llvm::Value *b);
   llvm::Value *maxIndex(llvm::Value *a, llvm::Value *b);
 

@@ -115,14 +115,7 @@ void LayerNormalizationEmitter::emit() {
   for (int64_t extent : leading)
     rows *= extent;
   b.forTasks(rows, 6 * rows * length, [&](Value *number) {
-    Values row(leading.size(), b.index(0));
-    for (size_t d = leading.size(); d-- > 0;) {
-      if (leading[d] == 1)
-        continue;
-      row[d] = b.CreateURem(number, b.index(leading[d]));
-      number = b.CreateUDiv(number, b.index(leading[d]));
-    }
-    emitRow(row);
+    emitRow(b.splitIndex(number, leading));
   });
 }
 
