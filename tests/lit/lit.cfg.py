@@ -1,6 +1,7 @@
 """Text tests: tools run on small inputs, their output matched by FileCheck."""
 
 import os
+import platform
 import lit.formats
 
 config.name = "glowish"
@@ -16,5 +17,7 @@ config.substitutions.append(("%cxx", config.cxx_compiler))
 if config.sanitize:
     config.available_features.add("asan")
     config.environment["ASAN_OPTIONS"] = "detect_leaks=0"
+if platform.machine() in ("x86_64", "AMD64"):
+    config.available_features.add("host-x86_64")
 if os.geteuid() != 0:
     config.available_features.add("not-root")

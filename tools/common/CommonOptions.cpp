@@ -111,6 +111,18 @@ static cl::opt<llvm::CodeModel::Model> codeModel(
                clEnumValN(llvm::CodeModel::Large, "large", "Large")),
     cl::cat(targetCategory));
 
+static cl::opt<bool>
+    tune("tune",
+         cl::desc("Measure the ways to compute each convolution, and product "
+                  "with a constant matrix, on this machine, which must be able "
+                  "to run the target's code; with -tuning-file"),
+         cl::cat(targetCategory));
+static cl::opt<std::string> tuningFile(
+    "tuning-file",
+    cl::desc("Take the measured choices in this file; with -tune, shapes that "
+             "it lacks are measured and added"),
+    cl::value_desc("file"), cl::cat(targetCategory));
+
 llvm::StringRef glowish::getModelPath() { return modelPath; }
 llvm::StringRef glowish::getBackendName() { return backendName; }
 
@@ -213,6 +225,8 @@ TargetOptions glowish::getTargetOptions() {
   options.relocationModel = relocationModel;
   options.codeModel = codeModel;
   options.winograd = winograd;
+  options.tune = tune;
+  options.tuningFile = tuningFile;
   options.numThreads = std::clamp(numThreads.getValue(), 1u, 256u);
   return options;
 }

@@ -269,29 +269,45 @@ void AnchorPreparer::prepare(ConvolutionInstr &instr) {
            {outPerGroup * taps, filter[2] * depth, depth, 1, taps}});
 }
 
-/// A buffer of rank 2 to 4 as a view of rank 4.
-Buffer *AnchorPreparer::viewAsImage(Buffer *buffer) {
+namespace {
+/// Extents and strides of rank 4.
+struct ImageLayout {
+  Dims shape, strides;
+};
+} // namespace
+
+/// A buffer of rank 2 to 4 with leading dimensions of extent 1.
+static ImageLayout getImageLayout(const Buffer *buffer) {
   unsigned rank = buffer->getType().getRank();
-  if (rank == 4)
-    return buffer;
   Dims shape(4 - rank, 1), strides(4 - rank, 0);
   llvm::append_range(shape, buffer->getShape());
-  llvm::append_range(strides, buffer->isView()
-                                  ? Dims(buffer->getStrides())
-                                  : getDenseStrides(buffer->getShape()));
+  llvm::append_range(strides, StridedOperand(nullptr, *buffer).strides);
+  return {shape, strides};
+}
+
+/// The same as a view.
+Buffer *AnchorPreparer::viewAsImage(Buffer *buffer) {
+  if (buffer->getType().getRank() == 4)
+    return buffer;
+  auto [shape, strides] = getImageLayout(buffer);
   return function.createView(buffer->getName(), buffer,
                              buffer->getType().withShape(shape),
                              buffer->getOffset(), strides);
 }
 
-/// Only where the right side is a constant matrix: packing pays, and is free.
+/// Whether the right side is a constant matrix: packing pays, and is free.
+static bool isAnchor(const MatMulInstr &instr) {
+  const Buffer *rhs = instr.getRhs();
+  return rhs->getKind() == Buffer::Kind::Constant &&
+         rhs->getType().getRank() == 2 &&
+         instr.getLhs()->getType().getRank() <= 4 &&
+         isFloatKind(rhs->getType().getKind());
+}
+
 void AnchorPreparer::prepare(MatMulInstr &instr) {
-  Buffer *rhs = instr.getRhs();
-  DimsRef lhs = instr.getLhs()->getShape();
-  if (rhs->getKind() != Buffer::Kind::Constant ||
-      rhs->getType().getRank() != 2 || lhs.size() > 4 ||
-      !isFloatKind(rhs->getType().getKind()))
+  if (!isAnchor(instr))
     return;
+  Buffer *rhs = instr.getRhs();
   int64_t depth = rhs->getShape()[0], columns = rhs->getShape()[1];
   llvm::SmallVector<Buffer *, 4> fused;
   for (Buffer *buffer : instr.getFused())
@@ -325,4 +341,32 @@ void glowish::prepareAnchors(IRFunction &function,
   }
   llvm::cantFail(eliminateDeadStores(function, IRPassContext()));
   preparer.finish();
+}
+
+void glowish::visitChoices(
+    const IRFunction &function,
+    llvm::function_ref<void(const ConvolutionShape &, ElemKind, DimsRef)>
+        visit) {
+  for (const Instruction &instr : function.getInstrs()) {
+    if (auto *convolution = llvm::dyn_cast<ConvolutionInstr>(&instr)) {
+      const Buffer *input = convolution->getInput();
+      const Buffer *filter = convolution->getFilter();
+      ConvolutionShape shape = makeShape(
+          input->getShape(), convolution->getResult()->getShape(),
+          filter->getShape().slice(1, 2), convolution->getStrides(),
+          convolution->getPads(), convolution->getDilations(),
+          convolution->getGroup());
+      if (filter->getKind() == Buffer::Kind::Constant && !isDepthwise(shape))
+        visit(shape, input->getType().getKind(),
+              StridedOperand(nullptr, *input).strides);
+    } else if (auto *product = llvm::dyn_cast<MatMulInstr>(&instr)) {
+      if (!isAnchor(*product))
+        continue;
+      ImageLayout input = getImageLayout(product->getLhs());
+      ImageLayout result = getImageLayout(product->getResult());
+      visit(makeShape(input.shape, result.shape, {1, 1}, {1, 1}, {0, 0, 0, 0},
+                      {1, 1}, 1),
+            product->getLhs()->getType().getKind(), input.strides);
+    }
+  }
 }

@@ -25,6 +25,13 @@ inline bool isDepthwise(const ConvolutionShape &shape) {
 void prepareAnchors(IRFunction &function, const TargetDescription &target,
                     ConvolutionChooser choose);
 
+/// Calls \p visit with what prepareAnchors will ask its chooser for, in the
+/// same order.
+void visitChoices(
+    const IRFunction &function,
+    llvm::function_ref<void(const ConvolutionShape &, ElemKind, DimsRef)>
+        visit);
+
 } // namespace glowish
 
 #endif // GLOWISH_LIB_BACKENDS_CPU_ANCHORS_H

@@ -8,15 +8,20 @@
 #include "Levels.h"
 #include "ModuleEmitter.h"
 #include "Reductions.h"
+#include "Tuner.h"
+#include "glowish/Support/File.h"
+#include "glowish/Support/Progress.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
+#include <set>
 #if defined(__linux__)
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -120,9 +125,8 @@ createMachine(const TargetOptions &options) {
 CPUBackend::CPUBackend(std::unique_ptr<llvm::TargetMachine> machine,
                        std::vector<TargetDescription> levels,
                        const TargetOptions &options)
-    : machine(std::move(machine)), levels(std::move(levels)),
-      onlyLevel(options.onlyLevel), winograd(options.winograd),
-      choiceRank(options.choiceRank) {}
+    : machine(std::move(machine)), levels(std::move(levels)), options(options) {
+}
 
 CPUBackend::~CPUBackend() = default;
 
@@ -155,8 +159,10 @@ CPUBackend::create(const TargetOptions &options) {
   }
   for (TargetDescription &level : levels)
     level.packedBits = levels.back().vectorBits;
-  return std::unique_ptr<CPUBackend>(
+  std::unique_ptr<CPUBackend> backend(
       new CPUBackend(std::move(lowest), std::move(levels), options));
+  GLOWISH_CHECK(backend->readTuning());
+  return backend;
 }
 
 static bool takesAttention(const AttentionNode &node,
@@ -204,14 +210,85 @@ bool CPUBackend::isSupported(const Node &node) const {
 
 bool CPUBackend::canFuse(const Node &, ScalarOp) const { return true; }
 
+llvm::Error CPUBackend::readTuning() {
+  const std::string &path = options.tuningFile;
+  if (options.tune) {
+    if (path.empty())
+      return makeError("-tune: state where the choices are kept with "
+                       "-tuning-file=FILE");
+    // What can't be measured should not be found out late.
+    GLOWISH_CHECK(Tuner::create(options).takeError());
+  }
+  if (path.empty())
+    return llvm::Error::success();
+  tuning = std::make_unique<TuningRecord>();
+  if (options.tune && !llvm::sys::fs::exists(path))
+    return writeFile(path, tuning->str());
+  auto text = readFile(path);
+  if (!text)
+    return addContext(text.takeError(), "-tuning-file: ");
+  GLOWISH_TRY(*tuning, TuningRecord::parse((*text)->getBuffer(), path));
+  return llvm::Error::success();
+}
+
+const ConvolutionChoice *
+CPUBackend::findRecorded(const TuningKey &key,
+                         llvm::ArrayRef<ConvolutionChoice> ranked) const {
+  if (!tuning)
+    return nullptr;
+  const auto *entry = tuning->find(
+      getTuningTarget(machine->getTargetTriple(), getTarget()), key);
+  if (!entry)
+    return nullptr;
+  const auto *found = llvm::find_if(ranked, [&](const auto &choice) {
+    return isSameWay(choice, entry->choice);
+  });
+  return found == ranked.end() ? nullptr : found;
+}
+
+llvm::Error CPUBackend::measureMissing(const IRFunction &function) {
+  int64_t winograd = int64_t(options.winograd);
+  std::set<TuningKey> missing;
+  visitChoices(function, [&](const ConvolutionShape &shape, ElemKind kind,
+                             DimsRef inputStrides) {
+    TuningKey key(shape, kind, inputStrides, winograd);
+    if (!findRecorded(key, rankConvolutions(shape, kind, inputStrides,
+                                            getTarget(), winograd)))
+      missing.insert(key);
+  });
+  if (missing.empty())
+    return llvm::Error::success();
+  GLOWISH_TRY(std::unique_ptr<Tuner> tuner, Tuner::create(options));
+  std::string target =
+      getTuningTarget(machine->getTargetTriple(), getTarget());
+  Progress progress;
+  unsigned number = 0;
+  for (const TuningKey &key : missing) {
+    progress.show(llvm::formatv("tuning {0} of {1}", ++number, missing.size())
+                      .str());
+    GLOWISH_TRY(TuningRecord::Entry entry, tuner->measure(key));
+    tuning->set(target, key, std::move(entry));
+    // Each is kept at once: who interrupts goes on from there.
+    GLOWISH_CHECK(writeFile(options.tuningFile, tuning->str()));
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error CPUBackend::prepare(IRFunction &function) {
   prepareReductions(function);
+  if (options.tune)
+    GLOWISH_CHECK(measureMissing(function));
+  int64_t winograd = int64_t(options.winograd);
   prepareAnchors(
       function, getTarget(),
       [&](const ConvolutionShape &shape, ElemKind kind, DimsRef inputStrides) {
         auto choices = rankConvolutions(shape, kind, inputStrides, getTarget(),
-                                        int64_t(winograd));
-        return choices[std::min<size_t>(choiceRank, choices.size() - 1)];
+                                        winograd);
+        if (const ConvolutionChoice *recorded = findRecorded(
+                TuningKey(shape, kind, inputStrides, winograd), choices))
+          return *recorded;
+        return choices[std::min<size_t>(options.choiceRank,
+                                        choices.size() - 1)];
       });
   return llvm::Error::success();
 }
@@ -225,7 +302,7 @@ CPUBackend::emitModule(llvm::LLVMContext &context, const IRFunction &function,
   module->setDataLayout(machine->createDataLayout());
   std::vector<LevelEntry> entries;
   for (const TargetDescription &level : levels) {
-    if (!onlyLevel.empty() && level.cpu != onlyLevel)
+    if (!options.onlyLevel.empty() && level.cpu != options.onlyLevel)
       continue;
     std::string name = entryName.str() + level.suffix;
     ModuleEmitter emitter(*module, level);

@@ -13,6 +13,10 @@
 
 namespace glowish {
 
+class TuningRecord;
+struct ConvolutionChoice;
+struct TuningKey;
+
 /// The largest m of Winograd's F(m x m, 3 x 3) that convolutions may be
 /// computed with.
 enum class WinogradLimit : unsigned { None = 0, F2 = 2, F4 = 4 };
@@ -36,13 +40,20 @@ struct TargetOptions {
   /// Of the ways to compute a convolution, by the estimated time, the one of
   /// this number, or the last: for tests of those that are not the fastest.
   unsigned choiceRank = 0;
+  /// Choices between ways to compute a convolution that were measured: of the
+  /// shapes in it, they are taken and not the estimate's. May be empty.
+  std::string tuningFile;
+  /// Measure, on this machine, the shapes that tuningFile lacks, and write
+  /// them to it.
+  bool tune = false;
 };
 
 /// The LLVM back end: to the host's memory (ORC) and to objects for any
 /// target that LLVM knows.
 class CPUBackend : public Backend {
 public:
-  /// An error names a triple, CPU or feature that LLVM does not know.
+  /// An error names a triple, CPU or feature that LLVM does not know, what is
+  /// wrong with the tuning file, or why this machine can't measure.
   static llvm::Expected<std::unique_ptr<CPUBackend>>
   create(const TargetOptions &options);
   ~CPUBackend() override;
@@ -79,12 +90,21 @@ private:
   CPUBackend(std::unique_ptr<llvm::TargetMachine> machine,
              std::vector<TargetDescription> levels,
              const TargetOptions &options);
+  /// Reads options.tuningFile.
+  llvm::Error readTuning();
+  /// The recorded choice for \p key, if it is one of \p ranked; else null.
+  const ConvolutionChoice *
+  findRecorded(const TuningKey &key,
+               llvm::ArrayRef<ConvolutionChoice> ranked) const;
+  /// Measures the shapes of \p function without such a choice.
+  llvm::Error measureMissing(const IRFunction &function);
+
   std::unique_ptr<llvm::TargetMachine> machine;
   /// One target, or several levels of x86-64, lowest first.
   std::vector<TargetDescription> levels;
-  std::string onlyLevel;
-  WinogradLimit winograd;
-  unsigned choiceRank;
+  TargetOptions options;
+  /// Null without a tuning file.
+  std::unique_ptr<TuningRecord> tuning;
 };
 
 } // namespace glowish

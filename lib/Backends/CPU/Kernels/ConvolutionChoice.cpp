@@ -6,6 +6,22 @@
 
 using namespace glowish;
 
+bool glowish::isSameWay(const ConvolutionChoice &a,
+                        const ConvolutionChoice &b) {
+  if (a.algorithm != b.algorithm)
+    return false;
+  switch (a.algorithm) {
+  case ConvolutionChoice::Algorithm::Direct:
+    return a.tile.pixels == b.tile.pixels && a.tile.vectors == b.tile.vectors;
+  case ConvolutionChoice::Algorithm::Winograd:
+    return a.size.height == b.size.height && a.size.width == b.size.width &&
+           a.block == b.block;
+  case ConvolutionChoice::Algorithm::Split:
+    return true;
+  }
+  llvm_unreachable("not an algorithm");
+}
+
 std::vector<ConvolutionChoice>
 glowish::rankConvolutions(const ConvolutionShape &shape, ElemKind kind,
                           DimsRef inputStrides, const TargetDescription &target,

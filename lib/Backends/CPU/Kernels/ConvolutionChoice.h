@@ -20,6 +20,9 @@ struct ConvolutionChoice {
   double cycles = 0;
 };
 
+/// Whether \p a and \p b are the same way, whatever their estimates.
+bool isSameWay(const ConvolutionChoice &a, const ConvolutionChoice &b);
+
 /// The ways to compute \p shape with weights of \p kind on an input with \p
 /// inputStrides, the fastest first. They and their results don't depend on the
 /// number of threads. \p maxWinograd: the largest F(m) allowed; 0 for none.
