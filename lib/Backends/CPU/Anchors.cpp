@@ -348,6 +348,10 @@ void glowish::visitChoices(
     llvm::function_ref<void(const ConvolutionShape &, ElemKind, DimsRef)>
         visit) {
   for (const Instruction &instr : function.getInstrs()) {
+    if (llvm::any_of(instr.getOperands(), [](const Buffer *operand) {
+          return operand && operand->getType().getNumElements() == 0;
+        }))
+      continue;
     if (auto *convolution = llvm::dyn_cast<ConvolutionInstr>(&instr)) {
       const Buffer *input = convolution->getInput();
       const Buffer *filter = convolution->getFilter();

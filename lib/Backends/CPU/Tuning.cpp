@@ -171,7 +171,7 @@ static bool parseStrides(LineParser &parser, TuningKey &key) {
 /// `KIND NxHxWxC -> ... input STRIDES: `.
 static bool parseKey(LineParser &parser, TuningKey &key) {
   std::optional<ElemKind> kind = parseElemKind(parser.word());
-  if (!kind || !isFloatKind(*kind))
+  if (!kind || !(isFloatKind(*kind) || isIntegerKind(*kind)))
     return false;
   key.kind = *kind;
   ConvolutionShape &s = key.shape;
