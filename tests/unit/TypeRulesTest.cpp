@@ -166,8 +166,11 @@ TEST(TypeRules, WindowAttributes) {
 
 TEST(TypeRules, Epilogue) {
   EXPECT_TYPE("MatMul(float<3x7>, float<7x5>, float<5>, float<3x1>) {epilogue "
-              "= {v3:float = Add(v0, v1); v4:bool = Less(v3, v2)}}",
-              "bool<3x5>");
+              "= {v3:float = Add(v0, v1); v4:float = Mul(v3, v2)}}",
+              "float<3x5>");
+  EXPECT_TYPE("MatMul(float<3x7>, float<7x5>, float<5>) {epilogue = "
+              "{v2:bool = Less(v0, v1)}}",
+              "attribute 'epilogue': it makes bool of float");
   EXPECT_TYPE("MatMul(float<3x7>, float<7x5>, float<4>)",
               "operand 'fused[0]' (float<4>): does not broadcast to 3x5");
   EXPECT_TYPE("MatMul(float<3x7>, float<7x5>, float<1>, float<1x1x1>)",

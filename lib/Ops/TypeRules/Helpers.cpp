@@ -169,6 +169,11 @@ typerules::applyEpilogue(const OpView &op, const Type &type,
   llvm::Expected<ElemKind> kind = epilogue.check(kinds);
   if (!kind)
     return op.attrError("epilogue", llvm::toString(kind.takeError()));
+  // Kernels store what they sum up: the passes that make epilogues keep to it.
+  if (*kind != type.getKind())
+    return op.attrError("epilogue", "it makes " + getElemKindName(*kind) +
+                                        " of " +
+                                        getElemKindName(type.getKind()));
   return makeResult(*kind, type.getShape());
 }
 

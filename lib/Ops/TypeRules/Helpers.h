@@ -57,8 +57,8 @@ llvm::Expected<TypeList> makeResult(ElemKind kind, DimsRef shape);
 /// \p shape with \p axis taken out, or kept as 1.
 Dims reduceShape(DimsRef shape, llvm::ArrayRef<int64_t> axes, bool keepDims);
 
-/// The result \p type of an anchor after its epilogue: \p firstFused is the
-/// first operand of the epilogue's own.
+/// The result \p type of an anchor after its epilogue, which keeps the kind:
+/// \p firstFused is the first operand of the epilogue's own.
 llvm::Expected<TypeList> applyEpilogue(const OpView &op, const Type &type,
                                        unsigned firstFused,
                                        const ScalarProgram &epilogue);

@@ -40,7 +40,7 @@ static NodeValue lowerLayerNormalization(LayerNormalizationNode &root,
                                          RewriteContext &context) {
   DimsRef shape = root.getInput().getShape();
   int64_t axis = root.getAxis();
-  if (axis + 1 == int64_t(shape.size()) || !root.getEpilogue().empty())
+  if (axis + 1 == int64_t(shape.size()))
     return {};
   int64_t length = 1;
   for (int64_t extent : shape.drop_front(axis))
@@ -50,9 +50,15 @@ static NodeValue lowerLayerNormalization(LayerNormalizationNode &root,
   auto flatten = [&](NodeValue value) {
     return value ? context.reshape(value, {length}) : value;
   };
+  // What broadcasts to the dimensions may not broadcast to the one.
+  llvm::SmallVector<NodeValue, 4> fused;
+  for (NodeValue value : root.getFused())
+    fused.push_back(
+        context.reshape(context.create<BroadcastNode>(value, shape), flat));
   NodeValue result = context.create<LayerNormalizationNode>(
       context.reshape(root.getInput(), flat), flatten(root.getScale()),
-      flatten(root.getBias()), axis, root.getEpsilon(), root.getSubtractMean());
+      flatten(root.getBias()), axis, root.getEpsilon(), root.getSubtractMean(),
+      fused, root.getEpilogue());
   return context.reshape(result, shape);
 }
 

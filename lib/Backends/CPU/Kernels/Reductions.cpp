@@ -2,6 +2,7 @@
 
 #include "EmittedScalar.h"
 #include "Kernels.h"
+#include <cmath>
 
 using namespace glowish;
 using llvm::Value;
@@ -266,7 +267,11 @@ void glowish::emitLRN(KernelBuilder &b,
       EmittedScalar sum{&b, squares[0], kind}, x{&b, load(channel), kind};
       EmittedScalar base =
           sum * (instr.getAlpha() / double(instr.getSize())) + instr.getBias();
-      EmittedScalar y = x * exp(log(base) * -instr.getBeta());
+      // What is not positive has integer powers only, and no logarithm.
+      double beta = instr.getBeta();
+      EmittedScalar y = beta == std::floor(beta)
+                            ? x / pow(base, base.like(beta))
+                            : x * exp(log(base) * -beta);
       b.store(kind, y.value,
               b.getElement(result, kind, b.CreateNSWAdd(start, channel)));
     });

@@ -1,0 +1,76 @@
+//===- Check.cpp - Whether a graph is compiled right ----------------------===//
+
+#include "Check.h"
+#include "../unit/ChildProcess.h"
+#include "Plan.h"
+#include "Reference.h"
+#include "glowish/Support/Error.h"
+#include <cstring>
+
+using namespace glowish;
+using namespace glowish::fuzz;
+
+/// The first output of \p actual that is not what was expected.
+static std::string describeOutputs(llvm::ArrayRef<Expectation> expected,
+                                   const std::map<std::string, Tensor> &actual,
+                                   const Setting &setting) {
+  for (const Expectation &output : expected) {
+    if (output.isDelicate && setting.mayReorder())
+      continue;
+    auto found = actual.find(output.name);
+    if (found == actual.end())
+      return "output '" + output.name + "' is missing";
+    std::string difference = describeDifference(output, found->second);
+    if (!difference.empty())
+      return "output '" + output.name + "': " + difference;
+  }
+  return "";
+}
+
+static llvm::Expected<std::vector<Expectation>>
+interpretText(llvm::StringRef text) {
+  GLOWISH_TRY(std::unique_ptr<Module> module, parseGraph(text));
+  return interpretGraph(*module);
+}
+
+Finding fuzz::check(llvm::StringRef text, llvm::ArrayRef<Setting> settings) {
+  llvm::Expected<std::vector<Expectation>> expected = interpretText(text);
+  if (!expected)
+    return {Verdict::Refused, settings.front(),
+            "interpreting single nodes: " +
+                llvm::toString(expected.takeError())};
+  for (const Setting &setting : settings) {
+    auto actual = runGraph(text, setting);
+    if (!actual)
+      return {Verdict::Refused, setting, llvm::toString(actual.takeError())};
+    std::string difference = describeOutputs(*expected, *actual, setting);
+    if (!difference.empty())
+      return {Verdict::Differs, setting, difference};
+  }
+  return {};
+}
+
+Finding fuzz::checkInChild(llvm::StringRef text,
+                           llvm::ArrayRef<Setting> settings) {
+  constexpr unsigned secondsForOne = 30;
+  for (const Setting &setting : settings) {
+    ChildResult result = runChild([&] {
+      alarm(secondsForOne);
+      Finding finding = check(text, setting);
+      llvm::errs() << finding.message;
+      return int(finding.verdict);
+    });
+    if (result.exitCode >= 0 && result.exitCode <= int(Verdict::Refused)) {
+      if (result.exitCode)
+        return {Verdict(result.exitCode), setting, result.text};
+      continue;
+    }
+    std::string how = result.signal
+                          ? strsignal(result.signal)
+                          : "exit code " + std::to_string(result.exitCode);
+    // An assertion says what is wrong in its first line.
+    return {Verdict::Crashed, setting,
+            how + ": " + llvm::StringRef(result.text).split('\n').first.str()};
+  }
+  return {};
+}

@@ -1,0 +1,37 @@
+//===- Check.h - Whether a graph is compiled right -------------*- C++ -*-===//
+
+#ifndef GLOWISH_TESTS_FUZZ_CHECK_H
+#define GLOWISH_TESTS_FUZZ_CHECK_H
+
+#include "Settings.h"
+
+namespace glowish::fuzz {
+
+/// What is wrong with a graph.
+enum class Verdict {
+  Same,
+  /// An output is not what the interpreter computes.
+  Differs,
+  /// The type rules accept it and the compiler does not.
+  Refused,
+  /// The compiler or the program ended by a signal, or took too long.
+  Crashed,
+};
+
+struct Finding {
+  Verdict verdict = Verdict::Same;
+  Setting setting;
+  /// The output and element, the compiler's message, or the signal.
+  std::string message;
+};
+
+/// Compiles and runs \p text at each of \p settings: the first that is wrong.
+/// What crashes takes this process with it.
+Finding check(llvm::StringRef text, llvm::ArrayRef<Setting> settings);
+
+/// The same in a child process.
+Finding checkInChild(llvm::StringRef text, llvm::ArrayRef<Setting> settings);
+
+} // namespace glowish::fuzz
+
+#endif // GLOWISH_TESTS_FUZZ_CHECK_H

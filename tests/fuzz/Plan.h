@@ -1,0 +1,64 @@
+//===- Plan.h - A graph that is easy to change -----------------*- C++ -*-===//
+
+#ifndef GLOWISH_TESTS_FUZZ_PLAN_H
+#define GLOWISH_TESTS_FUZZ_PLAN_H
+
+#include "glowish/Graph/Nodes.h"
+
+namespace glowish::fuzz {
+
+/// A result of an entry of a plan; entry -1 where an optional operand is
+/// absent.
+struct ValueRef {
+  int entry = -1;
+  unsigned result = 0;
+
+  explicit operator bool() const { return entry >= 0; }
+  bool operator==(const ValueRef &other) const = default;
+};
+
+/// A node, or storage that a value class fills (Values.h).
+struct Entry {
+  NodeKind kind = NodeKind::Placeholder;
+  /// Of the results; storage states its own, a node's are inferred.
+  TypeList types;
+  /// Of storage: its value class and seed.
+  std::string name;
+  llvm::SmallVector<ValueRef, 4> operands;
+  std::vector<AttrValue> attrs;
+
+  bool isStorage() const {
+    return kind == NodeKind::Placeholder || kind == NodeKind::Constant;
+  }
+};
+
+/// A graph as a list of entries, operands first. Shrinking changes entries and
+/// infers all types again; what no type rule accepts is thrown away.
+struct Plan {
+  std::vector<Entry> entries;
+  /// What is saved.
+  std::vector<ValueRef> outputs;
+
+  const Type &getType(ValueRef value) const {
+    return entries[value.entry].types[value.result];
+  }
+  /// Makes the types of all nodes those that the rules infer; the error is the
+  /// first refusal.
+  llvm::Error inferTypes();
+  /// Removes entries that no output needs.
+  void dropUnused();
+  /// The text form. Constants too large to be printed in a line become inputs
+  /// whose model name starts with "constant "; parseGraph makes constants of
+  /// them.
+  std::string print() const;
+};
+
+/// The types of \p entry's results over \p plan, as its type rule says.
+llvm::Expected<TypeList> inferEntry(const Plan &plan, const Entry &entry);
+
+/// Parses what Plan::print printed.
+llvm::Expected<std::unique_ptr<Module>> parseGraph(llvm::StringRef text);
+
+} // namespace glowish::fuzz
+
+#endif // GLOWISH_TESTS_FUZZ_PLAN_H

@@ -1,0 +1,41 @@
+//===- Reference.h - What a graph computes, and how well -------*- C++ -*-===//
+
+#ifndef GLOWISH_TESTS_FUZZ_REFERENCE_H
+#define GLOWISH_TESTS_FUZZ_REFERENCE_H
+
+#include "glowish/Graph/Module.h"
+
+namespace glowish::fuzz {
+
+/// An output of a graph.
+struct Expectation {
+  /// The model's.
+  std::string name;
+  Tensor value;
+  /// By how much each element may be off: 0 for integers, infinity where the
+  /// graph does not say what the element is.
+  std::vector<double> bounds;
+  /// Whether infinities and NaN came up where a pass that reorders floating
+  /// point arithmetic may have others.
+  bool isDelicate = false;
+};
+
+/// Interprets the first function of \p module node by node, without any pass,
+/// and says what each output is. Inputs
+/// have the values of their names.
+///
+/// The bounds come from interpreting it again with every rounding made worse:
+/// operands of computations and their results are changed by a few units in
+/// the last place. What little changes make large, as 1 / (x - y) does, gets a
+/// large bound; where they turn a comparison, nothing is compared. Operators
+/// that pick and move elements are given inputs as they are: comparing,
+/// rounding to integers and ArgMax of inputs have exact results.
+llvm::Expected<std::vector<Expectation>> interpretGraph(Module &module);
+
+/// How \p actual differs from \p expected; empty where it does not.
+std::string describeDifference(const Expectation &expected,
+                               const Tensor &actual);
+
+} // namespace glowish::fuzz
+
+#endif // GLOWISH_TESTS_FUZZ_REFERENCE_H

@@ -1,0 +1,208 @@
+//===- Settings.cpp - Ways to compile and run a graph ---------------------===//
+
+#include "Settings.h"
+#include "../unit/CPULevels.h"
+#include "Plan.h"
+#include "Values.h"
+#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Graph/Verifier.h"
+#include "glowish/IR/Passes.h"
+#include "glowish/IRGen/IRGen.h"
+#include "glowish/Support/Error.h"
+#include "glowish/Support/Random.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace glowish;
+using namespace glowish::fuzz;
+
+/// What compiles does not work without these.
+static bool isRequired(llvm::StringRef pass) {
+  return pass == "lower" || pass == "place-lifetimes";
+}
+
+static std::vector<std::string> getPassNames() {
+  std::vector<std::string> names;
+  for (const GraphPass &pass : getGraphPasses())
+    names.push_back(pass.name.str());
+  for (const IRPass &pass : getIRPasses())
+    names.push_back(pass.name.str());
+  llvm::erase_if(names, isRequired);
+  return names;
+}
+
+static const std::vector<TargetOptions> &getTargets() {
+  static const std::vector<TargetOptions> targets = getLevels();
+  return targets;
+}
+
+std::string Setting::str() const {
+  std::string cpu = "interpreter";
+  if (level >= 0) {
+    const TargetOptions &target = getTargets()[level];
+    cpu = "cpu=" + (target.cpu.empty() ? "host" : target.cpu);
+    if (!target.onlyLevel.empty())
+      cpu += "(" + target.onlyLevel + ")";
+  }
+  std::string text =
+      llvm::formatv("{0} threads={1} rank={2}", cpu, numThreads, choiceRank);
+  if (without.size() == getPassNames().size())
+    return text + " without=all";
+  return text + " without=" + llvm::join(without, ",");
+}
+
+bool Setting::mayReorder() const {
+  return llvm::any_of(getGraphPasses(), [&](const GraphPass &pass) {
+    return (pass.name.starts_with("recognize") ||
+            pass.name == "fold-arithmetic") &&
+           !without.count(pass.name.str());
+  });
+}
+
+std::vector<Setting> fuzz::pickSettings(uint64_t seed) {
+  Random random(~seed);
+  std::vector<std::string> names = getPassNames();
+  std::vector<Setting> settings(3);
+  for (Setting &setting : settings) {
+    setting.level = int(random.below(getTargets().size()));
+    setting.numThreads = random.below(3) ? 1 : 3;
+    setting.choiceRank = random.below(2) ? 0 : unsigned(random.below(4));
+  }
+  // The second with some passes or with none, the third is the interpreter.
+  bool withNone = random.below(4) == 0;
+  for (const std::string &name : names)
+    if (withNone || random.below(3) == 0)
+      settings[1].without.insert(name);
+  settings[2] = Setting();
+  settings[2].level = -1;
+  if (random.below(2))
+    for (const std::string &name : names)
+      if (random.below(3) == 0)
+        settings[2].without.insert(name);
+  return settings;
+}
+
+std::vector<Setting> fuzz::getAllSettings() {
+  std::vector<Setting> settings;
+  std::vector<std::string> names = getPassNames();
+  for (int level = -1; level < int(getTargets().size()); ++level)
+    for (unsigned numThreads : {1, 3})
+      for (bool withPasses : {true, false}) {
+        if (level < 0 && numThreads > 1)
+          continue;
+        Setting &setting = settings.emplace_back();
+        setting.level = level;
+        setting.numThreads = numThreads;
+        if (!withPasses)
+          setting.without.insert(names.begin(), names.end());
+      }
+  return settings;
+}
+
+/// The back ends are made once.
+static llvm::Expected<Backend *> getBackend(const Setting &setting) {
+  static std::map<std::tuple<int, unsigned, unsigned>, std::unique_ptr<Backend>>
+      backends;
+  std::unique_ptr<Backend> &backend =
+      backends[{setting.level, setting.numThreads, setting.choiceRank}];
+  if (backend)
+    return backend.get();
+  if (setting.level < 0) {
+    backend = createInterpreter();
+    return backend.get();
+  }
+  TargetOptions options = getTargets()[setting.level];
+  options.numThreads = setting.numThreads;
+  options.choiceRank = setting.choiceRank;
+  GLOWISH_TRY(backend, CPUBackend::create(options));
+  return backend.get();
+}
+
+static Pipeline leaveOut(const Pipeline &pipeline, const Setting &setting) {
+  Pipeline result;
+  for (PipelineStep step : pipeline) {
+    llvm::erase_if(step.passes, [&](const std::string &name) {
+      return setting.without.count(name) > 0;
+    });
+    result.push_back(std::move(step));
+  }
+  return result;
+}
+
+template <typename Unit, typename Context>
+static llvm::Error runPasses(const Pipeline &pipeline, const Setting &setting,
+                             llvm::ArrayRef<PassInfo<Unit, Context>> passes,
+                             Unit &unit, const Context &context) {
+  PassHooks<Unit> hooks;
+  hooks.after = [](llvm::StringRef pass, Unit &changed, bool) {
+    return addContext(verify(changed), "after pass " + pass + ": ");
+  };
+  llvm::Expected<bool> changed = runPipeline<Unit, Context>(
+      leaveOut(pipeline, setting), passes, unit, context, hooks);
+  return changed.takeError();
+}
+
+/// What Compilation::run does, without some of the passes.
+static llvm::Expected<std::unique_ptr<IRFunction>>
+compileGraph(Module &module, Backend &backend, const Setting &setting) {
+  GraphPassContext context;
+  context.evaluate = evaluateNode;
+  context.isSupported = [&](const Node &node) {
+    return backend.isSupported(node);
+  };
+  context.canFuse = [&](const Node &anchor, ScalarOp op) {
+    return backend.canFuse(anchor, op);
+  };
+  Function &function = *module.getFunctions().front();
+  for (const Pipeline *pipeline : {&getOptimizePipeline(), &getLowerPipeline()})
+    GLOWISH_CHECK(runPasses<Function, GraphPassContext>(
+        *pipeline, setting, getGraphPasses(), function, context));
+  GLOWISH_CHECK(verifyLowered(function, context));
+  GLOWISH_TRY(std::unique_ptr<IRFunction> ir,
+              generateIR(function, scheduleNodes(function)));
+  GLOWISH_CHECK(runPasses<IRFunction, IRPassContext>(
+      getIRPipeline(), setting, getIRPasses(), *ir, IRPassContext()));
+  GLOWISH_CHECK(backend.prepare(*ir));
+  GLOWISH_CHECK(verify(*ir));
+  return ir;
+}
+
+llvm::Expected<std::map<std::string, Tensor>>
+fuzz::runGraph(llvm::StringRef text, const Setting &setting) {
+  GLOWISH_TRY(Backend * backend, getBackend(setting));
+  GLOWISH_TRY(std::unique_ptr<Module> module, parseGraph(text));
+  GLOWISH_TRY(std::unique_ptr<IRFunction> ir,
+              compileGraph(*module, *backend, setting));
+  MemoryPlan plan = planMemory(*ir);
+  GLOWISH_CHECK(verifyPlan(*ir, plan));
+  GLOWISH_TRY(std::unique_ptr<Executable> program,
+              backend->compile(*ir, plan, /*clock=*/nullptr));
+  auto makeRegion = [](uint64_t size) {
+    Tensor region(Type(ElemKind::UInt8, {int64_t(size)}));
+    // What was never written is not zero by luck.
+    std::memset(region.getBytes(), 0xA5, size);
+    return region;
+  };
+  Tensor constants = makeConstantRegion(*ir, plan);
+  Tensor mutables = makeRegion(plan.mutableSize);
+  Tensor activations = makeRegion(plan.activationSize);
+  std::map<std::string, Tensor> outputs;
+  for (const auto &buffer : ir->getBuffers()) {
+    if (buffer->getKind() != Buffer::Kind::Mutable)
+      continue;
+    Tensor content = Tensor::borrow(
+        buffer->getType(), static_cast<uint8_t *>(mutables.getBytes()) +
+                               plan.getOffset(buffer.get()));
+    if (buffer->isInput())
+      llvm::copy(
+          makeValues(buffer->getModelName(), buffer->getType()).getByteRange(),
+          static_cast<uint8_t *>(content.getBytes()));
+    if (buffer->isOutput())
+      outputs[buffer->getModelName().str()] = std::move(content);
+  }
+  GLOWISH_CHECK(program->run(constants.data<uint8_t>().data(),
+                             mutables.data<uint8_t>().data(),
+                             activations.data<uint8_t>().data()));
+  for (auto &[name, content] : outputs)
+    content = content.clone();
+  return outputs;
+}

@@ -1,0 +1,383 @@
+//===- Shrinker.cpp - The smallest graph that is still wrong --------------===//
+
+#include "Shrinker.h"
+
+using namespace glowish;
+using namespace glowish::fuzz;
+
+namespace {
+
+class Shrinker {
+public:
+  Shrinker(Plan &plan, Finding &finding, unsigned maxChecks)
+      : plan(plan), finding(finding), checksLeft(maxChecks) {}
+
+  void run();
+
+private:
+  bool accept(Plan candidate);
+  bool acceptSetting(Setting setting);
+  bool shrinkOutputs();
+  bool removeNodes();
+  bool removeOperands();
+  bool simplifyStorage();
+  bool simplifyAttrs();
+  bool simplifyKinds();
+  bool shrinkExtents();
+  bool dropDimensions();
+  bool simplifySetting();
+
+  Plan &plan;
+  Finding &finding;
+  unsigned checksLeft;
+};
+
+} // namespace
+
+/// Takes \p candidate over if it is well-typed, another graph than the present
+/// one, and wrong in the same way.
+bool Shrinker::accept(Plan candidate) {
+  if (checksLeft == 0)
+    return false;
+  candidate.dropUnused();
+  if (llvm::Error refusal = candidate.inferTypes()) {
+    llvm::consumeError(std::move(refusal));
+    return false;
+  }
+  std::string text = candidate.print();
+  if (text == plan.print())
+    return false;
+  --checksLeft;
+  Finding found = checkInChild(text, finding.setting);
+  if (found.verdict != finding.verdict)
+    return false;
+  plan = std::move(candidate);
+  finding = std::move(found);
+  return true;
+}
+
+bool Shrinker::acceptSetting(Setting setting) {
+  if (checksLeft == 0)
+    return false;
+  --checksLeft;
+  Finding found = checkInChild(plan.print(), setting);
+  if (found.verdict != finding.verdict)
+    return false;
+  finding = std::move(found);
+  return true;
+}
+
+bool Shrinker::shrinkOutputs() {
+  for (ValueRef output : plan.outputs) {
+    Plan candidate = plan;
+    candidate.outputs = {output};
+    if (accept(std::move(candidate)))
+      return true;
+  }
+  // What an output was made of may be wrong by itself.
+  bool changed = false;
+  for (size_t o = 0; o < plan.outputs.size(); ++o) {
+    auto operands = plan.entries[plan.outputs[o].entry].operands;
+    for (ValueRef operand : operands) {
+      if (!operand || plan.entries[operand.entry].isStorage())
+        continue;
+      Plan candidate = plan;
+      candidate.outputs[o] = operand;
+      if (accept(std::move(candidate))) {
+        changed = true;
+        break;
+      }
+    }
+  }
+  return changed;
+}
+
+/// Users of a node get one of its operands, or an input of its type.
+bool Shrinker::removeNodes() {
+  bool changed = false;
+  for (size_t i = plan.entries.size(); i-- > 0;) {
+    if (i >= plan.entries.size() || plan.entries[i].isStorage())
+      continue;
+    bool removed = false;
+    Entry entry = plan.entries[i];
+    for (ValueRef operand : entry.operands) {
+      if (!operand || removed)
+        continue;
+      Plan candidate = plan;
+      auto replace = [&](ValueRef &value) {
+        if (value.entry == int(i))
+          value = operand;
+      };
+      for (Entry &user : candidate.entries)
+        llvm::for_each(user.operands, replace);
+      llvm::for_each(candidate.outputs, replace);
+      bool savesStorage = llvm::any_of(candidate.outputs, [&](ValueRef value) {
+        return candidate.entries[value.entry].isStorage();
+      });
+      removed = !savesStorage && accept(std::move(candidate));
+    }
+    bool isOutput = llvm::any_of(
+        plan.outputs, [&](ValueRef value) { return value.entry == int(i); });
+    if (!removed && !isOutput && entry.types.size() == 1) {
+      Plan candidate = plan;
+      Entry &storage = candidate.entries[i];
+      storage.kind = NodeKind::Placeholder;
+      storage.name = "unit" + std::to_string(1000 + i);
+      storage.operands.clear();
+      storage.attrs.clear();
+      removed = accept(std::move(candidate));
+    }
+    changed |= removed;
+  }
+  return changed;
+}
+
+bool Shrinker::removeOperands() {
+  bool changed = false;
+  for (size_t i = 0; i < plan.entries.size(); ++i) {
+    const OpInfo &info = getNodeInfo(plan.entries[i].kind);
+    for (size_t o = plan.entries[i].operands.size(); o-- > 0;) {
+      Plan candidate = plan;
+      auto &operands = candidate.entries[i].operands;
+      if (info.getOperandInfo(o).isVariadic)
+        operands.erase(operands.begin() + o);
+      else if (info.getOperandInfo(o).isOptional && operands[o])
+        operands[o] = ValueRef();
+      else
+        continue;
+      if (accept(std::move(candidate))) {
+        changed = true;
+        break; // positions have changed
+      }
+    }
+  }
+  return changed;
+}
+
+/// Inputs instead of constants, with plain values.
+bool Shrinker::simplifyStorage() {
+  bool changed = false;
+  for (size_t i = 0; i < plan.entries.size(); ++i) {
+    if (!plan.entries[i].isStorage())
+      continue;
+    if (plan.entries[i].kind == NodeKind::Constant) {
+      Plan candidate = plan;
+      candidate.entries[i].kind = NodeKind::Placeholder;
+      changed |= accept(std::move(candidate));
+    }
+    for (llvm::StringRef simpler : {"whole", "unit", "positive"}) {
+      llvm::StringRef name = plan.entries[i].name;
+      llvm::StringRef digits =
+          name.drop_while([](char c) { return c >= 'a' && c <= 'z'; });
+      if (name.starts_with(simpler))
+        break;
+      Plan candidate = plan;
+      candidate.entries[i].name = (simpler + digits).str();
+      if (accept(std::move(candidate))) {
+        changed = true;
+        break;
+      }
+    }
+  }
+  return changed;
+}
+
+/// Values that are simpler than \p value, the simplest first.
+static std::vector<AttrValue> getSimpler(const AttrValue &value) {
+  std::vector<AttrValue> simpler;
+  if (auto *ints = std::get_if<std::vector<int64_t>>(&value)) {
+    for (size_t i = 0; i < ints->size(); ++i)
+      for (int64_t plain : {0, 1}) {
+        if (std::llabs((*ints)[i]) <= plain)
+          break;
+        std::vector<int64_t> other = *ints;
+        other[i] = plain;
+        simpler.push_back(std::move(other));
+      }
+    for (size_t i = 0; i < ints->size(); ++i) {
+      std::vector<int64_t> other = *ints;
+      other.erase(other.begin() + i);
+      simpler.push_back(std::move(other));
+    }
+  } else if (auto *integer = std::get_if<int64_t>(&value)) {
+    for (int64_t plain = 0; plain < std::min<int64_t>(*integer, 2); ++plain)
+      simpler.push_back(plain);
+  } else if (auto *number = std::get_if<double>(&value)) {
+    for (double plain : {0.0, 1.0})
+      if (*number == plain)
+        break;
+      else
+        simpler.push_back(plain);
+  } else if (auto *flag = std::get_if<bool>(&value)) {
+    if (*flag)
+      simpler.push_back(false);
+  } else if (auto *program = std::get_if<ScalarProgram>(&value)) {
+    if (!program->empty())
+      simpler.push_back(ScalarProgram());
+    for (size_t kept = 1; kept < program->steps.size(); ++kept) {
+      ScalarProgram shorter;
+      shorter.steps.assign(program->steps.begin(),
+                           program->steps.begin() + kept);
+      simpler.push_back(std::move(shorter));
+    }
+  }
+  return simpler;
+}
+
+bool Shrinker::simplifyAttrs() {
+  bool changed = false;
+  for (size_t i = 0; i < plan.entries.size(); ++i)
+    for (size_t a = 0; a < plan.entries[i].attrs.size(); ++a)
+      for (AttrValue &simpler : getSimpler(plan.entries[i].attrs[a])) {
+        Plan candidate = plan;
+        candidate.entries[i].attrs[a] = std::move(simpler);
+        if (accept(std::move(candidate))) {
+          changed = true;
+          break;
+        }
+        if (a >= plan.entries[i].attrs.size())
+          break;
+      }
+  return changed;
+}
+
+/// Float instead of the other kinds, everywhere.
+bool Shrinker::simplifyKinds() {
+  std::set<ElemKind> kinds;
+  for (const Entry &entry : plan.entries)
+    for (const Type &type : entry.types)
+      if (type.getKind() != ElemKind::Float)
+        kinds.insert(type.getKind());
+  bool changed = false;
+  for (ElemKind kind : kinds)
+    for (ElemKind simpler : {ElemKind::Float, ElemKind::Int32}) {
+      if (simpler == kind)
+        break;
+      Plan candidate = plan;
+      for (Entry &entry : candidate.entries) {
+        if (entry.isStorage() && entry.types[0].getKind() == kind)
+          entry.types[0] = entry.types[0].withKind(simpler);
+        for (AttrValue &attr : entry.attrs)
+          if (attr == AttrValue(kind))
+            attr = simpler;
+          else if (auto *program = std::get_if<ScalarProgram>(&attr))
+            for (ScalarStep &step : program->steps)
+              if (step.kind == kind)
+                step.kind = simpler;
+      }
+      if (accept(std::move(candidate))) {
+        changed = true;
+        break;
+      }
+    }
+  return changed;
+}
+
+/// Replaces \p from by \p to in the shapes of storage, and in attributes too
+/// with \p inAttrs; only in entry \p only, if that is not negative.
+static Plan replaceExtent(Plan plan, int64_t from, int64_t to, bool inAttrs,
+                          int only) {
+  for (size_t i = 0; i < plan.entries.size(); ++i) {
+    Entry &entry = plan.entries[i];
+    if (entry.isStorage() && (only < 0 || only == int(i))) {
+      Dims shape(entry.types[0].getShape());
+      std::replace(shape.begin(), shape.end(), from, to);
+      entry.types[0] = entry.types[0].withShape(shape);
+    }
+    for (AttrValue &attr : entry.attrs)
+      if (auto *ints = std::get_if<std::vector<int64_t>>(&attr);
+          ints && inAttrs)
+        std::replace(ints->begin(), ints->end(), from, to);
+  }
+  return plan;
+}
+
+bool Shrinker::shrinkExtents() {
+  bool changed = false;
+  for (int only = -1; only < int(plan.entries.size()); ++only) {
+    std::set<int64_t, std::greater<int64_t>> extents;
+    for (size_t i = 0; i < plan.entries.size(); ++i)
+      if (plan.entries[i].isStorage() && (only < 0 || only == int(i)))
+        for (int64_t extent : plan.entries[i].types[0].getShape())
+          extents.insert(extent);
+    for (int64_t extent : extents) {
+      bool done = false;
+      for (int64_t smaller : {int64_t(1), int64_t(2), extent / 2, extent - 1})
+        for (bool inAttrs : {true, false})
+          if (!done && smaller >= 1 && smaller < extent)
+            done = accept(replaceExtent(plan, extent, smaller, inAttrs, only));
+      changed |= done;
+    }
+  }
+  return changed;
+}
+
+/// Removes dimension \p d, counted from the first or the last, everywhere.
+bool Shrinker::dropDimensions() {
+  for (unsigned d = 0; d < 4; ++d)
+    for (bool fromEnd : {false, true}) {
+      Plan candidate = plan;
+      auto drop = [&](auto &values) {
+        if (d < values.size())
+          values.erase(values.begin() + (fromEnd ? values.size() - 1 - d : d));
+      };
+      for (Entry &entry : candidate.entries) {
+        if (entry.isStorage()) {
+          Dims shape(entry.types[0].getShape());
+          drop(shape);
+          entry.types[0] = entry.types[0].withShape(shape);
+        }
+        for (AttrValue &attr : entry.attrs)
+          if (auto *ints = std::get_if<std::vector<int64_t>>(&attr))
+            drop(*ints);
+      }
+      if (accept(std::move(candidate)))
+        return true;
+    }
+  return false;
+}
+
+bool Shrinker::simplifySetting() {
+  bool changed = false;
+  Setting setting = finding.setting;
+  if (setting.numThreads > 1) {
+    setting.numThreads = 1;
+    changed |= acceptSetting(setting);
+  }
+  setting = finding.setting;
+  if (setting.choiceRank > 0) {
+    setting.choiceRank = 0;
+    changed |= acceptSetting(setting);
+  }
+  setting = finding.setting;
+  if (!setting.without.empty()) {
+    setting.without.clear();
+    changed |= acceptSetting(setting);
+  }
+  for (const std::string &pass :
+       std::set<std::string>(finding.setting.without)) {
+    setting = finding.setting;
+    if (setting.without.erase(pass))
+      changed |= acceptSetting(setting);
+  }
+  return changed;
+}
+
+void Shrinker::run() {
+  simplifySetting();
+  for (bool changed = true; changed && checksLeft > 0;) {
+    changed = shrinkOutputs();
+    changed |= removeNodes();
+    changed |= removeOperands();
+    changed |= simplifyAttrs();
+    changed |= simplifyStorage();
+    changed |= shrinkExtents();
+    changed |= dropDimensions();
+    changed |= simplifyKinds();
+  }
+  simplifySetting();
+}
+
+void fuzz::shrink(Plan &plan, Finding &finding, unsigned maxChecks) {
+  Shrinker(plan, finding, maxChecks).run();
+}

@@ -1,0 +1,139 @@
+//===- glowish-fuzz.cpp - Random graphs, compiled and interpreted ---------===//
+//
+// Makes random graphs, compiles and runs them at several settings, compares
+// with the interpreter, and prints what differs, shrunk. With files, these are
+// run instead: the graphs of bugs that were found (docs/testing.md).
+//
+//===----------------------------------------------------------------------===//
+
+#include "Generator.h"
+#include "Shrinker.h"
+#include "Workers.h"
+#include "common/Tool.h"
+#include "glowish/Support/Error.h"
+#include "glowish/Support/File.h"
+
+using namespace glowish;
+using namespace glowish::fuzz;
+namespace cl = llvm::cl;
+
+static cl::OptionCategory category("Options");
+
+static cl::list<std::string> files(cl::Positional,
+                                   cl::desc("<text forms of graphs>"),
+                                   cl::cat(category));
+static cl::opt<uint64_t> seed("seed", cl::desc("Seed of the first graph"),
+                              cl::init(1), cl::cat(category));
+static cl::opt<uint64_t> graphCount("count", cl::desc("Number of graphs"),
+                                    cl::init(500), cl::cat(category));
+static cl::opt<unsigned> jobs("jobs", cl::desc("Processes at the same time"),
+                              cl::init(1), cl::cat(category));
+static cl::opt<unsigned> maxNodes("max-nodes",
+                                  cl::desc("Most nodes of a graph"),
+                                  cl::init(8), cl::cat(category));
+static cl::opt<unsigned>
+    maxReports("max-reports",
+               cl::desc("Shrink and print this many, name the seeds of others"),
+               cl::init(20), cl::cat(category));
+static cl::opt<unsigned>
+    maxChecks("max-checks", cl::desc("Programs to run for shrinking one graph"),
+              cl::init(500), cl::cat(category));
+static cl::opt<bool> coverage("coverage",
+                              cl::desc("Print how many graphs have a node of "
+                                       "each kind, and kinds that none has"),
+                              cl::cat(category));
+static cl::opt<bool> print("print",
+                           cl::desc("Print the graphs and do nothing else"),
+                           cl::cat(category));
+
+static llvm::StringRef getName(Verdict verdict) {
+  switch (verdict) {
+  case Verdict::Same:
+    return "same";
+  case Verdict::Differs:
+    return "differs";
+  case Verdict::Refused:
+    return "refused";
+  case Verdict::Crashed:
+    return "crashed";
+  }
+  llvm_unreachable("not a verdict");
+}
+
+static void printFinding(const llvm::Twine &what, const Finding &finding) {
+  llvm::outs() << what << ": " << getName(finding.verdict) << ": "
+               << finding.setting.str() << ": " << finding.message << "\n";
+}
+
+static void report(uint64_t wrongSeed) {
+  Plan plan = makePlan(wrongSeed, maxNodes);
+  Finding finding = checkInChild(plan.print(), pickSettings(wrongSeed));
+  std::string what = "seed " + std::to_string(wrongSeed);
+  if (finding.verdict == Verdict::Same) {
+    llvm::outs() << what << ": wrong only after others in one process\n";
+    return;
+  }
+  shrink(plan, finding, maxChecks);
+  printFinding(what, finding);
+  llvm::outs() << plan.print() << "\n";
+  llvm::outs().flush();
+}
+
+static void printCoverage(const CampaignResult &result) {
+  std::vector<std::string> missing;
+  for (NodeKind kind : getGeneratedKinds()) {
+    std::string name = getNodeInfo(kind).name.str();
+    auto found = result.graphsOfKind.find(name);
+    if (found == result.graphsOfKind.end())
+      missing.push_back(name);
+    else
+      llvm::outs() << llvm::formatv("{0,-28} {1,8}\n", name, found->second);
+  }
+  for (const std::string &name : missing)
+    llvm::outs() << "never generated: " << name << "\n";
+}
+
+static llvm::Expected<int> runFiles() {
+  int code = ExitCode::success;
+  for (const std::string &path : files) {
+    GLOWISH_TRY(auto text, readFile(path));
+    Finding finding = checkInChild(text->getBuffer(), getAllSettings());
+    if (finding.verdict == Verdict::Same) {
+      llvm::outs() << path << ": same\n";
+      continue;
+    }
+    printFinding(path, finding);
+    code = ExitCode::failure;
+  }
+  return code;
+}
+
+static llvm::Expected<int> runAll() {
+  if (!files.empty())
+    return runFiles();
+  if (maxNodes == 0 || jobs == 0)
+    return makeError("-max-nodes and -jobs are at least 1");
+  if (print) {
+    for (uint64_t i = 0; i < graphCount; ++i)
+      llvm::outs() << makePlan(seed + i, maxNodes).print() << "\n";
+    return ExitCode::success;
+  }
+  CampaignResult result = runCampaign({seed, graphCount, jobs, maxNodes});
+  for (auto [i, wrongSeed] : llvm::enumerate(result.wrongSeeds)) {
+    if (i < maxReports)
+      report(wrongSeed);
+    else
+      llvm::outs() << "seed " << wrongSeed << ": wrong\n";
+  }
+  if (coverage)
+    printCoverage(result);
+  llvm::outs() << graphCount << " graphs, " << result.wrongSeeds.size()
+               << " differences\n";
+  return result.wrongSeeds.empty() ? ExitCode::success : ExitCode::failure;
+}
+
+int main(int argc, char **argv) {
+  return runTool(argc, argv,
+                 "Compares compiled random graphs with the interpreter.\n",
+                 {&category}, runAll);
+}
