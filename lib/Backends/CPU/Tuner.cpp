@@ -180,7 +180,6 @@ struct Tuner::Candidate {
   MemoryPlan plan;
   std::unique_ptr<Executable> executable;
   Tensor constants, mutables, activations;
-  llvm::ArrayRef<uint8_t> input;
 };
 
 Tuner::Tuner(std::unique_ptr<CPUBackend> backend)
@@ -211,7 +210,6 @@ Tuner::build(const TuningKey &key, const ConvolutionChoice &choice,
                 plan.getOffset(input);
   Tensor values = Tensor::borrow(input->getType(), bytes);
   fillRandom(values);
-  result->input = {bytes, size_t(input->getType().getSizeInBytes())};
   return result;
 }
 
@@ -221,6 +219,13 @@ static void readLines(llvm::ArrayRef<uint8_t> bytes) {
   for (size_t i = 0; i < bytes.size(); i += line)
     // What nobody uses would not be read otherwise.
     (void)*const_cast<const volatile uint8_t *>(&bytes[i]);
+}
+
+/// Reads \p bytes of the stack below the caller's, where kernels keep what they
+/// use again.
+LLVM_ATTRIBUTE_NOINLINE static void readStack(size_t bytes) {
+  auto *lowest = static_cast<uint8_t *>(__builtin_alloca(bytes));
+  readLines(llvm::ArrayRef<uint8_t>(lowest, bytes));
 }
 
 /// A clock of this thread, which stands while another program has the core.
@@ -237,7 +242,9 @@ static double getSeconds() {
 
 llvm::Error Tuner::time(Candidate &candidate) {
   readLines(otherData);
-  readLines(candidate.input);
+  readLines(candidate.mutables.getByteRange());
+  readLines(candidate.activations.getByteRange());
+  readStack(size_t(backend->getTarget().maxStackBytes));
   double start = getSeconds();
   GLOWISH_CHECK(
       candidate.executable->run(candidate.constants.data<uint8_t>().data(),

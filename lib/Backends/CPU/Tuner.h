@@ -3,8 +3,8 @@
 // Each candidate is compiled as a program of its own, with random weights, and
 // runs on one thread: what is computed must not depend on the number of
 // threads, so neither may the choice. Before each run more than a core's caches
-// hold is read, and then the input: as in a network, the weights come from
-// afar, and what the layer before has written is near.
+// hold is read, and then the images and the stack: as in a network, the weights
+// come from afar, and what the layers before have used is near.
 //
 //===----------------------------------------------------------------------===//
 
