@@ -87,9 +87,12 @@ double WinogradPlan::estimate(const ConvolutionShape &shape,
   sum += points * ranges * product.cycles;
   double weightBytes =
       4 * points * double(shape.channels) * double(shape.outChannels);
+  // The direct kernels ask for large weights ahead; these don't.
   if (weightBytes > double(target.cacheBytes) / 2)
     sum += weightBytes *
            (target.memoryByteCycles + (ranges - 1) * target.farByteCycles);
+  else
+    sum += weightBytes * target.farByteCycles;
   double tasks = ranges * double(getGroups());
   sum += tasks * 1000;
   // The last task of each kind may be smaller; threads wait for the larger.
