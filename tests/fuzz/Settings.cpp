@@ -89,11 +89,15 @@ std::vector<Setting> fuzz::getAllSettings() {
       for (bool withPasses : {true, false}) {
         if (level < 0 && numThreads > 1)
           continue;
-        Setting &setting = settings.emplace_back();
+        Setting setting;
         setting.level = level;
         setting.numThreads = numThreads;
         if (!withPasses)
           setting.without.insert(names.begin(), names.end());
+        settings.push_back(setting);
+        setting.choiceRank = 1;
+        if (level >= 0 && numThreads == 1)
+          settings.push_back(setting);
       }
   return settings;
 }
@@ -178,8 +182,8 @@ fuzz::runGraph(llvm::StringRef text, const Setting &setting) {
               backend->compile(*ir, plan, /*clock=*/nullptr));
   auto makeRegion = [](uint64_t size) {
     Tensor region(Type(ElemKind::UInt8, {int64_t(size)}));
-    // What was never written is not zero by luck.
-    std::memset(region.getBytes(), 0xA5, size);
+    // What was never written is NaN and not zero by luck.
+    std::memset(region.getBytes(), 0xFF, size);
     return region;
   };
   Tensor constants = makeConstantRegion(*ir, plan);

@@ -29,8 +29,9 @@ struct Setting {
 
 /// Some settings, the same for the same \p seed.
 std::vector<Setting> pickSettings(uint64_t seed);
-/// Every level with and without threads, the interpreter, with and without all
-/// passes: what a graph that was kept is run at.
+/// Every level with and without threads and with the second way to compute
+/// convolutions, the interpreter, with and without all passes: what a graph
+/// that was kept is run at.
 std::vector<Setting> getAllSettings();
 
 /// Compiles \p text (Plan.h) and runs it with the values of its inputs'

@@ -39,6 +39,7 @@ private:
   void work(const Worker &worker, int writer);
   void readLine(Worker &worker, llvm::StringRef line);
   void finish(Worker &worker);
+  void note(uint64_t seed);
 
   const Campaign &campaign;
   uint64_t next, end;
@@ -95,11 +96,17 @@ bool Crew::start(Worker &worker) {
   return true;
 }
 
+/// What is found is told at once: a campaign may be ended before its end.
+void Crew::note(uint64_t seed) {
+  wrong.insert(seed);
+  llvm::errs() << "seed " << seed << " is wrong\n";
+}
+
 void Crew::readLine(Worker &worker, llvm::StringRef line) {
   if (line.consume_front("at "))
     line.getAsInteger(10, worker.seed);
   else if (line == "wrong")
-    wrong.insert(worker.seed);
+    note(worker.seed);
   else if (line == "end")
     worker.seed = worker.end;
   else if (line.consume_front("kinds "))
@@ -117,7 +124,7 @@ void Crew::finish(Worker &worker) {
     start(worker);
     return;
   }
-  wrong.insert(worker.seed);
+  note(worker.seed);
   if (++worker.seed < worker.end)
     spawn(worker);
   else

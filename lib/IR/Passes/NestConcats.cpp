@@ -59,7 +59,9 @@ ConcatNester::ConcatNester(IRFunction &function)
 /// else writes it.
 bool ConcatNester::getParts(const Buffer *root,
                             std::vector<CopyInstr *> &parts) const {
-  if (root->getKind() != Buffer::Kind::Activation)
+  // Without elements there are no strides to find places by.
+  if (root->getKind() != Buffer::Kind::Activation ||
+      root->getType().getNumElements() == 0)
     return false;
   for (const Access &access : index.get(root)) {
     if (!access.isWrite())
