@@ -53,7 +53,10 @@ static NodeValue sinkThroughElementWise(Node &root, RewriteContext &context) {
   unsigned rank = root.getType().getRank();
   for (NodeValue value : root.getOperands()) {
     auto *transpose = value.getNodeAs<TransposeNode>();
-    if (!first && transpose && transpose->getType().getRank() == rank)
+    // That of a constant is folded. Where it is not, sinking it would put
+    // another one on the constants beside it, and so on.
+    if (!first && transpose && transpose->getType().getRank() == rank &&
+        !getConstantTensor(transpose->getInput()))
       first = transpose;
   }
   if (!first)
