@@ -1,8 +1,8 @@
 //===- model-runner.cpp - Runs a model and checks its results -------------===//
 
-#include "Comparison.h"
 #include "TensorFile.h"
 #include "common/CommonOptions.h"
+#include "common/Comparison.h"
 #include "common/Tool.h"
 #include "glowish/Backends/CPU/PeakRate.h"
 #include "glowish/Driver/Profile.h"

@@ -1,6 +1,6 @@
 //===- Comparison.cpp - A result against an expected one ------------------===//
 
-#include "model-runner/Comparison.h"
+#include "common/Comparison.h"
 #include <cmath>
 
 using namespace glowish;

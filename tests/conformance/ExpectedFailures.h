@@ -1,0 +1,37 @@
+//===- ExpectedFailures.h - Tests known to fail -----------------*- C++ -*-===//
+
+#ifndef GLOWISH_TESTS_CONFORMANCE_EXPECTEDFAILURES_H
+#define GLOWISH_TESTS_CONFORMANCE_EXPECTEDFAILURES_H
+
+#include "llvm/Support/Error.h"
+#include <map>
+#include <string>
+
+namespace glowish {
+
+/// A test of ONNX's that fails, on which back ends, and why.
+struct ExpectedFailure {
+  /// "both", "CPU" or "Interpreter".
+  std::string backends;
+  std::string cause;
+
+  bool isOn(llvm::StringRef backend) const {
+    return backends == "both" || backends == backend;
+  }
+};
+
+/// By the test's name.
+using ExpectedFailures = std::map<std::string, ExpectedFailure>;
+
+/// Reads lines of the form `NAME BACKENDS: CAUSE`; those that begin with # are
+/// comments. Lines that are not sorted by name are an error, so that the file
+/// has one form only.
+llvm::Expected<ExpectedFailures> readExpectedFailures(llvm::StringRef path);
+
+/// Writes such a file.
+llvm::Error writeExpectedFailures(llvm::StringRef path,
+                                  const ExpectedFailures &failures);
+
+} // namespace glowish
+
+#endif // GLOWISH_TESTS_CONFORMANCE_EXPECTEDFAILURES_H
