@@ -79,6 +79,9 @@ static bool isExactOperator(const Node &node) {
   switch (node.getKind()) {
   case NodeKind::Resize:
     return llvm::cast<ResizeNode>(node).getMode() == "nearest";
+  case NodeKind::Scatter:
+    return llvm::cast<ScatterNode>(node).getMode() == "replace" ||
+           !isFloatKind(node.getType().getKind());
   case NodeKind::Reduce:
     if (isFloatKind(node.getType().getKind()))
       return llvm::StringRef(llvm::cast<ReduceNode>(node).getMode())
@@ -97,6 +100,8 @@ static bool isExactOperator(const Node &node) {
   case NodeKind::Pad:
   case NodeKind::Gather:
   case NodeKind::ArgMax:
+  case NodeKind::TopK:
+  case NodeKind::BitCast:
   case NodeKind::Max:
   case NodeKind::Min:
   case NodeKind::Abs:

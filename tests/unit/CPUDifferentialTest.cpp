@@ -366,10 +366,15 @@ TEST(CPUDifferential, ElementWise) {
                 }
                 // Logarithms and roots of positive numbers; powers of them.
                 bool needsPositive = info.name == "Log" ||
-                                     info.name == "Sqrt" || info.name == "Pow";
+                                     info.name == "Sqrt" ||
+                                     info.name == "Pow" || info.name == "Acosh";
+                NodeValue &x = draft.operands[0];
                 if (needsPositive)
-                  draft.operands[0] =
-                      f.create<ExpNode>("e", draft.operands[0])->getResult();
+                  x = f.create<ExpNode>("e", x)->getResult();
+                if (info.name == "Acosh") // from 1 on
+                  x = f.create<ExpNode>("e", x)->getResult();
+                if (info.name == "Atanh") // below 1
+                  x = f.create<SinNode>("s", x)->getResult();
                 return f.create(info.name, std::move(draft))->getResult();
               },
               bound);

@@ -183,6 +183,8 @@ NodeValue buildSwish(Function &f, NodeValue x) {
   return f.create<SwishNode>("f", x, 1.702)->getResult();
 }
 
+template <typename Wide> Wide sinh(Wide x) { return std::sinh(x); }
+template <typename Wide> Wide cosh(Wide x) { return std::cosh(x); }
 template <typename Wide> Wide sigmoid(Wide x) { return 1 / (1 + std::exp(-x)); }
 // As the formulas have them: -infinity * 0 and -infinity / infinity.
 double gelu(double x) {
@@ -208,6 +210,14 @@ TEST(VectorMath, Float) {
       {"sigmoid", unary<SigmoidNode>(), sigmoid, 2.5, INFINITY, false, true},
       {"sin", unary<SinNode>(), std::sin, 2, 1.6e6},
       {"cos", unary<CosNode>(), std::cos, 2, 1.6e6},
+      {"atan", unary<AtanNode>(), std::atan, 5},
+      {"asin", unary<AsinNode>(), std::asin, 6},
+      {"acos", unary<AcosNode>(), std::acos, 6},
+      {"sinh", unary<SinhNode>(), sinh, 12},
+      {"cosh", unary<CoshNode>(), cosh, 5},
+      {"asinh", unary<AsinhNode>(), std::asinh, 6},
+      {"acosh", unary<AcoshNode>(), std::acosh, 6},
+      {"atanh", unary<AtanhNode>(), std::atanh, 6},
       {"sqrt", unary<SqrtNode>(), std::sqrt, 0.5},
       {"gelu", unary<GeluNode>(), gelu, 3.5, INFINITY, true},
       {"geluTanh", unary<GeluTanhNode>(), geluTanh, 2, INFINITY, true},
@@ -228,6 +238,14 @@ TEST(VectorMath, Double) {
       {"sigmoid", unary<SigmoidNode>(), sigmoid, 2.5, INFINITY, false, true},
       {"sin", unary<SinNode>(), std::sin, 2, 1.6e6},
       {"cos", unary<CosNode>(), std::cos, 2, 1.6e6},
+      {"atan", unary<AtanNode>(), std::atan, 5},
+      {"asin", unary<AsinNode>(), std::asin, 6},
+      {"acos", unary<AcosNode>(), std::acos, 6},
+      {"sinh", unary<SinhNode>(), sinh, 12},
+      {"cosh", unary<CoshNode>(), cosh, 5},
+      {"asinh", unary<AsinhNode>(), std::asinh, 6},
+      {"acosh", unary<AcoshNode>(), std::acosh, 6},
+      {"atanh", unary<AtanhNode>(), std::atanh, 6},
       {"sqrt", unary<SqrtNode>(), std::sqrt, 0.5},
       {"geluTanh", unary<GeluTanhNode>(), geluTanh, 2, INFINITY, true},
       {"swish", buildSwish, swish, 2, INFINITY, true},

@@ -50,6 +50,9 @@ def SoftmaxInstr : InstrFor<Softmax>;
 def ReduceInstr : InstrFor<Reduce>;
 def ArgMaxInstr : InstrFor<ArgMax>;
 def GatherInstr : InstrFor<Gather>;
+def ScatterInstr : InstrFor<Scatter>;
+def TopKInstr : InstrFor<TopK>;
+def BitCastInstr : InstrFor<BitCast>;
 
 //===- Instructions of one back end -----------------------------------------===//
 

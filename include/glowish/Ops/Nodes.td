@@ -261,6 +261,34 @@ def Gather : Node<"Slices picked by index along one dimension"> {
   let Attributes = [Attr<Int, "axis", "dimension, counted from 0">];
   let Source = "ONNX Gather-13";
 }
+def Scatter : Node<"Rows of a matrix replaced by, or combined with, others"> {
+  let Description = [{
+    input [N, E], indices [M] (int32 or int64; negative ones count from the
+    end), updates [M, E], result [N, E]: the input, with row i of updates
+    combined into row indices[i], one after the other. Rows out of range are
+    left out. Modes but `replace` take floats and integers.
+  }];
+  let Operands = [Operand<"input">, Operand<"indices">, Operand<"updates">];
+  let Attributes = [Attr<String, "mode", "how rows are combined", "",
+                         ["replace", "add", "mul", "max", "min"]>];
+  let Source = "ONNX ScatterND-18, ScatterElements-18";
+}
+def TopK : Node<"Indices of the largest elements along the last dimension"> {
+  let Description = [{
+    input [..., N], result [..., count], int64, the largest element's first; of
+    equals the one with the lower index. A NaN is larger than all else.
+  }];
+  let Operands = [Operand<"input">];
+  let Attributes = [Attr<Int, "count", "how many, at most N">,
+                    Attr<Bool, "largest", "false: the smallest elements">];
+  let Source = "ONNX TopK-11";
+}
+def BitCast : Node<"The same bits as elements of another kind"> {
+  let Description = "Both kinds have the same size; bool is 0 or 1, and only read.";
+  let Operands = [Operand<"input">];
+  let Attributes = [Attr<Kind, "to", "the result's element kind">];
+  let Source = "ONNX BitCast-26";
+}
 def Resize : Node<"Scales NHWC images"> {
   let Description = "input [N, H, W, C], result [N, sizes[0], sizes[1], C].";
   let Operands = [Operand<"input">];

@@ -9,7 +9,8 @@
 //   x < y, x <= y, x > y, x >= y, x == y   giving S::Bool
 //   !b, a && b, a || b                     on S::Bool
 //   select(b, x, y), min, max              NaN in either argument gives NaN
-//   exp, log, sqrt, floor, ceil, rint, tanh, erf, sin, cos, pow
+//   exp, log, sqrt, floor, ceil, rint, tanh, erf, sin, cos, atan, pow
+//   x & y, x | y, x ^ y, shiftLeft, shiftRight      on integers
 //   x.like(1.0)                            a literal of x's type
 //
 // A literal is converted to the scalar's type before the operation, so that a
@@ -106,6 +107,28 @@ inline Num<bool> operator||(Num<bool> x, Num<bool> y) {
   return Num<bool>(x.value || y.value);
 }
 
+#define GLOWISH_NUM_BITS(OP)                                                   \
+  template <typename T> Num<T> operator OP(Num<T> x, Num<T> y) {               \
+    return Num<T>(T(x.value OP y.value));                                      \
+  }
+GLOWISH_NUM_BITS(&)
+GLOWISH_NUM_BITS(|)
+GLOWISH_NUM_BITS(^)
+#undef GLOWISH_NUM_BITS
+/// Moves in zeros; a negative or a large \p y leaves nothing else.
+template <typename T> Num<T> shiftLeft(Num<T> x, Num<T> y) {
+  using Bits = std::make_unsigned_t<T>;
+  if (Bits(y.value) >= sizeof(T) * 8)
+    return Num<T>(T(0));
+  return Num<T>(T(Bits(uint64_t(Bits(x.value)) << Bits(y.value))));
+}
+template <typename T> Num<T> shiftRight(Num<T> x, Num<T> y) {
+  using Bits = std::make_unsigned_t<T>;
+  if (Bits(y.value) >= sizeof(T) * 8)
+    return Num<T>(T(0));
+  return Num<T>(T(Bits(x.value) >> Bits(y.value)));
+}
+
 template <typename T> Num<T> select(Num<bool> c, Num<T> x, Num<T> y) {
   return c.value ? x : y;
 }
@@ -147,9 +170,71 @@ GLOWISH_NUM_FUNCTION(tanh)
 GLOWISH_NUM_FUNCTION(erf)
 GLOWISH_NUM_FUNCTION(sin)
 GLOWISH_NUM_FUNCTION(cos)
+GLOWISH_NUM_FUNCTION(atan)
 #undef GLOWISH_NUM_FUNCTION
 template <typename T> Num<T> pow(Num<T> x, Num<T> y) {
   return Num<T>(std::pow(x.value, y.value));
+}
+
+//===- Parts of formulas, of scalars of either kind -----------------------===//
+
+/// ln(1 + x). The rounding of 1 + x is made good by the factor: of numbers near
+/// 1, ln(u) / (u - 1) hardly changes with u.
+template <typename S> S logOfOnePlus(S x) {
+  S sum = 1.0 + x;
+  S exact = select(sum == 1.0, x, log(sum) * (x / (sum - 1.0)));
+  return select(x > 1e6, log(sum), exact);
+}
+
+/// \p magnitude with the sign of \p x; \p x where that is 0, of either sign.
+template <typename S> S withSign(S magnitude, S x) {
+  return select(x < 0.0, -magnitude, select(x == 0.0, x, magnitude));
+}
+
+/// (h^2 + h^-2) / 2 with h = e^|x / 2|, which does not overflow before the
+/// result does.
+template <typename S> S hyperbolicCosine(S x) {
+  S half = exp(max(x, -x) * 0.5);
+  return half * 0.5 * half + 0.5 / (half * half);
+}
+
+/// (h^2 - h^-2) / 2 with the sign of x; 2 t / (1 - t^2) with t = tanh(x / 2)
+/// near 0, where the difference cancels.
+template <typename S> S hyperbolicSine(S x) {
+  S magnitude = max(x, -x);
+  S t = tanh(magnitude * 0.5);
+  S half = exp(magnitude * 0.5);
+  S near = t * 2.0 / (1.0 - t * t);
+  S far = half * 0.5 * half - 0.5 / (half * half);
+  return withSign(select(magnitude < 1.0, near, far), x);
+}
+
+/// ln(m + sqrt(m^2 + 1)) of m = |x| with the sign of x; the sum under ln is
+/// 1 + m + m^2 / (1 + sqrt(m^2 + 1)). For large m it is ln(2 m).
+template <typename S> S inverseHyperbolicSine(S x) {
+  S magnitude = max(x, -x);
+  S bounded = min(magnitude, 1e9);
+  S square = bounded * bounded;
+  S near = logOfOnePlus(bounded + square / (1.0 + sqrt(square + 1.0)));
+  S far = log(magnitude) + 0.69314718055994531;
+  return withSign(select(magnitude > 1e9, far, near), x);
+}
+
+/// ln(x + sqrt(x^2 - 1)) with t = x - 1: ln(1 + t + sqrt(t (t + 2))). For
+/// large x it is ln(2 x); NaN below 1.
+template <typename S> S inverseHyperbolicCosine(S x) {
+  S t = min(x, 1e9) - 1.0;
+  S near = logOfOnePlus(t + sqrt(t * (t + 2.0)));
+  S below =
+      select(x < 1.0, x.like(std::numeric_limits<double>::quiet_NaN()), near);
+  return select(x > 1e9, log(x) + 0.69314718055994531, below);
+}
+
+/// ln((1 + m) / (1 - m)) / 2 of m = |x| with the sign of x.
+template <typename S> S inverseHyperbolicTangent(S x) {
+  S magnitude = max(x, -x);
+  S ratio = magnitude * 2.0 / (1.0 - magnitude);
+  return withSign(logOfOnePlus(ratio) * 0.5, x);
 }
 
 /// The formulas: for each element-wise record NAME a struct

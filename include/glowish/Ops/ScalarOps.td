@@ -62,6 +62,37 @@ def Cos : Unary<"cos(x)", "Cosine of radians"> { let Source = "ONNX Cos-7"; }
 def Pow : Binary<"pow(x, y)", "x to the power y"> {
   let Source = "ONNX Pow-15";
 }
+def Tan : Unary<"sin(x) / cos(x)", "Tangent of radians"> {
+  let Source = "ONNX Tan-7";
+}
+// Differences such as 1 - x are exact where the result is near its zero.
+def Asin : Unary<"atan(x / sqrt((1.0 - x) * (1.0 + x)))", "Inverse of the sine"> {
+  let Source = "ONNX Asin-7";
+}
+def Acos : Unary<"atan(sqrt((1.0 - x) / (1.0 + x))) * 2.0",
+                 "Inverse of the cosine"> {
+  let Source = "ONNX Acos-7";
+}
+def Atan : Unary<"atan(x)", "Inverse of the tangent"> {
+  let Source = "ONNX Atan-7";
+}
+def Sinh : Unary<"hyperbolicSine(x)", "Hyperbolic sine"> {
+  let Source = "ONNX Sinh-9";
+}
+def Cosh : Unary<"hyperbolicCosine(x)", "Hyperbolic cosine"> {
+  let Source = "ONNX Cosh-9";
+}
+def Asinh : Unary<"inverseHyperbolicSine(x)", "Inverse of the hyperbolic sine"> {
+  let Source = "ONNX Asinh-9";
+}
+def Acosh : Unary<"inverseHyperbolicCosine(x)",
+                  "Inverse of the hyperbolic cosine"> {
+  let Source = "ONNX Acosh-9";
+}
+def Atanh : Unary<"inverseHyperbolicTangent(x)",
+                  "Inverse of the hyperbolic tangent"> {
+  let Source = "ONNX Atanh-9";
+}
 
 //===- Activations ----------------------------------------------------------===//
 
@@ -113,6 +144,30 @@ def Selu : Unary<"select(x > 0.0, x, (exp(min(x, 0.0)) - 1.0) * alpha) * gamma",
   let Attributes = [Attr<Float, "alpha", "limit towards -infinity, negated">,
                     Attr<Float, "gamma", "factor of the result">];
   let Source = "ONNX Selu-6";
+}
+
+//===- Bits -----------------------------------------------------------------===//
+
+let Kinds = IntegerKinds in {
+  let IsCommutative = 1 in {
+    def BitAnd : Binary<"x & y", "Bits that both have"> {
+      let Source = "ONNX BitwiseAnd-18";
+    }
+    def BitOr : Binary<"x | y", "Bits that either has"> {
+      let Source = "ONNX BitwiseOr-18";
+    }
+    def BitXor : Binary<"x ^ y", "Bits in which they differ"> {
+      let Source = "ONNX BitwiseXor-18";
+    }
+  }
+  def ShiftLeft : Binary<"shiftLeft(x, y)",
+      "x moved up by y bits; 0 where those are all"> {
+    let Source = "ONNX BitShift-11";
+  }
+  def ShiftRight : Binary<"shiftRight(x, y)",
+      "x, as if unsigned, moved down by y bits; 0 where those are all"> {
+    let Source = "ONNX BitShift-11";
+  }
 }
 
 //===- Comparison and choice ------------------------------------------------===//

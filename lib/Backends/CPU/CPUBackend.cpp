@@ -200,6 +200,9 @@ bool CPUBackend::isSupported(const Node &node) const {
   case NodeKind::Reduce:
   case NodeKind::ArgMax:
   case NodeKind::Gather:
+  case NodeKind::Scatter:
+  case NodeKind::TopK:
+  case NodeKind::BitCast:
   case NodeKind::Resize:
   case NodeKind::LocalResponseNormalization:
     return true;

@@ -3,6 +3,7 @@
 #include "InstrEmitter.h"
 #include "Anchors.h"
 #include "Kernels/Attention.h"
+#include "Kernels/Indexing.h"
 #include "Kernels/SplitImage.h"
 #include "Kernels/Winograd.h"
 
@@ -111,6 +112,16 @@ public:
   }
   void visitGather(GatherInstr &instr) {
     emitGather(b, instr, pointers[0], pointers[1], pointers[2]);
+  }
+  void visitScatter(ScatterInstr &instr) {
+    emitScatter(b, instr, pointers);
+  }
+  void visitTopK(TopKInstr &instr) {
+    emitTopK(b, instr, pointers[0], pointers[1]);
+  }
+  void visitBitCast(BitCastInstr &instr) {
+    b.CreateMemCpy(pointers[0], llvm::Align(1), pointers[1], llvm::Align(1),
+                   instr.getInput()->getType().getSizeInBytes());
   }
   void visitResize(ResizeInstr &instr) {
     emitResize(b, instr, getStrided(instr, 0), pointers[1]);

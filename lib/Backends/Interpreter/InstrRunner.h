@@ -28,6 +28,9 @@ public:
   void visitSoftmax(SoftmaxInstr &instr);
   void visitReduce(ReduceInstr &instr);
   void visitArgMax(ArgMaxInstr &instr);
+  void visitScatter(ScatterInstr &instr);
+  void visitTopK(TopKInstr &instr);
+  void visitBitCast(BitCastInstr &instr);
 
   /// Lifetime marks need nothing: the plan has placed all buffers.
   void visitInstr(Instruction &instr) {

@@ -79,6 +79,29 @@ EmittedScalar glowish::operator&&(EmittedScalar x, EmittedScalar y) {
 EmittedScalar glowish::operator||(EmittedScalar x, EmittedScalar y) {
   return x.with(x.builder->CreateOr(x.value, y.value));
 }
+EmittedScalar glowish::operator&(EmittedScalar x, EmittedScalar y) {
+  return x.with(x.builder->CreateAnd(x.value, y.value));
+}
+EmittedScalar glowish::operator|(EmittedScalar x, EmittedScalar y) {
+  return x.with(x.builder->CreateOr(x.value, y.value));
+}
+EmittedScalar glowish::operator^(EmittedScalar x, EmittedScalar y) {
+  return x.with(x.builder->CreateXor(x.value, y.value));
+}
+/// \p shifted where \p y is below the width, else 0: LLVM leaves that open.
+static EmittedScalar limitShift(EmittedScalar y, Value *shifted) {
+  llvm::Type *type = y.value->getType();
+  Value *width = llvm::ConstantInt::get(type, type->getScalarSizeInBits());
+  Value *isInside = y.builder->CreateICmpULT(y.value, width);
+  return y.with(y.builder->CreateSelect(isInside, shifted,
+                                        llvm::Constant::getNullValue(type)));
+}
+EmittedScalar glowish::shiftLeft(EmittedScalar x, EmittedScalar y) {
+  return limitShift(y, x.builder->CreateShl(x.value, y.value));
+}
+EmittedScalar glowish::shiftRight(EmittedScalar x, EmittedScalar y) {
+  return limitShift(y, x.builder->CreateLShr(x.value, y.value));
+}
 EmittedScalar glowish::select(EmittedScalar c, EmittedScalar x,
                               EmittedScalar y) {
   return x.with(x.builder->CreateSelect(c.value, x.value, y.value));

@@ -50,6 +50,11 @@ inline EmittedScalar operator>=(EmittedScalar x, EmittedScalar y) {
 EmittedScalar operator!(EmittedScalar x);
 EmittedScalar operator&&(EmittedScalar x, EmittedScalar y);
 EmittedScalar operator||(EmittedScalar x, EmittedScalar y);
+EmittedScalar operator&(EmittedScalar x, EmittedScalar y);
+EmittedScalar operator|(EmittedScalar x, EmittedScalar y);
+EmittedScalar operator^(EmittedScalar x, EmittedScalar y);
+EmittedScalar shiftLeft(EmittedScalar x, EmittedScalar y);
+EmittedScalar shiftRight(EmittedScalar x, EmittedScalar y);
 EmittedScalar select(EmittedScalar c, EmittedScalar x, EmittedScalar y);
 EmittedScalar max(EmittedScalar x, EmittedScalar y);
 EmittedScalar min(EmittedScalar x, EmittedScalar y);
@@ -88,6 +93,7 @@ GLOWISH_EMITTED_FUNCTION(tanh)
 GLOWISH_EMITTED_FUNCTION(erf)
 GLOWISH_EMITTED_FUNCTION(sin)
 GLOWISH_EMITTED_FUNCTION(cos)
+GLOWISH_EMITTED_FUNCTION(atan)
 #undef GLOWISH_EMITTED_FUNCTION
 inline EmittedScalar pow(EmittedScalar x, EmittedScalar y) {
   return x.with(vectormath::pow(*x.builder, x.value, y.value));

@@ -32,6 +32,8 @@ llvm::Value *erf(KernelBuilder &b, llvm::Value *x);
 /// absolute error grows as |x| 2^-52, and the result stays in [-1, 1].
 llvm::Value *sin(KernelBuilder &b, llvm::Value *x);
 llvm::Value *cos(KernelBuilder &b, llvm::Value *x);
+/// Twice the half-angle formula, then the series of atan up to 0.2.
+llvm::Value *atan(KernelBuilder &b, llvm::Value *x);
 /// x^y of floats, computed in double; negative x for integral y.
 llvm::Value *pow(KernelBuilder &b, llvm::Value *x, llvm::Value *y);
 /// Rounded correctly, as are those that follow.

@@ -1,0 +1,49 @@
+//===- Indexing.cpp - Types of scatters and sorted indices ----------------===//
+
+#include "Helpers.h"
+
+using namespace glowish;
+using namespace glowish::typerules;
+
+llvm::Expected<TypeList> glowish::inferScatter(const OpView &view) {
+  ScatterView op(view);
+  const Type &input = op.getInput(), &indices = op.getIndices();
+  GLOWISH_CHECK(checkNotPerAxis(op, op.inputIdx));
+  GLOWISH_CHECK(checkRank(op, op.inputIdx, 2));
+  GLOWISH_CHECK(checkRank(op, op.indicesIdx, 1));
+  if (op.getMode() != "replace")
+    GLOWISH_CHECK(checkNumber(op, op.inputIdx));
+  if (indices.getKind() != ElemKind::Int32 &&
+      indices.getKind() != ElemKind::Int64)
+    return op.operandError(op.indicesIdx, "expected int32 or int64");
+  if (op.getUpdates() != input.withShape({indices.getDim(0), input.getDim(1)}))
+    return op.operandError(
+        op.updatesIdx,
+        "expected " +
+            input.withShape({indices.getDim(0), input.getDim(1)}).str());
+  return makeResult(input);
+}
+
+llvm::Expected<TypeList> glowish::inferTopK(const OpView &view) {
+  TopKView op(view);
+  const Type &input = op.getInput();
+  GLOWISH_CHECK(checkNumber(op, op.inputIdx));
+  GLOWISH_CHECK(checkMinRank(op, op.inputIdx, 1));
+  if (op.getCount() < 0 || op.getCount() > input.getShape().back())
+    return op.attrError("count", llvm::Twine(op.getCount()) + " of extent " +
+                                     llvm::Twine(input.getShape().back()));
+  Dims shape(input.getShape());
+  shape.back() = op.getCount();
+  return makeResult(ElemKind::Int64, shape);
+}
+
+llvm::Expected<TypeList> glowish::inferBitCast(const OpView &view) {
+  BitCastView op(view);
+  const Type &input = op.getInput();
+  if (isQuantizedKind(op.getTo()) || op.getTo() == ElemKind::Bool ||
+      getElemSize(op.getTo()) != getElemSize(input.getKind()))
+    return op.attrError("to", getElemKindName(op.getTo()) +
+                                  " cannot have the bits of " +
+                                  getElemKindName(input.getKind()));
+  return makeResult(op.getTo(), input.getShape());
+}
