@@ -169,6 +169,23 @@ static void padToSize(TransposedWindow &window, unsigned d, int64_t full,
   window.pads[d + 2] = isUpper ? larger : smaller;
 }
 
+/// Files of before opset 9 state the batch and the channels, too.
+static llvm::Expected<std::vector<int64_t>>
+readOutputShape(const OpContext &op, bool isOneDimensional) {
+  GLOWISH_TRY(std::vector<int64_t> sizes, op.getInts("output_shape", {}));
+  if (sizes.size() != (isOneDimensional ? 3 : 4))
+    return readList(op, "output_shape", 1, isOneDimensional, 1, 1);
+  sizes.erase(sizes.begin(), sizes.begin() + 2);
+  for (int64_t size : sizes)
+    if (size < 1 || size > maxWindowValue)
+      return makeError("attribute 'output_shape' has the value {0}; accepted: "
+                       "1 to {1}",
+                       size, maxWindowValue);
+  if (isOneDimensional)
+    sizes.insert(sizes.begin(), 1);
+  return sizes;
+}
+
 llvm::Expected<TransposedWindow>
 glowish::readTransposedWindow(const OpContext &op, const Images &input,
                               const Images &filter) {
@@ -191,8 +208,7 @@ glowish::readTransposedWindow(const OpContext &op, const Images &input,
     return unknownAutoPad(autoPad);
   std::vector<int64_t> sizes;
   if (op.hasAttr("output_shape")) {
-    GLOWISH_TRY(sizes,
-                readList(op, "output_shape", 1, isOneDimensional, 1, 1));
+    GLOWISH_TRY(sizes, readOutputShape(op, isOneDimensional));
   } else if (isSame) {
     sizes = {input.getHeight() * window.strides[0],
              input.getWidth() * window.strides[1]};

@@ -1,6 +1,6 @@
 //===- Activations.cpp - Activations made of several nodes ----------------===//
 
-#include "ONNX/OpContext.h"
+#include "ONNX/Composer.h"
 
 using namespace glowish;
 
@@ -30,10 +30,8 @@ static llvm::Error importMish(OpContext &op) {
 
 static llvm::Error importSoftsign(OpContext &op) {
   GLOWISH_TRY(NodeValue x, op.getInput(0));
-  NodeValue one = op.createScalar(x.getElemKind(), 1);
-  GLOWISH_TRY(NodeValue magnitude, op.create<AbsNode>(x));
-  GLOWISH_TRY(NodeValue sum, op.create<AddNode>(magnitude, one));
-  return op.setOutput(0, op.create<DivNode>(x, sum));
+  Composer c(op);
+  return c.setOutput(0, c.div(x, c.add(c.unary<AbsNode>(x), 1)));
 }
 
 /// x * sigmoid(alpha * x).

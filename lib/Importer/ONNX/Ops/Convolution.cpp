@@ -1,6 +1,6 @@
 //===- Convolution.cpp - Convolutions -------------------------------------===//
 
-#include "ONNX/Images.h"
+#include "ONNX/Ops/Windows.h"
 
 using namespace glowish;
 
@@ -32,12 +32,23 @@ llvm::Expected<Images> glowish::makeConvolution(OpContext &op) {
 }
 
 static llvm::Error importConv(OpContext &op) {
+  GLOWISH_TRY(NodeValue value, op.getInput(0));
+  unsigned rank = value.getShape().size();
+  if (rank < 3 || rank > 5)
+    return makeError("input 0 is {0}; accepted: rank 3, 4 or 5 (one to three "
+                     "spatial dimensions)",
+                     value.getType().str());
+  if (rank == 5)
+    return importVolumeConv(op);
   GLOWISH_TRY(Images result, makeConvolution(op));
   return setImages(op, result.value, result.isOneDimensional);
 }
 
 /// The model's filter [C, OC / group, KH, KW] is turned like the images, too.
 static llvm::Error importConvTranspose(OpContext &op) {
+  GLOWISH_TRY(NodeValue value, op.getInput(0));
+  if (value.getShape().size() == 5)
+    return importVolumeConvTranspose(op);
   GLOWISH_TRY(Images input, readImages(op, 0));
   GLOWISH_TRY(Images filter, readImages(op, 1));
   GLOWISH_CHECK(checkSameRank(input, filter));

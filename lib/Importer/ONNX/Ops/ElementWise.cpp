@@ -1,6 +1,6 @@
 //===- ElementWise.cpp - Element-wise operators ---------------------------===//
 
-#include "ONNX/OpContext.h"
+#include "ONNX/Composer.h"
 
 using namespace glowish;
 
@@ -60,7 +60,14 @@ static llvm::Error importPow(OpContext &op) {
   GLOWISH_TRY(x, cast(op, x, inside));
   GLOWISH_TRY(y, cast(op, y, inside));
   GLOWISH_TRY(NodeValue result, op.create<PowNode>(x, y));
-  return op.setOutput(0, cast(op, result, kind));
+  if (inside == kind)
+    return op.setOutput(0, result);
+  // The last digits of a power may be wrong, and 728.99999 is 729.
+  Composer c(op);
+  NodeValue whole = c.unary<RoundNode>(result);
+  NodeValue isNear = c.lessOrEqual(c.unary<AbsNode>(c.sub(result, whole)),
+                                   c.mul(c.unary<AbsNode>(whole), 1e-14));
+  return c.setOutput(0, c.cast(c.select(isNear, whole, result), kind));
 }
 
 /// Sum, Max, Min, Mean of any number of operands.
@@ -194,15 +201,28 @@ static llvm::Error importIsInf(OpContext &op) {
   return op.setOutput(0, op.create<EqualNode>(x, bound));
 }
 
-/// x - y * (x / y), and with fmod = 0 of the divisor's sign.
+/// x - y * (x / y), the quotient without its fraction.
+static llvm::Error importFloatMod(OpContext &op, NodeValue x, NodeValue y) {
+  Composer c(op);
+  NodeValue quotient = c.div(x, y);
+  NodeValue whole =
+      c.select(c.less(quotient, 0), c.unary<CeilNode>(quotient),
+               c.unary<FloorNode>(quotient));
+  return c.setOutput(0, c.sub(x, c.mul(whole, y)));
+}
+
+/// The same of integers, and with fmod = 0 of the divisor's sign.
 static llvm::Error importMod(OpContext &op) {
   GLOWISH_TRY(NodeValue x, op.getInput(0));
   GLOWISH_TRY(NodeValue y, op.getInput(1));
   GLOWISH_TRY(int64_t fmod, op.getInt("fmod", 0));
   ElemKind kind = x.getElemKind();
+  if (isFloatKind(kind) && fmod)
+    return importFloatMod(op, x, y);
   if (!isIntegerKind(kind))
-    return makeError("input 0 is {0}; accepted: an integer kind",
-                     x.getType().str());
+    return makeError("input 0 is {0}, 'fmod' {1}; accepted: an integer kind, "
+                     "or a float kind with fmod",
+                     x.getType().str(), fmod);
   GLOWISH_TRY(NodeValue quotient, op.createHelper<DivNode>(".quotient", x, y));
   GLOWISH_TRY(NodeValue whole, op.createHelper<MulNode>(".whole", quotient, y));
   GLOWISH_TRY(NodeValue rest, op.createHelper<SubNode>(".rest", x, whole));
@@ -235,6 +255,15 @@ static OnnxOperator hardSwishOp("HardSwish", 14, importUnary<HardSwishNode>);
 static OnnxOperator erfOp("Erf", 9, importUnary<ErfNode>);
 static OnnxOperator sinOp("Sin", 7, importUnary<SinNode>);
 static OnnxOperator cosOp("Cos", 7, importUnary<CosNode>);
+static OnnxOperator tanOp("Tan", 7, importUnary<TanNode>);
+static OnnxOperator asinOp("Asin", 7, importUnary<AsinNode>);
+static OnnxOperator acosOp("Acos", 7, importUnary<AcosNode>);
+static OnnxOperator atanOp("Atan", 7, importUnary<AtanNode>);
+static OnnxOperator sinhOp("Sinh", 9, importUnary<SinhNode>);
+static OnnxOperator coshOp("Cosh", 9, importUnary<CoshNode>);
+static OnnxOperator asinhOp("Asinh", 9, importUnary<AsinhNode>);
+static OnnxOperator acoshOp("Acosh", 9, importUnary<AcoshNode>);
+static OnnxOperator atanhOp("Atanh", 9, importUnary<AtanhNode>);
 static OnnxOperator notOp("Not", 1, importUnary<NotNode>);
 static OnnxOperator addOp("Add", 1, importBinary<AddNode>);
 static OnnxOperator subOp("Sub", 1, importBinary<SubNode>);

@@ -2,16 +2,14 @@
 
 #include "ONNX/Images.h"
 #include "ONNX/LayerNorm.h"
+#include "ONNX/Ops/Statistics.h"
 #include <numeric>
 
 using namespace glowish;
 
-/// Inference only: `is_test` (before opset 7) and `training_mode` tell, or the
-/// statistics that training would update being read.
+/// Inference: `is_test` (before opset 7) tells, or the statistics that training
+/// would update being read.
 static llvm::Error checkInference(const OpContext &op) {
-  GLOWISH_TRY(int64_t training, op.getInt("training_mode", 0));
-  if (training)
-    return makeError("attribute 'training_mode' is {0}; accepted: 0", training);
   for (unsigned i = 1; i < op.getNumOutputs(); ++i)
     if (op.wantsOutput(i))
       return makeError(
@@ -23,6 +21,9 @@ static llvm::Error checkInference(const OpContext &op) {
 }
 
 static llvm::Error importBatchNormalization(OpContext &op) {
+  GLOWISH_TRY(int64_t training, op.getInt("training_mode", 0));
+  if (training)
+    return importTrainingBatchNormalization(op);
   NodeValue operands[5];
   for (unsigned i = 0; i < 5; ++i) {
     GLOWISH_TRY(operands[i], op.getInput(i));

@@ -1,11 +1,15 @@
 //===- Pooling.cpp - Pooling operators ------------------------------------===//
 
 #include "ONNX/Images.h"
+#include "ONNX/Ops/Windows.h"
 
 using namespace glowish;
 
 static llvm::Error importMaxPool(OpContext &op) {
-  // The order of the indices, an output that is not made.
+  GLOWISH_TRY(NodeValue value, op.getInput(0));
+  if (value.getShape().size() > 4 || op.wantsOutput(1))
+    return importWindowMax(op);
+  // The order of the indices, an output that nobody wants.
   op.ignoreAttrs({"storage_order"});
   GLOWISH_TRY(Images input, readImages(op, 0));
   GLOWISH_TRY(Window window, readWindow(op, input, nullptr));
@@ -32,6 +36,9 @@ static llvm::Expected<NodeValue> padImages(OpContext &op, NodeValue images,
 }
 
 static llvm::Error importAveragePool(OpContext &op) {
+  GLOWISH_TRY(NodeValue value, op.getInput(0));
+  if (value.getShape().size() > 4)
+    return importWindowMean(op);
   GLOWISH_TRY(Images input, readImages(op, 0));
   GLOWISH_TRY(Window window, readWindow(op, input, nullptr));
   GLOWISH_TRY(int64_t countPads, op.getInt("count_include_pad", 0));

@@ -1,6 +1,7 @@
 //===- Resize.cpp - Resize and Upsample -----------------------------------===//
 
-#include "ONNX/OpContext.h"
+#include "ONNX/Ops/Interpolation.h"
+#include "llvm/ADT/StringExtras.h"
 #include <cmath>
 
 using namespace glowish;
@@ -10,11 +11,6 @@ namespace {
 struct Scaling {
   std::vector<double> scales;
   std::vector<int64_t> sizes;
-};
-
-/// Where a pixel of the result lies in the input, and how it is rounded.
-struct Sampling {
-  std::string mode, coordinates, rounding;
 };
 } // namespace
 
@@ -120,7 +116,6 @@ static llvm::Expected<Scaling> readScaling(OpContext &op, DimsRef shape) {
               readFloats(op, isOldForm(op) ? 1 : 2));
   if (isOldForm(op) || !scales.empty())
     return scaleBy(shape, axes, scales);
-  op.ignoreInput(1); // the region of interest, of another mode
   GLOWISH_TRY(std::vector<int64_t> sizes, op.getConstantInts(3));
   return scaleTo(shape, axes, sizes, policy);
 }
@@ -137,14 +132,92 @@ static llvm::Expected<Sampling> readSampling(OpContext &op) {
               op.getString("coordinate_transformation_mode", "half_pixel"));
   GLOWISH_TRY(result.rounding,
               op.getString("nearest_mode", "round_prefer_floor"));
-  op.ignoreInput(1);
-  // They tell about modes cubic and tf_crop_and_resize; excluding what is
-  // outside makes no difference to linear, as the edge is repeated.
-  op.ignoreAttrs({"cubic_coeff_a", "extrapolation_value", "exclude_outside"});
+  GLOWISH_TRY(result.cubicCoefficient, op.getFloat("cubic_coeff_a", -0.75));
+  GLOWISH_TRY(result.extrapolation, op.getFloat("extrapolation_value", 0));
+  GLOWISH_TRY(int64_t exclude, op.getInt("exclude_outside", 0));
   GLOWISH_TRY(int64_t antialias, op.getInt("antialias", 0));
-  if (antialias)
-    return makeError("attribute 'antialias' is {0}; accepted: 0", antialias);
+  result.excludeOutside = exclude != 0;
+  result.antialias = antialias != 0;
   return result;
+}
+
+/// Whether \p value is one of \p accepted.
+static llvm::Error checkName(llvm::StringRef attribute, llvm::StringRef value,
+                             llvm::ArrayRef<llvm::StringRef> accepted) {
+  if (llvm::is_contained(accepted, value))
+    return llvm::Error::success();
+  return makeError("attribute '{0}' is '{1}'; accepted: {2}", attribute, value,
+                   llvm::join(accepted, ", "));
+}
+
+static llvm::Error checkSampling(const Sampling &sampling) {
+  GLOWISH_CHECK(
+      checkName("mode", sampling.mode, {"nearest", "linear", "cubic"}));
+  GLOWISH_CHECK(checkName(
+      "coordinate_transformation_mode", sampling.coordinates,
+      {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
+       "align_corners", "asymmetric", "tf_half_pixel_for_nn",
+       "tf_crop_and_resize"}));
+  return checkName("nearest_mode", sampling.rounding,
+                   {"round_prefer_floor", "round_prefer_ceil", "floor",
+                    "ceil"});
+}
+
+/// Whether the Resize node computes it.
+static bool isPlain(const Sampling &sampling, const Scaling &scaling,
+                    DimsRef shape) {
+  llvm::StringRef coordinates = sampling.coordinates;
+  unsigned numResized = 0;
+  bool isExact = true;
+  for (unsigned d = 0; d < shape.size(); ++d) {
+    numResized += scaling.scales[d] != 1 || scaling.sizes[d] != shape[d];
+    isExact &= scaling.scales[d] * double(shape[d]) == double(scaling.sizes[d]);
+  }
+  if (sampling.mode == "cubic" || sampling.antialias || numResized > 2 ||
+      shape.size() > 4)
+    return false;
+  if (coordinates == "align_corners" && !isExact)
+    return false;
+  return coordinates != "half_pixel_symmetric" &&
+         coordinates != "tf_half_pixel_for_nn" &&
+         coordinates != "tf_crop_and_resize";
+}
+
+/// All other forms: one dimension after the other.
+static llvm::Error importInterpolation(OpContext &op, NodeValue input,
+                                       const Scaling &scaling,
+                                       const Sampling &sampling) {
+  DimsRef shape = input.getShape();
+  GLOWISH_TRY(std::vector<int64_t> axes, readAxes(op, shape.size()));
+  bool crops = sampling.coordinates == "tf_crop_and_resize";
+  op.ignoreInput(1); // a region that only this looks at
+  std::vector<double> region;
+  if (crops) {
+    GLOWISH_TRY(region, readFloats(op, 1));
+    if (region.size() != 2 * axes.size())
+      return makeError("input 1 has {0} elements; accepted: {1}", region.size(),
+                       2 * axes.size());
+  }
+  std::vector<ResizedDim> dims;
+  for (auto [i, axis] : llvm::enumerate(axes)) {
+    if (!crops && scaling.scales[axis] == 1 &&
+        scaling.sizes[axis] == shape[axis])
+      continue;
+    if (shape[axis] < 1)
+      return makeError("input 0 is {0}; accepted: extents of at least 1",
+                       input.getType().str());
+    dims.push_back({axis, shape[axis], scaling.sizes[axis],
+                    scaling.scales[axis]});
+    if (crops) {
+      dims.back().start = region[i];
+      dims.back().end = region[axes.size() + i];
+    }
+  }
+  if (sampling.mode != "nearest" && !isFloatKind(input.getElemKind()))
+    return makeError("input 0 is {0}; accepted in mode {1}: a float kind",
+                     input.getType().str(), sampling.mode);
+  Composer c(op);
+  return c.setOutput(0, interpolate(c, input, dims, sampling));
 }
 
 /// The order of dimensions that puts those at \p height and \p width in the
@@ -171,8 +244,12 @@ static llvm::Error importResize(OpContext &op) {
   Dims shape(input.getShape());
   GLOWISH_TRY(Scaling scaling, readScaling(op, shape));
   GLOWISH_TRY(Sampling sampling, readSampling(op));
-  if (shape.size() > 4 || shape.empty())
-    return makeError("input 0 is {0}; accepted: rank 1 to 4",
+  GLOWISH_CHECK(checkSampling(sampling));
+  if (!isPlain(sampling, scaling, shape))
+    return importInterpolation(op, input, scaling, sampling);
+  op.ignoreInput(1);
+  if (shape.empty())
+    return makeError("input 0 is {0}; accepted: rank 1 and more",
                      input.getType().str());
   unsigned added = 4 - shape.size();
   shape.insert(shape.begin(), added, 1);
@@ -182,8 +259,6 @@ static llvm::Error importResize(OpContext &op) {
   for (int64_t d = 0; d < 4; ++d)
     if (scaling.scales[d] != 1 || scaling.sizes[d] != shape[d])
       resized.push_back(d);
-  if (resized.size() > 2)
-    return makeError("{0} dimensions are resized; accepted: 2", resized.size());
   // Dimensions 2 and 3 are an image's, unless others are resized.
   for (int64_t d = 3; resized.size() < 2; --d)
     if (!llvm::is_contained(resized, d))

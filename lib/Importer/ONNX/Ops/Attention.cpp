@@ -1,0 +1,405 @@
+//===- Attention.cpp - Attention and rotary embeddings --------------------===//
+
+#include "ONNX/Composer.h"
+#include "ONNX/ModelFile.h"
+#include <cmath>
+
+using namespace glowish;
+
+//===- Attention ----------------------------------------------------------===//
+
+namespace {
+
+/// The operands as [batch, heads, length, size].
+struct Heads {
+  NodeValue query, key, value;
+  int64_t past = 0;    // keys that were there before
+  bool isFlat = false; // in the model they are [batch, length, heads * size]
+};
+
+/// What happens to the scores between the two products.
+struct Scoring {
+  double scale = 1, softcap = 0;
+  bool isCausal = false;
+  NodeValue mask; // added; may be null
+};
+
+} // namespace
+
+/// [batch, length, heads * size] as [batch, heads, length, size].
+static llvm::Expected<NodeValue>
+splitHeads(Composer &c, NodeValue value, int64_t heads, llvm::StringRef name) {
+  DimsRef shape = value.getShape();
+  if (heads < 1 || shape[2] % heads)
+    return makeError("attribute '{0}' is {1}; accepted: a divisor of {2}", name,
+                     heads, shape[2]);
+  NodeValue split =
+      c.reshape(value, {shape[0], shape[1], heads, shape[2] / heads});
+  return c.finish(c.transpose(split, {0, 2, 1, 3}));
+}
+
+static NodeValue joinHeads(Composer &c, NodeValue value) {
+  if (!value)
+    return value;
+  DimsRef shape = value.getShape();
+  return c.reshape(c.transpose(value, {0, 2, 1, 3}),
+                   {shape[0], shape[2], shape[1] * shape[3]});
+}
+
+static llvm::Expected<Heads> readHeads(OpContext &op, Composer &c) {
+  Heads heads;
+  GLOWISH_TRY(heads.query, op.getInput(0));
+  GLOWISH_TRY(heads.key, op.getInput(1));
+  GLOWISH_TRY(heads.value, op.getInput(2));
+  unsigned rank = heads.query.getShape().size();
+  if ((rank != 3 && rank != 4) || heads.key.getShape().size() != rank ||
+      heads.value.getShape().size() != rank)
+    return makeError("inputs are {0}, {1}, {2}; accepted: all of rank 3 or 4",
+                     heads.query.getType().str(), heads.key.getType().str(),
+                     heads.value.getType().str());
+  heads.isFlat = rank == 3;
+  GLOWISH_TRY(int64_t numQuery, op.getInt("q_num_heads", 0));
+  GLOWISH_TRY(int64_t numKey, op.getInt("kv_num_heads", 0));
+  if (heads.isFlat) {
+    GLOWISH_TRY(heads.query,
+                splitHeads(c, heads.query, numQuery, "q_num_heads"));
+    GLOWISH_TRY(heads.key, splitHeads(c, heads.key, numKey, "kv_num_heads"));
+    GLOWISH_TRY(heads.value,
+                splitHeads(c, heads.value, numKey, "kv_num_heads"));
+  }
+  if (op.hasInput(4) != op.hasInput(5))
+    return makeError("inputs 4 and 5 are past keys and values; accepted: both "
+                     "or none");
+  if (!op.hasInput(4))
+    return heads;
+  GLOWISH_TRY(NodeValue pastKey, op.getInput(4));
+  GLOWISH_TRY(NodeValue pastValue, op.getInput(5));
+  if (pastKey.getShape().size() != 4)
+    return makeError("input 4 is {0}; accepted: rank 4",
+                     pastKey.getType().str());
+  heads.past = pastKey.getShape()[2];
+  GLOWISH_TRY(heads.key, c.finish(c.concat({pastKey, heads.key}, 2)));
+  GLOWISH_TRY(heads.value, c.finish(c.concat({pastValue, heads.value}, 2)));
+  return heads;
+}
+
+/// Each head of \p value for as many heads of the query as share it.
+static llvm::Expected<NodeValue> repeatHeads(Composer &c, NodeValue value,
+                                             int64_t numQuery) {
+  DimsRef shape = value.getShape();
+  if (shape[1] < 1 || numQuery % shape[1])
+    return makeError("{0} heads of queries share {1} of keys; accepted: a "
+                     "divisor",
+                     numQuery, shape[1]);
+  int64_t share = numQuery / shape[1];
+  if (share == 1)
+    return value;
+  NodeValue wide = c.broadcast(c.unsqueeze(value, 2),
+                               {shape[0], shape[1], share, shape[2], shape[3]});
+  return c.finish(c.reshape(wide, {shape[0], numQuery, shape[2], shape[3]}));
+}
+
+/// The mask as something to add to scores [..., queries, keys]: bools become 0
+/// and -infinity, keys that it does not reach -infinity.
+static llvm::Expected<NodeValue> readMask(OpContext &op, Composer &c,
+                                          ElemKind kind, int64_t keys) {
+  NodeValue mask = op.getOptionalInput(3);
+  if (!mask)
+    return mask;
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  if (mask.getElemKind() == ElemKind::Bool)
+    mask = c.select(mask, c.scalar(kind, 0), c.scalar(kind, -inf));
+  else
+    mask = c.cast(mask, kind);
+  if (c.hasFailed() || mask.getShape().empty() ||
+      mask.getShape().back() >= keys || mask.getShape().back() == 1)
+    return c.finish(mask);
+  std::vector<int64_t> pads(2 * mask.getShape().size(), 0);
+  pads.back() = keys - mask.getShape().back();
+  return c.finish(c.pad(mask, pads, -inf));
+}
+
+static llvm::Expected<Scoring> readScoring(OpContext &op, Composer &c,
+                                           const Heads &heads) {
+  Scoring scoring;
+  double size = double(heads.query.getShape()[3]);
+  GLOWISH_TRY(scoring.scale, op.getFloat("scale", 1 / std::sqrt(size)));
+  GLOWISH_TRY(scoring.softcap, op.getFloat("softcap", 0));
+  GLOWISH_TRY(int64_t isCausal, op.getInt("is_causal", 0));
+  scoring.isCausal = isCausal != 0;
+  GLOWISH_TRY(scoring.mask, readMask(op, c, heads.query.getElemKind(),
+                                     heads.key.getShape()[2]));
+  return scoring;
+}
+
+/// Scores step by step; output 3 is what `qk_matmul_output_mode` says: 0 the
+/// products, 1 after the cap, 2 after the masks, 3 after the softmax.
+static llvm::Expected<NodeValue> attendInSteps(OpContext &op, Composer &c,
+                                               const Heads &heads,
+                                               const Scoring &scoring) {
+  GLOWISH_TRY(int64_t mode, op.getInt("qk_matmul_output_mode", 0));
+  if (mode < 0 || mode > 3)
+    return makeError("attribute 'qk_matmul_output_mode' is {0}; accepted: 0 to "
+                     "3",
+                     mode);
+  NodeValue steps[4];
+  NodeValue score =
+      c.mul(c.matMul(heads.query, c.transposeLast(heads.key)), scoring.scale);
+  steps[0] = score;
+  if (scoring.softcap != 0)
+    score = c.mul(c.unary<TanhNode>(c.div(score, scoring.softcap)),
+                  scoring.softcap);
+  steps[1] = score;
+  if (scoring.mask)
+    score = c.add(score, scoring.mask);
+  if (scoring.isCausal && score) {
+    NodeValue seen = c.table(ElemKind::Bool, score.getShape().take_back(2),
+                             [&](DimsRef index) {
+                               return double(index[1] <= index[0] + heads.past);
+                             });
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    score = c.select(seen, score, c.number(score, -inf));
+  }
+  steps[2] = score;
+  if (!score)
+    return c.finish(score);
+  score = c.make<SoftmaxNode>(score, 3);
+  steps[3] = score;
+  if (op.wantsOutput(3))
+    GLOWISH_CHECK(c.setOutput(3, steps[mode]));
+  return c.finish(c.matMul(score, heads.value));
+}
+
+static llvm::Error importAttention(OpContext &op) {
+  Composer c(op);
+  GLOWISH_TRY(Heads heads, readHeads(op, c));
+  // Half precisions are summed in float anyway.
+  op.ignoreAttrs({"softmax_precision"});
+  NodeValue presentKey = heads.key, presentValue = heads.value;
+  int64_t numQuery = heads.query.getShape()[1];
+  GLOWISH_TRY(heads.key, repeatHeads(c, heads.key, numQuery));
+  GLOWISH_TRY(heads.value, repeatHeads(c, heads.value, numQuery));
+  GLOWISH_TRY(Scoring scoring, readScoring(op, c, heads));
+  int64_t queries = heads.query.getShape()[2], keys = heads.key.getShape()[2];
+  // The node's causality lets the last query see all keys.
+  bool isPlain = scoring.softcap == 0 && !op.wantsOutput(3) &&
+                 (!scoring.isCausal || keys - queries == heads.past);
+  NodeValue result;
+  if (isPlain) {
+    op.ignoreAttrs({"qk_matmul_output_mode"});
+    result =
+        c.make<AttentionNode>(heads.query, heads.key, heads.value, scoring.mask,
+                              scoring.scale, scoring.isCausal);
+  } else {
+    GLOWISH_TRY(result, attendInSteps(op, c, heads, scoring));
+  }
+  if (heads.isFlat)
+    result = joinHeads(c, result);
+  GLOWISH_CHECK(c.setOutput(0, result));
+  GLOWISH_CHECK(c.setOutput(1, presentKey));
+  return c.setOutput(2, presentValue);
+}
+
+//===- Linear attention ---------------------------------------------------===//
+
+namespace {
+/// The operands of one step, or of all: [batch, heads, length, size]; null
+/// where the rule does not need them.
+struct LinearOperands {
+  NodeValue query, key, value, decay, beta;
+};
+} // namespace
+
+/// Input \p index in float: [batch, length, heads * size] as heads.
+static llvm::Expected<NodeValue>
+readLinearInput(OpContext &op, Composer &c, unsigned index, int64_t heads) {
+  GLOWISH_TRY(NodeValue value, op.getInput(index));
+  DimsRef shape = value.getShape();
+  if (shape.size() != 3 || heads < 1 || shape[2] % heads)
+    return makeError("input {0} is {1}; accepted: [batch, length, size] with a "
+                     "multiple of {2} as the size",
+                     index, value.getType().str(), heads);
+  return splitHeads(c, c.cast(value, ElemKind::Float), heads, "kv_num_heads");
+}
+
+/// One step of \p state [batch, heads, keys, values]: it decays, and what it
+/// gives for the key is replaced by, or added to, the value.
+static NodeValue advance(Composer &c, NodeValue state,
+                         const LinearOperands &step) {
+  if (step.decay)
+    state = c.mul(state, c.transposeLast(c.unary<ExpNode>(step.decay)));
+  NodeValue written = step.value;
+  if (step.beta)
+    written = c.mul(step.beta, c.sub(written, c.matMul(step.key, state)));
+  return c.add(state, c.mul(c.transposeLast(step.key), written));
+}
+
+/// Each step of a sequence takes nodes of its own.
+static constexpr int64_t maxSteps = 4096;
+
+/// Unrolled, as recurrent operators are.
+static llvm::Error importLinearAttention(OpContext &op) {
+  GLOWISH_TRY(int64_t numQuery, op.getInt("q_num_heads", 0));
+  GLOWISH_TRY(int64_t numKey, op.getInt("kv_num_heads", 0));
+  GLOWISH_TRY(std::string rule, op.getString("update_rule", "gated_delta"));
+  GLOWISH_TRY(double scale, op.getFloat("scale", 0));
+  // How an implementation may cut the sequence.
+  op.ignoreAttrs({"chunk_size"});
+  if (rule != "linear" && rule != "gated" && rule != "delta" &&
+      rule != "gated_delta")
+    return makeError("attribute 'update_rule' is '{0}'; accepted: linear, "
+                     "gated, delta, gated_delta",
+                     rule);
+  Composer c(op);
+  LinearOperands all;
+  GLOWISH_TRY(all.query, readLinearInput(op, c, 0, numQuery));
+  GLOWISH_TRY(all.key, readLinearInput(op, c, 1, numKey));
+  GLOWISH_TRY(all.value, readLinearInput(op, c, 2, numKey));
+  if (llvm::StringRef(rule).starts_with("gated")) {
+    GLOWISH_TRY(all.decay, readLinearInput(op, c, 4, numKey));
+  }
+  if (llvm::StringRef(rule).ends_with("delta")) {
+    GLOWISH_TRY(NodeValue beta, op.getInput(5));
+    bool isShared = !beta.getShape().empty() && beta.getShape().back() == 1;
+    GLOWISH_TRY(all.beta, readLinearInput(op, c, 5, isShared ? 1 : numKey));
+  }
+  DimsRef query = all.query.getShape();
+  if (query[2] > maxSteps)
+    return makeError("the sequence has {0} steps; accepted: up to {1}",
+                     query[2], maxSteps);
+  int64_t batch = query[0], length = query[2], size = query[3];
+  int64_t values = all.value.getShape()[3];
+  GLOWISH_TRY(NodeValue first, op.getInput(0));
+  ElemKind kind = first.getElemKind();
+  NodeValue state = c.splat(ElemKind::Float, {batch, numKey, size, values}, 0);
+  if (op.hasInput(3)) {
+    GLOWISH_TRY(NodeValue past, op.getInput(3));
+    state = c.cast(past, ElemKind::Float);
+  }
+  if (scale == 0)
+    scale = 1 / std::sqrt(double(size));
+  std::vector<NodeValue> outputs;
+  for (int64_t t = 0; t < length; ++t) {
+    auto at = [&](NodeValue value) {
+      return value ? c.slice(value, 2, t, 1) : value;
+    };
+    state =
+        advance(c, state,
+                {{}, at(all.key), at(all.value), at(all.decay), at(all.beta)});
+    if (c.hasFailed())
+      break;
+    GLOWISH_TRY(NodeValue shared, repeatHeads(c, state, numQuery));
+    outputs.push_back(c.mul(c.matMul(at(all.query), shared), scale));
+  }
+  NodeValue result = joinHeads(c, c.concat(outputs, 2));
+  GLOWISH_CHECK(c.setOutput(0, c.cast(result, kind)));
+  return c.setOutput(1, c.cast(state, kind));
+}
+
+/// A depthwise convolution along the last dimension that sees what came
+/// before only; the end of its input is the state for what comes next.
+static llvm::Error importCausalConvWithState(OpContext &op) {
+  GLOWISH_TRY(NodeValue input, op.getInput(0));
+  GLOWISH_TRY(NodeValue weight, op.getInput(1));
+  NodeValue bias = op.getOptionalInput(2), past = op.getOptionalInput(3);
+  GLOWISH_TRY(std::string activation, op.getString("activation", "none"));
+  DimsRef shape = input.getShape(), kernel = weight.getShape();
+  if (shape.size() != 3 || kernel.size() != 3 || kernel[0] != shape[1] ||
+      kernel[1] != 1 || kernel[2] < 1)
+    return makeError("inputs are {0} and {1}; accepted: [batch, channels, "
+                     "length] and [channels, 1, length]",
+                     input.getType().str(), weight.getType().str());
+  bool isSilu = activation == "silu" || activation == "swish";
+  if (!isSilu && activation != "none" && !activation.empty())
+    return makeError("attribute 'activation' is '{0}'; accepted: none, silu, "
+                     "swish",
+                     activation);
+  Composer c(op);
+  int64_t before = kernel[2] - 1;
+  if (!past)
+    past = c.splat(input.getElemKind(), {shape[0], shape[1], before}, 0);
+  NodeValue padded = before ? c.concat({past, input}, 2) : input;
+  NodeValue line =
+      c.transpose(c.reshape(padded, {shape[0], shape[1], 1, before + shape[2]}),
+                  {0, 2, 3, 1});
+  NodeValue filter = c.transpose(
+      c.reshape(weight, {kernel[0], 1, 1, kernel[2]}), {0, 2, 3, 1});
+  if (c.hasFailed())
+    return c.setOutput(0, line);
+  NodeValue result = c.make<ConvolutionNode>(
+      line, filter, bias, std::vector<int64_t>{1, 1},
+      std::vector<int64_t>{0, 0, 0, 0}, std::vector<int64_t>{1, 1}, shape[1]);
+  if (isSilu)
+    result = c.unary<SiluNode>(result);
+  result = c.reshape(c.transpose(result, {0, 3, 1, 2}), shape);
+  GLOWISH_CHECK(c.setOutput(0, result));
+  return c.setOutput(1, c.slice(padded, 2, shape[2], before));
+}
+
+//===- Rotary embedding ---------------------------------------------------===//
+
+/// Input \p index, cosines or sines, as [batch, 1, length, half]: rows that
+/// the positions pick, or one for each.
+static llvm::Expected<NodeValue> readCache(OpContext &op, Composer &c,
+                                           unsigned index, int64_t half) {
+  GLOWISH_TRY(NodeValue cache, op.getInput(index));
+  if (op.hasInput(3)) {
+    GLOWISH_TRY(NodeValue positions, op.getInput(3));
+    cache = c.gather(cache, positions, 0);
+  }
+  if (!c.hasFailed() &&
+      (cache.getShape().size() != 3 || cache.getShape()[2] < half))
+    return makeError("input {0} gives {1}; accepted: [batch, length, {2}]",
+                     index, cache.getType().str(), half);
+  return c.finish(c.unsqueeze(c.slice(cache, 2, 0, half), 1));
+}
+
+/// Pairs of elements, (i, i + half) or neighbours, turned by the angles.
+static llvm::Error importRotaryEmbedding(OpContext &op) {
+  GLOWISH_TRY(NodeValue input, op.getInput(0));
+  GLOWISH_TRY(int64_t interleaved, op.getInt("interleaved", 0));
+  GLOWISH_TRY(int64_t heads, op.getInt("num_heads", 0));
+  GLOWISH_TRY(int64_t size, op.getInt("rotary_embedding_dim", 0));
+  Composer c(op);
+  bool isFlat = input.getShape().size() == 3;
+  if (!isFlat && input.getShape().size() != 4)
+    return makeError("input 0 is {0}; accepted: rank 3 or 4",
+                     input.getType().str());
+  if (isFlat) {
+    GLOWISH_TRY(input, splitHeads(c, input, heads, "num_heads"));
+  }
+  DimsRef shape = input.getShape();
+  size = size ? size : shape[3];
+  if (size < 0 || size > shape[3] || size % 2)
+    return makeError("attribute 'rotary_embedding_dim' is {0}; accepted: an "
+                     "even number up to {1}",
+                     size, shape[3]);
+  int64_t half = size / 2;
+  GLOWISH_TRY(NodeValue cosines, readCache(op, c, 1, half));
+  GLOWISH_TRY(NodeValue sines, readCache(op, c, 2, half));
+  NodeValue turned = c.slice(input, 3, 0, size);
+  NodeValue rest = c.slice(input, 3, size, shape[3] - size);
+  // The two of a pair along a dimension of their own.
+  Dims pairs = {shape[0], shape[1], shape[2], half, half};
+  int64_t pairAxis = interleaved ? 4 : 3;
+  pairs[pairAxis] = 2;
+  NodeValue split = c.reshape(turned, pairs);
+  NodeValue x = c.slice(split, pairAxis, 0, 1);
+  NodeValue y = c.slice(split, pairAxis, 1, 1);
+  NodeValue cosine = c.unsqueeze(cosines, pairAxis);
+  NodeValue sine = c.unsqueeze(sines, pairAxis);
+  NodeValue parts[] = {c.sub(c.mul(cosine, x), c.mul(sine, y)),
+                       c.add(c.mul(sine, x), c.mul(cosine, y))};
+  turned = c.reshape(c.concat(parts, pairAxis),
+                     {shape[0], shape[1], shape[2], size});
+  NodeValue result = size < shape[3] ? c.concat({turned, rest}, 3) : turned;
+  return c.setOutput(0, isFlat ? joinHeads(c, result) : result);
+}
+
+static OnnxOperator attentionOp("Attention", 23, importAttention);
+static OnnxOperator linearAttentionOp("LinearAttention", 26,
+                                      importLinearAttention);
+static OnnxOperator causalConvWithStateOp("CausalConvWithState", 26,
+                                          importCausalConvWithState);
+static OnnxOperator rotaryEmbeddingOp("RotaryEmbedding", 23,
+                                      importRotaryEmbedding);

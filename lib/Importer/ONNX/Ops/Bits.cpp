@@ -1,0 +1,53 @@
+//===- Bits.cpp - Operators on the bits of integers -----------------------===//
+
+#include "ONNX/Composer.h"
+#include "ONNX/ModelFile.h"
+
+using namespace glowish;
+
+template <typename T> static llvm::Error importBits(OpContext &op) {
+  GLOWISH_TRY(NodeValue x, op.getInput(0));
+  GLOWISH_TRY(NodeValue y, op.getInput(1));
+  return op.setOutput(0, op.create<T>(x, y));
+}
+
+/// ~x is -x - 1 of unsigned and signed numbers alike.
+static llvm::Error importBitwiseNot(OpContext &op) {
+  GLOWISH_TRY(NodeValue x, op.getInput(0));
+  if (!isIntegerKind(x.getElemKind()))
+    return makeError("input 0 is {0}; accepted: an integer kind",
+                     x.getType().str());
+  Composer c(op);
+  NodeValue one = c.number(x, 1), zero = c.number(x, 0);
+  return c.setOutput(0, c.sub(c.sub(zero, one), x));
+}
+
+static llvm::Error importBitShift(OpContext &op) {
+  GLOWISH_TRY(NodeValue x, op.getInput(0));
+  GLOWISH_TRY(NodeValue y, op.getInput(1));
+  GLOWISH_TRY(std::string direction, op.getString("direction", ""));
+  if (isSignedIntegerKind(x.getElemKind()))
+    return makeError("input 0 is {0}; accepted: an unsigned integer kind",
+                     x.getType().str());
+  if (direction == "LEFT")
+    return op.setOutput(0, op.create<ShiftLeftNode>(x, y));
+  if (direction == "RIGHT")
+    return op.setOutput(0, op.create<ShiftRightNode>(x, y));
+  return makeError("attribute 'direction' is '{0}'; accepted: LEFT, RIGHT",
+                   direction);
+}
+
+/// A bool of the result would have to be checked to be 0 or 1.
+static llvm::Error importBitCast(OpContext &op) {
+  GLOWISH_TRY(NodeValue input, op.getInput(0));
+  GLOWISH_TRY(int64_t to, op.getInt("to", 0));
+  GLOWISH_TRY(ElemKind kind, getElemKind(to));
+  return op.setOutput(0, op.create<BitCastNode>(input, kind));
+}
+
+static OnnxOperator bitwiseAndOp("BitwiseAnd", 18, importBits<BitAndNode>);
+static OnnxOperator bitwiseOrOp("BitwiseOr", 18, importBits<BitOrNode>);
+static OnnxOperator bitwiseXorOp("BitwiseXor", 18, importBits<BitXorNode>);
+static OnnxOperator bitwiseNotOp("BitwiseNot", 18, importBitwiseNot);
+static OnnxOperator bitShiftOp("BitShift", 11, importBitShift);
+static OnnxOperator bitCastOp("BitCast", 26, importBitCast);

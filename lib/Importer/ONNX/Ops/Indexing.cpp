@@ -1,0 +1,355 @@
+//===- Indexing.cpp - Elements picked and replaced by index ---------------===//
+
+#include "ONNX/Ops/Indexing.h"
+
+using namespace glowish;
+
+NodeValue glowish::wrapIndices(Composer &c, NodeValue indices, int64_t extent) {
+  NodeValue wide = c.cast(indices, ElemKind::Int64);
+  return c.select(c.less(wide, 0), c.add(wide, double(extent)), wide);
+}
+
+NodeValue glowish::getElementPositions(Composer &c, DimsRef shape,
+                                       NodeValue indices, int64_t axis) {
+  Dims strides = getDenseStrides(shape);
+  Dims others(indices.getShape());
+  others[axis] = 1;
+  NodeValue base = c.table(ElemKind::Int64, others, [&](DimsRef index) {
+    int64_t position = 0;
+    for (unsigned d = 0; d < index.size(); ++d)
+      position += index[d] * strides[d];
+    return double(position);
+  });
+  NodeValue along =
+      c.mul(wrapIndices(c, indices, shape[axis]), double(strides[axis]));
+  return c.add(along, base);
+}
+
+NodeValue glowish::gatherPositions(Composer &c, NodeValue data,
+                                   NodeValue positions) {
+  if (!data)
+    return data;
+  NodeValue flat = c.reshape(data, {data.getType().getNumElements()});
+  return c.gather(flat, positions, 0);
+}
+
+NodeValue glowish::gatherElements(Composer &c, NodeValue data,
+                                  NodeValue indices, int64_t axis) {
+  if (!data || !indices)
+    return {};
+  return gatherPositions(
+      c, data, getElementPositions(c, data.getShape(), indices, axis));
+}
+
+/// Whether \p indices can be an operand of GatherElements or ScatterElements.
+static llvm::Error checkElementIndices(NodeValue data, NodeValue indices,
+                                       int64_t axis) {
+  ElemKind kind = indices.getElemKind();
+  DimsRef shape = data.getShape(), picked = indices.getShape();
+  bool fits = shape.size() == picked.size() &&
+              (kind == ElemKind::Int32 || kind == ElemKind::Int64);
+  for (unsigned d = 0; fits && d < shape.size(); ++d)
+    fits = d == axis || picked[d] <= shape[d];
+  if (fits)
+    return llvm::Error::success();
+  return makeError("input 1 is {0} for {1} and axis {2}; accepted: int32 or "
+                   "int64 of the same rank, in other dimensions not larger",
+                   indices.getType().str(), data.getType().str(), axis);
+}
+
+static llvm::Error importGatherElements(OpContext &op) {
+  GLOWISH_TRY(NodeValue data, op.getInput(0));
+  GLOWISH_TRY(NodeValue indices, op.getInput(1));
+  GLOWISH_TRY(int64_t axis, op.getAxis("axis", 0, data.getShape().size()));
+  GLOWISH_CHECK(checkElementIndices(data, indices, axis));
+  Composer c(op);
+  return c.setOutput(0, gatherElements(c, data, indices, axis));
+}
+
+//===- GatherND and ScatterND ---------------------------------------------===//
+
+namespace {
+/// Tuples of indices into the first dimensions of a tensor, as rows of the
+/// matrix that the tensor is when these dimensions are one.
+struct IndexTuples {
+  NodeValue rows;       // one a tuple, in the tuples' shape
+  int64_t numRows, row; // of the matrix; elements of a row
+  Dims rowShape;
+};
+} // namespace
+
+/// \p indices [..., k] into dimensions numBatch ... numBatch + k - 1 of
+/// \p shape; the first numBatch dimensions of both are the same.
+static llvm::Expected<IndexTuples>
+readTuples(Composer &c, DimsRef shape, NodeValue indices, int64_t numBatch) {
+  DimsRef tuples = indices.getShape();
+  int64_t count = tuples.empty() ? 0 : tuples.back();
+  if (tuples.empty() || numBatch < 0 || numBatch >= int64_t(tuples.size()) ||
+      numBatch + count > int64_t(shape.size()) ||
+      tuples.take_front(numBatch) != shape.take_front(numBatch) ||
+      !isIntegerKind(indices.getElemKind()))
+    return makeError("input 1 is {0} with {1} batch dimensions; accepted: "
+                     "tuples of indices into {2}",
+                     indices.getType().str(), numBatch, formatShape(shape));
+  IndexTuples result;
+  DimsRef indexed = shape.take_front(numBatch + count);
+  result.rowShape = Dims(shape.drop_front(numBatch + count));
+  result.numRows = countElements(indexed);
+  result.row = countElements(result.rowShape);
+  Dims strides = getDenseStrides(indexed);
+  Dims flat(tuples.drop_back()), batch(flat.size(), 1);
+  std::copy_n(flat.begin(), numBatch, batch.begin());
+  result.rows = c.table(ElemKind::Int64, batch, [&](DimsRef index) {
+    int64_t position = 0;
+    for (int64_t d = 0; d < numBatch; ++d)
+      position += index[d] * strides[d];
+    return double(position);
+  });
+  for (int64_t i = 0; i < count; ++i) {
+    NodeValue part = c.reshape(c.slice(indices, tuples.size() - 1, i, 1), flat);
+    part = wrapIndices(c, part, indexed[numBatch + i]);
+    result.rows =
+        c.add(result.rows, c.mul(part, double(strides[numBatch + i])));
+  }
+  result.rows = c.broadcast(result.rows, flat);
+  return result;
+}
+
+static llvm::Error importGatherND(OpContext &op) {
+  GLOWISH_TRY(NodeValue data, op.getInput(0));
+  GLOWISH_TRY(NodeValue indices, op.getInput(1));
+  GLOWISH_TRY(int64_t numBatch, op.getInt("batch_dims", 0));
+  Composer c(op);
+  GLOWISH_TRY(IndexTuples tuples,
+              readTuples(c, data.getShape(), indices, numBatch));
+  NodeValue matrix = c.reshape(data, {tuples.numRows, tuples.row});
+  Dims shape(indices.getShape().drop_back());
+  shape.append(tuples.rowShape);
+  return c.setOutput(0, c.reshape(c.gather(matrix, tuples.rows, 0), shape));
+}
+
+/// What ONNX calls the combination of elements, as the node calls it.
+static llvm::Expected<std::string> readReduction(OpContext &op) {
+  GLOWISH_TRY(std::string reduction, op.getString("reduction", "none"));
+  if (reduction == "none")
+    return "replace";
+  if (reduction != "add" && reduction != "mul" && reduction != "max" &&
+      reduction != "min")
+    return makeError("attribute 'reduction' is '{0}'; accepted: none, add, "
+                     "mul, max, min",
+                     reduction);
+  return reduction;
+}
+
+/// Rows of \p data, seen as a matrix [numRows, row], at \p rows.
+static NodeValue scatterRows(Composer &c, NodeValue data, NodeValue rows,
+                             NodeValue updates, int64_t numRows, int64_t row,
+                             llvm::StringRef mode) {
+  NodeValue matrix = c.reshape(data, {numRows, row});
+  if (c.hasFailed())
+    return {};
+  int64_t count = rows.getType().getNumElements();
+  rows = c.reshape(rows, {count});
+  updates = c.reshape(updates, {count, row});
+  if (c.hasFailed())
+    return {};
+  return c.reshape(c.make<ScatterNode>(matrix, rows, updates, mode),
+                   data.getShape());
+}
+
+static llvm::Error importScatterND(OpContext &op) {
+  GLOWISH_TRY(NodeValue data, op.getInput(0));
+  GLOWISH_TRY(NodeValue indices, op.getInput(1));
+  GLOWISH_TRY(NodeValue updates, op.getInput(2));
+  GLOWISH_TRY(std::string mode, readReduction(op));
+  Composer c(op);
+  GLOWISH_TRY(IndexTuples tuples,
+              readTuples(c, data.getShape(), indices, /*numBatch=*/0));
+  return c.setOutput(0, scatterRows(c, data, tuples.rows, updates,
+                                    tuples.numRows, tuples.row, mode));
+}
+
+static llvm::Error importScatterElements(OpContext &op) {
+  GLOWISH_TRY(NodeValue data, op.getInput(0));
+  GLOWISH_TRY(NodeValue indices, op.getInput(1));
+  GLOWISH_TRY(NodeValue updates, op.getInput(2));
+  GLOWISH_TRY(int64_t axis, op.getAxis("axis", 0, data.getShape().size()));
+  GLOWISH_TRY(std::string mode, readReduction(op));
+  GLOWISH_CHECK(checkElementIndices(data, indices, axis));
+  Composer c(op);
+  NodeValue rows = getElementPositions(c, data.getShape(), indices, axis);
+  return c.setOutput(0, scatterRows(c, data, rows, updates,
+                                    data.getType().getNumElements(), 1, mode));
+}
+
+/// Rows of a cache replaced from an index a batch on; mode circular goes on at
+/// the start.
+static llvm::Error importTensorScatter(OpContext &op) {
+  GLOWISH_TRY(NodeValue cache, op.getInput(0));
+  GLOWISH_TRY(NodeValue update, op.getInput(1));
+  GLOWISH_TRY(int64_t axis, op.getAxis("axis", -2, cache.getShape().size()));
+  GLOWISH_TRY(std::string mode, op.getString("mode", "linear"));
+  DimsRef shape = cache.getShape(), part = update.getShape();
+  if (axis == 0 || part.size() != shape.size() ||
+      (mode != "linear" && mode != "circular"))
+    return makeError("inputs are {0} and {1}, axis {2}, mode '{3}'; accepted: "
+                     "tensors of one rank, another axis than 0, modes linear "
+                     "and circular",
+                     cache.getType().str(), update.getType().str(), axis, mode);
+  Composer c(op);
+  unsigned rank = shape.size();
+  NodeValue index = c.iota(ElemKind::Int64, rank, axis, part[axis]);
+  if (op.hasInput(2)) {
+    GLOWISH_TRY(NodeValue starts, op.getInput(2));
+    Dims aligned(rank, 1);
+    aligned[0] = shape[0];
+    index = c.add(index, c.reshape(c.cast(starts, ElemKind::Int64), aligned));
+  }
+  if (mode == "circular") {
+    NodeValue rounds =
+        c.mul(c.div(index, double(shape[axis])), double(shape[axis]));
+    index = c.sub(index, rounds);
+  }
+  index = c.broadcast(index, part);
+  if (c.hasFailed())
+    return c.setOutput(0, index);
+  NodeValue rows = getElementPositions(c, shape, index, axis);
+  return c.setOutput(0, scatterRows(c, cache, rows, update,
+                                    cache.getType().getNumElements(), 1,
+                                    "replace"));
+}
+
+//===- Sorted and reversed ------------------------------------------------===//
+
+/// The count is an attribute before opset 10.
+static llvm::Error importTopK(OpContext &op) {
+  GLOWISH_TRY(NodeValue input, op.getInput(0));
+  int64_t rank = input.getShape().size();
+  GLOWISH_TRY(int64_t axis, op.getAxis("axis", -1, rank));
+  GLOWISH_TRY(int64_t largest, op.getInt("largest", 1));
+  // The order of what need not be sorted is free.
+  op.ignoreAttrs({"sorted"});
+  int64_t count = 0;
+  if (op.hasInput(1)) {
+    GLOWISH_TRY(count, readConstantInt(op, 1));
+  } else {
+    GLOWISH_TRY(count, op.getInt("k", 0));
+  }
+  std::vector<int64_t> order;
+  for (int64_t d = 0; d < rank; ++d)
+    order.push_back(d);
+  std::swap(order[axis], order[rank - 1]);
+  Composer c(op);
+  NodeValue last = axis == rank - 1 ? input : c.transpose(input, order);
+  NodeValue indices = c.make<TopKNode>(last, count, largest != 0);
+  NodeValue values = gatherElements(c, last, indices, rank - 1);
+  if (axis != rank - 1) {
+    indices = c.transpose(indices, order);
+    values = c.transpose(values, order);
+  }
+  GLOWISH_CHECK(c.setOutput(0, values));
+  return c.setOutput(1, indices);
+}
+
+/// The first elements of each sequence, as many as it is long, backwards.
+static llvm::Error importReverseSequence(OpContext &op) {
+  GLOWISH_TRY(NodeValue input, op.getInput(0));
+  GLOWISH_TRY(NodeValue lengths, op.getInput(1));
+  GLOWISH_TRY(int64_t timeAxis, op.getInt("time_axis", 0));
+  GLOWISH_TRY(int64_t batchAxis, op.getInt("batch_axis", 1));
+  DimsRef shape = input.getShape();
+  bool isTimeFirst = timeAxis == 0 && batchAxis == 1;
+  if (shape.size() < 2 || (!isTimeFirst && (timeAxis != 1 || batchAxis != 0)))
+    return makeError("input 0 is {0}, 'time_axis' {1} and 'batch_axis' {2}; "
+                     "accepted: rank 2 or more, the axes 0 and 1",
+                     input.getType().str(), timeAxis, batchAxis);
+  Composer c(op);
+  Dims aligned(2, 1), steps(shape.take_front(2));
+  aligned[batchAxis] = shape[batchAxis];
+  NodeValue length = c.reshape(c.cast(lengths, ElemKind::Int64), aligned);
+  NodeValue step = c.iota(ElemKind::Int64, 2, timeAxis, shape[timeAxis]);
+  NodeValue backward = c.sub(c.sub(length, step), 1);
+  NodeValue source =
+      c.broadcast(c.select(c.less(step, length), backward, step), steps);
+  if (c.hasFailed())
+    return c.setOutput(0, source);
+  NodeValue rows = getElementPositions(c, steps, source, timeAxis);
+  int64_t numRows = countElements(steps);
+  NodeValue matrix =
+      c.reshape(input, {numRows, countElements(shape.drop_front(2))});
+  return c.setOutput(0, c.reshape(c.gather(matrix, rows, 0), shape));
+}
+
+//===- Cumulative sums ----------------------------------------------------===//
+
+/// \p value moved by \p count along \p axis, with \p filler moved in.
+static NodeValue shift(Composer &c, NodeValue value, int64_t axis,
+                       int64_t count, bool backward, double filler) {
+  if (!value)
+    return value;
+  unsigned rank = value.getShape().size();
+  std::vector<int64_t> pads(2 * rank, 0);
+  pads[axis] = backward ? -count : count;
+  pads[rank + axis] = -pads[axis];
+  return c.pad(value, pads, filler);
+}
+
+/// Sums (or products) of 1, 2, 4, ... elements: each is one of those before
+/// and the one that ends where it starts.
+static llvm::Error importCumulative(OpContext &op) {
+  GLOWISH_TRY(NodeValue value, op.getInput(0));
+  GLOWISH_TRY(int64_t stated, readConstantInt(op, 1));
+  GLOWISH_TRY(int64_t exclusive, op.getInt("exclusive", 0));
+  GLOWISH_TRY(int64_t reverse, op.getInt("reverse", 0));
+  llvm::Expected<int64_t> axis = normalizeAxis(stated, value.getShape().size());
+  if (!axis)
+    return addContext(axis.takeError(), "the axis is ");
+  bool isProduct = op.getOpType() == "CumProd";
+  double neutral = isProduct ? 1 : 0;
+  Composer c(op);
+  int64_t extent = value.getShape()[*axis];
+  if (exclusive && extent > 0)
+    value = shift(c, value, *axis, 1, reverse != 0, neutral);
+  for (int64_t count = 1; count < extent; count *= 2) {
+    NodeValue before = shift(c, value, *axis, count, reverse != 0, neutral);
+    value = isProduct ? c.mul(value, before) : c.add(value, before);
+  }
+  return c.setOutput(0, value);
+}
+
+//===- Compress -----------------------------------------------------------===//
+
+/// The slices where the condition, which decides the shape, holds.
+static llvm::Error importCompress(OpContext &op) {
+  GLOWISH_TRY(NodeValue input, op.getInput(0));
+  GLOWISH_TRY(const Tensor *condition, op.getConstant(1));
+  Composer c(op);
+  int64_t axis = 0;
+  if (op.hasAttr("axis")) {
+    GLOWISH_TRY(axis, op.getAxis("axis", 0, input.getShape().size()));
+  } else {
+    input = c.reshape(input, {input.getType().getNumElements()});
+  }
+  std::vector<int64_t> chosen;
+  int64_t count =
+      std::min(condition->getNumElements(), input ? input.getShape()[axis] : 0);
+  for (int64_t i = 0; i < count; ++i)
+    if (condition->getAsInt(i))
+      chosen.push_back(i);
+  return c.setOutput(0, c.gather(input, op.createInt64s(chosen), axis));
+}
+
+static OnnxOperator gatherElementsOp("GatherElements", 11,
+                                     importGatherElements);
+static OnnxOperator gatherNDOp("GatherND", 11, importGatherND);
+static OnnxOperator scatterNDOp("ScatterND", 11, importScatterND);
+static OnnxOperator scatterElementsOp("ScatterElements", 11,
+                                      importScatterElements);
+static OnnxOperator scatterOp("Scatter", 9, importScatterElements);
+static OnnxOperator tensorScatterOp("TensorScatter", 24, importTensorScatter);
+static OnnxOperator topKOp("TopK", 1, importTopK);
+static OnnxOperator reverseSequenceOp("ReverseSequence", 10,
+                                      importReverseSequence);
+static OnnxOperator cumSumOp("CumSum", 11, importCumulative);
+static OnnxOperator cumProdOp("CumProd", 26, importCumulative);
+static OnnxOperator compressOp("Compress", 9, importCompress);

@@ -1,0 +1,89 @@
+//===- Losses.cpp - Losses of classifiers ---------------------------------===//
+
+#include "ONNX/Ops/Indexing.h"
+
+using namespace glowish;
+
+namespace {
+/// What a loss adds up: the logarithms of probabilities [N, C, ...] of the
+/// classes target [N, ...], each weighted by its class.
+struct Loss {
+  NodeValue logarithms, target, weights;
+};
+} // namespace
+
+/// Reduced as the attributes say. Targets of class ignore_index count for
+/// nothing, whatever that number is.
+static llvm::Expected<NodeValue> makeLoss(OpContext &op, const Loss &loss) {
+  GLOWISH_TRY(std::string reduction, op.getString("reduction", "mean"));
+  DimsRef shape = loss.logarithms.getShape();
+  DimsRef targets = loss.target.getShape();
+  if (shape.size() < 2 || targets.empty() || targets[0] != shape[0] ||
+      targets.drop_front() != shape.drop_front(2))
+    return makeError("inputs are {0} and {1}; accepted: scores [N, C, ...] and "
+                     "classes [N, ...]",
+                     loss.logarithms.getType().str(),
+                     loss.target.getType().str());
+  if (reduction != "none" && reduction != "sum" && reduction != "mean")
+    return makeError("attribute 'reduction' is '{0}'; accepted: none, sum, "
+                     "mean",
+                     reduction);
+  Composer c(op);
+  NodeValue target = c.cast(loss.target, ElemKind::Int64), ignored;
+  if (op.hasAttr("ignore_index")) {
+    GLOWISH_TRY(int64_t index, op.getInt("ignore_index", 0));
+    ignored = c.equal(target, double(index));
+    target = c.select(ignored, c.scalar(ElemKind::Int64, 0), target);
+  }
+  NodeValue picked = gatherElements(c, loss.logarithms, c.unsqueeze(target, 1),
+                                    /*axis=*/1);
+  NodeValue result = c.unary<NegNode>(c.reshape(picked, targets));
+  NodeValue weight;
+  if (loss.weights)
+    weight = c.gather(loss.weights, target, 0);
+  else if (ignored)
+    weight = c.splat(loss.logarithms.getElemKind(), targets, 1);
+  if (ignored && weight)
+    weight = c.select(ignored, c.number(weight, 0), weight);
+  if (weight)
+    result = c.mul(result, weight);
+  if (reduction == "none")
+    return c.finish(result);
+  std::vector<int64_t> all;
+  for (unsigned d = 0; d < targets.size(); ++d)
+    all.push_back(d);
+  if (reduction == "mean" && !weight)
+    return c.finish(c.reduce(result, "mean", all, /*keepDims=*/false));
+  NodeValue sum = c.reduce(result, "sum", all, /*keepDims=*/false);
+  if (reduction == "mean")
+    sum = c.div(sum, c.reduce(weight, "sum", all, /*keepDims=*/false));
+  return c.finish(sum);
+}
+
+static llvm::Error importNegativeLogLikelihoodLoss(OpContext &op) {
+  Loss loss;
+  GLOWISH_TRY(loss.logarithms, op.getInput(0));
+  GLOWISH_TRY(loss.target, op.getInput(1));
+  loss.weights = op.getOptionalInput(2);
+  return op.setOutput(0, makeLoss(op, loss));
+}
+
+static llvm::Error importSoftmaxCrossEntropyLoss(OpContext &op) {
+  Loss loss;
+  GLOWISH_TRY(NodeValue scores, op.getInput(0));
+  GLOWISH_TRY(loss.target, op.getInput(1));
+  loss.weights = op.getOptionalInput(2);
+  if (scores.getShape().size() < 2)
+    return makeError("input 0 is {0}; accepted: rank 2 or more",
+                     scores.getType().str());
+  GLOWISH_TRY(loss.logarithms, op.create<LogSoftmaxNode>(scores, 1));
+  GLOWISH_CHECK(op.setOutput(0, makeLoss(op, loss)));
+  return op.wantsOutput(1) ? op.setOutput(1, loss.logarithms)
+                           : llvm::Error::success();
+}
+
+static OnnxOperator
+    negativeLogLikelihoodLossOp("NegativeLogLikelihoodLoss", 12,
+                                importNegativeLogLikelihoodLoss);
+static OnnxOperator softmaxCrossEntropyLossOp("SoftmaxCrossEntropyLoss", 12,
+                                              importSoftmaxCrossEntropyLoss);

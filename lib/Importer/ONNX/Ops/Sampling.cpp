@@ -1,0 +1,412 @@
+//===- Sampling.cpp - Images read at computed points ----------------------===//
+
+#include "ONNX/Ops/Sampler.h"
+#include <cmath>
+
+using namespace glowish;
+
+/// [N, ..., C] as the model has it, [N, C, ...].
+static NodeValue toModelLayout(Composer &c, NodeValue value) {
+  if (!value)
+    return value;
+  int64_t rank = value.getShape().size();
+  std::vector<int64_t> order = {0, rank - 1};
+  for (int64_t d = 1; d + 1 < rank; ++d)
+    order.push_back(d);
+  return c.transpose(value, order);
+}
+
+//===- GridSample ---------------------------------------------------------===//
+
+namespace {
+
+/// How GridSample finds pixels along its dimensions.
+struct GridRules {
+  std::string mode, padding;
+  bool alignCorners;
+};
+
+class GridSampler {
+public:
+  GridSampler(Composer &c, Sampler &sampler, const GridRules &rules)
+      : c(c), sampler(sampler), rules(rules) {}
+  /// For numbers from -1 to 1 along dimension \p d.
+  std::vector<Tap> getTaps(NodeValue grid, unsigned d);
+
+private:
+  NodeValue reflect(NodeValue x, unsigned d);
+  NodeValue keepInside(NodeValue x, unsigned d);
+  Tap makeTap(NodeValue index, NodeValue weight, unsigned d);
+  std::vector<Tap> getCubicTaps(NodeValue x, unsigned d);
+
+  Composer &c;
+  Sampler &sampler;
+  const GridRules &rules;
+};
+
+} // namespace
+
+/// A triangle wave between the first and the last pixel, or their outer edges.
+NodeValue GridSampler::reflect(NodeValue x, unsigned d) {
+  double low = rules.alignCorners ? 0 : -0.5;
+  double range = double(sampler.getExtent(d)) - (rules.alignCorners ? 1 : 0);
+  if (range == 0)
+    return c.mul(x, 0);
+  NodeValue way = c.unary<AbsNode>(c.sub(x, low));
+  NodeValue rounds = c.unary<FloorNode>(c.div(way, 2 * range));
+  way = c.sub(way, c.mul(rounds, 2 * range));
+  return c.add(c.min(way, c.sub(2 * range, way)), low);
+}
+
+/// Points outside of the image, but for padding with zeros.
+NodeValue GridSampler::keepInside(NodeValue x, unsigned d) {
+  if (rules.padding == "border")
+    return c.clip(x, 0, double(sampler.getExtent(d) - 1));
+  return rules.padding == "reflection" ? reflect(x, d) : x;
+}
+
+/// \p index may lie outside.
+Tap GridSampler::makeTap(NodeValue index, NodeValue weight, unsigned d) {
+  if (rules.padding == "zeros")
+    return sampler.takeInside(index, weight, d);
+  // The edge of the image, half a pixel outside, is the outermost pixel.
+  NodeValue inside = c.unary<RoundNode>(keepInside(index, d));
+  return {c.clip(inside, 0, double(sampler.getExtent(d) - 1)), weight};
+}
+
+/// Cubic convolution with a = -0.75, of the four pixels around \p x.
+std::vector<Tap> GridSampler::getCubicTaps(NodeValue x, unsigned d) {
+  constexpr double a = -0.75;
+  NodeValue low = c.unary<FloorNode>(x);
+  NodeValue t = c.sub(x, low);
+  auto near = [&](NodeValue s) { // distance up to 1
+    NodeValue slope = c.sub(c.mul(s, a + 2), a + 3);
+    return c.add(c.mul(c.mul(slope, s), s), 1);
+  };
+  auto far = [&](NodeValue s) { // 1 to 2
+    NodeValue p = c.add(c.mul(c.sub(s, 5), s), 8);
+    return c.mul(c.sub(c.mul(p, s), 4), a);
+  };
+  NodeValue rest = c.sub(1, t);
+  return {makeTap(c.sub(low, 1), far(c.add(t, 1)), d), makeTap(low, near(t), d),
+          makeTap(c.add(low, 1), near(rest), d),
+          makeTap(c.add(low, 2), far(c.add(rest, 1)), d)};
+}
+
+std::vector<Tap> GridSampler::getTaps(NodeValue grid, unsigned d) {
+  double extent = double(sampler.getExtent(d));
+  NodeValue x = c.add(grid, 1);
+  x = rules.alignCorners ? c.mul(x, (extent - 1) / 2)
+                         : c.div(c.sub(c.mul(x, extent), 1), 2);
+  if (rules.mode == "nearest")
+    x = c.unary<RoundNode>(x);
+  x = keepInside(x, d);
+  if (rules.mode == "nearest")
+    return {makeTap(c.unary<RoundNode>(x), {}, d)};
+  if (rules.mode == "cubic")
+    return getCubicTaps(x, d);
+  NodeValue low = c.unary<FloorNode>(x);
+  NodeValue share = c.sub(x, low);
+  return {makeTap(low, c.sub(1, share), d), makeTap(c.add(low, 1), share, d)};
+}
+
+static llvm::Error importGridSample(OpContext &op) {
+  GLOWISH_TRY(NodeValue images, op.getInput(0));
+  GLOWISH_TRY(NodeValue grid, op.getInput(1));
+  GridRules rules;
+  GLOWISH_TRY(rules.mode, op.getString("mode", "linear"));
+  GLOWISH_TRY(rules.padding, op.getString("padding_mode", "zeros"));
+  GLOWISH_TRY(int64_t alignCorners, op.getInt("align_corners", 0));
+  rules.alignCorners = alignCorners != 0;
+  // Opset 16 has other names.
+  if (rules.mode == "bilinear")
+    rules.mode = "linear";
+  if (rules.mode == "bicubic")
+    rules.mode = "cubic";
+  DimsRef shape = images.getShape(), points = grid.getShape();
+  unsigned count = shape.size() - 2;
+  if (shape.size() < 3 || points.size() != shape.size() ||
+      points.back() != count || points[0] != shape[0] ||
+      !isFloatKind(images.getElemKind()))
+    return makeError("inputs are {0} and {1}; accepted: images [N, C, ...] of "
+                     "a float kind and points [N, ..., dimensions]",
+                     images.getType().str(), grid.getType().str());
+  bool isKnown = rules.mode == "linear" || rules.mode == "nearest" ||
+                 rules.mode == "cubic";
+  if (!isKnown || (rules.padding != "zeros" && rules.padding != "border" &&
+                   rules.padding != "reflection"))
+    return makeError("attributes 'mode' and 'padding_mode' are '{0}' and "
+                     "'{1}'; accepted: linear, nearest, cubic and zeros, "
+                     "border, reflection",
+                     rules.mode, rules.padding);
+  points = points.drop_back();
+  Composer c(op);
+  Sampler sampler(c, images, {});
+  GridSampler gridSampler(c, sampler, rules);
+  std::vector<std::vector<Tap>> taps;
+  for (unsigned d = 0; d < count; ++d) {
+    // The last dimension comes first in a point.
+    NodeValue part = c.slice(grid, points.size(), count - 1 - d, 1);
+    part = c.cast(c.reshape(part, points), images.getElemKind());
+    taps.push_back(gridSampler.getTaps(part, d));
+  }
+  return c.setOutput(0, toModelLayout(c, sampler.sample(points, taps)));
+}
+
+//===- AffineGrid ---------------------------------------------------------===//
+
+/// Points [N, ..., dimensions]: theta times the places of pixels from -1 to 1.
+static llvm::Error importAffineGrid(OpContext &op) {
+  GLOWISH_TRY(NodeValue theta, op.getInput(0));
+  GLOWISH_TRY(std::vector<int64_t> size, op.getConstantInts(1));
+  GLOWISH_TRY(int64_t alignCorners, op.getInt("align_corners", 0));
+  int64_t count = int64_t(size.size()) - 2;
+  if (count < 1 || theta.getShape() != DimsRef({size[0], count, count + 1}))
+    return makeError("input 0 is {0} for a size of {1}; accepted: [N, "
+                     "dimensions, dimensions + 1]",
+                     theta.getType().str(), formatShape(size));
+  DimsRef spatial = DimsRef(size).drop_front(2);
+  GLOWISH_CHECK(checkShape(theta.getElemKind(), size));
+  int64_t pixels = countElements(spatial);
+  Dims strides = getDenseStrides(spatial);
+  Composer c(op);
+  NodeValue places =
+      c.table(theta.getElemKind(), {count + 1, pixels}, [&](DimsRef index) {
+        if (index[0] == count)
+          return 1.0;
+        int64_t d = count - 1 - index[0];
+        double extent = double(spatial[d]);
+        double at = double(index[1] / strides[d] % spatial[d]);
+        if (!alignCorners)
+          return (2 * at + 1) / extent - 1;
+        return extent == 1 ? -1.0 : 2 * at / (extent - 1) - 1;
+      });
+  NodeValue grid = c.transposeLast(c.matMul(theta, places));
+  Dims shape = {size[0]};
+  shape.append(spatial.begin(), spatial.end());
+  shape.push_back(count);
+  return c.setOutput(0, c.reshape(grid, shape));
+}
+
+//===- RoiAlign -----------------------------------------------------------===//
+
+namespace {
+/// Boxes cut into bins, each sampled at `samples` by `samples` points.
+struct RoiGrid {
+  NodeValue boxes; // [R, 4]: x1, y1, x2, y2
+  double scale, offset;
+  bool isLegacy; // a box has at least one pixel
+  int64_t samples;
+};
+} // namespace
+
+/// Places of the samples of \p bins bins along x (0) or y (1): [R, bins,
+/// samples].
+static NodeValue getRoiPlaces(Composer &c, const RoiGrid &grid, int64_t xy,
+                              int64_t bins) {
+  int64_t numBoxes = grid.boxes.getShape()[0];
+  auto get = [&](int64_t column) {
+    NodeValue value = c.slice(grid.boxes, 1, column, 1);
+    return c.sub(c.mul(c.reshape(value, {numBoxes, 1, 1}), grid.scale),
+                 grid.offset);
+  };
+  NodeValue low = get(xy);
+  NodeValue size = c.sub(get(xy + 2), low);
+  if (grid.isLegacy)
+    size = c.max(size, 1);
+  double count = double(grid.samples);
+  NodeValue places = c.table(
+      grid.boxes.getElemKind(), {1, bins, grid.samples}, [&](DimsRef index) {
+        return (double(index[1]) + (double(index[2]) + 0.5) / count) /
+               double(bins);
+      });
+  return c.add(low, c.mul(size, places));
+}
+
+/// Two pixels around each place; those far outside count nothing, those near
+/// belong to the edge.
+static std::vector<Tap> getRoiTaps(Composer &c, Sampler &sampler,
+                                   NodeValue place, unsigned d) {
+  double extent = double(sampler.getExtent(d));
+  NodeValue isNear = c.cast(
+      c.logicalAnd(c.greaterOrEqual(place, -1), c.lessOrEqual(place, extent)),
+      sampler.getKind());
+  place = c.clip(place, 0, extent - 1);
+  NodeValue low = c.unary<FloorNode>(place);
+  NodeValue share = c.sub(place, low);
+  NodeValue high = c.min(c.add(low, 1), extent - 1);
+  return {{low, c.mul(c.sub(1, share), isNear)}, {high, c.mul(share, isNear)}};
+}
+
+static llvm::Expected<RoiGrid> readRoiGrid(OpContext &op) {
+  RoiGrid grid;
+  GLOWISH_TRY(grid.boxes, op.getInput(1));
+  GLOWISH_TRY(grid.scale, op.getFloat("spatial_scale", 1));
+  GLOWISH_TRY(grid.samples, op.getInt("sampling_ratio", 0));
+  GLOWISH_TRY(
+      std::string coordinates,
+      op.getString("coordinate_transformation_mode",
+                   op.getOpset() < 16 ? "output_half_pixel" : "half_pixel"));
+  if (grid.boxes.getShape().size() != 2 || grid.boxes.getShape()[1] != 4)
+    return makeError("input 1 is {0}; accepted: [boxes, 4]",
+                     grid.boxes.getType().str());
+  if (grid.samples < 1 || grid.samples > 1024)
+    return makeError("attribute 'sampling_ratio' is {0}; accepted: 1 to 1024 "
+                     "(0 would let the boxes decide)",
+                     grid.samples);
+  if (coordinates != "half_pixel" && coordinates != "output_half_pixel")
+    return makeError("attribute 'coordinate_transformation_mode' is '{0}'; "
+                     "accepted: half_pixel, output_half_pixel",
+                     coordinates);
+  grid.isLegacy = coordinates == "output_half_pixel";
+  grid.offset = grid.isLegacy ? 0 : 0.5;
+  return grid;
+}
+
+static llvm::Error importRoiAlign(OpContext &op) {
+  GLOWISH_TRY(NodeValue images, op.getInput(0));
+  GLOWISH_TRY(NodeValue batch, op.getInput(2));
+  GLOWISH_TRY(RoiGrid grid, readRoiGrid(op));
+  GLOWISH_TRY(std::string mode, op.getString("mode", "avg"));
+  GLOWISH_TRY(int64_t height, op.getInt("output_height", 1));
+  GLOWISH_TRY(int64_t width, op.getInt("output_width", 1));
+  if (images.getShape().size() != 4 || height < 1 || width < 1 ||
+      (mode != "avg" && mode != "max"))
+    return makeError("input 0 is {0}, the output {1}x{2}, mode '{3}'; "
+                     "accepted: rank 4, at least 1x1, avg or max",
+                     images.getType().str(), height, width, mode);
+  Composer c(op);
+  int64_t numBoxes = grid.boxes.getShape()[0], s = grid.samples;
+  batch = c.reshape(c.cast(batch, ElemKind::Int64), {numBoxes, 1, 1, 1, 1});
+  Sampler sampler(c, images, batch);
+  NodeValue y =
+      c.reshape(getRoiPlaces(c, grid, 1, height), {numBoxes, height, 1, s, 1});
+  NodeValue x =
+      c.reshape(getRoiPlaces(c, grid, 0, width), {numBoxes, 1, width, 1, s});
+  Dims points = {numBoxes, height, width, s, s};
+  std::vector<Tap> taps[] = {getRoiTaps(c, sampler, y, 0),
+                             getRoiTaps(c, sampler, x, 1)};
+  NodeValue value;
+  // The largest share of a pixel, as the reference has it.
+  for (NodeValue part : sampler.sampleEach(points, taps))
+    value = !value          ? part
+            : mode == "max" ? c.max(value, part)
+                            : c.add(value, part);
+  value = c.reduce(value, mode == "max" ? "max" : "mean", {3, 4},
+                   /*keepDims=*/false);
+  return c.setOutput(0, toModelLayout(c, value));
+}
+
+//===- DeformConv ---------------------------------------------------------===//
+
+/// Each pixel of a window takes nodes of its own.
+static constexpr int64_t maxTaps = 4096;
+
+namespace {
+/// What DeformConv says of its window, [vertical, horizontal] each.
+struct DeformWindow {
+  std::vector<int64_t> kernels, strides, dilations, pads;
+  int64_t group, offsetGroup;
+};
+} // namespace
+
+static llvm::Expected<DeformWindow>
+readDeformWindow(OpContext &op, NodeValue images, NodeValue filter) {
+  DimsRef shape = images.getShape(), kernel = filter.getShape();
+  if (shape.size() != 4 || kernel.size() != 4)
+    return makeError("inputs are {0} and {1}; accepted: rank 4",
+                     images.getType().str(), filter.getType().str());
+  DeformWindow w;
+  GLOWISH_TRY(w.kernels, op.getInts("kernel_shape", kernel.drop_front(2)));
+  GLOWISH_TRY(w.strides, op.getInts("strides", {1, 1}));
+  GLOWISH_TRY(w.dilations, op.getInts("dilations", {1, 1}));
+  GLOWISH_TRY(w.pads, op.getInts("pads", {0, 0, 0, 0}));
+  GLOWISH_TRY(w.group, op.getInt("group", 1));
+  GLOWISH_TRY(w.offsetGroup, op.getInt("offset_group", 1));
+  bool isSmall = true;
+  for (const auto *list : {&w.strides, &w.dilations, &w.pads})
+    for (int64_t value : *list)
+      isSmall &= value >= 0 && value <= (int64_t(1) << 31);
+  isSmall &= countElements(kernel.drop_front(2)) <= maxTaps;
+  if (!isSmall || DimsRef(w.kernels) != kernel.drop_front(2) ||
+      w.strides.size() != 2 || w.dilations.size() != 2 || w.pads.size() != 4 ||
+      w.offsetGroup < 1 || shape[1] % w.offsetGroup)
+    return makeError("kernel {0}, strides {1}, dilations {2}, pads {3}, {4} "
+                     "groups of offsets; accepted: those of a filter {5} over "
+                     "{6}",
+                     formatShape(w.kernels), formatShape(w.strides),
+                     formatShape(w.dilations), formatShape(w.pads),
+                     w.offsetGroup, filter.getType().str(),
+                     images.getType().str());
+  return w;
+}
+
+/// The pixels of the windows over the channels of group \p g of offsets:
+/// [N, height, width, channels, taps].
+static NodeValue sampleWindows(Composer &c, NodeValue images, NodeValue offset,
+                               NodeValue mask, const DeformWindow &w,
+                               int64_t g) {
+  DimsRef shape = images.getShape(), out = offset.getShape();
+  Dims points = {shape[0], out[2], out[3]};
+  int64_t channels = shape[1] / w.offsetGroup;
+  int64_t taps = w.kernels[0] * w.kernels[1];
+  auto take = [&](NodeValue value, int64_t channel) {
+    return c.reshape(c.slice(value, 1, channel, 1), points);
+  };
+  NodeValue own = c.slice(images, 1, g * channels, channels);
+  if (c.hasFailed())
+    return {};
+  Sampler sampler(c, own, {});
+  std::vector<NodeValue> windows;
+  for (int64_t k = 0; k < taps; ++k) {
+    std::vector<Tap> around[2];
+    for (int64_t d = 0; d < 2; ++d) {
+      int64_t at = d == 0 ? k / w.kernels[1] : k % w.kernels[1];
+      NodeValue start = c.iota(images.getElemKind(), 3, d + 1, points[d + 1]);
+      start = c.add(c.mul(start, double(w.strides[d])),
+                    double(at * w.dilations[d] - w.pads[d]));
+      NodeValue place = c.add(take(offset, 2 * (g * taps + k) + d), start);
+      around[d] = sampler.takeLinear(place, d);
+    }
+    NodeValue value = sampler.sample(points, around);
+    if (mask)
+      value = c.mul(value, c.unsqueeze(take(mask, g * taps + k), 3));
+    windows.push_back(c.unsqueeze(value, 4));
+  }
+  return c.concat(windows, 4);
+}
+
+/// A convolution whose window is spread by offsets: the pixels of each window
+/// become the channels of one, and the filter's kernel 1 x 1.
+static llvm::Error importDeformConv(OpContext &op) {
+  GLOWISH_TRY(NodeValue images, op.getInput(0));
+  GLOWISH_TRY(NodeValue filter, op.getInput(1));
+  GLOWISH_TRY(NodeValue offset, op.getInput(2));
+  NodeValue bias = op.getOptionalInput(3), mask = op.getOptionalInput(4);
+  GLOWISH_TRY(DeformWindow w, readDeformWindow(op, images, filter));
+  DimsRef shape = images.getShape(), out = offset.getShape();
+  DimsRef kernel = filter.getShape();
+  int64_t taps = w.kernels[0] * w.kernels[1];
+  if (out.size() != 4 || out[0] != shape[0] ||
+      out[1] != 2 * taps * w.offsetGroup)
+    return makeError("input 2 is {0}; accepted: [N, {1}, height, width]",
+                     offset.getType().str(), 2 * taps * w.offsetGroup);
+  Composer c(op);
+  std::vector<NodeValue> groups;
+  for (int64_t g = 0; g < w.offsetGroup; ++g)
+    groups.push_back(sampleWindows(c, images, offset, mask, w, g));
+  NodeValue channels = c.reshape(c.concat(groups, 3),
+                                 {shape[0], out[2], out[3], shape[1] * taps});
+  NodeValue flat = c.reshape(filter, {kernel[0], 1, 1, kernel[1] * taps});
+  if (c.hasFailed())
+    return c.setOutput(0, flat);
+  NodeValue result = c.make<ConvolutionNode>(
+      channels, flat, bias, std::vector<int64_t>{1, 1},
+      std::vector<int64_t>{0, 0, 0, 0}, std::vector<int64_t>{1, 1}, w.group);
+  return c.setOutput(0, toModelLayout(c, result));
+}
+
+static OnnxOperator gridSampleOp("GridSample", 16, importGridSample);
+static OnnxOperator affineGridOp("AffineGrid", 20, importAffineGrid);
+static OnnxOperator roiAlignOp("RoiAlign", 10, importRoiAlign);
+static OnnxOperator deformConvOp("DeformConv", 19, importDeformConv);

@@ -1,0 +1,226 @@
+//===- Signal.cpp - Fourier transforms and windows ------------------------===//
+
+#include "ONNX/Composer.h"
+#include "ONNX/ModelFile.h"
+#include <cmath>
+
+using namespace glowish;
+
+static constexpr double pi = 3.14159265358979323846;
+
+namespace {
+
+/// A transform of `length` numbers as products with matrices of cosines and
+/// sines.
+struct Transform {
+  int64_t length;
+  int64_t inputs, outputs; // of the numbers, those that are stored
+  bool isInverse = false;
+  /// The input is half of a spectrum: the rest mirrors it, and the result is
+  /// real.
+  bool fromHalf = false;
+};
+
+/// Real and imaginary parts; the latter is null for real numbers.
+struct Complex {
+  NodeValue real, imaginary;
+};
+
+} // namespace
+
+/// [inputs, outputs] with \p fn of each angle.
+static NodeValue makeMatrix(Composer &c, ElemKind kind, const Transform &t,
+                            double (*fn)(double)) {
+  return c.table(kind, {t.inputs, t.outputs}, [&](DimsRef index) {
+    // The product modulo the length: angles stay small and exact.
+    int64_t step = index[0] * index[1] % t.length;
+    double value = fn(2 * pi * double(step) / double(t.length));
+    bool isMirrored = t.fromHalf && index[0] > 0 && 2 * index[0] != t.length;
+    value *= isMirrored ? 2 : 1;
+    return t.isInverse ? value / double(t.length) : value;
+  });
+}
+
+/// Along the last dimension: (a + bi) (cos -+ i sin), in double, so that what
+/// cancels does.
+static Complex transform(Composer &c, Complex x, const Transform &t) {
+  if (!x.real)
+    return {};
+  ElemKind given = x.real.getElemKind(), kind = ElemKind::Double;
+  x.real = c.cast(x.real, kind);
+  x.imaginary = c.cast(x.imaginary, kind);
+  NodeValue cosines =
+      makeMatrix(c, kind, t, [](double angle) { return std::cos(angle); });
+  NodeValue sines =
+      makeMatrix(c, kind, t, [](double angle) { return std::sin(angle); });
+  if (!t.isInverse)
+    sines = c.unary<NegNode>(sines);
+  Complex result = {c.matMul(x.real, cosines), c.matMul(x.real, sines)};
+  if (x.imaginary) {
+    result.real = c.sub(result.real, c.matMul(x.imaginary, sines));
+    result.imaginary = c.add(result.imaginary, c.matMul(x.imaginary, cosines));
+  }
+  return {c.cast(result.real, given), c.cast(result.imaginary, given)};
+}
+
+/// The parts of \p value [..., 1 or 2] as rows of numbers along \p axis:
+/// [rest, extent].
+static Complex splitComplex(Composer &c, NodeValue value, int64_t axis,
+                            int64_t extent) {
+  int64_t rank = value.getShape().size();
+  std::vector<int64_t> order = {rank - 1};
+  for (int64_t d = 0; d + 1 < rank; ++d)
+    if (d != axis)
+      order.push_back(d);
+  order.push_back(axis);
+  int64_t parts = value.getShape().back();
+  int64_t rows = 1;
+  for (int64_t d = 0; d + 1 < rank; ++d)
+    rows *= d == axis ? 1 : value.getShape()[d];
+  NodeValue turned = c.transpose(value, order);
+  if (turned && extent != turned.getShape().back()) {
+    std::vector<int64_t> pads(2 * rank, 0);
+    pads.back() = extent - turned.getShape().back();
+    turned = c.pad(turned, pads, 0);
+  }
+  NodeValue matrix = c.reshape(turned, {parts, rows, extent});
+  auto take = [&](int64_t part) {
+    return c.reshape(c.slice(matrix, 0, part, 1), {rows, extent});
+  };
+  return {take(0), parts == 2 ? take(1) : NodeValue()};
+}
+
+/// The inverse: \p shape has the result's extent at \p axis.
+static NodeValue joinComplex(Composer &c, Complex value, DimsRef shape,
+                             int64_t axis) {
+  int64_t rank = shape.size();
+  Dims turned = {value.imaginary ? 2 : 1};
+  std::vector<int64_t> order(rank);
+  for (int64_t d = 0; d + 1 < rank; ++d)
+    if (d != axis) {
+      order[d] = turned.size();
+      turned.push_back(shape[d]);
+    }
+  order[axis] = rank - 1;
+  order[rank - 1] = 0;
+  turned.push_back(shape[axis]);
+  NodeValue joined = value.real;
+  if (value.imaginary)
+    joined = c.concat(
+        {c.unsqueeze(value.real, 0), c.unsqueeze(value.imaginary, 0)}, 0);
+  return c.transpose(c.reshape(joined, turned), order);
+}
+
+/// The axis is an attribute before opset 20. `onesided` gives half of the
+/// spectrum of real numbers, and, inverse, takes it.
+static llvm::Error importDFT(OpContext &op) {
+  GLOWISH_TRY(NodeValue input, op.getInput(0));
+  int64_t rank = input.getShape().size();
+  GLOWISH_TRY(int64_t oneSided, op.getInt("onesided", 0));
+  GLOWISH_TRY(int64_t inverse, op.getInt("inverse", 0));
+  int64_t stated = -2;
+  if (op.hasInput(2)) {
+    GLOWISH_TRY(stated, readConstantInt(op, 2));
+  } else if (op.getOpset() < 20) {
+    GLOWISH_TRY(stated, op.getInt("axis", 1));
+  }
+  llvm::Expected<int64_t> axis = normalizeAxis(stated, rank);
+  if (!axis)
+    return addContext(axis.takeError(), "the axis is ");
+  int64_t parts = input.getShape().back();
+  if (*axis == rank - 1 || (parts != 1 && parts != 2))
+    return makeError("input 0 is {0} and the axis {1}; accepted: one of the "
+                     "dimensions before the last, whose extent is 1 or 2",
+                     input.getType().str(), *axis);
+  bool fromHalf = oneSided && inverse;
+  int64_t extent = input.getShape()[*axis];
+  int64_t length = fromHalf ? 2 * (extent - 1) : extent;
+  if (op.hasInput(1)) {
+    GLOWISH_TRY(length, readConstantInt(op, 1));
+  }
+  if (length < 1 || length > maxTensorBytes)
+    return makeError("the length is {0}; accepted: 1 to {1}", length,
+                     maxTensorBytes);
+  int64_t half = length / 2 + 1;
+  Transform t{length, fromHalf ? half : length,
+              oneSided && !inverse ? half : length, inverse != 0, fromHalf};
+  Composer c(op);
+  Complex result = transform(c, splitComplex(c, input, *axis, t.inputs), t);
+  if (fromHalf)
+    result.imaginary = {};
+  Dims shape(input.getShape());
+  shape[*axis] = t.outputs;
+  return c.setOutput(0, c.hasFailed() ? NodeValue()
+                                      : joinComplex(c, result, shape, *axis));
+}
+
+/// Transforms of overlapping parts of signals [batch, length, 1 or 2].
+static llvm::Error importSTFT(OpContext &op) {
+  GLOWISH_TRY(NodeValue signal, op.getInput(0));
+  GLOWISH_TRY(int64_t step, readConstantInt(op, 1));
+  NodeValue window = op.getOptionalInput(2);
+  GLOWISH_TRY(int64_t oneSided, op.getInt("onesided", 1));
+  DimsRef shape = signal.getShape();
+  int64_t length = window ? window.getType().getNumElements() : 0;
+  if (op.hasInput(3)) {
+    GLOWISH_TRY(length, readConstantInt(op, 3));
+  }
+  if (shape.size() != 3 || (shape[2] != 1 && shape[2] != 2) || length < 1 ||
+      length > shape[1] || step < 1 || step > shape[1])
+    return makeError("input 0 is {0}, frames of {1} every {2}; accepted: "
+                     "[batch, length, 1 or 2] and frames that fit",
+                     signal.getType().str(), length, step);
+  int64_t frames = (shape[1] - length) / step + 1;
+  Composer c(op);
+  NodeValue positions =
+      c.table(ElemKind::Int64, {frames, length}, [&](DimsRef index) {
+        return double(index[0] * step + index[1]);
+      });
+  NodeValue parts = c.gather(signal, positions, 1);
+  if (window)
+    parts = c.mul(parts, c.reshape(window, {length, 1}));
+  Transform t{length, length, oneSided ? length / 2 + 1 : length};
+  if (c.hasFailed())
+    return c.setOutput(0, parts);
+  Complex result = transform(c, splitComplex(c, parts, 2, length), t);
+  return c.setOutput(
+      0, c.hasFailed()
+             ? NodeValue()
+             : joinComplex(c, result, {shape[0], frames, t.outputs, 2}, 2));
+}
+
+//===- Windows ------------------------------------------------------------===//
+
+/// a - b cos(2 pi i / n) + c cos(4 pi i / n), with n the size of a periodic
+/// window and one less of a symmetric one.
+static llvm::Error makeWindow(OpContext &op, double a, double b, double d) {
+  GLOWISH_TRY(int64_t size, readConstantInt(op, 0));
+  GLOWISH_TRY(int64_t periodic, op.getInt("periodic", 1));
+  GLOWISH_TRY(int64_t type, op.getInt("output_datatype", 1));
+  GLOWISH_TRY(ElemKind kind, getElemKind(type));
+  if (size < 0 || size > (int64_t(1) << 30))
+    return makeError("the size is {0}; accepted: 0 to 2^30", size);
+  Composer c(op);
+  double period = std::max(double(periodic ? size : size - 1), 1.0);
+  return c.setOutput(0, c.table(kind, {size}, [&](DimsRef index) {
+    double angle = 2 * pi * double(index[0]) / period;
+    return a - b * std::cos(angle) + d * std::cos(2 * angle);
+  }));
+}
+
+static llvm::Error importHannWindow(OpContext &op) {
+  return makeWindow(op, 0.5, 0.5, 0);
+}
+static llvm::Error importHammingWindow(OpContext &op) {
+  return makeWindow(op, 25.0 / 46, 21.0 / 46, 0);
+}
+static llvm::Error importBlackmanWindow(OpContext &op) {
+  return makeWindow(op, 0.42, 0.5, 0.08);
+}
+
+static OnnxOperator dftOp("DFT", 17, importDFT);
+static OnnxOperator stftOp("STFT", 17, importSTFT);
+static OnnxOperator hannWindowOp("HannWindow", 17, importHannWindow);
+static OnnxOperator hammingWindowOp("HammingWindow", 17, importHammingWindow);
+static OnnxOperator blackmanWindowOp("BlackmanWindow", 17,
+                                     importBlackmanWindow);

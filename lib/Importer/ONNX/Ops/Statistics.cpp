@@ -1,0 +1,53 @@
+//===- Statistics.cpp - Normalization with computed statistics ------------===//
+
+#include "ONNX/Ops/Statistics.h"
+
+using namespace glowish;
+
+namespace {
+struct Moments {
+  NodeValue mean, variance;
+};
+} // namespace
+
+/// Of the population, along \p axes, which stay as 1.
+static Moments getMoments(Composer &c, NodeValue x,
+                          llvm::ArrayRef<int64_t> axes) {
+  NodeValue mean = c.reduce(x, "mean", axes, /*keepDims=*/true);
+  NodeValue centered = c.sub(x, mean);
+  return {mean, c.reduce(c.mul(centered, centered), "mean", axes,
+                         /*keepDims=*/true)};
+}
+
+llvm::Error glowish::importTrainingBatchNormalization(OpContext &op) {
+  NodeValue operands[5];
+  for (unsigned i = 0; i < 5; ++i) {
+    GLOWISH_TRY(operands[i], op.getInput(i));
+  }
+  GLOWISH_TRY(double epsilon, op.getFloat("epsilon", 1e-5));
+  GLOWISH_TRY(double momentum, op.getFloat("momentum", 0.9));
+  NodeValue x = operands[0];
+  unsigned rank = x.getShape().size();
+  if (rank < 2)
+    return makeError("input 0 is {0}; accepted: rank 2 or more",
+                     x.getType().str());
+  std::vector<int64_t> axes;
+  for (unsigned d = 0; d < rank; ++d)
+    if (d != 1)
+      axes.push_back(d);
+  Composer c(op);
+  int64_t channels = x.getShape()[1];
+  Moments moments = getMoments(c, x, axes);
+  NodeValue own[] = {c.reshape(moments.mean, {channels}),
+                     c.reshape(moments.variance, {channels})};
+  if (c.hasFailed())
+    return c.setOutput(0, x);
+  GLOWISH_CHECK(c.setOutput(
+      0, c.make<BatchNormalizationNode>(x, operands[1], operands[2], own[0],
+                                        own[1], /*axis=*/1, epsilon)));
+  for (unsigned i = 0; i < 2; ++i)
+    if (op.wantsOutput(i + 1))
+      GLOWISH_CHECK(c.setOutput(i + 1, c.add(c.mul(operands[i + 3], momentum),
+                                             c.mul(own[i], 1 - momentum))));
+  return llvm::Error::success();
+}

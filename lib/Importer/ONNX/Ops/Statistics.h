@@ -1,0 +1,16 @@
+//===- Statistics.h - Normalization with computed statistics ----*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IMPORTER_ONNX_OPS_STATISTICS_H
+#define GLOWISH_LIB_IMPORTER_ONNX_OPS_STATISTICS_H
+
+#include "ONNX/Composer.h"
+
+namespace glowish {
+
+/// BatchNormalization-14 with training_mode = 1: with the statistics of the
+/// batch; outputs 1 and 2 are the running ones.
+llvm::Error importTrainingBatchNormalization(OpContext &op);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_ONNX_OPS_STATISTICS_H
