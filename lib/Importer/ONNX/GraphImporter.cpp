@@ -1,5 +1,6 @@
 //===- GraphImporter.cpp - An ONNX graph becomes a function ---------------===//
 
+#include "ONNX/Functions.h"
 #include "ONNX/GraphInputs.h"
 #include "ONNX/ModelFile.h"
 #include "ONNX/OpContext.h"
@@ -330,6 +331,8 @@ importBytes(llvm::StringRef bytes, llvm::StringRef name, llvm::StringRef folder,
   llvm::Expected<onnx::ModelProto> model = parseModelProto(bytes);
   if (!model)
     return inFile(model.takeError());
+  if (llvm::Error error = inlineFunctions(*model))
+    return inFile(std::move(error));
   auto module = GraphImporter(*model, options, folder).import();
   if (!module)
     return inFile(module.takeError());
