@@ -40,15 +40,20 @@ static cl::opt<BundleWeights> bundleWeights(
                clEnumValN(BundleWeights::Embed, "embed", "Into the object")),
     cl::cat(bundleCategory));
 
+/// After the model's file: matmul.fp16.onnx gives matmul_fp16.
+static std::string getDefaultName() {
+  std::string name = legalizeName(llvm::sys::path::stem(getModelPath()));
+  return isCIdentifier(name) ? name : name + "_";
+}
+
 static llvm::Expected<BundleOptions> getBundleOptions() {
   BundleOptions options;
   options.folder = outputFolder;
   options.api = bundleApi;
   options.weights = bundleWeights;
-  options.networkName =
-      networkName.getNumOccurrences()
-          ? networkName.getValue()
-          : llvm::sys::path::stem(getModelPath()).str();
+  options.networkName = networkName.getNumOccurrences()
+                            ? networkName.getValue()
+                            : getDefaultName();
   options.entryName = entryName.getNumOccurrences() ? entryName.getValue()
                                                     : options.networkName;
   if (!isCIdentifier(options.networkName))

@@ -33,6 +33,10 @@ struct BundleOptions {
 /// digit first, no keyword of C or C++.
 bool isCIdentifier(llvm::StringRef name);
 
+/// \p name with letters, digits and underscores only, by Glow's rule: other
+/// characters become '_', a digit in front gets an 'A'. May be a keyword.
+std::string legalizeName(llvm::StringRef name);
+
 /// Writes NAME.o, NAME.h, and the weights: NAME.weights.bin (and for the
 /// static API NAME.weights.txt, for #include in an array), or nothing where
 /// they are embedded. All files appear, or none.

@@ -29,8 +29,7 @@ bool glowish::isCIdentifier(llvm::StringRef name) {
   return !keywords.contains(name);
 }
 
-/// Glow's rule: other characters become '_', a digit in front gets an 'A'.
-static std::string legalize(llvm::StringRef name) {
+std::string glowish::legalizeName(llvm::StringRef name) {
   std::string text = name.empty() ? "A" : name.str();
   for (char &c : text)
     if (!llvm::isAlnum(c))
@@ -45,7 +44,7 @@ glowish::getBundleSymbols(const IRFunction &function, const MemoryPlan &plan) {
   for (const auto &buffer : function.getBuffers()) {
     if (buffer->getKind() != Buffer::Kind::Mutable)
       continue;
-    std::string base = legalize(buffer->getModelName());
+    std::string base = legalizeName(buffer->getModelName());
     std::string identifier = base;
     for (unsigned i = 1; !taken.insert(identifier).second; ++i)
       identifier = base + "__" + std::to_string(i);
