@@ -87,8 +87,8 @@ TEST(ImporterFunctions, Refused) {
   EXPECT_EQ(callLeaky(recursive).importError(),
             "'m': function 'Leaky' calls itself, or functions are nested more "
             "than 64 deep");
-  EXPECT_EQ(callLeaky(function("Leaky", leakyNode, 12)).importError(),
-            "'m': function 'Leaky' is of opset 12; accepted: 13, the model's");
+  EXPECT_EQ(callLeaky(function("Leaky", leakyNode, 0)).importError(),
+            "'m': function 'Leaky': opset 0 does not exist");
   EXPECT_THAT(callLeaky(function("Other", leakyNode)).importError(),
               testing::HasSubstr("(Leaky) of domain 'own'"));
   TextModel model = callLeaky(function("Leaky", leakyNode));
@@ -97,6 +97,40 @@ TEST(ImporterFunctions, Refused) {
   EXPECT_EQ(model.importError(),
             "'m': a call of function 'Leaky' has 2 inputs and 1 outputs; "
             "accepted: up to 1 and 1");
+}
+
+/// Before opset 13, Softmax takes the rows of a matrix: the dimensions from the
+/// axis on together.
+TEST(ImporterFunctions, KeepTheirOpset) {
+  auto rowsOf = [](int modelOpset, int functionOpset) {
+    TextModel model = callLeaky(function(
+        "Leaky",
+        "node { op_type: \"Softmax\" input: \"a\" output: \"b\" attribute { "
+        "name: \"axis\" type: INT i: 1 } } ",
+        functionOpset));
+    model.opset = modelOpset;
+    model.inputs = {{"x", {2, 3, 5}}};
+    NodeValue output = model.importOutput();
+    if (!output)
+      return std::string();
+    for (Node &node : model.module->findFunction("main")->getNodes())
+      if (auto *softmax = llvm::dyn_cast<SoftmaxNode>(&node))
+        return softmax->getInput().getType().str() + " " +
+               std::to_string(softmax->getAxis());
+    return std::string("no softmax");
+  };
+  EXPECT_EQ(rowsOf(13, 13), rowsOf(11, 13));
+  EXPECT_EQ(rowsOf(11, 11), rowsOf(13, 11));
+  EXPECT_NE(rowsOf(13, 13), rowsOf(13, 11));
+}
+
+TEST(ImporterFunctions, MayBeOfAnOlderOpsetThanTheModel) {
+  std::string swish = "node { op_type: \"HardSwish\" input: \"a\" output: "
+                      "\"b\" } ";
+  EXPECT_EQ(callLeaky(function("Leaky", swish, 14)).importError(), "imported");
+  EXPECT_THAT(callLeaky(function("Leaky", swish, 13)).importError(),
+              testing::HasSubstr("(HardSwish): known since opset 14, the model "
+                                 "has 13"));
 }
 
 /// Each level calls the next twice: 2^40 nodes.
@@ -111,6 +145,24 @@ TEST(ImporterFunctions, HaveABound) {
   }
   functions += function("F40", "node { op_type: \"Abs\" input: \"a\" output: "
                                "\"b\" } ");
-  EXPECT_EQ(callLeaky(functions).importError(),
-            "'m': the functions of the model make more than 1048576 nodes");
+  EXPECT_EQ(
+      callLeaky(functions).importError(),
+      "'m': the functions of the model, written out, would take more than "
+      "32 times its size and 32 MiB");
+}
+
+/// A large attribute that every node of the function repeats.
+TEST(ImporterFunctions, HaveABoundOfAttributes) {
+  std::string nodes;
+  for (int i = 0; i < 3000; ++i)
+    nodes += "node { op_type: \"Abs\" input: \"a\" output: \"t" +
+             std::to_string(i) +
+             "\" attribute { name: \"k\" type: STRING ref_attr_name: "
+             "\"slope\" } } ";
+  TextModel model = callLeaky(function("Leaky", nodes));
+  model.body = "node { op_type: \"Leaky\" domain: \"own\" input: \"x\" output: "
+               "\"y\" attribute { name: \"slope\" type: STRING s: \"" +
+               std::string(100000, 's') + "\" } } ";
+  EXPECT_THAT(model.importError(),
+              testing::HasSubstr("would take more than 32 times"));
 }

@@ -26,7 +26,8 @@ TEST(Importer, ListsAllUnsupportedOperators) {
       "node { op_type: \"HardSwish\" input: \"v\" output: \"y\" }";
   EXPECT_EQ(model.importError(),
             "'m': 3 nodes have operators that are not supported:\n"
-            "node 'a' (Foo)\nnode 'v' (Bar) of domain 'd'\n"
+            "node 'a' (Foo) of opset 13\n"
+            "node 'v' (Bar) of domain 'd', opset 1\n"
             "node 'y' (HardSwish): known since opset 14, the model has 13");
 }
 
@@ -36,7 +37,7 @@ TEST(Importer, UnsupportedOperatorsComeBeforeOtherErrors) {
       onnxNode("Reshape", {"missing"}, "", "t") + onnxNode("Foo", {"t"});
   EXPECT_EQ(model.importError(),
             "'m': 1 node has an operator that is not supported:\n"
-            "node 'y' (Foo)");
+            "node 'y' (Foo) of opset 13");
 }
 
 TEST(Importer, ListsOperatorsSorted) {
@@ -63,7 +64,7 @@ TEST(Importer, HostileNamesStayOnOneLine) {
   model.body = "node { name: \"a\\nb\" op_type: \"Foo\" output: \"y\" }";
   EXPECT_EQ(model.importError(),
             "'m': 1 node has an operator that is not supported:\n"
-            "node 'a?b' (Foo)");
+            "node 'a?b' (Foo) of opset 13");
   model.body = "node { name: \"" + std::string(10000, 'n') +
                "\" op_type: \"Foo\" output: \"y\" }";
   EXPECT_LT(model.importError().size(), 300u);

@@ -1,6 +1,7 @@
 //===- Functions.cpp - Functions of a model written out -------------------===//
 
 #include "ONNX/Functions.h"
+#include "ONNX/ModelFile.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>
@@ -10,8 +11,11 @@ using onnx::FunctionProto;
 using onnx::NodeProto;
 using Nodes = google::protobuf::RepeatedPtrField<NodeProto>;
 
-/// Functions that call each other twice and more grow without bounds.
-static constexpr int maxNodes = 1 << 20;
+/// Functions that call each other twice and more grow without bounds: what
+/// they are written out to may take so many times the bytes of the model, and
+/// so many for nothing.
+static constexpr size_t maxGrowth = 32;
+static constexpr size_t freeBytes = 32 << 20;
 static constexpr unsigned maxDepth = 64;
 
 namespace {
@@ -19,47 +23,64 @@ namespace {
 class Inliner {
 public:
   explicit Inliner(onnx::ModelProto &model);
-  llvm::Error run();
+  llvm::Expected<NodeOpsets> run();
 
 private:
   using Key = std::pair<std::string, std::string>; // domain, name
-  llvm::Error addAll(const Nodes &nodes, unsigned depth);
+  using SharedOpsets = std::shared_ptr<const Opsets>;
+  /// \p own: null for the model's.
+  llvm::Error addAll(const Nodes &nodes, SharedOpsets own, unsigned depth);
   llvm::Error addCall(const NodeProto &call, const FunctionProto &function,
                       unsigned depth);
-  llvm::Error checkOpset(const FunctionProto &function) const;
+  llvm::Error bindAttributes(NodeProto &node, const NodeProto &call);
+  /// Memory for what is written out, of which there is only so much.
+  llvm::Error take(size_t bytes);
+  llvm::Expected<SharedOpsets> readOpsets(const FunctionProto &function);
 
   onnx::ModelProto &model;
   std::map<Key, const FunctionProto *> functions;
+  std::map<const FunctionProto *, SharedOpsets> functionOpsets;
+  NodeOpsets opsets;
   Nodes result;
   unsigned numCalls = 0;
+  size_t budget;
 };
 
 } // namespace
 
-static std::string getDomain(const std::string &domain) {
-  return domain == "ai.onnx" ? "" : domain;
-}
-
-Inliner::Inliner(onnx::ModelProto &model) : model(model) {
+Inliner::Inliner(onnx::ModelProto &model)
+    : model(model), budget(maxGrowth * model.ByteSizeLong() + freeBytes) {
   for (const FunctionProto &function : model.functions())
-    functions[{getDomain(function.domain()), function.name()}] = &function;
+    functions[{normalizeDomain(function.domain()), function.name()}] =
+        &function;
 }
 
-/// Operators mean what the model's operator set says.
-llvm::Error Inliner::checkOpset(const FunctionProto &function) const {
-  for (const auto &own : function.opset_import())
-    for (const auto &other : model.opset_import())
-      if (getDomain(own.domain()).empty() &&
-          getDomain(other.domain()).empty() && own.version() != other.version())
-        return makeError("function '{0}' is of opset {1}; accepted: {2}, the "
-                         "model's",
-                         function.name(), own.version(), other.version());
+llvm::Error Inliner::take(size_t bytes) {
+  if (bytes > budget)
+    return makeError("the functions of the model, written out, would take more "
+                     "than {0} times its size and {1} MiB",
+                     maxGrowth, freeBytes >> 20);
+  budget -= bytes;
   return llvm::Error::success();
+}
+
+llvm::Expected<Inliner::SharedOpsets>
+Inliner::readOpsets(const FunctionProto &function) {
+  SharedOpsets &known = functionOpsets[&function];
+  if (known)
+    return known;
+  llvm::Expected<Opsets> own =
+      Opsets::read(function.opset_import(), opsets.getModel());
+  if (!own)
+    return addContext(own.takeError(),
+                      "function " + quote(function.name()) + ": ");
+  known = std::make_shared<const Opsets>(std::move(*own));
+  return known;
 }
 
 /// The attributes of \p node that stand for one of \p call's get its value, or
 /// are left out where it has none.
-static void bindAttributes(NodeProto &node, const NodeProto &call) {
+llvm::Error Inliner::bindAttributes(NodeProto &node, const NodeProto &call) {
   google::protobuf::RepeatedPtrField<onnx::AttributeProto> bound;
   for (const onnx::AttributeProto &attribute : node.attribute()) {
     if (attribute.ref_attr_name().empty()) {
@@ -68,26 +89,29 @@ static void bindAttributes(NodeProto &node, const NodeProto &call) {
     }
     for (const onnx::AttributeProto &given : call.attribute())
       if (given.name() == attribute.ref_attr_name()) {
+        GLOWISH_CHECK(take(given.SpaceUsedLong()));
         *bound.Add() = given;
         bound.rbegin()->set_name(attribute.name());
       }
   }
   node.mutable_attribute()->Swap(&bound);
+  return llvm::Error::success();
 }
 
 llvm::Error Inliner::addCall(const NodeProto &call,
                              const FunctionProto &function, unsigned depth) {
   if (depth > maxDepth)
-    return makeError("function '{0}' calls itself, or functions are nested "
-                     "more than {1} deep",
-                     function.name(), maxDepth);
-  GLOWISH_CHECK(checkOpset(function));
+    return makeError("function {0} calls itself, or functions are nested more "
+                     "than {1} deep",
+                     quote(function.name()), maxDepth);
+  GLOWISH_TRY(SharedOpsets own, readOpsets(function));
   if (call.input_size() > function.input_size() ||
       call.output_size() > function.output_size())
-    return makeError("a call of function '{0}' has {1} inputs and {2} outputs; "
+    return makeError("a call of function {0} has {1} inputs and {2} outputs; "
                      "accepted: up to {3} and {4}",
-                     function.name(), call.input_size(), call.output_size(),
-                     function.input_size(), function.output_size());
+                     quote(function.name()), call.input_size(),
+                     call.output_size(), function.input_size(),
+                     function.output_size());
   llvm::StringMap<std::string> names;
   for (int i = 0; i < function.input_size(); ++i)
     names[function.input(i)] = i < call.input_size() ? call.input(i) : "";
@@ -101,39 +125,45 @@ llvm::Error Inliner::addCall(const NodeProto &call,
   };
   Nodes body = function.node();
   for (NodeProto &node : body) {
-    bindAttributes(node, call);
+    GLOWISH_CHECK(bindAttributes(node, call));
     for (std::string &name : *node.mutable_input())
       rename(name);
     for (std::string &name : *node.mutable_output())
       rename(name);
     node.set_name(prefix + node.name());
   }
-  return addAll(body, depth + 1);
+  return addAll(body, std::move(own), depth + 1);
 }
 
-llvm::Error Inliner::addAll(const Nodes &nodes, unsigned depth) {
+llvm::Error Inliner::addAll(const Nodes &nodes, SharedOpsets own,
+                            unsigned depth) {
   for (const NodeProto &node : nodes) {
-    auto found = functions.find({getDomain(node.domain()), node.op_type()});
+    auto found =
+        functions.find({normalizeDomain(node.domain()), node.op_type()});
     if (found != functions.end()) {
       GLOWISH_CHECK(addCall(node, *found->second, depth));
       continue;
     }
-    if (result.size() >= maxNodes)
-      return makeError("the functions of the model make more than {0} nodes",
-                       maxNodes);
-    *result.Add() = node;
+    GLOWISH_CHECK(take(node.SpaceUsedLong()));
+    NodeProto &added = *result.Add();
+    added = node;
+    if (own)
+      opsets.set(added, own);
   }
   return llvm::Error::success();
 }
 
-llvm::Error Inliner::run() {
-  GLOWISH_CHECK(addAll(model.graph().node(), 0));
+llvm::Expected<NodeOpsets> Inliner::run() {
+  GLOWISH_TRY(Opsets own, Opsets::read(model.opset_import(), Opsets()));
+  opsets.setModel(std::move(own));
+  if (model.functions_size() == 0)
+    return std::move(opsets);
+  GLOWISH_CHECK(addAll(model.graph().node(), /*own=*/nullptr, 0));
+  // Nodes keep their addresses.
   model.mutable_graph()->mutable_node()->Swap(&result);
-  return llvm::Error::success();
+  return std::move(opsets);
 }
 
-llvm::Error glowish::inlineFunctions(onnx::ModelProto &model) {
-  if (model.functions_size() == 0)
-    return llvm::Error::success();
+llvm::Expected<NodeOpsets> glowish::inlineFunctions(onnx::ModelProto &model) {
   return Inliner(model).run();
 }

@@ -17,20 +17,23 @@ class GraphImporter {
 public:
   /// Takes the weights out of \p model as they are read, so that they are not
   /// in memory twice.
-  GraphImporter(onnx::ModelProto &model, const ImportOptions &options,
-                llvm::StringRef folder)
-      : model(model), graph(*model.mutable_graph()), options(options),
-        module(std::make_unique<Module>(graph.name().empty() ? "model"
-                                                             : graph.name())),
-        context{*module->createFunction("main"), options.evaluate, folder} {}
+  GraphImporter(onnx::ModelProto &model, const NodeOpsets &opsets,
+                const ImportOptions &options, llvm::StringRef folder)
+      : graph(*model.mutable_graph()), opsets(opsets), options(options),
+        external(folder), module(std::make_unique<Module>(
+                              graph.name().empty() ? "model" : graph.name())),
+        context{*module->createFunction("main"), options.evaluate, external,
+                opsets} {}
 
   llvm::Expected<std::unique_ptr<Module>> import();
 
 private:
-  llvm::Error readOpset();
   llvm::Error checkOperators();
   void countUses();
   llvm::Expected<std::vector<const onnx::NodeProto *>> sortNodes() const;
+  llvm::Error
+  importInitializer(llvm::StringRef name,
+                    llvm::Expected<std::shared_ptr<const Tensor>> tensor);
   llvm::Error importInitializers();
   llvm::Error importInputs();
   llvm::Error importInput(const onnx::ValueInfoProto &input);
@@ -43,9 +46,10 @@ private:
   void release(llvm::StringRef name);
   void eraseUnused();
 
-  onnx::ModelProto &model;
   onnx::GraphProto &graph;
+  const NodeOpsets &opsets;
   const ImportOptions &options;
+  ExternalData external;
   std::unique_ptr<Module> module;
   GraphContext context;
   llvm::StringMap<NodeValue> values;
@@ -56,16 +60,6 @@ private:
 
 } // namespace
 
-/// \p name as a message can have it: hostile ones are long, or not text.
-static std::string quote(llvm::StringRef name) {
-  constexpr size_t most = 200;
-  std::string text = name.take_front(most).str();
-  for (char &c : text)
-    if (uint8_t(c) < 32 || c == 127)
-      c = '?';
-  return "'" + text + (name.size() > most ? "...'" : "'");
-}
-
 static std::string describe(const onnx::NodeProto &proto) {
   llvm::StringRef name = proto.name();
   if (name.empty() && proto.output_size())
@@ -74,36 +68,22 @@ static std::string describe(const onnx::NodeProto &proto) {
   return "node " + quote(name) + " (" + type.substr(1, type.size() - 2) + ")";
 }
 
-static bool isDefaultDomain(llvm::StringRef domain) {
-  return domain.empty() || domain == "ai.onnx";
-}
-
-llvm::Error GraphImporter::readOpset() {
-  for (const auto &import : model.opset_import())
-    if (isDefaultDomain(import.domain())) {
-      if (import.version() < 1 || import.version() > 1000)
-        return makeError("opset {0} does not exist", import.version());
-      context.opset = int(import.version());
-    }
-  return llvm::Error::success();
-}
-
 /// All operators that can't be imported, in one message.
 llvm::Error GraphImporter::checkOperators() {
   std::vector<std::string> missing;
   for (const onnx::NodeProto &node : graph.node()) {
     const RegisteredOperator *found =
         findOnnxOperator(node.domain(), node.op_type());
-    bool isDefault = isDefaultDomain(node.domain());
+    std::string domain = normalizeDomain(node.domain());
+    std::string of = domain.empty() ? "" : "domain " + quote(domain) + ", ";
+    int version = opsets.get(node).getVersion(domain);
     if (!found)
-      missing.push_back(describe(node) +
-                        (isDefault ? ""
-                                   : " of domain " + quote(node.domain())));
-    else if (isDefault && context.opset < found->since)
+      missing.push_back(
+          llvm::formatv("{0} of {1}opset {2}", describe(node), of, version));
+    else if (version < found->since)
       missing.push_back(llvm::formatv("{0}: known since opset {1}, the model "
                                       "has {2}",
-                                      describe(node), found->since,
-                                      context.opset));
+                                      describe(node), found->since, version));
   }
   if (missing.empty())
     return llvm::Error::success();
@@ -182,21 +162,29 @@ void GraphImporter::release(llvm::StringRef name) {
     module->eraseConstant(llvm::cast<Constant>(node));
 }
 
+/// Defines \p name, or says why there is no \p tensor.
+llvm::Error GraphImporter::importInitializer(
+    llvm::StringRef name,
+    llvm::Expected<std::shared_ptr<const Tensor>> tensor) {
+  if (!tensor)
+    return addContext(tensor.takeError(), "initializer " + quote(name) + ": ");
+  // Weights are transposed, cast, scaled: a few times each.
+  context.foldingBudget += 16 * (*tensor)->getSizeInBytes();
+  return define(name, module->createConstant(name, std::move(*tensor)));
+}
+
 llvm::Error GraphImporter::importInitializers() {
+  // What has been read is let go of: weights would be in memory twice.
   for (onnx::TensorProto &proto : *graph.mutable_initializer()) {
-    llvm::Expected<Tensor> tensor = readTensor(proto, context.folder);
-    if (!tensor)
-      return addContext(tensor.takeError(),
-                        "initializer " + quote(proto.name()) + ": ");
-    proto.clear_dims();
-    delete proto.release_raw_data();
-    // Weights are transposed, cast, scaled: a few times each.
-    context.foldingBudget += 16 * tensor->getSizeInBytes();
-    GLOWISH_CHECK(define(proto.name(), module->createConstant(
-                                           proto.name(), std::move(*tensor))));
+    onnx::TensorProto tensor(std::move(proto));
+    GLOWISH_CHECK(
+        importInitializer(tensor.name(), readTensor(tensor, external)));
   }
-  if (graph.sparse_initializer_size())
-    return makeError("sparse initializers are not supported");
+  for (onnx::SparseTensorProto &proto : *graph.mutable_sparse_initializer()) {
+    onnx::SparseTensorProto tensor(std::move(proto));
+    GLOWISH_CHECK(importInitializer(tensor.values().name(),
+                                    readSparseTensor(tensor, external)));
+  }
   return llvm::Error::success();
 }
 
@@ -308,7 +296,6 @@ void GraphImporter::eraseUnused() {
 }
 
 llvm::Expected<std::unique_ptr<Module>> GraphImporter::import() {
-  GLOWISH_CHECK(readOpset());
   GLOWISH_CHECK(checkOperators());
   countUses();
   GLOWISH_CHECK(importInitializers());
@@ -331,9 +318,10 @@ importBytes(llvm::StringRef bytes, llvm::StringRef name, llvm::StringRef folder,
   llvm::Expected<onnx::ModelProto> model = parseModelProto(bytes);
   if (!model)
     return inFile(model.takeError());
-  if (llvm::Error error = inlineFunctions(*model))
-    return inFile(std::move(error));
-  auto module = GraphImporter(*model, options, folder).import();
+  llvm::Expected<NodeOpsets> opsets = inlineFunctions(*model);
+  if (!opsets)
+    return inFile(opsets.takeError());
+  auto module = GraphImporter(*model, *opsets, options, folder).import();
   if (!module)
     return inFile(module.takeError());
   return module;

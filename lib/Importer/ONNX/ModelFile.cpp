@@ -13,6 +13,15 @@
 using namespace glowish;
 namespace pb = google::protobuf;
 
+std::string glowish::quote(llvm::StringRef name) {
+  constexpr size_t most = 200;
+  std::string text = name.take_front(most).str();
+  for (char &c : text)
+    if (uint8_t(c) < 32 || c == 127)
+      c = '?';
+  return "'" + text + (name.size() > most ? "...'" : "'");
+}
+
 namespace {
 
 /// Protobuf reports what it can't read on stderr; we say it ourselves.
@@ -63,7 +72,9 @@ glowish::parseModelProto(llvm::StringRef bytes) {
   if (bytes.empty())
     return makeError("the file is empty");
   if (bytes.size() > size_t(INT_MAX))
-    return makeError("the file is larger than 2 GiB, protobuf's limit");
+    return makeError("the file has {0} bytes, protobuf's limit is 2 GiB; "
+                     "accepted: weights as external data, in files beside it",
+                     bytes.size());
   onnx::ModelProto model;
   if (looksLikeText(bytes)) {
     static SilentProtobuf silent;
@@ -89,7 +100,7 @@ llvm::Expected<Tensor> glowish::readTensorProto(llvm::StringRef path) {
   if (buffer->getBufferSize() > size_t(INT_MAX) ||
       !parseBinary(buffer->getBuffer(), proto))
     return makeError("'{0}': not a TensorProto", path);
-  llvm::Expected<Tensor> tensor = readTensor(proto, "");
+  llvm::Expected<Tensor> tensor = readOwnTensor(proto);
   if (!tensor)
     return addContext(tensor.takeError(), "'" + path + "': ");
   return tensor;

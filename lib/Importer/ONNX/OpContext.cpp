@@ -13,8 +13,9 @@ static constexpr int64_t maxFoldedGrowth = 1 << 16;
 
 OpContext::OpContext(const onnx::NodeProto &proto, GraphContext &graph,
                      std::vector<NodeValue> inputs)
-    : proto(proto), graph(graph), inputs(std::move(inputs)),
-      inputRead(this->inputs.size()), attrRead(proto.attribute_size()) {
+    : proto(proto), graph(graph), opset(graph.opsets.get(proto).getVersion("")),
+      inputs(std::move(inputs)), inputRead(this->inputs.size()),
+      attrRead(proto.attribute_size()) {
   nameAfterOutput(0);
 }
 
@@ -132,12 +133,25 @@ OpContext::getFloats(llvm::StringRef name) const {
   return std::vector<double>(attr->floats().begin(), attr->floats().end());
 }
 
-llvm::Expected<Tensor> OpContext::getTensor(llvm::StringRef name) const {
+llvm::Expected<std::shared_ptr<const Tensor>>
+OpContext::getTensor(llvm::StringRef name) const {
   const AttributeProto *attr = findAttr(name);
   if (!attr)
     return makeError("attribute '{0}' is missing", name);
   GLOWISH_CHECK(checkType(*attr, AttributeProto::TENSOR));
-  llvm::Expected<Tensor> tensor = readTensor(attr->t(), graph.folder);
+  auto tensor = readTensor(attr->t(), graph.external);
+  if (!tensor)
+    return addContext(tensor.takeError(), "attribute '" + name + "': ");
+  return tensor;
+}
+
+llvm::Expected<std::shared_ptr<const Tensor>>
+OpContext::getSparseTensor(llvm::StringRef name) const {
+  const AttributeProto *attr = findAttr(name);
+  if (!attr)
+    return makeError("attribute '{0}' is missing", name);
+  GLOWISH_CHECK(checkType(*attr, AttributeProto::SPARSE_TENSOR));
+  auto tensor = readSparseTensor(attr->sparse_tensor(), graph.external);
   if (!tensor)
     return addContext(tensor.takeError(), "attribute '" + name + "': ");
   return tensor;
@@ -195,6 +209,10 @@ llvm::Expected<int64_t> OpContext::getAxis(llvm::StringRef name,
 //===- Making nodes -------------------------------------------------------===//
 
 NodeValue OpContext::createConstant(Tensor tensor) {
+  return graph.function.getModule().createConstant(name, std::move(tensor));
+}
+
+NodeValue OpContext::createConstant(std::shared_ptr<const Tensor> tensor) {
   return graph.function.getModule().createConstant(name, std::move(tensor));
 }
 
@@ -323,15 +341,14 @@ llvm::Error OpContext::checkAttrs() const {
 llvm::Error OpContext::checkAllRead() const {
   for (int i = 0; i < proto.attribute_size(); ++i) {
     // Before opset 6 it told which inputs may be overwritten.
-    bool isHint =
-        graph.opset < 6 && proto.attribute(i).name() == "consumed_inputs";
+    bool isHint = opset < 6 && proto.attribute(i).name() == "consumed_inputs";
     if (!attrRead[i] && !isHint)
       return makeError("attribute '{0}' is not supported in opset {1}",
-                       proto.attribute(i).name(), graph.opset);
+                       proto.attribute(i).name(), opset);
   }
   for (unsigned i = 0; i < inputs.size(); ++i)
     if (inputs[i] && !inputRead[i])
       return makeError("input {0} ('{1}') is not supported in opset {2}", i,
-                       proto.input(i), graph.opset);
+                       proto.input(i), opset);
   return llvm::Error::success();
 }

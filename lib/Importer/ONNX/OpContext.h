@@ -3,6 +3,8 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_OPCONTEXT_H
 #define GLOWISH_LIB_IMPORTER_ONNX_OPCONTEXT_H
 
+#include "ONNX/ExternalData.h"
+#include "ONNX/Opsets.h"
 #include "glowish/Graph/Nodes.h"
 #include "glowish/Importer/ONNX.h"
 #include "glowish/Support/Error.h"
@@ -14,11 +16,10 @@ namespace glowish {
 struct GraphContext {
   Function &function;
   const NodeEvaluator &evaluate;
-  /// The folder of the model's file, for external data; empty where there is
-  /// none.
-  llvm::StringRef folder;
-  /// The version of the operator set that the model imports.
-  int opset = 1;
+  /// What reads tensors that are not in the model's file.
+  ExternalData &external;
+  /// The versions of the operators.
+  const NodeOpsets &opsets;
   /// How often each value is read by nodes or is an output of the graph.
   llvm::StringMap<unsigned> uses = {};
   /// How many bytes folding may still read and write: a hostile graph could
@@ -38,10 +39,8 @@ public:
             std::vector<NodeValue> inputs);
 
   llvm::StringRef getOpType() const { return proto.op_type(); }
-  /// The version of the operator set that the model imports.
-  int getOpset() const { return graph.opset; }
-  /// The folder of the model's file.
-  llvm::StringRef getFolder() const { return graph.folder; }
+  /// The version of ONNX's own operator set that is in force at the node.
+  int getOpset() const { return opset; }
 
   //===- Inputs -------------------------------------------------------------//
 
@@ -83,8 +82,11 @@ public:
   llvm::Expected<std::vector<int64_t>>
   getInts(llvm::StringRef name, llvm::ArrayRef<int64_t> defaultValue) const;
   llvm::Expected<std::vector<double>> getFloats(llvm::StringRef name) const;
-  /// The tensor of an attribute, which must be there.
-  llvm::Expected<Tensor> getTensor(llvm::StringRef name) const;
+  /// The tensor of an attribute, which must be there, dense or sparse.
+  llvm::Expected<std::shared_ptr<const Tensor>>
+  getTensor(llvm::StringRef name) const;
+  llvm::Expected<std::shared_ptr<const Tensor>>
+  getSparseTensor(llvm::StringRef name) const;
   /// An attribute of old opsets that became an input of newer ones: input
   /// \p index where it is there, else the attribute, else the default.
   llvm::Expected<std::vector<int64_t>>
@@ -113,6 +115,7 @@ public:
     return createDraft(T::draft(std::forward<Args>(args)...), suffix);
   }
   NodeValue createConstant(Tensor tensor);
+  NodeValue createConstant(std::shared_ptr<const Tensor> tensor);
   /// Whether the importer may make a constant of \p bytes that is not in the
   /// file; to be asked before memory is taken for it.
   llvm::Error checkBudget(int64_t bytes);
@@ -154,6 +157,7 @@ private:
 
   const onnx::NodeProto &proto;
   GraphContext &graph;
+  int opset;
   std::vector<NodeValue> inputs;
   std::vector<NodeValue> outputs;
   std::string name;

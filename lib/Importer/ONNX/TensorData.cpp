@@ -2,9 +2,6 @@
 
 #include "ONNX/ModelFile.h"
 #include "glowish/Support/Error.h"
-#include "glowish/Support/File.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
 
 using namespace glowish;
 using onnx::TensorProto;
@@ -56,8 +53,8 @@ static llvm::Expected<Type> readType(const TensorProto &proto) {
 }
 
 /// Raw bytes are little-endian, as the hosts that the compiler runs on are.
-static llvm::Expected<Tensor> fromRaw(const Type &type,
-                                      llvm::ArrayRef<uint8_t> raw) {
+llvm::Expected<Tensor> glowish::readRawTensor(const Type &type,
+                                              llvm::ArrayRef<uint8_t> raw) {
   if (int64_t(raw.size()) != type.getSizeInBytes())
     return makeError("{0} needs {1} bytes of data, {2} are there", type.str(),
                      type.getSizeInBytes(), raw.size());
@@ -89,66 +86,16 @@ static llvm::Expected<Tensor> fromField(const Type &type, const Field &field) {
   return tensor;
 }
 
-/// Whether \p path, both being real paths, is in \p folder or below.
-static bool isInside(llvm::StringRef path, llvm::StringRef folder) {
-  return path.consume_front(folder) &&
-         (folder.ends_with("/") || path.starts_with("/"));
-}
-
-/// External data: offset and length are checked, the file is beside the model.
-static llvm::Expected<Tensor> fromExternal(const TensorProto &proto,
-                                           const Type &type,
-                                           llvm::StringRef folder) {
-  llvm::StringRef location;
-  uint64_t offset = 0, length = type.getSizeInBytes();
-  for (const auto &entry : proto.external_data()) {
-    llvm::StringRef value = entry.value();
-    if (entry.key() == "location")
-      location = value;
-    else if ((entry.key() == "offset" && value.getAsInteger(10, offset)) ||
-             (entry.key() == "length" && value.getAsInteger(10, length)))
-      return makeError("external data have a malformed {0}: '{1}'", entry.key(),
-                       value);
-  }
-  if (folder.empty())
-    return makeError("external data '{0}' need the model to be a file",
-                     location);
-  if (location.empty() || llvm::sys::path::is_absolute(location) ||
-      llvm::is_contained(llvm::make_range(llvm::sys::path::begin(location),
-                                          llvm::sys::path::end(location)),
-                         ".."))
-    return makeError("external data must be in the model's folder");
-  llvm::SmallString<128> path(folder), real, realFolder;
-  llvm::sys::path::append(path, location);
-  // A link must not lead out of the folder either.
-  if (llvm::sys::fs::real_path(path, real) ||
-      llvm::sys::fs::real_path(folder, realFolder) ||
-      !isInside(real, realFolder))
-    return makeError("external data '{0}' cannot be found in the model's "
-                     "folder",
-                     location);
-  GLOWISH_TRY(auto buffer, readFile(real));
-  llvm::StringRef bytes = buffer->getBuffer();
-  if (offset > bytes.size() || length > bytes.size() - offset)
-    return makeError("external data '{0}' have {1} bytes; {2} at {3} are "
-                     "needed",
-                     location, bytes.size(), length, offset);
-  bytes = bytes.substr(offset, length);
-  return fromRaw(
-      type, llvm::ArrayRef<uint8_t>(bytes.bytes_begin(), bytes.bytes_end()));
-}
-
-llvm::Expected<Tensor> glowish::readTensor(const TensorProto &proto,
-                                           llvm::StringRef folder) {
+llvm::Expected<Tensor> glowish::readOwnTensor(const TensorProto &proto) {
   GLOWISH_TRY(Type type, readType(proto));
   if (proto.has_segment())
     return makeError("a part of a tensor (a segment) is not supported");
   if (proto.data_location() == TensorProto::EXTERNAL)
-    return fromExternal(proto, type, folder);
+    return makeError("external data are accepted in models only");
   if (proto.has_raw_data()) {
     llvm::StringRef raw = proto.raw_data();
-    return fromRaw(type,
-                   llvm::ArrayRef<uint8_t>(raw.bytes_begin(), raw.bytes_end()));
+    return readRawTensor(
+        type, llvm::ArrayRef<uint8_t>(raw.bytes_begin(), raw.bytes_end()));
   }
   return dispatchElemKind(type.getKind(),
                           [&](auto zero) -> llvm::Expected<Tensor> {
@@ -165,4 +112,14 @@ llvm::Expected<Tensor> glowish::readTensor(const TensorProto &proto,
                             else
                               return fromField<T>(type, proto.int32_data());
                           });
+}
+
+llvm::Expected<std::shared_ptr<const Tensor>>
+glowish::readTensor(const TensorProto &proto, ExternalData &external) {
+  if (proto.data_location() == TensorProto::EXTERNAL && !proto.has_segment()) {
+    GLOWISH_TRY(Type type, readType(proto));
+    return external.read(proto, type);
+  }
+  GLOWISH_TRY(Tensor tensor, readOwnTensor(proto));
+  return std::make_shared<const Tensor>(std::move(tensor));
 }

@@ -8,7 +8,11 @@ using namespace glowish;
 
 static llvm::Error importConstant(OpContext &op) {
   if (op.hasAttr("value")) {
-    GLOWISH_TRY(Tensor tensor, op.getTensor("value"));
+    GLOWISH_TRY(auto tensor, op.getTensor("value"));
+    return op.setOutput(0, op.createConstant(std::move(tensor)));
+  }
+  if (op.hasAttr("sparse_value")) {
+    GLOWISH_TRY(auto tensor, op.getSparseTensor("sparse_value"));
     return op.setOutput(0, op.createConstant(std::move(tensor)));
   }
   if (op.hasAttr("value_float")) {
@@ -30,23 +34,24 @@ static llvm::Error importConstant(OpContext &op) {
     llvm::copy(values, tensor.data<float>().begin());
     return op.setOutput(0, op.createConstant(std::move(tensor)));
   }
-  return makeError("there is no value; accepted: attribute value, value_int, "
-                   "value_ints, value_float or value_floats");
+  return makeError("there is no value; accepted: attribute value, "
+                   "sparse_value, value_int, value_ints, value_float or "
+                   "value_floats");
 }
 
 static llvm::Error importConstantOfShape(OpContext &op) {
   GLOWISH_TRY(std::vector<int64_t> shape, op.getConstantInts(0));
   if (!op.hasAttr("value"))
     return op.setOutput(0, op.create<SplatNode>(ElemKind::Float, shape, 0.0));
-  GLOWISH_TRY(Tensor tensor, op.getTensor("value"));
-  if (tensor.getNumElements() != 1)
+  GLOWISH_TRY(auto tensor, op.getTensor("value"));
+  if (tensor->getNumElements() != 1)
     return makeError("attribute 'value' has {0} elements; accepted: 1",
-                     tensor.getNumElements());
-  ElemKind kind = tensor.getType().getKind();
-  double value = tensor.getAsDouble(0);
+                     tensor->getNumElements());
+  ElemKind kind = tensor->getType().getKind();
+  double value = tensor->getAsDouble(0);
   if (isIntegerKind(kind) && std::abs(value) >= 9007199254740992.0)
     return makeError("attribute 'value' is {0}; accepted: below 2^53",
-                     tensor.getAsInt(0));
+                     tensor->getAsInt(0));
   return op.setOutput(0, op.create<SplatNode>(kind, shape, value));
 }
 

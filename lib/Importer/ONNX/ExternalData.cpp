@@ -1,0 +1,110 @@
+//===- ExternalData.cpp - Tensors in files beside the model ---------------===//
+
+#include "ONNX/ExternalData.h"
+#include "ONNX/ModelFile.h"
+#include "glowish/Support/Error.h"
+#include "glowish/Support/File.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace glowish;
+namespace fs = llvm::sys::fs;
+
+namespace {
+
+/// The entries of TensorProto.external_data. A checksum is not looked at: it
+/// tells nothing about intent, and reading all would defeat the mapping.
+struct Place {
+  llvm::StringRef location;
+  uint64_t offset = 0;
+  uint64_t length = 0;
+};
+
+/// A tensor and the mapping that it borrows from.
+struct MappedTensor {
+  std::shared_ptr<llvm::MemoryBuffer> file;
+  Tensor tensor;
+};
+
+} // namespace
+
+static llvm::Expected<Place> readPlace(const onnx::TensorProto &proto,
+                                       const Type &type) {
+  Place place;
+  place.length = type.getSizeInBytes();
+  for (const auto &entry : proto.external_data()) {
+    llvm::StringRef value = entry.value();
+    if (entry.key() == "location")
+      place.location = value;
+    else if ((entry.key() == "offset" &&
+              value.getAsInteger(10, place.offset)) ||
+             (entry.key() == "length" && value.getAsInteger(10, place.length)))
+      return makeError("external data have a malformed {0}: {1}", entry.key(),
+                       quote(value));
+  }
+  return place;
+}
+
+/// Whether \p path, both being real paths, is in \p folder or below.
+static bool isInside(llvm::StringRef path, llvm::StringRef folder) {
+  return path.consume_front(folder) &&
+         (folder.ends_with("/") || path.starts_with("/"));
+}
+
+llvm::Expected<ExternalData::File>
+ExternalData::open(llvm::StringRef location) {
+  namespace path = llvm::sys::path;
+  if (folder.empty())
+    return makeError("external data {0} need the model to be a file",
+                     quote(location));
+  if (location.empty() || path::is_absolute(location) ||
+      location.contains('\0') ||
+      llvm::is_contained(
+          llvm::make_range(path::begin(location), path::end(location)), ".."))
+    return makeError("external data must be in the model's folder");
+  llvm::SmallString<128> name(folder), real, realFolder;
+  path::append(name, location);
+  // A link must not lead out of the folder either.
+  if (fs::real_path(name, real) || fs::real_path(folder, realFolder) ||
+      !isInside(real, realFolder))
+    return makeError("external data {0} cannot be found in the model's folder",
+                     quote(location));
+  File &file = files[real.str().str()];
+  if (file)
+    return file;
+  // A pipe may never end.
+  if (!fs::is_regular_file(real))
+    return makeError("external data {0} are not a plain file", quote(location));
+  GLOWISH_TRY(file, readFile(real));
+  return file;
+}
+
+/// Whether \p bytes may be looked at as elements of \p kind where they are:
+/// aligned, and of bool only those that are 0 or 1.
+static bool canBorrow(llvm::ArrayRef<uint8_t> bytes, ElemKind kind) {
+  if (kind == ElemKind::Bool)
+    return llvm::all_of(bytes, [](uint8_t byte) { return byte <= 1; });
+  return reinterpret_cast<uintptr_t>(bytes.data()) % getElemSize(kind) == 0;
+}
+
+llvm::Expected<std::shared_ptr<const Tensor>>
+ExternalData::read(const onnx::TensorProto &proto, const Type &type) {
+  GLOWISH_TRY(Place place, readPlace(proto, type));
+  GLOWISH_TRY(File file, open(place.location));
+  llvm::StringRef text = file->getBuffer();
+  if (place.offset > text.size() || place.length > text.size() - place.offset)
+    return makeError("external data {0} have {1} bytes; {2} at {3} are needed",
+                     quote(place.location), text.size(), place.length,
+                     place.offset);
+  text = text.substr(place.offset, place.length);
+  llvm::ArrayRef<uint8_t> bytes(text.bytes_begin(), text.bytes_end());
+  if (int64_t(bytes.size()) != type.getSizeInBytes() ||
+      !canBorrow(bytes, type.getKind())) {
+    GLOWISH_TRY(Tensor copy, readRawTensor(type, bytes));
+    return std::make_shared<const Tensor>(std::move(copy));
+  }
+  // Nothing writes to the payload of a constant.
+  auto mapped = std::make_shared<MappedTensor>(MappedTensor{
+      file, Tensor::borrow(type, const_cast<uint8_t *>(bytes.data()))});
+  return std::shared_ptr<const Tensor>(mapped, &mapped->tensor);
+}

@@ -1,0 +1,205 @@
+//===- ImporterTensorsTest.cpp - Sparse tensors and external data ---------===//
+
+#include "OnnxText.h"
+#include "TestFolder.h"
+#include "gmock/gmock.h"
+#include <sys/stat.h>
+
+using namespace glowish;
+
+//===- Sparse tensors -----------------------------------------------------===//
+
+namespace {
+
+/// Fields of a SparseTensorProto with the float values 1.5, 2.5, ... at
+/// \p indices, which has the shape \p indexDims.
+std::string sparseFields(std::vector<int64_t> dims,
+                         std::vector<int64_t> indexDims,
+                         std::vector<int64_t> indices, size_t count) {
+  std::string text =
+      "values { name: \"y\" data_type: 1 dims: " + std::to_string(count) + " ";
+  for (size_t i = 0; i < count; ++i)
+    text += "float_data: " + std::to_string(i + 1) + ".5 ";
+  text += "} indices { data_type: 7 ";
+  for (int64_t dim : indexDims)
+    text += "dims: " + std::to_string(dim) + " ";
+  for (int64_t index : indices)
+    text += "int64_data: " + std::to_string(index) + " ";
+  text += "} ";
+  for (int64_t dim : dims)
+    text += "dims: " + std::to_string(dim) + " ";
+  return text;
+}
+
+TextModel sparseModel(std::string fields) {
+  TextModel model;
+  model.body = "sparse_initializer { " + fields + "} ";
+  return model;
+}
+
+std::string sparseError(std::string fields) {
+  std::string message = sparseModel(std::move(fields)).importError();
+  llvm::StringRef text = message;
+  EXPECT_TRUE(text.consume_front("'m': initializer 'y': ")) << message;
+  return text.str();
+}
+
+} // namespace
+
+TEST(ImporterSparse, LinearIndices) {
+  EXPECT_EQ(sparseModel(sparseFields({2, 3}, {2}, {1, 5}, 2)).importConstant(),
+            "float<2x3>: 0 1.50 0 0 0 2.50");
+  EXPECT_EQ(
+      sparseModel(sparseFields({2, 3}, {3}, {4, 0, 2}, 3)).importConstant(),
+      "float<2x3>: 2.50 0 3.50 0 1.50 0");
+}
+
+TEST(ImporterSparse, CoordinateIndices) {
+  EXPECT_EQ(sparseModel(sparseFields({2, 3}, {2, 2}, {1, 2, 0, 1}, 2))
+                .importConstant(),
+            "float<2x3>: 0 2.50 0 0 0 1.50");
+  EXPECT_EQ(sparseModel(sparseFields({1, 3, 2}, {1, 3}, {0, 2, 0}, 1))
+                .importConstant(),
+            "float<1x3x2>: 0 0 0 0 1.50 0");
+}
+
+TEST(ImporterSparse, EmptyOnes) {
+  EXPECT_EQ(sparseModel(sparseFields({2}, {0}, {}, 0)).importConstant(),
+            "float<2>: 0 0");
+  EXPECT_EQ(sparseModel(sparseFields({2}, {0, 1}, {}, 0)).importConstant(),
+            "float<2>: 0 0");
+  EXPECT_EQ(sparseModel(sparseFields({0, 3}, {0}, {}, 0)).importConstant(),
+            "float<0x3>:");
+  EXPECT_EQ(sparseModel(sparseFields({}, {1}, {0}, 1)).importConstant(),
+            "float<>: 1.50");
+}
+
+TEST(ImporterSparse, OtherKinds) {
+  auto model =
+      sparseModel("values { name: \"y\" data_type: 9 dims: 1 raw_data: "
+                  "\"\\007\" } indices { data_type: 7 dims: 1 "
+                  "int64_data: 2 } dims: 3 ");
+  EXPECT_EQ(model.importConstant(), "bool<3>: 0 0 1");
+}
+
+TEST(ImporterSparse, AsTheValueOfAConstant) {
+  TextModel model = oneNode("Constant", {},
+                            "attribute { name: \"sparse_value\" type: "
+                            "SPARSE_TENSOR sparse_tensor { " +
+                                sparseFields({3}, {1}, {1}, 1) + "} } ");
+  EXPECT_EQ(model.importConstant(), "float<3>: 0 1.50 0");
+  model = oneNode("Constant", {},
+                  "attribute { name: \"sparse_value\" type: SPARSE_TENSOR "
+                  "sparse_tensor { " +
+                      sparseFields({3}, {1}, {3}, 1) + "} } ");
+  EXPECT_EQ(model.importError(),
+            "'m': node 'y' (Constant): attribute 'sparse_value': index 3 is "
+            "out of range; accepted: 0 to 2");
+}
+
+TEST(ImporterSparse, Refused) {
+  EXPECT_EQ(sparseError(sparseFields({2, 3}, {2}, {5, 5}, 2)),
+            "element 5 is given twice");
+  EXPECT_EQ(sparseError(sparseFields({2, 3}, {3, 2}, {1, 2, 0, 0, 1, 2}, 3)),
+            "element 5 is given twice");
+  EXPECT_EQ(sparseError(sparseFields({2, 3}, {1}, {6}, 1)),
+            "index 6 is out of range; accepted: 0 to 5");
+  EXPECT_EQ(sparseError(sparseFields({2, 3}, {1}, {-1}, 1)),
+            "index -1 is out of range; accepted: 0 to 5");
+  // In range as a position, but not in its dimension.
+  EXPECT_EQ(sparseError(sparseFields({2, 3}, {1, 2}, {0, 3}, 1)),
+            "index 3 is out of range; accepted: 0 to 2");
+  EXPECT_EQ(sparseError(sparseFields({2, 3}, {1}, {0}, 2)),
+            "its indices are int64<1>; accepted for 2 values of float<2x3>: "
+            "int64<2> or int64<2x2>");
+  EXPECT_EQ(sparseError(sparseFields({2, 3}, {1, 3}, {0, 0, 0}, 1)),
+            "its indices are int64<1x3>; accepted for 1 values of float<2x3>: "
+            "int64<1> or int64<1x2>");
+  EXPECT_EQ(sparseError(sparseFields({-2, 3}, {1}, {0}, 1)),
+            "shape -2x3 has a negative extent");
+  EXPECT_THAT(sparseError(sparseFields({1 << 20, 1 << 10}, {1}, {0}, 1)),
+              testing::HasSubstr("too sparse; accepted: tensors of up to "));
+  EXPECT_THAT(
+      sparseError("values { name: \"y\" data_type: 1 dims: 1 dims: 1 "
+                  "float_data: 1 } indices { data_type: 7 dims: 1 int64_data: "
+                  "0 } dims: 3 "),
+      testing::HasSubstr("accepted: rank 1"));
+}
+
+//===- External data ------------------------------------------------------===//
+
+namespace {
+
+class ImporterMapping : public TestFolder {
+protected:
+  /// An initializer of \p dims elements at \p offset of the file "weights".
+  static std::string external(std::string name, int kind, int64_t dims,
+                              int64_t offset) {
+    return llvm::formatv(
+               "initializer {{ name: \"{0}\" data_type: {1} dims: {2} "
+               "data_location: EXTERNAL external_data {{ key: \"location\" "
+               "value: \"weights\" } external_data {{ key: \"offset\" value: "
+               "\"{3}\" } } output {{ name: \"{0}\" } ",
+               name, kind, dims, offset)
+        .str();
+  }
+
+  /// Imports a model whose outputs are the tensors of \p body.
+  void import(std::string body) {
+    TextModel model;
+    model.body = std::move(body);
+    model.outputs = "";
+    put("model.onnxtxt", model.str());
+    auto made = importOnnxFile(in("model.onnxtxt"), {});
+    ASSERT_TRUE(bool(made)) << llvm::toString(made.takeError());
+    module = std::move(*made);
+  }
+  const Tensor &find(llvm::StringRef name) const {
+    for (Node &node : module->getConstants())
+      if (node.getName() == name)
+        return llvm::cast<Constant>(node).getTensor();
+    llvm_unreachable("no such constant");
+  }
+  const uint8_t *bytesOf(llvm::StringRef name) const {
+    return find(name).getByteRange().data();
+  }
+
+  std::unique_ptr<Module> module;
+};
+
+} // namespace
+
+/// Large enough that the file is mapped and not read.
+TEST_F(ImporterMapping, IsSharedByTheTensorsOfAFile) {
+  std::vector<int32_t> numbers(1 << 16);
+  for (size_t i = 0; i < numbers.size(); ++i)
+    numbers[i] = int32_t(i);
+  put("weights", llvm::StringRef(reinterpret_cast<char *>(numbers.data()),
+                                 numbers.size() * 4));
+  import(external("a", 6, 1000, 0) + external("b", 6, 20000, 64) +
+         external("odd", 6, 3, 7) + external("flags", 9, 8, 0) +
+         external("bits", 9, 2, 8));
+  // Nothing but the tensors holds the mapping now, overlapping as they are.
+  EXPECT_EQ(bytesOf("b"), bytesOf("a") + 64);
+  EXPECT_EQ(find("b").data<int32_t>().back(), 20015);
+  // What is not aligned, or no bool, is copied.
+  EXPECT_NE(bytesOf("odd"), bytesOf("a") + 7);
+  EXPECT_EQ(toText(find("odd")), "int32<3>: 512 768 1024");
+  EXPECT_EQ(bytesOf("flags"), bytesOf("a"));
+  EXPECT_EQ(toText(find("flags")), "bool<8>: 0 0 0 0 1 0 0 0");
+  EXPECT_EQ(toText(find("bits")), "bool<2>: 1 0");
+}
+
+TEST_F(ImporterMapping, NeedsAPlainFile) {
+  std::string path = in("weights");
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  TextModel model;
+  model.body = external("a", 6, 1, 0);
+  model.outputs = "";
+  put("model.onnxtxt", model.str());
+  auto made = importOnnxFile(in("model.onnxtxt"), {});
+  ASSERT_FALSE(bool(made));
+  EXPECT_THAT(llvm::toString(made.takeError()),
+              testing::HasSubstr("initializer 'a': external data 'weights' are "
+                                 "not a plain file"));
+}
