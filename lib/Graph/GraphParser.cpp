@@ -22,14 +22,20 @@ private:
   llvm::Error parseConstant();
   llvm::Error parseFunction();
   llvm::Error parseNode(Function &function);
-  llvm::Expected<NodeValue> parseValue();
-  llvm::Expected<NodeDraft> parseDraft(NodeValue &predicate);
+  llvm::Expected<NodeValue> parseValue(const Function &function);
+  llvm::Expected<NodeDraft> parseDraft(const Function &function,
+                                       NodeValue &predicate);
+  llvm::Error parseStorage(
+      llvm::function_ref<Placeholder *(llvm::StringRef, const Type &)> add);
+  llvm::Expected<std::shared_ptr<Body>> parseBody();
   /// Refuses a name that is taken; names are kept as they are written.
   llvm::Error define(llvm::StringRef name, Node *node);
 
   TextParser parser;
   std::unique_ptr<Module> module;
   llvm::StringMap<Node *> nodes;
+  static constexpr unsigned maxDepth = 64;
+  unsigned depth = 0; // of bodies
 };
 
 } // namespace
@@ -63,13 +69,22 @@ llvm::Error GraphParser::parseConstant() {
   return define(name, module->createConstant(name, std::move(tensor)));
 }
 
-llvm::Expected<NodeValue> GraphParser::parseValue() {
+/// Whether a node of \p function can have \p node as operand.
+static bool isVisible(const Node &node, const Function &function) {
+  if (auto *placeholder = llvm::dyn_cast<Placeholder>(&node))
+    return placeholder->getOwner() == (function.isBody() ? &function : nullptr);
+  return llvm::isa<Constant>(&node) || node.getParent() == &function;
+}
+
+llvm::Expected<NodeValue> GraphParser::parseValue(const Function &function) {
   if (parser.consumeIf("none"))
     return NodeValue();
   GLOWISH_TRY(std::string name, parser.parseName());
   Node *node = nodes.lookup(name);
   if (!node)
     return parser.error("nothing before this is called '%" + name + "'");
+  if (!isVisible(*node, function))
+    return parser.error("'%" + name + "' belongs to another function");
   int64_t result = 0;
   if (parser.consumeIf(":")) {
     GLOWISH_TRY(result, parser.parseInt());
@@ -81,7 +96,8 @@ llvm::Expected<NodeValue> GraphParser::parseValue() {
 }
 
 /// `Kind(%a, none, %b:1) if (%p) {attributes}`
-llvm::Expected<NodeDraft> GraphParser::parseDraft(NodeValue &predicate) {
+llvm::Expected<NodeDraft> GraphParser::parseDraft(const Function &function,
+                                                  NodeValue &predicate) {
   GLOWISH_TRY(std::string kindName, parser.parseIdentifier("a node kind"));
   std::optional<NodeKind> kind = findNodeKind(kindName);
   if (!kind)
@@ -91,15 +107,17 @@ llvm::Expected<NodeDraft> GraphParser::parseDraft(NodeValue &predicate) {
   while (!parser.consumeIf(")")) {
     if (!draft.operands.empty())
       GLOWISH_CHECK(parser.expect(","));
-    GLOWISH_TRY(NodeValue value, parseValue());
+    GLOWISH_TRY(NodeValue value, parseValue(function));
     draft.operands.push_back(value);
   }
   if (parser.consumeIf("if")) {
     GLOWISH_CHECK(parser.expect("("));
-    GLOWISH_TRY(predicate, parseValue());
+    GLOWISH_TRY(predicate, parseValue(function));
     GLOWISH_CHECK(parser.expect(")"));
   }
-  GLOWISH_TRY(draft.attrs, parser.parseAttrs(getNodeInfo(*kind)));
+  GLOWISH_TRY(draft.attrs,
+              parser.parseAttrs(getNodeInfo(*kind), std::nullopt,
+                                [this] { return parseBody(); }));
   return draft;
 }
 
@@ -116,7 +134,7 @@ llvm::Error GraphParser::parseNode(Function &function) {
     GLOWISH_CHECK(parser.expect("="));
   }
   NodeValue predicate;
-  GLOWISH_TRY(NodeDraft draft, parseDraft(predicate));
+  GLOWISH_TRY(NodeDraft draft, parseDraft(function, predicate));
   llvm::Expected<Node *> node =
       function.tryCreate(isNamed ? name : "save", std::move(draft));
   if (!node)
@@ -138,6 +156,40 @@ llvm::Error GraphParser::parseNode(Function &function) {
                           stated.str());
   }
   return llvm::Error::success();
+}
+
+/// `(%a : float<2>, %b : bool<>)`
+llvm::Error GraphParser::parseStorage(
+    llvm::function_ref<Placeholder *(llvm::StringRef, const Type &)> add) {
+  return parser.parseList("(", ")", [&]() -> llvm::Error {
+    GLOWISH_TRY(std::string name, parser.parseName());
+    GLOWISH_CHECK(parser.expect(":"));
+    GLOWISH_TRY(Type type, parser.parseType());
+    return define(name, add(name, type));
+  });
+}
+
+/// `body "then" (%a : float<2>) -> (%r : float<2>) { nodes }`
+llvm::Expected<std::shared_ptr<Body>> GraphParser::parseBody() {
+  if (++depth > maxDepth)
+    return parser.error("bodies are nested more than " + llvm::Twine(maxDepth) +
+                        " deep");
+  GLOWISH_CHECK(parser.expect("body"));
+  GLOWISH_TRY(std::string name, parser.parseString());
+  std::shared_ptr<FunctionBody> body = FunctionBody::create(*module, name);
+  Function &function = body->getFunction();
+  GLOWISH_CHECK(parseStorage([&](llvm::StringRef parameter, const Type &type) {
+    return function.addParameter(parameter, type);
+  }));
+  GLOWISH_CHECK(parser.expect("->"));
+  GLOWISH_CHECK(parseStorage([&](llvm::StringRef result, const Type &type) {
+    return function.addResult(result, type);
+  }));
+  GLOWISH_CHECK(parser.expect("{"));
+  while (!parser.consumeIf("}"))
+    GLOWISH_CHECK(parseNode(function));
+  --depth;
+  return body;
 }
 
 llvm::Error GraphParser::parseFunction() {

@@ -17,7 +17,49 @@ static void printValue(llvm::raw_ostream &os, NodeValue value) {
     os << ':' << value.result;
 }
 
+static void printStorage(llvm::raw_ostream &os,
+                         const Function::PlaceholderList &placeholders) {
+  os << '(';
+  llvm::interleaveComma(placeholders, os, [&](const auto &placeholder) {
+    printName(os, placeholder->getName());
+    os << " : " << placeholder->getType();
+  });
+  os << ')';
+}
+
+/// The node begins at column \p indent.
+static void printNodeAt(llvm::raw_ostream &os, const Node &node,
+                        unsigned indent);
+
+static void printNodes(llvm::raw_ostream &os, const Function &function,
+                       unsigned indent) {
+  os << "{\n";
+  for (const Node &node : function.getNodes()) {
+    os.indent(indent + 2);
+    printNodeAt(os, node, indent + 2);
+    os << '\n';
+  }
+  os.indent(indent) << '}';
+}
+
+static void printBody(llvm::raw_ostream &os, const Function &function,
+                      unsigned indent) {
+  os << "body ";
+  printQuoted(os, function.getName());
+  os << ' ';
+  printStorage(os, function.getParameters());
+  os << " -> ";
+  printStorage(os, function.getResults());
+  os << ' ';
+  printNodes(os, function, indent);
+}
+
 void glowish::printNode(llvm::raw_ostream &os, const Node &node) {
+  printNodeAt(os, node, /*indent=*/0);
+}
+
+static void printNodeAt(llvm::raw_ostream &os, const Node &node,
+                        unsigned indent) {
   if (node.getNumResults()) {
     printName(os, node.getName());
     if (node.getNumResults() > 1)
@@ -40,7 +82,12 @@ void glowish::printNode(llvm::raw_ostream &os, const Node &node) {
   unsigned numInputs = node.getNumOperands() + 2 -
                        std::min<unsigned>(node.getNumOperands() + 2,
                                           node.getInfo().operands.size());
-  printAttrs(os, node.getInfo(), node.getAttrs(), numInputs);
+  printAttrs(os, node.getInfo(), node.getAttrs(), numInputs,
+             [&](const Body &body) {
+               printBody(os,
+                         static_cast<const FunctionBody &>(body).getFunction(),
+                         indent);
+             });
   if (node.getNumResults()) {
     os << " : ";
     llvm::interleaveComma(node.getTypes(), os);
@@ -79,12 +126,8 @@ void glowish::printModule(llvm::raw_ostream &os, const Module &module,
   for (const auto &function : module.getFunctions()) {
     os << "function ";
     printQuoted(os, function->getName());
-    os << " {\n";
-    for (const Node &node : function->getNodes()) {
-      os << "  ";
-      printNode(os, node);
-      os << '\n';
-    }
-    os << "}\n";
+    os << ' ';
+    printNodes(os, *function, /*indent=*/0);
+    os << '\n';
   }
 }

@@ -3,7 +3,6 @@
 #include "glowish/Graph/Module.h"
 #include "NodeFactory.h"
 #include "glowish/Support/Error.h"
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace glowish;
@@ -25,6 +24,9 @@ Function::~Function() {
   // Users come after what they use.
   while (!nodes.empty())
     erase(&nodes.back());
+  for (const PlaceholderList *list : {&parameters, &results})
+    for (const auto &placeholder : *list)
+      module.releaseName(placeholder->getName());
 }
 
 static llvm::Expected<TypeList> inferTypes(const NodeDraft &draft) {
@@ -103,23 +105,143 @@ void Function::sortTopologically() {
   }
 }
 
-Function *Function::clone(llvm::StringRef newName) {
-  Function *copy = module.createFunction(newName);
-  llvm::DenseMap<Node *, Node *> copies;
+//===- Copies of functions --------------------------------------------------===//
+
+/// Copies the nodes but, without \p withSaves, Saves. \p copies has what stands
+/// for placeholders, and gets the copies of the nodes' results.
+void Function::copyNodes(Function &target,
+                         llvm::DenseMap<NodeValue, NodeValue> &copies,
+                         bool withSaves) const {
   auto mapped = [&](NodeValue value) {
-    auto found = copies.find(value.node);
-    return found == copies.end() ? value
-                                 : NodeValue(found->second, value.result);
+    auto found = copies.find(value);
+    return found == copies.end() ? value : found->second;
   };
-  for (Node &node : nodes) {
+  for (const Node &node : nodes) {
+    if (!withSaves && node.getKind() == NodeKind::Save)
+      continue;
     NodeDraft draft = node.getDraft();
     for (NodeValue &value : draft.operands)
       value = mapped(value);
-    Node *made = copy->create(node.getName(), std::move(draft));
+    for (AttrValue &attr : draft.attrs)
+      if (auto *body = std::get_if<std::shared_ptr<Body>>(&attr))
+        *body = getFunction(*body).cloneBody();
+    Node *made = target.create(node.getName(), std::move(draft));
     made->setPredicate(mapped(node.getPredicate()));
-    copies[&node] = made;
+    for (unsigned i = 0; i < node.getNumResults(); ++i)
+      copies[NodeValue(const_cast<Node *>(&node), i)] = made->getResult(i);
   }
+}
+
+std::shared_ptr<FunctionBody> Function::cloneBody() const {
+  std::shared_ptr<FunctionBody> copy = FunctionBody::create(module, name);
+  Function &target = copy->getFunction();
+  llvm::DenseMap<NodeValue, NodeValue> copies;
+  for (const auto &parameter : parameters)
+    copies[NodeValue(parameter.get())] = NodeValue(
+        target.addParameter(parameter->getName(), parameter->getType()));
+  for (const auto &result : results)
+    copies[NodeValue(result.get())] =
+        NodeValue(target.addResult(result->getName(), result->getType()));
+  copyNodes(target, copies, /*withSaves=*/true);
   return copy;
+}
+
+Function *Function::clone(llvm::StringRef newName) {
+  Function *copy = module.createFunction(newName);
+  llvm::DenseMap<NodeValue, NodeValue> copies;
+  copyNodes(*copy, copies, /*withSaves=*/true);
+  return copy;
+}
+
+llvm::SmallVector<NodeValue, 4>
+Function::inlineInto(Function &target,
+                     llvm::ArrayRef<NodeValue> arguments) const {
+  llvm::DenseMap<NodeValue, NodeValue> copies;
+  for (auto [parameter, argument] : llvm::zip_equal(parameters, arguments))
+    copies[NodeValue(parameter.get())] = argument;
+  copyNodes(target, copies, /*withSaves=*/false);
+  llvm::SmallVector<NodeValue, 4> values;
+  for (unsigned i = 0; i < results.size(); ++i) {
+    NodeValue value = getResultValue(i);
+    auto found = copies.find(value);
+    values.push_back(found == copies.end() ? value : found->second);
+  }
+  return values;
+}
+
+//===- Bodies ---------------------------------------------------------------===//
+
+std::shared_ptr<FunctionBody> FunctionBody::create(Module &module,
+                                                   llvm::StringRef name) {
+  return std::shared_ptr<FunctionBody>(new FunctionBody(module, name));
+}
+
+static TypeList getTypes(const Function::PlaceholderList &placeholders) {
+  TypeList types;
+  for (const auto &placeholder : placeholders)
+    types.push_back(placeholder->getType());
+  return types;
+}
+
+TypeList FunctionBody::getParameterTypes() const {
+  return getTypes(function.getParameters());
+}
+
+TypeList FunctionBody::getResultTypes() const {
+  return getTypes(function.getResults());
+}
+
+Placeholder *Function::addStorage(PlaceholderList &list, llvm::StringRef base,
+                                  const Type &type) {
+  assert(body && "only bodies have storage of their own");
+  std::string unique = module.takeUniqueName(base);
+  list.push_back(std::unique_ptr<Placeholder>(
+      new Placeholder(unique, type, unique, /*input=*/false,
+                      /*output=*/false)));
+  list.back()->owner = this;
+  return list.back().get();
+}
+
+Placeholder *Function::addParameter(llvm::StringRef base, const Type &type) {
+  return addStorage(parameters, base, type);
+}
+
+Placeholder *Function::addResult(llvm::StringRef base, const Type &type) {
+  return addStorage(results, base, type);
+}
+
+Placeholder *Function::addResult(llvm::StringRef base, NodeValue value) {
+  Placeholder *result = addResult(base, value.getType());
+  create<SaveNode>(base, value, NodeValue(result));
+  return result;
+}
+
+void Function::eraseParameter(unsigned index) {
+  module.releaseName(parameters[index]->getName());
+  parameters.erase(parameters.begin() + index);
+}
+
+NodeValue Function::getResultValue(unsigned index) const {
+  for (Use &use : results[index]->uses())
+    if (use.getUser()->getKind() == NodeKind::Save)
+      return use.getUser()->getOperand(0);
+  return {};
+}
+
+llvm::SmallVector<Function *, 2> glowish::getBodies(const Node &node) {
+  llvm::SmallVector<Function *, 2> bodies;
+  for (const AttrValue &attr : node.getAttrs())
+    if (auto *body = std::get_if<std::shared_ptr<Body>>(&attr))
+      bodies.push_back(&getFunction(*body));
+  return bodies;
+}
+
+std::vector<Function *> glowish::getNested(Function &function) {
+  std::vector<Function *> nested;
+  for (const Node &node : function.getNodes())
+    if (node.getInfo().hasBodies())
+      llvm::append_range(nested, getBodies(node));
+  return nested;
 }
 
 //===- Module ---------------------------------------------------------------===//

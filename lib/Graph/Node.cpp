@@ -105,7 +105,9 @@ llvm::hash_code Node::getHash() const {
 NodeDraft Node::getDraft() const { return {kind, getOperands(), attrs}; }
 
 bool glowish::hasConstantOperands(const Node &node) {
-  if (node.getNumResults() == 0 || node.hasSideEffects())
+  // Programs are made smaller by passes of their own, not run.
+  if (node.getNumResults() == 0 || node.hasSideEffects() ||
+      node.getInfo().hasBodies())
     return false;
   for (NodeValue value : node.getOperands())
     if (value && !llvm::isa<Constant>(value.node))

@@ -36,12 +36,35 @@ static llvm::Error verifyTypes(const Node &node) {
   return llvm::Error::success();
 }
 
+/// What a function may have as operand: a body has no storage but its own
+/// parameters, and the results that it saves to.
+static llvm::Error verifyStorage(const Node &node, unsigned index,
+                                 const Function &function) {
+  auto *storage = node.getOperand(index).getNodeAs<Placeholder>();
+  if (!storage)
+    return llvm::Error::success();
+  const Function *owner = function.isBody() ? &function : nullptr;
+  if (storage->getOwner() != owner)
+    return makeError("operand '{0}' is the placeholder '{1}' of another "
+                     "function",
+                     node.getOperandName(index), storage->getName());
+  auto isResult = [&](const auto &result) { return result.get() == storage; };
+  bool isTarget = node.getKind() == NodeKind::Save && index == 1;
+  if (owner && llvm::any_of(function.getResults(), isResult) != isTarget)
+    return makeError("operand '{0}' is the {1} '{2}' of the body",
+                     node.getOperandName(index),
+                     isTarget ? "parameter" : "result", storage->getName());
+  return llvm::Error::success();
+}
+
 /// Every operand comes from storage of this module or from an earlier node.
 static llvm::Error verifyOrder(const Node &node, const Function &function,
                                const llvm::DenseSet<const Node *> &defined) {
   for (unsigned i = 0; i <= node.getNumOperands(); ++i) {
     NodeValue value =
         i < node.getNumOperands() ? node.getOperand(i) : node.getPredicate();
+    if (i < node.getNumOperands())
+      GLOWISH_CHECK(verifyStorage(node, i, function));
     if (!value || llvm::isa<Placeholder, Constant>(value.node))
       continue;
     if (value.node->getParent() != &function)
@@ -63,6 +86,8 @@ llvm::Error glowish::verify(const Function &function) {
     GLOWISH_CHECK(inNode(verifyOrder(node, function, defined)));
     GLOWISH_CHECK(inNode(verifyTypes(node)));
     defined.insert(&node);
+    for (const Function *body : getBodies(node))
+      GLOWISH_CHECK(inNode(verify(*body)));
     if (node.getKind() != NodeKind::Save)
       continue;
     const Node *target = node.getOperand(1).node;
@@ -72,23 +97,48 @@ llvm::Error glowish::verify(const Function &function) {
       return inNode(makeError("placeholder '{0}' is saved to twice",
                               target->getName()));
   }
+  for (const auto &result : function.getResults())
+    if (!saved.count(result.get()))
+      return makeError("nothing is saved to the result '{0}' of the body",
+                       result->getName());
   return llvm::Error::success();
 }
 
-llvm::Error glowish::verify(const Module &module) {
+namespace {
+
+/// Finds two things of one name.
+class NameVerifier {
+public:
+  llvm::Error visit(const Node &node) {
+    if (!names.insert(node.getName()).second)
+      return makeError("{0}: the name is taken twice", describe(node));
+    for (const Function *body : getBodies(node))
+      GLOWISH_CHECK(visit(*body));
+    return llvm::Error::success();
+  }
+  llvm::Error visit(const Function &function) {
+    for (const auto *list : {&function.getParameters(), &function.getResults()})
+      for (const auto &placeholder : *list)
+        GLOWISH_CHECK(visit(*placeholder));
+    for (const Node &node : function.getNodes())
+      GLOWISH_CHECK(visit(node));
+    return llvm::Error::success();
+  }
+
+private:
   llvm::StringSet<> names;
-  auto check = [&](const Node &node) -> llvm::Error {
-    if (names.insert(node.getName()).second)
-      return llvm::Error::success();
-    return makeError("{0}: the name is taken twice", describe(node));
-  };
+};
+
+} // namespace
+
+llvm::Error glowish::verify(const Module &module) {
+  NameVerifier names;
   for (const auto &placeholder : module.getPlaceholders())
-    GLOWISH_CHECK(check(*placeholder));
+    GLOWISH_CHECK(names.visit(*placeholder));
   for (const Node &constant : module.getConstants())
-    GLOWISH_CHECK(check(constant));
+    GLOWISH_CHECK(names.visit(constant));
   for (const auto &function : module.getFunctions()) {
-    for (const Node &node : function->getNodes())
-      GLOWISH_CHECK(check(node));
+    GLOWISH_CHECK(names.visit(*function));
     GLOWISH_CHECK(verify(*function));
   }
   return llvm::Error::success();

@@ -29,10 +29,29 @@ static double countBytes(const Instruction &instr) {
   return bytes;
 }
 
+/// The most that the bodies can cost: the dearest one, as often as it may run.
+static Cost getBodyCost(const Instruction &instr) {
+  Cost most;
+  for (const IRFunction *body : getBodies(instr)) {
+    Cost cost;
+    for (const Instruction &inner : body->getInstrs())
+      cost += getCost(inner);
+    if (cost.flops + cost.bytes > most.flops + most.bytes)
+      most = cost;
+  }
+  if (auto *loop = llvm::dyn_cast<LoopInstr>(&instr)) {
+    most.flops *= double(loop->getMaxTripCount());
+    most.bytes *= double(loop->getMaxTripCount());
+  }
+  return most;
+}
+
 Cost glowish::getCost(const Instruction &instr) {
   Cost cost;
   if (llvm::isa<AllocInstr, DeallocInstr>(&instr))
     return cost;
+  if (instr.getInfo().hasBodies())
+    return getBodyCost(instr);
   cost.bytes = countBytes(instr);
   // Of an empty result nothing is computed, and the records need not expect
   // zero extents.

@@ -59,9 +59,18 @@ unsigned Instruction::getNumIns() const {
   return count;
 }
 
+llvm::ArrayRef<Buffer *> Instruction::getSegment(unsigned number) const {
+  llvm::ArrayRef<int64_t> counts =
+      getAttr<std::vector<int64_t>>(getInfo().segmentsAttr);
+  size_t begin = 0;
+  for (int64_t count : counts.take_front(number))
+    begin += count;
+  return llvm::ArrayRef<Buffer *>(operands).slice(begin, counts[number]);
+}
+
 unsigned Instruction::getNumProgramInputs() const {
   const OpInfo &info = getInfo();
-  if (!info.isVariadic())
+  if (!info.isVariadic() || info.hasSegments())
     return 0;
   unsigned variadic = operands.size() + 1 - info.operands.size();
   // An anchor's own element is input 0; a loop has nothing but its inputs.
@@ -138,6 +147,22 @@ Buffer *IRFunction::findBuffer(llvm::StringRef name) const {
   return byName.lookup(name);
 }
 
+llvm::SmallVector<Buffer *, 4> IRFunction::getInputs() const {
+  llvm::SmallVector<Buffer *, 4> found;
+  for (const auto &buffer : buffers)
+    if (buffer->getKind() == Buffer::Kind::Mutable && buffer->isInput())
+      found.push_back(buffer.get());
+  return found;
+}
+
+llvm::SmallVector<Buffer *, 4> IRFunction::getOutputs() const {
+  llvm::SmallVector<Buffer *, 4> found;
+  for (const auto &buffer : buffers)
+    if (buffer->getKind() == Buffer::Kind::Mutable && buffer->isOutput())
+      found.push_back(buffer.get());
+  return found;
+}
+
 Instruction *IRFunction::create(llvm::StringRef name, InstrDraft draft,
                                 Instruction *before) {
   Instruction *instr = makeInstr(std::move(draft), name);
@@ -154,4 +179,46 @@ void IRFunction::erase(Instruction *instr) {
 void IRFunction::moveBefore(Instruction *instr, Instruction *before) {
   instrs.splice(before ? before->getIterator() : instrs.end(), instrs,
                 instr->getIterator());
+}
+
+//===- Bodies ---------------------------------------------------------------===//
+
+static TypeList getTypes(llvm::ArrayRef<Buffer *> buffers) {
+  TypeList types;
+  for (const Buffer *buffer : buffers)
+    types.push_back(buffer->getType());
+  return types;
+}
+
+TypeList IRBody::getParameterTypes() const {
+  return getTypes(function->getInputs());
+}
+
+TypeList IRBody::getResultTypes() const {
+  return getTypes(function->getOutputs());
+}
+
+llvm::SmallVector<IRFunction *, 2>
+glowish::getBodies(const Instruction &instr) {
+  llvm::SmallVector<IRFunction *, 2> bodies;
+  for (const AttrValue &attr : instr.getAttrs())
+    if (auto *body = std::get_if<std::shared_ptr<Body>>(&attr))
+      bodies.push_back(&getIRFunction(*body));
+  return bodies;
+}
+
+std::vector<IRFunction *> glowish::getNested(const IRFunction &function) {
+  std::vector<IRFunction *> nested;
+  for (const Instruction &instr : function.getInstrs())
+    if (instr.getInfo().hasBodies())
+      llvm::append_range(nested, getBodies(instr));
+  return nested;
+}
+
+void glowish::forEachFunction(
+    const IRFunction &function,
+    llvm::function_ref<void(const IRFunction &function)> visit) {
+  visit(function);
+  for (const IRFunction *body : getNested(function))
+    forEachFunction(*body, visit);
 }

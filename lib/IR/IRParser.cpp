@@ -22,11 +22,13 @@ private:
   llvm::Error parseMutable(llvm::StringRef name);
   llvm::Error parseView(llvm::StringRef name);
   llvm::Error parseInstr();
-  llvm::Expected<Buffer *> parseOperand(const OpInfo &info, unsigned index);
+  llvm::Expected<std::unique_ptr<IRFunction>> parseFunction();
+  llvm::Expected<std::shared_ptr<Body>> parseBody();
+  llvm::Expected<std::string> parseRole(const OpInfo &info, unsigned index);
   llvm::Expected<Type> parseColonType();
   llvm::Expected<Buffer *> parseBufferName();
   llvm::Expected<llvm::SmallVector<Buffer *, 4>>
-  parseOperands(const OpInfo &info);
+  parseOperands(const OpInfo &info, std::vector<std::string> &roles);
   /// An error about something that began at \p token.
   llvm::Error errorAt(const Token &token, const llvm::Twine &what) const {
     return makeError("{0}:{1}:{2}: {3}", fileName, token.line, token.column,
@@ -36,6 +38,8 @@ private:
   std::string fileName;
   TextParser parser;
   std::unique_ptr<IRFunction> function;
+  static constexpr unsigned maxDepth = 64;
+  unsigned depth = 0; // of bodies
 };
 
 } // namespace
@@ -109,29 +113,49 @@ llvm::Error IRParser::parseBuffer() {
                         "or 'code'");
 }
 
-llvm::Expected<Buffer *> IRParser::parseOperand(const OpInfo &info,
+/// The role that the record states, or, where that depends on the segments, the
+/// text's.
+llvm::Expected<std::string> IRParser::parseRole(const OpInfo &info,
                                                 unsigned index) {
-  if (parser.consumeIf("none"))
-    return nullptr;
-  if (info.operands.empty())
-    return parser.error(info.name + " has no operands");
-  GLOWISH_CHECK(parser.expect("@"));
+  if (info.hasSegments())
+    return parser.parseIdentifier("a role");
   llvm::StringRef role = getRoleName(info.getOperandInfo(index).role);
   GLOWISH_CHECK(parser.expect(role));
-  return parseBufferName();
+  return role.str();
 }
 
 llvm::Expected<llvm::SmallVector<Buffer *, 4>>
-IRParser::parseOperands(const OpInfo &info) {
+IRParser::parseOperands(const OpInfo &info, std::vector<std::string> &roles) {
   llvm::SmallVector<Buffer *, 4> operands;
-  GLOWISH_CHECK(parser.expect("("));
-  while (!parser.consumeIf(")")) {
-    if (!operands.empty())
-      GLOWISH_CHECK(parser.expect(","));
-    GLOWISH_TRY(Buffer * operand, parseOperand(info, operands.size()));
+  GLOWISH_CHECK(parser.parseList("(", ")", [&]() -> llvm::Error {
+    roles.emplace_back();
+    if (parser.consumeIf("none")) {
+      operands.push_back(nullptr);
+      return llvm::Error::success();
+    }
+    if (info.operands.empty())
+      return parser.error(info.name + " has no operands");
+    GLOWISH_CHECK(parser.expect("@"));
+    GLOWISH_TRY(roles.back(), parseRole(info, operands.size()));
+    GLOWISH_TRY(Buffer * operand, parseBufferName());
     operands.push_back(operand);
-  }
+    return llvm::Error::success();
+  }));
   return operands;
+}
+
+/// A function inside an instruction.
+llvm::Expected<std::shared_ptr<Body>> IRParser::parseBody() {
+  if (++depth > maxDepth)
+    return parser.error("bodies are nested more than " + llvm::Twine(maxDepth) +
+                        " deep");
+  std::unique_ptr<IRFunction> outer = std::move(function);
+  auto inner = parseFunction();
+  function = std::move(outer);
+  if (!inner)
+    return inner.takeError();
+  --depth;
+  return std::make_shared<IRBody>(std::move(*inner));
 }
 
 llvm::Error IRParser::parseInstr() {
@@ -147,22 +171,32 @@ llvm::Error IRParser::parseInstr() {
     return errorAt(kindStart, "there is no instruction '" + kindName + "'");
   const OpInfo &info = getInstrInfo(*kind);
   InstrDraft draft{*kind, {}, {}};
-  GLOWISH_TRY(draft.operands, parseOperands(info));
+  std::vector<std::string> roles;
+  GLOWISH_TRY(draft.operands, parseOperands(info, roles));
   std::optional<unsigned> numProgramInputs;
-  if (info.isVariadic() && draft.operands.size() + 1 >= info.operands.size())
+  if (info.isVariadic() && !info.hasSegments() &&
+      draft.operands.size() + 1 >= info.operands.size())
     numProgramInputs = draft.operands.size() + 1 - info.operands.size() +
                        (*kind != InstrKind::ElementWiseLoop);
-  GLOWISH_TRY(draft.attrs, parser.parseAttrs(info, numProgramInputs));
+  GLOWISH_TRY(draft.attrs, parser.parseAttrs(info, numProgramInputs,
+                                             [this] { return parseBody(); }));
   llvm::SmallVector<bool, 4> present;
   for (Buffer *buffer : draft.operands)
     present.push_back(buffer);
   if (llvm::Error error = checkStructure(info, present, draft.attrs))
     return errorAt(start, kindName + ": " + llvm::toString(std::move(error)));
+  for (unsigned i = 0; i < roles.size(); ++i) {
+    llvm::StringRef role =
+        getRoleName(info.getOperandInfo(i, draft.attrs).role);
+    if (present[i] && roles[i] != role)
+      return errorAt(start, kindName + ": operand " + llvm::Twine(i) + " is @" +
+                                role + ", not @" + roles[i]);
+  }
   function->create(name, std::move(draft));
   return llvm::Error::success();
 }
 
-llvm::Expected<std::unique_ptr<IRFunction>> IRParser::parse() {
+llvm::Expected<std::unique_ptr<IRFunction>> IRParser::parseFunction() {
   GLOWISH_CHECK(parser.expect("ir"));
   GLOWISH_TRY(std::string name, parser.parseString());
   function = std::make_unique<IRFunction>(name);
@@ -173,9 +207,14 @@ llvm::Expected<std::unique_ptr<IRFunction>> IRParser::parse() {
   while (!parser.consumeIf("}"))
     GLOWISH_CHECK(parseInstr());
   GLOWISH_CHECK(parser.expect("}"));
-  GLOWISH_CHECK(parser.expectEnd());
-  GLOWISH_CHECK(addContext(verify(*function), fileName + ": "));
   return std::move(function);
+}
+
+llvm::Expected<std::unique_ptr<IRFunction>> IRParser::parse() {
+  GLOWISH_TRY(std::unique_ptr<IRFunction> parsed, parseFunction());
+  GLOWISH_CHECK(parser.expectEnd());
+  GLOWISH_CHECK(addContext(verify(*parsed), fileName + ": "));
+  return std::move(parsed);
 }
 
 llvm::Expected<std::unique_ptr<IRFunction>>

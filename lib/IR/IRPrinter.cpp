@@ -45,7 +45,13 @@ static void printBuffer(llvm::raw_ostream &os, const Buffer &buffer,
   }
 }
 
-void glowish::printInstr(llvm::raw_ostream &os, const Instruction &instr) {
+static void printFunction(llvm::raw_ostream &os, const IRFunction &function,
+                          ConstantWriter &writer, unsigned indent);
+
+/// \p writer: of the constants of bodies, at column \p indent; without it, only
+/// their types are printed.
+static void print(llvm::raw_ostream &os, const Instruction &instr,
+                  ConstantWriter *writer, unsigned indent) {
   if (!instr.getName().empty()) {
     printQuoted(os, instr.getName());
     os << ' ';
@@ -62,26 +68,45 @@ void glowish::printInstr(llvm::raw_ostream &os, const Instruction &instr) {
     printName(os, instr.getOperand(i)->getName());
   }
   os << ')';
-  printAttrs(os, instr.getInfo(), instr.getAttrs(),
-             instr.getNumProgramInputs());
+  auto printBody = [&](const Body &body) {
+    printFunction(os, static_cast<const IRBody &>(body).getFunction(), *writer,
+                  indent);
+  };
+  if (writer)
+    printAttrs(os, instr.getInfo(), instr.getAttrs(),
+               instr.getNumProgramInputs(), printBody);
+  else
+    printAttrs(os, instr.getInfo(), instr.getAttrs(),
+               instr.getNumProgramInputs());
+}
+
+void glowish::printInstr(llvm::raw_ostream &os, const Instruction &instr) {
+  print(os, instr, /*writer=*/nullptr, /*indent=*/0);
+}
+
+static void printFunction(llvm::raw_ostream &os, const IRFunction &function,
+                          ConstantWriter &writer, unsigned indent) {
+  os << "ir ";
+  printQuoted(os, function.getName());
+  os << " {\n";
+  for (const auto &buffer : function.getBuffers()) {
+    os.indent(indent + 2);
+    printBuffer(os, *buffer, writer);
+    os << '\n';
+  }
+  os.indent(indent + 2) << "code {\n";
+  for (const Instruction &instr : function.getInstrs()) {
+    os.indent(indent + 4);
+    print(os, instr, &writer, indent + 4);
+    os << '\n';
+  }
+  os.indent(indent + 2) << "}\n";
+  os.indent(indent) << '}';
 }
 
 void glowish::printIR(llvm::raw_ostream &os, const IRFunction &function,
                       llvm::raw_ostream *sideFile) {
   ConstantWriter writer(sideFile);
-  os << "ir ";
-  printQuoted(os, function.getName());
-  os << " {\n";
-  for (const auto &buffer : function.getBuffers()) {
-    os << "  ";
-    printBuffer(os, *buffer, writer);
-    os << '\n';
-  }
-  os << "  code {\n";
-  for (const Instruction &instr : function.getInstrs()) {
-    os << "    ";
-    printInstr(os, instr);
-    os << '\n';
-  }
-  os << "  }\n}\n";
+  printFunction(os, function, writer, /*indent=*/0);
+  os << '\n';
 }

@@ -141,6 +141,34 @@ llvm::Error LifetimeVerifier::finish(const IRFunction &function) const {
   return llvm::Error::success();
 }
 
+/// A body's storage is a parameter, which it only reads, or a result, which it
+/// only writes.
+static llvm::Error verifyBody(const IRFunction &body) {
+  for (const auto &buffer : body.getBuffers())
+    if (buffer->getKind() == Buffer::Kind::Mutable &&
+        buffer->isInput() == buffer->isOutput())
+      return makeError("'{0}' is neither a parameter nor a result of the body",
+                       buffer->getName());
+  llvm::DenseSet<const Buffer *> written;
+  for (const Instruction &instr : body.getInstrs())
+    for (unsigned i = 0; i < instr.getNumOperands(); ++i) {
+      const Buffer *buffer = instr.getOperand(i);
+      if (!buffer || buffer->getRoot()->getKind() != Buffer::Kind::Mutable)
+        continue;
+      const Buffer *root = buffer->getRoot();
+      if (instr.writes(i) && root->isInput())
+        return makeError("the parameter '{0}' of the body is written",
+                         root->getName());
+      if (instr.writes(i))
+        written.insert(root);
+    }
+  for (const Buffer *result : body.getOutputs())
+    if (!written.count(result) && result->getType().getNumElements())
+      return makeError("the result '{0}' of the body is not written",
+                       result->getName());
+  return verify(body);
+}
+
 llvm::Error glowish::verify(const IRFunction &function) {
   for (const auto &buffer : function.getBuffers())
     if (buffer->isView())
@@ -159,6 +187,8 @@ llvm::Error glowish::verify(const IRFunction &function) {
       }
     }
     GLOWISH_CHECK(inInstr(lifetimes.visit(instr)));
+    for (const IRFunction *body : getBodies(instr))
+      GLOWISH_CHECK(inInstr(verifyBody(*body)));
   }
   return lifetimes.finish(function);
 }

@@ -2,7 +2,6 @@
 
 #include "glowish/IR/MemoryPlan.h"
 #include "ArenaPlanner.h"
-#include "glowish/IR/Instrs.h"
 #include "glowish/Support/Error.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
@@ -13,75 +12,185 @@ double MemoryPlan::getEfficiency() const {
   return activationSize ? double(peakLiveBytes) / double(activationSize) : 1.0;
 }
 
-static void placeActivations(const IRFunction &function, MemoryPlan &plan) {
+llvm::SmallVector<const Buffer *, 8>
+glowish::getLoopStorage(const LoopInstr &loop) {
+  const IRFunction &body = getIRFunction(loop.getBody());
+  auto inputs = body.getInputs(), outputs = body.getOutputs();
+  llvm::SmallVector<const Buffer *, 8> storage(inputs.begin(),
+                                               inputs.begin() + 2);
+  storage.append(outputs.begin(), outputs.begin() + 1 + loop.getNumStates());
+  return storage;
+}
+
+//===- Activations ----------------------------------------------------------===//
+
+namespace {
+
+/// What a function needs of the arena.
+struct ArenaNeed {
+  uint64_t size = 0;
+  uint64_t peak = 0;
+};
+
+} // namespace
+
+static ArenaNeed placeActivations(const IRFunction &function, MemoryPlan &plan);
+
+/// Moves what \p instr has in the arena, placed from 0 on, to \p start.
+static void moveBodies(const Instruction &instr, uint64_t start,
+                       MemoryPlan &plan) {
+  for (const IRFunction *body : getBodies(instr)) {
+    for (const auto &buffer : body->getBuffers())
+      if (buffer->getKind() == Buffer::Kind::Activation)
+        plan.offsets[buffer.get()] += start;
+    for (const Instruction &inner : body->getInstrs())
+      moveBodies(inner, start, plan);
+  }
+  if (auto *loop = llvm::dyn_cast<LoopInstr>(&instr))
+    for (const Buffer *buffer : getLoopStorage(*loop))
+      plan.offsets[buffer] += start;
+}
+
+/// Places what \p instr has in the arena from 0 on. Of two bodies only one runs.
+static ArenaNeed placeBodies(const Instruction &instr, MemoryPlan &plan) {
+  ArenaNeed need;
+  for (const IRFunction *body : getBodies(instr)) {
+    ArenaNeed own = placeActivations(*body, plan);
+    need.size = std::max(need.size, own.size);
+    need.peak = std::max(need.peak, own.peak);
+  }
+  if (auto *loop = llvm::dyn_cast<LoopInstr>(&instr))
+    for (const Buffer *buffer : getLoopStorage(*loop)) {
+      uint64_t bytes =
+          llvm::alignTo(buffer->getType().getSizeInBytes(), plan.alignment);
+      plan.offsets[buffer] = need.size;
+      need.size += bytes;
+      need.peak += bytes;
+    }
+  return need;
+}
+
+static ArenaNeed placeActivations(const IRFunction &function,
+                                  MemoryPlan &plan) {
   std::vector<Interval> intervals;
-  std::vector<const Buffer *> buffers;
+  // What has each interval: a buffer, or an instruction with bodies.
+  std::vector<std::pair<const Buffer *, const Instruction *>> owners;
   llvm::DenseMap<const Buffer *, unsigned> numbers;
+  // By how much the arenas of bodies are larger than what lives in them.
+  uint64_t slack = 0;
   unsigned time = 0;
   for (const Instruction &instr : function.getInstrs()) {
     ++time;
     if (auto *alloc = llvm::dyn_cast<AllocInstr>(&instr)) {
       const Buffer *buffer = alloc->getBuffer();
       numbers[buffer] = intervals.size();
-      buffers.push_back(buffer);
+      owners.push_back({buffer, nullptr});
       intervals.push_back(
           {llvm::alignTo(buffer->getType().getSizeInBytes(), plan.alignment),
            time, time});
     } else if (auto *dealloc = llvm::dyn_cast<DeallocInstr>(&instr)) {
       intervals[numbers.lookup(dealloc->getBuffer())].end = time;
+    } else if (instr.getInfo().hasBodies()) {
+      ArenaNeed need = placeBodies(instr, plan);
+      slack = std::max(slack, need.size - need.peak);
+      owners.push_back({nullptr, &instr});
+      intervals.push_back({need.size, time, time + 1});
     }
   }
   ArenaPlanner planner(intervals);
-  plan.peakLiveBytes = planner.getPeak();
-  plan.activationSize = planner.getArenaSize();
-  for (auto [buffer, offset] : llvm::zip_equal(buffers, planner.getOffsets()))
-    plan.offsets[buffer] = offset;
+  for (auto [owner, offset] : llvm::zip_equal(owners, planner.getOffsets())) {
+    if (owner.first)
+      plan.offsets[owner.first] = offset;
+    else
+      moveBodies(*owner.second, offset, plan);
+  }
+  return {planner.getArenaSize(), planner.getPeak() - slack};
 }
 
 MemoryPlan glowish::planMemory(const IRFunction &function, uint64_t alignment) {
   MemoryPlan plan;
   plan.alignment = alignment;
+  llvm::DenseMap<const Tensor *, uint64_t> payloads;
   auto append = [&](const Buffer *buffer, uint64_t &end) {
     plan.offsets[buffer] = end;
     end = llvm::alignTo(end + buffer->getType().getSizeInBytes(), alignment);
   };
-  for (const auto &buffer : function.getBuffers()) {
-    if (buffer->getKind() == Buffer::Kind::Constant)
-      append(buffer.get(), plan.constantSize);
-    else if (buffer->getKind() == Buffer::Kind::Mutable)
+  forEachFunction(function, [&](const IRFunction &each) {
+    for (const auto &buffer : each.getBuffers()) {
+      if (buffer->getKind() != Buffer::Kind::Constant)
+        continue;
+      auto [known, isNew] =
+          payloads.try_emplace(&buffer->getTensor(), plan.constantSize);
+      if (isNew)
+        append(buffer.get(), plan.constantSize);
+      else
+        plan.offsets[buffer.get()] = known->second;
+    }
+  });
+  for (const auto &buffer : function.getBuffers())
+    if (buffer->getKind() == Buffer::Kind::Mutable)
       append(buffer.get(), plan.mutableSize);
-  }
-  placeActivations(function, plan);
+  ArenaNeed need = placeActivations(function, plan);
+  plan.activationSize = need.size;
+  plan.peakLiveBytes = need.peak;
   return plan;
 }
 
 Tensor glowish::makeConstantRegion(const IRFunction &function,
                                    const MemoryPlan &plan) {
   Tensor region(Type(ElemKind::UInt8, {int64_t(plan.constantSize)}));
-  for (const auto &buffer : function.getBuffers())
-    if (buffer->getKind() == Buffer::Kind::Constant)
-      llvm::copy(buffer->getTensor().getByteRange(),
-                 region.data<uint8_t>().begin() + plan.getOffset(buffer.get()));
+  forEachFunction(function, [&](const IRFunction &each) {
+    for (const auto &buffer : each.getBuffers())
+      if (buffer->getKind() == Buffer::Kind::Constant)
+        llvm::copy(buffer->getTensor().getByteRange(),
+                   region.data<uint8_t>().begin() +
+                       plan.getOffset(buffer.get()));
+  });
   return region;
 }
 
-llvm::Error glowish::verifyPlan(const IRFunction &function,
-                                const MemoryPlan &plan) {
-  std::map<uint64_t, const Buffer *> live; // by offset
-  for (const Instruction &instr : function.getInstrs()) {
-    if (auto *dealloc = llvm::dyn_cast<DeallocInstr>(&instr)) {
-      auto found = live.find(plan.getOffset(dealloc->getBuffer()));
-      if (found != live.end() && found->second == dealloc->getBuffer())
-        live.erase(found);
-      continue;
+//===- Checking -------------------------------------------------------------===//
+
+namespace {
+
+/// Replays the lives of a function and its bodies over the arena.
+class PlanVerifier {
+public:
+  explicit PlanVerifier(const MemoryPlan &plan) : plan(plan) {}
+
+  llvm::Error visit(const IRFunction &function) {
+    for (const Instruction &instr : function.getInstrs()) {
+      if (auto *alloc = llvm::dyn_cast<AllocInstr>(&instr))
+        GLOWISH_CHECK(begin(alloc->getBuffer()));
+      else if (auto *dealloc = llvm::dyn_cast<DeallocInstr>(&instr))
+        end(dealloc->getBuffer());
+      else if (instr.getInfo().hasBodies())
+        GLOWISH_CHECK(visitBodies(instr));
     }
-    auto *alloc = llvm::dyn_cast<AllocInstr>(&instr);
-    if (!alloc || alloc->getBuffer()->getType().getSizeInBytes() == 0)
-      continue;
-    const Buffer *buffer = alloc->getBuffer();
-    auto getEnd = [&](const Buffer *b) {
-      return plan.getOffset(b) + b->getType().getSizeInBytes();
-    };
+    return llvm::Error::success();
+  }
+
+private:
+  llvm::Error visitBodies(const Instruction &instr) {
+    llvm::SmallVector<const Buffer *, 8> storage;
+    if (auto *loop = llvm::dyn_cast<LoopInstr>(&instr))
+      storage = getLoopStorage(*loop);
+    for (const Buffer *buffer : storage)
+      GLOWISH_CHECK(begin(buffer));
+    for (const IRFunction *body : getBodies(instr))
+      GLOWISH_CHECK(visit(*body));
+    for (const Buffer *buffer : storage)
+      end(buffer);
+    return llvm::Error::success();
+  }
+
+  uint64_t getEnd(const Buffer *buffer) const {
+    return plan.getOffset(buffer) + buffer->getType().getSizeInBytes();
+  }
+
+  llvm::Error begin(const Buffer *buffer) {
+    if (buffer->getType().getSizeInBytes() == 0)
+      return llvm::Error::success();
     auto next = live.lower_bound(plan.getOffset(buffer));
     bool clash = next != live.end() && next->first < getEnd(buffer);
     if (next != live.begin())
@@ -91,6 +200,22 @@ llvm::Error glowish::verifyPlan(const IRFunction &function,
                        "memory plan",
                        buffer->getName());
     live[plan.getOffset(buffer)] = buffer;
+    return llvm::Error::success();
   }
-  return llvm::Error::success();
+
+  void end(const Buffer *buffer) {
+    auto found = live.find(plan.getOffset(buffer));
+    if (found != live.end() && found->second == buffer)
+      live.erase(found);
+  }
+
+  const MemoryPlan &plan;
+  std::map<uint64_t, const Buffer *> live; // by offset
+};
+
+} // namespace
+
+llvm::Error glowish::verifyPlan(const IRFunction &function,
+                                const MemoryPlan &plan) {
+  return PlanVerifier(plan).visit(function);
 }

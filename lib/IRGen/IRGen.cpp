@@ -7,7 +7,28 @@
 
 using namespace glowish;
 
+void IRGenerator::createBodyWeights(Function &body) {
+  for (Node &node : body.getNodes())
+    for (NodeValue value : node.getOperands()) {
+      auto *constant = value.getNodeAs<Constant>();
+      if (constant && !buffers.count(value))
+        buffers[value] = function.createConstant(constant->getName(),
+                                                 constant->getPayload());
+    }
+  for (const auto &parameter : body.getParameters())
+    buffers[NodeValue(parameter.get())] = function.createMutable(
+        parameter->getName(), parameter->getType(), parameter->getName(),
+        /*input=*/true, /*output=*/false);
+  for (const auto &result : body.getResults())
+    buffers[NodeValue(result.get())] =
+        function.createMutable(result->getName(), result->getType(),
+                               result->getName(), /*input=*/false,
+                               /*output=*/true);
+}
+
 void IRGenerator::createWeights(Function &graph) {
+  if (graph.isBody())
+    return createBodyWeights(graph);
   Module &module = graph.getModule();
   for (const Node &node : module.getConstants()) {
     auto &constant = llvm::cast<Constant>(node);

@@ -27,6 +27,8 @@ public:
   /// Element-wise nodes and those with an instruction of the same name.
   llvm::Error visitNode(Node &node);
 
+  llvm::Error visitIf(IfNode &node);
+  llvm::Error visitLoop(LoopNode &node);
   llvm::Error visitSave(SaveNode &node);
   llvm::Error visitSplat(SplatNode &node);
   llvm::Error visitReshape(ReshapeNode &node);
@@ -38,6 +40,10 @@ public:
   llvm::Error visitPad(PadNode &node);
 
 private:
+  void createBodyWeights(Function &body);
+  /// One activation a result of \p node.
+  llvm::SmallVector<Buffer *, 4> createResults(Node &node);
+  llvm::SmallVector<Buffer *, 4> getBuffers(llvm::ArrayRef<NodeValue> values);
   Buffer *getBuffer(NodeValue value) const { return buffers.lookup(value); }
   /// The activation of result \p result of \p node.
   Buffer *createResult(Node &node, unsigned result = 0);

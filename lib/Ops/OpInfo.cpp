@@ -22,6 +22,8 @@ llvm::hash_code glowish::hash_value(const AttrValue &value) {
           return llvm::hash_combine_range(content.begin(), content.end());
         else if constexpr (std::is_same_v<T, ScalarProgram>)
           return hash_value(content);
+        else if constexpr (std::is_same_v<T, std::shared_ptr<Body>>)
+          return llvm::hash_value(content.get());
         else
           return llvm::hash_value(content);
       },
@@ -57,6 +59,8 @@ static llvm::StringRef getAttrKindName(AttrKind kind) {
     return "an element kind";
   case AttrKind::Program:
     return "a scalar program";
+  case AttrKind::Body:
+    return "a body";
   }
   llvm_unreachable("not an attribute kind");
 }
@@ -77,6 +81,8 @@ static AttrValue getZero(AttrKind kind) {
     return ElemKind::Float;
   case AttrKind::Program:
     return ScalarProgram();
+  case AttrKind::Body:
+    return std::shared_ptr<Body>();
   }
   llvm_unreachable("not an attribute kind");
 }
@@ -95,7 +101,26 @@ unsigned OpInfo::findAttr(llvm::StringRef attrName) const {
          attrs.begin();
 }
 
+Body::~Body() = default;
+
+bool OpInfo::hasBodies() const {
+  return llvm::any_of(
+      attrs, [](const AttrInfo &attr) { return attr.kind == AttrKind::Body; });
+}
+
 //===- Operands -----------------------------------------------------------===//
+
+const OperandInfo &OpInfo::findSegment(unsigned index,
+                                       llvm::ArrayRef<AttrValue> values) const {
+  int64_t end = 0;
+  for (auto [operand, count] : llvm::zip(
+           operands, std::get<std::vector<int64_t>>(values[segmentsAttr]))) {
+    end += count;
+    if (int64_t(index) < end)
+      return operand;
+  }
+  return operands.back();
+}
 
 llvm::StringRef glowish::getRoleName(OperandRole role) {
   switch (role) {
@@ -139,6 +164,29 @@ llvm::Error OpView::attrError(llvm::StringRef name,
 
 //===- Structure ----------------------------------------------------------===//
 
+/// The counts of \p info's segments fit its operands and \p present.
+static llvm::Error checkSegments(const OpInfo &info,
+                                 llvm::ArrayRef<bool> present,
+                                 llvm::ArrayRef<int64_t> counts) {
+  if (counts.size() != info.operands.size())
+    return makeError("attribute 'segments' has {0} counts; accepted: {1}",
+                     counts.size(), info.operands.size());
+  size_t next = 0;
+  for (auto [operand, count] : llvm::zip_equal(info.operands, counts)) {
+    if (count < 0 || (!operand.isVariadic && count != 1) ||
+        size_t(count) > present.size() - next)
+      return makeError("attribute 'segments': {0} values for operand '{1}'",
+                       count, operand.name);
+    for (size_t end = next + count; next < end; ++next)
+      if (!present[next] && !operand.isOptional)
+        return makeError("operand '{0}' is missing", operand.name);
+  }
+  if (next != present.size())
+    return makeError("attribute 'segments' counts {0} of {1} operands", next,
+                     present.size());
+  return llvm::Error::success();
+}
+
 static llvm::Error checkOperands(const OpInfo &info,
                                  llvm::ArrayRef<bool> present) {
   size_t fixed = info.operands.size() - (info.isVariadic() ? 1 : 0);
@@ -161,8 +209,9 @@ static llvm::Error checkOperands(const OpInfo &info,
 llvm::Error glowish::checkStructure(const OpInfo &info,
                                     llvm::ArrayRef<bool> present,
                                     llvm::ArrayRef<AttrValue> attrs) {
-  if (llvm::Error error = checkOperands(info, present))
-    return error;
+  if (!info.hasSegments())
+    if (llvm::Error error = checkOperands(info, present))
+      return error;
   if (attrs.size() != info.attrs.size())
     return makeError("takes {0} attributes, got {1}", info.attrs.size(),
                      attrs.size());
@@ -171,6 +220,9 @@ llvm::Error glowish::checkStructure(const OpInfo &info,
     if (attrs[i].index() != size_t(attr.kind))
       return makeError("attribute '{0}': expected {1}", attr.name,
                        getAttrKindName(attr.kind));
+    if (attr.kind == AttrKind::Body &&
+        !std::get<std::shared_ptr<Body>>(attrs[i]))
+      return makeError("attribute '{0}' is missing", attr.name);
     if (attr.allowed.empty())
       continue;
     const std::string &text = std::get<std::string>(attrs[i]);
@@ -178,7 +230,11 @@ llvm::Error glowish::checkStructure(const OpInfo &info,
       return makeError("attribute '{0}': '{1}' is not one of {2}", attr.name,
                        text, llvm::join(attr.allowed, ", "));
   }
-  return llvm::Error::success();
+  if (!info.hasSegments())
+    return llvm::Error::success();
+  return checkSegments(
+      info, present,
+      std::get<std::vector<int64_t>>(attrs[info.segmentsAttr]));
 }
 
 //===- Broadcasting -------------------------------------------------------===//

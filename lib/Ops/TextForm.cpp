@@ -9,8 +9,19 @@ using namespace glowish;
 
 //===- Printing -----------------------------------------------------------===//
 
-static void printAttrValue(llvm::raw_ostream &os, const AttrValue &value,
-                           unsigned numInputs) {
+/// `body (float<2>, bool<>) -> (float<2>)`.
+static void printSignature(llvm::raw_ostream &os, const Body &body) {
+  os << "body (";
+  llvm::interleaveComma(body.getParameterTypes(), os);
+  os << ") -> (";
+  llvm::interleaveComma(body.getResultTypes(), os);
+  os << ')';
+}
+
+static void
+printAttrValue(llvm::raw_ostream &os, const AttrValue &value,
+               unsigned numInputs,
+               llvm::function_ref<void(const Body &body)> printBody) {
   switch (AttrKind(value.index())) {
   case AttrKind::Int:
     os << std::get<int64_t>(value);
@@ -35,18 +46,27 @@ static void printAttrValue(llvm::raw_ostream &os, const AttrValue &value,
   case AttrKind::Program:
     std::get<ScalarProgram>(value).print(os, numInputs);
     return;
+  case AttrKind::Body: {
+    const Body &body = *std::get<std::shared_ptr<Body>>(value);
+    if (printBody)
+      printBody(body);
+    else
+      printSignature(os, body);
+    return;
+  }
   }
   llvm_unreachable("not an attribute kind");
 }
 
 void glowish::printAttrs(llvm::raw_ostream &os, const OpInfo &info,
-                         llvm::ArrayRef<AttrValue> attrs, unsigned numInputs) {
+                         llvm::ArrayRef<AttrValue> attrs, unsigned numInputs,
+                         llvm::function_ref<void(const Body &)> printBody) {
   bool isFirst = true;
   for (const auto &[attr, value] : llvm::zip_equal(info.attrs, attrs)) {
     if (attr.getDefault && isIdentical(value, attr.getDefault()))
       continue;
     os << (isFirst ? " {" : ", ") << attr.name << " = ";
-    printAttrValue(os, value, numInputs);
+    printAttrValue(os, value, numInputs, printBody);
     isFirst = false;
   }
   if (!isFirst)
@@ -228,7 +248,8 @@ TextParser::parseProgram(std::optional<unsigned> numInputs) {
 //===- Attributes ---------------------------------------------------------===//
 
 llvm::Expected<AttrValue>
-TextParser::parseAttrValue(AttrKind kind, std::optional<unsigned> numInputs) {
+TextParser::parseAttrValue(AttrKind kind, std::optional<unsigned> numInputs,
+                           ParseBody parseBody) {
   switch (kind) {
   case AttrKind::Int:
     return parseInt();
@@ -251,12 +272,17 @@ TextParser::parseAttrValue(AttrKind kind, std::optional<unsigned> numInputs) {
   }
   case AttrKind::Program:
     return parseProgram(numInputs);
+  case AttrKind::Body:
+    if (!parseBody)
+      return error("a body is not accepted here");
+    return parseBody();
   }
   llvm_unreachable("not an attribute kind");
 }
 
 llvm::Expected<std::vector<AttrValue>>
-TextParser::parseAttrs(const OpInfo &info, std::optional<unsigned> numInputs) {
+TextParser::parseAttrs(const OpInfo &info, std::optional<unsigned> numInputs,
+                       ParseBody parseBody) {
   std::vector<AttrValue> attrs = getDefaultAttrs(info);
   std::vector<bool> given(attrs.size(), false);
   auto parseOne = [&]() -> llvm::Error {
@@ -269,7 +295,7 @@ TextParser::parseAttrs(const OpInfo &info, std::optional<unsigned> numInputs) {
     advance();
     GLOWISH_CHECK(expect("="));
     GLOWISH_TRY(attrs[index],
-                parseAttrValue(info.attrs[index].kind, numInputs));
+                parseAttrValue(info.attrs[index].kind, numInputs, parseBody));
     return llvm::Error::success();
   };
   if (token.kind == Token::Punctuation && token.text == "{")

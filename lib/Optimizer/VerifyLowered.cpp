@@ -15,6 +15,8 @@ static bool isMovement(const Node &node) {
 llvm::Error glowish::verifyLowered(const Function &function,
                                    const GraphPassContext &context) {
   for (const Node &node : function.getNodes()) {
+    for (const Function *body : getBodies(node))
+      GLOWISH_CHECK(verifyLowered(*body, context));
     if (isMovement(node))
       continue;
     if (context.isSupported && !context.isSupported(node))

@@ -78,6 +78,54 @@ static void emitDraft(raw_ostream &os, const OpRecord &op,
   os << "    return d;\n  }\n";
 }
 
+/// The same of a record with segments. Parameters: operands, attributes.
+static void emitSegmentedDraft(raw_ostream &os, const OpRecord &op,
+                               const Vocabulary &words) {
+  std::vector<std::string> params, counts, appends;
+  for (const OperandRecord &operand : op.operands) {
+    std::string value = words.value;
+    if (operand.isVariadic) {
+      params.push_back("llvm::ArrayRef<" + value + "> " + operand.name);
+      counts.push_back("int64_t(" + operand.name + ".size())");
+      appends.push_back("d.operands.append(" + operand.name + ".begin(), " +
+                        operand.name + ".end());");
+    } else {
+      params.push_back(value + " " + operand.name);
+      counts.push_back("1");
+      appends.push_back("d.operands.push_back(" + operand.name + ");");
+    }
+  }
+  for (int i = 0; i < int(op.attrs.size()); ++i) {
+    const AttrRecord &attr = op.attrs[i];
+    if (i == op.segmentsAttr) {
+      appends.push_back("d.attrs.emplace_back(std::vector<int64_t>{" +
+                        join(counts, ", ") + "});");
+      continue;
+    }
+    params.push_back(attr.getParameterType() + " " + attr.name);
+    appends.push_back("d.attrs.emplace_back(" + attr.storage + "(" + attr.name +
+                      "));");
+  }
+  os << "  static " << words.draft << " draft(" << join(params, ", ")
+     << ") {\n    " << words.draft << " d{" << words.kind << "::" << op.name
+     << ", {}, {}};\n    " << join(appends, "\n    ")
+     << "\n    return d;\n  }\n";
+}
+
+static void emitSegments(raw_ostream &os, const OpRecord &op,
+                         const Vocabulary &words) {
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    const OperandRecord &operand = op.operands[i];
+    std::string name = capitalize(operand.name);
+    if (operand.isVariadic)
+      os << "  llvm::ArrayRef<" << words.value << "> get" << name
+         << "() const { return getSegment(" << i << "); }\n";
+    else
+      os << "  " << words.value << " get" << name
+         << "() const { return getSegment(" << i << ").front(); }\n";
+  }
+}
+
 static void emitOperands(raw_ostream &os, const OpRecord &op,
                          const Vocabulary &words) {
   for (size_t i = 0; i < op.operands.size(); ++i) {
@@ -119,11 +167,12 @@ static void emitClass(raw_ostream &os, const OpRecord &op,
   os << "/// " << op.summary << ".\nclass " << name << " final : public "
      << words.base << " {\npublic:\n  " << name << "(" << words.constructor
      << ") : " << words.base << "(" << words.forward << ") {}\n";
-  emitDraft(os, op, words);
+  bool hasSegments = op.segmentsAttr >= 0;
+  (hasSegments ? emitSegmentedDraft : emitDraft)(os, op, words);
   os << "  static bool classof(const " << words.base
      << " *op) { return op->getKind() == " << words.kind << "::" << op.name
      << "; }\n";
-  emitOperands(os, op, words);
+  (hasSegments ? emitSegments : emitOperands)(os, op, words);
   emitAttrs(os, op);
   os << "};\n\n";
 }

@@ -69,8 +69,11 @@ static OpRecord readOp(const Record *record) {
     op.operands.push_back(readOperand(operand));
   for (const Record *attr : record->getValueAsListOfDefs("Attributes"))
     op.attrs.push_back(readAttr(attr));
+  for (size_t i = 0; i < op.attrs.size(); ++i)
+    if (op.attrs[i].name == "segments")
+      op.segmentsAttr = int(i);
   for (size_t i = 0; i + 1 < op.operands.size(); ++i)
-    if (op.operands[i].isVariadic)
+    if (op.operands[i].isVariadic && op.segmentsAttr < 0)
       PrintFatalError(record->getLoc(),
                       "only the last operand can be variadic");
   return op;

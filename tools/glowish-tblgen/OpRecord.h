@@ -38,6 +38,9 @@ struct OpRecord {
   std::string formula, kinds, resultKind;
   bool firstIsBool = false, isCommutative = false;
 
+  /// Position of the attribute of SegmentsAttr; -1 where there is none.
+  int segmentsAttr = -1;
+
   bool hasVariadic() const {
     return !operands.empty() && operands.back().isVariadic;
   }

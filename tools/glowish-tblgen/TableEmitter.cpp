@@ -69,6 +69,10 @@ static void emitEntry(raw_ostream &os, const OpRecord &op) {
   if (!op.multiplyAdds.empty())
     os << ", +[](const OpView &view) -> int64_t { " << op.name
        << "View op(view); return " << op.multiplyAdds << "; }";
+  else if (op.segmentsAttr >= 0)
+    os << ", nullptr";
+  if (op.segmentsAttr >= 0)
+    os << ", " << op.segmentsAttr;
   os << "},\n";
 }
 

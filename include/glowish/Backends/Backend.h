@@ -7,6 +7,7 @@
 #include "glowish/IR/IR.h"
 #include "glowish/IR/MemoryPlan.h"
 #include "glowish/Optimizer/Passes.h"
+#include "glowish/Support/Error.h"
 
 namespace glowish {
 
@@ -33,8 +34,13 @@ public:
   virtual bool canFuse(const Node &anchor, ScalarOp op) const = 0;
 
   /// The back end's own rewriting of the IR, after the common pipeline and
-  /// before the memory plan: kernel selection, packing of weights.
-  virtual llvm::Error prepare(IRFunction &function) { return llvm::Error::success(); }
+  /// before the memory plan: kernel selection, packing of weights. Of \p function
+  /// and all bodies inside it.
+  llvm::Error prepare(IRFunction &function) {
+    for (IRFunction *body : getNested(function))
+      GLOWISH_CHECK(prepare(*body));
+    return prepareFunction(function);
+  }
 
   /// Makes \p function runnable in this process. It and \p plan outlive the
   /// result. With \p clock, which outlives it too, every run marks the time
@@ -42,6 +48,12 @@ public:
   virtual llvm::Expected<std::unique_ptr<Executable>>
   compile(const IRFunction &function, const MemoryPlan &plan,
           InstrClock *clock = nullptr) = 0;
+
+protected:
+  /// prepare() of \p function alone.
+  virtual llvm::Error prepareFunction(IRFunction &function) {
+    return llvm::Error::success();
+  }
 };
 
 } // namespace glowish

@@ -14,8 +14,8 @@ namespace glowish {
 using NodeEvaluator =
     std::function<llvm::Expected<std::vector<Tensor>>(const Node &node)>;
 
-/// Whether every operand of \p node is a Constant and it has results and no
-/// side effects.
+/// Whether every operand of \p node is a Constant and it has results, no side
+/// effects and no bodies.
 bool hasConstantOperands(const Node &node);
 
 } // namespace glowish

@@ -11,7 +11,8 @@
 //   }
 //
 // A node with several results is written `%topk:2`, and its results are used
-// as `%topk:0` and `%topk:1`. A predicate follows the operands: `if (%p)`.
+// as `%topk:0` and `%topk:1`. A body, in an attribute, is `body "then" (%p :
+// float<2>) -> (%r : float<2>) { ... }`; it saves to its results. A predicate follows the operands: `if (%p)`.
 // docs/text-forms.md has the grammar.
 //
 //===----------------------------------------------------------------------===//
@@ -28,7 +29,7 @@ namespace glowish {
 /// is null.
 void printModule(llvm::raw_ostream &os, const Module &module,
                  llvm::raw_ostream *sideFile);
-/// One node as a line of the text form, for messages and dumps.
+/// One node in the text form, for messages and dumps.
 void printNode(llvm::raw_ostream &os, const Node &node);
 
 /// Parses what printModule prints. The result is structurally verified and

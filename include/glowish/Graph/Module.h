@@ -5,13 +5,15 @@
 
 #include "glowish/Base/Tensor.h"
 #include "glowish/Graph/Node.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include <list>
 
 namespace glowish {
 
-/// Storage that the application fills or reads: inputs, outputs and state.
+/// Storage that the application fills or reads: inputs, outputs and state. Or a
+/// parameter or result of a body, which is no input or output of the model.
 class Placeholder final : public Node {
 public:
   static bool classof(const Node *node) {
@@ -24,14 +26,18 @@ public:
   bool isInput() const { return input; }
   /// Declared as an output of the model.
   bool isOutput() const { return output; }
+  /// The body that it belongs to; null for storage of the application.
+  const Function *getOwner() const { return owner; }
 
 private:
+  friend class Function;
   friend class Module;
   Placeholder(llvm::StringRef name, const Type &type, std::string modelName,
               bool input, bool output);
   std::string modelName;
   bool input;
   bool output;
+  const Function *owner = nullptr;
 };
 
 /// A tensor known at compile time. Payloads are immutable and may be shared
@@ -50,11 +56,30 @@ private:
   std::shared_ptr<const Tensor> payload;
 };
 
-/// Nodes in an order in which every operand is defined before its users.
+class FunctionBody;
+
+/// Nodes in an order in which every operand is defined before its users. A
+/// function of the module, or a body of a node: a body reads its parameters
+/// and the module's constants, and saves to each of its results.
 class Function {
 public:
   Function(const Function &) = delete;
   ~Function();
+
+  /// Whether it is a node's body.
+  bool isBody() const { return body; }
+  using PlaceholderList = std::vector<std::unique_ptr<Placeholder>>;
+  const PlaceholderList &getParameters() const { return parameters; }
+  const PlaceholderList &getResults() const { return results; }
+  Placeholder *addParameter(llvm::StringRef name, const Type &type);
+  /// Adds a result, to which \p value is saved.
+  Placeholder *addResult(llvm::StringRef name, NodeValue value);
+  /// Adds a result, to which nothing is saved yet.
+  Placeholder *addResult(llvm::StringRef name, const Type &type);
+  /// Deletes parameter \p index, which has no uses.
+  void eraseParameter(unsigned index);
+  /// What a body saves to result \p index.
+  NodeValue getResultValue(unsigned index) const;
 
   llvm::StringRef getName() const { return name; }
   Module &getModule() const { return module; }
@@ -98,17 +123,60 @@ public:
   void sortTopologically();
 
   /// A copy in the same module, under another name; placeholders and
-  /// constants are shared.
+  /// constants are shared, bodies are copied.
   Function *clone(llvm::StringRef newName);
+  /// A copy of this body.
+  std::shared_ptr<FunctionBody> cloneBody() const;
+  /// Copies the nodes of this body, with \p arguments for its parameters, to
+  /// the end or insertion point of \p target, which is of the same module.
+  /// Returns the values of its results there.
+  llvm::SmallVector<NodeValue, 4> inlineInto(Function &target,
+                                             llvm::ArrayRef<NodeValue> arguments)
+      const;
 
 private:
+  friend class FunctionBody;
   friend class Module;
   Function(Module &module, llvm::StringRef name) : module(module), name(name) {}
+  Placeholder *addStorage(PlaceholderList &list, llvm::StringRef name,
+                          const Type &type);
+  void copyNodes(Function &target, llvm::DenseMap<NodeValue, NodeValue> &copies,
+                 bool withSaves) const;
   Module &module;
   std::string name;
+  bool body = false;
+  PlaceholderList parameters, results;
   NodeList nodes;
   Node *insertionPoint = nullptr;
 };
+
+/// The body of a node.
+class FunctionBody final : public Body {
+public:
+  /// A body without parameters, results and nodes.
+  static std::shared_ptr<FunctionBody> create(Module &module,
+                                              llvm::StringRef name);
+  Function &getFunction() { return function; }
+  const Function &getFunction() const { return function; }
+  TypeList getParameterTypes() const override;
+  TypeList getResultTypes() const override;
+
+private:
+  FunctionBody(Module &module, llvm::StringRef name) : function(module, name) {
+    function.body = true;
+  }
+  Function function;
+};
+
+/// The function of a body of a node.
+inline Function &getFunction(const std::shared_ptr<Body> &body) {
+  return static_cast<FunctionBody &>(*body).getFunction();
+}
+/// The bodies of \p node, in the order of its attributes.
+llvm::SmallVector<Function *, 2> getBodies(const Node &node);
+/// The bodies of all nodes of \p function, without those inside them. What a
+/// pass runs on before it runs on \p function.
+std::vector<Function *> getNested(Function &function);
 
 /// Inserts before a node while it lives.
 class InsertionGuard {

@@ -24,7 +24,8 @@ struct Cost {
   }
 };
 
-/// Marks of a lifetime cost nothing.
+/// Marks of a lifetime cost nothing; a branch costs as much as the dearer body,
+/// and a loop as if it ran as often as it may.
 Cost getCost(const Instruction &instr);
 
 } // namespace glowish

@@ -5,6 +5,7 @@
 
 #include "glowish/Base/Tensor.h"
 #include "glowish/Ops/OpInfo.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/ilist.h"
 #include "llvm/ADT/ilist_node.h"
 #include "llvm/ADT/StringMap.h"
@@ -124,7 +125,7 @@ public:
   void setOperand(unsigned index, Buffer *buffer);
   llvm::ArrayRef<Buffer *> getOperands() const { return operands; }
   const OperandInfo &getOperandInfo(unsigned index) const {
-    return getInfo().getOperandInfo(index);
+    return getInfo().getOperandInfo(index, attrs);
   }
   bool reads(unsigned index) const {
     OperandRole role = getOperandInfo(index).role;
@@ -155,6 +156,9 @@ public:
 protected:
   Instruction(InstrDraft draft, llvm::StringRef name);
 
+  /// The values of operand \p number of a record with segments.
+  llvm::ArrayRef<Buffer *> getSegment(unsigned number) const;
+
 private:
   friend class IRFunction;
   const InstrKind kind;
@@ -164,7 +168,9 @@ private:
   std::vector<AttrValue> attrs;
 };
 
-/// The program of one function: its buffers and a list of instructions.
+/// The program of one function: its buffers and a list of instructions. In the
+/// body of an instruction the mutable buffers are its parameters (inputs) and
+/// results (outputs): where they are is known when it runs.
 class IRFunction {
 public:
   explicit IRFunction(llvm::StringRef name) : name(name) {}
@@ -190,6 +196,10 @@ public:
     return buffers;
   }
   Buffer *findBuffer(llvm::StringRef name) const;
+  /// The mutable buffers that are inputs, and those that are outputs, in order
+  /// of creation.
+  llvm::SmallVector<Buffer *, 4> getInputs() const;
+  llvm::SmallVector<Buffer *, 4> getOutputs() const;
 
   using InstrList = llvm::ilist<Instruction>;
   InstrList &getInstrs() { return instrs; }
@@ -215,9 +225,37 @@ private:
   InstrList instrs;
 };
 
+/// The body of an instruction.
+class IRBody final : public Body {
+public:
+  explicit IRBody(std::unique_ptr<IRFunction> function)
+      : function(std::move(function)) {}
+  IRFunction &getFunction() { return *function; }
+  const IRFunction &getFunction() const { return *function; }
+  TypeList getParameterTypes() const override;
+  TypeList getResultTypes() const override;
+
+private:
+  std::unique_ptr<IRFunction> function;
+};
+
+/// The function of a body of an instruction.
+inline IRFunction &getIRFunction(const std::shared_ptr<Body> &body) {
+  return static_cast<IRBody &>(*body).getFunction();
+}
+/// The bodies of \p instr, in the order of its attributes.
+llvm::SmallVector<IRFunction *, 2> getBodies(const Instruction &instr);
+/// The bodies of all instructions of \p function, without those inside them.
+std::vector<IRFunction *> getNested(const IRFunction &function);
+/// Calls \p visit with \p function and all bodies inside it.
+void forEachFunction(
+    const IRFunction &function,
+    llvm::function_ref<void(const IRFunction &function)> visit);
+
 /// Structure, types (the record's type rule), strided and in-place operands,
 /// views inside their base, every activation used only between its Alloc and
-/// Dealloc and written before it is read.
+/// Dealloc and written before it is read; the same of all bodies, each of which
+/// writes its results.
 llvm::Error verify(const IRFunction &function);
 
 } // namespace glowish

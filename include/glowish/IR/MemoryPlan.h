@@ -3,7 +3,7 @@
 #ifndef GLOWISH_IR_MEMORYPLAN_H
 #define GLOWISH_IR_MEMORYPLAN_H
 
-#include "glowish/IR/IR.h"
+#include "glowish/IR/Instrs.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace glowish {
@@ -11,7 +11,10 @@ namespace glowish {
 /// The offsets, in bytes, of all buffers but views in their regions:
 /// constants in the constant region, mutable weights in the mutable region (in
 /// the model's order), activations in the arena. One plan serves the
-/// interpreter, the JIT and the bundle.
+/// interpreter, the JIT and the bundle. It has the buffers of bodies, too: their
+/// activations are in the arena, at a place that is free while the instruction
+/// runs. What a body's parameters and results are is known when it runs, except
+/// for those that a loop keeps itself (getLoopStorage), which are in the arena.
 struct MemoryPlan {
   static constexpr uint64_t defaultAlignment = 64;
 
@@ -31,7 +34,12 @@ struct MemoryPlan {
   double getEfficiency() const;
 };
 
-/// Places all buffers of \p function. Deterministic.
+/// The parameters and results of \p loop's body that are no operands of the loop:
+/// number and condition, the next condition and the next states.
+llvm::SmallVector<const Buffer *, 8> getLoopStorage(const LoopInstr &loop);
+
+/// Places all buffers of \p function and its bodies. Constants that share a
+/// payload share a place. Deterministic.
 MemoryPlan planMemory(const IRFunction &function,
                       uint64_t alignment = MemoryPlan::defaultAlignment);
 

@@ -54,6 +54,20 @@ def ScatterInstr : InstrFor<Scatter>;
 def TopKInstr : InstrFor<TopK>;
 def BitCastInstr : InstrFor<BitCast>;
 
+//===- Control flow ---------------------------------------------------------===//
+
+def IfInstr : InstrFor<If> {
+  let Operands = [VariadicOutOperand<"results">, Operand<"condition">,
+                  VariadicOperand<"captures", "parameters of both bodies">];
+  let Attributes = If.Attributes # [SegmentsAttr];
+}
+def LoopInstr : InstrFor<Loop> {
+  let Operands = [VariadicOutOperand<"results">,
+                  OptionalOperand<"tripCount">, OptionalOperand<"condition">,
+                  VariadicOperand<"values", "first states, then captures">];
+  let Attributes = Loop.Attributes # [SegmentsAttr];
+}
+
 //===- Instructions of one back end -----------------------------------------===//
 
 include "CPUInstrs.td"

@@ -17,6 +17,40 @@ def Splat : Node<"A tensor with one value in every element"> {
   let Source = "ONNX ConstantOfShape-9";
 }
 
+//===- Control flow ---------------------------------------------------------===//
+
+def If : Node<"One of two bodies, by a condition"> {
+  let Description = [{
+    condition is a bool scalar. Both bodies take the captures as parameters and
+    have the same results, which are the node's.
+  }];
+  let Operands = [Operand<"condition">,
+                  VariadicOperand<"captures", "parameters of both bodies">];
+  let Attributes = [Attr<Body, "thenBody", "where the condition is true">,
+                    Attr<Body, "elseBody", "where it is false">];
+  let Results = [];
+  let Source = "ONNX If-19";
+}
+def Loop : Node<"A body that runs again and again"> {
+  let Description = [{
+    The body runs while its number is less than tripCount (an int64 scalar;
+    absent: maxTripCount) and than maxTripCount, and while the condition (a bool
+    scalar; absent: true) holds. `values` are the first states, then captures.
+    The body's parameters: its number from 0 (int64), the condition, states,
+    captures; its results: the next condition, the next states, elements of
+    scans. Results: the last states; for each scan its elements in a new first
+    dimension of extent maxTripCount, zeros where the body did not run; how many
+    times it ran (int64).
+  }];
+  let Operands = [OptionalOperand<"tripCount">, OptionalOperand<"condition">,
+                  VariadicOperand<"values", "first states, then captures">];
+  let Attributes = [Attr<Body, "body", "what is repeated">,
+                    Attr<Int, "numStates", "how many of the values are states">,
+                    Attr<Int, "maxTripCount", "the most repetitions">];
+  let Results = [];
+  let Source = "ONNX Loop-19, Scan-19";
+}
+
 //===- Convolution and matrix multiplication --------------------------------===//
 
 def Convolution : Node<"2-D convolution of NHWC images"> {

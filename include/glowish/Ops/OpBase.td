@@ -22,6 +22,8 @@ def String : AttrKind<"String", "std::string", "llvm::StringRef">;
 def Kind : AttrKind<"Kind", "glowish::ElemKind", "glowish::ElemKind">;
 def Program : AttrKind<"Program", "glowish::ScalarProgram",
                        "const glowish::ScalarProgram &">;
+def Body : AttrKind<"Body", "std::shared_ptr<glowish::Body>",
+                    "const std::shared_ptr<glowish::Body> &">;
 
 /// One attribute. An attribute with a default (a C++ expression) is the last
 /// argument of the builders and is printed only where it differs. `allowed`
@@ -48,11 +50,16 @@ class Operand<string name, string doc = ""> {
 class OptionalOperand<string name, string doc = ""> : Operand<name, doc> {
   let IsOptional = 1;
 }
-/// Any number of values; only the last operand of a record can be variadic.
+/// Any number of values; only the last operand of a record can be variadic,
+/// unless it has SegmentsAttr.
 class VariadicOperand<string name, string doc = ""> : Operand<name, doc> {
   let IsVariadic = 1;
 }
 class OutOperand<string name, string doc = ""> : Operand<name, doc> {
+  let Role = "Out";
+}
+class VariadicOutOperand<string name, string doc = "">
+    : VariadicOperand<name, doc> {
   let Role = "Out";
 }
 class InOutOperand<string name, string doc = ""> : Operand<name, doc> {
@@ -61,6 +68,11 @@ class InOutOperand<string name, string doc = ""> : Operand<name, doc> {
 class ScratchOperand<string name, string doc = ""> : Operand<name, doc> {
   let Role = "Scratch";
 }
+
+/// Lets an instruction have several variadic operands. The builders fill it in
+/// from the lists that they get.
+defvar SegmentsAttr = Attr<Ints, "segments",
+    "how many values each operand of the record has">;
 
 /// The operands and the attribute of an anchor: an operator whose result
 /// elements pass through a scalar program before they are stored. Value 0 of

@@ -10,6 +10,7 @@
 #define GLOWISH_OPS_OPINFO_H
 
 #include "glowish/Base/Type.h"
+#include "glowish/Ops/Body.h"
 #include "glowish/Ops/ScalarProgram.h"
 #include <string>
 #include <variant>
@@ -18,16 +19,26 @@
 namespace glowish {
 
 /// The order is that of the alternatives of AttrValue.
-enum class AttrKind : uint8_t { Int, Ints, Float, Bool, String, Kind, Program };
+enum class AttrKind : uint8_t {
+  Int,
+  Ints,
+  Float,
+  Bool,
+  String,
+  Kind,
+  Program,
+  Body
+};
 
 using AttrValue = std::variant<int64_t, std::vector<int64_t>, double, bool,
-                               std::string, ElemKind, ScalarProgram>;
+                               std::string, ElemKind, ScalarProgram,
+                               std::shared_ptr<Body>>;
 
 /// Agrees with isIdentical.
 llvm::hash_code hash_value(const AttrValue &value);
 
 /// Whether \p a can stand for \p b: floats compare by their bits, so that 0.0
-/// is not -0.0 and a NaN is itself.
+/// is not -0.0 and a NaN is itself. A body is identical to itself alone.
 bool isIdentical(const AttrValue &a, const AttrValue &b);
 bool areIdentical(llvm::ArrayRef<AttrValue> a, llvm::ArrayRef<AttrValue> b);
 
@@ -59,8 +70,6 @@ struct OperandInfo {
 };
 
 class OpView;
-using TypeList = llvm::SmallVector<Type, 1>;
-
 struct OpInfo {
   llvm::StringRef name;
   llvm::StringRef summary;
@@ -75,16 +84,32 @@ struct OpInfo {
   /// Multiply-adds for one element of the first result; null where none are
   /// counted.
   int64_t (*countMultiplyAdds)(const OpView &op) = nullptr;
+  /// The Ints attribute of an instruction with several variadic operands that
+  /// has the number of values of each operand of the record; -1 for the others.
+  int segmentsAttr = -1;
 
   bool isVariadic() const {
     return !operands.empty() && operands.back().isVariadic;
   }
-  /// The record of operand \p index of an operator with variadic operands.
+  bool hasSegments() const { return segmentsAttr >= 0; }
+  /// Whether an attribute is a body.
+  bool hasBodies() const;
+  /// The record of operand \p index of an operator without segments.
   const OperandInfo &getOperandInfo(unsigned index) const {
+    assert(!hasSegments() && "the attributes tell");
     return operands[std::min<size_t>(index, operands.size() - 1)];
+  }
+  /// The same of any operator with the attributes \p attrs.
+  const OperandInfo &getOperandInfo(unsigned index,
+                                    llvm::ArrayRef<AttrValue> attrs) const {
+    return hasSegments() ? findSegment(index, attrs) : getOperandInfo(index);
   }
   /// Position of attribute \p name; the number of attributes if there is none.
   unsigned findAttr(llvm::StringRef name) const;
+
+private:
+  const OperandInfo &findSegment(unsigned index,
+                                 llvm::ArrayRef<AttrValue> attrs) const;
 };
 
 /// An operator as its type rule sees it: types of operands and attributes,

@@ -28,9 +28,11 @@ void printQuoted(llvm::raw_ostream &os, llvm::StringRef text);
 void printDouble(llvm::raw_ostream &os, double value);
 /// ` {strides = [2, 2], group = 1, epilogue = {...}}`: attributes at their
 /// defaults are left out, and the braces with them when none is left.
-/// \p numInputs: inputs of a Program attribute.
+/// \p numInputs: inputs of a Program attribute. \p printBody prints a Body
+/// attribute; without it only the body's types are printed, for people.
 void printAttrs(llvm::raw_ostream &os, const OpInfo &info,
-                llvm::ArrayRef<AttrValue> attrs, unsigned numInputs);
+                llvm::ArrayRef<AttrValue> attrs, unsigned numInputs,
+                llvm::function_ref<void(const Body &body)> printBody = nullptr);
 
 /// Where the bytes of large constants go. Constants of at most inlineLimit
 /// elements are printed as `[1, 2.5, ...]` (floats so that they read back
@@ -71,6 +73,9 @@ struct Token {
 /// memory is taken for them. All errors are "FILE:LINE:COLUMN: WHAT".
 class TextParser {
 public:
+  using ParseBody =
+      llvm::function_ref<llvm::Expected<std::shared_ptr<Body>>()>;
+
   /// \p sideFile: the external constants; null when there is none.
   TextParser(llvm::StringRef text, std::string fileName,
              std::shared_ptr<llvm::MemoryBuffer> sideFile);
@@ -102,9 +107,14 @@ public:
   /// The optional `{name = value, ...}` after an operator of \p info;
   /// attributes that are absent take their defaults or are refused.
   /// \p numInputs: inputs of a Program attribute, if they are known.
+  /// \p parseBody parses a Body attribute.
   llvm::Expected<std::vector<AttrValue>>
   parseAttrs(const OpInfo &info,
-             std::optional<unsigned> numInputs = std::nullopt);
+             std::optional<unsigned> numInputs = std::nullopt,
+             ParseBody parseBody = nullptr);
+  /// The elements of a list in \p open and \p close, separated by commas.
+  llvm::Error parseList(llvm::StringRef open, llvm::StringRef close,
+                        llvm::function_ref<llvm::Error()> parseElement);
   /// `[...]`, `external OFFSET`; the tensor of \p type.
   llvm::Expected<Tensor> parseConstant(const Type &type);
 
@@ -120,15 +130,13 @@ private:
     return position + ahead < text.size() ? text[position + ahead] : '\0';
   }
 
-  /// The elements of a list in \p open and \p close, separated by commas.
-  llvm::Error parseList(llvm::StringRef open, llvm::StringRef close,
-                        llvm::function_ref<llvm::Error()> parseElement);
   /// A number of T's range, or a bool.
   template <typename T> llvm::Expected<T> parseElement();
   llvm::Expected<Dims> parseExtents();
   llvm::Expected<QuantParams> parseQuantParams(DimsRef shape);
   llvm::Expected<AttrValue> parseAttrValue(AttrKind kind,
-                                           std::optional<unsigned> numInputs);
+                                           std::optional<unsigned> numInputs,
+                                           ParseBody parseBody);
   llvm::Expected<unsigned> parseValueNumber();
   llvm::Expected<ScalarStep> parseStep();
   template <typename T> llvm::Expected<Tensor> parseInline(const Type &type);

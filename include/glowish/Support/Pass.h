@@ -45,24 +45,40 @@ template <typename Unit> struct PassHooks {
 /// a bug that must not hang the compiler.
 constexpr unsigned maxFixedPointRounds = 32;
 
-/// Runs \p pipeline on \p unit with the passes of \p table.
+/// A unit may contain others (bodies of its operators), which getNested(unit),
+/// found by its argument, gives.
+template <typename Unit>
+concept HasNested = requires(Unit &unit) { getNested(unit); };
+
+/// Runs \p pipeline on \p unit with the passes of \p table. Each pass runs first
+/// on the units inside \p unit, from the innermost on.
 template <typename Unit, typename Context>
 llvm::Expected<bool>
 runPipeline(const Pipeline &pipeline,
             llvm::ArrayRef<PassInfo<Unit, Context>> table, Unit &unit,
             const Context &context, const PassHooks<Unit> &hooks = {}) {
+  auto runOn = [&](auto &runOn, const PassInfo<Unit, Context> &pass,
+                   Unit &unit) -> llvm::Expected<bool> {
+    bool changedNested = false;
+    if constexpr (HasNested<Unit>)
+      for (Unit *nested : getNested(unit)) {
+        llvm::Expected<bool> changed = runOn(runOn, pass, *nested);
+        if (!changed)
+          return changed.takeError();
+        changedNested |= *changed;
+      }
+    llvm::Expected<bool> changed = pass.run(unit, context);
+    if (!changed)
+      return changed.takeError();
+    if (hooks.after)
+      if (llvm::Error error = hooks.after(pass.name, unit, *changed))
+        return std::move(error);
+    return *changed || changedNested;
+  };
   auto runOne = [&](llvm::StringRef name) -> llvm::Expected<bool> {
-    for (const PassInfo<Unit, Context> &pass : table) {
-      if (pass.name != name)
-        continue;
-      llvm::Expected<bool> changed = pass.run(unit, context);
-      if (!changed)
-        return changed.takeError();
-      if (hooks.after)
-        if (llvm::Error error = hooks.after(name, unit, *changed))
-          return std::move(error);
-      return *changed;
-    }
+    for (const PassInfo<Unit, Context> &pass : table)
+      if (pass.name == name)
+        return runOn(runOn, pass, unit);
     return makeError("there is no pass called '{0}'", name);
   };
   bool changedAny = false;

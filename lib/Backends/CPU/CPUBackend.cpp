@@ -193,6 +193,8 @@ bool CPUBackend::isSupported(const Node &node) const {
            int64_t(node.getType().getRank());
   case NodeKind::Attention:
     return takesAttention(llvm::cast<AttentionNode>(node), levels);
+  case NodeKind::If:
+  case NodeKind::Loop:
   case NodeKind::Convolution:
   case NodeKind::MatMul:
   case NodeKind::MaxPool:
@@ -277,7 +279,7 @@ llvm::Error CPUBackend::measureMissing(const IRFunction &function) {
   return llvm::Error::success();
 }
 
-llvm::Error CPUBackend::prepare(IRFunction &function) {
+llvm::Error CPUBackend::prepareFunction(IRFunction &function) {
   prepareReductions(function);
   if (options.tune)
     GLOWISH_CHECK(measureMissing(function));

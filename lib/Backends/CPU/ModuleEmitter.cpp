@@ -216,34 +216,68 @@ static void requestMatrixRegisters(llvm::Function *entry) {
   builder.SetInsertPoint(next);
 }
 
-llvm::Function *ModuleEmitter::emit(const IRFunction &function,
-                                    const MemoryPlan &plan,
-                                    llvm::StringRef entryName, bool isTimed) {
-  llvm::Function *entry = createEntry(entryName, isTimed);
-  emitChecks(entry, plan);
-  if (llvm::any_of(function.getInstrs(), [](const Instruction &instr) {
-        return llvm::isa<CPUSplitConvolutionInstr>(instr);
-      }))
-    requestMatrixRegisters(entry);
-  llvm::IRBuilder<> builder(&entry->back());
-  auto getAddress = [&](const Buffer *buffer) {
-    const Buffer *root = buffer->getRoot();
-    unsigned region = root->getKind() == Buffer::Kind::Constant  ? 0
-                      : root->getKind() == Buffer::Kind::Mutable ? 1
-                                                                 : 2;
-    uint64_t offset =
-        plan.getOffset(root) +
-        buffer->getOffset() * getElemSize(root->getType().getKind());
-    return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(),
-                                              entry->getArg(region), offset);
-  };
+llvm::Value *ModuleEmitter::getAddress(llvm::IRBuilder<> &builder,
+                                       const Frame &frame,
+                                       const Buffer *buffer) const {
+  const Buffer *root = buffer->getRoot();
+  uint64_t offset =
+      buffer->getOffset() * getElemSize(root->getType().getKind());
+  llvm::Value *base = frame.bindings.lookup(root);
+  if (!base) {
+    base = root->getKind() == Buffer::Kind::Constant  ? frame.constants
+           : root->getKind() == Buffer::Kind::Mutable ? frame.mutables
+                                                      : frame.activations;
+    offset += plan->getOffset(root);
+  }
+  return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base, offset);
+}
+
+void ModuleEmitter::createPointerArray(llvm::IRBuilder<> &builder, Frame &frame,
+                                       const IRFunction &function) const {
+  if (!hasThreads())
+    return;
   size_t mostPointers = 1;
   for (const Instruction &instr : function.getInstrs())
     mostPointers = std::max(mostPointers, getPresent(instr).size());
-  llvm::Value *pointerArray = nullptr;
-  if (hasThreads())
-    pointerArray = builder.CreateAlloca(
-        llvm::ArrayType::get(builder.getPtrTy(), mostPointers));
+  frame.pointerArray = builder.CreateAlloca(
+      llvm::ArrayType::get(builder.getPtrTy(), mostPointers));
+}
+
+void ModuleEmitter::emitInstr(llvm::IRBuilder<> &builder, const Frame &frame,
+                              const Instruction &instr) {
+  if (llvm::isa<AllocInstr, DeallocInstr>(&instr))
+    return;
+  if (auto *branch = llvm::dyn_cast<IfInstr>(&instr))
+    return emitIf(builder, frame, *branch);
+  if (auto *loop = llvm::dyn_cast<LoopInstr>(&instr))
+    return emitLoop(builder, frame, *loop);
+  llvm::SmallVector<llvm::Value *, 4> args;
+  for (Buffer *buffer : getPresent(instr))
+    args.push_back(getAddress(builder, frame, buffer));
+  callKernel(builder, getKernel(instr), args, frame.pointerArray);
+}
+
+/// Whether \p function or a body inside it uses matrix registers.
+static bool usesMatrixRegisters(const IRFunction &function) {
+  bool found = false;
+  forEachFunction(function, [&](const IRFunction &each) {
+    for (const Instruction &instr : each.getInstrs())
+      found |= llvm::isa<CPUSplitConvolutionInstr>(instr);
+  });
+  return found;
+}
+
+llvm::Function *ModuleEmitter::emit(const IRFunction &function,
+                                    const MemoryPlan &memoryPlan,
+                                    llvm::StringRef entryName, bool isTimed) {
+  plan = &memoryPlan;
+  llvm::Function *entry = createEntry(entryName, isTimed);
+  emitChecks(entry, *plan);
+  if (usesMatrixRegisters(function))
+    requestMatrixRegisters(entry);
+  llvm::IRBuilder<> builder(&entry->back());
+  Frame frame{entry->getArg(0), entry->getArg(2), entry->getArg(1)};
+  createPointerArray(builder, frame, function);
   auto markTime = [&] {
     if (!isTimed)
       return;
@@ -255,10 +289,7 @@ llvm::Function *ModuleEmitter::emit(const IRFunction &function,
   for (const Instruction &instr : function.getInstrs()) {
     if (llvm::isa<AllocInstr, DeallocInstr>(&instr))
       continue;
-    llvm::SmallVector<llvm::Value *, 4> args;
-    for (Buffer *buffer : getPresent(instr))
-      args.push_back(getAddress(buffer));
-    callKernel(builder, getKernel(instr), args, pointerArray);
+    emitInstr(builder, frame, instr);
     markTime();
   }
   builder.CreateRet(builder.getInt32(unsigned(EntryStatus::Success)));

@@ -62,11 +62,42 @@ private:
                   llvm::ArrayRef<llvm::Value *> pointers,
                   llvm::Value *pointerArray);
   bool hasThreads() const { return target.numThreads > 1; }
+  /// Where the code of a function finds its memory.
+  struct Frame {
+    llvm::Value *constants, *activations;
+    /// The application's storage; null in a body.
+    llvm::Value *mutables = nullptr;
+    /// The parameters and results of a body.
+    llvm::DenseMap<const Buffer *, llvm::Value *> bindings{};
+    /// Room for the pointers that tasks get; null without threads.
+    llvm::Value *pointerArray = nullptr;
+  };
+  llvm::Value *getAddress(llvm::IRBuilder<> &builder, const Frame &frame,
+                          const Buffer *buffer) const;
+  void createPointerArray(llvm::IRBuilder<> &builder, Frame &frame,
+                          const IRFunction &function) const;
+  /// The code of \p instr, at the end of the builder's block; the builder is at
+  /// the end of another block then.
+  void emitInstr(llvm::IRBuilder<> &builder, const Frame &frame,
+                 const Instruction &instr);
+  /// void (constants, activations, parameters..., results...)
+  llvm::Function *createBody(const IRFunction &body);
+  /// Calls \p function, made by createBody of \p body, with \p addresses of its
+  /// parameters and results.
+  static void callBody(llvm::IRBuilder<> &builder, const Frame &frame,
+                       llvm::Function *function,
+                       llvm::ArrayRef<llvm::Value *> addresses);
+  void emitIf(llvm::IRBuilder<> &builder, const Frame &frame,
+              const IfInstr &instr);
+  void emitLoop(llvm::IRBuilder<> &builder, const Frame &frame,
+                const LoopInstr &instr);
   llvm::Function *createEntry(llvm::StringRef name, bool isTimed);
   void emitChecks(llvm::Function *entry, const MemoryPlan &plan);
 
   llvm::Module &module;
   const TargetDescription &target;
+  const MemoryPlan *plan = nullptr;
+  unsigned numBodies = 0;
   /// Kernels by everything that their code depends on.
   llvm::StringMap<Kernel> kernels;
 };

@@ -13,6 +13,8 @@ class InstrRunner : public InstrVisitor<InstrRunner> {
 public:
   explicit InstrRunner(const Memory &memory) : memory(memory) {}
 
+  void visitIf(IfInstr &instr);
+  void visitLoop(LoopInstr &instr);
   void visitCopy(CopyInstr &instr);
   void visitFill(FillInstr &instr);
   void visitGather(GatherInstr &instr);

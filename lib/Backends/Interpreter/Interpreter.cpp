@@ -8,6 +8,10 @@ using namespace glowish::interpreter;
 
 uint8_t *Memory::getAddress(const Buffer *buffer) const {
   const Buffer *root = buffer->getRoot();
+  int64_t offset =
+      buffer->getOffset() * getElemSize(root->getType().getKind());
+  if (uint8_t *bound = bindings.lookup(root))
+    return bound + offset;
   uint8_t *base = nullptr;
   switch (root->getKind()) {
   case Buffer::Kind::Constant:
@@ -22,8 +26,7 @@ uint8_t *Memory::getAddress(const Buffer *buffer) const {
   case Buffer::Kind::View:
     llvm_unreachable("a root is not a view");
   }
-  int64_t size = getElemSize(root->getType().getKind());
-  return base + plan.getOffset(root) + buffer->getOffset() * size;
+  return base + plan.getOffset(root) + offset;
 }
 
 Tensor interpreter::gatherOperand(const Memory &memory, const Buffer *buffer) {
@@ -126,10 +129,14 @@ public:
   llvm::Expected<std::unique_ptr<Executable>>
   compile(const IRFunction &function, const MemoryPlan &plan,
           InstrClock *clock) override {
-    for (const Instruction &instr : function.getInstrs())
-      if (instr.getKindName().starts_with("CPU"))
-        return makeError("the interpreter has no instruction '{0}'",
-                         instr.getKindName());
+    std::string unknown;
+    forEachFunction(function, [&](const IRFunction &each) {
+      for (const Instruction &instr : each.getInstrs())
+        if (instr.getKindName().starts_with("CPU"))
+          unknown = instr.getKindName().str();
+    });
+    if (!unknown.empty())
+      return makeError("the interpreter has no instruction '{0}'", unknown);
     return std::make_unique<InterpretedFunction>(function, plan, clock);
   }
 };

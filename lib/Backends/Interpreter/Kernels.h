@@ -10,7 +10,8 @@
 
 namespace glowish::interpreter {
 
-/// The three memory regions of a program, addressed through its plan.
+/// The three memory regions of a program, addressed through its plan. In a body
+/// the parameters and results are elsewhere: they are bound to addresses.
 class Memory {
 public:
   Memory(const MemoryPlan &plan, const uint8_t *constants, uint8_t *mutables,
@@ -18,11 +19,17 @@ public:
       : plan(plan), constants(const_cast<uint8_t *>(constants)),
         mutables(mutables), activations(activations) {}
 
+  /// Binds \p buffer, a parameter or result of a body, to \p address.
+  void bind(const Buffer *buffer, uint8_t *address) {
+    bindings[buffer] = address;
+  }
+
   /// The address of element 0 of \p buffer, a view's own where it is one.
   uint8_t *getAddress(const Buffer *buffer) const;
 
 private:
   const MemoryPlan &plan;
+  llvm::DenseMap<const Buffer *, uint8_t *> bindings;
   uint8_t *constants; // never written: the verifier refuses it
   uint8_t *mutables;
   uint8_t *activations;

@@ -61,7 +61,6 @@ public:
   llvm::StringRef getName() const override { return "CPU"; }
   bool isSupported(const Node &node) const override;
   bool canFuse(const Node &anchor, ScalarOp op) const override;
-  llvm::Error prepare(IRFunction &function) override;
   llvm::Expected<std::unique_ptr<Executable>>
   compile(const IRFunction &function, const MemoryPlan &plan,
           InstrClock *clock) override;
@@ -85,6 +84,9 @@ public:
   /// Whether code is made for several levels, of which the entry takes the
   /// best that the processor has.
   bool hasLevels() const { return levels.size() > 1; }
+
+protected:
+  llvm::Error prepareFunction(IRFunction &function) override;
 
 private:
   CPUBackend(std::unique_ptr<llvm::TargetMachine> machine,

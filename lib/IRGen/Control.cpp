@@ -1,0 +1,50 @@
+//===- Control.cpp - Branches and loops -----------------------------------===//
+
+#include "IRGenerator.h"
+#include "glowish/IRGen/IRGen.h"
+#include "glowish/Support/Error.h"
+
+using namespace glowish;
+
+llvm::SmallVector<Buffer *, 4> IRGenerator::createResults(Node &node) {
+  llvm::SmallVector<Buffer *, 4> results;
+  for (unsigned i = 0; i < node.getNumResults(); ++i)
+    results.push_back(createResult(node, i));
+  return results;
+}
+
+llvm::SmallVector<Buffer *, 4>
+IRGenerator::getBuffers(llvm::ArrayRef<NodeValue> values) {
+  llvm::SmallVector<Buffer *, 4> found;
+  for (NodeValue value : values)
+    found.push_back(getBuffer(value));
+  return found;
+}
+
+/// Each instruction has a body of its own: the memory plan tells their buffers
+/// apart.
+static llvm::Expected<std::shared_ptr<Body>>
+generateBody(const std::shared_ptr<Body> &body) {
+  Function &function = getFunction(body);
+  GLOWISH_TRY(std::unique_ptr<IRFunction> ir,
+              generateIR(function, scheduleNodes(function)));
+  return std::make_shared<IRBody>(std::move(ir));
+}
+
+llvm::Error IRGenerator::visitIf(IfNode &node) {
+  GLOWISH_TRY(std::shared_ptr<Body> thenBody, generateBody(node.getThenBody()));
+  GLOWISH_TRY(std::shared_ptr<Body> elseBody, generateBody(node.getElseBody()));
+  function.create<IfInstr>(node.getName(), createResults(node),
+                           getBuffer(node.getCondition()),
+                           getBuffers(node.getCaptures()), thenBody, elseBody);
+  return llvm::Error::success();
+}
+
+llvm::Error IRGenerator::visitLoop(LoopNode &node) {
+  GLOWISH_TRY(std::shared_ptr<Body> body, generateBody(node.getBody()));
+  function.create<LoopInstr>(
+      node.getName(), createResults(node), getBuffer(node.getTripCount()),
+      getBuffer(node.getCondition()), getBuffers(node.getValues()), body,
+      node.getNumStates(), node.getMaxTripCount());
+  return llvm::Error::success();
+}
