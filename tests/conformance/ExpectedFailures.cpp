@@ -3,6 +3,7 @@
 #include "ExpectedFailures.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/File.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;
 
@@ -11,6 +12,27 @@ static constexpr llvm::StringLiteral heading =
     "Written\n"
     "# by `run.sh -update`. A test that is listed and passes is an error, "
     "too.\n";
+
+static const std::set<std::string> allBackends = {"CPU", "Interpreter",
+                                                  "bundle"};
+
+bool glowish::isTestBackend(llvm::StringRef name) {
+  return allBackends.count(name.str());
+}
+
+static llvm::Expected<std::set<std::string>>
+parseBackends(llvm::StringRef text) {
+  if (text == "all")
+    return allBackends;
+  std::set<std::string> backends;
+  for (llvm::StringRef name : llvm::split(text, ',')) {
+    if (!isTestBackend(name))
+      return makeError("'{0}' is not a back end; accepted: all, or some of {1}",
+                       name, llvm::join(allBackends, ","));
+    backends.insert(name.str());
+  }
+  return backends;
+}
 
 llvm::Expected<ExpectedFailures>
 glowish::readExpectedFailures(llvm::StringRef path) {
@@ -22,16 +44,17 @@ glowish::readExpectedFailures(llvm::StringRef path) {
     if (line.starts_with("#"))
       continue;
     auto [head, cause] = line.split(": ");
-    auto [name, backends] = head.split(' ');
-    if (cause.empty() ||
-        (backends != "both" && backends != "CPU" && backends != "Interpreter"))
-      return makeError("'{0}': the form is NAME BACKENDS: CAUSE, with BACKENDS "
-                       "both, CPU or Interpreter, not: {1}",
+    auto [name, names] = head.split(' ');
+    if (cause.empty())
+      return makeError("'{0}': the form is NAME BACKENDS: CAUSE, not: {1}",
                        path, line);
+    llvm::Expected<std::set<std::string>> backends = parseBackends(names);
+    if (!backends)
+      return addContext(backends.takeError(), "'" + path + "': " + name + ": ");
     if (!failures.empty() && failures.rbegin()->first >= name.str())
       return makeError("'{0}': '{1}' does not belong behind '{2}'", path, name,
                        failures.rbegin()->first);
-    failures[name.str()] = {backends.str(), cause.str()};
+    failures[name.str()] = {std::move(*backends), cause.str()};
   }
   return failures;
 }
@@ -40,6 +63,10 @@ llvm::Error glowish::writeExpectedFailures(llvm::StringRef path,
                                            const ExpectedFailures &failures) {
   std::string text = heading.str();
   for (const auto &[name, failure] : failures)
-    text += name + " " + failure.backends + ": " + failure.cause + "\n";
+    text +=
+        name + " " +
+        (failure.backends == allBackends ? "all"
+                                         : llvm::join(failure.backends, ",")) +
+        ": " + failure.cause + "\n";
   return writeFile(path, text);
 }

@@ -5,27 +5,27 @@
 
 #include "llvm/Support/Error.h"
 #include <map>
+#include <set>
 #include <string>
 
 namespace glowish {
 
 /// A test of ONNX's that fails, on which back ends, and why.
 struct ExpectedFailure {
-  /// "both", "CPU" or "Interpreter".
-  std::string backends;
+  /// Interpreter, CPU, bundle.
+  std::set<std::string> backends;
   std::string cause;
-
-  bool isOn(llvm::StringRef backend) const {
-    return backends == "both" || backends == backend;
-  }
 };
 
 /// By the test's name.
 using ExpectedFailures = std::map<std::string, ExpectedFailure>;
 
-/// Reads lines of the form `NAME BACKENDS: CAUSE`; those that begin with # are
-/// comments. Lines that are not sorted by name are an error, so that the file
-/// has one form only.
+/// Whether tests can run on the back end \p name.
+bool isTestBackend(llvm::StringRef name);
+
+/// Reads lines of the form `NAME BACKEND,...: CAUSE`, or `NAME all: CAUSE`;
+/// those that begin with # are comments. Lines that are not sorted by name are
+/// an error, so that the file has one form only.
 llvm::Expected<ExpectedFailures> readExpectedFailures(llvm::StringRef path);
 
 /// Writes such a file.

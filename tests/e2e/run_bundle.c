@@ -1,12 +1,15 @@
-/* Runs any bundle of the dynamic API and compares its outputs.
+/* Runs any bundle of the dynamic API and compares or writes its outputs.
  *
- *   run_bundle WEIGHTS.bin [-input=NAME=FILE.npy | -expect=NAME=FILE.npy]...
- *              [-serve]
+ *   run_bundle WEIGHTS.bin [-input=NAME=FILE | -expect=NAME=FILE |
+ *              -output=NAME=FILE]... [-bundle=NAME] [-serve]
  *
  * Compiled for one bundle with -DBUNDLE_HEADER="NAME.h", -DBUNDLE_ENTRY=NAME,
  * -DBUNDLE_CONFIG=NAME_config and -DBUNDLE_CHECK=NAME_check_weights, and with
- * -DBUNDLE_THREADS=N for one with threads. Prints for each
- * expected output the largest error as a share of the largest magnitude.
+ * -DBUNDLE_THREADS=N for one with threads; for several with a header that
+ * includes theirs and defines BUNDLE_LIST, their Bundles, of which -bundle
+ * chooses one. Prints for each expected output the largest error as a share of
+ * the largest magnitude, and for each that is written its type, "TYPE:DIM,..."
+ * with the number of the element type. A FILE is NAME.npy, or bytes.
  * Other arguments that begin with '-' are model-runner's and are ignored.
  *
  * With -serve it then times the bundle for bench/compare.mjs: prints "ready"
@@ -26,16 +29,36 @@
 
 enum { MAX_RUNS = 100000 };
 
+typedef struct Bundle {
+  const char *name;
+  const BundleConfig *config;
+  int (*entry)(const uint8_t *, uint8_t *, uint8_t *);
+  int (*check)(const uint8_t *, uint64_t);
+} Bundle;
+
+#ifndef BUNDLE_LIST
+#define BUNDLE_LIST {"", &BUNDLE_CONFIG, BUNDLE_ENTRY, BUNDLE_CHECK}
+#endif
+static const Bundle bundles[] = {BUNDLE_LIST};
+/* The one that is run. */
+static const Bundle *bundle = &bundles[0];
+
 static void fail(const char *what, const char *name) {
   fprintf(stderr, "error: %s: %s\n", name, what);
   exit(1);
+}
+
+static void chooseBundle(const char *name) {
+  for (bundle = bundles; strcmp(bundle->name, name); ++bundle)
+    if (bundle + 1 == bundles + sizeof bundles / sizeof *bundles)
+      fail("there is no such bundle", name);
 }
 
 /* Memory as a bundle wants it. From HUGE_PAGE bytes on it asks Linux for huge
  * pages: weights stream through faster. */
 static void *reserve(uint64_t size) {
   enum { HUGE_PAGE = 2 << 20 };
-  uint64_t alignment = BUNDLE_CONFIG.alignment;
+  uint64_t alignment = bundle->config->alignment;
   void *bytes = NULL;
   if (size >= HUGE_PAGE && alignment < HUGE_PAGE)
     alignment = HUGE_PAGE;
@@ -48,15 +71,15 @@ static void *reserve(uint64_t size) {
   return bytes;
 }
 
-/* The file's bytes from `skip` on, or from a .npy file's data if skip < 0. */
-static uint8_t *readFile(const char *path, long skip, uint64_t *size) {
+/* The file's bytes; of a .npy file those of the array. */
+static uint8_t *readFile(const char *path, uint64_t *size) {
   FILE *file = fopen(path, "rb");
   unsigned char start[10];
-  long end;
+  long end, skip = 0;
   void *bytes = NULL;
   if (!file)
     fail("cannot be opened", path);
-  if (skip < 0) {
+  if (strlen(path) > 4 && !strcmp(path + strlen(path) - 4, ".npy")) {
     if (fread(start, 1, 10, file) != 10 || memcmp(start, "\x93NUMPY\x01", 7))
       fail("not a .npy file of version 1", path);
     skip = 10 + start[8] + 256 * start[9];
@@ -82,8 +105,8 @@ static uint8_t *allocate(uint64_t size) {
 static const SymbolTableEntry *findSymbol(const char *name, size_t length,
                                           int direction) {
   uint64_t i;
-  for (i = 0; i < BUNDLE_CONFIG.numSymbols; ++i) {
-    const SymbolTableEntry *symbol = &BUNDLE_CONFIG.symbolTable[i];
+  for (i = 0; i < bundle->config->numSymbols; ++i) {
+    const SymbolTableEntry *symbol = &bundle->config->symbolTable[i];
     if (strlen(symbol->name) == length && !memcmp(symbol->name, name, length)) {
       if (!(symbol->direction & direction))
         fail("has the wrong direction", name);
@@ -124,10 +147,30 @@ static const SymbolTableEntry *readTensor(const char *argument,
   if (strncmp(argument, prefix, strlen(prefix)))
     return NULL;
   symbol = findSymbol(name, (size_t)(path - name), direction);
-  *bytes = readFile(path + 1, -1, &size);
+  *bytes = readFile(path + 1, &size);
   if (size != symbol->bytes)
     fail("has another size than the bundle states", argument);
   return symbol;
+}
+
+/* If `argument` is -output=NAME=FILE: writes the output and prints its type. */
+static void writeOutput(const char *argument, const uint8_t *placeholders) {
+  const char *name = argument + strlen("-output=");
+  const char *path = strrchr(argument, '=');
+  const SymbolTableEntry *symbol;
+  FILE *file;
+  int i;
+  if (strncmp(argument, "-output=", strlen("-output=")))
+    return;
+  symbol = findSymbol(name, (size_t)(path - name), GLOWISH_OUTPUT);
+  file = fopen(path + 1, "wb");
+  if (!file || fwrite(placeholders + symbol->offset, 1, symbol->bytes, file) !=
+                   symbol->bytes || fclose(file))
+    fail("cannot be written", path + 1);
+  printf("%d:", symbol->elementType);
+  for (i = 0; i < symbol->rank; ++i)
+    printf("%s%llu", i ? "," : "", (unsigned long long)symbol->dims[i]);
+  printf("\n");
 }
 
 static double now(void) {
@@ -152,7 +195,7 @@ static void serve(double error, const uint8_t *weights, uint8_t *placeholders,
     int count = 0;
     while (count < 3 || (last < start + atof(line + 4) && count < MAX_RUNS)) {
       double end;
-      BUNDLE_ENTRY(weights, placeholders, activations);
+      bundle->entry(weights, placeholders, activations);
       end = now();
       times[count++] = end - last;
       last = end;
@@ -174,20 +217,24 @@ int main(int argc, char **argv) {
 #endif
   if (argc < 2)
     fail("usage: run_bundle WEIGHTS.bin ARGUMENT...", argv[0]);
-  weights = readFile(argv[1], 0, &size);
-  if ((code = BUNDLE_CHECK(weights, size)) != GLOWISH_SUCCESS)
+  for (i = 2; i < argc; ++i)
+    if (!strncmp(argv[i], "-bundle=", strlen("-bundle=")))
+      chooseBundle(argv[i] + strlen("-bundle="));
+  weights = readFile(argv[1], &size);
+  if ((code = bundle->check(weights, size)) != GLOWISH_SUCCESS)
     fail("these are not the bundle's weights", argv[1]);
-  placeholders = allocate(BUNDLE_CONFIG.mutableWeightVarsMemSize);
-  activations = allocate(BUNDLE_CONFIG.activationsMemSize);
+  placeholders = allocate(bundle->config->mutableWeightVarsMemSize);
+  activations = allocate(bundle->config->activationsMemSize);
 
   for (i = 2; i < argc; ++i)
     if ((symbol = readTensor(argv[i], "-input=", GLOWISH_INPUT, &bytes))) {
       memcpy(placeholders + symbol->offset, bytes, symbol->bytes);
       free(bytes);
     }
-  if ((code = BUNDLE_ENTRY(weights, placeholders, activations)))
+  if ((code = bundle->entry(weights, placeholders, activations)))
     fail("the entry returned an error", argv[1]);
   for (i = 2; i < argc; ++i) {
+    writeOutput(argv[i], placeholders);
     isServing |= !strcmp(argv[i], "-serve");
     if ((symbol = readTensor(argv[i], "-expect=", GLOWISH_OUTPUT, &bytes))) {
       if (symbol->elementType != GLOWISH_FLOAT)

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Campaign.h"
 #include "Generator.h"
 #include "Shrinker.h"
-#include "Workers.h"
 #include "common/Tool.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/File.h"
@@ -118,7 +118,8 @@ static llvm::Expected<int> runAll() {
       llvm::outs() << makePlan(seed + i, maxNodes).print() << "\n";
     return ExitCode::success;
   }
-  CampaignResult result = runCampaign({seed, graphCount, jobs, maxNodes});
+  GLOWISH_TRY(CampaignResult result,
+              runCampaign({seed, graphCount, jobs, maxNodes}));
   for (auto [i, wrongSeed] : llvm::enumerate(result.wrongSeeds)) {
     if (i < maxReports)
       report(wrongSeed);

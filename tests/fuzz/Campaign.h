@@ -1,8 +1,9 @@
-//===- Workers.h - Many graphs in child processes --------------*- C++ -*-===//
+//===- Campaign.h - Many random graphs --------------------------*- C++ -*-===//
 
-#ifndef GLOWISH_TESTS_FUZZ_WORKERS_H
-#define GLOWISH_TESTS_FUZZ_WORKERS_H
+#ifndef GLOWISH_TESTS_FUZZ_CAMPAIGN_H
+#define GLOWISH_TESTS_FUZZ_CAMPAIGN_H
 
+#include "llvm/Support/Error.h"
 #include <cstdint>
 #include <map>
 #include <string>
@@ -20,14 +21,14 @@ struct Campaign {
 struct CampaignResult {
   /// The seeds of graphs that something is wrong with, in order.
   std::vector<uint64_t> wrongSeeds;
-  /// How many graphs have a node of each kind.
+  /// How many graphs have a node of each kind, but for those that crash.
   std::map<std::string, uint64_t> graphsOfKind;
 };
 
 /// Checks the graphs of \p campaign's seeds at the settings of their seeds, in
-/// child processes, which are replaced when a graph ends them.
-CampaignResult runCampaign(const Campaign &campaign);
+/// child processes. An error is that there can be none.
+llvm::Expected<CampaignResult> runCampaign(const Campaign &campaign);
 
 } // namespace glowish::fuzz
 
-#endif // GLOWISH_TESTS_FUZZ_WORKERS_H
+#endif // GLOWISH_TESTS_FUZZ_CAMPAIGN_H

@@ -1,0 +1,49 @@
+//===- Report.h - What came of ONNX's own tests -----------------*- C++ -*-===//
+
+#ifndef GLOWISH_TESTS_CONFORMANCE_REPORT_H
+#define GLOWISH_TESTS_CONFORMANCE_REPORT_H
+
+#include "ExpectedFailures.h"
+#include "Suite.h"
+#include "common/Workers.h"
+
+namespace glowish {
+
+/// The results of a suite on one back end.
+struct BackendResults {
+  std::string backend;
+  /// One a test; of tests that are skipped without meaning. The texts of those
+  /// that pass name the inputs that were constants, one a line.
+  std::vector<JobResult> results;
+};
+
+/// One line for a test that failed: without the paths of its files.
+std::string shortenMessage(const NodeTest &test, llvm::StringRef message);
+
+/// A line for each failure, or only for those that are not as \p expected (null
+/// for none), one for each kind of skips, and "N passed, N failed, N skipped".
+/// Returns how many failures there are, or results not as expected.
+unsigned printResults(llvm::ArrayRef<NodeTest> tests,
+                      const BackendResults &results,
+                      const ExpectedFailures *expected);
+
+/// Says how many tests pass with inputs as constants that scope.csv does not
+/// name, and which if \p list.
+void printBound(llvm::ArrayRef<NodeTest> tests, const BackendResults &results,
+                bool list);
+
+/// Tables of how many tests passed: of each class, or of each operator that
+/// fails somewhere.
+void printClasses(llvm::ArrayRef<NodeTest> tests,
+                  llvm::ArrayRef<BackendResults> results);
+void printOperators(llvm::ArrayRef<NodeTest> tests,
+                    llvm::ArrayRef<BackendResults> results);
+
+/// Makes \p failures those of \p results; what it says of other back ends and
+/// of tests that were not run stays.
+void updateFailures(ExpectedFailures &failures, llvm::ArrayRef<NodeTest> tests,
+                    const BackendResults &results);
+
+} // namespace glowish
+
+#endif // GLOWISH_TESTS_CONFORMANCE_REPORT_H

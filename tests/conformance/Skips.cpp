@@ -1,0 +1,160 @@
+//===- Skips.cpp - Tests of what glowish does not do ----------------------===//
+
+#include "Skips.h"
+#include "llvm/ADT/STLExtras.h"
+#include <onnx/onnx_pb.h>
+#include <set>
+#include <string>
+
+using namespace glowish;
+
+namespace {
+
+/// What a model and its data need, from all graphs and functions in it.
+struct ModelFacts {
+  explicit ModelFacts(const onnx::ModelProto &model);
+
+  std::set<int64_t> elementTypes;
+  std::set<std::string> domains, operators;
+  /// The kinds of values (TypeProto's oneof) of inputs, and of all values.
+  std::set<int> inputKinds, valueKinds;
+
+private:
+  void add(const onnx::TypeProto &type);
+  void add(const onnx::AttributeProto &attribute);
+  void add(const onnx::NodeProto &node);
+  void add(const onnx::GraphProto &graph);
+};
+
+struct SkipRule {
+  SkipKind kind;
+  bool (*applies)(const ModelFacts &facts);
+};
+
+} // namespace
+
+ModelFacts::ModelFacts(const onnx::ModelProto &model) {
+  add(model.graph());
+  for (const auto &input : model.graph().input())
+    inputKinds.insert(input.type().value_case());
+  for (const auto &function : model.functions())
+    for (const auto &node : function.node())
+      add(node);
+}
+
+void ModelFacts::add(const onnx::TypeProto &type) {
+  valueKinds.insert(type.value_case());
+  switch (type.value_case()) {
+  case onnx::TypeProto::kTensorType:
+    elementTypes.insert(type.tensor_type().elem_type());
+    break;
+  case onnx::TypeProto::kSparseTensorType:
+    elementTypes.insert(type.sparse_tensor_type().elem_type());
+    break;
+  case onnx::TypeProto::kSequenceType:
+    add(type.sequence_type().elem_type());
+    break;
+  case onnx::TypeProto::kOptionalType:
+    add(type.optional_type().elem_type());
+    break;
+  case onnx::TypeProto::kMapType:
+    elementTypes.insert(type.map_type().key_type());
+    add(type.map_type().value_type());
+    break;
+  default:
+    break;
+  }
+}
+
+/// Attributes that name an element type (Cast, RandomNormal, QuantizeLinear).
+static bool namesElementType(llvm::StringRef attribute) {
+  return attribute == "to" || attribute == "dtype" ||
+         attribute == "output_dtype";
+}
+
+void ModelFacts::add(const onnx::AttributeProto &attribute) {
+  if (attribute.has_t())
+    elementTypes.insert(attribute.t().data_type());
+  for (const auto &tensor : attribute.tensors())
+    elementTypes.insert(tensor.data_type());
+  if (attribute.has_sparse_tensor())
+    elementTypes.insert(attribute.sparse_tensor().values().data_type());
+  if (attribute.has_tp())
+    add(attribute.tp());
+  if (attribute.has_g())
+    add(attribute.g());
+  for (const auto &graph : attribute.graphs())
+    add(graph);
+  if (namesElementType(attribute.name()))
+    elementTypes.insert(attribute.i());
+  // Those of Constant.
+  if (attribute.name() == "value_string" || attribute.name() == "value_strings")
+    elementTypes.insert(onnx::TensorProto::STRING);
+}
+
+void ModelFacts::add(const onnx::NodeProto &node) {
+  domains.insert(node.domain());
+  operators.insert(node.op_type());
+  for (const auto &attribute : node.attribute())
+    add(attribute);
+}
+
+void ModelFacts::add(const onnx::GraphProto &graph) {
+  for (const auto *values :
+       {&graph.input(), &graph.output(), &graph.value_info()})
+    for (const auto &value : *values)
+      add(value.type());
+  for (const auto &tensor : graph.initializer())
+    elementTypes.insert(tensor.data_type());
+  for (const auto &tensor : graph.sparse_initializer())
+    elementTypes.insert(tensor.values().data_type());
+  for (const auto &node : graph.node())
+    add(node);
+}
+
+/// FLOAT8E4M3FN is 17; what ONNX has added since are float8, 4 and 2 bits. Not
+/// named: the library may be older than the model.
+static bool isLowBitType(int64_t elementType) { return elementType >= 17; }
+
+/// Why tests are not run, in one place. The first that applies counts.
+static const SkipRule skipRules[] = {
+    {{"strings", "tensors have no strings"},
+     [](const ModelFacts &facts) {
+       return facts.elementTypes.count(onnx::TensorProto::STRING) != 0;
+     }},
+    {{"low-bit", "element types under 8 bits and of float8 do not exist"},
+     [](const ModelFacts &facts) {
+       return llvm::any_of(facts.elementTypes, isLowBitType);
+     }},
+    {{"maps", "values are tensors"},
+     [](const ModelFacts &facts) {
+       return facts.valueKinds.count(onnx::TypeProto::kMapType) != 0;
+     }},
+    {{"sequences", "of an input that is a sequence, only the data say how many "
+                   "tensors it has"},
+     [](const ModelFacts &facts) {
+       return facts.inputKinds.count(onnx::TypeProto::kSequenceType) != 0;
+     }},
+    {{"optionals", "of an input that is optional, only the data say whether it "
+                   "is there"},
+     [](const ModelFacts &facts) {
+       return facts.inputKinds.count(onnx::TypeProto::kOptionalType) != 0;
+     }},
+    {{"ai.onnx.ml",
+      "trees, label encoders and the like are no neural networks"},
+     [](const ModelFacts &facts) {
+       return facts.domains.count("ai.onnx.ml") != 0;
+     }},
+    {{"images", "decoding of image files is the application's"},
+     [](const ModelFacts &facts) {
+       return facts.operators.count("ImageDecoder") != 0;
+     }},
+};
+
+const SkipKind *glowish::findSkip(const onnx::ModelProto &model) {
+  ModelFacts facts(model);
+  for (const SkipRule &rule : skipRules)
+    if (rule.applies(facts))
+      return &rule.kind;
+  return nullptr;
+}

@@ -1,0 +1,92 @@
+//===- TestData.cpp - What a test gives and expects -----------------------===//
+
+#include "TestData.h"
+#include "glowish/Importer/ONNX.h"
+#include <onnx/onnx_pb.h>
+#include <set>
+
+using namespace glowish;
+
+static llvm::StringRef getKindName(const onnx::TypeProto &type) {
+  switch (type.value_case()) {
+  case onnx::TypeProto::kTensorType:
+    return "a tensor";
+  case onnx::TypeProto::kSequenceType:
+    return "a sequence";
+  case onnx::TypeProto::kOptionalType:
+    return "an optional";
+  case onnx::TypeProto::kMapType:
+    return "a map";
+  default:
+    return "no tensor";
+  }
+}
+
+/// \p role: "input" or "output".
+static llvm::Error checkIsTensor(llvm::StringRef role,
+                                 const onnx::ValueInfoProto &value) {
+  if (value.type().has_tensor_type())
+    return llvm::Error::success();
+  return makeError("{0} '{1}' of the model is {2}; accepted: a tensor", role,
+                   value.name(), getKindName(value.type()));
+}
+
+/// The tensor that \p value, an input or output of the model, has. ONNX 1.10
+/// wrote bfloat16 as uint16.
+static llvm::Expected<NamedTensor>
+readValue(const std::string &file, const onnx::ValueInfoProto &value) {
+  GLOWISH_TRY(Tensor tensor, readTensorProto(file));
+  if (tensor.getType().getKind() == ElemKind::UInt16 &&
+      value.type().tensor_type().elem_type() == onnx::TensorProto::BFLOAT16) {
+    Type type = tensor.getType().withKind(ElemKind::BFloat16);
+    tensor = std::move(tensor).withType(type);
+  }
+  return NamedTensor{value.name(),
+                     std::make_shared<const Tensor>(std::move(tensor))};
+}
+
+/// i / n at element i of n, as ONNX's runner makes it; extents without a value
+/// are 1.
+static llvm::Expected<NamedTensor> makeRamp(const onnx::ValueInfoProto &value) {
+  if (value.type().tensor_type().elem_type() != onnx::TensorProto::FLOAT)
+    return makeError("input '{0}' is not float: there are no data for it",
+                     value.name());
+  Dims shape;
+  for (const auto &dim : value.type().tensor_type().shape().dim())
+    shape.push_back(dim.has_dim_value() ? dim.dim_value() : 1);
+  GLOWISH_CHECK(checkShape(ElemKind::Float, shape));
+  Tensor tensor(Type(ElemKind::Float, shape));
+  double count = double(tensor.getNumElements());
+  for (auto [i, element] : llvm::enumerate(tensor.data<float>()))
+    element = float(double(i) / count);
+  return NamedTensor{value.name(),
+                     std::make_shared<const Tensor>(std::move(tensor))};
+}
+
+llvm::Expected<TestData> glowish::readTestData(const NodeTest &test,
+                                               unsigned index) {
+  GLOWISH_TRY(onnx::ModelProto model, readModelProto(test.model));
+  const std::string &prefix = test.dataPrefixes[index];
+  std::set<std::string> weights;
+  for (const auto &initializer : model.graph().initializer())
+    weights.insert(initializer.name());
+  TestData data;
+  for (const auto &value : model.graph().input()) {
+    if (weights.count(value.name()))
+      continue;
+    GLOWISH_CHECK(checkIsTensor("input", value));
+    std::string file =
+        prefix + "input_" + std::to_string(data.inputs.size()) + ".pb";
+    GLOWISH_TRY(NamedTensor input,
+                test.hasRampInputs ? makeRamp(value) : readValue(file, value));
+    data.inputs.push_back(std::move(input));
+  }
+  for (const auto &value : model.graph().output()) {
+    GLOWISH_CHECK(checkIsTensor("output", value));
+    std::string file =
+        prefix + "output_" + std::to_string(data.outputs.size()) + ".pb";
+    GLOWISH_TRY(NamedTensor output, readValue(file, value));
+    data.outputs.push_back(std::move(output));
+  }
+  return data;
+}

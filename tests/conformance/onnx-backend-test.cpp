@@ -1,0 +1,172 @@
+//===- onnx-backend-test.cpp - ONNX's own tests ---------------------------===//
+
+#include "Bundles.h"
+#include "NodeTest.h"
+#include "Report.h"
+#include "common/Tool.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Regex.h"
+#include <thread>
+
+using namespace glowish;
+namespace cl = llvm::cl;
+
+static cl::OptionCategory category("Test options");
+static cl::opt<std::string>
+    suite("suite", cl::Required,
+          cl::desc("Folder with tests, or with folders of them, at any depth"),
+          cl::value_desc("folder"), cl::cat(category));
+static cl::list<std::string>
+    backendNames("backend", cl::OneOrMore,
+                 cl::desc("Interpreter, CPU, or bundle: linked C programs"),
+                 cl::value_desc("name"), cl::cat(category));
+static cl::opt<std::string>
+    filter("filter", cl::desc("Run tests whose name this expression matches"),
+           cl::value_desc("regex"), cl::cat(category));
+static cl::opt<unsigned>
+    numWorkers("j",
+               cl::desc("Tests at the same time (default: one a processor)"),
+               cl::value_desc("N"), cl::init(0), cl::cat(category));
+static cl::opt<unsigned> timeLimit("time-limit",
+                                   cl::desc("Seconds for a test (default 300)"),
+                                   cl::value_desc("N"), cl::init(300),
+                                   cl::cat(category));
+static cl::opt<std::string>
+    expectedFile("expected-failures",
+                 cl::desc("Just these tests may fail, and must"),
+                 cl::value_desc("file"), cl::cat(category));
+static cl::opt<bool>
+    update("update",
+           cl::desc("Rewrite the file of expected failures for the tests and "
+                    "back ends that were run"),
+           cl::cat(category));
+static cl::opt<bool>
+    listBound("list-bound",
+              cl::desc("List the tests that pass with inputs as constants that "
+                       "scope.csv does not name"),
+              cl::cat(category));
+static cl::opt<bool>
+    byClass("by-class", cl::desc("Print how many tests of each class passed"),
+            cl::cat(category));
+static cl::opt<bool>
+    byOperator("by-operator",
+               cl::desc("The same of each operator that fails somewhere"),
+               cl::cat(category));
+
+static llvm::Expected<std::vector<NodeTest>> chooseTests() {
+  if (!llvm::sys::fs::is_directory(suite))
+    return makeError("-suite={0}: there is no such folder", suite);
+  GLOWISH_TRY(std::vector<NodeTest> tests, findNodeTests(suite));
+  if (!filter.empty()) {
+    llvm::Regex regex(filter);
+    std::string reason;
+    if (!regex.isValid(reason))
+      return makeError("-filter={0}: {1}", filter, reason);
+    llvm::erase_if(
+        tests, [&](const NodeTest &test) { return !regex.match(test.name); });
+  }
+  if (tests.empty())
+    return makeError("-suite={0}: there are no tests{1}", suite,
+                     filter.empty() ? "" : " whose names -filter matches");
+  return tests;
+}
+
+static llvm::Expected<BackendResults> runTests(llvm::ArrayRef<NodeTest> tests,
+                                               const std::string &backend) {
+  BackendResults all{backend, std::vector<JobResult>(tests.size())};
+  std::vector<NodeTest> chosen;
+  std::vector<size_t> indices;
+  for (auto [i, test] : llvm::enumerate(tests))
+    if (!test.skip) {
+      chosen.push_back(test);
+      indices.push_back(i);
+      all.results[i].passed = true;
+    }
+  // A test can have several results: one for each set of data.
+  auto done = [&](uint64_t i, JobResult result) {
+    if (all.results[indices[i]].passed)
+      all.results[indices[i]] = std::move(result);
+  };
+  JobOptions options;
+  options.numWorkers = numWorkers
+                           ? numWorkers
+                           : std::max(1u, std::thread::hardware_concurrency());
+  options.seconds = timeLimit;
+  if (backend == "bundle") {
+    GLOWISH_CHECK(runBundleTests(chosen, options, done));
+    return all;
+  }
+  auto job = [&](uint64_t i) -> llvm::Expected<std::string> {
+    GLOWISH_TRY(std::set<std::string> constants,
+                runNodeTest(chosen[i], backend));
+    return llvm::join(constants, "\n");
+  };
+  GLOWISH_CHECK(runJobs(chosen.size(), options, job, done));
+  return all;
+}
+
+/// Names in the list that no test has: counted where all tests are there.
+static unsigned checkNames(llvm::ArrayRef<NodeTest> tests,
+                           const ExpectedFailures &expected) {
+  if (!filter.empty())
+    return 0;
+  std::set<std::string> names;
+  for (const NodeTest &test : tests)
+    if (!test.skip)
+      names.insert(test.name);
+  unsigned numUnknown = 0;
+  for (const auto &[name, failure] : expected) {
+    if (names.count(name))
+      continue;
+    ++numUnknown;
+    llvm::outs() << "listed as failing, but not run: " << name << "\n";
+  }
+  return numUnknown;
+}
+
+static llvm::Expected<int> runSuite() {
+  for (const std::string &name : backendNames)
+    if (!isTestBackend(name))
+      return makeError("-backend={0}: the back ends are Interpreter, CPU and "
+                       "bundle",
+                       name);
+  GLOWISH_TRY(std::vector<NodeTest> tests, chooseTests());
+  ExpectedFailures expected;
+  if (!expectedFile.empty()) {
+    GLOWISH_TRY(expected, readExpectedFailures(expectedFile));
+  }
+  unsigned numWrong = 0;
+  std::vector<BackendResults> all;
+  for (const std::string &name : backendNames) {
+    GLOWISH_TRY(BackendResults results, runTests(tests, name));
+    if (backendNames.size() > 1)
+      llvm::outs() << name << ":\n";
+    printBound(tests, results, listBound);
+    numWrong += printResults(tests, results,
+                             expectedFile.empty() ? nullptr : &expected);
+    all.push_back(std::move(results));
+  }
+  if (byClass)
+    printClasses(tests, all);
+  if (byOperator)
+    printOperators(tests, all);
+  if (update) {
+    if (expectedFile.empty())
+      return makeError("-update needs -expected-failures");
+    for (const BackendResults &results : all)
+      updateFailures(expected, tests, results);
+    GLOWISH_CHECK(writeExpectedFailures(expectedFile, expected));
+    return ExitCode::success;
+  }
+  numWrong += checkNames(tests, expected);
+  return numWrong ? ExitCode::failure : ExitCode::success;
+}
+
+int main(int argc, char **argv) {
+  return runTool(argc, argv,
+                 "Runs ONNX's own tests, each in a process of its own. Closes "
+                 "with how many passed,\nfailed and were skipped; exits 1 if "
+                 "any failed.\n",
+                 {&category}, runSuite);
+}
