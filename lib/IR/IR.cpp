@@ -122,12 +122,20 @@ Buffer *IRFunction::createActivation(llvm::StringRef name, const Type &type) {
   return addBuffer(name, Buffer::Kind::Activation, type);
 }
 
+/// Scales that run along a dimension of the buffer run along none of a view:
+/// whoever reads a view moves integers.
+static Type dropScalesOfAxis(const Type &type) {
+  if (!type.isQuantized() || type.getQuantParams().axis < 0)
+    return type;
+  return Type(type.getKind(), type.getShape(), QuantParams{{1.0f}, {0}, -1});
+}
+
 Buffer *IRFunction::createView(llvm::StringRef name, Buffer *base,
                                const Type &type, int64_t offset,
                                DimsRef strides) {
   assert(strides.size() == type.getRank() && "one stride a dimension");
   assert(type.getKind() == base->getType().getKind());
-  Buffer *buffer = addBuffer(name, Buffer::Kind::View, type);
+  Buffer *buffer = addBuffer(name, Buffer::Kind::View, dropScalesOfAxis(type));
   buffer->base = base->getRoot();
   buffer->offset = offset;
   buffer->strides.assign(strides.begin(), strides.end());

@@ -181,7 +181,7 @@ bool CPUBackend::isSupported(const Node &node) const {
     return true;
   ElemKind kind = node.getType().getKind();
   if (isQuantizedKind(kind))
-    return false;
+    return node.getKind() == NodeKind::Gather;
   if (isElementWise(node))
     return true;
   switch (node.getKind()) {

@@ -49,7 +49,8 @@ Tensor interpreter::gatherOperand(const Memory &memory, const Buffer *buffer) {
 
 void interpreter::scatterOperand(const Memory &memory, const Buffer *buffer,
                                  const Tensor &tensor) {
-  assert(tensor.getType() == buffer->getType());
+  assert(tensor.getType().getKind() == buffer->getType().getKind() &&
+         tensor.getType().getShape() == buffer->getType().getShape());
   uint8_t *target = memory.getAddress(buffer);
   auto *next = static_cast<const uint8_t *>(tensor.getBytes());
   if (buffer->isDense()) {
