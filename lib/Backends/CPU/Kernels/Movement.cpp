@@ -45,7 +45,7 @@ namespace {
 /// Where the pixels of one dimension of the result come from.
 struct SourceTable {
   std::vector<int32_t> low, high;
-  std::vector<float> weight; // of high
+  std::vector<double> weight; // of high
 };
 
 } // namespace
@@ -85,9 +85,17 @@ static SourceTable makeTable(const ResizeInstr &instr, unsigned d,
     int64_t low = int64_t(source);
     table.low.push_back(int32_t(low));
     table.high.push_back(int32_t(std::min(low + 1, in - 1)));
-    table.weight.push_back(float(source - double(low)));
+    table.weight.push_back(source - double(low));
   }
   return table;
+}
+
+static Value *lookUpWeight(KernelBuilder &b, ElemKind kind,
+                           const SourceTable &table, Value *index) {
+  if (kind == ElemKind::Double)
+    return b.lookUp<double>(table.weight, index);
+  std::vector<float> rounded(table.weight.begin(), table.weight.end());
+  return b.lookUp<float>(rounded, index);
 }
 
 void glowish::emitResize(KernelBuilder &b, const ResizeInstr &instr,
@@ -111,11 +119,11 @@ void glowish::emitResize(KernelBuilder &b, const ResizeInstr &instr,
         isLinear
             ? b.addScaled(image, b.lookUp<int32_t>(rows.high, y), strides[1])
             : nullptr;
-    Value *v = isLinear ? b.lookUp<float>(rows.weight, y) : nullptr;
+    Value *v = isLinear ? lookUpWeight(b, kind, rows, y) : nullptr;
     b.forLoop(out[2], [&](Value *x) {
       Value *left = b.lookUp<int32_t>(columns.low, x);
       Value *right = isLinear ? b.lookUp<int32_t>(columns.high, x) : nullptr;
-      Value *h = isLinear ? b.lookUp<float>(columns.weight, x) : nullptr;
+      Value *h = isLinear ? lookUpWeight(b, kind, columns, x) : nullptr;
       b.forVectors(
           in[3], b.getRegisterLanes(kind), [&](Value *c, unsigned lanes) {
             auto at = [&](Value *row, Value *column) {
