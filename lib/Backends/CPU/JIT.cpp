@@ -5,6 +5,7 @@
 #include "ModuleEmitter.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/TargetParser/Host.h"
 
 using namespace glowish;
 using llvm::orc::ExecutorAddr;
@@ -51,8 +52,12 @@ static llvm::Error defineFunctions(llvm::orc::LLJIT &jit) {
 
 llvm::Expected<std::unique_ptr<Executable>>
 glowish::loadObject(llvm::ArrayRef<char> object, InstrClock *clock) {
-  GLOWISH_TRY(std::unique_ptr<llvm::orc::LLJIT> jit,
-              llvm::orc::LLJITBuilder().create());
+  // Objects are loaded and nothing is compiled: without a target it would look
+  // for the processor's features, which takes longer than all the rest.
+  llvm::orc::LLJITBuilder builder;
+  builder.setJITTargetMachineBuilder(llvm::orc::JITTargetMachineBuilder(
+      llvm::Triple(llvm::sys::getProcessTriple())));
+  GLOWISH_TRY(std::unique_ptr<llvm::orc::LLJIT> jit, builder.create());
   GLOWISH_CHECK(defineFunctions(*jit));
   GLOWISH_CHECK(jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(
       llvm::StringRef(object.data(), object.size()), "glowish")));
