@@ -2,27 +2,24 @@
 
 #include "Campaign.h"
 #include "Check.h"
+#include "Coverage.h"
 #include "Generator.h"
 #include "common/Workers.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
-#include <set>
 
 using namespace glowish;
 using namespace glowish::fuzz;
 
-/// Checks one graph: "same" or "wrong", and the kinds of its nodes.
-static std::string checkSeed(uint64_t seed, unsigned maxNodes) {
-  Plan plan = makePlan(seed, maxNodes);
-  bool isSame =
-      check(plan.print(), pickSettings(seed)).verdict == Verdict::Same;
-  std::set<std::string> kinds;
-  for (const Entry &entry : plan.entries)
-    if (!entry.isStorage())
-      kinds.insert(getNodeInfo(entry.kind).name.str());
-  return (isSame ? "same " : "wrong ") + llvm::join(kinds, " ");
+/// Checks one graph: "same" or "wrong", and its features.
+static std::string checkSeed(uint64_t seed, const Campaign &campaign) {
+  Plan plan = makePlan(seed, campaign.maxNodes);
+  Finding finding =
+      check(plan.print(), pickSettings(seed, campaign.numCompiled));
+  return (finding.verdict == Verdict::Same ? "same " : "wrong ") +
+         llvm::join(describeFeatures(plan), " ");
 }
 
 llvm::Expected<CampaignResult> fuzz::runCampaign(const Campaign &campaign) {
@@ -30,13 +27,14 @@ llvm::Expected<CampaignResult> fuzz::runCampaign(const Campaign &campaign) {
   // What a process's memory holds after many graphs goes with it.
   JobOptions options{campaign.numJobs, /*seconds=*/60, /*jobsPerProcess=*/100};
   auto job = [&](uint64_t i) -> llvm::Expected<std::string> {
-    return checkSeed(campaign.firstSeed + i, campaign.maxNodes);
+    limitMemory();
+    return checkSeed(campaign.firstSeed + i, campaign);
   };
   auto done = [&](uint64_t i, JobResult found) {
-    auto [verdict, kinds] = llvm::StringRef(found.text).split(' ');
+    auto [verdict, features] = llvm::StringRef(found.text).split(' ');
     if (found.passed)
-      for (llvm::StringRef kind : llvm::split(kinds, ' '))
-        ++result.graphsOfKind[kind.str()];
+      for (llvm::StringRef feature : llvm::split(features, ' '))
+        ++result.graphsWith[feature.str()];
     if (found.passed && verdict == "same")
       return;
     // Told at once: a campaign may be ended before its end.

@@ -16,13 +16,15 @@ struct Campaign {
   uint64_t count = 0;
   unsigned numJobs = 1;
   unsigned maxNodes = 1;
+  /// Ways to compile each.
+  unsigned numCompiled = 1;
 };
 
 struct CampaignResult {
   /// The seeds of graphs that something is wrong with, in order.
   std::vector<uint64_t> wrongSeeds;
-  /// How many graphs have a node of each kind, but for those that crash.
-  std::map<std::string, uint64_t> graphsOfKind;
+  /// How many graphs have each feature (Coverage.h), but for those that crash.
+  std::map<std::string, uint64_t> graphsWith;
 };
 
 /// Checks the graphs of \p campaign's seeds at the settings of their seeds, in

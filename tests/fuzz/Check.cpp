@@ -5,10 +5,33 @@
 #include "Plan.h"
 #include "Reference.h"
 #include "glowish/Support/Error.h"
+#include "llvm/Support/Compiler.h"
+#include "llvm/Support/ErrorHandling.h"
 #include <cstring>
+#include <new>
+#include <sys/resource.h>
 
 using namespace glowish;
 using namespace glowish::fuzz;
+
+static void endTooLarge() {
+  constexpr llvm::StringLiteral message = "takes too much memory";
+  // Nothing can be done where this fails.
+  (void)!write(STDERR_FILENO, message.data(), message.size());
+  _exit(int(Verdict::TooLarge));
+}
+
+void fuzz::limitMemory() {
+  // The shadow memory of sanitizers is larger than any limit.
+  if (LLVM_ADDRESS_SANITIZER_BUILD || LLVM_THREAD_SANITIZER_BUILD)
+    return;
+  constexpr rlim_t mostBytes = rlim_t(3) << 29;
+  rlimit limit = {mostBytes, mostBytes};
+  setrlimit(RLIMIT_AS, &limit);
+  std::set_new_handler(endTooLarge);
+  llvm::install_bad_alloc_error_handler(
+      [](void *, const char *, bool) { endTooLarge(); });
+}
 
 /// The first output of \p actual that is not what was expected.
 static std::string describeOutputs(llvm::ArrayRef<Expectation> expected,
@@ -56,11 +79,12 @@ Finding fuzz::checkInChild(llvm::StringRef text,
   for (const Setting &setting : settings) {
     ChildResult result = runChild([&] {
       alarm(secondsForOne);
+      limitMemory();
       Finding finding = check(text, setting);
       llvm::errs() << finding.message;
       return int(finding.verdict);
     });
-    if (result.exitCode >= 0 && result.exitCode <= int(Verdict::Refused)) {
+    if (result.exitCode >= 0 && result.exitCode <= int(Verdict::TooLarge)) {
       if (result.exitCode)
         return {Verdict(result.exitCode), setting, result.text};
       continue;

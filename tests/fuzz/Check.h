@@ -14,6 +14,8 @@ enum class Verdict {
   Differs,
   /// The type rules accept it and the compiler does not.
   Refused,
+  /// It takes more memory than any of these small graphs should.
+  TooLarge,
   /// The compiler or the program ended by a signal, or took too long.
   Crashed,
 };
@@ -24,6 +26,10 @@ struct Finding {
   /// The output and element, the compiler's message, or the signal.
   std::string message;
 };
+
+/// Ends this process with exit code Verdict::TooLarge when it takes more than
+/// any graph should.
+void limitMemory();
 
 /// Compiles and runs \p text at each of \p settings: the first that is wrong.
 /// What crashes takes this process with it.

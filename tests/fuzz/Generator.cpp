@@ -20,8 +20,10 @@ private:
   NodeKind pickKind();
   void changeWhatIsWrong(EntryDraft &draft, llvm::StringRef refusal);
   bool isSmall(const Entry &entry) const;
+  bool isTrivial(const Entry &entry) const;
   bool tryAddNode(NodeKind kind);
   Entry makeStorage(const OpInfo &info, unsigned operand, const Type &type);
+  int pickState(ValueRef value);
   void pickOutputs();
 
   Random random;
@@ -69,7 +71,9 @@ void Generator::changeWhatIsWrong(EntryDraft &draft, llvm::StringRef refusal) {
       std::string name = operand.name.str();
       if (operand.isVariadic)
         name += "[" + std::to_string(i + 1 - info.operands.size()) + "]";
-      if (refusal.contains("operand '" + name + "'"))
+      // Often an attribute does not fit to it.
+      if (refusal.contains("operand '" + name + "'") &&
+          (draft.attrs.empty() || chance(50)))
         return proposals.changeOperand(draft, i);
     }
   }
@@ -90,11 +94,14 @@ bool Generator::isSmall(const Entry &entry) const {
     if (type.getNumElements() > maxElements)
       return false;
   const OpInfo &info = getNodeInfo(entry.kind);
+  llvm::SmallVector<const Type *, 4> inputs;
+  for (ValueRef operand : entry.operands) {
+    inputs.push_back(operand ? &plan.getType(operand) : nullptr);
+    if (operand && inputs.back()->getNumElements() > maxElements)
+      return false;
+  }
   if (!info.countMultiplyAdds || entry.types[0].getNumElements() == 0)
     return true;
-  llvm::SmallVector<const Type *, 4> inputs;
-  for (ValueRef operand : entry.operands)
-    inputs.push_back(operand ? &plan.getType(operand) : nullptr);
   return info.countMultiplyAdds(OpView(info, inputs, {}, entry.attrs)) *
              entry.types[0].getNumElements() <=
          maxMultiplyAdds;
@@ -116,6 +123,23 @@ Entry Generator::makeStorage(const OpInfo &info, unsigned operand,
     entry.name = "positive";
   entry.name += std::to_string(++nextName);
   return entry;
+}
+
+/// A scalar, or nothing, of operands that have more to tell.
+bool Generator::isTrivial(const Entry &entry) const {
+  auto getLargest = [](auto &&types) {
+    int64_t largest = 0;
+    for (const Type &type : types)
+      largest = std::max(largest, type.getNumElements());
+    return largest;
+  };
+  TypeList inputs;
+  for (ValueRef operand : entry.operands)
+    if (operand)
+      inputs.push_back(plan.getType(operand));
+  int64_t results = getLargest(entry.types);
+  return results == 0 || (results < 4 && getLargest(inputs) > results) ||
+         (results == 1 && entry.operands.empty());
 }
 
 bool Generator::tryAddNode(NodeKind kind) {
@@ -141,7 +165,8 @@ bool Generator::tryAddNode(NodeKind kind) {
       llvm::Expected<TypeList> types = inferEntry(plan, entry);
       if (types) {
         entry.types = *types;
-        if (isSmall(entry)) {
+        // Those are the easiest to find.
+        if (isSmall(entry) && (!isTrivial(entry) || chance(15))) {
           plan.entries.push_back(std::move(entry));
           return true;
         }
@@ -155,7 +180,18 @@ bool Generator::tryAddNode(NodeKind kind) {
   return false;
 }
 
-/// What nobody reads, and now and then what others read too.
+/// An input that \p value could be the next state of.
+int Generator::pickState(ValueRef value) {
+  std::vector<int> states;
+  for (auto [i, entry] : llvm::enumerate(plan.entries))
+    if (entry.kind == NodeKind::Placeholder &&
+        entry.types[0] == plan.getType(value))
+      states.push_back(int(i));
+  return states.empty() || !chance(20) ? -1
+                                       : states[random.below(states.size())];
+}
+
+/// What nobody reads, and now and then what others read too, or an input.
 void Generator::pickOutputs() {
   std::vector<bool> used(plan.entries.size());
   for (const Entry &entry : plan.entries)
@@ -164,10 +200,14 @@ void Generator::pickOutputs() {
         used[operand.entry] = true;
   for (size_t i = 0; i < plan.entries.size(); ++i) {
     const Entry &entry = plan.entries[i];
-    if (entry.isStorage() || (used[i] && !chance(10)))
+    if (used[i] && !chance(entry.isStorage() ? 1 : 10))
       continue;
-    for (unsigned result = 0; result < entry.types.size(); ++result)
-      plan.outputs.push_back({int(i), result});
+    for (unsigned result = 0; result < entry.types.size(); ++result) {
+      ValueRef value = {int(i), result};
+      plan.outputs.push_back({value, pickState(value)});
+      if (chance(3))
+        plan.outputs.push_back({value});
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include "glowish/Graph/GraphText.h"
 #include "glowish/Graph/Verifier.h"
 #include "glowish/Support/Error.h"
+#include <set>
 
 using namespace glowish;
 using namespace glowish::fuzz;
@@ -35,8 +36,11 @@ llvm::Error Plan::inferTypes() {
 
 void Plan::dropUnused() {
   std::vector<bool> used(entries.size());
-  for (ValueRef output : outputs)
-    used[output.entry] = true;
+  for (const Output &output : outputs) {
+    used[output.value.entry] = true;
+    if (output.state >= 0)
+      used[output.state] = true;
+  }
   for (size_t i = entries.size(); i-- > 0;)
     if (used[i])
       for (ValueRef operand : entries[i].operands)
@@ -53,16 +57,34 @@ void Plan::dropUnused() {
       if (operand)
         operand.entry = newIndex[operand.entry];
   }
-  for (ValueRef &output : outputs)
-    output.entry = newIndex[output.entry];
+  for (Output &output : outputs) {
+    output.value.entry = newIndex[output.value.entry];
+    if (output.state >= 0)
+      output.state = newIndex[output.state];
+  }
   entries = std::move(kept);
 }
 
-static NodeValue makeStorage(Module &module, const Entry &entry, unsigned id) {
+bool Plan::hasState(const Output &output) const {
+  if (output.state < 0)
+    return false;
+  for (const Output &other : outputs) {
+    if (&other == &output)
+      break;
+    if (other.state == output.state)
+      return false;
+  }
+  const Entry &state = entries[output.state];
+  return state.kind == NodeKind::Placeholder &&
+         state.types[0] == getType(output.value);
+}
+
+static NodeValue makeStorage(Module &module, const Entry &entry, unsigned id,
+                             bool isState) {
   const Type &type = entry.types[0];
   std::string name = "x" + std::to_string(id);
   if (entry.kind == NodeKind::Placeholder)
-    return module.createPlaceholder(entry.name, type, true, false, name);
+    return module.createPlaceholder(entry.name, type, true, isState, name);
   // The longest that the text form prints in a line.
   constexpr int64_t mostPrinted = 16;
   if (type.getNumElements() <= mostPrinted)
@@ -74,11 +96,16 @@ static NodeValue makeStorage(Module &module, const Entry &entry, unsigned id) {
 std::string Plan::print() const {
   Module module("fuzz");
   Function *function = module.createFunction("main");
+  std::set<int> states;
+  for (const Output &output : outputs)
+    if (hasState(output))
+      states.insert(output.state);
   std::vector<Node *> nodes;
   for (const Entry &entry : entries) {
     unsigned id = nodes.size();
     if (entry.isStorage()) {
-      nodes.push_back(makeStorage(module, entry, id).node);
+      nodes.push_back(
+          makeStorage(module, entry, id, states.count(int(id)) > 0).node);
       continue;
     }
     NodeDraft draft = {entry.kind, {}, entry.attrs};
@@ -91,11 +118,13 @@ std::string Plan::print() const {
   }
   for (auto [i, output] : llvm::enumerate(outputs)) {
     std::string name = "y" + std::to_string(i);
-    Placeholder *placeholder =
-        module.createPlaceholder(name, getType(output), false, true);
-    function->create<SaveNode>("save",
-                               NodeValue(nodes[output.entry], output.result),
-                               NodeValue(placeholder));
+    Node *target = hasState(output)
+                       ? nodes[output.state]
+                       : module.createPlaceholder(name, getType(output.value),
+                                                  false, true);
+    ValueRef value = output.value;
+    function->create<SaveNode>(
+        "save", NodeValue(nodes[value.entry], value.result), NodeValue(target));
   }
   std::string text;
   llvm::raw_string_ostream os(text);

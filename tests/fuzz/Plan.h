@@ -32,12 +32,19 @@ struct Entry {
   }
 };
 
+/// What is saved, and where.
+struct Output {
+  ValueRef value;
+  /// The entry of the state that it is saved to, an input of the value's type;
+  /// -1 for an output of its own.
+  int state = -1;
+};
+
 /// A graph as a list of entries, operands first. Shrinking changes entries and
 /// infers all types again; what no type rule accepts is thrown away.
 struct Plan {
   std::vector<Entry> entries;
-  /// What is saved.
-  std::vector<ValueRef> outputs;
+  std::vector<Output> outputs;
 
   const Type &getType(ValueRef value) const {
     return entries[value.entry].types[value.result];
@@ -47,6 +54,9 @@ struct Plan {
   llvm::Error inferTypes();
   /// Removes entries that no output needs.
   void dropUnused();
+  /// Whether \p output can be saved to its state, which no output before it
+  /// is saved to.
+  bool hasState(const Output &output) const;
   /// The text form. Constants too large to be printed in a line become inputs
   /// whose model name starts with "constant "; parseGraph makes constants of
   /// them.

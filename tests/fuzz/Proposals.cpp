@@ -20,10 +20,24 @@ ElemKind Proposals::pickKind() {
 #define ELEM_KIND(ENUM, TYPE, SPELLING) ElemKind::ENUM,
 #include "glowish/Base/ElemKinds.def"
   };
-  if (chance(60))
-    return ElemKind::Float;
-  ElemKind kind = pick(llvm::ArrayRef(kinds));
-  return isQuantizedKind(kind) ? ElemKind::Float : kind;
+  return chance(50) ? ElemKind::Float : pick(llvm::ArrayRef(kinds));
+}
+
+/// Quantized kinds with one scale, or one for each index of a dimension.
+Type Proposals::makeType(ElemKind kind, DimsRef shape) {
+  if (!isQuantizedKind(kind))
+    return Type(kind, shape);
+  QuantParams params;
+  size_t count = 1;
+  if (!shape.empty() && chance(30)) {
+    params.axis = int(random.below(shape.size()));
+    count = shape[params.axis];
+  }
+  for (size_t i = 0; i < count; ++i) {
+    params.scales.push_back(float(1 + random.below(4)) / 4);
+    params.offsets.push_back(int32_t(random.below(5)) - 2);
+  }
+  return Type(kind, shape, std::move(params));
 }
 
 /// One of those that the draft has already, mostly: extents must agree.
@@ -34,7 +48,7 @@ int64_t Proposals::pickExtent(const EntryDraft &draft) {
             draft.getType(plan, random.below(draft.operands.size())))
       if (type->getRank() > 0)
         return pick(type->getShape());
-  return chance(1) ? 0 : pick(llvm::ArrayRef(extents));
+  return chance(2) ? 0 : pick(llvm::ArrayRef(extents));
 }
 
 Dims Proposals::makeShape(const EntryDraft &draft) {
@@ -81,9 +95,13 @@ Type Proposals::makeType(const EntryDraft &draft, unsigned index) {
   for (unsigned tries = 0; tries < 3 && !other; ++tries)
     if (unsigned i = random.below(draft.operands.size()); i != index)
       other = draft.getType(plan, i);
-  ElemKind kind = other && chance(80) ? other->getKind() : pickKind();
-  return Type(kind, other && chance(60) ? deriveShape(draft, other->getShape())
-                                        : makeShape(draft));
+  Dims shape = other && chance(60) ? deriveShape(draft, other->getShape())
+                                   : makeShape(draft);
+  if (!other || !chance(80))
+    return makeType(pickKind(), shape);
+  if (other->isQuantized() && other->getQuantParams().axis < 0)
+    return other->withShape(shape);
+  return makeType(other->getKind(), shape);
 }
 
 //===- Operands -----------------------------------------------------------===//
@@ -206,7 +224,22 @@ std::vector<int64_t> Proposals::makeInts(const EntryDraft &draft) {
       values.push_back(makeValue(d));
     return values;
   };
-  switch (random.below(9)) {
+  if (chance(30)) // what another attribute leaves of the extents
+    for (const AttrValue &attr : draft.attrs)
+      if (auto *ints = std::get_if<std::vector<int64_t>>(&attr);
+          ints && ints->size() == rank && chance(60)) {
+        length = rank;
+        return fill([&](unsigned d) { return shape[d] - (*ints)[d]; });
+      }
+  if (!first && chance(70))
+    return std::vector<int64_t>(shape.begin(), shape.end());
+  switch (random.below(11)) {
+  case 9: // one or none
+    length = rank;
+    return fill([&](unsigned) { return int64_t(random.below(5) == 0); });
+  case 10:
+    length = rank;
+    return fill([&](unsigned) -> int64_t { return chance(85) ? 1 : -1; });
   case 0: { // a permutation
     std::vector<int64_t> values = fill([](unsigned d) { return d; });
     for (unsigned i = values.size(); i > 1; --i)
@@ -220,7 +253,9 @@ std::vector<int64_t> Proposals::makeInts(const EntryDraft &draft) {
   case 4: // at most the extents
     return fill([&](unsigned d) -> int64_t {
       int64_t extent = d < rank ? shape[d] : 1;
-      return chance(30) ? extent : int64_t(random.below(extent + 1));
+      return chance(30) || extent == 0
+                 ? extent
+                 : (chance(5) ? 0 : 1 + int64_t(random.below(extent)));
     });
   case 5:
     return fill([&](unsigned) { return int64_t(random.below(2)); });

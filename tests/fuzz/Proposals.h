@@ -51,6 +51,7 @@ private:
   int64_t pickExtent(const EntryDraft &draft);
   Dims makeShape(const EntryDraft &draft);
   Dims deriveShape(const EntryDraft &draft, DimsRef other);
+  Type makeType(ElemKind kind, DimsRef shape);
   Type makeType(const EntryDraft &draft, unsigned index);
   Dims refactor(DimsRef shape);
   int64_t makeInt(const EntryDraft &draft);

@@ -43,8 +43,11 @@ std::string Setting::str() const {
     if (!target.onlyLevel.empty())
       cpu += "(" + target.onlyLevel + ")";
   }
+  if (isQuick)
+    cpu += " quick";
   std::string text =
-      llvm::formatv("{0} threads={1} rank={2}", cpu, numThreads, choiceRank);
+      llvm::formatv("{0} threads={1} rank={2} winograd={3} order={4}", cpu,
+                    numThreads, choiceRank, unsigned(winograd), order);
   if (without.size() == getPassNames().size())
     return text + " without=all";
   return text + " without=" + llvm::join(without, ",");
@@ -58,26 +61,51 @@ bool Setting::mayReorder() const {
   });
 }
 
-std::vector<Setting> fuzz::pickSettings(uint64_t seed) {
+/// Some of \p names, or all.
+static std::set<std::string> pickSome(llvm::ArrayRef<std::string> names,
+                                      Random &random) {
+  bool wantsAll = random.below(4) == 0;
+  std::set<std::string> some;
+  for (const std::string &name : names)
+    if (wantsAll || random.below(3) == 0)
+      some.insert(name);
+  return some;
+}
+
+/// A way to compile: half of them as users have it, with all passes in their
+/// order. LLVM takes the most time: for two of three it does little.
+static Setting pickCompiled(llvm::ArrayRef<std::string> names, Random &random) {
+  constexpr unsigned manyRanks = 12;
+  static const WinogradLimit limits[] = {WinogradLimit::F4, WinogradLimit::F4,
+                                         WinogradLimit::F2,
+                                         WinogradLimit::None};
+  Setting setting;
+  setting.level = int(random.below(getTargets().size()));
+  setting.numThreads = random.below(3) ? 1 : 3;
+  if (random.below(2))
+    setting.choiceRank = unsigned(random.below(manyRanks));
+  setting.winograd = limits[random.below(std::size(limits))];
+  setting.isQuick = random.below(3) > 0;
+  if (random.below(2)) {
+    setting.without = pickSome(names, random);
+    if (random.below(2))
+      setting.order = 1 + random.below(1000);
+  }
+  return setting;
+}
+
+std::vector<Setting> fuzz::pickSettings(uint64_t seed, unsigned numCompiled) {
   Random random(~seed);
   std::vector<std::string> names = getPassNames();
-  std::vector<Setting> settings(3);
-  for (Setting &setting : settings) {
-    setting.level = int(random.below(getTargets().size()));
-    setting.numThreads = random.below(3) ? 1 : 3;
-    setting.choiceRank = random.below(2) ? 0 : unsigned(random.below(4));
-  }
-  // The second with some passes or with none, the third is the interpreter.
-  bool withNone = random.below(4) == 0;
-  for (const std::string &name : names)
-    if (withNone || random.below(3) == 0)
-      settings[1].without.insert(name);
-  settings[2] = Setting();
-  settings[2].level = -1;
+  Setting interpreter;
+  interpreter.level = -1;
   if (random.below(2))
-    for (const std::string &name : names)
-      if (random.below(3) == 0)
-        settings[2].without.insert(name);
+    interpreter.without = pickSome(names, random);
+  if (random.below(2))
+    interpreter.order = 1 + random.below(1000);
+  std::vector<Setting> settings = {std::move(interpreter)};
+  while (settings.size() <= numCompiled)
+    settings.push_back(pickCompiled(names, random));
   return settings;
 }
 
@@ -104,10 +132,12 @@ std::vector<Setting> fuzz::getAllSettings() {
 
 /// The back ends are made once.
 static llvm::Expected<Backend *> getBackend(const Setting &setting) {
-  static std::map<std::tuple<int, unsigned, unsigned>, std::unique_ptr<Backend>>
+  static std::map<std::tuple<int, unsigned, unsigned, WinogradLimit, bool>,
+                  std::unique_ptr<Backend>>
       backends;
   std::unique_ptr<Backend> &backend =
-      backends[{setting.level, setting.numThreads, setting.choiceRank}];
+      backends[{setting.level, setting.numThreads, setting.choiceRank,
+                setting.winograd, setting.isQuick}];
   if (backend)
     return backend.get();
   if (setting.level < 0) {
@@ -117,16 +147,23 @@ static llvm::Expected<Backend *> getBackend(const Setting &setting) {
   TargetOptions options = getTargets()[setting.level];
   options.numThreads = setting.numThreads;
   options.choiceRank = setting.choiceRank;
+  options.winograd = setting.winograd;
+  options.compilesQuickly = setting.isQuick;
   GLOWISH_TRY(backend, CPUBackend::create(options));
   return backend.get();
 }
 
-static Pipeline leaveOut(const Pipeline &pipeline, const Setting &setting) {
+/// \p pipeline with the passes that \p setting wants, in its order.
+static Pipeline choosePasses(const Pipeline &pipeline, const Setting &setting) {
+  Random random(setting.order);
   Pipeline result;
   for (PipelineStep step : pipeline) {
     llvm::erase_if(step.passes, [&](const std::string &name) {
       return setting.without.count(name) > 0;
     });
+    if (setting.order && step.toFixedPoint)
+      for (size_t i = step.passes.size(); i > 1; --i)
+        std::swap(step.passes[i - 1], step.passes[random.below(i)]);
     result.push_back(std::move(step));
   }
   return result;
@@ -141,7 +178,7 @@ static llvm::Error runPasses(const Pipeline &pipeline, const Setting &setting,
     return addContext(verify(changed), "after pass " + pass + ": ");
   };
   llvm::Expected<bool> changed = runPipeline<Unit, Context>(
-      leaveOut(pipeline, setting), passes, unit, context, hooks);
+      choosePasses(pipeline, setting), passes, unit, context, hooks);
   return changed.takeError();
 }
 

@@ -3,8 +3,7 @@
 #ifndef GLOWISH_TESTS_FUZZ_SETTINGS_H
 #define GLOWISH_TESTS_FUZZ_SETTINGS_H
 
-#include "glowish/Base/Tensor.h"
-#include "glowish/Graph/Module.h"
+#include "glowish/Backends/CPU/CPUBackend.h"
 #include <map>
 #include <set>
 
@@ -17,18 +16,28 @@ struct Setting {
   unsigned numThreads = 1;
   /// TargetOptions::choiceRank.
   unsigned choiceRank = 0;
+  /// TargetOptions::compilesQuickly.
+  bool isQuick = false;
+  /// TargetOptions::winograd.
+  WinogradLimit winograd = WinogradLimit::F4;
+  /// Where not 0, the passes of each fixed point run in an order that follows
+  /// from it.
+  uint64_t order = 0;
   /// Passes of the graph and of the IR that don't run. Lowering and the
   /// placing of lifetimes always do.
   std::set<std::string> without;
 
-  /// "cpu=x86-64-v3 threads=3 rank=1 without=cse,dse".
+  /// "cpu=x86-64-v3 quick threads=3 rank=1 winograd=4 order=0
+  /// without=cse,dse".
   std::string str() const;
   /// Whether passes run that reorder floating point arithmetic.
   bool mayReorder() const;
+  bool operator==(const Setting &other) const = default;
 };
 
-/// Some settings, the same for the same \p seed.
-std::vector<Setting> pickSettings(uint64_t seed);
+/// The interpreter and \p numCompiled ways to compile, the same for the same
+/// \p seed.
+std::vector<Setting> pickSettings(uint64_t seed, unsigned numCompiled);
 /// Every level with and without threads and with the second way to compute
 /// convolutions, the interpreter, with and without all passes: what a graph
 /// that was kept is run at.

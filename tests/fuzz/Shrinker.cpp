@@ -57,7 +57,7 @@ bool Shrinker::accept(Plan candidate) {
 }
 
 bool Shrinker::acceptSetting(Setting setting) {
-  if (checksLeft == 0)
+  if (checksLeft == 0 || setting == finding.setting)
     return false;
   --checksLeft;
   Finding found = checkInChild(plan.print(), setting);
@@ -68,21 +68,29 @@ bool Shrinker::acceptSetting(Setting setting) {
 }
 
 bool Shrinker::shrinkOutputs() {
-  for (ValueRef output : plan.outputs) {
+  for (const Output &output : plan.outputs) {
     Plan candidate = plan;
     candidate.outputs = {output};
     if (accept(std::move(candidate)))
       return true;
   }
-  // What an output was made of may be wrong by itself.
   bool changed = false;
+  for (size_t o = plan.outputs.size(); o-- > 0;) {
+    Plan candidate = plan;
+    candidate.outputs[o].state = -1;
+    changed |= accept(std::move(candidate));
+    candidate = plan;
+    candidate.outputs.erase(candidate.outputs.begin() + o);
+    changed |= !candidate.outputs.empty() && accept(std::move(candidate));
+  }
+  // What an output was made of may be wrong by itself.
   for (size_t o = 0; o < plan.outputs.size(); ++o) {
-    auto operands = plan.entries[plan.outputs[o].entry].operands;
+    auto operands = plan.entries[plan.outputs[o].value.entry].operands;
     for (ValueRef operand : operands) {
       if (!operand || plan.entries[operand.entry].isStorage())
         continue;
       Plan candidate = plan;
-      candidate.outputs[o] = operand;
+      candidate.outputs[o].value = operand;
       if (accept(std::move(candidate))) {
         changed = true;
         break;
@@ -110,14 +118,16 @@ bool Shrinker::removeNodes() {
       };
       for (Entry &user : candidate.entries)
         llvm::for_each(user.operands, replace);
-      llvm::for_each(candidate.outputs, replace);
-      bool savesStorage = llvm::any_of(candidate.outputs, [&](ValueRef value) {
-        return candidate.entries[value.entry].isStorage();
-      });
+      bool savesStorage = false;
+      for (Output &output : candidate.outputs) {
+        replace(output.value);
+        savesStorage |= candidate.entries[output.value.entry].isStorage();
+      }
       removed = !savesStorage && accept(std::move(candidate));
     }
-    bool isOutput = llvm::any_of(
-        plan.outputs, [&](ValueRef value) { return value.entry == int(i); });
+    bool isOutput = llvm::any_of(plan.outputs, [&](const Output &output) {
+      return output.value.entry == int(i);
+    });
     if (!removed && !isOutput && entry.types.size() == 1) {
       Plan candidate = plan;
       Entry &storage = candidate.entries[i];
@@ -273,6 +283,16 @@ bool Shrinker::simplifyKinds() {
   return changed;
 }
 
+/// \p type with another shape: one scale is left of several.
+static Type withShape(const Type &type, DimsRef shape) {
+  if (!type.isQuantized() || type.getQuantParams().axis < 0 ||
+      type.getQuantParams().scales.empty())
+    return type.withShape(shape);
+  const QuantParams &params = type.getQuantParams();
+  return Type(type.getKind(), shape,
+              QuantParams{{params.scales[0]}, {params.offsets[0]}});
+}
+
 /// Replaces \p from by \p to in the shapes of storage, and in attributes too
 /// with \p inAttrs; only in entry \p only, if that is not negative.
 static Plan replaceExtent(Plan plan, int64_t from, int64_t to, bool inAttrs,
@@ -282,7 +302,7 @@ static Plan replaceExtent(Plan plan, int64_t from, int64_t to, bool inAttrs,
     if (entry.isStorage() && (only < 0 || only == int(i))) {
       Dims shape(entry.types[0].getShape());
       std::replace(shape.begin(), shape.end(), from, to);
-      entry.types[0] = entry.types[0].withShape(shape);
+      entry.types[0] = withShape(entry.types[0], shape);
     }
     for (AttrValue &attr : entry.attrs)
       if (auto *ints = std::get_if<std::vector<int64_t>>(&attr);
@@ -325,7 +345,7 @@ bool Shrinker::dropDimensions() {
         if (entry.isStorage()) {
           Dims shape(entry.types[0].getShape());
           drop(shape);
-          entry.types[0] = entry.types[0].withShape(shape);
+          entry.types[0] = withShape(entry.types[0], shape);
         }
         for (AttrValue &attr : entry.attrs)
           if (auto *ints = std::get_if<std::vector<int64_t>>(&attr))
@@ -338,27 +358,25 @@ bool Shrinker::dropDimensions() {
 }
 
 bool Shrinker::simplifySetting() {
+  static void (*const simplifications[])(Setting &) = {
+      [](Setting &setting) { setting.numThreads = 1; },
+      [](Setting &setting) { setting.choiceRank = 0; },
+      [](Setting &setting) { setting.winograd = WinogradLimit::F4; },
+      [](Setting &setting) { setting.isQuick = false; },
+      [](Setting &setting) { setting.order = 0; },
+      [](Setting &setting) { setting.without.clear(); },
+  };
   bool changed = false;
-  Setting setting = finding.setting;
-  if (setting.numThreads > 1) {
-    setting.numThreads = 1;
-    changed |= acceptSetting(setting);
-  }
-  setting = finding.setting;
-  if (setting.choiceRank > 0) {
-    setting.choiceRank = 0;
-    changed |= acceptSetting(setting);
-  }
-  setting = finding.setting;
-  if (!setting.without.empty()) {
-    setting.without.clear();
+  for (auto simplify : simplifications) {
+    Setting setting = finding.setting;
+    simplify(setting);
     changed |= acceptSetting(setting);
   }
   for (const std::string &pass :
        std::set<std::string>(finding.setting.without)) {
-    setting = finding.setting;
-    if (setting.without.erase(pass))
-      changed |= acceptSetting(setting);
+    Setting setting = finding.setting;
+    setting.without.erase(pass);
+    changed |= acceptSetting(setting);
   }
   return changed;
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Campaign.h"
+#include "Coverage.h"
 #include "Generator.h"
 #include "Shrinker.h"
 #include "common/Tool.h"
@@ -31,6 +32,9 @@ static cl::opt<unsigned> jobs("jobs", cl::desc("Processes at the same time"),
 static cl::opt<unsigned> maxNodes("max-nodes",
                                   cl::desc("Most nodes of a graph"),
                                   cl::init(8), cl::cat(category));
+static cl::opt<unsigned> numCompiled("compiled",
+                                     cl::desc("Ways to compile each graph"),
+                                     cl::init(2), cl::cat(category));
 static cl::opt<unsigned>
     maxReports("max-reports",
                cl::desc("Shrink and print this many, name the seeds of others"),
@@ -38,10 +42,12 @@ static cl::opt<unsigned>
 static cl::opt<unsigned>
     maxChecks("max-checks", cl::desc("Programs to run for shrinking one graph"),
               cl::init(500), cl::cat(category));
-static cl::opt<bool> coverage("coverage",
-                              cl::desc("Print how many graphs have a node of "
-                                       "each kind, and kinds that none has"),
-                              cl::cat(category));
+static cl::opt<bool>
+    coverage("coverage",
+             cl::desc("Print how many graphs have a node of "
+                      "each kind, kinds of elements, ranks..., "
+                      "and kinds of nodes that none has"),
+             cl::cat(category));
 static cl::opt<bool> print("print",
                            cl::desc("Print the graphs and do nothing else"),
                            cl::cat(category));
@@ -54,6 +60,8 @@ static llvm::StringRef getName(Verdict verdict) {
     return "differs";
   case Verdict::Refused:
     return "refused";
+  case Verdict::TooLarge:
+    return "too large";
   case Verdict::Crashed:
     return "crashed";
   }
@@ -67,7 +75,8 @@ static void printFinding(const llvm::Twine &what, const Finding &finding) {
 
 static void report(uint64_t wrongSeed) {
   Plan plan = makePlan(wrongSeed, maxNodes);
-  Finding finding = checkInChild(plan.print(), pickSettings(wrongSeed));
+  Finding finding =
+      checkInChild(plan.print(), pickSettings(wrongSeed, numCompiled));
   std::string what = "seed " + std::to_string(wrongSeed);
   if (finding.verdict == Verdict::Same) {
     llvm::outs() << what << ": wrong only after others in one process\n";
@@ -77,20 +86,6 @@ static void report(uint64_t wrongSeed) {
   printFinding(what, finding);
   llvm::outs() << plan.print() << "\n";
   llvm::outs().flush();
-}
-
-static void printCoverage(const CampaignResult &result) {
-  std::vector<std::string> missing;
-  for (NodeKind kind : getGeneratedKinds()) {
-    std::string name = getNodeInfo(kind).name.str();
-    auto found = result.graphsOfKind.find(name);
-    if (found == result.graphsOfKind.end())
-      missing.push_back(name);
-    else
-      llvm::outs() << llvm::formatv("{0,-28} {1,8}\n", name, found->second);
-  }
-  for (const std::string &name : missing)
-    llvm::outs() << "never generated: " << name << "\n";
 }
 
 static llvm::Expected<int> runFiles() {
@@ -119,7 +114,7 @@ static llvm::Expected<int> runAll() {
     return ExitCode::success;
   }
   GLOWISH_TRY(CampaignResult result,
-              runCampaign({seed, graphCount, jobs, maxNodes}));
+              runCampaign({seed, graphCount, jobs, maxNodes, numCompiled}));
   for (auto [i, wrongSeed] : llvm::enumerate(result.wrongSeeds)) {
     if (i < maxReports)
       report(wrongSeed);
@@ -127,7 +122,7 @@ static llvm::Expected<int> runAll() {
       llvm::outs() << "seed " << wrongSeed << ": wrong\n";
   }
   if (coverage)
-    printCoverage(result);
+    printCoverage(llvm::outs(), result.graphsWith);
   llvm::outs() << graphCount << " graphs, " << result.wrongSeeds.size()
                << " differences\n";
   return result.wrongSeeds.empty() ? ExitCode::success : ExitCode::failure;

@@ -116,7 +116,9 @@ createMachine(const TargetOptions &options) {
   llvmOptions.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
       triple, cpu, getFeatures(options), llvmOptions, options.relocationModel,
-      options.codeModel, llvm::CodeGenOptLevel::Default));
+      options.codeModel,
+      options.compilesQuickly ? llvm::CodeGenOptLevel::None
+                              : llvm::CodeGenOptLevel::Default));
   if (!machine)
     return makeError("-target={0}: LLVM cannot generate code for it", triple);
   return machine;
@@ -349,7 +351,8 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 
 llvm::Expected<llvm::SmallVector<char, 0>>
 CPUBackend::emitObject(llvm::Module &module) {
-  optimize(module, *machine);
+  if (!options.compilesQuickly)
+    optimize(module, *machine);
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream os(object);
   llvm::legacy::PassManager passes;

@@ -46,6 +46,9 @@ struct TargetOptions {
   /// Measure, on this machine, the shapes that tuningFile lacks, and write
   /// them to it.
   bool tune = false;
+  /// LLVM doesn't optimise: for tests of many small programs, which take longer
+  /// to compile than to run.
+  bool compilesQuickly = false;
 };
 
 /// The LLVM back end: to the host's memory (ORC) and to objects for any

@@ -1,0 +1,67 @@
+//===- Coverage.cpp - What graphs have in them ----------------------------===//
+
+#include "Coverage.h"
+#include "Generator.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace glowish;
+using namespace glowish::fuzz;
+
+static constexpr llvm::StringLiteral largeSuffix = "/large";
+
+static void addTypeFeatures(const Type &type, std::set<std::string> &features) {
+  features.insert("kind:" + getElemKindName(type.getKind()).str());
+  features.insert("rank:" + std::to_string(type.getRank()));
+  if (type.getNumElements() == 0)
+    features.insert("zero-elements");
+}
+
+std::set<std::string> fuzz::describeFeatures(const Plan &plan) {
+  constexpr int64_t several = 8;
+  std::set<std::string> features;
+  std::vector<unsigned> numUses(plan.entries.size());
+  for (const Entry &entry : plan.entries) {
+    for (ValueRef operand : entry.operands)
+      if (operand && ++numUses[operand.entry] == 2)
+        features.insert("used-twice");
+    for (const Type &type : entry.types)
+      addTypeFeatures(type, features);
+    if (entry.kind == NodeKind::Constant)
+      features.insert("constant");
+    if (entry.isStorage())
+      continue;
+    std::string name = getNodeInfo(entry.kind).name.str();
+    features.insert(name);
+    if (llvm::any_of(entry.types, [](const Type &type) {
+          return type.getNumElements() >= several;
+        }))
+      features.insert(name + largeSuffix.str());
+  }
+  if (plan.outputs.size() > 1)
+    features.insert("several-outputs");
+  for (const Output &output : plan.outputs)
+    if (plan.hasState(output))
+      features.insert("state");
+  return features;
+}
+
+void fuzz::printCoverage(llvm::raw_ostream &os,
+                         const std::map<std::string, uint64_t> &graphsWith) {
+  std::map<std::string, uint64_t> others = graphsWith;
+  std::vector<std::string> missing;
+  for (NodeKind kind : getGeneratedKinds()) {
+    std::string name = getNodeInfo(kind).name.str();
+    uint64_t count = others[name];
+    if (count == 0)
+      missing.push_back(name);
+    else
+      os << llvm::formatv("{0,-28} {1,8} {2,8} with several elements\n", name,
+                          count, others[name + largeSuffix.str()]);
+    others.erase(name);
+    others.erase(name + largeSuffix.str());
+  }
+  for (const auto &[feature, count] : others)
+    os << llvm::formatv("{0,-28} {1,8}\n", feature, count);
+  for (const std::string &name : missing)
+    os << "never generated: " << name << "\n";
+}

@@ -1,0 +1,25 @@
+//===- Coverage.h - What graphs have in them -------------------*- C++ -*-===//
+
+#ifndef GLOWISH_TESTS_FUZZ_COVERAGE_H
+#define GLOWISH_TESTS_FUZZ_COVERAGE_H
+
+#include "Plan.h"
+#include <map>
+#include <set>
+#include <string>
+
+namespace glowish::fuzz {
+
+/// What \p plan has in it: "Softmax" (a node of the kind), "Softmax/large"
+/// (of which a result has several elements), "kind:float16", "rank:0",
+/// "zero-elements", "several-outputs", "state", "used-twice", "constant".
+std::set<std::string> describeFeatures(const Plan &plan);
+
+/// Prints how many graphs had each feature, node kinds first, and the node
+/// kinds that none had.
+void printCoverage(llvm::raw_ostream &os,
+                   const std::map<std::string, uint64_t> &graphsWith);
+
+} // namespace glowish::fuzz
+
+#endif // GLOWISH_TESTS_FUZZ_COVERAGE_H
