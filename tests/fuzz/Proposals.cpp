@@ -346,5 +346,7 @@ void Proposals::changeAttr(EntryDraft &draft, unsigned index) {
   case AttrKind::Program:
     value = makeProgram(draft);
     return;
+  case AttrKind::Body: // a plan makes them (Plan.h)
+    return;
   }
 }
