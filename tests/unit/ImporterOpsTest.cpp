@@ -420,8 +420,8 @@ TEST(ImporterOps, Constants) {
   EXPECT_EQ(errorOf("Constant", {}, intAttr("value", 1)),
             "attribute 'value' is of type INT; accepted: TENSOR");
   EXPECT_EQ(errorOf("Constant", {}),
-            "there is no value; accepted: attribute value, value_int, "
-            "value_ints, value_float or value_floats");
+            "there is no value; accepted: attribute value, sparse_value, "
+            "value_int, value_ints, value_float or value_floats");
   EXPECT_EQ(fold("ConstantOfShape", {"s"}, "", 13, int64s("s", {1, 2})),
             "float<1x2>: 0 0");
   EXPECT_EQ(errorOf("ConstantOfShape", {"s"}, "", 13, int64s("s", {-1}))

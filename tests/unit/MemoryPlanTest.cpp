@@ -84,19 +84,24 @@ TEST(MemoryPlan, TenThousandBuffersTakeLessThanASecond) {
 
 TEST(MemoryPlan, RegionsFollowCreation) {
   IRFunction function("f");
-  auto payload = std::make_shared<const Tensor>(Type(ElemKind::Float, {17}));
+  auto makePayload = [] {
+    return std::make_shared<const Tensor>(Type(ElemKind::Float, {17}));
+  };
+  auto shared = makePayload();
   Buffer *out = function.createMutable("out", Type(ElemKind::Float, {33}),
                                        "prob", false, true);
-  Buffer *first = function.createConstant("w", payload);
+  Buffer *first = function.createConstant("w", shared);
   Buffer *in = function.createMutable("in", Type(ElemKind::Bool, {1}), "data",
                                       true, false);
-  Buffer *second = function.createConstant("b", payload);
+  Buffer *second = function.createConstant("b", makePayload());
+  Buffer *again = function.createConstant("again", shared);
   MemoryPlan plan = planMemory(function);
   EXPECT_EQ(plan.getOffset(out), 0u);
   EXPECT_EQ(plan.getOffset(in), 192u);
   EXPECT_EQ(plan.mutableSize, 256u);
   EXPECT_EQ(plan.getOffset(first), 0u);
   EXPECT_EQ(plan.getOffset(second), 128u);
+  EXPECT_EQ(plan.getOffset(again), 0u);
   EXPECT_EQ(plan.constantSize, 256u);
   EXPECT_EQ(plan.activationSize, 0u);
   EXPECT_EQ(plan.getEfficiency(), 1.0);
