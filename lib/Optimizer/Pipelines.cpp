@@ -14,10 +14,11 @@ llvm::ArrayRef<GraphPass> glowish::getGraphPasses() {
 
 const Pipeline &glowish::getOptimizePipeline() {
   static const Pipeline pipeline = {
-      {{"dce", "constant-fold", "cse"}, /*toFixedPoint=*/false},
+      {{"dce", "constant-fold", "simplify-control", "cse"},
+       /*toFixedPoint=*/false},
       {{"canonicalize", "recognize-activation", "recognize-softmax",
-        "sink-transposes", "constant-fold", "fold-pad", "fold-arithmetic",
-        "cse"},
+        "sink-transposes", "constant-fold", "simplify-control", "fold-pad",
+        "fold-arithmetic", "cse"},
        /*toFixedPoint=*/true},
       // Of images, once transposes have gone where they would.
       {{"recognize-normalization", "recognize-attention", "constant-fold"},
@@ -30,7 +31,7 @@ const Pipeline &glowish::getOptimizePipeline() {
 const Pipeline &glowish::getLowerPipeline() {
   static const Pipeline pipeline = {
       {{"lower", "canonicalize", "sink-transposes", "constant-fold",
-        "fold-arithmetic", "cse"},
+        "simplify-control", "fold-arithmetic", "cse"},
        /*toFixedPoint=*/true},
       {{"fuse-epilogue", "dce"}, /*toFixedPoint=*/false},
   };

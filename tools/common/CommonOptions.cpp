@@ -22,6 +22,11 @@ static cl::list<std::string> modelInputs(
     "model-input",
     cl::desc("State the type of an input: -model-input=data,float,[1,3,8,8]"),
     cl::value_desc("name,type,[dims]"), cl::cat(modelCategory));
+static cl::opt<int64_t> maxTripCount(
+    "max-trip-count",
+    cl::desc("The most repetitions of a loop of which the model does not state "
+             "any"),
+    cl::value_desc("N"), cl::init(0), cl::cat(modelCategory));
 static cl::opt<std::string> backendName("backend",
                                         cl::desc("CPU or Interpreter"),
                                         cl::value_desc("name"),
@@ -151,6 +156,10 @@ llvm::Expected<Type> glowish::parseInputType(llvm::StringRef text) {
 
 llvm::Expected<ImportOptions> glowish::getImportOptions() {
   ImportOptions options;
+  options.maxTripCount = maxTripCount;
+  if (maxTripCount < 0)
+    return makeError("-max-trip-count={0}: accepted: at least 1",
+                     maxTripCount.getValue());
   for (llvm::StringRef text : symbols) {
     auto [name, value] = text.rsplit(',');
     int64_t number = 0;

@@ -18,6 +18,9 @@ struct ImportOptions {
   std::map<std::string, Type> inputTypes;
   /// Inputs that are bound to constants: what decides a shape must be known.
   std::map<std::string, std::shared_ptr<const Tensor>> constantInputs;
+  /// The most repetitions of a loop of which the model does not state any
+  /// (-max-trip-count); 0 for none.
+  int64_t maxTripCount = 0;
   /// Folds shape arithmetic.
   NodeEvaluator evaluate;
 };

@@ -79,22 +79,6 @@ void ModuleEmitter::emitIf(llvm::IRBuilder<> &builder, const Frame &frame,
 
 //===- Loops ----------------------------------------------------------------===//
 
-namespace {
-
-/// What the code of a loop is made of.
-struct LoopParts {
-  llvm::SmallVector<Buffer *, 4> inputs, outputs;
-  unsigned numStates;
-  /// Addresses of the loop's results.
-  llvm::SmallVector<Value *, 8> results;
-
-  int64_t getBytes(unsigned result) const {
-    return outputs[1 + result]->getType().getSizeInBytes();
-  }
-};
-
-} // namespace
-
 static void copyBytes(llvm::IRBuilder<> &builder, Value *target, Value *source,
                       int64_t bytes) {
   if (bytes)
@@ -102,86 +86,135 @@ static void copyBytes(llvm::IRBuilder<> &builder, Value *target, Value *source,
                          uint64_t(bytes));
 }
 
+namespace {
+
+/// The parts of the code of a loop that need no more of the program than
+/// addresses.
+class LoopEmitter {
+public:
+  LoopEmitter(llvm::IRBuilder<> &builder, const LoopInstr &instr)
+      : builder(builder), outputs(getIRFunction(instr.getBody()).getOutputs()),
+        numStates(unsigned(instr.getNumStates())),
+        mostTrips(builder.getInt64(instr.getMaxTripCount())),
+        intPtr(builder.GetInsertBlock()
+                   ->getModule()
+                   ->getDataLayout()
+                   .getIntPtrType(builder.getContext())) {}
+
+  /// Of the loop's results.
+  llvm::SmallVector<Value *, 8> results;
+  /// Of the body's parameters.
+  llvm::SmallVector<Value *, 8> parameters;
+  /// Of what the body computes for the loop: condition and states.
+  llvm::SmallVector<Value *, 8> next;
+
+  int64_t getBytes(unsigned result) const {
+    return outputs[1 + result]->getType().getSizeInBytes();
+  }
+
+  /// Begins with the block of the body, where its number and condition are
+  /// stored; \p trips and \p first: null where the instruction has none.
+  void begin(Value *trips, Value *first) {
+    Value *bound = mostTrips;
+    if (trips)
+      bound = builder.CreateBinaryIntrinsic(llvm::Intrinsic::smin, mostTrips,
+                                            trips);
+    llvm::BasicBlock *before = builder.GetInsertBlock();
+    llvm::BasicBlock *header = createBlock(builder, "loop");
+    llvm::BasicBlock *run = createBlock(builder, "iteration");
+    end = createBlock(builder, "endloop");
+    builder.CreateBr(header);
+    builder.SetInsertPoint(header);
+    number = builder.CreatePHI(builder.getInt64Ty(), 2);
+    condition = builder.CreatePHI(builder.getInt1Ty(), 2);
+    number->addIncoming(builder.getInt64(0), before);
+    condition->addIncoming(first ? first : builder.getTrue(), before);
+    builder.CreateCondBr(
+        builder.CreateAnd(condition, builder.CreateICmpSLT(number, bound)), run,
+        end);
+    builder.SetInsertPoint(run);
+    builder.CreateStore(number, parameters[0]);
+    builder.CreateStore(builder.CreateZExt(condition, builder.getInt8Ty()),
+                        parameters[1]);
+  }
+
+  /// Where the body's results go.
+  llvm::SmallVector<Value *, 8> getTargets() {
+    llvm::SmallVector<Value *, 8> targets = next;
+    for (unsigned i = numStates; i + 1 < outputs.size(); ++i)
+      targets.push_back(getScan(i));
+    return targets;
+  }
+
+  /// Ends after the loop.
+  void finish() {
+    for (unsigned i = 0; i < numStates; ++i)
+      copyBytes(builder, results[i], next[1 + i], getBytes(i));
+    llvm::BasicBlock *run = builder.GetInsertBlock();
+    number->addIncoming(builder.CreateAdd(number, builder.getInt64(1)), run);
+    condition->addIncoming(loadBool(builder, next[0]), run);
+    builder.CreateBr(condition->getParent());
+    builder.SetInsertPoint(end);
+    Value *left =
+        builder.CreateTrunc(builder.CreateSub(mostTrips, number), intPtr);
+    for (unsigned i = numStates; i + 1 < outputs.size(); ++i)
+      builder.CreateMemSet(getScan(i), builder.getInt8(0),
+                           builder.CreateMul(left, getSize(i)),
+                           llvm::MaybeAlign(1));
+    builder.CreateStore(number, results.back());
+  }
+
+private:
+  Value *getSize(unsigned result) const {
+    return llvm::ConstantInt::get(intPtr, getBytes(result));
+  }
+  /// The element of this repetition of a scan.
+  Value *getScan(unsigned result) {
+    Value *offset = builder.CreateMul(builder.CreateTrunc(number, intPtr),
+                                      getSize(result));
+    return builder.CreateGEP(builder.getInt8Ty(), results[result], offset);
+  }
+
+  llvm::IRBuilder<> &builder;
+  llvm::SmallVector<Buffer *, 4> outputs;
+  unsigned numStates;
+  Value *mostTrips;
+  llvm::Type *intPtr;
+  llvm::PHINode *number = nullptr, *condition = nullptr;
+  llvm::BasicBlock *end = nullptr;
+};
+
+} // namespace
+
 void ModuleEmitter::emitLoop(llvm::IRBuilder<> &builder, const Frame &frame,
                              const LoopInstr &instr) {
-  const IRFunction &body = getIRFunction(instr.getBody());
-  LoopParts parts{body.getInputs(), body.getOutputs(),
-                  unsigned(instr.getNumStates()), {}};
+  LoopEmitter loop(builder, instr);
   for (const Buffer *buffer : instr.getResults())
-    parts.results.push_back(getAddress(builder, frame, buffer));
+    loop.results.push_back(getAddress(builder, frame, buffer));
   // What the loop keeps itself is placed by the plan, as activations are.
-  Frame own = frame;
-  for (const Buffer *buffer : getLoopStorage(instr))
-    own.bindings[buffer] = builder.CreateConstInBoundsGEP1_64(
+  for (auto [i, buffer] : llvm::enumerate(getLoopStorage(instr))) {
+    Value *address = builder.CreateConstInBoundsGEP1_64(
         builder.getInt8Ty(), frame.activations, plan->getOffset(buffer));
-  llvm::SmallVector<Value *, 8> addresses = {
-      own.bindings[parts.inputs[0]], own.bindings[parts.inputs[1]]};
+    (i < 2 ? loop.parameters : loop.next).push_back(address);
+  }
   for (auto [i, value] : llvm::enumerate(instr.getValues())) {
     Value *address = getAddress(builder, frame, value);
-    if (i < parts.numStates) {
-      copyBytes(builder, parts.results[i], address, parts.getBytes(i));
-      address = parts.results[i];
+    if (int64_t(i) < instr.getNumStates()) {
+      copyBytes(builder, loop.results[i], address, loop.getBytes(i));
+      address = loop.results[i];
     }
-    addresses.push_back(address);
+    loop.parameters.push_back(address);
   }
-
-  llvm::Type *i64 = builder.getInt64Ty();
-  llvm::Type *intPtr = module.getDataLayout().getIntPtrType(i64->getContext());
-  Value *most = builder.getInt64(instr.getMaxTripCount());
-  Value *bound = most;
-  if (const Buffer *trips = instr.getTripCount())
-    bound = builder.CreateBinaryIntrinsic(
-        llvm::Intrinsic::smin, most,
-        builder.CreateLoad(i64, getAddress(builder, frame, trips)));
-  Value *first = builder.getTrue();
-  if (const Buffer *condition = instr.getCondition())
-    first = loadBool(builder, getAddress(builder, frame, condition));
-  auto getScan = [&](unsigned result, Value *number) {
-    Value *offset = builder.CreateMul(
-        builder.CreateTrunc(number, intPtr),
-        llvm::ConstantInt::get(intPtr, parts.getBytes(result)));
-    return builder.CreateGEP(builder.getInt8Ty(), parts.results[result],
-                             offset);
-  };
-
-  llvm::BasicBlock *before = builder.GetInsertBlock();
-  llvm::BasicBlock *header = createBlock(builder, "loop");
-  llvm::BasicBlock *run = createBlock(builder, "iteration");
-  llvm::BasicBlock *end = createBlock(builder, "endloop");
-  builder.CreateBr(header);
-  builder.SetInsertPoint(header);
-  llvm::PHINode *number = builder.CreatePHI(i64, 2);
-  llvm::PHINode *condition = builder.CreatePHI(builder.getInt1Ty(), 2);
-  number->addIncoming(builder.getInt64(0), before);
-  condition->addIncoming(first, before);
-  builder.CreateCondBr(
-      builder.CreateAnd(condition, builder.CreateICmpSLT(number, bound)), run,
-      end);
-
-  builder.SetInsertPoint(run);
-  builder.CreateStore(number, addresses[0]);
-  builder.CreateStore(builder.CreateZExt(condition, builder.getInt8Ty()),
-                      addresses[1]);
-  for (unsigned i = 0; i < parts.outputs.size(); ++i)
-    addresses.push_back(i <= parts.numStates ? own.bindings[parts.outputs[i]]
-                                             : getScan(i - 1, number));
-  callBody(builder, frame, createBody(body), addresses);
-  for (unsigned i = 0; i < parts.numStates; ++i)
-    copyBytes(builder, parts.results[i], own.bindings[parts.outputs[1 + i]],
-              parts.getBytes(i));
-  number->addIncoming(builder.CreateAdd(number, builder.getInt64(1)), run);
-  condition->addIncoming(
-      loadBool(builder, own.bindings[parts.outputs[0]]), run);
-  builder.CreateBr(header);
-
-  builder.SetInsertPoint(end);
-  for (unsigned i = parts.numStates; i + 1 < parts.outputs.size(); ++i) {
-    Value *left = builder.CreateTrunc(builder.CreateSub(most, number), intPtr);
-    builder.CreateMemSet(
-        getScan(i, number), builder.getInt8(0),
-        builder.CreateMul(
-            left, llvm::ConstantInt::get(intPtr, parts.getBytes(i))),
-        llvm::MaybeAlign(1));
-  }
-  builder.CreateStore(number, parts.results.back());
+  Value *trips = nullptr, *first = nullptr;
+  if (const Buffer *buffer = instr.getTripCount())
+    trips = builder.CreateLoad(builder.getInt64Ty(),
+                               getAddress(builder, frame, buffer));
+  if (const Buffer *buffer = instr.getCondition())
+    first = loadBool(builder, getAddress(builder, frame, buffer));
+  loop.begin(trips, first);
+  llvm::SmallVector<Value *, 8> addresses = loop.parameters;
+  addresses.append(loop.getTargets());
+  callBody(builder, frame, createBody(getIRFunction(instr.getBody())),
+           addresses);
+  loop.finish();
 }

@@ -29,9 +29,14 @@ private:
   using Key = std::pair<std::string, std::string>; // domain, name
   using SharedOpsets = std::shared_ptr<const Opsets>;
   /// \p own: null for the model's.
-  llvm::Error addAll(const Nodes &nodes, SharedOpsets own, unsigned depth);
+  llvm::Error addAll(const Nodes &nodes, SharedOpsets own, unsigned depth,
+                     Nodes &result);
   llvm::Error addCall(const NodeProto &call, const FunctionProto &function,
-                      unsigned depth);
+                      unsigned depth, Nodes &result);
+  llvm::Error addGraphs(NodeProto &node, SharedOpsets own, unsigned depth);
+  using Rename = llvm::function_ref<void(std::string &name)>;
+  llvm::Error bindNodes(Nodes &nodes, const NodeProto &call,
+                        llvm::StringRef prefix, Rename rename);
   llvm::Error bindAttributes(NodeProto &node, const NodeProto &call);
   /// Memory for what is written out, of which there is only so much.
   llvm::Error take(size_t bytes);
@@ -41,7 +46,6 @@ private:
   std::map<Key, const FunctionProto *> functions;
   std::map<const FunctionProto *, SharedOpsets> functionOpsets;
   NodeOpsets opsets;
-  Nodes result;
   unsigned numCalls = 0;
   size_t budget;
 };
@@ -99,7 +103,8 @@ llvm::Error Inliner::bindAttributes(NodeProto &node, const NodeProto &call) {
 }
 
 llvm::Error Inliner::addCall(const NodeProto &call,
-                             const FunctionProto &function, unsigned depth) {
+                             const FunctionProto &function, unsigned depth,
+                             Nodes &result) {
   if (depth > maxDepth)
     return makeError("function {0} calls itself, or functions are nested more "
                      "than {1} deep",
@@ -124,24 +129,65 @@ llvm::Error Inliner::addCall(const NodeProto &call,
       name = names.try_emplace(name, prefix + name).first->second;
   };
   Nodes body = function.node();
-  for (NodeProto &node : body) {
+  GLOWISH_CHECK(bindNodes(body, call, prefix, rename));
+  return addAll(body, std::move(own), depth + 1, result);
+}
+
+/// Gives \p graph's values the names that a call's have.
+static void renameValues(onnx::GraphProto &graph,
+                         llvm::function_ref<void(std::string &)> rename) {
+  for (auto *list : {graph.mutable_input(), graph.mutable_output(),
+                     graph.mutable_value_info()})
+    for (onnx::ValueInfoProto &info : *list)
+      rename(*info.mutable_name());
+  for (onnx::TensorProto &tensor : *graph.mutable_initializer())
+    rename(*tensor.mutable_name());
+  for (onnx::SparseTensorProto &tensor : *graph.mutable_sparse_initializer())
+    rename(*tensor.mutable_values()->mutable_name());
+}
+
+/// Makes \p nodes, of a function or of a graph inside it, those of \p call.
+llvm::Error Inliner::bindNodes(Nodes &nodes, const NodeProto &call,
+                               llvm::StringRef prefix, Rename rename) {
+  for (NodeProto &node : nodes) {
+    // First, as a graph that the call gives has the caller's names already.
+    for (onnx::AttributeProto &attribute : *node.mutable_attribute()) {
+      if (!attribute.has_g())
+        continue;
+      renameValues(*attribute.mutable_g(), rename);
+      GLOWISH_CHECK(bindNodes(*attribute.mutable_g()->mutable_node(), call,
+                              prefix, rename));
+    }
     GLOWISH_CHECK(bindAttributes(node, call));
     for (std::string &name : *node.mutable_input())
       rename(name);
     for (std::string &name : *node.mutable_output())
       rename(name);
-    node.set_name(prefix + node.name());
+    node.set_name((prefix + node.name()).str());
   }
-  return addAll(body, std::move(own), depth + 1);
+  return llvm::Error::success();
+}
+
+/// Writes out the calls in the graphs of \p node.
+llvm::Error Inliner::addGraphs(NodeProto &node, SharedOpsets own,
+                               unsigned depth) {
+  for (onnx::AttributeProto &attribute : *node.mutable_attribute()) {
+    if (!attribute.has_g())
+      continue;
+    Nodes inner;
+    GLOWISH_CHECK(addAll(attribute.g().node(), own, depth, inner));
+    attribute.mutable_g()->mutable_node()->Swap(&inner);
+  }
+  return llvm::Error::success();
 }
 
 llvm::Error Inliner::addAll(const Nodes &nodes, SharedOpsets own,
-                            unsigned depth) {
+                            unsigned depth, Nodes &result) {
   for (const NodeProto &node : nodes) {
     auto found =
         functions.find({normalizeDomain(node.domain()), node.op_type()});
     if (found != functions.end()) {
-      GLOWISH_CHECK(addCall(node, *found->second, depth));
+      GLOWISH_CHECK(addCall(node, *found->second, depth, result));
       continue;
     }
     GLOWISH_CHECK(take(node.SpaceUsedLong()));
@@ -149,6 +195,7 @@ llvm::Error Inliner::addAll(const Nodes &nodes, SharedOpsets own,
     added = node;
     if (own)
       opsets.set(added, own);
+    GLOWISH_CHECK(addGraphs(added, own, depth));
   }
   return llvm::Error::success();
 }
@@ -158,7 +205,8 @@ llvm::Expected<NodeOpsets> Inliner::run() {
   opsets.setModel(std::move(own));
   if (model.functions_size() == 0)
     return std::move(opsets);
-  GLOWISH_CHECK(addAll(model.graph().node(), /*own=*/nullptr, 0));
+  Nodes result;
+  GLOWISH_CHECK(addAll(model.graph().node(), /*own=*/nullptr, 0, result));
   // Nodes keep their addresses.
   model.mutable_graph()->mutable_node()->Swap(&result);
   return std::move(opsets);

@@ -80,7 +80,9 @@ const AttributeProto *OpContext::findAttr(llvm::StringRef name) const {
 static llvm::Error checkType(const AttributeProto &attr,
                              AttributeProto::AttributeType type) {
   // Files of before IR version 2 don't state the type.
-  if (attr.type() == type || attr.type() == AttributeProto::UNDEFINED)
+  bool isUndefined = attr.type() == AttributeProto::UNDEFINED;
+  if (attr.type() == type ||
+      (isUndefined && attr.has_g() == (type == AttributeProto::GRAPH)))
     return llvm::Error::success();
   return makeError("attribute '{0}' is of type {1}; accepted: {2}", attr.name(),
                    AttributeProto::AttributeType_Name(attr.type()),
@@ -155,6 +157,15 @@ OpContext::getSparseTensor(llvm::StringRef name) const {
   if (!tensor)
     return addContext(tensor.takeError(), "attribute '" + name + "': ");
   return tensor;
+}
+
+llvm::Expected<const onnx::GraphProto *>
+OpContext::getGraph(llvm::StringRef name) const {
+  const AttributeProto *attr = findAttr(name);
+  if (!attr)
+    return makeError("attribute '{0}' is missing", name);
+  GLOWISH_CHECK(checkType(*attr, AttributeProto::GRAPH));
+  return &attr->g();
 }
 
 llvm::Expected<std::vector<int64_t>>
@@ -326,10 +337,9 @@ llvm::Error OpContext::checkAttrs() const {
   for (const AttributeProto &attr : proto.attribute()) {
     if (!names.insert(attr.name()).second)
       return makeError("attribute '{0}' is given twice", attr.name());
-    if (attr.type() == AttributeProto::GRAPH || attr.has_g() ||
-        attr.type() == AttributeProto::GRAPHS || attr.graphs_size())
-      return makeError("attribute '{0}' is a graph; accepted: numbers, "
-                       "strings and tensors",
+    if (attr.type() == AttributeProto::GRAPHS || attr.graphs_size())
+      return makeError("attribute '{0}' is a list of graphs; accepted: "
+                       "numbers, strings, tensors and graphs",
                        attr.name());
     if (!attr.ref_attr_name().empty())
       return makeError("attribute '{0}' refers to an attribute of a function",
@@ -342,6 +352,10 @@ llvm::Error OpContext::checkAllRead() const {
   for (int i = 0; i < proto.attribute_size(); ++i) {
     // Before opset 6 it told which inputs may be overwritten.
     bool isHint = opset < 6 && proto.attribute(i).name() == "consumed_inputs";
+    if (!attrRead[i] && proto.attribute(i).has_g())
+      return makeError("attribute '{0}' is a graph; accepted: numbers, "
+                       "strings and tensors",
+                       proto.attribute(i).name());
     if (!attrRead[i] && !isHint)
       return makeError("attribute '{0}' is not supported in opset {1}",
                        proto.attribute(i).name(), opset);

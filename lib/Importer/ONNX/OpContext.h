@@ -12,6 +12,8 @@
 
 namespace glowish {
 
+class GraphScope;
+
 /// What the nodes of one graph share while they are imported.
 struct GraphContext {
   Function &function;
@@ -25,6 +27,8 @@ struct GraphContext {
   /// How many bytes folding may still read and write: a hostile graph could
   /// fold a large constant again and again. Small ones are free.
   int64_t foldingBudget = int64_t(1) << 28;
+  /// The graph itself, with its names.
+  GraphScope *scope = nullptr;
 };
 
 /// One ONNX node while it becomes nodes of the graph: its attributes, inputs
@@ -87,6 +91,11 @@ public:
   getTensor(llvm::StringRef name) const;
   llvm::Expected<std::shared_ptr<const Tensor>>
   getSparseTensor(llvm::StringRef name) const;
+  /// The graph of an attribute, which must be there.
+  llvm::Expected<const onnx::GraphProto *>
+  getGraph(llvm::StringRef name) const;
+  /// The graph that the node is in.
+  GraphScope &getScope() const { return *graph.scope; }
   /// An attribute of old opsets that became an input of newer ones: input
   /// \p index where it is there, else the attribute, else the default.
   llvm::Expected<std::vector<int64_t>>
@@ -114,6 +123,11 @@ public:
                                          Args &&...args) {
     return createDraft(T::draft(std::forward<Args>(args)...), suffix);
   }
+  /// A node that is not folded and may have several results.
+  template <typename T, typename... Args>
+  llvm::Expected<T *> createNode(Args &&...args) {
+    return graph.function.tryCreate<T>(name, std::forward<Args>(args)...);
+  }
   NodeValue createConstant(Tensor tensor);
   NodeValue createConstant(std::shared_ptr<const Tensor> tensor);
   /// Whether the importer may make a constant of \p bytes that is not in the
@@ -134,6 +148,11 @@ public:
   //===- Outputs ------------------------------------------------------------//
 
   unsigned getNumOutputs() const { return proto.output_size(); }
+  /// The name of output \p index in the model; may be empty.
+  llvm::StringRef getOutputName(unsigned index) const {
+    return int(index) < proto.output_size() ? proto.output(index)
+                                            : llvm::StringRef();
+  }
   /// Whether output \p index has a name and something reads it.
   bool wantsOutput(unsigned index) const;
   /// Nodes are named after output \p index from now on.
@@ -143,8 +162,8 @@ public:
 
   //===- Before and after the operator's importer ---------------------------//
 
-  /// Attributes that no importer takes: graphs, references to a function's
-  /// attributes, two of one name.
+  /// Attributes that no importer takes: lists of graphs, references to a
+  /// function's attributes, two of one name.
   llvm::Error checkAttrs() const;
   /// What the importer has not asked for.
   llvm::Error checkAllRead() const;

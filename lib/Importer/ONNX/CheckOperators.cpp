@@ -1,0 +1,48 @@
+//===- CheckOperators.cpp - Which operators can't be imported -------------===//
+
+#include "ONNX/GraphScope.h"
+#include "ONNX/ModelFile.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace glowish;
+
+std::string glowish::describe(const onnx::NodeProto &proto) {
+  llvm::StringRef name = proto.name();
+  if (name.empty() && proto.output_size())
+    name = proto.output(0);
+  std::string type = quote(proto.op_type());
+  return "node " + quote(name) + " (" + type.substr(1, type.size() - 2) + ")";
+}
+
+static void findMissing(const onnx::GraphProto &graph,
+                        const NodeOpsets &opsets,
+                        std::vector<std::string> &missing) {
+  for (const onnx::NodeProto &node : graph.node()) {
+    const RegisteredOperator *found =
+        findOnnxOperator(node.domain(), node.op_type());
+    std::string domain = normalizeDomain(node.domain());
+    std::string of = domain.empty() ? "" : "domain " + quote(domain) + ", ";
+    int version = opsets.get(node).getVersion(domain);
+    if (!found)
+      missing.push_back(
+          llvm::formatv("{0} of {1}opset {2}", describe(node), of, version));
+    else if (version < found->since)
+      missing.push_back(llvm::formatv("{0}: known since opset {1}, the model "
+                                      "has {2}",
+                                      describe(node), found->since, version));
+    for (const onnx::GraphProto *inner : getGraphs(node))
+      findMissing(*inner, opsets, missing);
+  }
+}
+
+llvm::Error glowish::checkOperators(const onnx::GraphProto &graph,
+                                    const NodeOpsets &opsets) {
+  std::vector<std::string> missing;
+  findMissing(graph, opsets, missing);
+  if (missing.empty())
+    return llvm::Error::success();
+  return makeError(
+      "{0} {1} that {2} not supported:\n{3}", missing.size(),
+      missing.size() == 1 ? "node has an operator" : "nodes have operators",
+      missing.size() == 1 ? "is" : "are", llvm::join(missing, "\n"));
+}

@@ -1,0 +1,262 @@
+//===- GraphScope.cpp - The names and nodes of one ONNX graph -------------===//
+
+#include "ONNX/GraphScope.h"
+#include "ONNX/ModelFile.h"
+#include "ONNX/ReadNames.h"
+
+using namespace glowish;
+
+GraphScope::GraphScope(const onnx::GraphProto &graph, GraphContext context,
+                       ImportState &state)
+    : graph(graph), state(state), context(std::move(context)) {
+  this->context.scope = this;
+  countUses();
+}
+
+/// The context of a graph inside the one of \p context.
+static GraphContext getInner(const GraphContext &context, Function &function) {
+  GraphContext inner{function, context.evaluate, context.external,
+                     context.opsets};
+  inner.foldingBudget = context.foldingBudget;
+  return inner;
+}
+
+GraphScope::GraphScope(const onnx::GraphProto &graph, GraphScope &outer)
+    : GraphScope(graph, outer,
+                 getInner(outer.context, outer.context.function)) {}
+
+GraphScope::GraphScope(const onnx::GraphProto &graph, GraphScope &outer,
+                       GraphContext context)
+    : GraphScope(graph, std::move(context), outer.state) {
+  this->outer = &outer;
+}
+
+//===- Names --------------------------------------------------------------===//
+
+void GraphScope::countUses() {
+  for (const onnx::NodeProto &node : graph.node())
+    for (llvm::StringRef name : getReadNames(node))
+      ++context.uses[name];
+  for (const auto &output : graph.output())
+    ++context.uses[output.name()];
+}
+
+llvm::Error GraphScope::define(llvm::StringRef name, NodeValue value) {
+  if (!values.try_emplace(name, value).second)
+    return makeError("the value {0} is defined twice", quote(name));
+  state.pendingUses[value.node] += context.uses.lookup(name);
+  return llvm::Error::success();
+}
+
+NodeValue GraphScope::lookup(llvm::StringRef name) {
+  auto found = values.find(name);
+  if (found != values.end())
+    return found->second;
+  NodeValue value = outer ? outer->lookup(name) : NodeValue();
+  return value ? enter(value) : value;
+}
+
+/// One use of \p name has been imported. A constant that nothing will read,
+/// such as a filter in the model's layout, is given up at once.
+void GraphScope::release(llvm::StringRef name) {
+  auto found = values.find(name);
+  if (found == values.end())
+    return; // the graph around does
+  Node *node = found->second.node;
+  if (--state.pendingUses[node] != 0)
+    return;
+  state.pendingUses.erase(node);
+  if (llvm::isa<Constant>(node) && !node->hasUses())
+    context.function.getModule().eraseConstant(llvm::cast<Constant>(node));
+}
+
+std::optional<int64_t>
+GraphScope::getStatedExtent(llvm::StringRef name) const {
+  auto find = [&](const auto &list) -> std::optional<int64_t> {
+    for (const onnx::ValueInfoProto &info : list) {
+      const auto &shape = info.type().tensor_type().shape();
+      if (info.name() == name && shape.dim_size() > 0 &&
+          shape.dim(0).has_dim_value() && shape.dim(0).dim_value() >= 0)
+        return shape.dim(0).dim_value();
+    }
+    return std::nullopt;
+  };
+  if (auto extent = find(graph.output()))
+    return extent;
+  return find(graph.value_info());
+}
+
+//===- Nodes --------------------------------------------------------------===//
+
+/// The nodes with operands first, as ONNX demands and not every file does; in
+/// the file's order where that is right. Linear, and without recursion: graphs
+/// can be deep.
+llvm::Expected<std::vector<const onnx::NodeProto *>>
+GraphScope::sortNodes() const {
+  llvm::StringMap<int> producers;
+  for (int i = 0; i < graph.node_size(); ++i)
+    for (const std::string &name : graph.node(i).output())
+      if (!name.empty() && !values.count(name))
+        producers.try_emplace(name, i);
+  enum State : uint8_t { Unseen, Waiting, Placed };
+  std::vector<State> states(graph.node_size(), Unseen);
+  std::vector<const onnx::NodeProto *> order;
+  struct Visit {
+    int index;
+    std::vector<llvm::StringRef> names;
+    size_t next = 0;
+  };
+  std::vector<Visit> stack;
+  auto push = [&](int index) {
+    states[index] = Waiting;
+    stack.push_back({index, getReadNames(graph.node(index))});
+  };
+  for (int root = 0; root < graph.node_size(); ++root) {
+    if (states[root] == Unseen)
+      push(root);
+    while (!stack.empty()) {
+      Visit &visit = stack.back();
+      if (visit.next == visit.names.size()) {
+        states[visit.index] = Placed;
+        order.push_back(&graph.node(visit.index));
+        stack.pop_back();
+        continue;
+      }
+      auto found = producers.find(visit.names[visit.next++]);
+      if (found == producers.end() || states[found->second] == Placed)
+        continue;
+      if (states[found->second] == Waiting)
+        return makeError("{0}: its input {1} depends on its output: the nodes "
+                         "form a cycle",
+                         describe(graph.node(visit.index)),
+                         quote(found->first()));
+      push(found->second);
+    }
+  }
+  return order;
+}
+
+llvm::Expected<std::vector<NodeValue>>
+GraphScope::findInputs(const onnx::NodeProto &proto) {
+  std::vector<NodeValue> inputs;
+  for (const std::string &name : proto.input()) {
+    inputs.push_back(name.empty() ? NodeValue() : lookup(name));
+    if (!name.empty() && !inputs.back())
+      return makeError("input {0} is not defined", quote(name));
+  }
+  return inputs;
+}
+
+llvm::Error GraphScope::importNode(const onnx::NodeProto &proto) {
+  GLOWISH_TRY(std::vector<NodeValue> inputs, findInputs(proto));
+  OpContext op(proto, context, std::move(inputs));
+  GLOWISH_CHECK(op.checkAttrs());
+  GLOWISH_CHECK(
+      findOnnxOperator(proto.domain(), proto.op_type())->importer(op));
+  GLOWISH_CHECK(op.checkAllRead());
+  for (int i = 0; i < proto.output_size(); ++i) {
+    const std::string &name = proto.output(i);
+    NodeValue value;
+    if (i < int(op.getOutputs().size()))
+      value = op.getOutputs()[i];
+    // An output that is not made may still not be looked at.
+    if (!value && op.wantsOutput(i))
+      return makeError("output {0} ({1}) is not supported", i, quote(name));
+    if (value && !name.empty())
+      GLOWISH_CHECK(define(name, value));
+  }
+  for (llvm::StringRef name : getReadNames(proto))
+    release(name);
+  return llvm::Error::success();
+}
+
+llvm::Error GraphScope::importNodes() {
+  GLOWISH_TRY(auto order, sortNodes());
+  for (const onnx::NodeProto *proto : order) {
+    if (outer && --state.innerNodes < 0)
+      return makeError("the graphs in the model's nodes, written out, make too "
+                       "many nodes");
+    if (llvm::Error error = importNode(*proto))
+      return addContext(std::move(error), describe(*proto) + ": ");
+  }
+  return llvm::Error::success();
+}
+
+//===- Inner graphs -------------------------------------------------------===//
+
+llvm::Error GraphScope::importInnerWeights() {
+  Module &module = context.function.getModule();
+  for (const onnx::TensorProto &proto : graph.initializer()) {
+    auto &known = state.innerWeights[&proto];
+    if (!known) {
+      auto tensor = readTensor(proto, context.external);
+      if (!tensor)
+        return addContext(tensor.takeError(),
+                          "initializer " + quote(proto.name()) + ": ");
+      known = std::move(*tensor);
+      context.foldingBudget += 16 * known->getSizeInBytes();
+    }
+    GLOWISH_CHECK(
+        define(proto.name(), module.createConstant(proto.name(), known)));
+  }
+  for (const onnx::SparseTensorProto &proto : graph.sparse_initializer()) {
+    GLOWISH_TRY(auto tensor, readSparseTensor(proto, context.external));
+    GLOWISH_CHECK(
+        define(proto.values().name(),
+               module.createConstant(proto.values().name(), tensor)));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::vector<NodeValue>>
+GraphScope::importInner(llvm::ArrayRef<NodeValue> inputs) {
+  if (size_t(graph.input_size()) != inputs.size())
+    return makeError("the graph {0} has {1} inputs; accepted: {2}",
+                     quote(graph.name()), graph.input_size(), inputs.size());
+  for (auto [input, value] : llvm::zip_equal(graph.input(), inputs))
+    if (!input.name().empty())
+      GLOWISH_CHECK(define(input.name(), value));
+  GLOWISH_CHECK(importInnerWeights());
+  GLOWISH_CHECK(importNodes());
+  outer->context.foldingBudget = context.foldingBudget;
+  std::vector<NodeValue> outputs;
+  for (const auto &output : graph.output()) {
+    outputs.push_back(lookup(output.name()));
+    if (!outputs.back())
+      return makeError("the output {0} of the graph {1} is not computed by any "
+                       "node",
+                       quote(output.name()), quote(graph.name()));
+  }
+  return outputs;
+}
+
+//===- Bodies -------------------------------------------------------------===//
+
+BodyScope::BodyScope(const onnx::GraphProto &graph, GraphScope &outer,
+                     llvm::StringRef name)
+    : BodyScope(graph, outer,
+                FunctionBody::create(
+                    outer.getContext().function.getModule(), name)) {}
+
+BodyScope::BodyScope(const onnx::GraphProto &graph, GraphScope &outer,
+                     std::shared_ptr<FunctionBody> body)
+    : GraphScope(graph, outer,
+                 getInner(outer.getContext(), body->getFunction())),
+      body(std::move(body)) {}
+
+NodeValue BodyScope::addParameter(llvm::StringRef name, const Type &type) {
+  assert(captures.empty() && "captures come last");
+  return NodeValue(getFunction().addParameter(name, type));
+}
+
+NodeValue BodyScope::enter(NodeValue value) {
+  if (llvm::isa<Constant>(value.node))
+    return value;
+  NodeValue &parameter = entered[value];
+  if (!parameter) {
+    parameter = NodeValue(
+        getFunction().addParameter(value.node->getName(), value.getType()));
+    captures.push_back(value);
+  }
+  return parameter;
+}

@@ -1,0 +1,259 @@
+//===- Control.cpp - Branches, loops and scans ----------------------------===//
+
+#include "ONNX/LoopImporter.h"
+#include "ONNX/ModelFile.h"
+
+using namespace glowish;
+using Values = std::vector<NodeValue>;
+
+static llvm::Error setOutputs(OpContext &op, llvm::ArrayRef<NodeValue> values) {
+  for (auto [i, value] : llvm::enumerate(values))
+    GLOWISH_CHECK(op.setOutput(i, value));
+  return llvm::Error::success();
+}
+
+//===- If -----------------------------------------------------------------===//
+
+/// A branch as a body, and what it gives.
+static llvm::Expected<Values> importBranch(BodyScope &scope) {
+  GLOWISH_TRY(Values outputs, scope.importInner({}));
+  for (auto [output, value] :
+       llvm::zip_equal(scope.getGraph().output(), outputs))
+    scope.getFunction().addResult(output.name(), value);
+  return outputs;
+}
+
+static llvm::Error checkBranches(const Values &first, const Values &second) {
+  if (first.size() != second.size())
+    return makeError("the branches have {0} and {1} outputs; accepted: as many",
+                     first.size(), second.size());
+  for (unsigned i = 0; i < first.size(); ++i)
+    if (first[i].getType() != second[i].getType())
+      return makeError("output {0} is {1} in one branch and {2} in the other; "
+                       "accepted: one type, or a constant condition",
+                       i, first[i].getType().str(), second[i].getType().str());
+  return llvm::Error::success();
+}
+
+static llvm::Error importIf(OpContext &op) {
+  GLOWISH_TRY(NodeValue condition, op.getInput(0));
+  GLOWISH_TRY(const onnx::GraphProto *thenGraph, op.getGraph("then_branch"));
+  GLOWISH_TRY(const onnx::GraphProto *elseGraph, op.getGraph("else_branch"));
+  if (condition.getElemKind() != ElemKind::Bool ||
+      condition.getType().getNumElements() != 1)
+    return makeError("the condition is {0}; accepted: bool with one element",
+                     condition.getType().str());
+  if (auto *known = condition.getNodeAs<Constant>()) {
+    GraphScope scope(known->getTensor().getAsInt(0) ? *thenGraph : *elseGraph,
+                     op.getScope());
+    GLOWISH_TRY(Values values, scope.importInner({}));
+    return setOutputs(op, values);
+  }
+  BodyScope thenScope(*thenGraph, op.getScope(), "then");
+  BodyScope elseScope(*elseGraph, op.getScope(), "else");
+  GLOWISH_TRY(Values thenValues, importBranch(thenScope));
+  // Both get the captures of both.
+  for (NodeValue capture : Values(thenScope.getCaptures()))
+    elseScope.enter(capture);
+  GLOWISH_TRY(Values elseValues, importBranch(elseScope));
+  for (NodeValue capture : elseScope.getCaptures())
+    thenScope.enter(capture);
+  GLOWISH_CHECK(checkBranches(thenValues, elseValues));
+  GLOWISH_TRY(condition, op.reshape(condition, {}));
+  std::shared_ptr<Body> thenBody = thenScope.getBody();
+  std::shared_ptr<Body> elseBody = elseScope.getBody();
+  GLOWISH_TRY(IfNode * node,
+              op.createNode<IfNode>(condition, thenBody, elseBody,
+                                    thenScope.getCaptures()));
+  for (unsigned i = 0; i < node->getNumResults(); ++i)
+    GLOWISH_CHECK(op.setOutput(i, node->getResult(i)));
+  return llvm::Error::success();
+}
+static OnnxOperator ifOperator("If", 1, importIf);
+
+//===- Loop ---------------------------------------------------------------===//
+
+static llvm::Error importLoop(OpContext &op) {
+  GLOWISH_TRY(const onnx::GraphProto *graph, op.getGraph("body"));
+  LoopImporter loop(op, *graph, /*isCounted=*/true);
+  loop.tripCount = op.getOptionalInput(0);
+  loop.condition = op.getOptionalInput(1);
+  if (loop.tripCount && (loop.tripCount.getElemKind() != ElemKind::Int64 ||
+                         loop.tripCount.getType().getNumElements() != 1))
+    return makeError("the trip count is {0}; accepted: int64 with one element",
+                     loop.tripCount.getType().str());
+  if (loop.condition && (loop.condition.getElemKind() != ElemKind::Bool ||
+                         loop.condition.getType().getNumElements() != 1))
+    return makeError("the condition is {0}; accepted: bool with one element",
+                     loop.condition.getType().str());
+  for (unsigned i = 2; i < op.getNumInputs(); ++i) {
+    GLOWISH_TRY(NodeValue state, op.getInput(i));
+    loop.states.push_back(state);
+  }
+  GLOWISH_TRY(Values values, loop.import());
+  return setOutputs(op, values);
+}
+static OnnxOperator loopOperator("Loop", 1, importLoop);
+
+//===- Scan ---------------------------------------------------------------===//
+
+namespace {
+
+/// The attributes of a Scan; one number each scan input or scan output.
+struct ScanAttributes {
+  const onnx::GraphProto *graph;
+  size_t numInputs;
+  std::vector<int64_t> inputAxes, inputDirections, outputAxes, outputDirections;
+};
+
+} // namespace
+
+/// An attribute of \p count numbers, or so many zeros.
+static llvm::Expected<std::vector<int64_t>>
+readList(OpContext &op, llvm::StringRef name, size_t count) {
+  GLOWISH_TRY(std::vector<int64_t> values,
+              op.getInts(name, std::vector<int64_t>(count, 0)));
+  if (values.size() != count)
+    return makeError("attribute '{0}' has {1} numbers; accepted: {2}", name,
+                     values.size(), count);
+  return values;
+}
+
+/// \p numValues: states and scan inputs.
+static llvm::Expected<ScanAttributes> readScan(OpContext &op,
+                                               size_t numValues) {
+  ScanAttributes scan;
+  GLOWISH_TRY(scan.graph, op.getGraph("body"));
+  GLOWISH_TRY(int64_t numInputs, op.getInt("num_scan_inputs", 0));
+  if (numInputs < 1 || size_t(numInputs) > numValues)
+    return makeError("attribute 'num_scan_inputs' is {0}; accepted: 1 to {1}",
+                     numInputs, numValues);
+  scan.numInputs = size_t(numInputs);
+  size_t numStates = numValues - scan.numInputs;
+  if (size_t(scan.graph->output_size()) < numStates)
+    return makeError("the body {0} has {1} outputs; accepted: at least {2}",
+                     quote(scan.graph->name()), scan.graph->output_size(),
+                     numStates);
+  size_t numOutputs = scan.graph->output_size() - numStates;
+  bool isOld = op.getOpset() < 9;
+  GLOWISH_TRY(scan.inputDirections,
+              readList(op, isOld ? "directions" : "scan_input_directions",
+                       scan.numInputs));
+  scan.inputAxes.resize(scan.numInputs);
+  scan.outputAxes.resize(numOutputs);
+  scan.outputDirections.resize(numOutputs);
+  if (isOld)
+    return scan;
+  GLOWISH_TRY(scan.inputAxes,
+              readList(op, "scan_input_axes", scan.numInputs));
+  GLOWISH_TRY(scan.outputAxes, readList(op, "scan_output_axes", numOutputs));
+  GLOWISH_TRY(scan.outputDirections,
+              readList(op, "scan_output_directions", numOutputs));
+  return scan;
+}
+
+/// Element 0 along dimension 0 goes to dimension \p axis, backwards if
+/// \p isReverse.
+static llvm::Expected<NodeValue> placeScan(OpContext &op, NodeValue scan,
+                                           int64_t axis, bool isReverse) {
+  Composer c(op);
+  unsigned rank = scan.getType().getRank();
+  int64_t extent = scan.getShape()[0];
+  if (isReverse && extent > 1)
+    scan = c.gather(scan, c.table(ElemKind::Int64, {extent},
+                                  [&](DimsRef index) {
+                                    return double(extent - 1 - index[0]);
+                                  }),
+                    0);
+  llvm::Expected<int64_t> place = normalizeAxis(axis, rank);
+  if (!place)
+    return addContext(place.takeError(), "a scan output's axis is ");
+  std::vector<int64_t> permutation;
+  for (unsigned d = 1; d < rank; ++d)
+    permutation.push_back(d);
+  permutation.insert(permutation.begin() + *place, 0);
+  return c.finish(*place ? c.transpose(scan, permutation) : scan);
+}
+
+/// Runs the body along the scan inputs at the end of \p values, after the
+/// states.
+static llvm::Expected<Values> scanOnce(OpContext &op,
+                                       const ScanAttributes &scan,
+                                       llvm::ArrayRef<NodeValue> values) {
+  LoopImporter loop(op, *scan.graph, /*isCounted=*/false);
+  size_t numStates = values.size() - scan.numInputs;
+  loop.states = values.take_front(numStates);
+  std::optional<int64_t> length;
+  for (auto [i, value] : llvm::enumerate(values.drop_front(numStates))) {
+    llvm::Expected<int64_t> axis =
+        normalizeAxis(scan.inputAxes[i], value.getType().getRank());
+    if (!axis)
+      return addContext(axis.takeError(), "a scan input's axis is ");
+    int64_t extent = value.getShape()[*axis];
+    if (extent != length.value_or(extent))
+      return makeError("the scan inputs have {0} and {1} elements; accepted: "
+                       "as many",
+                       *length, extent);
+    length = extent;
+    loop.scanInputs.push_back({value, *axis, scan.inputDirections[i] != 0});
+  }
+  loop.tripCount = op.createScalar(ElemKind::Int64, double(*length));
+  GLOWISH_TRY(Values results, loop.import());
+  for (size_t i = numStates; i < results.size(); ++i) {
+    GLOWISH_TRY(results[i],
+                placeScan(op, results[i], scan.outputAxes[i - numStates],
+                          scan.outputDirections[i - numStates] != 0));
+  }
+  return results;
+}
+
+/// Before opset 9 all inputs and outputs have the batch first, and the body
+/// runs on each of it.
+static llvm::Error importBatchedScan(OpContext &op) {
+  if (op.hasInput(0))
+    return makeError("input 0 ('sequence_lens') is not supported; accepted: "
+                     "none, so that all sequences have all elements");
+  Values values;
+  for (unsigned i = 1; i < op.getNumInputs(); ++i) {
+    GLOWISH_TRY(NodeValue value, op.getInput(i));
+    if (value.getType().getRank() == 0 ||
+        value.getShape()[0] != (values.empty() ? value : values[0])
+                                   .getShape()[0])
+      return makeError("input {0} is {1}; accepted: the batch first", i,
+                       value.getType().str());
+    values.push_back(value);
+  }
+  GLOWISH_TRY(ScanAttributes scan, readScan(op, values.size()));
+  Composer c(op);
+  std::vector<Values> results(scan.graph->output_size());
+  int64_t batch = values[0].getShape()[0];
+  if (batch == 0)
+    return makeError("the batch is empty; accepted: at least 1");
+  for (int64_t b = 0; b < batch; ++b) {
+    Values own;
+    for (NodeValue value : values)
+      own.push_back(c.reshape(c.slice(value, 0, b, 1),
+                              value.getShape().drop_front()));
+    GLOWISH_CHECK(c.finish(own[0]).takeError());
+    GLOWISH_TRY(Values ends, scanOnce(op, scan, own));
+    for (auto [i, end] : llvm::enumerate(ends))
+      results[i].push_back(c.unsqueeze(end, 0));
+  }
+  for (auto [i, parts] : llvm::enumerate(results))
+    GLOWISH_CHECK(c.setOutput(i, c.concat(parts, 0)));
+  return llvm::Error::success();
+}
+
+static llvm::Error importScan(OpContext &op) {
+  if (op.getOpset() < 9)
+    return importBatchedScan(op);
+  Values values;
+  for (unsigned i = 0; i < op.getNumInputs(); ++i) {
+    GLOWISH_TRY(NodeValue value, op.getInput(i));
+    values.push_back(value);
+  }
+  GLOWISH_TRY(ScanAttributes scan, readScan(op, values.size()));
+  GLOWISH_TRY(Values results, scanOnce(op, scan, values));
+  return setOutputs(op, results);
+}
+static OnnxOperator scanOperator("Scan", 8, importScan);
