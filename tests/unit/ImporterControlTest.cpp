@@ -258,7 +258,9 @@ TEST(ImporterScan, LongOnesAreLoops) {
   TextModel model =
       makeScan(200, intsAttr("scan_input_directions", {1}) +
                         intsAttr("scan_output_directions", {1}));
-  std::string text = runText(model);
+  ASSERT_TRUE(model.importOutput());
+  EXPECT_EQ(countNodes(model, NodeKind::Loop), 1u);
+  std::string text = runText(std::move(model));
   // Row 0 has the sum of all: of even and of odd numbers below 400.
   EXPECT_THAT(text, testing::StartsWith("float<200x2>: 39800 40000 "));
   EXPECT_THAT(text, testing::EndsWith(" 398 399"));

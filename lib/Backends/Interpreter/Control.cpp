@@ -46,14 +46,14 @@ public:
       condition = getDense<const bool>(memory, first)[0];
     int64_t number = 0;
     for (; number < bound && condition; ++number) {
-      getDense<int64_t>(memory, inputs[0])[0] = number;
-      getDense<bool>(memory, inputs[1])[0] = condition;
+      getDense<int64_t>(inner, inputs[0])[0] = number;
+      getDense<bool>(inner, inputs[1])[0] = condition;
       bindScans(number);
       runBody(body, inner);
-      condition = getDense<const bool>(memory, outputs[0])[0];
+      condition = getDense<const bool>(inner, outputs[0])[0];
       for (unsigned i = 0; i < numStates; ++i)
         copy(memory.getAddress(loop.getResults()[i]),
-             memory.getAddress(outputs[1 + i]), outputs[1 + i]->getType());
+             inner.getAddress(outputs[1 + i]), outputs[1 + i]->getType());
     }
     clearScans(number);
     getDense<int64_t>(memory, loop.getResults().back())[0] = number;
@@ -65,8 +65,11 @@ private:
       std::memcpy(target, source, bytes);
   }
 
-  /// States are in the loop's results; captures are where they were.
+  /// States are in the loop's results, the next ones in the arena; captures are
+  /// where they were.
   void bindParameters() {
+    for (const Buffer *buffer : getLoopStorage(loop))
+      inner.bind(buffer, memory.getArenaAddress(buffer));
     for (unsigned i = 0; i < loop.getValues().size(); ++i) {
       uint8_t *address = memory.getAddress(loop.getValues()[i]);
       if (i < numStates) {

@@ -24,6 +24,10 @@ public:
     bindings[buffer] = address;
   }
 
+  /// Where the plan has \p buffer, which a loop keeps in the arena.
+  uint8_t *getArenaAddress(const Buffer *buffer) const {
+    return activations + plan.getOffset(buffer);
+  }
   /// The address of element 0 of \p buffer, a view's own where it is one.
   uint8_t *getAddress(const Buffer *buffer) const;
 

@@ -191,7 +191,9 @@ LoopImporter::writeOut(int64_t mostTrips) {
 //===- A Loop node --------------------------------------------------------===//
 
 llvm::Expected<int64_t> LoopImporter::getMaxTripCount() const {
-  if (const Tensor *trips = tripCount ? getTensor(tripCount) : nullptr)
+  const Tensor *trips = tripCount ? getTensor(tripCount) : nullptr;
+  // Exporters write the largest number for 'until the condition ends it'.
+  if (trips && trips->getAsInt(0) <= INT32_MAX)
     return std::max<int64_t>(trips->getAsInt(0), 0);
   GraphScope &scope = op.getScope();
   // The model may say how many elements a scan has.
@@ -201,6 +203,8 @@ llvm::Expected<int64_t> LoopImporter::getMaxTripCount() const {
       return *extent;
   if (int64_t most = scope.getState().maxTripCount)
     return most;
+  if (trips && getNumScans() == 0)
+    return trips->getAsInt(0);
   return makeError("the trip count has no bound; accepted: a constant, or "
                    "-max-trip-count=N");
 }
