@@ -274,3 +274,28 @@ TEST(ImporterScan, Refuses) {
               HasSubstr("attribute 'scan_output_axes' has 2 numbers; accepted: "
                         "1"));
 }
+
+/// Loops in loops, each written out because its state changes its shape.
+TEST(ImporterLoop, DoesNotGrowWithoutBounds) {
+  std::string body = onnxNode("Concat", {"s0", "x"}, intAttr("axis", 0), "r0");
+  for (unsigned depth = 1; depth < 6; ++depth) {
+    std::string inner = "s" + std::to_string(depth - 1);
+    std::string outer = "s" + std::to_string(depth);
+    std::string number = std::to_string(depth);
+    body = "node { op_type: \"Loop\" input: \"n\" input: \"\" input: \"" +
+           outer + "\" output: \"r" + number + "\" " +
+           graphAttr("body",
+                     names("input", {"i" + number, "c" + number, inner}) +
+                         body +
+                         onnxNode("Identity", {"c" + number}, "",
+                                  "d" + number) +
+                         names("output",
+                               {"d" + number,
+                                "r" + std::to_string(depth - 1)})) +
+           "} ";
+  }
+  TextModel model = makeModel(scalar("n", int64Kind, 30) +
+                              onnxNode("Identity", {"x"}, "", "s5") + body +
+                              onnxNode("Identity", {"r5"}));
+  EXPECT_THAT(model.importError(), HasSubstr("too many nodes"));
+}

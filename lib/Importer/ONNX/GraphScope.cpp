@@ -31,6 +31,21 @@ GraphScope::GraphScope(const onnx::GraphProto &graph, GraphScope &outer,
   this->outer = &outer;
 }
 
+GraphScope::~GraphScope() {
+  // What an import that failed has folded was work, too.
+  if (outer)
+    outer->context.foldingBudget = context.foldingBudget;
+}
+
+/// Inner graphs may still make \p count nodes and constants.
+llvm::Error GraphScope::takeInner(int64_t count) {
+  if (count > state.innerNodes)
+    return makeError("the graphs in the model's nodes, written out, make too "
+                     "many nodes");
+  state.innerNodes -= count;
+  return llvm::Error::success();
+}
+
 //===- Names --------------------------------------------------------------===//
 
 void GraphScope::countUses() {
@@ -173,9 +188,8 @@ llvm::Error GraphScope::importNode(const onnx::NodeProto &proto) {
 llvm::Error GraphScope::importNodes() {
   GLOWISH_TRY(auto order, sortNodes());
   for (const onnx::NodeProto *proto : order) {
-    if (outer && --state.innerNodes < 0)
-      return makeError("the graphs in the model's nodes, written out, make too "
-                       "many nodes");
+    if (outer)
+      GLOWISH_CHECK(takeInner(1));
     if (llvm::Error error = importNode(*proto))
       return addContext(std::move(error), describe(*proto) + ": ");
   }
@@ -213,12 +227,13 @@ GraphScope::importInner(llvm::ArrayRef<NodeValue> inputs) {
   if (size_t(graph.input_size()) != inputs.size())
     return makeError("the graph {0} has {1} inputs; accepted: {2}",
                      quote(graph.name()), graph.input_size(), inputs.size());
+  GLOWISH_CHECK(takeInner(1 + graph.initializer_size() +
+                          graph.sparse_initializer_size()));
   for (auto [input, value] : llvm::zip_equal(graph.input(), inputs))
     if (!input.name().empty())
       GLOWISH_CHECK(define(input.name(), value));
   GLOWISH_CHECK(importInnerWeights());
   GLOWISH_CHECK(importNodes());
-  outer->context.foldingBudget = context.foldingBudget;
   std::vector<NodeValue> outputs;
   for (const auto &output : graph.output()) {
     outputs.push_back(lookup(output.name()));

@@ -22,8 +22,8 @@ struct ImportState {
   /// Weights of inner graphs, which are imported again and again.
   llvm::DenseMap<const onnx::TensorProto *, std::shared_ptr<const Tensor>>
       innerWeights{};
-  /// How many nodes of inner graphs may still be imported: loops in loops that
-  /// are written out grow without bounds.
+  /// How many nodes and weights of inner graphs may still be imported: loops in
+  /// loops that are written out grow without bounds.
   int64_t innerNodes = 1 << 16;
 };
 
@@ -34,7 +34,7 @@ public:
              ImportState &state);
   /// An inner graph that becomes nodes of the function of \p outer.
   GraphScope(const onnx::GraphProto &graph, GraphScope &outer);
-  virtual ~GraphScope() = default;
+  virtual ~GraphScope();
   GraphScope(const GraphScope &) = delete;
 
   GraphContext &getContext() { return context; }
@@ -70,6 +70,7 @@ private:
   findInputs(const onnx::NodeProto &proto);
   llvm::Error importNode(const onnx::NodeProto &proto);
   llvm::Error importInnerWeights();
+  llvm::Error takeInner(int64_t count);
 
   const onnx::GraphProto &graph;
   GraphScope *outer = nullptr;
