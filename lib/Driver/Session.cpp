@@ -2,6 +2,7 @@
 
 #include "glowish/Driver/Session.h"
 #include "llvm/ADT/StringExtras.h"
+#include <set>
 
 using namespace glowish;
 
@@ -52,6 +53,45 @@ Tensor Session::getTensor(const Buffer *placeholder) const {
   auto *base = static_cast<uint8_t *>(const_cast<void *>(mutables.getBytes()));
   return Tensor::borrow(placeholder->getType(),
                         base + compilation.getPlan().getOffset(placeholder));
+}
+
+std::vector<const Buffer *> Session::getOutputs() const {
+  std::set<const Buffer *> extents;
+  for (const Buffer *buffer : placeholders)
+    extents.insert(buffer->getExtents());
+  std::vector<const Buffer *> outputs;
+  for (const Buffer *buffer : placeholders)
+    if (buffer->isOutput() && !extents.count(buffer))
+      outputs.push_back(buffer);
+  return outputs;
+}
+
+/// The elements of \p tensor below \p shape.
+static Tensor cut(const Tensor &tensor, DimsRef shape) {
+  Tensor result(tensor.getType().withShape(shape));
+  int64_t size = getElemSize(tensor.getType().getKind());
+  Dims strides = getDenseStrides(tensor.getType().getShape());
+  Dims ownStrides = getDenseStrides(shape);
+  auto *to = static_cast<uint8_t *>(result.getBytes());
+  auto *from = static_cast<const uint8_t *>(tensor.getBytes());
+  for (int64_t i = 0; i < result.getNumElements(); ++i) {
+    int64_t source = 0;
+    for (unsigned d = 0; d < shape.size(); ++d)
+      source += i / ownStrides[d] % shape[d] * strides[d];
+    std::copy_n(from + source * size, size, to + i * size);
+  }
+  return result;
+}
+
+Tensor Session::getOutput(const Buffer *placeholder) const {
+  Tensor whole = getTensor(placeholder);
+  if (!placeholder->getExtents())
+    return whole;
+  Tensor extents = getTensor(placeholder->getExtents());
+  Dims shape;
+  for (auto [d, bound] : llvm::enumerate(placeholder->getShape()))
+    shape.push_back(std::clamp<int64_t>(extents.getAsInt(d), 0, bound));
+  return cut(whole, shape);
 }
 
 llvm::Error Session::run() {

@@ -57,7 +57,16 @@ llvm::Error GraphParser::parsePlaceholder() {
     return parser.error("the name '" + name + "' is taken");
   Placeholder *placeholder =
       module->createPlaceholder(modelName, type, input, output, name);
-  return define(name, placeholder);
+  GLOWISH_CHECK(define(name, placeholder));
+  if (!parser.consumeIf("extents"))
+    return llvm::Error::success();
+  GLOWISH_TRY(std::string other, parser.parseName());
+  auto *extents = llvm::dyn_cast_or_null<Placeholder>(nodes.lookup(other));
+  if (!extents || extents->getOwner())
+    return parser.error("no placeholder before this is called '%" + other +
+                        "'");
+  placeholder->setExtents(extents);
+  return llvm::Error::success();
 }
 
 llvm::Error GraphParser::parseConstant() {

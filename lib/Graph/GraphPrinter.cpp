@@ -105,6 +105,10 @@ static void printPlaceholder(llvm::raw_ostream &os,
     os << " output";
   os << ' ';
   printQuoted(os, placeholder.getModelName());
+  if (const Placeholder *extents = placeholder.getExtents()) {
+    os << " extents ";
+    printName(os, extents->getName());
+  }
   os << '\n';
 }
 

@@ -104,6 +104,19 @@ llvm::Error glowish::verify(const Function &function) {
   return llvm::Error::success();
 }
 
+/// Extents are an output of their own: one number a dimension.
+static llvm::Error verifyExtents(const Placeholder &placeholder) {
+  const Placeholder *extents = placeholder.getExtents();
+  Type type(ElemKind::Int64, {int64_t(placeholder.getType().getRank())});
+  if (!extents || (extents->getType() == type && extents->isOutput() &&
+                   placeholder.isOutput()))
+    return llvm::Error::success();
+  return makeError("{0}: its extents '{1}' are {2}; accepted: an output {3} of "
+                   "an output",
+                   describe(placeholder), extents->getName(),
+                   extents->getType().str(), type.str());
+}
+
 namespace {
 
 /// Finds two things of one name.
@@ -133,8 +146,10 @@ private:
 
 llvm::Error glowish::verify(const Module &module) {
   NameVerifier names;
-  for (const auto &placeholder : module.getPlaceholders())
+  for (const auto &placeholder : module.getPlaceholders()) {
     GLOWISH_CHECK(names.visit(*placeholder));
+    GLOWISH_CHECK(verifyExtents(*placeholder));
+  }
   for (const Node &constant : module.getConstants())
     GLOWISH_CHECK(names.visit(constant));
   for (const auto &function : module.getFunctions()) {

@@ -62,7 +62,12 @@ llvm::Error IRParser::parseMutable(llvm::StringRef name) {
   bool input = parser.consumeIf("input");
   bool output = parser.consumeIf("output");
   GLOWISH_TRY(std::string modelName, parser.parseString());
-  function->createMutable(name, type, modelName, input, output);
+  Buffer *buffer =
+      function->createMutable(name, type, modelName, input, output);
+  if (parser.consumeIf("extents")) {
+    GLOWISH_TRY(Buffer * extents, parseBufferName());
+    buffer->setExtents(extents);
+  }
   return llvm::Error::success();
 }
 

@@ -27,6 +27,10 @@ static void printBuffer(llvm::raw_ostream &os, const Buffer &buffer,
     os << " : " << buffer.getType() << (buffer.isInput() ? " input" : "")
        << (buffer.isOutput() ? " output" : "") << ' ';
     printQuoted(os, buffer.getModelName());
+    if (const Buffer *extents = buffer.getExtents()) {
+      os << " extents ";
+      printName(os, extents->getName());
+    }
     return;
   case Buffer::Kind::Activation:
     os << "activation ";

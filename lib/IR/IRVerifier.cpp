@@ -175,10 +175,25 @@ static llvm::Error verifyBody(const IRFunction &body) {
   return verify(body);
 }
 
+/// Extents are an output of their own: one number a dimension.
+static llvm::Error verifyExtents(const Buffer &buffer) {
+  const Buffer *extents = buffer.getExtents();
+  Type type(ElemKind::Int64, {int64_t(buffer.getType().getRank())});
+  if (!extents || (extents->getType() == type && extents->isOutput() &&
+                   buffer.isOutput()))
+    return llvm::Error::success();
+  return makeError("the extents '{0}' of '{1}' are {2}; accepted: an output {3} "
+                   "of an output",
+                   extents->getName(), buffer.getName(),
+                   extents->getType().str(), type.str());
+}
+
 llvm::Error glowish::verify(const IRFunction &function) {
-  for (const auto &buffer : function.getBuffers())
+  for (const auto &buffer : function.getBuffers()) {
+    GLOWISH_CHECK(verifyExtents(*buffer));
     if (buffer->isView())
       GLOWISH_CHECK(verifyView(*buffer));
+  }
   LifetimeVerifier lifetimes;
   for (const Instruction &instr : function.getInstrs()) {
     auto inInstr = [&](llvm::Error error) {

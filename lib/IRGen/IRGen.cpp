@@ -44,6 +44,10 @@ void IRGenerator::createWeights(Function &graph) {
         function.createMutable(placeholder->getName(), placeholder->getType(),
                                placeholder->getModelName(),
                                placeholder->isInput(), placeholder->isOutput());
+  for (const auto &placeholder : module.getPlaceholders())
+    if (Placeholder *extents = placeholder->getExtents())
+      buffers[NodeValue(placeholder.get())]->setExtents(
+          buffers[NodeValue(extents)]);
 }
 
 Buffer *IRGenerator::createResult(Node &node, unsigned result) {

@@ -137,7 +137,7 @@ runOnData(const NodeTest &test, const TestData &data,
   GLOWISH_CHECK(
       checkOutputs(data, [&](llvm::StringRef name) -> llvm::Expected<Tensor> {
         GLOWISH_TRY(const Buffer *buffer, session->findPlaceholder(name));
-        return session->getTensor(buffer);
+        return session->getOutput(buffer);
       }));
   return constants;
 }

@@ -153,7 +153,37 @@ static const SymbolTableEntry *readTensor(const char *argument,
   return symbol;
 }
 
-/* If `argument` is -output=NAME=FILE: writes the output and prints its type. */
+/* The extent of a dimension that an output has after a call. */
+static uint64_t getExtent(const SymbolTableEntry *symbol, int dim,
+                          const uint8_t *placeholders) {
+  const SymbolTableEntry *extents;
+  if (symbol->extents < 0)
+    return symbol->dims[dim];
+  extents = &bundle->config->symbolTable[symbol->extents];
+  return (uint64_t)((const int64_t *)(placeholders + extents->offset))[dim];
+}
+
+/* Writes the elements that are inside of the extents, from dimension `dim` on:
+ * `size` bytes at `from` by the largest extents. Returns what is wrong. */
+static int writeElements(FILE *file, const SymbolTableEntry *symbol,
+                         const uint8_t *placeholders, int dim,
+                         const uint8_t *from, uint64_t size) {
+  uint64_t i, extent;
+  int isWrong = 0;
+  if (dim == symbol->rank || symbol->extents < 0)
+    return fwrite(from, 1, size, file) != size;
+  extent = getExtent(symbol, dim, placeholders);
+  if (extent > symbol->dims[dim])
+    return 1;
+  for (i = 0; i < extent && !isWrong; ++i)
+    isWrong = writeElements(file, symbol, placeholders, dim + 1,
+                            from + i * (size / symbol->dims[dim]),
+                            size / symbol->dims[dim]);
+  return isWrong;
+}
+
+/* If `argument` is -output=NAME=FILE: writes the output, cut to its extents,
+ * and prints its type. */
 static void writeOutput(const char *argument, const uint8_t *placeholders) {
   const char *name = argument + strlen("-output=");
   const char *path = strrchr(argument, '=');
@@ -164,12 +194,15 @@ static void writeOutput(const char *argument, const uint8_t *placeholders) {
     return;
   symbol = findSymbol(name, (size_t)(path - name), GLOWISH_OUTPUT);
   file = fopen(path + 1, "wb");
-  if (!file || fwrite(placeholders + symbol->offset, 1, symbol->bytes, file) !=
-                   symbol->bytes || fclose(file))
+  if (!file ||
+      writeElements(file, symbol, placeholders, 0,
+                    placeholders + symbol->offset, symbol->bytes) ||
+      fclose(file))
     fail("cannot be written", path + 1);
   printf("%d:", symbol->elementType);
   for (i = 0; i < symbol->rank; ++i)
-    printf("%s%llu", i ? "," : "", (unsigned long long)symbol->dims[i]);
+    printf("%s%llu", i ? "," : "",
+           (unsigned long long)getExtent(symbol, i, placeholders));
   printf("\n");
 }
 

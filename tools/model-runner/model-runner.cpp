@@ -92,8 +92,9 @@ static std::vector<NamedFile> findTestData(const Session &session,
   if (testData.empty())
     return files;
   unsigned number = 0;
-  for (const Buffer *buffer : session.getPlaceholders()) {
-    if (isInput ? !buffer->isInput() : !buffer->isOutput())
+  for (const Buffer *buffer :
+       isInput ? session.getPlaceholders().vec() : session.getOutputs()) {
+    if (isInput && !buffer->isInput())
       continue;
     llvm::SmallString<128> path(testData);
     llvm::sys::path::append(path, (isInput ? "input_" : "output_") +
@@ -152,12 +153,10 @@ static llvm::Error writeOutputs(const Session &session) {
   if (outputFolder.empty())
     return llvm::Error::success();
   GLOWISH_CHECK(createDirectories(outputFolder));
-  for (const Buffer *buffer : session.getPlaceholders()) {
-    if (!buffer->isOutput())
-      continue;
+  for (const Buffer *buffer : session.getOutputs()) {
     llvm::SmallString<128> path(outputFolder);
     llvm::sys::path::append(path, getFileName(buffer->getModelName()));
-    GLOWISH_CHECK(writeNpyFile(path, session.getTensor(buffer)));
+    GLOWISH_CHECK(writeNpyFile(path, session.getOutput(buffer)));
   }
   return llvm::Error::success();
 }
@@ -171,7 +170,7 @@ static llvm::Expected<int> checkOutputs(const Session &session) {
   for (const NamedFile &file : files) {
     GLOWISH_TRY(const Buffer *buffer, session.findPlaceholder(file.name));
     GLOWISH_TRY(Tensor expected, readTensorFile(file.path));
-    Tensor actual = session.getTensor(buffer);
+    Tensor actual = session.getOutput(buffer);
     if (actual.getType() != expected.getType())
       return makeError("output '{0}' is {1}, but '{2}' holds {3}", file.name,
                        actual.getType().str(), file.path,

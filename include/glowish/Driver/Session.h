@@ -27,6 +27,12 @@ public:
   llvm::Error setInput(const Buffer *placeholder, const Tensor &tensor);
   /// The placeholder's contents, borrowed.
   Tensor getTensor(const Buffer *placeholder) const;
+  /// The outputs of the model, in its order: without those that are made to
+  /// have the extents of others.
+  std::vector<const Buffer *> getOutputs() const;
+  /// What the model computes for \p placeholder: its contents, cut to the
+  /// actual extents where these are known only after run().
+  Tensor getOutput(const Buffer *placeholder) const;
 
   llvm::Error run();
 

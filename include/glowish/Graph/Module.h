@@ -29,6 +29,13 @@ public:
   /// The body that it belongs to; null for storage of the application.
   const Function *getOwner() const { return owner; }
 
+  /// Where the extents of this output are known only when the model runs: the
+  /// output that gets them, int64<rank>. The type of this one has the largest
+  /// extents, by which its elements lie; those outside the actual extents are
+  /// zero. Else null.
+  Placeholder *getExtents() const { return extents; }
+  void setExtents(Placeholder *placeholder) { extents = placeholder; }
+
 private:
   friend class Function;
   friend class Module;
@@ -38,6 +45,7 @@ private:
   bool input;
   bool output;
   const Function *owner = nullptr;
+  Placeholder *extents = nullptr;
 };
 
 /// A tensor known at compile time. Payloads are immutable and may be shared

@@ -55,6 +55,10 @@ public:
   llvm::StringRef getModelName() const { return modelName; }
   bool isInput() const { return input; }
   bool isOutput() const { return output; }
+  /// Mutable: the buffer with the actual extents of an output whose type
+  /// states only the largest (Placeholder::getExtents); else null.
+  Buffer *getExtents() const { return extents; }
+  void setExtents(Buffer *buffer) { extents = buffer; }
 
   /// Views: the buffer that they show, never a view itself.
   Buffer *getBase() const { return base; }
@@ -83,6 +87,7 @@ private:
   std::string modelName;
   bool input = false;
   bool output = false;
+  Buffer *extents = nullptr;
   Buffer *base = nullptr;
   int64_t offset = 0;
   Dims strides;

@@ -16,7 +16,7 @@ enum class BundleApi { Static, Dynamic };
 enum class BundleWeights { File, Embed };
 
 /// The version of the contract between a header and its object.
-constexpr unsigned bundleAbiVersion = 1;
+constexpr unsigned bundleAbiVersion = 2;
 
 struct BundleOptions {
   std::string folder;

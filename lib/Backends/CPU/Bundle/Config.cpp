@@ -60,7 +60,8 @@ llvm::Constant *DataEmitter::getSymbol(const BundleSymbol &symbol) {
        getInt(8, type.getRank()), getInt(32, uint32_t(quant.axis)),
        getInt(64, type.getSizeInBytes()), getArray<uint64_t>(dims),
        getInt(64, quant.scales.size()), getArray<float>(quant.scales),
-       getArray<int32_t>(quant.offsets)});
+       getArray<int32_t>(quant.offsets),
+       getInt(64, symbol.extents ? *symbol.extents : UINT64_MAX)});
 }
 
 void glowish::emitConfig(llvm::Module &module, const BundleFacts &facts) {

@@ -144,6 +144,8 @@ typedef struct SymbolTableEntry {
   uint64_t numQuantParams; /* 0: not quantized */
   const float *scales;     /* real = (q - offset) * scale */
   const int32_t *quantOffsets;
+  int64_t extents;         /* number of the symbol that has the actual extents,
+                              of which dims are the largest, or -1 */
 } SymbolTableEntry;
 
 typedef struct BundleConfig {
@@ -163,7 +165,8 @@ typedef struct BundleConfig {
 }
 
 static void printSymbolMacros(llvm::raw_ostream &os, llvm::StringRef prefix,
-                              const BundleSymbol &symbol) {
+                              const BundleSymbol &symbol,
+                              const BundleFacts &facts) {
   std::string name = (prefix + "_" + symbol.identifier).str();
   const Type &type = symbol.type;
   os << formatv("\n/* {0} '{1}': {2} */\n", getDirectionName(symbol.direction),
@@ -179,6 +182,12 @@ static void printSymbolMacros(llvm::raw_ostream &os, llvm::StringRef prefix,
   os << (type.getRank() == 0 ? "0 }\n" : " }\n");
   os << formatv("#define {0}_SIZE {1}u\n", name, type.getNumElements());
   os << formatv("#define {0}_BYTES {1}u\n", name, type.getSizeInBytes());
+  if (symbol.extents)
+    os << formatv("/* DIMS are the largest extents. A call stores the actual "
+                  "ones, int64_t[RANK],\n * at the offset EXTENTS. Elements lie "
+                  "by DIMS; those outside are 0. */\n"
+                  "#define {0}_EXTENTS {1}_{2}\n",
+                  name, prefix, facts.symbols[*symbol.extents].identifier);
   if (!type.isQuantized() || type.getQuantParams().axis >= 0)
     return;
   os << formatv("#define {0}_SCALE {1}f\n", name,
@@ -203,7 +212,7 @@ static void printStaticApi(llvm::raw_ostream &os, const BundleFacts &facts) {
      << formatv("#define {0}_NUM_SYMBOLS {1}\n", prefix,
                 facts.symbols.size());
   for (const BundleSymbol &symbol : facts.symbols)
-    printSymbolMacros(os, prefix, symbol);
+    printSymbolMacros(os, prefix, symbol, facts);
 }
 
 static void printIdentity(llvm::raw_ostream &os, const BundleFacts &facts) {

@@ -41,6 +41,7 @@ std::vector<BundleSymbol>
 glowish::getBundleSymbols(const IRFunction &function, const MemoryPlan &plan) {
   std::vector<BundleSymbol> symbols;
   llvm::StringSet<> taken;
+  llvm::DenseMap<const Buffer *, unsigned> numbers;
   for (const auto &buffer : function.getBuffers()) {
     if (buffer->getKind() != Buffer::Kind::Mutable)
       continue;
@@ -52,7 +53,11 @@ glowish::getBundleSymbols(const IRFunction &function, const MemoryPlan &plan) {
                        buffer->getType(),
                        unsigned(buffer->isInput()) |
                            unsigned(buffer->isOutput()) << 1,
-                       plan.getOffset(buffer.get())});
+                       plan.getOffset(buffer.get()), std::nullopt});
+    numbers[buffer.get()] = symbols.size() - 1;
   }
+  for (auto [buffer, number] : numbers)
+    if (const Buffer *extents = buffer->getExtents())
+      symbols[number].extents = numbers.lookup(extents);
   return symbols;
 }

@@ -17,6 +17,9 @@ struct BundleSymbol {
   unsigned direction;
   /// Bytes from the start of the mutable region.
   uint64_t offset;
+  /// Of an output whose extents are known after a call: the number of the
+  /// symbol that has them.
+  std::optional<unsigned> extents;
 };
 
 /// The placeholders of \p function in the model's order.
