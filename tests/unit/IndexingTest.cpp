@@ -142,6 +142,39 @@ TEST(Indexing, TopKCompiled) {
           });
 }
 
+TEST(Indexing, NonMaxSuppressionCompiled) {
+  struct Case {
+    int64_t batches, classes, boxes, count;
+  };
+  for (const Case &c : {Case{1, 1, 1, 1}, Case{2, 3, 17, 17}, Case{3, 1, 33, 7},
+                        Case{1, 2, 129, 40}, Case{2, 2, 7, 9}, Case{1, 1, 5, 0},
+                        Case{0, 3, 4, 2}, Case{2, 1, 0, 3}})
+    for (double threshold : {0.0, 0.2, 1.0})
+      compare("boxes", [&](Function &f, Module &m) {
+        // Candidates without order, of which some are no boxes.
+        NodeValue x = input(m, ElemKind::Float, {c.batches, c.boxes, 2});
+        NodeValue y = input(m, ElemKind::Float, {c.batches, c.boxes, 2});
+        NodeValue corners[2] = {f.create<MinNode>("min", x, y)->getResult(),
+                                f.create<MaxNode>("max", x, y)->getResult()};
+        NodeValue boxes =
+            f.create<ConcatNode>("boxes", llvm::ArrayRef(corners), 2)
+                ->getResult();
+        NodeValue scores =
+            input(m, ElemKind::Float, {c.batches, c.classes, c.boxes});
+        NodeValue order = buildTopK(f, scores, c.boxes, true);
+        NodeValue offset =
+            f.create<SplatNode>("one", ElemKind::Int64, Dims{1}, 1.0)
+                ->getResult();
+        order = f.create<SubNode>("sub", order, offset)->getResult();
+        NodeValue limit =
+            f.create<SplatNode>("limit", ElemKind::Float, Dims{}, threshold)
+                ->getResult();
+        return f
+            .create<NonMaxSuppressionNode>("nms", boxes, order, limit, c.count)
+            ->getResult();
+      });
+}
+
 TEST(Indexing, BitCast) {
   compare("to int and back", [](Function &f, Module &m) {
     NodeValue x = input(m, ElemKind::Float, {3, 17});
@@ -190,6 +223,18 @@ TEST(Indexing, Types) {
   EXPECT_TYPE("TopK(float<7x3>) {count = 2, largest = true}", "int64<7x2>");
   EXPECT_TYPE("TopK(float<7x3>) {count = 4, largest = true}",
               "attribute 'count': 4 of extent 3");
+  EXPECT_TYPE("NonMaxSuppression(float<2x5x4>, int64<2x3x7>, float<>) {count "
+              "= 6}",
+              "int64<2x3x6>");
+  EXPECT_TYPE("NonMaxSuppression(float<2x5x3>, int64<2x3x7>, float<>) {count "
+              "= 6}",
+              "operand 'boxes' (float<2x5x3>): expected float<2x5x4>");
+  EXPECT_TYPE("NonMaxSuppression(float<2x5x4>, int64<2x3x7>, float<1>) {count "
+              "= 6}",
+              "operand 'threshold' (float<1>): expected float<>");
+  EXPECT_TYPE("NonMaxSuppression(float<2x5x4>, int64<2x3x7>, float<>) {count "
+              "= -1}",
+              "attribute 'count': -1 is negative");
   EXPECT_TYPE("BitCast(float<7>) {to = int32}", "int32<7>");
   EXPECT_TYPE("BitCast(float<7>) {to = int64}",
               "attribute 'to': int64 cannot have the bits of float");

@@ -52,6 +52,7 @@ def ArgMaxInstr : InstrFor<ArgMax>;
 def GatherInstr : InstrFor<Gather>;
 def ScatterInstr : InstrFor<Scatter>;
 def TopKInstr : InstrFor<TopK>;
+def NonMaxSuppressionInstr : InstrFor<NonMaxSuppression>;
 def BitCastInstr : InstrFor<BitCast>;
 
 //===- Control flow ---------------------------------------------------------===//

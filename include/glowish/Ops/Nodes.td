@@ -317,6 +317,20 @@ def TopK : Node<"Indices of the largest elements along the last dimension"> {
                     Attr<Bool, "largest", "false: the smallest elements">];
   let Source = "ONNX TopK-11";
 }
+def NonMaxSuppression : Node<"Boxes picked one by one that overlap little"> {
+  let Description = [{
+    boxes [B, N, 4], float, [top, left, bottom, right] with top <= bottom and
+    left <= right; candidates [B, C, K], int64, boxes of the same batch, the
+    preferred ones first, what is no index being nothing; threshold a float.
+    A candidate is picked where the intersection with none of those picked
+    before, divided by the union, is above the threshold. result [B, C, count],
+    int64: the first `count` that are picked, and -1 behind them.
+  }];
+  let Operands = [Operand<"boxes">, Operand<"candidates">,
+                  Operand<"threshold">];
+  let Attributes = [Attr<Int, "count", "the most to pick of a row">];
+  let Source = "ONNX NonMaxSuppression-11";
+}
 def BitCast : Node<"The same bits as elements of another kind"> {
   let Description = "Both kinds have the same size; bool is 0 or 1, and only read.";
   let Operands = [Operand<"input">];

@@ -206,6 +206,7 @@ bool CPUBackend::isSupported(const Node &node) const {
   case NodeKind::Gather:
   case NodeKind::Scatter:
   case NodeKind::TopK:
+  case NodeKind::NonMaxSuppression:
   case NodeKind::BitCast:
   case NodeKind::Resize:
   case NodeKind::LocalResponseNormalization:

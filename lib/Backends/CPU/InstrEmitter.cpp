@@ -119,6 +119,9 @@ public:
   void visitTopK(TopKInstr &instr) {
     emitTopK(b, instr, pointers[0], pointers[1]);
   }
+  void visitNonMaxSuppression(NonMaxSuppressionInstr &instr) {
+    emitNonMaxSuppression(b, instr, pointers);
+  }
   void visitBitCast(BitCastInstr &instr) {
     b.CreateMemCpy(pointers[0], llvm::Align(1), pointers[1], llvm::Align(1),
                    instr.getInput()->getType().getSizeInBytes());

@@ -1,6 +1,8 @@
 //===- Indexing.cpp - Scatters and sorted indices -------------------------===//
 
 #include "InstrRunner.h"
+#include "glowish/Ops/Boxes.h"
+#include "glowish/Ops/Scalar.h"
 #include <numeric>
 
 using namespace glowish;
@@ -75,6 +77,36 @@ void InstrRunner::visitTopK(TopKInstr &instr) {
       std::copy_n(order.begin(), count, out.data() + row * count);
     }
   });
+}
+
+static Box<Num<float>> getBox(const float *box) {
+  return {Num(box[0]), Num(box[1]), Num(box[2]), Num(box[3])};
+}
+
+void InstrRunner::visitNonMaxSuppression(NonMaxSuppressionInstr &instr) {
+  auto boxes = getDense<const float>(memory, instr.getBoxes());
+  auto candidates = getDense<const int64_t>(memory, instr.getCandidates());
+  float threshold = getDense<const float>(memory, instr.getThreshold())[0];
+  auto out = getDense<int64_t>(memory, instr.getResult());
+  DimsRef shape = instr.getCandidates()->getShape();
+  int64_t numBoxes = instr.getBoxes()->getType().getDim(1);
+  int64_t count = instr.getCount();
+  std::fill(out.begin(), out.end(), -1);
+  for (int64_t row = 0; row < shape[0] * shape[1]; ++row) {
+    const float *batch = boxes.data() + row / shape[1] * numBoxes * 4;
+    int64_t *picked = out.data() + row * count;
+    int64_t numPicked = 0;
+    for (int64_t i = 0; i < shape[2] && numPicked < count; ++i) {
+      int64_t number = candidates[row * shape[2] + i];
+      auto overlaps = [&](int64_t other) {
+        return getOverlap(getBox(batch + number * 4), getBox(batch + other * 4))
+                   .value > threshold;
+      };
+      if (number >= 0 && number < numBoxes &&
+          std::none_of(picked, picked + numPicked, overlaps))
+        picked[numPicked++] = number;
+    }
+  }
 }
 
 void InstrRunner::visitBitCast(BitCastInstr &instr) {

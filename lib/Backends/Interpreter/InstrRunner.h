@@ -32,6 +32,7 @@ public:
   void visitArgMax(ArgMaxInstr &instr);
   void visitScatter(ScatterInstr &instr);
   void visitTopK(TopKInstr &instr);
+  void visitNonMaxSuppression(NonMaxSuppressionInstr &instr);
   void visitBitCast(BitCastInstr &instr);
 
   /// Lifetime marks need nothing: the plan has placed all buffers.

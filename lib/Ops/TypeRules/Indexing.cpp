@@ -37,6 +37,22 @@ llvm::Expected<TypeList> glowish::inferTopK(const OpView &view) {
   return makeResult(ElemKind::Int64, shape);
 }
 
+llvm::Expected<TypeList> glowish::inferNonMaxSuppression(const OpView &view) {
+  NonMaxSuppressionView op(view);
+  GLOWISH_CHECK(checkRank(op, op.boxesIdx, 3));
+  GLOWISH_CHECK(checkRank(op, op.candidatesIdx, 3));
+  DimsRef boxes = op.getBoxes().getShape();
+  DimsRef candidates = op.getCandidates().getShape();
+  GLOWISH_CHECK(checkIs(op, op.boxesIdx, ElemKind::Float,
+                        {candidates[0], boxes[1], 4}));
+  GLOWISH_CHECK(checkIs(op, op.candidatesIdx, ElemKind::Int64, candidates));
+  GLOWISH_CHECK(checkIs(op, op.thresholdIdx, ElemKind::Float, {}));
+  if (op.getCount() < 0)
+    return op.attrError("count", llvm::Twine(op.getCount()) + " is negative");
+  return makeResult(ElemKind::Int64,
+                    {candidates[0], candidates[1], op.getCount()});
+}
+
 llvm::Expected<TypeList> glowish::inferBitCast(const OpView &view) {
   BitCastView op(view);
   const Type &input = op.getInput();

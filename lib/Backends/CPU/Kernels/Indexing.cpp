@@ -1,4 +1,4 @@
-//===- Indexing.cpp - Scatters and sorted indices -------------------------===//
+//===- Indexing.cpp - Scatters --------------------------------------------===//
 
 #include "Indexing.h"
 #include "EmittedScalar.h"
@@ -50,84 +50,5 @@ void glowish::emitScatter(KernelBuilder &b, const ScatterInstr &instr,
                          b.CreateAdd(row, b.index(rows)), row);
     // As unsigned, negative numbers are out of range too.
     b.ifThen(b.CreateICmpULT(row, b.index(rows)), [&] { combineRow(row, i); });
-  });
-}
-
-namespace {
-
-/// The order of the elements of one row.
-struct RowOrder {
-  KernelBuilder &b;
-  ElemKind kind;
-  Value *row;
-  bool largestFirst;
-
-  /// Element \p index; of -1, which is no element, the first.
-  EmittedScalar get(Value *index) const {
-    Value *inside = b.maxIndex(index, b.index(0));
-    return {&b, b.load(kind, b.getElement(row, kind, inside), 1), kind};
-  }
-  /// x > y, where a NaN is above all else.
-  Value *isAbove(EmittedScalar x, EmittedScalar y) const {
-    Value *above = (x > y).value;
-    if (!x.isFloat())
-      return above;
-    Value *onlyX = b.CreateAnd(b.CreateFCmpUNO(x.value, x.value),
-                               b.CreateFCmpORD(y.value, y.value));
-    return b.CreateOr(above, onlyX);
-  }
-  /// Whether element \p i comes before element \p k. -1 comes last.
-  Value *isBefore(Value *i, Value *k) const {
-    EmittedScalar x = get(i), y = get(k);
-    if (!largestFirst)
-      std::swap(x, y);
-    Value *isTie = b.CreateNot(b.CreateOr(isAbove(x, y), isAbove(y, x)));
-    Value *before =
-        b.CreateOr(isAbove(x, y), b.CreateAnd(isTie, b.CreateICmpSLT(i, k)));
-    return b.CreateOr(b.CreateICmpSLT(k, b.index(0)), before);
-  }
-};
-
-} // namespace
-
-void glowish::emitTopK(KernelBuilder &b, const TopKInstr &instr, Value *result,
-                       Value *input) {
-  const Type &type = instr.getInput()->getType();
-  int64_t length = type.getShape().back(), count = instr.getCount();
-  if (instr.getResult()->getType().getNumElements() == 0)
-    return;
-  int64_t rows = type.getNumElements() / length;
-  auto loadIndex = [&](Value *address) {
-    return b.CreateSExtOrTrunc(b.load(ElemKind::Int64, address, 1),
-                               b.getIndexTy());
-  };
-  auto storeIndex = [&](Value *index, Value *address) {
-    b.store(ElemKind::Int64, b.CreateSExtOrTrunc(index, b.getInt64Ty()),
-            address);
-  };
-  b.forTasks(rows, rows * length * 4, [&](Value *row) {
-    Value *first = b.getElement(input, type.getKind(),
-                                b.addScaled(b.index(0), row, length));
-    Value *out = b.getElement(result, ElemKind::Int64,
-                              b.addScaled(b.index(0), row, count));
-    RowOrder order{b, type.getKind(), first, instr.getLargest()};
-    auto getSlot = [&](Value *k) {
-      return b.getElement(out, ElemKind::Int64, k);
-    };
-    b.forLoop(count, [&](Value *k) { storeIndex(b.index(-1), getSlot(k)); });
-    b.forLoop(length, [&](Value *i) {
-      Value *last = loadIndex(getSlot(b.index(count - 1)));
-      b.ifThen(order.isBefore(i, last), [&] {
-        // What an element displaces moves on.
-        b.forLoop(b.index(0), b.index(count), 1, {i},
-                  [&](Value *k, llvm::ArrayRef<Value *> carried) -> Values {
-                    Value *there = loadIndex(getSlot(k));
-                    Value *takes = order.isBefore(carried[0], there);
-                    storeIndex(b.CreateSelect(takes, carried[0], there),
-                               getSlot(k));
-                    return {b.CreateSelect(takes, there, carried[0])};
-                  });
-      });
-    });
   });
 }

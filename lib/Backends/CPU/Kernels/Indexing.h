@@ -10,9 +10,14 @@ namespace glowish {
 /// \p pointers: result, input, indices, updates.
 void emitScatter(KernelBuilder &b, const ScatterInstr &instr,
                  llvm::ArrayRef<llvm::Value *> pointers);
-/// Keeps a sorted list of the best so far: linear where few are asked for.
+/// Keeps the best so far, sorted where few are asked for, else in a heap, which
+/// is sorted in the end.
 void emitTopK(KernelBuilder &b, const TopKInstr &instr, llvm::Value *result,
               llvm::Value *input);
+/// \p pointers: result, boxes, candidates, threshold.
+void emitNonMaxSuppression(KernelBuilder &b,
+                           const NonMaxSuppressionInstr &instr,
+                           llvm::ArrayRef<llvm::Value *> pointers);
 
 } // namespace glowish
 
