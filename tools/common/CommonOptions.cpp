@@ -27,6 +27,11 @@ static cl::opt<int64_t> maxTripCount(
     cl::desc("The most repetitions of a loop of which the model does not state "
              "any"),
     cl::value_desc("N"), cl::init(0), cl::cat(modelCategory));
+static cl::list<std::string> maxExtents(
+    "max-extent",
+    cl::desc("The largest extent of the dimensions of a value that are known "
+             "only when the model runs and that nothing else bounds"),
+    cl::value_desc("name,N"), cl::cat(modelCategory));
 static cl::opt<std::string> backendName("backend",
                                         cl::desc("CPU or Interpreter"),
                                         cl::value_desc("name"),
@@ -154,21 +159,30 @@ llvm::Expected<Type> glowish::parseInputType(llvm::StringRef text) {
   return Type(*kind, dims);
 }
 
+/// What -\p option has been given: names with a number each.
+static llvm::Error readNumbers(llvm::StringRef option,
+                               llvm::ArrayRef<std::string> texts,
+                               std::map<std::string, int64_t> &numbers) {
+  for (llvm::StringRef text : texts) {
+    auto [name, value] = text.rsplit(',');
+    int64_t number = 0;
+    if (name.empty() || value.trim().getAsInteger(10, number) || number < 0)
+      return makeError("-{0}={1}: the form is name,value with a value of at "
+                       "least 0",
+                       option, text);
+    numbers[name.trim().str()] = number;
+  }
+  return llvm::Error::success();
+}
+
 llvm::Expected<ImportOptions> glowish::getImportOptions() {
   ImportOptions options;
   options.maxTripCount = maxTripCount;
   if (maxTripCount < 0)
     return makeError("-max-trip-count={0}: accepted: at least 1",
                      maxTripCount.getValue());
-  for (llvm::StringRef text : symbols) {
-    auto [name, value] = text.rsplit(',');
-    int64_t number = 0;
-    if (name.empty() || value.trim().getAsInteger(10, number) || number < 0)
-      return makeError("-onnx-define-symbol={0}: the form is name,value with "
-                       "a value of at least 0",
-                       text);
-    options.symbols[name.trim().str()] = number;
-  }
+  GLOWISH_CHECK(readNumbers("onnx-define-symbol", symbols, options.symbols));
+  GLOWISH_CHECK(readNumbers("max-extent", maxExtents, options.maxExtents));
   for (llvm::StringRef text : modelInputs) {
     // The name may contain commas itself; what follows it can't.
     size_t bracket = text.find_last_of('[');

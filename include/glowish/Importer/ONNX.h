@@ -21,6 +21,10 @@ struct ImportOptions {
   /// The most repetitions of a loop of which the model does not state any
   /// (-max-trip-count); 0 for none.
   int64_t maxTripCount = 0;
+  /// The largest extents of values, by their names in the model, whose extents
+  /// are known only when the model runs and that the model does not bound
+  /// (-max-extent=name,N): they hold for each such dimension.
+  std::map<std::string, int64_t> maxExtents;
   /// Folds shape arithmetic.
   NodeEvaluator evaluate;
 };

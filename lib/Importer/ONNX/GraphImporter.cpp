@@ -1,5 +1,6 @@
 //===- GraphImporter.cpp - An ONNX graph becomes a function ---------------===//
 
+#include "ONNX/Extents.h"
 #include "ONNX/Functions.h"
 #include "ONNX/GraphInputs.h"
 #include "ONNX/GraphScope.h"
@@ -20,7 +21,7 @@ public:
       : graph(*model.mutable_graph()), opsets(opsets), options(options),
         external(folder), module(std::make_unique<Module>(
                               graph.name().empty() ? "model" : graph.name())),
-        state{options.maxTripCount},
+        state{options.maxTripCount, options.maxExtents},
         scope(graph,
               {*module->createFunction("main"), options.evaluate, external,
                opsets},
@@ -123,6 +124,10 @@ llvm::Error GraphImporter::importOutput(const onnx::ValueInfoProto &output) {
   auto *source = value.getNodeAs<Placeholder>();
   if (source && source->getModelName() == output.name())
     return llvm::Error::success();
+  Extents extents = scope.lookupExtents(output.name());
+  if (!extents.empty())
+    return saveSizedOutput(scope.getContext(), output.name(),
+                           {value, extents});
   Placeholder *placeholder =
       module->createPlaceholder(output.name(), value.getType(),
                                 /*isInput=*/false, /*isOutput=*/true);
@@ -153,8 +158,35 @@ void GraphImporter::eraseUnused() {
     module->eraseConstant(constant);
 }
 
+/// The names of what nodes of \p graph and the graphs inside it compute.
+static void findComputed(const onnx::GraphProto &graph,
+                         llvm::StringSet<> &computed) {
+  for (const onnx::NodeProto &node : graph.node()) {
+    for (const std::string &name : node.output())
+      computed.insert(name);
+    for (const onnx::GraphProto *inner : getGraphs(node))
+      findComputed(*inner, computed);
+  }
+}
+
+/// Extents are stated of values that nodes compute.
+static llvm::Error checkMaxExtents(const onnx::GraphProto &graph,
+                                   const ImportOptions &options) {
+  if (options.maxExtents.empty())
+    return llvm::Error::success();
+  llvm::StringSet<> computed;
+  findComputed(graph, computed);
+  for (const auto &[name, extent] : options.maxExtents)
+    if (!computed.contains(name))
+      return makeError("-max-extent={0},{1}: no node of the model computes "
+                       "'{0}'",
+                       name, extent);
+  return llvm::Error::success();
+}
+
 llvm::Expected<std::unique_ptr<Module>> GraphImporter::import() {
   GLOWISH_CHECK(checkOperators(graph, opsets));
+  GLOWISH_CHECK(checkMaxExtents(graph, options));
   GLOWISH_CHECK(importInitializers());
   GLOWISH_CHECK(importInputs());
   GLOWISH_CHECK(scope.importNodes());

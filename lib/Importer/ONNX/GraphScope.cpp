@@ -71,6 +71,21 @@ NodeValue GraphScope::lookup(llvm::StringRef name) {
   return value ? enter(value) : value;
 }
 
+Extents GraphScope::lookupExtents(llvm::StringRef name) {
+  if (values.count(name) || !outer)
+    return context.extents.lookup(name);
+  Extents extents = outer->lookupExtents(name);
+  for (NodeValue &extent : extents) {
+    if (!extent)
+      continue;
+    auto bound = state.bounds.find({extent.node, extent.result});
+    extent = enter(extent);
+    if (bound != state.bounds.end())
+      state.bounds[{extent.node, extent.result}] = bound->second;
+  }
+  return extents;
+}
+
 /// One use of \p name has been imported. A constant that nothing will read,
 /// such as a filter in the model's layout, is given up at once.
 void GraphScope::release(llvm::StringRef name) {
@@ -222,8 +237,20 @@ llvm::Error GraphScope::importInnerWeights() {
   return llvm::Error::success();
 }
 
+llvm::Error GraphScope::checkOutputExtents() {
+  for (const auto &output : graph.output())
+    for (auto [d, extent] : llvm::enumerate(lookupExtents(output.name())))
+      if (extent)
+        return makeError("the extent of dimension {0} of the output {1} of the "
+                         "graph {2} is known only when the model runs; "
+                         "accepted: constant ones",
+                         d, quote(output.name()), quote(graph.name()));
+  return llvm::Error::success();
+}
+
 llvm::Expected<std::vector<NodeValue>>
-GraphScope::importInner(llvm::ArrayRef<NodeValue> inputs) {
+GraphScope::importInner(llvm::ArrayRef<NodeValue> inputs,
+                        std::vector<Extents> *extents) {
   if (size_t(graph.input_size()) != inputs.size())
     return makeError("the graph {0} has {1} inputs; accepted: {2}",
                      quote(graph.name()), graph.input_size(), inputs.size());
@@ -241,7 +268,11 @@ GraphScope::importInner(llvm::ArrayRef<NodeValue> inputs) {
       return makeError("the output {0} of the graph {1} is not computed by any "
                        "node",
                        quote(output.name()), quote(graph.name()));
+    if (extents)
+      extents->push_back(lookupExtents(output.name()));
   }
+  if (!extents)
+    GLOWISH_CHECK(checkOutputExtents());
   return outputs;
 }
 

@@ -17,6 +17,10 @@ namespace glowish {
 struct ImportState {
   /// ImportOptions::maxTripCount.
   int64_t maxTripCount = 0;
+  /// ImportOptions::maxExtents.
+  std::map<std::string, int64_t> maxExtents{};
+  /// The largest values of what may be an extent.
+  std::map<std::pair<const Node *, unsigned>, int64_t> bounds{};
   /// How many uses of the values of a node are still to come.
   llvm::DenseMap<const Node *, unsigned> pendingUses{};
   /// Weights of inner graphs, which are imported again and again.
@@ -47,12 +51,17 @@ public:
   /// The value of \p name here or, if there is none, in a graph around; null
   /// where none of them has it.
   NodeValue lookup(llvm::StringRef name);
+  /// The extents of the same value, as values here; empty where its type has
+  /// them.
+  Extents lookupExtents(llvm::StringRef name);
   /// Imports all nodes, operands first.
   llvm::Error importNodes();
   /// Defines the graph's inputs, initializers and nodes, for an inner graph,
-  /// and returns its outputs.
+  /// and returns its outputs. Without \p extents, which gets theirs, none of
+  /// them may have such that are known only when the model runs.
   llvm::Expected<std::vector<NodeValue>>
-  importInner(llvm::ArrayRef<NodeValue> inputs);
+  importInner(llvm::ArrayRef<NodeValue> inputs,
+              std::vector<Extents> *extents = nullptr);
   /// The extent of dimension 0 that the graph states for the value \p name.
   std::optional<int64_t> getStatedExtent(llvm::StringRef name) const;
 
@@ -71,6 +80,7 @@ private:
   llvm::Error importNode(const onnx::NodeProto &proto);
   llvm::Error importInnerWeights();
   llvm::Error takeInner(int64_t count);
+  llvm::Error checkOutputExtents();
 
   const onnx::GraphProto &graph;
   GraphScope *outer = nullptr;

@@ -183,8 +183,13 @@ LoopImporter::writeOut(int64_t mostTrips) {
   if (values && *values)
     return values;
   // What was made is used by what was made later alone.
-  while (!function.getNodes().empty() && &function.getNodes().back() != last)
-    function.erase(&function.getNodes().back());
+  auto &bounds = op.getScope().getState().bounds;
+  while (!function.getNodes().empty() && &function.getNodes().back() != last) {
+    Node *node = &function.getNodes().back();
+    bounds.erase(bounds.lower_bound({node, 0}),
+                 bounds.upper_bound({node, ~0u}));
+    function.erase(node);
+  }
   return values;
 }
 
@@ -235,6 +240,9 @@ llvm::Error LoopImporter::importBody(BodyScope &scope) {
   GLOWISH_TRY(Values outputs, scope.importInner(inputs));
   if (!isCounted)
     outputs.insert(outputs.begin(), op.createScalar(ElemKind::Bool, 1));
+  const Tensor *next = getTensor(outputs[0]);
+  alwaysGoesOn = outputs[0] == goesOn || (next && next->getNumElements() == 1 &&
+                                          next->getAsInt(0) != 0);
   for (auto [i, state] : llvm::enumerate(states))
     if (outputs[1 + i].getType() != state.getType())
       return makeError("state {0} is {1} at first and then {2}; accepted: one "
@@ -276,7 +284,10 @@ llvm::Expected<LoopImporter::Values> LoopImporter::makeLoop() {
   Values results;
   for (unsigned i = 0; i + 1 < loop->getNumResults(); ++i)
     results.push_back(loop->getResult(i));
-  if (isCounted)
+  // Else the scans are full.
+  const Tensor *start = condition ? getTensor(condition) : nullptr;
+  bool begun = !condition || (start && start->getAsInt(0) != 0);
+  if (!alwaysGoesOn || !begun || !tripCount || !getTensor(tripCount))
     count = loop->getResult(loop->getNumResults() - 1);
   return results;
 }

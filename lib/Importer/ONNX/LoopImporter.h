@@ -70,6 +70,8 @@ private:
   const onnx::GraphProto &graph;
   bool isCounted;
   NodeValue count;
+  /// Whether each repetition says that there is another.
+  bool alwaysGoesOn = false;
 };
 
 } // namespace glowish

@@ -1,6 +1,7 @@
 //===- OpContext.cpp - What the import of one node sees -------------------===//
 
 #include "ONNX/OpContext.h"
+#include "ONNX/GraphScope.h"
 #include "ONNX/ModelFile.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -15,7 +16,7 @@ OpContext::OpContext(const onnx::NodeProto &proto, GraphContext &graph,
                      std::vector<NodeValue> inputs)
     : proto(proto), graph(graph), opset(graph.opsets.get(proto).getVersion("")),
       inputs(std::move(inputs)), inputRead(this->inputs.size()),
-      attrRead(proto.attribute_size()) {
+      extentsRead(this->inputs.size()), attrRead(proto.attribute_size()) {
   nameAfterOutput(0);
 }
 
@@ -63,6 +64,54 @@ llvm::Expected<double> OpContext::getConstantNumber(unsigned index) const {
     return makeError("input {0} is {1}; accepted: one element", index,
                      tensor->getType().str());
   return tensor->getAsDouble(0);
+}
+
+//===- Extents that are known only when the model runs --------------------===//
+
+Extents OpContext::getExtents(unsigned index) const {
+  if (!hasInput(index))
+    return {};
+  extentsRead[index] = true;
+  return graph.scope->lookupExtents(proto.input(index));
+}
+
+void OpContext::setExtents(unsigned index, Extents extents) {
+  assert(outputs[index] && "no value to have these extents");
+  if (int(index) < proto.output_size() &&
+      llvm::any_of(extents, [](NodeValue extent) { return bool(extent); }))
+    graph.extents[proto.output(index)] = std::move(extents);
+}
+
+void OpContext::setBound(NodeValue extent, int64_t bound) {
+  // Constants come and go, and bound themselves.
+  if (!llvm::isa<Constant>(extent.node))
+    graph.scope->getState().bounds[{extent.node, extent.result}] = bound;
+}
+
+std::optional<int64_t> OpContext::findBound(NodeValue extent) const {
+  const auto &bounds = graph.scope->getState().bounds;
+  auto found = bounds.find({extent.node, extent.result});
+  if (found == bounds.end())
+    return std::nullopt;
+  return found->second;
+}
+
+llvm::Expected<int64_t> OpContext::getMaxExtent(unsigned index, unsigned dim,
+                                                double known) const {
+  std::string output =
+      int(index) < proto.output_size() ? proto.output(index) : "";
+  double most = std::max(known, 0.0);
+  const auto &maxExtents = graph.scope->getState().maxExtents;
+  auto stated = maxExtents.find(output);
+  if (stated != maxExtents.end())
+    most = std::min(most, double(stated->second));
+  // What is larger is the range of a type, not an extent.
+  if (most < double(INT32_MAX))
+    return int64_t(most);
+  return makeError("the extent of dimension {0} of its output '{1}' is known "
+                   "only when the model runs, and nothing bounds it; state "
+                   "-max-extent={1},N",
+                   dim, output);
 }
 
 //===- Attributes ---------------------------------------------------------===//
@@ -364,5 +413,21 @@ llvm::Error OpContext::checkAllRead() const {
     if (inputs[i] && !inputRead[i])
       return makeError("input {0} ('{1}') is not supported in opset {2}", i,
                        proto.input(i), opset);
+  return checkExtentsRead();
+}
+
+llvm::Error OpContext::checkExtentsRead() const {
+  for (unsigned i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i] || extentsRead[i])
+      continue;
+    Extents extents = graph.scope->lookupExtents(proto.input(i));
+    for (auto [dim, extent] : llvm::enumerate(extents))
+      if (extent)
+        return makeError("the extent of dimension {0} of input {1} ('{2}') is "
+                         "known only when the model runs, at most {3}; "
+                         "accepted here: a constant one, as where the inputs "
+                         "that decide it are constants",
+                         dim, i, proto.input(i), inputs[i].getShape()[dim]);
+  }
   return llvm::Error::success();
 }

@@ -14,6 +14,12 @@ namespace glowish {
 
 class GraphScope;
 
+/// The extents of a value where some are known only when the model runs: one
+/// entry a dimension, an int64 scalar, or null where the type has the actual
+/// extent. The type has the largest of the others; elements outside are
+/// unspecified. Empty where the type says all.
+using Extents = llvm::SmallVector<NodeValue, 4>;
+
 /// What the nodes of one graph share while they are imported.
 struct GraphContext {
   Function &function;
@@ -29,6 +35,8 @@ struct GraphContext {
   int64_t foldingBudget = int64_t(1) << 28;
   /// The graph itself, with its names.
   GraphScope *scope = nullptr;
+  /// Of the values, by their names in the model, that have such extents.
+  llvm::StringMap<Extents> extents = {};
 };
 
 /// One ONNX node while it becomes nodes of the graph: its attributes, inputs
@@ -66,6 +74,29 @@ public:
     if (index < inputs.size())
       inputRead[index] = true;
   }
+
+  /// The same without answering for it.
+  NodeValue peekInput(unsigned index) const { return inputs[index]; }
+  /// Another value in place of input \p index, which is there.
+  void replaceInput(unsigned index, NodeValue value) { inputs[index] = value; }
+
+  //===- Extents that are known only when the model runs --------------------//
+
+  /// Those of input \p index, which the importer answers for from now on:
+  /// inputs that have such extents and whose importer does not ask for them
+  /// are refused at the end.
+  Extents getExtents(unsigned index) const;
+  /// Gives output \p index, which has been set, these extents.
+  void setExtents(unsigned index, Extents extents);
+  /// \p extent is at most \p bound.
+  void setBound(NodeValue extent, int64_t bound);
+  /// What setBound() said; nothing where it did not.
+  std::optional<int64_t> findBound(NodeValue extent) const;
+  /// The largest extent of dimension \p dim of output \p index: \p known, if
+  /// that is not too large to be meant, and what the options state for the
+  /// output. An error that names the option where neither is there.
+  llvm::Expected<int64_t> getMaxExtent(unsigned index, unsigned dim,
+                                       double known) const;
 
   //===- Attributes ---------------------------------------------------------//
 
@@ -169,6 +200,7 @@ public:
   llvm::Error checkAllRead() const;
 
 private:
+  llvm::Error checkExtentsRead() const;
   llvm::Expected<NodeValue> createDraft(NodeDraft draft,
                                         llvm::StringRef suffix = "");
   bool shouldFold(const Node &node) const;
@@ -180,7 +212,7 @@ private:
   std::vector<NodeValue> inputs;
   std::vector<NodeValue> outputs;
   std::string name;
-  mutable std::vector<bool> inputRead;
+  mutable std::vector<bool> inputRead, extentsRead;
   mutable std::vector<bool> attrRead;
 };
 

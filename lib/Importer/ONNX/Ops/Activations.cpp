@@ -1,6 +1,6 @@
 //===- Activations.cpp - Activations made of several nodes ----------------===//
 
-#include "ONNX/Composer.h"
+#include "ONNX/Extents.h"
 
 using namespace glowish;
 
@@ -93,12 +93,12 @@ static llvm::Error importGelu(OpContext &op) {
   return op.setOutput(0, op.create<GeluTanhNode>(x));
 }
 
-static OnnxOperator softplusOp("Softplus", 1, importSoftplus);
-static OnnxOperator mishOp("Mish", 18, importMish);
-static OnnxOperator softsignOp("Softsign", 1, importSoftsign);
-static OnnxOperator swishOp("Swish", 24, importSwish);
+static OnnxOperator softplusOp("Softplus", 1, elementWise<importSoftplus>);
+static OnnxOperator mishOp("Mish", 18, elementWise<importMish>);
+static OnnxOperator softsignOp("Softsign", 1, elementWise<importSoftsign>);
+static OnnxOperator swishOp("Swish", 24, elementWise<importSwish>);
 static OnnxOperator thresholdedReluOp("ThresholdedRelu", 1,
-                                      importThresholdedRelu);
-static OnnxOperator celuOp("Celu", 12, importCelu);
-static OnnxOperator shrinkOp("Shrink", 9, importShrink);
-static OnnxOperator geluOp("Gelu", 20, importGelu);
+                                      elementWise<importThresholdedRelu>);
+static OnnxOperator celuOp("Celu", 12, elementWise<importCelu>);
+static OnnxOperator shrinkOp("Shrink", 9, elementWise<importShrink>);
+static OnnxOperator geluOp("Gelu", 20, elementWise<importGelu>);

@@ -1,6 +1,6 @@
 //===- Bits.cpp - Operators on the bits of integers -----------------------===//
 
-#include "ONNX/Composer.h"
+#include "ONNX/Extents.h"
 #include "ONNX/ModelFile.h"
 
 using namespace glowish;
@@ -45,9 +45,13 @@ static llvm::Error importBitCast(OpContext &op) {
   return op.setOutput(0, op.create<BitCastNode>(input, kind));
 }
 
-static OnnxOperator bitwiseAndOp("BitwiseAnd", 18, importBits<BitAndNode>);
-static OnnxOperator bitwiseOrOp("BitwiseOr", 18, importBits<BitOrNode>);
-static OnnxOperator bitwiseXorOp("BitwiseXor", 18, importBits<BitXorNode>);
-static OnnxOperator bitwiseNotOp("BitwiseNot", 18, importBitwiseNot);
-static OnnxOperator bitShiftOp("BitShift", 11, importBitShift);
-static OnnxOperator bitCastOp("BitCast", 26, importBitCast);
+static OnnxOperator bitwiseAndOp("BitwiseAnd", 18,
+                                 elementWise<importBits<BitAndNode>>);
+static OnnxOperator bitwiseOrOp("BitwiseOr", 18,
+                                elementWise<importBits<BitOrNode>>);
+static OnnxOperator bitwiseXorOp("BitwiseXor", 18,
+                                 elementWise<importBits<BitXorNode>>);
+static OnnxOperator bitwiseNotOp("BitwiseNot", 18,
+                                 elementWise<importBitwiseNot>);
+static OnnxOperator bitShiftOp("BitShift", 11, elementWise<importBitShift>);
+static OnnxOperator bitCastOp("BitCast", 26, elementWise<importBitCast>);

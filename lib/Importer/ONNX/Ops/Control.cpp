@@ -46,8 +46,12 @@ static llvm::Error importIf(OpContext &op) {
   if (auto *known = condition.getNodeAs<Constant>()) {
     GraphScope scope(known->getTensor().getAsInt(0) ? *thenGraph : *elseGraph,
                      op.getScope());
-    GLOWISH_TRY(Values values, scope.importInner({}));
-    return setOutputs(op, values);
+    std::vector<Extents> extents;
+    GLOWISH_TRY(Values values, scope.importInner({}, &extents));
+    GLOWISH_CHECK(setOutputs(op, values));
+    for (unsigned i = 0; i < values.size(); ++i)
+      op.setExtents(i, extents[i]);
+    return llvm::Error::success();
   }
   BodyScope thenScope(*thenGraph, op.getScope(), "then");
   BodyScope elseScope(*elseGraph, op.getScope(), "else");
@@ -91,7 +95,16 @@ static llvm::Error importLoop(OpContext &op) {
     loop.states.push_back(state);
   }
   GLOWISH_TRY(Values values, loop.import());
-  return setOutputs(op, values);
+  GLOWISH_CHECK(setOutputs(op, values));
+  // A scan has as many elements as there were repetitions.
+  for (size_t i = loop.states.size(); loop.getCount() && i < values.size();
+       ++i) {
+    Extents extents(values[i].getShape().size());
+    extents[0] = loop.getCount();
+    op.setBound(extents[0], values[i].getShape()[0]);
+    op.setExtents(i, extents);
+  }
+  return llvm::Error::success();
 }
 static OnnxOperator loopOperator("Loop", 1, importLoop);
 

@@ -1,5 +1,6 @@
 //===- Convolution.cpp - Convolutions -------------------------------------===//
 
+#include "ONNX/Extents.h"
 #include "ONNX/Ops/Windows.h"
 
 using namespace glowish;
@@ -62,5 +63,6 @@ static llvm::Error importConvTranspose(OpContext &op) {
   return setImages(op, result, input.isOneDimensional);
 }
 
-static OnnxOperator convTransposeOp("ConvTranspose", 1, importConvTranspose);
-static OnnxOperator convOp("Conv", 1, importConv);
+static OnnxOperator convTransposeOp("ConvTranspose", 1,
+                                    alongOuter<1, importConvTranspose>);
+static OnnxOperator convOp("Conv", 1, alongOuter<1, importConv>);

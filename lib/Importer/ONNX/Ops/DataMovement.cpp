@@ -1,116 +1,8 @@
-//===- DataMovement.cpp - Reshapes, slices, concatenations ----------------===//
+//===- DataMovement.cpp - Splits, pads, blocks of pixels ------------------===//
 
-#include "ONNX/OpContext.h"
+#include "ONNX/Extents.h"
 
 using namespace glowish;
-
-static llvm::Error importReshape(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  GLOWISH_TRY(std::vector<int64_t> shape, op.getRequiredInts("shape", 1));
-  GLOWISH_TRY(int64_t allowZero, op.getInt("allowzero", 0));
-  int64_t known = 1;
-  std::optional<unsigned> unknown;
-  for (unsigned d = 0; d < shape.size(); ++d) {
-    if (shape[d] == 0 && !allowZero) {
-      if (d >= input.getShape().size())
-        return makeError("the shape copies dimension {0}, which {1} lacks", d,
-                         input.getType().str());
-      shape[d] = input.getShape()[d];
-    }
-    if (shape[d] == -1 && !unknown) {
-      unknown = d;
-    } else if (shape[d] < 0 ||
-               __builtin_mul_overflow(known, shape[d], &known)) {
-      return makeError("{0} is no shape", formatShape(shape));
-    }
-  }
-  int64_t count = input.getType().getNumElements();
-  if (unknown) {
-    if (known == 0 || count % known)
-      return makeError("{0} elements cannot get the shape {1}", count,
-                       formatShape(shape));
-    shape[*unknown] = count / known;
-  }
-  return op.setOutput(0, op.reshape(input, shape));
-}
-
-static llvm::Error importFlatten(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  DimsRef shape = input.getShape();
-  GLOWISH_TRY(int64_t axis, op.getInt("axis", 1));
-  int64_t rank = shape.size();
-  if (axis < -rank || axis > rank)
-    return makeError("attribute 'axis' is {0}; accepted: {1} to {2}", axis,
-                     -rank, rank);
-  if (axis < 0)
-    axis += rank;
-  int64_t rows = 1, columns = 1;
-  for (int64_t d = 0; d < rank; ++d)
-    (d < axis ? rows : columns) *= shape[d];
-  return op.setOutput(0, op.reshape(input, {rows, columns}));
-}
-
-/// Squeeze without axes removes all dimensions of extent 1.
-static llvm::Error importSqueeze(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  GLOWISH_TRY(std::vector<int64_t> axes, op.getIntsOrInput("axes", 1, {}));
-  DimsRef shape = input.getShape();
-  int64_t rank = shape.size();
-  llvm::SmallVector<bool> removed(rank, false);
-  GLOWISH_TRY(axes, normalizeAxes(axes, rank));
-  for (int64_t axis : axes) {
-    if (shape[axis] != 1)
-      return makeError("dimension {0} of {1} cannot be removed; accepted: "
-                       "extent 1",
-                       axis, input.getType().str());
-    removed[axis] = true;
-  }
-  Dims result;
-  for (int64_t d = 0; d < rank; ++d)
-    if (axes.empty() ? shape[d] != 1 : !removed[d])
-      result.push_back(shape[d]);
-  return op.setOutput(0, op.reshape(input, result));
-}
-
-static llvm::Error importUnsqueeze(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  GLOWISH_TRY(std::vector<int64_t> axes, op.getRequiredInts("axes", 1));
-  int64_t rank = input.getShape().size() + axes.size();
-  llvm::SmallVector<bool> added(rank, false);
-  GLOWISH_TRY(std::vector<int64_t> distinct, normalizeAxes(axes, rank));
-  if (distinct.size() != axes.size())
-    return makeError("an axis comes twice");
-  for (int64_t axis : distinct)
-    added[axis] = true;
-  Dims result;
-  const int64_t *next = input.getShape().begin();
-  for (int64_t d = 0; d < rank; ++d)
-    result.push_back(added[d] ? 1 : *next++);
-  return op.setOutput(0, op.reshape(input, result));
-}
-
-static llvm::Error importTranspose(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  std::vector<int64_t> reversed;
-  for (int64_t d = input.getShape().size(); d-- > 0;)
-    reversed.push_back(d);
-  GLOWISH_TRY(std::vector<int64_t> permutation, op.getInts("perm", reversed));
-  return op.setOutput(0, op.transpose(input, permutation));
-}
-
-static llvm::Error importConcat(OpContext &op) {
-  std::vector<NodeValue> inputs;
-  for (unsigned i = 0; i < op.getNumInputs(); ++i) {
-    GLOWISH_TRY(NodeValue input, op.getInput(i));
-    inputs.push_back(input);
-  }
-  if (inputs.empty())
-    return makeError("no inputs");
-  if (op.getOpset() >= 4 && !op.hasAttr("axis"))
-    return makeError("attribute 'axis' is missing");
-  GLOWISH_TRY(int64_t axis, op.getAxis("axis", 1, inputs[0].getShape().size()));
-  return op.setOutput(0, op.create<ConcatNode>(inputs, axis));
-}
 
 /// The part [start, start + size) of one dimension.
 static llvm::Expected<NodeValue> slicePart(OpContext &op, NodeValue input,
@@ -128,6 +20,12 @@ static llvm::Error importSplit(OpContext &op) {
   GLOWISH_TRY(NodeValue input, op.getInput(0));
   GLOWISH_TRY(int64_t axis, op.getAxis("axis", 0, input.getShape().size()));
   GLOWISH_TRY(std::vector<int64_t> sizes, op.getIntsOrInput("split", 1, {}));
+  SizedValue x = {input, op.getExtents(0)};
+  if (x.isSized(axis))
+    return makeError("the extent of dimension {0}, which is split, is known "
+                     "only when the model runs; accepted: such extents of "
+                     "others",
+                     axis);
   int64_t extent = input.getShape()[axis], count = op.getNumOutputs();
   GLOWISH_TRY(int64_t stated, op.getInt("num_outputs", count));
   if (stated != count)
@@ -151,119 +49,7 @@ static llvm::Error importSplit(OpContext &op) {
     GLOWISH_CHECK(op.setOutput(i, slicePart(op, input, axis, start, sizes[i])));
     start += sizes[i];
   }
-  return llvm::Error::success();
-}
-
-namespace {
-/// Elements first, first + step, ... of one dimension, `size` of them.
-struct SlicedDim {
-  int64_t first = 0, step = 1, size = 0;
-};
-} // namespace
-
-/// Start and end as ONNX has them: negative ones count from the end, and what
-/// is outside is clamped. \p step is neither 0 nor INT64_MIN.
-static SlicedDim sliceDim(int64_t extent, int64_t start, int64_t end,
-                          int64_t step) {
-  auto clamp = [&](int64_t index, int64_t least, int64_t most) {
-    if (index < 0)
-      index = std::max(index, -extent - 1) + extent;
-    return std::clamp(index, least, most);
-  };
-  if (extent == 0)
-    return {};
-  bool isBackward = step < 0;
-  start = clamp(start, 0, isBackward ? extent - 1 : extent);
-  end = clamp(end, isBackward ? -1 : 0, isBackward ? extent - 1 : extent);
-  int64_t distance = isBackward ? start - end : end - start;
-  if (distance <= 0)
-    return {};
-  return {start, step, (distance - 1) / (isBackward ? -step : step) + 1};
-}
-
-static llvm::Error importSlice(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  unsigned rank = input.getShape().size();
-  GLOWISH_TRY(std::vector<int64_t> starts, op.getRequiredInts("starts", 1));
-  GLOWISH_TRY(std::vector<int64_t> ends, op.getRequiredInts("ends", 2));
-  std::vector<int64_t> all;
-  for (unsigned i = 0; i < starts.size(); ++i)
-    all.push_back(i);
-  GLOWISH_TRY(std::vector<int64_t> axes, op.getIntsOrInput("axes", 3, all));
-  GLOWISH_TRY(
-      std::vector<int64_t> steps,
-      op.getIntsOrInput("steps", 4, std::vector<int64_t>(starts.size(), 1)));
-  if (ends.size() != starts.size() || axes.size() != starts.size() ||
-      steps.size() != starts.size())
-    return makeError("{0} starts, {1} ends, {2} axes, {3} steps; accepted: as "
-                     "many of each",
-                     starts.size(), ends.size(), axes.size(), steps.size());
-  std::vector<int64_t> first(rank, 0), stride(rank, 1);
-  std::vector<int64_t> sizes(input.getShape());
-  llvm::SmallVector<bool> isSliced(rank, false);
-  for (unsigned i = 0; i < axes.size(); ++i) {
-    llvm::Expected<int64_t> axis = normalizeAxis(axes[i], rank);
-    if (!axis)
-      return addContext(axis.takeError(), "an axis is ");
-    if (isSliced[*axis])
-      return makeError("axis {0} comes twice", *axis);
-    isSliced[*axis] = true;
-    if (steps[i] == 0 || steps[i] == INT64_MIN)
-      return makeError("a step is {0}; accepted: any but 0", steps[i]);
-    SlicedDim dim = sliceDim(sizes[*axis], starts[i], ends[i], steps[i]);
-    first[*axis] = dim.first;
-    stride[*axis] = dim.step;
-    sizes[*axis] = dim.size;
-  }
-  return op.setOutput(0, op.create<SliceNode>(input, first, sizes, stride));
-}
-
-/// An index outside is an error where it is known.
-static llvm::Error checkIndices(const Tensor &indices, int64_t extent) {
-  for (int64_t i = 0; i < indices.getNumElements(); ++i) {
-    int64_t index = indices.getAsInt(i);
-    if (index < -extent || index >= extent)
-      return makeError("index {0} is outside; accepted for extent {1}: {2} to "
-                       "{3}",
-                       index, extent, -extent, extent - 1);
-  }
-  return llvm::Error::success();
-}
-
-static llvm::Error importGather(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  GLOWISH_TRY(NodeValue indices, op.getInput(1));
-  GLOWISH_TRY(int64_t axis, op.getAxis("axis", 0, input.getShape().size()));
-  if (auto *constant = indices.getNodeAs<Constant>())
-    GLOWISH_CHECK(checkIndices(constant->getTensor(), input.getShape()[axis]));
-  return op.setOutput(0, op.create<GatherNode>(input, indices, axis));
-}
-
-static llvm::Error importExpand(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  GLOWISH_TRY(std::vector<int64_t> shape, op.getConstantInts(1));
-  GLOWISH_TRY(Dims result, broadcastShapes({input.getShape(), shape}));
-  if (DimsRef(result) == input.getShape())
-    return op.setOutput(0, input);
-  return op.setOutput(0, op.create<BroadcastNode>(input, result));
-}
-
-static llvm::Error importTile(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  GLOWISH_TRY(std::vector<int64_t> repeats, op.getConstantInts(1));
-  if (op.getOpset() < 6) {
-    // Tile-1 repeats one axis.
-    GLOWISH_TRY(std::vector<int64_t> axis, op.getConstantInts(2));
-    std::vector<int64_t> all(input.getShape().size(), 1);
-    if (repeats.size() != 1 || axis.size() != 1 || axis[0] < 0 ||
-        axis[0] >= int64_t(all.size()))
-      return makeError("inputs 1 and 2 have {0} and {1} elements; accepted: "
-                       "one count and one dimension",
-                       repeats.size(), axis.size());
-    all[axis[0]] = repeats[0];
-    repeats = all;
-  }
-  return op.setOutput(0, op.create<TileNode>(input, repeats));
+  return passOuterExtents(op, anyDims);
 }
 
 /// Pads of all dimensions, starts and then ends, from those of some.
@@ -333,6 +119,19 @@ static llvm::Expected<NodeValue> padWith(OpContext &op, NodeValue input,
   return op.create<SelectNode>(mask, padded, value);
 }
 
+/// What is padded must end where its type says.
+static llvm::Error checkSizedPads(const SizedValue &x,
+                                  llvm::ArrayRef<int64_t> pads) {
+  unsigned rank = x.getRank();
+  for (unsigned d = 0; pads.size() == 2 * rank && d < rank; ++d)
+    if (x.isSized(d) && (pads[d] || pads[rank + d]))
+      return makeError("the extent of dimension {0} of input 0 is known only "
+                       "when the model runs, and its pads are {1} and {2}; "
+                       "accepted: 0 and 0",
+                       d, pads[d], pads[rank + d]);
+  return llvm::Error::success();
+}
+
 /// The pads are an attribute before opset 11 (`paddings` in opset 1).
 static llvm::Error importPad(OpContext &op) {
   GLOWISH_TRY(NodeValue input, op.getInput(0));
@@ -356,11 +155,15 @@ static llvm::Error importPad(OpContext &op) {
     GLOWISH_TRY(std::vector<int64_t> axes, op.getConstantInts(3));
     GLOWISH_TRY(pads, spreadPads(pads, axes, rank));
   }
+  GLOWISH_CHECK(checkSizedPads({input, op.getExtents(0)}, pads));
   if (mode == "wrap")
-    return op.setOutput(0, wrapPad(op, input, pads));
-  if (mode == "constant" && computedValue)
-    return op.setOutput(0, padWith(op, input, pads, computedValue));
-  return op.setOutput(0, op.create<PadNode>(input, pads, mode, value));
+    GLOWISH_CHECK(op.setOutput(0, wrapPad(op, input, pads)));
+  else if (mode == "constant" && computedValue)
+    GLOWISH_CHECK(op.setOutput(0, padWith(op, input, pads, computedValue)));
+  else
+    GLOWISH_CHECK(
+        op.setOutput(0, op.create<PadNode>(input, pads, mode, value)));
+  return passOuterExtents(op, anyDims);
 }
 
 /// Blocks of the channels become pixels. Mode DCR reads the channels as
@@ -407,17 +210,7 @@ static llvm::Error importSpaceToDepth(OpContext &op) {
   return op.setOutput(0, op.reshape(value, joined, ".channels"));
 }
 
-static OnnxOperator reshapeOp("Reshape", 1, importReshape);
-static OnnxOperator flattenOp("Flatten", 1, importFlatten);
-static OnnxOperator squeezeOp("Squeeze", 1, importSqueeze);
-static OnnxOperator unsqueezeOp("Unsqueeze", 1, importUnsqueeze);
-static OnnxOperator transposeOp("Transpose", 1, importTranspose);
-static OnnxOperator concatOp("Concat", 1, importConcat);
 static OnnxOperator splitOp("Split", 1, importSplit);
-static OnnxOperator sliceOp("Slice", 1, importSlice);
-static OnnxOperator gatherOp("Gather", 1, importGather);
-static OnnxOperator expandOp("Expand", 8, importExpand);
-static OnnxOperator tileOp("Tile", 1, importTile);
 static OnnxOperator padOp("Pad", 1, importPad);
 static OnnxOperator depthToSpaceOp("DepthToSpace", 1, importDepthToSpace);
 static OnnxOperator spaceToDepthOp("SpaceToDepth", 1, importSpaceToDepth);

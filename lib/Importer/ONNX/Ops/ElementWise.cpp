@@ -1,6 +1,6 @@
 //===- ElementWise.cpp - Element-wise operators ---------------------------===//
 
-#include "ONNX/Composer.h"
+#include "ONNX/Extents.h"
 
 using namespace glowish;
 
@@ -205,9 +205,8 @@ static llvm::Error importIsInf(OpContext &op) {
 static llvm::Error importFloatMod(OpContext &op, NodeValue x, NodeValue y) {
   Composer c(op);
   NodeValue quotient = c.div(x, y);
-  NodeValue whole =
-      c.select(c.less(quotient, 0), c.unary<CeilNode>(quotient),
-               c.unary<FloorNode>(quotient));
+  NodeValue whole = c.select(c.less(quotient, 0), c.unary<CeilNode>(quotient),
+                             c.unary<FloorNode>(quotient));
   return c.setOutput(0, c.sub(x, c.mul(whole, y)));
 }
 
@@ -238,60 +237,68 @@ static llvm::Error importMod(OpContext &op) {
   return op.setOutput(0, op.create<SelectNode>(keep, rest, moved));
 }
 
-static OnnxOperator absOp("Abs", 1, importUnary<AbsNode>);
-static OnnxOperator negOp("Neg", 1, importUnary<NegNode>);
-static OnnxOperator signOp("Sign", 9, importUnary<SignNode>);
-static OnnxOperator expOp("Exp", 1, importUnary<ExpNode>);
-static OnnxOperator logOp("Log", 1, importUnary<LogNode>);
-static OnnxOperator sqrtOp("Sqrt", 1, importUnary<SqrtNode>);
-static OnnxOperator reciprocalOp("Reciprocal", 1, importUnary<ReciprocalNode>);
-static OnnxOperator floorOp("Floor", 1, importUnary<FloorNode>);
-static OnnxOperator ceilOp("Ceil", 1, importUnary<CeilNode>);
-static OnnxOperator roundOp("Round", 11, importUnary<RoundNode>);
-static OnnxOperator reluOp("Relu", 1, importUnary<ReluNode>);
-static OnnxOperator tanhOp("Tanh", 1, importUnary<TanhNode>);
-static OnnxOperator sigmoidOp("Sigmoid", 1, importUnary<SigmoidNode>);
-static OnnxOperator hardSwishOp("HardSwish", 14, importUnary<HardSwishNode>);
-static OnnxOperator erfOp("Erf", 9, importUnary<ErfNode>);
-static OnnxOperator sinOp("Sin", 7, importUnary<SinNode>);
-static OnnxOperator cosOp("Cos", 7, importUnary<CosNode>);
-static OnnxOperator tanOp("Tan", 7, importUnary<TanNode>);
-static OnnxOperator asinOp("Asin", 7, importUnary<AsinNode>);
-static OnnxOperator acosOp("Acos", 7, importUnary<AcosNode>);
-static OnnxOperator atanOp("Atan", 7, importUnary<AtanNode>);
-static OnnxOperator sinhOp("Sinh", 9, importUnary<SinhNode>);
-static OnnxOperator coshOp("Cosh", 9, importUnary<CoshNode>);
-static OnnxOperator asinhOp("Asinh", 9, importUnary<AsinhNode>);
-static OnnxOperator acoshOp("Acosh", 9, importUnary<AcoshNode>);
-static OnnxOperator atanhOp("Atanh", 9, importUnary<AtanhNode>);
-static OnnxOperator notOp("Not", 1, importUnary<NotNode>);
-static OnnxOperator addOp("Add", 1, importBinary<AddNode>);
-static OnnxOperator subOp("Sub", 1, importBinary<SubNode>);
-static OnnxOperator mulOp("Mul", 1, importBinary<MulNode>);
-static OnnxOperator divOp("Div", 1, importBinary<DivNode>);
-static OnnxOperator powOp("Pow", 1, importPow);
-static OnnxOperator equalOp("Equal", 1, importBinary<EqualNode>);
-static OnnxOperator lessOp("Less", 1, importBinary<LessNode>);
-static OnnxOperator greaterOp("Greater", 1, importBinary<GreaterNode>);
+static OnnxOperator absOp("Abs", 1, elementWise<importUnary<AbsNode>>);
+static OnnxOperator negOp("Neg", 1, elementWise<importUnary<NegNode>>);
+static OnnxOperator signOp("Sign", 9, elementWise<importUnary<SignNode>>);
+static OnnxOperator expOp("Exp", 1, elementWise<importUnary<ExpNode>>);
+static OnnxOperator logOp("Log", 1, elementWise<importUnary<LogNode>>);
+static OnnxOperator sqrtOp("Sqrt", 1, elementWise<importUnary<SqrtNode>>);
+static OnnxOperator reciprocalOp("Reciprocal", 1,
+                                 elementWise<importUnary<ReciprocalNode>>);
+static OnnxOperator floorOp("Floor", 1, elementWise<importUnary<FloorNode>>);
+static OnnxOperator ceilOp("Ceil", 1, elementWise<importUnary<CeilNode>>);
+static OnnxOperator roundOp("Round", 11, elementWise<importUnary<RoundNode>>);
+static OnnxOperator reluOp("Relu", 1, elementWise<importUnary<ReluNode>>);
+static OnnxOperator tanhOp("Tanh", 1, elementWise<importUnary<TanhNode>>);
+static OnnxOperator sigmoidOp("Sigmoid", 1,
+                              elementWise<importUnary<SigmoidNode>>);
+static OnnxOperator hardSwishOp("HardSwish", 14,
+                                elementWise<importUnary<HardSwishNode>>);
+static OnnxOperator erfOp("Erf", 9, elementWise<importUnary<ErfNode>>);
+static OnnxOperator sinOp("Sin", 7, elementWise<importUnary<SinNode>>);
+static OnnxOperator cosOp("Cos", 7, elementWise<importUnary<CosNode>>);
+static OnnxOperator tanOp("Tan", 7, elementWise<importUnary<TanNode>>);
+static OnnxOperator asinOp("Asin", 7, elementWise<importUnary<AsinNode>>);
+static OnnxOperator acosOp("Acos", 7, elementWise<importUnary<AcosNode>>);
+static OnnxOperator atanOp("Atan", 7, elementWise<importUnary<AtanNode>>);
+static OnnxOperator sinhOp("Sinh", 9, elementWise<importUnary<SinhNode>>);
+static OnnxOperator coshOp("Cosh", 9, elementWise<importUnary<CoshNode>>);
+static OnnxOperator asinhOp("Asinh", 9, elementWise<importUnary<AsinhNode>>);
+static OnnxOperator acoshOp("Acosh", 9, elementWise<importUnary<AcoshNode>>);
+static OnnxOperator atanhOp("Atanh", 9, elementWise<importUnary<AtanhNode>>);
+static OnnxOperator notOp("Not", 1, elementWise<importUnary<NotNode>>);
+static OnnxOperator addOp("Add", 1, elementWise<importBinary<AddNode>>);
+static OnnxOperator subOp("Sub", 1, elementWise<importBinary<SubNode>>);
+static OnnxOperator mulOp("Mul", 1, elementWise<importBinary<MulNode>>);
+static OnnxOperator divOp("Div", 1, elementWise<importBinary<DivNode>>);
+static OnnxOperator powOp("Pow", 1, elementWise<importPow>);
+static OnnxOperator equalOp("Equal", 1, elementWise<importBinary<EqualNode>>);
+static OnnxOperator lessOp("Less", 1, elementWise<importBinary<LessNode>>);
+static OnnxOperator greaterOp("Greater", 1,
+                              elementWise<importBinary<GreaterNode>>);
 static OnnxOperator lessOrEqualOp("LessOrEqual", 12,
-                                  importBinary<LessOrEqualNode>);
-static OnnxOperator greaterOrEqualOp("GreaterOrEqual", 12,
-                                     importBinary<GreaterOrEqualNode>);
-static OnnxOperator andOp("And", 1, importBinary<AndNode>);
-static OnnxOperator orOp("Or", 1, importBinary<OrNode>);
-static OnnxOperator sumOp("Sum", 1, importVariadic<AddNode>);
-static OnnxOperator meanOp("Mean", 1, importVariadic<AddNode>);
-static OnnxOperator maxOp("Max", 1, importVariadic<MaxNode>);
-static OnnxOperator minOp("Min", 1, importVariadic<MinNode>);
-static OnnxOperator leakyReluOp("LeakyRelu", 1,
-                                WithAlpha<LeakyReluNode>::import <1>);
-static OnnxOperator eluOp("Elu", 1, WithAlpha<EluNode>::import <100>);
-static OnnxOperator hardSigmoidOp("HardSigmoid", 1, importHardSigmoid);
-static OnnxOperator seluOp("Selu", 1, importSelu);
-static OnnxOperator preluOp("PRelu", 1, importPRelu);
-static OnnxOperator clipOp("Clip", 1, importClip);
-static OnnxOperator whereOp("Where", 9, importWhere);
-static OnnxOperator xorOp("Xor", 1, importXor);
-static OnnxOperator isNaNOp("IsNaN", 9, importIsNaN);
-static OnnxOperator isInfOp("IsInf", 10, importIsInf);
-static OnnxOperator modOp("Mod", 10, importMod);
+                                  elementWise<importBinary<LessOrEqualNode>>);
+static OnnxOperator
+    greaterOrEqualOp("GreaterOrEqual", 12,
+                     elementWise<importBinary<GreaterOrEqualNode>>);
+static OnnxOperator andOp("And", 1, elementWise<importBinary<AndNode>>);
+static OnnxOperator orOp("Or", 1, elementWise<importBinary<OrNode>>);
+static OnnxOperator sumOp("Sum", 1, elementWise<importVariadic<AddNode>>);
+static OnnxOperator meanOp("Mean", 1, elementWise<importVariadic<AddNode>>);
+static OnnxOperator maxOp("Max", 1, elementWise<importVariadic<MaxNode>>);
+static OnnxOperator minOp("Min", 1, elementWise<importVariadic<MinNode>>);
+static OnnxOperator
+    leakyReluOp("LeakyRelu", 1,
+                elementWise<WithAlpha<LeakyReluNode>::import <1>>);
+static OnnxOperator eluOp("Elu", 1,
+                          elementWise<WithAlpha<EluNode>::import <100>>);
+static OnnxOperator hardSigmoidOp("HardSigmoid", 1,
+                                  elementWise<importHardSigmoid>);
+static OnnxOperator seluOp("Selu", 1, elementWise<importSelu>);
+static OnnxOperator preluOp("PRelu", 1, elementWise<importPRelu>);
+static OnnxOperator clipOp("Clip", 1, elementWise<importClip>);
+static OnnxOperator whereOp("Where", 9, elementWise<importWhere>);
+static OnnxOperator xorOp("Xor", 1, elementWise<importXor>);
+static OnnxOperator isNaNOp("IsNaN", 9, elementWise<importIsNaN>);
+static OnnxOperator isInfOp("IsInf", 10, elementWise<importIsInf>);
+static OnnxOperator modOp("Mod", 10, elementWise<importMod>);

@@ -1,6 +1,9 @@
 //===- Indexing.cpp - Elements picked and replaced by index ---------------===//
 
 #include "ONNX/Ops/Indexing.h"
+#include "ONNX/Extents.h"
+#include "ONNX/ShapeInts.h"
+#include <cmath>
 
 using namespace glowish;
 
@@ -58,12 +61,15 @@ static llvm::Error checkElementIndices(NodeValue data, NodeValue indices,
 }
 
 static llvm::Error importGatherElements(OpContext &op) {
-  GLOWISH_TRY(NodeValue data, op.getInput(0));
-  GLOWISH_TRY(NodeValue indices, op.getInput(1));
-  GLOWISH_TRY(int64_t axis, op.getAxis("axis", 0, data.getShape().size()));
-  GLOWISH_CHECK(checkElementIndices(data, indices, axis));
+  GLOWISH_TRY(SizedValue data, getSizedInput(op, 0));
+  GLOWISH_TRY(SizedValue indices, getSizedInput(op, 1));
+  GLOWISH_TRY(int64_t axis, op.getAxis("axis", 0, data.getRank()));
+  GLOWISH_CHECK(checkElementIndices(data.value, indices.value, axis));
   Composer c(op);
-  return c.setOutput(0, gatherElements(c, data, indices, axis));
+  NodeValue wrapped = wrapSizedIndices(c, indices.value, data, axis);
+  return setSizedOutput(
+      op, c, 0,
+      {gatherElements(c, data.value, wrapped, axis), indices.extents});
 }
 
 //===- GatherND and ScatterND ---------------------------------------------===//
@@ -79,9 +85,12 @@ struct IndexTuples {
 } // namespace
 
 /// \p indices [..., k] into dimensions numBatch ... numBatch + k - 1 of
-/// \p shape; the first numBatch dimensions of both are the same.
-static llvm::Expected<IndexTuples>
-readTuples(Composer &c, DimsRef shape, NodeValue indices, int64_t numBatch) {
+/// \p data; the first numBatch dimensions of both are the same.
+static llvm::Expected<IndexTuples> readTuples(Composer &c,
+                                              const SizedValue &data,
+                                              NodeValue indices,
+                                              int64_t numBatch) {
+  DimsRef shape = data.getShape();
   DimsRef tuples = indices.getShape();
   int64_t count = tuples.empty() ? 0 : tuples.back();
   if (tuples.empty() || numBatch < 0 || numBatch >= int64_t(tuples.size()) ||
@@ -107,6 +116,7 @@ readTuples(Composer &c, DimsRef shape, NodeValue indices, int64_t numBatch) {
   });
   for (int64_t i = 0; i < count; ++i) {
     NodeValue part = c.reshape(c.slice(indices, tuples.size() - 1, i, 1), flat);
+    part = wrapSizedIndices(c, part, data, numBatch + i);
     part = wrapIndices(c, part, indexed[numBatch + i]);
     result.rows =
         c.add(result.rows, c.mul(part, double(strides[numBatch + i])));
@@ -116,16 +126,26 @@ readTuples(Composer &c, DimsRef shape, NodeValue indices, int64_t numBatch) {
 }
 
 static llvm::Error importGatherND(OpContext &op) {
-  GLOWISH_TRY(NodeValue data, op.getInput(0));
-  GLOWISH_TRY(NodeValue indices, op.getInput(1));
+  GLOWISH_TRY(SizedValue data, getSizedInput(op, 0));
+  GLOWISH_TRY(SizedValue indices, getSizedInput(op, 1));
   GLOWISH_TRY(int64_t numBatch, op.getInt("batch_dims", 0));
   Composer c(op);
-  GLOWISH_TRY(IndexTuples tuples,
-              readTuples(c, data.getShape(), indices, numBatch));
-  NodeValue matrix = c.reshape(data, {tuples.numRows, tuples.row});
+  for (int64_t d = 0; d < numBatch; ++d)
+    if (d < data.getRank() && d < indices.getRank())
+      GLOWISH_CHECK(unify(c, data, d, indices, d));
+  if (c.hasFailed())
+    return c.setOutput(0, {});
+  GLOWISH_TRY(IndexTuples tuples, readTuples(c, data, indices.value, numBatch));
+  NodeValue matrix = c.reshape(data.value, {tuples.numRows, tuples.row});
   Dims shape(indices.getShape().drop_back());
+  Extents extents = indices.extents;
+  extents.resize(shape.size());
   shape.append(tuples.rowShape);
-  return c.setOutput(0, c.reshape(c.gather(matrix, tuples.rows, 0), shape));
+  for (unsigned d = data.getRank() - tuples.rowShape.size(); d < data.getRank();
+       ++d)
+    extents.push_back(data.getExtent(d));
+  return setSizedOutput(
+      op, c, 0, {c.reshape(c.gather(matrix, tuples.rows, 0), shape), extents});
 }
 
 /// What ONNX calls the combination of elements, as the node calls it.
@@ -157,29 +177,78 @@ static NodeValue scatterRows(Composer &c, NodeValue data, NodeValue rows,
                    data.getShape());
 }
 
+/// Scatters nothing from outside of the extents of \p indices, of which the
+/// first \p count dimensions are those of \p updates: such rows are given the
+/// index \p outside.
+static llvm::Expected<NodeValue> dropOutside(Composer &c, NodeValue rows,
+                                             const SizedValue &indices,
+                                             unsigned count, int64_t outside) {
+  SizedValue frame = {rows, indices.extents};
+  if (frame.isSized())
+    frame.extents.truncate(count);
+  return c.finish(fillOutside(c, frame, getAllDims(count), double(outside)));
+}
+
+/// Updates of as many indices as there are: the same bounds for both.
+static llvm::Error unifyUpdates(Composer &c, SizedValue &indices,
+                                SizedValue &updates, unsigned count) {
+  for (unsigned d = 0; d < count; ++d)
+    if (d < indices.getRank() && d < updates.getRank())
+      GLOWISH_CHECK(unify(c, indices, d, updates, d));
+  if (c.hasFailed())
+    return c.finish({}).takeError();
+  return llvm::Error::success();
+}
+
+/// Brings dimensions that are not indexed to the bounds of \p data.
+static llvm::Error unifyRows(Composer &c, SizedValue &data, SizedValue &updates,
+                             unsigned first, unsigned skipped) {
+  for (unsigned d = first; d < updates.getRank(); ++d)
+    if (updates.isSized(d) && d - first + skipped < data.getRank())
+      GLOWISH_CHECK(unify(c, updates, d, data, d - first + skipped));
+  return llvm::Error::success();
+}
+
 static llvm::Error importScatterND(OpContext &op) {
-  GLOWISH_TRY(NodeValue data, op.getInput(0));
-  GLOWISH_TRY(NodeValue indices, op.getInput(1));
-  GLOWISH_TRY(NodeValue updates, op.getInput(2));
+  GLOWISH_TRY(SizedValue data, getSizedInput(op, 0));
+  GLOWISH_TRY(SizedValue indices, getSizedInput(op, 1));
+  GLOWISH_TRY(SizedValue updates, getSizedInput(op, 2));
   GLOWISH_TRY(std::string mode, readReduction(op));
   Composer c(op);
+  unsigned count = std::max(1u, indices.getRank()) - 1;
+  GLOWISH_CHECK(unifyUpdates(c, indices, updates, count));
+  if (indices.getRank() > 0)
+    GLOWISH_CHECK(
+        unifyRows(c, data, updates, count, indices.getShape().back()));
+  GLOWISH_TRY(data.value, c.finish(data.value));
   GLOWISH_TRY(IndexTuples tuples,
-              readTuples(c, data.getShape(), indices, /*numBatch=*/0));
-  return c.setOutput(0, scatterRows(c, data, tuples.rows, updates,
-                                    tuples.numRows, tuples.row, mode));
+              readTuples(c, data, indices.value, /*numBatch=*/0));
+  GLOWISH_TRY(NodeValue rows,
+              dropOutside(c, tuples.rows, indices, count, tuples.numRows));
+  return setSizedOutput(op, c, 0,
+                        {scatterRows(c, data.value, rows, updates.value,
+                                     tuples.numRows, tuples.row, mode),
+                         data.extents});
 }
 
 static llvm::Error importScatterElements(OpContext &op) {
-  GLOWISH_TRY(NodeValue data, op.getInput(0));
-  GLOWISH_TRY(NodeValue indices, op.getInput(1));
-  GLOWISH_TRY(NodeValue updates, op.getInput(2));
-  GLOWISH_TRY(int64_t axis, op.getAxis("axis", 0, data.getShape().size()));
+  GLOWISH_TRY(SizedValue data, getSizedInput(op, 0));
+  GLOWISH_TRY(SizedValue indices, getSizedInput(op, 1));
+  GLOWISH_TRY(SizedValue updates, getSizedInput(op, 2));
+  GLOWISH_TRY(int64_t axis, op.getAxis("axis", 0, data.getRank()));
   GLOWISH_TRY(std::string mode, readReduction(op));
-  GLOWISH_CHECK(checkElementIndices(data, indices, axis));
   Composer c(op);
-  NodeValue rows = getElementPositions(c, data.getShape(), indices, axis);
-  return c.setOutput(0, scatterRows(c, data, rows, updates,
-                                    data.getType().getNumElements(), 1, mode));
+  GLOWISH_CHECK(unifyUpdates(c, indices, updates, indices.getRank()));
+  GLOWISH_CHECK(checkElementIndices(data.value, indices.value, axis));
+  NodeValue wrapped = wrapSizedIndices(c, indices.value, data, axis);
+  NodeValue rows = getElementPositions(c, data.getShape(), wrapped, axis);
+  int64_t total = data.value.getType().getNumElements();
+  GLOWISH_TRY(rows, c.finish(rows));
+  GLOWISH_TRY(rows, dropOutside(c, rows, indices, indices.getRank(), total));
+  return setSizedOutput(
+      op, c, 0,
+      {scatterRows(c, data.value, rows, updates.value, total, 1, mode),
+       data.extents});
 }
 
 /// Rows of a cache replaced from an index a batch on; mode circular goes on at
@@ -222,33 +291,42 @@ static llvm::Error importTensorScatter(OpContext &op) {
 //===- Sorted and reversed ------------------------------------------------===//
 
 /// The count is an attribute before opset 10.
+static llvm::Expected<ShapeInt> readTopKCount(OpContext &op, Composer &c) {
+  if (op.hasInput(1))
+    return readShapeInt(op, c, 1);
+  GLOWISH_TRY(int64_t count, op.getInt("k", 0));
+  return makeShapeInt(count);
+}
+
 static llvm::Error importTopK(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  int64_t rank = input.getShape().size();
+  GLOWISH_TRY(SizedValue x, getSizedInput(op, 0));
+  int64_t rank = x.getRank();
   GLOWISH_TRY(int64_t axis, op.getAxis("axis", -1, rank));
   GLOWISH_TRY(int64_t largest, op.getInt("largest", 1));
   // The order of what need not be sorted is free.
   op.ignoreAttrs({"sorted"});
-  int64_t count = 0;
-  if (op.hasInput(1)) {
-    GLOWISH_TRY(count, readConstantInt(op, 1));
-  } else {
-    GLOWISH_TRY(count, op.getInt("k", 0));
-  }
-  std::vector<int64_t> order;
-  for (int64_t d = 0; d < rank; ++d)
-    order.push_back(d);
-  std::swap(order[axis], order[rank - 1]);
   Composer c(op);
-  NodeValue last = axis == rank - 1 ? input : c.transpose(input, order);
+  GLOWISH_TRY(ShapeInt number, readTopKCount(op, c));
+  int64_t count = number.getConstant(), extent = x.getShape()[axis];
+  x.value = fillOutside(c, x, {axis}, largest ? -HUGE_VAL : HUGE_VAL);
+  x.setExtent(axis, {});
+  if (!number.isConstant()) {
+    count = int64_t(std::clamp(number.high, 0.0, double(extent)));
+    x.setExtent(axis, makeExtent(op, c, number.value, count));
+  }
+  std::vector<int64_t> order = getAllDims(rank);
+  std::swap(order[axis], order[rank - 1]);
+  NodeValue last = axis == rank - 1 ? x.value : c.transpose(x.value, order);
+  if (c.hasFailed())
+    return c.setOutput(0, {});
   NodeValue indices = c.make<TopKNode>(last, count, largest != 0);
   NodeValue values = gatherElements(c, last, indices, rank - 1);
   if (axis != rank - 1) {
     indices = c.transpose(indices, order);
     values = c.transpose(values, order);
   }
-  GLOWISH_CHECK(c.setOutput(0, values));
-  return c.setOutput(1, indices);
+  GLOWISH_CHECK(setSizedOutput(op, c, 0, {values, x.extents}));
+  return setSizedOutput(op, c, 1, {indices, x.extents});
 }
 
 /// The first elements of each sequence, as many as it is long, backwards.
@@ -282,9 +360,8 @@ static llvm::Error importReverseSequence(OpContext &op) {
 
 //===- Cumulative sums ----------------------------------------------------===//
 
-/// \p value moved by \p count along \p axis, with \p filler moved in.
-static NodeValue shift(Composer &c, NodeValue value, int64_t axis,
-                       int64_t count, bool backward, double filler) {
+NodeValue glowish::shiftAlong(Composer &c, NodeValue value, int64_t axis,
+                              int64_t count, bool backward, double filler) {
   if (!value)
     return value;
   unsigned rank = value.getShape().size();
@@ -307,36 +384,20 @@ static llvm::Error importCumulative(OpContext &op) {
   bool isProduct = op.getOpType() == "CumProd";
   double neutral = isProduct ? 1 : 0;
   Composer c(op);
+  SizedValue x = {value, op.getExtents(0)};
   int64_t extent = value.getShape()[*axis];
+  // The sums begin where the elements end.
+  if (reverse) {
+    GLOWISH_TRY(value, c.finish(fillOutside(c, x, {*axis}, neutral)));
+  }
   if (exclusive && extent > 0)
-    value = shift(c, value, *axis, 1, reverse != 0, neutral);
+    value = shiftAlong(c, value, *axis, 1, reverse != 0, neutral);
   for (int64_t count = 1; count < extent; count *= 2) {
-    NodeValue before = shift(c, value, *axis, count, reverse != 0, neutral);
+    NodeValue before =
+        shiftAlong(c, value, *axis, count, reverse != 0, neutral);
     value = isProduct ? c.mul(value, before) : c.add(value, before);
   }
-  return c.setOutput(0, value);
-}
-
-//===- Compress -----------------------------------------------------------===//
-
-/// The slices where the condition, which decides the shape, holds.
-static llvm::Error importCompress(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  GLOWISH_TRY(const Tensor *condition, op.getConstant(1));
-  Composer c(op);
-  int64_t axis = 0;
-  if (op.hasAttr("axis")) {
-    GLOWISH_TRY(axis, op.getAxis("axis", 0, input.getShape().size()));
-  } else {
-    input = c.reshape(input, {input.getType().getNumElements()});
-  }
-  std::vector<int64_t> chosen;
-  int64_t count =
-      std::min(condition->getNumElements(), input ? input.getShape()[axis] : 0);
-  for (int64_t i = 0; i < count; ++i)
-    if (condition->getAsInt(i))
-      chosen.push_back(i);
-  return c.setOutput(0, c.gather(input, op.createInt64s(chosen), axis));
+  return setSizedOutput(op, c, 0, {value, x.extents});
 }
 
 static OnnxOperator gatherElementsOp("GatherElements", 11,
@@ -352,4 +413,3 @@ static OnnxOperator reverseSequenceOp("ReverseSequence", 10,
                                       importReverseSequence);
 static OnnxOperator cumSumOp("CumSum", 11, importCumulative);
 static OnnxOperator cumProdOp("CumProd", 26, importCumulative);
-static OnnxOperator compressOp("Compress", 9, importCompress);

@@ -23,6 +23,10 @@ NodeValue getElementPositions(Composer &c, DimsRef shape, NodeValue indices,
 /// The elements at \p positions of \p data in row-major order.
 NodeValue gatherPositions(Composer &c, NodeValue data, NodeValue positions);
 
+/// \p value moved by \p count along \p axis, with \p filler moved in.
+NodeValue shiftAlong(Composer &c, NodeValue value, int64_t axis, int64_t count,
+                     bool backward, double filler);
+
 } // namespace glowish
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_OPS_INDEXING_H

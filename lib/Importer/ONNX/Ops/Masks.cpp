@@ -1,7 +1,7 @@
 //===- Masks.cpp - Operators that choose by position ----------------------===//
 
+#include "ONNX/Extents.h"
 #include "ONNX/ModelFile.h"
-#include "ONNX/OpContext.h"
 #include <cmath>
 
 using namespace glowish;
@@ -117,7 +117,12 @@ static llvm::Error importOneHot(OpContext &op) {
   };
   GLOWISH_TRY(NodeValue off, pick(0));
   GLOWISH_TRY(NodeValue on, pick(1));
-  return op.setOutput(0, op.create<SelectNode>(isHere, on, off));
+  GLOWISH_CHECK(op.setOutput(0, op.create<SelectNode>(isHere, on, off)));
+  Extents extents = op.getExtents(0);
+  if (!extents.empty())
+    extents.insert(extents.begin() + axis, NodeValue());
+  op.setExtents(0, extents);
+  return llvm::Error::success();
 }
 
 static OnnxOperator triluOp("Trilu", 14, importTrilu);

@@ -1,8 +1,10 @@
 //===- Normalization.cpp - Normalizations and softmax ---------------------===//
 
+#include "ONNX/Extents.h"
 #include "ONNX/Images.h"
 #include "ONNX/LayerNorm.h"
 #include "ONNX/Ops/Statistics.h"
+#include <cmath>
 #include <numeric>
 
 using namespace glowish;
@@ -93,15 +95,24 @@ template <AlongAxis Make> static llvm::Error importAlongAxis(OpContext &op) {
     return makeError("input 0 is a scalar; accepted: rank 1 or more");
   GLOWISH_TRY(int64_t axis,
               op.getAxis("axis", isFlat ? std::min(1u, rank - 1) : -1, rank));
-  if (!isFlat || axis + 1 == int64_t(rank))
-    return op.setOutput(0, Make(op, input, axis));
+  bool isOne = !isFlat || axis + 1 == int64_t(rank);
+  SizedValue x = {input, op.getExtents(0)};
+  std::vector<int64_t> dims = getAllDims(isOne ? axis + 1 : rank);
+  Composer c(op);
+  input = fillOutside(c, x, llvm::ArrayRef(dims).drop_front(axis), -HUGE_VAL);
+  GLOWISH_TRY(input, c.finish(input));
+  if (isOne) {
+    GLOWISH_CHECK(op.setOutput(0, Make(op, input, axis)));
+    return passOuterExtents(op, anyDims);
+  }
   Dims shape(input.getShape());
   Dims flat(shape.begin(), shape.begin() + axis);
   flat.push_back(
       Type(ElemKind::Bool, DimsRef(shape).drop_front(axis)).getNumElements());
   GLOWISH_TRY(NodeValue value, op.reshape(input, flat, ".flat"));
   GLOWISH_TRY(value, Make(op, value, axis));
-  return op.setOutput(0, op.reshape(value, shape, ".shaped"));
+  GLOWISH_CHECK(op.setOutput(0, op.reshape(value, shape, ".shaped")));
+  return passOuterExtents(op, anyDims);
 }
 
 //===- Statistics of the input itself -------------------------------------===//
@@ -244,14 +255,15 @@ static llvm::Error importLayerNormalization(OpContext &op) {
   op.ignoreAttrs({"stash_type"});
   GLOWISH_CHECK(op.setOutput(0, makeLayerNorm(op, norm)));
   if (!op.wantsOutput(1) && !op.wantsOutput(2))
-    return llvm::Error::success();
+    return passOuterExtents(op, norm.axis);
   GLOWISH_TRY(Normalized statistics,
               normalize(op, norm.x, dimsFrom(norm.axis, rank), norm.epsilon,
                         SubtractMean));
-  if (!SubtractMean)
-    return op.setOutput(1, statistics.inverseDeviation);
-  GLOWISH_CHECK(op.setOutput(1, statistics.mean));
-  return op.setOutput(2, statistics.inverseDeviation);
+  unsigned next = 1;
+  if (SubtractMean)
+    GLOWISH_CHECK(op.setOutput(next++, statistics.mean));
+  GLOWISH_CHECK(op.setOutput(next, statistics.inverseDeviation));
+  return passOuterExtents(op, norm.axis);
 }
 
 static llvm::Error importMeanVarianceNormalization(OpContext &op) {
@@ -302,8 +314,9 @@ static llvm::Error importLpNormalization(OpContext &op) {
   return op.setOutput(0, op.create<DivNode>(x, norm));
 }
 
-static OnnxOperator batchNormalizationOp("BatchNormalization", 1,
-                                         importBatchNormalization);
+static OnnxOperator
+    batchNormalizationOp("BatchNormalization", 1,
+                         alongOuter<1, importBatchNormalization>);
 static OnnxOperator lrnOp("LRN", 1, importLRN);
 static OnnxOperator softmaxOp("Softmax", 1,
                               importAlongAxis<makeSoftmax<SoftmaxNode>>);

@@ -1,5 +1,6 @@
 //===- Pooling.cpp - Pooling operators ------------------------------------===//
 
+#include "ONNX/Extents.h"
 #include "ONNX/Images.h"
 #include "ONNX/Ops/Windows.h"
 
@@ -74,9 +75,12 @@ template <typename T> static llvm::Error importGlobalPool(OpContext &op) {
                                                axes, /*keepDims=*/true));
 }
 
-static OnnxOperator maxPoolOp("MaxPool", 1, importMaxPool);
-static OnnxOperator averagePoolOp("AveragePool", 1, importAveragePool);
-static OnnxOperator globalAveragePoolOp("GlobalAveragePool", 1,
-                                        importGlobalPool<GlobalAvgPoolNode>);
-static OnnxOperator globalMaxPoolOp("GlobalMaxPool", 1,
-                                    importGlobalPool<GlobalMaxPoolNode>);
+static OnnxOperator maxPoolOp("MaxPool", 1, alongOuter<1, importMaxPool>);
+static OnnxOperator averagePoolOp("AveragePool", 1,
+                                  alongOuter<1, importAveragePool>);
+static OnnxOperator
+    globalAveragePoolOp("GlobalAveragePool", 1,
+                        alongOuter<1, importGlobalPool<GlobalAvgPoolNode>>);
+static OnnxOperator
+    globalMaxPoolOp("GlobalMaxPool", 1,
+                    alongOuter<1, importGlobalPool<GlobalMaxPoolNode>>);

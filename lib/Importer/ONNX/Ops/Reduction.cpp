@@ -1,6 +1,7 @@
 //===- Reduction.cpp - Reductions and ArgMax ------------------------------===//
 
-#include "ONNX/OpContext.h"
+#include "ONNX/Extents.h"
+#include <cmath>
 
 using namespace glowish;
 
@@ -27,12 +28,61 @@ static llvm::Expected<Reduction> readReduction(OpContext &op, unsigned rank) {
   return result;
 }
 
+/// What does not change a reduction of \p mode.
+static double getNeutral(llvm::StringRef mode) {
+  return mode == "max"    ? -HUGE_VAL
+         : mode == "min"  ? HUGE_VAL
+         : mode == "prod" ? 1
+                          : 0;
+}
+
+/// \p input, which has the extents of input 0, with the elements that these
+/// leave out neutral.
+static NodeValue fillReduced(OpContext &op, Composer &c, NodeValue input,
+                             llvm::StringRef mode,
+                             llvm::ArrayRef<int64_t> axes) {
+  return fillOutside(c, {input, op.getExtents(0)}, axes, getNeutral(mode));
+}
+
 static llvm::Expected<NodeValue> reduce(OpContext &op, NodeValue input,
                                         llvm::StringRef mode) {
   GLOWISH_TRY(Reduction reduction, readReduction(op, input.getShape().size()));
   if (reduction.axes.empty())
     return input;
-  return op.create<ReduceNode>(input, mode, reduction.axes, reduction.keepDims);
+  SizedValue x = {input, op.getExtents(0)};
+  bool isSized = llvm::any_of(reduction.axes,
+                              [&](int64_t axis) { return x.isSized(axis); });
+  if (!isSized)
+    return op.create<ReduceNode>(input, mode, reduction.axes,
+                                 reduction.keepDims);
+  Composer c(op);
+  x.value = fillReduced(op, c, input, mode, reduction.axes);
+  if (mode != "mean")
+    return c.finish(
+        c.reduce(x.value, mode, reduction.axes, reduction.keepDims));
+  NodeValue sum = c.reduce(x.value, "sum", reduction.axes, reduction.keepDims);
+  NodeValue count =
+      c.cast(countAlong(c, x, reduction.axes), input.getElemKind());
+  return c.finish(c.div(sum, count));
+}
+
+/// Lets \p import reduce input 0 and gives the result its extents.
+static llvm::Error importReduction(OpContext &op, OpImporter import) {
+  GLOWISH_CHECK(import(op));
+  Extents extents = op.getExtents(0), left;
+  if (extents.empty())
+    return llvm::Error::success();
+  GLOWISH_TRY(Reduction reduction, readReduction(op, extents.size()));
+  for (auto [d, extent] : llvm::enumerate(extents)) {
+    bool isReduced = llvm::is_contained(reduction.axes, int64_t(d));
+    if (!isReduced || reduction.keepDims)
+      left.push_back(isReduced ? NodeValue() : extent);
+  }
+  op.setExtents(0, left);
+  return llvm::Error::success();
+}
+template <OpImporter import> static llvm::Error reducing(OpContext &op) {
+  return importReduction(op, import);
 }
 
 /// "ReduceMean" -> "mean".
@@ -85,6 +135,9 @@ static llvm::Error importReduceLogSumExp(OpContext &op) {
     GLOWISH_TRY(NodeValue sum, reduce(op, power, "sum"));
     return op.setOutput(0, op.create<LogNode>(sum));
   }
+  Composer c(op);
+  input = fillReduced(op, c, input, "max", reduction.axes);
+  GLOWISH_TRY(input, c.finish(input));
   auto along = [&](NodeValue value, llvm::StringRef mode) {
     return op.create<ReduceNode>(value, mode, reduction.axes,
                                  /*keepDims=*/true);
@@ -118,21 +171,35 @@ static llvm::Error importArg(OpContext &op) {
   if (op.getOpType() == "ArgMin") {
     GLOWISH_TRY(input, op.create<NegNode>(input));
   }
-  return op.setOutput(
-      0, op.create<ArgMaxNode>(input, axis, keepDims != 0, selectLast != 0));
+  SizedValue x = {input, op.getExtents(0)};
+  Composer c(op);
+  input = fillOutside(c, x, {axis}, -HUGE_VAL);
+  GLOWISH_TRY(input, c.finish(input));
+  GLOWISH_TRY(NodeValue index, op.create<ArgMaxNode>(input, axis, keepDims != 0,
+                                                     selectLast != 0));
+  // Where nothing is larger than what fills, the last of all has been selected.
+  if (x.isSized(axis) && selectLast)
+    index = c.min(index, c.sub(x.getExtent(axis), 1));
+  Extents extents = x.extents;
+  if (x.isSized(axis))
+    extents[axis] = {};
+  if (!keepDims && !extents.empty())
+    extents.erase(extents.begin() + axis);
+  return setSizedOutput(op, c, 0, {index, extents});
 }
 
-static OnnxOperator reduceSumOp("ReduceSum", 1, importReduce);
-static OnnxOperator reduceMeanOp("ReduceMean", 1, importReduce);
-static OnnxOperator reduceMaxOp("ReduceMax", 1, importReduce);
-static OnnxOperator reduceMinOp("ReduceMin", 1, importReduce);
-static OnnxOperator reduceProdOp("ReduceProd", 1, importReduce);
+static OnnxOperator reduceSumOp("ReduceSum", 1, reducing<importReduce>);
+static OnnxOperator reduceMeanOp("ReduceMean", 1, reducing<importReduce>);
+static OnnxOperator reduceMaxOp("ReduceMax", 1, reducing<importReduce>);
+static OnnxOperator reduceMinOp("ReduceMin", 1, reducing<importReduce>);
+static OnnxOperator reduceProdOp("ReduceProd", 1, reducing<importReduce>);
 static OnnxOperator reduceSumSquareOp("ReduceSumSquare", 1,
-                                      importReduceSumSquare);
-static OnnxOperator reduceL1Op("ReduceL1", 1, importReduceL1);
-static OnnxOperator reduceL2Op("ReduceL2", 1, importReduceL2);
-static OnnxOperator reduceLogSumOp("ReduceLogSum", 1, importReduceLogSum);
+                                      reducing<importReduceSumSquare>);
+static OnnxOperator reduceL1Op("ReduceL1", 1, reducing<importReduceL1>);
+static OnnxOperator reduceL2Op("ReduceL2", 1, reducing<importReduceL2>);
+static OnnxOperator reduceLogSumOp("ReduceLogSum", 1,
+                                   reducing<importReduceLogSum>);
 static OnnxOperator reduceLogSumExpOp("ReduceLogSumExp", 1,
-                                      importReduceLogSumExp);
+                                      reducing<importReduceLogSumExp>);
 static OnnxOperator argMaxOp("ArgMax", 1, importArg);
 static OnnxOperator argMinOp("ArgMin", 1, importArg);

@@ -294,7 +294,11 @@ static llvm::Error importRoiAlign(OpContext &op) {
                             : c.add(value, part);
   value = c.reduce(value, mode == "max" ? "max" : "mean", {3, 4},
                    /*keepDims=*/false);
-  return c.setOutput(0, toModelLayout(c, value));
+  GLOWISH_CHECK(c.setOutput(0, toModelLayout(c, value)));
+  // As many as there are boxes, of which the batches are those.
+  Extents boxes = op.getExtents(1), batches = op.getExtents(2);
+  op.setExtents(0, {boxes.empty() ? NodeValue() : boxes[0], {}, {}, {}});
+  return llvm::Error::success();
 }
 
 //===- DeformConv ---------------------------------------------------------===//

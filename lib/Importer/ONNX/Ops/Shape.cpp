@@ -1,8 +1,7 @@
-//===- Shape.cpp - Constants and shape arithmetic -------------------------===//
+//===- Shape.cpp - Constants, casts and what changes nothing --------------===//
 
+#include "ONNX/Extents.h"
 #include "ONNX/ModelFile.h"
-#include "ONNX/OpContext.h"
-#include <cmath>
 
 using namespace glowish;
 
@@ -37,43 +36,6 @@ static llvm::Error importConstant(OpContext &op) {
   return makeError("there is no value; accepted: attribute value, "
                    "sparse_value, value_int, value_ints, value_float or "
                    "value_floats");
-}
-
-static llvm::Error importConstantOfShape(OpContext &op) {
-  GLOWISH_TRY(std::vector<int64_t> shape, op.getConstantInts(0));
-  if (!op.hasAttr("value"))
-    return op.setOutput(0, op.create<SplatNode>(ElemKind::Float, shape, 0.0));
-  GLOWISH_TRY(auto tensor, op.getTensor("value"));
-  if (tensor->getNumElements() != 1)
-    return makeError("attribute 'value' has {0} elements; accepted: 1",
-                     tensor->getNumElements());
-  ElemKind kind = tensor->getType().getKind();
-  double value = tensor->getAsDouble(0);
-  if (isIntegerKind(kind) && std::abs(value) >= 9007199254740992.0)
-    return makeError("attribute 'value' is {0}; accepted: below 2^53",
-                     tensor->getAsInt(0));
-  return op.setOutput(0, op.create<SplatNode>(kind, shape, value));
-}
-
-static llvm::Error importShape(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  DimsRef shape = input.getShape();
-  int64_t rank = shape.size();
-  GLOWISH_TRY(int64_t start, op.getInt("start", 0));
-  GLOWISH_TRY(int64_t end, op.getInt("end", rank));
-  auto clamp = [&](int64_t index) {
-    return std::clamp<int64_t>(index < 0 ? index + rank : index, 0, rank);
-  };
-  start = clamp(start);
-  end = std::max(clamp(end), start);
-  return op.setOutput(0, op.createInt64s(shape.slice(start, end - start)));
-}
-
-static llvm::Error importSize(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  return op.setOutput(0, op.createConstant(Tensor::fromValues<int64_t>(
-                             Type(ElemKind::Int64, Dims()),
-                             {input.getType().getNumElements()})));
 }
 
 static llvm::Error importIdentity(OpContext &op) {
@@ -126,82 +88,14 @@ static llvm::Error importCast(OpContext &op) {
 
 static llvm::Error importCastLike(OpContext &op) {
   GLOWISH_TRY(NodeValue like, op.getInput(1));
+  // Only its kind matters.
+  (void)op.getExtents(1);
   return makeCast(op, like.getElemKind());
 }
 
-/// The elements of Range: of integers exactly, of floats as start + i * delta.
-static void fillRange(Tensor &tensor, const Tensor &start,
-                      const Tensor &delta) {
-  int64_t count = tensor.getNumElements();
-  if (isIntegerKind(tensor.getType().getKind()))
-    dispatchElemKind(tensor.getType().getKind(), [&](auto zero) {
-      using T = decltype(zero);
-      if constexpr (std::is_integral_v<T>)
-        for (int64_t i = 0; i < count; ++i)
-          tensor.data<T>()[i] = T(uint64_t(start.getAsInt(0)) +
-                                  uint64_t(i) * uint64_t(delta.getAsInt(0)));
-    });
-  else
-    for (int64_t i = 0; i < count; ++i)
-      tensor.setFromDouble(i, start.getAsDouble(0) +
-                                  double(i) * delta.getAsDouble(0));
-}
-
-static llvm::Error importRange(OpContext &op) {
-  GLOWISH_TRY(const Tensor *start, op.getConstant(0));
-  GLOWISH_TRY(const Tensor *limit, op.getConstant(1));
-  GLOWISH_TRY(const Tensor *delta, op.getConstant(2));
-  ElemKind kind = start->getType().getKind();
-  for (const Tensor *tensor : {start, limit, delta})
-    if (tensor->getNumElements() != 1 || tensor->getType().getKind() != kind ||
-        kind == ElemKind::Bool)
-      return makeError("inputs are {0}, {1}, {2}; accepted: three numbers of "
-                       "one kind",
-                       start->getType().str(), limit->getType().str(),
-                       delta->getType().str());
-  double count = std::ceil((limit->getAsDouble(0) - start->getAsDouble(0)) /
-                           delta->getAsDouble(0));
-  // Written so that a NaN is refused.
-  if (!(count <= double(1 << 28)))
-    return makeError("the range has {0} elements; accepted: at most 2^28",
-                     count);
-  Type type(kind, {count > 0 ? int64_t(count) : int64_t(0)});
-  GLOWISH_CHECK(op.checkBudget(type.getSizeInBytes()));
-  Tensor tensor(type);
-  fillRange(tensor, *start, *delta);
-  return op.setOutput(0, op.createConstant(std::move(tensor)));
-}
-
-/// The indices of the elements that are not 0: [rank, number of them].
-static llvm::Error importNonZero(OpContext &op) {
-  GLOWISH_TRY(const Tensor *input, op.getConstant(0));
-  DimsRef shape = input->getType().getShape();
-  Dims strides = getDenseStrides(shape);
-  GLOWISH_CHECK(op.checkBudget(input->getNumElements() *
-                               int64_t(sizeof(int64_t) * (shape.size() + 1))));
-  std::vector<int64_t> found;
-  for (int64_t i = 0; i < input->getNumElements(); ++i)
-    if (input->getAsDouble(i) != 0)
-      found.push_back(i);
-  std::vector<int64_t> indices;
-  for (unsigned d = 0; d < shape.size(); ++d)
-    for (int64_t i : found)
-      indices.push_back(i / strides[d] % shape[d]);
-  return op.setOutput(
-      0,
-      op.createConstant(Tensor::fromValues<int64_t>(
-          Type(ElemKind::Int64, {int64_t(shape.size()), int64_t(found.size())}),
-          indices)));
-}
-
 static OnnxOperator constantOp("Constant", 1, importConstant);
-static OnnxOperator constantOfShapeOp("ConstantOfShape", 9,
-                                      importConstantOfShape);
-static OnnxOperator shapeOp("Shape", 1, importShape);
-static OnnxOperator sizeOp("Size", 1, importSize);
-static OnnxOperator identityOp("Identity", 1, importIdentity);
-static OnnxOperator dropoutOp("Dropout", 1, importDropout);
-static OnnxOperator castOp("Cast", 1, importCast);
-static OnnxOperator castLikeOp("CastLike", 15, importCastLike);
-static OnnxOperator rangeOp("Range", 11, importRange);
-static OnnxOperator nonZeroOp("NonZero", 9, importNonZero);
+static OnnxOperator identityOp("Identity", 1, elementWise<importIdentity>);
+static OnnxOperator dropoutOp("Dropout", 1, alongOuter<anyDims, importDropout>);
+static OnnxOperator castOp("Cast", 1, elementWise<importCast>);
+static OnnxOperator castLikeOp("CastLike", 15,
+                               alongOuter<anyDims, importCastLike>);
