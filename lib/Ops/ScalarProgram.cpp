@@ -46,6 +46,8 @@ bool ScalarOpInfo::accepts(ElemKind kind) const {
     return isFloatKind(kind) || isSignedIntegerKind(kind);
   case Kinds::Integer:
     return isIntegerKind(kind);
+  case Kinds::UInt64:
+    return kind == ElemKind::UInt64;
   case Kinds::Bool:
     return kind == ElemKind::Bool;
   case Kinds::Any:
@@ -64,6 +66,8 @@ llvm::StringRef ScalarOpInfo::describeKinds() const {
     return "a float or signed integer kind";
   case Kinds::Integer:
     return "an integer kind";
+  case Kinds::UInt64:
+    return "uint64";
   case Kinds::Bool:
     return "bool";
   case Kinds::Any:

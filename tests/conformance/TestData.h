@@ -3,6 +3,7 @@
 #ifndef GLOWISH_TESTS_CONFORMANCE_TESTDATA_H
 #define GLOWISH_TESTS_CONFORMANCE_TESTDATA_H
 
+#include "RandomOutputs.h"
 #include "Suite.h"
 #include "glowish/Base/Tensor.h"
 #include <memory>
@@ -19,6 +20,8 @@ struct NamedTensor {
 /// In the model's order; initializers are no inputs.
 struct TestData {
   std::vector<NamedTensor> inputs, outputs;
+  /// Those of the outputs that are not compared.
+  RandomOutputs random;
 };
 
 /// The set of data \p index of \p test. An error names the file or value that

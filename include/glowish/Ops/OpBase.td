@@ -110,6 +110,7 @@ def FloatKinds : ElementKinds<"Float">;         // float16, bfloat16, float, dou
 def NumberKinds : ElementKinds<"Number">;       // floats and integers
 def SignedKinds : ElementKinds<"Signed">;       // floats and signed integers
 def IntegerKinds : ElementKinds<"Integer">;
+def UInt64Kind : ElementKinds<"UInt64">;
 def BoolKind : ElementKinds<"Bool">;
 def AnyKinds : ElementKinds<"Any">;             // numbers and bool
 

@@ -237,6 +237,28 @@ template <typename S> S inverseHyperbolicTangent(S x) {
   return withSign(logOfOnePlus(ratio) * 0.5, x);
 }
 
+/// Words 0 and 1, the low one first, of Philox 4x32-10 (Salmon et al., 2011)
+/// for the counter words 0 and 1 in \p counter, 0 in words 2 and 3, and \p key.
+/// S is 64 bits of unsigned integer; each word is the lower half of one, so
+/// that products don't lose bits.
+template <typename S> S randomBits(S counter, S key) {
+  auto low = [](S x) { return x & x.like(4294967295.0); };
+  auto high = [](S x) { return shiftRight(x, x.like(32.0)); };
+  S c0 = low(counter), c1 = high(counter);
+  S c2 = counter.like(0.0), c3 = c2;
+  S k0 = low(key), k1 = high(key);
+  for (unsigned round = 0; round < 10; ++round) {
+    S p0 = c0 * 3528531795.0, p1 = c2 * 3449720151.0;
+    c0 = high(p1) ^ c1 ^ k0;
+    c2 = high(p0) ^ c3 ^ k1;
+    c1 = low(p1);
+    c3 = low(p0);
+    k0 = low(k0 + 2654435769.0);
+    k1 = low(k1 + 3144134277.0);
+  }
+  return c0 + c1 * 4294967296.0;
+}
+
 /// The formulas: for each element-wise record NAME a struct
 /// `formula::NAME` with `template <class S> static auto eval(S x, S y, ...)`,
 /// its Float attributes passed as doubles after the operands.

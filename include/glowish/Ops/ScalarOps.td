@@ -170,6 +170,19 @@ let Kinds = IntegerKinds in {
   }
 }
 
+//===- Random numbers ------------------------------------------------------===//
+
+let Kinds = UInt64Kind in
+def RandomBits : Binary<"randomBits(x, y)",
+    "64 random bits, a function of a counter x and a key y"> {
+  let Description = [{
+    The first two words of Philox 4x32-10 for the counter and the key, 64 bits
+    each, low words first. Equal operands give equal bits everywhere.
+  }];
+  let Source =
+      "Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, 2011";
+}
+
 //===- Comparison and choice ------------------------------------------------===//
 
 let ResultKind = "Bool" in {

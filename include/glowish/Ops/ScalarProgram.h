@@ -32,7 +32,15 @@ enum class ScalarOp : uint16_t {
 
 /// What a record says about an element-wise operator.
 struct ScalarOpInfo {
-  enum class Kinds : uint8_t { Float, Number, Signed, Integer, Bool, Any };
+  enum class Kinds : uint8_t {
+    Float,
+    Number,
+    Signed,
+    Integer,
+    UInt64,
+    Bool,
+    Any
+  };
   enum class Result : uint8_t { Same, Bool, To };
 
   llvm::StringRef name;

@@ -20,6 +20,8 @@ template <typename Formula, typename T> constexpr bool takes() {
     return std::is_signed_v<C>;
   case Kinds::Integer:
     return std::is_integral_v<C> && !std::is_same_v<T, bool>;
+  case Kinds::UInt64:
+    return std::is_same_v<T, uint64_t>;
   case Kinds::Bool:
     return std::is_same_v<T, bool>;
   case Kinds::Any:

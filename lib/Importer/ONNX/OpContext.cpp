@@ -20,6 +20,11 @@ OpContext::OpContext(const onnx::NodeProto &proto, GraphContext &graph,
   nameAfterOutput(0);
 }
 
+llvm::StringRef OpContext::getNodeName() const {
+  return proto.name().empty() && proto.output_size() ? proto.output(0)
+                                                     : proto.name();
+}
+
 //===- Inputs -------------------------------------------------------------===//
 
 llvm::Expected<NodeValue> OpContext::getInput(unsigned index) const {

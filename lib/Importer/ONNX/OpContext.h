@@ -51,6 +51,8 @@ public:
             std::vector<NodeValue> inputs);
 
   llvm::StringRef getOpType() const { return proto.op_type(); }
+  /// What tells the node from others: its name, or that of its first output.
+  llvm::StringRef getNodeName() const;
   /// The version of ONNX's own operator set that is in force at the node.
   int getOpset() const { return opset; }
 

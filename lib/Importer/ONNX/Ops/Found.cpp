@@ -15,11 +15,8 @@ NodeValue glowish::sumPrefixes(Composer &c, NodeValue x) {
   if (!x)
     return x;
   int64_t rows = x.getShape()[0], n = x.getShape()[1];
-  if (n <= block) {
-    for (int64_t count = 1; count < n; count *= 2)
-      x = c.add(x, shiftAlong(c, x, 1, count, /*backward=*/false, 0));
-    return x;
-  }
+  if (n <= block)
+    return makeCumulative(c, x, 1, /*isProduct=*/false, /*backward=*/false);
   int64_t blocks = (n + block - 1) / block;
   x = c.pad(x, {0, 0, 0, blocks * block - n}, 0);
   NodeValue inside = sumPrefixes(c, c.reshape(x, {rows * blocks, block}));

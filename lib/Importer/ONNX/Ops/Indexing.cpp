@@ -371,8 +371,19 @@ NodeValue glowish::shiftAlong(Composer &c, NodeValue value, int64_t axis,
   return c.pad(value, pads, filler);
 }
 
-/// Sums (or products) of 1, 2, 4, ... elements: each is one of those before
-/// and the one that ends where it starts.
+/// Of 1, 2, 4, ... elements: each sum is one of those before and the one that
+/// ends where it starts.
+NodeValue glowish::makeCumulative(Composer &c, NodeValue value, int64_t axis,
+                                  bool isProduct, bool backward) {
+  int64_t extent = value ? value.getShape()[axis] : 0;
+  for (int64_t count = 1; count < extent; count *= 2) {
+    NodeValue before =
+        shiftAlong(c, value, axis, count, backward, isProduct ? 1 : 0);
+    value = isProduct ? c.mul(value, before) : c.add(value, before);
+  }
+  return value;
+}
+
 static llvm::Error importCumulative(OpContext &op) {
   GLOWISH_TRY(NodeValue value, op.getInput(0));
   GLOWISH_TRY(int64_t stated, readConstantInt(op, 1));
@@ -382,21 +393,16 @@ static llvm::Error importCumulative(OpContext &op) {
   if (!axis)
     return addContext(axis.takeError(), "the axis is ");
   bool isProduct = op.getOpType() == "CumProd";
-  double neutral = isProduct ? 1 : 0;
   Composer c(op);
+  double neutral = isProduct ? 1 : 0;
   SizedValue x = {value, op.getExtents(0)};
-  int64_t extent = value.getShape()[*axis];
   // The sums begin where the elements end.
   if (reverse) {
     GLOWISH_TRY(value, c.finish(fillOutside(c, x, {*axis}, neutral)));
   }
-  if (exclusive && extent > 0)
+  if (exclusive && value.getShape()[*axis] > 0)
     value = shiftAlong(c, value, *axis, 1, reverse != 0, neutral);
-  for (int64_t count = 1; count < extent; count *= 2) {
-    NodeValue before =
-        shiftAlong(c, value, *axis, count, reverse != 0, neutral);
-    value = isProduct ? c.mul(value, before) : c.add(value, before);
-  }
+  value = makeCumulative(c, value, *axis, isProduct, reverse != 0);
   return setSizedOutput(op, c, 0, {value, x.extents});
 }
 

@@ -27,6 +27,11 @@ NodeValue gatherPositions(Composer &c, NodeValue data, NodeValue positions);
 NodeValue shiftAlong(Composer &c, NodeValue value, int64_t axis, int64_t count,
                      bool backward, double filler);
 
+/// Sums, or products, of the elements along dimension \p axis up to each, from
+/// the first or (\p backward) from the last.
+NodeValue makeCumulative(Composer &c, NodeValue value, int64_t axis,
+                         bool isProduct, bool backward);
+
 } // namespace glowish
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_OPS_INDEXING_H

@@ -39,25 +39,12 @@ static llvm::Error importConstant(OpContext &op) {
 }
 
 static llvm::Error importIdentity(OpContext &op) {
-  return op.setOutput(0, op.getInput(0));
-}
-
-/// In inference: the input, and a mask that is all true.
-static llvm::Error importDropout(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  op.ignoreAttrs({"ratio", "seed", "is_test"});
-  op.ignoreInput(1);
-  if (op.hasInput(2)) {
-    GLOWISH_TRY(double training, op.getConstantNumber(2));
-    if (training)
-      return makeError("training_mode is true; accepted: false");
-  }
-  GLOWISH_CHECK(op.setOutput(0, input));
-  if (!op.wantsOutput(1))
+  if (op.hasSequence(0)) {
+    GLOWISH_TRY(const Sequence *sequence, op.getSequence(0));
+    op.setSequence(*sequence);
     return llvm::Error::success();
-  op.nameAfterOutput(1);
-  ElemKind kind = op.getOpset() >= 10 ? ElemKind::Bool : input.getElemKind();
-  return op.setOutput(1, op.create<SplatNode>(kind, input.getShape(), 1.0));
+  }
+  return op.setOutput(0, op.getInput(0));
 }
 
 static llvm::Error makeCast(OpContext &op, ElemKind kind) {
@@ -95,7 +82,6 @@ static llvm::Error importCastLike(OpContext &op) {
 
 static OnnxOperator constantOp("Constant", 1, importConstant);
 static OnnxOperator identityOp("Identity", 1, elementWise<importIdentity>);
-static OnnxOperator dropoutOp("Dropout", 1, alongOuter<anyDims, importDropout>);
 static OnnxOperator castOp("Cast", 1, elementWise<importCast>);
 static OnnxOperator castLikeOp("CastLike", 15,
                                alongOuter<anyDims, importCastLike>);

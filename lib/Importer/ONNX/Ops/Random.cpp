@@ -1,0 +1,252 @@
+//===- Random.cpp - Random numbers ----------------------------------------===//
+//
+// Element i of a random tensor is a function of i and of a key, which is the
+// seed: no state, so that runs, threads and back ends agree on every bit, and
+// a tensor need not exist to be read.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Indexing.h"
+#include "ONNX/Extents.h"
+#include "ONNX/ModelFile.h"
+#include "glowish/Support/Checksum.h"
+
+using namespace glowish;
+
+//===- Bits and numbers ---------------------------------------------------===//
+
+static NodeValue makeUInt64(OpContext &op, uint64_t value) {
+  return op.createConstant(
+      Tensor::fromValues<uint64_t>(Type(ElemKind::UInt64, Dims()), {value}));
+}
+
+/// The bits of attribute 'seed', a float, or an integer for Dropout. Without
+/// one, a checksum of the node's name: nodes differ, and runs don't.
+static llvm::Expected<uint64_t> readKey(const OpContext &op) {
+  const onnx::AttributeProto *seed = op.findAttr("seed");
+  if (!seed) {
+    llvm::StringRef name = op.getNodeName();
+    return checksum64(llvm::ArrayRef(
+        reinterpret_cast<const uint8_t *>(name.data()), name.size()));
+  }
+  if (seed->type() == onnx::AttributeProto::INT)
+    return uint64_t(seed->i());
+  GLOWISH_TRY(double number, op.getFloat("seed", 0));
+  return uint64_t(llvm::bit_cast<uint32_t>(float(number)));
+}
+
+namespace {
+
+/// Random tensors of one shape and key.
+class Generator {
+public:
+  Generator(OpContext &op, DimsRef shape, uint64_t key)
+      : op(op), c(op), shape(shape), key(key) {}
+
+  Composer &getComposer() { return c; }
+  /// At least 0 and below 1, float or double: multiples of 2^-24 and 2^-53.
+  NodeValue uniform(ElemKind kind);
+  /// Of mean 0 and variance 1, by G. Box and M. Muller, A Note on the
+  /// Generation of Random Normal Deviates, 1958. Float or double.
+  NodeValue normal(ElemKind kind);
+
+private:
+  NodeValue bits(uint64_t stream, uint64_t numStreams);
+  NodeValue upper(NodeValue value, unsigned count) {
+    return value ? c.make<ShiftRightNode>(value, c.number(value, 64 - count))
+                 : value;
+  }
+
+  OpContext &op;
+  Composer c;
+  Dims shape;
+  uint64_t key;
+};
+
+} // namespace
+
+/// 64 bits for each element; several streams of them are independent.
+NodeValue Generator::bits(uint64_t stream, uint64_t numStreams) {
+  NodeValue counter = makeUInt64(op, stream);
+  double stride = double(numStreams);
+  unsigned rank = shape.size();
+  for (unsigned d = rank; d-- > 0;) {
+    Dims row(rank, 1);
+    row[d] = shape[d];
+    counter = c.add(counter, c.table(ElemKind::UInt64, row, [&](DimsRef index) {
+      return double(index[d]) * stride;
+    }));
+    stride *= double(shape[d]);
+  }
+  NodeValue value =
+      counter ? c.make<RandomBitsNode>(counter, makeUInt64(op, key)) : counter;
+  return c.broadcast(value, shape);
+}
+
+NodeValue Generator::uniform(ElemKind kind) {
+  bool isDouble = kind == ElemKind::Double;
+  NodeValue whole = c.cast(upper(bits(0, 1), isDouble ? 53 : 24), kind);
+  return c.mul(whole, isDouble ? 0x1p-53 : 0x1p-24);
+}
+
+NodeValue Generator::normal(ElemKind kind) {
+  NodeValue radius, turn;
+  if (kind == ElemKind::Double) {
+    radius = c.mul(c.add(c.cast(upper(bits(0, 2), 53), kind), 1), 0x1p-53);
+    turn = c.mul(c.cast(upper(bits(1, 2), 53), kind), 0x1p-53);
+  } else {
+    // Both halves of the same bits. The radius is no multiple of 2^-24: the
+    // smallest ones make the largest numbers.
+    NodeValue both = bits(0, 1);
+    radius = c.mul(c.add(c.cast(upper(both, 32), kind), 1), 0x1p-32);
+    NodeValue low =
+        both ? c.make<BitAndNode>(both, c.number(both, 0xFFFFFF)) : both;
+    turn = c.mul(c.cast(low, kind), 0x1p-24);
+  }
+  NodeValue length = c.unary<SqrtNode>(c.mul(c.unary<LogNode>(radius), -2));
+  return c.mul(length, c.unary<CosNode>(c.mul(turn, 6.283185307179586)));
+}
+
+/// float16 and bfloat16 are drawn as floats.
+static ElemKind getDrawnKind(ElemKind kind) {
+  return kind == ElemKind::Double ? kind : ElemKind::Float;
+}
+
+/// Attribute 'dtype', or \p kind without one.
+static llvm::Expected<ElemKind> readKind(OpContext &op, ElemKind kind) {
+  if (!op.hasAttr("dtype"))
+    return kind;
+  GLOWISH_TRY(int64_t type, op.getInt("dtype", 0));
+  return getElemKind(type);
+}
+
+//===- RandomUniform, RandomNormal and the same like another tensor -------===//
+
+static llvm::Error importDistribution(OpContext &op, DimsRef shape,
+                                      ElemKind defaultKind, bool isNormal) {
+  GLOWISH_TRY(ElemKind kind, readKind(op, defaultKind));
+  if (!isFloatKind(kind))
+    return makeError("the result's kind is {0}; accepted: float kinds",
+                     getElemKindName(kind));
+  GLOWISH_TRY(double first, op.getFloat(isNormal ? "mean" : "low", 0));
+  GLOWISH_TRY(double second, op.getFloat(isNormal ? "scale" : "high", 1));
+  GLOWISH_CHECK(checkShape(kind, shape));
+  GLOWISH_TRY(uint64_t key, readKey(op));
+  Generator random(op, shape, key);
+  Composer &c = random.getComposer();
+  ElemKind drawn = getDrawnKind(kind);
+  NodeValue value = isNormal ? random.normal(drawn) : random.uniform(drawn);
+  double scale = isNormal ? second : second - first;
+  return c.setOutput(0, c.cast(c.add(c.mul(value, scale), first), kind));
+}
+
+template <bool isNormal> static llvm::Error importRandom(OpContext &op) {
+  if (!op.hasAttr("shape"))
+    return makeError("attribute 'shape' is missing");
+  GLOWISH_TRY(std::vector<int64_t> shape, op.getInts("shape", {}));
+  return importDistribution(op, shape, ElemKind::Float, isNormal);
+}
+
+template <bool isNormal> static llvm::Error importRandomLike(OpContext &op) {
+  GLOWISH_TRY(NodeValue like, op.getInput(0));
+  return importDistribution(op, like.getShape(), like.getElemKind(), isNormal);
+}
+
+//===- Bernoulli and Multinomial ------------------------------------------===//
+
+/// 1 with the probability that the input is, else 0.
+static llvm::Error importBernoulli(OpContext &op) {
+  GLOWISH_TRY(NodeValue probability, op.getInput(0));
+  GLOWISH_TRY(ElemKind kind, readKind(op, probability.getElemKind()));
+  GLOWISH_TRY(uint64_t key, readKey(op));
+  if (!isFloatKind(probability.getElemKind()))
+    return makeError("input 0 is {0}; accepted: a float kind",
+                     probability.getType().str());
+  Generator random(op, probability.getShape(), key);
+  Composer &c = random.getComposer();
+  ElemKind drawn = getDrawnKind(probability.getElemKind());
+  return c.setOutput(
+      0,
+      c.cast(c.less(random.uniform(drawn), c.cast(probability, drawn)), kind));
+}
+
+/// Classes, drawn 'sample_size' times for each row of logarithms of their
+/// weights: the number of cumulative weights that a uniform number reaches.
+static llvm::Error importMultinomial(OpContext &op) {
+  GLOWISH_TRY(NodeValue logits, op.getInput(0));
+  GLOWISH_TRY(int64_t samples, op.getInt("sample_size", 1));
+  GLOWISH_TRY(ElemKind kind, readKind(op, ElemKind::Int32));
+  GLOWISH_TRY(uint64_t key, readKey(op));
+  DimsRef shape = logits.getShape();
+  if (shape.size() != 2 || !isFloatKind(logits.getElemKind()) || shape[1] < 1)
+    return makeError("input 0 is {0}; accepted: a float kind and [batch, "
+                     "classes] with at least one class",
+                     logits.getType().str());
+  if (samples < 0 || !isIntegerKind(kind))
+    return makeError("sample_size is {0} and the result's kind {1}; accepted: "
+                     "at least 0 and an integer kind",
+                     samples, getElemKindName(kind));
+  int64_t batch = shape[0], classes = shape[1];
+  GLOWISH_CHECK(checkShape(ElemKind::Double, {batch, samples, classes}));
+  Generator random(op, {batch, samples}, key);
+  Composer &c = random.getComposer();
+  NodeValue x = c.cast(logits, ElemKind::Double);
+  NodeValue weights = c.unary<ExpNode>(c.sub(x, c.reduce(x, "max", {1}, true)));
+  NodeValue sums = makeCumulative(c, weights, 1, /*isProduct=*/false,
+                                  /*backward=*/false);
+  NodeValue total = c.slice(sums, 1, classes - 1, 1);
+  NodeValue point = c.mul(random.uniform(ElemKind::Double), total);
+  NodeValue reached = c.lessOrEqual(
+      c.reshape(c.slice(sums, 1, 0, classes - 1), {batch, 1, classes - 1}),
+      c.reshape(point, {batch, samples, 1}));
+  return c.setOutput(0, c.reduce(c.cast(reached, kind), "sum", {2}, false));
+}
+
+//===- Dropout ------------------------------------------------------------===//
+
+/// Elements that are kept, of probability 1 - ratio, are divided by that.
+static llvm::Error importTrainingDropout(OpContext &op, NodeValue input) {
+  GLOWISH_TRY(uint64_t key, readKey(op));
+  Generator random(op, input.getShape(), key);
+  Composer &c = random.getComposer();
+  ElemKind drawn = getDrawnKind(input.getElemKind());
+  NodeValue ratio = op.getOptionalInput(1);
+  if (ratio && ratio.getType().getNumElements() != 1)
+    return makeError("input 1 is {0}; accepted: one element",
+                     ratio.getType().str());
+  ratio = ratio ? c.cast(c.reshape(ratio, {}), drawn) : c.scalar(drawn, 0.5);
+  NodeValue kept = c.greaterOrEqual(random.uniform(drawn), ratio);
+  NodeValue scaled = c.div(c.cast(input, drawn), c.sub(1, ratio));
+  NodeValue zero = c.scalar(drawn, 0);
+  GLOWISH_CHECK(c.setOutput(
+      0, c.cast(c.select(kept, scaled, zero), input.getElemKind())));
+  return op.wantsOutput(1) ? c.setOutput(1, kept) : llvm::Error::success();
+}
+
+/// In inference: the input, and a mask that is all true.
+static llvm::Error importDropout(OpContext &op) {
+  GLOWISH_TRY(NodeValue input, op.getInput(0));
+  if (op.hasInput(2)) {
+    GLOWISH_TRY(double training, op.getConstantNumber(2));
+    if (training)
+      return importTrainingDropout(op, input);
+  }
+  op.ignoreAttrs({"ratio", "seed", "is_test"});
+  op.ignoreInput(1);
+  GLOWISH_CHECK(op.setOutput(0, input));
+  if (!op.wantsOutput(1))
+    return llvm::Error::success();
+  op.nameAfterOutput(1);
+  ElemKind kind = op.getOpset() >= 10 ? ElemKind::Bool : input.getElemKind();
+  return op.setOutput(1, op.create<SplatNode>(kind, input.getShape(), 1.0));
+}
+
+static OnnxOperator randomUniformOp("RandomUniform", 1, importRandom<false>);
+static OnnxOperator randomNormalOp("RandomNormal", 1, importRandom<true>);
+static OnnxOperator randomUniformLikeOp("RandomUniformLike", 1,
+                                        importRandomLike<false>);
+static OnnxOperator randomNormalLikeOp("RandomNormalLike", 1,
+                                       importRandomLike<true>);
+static OnnxOperator bernoulliOp("Bernoulli", 15, importBernoulli);
+static OnnxOperator multinomialOp("Multinomial", 7, importMultinomial);
+static OnnxOperator dropoutOp("Dropout", 1, alongOuter<anyDims, importDropout>);
