@@ -1,0 +1,157 @@
+//===- Training.cpp - Steps of optimizers ---------------------------------===//
+//
+// Adagrad, Adam and Momentum of the domain ai.onnx.preview.training. Inputs are
+// the rate R, the count of steps T, and then groups of as many tensors each:
+// all the tensors that are optimized, all their gradients, and so on.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ONNX/Composer.h"
+
+using namespace glowish;
+
+static constexpr llvm::StringLiteral training = "ai.onnx.preview.training";
+
+namespace {
+
+/// A tensor, its gradient and what the optimizer knows of it; which of these
+/// are there depends on the optimizer.
+struct Step {
+  Composer &c;
+  NodeValue rate, x, gradient;
+  std::vector<NodeValue> states;
+};
+
+/// New values of x and of the states, in that order.
+using StepFn =
+    llvm::function_ref<std::vector<NodeValue>(const Step &, NodeValue count)>;
+
+} // namespace
+
+/// The gradient of the loss with \p coefficient / 2 times the sum of squares.
+static NodeValue regularize(const Step &step, double coefficient) {
+  Composer &c = step.c;
+  return c.add(c.mul(step.x, coefficient), step.gradient);
+}
+
+/// Calls \p fn for each tensor and sets the outputs, in groups as the inputs.
+static llvm::Error importSteps(OpContext &op, unsigned numStates, StepFn fn) {
+  unsigned numGroups = 2 + numStates;
+  if (op.getNumInputs() < 2 + numGroups ||
+      (op.getNumInputs() - 2) % numGroups != 0)
+    return makeError("there are {0} inputs; accepted: 2 and then {1} for each "
+                     "tensor that is optimized",
+                     op.getNumInputs(), numGroups);
+  unsigned count = (op.getNumInputs() - 2) / numGroups;
+  GLOWISH_TRY(NodeValue rate, op.getInput(0));
+  GLOWISH_TRY(NodeValue iteration, op.getInput(1));
+  for (NodeValue scalar : {rate, iteration})
+    if (scalar.getType().getNumElements() != 1)
+      return makeError("R is {0} and T {1}; accepted: one element each",
+                       rate.getType().str(), iteration.getType().str());
+  Composer c(op);
+  for (unsigned i = 0; i < count; ++i) {
+    Step step = {c, {}, {}, {}, {}};
+    std::vector<NodeValue> group;
+    for (unsigned k = 0; k < numGroups; ++k) {
+      GLOWISH_TRY(NodeValue value, op.getInput(2 + k * count + i));
+      if (!group.empty() && value.getType() != group[0].getType())
+        return makeError("inputs {0} and {1} are {2} and {3}; accepted: the "
+                         "same type",
+                         2 + i, 2 + k * count + i, group[0].getType().str(),
+                         value.getType().str());
+      group.push_back(value);
+    }
+    step.x = group[0];
+    step.gradient = group[1];
+    step.states.assign(group.begin() + 2, group.end());
+    ElemKind kind = step.x.getElemKind();
+    if (!isFloatKind(kind))
+      return makeError("input {0} is {1}; accepted: a float kind", 2 + i,
+                       step.x.getType().str());
+    step.rate = c.cast(c.reshape(rate, {}), kind);
+    NodeValue number = c.cast(c.reshape(iteration, {}), kind);
+    std::vector<NodeValue> results = fn(step, number);
+    for (unsigned k = 0; k < results.size(); ++k)
+      GLOWISH_CHECK(c.setOutput(k * count + i, results[k]));
+  }
+  return llvm::Error::success();
+}
+
+/// Steps shrink with the root of the sum of all squared gradients.
+static llvm::Error importAdagrad(OpContext &op) {
+  GLOWISH_TRY(double decay, op.getFloat("decay_factor", 0));
+  GLOWISH_TRY(double epsilon, op.getFloat("epsilon", 1e-6f));
+  GLOWISH_TRY(double norm, op.getFloat("norm_coefficient", 0));
+  return importSteps(op, 1, [&](const Step &step, NodeValue count) {
+    Composer &c = step.c;
+    NodeValue gradient = regularize(step, norm);
+    NodeValue rate = c.div(step.rate, c.add(c.mul(count, decay), 1));
+    NodeValue squares = c.add(step.states[0], c.mul(gradient, gradient));
+    NodeValue divisor = c.add(c.unary<SqrtNode>(squares), epsilon);
+    NodeValue x = c.sub(step.x, c.div(c.mul(rate, gradient), divisor));
+    return std::vector<NodeValue>{x, squares};
+  });
+}
+
+/// sqrt(1 - beta^T) / (1 - alpha^T), and 1 before the first step: what makes
+/// up for averages that start at 0.
+static NodeValue correctBias(Composer &c, NodeValue count, double alpha,
+                             double beta) {
+  auto rest = [&](double base) { return c.sub(1, c.pow(base, count)); };
+  return c.select(c.greater(count, 0),
+                  c.div(c.unary<SqrtNode>(rest(beta)), rest(alpha)),
+                  c.number(count, 1));
+}
+
+/// Steps by running averages of gradients and of their squares.
+static llvm::Error importAdam(OpContext &op) {
+  GLOWISH_TRY(double alpha, op.getFloat("alpha", 0.9f));
+  GLOWISH_TRY(double beta, op.getFloat("beta", 0.999f));
+  GLOWISH_TRY(double epsilon, op.getFloat("epsilon", 1e-6f));
+  GLOWISH_TRY(double norm, op.getFloat("norm_coefficient", 0));
+  GLOWISH_TRY(double normPost, op.getFloat("norm_coefficient_post", 0));
+  return importSteps(op, 2, [&](const Step &step, NodeValue count) {
+    Composer &c = step.c;
+    NodeValue gradient = regularize(step, norm);
+    NodeValue average =
+        c.add(c.mul(step.states[0], alpha), c.mul(gradient, 1 - alpha));
+    NodeValue squares = c.add(c.mul(step.states[1], beta),
+                              c.mul(c.mul(gradient, gradient), 1 - beta));
+    NodeValue divisor = c.add(c.unary<SqrtNode>(squares), epsilon);
+    NodeValue rate = c.mul(step.rate, correctBias(c, count, alpha, beta));
+    NodeValue x = c.sub(step.x, c.div(c.mul(rate, average), divisor));
+    return std::vector<NodeValue>{c.mul(x, 1 - normPost), average, squares};
+  });
+}
+
+/// Steps by a sum of gradients of which the older ones fade; Nesterov's looks
+/// one step ahead.
+static llvm::Error importMomentum(OpContext &op) {
+  for (const char *name : {"alpha", "beta", "mode", "norm_coefficient"})
+    if (!op.hasAttr(name))
+      return makeError("attribute '{0}' is missing", name);
+  GLOWISH_TRY(double alpha, op.getFloat("alpha", 0));
+  GLOWISH_TRY(double beta, op.getFloat("beta", 0));
+  GLOWISH_TRY(double norm, op.getFloat("norm_coefficient", 0));
+  GLOWISH_TRY(std::string mode, op.getString("mode", ""));
+  if (mode != "standard" && mode != "nesterov")
+    return makeError("attribute 'mode' is '{0}'; accepted: standard, nesterov",
+                     mode);
+  return importSteps(op, 1, [&](const Step &step, NodeValue count) {
+    Composer &c = step.c;
+    NodeValue gradient = regularize(step, norm);
+    NodeValue share = c.select(c.greater(count, 0), c.number(count, beta),
+                               c.number(count, 1));
+    NodeValue velocity =
+        c.add(c.mul(step.states[0], alpha), c.mul(gradient, share));
+    NodeValue direction =
+        mode == "standard" ? velocity : c.add(gradient, c.mul(velocity, alpha));
+    NodeValue x = c.sub(step.x, c.mul(direction, step.rate));
+    return std::vector<NodeValue>{x, velocity};
+  });
+}
+
+static OnnxOperator adagradOp("Adagrad", 1, importAdagrad, training);
+static OnnxOperator adamOp("Adam", 1, importAdam, training);
+static OnnxOperator momentumOp("Momentum", 1, importMomentum, training);
