@@ -1,0 +1,177 @@
+//===- TermFrequency.cpp - Counts of n-grams ------------------------------===//
+
+#include "ONNX/Composer.h"
+
+using namespace glowish;
+
+namespace {
+
+/// The attributes of TfIdfVectorizer, checked.
+struct Vocabulary {
+  int64_t minLength, maxLength, maxSkip;
+  std::string mode;
+  /// Items of all n-grams; those of n items start at starts[n - 1].
+  std::vector<int64_t> pool, starts;
+  /// Of each n-gram: its place in the output.
+  std::vector<int64_t> places;
+  std::vector<double> weights;
+
+  int64_t getNumGrams(int64_t length) const {
+    int64_t end =
+        length < int64_t(starts.size()) ? starts[length] : int64_t(pool.size());
+    return (end - starts[length - 1]) / length;
+  }
+  int64_t getSize() const {
+    return places.empty() ? 0 : *llvm::max_element(places) + 1;
+  }
+};
+
+} // namespace
+
+static llvm::Error checkPool(const Vocabulary &v) {
+  int64_t numGrams = 0;
+  for (size_t n = 1; n <= v.starts.size(); ++n) {
+    int64_t start = v.starts[n - 1];
+    int64_t end = n < v.starts.size() ? v.starts[n] : int64_t(v.pool.size());
+    if (start < 0 || end < start || end > int64_t(v.pool.size()) ||
+        (end - start) % int64_t(n) != 0)
+      return makeError("'ngram_counts' gives {0}-grams the elements {1} to {2} "
+                       "of a pool of {3}; accepted: a multiple of {0} of them",
+                       n, start, end, v.pool.size());
+    numGrams += (end - start) / int64_t(n);
+  }
+  if (numGrams != int64_t(v.places.size()))
+    return makeError("'ngram_indexes' has {0} elements; accepted: {1}, one for "
+                     "each n-gram of the pool",
+                     v.places.size(), numGrams);
+  std::vector<int64_t> sorted = v.places;
+  llvm::sort(sorted);
+  if (!sorted.empty() &&
+      (sorted[0] < 0 || sorted.back() > INT32_MAX ||
+       std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()))
+    return makeError("'ngram_indexes' has an element twice, or one that is "
+                     "negative or above {0}",
+                     INT32_MAX);
+  return llvm::Error::success();
+}
+
+static llvm::Expected<Vocabulary> readVocabulary(OpContext &op) {
+  Vocabulary v;
+  GLOWISH_TRY(v.minLength, op.getInt("min_gram_length", 0));
+  GLOWISH_TRY(v.maxLength, op.getInt("max_gram_length", 0));
+  GLOWISH_TRY(v.maxSkip, op.getInt("max_skip_count", -1));
+  GLOWISH_TRY(v.mode, op.getString("mode", ""));
+  GLOWISH_TRY(v.starts, op.getInts("ngram_counts", {}));
+  GLOWISH_TRY(v.places, op.getInts("ngram_indexes", {}));
+  if (op.hasAttr("pool_strings"))
+    return makeError("'pool_strings' is given; accepted: 'pool_int64s'");
+  GLOWISH_TRY(v.pool, op.getInts("pool_int64s", {}));
+  GLOWISH_TRY(v.weights, op.getFloats("weights"));
+  if (v.maxSkip > 1024)
+    return makeError("'max_skip_count' is {0}; accepted: up to 1024",
+                     v.maxSkip);
+  if (v.minLength < 1 || v.maxLength < v.minLength || v.maxSkip < 0 ||
+      v.maxLength > int64_t(v.starts.size()))
+    return makeError("n-grams of {0} to {1} items with up to {2} skipped, and "
+                     "{3} lengths in 'ngram_counts'; accepted: at least 1 item "
+                     "and as many lengths, at least 0 skipped",
+                     v.minLength, v.maxLength, v.maxSkip, v.starts.size());
+  if (v.mode != "TF" && v.mode != "IDF" && v.mode != "TFIDF")
+    return makeError("attribute 'mode' is '{0}'; accepted: TF, IDF, TFIDF",
+                     v.mode);
+  GLOWISH_CHECK(checkPool(v));
+  if (v.weights.empty())
+    v.weights.assign(v.places.size(), 1);
+  if (v.weights.size() != v.places.size())
+    return makeError("'weights' has {0} elements; accepted: {1}",
+                     v.weights.size(), v.places.size());
+  return v;
+}
+
+/// How often each of the n-grams of \p length items, of which items that follow
+/// each other are \p distance apart, is in the rows of \p text: [rows, grams].
+/// Null where the rows are too short.
+static NodeValue countGrams(OpContext &op, Composer &c, NodeValue text,
+                            const Vocabulary &v, int64_t length,
+                            int64_t distance) {
+  if (!text)
+    return {};
+  int64_t rows = text.getShape()[0], columns = text.getShape()[1];
+  if ((length - 1) > (columns - 1) / distance)
+    return {};
+  int64_t numStarts = columns - (length - 1) * distance;
+  int64_t numGrams = v.getNumGrams(length);
+  NodeValue matches;
+  for (int64_t k = 0; k < length; ++k) {
+    std::vector<int64_t> items;
+    for (int64_t gram = 0; gram < numGrams; ++gram)
+      items.push_back(v.pool[v.starts[length - 1] + gram * length + k]);
+    NodeValue item = c.reshape(c.slice(text, 1, k * distance, numStarts),
+                               {rows, numStarts, 1});
+    NodeValue match = c.equal(item, op.createInt64s(items));
+    matches = matches ? c.logicalAnd(matches, match) : match;
+  }
+  return c.reduce(c.cast(matches, ElemKind::Float), "sum", {1}, false);
+}
+
+/// The counts of all n-grams of the pool: [rows, grams].
+static NodeValue countAll(OpContext &op, Composer &c, NodeValue text,
+                          const Vocabulary &v) {
+  int64_t rows = text.getShape()[0], columns = text.getShape()[1];
+  std::vector<NodeValue> parts;
+  for (int64_t length = 1; length <= int64_t(v.starts.size()); ++length) {
+    NodeValue sum;
+    bool isCounted = length >= v.minLength && length <= v.maxLength;
+    // Nothing is between the items of one; rows end before long distances do.
+    int64_t skips = length == 1 ? 0 : std::min(v.maxSkip, columns);
+    for (int64_t skip = 0; isCounted && columns > 0 && skip <= skips; ++skip)
+      if (NodeValue part = countGrams(op, c, text, v, length, skip + 1))
+        sum = sum ? c.add(sum, part) : part;
+    if (!sum)
+      sum = c.splat(ElemKind::Float, {rows, v.getNumGrams(length)}, 0);
+    parts.push_back(sum);
+  }
+  return c.concat(parts, 1);
+}
+
+/// Rows, or one row, of integers become counts of n-grams, at the places that
+/// 'ngram_indexes' states; with mode IDF the weights of those that are there,
+/// with TFIDF counts times weights.
+static llvm::Error importTfIdfVectorizer(OpContext &op) {
+  GLOWISH_TRY(NodeValue input, op.getInput(0));
+  GLOWISH_TRY(Vocabulary v, readVocabulary(op));
+  unsigned rank = input.getShape().size();
+  if (rank < 1 || rank > 2 || !isIntegerKind(input.getElemKind()))
+    return makeError("input 0 is {0}; accepted: integers of rank 1 or 2",
+                     input.getType().str());
+  Composer c(op);
+  int64_t rows = rank == 1 ? 1 : input.getShape()[0], size = v.getSize();
+  GLOWISH_CHECK(checkShape(ElemKind::Double, {rows, size}));
+  GLOWISH_CHECK(op.checkBudget(size * 12));
+  NodeValue text = c.reshape(c.cast(input, ElemKind::Int64),
+                             {rows, input.getShape().back()});
+  if (c.hasFailed())
+    return c.setOutput(0, text);
+  NodeValue counts = countAll(op, c, text, v);
+  // Places that no n-gram has get the column of zeros at the end.
+  int64_t numGrams = v.places.size();
+  std::vector<int64_t> source(size, numGrams);
+  std::vector<double> weights(size, 0);
+  for (int64_t gram = 0; gram < numGrams; ++gram) {
+    source[v.places[gram]] = gram;
+    weights[v.places[gram]] = v.weights[gram];
+  }
+  NodeValue all = c.concat({counts, c.splat(ElemKind::Float, {rows, 1}, 0)}, 1);
+  NodeValue result = c.gather(all, op.createInt64s(source), 1);
+  if (v.mode != "TF") {
+    NodeValue factors = c.table(ElemKind::Float, {size}, [&](DimsRef index) {
+      return weights[index[0]];
+    });
+    NodeValue present = c.cast(c.greater(result, 0), ElemKind::Float);
+    result = c.mul(v.mode == "IDF" ? present : result, factors);
+  }
+  return c.setOutput(0, rank == 1 ? c.reshape(result, {size}) : result);
+}
+
+static OnnxOperator tfIdfVectorizerOp("TfIdfVectorizer", 9,
+                                      importTfIdfVectorizer);
