@@ -21,6 +21,26 @@ static llvm::Error importSoftplus(OpContext &op) {
   return op.setOutput(0, makeSoftplus(op, x));
 }
 
+/// alpha * softplus(beta * x), which ONNX has no more.
+static llvm::Error importParametricSoftplus(OpContext &op) {
+  GLOWISH_TRY(NodeValue x, op.getInput(0));
+  GLOWISH_TRY(double alpha, op.getFloat("alpha", 1));
+  GLOWISH_TRY(double beta, op.getFloat("beta", 1));
+  Composer c(op);
+  GLOWISH_TRY(NodeValue scaled, c.finish(c.mul(x, beta)));
+  GLOWISH_TRY(NodeValue softplus, makeSoftplus(op, scaled));
+  return c.setOutput(0, c.mul(softplus, alpha));
+}
+
+/// alpha * tanh(beta * x), which ONNX has no more.
+static llvm::Error importScaledTanh(OpContext &op) {
+  GLOWISH_TRY(NodeValue x, op.getInput(0));
+  GLOWISH_TRY(double alpha, op.getFloat("alpha", 1));
+  GLOWISH_TRY(double beta, op.getFloat("beta", 1));
+  Composer c(op);
+  return c.setOutput(0, c.mul(c.unary<TanhNode>(c.mul(x, beta)), alpha));
+}
+
 static llvm::Error importMish(OpContext &op) {
   GLOWISH_TRY(NodeValue x, op.getInput(0));
   GLOWISH_TRY(NodeValue gate, makeSoftplus(op, x));
@@ -94,6 +114,11 @@ static llvm::Error importGelu(OpContext &op) {
 }
 
 static OnnxOperator softplusOp("Softplus", 1, elementWise<importSoftplus>);
+static OnnxOperator
+    parametricSoftplusOp("ParametricSoftplus", 1,
+                         elementWise<importParametricSoftplus>);
+static OnnxOperator scaledTanhOp("ScaledTanh", 1,
+                                 elementWise<importScaledTanh>);
 static OnnxOperator mishOp("Mish", 18, elementWise<importMish>);
 static OnnxOperator softsignOp("Softsign", 1, elementWise<importSoftsign>);
 static OnnxOperator swishOp("Swish", 24, elementWise<importSwish>);
