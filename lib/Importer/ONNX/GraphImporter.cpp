@@ -1,6 +1,7 @@
 //===- GraphImporter.cpp - An ONNX graph becomes a function ---------------===//
 
 #include "ONNX/Extents.h"
+#include "ONNX/FlexAttention.h"
 #include "ONNX/Functions.h"
 #include "ONNX/GraphInputs.h"
 #include "ONNX/GraphScope.h"
@@ -204,6 +205,8 @@ importBytes(llvm::StringRef bytes, llvm::StringRef name, llvm::StringRef folder,
   llvm::Expected<onnx::ModelProto> model = parseModelProto(bytes);
   if (!model)
     return inFile(model.takeError());
+  if (llvm::Error error = expandFlexAttention(*model))
+    return inFile(std::move(error));
   llvm::Expected<NodeOpsets> opsets = inlineFunctions(*model);
   if (!opsets)
     return inFile(opsets.takeError());

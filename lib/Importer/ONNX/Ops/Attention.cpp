@@ -397,6 +397,9 @@ static llvm::Error importRotaryEmbedding(OpContext &op) {
 }
 
 static OnnxOperator attentionOp("Attention", 23, importAttention);
+// Without functions: those are written out before.
+static OnnxOperator flexAttentionOp("FlexAttention", 1, importAttention,
+                                    "ai.onnx.preview");
 static OnnxOperator linearAttentionOp("LinearAttention", 26,
                                       importLinearAttention);
 static OnnxOperator causalConvWithStateOp("CausalConvWithState", 26,
