@@ -118,6 +118,10 @@ llvm::Error GraphImporter::importInputs() {
 }
 
 llvm::Error GraphImporter::importOutput(const onnx::ValueInfoProto &output) {
+  if (scope.lookupSequence(output.name()))
+    return makeError("the output {0} is a sequence or an optional; accepted: "
+                     "a tensor",
+                     quote(output.name()));
   NodeValue value = scope.lookup(output.name());
   if (!value)
     return makeError("the output {0} is not computed by any node",

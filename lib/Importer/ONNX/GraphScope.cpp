@@ -6,6 +6,9 @@
 
 using namespace glowish;
 
+/// Each SequenceInsert makes a list of its own.
+static constexpr size_t maxSequenceElements = 1 << 21;
+
 GraphScope::GraphScope(const onnx::GraphProto &graph, GraphContext context,
                        ImportState &state)
     : graph(graph), state(state), context(std::move(context)) {
@@ -57,7 +60,7 @@ void GraphScope::countUses() {
 }
 
 llvm::Error GraphScope::define(llvm::StringRef name, NodeValue value) {
-  if (!values.try_emplace(name, value).second)
+  if (sequences.count(name) || !values.try_emplace(name, value).second)
     return makeError("the value {0} is defined twice", quote(name));
   state.pendingUses[value.node] += context.uses.lookup(name);
   return llvm::Error::success();
@@ -84,6 +87,42 @@ Extents GraphScope::lookupExtents(llvm::StringRef name) {
       state.bounds[{extent.node, extent.result}] = bound->second;
   }
   return extents;
+}
+
+llvm::Error GraphScope::defineSequence(llvm::StringRef name,
+                                       Sequence sequence) {
+  if (name.empty())
+    return llvm::Error::success();
+  state.numSequenceElements += sequence.elements.size();
+  if (state.numSequenceElements > maxSequenceElements)
+    return makeError("the sequences of the model have more than {0} elements",
+                     maxSequenceElements);
+  // What is in a sequence may be read at any time: a use that stays.
+  for (NodeValue element : sequence.elements)
+    ++state.pendingUses[element.node];
+  if (values.count(name) ||
+      !sequences.try_emplace(name, std::move(sequence)).second)
+    return makeError("the value {0} is defined twice", quote(name));
+  return llvm::Error::success();
+}
+
+const Sequence *GraphScope::lookupSequence(llvm::StringRef name) {
+  auto found = sequences.find(name);
+  if (found != sequences.end())
+    return &found->second;
+  if (!outer || values.count(name))
+    return nullptr;
+  const Sequence *around = outer->lookupSequence(name);
+  if (!around)
+    return nullptr;
+  // A copy for each graph that reads it: what is too much is not there.
+  state.numSequenceElements += around->elements.size();
+  if (state.numSequenceElements > maxSequenceElements)
+    return nullptr;
+  Sequence entered = *around;
+  for (NodeValue &element : entered.elements)
+    element = enter(element);
+  return &sequences.try_emplace(name, std::move(entered)).first->second;
 }
 
 /// One use of \p name has been imported. A constant that nothing will read,
@@ -171,21 +210,20 @@ GraphScope::findInputs(const onnx::NodeProto &proto) {
   std::vector<NodeValue> inputs;
   for (const std::string &name : proto.input()) {
     inputs.push_back(name.empty() ? NodeValue() : lookup(name));
-    if (!name.empty() && !inputs.back())
+    if (!name.empty() && !inputs.back() && !lookupSequence(name))
       return makeError("input {0} is not defined", quote(name));
   }
   return inputs;
 }
 
-llvm::Error GraphScope::importNode(const onnx::NodeProto &proto) {
-  GLOWISH_TRY(std::vector<NodeValue> inputs, findInputs(proto));
-  OpContext op(proto, context, std::move(inputs));
-  GLOWISH_CHECK(op.checkAttrs());
-  GLOWISH_CHECK(
-      findOnnxOperator(proto.domain(), proto.op_type())->importer(op));
-  GLOWISH_CHECK(op.checkAllRead());
+llvm::Error GraphScope::setOutputs(const onnx::NodeProto &proto,
+                                   OpContext &op) {
   for (int i = 0; i < proto.output_size(); ++i) {
     const std::string &name = proto.output(i);
+    if (i == 0 && op.getOutputSequence()) {
+      GLOWISH_CHECK(defineSequence(name, std::move(*op.getOutputSequence())));
+      continue;
+    }
     NodeValue value;
     if (i < int(op.getOutputs().size()))
       value = op.getOutputs()[i];
@@ -195,6 +233,17 @@ llvm::Error GraphScope::importNode(const onnx::NodeProto &proto) {
     if (value && !name.empty())
       GLOWISH_CHECK(define(name, value));
   }
+  return llvm::Error::success();
+}
+
+llvm::Error GraphScope::importNode(const onnx::NodeProto &proto) {
+  GLOWISH_TRY(std::vector<NodeValue> inputs, findInputs(proto));
+  OpContext op(proto, context, std::move(inputs));
+  GLOWISH_CHECK(op.checkAttrs());
+  GLOWISH_CHECK(
+      findOnnxOperator(proto.domain(), proto.op_type())->importer(op));
+  GLOWISH_CHECK(op.checkAllRead());
+  GLOWISH_CHECK(setOutputs(proto, op));
   for (llvm::StringRef name : getReadNames(proto))
     release(name);
   return llvm::Error::success();
@@ -264,6 +313,10 @@ GraphScope::importInner(llvm::ArrayRef<NodeValue> inputs,
   std::vector<NodeValue> outputs;
   for (const auto &output : graph.output()) {
     outputs.push_back(lookup(output.name()));
+    if (lookupSequence(output.name()))
+      return makeError("the output {0} of the graph {1} is a sequence or an "
+                       "optional; accepted: a tensor",
+                       quote(output.name()), quote(graph.name()));
     if (!outputs.back())
       return makeError("the output {0} of the graph {1} is not computed by any "
                        "node",

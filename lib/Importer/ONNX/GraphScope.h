@@ -26,6 +26,8 @@ struct ImportState {
   /// Weights of inner graphs, which are imported again and again.
   llvm::DenseMap<const onnx::TensorProto *, std::shared_ptr<const Tensor>>
       innerWeights{};
+  /// How many elements all sequences have.
+  size_t numSequenceElements = 0;
   /// How many nodes and weights of inner graphs may still be imported: loops in
   /// loops that are written out grow without bounds.
   int64_t innerNodes = 1 << 16;
@@ -54,6 +56,9 @@ public:
   /// The extents of the same value, as values here; empty where its type has
   /// them.
   Extents lookupExtents(llvm::StringRef name);
+  /// Like define() and lookup(), of a sequence or an optional.
+  llvm::Error defineSequence(llvm::StringRef name, Sequence sequence);
+  const Sequence *lookupSequence(llvm::StringRef name);
   /// Imports all nodes, operands first.
   llvm::Error importNodes();
   /// Defines the graph's inputs, initializers and nodes, for an inner graph,
@@ -78,6 +83,7 @@ private:
   llvm::Expected<std::vector<NodeValue>>
   findInputs(const onnx::NodeProto &proto);
   llvm::Error importNode(const onnx::NodeProto &proto);
+  llvm::Error setOutputs(const onnx::NodeProto &proto, OpContext &op);
   llvm::Error importInnerWeights();
   llvm::Error takeInner(int64_t count);
   llvm::Error checkOutputExtents();
@@ -87,6 +93,7 @@ private:
   ImportState &state;
   GraphContext context;
   llvm::StringMap<NodeValue> values;
+  llvm::StringMap<Sequence> sequences;
 };
 
 /// An inner graph that becomes the body of a node.

@@ -28,10 +28,28 @@ llvm::StringRef OpContext::getNodeName() const {
 //===- Inputs -------------------------------------------------------------===//
 
 llvm::Expected<NodeValue> OpContext::getInput(unsigned index) const {
+  if (hasSequence(index))
+    return makeError("input {0} ('{1}') is a sequence or an optional; "
+                     "accepted: a tensor",
+                     index, proto.input(index));
   if (!hasInput(index))
     return makeError("input {0} is missing", index);
   inputRead[index] = true;
   return inputs[index];
+}
+
+const Sequence *OpContext::findSequence(unsigned index) const {
+  if (index >= inputs.size() || inputs[index] || proto.input(index).empty())
+    return nullptr;
+  return graph.scope->lookupSequence(proto.input(index));
+}
+
+llvm::Expected<const Sequence *> OpContext::getSequence(unsigned index) const {
+  const Sequence *sequence = findSequence(index);
+  if (!sequence)
+    return makeError("input {0} is no sequence", index);
+  inputRead[index] = true;
+  return sequence;
 }
 
 NodeValue OpContext::getOptionalInput(unsigned index) const {
@@ -415,7 +433,7 @@ llvm::Error OpContext::checkAllRead() const {
                        proto.attribute(i).name(), opset);
   }
   for (unsigned i = 0; i < inputs.size(); ++i)
-    if (inputs[i] && !inputRead[i])
+    if ((inputs[i] || hasSequence(i)) && !inputRead[i])
       return makeError("input {0} ('{1}') is not supported in opset {2}", i,
                        proto.input(i), opset);
   return checkExtentsRead();

@@ -20,6 +20,14 @@ class GraphScope;
 /// unspecified. Empty where the type says all.
 using Extents = llvm::SmallVector<NodeValue, 4>;
 
+/// A sequence, or an optional, of tensors. There is none in the graph: its
+/// length and all positions in it must be known when the model is imported.
+struct Sequence {
+  std::vector<NodeValue> elements;
+  /// An optional without a value.
+  bool isAbsent = false;
+};
+
 /// What the nodes of one graph share while they are imported.
 struct GraphContext {
   Function &function;
@@ -63,6 +71,9 @@ public:
     return index < inputs.size() && inputs[index];
   }
   llvm::Expected<NodeValue> getInput(unsigned index) const;
+  /// Whether input \p index is a sequence or an optional.
+  bool hasSequence(unsigned index) const { return findSequence(index); }
+  llvm::Expected<const Sequence *> getSequence(unsigned index) const;
   /// Input \p index where it is there, else null.
   NodeValue getOptionalInput(unsigned index) const;
   /// Input \p index, which must be a constant.
@@ -192,6 +203,9 @@ public:
   void nameAfterOutput(unsigned index);
   llvm::Error setOutput(unsigned index, llvm::Expected<NodeValue> value);
   llvm::ArrayRef<NodeValue> getOutputs() const { return outputs; }
+  /// Output 0 is a sequence or an optional.
+  void setSequence(Sequence sequence) { outputSequence = std::move(sequence); }
+  std::optional<Sequence> &getOutputSequence() { return outputSequence; }
 
   //===- Before and after the operator's importer ---------------------------//
 
@@ -207,12 +221,15 @@ private:
                                         llvm::StringRef suffix = "");
   bool shouldFold(const Node &node) const;
   bool takeBudget(int64_t bytes) const;
+  const Sequence *findSequence(unsigned index) const;
+  bool isUnknownAttr(int index) const;
 
   const onnx::NodeProto &proto;
   GraphContext &graph;
   int opset;
   std::vector<NodeValue> inputs;
   std::vector<NodeValue> outputs;
+  std::optional<Sequence> outputSequence;
   std::string name;
   mutable std::vector<bool> inputRead, extentsRead;
   mutable std::vector<bool> attrRead;

@@ -1,0 +1,242 @@
+//===- Sequences.cpp - Sequences and optionals ----------------------------===//
+//
+// Lists of values while the graph is imported: nothing of them is left in it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ONNX/Composer.h"
+#include "ONNX/ModelFile.h"
+
+using namespace glowish;
+
+//===- Sequences ----------------------------------------------------------===//
+
+/// Elements of one kind; their shapes may differ.
+static llvm::Error setSequence(OpContext &op, Sequence sequence) {
+  for (NodeValue element : sequence.elements)
+    if (element.getElemKind() != sequence.elements[0].getElemKind())
+      return makeError("elements are {0} and {1}; accepted: one element kind",
+                       sequence.elements[0].getType().str(),
+                       element.getType().str());
+  op.setSequence(std::move(sequence));
+  return llvm::Error::success();
+}
+
+static llvm::Error importSequenceConstruct(OpContext &op) {
+  Sequence sequence;
+  for (unsigned i = 0; i < op.getNumInputs(); ++i) {
+    GLOWISH_TRY(NodeValue element, op.getInput(i));
+    sequence.elements.push_back(element);
+  }
+  return setSequence(op, std::move(sequence));
+}
+
+static llvm::Error importSequenceEmpty(OpContext &op) {
+  GLOWISH_TRY(int64_t type, op.getInt("dtype", onnx::TensorProto::FLOAT));
+  if (llvm::Error error = getElemKind(type).takeError())
+    return error;
+  return setSequence(op, {});
+}
+
+/// The position in input \p index, from the end where it is negative; without
+/// that input the default. A sequence has \p count positions.
+static llvm::Expected<int64_t> readPosition(const OpContext &op, unsigned index,
+                                            int64_t count,
+                                            int64_t defaultPosition) {
+  int64_t position = defaultPosition;
+  if (op.hasInput(index)) {
+    GLOWISH_TRY(position, readConstantInt(op, index));
+  }
+  int64_t wrapped = position < 0 ? position + count : position;
+  if (wrapped < 0 || wrapped >= count)
+    return makeError("the position is {0}; accepted: {1} to {2}", position,
+                     -count, count - 1);
+  return wrapped;
+}
+
+static llvm::Error importSequenceInsert(OpContext &op) {
+  GLOWISH_TRY(const Sequence *given, op.getSequence(0));
+  GLOWISH_TRY(NodeValue element, op.getInput(1));
+  Sequence sequence = *given;
+  int64_t length = sequence.elements.size();
+  // Negative positions count from the end of the given ones, which is a
+  // position, too.
+  int64_t position = length;
+  if (op.hasInput(2)) {
+    GLOWISH_TRY(int64_t stated, readConstantInt(op, 2));
+    position = stated < 0 ? stated + length : stated;
+    if (position < 0 || position > length)
+      return makeError("the position is {0}; accepted: {1} to {2}", stated,
+                       -length, length);
+  }
+  sequence.elements.insert(sequence.elements.begin() + position, element);
+  return setSequence(op, std::move(sequence));
+}
+
+static llvm::Error importSequenceErase(OpContext &op) {
+  GLOWISH_TRY(const Sequence *given, op.getSequence(0));
+  Sequence sequence = *given;
+  int64_t length = sequence.elements.size();
+  GLOWISH_TRY(int64_t position, readPosition(op, 1, length, length - 1));
+  sequence.elements.erase(sequence.elements.begin() + position);
+  return setSequence(op, std::move(sequence));
+}
+
+static llvm::Error importSequenceAt(OpContext &op) {
+  GLOWISH_TRY(const Sequence *sequence, op.getSequence(0));
+  if (!op.hasInput(1))
+    return makeError("input 1 is missing");
+  GLOWISH_TRY(int64_t position,
+              readPosition(op, 1, sequence->elements.size(), 0));
+  return op.setOutput(0, sequence->elements[position]);
+}
+
+static llvm::Error importSequenceLength(OpContext &op) {
+  GLOWISH_TRY(const Sequence *sequence, op.getSequence(0));
+  return op.setOutput(0, op.createConstant(Tensor::fromValues<int64_t>(
+                             Type(ElemKind::Int64, Dims()),
+                             {int64_t(sequence->elements.size())})));
+}
+
+/// Each part is a node.
+static constexpr int64_t maxParts = 1 << 16;
+
+/// The extents of the parts: those of input 1, or as many as it says each, the
+/// last one being smaller; without it 1 each.
+static llvm::Expected<std::vector<int64_t>> readParts(OpContext &op,
+                                                      int64_t extent) {
+  std::vector<int64_t> parts;
+  bool isScalar = true;
+  int64_t size = 1;
+  if (op.hasInput(1)) {
+    GLOWISH_TRY(const Tensor *stated, op.getConstant(1));
+    GLOWISH_TRY(parts, op.getConstantInts(1));
+    isScalar = stated->getType().getRank() == 0;
+    if (isScalar)
+      size = parts[0];
+  }
+  if (isScalar) {
+    if (size < 1)
+      return makeError("the size of the parts is {0}; accepted: at least 1",
+                       size);
+    if ((extent - 1) / size >= maxParts)
+      return makeError(
+          "{0} elements in parts of {1}; accepted: up to {2} parts", extent,
+          size, maxParts);
+    parts.clear();
+    for (int64_t start = 0; start < extent; start += std::min(size, extent))
+      parts.push_back(std::min(size, extent - start));
+  }
+  int64_t total = 0;
+  for (int64_t part : parts)
+    if (part < 0 || __builtin_add_overflow(total, part, &total))
+      return makeError("a part has the size {0}", part);
+  if (total != extent)
+    return makeError("the parts have {0} elements in all; the dimension has "
+                     "{1}",
+                     total, extent);
+  return parts;
+}
+
+static llvm::Error importSplitToSequence(OpContext &op) {
+  GLOWISH_TRY(NodeValue input, op.getInput(0));
+  GLOWISH_TRY(int64_t axis, op.getAxis("axis", 0, input.getShape().size()));
+  GLOWISH_TRY(int64_t keepDims, op.getInt("keepdims", 1));
+  GLOWISH_TRY(std::vector<int64_t> parts,
+              readParts(op, input.getShape()[axis]));
+  Composer c(op);
+  Sequence sequence;
+  int64_t start = 0;
+  for (int64_t part : parts) {
+    NodeValue element = c.slice(input, axis, start, part);
+    // Of parts of stated sizes the dimension stays.
+    if (!keepDims && !op.hasInput(1) && element) {
+      Dims shape(element.getShape());
+      shape.erase(shape.begin() + axis);
+      element = c.reshape(element, shape);
+    }
+    GLOWISH_TRY(element, c.finish(element));
+    sequence.elements.push_back(element);
+    start += part;
+  }
+  return setSequence(op, std::move(sequence));
+}
+
+static llvm::Error importConcatFromSequence(OpContext &op) {
+  GLOWISH_TRY(const Sequence *sequence, op.getSequence(0));
+  GLOWISH_TRY(int64_t isNew, op.getInt("new_axis", 0));
+  if (!op.hasAttr("axis"))
+    return makeError("attribute 'axis' is missing");
+  std::vector<NodeValue> parts = sequence->elements;
+  if (parts.empty())
+    return makeError("the sequence has no elements; accepted: at least one");
+  unsigned rank = parts[0].getShape().size() + (isNew ? 1 : 0);
+  GLOWISH_TRY(int64_t axis, op.getAxis("axis", 0, rank));
+  Composer c(op);
+  if (isNew)
+    for (NodeValue &part : parts) {
+      if (part.getShape().size() + 1 != rank)
+        return makeError("elements are {0} and {1}; accepted: one shape",
+                         parts[0].getType().str(), part.getType().str());
+      part = c.unsqueeze(part, axis);
+    }
+  return c.setOutput(0, c.concat(parts, axis));
+}
+
+//===- Optionals ----------------------------------------------------------===//
+
+/// An optional with a value is that value.
+static llvm::Error forwardOptional(OpContext &op) {
+  if (!op.hasSequence(0))
+    return op.setOutput(0, op.getInput(0));
+  GLOWISH_TRY(const Sequence *value, op.getSequence(0));
+  op.setSequence(*value);
+  return llvm::Error::success();
+}
+
+static llvm::Error importOptional(OpContext &op) {
+  op.ignoreAttrs({"type"});
+  if (op.hasInput(0) || op.hasSequence(0))
+    return forwardOptional(op);
+  op.setSequence({.elements = {}, .isAbsent = true});
+  return llvm::Error::success();
+}
+
+static llvm::Error importOptionalHasElement(OpContext &op) {
+  bool isPresent = op.hasInput(0);
+  if (isPresent)
+    op.ignoreInput(0);
+  if (op.hasSequence(0)) {
+    GLOWISH_TRY(const Sequence *value, op.getSequence(0));
+    isPresent = !value->isAbsent;
+  }
+  return op.setOutput(0, op.createScalar(ElemKind::Bool, isPresent));
+}
+
+static llvm::Error importOptionalGetElement(OpContext &op) {
+  if (op.hasSequence(0)) {
+    GLOWISH_TRY(const Sequence *value, op.getSequence(0));
+    if (value->isAbsent)
+      return makeError("input 0 is an optional without a value");
+  }
+  return forwardOptional(op);
+}
+
+static OnnxOperator sequenceConstructOp("SequenceConstruct", 11,
+                                        importSequenceConstruct);
+static OnnxOperator sequenceEmptyOp("SequenceEmpty", 11, importSequenceEmpty);
+static OnnxOperator sequenceInsertOp("SequenceInsert", 11,
+                                     importSequenceInsert);
+static OnnxOperator sequenceEraseOp("SequenceErase", 11, importSequenceErase);
+static OnnxOperator sequenceAtOp("SequenceAt", 11, importSequenceAt);
+static OnnxOperator sequenceLengthOp("SequenceLength", 11,
+                                     importSequenceLength);
+static OnnxOperator splitToSequenceOp("SplitToSequence", 11,
+                                      importSplitToSequence);
+static OnnxOperator concatFromSequenceOp("ConcatFromSequence", 11,
+                                         importConcatFromSequence);
+static OnnxOperator optionalOp("Optional", 15, importOptional);
+static OnnxOperator optionalHasElementOp("OptionalHasElement", 15,
+                                         importOptionalHasElement);
+static OnnxOperator optionalGetElementOp("OptionalGetElement", 15,
+                                         importOptionalGetElement);

@@ -1,0 +1,170 @@
+//===- ImporterSequencesTest.cpp - Sequences and optionals ----------------===//
+
+#include "RunText.h"
+#include "gmock/gmock.h"
+
+using namespace glowish;
+using testing::HasSubstr;
+
+namespace {
+
+/// An int64 scalar.
+std::string scalar(llvm::StringRef name, int64_t value) {
+  return "initializer { name: \"" + name.str() +
+         "\" data_type: 7 int64_data: " + std::to_string(value) + " } ";
+}
+
+/// The constants a to c, of one to three elements, the positions 0 to 2 and -1,
+/// and \p nodes.
+TextModel model(std::string nodes) {
+  TextModel result;
+  result.opset = 18;
+  result.inputs = {{"x", {1}}};
+  result.body = floats("a", {1}, {1}) + floats("b", {2}, {2, 3}) +
+                floats("c", {3}, {4, 5, 6}) + scalar("zero", 0) +
+                scalar("one", 1) + scalar("two", 2) + scalar("last", -1) +
+                nodes;
+  return result;
+}
+
+std::string construct = onnxNode("SequenceConstruct", {"a", "b", "c"}, "", "s");
+
+} // namespace
+
+TEST(ImporterSequences, At) {
+  auto at = [](llvm::StringRef position) {
+    return runText(
+        model(construct + onnxNode("SequenceAt", {"s", position.str()})));
+  };
+  EXPECT_EQ(at("zero"), "float<1>: 1");
+  EXPECT_EQ(at("two"), "float<3>: 4 5 6");
+  EXPECT_EQ(at("last"), "float<3>: 4 5 6");
+}
+
+TEST(ImporterSequences, InsertAndErase) {
+  auto join = [](std::string nodes) {
+    return runText(
+        model(construct + nodes +
+              onnxNode("ConcatFromSequence", {"t"}, intAttr("axis", 0))));
+  };
+  EXPECT_EQ(join(onnxNode("SequenceInsert", {"s", "a"}, "", "t")),
+            "float<7>: 1 2 3 4 5 6 1");
+  EXPECT_EQ(join(onnxNode("SequenceInsert", {"s", "a", "one"}, "", "t")),
+            "float<7>: 1 1 2 3 4 5 6");
+  EXPECT_EQ(join(onnxNode("SequenceInsert", {"s", "a", "last"}, "", "t")),
+            "float<7>: 1 2 3 1 4 5 6");
+  EXPECT_EQ(join(onnxNode("SequenceErase", {"s"}, "", "t")), "float<3>: 1 2 3");
+  EXPECT_EQ(join(onnxNode("SequenceErase", {"s", "zero"}, "", "t")),
+            "float<5>: 2 3 4 5 6");
+  EXPECT_EQ(join(onnxNode("Identity", {"s"}, "", "t")),
+            "float<6>: 1 2 3 4 5 6");
+}
+
+TEST(ImporterSequences, EmptyAndLength) {
+  std::string empty = onnxNode("SequenceEmpty", {}, intAttr("dtype", 1), "e");
+  EXPECT_EQ(runText(model(empty + onnxNode("SequenceLength", {"e"}))),
+            "int64<>: 0");
+  EXPECT_EQ(runText(model(construct + onnxNode("SequenceLength", {"s"}))),
+            "int64<>: 3");
+  EXPECT_THAT(
+      model(empty + onnxNode("ConcatFromSequence", {"e"}, intAttr("axis", 0)))
+          .importError(),
+      HasSubstr("the sequence has no elements"));
+  EXPECT_THAT(
+      model(empty + onnxNode("SequenceAt", {"e", "zero"})).importError(),
+      HasSubstr("the position is 0; accepted: 0 to -1"));
+}
+
+TEST(ImporterSequences, NewAxis) {
+  std::string pair = onnxNode("SequenceConstruct", {"b", "b"}, "", "s");
+  EXPECT_EQ(runText(model(
+                pair + onnxNode("ConcatFromSequence", {"s"},
+                                intAttr("axis", -1) + intAttr("new_axis", 1)))),
+            "float<2x2>: 2 2 3 3");
+  EXPECT_THAT(
+      model(construct + onnxNode("ConcatFromSequence", {"s"},
+                                 intAttr("axis", 1) + intAttr("new_axis", 1)))
+          .importError(),
+      HasSubstr("Concat"));
+}
+
+TEST(ImporterSequences, Split) {
+  auto at = [](std::vector<std::string> inputs, std::string attributes,
+               llvm::StringRef position) {
+    return runText(model(onnxNode("SplitToSequence", std::move(inputs),
+                                  std::move(attributes), "s") +
+                         onnxNode("SequenceAt", {"s", position.str()})));
+  };
+  EXPECT_EQ(at({"c"}, "", "one"), "float<1>: 5");
+  EXPECT_EQ(at({"c"}, intAttr("keepdims", 0), "one"), "float<>: 5");
+  EXPECT_EQ(at({"c", "two"}, "", "zero"), "float<2>: 4 5");
+  EXPECT_EQ(at({"c", "two"}, intAttr("keepdims", 0), "one"), "float<1>: 6");
+  TextModel sizes = model(int64s("sizes", {0, 3}) +
+                          onnxNode("SplitToSequence", {"c", "sizes"}, "", "s") +
+                          onnxNode("SequenceAt", {"s", "one"}));
+  EXPECT_EQ(runText(std::move(sizes)), "float<3>: 4 5 6");
+  TextModel wrong = model(int64s("sizes", {1, 1}) +
+                          onnxNode("SplitToSequence", {"c", "sizes"}, "", "s"));
+  EXPECT_THAT(wrong.importError(), HasSubstr("the parts have 2 elements in "
+                                             "all; the dimension has 3"));
+  EXPECT_THAT(
+      model(onnxNode("SplitToSequence", {"c", "zero"}, "", "s")).importError(),
+      HasSubstr("the size of the parts is 0; accepted: at least 1"));
+}
+
+/// Lists grow with each insertion: what a small file can make has an end.
+TEST(ImporterSequences, Limits) {
+  TextModel parts =
+      oneNode("SplitToSequence", {"x"}, "", 13, {{"x", {(1 << 16) + 1}}});
+  EXPECT_THAT(parts.importError(),
+              HasSubstr("65537 elements in parts of 1; accepted: up to 65536 "
+                        "parts"));
+  std::string nodes = onnxNode("SequenceEmpty", {}, "", "s0");
+  for (int i = 0; i < 2100; ++i)
+    nodes += onnxNode("SequenceInsert", {"s" + std::to_string(i), "a"}, "",
+                      "s" + std::to_string(i + 1));
+  EXPECT_THAT(model(nodes).importError(),
+              HasSubstr("the sequences of the model have more than 2097152 "
+                        "elements"));
+}
+
+TEST(ImporterSequences, Optionals) {
+  auto has = [](std::string nodes, std::vector<std::string> inputs) {
+    return runText(
+        model(nodes + onnxNode("OptionalHasElement", std::move(inputs))));
+  };
+  std::string type = "attribute { name: \"type\" type: TYPE_PROTO tp { "
+                     "tensor_type { elem_type: 1 } } } ";
+  EXPECT_EQ(has("", {}), "bool<>: 0");
+  EXPECT_EQ(has("", {""}), "bool<>: 0");
+  EXPECT_EQ(has("", {"a"}), "bool<>: 1");
+  EXPECT_EQ(has(construct, {"s"}), "bool<>: 1");
+  EXPECT_EQ(has(onnxNode("Optional", {}, type, "o"), {"o"}), "bool<>: 0");
+  EXPECT_EQ(has(onnxNode("Optional", {"a"}, "", "o"), {"o"}), "bool<>: 1");
+  EXPECT_EQ(runText(model(onnxNode("Optional", {"b"}, "", "o") +
+                          onnxNode("OptionalGetElement", {"o"}))),
+            "float<2>: 2 3");
+  EXPECT_THAT(model(onnxNode("Optional", {}, type, "o") +
+                    onnxNode("OptionalGetElement", {"o"}))
+                  .importError(),
+              HasSubstr("input 0 is an optional without a value"));
+}
+
+TEST(ImporterSequences, WhatIsRefused) {
+  // A position that only the running model knows.
+  EXPECT_THAT(
+      model(construct + onnxNode("SequenceAt", {"s", "x"})).importError(),
+      HasSubstr("is computed when the model runs; accepted: a constant"));
+  EXPECT_THAT(model(construct + onnxNode("Identity", {"s"})).importError(),
+              HasSubstr("the output 'y' is a sequence or an optional"));
+  EXPECT_THAT(model(construct + onnxNode("Relu", {"s"})).importError(),
+              HasSubstr("input 0 ('s') is a sequence or an optional; accepted: "
+                        "a tensor"));
+  EXPECT_THAT(model(onnxNode("SequenceAt", {"a", "zero"})).importError(),
+              HasSubstr("input 0 is no sequence"));
+  EXPECT_THAT(model(onnxNode("SequenceConstruct", {"a", "zero"}, "", "s"))
+                  .importError(),
+              HasSubstr("accepted: one element kind"));
+  EXPECT_THAT(model(construct + construct).importError(),
+              HasSubstr("the value 's' is defined twice"));
+}
