@@ -29,6 +29,7 @@ add_link_options(-fuse-ld=lld)
 find_package(LLVM 19.1 REQUIRED CONFIG HINTS /usr/lib/llvm-19/lib/cmake/llvm)
 find_package(Protobuf REQUIRED)
 find_library(ONNX_PROTO_LIBRARY onnx_proto REQUIRED)
+find_library(ONNX_LIBRARY onnx REQUIRED)
 find_library(GLOG_LIBRARY glog REQUIRED)
 
 add_library(glowish_options INTERFACE)

@@ -295,9 +295,10 @@ TEST(Importer, InitializersWinOverInputs) {
 //===- Attributes and operands that are not understood --------------------===//
 
 TEST(Importer, RefusesAttributesThatItDoesNotKnow) {
-  EXPECT_EQ(oneNode("Relu", {"x"}, intAttr("slope", 1)).importError(),
-            "'m': node 'y' (Relu): attribute 'slope' is not supported in opset "
-            "13");
+  EXPECT_EQ(
+      oneNode("Relu", {"x"}, intsAttr("consumed_inputs", {0})).importError(),
+      "'m': node 'y' (Relu): attribute 'consumed_inputs' is not supported "
+      "in opset 13");
   EXPECT_EQ(
       oneNode("Relu", {"x"}, intAttr("a", 1) + intAttr("a", 1)).importError(),
       "'m': node 'y' (Relu): attribute 'a' is given twice");

@@ -177,6 +177,9 @@ static llvm::Error readNumbers(llvm::StringRef option,
 
 llvm::Expected<ImportOptions> glowish::getImportOptions() {
   ImportOptions options;
+  options.warn = [](llvm::StringRef line) {
+    llvm::errs() << "warning: " << line << "\n";
+  };
   options.maxTripCount = maxTripCount;
   if (maxTripCount < 0)
     return makeError("-max-trip-count={0}: accepted: at least 1",

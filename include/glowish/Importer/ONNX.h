@@ -27,6 +27,8 @@ struct ImportOptions {
   std::map<std::string, int64_t> maxExtents;
   /// Folds shape arithmetic.
   NodeEvaluator evaluate;
+  /// Called with one line for each thing in the model that is ignored.
+  std::function<void(llvm::StringRef)> warn;
 };
 
 /// Reads an ONNX model, binary or protobuf text, and makes a module with one

@@ -27,6 +27,7 @@ public:
               {*module->createFunction("main"), options.evaluate, external,
                opsets},
               state) {
+    state.warn = options.warn;
     for (const auto &output : graph.output())
       outputNames.insert(output.name());
   }

@@ -216,6 +216,15 @@ GraphScope::findInputs(const onnx::NodeProto &proto) {
   return inputs;
 }
 
+void GraphScope::warnOfUnknownAttrs(const onnx::NodeProto &proto,
+                                    const OpContext &op) {
+  for (llvm::StringRef name : op.getUnknownAttrs())
+    if (state.warned.insert((proto.op_type() + "." + name).str()).second &&
+        state.warn)
+      state.warn(describe(proto) + ": attribute " + quote(name) +
+                 " is ignored: the operator has none of that name");
+}
+
 llvm::Error GraphScope::setOutputs(const onnx::NodeProto &proto,
                                    OpContext &op) {
   for (int i = 0; i < proto.output_size(); ++i) {
@@ -243,6 +252,7 @@ llvm::Error GraphScope::importNode(const onnx::NodeProto &proto) {
   GLOWISH_CHECK(
       findOnnxOperator(proto.domain(), proto.op_type())->importer(op));
   GLOWISH_CHECK(op.checkAllRead());
+  warnOfUnknownAttrs(proto, op);
   GLOWISH_CHECK(setOutputs(proto, op));
   for (llvm::StringRef name : getReadNames(proto))
     release(name);

@@ -10,6 +10,7 @@
 #define GLOWISH_LIB_IMPORTER_ONNX_GRAPHSCOPE_H
 
 #include "ONNX/OpContext.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace glowish {
 
@@ -26,6 +27,10 @@ struct ImportState {
   /// Weights of inner graphs, which are imported again and again.
   llvm::DenseMap<const onnx::TensorProto *, std::shared_ptr<const Tensor>>
       innerWeights{};
+  /// Where warnings go; null where nobody asked.
+  std::function<void(llvm::StringRef)> warn{};
+  /// Operators and attributes that were warned of.
+  llvm::StringSet<> warned{};
   /// How many elements all sequences have.
   size_t numSequenceElements = 0;
   /// How many nodes and weights of inner graphs may still be imported: loops in
@@ -84,6 +89,7 @@ private:
   findInputs(const onnx::NodeProto &proto);
   llvm::Error importNode(const onnx::NodeProto &proto);
   llvm::Error setOutputs(const onnx::NodeProto &proto, OpContext &op);
+  void warnOfUnknownAttrs(const onnx::NodeProto &proto, const OpContext &op);
   llvm::Error importInnerWeights();
   llvm::Error takeInner(int64_t count);
   llvm::Error checkOutputExtents();

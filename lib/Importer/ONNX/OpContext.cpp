@@ -420,6 +420,21 @@ llvm::Error OpContext::checkAttrs() const {
   return llvm::Error::success();
 }
 
+bool OpContext::isUnknownAttr(int index) const {
+  return !attrRead[index] &&
+         isUnknownAttribute(proto.domain(), proto.op_type(),
+                            proto.attribute(index).name(),
+                            graph.opsets.get(proto).getVersion(proto.domain()));
+}
+
+std::vector<llvm::StringRef> OpContext::getUnknownAttrs() const {
+  std::vector<llvm::StringRef> names;
+  for (int i = 0; i < proto.attribute_size(); ++i)
+    if (isUnknownAttr(i))
+      names.push_back(proto.attribute(i).name());
+  return names;
+}
+
 llvm::Error OpContext::checkAllRead() const {
   for (int i = 0; i < proto.attribute_size(); ++i) {
     // Before opset 6 it told which inputs may be overwritten.
@@ -428,7 +443,7 @@ llvm::Error OpContext::checkAllRead() const {
       return makeError("attribute '{0}' is a graph; accepted: numbers, "
                        "strings and tensors",
                        proto.attribute(i).name());
-    if (!attrRead[i] && !isHint)
+    if (!attrRead[i] && !isHint && !isUnknownAttr(i))
       return makeError("attribute '{0}' is not supported in opset {1}",
                        proto.attribute(i).name(), opset);
   }

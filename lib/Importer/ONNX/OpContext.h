@@ -212,8 +212,10 @@ public:
   /// Attributes that no importer takes: lists of graphs, references to a
   /// function's attributes, two of one name.
   llvm::Error checkAttrs() const;
-  /// What the importer has not asked for.
+  /// What the importer has not asked for, but for getUnknownAttrs().
   llvm::Error checkAllRead() const;
+  /// Names of attributes that the operator has in no version: misspelt ones.
+  std::vector<llvm::StringRef> getUnknownAttrs() const;
 
 private:
   llvm::Error checkExtentsRead() const;
@@ -254,6 +256,12 @@ struct RegisteredOperator {
 /// The importer of \p name of \p domain; null when there is none.
 const RegisteredOperator *findOnnxOperator(llvm::StringRef domain,
                                            llvm::StringRef name);
+
+/// Whether ONNX's schemas are known to tell all attributes that \p name of
+/// \p domain had up to the operator set \p opset, and \p attribute is none of
+/// them.
+bool isUnknownAttribute(llvm::StringRef domain, llvm::StringRef name,
+                        llvm::StringRef attribute, int opset);
 
 /// Dimension \p axis of a tensor of \p rank, counted from 0; an error when
 /// there is none.

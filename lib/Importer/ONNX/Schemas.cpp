@@ -1,0 +1,29 @@
+//===- Schemas.cpp - What ONNX says of its operators ----------------------===//
+
+#include "ONNX/OpContext.h"
+#include <onnx/defs/schema.h>
+
+using namespace glowish;
+using onnx::OpSchemaRegistry;
+
+bool glowish::isUnknownAttribute(llvm::StringRef domain, llvm::StringRef name,
+                                 llvm::StringRef attribute, int opset) {
+  std::string key = normalizeDomain(domain);
+  const auto &ranges = OpSchemaRegistry::DomainToVersionRange::Instance();
+  auto range = ranges.Map().find(key);
+  if (range == ranges.Map().end() || opset > range->second.second)
+    return false;
+  bool isKnownOperator = false;
+  // A schema states the version it is of: the next older one is below that.
+  for (int version = range->second.second; version >= 1;) {
+    const onnx::OpSchema *schema =
+        OpSchemaRegistry::Schema(name.str(), version, key);
+    if (!schema)
+      break;
+    isKnownOperator = true;
+    if (schema->attributes().count(attribute.str()))
+      return false;
+    version = schema->since_version() - 1;
+  }
+  return isKnownOperator;
+}
