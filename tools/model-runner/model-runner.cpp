@@ -10,6 +10,7 @@
 #include "glowish/Support/Progress.h"
 #include "glowish/Support/Random.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace glowish;
@@ -84,24 +85,62 @@ parseNamedFiles(llvm::StringRef option, llvm::ArrayRef<std::string> texts) {
   return files;
 }
 
-/// The files input_K.pb of -test-data, by the order of the model's inputs, or
-/// output_K.pb.
-static std::vector<NamedFile> findTestData(const Session &session,
-                                           bool isInput) {
+/// input_K.pb or output_K.pb of -test-data.
+static std::string getTestDataPath(llvm::StringRef kind, unsigned number) {
+  llvm::SmallString<128> path(testData);
+  llvm::sys::path::append(path, kind + "_" + llvm::Twine(number) + ".pb");
+  return path.str().str();
+}
+
+/// The files output_K.pb of -test-data, by the order of the model's outputs.
+static std::vector<NamedFile> findExpectedData(const Session &session) {
   std::vector<NamedFile> files;
-  if (testData.empty())
-    return files;
-  unsigned number = 0;
-  for (const Buffer *buffer :
-       isInput ? session.getPlaceholders().vec() : session.getOutputs()) {
-    if (isInput && !buffer->isInput())
-      continue;
-    llvm::SmallString<128> path(testData);
-    llvm::sys::path::append(path, (isInput ? "input_" : "output_") +
-                                      llvm::Twine(number++) + ".pb");
-    files.push_back({buffer->getModelName().str(), path.str().str()});
-  }
+  for (const Buffer *buffer : session.getOutputs())
+    if (!testData.empty())
+      files.push_back({buffer->getModelName().str(),
+                       getTestDataPath("output", files.size())});
   return files;
+}
+
+namespace {
+/// A tensor for an input.
+struct GivenTensor {
+  std::string path;
+  Tensor tensor;
+};
+
+/// What inputs are filled with: tensors of -input by name, and of -test-data
+/// in the order of the model's inputs.
+struct GivenTensors {
+  std::map<std::string, GivenTensor> byName;
+  std::vector<GivenTensor> inOrder;
+};
+} // namespace
+
+static llvm::Expected<GivenTensors> readGivenTensors() {
+  GivenTensors given;
+  GLOWISH_TRY(std::vector<NamedFile> files, parseNamedFiles("input", inputs));
+  for (const NamedFile &file : files) {
+    GLOWISH_TRY(Tensor tensor, readTensorFile(file.path));
+    given.byName[file.name] = {file.path, std::move(tensor)};
+  }
+  if (testData.empty())
+    return given;
+  for (unsigned i = 0;; ++i) {
+    std::string path = getTestDataPath("input", i);
+    if (!llvm::sys::fs::exists(path))
+      return given;
+    GLOWISH_TRY(Tensor tensor, readTensorFile(path));
+    given.inOrder.push_back({path, std::move(tensor)});
+  }
+}
+
+/// Tells the importer which extents the inputs will have.
+static void stateGivenTypes(const GivenTensors &given, ImportOptions &options) {
+  for (const auto &[name, file] : given.byName)
+    options.givenTypes.try_emplace(name, file.tensor.getType());
+  for (const GivenTensor &file : given.inOrder)
+    options.givenTypesInOrder.push_back(file.tensor.getType());
 }
 
 static Tensor makeRandomTensor(const Type &type, Random &random) {
@@ -113,24 +152,34 @@ static Tensor makeRandomTensor(const Type &type, Random &random) {
   return tensor;
 }
 
-static llvm::Error fillInputs(Session &session) {
-  GLOWISH_TRY(std::vector<NamedFile> files, parseNamedFiles("input", inputs));
-  llvm::append_range(files, findTestData(session, /*isInput=*/true));
+static llvm::Error fillInput(Session &session, const Buffer *buffer,
+                             const GivenTensor &given) {
+  if (llvm::Error error = session.setInput(buffer, given.tensor))
+    return addContext(std::move(error), "'" + given.path + "': ");
+  return llvm::Error::success();
+}
+
+static llvm::Error fillInputs(Session &session, const GivenTensors &given) {
   std::set<const Buffer *> filled;
-  for (const NamedFile &file : files) {
-    GLOWISH_TRY(const Buffer *buffer, session.findPlaceholder(file.name));
+  for (const auto &[name, file] : given.byName) {
+    GLOWISH_TRY(const Buffer *buffer, session.findPlaceholder(name));
     if (!buffer->isInput())
-      return makeError("'{0}' is an output of the model, not an input",
-                       file.name);
-    GLOWISH_TRY(Tensor tensor, readTensorFile(file.path));
-    if (llvm::Error error = session.setInput(buffer, tensor))
-      return addContext(std::move(error), "'" + file.path + "': ");
+      return makeError("'{0}' is an output of the model, not an input", name);
+    GLOWISH_CHECK(fillInput(session, buffer, file));
     filled.insert(buffer);
   }
   Random random(randomInputs);
+  size_t number = 0;
   for (const Buffer *buffer : session.getPlaceholders()) {
-    if (!buffer->isInput() || filled.count(buffer))
+    if (!buffer->isInput())
       continue;
+    size_t index = number++;
+    if (filled.count(buffer))
+      continue;
+    if (index < given.inOrder.size()) {
+      GLOWISH_CHECK(fillInput(session, buffer, given.inOrder[index]));
+      continue;
+    }
     if (!randomInputs.getNumOccurrences())
       return makeError("input '{0}' ({1}) has no value; state "
                        "-input={0}=FILE or -random-inputs=SEED",
@@ -165,7 +214,7 @@ static llvm::Error writeOutputs(const Session &session) {
 static llvm::Expected<int> checkOutputs(const Session &session) {
   GLOWISH_TRY(std::vector<NamedFile> files,
               parseNamedFiles("expect", expectations));
-  llvm::append_range(files, findTestData(session, /*isInput=*/false));
+  llvm::append_range(files, findExpectedData(session));
   int code = ExitCode::success;
   for (const NamedFile &file : files) {
     GLOWISH_TRY(const Buffer *buffer, session.findPlaceholder(file.name));
@@ -241,6 +290,8 @@ static llvm::Expected<int> runModel() {
     return makeError("no model; state one with -model=FILE");
   PhaseTimer timer;
   GLOWISH_TRY(ImportOptions importOptions, getImportOptions());
+  GLOWISH_TRY(GivenTensors given, readGivenTensors());
+  stateGivenTypes(given, importOptions);
   GLOWISH_TRY(CompilationOptions options, getCompilationOptions(timer));
   GLOWISH_TRY(std::unique_ptr<Backend> backend, createBackend());
   Compilation compilation(*backend, options);
@@ -259,7 +310,7 @@ static llvm::Expected<int> runModel() {
     timer.begin("codegen");
     GLOWISH_TRY(session,
                 Session::create(compilation, isProfiling() ? &clock : nullptr));
-    GLOWISH_CHECK(fillInputs(*session));
+    GLOWISH_CHECK(fillInputs(*session, given));
     progress.show("running");
     timer.begin("run");
     GLOWISH_CHECK(session->run());

@@ -25,6 +25,11 @@ struct ImportOptions {
   /// are known only when the model runs and that the model does not bound
   /// (-max-extent=name,N): they hold for each such dimension.
   std::map<std::string, int64_t> maxExtents;
+  /// Types of the tensors that inputs will be given, by name and by the number
+  /// of the input. They bind dimensions that nothing above binds; where inputs
+  /// share a symbolic dimension, one that is given binds the others' too.
+  std::map<std::string, Type> givenTypes;
+  std::vector<Type> givenTypesInOrder;
   /// Folds shape arithmetic.
   NodeEvaluator evaluate;
   /// Called with one line for each thing in the model that is ignored.

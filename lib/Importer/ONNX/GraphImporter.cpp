@@ -40,7 +40,8 @@ private:
                     llvm::Expected<std::shared_ptr<const Tensor>> tensor);
   llvm::Error importInitializers();
   llvm::Error importInputs();
-  llvm::Error importInput(const onnx::ValueInfoProto &input);
+  llvm::Error importInput(const onnx::ValueInfoProto &input,
+                          const InputTypes &types);
   llvm::Error importOutput(const onnx::ValueInfoProto &output);
   llvm::Error importOutputs();
   void eraseUnused();
@@ -83,17 +84,15 @@ llvm::Error GraphImporter::importInitializers() {
   return llvm::Error::success();
 }
 
-llvm::Error GraphImporter::importInput(const onnx::ValueInfoProto &input) {
-  // Files of IR version 3 list the weights among the inputs.
-  if (scope.isDefined(input.name()))
-    return llvm::Error::success();
+llvm::Error GraphImporter::importInput(const onnx::ValueInfoProto &input,
+                                       const InputTypes &types) {
   GLOWISH_TRY(std::shared_ptr<const Tensor> constant,
               resolveConstantInput(input, options));
   if (constant)
     return scope.define(
         input.name(),
         module->createConstant(input.name(), std::move(constant)));
-  GLOWISH_TRY(Type type, resolveInputType(input, options));
+  GLOWISH_TRY(Type type, types.resolve(input));
   // An input that is an output of the same name is one placeholder.
   return scope.define(input.name(),
                       NodeValue(module->createPlaceholder(
@@ -103,18 +102,23 @@ llvm::Error GraphImporter::importInput(const onnx::ValueInfoProto &input) {
 
 llvm::Error GraphImporter::importInputs() {
   std::vector<std::string> names;
+  std::vector<const onnx::ValueInfoProto *> inputs;
   llvm::StringSet<> seen;
   for (const auto &input : graph.input()) {
     if (input.name().empty())
       return makeError("an input has no name");
     if (!seen.insert(input.name()).second)
       return makeError("the input {0} is listed twice", quote(input.name()));
-    if (!scope.isDefined(input.name()))
-      names.push_back(input.name());
+    // Files of IR version 3 list the weights among the inputs.
+    if (scope.isDefined(input.name()))
+      continue;
+    names.push_back(input.name());
+    inputs.push_back(&input);
   }
   GLOWISH_CHECK(checkInputNames(names, options));
-  for (const auto &input : graph.input())
-    GLOWISH_CHECK(importInput(input));
+  InputTypes types(inputs, options);
+  for (const onnx::ValueInfoProto *input : inputs)
+    GLOWISH_CHECK(importInput(*input, types));
   return llvm::Error::success();
 }
 

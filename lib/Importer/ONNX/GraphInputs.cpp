@@ -21,24 +21,6 @@ static llvm::Expected<ElemKind> readKind(const ValueInfoProto &input) {
   return kind;
 }
 
-static llvm::Expected<int64_t> resolveDim(const ValueInfoProto &input,
-                                          const Dimension &dim, ElemKind kind,
-                                          const ImportOptions &options) {
-  if (dim.has_dim_value() && dim.dim_value() >= 0)
-    return dim.dim_value();
-  if (dim.dim_param().empty())
-    return makeError("input '{0}' has a dimension without a value; state its "
-                     "type with -model-input={0},{1},[...]",
-                     input.name(), getElemKindName(kind));
-  auto found = options.symbols.find(dim.dim_param());
-  if (found != options.symbols.end())
-    return found->second;
-  return makeError("input '{0}' has the symbolic dimension '{1}'; bind it with "
-                   "-onnx-define-symbol={1},VALUE or state the type with "
-                   "-model-input={0},{2},[...]",
-                   input.name(), dim.dim_param(), getElemKindName(kind));
-}
-
 /// Whether \p type, which \p origin states, can stand for what the model says.
 static llvm::Error checkStated(const ValueInfoProto &input, const Type &type,
                                ElemKind kind, llvm::StringRef origin) {
@@ -53,8 +35,53 @@ static llvm::Error checkStated(const ValueInfoProto &input, const Type &type,
   return llvm::Error::success();
 }
 
-llvm::Expected<Type> glowish::resolveInputType(const ValueInfoProto &input,
-                                               const ImportOptions &options) {
+InputTypes::InputTypes(llvm::ArrayRef<const ValueInfoProto *> inputs,
+                       const ImportOptions &options)
+    : options(options), given(options.givenTypes) {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (i < options.givenTypesInOrder.size())
+      given.try_emplace(inputs[i]->name(), options.givenTypesInOrder[i]);
+  for (const ValueInfoProto *input : inputs) {
+    auto type = given.find(input->name());
+    const auto &shape = input->type().tensor_type().shape();
+    // Another rank is an error when the input is set.
+    if (type == given.end() ||
+        shape.dim_size() != int(type->second.getRank()))
+      continue;
+    for (int d = 0; d < shape.dim_size(); ++d)
+      if (!shape.dim(d).dim_param().empty())
+        symbols.try_emplace(shape.dim(d).dim_param(),
+                            type->second.getShape()[d]);
+  }
+}
+
+llvm::Expected<int64_t> InputTypes::resolveDim(const ValueInfoProto &input,
+                                               unsigned index,
+                                               ElemKind kind) const {
+  const auto &shape = input.type().tensor_type().shape();
+  const Dimension &dim = shape.dim(index);
+  if (dim.has_dim_value() && dim.dim_value() >= 0)
+    return dim.dim_value();
+  auto stated = options.symbols.find(dim.dim_param());
+  if (stated != options.symbols.end())
+    return stated->second;
+  auto type = given.find(input.name());
+  if (type != given.end() && int(type->second.getRank()) == shape.dim_size())
+    return type->second.getShape()[index];
+  auto other = symbols.find(dim.dim_param());
+  if (other != symbols.end())
+    return other->second;
+  if (dim.dim_param().empty())
+    return makeError("input '{0}' has a dimension without a value; state its "
+                     "type with -model-input={0},{1},[...]",
+                     input.name(), getElemKindName(kind));
+  return makeError("input '{0}' has the symbolic dimension '{1}'; bind it with "
+                   "-onnx-define-symbol={1},VALUE or state the type with "
+                   "-model-input={0},{2},[...]",
+                   input.name(), dim.dim_param(), getElemKindName(kind));
+}
+
+llvm::Expected<Type> InputTypes::resolve(const ValueInfoProto &input) const {
   GLOWISH_TRY(ElemKind kind, readKind(input));
   auto stated = options.inputTypes.find(input.name());
   if (stated != options.inputTypes.end()) {
@@ -62,13 +89,16 @@ llvm::Expected<Type> glowish::resolveInputType(const ValueInfoProto &input,
     return stated->second;
   }
   const auto &tensor = input.type().tensor_type();
+  auto type = given.find(input.name());
+  if (!tensor.has_shape() && type != given.end())
+    return type->second.withKind(kind);
   if (!tensor.has_shape())
     return makeError("input '{0}' has no shape; state its type with "
                      "-model-input={0},{1},[...]",
                      input.name(), getElemKindName(kind));
   Dims dims;
-  for (const Dimension &dim : tensor.shape().dim()) {
-    GLOWISH_TRY(int64_t extent, resolveDim(input, dim, kind, options));
+  for (int d = 0; d < tensor.shape().dim_size(); ++d) {
+    GLOWISH_TRY(int64_t extent, resolveDim(input, d, kind));
     dims.push_back(extent);
   }
   if (llvm::Error error = checkShape(kind, dims))

@@ -8,11 +8,31 @@
 
 namespace glowish {
 
-/// The type of \p input: what the options state for it, or what the model
-/// says, with its symbolic dimensions bound by the options. An unbound one is
-/// an error that names the flags that bind it.
-llvm::Expected<Type> resolveInputType(const onnx::ValueInfoProto &input,
-                                      const ImportOptions &options);
+/// What binds the open dimensions of a model's inputs.
+class InputTypes {
+public:
+  /// \p inputs: those of the model without its weights, in their order.
+  InputTypes(llvm::ArrayRef<const onnx::ValueInfoProto *> inputs,
+             const ImportOptions &options);
+
+  /// The type of \p input: what the options state for it, or what the model
+  /// says, with its open dimensions bound by the options, then by the tensor
+  /// that it will be given, then, if it is symbolic, by the tensor given to
+  /// another input. An unbound one is an error that names the flags that bind
+  /// it.
+  llvm::Expected<Type> resolve(const onnx::ValueInfoProto &input) const;
+
+private:
+  llvm::Expected<int64_t> resolveDim(const onnx::ValueInfoProto &input,
+                                     unsigned index, ElemKind kind) const;
+
+  const ImportOptions &options;
+  /// Types of the tensors that inputs will be given, by the inputs' names.
+  std::map<std::string, Type> given;
+  /// Symbolic dimensions of the given tensors; the first input that has one
+  /// decides.
+  std::map<std::string, int64_t> symbols;
+};
 
 /// The constant that the options bind \p input to, checked against the model's
 /// type; null where there is none.
