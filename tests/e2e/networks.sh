@@ -64,17 +64,11 @@ exportMissing() {
 largestError() {
   local log=$work/$1/$2.log
   shift 2
-  if ! "$@" >"$log" 2>&1 || ! grep -q 'of the largest magnitude' "$log"; then
+  if "$@" >"$log" 2>&1; then
+    awk -f tests/e2e/largest_error.awk "$log"
+  else
     echo "-"
-    return
   fi
-  sed -nE 's/.*largest error ([^ ]+) .*\(([^ ]+) of the largest.*/\1 \2/p' \
-    "$log" |
-    awk '{ value = $2 ~ /^[0-9.]+([eE][-+]?[0-9]+)?$/ ? $2 + 0 : 1e30
-           # $1 / $2 is the largest magnitude.
-           if (value > 0 && $1 / value < 2e-3) value = $1 / 2e-3
-           if (value > worst) worst = value }
-         END { printf "%.1e\n", worst }'
 }
 
 isWithinBound() {
