@@ -92,8 +92,8 @@ static Node *dropCaptures(Node &node) {
   return smaller;
 }
 
-llvm::Expected<bool>
-glowish::simplifyControl(Function &function, const GraphPassContext &) {
+llvm::Expected<bool> glowish::simplifyControl(Function &function,
+                                              const GraphPassContext &) {
   bool changed = false;
   for (auto it = function.getNodes().begin();
        it != function.getNodes().end();) {

@@ -224,11 +224,11 @@ TEST(ControlFlow, ConvolutionsInBodiesHavePackedWeights) {
     NodeValue state(inner.addParameter("s", x.getType()));
     NodeValue weights(inner.addParameter("w", filter.getType()));
     std::vector<int64_t> ones = {1, 1}, pads = {1, 1, 1, 1};
-    NodeValue result = inner
-                           .create<ConvolutionNode>("conv", state, weights,
-                                                    NodeValue(), ones, pads,
-                                                    ones, 1)
-                           ->getResult();
+    NodeValue result =
+        inner
+            .create<ConvolutionNode>("conv", state, weights, NodeValue(), ones,
+                                     pads, ones, 1)
+            ->getResult();
     result = inner.create<TanhNode>("tanh", result)->getResult();
     inner.addResult("rc", goesOn);
     inner.addResult("rs", result);
@@ -317,9 +317,9 @@ TEST(ControlFlow, TextErrors) {
               testing::HasSubstr("attribute 'numStates': 3 of 2 values"));
   EXPECT_THAT(getError("numStates = 2", "numStates = 1"),
               testing::HasSubstr("'%loop' is float<8x3>, not float<3>"));
-  EXPECT_THAT(getError("(%trips, %begins, %one, %one)",
-                       "(%trips, %begins, %one)"),
-              testing::HasSubstr("attribute 'numStates': 2 of 1 values"));
+  EXPECT_THAT(
+      getError("(%trips, %begins, %one, %one)", "(%trips, %begins, %one)"),
+      testing::HasSubstr("attribute 'numStates': 2 of 1 values"));
   EXPECT_THAT(getError("%c : bool<>", "%c : int64<>"),
               testing::HasSubstr("attribute 'body': the parameters are"));
   EXPECT_THAT(getError("body = body \"body\"", "body = \"body\""),

@@ -6,7 +6,7 @@
 using namespace glowish;
 using llvm::Value;
 
-//===- Bodies ---------------------------------------------------------------===//
+//===- Bodies ------------------------------------------------------------===//
 
 llvm::Function *ModuleEmitter::createBody(const IRFunction &body) {
   llvm::LLVMContext &context = module.getContext();
@@ -52,7 +52,7 @@ static Value *loadBool(llvm::IRBuilder<> &builder, Value *address) {
       builder.CreateLoad(builder.getInt8Ty(), address));
 }
 
-//===- Branches -------------------------------------------------------------===//
+//===- Branches ----------------------------------------------------------===//
 
 void ModuleEmitter::emitIf(llvm::IRBuilder<> &builder, const Frame &frame,
                            const IfInstr &instr) {
@@ -67,9 +67,8 @@ void ModuleEmitter::emitIf(llvm::IRBuilder<> &builder, const Frame &frame,
   builder.CreateCondBr(
       loadBool(builder, getAddress(builder, frame, instr.getCondition())),
       thenBlock, elseBlock);
-  for (auto [block, body] :
-       {std::pair(thenBlock, &instr.getThenBody()),
-        std::pair(elseBlock, &instr.getElseBody())}) {
+  for (auto [block, body] : {std::pair(thenBlock, &instr.getThenBody()),
+                             std::pair(elseBlock, &instr.getElseBody())}) {
     builder.SetInsertPoint(block);
     callBody(builder, frame, createBody(getIRFunction(*body)), addresses);
     builder.CreateBr(end);
@@ -77,7 +76,7 @@ void ModuleEmitter::emitIf(llvm::IRBuilder<> &builder, const Frame &frame,
   builder.SetInsertPoint(end);
 }
 
-//===- Loops ----------------------------------------------------------------===//
+//===- Loops -------------------------------------------------------------===//
 
 static void copyBytes(llvm::IRBuilder<> &builder, Value *target, Value *source,
                       int64_t bytes) {
@@ -170,8 +169,8 @@ private:
   }
   /// The element of this repetition of a scan.
   Value *getScan(unsigned result) {
-    Value *offset = builder.CreateMul(builder.CreateTrunc(number, intPtr),
-                                      getSize(result));
+    Value *offset =
+        builder.CreateMul(builder.CreateTrunc(number, intPtr), getSize(result));
     return builder.CreateGEP(builder.getInt8Ty(), results[result], offset);
   }
 

@@ -14,8 +14,7 @@ std::string glowish::describe(const onnx::NodeProto &proto) {
   return "node " + quote(name) + " (" + type.substr(1, type.size() - 2) + ")";
 }
 
-static void findMissing(const onnx::GraphProto &graph,
-                        const NodeOpsets &opsets,
+static void findMissing(const onnx::GraphProto &graph, const NodeOpsets &opsets,
                         std::vector<std::string> &missing) {
   for (const onnx::NodeProto &node : graph.node()) {
     const RegisteredOperator *found =

@@ -29,18 +29,16 @@ llvm::Expected<TypeList> glowish::inferIf(const OpView &view) {
   TypeList captures;
   for (unsigned i = 0; i < op.getNumCaptures(); ++i)
     captures.push_back(op.getCaptures(i));
-  GLOWISH_CHECK(
-      checkParameters(op, "thenBody", *op.getThenBody(), captures));
-  GLOWISH_CHECK(
-      checkParameters(op, "elseBody", *op.getElseBody(), captures));
+  GLOWISH_CHECK(checkParameters(op, "thenBody", *op.getThenBody(), captures));
+  GLOWISH_CHECK(checkParameters(op, "elseBody", *op.getElseBody(), captures));
   TypeList results = op.getThenBody()->getResultTypes();
   TypeList others = op.getElseBody()->getResultTypes();
   if (results.empty())
     return op.attrError("thenBody", "it has no results");
   if (results != others)
-    return op.attrError("elseBody", "the results are " + formatTypes(others) +
-                                        "; those of 'thenBody': " +
-                                        formatTypes(results));
+    return op.attrError("elseBody",
+                        "the results are " + formatTypes(others) +
+                            "; those of 'thenBody': " + formatTypes(results));
   return results;
 }
 
