@@ -160,10 +160,51 @@ TEST(ImporterLoop, RunTimeCountsNeedABound) {
   model.outputs = "output { name: \"y\" type { tensor_type { elem_type: 1 "
                   "shape { dim { dim_value: 4 } dim { dim_value: 2 } dim { "
                   "dim_value: 3 } } } } } ";
-  auto *loop = model.importOutput().getNodeAs<LoopNode>();
-  ASSERT_TRUE(loop);
-  EXPECT_EQ(loop->getMaxTripCount(), 4);
-  EXPECT_TRUE(loop->getTripCount());
+  ASSERT_TRUE(model.importOutput());
+  ASSERT_EQ(countNodes(model, NodeKind::Loop), 1u);
+  for (Node &node : model.module->findFunction("main")->getNodes())
+    if (auto *loop = llvm::dyn_cast<LoopNode>(&node)) {
+      EXPECT_EQ(loop->getMaxTripCount(), 4);
+      EXPECT_TRUE(loop->getTripCount());
+    }
+  // There are as many as the loop ran.
+  Placeholder *y = model.module->findPlaceholder("y");
+  ASSERT_TRUE(y->getExtents());
+  EXPECT_EQ(y->getExtents()->getModelName(), "y.extents");
+}
+
+/// The indices of what is not zero in x - c, of which there are two, taken to
+/// a branch.
+static std::string getMeanOfFound(const std::string &flag,
+                                  const std::string &branch) {
+  std::string body = floats("c", {2, 3}, {1, 0, 0, 0, 0, 1}) + flag +
+                     onnxNode("Sub", {"x", "c"}, "", "difference") +
+                     onnxNode("NonZero", {"difference"}, "", "found") +
+                     onnxNode("If", {"flag"},
+                              graphAttr("then_branch", branch) +
+                                  graphAttr("else_branch", branch));
+  return runText(makeModel(body));
+}
+
+TEST(ImporterIf, BranchesKnowTheExtentsOfWhatTheyTake) {
+  std::string mean = onnxNode("Cast", {"found"}, intAttr("to", 1), "f") +
+                     onnxNode("ReduceMean", {"f"}, intAttr("keepdims", 0),
+                              "m") +
+                     names("output", {"m"});
+  EXPECT_EQ(getMeanOfFound(scalarInput("flag", boolKind), mean),
+            "float<>: 0.75");
+  EXPECT_EQ(getMeanOfFound(scalar("flag", boolKind, 1), mean), "float<>: 0.75");
+}
+
+TEST(ImporterIf, BranchesHaveOutputsOfConstantExtents) {
+  std::string found = onnxNode("Neg", {"found"}, "", "n") +
+                      names("output", {"n"});
+  EXPECT_EQ(getMeanOfFound(scalarInput("flag", boolKind), found),
+            "'m': node 'y' (If): the extent of dimension 1 of the output 'n' "
+            "of the graph 'then_branch' is known only when the model runs; "
+            "accepted: constant ones");
+  EXPECT_EQ(getMeanOfFound(scalar("flag", boolKind, 1), found),
+            "int64<2x6>: 0 -1 0 0 0 0 0 -2 0 0 0 0");
 }
 
 /// The states grow: only written out is that possible.
