@@ -68,6 +68,13 @@ TEST(Importer, HostileNamesStayOnOneLine) {
   model.body = "node { name: \"" + std::string(10000, 'n') +
                "\" op_type: \"Foo\" output: \"y\" }";
   EXPECT_LT(model.importError().size(), 300u);
+  // Whoever writes a message need not think of it.
+  model = oneNode("Relu", {"x"});
+  model.body += "input { name: \"a\\nerror: b\\033\" type { tensor_type { "
+                "elem_type: 1 } } } ";
+  EXPECT_EQ(model.importError(),
+            "'m': input 'a?error: b?' has no shape; state its type with "
+            "-model-input=a?error: b?,float,[...]");
 }
 
 //===- Structure of the graph ---------------------------------------------===//

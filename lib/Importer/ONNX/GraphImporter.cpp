@@ -205,11 +205,32 @@ llvm::Expected<std::unique_ptr<Module>> GraphImporter::import() {
   return std::move(module);
 }
 
+/// \p message without what hostile names bring into it: control characters,
+/// lines that are not of a list of nodes, and more than anybody would read.
+static std::string cleanMessage(std::string message) {
+  constexpr size_t mostPerLine = 1000;
+  std::vector<std::string> lines;
+  for (llvm::StringRef line : llvm::split(llvm::StringRef(message), '\n')) {
+    std::string text = line.take_front(mostPerLine).str();
+    if (line.size() > mostPerLine)
+      text += "...";
+    for (char &c : text)
+      if (uint8_t(c) < 32 || c == 127)
+        c = '?';
+    if (lines.empty() || line.starts_with("node "))
+      lines.push_back(std::move(text));
+    else if (lines.back().size() < mostPerLine)
+      lines.back() += "?" + text;
+  }
+  return llvm::join(lines, "\n");
+}
+
 static llvm::Expected<std::unique_ptr<Module>>
 importBytes(llvm::StringRef bytes, llvm::StringRef name, llvm::StringRef folder,
             const ImportOptions &options) {
   auto inFile = [&](llvm::Error error) {
-    return addContext(std::move(error), "'" + name + "': ");
+    return makeError("'{0}': {1}", name,
+                     cleanMessage(llvm::toString(std::move(error))));
   };
   llvm::Expected<onnx::ModelProto> model = parseModelProto(bytes);
   if (!model)

@@ -1,0 +1,125 @@
+//===- Hostile.cpp - What damaged input may do ----------------------------===//
+
+#include "Hostile.h"
+#include "../unit/ChildProcess.h"
+#include "Allocations.h"
+#include "glowish/Backends/CPU/CPUBackend.h"
+#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Driver/Compilation.h"
+#include "glowish/Graph/Verifier.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "gtest/gtest.h"
+#include <sys/resource.h>
+
+using namespace glowish;
+using namespace glowish::hostile;
+
+/// Of processor time: others may be at work on the machine.
+static constexpr unsigned maxSeconds = 60;
+
+Range glowish::hostile::getRange(uint64_t defaultCount) {
+  Range range = {1, defaultCount};
+  if (const char *text = std::getenv("GLOWISH_HOSTILE")) {
+    auto [first, count] = llvm::StringRef(text).split(',');
+    if (first.getAsInteger(10, range.first) ||
+        count.getAsInteger(10, range.count))
+      ADD_FAILURE() << "GLOWISH_HOSTILE=" << text << " is not FIRST,COUNT";
+  }
+  return range;
+}
+
+size_t glowish::hostile::getAllocationLimit(size_t size) {
+  return 64 * size + (size_t(64) << 20);
+}
+
+size_t glowish::hostile::getAllocationLimit(size_t size, const Module &module) {
+  int64_t largest = 0;
+  auto see = [&](const Node &node) {
+    for (unsigned i = 0; i < node.getNumResults(); ++i)
+      largest = std::max(largest, node.getType(i).getSizeInBytes());
+  };
+  for (const auto &function : module.getFunctions())
+    for (const Node &node : function->getNodes())
+      see(node);
+  for (const Node &node : module.getConstants())
+    see(node);
+  // Packed forms of weights are a few times as large.
+  return std::max(getAllocationLimit(size), size_t(largest) * 8);
+}
+
+bool glowish::hostile::isGoodMessage(const std::string &message) {
+  llvm::StringRef text = message;
+  return !text.empty() && text.size() < 20000 &&
+         !text.contains_insensitive("internal") &&
+         llvm::all_of(
+             text, [](char c) { return c == '\n' || uint8_t(c) >= 32; });
+}
+
+/// Says what is wrong with \p error, if anything.
+static int judge(llvm::Error error) {
+  if (!error)
+    return Accepted;
+  std::string message = llvm::toString(std::move(error));
+  if (isGoodMessage(message))
+    return Refused;
+  llvm::errs() << "not a good message: " << message << "\n";
+  return BadMessage;
+}
+
+static llvm::Error compileFor(Backend &backend,
+                              std::unique_ptr<Module> module) {
+  Compilation compilation(backend, {});
+  compilation.setModule(std::move(module));
+  GLOWISH_CHECK(compilation.run());
+  return backend.compile(compilation.getIR(), compilation.getPlan())
+      .takeError();
+}
+
+int glowish::hostile::compileAll(
+    size_t size,
+    llvm::function_ref<llvm::Expected<std::unique_ptr<Module>>()> import) {
+  auto cpu = llvm::cantFail(CPUBackend::create({}));
+  std::unique_ptr<Backend> interpreter = createInterpreter();
+  int outcome = Accepted;
+  for (Backend *backend : {interpreter.get(), (Backend *)cpu.get()}) {
+    limitAllocations(getAllocationLimit(size), TooLarge);
+    llvm::Expected<std::unique_ptr<Module>> module = import();
+    if (!module)
+      return judge(module.takeError());
+    if ((*module)->getFunctions().empty())
+      return Refused;
+    limitAllocations(getAllocationLimit(size, **module), TooLarge);
+    if (llvm::Error error = verify(**module)) {
+      llvm::errs() << "the importer made what does not verify: "
+                   << llvm::toString(std::move(error)) << "\n";
+      return BadMessage;
+    }
+    int made = judge(compileFor(*backend, std::move(*module)));
+    if (made == BadMessage)
+      return made;
+    outcome = std::min(outcome, made);
+  }
+  return outcome;
+}
+
+void glowish::hostile::runHostile(const std::string &name,
+                                  llvm::function_ref<int()> check,
+                                  Counts &counts) {
+  ChildResult result = runChild([&] {
+    rlimit limit = {maxSeconds, maxSeconds};
+    setrlimit(RLIMIT_CPU, &limit);
+    // A core of a process under a sanitizer is terabytes.
+    limit = {0, 0};
+    setrlimit(RLIMIT_CORE, &limit);
+    return check();
+  });
+  if (result.exitCode == Refused)
+    ++counts.refused;
+  else if (result.exitCode == Accepted)
+    ++counts.accepted;
+  else
+    ADD_FAILURE() << name << ": exit code " << result.exitCode << ", signal "
+                  << result.signal << "\n"
+                  << result.text.substr(0, 6000);
+}

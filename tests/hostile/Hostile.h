@@ -1,0 +1,52 @@
+//===- Hostile.h - What damaged input may do ------------------*- C++ -*-===//
+
+#ifndef GLOWISH_TESTS_HOSTILE_HOSTILE_H
+#define GLOWISH_TESTS_HOSTILE_HOSTILE_H
+
+#include "glowish/Graph/Module.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <cstdint>
+#include <string>
+
+namespace glowish::hostile {
+
+/// How a child process ends that did what it should. Other exit codes are
+/// faults.
+enum Outcome : int { Refused = 10, Accepted = 11 };
+/// And how it ends when it did what it must not.
+enum Fault : int { TooLarge = 12, BadMessage = 13 };
+
+/// What the environment asks for: GLOWISH_HOSTILE=FIRST,COUNT.
+struct Range {
+  uint64_t first, count;
+};
+Range getRange(uint64_t defaultCount);
+
+/// Bytes that \p size bytes of a file may make the compiler allocate at once.
+size_t getAllocationLimit(size_t size);
+/// The same for a module that has been accepted: its types may be large.
+size_t getAllocationLimit(size_t size, const Module &module);
+
+/// Whether \p message is one that a person can use: one that says something,
+/// in lines of text, and is no "internal" error.
+bool isGoodMessage(const std::string &message);
+
+/// Takes \p import's module through all phases and the code generation of both
+/// back ends. To be called in a child process.
+int compileAll(
+    size_t size,
+    llvm::function_ref<llvm::Expected<std::unique_ptr<Module>>()> import);
+
+struct Counts {
+  unsigned refused = 0, accepted = 0;
+};
+
+/// Runs \p check in a child process with a limit of time; counts its outcome
+/// in \p counts, and is a failure of the test where that is none.
+/// \p name: for messages.
+void runHostile(const std::string &name, llvm::function_ref<int()> check,
+                Counts &counts);
+
+} // namespace glowish::hostile
+
+#endif // GLOWISH_TESTS_HOSTILE_HOSTILE_H

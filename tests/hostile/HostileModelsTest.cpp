@@ -1,0 +1,133 @@
+//===- HostileModelsTest.cpp - Damaged models of all kinds ----------------===//
+
+#include "../unit/TestFolder.h"
+#include "Hostile.h"
+#include "Mutations.h"
+#include "Seeds.h"
+#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Importer/ONNX.h"
+#include "llvm/ADT/StringExtras.h"
+#include <google/protobuf/text_format.h>
+#include <onnx/onnx_pb.h>
+
+using namespace glowish;
+using namespace glowish::hostile;
+
+namespace {
+
+class HostileModels : public TestFolder {
+protected:
+  void SetUp() override {
+    TestFolder::SetUp();
+    put("weights", makeWeights());
+  }
+
+  static onnx::ModelProto parse(const Seed &seed) {
+    onnx::ModelProto model;
+    EXPECT_TRUE(
+        google::protobuf::TextFormat::ParseFromString(seed.model, &model))
+        << seed.name;
+    return model;
+  }
+
+  /// Writes \p bytes beside the weights and takes it through everything.
+  void check(const std::string &name, const std::string &bytes) {
+    put("model.onnx", bytes);
+    if (const char *folder = std::getenv("GLOWISH_HOSTILE_SAVE")) {
+      std::error_code code;
+      llvm::raw_fd_ostream(std::string(folder) + "/" + name + ".onnx", code)
+          << bytes;
+    }
+    std::string path = in("model.onnx");
+    runHostile(
+        name,
+        [&] {
+          return compileAll(bytes.size(), [&] {
+            ImportOptions options;
+            options.evaluate = evaluateNode;
+            return importOnnxFile(path, options);
+          });
+        },
+        counts);
+  }
+
+  Counts counts;
+};
+
+} // namespace
+
+/// Small models from elsewhere, where there are any: sorted, so that a number
+/// is always the same model.
+static std::vector<Seed> findMoreSeeds() {
+  const char *given = std::getenv("GLOWISH_TEST_DATA");
+  std::string root = given ? given : GLOWISH_SOURCE_DIR "/../shared/data";
+  std::vector<std::string> paths;
+  for (const char *part :
+       {"odd-models", "fusion", "quantized", "onnx-backend/v1.22.0/node"}) {
+    std::error_code code;
+    std::filesystem::recursive_directory_iterator i(root + "/" + part, code);
+    for (; !code && i != std::filesystem::recursive_directory_iterator();
+         i.increment(code))
+      if (i->path().extension() == ".onnx" && i->file_size() < 16384)
+        paths.push_back(i->path().string());
+  }
+  llvm::sort(paths);
+  std::vector<Seed> seeds;
+  for (const std::string &path : paths)
+    if (auto buffer = llvm::MemoryBuffer::getFile(path))
+      seeds.push_back({llvm::StringRef(path).substr(root.size() + 1).str(),
+                       (*buffer)->getBuffer().str()});
+  return seeds;
+}
+
+/// Damages model \p number: the own seeds in turn, each third one of \p more.
+static std::string damage(onnx::ModelProto model, Random &random) {
+  bool isStructural = random.below(4) != 0;
+  if (isStructural)
+    for (uint64_t left = 1 + random.below(3); left > 0; --left)
+      mutateMessage(model, random);
+  std::string bytes = model.SerializePartialAsString();
+  if (!isStructural)
+    for (uint64_t left = 1 + random.below(3); left > 0; --left)
+      mutateBytes(bytes, random);
+  return bytes;
+}
+
+TEST_F(HostileModels, SeedsAreGood) {
+  for (const Seed &seed : makeSeeds()) {
+    Counts before = counts;
+    check(seed.name, parse(seed).SerializeAsString());
+    if (counts.accepted == before.accepted)
+      EXPECT_TRUE(seed.name == "if" || seed.name == "loop") << seed.name;
+  }
+  EXPECT_GE(counts.accepted, 50u);
+}
+
+TEST_F(HostileModels, GiveErrorsOnly) {
+  std::vector<Seed> seeds = makeSeeds(), more = findMoreSeeds();
+  Range range = getRange(/*defaultCount=*/200);
+  for (uint64_t i = range.first; i < range.first + range.count; ++i) {
+    Random random(i);
+    onnx::ModelProto model;
+    std::string name = std::to_string(i) + "-";
+    if (i % 3 == 0 && !more.empty()) {
+      const Seed &seed = more[random.below(more.size())];
+      name += seed.name;
+      (void)model.ParsePartialFromString(seed.model);
+    } else {
+      const Seed &seed = seeds[i % seeds.size()];
+      name += seed.name;
+      model = parse(seed);
+    }
+    std::replace(name.begin(), name.end(), '/', '_');
+    check(name, damage(std::move(model), random));
+  }
+  RecordProperty("refused", int(counts.refused));
+  RecordProperty("accepted", int(counts.accepted));
+  llvm::outs() << counts.refused << " refused, " << counts.accepted
+               << " accepted\n";
+  if (range.count >= 100) {
+    EXPECT_GT(counts.refused, range.count / 10);
+    EXPECT_GT(counts.accepted, range.count / 10);
+  }
+}
