@@ -126,6 +126,20 @@ TEST(Checksum, EveryLengthAndAlignment) {
     }
 }
 
+TEST(Checksum, InPieces) {
+  std::vector<uint8_t> bytes = makeBytes(200);
+  for (size_t first = 0; first <= bytes.size(); first += 3)
+    for (size_t piece = 1; piece < 70; piece += 4) {
+      Checksum64 checksum;
+      checksum.add(llvm::ArrayRef(bytes).take_front(first));
+      for (size_t at = first; at < bytes.size(); at += piece)
+        checksum.add(llvm::ArrayRef(bytes).slice(
+            at, std::min(piece, bytes.size() - at)));
+      ASSERT_EQ(checksum.finish(), checksumByBytes(bytes))
+          << first << " " << piece;
+    }
+}
+
 TEST(Checksum, SeesDamage) {
   std::vector<uint8_t> bytes = makeBytes(99);
   uint64_t good = checksum64(bytes);

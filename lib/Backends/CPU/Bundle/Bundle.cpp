@@ -18,31 +18,74 @@ static constexpr llvm::StringLiteral threadsHeader =
 #include "glowish/glowish_threads.h.inc"
     ;
 
-/// The bytes as the inside of a C array initialiser, 20 a line.
-static void printWeightsText(llvm::raw_ostream &os,
-                             llvm::ArrayRef<uint8_t> bytes) {
+namespace {
+
+/// Bytes as the inside of a C array initialiser, 20 a line.
+class WeightsText {
+public:
+  explicit WeightsText(llvm::raw_ostream &os) : os(os) {
+    for (unsigned i = 0; i < numbers.size(); ++i) {
+      std::string text = std::to_string(i) + ',';
+      numbers[i].length = text.size();
+      llvm::copy(text, numbers[i].text.begin());
+    }
+  }
+  ~WeightsText() {
+    if (inLine)
+      endLine();
+  }
+
+  void add(llvm::ArrayRef<uint8_t> bytes) {
+    for (uint8_t byte : bytes) {
+      std::memcpy(end, numbers[byte].text.data(), 4);
+      end += numbers[byte].length;
+      if (++inLine == perLine)
+        endLine();
+    }
+  }
+
+private:
+  void endLine() {
+    *end++ = '\n';
+    os.write(line.data(), size_t(end - line.data()));
+    end = line.data();
+    inLine = 0;
+  }
+
+  static constexpr size_t perLine = 20;
   struct Number {
     std::array<char, 4> text;
     size_t length;
   };
+  llvm::raw_ostream &os;
   std::array<Number, 256> numbers;
-  for (unsigned i = 0; i < numbers.size(); ++i) {
-    std::string text = std::to_string(i) + ',';
-    numbers[i].length = text.size();
-    llvm::copy(text, numbers[i].text.begin());
+  std::array<char, 4 * perLine + 4> line;
+  char *end = line.data();
+  size_t inLine = 0;
+};
+
+} // namespace
+
+/// Gives \p take the bytes of the constant region in order, a constant at a
+/// time: all of them at once would be in memory a second time.
+static void
+visitWeights(const IRFunction &function, const MemoryPlan &plan,
+             llvm::function_ref<void(llvm::ArrayRef<uint8_t>)> take) {
+  static constexpr std::array<uint8_t, 64> zeros = {};
+  uint64_t end = 0;
+  auto fillTo = [&](uint64_t begin) {
+    for (; end < begin; end += std::min<uint64_t>(begin - end, zeros.size()))
+      take(llvm::ArrayRef(zeros).take_front(begin - end));
+  };
+  for (const auto &buffer : function.getBuffers()) {
+    if (buffer->getKind() != Buffer::Kind::Constant)
+      continue;
+    fillTo(plan.getOffset(buffer.get()));
+    llvm::ArrayRef<uint8_t> bytes = buffer->getTensor().getByteRange();
+    take(bytes);
+    end += bytes.size();
   }
-  constexpr size_t perLine = 20;
-  for (; !bytes.empty();
-       bytes = bytes.drop_front(std::min(perLine, bytes.size()))) {
-    std::array<char, 4 * perLine + 4> line;
-    char *end = line.data();
-    for (uint8_t byte : bytes.take_front(perLine)) {
-      std::memcpy(end, numbers[byte].text.data(), 4);
-      end += numbers[byte].length;
-    }
-    *end++ = '\n';
-    os.write(line.data(), size_t(end - line.data()));
-  }
+  fillTo(plan.constantSize);
 }
 
 namespace {
@@ -85,10 +128,11 @@ llvm::Error glowish::writeBundle(CPUBackend &backend,
     return makeError("target '{0}' is big-endian; weights are written for "
                      "little-endian targets only",
                      backend.getTargetMachine().getTargetTriple().str());
-  Tensor region = makeConstantRegion(function, plan);
-  llvm::ArrayRef<uint8_t> weights = region.getByteRange();
+  Checksum64 checksum;
+  visitWeights(function, plan,
+               [&](llvm::ArrayRef<uint8_t> bytes) { checksum.add(bytes); });
   BundleFacts facts{options, plan, getBundleSymbols(function, plan),
-                    checksum64(weights), backend.hasLevels()};
+                    checksum.finish(), backend.hasLevels()};
 
   llvm::LLVMContext context;
   GLOWISH_TRY(std::unique_ptr<llvm::Module> module,
@@ -96,7 +140,8 @@ llvm::Error glowish::writeBundle(CPUBackend &backend,
   if (options.api == BundleApi::Dynamic)
     emitConfig(*module, facts);
   if (options.weights == BundleWeights::Embed)
-    emitWeights(*module, facts, weights);
+    emitWeights(*module, facts,
+                makeConstantRegion(function, plan).getByteRange());
   GLOWISH_TRY(auto object, backend.emitObject(*module));
 
   GLOWISH_CHECK(createDirectories(options.folder));
@@ -119,11 +164,15 @@ llvm::Error glowish::writeBundle(CPUBackend &backend,
   }
   if (options.weights == BundleWeights::File) {
     GLOWISH_CHECK(files.add(".weights.bin", [&](llvm::raw_ostream &os) {
-      writeBytes(os, weights.data(), weights.size());
+      visitWeights(function, plan, [&](llvm::ArrayRef<uint8_t> bytes) {
+        writeBytes(os, bytes.data(), bytes.size());
+      });
     }));
     if (options.api == BundleApi::Static)
       GLOWISH_CHECK(files.add(".weights.txt", [&](llvm::raw_ostream &os) {
-        printWeightsText(os, weights);
+        WeightsText text(os);
+        visitWeights(function, plan,
+                     [&](llvm::ArrayRef<uint8_t> bytes) { text.add(bytes); });
       }));
   }
   return files.commit();
