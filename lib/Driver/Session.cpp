@@ -2,6 +2,7 @@
 
 #include "glowish/Driver/Session.h"
 #include "llvm/ADT/StringExtras.h"
+#include <cstdlib>
 #include <set>
 
 using namespace glowish;
@@ -10,11 +11,26 @@ static Tensor makeRegion(uint64_t size) {
   return Tensor(Type(ElemKind::UInt8, {int64_t(size)}));
 }
 
+/// Whether the system has the memory that \p plan asks for. A model may state
+/// any extents: that is its user's error, and no reason to abort.
+static llvm::Error checkMemory(const MemoryPlan &plan) {
+  uint64_t size = plan.constantSize + plan.mutableSize + plan.activationSize;
+  // The compiler would leave out an allocation that nobody looks at.
+  void *volatile memory = std::calloc(size + Tensor::alignment, 1);
+  if (!memory)
+    return makeError("there is no memory for the model: {0} bytes of weights, "
+                     "{1} of inputs and outputs and {2} of activations",
+                     plan.constantSize, plan.mutableSize, plan.activationSize);
+  std::free(memory);
+  return llvm::Error::success();
+}
+
 llvm::Expected<std::unique_ptr<Session>>
 Session::create(Compilation &compilation, InstrClock *clock) {
   std::unique_ptr<Session> session(new Session(compilation));
   const IRFunction &ir = compilation.getIR();
   const MemoryPlan &plan = compilation.getPlan();
+  GLOWISH_CHECK(checkMemory(plan));
   GLOWISH_TRY(session->executable,
               compilation.getBackend().compile(ir, plan, clock));
   session->constants = makeConstantRegion(ir, plan);
@@ -38,11 +54,9 @@ Session::findPlaceholder(llvm::StringRef name) const {
                    llvm::join(names, ", "));
 }
 
-llvm::Error Session::setInput(const Buffer *placeholder,
-                              const Tensor &tensor) {
+llvm::Error Session::setInput(const Buffer *placeholder, const Tensor &tensor) {
   if (tensor.getType() != placeholder->getType())
-    return makeError("input '{0}' is {1}, not {2}",
-                     placeholder->getModelName(),
+    return makeError("input '{0}' is {1}, not {2}", placeholder->getModelName(),
                      placeholder->getType().str(), tensor.getType().str());
   Tensor target = getTensor(placeholder);
   llvm::copy(tensor.getByteRange(), static_cast<uint8_t *>(target.getBytes()));

@@ -3,8 +3,11 @@
 #include "common/Tool.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/Logging.h"
+#include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Signals.h"
 #include <csignal>
+#include <unistd.h>
 
 using namespace glowish;
 namespace cl = llvm::cl;
@@ -31,14 +34,26 @@ struct LLVMOptionRemover {
 __attribute__((init_priority(101))) static LLVMOptionRemover llvmOptionRemover;
 
 static cl::OptionCategory generalCategory("General options");
-static cl::opt<int> verbosity("v", cl::desc("Log to stderr: 1 phases, 2 passes"),
+static cl::opt<int> verbosity("v",
+                              cl::desc("Log to stderr: 1 phases, 2 passes"),
                               cl::value_desc("level"), cl::init(0),
                               cl::cat(generalCategory));
+
+/// Without memory there is nothing to go back to: one line, and no files left
+/// behind.
+static void endWithoutMemory(void *, const char *, bool) {
+  static constexpr llvm::StringLiteral message = "error: out of memory\n";
+  (void)!write(STDERR_FILENO, message.data(), message.size());
+  llvm::sys::RunInterruptHandlers();
+  _exit(ExitCode::failure);
+}
 
 int glowish::runTool(int argc, char **argv, llvm::StringRef overview,
                      llvm::ArrayRef<cl::OptionCategory *> categories,
                      std::function<llvm::Expected<int>()> body) {
   llvm::InitLLVM init(argc, argv);
+  // InitLLVM has made operator new call it too.
+  llvm::install_bad_alloc_error_handler(endWithoutMemory);
   // Writing beyond the file size limit is then an error like a full disk, and
   // not a crash.
   std::signal(SIGXFSZ, SIG_IGN);
