@@ -17,8 +17,8 @@ static std::vector<PixelRange> getTaps(const ConvolutionShape &shape,
   for (int64_t kw = 0; kw < shape.kernelW; ++kw) {
     PixelRange range{pixels, 0};
     for (unsigned p = 0; p < pixels; ++p) {
-      int64_t source = (column + p) * shape.strideW - shape.padLeft +
-                       kw * shape.dilationW;
+      int64_t source =
+          (column + p) * shape.strideW - shape.padLeft + kw * shape.dilationW;
       if (source < 0 || source >= shape.width)
         continue;
       range.first = std::min(range.first, p);
@@ -29,18 +29,28 @@ static std::vector<PixelRange> getTaps(const ConvolutionShape &shape,
   return taps;
 }
 
+/// How many tiles of \p pixels fit behind one another from \p column on, the
+/// first of which is inside the image with all its taps. Rows may be long:
+/// nobody looks at each of their tiles.
+static int64_t countInteriorTiles(const ConvolutionShape &shape, int64_t column,
+                                  unsigned pixels) {
+  int64_t lastTap = (shape.kernelW - 1) * shape.dilationW;
+  int64_t end = (shape.width - 1 - lastTap + shape.padLeft) / shape.strideW + 1;
+  return (std::min(end, shape.outWidth) - column) / pixels;
+}
+
 std::vector<TileRun> glowish::splitRow(const ConvolutionShape &shape,
                                        unsigned pixels) {
   std::vector<TileRun> runs;
-  for (int64_t column = 0; column < shape.outWidth; column += pixels) {
+  for (int64_t column = 0; column < shape.outWidth;) {
     unsigned size =
         unsigned(std::min<int64_t>(pixels, shape.outWidth - column));
     TileRun run{column, size, 1, getTaps(shape, column, size)};
-    if (!runs.empty() && runs.back().pixels == size && run.isInterior() &&
-        runs.back().isInterior())
-      ++runs.back().count;
-    else
-      runs.push_back(std::move(run));
+    if (run.isInterior())
+      run.count = countInteriorTiles(shape, column, size);
+    assert(run.count > 0 && "an interior tile is in the image");
+    column += run.count * size;
+    runs.push_back(std::move(run));
   }
   return runs;
 }
@@ -49,8 +59,8 @@ KernelRows glowish::getKernelRows(KernelBuilder &b,
                                   const ConvolutionShape &shape,
                                   Value *outRow) {
   KernelRows rows;
-  rows.firstRow = b.CreateNSWSub(
-      b.addScaled(b.index(0), outRow, shape.strideH), b.index(shape.padTop));
+  rows.firstRow = b.CreateNSWSub(b.addScaled(b.index(0), outRow, shape.strideH),
+                                 b.index(shape.padTop));
   rows.low = b.index(0);
   rows.high = b.index(shape.kernelH);
   int64_t dilation = shape.dilationH;
