@@ -35,7 +35,10 @@ static bool movesOnlyOnes(TransposeNode &node) {
 static NodeValue simplifyTranspose(TransposeNode &root,
                                    RewriteContext &context) {
   NodeValue input = root.getInput();
-  if (movesOnlyOnes(root))
+  // A reshape keeps no scales that run along a dimension.
+  bool hasOneScale = !input.getType().isQuantized() ||
+                     input.getType().getQuantParams().axis < 0;
+  if (movesOnlyOnes(root) && hasOneScale)
     return context.reshape(input, root.getType().getShape());
   if (auto *inner = input.getNodeAs<TransposeNode>()) {
     std::vector<int64_t> joined;

@@ -23,8 +23,10 @@ static llvm::Expected<std::vector<Tensor>>
 fold(const Node &node, const GraphPassContext &context) {
   std::vector<Tensor> results;
   if (auto *transpose = llvm::dyn_cast<TransposeNode>(&node)) {
+    // Scales that run along a dimension run along another one then.
     results.push_back(permute(*getConstantTensor(transpose->getInput()),
-                              transpose->getPermutation()));
+                              transpose->getPermutation())
+                          .withType(node.getType()));
     return results;
   }
   if (auto *reshape = llvm::dyn_cast<ReshapeNode>(&node)) {

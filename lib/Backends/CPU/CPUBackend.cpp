@@ -183,7 +183,7 @@ bool CPUBackend::isSupported(const Node &node) const {
     return true;
   ElemKind kind = node.getType().getKind();
   if (isQuantizedKind(kind))
-    return node.getKind() == NodeKind::Gather;
+    return llvm::isa<GatherNode, ScatterNode, IfNode, LoopNode>(node);
   if (isElementWise(node))
     return true;
   switch (node.getKind()) {
