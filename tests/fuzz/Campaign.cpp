@@ -24,8 +24,10 @@ static std::string checkSeed(uint64_t seed, const Campaign &campaign) {
 
 llvm::Expected<CampaignResult> fuzz::runCampaign(const Campaign &campaign) {
   CampaignResult result;
-  // What a process's memory holds after many graphs goes with it.
-  JobOptions options{campaign.numJobs, /*seconds=*/60, /*jobsPerProcess=*/100};
+  // What a process's memory holds after many graphs goes with it. A busy
+  // machine takes its time.
+  JobOptions options{campaign.numJobs, /*seconds=*/600,
+                     /*jobsPerProcess=*/100};
   auto job = [&](uint64_t i) -> llvm::Expected<std::string> {
     limitMemory();
     return checkSeed(campaign.firstSeed + i, campaign);

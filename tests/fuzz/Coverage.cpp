@@ -16,9 +16,10 @@ static void addTypeFeatures(const Type &type, std::set<std::string> &features) {
     features.insert("zero-elements");
 }
 
-std::set<std::string> fuzz::describeFeatures(const Plan &plan) {
+/// \p depth: how many bodies \p plan is in.
+static void addFeatures(const Plan &plan, unsigned depth,
+                        std::set<std::string> &features) {
   constexpr int64_t several = 8;
-  std::set<std::string> features;
   std::vector<unsigned> numUses(plan.entries.size());
   for (const Entry &entry : plan.entries) {
     for (ValueRef operand : entry.operands)
@@ -36,7 +37,16 @@ std::set<std::string> fuzz::describeFeatures(const Plan &plan) {
           return type.getNumElements() >= several;
         }))
       features.insert(name + largeSuffix.str());
+    if (!entry.bodies.empty())
+      features.insert("bodies:" + std::to_string(depth + 1));
+    for (const Plan &body : entry.bodies)
+      addFeatures(body, depth + 1, features);
   }
+}
+
+std::set<std::string> fuzz::describeFeatures(const Plan &plan) {
+  std::set<std::string> features;
+  addFeatures(plan, 0, features);
   if (plan.outputs.size() > 1)
     features.insert("several-outputs");
   for (const Output &output : plan.outputs)

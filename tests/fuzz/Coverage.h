@@ -12,7 +12,8 @@ namespace glowish::fuzz {
 
 /// What \p plan has in it: "Softmax" (a node of the kind), "Softmax/large"
 /// (of which a result has several elements), "kind:float16", "rank:0",
-/// "zero-elements", "several-outputs", "state", "used-twice", "constant".
+/// "zero-elements", "several-outputs", "state", "used-twice", "constant",
+/// "bodies:2" (control flow inside control flow).
 std::set<std::string> describeFeatures(const Plan &plan);
 
 /// Prints how many graphs had each feature, node kinds first, and the node

@@ -9,13 +9,18 @@ using namespace glowish::fuzz;
 
 namespace {
 
+/// Makes a graph, or a body of a node of one.
 class Generator {
 public:
   explicit Generator(uint64_t seed) : random(seed), proposals(plan, random) {}
+  /// Starts a body, inside \p depth - 1 others: \p parameters and nodes.
+  Generator(uint64_t seed, unsigned depth, const TypeList &parameters);
+  Generator(const Generator &) = delete;
 
   Plan make(unsigned maxNodes);
 
 private:
+  void addNodes(unsigned maxNodes);
   bool chance(unsigned percent) { return random.below(100) < percent; }
   NodeKind pickKind();
   void changeWhatIsWrong(EntryDraft &draft, llvm::StringRef refusal);
@@ -23,6 +28,19 @@ private:
   bool isTrivial(const Entry &entry) const;
   bool tryAddNode(NodeKind kind);
   Entry makeStorage(const OpInfo &info, unsigned operand, const Type &type);
+  ValueRef add(Entry entry);
+  bool addInferred(Entry entry);
+
+  bool tryAddControl(NodeKind kind);
+  bool fillIf(Entry &entry);
+  bool fillLoop(Entry &entry);
+  bool addBranches(Entry &entry);
+  void pickCaptures(Entry &entry, unsigned most);
+  ValueRef pickScalar(ElemKind kind);
+  ValueRef makeComparison(ValueRef lhs, ElemKind kind);
+  ValueRef findValue(const Type &type);
+  ValueRef makeValue(const Type &type);
+  ValueRef makeNext(ValueRef state);
   int pickState(ValueRef value);
   void pickOutputs();
 
@@ -30,6 +48,7 @@ private:
   Plan plan;
   Proposals proposals;
   unsigned nextName = 0;
+  unsigned depth = 0;
 };
 
 } // namespace
@@ -38,7 +57,7 @@ llvm::ArrayRef<NodeKind> fuzz::getGeneratedKinds() {
   static const std::vector<NodeKind> kinds = [] {
     std::vector<NodeKind> kinds;
     for (auto [i, info] : llvm::enumerate(getNodeTable()))
-      if (!info.results.empty())
+      if (!info.results.empty() || info.hasBodies())
         kinds.push_back(NodeKind(i));
     return kinds;
   }();
@@ -47,11 +66,14 @@ llvm::ArrayRef<NodeKind> fuzz::getGeneratedKinds() {
 
 /// Element-wise operators are many and alike: they are four of ten nodes.
 NodeKind Generator::pickKind() {
+  constexpr unsigned deepest = 2;
   bool wantsElementWise = chance(40);
   for (;;) {
     llvm::ArrayRef<NodeKind> kinds = getGeneratedKinds();
     NodeKind kind = kinds[random.below(kinds.size())];
-    if (getNodeInfo(kind).scalarOp.has_value() == wantsElementWise)
+    const OpInfo &info = getNodeInfo(kind);
+    if (info.scalarOp.has_value() == wantsElementWise &&
+        (!info.hasBodies() || depth < deepest))
       return kind;
   }
 }
@@ -97,7 +119,12 @@ bool Generator::isSmall(const Entry &entry) const {
   llvm::SmallVector<const Type *, 4> inputs;
   for (ValueRef operand : entry.operands) {
     inputs.push_back(operand ? &plan.getType(operand) : nullptr);
-    if (operand && inputs.back()->getNumElements() > maxElements)
+    if (!operand)
+      continue;
+    bool isConstantOfBody =
+        depth > 0 && plan.entries[operand.entry].kind == NodeKind::Constant;
+    if (inputs.back()->getNumElements() >
+        (isConstantOfBody ? mostPrinted : maxElements))
       return false;
   }
   if (!info.countMultiplyAdds || entry.types[0].getNumElements() == 0)
@@ -112,8 +139,9 @@ Entry Generator::makeStorage(const OpInfo &info, unsigned operand,
   static const char *const names[] = {"unit",     "unit",  "unit",  "unit",
                                       "positive", "whole", "whole", "wide"};
   Entry entry;
-  entry.kind = chance(operand == 0 ? 8 : 35) ? NodeKind::Constant
-                                             : NodeKind::Placeholder;
+  entry.kind = depth > 0 || chance(operand == 0 ? 8 : 35)
+                   ? NodeKind::Constant
+                   : NodeKind::Placeholder;
   entry.types = {type};
   entry.name = names[random.below(std::size(names))];
   if (chance(3))
@@ -143,8 +171,10 @@ bool Generator::isTrivial(const Entry &entry) const {
 }
 
 bool Generator::tryAddNode(NodeKind kind) {
-  constexpr unsigned numStarts = 25, numChanges = 60;
+  constexpr unsigned numStarts = 50, numChanges = 60;
   const OpInfo &info = getNodeInfo(kind);
+  if (info.hasBodies())
+    return tryAddControl(kind);
   for (unsigned start = 0; start < numStarts; ++start) {
     EntryDraft draft = proposals.start(info);
     for (unsigned change = 0; change < numChanges; ++change) {
@@ -166,7 +196,7 @@ bool Generator::tryAddNode(NodeKind kind) {
       if (types) {
         entry.types = *types;
         // Those are the easiest to find.
-        if (isSmall(entry) && (!isTrivial(entry) || chance(15))) {
+        if (isSmall(entry) && (!isTrivial(entry) || chance(3))) {
           plan.entries.push_back(std::move(entry));
           return true;
         }
@@ -211,13 +241,220 @@ void Generator::pickOutputs() {
   }
 }
 
-Plan Generator::make(unsigned maxNodes) {
+void Generator::addNodes(unsigned maxNodes) {
   unsigned wanted = 1 + random.below(maxNodes);
   for (unsigned count = 0; count < wanted;)
     count += tryAddNode(pickKind());
+}
+
+Plan Generator::make(unsigned maxNodes) {
+  addNodes(maxNodes);
   pickOutputs();
   plan.dropUnused();
   return std::move(plan);
+}
+
+//===- Control flow -------------------------------------------------------===//
+
+Generator::Generator(uint64_t seed, unsigned depth, const TypeList &parameters)
+    : random(seed), proposals(plan, random), depth(depth) {
+  plan.numParameters = parameters.size();
+  for (const Type &type : parameters) {
+    Entry entry;
+    entry.types = {type};
+    entry.name = "parameter";
+    plan.entries.push_back(std::move(entry));
+  }
+  constexpr unsigned maxNodes = 3;
+  addNodes(maxNodes);
+}
+
+ValueRef Generator::add(Entry entry) {
+  plan.entries.push_back(std::move(entry));
+  return {int(plan.entries.size()) - 1, 0};
+}
+
+/// Adds \p entry if it is well-typed.
+bool Generator::addInferred(Entry entry) {
+  llvm::Expected<TypeList> types = inferEntry(plan, entry);
+  if (!types) {
+    llvm::consumeError(types.takeError());
+    return false;
+  }
+  entry.types = *types;
+  if (!isSmall(entry))
+    return false;
+  add(std::move(entry));
+  return true;
+}
+
+/// A value of \p type that is there, or none.
+ValueRef Generator::findValue(const Type &type) {
+  std::vector<ValueRef> found;
+  for (int i = 0; i < int(plan.entries.size()); ++i)
+    for (unsigned r = 0; r < plan.entries[i].types.size(); ++r)
+      if (plan.entries[i].types[r] == type)
+        found.push_back({i, r});
+  return found.empty() ? ValueRef() : found[random.below(found.size())];
+}
+
+/// lhs < some input or constant, both scalars of \p kind.
+ValueRef Generator::makeComparison(ValueRef lhs, ElemKind kind) {
+  Entry less;
+  less.kind = NodeKind::Less;
+  const OpInfo &info = getNodeInfo(less.kind);
+  Type type(kind, {});
+  less.operands = {lhs, add(makeStorage(info, 1, type))};
+  less.attrs = getDefaultAttrs(info);
+  less.types = {Type(ElemKind::Bool, {})};
+  return add(std::move(less));
+}
+
+/// Decides or counts: an input, a comparison, a constant, or a scalar that is
+/// there.
+ValueRef Generator::pickScalar(ElemKind kind) {
+  const OpInfo &info = getNodeInfo(NodeKind::Less);
+  if (ValueRef found = findValue(Type(kind, {})); found && chance(40))
+    return found;
+  if (kind == ElemKind::Bool && chance(50)) {
+    ValueRef lhs = findValue(Type(ElemKind::Float, {}));
+    if (!lhs || chance(50))
+      lhs = add(makeStorage(info, 0, Type(ElemKind::Float, {})));
+    return makeComparison(lhs, ElemKind::Float);
+  }
+  return add(makeStorage(info, 0, Type(kind, {})));
+}
+
+/// Values of any types for a body.
+void Generator::pickCaptures(Entry &entry, unsigned most) {
+  const OpInfo &info = getNodeInfo(entry.kind);
+  unsigned last = info.operands.size() - 1;
+  EntryDraft draft = {&info, {}, entry.attrs};
+  draft.operands.resize(last);
+  for (unsigned count = 1 + random.below(most); count > 0; --count) {
+    draft.operands.emplace_back();
+    unsigned index = draft.operands.size() - 1;
+    proposals.changeOperand(draft, index);
+    const OperandDraft &operand = draft.operands[index];
+    entry.operands.push_back(
+        operand.storage ? add(makeStorage(info, index, *operand.storage))
+                        : operand.existing);
+  }
+}
+
+/// A value of \p type, made if there is none.
+ValueRef Generator::makeValue(const Type &type) {
+  if (ValueRef found = findValue(type))
+    return found;
+  if (type.getNumElements() <= mostPrinted) {
+    Entry constant = makeStorage(getNodeInfo(NodeKind::Neg), 0, type);
+    return add(std::move(constant));
+  }
+  Entry splat;
+  splat.kind = NodeKind::Splat;
+  DimsRef shape = type.getShape();
+  splat.attrs = {type.getKind(),
+                 std::vector<int64_t>(shape.begin(), shape.end()),
+                 double(random.below(3))};
+  if (!addInferred(std::move(splat)))
+    return {};
+  return {int(plan.entries.size()) - 1, 0};
+}
+
+/// The two bodies of an If: the second has results of the types of the first's.
+bool Generator::addBranches(Entry &entry) {
+  TypeList parameters = getParameters(plan, entry);
+  Generator first(random.next(), depth + 1, parameters);
+  Generator second(random.next(), depth + 1, parameters);
+  for (unsigned count = 1 + random.below(2); count > 0; --count) {
+    // Results of nodes, mostly.
+    size_t numEntries = first.plan.entries.size();
+    size_t index = chance(10) ? random.below(numEntries)
+                              : numEntries - 1 - random.below(2);
+    const Entry &source = first.plan.entries[index];
+    ValueRef value = {int(index), unsigned(random.below(source.types.size()))};
+    ValueRef other = second.makeValue(first.plan.getType(value));
+    if (!other)
+      return false;
+    first.plan.outputs.push_back({value});
+    second.plan.outputs.push_back({other});
+  }
+  if (chance(50))
+    std::swap(first.plan, second.plan);
+  for (Generator *body : {&first, &second}) {
+    body->plan.dropUnused();
+    entry.bodies.push_back(std::move(body->plan));
+  }
+  return true;
+}
+
+bool Generator::fillIf(Entry &entry) {
+  constexpr unsigned mostCaptures = 3;
+  entry.operands = {pickScalar(ElemKind::Bool)};
+  pickCaptures(entry, mostCaptures);
+  return addBranches(entry);
+}
+
+/// What \p state is in the next run: made of it, another value, or the same.
+ValueRef Generator::makeNext(ValueRef state) {
+  static const NodeKind kinds[] = {NodeKind::Add, NodeKind::Mul, NodeKind::Sub,
+                                   NodeKind::Max, NodeKind::Min};
+  Type type = plan.getType(state);
+  if (chance(50)) {
+    Entry step;
+    step.kind = kinds[random.below(std::size(kinds))];
+    step.operands = {state, findValue(type)};
+    step.attrs = getDefaultAttrs(getNodeInfo(step.kind));
+    if (addInferred(std::move(step)))
+      return {int(plan.entries.size()) - 1, 0};
+  }
+  return findValue(type);
+}
+
+bool Generator::fillLoop(Entry &entry) {
+  constexpr unsigned mostValues = 4, mostScans = 2, mostTrips = 4;
+  constexpr int64_t maxScanned = 2000;
+  entry.operands = {chance(60) ? pickScalar(ElemKind::Int64) : ValueRef(),
+                    chance(40) ? pickScalar(ElemKind::Bool) : ValueRef()};
+  pickCaptures(entry, mostValues);
+  unsigned numStates = random.below(entry.operands.size() - 1);
+  entry.attrs[1] = int64_t(numStates);
+  entry.attrs[2] = int64_t(random.below(mostTrips + 1));
+
+  Generator body(random.next(), depth + 1, getParameters(plan, entry));
+  ValueRef number = {0, 0}, condition = {1, 0};
+  if (chance(50))
+    condition = chance(50) ? body.makeComparison(number, ElemKind::Int64)
+                           : body.pickScalar(ElemKind::Bool);
+  std::vector<Output> outputs = {{condition}};
+  for (unsigned i = 0; i < numStates; ++i)
+    outputs.push_back({body.makeNext({int(2 + i), 0})});
+  for (unsigned count = random.below(mostScans + 1); count > 0; --count) {
+    size_t index = body.plan.entries.size() - 1 - random.below(3);
+    const Entry &source = body.plan.entries[index];
+    ValueRef value = {int(index), unsigned(random.below(source.types.size()))};
+    if (body.plan.getType(value).getNumElements() <= maxScanned)
+      outputs.push_back({value});
+  }
+  body.plan.outputs = std::move(outputs);
+  body.plan.dropUnused();
+  entry.bodies.push_back(std::move(body.plan));
+  return true;
+}
+
+bool Generator::tryAddControl(NodeKind kind) {
+  constexpr unsigned numStarts = 5;
+  for (unsigned start = 0; start < numStarts; ++start) {
+    size_t numBefore = plan.entries.size();
+    Entry entry;
+    entry.kind = kind;
+    entry.attrs = getDefaultAttrs(getNodeInfo(kind));
+    bool isFilled = kind == NodeKind::Loop ? fillLoop(entry) : fillIf(entry);
+    if (isFilled && addInferred(std::move(entry)))
+      return true;
+    plan.entries.resize(numBefore);
+  }
+  return false;
 }
 
 Plan fuzz::makePlan(uint64_t seed, unsigned maxNodes) {

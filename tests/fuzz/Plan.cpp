@@ -12,6 +12,49 @@ using namespace glowish::fuzz;
 
 static constexpr llvm::StringLiteral constantPrefix = "constant ";
 
+namespace {
+
+/// What type rules see of a body.
+class Signature final : public Body {
+public:
+  explicit Signature(const Plan &plan) {
+    for (unsigned i = 0; i < plan.numParameters; ++i)
+      parameters.push_back(plan.entries[i].types[0]);
+    for (const Output &output : plan.outputs)
+      results.push_back(plan.getType(output.value));
+  }
+  TypeList getParameterTypes() const override { return parameters; }
+  TypeList getResultTypes() const override { return results; }
+
+private:
+  TypeList parameters, results;
+};
+
+} // namespace
+
+/// The attributes of \p entry with what \p makeBody makes of its bodies.
+static std::vector<AttrValue>
+makeAttrs(const Entry &entry,
+          llvm::function_ref<std::shared_ptr<Body>(const Plan &)> makeBody) {
+  std::vector<AttrValue> attrs = entry.attrs;
+  unsigned next = 0;
+  for (AttrValue &attr : attrs)
+    if (auto *body = std::get_if<std::shared_ptr<Body>>(&attr))
+      *body = makeBody(entry.bodies[next++]);
+  return attrs;
+}
+
+TypeList fuzz::getParameters(const Plan &plan, const Entry &entry) {
+  bool isLoop = entry.kind == NodeKind::Loop;
+  TypeList types;
+  if (isLoop)
+    types = {Type(ElemKind::Int64, {}), Type(ElemKind::Bool, {})};
+  for (ValueRef value :
+       llvm::ArrayRef(entry.operands).drop_front(isLoop ? 2 : 1))
+    types.push_back(plan.getType(value));
+  return types;
+}
+
 llvm::Expected<TypeList> fuzz::inferEntry(const Plan &plan,
                                           const Entry &entry) {
   const OpInfo &info = getNodeInfo(entry.kind);
@@ -21,14 +64,40 @@ llvm::Expected<TypeList> fuzz::inferEntry(const Plan &plan,
     inputs.push_back(operand ? &plan.getType(operand) : nullptr);
     present.push_back(bool(operand));
   }
-  GLOWISH_CHECK(checkStructure(info, present, entry.attrs));
-  return info.inferTypes(OpView(info, inputs, {}, entry.attrs));
+  if (entry.bodies.empty()) {
+    GLOWISH_CHECK(checkStructure(info, present, entry.attrs));
+    return info.inferTypes(OpView(info, inputs, {}, entry.attrs));
+  }
+  std::vector<AttrValue> attrs = makeAttrs(entry, [](const Plan &body) {
+    return std::make_shared<Signature>(body);
+  });
+  GLOWISH_CHECK(checkStructure(info, present, attrs));
+  return info.inferTypes(OpView(info, inputs, {}, attrs));
+}
+
+/// A body has no storage but parameters and small constants.
+static llvm::Error checkStorage(const Plan &plan) {
+  for (auto [i, entry] : llvm::enumerate(plan.entries))
+    if (!plan.isParameter(int(i)) && entry.isStorage() &&
+        (entry.kind == NodeKind::Placeholder ||
+         entry.types[0].getNumElements() > mostPrinted))
+      return makeError("storage in a body");
+  return llvm::Error::success();
 }
 
 llvm::Error Plan::inferTypes() {
   for (Entry &entry : entries) {
     if (entry.isStorage())
       continue;
+    for (Plan &body : entry.bodies) {
+      TypeList types = getParameters(*this, entry);
+      if (types.size() != body.numParameters)
+        return makeError("another number of parameters");
+      for (auto [i, type] : llvm::enumerate(types))
+        body.entries[i].types = {type};
+      GLOWISH_CHECK(checkStorage(body));
+      GLOWISH_CHECK(body.inferTypes());
+    }
     GLOWISH_TRY(entry.types, inferEntry(*this, entry));
   }
   return llvm::Error::success();
@@ -36,6 +105,7 @@ llvm::Error Plan::inferTypes() {
 
 void Plan::dropUnused() {
   std::vector<bool> used(entries.size());
+  std::fill_n(used.begin(), numParameters, true);
   for (const Output &output : outputs) {
     used[output.value.entry] = true;
     if (output.state >= 0)
@@ -53,6 +123,8 @@ void Plan::dropUnused() {
       continue;
     newIndex[i] = kept.size();
     kept.push_back(std::move(entries[i]));
+    for (Plan &body : kept.back().bodies)
+      body.dropUnused();
     for (ValueRef &operand : kept.back().operands)
       if (operand)
         operand.entry = newIndex[operand.entry];
@@ -79,53 +151,100 @@ bool Plan::hasState(const Output &output) const {
          state.types[0] == getType(output.value);
 }
 
-static NodeValue makeStorage(Module &module, const Entry &entry, unsigned id,
-                             bool isState) {
+namespace {
+
+/// Makes a module of a plan.
+class Builder {
+public:
+  explicit Builder(Module &module) : module(module) {}
+
+  void build(const Plan &plan, Function &function);
+
+private:
+  Node *makeStorage(const Plan &plan, int index, const std::set<int> &states);
+  std::shared_ptr<Body> makeBody(const Plan &plan);
+  std::vector<Node *> makeNodes(const Plan &plan, Function &function,
+                                std::vector<Node *> nodes);
+
+  Module &module;
+  unsigned nextId = 0;
+};
+
+} // namespace
+
+Node *Builder::makeStorage(const Plan &plan, int index,
+                           const std::set<int> &states) {
+  const Entry &entry = plan.entries[index];
   const Type &type = entry.types[0];
-  std::string name = "x" + std::to_string(id);
+  std::string name = "x" + std::to_string(nextId++);
   if (entry.kind == NodeKind::Placeholder)
-    return module.createPlaceholder(entry.name, type, true, isState, name);
-  // The longest that the text form prints in a line.
-  constexpr int64_t mostPrinted = 16;
+    return module.createPlaceholder(entry.name, type, true,
+                                    states.count(index) > 0, name);
   if (type.getNumElements() <= mostPrinted)
     return module.createConstant(name, makeValues(entry.name, type));
   return module.createPlaceholder((constantPrefix + entry.name).str(), type,
                                   true, false, name);
 }
 
-std::string Plan::print() const {
-  Module module("fuzz");
-  Function *function = module.createFunction("main");
+/// \p nodes: of the first entries of \p plan. Adds those of the others.
+std::vector<Node *> Builder::makeNodes(const Plan &plan, Function &function,
+                                       std::vector<Node *> nodes) {
   std::set<int> states;
-  for (const Output &output : outputs)
-    if (hasState(output))
+  for (const Output &output : plan.outputs)
+    if (plan.hasState(output))
       states.insert(output.state);
-  std::vector<Node *> nodes;
-  for (const Entry &entry : entries) {
-    unsigned id = nodes.size();
+  while (nodes.size() < plan.entries.size()) {
+    int index = int(nodes.size());
+    const Entry &entry = plan.entries[index];
     if (entry.isStorage()) {
-      nodes.push_back(
-          makeStorage(module, entry, id, states.count(int(id)) > 0).node);
+      nodes.push_back(makeStorage(plan, index, states));
       continue;
     }
-    NodeDraft draft = {entry.kind, {}, entry.attrs};
+    std::string name = "n" + std::to_string(nextId++);
+    NodeDraft draft = {entry.kind, {}, makeAttrs(entry, [&](const Plan &body) {
+                         return makeBody(body);
+                       })};
     for (ValueRef operand : entry.operands)
       draft.operands.push_back(
           operand ? NodeValue(nodes[operand.entry], operand.result)
                   : NodeValue());
-    nodes.push_back(
-        function->create("n" + std::to_string(id), std::move(draft)));
+    nodes.push_back(function.create(name, std::move(draft)));
   }
-  for (auto [i, output] : llvm::enumerate(outputs)) {
-    std::string name = "y" + std::to_string(i);
-    Node *target = hasState(output)
-                       ? nodes[output.state]
-                       : module.createPlaceholder(name, getType(output.value),
-                                                  false, true);
+  return nodes;
+}
+
+std::shared_ptr<Body> Builder::makeBody(const Plan &plan) {
+  auto body = FunctionBody::create(module, "b" + std::to_string(nextId++));
+  Function &function = body->getFunction();
+  std::vector<Node *> nodes;
+  for (unsigned i = 0; i < plan.numParameters; ++i)
+    nodes.push_back(function.addParameter("p" + std::to_string(nextId++),
+                                          plan.entries[i].types[0]));
+  nodes = makeNodes(plan, function, std::move(nodes));
+  for (const Output &output : plan.outputs)
+    function.addResult(
+        "r" + std::to_string(nextId++),
+        NodeValue(nodes[output.value.entry], output.value.result));
+  return body;
+}
+
+void Builder::build(const Plan &plan, Function &function) {
+  std::vector<Node *> nodes = makeNodes(plan, function, {});
+  for (auto [i, output] : llvm::enumerate(plan.outputs)) {
     ValueRef value = output.value;
-    function->create<SaveNode>(
+    Node *target =
+        plan.hasState(output)
+            ? nodes[output.state]
+            : module.createPlaceholder("y" + std::to_string(i),
+                                       plan.getType(value), false, true);
+    function.create<SaveNode>(
         "save", NodeValue(nodes[value.entry], value.result), NodeValue(target));
   }
+}
+
+std::string Plan::print() const {
+  Module module("fuzz");
+  Builder(module).build(*this, *module.createFunction("main"));
   std::string text;
   llvm::raw_string_ostream os(text);
   printModule(os, module, /*sideFile=*/nullptr);

@@ -17,6 +17,8 @@ struct ValueRef {
   bool operator==(const ValueRef &other) const = default;
 };
 
+struct Plan;
+
 /// A node, or storage that a value class fills (Values.h).
 struct Entry {
   NodeKind kind = NodeKind::Placeholder;
@@ -25,7 +27,10 @@ struct Entry {
   /// Of storage: its value class and seed.
   std::string name;
   llvm::SmallVector<ValueRef, 4> operands;
+  /// Body attributes are null: they are in bodies.
   std::vector<AttrValue> attrs;
+  /// Of control flow, in the order of the attributes.
+  std::vector<Plan> bodies;
 
   bool isStorage() const {
     return kind == NodeKind::Placeholder || kind == NodeKind::Constant;
@@ -43,16 +48,19 @@ struct Output {
 /// A graph as a list of entries, operands first. Shrinking changes entries and
 /// infers all types again; what no type rule accepts is thrown away.
 struct Plan {
+  /// The first ones are the parameters, if it is a body.
   std::vector<Entry> entries;
+  unsigned numParameters = 0;
   std::vector<Output> outputs;
 
+  bool isParameter(int entry) const { return entry < int(numParameters); }
   const Type &getType(ValueRef value) const {
     return entries[value.entry].types[value.result];
   }
-  /// Makes the types of all nodes those that the rules infer; the error is the
-  /// first refusal.
+  /// Makes the types of all nodes, and of the parameters of their bodies, those
+  /// that the rules infer; the error is the first refusal.
   llvm::Error inferTypes();
-  /// Removes entries that no output needs.
+  /// Removes entries that no output needs, here and in bodies.
   void dropUnused();
   /// Whether \p output can be saved to its state, which no output before it
   /// is saved to.
@@ -62,6 +70,13 @@ struct Plan {
   /// them.
   std::string print() const;
 };
+
+/// The longest constant that the text form prints in a line, and that a body
+/// may have.
+constexpr int64_t mostPrinted = 16;
+
+/// The parameters of \p entry's bodies.
+TypeList getParameters(const Plan &plan, const Entry &entry);
 
 /// The types of \p entry's results over \p plan, as its type rule says.
 llvm::Expected<TypeList> inferEntry(const Plan &plan, const Entry &entry);

@@ -18,11 +18,13 @@ struct Expectation {
   /// Whether infinities and NaN came up where a pass that reorders floating
   /// point arithmetic may have others.
   bool isDelicate = false;
+  /// Whether an element that is known no better than that it may be 0 may be
+  /// infinite or NaN instead.
+  bool hasPole = false;
 };
 
 /// Interprets the first function of \p module node by node, without any pass,
-/// and says what each output is. Inputs
-/// have the values of their names.
+/// and says what each output is. Inputs have the values of their names.
 ///
 /// The bounds come from interpreting it again with every rounding made worse:
 /// operands of computations and their results are changed by a few units in

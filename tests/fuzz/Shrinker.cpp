@@ -1,11 +1,15 @@
 //===- Shrinker.cpp - The smallest graph that is still wrong --------------===//
 
 #include "Shrinker.h"
+#include "Bodies.h"
 
 using namespace glowish;
 using namespace glowish::fuzz;
 
 namespace {
+
+/// Where a body is: entries of plans, and which of their bodies.
+using Path = std::vector<std::pair<unsigned, unsigned>>;
 
 class Shrinker {
 public:
@@ -27,9 +31,19 @@ private:
   bool dropDimensions();
   bool simplifySetting();
 
+  void findPaths(const Plan &inside, Path &path, std::vector<Path> &paths);
+  Plan *find(Plan &root) const;
+  const Plan &here();
+  bool shrinkHere();
+  bool inlineBodies();
+  bool removeCaptures();
+  bool removeResults();
+
   Plan &plan;
   Finding &finding;
   unsigned checksLeft;
+  /// The body that is being shrunk.
+  Path path;
 };
 
 } // namespace
@@ -103,35 +117,39 @@ bool Shrinker::shrinkOutputs() {
 /// Users of a node get one of its operands, or an input of its type.
 bool Shrinker::removeNodes() {
   bool changed = false;
-  for (size_t i = plan.entries.size(); i-- > 0;) {
-    if (i >= plan.entries.size() || plan.entries[i].isStorage())
+  for (size_t i = here().entries.size(); i-- > 0;) {
+    if (i >= here().entries.size() || here().entries[i].isStorage())
       continue;
     bool removed = false;
-    Entry entry = plan.entries[i];
+    Entry entry = here().entries[i];
     for (ValueRef operand : entry.operands) {
       if (!operand || removed)
         continue;
       Plan candidate = plan;
+      Plan &inside = *find(candidate);
       auto replace = [&](ValueRef &value) {
         if (value.entry == int(i))
           value = operand;
       };
-      for (Entry &user : candidate.entries)
+      for (Entry &user : inside.entries)
         llvm::for_each(user.operands, replace);
       bool savesStorage = false;
-      for (Output &output : candidate.outputs) {
+      for (Output &output : inside.outputs) {
         replace(output.value);
-        savesStorage |= candidate.entries[output.value.entry].isStorage();
+        savesStorage |=
+            path.empty() && inside.entries[output.value.entry].isStorage();
       }
       removed = !savesStorage && accept(std::move(candidate));
     }
-    bool isOutput = llvm::any_of(plan.outputs, [&](const Output &output) {
+    bool isOutput = llvm::any_of(here().outputs, [&](const Output &output) {
       return output.value.entry == int(i);
     });
     if (!removed && !isOutput && entry.types.size() == 1) {
       Plan candidate = plan;
-      Entry &storage = candidate.entries[i];
-      storage.kind = NodeKind::Placeholder;
+      Plan &inside = *find(candidate);
+      Entry &storage = inside.entries[i];
+      storage.kind = path.empty() ? NodeKind::Placeholder : NodeKind::Constant;
+      storage.bodies.clear();
       storage.name = "unit" + std::to_string(1000 + i);
       storage.operands.clear();
       storage.attrs.clear();
@@ -144,12 +162,13 @@ bool Shrinker::removeNodes() {
 
 bool Shrinker::removeOperands() {
   bool changed = false;
-  for (size_t i = 0; i < plan.entries.size(); ++i) {
-    const OpInfo &info = getNodeInfo(plan.entries[i].kind);
-    for (size_t o = plan.entries[i].operands.size(); o-- > 0;) {
+  for (size_t i = 0; i < here().entries.size(); ++i) {
+    const OpInfo &info = getNodeInfo(here().entries[i].kind);
+    for (size_t o = here().entries[i].operands.size(); o-- > 0;) {
       Plan candidate = plan;
-      auto &operands = candidate.entries[i].operands;
-      if (info.getOperandInfo(o).isVariadic)
+      Plan &inside = *find(candidate);
+      auto &operands = inside.entries[i].operands;
+      if (info.getOperandInfo(o).isVariadic && !info.hasBodies())
         operands.erase(operands.begin() + o);
       else if (info.getOperandInfo(o).isOptional && operands[o])
         operands[o] = ValueRef();
@@ -167,22 +186,24 @@ bool Shrinker::removeOperands() {
 /// Inputs instead of constants, with plain values.
 bool Shrinker::simplifyStorage() {
   bool changed = false;
-  for (size_t i = 0; i < plan.entries.size(); ++i) {
-    if (!plan.entries[i].isStorage())
+  for (size_t i = 0; i < here().entries.size(); ++i) {
+    if (!here().entries[i].isStorage())
       continue;
-    if (plan.entries[i].kind == NodeKind::Constant) {
+    if (here().entries[i].kind == NodeKind::Constant) {
       Plan candidate = plan;
-      candidate.entries[i].kind = NodeKind::Placeholder;
+      Plan &inside = *find(candidate);
+      inside.entries[i].kind = NodeKind::Placeholder;
       changed |= accept(std::move(candidate));
     }
     for (llvm::StringRef simpler : {"whole", "unit", "positive"}) {
-      llvm::StringRef name = plan.entries[i].name;
+      llvm::StringRef name = here().entries[i].name;
       llvm::StringRef digits =
           name.drop_while([](char c) { return c >= 'a' && c <= 'z'; });
       if (name.starts_with(simpler))
         break;
       Plan candidate = plan;
-      candidate.entries[i].name = (simpler + digits).str();
+      Plan &inside = *find(candidate);
+      inside.entries[i].name = (simpler + digits).str();
       if (accept(std::move(candidate))) {
         changed = true;
         break;
@@ -236,17 +257,17 @@ static std::vector<AttrValue> getSimpler(const AttrValue &value) {
 
 bool Shrinker::simplifyAttrs() {
   bool changed = false;
-  for (size_t i = 0; i < plan.entries.size(); ++i)
-    for (size_t a = 0; a < plan.entries[i].attrs.size(); ++a)
-      for (AttrValue &simpler : getSimpler(plan.entries[i].attrs[a])) {
+  for (size_t i = 0; i < here().entries.size(); ++i)
+    for (size_t a = 0;
+         i < here().entries.size() && a < here().entries[i].attrs.size(); ++a)
+      for (AttrValue &simpler : getSimpler(here().entries[i].attrs[a])) {
         Plan candidate = plan;
-        candidate.entries[i].attrs[a] = std::move(simpler);
+        Plan &inside = *find(candidate);
+        inside.entries[i].attrs[a] = std::move(simpler);
         if (accept(std::move(candidate))) {
           changed = true;
           break;
         }
-        if (a >= plan.entries[i].attrs.size())
-          break;
       }
   return changed;
 }
@@ -254,17 +275,18 @@ bool Shrinker::simplifyAttrs() {
 /// Float instead of the other kinds, everywhere.
 bool Shrinker::simplifyKinds() {
   std::set<ElemKind> kinds;
-  for (const Entry &entry : plan.entries)
+  forEachEntry(plan, [&](const Entry &entry) {
     for (const Type &type : entry.types)
       if (type.getKind() != ElemKind::Float)
         kinds.insert(type.getKind());
+  });
   bool changed = false;
   for (ElemKind kind : kinds)
     for (ElemKind simpler : {ElemKind::Float, ElemKind::Int32}) {
       if (simpler == kind)
         break;
       Plan candidate = plan;
-      for (Entry &entry : candidate.entries) {
+      forEachEntry(candidate, [&](Entry &entry) {
         if (entry.isStorage() && entry.types[0].getKind() == kind)
           entry.types[0] = entry.types[0].withKind(simpler);
         for (AttrValue &attr : entry.attrs)
@@ -274,7 +296,7 @@ bool Shrinker::simplifyKinds() {
             for (ScalarStep &step : program->steps)
               if (step.kind == kind)
                 step.kind = simpler;
-      }
+      });
       if (accept(std::move(candidate))) {
         changed = true;
         break;
@@ -341,7 +363,7 @@ bool Shrinker::dropDimensions() {
         if (d < values.size())
           values.erase(values.begin() + (fromEnd ? values.size() - 1 - d : d));
       };
-      for (Entry &entry : candidate.entries) {
+      forEachEntry(candidate, [&](Entry &entry) {
         if (entry.isStorage()) {
           Dims shape(entry.types[0].getShape());
           drop(shape);
@@ -350,7 +372,7 @@ bool Shrinker::dropDimensions() {
         for (AttrValue &attr : entry.attrs)
           if (auto *ints = std::get_if<std::vector<int64_t>>(&attr))
             drop(*ints);
-      }
+      });
       if (accept(std::move(candidate)))
         return true;
     }
@@ -381,14 +403,126 @@ bool Shrinker::simplifySetting() {
   return changed;
 }
 
+//===- Bodies -------------------------------------------------------------===//
+
+void Shrinker::findPaths(const Plan &inside, Path &path,
+                         std::vector<Path> &paths) {
+  paths.push_back(path);
+  for (unsigned i = 0; i < inside.entries.size(); ++i)
+    for (unsigned b = 0; b < inside.entries[i].bodies.size(); ++b) {
+      path.push_back({i, b});
+      findPaths(inside.entries[i].bodies[b], path, paths);
+      path.pop_back();
+    }
+}
+
+/// The body in \p root at the path; null where it is gone.
+Plan *Shrinker::find(Plan &root) const {
+  Plan *found = &root;
+  for (auto [entry, body] : path) {
+    if (entry >= found->entries.size() ||
+        body >= found->entries[entry].bodies.size())
+      return nullptr;
+    found = &found->entries[entry].bodies[body];
+  }
+  return found;
+}
+
+const Plan &Shrinker::here() {
+  static const Plan nothing;
+  const Plan *found = find(plan);
+  return found ? *found : nothing;
+}
+
+/// What a body does, without control flow.
+bool Shrinker::inlineBodies() {
+  for (size_t i = 0; i < here().entries.size(); ++i)
+    for (size_t b = 0; b < here().entries[i].bodies.size(); ++b) {
+      Plan candidate = plan;
+      inlineBody(*find(candidate), i, b);
+      if (accept(std::move(candidate)))
+        return true;
+    }
+  return false;
+}
+
+bool Shrinker::removeCaptures() {
+  bool changed = false;
+  for (size_t i = 0; i < here().entries.size(); ++i)
+    for (size_t o = here().entries[i].operands.size(); o-- > 1;) {
+      if (i >= here().entries.size())
+        break;
+      const Entry &entry = here().entries[i];
+      bool isLoop = entry.kind == NodeKind::Loop;
+      if (entry.bodies.empty() || o >= entry.operands.size() ||
+          (isLoop && o < 2))
+        break;
+      int parameter = int(isLoop ? o : o - 1);
+      if (llvm::any_of(entry.bodies, [&](const Plan &body) {
+            return usesValue(body, parameter);
+          }))
+        continue;
+      Plan candidate = plan;
+      removeCapture(find(candidate)->entries[i], o);
+      changed |= accept(std::move(candidate));
+    }
+  return changed;
+}
+
+/// Removes results of branches and scans of loops that nobody reads.
+bool Shrinker::removeResults() {
+  bool changed = false;
+  for (size_t i = 0; i < here().entries.size(); ++i)
+    for (size_t r = here().entries[i].types.size(); r-- > 0;) {
+      if (i >= here().entries.size() || here().entries[i].bodies.empty())
+        break;
+      Plan candidate = plan;
+      Plan &inside = *find(candidate);
+      Entry &entry = inside.entries[i];
+      size_t output = entry.kind == NodeKind::Loop ? r + 1 : r;
+      bool isUsed = entry.bodies[0].outputs.size() <= output;
+      auto shift = [&](ValueRef &value) {
+        if (value.entry != int(i))
+          return;
+        isUsed |= value.result == r;
+        value.result -= value.result > r;
+      };
+      for (Entry &user : inside.entries)
+        llvm::for_each(user.operands, shift);
+      for (Output &saved : inside.outputs)
+        shift(saved.value);
+      if (isUsed)
+        continue;
+      for (Plan &body : entry.bodies)
+        body.outputs.erase(body.outputs.begin() + output);
+      changed |= accept(std::move(candidate));
+    }
+  return changed;
+}
+
+bool Shrinker::shrinkHere() {
+  bool changed = inlineBodies();
+  changed |= removeNodes();
+  changed |= removeOperands();
+  changed |= removeResults();
+  changed |= removeCaptures();
+  changed |= simplifyAttrs();
+  changed |= simplifyStorage();
+  return changed;
+}
+
 void Shrinker::run() {
   simplifySetting();
   for (bool changed = true; changed && checksLeft > 0;) {
     changed = shrinkOutputs();
-    changed |= removeNodes();
-    changed |= removeOperands();
-    changed |= simplifyAttrs();
-    changed |= simplifyStorage();
+    std::vector<Path> paths;
+    Path root;
+    findPaths(plan, root, paths);
+    for (Path &each : paths) {
+      path = std::move(each);
+      changed |= shrinkHere();
+    }
+    path.clear();
     changed |= shrinkExtents();
     changed |= dropDimensions();
     changed |= simplifyKinds();

@@ -1,0 +1,306 @@
+//===- Knowledge.cpp - What is known of the values of a graph -------------===//
+
+#include "Knowledge.h"
+#include "../../lib/Backends/Interpreter/Kernels.h"
+#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Support/Error.h"
+
+using namespace glowish;
+using namespace glowish::fuzz;
+
+Precision fuzz::getPrecision(ElemKind kind) {
+  switch (kind) {
+  case ElemKind::Float16:
+    return {0x1p-10, 0x1p-24};
+  case ElemKind::BFloat16:
+    return {0x1p-7, 0x1p-133};
+  case ElemKind::Double:
+    // Exponentials and such are computed to a little less than double.
+    return {0x1p-50, 0x1p-1074};
+  default:
+    return {0x1p-23, 0x1p-149};
+  }
+}
+
+bool fuzz::isFloat(const Tensor &tensor) {
+  return isFloatKind(tensor.getType().getKind());
+}
+
+bool fuzz::isFinite(const Tensor &tensor) {
+  if (isFloat(tensor))
+    for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+      if (!std::isfinite(tensor.getAsDouble(i)))
+        return false;
+  return true;
+}
+
+double fuzz::getLargest(const Tensor &tensor) {
+  double largest = 0;
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+    if (double value = std::fabs(tensor.getAsDouble(i)); std::isfinite(value))
+      largest = std::max(largest, value);
+  return largest;
+}
+
+static bool hasNaN(const Tensor &tensor) {
+  if (isFloat(tensor))
+    for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+      if (std::isnan(tensor.getAsDouble(i)))
+        return true;
+  return false;
+}
+
+/// Whether \p node picks, moves and compares elements and rounds nothing that
+/// its operands leave open. An operator that is missing here is compared less
+/// strictly, and not wrongly.
+static bool isExactOperator(const Node &node) {
+  switch (node.getKind()) {
+  case NodeKind::Resize:
+    return llvm::cast<ResizeNode>(node).getMode() == "nearest";
+  case NodeKind::Scatter:
+    return llvm::cast<ScatterNode>(node).getMode() == "replace" ||
+           !isFloatKind(node.getType().getKind());
+  case NodeKind::Reduce:
+    if (isFloatKind(node.getType().getKind()))
+      return llvm::StringRef(llvm::cast<ReduceNode>(node).getMode())
+                 .starts_with("m") &&
+             llvm::cast<ReduceNode>(node).getMode() != "mean";
+    return true;
+  case NodeKind::Splat:
+  case NodeKind::MaxPool:
+  case NodeKind::GlobalMaxPool:
+  case NodeKind::Concat:
+  case NodeKind::Slice:
+  case NodeKind::Transpose:
+  case NodeKind::Reshape:
+  case NodeKind::Broadcast:
+  case NodeKind::Tile:
+  case NodeKind::Pad:
+  case NodeKind::Gather:
+  case NodeKind::ArgMax:
+  case NodeKind::TopK:
+  case NodeKind::BitCast:
+  case NodeKind::Max:
+  case NodeKind::Min:
+  case NodeKind::Abs:
+  case NodeKind::Neg:
+  case NodeKind::Relu:
+  case NodeKind::Clip:
+  case NodeKind::Sign:
+  case NodeKind::Floor:
+  case NodeKind::Ceil:
+  case NodeKind::Round:
+  case NodeKind::Select:
+  case NodeKind::Cast:
+    return true;
+  default:
+    // Comparisons, logic and integer arithmetic.
+    return isElementWise(node) && !isFloatKind(node.getType().getKind());
+  }
+}
+
+static bool mayHavePole(ScalarOp op) {
+  switch (op) {
+  case ScalarOp::Div:
+  case ScalarOp::Reciprocal:
+  case ScalarOp::Pow:
+  case ScalarOp::Log:
+  case ScalarOp::Sqrt:
+  case ScalarOp::Tan:
+  case ScalarOp::Asin:
+  case ScalarOp::Acos:
+  case ScalarOp::Acosh:
+  case ScalarOp::Atanh:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Whether it divides, say, by what may be 0 if it is rounded so.
+static bool mayHavePole(const Node &node) {
+  if (llvm::isa<LayerNormalizationNode, BatchNormalizationNode,
+                LocalResponseNormalizationNode>(node))
+    return true;
+  if (std::optional<ScalarOp> op = node.getInfo().scalarOp)
+    return mayHavePole(*op);
+  for (const AttrValue &attr : node.getAttrs())
+    if (auto *program = std::get_if<ScalarProgram>(&attr))
+      for (const ScalarStep &step : program->steps)
+        if (mayHavePole(step.op))
+          return true;
+  return false;
+}
+
+/// Changes \p tensor by \p units in the last place of each element, or of
+/// \p magnitude(index), if that is larger.
+static void perturb(Tensor &tensor, double units, Worsening &worsening,
+                    llvm::function_ref<double(int64_t)> magnitude) {
+  if (!isFloat(tensor))
+    return;
+  Precision precision = getPrecision(tensor.getType().getKind());
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i) {
+    double value = tensor.getAsDouble(i), size = std::fabs(value);
+    if (double other = magnitude(i); std::isfinite(other))
+      size = std::max(size, other);
+    if (!std::isfinite(value) || size == 0)
+      continue;
+    double step =
+        units * std::max(precision.epsilon * size, precision.smallest);
+    tensor.setFromDouble(i, worsening.goesUp() ? value + step : value - step);
+  }
+}
+
+/// The results of \p draft for \p operands, interpreted alone.
+static llvm::Expected<std::vector<Tensor>>
+interpretNode(NodeDraft draft, llvm::ArrayRef<Tensor> operands) {
+  Module module("node");
+  Function *function = module.createFunction("main");
+  for (auto [operand, tensor] : llvm::zip_equal(draft.operands, operands))
+    if (operand)
+      operand = module.createConstant("c", tensor.clone());
+  GLOWISH_TRY(Node * copy, function->tryCreate("node", std::move(draft)));
+  return evaluateNode(*copy);
+}
+
+/// What a node's results are made of: sums of large terms may be small.
+struct Magnitude {
+  /// The element that a formula of one operand is of.
+  const Tensor *source = nullptr;
+  /// The largest of the results, before an epilogue too.
+  double largest = 0;
+
+  double operator()(int64_t index) const {
+    return source ? std::fabs(source->getAsDouble(index)) : largest;
+  }
+};
+
+/// A node with an epilogue: its results before that.
+struct Anchor {
+  ScalarProgram epilogue;
+  std::vector<Tensor> results;
+};
+
+static llvm::Expected<Anchor> interpretAnchor(const Node &node,
+                                              llvm::ArrayRef<Tensor> operands) {
+  Anchor anchor;
+  NodeDraft draft = node.getDraft();
+  for (AttrValue &attr : draft.attrs)
+    if (auto *program = std::get_if<ScalarProgram>(&attr))
+      std::swap(anchor.epilogue, *program);
+  if (!anchor.epilogue.empty()) {
+    GLOWISH_TRY(anchor.results, interpretNode(std::move(draft), operands));
+  }
+  return anchor;
+}
+
+static llvm::Expected<Tensor> broadcast(const Tensor &tensor, DimsRef shape) {
+  Module module("broadcast");
+  Function *function = module.createFunction("main");
+  NodeDraft draft = {NodeKind::Broadcast,
+                     {module.createConstant("c", tensor.clone())},
+                     {std::vector<int64_t>(shape.begin(), shape.end())}};
+  GLOWISH_TRY(Node * node, function->tryCreate("node", std::move(draft)));
+  GLOWISH_TRY(std::vector<Tensor> results, evaluateNode(*node));
+  return std::move(results[0]);
+}
+
+/// The result of \p anchor's epilogue. \p operands: of the node.
+static llvm::Expected<Tensor> applyEpilogue(const Node &node, Anchor anchor,
+                                            llvm::ArrayRef<Tensor> operands) {
+  DimsRef shape = node.getType().getShape();
+  std::vector<Tensor> inputs;
+  inputs.push_back(std::move(anchor.results[0]));
+  for (const Tensor &fused :
+       operands.drop_front(node.getInfo().operands.size() - 1)) {
+    GLOWISH_TRY(Tensor input, broadcast(fused, shape));
+    inputs.push_back(std::move(input));
+  }
+  return interpreter::evaluateProgram(anchor.epilogue, std::move(inputs));
+}
+
+static Magnitude getMagnitude(const Node &node, llvm::ArrayRef<Tensor> operands,
+                              llvm::ArrayRef<Tensor> results,
+                              llvm::ArrayRef<Tensor> anchors) {
+  Magnitude magnitude;
+  if (isElementWise(node)) {
+    if (operands.size() == 1)
+      magnitude.source = &operands[0];
+    return magnitude;
+  }
+  for (llvm::ArrayRef<Tensor> tensors : {results, anchors})
+    for (const Tensor &tensor : tensors)
+      magnitude.largest = std::max(magnitude.largest, getLargest(tensor));
+  return magnitude;
+}
+
+/// Adds what is known of the results of \p node, which has no bodies. With
+/// \p worsening, roundings are made worse.
+static llvm::Error learnPlain(Node &node, Knowledge &knowledge,
+                              Worsening *worsening) {
+  // Accumulations round more than once, and fast ones more than twice.
+  constexpr double operandUnits = 2, resultUnits = 4, sumUnits = 32;
+  Known known;
+  known.isExact = isExactOperator(node);
+  known.hasPole = mayHavePole(node);
+  bool isExactOp = known.isExact, isFiniteInput = true;
+  std::vector<Tensor> operands;
+  for (NodeValue operand : node.getOperands()) {
+    if (!operand) {
+      operands.emplace_back();
+      continue;
+    }
+    const Known &source = knowledge[operand.node];
+    known.isExact &= source.isExact;
+    known.isUnknown |= source.isUnknown;
+    known.isDelicate |= source.isDelicate;
+    known.hasPole |= source.hasPole;
+    known.depth = std::max(known.depth, source.depth + 1);
+    operands.push_back(source.tensors[operand.result].clone());
+    isFiniteInput &= isFinite(operands.back());
+    if (worsening && !isExactOp)
+      perturb(operands.back(), operandUnits, *worsening,
+              [](int64_t) { return 0.0; });
+  }
+  GLOWISH_TRY(known.tensors, interpretNode(node.getDraft(), operands));
+  // Which NaN came up is nobody's business.
+  if (llvm::isa<BitCastNode>(node) && hasNaN(operands[0]))
+    known.isUnknown = true;
+  // Where a mask is large, scores have few digits left; that it is added to
+  // all of a row alike hides it from the trials.
+  constexpr double largestScore = 100;
+  if (llvm::isa<AttentionNode>(node))
+    for (const Tensor &operand : operands)
+      known.isUnknown |= getLargest(operand) > largestScore;
+  GLOWISH_TRY(Anchor anchor, interpretAnchor(node, operands));
+  Magnitude magnitude =
+      getMagnitude(node, operands, known.tensors, anchor.results);
+  known.largest =
+      magnitude.source ? getLargest(*magnitude.source) : magnitude.largest;
+  // An epilogue may make steps of what was rounded before it.
+  if (worsening && !isExactOp && !anchor.epilogue.empty()) {
+    perturb(anchor.results[0], sumUnits, *worsening, magnitude);
+    GLOWISH_TRY(known.tensors[0],
+                applyEpilogue(node, std::move(anchor), operands));
+  }
+  for (Tensor &tensor : known.tensors) {
+    if (!isFinite(tensor))
+      known.isDelicate = true;
+    if (!isElementWise(node) && !isExactOp)
+      known.isUnknown |= !isFiniteInput || !isFinite(tensor);
+    if (worsening && !isExactOp)
+      perturb(tensor, isElementWise(node) ? resultUnits : sumUnits, *worsening,
+              magnitude);
+  }
+  knowledge[&node] = std::move(known);
+  return llvm::Error::success();
+}
+
+llvm::Error fuzz::learn(Node &node, Knowledge &knowledge,
+                        Worsening *worsening) {
+  if (auto *branch = llvm::dyn_cast<IfNode>(&node))
+    return learnIf(*branch, knowledge, worsening);
+  if (auto *loop = llvm::dyn_cast<LoopNode>(&node))
+    return learnLoop(*loop, knowledge, worsening);
+  return learnPlain(node, knowledge, worsening);
+}
