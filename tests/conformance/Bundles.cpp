@@ -258,23 +258,22 @@ llvm::Error BundleRunner::run(const Unit &unit) const {
   GLOWISH_CHECK(runProgram(unit, data, text));
   llvm::SmallVector<llvm::StringRef> types;
   llvm::StringRef(text).split(types, '\n', -1, /*KeepEmpty=*/false);
-  size_t index = 0;
-  return checkOutputs(
-      data, [&](llvm::StringRef name) -> llvm::Expected<Tensor> {
-        const Type &type = data.outputs[index].tensor->getType();
-        if (index >= types.size() || types[index] != describe(type))
-          return makeError("output '{0}' is {1} in the bundle, not {2} ({3})",
-                           name, index < types.size() ? types[index] : "absent",
-                           describe(type), type.str());
-        GLOWISH_TRY(auto file,
-                    readFile(getOutputFile(unit, folder.in(""), index++)));
-        if (int64_t(file->getBufferSize()) != type.getSizeInBytes())
-          return makeError("output '{0}' has {1} bytes, not {2}", name,
-                           file->getBufferSize(), type.getSizeInBytes());
-        Tensor tensor(type);
-        llvm::copy(file->getBuffer(), static_cast<char *>(tensor.getBytes()));
-        return tensor;
-      });
+  std::vector<Tensor> outputs;
+  for (auto [i, expected] : llvm::enumerate(data.outputs)) {
+    const Type &type = expected.tensor->getType();
+    if (i >= types.size() || types[i] != describe(type))
+      return makeError("output '{0}' is {1} in the bundle, not {2} ({3})",
+                       expected.name, i < types.size() ? types[i] : "absent",
+                       describe(type), type.str());
+    GLOWISH_TRY(auto file, readFile(getOutputFile(unit, folder.in(""), i)));
+    if (int64_t(file->getBufferSize()) != type.getSizeInBytes())
+      return makeError("output '{0}' has {1} bytes, not {2}", expected.name,
+                       file->getBufferSize(), type.getSizeInBytes());
+    Tensor tensor(type);
+    llvm::copy(file->getBuffer(), static_cast<char *>(tensor.getBytes()));
+    outputs.push_back(std::move(tensor));
+  }
+  return checkOutputs(data, outputs);
 }
 
 llvm::Error BundleRunner::runAll(llvm::ArrayRef<Unit *> units) {

@@ -33,9 +33,9 @@ chooseInputs(const TestData &data,
   return names;
 }
 
-static llvm::Error import(Compilation &compilation, const NodeTest &test,
-                          const TestData &data,
-                          const std::set<std::string> &constants) {
+ImportOptions
+glowish::makeImportOptions(const TestData &data,
+                           const std::set<std::string> &constants) {
   ImportOptions options;
   for (const NamedTensor &input : data.inputs) {
     if (constants.count(input.name))
@@ -43,7 +43,7 @@ static llvm::Error import(Compilation &compilation, const NodeTest &test,
     else
       options.inputTypes[input.name] = input.tensor->getType();
   }
-  return compilation.import(test.model, std::move(options));
+  return options;
 }
 
 llvm::Expected<std::set<std::string>>
@@ -62,7 +62,7 @@ glowish::importForData(Compilation &compilation, const NodeTest &test,
       continue;
     constants = std::move(next);
     llvm::consumeError(std::move(result));
-    result = import(compilation, test, data, constants);
+    result = compilation.import(test.model, makeImportOptions(data, constants));
     if (!result)
       break;
   }
@@ -102,19 +102,17 @@ static llvm::Error checkOutput(llvm::StringRef name, const Tensor &actual,
 }
 
 llvm::Error glowish::checkOutputs(const TestData &data,
-                                  OutputReader readOutput) {
-  for (const NamedTensor &expected : data.outputs) {
-    GLOWISH_TRY(Tensor actual, readOutput(expected.name));
+                                  llvm::ArrayRef<Tensor> outputs) {
+  for (auto [expected, actual] : llvm::zip_equal(data.outputs, outputs))
     GLOWISH_CHECK(
         checkOutput(expected.name, actual, *expected.tensor, data.random));
-  }
   return llvm::Error::success();
 }
 
 //===- Running ------------------------------------------------------------===//
 
-static llvm::Expected<std::unique_ptr<Backend>>
-createBackend(llvm::StringRef name) {
+llvm::Expected<std::unique_ptr<Backend>>
+glowish::createTestBackend(llvm::StringRef name) {
   if (name == "Interpreter")
     return createInterpreter();
   GLOWISH_TRY(std::unique_ptr<CPUBackend> backend,
@@ -122,13 +120,9 @@ createBackend(llvm::StringRef name) {
   return backend;
 }
 
-static llvm::Expected<std::set<std::string>>
-runOnData(const NodeTest &test, const TestData &data,
-          llvm::StringRef backendName) {
-  GLOWISH_TRY(std::unique_ptr<Backend> backend, createBackend(backendName));
-  Compilation compilation(*backend, CompilationOptions());
-  GLOWISH_TRY(std::set<std::string> constants,
-              importForData(compilation, test, data));
+llvm::Expected<std::vector<Tensor>>
+glowish::compileAndRun(Compilation &compilation, const TestData &data,
+                       const std::set<std::string> &constants) {
   GLOWISH_CHECK(compilation.run());
   GLOWISH_TRY(std::unique_ptr<Session> session, Session::create(compilation));
   for (const NamedTensor &input : data.inputs) {
@@ -138,21 +132,28 @@ runOnData(const NodeTest &test, const TestData &data,
     GLOWISH_CHECK(session->setInput(buffer, *input.tensor));
   }
   GLOWISH_CHECK(session->run());
-  GLOWISH_CHECK(
-      checkOutputs(data, [&](llvm::StringRef name) -> llvm::Expected<Tensor> {
-        GLOWISH_TRY(const Buffer *buffer, session->findPlaceholder(name));
-        return session->getOutput(buffer);
-      }));
-  return constants;
+  std::vector<Tensor> outputs;
+  for (const NamedTensor &output : data.outputs) {
+    GLOWISH_TRY(const Buffer *buffer, session->findPlaceholder(output.name));
+    outputs.push_back(session->getOutput(buffer).clone());
+  }
+  return outputs;
 }
 
 llvm::Expected<std::set<std::string>>
-glowish::runNodeTest(const NodeTest &test, llvm::StringRef backend) {
-  std::set<std::string> constants;
+glowish::runNodeTest(const NodeTest &test, llvm::StringRef backendName) {
+  std::set<std::string> all;
   for (unsigned i = 0; i < test.dataPrefixes.size(); ++i) {
     GLOWISH_TRY(TestData data, readTestData(test, i));
-    GLOWISH_TRY(std::set<std::string> bound, runOnData(test, data, backend));
-    constants.merge(bound);
+    GLOWISH_TRY(std::unique_ptr<Backend> backend,
+                createTestBackend(backendName));
+    Compilation compilation(*backend, CompilationOptions());
+    GLOWISH_TRY(std::set<std::string> constants,
+                importForData(compilation, test, data));
+    GLOWISH_TRY(std::vector<Tensor> outputs,
+                compileAndRun(compilation, data, constants));
+    GLOWISH_CHECK(checkOutputs(data, outputs));
+    all.merge(constants);
   }
-  return constants;
+  return all;
 }

@@ -5,10 +5,17 @@
 
 #include "TestData.h"
 #include "glowish/Driver/Compilation.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include <set>
 
 namespace glowish {
+
+/// "CPU" or "Interpreter", for this machine.
+llvm::Expected<std::unique_ptr<Backend>>
+createTestBackend(llvm::StringRef name);
+
+/// The inputs are those of \p data: \p constants by value, others by type.
+ImportOptions makeImportOptions(const TestData &data,
+                                const std::set<std::string> &constants);
 
 /// Imports the test's model for \p data; returns the inputs that are constants
 /// then.
@@ -23,13 +30,15 @@ llvm::Expected<std::set<std::string>> importForData(Compilation &compilation,
                                                     const NodeTest &test,
                                                     const TestData &data);
 
-/// An output of the model after it has run.
-using OutputReader =
-    llvm::function_ref<llvm::Expected<Tensor>(llvm::StringRef name)>;
+/// Takes an imported model through all phases, runs it on the inputs that are
+/// no constants, and returns the outputs.
+llvm::Expected<std::vector<Tensor>>
+compileAndRun(Compilation &compilation, const TestData &data,
+              const std::set<std::string> &constants);
 
-/// Compares the outputs with those of \p data, which are at most getTolerance()
+/// Compares \p outputs with those of \p data: they are at most getTolerance()
 /// off. The error says what a person needs to know, with the largest error.
-llvm::Error checkOutputs(const TestData &data, OutputReader readOutput);
+llvm::Error checkOutputs(const TestData &data, llvm::ArrayRef<Tensor> outputs);
 
 /// Compiles the model for each set of data, runs it in this process, and
 /// compares. \p backend: "CPU" or "Interpreter". Returns the inputs that were

@@ -3,6 +3,7 @@
 #include "common/CommonOptions.h"
 #include "common/Tool.h"
 #include "glowish/Backends/CPU/Bundle.h"
+#include "glowish/Driver/OperatorList.h"
 #include "glowish/Support/Checksum.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
@@ -46,6 +47,12 @@ static std::string getDefaultName() {
   return isCIdentifier(name) ? name : name + "_";
 }
 
+static cl::opt<bool> listOperators(
+    "list-operators",
+    cl::desc("Print the ONNX operators that models may have, with opsets, "
+             "element types and limits, and do nothing else"),
+    cl::cat(modelCategory));
+
 static llvm::Expected<BundleOptions> getBundleOptions() {
   BundleOptions options;
   options.folder = outputFolder;
@@ -70,6 +77,10 @@ static llvm::Expected<BundleOptions> getBundleOptions() {
 }
 
 static llvm::Expected<int> compileModel() {
+  if (listOperators) {
+    printOperatorList(llvm::outs());
+    return ExitCode::success;
+  }
   if (getModelPath().empty())
     return makeError("no model; state one with -model=FILE");
   PhaseTimer timer;

@@ -1,6 +1,7 @@
 //===- Registry.cpp - The operators that can be imported ------------------===//
 
 #include "ONNX/OpContext.h"
+#include "glowish/Importer/OperatorNotes.h"
 
 using namespace glowish;
 
@@ -31,12 +32,32 @@ const RegisteredOperator *glowish::findOnnxOperator(llvm::StringRef domain,
   return found == getRegistry().end() ? nullptr : &found->second;
 }
 
+/// Domain and name as listOnnxOperators() joins them.
+static std::string getFullName(llvm::StringRef domain, llvm::StringRef name) {
+  return domain.empty() ? name.str() : (domain + "." + name).str();
+}
+
 std::vector<std::pair<std::string, std::vector<int>>>
 glowish::listOnnxOperators() {
   std::vector<std::pair<std::string, std::vector<int>>> list;
   for (const auto &[name, registered] : getRegistry())
-    list.push_back({name.first.empty() ? name.second
-                                       : name.first + "." + name.second,
-                    {registered.since}});
+    list.push_back({getFullName(name.first, name.second), {registered.since}});
   return list;
+}
+
+static std::map<std::string, OperatorNotes> &getNotes() {
+  static std::map<std::string, OperatorNotes> notes;
+  return notes;
+}
+
+OnnxOperatorNotes::OnnxOperatorNotes(llvm::StringRef name, OperatorNotes notes,
+                                     llvm::StringRef domain) {
+  bool isNew = getNotes().try_emplace(getFullName(domain, name), notes).second;
+  assert(isNew && "notes are made once");
+  (void)isNew;
+}
+
+OperatorNotes glowish::getOnnxOperatorNotes(llvm::StringRef fullName) {
+  auto found = getNotes().find(fullName.str());
+  return found == getNotes().end() ? OperatorNotes() : found->second;
 }

@@ -2,6 +2,7 @@
 
 #include "ONNX/Composer.h"
 #include "ONNX/ModelFile.h"
+#include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
 
 using namespace glowish;
@@ -402,6 +403,9 @@ static OnnxOperator flexAttentionOp("FlexAttention", 1, importAttention,
                                     "ai.onnx.preview");
 static OnnxOperator linearAttentionOp("LinearAttention", 26,
                                       importLinearAttention);
+static OnnxOperatorNotes
+    linearAttentionNotes("LinearAttention",
+                         {.limit = "unrolled: at most 4096 steps"});
 static OnnxOperator causalConvWithStateOp("CausalConvWithState", 26,
                                           importCausalConvWithState);
 static OnnxOperator rotaryEmbeddingOp("RotaryEmbedding", 23,

@@ -2,6 +2,7 @@
 
 #include "ONNX/Extents.h"
 #include "ONNX/Ops/Windows.h"
+#include "glowish/Importer/OperatorNotes.h"
 
 using namespace glowish;
 
@@ -66,3 +67,8 @@ static llvm::Error importConvTranspose(OpContext &op) {
 static OnnxOperator convTransposeOp("ConvTranspose", 1,
                                     alongOuter<1, importConvTranspose>);
 static OnnxOperator convOp("Conv", 1, alongOuter<1, importConv>);
+static OnnxOperatorNotes convNotes("Conv",
+                                   {.limit = "1 to 3 spatial dimensions"});
+static OnnxOperatorNotes
+    convTransposeNotes("ConvTranspose",
+                       {.limit = "1 to 3 spatial dimensions"});

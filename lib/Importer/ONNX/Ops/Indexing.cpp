@@ -3,6 +3,7 @@
 #include "ONNX/Ops/Indexing.h"
 #include "ONNX/Extents.h"
 #include "ONNX/ShapeInts.h"
+#include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
 
 using namespace glowish;
@@ -413,6 +414,7 @@ static OnnxOperator scatterNDOp("ScatterND", 11, importScatterND);
 static OnnxOperator scatterElementsOp("ScatterElements", 11,
                                       importScatterElements);
 static OnnxOperator scatterOp("Scatter", 9, importScatterElements);
+static OnnxOperatorNotes scatterNotes("Scatter", {.until = 10});
 static OnnxOperator tensorScatterOp("TensorScatter", 24, importTensorScatter);
 static OnnxOperator topKOp("TopK", 1, importTopK);
 static OnnxOperator reverseSequenceOp("ReverseSequence", 10,

@@ -4,6 +4,7 @@
 #include "ONNX/Images.h"
 #include "ONNX/LayerNorm.h"
 #include "ONNX/Ops/Statistics.h"
+#include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
 #include <numeric>
 
@@ -317,6 +318,9 @@ static llvm::Error importLpNormalization(OpContext &op) {
 static OnnxOperator
     batchNormalizationOp("BatchNormalization", 1,
                          alongOuter<1, importBatchNormalization>);
+static OnnxOperatorNotes
+    batchNormalizationNotes("BatchNormalization",
+                            {.limit = "training since opset 14 only"});
 static OnnxOperator lrnOp("LRN", 1, importLRN);
 static OnnxOperator softmaxOp("Softmax", 1,
                               importAlongAxis<makeSoftmax<SoftmaxNode>>);

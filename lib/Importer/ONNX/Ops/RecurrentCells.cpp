@@ -1,6 +1,7 @@
 //===- RecurrentCells.cpp - LSTM, GRU and RNN -----------------------------===//
 
 #include "ONNX/Ops/Recurrent.h"
+#include "glowish/Importer/OperatorNotes.h"
 
 using namespace glowish;
 
@@ -136,3 +137,9 @@ template <typename T> static llvm::Error importRecurrent(OpContext &op) {
 static OnnxOperator lstmOp("LSTM", 1, importRecurrent<LSTMImporter>);
 static OnnxOperator gruOp("GRU", 1, importRecurrent<GRUImporter>);
 static OnnxOperator rnnOp("RNN", 1, importRecurrent<RNNImporter>);
+
+static constexpr OperatorNotes unrolled = {
+    .limit = "unrolled: code grows with the sequence"};
+static OnnxOperatorNotes lstmNotes("LSTM", unrolled);
+static OnnxOperatorNotes gruNotes("GRU", unrolled);
+static OnnxOperatorNotes rnnNotes("RNN", unrolled);

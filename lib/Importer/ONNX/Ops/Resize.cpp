@@ -2,6 +2,7 @@
 
 #include "ONNX/Ops/Interpolation.h"
 #include "llvm/ADT/StringExtras.h"
+#include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
 
 using namespace glowish;
@@ -287,3 +288,4 @@ static llvm::Error importResize(OpContext &op) {
 
 static OnnxOperator resizeOp("Resize", 10, importResize);
 static OnnxOperator upsampleOp("Upsample", 7, importResize);
+static OnnxOperatorNotes upsampleNotes("Upsample", {.until = 9});

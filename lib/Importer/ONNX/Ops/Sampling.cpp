@@ -1,6 +1,7 @@
 //===- Sampling.cpp - Images read at computed points ----------------------===//
 
 #include "ONNX/Ops/Sampler.h"
+#include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
 
 using namespace glowish;
@@ -414,3 +415,7 @@ static OnnxOperator gridSampleOp("GridSample", 16, importGridSample);
 static OnnxOperator affineGridOp("AffineGrid", 20, importAffineGrid);
 static OnnxOperator roiAlignOp("RoiAlign", 10, importRoiAlign);
 static OnnxOperator deformConvOp("DeformConv", 19, importDeformConv);
+static OnnxOperatorNotes
+    roiAlignNotes("RoiAlign", {.limit = "sampling_ratio is at least 1"});
+static OnnxOperatorNotes deformConvNotes("DeformConv",
+                                         {.limit = "2 spatial dimensions"});

@@ -2,6 +2,7 @@
 
 #include "ONNX/Extents.h"
 #include "ONNX/ShapeInts.h"
+#include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
 
 using namespace glowish;
@@ -277,3 +278,5 @@ static OnnxOperator constantOfShapeOp("ConstantOfShape", 9,
 static OnnxOperator expandOp("Expand", 8, importExpand);
 static OnnxOperator tileOp("Tile", 1, importTile);
 static OnnxOperator rangeOp("Range", 11, importRange);
+static OnnxOperatorNotes rangeNotes("Range",
+                                    {.limit = "at most 2^28 elements"});

@@ -1,0 +1,16 @@
+//===- OperatorList.h - The operators that models may have ------*- C++ -*-===//
+
+#ifndef GLOWISH_DRIVER_OPERATORLIST_H
+#define GLOWISH_DRIVER_OPERATORLIST_H
+
+#include "llvm/Support/raw_ostream.h"
+
+namespace glowish {
+
+/// Prints docs/onnx-operators.md: all ONNX operators that can be imported, in
+/// Markdown, with their opsets, the element types on each back end, and limits.
+void printOperatorList(llvm::raw_ostream &os);
+
+} // namespace glowish
+
+#endif // GLOWISH_DRIVER_OPERATORLIST_H
