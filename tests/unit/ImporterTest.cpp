@@ -4,6 +4,7 @@
 #include "TestFolder.h"
 #include "glowish/Graph/GraphText.h"
 #include "glowish/Graph/Verifier.h"
+#include "glowish/Importer/OperatorNotes.h"
 
 using namespace glowish;
 
@@ -31,6 +32,28 @@ TEST(Importer, ListsAllUnsupportedOperators) {
             "node 'y' (HardSwish): known since opset 14, the model has 13");
 }
 
+TEST(Importer, NamesFiveUnsupportedOperatorsInOneMessage) {
+  TextModel model;
+  model.header = "opset_import { domain: \"d\" version: 3 } "
+                 "opset_import { domain: \"com.microsoft\" version: 1 } ";
+  model.body =
+      "node { name: \"a\" op_type: \"Foo\" input: \"x\" output: \"t\" } "
+      "node { name: \"b\" op_type: \"Bar\" domain: \"d\" input: \"t\" "
+      "output: \"u\" } "
+      "node { op_type: \"Gelu\" input: \"u\" output: \"v\" } "
+      "node { name: \"c\" op_type: \"Relu\" domain: \"com.microsoft\" "
+      "input: \"v\" output: \"w\" } "
+      "node { op_type: \"Baz\" domain: \"ai.onnx\" input: \"w\" "
+      "output: \"y\" }";
+  EXPECT_EQ(model.importError(),
+            "'m': 5 nodes have operators that are not supported:\n"
+            "node 'a' (Foo) of opset 13\n"
+            "node 'b' (Bar) of domain 'd', opset 3\n"
+            "node 'v' (Gelu): known since opset 20, the model has 13\n"
+            "node 'c' (Relu) of domain 'com.microsoft', opset 1\n"
+            "node 'y' (Baz) of opset 13");
+}
+
 TEST(Importer, UnsupportedOperatorsComeBeforeOtherErrors) {
   TextModel model;
   model.body =
@@ -48,6 +71,15 @@ TEST(Importer, ListsOperatorsSorted) {
   };
   EXPECT_TRUE(has("Conv"));
   EXPECT_FALSE(has("Foo"));
+}
+
+TEST(Importer, KnowsLimitsOfOperators) {
+  EXPECT_EQ(getOnnxOperatorNotes("Upsample").until, 9);
+  EXPECT_EQ(getOnnxOperatorNotes("Upsample").limit, "");
+  EXPECT_EQ(getOnnxOperatorNotes("LinearAttention").limit,
+            "unrolled: at most 4096 steps");
+  EXPECT_EQ(getOnnxOperatorNotes("com.microsoft.Gelu").until, 0);
+  EXPECT_EQ(getOnnxOperatorNotes("Foo").limit, "");
 }
 
 TEST(Importer, NamesNodeOperatorAndOperand) {
