@@ -15,6 +15,8 @@ packages=(
   libzstd-dev
   # The tests: GoogleTest, the sanitizers' runtimes, and lit's interpreter.
   libgtest-dev libgmock-dev libbenchmark-dev libclang-rt-19-dev python3
+  # ONNX's own tests of release 1.12.
+  libonnx-testdata
   # Runs bundles for several levels of x86-64 on processors of each.
   qemu-user
   # The demo reads PNG files.
