@@ -7,6 +7,7 @@
 #include "ONNX/GraphScope.h"
 #include "ONNX/ModelFile.h"
 #include "glowish/Support/File.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
 using namespace glowish;
