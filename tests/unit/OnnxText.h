@@ -124,6 +124,21 @@ inline std::string int64s(llvm::StringRef name, std::vector<int64_t> values) {
     text += " int64_data: " + std::to_string(value);
   return text + " } ";
 }
+/// A float input with dimensions that are numbers or dim_params; a field of the
+/// graph.
+inline std::string symbolicInput(llvm::StringRef name,
+                                 llvm::ArrayRef<llvm::StringRef> dims) {
+  std::string text = "input { name: \"" + name.str() +
+                     "\" type { tensor_type { elem_type: 1 shape { ";
+  for (llvm::StringRef dim : dims) {
+    int64_t extent;
+    bool isNumber = !dim.getAsInteger(10, extent);
+    text += isNumber ? "dim { dim_value: " + dim.str() + " } "
+                     : "dim { dim_param: \"" + dim.str() + "\" } ";
+  }
+  return text + "} } } } ";
+}
+
 /// A float initializer.
 inline std::string floats(llvm::StringRef name, std::vector<int64_t> shape,
                           std::vector<float> values) {

@@ -1,14 +1,10 @@
 //===- GraphImporter.cpp - An ONNX graph becomes a function ---------------===//
 
+#include "ONNX/GraphImporter.h"
 #include "ONNX/Extents.h"
-#include "ONNX/FlexAttention.h"
-#include "ONNX/Functions.h"
 #include "ONNX/GraphInputs.h"
 #include "ONNX/GraphScope.h"
 #include "ONNX/ModelFile.h"
-#include "glowish/Support/File.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Path.h"
 
 using namespace glowish;
 
@@ -19,10 +15,12 @@ public:
   /// Takes the weights out of \p model as they are read, so that they are not
   /// in memory twice.
   GraphImporter(onnx::ModelProto &model, const NodeOpsets &opsets,
-                const ImportOptions &options, llvm::StringRef folder)
+                const ImportOptions &options, llvm::StringRef folder,
+                WeightCache *cache)
       : graph(*model.mutable_graph()), opsets(opsets), options(options),
-        external(folder), module(std::make_unique<Module>(
-                              graph.name().empty() ? "model" : graph.name())),
+        cache(cache), external(folder),
+        module(std::make_unique<Module>(graph.name().empty() ? "model"
+                                                             : graph.name())),
         state{options.maxTripCount, options.maxExtents},
         scope(graph,
               {*module->createFunction("main"), options.evaluate, external,
@@ -50,6 +48,8 @@ private:
   onnx::GraphProto &graph;
   const NodeOpsets &opsets;
   const ImportOptions &options;
+  /// Null where the model is imported once.
+  WeightCache *cache;
   ExternalData external;
   std::unique_ptr<Module> module;
   ImportState state;
@@ -65,12 +65,19 @@ llvm::Error GraphImporter::importInitializer(
     llvm::Expected<std::shared_ptr<const Tensor>> tensor) {
   if (!tensor)
     return addContext(tensor.takeError(), "initializer " + quote(name) + ": ");
+  if (cache && !cache->isComplete)
+    cache->weights.push_back({name.str(), *tensor});
   // Weights are transposed, cast, scaled: a few times each.
   scope.getContext().foldingBudget += 16 * (*tensor)->getSizeInBytes();
   return scope.define(name, module->createConstant(name, std::move(*tensor)));
 }
 
 llvm::Error GraphImporter::importInitializers() {
+  if (cache && cache->isComplete) {
+    for (const auto &[name, tensor] : cache->weights)
+      GLOWISH_CHECK(importInitializer(name, tensor));
+    return llvm::Error::success();
+  }
   // What has been read is let go of: weights would be in memory twice.
   for (onnx::TensorProto &proto : *graph.mutable_initializer()) {
     onnx::TensorProto tensor(std::move(proto));
@@ -82,6 +89,8 @@ llvm::Error GraphImporter::importInitializers() {
     GLOWISH_CHECK(importInitializer(tensor.values().name(),
                                     readSparseTensor(tensor, external)));
   }
+  if (cache)
+    cache->isComplete = true;
   return llvm::Error::success();
 }
 
@@ -118,6 +127,7 @@ llvm::Error GraphImporter::importInputs() {
   }
   GLOWISH_CHECK(checkInputNames(names, options));
   InputTypes types(inputs, options);
+  GLOWISH_CHECK(types.checkSymbols());
   for (const onnx::ValueInfoProto *input : inputs)
     GLOWISH_CHECK(importInput(*input, types));
   return llvm::Error::success();
@@ -206,61 +216,9 @@ llvm::Expected<std::unique_ptr<Module>> GraphImporter::import() {
   return std::move(module);
 }
 
-/// \p message without what hostile names bring into it: control characters,
-/// lines that are not of a list of nodes, and more than anybody would read.
-static std::string cleanMessage(std::string message) {
-  constexpr size_t mostPerLine = 1000;
-  std::vector<std::string> lines;
-  for (llvm::StringRef line : llvm::split(llvm::StringRef(message), '\n')) {
-    std::string text = line.take_front(mostPerLine).str();
-    if (line.size() > mostPerLine)
-      text += "...";
-    for (char &c : text)
-      if (uint8_t(c) < 32 || c == 127)
-        c = '?';
-    if (lines.empty() || line.starts_with("node "))
-      lines.push_back(std::move(text));
-    else if (lines.back().size() < mostPerLine)
-      lines.back() += "?" + text;
-  }
-  return llvm::join(lines, "\n");
-}
-
-static llvm::Expected<std::unique_ptr<Module>>
-importBytes(llvm::StringRef bytes, llvm::StringRef name, llvm::StringRef folder,
-            const ImportOptions &options) {
-  auto inFile = [&](llvm::Error error) {
-    return makeError("'{0}': {1}", name,
-                     cleanMessage(llvm::toString(std::move(error))));
-  };
-  llvm::Expected<onnx::ModelProto> model = parseModelProto(bytes);
-  if (!model)
-    return inFile(model.takeError());
-  if (llvm::Error error = expandFlexAttention(*model))
-    return inFile(std::move(error));
-  llvm::Expected<NodeOpsets> opsets = inlineFunctions(*model);
-  if (!opsets)
-    return inFile(opsets.takeError());
-  auto module = GraphImporter(*model, *opsets, options, folder).import();
-  if (!module)
-    return inFile(module.takeError());
-  return module;
-}
-
 llvm::Expected<std::unique_ptr<Module>>
-glowish::importOnnxFile(llvm::StringRef path, const ImportOptions &options) {
-  GLOWISH_TRY(auto buffer, readFile(path));
-  llvm::SmallString<128> folder(llvm::sys::path::parent_path(path));
-  if (folder.empty())
-    folder = ".";
-  return importBytes(buffer->getBuffer(), path, folder, options);
-}
-
-llvm::Expected<std::unique_ptr<Module>>
-glowish::importOnnx(llvm::ArrayRef<uint8_t> bytes, llvm::StringRef name,
-                    const ImportOptions &options) {
-  return importBytes(
-      llvm::StringRef(reinterpret_cast<const char *>(bytes.data()),
-                      bytes.size()),
-      name, "", options);
+glowish::importGraph(onnx::ModelProto &model, const NodeOpsets &opsets,
+                     const ImportOptions &options, llvm::StringRef folder,
+                     WeightCache *cache) {
+  return GraphImporter(model, opsets, options, folder, cache).import();
 }

@@ -2,6 +2,7 @@
 
 #include "ONNX/GraphInputs.h"
 #include "ONNX/ModelFile.h"
+#include "ONNX/SymbolicDim.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -37,7 +38,8 @@ static llvm::Error checkStated(const ValueInfoProto &input, const Type &type,
 
 InputTypes::InputTypes(llvm::ArrayRef<const ValueInfoProto *> inputs,
                        const ImportOptions &options)
-    : options(options), given(options.givenTypes) {
+    : inputs(inputs), options(options), given(options.givenTypes),
+      symbols(options.symbols) {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (i < options.givenTypesInOrder.size())
       given.try_emplace(inputs[i]->name(), options.givenTypesInOrder[i]);
@@ -55,30 +57,134 @@ InputTypes::InputTypes(llvm::ArrayRef<const ValueInfoProto *> inputs,
   }
 }
 
-llvm::Expected<int64_t> InputTypes::resolveDim(const ValueInfoProto &input,
-                                               unsigned index,
-                                               ElemKind kind) const {
+llvm::Expected<std::optional<int64_t>>
+InputTypes::findExtent(const ValueInfoProto &input, unsigned index) const {
   const auto &shape = input.type().tensor_type().shape();
   const Dimension &dim = shape.dim(index);
   if (dim.has_dim_value() && dim.dim_value() >= 0)
     return dim.dim_value();
-  auto stated = options.symbols.find(dim.dim_param());
-  if (stated != options.symbols.end())
-    return stated->second;
+  auto evaluate = [&](const std::map<std::string, int64_t> &values)
+      -> llvm::Expected<std::optional<int64_t>> {
+    if (dim.dim_param().empty())
+      return std::nullopt;
+    auto extent = evaluateDim(dim.dim_param(), values);
+    if (!extent)
+      return addContext(extent.takeError(), "input '" + input.name() + "': ");
+    return extent;
+  };
+  GLOWISH_TRY(std::optional<int64_t> stated, evaluate(options.symbols));
+  if (stated)
+    return stated;
   auto type = given.find(input.name());
   if (type != given.end() && int(type->second.getRank()) == shape.dim_size())
     return type->second.getShape()[index];
-  auto other = symbols.find(dim.dim_param());
-  if (other != symbols.end())
-    return other->second;
-  if (dim.dim_param().empty())
+  return evaluate(symbols);
+}
+
+/// Of \p input, the dimension \p dim needs a value for \p symbol.
+static llvm::Error reportUnbound(const ValueInfoProto &input,
+                                 llvm::StringRef dim, llvm::StringRef symbol,
+                                 ElemKind kind) {
+  return makeError("input '{0}' has the symbolic dimension '{1}'; bind it with "
+                   "-onnx-define-symbol={2},VALUE or state the type with "
+                   "-model-input={0},{3},[...]",
+                   input.name(), dim, symbol, getElemKindName(kind));
+}
+
+llvm::Expected<int64_t> InputTypes::resolveDim(const ValueInfoProto &input,
+                                               unsigned index,
+                                               ElemKind kind) const {
+  GLOWISH_TRY(std::optional<int64_t> extent, findExtent(input, index));
+  if (extent)
+    return *extent;
+  const std::string &name =
+      input.type().tensor_type().shape().dim(index).dim_param();
+  if (name.empty())
     return makeError("input '{0}' has a dimension without a value; state its "
                      "type with -model-input={0},{1},[...]",
                      input.name(), getElemKindName(kind));
-  return makeError("input '{0}' has the symbolic dimension '{1}'; bind it with "
-                   "-onnx-define-symbol={1},VALUE or state the type with "
-                   "-model-input={0},{2},[...]",
-                   input.name(), dim.dim_param(), getElemKindName(kind));
+  return reportUnbound(input, name, name, kind);
+}
+
+std::vector<const ValueInfoProto *>
+glowish::getDataInputs(const onnx::GraphProto &graph) {
+  llvm::StringSet<> weights;
+  for (const auto &tensor : graph.initializer())
+    weights.insert(tensor.name());
+  for (const auto &tensor : graph.sparse_initializer())
+    weights.insert(tensor.values().name());
+  std::vector<const ValueInfoProto *> inputs;
+  for (const ValueInfoProto &input : graph.input())
+    if (!weights.contains(input.name()))
+      inputs.push_back(&input);
+  return inputs;
+}
+
+/// The symbols to define for the dimension \p dim. "batch-size" is a name
+/// rather than a difference where neither of the two is \p known or defined.
+std::vector<std::string>
+InputTypes::getMissing(llvm::StringRef dim,
+                       const llvm::StringSet<> &known) const {
+  std::vector<std::string> names = getDimSymbols(dim);
+  auto isDefined = [&](const std::string &name) {
+    return symbols.count(name) != 0;
+  };
+  bool mayBeName = dim.find_first_of("+*/( ") == llvm::StringRef::npos;
+  if (mayBeName && llvm::none_of(names, [&](const std::string &name) {
+        return isDefined(name) || known.contains(name);
+      }))
+    return {dim.str()};
+  llvm::erase_if(names, isDefined);
+  return names;
+}
+
+namespace {
+/// A dimension that has no value.
+struct OpenDim {
+  const ValueInfoProto *input;
+  llvm::StringRef text;
+};
+} // namespace
+
+llvm::Error InputTypes::checkSymbols() const {
+  llvm::StringSet<> known;
+  std::vector<OpenDim> open;
+  for (const ValueInfoProto *input : inputs) {
+    const auto &shape = input->type().tensor_type().shape();
+    bool isStated = options.inputTypes.count(input->name()) ||
+                    options.constantInputs.count(input->name());
+    for (int d = 0; d < shape.dim_size(); ++d) {
+      if (shape.dim(d).dim_param().empty())
+        continue;
+      known.insert(shape.dim(d).dim_param());
+      if (isStated)
+        continue;
+      GLOWISH_TRY(std::optional<int64_t> extent, findExtent(*input, d));
+      if (!extent)
+        open.push_back({input, shape.dim(d).dim_param()});
+    }
+  }
+  if (open.empty())
+    return llvm::Error::success();
+  std::vector<std::string> missing, places, flags;
+  llvm::StringSet<> seen;
+  for (const OpenDim &dim : open)
+    for (const std::string &name : getMissing(dim.text, known))
+      if (seen.insert(name).second) {
+        missing.push_back(name);
+        places.push_back(
+            llvm::formatv("'{0}' (input '{1}')", dim.text, dim.input->name()));
+        flags.push_back("-onnx-define-symbol=" + name + ",VALUE");
+      }
+  if (missing.size() == 1) {
+    const OpenDim &first = open.front();
+    GLOWISH_TRY(ElemKind kind, readKind(*first.input));
+    return reportUnbound(*first.input, first.text, missing.front(), kind);
+  }
+  return makeError("the inputs have {0} symbolic dimensions without values: "
+                   "{1}; bind them with {2}",
+                   missing.size(), llvm::join(places, ", "),
+                   llvm::join(flags, " "));
 }
 
 llvm::Expected<Type> InputTypes::resolve(const ValueInfoProto &input) const {

@@ -4,6 +4,7 @@
 #define GLOWISH_LIB_IMPORTER_ONNX_GRAPHINPUTS_H
 
 #include "glowish/Importer/ONNX.h"
+#include "llvm/ADT/StringSet.h"
 #include <onnx/onnx_pb.h>
 
 namespace glowish {
@@ -11,7 +12,8 @@ namespace glowish {
 /// What binds the open dimensions of a model's inputs.
 class InputTypes {
 public:
-  /// \p inputs: those of the model without its weights, in their order.
+  /// \p inputs: those of the model without its weights, in their order. Both
+  /// outlive this.
   InputTypes(llvm::ArrayRef<const onnx::ValueInfoProto *> inputs,
              const ImportOptions &options);
 
@@ -22,17 +24,32 @@ public:
   /// it.
   llvm::Expected<Type> resolve(const onnx::ValueInfoProto &input) const;
 
+  /// Whether all symbolic dimensions have values; the error lists all that have
+  /// none, with the flags that bind them.
+  llvm::Error checkSymbols() const;
+
 private:
+  /// The extent of a dimension, nothing where it is open.
+  llvm::Expected<std::optional<int64_t>>
+  findExtent(const onnx::ValueInfoProto &input, unsigned index) const;
   llvm::Expected<int64_t> resolveDim(const onnx::ValueInfoProto &input,
                                      unsigned index, ElemKind kind) const;
+  std::vector<std::string> getMissing(llvm::StringRef dim,
+                                      const llvm::StringSet<> &known) const;
 
+  llvm::ArrayRef<const onnx::ValueInfoProto *> inputs;
   const ImportOptions &options;
   /// Types of the tensors that inputs will be given, by the inputs' names.
   std::map<std::string, Type> given;
-  /// Symbolic dimensions of the given tensors; the first input that has one
-  /// decides.
+  /// Values of symbols: those of the options, and of the given tensors, of
+  /// which the first that has one decides.
   std::map<std::string, int64_t> symbols;
 };
+
+/// The inputs of \p graph without the weights, which files of IR version 3
+/// list among them.
+std::vector<const onnx::ValueInfoProto *>
+getDataInputs(const onnx::GraphProto &graph);
 
 /// The constant that the options bind \p input to, checked against the model's
 /// type; null where there is none.

@@ -1,0 +1,144 @@
+//===- OnnxModel.cpp - Model files ----------------------------------------===//
+
+#include "glowish/Importer/OnnxModel.h"
+#include "ONNX/FlexAttention.h"
+#include "ONNX/Functions.h"
+#include "ONNX/GraphImporter.h"
+#include "ONNX/GraphInputs.h"
+#include "ONNX/ModelFile.h"
+#include "ONNX/SymbolicDim.h"
+#include "glowish/Support/File.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace glowish;
+
+/// \p message without what hostile names bring into it: control characters,
+/// lines that are not of a list of nodes, and more than anybody would read.
+static std::string cleanMessage(std::string message) {
+  constexpr size_t mostPerLine = 1000;
+  std::vector<std::string> lines;
+  for (llvm::StringRef line : llvm::split(llvm::StringRef(message), '\n')) {
+    std::string text = line.take_front(mostPerLine).str();
+    if (line.size() > mostPerLine)
+      text += "...";
+    for (char &c : text)
+      if (uint8_t(c) < 32 || c == 127)
+        c = '?';
+    if (lines.empty() || line.starts_with("node "))
+      lines.push_back(std::move(text));
+    else if (lines.back().size() < mostPerLine)
+      lines.back() += "?" + text;
+  }
+  return llvm::join(lines, "\n");
+}
+
+struct OnnxModel::Contents {
+  /// For messages.
+  std::string name;
+  /// Of external data; empty where there is none.
+  std::string folder;
+  onnx::ModelProto proto;
+  NodeOpsets opsets;
+  /// The inputs without the weights, which an import takes out of the model.
+  std::vector<const onnx::ValueInfoProto *> inputs;
+  WeightCache cache;
+
+  llvm::Error addName(llvm::Error error) const {
+    return makeError("'{0}': {1}", name,
+                     cleanMessage(llvm::toString(std::move(error))));
+  }
+};
+
+OnnxModel::OnnxModel(std::unique_ptr<Contents> contents)
+    : contents(std::move(contents)) {}
+OnnxModel::OnnxModel(OnnxModel &&) = default;
+OnnxModel &OnnxModel::operator=(OnnxModel &&) = default;
+OnnxModel::~OnnxModel() = default;
+
+llvm::Expected<OnnxModel> OnnxModel::parse(llvm::StringRef bytes,
+                                           llvm::StringRef name,
+                                           llvm::StringRef folder) {
+  auto contents = std::make_unique<Contents>();
+  contents->name = name.str();
+  contents->folder = folder.str();
+  llvm::Expected<onnx::ModelProto> proto = parseModelProto(bytes);
+  if (!proto)
+    return contents->addName(proto.takeError());
+  contents->proto = std::move(*proto);
+  if (llvm::Error error = expandFlexAttention(contents->proto))
+    return contents->addName(std::move(error));
+  // The opsets know the nodes by their addresses.
+  llvm::Expected<NodeOpsets> opsets = inlineFunctions(contents->proto);
+  if (!opsets)
+    return contents->addName(opsets.takeError());
+  contents->opsets = std::move(*opsets);
+  contents->inputs = getDataInputs(contents->proto.graph());
+  return OnnxModel(std::move(contents));
+}
+
+llvm::Expected<OnnxModel> OnnxModel::read(llvm::StringRef path) {
+  GLOWISH_TRY(auto buffer, readFile(path));
+  llvm::StringRef folder = llvm::sys::path::parent_path(path);
+  return parse(buffer->getBuffer(), path, folder.empty() ? "." : folder);
+}
+
+llvm::Expected<std::unique_ptr<Module>>
+OnnxModel::import(const ImportOptions &options) {
+  auto module = importGraph(contents->proto, contents->opsets, options,
+                            contents->folder, &contents->cache);
+  if (!module)
+    return contents->addName(module.takeError());
+  return module;
+}
+
+llvm::Expected<std::unique_ptr<Module>>
+OnnxModel::importLast(const ImportOptions &options) {
+  std::unique_ptr<Contents> last = std::move(contents);
+  // Without a cache weights go as soon as nothing reads them.
+  WeightCache *cache = last->cache.isComplete ? &last->cache : nullptr;
+  auto module =
+      importGraph(last->proto, last->opsets, options, last->folder, cache);
+  if (!module)
+    return last->addName(module.takeError());
+  return module;
+}
+
+bool OnnxModel::hasSymbol(llvm::StringRef symbol) const {
+  for (const auto *input : contents->inputs)
+    for (const auto &dim : input->type().tensor_type().shape().dim())
+      if (dim.dim_param() == symbol ||
+          llvm::is_contained(getDimSymbols(dim.dim_param()), symbol))
+        return true;
+  return false;
+}
+
+llvm::Expected<std::vector<OnnxModel::Input>>
+OnnxModel::getInputs(const ImportOptions &options) const {
+  std::vector<Input> inputs;
+  InputTypes types(contents->inputs, options);
+  if (llvm::Error error = types.checkSymbols())
+    return contents->addName(std::move(error));
+  for (const auto *proto : contents->inputs) {
+    llvm::Expected<Type> type = types.resolve(*proto);
+    if (!type)
+      return contents->addName(type.takeError());
+    inputs.push_back({proto->name(), *type});
+  }
+  return inputs;
+}
+
+llvm::Expected<std::unique_ptr<Module>>
+glowish::importOnnxFile(llvm::StringRef path, const ImportOptions &options) {
+  GLOWISH_TRY(OnnxModel model, OnnxModel::read(path));
+  return model.importLast(options);
+}
+
+llvm::Expected<std::unique_ptr<Module>>
+glowish::importOnnx(llvm::ArrayRef<uint8_t> bytes, llvm::StringRef name,
+                    const ImportOptions &options) {
+  llvm::StringRef text(reinterpret_cast<const char *>(bytes.data()),
+                       bytes.size());
+  GLOWISH_TRY(OnnxModel model, OnnxModel::parse(text, name, /*folder=*/""));
+  return model.importLast(options);
+}
