@@ -35,20 +35,34 @@ void Compilation::beginPhase(Phase phase) {
     options.timer->begin(getPhaseName(phase));
 }
 
+llvm::Error
+Compilation::takeModule(llvm::Expected<std::unique_ptr<Module>> loaded) {
+  if (!loaded)
+    return loaded.takeError();
+  module = std::move(*loaded);
+  return verify(*module);
+}
+
 llvm::Error Compilation::import(llvm::StringRef path,
                                 ImportOptions importOptions) {
   beginPhase(Phase::Import);
   if (!importOptions.evaluate)
     importOptions.evaluate = evaluateNode;
-  llvm::Expected<std::unique_ptr<Module>> loaded =
-      path.ends_with(".graph") ? readModule(path)
-                               : importOnnxFile(path, importOptions);
-  if (!loaded)
-    return loaded.takeError();
-  module = std::move(*loaded);
+  if (!path.ends_with(".graph"))
+    return takeModule(importOnnxFile(path, importOptions));
+  GLOWISH_CHECK(takeModule(readModule(path)));
   if (module->getFunctions().empty())
     return makeError("'{0}' has no function", path);
-  return verify(*module);
+  return llvm::Error::success();
+}
+
+llvm::Error Compilation::import(OnnxModel &model, ImportOptions importOptions,
+                                bool isLast) {
+  beginPhase(Phase::Import);
+  if (!importOptions.evaluate)
+    importOptions.evaluate = evaluateNode;
+  return takeModule(isLast ? model.importLast(importOptions)
+                           : model.import(importOptions));
 }
 
 GraphPassContext Compilation::getPassContext() {
@@ -104,12 +118,18 @@ llvm::Error Compilation::optimizeIR() {
       getHooks<IRFunction>(options, print));
   if (!changed)
     return changed.takeError();
-  GLOWISH_CHECK(verify(*ir));
-  GLOWISH_CHECK(backend.prepare(*ir));
   return verify(*ir);
 }
 
-llvm::Error Compilation::run() {
+llvm::Error Compilation::prepareIR(const SharedChoices *choices,
+                                   ConstantPool *pool) {
+  GLOWISH_CHECK(backend.prepare(*ir, choices));
+  if (pool)
+    pool->share(*ir);
+  return verify(*ir);
+}
+
+llvm::Error Compilation::runCommon() {
   if (stopsAfter(Phase::Import))
     return llvm::Error::success();
   beginPhase(Phase::Optimize);
@@ -146,6 +166,23 @@ llvm::Error Compilation::run() {
 
   beginPhase(Phase::OptimizeIR);
   GLOWISH_CHECK(optimizeIR());
+  isCommonDone = true;
+  return llvm::Error::success();
+}
+
+llvm::Error Compilation::run() {
+  GLOWISH_CHECK(runCommon());
+  return finish(/*choices=*/nullptr, /*pool=*/nullptr);
+}
+
+llvm::Error Compilation::finish(const SharedChoices *choices,
+                                ConstantPool *pool) {
+  if (!isCommonDone)
+    return llvm::Error::success();
+  // Others may have run since this phase began.
+  if (options.timer)
+    options.timer->begin(getPhaseName(Phase::OptimizeIR));
+  GLOWISH_CHECK(prepareIR(choices, pool));
   if (options.dumpIR)
     printIR(llvm::errs(), *ir, /*sideFile=*/nullptr);
   if (stopsAfter(Phase::OptimizeIR))
@@ -153,6 +190,8 @@ llvm::Error Compilation::run() {
 
   beginPhase(Phase::Plan);
   plan = planMemory(*ir);
+  if (pool)
+    pool->place(*ir, plan);
   GLOWISH_CHECK(verifyPlan(*ir, plan));
   complete = !stopsAfter(Phase::Plan);
   return llvm::Error::success();

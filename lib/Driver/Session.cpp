@@ -26,14 +26,17 @@ static llvm::Error checkMemory(const MemoryPlan &plan) {
 }
 
 llvm::Expected<std::unique_ptr<Session>>
-Session::create(Compilation &compilation, InstrClock *clock) {
+Session::create(Compilation &compilation, InstrClock *clock,
+                std::shared_ptr<const Tensor> constants) {
   std::unique_ptr<Session> session(new Session(compilation));
   const IRFunction &ir = compilation.getIR();
   const MemoryPlan &plan = compilation.getPlan();
   GLOWISH_CHECK(checkMemory(plan));
   GLOWISH_TRY(session->executable,
               compilation.getBackend().compile(ir, plan, clock));
-  session->constants = makeConstantRegion(ir, plan);
+  if (!constants)
+    constants = std::make_shared<const Tensor>(makeConstantRegion(ir, plan));
+  session->constants = std::move(constants);
   session->mutables = makeRegion(plan.mutableSize);
   session->activations = makeRegion(plan.activationSize);
   for (const auto &buffer : ir.getBuffers())
@@ -109,7 +112,7 @@ Tensor Session::getOutput(const Buffer *placeholder) const {
 }
 
 llvm::Error Session::run() {
-  return executable->run(constants.data<uint8_t>().data(),
+  return executable->run(constants->data<uint8_t>().data(),
                          mutables.data<uint8_t>().data(),
                          activations.data<uint8_t>().data());
 }

@@ -16,8 +16,10 @@ static cl::opt<std::string> modelPath("model", cl::desc("The model: an ONNX file
                                       cl::cat(modelCategory));
 static cl::list<std::string>
     symbols("onnx-define-symbol",
-            cl::desc("Bind a symbolic dimension (may be repeated)"),
-            cl::value_desc("name,value"), cl::cat(modelCategory));
+            cl::desc("Bind a symbolic dimension (may be repeated); with several "
+                     "values, the model is compiled for each, and in all "
+                     "combinations with other symbols"),
+            cl::value_desc("name,value,..."), cl::cat(modelCategory));
 static cl::list<std::string> modelInputs(
     "model-input",
     cl::desc("State the type of an input: -model-input=data,float,[1,3,8,8]"),
@@ -175,7 +177,28 @@ static llvm::Error readNumbers(llvm::StringRef option,
   return llvm::Error::success();
 }
 
-llvm::Expected<ImportOptions> glowish::getImportOptions() {
+/// -onnx-define-symbol: what has one value, and what has several.
+static llvm::Error readSymbols(std::map<std::string, int64_t> &single,
+                               std::vector<SymbolValues> &several) {
+  std::set<std::string> names;
+  for (llvm::StringRef text : symbols) {
+    llvm::Expected<SymbolValues> symbol = parseSymbolValues(text);
+    if (!symbol)
+      return addContext(symbol.takeError(),
+                        "-onnx-define-symbol=" + text + ": ");
+    if (!names.insert(symbol->name).second)
+      return makeError("-onnx-define-symbol={0}: '{1}' is defined twice", text,
+                       symbol->name);
+    if (symbol->values.size() > 1)
+      several.push_back(*symbol);
+    else
+      single[symbol->name] = symbol->values.front();
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<ImportOptions>
+glowish::getImportOptions(std::vector<SymbolValues> &several) {
   ImportOptions options;
   options.warn = [](llvm::StringRef line) {
     llvm::errs() << "warning: " << line << "\n";
@@ -184,7 +207,7 @@ llvm::Expected<ImportOptions> glowish::getImportOptions() {
   if (maxTripCount < 0)
     return makeError("-max-trip-count={0}: accepted: at least 1",
                      maxTripCount.getValue());
-  GLOWISH_CHECK(readNumbers("onnx-define-symbol", symbols, options.symbols));
+  GLOWISH_CHECK(readSymbols(options.symbols, several));
   GLOWISH_CHECK(readNumbers("max-extent", maxExtents, options.maxExtents));
   for (llvm::StringRef text : modelInputs) {
     // The name may contain commas itself; what follows it can't.

@@ -4,7 +4,7 @@
 #define GLOWISH_TOOLS_COMMON_COMMONOPTIONS_H
 
 #include "glowish/Backends/CPU/CPUBackend.h"
-#include "glowish/Driver/Compilation.h"
+#include "glowish/Driver/ModelVariants.h"
 #include "llvm/Support/CommandLine.h"
 
 namespace glowish {
@@ -16,7 +16,9 @@ extern llvm::cl::OptionCategory targetCategory;
 /// -model; empty where it is not given.
 llvm::StringRef getModelPath();
 /// -onnx-define-symbol and -model-input; an error shows the right form.
-llvm::Expected<ImportOptions> getImportOptions();
+/// Symbols with several values go to \p several.
+llvm::Expected<ImportOptions>
+getImportOptions(std::vector<SymbolValues> &several);
 /// -dump-graph, -print-after... ; an error names an unknown phase or pass.
 /// \p timer is used with -time.
 llvm::Expected<CompilationOptions> getCompilationOptions(PhaseTimer &timer);

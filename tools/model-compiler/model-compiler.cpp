@@ -84,7 +84,8 @@ static llvm::Expected<int> compileModel() {
   if (getModelPath().empty())
     return makeError("no model; state one with -model=FILE");
   PhaseTimer timer;
-  GLOWISH_TRY(ImportOptions importOptions, getImportOptions());
+  std::vector<SymbolValues> several;
+  GLOWISH_TRY(ImportOptions importOptions, getImportOptions(several));
   GLOWISH_TRY(CompilationOptions options, getCompilationOptions(timer));
   if (outputFolder.empty() && !options.stopAfter)
     return makeError("nothing to do; state -emit-bundle=FOLDER, or a phase "
@@ -96,17 +97,15 @@ static llvm::Expected<int> compileModel() {
   GLOWISH_TRY(BundleOptions bundleOptions, getBundleOptions());
 
   Progress progress;
-  Compilation compilation(*backend, options);
-  progress.show("importing");
-  GLOWISH_CHECK(compilation.import(getModelPath(), importOptions));
-  progress.show("optimizing");
-  GLOWISH_CHECK(compilation.run());
-  if (compilation.isComplete() && !outputFolder.empty()) {
+  ModelVariants model(*backend, options);
+  progress.show("importing and optimizing");
+  GLOWISH_CHECK(model.open(getModelPath(), importOptions, several));
+  GLOWISH_CHECK(model.compile());
+  if (model.isComplete() && !outputFolder.empty()) {
     progress.show("generating code");
     timer.begin("codegen");
     GLOWISH_CHECK(writeBundle(static_cast<CPUBackend &>(*backend),
-                              compilation.getIR(), compilation.getPlan(),
-                              bundleOptions));
+                              model.getVariants(), bundleOptions));
   }
   timer.end();
   progress.clear();

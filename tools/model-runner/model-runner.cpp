@@ -195,16 +195,20 @@ static std::string getFileName(llvm::StringRef name) {
   std::string text;
   for (char c : name)
     text += llvm::isAlnum(c) || c == '.' || c == '-' || c == '_' ? c : '_';
-  return text + ".npy";
+  return text;
 }
 
-static llvm::Error writeOutputs(const Session &session) {
+/// \p subfolder of -output-dir: where several variants run, the variant's.
+static llvm::Error writeOutputs(const Session &session,
+                                const std::string &subfolder) {
   if (outputFolder.empty())
     return llvm::Error::success();
-  GLOWISH_CHECK(createDirectories(outputFolder));
+  llvm::SmallString<128> folder(outputFolder);
+  llvm::sys::path::append(folder, subfolder);
+  GLOWISH_CHECK(createDirectories(folder));
   for (const Buffer *buffer : session.getOutputs()) {
-    llvm::SmallString<128> path(outputFolder);
-    llvm::sys::path::append(path, getFileName(buffer->getModelName()));
+    llvm::SmallString<128> path(folder);
+    llvm::sys::path::append(path, getFileName(buffer->getModelName()) + ".npy");
     GLOWISH_CHECK(writeNpyFile(path, session.getOutput(buffer)));
   }
   return llvm::Error::success();
@@ -285,38 +289,30 @@ static void printMemory(const MemoryPlan &plan) {
       plan.getEfficiency());
 }
 
-static llvm::Expected<int> runModel() {
-  if (getModelPath().empty())
-    return makeError("no model; state one with -model=FILE");
-  PhaseTimer timer;
-  GLOWISH_TRY(ImportOptions importOptions, getImportOptions());
-  GLOWISH_TRY(GivenTensors given, readGivenTensors());
-  stateGivenTypes(given, importOptions);
-  GLOWISH_TRY(CompilationOptions options, getCompilationOptions(timer));
-  GLOWISH_TRY(std::unique_ptr<Backend> backend, createBackend());
-  Compilation compilation(*backend, options);
+/// Runs the compiled \p variant of \p model; returns the exit code.
+/// \p constants: the region that the variants share; null where there is one.
+static llvm::Expected<int>
+runVariant(ModelVariants &model, size_t variant, const GivenTensors &given,
+           std::shared_ptr<const Tensor> constants, PhaseTimer &timer) {
+  Compilation &compilation = model.getCompilation(variant);
   InstrClock clock;
   std::unique_ptr<Session> session;
   {
     Progress progress;
-    progress.show("compiling");
-    GLOWISH_CHECK(compilation.import(getModelPath(), importOptions));
-    GLOWISH_CHECK(compilation.run());
-    if (!compilation.isComplete()) {
-      progress.clear();
-      reportTime(timer);
-      return ExitCode::success;
-    }
+    progress.show("generating code");
     timer.begin("codegen");
     GLOWISH_TRY(session,
-                Session::create(compilation, isProfiling() ? &clock : nullptr));
+                Session::create(compilation, isProfiling() ? &clock : nullptr,
+                                std::move(constants)));
     GLOWISH_CHECK(fillInputs(*session, given));
     progress.show("running");
     timer.begin("run");
     GLOWISH_CHECK(session->run());
   }
   timer.end();
-  GLOWISH_CHECK(writeOutputs(*session));
+  bool isOneOfSeveral = model.getNumVariants() > 1;
+  GLOWISH_CHECK(writeOutputs(
+      *session, isOneOfSeveral ? getFileName(model.describe(variant)) : ""));
   GLOWISH_TRY(int code, checkOutputs(*session));
   if (isProfiling()) {
     printMemory(compilation.getPlan());
@@ -325,6 +321,52 @@ static llvm::Expected<int> runModel() {
     printMemory(compilation.getPlan());
     GLOWISH_CHECK(timeRuns(*session));
   }
+  return code;
+}
+
+static llvm::Expected<int> runVariants(ModelVariants &model,
+                                       const GivenTensors &given,
+                                       PhaseTimer &timer) {
+  if (!model.hasSymbols())
+    return runVariant(model, 0, given, nullptr, timer);
+  auto constants = std::make_shared<const Tensor>(model.makeConstantRegion());
+  if (iterations && model.getNumVariants() > 1)
+    llvm::outs() << llvm::formatv(
+        "memory of all: constants {0} bytes, {1} if nothing were shared\n",
+        model.getConstants().getSize(),
+        model.getConstants().getSizeUnshared());
+  int code = ExitCode::success;
+  for (size_t i = 0; i < model.getNumVariants(); ++i) {
+    llvm::outs() << "with " << model.describe(i) << ":\n";
+    GLOWISH_TRY(int own, runVariant(model, i, given, constants, timer));
+    code = std::max(code, own);
+  }
+  return code;
+}
+
+static llvm::Expected<int> runModel() {
+  if (getModelPath().empty())
+    return makeError("no model; state one with -model=FILE");
+  PhaseTimer timer;
+  std::vector<SymbolValues> several;
+  GLOWISH_TRY(ImportOptions importOptions, getImportOptions(several));
+  GLOWISH_TRY(GivenTensors given, readGivenTensors());
+  stateGivenTypes(given, importOptions);
+  GLOWISH_TRY(CompilationOptions options, getCompilationOptions(timer));
+  GLOWISH_TRY(std::unique_ptr<Backend> backend, createBackend());
+  ModelVariants model(*backend, options);
+  {
+    Progress progress;
+    progress.show("compiling");
+    GLOWISH_CHECK(model.open(getModelPath(), importOptions, several));
+    GLOWISH_CHECK(model.select());
+    GLOWISH_CHECK(model.compile());
+  }
+  int code = ExitCode::success;
+  if (model.isComplete()) {
+    GLOWISH_TRY(code, runVariants(model, given, timer));
+  }
+  timer.end();
   reportTime(timer);
   return code;
 }

@@ -22,6 +22,12 @@ public:
                           uint8_t *activations) const = 0;
 };
 
+/// What a back end chose for several programs together.
+class SharedChoices {
+public:
+  virtual ~SharedChoices() = default;
+};
+
 /// A back end: what it takes, what it does to the IR, and how to run it.
 class Backend {
 public:
@@ -35,11 +41,21 @@ public:
 
   /// The back end's own rewriting of the IR, after the common pipeline and
   /// before the memory plan: kernel selection, packing of weights. Of \p function
-  /// and all bodies inside it.
-  llvm::Error prepare(IRFunction &function) {
+  /// and all bodies inside it. \p choices: those of chooseTogether for this
+  /// function and others; null for a program of its own.
+  llvm::Error prepare(IRFunction &function,
+                      const SharedChoices *choices = nullptr) {
     for (IRFunction *body : getNested(function))
-      GLOWISH_CHECK(prepare(*body));
-    return prepareFunction(function);
+      GLOWISH_CHECK(prepare(*body, choices));
+    return prepareFunction(function, choices);
+  }
+
+  /// Looks at programs that are to be prepared, of one model for several values
+  /// of its symbolic dimensions, so that what prepare() makes of their common
+  /// constants is common to them, too. Equal constants are one payload.
+  virtual llvm::Expected<std::unique_ptr<SharedChoices>>
+  chooseTogether(llvm::ArrayRef<const IRFunction *> functions) {
+    return nullptr;
   }
 
   /// Makes \p function runnable in this process. It and \p plan outlive the
@@ -51,7 +67,8 @@ public:
 
 protected:
   /// prepare() of \p function alone.
-  virtual llvm::Error prepareFunction(IRFunction &function) {
+  virtual llvm::Error prepareFunction(IRFunction &function,
+                                      const SharedChoices *choices) {
     return llvm::Error::success();
   }
 };

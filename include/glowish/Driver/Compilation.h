@@ -4,7 +4,8 @@
 #define GLOWISH_DRIVER_COMPILATION_H
 
 #include "glowish/Backends/Backend.h"
-#include "glowish/Importer/ONNX.h"
+#include "glowish/IR/ConstantPool.h"
+#include "glowish/Importer/OnnxModel.h"
 #include "glowish/Support/Timing.h"
 #include <set>
 
@@ -45,13 +46,24 @@ public:
   /// Reads \p path: an ONNX model (.onnx, .pb, .onnxtxt, .pbtxt), or a module
   /// in the text form (.graph, with its constants in PATH.weights).
   llvm::Error import(llvm::StringRef path, ImportOptions importOptions);
+  /// Imports \p model, for the last time if \p isLast.
+  llvm::Error import(OnnxModel &model, ImportOptions importOptions,
+                     bool isLast);
   /// Starts from a module that was made some other way.
   void setModule(std::unique_ptr<Module> newModule) {
     module = std::move(newModule);
   }
   /// Runs the phases after Import, up to and with options.stopAfter.
   llvm::Error run();
+  /// The two parts of run(), for programs that share their constants: what
+  /// comes before the back end prepares the IR, and the rest. \p choices: of
+  /// Backend::chooseTogether; \p pool: where the constants go. Both may be
+  /// null.
+  llvm::Error runCommon();
+  llvm::Error finish(const SharedChoices *choices, ConstantPool *pool);
 
+  /// Whether the common part of run() came to the end: there is IR to prepare.
+  bool isPrepareable() const { return isCommonDone; }
   /// Whether run() came to the end: a plan exists.
   bool isComplete() const { return complete; }
   /// The module goes when the IR has been made from it.
@@ -59,14 +71,17 @@ public:
   /// The function that is compiled: the module's first.
   Function &getFunction() { return *module->getFunctions().front(); }
   IRFunction &getIR() { return *ir; }
+  const IRFunction &getIR() const { return *ir; }
   const MemoryPlan &getPlan() const { return plan; }
   Backend &getBackend() { return backend; }
 
 private:
   void beginPhase(Phase phase);
+  llvm::Error takeModule(llvm::Expected<std::unique_ptr<Module>> loaded);
   bool stopsAfter(Phase phase) const { return options.stopAfter == phase; }
   llvm::Error optimizeGraph(const Pipeline &pipeline);
   llvm::Error optimizeIR();
+  llvm::Error prepareIR(const SharedChoices *choices, ConstantPool *pool);
   GraphPassContext getPassContext();
 
   Backend &backend;
@@ -74,6 +89,8 @@ private:
   std::unique_ptr<Module> module;
   std::unique_ptr<IRFunction> ir;
   MemoryPlan plan;
+  /// Whether runCommon() came to the end.
+  bool isCommonDone = false;
   bool complete = false;
 };
 

@@ -11,9 +11,11 @@ namespace glowish {
 class Session {
 public:
   /// \p compilation is complete and outlives the session, as does \p clock,
-  /// which is for Backend::compile.
+  /// which is for Backend::compile. \p constants: the region of programs that
+  /// share theirs (ConstantPool); null for a program of its own.
   static llvm::Expected<std::unique_ptr<Session>>
-  create(Compilation &compilation, InstrClock *clock = nullptr);
+  create(Compilation &compilation, InstrClock *clock = nullptr,
+         std::shared_ptr<const Tensor> constants = nullptr);
 
   /// Placeholders in the model's order.
   llvm::ArrayRef<const Buffer *> getPlaceholders() const {
@@ -40,7 +42,8 @@ private:
   Session(Compilation &compilation) : compilation(compilation) {}
   Compilation &compilation;
   std::unique_ptr<Executable> executable;
-  Tensor constants, mutables, activations;
+  std::shared_ptr<const Tensor> constants;
+  Tensor mutables, activations;
   std::vector<const Buffer *> placeholders;
 };
 

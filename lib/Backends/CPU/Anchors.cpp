@@ -217,7 +217,8 @@ void AnchorPreparer::replace(const Anchor &anchor) {
   Tile tile = chooseTile(shape, kind, target);
   if (isConstant && !isDepthwise(shape)) {
     ConvolutionChoice choice =
-        choose(shape, kind, StridedOperand(nullptr, *anchor.input).strides);
+        choose(shape, kind, StridedOperand(nullptr, *anchor.input).strides,
+               *anchor.filter);
     if (choice.algorithm == ConvolutionChoice::Algorithm::Split)
       return replaceSplit(anchor, shape);
     if (choice.algorithm == ConvolutionChoice::Algorithm::Winograd)
@@ -345,7 +346,8 @@ void glowish::prepareAnchors(IRFunction &function,
 
 void glowish::visitChoices(
     const IRFunction &function,
-    llvm::function_ref<void(const ConvolutionShape &, ElemKind, DimsRef)>
+    llvm::function_ref<void(const ConvolutionShape &, ElemKind, DimsRef,
+                            const Buffer &)>
         visit) {
   for (const Instruction &instr : function.getInstrs()) {
     if (llvm::any_of(instr.getOperands(), [](const Buffer *operand) {
@@ -362,7 +364,7 @@ void glowish::visitChoices(
           convolution->getGroup());
       if (filter->getKind() == Buffer::Kind::Constant && !isDepthwise(shape))
         visit(shape, input->getType().getKind(),
-              StridedOperand(nullptr, *input).strides);
+              StridedOperand(nullptr, *input).strides, *filter);
     } else if (auto *product = llvm::dyn_cast<MatMulInstr>(&instr)) {
       if (!isAnchor(*product))
         continue;
@@ -370,7 +372,8 @@ void glowish::visitChoices(
       ImageLayout result = getImageLayout(product->getResult());
       visit(makeShape(input.shape, result.shape, {1, 1}, {1, 1}, {0, 0, 0, 0},
                       {1, 1}, 1),
-            product->getLhs()->getType().getKind(), input.strides);
+            product->getLhs()->getType().getKind(), input.strides,
+            *product->getRhs());
     }
   }
 }

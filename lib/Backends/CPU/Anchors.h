@@ -29,7 +29,8 @@ void prepareAnchors(IRFunction &function, const TargetDescription &target,
 /// same order.
 void visitChoices(
     const IRFunction &function,
-    llvm::function_ref<void(const ConvolutionShape &, ElemKind, DimsRef)>
+    llvm::function_ref<void(const ConvolutionShape &, ElemKind, DimsRef,
+                            const Buffer &)>
         visit);
 
 } // namespace glowish

@@ -8,7 +8,9 @@
 #include "Levels.h"
 #include "ModuleEmitter.h"
 #include "Reductions.h"
+#include "SharedPackings.h"
 #include "Tuner.h"
+#include "VariantDispatch.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
 #include "llvm/ADT/StringExtras.h"
@@ -258,7 +260,7 @@ llvm::Error CPUBackend::measureMissing(const IRFunction &function) {
   int64_t winograd = int64_t(options.winograd);
   std::set<TuningKey> missing;
   visitChoices(function, [&](const ConvolutionShape &shape, ElemKind kind,
-                             DimsRef inputStrides) {
+                             DimsRef inputStrides, const Buffer &) {
     TuningKey key(shape, kind, inputStrides, winograd);
     if (!findRecorded(key, rankConvolutions(shape, kind, inputStrides,
                                             getTarget(), winograd)))
@@ -282,22 +284,52 @@ llvm::Error CPUBackend::measureMissing(const IRFunction &function) {
   return llvm::Error::success();
 }
 
-llvm::Error CPUBackend::prepareFunction(IRFunction &function) {
-  prepareReductions(function);
-  if (options.tune)
-    GLOWISH_CHECK(measureMissing(function));
+std::vector<ConvolutionChoice>
+CPUBackend::getWays(const ConvolutionShape &shape, ElemKind kind,
+                    DimsRef inputStrides) const {
   int64_t winograd = int64_t(options.winograd);
-  prepareAnchors(
-      function, getTarget(),
-      [&](const ConvolutionShape &shape, ElemKind kind, DimsRef inputStrides) {
-        auto choices = rankConvolutions(shape, kind, inputStrides, getTarget(),
-                                        winograd);
-        if (const ConvolutionChoice *recorded = findRecorded(
-                TuningKey(shape, kind, inputStrides, winograd), choices))
-          return *recorded;
-        return choices[std::min<size_t>(options.choiceRank,
-                                        choices.size() - 1)];
-      });
+  auto choices =
+      rankConvolutions(shape, kind, inputStrides, getTarget(), winograd);
+  if (const ConvolutionChoice *recorded = findRecorded(
+          TuningKey(shape, kind, inputStrides, winograd), choices))
+    return {*recorded};
+  if (options.choiceRank > 0)
+    return {choices[std::min<size_t>(options.choiceRank, choices.size() - 1)]};
+  return choices;
+}
+
+llvm::Expected<std::unique_ptr<SharedChoices>>
+CPUBackend::chooseTogether(llvm::ArrayRef<const IRFunction *> functions) {
+  std::vector<const IRFunction *> all;
+  for (const IRFunction *function : functions)
+    forEachFunction(*function,
+                    [&](const IRFunction &each) { all.push_back(&each); });
+  auto packings = std::make_unique<SharedPackings>();
+  for (const IRFunction *function : all) {
+    if (options.tune)
+      GLOWISH_CHECK(measureMissing(*function));
+    visitChoices(*function, [&](const ConvolutionShape &shape, ElemKind kind,
+                                DimsRef inputStrides, const Buffer &filter) {
+      packings->add(filter.getPayload(), getWays(shape, kind, inputStrides));
+    });
+  }
+  packings->decide();
+  return packings;
+}
+
+llvm::Error CPUBackend::prepareFunction(IRFunction &function,
+                                        const SharedChoices *choices) {
+  prepareReductions(function);
+  if (options.tune && !choices)
+    GLOWISH_CHECK(measureMissing(function));
+  const auto *packings = static_cast<const SharedPackings *>(choices);
+  prepareAnchors(function, getTarget(),
+                 [&](const ConvolutionShape &shape, ElemKind kind,
+                     DimsRef inputStrides, const Buffer &filter) {
+                   auto ways = getWays(shape, kind, inputStrides);
+                   return packings ? packings->choose(filter.getTensor(), ways)
+                                   : ways.front();
+                 });
   return llvm::Error::success();
 }
 
@@ -305,6 +337,34 @@ llvm::Expected<std::unique_ptr<llvm::Module>>
 CPUBackend::emitModule(llvm::LLVMContext &context, const IRFunction &function,
                        const MemoryPlan &plan, llvm::StringRef entryName,
                        bool isTimed) {
+  return emitModule(context, Variants::single(function, plan), entryName,
+                    isTimed);
+}
+
+/// The code of all programs for one target, and what picks one.
+static llvm::Function *emitVariants(llvm::Module &module,
+                                    const TargetDescription &target,
+                                    const Variants &variants,
+                                    const std::string &name, bool isTimed) {
+  ModuleEmitter emitter(module, target);
+  if (variants.symbols.empty()) {
+    const Variant &only = variants.programs.front();
+    return emitter.emit(*only.function, *only.plan, name, isTimed);
+  }
+  std::vector<VariantEntry> entries;
+  for (const Variant &variant : variants.programs) {
+    std::string ownName =
+        "variant." + std::to_string(entries.size()) + target.suffix;
+    entries.push_back({variant.values,
+                       emitter.emit(*variant.function, *variant.plan, ownName,
+                                    isTimed)});
+  }
+  return emitVariantDispatch(module, target, name, entries);
+}
+
+llvm::Expected<std::unique_ptr<llvm::Module>>
+CPUBackend::emitModule(llvm::LLVMContext &context, const Variants &variants,
+                       llvm::StringRef entryName, bool isTimed) {
   auto module = std::make_unique<llvm::Module>(entryName, context);
   module->setTargetTriple(machine->getTargetTriple().str());
   module->setDataLayout(machine->createDataLayout());
@@ -313,8 +373,8 @@ CPUBackend::emitModule(llvm::LLVMContext &context, const IRFunction &function,
     if (!options.onlyLevel.empty() && level.cpu != options.onlyLevel)
       continue;
     std::string name = entryName.str() + level.suffix;
-    ModuleEmitter emitter(*module, level);
-    entries.push_back({level.cpu, emitter.emit(function, plan, name, isTimed)});
+    entries.push_back(
+        {level.cpu, emitVariants(*module, level, variants, name, isTimed)});
   }
   assert(!entries.empty() && "the only level is none of the levels");
   if (entries.size() > 1)

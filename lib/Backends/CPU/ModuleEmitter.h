@@ -19,7 +19,8 @@ enum class EntryStatus : unsigned {
   Null = 1,
   Alignment = 2,
   // 3 and 4 are what the checks of a bundle's weights return.
-  Processor = 5
+  Processor = 5,
+  Dimension = 6
 };
 
 /// The function that splits work among threads; the application supplies it or

@@ -194,7 +194,9 @@ Tuner::build(const TuningKey &key, const ConvolutionChoice &choice,
   IRFunction &function = *result->function;
   prepareAnchors(
       function, backend->getTarget(),
-      [&](const ConvolutionShape &, ElemKind, DimsRef) { return choice; });
+      [&](const ConvolutionShape &, ElemKind, DimsRef, const Buffer &) {
+        return choice;
+      });
   result->plan = planMemory(function);
   const MemoryPlan &plan = result->plan;
   GLOWISH_TRY(result->executable,

@@ -47,8 +47,7 @@ InputTypes::InputTypes(llvm::ArrayRef<const ValueInfoProto *> inputs,
     auto type = given.find(input->name());
     const auto &shape = input->type().tensor_type().shape();
     // Another rank is an error when the input is set.
-    if (type == given.end() ||
-        shape.dim_size() != int(type->second.getRank()))
+    if (type == given.end() || shape.dim_size() != int(type->second.getRank()))
       continue;
     for (int d = 0; d < shape.dim_size(); ++d)
       if (!shape.dim(d).dim_param().empty())

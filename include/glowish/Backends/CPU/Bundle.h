@@ -43,6 +43,10 @@ std::string legalizeName(llvm::StringRef name);
 llvm::Error writeBundle(CPUBackend &backend, const IRFunction &function,
                         const MemoryPlan &plan, const BundleOptions &options);
 
+/// The same of several programs, which have their constant region in common.
+llvm::Error writeBundle(CPUBackend &backend, const Variants &variants,
+                        const BundleOptions &options);
+
 } // namespace glowish
 
 #endif // GLOWISH_BACKENDS_CPU_BUNDLE_H

@@ -5,6 +5,7 @@
 
 #include "glowish/Backends/Backend.h"
 #include "glowish/Backends/CPU/TargetDescription.h"
+#include "glowish/Backends/Variants.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/CodeGen.h"
@@ -15,6 +16,7 @@ namespace glowish {
 
 class TuningRecord;
 struct ConvolutionChoice;
+struct ConvolutionShape;
 struct TuningKey;
 
 /// The largest m of Winograd's F(m x m, 3 x 3) that convolutions may be
@@ -64,6 +66,8 @@ public:
   llvm::StringRef getName() const override { return "CPU"; }
   bool isSupported(const Node &node) const override;
   bool canFuse(const Node &anchor, ScalarOp op) const override;
+  llvm::Expected<std::unique_ptr<SharedChoices>> chooseTogether(
+      llvm::ArrayRef<const IRFunction *> functions) override;
   llvm::Expected<std::unique_ptr<Executable>>
   compile(const IRFunction &function, const MemoryPlan &plan,
           InstrClock *clock) override;
@@ -78,6 +82,12 @@ public:
   emitModule(llvm::LLVMContext &context, const IRFunction &function,
              const MemoryPlan &plan, llvm::StringRef entryName,
              bool isTimed = false);
+  /// The same for several programs: the entry's first arguments are values of
+  /// the symbolic dimensions (int64_t), and it returns EntryStatus::Dimension
+  /// where no program is for them. Programs share their kernels.
+  llvm::Expected<std::unique_ptr<llvm::Module>>
+  emitModule(llvm::LLVMContext &context, const Variants &variants,
+             llvm::StringRef entryName, bool isTimed = false);
   /// Optimises \p module and writes an object file of it.
   llvm::Expected<llvm::SmallVector<char, 0>> emitObject(llvm::Module &module);
 
@@ -89,7 +99,8 @@ public:
   bool hasLevels() const { return levels.size() > 1; }
 
 protected:
-  llvm::Error prepareFunction(IRFunction &function) override;
+  llvm::Error prepareFunction(IRFunction &function,
+                              const SharedChoices *choices) override;
 
 private:
   CPUBackend(std::unique_ptr<llvm::TargetMachine> machine,
@@ -101,6 +112,10 @@ private:
   const ConvolutionChoice *
   findRecorded(const TuningKey &key,
                llvm::ArrayRef<ConvolutionChoice> ranked) const;
+  /// The ways to compute a convolution that may be taken, the preferred first.
+  std::vector<ConvolutionChoice> getWays(const ConvolutionShape &shape,
+                                         ElemKind kind,
+                                         DimsRef inputStrides) const;
   /// Measures the shapes of \p function without such a choice.
   llvm::Error measureMissing(const IRFunction &function);
 

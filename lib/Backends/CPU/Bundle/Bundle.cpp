@@ -3,11 +3,9 @@
 #include "glowish/Backends/CPU/Bundle.h"
 #include "Config.h"
 #include "Header.h"
-#include "glowish/Support/Checksum.h"
+#include "Weights.h"
 #include "glowish/Support/File.h"
 #include "llvm/Support/Path.h"
-#include <array>
-#include <cstring>
 
 using namespace glowish;
 
@@ -17,76 +15,6 @@ static constexpr llvm::StringLiteral threadsSource =
 static constexpr llvm::StringLiteral threadsHeader =
 #include "glowish/glowish_threads.h.inc"
     ;
-
-namespace {
-
-/// Bytes as the inside of a C array initialiser, 20 a line.
-class WeightsText {
-public:
-  explicit WeightsText(llvm::raw_ostream &os) : os(os) {
-    for (unsigned i = 0; i < numbers.size(); ++i) {
-      std::string text = std::to_string(i) + ',';
-      numbers[i].length = text.size();
-      llvm::copy(text, numbers[i].text.begin());
-    }
-  }
-  ~WeightsText() {
-    if (inLine)
-      endLine();
-  }
-
-  void add(llvm::ArrayRef<uint8_t> bytes) {
-    for (uint8_t byte : bytes) {
-      std::memcpy(end, numbers[byte].text.data(), 4);
-      end += numbers[byte].length;
-      if (++inLine == perLine)
-        endLine();
-    }
-  }
-
-private:
-  void endLine() {
-    *end++ = '\n';
-    os.write(line.data(), size_t(end - line.data()));
-    end = line.data();
-    inLine = 0;
-  }
-
-  static constexpr size_t perLine = 20;
-  struct Number {
-    std::array<char, 4> text;
-    size_t length;
-  };
-  llvm::raw_ostream &os;
-  std::array<Number, 256> numbers;
-  std::array<char, 4 * perLine + 4> line;
-  char *end = line.data();
-  size_t inLine = 0;
-};
-
-} // namespace
-
-/// Gives \p take the bytes of the constant region in order, a constant at a
-/// time: all of them at once would be in memory a second time.
-static void
-visitWeights(const IRFunction &function, const MemoryPlan &plan,
-             llvm::function_ref<void(llvm::ArrayRef<uint8_t>)> take) {
-  static constexpr std::array<uint8_t, 64> zeros = {};
-  uint64_t end = 0;
-  auto fillTo = [&](uint64_t begin) {
-    for (; end < begin; end += std::min<uint64_t>(begin - end, zeros.size()))
-      take(llvm::ArrayRef(zeros).take_front(begin - end));
-  };
-  for (const auto &buffer : function.getBuffers()) {
-    if (buffer->getKind() != Buffer::Kind::Constant)
-      continue;
-    fillTo(plan.getOffset(buffer.get()));
-    llvm::ArrayRef<uint8_t> bytes = buffer->getTensor().getByteRange();
-    take(bytes);
-    end += bytes.size();
-  }
-  fillTo(plan.constantSize);
-}
 
 namespace {
 
@@ -120,29 +48,92 @@ private:
 
 } // namespace
 
+/// What tells the programs of \p variants apart.
+static std::vector<BundleDim> getDims(const Variants &variants) {
+  std::vector<BundleDim> dims;
+  llvm::StringSet<> taken;
+  for (auto [i, symbol] : llvm::enumerate(variants.symbols)) {
+    dims.push_back({symbol, makeIdentifier(symbol, taken), {}});
+    for (const Variant &variant : variants.programs)
+      dims.back().values.push_back(variant.values[i]);
+    std::vector<int64_t> &values = dims.back().values;
+    llvm::sort(values);
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+  }
+  return dims;
+}
+
+static BundleFacts getFacts(const Variants &variants, const Weights &weights,
+                            const BundleOptions &options, bool hasLevels) {
+  BundleFacts facts{options,
+                    getDims(variants),
+                    {},
+                    weights.getSize(),
+                    variants.getMutableSize(),
+                    variants.getActivationSize(),
+                    variants.getAlignment(),
+                    weights.getChecksum(),
+                    hasLevels};
+  for (const Variant &variant : variants.programs) {
+    std::string identifier;
+    for (auto [dim, value] : llvm::zip_equal(facts.dims, variant.values))
+      identifier += (identifier.empty() ? "" : "_") + dim.identifier +
+                    std::to_string(value);
+    facts.programs.push_back(
+        {identifier, variant.values, *variant.plan,
+         getBundleSymbols(*variant.function, *variant.plan)});
+  }
+  return facts;
+}
+
+/// Whether all programs have the same placeholders but for their shapes: an
+/// output may have extents of its own with some values only.
+static llvm::Error checkSymbols(const BundleFacts &facts) {
+  const BundleProgram &first = facts.programs.front();
+  for (const BundleProgram &program : facts.programs)
+    if (!std::equal(first.symbols.begin(), first.symbols.end(),
+                    program.symbols.begin(), program.symbols.end(),
+                    [](const BundleSymbol &a, const BundleSymbol &b) {
+                      return a.identifier == b.identifier;
+                    }))
+      return makeError("the model has other outputs for {0} than for {1}; "
+                       "accepted: values of symbols with which it has the same",
+                       program.identifier, first.identifier);
+  return llvm::Error::success();
+}
+
+/// The bytes of the object file.
+static llvm::Expected<llvm::SmallVector<char, 0>>
+makeObject(CPUBackend &backend, const Variants &variants,
+           const Weights &weights, const BundleFacts &facts) {
+  llvm::LLVMContext context;
+  GLOWISH_TRY(std::unique_ptr<llvm::Module> module,
+              backend.emitModule(context, variants, facts.options.entryName));
+  if (facts.options.api == BundleApi::Dynamic)
+    emitConfig(*module, facts);
+  if (facts.options.weights == BundleWeights::Embed)
+    emitWeights(*module, facts, weights.getBytes());
+  return backend.emitObject(*module);
+}
+
 llvm::Error glowish::writeBundle(CPUBackend &backend,
                                  const IRFunction &function,
                                  const MemoryPlan &plan,
+                                 const BundleOptions &options) {
+  return writeBundle(backend, Variants::single(function, plan), options);
+}
+
+llvm::Error glowish::writeBundle(CPUBackend &backend, const Variants &variants,
                                  const BundleOptions &options) {
   if (!backend.getTargetMachine().createDataLayout().isLittleEndian())
     return makeError("target '{0}' is big-endian; weights are written for "
                      "little-endian targets only",
                      backend.getTargetMachine().getTargetTriple().str());
-  Checksum64 checksum;
-  visitWeights(function, plan,
-               [&](llvm::ArrayRef<uint8_t> bytes) { checksum.add(bytes); });
-  BundleFacts facts{options, plan, getBundleSymbols(function, plan),
-                    checksum.finish(), backend.hasLevels()};
-
-  llvm::LLVMContext context;
-  GLOWISH_TRY(std::unique_ptr<llvm::Module> module,
-              backend.emitModule(context, function, plan, options.entryName));
-  if (options.api == BundleApi::Dynamic)
-    emitConfig(*module, facts);
-  if (options.weights == BundleWeights::Embed)
-    emitWeights(*module, facts,
-                makeConstantRegion(function, plan).getByteRange());
-  GLOWISH_TRY(auto object, backend.emitObject(*module));
+  Weights weights(variants);
+  BundleFacts facts =
+      getFacts(variants, weights, options, backend.hasLevels());
+  GLOWISH_CHECK(checkSymbols(facts));
+  GLOWISH_TRY(auto object, makeObject(backend, variants, weights, facts));
 
   GLOWISH_CHECK(createDirectories(options.folder));
   BundleFiles files(options);
@@ -164,15 +155,13 @@ llvm::Error glowish::writeBundle(CPUBackend &backend,
   }
   if (options.weights == BundleWeights::File) {
     GLOWISH_CHECK(files.add(".weights.bin", [&](llvm::raw_ostream &os) {
-      visitWeights(function, plan, [&](llvm::ArrayRef<uint8_t> bytes) {
+      weights.visit([&](llvm::ArrayRef<uint8_t> bytes) {
         writeBytes(os, bytes.data(), bytes.size());
       });
     }));
     if (options.api == BundleApi::Static)
       GLOWISH_CHECK(files.add(".weights.txt", [&](llvm::raw_ostream &os) {
-        WeightsText text(os);
-        visitWeights(function, plan,
-                     [&](llvm::ArrayRef<uint8_t> bytes) { text.add(bytes); });
+        weights.printText(os);
       }));
   }
   return files.commit();

@@ -39,6 +39,11 @@ public:
   }
 
   llvm::Constant *getSymbol(const BundleSymbol &symbol);
+  /// Structs or pointers of one type, as an array.
+  llvm::Constant *getTable(llvm::ArrayRef<llvm::Constant *> entries);
+  llvm::Constant *getConfig(const BundleFacts &facts,
+                            const BundleProgram &program);
+  llvm::Constant *getVariants(const BundleFacts &facts);
 
 private:
   llvm::Module &module;
@@ -64,30 +69,55 @@ llvm::Constant *DataEmitter::getSymbol(const BundleSymbol &symbol) {
        getInt(64, symbol.extents ? *symbol.extents : UINT64_MAX)});
 }
 
+llvm::Constant *
+DataEmitter::getTable(llvm::ArrayRef<llvm::Constant *> entries) {
+  if (entries.empty())
+    return llvm::ConstantPointerNull::get(
+        llvm::PointerType::getUnqual(context));
+  auto *type = llvm::ArrayType::get(entries[0]->getType(), entries.size());
+  return getPointerTo(llvm::ConstantArray::get(type, entries),
+                      /*isEmpty=*/false);
+}
+
+llvm::Constant *DataEmitter::getConfig(const BundleFacts &facts,
+                                       const BundleProgram &program) {
+  std::vector<llvm::Constant *> entries;
+  for (const BundleSymbol &symbol : program.symbols)
+    entries.push_back(getSymbol(symbol));
+  return llvm::ConstantStruct::getAnon(
+      {getInt(64, facts.constantSize), getInt(64, program.plan.mutableSize),
+       getInt(64, program.plan.activationSize), getInt(64, facts.alignment),
+       getInt(64, entries.size()), getTable(entries),
+       getInt(64, bundleAbiVersion), getInt(64, facts.options.modelHash),
+       getInt(64, facts.weightsChecksum)});
+}
+
+llvm::Constant *DataEmitter::getVariants(const BundleFacts &facts) {
+  std::vector<llvm::Constant *> names, programs;
+  for (const BundleDim &dim : facts.dims)
+    names.push_back(getString(dim.modelName));
+  for (const BundleProgram &program : facts.programs) {
+    std::vector<uint64_t> values(program.values.begin(), program.values.end());
+    programs.push_back(llvm::ConstantStruct::getAnon(
+        {getArray<uint64_t>(values), getConfig(facts, program)}));
+  }
+  return llvm::ConstantStruct::getAnon(
+      {getInt(64, names.size()), getTable(names),
+       getInt(64, facts.constantSize), getInt(64, facts.mutableSize),
+       getInt(64, facts.activationSize), getInt(64, facts.alignment),
+       getInt(64, programs.size()), getTable(programs)});
+}
+
 void glowish::emitConfig(llvm::Module &module, const BundleFacts &facts) {
   DataEmitter data(module);
-  std::vector<llvm::Constant *> entries;
-  for (const BundleSymbol &symbol : facts.symbols)
-    entries.push_back(data.getSymbol(symbol));
-  llvm::Constant *table = llvm::ConstantPointerNull::get(
-      llvm::PointerType::getUnqual(module.getContext()));
-  if (!entries.empty())
-    table = data.getPointerTo(
-        llvm::ConstantArray::get(
-            llvm::ArrayType::get(entries[0]->getType(), entries.size()),
-            entries),
-        /*isEmpty=*/false);
-  const MemoryPlan &plan = facts.plan;
-  llvm::Constant *config = llvm::ConstantStruct::getAnon(
-      {data.getInt(64, plan.constantSize), data.getInt(64, plan.mutableSize),
-       data.getInt(64, plan.activationSize), data.getInt(64, plan.alignment),
-       data.getInt(64, entries.size()), table,
-       data.getInt(64, bundleAbiVersion),
-       data.getInt(64, facts.options.modelHash),
-       data.getInt(64, facts.weightsChecksum)});
+  bool isSingle = facts.dims.empty();
+  llvm::Constant *config = isSingle
+                               ? data.getConfig(facts, facts.programs.front())
+                               : data.getVariants(facts);
   new llvm::GlobalVariable(module, config->getType(), /*isConstant=*/true,
                            llvm::GlobalValue::ExternalLinkage, config,
-                           facts.options.networkName + "_config");
+                           facts.options.networkName +
+                               (isSingle ? "_config" : "_variants"));
 }
 
 void glowish::emitWeights(llvm::Module &module, const BundleFacts &facts,
@@ -98,5 +128,5 @@ void glowish::emitWeights(llvm::Module &module, const BundleFacts &facts,
       module, bytes->getType(), /*isConstant=*/true,
       llvm::GlobalValue::ExternalLinkage, bytes,
       facts.options.networkName + "_weights");
-  global->setAlignment(llvm::Align(facts.plan.alignment));
+  global->setAlignment(llvm::Align(facts.alignment));
 }

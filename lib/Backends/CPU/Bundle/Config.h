@@ -9,7 +9,8 @@
 namespace glowish {
 
 /// Adds `const BundleConfig NAME_config` with its symbol table to \p module,
-/// in the layout that the dynamic header declares.
+/// or `const BundleVariants NAME_variants` with one for each program, in the
+/// layout that the dynamic header declares.
 void emitConfig(llvm::Module &module, const BundleFacts &facts);
 
 /// Adds `const uint8_t NAME_weights[]` to \p module.

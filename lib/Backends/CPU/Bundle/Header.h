@@ -8,11 +8,35 @@
 
 namespace glowish {
 
+/// A symbolic dimension that has several values in the bundle.
+struct BundleDim {
+  std::string modelName;
+  /// The model's name as a C identifier, unique among the dimensions.
+  std::string identifier;
+  /// Ascending.
+  std::vector<int64_t> values;
+};
+
+/// One program of a bundle.
+struct BundleProgram {
+  /// Tells the names of its macros from those of the other programs': "N8";
+  /// empty for the only one.
+  std::string identifier;
+  /// Values of the dimensions.
+  std::vector<int64_t> values;
+  const MemoryPlan &plan;
+  std::vector<BundleSymbol> symbols;
+};
+
 /// Everything that a header states.
 struct BundleFacts {
   const BundleOptions &options;
-  const MemoryPlan &plan;
-  std::vector<BundleSymbol> symbols;
+  /// None where there is one program.
+  std::vector<BundleDim> dims;
+  std::vector<BundleProgram> programs;
+  /// Bytes of the regions that serve all programs.
+  uint64_t constantSize, mutableSize, activationSize;
+  uint64_t alignment;
   uint64_t weightsChecksum;
   /// Whether the object has code for several levels of processors.
   bool hasLevels;
@@ -20,6 +44,22 @@ struct BundleFacts {
 
 /// Prints the header: C99 and C++11, without warnings.
 void printBundleHeader(llvm::raw_ostream &os, const BundleFacts &facts);
+
+//===- Parts of headers, also of those for several programs ---------------===//
+
+/// \p text inside a C comment.
+std::string escapeComment(llvm::StringRef text);
+/// \p text as a C string literal.
+std::string quoteString(llvm::StringRef text);
+/// The network's name in capitals, and \p program's identifier.
+std::string getMacroPrefix(const BundleFacts &facts,
+                           const BundleProgram &program);
+/// A line for each placeholder of \p program, inside a comment.
+void printSymbolLines(llvm::raw_ostream &os, const BundleProgram &program);
+/// The macros of \p symbol, which is one of \p program.
+void printSymbolMacros(llvm::raw_ostream &os, llvm::StringRef prefix,
+                       const BundleSymbol &symbol,
+                       const BundleProgram &program);
 
 } // namespace glowish
 

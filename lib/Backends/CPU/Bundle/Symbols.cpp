@@ -3,7 +3,6 @@
 #include "Symbols.h"
 #include "glowish/Backends/CPU/Bundle.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace glowish;
 
@@ -37,6 +36,15 @@ std::string glowish::legalizeName(llvm::StringRef name) {
   return llvm::isDigit(text[0]) ? "A" + text : text;
 }
 
+std::string glowish::makeIdentifier(llvm::StringRef name,
+                                    llvm::StringSet<> &taken) {
+  std::string base = legalizeName(name);
+  std::string identifier = base;
+  for (unsigned i = 1; !taken.insert(identifier).second; ++i)
+    identifier = base + "__" + std::to_string(i);
+  return identifier;
+}
+
 std::vector<BundleSymbol>
 glowish::getBundleSymbols(const IRFunction &function, const MemoryPlan &plan) {
   std::vector<BundleSymbol> symbols;
@@ -45,11 +53,8 @@ glowish::getBundleSymbols(const IRFunction &function, const MemoryPlan &plan) {
   for (const auto &buffer : function.getBuffers()) {
     if (buffer->getKind() != Buffer::Kind::Mutable)
       continue;
-    std::string base = legalizeName(buffer->getModelName());
-    std::string identifier = base;
-    for (unsigned i = 1; !taken.insert(identifier).second; ++i)
-      identifier = base + "__" + std::to_string(i);
-    symbols.push_back({buffer->getModelName().str(), identifier,
+    symbols.push_back({buffer->getModelName().str(),
+                       makeIdentifier(buffer->getModelName(), taken),
                        buffer->getType(),
                        unsigned(buffer->isInput()) |
                            unsigned(buffer->isOutput()) << 1,

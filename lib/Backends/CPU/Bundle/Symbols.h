@@ -4,6 +4,7 @@
 #define GLOWISH_LIB_BACKENDS_CPU_BUNDLE_SYMBOLS_H
 
 #include "glowish/IR/MemoryPlan.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace glowish {
 
@@ -21,6 +22,9 @@ struct BundleSymbol {
   /// symbol that has them.
   std::optional<unsigned> extents;
 };
+
+/// \p name as a C identifier that is not in \p taken yet, and is then.
+std::string makeIdentifier(llvm::StringRef name, llvm::StringSet<> &taken);
 
 /// The placeholders of \p function in the model's order.
 std::vector<BundleSymbol> getBundleSymbols(const IRFunction &function,

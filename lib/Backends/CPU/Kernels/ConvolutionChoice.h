@@ -7,6 +7,8 @@
 
 namespace glowish {
 
+class Buffer;
+
 /// One way to compute a convolution with constant weights.
 struct ConvolutionChoice {
   enum class Algorithm { Direct, Winograd, Split };
@@ -32,10 +34,10 @@ std::vector<ConvolutionChoice> rankConvolutions(const ConvolutionShape &shape,
                                                 const TargetDescription &target,
                                                 int64_t maxWinograd);
 
-/// Takes one of the choices for a shape, an element kind and the input's
-/// strides.
+/// Takes one of the choices for a shape, an element kind, the input's strides
+/// and the constant weights.
 using ConvolutionChooser = llvm::function_ref<ConvolutionChoice(
-    const ConvolutionShape &, ElemKind, DimsRef)>;
+    const ConvolutionShape &, ElemKind, DimsRef, const Buffer &)>;
 
 } // namespace glowish
 

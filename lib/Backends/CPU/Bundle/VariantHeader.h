@@ -1,0 +1,32 @@
+//===- VariantHeader.h - The header of several programs -------*- C++ -*-===//
+//
+// What a bundle for several values of symbolic dimensions has in its header
+// beside, or in place of, what other bundles have.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GLOWISH_LIB_BACKENDS_CPU_BUNDLE_VARIANTHEADER_H
+#define GLOWISH_LIB_BACKENDS_CPU_BUNDLE_VARIANTHEADER_H
+
+#include "Header.h"
+
+namespace glowish {
+
+/// "int64_t dim_N, int64_t dim_M"; empty where there are no dimensions.
+std::string getDimArguments(const BundleFacts &facts);
+
+/// The comment at the top of the file, from its second line.
+void printVariantBanner(llvm::raw_ostream &os, const BundleFacts &facts);
+/// The status code of unknown values.
+void printVariantStatus(llvm::raw_ostream &os);
+/// The static API: macros for the dimensions and for each program.
+void printVariantMacros(llvm::raw_ostream &os, const BundleFacts &facts);
+/// The static API: functions from values to what the program for them needs.
+void printVariantFunctions(llvm::raw_ostream &os, const BundleFacts &facts);
+/// The dynamic API: types of the table of programs; emitVariants in Config.cpp
+/// makes the same layout.
+void printVariantTypes(llvm::raw_ostream &os);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_BACKENDS_CPU_BUNDLE_VARIANTHEADER_H

@@ -1,0 +1,38 @@
+//===- Weights.h - The weights of a bundle --------------------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_BACKENDS_CPU_BUNDLE_WEIGHTS_H
+#define GLOWISH_LIB_BACKENDS_CPU_BUNDLE_WEIGHTS_H
+
+#include "glowish/Backends/Variants.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include <map>
+
+namespace glowish {
+
+/// The constant region that the programs of a bundle, their bodies included,
+/// have in common. Its bytes are visited a constant at a time: all of them at
+/// once would be in memory a second time.
+class Weights {
+public:
+  /// \p variants outlives this.
+  explicit Weights(const Variants &variants);
+
+  uint64_t getSize() const { return size; }
+  /// Calls \p take with the bytes of the region, in order: each constant at
+  /// its place, zeros between them.
+  void visit(llvm::function_ref<void(llvm::ArrayRef<uint8_t>)> take) const;
+  /// checksum64 of the bytes.
+  uint64_t getChecksum() const;
+  /// All bytes at once, for an object that holds them.
+  std::vector<uint8_t> getBytes() const;
+  /// The bytes as the inside of a C array initialiser.
+  void printText(llvm::raw_ostream &os) const;
+
+private:
+  uint64_t size;
+  std::map<uint64_t, const Tensor *> places;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_BACKENDS_CPU_BUNDLE_WEIGHTS_H

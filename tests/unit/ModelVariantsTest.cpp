@@ -1,0 +1,432 @@
+//===- ModelVariantsTest.cpp - One compilation for several values ---------===//
+
+#include "glowish/Driver/ModelVariants.h"
+#include "CPULevels.h"
+#include "Messages.h"
+#include "OnnxText.h"
+#include "TestFolder.h"
+#include "glowish/Driver/Session.h"
+#include "glowish/Support/Random.h"
+
+using namespace glowish;
+
+namespace {
+
+//===- The option's text --------------------------------------------------===//
+
+std::string parse(llvm::StringRef text) {
+  auto symbol = parseSymbolValues(text);
+  if (!symbol)
+    return llvm::toString(symbol.takeError());
+  std::string result = symbol->name + ":";
+  for (int64_t value : symbol->values)
+    result += " " + std::to_string(value);
+  return result;
+}
+
+TEST(SymbolValues, Parse) {
+  EXPECT_EQ(parse("N,0"), "N: 0");
+  EXPECT_EQ(parse("N,1,8,32"), "N: 1 8 32");
+  EXPECT_EQ(parse(" N , 1 , 8"), "N: 1 8");
+  EXPECT_EQ(parse("Max(0, n),3"), "Max(0, n): 3");
+  EXPECT_EQ(parse("Max(0, n),3,4"), "Max(0, n): 3 4");
+}
+
+TEST(SymbolValues, Malformed) {
+  std::string form = "; the form is name,value or name,value,value,...";
+  EXPECT_EQ(parse("N"), "there is no value" + form);
+  EXPECT_EQ(parse(""), "there is no name" + form);
+  EXPECT_EQ(parse(",3"), "there is no name" + form);
+  EXPECT_EQ(parse("N,"), "'' is not an integer of 64 bits" + form);
+  EXPECT_EQ(parse("N,1.5"), "'1.5' is not an integer of 64 bits" + form);
+  EXPECT_EQ(parse("N,1,x"), "'x' is not an integer of 64 bits" + form);
+  EXPECT_EQ(parse("N,1,x,8"), "'x' is not an integer of 64 bits" + form);
+  EXPECT_EQ(parse("N,99999999999999999999"),
+            "'99999999999999999999' is not an integer of 64 bits" + form);
+  EXPECT_EQ(parse("N,-1"), "the value -1 is below 0");
+  EXPECT_EQ(parse("N,0,1"), "the value 0 is below 1");
+  EXPECT_EQ(parse("N,1,8,8"), "the value 8 is there twice");
+  EXPECT_EQ(parse("N,1,32,8"),
+            "8 comes after 32; the values are in ascending order");
+}
+
+//===- Models -------------------------------------------------------------===//
+
+std::string weight(llvm::StringRef name, std::vector<int64_t> shape,
+                   uint64_t seed) {
+  Random random(seed);
+  std::vector<float> values(size_t(countElements(shape)));
+  for (float &value : values)
+    value = float(random.uniform(-0.3, 0.3));
+  return floats(name, std::move(shape), values);
+}
+
+/// An MLP over x: [N, 128].
+std::string makeMlp() {
+  TextModel model;
+  model.inputs.clear();
+  std::string transposed = intAttr("transB", 1);
+  model.body = symbolicInput("x", {"N", "128"}) + weight("w1", {160, 128}, 1) +
+               weight("b1", {160}, 2) + weight("w2", {96, 160}, 3) +
+               weight("w3", {10, 96}, 4) + weight("b3", {10}, 5) +
+               onnxNode("Gemm", {"x", "w1", "b1"}, transposed, "h1") +
+               onnxNode("Relu", {"h1"}, "", "r1") +
+               onnxNode("Gemm", {"r1", "w2"}, transposed, "h2") +
+               onnxNode("Tanh", {"h2"}, "", "r2") +
+               onnxNode("Gemm", {"r2", "w3", "b3"}, transposed);
+  return model.str();
+}
+
+/// A network of convolutions over x: [N, 3, S, S + 1].
+std::string makeConvNet() {
+  TextModel model;
+  model.inputs.clear();
+  std::string padded = intsAttr("pads", {1, 1, 1, 1});
+  model.body =
+      symbolicInput("x", {"N", "3", "S", "S + 1"}) +
+      weight("w1", {24, 3, 3, 3}, 1) + weight("b1", {24}, 2) +
+      weight("w2", {40, 24, 3, 3}, 3) + weight("d", {40, 1, 3, 3}, 4) +
+      weight("w3", {7, 40}, 5) +
+      onnxNode("Conv", {"x", "w1", "b1"}, padded, "c1") +
+      onnxNode("Relu", {"c1"}, "", "r1") +
+      onnxNode("Conv", {"r1", "w2"}, padded, "c2") +
+      onnxNode("Conv", {"c2", "d"}, padded + intAttr("group", 40), "c3") +
+      onnxNode("GlobalAveragePool", {"c3"}, "", "p") +
+      onnxNode("Flatten", {"p"}, "", "f") +
+      onnxNode("Gemm", {"f", "w3"}, intAttr("transB", 1));
+  return model.str();
+}
+
+/// Attention over x: [B, T, 16], with a shape that is computed from T.
+std::string makeAttention() {
+  TextModel model;
+  model.inputs.clear();
+  std::string swapped = intsAttr("perm", {0, 2, 1});
+  model.body =
+      symbolicInput("x", {"B", "T", "16"}) + weight("wq", {16, 16}, 1) +
+      weight("wk", {16, 16}, 2) + weight("wv", {16, 24}, 3) +
+      floats("s", {}, {0.25f}) + int64s("two", {2}) + int64s("last", {-1}) +
+      onnxNode("MatMul", {"x", "wq"}, "", "q") +
+      onnxNode("MatMul", {"x", "wk"}, "", "k") +
+      onnxNode("MatMul", {"x", "wv"}, "", "v") +
+      onnxNode("Transpose", {"k"}, swapped, "kt") +
+      onnxNode("MatMul", {"q", "kt"}, "", "l") +
+      onnxNode("Mul", {"l", "s"}, "", "ls") +
+      onnxNode("Softmax", {"ls"}, intAttr("axis", -1), "p") +
+      onnxNode("MatMul", {"p", "v"}, "", "a") +
+      onnxNode("Shape", {"x"}, "", "shape") +
+      onnxNode("Slice", {"shape", "zero", "one"}, "", "batch") +
+      int64s("zero", {0}) + int64s("one", {1}) +
+      onnxNode("Concat", {"batch", "two", "last"}, intAttr("axis", 0), "to") +
+      onnxNode("Reshape", {"a", "to"});
+  return model.str();
+}
+
+std::string branch(llvm::StringRef name, const std::string &nodes,
+                   llvm::StringRef output) {
+  return llvm::formatv("attribute {{ name: \"{0}\" type: GRAPH g {{ name: "
+                       "\"{0}\" {1} output {{ name: \"{2}\" } } } ",
+                       name, nodes, output);
+}
+
+/// Products with constants in the branches of an If over x: [N, 24].
+std::string makeBranches() {
+  TextModel model;
+  model.inputs.clear();
+  std::string then = onnxNode("MatMul", {"x", "w1"}, "", "t") +
+                     onnxNode("Tanh", {"t"}, "", "then_y");
+  std::string other = onnxNode("MatMul", {"x", "w2"}, "", "else_y");
+  model.body = symbolicInput("x", {"N", "24"}) + weight("w1", {24, 40}, 1) +
+               weight("w2", {24, 40}, 2) + weight("w3", {40, 24}, 3) +
+               floats("zero", {}, {0}) +
+               onnxNode("ReduceSum", {"x"}, intAttr("keepdims", 0), "sum") +
+               onnxNode("Greater", {"sum", "zero"}, "", "condition") +
+               onnxNode("If", {"condition"},
+                        branch("then_branch", then, "then_y") +
+                            branch("else_branch", other, "else_y"),
+                        "i") +
+               onnxNode("MatMul", {"i", "w3"});
+  return model.str();
+}
+
+using Outputs = std::map<std::vector<int64_t>, Tensor>;
+
+class ModelVariantsTest : public TestFolder {
+protected:
+  /// Compiles \p text for \p symbols; the error, or "".
+  std::string compile(ModelVariants &model, const std::string &text,
+                      std::vector<SymbolValues> symbols,
+                      std::map<std::string, int64_t> bound = {}) const {
+    put("m.onnxtxt", text);
+    ImportOptions options;
+    options.symbols = std::move(bound);
+    if (llvm::Error error =
+            model.open(in("m.onnxtxt"), options, std::move(symbols)))
+      return llvm::toString(std::move(error));
+    return getMessage(model.compile());
+  }
+
+  /// y of each variant for x of a fixed seed, the variants sharing a constant
+  /// region.
+  Outputs run(Backend &backend, const std::string &text,
+              std::vector<SymbolValues> symbols,
+              std::map<std::string, int64_t> bound = {}) const {
+    CompilationOptions options;
+    options.verifyEach = true;
+    ModelVariants model(backend, options);
+    EXPECT_EQ(compile(model, text, std::move(symbols), std::move(bound)), "");
+    auto constants = std::make_shared<const Tensor>(model.makeConstantRegion());
+    Variants variants = model.getVariants();
+    std::vector<std::unique_ptr<Session>> sessions;
+    for (size_t i = 0; i < model.getNumVariants(); ++i)
+      sessions.push_back(llvm::cantFail(
+          Session::create(model.getCompilation(i), nullptr, constants)));
+    Outputs outputs;
+    for (auto [variant, session] :
+         llvm::zip_equal(variants.programs, sessions)) {
+      const Buffer *x = llvm::cantFail(session->findPlaceholder("x"));
+      Tensor input(x->getType());
+      Random random(7);
+      for (float &value : input.data<float>())
+        value = float(random.uniform(-1, 1));
+      llvm::cantFail(session->setInput(x, input));
+      llvm::cantFail(session->run());
+      outputs.try_emplace(
+          variant.values,
+          session->getTensor(llvm::cantFail(session->findPlaceholder("y")))
+              .clone());
+    }
+    return outputs;
+  }
+
+  static void expectNear(const Tensor &actual, const Tensor &expected) {
+    ASSERT_EQ(actual.getType(), expected.getType());
+    for (int64_t i = 0; i < expected.getNumElements(); ++i)
+      ASSERT_NEAR(actual.getAsDouble(i), expected.getAsDouble(i), 2e-5) << i;
+  }
+
+  /// Every level of this machine, and the interpreter's own variants, against
+  /// the interpreter with one value.
+  void check(const std::string &text,
+             const std::vector<SymbolValues> &symbols) const {
+    auto interpreter = createInterpreter();
+    Outputs expected;
+    for (auto &[values, output] : run(*interpreter, text, symbols)) {
+      std::map<std::string, int64_t> bound;
+      for (auto [symbol, value] : llvm::zip_equal(symbols, values))
+        bound[symbol.name] = value;
+      expected.try_emplace(
+          values, std::move(run(*interpreter, text, {}, bound).at({})));
+      expectNear(output, expected.at(values));
+    }
+    std::vector<TargetOptions> targets = getLevels();
+    targets.push_back(targets.front());
+    targets.back().numThreads = 3;
+    for (const TargetOptions &target : targets) {
+      auto backend = llvm::cantFail(CPUBackend::create(target));
+      Outputs actual = run(*backend, text, symbols);
+      ASSERT_EQ(actual.size(), expected.size());
+      for (auto &[values, output] : actual)
+        expectNear(output, expected.at(values));
+    }
+  }
+
+  /// Bytes of the constant region for an x86-64 \p cpu.
+  uint64_t getWeights(const std::string &text, llvm::StringRef cpu,
+                      std::vector<SymbolValues> symbols,
+                      std::map<std::string, int64_t> bound = {}) const {
+    TargetOptions options;
+    options.triple = "x86_64-linux-gnu";
+    options.cpu = cpu.str();
+    auto backend = llvm::cantFail(CPUBackend::create(options));
+    ModelVariants model(*backend, {});
+    EXPECT_EQ(compile(model, text, std::move(symbols), std::move(bound)), "");
+    Variants variants = model.getVariants();
+    EXPECT_EQ(variants.getConstantSize(),
+              uint64_t(model.makeConstantRegion().getSizeInBytes()));
+    return variants.getConstantSize();
+  }
+};
+
+//===- Results ------------------------------------------------------------===//
+
+TEST_F(ModelVariantsTest, Mlp) { check(makeMlp(), {{"N", {1, 7, 33}}}); }
+
+TEST_F(ModelVariantsTest, Convolutions) {
+  check(makeConvNet(), {{"N", {1, 3}}, {"S", {1, 17}}});
+}
+
+TEST_F(ModelVariantsTest, SequenceLength) {
+  check(makeAttention(), {{"B", {1, 2}}, {"T", {4, 34}}});
+}
+
+TEST_F(ModelVariantsTest, Branches) {
+  check(makeBranches(), {{"N", {1, 5, 18}}});
+}
+
+TEST_F(ModelVariantsTest, CombinationsInOrder) {
+  auto backend = createInterpreter();
+  ModelVariants model(*backend, {});
+  EXPECT_EQ(compile(model, makeConvNet(), {{"N", {1, 2}}, {"S", {3, 4}}}), "");
+  ASSERT_EQ(model.getNumVariants(), 4u);
+  EXPECT_EQ(model.describe(0), "N=1, S=3");
+  EXPECT_EQ(model.describe(1), "N=1, S=4");
+  EXPECT_EQ(model.describe(3), "N=2, S=4");
+  EXPECT_EQ(model.getVariants().symbols, (std::vector<std::string>{"N", "S"}));
+  EXPECT_EQ(model.getVariants().programs[2].values,
+            (std::vector<int64_t>{2, 3}));
+}
+
+TEST_F(ModelVariantsTest, OneValueNeedsNoSharing) {
+  auto backend = createInterpreter();
+  ModelVariants model(*backend, {});
+  EXPECT_EQ(compile(model, makeMlp(), {}, {{"N", 2}}), "");
+  EXPECT_FALSE(model.hasSymbols());
+  EXPECT_EQ(model.getNumVariants(), 1u);
+  EXPECT_TRUE(model.getVariants().symbols.empty());
+  EXPECT_EQ(model.getConstants().getSize(), 0u);
+}
+
+TEST_F(ModelVariantsTest, StopsAfterPhases) {
+  auto backend = createInterpreter();
+  for (Phase phase : {Phase::Import, Phase::Lower, Phase::IRGen,
+                      Phase::OptimizeIR, Phase::Plan}) {
+    CompilationOptions options;
+    options.stopAfter = phase;
+    ModelVariants model(*backend, options);
+    EXPECT_EQ(compile(model, makeMlp(), {{"N", {1, 2}}}), "");
+    EXPECT_FALSE(model.isComplete());
+  }
+}
+
+//===- Weights ------------------------------------------------------------===//
+
+TEST_F(ModelVariantsTest, WeightsAreShared) {
+  for (llvm::StringRef cpu : {"x86-64", "x86-64-v3", "x86-64-v4"}) {
+    uint64_t mlp = getWeights(makeMlp(), cpu, {}, {{"N", 1}});
+    EXPECT_GT(mlp, 4u * (160 * 128 + 96 * 160));
+    EXPECT_LT(double(getWeights(makeMlp(), cpu, {{"N", {1, 8, 32}}})),
+              1.1 * double(mlp))
+        << cpu.str();
+    uint64_t net = getWeights(makeConvNet(), cpu, {}, {{"N", 1}, {"S", 32}});
+    // Packed for other vectors, 40 columns need other zeros behind them.
+    uint64_t branches = getWeights(makeBranches(), cpu, {}, {{"N", 5}});
+    EXPECT_LT(double(getWeights(makeBranches(), cpu, {{"N", {4, 5, 6}}})),
+              1.5 * double(branches))
+        << cpu.str();
+    EXPECT_LT(double(getWeights(makeConvNet(), cpu, {{"N", {1, 8, 32}}},
+                                {{"S", 32}})),
+              1.5 * double(net))
+        << cpu.str();
+  }
+}
+
+TEST_F(ModelVariantsTest, InterpreterSharesAllWeights) {
+  auto backend = createInterpreter();
+  ModelVariants one(*backend, {}), three(*backend, {});
+  EXPECT_EQ(compile(one, makeMlp(), {}, {{"N", 8}}), "");
+  EXPECT_EQ(compile(three, makeMlp(), {{"N", {1, 8, 32}}}), "");
+  uint64_t size = one.getVariants().getConstantSize();
+  EXPECT_EQ(three.getConstants().getSize(), size);
+  EXPECT_EQ(three.getConstants().getSizeUnshared(), 3 * size);
+  std::set<const Tensor *> payloads;
+  size_t count = 0;
+  for (size_t i = 0; i < 3; ++i)
+    for (const auto &buffer : three.getCompilation(i).getIR().getBuffers())
+      if (buffer->getKind() == Buffer::Kind::Constant) {
+        payloads.insert(&buffer->getTensor());
+        ++count;
+      }
+  EXPECT_EQ(payloads.size() * 3, count);
+}
+
+//===- Choice -------------------------------------------------------------===//
+
+TEST_F(ModelVariantsTest, SelectsByInputs) {
+  auto backend = createInterpreter();
+  auto select = [&](Dims dims, ElemKind kind, bool isByName) {
+    put("m.onnxtxt", makeConvNet());
+    ModelVariants model(*backend, {});
+    ImportOptions options;
+    if (isByName)
+      options.givenTypes = {{"x", Type(kind, dims)}};
+    else
+      options.givenTypesInOrder = {Type(kind, dims)};
+    llvm::cantFail(
+        model.open(in("m.onnxtxt"), options, {{"N", {1, 2}}, {"S", {3, 4}}}));
+    if (llvm::Error error = model.select())
+      return llvm::toString(std::move(error));
+    EXPECT_EQ(model.getNumVariants(), 1u);
+    return model.describe(0);
+  };
+  for (bool isByName : {false, true}) {
+    EXPECT_EQ(select({2, 3, 3, 4}, ElemKind::Float, isByName), "N=2, S=3");
+    EXPECT_EQ(select({1, 3, 4, 5}, ElemKind::Float, isByName), "N=1, S=4");
+    EXPECT_EQ(select({3, 3, 4, 5}, ElemKind::Float, isByName),
+              "'" + in("m.onnxtxt") +
+                  "': no values of the symbolic dimensions are for the given "
+                  "inputs; N=1, S=3: 'x' is float<1x3x3x4>, not "
+                  "float<3x3x4x5>; N=1, S=4: 'x' is float<1x3x4x5>, not "
+                  "float<3x3x4x5>; N=2, S=3: 'x' is float<2x3x3x4>, not "
+                  "float<3x3x4x5>; N=2, S=4: 'x' is float<2x3x4x5>, not "
+                  "float<3x3x4x5>");
+    EXPECT_NE(select({1, 3, 4, 5}, ElemKind::Double, isByName)
+                  .find("not double<1x3x4x5>"),
+              std::string::npos);
+  }
+}
+
+TEST_F(ModelVariantsTest, InputsThatDecideNothing) {
+  auto backend = createInterpreter();
+  put("m.onnxtxt", makeMlp());
+  ModelVariants model(*backend, {});
+  ImportOptions options;
+  options.givenTypes = {{"z", Type(ElemKind::Float, {3})}};
+  llvm::cantFail(model.open(in("m.onnxtxt"), options, {{"N", {1, 2, 5}}}));
+  EXPECT_EQ(getMessage(model.select()), "");
+  EXPECT_EQ(model.getNumVariants(), 3u);
+}
+
+//===- Errors -------------------------------------------------------------===//
+
+TEST_F(ModelVariantsTest, Errors) {
+  auto backend = createInterpreter();
+  std::string path = in("m.onnxtxt");
+  auto error = [&](std::vector<SymbolValues> symbols) {
+    ModelVariants model(*backend, {});
+    return compile(model, makeConvNet(), std::move(symbols));
+  };
+  EXPECT_EQ(error({{"N", {1, 2}}, {"T", {1, 2}}}),
+            "'" + path +
+                "': no dimension of an input is 'T', for which several values "
+                "are given");
+  EXPECT_EQ(error({{"N", {1, 2}}})
+                .find("with N=1: '" + path +
+                      "': input 'x' has the symbolic dimension 'S'; bind it"),
+            0u);
+  std::vector<int64_t> nine = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  EXPECT_EQ(error({{"N", nine}, {"S", nine}}),
+            "the values of the symbolic dimensions have more than 64 "
+            "combinations; 64 can be compiled at once");
+  ModelVariants text(*backend, {});
+  EXPECT_EQ(getMessage(text.open(in("m.graph"), {}, {{"N", {1, 2}}})),
+            "'" + in("m.graph") +
+                "': several values of 'N' need an ONNX model; a text form has "
+                "no symbolic dimensions");
+}
+
+TEST_F(ModelVariantsTest, NamesTheValuesThatAreWrong) {
+  TextModel text;
+  text.inputs.clear();
+  text.body = symbolicInput("x", {"N", "4"}) + int64s("to", {2, 6}) +
+              onnxNode("Reshape", {"x", "to"});
+  auto backend = createInterpreter();
+  ModelVariants model(*backend, {});
+  std::string message = compile(model, text.str(), {{"N", {3, 5}}});
+  EXPECT_EQ(
+      message.find("with N=5: '" + in("m.onnxtxt") + "': node 'y' (Reshape): "),
+      0u)
+      << message;
+}
+
+} // namespace
