@@ -228,10 +228,12 @@ TEST(Indexing, Types) {
               "int64<2x3x6>");
   EXPECT_TYPE("NonMaxSuppression(float<2x5x3>, int64<2x3x7>, float<>) {count "
               "= 6}",
-              "operand 'boxes' (float<2x5x3>): expected float<2x5x4>");
+              "operand 'boxes' (float<2x5x3>): expected kind float and shape "
+              "2x5x4");
   EXPECT_TYPE("NonMaxSuppression(float<2x5x4>, int64<2x3x7>, float<1>) {count "
               "= 6}",
-              "operand 'threshold' (float<1>): expected float<>");
+              "operand 'threshold' (float<1>): expected kind float and shape "
+              "scalar");
   EXPECT_TYPE("NonMaxSuppression(float<2x5x4>, int64<2x3x7>, float<>) {count "
               "= -1}",
               "attribute 'count': -1 is negative");
