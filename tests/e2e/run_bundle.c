@@ -182,63 +182,28 @@ static int writeElements(FILE *file, const SymbolTableEntry *symbol,
   return isWrong;
 }
 
-/* The extents of an output: those that the call stored where the bundle has a
- * symbol for them. */
-static void getExtents(const SymbolTableEntry *symbol,
-                       const uint8_t *placeholders, uint64_t *dims) {
-  int i;
-  for (i = 0; i < symbol->rank; ++i) {
-    dims[i] = symbol->dims[i];
-    if (symbol->extents >= 0)
-      memcpy(&dims[i],
-             placeholders + 8 * i +
-                 bundle->config->symbolTable[symbol->extents].offset,
-             8);
-    if (dims[i] > symbol->dims[i])
-      fail("has an extent above its bound", symbol->name);
-  }
-}
-
-/* Where element `number` of an array of extents `dims` is, row by row, in one
- * of the symbol's. */
-static uint64_t locate(const SymbolTableEntry *symbol, const uint64_t *dims,
-                       uint64_t number) {
-  uint64_t place = 0, stride = 1;
-  int i;
-  for (i = symbol->rank; i-- > 0;) {
-    place += number % dims[i] * stride;
-    number /= dims[i];
-    stride *= symbol->dims[i];
-  }
-  return place;
-}
-
-/* If `argument` is -output=NAME=FILE: writes the output and prints its type. */
+/* If `argument` is -output=NAME=FILE: writes the output, cut to its extents,
+ * and prints its type. */
 static void writeOutput(const char *argument, const uint8_t *placeholders) {
   const char *name = argument + strlen("-output=");
   const char *path = strrchr(argument, '=');
   const SymbolTableEntry *symbol;
-  uint64_t dims[UINT8_MAX], count = 1, k;
   FILE *file;
   int i;
   if (strncmp(argument, "-output=", strlen("-output=")))
     return;
   symbol = findSymbol(name, (size_t)(path - name), GLOWISH_OUTPUT);
-  getExtents(symbol, placeholders, dims);
-  printf("%d:", symbol->elementType);
-  for (i = 0; i < symbol->rank; ++i) {
-    printf("%s%llu", i ? "," : "", (unsigned long long)dims[i]);
-    count *= dims[i];
-  }
-  printf("\n");
   file = fopen(path + 1, "wb");
-  for (k = 0; file && k < count; ++k) {
-    uint64_t width = symbol->bytes / symbol->size;
-    fwrite(placeholders + symbol->offset + width * locate(symbol, dims, k), 1,
-           width, file);
-  }
-  if (!file || ferror(file) || fclose(file))
+  if (!file ||
+      writeElements(file, symbol, placeholders, 0,
+                    placeholders + symbol->offset, symbol->bytes) ||
+      fclose(file))
     fail("cannot be written", path + 1);
+  printf("%d:", symbol->elementType);
+  for (i = 0; i < symbol->rank; ++i)
+    printf("%s%llu", i ? "," : "",
+           (unsigned long long)getExtent(symbol, i, placeholders));
+  printf("\n");
 }
 
 static double now(void) {
