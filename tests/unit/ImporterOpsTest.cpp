@@ -346,12 +346,6 @@ TEST(ImporterOps, DropoutIsItsInput) {
                "\"mask\" " +
                floatAttr("ratio", 0.5) + "} ";
   EXPECT_TRUE(model.importOutput().getNodeAs<Placeholder>());
-  model.opset = 12;
-  model.body = "node { op_type: \"Dropout\" input: \"x\" input: \"\" input: "
-               "\"t\" output: \"y\" } initializer { name: \"t\" data_type: 9 "
-               "int32_data: 1 } ";
-  EXPECT_EQ(model.importError(), "'m': node 'y' (Dropout): training_mode is "
-                                 "true; accepted: false");
 }
 
 //===- Shapes -------------------------------------------------------------===//
@@ -370,10 +364,9 @@ TEST(ImporterOps, Reshape) {
   auto errorOfReshape = [](IntVector shape) {
     return errorOf("Reshape", {"c", "s"}, "", 14, int64s("s", shape));
   };
-  EXPECT_EQ(errorOfReshape({-1, 4}), "6 elements cannot get the shape -1x4");
-  EXPECT_EQ(errorOfReshape({-1, -1}), "-1x-1 is no shape");
-  EXPECT_EQ(errorOfReshape({INT64_MAX, 4}),
-            "9223372036854775807x4 is no shape");
+  EXPECT_EQ(errorOfReshape({-1, 4}), "6 elements cannot be divided by 4");
+  EXPECT_EQ(errorOfReshape({-1, -1}), "dimension 1 of the shape is -1");
+  EXPECT_EQ(errorOfReshape({INT64_MAX, 4}), "the shape has too many elements");
   EXPECT_EQ(errorOfReshape({1, 1, 0}),
             "the shape copies dimension 2, which float<2x3> lacks");
   EXPECT_EQ(errorOf("Reshape", {"c"}),
