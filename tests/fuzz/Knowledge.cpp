@@ -13,12 +13,12 @@ Precision fuzz::getPrecision(ElemKind kind) {
   case ElemKind::Float16:
     return {0x1p-10, 0x1p-24};
   case ElemKind::BFloat16:
-    return {0x1p-7, 0x1p-133};
+    return {0x1p-7, 0x1p-126};
   case ElemKind::Double:
     // Exponentials and such are computed to a little less than double.
-    return {0x1p-50, 0x1p-1074};
+    return {0x1p-50, 0x1p-1022};
   default:
-    return {0x1p-23, 0x1p-149};
+    return {0x1p-23, 0x1p-126};
   }
 }
 
@@ -147,7 +147,9 @@ static void perturb(Tensor &tensor, double units, Worsening &worsening,
       continue;
     double step =
         units * std::max(precision.epsilon * size, precision.smallest);
-    tensor.setFromDouble(i, worsening.goesUp() ? value + step : value - step);
+    double changed = worsening.goesUp() ? value + step : value - step;
+    bool isZero = worsening.toZero && std::fabs(value) <= step;
+    tensor.setFromDouble(i, isZero ? 0 : changed);
   }
 }
 

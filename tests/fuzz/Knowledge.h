@@ -9,7 +9,9 @@
 
 namespace glowish::fuzz {
 
-/// The spacing of numbers near 1, and the smallest distance of two numbers.
+/// The spacing of numbers near 1, and what counts as a distance of two: smaller
+/// numbers than normal ones come of results that are 0 if they are reached in
+/// another way.
 struct Precision {
   double epsilon, smallest;
 };
@@ -42,13 +44,15 @@ using Knowledge = llvm::DenseMap<const Node *, Known>;
 
 /// How roundings are made worse.
 struct Worsening {
-  explicit Worsening(uint64_t seed, bool opposite)
-      : random(seed), opposite(opposite) {}
+  explicit Worsening(uint64_t seed, bool opposite, bool toZero)
+      : random(seed), opposite(opposite), toZero(toZero) {}
 
   bool goesUp() { return (random.below(2) == 0) != opposite; }
 
   Random random;
   bool opposite;
+  /// What may be 0 becomes 0: the square of what is nearly 0 is never below it.
+  bool toZero;
 };
 
 /// Interprets \p node alone over what is known of its operands, and adds what

@@ -59,7 +59,7 @@ llvm::Expected<std::vector<Expectation>> fuzz::interpretGraph(Module &module) {
   for (uint64_t trial = 0; trial < numTrials; ++trial) {
     // The second goes the opposite way of the first: the side that an element
     // is not safe on is tried.
-    Worsening worsening((trial + 1) / 2, trial == 2);
+    Worsening worsening((trial + 1) / 2, trial == 2, trial == 3);
     GLOWISH_TRY(trials[trial], learnAll(module, trial ? &worsening : nullptr));
   }
   std::vector<Expectation> result;
