@@ -132,6 +132,20 @@ static bool mayHavePole(const Node &node) {
   return false;
 }
 
+/// Whether the squares of all elements but 0 are normal numbers of the kind that
+/// they are computed in. The interpreter has more room than a kernel.
+static bool hasNormalSquares(const Tensor &tensor) {
+  bool isDouble = tensor.getType().getKind() == ElemKind::Double;
+  double least = isDouble ? 0x1p-1022 : 0x1p-126;
+  double most = isDouble ? 0x1p1023 : 0x1p127;
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i) {
+    double value = tensor.getAsDouble(i);
+    if (value != 0 && !(value * value >= least && value * value <= most))
+      return false;
+  }
+  return true;
+}
+
 /// Changes \p tensor by \p units in the last place of each element, or of
 /// \p magnitude(index), if that is larger.
 static void perturb(Tensor &tensor, double units, Worsening &worsening,
@@ -268,6 +282,8 @@ static llvm::Error learnPlain(Node &node, Knowledge &knowledge,
   // Which NaN came up is nobody's business.
   if (llvm::isa<BitCastNode>(node) && hasNaN(operands[0]))
     known.isUnknown = true;
+  if (llvm::isa<LayerNormalizationNode, LocalResponseNormalizationNode>(node))
+    known.isUnknown |= !hasNormalSquares(operands[0]);
   // Where a mask is large, scores have few digits left; that it is added to
   // all of a row alike hides it from the trials.
   constexpr double largestScore = 100;

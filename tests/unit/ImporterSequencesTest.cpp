@@ -41,6 +41,26 @@ TEST(ImporterSequences, At) {
   EXPECT_EQ(at("last"), "float<3>: 4 5 6");
 }
 
+TEST(ImporterSequences, Map) {
+  // Sums of each element and of what is around, and the elements doubled.
+  std::string body =
+      "attribute { name: \"body\" type: GRAPH g { name: \"b\" node { op_type: "
+      "\"Add\" input: \"e\" input: \"t\" output: \"sum\" } node { op_type: "
+      "\"Add\" input: \"e\" input: \"e\" output: \"twice\" } input { name: "
+      "\"e\" } input { name: \"t\" } output { name: \"sum\" } output { name: "
+      "\"twice\" } } } ";
+  std::string map = "node { op_type: \"SequenceMap\" input: \"s\" input: \"a\" "
+                    "output: \"sums\" output: \"doubles\" " +
+                    body + "} ";
+  auto join = [&](llvm::StringRef name) {
+    return runText(model(
+        construct + map +
+        onnxNode("ConcatFromSequence", {name.str()}, intAttr("axis", 0))));
+  };
+  EXPECT_EQ(join("sums"), "float<6>: 2 3 4 5 6 7");
+  EXPECT_EQ(join("doubles"), "float<6>: 2 4 6 8 10 12");
+}
+
 TEST(ImporterSequences, InsertAndErase) {
   auto join = [](std::string nodes) {
     return runText(

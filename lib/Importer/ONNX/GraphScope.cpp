@@ -229,8 +229,9 @@ llvm::Error GraphScope::setOutputs(const onnx::NodeProto &proto,
                                    OpContext &op) {
   for (int i = 0; i < proto.output_size(); ++i) {
     const std::string &name = proto.output(i);
-    if (i == 0 && op.getOutputSequence()) {
-      GLOWISH_CHECK(defineSequence(name, std::move(*op.getOutputSequence())));
+    auto sequence = op.getOutputSequences().find(i);
+    if (sequence != op.getOutputSequences().end()) {
+      GLOWISH_CHECK(defineSequence(name, std::move(sequence->second)));
       continue;
     }
     NodeValue value;

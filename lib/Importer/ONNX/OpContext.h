@@ -203,9 +203,11 @@ public:
   void nameAfterOutput(unsigned index);
   llvm::Error setOutput(unsigned index, llvm::Expected<NodeValue> value);
   llvm::ArrayRef<NodeValue> getOutputs() const { return outputs; }
-  /// Output 0 is a sequence or an optional.
-  void setSequence(Sequence sequence) { outputSequence = std::move(sequence); }
-  std::optional<Sequence> &getOutputSequence() { return outputSequence; }
+  /// Output \p index is a sequence or an optional.
+  void setSequence(Sequence sequence, unsigned index = 0) {
+    outputSequences[index] = std::move(sequence);
+  }
+  std::map<unsigned, Sequence> &getOutputSequences() { return outputSequences; }
 
   //===- Before and after the operator's importer ---------------------------//
 
@@ -231,7 +233,7 @@ private:
   int opset;
   std::vector<NodeValue> inputs;
   std::vector<NodeValue> outputs;
-  std::optional<Sequence> outputSequence;
+  std::map<unsigned, Sequence> outputSequences;
   std::string name;
   mutable std::vector<bool> inputRead, extentsRead;
   mutable std::vector<bool> attrRead;

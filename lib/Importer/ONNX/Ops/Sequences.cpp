@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ONNX/Composer.h"
+#include "ONNX/GraphScope.h"
 #include "ONNX/ModelFile.h"
 
 using namespace glowish;
@@ -183,6 +184,38 @@ static llvm::Error importConcatFromSequence(OpContext &op) {
   return c.setOutput(0, c.concat(parts, axis));
 }
 
+/// A graph for each element of the first sequence; other inputs are sequences
+/// of the same length, or tensors that all elements get.
+static llvm::Error importSequenceMap(OpContext &op) {
+  GLOWISH_TRY(const onnx::GraphProto *graph, op.getGraph("body"));
+  GLOWISH_TRY(const Sequence *first, op.getSequence(0));
+  size_t length = first->elements.size();
+  std::vector<Sequence> outputs(graph->output_size());
+  for (size_t i = 0; i < length; ++i) {
+    std::vector<NodeValue> inputs;
+    for (unsigned k = 0; k < op.getNumInputs(); ++k) {
+      if (!op.hasSequence(k)) {
+        GLOWISH_TRY(NodeValue tensor, op.getInput(k));
+        inputs.push_back(tensor);
+        continue;
+      }
+      GLOWISH_TRY(const Sequence *sequence, op.getSequence(k));
+      if (sequence->elements.size() != length)
+        return makeError("the sequences have {0} and {1} elements; accepted: "
+                         "as many",
+                         length, sequence->elements.size());
+      inputs.push_back(sequence->elements[i]);
+    }
+    GraphScope scope(*graph, op.getScope());
+    GLOWISH_TRY(std::vector<NodeValue> values, scope.importInner(inputs));
+    for (auto [output, value] : llvm::zip_equal(outputs, values))
+      output.elements.push_back(value);
+  }
+  for (auto [k, output] : llvm::enumerate(outputs))
+    op.setSequence(std::move(output), k);
+  return llvm::Error::success();
+}
+
 //===- Optionals ----------------------------------------------------------===//
 
 /// An optional with a value is that value.
@@ -240,3 +273,4 @@ static OnnxOperator optionalHasElementOp("OptionalHasElement", 15,
                                          importOptionalHasElement);
 static OnnxOperator optionalGetElementOp("OptionalGetElement", 15,
                                          importOptionalGetElement);
+static OnnxOperator sequenceMapOp("SequenceMap", 17, importSequenceMap);

@@ -218,9 +218,64 @@ static llvm::Error importBlackmanWindow(OpContext &op) {
   return makeWindow(op, 0.42, 0.5, 0.08);
 }
 
+//===- Mel filters --------------------------------------------------------===//
+
+/// The scale of pitches: 2595 log10(1 + hertz / 700), and its inverse.
+static double hertzToMel(double hertz) {
+  return 2595 * std::log10(1 + hertz / 700);
+}
+static double melToHertz(double mel) {
+  return 700 * (std::pow(10.0, mel / 2595) - 1);
+}
+
+/// What bin \p bin of a spectrum counts in the triangle that rises from bin
+/// \p low to \p middle and falls to \p high.
+static double getMelShare(double bin, double low, double middle, double high) {
+  if (bin >= middle && bin < high)
+    return (high - bin) / (high - middle);
+  if (bin < low || bin > middle)
+    return 0;
+  return middle == low ? 1 : (bin - low) / (middle - low);
+}
+
+/// A matrix [bins of a spectrum, mel bands] of overlapping triangles, whose
+/// corners are even on the scale of pitches.
+static llvm::Error importMelWeightMatrix(OpContext &op) {
+  GLOWISH_TRY(int64_t bands, readConstantInt(op, 0));
+  GLOWISH_TRY(int64_t length, readConstantInt(op, 1));
+  GLOWISH_TRY(int64_t rate, readConstantInt(op, 2));
+  GLOWISH_TRY(double lowest, op.getConstantNumber(3));
+  GLOWISH_TRY(double highest, op.getConstantNumber(4));
+  GLOWISH_TRY(int64_t type, op.getInt("output_datatype", 1));
+  GLOWISH_TRY(ElemKind kind, getElemKind(type));
+  constexpr int64_t most = int64_t(1) << 24;
+  // Written so that a NaN is refused.
+  if (bands < 0 || bands > most || length < 0 || length > most || rate < 1 ||
+      !(lowest >= 0 && highest >= lowest && highest <= double(most)))
+    return makeError("{0} bands, a length of {1}, a rate of {2}, {3} to {4} "
+                     "Hz; accepted: none of them negative, 2^24 at most, and a "
+                     "rate of at least 1",
+                     bands, length, rate, lowest, highest);
+  double low = hertzToMel(lowest);
+  double step = (hertzToMel(highest) - low) / double(bands + 2);
+  auto getCorner = [&](int64_t i) {
+    double hertz = melToHertz(low + double(i) * step);
+    return std::floor(double(length + 1) * hertz / double(rate));
+  };
+  Composer c(op);
+  return c.setOutput(
+      0, c.table(kind, {length / 2 + 1, bands}, [&](DimsRef index) {
+        int64_t band = index[1];
+        return getMelShare(double(index[0]), getCorner(band),
+                           getCorner(band + 1), getCorner(band + 2));
+      }));
+}
+
 static OnnxOperator dftOp("DFT", 17, importDFT);
 static OnnxOperator stftOp("STFT", 17, importSTFT);
 static OnnxOperator hannWindowOp("HannWindow", 17, importHannWindow);
 static OnnxOperator hammingWindowOp("HammingWindow", 17, importHammingWindow);
 static OnnxOperator blackmanWindowOp("BlackmanWindow", 17,
                                      importBlackmanWindow);
+static OnnxOperator melWeightMatrixOp("MelWeightMatrix", 17,
+                                      importMelWeightMatrix);

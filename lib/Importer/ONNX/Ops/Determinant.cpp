@@ -1,0 +1,73 @@
+//===- Determinant.cpp - Determinants of matrices -------------------------===//
+
+#include "ONNX/Composer.h"
+#include "glowish/Importer/OperatorNotes.h"
+
+using namespace glowish;
+
+/// Each row takes nodes of its own.
+static constexpr int64_t maxRows = 256;
+
+namespace {
+/// Square matrices [batch, rows, rows] while their columns are eliminated.
+struct Elimination {
+  NodeValue matrices;    // what is left
+  NodeValue determinant; // [batch], of what is done
+};
+} // namespace
+
+/// Takes the first column and the row that has its largest element off the
+/// matrices: that element is a factor of the determinant, and negative where
+/// the row was not the first.
+static void eliminate(Composer &c, Elimination &e, int64_t rows) {
+  int64_t batch = e.matrices.getShape()[0];
+  NodeValue column = c.reshape(c.slice(e.matrices, 2, 0, 1), {batch, rows});
+  NodeValue index = c.make<ArgMaxNode>(c.unary<AbsNode>(column), 1,
+                                       /*keepDims=*/true,
+                                       /*selectLast=*/false);
+  NodeValue isPivot =
+      c.unsqueeze(c.equal(c.iota(ElemKind::Int64, 2, 1, rows), index), 2);
+  // One of the rows and zeros: the sum is exact.
+  NodeValue pivotRow =
+      c.reduce(c.select(isPivot, e.matrices, c.number(e.matrices, 0)), "sum",
+               {1}, /*keepDims=*/true);
+  NodeValue pivot = c.reshape(c.slice(pivotRow, 2, 0, 1), {batch});
+  NodeValue isFirst = c.equal(c.reshape(index, {batch}), 0);
+  NodeValue factor = c.select(isFirst, pivot, c.unary<NegNode>(pivot));
+  e.determinant = e.determinant ? c.mul(e.determinant, factor) : factor;
+  if (rows == 1 || c.hasFailed())
+    return;
+  // The first row takes the place of the one that goes.
+  NodeValue rest =
+      c.select(isPivot, c.slice(e.matrices, 1, 0, 1), e.matrices);
+  rest = c.slice(rest, 1, 1, rows - 1);
+  // A column of zeros has no other rows to change.
+  NodeValue divisor = c.reshape(
+      c.select(c.equal(pivot, 0), c.number(pivot, 1), pivot), {batch, 1, 1});
+  NodeValue share = c.div(c.slice(rest, 2, 0, 1), divisor);
+  e.matrices = c.sub(c.slice(rest, 2, 1, rows - 1),
+                     c.mul(share, c.slice(pivotRow, 2, 1, rows - 1)));
+}
+
+static llvm::Error importDet(OpContext &op) {
+  GLOWISH_TRY(NodeValue input, op.getInput(0));
+  DimsRef shape = input.getShape();
+  if (shape.size() < 2 || shape.back() != shape[shape.size() - 2] ||
+      shape.back() > maxRows || !isFloatKind(input.getElemKind()))
+    return makeError("input 0 is {0}; accepted: square matrices of a float "
+                     "kind with at most {1} rows",
+                     input.getType().str(), maxRows);
+  DimsRef outer = shape.drop_back(2);
+  int64_t rows = shape.back();
+  Composer c(op);
+  if (rows == 0)
+    return c.setOutput(0, c.splat(input.getElemKind(), outer, 1));
+  Elimination e;
+  e.matrices = c.reshape(input, {countElements(outer), rows, rows});
+  for (; rows > 0 && !c.hasFailed(); --rows)
+    eliminate(c, e, rows);
+  return c.setOutput(0, c.reshape(e.determinant, outer));
+}
+
+static OnnxOperator detOp("Det", 11, importDet);
+static OnnxOperatorNotes detNotes("Det", {.limit = "at most 256 rows"});

@@ -1,0 +1,80 @@
+//===- ImporterComposedTest.cpp - Operators composed of others ------------===//
+//
+// Those that ONNX's own tests leave out, or test with one shape.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RunText.h"
+
+using namespace glowish;
+
+/// A model whose constants are \p constants and whose output is \p node's.
+static std::string run(std::string constants, std::string node,
+                       int opset = 13) {
+  TextModel model;
+  model.opset = opset;
+  model.inputs = {};
+  model.body = constants + node;
+  return runText(std::move(model));
+}
+
+static std::string determinant(std::vector<int64_t> shape,
+                               std::vector<float> values) {
+  return run(floats("a", shape, values), onnxNode("Det", {"a"}));
+}
+
+TEST(ImporterComposed, Determinants) {
+  EXPECT_EQ(determinant({1, 1}, {-3}), "float<>: -3");
+  EXPECT_EQ(determinant({2, 2}, {1, 2, 3, 4}), "float<>: -2");
+  // The largest element of a column is never in the first row.
+  EXPECT_EQ(determinant({3, 3}, {0, 1, 2, 4, 0, 8, 2, 4, 0}), "float<>: 48");
+  EXPECT_EQ(determinant({3, 3}, {1, 2, 3, 2, 4, 6, 5, 1, 7}), "float<>: -0");
+  EXPECT_EQ(determinant({2, 2}, {0, 0, 0, 0}), "float<>: 0");
+  EXPECT_EQ(determinant({0, 0}, {}), "float<>: 1");
+  EXPECT_EQ(determinant({2, 1, 2, 2}, {2, 0, 0, 3, 0, 2, 3, 0}),
+            "float<2x1>: 6 -6");
+  EXPECT_EQ(determinant({0, 2, 2}, {}), "float<0>:");
+  TextModel model = oneNode("Det", {"x"});
+  EXPECT_EQ(model.importError(),
+            "'m': node 'y' (Det): input 0 is float<2x3>; accepted: square "
+            "matrices of a float kind with at most 256 rows");
+}
+
+TEST(ImporterComposed, MelWeights) {
+  auto int64 = [](llvm::StringRef name, int64_t value) {
+    return "initializer { name: \"" + name.str() +
+           "\" data_type: 7 int64_data: " + std::to_string(value) + " } ";
+  };
+  // Corners at bins 0, 0, 2 and 6.
+  EXPECT_EQ(run(int64("bands", 2) + int64("length", 12) + int64("rate", 8000) +
+                    floats("low", {}, {0}) + floats("high", {}, {8000}),
+                onnxNode("MelWeightMatrix",
+                         {"bands", "length", "rate", "low", "high"}),
+                17),
+            "float<7x2>: 1 0 0.50 0.50 0 1 0 0.75 0 0.50 0 0.25 0 0");
+}
+
+/// Images [1, 1, 4, 5] of 0 to 19.
+static std::string pool(std::vector<float> box, std::vector<int64_t> bins,
+                        double scale = 1) {
+  std::vector<float> pixels;
+  for (int i = 0; i < 20; ++i)
+    pixels.push_back(i);
+  return run(floats("x", {1, 1, 4, 5}, pixels) +
+                 floats("boxes", {int64_t(box.size() / 5), 5}, box),
+             onnxNode("MaxRoiPool", {"x", "boxes"},
+                      intsAttr("pooled_shape", bins) +
+                          floatAttr("spatial_scale", scale)));
+}
+
+TEST(ImporterComposed, PixelsOfBoxes) {
+  EXPECT_EQ(pool({0, 0, 0, 4, 3}, {1, 1}), "float<1x1x1x1>: 19");
+  EXPECT_EQ(pool({0, 0, 0, 4, 3}, {2, 2}), "float<1x1x2x2>: 7 9 17 19");
+  // Three columns in two bins: the middle one is in both.
+  EXPECT_EQ(pool({0, 1, 1, 3, 1}, {1, 2}), "float<1x1x1x2>: 7 8");
+  // Halves are rounded away from 0; a box has at least one pixel.
+  EXPECT_EQ(pool({0, 3, 1, 0, 0}, {1, 1}, 0.5), "float<1x1x1x1>: 7");
+  // Outside of the image there are no pixels.
+  EXPECT_EQ(pool({0, 7, 0, 9, 3, 0, 2, 2, 2, 2}, {1, 1}),
+            "float<2x1x1x1>: 0 12");
+}
