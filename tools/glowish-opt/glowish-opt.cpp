@@ -101,6 +101,8 @@ static llvm::Error runOnModule(Module &module) {
   }
   GLOWISH_CHECK(verify(module));
   if (toIR) {
+    if (module.getFunctions().empty())
+      return makeError("the module has no function; -emit-ir needs one");
     Function &function = *module.getFunctions().front();
     GLOWISH_TRY(std::unique_ptr<IRFunction> ir,
                 generateIR(function, scheduleNodes(function)));
