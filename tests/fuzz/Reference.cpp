@@ -79,7 +79,7 @@ llvm::Expected<std::vector<Expectation>> fuzz::interpretGraph(Module &module) {
     Precision precision = getPrecision(value.getType().getKind());
     double base = 0;
     if (isFloat(value) && !known.isExact)
-      base = std::max(8 * known.depth * precision.epsilon *
+      base = std::max(16 * known.depth * precision.epsilon *
                           std::max(known.largest, getLargest(value)),
                       4 * precision.smallest);
     expectation.bounds.assign(value.getNumElements(),
@@ -115,7 +115,7 @@ std::string fuzz::describeDifference(const Expectation &expected,
     if (a == b || (std::isnan(a) && std::isnan(b)))
       continue;
     // What is known no better than that it may be 0 has any reciprocal.
-    if (expected.hasPole && !std::isfinite(a) && b != 0 &&
+    if (expected.hasPole && !std::isfinite(a) && bound > 0 &&
         bound >= std::fabs(b))
       continue;
     // Written so that a NaN differs.

@@ -78,3 +78,32 @@ TEST(ImporterComposed, PixelsOfBoxes) {
   EXPECT_EQ(pool({0, 7, 0, 9, 3, 0, 2, 2, 2, 2}, {1, 1}),
             "float<2x1x1x1>: 0 12");
 }
+
+static std::string bytes(llvm::StringRef name, bool isSigned,
+                         std::vector<int64_t> shape, std::vector<int> values) {
+  std::string text = "initializer { name: \"" + name.str() + "\" data_type: " +
+                     (isSigned ? "3 " : "2 ");
+  for (int64_t dim : shape)
+    text += "dims: " + std::to_string(dim) + " ";
+  for (int value : values)
+    text += "int32_data: " + std::to_string(value) + " ";
+  return text + "} ";
+}
+
+TEST(ImporterComposed, LeastIntegers) {
+  auto least = [](bool isSigned, std::vector<int> values) {
+    return run(bytes("x", isSigned, {int64_t(values.size())}, values),
+               onnxNode("ArgMin", {"x"}, intAttr("keepdims", 0)));
+  };
+  EXPECT_EQ(least(true, {5, -128, 127, -128}), "int64<>: 1");
+  EXPECT_EQ(least(false, {255, 7, 0, 128}), "int64<>: 2");
+  EXPECT_EQ(least(false, {255, 254}), "int64<>: 1");
+}
+
+TEST(ImporterComposed, MeansOfIntegers) {
+  // Neither the sum nor the number of elements is an int8.
+  std::vector<int> values(300, -100);
+  EXPECT_EQ(run(bytes("x", true, {300}, values),
+                onnxNode("ReduceMean", {"x"}, intAttr("keepdims", 0)), 11),
+            "int8<>: -100");
+}

@@ -12,7 +12,7 @@ using namespace glowish;
 
 namespace {
 
-enum class Kinds { Floats, Numbers, Any };
+enum class Kinds { Floats, FloatsAnd64Bits, Numbers, Any };
 
 /// One row: makes the operator on operands of a kind.
 struct Row {
@@ -22,8 +22,11 @@ struct Row {
 };
 
 bool takes(Kinds kinds, ElemKind kind) {
-  return kinds == Kinds::Any || isFloatKind(kind) ||
-         (kinds == Kinds::Numbers && isIntegerKind(kind));
+  if (kinds == Kinds::Any || isFloatKind(kind))
+    return true;
+  return isIntegerKind(kind) &&
+         (kinds == Kinds::Numbers ||
+          (kinds == Kinds::FloatsAnd64Bits && getElemSize(kind) == 8));
 }
 
 using Ints = std::vector<int64_t>;
@@ -103,9 +106,10 @@ void addWindows(std::vector<Row> &rows) {
 }
 
 void addReductions(std::vector<Row> &rows) {
-  for (const char *mode : {"sum", "mean", "max", "min", "prod"})
+  for (llvm::StringRef mode : {"sum", "mean", "max", "min", "prod"})
     for (int64_t axis : {0, 2})
-      rows.push_back({std::string("Reduce ") + mode, Kinds::Numbers,
+      rows.push_back({("Reduce " + mode).str(),
+                      mode == "mean" ? Kinds::FloatsAnd64Bits : Kinds::Numbers,
                       [=](Function &f, Module &m, ElemKind kind) {
                         return tryMake<ReduceNode>(f,
                                                    input(m, kind, {3, 1, 17}),

@@ -224,7 +224,8 @@ def LogSoftmax : Node<"x - log(sum(e^x)) along one dimension"> {
 def Reduce : Node<"Reduction along some dimensions"> {
   let Description = [{
     A mean or a largest element of nothing (a zero extent) is refused; a sum
-    of nothing is 0, a product 1.
+    of nothing is 0, a product 1. A mean of integers is rounded towards 0, and
+    taken of 64-bit ones only: narrower sums would wrap.
   }];
   let Operands = [Operand<"input">];
   let Attributes = [Attr<String, "mode", "what is computed", "",

@@ -64,6 +64,10 @@ public:
   NodeValue cast(NodeValue x, ElemKind kind) {
     return !x || x.getElemKind() == kind ? x : make<CastNode>(x, kind);
   }
+  /// ~x, which is -x - 1 of unsigned and signed integers alike.
+  NodeValue complement(NodeValue x) {
+    return x ? sub(sub(number(x, 0), number(x, 1)), x) : x;
+  }
   NodeValue clip(NodeValue x, double low, double high) {
     return x ? make<ClipNode>(x, low, high) : x;
   }

@@ -10,6 +10,10 @@ llvm::Expected<TypeList> glowish::inferReduce(const OpView &view) {
   ReduceView op(view);
   GLOWISH_CHECK(checkNumber(op, op.inputIdx));
   bool takesNothing = op.getMode() == "sum" || op.getMode() == "prod";
+  ElemKind kind = op.getInput().getKind();
+  if (op.getMode() == "mean" && isIntegerKind(kind) && getElemSize(kind) < 8)
+    return op.operandError(op.inputIdx, "expected a float kind, int64 or "
+                                        "uint64: sums of others wrap");
   int64_t previous = -1;
   for (int64_t axis : op.getAxes()) {
     GLOWISH_CHECK(checkAxis(op, "axes", axis, op.inputIdx));

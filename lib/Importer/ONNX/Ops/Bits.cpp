@@ -11,15 +11,13 @@ template <typename T> static llvm::Error importBits(OpContext &op) {
   return op.setOutput(0, op.create<T>(x, y));
 }
 
-/// ~x is -x - 1 of unsigned and signed numbers alike.
 static llvm::Error importBitwiseNot(OpContext &op) {
   GLOWISH_TRY(NodeValue x, op.getInput(0));
   if (!isIntegerKind(x.getElemKind()))
     return makeError("input 0 is {0}; accepted: an integer kind",
                      x.getType().str());
   Composer c(op);
-  NodeValue one = c.number(x, 1), zero = c.number(x, 0);
-  return c.setOutput(0, c.sub(c.sub(zero, one), x));
+  return c.setOutput(0, c.complement(x));
 }
 
 static llvm::Error importBitShift(OpContext &op) {

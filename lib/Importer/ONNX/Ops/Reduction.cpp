@@ -85,19 +85,29 @@ template <OpImporter import> static llvm::Error reducing(OpContext &op) {
   return importReduction(op, import);
 }
 
+/// The kind to reduce \p kind in, if that is another one.
+static std::optional<ElemKind> getInnerKind(ElemKind kind,
+                                            llvm::StringRef mode) {
+  // Since opset 20: true is larger than false.
+  if (kind == ElemKind::Bool && (mode == "max" || mode == "min"))
+    return ElemKind::UInt8;
+  // A mean must not wrap around.
+  if (mode == "mean" && isIntegerKind(kind) && getElemSize(kind) < 8)
+    return ElemKind::Int64;
+  return std::nullopt;
+}
+
 /// "ReduceMean" -> "mean".
 static llvm::Error importReduce(OpContext &op) {
   GLOWISH_TRY(NodeValue input, op.getInput(0));
   std::string mode = op.getOpType().drop_front(6).lower();
-  bool isBool = input.getElemKind() == ElemKind::Bool;
-  if (!isBool || (mode != "max" && mode != "min"))
+  ElemKind kind = input.getElemKind();
+  std::optional<ElemKind> inner = getInnerKind(kind, mode);
+  if (!inner)
     return op.setOutput(0, reduce(op, input, mode));
-  // Since opset 20: true is larger than false.
-  GLOWISH_TRY(input,
-              op.createHelper<CastNode>(".cast", input, ElemKind::UInt8));
+  GLOWISH_TRY(input, op.createHelper<CastNode>(".cast", input, *inner));
   GLOWISH_TRY(NodeValue result, reduce(op, input, mode));
-  return op.setOutput(
-      0, op.createHelper<CastNode>(".bool", result, ElemKind::Bool));
+  return op.setOutput(0, op.createHelper<CastNode>(".back", result, kind));
 }
 
 static llvm::Error importReduceSumSquare(OpContext &op) {
@@ -168,11 +178,13 @@ static llvm::Error importArg(OpContext &op) {
   GLOWISH_TRY(int64_t axis, op.getAxis("axis", 0, rank));
   GLOWISH_TRY(int64_t keepDims, op.getInt("keepdims", 1));
   GLOWISH_TRY(int64_t selectLast, op.getInt("select_last_index", 0));
-  if (op.getOpType() == "ArgMin") {
-    GLOWISH_TRY(input, op.create<NegNode>(input));
-  }
-  SizedValue x = {input, op.getExtents(0)};
   Composer c(op);
+  // The least integer has no negative.
+  if (op.getOpType() == "ArgMin")
+    input = isIntegerKind(input.getElemKind()) ? c.complement(input)
+                                               : c.unary<NegNode>(input);
+  GLOWISH_TRY(input, c.finish(input));
+  SizedValue x = {input, op.getExtents(0)};
   input = fillOutside(c, x, {axis}, -HUGE_VAL);
   GLOWISH_TRY(input, c.finish(input));
   GLOWISH_TRY(NodeValue index, op.create<ArgMaxNode>(input, axis, keepDims != 0,
