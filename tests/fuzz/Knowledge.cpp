@@ -132,12 +132,14 @@ static bool mayHavePole(const Node &node) {
   return false;
 }
 
-/// Whether the squares of all elements but 0 are normal numbers of the kind that
-/// they are computed in. The interpreter has more room than a kernel.
+/// Whether the squares of all elements but 0, and a sum of them, are normal
+/// numbers of the kind that they are computed in. The interpreter has more room
+/// than a kernel.
 static bool hasNormalSquares(const Tensor &tensor) {
   bool isDouble = tensor.getType().getKind() == ElemKind::Double;
   double least = isDouble ? 0x1p-1022 : 0x1p-126;
   double most = isDouble ? 0x1p1023 : 0x1p127;
+  most /= double(std::max<int64_t>(tensor.getNumElements(), 1));
   for (int64_t i = 0; i < tensor.getNumElements(); ++i) {
     double value = tensor.getAsDouble(i);
     if (value != 0 && !(value * value >= least && value * value <= most))

@@ -9,7 +9,7 @@ using namespace glowish;
 using namespace glowish::fuzz;
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
-static constexpr unsigned numTrials = 4;
+static constexpr unsigned numTrials = 6;
 
 /// All values of \p module's first function.
 static llvm::Expected<Knowledge> learnAll(Module &module,
@@ -57,9 +57,10 @@ static void widen(std::vector<double> &bounds, const Tensor &value,
 llvm::Expected<std::vector<Expectation>> fuzz::interpretGraph(Module &module) {
   std::array<Knowledge, numTrials> trials;
   for (uint64_t trial = 0; trial < numTrials; ++trial) {
-    // The second goes the opposite way of the first: the side that an element
-    // is not safe on is tried.
-    Worsening worsening((trial + 1) / 2, trial == 2, trial == 3);
+    // The second goes the opposite way of the first, and so on: the side that
+    // an element is not safe on is tried.
+    bool opposite = trial > 0 && trial % 2 == 0;
+    Worsening worsening((trial + 1) / 2, opposite, /*toZero=*/trial == 3);
     GLOWISH_TRY(trials[trial], learnAll(module, trial ? &worsening : nullptr));
   }
   std::vector<Expectation> result;
