@@ -13,12 +13,12 @@ Precision fuzz::getPrecision(ElemKind kind) {
   case ElemKind::Float16:
     return {0x1p-10, 0x1p-24};
   case ElemKind::BFloat16:
-    return {0x1p-7, 0x1p-126};
+    return {0x1p-7, 0x1p-133};
   case ElemKind::Double:
     // Exponentials and such are computed to a little less than double.
-    return {0x1p-50, 0x1p-1022};
+    return {0x1p-50, 0x1p-1074};
   default:
-    return {0x1p-23, 0x1p-126};
+    return {0x1p-23, 0x1p-149};
   }
 }
 

@@ -9,9 +9,7 @@
 
 namespace glowish::fuzz {
 
-/// The spacing of numbers near 1, and what counts as a distance of two: smaller
-/// numbers than normal ones come of results that are 0 if they are reached in
-/// another way.
+/// The spacing of numbers near 1, and the smallest distance of two numbers.
 struct Precision {
   double epsilon, smallest;
 };

@@ -80,7 +80,7 @@ llvm::Expected<std::vector<Expectation>> fuzz::interpretGraph(Module &module) {
     Precision precision = getPrecision(value.getType().getKind());
     double base = 0;
     if (isFloat(value) && !known.isExact)
-      base = std::max(16 * known.depth * precision.epsilon *
+      base = std::max(8 * known.depth * precision.epsilon *
                           std::max(known.largest, getLargest(value)),
                       4 * precision.smallest);
     expectation.bounds.assign(value.getNumElements(),

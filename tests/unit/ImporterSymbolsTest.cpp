@@ -3,6 +3,7 @@
 #include "Messages.h"
 #include "OnnxText.h"
 #include "glowish/Importer/OnnxModel.h"
+#include "gmock/gmock.h"
 
 using namespace glowish;
 
@@ -96,6 +97,14 @@ TEST(ImporterSymbols, NamesWhatToDefine) {
   EXPECT_EQ(typeOf(deep), unbound(deep, deep));
   std::string minus = std::string(200, '-') + "1";
   EXPECT_EQ(typeOf(minus), unbound(minus, minus));
+  // What would take all of the stack, in a message that is cut.
+  for (char open : {'(', '-'}) {
+    std::string message = typeOf(std::string(100000, open) + "1");
+    EXPECT_THAT(message, testing::StartsWith("'m': input 'x0' has the symbolic "
+                                             "dimension '" +
+                                             std::string(100, open)));
+    EXPECT_LT(message.size(), 2000u);
+  }
 }
 
 TEST(ImporterSymbols, AllInOneMessage) {

@@ -307,6 +307,8 @@ TEST(Importer, ConstantInputs) {
   TextModel model = oneNode("Reshape", {"x", "shape"});
   model.body += "input { name: \"shape\" type { tensor_type { elem_type: 7 "
                 "shape { dim { dim_value: 1 } } } } } ";
+  model.importOutput();
+  EXPECT_TRUE(model.module->findPlaceholder("shape")->isInput());
   ImportOptions options;
   options.constantInputs["shape"] = std::make_shared<const Tensor>(
       Tensor::fromValues<int64_t>(Type(ElemKind::Int64, {1}), {6}));

@@ -8,20 +8,6 @@
 using namespace glowish;
 using namespace glowish::interpreter;
 
-/// \p value combined into \p element. A NaN in either stays.
-template <typename C>
-static C combine(llvm::StringRef mode, C element, C value) {
-  if (mode == "max")
-    return value > element || value != value ? value : element;
-  if (mode == "min")
-    return value < element || value != value ? value : element;
-  if constexpr (std::is_integral_v<C>)
-    return mode == "mul" ? C(uint64_t(element) * uint64_t(value))
-                         : C(uint64_t(element) + uint64_t(value));
-  else
-    return mode == "mul" ? element * value : element + value;
-}
-
 void InstrRunner::visitScatter(ScatterInstr &instr) {
   const Type &type = instr.getInput()->getType();
   Tensor result = gatherOperand(memory, instr.getInput());
@@ -46,7 +32,7 @@ void InstrRunner::visitScatter(ScatterInstr &instr) {
         else
           element = instr.getMode() == "replace"
                         ? value
-                        : T(combine<C>(instr.getMode(), C(element), C(value)));
+                        : T(combineElements<C>(instr.getMode(), C(element), C(value)));
       }
     }
   });

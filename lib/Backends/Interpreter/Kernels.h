@@ -51,6 +51,22 @@ template <> struct ComputeTypeOf<BFloat16> {
 };
 template <typename T> using ComputeType = typename ComputeTypeOf<T>::type;
 
+/// \p value combined into \p element: "max", "min", "mul" and "prod", else the
+/// sum. A NaN in either stays; integers wrap.
+template <typename C>
+C combineElements(llvm::StringRef mode, C element, C value) {
+  if (mode == "max")
+    return value > element || value != value ? value : element;
+  if (mode == "min")
+    return value < element || value != value ? value : element;
+  bool isProduct = mode == "mul" || mode == "prod";
+  if constexpr (std::is_integral_v<C>)
+    return isProduct ? C(uint64_t(element) * uint64_t(value))
+                     : C(uint64_t(element) + uint64_t(value));
+  else
+    return isProduct ? element * value : element + value;
+}
+
 /// Calls \p fn with a zero of each float storage type.
 template <typename Fn> void dispatchFloatKind(ElemKind kind, Fn &&fn) {
   dispatchElemKind(kind, [&](auto zero) {

@@ -11,19 +11,6 @@ template <typename T> struct AccumulatorOf {
   using type = std::conditional_t<std::is_integral_v<T>, T, double>;
 };
 
-template <typename Acc>
-static Acc combine(llvm::StringRef mode, Acc sum, Acc value) {
-  if (mode == "max")
-    return value > sum || value != value ? value : sum;
-  if (mode == "min")
-    return value < sum || value != value ? value : sum;
-  if constexpr (std::is_integral_v<Acc>)
-    return mode == "prod" ? Acc(uint64_t(sum) * uint64_t(value))
-                          : Acc(uint64_t(sum) + uint64_t(value));
-  else
-    return mode == "prod" ? sum * value : sum + value;
-}
-
 void InstrRunner::visitReduce(ReduceInstr &instr) {
   const Type &type = instr.getInput()->getType();
   llvm::StringRef mode = instr.getMode();
@@ -50,7 +37,7 @@ void InstrRunner::visitReduce(ReduceInstr &instr) {
         target += index[d] * strides[d];
       Acc value = Acc(in[next++]);
       bool starts = !seen[target] && (mode == "max" || mode == "min");
-      sums[target] = starts ? value : combine<Acc>(mode, sums[target], value);
+      sums[target] = starts ? value : combineElements<Acc>(mode, sums[target], value);
       seen[target] = true;
     });
     // The type rule refuses a mean of nothing.

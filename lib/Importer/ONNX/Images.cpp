@@ -4,9 +4,6 @@
 
 using namespace glowish;
 
-/// Attributes larger than this are nonsense, and could overflow.
-static constexpr int64_t maxWindowValue = int64_t(1) << 31;
-
 llvm::Expected<Images> glowish::readImages(OpContext &op, unsigned index) {
   GLOWISH_TRY(NodeValue value, op.getInput(index));
   DimsRef shape = value.getShape();
@@ -39,12 +36,9 @@ llvm::Error glowish::setImages(OpContext &op, NodeValue value,
   return op.setOutput(0, result);
 }
 
-/// A list of one value a spatial dimension (two for pads); one-dimensional
-/// ones get a height of \p filler in front.
-static llvm::Expected<std::vector<int64_t>>
-readList(const OpContext &op, llvm::StringRef name, unsigned perDim,
-         bool isOneDimensional, int64_t filler, int64_t least) {
-  unsigned length = perDim * (isOneDimensional ? 1 : 2);
+llvm::Expected<std::vector<int64_t>>
+glowish::readWindowInts(const OpContext &op, llvm::StringRef name,
+                        size_t length, int64_t filler, int64_t least) {
   GLOWISH_TRY(std::vector<int64_t> values,
               op.getInts(name, std::vector<int64_t>(length, filler)));
   if (values.size() != length)
@@ -55,6 +49,17 @@ readList(const OpContext &op, llvm::StringRef name, unsigned perDim,
       return makeError("attribute '{0}' has the value {1}; accepted: {2} to "
                        "{3}",
                        name, value, least, maxWindowValue);
+  return values;
+}
+
+/// A list of one value a spatial dimension (two for pads); one-dimensional
+/// ones get a height of \p filler in front.
+static llvm::Expected<std::vector<int64_t>>
+readList(const OpContext &op, llvm::StringRef name, unsigned perDim,
+         bool isOneDimensional, int64_t filler, int64_t least) {
+  GLOWISH_TRY(std::vector<int64_t> values,
+              readWindowInts(op, name, perDim * (isOneDimensional ? 1 : 2),
+                             filler, least));
   if (!isOneDimensional)
     return values;
   if (perDim == 1)

@@ -23,6 +23,15 @@ llvm::Expected<Images> readImages(OpContext &op, unsigned index);
 /// Output 0 is \p value, images of the graph, in the model's layout.
 llvm::Error setImages(OpContext &op, NodeValue value, bool isOneDimensional);
 
+/// Attributes of windows larger than this are nonsense, and could overflow.
+constexpr int64_t maxWindowValue = int64_t(1) << 31;
+
+/// Attribute \p name, a list of \p length numbers from \p least to
+/// maxWindowValue; without it \p filler each.
+llvm::Expected<std::vector<int64_t>>
+readWindowInts(const OpContext &op, llvm::StringRef name, size_t length,
+               int64_t filler, int64_t least);
+
 /// Kernel, strides, pads and dilations of a convolution or pooling over two
 /// dimensions, checked, with auto_pad and ceil_mode worked out. Pads are
 /// [top, left, bottom, right].

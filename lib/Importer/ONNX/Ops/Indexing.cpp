@@ -13,17 +13,21 @@ NodeValue glowish::wrapIndices(Composer &c, NodeValue indices, int64_t extent) {
   return c.select(c.less(wide, 0), c.add(wide, double(extent)), wide);
 }
 
-NodeValue glowish::getElementPositions(Composer &c, DimsRef shape,
-                                       NodeValue indices, int64_t axis) {
-  Dims strides = getDenseStrides(shape);
-  Dims others(indices.getShape());
-  others[axis] = 1;
-  NodeValue base = c.table(ElemKind::Int64, others, [&](DimsRef index) {
+NodeValue glowish::makePositions(Composer &c, DimsRef shape, DimsRef strides) {
+  return c.table(ElemKind::Int64, shape, [&](DimsRef index) {
     int64_t position = 0;
     for (unsigned d = 0; d < index.size(); ++d)
       position += index[d] * strides[d];
     return double(position);
   });
+}
+
+NodeValue glowish::getElementPositions(Composer &c, DimsRef shape,
+                                       NodeValue indices, int64_t axis) {
+  Dims strides = getDenseStrides(shape);
+  Dims others(indices.getShape());
+  others[axis] = 1;
+  NodeValue base = makePositions(c, others, strides);
   NodeValue along =
       c.mul(wrapIndices(c, indices, shape[axis]), double(strides[axis]));
   return c.add(along, base);

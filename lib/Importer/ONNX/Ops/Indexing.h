@@ -15,6 +15,10 @@ NodeValue wrapIndices(Composer &c, NodeValue indices, int64_t extent);
 NodeValue gatherElements(Composer &c, NodeValue data, NodeValue indices,
                          int64_t axis);
 
+/// The sum of strides[d] times the index in dimension d, at each index of
+/// \p shape: int64. There are as many strides as dimensions, or more.
+NodeValue makePositions(Composer &c, DimsRef shape, DimsRef strides);
+
 /// Where gatherElements finds these elements in \p shape, as positions in
 /// row-major order.
 NodeValue getElementPositions(Composer &c, DimsRef shape, NodeValue indices,

@@ -1,6 +1,7 @@
 //===- Windows.cpp - Windows over any number of dimensions ----------------===//
 
 #include "ONNX/Ops/Windows.h"
+#include "ONNX/Ops/Indexing.h"
 #include <cmath>
 
 using namespace glowish;
@@ -28,25 +29,6 @@ struct Indexed {
 
 /// Each element of a window's edge takes nodes of its own.
 static constexpr int64_t maxKernel = 4096;
-/// Attributes larger than this are nonsense, and could overflow.
-static constexpr int64_t maxEdge = int64_t(1) << 31;
-
-static llvm::Expected<std::vector<int64_t>>
-readList(const OpContext &op, llvm::StringRef name, size_t length,
-         int64_t filler, int64_t least) {
-  GLOWISH_TRY(std::vector<int64_t> values,
-              op.getInts(name, std::vector<int64_t>(length, filler)));
-  if (values.size() != length)
-    return makeError("attribute '{0}' has {1} values; accepted: {2}", name,
-                     values.size(), length);
-  for (int64_t value : values)
-    if (value < least || value > maxEdge)
-      return makeError("attribute '{0}' has the value {1}; accepted: {2} to "
-                       "{3}",
-                       name, value, least, maxEdge);
-  return values;
-}
-
 /// auto_pad and ceil_mode of one dimension, as Images.cpp has them of two.
 static void completePads(Edge &edge, llvm::StringRef autoPad, bool ceilMode) {
   if (autoPad == "VALID")
@@ -80,7 +62,7 @@ readEdges(OpContext &op, NodeValue input, DimsRef kernel = {}) {
   if (kernel.empty() && !op.hasAttr("kernel_shape"))
     return makeError("attribute 'kernel_shape' is missing");
   GLOWISH_TRY(std::vector<int64_t> kernels,
-              readList(op, "kernel_shape", count, 1, 1));
+              readWindowInts(op, "kernel_shape", count, 1, 1));
   if (!kernel.empty())
     kernels = kernel.vec();
   for (int64_t extent : kernels)
@@ -88,10 +70,10 @@ readEdges(OpContext &op, NodeValue input, DimsRef kernel = {}) {
       return makeError("the kernel is {0}; accepted: extents of 1 to {1}",
                        formatShape(kernels), maxKernel);
   GLOWISH_TRY(std::vector<int64_t> strides,
-              readList(op, "strides", count, 1, 1));
+              readWindowInts(op, "strides", count, 1, 1));
   GLOWISH_TRY(std::vector<int64_t> dilations,
-              readList(op, "dilations", count, 1, 1));
-  GLOWISH_TRY(std::vector<int64_t> pads, readList(op, "pads", 2 * count, 0, 0));
+              readWindowInts(op, "dilations", count, 1, 1));
+  GLOWISH_TRY(std::vector<int64_t> pads, readWindowInts(op, "pads", 2 * count, 0, 0));
   GLOWISH_TRY(std::string autoPad, op.getString("auto_pad", "NOTSET"));
   GLOWISH_TRY(int64_t ceilMode, op.getInt("ceil_mode", 0));
   std::vector<Edge> edges;
@@ -202,12 +184,7 @@ llvm::Error glowish::importWindowMax(OpContext &op) {
         stride *= shape[d];
       }
     }
-    value.positions = c.table(ElemKind::Int64, shape, [&](DimsRef index) {
-      int64_t position = 0;
-      for (unsigned d = 0; d < index.size(); ++d)
-        position += index[d] * strides[d];
-      return double(position);
-    });
+    value.positions = makePositions(c, shape, strides);
   }
   value = maxWindows(c, value, edges);
   GLOWISH_CHECK(c.setOutput(0, value.values));
@@ -377,16 +354,16 @@ llvm::Error glowish::importVolumeConvTranspose(OpContext &op) {
   GLOWISH_TRY(int64_t group, op.getInt("group", 1));
   DimsRef shape = input.getShape(), kernel = filter.getShape();
   if (kernel.size() != 5 || shape[2] < 1 || kernel[2] < 1 ||
-      kernel[2] > maxKernel || shape[2] > maxEdge)
+      kernel[2] > maxKernel || shape[2] > maxWindowValue)
     return makeError("inputs are {0} and {1}; accepted: rank 5, not empty, and "
                      "a kernel of up to {2} layers",
                      input.getType().str(), filter.getType().str(), maxKernel);
-  GLOWISH_TRY(std::vector<int64_t> strides, readList(op, "strides", 3, 1, 1));
+  GLOWISH_TRY(std::vector<int64_t> strides, readWindowInts(op, "strides", 3, 1, 1));
   GLOWISH_TRY(std::vector<int64_t> dilations,
-              readList(op, "dilations", 3, 1, 1));
-  GLOWISH_TRY(std::vector<int64_t> pads, readList(op, "pads", 6, 0, 0));
+              readWindowInts(op, "dilations", 3, 1, 1));
+  GLOWISH_TRY(std::vector<int64_t> pads, readWindowInts(op, "pads", 6, 0, 0));
   GLOWISH_TRY(std::vector<int64_t> added,
-              readList(op, "output_padding", 3, 0, 0));
+              readWindowInts(op, "output_padding", 3, 0, 0));
   op.ignoreAttrs({"kernel_shape"}); // the filter's
   Edge depth{shape[2], kernel[2], strides[0], dilations[0], pads[0], pads[3]};
   int64_t extent =
