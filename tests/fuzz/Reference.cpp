@@ -9,7 +9,6 @@ using namespace glowish;
 using namespace glowish::fuzz;
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
-static constexpr unsigned numTrials = 6;
 
 /// All values of \p module's first function.
 static llvm::Expected<Knowledge> learnAll(Module &module,
@@ -54,44 +53,51 @@ static void widen(std::vector<double> &bounds, const Tensor &value,
   }
 }
 
-llvm::Expected<std::vector<Expectation>> fuzz::interpretGraph(Module &module) {
-  std::array<Knowledge, numTrials> trials;
-  for (uint64_t trial = 0; trial < numTrials; ++trial) {
+/// What is expected of the value that \p save writes, by its precision alone.
+static Expectation expect(SaveNode &save, const Knowledge &knowledge) {
+  NodeValue source = save.getInput();
+  const Known &known = knowledge.find(source.node)->second;
+  Expectation expectation;
+  expectation.name =
+      llvm::cast<Placeholder>(save.getOutput().node)->getModelName();
+  expectation.value = known.tensors[source.result].clone();
+  expectation.isDelicate = known.isDelicate;
+  expectation.hasPole = known.hasPole;
+  const Tensor &value = expectation.value;
+  Precision precision = getPrecision(value.getType().getKind());
+  double base = 0;
+  if (isFloat(value) && !known.isExact)
+    base = std::max(8 * known.depth * precision.epsilon *
+                        std::max(known.largest, getLargest(value)),
+                    4 * precision.smallest);
+  expectation.bounds.assign(value.getNumElements(),
+                            known.isUnknown ? infinity : base);
+  return expectation;
+}
+
+llvm::Expected<std::vector<Expectation>>
+fuzz::interpretGraph(Module &module, unsigned numTrials) {
+  GLOWISH_TRY(Knowledge knowledge, learnAll(module, nullptr));
+  std::vector<Expectation> result;
+  std::vector<NodeValue> sources;
+  for (Node &node : module.getFunctions().front()->getNodes())
+    if (auto *save = llvm::dyn_cast<SaveNode>(&node)) {
+      sources.push_back(save->getInput());
+      result.push_back(expect(*save, knowledge));
+    }
+  for (uint64_t trial = 1; trial <= numTrials; ++trial) {
     // The second goes the opposite way of the first, and so on: the side that
     // an element is not safe on is tried.
-    bool opposite = trial > 0 && trial % 2 == 0;
-    Worsening worsening((trial + 1) / 2, opposite, /*toZero=*/trial == 3);
-    GLOWISH_TRY(trials[trial], learnAll(module, trial ? &worsening : nullptr));
-  }
-  std::vector<Expectation> result;
-  for (Node &node : module.getFunctions().front()->getNodes()) {
-    auto *save = llvm::dyn_cast<SaveNode>(&node);
-    if (!save)
-      continue;
-    NodeValue source = save->getInput();
-    const Known &known = trials[0][source.node];
-    Expectation expectation;
-    expectation.name =
-        llvm::cast<Placeholder>(save->getOutput().node)->getModelName();
-    expectation.value = known.tensors[source.result].clone();
-    expectation.isDelicate = known.isDelicate;
-    expectation.hasPole = known.hasPole;
-    const Tensor &value = expectation.value;
-    Precision precision = getPrecision(value.getType().getKind());
-    double base = 0;
-    if (isFloat(value) && !known.isExact)
-      base = std::max(8 * known.depth * precision.epsilon *
-                          std::max(known.largest, getLargest(value)),
-                      4 * precision.smallest);
-    expectation.bounds.assign(value.getNumElements(),
-                              known.isUnknown ? infinity : base);
-    for (Knowledge &other : llvm::drop_begin(trials)) {
-      widen(expectation.bounds, value,
-            other[source.node].tensors[source.result]);
-      if (other[source.node].isUnknown)
-        expectation.bounds.assign(value.getNumElements(), infinity);
+    Worsening worsening((trial + 1) / 2, /*opposite=*/trial % 2 == 0,
+                        /*toZero=*/trial == 3);
+    GLOWISH_TRY(Knowledge worse, learnAll(module, &worsening));
+    for (auto [expectation, source] : llvm::zip_equal(result, sources)) {
+      const Known &known = worse[source.node];
+      widen(expectation.bounds, expectation.value,
+            known.tensors[source.result]);
+      if (known.isUnknown)
+        std::ranges::fill(expectation.bounds, infinity);
     }
-    result.push_back(std::move(expectation));
   }
   return result;
 }

@@ -32,7 +32,11 @@ struct Expectation {
 /// large bound; where they turn a comparison, nothing is compared. Operators
 /// that pick and move elements are given inputs as they are: comparing,
 /// rounding to integers and ArgMax of inputs have exact results.
-llvm::Expected<std::vector<Expectation>> interpretGraph(Module &module);
+///
+/// \p numTrials: how often it is interpreted again. Two nearly equal elements
+/// change places in one trial of four.
+llvm::Expected<std::vector<Expectation>> interpretGraph(Module &module,
+                                                        unsigned numTrials);
 
 /// How \p actual differs from \p expected; empty where it does not.
 std::string describeDifference(const Expectation &expected,
