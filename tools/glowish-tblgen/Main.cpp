@@ -12,6 +12,7 @@ namespace {
 enum class Action {
   ScalarOps,
   TypeRules,
+  Gradients,
   NodeKinds,
   NodeClasses,
   NodeTable,
@@ -26,6 +27,7 @@ cl::opt<Action> action(
     cl::values(
         clEnumValN(Action::ScalarOps, "gen-scalar-ops", "Scalar formulas"),
         clEnumValN(Action::TypeRules, "gen-type-rules", "Typed views"),
+        clEnumValN(Action::Gradients, "gen-gradients", "Gradients of nodes"),
         clEnumValN(Action::NodeKinds, "gen-node-kinds", "List of nodes"),
         clEnumValN(Action::NodeClasses, "gen-node-classes", "Node classes"),
         clEnumValN(Action::NodeTable, "gen-node-table", "Records of nodes"),
@@ -49,6 +51,9 @@ bool emit(raw_ostream &os, RecordKeeper &records) {
     break;
   case Action::TypeRules:
     emitTypeRules(os, nodes, instrs);
+    break;
+  case Action::Gradients:
+    emitGradients(os, nodes);
     break;
   case Action::NodeKinds:
     emitKinds(os, nodes, ClassKind::Node);

@@ -32,6 +32,14 @@ std::string unindent(StringRef text) {
   return join(lines, "\n");
 }
 
+std::vector<std::string> getParams(const OpRecord &op) {
+  std::vector<std::string> params;
+  for (const AttrRecord &attr : op.attrs)
+    if (attr.kind == "Float")
+      params.push_back(attr.name);
+  return params;
+}
+
 static AttrRecord readAttr(const Record *record) {
   const Record *kind = record->getValueAsDef("AttributeKind");
   AttrRecord attr;
@@ -83,6 +91,8 @@ static OpRecord readNode(const Record *record) {
   OpRecord op = readOp(record);
   for (StringRef result : record->getValueAsListOfStrings("Results"))
     op.results.push_back(result.str());
+  op.zeroGradient = record->getValueAsString("ZeroGradient");
+  op.noGradient = record->getValueAsString("NoGradient");
   if (!record->isSubClassOf("ElementWise"))
     return op;
   op.isElementWise = true;
@@ -91,6 +101,10 @@ static OpRecord readNode(const Record *record) {
   op.resultKind = record->getValueAsString("ResultKind");
   op.firstIsBool = record->getValueAsBit("FirstIsBool");
   op.isCommutative = record->getValueAsBit("IsCommutative");
+  for (StringRef formula : record->getValueAsListOfStrings("Gradients"))
+    op.gradients.push_back(formula.str());
+  if (!op.gradients.empty() && op.gradients.size() != op.operands.size())
+    PrintFatalError(record->getLoc(), "Gradients needs one for each operand");
   return op;
 }
 

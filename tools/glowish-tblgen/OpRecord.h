@@ -32,11 +32,13 @@ struct OpRecord {
   std::vector<OperandRecord> operands;
   std::vector<AttrRecord> attrs;
   std::vector<std::string> results;
-  bool isFromNode = false; // instructions
+  std::string zeroGradient, noGradient; // nodes
+  bool isFromNode = false;              // instructions
 
   bool isElementWise = false;
   std::string formula, kinds, resultKind;
   bool firstIsBool = false, isCommutative = false;
+  std::vector<std::string> gradients;
 
   /// Position of the attribute of SegmentsAttr; -1 where there is none.
   int segmentsAttr = -1;
@@ -55,6 +57,8 @@ std::vector<OpRecord> readInstrs(const llvm::RecordKeeper &records);
 std::string capitalize(llvm::StringRef name);
 /// \p text as a C++ string literal.
 std::string quote(llvm::StringRef text);
+/// The attributes that formulas take, in order: the Float ones.
+std::vector<std::string> getParams(const OpRecord &op);
 /// A record's description as lines without common indentation.
 std::string unindent(llvm::StringRef text);
 
@@ -76,6 +80,7 @@ private:
 enum class ClassKind { Node, Instr };
 
 void emitScalarOps(llvm::raw_ostream &os, llvm::ArrayRef<OpRecord> nodes);
+void emitGradients(llvm::raw_ostream &os, llvm::ArrayRef<OpRecord> nodes);
 void emitTypeRules(llvm::raw_ostream &os, llvm::ArrayRef<OpRecord> nodes,
                    llvm::ArrayRef<OpRecord> instrs);
 void emitKinds(llvm::raw_ostream &os, llvm::ArrayRef<OpRecord> ops,

@@ -6,15 +6,6 @@ using namespace llvm;
 
 namespace tblgen {
 
-/// The attributes that a formula takes, in order: the Float ones.
-static std::vector<std::string> getParams(const OpRecord &op) {
-  std::vector<std::string> params;
-  for (const AttrRecord &attr : op.attrs)
-    if (attr.kind == "Float")
-      params.push_back(attr.name);
-  return params;
-}
-
 static void emitFormula(raw_ostream &os, const OpRecord &op) {
   std::vector<std::string> params = getParams(op);
   os << "/// " << op.summary << ".\nstruct " << op.name << " {\n"

@@ -42,6 +42,9 @@ let Strided = ["result"] in {
   def AvgPoolInstr : InstrFor<AvgPool>;
   def ResizeInstr : InstrFor<Resize>;
 }
+def ConvolutionFilterGradientInstr : InstrFor<ConvolutionFilterGradient>;
+def MaxPoolGradientInstr : InstrFor<MaxPoolGradient>;
+def AvgPoolGradientInstr : InstrFor<AvgPoolGradient>;
 def LocalResponseNormalizationInstr : InstrFor<LocalResponseNormalization>;
 let Strided = ["result", "input", "fused"], InPlace = ["input"] in
 def LayerNormalizationInstr : InstrFor<LayerNormalization>;

@@ -9,12 +9,14 @@ def Save : Node<"Writes a value to a placeholder: an output of the function"> {
   let Operands = [Operand<"input">,
                   Operand<"output", "a placeholder of the same type">];
   let Results = [];
+  let ZeroGradient = "it has no result";
 }
 def Splat : Node<"A tensor with one value in every element"> {
   let Attributes = [Attr<Kind, "elemKind", "element kind">,
                     Attr<Ints, "shape", "extents">,
                     Attr<Float, "value", "the value">];
   let Source = "ONNX ConstantOfShape-9";
+  let ZeroGradient = "it has no operand";
 }
 
 //===- Control flow ---------------------------------------------------------===//
@@ -68,6 +70,21 @@ def Convolution : Node<"2-D convolution of NHWC images"> {
                     EpilogueAttr];
   let Source = "ONNX Conv-11";
   let MultiplyAdds = "countElements(op.getFilter().getShape().drop_front())";
+}
+def ConvolutionFilterGradient : Node<"Gradient of the filter of a Convolution"> {
+  let Description = [{
+    input [N, H, W, C], of the Convolution; gradient [N, OH, OW, OC], of its
+    result; result [OC, KH, KW, C / group]: for each tap the sum over all images
+    and pixels of gradient * input. OH and OW are as the Convolution has them.
+    float16, bfloat16, float and double.
+  }];
+  let Operands = [Operand<"input">, Operand<"gradient">];
+  let Attributes = [Attr<Ints, "kernels", "[height, width]">,
+                    Attr<Ints, "strides", "[vertical, horizontal]">,
+                    Attr<Ints, "pads", "[top, left, bottom, right]">,
+                    Attr<Ints, "dilations", "[vertical, horizontal]">,
+                    Attr<Int, "group", "number of groups of channels">];
+  let MultiplyAdds = "countElements(op.getGradient().getShape().drop_back())";
 }
 def ConvTranspose : Node<"Transposed 2-D convolution of NHWC images"> {
   let Description = [{
@@ -153,6 +170,30 @@ def AvgPool : Pool<"Mean of each window"> {
                     Attr<Bool, "countIncludePads",
                          "padding counts in the divisor">];
   let Source = "ONNX AveragePool-19";
+}
+def MaxPoolGradient : Pool<"Gradient of the input of a MaxPool"> {
+  let Description = [{
+    input [N, H, W, C], of the MaxPool; gradient [N, OH, OW, C], of its result;
+    result [N, H, W, C]: each element of gradient is added to the place of the
+    largest element of its window, the first of equals in the order of rows. A
+    NaN is larger than all else. float16, bfloat16, float and double.
+  }];
+  let Operands = [Operand<"input">, Operand<"gradient">];
+}
+def AvgPoolGradient : Pool<"Gradient of the input of an AvgPool"> {
+  let Description = [{
+    gradient [N, OH, OW, C], of the AvgPool's result; result [N, H, W, C]: each
+    element of gradient, divided by what the mean divided by, is added to all of
+    its window. float16, bfloat16, float and double.
+  }];
+  let Operands = [Operand<"gradient">];
+  let Attributes = [Attr<Ints, "sizes", "[H, W]">,
+                    Attr<Ints, "kernels", "[height, width]">,
+                    Attr<Ints, "strides", "[vertical, horizontal]">,
+                    Attr<Ints, "pads", "[top, left, bottom, right]">,
+                    Attr<Ints, "dilations", "[vertical, horizontal]">,
+                    Attr<Bool, "countIncludePads",
+                         "padding counts in the divisor">];
 }
 class GlobalPool<string summary> : Node<summary> {
   let Operands = [Operand<"input">];
@@ -241,6 +282,7 @@ def ArgMax : Node<"Index of the largest element along one dimension"> {
                     Attr<Bool, "selectLast", "the last of equals wins">];
   let Description = "The result is int64.";
   let Source = "ONNX ArgMax-13";
+  let ZeroGradient = "the result is an integer";
 }
 
 //===- Data movement --------------------------------------------------------===//
@@ -317,6 +359,7 @@ def TopK : Node<"Indices of the largest elements along the last dimension"> {
   let Attributes = [Attr<Int, "count", "how many, at most N">,
                     Attr<Bool, "largest", "false: the smallest elements">];
   let Source = "ONNX TopK-11";
+  let ZeroGradient = "the result is an integer";
 }
 def NonMaxSuppression : Node<"Boxes picked one by one that overlap little"> {
   let Description = [{
@@ -331,12 +374,14 @@ def NonMaxSuppression : Node<"Boxes picked one by one that overlap little"> {
                   Operand<"threshold">];
   let Attributes = [Attr<Int, "count", "the most to pick of a row">];
   let Source = "ONNX NonMaxSuppression-11";
+  let ZeroGradient = "the result is an integer";
 }
 def BitCast : Node<"The same bits as elements of another kind"> {
   let Description = "Both kinds have the same size; bool is 0 or 1, and only read.";
   let Operands = [Operand<"input">];
   let Attributes = [Attr<Kind, "to", "the result's element kind">];
   let Source = "ONNX BitCast-26";
+  let NoGradient = "the bits of a number have no derivative";
 }
 def Resize : Node<"Scales NHWC images"> {
   let Description = "input [N, H, W, C], result [N, sizes[0], sizes[1], C].";

@@ -100,8 +100,16 @@ class Op<string summary> {
   string MultiplyAdds = "";
 }
 
+/// The gradient of a node is the function differentiateNAME of lib/Autodiff;
+/// where that is missing, the linker says so.
 class Node<string summary> : Op<summary> {
   list<string> Results = ["result"];
+  /// Why nothing flows back through the node, which has no such function then:
+  /// "the result is an integer".
+  string ZeroGradient = "";
+  /// Why it is an error to differentiate through the node, which has no such
+  /// function then.
+  string NoGradient = "";
 }
 
 /// Which element kinds an element-wise operator takes.
@@ -131,6 +139,11 @@ class ElementWise<list<string> arguments, string formula, string summary>
   bit FirstIsBool = 0;
   /// Operand order does not change the result.
   bit IsCommutative = 0;
+  /// What flows back to each operand: formulas over the operands, the
+  /// attributes, `result` and `gradient`, which is what flows back to the
+  /// result. Empty for an operand that nothing flows to. Without a list the
+  /// node has a function as other nodes have.
+  list<string> Gradients = [];
 }
 class Unary<string formula, string summary>
     : ElementWise<["x"], formula, summary>;

@@ -167,6 +167,10 @@ public:
                                          Args &&...args) {
     return createDraft(T::draft(std::forward<Args>(args)...), suffix);
   }
+  llvm::Expected<NodeValue> createDraft(NodeDraft draft,
+                                        llvm::StringRef suffix = "");
+  /// The function that nodes go to.
+  Function &getFunction() const { return graph.function; }
   /// A node that is not folded and may have several results.
   template <typename T, typename... Args>
   llvm::Expected<T *> createNode(Args &&...args) {
@@ -221,8 +225,6 @@ public:
 
 private:
   llvm::Error checkExtentsRead() const;
-  llvm::Expected<NodeValue> createDraft(NodeDraft draft,
-                                        llvm::StringRef suffix = "");
   bool shouldFold(const Node &node) const;
   bool takeBudget(int64_t bytes) const;
   const Sequence *findSequence(unsigned index) const;

@@ -1,6 +1,7 @@
 //===- Convolution.cpp - Types of convolutions ----------------------------===//
 
 #include "Helpers.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace glowish;
@@ -44,6 +45,29 @@ llvm::Expected<TypeList> glowish::inferConvolution(const OpView &view) {
                                            op.getPads(), op.getDilations()}));
   return applyEpilogue(op, Type(kind, {input[0], size[0], size[1], filter[0]}),
                        op.fusedIdx, op.getEpilogue());
+}
+
+llvm::Expected<TypeList>
+glowish::inferConvolutionFilterGradient(const OpView &view) {
+  ConvolutionFilterGradientView op(view);
+  GLOWISH_CHECK(checkFloat(op, op.inputIdx));
+  GLOWISH_CHECK(checkRank(op, op.inputIdx, 4));
+  GLOWISH_CHECK(checkSameKind(op, op.gradientIdx, op.inputIdx));
+  GLOWISH_CHECK(checkRank(op, op.gradientIdx, 4));
+  GLOWISH_CHECK(checkValues(op, "kernels", op.getKernels(), 2, 1));
+  int64_t channels = op.getInput().getDim(3), group = op.getGroup();
+  int64_t outChannels = op.getGradient().getDim(3);
+  if (group < 1 || channels % group || outChannels % group)
+    return op.attrError("group", llvm::formatv("{0} does not divide the {1} "
+                                               "channels of the input and the "
+                                               "{2} of the gradient",
+                                               group, channels, outChannels));
+  GLOWISH_TRY(auto size, countWindows(op, {op.getKernels(), op.getStrides(),
+                                           op.getPads(), op.getDilations()}));
+  GLOWISH_CHECK(checkWindowGradient(op, op.gradientIdx, size, outChannels));
+  return makeResult(op.getInput().getKind(),
+                    {outChannels, op.getKernels()[0], op.getKernels()[1],
+                     channels / group});
 }
 
 /// The attributes of a transposed convolution, all in a range in which sizes

@@ -195,15 +195,17 @@ static std::optional<int64_t> countPositions(int64_t extent, int64_t before,
 }
 
 llvm::Expected<std::array<int64_t, 2>>
-typerules::countWindows(const OpView &op, const Windows &windows) {
+typerules::countWindows(const OpView &op, const Windows &windows,
+                        DimsRef size) {
+  if (size.empty())
+    size = op.getInput(0).getShape().slice(1, 2);
   GLOWISH_CHECK(checkValues(op, "strides", windows.strides, 2, 1));
   GLOWISH_CHECK(checkValues(op, "pads", windows.pads, 4, 0));
   GLOWISH_CHECK(checkValues(op, "dilations", windows.dilations, 2, 1));
   std::array<int64_t, 2> counts;
   for (unsigned d = 0; d < 2; ++d) {
     std::optional<int64_t> count = countPositions(
-        op.getInput(0).getDim(1 + d), windows.pads[d], windows.pads[2 + d],
-        windows.kernels[d], windows.dilations[d], windows.strides[d]);
+        size[d], windows.pads[d], windows.pads[2 + d], windows.kernels[d], windows.dilations[d], windows.strides[d]);
     llvm::StringRef side = d == 0 ? "height" : "width";
     if (!count)
       return op.operandError(0, "pads or dilations of the " + side +
@@ -213,9 +215,16 @@ typerules::countWindows(const OpView &op, const Windows &windows) {
           0, llvm::formatv("a kernel of {0} {1} does not fit {2} with pads {3} "
                            "and {4} and dilation {5}",
                            side, windows.kernels[d],
-                           op.getInput(0).getDim(1 + d), windows.pads[d],
-                           windows.pads[2 + d], windows.dilations[d]));
+                           size[d], windows.pads[d], windows.pads[2 + d], windows.dilations[d]));
     counts[d] = *count;
   }
   return counts;
+}
+
+llvm::Error typerules::checkWindowGradient(const OpView &op, unsigned index,
+                                           std::array<int64_t, 2> size,
+                                           int64_t channels) {
+  const Type &image = op.getInput(0);
+  return checkIs(op, index, image.getKind(),
+                 {image.getDim(0), size[0], size[1], channels});
 }

@@ -68,11 +68,16 @@ llvm::Expected<TypeList> applyEpilogue(const OpView &op, const Type &type,
 struct Windows {
   llvm::ArrayRef<int64_t> kernels, strides, pads, dilations;
 };
-/// Height and width of the result for operand 0, an NHWC image; checks the
-/// four attributes of \p windows (the kernels of a convolution come from its
-/// filter, and are checked by it).
-llvm::Expected<std::array<int64_t, 2>> countWindows(const OpView &op,
-                                                    const Windows &windows);
+/// Height and width of the result for images of \p size, the height and width
+/// of operand 0 where that is not stated; checks the four attributes of
+/// \p windows (the kernels of a convolution come from its filter, and are
+/// checked by it).
+llvm::Expected<std::array<int64_t, 2>>
+countWindows(const OpView &op, const Windows &windows, DimsRef size = {});
+/// Operand \p index, a gradient, is [N, size, channels] of operand 0's kind,
+/// with the size that countWindows gave.
+llvm::Error checkWindowGradient(const OpView &op, unsigned index,
+                                std::array<int64_t, 2> size, int64_t channels);
 
 } // namespace glowish::typerules
 

@@ -29,6 +29,37 @@ llvm::Expected<TypeList> glowish::inferAvgPool(const OpView &view) {
   return inferPool(op);
 }
 
+llvm::Expected<TypeList> glowish::inferMaxPoolGradient(const OpView &view) {
+  MaxPoolGradientView op(view);
+  GLOWISH_CHECK(checkFloat(op, op.inputIdx));
+  GLOWISH_CHECK(checkRank(op, op.inputIdx, 4));
+  GLOWISH_CHECK(checkValues(op, "kernels", op.getKernels(), 2, 1));
+  GLOWISH_TRY(auto size, countWindows(op, {op.getKernels(), op.getStrides(),
+                                           op.getPads(), op.getDilations()}));
+  GLOWISH_CHECK(checkWindowGradient(op, op.gradientIdx, size,
+                                    op.getInput().getDim(3)));
+  return TypeList{op.getInput()};
+}
+
+llvm::Expected<TypeList> glowish::inferAvgPoolGradient(const OpView &view) {
+  AvgPoolGradientView op(view);
+  GLOWISH_CHECK(checkFloat(op, op.gradientIdx));
+  GLOWISH_CHECK(checkRank(op, op.gradientIdx, 4));
+  GLOWISH_CHECK(checkValues(op, "kernels", op.getKernels(), 2, 1));
+  GLOWISH_CHECK(checkValues(op, "sizes", op.getSizes(), 2, 0));
+  GLOWISH_TRY(auto size,
+              countWindows(op,
+                           {op.getKernels(), op.getStrides(), op.getPads(),
+                            op.getDilations()},
+                           op.getSizes()));
+  const Type &gradient = op.getGradient();
+  GLOWISH_CHECK(
+      checkWindowGradient(op, op.gradientIdx, size, gradient.getDim(3)));
+  return makeResult(gradient.getKind(),
+                    {gradient.getDim(0), op.getSizes()[0], op.getSizes()[1],
+                     gradient.getDim(3)});
+}
+
 llvm::Expected<TypeList> glowish::inferGlobalPool(const OpView &op) {
   constexpr unsigned input = GlobalAvgPoolView::inputIdx;
   GLOWISH_CHECK(checkFloat(op, input));

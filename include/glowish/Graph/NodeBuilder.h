@@ -1,0 +1,142 @@
+//===- NodeBuilder.h - Nodes made as expressions ----------------*- C++ -*-===//
+
+#ifndef GLOWISH_GRAPH_NODEBUILDER_H
+#define GLOWISH_GRAPH_NODEBUILDER_H
+
+#include "glowish/Graph/Nodes.h"
+
+namespace glowish {
+
+/// Makes nodes as expressions: `b.mul(b.sub(x, mean), scale)`. The first error
+/// is kept until finish(); from then on all values are null, and functions of
+/// null values return null. Numbers are constants of the other operand's kind.
+class NodeBuilder {
+public:
+  /// Nodes go to \p function's end or insertion point, under \p name.
+  NodeBuilder(Function &function, llvm::StringRef name)
+      : function(function), name(name) {}
+  virtual ~NodeBuilder() = default;
+
+  Function &getFunction() { return function; }
+  llvm::StringRef getName() const { return name; }
+  /// The name of the nodes to come.
+  void setName(llvm::StringRef newName) { name = newName.str(); }
+
+  bool hasFailed() const { return !message.empty(); }
+  /// The first error, if there was one.
+  llvm::Error takeError() const;
+  /// The value that was composed, or the first error.
+  llvm::Expected<NodeValue> finish(NodeValue value) const;
+
+  template <typename T, typename... Args> NodeValue make(Args &&...args) {
+    if (hasFailed())
+      return {};
+    return keep(create(T::draft(std::forward<Args>(args)...)));
+  }
+
+  //===- Element-wise -------------------------------------------------------//
+
+#define GLOWISH_BUILDER_BINARY(NAME, NODE)                                     \
+  NodeValue NAME(NodeValue x, NodeValue y) {                                   \
+    return x && y ? make<NODE##Node>(x, y) : NodeValue();                      \
+  }                                                                            \
+  NodeValue NAME(NodeValue x, double y) {                                      \
+    return x ? NAME(x, number(x, y)) : x;                                      \
+  }                                                                            \
+  NodeValue NAME(double x, NodeValue y) {                                      \
+    return y ? NAME(number(y, x), y) : y;                                      \
+  }
+  GLOWISH_BUILDER_BINARY(add, Add)
+  GLOWISH_BUILDER_BINARY(sub, Sub)
+  GLOWISH_BUILDER_BINARY(mul, Mul)
+  GLOWISH_BUILDER_BINARY(div, Div)
+  GLOWISH_BUILDER_BINARY(max, Max)
+  GLOWISH_BUILDER_BINARY(min, Min)
+  GLOWISH_BUILDER_BINARY(pow, Pow)
+  GLOWISH_BUILDER_BINARY(less, Less)
+  GLOWISH_BUILDER_BINARY(greater, Greater)
+  GLOWISH_BUILDER_BINARY(equal, Equal)
+  GLOWISH_BUILDER_BINARY(lessOrEqual, LessOrEqual)
+  GLOWISH_BUILDER_BINARY(greaterOrEqual, GreaterOrEqual)
+  GLOWISH_BUILDER_BINARY(logicalAnd, And)
+  GLOWISH_BUILDER_BINARY(logicalOr, Or)
+#undef GLOWISH_BUILDER_BINARY
+
+  template <typename T> NodeValue unary(NodeValue x) {
+    return x ? make<T>(x) : x;
+  }
+  NodeValue select(NodeValue condition, NodeValue x, NodeValue y) {
+    return condition && x && y ? make<SelectNode>(condition, x, y)
+                               : NodeValue();
+  }
+  NodeValue cast(NodeValue x, ElemKind kind) {
+    return !x || x.getElemKind() == kind ? x : make<CastNode>(x, kind);
+  }
+  /// ~x, which is -x - 1 of unsigned and signed integers alike.
+  NodeValue complement(NodeValue x) {
+    return x ? sub(sub(number(x, 0), number(x, 1)), x) : x;
+  }
+  NodeValue clip(NodeValue x, double low, double high) {
+    return x ? make<ClipNode>(x, low, high) : x;
+  }
+
+  //===- Data movement ------------------------------------------------------//
+
+  NodeValue reshape(NodeValue x, DimsRef shape) {
+    return !x || x.getShape() == shape ? x : make<ReshapeNode>(x, shape);
+  }
+  NodeValue transpose(NodeValue x, llvm::ArrayRef<int64_t> permutation);
+  /// The permutation that swaps the last two dimensions.
+  NodeValue transposeLast(NodeValue x);
+  /// Elements start ... start + size - 1 along dimension \p axis.
+  NodeValue slice(NodeValue x, int64_t axis, int64_t start, int64_t size);
+  NodeValue concat(llvm::ArrayRef<NodeValue> parts, int64_t axis);
+  NodeValue broadcast(NodeValue x, DimsRef shape);
+  NodeValue gather(NodeValue x, NodeValue indices, int64_t axis) {
+    return x && indices ? make<GatherNode>(x, indices, axis) : NodeValue();
+  }
+  /// \p x with a dimension of extent 1 in front of dimension \p axis.
+  NodeValue unsqueeze(NodeValue x, int64_t axis);
+  NodeValue pad(NodeValue x, llvm::ArrayRef<int64_t> pads, double value);
+
+  //===- Reductions and products --------------------------------------------//
+
+  NodeValue reduce(NodeValue x, llvm::StringRef mode,
+                   llvm::ArrayRef<int64_t> axes, bool keepDims);
+  NodeValue matMul(NodeValue x, NodeValue y) {
+    return x && y ? make<MatMulNode>(x, y) : NodeValue();
+  }
+
+  //===- Constants ----------------------------------------------------------//
+
+  NodeValue number(NodeValue like, double value) {
+    return scalar(like.getElemKind(), value);
+  }
+  NodeValue scalar(ElemKind kind, double value);
+  NodeValue splat(ElemKind kind, DimsRef shape, double value) {
+    return make<SplatNode>(kind, shape, value);
+  }
+  /// A tensor of \p kind with the value \p fn(index) at each index.
+  NodeValue table(ElemKind kind, DimsRef shape,
+                  llvm::function_ref<double(DimsRef)> fn);
+  /// 0 ... extent - 1 along dimension \p axis of \p rank dimensions, of which
+  /// the others have extent 1.
+  NodeValue iota(ElemKind kind, unsigned rank, int64_t axis, int64_t extent);
+
+protected:
+  NodeValue keep(llvm::Expected<NodeValue> value);
+  /// What the functions above make nodes and constants with.
+  virtual llvm::Expected<NodeValue> create(NodeDraft draft);
+  virtual NodeValue createConstant(Tensor tensor);
+  /// Whether a constant of \p type may be made.
+  virtual llvm::Error checkConstant(const Type &type);
+
+private:
+  Function &function;
+  std::string name;
+  std::string message;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_GRAPH_NODEBUILDER_H

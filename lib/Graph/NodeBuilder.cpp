@@ -1,0 +1,131 @@
+//===- NodeBuilder.cpp - Nodes made as expressions ------------------------===//
+
+#include "glowish/Graph/NodeBuilder.h"
+#include "glowish/Support/Error.h"
+
+using namespace glowish;
+
+llvm::Expected<NodeValue> NodeBuilder::create(NodeDraft draft) {
+  GLOWISH_TRY(Node * node, function.tryCreate(name, std::move(draft)));
+  return node->getResult();
+}
+
+llvm::Error NodeBuilder::checkConstant(const Type &type) {
+  return llvm::Error::success();
+}
+
+NodeValue NodeBuilder::createConstant(Tensor tensor) {
+  return function.getModule().createConstant(name, std::move(tensor));
+}
+
+NodeValue NodeBuilder::keep(llvm::Expected<NodeValue> value) {
+  if (value)
+    return *value;
+  std::string text = llvm::toString(value.takeError());
+  if (message.empty())
+    message = std::move(text);
+  return {};
+}
+
+llvm::Error NodeBuilder::takeError() const {
+  return hasFailed() ? makeError("{0}", message) : llvm::Error::success();
+}
+
+llvm::Expected<NodeValue> NodeBuilder::finish(NodeValue value) const {
+  GLOWISH_CHECK(takeError());
+  assert(value && "null without an error");
+  return value;
+}
+
+NodeValue NodeBuilder::scalar(ElemKind kind, double value) {
+  Tensor tensor(Type(kind, Dims()));
+  tensor.setFromDouble(0, value);
+  return createConstant(std::move(tensor));
+}
+
+NodeValue NodeBuilder::transpose(NodeValue x,
+                                 llvm::ArrayRef<int64_t> permutation) {
+  return x ? make<TransposeNode>(x, permutation) : x;
+}
+
+NodeValue NodeBuilder::transposeLast(NodeValue x) {
+  if (!x)
+    return x;
+  std::vector<int64_t> permutation;
+  for (unsigned d = 0; d < x.getShape().size(); ++d)
+    permutation.push_back(d);
+  std::swap(permutation[permutation.size() - 1],
+            permutation[permutation.size() - 2]);
+  return transpose(x, permutation);
+}
+
+NodeValue NodeBuilder::slice(NodeValue x, int64_t axis, int64_t start,
+                             int64_t size) {
+  if (!x)
+    return x;
+  std::vector<int64_t> starts(x.getShape().size(), 0);
+  std::vector<int64_t> steps(x.getShape().size(), 1);
+  std::vector<int64_t> sizes(x.getShape());
+  if (start == 0 && size == sizes[axis])
+    return x;
+  starts[axis] = start;
+  sizes[axis] = size;
+  return make<SliceNode>(x, starts, sizes, steps);
+}
+
+NodeValue NodeBuilder::concat(llvm::ArrayRef<NodeValue> parts, int64_t axis) {
+  for (NodeValue part : parts)
+    if (!part)
+      return {};
+  return parts.size() == 1 ? parts[0] : make<ConcatNode>(parts, axis);
+}
+
+NodeValue NodeBuilder::broadcast(NodeValue x, DimsRef shape) {
+  return !x || x.getShape() == shape ? x : make<BroadcastNode>(x, shape);
+}
+
+NodeValue NodeBuilder::unsqueeze(NodeValue x, int64_t axis) {
+  if (!x)
+    return x;
+  Dims shape(x.getShape());
+  shape.insert(shape.begin() + axis, 1);
+  return reshape(x, shape);
+}
+
+NodeValue NodeBuilder::pad(NodeValue x, llvm::ArrayRef<int64_t> pads,
+                           double value) {
+  if (!x || llvm::all_of(pads, [](int64_t count) { return count == 0; }))
+    return x;
+  return make<PadNode>(x, pads, "constant", value);
+}
+
+NodeValue NodeBuilder::reduce(NodeValue x, llvm::StringRef mode,
+                              llvm::ArrayRef<int64_t> axes, bool keepDims) {
+  return !x || axes.empty() ? x : make<ReduceNode>(x, mode, axes, keepDims);
+}
+
+NodeValue NodeBuilder::table(ElemKind kind, DimsRef shape,
+                             llvm::function_ref<double(DimsRef)> fn) {
+  if (hasFailed())
+    return {};
+  llvm::Error error = checkShape(kind, shape);
+  if (!error)
+    error = checkConstant(Type(kind, shape));
+  if (error)
+    return keep(std::move(error));
+  Tensor tensor(Type(kind, shape));
+  Dims index(shape.size(), 0);
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i) {
+    tensor.setFromDouble(i, fn(index));
+    for (size_t d = shape.size(); d > 0 && ++index[d - 1] == shape[d - 1]; --d)
+      index[d - 1] = 0;
+  }
+  return createConstant(std::move(tensor));
+}
+
+NodeValue NodeBuilder::iota(ElemKind kind, unsigned rank, int64_t axis,
+                            int64_t extent) {
+  Dims shape(rank, 1);
+  shape[axis] = extent;
+  return table(kind, shape, [&](DimsRef index) { return double(index[axis]); });
+}
