@@ -179,6 +179,7 @@ def MaxPoolGradient : Pool<"Gradient of the input of a MaxPool"> {
     NaN is larger than all else. float16, bfloat16, float and double.
   }];
   let Operands = [Operand<"input">, Operand<"gradient">];
+  let NoGradient = "it is a gradient of the first order";
 }
 def AvgPoolGradient : Pool<"Gradient of the input of an AvgPool"> {
   let Description = [{

@@ -1,0 +1,162 @@
+//===- Differentiate.cpp - Reverse-mode differentiation -------------------===//
+
+#include "GradientContext.h"
+#include "glowish/Autodiff/Gradients.h"
+#include "glowish/Support/Error.h"
+
+using namespace glowish;
+
+DifferentiabilityInfo glowish::getDifferentiability(NodeKind kind) {
+  switch (kind) {
+#define NODE_GRADIENT(NAME) case NodeKind::NAME:
+#define FORMULA_GRADIENT(NAME) case NodeKind::NAME:
+#define ZERO_GRADIENT(NAME, REASON)
+#define NO_GRADIENT(NAME, REASON)
+#define GET_GRADIENT_LIST
+#include "glowish/Autodiff/Gradients.inc"
+  case NodeKind::Placeholder:
+  case NodeKind::Constant:
+    return {Differentiability::Differentiable, ""};
+#define NODE_GRADIENT(NAME)
+#define FORMULA_GRADIENT(NAME)
+#define ZERO_GRADIENT(NAME, REASON)                                            \
+  case NodeKind::NAME:                                                         \
+    return {Differentiability::Zero, REASON};
+#define NO_GRADIENT(NAME, REASON)                                              \
+  case NodeKind::NAME:                                                         \
+    return {Differentiability::Refused, REASON};
+#define GET_GRADIENT_LIST
+#include "glowish/Autodiff/Gradients.inc"
+  }
+  llvm_unreachable("not a node kind");
+}
+
+/// Adds what flows back to the operands of \p node.
+static llvm::Error differentiateNode(Node &node, GradientContext &g) {
+  switch (node.getKind()) {
+#define NODE_GRADIENT(NAME)                                                    \
+  case NodeKind::NAME:                                                         \
+    return differentiate##NAME(llvm::cast<NAME##Node>(node), g);
+#define FORMULA_GRADIENT(NAME)                                                 \
+  case NodeKind::NAME:                                                         \
+    differentiateFormula(node, g);                                             \
+    return llvm::Error::success();
+#define ZERO_GRADIENT(NAME, REASON)                                            \
+  case NodeKind::NAME:                                                         \
+    return llvm::Error::success();
+#define NO_GRADIENT(NAME, REASON)                                              \
+  case NodeKind::NAME:                                                         \
+    return makeError("it has no gradient: {0}", REASON);
+#define GET_GRADIENT_LIST
+#include "glowish/Autodiff/Gradients.inc"
+  case NodeKind::Placeholder:
+  case NodeKind::Constant:
+    break;
+  }
+  llvm_unreachable("storage is not computed");
+}
+
+namespace {
+
+class Differentiation {
+public:
+  Differentiation(Function &function, llvm::ArrayRef<NodeValue> variables)
+      : function(function), variables(variables) {}
+  llvm::Expected<std::vector<NodeValue>>
+  run(llvm::ArrayRef<GradientSeed> seeds);
+
+private:
+  llvm::Error check(NodeValue value, llvm::StringRef role) const;
+  void findActive();
+  llvm::Error visit(Node &node);
+  NodeValue sum(NodeValue variable);
+
+  Function &function;
+  llvm::ArrayRef<NodeValue> variables;
+  /// The nodes before any are added.
+  std::vector<Node *> nodes;
+  llvm::DenseSet<NodeValue> active;
+  GradientMap gradients;
+};
+
+} // namespace
+
+llvm::Error Differentiation::check(NodeValue value,
+                                   llvm::StringRef role) const {
+  if (isFloatKind(value.getElemKind()))
+    return llvm::Error::success();
+  return makeError("{0} '{1}': {2} is {3}; accepted: a float kind",
+                   value.node->getKindName(), value.node->getName(), role,
+                   value.getType().str());
+}
+
+/// A node is on the way from a variable where an operand is.
+void Differentiation::findActive() {
+  active.insert(variables.begin(), variables.end());
+  for (Node *node : nodes) {
+    if (llvm::none_of(node->getOperands(), [&](NodeValue operand) {
+          return operand && active.contains(operand);
+        }))
+      continue;
+    for (unsigned i = 0; i < node->getNumResults(); ++i)
+      if (isFloatKind(node->getType(i).getKind()))
+        active.insert(node->getResult(i));
+  }
+}
+
+llvm::Error Differentiation::visit(Node &node) {
+  bool isReached = false;
+  for (unsigned i = 0; i < node.getNumResults(); ++i)
+    isReached |= gradients.count(node.getResult(i)) != 0;
+  bool isActive = false;
+  for (unsigned i = 0; i < node.getNumOperands(); ++i)
+    isActive |= active.contains(node.getOperand(i));
+  if (!isReached || !isActive)
+    return llvm::Error::success();
+  GradientContext context(node, gradients, active);
+  llvm::Error error = differentiateNode(node, context);
+  if (!error)
+    error = context.takeError();
+  if (!error)
+    return error;
+  return addContext(std::move(error),
+                    node.getKindName() + " '" + node.getName() + "': ");
+}
+
+NodeValue Differentiation::sum(NodeValue variable) {
+  auto &parts = gradients[variable];
+  NodeBuilder builder(function, (variable.node->getName() + ".grad").str());
+  if (parts.empty())
+    return builder.splat(variable.getElemKind(), variable.getShape(), 0);
+  NodeValue sum = parts[0];
+  for (NodeValue part : llvm::ArrayRef(parts).drop_front())
+    sum = builder.add(sum, part);
+  parts = {sum};
+  return sum;
+}
+
+llvm::Expected<std::vector<NodeValue>>
+Differentiation::run(llvm::ArrayRef<GradientSeed> seeds) {
+  for (NodeValue variable : variables)
+    GLOWISH_CHECK(check(variable, "what is differentiated with respect to"));
+  for (Node &node : function.getNodes())
+    nodes.push_back(&node);
+  findActive();
+  for (const GradientSeed &seed : seeds) {
+    GLOWISH_CHECK(check(seed.value, "what is differentiated"));
+    assert(seed.value.getType() == seed.gradient.getType());
+    gradients[seed.value].push_back(seed.gradient);
+  }
+  for (Node *node : llvm::reverse(nodes))
+    GLOWISH_CHECK(visit(*node));
+  std::vector<NodeValue> results;
+  for (NodeValue variable : variables)
+    results.push_back(sum(variable));
+  return results;
+}
+
+llvm::Expected<std::vector<NodeValue>>
+glowish::addGradients(Function &function, llvm::ArrayRef<GradientSeed> seeds,
+                      llvm::ArrayRef<NodeValue> variables) {
+  return Differentiation(function, variables).run(seeds);
+}

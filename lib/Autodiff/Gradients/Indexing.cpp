@@ -1,0 +1,166 @@
+//===- Indexing.cpp - Gradients of nodes with indices ---------------------===//
+
+#include "../GradientContext.h"
+
+using namespace glowish;
+
+/// \p indices as [n] of int64, from 0 to \p extent - 1 where they were in range
+/// or are clamped to it.
+static NodeValue flattenIndices(GradientContext &g, NodeValue indices,
+                                int64_t extent, bool clamps) {
+  indices = g.cast(g.reshape(indices, {indices.getType().getNumElements()}),
+                   ElemKind::Int64);
+  if (!clamps)
+    return indices;
+  return g.min(g.max(indices, -double(extent)), double(extent - 1));
+}
+
+llvm::Error glowish::differentiateGather(GatherNode &node, GradientContext &g) {
+  NodeValue gradient = g.getGradient(), input = node.getInput();
+  int64_t axis = node.getAxis(), extent = input.getShape()[axis];
+  NodeValue indices =
+      flattenIndices(g, node.getIndices(), extent, /*clamps=*/true);
+  Dims shape(input.getShape());
+  shape[axis] = node.getIndices().getType().getNumElements();
+  g.accumulate(node.inputIdx,
+               g.scatterAdd(g.reshape(gradient, shape), indices, axis, extent));
+  return llvm::Error::success();
+}
+
+namespace {
+/// The rows of a Scatter, and what picks them.
+class ScatterGradient {
+public:
+  ScatterGradient(ScatterNode &node, GradientContext &g)
+      : node(node), g(g), kind(node.getType().getKind()),
+        rows(node.getInput().getShape()[0]),
+        length(node.getInput().getShape()[1]), gradient(g.getGradient()),
+        indices(node.getIndices()) {}
+  void run();
+
+private:
+  void runReplace();
+  void runAdd();
+  void runProduct();
+  void runExtreme();
+  /// Row indices[i] of \p value for each i; anything where that is out of
+  /// range.
+  NodeValue pick(NodeValue value) { return g.gather(value, indices, 0); }
+  NodeValue scatter(NodeValue target, NodeValue updates, llvm::StringRef mode) {
+    return target && updates
+               ? g.make<ScatterNode>(target, indices, updates, mode)
+               : NodeValue();
+  }
+  NodeValue zeroOutside(NodeValue value);
+  NodeValue isLast();
+
+  ScatterNode &node;
+  GradientContext &g;
+  ElemKind kind;
+  int64_t rows, length;
+  NodeValue gradient, indices;
+};
+} // namespace
+
+/// \p value with zeros in rows whose index is out of range.
+NodeValue ScatterGradient::zeroOutside(NodeValue value) {
+  NodeValue column =
+      g.reshape(indices, {indices.getType().getNumElements(), 1});
+  NodeValue isInside = g.logicalAnd(g.greaterOrEqual(column, -double(rows)),
+                                    g.less(column, double(rows)));
+  return value ? g.select(isInside, value, g.number(value, 0)) : value;
+}
+
+/// [M, 1]: whether a row of updates is the last with its index, and has one: it
+/// finds its own number in the row that it was written to.
+NodeValue ScatterGradient::isLast() {
+  int64_t count = indices.getType().getNumElements();
+  NodeValue numbers = g.iota(ElemKind::Int64, 2, 0, count);
+  NodeValue written =
+      scatter(g.splat(ElemKind::Int64, {rows, 1}, -1), numbers, "replace");
+  return g.equal(pick(written), numbers);
+}
+
+void ScatterGradient::runReplace() {
+  if (g.wants(node.inputIdx))
+    g.accumulate(
+        node.inputIdx,
+        scatter(gradient, g.zeros(node.getUpdates().getType()), "replace"));
+  if (!g.wants(node.updatesIdx))
+    return;
+  if (NodeValue picked = pick(gradient))
+    g.accumulate(node.updatesIdx,
+                 g.select(isLast(), picked, g.number(picked, 0)));
+}
+
+void ScatterGradient::runAdd() {
+  g.accumulate(node.inputIdx, gradient);
+  if (g.wants(node.updatesIdx))
+    g.accumulate(node.updatesIdx, zeroOutside(pick(gradient)));
+}
+
+/// Each factor gets the product of the others: of those that are not 0, where
+/// no other is.
+void ScatterGradient::runProduct() {
+  NodeValue one = g.scalar(kind, 1), zero = g.scalar(kind, 0);
+  auto fill = [&](NodeValue value) {
+    return g.select(g.equal(value, 0), one, value);
+  };
+  auto countZeros = [&](NodeValue value) {
+    return g.indicate(g.equal(value, 0), kind);
+  };
+  NodeValue input = node.getInput(), updates = node.getUpdates();
+  NodeValue product = scatter(fill(input), fill(updates), "mul");
+  NodeValue zeros = scatter(countZeros(input), countZeros(updates), "add");
+  auto flow = [&](NodeValue factor, NodeValue flowing, NodeValue product,
+                  NodeValue zeros) {
+    NodeValue others = g.sub(zeros, countZeros(factor));
+    return g.select(g.equal(others, 0),
+                    g.mul(flowing, g.div(product, fill(factor))), zero);
+  };
+  if (g.wants(node.inputIdx))
+    g.accumulate(node.inputIdx, flow(input, gradient, product, zeros));
+  if (g.wants(node.updatesIdx))
+    g.accumulate(
+        node.updatesIdx,
+        zeroOutside(flow(updates, pick(gradient), pick(product), pick(zeros))));
+}
+
+/// All elements that are the largest share what flows back.
+void ScatterGradient::runExtreme() {
+  NodeValue input = node.getInput(), updates = node.getUpdates();
+  NodeValue result = node.getResult();
+  NodeValue zero = g.scalar(kind, 0);
+  NodeValue isInput = g.equal(input, result);
+  NodeValue isUpdate = g.equal(updates, pick(result));
+  NodeValue count =
+      scatter(g.indicate(isInput, kind), g.indicate(isUpdate, kind), "add");
+  NodeValue share = g.div(gradient, count);
+  if (g.wants(node.inputIdx))
+    g.accumulate(node.inputIdx, g.select(isInput, share, zero));
+  if (g.wants(node.updatesIdx))
+    g.accumulate(node.updatesIdx,
+                 zeroOutside(g.select(isUpdate, pick(share), zero)));
+}
+
+void ScatterGradient::run() {
+  llvm::StringRef mode = node.getMode();
+  if (rows == 0) { // nothing is written
+    g.accumulate(node.inputIdx, gradient);
+    g.accumulate(node.updatesIdx, g.zeros(node.getUpdates().getType()));
+  } else if (mode == "replace") {
+    runReplace();
+  } else if (mode == "add") {
+    runAdd();
+  } else if (mode == "mul") {
+    runProduct();
+  } else {
+    runExtreme();
+  }
+}
+
+llvm::Error glowish::differentiateScatter(ScatterNode &node,
+                                          GradientContext &g) {
+  ScatterGradient(node, g).run();
+  return llvm::Error::success();
+}

@@ -1,0 +1,78 @@
+//===- MatMul.cpp - Gradients of matrix products --------------------------===//
+
+#include "../GradientContext.h"
+#include "glowish/Support/Error.h"
+
+using namespace glowish;
+
+/// All dimensions but the last as one.
+static NodeValue flattenRows(GradientContext &g, NodeValue value) {
+  if (!value)
+    return value;
+  int64_t rows = 1;
+  for (int64_t extent : value.getShape().drop_back())
+    rows *= extent;
+  return g.reshape(value, {rows, value.getShape().back()});
+}
+
+llvm::Error glowish::differentiateMatMul(MatMulNode &node, GradientContext &g) {
+  GLOWISH_CHECK(checkNotFused(node.getEpilogue()));
+  NodeValue lhs = node.getLhs(), rhs = node.getRhs();
+  NodeValue gradient = g.getGradient();
+  // A matrix that all of a batch share sees one product with many rows.
+  if (rhs.getShape().size() == 2) {
+    NodeValue rows = flattenRows(g, gradient);
+    if (g.wants(node.lhsIdx))
+      g.accumulate(node.lhsIdx, g.reshape(g.matMul(rows, g.transposeLast(rhs)),
+                                          lhs.getShape()));
+    if (g.wants(node.rhsIdx))
+      g.accumulate(node.rhsIdx,
+                   g.matMul(g.transposeLast(flattenRows(g, lhs)), rows));
+    return llvm::Error::success();
+  }
+  if (g.wants(node.lhsIdx))
+    g.addBroadcast(node.lhsIdx, g.matMul(gradient, g.transposeLast(rhs)));
+  if (g.wants(node.rhsIdx))
+    g.addBroadcast(node.rhsIdx, g.matMul(g.transposeLast(lhs), gradient));
+  return llvm::Error::success();
+}
+
+llvm::Error glowish::differentiateGemm(GemmNode &node, GradientContext &g) {
+  NodeValue gradient = g.getGradient();
+  auto scale = [&](NodeValue value, double factor) {
+    return factor == 1 ? value : g.mul(value, factor);
+  };
+  NodeValue product = scale(gradient, node.getAlpha());
+  NodeValue a = node.getA(), b = node.getB();
+  // gradient * b^T, or the transpose of it: b * gradient^T.
+  if (g.wants(node.aIdx)) {
+    NodeValue other = node.getTransposeB() ? b : g.transposeLast(b);
+    g.accumulate(node.aIdx, node.getTransposeA()
+                                ? g.matMul(g.transposeLast(other),
+                                           g.transposeLast(product))
+                                : g.matMul(product, other));
+  }
+  if (g.wants(node.bIdx)) {
+    NodeValue other = node.getTransposeA() ? a : g.transposeLast(a);
+    g.accumulate(node.bIdx, node.getTransposeB()
+                                ? g.matMul(g.transposeLast(product),
+                                           g.transposeLast(other))
+                                : g.matMul(other, product));
+  }
+  if (node.getC())
+    g.addBroadcast(node.cIdx, scale(gradient, node.getBeta()));
+  return llvm::Error::success();
+}
+
+llvm::Error glowish::differentiateFullyConnected(FullyConnectedNode &node,
+                                                 GradientContext &g) {
+  NodeValue gradient = g.getGradient();
+  if (g.wants(node.inputIdx))
+    g.accumulate(node.inputIdx,
+                 g.matMul(gradient, g.transposeLast(node.getWeights())));
+  if (g.wants(node.weightsIdx))
+    g.accumulate(node.weightsIdx,
+                 g.matMul(g.transposeLast(node.getInput()), gradient));
+  g.addBroadcast(node.biasIdx, gradient);
+  return llvm::Error::success();
+}

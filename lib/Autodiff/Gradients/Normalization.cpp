@@ -1,0 +1,141 @@
+//===- Normalization.cpp - Gradients of normalizations --------------------===//
+
+#include "../GradientContext.h"
+#include "glowish/Support/Error.h"
+
+using namespace glowish;
+
+llvm::Error glowish::differentiateSoftmax(SoftmaxNode &node,
+                                          GradientContext &g) {
+  NodeValue gradient = g.getGradient(), result = node.getResult();
+  NodeValue mean = g.reduce(g.mul(gradient, result), "sum", {node.getAxis()},
+                            /*keepDims=*/true);
+  g.accumulate(node.inputIdx, g.mul(result, g.sub(gradient, mean)));
+  return llvm::Error::success();
+}
+
+llvm::Error glowish::differentiateLogSoftmax(LogSoftmaxNode &node,
+                                             GradientContext &g) {
+  NodeValue gradient = g.getGradient();
+  NodeValue sum =
+      g.reduce(gradient, "sum", {node.getAxis()}, /*keepDims=*/true);
+  NodeValue shares = g.unary<ExpNode>(node.getResult());
+  g.accumulate(node.inputIdx, g.sub(gradient, g.mul(shares, sum)));
+  return llvm::Error::success();
+}
+
+/// The statistics are operands: nothing flows through them to the input.
+llvm::Error
+glowish::differentiateBatchNormalization(BatchNormalizationNode &node,
+                                         GradientContext &g) {
+  NodeValue gradient = g.getGradient(), input = node.getInput();
+  int64_t axis = node.getAxis();
+  Dims shape(input.getShape().size(), 1);
+  shape[axis] = input.getShape()[axis];
+  NodeValue variance = g.add(node.getVariance(), node.getEpsilon());
+  NodeValue inverse = g.unary<ReciprocalNode>(g.unary<SqrtNode>(variance));
+  NodeValue factor = g.mul(node.getScale(), inverse);
+  if (g.wants(node.inputIdx))
+    g.accumulate(node.inputIdx, g.mul(gradient, g.reshape(factor, shape)));
+  NodeValue sum = g.sumToAxis(gradient, axis);
+  g.accumulate(node.biasIdx, sum);
+  if (g.wants(node.meanIdx))
+    g.accumulate(node.meanIdx, g.unary<NegNode>(g.mul(sum, factor)));
+  if (!g.wants(node.scaleIdx) && !g.wants(node.varianceIdx))
+    return llvm::Error::success();
+  NodeValue centered = g.sub(input, g.reshape(node.getMean(), shape));
+  NodeValue products = g.sumToAxis(g.mul(gradient, centered), axis);
+  g.accumulate(node.scaleIdx, g.mul(products, inverse));
+  if (g.wants(node.varianceIdx))
+    g.accumulate(node.varianceIdx,
+                 g.mul(g.div(g.mul(products, factor), variance), -0.5));
+  return llvm::Error::success();
+}
+
+/// Sums over windows of \p size channels, \p before of them in front.
+static NodeValue sumChannels(GradientContext &g, NodeValue value, int64_t size,
+                             int64_t before) {
+  if (!value)
+    return value;
+  // Channels as rows of images one pixel wide.
+  Dims shape(value.getShape());
+  int64_t channels = shape.back();
+  int64_t rows = channels ? value.getType().getNumElements() / channels : 0;
+  NodeValue images = g.reshape(value, {rows, channels, 1, 1});
+  NodeValue means = g.make<AvgPoolNode>(
+      images, std::vector<int64_t>{size, 1}, std::vector<int64_t>{1, 1},
+      std::vector<int64_t>{before, 0, size - 1 - before, 0},
+      std::vector<int64_t>{1, 1}, /*countIncludePads=*/true);
+  return g.reshape(g.mul(means, double(size)), shape);
+}
+
+/// With d = bias + alpha / size * sum of squares: what flows back directly, and
+/// through the sums that an element is part of.
+llvm::Error glowish::differentiateLocalResponseNormalization(
+    LocalResponseNormalizationNode &node, GradientContext &g) {
+  NodeValue gradient = g.getGradient(), input = node.getInput();
+  if (input.getType().getNumElements() == 0) {
+    g.accumulate(node.inputIdx, gradient);
+    return llvm::Error::success();
+  }
+  int64_t size = node.getSize(), before = (size - 1) / 2;
+  double share = node.getAlpha() / double(size), beta = node.getBeta();
+  NodeValue squares = sumChannels(g, g.mul(input, input), size, before);
+  NodeValue base = g.add(g.mul(squares, share), node.getBias());
+  NodeValue direct = g.mul(gradient, g.pow(base, -beta));
+  NodeValue windows = sumChannels(g, g.div(g.mul(direct, input), base), size,
+                                  size - 1 - before);
+  NodeValue indirect = g.mul(g.mul(input, windows), 2 * share * beta);
+  g.accumulate(node.inputIdx, g.sub(direct, indirect));
+  return llvm::Error::success();
+}
+
+namespace {
+/// A layer normalization's input without the factor and the bias.
+struct Normalized {
+  NodeValue value, inverse;
+};
+} // namespace
+
+static Normalized normalize(LayerNormalizationNode &node,
+                            llvm::ArrayRef<int64_t> axes, GradientContext &g) {
+  NodeValue centered = node.getInput();
+  if (node.getSubtractMean())
+    centered = g.sub(centered, g.reduce(centered, "mean", axes, true));
+  NodeValue variance = g.reduce(g.mul(centered, centered), "mean", axes, true);
+  NodeValue inverse = g.unary<ReciprocalNode>(
+      g.unary<SqrtNode>(g.add(variance, node.getEpsilon())));
+  return {g.mul(centered, inverse), inverse};
+}
+
+llvm::Error
+glowish::differentiateLayerNormalization(LayerNormalizationNode &node,
+                                         GradientContext &g) {
+  GLOWISH_CHECK(checkNotFused(node.getEpilogue()));
+  NodeValue gradient = g.getGradient(), input = node.getInput();
+  if (input.getType().getNumElements() == 0) {
+    g.accumulate(node.inputIdx, gradient);
+    for (unsigned index : {node.scaleIdx, node.biasIdx})
+      if (NodeValue operand = node.getOperand(index))
+        g.accumulate(index, g.zeros(operand.getType()));
+    return llvm::Error::success();
+  }
+  std::vector<int64_t> axes;
+  for (int64_t d = node.getAxis(); d < int64_t(input.getShape().size()); ++d)
+    axes.push_back(d);
+  auto [normalized, inverse] = normalize(node, axes, g);
+  if (node.getBias())
+    g.addBroadcast(node.biasIdx, gradient);
+  if (node.getScale())
+    g.addBroadcast(node.scaleIdx, g.mul(gradient, normalized));
+  if (!g.wants(node.inputIdx))
+    return llvm::Error::success();
+  NodeValue scaled =
+      node.getScale() ? g.mul(gradient, node.getScale()) : gradient;
+  NodeValue product = g.reduce(g.mul(scaled, normalized), "mean", axes, true);
+  NodeValue flow = g.sub(scaled, g.mul(normalized, product));
+  if (node.getSubtractMean())
+    flow = g.sub(flow, g.reduce(scaled, "mean", axes, true));
+  g.accumulate(node.inputIdx, g.mul(flow, inverse));
+  return llvm::Error::success();
+}

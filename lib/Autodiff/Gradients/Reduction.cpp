@@ -1,0 +1,70 @@
+//===- Reduction.cpp - Gradients of reductions ----------------------------===//
+
+#include "Reduction.h"
+
+using namespace glowish;
+
+NodeValue glowish::spreadMean(GradientContext &g, NodeValue gradient,
+                              DimsRef shape) {
+  if (!gradient)
+    return gradient;
+  double count = 1;
+  for (auto [extent, kept] : llvm::zip_equal(shape, gradient.getShape()))
+    if (extent != kept)
+      count *= double(extent);
+  return g.broadcast(g.mul(gradient, 1 / count), shape);
+}
+
+NodeValue glowish::spreadToEqual(GradientContext &g, NodeValue input,
+                                 NodeValue result, NodeValue gradient,
+                                 llvm::ArrayRef<int64_t> axes) {
+  NodeValue equal = g.equal(input, result);
+  if (!equal || !gradient)
+    return {};
+  NodeValue count = g.reduce(g.indicate(equal, gradient.getElemKind()), "sum",
+                             axes, /*keepDims=*/true);
+  NodeValue share = g.div(gradient, count);
+  return share ? g.select(equal, share, g.number(share, 0)) : share;
+}
+
+/// Each element gets the product of all others: the product divided by it, and
+/// where there is one zero, only that gets something.
+static NodeValue spreadProduct(GradientContext &g, NodeValue input,
+                               NodeValue gradient,
+                               llvm::ArrayRef<int64_t> axes) {
+  NodeValue isZero = g.equal(input, 0);
+  if (!isZero || !gradient)
+    return {};
+  ElemKind kind = input.getElemKind();
+  NodeValue one = g.scalar(kind, 1), zero = g.scalar(kind, 0);
+  NodeValue nonZero = g.select(isZero, one, input);
+  NodeValue product = g.reduce(nonZero, "prod", axes, /*keepDims=*/true);
+  NodeValue zeros = g.reduce(g.indicate(isZero, kind), "sum", axes,
+                             /*keepDims=*/true);
+  NodeValue ofZero = g.select(g.equal(zeros, 1), product, zero);
+  NodeValue ofOther =
+      g.select(g.equal(zeros, 0), g.div(product, nonZero), zero);
+  return g.mul(gradient, g.select(isZero, ofZero, ofOther));
+}
+
+llvm::Error glowish::differentiateReduce(ReduceNode &node, GradientContext &g) {
+  NodeValue input = node.getInput(), result = node.getResult();
+  NodeValue gradient = g.getGradient();
+  DimsRef shape = input.getShape();
+  Dims kept(shape);
+  for (int64_t axis : node.getAxes())
+    kept[axis] = 1;
+  gradient = g.reshape(gradient, kept);
+  result = g.reshape(result, kept);
+  llvm::StringRef mode = node.getMode();
+  if (mode == "sum")
+    gradient = g.broadcast(gradient, shape);
+  else if (mode == "mean")
+    gradient = spreadMean(g, gradient, shape);
+  else if (mode == "prod")
+    gradient = spreadProduct(g, input, gradient, node.getAxes());
+  else
+    gradient = spreadToEqual(g, input, result, gradient, node.getAxes());
+  g.accumulate(node.inputIdx, gradient);
+  return llvm::Error::success();
+}
