@@ -58,10 +58,6 @@ public:
   /// int64 [n].
   NodeValue scatterAdd(NodeValue updates, NodeValue indices, int64_t axis,
                        int64_t extent);
-  NodeValue int64s(llvm::ArrayRef<int64_t> values) {
-    return createConstant(Tensor::fromValues<int64_t>(
-        Type(ElemKind::Int64, {int64_t(values.size())}), values));
-  }
 
 private:
   Node &node;

@@ -43,6 +43,16 @@ NodeValue NodeBuilder::scalar(ElemKind kind, double value) {
   return createConstant(std::move(tensor));
 }
 
+NodeValue NodeBuilder::uint64(uint64_t value) {
+  return createConstant(
+      Tensor::fromValues<uint64_t>(Type(ElemKind::UInt64, Dims()), {value}));
+}
+
+NodeValue NodeBuilder::int64s(llvm::ArrayRef<int64_t> values) {
+  return createConstant(Tensor::fromValues<int64_t>(
+      Type(ElemKind::Int64, {int64_t(values.size())}), values));
+}
+
 NodeValue NodeBuilder::transpose(NodeValue x,
                                  llvm::ArrayRef<int64_t> permutation) {
   return x ? make<TransposeNode>(x, permutation) : x;

@@ -113,6 +113,11 @@ public:
     return scalar(like.getElemKind(), value);
   }
   NodeValue scalar(ElemKind kind, double value);
+  /// A uint64 scalar.
+  NodeValue uint64(uint64_t value);
+  /// int64 [n].
+  NodeValue int64s(llvm::ArrayRef<int64_t> values);
+  virtual NodeValue createConstant(Tensor tensor);
   NodeValue splat(ElemKind kind, DimsRef shape, double value) {
     return make<SplatNode>(kind, shape, value);
   }
@@ -127,7 +132,6 @@ protected:
   NodeValue keep(llvm::Expected<NodeValue> value);
   /// What the functions above make nodes and constants with.
   virtual llvm::Expected<NodeValue> create(NodeDraft draft);
-  virtual NodeValue createConstant(Tensor tensor);
   /// Whether a constant of \p type may be made.
   virtual llvm::Error checkConstant(const Type &type);
 

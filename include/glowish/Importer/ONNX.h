@@ -3,6 +3,7 @@
 #ifndef GLOWISH_IMPORTER_ONNX_H
 #define GLOWISH_IMPORTER_ONNX_H
 
+#include "glowish/Autodiff/Training.h"
 #include "glowish/Graph/Evaluator.h"
 #include "glowish/Graph/Module.h"
 #include "llvm/ADT/StringMap.h"
@@ -30,6 +31,11 @@ struct ImportOptions {
   /// share a symbolic dimension, one that is given binds the others' too.
   std::map<std::string, Type> givenTypes;
   std::vector<Type> givenTypesInOrder;
+  /// Where it is not null the model is imported to be trained: initializers of
+  /// float kinds become placeholders that are inputs and outputs at once, with
+  /// these initial values. Normalizations have their fixed statistics, and
+  /// Dropout is a node.
+  VariableValues *variables = nullptr;
   /// Folds shape arithmetic.
   NodeEvaluator evaluate;
   /// Called with one line for each thing in the model that is ignored.

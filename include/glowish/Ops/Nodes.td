@@ -250,6 +250,16 @@ def LayerNormalization : Node<"Normalization over the trailing dimensions"> {
                     EpilogueAttr];
   let Source = "ONNX LayerNormalization-17, RMSNormalization-23";
 }
+def Dropout : Node<"The input, of which training drops elements"> {
+  let Description = [{
+    The identity, and lowered to nothing. Where a function is made for training,
+    each element is 0 with probability `ratio`, drawn anew in each step, and else
+    divided by 1 - ratio. float16, bfloat16, float and double.
+  }];
+  let Operands = [Operand<"input">];
+  let Attributes = [Attr<Float, "ratio", "at least 0, less than 1">];
+  let Source = "ONNX Dropout-13";
+}
 def Softmax : Node<"e^x / sum(e^x) along one dimension"> {
   let Description = "The lowered graph has it along the last dimension only.";
   let Operands = [Operand<"input">];

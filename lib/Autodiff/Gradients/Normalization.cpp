@@ -5,6 +5,13 @@
 
 using namespace glowish;
 
+/// Without training; what is trained has its masks by now.
+llvm::Error glowish::differentiateDropout(DropoutNode &node,
+                                          GradientContext &g) {
+  g.accumulate(node.inputIdx, g.getGradient());
+  return llvm::Error::success();
+}
+
 llvm::Error glowish::differentiateSoftmax(SoftmaxNode &node,
                                           GradientContext &g) {
   NodeValue gradient = g.getGradient(), result = node.getResult();
@@ -24,10 +31,70 @@ llvm::Error glowish::differentiateLogSoftmax(LogSoftmaxNode &node,
   return llvm::Error::success();
 }
 
-/// The statistics are operands: nothing flows through them to the input.
+/// Whether \p value is a mean of \p input along all dimensions but \p axis.
+static bool isMeanOf(NodeValue value, NodeValue input, int64_t axis) {
+  if (auto *reshape = value.getNodeAs<ReshapeNode>())
+    value = reshape->getInput();
+  auto *mean = value.getNodeAs<ReduceNode>();
+  return mean && mean->getMode() == "mean" && mean->getInput() == input &&
+         mean->getAxes() == llvm::ArrayRef<int64_t>(
+                                getOtherAxes(input.getShape().size(), axis));
+}
+
+/// Whether the statistics of \p node are those of its own input, as
+/// makeTrainable() makes them.
+static bool isOfBatch(BatchNormalizationNode &node) {
+  NodeValue input = node.getInput(), variance = node.getVariance();
+  int64_t axis = node.getAxis();
+  if (!isMeanOf(node.getMean(), input, axis))
+    return false;
+  auto *reduce = variance.getNodeAs<ReduceNode>();
+  auto *squares = reduce ? reduce->getInput().getNodeAs<MulNode>() : nullptr;
+  if (!squares || squares->getX() != squares->getY() ||
+      !isMeanOf(variance, squares->getResult(), axis))
+    return false;
+  auto *centered = squares->getX().getNodeAs<SubNode>();
+  return centered && centered->getX() == input &&
+         isMeanOf(centered->getY(), input, axis);
+}
+
+/// With x' = (x - mean) / sqrt(variance + epsilon), of n elements a channel:
+/// factor * (g - sum(g) / n - x' * sum(g * x') / n). Nothing is left to flow
+/// through the statistics.
+static void differentiateOfBatch(BatchNormalizationNode &node,
+                                 GradientContext &g) {
+  NodeValue gradient = g.getGradient(), input = node.getInput();
+  int64_t axis = node.getAxis(), channels = input.getShape()[axis];
+  Dims shape(input.getShape().size(), 1);
+  shape[axis] = channels;
+  double count =
+      double(std::max<int64_t>(input.getType().getNumElements(), 1)) /
+      double(std::max<int64_t>(channels, 1));
+  NodeValue inverse = g.unary<ReciprocalNode>(
+      g.unary<SqrtNode>(g.add(node.getVariance(), node.getEpsilon())));
+  NodeValue normalized = g.mul(g.sub(input, g.reshape(node.getMean(), shape)),
+                               g.reshape(inverse, shape));
+  NodeValue sum = g.sumToAxis(gradient, axis);
+  NodeValue products = g.sumToAxis(g.mul(gradient, normalized), axis);
+  g.accumulate(node.biasIdx, sum);
+  g.accumulate(node.scaleIdx, products);
+  if (!g.wants(node.inputIdx))
+    return;
+  NodeValue means = g.reshape(g.mul(sum, 1 / count), shape);
+  NodeValue slopes = g.reshape(g.mul(products, 1 / count), shape);
+  NodeValue flow = g.sub(g.sub(gradient, means), g.mul(normalized, slopes));
+  g.accumulate(node.inputIdx,
+               g.mul(flow, g.reshape(g.mul(node.getScale(), inverse), shape)));
+}
+
+/// Where the statistics are operands of any kind, each has its share.
 llvm::Error
 glowish::differentiateBatchNormalization(BatchNormalizationNode &node,
                                          GradientContext &g) {
+  if (isOfBatch(node)) {
+    differentiateOfBatch(node, g);
+    return llvm::Error::success();
+  }
   NodeValue gradient = g.getGradient(), input = node.getInput();
   int64_t axis = node.getAxis();
   Dims shape(input.getShape().size(), 1);

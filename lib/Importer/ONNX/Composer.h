@@ -19,13 +19,13 @@ public:
   llvm::Error setOutput(unsigned index, NodeValue value) {
     return op.setOutput(index, finish(value));
   }
+  NodeValue createConstant(Tensor tensor) override {
+    return op.createConstant(std::move(tensor));
+  }
 
 private:
   llvm::Expected<NodeValue> create(NodeDraft draft) override {
     return op.createDraft(std::move(draft));
-  }
-  NodeValue createConstant(Tensor tensor) override {
-    return op.createConstant(std::move(tensor));
   }
   llvm::Error checkConstant(const Type &type) override {
     return op.checkBudget(type.getSizeInBytes());

@@ -27,6 +27,7 @@ public:
                opsets},
               state) {
     state.warn = options.warn;
+    scope.getContext().variables = options.variables;
     for (const auto &output : graph.output())
       outputNames.insert(output.name());
   }
@@ -69,7 +70,14 @@ llvm::Error GraphImporter::importInitializer(
     cache->weights.push_back({name.str(), *tensor});
   // Weights are transposed, cast, scaled: a few times each.
   scope.getContext().foldingBudget += 16 * (*tensor)->getSizeInBytes();
-  return scope.define(name, module->createConstant(name, std::move(*tensor)));
+  const Type &type = (*tensor)->getType();
+  if (!options.variables || !isFloatKind(type.getKind()) || !type.getRank())
+    return scope.define(name,
+                        module->createConstant(name, std::move(*tensor)));
+  Placeholder *variable = module->createPlaceholder(
+      name, type, /*isInput=*/true, /*isOutput=*/true);
+  (*options.variables)[name.str()] = std::move(*tensor);
+  return scope.define(name, NodeValue(variable));
 }
 
 llvm::Error GraphImporter::importInitializers() {

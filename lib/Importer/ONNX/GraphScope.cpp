@@ -21,6 +21,7 @@ static GraphContext getInner(const GraphContext &context, Function &function) {
   GraphContext inner{function, context.evaluate, context.external,
                      context.opsets};
   inner.foldingBudget = context.foldingBudget;
+  inner.variables = context.variables;
   return inner;
 }
 

@@ -63,6 +63,12 @@ llvm::Expected<const Tensor *> OpContext::getConstant(unsigned index) const {
   GLOWISH_TRY(NodeValue value, getInput(index));
   if (auto *constant = value.getNodeAs<Constant>())
     return &constant->getTensor();
+  auto *placeholder = value.getNodeAs<Placeholder>();
+  if (placeholder && graph.variables) {
+    auto found = graph.variables->find(placeholder->getModelName().str());
+    if (found != graph.variables->end())
+      return found->second.get();
+  }
   return makeError("input {0} ('{1}') is computed when the model runs; "
                    "accepted: a constant",
                    index, proto.input(index));

@@ -45,6 +45,8 @@ struct GraphContext {
   GraphScope *scope = nullptr;
   /// Of the values, by their names in the model, that have such extents.
   llvm::StringMap<Extents> extents = {};
+  /// Initial values of placeholders; null where the model is not trained.
+  const VariableValues *variables = nullptr;
 };
 
 /// One ONNX node while it becomes nodes of the graph: its attributes, inputs
@@ -76,7 +78,10 @@ public:
   llvm::Expected<const Sequence *> getSequence(unsigned index) const;
   /// Input \p index where it is there, else null.
   NodeValue getOptionalInput(unsigned index) const;
-  /// Input \p index, which must be a constant.
+  /// Whether the model is imported to be trained.
+  bool isTraining() const { return graph.variables; }
+  /// Input \p index, which must be a constant. A variable is taken for the
+  /// constant that it is without training.
   llvm::Expected<const Tensor *> getConstant(unsigned index) const;
   /// The same as a list of integers; a scalar is a list of one.
   llvm::Expected<std::vector<int64_t>> getConstantInts(unsigned index) const;

@@ -50,6 +50,14 @@ llvm::Expected<TypeList> glowish::inferLayerNormalization(const OpView &view) {
   return applyEpilogue(op, input, op.fusedIdx, op.getEpilogue());
 }
 
+llvm::Expected<TypeList> glowish::inferDropout(const OpView &view) {
+  DropoutView op(view);
+  GLOWISH_CHECK(checkFloat(op, op.inputIdx));
+  if (!(op.getRatio() >= 0 && op.getRatio() < 1))
+    return op.attrError("ratio", "expected at least 0 and less than 1");
+  return TypeList{op.getInput()};
+}
+
 llvm::Expected<TypeList> glowish::inferSoftmax(const OpView &view) {
   SoftmaxView op(view);
   GLOWISH_CHECK(checkFloat(op, op.inputIdx));

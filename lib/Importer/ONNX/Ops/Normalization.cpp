@@ -25,7 +25,8 @@ static llvm::Error checkInference(const OpContext &op) {
 
 static llvm::Error importBatchNormalization(OpContext &op) {
   GLOWISH_TRY(int64_t training, op.getInt("training_mode", 0));
-  if (training)
+  // What is trained gets its statistics later, as it is without training.
+  if (training && !op.isTraining())
     return importTrainingBatchNormalization(op);
   NodeValue operands[5];
   for (unsigned i = 0; i < 5; ++i) {

@@ -1,24 +1,18 @@
 //===- Random.cpp - Random numbers ----------------------------------------===//
 //
-// Element i of a random tensor is a function of i and of a key, which is the
-// seed: no state, so that runs, threads and back ends agree on every bit, and
-// a tensor need not exist to be read.
+// The key of random values (Graph/RandomValues.h) is the operator's seed.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Indexing.h"
 #include "ONNX/Extents.h"
 #include "ONNX/ModelFile.h"
+#include "glowish/Graph/RandomValues.h"
 #include "glowish/Support/Checksum.h"
 
 using namespace glowish;
 
-//===- Bits and numbers ---------------------------------------------------===//
-
-static NodeValue makeUInt64(OpContext &op, uint64_t value) {
-  return op.createConstant(
-      Tensor::fromValues<uint64_t>(Type(ElemKind::UInt64, Dims()), {value}));
-}
+//===- Keys and kinds ------------------------------------------------------===//
 
 /// The bits of attribute 'seed', a float, or an integer for Dropout. Without
 /// one, a checksum of the node's name: nodes differ, and runs don't.
@@ -33,78 +27,6 @@ static llvm::Expected<uint64_t> readKey(const OpContext &op) {
     return uint64_t(seed->i());
   GLOWISH_TRY(double number, op.getFloat("seed", 0));
   return uint64_t(llvm::bit_cast<uint32_t>(float(number)));
-}
-
-namespace {
-
-/// Random tensors of one shape and key.
-class Generator {
-public:
-  Generator(OpContext &op, DimsRef shape, uint64_t key)
-      : op(op), c(op), shape(shape), key(key) {}
-
-  Composer &getComposer() { return c; }
-  /// At least 0 and below 1, float or double: multiples of 2^-24 and 2^-53.
-  NodeValue uniform(ElemKind kind);
-  /// Of mean 0 and variance 1, by G. Box and M. Muller, A Note on the
-  /// Generation of Random Normal Deviates, 1958. Float or double.
-  NodeValue normal(ElemKind kind);
-
-private:
-  NodeValue bits(uint64_t stream, uint64_t numStreams);
-  NodeValue upper(NodeValue value, unsigned count) {
-    return value ? c.make<ShiftRightNode>(value, c.number(value, 64 - count))
-                 : value;
-  }
-
-  OpContext &op;
-  Composer c;
-  Dims shape;
-  uint64_t key;
-};
-
-} // namespace
-
-/// 64 bits for each element; several streams of them are independent.
-NodeValue Generator::bits(uint64_t stream, uint64_t numStreams) {
-  NodeValue counter = makeUInt64(op, stream);
-  double stride = double(numStreams);
-  unsigned rank = shape.size();
-  for (unsigned d = rank; d-- > 0;) {
-    Dims row(rank, 1);
-    row[d] = shape[d];
-    counter = c.add(counter, c.table(ElemKind::UInt64, row, [&](DimsRef index) {
-      return double(index[d]) * stride;
-    }));
-    stride *= double(shape[d]);
-  }
-  NodeValue value =
-      counter ? c.make<RandomBitsNode>(counter, makeUInt64(op, key)) : counter;
-  return c.broadcast(value, shape);
-}
-
-NodeValue Generator::uniform(ElemKind kind) {
-  bool isDouble = kind == ElemKind::Double;
-  NodeValue whole = c.cast(upper(bits(0, 1), isDouble ? 53 : 24), kind);
-  return c.mul(whole, isDouble ? 0x1p-53 : 0x1p-24);
-}
-
-NodeValue Generator::normal(ElemKind kind) {
-  NodeValue radius, turn;
-  if (kind == ElemKind::Double) {
-    radius = c.mul(c.add(c.cast(upper(bits(0, 2), 53), kind), 1), 0x1p-53);
-    turn = c.mul(c.cast(upper(bits(1, 2), 53), kind), 0x1p-53);
-  } else {
-    // Both halves of the same bits. The radius is no multiple of 2^-24: the
-    // smallest ones make the largest numbers.
-    NodeValue both = bits(0, 1);
-    radius = c.mul(c.add(c.cast(upper(both, 32), kind), 1), 0x1p-32);
-    NodeValue low =
-        both ? c.make<BitAndNode>(both, c.number(both, 0xFFFFFF)) : both;
-    turn = c.mul(c.cast(low, kind), 0x1p-24);
-  }
-  NodeValue length = c.unary<SqrtNode>(c.mul(c.unary<LogNode>(radius), -2));
-  return c.mul(length, c.unary<CosNode>(c.mul(turn, 6.283185307179586)));
 }
 
 /// float16 and bfloat16 are drawn as floats.
@@ -132,8 +54,8 @@ static llvm::Error importDistribution(OpContext &op, DimsRef shape,
   GLOWISH_TRY(double second, op.getFloat(isNormal ? "scale" : "high", 1));
   GLOWISH_CHECK(checkShape(kind, shape));
   GLOWISH_TRY(uint64_t key, readKey(op));
-  Generator random(op, shape, key);
-  Composer &c = random.getComposer();
+  Composer c(op);
+  RandomValues random(c, shape, c.uint64(key));
   ElemKind drawn = getDrawnKind(kind);
   NodeValue value = isNormal ? random.normal(drawn) : random.uniform(drawn);
   double scale = isNormal ? second : second - first;
@@ -162,8 +84,8 @@ static llvm::Error importBernoulli(OpContext &op) {
   if (!isFloatKind(probability.getElemKind()))
     return makeError("input 0 is {0}; accepted: a float kind",
                      probability.getType().str());
-  Generator random(op, probability.getShape(), key);
-  Composer &c = random.getComposer();
+  Composer c(op);
+  RandomValues random(c, probability.getShape(), c.uint64(key));
   ElemKind drawn = getDrawnKind(probability.getElemKind());
   return c.setOutput(
       0,
@@ -188,8 +110,8 @@ static llvm::Error importMultinomial(OpContext &op) {
                      samples, getElemKindName(kind));
   int64_t batch = shape[0], classes = shape[1];
   GLOWISH_CHECK(checkShape(ElemKind::Double, {batch, samples, classes}));
-  Generator random(op, {batch, samples}, key);
-  Composer &c = random.getComposer();
+  Composer c(op);
+  RandomValues random(c, {batch, samples}, c.uint64(key));
   NodeValue x = c.cast(logits, ElemKind::Double);
   NodeValue weights = c.unary<ExpNode>(c.sub(x, c.reduce(x, "max", {1}, true)));
   NodeValue sums = makeCumulative(c, weights, 1, /*isProduct=*/false,
@@ -207,8 +129,8 @@ static llvm::Error importMultinomial(OpContext &op) {
 /// Elements that are kept, of probability 1 - ratio, are divided by that.
 static llvm::Error importTrainingDropout(OpContext &op, NodeValue input) {
   GLOWISH_TRY(uint64_t key, readKey(op));
-  Generator random(op, input.getShape(), key);
-  Composer &c = random.getComposer();
+  Composer c(op);
+  RandomValues random(c, input.getShape(), c.uint64(key));
   ElemKind drawn = getDrawnKind(input.getElemKind());
   NodeValue ratio = op.getOptionalInput(1);
   if (ratio && ratio.getType().getNumElements() != 1)
@@ -223,9 +145,25 @@ static llvm::Error importTrainingDropout(OpContext &op, NodeValue input) {
   return op.wantsOutput(1) ? c.setOutput(1, kept) : llvm::Error::success();
 }
 
+/// A node that is the identity until the model is trained.
+static llvm::Error importTrainableDropout(OpContext &op, NodeValue input) {
+  GLOWISH_TRY(double ratio, op.getFloat("ratio", 0.5));
+  if (op.hasInput(1)) {
+    GLOWISH_TRY(ratio, op.getConstantNumber(1));
+  }
+  op.ignoreAttrs({"seed", "is_test"});
+  op.ignoreInput(2);
+  if (op.wantsOutput(1))
+    return makeError("output 1, the mask, is read; accepted: a Dropout that is "
+                     "trained has one output");
+  return op.setOutput(0, op.create<DropoutNode>(input, ratio));
+}
+
 /// In inference: the input, and a mask that is all true.
 static llvm::Error importDropout(OpContext &op) {
   GLOWISH_TRY(NodeValue input, op.getInput(0));
+  if (op.isTraining())
+    return importTrainableDropout(op, input);
   if (op.hasInput(2)) {
     GLOWISH_TRY(double training, op.getConstantNumber(2));
     if (training)

@@ -1,0 +1,39 @@
+//===- RandomValues.h - Random tensors --------------------------*- C++ -*-===//
+
+#ifndef GLOWISH_GRAPH_RANDOMVALUES_H
+#define GLOWISH_GRAPH_RANDOMVALUES_H
+
+#include "glowish/Graph/NodeBuilder.h"
+
+namespace glowish {
+
+/// Makes random tensors of one shape. Element i is a function of i and of the
+/// key: no state, so that runs, threads and back ends agree on every bit, and
+/// a tensor need not exist to be read.
+class RandomValues {
+public:
+  /// \p key: a uint64 scalar, constant or computed.
+  RandomValues(NodeBuilder &builder, DimsRef shape, NodeValue key)
+      : c(builder), shape(shape), key(key) {}
+
+  /// At least 0 and below 1, float or double: multiples of 2^-24 and 2^-53.
+  NodeValue uniform(ElemKind kind);
+  /// Of mean 0 and variance 1, by G. Box and M. Muller, A Note on the
+  /// Generation of Random Normal Deviates, 1958. Float or double.
+  NodeValue normal(ElemKind kind);
+
+private:
+  NodeValue bits(uint64_t stream, uint64_t numStreams);
+  NodeValue upper(NodeValue value, unsigned count) {
+    return value ? c.make<ShiftRightNode>(value, c.number(value, 64 - count))
+                 : value;
+  }
+
+  NodeBuilder &c;
+  Dims shape;
+  NodeValue key;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_GRAPH_RANDOMVALUES_H

@@ -1,0 +1,129 @@
+//===- Losses.cpp - What training makes smaller ---------------------------===//
+
+#include "Losses.h"
+#include "glowish/Support/Error.h"
+
+using namespace glowish;
+
+static constexpr std::pair<LossKind, llvm::StringLiteral> lossNames[] = {
+    {LossKind::SoftmaxCrossEntropy, "softmax-cross-entropy"},
+    {LossKind::BinaryCrossEntropy, "binary-cross-entropy"},
+    {LossKind::MeanSquaredError, "mean-squared-error"},
+    {LossKind::L1, "l1"},
+    {LossKind::Huber, "huber"}};
+
+llvm::StringRef glowish::getLossName(LossKind kind) {
+  for (const auto &[known, name] : lossNames)
+    if (known == kind)
+      return name;
+  llvm_unreachable("not a loss");
+}
+
+std::optional<LossKind> glowish::parseLoss(llvm::StringRef name) {
+  for (const auto &[kind, known] : lossNames)
+    if (known == name)
+      return kind;
+  return std::nullopt;
+}
+
+static Dims dropDim(DimsRef shape, size_t dim) {
+  Dims result(shape);
+  result.erase(result.begin() + dim);
+  return result;
+}
+
+llvm::Expected<Type> glowish::getLabelType(const Type &type,
+                                           const TrainingConfig &config) {
+  DimsRef shape = type.getShape();
+  if (!isFloatKind(type.getKind()) || type.getNumElements() == 0)
+    return makeError("it is {0}; accepted: a float kind and at least one "
+                     "element",
+                     type.str());
+  bool hasIndices = config.loss == LossKind::SoftmaxCrossEntropy &&
+                    isIntegerKind(config.labelKind);
+  if (config.loss == LossKind::SoftmaxCrossEntropy && shape.empty())
+    return makeError("it is {0}; accepted: rank 1 or more, of which the last "
+                     "are the classes",
+                     type.str());
+  if (!hasIndices) {
+    if (config.labelShape && DimsRef(*config.labelShape) != shape)
+      return makeError("it is {0}, and the labels have the shape {1}; "
+                       "accepted: equal shapes",
+                       type.str(), formatShape(*config.labelShape));
+    return type;
+  }
+  if (config.labelKind != ElemKind::Int32 &&
+      config.labelKind != ElemKind::Int64)
+    return makeError("class indices are {0}; accepted: int32, int64",
+                     getElemKindName(config.labelKind));
+  Dims byLast = dropDim(shape, shape.size() - 1);
+  Dims given = config.labelShape.value_or(byLast);
+  bool isBySecond = shape.size() > 2 && given == dropDim(shape, 1);
+  if (given != byLast && !isBySecond)
+    return makeError("it is {0}, and the class indices have the shape {1}; "
+                     "accepted: the shape without the classes, {2}",
+                     type.str(), formatShape(given), formatShape(byLast));
+  return Type(config.labelKind, given);
+}
+
+static NodeValue meanOfAll(NodeBuilder &b, NodeValue value) {
+  if (!value)
+    return value;
+  llvm::SmallVector<int64_t, 4> axes;
+  for (size_t d = 0; d < value.getShape().size(); ++d)
+    axes.push_back(int64_t(d));
+  return b.reduce(value, "mean", axes, /*keepDims=*/false);
+}
+
+/// An index that is no class adds nothing.
+static NodeValue makeCrossEntropy(NodeBuilder &b, NodeValue prediction,
+                                  NodeValue label) {
+  DimsRef shape = prediction.getShape();
+  int64_t rank = int64_t(shape.size()), axis = rank - 1;
+  bool hasIndices = isIntegerKind(label.getElemKind());
+  if (hasIndices && label.getShape() != DimsRef(dropDim(shape, rank - 1)))
+    axis = 1;
+  NodeValue logs = b.make<LogSoftmaxNode>(prediction, axis);
+  NodeValue picked;
+  if (hasIndices) {
+    NodeValue classes =
+        b.iota(label.getElemKind(), unsigned(rank), axis, shape[axis]);
+    NodeValue isLabel = b.equal(b.unsqueeze(label, axis), classes);
+    picked = logs ? b.select(isLabel, logs, b.number(logs, 0)) : logs;
+  } else {
+    picked = b.mul(logs, label);
+  }
+  return b.sub(0, meanOfAll(b, b.reduce(picked, "sum", {axis}, false)));
+}
+
+/// max(x, 0) - x y + log(1 + e^-|x|), which does not overflow. At 0 the halves
+/// of max make up for |x|, which gives nothing there.
+static NodeValue makeBinaryCrossEntropy(NodeBuilder &b, NodeValue x,
+                                        NodeValue y) {
+  NodeValue small = b.unary<ExpNode>(b.sub(0, b.unary<AbsNode>(x)));
+  NodeValue rest = b.unary<LogNode>(b.add(small, 1));
+  return meanOfAll(b, b.add(b.sub(b.max(x, 0.0), b.mul(x, y)), rest));
+}
+
+NodeValue glowish::makeLoss(NodeBuilder &b, NodeValue prediction,
+                            NodeValue label, const TrainingConfig &config) {
+  auto difference = [&] { return b.sub(prediction, label); };
+  switch (config.loss) {
+  case LossKind::SoftmaxCrossEntropy:
+    return makeCrossEntropy(b, prediction, label);
+  case LossKind::BinaryCrossEntropy:
+    return makeBinaryCrossEntropy(b, prediction, label);
+  case LossKind::MeanSquaredError: {
+    NodeValue d = difference();
+    return meanOfAll(b, b.mul(d, d));
+  }
+  case LossKind::L1:
+    return meanOfAll(b, b.unary<AbsNode>(difference()));
+  case LossKind::Huber: {
+    NodeValue d = difference();
+    NodeValue bounded = b.clip(d, -config.huberDelta, config.huberDelta);
+    return meanOfAll(b, b.mul(bounded, b.sub(d, b.mul(bounded, 0.5))));
+  }
+  }
+  llvm_unreachable("not a loss");
+}

@@ -1,0 +1,202 @@
+//===- Training.cpp - Functions that learn --------------------------------===//
+
+#include "Losses.h"
+#include "Solvers.h"
+#include "TrainingForm.h"
+#include "glowish/Support/Error.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace glowish;
+
+namespace {
+
+class StepMaker {
+public:
+  StepMaker(Function &function, VariableValues &variables,
+            const TrainingConfig &config)
+      : module(function.getModule()), variables(variables), config(config),
+        function(*function.clone("train")), b(this->function, "train") {}
+  llvm::Expected<TrainingStep> make();
+
+private:
+  llvm::Expected<NodeValue> findPrediction();
+  llvm::Error makeLabelAndLoss();
+  std::vector<Placeholder *> findTrained();
+  Placeholder *addVariable(llvm::StringRef name, const Type &type);
+  void save(NodeValue value, Placeholder *target) {
+    function.create<SaveNode>(target->getName(), value, NodeValue(target));
+  }
+  void clip(std::vector<NodeValue> &gradients);
+  void update(llvm::ArrayRef<Placeholder *> trained,
+              llvm::ArrayRef<NodeValue> gradients);
+
+  Module &module;
+  VariableValues &variables;
+  const TrainingConfig &config;
+  Function &function;
+  NodeBuilder b;
+  TrainingStep step;
+  /// The scalar that is differentiated.
+  NodeValue loss;
+  /// The number of the step, from 1.
+  NodeValue count;
+};
+
+} // namespace
+
+/// What the function saves to the output that is compared.
+llvm::Expected<NodeValue> StepMaker::findPrediction() {
+  for (const auto &placeholder : module.getPlaceholders()) {
+    llvm::StringRef name = placeholder->getModelName();
+    bool isMeant =
+        config.output.empty() ? !placeholder->isInput() : name == config.output;
+    if (!isMeant || !placeholder->isOutput())
+      continue;
+    for (const Use &use : placeholder->uses())
+      if (auto *save = llvm::dyn_cast<SaveNode>(use.getUser()))
+        if (save->getParent() == &function)
+          return save->getInput();
+  }
+  if (config.output.empty())
+    return makeError("the model computes no output to train with");
+  return makeError("the model computes no output '{0}'", config.output);
+}
+
+llvm::Error StepMaker::makeLabelAndLoss() {
+  GLOWISH_TRY(NodeValue prediction, findPrediction());
+  llvm::Expected<Type> type = getLabelType(prediction.getType(), config);
+  if (!type)
+    return addContext(type.takeError(),
+                      "the output '" + prediction.node->getName() + "': ");
+  for (const std::string &name :
+       {config.label, config.lossName, config.rateName})
+    if (module.findPlaceholder(name))
+      return makeError("the model has an input or output '{0}' already; state "
+                       "another name",
+                       name);
+  auto add = [&](const std::string &name, const Type &type, bool isInput) {
+    return module.createPlaceholder(name, type, isInput, !isInput);
+  };
+  step.label = add(config.label, *type, /*isInput=*/true);
+  step.learningRate = add(config.rateName, Type(ElemKind::Float, Dims()), true);
+  b.setName(config.lossName);
+  GLOWISH_TRY(loss, b.finish(makeLoss(b, prediction, step.label, config)));
+  step.loss = add(config.lossName, loss.getType(), /*isInput=*/false);
+  save(loss, step.loss);
+  return llvm::Error::success();
+}
+
+/// The variables that the loss depends on. Running statistics are not among
+/// them: the batch's have taken their place.
+std::vector<Placeholder *> StepMaker::findTrained() {
+  llvm::DenseSet<Node *> reached = {loss.node};
+  std::vector<Node *> pending = {loss.node};
+  while (!pending.empty()) {
+    Node *node = pending.back();
+    pending.pop_back();
+    for (NodeValue operand : node->getOperands())
+      if (operand && reached.insert(operand.node).second)
+        pending.push_back(operand.node);
+  }
+  std::vector<Placeholder *> trained;
+  for (const auto &placeholder : module.getPlaceholders()) {
+    std::string name = placeholder->getModelName().str();
+    if (reached.contains(placeholder.get()) && variables.count(name) &&
+        placeholder->getType().getNumElements() &&
+        isFloatKind(placeholder->getType().getKind()) &&
+        (!config.isTrained || config.isTrained(name)))
+      trained.push_back(placeholder.get());
+  }
+  return trained;
+}
+
+Placeholder *StepMaker::addVariable(llvm::StringRef name, const Type &type) {
+  Placeholder *placeholder =
+      module.createPlaceholder(name, type, /*isInput=*/true, /*isOutput=*/true);
+  Tensor zeros(type);
+  for (int64_t i = 0; i < zeros.getNumElements(); ++i)
+    zeros.setFromDouble(i, 0);
+  variables[placeholder->getModelName().str()] =
+      std::make_shared<const Tensor>(std::move(zeros));
+  return placeholder;
+}
+
+/// Scales all gradients by the same factor, at most 1.
+void StepMaker::clip(std::vector<NodeValue> &gradients) {
+  if (!config.clipNorm)
+    return;
+  NodeValue squares;
+  for (NodeValue gradient : gradients) {
+    llvm::SmallVector<int64_t, 4> axes;
+    for (size_t d = 0; d < gradient.getShape().size(); ++d)
+      axes.push_back(int64_t(d));
+    NodeValue sum = b.cast(
+        b.reduce(b.mul(gradient, gradient), "sum", axes, /*keepDims=*/false),
+        ElemKind::Float);
+    squares = squares ? b.add(squares, sum) : sum;
+  }
+  NodeValue norm = b.unary<SqrtNode>(squares);
+  // Of a norm of 0, nothing is divided by 0.
+  NodeValue factor = b.min(b.div(config.clipNorm, b.add(norm, 1e-6)), 1.0);
+  for (NodeValue &gradient : gradients)
+    gradient = b.mul(gradient, b.cast(factor, gradient.getElemKind()));
+}
+
+void StepMaker::update(llvm::ArrayRef<Placeholder *> trained,
+                       llvm::ArrayRef<NodeValue> gradients) {
+  Solver solver(config.solver, b, step.learningRate, count);
+  for (auto [placeholder, gradient] : llvm::zip_equal(trained, gradients)) {
+    std::string name = placeholder->getModelName().str();
+    b.setName(name);
+    step.trained.push_back(name);
+    if (config.outputGradients)
+      save(gradient, module.createPlaceholder(name + ".gradient",
+                                              gradient.getType(), false, true));
+    std::vector<Placeholder *> states;
+    std::vector<NodeValue> old;
+    for (llvm::StringRef state : solver.getStateNames()) {
+      states.push_back(
+          addVariable((name + "." + state).str(), placeholder->getType()));
+      old.push_back(states.back());
+    }
+    Solver::Update next = solver.update(placeholder, gradient, old);
+    if (b.hasFailed())
+      return;
+    save(next.x, placeholder);
+    for (auto [state, value] : llvm::zip_equal(states, next.states))
+      save(value, state);
+  }
+}
+
+llvm::Expected<TrainingStep> StepMaker::make() {
+  step.function = &function;
+  Placeholder *counter =
+      addVariable("training.steps", Type(ElemKind::Int64, Dims()));
+  {
+    InsertionGuard guard(function, function.getNodes().empty()
+                                       ? nullptr
+                                       : &function.getNodes().front());
+    count = b.add(counter, 1);
+  }
+  save(count, counter);
+  GLOWISH_CHECK(makeTrainingForm(function, count, config));
+  GLOWISH_CHECK(makeLabelAndLoss());
+  std::vector<Placeholder *> trained = findTrained();
+  if (trained.empty())
+    return makeError("nothing can be trained: the model has no initializers of "
+                     "float kinds that are trained");
+  std::vector<NodeValue> values(trained.begin(), trained.end());
+  NodeValue one = b.scalar(loss.getElemKind(), 1);
+  GLOWISH_TRY(std::vector<NodeValue> gradients,
+              addGradients(function, {{loss, one}}, values));
+  clip(gradients);
+  update(trained, gradients);
+  GLOWISH_CHECK(b.takeError());
+  return step;
+}
+
+llvm::Expected<TrainingStep>
+glowish::makeTrainingStep(Function &function, VariableValues &variables,
+                          const TrainingConfig &config) {
+  return StepMaker(function, variables, config).make();
+}

@@ -1,0 +1,95 @@
+//===- TrainingForm.cpp - Nodes that training computes otherwise ----------===//
+
+#include "TrainingForm.h"
+#include "GradientContext.h"
+#include "glowish/Graph/RandomValues.h"
+#include "glowish/Support/Checksum.h"
+#include "glowish/Support/Error.h"
+
+using namespace glowish;
+
+static bool isTrainedVariable(NodeValue value, const TrainingConfig &config) {
+  auto *placeholder = value.getNodeAs<Placeholder>();
+  return placeholder && placeholder->isInput() && placeholder->isOutput() &&
+         (!config.isTrained || config.isTrained(placeholder->getModelName()));
+}
+
+/// The variance that is kept is that of the population that the batch is from:
+/// n - 1 in place of n.
+static llvm::Error useBatchStatistics(BatchNormalizationNode &node,
+                                      const TrainingConfig &config) {
+  NodeValue input = node.getInput();
+  int64_t channels = input.getShape()[node.getAxis()];
+  double count = double(input.getType().getNumElements()) /
+                 double(std::max<int64_t>(channels, 1));
+  if (count < 2)
+    return makeError(
+        "a channel has {0} elements; accepted: at least 2 to train "
+        "with",
+        int64_t(count));
+  NodeBuilder b(*node.getParent(), node.getName());
+  InsertionGuard guard(b.getFunction(), &node);
+  auto axes = getOtherAxes(input.getShape().size(), node.getAxis());
+  NodeValue mean = b.reduce(input, "mean", axes, /*keepDims=*/true);
+  NodeValue centered = b.sub(input, mean);
+  NodeValue variance =
+      b.reduce(b.mul(centered, centered), "mean", axes, /*keepDims=*/false);
+  mean = b.reshape(mean, {channels});
+  GLOWISH_CHECK(b.takeError());
+  auto keep = [&](NodeValue running, NodeValue value, double factor) {
+    double share = config.statisticsMomentum;
+    NodeValue updated =
+        b.add(b.mul(running, share), b.mul(value, (1 - share) * factor));
+    b.getFunction().create<SaveNode>(b.getName(), updated, running);
+  };
+  keep(node.getMean(), mean, 1);
+  keep(node.getVariance(), variance, count / (count - 1));
+  node.setOperand(node.meanIdx, mean);
+  node.setOperand(node.varianceIdx, variance);
+  return b.takeError();
+}
+
+/// Numbers depend on the seed, the node's name and the step.
+static llvm::Error dropElements(DropoutNode &node, NodeValue count,
+                                const TrainingConfig &config) {
+  NodeBuilder b(*node.getParent(), node.getName());
+  InsertionGuard guard(b.getFunction(), &node);
+  llvm::StringRef name = node.getName();
+  uint64_t key =
+      config.seed ^
+      checksum64(llvm::ArrayRef(reinterpret_cast<const uint8_t *>(name.data()),
+                                name.size()));
+  ElemKind kind = node.getType().getKind();
+  ElemKind drawn = kind == ElemKind::Double ? kind : ElemKind::Float;
+  NodeValue step = b.cast(count, ElemKind::UInt64);
+  RandomValues random(b, node.getType().getShape(), b.add(step, b.uint64(key)));
+  NodeValue isKept = b.greaterOrEqual(random.uniform(drawn), node.getRatio());
+  NodeValue scaled = b.mul(node.getInput(), 1 / (1 - node.getRatio()));
+  NodeValue result =
+      scaled ? b.select(isKept, scaled, b.number(scaled, 0)) : NodeValue();
+  GLOWISH_CHECK(b.takeError());
+  node.getResult().replaceAllUsesWith(result);
+  return llvm::Error::success();
+}
+
+llvm::Error glowish::makeTrainingForm(Function &function, NodeValue count,
+                                      const TrainingConfig &config) {
+  for (auto it = function.getNodes().begin();
+       it != function.getNodes().end();) {
+    Node &node = *it++;
+    llvm::Error error = llvm::Error::success();
+    if (auto *norm = llvm::dyn_cast<BatchNormalizationNode>(&node)) {
+      if (isTrainedVariable(norm->getMean(), config) &&
+          isTrainedVariable(norm->getVariance(), config))
+        error = useBatchStatistics(*norm, config);
+    } else if (auto *dropout = llvm::dyn_cast<DropoutNode>(&node)) {
+      error = dropElements(*dropout, count, config);
+      if (!error)
+        function.erase(dropout);
+    }
+    if (error)
+      return addContext(std::move(error),
+                        node.getKindName() + " '" + node.getName() + "': ");
+  }
+  return llvm::Error::success();
+}
