@@ -1,6 +1,7 @@
 //===- Convolution.cpp - 2-D convolution ----------------------------------===//
 
 #include "InstrRunner.h"
+#include "llvm/ADT/Sequence.h"
 
 using namespace glowish;
 using namespace glowish::interpreter;
@@ -60,4 +61,56 @@ void InstrRunner::visitConvolution(ConvolutionInstr &instr) {
   });
   storeThroughEpilogue(memory, instr.getResult(), std::move(result),
                        instr.getEpilogue(), instr.getFused());
+}
+
+/// The output positions along one side whose tap \p tap is in the image.
+static llvm::iota_range<int64_t> getPositions(int64_t count, int64_t extent,
+                                              int64_t tap, int64_t stride,
+                                              int64_t pad) {
+  // The bounds of position * stride - pad + tap.
+  int64_t first = std::max<int64_t>(0, (pad - tap + stride - 1) / stride);
+  int64_t last = extent - 1 + pad - tap;
+  int64_t end = last < 0 ? 0 : std::min(count, last / stride + 1);
+  return llvm::seq(std::min(first, end), end);
+}
+
+template <typename T>
+static void differentiateFilter(const ConvolutionFilterGradientInstr &instr,
+                                const Memory &memory) {
+  DimsRef in = instr.getInput()->getShape();
+  DimsRef out = instr.getGradient()->getShape();
+  auto input = getDense<const T>(memory, instr.getInput());
+  auto gradient = getDense<const T>(memory, instr.getGradient());
+  auto result = getDense<T>(memory, instr.getResult());
+  DimsRef shape = instr.getResult()->getShape();
+  auto strides = instr.getStrides();
+  auto pads = instr.getPads();
+  auto dilations = instr.getDilations();
+  int64_t outPerGroup = out[3] / instr.getGroup();
+
+  size_t next = 0;
+  forEachIndex(shape, [&](DimsRef index) {
+    int64_t tapY = index[1] * dilations[0], tapX = index[2] * dilations[1];
+    int64_t channel = index[0] / outPerGroup * shape[3] + index[3];
+    double sum = 0;
+    for (int64_t n = 0; n < in[0]; ++n)
+      for (int64_t y : getPositions(out[1], in[1], tapY, strides[0], pads[0]))
+        for (int64_t x :
+             getPositions(out[2], in[2], tapX, strides[1], pads[1])) {
+          int64_t row = y * strides[0] - pads[0] + tapY;
+          int64_t column = x * strides[1] - pads[1] + tapX;
+          sum += double(input[((n * in[1] + row) * in[2] + column) * in[3] +
+                              channel]) *
+                 double(gradient[((n * out[1] + y) * out[2] + x) * out[3] +
+                                 index[0]]);
+        }
+    result[next++] = T(ComputeType<T>(sum));
+  });
+}
+
+void InstrRunner::visitConvolutionFilterGradient(
+    ConvolutionFilterGradientInstr &instr) {
+  dispatchFloatKind(instr.getResult()->getType().getKind(), [&](auto zero) {
+    differentiateFilter<decltype(zero)>(instr, memory);
+  });
 }

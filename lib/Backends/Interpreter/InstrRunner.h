@@ -20,10 +20,13 @@ public:
   void visitGather(GatherInstr &instr);
   void visitElementWiseLoop(ElementWiseLoopInstr &instr);
   void visitConvolution(ConvolutionInstr &instr);
+  void visitConvolutionFilterGradient(ConvolutionFilterGradientInstr &instr);
   void visitAttention(AttentionInstr &instr);
   void visitMatMul(MatMulInstr &instr);
   void visitMaxPool(MaxPoolInstr &instr);
   void visitAvgPool(AvgPoolInstr &instr);
+  void visitMaxPoolGradient(MaxPoolGradientInstr &instr);
+  void visitAvgPoolGradient(AvgPoolGradientInstr &instr);
   void visitResize(ResizeInstr &instr);
   void visitLocalResponseNormalization(LocalResponseNormalizationInstr &instr);
   void visitLayerNormalization(LayerNormalizationInstr &instr);

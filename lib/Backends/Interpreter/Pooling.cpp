@@ -86,3 +86,59 @@ void InstrRunner::visitAvgPool(AvgPoolInstr &instr) {
   });
   scatterOperand(memory, instr.getResult(), result);
 }
+
+/// Stores \p sums as the elements of \p result.
+template <typename T>
+static void storeSums(llvm::ArrayRef<double> sums,
+                      llvm::MutableArrayRef<T> result) {
+  for (auto [element, sum] : llvm::zip_equal(result, sums))
+    element = T(ComputeType<T>(sum));
+}
+
+void InstrRunner::visitMaxPoolGradient(MaxPoolGradientInstr &instr) {
+  Window window = getWindow(instr);
+  dispatchFloatKind(instr.getResult()->getType().getKind(), [&](auto zero) {
+    using T = decltype(zero);
+    using C = ComputeType<T>;
+    auto in = getDense<const T>(memory, instr.getInput());
+    auto gradient = getDense<const T>(memory, instr.getGradient());
+    std::vector<double> sums(in.size());
+    size_t next = 0;
+    forEachIndex(instr.getGradient()->getShape(), [&](DimsRef out) {
+      std::optional<int64_t> largest;
+      window.forEachTap(out, [&](int64_t row, int64_t column) {
+        int64_t element = getElement(window.inShape, out, row, column);
+        C value = C(in[element]), best = largest ? C(in[*largest]) : value;
+        if (!largest || value > best || (value != value && best == best))
+          largest = element;
+      });
+      double share = double(gradient[next++]);
+      if (largest)
+        sums[*largest] += share;
+    });
+    storeSums<T>(sums, getDense<T>(memory, instr.getResult()));
+  });
+}
+
+void InstrRunner::visitAvgPoolGradient(AvgPoolGradientInstr &instr) {
+  DimsRef shape = instr.getResult()->getShape();
+  Window window = {shape, instr.getKernels(), instr.getStrides(),
+                   instr.getPads(), instr.getDilations()};
+  dispatchFloatKind(instr.getResult()->getType().getKind(), [&](auto zero) {
+    using T = decltype(zero);
+    auto gradient = getDense<const T>(memory, instr.getGradient());
+    std::vector<double> sums(instr.getResult()->getType().getNumElements());
+    size_t next = 0;
+    forEachIndex(instr.getGradient()->getShape(), [&](DimsRef out) {
+      int64_t inside = 0;
+      int64_t taps =
+          window.forEachTap(out, [&](int64_t, int64_t) { ++inside; });
+      int64_t divisor = instr.getCountIncludePads() ? taps : inside;
+      double share = double(gradient[next++]) / double(divisor);
+      window.forEachTap(out, [&](int64_t row, int64_t column) {
+        sums[getElement(shape, out, row, column)] += share;
+      });
+    });
+    storeSums<T>(sums, getDense<T>(memory, instr.getResult()));
+  });
+}
