@@ -40,6 +40,14 @@ glowish::getConvolutionShape(const CPUSplitConvolutionInstr &instr) {
                    instr.getDilations(), 1);
 }
 
+ConvolutionShape
+glowish::getConvolutionShape(const ConvolutionFilterGradientInstr &instr) {
+  return makeShape(instr.getInput()->getShape(),
+                   instr.getGradient()->getShape(), instr.getKernels(),
+                   instr.getStrides(), instr.getPads(), instr.getDilations(),
+                   instr.getGroup());
+}
+
 namespace {
 
 class AnchorPreparer {

@@ -12,12 +12,8 @@ namespace glowish {
 ConvolutionShape getConvolutionShape(const CPUConvolutionInstr &instr);
 ConvolutionShape getConvolutionShape(const CPUWinogradConvolutionInstr &instr);
 ConvolutionShape getConvolutionShape(const CPUSplitConvolutionInstr &instr);
-
-/// One filter a channel.
-inline bool isDepthwise(const ConvolutionShape &shape) {
-  return shape.group == shape.channels && shape.group == shape.outChannels &&
-         shape.group > 1;
-}
+ConvolutionShape
+getConvolutionShape(const ConvolutionFilterGradientInstr &instr);
 
 /// Turns convolutions, and products with constant right sides, into
 /// the back end's own. Weights that are constants are packed now, for what

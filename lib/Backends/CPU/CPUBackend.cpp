@@ -203,6 +203,9 @@ bool CPUBackend::isSupported(const Node &node) const {
   case NodeKind::MatMul:
   case NodeKind::MaxPool:
   case NodeKind::AvgPool:
+  case NodeKind::ConvolutionFilterGradient:
+  case NodeKind::MaxPoolGradient:
+  case NodeKind::AvgPoolGradient:
   case NodeKind::Reduce:
   case NodeKind::ArgMax:
   case NodeKind::Gather:

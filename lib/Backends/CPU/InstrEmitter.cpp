@@ -3,6 +3,7 @@
 #include "InstrEmitter.h"
 #include "Anchors.h"
 #include "Kernels/Attention.h"
+#include "Kernels/FilterGradient.h"
 #include "Kernels/Indexing.h"
 #include "Kernels/SplitImage.h"
 #include "Kernels/Winograd.h"
@@ -91,6 +92,21 @@ public:
   void visitAvgPool(AvgPoolInstr &instr) {
     if (!isZeroSized(instr))
       emitAvgPool(b, instr, getStrided(instr, 0), getStrided(instr, 1));
+  }
+  void visitConvolutionFilterGradient(ConvolutionFilterGradientInstr &instr) {
+    if (!isZeroSized(instr))
+      emitFilterGradient(b, getConvolutionShape(instr), pointers[0],
+                         getStrided(instr, 1), getStrided(instr, 2));
+  }
+  void visitMaxPoolGradient(MaxPoolGradientInstr &instr) {
+    if (!isZeroSized(instr))
+      emitMaxPoolGradient(b, instr, getStrided(instr, 0), getStrided(instr, 1),
+                          getStrided(instr, 2));
+  }
+  void visitAvgPoolGradient(AvgPoolGradientInstr &instr) {
+    if (!isZeroSized(instr))
+      emitAvgPoolGradient(b, instr, getStrided(instr, 0),
+                          getStrided(instr, 1));
   }
   void visitReduce(ReduceInstr &instr) {
     emitReduce(b, instr, pointers[0], pointers[1]);

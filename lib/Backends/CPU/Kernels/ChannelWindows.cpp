@@ -129,26 +129,10 @@ void glowish::emitDepthwise(KernelBuilder &b, const ConvolutionShape &shape,
   emitWindows(b, shape, input, b.getRegisterLanes(kind), op);
 }
 
-/// A pool's windows in a convolution's words.
-template <typename Instr> static ConvolutionShape getShape(const Instr &instr) {
-  DimsRef in = instr.getInput()->getShape();
-  DimsRef out = instr.getResult()->getShape();
-  ConvolutionShape shape;
-  shape.batch = in[0];
-  shape.height = in[1];
-  shape.width = in[2];
-  shape.channels = shape.outChannels = shape.group = in[3];
-  shape.outHeight = out[1];
-  shape.outWidth = out[2];
-  shape.kernelH = instr.getKernels()[0];
-  shape.kernelW = instr.getKernels()[1];
-  shape.strideH = instr.getStrides()[0];
-  shape.strideW = instr.getStrides()[1];
-  shape.padTop = instr.getPads()[0];
-  shape.padLeft = instr.getPads()[1];
-  shape.dilationH = instr.getDilations()[0];
-  shape.dilationW = instr.getDilations()[1];
-  return shape;
+template <typename Instr>
+static ConvolutionShape getPoolShape(const Instr &instr) {
+  return getWindowShape(instr, instr.getInput()->getShape(),
+                        instr.getResult()->getShape());
 }
 
 void glowish::emitMaxPool(KernelBuilder &b, const MaxPoolInstr &instr,
@@ -166,13 +150,13 @@ void glowish::emitMaxPool(KernelBuilder &b, const MaxPoolInstr &instr,
     b.storeStrided(kind, best, result.getAddress(b, index),
                    result.getInnerStride());
   };
-  emitWindows(b, getShape(instr), input, b.getRegisterLanes(kind), op);
+  emitWindows(b, getPoolShape(instr), input, b.getRegisterLanes(kind), op);
 }
 
 void glowish::emitAvgPool(KernelBuilder &b, const AvgPoolInstr &instr,
                           StridedOperand result, StridedOperand input) {
   ElemKind kind = input.kind;
-  ConvolutionShape shape = getShape(instr);
+  ConvolutionShape shape = getPoolShape(instr);
   WindowOperator op;
   op.start = [&](Value *, unsigned lanes) { return b.literal(kind, 0, lanes); };
   op.combine = [&](Value *sum, Value *x, Value *) {

@@ -41,6 +41,12 @@ struct ConvolutionShape {
   int64_t getGroupOutChannels() const { return outChannels / group; }
 };
 
+/// One filter a channel.
+inline bool isDepthwise(const ConvolutionShape &shape) {
+  return shape.group == shape.channels && shape.group == shape.outChannels &&
+         shape.group > 1;
+}
+
 /// How the weights of a convolution lie in memory. Element (kh, kw, c, n) of
 /// group g is at g * groupStride + (n / block) * blockStride + ((kh * kernelW +
 /// kw) * channels + c) * rowStride + n % block.
@@ -111,6 +117,11 @@ void emitMaxPool(KernelBuilder &b, const MaxPoolInstr &instr,
                  StridedOperand result, StridedOperand input);
 void emitAvgPool(KernelBuilder &b, const AvgPoolInstr &instr,
                  StridedOperand result, StridedOperand input);
+void emitMaxPoolGradient(KernelBuilder &b, const MaxPoolGradientInstr &instr,
+                         StridedOperand result, StridedOperand input,
+                         StridedOperand gradient);
+void emitAvgPoolGradient(KernelBuilder &b, const AvgPoolGradientInstr &instr,
+                         StridedOperand result, StridedOperand gradient);
 void emitReduce(KernelBuilder &b, const ReduceInstr &instr, llvm::Value *result,
                 llvm::Value *input);
 void emitArgMax(KernelBuilder &b, const ArgMaxInstr &instr, llvm::Value *result,

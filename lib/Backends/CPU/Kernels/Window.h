@@ -40,6 +40,18 @@ struct KernelRows {
 KernelRows getKernelRows(KernelBuilder &b, const ConvolutionShape &shape,
                          llvm::Value *outRow);
 
+/// The windows of a pooling from images \p in to \p out, or of its gradient, in
+/// a convolution's words.
+template <typename Instr>
+ConvolutionShape getWindowShape(const Instr &instr, DimsRef in, DimsRef out) {
+  auto kernels = instr.getKernels(), strides = instr.getStrides();
+  auto pads = instr.getPads(), dilations = instr.getDilations();
+  return {in[0],      in[1],   in[2],        in[3],
+          out[1],     out[2],  in[3],        kernels[0],
+          kernels[1], in[3],   strides[0],   strides[1],
+          pads[0],    pads[1], dilations[0], dilations[1]};
+}
+
 } // namespace glowish
 
 #endif // GLOWISH_LIB_BACKENDS_CPU_KERNELS_WINDOW_H
