@@ -1,0 +1,73 @@
+//===- Trainer.h - Training a model in this process -------------*- C++ -*-===//
+
+#ifndef GLOWISH_DRIVER_TRAINER_H
+#define GLOWISH_DRIVER_TRAINER_H
+
+#include "glowish/Autodiff/Training.h"
+#include "glowish/Driver/Session.h"
+
+namespace glowish {
+
+/// A model whose variables change step by step, compiled for batches of one
+/// size. A second program infers with the variables as they are.
+class Trainer {
+public:
+  using Tensors = std::map<std::string, Tensor>;
+
+  /// Imports the model at \p path and compiles a step of it. \p backend
+  /// outlives the trainer. \p importOptions say which extents the inputs have;
+  /// their `variables` is filled in.
+  static llvm::Expected<std::unique_ptr<Trainer>>
+  create(Backend &backend, llvm::StringRef path, ImportOptions importOptions,
+         const TrainingConfig &config, const CompilationOptions &options);
+
+  /// The program of one step: its inputs are the model's, the label, the
+  /// learning rate and the variables.
+  Session &getSession() { return *session; }
+  const TrainingStep &getStep() const { return step; }
+  /// Of the model, without variables, label and learning rate.
+  llvm::ArrayRef<const Buffer *> getInputs() const { return inputs; }
+  const Buffer *getLabel() const { return label; }
+
+  /// One step with the inputs and the label that the session has been given.
+  /// Returns the loss from before it.
+  llvm::Expected<double> run(double learningRate);
+
+  /// All that changes: the model's variables, what the solver keeps, and the
+  /// number of steps, in the program's order.
+  llvm::ArrayRef<const Buffer *> getVariables() const { return variables; }
+  /// The present value, borrowed.
+  Tensor getVariable(const Buffer *variable) const {
+    return session->getTensor(variable);
+  }
+  /// The error names variable and both types.
+  llvm::Error setVariable(llvm::StringRef name, const Tensor &value);
+
+  /// The program that infers, with the present values of the variables.
+  /// Compiled when it is asked for the first time.
+  llvm::Expected<Session *> getInference();
+
+private:
+  Trainer(Backend &backend, std::string path, ImportOptions importOptions,
+          const CompilationOptions &options)
+      : backend(backend), path(std::move(path)),
+        importOptions(std::move(importOptions)), options(options) {}
+  llvm::Error compileStep(const TrainingConfig &config);
+  llvm::Error compileInference();
+  void findPlaceholders();
+
+  Backend &backend;
+  std::string path;
+  ImportOptions importOptions;
+  CompilationOptions options;
+  VariableValues values;
+  TrainingStep step;
+  std::unique_ptr<Compilation> compilation, inferenceCompilation;
+  std::unique_ptr<Session> session, inference;
+  std::vector<const Buffer *> inputs, variables;
+  const Buffer *label = nullptr, *loss = nullptr, *learningRate = nullptr;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_DRIVER_TRAINER_H
