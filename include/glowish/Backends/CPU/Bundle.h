@@ -9,6 +9,7 @@
 #define GLOWISH_BACKENDS_CPU_BUNDLE_H
 
 #include "glowish/Backends/CPU/CPUBackend.h"
+#include <map>
 
 namespace glowish {
 
@@ -46,6 +47,23 @@ llvm::Error writeBundle(CPUBackend &backend, const IRFunction &function,
 /// The same of several programs, which have their constant region in common.
 llvm::Error writeBundle(CPUBackend &backend, const Variants &variants,
                         const BundleOptions &options);
+
+/// A network that learns where it is used: two programs on the same variables.
+struct TrainingPrograms {
+  /// What infers, and what makes one step.
+  Variant inference, step;
+  /// First values of the variables, by their names in the model. Placeholders
+  /// of the step; those of the model are in both programs.
+  const std::map<std::string, std::shared_ptr<const Tensor>> &variables;
+};
+
+/// Writes a bundle with the entries NAME_infer and NAME_train_step and with
+/// functions that save and restore the variables; NAME.state.bin has their first
+/// values (embedded as NAME_state with the weights). The programs have their
+/// constant region in common. The static API only.
+llvm::Error writeTrainingBundle(CPUBackend &backend,
+                                const TrainingPrograms &programs,
+                                const BundleOptions &options);
 
 } // namespace glowish
 

@@ -1,52 +1,11 @@
 //===- Bundle.cpp - The files of a bundle ---------------------------------===//
 
 #include "glowish/Backends/CPU/Bundle.h"
+#include "BundleFiles.h"
 #include "Config.h"
 #include "Header.h"
-#include "Weights.h"
-#include "glowish/Support/File.h"
-#include "llvm/Support/Path.h"
 
 using namespace glowish;
-
-static constexpr llvm::StringLiteral threadsSource =
-#include "glowish/glowish_threads.c.inc"
-    ;
-static constexpr llvm::StringLiteral threadsHeader =
-#include "glowish/glowish_threads.h.inc"
-    ;
-
-namespace {
-
-/// The files of one bundle on their way to its folder.
-class BundleFiles {
-public:
-  explicit BundleFiles(const BundleOptions &options) : options(options) {}
-
-  /// Adds NAME + \p suffix and lets \p print write it.
-  template <typename PrintFn>
-  llvm::Error add(llvm::StringRef suffix, PrintFn print) {
-    return addFile(options.networkName + suffix.str(), print);
-  }
-  /// Adds the file \p name.
-  template <typename PrintFn>
-  llvm::Error addFile(llvm::StringRef name, PrintFn print) {
-    llvm::SmallString<128> path(options.folder);
-    llvm::sys::path::append(path, name);
-    llvm::Expected<llvm::raw_pwrite_stream &> stream = files.add(path);
-    if (!stream)
-      return stream.takeError();
-    print(*stream);
-    return llvm::Error::success();
-  }
-  llvm::Error commit() { return files.commit(); }
-
-private:
-  const BundleOptions &options;
-  OutputFiles files;
-};
-
-} // namespace
 
 /// What tells the programs of \p variants apart.
 static std::vector<BundleDim> getDims(const Variants &variants) {
@@ -112,8 +71,17 @@ makeObject(CPUBackend &backend, const Variants &variants,
   if (facts.options.api == BundleApi::Dynamic)
     emitConfig(*module, facts);
   if (facts.options.weights == BundleWeights::Embed)
-    emitWeights(*module, facts, weights.getBytes());
+    emitBytes(*module, facts.options.networkName + "_weights",
+              weights.getBytes(), facts.alignment);
   return backend.emitObject(*module);
+}
+
+llvm::Error glowish::checkTarget(CPUBackend &backend) {
+  if (!backend.getTargetMachine().createDataLayout().isLittleEndian())
+    return makeError("target '{0}' is big-endian; weights are written for "
+                     "little-endian targets only",
+                     backend.getTargetMachine().getTargetTriple().str());
+  return llvm::Error::success();
 }
 
 llvm::Error glowish::writeBundle(CPUBackend &backend,
@@ -125,44 +93,22 @@ llvm::Error glowish::writeBundle(CPUBackend &backend,
 
 llvm::Error glowish::writeBundle(CPUBackend &backend, const Variants &variants,
                                  const BundleOptions &options) {
-  if (!backend.getTargetMachine().createDataLayout().isLittleEndian())
-    return makeError("target '{0}' is big-endian; weights are written for "
-                     "little-endian targets only",
-                     backend.getTargetMachine().getTargetTriple().str());
+  GLOWISH_CHECK(checkTarget(backend));
   Weights weights(variants);
-  BundleFacts facts =
-      getFacts(variants, weights, options, backend.hasLevels());
+  BundleFacts facts = getFacts(variants, weights, options, backend.hasLevels());
   GLOWISH_CHECK(checkSymbols(facts));
   GLOWISH_TRY(auto object, makeObject(backend, variants, weights, facts));
 
   GLOWISH_CHECK(createDirectories(options.folder));
   BundleFiles files(options);
-  auto writeBytes = [](llvm::raw_ostream &os, const void *data, size_t size) {
-    os.write(static_cast<const char *>(data), size);
-  };
   GLOWISH_CHECK(files.add(".o", [&](llvm::raw_ostream &os) {
-    writeBytes(os, object.data(), object.size());
+    os << llvm::StringRef(object.data(), object.size());
   }));
   GLOWISH_CHECK(files.add(
       ".h", [&](llvm::raw_ostream &os) { printBundleHeader(os, facts); }));
-  if (backend.getTarget().numThreads > 1) {
-    GLOWISH_CHECK(files.addFile("glowish_threads.c", [](llvm::raw_ostream &os) {
-      os << threadsSource;
-    }));
-    GLOWISH_CHECK(files.addFile("glowish_threads.h", [](llvm::raw_ostream &os) {
-      os << threadsHeader;
-    }));
-  }
-  if (options.weights == BundleWeights::File) {
-    GLOWISH_CHECK(files.add(".weights.bin", [&](llvm::raw_ostream &os) {
-      weights.visit([&](llvm::ArrayRef<uint8_t> bytes) {
-        writeBytes(os, bytes.data(), bytes.size());
-      });
-    }));
-    if (options.api == BundleApi::Static)
-      GLOWISH_CHECK(files.add(".weights.txt", [&](llvm::raw_ostream &os) {
-        weights.printText(os);
-      }));
-  }
+  if (backend.getTarget().numThreads > 1)
+    GLOWISH_CHECK(files.addThreads());
+  if (options.weights == BundleWeights::File)
+    GLOWISH_CHECK(files.addWeights(weights, options.api == BundleApi::Static));
   return files.commit();
 }

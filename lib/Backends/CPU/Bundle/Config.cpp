@@ -23,9 +23,9 @@ public:
     if (isEmpty)
       return llvm::ConstantPointerNull::get(
           llvm::PointerType::getUnqual(context));
-    auto *global = new llvm::GlobalVariable(
-        module, data->getType(), /*isConstant=*/true,
-        llvm::GlobalValue::PrivateLinkage, data);
+    auto *global =
+        new llvm::GlobalVariable(module, data->getType(), /*isConstant=*/true,
+                                 llvm::GlobalValue::PrivateLinkage, data);
     global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
     return global;
   }
@@ -120,13 +120,12 @@ void glowish::emitConfig(llvm::Module &module, const BundleFacts &facts) {
                                (isSingle ? "_config" : "_variants"));
 }
 
-void glowish::emitWeights(llvm::Module &module, const BundleFacts &facts,
-                          llvm::ArrayRef<uint8_t> weights) {
+void glowish::emitBytes(llvm::Module &module, llvm::StringRef name,
+                        llvm::ArrayRef<uint8_t> data, uint64_t alignment) {
   llvm::Constant *bytes =
-      llvm::ConstantDataArray::get(module.getContext(), weights);
-  auto *global = new llvm::GlobalVariable(
-      module, bytes->getType(), /*isConstant=*/true,
-      llvm::GlobalValue::ExternalLinkage, bytes,
-      facts.options.networkName + "_weights");
-  global->setAlignment(llvm::Align(facts.alignment));
+      llvm::ConstantDataArray::get(module.getContext(), data);
+  auto *global =
+      new llvm::GlobalVariable(module, bytes->getType(), /*isConstant=*/true,
+                               llvm::GlobalValue::ExternalLinkage, bytes, name);
+  global->setAlignment(llvm::Align(alignment));
 }

@@ -13,9 +13,9 @@ namespace glowish {
 /// layout that the dynamic header declares.
 void emitConfig(llvm::Module &module, const BundleFacts &facts);
 
-/// Adds `const uint8_t NAME_weights[]` to \p module.
-void emitWeights(llvm::Module &module, const BundleFacts &facts,
-                 llvm::ArrayRef<uint8_t> weights);
+/// Adds `const uint8_t NAME[]` with these bytes to \p module.
+void emitBytes(llvm::Module &module, llvm::StringRef name,
+               llvm::ArrayRef<uint8_t> data, uint64_t alignment);
 
 } // namespace glowish
 

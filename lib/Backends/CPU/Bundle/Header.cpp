@@ -11,9 +11,8 @@ using llvm::formatv;
 std::string glowish::escapeComment(llvm::StringRef text) {
   std::string result;
   for (char c : text)
-    result += c == '*' || c == '/' || !llvm::isPrint(c)
-                  ? (c == '/' ? '/' : '?')
-                  : c;
+    result +=
+        c == '*' || c == '/' || !llvm::isPrint(c) ? (c == '/' ? '/' : '?') : c;
   // "*/" cannot come out: '*' has been replaced.
   return result;
 }
@@ -75,8 +74,7 @@ static void printElementKinds(llvm::raw_ostream &os) {
                   getElemKindName(ElemKind(i)).upper(), i);
 }
 
-/// What all bundles share: it may be included with several of them.
-static void printCommonDefinitions(llvm::raw_ostream &os) {
+void glowish::printCommonDefinitions(llvm::raw_ostream &os) {
   os << R"(
 #ifndef GLOWISH_BUNDLE_COMMON_DEFS
 #define GLOWISH_BUNDLE_COMMON_DEFS
@@ -191,11 +189,12 @@ void glowish::printSymbolMacros(llvm::raw_ostream &os, llvm::StringRef prefix,
   os << formatv("#define {0}_SIZE {1}u\n", name, type.getNumElements());
   os << formatv("#define {0}_BYTES {1}u\n", name, type.getSizeInBytes());
   if (symbol.extents)
-    os << formatv("/* DIMS are the largest extents. A call stores the actual "
-                  "ones, int64_t[RANK],\n * at the offset EXTENTS. Elements lie "
-                  "by DIMS; those outside are 0. */\n"
-                  "#define {0}_EXTENTS {1}_{2}\n",
-                  name, prefix, program.symbols[*symbol.extents].identifier);
+    os << formatv(
+        "/* DIMS are the largest extents. A call stores the actual "
+        "ones, int64_t[RANK],\n * at the offset EXTENTS. Elements lie "
+        "by DIMS; those outside are 0. */\n"
+        "#define {0}_EXTENTS {1}_{2}\n",
+        name, prefix, program.symbols[*symbol.extents].identifier);
   if (!type.isQuantized() || type.getQuantParams().axis >= 0)
     return;
   os << formatv("#define {0}_SCALE {1}f\n", name,
@@ -211,7 +210,7 @@ std::string glowish::getMacroPrefix(const BundleFacts &facts,
                                     : prefix + "_" + program.identifier;
 }
 
-static void printStaticApi(llvm::raw_ostream &os, const BundleFacts &facts) {
+void glowish::printSizeMacros(llvm::raw_ostream &os, const BundleFacts &facts) {
   std::string prefix = llvm::StringRef(facts.options.networkName).upper();
   os << "\n/* Sizes in bytes and the alignment of the three regions. */\n"
      << formatv("#define {0}_CONSTANT_MEM_SIZE {1}u\n", prefix,
@@ -221,11 +220,12 @@ static void printStaticApi(llvm::raw_ostream &os, const BundleFacts &facts) {
      << formatv("#define {0}_ACTIVATIONS_MEM_SIZE {1}u\n", prefix,
                 facts.activationSize)
      << formatv("#define {0}_MEM_ALIGN {1}\n", prefix, facts.alignment);
-  if (!facts.dims.empty()) {
-    printVariantMacros(os, facts);
-    return;
-  }
-  const BundleProgram &program = facts.programs.front();
+}
+
+void glowish::printProgramMacros(llvm::raw_ostream &os,
+                                 const BundleFacts &facts,
+                                 const BundleProgram &program) {
+  std::string prefix = getMacroPrefix(facts, program);
   os << "\n/* The placeholders: offsets in the mutable region, in bytes, and\n"
      << " * what the model says of them. */\n"
      << formatv("#define {0}_NUM_SYMBOLS {1}\n", prefix,
@@ -234,7 +234,7 @@ static void printStaticApi(llvm::raw_ostream &os, const BundleFacts &facts) {
     printSymbolMacros(os, prefix, symbol, program);
 }
 
-static void printIdentity(llvm::raw_ostream &os, const BundleFacts &facts) {
+void glowish::printIdentity(llvm::raw_ostream &os, const BundleFacts &facts) {
   std::string prefix = llvm::StringRef(facts.options.networkName).upper();
   os << "\n/* What this header belongs to. */\n"
      << formatv("#define {0}_ABI_VERSION {1}\n", prefix, bundleAbiVersion)
@@ -251,21 +251,20 @@ static std::string getArguments(const BundleFacts &facts, size_t indent) {
          std::string(indent, ' ') + "uint8_t *activations";
 }
 
-static void printEntry(llvm::raw_ostream &os, const BundleFacts &facts) {
-  const std::string &name = facts.options.entryName;
-  os << R"(
-/* Runs the network. The three regions have the sizes and the alignment stated
- * here; constantWeight holds the weights, mutableWeight the inputs and, after
- * the call, the outputs. Needs no heap and keeps no state: calls with different
- * mutableWeight and activations may run at the same time. Returns
+void glowish::printEntry(llvm::raw_ostream &os, const BundleFacts &facts,
+                         llvm::StringRef name, llvm::StringRef what) {
+  os << "\n/* " << what
+     << R"( The three regions have the sizes and the alignment
+ * stated here; constantWeight holds the weights, mutableWeight the inputs and,
+ * after the call, the outputs. Needs no heap and keeps no state: calls with
+ * different mutableWeight and activations may run at the same time. Returns
  * GLOWISH_SUCCESS, GLOWISH_ERROR_NULL, GLOWISH_ERROR_ALIGNMENT or
  * GLOWISH_ERROR_PROCESSOR)";
   if (!facts.dims.empty())
     os << R"(, and GLOWISH_ERROR_DIMENSION for values of the
  * symbolic dimensions that the bundle has no code for)";
   os << ". */\n"
-     << formatv("int {0}({1});\n", name,
-                getArguments(facts, name.size() + 5));
+     << formatv("int {0}({1});\n", name, getArguments(facts, name.size() + 5));
   if (facts.hasLevels)
     os << formatv(R"(
 /* The code for the processor that this runs on, to be called like {0},
@@ -273,6 +272,28 @@ static void printEntry(llvm::raw_ostream &os, const BundleFacts &facts) {
 int (*{0}_select(void))({1});
 )",
                   name, getArguments(facts, 4));
+}
+
+void glowish::printWeightsCheck(llvm::raw_ostream &os,
+                                const BundleFacts &facts) {
+  os << R"(
+/* Whether size bytes at weights are the weights of this bundle:
+ * GLOWISH_SUCCESS, GLOWISH_ERROR_NULL, GLOWISH_ERROR_SIZE or
+ * GLOWISH_ERROR_CHECKSUM. */
+)"
+     << formatv(
+            R"(static inline int {0}_check_weights(const uint8_t *weights, uint64_t size) {{
+  if (size != {1}u)
+    return GLOWISH_ERROR_SIZE;
+  if (size != 0 && !weights)
+    return GLOWISH_ERROR_NULL;
+  if (glowish_checksum(weights, size) != UINT64_C(0x{2}))
+    return GLOWISH_ERROR_CHECKSUM;
+  return GLOWISH_SUCCESS;
+}
+)",
+            facts.options.networkName, facts.constantSize,
+            llvm::utohexstr(facts.weightsChecksum, false, 16));
 }
 
 static void printFunctions(llvm::raw_ostream &os, const BundleFacts &facts) {
@@ -291,34 +312,19 @@ extern "C" {
   if (facts.options.weights == BundleWeights::Embed)
     os << "\n/* The weights: what to pass as constantWeight. */\n"
        << formatv("extern const uint8_t {0}_weights[];\n", name);
-  printEntry(os, facts);
+  printEntry(os, facts, facts.options.entryName, "Runs the network.");
   os << R"(
 #ifdef __cplusplus
 }
 #endif
-
-/* Whether size bytes at weights are the weights of this bundle:
- * GLOWISH_SUCCESS, GLOWISH_ERROR_NULL, GLOWISH_ERROR_SIZE or
- * GLOWISH_ERROR_CHECKSUM. */
-)" << formatv(R"(static inline int {0}_check_weights(const uint8_t *weights, uint64_t size) {{
-  if (size != {1}u)
-    return GLOWISH_ERROR_SIZE;
-  if (size != 0 && !weights)
-    return GLOWISH_ERROR_NULL;
-  if (glowish_checksum(weights, size) != UINT64_C(0x{2}))
-    return GLOWISH_ERROR_CHECKSUM;
-  return GLOWISH_SUCCESS;
-}
-)",
-              name, facts.constantSize,
-              llvm::utohexstr(facts.weightsChecksum, false, 16));
+)";
+  printWeightsCheck(os, facts);
 }
 
 void glowish::printBundleHeader(llvm::raw_ostream &os,
                                 const BundleFacts &facts) {
-  std::string guard =
-      "GLOWISH_BUNDLE_" + llvm::StringRef(facts.options.networkName).upper() +
-      "_H";
+  std::string guard = "GLOWISH_BUNDLE_" +
+                      llvm::StringRef(facts.options.networkName).upper() + "_H";
   printBanner(os, facts);
   os << "#ifndef " << guard << "\n#define " << guard
      << "\n\n#include <stdint.h>\n";
@@ -331,8 +337,13 @@ void glowish::printBundleHeader(llvm::raw_ostream &os,
       printVariantTypes(os);
   }
   printIdentity(os, facts);
-  if (facts.options.api == BundleApi::Static)
-    printStaticApi(os, facts);
+  if (facts.options.api == BundleApi::Static) {
+    printSizeMacros(os, facts);
+    if (facts.dims.empty())
+      printProgramMacros(os, facts, facts.programs.front());
+    else
+      printVariantMacros(os, facts);
+  }
   printFunctions(os, facts);
   if (!facts.dims.empty() && facts.options.api == BundleApi::Static)
     printVariantFunctions(os, facts);

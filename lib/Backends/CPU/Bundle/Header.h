@@ -61,6 +61,21 @@ void printSymbolMacros(llvm::raw_ostream &os, llvm::StringRef prefix,
                        const BundleSymbol &symbol,
                        const BundleProgram &program);
 
+/// What all bundles share: it may be included with several of them.
+void printCommonDefinitions(llvm::raw_ostream &os);
+/// ABI version, model and weights.
+void printIdentity(llvm::raw_ostream &os, const BundleFacts &facts);
+/// Sizes and alignment of the regions.
+void printSizeMacros(llvm::raw_ostream &os, const BundleFacts &facts);
+/// The placeholders of \p program.
+void printProgramMacros(llvm::raw_ostream &os, const BundleFacts &facts,
+                        const BundleProgram &program);
+/// Declares the entry \p name; \p what: a sentence that says what it does.
+void printEntry(llvm::raw_ostream &os, const BundleFacts &facts,
+                llvm::StringRef name, llvm::StringRef what);
+/// The function that checks the weights.
+void printWeightsCheck(llvm::raw_ostream &os, const BundleFacts &facts);
+
 } // namespace glowish
 
 #endif // GLOWISH_LIB_BACKENDS_CPU_BUNDLE_HEADER_H

@@ -1,0 +1,42 @@
+//===- BundleFiles.cpp - Files on their way to a bundle -------------------===//
+
+#include "BundleFiles.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace glowish;
+
+static constexpr llvm::StringLiteral threadsSource =
+#include "glowish/glowish_threads.c.inc"
+    ;
+static constexpr llvm::StringLiteral threadsHeader =
+#include "glowish/glowish_threads.h.inc"
+    ;
+
+llvm::Error BundleFiles::addFile(llvm::StringRef name, PrintFn print) {
+  llvm::SmallString<128> path(options.folder);
+  llvm::sys::path::append(path, name);
+  llvm::Expected<llvm::raw_pwrite_stream &> stream = files.add(path);
+  if (!stream)
+    return stream.takeError();
+  print(*stream);
+  return llvm::Error::success();
+}
+
+llvm::Error BundleFiles::addThreads() {
+  GLOWISH_CHECK(addFile("glowish_threads.c",
+                        [](llvm::raw_ostream &os) { os << threadsSource; }));
+  return addFile("glowish_threads.h",
+                 [](llvm::raw_ostream &os) { os << threadsHeader; });
+}
+
+llvm::Error BundleFiles::addWeights(const Weights &weights, bool asText) {
+  GLOWISH_CHECK(add(".weights.bin", [&](llvm::raw_ostream &os) {
+    weights.visit(
+        [&](llvm::ArrayRef<uint8_t> bytes) { os << llvm::toStringRef(bytes); });
+  }));
+  if (!asText)
+    return llvm::Error::success();
+  return add(".weights.txt",
+             [&](llvm::raw_ostream &os) { weights.printText(os); });
+}

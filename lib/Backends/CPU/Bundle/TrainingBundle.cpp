@@ -1,0 +1,135 @@
+//===- TrainingBundle.cpp - The files of a bundle that learns -------------===//
+
+#include "BundleFiles.h"
+#include "Config.h"
+#include "TrainingHeader.h"
+#include "glowish/Support/Checksum.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/Support/Endian.h"
+
+using namespace glowish;
+
+/// The variables of \p step, the second program, and that those of the model
+/// lie at the same place in the first.
+static llvm::Expected<BundleState> makeState(const BundleProgram &inference,
+                                             const BundleProgram &step,
+                                             const TrainingPrograms &programs,
+                                             uint64_t modelHash) {
+  BundleState state;
+  Checksum64 layout;
+  auto add = [&](llvm::StringRef text) {
+    layout.add(llvm::ArrayRef(text.bytes_begin(), text.size() + 1));
+  };
+  add(std::to_string(modelHash));
+  for (const BundleSymbol &symbol : step.symbols) {
+    if (!programs.variables.count(symbol.modelName))
+      continue;
+    state.variables.push_back(
+        {symbol.modelName, symbol.offset,
+         uint64_t(symbol.type.getSizeInBytes())});
+    std::string text = symbol.modelName + " " + symbol.type.str();
+    add(text);
+  }
+  for (const BundleSymbol &symbol : inference.symbols) {
+    if (!programs.variables.count(symbol.modelName))
+      continue;
+    auto found = llvm::find_if(state.variables, [&](const auto &variable) {
+      return variable.modelName == symbol.modelName;
+    });
+    if (found == state.variables.end() || found->offset != symbol.offset)
+      return makeError("internal: the variable '{0}' has two places",
+                       symbol.modelName);
+  }
+  state.layout = layout.finish();
+  return state;
+}
+
+/// The first values as NAME_save_state would write them.
+static std::vector<uint8_t> makeStateBytes(const BundleState &state,
+                                           const TrainingPrograms &programs) {
+  std::vector<uint8_t> bytes(BundleState::headerSize);
+  for (const BundleState::Variable &variable : state.variables)
+    llvm::append_range(
+        bytes,
+        programs.variables.find(variable.modelName)->second->getByteRange());
+  llvm::ArrayRef<uint8_t> payload =
+      llvm::ArrayRef(bytes).drop_front(BundleState::headerSize);
+  uint64_t checksum = checksum64(payload);
+  llvm::support::endian::write64le(bytes.data(), BundleState::magic);
+  llvm::support::endian::write64le(bytes.data() + 8, state.layout);
+  llvm::support::endian::write64le(bytes.data() + 16, checksum);
+  return bytes;
+}
+
+/// Both programs in one object.
+static llvm::Expected<llvm::SmallVector<char, 0>>
+makeObject(CPUBackend &backend, const TrainingPrograms &programs,
+           const Weights &weights, llvm::ArrayRef<uint8_t> state,
+           const BundleFacts &facts) {
+  llvm::LLVMContext context;
+  const std::string &name = facts.options.networkName;
+  GLOWISH_TRY(std::unique_ptr<llvm::Module> module,
+              backend.emitModule(context, *programs.inference.function,
+                                 *programs.inference.plan, name + "_infer"));
+  GLOWISH_TRY(std::unique_ptr<llvm::Module> step,
+              backend.emitModule(context, *programs.step.function,
+                                 *programs.step.plan, name + "_train_step"));
+  if (llvm::Linker::linkModules(*module, std::move(step)))
+    return makeError("internal: the two programs do not link");
+  if (facts.options.weights == BundleWeights::Embed) {
+    emitBytes(*module, name + "_weights", weights.getBytes(), facts.alignment);
+    emitBytes(*module, name + "_state", state, facts.alignment);
+  }
+  return backend.emitObject(*module);
+}
+
+llvm::Error glowish::writeTrainingBundle(CPUBackend &backend,
+                                         const TrainingPrograms &programs,
+                                         const BundleOptions &options) {
+  if (options.api != BundleApi::Static)
+    return makeError("a bundle that learns has no dynamic API; accepted: "
+                     "-bundle-api=static");
+  GLOWISH_CHECK(checkTarget(backend));
+  Variants both{{}, {programs.inference, programs.step}};
+  Weights weights(both);
+  BundleFacts facts{options,
+                    {},
+                    {},
+                    weights.getSize(),
+                    both.getMutableSize(),
+                    both.getActivationSize(),
+                    both.getAlignment(),
+                    weights.getChecksum(),
+                    backend.hasLevels()};
+  const char *identifiers[] = {"INFER", "TRAIN_STEP"};
+  for (auto [program, identifier] : llvm::zip_equal(both.programs, identifiers))
+    facts.programs.push_back(
+        {identifier,
+         {},
+         *program.plan,
+         getBundleSymbols(*program.function, *program.plan)});
+  GLOWISH_TRY(BundleState state, makeState(facts.programs[0], facts.programs[1],
+                                           programs, options.modelHash));
+  std::vector<uint8_t> bytes = makeStateBytes(state, programs);
+  GLOWISH_TRY(auto object,
+              makeObject(backend, programs, weights, bytes, facts));
+
+  GLOWISH_CHECK(createDirectories(options.folder));
+  BundleFiles files(options);
+  GLOWISH_CHECK(files.add(".o", [&](llvm::raw_ostream &os) {
+    os << llvm::StringRef(object.data(), object.size());
+  }));
+  GLOWISH_CHECK(files.add(".h", [&](llvm::raw_ostream &os) {
+    printTrainingHeader(os, facts, state);
+  }));
+  if (backend.getTarget().numThreads > 1)
+    GLOWISH_CHECK(files.addThreads());
+  if (options.weights == BundleWeights::File) {
+    GLOWISH_CHECK(files.addWeights(weights, /*asText=*/true));
+    GLOWISH_CHECK(files.add(".state.bin", [&](llvm::raw_ostream &os) {
+      os << llvm::toStringRef(bytes);
+    }));
+  }
+  return files.commit();
+}

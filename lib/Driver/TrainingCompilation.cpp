@@ -1,0 +1,51 @@
+//===- TrainingCompilation.cpp - A model that learns in a product ---------===//
+
+#include "glowish/Driver/TrainingCompilation.h"
+
+using namespace glowish;
+
+llvm::Expected<std::unique_ptr<Compilation>> glowish::importForTraining(
+    Backend &backend, llvm::StringRef path, ImportOptions importOptions,
+    CompilationOptions options, VariableValues &variables) {
+  auto compilation = std::make_unique<Compilation>(backend, std::move(options));
+  importOptions.variables = &variables;
+  GLOWISH_CHECK(compilation->import(path, std::move(importOptions)));
+  return compilation;
+}
+
+llvm::Error glowish::makeStep(Compilation &compilation,
+                              VariableValues &variables,
+                              const TrainingConfig &config) {
+  Function &function = compilation.getFunction();
+  GLOWISH_CHECK(makeTrainingStep(function, variables, config).takeError());
+  compilation.getModule().eraseFunction(&function);
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<TrainingCompilation>>
+TrainingCompilation::compile(Backend &backend, llvm::StringRef path,
+                             const ImportOptions &inferenceOptions,
+                             const ImportOptions &stepOptions,
+                             const TrainingConfig &config,
+                             const CompilationOptions &options) {
+  std::unique_ptr<TrainingCompilation> result(new TrainingCompilation);
+  // Both imports give the model's variables the same values.
+  GLOWISH_TRY(result->inference,
+              importForTraining(backend, path, inferenceOptions, options,
+                                result->variables));
+  GLOWISH_TRY(result->step, importForTraining(backend, path, stepOptions,
+                                              options, result->variables));
+  GLOWISH_CHECK(makeStep(*result->step, result->variables, config));
+  Compilation *both[] = {result->inference.get(), result->step.get()};
+  for (Compilation *compilation : both)
+    GLOWISH_CHECK(compilation->runCommon());
+  for (Compilation *compilation : both)
+    GLOWISH_CHECK(compilation->finish(/*choices=*/nullptr, &result->constants));
+  return result;
+}
+
+TrainingPrograms TrainingCompilation::getPrograms() const {
+  return {{{}, &inference->getIR(), &inference->getPlan()},
+          {{}, &step->getIR(), &step->getPlan()},
+          variables};
+}
