@@ -161,10 +161,9 @@ llvm::Expected<Type> glowish::parseInputType(llvm::StringRef text) {
   return Type(*kind, dims);
 }
 
-/// What -\p option has been given: names with a number each.
-static llvm::Error readNumbers(llvm::StringRef option,
-                               llvm::ArrayRef<std::string> texts,
-                               std::map<std::string, int64_t> &numbers) {
+llvm::Error glowish::readNumbers(llvm::StringRef option,
+                                 llvm::ArrayRef<std::string> texts,
+                                 std::map<std::string, int64_t> &numbers) {
   for (llvm::StringRef text : texts) {
     auto [name, value] = text.rsplit(',');
     int64_t number = 0;

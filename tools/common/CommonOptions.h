@@ -19,6 +19,10 @@ llvm::StringRef getModelPath();
 /// Symbols with several values go to \p several.
 llvm::Expected<ImportOptions>
 getImportOptions(std::vector<SymbolValues> &several);
+/// What -\p option has been given, `name,value` each; the error shows the form.
+llvm::Error readNumbers(llvm::StringRef option,
+                        llvm::ArrayRef<std::string> texts,
+                        std::map<std::string, int64_t> &numbers);
 /// -dump-graph, -print-after... ; an error names an unknown phase or pass.
 /// \p timer is used with -time.
 llvm::Expected<CompilationOptions> getCompilationOptions(PhaseTimer &timer);

@@ -2,8 +2,10 @@
 
 #include "common/CommonOptions.h"
 #include "common/Tool.h"
+#include "common/TrainingOptions.h"
 #include "glowish/Backends/CPU/Bundle.h"
 #include "glowish/Driver/OperatorList.h"
+#include "glowish/Driver/TrainingCompilation.h"
 #include "glowish/Support/Checksum.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
@@ -41,6 +43,22 @@ static cl::opt<BundleWeights> bundleWeights(
                clEnumValN(BundleWeights::Embed, "embed", "Into the object")),
     cl::cat(bundleCategory));
 
+static cl::opt<bool>
+    train("train",
+          cl::desc("Write a bundle that infers and learns: NAME_infer and "
+                   "NAME_train_step on the same weights"),
+          cl::cat(trainingCategory));
+static cl::list<std::string> stepSymbols(
+    "train-define-symbol",
+    cl::desc("Bind a symbolic dimension in the training step, where it differs "
+             "from inference (may be repeated)"),
+    cl::value_desc("name,value"), cl::cat(trainingCategory));
+static cl::opt<std::string> labelType(
+    "label-type",
+    cl::desc("Type of the label, where it is not what -loss says: "
+             "-label-type=int64,[32]"),
+    cl::value_desc("type,[dims]"), cl::cat(trainingCategory));
+
 /// After the model's file: matmul.fp16.onnx gives matmul_fp16.
 static std::string getDefaultName() {
   std::string name = legalizeName(llvm::sys::path::stem(getModelPath()));
@@ -76,6 +94,35 @@ static llvm::Expected<BundleOptions> getBundleOptions() {
   return options;
 }
 
+/// The bundle of -train.
+static llvm::Error compileTraining(Backend &backend,
+                                   const ImportOptions &inference,
+                                   const CompilationOptions &options,
+                                   const BundleOptions &bundleOptions) {
+  GLOWISH_TRY(TrainingConfig config, getTrainingConfig());
+  if (!labelType.empty()) {
+    llvm::Expected<Type> type = parseInputType(labelType);
+    if (!type)
+      return addContext(type.takeError(), "-label-type=" + labelType + ": ");
+    config.labelKind = type->getKind();
+    config.labelShape = Dims(type->getShape());
+  }
+  ImportOptions step = inference;
+  // What is ignored is said once.
+  step.warn = nullptr;
+  std::map<std::string, int64_t> ownSymbols;
+  GLOWISH_CHECK(readNumbers("train-define-symbol", stepSymbols, ownSymbols));
+  for (const auto &[name, value] : ownSymbols)
+    step.symbols[name] = value;
+  GLOWISH_TRY(auto model,
+              TrainingCompilation::compile(backend, getModelPath(), inference,
+                                           step, config, options));
+  if (!model->isComplete() || outputFolder.empty())
+    return llvm::Error::success();
+  return writeTrainingBundle(static_cast<CPUBackend &>(backend),
+                             model->getPrograms(), bundleOptions);
+}
+
 static llvm::Expected<int> compileModel() {
   if (listOperators) {
     printOperatorList(llvm::outs());
@@ -97,15 +144,24 @@ static llvm::Expected<int> compileModel() {
   GLOWISH_TRY(BundleOptions bundleOptions, getBundleOptions());
 
   Progress progress;
-  ModelVariants model(*backend, options);
   progress.show("importing and optimizing");
-  GLOWISH_CHECK(model.open(getModelPath(), importOptions, several));
-  GLOWISH_CHECK(model.compile());
-  if (model.isComplete() && !outputFolder.empty()) {
-    progress.show("generating code");
-    timer.begin("codegen");
-    GLOWISH_CHECK(writeBundle(static_cast<CPUBackend &>(*backend),
-                              model.getVariants(), bundleOptions));
+  if (train) {
+    if (!several.empty())
+      return makeError("-train takes one value of '{0}'; another one in the "
+                       "step is stated with -train-define-symbol",
+                       several.front().name);
+    GLOWISH_CHECK(
+        compileTraining(*backend, importOptions, options, bundleOptions));
+  } else {
+    ModelVariants model(*backend, options);
+    GLOWISH_CHECK(model.open(getModelPath(), importOptions, several));
+    GLOWISH_CHECK(model.compile());
+    if (model.isComplete() && !outputFolder.empty()) {
+      progress.show("generating code");
+      timer.begin("codegen");
+      GLOWISH_CHECK(writeBundle(static_cast<CPUBackend &>(*backend),
+                                model.getVariants(), bundleOptions));
+    }
   }
   timer.end();
   progress.clear();
@@ -117,7 +173,7 @@ int main(int argc, char **argv) {
   return runTool(argc, argv,
                  "Compiles a neural network to an object bundle: code, "
                  "weights and a C header.\n",
-                 {&modelCategory, &bundleCategory, &targetCategory,
-                  &debugCategory},
+                 {&modelCategory, &bundleCategory, &trainingCategory,
+                  &targetCategory, &debugCategory},
                  compileModel);
 }

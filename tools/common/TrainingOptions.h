@@ -1,0 +1,24 @@
+//===- TrainingOptions.h - How a model is trained ---------------*- C++ -*-===//
+
+#ifndef GLOWISH_TOOLS_COMMON_TRAININGOPTIONS_H
+#define GLOWISH_TOOLS_COMMON_TRAININGOPTIONS_H
+
+#include "glowish/Autodiff/Training.h"
+#include "llvm/Support/CommandLine.h"
+
+namespace glowish {
+
+extern llvm::cl::OptionCategory trainingCategory;
+
+/// -loss, -solver, -label... ; kind and shape of the label are not stated. An
+/// error names the option, what it was given and what it takes.
+llvm::Expected<TrainingConfig> getTrainingConfig();
+
+/// Refuses the number of \p option unless it is at least \p low (more than it if
+/// \p isOpen) and below \p high.
+llvm::Error checkRange(const llvm::cl::opt<double> &option, double low,
+                       bool isOpen, double high);
+
+} // namespace glowish
+
+#endif // GLOWISH_TOOLS_COMMON_TRAININGOPTIONS_H
