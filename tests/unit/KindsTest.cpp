@@ -87,6 +87,27 @@ void addWindows(std::vector<Row> &rows) {
                                      Ints{3, 2}, Ints{2, 1}, Ints{1, 0, 1, 0},
                                      Ints{1, 1}, true);
        }});
+  rows.push_back({"ConvolutionFilterGradient", Kinds::Floats,
+                  [](Function &f, Module &m, ElemKind kind) {
+                    return tryMake<ConvolutionFilterGradientNode>(
+                        f, input(m, kind, {2, 7, 5, 17}),
+                        input(m, kind, {2, 4, 4, 3}), Ints{3, 2}, Ints{2, 1},
+                        Ints{1, 0, 1, 0}, Ints{1, 1}, 1);
+                  }});
+  rows.push_back({"MaxPoolGradient", Kinds::Floats,
+                  [](Function &f, Module &m, ElemKind kind) {
+                    return tryMake<MaxPoolGradientNode>(
+                        f, input(m, kind, {1, 7, 5, 17}),
+                        input(m, kind, {1, 4, 4, 17}), Ints{3, 2}, Ints{2, 1},
+                        Ints{1, 0, 1, 0}, Ints{1, 1});
+                  }});
+  rows.push_back({"AvgPoolGradient", Kinds::Floats,
+                  [](Function &f, Module &m, ElemKind kind) {
+                    return tryMake<AvgPoolGradientNode>(
+                        f, input(m, kind, {1, 4, 4, 17}), Ints{7, 5},
+                        Ints{3, 2}, Ints{2, 1}, Ints{1, 0, 1, 0}, Ints{1, 1},
+                        true);
+                  }});
   rows.push_back({"Resize nearest", Kinds::Numbers,
                   [](Function &f, Module &m, ElemKind kind) {
                     return tryMake<ResizeNode>(

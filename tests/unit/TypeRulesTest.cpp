@@ -113,6 +113,46 @@ TEST(TypeRules, Convolution) {
               "not fit 0 with pads 1 and 1 and dilation 1");
 }
 
+TEST(TypeRules, ConvolutionFilterGradient) {
+  auto inferWith = [](const char *operands, const char *kernels = "[3, 2]",
+                      const char *group = "2") {
+    return infer(std::string("ConvolutionFilterGradient(") + operands +
+                 ") {kernels = " + kernels +
+                 ", strides = [2, 1], pads = [1, 0, 1, 2], dilations = [1, 2], "
+                 "group = " +
+                 group + "}");
+  };
+  EXPECT_EQ(inferWith("float<3x7x17x4>, float<3x4x17x6>"), "float<6x3x2x2>");
+  EXPECT_EQ(inferWith("bfloat16<0x7x17x4>, bfloat16<0x4x17x6>", "[3, 2]", "1"),
+            "bfloat16<6x3x2x4>");
+  EXPECT_EQ(inferWith("int8<3x7x17x4>, int8<3x4x17x6>"),
+            "operand 'input' (int8<3x7x17x4>): expected a float kind");
+  EXPECT_EQ(inferWith("float<3x7x17>, float<3x4x17x6>"),
+            "operand 'input' (float<3x7x17>): expected rank 4");
+  EXPECT_EQ(inferWith("float<3x7x17x4>, double<3x4x17x6>"),
+            "operand 'gradient' (double<3x4x17x6>): expected kind float");
+  EXPECT_EQ(inferWith("float<3x7x17x4>, float<4x17x6>"),
+            "operand 'gradient' (float<4x17x6>): expected rank 4");
+  EXPECT_EQ(inferWith("float<3x7x17x4>, float<3x5x17x6>"),
+            "operand 'gradient' (float<3x5x17x6>): expected kind float and "
+            "shape 3x4x17x6");
+  EXPECT_EQ(inferWith("float<3x7x17x4>, float<2x4x17x6>"),
+            "operand 'gradient' (float<2x4x17x6>): expected kind float and "
+            "shape 3x4x17x6");
+  EXPECT_EQ(inferWith("float<3x7x17x4>, float<3x4x17x6>", "[3]"),
+            "attribute 'kernels': expected 2 values, got 1");
+  EXPECT_EQ(inferWith("float<3x7x17x4>, float<3x4x17x6>", "[0, 2]"),
+            "attribute 'kernels': 0 is less than 1");
+  EXPECT_EQ(inferWith("float<3x7x17x4>, float<3x4x17x6>", "[10, 2]"),
+            "operand 'input' (float<3x7x17x4>): a kernel of height 10 does not "
+            "fit 7 with pads 1 and 1 and dilation 1");
+  for (const char *group : {"4", "0", "-2"})
+    EXPECT_EQ(inferWith("float<3x7x17x4>, float<3x4x17x6>", "[3, 2]", group),
+              std::string("attribute 'group': ") + group +
+                  " does not divide the 4 channels of the input and the 6 of "
+                  "the gradient");
+}
+
 /// A 3x3 convolution with one attribute replaced.
 std::string inferConvolutionWith(llvm::StringRef name, llvm::StringRef value) {
   std::string text = "Convolution(float<1x7x7x4>, float<6x3x3x4>, none) {";
@@ -272,6 +312,42 @@ TEST(TypeRules, Pooling) {
   EXPECT_TYPE("MaxPool(float<1x7x7x1>) {kernels = [3, 0], strides = [1, 1], "
               "pads = [0, 0, 0, 0], dilations = [1, 1]}",
               "attribute 'kernels': 0 is less than 1");
+}
+
+TEST(TypeRules, PoolingGradients) {
+  std::string attrs = "kernels = [3, 2], strides = [2, 2], pads = [1, 0, 1, "
+                      "1], dilations = [1, 1]";
+  std::string max = " {" + attrs + "}";
+  EXPECT_TYPE("MaxPoolGradient(float<3x7x17x5>, float<3x4x9x5>)" + max,
+              "float<3x7x17x5>");
+  EXPECT_TYPE("MaxPoolGradient(uint8<3x7x17x5>, uint8<3x4x9x5>)" + max,
+              "operand 'input' (uint8<3x7x17x5>): expected a float kind");
+  EXPECT_TYPE("MaxPoolGradient(float<3x7x17x5>, float16<3x4x9x5>)" + max,
+              "operand 'gradient' (float16<3x4x9x5>): expected kind float and "
+              "shape 3x4x9x5");
+  EXPECT_TYPE("MaxPoolGradient(float<3x7x17x5>, float<3x4x9x6>)" + max,
+              "operand 'gradient' (float<3x4x9x6>): expected kind float and "
+              "shape 3x4x9x5");
+  EXPECT_TYPE("MaxPoolGradient(float<3x0x17x5>, float<3x4x9x5>)" + max,
+              "operand 'input' (float<3x0x17x5>): a kernel of height 3 does "
+              "not fit 0 with pads 1 and 1 and dilation 1");
+  auto inferAverage = [&](const char *gradient, const char *sizes) {
+    return infer(std::string("AvgPoolGradient(") + gradient + ") {sizes = " +
+                 sizes + ", " + attrs + ", countIncludePads = false}");
+  };
+  EXPECT_EQ(inferAverage("float16<3x4x9x5>", "[7, 17]"), "float16<3x7x17x5>");
+  EXPECT_EQ(inferAverage("float<3x4x9x5>", "[8, 18]"), "float<3x8x18x5>");
+  EXPECT_EQ(inferAverage("float<3x4x9x5>", "[9, 17]"),
+            "operand 'gradient' (float<3x4x9x5>): expected kind float and "
+            "shape 3x5x9x5");
+  EXPECT_EQ(inferAverage("float<3x4x9x5>", "[7]"),
+            "attribute 'sizes': expected 2 values, got 1");
+  EXPECT_EQ(inferAverage("float<3x4x9x5>", "[7, -1]"),
+            "attribute 'sizes': -1 is less than 0");
+  EXPECT_EQ(inferAverage("int8<3x4x9x5>", "[7, 17]"),
+            "operand 'gradient' (int8<3x4x9x5>): expected a float kind");
+  EXPECT_EQ(inferAverage("float<3x4x9>", "[7, 17]"),
+            "operand 'gradient' (float<3x4x9>): expected rank 4");
 }
 
 TEST(TypeRules, GlobalPool) {
