@@ -2,6 +2,7 @@
 
 #include "InstrRunner.h"
 #include "llvm/ADT/Sequence.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace glowish;
 using namespace glowish::interpreter;
@@ -68,7 +69,7 @@ static llvm::iota_range<int64_t> getPositions(int64_t count, int64_t extent,
                                               int64_t tap, int64_t stride,
                                               int64_t pad) {
   // The bounds of position * stride - pad + tap.
-  int64_t first = std::max<int64_t>(0, (pad - tap + stride - 1) / stride);
+  int64_t first = llvm::divideCeil(std::max<int64_t>(0, pad - tap), stride);
   int64_t last = extent - 1 + pad - tap;
   int64_t end = last < 0 ? 0 : std::min(count, last / stride + 1);
   return llvm::seq(std::min(first, end), end);

@@ -54,10 +54,14 @@ protected:
   /// passes to the next; straight code where all are.
   Values forRows(const WindowPlace &place, llvm::ArrayRef<Value *> start,
                  KernelBuilder::CarryBody body) {
-    if (!llvm::isa<llvm::Constant>(place.rows.low) ||
-        !llvm::isa<llvm::Constant>(place.rows.high))
+    auto *low = llvm::dyn_cast<llvm::ConstantInt>(place.rows.low);
+    auto *high = llvm::dyn_cast<llvm::ConstantInt>(place.rows.high);
+    if (!low || !high)
       return b.forLoop(place.rows.low, place.rows.high, 1, start, body);
-    return b.forUnrolled(shape.kernelH, shape.kernelH, start, body);
+    Values values(start);
+    for (int64_t kh = low->getSExtValue(); kh < high->getSExtValue(); ++kh)
+      values = body(b.index(kh), values);
+    return values;
   }
 
   KernelBuilder &b;
