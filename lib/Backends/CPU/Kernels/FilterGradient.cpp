@@ -9,7 +9,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "FilterGradient.h"
+#include "SplitFilterPlan.h"
 #include "TileProduct.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace glowish;
 using llvm::Value;
@@ -42,6 +44,8 @@ public:
                         Value *result, StridedOperand input,
                         StridedOperand gradient);
   void emit();
+  /// The estimated time on one thread.
+  double getCycles() const { return cycles; }
 
 private:
   /// Sums of some rows by some columns for one tap.
@@ -71,6 +75,7 @@ private:
   bool isDepthwise, isInputColumns;
   unsigned lanes, tileRows = 1, tileVectors = 1;
   int64_t imagesPerChunk;
+  double cycles = 0;
   Positions vertical, horizontal;
 };
 
@@ -84,7 +89,8 @@ static Positions getPositions(int64_t count, int64_t extent, int64_t taps,
     int64_t last = extent - 1 + pad - tap * dilation;
     int64_t end = last < 0 ? 0 : std::min(count, last / stride + 1);
     positions.high.push_back(end);
-    positions.low.push_back(std::min(end, (before + stride - 1) / stride));
+    positions.low.push_back(
+        std::min<int64_t>(end, llvm::divideCeil(before, stride)));
   }
   return positions;
 }
@@ -134,6 +140,11 @@ FilterGradientEmitter::FilterGradientEmitter(KernelBuilder &b,
 
 /// Makes one row of each image where output pixels have one input pixel each.
 void FilterGradientEmitter::joinRows() {
+  // A stride of what is there once may be too large to multiply it.
+  if (shape.outHeight == 1)
+    shape.strideH = 1;
+  if (shape.outWidth == 1)
+    shape.strideW = 1;
   if (shape.kernelH != 1 || shape.kernelW != 1 || shape.strideH != 1 ||
       shape.strideW != 1 || shape.outHeight != shape.height ||
       shape.outWidth != shape.width || shape.padTop != 0 || shape.padLeft != 0)
@@ -165,6 +176,9 @@ void FilterGradientEmitter::chooseTile() {
       tileVectors = vectors;
     }
   }
+  cycles = 1.2 * least *
+           double(shape.batch * shape.outHeight * shape.outWidth) *
+           double(shape.kernelH * shape.kernelW * shape.group);
 }
 
 Range FilterGradientEmitter::lookUp(const Positions &positions, Value *tap) {
@@ -336,6 +350,16 @@ void glowish::emitFilterGradient(KernelBuilder &b,
                                  const ConvolutionShape &shape, Value *result,
                                  StridedOperand input,
                                  StridedOperand gradient) {
-  FilterGradientEmitter(b, shape, result, std::move(input), std::move(gradient))
-      .emit();
+  FilterGradientEmitter emitter(b, shape, result, input, gradient);
+  double split = std::numeric_limits<double>::infinity();
+  if (input.kind == ElemKind::Float)
+    split = SplitFilterPlan(shape, b.getTarget()).cycles;
+  double few = FewChannelPlan(shape, input.kind, b.getTarget()).cycles;
+  if (split < few && split < emitter.getCycles())
+    return emitSplitFilterGradient(b, shape, result, std::move(input),
+                                   std::move(gradient));
+  if (few < emitter.getCycles())
+    return emitFewChannelFilterGradient(b, shape, result, std::move(input),
+                                        std::move(gradient));
+  emitter.emit();
 }

@@ -14,6 +14,34 @@ void emitFilterGradient(KernelBuilder &b, const ConvolutionShape &shape,
                         llvm::Value *result, StridedOperand input,
                         StridedOperand gradient);
 
+/// The same for float on matrix units, where SplitFilterPlan finds a way.
+void emitSplitFilterGradient(KernelBuilder &b, const ConvolutionShape &shape,
+                             llvm::Value *result, StridedOperand input,
+                             StridedOperand gradient);
+
+/// How emitFewChannelFilterGradient cuts its work.
+struct FewChannelPlan {
+  FewChannelPlan(const ConvolutionShape &shape, ElemKind kind,
+                 const TargetDescription &target);
+
+  /// Of the product: all taps of all input channels.
+  int64_t rows = 0;
+  /// Whether images are copied with their padding, and of what size.
+  bool isPadded = false;
+  int64_t height = 0, width = 0;
+  unsigned lanes = 1, vectors = 1, tileRows = 1;
+  /// Of rows, and of vectors of output channels.
+  int64_t tiles = 0, blocks = 0;
+  /// The estimated time on one thread; infinite where it does not apply.
+  double cycles;
+};
+
+/// The same of an input with few channels, where FewChannelPlan finds a way.
+void emitFewChannelFilterGradient(KernelBuilder &b,
+                                  const ConvolutionShape &shape,
+                                  llvm::Value *result, StridedOperand input,
+                                  StridedOperand gradient);
+
 } // namespace glowish
 
 #endif // GLOWISH_LIB_BACKENDS_CPU_KERNELS_FILTERGRADIENT_H

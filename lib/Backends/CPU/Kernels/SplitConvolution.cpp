@@ -15,20 +15,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "Epilogue.h"
+#include "MatrixUnit.h"
 #include "SplitStage.h"
-#include "llvm/IR/IntrinsicsX86.h"
-#include "llvm/IR/Module.h"
 
 using namespace glowish;
 using llvm::Value;
 
 namespace {
 
-/// The tile registers and what is in them: the sums of each order, the digits
-/// of the pixels, and two of the weights.
-enum : unsigned { SumRegister = 0, PixelRegister = 3, WeightRegister = 6 };
-
-constexpr int64_t registerBytes = matrixRows * 64;
 /// Of a step's weights.
 constexpr int64_t stepBytes = numDigits * splitStepBytes;
 
@@ -39,8 +33,8 @@ public:
                           Value *digits, Value *scales, Value *bias,
                           EpilogueCode epilogue)
       : SplitPlan(shape, ::isInputFlat(shape, input.strides), b.getTarget()),
-        b(b), shape(shape), result(std::move(result)), input(std::move(input)),
-        digits(digits), scales(scales), bias(bias),
+        b(b), unit(b), shape(shape), result(std::move(result)),
+        input(std::move(input)), digits(digits), scales(scales), bias(bias),
         epilogue(std::move(epilogue)) {}
   void emit();
 
@@ -68,7 +62,6 @@ private:
     Value *firstBlock, *endBlock;
   };
 
-  void configure();
   void emitTask(Value *task);
   Range getRange(Value *task);
   void forBlocks(const Range &range, llvm::function_ref<void(const Block &)>);
@@ -77,11 +70,7 @@ private:
                 Value *chunk);
   void emitProducts(const Block &block, const Tile &tile, Value *chunk,
                     int64_t prefetchedLines);
-  void emitStep(Value *pixels, Value *weights,
-                llvm::function_ref<void(int64_t)> meanwhile);
   void prefetchWeights(const Tile &tile, Value *weights, int64_t lines);
-  void moveSums(llvm::Intrinsic::ID id, Value *sums);
-  Value *addOrders(Value *sums, Value *row);
   void setPending(Value *sums, const Tile &tile, const Block &block);
   void finishPending();
   void finishPendingRow(Value *row);
@@ -90,15 +79,6 @@ private:
                    llvm::ArrayRef<Value *> index, Value *sums, Value *row);
   Value *getTapShift(Value *tap);
   std::array<Value *, 2> divide(Value *value, int64_t extent);
-  void call(llvm::Intrinsic::ID id, llvm::ArrayRef<Value *> args) {
-    b.CreateIntrinsic(id, {}, args);
-  }
-  void load(unsigned number, Value *base, int64_t bytes) {
-    call(llvm::Intrinsic::x86_tileloadd64,
-         {b.getInt8(number),
-          b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), base, bytes),
-          b.getInt64(64)});
-  }
   Value *allocate(int64_t bytes) {
     auto *buffer = b.CreateAlloca(llvm::ArrayType::get(b.getInt8Ty(), bytes));
     buffer->setAlignment(llvm::Align(64));
@@ -106,6 +86,7 @@ private:
   }
 
   KernelBuilder &b;
+  MatrixUnit unit;
   ConvolutionShape shape;
   StridedOperand result, input;
   Value *digits, *scales, *bias;
@@ -132,27 +113,6 @@ std::array<Value *, 2> SplitConvolutionEmitter::divide(Value *value,
 
 //===- Products ----------------------------------------------------------===//
 
-/// All registers have 16 rows of 64 bytes.
-void SplitConvolutionEmitter::configure() {
-  llvm::SmallVector<uint8_t, 64> bytes(64, 0);
-  bytes[0] = 1;
-  for (unsigned i = 0; i < 8; ++i) {
-    bytes[16 + 2 * i] = 64;
-    bytes[48 + i] = matrixRows;
-  }
-  llvm::Module *module = b.getFunction().getParent();
-  llvm::StringRef name = "tile_configuration";
-  llvm::GlobalVariable *global = module->getGlobalVariable(name, true);
-  if (!global) {
-    auto *data = llvm::ConstantDataArray::get(b.getContext(), bytes);
-    global = new llvm::GlobalVariable(
-        *module, data->getType(),
-        /*isConstant=*/true, llvm::GlobalValue::InternalLinkage, data, name);
-    global->setAlignment(llvm::Align(64));
-  }
-  call(llvm::Intrinsic::x86_ldtilecfg, {global});
-}
-
 /// How far from a pixel, in bytes, is the one under \p tap.
 Value *SplitConvolutionEmitter::getTapShift(Value *tap) {
   std::vector<int64_t> shifts;
@@ -165,27 +125,6 @@ Value *SplitConvolutionEmitter::getTapShift(Value *tap) {
                        matrixDepth);
     }
   return numTaps == 1 ? b.index(shifts[0]) : b.lookUp<int64_t>(shifts, tap);
-}
-
-/// One step of the reduction, and after product i of its 6 meanwhile(i).
-void SplitConvolutionEmitter::emitStep(
-    Value *pixels, Value *weights,
-    llvm::function_ref<void(int64_t)> meanwhile) {
-  int64_t number = 0;
-  for (int64_t weightDigit = 0; weightDigit < numDigits; ++weightDigit) {
-    unsigned weightRegister = WeightRegister + unsigned(weightDigit % 2);
-    load(weightRegister, weights, weightDigit * splitStepBytes);
-    for (int64_t digit = 0; digit + weightDigit < numDigits; ++digit) {
-      unsigned pixelRegister = PixelRegister + unsigned(digit);
-      if (weightDigit == 0)
-        load(pixelRegister, pixels, digit * getDigitBytes());
-      call(llvm::Intrinsic::x86_tdpbssd,
-           {b.getInt8(uint8_t(SumRegister + digit + weightDigit)),
-            b.getInt8(uint8_t(pixelRegister)),
-            b.getInt8(uint8_t(weightRegister))});
-      meanwhile(number++);
-    }
-  }
 }
 
 /// The next block's weights should have come from memory when it is their turn:
@@ -222,45 +161,17 @@ void SplitConvolutionEmitter::emitProducts(const Block &block, const Tile &tile,
           digits, ElemKind::Int8,
           b.addScaled(b.index(0), b.CreateNSWAdd(firstStep, step), stepBytes));
       prefetchWeights(tile, weights, prefetchedLines);
-      emitStep(pixels, weights, [&](int64_t i) {
-        for (int64_t row = rowsPerStep * i / 6; row < rowsPerStep * (i + 1) / 6;
-             ++row)
-          finishPendingRow(b.addScaled(b.index(row), step, rowsPerStep));
-      });
+      unit.multiply(
+          {pixels, getDigitBytes()}, {weights, splitStepBytes}, [&](int64_t i) {
+            for (int64_t row = rowsPerStep * i / 6;
+                 row < rowsPerStep * (i + 1) / 6; ++row)
+              finishPendingRow(b.addScaled(b.index(row), step, rowsPerStep));
+          });
     });
   });
 }
 
-/// Loads or stores the sums: [order][row][column].
-void SplitConvolutionEmitter::moveSums(llvm::Intrinsic::ID id, Value *sums) {
-  for (int64_t order = 0; order < numDigits; ++order)
-    call(id, {b.getInt8(uint8_t(SumRegister + order)),
-              b.getElement(sums, ElemKind::Int8, order * registerBytes),
-              b.getInt64(64)});
-}
-
 //===- Results -----------------------------------------------------------===//
-
-/// Row \p row of the stored sums of all orders.
-Value *SplitConvolutionEmitter::addOrders(Value *sums, Value *row) {
-  Value *place = b.addScaled(b.index(0), row, 64);
-  auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
-  Value *total = nullptr;
-  for (int64_t order = numDigits - 1; order >= 0; --order) {
-    Value *sum = b.CreateAlignedLoad(
-        intTy,
-        b.getElement(sums, ElemKind::Int8,
-                     b.CreateNSWAdd(place, b.index(order * registerBytes))),
-        llvm::Align(64));
-    sum = b.CreateSIToFP(sum, b.getComputeTy(ElemKind::Float, matrixColumns));
-    double weight = double(int64_t(1) << (8 * (numDigits - 1 - order)));
-    total = total ? b.multiplyAdd(
-                        sum, b.literal(ElemKind::Float, weight, matrixColumns),
-                        total)
-                  : sum;
-  }
-  return total;
-}
 
 /// Takes row \p row of the stored sums through the epilogue.
 void SplitConvolutionEmitter::emitPixelAt(const Block &block, const Tile &tile,
@@ -281,7 +192,7 @@ void SplitConvolutionEmitter::emitPixelAt(const Block &block, const Tile &tile,
              b.getElement(stage.scales, ElemKind::Float, pixelIndex), 1);
   Value *scale =
       b.CreateFMul(loadOfChannels(scales), b.splat(pixelScale, matrixColumns));
-  Value *total = addOrders(sums, row);
+  Value *total = unit.addOrders(sums, row);
   total = bias ? b.multiplyAdd(total, scale, loadOfChannels(bias))
                : b.CreateFMul(total, scale);
   storeResult(b, result, epilogue,
@@ -345,13 +256,9 @@ void SplitConvolutionEmitter::emitTile(const Range &range, const Block &block,
                           sumBuffer);
   }
   Value *isFirst = b.CreateICmpEQ(chunk, b.index(0));
-  b.ifThen(isFirst, [&] {
-    for (unsigned i = 0; i < numDigits; ++i)
-      call(llvm::Intrinsic::x86_tilezero, {b.getInt8(SumRegister + i)});
-  });
+  b.ifThen(isFirst, [&] { unit.clearSums(); });
   if (numChunks > 1)
-    b.ifThen(b.CreateNot(isFirst),
-             [&] { moveSums(llvm::Intrinsic::x86_tileloadd64, sums); });
+    b.ifThen(b.CreateNot(isFirst), [&] { unit.loadSums(sums); });
 
   constexpr int64_t lines = stepBytes / 64;
   if (isTileOutside && tilesPerTask > 1) {
@@ -364,7 +271,7 @@ void SplitConvolutionEmitter::emitTile(const Range &range, const Block &block,
     emitProducts(block, tile, chunk, (lines + tilesPerTask - 1) / tilesPerTask);
   }
   b.CreateStore(b.index(0), pending.count);
-  moveSums(llvm::Intrinsic::x86_tilestored64, sums);
+  unit.storeSums(sums);
   b.ifThen(b.CreateICmpEQ(chunk, b.index(numChunks - 1)), [&] {
     if (block.channels == splitChannels)
       return setPending(sums, tile, block);
@@ -476,10 +383,10 @@ void SplitConvolutionEmitter::emit() {
     *cell = b.CreateAlloca(b.getIndexTy());
   b.CreateStore(sumBuffer, pending.sums);
   b.CreateStore(b.index(0), pending.count);
-  configure();
+  unit.configure();
   b.forTasks(images * getRanges() * getGroups(), getNumOperations(shape),
              [&](Value *task) { emitTask(task); });
-  call(llvm::Intrinsic::x86_tilerelease, {});
+  unit.release();
 }
 
 void glowish::emitSplitConvolution(KernelBuilder &b,

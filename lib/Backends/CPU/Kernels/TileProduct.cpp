@@ -32,7 +32,7 @@ Values TileProduct::accumulateStep(KernelBuilder &b, PixelRange range, Value *k,
       b.getElement(x, kind, b.addScaled(b.index(0), k, stepStride));
   for (unsigned p = range.first; p < range.end; ++p) {
     Value *factor = b.splat(
-        b.load(kind, b.getElement(element, kind, p * pixelStride), 1), lanes);
+        b.load(kind, b.getElement(element, kind, getPixelOffset(p)), 1), lanes);
     for (unsigned v = 0; v < vectors; ++v) {
       Value *&sum = current[p * vectors + v];
       sum = b.multiplyAdd(factor, columns[v], sum);

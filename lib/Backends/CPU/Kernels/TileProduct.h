@@ -30,6 +30,9 @@ struct TileProduct {
   /// Elements from one step of the reduction to the next, of a pixel; and from
   /// one column of weights to the next.
   int64_t stepStride = 1, columnStride = 1;
+  /// Where it is not empty, the elements from the first pixel to each, instead
+  /// of the stride.
+  llvm::ArrayRef<int64_t> pixelOffsets = {};
 
   unsigned getLanes(unsigned vector) const {
     return vector + 1 == vectors ? lastLanes : lanes;
@@ -46,6 +49,9 @@ struct TileProduct {
                     llvm::Value *weights, Values sums) const;
 
 private:
+  int64_t getPixelOffset(unsigned pixel) const {
+    return pixelOffsets.empty() ? pixel * pixelStride : pixelOffsets[pixel];
+  }
   unsigned getUnrolling() const;
   /// Step \p k of the reduction.
   Values accumulateStep(KernelBuilder &b, PixelRange range, llvm::Value *k,

@@ -1,0 +1,556 @@
+//===- SplitFilterGradient.cpp - Filter gradients on int8 matrix units ----===//
+//
+// The gradient of a filter is, for each tap, the product of the result's
+// gradient, transposed, and the input. Its reduction goes over the pixels of
+// all images. A step takes 16 places of the result in four images: of the
+// gradient a register with 16 rows of output channels, of the input one with 16
+// rows of places and 16 columns of channels, where the digits of the four
+// images are neighbours. So every tap reads the input at a constant shift, and
+// four vectors of channels become one of digits without a permutation; only the
+// gradient, which all taps share, is transposed.
+//
+// Each channel of a chunk has a scale of its own. Places between rows and those
+// of images that are not there have a gradient of 0; what the input has there
+// does not matter.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FilterGradient.h"
+#include "MatrixUnit.h"
+#include "SplitFilterPlan.h"
+
+using namespace glowish;
+using llvm::Value;
+
+namespace {
+
+/// Where a side's sub-image has its first pixel, before the padding.
+struct Plane {
+  int64_t y, x;
+};
+
+/// One of the two images as it is staged.
+struct Side {
+  StridedOperand image;
+  int64_t height, width, channels;
+  int64_t strideH, strideW, padTop, padLeft;
+  std::vector<Plane> planes;
+  /// Of a sub-image.
+  int64_t rows, columns;
+};
+
+/// Some channels of a side.
+struct Block {
+  Value *number, *channel; // the block's, and its first channel
+  int64_t channels;
+};
+
+/// Where the floats of a block are found, and its digits go.
+struct Stage {
+  Value *digits;
+  int64_t digitBytes;
+  /// Bytes from one sub-image to the next.
+  int64_t planeBytes;
+  Value *factors;
+};
+
+class SplitFilterEmitter : private SplitFilterPlan {
+public:
+  SplitFilterEmitter(KernelBuilder &b, const ConvolutionShape &shape,
+                     Value *result, StridedOperand input,
+                     StridedOperand gradient);
+  void emit();
+
+private:
+  /// The images and rows that are reduced at a time.
+  struct Chunk {
+    Value *number, *firstQuad, *endQuad, *firstRow;
+  };
+  /// Pixels of a sub-image from one row of four images: \p count from \p place
+  /// on, the first at \p offset in its image.
+  struct Run {
+    int64_t plane;
+    Value *place;
+    int64_t count;
+    Value *offset;
+  };
+  using RunBody = llvm::function_ref<void(const Run &)>;
+  using BlockBody = llvm::function_ref<void(const Block &)>;
+
+  void forBlocks(int64_t channels, Value *first, Value *end, BlockBody body);
+  void forRuns(const Side &side, Value *firstRow, RunBody body,
+               RunBody padding);
+  Values getImages(const Side &side, const Block &block, Value *quad);
+  Value *loadPixel(const Side &side, const Block &block, Value *image,
+                   Value *quad, unsigned number);
+  void findScales(const Side &side, const Block &block, const Chunk &chunk,
+                  Value *factors, Value *scales);
+  void split(const Side &side, const Block &block, const Chunk &chunk,
+             Value *quad, const Stage &stage);
+  void clear(Value *address, Value *count, int64_t digitBytes);
+  void stageGradient(const Chunk &chunk);
+  void transpose(Value *target);
+  void stageInput(const Block &block, const Chunk &chunk);
+  Value *getTapShift(Value *tap);
+  void emitTile(const Block &out, const Block &in, Value *tap,
+                const Chunk &chunk);
+  void addToResult(const Block &out, const Block &in, Value *tap,
+                   const Chunk &chunk);
+  void emitChunk(const Chunk &chunk, Value *firstBlock, Value *endBlock);
+  Value *allocate(int64_t bytes) {
+    auto *buffer = b.CreateAlloca(llvm::ArrayType::get(b.getInt8Ty(), bytes));
+    buffer->setAlignment(llvm::Align(64));
+    return buffer;
+  }
+  Value *getFloats(Value *base, Value *index) {
+    return b.getElement(base, ElemKind::Float, index);
+  }
+  llvm::Type *getIntTy() {
+    return llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
+  }
+
+  KernelBuilder &b;
+  MatrixUnit unit;
+  ConvolutionShape shape;
+  Value *result;
+  /// \p scanned: the input as it is read for the scales.
+  Side gradient, input, scanned;
+  Value *gradientDigits = nullptr, *inputDigits = nullptr, *rows = nullptr;
+  Value *gradientScales = nullptr, *inputScales = nullptr;
+  Value *gradientFactors = nullptr, *inputFactors = nullptr;
+  Value *sums = nullptr;
+};
+
+} // namespace
+
+SplitFilterEmitter::SplitFilterEmitter(KernelBuilder &b,
+                                       const ConvolutionShape &shape,
+                                       Value *result, StridedOperand in,
+                                       StridedOperand out)
+    : SplitFilterPlan(shape, b.getTarget()), b(b), unit(b), shape(shape),
+      result(result) {
+  gradient = {std::move(out),
+              shape.outHeight,
+              shape.outWidth,
+              shape.outChannels,
+              1,
+              1,
+              0,
+              0,
+              {{0, 0}},
+              rowsPerChunk,
+              columns};
+  scanned = {std::move(in),  shape.height,  shape.width,
+             shape.channels, shape.strideH, shape.strideW,
+             shape.padTop,   shape.padLeft, {},
+             inRows,         columns};
+  int64_t reachW = (shape.kernelW - 1) * shape.dilationW;
+  scanned.columns = shape.outWidth + reachW / shape.strideW;
+  input = scanned;
+  input.columns = columns;
+  for (int64_t y = 0; y < planesH; ++y) {
+    for (int64_t x = 0; x < std::min(shape.strideW, reachW + 1); ++x)
+      scanned.planes.push_back({y, x});
+    for (int64_t x = 0; x < planesW; ++x)
+      input.planes.push_back({y, areTapsApart ? x * shape.dilationW : x});
+  }
+}
+
+//===- Loops --------------------------------------------------------------===//
+
+void SplitFilterEmitter::forBlocks(int64_t channels, Value *first, Value *end,
+                                   BlockBody body) {
+  int64_t whole = channels / matrixColumns, left = channels % matrixColumns;
+  b.forLoop(first, b.minIndex(end, b.index(whole)), 1, [&](Value *number) {
+    body({number, b.addScaled(b.index(0), number, matrixColumns),
+          matrixColumns});
+  });
+  if (left)
+    b.ifThen(b.CreateICmpSGT(end, b.index(whole)), [&] {
+      body({b.index(whole), b.index(whole * matrixColumns), left});
+    });
+}
+
+/// The rows of all sub-images, from row \p firstRow of the result on.
+void SplitFilterEmitter::forRuns(const Side &side, Value *firstRow,
+                                 RunBody body, RunBody padding) {
+  int64_t s = side.strideW, pixel = side.image.strides[2];
+  for (auto [number, plane] : llvm::enumerate(side.planes)) {
+    auto plane64 = int64_t(number);
+    // Column j is the image's j * s + shift.
+    int64_t shift = plane.x - side.padLeft;
+    auto countBelow = [&](int64_t limit) {
+      return limit <= shift
+                 ? 0
+                 : std::min((limit - shift + s - 1) / s, side.columns);
+    };
+    int64_t low = countBelow(0), high = countBelow(side.width);
+    b.forLoop(side.rows, [&, plane = plane](Value *row) {
+      Value *y = b.addScaled(b.index(plane.y - side.padTop),
+                             b.CreateNSWAdd(firstRow, row), side.strideH);
+      Value *place = b.addScaled(b.index(0), row, side.columns);
+      auto at = [&](int64_t column) {
+        return b.CreateNSWAdd(place, b.index(column));
+      };
+      // Negative rows are large as unsigned numbers.
+      Value *isInside = b.CreateICmpULT(y, b.index(side.height));
+      b.ifThen(isInside, [&] {
+        if (low > 0)
+          padding({plane64, place, low, nullptr});
+        if (high > low)
+          body({plane64, at(low), high - low,
+                b.addScaled(b.index((low * s + shift) * pixel), y,
+                            side.image.strides[1])});
+        if (side.columns > high)
+          padding({plane64, at(high), side.columns - high, nullptr});
+      });
+      b.ifThen(b.CreateNot(isInside),
+               [&] { padding({plane64, place, side.columns, nullptr}); });
+    });
+  }
+}
+
+/// Where the four images of \p quad begin; the last one again for what is not
+/// there.
+Values SplitFilterEmitter::getImages(const Side &side, const Block &block,
+                                     Value *quad) {
+  Values images;
+  for (int64_t i = 0; i < imagesPerQuad; ++i) {
+    Value *image = b.addScaled(b.index(i), quad, imagesPerQuad);
+    image = b.minIndex(image, b.index(shape.batch - 1));
+    images.push_back(
+        b.CreateGEP(b.getFloatTy(), side.image.base,
+                    b.addScaled(block.channel, image, side.image.strides[0])));
+  }
+  return images;
+}
+
+/// The channels of a pixel at \p address in image \p number of \p quad, which
+/// are 0 in the gradient of images that are not there.
+Value *SplitFilterEmitter::loadPixel(const Side &side, const Block &block,
+                                     Value *address, Value *quad,
+                                     unsigned number) {
+  auto lanes = unsigned(block.channels);
+  Value *zero = b.literal(ElemKind::Float, 0, matrixColumns);
+  Value *value = b.load(ElemKind::Float, address, lanes);
+  if (lanes < matrixColumns) {
+    llvm::SmallVector<int, 16> mask;
+    for (unsigned i = 0; i < matrixColumns; ++i)
+      mask.push_back(i < lanes ? int(i) : int(matrixColumns));
+    value = b.CreateShuffleVector(b.widen(value, matrixColumns), zero, mask);
+  }
+  if (&side != &gradient || shape.batch % imagesPerQuad == 0)
+    return value;
+  Value *image = b.addScaled(b.index(number), quad, imagesPerQuad);
+  return b.CreateSelect(b.CreateICmpSLT(image, b.index(shape.batch)), value,
+                        zero);
+}
+
+//===- Scales -------------------------------------------------------------===//
+
+/// Of each channel of \p block in \p chunk: what its elements are multiplied
+/// with, and what their sums are.
+void SplitFilterEmitter::findScales(const Side &side, const Block &block,
+                                    const Chunk &chunk, Value *factors,
+                                    Value *scales) {
+  auto loadCell = [&] {
+    return b.CreateAlignedLoad(getIntTy(), factors, llvm::Align(64));
+  };
+  b.CreateAlignedStore(llvm::Constant::getNullValue(getIntTy()), factors,
+                       llvm::Align(64));
+  b.forLoop(chunk.firstQuad, chunk.endQuad, 1, [&](Value *quad) {
+    Values images = getImages(side, block, quad);
+    auto scan = [&](const Run &run) {
+      // As integers magnitudes are in order, with what is not a number above.
+      Values largest = b.forUnrolled(
+          run.count, 4, {loadCell()},
+          [&](Value *i, llvm::ArrayRef<Value *> carried) {
+            Value *offset = b.addScaled(run.offset, i,
+                                        side.strideW * side.image.strides[2]);
+            Value *most = carried[0];
+            for (auto [number, image] : llvm::enumerate(images)) {
+              Value *value = loadPixel(
+                  side, block, b.CreateGEP(b.getFloatTy(), image, offset), quad,
+                  unsigned(number));
+              Value *bits =
+                  b.CreateAnd(b.CreateBitCast(value, getIntTy()),
+                              llvm::ConstantInt::get(getIntTy(), 0x7fffffff));
+              most = b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, most, bits);
+            }
+            return Values{most};
+          });
+      b.CreateAlignedStore(largest[0], factors, llvm::Align(64));
+    };
+    forRuns(side, chunk.firstRow, scan, [](const Run &) {});
+  });
+  // Below, the factor would be infinite.
+  Value *least = b.literal(ElemKind::Float, 1e-30, matrixColumns);
+  Value *magnitude = b.CreateBitCast(loadCell(), least->getType());
+  magnitude =
+      b.CreateSelect(b.CreateFCmpOLT(magnitude, least), least, magnitude);
+  // A little less than the largest integer, for the rounding of the factor.
+  Value *most =
+      b.literal(ElemKind::Float, double(maxSplitInteger - 2), matrixColumns);
+  b.store(ElemKind::Float, b.CreateFDiv(most, magnitude), factors);
+  b.store(ElemKind::Float, b.CreateFDiv(magnitude, most), scales);
+}
+
+//===- Digits -------------------------------------------------------------===//
+
+void SplitFilterEmitter::clear(Value *address, Value *count,
+                               int64_t digitBytes) {
+  b.forLoop(b.index(0), count, 1, [&](Value *i) {
+    for (int64_t digit = 0; digit < numDigits; ++digit)
+      b.CreateAlignedStore(llvm::Constant::getNullValue(getIntTy()),
+                           b.getElement(address, ElemKind::Int8,
+                                        b.addScaled(b.index(digit * digitBytes),
+                                                    i, matrixDepth)),
+                           llvm::Align(64));
+  });
+}
+
+/// The digits of \p block for the images of \p quad.
+void SplitFilterEmitter::split(const Side &side, const Block &block,
+                               const Chunk &chunk, Value *quad,
+                               const Stage &stage) {
+  Values images = getImages(side, block, quad);
+  Value *factors = b.load(ElemKind::Float, stage.factors, matrixColumns);
+  auto getPlace = [&](const Run &run) {
+    return b.getElement(stage.digits, ElemKind::Int8,
+                        b.addScaled(b.index(run.plane * stage.planeBytes),
+                                    run.place, matrixDepth));
+  };
+  auto splitRun = [&](const Run &run) {
+    Value *place = getPlace(run);
+    b.forLoop(run.count, [&](Value *i) {
+      Value *offset =
+          b.addScaled(run.offset, i, side.strideW * side.image.strides[2]);
+      std::array<Value *, 4> values;
+      for (auto [number, image] : llvm::enumerate(images))
+        values[number] =
+            loadPixel(side, block, b.CreateGEP(b.getFloatTy(), image, offset),
+                      quad, unsigned(number));
+      for (auto [digit, bytes] :
+           llvm::enumerate(splitFloats(b, values, factors)))
+        b.CreateAlignedStore(
+            bytes,
+            b.getElement(place, ElemKind::Int8,
+                         b.addScaled(b.index(int64_t(digit) * stage.digitBytes),
+                                     i, matrixDepth)),
+            llvm::Align(64));
+    });
+  };
+  forRuns(side, chunk.firstRow, splitRun, [&](const Run &run) {
+    clear(getPlace(run), b.index(run.count), stage.digitBytes);
+  });
+}
+
+/// Rows of 16 places with four images of 16 channels become rows of channels,
+/// for all steps. \p target: where the digits of a step go.
+void SplitFilterEmitter::transpose(Value *target) {
+  auto shuffle = [&](Value *x, Value *y, unsigned unit, bool takesHigh) {
+    // In each 4 * unit lanes: pieces of unit lanes of x and y in turn.
+    llvm::SmallVector<int, 16> mask;
+    for (unsigned lane = 0; lane < 16; ++lane) {
+      unsigned piece = lane / unit;
+      unsigned from = piece / 2 * 2 * unit + takesHigh * unit + lane % unit;
+      mask.push_back(int(from + (piece % 2) * 16));
+    }
+    return b.CreateShuffleVector(x, y, mask);
+  };
+  b.forLoop(steps, [&](Value *step) {
+    for (int64_t digit = 0; digit < numDigits; ++digit) {
+      auto getRow = [&](Value *base, int64_t digitBytes, int64_t stepBytes,
+                        unsigned row) {
+        return b.getElement(
+            base, ElemKind::Int8,
+            b.addScaled(b.index(digit * digitBytes + row * matrixDepth), step,
+                        stepBytes));
+      };
+      Values lines;
+      for (unsigned row = 0; row < matrixRows; ++row)
+        lines.push_back(b.CreateAlignedLoad(
+            getIntTy(),
+            getRow(rows, getRowsDigitBytes(), MatrixUnit::registerBytes, row),
+            llvm::Align(64)));
+      // Swap the pieces off the diagonal of squares of 2 to 16 lines.
+      for (unsigned unit = 1; unit < matrixRows; unit *= 2) {
+        Values next(lines);
+        for (unsigned row = 0; row < matrixRows; ++row)
+          if (!(row & unit)) {
+            next[row] = shuffle(lines[row], lines[row + unit], unit, false);
+            next[row + unit] =
+                shuffle(lines[row], lines[row + unit], unit, true);
+          }
+        lines = next;
+      }
+      for (unsigned row = 0; row < matrixRows; ++row)
+        b.CreateAlignedStore(lines[row],
+                             getRow(target, MatrixUnit::registerBytes,
+                                    numDigits * MatrixUnit::registerBytes, row),
+                             llvm::Align(64));
+    }
+  });
+}
+
+/// All blocks: [block][group of images][step][digit].
+void SplitFilterEmitter::stageGradient(const Chunk &chunk) {
+  auto stageBlock = [&](const Block &block) {
+    Value *factors = gradientFactors;
+    findScales(gradient, block, chunk, factors,
+               getFloats(gradientScales, block.channel));
+    b.forLoop(chunk.firstQuad, chunk.endQuad, 1, [&](Value *quad) {
+      split(gradient, block, chunk, quad,
+            {rows, getRowsDigitBytes(), /*planeBytes=*/0, factors});
+      Value *number = b.addScaled(b.CreateNSWSub(quad, chunk.firstQuad),
+                                  block.number, quadsPerChunk);
+      transpose(b.getElement(
+          gradientDigits, ElemKind::Int8,
+          b.addScaled(b.index(0), number, steps * gradientStepBytes)));
+    });
+  };
+  forBlocks(shape.outChannels, b.index(0), b.index(outBlocks), stageBlock);
+}
+
+/// One block: [digit][sub-image][group of images][place].
+void SplitFilterEmitter::stageInput(const Block &block, const Chunk &chunk) {
+  findScales(scanned, block, chunk, inputFactors, inputScales);
+  int64_t quadBytes = stagePlaces * matrixDepth;
+  b.forLoop(chunk.firstQuad, chunk.endQuad, 1, [&](Value *quad) {
+    Value *number = b.CreateNSWSub(quad, chunk.firstQuad);
+    split(input, block, chunk, quad,
+          {b.getElement(inputDigits, ElemKind::Int8,
+                        b.addScaled(b.index(0), number, quadBytes)),
+           getInputDigitBytes(), quadsPerChunk * quadBytes, inputFactors});
+  });
+}
+
+//===- Products -----------------------------------------------------------===//
+
+/// How far from a place, in bytes, is the one under \p tap.
+Value *SplitFilterEmitter::getTapShift(Value *tap) {
+  std::vector<int64_t> shifts;
+  for (int64_t kh = 0; kh < shape.kernelH; ++kh)
+    for (int64_t kw = 0; kw < shape.kernelW; ++kw) {
+      int64_t y = kh * shape.dilationH, x = kw * shape.dilationW;
+      int64_t column = areTapsApart ? kw : x % shape.strideW;
+      int64_t shift = areTapsApart ? 0 : x / shape.strideW;
+      int64_t plane = y % shape.strideH * planesW + column;
+      shifts.push_back((plane * quadsPerChunk * stagePlaces +
+                        y / shape.strideH * columns + shift) *
+                       matrixDepth);
+    }
+  return taps == 1 ? b.index(shifts[0]) : b.lookUp<int64_t>(shifts, tap);
+}
+
+void SplitFilterEmitter::addToResult(const Block &out, const Block &in,
+                                     Value *tap, const Chunk &chunk) {
+  auto lanes = unsigned(in.channels);
+  Value *isFirst = b.CreateICmpEQ(chunk.number, b.index(0));
+  Value *inScales = b.load(ElemKind::Float, inputScales, matrixColumns);
+  // The sums are in units of 2^16.
+  inScales =
+      b.CreateFMul(inScales, b.literal(ElemKind::Float, 65536, matrixColumns));
+  Value *first = b.addScaled(in.channel, tap, shape.channels);
+  b.forUnrolled(
+      out.channels, out.channels, {}, [&](Value *row, llvm::ArrayRef<Value *>) {
+        Value *channel = b.CreateNSWAdd(out.channel, row);
+        Value *scale = b.splat(
+            b.load(ElemKind::Float, getFloats(gradientScales, channel), 1),
+            matrixColumns);
+        Value *address = getFloats(
+            result, b.addScaled(first, channel, taps * shape.channels));
+        Value *before = b.load(ElemKind::Float, address, lanes);
+        before = b.CreateSelect(isFirst, b.literal(ElemKind::Float, 0, lanes),
+                                before);
+        Value *sum = b.CreateFMul(unit.addOrders(sums, row),
+                                  b.CreateFMul(scale, inScales));
+        b.store(ElemKind::Float, b.CreateFAdd(before, b.takeLanes(sum, lanes)),
+                address);
+        return Values();
+      });
+}
+
+/// One tap of two blocks of channels.
+void SplitFilterEmitter::emitTile(const Block &out, const Block &in, Value *tap,
+                                  const Chunk &chunk) {
+  unit.clearSums();
+  Value *shift = getTapShift(tap);
+  Value *firstGroup = b.addScaled(b.index(0), out.number, quadsPerChunk);
+  b.forLoop(
+      b.index(0), b.CreateNSWSub(chunk.endQuad, chunk.firstQuad), 1,
+      [&](Value *quad) {
+        Value *group = b.CreateNSWAdd(firstGroup, quad);
+        Value *firstPlace = b.addScaled(shift, quad, stagePlaces * matrixDepth);
+        b.forLoop(steps, [&](Value *step) {
+          Value *number = b.addScaled(step, group, steps);
+          Value *rowDigits =
+              b.getElement(gradientDigits, ElemKind::Int8,
+                           b.addScaled(b.index(0), number,
+                                       numDigits * MatrixUnit::registerBytes));
+          Value *columnDigits = b.getElement(
+              inputDigits, ElemKind::Int8,
+              b.addScaled(firstPlace, step, MatrixUnit::registerBytes));
+          unit.multiply({rowDigits, MatrixUnit::registerBytes},
+                        {columnDigits, getInputDigitBytes()}, [](int64_t) {});
+        });
+      });
+  unit.storeSums(sums);
+  addToResult(out, in, tap, chunk);
+}
+
+void SplitFilterEmitter::emitChunk(const Chunk &chunk, Value *firstBlock,
+                                   Value *endBlock) {
+  stageGradient(chunk);
+  forBlocks(shape.channels, firstBlock, endBlock, [&](const Block &in) {
+    stageInput(in, chunk);
+    forBlocks(shape.outChannels, b.index(0), b.index(outBlocks),
+              [&](const Block &out) {
+                b.forLoop(taps,
+                          [&](Value *tap) { emitTile(out, in, tap, chunk); });
+              });
+  });
+}
+
+void SplitFilterEmitter::emit() {
+  gradientDigits = allocate(getGradientBytes());
+  inputDigits = allocate(numDigits * getInputDigitBytes());
+  rows = allocate(numDigits * getRowsDigitBytes());
+  gradientScales = allocate(outBlocks * 64);
+  gradientFactors = allocate(64);
+  inputScales = allocate(64);
+  inputFactors = allocate(64);
+  sums = allocate(MatrixUnit::sumBytes);
+  // Places behind the last row, which nothing else is written to.
+  int64_t used = rowsPerChunk * columns * matrixDepth;
+  clear(b.getElement(rows, ElemKind::Int8, used),
+        b.index((getRowsDigitBytes() - used) / matrixDepth),
+        getRowsDigitBytes());
+  unit.configure();
+  int64_t numTasks = std::min(inBlocks, b.getTarget().numThreads);
+  int64_t blocksPerTask = (inBlocks + numTasks - 1) / numTasks;
+  int64_t quadChunks = (quads + quadsPerChunk - 1) / quadsPerChunk;
+  b.forTasks(numTasks, getNumOperations(shape), [&](Value *task) {
+    Value *first = b.addScaled(b.index(0), task, blocksPerTask);
+    Value *end = b.minIndex(b.CreateNSWAdd(first, b.index(blocksPerTask)),
+                            b.index(inBlocks));
+    b.forLoop(quadChunks * bands, [&](Value *number) {
+      Values index = b.splitIndex(number, {quadChunks, bands});
+      Value *quad = b.addScaled(b.index(0), index[0], quadsPerChunk);
+      Value *endQuad = b.minIndex(b.CreateNSWAdd(quad, b.index(quadsPerChunk)),
+                                  b.index(quads));
+      emitChunk({number, quad, endQuad,
+                 b.addScaled(b.index(0), index[1], rowsPerChunk)},
+                first, end);
+    });
+  });
+  unit.release();
+}
+
+void glowish::emitSplitFilterGradient(KernelBuilder &b,
+                                      const ConvolutionShape &shape,
+                                      Value *result, StridedOperand input,
+                                      StridedOperand gradient) {
+  SplitFilterEmitter(b, shape, result, std::move(input), std::move(gradient))
+      .emit();
+}
