@@ -14,15 +14,18 @@ namespace glowish {
 /// for values, `Add(float<3>, float<1>)`; an instruction has the types of its
 /// @out operands behind an arrow.
 struct ParsedOp {
-  std::string name;
+  /// Empty where there is only an instruction of this name.
+  std::optional<NodeKind> node;
+  const OpInfo *info = nullptr;
   std::vector<std::optional<Type>> inputs;
   std::vector<Type> outputs;
+  std::vector<AttrValue> attrs;
 };
 
-inline llvm::Expected<std::string> inferOrFail(llvm::StringRef text) {
+inline llvm::Expected<ParsedOp> parseOp(llvm::StringRef text) {
   TextParser parser(text, "test", nullptr);
   ParsedOp op;
-  GLOWISH_TRY(op.name, parser.parseIdentifier("an operator"));
+  GLOWISH_TRY(std::string name, parser.parseIdentifier("an operator"));
   GLOWISH_CHECK(parser.expect("("));
   while (!parser.consumeIf(")")) {
     if (parser.consumeIf("none")) {
@@ -34,22 +37,25 @@ inline llvm::Expected<std::string> inferOrFail(llvm::StringRef text) {
     parser.consumeIf(",");
   }
   // The attributes of node and instruction are the same.
-  std::optional<NodeKind> node = findNodeKind(op.name);
-  std::optional<InstrKind> instr = findInstrKind(op.name);
-  if (!node && !instr)
-    return makeError("no operator {0}", op.name);
-  const OpInfo *info = node ? &getNodeInfo(*node) : &getInstrInfo(*instr);
-  GLOWISH_TRY(std::vector<AttrValue> attrs, parser.parseAttrs(*info));
+  op.node = findNodeKind(name);
+  std::optional<InstrKind> instr = findInstrKind(name);
+  if (!op.node && !instr)
+    return makeError("no operator {0}", name);
+  op.info = op.node ? &getNodeInfo(*op.node) : &getInstrInfo(*instr);
+  GLOWISH_TRY(op.attrs, parser.parseAttrs(*op.info));
   if (parser.consumeIf("->")) {
-    info = &getInstrInfo(*instr);
+    op.info = &getInstrInfo(*instr);
     do {
       GLOWISH_TRY(Type type, parser.parseType());
       op.outputs.push_back(std::move(type));
     } while (parser.consumeIf(","));
   }
-  if (!parser.atEnd())
-    return parser.error("expected the end");
+  GLOWISH_CHECK(parser.expectEnd());
+  return op;
+}
 
+inline llvm::Expected<std::string> inferOrFail(llvm::StringRef text) {
+  GLOWISH_TRY(ParsedOp op, parseOp(text));
   llvm::SmallVector<bool> present(op.outputs.size(), true);
   std::vector<const Type *> inputs, outputs;
   for (const std::optional<Type> &type : op.inputs) {
@@ -58,9 +64,9 @@ inline llvm::Expected<std::string> inferOrFail(llvm::StringRef text) {
   }
   for (const Type &type : op.outputs)
     outputs.push_back(&type);
-  GLOWISH_CHECK(checkStructure(*info, present, attrs));
+  GLOWISH_CHECK(checkStructure(*op.info, present, op.attrs));
   GLOWISH_TRY(TypeList types,
-              info->inferTypes(OpView(*info, inputs, outputs, attrs)));
+              op.info->inferTypes(OpView(*op.info, inputs, outputs, op.attrs)));
   std::string result;
   for (const Type &type : types)
     result += (result.empty() ? "" : ", ") + type.str();
