@@ -66,16 +66,20 @@ llvm::Expected<Type> glowish::getLabelType(const Type &type,
   return Type(config.labelKind, given);
 }
 
-static NodeValue meanOfAll(NodeBuilder &b, NodeValue value) {
+/// Over the dimensions from \p firstAxis on.
+static NodeValue mean(NodeBuilder &b, NodeValue value, size_t firstAxis) {
   if (!value)
     return value;
   llvm::SmallVector<int64_t, 4> axes;
-  for (size_t d = 0; d < value.getShape().size(); ++d)
+  for (size_t d = firstAxis; d < value.getShape().size(); ++d)
     axes.push_back(int64_t(d));
+  if (axes.empty() && firstAxis)
+    return value;
   return b.reduce(value, "mean", axes, /*keepDims=*/false);
 }
 
-/// An index that is no class adds nothing.
+/// Without the dimension of the classes. An index that is no class adds
+/// nothing.
 static NodeValue makeCrossEntropy(NodeBuilder &b, NodeValue prediction,
                                   NodeValue label) {
   DimsRef shape = prediction.getShape();
@@ -93,7 +97,7 @@ static NodeValue makeCrossEntropy(NodeBuilder &b, NodeValue prediction,
   } else {
     picked = b.mul(logs, label);
   }
-  return b.sub(0, meanOfAll(b, b.reduce(picked, "sum", {axis}, false)));
+  return b.sub(0, b.reduce(picked, "sum", {axis}, false));
 }
 
 /// max(x, 0) - x y + log(1 + e^-|x|), which does not overflow. At 0 the halves
@@ -102,10 +106,11 @@ static NodeValue makeBinaryCrossEntropy(NodeBuilder &b, NodeValue x,
                                         NodeValue y) {
   NodeValue small = b.unary<ExpNode>(b.sub(0, b.unary<AbsNode>(x)));
   NodeValue rest = b.unary<LogNode>(b.add(small, 1));
-  return meanOfAll(b, b.add(b.sub(b.max(x, 0.0), b.mul(x, y)), rest));
+  return b.add(b.sub(b.max(x, 0.0), b.mul(x, y)), rest);
 }
 
-NodeValue glowish::makeLoss(NodeBuilder &b, NodeValue prediction,
+/// Before any mean.
+static NodeValue makeLosses(NodeBuilder &b, NodeValue prediction,
                             NodeValue label, const TrainingConfig &config) {
   auto difference = [&] { return b.sub(prediction, label); };
   switch (config.loss) {
@@ -115,15 +120,26 @@ NodeValue glowish::makeLoss(NodeBuilder &b, NodeValue prediction,
     return makeBinaryCrossEntropy(b, prediction, label);
   case LossKind::MeanSquaredError: {
     NodeValue d = difference();
-    return meanOfAll(b, b.mul(d, d));
+    return b.mul(d, d);
   }
   case LossKind::L1:
-    return meanOfAll(b, b.unary<AbsNode>(difference()));
+    return b.unary<AbsNode>(difference());
   case LossKind::Huber: {
     NodeValue d = difference();
     NodeValue bounded = b.clip(d, -config.huberDelta, config.huberDelta);
-    return meanOfAll(b, b.mul(bounded, b.sub(d, b.mul(bounded, 0.5))));
+    return b.mul(bounded, b.sub(d, b.mul(bounded, 0.5)));
   }
   }
   llvm_unreachable("not a loss");
+}
+
+NodeValue glowish::makeLoss(NodeBuilder &b, NodeValue prediction,
+                            NodeValue label, const TrainingConfig &config) {
+  return mean(b, makeLosses(b, prediction, label, config), /*firstAxis=*/0);
+}
+
+NodeValue glowish::makeSampleLosses(NodeBuilder &b, NodeValue prediction,
+                                    NodeValue label,
+                                    const TrainingConfig &config) {
+  return mean(b, makeLosses(b, prediction, label, config), /*firstAxis=*/1);
 }

@@ -17,6 +17,11 @@ llvm::Expected<Type> getLabelType(const Type &type,
 NodeValue makeLoss(NodeBuilder &b, NodeValue prediction, NodeValue label,
                    const TrainingConfig &config);
 
+/// The loss of each index of the label's first dimension, a vector: makeLoss()
+/// is its mean.
+NodeValue makeSampleLosses(NodeBuilder &b, NodeValue prediction,
+                           NodeValue label, const TrainingConfig &config);
+
 } // namespace glowish
 
 #endif // GLOWISH_LIB_AUTODIFF_LOSSES_H

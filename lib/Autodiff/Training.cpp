@@ -19,7 +19,6 @@ public:
   llvm::Expected<TrainingStep> make();
 
 private:
-  llvm::Expected<NodeValue> findPrediction();
   llvm::Error makeLabelAndLoss();
   std::vector<Placeholder *> findTrained();
   Placeholder *addVariable(llvm::StringRef name, const Type &type);
@@ -44,9 +43,10 @@ private:
 
 } // namespace
 
-/// What the function saves to the output that is compared.
-llvm::Expected<NodeValue> StepMaker::findPrediction() {
-  for (const auto &placeholder : module.getPlaceholders()) {
+/// The Save to the output that is compared.
+static llvm::Expected<SaveNode *> findPrediction(Function &function,
+                                                 const TrainingConfig &config) {
+  for (const auto &placeholder : function.getModule().getPlaceholders()) {
     llvm::StringRef name = placeholder->getModelName();
     bool isMeant =
         config.output.empty() ? !placeholder->isInput() : name == config.output;
@@ -55,15 +55,30 @@ llvm::Expected<NodeValue> StepMaker::findPrediction() {
     for (const Use &use : placeholder->uses())
       if (auto *save = llvm::dyn_cast<SaveNode>(use.getUser()))
         if (save->getParent() == &function)
-          return save->getInput();
+          return save;
   }
   if (config.output.empty())
     return makeError("the model computes no output to train with");
   return makeError("the model computes no output '{0}'", config.output);
 }
 
-llvm::Error StepMaker::makeLabelAndLoss() {
-  GLOWISH_TRY(NodeValue prediction, findPrediction());
+/// What the loss compares: logits, of which the output may be the softmax or
+/// the sigmoid.
+static NodeValue findCompared(SaveNode *output, LossKind kind) {
+  NodeValue value = output->getInput();
+  if (auto *softmax = llvm::dyn_cast<SoftmaxNode>(value.node))
+    if (kind == LossKind::SoftmaxCrossEntropy &&
+        softmax->getAxis() == int64_t(value.getShape().size()) - 1)
+      return softmax->getInput();
+  if (auto *sigmoid = llvm::dyn_cast<SigmoidNode>(value.node))
+    if (kind == LossKind::BinaryCrossEntropy)
+      return sigmoid->getOperand(0);
+  return value;
+}
+
+/// An input for the labels of \p prediction.
+static llvm::Expected<Placeholder *>
+makeLabel(Module &module, NodeValue prediction, const TrainingConfig &config) {
   llvm::Expected<Type> type = getLabelType(prediction.getType(), config);
   if (!type)
     return addContext(type.takeError(),
@@ -74,14 +89,22 @@ llvm::Error StepMaker::makeLabelAndLoss() {
       return makeError("the model has an input or output '{0}' already; state "
                        "another name",
                        name);
-  auto add = [&](const std::string &name, const Type &type, bool isInput) {
-    return module.createPlaceholder(name, type, isInput, !isInput);
-  };
-  step.label = add(config.label, *type, /*isInput=*/true);
-  step.learningRate = add(config.rateName, Type(ElemKind::Float, Dims()), true);
+  return module.createPlaceholder(config.label, *type, /*isInput=*/true,
+                                  /*isOutput=*/false);
+}
+
+llvm::Error StepMaker::makeLabelAndLoss() {
+  GLOWISH_TRY(SaveNode * output, findPrediction(function, config));
+  step.output =
+      llvm::cast<Placeholder>(output->getOutput().node)->getModelName().str();
+  NodeValue prediction = findCompared(output, config.loss);
+  GLOWISH_TRY(step.label, makeLabel(module, prediction, config));
+  step.learningRate = module.createPlaceholder(
+      config.rateName, Type(ElemKind::Float, Dims()), true, false);
   b.setName(config.lossName);
   GLOWISH_TRY(loss, b.finish(makeLoss(b, prediction, step.label, config)));
-  step.loss = add(config.lossName, loss.getType(), /*isInput=*/false);
+  step.loss = module.createPlaceholder(config.lossName, loss.getType(),
+                                       /*isInput=*/false, /*isOutput=*/true);
   save(loss, step.loss);
   return llvm::Error::success();
 }
@@ -199,4 +222,24 @@ llvm::Expected<TrainingStep>
 glowish::makeTrainingStep(Function &function, VariableValues &variables,
                           const TrainingConfig &config) {
   return StepMaker(function, variables, config).make();
+}
+
+llvm::Error glowish::addSampleLosses(Function &function,
+                                     const TrainingConfig &config) {
+  Module &module = function.getModule();
+  GLOWISH_TRY(SaveNode * output, findPrediction(function, config));
+  NodeValue prediction = findCompared(output, config.loss);
+  GLOWISH_TRY(Placeholder * label, makeLabel(module, prediction, config));
+  if (label->getType().getShape().empty())
+    return makeError("the label is {0}; accepted: a first dimension, of "
+                     "samples",
+                     label->getType().str());
+  NodeBuilder b(function, config.lossName);
+  GLOWISH_TRY(NodeValue losses,
+              b.finish(makeSampleLosses(b, prediction, label, config)));
+  Placeholder *result =
+      module.createPlaceholder(config.lossName, losses.getType(),
+                               /*isInput=*/false, /*isOutput=*/true);
+  function.create<SaveNode>(config.lossName, losses, NodeValue(result));
+  return llvm::Error::success();
 }

@@ -15,7 +15,7 @@ importForTraining(Backend &backend, llvm::StringRef path,
   return compilation;
 }
 
-llvm::Error Trainer::compileStep(const TrainingConfig &config) {
+llvm::Error Trainer::compileStep() {
   GLOWISH_TRY(compilation,
               importForTraining(backend, path, importOptions, options, values));
   Function &function = compilation->getFunction();
@@ -52,9 +52,9 @@ llvm::Expected<std::unique_ptr<Trainer>>
 Trainer::create(Backend &backend, llvm::StringRef path,
                 ImportOptions importOptions, const TrainingConfig &config,
                 const CompilationOptions &options) {
-  std::unique_ptr<Trainer> trainer(
-      new Trainer(backend, path.str(), std::move(importOptions), options));
-  GLOWISH_CHECK(trainer->compileStep(config));
+  std::unique_ptr<Trainer> trainer(new Trainer(
+      backend, path.str(), std::move(importOptions), config, options));
+  GLOWISH_CHECK(trainer->compileStep());
   return trainer;
 }
 
@@ -71,9 +71,11 @@ llvm::Error Trainer::setVariable(llvm::StringRef name, const Tensor &value) {
 
 llvm::Error Trainer::compileInference() {
   VariableValues ownValues;
-  GLOWISH_TRY(
-      inferenceCompilation,
-      importForTraining(backend, path, importOptions, options, ownValues));
+  ImportOptions silent = importOptions;
+  silent.warn = nullptr;
+  GLOWISH_TRY(inferenceCompilation,
+              importForTraining(backend, path, silent, options, ownValues));
+  GLOWISH_CHECK(addSampleLosses(inferenceCompilation->getFunction(), config));
   GLOWISH_CHECK(inferenceCompilation->run());
   GLOWISH_TRY(inference, Session::create(*inferenceCompilation));
   return llvm::Error::success();

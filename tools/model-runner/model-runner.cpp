@@ -1,15 +1,14 @@
 //===- model-runner.cpp - Runs a model and checks its results -------------===//
 
-#include "TensorFile.h"
 #include "common/CommonOptions.h"
 #include "common/Comparison.h"
+#include "common/TensorFile.h"
 #include "common/Tool.h"
 #include "glowish/Backends/CPU/PeakRate.h"
 #include "glowish/Driver/Profile.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
 #include "glowish/Support/Random.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
@@ -188,14 +187,6 @@ static llvm::Error fillInputs(Session &session, const GivenTensors &given) {
         buffer, makeRandomTensor(buffer->getType(), random)));
   }
   return llvm::Error::success();
-}
-
-/// \p name as a file name: what a path could misread becomes '_'.
-static std::string getFileName(llvm::StringRef name) {
-  std::string text;
-  for (char c : name)
-    text += llvm::isAlnum(c) || c == '.' || c == '-' || c == '_' ? c : '_';
-  return text;
 }
 
 /// \p subfolder of -output-dir: where several variants run, the variant's.

@@ -10,6 +10,8 @@
 namespace glowish {
 
 /// What a training step makes smaller: means over all elements or samples.
+/// Where an output is the softmax or the sigmoid that the loss has in it
+/// itself, the logits before are taken.
 enum class LossKind {
   /// -log softmax(prediction)[label]. Labels are class indices (int32 or int64,
   /// the prediction's shape without the classes) or probabilities (the
@@ -98,6 +100,8 @@ struct TrainingStep {
   /// prediction's kind, from before the step; learningRate: a float scalar
   /// input.
   Placeholder *label = nullptr, *loss = nullptr, *learningRate = nullptr;
+  /// The output that is compared with the label, by its name in the model.
+  std::string output;
   /// The variables that are trained, in the module's order.
   std::vector<std::string> trained;
 };
@@ -114,6 +118,12 @@ struct TrainingStep {
 llvm::Expected<TrainingStep> makeTrainingStep(Function &function,
                                               VariableValues &variables,
                                               const TrainingConfig &config);
+
+/// Adds to \p function, as an importer made it, the label as an input and the
+/// loss of each sample as an output under the loss's name: a vector, with an
+/// element for each index of the label's first dimension. Errors are those of
+/// makeTrainingStep, and a label without dimensions.
+llvm::Error addSampleLosses(Function &function, const TrainingConfig &config);
 
 } // namespace glowish
 

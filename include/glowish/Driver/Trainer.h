@@ -25,6 +25,7 @@ public:
   /// learning rate and the variables.
   Session &getSession() { return *session; }
   const TrainingStep &getStep() const { return step; }
+  const TrainingConfig &getConfig() const { return config; }
   /// Of the model, without variables, label and learning rate.
   llvm::ArrayRef<const Buffer *> getInputs() const { return inputs; }
   const Buffer *getLabel() const { return label; }
@@ -43,22 +44,26 @@ public:
   /// The error names variable and both types.
   llvm::Error setVariable(llvm::StringRef name, const Tensor &value);
 
-  /// The program that infers, with the present values of the variables.
-  /// Compiled when it is asked for the first time.
+  /// The program that infers, with the present values of the variables: its
+  /// inputs are those of the model and the label, its outputs those of the
+  /// model and the samples' losses (addSampleLosses). Compiled when it is asked
+  /// for the first time.
   llvm::Expected<Session *> getInference();
 
 private:
   Trainer(Backend &backend, std::string path, ImportOptions importOptions,
-          const CompilationOptions &options)
+          const TrainingConfig &config, const CompilationOptions &options)
       : backend(backend), path(std::move(path)),
-        importOptions(std::move(importOptions)), options(options) {}
-  llvm::Error compileStep(const TrainingConfig &config);
+        importOptions(std::move(importOptions)), config(config),
+        options(options) {}
+  llvm::Error compileStep();
   llvm::Error compileInference();
   void findPlaceholders();
 
   Backend &backend;
   std::string path;
   ImportOptions importOptions;
+  TrainingConfig config;
   CompilationOptions options;
   VariableValues values;
   TrainingStep step;

@@ -33,6 +33,16 @@ public:
   /// Whether the dimension of an input is \p symbol, or depends on it.
   bool hasSymbol(llvm::StringRef symbol) const;
 
+  struct StatedInput {
+    std::string name;
+    ElemKind kind;
+    /// Open dimensions are empty.
+    std::vector<std::optional<int64_t>> shape;
+  };
+  /// The inputs, weights left out, as the model and \p options state them.
+  llvm::Expected<std::vector<StatedInput>>
+  getStatedInputs(const ImportOptions &options) const;
+
   struct Input {
     std::string name;
     Type type;

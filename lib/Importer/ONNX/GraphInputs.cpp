@@ -186,6 +186,24 @@ llvm::Error InputTypes::checkSymbols() const {
                    llvm::join(flags, " "));
 }
 
+llvm::Expected<OnnxModel::StatedInput>
+InputTypes::getStated(const ValueInfoProto &input) const {
+  GLOWISH_TRY(ElemKind kind, readKind(input));
+  OnnxModel::StatedInput result = {input.name(), kind, {}};
+  auto stated = options.inputTypes.find(input.name());
+  if (stated != options.inputTypes.end()) {
+    GLOWISH_CHECK(checkStated(input, stated->second, kind, "-model-input"));
+    for (int64_t extent : stated->second.getShape())
+      result.shape.push_back(extent);
+    return result;
+  }
+  for (int d = 0; d < input.type().tensor_type().shape().dim_size(); ++d) {
+    GLOWISH_TRY(std::optional<int64_t> extent, findExtent(input, d));
+    result.shape.push_back(extent);
+  }
+  return result;
+}
+
 llvm::Expected<Type> InputTypes::resolve(const ValueInfoProto &input) const {
   GLOWISH_TRY(ElemKind kind, readKind(input));
   auto stated = options.inputTypes.find(input.name());

@@ -3,7 +3,7 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_GRAPHINPUTS_H
 #define GLOWISH_LIB_IMPORTER_ONNX_GRAPHINPUTS_H
 
-#include "glowish/Importer/ONNX.h"
+#include "glowish/Importer/OnnxModel.h"
 #include "llvm/ADT/StringSet.h"
 #include <onnx/onnx_pb.h>
 
@@ -23,6 +23,10 @@ public:
   /// another input. An unbound one is an error that names the flags that bind
   /// it.
   llvm::Expected<Type> resolve(const onnx::ValueInfoProto &input) const;
+
+  /// What is known of \p input before tensors are given.
+  llvm::Expected<OnnxModel::StatedInput>
+  getStated(const onnx::ValueInfoProto &input) const;
 
   /// Whether all symbolic dimensions have values; the error lists all that have
   /// none, with the flags that bind them.

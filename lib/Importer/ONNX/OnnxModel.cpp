@@ -113,6 +113,19 @@ bool OnnxModel::hasSymbol(llvm::StringRef symbol) const {
   return false;
 }
 
+llvm::Expected<std::vector<OnnxModel::StatedInput>>
+OnnxModel::getStatedInputs(const ImportOptions &options) const {
+  std::vector<StatedInput> inputs;
+  InputTypes types(contents->inputs, options);
+  for (const auto *proto : contents->inputs) {
+    llvm::Expected<StatedInput> input = types.getStated(*proto);
+    if (!input)
+      return contents->addName(input.takeError());
+    inputs.push_back(std::move(*input));
+  }
+  return inputs;
+}
+
 llvm::Expected<std::vector<OnnxModel::Input>>
 OnnxModel::getInputs(const ImportOptions &options) const {
   std::vector<Input> inputs;

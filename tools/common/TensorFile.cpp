@@ -1,9 +1,10 @@
 //===- TensorFile.cpp - Tensors in files ----------------------------------===//
 
-#include "model-runner/TensorFile.h"
+#include "common/TensorFile.h"
 #include "glowish/Importer/ONNX.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Npy.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;
 
@@ -57,4 +58,11 @@ llvm::Error glowish::writeNpyFile(llvm::StringRef path, const Tensor &tensor) {
   }
   return makeError("'{0}': .npy files have no element type for {1}", path,
                    getElemKindName(type.getKind()));
+}
+
+std::string glowish::getFileName(llvm::StringRef name) {
+  std::string text;
+  for (char c : name)
+    text += llvm::isAlnum(c) || c == '.' || c == '-' || c == '_' ? c : '_';
+  return text;
 }

@@ -1,7 +1,7 @@
 //===- TensorFile.h - Tensors in files ------------------------*- C++ -*-===//
 
-#ifndef GLOWISH_TOOLS_MODEL_RUNNER_TENSORFILE_H
-#define GLOWISH_TOOLS_MODEL_RUNNER_TENSORFILE_H
+#ifndef GLOWISH_TOOLS_COMMON_TENSORFILE_H
+#define GLOWISH_TOOLS_COMMON_TENSORFILE_H
 
 #include "glowish/Base/Tensor.h"
 
@@ -13,6 +13,9 @@ llvm::Expected<Tensor> readTensorFile(llvm::StringRef path);
 /// format has no name for them.
 llvm::Error writeNpyFile(llvm::StringRef path, const Tensor &tensor);
 
+/// The name of a tensor as a file name: what a path could misread becomes '_'.
+std::string getFileName(llvm::StringRef name);
+
 } // namespace glowish
 
-#endif // GLOWISH_TOOLS_MODEL_RUNNER_TENSORFILE_H
+#endif // GLOWISH_TOOLS_COMMON_TENSORFILE_H

@@ -1,0 +1,127 @@
+//===- OnnxWeights.cpp - ONNX models with other weights -------------------===//
+
+#include "glowish/Importer/OnnxWeights.h"
+#include "ONNX/ModelFile.h"
+#include "glowish/Support/Error.h"
+#include "glowish/Support/File.h"
+#include "llvm/Support/Path.h"
+
+using namespace glowish;
+
+struct OnnxWeights::Contents {
+  std::string path;
+  onnx::ModelProto proto;
+  ExternalData external;
+  /// The initializers, by name.
+  std::map<std::string, onnx::TensorProto *> initializers;
+
+  Contents(llvm::StringRef path, llvm::StringRef folder)
+      : path(path.str()), external(folder) {}
+  llvm::Error addPath(llvm::Error error) const {
+    return addContext(std::move(error), "'" + path + "': ");
+  }
+  llvm::Error makeDense();
+  llvm::Error makeInternal();
+};
+
+OnnxWeights::OnnxWeights(std::unique_ptr<Contents> contents)
+    : contents(std::move(contents)) {}
+OnnxWeights::OnnxWeights(OnnxWeights &&) = default;
+OnnxWeights::~OnnxWeights() = default;
+
+/// Puts the elements into \p proto itself. Those of less than 8 bits, which no
+/// variable has, never get here.
+static void setElements(onnx::TensorProto &proto, const Tensor &tensor) {
+  onnx::TensorProto result;
+  result.set_name(proto.name());
+  if (proto.has_doc_string())
+    result.set_doc_string(proto.doc_string());
+  result.set_data_type(proto.data_type());
+  for (int64_t extent : tensor.getType().getShape())
+    result.add_dims(extent);
+  result.set_raw_data(tensor.getBytes(), size_t(tensor.getSizeInBytes()));
+  proto = std::move(result);
+}
+
+/// Sparse initializers become dense ones: trained elements are not zeros.
+llvm::Error OnnxWeights::Contents::makeDense() {
+  onnx::GraphProto &graph = *proto.mutable_graph();
+  for (const onnx::SparseTensorProto &sparse : graph.sparse_initializer()) {
+    auto tensor = readSparseTensor(sparse, external);
+    if (!tensor)
+      return addPath(tensor.takeError());
+    onnx::TensorProto &dense = *graph.add_initializer();
+    dense.set_name(sparse.values().name());
+    dense.set_data_type(sparse.values().data_type());
+    setElements(dense, **tensor);
+  }
+  graph.clear_sparse_initializer();
+  return llvm::Error::success();
+}
+
+/// What is left in files beside the model comes into it: the copy may go to
+/// another folder.
+llvm::Error OnnxWeights::Contents::makeInternal() {
+  for (onnx::TensorProto &tensor :
+       *proto.mutable_graph()->mutable_initializer()) {
+    if (tensor.data_location() != onnx::TensorProto::EXTERNAL)
+      continue;
+    auto value = readTensor(tensor, external);
+    if (!value)
+      return addPath(addContext(value.takeError(),
+                                "initializer " + quote(tensor.name()) + ": "));
+    setElements(tensor, **value);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<OnnxWeights> OnnxWeights::read(llvm::StringRef path) {
+  GLOWISH_TRY(auto buffer, readFile(path));
+  llvm::StringRef folder = llvm::sys::path::parent_path(path);
+  auto contents =
+      std::make_unique<Contents>(path, folder.empty() ? "." : folder);
+  llvm::Expected<onnx::ModelProto> proto = parseModelProto(buffer->getBuffer());
+  if (!proto)
+    return contents->addPath(proto.takeError());
+  contents->proto = std::move(*proto);
+  GLOWISH_CHECK(contents->makeDense());
+  for (onnx::TensorProto &tensor :
+       *contents->proto.mutable_graph()->mutable_initializer())
+    contents->initializers[tensor.name()] = &tensor;
+  return OnnxWeights(std::move(contents));
+}
+
+bool OnnxWeights::has(llvm::StringRef name) const {
+  return contents->initializers.count(name.str());
+}
+
+llvm::Error OnnxWeights::set(llvm::StringRef name, const Tensor &value) {
+  auto found = contents->initializers.find(name.str());
+  if (found == contents->initializers.end())
+    return contents->addPath(
+        makeError("there is no initializer {0}", quote(name)));
+  onnx::TensorProto &proto = *found->second;
+  llvm::Expected<ElemKind> kind = getElemKind(proto.data_type());
+  if (!kind)
+    return contents->addPath(kind.takeError());
+  Dims shape(proto.dims().begin(), proto.dims().end());
+  const Type &type = value.getType();
+  if (*kind != type.getKind() || DimsRef(shape) != type.getShape())
+    return contents->addPath(
+        makeError("the initializer {0} is {1}<{2}>, not {3}", quote(name),
+                  getElemKindName(*kind), formatShape(shape), type.str()));
+  setElements(proto, value);
+  return llvm::Error::success();
+}
+
+llvm::Error OnnxWeights::write(llvm::StringRef path) {
+  GLOWISH_CHECK(contents->makeInternal());
+  size_t size = contents->proto.ByteSizeLong();
+  if (size > size_t(INT_MAX))
+    return makeError("'{0}': the model has {1} bytes, protobuf's limit is 2 "
+                     "GiB",
+                     path, size);
+  std::string bytes;
+  contents->proto.SerializeToString(&bytes);
+  return writeFile(path, bytes);
+}

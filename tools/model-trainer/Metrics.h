@@ -1,0 +1,40 @@
+//===- Metrics.h - How well a model does ------------------------*- C++ -*-===//
+
+#ifndef GLOWISH_TOOLS_MODEL_TRAINER_METRICS_H
+#define GLOWISH_TOOLS_MODEL_TRAINER_METRICS_H
+
+#include "glowish/Base/Tensor.h"
+#include <optional>
+
+namespace glowish {
+
+/// Sums over samples.
+struct Metrics {
+  double loss = 0;
+  /// How many losses there are in it, steps or samples.
+  int64_t numLosses = 0;
+  /// Class labels, and those that the model found.
+  int64_t numLabels = 0, numCorrect = 0;
+
+  double getLoss() const { return loss / double(numLosses); }
+  /// None where labels are no classes.
+  std::optional<double> getAccuracy() const {
+    if (!numLabels)
+      return std::nullopt;
+    return double(numCorrect) / double(numLabels);
+  }
+};
+
+/// Adds the first \p count labels to \p metrics. \p label has class indices,
+/// \p prediction a value for each class, along its last dimension or, where
+/// the label's shape says so, along dimension 1; the largest is the answer.
+void countCorrect(const Tensor &prediction, const Tensor &label, int64_t count,
+                  Metrics &metrics);
+
+/// Which dimension of a prediction of shape \p prediction are the classes of
+/// labels of shape \p label.
+unsigned getClassAxis(DimsRef prediction, DimsRef label);
+
+} // namespace glowish
+
+#endif // GLOWISH_TOOLS_MODEL_TRAINER_METRICS_H

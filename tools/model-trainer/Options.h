@@ -1,0 +1,33 @@
+//===- Options.h - The command line of model-trainer ------------*- C++ -*-===//
+
+#ifndef GLOWISH_TOOLS_MODEL_TRAINER_OPTIONS_H
+#define GLOWISH_TOOLS_MODEL_TRAINER_OPTIONS_H
+
+#include "model-trainer/TrainingLoop.h"
+#include "llvm/Support/CommandLine.h"
+
+namespace glowish {
+
+extern llvm::cl::OptionCategory trainingCategory;
+extern llvm::cl::OptionCategory dataCategory;
+extern llvm::cl::OptionCategory resultCategory;
+
+/// What the command line asks for, apart from what all tools have.
+struct TrainerOptions {
+  /// Label kind and shape come from the data.
+  TrainingConfig config;
+  LoopOptions loop;
+  PictureOptions pictures;
+  std::string data;
+  /// A folder, or the share of the data that is not learned from.
+  std::string validation;
+  double validationShare = 0;
+  std::string savePath, lossLogPath;
+};
+
+/// The error names the option, what it was given and what it takes.
+llvm::Expected<TrainerOptions> getTrainerOptions();
+
+} // namespace glowish
+
+#endif // GLOWISH_TOOLS_MODEL_TRAINER_OPTIONS_H

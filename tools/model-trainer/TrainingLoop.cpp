@@ -1,0 +1,185 @@
+//===- TrainingLoop.cpp - Epochs of steps ---------------------------------===//
+
+#include "model-trainer/TrainingLoop.h"
+#include "glowish/Support/Error.h"
+#include "glowish/Support/Progress.h"
+#include <cmath>
+#include <numeric>
+
+using namespace glowish;
+using Clock = std::chrono::steady_clock;
+
+llvm::Expected<std::unique_ptr<TrainingLoop>>
+TrainingLoop::create(Trainer &trainer, DataSet training,
+                     std::optional<DataSet> validation,
+                     const LoopOptions &options) {
+  std::unique_ptr<TrainingLoop> loop(new TrainingLoop(
+      trainer, std::move(training), std::move(validation), options));
+  GLOWISH_CHECK(loop->prepare());
+  return loop;
+}
+
+llvm::Error TrainingLoop::prepare() {
+  const TrainingConfig &config = trainer.getConfig();
+  hasClasses = config.loss == LossKind::SoftmaxCrossEntropy &&
+               isIntegerKind(config.labelKind);
+  if (training.getNumSamples() < options.batchSize)
+    return makeError("'{0}' has {1} samples, fewer than a batch of {2}",
+                     training.label.origin, training.getNumSamples(),
+                     options.batchSize);
+  GLOWISH_TRY(bindings, bind(trainer.getSession(), training));
+  GLOWISH_CHECK(checkClasses(training));
+  if (!validation)
+    return llvm::Error::success();
+  if (!validation->getNumSamples())
+    return makeError("'{0}' has no samples", validation->label.origin);
+  GLOWISH_TRY(Session * inference, trainer.getInference());
+  GLOWISH_TRY(validationBindings, bind(*inference, *validation));
+  return checkClasses(*validation);
+}
+
+llvm::Expected<TrainingLoop::Bindings>
+TrainingLoop::bind(const Session &session, const DataSet &data) const {
+  Bindings result;
+  for (const SampleArray &input : data.inputs) {
+    GLOWISH_TRY(const Buffer *buffer, session.findPlaceholder(input.name));
+    GLOWISH_CHECK(checkSamples(input, buffer->getType(), options.batchSize,
+                               /*sameShape=*/true));
+    result.push_back({&input, buffer});
+  }
+  GLOWISH_TRY(const Buffer *label, session.findPlaceholder(data.label.name));
+  GLOWISH_CHECK(checkSamples(data.label, label->getType(), options.batchSize,
+                             /*sameShape=*/false));
+  result.push_back({&data.label, label});
+  return result;
+}
+
+llvm::Error TrainingLoop::checkClasses(const DataSet &data) const {
+  if (!hasClasses)
+    return llvm::Error::success();
+  GLOWISH_TRY(const Buffer *prediction,
+              trainer.getSession().findPlaceholder(trainer.getStep().output));
+  DimsRef shape = prediction->getShape();
+  int64_t numClasses =
+      shape[getClassAxis(shape, trainer.getLabel()->getShape())];
+  const Tensor &labels = data.label.values;
+  for (int64_t i = 0; i < labels.getNumElements(); ++i) {
+    int64_t label = labels.getAsInt(i);
+    if (label < 0 || label >= numClasses)
+      return makeError("'{0}': sample {1} is of class {2}; accepted: 0 ... "
+                       "{3}, the classes of the output '{4}'",
+                       data.label.origin, i / data.label.getSampleSize(), label,
+                       numClasses - 1, prediction->getModelName());
+  }
+  return llvm::Error::success();
+}
+
+uint64_t TrainingLoop::getLastStep() const {
+  uint64_t last = options.numEpochs * getStepsPerEpoch();
+  return options.numSteps ? std::min(last, options.numSteps) : last;
+}
+
+llvm::ArrayRef<int64_t> TrainingLoop::getRows(uint64_t number) {
+  uint64_t epoch = number / getStepsPerEpoch();
+  if (orderEpoch != epoch) {
+    int64_t count = training.getNumSamples();
+    if (options.shuffles) {
+      order = shuffleSamples(count, options.seed, epoch);
+    } else {
+      order.resize(size_t(count));
+      std::iota(order.begin(), order.end(), 0);
+    }
+    orderEpoch = epoch;
+  }
+  size_t size = size_t(options.batchSize);
+  return llvm::ArrayRef(order).slice(number % getStepsPerEpoch() * size, size);
+}
+
+double TrainingLoop::getRate(uint64_t number) const {
+  return options.learningRate * std::pow(options.learningRateDecay,
+                                         double(number / getStepsPerEpoch()));
+}
+
+/// Fills the inputs and the label of \p session with samples \p rows.
+static void fillBatch(Session &session, llvm::ArrayRef<int64_t> rows,
+                      const auto &bindings) {
+  for (const auto &[array, buffer] : bindings) {
+    Tensor batch = session.getTensor(buffer);
+    copySamples(*array, rows, batch);
+  }
+}
+
+/// One step and its metrics; the loss.
+llvm::Expected<double> TrainingLoop::runStep() {
+  Session &session = trainer.getSession();
+  fillBatch(session, getRows(step), bindings);
+  GLOWISH_TRY(double loss, trainer.run(getRate(step)));
+  metrics.loss += loss;
+  ++metrics.numLosses;
+  if (hasClasses) {
+    GLOWISH_TRY(const Buffer *prediction,
+                session.findPlaceholder(trainer.getStep().output));
+    Tensor label = session.getTensor(trainer.getLabel());
+    countCorrect(session.getTensor(prediction), label, label.getNumElements(),
+                 metrics);
+  }
+  ++step;
+  return loss;
+}
+
+llvm::Expected<EpochResult> TrainingLoop::runEpoch(LossLog &log) {
+  Clock::time_point start = Clock::now();
+  uint64_t epoch = step / getStepsPerEpoch();
+  uint64_t end = std::min((epoch + 1) * getStepsPerEpoch(), getLastStep());
+  EpochResult result;
+  result.epoch = epoch + 1;
+  {
+    Progress progress(llvm::formatv("epoch {0}", epoch + 1).str(), end - step);
+    while (step < end) {
+      GLOWISH_TRY(double loss, runStep());
+      log.add(step, epoch + 1, loss);
+      progress.step();
+    }
+    progress.show("validating");
+    result.loss = metrics.getLoss();
+    result.accuracy = metrics.getAccuracy();
+    GLOWISH_CHECK(evaluate(result));
+  }
+  if (step % getStepsPerEpoch() == 0)
+    metrics = Metrics();
+  result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return result;
+}
+
+/// The last batch is filled up with its last sample, which is not counted.
+llvm::Error TrainingLoop::evaluate(EpochResult &result) {
+  if (!validation)
+    return llvm::Error::success();
+  GLOWISH_TRY(Session * session, trainer.getInference());
+  const TrainingConfig &config = trainer.getConfig();
+  GLOWISH_TRY(const Buffer *losses, session->findPlaceholder(config.lossName));
+  GLOWISH_TRY(const Buffer *prediction,
+              session->findPlaceholder(trainer.getStep().output));
+  const Buffer *label = validationBindings.back().buffer;
+  Metrics sums;
+  int64_t numSamples = validation->getNumSamples();
+  for (int64_t first = 0; first < numSamples; first += options.batchSize) {
+    int64_t count = std::min(options.batchSize, numSamples - first);
+    std::vector<int64_t> rows;
+    for (int64_t i = 0; i < options.batchSize; ++i)
+      rows.push_back(first + std::min(i, count - 1));
+    fillBatch(*session, rows, validationBindings);
+    GLOWISH_CHECK(session->run());
+    Tensor values = session->getTensor(losses);
+    int64_t numLosses = values.getNumElements() / options.batchSize * count;
+    for (int64_t i = 0; i < numLosses; ++i)
+      sums.loss += values.getAsDouble(i);
+    sums.numLosses += numLosses;
+    if (hasClasses)
+      countCorrect(session->getTensor(prediction), session->getTensor(label),
+                   validation->label.getSampleSize() * count, sums);
+  }
+  result.validationLoss = sums.getLoss();
+  result.validationAccuracy = sums.getAccuracy();
+  return llvm::Error::success();
+}

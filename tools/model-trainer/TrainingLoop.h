@@ -1,0 +1,98 @@
+//===- TrainingLoop.h - Epochs of steps -------------------------*- C++ -*-===//
+
+#ifndef GLOWISH_TOOLS_MODEL_TRAINER_TRAININGLOOP_H
+#define GLOWISH_TOOLS_MODEL_TRAINER_TRAININGLOOP_H
+
+#include "glowish/Driver/Trainer.h"
+#include "model-trainer/DataSet.h"
+#include "model-trainer/LossLog.h"
+#include "model-trainer/Metrics.h"
+
+namespace glowish {
+
+struct LoopOptions {
+  int64_t batchSize = 32;
+  /// Both count from the beginning of the training; no limit to steps where
+  /// they are 0.
+  uint64_t numEpochs = 1, numSteps = 0;
+  uint64_t seed = 0;
+  bool shuffles = true;
+  double learningRate = 0.01;
+  /// A factor of the learning rate after each epoch.
+  double learningRateDecay = 1;
+};
+
+/// What an epoch, counted from 1, came to.
+struct EpochResult {
+  uint64_t epoch = 0;
+  /// Of the batches, each before its step.
+  double loss = 0;
+  std::optional<double> accuracy;
+  /// After the epoch, on data that are not learned from.
+  std::optional<double> validationLoss, validationAccuracy;
+  double seconds = 0;
+};
+
+/// Goes through data, batch by batch, epoch by epoch. All that a step depends
+/// on follows from the options, the number of the step and the variables. What
+/// is left over at the end of an epoch, less than a batch, is not learned from.
+class TrainingLoop {
+public:
+  /// \p trainer outlives the loop. The error names data that do not fit the
+  /// model: shapes, kinds, labels that are no classes, too few samples.
+  static llvm::Expected<std::unique_ptr<TrainingLoop>>
+  create(Trainer &trainer, DataSet training, std::optional<DataSet> validation,
+         const LoopOptions &options);
+
+  bool isDone() const { return step >= getLastStep(); }
+  /// Makes the steps to the end of the epoch, or to the last one. \p log gets
+  /// each loss.
+  llvm::Expected<EpochResult> runEpoch(LossLog &log);
+
+  uint64_t getStep() const { return step; }
+  uint64_t getStepsPerEpoch() const {
+    return uint64_t(training.getNumSamples() / options.batchSize);
+  }
+  const Trainer &getTrainer() const { return trainer; }
+
+private:
+  /// The arrays of a data set, and where their batches go in a program.
+  struct Binding {
+    const SampleArray *array;
+    const Buffer *buffer;
+  };
+  using Bindings = std::vector<Binding>;
+
+  TrainingLoop(Trainer &trainer, DataSet training,
+               std::optional<DataSet> validation, const LoopOptions &options)
+      : trainer(trainer), training(std::move(training)),
+        validation(std::move(validation)), options(options) {}
+  llvm::Error prepare();
+  llvm::Expected<Bindings> bind(const Session &session,
+                                const DataSet &data) const;
+  llvm::Error checkClasses(const DataSet &data) const;
+  uint64_t getLastStep() const;
+  llvm::ArrayRef<int64_t> getRows(uint64_t step);
+  double getRate(uint64_t step) const;
+  llvm::Expected<double> runStep();
+  llvm::Error evaluate(EpochResult &result);
+
+  Trainer &trainer;
+  DataSet training;
+  std::optional<DataSet> validation;
+  LoopOptions options;
+  Bindings bindings, validationBindings;
+  /// Whether the labels are classes of the prediction.
+  bool hasClasses = false;
+  /// The order of the samples, and the epoch that it is of.
+  std::vector<int64_t> order;
+  std::optional<uint64_t> orderEpoch;
+  /// Steps that have been made.
+  uint64_t step = 0;
+  /// Of the epoch so far.
+  Metrics metrics;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_TOOLS_MODEL_TRAINER_TRAININGLOOP_H
