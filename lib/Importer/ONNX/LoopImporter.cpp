@@ -205,7 +205,9 @@ llvm::Expected<int64_t> LoopImporter::getMaxTripCount() const {
   for (unsigned i = 0; i < getNumScans(); ++i)
     if (auto extent = scope.getStatedExtent(
             op.getOutputName(unsigned(states.size()) + i)))
-      return *extent;
+      return mostTrips < double(*extent) ? int64_t(mostTrips) : *extent;
+  if (mostTrips <= INT32_MAX)
+    return int64_t(mostTrips);
   if (int64_t most = scope.getState().maxTripCount)
     return most;
   if (trips && getNumScans() == 0)

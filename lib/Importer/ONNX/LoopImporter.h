@@ -11,6 +11,7 @@
 
 #include "ONNX/Composer.h"
 #include "ONNX/GraphScope.h"
+#include <cmath>
 
 namespace glowish {
 
@@ -33,6 +34,8 @@ public:
   std::vector<ScanInput> scanInputs;
   /// The number of repetitions, int64 with one element; null for no end.
   NodeValue tripCount;
+  /// What bounds it, as far as that is known.
+  double mostTrips = HUGE_VAL;
   /// Whether it begins, bool with one element; null for true.
   NodeValue condition;
 

@@ -2,6 +2,7 @@
 
 #include "ONNX/LoopImporter.h"
 #include "ONNX/ModelFile.h"
+#include "ONNX/ShapeInts.h"
 
 using namespace glowish;
 using Values = std::vector<NodeValue>;
@@ -90,6 +91,11 @@ static llvm::Error importLoop(OpContext &op) {
                          loop.condition.getType().getNumElements() != 1))
     return makeError("the condition is {0}; accepted: bool with one element",
                      loop.condition.getType().str());
+  if (loop.tripCount) {
+    Composer c(op);
+    GLOWISH_TRY(ShapeInt trips, readShapeInt(op, c, 0));
+    loop.mostTrips = std::max(trips.high, 0.0);
+  }
   for (unsigned i = 2; i < op.getNumInputs(); ++i) {
     GLOWISH_TRY(NodeValue state, op.getInput(i));
     loop.states.push_back(state);
