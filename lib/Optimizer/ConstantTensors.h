@@ -3,6 +3,7 @@
 #ifndef GLOWISH_LIB_OPTIMIZER_CONSTANTTENSORS_H
 #define GLOWISH_LIB_OPTIMIZER_CONSTANTTENSORS_H
 
+#include "glowish/Base/Permute.h"
 #include "glowish/Graph/Nodes.h"
 
 namespace glowish {
@@ -18,10 +19,6 @@ std::optional<double> getUniformValue(NodeValue value);
 /// from it: what is multiplied with, or divided by, a constant that has only
 /// one value. \p value itself and 1 where there is none.
 std::pair<NodeValue, double> splitFactor(NodeValue value);
-
-/// Dimension i of the result is dimension permutation[i] of \p tensor. Weights
-/// are permuted here and not by the interpreter, which takes its time.
-Tensor permute(const Tensor &tensor, llvm::ArrayRef<int64_t> permutation);
 
 /// A float constant as a list of \p count values along the channels: a scalar
 /// is repeated; a tensor must have \p count elements in its last dimension and
