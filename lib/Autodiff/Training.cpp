@@ -35,6 +35,7 @@ private:
   Function &function;
   NodeBuilder b;
   TrainingStep step;
+  Placeholder *learningRate = nullptr;
   /// The scalar that is differentiated.
   NodeValue loss;
   /// The number of the step, from 1.
@@ -98,14 +99,15 @@ llvm::Error StepMaker::makeLabelAndLoss() {
   step.output =
       llvm::cast<Placeholder>(output->getOutput().node)->getModelName().str();
   NodeValue prediction = findCompared(output, config.loss);
-  GLOWISH_TRY(step.label, makeLabel(module, prediction, config));
-  step.learningRate = module.createPlaceholder(
+  GLOWISH_TRY(Placeholder * label, makeLabel(module, prediction, config));
+  learningRate = module.createPlaceholder(
       config.rateName, Type(ElemKind::Float, Dims()), true, false);
   b.setName(config.lossName);
-  GLOWISH_TRY(loss, b.finish(makeLoss(b, prediction, step.label, config)));
-  step.loss = module.createPlaceholder(config.lossName, loss.getType(),
-                                       /*isInput=*/false, /*isOutput=*/true);
-  save(loss, step.loss);
+  GLOWISH_TRY(loss, b.finish(makeLoss(b, prediction, label, config)));
+  Placeholder *lossOutput =
+      module.createPlaceholder(config.lossName, loss.getType(),
+                               /*isInput=*/false, /*isOutput=*/true);
+  save(loss, lossOutput);
   return llvm::Error::success();
 }
 
@@ -167,7 +169,7 @@ void StepMaker::clip(std::vector<NodeValue> &gradients) {
 
 void StepMaker::update(llvm::ArrayRef<Placeholder *> trained,
                        llvm::ArrayRef<NodeValue> gradients) {
-  Solver solver(config.solver, b, step.learningRate, count);
+  Solver solver(config.solver, b, learningRate, count);
   for (auto [placeholder, gradient] : llvm::zip_equal(trained, gradients)) {
     std::string name = placeholder->getModelName().str();
     b.setName(name);

@@ -1,38 +1,19 @@
 //===- Trainer.cpp - Training a model in this process ---------------------===//
 
 #include "glowish/Driver/Trainer.h"
+#include "glowish/Driver/TrainingCompilation.h"
 
 using namespace glowish;
-
-/// Imports the model, with its weights as variables.
-static llvm::Expected<std::unique_ptr<Compilation>>
-importForTraining(Backend &backend, llvm::StringRef path,
-                  ImportOptions importOptions, CompilationOptions options,
-                  VariableValues &values) {
-  auto compilation = std::make_unique<Compilation>(backend, std::move(options));
-  importOptions.variables = &values;
-  GLOWISH_CHECK(compilation->import(path, std::move(importOptions)));
-  return compilation;
-}
 
 llvm::Error Trainer::compileStep() {
   GLOWISH_TRY(compilation,
               importForTraining(backend, path, importOptions, options, values));
-  Function &function = compilation->getFunction();
-  GLOWISH_TRY(step, makeTrainingStep(function, values, config));
-  compilation->getModule().eraseFunction(&function);
-  // The placeholders go with the module.
-  std::string names[] = {step.label->getModelName().str(),
-                         step.loss->getModelName().str(),
-                         step.learningRate->getModelName().str()};
-  step.label = step.loss = step.learningRate = nullptr;
-  step.function = nullptr;
+  GLOWISH_TRY(step, makeStep(*compilation, values, config));
   GLOWISH_CHECK(compilation->run());
   GLOWISH_TRY(session, Session::create(*compilation));
-  const Buffer **buffers[] = {&label, &loss, &learningRate};
-  for (auto [name, buffer] : llvm::zip_equal(names, buffers)) {
-    GLOWISH_TRY(*buffer, session->findPlaceholder(name));
-  }
+  GLOWISH_TRY(label, session->findPlaceholder(config.label));
+  GLOWISH_TRY(loss, session->findPlaceholder(config.lossName));
+  GLOWISH_TRY(learningRate, session->findPlaceholder(config.rateName));
   findPlaceholders();
   for (const auto &[name, value] : values)
     GLOWISH_CHECK(setVariable(name, *value));

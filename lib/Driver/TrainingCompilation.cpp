@@ -13,13 +13,13 @@ llvm::Expected<std::unique_ptr<Compilation>> glowish::importForTraining(
   return compilation;
 }
 
-llvm::Error glowish::makeStep(Compilation &compilation,
-                              VariableValues &variables,
-                              const TrainingConfig &config) {
+llvm::Expected<TrainingStep> glowish::makeStep(Compilation &compilation,
+                                               VariableValues &variables,
+                                               const TrainingConfig &config) {
   Function &function = compilation.getFunction();
-  GLOWISH_CHECK(makeTrainingStep(function, variables, config).takeError());
+  GLOWISH_TRY(TrainingStep step, makeTrainingStep(function, variables, config));
   compilation.getModule().eraseFunction(&function);
-  return llvm::Error::success();
+  return step;
 }
 
 llvm::Expected<std::unique_ptr<TrainingCompilation>>
@@ -35,7 +35,7 @@ TrainingCompilation::compile(Backend &backend, llvm::StringRef path,
                                 result->variables));
   GLOWISH_TRY(result->step, importForTraining(backend, path, stepOptions,
                                               options, result->variables));
-  GLOWISH_CHECK(makeStep(*result->step, result->variables, config));
+  GLOWISH_CHECK(makeStep(*result->step, result->variables, config).takeError());
   Compilation *both[] = {result->inference.get(), result->step.get()};
   for (Compilation *compilation : both)
     GLOWISH_CHECK(compilation->runCommon());

@@ -3,12 +3,12 @@
 #ifndef GLOWISH_TOOLS_MODEL_TRAINER_OPTIONS_H
 #define GLOWISH_TOOLS_MODEL_TRAINER_OPTIONS_H
 
+#include "common/TrainingOptions.h"
 #include "model-trainer/TrainingLoop.h"
 #include "llvm/Support/CommandLine.h"
 
 namespace glowish {
 
-extern llvm::cl::OptionCategory trainingCategory;
 extern llvm::cl::OptionCategory dataCategory;
 extern llvm::cl::OptionCategory resultCategory;
 

@@ -71,7 +71,9 @@ struct TrainingConfig {
   /// The output that is compared with the label, by its name in the model; the
   /// first one where it is empty.
   std::string output;
-  /// The placeholders that are made, by their names in the model.
+  /// The placeholders that are made, by their names in the model: two inputs,
+  /// the rate being a float scalar, and the loss from before the step, a scalar
+  /// output of the prediction's kind.
   std::string label = "label", lossName = "loss", rateName = "learning_rate";
   ElemKind labelKind = ElemKind::Int64;
   /// Empty: as LossKind says, with class indices.
@@ -96,10 +98,6 @@ using VariableValues = std::map<std::string, std::shared_ptr<const Tensor>>;
 /// A function that makes one step.
 struct TrainingStep {
   Function *function = nullptr;
-  /// The placeholder of the label: an input. loss: a scalar output of the
-  /// prediction's kind, from before the step; learningRate: a float scalar
-  /// input.
-  Placeholder *label = nullptr, *loss = nullptr, *learningRate = nullptr;
   /// The output that is compared with the label, by its name in the model.
   std::string output;
   /// The variables that are trained, in the module's order.

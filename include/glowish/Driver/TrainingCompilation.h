@@ -17,10 +17,10 @@ importForTraining(Backend &backend, llvm::StringRef path,
                   VariableValues &variables);
 
 /// Makes the function of \p compilation, as importForTraining() leaves it, one
-/// that makes a step. The names of the step's placeholders are those of
-/// \p config.
-llvm::Error makeStep(Compilation &compilation, VariableValues &variables,
-                     const TrainingConfig &config);
+/// that makes a step: makeTrainingStep() in its place.
+llvm::Expected<TrainingStep> makeStep(Compilation &compilation,
+                                      VariableValues &variables,
+                                      const TrainingConfig &config);
 
 /// A model compiled to infer and to learn: two programs on the same variables,
 /// which have their constants in common.
