@@ -58,6 +58,12 @@ void GraphScope::countUses() {
       ++context.uses[name];
   for (const auto &output : graph.output())
     ++context.uses[output.name()];
+  // A Gradient imports nodes again, which read their weights again.
+  if (llvm::any_of(graph.node(), [](const onnx::NodeProto &node) {
+        return node.op_type() == "Gradient";
+      }))
+    for (const auto &tensor : graph.initializer())
+      ++context.uses[tensor.name()];
 }
 
 llvm::Error GraphScope::define(llvm::StringRef name, NodeValue value) {
@@ -162,8 +168,7 @@ GraphScope::getStatedExtent(llvm::StringRef name) const {
 /// the file's order where that is right. Linear, and without recursion: graphs
 /// can be deep.
 llvm::Expected<std::vector<const onnx::NodeProto *>>
-GraphScope::sortNodes() const {
-  llvm::StringMap<int> producers;
+GraphScope::sortNodes() {
   for (int i = 0; i < graph.node_size(); ++i)
     for (const std::string &name : graph.node(i).output())
       if (!name.empty() && !values.count(name))

@@ -36,6 +36,8 @@ struct ImportState {
   /// How many nodes and weights of inner graphs may still be imported: loops in
   /// loops that are written out grow without bounds.
   int64_t innerNodes = 1 << 16;
+  /// How many Gradients are being imported, one in the graph of another.
+  unsigned gradientDepth = 0;
 };
 
 class GraphScope {
@@ -64,6 +66,13 @@ public:
   /// Like define() and lookup(), of a sequence or an optional.
   llvm::Error defineSequence(llvm::StringRef name, Sequence sequence);
   const Sequence *lookupSequence(llvm::StringRef name);
+  /// Which node of the graph computes \p name; nothing where none does. Known
+  /// while nodes are imported.
+  std::optional<int> findProducer(llvm::StringRef name) const {
+    auto found = producers.find(name);
+    return found == producers.end() ? std::nullopt
+                                    : std::optional(found->second);
+  }
   /// Imports all nodes, operands first.
   llvm::Error importNodes();
   /// Defines the graph's inputs, initializers and nodes, for an inner graph,
@@ -84,7 +93,7 @@ protected:
 private:
   void countUses();
   void release(llvm::StringRef name);
-  llvm::Expected<std::vector<const onnx::NodeProto *>> sortNodes() const;
+  llvm::Expected<std::vector<const onnx::NodeProto *>> sortNodes();
   llvm::Expected<std::vector<NodeValue>>
   findInputs(const onnx::NodeProto &proto);
   llvm::Error importNode(const onnx::NodeProto &proto);
@@ -100,6 +109,7 @@ private:
   GraphContext context;
   llvm::StringMap<NodeValue> values;
   llvm::StringMap<Sequence> sequences;
+  llvm::StringMap<int> producers;
 };
 
 /// An inner graph that becomes the body of a node.

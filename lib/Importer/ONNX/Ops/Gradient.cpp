@@ -1,0 +1,161 @@
+//===- Gradient.cpp - Derivatives of a part of the graph ------------------===//
+//
+// The operator Gradient names values of its graph: y as a function of xs and
+// zs. Its inputs are the values of these at which the derivatives are computed.
+// The nodes from there to y are imported once more, on the inputs; where these
+// are the values of those names, the copies are merged with the originals.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ONNX/Composer.h"
+#include "ONNX/GraphScope.h"
+#include "ONNX/ReadNames.h"
+#include "glowish/Autodiff/Gradients.h"
+#include <set>
+
+using namespace glowish;
+
+/// Each order doubles the nodes.
+static constexpr unsigned maxDepth = 8;
+
+namespace {
+
+/// The nodes of a graph that compute one value from others, as a graph. It
+/// borrows the nodes: they stay known by their addresses.
+class GraphPart {
+public:
+  GraphPart(const GraphScope &scope, const std::vector<std::string> &inputs,
+            const std::string &output);
+  ~GraphPart() {
+    part.mutable_node()->UnsafeArenaExtractSubrange(0, part.node_size(),
+                                                    /*elements=*/nullptr);
+  }
+  GraphPart(const GraphPart &) = delete;
+  const onnx::GraphProto &get() const { return part; }
+
+private:
+  onnx::GraphProto part;
+};
+
+/// What is differentiated.
+struct Differentiated {
+  std::vector<std::string> xs, inputs;
+  std::string y;
+};
+
+} // namespace
+
+/// The names that \p node reads, or that what it imports again reads.
+static std::vector<llvm::StringRef>
+getNamesBehind(const onnx::NodeProto &node) {
+  std::vector<llvm::StringRef> names = getReadNames(node);
+  if (node.op_type() == "Gradient")
+    for (const onnx::AttributeProto &attribute : node.attribute())
+      if (attribute.name() == "y")
+        names.push_back(attribute.s());
+  return names;
+}
+
+GraphPart::GraphPart(const GraphScope &scope,
+                     const std::vector<std::string> &inputs,
+                     const std::string &output) {
+  llvm::StringSet<> seen;
+  for (const std::string &name : inputs) {
+    part.add_input()->set_name(name);
+    seen.insert(name);
+  }
+  part.add_output()->set_name(output);
+  std::set<int> nodes;
+  std::vector<llvm::StringRef> stack = {output};
+  while (!stack.empty()) {
+    llvm::StringRef name = stack.back();
+    stack.pop_back();
+    std::optional<int> producer = scope.findProducer(name);
+    if (!seen.insert(name).second || !producer ||
+        !nodes.insert(*producer).second)
+      continue;
+    llvm::append_range(stack, getNamesBehind(scope.getGraph().node(*producer)));
+  }
+  // A graph owns its nodes, and promises to change none that is read only.
+  for (int node : nodes)
+    part.mutable_node()->UnsafeArenaAddAllocated(
+        const_cast<onnx::NodeProto *>(&scope.getGraph().node(node)));
+}
+
+static llvm::Expected<Differentiated> readAttributes(OpContext &op) {
+  Differentiated names;
+  GLOWISH_TRY(names.xs, op.getStrings("xs"));
+  GLOWISH_TRY(std::vector<std::string> zs, op.getStrings("zs"));
+  GLOWISH_TRY(names.y, op.getString("y", ""));
+  names.inputs = names.xs;
+  llvm::append_range(names.inputs, zs);
+  if (names.xs.empty())
+    return makeError("attribute 'xs' is missing or empty");
+  if (names.inputs.size() != op.getNumInputs())
+    return makeError("there are {0} inputs for {1} names in 'xs' and 'zs'; "
+                     "accepted: as many",
+                     op.getNumInputs(), names.inputs.size());
+  if (!op.getScope().findProducer(names.y) &&
+      !llvm::is_contained(names.inputs, names.y))
+    return makeError("attribute 'y' is '{0}'; accepted: what a node of its "
+                     "graph computes",
+                     names.y);
+  return names;
+}
+
+/// The values of xs and zs. A constant that is differentiated with respect to
+/// must not be folded into others.
+static llvm::Expected<std::vector<NodeValue>>
+getInputs(OpContext &op, const Differentiated &names) {
+  std::vector<NodeValue> inputs;
+  for (unsigned i = 0; i < names.inputs.size(); ++i) {
+    GLOWISH_TRY(NodeValue value, op.getInput(i));
+    if (i < names.xs.size()) {
+      if (!isFloatKind(value.getElemKind()))
+        return makeError("input {0} is {1}; accepted: a float kind", i,
+                         value.getType().str());
+      GLOWISH_TRY(auto *same,
+                  op.createNode<ReshapeNode>(value, value.getShape()));
+      value = same->getResult();
+    }
+    inputs.push_back(value);
+  }
+  return inputs;
+}
+
+static llvm::Expected<NodeValue> importPart(OpContext &op,
+                                            const Differentiated &names,
+                                            llvm::ArrayRef<NodeValue> inputs) {
+  GraphPart part(op.getScope(), names.inputs, names.y);
+  GraphScope scope(part.get(), op.getScope());
+  GLOWISH_TRY(std::vector<NodeValue> outputs, scope.importInner(inputs));
+  return outputs[0];
+}
+
+static llvm::Error importGradient(OpContext &op) {
+  GLOWISH_TRY(Differentiated names, readAttributes(op));
+  GLOWISH_TRY(std::vector<NodeValue> inputs, getInputs(op, names));
+  unsigned &depth = op.getScope().getState().gradientDepth;
+  if (depth == maxDepth)
+    return makeError("it is of an order above {0}", maxDepth);
+  ++depth;
+  auto y = importPart(op, names, inputs);
+  --depth;
+  if (!y)
+    return y.takeError();
+  if (!isFloatKind(y->getElemKind()))
+    return makeError("'{0}' is {1}; accepted: a float kind", names.y,
+                     y->getType().str());
+  Composer c(op);
+  NodeValue ones = c.splat(y->getElemKind(), y->getShape(), 1);
+  GLOWISH_CHECK(c.takeError());
+  GLOWISH_TRY(std::vector<NodeValue> gradients,
+              addGradients(op.getFunction(), {{*y, ones}},
+                           llvm::ArrayRef(inputs).take_front(names.xs.size())));
+  for (auto [i, gradient] : llvm::enumerate(gradients))
+    if (i < op.getNumOutputs())
+      GLOWISH_CHECK(op.setOutput(i, gradient));
+  return llvm::Error::success();
+}
+static OnnxOperator gradientOp("Gradient", 1, importGradient,
+                               "ai.onnx.preview.training");
