@@ -15,9 +15,12 @@ static constexpr llvm::StringLiteral heading =
 
 static const std::set<std::string> allBackends = {"CPU", "Interpreter",
                                                   "bundle"};
+/// Of models that were written again; not what "all" means.
+static const std::set<std::string> writtenBackends = {"Written",
+                                                      "WrittenOptimized"};
 
 bool glowish::isTestBackend(llvm::StringRef name) {
-  return allBackends.count(name.str());
+  return allBackends.count(name.str()) || writtenBackends.count(name.str());
 }
 
 static llvm::Expected<std::set<std::string>>
@@ -27,8 +30,10 @@ parseBackends(llvm::StringRef text) {
   std::set<std::string> backends;
   for (llvm::StringRef name : llvm::split(text, ',')) {
     if (!isTestBackend(name))
-      return makeError("'{0}' is not a back end; accepted: all, or some of {1}",
-                       name, llvm::join(allBackends, ","));
+      return makeError("'{0}' is not a back end; accepted: all, or some of "
+                       "{1},{2}",
+                       name, llvm::join(allBackends, ","),
+                       llvm::join(writtenBackends, ","));
     backends.insert(name.str());
   }
   return backends;

@@ -12,7 +12,7 @@ namespace glowish {
 
 /// A test of ONNX's that fails, on which back ends, and why.
 struct ExpectedFailure {
-  /// Interpreter, CPU, bundle.
+  /// Interpreter, CPU, bundle, Written, WrittenOptimized.
   std::set<std::string> backends;
   std::string cause;
 };

@@ -6,7 +6,10 @@
 #include "glowish/Backends/CPU/CPUBackend.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Driver/Session.h"
+#include "glowish/Exporter/ONNX.h"
+#include "glowish/Support/File.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
 
 using namespace glowish;
 
@@ -140,16 +143,50 @@ glowish::compileAndRun(Compilation &compilation, const TestData &data,
   return outputs;
 }
 
+static llvm::Error keep(llvm::StringRef bytes, const std::string &path) {
+  GLOWISH_CHECK(createDirectories(llvm::sys::path::parent_path(path)));
+  return writeFile(path, bytes);
+}
+
+/// Imports the model, writes it as ONNX, and imports what was written. \p path:
+/// where it is left; empty for nowhere.
+static llvm::Expected<std::set<std::string>>
+importWritten(Compilation &compilation, const NodeTest &test,
+              const TestData &data, bool isOptimized, const std::string &path) {
+  CompilationOptions options;
+  options.stopAfter = isOptimized ? Phase::Optimize : Phase::Import;
+  Compilation first(compilation.getBackend(), options);
+  GLOWISH_TRY(std::set<std::string> constants,
+              importForData(first, test, data));
+  GLOWISH_CHECK(first.run());
+  llvm::Expected<std::string> bytes = writeOnnx(first.getModule());
+  if (!bytes)
+    return addContext(bytes.takeError(), "not written: ");
+  if (!path.empty())
+    GLOWISH_CHECK(keep(*bytes, path));
+  GLOWISH_TRY(OnnxModel model, OnnxModel::parse(*bytes, "written", ""));
+  GLOWISH_CHECK(compilation.import(model, ImportOptions(), /*isLast=*/true));
+  return constants;
+}
+
 llvm::Expected<std::set<std::string>>
-glowish::runNodeTest(const NodeTest &test, llvm::StringRef backendName) {
+glowish::runNodeTest(const NodeTest &test, llvm::StringRef backendName,
+                     llvm::StringRef written) {
   std::set<std::string> all;
+  bool isWritten = backendName.starts_with("Written");
   for (unsigned i = 0; i < test.dataPrefixes.size(); ++i) {
     GLOWISH_TRY(TestData data, readTestData(test, i));
     GLOWISH_TRY(std::unique_ptr<Backend> backend,
-                createTestBackend(backendName));
+                createTestBackend(isWritten ? "Interpreter" : backendName));
     Compilation compilation(*backend, CompilationOptions());
+    std::string path;
+    if (i == 0 && !written.empty())
+      path = (written + "/" + backendName + "/" + test.name + ".onnx").str();
     GLOWISH_TRY(std::set<std::string> constants,
-                importForData(compilation, test, data));
+                isWritten
+                    ? importWritten(compilation, test, data,
+                                    backendName == "WrittenOptimized", path)
+                    : importForData(compilation, test, data));
     GLOWISH_TRY(std::vector<Tensor> outputs,
                 compileAndRun(compilation, data, constants));
     GLOWISH_CHECK(checkOutputs(data, outputs));

@@ -19,7 +19,9 @@ static cl::opt<std::string>
           cl::value_desc("folder"), cl::cat(category));
 static cl::list<std::string>
     backendNames("backend", cl::OneOrMore,
-                 cl::desc("Interpreter, CPU, or bundle: linked C programs"),
+                 cl::desc("Interpreter, CPU, bundle: linked C programs, "
+                          "Written or WrittenOptimized: the model written as "
+                          "ONNX and imported again"),
                  cl::value_desc("name"), cl::cat(category));
 static cl::opt<std::string>
     filter("filter", cl::desc("Run tests whose name this expression matches"),
@@ -36,6 +38,10 @@ static cl::opt<std::string>
     expectedFile("expected-failures",
                  cl::desc("Just these tests may fail, and must"),
                  cl::value_desc("file"), cl::cat(category));
+static cl::opt<std::string>
+    keepWritten("keep-written",
+                cl::desc("Leave written models in FOLDER/BACKEND/NAME.onnx"),
+                cl::value_desc("folder"), cl::cat(category));
 static cl::opt<bool>
     update("update",
            cl::desc("Rewrite the file of expected failures for the tests and "
@@ -99,7 +105,7 @@ static llvm::Expected<BackendResults> runTests(llvm::ArrayRef<NodeTest> tests,
   }
   auto job = [&](uint64_t i) -> llvm::Expected<std::string> {
     GLOWISH_TRY(std::set<std::string> constants,
-                runNodeTest(chosen[i], backend));
+                runNodeTest(chosen[i], backend, keepWritten));
     return llvm::join(constants, "\n");
   };
   GLOWISH_CHECK(runJobs(chosen.size(), options, job, done));
@@ -126,8 +132,8 @@ static std::vector<std::string> eraseUnknown(llvm::ArrayRef<NodeTest> tests,
 static llvm::Expected<int> runSuite() {
   for (const std::string &name : backendNames)
     if (!isTestBackend(name))
-      return makeError("-backend={0}: the back ends are Interpreter, CPU and "
-                       "bundle",
+      return makeError("-backend={0}: the back ends are Interpreter, CPU, "
+                       "bundle, Written and WrittenOptimized",
                        name);
   if (update && expectedFile.empty())
     return makeError("-update needs -expected-failures");

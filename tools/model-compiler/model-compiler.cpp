@@ -6,6 +6,7 @@
 #include "glowish/Backends/CPU/Bundle.h"
 #include "glowish/Driver/OperatorList.h"
 #include "glowish/Driver/TrainingCompilation.h"
+#include "glowish/Exporter/ONNX.h"
 #include "glowish/Support/Checksum.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
@@ -58,6 +59,13 @@ static cl::opt<std::string> labelType(
     cl::desc("Type of the label, where it is not what -loss says: "
              "-label-type=int64,[32]"),
     cl::value_desc("type,[dims]"), cl::cat(trainingCategory));
+
+static cl::opt<std::string> onnxFile(
+    "emit-onnx",
+    cl::desc("Write the model as ONNX (operator set 17) to this file instead "
+             "of compiling it: as it was imported, or with "
+             "-stop-after=optimize after the graph passes"),
+    cl::value_desc("file"), cl::cat(modelCategory));
 
 /// After the model's file: matmul.fp16.onnx gives matmul_fp16.
 static std::string getDefaultName() {
@@ -123,6 +131,29 @@ static llvm::Error compileTraining(Backend &backend,
                              model->getPrograms(), bundleOptions);
 }
 
+/// Imports the model, optimizes it if that is asked for, and writes it.
+static llvm::Error writeOnnxModel(const ImportOptions &importOptions,
+                                  llvm::ArrayRef<SymbolValues> several,
+                                  CompilationOptions options) {
+  if (!outputFolder.empty() || train)
+    return makeError("-emit-onnx and {0}; state one of them",
+                     train ? "-train" : "-emit-bundle");
+  if (!several.empty())
+    return makeError("-emit-onnx: the symbol '{0}' has several values; "
+                     "accepted: one",
+                     several.front().name);
+  options.stopAfter = options.stopAfter.value_or(Phase::Import);
+  if (*options.stopAfter > Phase::Optimize)
+    return makeError("-stop-after={0}: -emit-onnx writes what the phases "
+                     "import and optimize leave",
+                     getPhaseName(*options.stopAfter));
+  GLOWISH_TRY(std::unique_ptr<Backend> backend, createBackend());
+  Compilation compilation(*backend, options);
+  GLOWISH_CHECK(compilation.import(getModelPath(), importOptions));
+  GLOWISH_CHECK(compilation.run());
+  return writeOnnxFile(compilation.getModule(), onnxFile);
+}
+
 static llvm::Expected<int> compileModel() {
   if (listOperators) {
     printOperatorList(llvm::outs());
@@ -134,9 +165,15 @@ static llvm::Expected<int> compileModel() {
   std::vector<SymbolValues> several;
   GLOWISH_TRY(ImportOptions importOptions, getImportOptions(several));
   GLOWISH_TRY(CompilationOptions options, getCompilationOptions(timer));
+  if (!onnxFile.empty()) {
+    GLOWISH_CHECK(writeOnnxModel(importOptions, several, options));
+    timer.end();
+    reportTime(timer);
+    return ExitCode::success;
+  }
   if (outputFolder.empty() && !options.stopAfter)
-    return makeError("nothing to do; state -emit-bundle=FOLDER, or a phase "
-                     "with -stop-after");
+    return makeError("nothing to do; state -emit-bundle=FOLDER, "
+                     "-emit-onnx=FILE, or a phase with -stop-after");
   if (getBackendName() != "CPU" && !outputFolder.empty())
     return makeError("-backend={0} cannot write a bundle; -backend=CPU can",
                      getBackendName());

@@ -1,0 +1,247 @@
+//===- GraphWriter.cpp - Nodes become nodes of an ONNX graph --------------===//
+
+#include "ONNX/GraphWriter.h"
+#include "glowish/Exporter/ONNX.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace glowish;
+
+void GraphWriter::fail(const llvm::Twine &what) {
+  if (message.empty())
+    message = what.str();
+}
+
+//===- Values of the function ---------------------------------------------===//
+
+OnnxValue GraphWriter::getStored(NodeValue value) {
+  if (!value)
+    return {};
+  if (auto *constant = value.getNodeAs<Constant>())
+    return pool.get(*constant, getLayout(value));
+  OnnxValue stored = values.lookup(value).value;
+  assert((stored || hasFailed()) && "operands come first");
+  return stored;
+}
+
+Layout GraphWriter::getLayout(NodeValue value) const {
+  auto found = values.find(value);
+  if (found == values.end() || found->second.layout.empty())
+    return getIdentityLayout(value.getShape().size());
+  return found->second.layout;
+}
+
+OnnxValue GraphWriter::get(NodeValue value) {
+  if (!value)
+    return {};
+  return get(value, getIdentityLayout(value.getShape().size()));
+}
+
+OnnxValue GraphWriter::get(NodeValue value,
+                           llvm::ArrayRef<int64_t> permutation) {
+  if (auto *constant = value.getNodeAs<Constant>())
+    return pool.get(*constant, Layout(permutation));
+  return transpose(getStored(value), compose(getLayout(value), permutation));
+}
+
+OnnxValue GraphWriter::getExpanded(NodeValue value, const Layout &permutation) {
+  DimsRef shape = value.getShape();
+  if (shape.size() == permutation.size())
+    return get(value, permutation);
+  if (auto *constant = value.getNodeAs<Constant>())
+    return pool.get(*constant, permutation);
+  Dims expanded(permutation.size() - shape.size(), 1);
+  llvm::append_range(expanded, shape);
+  return transpose(reshape(get(value), expanded), permutation);
+}
+
+void GraphWriter::set(NodeValue value, OnnxValue written,
+                      const Layout &layout) {
+  values[value] = {std::move(written), layout};
+}
+
+void GraphWriter::setResult(const Node &node, OnnxValue written,
+                            const Layout &layout) {
+  set(NodeValue(const_cast<Node *>(&node)), std::move(written), layout);
+}
+
+//===- Nodes --------------------------------------------------------------===//
+
+OnnxValues GraphWriter::raw(llvm::StringRef type,
+                            llvm::ArrayRef<OnnxValue> inputs,
+                            llvm::ArrayRef<ElemKind> kinds, OnnxAttrs attrs) {
+  if (hasFailed())
+    return OnnxValues(kinds.size());
+  onnx::NodeProto &node = *graph.add_node();
+  node.set_op_type(type.str());
+  while (!inputs.empty() && !inputs.back())
+    inputs = inputs.drop_back();
+  for (const OnnxValue &input : inputs)
+    node.add_input(input.name);
+  OnnxValues results;
+  for (ElemKind kind : kinds) {
+    results.push_back({pool.takeName(name), kind});
+    node.add_output(results.back().name);
+    computed.insert(results.back().name);
+  }
+  node.set_name(node.output(0));
+  for (onnx::AttributeProto &attr : attrs)
+    *node.add_attribute() = std::move(attr);
+  return results;
+}
+
+OnnxValue GraphWriter::op(llvm::StringRef type,
+                          llvm::ArrayRef<OnnxValue> inputs, OnnxAttrs attrs) {
+  return emit(1, type, inputs, std::nullopt, std::move(attrs))[0];
+}
+
+OnnxValue GraphWriter::opOfKind(ElemKind kind, llvm::StringRef type,
+                                llvm::ArrayRef<OnnxValue> inputs,
+                                OnnxAttrs attrs) {
+  return emit(1, type, inputs, kind, std::move(attrs))[0];
+}
+
+OnnxValues GraphWriter::ops(unsigned count, llvm::StringRef type,
+                            llvm::ArrayRef<OnnxValue> inputs, OnnxAttrs attrs) {
+  return emit(count, type, inputs, std::nullopt, std::move(attrs));
+}
+
+OnnxValue GraphWriter::cast(OnnxValue x, ElemKind kind) {
+  if (x.kind == kind)
+    return x;
+  return raw("Cast", {x}, {kind}, {intAttr("to", getDataType(kind))})[0];
+}
+
+OnnxValue GraphWriter::reshape(OnnxValue x, DimsRef shape) {
+  OnnxAttrs attrs;
+  if (llvm::is_contained(shape, 0))
+    attrs.push_back(intAttr("allowzero", 1));
+  return op("Reshape", {x, ints(shape)}, std::move(attrs));
+}
+
+OnnxValue GraphWriter::transpose(OnnxValue x,
+                                 llvm::ArrayRef<int64_t> permutation) {
+  Layout layout(permutation);
+  if (isIdentity(layout) || hasFailed())
+    return x;
+  OnnxValue &known = transposes[{x.name, layout}];
+  if (!known)
+    known = op("Transpose", {x}, {intsAttr("perm", permutation)});
+  return known;
+}
+
+OnnxValue GraphWriter::slice(OnnxValue x, llvm::ArrayRef<int64_t> axes,
+                             llvm::ArrayRef<int64_t> starts,
+                             llvm::ArrayRef<int64_t> ends,
+                             llvm::ArrayRef<int64_t> steps) {
+  return op("Slice", {x, ints(starts), ints(ends), ints(axes), ints(steps)});
+}
+
+OnnxValue GraphWriter::pad(OnnxValue x, llvm::ArrayRef<int64_t> pads,
+                           double value, llvm::StringRef mode) {
+  OnnxValue filler = mode == "constant" ? numberLike(x, value) : OnnxValue();
+  return op("Pad", {x, ints(pads), filler}, {stringAttr("mode", mode)});
+}
+
+OnnxValue GraphWriter::reduce(llvm::StringRef type, OnnxValue x,
+                              llvm::ArrayRef<int64_t> axes, bool keepDims) {
+  // Without axes ONNX takes all.
+  if (axes.empty())
+    return x;
+  // Of the reductions of operator set 17, this one has them as an input.
+  if (type == "ReduceSum")
+    return op(type, {x, ints(axes)}, {intAttr("keepdims", keepDims)});
+  return op(type, {x}, {intsAttr("axes", axes), intAttr("keepdims", keepDims)});
+}
+
+//===- Constants ----------------------------------------------------------===//
+
+OnnxValue GraphWriter::constant(Tensor tensor) {
+  return pool.getSmall(std::move(tensor), "constant");
+}
+
+OnnxValue GraphWriter::number(ElemKind kind, double value) {
+  Tensor tensor(Type(kind, Dims()));
+  tensor.setFromDouble(0, value);
+  return constant(std::move(tensor));
+}
+
+OnnxValue GraphWriter::ints(llvm::ArrayRef<int64_t> values) {
+  return constant(Tensor::fromValues<int64_t>(
+      Type(ElemKind::Int64, {int64_t(values.size())}), values));
+}
+
+OnnxValue GraphWriter::filled(ElemKind kind, DimsRef shape, double value) {
+  // ConstantOfShape does not have it.
+  if (kind == ElemKind::BFloat16)
+    return cast(filled(ElemKind::Float, shape, value), kind);
+  if (shape.empty())
+    return number(kind, value);
+  Tensor element(Type(kind, {1}));
+  element.setFromDouble(0, value);
+  return opOfKind(kind, "ConstantOfShape", {ints(shape)},
+                  {tensorAttr("value", element)});
+}
+
+//===- Results of a graph -------------------------------------------------===//
+
+OnnxValue GraphWriter::makeOutput(OnnxValue value) {
+  if (hasFailed())
+    return value;
+  if (!isComputed(value.name) || outputs.contains(value.name))
+    value = op("Identity", {value});
+  outputs.insert(value.name);
+  return value;
+}
+
+//===- Nodes of the function ----------------------------------------------===//
+
+/// Nodes that save something, and those whose results they need.
+static llvm::DenseSet<const Node *> findNeeded(const Function &function) {
+  llvm::DenseSet<const Node *> needed;
+  for (const Node &node : llvm::reverse(function.getNodes())) {
+    if (!node.hasSideEffects() && !needed.contains(&node))
+      continue;
+    needed.insert(&node);
+    for (NodeValue operand : node.getOperands())
+      if (operand)
+        needed.insert(operand.node);
+  }
+  return needed;
+}
+
+/// What no exporter has to look at.
+static llvm::Error checkNode(const Node &node) {
+  for (const Type &type : node.getTypes())
+    if (type.isQuantized())
+      return makeError("the result is {0}; accepted: floats, integers and bool",
+                       type.str());
+  for (const AttrValue &attr : node.getAttrs()) {
+    auto *program = std::get_if<ScalarProgram>(&attr);
+    if (program && !program->empty())
+      return makeError("an epilogue has been fused into it; accepted: graphs "
+                       "that have not been lowered");
+  }
+  if (!findExporter(node.getKind()))
+    return makeError("it can't be written as ONNX: {0}",
+                     getOnnxRefusal(node.getKind()));
+  return llvm::Error::success();
+}
+
+llvm::Error GraphWriter::writeNodes(const Function &function) {
+  llvm::DenseSet<const Node *> needed = findNeeded(function);
+  for (const Node &node : function.getNodes()) {
+    if (!needed.contains(&node))
+      continue;
+    name = node.getName().str();
+    llvm::Error error = checkNode(node);
+    if (!error) {
+      (*findExporter(node.getKind()))(*this, node);
+      if (hasFailed())
+        error = makeError("{0}", message);
+    }
+    if (error)
+      return addContext(std::move(error),
+                        node.getKindName() + " '" + node.getName() + "': ");
+  }
+  return llvm::Error::success();
+}

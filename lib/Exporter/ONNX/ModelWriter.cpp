@@ -1,0 +1,338 @@
+//===- ModelWriter.cpp - A function becomes an ONNX model -----------------===//
+
+#include "ONNX/GraphWriter.h"
+#include "glowish/Exporter/ONNX.h"
+#include "glowish/Support/File.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/Path.h"
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
+using namespace glowish;
+
+/// The version of the file format that came with the operator set.
+static constexpr int irVersion = 8;
+/// External data begin at multiples of a page, so that they can be mapped.
+static constexpr int64_t pageSize = 4096;
+/// Smaller weights stay in the model's file.
+static constexpr int64_t leastExternalBytes = 1024;
+
+namespace {
+
+class ModelWriter {
+public:
+  ModelWriter(const Module &module, const OnnxWriteOptions &options)
+      : module(module), options(options), graph(*model.mutable_graph()),
+        writer(pool, graph) {}
+
+  /// Fills the model but for the weights' elements.
+  llvm::Error write();
+  /// The bytes of the model with all weights in it.
+  int64_t countBytes() const;
+  /// Serialises the model, with the weights in it.
+  llvm::Error finish(llvm::raw_ostream &os);
+  /// The same with large weights in \p data, the file \p dataName.
+  llvm::Error finish(llvm::raw_ostream &os, llvm::raw_ostream &data,
+                     llvm::StringRef dataName);
+
+private:
+  llvm::Expected<const Function *> findFunction() const;
+  llvm::Error findPlaceholders(const Function &function);
+  llvm::Error checkOptions() const;
+  llvm::Error takeNames();
+  llvm::Error addInput(Placeholder &placeholder);
+  llvm::Error addOutput(Placeholder &placeholder);
+  OnnxValue crop(Placeholder &placeholder, OnnxValue value);
+  onnx::TensorProto &addInitializer(const WeightPool::Weight &weight);
+  llvm::Error serialize(llvm::raw_ostream &os);
+
+  const Module &module;
+  const OnnxWriteOptions &options;
+  onnx::ModelProto model;
+  onnx::GraphProto &graph;
+  WeightPool pool;
+  GraphWriter writer;
+  std::vector<Placeholder *> inputs, outputs;
+  /// Names of outputs, by those of the values that they are.
+  std::map<std::string, std::string> renamed;
+};
+
+} // namespace
+
+llvm::Expected<const Function *> ModelWriter::findFunction() const {
+  if (options.function.empty() && !module.getFunctions().empty())
+    return module.getFunctions().front().get();
+  if (const Function *function = module.findFunction(options.function))
+    return function;
+  return makeError("the module has no function '{0}'", options.function);
+}
+
+/// Who reads and writes each placeholder in \p function.
+llvm::Error ModelWriter::findPlaceholders(const Function &function) {
+  llvm::DenseSet<const Node *> read, written, extents;
+  for (const Node &node : function.getNodes())
+    for (auto [i, operand] : llvm::enumerate(node.getOperands())) {
+      if (operand.getNodeAs<Placeholder>())
+        (node.getKind() == NodeKind::Save && i == SaveNode::outputIdx ? written
+                                                                      : read)
+            .insert(operand.node);
+    }
+  bool isOnly = module.getFunctions().size() == 1;
+  for (const auto &placeholder : module.getPlaceholders())
+    if (written.contains(placeholder.get()) && placeholder->getExtents())
+      extents.insert(placeholder->getExtents());
+  for (const auto &owner : module.getPlaceholders()) {
+    Placeholder *placeholder = owner.get();
+    bool isRead =
+        read.contains(placeholder) || (isOnly && placeholder->isInput());
+    if (isRead && written.contains(placeholder))
+      return makeError("the placeholder '{0}' is read and written; accepted: "
+                       "inputs, outputs, and weights with given values",
+                       placeholder->getModelName());
+    if (isRead)
+      inputs.push_back(placeholder);
+    // What another output is cropped to is not there itself.
+    if ((written.contains(placeholder) && !extents.contains(placeholder)) ||
+        (isRead && isOnly && placeholder->isOutput()))
+      outputs.push_back(placeholder);
+  }
+  if (outputs.empty())
+    return makeError("the function '{0}' has no outputs; an ONNX model needs "
+                     "one",
+                     function.getName());
+  return llvm::Error::success();
+}
+
+llvm::Error ModelWriter::checkOptions() const {
+  for (const auto &[name, tensor] : options.values) {
+    const Placeholder *placeholder = module.findPlaceholder(name);
+    if (!placeholder)
+      return makeError("values are given for '{0}', which the module does not "
+                       "have",
+                       name);
+    if (placeholder->getType() != tensor->getType())
+      return makeError("the values of '{0}' are {1}; accepted: {2}", name,
+                       tensor->getType().str(), placeholder->getType().str());
+  }
+  return llvm::Error::success();
+}
+
+/// Nothing else may have the names of inputs and outputs.
+llvm::Error ModelWriter::takeNames() {
+  std::map<std::string, const Placeholder *> owners;
+  for (auto *placeholders : {&inputs, &outputs})
+    for (const Placeholder *placeholder : *placeholders) {
+      std::string name = placeholder->getModelName().str();
+      auto [owner, isNew] = owners.try_emplace(name, placeholder);
+      if (isNew)
+        pool.takeName(name);
+      else if (owner->second != placeholder)
+        return makeError("two placeholders are called '{0}'; accepted: a name "
+                         "of its own for each input and output",
+                         name);
+    }
+  return llvm::Error::success();
+}
+
+llvm::Error ModelWriter::addInput(Placeholder &placeholder) {
+  std::string name = placeholder.getModelName().str();
+  const Type &type = placeholder.getType();
+  if (type.isQuantized())
+    return makeError("the input '{0}' is {1}; accepted: floats, integers and "
+                     "bool",
+                     name, type.str());
+  auto given = options.values.find(name);
+  if (given != options.values.end())
+    pool.add(name, type, given->second);
+  else
+    *graph.add_input() = makeValueInfo(name, type);
+  writer.set(NodeValue(&placeholder), {name, type.getKind()});
+  return llvm::Error::success();
+}
+
+/// The part of \p value that the placeholder's actual extents leave.
+OnnxValue ModelWriter::crop(Placeholder &placeholder, OnnxValue value) {
+  NodeValue extents = writer.getSaved(placeholder.getExtents());
+  unsigned rank = placeholder.getType().getRank();
+  if (!extents || rank == 0)
+    return value;
+  return writer.op("Slice",
+                   {value, writer.ints(std::vector<int64_t>(rank, 0)),
+                    writer.get(extents), writer.ints(getIdentityLayout(rank))});
+}
+
+llvm::Error ModelWriter::addOutput(Placeholder &placeholder) {
+  std::string name = placeholder.getModelName().str();
+  onnx::ValueInfoProto info = makeValueInfo(name, placeholder.getType());
+  NodeValue saved = writer.getSaved(&placeholder);
+  if (saved) {
+    OnnxValue value = writer.get(saved);
+    if (placeholder.getExtents()) {
+      value = crop(placeholder, value);
+      auto &shape =
+          *info.mutable_type()->mutable_tensor_type()->mutable_shape();
+      for (auto &dim : *shape.mutable_dim())
+        dim.clear_dim_value();
+    }
+    value = writer.makeOutput(value);
+    renamed[value.name] = name;
+  }
+  *graph.add_output() = std::move(info);
+  return llvm::Error::success();
+}
+
+/// Gives the values that are outputs the outputs' names, in \p graph and the
+/// graphs inside it.
+static void renameValues(onnx::GraphProto &graph,
+                         const std::map<std::string, std::string> &renamed) {
+  auto rename = [&](std::string &name) {
+    auto found = renamed.find(name);
+    if (found != renamed.end())
+      name = found->second;
+  };
+  for (onnx::NodeProto &node : *graph.mutable_node()) {
+    for (std::string &input : *node.mutable_input())
+      rename(input);
+    for (std::string &output : *node.mutable_output())
+      rename(output);
+    for (onnx::AttributeProto &attr : *node.mutable_attribute())
+      if (attr.has_g())
+        renameValues(*attr.mutable_g(), renamed);
+  }
+}
+
+llvm::Error ModelWriter::write() {
+  model.set_ir_version(irVersion);
+  model.set_producer_name("glowish");
+  model.set_producer_version(GLOWISH_VERSION);
+  model.add_opset_import()->set_version(onnxWriterOpset);
+  graph.set_name(module.getName().str());
+  GLOWISH_TRY(const Function *function, findFunction());
+  GLOWISH_CHECK(checkOptions());
+  GLOWISH_CHECK(findPlaceholders(*function));
+  GLOWISH_CHECK(takeNames());
+  for (Placeholder *placeholder : inputs)
+    GLOWISH_CHECK(addInput(*placeholder));
+  GLOWISH_CHECK(writer.writeNodes(*function));
+  for (Placeholder *placeholder : outputs)
+    GLOWISH_CHECK(addOutput(*placeholder));
+  renameValues(graph, renamed);
+  return llvm::Error::success();
+}
+
+//===- Files --------------------------------------------------------------===//
+
+int64_t ModelWriter::countBytes() const {
+  int64_t bytes = int64_t(model.ByteSizeLong());
+  for (const WeightPool::Weight &weight : pool.getWeights())
+    bytes += weight.payload->getSizeInBytes() + int64_t(weight.name.size()) +
+             64 + 11 * int64_t(weight.type.getRank());
+  return bytes;
+}
+
+onnx::TensorProto &
+ModelWriter::addInitializer(const WeightPool::Weight &weight) {
+  onnx::TensorProto &proto = *graph.add_initializer();
+  proto.set_name(weight.name);
+  proto.set_data_type(getDataType(weight.type.getKind()));
+  for (int64_t extent : weight.type.getShape())
+    proto.add_dims(extent);
+  return proto;
+}
+
+static void setContents(onnx::TensorProto &proto, const Tensor &tensor) {
+  proto.set_raw_data(tensor.getBytes(), size_t(tensor.getSizeInBytes()));
+}
+
+static void addExternal(onnx::TensorProto &proto, llvm::StringRef key,
+                        const std::string &value) {
+  auto &entry = *proto.add_external_data();
+  entry.set_key(key.str());
+  entry.set_value(value);
+}
+
+llvm::Error ModelWriter::serialize(llvm::raw_ostream &os) {
+  std::string bytes;
+  bool isWritten = true;
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);
+    isWritten = model.SerializeToCodedStream(&coded);
+  }
+  if (!isWritten)
+    return makeError("the model is too large for one file");
+  os << bytes;
+  return llvm::Error::success();
+}
+
+llvm::Error ModelWriter::finish(llvm::raw_ostream &os) {
+  for (const WeightPool::Weight &weight : pool.getWeights())
+    setContents(addInitializer(weight), *weight.payload);
+  return serialize(os);
+}
+
+llvm::Error ModelWriter::finish(llvm::raw_ostream &os, llvm::raw_ostream &data,
+                                llvm::StringRef dataName) {
+  int64_t offset = 0;
+  for (const WeightPool::Weight &weight : pool.getWeights()) {
+    onnx::TensorProto &proto = addInitializer(weight);
+    const Tensor &tensor = *weight.payload;
+    if (tensor.getSizeInBytes() < leastExternalBytes) {
+      setContents(proto, tensor);
+      continue;
+    }
+    int64_t padding = (pageSize - offset % pageSize) % pageSize;
+    data.write_zeros(unsigned(padding));
+    offset += padding;
+    proto.set_data_location(onnx::TensorProto::EXTERNAL);
+    addExternal(proto, "location", dataName.str());
+    addExternal(proto, "offset", std::to_string(offset));
+    addExternal(proto, "length", std::to_string(tensor.getSizeInBytes()));
+    data.write(static_cast<const char *>(tensor.getBytes()),
+               size_t(tensor.getSizeInBytes()));
+    offset += tensor.getSizeInBytes();
+  }
+  return serialize(os);
+}
+
+/// \p path and, where the model is too large, PATH.data.
+static llvm::Error writeFiles(ModelWriter &writer, llvm::StringRef path,
+                              int64_t maxFileBytes) {
+  OutputFiles files;
+  llvm::Expected<llvm::raw_pwrite_stream &> file = files.add(path);
+  if (!file)
+    return file.takeError();
+  if (writer.countBytes() <= maxFileBytes) {
+    GLOWISH_CHECK(writer.finish(*file));
+    return files.commit();
+  }
+  std::string dataPath = (path + ".data").str();
+  llvm::Expected<llvm::raw_pwrite_stream &> data = files.add(dataPath);
+  if (!data)
+    return data.takeError();
+  GLOWISH_CHECK(
+      writer.finish(*file, *data, llvm::sys::path::filename(dataPath)));
+  return files.commit();
+}
+
+llvm::Error glowish::writeOnnxFile(const Module &module, llvm::StringRef path,
+                                   const OnnxWriteOptions &options) {
+  ModelWriter writer(module, options);
+  if (llvm::Error error = writer.write())
+    return addContext(std::move(error), "cannot write '" + path + "': ");
+  return writeFiles(writer, path, options.maxFileBytes);
+}
+
+llvm::Expected<std::string>
+glowish::writeOnnx(const Module &module, const OnnxWriteOptions &options) {
+  ModelWriter writer(module, options);
+  GLOWISH_CHECK(writer.write());
+  if (writer.countBytes() > options.maxFileBytes)
+    return makeError("the model has {0} bytes; accepted: {1}",
+                     writer.countBytes(), options.maxFileBytes);
+  std::string bytes;
+  llvm::raw_string_ostream os(bytes);
+  GLOWISH_CHECK(writer.finish(os));
+  return bytes;
+}

@@ -1,0 +1,77 @@
+//===- Activations.cpp - Activations as ONNX ------------------------------===//
+
+#include "ONNX/Ops/ElementWise.h"
+
+using namespace glowish;
+using Operands = llvm::ArrayRef<OnnxValue>;
+
+static OnnxValue writeHardSigmoid(GraphWriter &w, const HardSigmoidNode &node,
+                                  Operands x) {
+  return w.op(
+      "HardSigmoid", x,
+      {floatAttr("alpha", node.getAlpha()), floatAttr("beta", node.getBeta())});
+}
+static const ElementWiseExporter hardSigmoid(NodeKind::HardSigmoid,
+                                             writeHardSigmoid);
+
+static OnnxValue writeLeakyRelu(GraphWriter &w, const LeakyReluNode &node,
+                                Operands x) {
+  return w.op("LeakyRelu", x, {floatAttr("alpha", node.getAlpha())});
+}
+static const ElementWiseExporter leakyRelu(NodeKind::LeakyRelu, writeLeakyRelu);
+
+static OnnxValue writeElu(GraphWriter &w, const EluNode &node, Operands x) {
+  return w.op("Elu", x, {floatAttr("alpha", node.getAlpha())});
+}
+static const ElementWiseExporter elu(NodeKind::Elu, writeElu);
+
+static OnnxValue writeSelu(GraphWriter &w, const SeluNode &node, Operands x) {
+  return w.op("Selu", x,
+              {floatAttr("alpha", node.getAlpha()),
+               floatAttr("gamma", node.getGamma())});
+}
+static const ElementWiseExporter selu(NodeKind::Selu, writeSelu);
+
+/// In ONNX the slope broadcasts to x, and not the other way round.
+static OnnxValue writePRelu(GraphWriter &w, const PReluNode &node, Operands x) {
+  if (node.getX().getShape() == node.getType().getShape())
+    return w.op("PRelu", x);
+  OnnxValue isNegative = w.op("Less", {x[0], w.numberLike(x[0], 0)});
+  return w.select(isNegative, w.mul(x[0], x[1]), x[0]);
+}
+static const ElementWiseExporter pRelu(NodeKind::PRelu, writePRelu);
+
+//===- Those that operator set 17 does not have ---------------------------===//
+
+static OnnxValue writeSilu(GraphWriter &w, const SiluNode &node, Operands x) {
+  return w.mul(x[0], w.op("Sigmoid", x));
+}
+static const ElementWiseExporter silu(NodeKind::Silu, writeSilu);
+
+static OnnxValue writeSwish(GraphWriter &w, const SwishNode &node, Operands x) {
+  OnnxValue scaled = w.mul(x[0], w.numberLike(x[0], node.getAlpha()));
+  return w.mul(x[0], w.op("Sigmoid", {scaled}));
+}
+static const ElementWiseExporter swish(NodeKind::Swish, writeSwish);
+
+/// x / 2 * (1 + erf(x / sqrt(2))).
+static OnnxValue writeGelu(GraphWriter &w, const GeluNode &node, Operands x) {
+  OnnxValue scaled = w.mul(x[0], w.numberLike(x[0], 0.70710678118654752));
+  OnnxValue erf = w.op("Erf", {scaled});
+  OnnxValue sum = w.add(erf, w.numberLike(x[0], 1));
+  return w.mul(w.mul(x[0], sum), w.numberLike(x[0], 0.5));
+}
+static const ElementWiseExporter gelu(NodeKind::Gelu, writeGelu);
+
+/// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))).
+static OnnxValue writeGeluTanh(GraphWriter &w, const GeluTanhNode &node,
+                               Operands x) {
+  OnnxValue cube = w.mul(w.mul(x[0], x[0]), x[0]);
+  OnnxValue inner =
+      w.add(x[0], w.mul(cube, w.numberLike(x[0], 0.044714999999999998)));
+  OnnxValue tanh =
+      w.op("Tanh", {w.mul(inner, w.numberLike(x[0], 0.79788456080286536))});
+  OnnxValue sum = w.add(tanh, w.numberLike(x[0], 1));
+  return w.mul(w.mul(x[0], sum), w.numberLike(x[0], 0.5));
+}
+static const ElementWiseExporter geluTanh(NodeKind::GeluTanh, writeGeluTanh);

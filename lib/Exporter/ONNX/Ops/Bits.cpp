@@ -1,0 +1,75 @@
+//===- Bits.cpp - Shifts as ONNX, and what it has no operators for --------===//
+
+#include "ONNX/Ops/ElementWise.h"
+
+using namespace glowish;
+
+/// The unsigned kind with the bits of integer kind \p kind.
+static ElemKind getUnsigned(ElemKind kind) {
+  switch (getElemSize(kind)) {
+  case 1:
+    return ElemKind::UInt8;
+  case 2:
+    return ElemKind::UInt16;
+  case 4:
+    return ElemKind::UInt32;
+  default:
+    return ElemKind::UInt64;
+  }
+}
+
+/// Whether \p count is known to be less than \p bits everywhere.
+static bool isInside(NodeValue count, unsigned bits) {
+  auto *constant = count.getNodeAs<Constant>();
+  if (!constant)
+    return false;
+  const Tensor &tensor = constant->getTensor();
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+    if (uint64_t(tensor.getAsInt(i)) >= bits)
+      return false;
+  return true;
+}
+
+/// BitShift takes unsigned integers, and leaves it open what becomes of those
+/// that are moved by all their bits: 0 here.
+static OnnxValue writeShift(GraphWriter &w, const Node &node,
+                            llvm::StringRef direction,
+                            llvm::ArrayRef<OnnxValue> operands) {
+  ElemKind kind = node.getType().getKind(), bitsKind = getUnsigned(kind);
+  unsigned bits = 8 * getElemSize(kind);
+  OnnxValue x = w.cast(operands[0], bitsKind);
+  OnnxValue count = w.cast(operands[1], bitsKind);
+  if (isInside(node.getOperand(1), bits))
+    return w.cast(
+        w.op("BitShift", {x, count}, {stringAttr("direction", direction)}),
+        kind);
+  OnnxValue isIn = w.op("Less", {count, w.numberLike(count, bits)});
+  OnnxValue zero = w.numberLike(x, 0);
+  OnnxValue shifted = w.op("BitShift", {x, w.select(isIn, count, zero)},
+                           {stringAttr("direction", direction)});
+  return w.cast(w.select(isIn, shifted, zero), kind);
+}
+
+static OnnxValue writeShiftLeft(GraphWriter &w, const ShiftLeftNode &node,
+                                llvm::ArrayRef<OnnxValue> x) {
+  return writeShift(w, node, "LEFT", x);
+}
+static OnnxValue writeShiftRight(GraphWriter &w, const ShiftRightNode &node,
+                                 llvm::ArrayRef<OnnxValue> x) {
+  return writeShift(w, node, "RIGHT", x);
+}
+static const ElementWiseExporter shiftLeft(NodeKind::ShiftLeft, writeShiftLeft);
+static const ElementWiseExporter shiftRight(NodeKind::ShiftRight,
+                                            writeShiftRight);
+
+static constexpr llvm::StringLiteral noBits =
+    "ONNX has operators on bits since operator set 18, and 17 is written";
+static const NodeRefusal bitRefusals[] = {
+    {NodeKind::BitAnd, noBits},
+    {NodeKind::BitOr, noBits},
+    {NodeKind::BitXor, noBits},
+    {NodeKind::BitCast,
+     "ONNX has BitCast since operator set 26, and 17 is written"},
+    {NodeKind::RandomBits,
+     "no operator of ONNX makes these bits of a counter and a key"},
+};

@@ -1,0 +1,202 @@
+//===- Control.cpp - Branches and loops as ONNX ---------------------------===//
+
+#include "ONNX/GraphWriter.h"
+
+using namespace glowish;
+
+namespace {
+
+/// A body that becomes a graph in an attribute. ONNX's sees the values around
+/// it: captures are these, and no inputs.
+class BodyWriter {
+public:
+  BodyWriter(GraphWriter &outer, const Function &body)
+      : outer(outer), body(body), writer(outer.getPool(), graph) {
+    graph.set_name(body.getName().str());
+  }
+
+  /// Parameter \p index is \p value of the graph around.
+  void capture(unsigned index, NodeValue value) {
+    writer.set(NodeValue(body.getParameters()[index].get()), outer.get(value));
+  }
+  /// Parameter \p index is an input of the graph.
+  void addInput(unsigned index) {
+    Placeholder *parameter = body.getParameters()[index].get();
+    OnnxValue input = addInput(parameter->getName(), parameter->getType());
+    writer.set(NodeValue(parameter), input);
+  }
+  OnnxValue addInput(llvm::StringRef name, const Type &type) {
+    OnnxValue input{outer.getPool().takeName(name), type.getKind()};
+    *graph.add_input() = makeValueInfo(input.name, type);
+    return input;
+  }
+  void writeNodes() {
+    if (llvm::Error error = writer.writeNodes(body))
+      outer.fail(llvm::toString(std::move(error)));
+  }
+  /// Result \p index is the next output.
+  void addOutput(unsigned index) {
+    const Placeholder *result = body.getResults()[index].get();
+    if (!outer.hasFailed())
+      addOutput(writer.get(writer.getSaved(result)), result->getType());
+  }
+  void addOutput(OnnxValue value, const Type &type) {
+    *graph.add_output() = makeValueInfo(writer.makeOutput(value).name, type);
+  }
+  GraphWriter &getWriter() { return writer; }
+  onnx::GraphProto take() { return std::move(graph); }
+
+private:
+  GraphWriter &outer;
+  const Function &body;
+  onnx::GraphProto graph;
+  GraphWriter writer;
+};
+
+} // namespace
+
+//===- If -----------------------------------------------------------------===//
+
+static onnx::GraphProto writeBranch(GraphWriter &w, const IfNode &node,
+                                    const std::shared_ptr<Body> &branch) {
+  const Function &function = getFunction(branch);
+  BodyWriter body(w, function);
+  for (auto [i, capture] : llvm::enumerate(node.getCaptures()))
+    body.capture(i, capture);
+  body.writeNodes();
+  for (unsigned i = 0; i < function.getResults().size(); ++i)
+    body.addOutput(i);
+  return body.take();
+}
+
+static void exportIf(GraphWriter &w, const IfNode &node) {
+  llvm::SmallVector<ElemKind, 4> kinds;
+  for (const Type &type : node.getTypes())
+    kinds.push_back(type.getKind());
+  onnx::GraphProto thenGraph = writeBranch(w, node, node.getThenBody());
+  onnx::GraphProto elseGraph = writeBranch(w, node, node.getElseBody());
+  OnnxValues results = w.raw("If", {w.get(node.getCondition())}, kinds,
+                             {graphAttr("then_branch", std::move(thenGraph)),
+                              graphAttr("else_branch", std::move(elseGraph))});
+  for (unsigned i = 0; i < results.size(); ++i)
+    w.set(NodeValue(const_cast<IfNode *>(&node), i), results[i]);
+}
+static const NodeExporter ifExporter(NodeKind::If, exportIf);
+
+//===- Loop ---------------------------------------------------------------===//
+
+namespace {
+
+/// ONNX's Loop does not tell how often it ran, and its scans have only as many
+/// elements: one more state counts, and what is missing of scans is added.
+class LoopWriter {
+public:
+  LoopWriter(GraphWriter &w, const LoopNode &node)
+      : w(w), node(node), function(getFunction(node.getBody())),
+        numStates(unsigned(node.getNumStates())),
+        numScans(node.getNumResults() - numStates - 1) {}
+
+  void write();
+
+private:
+  bool isFull() const;
+  OnnxValue getTripCount();
+  onnx::GraphProto writeBody();
+  OnnxValue fill(OnnxValue scan, const Type &type);
+  NodeValue getResult(unsigned index) const {
+    return NodeValue(const_cast<LoopNode *>(&node), index);
+  }
+
+  GraphWriter &w;
+  const LoopNode &node;
+  const Function &function;
+  unsigned numStates, numScans;
+};
+
+} // namespace
+
+/// Whether \p value is always true.
+static bool isTrue(NodeValue value) {
+  auto *constant = value.getNodeAs<Constant>();
+  return constant && constant->getTensor().getAsInt(0) != 0;
+}
+
+/// Whether the body always runs maxTripCount times.
+bool LoopWriter::isFull() const {
+  if (node.getCondition() && !isTrue(node.getCondition()))
+    return false;
+  NodeValue next = function.getResultValue(0);
+  if (!isTrue(next) && next.node != function.getParameters()[1].get())
+    return false;
+  if (!node.getTripCount())
+    return true;
+  auto *trips = node.getTripCount().getNodeAs<Constant>();
+  return trips && trips->getTensor().getAsInt(0) >= node.getMaxTripCount();
+}
+
+OnnxValue LoopWriter::getTripCount() {
+  OnnxValue most = w.constant(Tensor::fromValues<int64_t>(
+      Type(ElemKind::Int64, {}), {node.getMaxTripCount()}));
+  if (!node.getTripCount())
+    return most;
+  return w.op("Min", {w.get(node.getTripCount()), most});
+}
+
+onnx::GraphProto LoopWriter::writeBody() {
+  BodyWriter body(w, function);
+  Type countType(ElemKind::Int64, {});
+  for (unsigned i = 0; i < 2 + numStates; ++i)
+    body.addInput(i);
+  OnnxValue count = body.addInput("count", countType);
+  auto values = node.getValues();
+  for (unsigned i = numStates; i < values.size(); ++i)
+    body.capture(2 + i, values[i]);
+  body.writeNodes();
+  for (unsigned i = 0; i < 1 + numStates; ++i)
+    body.addOutput(i);
+  GraphWriter &inner = body.getWriter();
+  body.addOutput(inner.add(count, inner.numberLike(count, 1)), countType);
+  for (unsigned i = 1 + numStates; i < 1 + numStates + numScans; ++i)
+    body.addOutput(i);
+  return body.take();
+}
+
+/// Zeros behind the elements of \p scan, up to \p type.
+OnnxValue LoopWriter::fill(OnnxValue scan, const Type &type) {
+  OnnxValue zeros = w.filled(type.getKind(), type.getShape(), 0);
+  OnnxValue longer = w.op("Concat", {scan, zeros}, {intAttr("axis", 0)});
+  return w.slice(longer, {0}, {0}, {type.getDim(0)}, {1});
+}
+
+void LoopWriter::write() {
+  OnnxValues inputs = {getTripCount(), w.get(node.getCondition())};
+  llvm::SmallVector<ElemKind, 4> kinds;
+  for (unsigned i = 0; i < numStates; ++i) {
+    inputs.push_back(w.get(node.getValues()[i]));
+    kinds.push_back(inputs.back().kind);
+  }
+  inputs.push_back(w.number(ElemKind::Int64, 0));
+  kinds.push_back(ElemKind::Int64);
+  for (unsigned i = 0; i < numScans; ++i)
+    kinds.push_back(node.getType(numStates + i).getKind());
+  onnx::GraphProto body = writeBody();
+  OnnxValues results =
+      w.raw("Loop", inputs, kinds, {graphAttr("body", std::move(body))});
+  if (w.hasFailed())
+    return;
+  for (unsigned i = 0; i < numStates; ++i)
+    w.set(getResult(i), results[i]);
+  w.set(getResult(numStates + numScans), results[numStates]);
+  for (unsigned i = 0; i < numScans; ++i) {
+    NodeValue scan = getResult(numStates + i);
+    OnnxValue value = results[numStates + 1 + i];
+    if (!isFull() && scan.getNumUses())
+      value = fill(value, scan.getType());
+    w.set(scan, value);
+  }
+}
+
+static void exportLoop(GraphWriter &w, const LoopNode &node) {
+  LoopWriter(w, node).write();
+}
+static const NodeExporter loop(NodeKind::Loop, exportLoop);

@@ -1,0 +1,98 @@
+//===- Convolution.cpp - Convolutions as ONNX -----------------------------===//
+
+#include "ONNX/Ops/Windows.h"
+
+using namespace glowish;
+
+//===- Convolution --------------------------------------------------------===//
+
+/// Conv takes floats. Integers are sums of products of matrices: the windows'
+/// elements [N, OH, OW, G, 1, KH * KW * C / G] with the filter
+/// [G, KH * KW * C / G, OC / G].
+static void writeIntegerConvolution(GraphWriter &w, const ConvolutionNode &node,
+                                    const OnnxWindows &windows) {
+  DimsRef shape = node.getType().getShape();
+  DimsRef filter = node.getFilter().getShape();
+  int64_t group = node.getGroup(), taps = windows.getNumTaps();
+  int64_t depth = taps * filter[3], columns = filter[0] / group;
+  OnnxValue patches = w.op(
+      "Concat", takeTaps(w, node.getInput(), windows, shape[1], shape[2], 0),
+      {intAttr("axis", 3)});
+  patches = w.reshape(patches,
+                      {shape[0], shape[1], shape[2], taps, group, filter[3]});
+  patches = w.transpose(patches, {0, 1, 2, 4, 3, 5});
+  patches = w.reshape(patches, {shape[0], shape[1], shape[2], group, 1, depth});
+  OnnxValue matrices =
+      w.reshape(w.get(node.getFilter()), {group, columns, depth});
+  OnnxValue sums = w.op("MatMul", {patches, w.transpose(matrices, {0, 2, 1})});
+  sums = w.reshape(sums, shape);
+  if (node.getBias())
+    sums = w.add(sums, w.get(node.getBias()));
+  w.setResult(node, sums);
+}
+
+static void exportConvolution(GraphWriter &w, const ConvolutionNode &node) {
+  DimsRef filter = node.getFilter().getShape();
+  OnnxWindows windows = {filter.slice(1, 2), node.getStrides(), node.getPads(),
+                         node.getDilations()};
+  if (!isFloatKind(node.getType().getKind()))
+    return writeIntegerConvolution(w, node, windows);
+  OnnxAttrs attrs = getWindowAttrs(windows);
+  attrs.push_back(intAttr("group", node.getGroup()));
+  OnnxValue result =
+      w.op("Conv",
+           {w.get(node.getInput(), toNchw), w.get(node.getFilter(), toNchw),
+            w.get(node.getBias())},
+           std::move(attrs));
+  w.setResult(node, result, fromNchw);
+}
+static const NodeExporter convolution(NodeKind::Convolution, exportConvolution);
+
+//===- Transposed convolution ---------------------------------------------===//
+
+/// The filter [C, KH, KW, OC / group] is turned as images are.
+static void exportConvTranspose(GraphWriter &w, const ConvTransposeNode &node) {
+  DimsRef filter = node.getFilter().getShape();
+  OnnxAttrs attrs = getWindowAttrs({filter.slice(1, 2), node.getStrides(),
+                                    node.getPads(), node.getDilations()});
+  attrs.push_back(intAttr("group", node.getGroup()));
+  attrs.push_back(intsAttr("output_padding", node.getOutputPads()));
+  OnnxValue result =
+      w.op("ConvTranspose",
+           {w.get(node.getInput(), toNchw), w.get(node.getFilter(), toNchw),
+            w.get(node.getBias())},
+           std::move(attrs));
+  w.setResult(node, result, fromNchw);
+}
+static const NodeExporter convTranspose(NodeKind::ConvTranspose,
+                                        exportConvTranspose);
+
+//===- Gradient of the filter ---------------------------------------------===//
+
+/// A convolution of the input with the gradient, over images: these are the
+/// channels, and what strides and dilations are changes places. Its result
+/// [C / G, OC, ...] begins with the kernel's elements.
+static void
+exportConvolutionFilterGradient(GraphWriter &w,
+                                const ConvolutionFilterGradientNode &node) {
+  DimsRef input = node.getInput().getShape();
+  DimsRef gradient = node.getGradient().getShape();
+  DimsRef result = node.getType().getShape();
+  int64_t group = node.getGroup(), channels = result[3], images = input[0];
+  // [N, H, W, C] as [C / G, G * N, H, W].
+  OnnxValue x = w.reshape(w.get(node.getInput(), toNchw),
+                          {images, group, channels, input[1], input[2]});
+  x = w.reshape(w.transpose(x, {2, 1, 0, 3, 4}),
+                {channels, group * images, input[1], input[2]});
+  OnnxValue filter = w.get(node.getGradient(), {3, 0, 1, 2});
+  OnnxAttrs attrs = getWindowAttrs({gradient.slice(1, 2), node.getDilations(),
+                                    node.getPads(), node.getStrides()});
+  attrs.push_back(intAttr("group", group));
+  OnnxValue taps = w.op("Conv", {x, filter}, std::move(attrs));
+  taps = w.slice(taps, {2, 3}, {0, 0}, {result[1], result[2]}, {1, 1});
+  // [C / G, OC, KH, KW] is [OC, KH, KW, C / G] in the function.
+  w.setResult(node, taps, {1, 2, 3, 0});
+}
+static const NodeExporter
+    convolutionFilterGradient(NodeKind::ConvolutionFilterGradient,
+                              exportConvolutionFilterGradient);

@@ -1,0 +1,127 @@
+//===- DataMovement.cpp - Copies of elements as ONNX ----------------------===//
+
+#include "ONNX/GraphWriter.h"
+
+using namespace glowish;
+
+/// One value a dimension, in the order of a value of layout \p layout.
+static Layout moveToStored(llvm::ArrayRef<int64_t> values,
+                           const Layout &layout) {
+  Layout moved(values.size());
+  for (size_t d = 0; d < values.size(); ++d)
+    moved[layout[d]] = values[d];
+  return moved;
+}
+
+//===- Orders and shapes --------------------------------------------------===//
+
+/// No node yet: somebody may not mind the order.
+static void exportTranspose(GraphWriter &w, const TransposeNode &node) {
+  NodeValue input = node.getInput();
+  w.setResult(node, w.getStored(input),
+              compose(w.getLayout(input), node.getPermutation()));
+}
+static const NodeExporter transpose(NodeKind::Transpose, exportTranspose);
+
+/// Whether the elements of \p value lie as in the function: only dimensions of
+/// extent 1 have another place.
+static bool areElementsInPlace(const GraphWriter &w, NodeValue value) {
+  int64_t last = -1;
+  Layout layout = w.getLayout(value);
+  for (size_t d = 0; d < layout.size(); ++d) {
+    if (value.getShape()[d] == 1)
+      continue;
+    if (layout[d] < last)
+      return false;
+    last = layout[d];
+  }
+  return true;
+}
+
+static void exportReshape(GraphWriter &w, const ReshapeNode &node) {
+  NodeValue input = node.getInput();
+  OnnxValue x =
+      areElementsInPlace(w, input) ? w.getStored(input) : w.get(input);
+  w.setResult(node, w.reshape(x, node.getShape()));
+}
+static const NodeExporter reshape(NodeKind::Reshape, exportReshape);
+
+static void exportBroadcast(GraphWriter &w, const BroadcastNode &node) {
+  NodeValue input = node.getInput();
+  Layout layout = w.getLayout(input);
+  if (layout.size() != node.getShape().size())
+    return w.setResult(node,
+                       w.op("Expand", {w.get(input), w.ints(node.getShape())}));
+  w.setResult(node,
+              w.op("Expand", {w.getStored(input),
+                              w.ints(moveToStored(node.getShape(), layout))}),
+              layout);
+}
+static const NodeExporter broadcast(NodeKind::Broadcast, exportBroadcast);
+
+static void exportTile(GraphWriter &w, const TileNode &node) {
+  Layout layout = w.getLayout(node.getInput());
+  w.setResult(node,
+              w.op("Tile", {w.getStored(node.getInput()),
+                            w.ints(moveToStored(node.getRepeats(), layout))}),
+              layout);
+}
+static const NodeExporter tile(NodeKind::Tile, exportTile);
+
+//===- Parts --------------------------------------------------------------===//
+
+/// In the layout of the first part that has one.
+static void exportConcat(GraphWriter &w, const ConcatNode &node) {
+  Layout layout = getIdentityLayout(node.getType().getRank());
+  for (NodeValue input : node.getInputs())
+    if (isIdentity(layout))
+      layout = w.getLayout(input);
+  OnnxValues parts;
+  for (NodeValue input : node.getInputs())
+    parts.push_back(w.get(input, invert(layout)));
+  w.setResult(node,
+              w.op("Concat", parts, {intAttr("axis", layout[node.getAxis()])}),
+              layout);
+}
+static const NodeExporter concat(NodeKind::Concat, exportConcat);
+
+/// Dimensions of which all is taken are not named.
+static void exportSlice(GraphWriter &w, const SliceNode &node) {
+  NodeValue input = node.getInput();
+  Layout layout = w.getLayout(input);
+  Layout axes, starts, ends, steps;
+  for (size_t d = 0; d < layout.size(); ++d) {
+    int64_t start = node.getStarts()[d], size = node.getSizes()[d];
+    int64_t step = node.getSteps()[d];
+    if (start == 0 && step == 1 && size == input.getShape()[d])
+      continue;
+    axes.push_back(layout[d]);
+    starts.push_back(start);
+    steps.push_back(step);
+    if (size == 0)
+      ends.push_back(start);
+    else if (step > 0)
+      ends.push_back(start + (size - 1) * step + 1);
+    else // Negative numbers would count from the end.
+      ends.push_back(start + (size - 1) * step > 0
+                         ? start + (size - 1) * step - 1
+                         : std::numeric_limits<int64_t>::min());
+  }
+  OnnxValue x = w.getStored(input);
+  w.setResult(node, axes.empty() ? x : w.slice(x, axes, starts, ends, steps),
+              layout);
+}
+static const NodeExporter slice(NodeKind::Slice, exportSlice);
+
+static void exportPad(GraphWriter &w, const PadNode &node) {
+  Layout layout = w.getLayout(node.getInput());
+  size_t rank = layout.size();
+  Layout pads = moveToStored(node.getPads().take_front(rank), layout);
+  llvm::append_range(pads,
+                     moveToStored(node.getPads().drop_front(rank), layout));
+  w.setResult(node,
+              w.pad(w.getStored(node.getInput()), pads, node.getValue(),
+                    node.getMode()),
+              layout);
+}
+static const NodeExporter pad(NodeKind::Pad, exportPad);

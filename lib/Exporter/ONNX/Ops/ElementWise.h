@@ -1,0 +1,41 @@
+//===- ElementWise.h - Element-wise nodes as ONNX --------------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_EXPORTER_ONNX_OPS_ELEMENTWISE_H
+#define GLOWISH_LIB_EXPORTER_ONNX_OPS_ELEMENTWISE_H
+
+#include "ONNX/GraphWriter.h"
+
+namespace glowish {
+
+/// Calls \p write with the operands of \p node in one layout, which is that of
+/// the first that has one and all of the result's dimensions; what it returns
+/// is the result in that layout.
+void writeElementWise(
+    GraphWriter &w, const Node &node,
+    llvm::function_ref<OnnxValue(llvm::ArrayRef<OnnxValue>)> write);
+
+/// Registers an element-wise kind: `static ElementWiseExporter
+/// add(NodeKind::Add, "Add");` where ONNX has the operator, without attributes,
+/// else with `OnnxValue write(GraphWriter &w, const ClipNode &node,
+/// llvm::ArrayRef<OnnxValue> x)`.
+class ElementWiseExporter {
+public:
+  ElementWiseExporter(NodeKind kind, llvm::StringLiteral onnxOperator);
+  template <typename T>
+  ElementWiseExporter(NodeKind kind,
+                      OnnxValue (*write)(GraphWriter &w, const T &node,
+                                         llvm::ArrayRef<OnnxValue> x))
+      : exporter(kind, NodeExporter::Function([write](GraphWriter &w,
+                                                      const Node &node) {
+                   writeElementWise(w, node, [&](llvm::ArrayRef<OnnxValue> x) {
+                     return write(w, llvm::cast<T>(node), x);
+                   });
+                 })) {}
+
+private:
+  NodeExporter exporter;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_EXPORTER_ONNX_OPS_ELEMENTWISE_H

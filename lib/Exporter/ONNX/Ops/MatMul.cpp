@@ -1,0 +1,64 @@
+//===- MatMul.cpp - Matrix products and attention as ONNX -----------------===//
+
+#include "ONNX/GraphWriter.h"
+#include <limits>
+
+using namespace glowish;
+
+static void exportMatMul(GraphWriter &w, const MatMulNode &node) {
+  w.setResult(node,
+              w.op("MatMul", {w.get(node.getLhs()), w.get(node.getRhs())}));
+}
+static const NodeExporter matMul(NodeKind::MatMul, exportMatMul);
+
+static void exportGemm(GraphWriter &w, const GemmNode &node) {
+  w.setResult(node,
+              w.op("Gemm",
+                   {w.get(node.getA()), w.get(node.getB()), w.get(node.getC())},
+                   {floatAttr("alpha", node.getAlpha()),
+                    floatAttr("beta", node.getBeta()),
+                    intAttr("transA", node.getTransposeA()),
+                    intAttr("transB", node.getTransposeB())}));
+}
+static const NodeExporter gemm(NodeKind::Gemm, exportGemm);
+
+static void exportFullyConnected(GraphWriter &w,
+                                 const FullyConnectedNode &node) {
+  w.setResult(node,
+              w.op("Gemm", {w.get(node.getInput()), w.get(node.getWeights()),
+                            w.get(node.getBias())}));
+}
+static const NodeExporter fullyConnected(NodeKind::FullyConnected,
+                                         exportFullyConnected);
+
+/// What is added to the scores [queries, keys]: nothing where query m sees key
+/// n, n <= m + keys - queries, and -infinity elsewhere.
+static OnnxValue makeCausalMask(GraphWriter &w, ElemKind kind, int64_t queries,
+                                int64_t keys) {
+  Tensor mask(Type(kind, {queries, keys}));
+  for (int64_t m = 0; m < queries; ++m)
+    for (int64_t n = m + keys - queries + 1; n < keys; ++n)
+      mask.setFromDouble(m * keys + n,
+                         -std::numeric_limits<double>::infinity());
+  return w.constant(std::move(mask));
+}
+
+static void exportAttention(GraphWriter &w, const AttentionNode &node) {
+  ElemKind kind = node.getType().getKind();
+  unsigned rank = node.getType().getRank();
+  Layout swapped = getIdentityLayout(rank);
+  std::swap(swapped[rank - 2], swapped[rank - 1]);
+  OnnxValue scores =
+      w.op("MatMul", {w.get(node.getQuery()), w.get(node.getKey(), swapped)});
+  scores = w.mul(scores, w.number(kind, node.getScale()));
+  if (node.getMask())
+    scores = w.add(scores, w.get(node.getMask()));
+  if (node.getCausal())
+    scores = w.add(scores,
+                   makeCausalMask(w, kind, node.getQuery().getShape()[rank - 2],
+                                  node.getKey().getShape()[rank - 2]));
+  OnnxValue weights =
+      w.op("Softmax", {scores}, {intAttr("axis", int64_t(rank) - 1)});
+  w.setResult(node, w.op("MatMul", {weights, w.get(node.getValue())}));
+}
+static const NodeExporter attention(NodeKind::Attention, exportAttention);

@@ -1,0 +1,138 @@
+//===- Pooling.cpp - Poolings and their gradients as ONNX -----------------===//
+
+#include "ONNX/Ops/Windows.h"
+#include <cmath>
+
+using namespace glowish;
+
+/// Whether ONNX Runtime, which wants less padding than a kernel has, takes
+/// them.
+static bool arePadsSmall(const OnnxWindows &windows) {
+  for (unsigned i = 0; i < 4; ++i)
+    if (windows.pads[i] >= windows.kernels[i % 2])
+      return false;
+  return true;
+}
+
+//===- Forwards -----------------------------------------------------------===//
+
+/// The largest of the windows' elements, one after the other, where MaxPool
+/// does not take them.
+static void writeMaxPoolOut(GraphWriter &w, const MaxPoolNode &node,
+                            const OnnxWindows &windows) {
+  DimsRef shape = node.getType().getShape();
+  OnnxValues taps =
+      takeTaps(w, node.getInput(), windows, shape[1], shape[2], -HUGE_VAL);
+  w.setResult(node, w.op("Max", taps));
+}
+
+static void exportMaxPool(GraphWriter &w, const MaxPoolNode &node) {
+  OnnxWindows windows = OnnxWindows::of(node);
+  ElemKind kind = node.getType().getKind();
+  bool isByte = isIntegerKind(kind) && getElemSize(kind) == 1;
+  if ((!isFloatKind(kind) && !isByte) || !arePadsSmall(windows))
+    return writeMaxPoolOut(w, node, windows);
+  OnnxValue result = w.op("MaxPool", {w.get(node.getInput(), toNchw)},
+                          getWindowAttrs(windows));
+  w.setResult(node, result, fromNchw);
+}
+static const NodeExporter maxPool(NodeKind::MaxPool, exportMaxPool);
+
+/// The sum of the windows' elements divided by their number, where
+/// AveragePool-11 has no dilations.
+static void writeAvgPoolOut(GraphWriter &w, const AvgPoolNode &node,
+                            const OnnxWindows &windows) {
+  DimsRef shape = node.getType().getShape();
+  OnnxValue sum =
+      w.op("Sum", takeTaps(w, node.getInput(), windows, shape[1], shape[2], 0));
+  Tensor counts = countInside(windows, node.getInput().getShape().slice(1, 2),
+                              shape.slice(1, 2), node.getCountIncludePads(),
+                              node.getType().getKind());
+  w.setResult(node, w.div(sum, w.constant(std::move(counts))));
+}
+
+static void exportAvgPool(GraphWriter &w, const AvgPoolNode &node) {
+  OnnxWindows windows = OnnxWindows::of(node);
+  if (!llvm::all_equal(windows.dilations) || windows.dilations[0] != 1 ||
+      !arePadsSmall(windows))
+    return writeAvgPoolOut(w, node, windows);
+  OnnxAttrs attrs = getWindowAttrs(windows, /*haveDilations=*/false);
+  attrs.push_back(intAttr("count_include_pad", node.getCountIncludePads()));
+  OnnxValue result =
+      w.op("AveragePool", {w.get(node.getInput(), toNchw)}, std::move(attrs));
+  w.setResult(node, result, fromNchw);
+}
+static const NodeExporter avgPool(NodeKind::AvgPool, exportAvgPool);
+
+static void exportGlobalAvgPool(GraphWriter &w, const GlobalAvgPoolNode &node) {
+  w.setResult(node, w.op("GlobalAveragePool", {w.get(node.getInput(), toNchw)}),
+              fromNchw);
+}
+static const NodeExporter globalAvgPool(NodeKind::GlobalAvgPool,
+                                        exportGlobalAvgPool);
+
+static void exportGlobalMaxPool(GraphWriter &w, const GlobalMaxPoolNode &node) {
+  w.setResult(node, w.op("GlobalMaxPool", {w.get(node.getInput(), toNchw)}),
+              fromNchw);
+}
+static const NodeExporter globalMaxPool(NodeKind::GlobalMaxPool,
+                                        exportGlobalMaxPool);
+
+//===- Gradients ----------------------------------------------------------===//
+
+/// MaxPool's second result has the positions of the largest elements, counted
+/// over all images in NCHW; the gradient is added up there.
+static void exportMaxPoolGradient(GraphWriter &w,
+                                  const MaxPoolGradientNode &node) {
+  OnnxValue input = w.get(node.getInput(), toNchw);
+  OnnxWindows windows = OnnxWindows::of(node);
+  if (!arePadsSmall(windows))
+    return w.fail("the windows have as many pads as elements; accepted: fewer");
+  OnnxValue positions =
+      w.ops(2, "MaxPool", {input}, getWindowAttrs(windows))[1];
+  DimsRef shape = node.getType().getShape();
+  OnnxValue zeros = w.filled(input.kind, {node.getType().getNumElements()}, 0);
+  OnnxValue gradient =
+      w.reshape(w.get(node.getGradient(), toNchw),
+                {node.getGradient().getType().getNumElements()});
+  positions =
+      w.reshape(positions, {node.getGradient().getType().getNumElements()});
+  OnnxValue sums = w.op("ScatterElements", {zeros, positions, gradient},
+                        {intAttr("axis", 0), stringAttr("reduction", "add")});
+  w.setResult(node, w.reshape(sums, {shape[0], shape[3], shape[1], shape[2]}),
+              fromNchw);
+}
+static const NodeExporter maxPoolGradient(NodeKind::MaxPoolGradient,
+                                          exportMaxPoolGradient);
+
+/// Each channel's share of the gradient goes to all of its window: a transposed
+/// convolution with ones.
+static void exportAvgPoolGradient(GraphWriter &w,
+                                  const AvgPoolGradientNode &node) {
+  OnnxWindows windows = OnnxWindows::of(node);
+  DimsRef gradient = node.getGradient().getShape(), sizes = node.getSizes();
+  int64_t channels = gradient[3];
+  ElemKind kind = node.getType().getKind();
+  Tensor counts = countInside(windows, sizes, gradient.slice(1, 2),
+                              node.getCountIncludePads(), kind);
+  int64_t height = gradient[1], width = gradient[2];
+  OnnxValue shares =
+      w.div(w.get(node.getGradient(), toNchw),
+            w.reshape(w.constant(std::move(counts)), {1, 1, height, width}));
+  int64_t missing[2];
+  for (unsigned d = 0; d < 2; ++d)
+    missing[d] = sizes[d] - ((gradient[d + 1] - 1) * windows.strides[d] +
+                             (windows.kernels[d] - 1) * windows.dilations[d] +
+                             1 - windows.pads[d] - windows.pads[d + 2]);
+  OnnxValue ones =
+      w.filled(kind, {channels, 1, windows.kernels[0], windows.kernels[1]}, 1);
+  OnnxAttrs attrs = getWindowAttrs(windows);
+  attrs.push_back(intAttr("group", channels));
+  OnnxValue sums = w.op("ConvTranspose", {shares, ones}, std::move(attrs));
+  // The last rows and columns may be in no window.
+  if (missing[0] || missing[1])
+    sums = w.pad(sums, {0, 0, 0, 0, 0, 0, missing[0], missing[1]}, 0);
+  w.setResult(node, sums, fromNchw);
+}
+static const NodeExporter avgPoolGradient(NodeKind::AvgPoolGradient,
+                                          exportAvgPoolGradient);

@@ -1,0 +1,58 @@
+//===- Reduction.cpp - Reductions as ONNX ---------------------------------===//
+
+#include "ONNX/GraphWriter.h"
+
+using namespace glowish;
+
+/// The layout of what is left of \p layout when the dimensions \p axes of the
+/// result are taken out.
+static Layout dropAxes(const Layout &layout, llvm::ArrayRef<int64_t> axes) {
+  llvm::SmallVector<int64_t, 4> removed;
+  for (int64_t axis : axes)
+    removed.push_back(layout[axis]);
+  Layout left;
+  for (size_t d = 0; d < layout.size(); ++d)
+    if (!llvm::is_contained(axes, int64_t(d)))
+      left.push_back(layout[d] - llvm::count_if(removed, [&](int64_t axis) {
+                       return axis < layout[d];
+                     }));
+  return left;
+}
+
+static void exportReduce(GraphWriter &w, const ReduceNode &node) {
+  const Type &input = node.getInput().getType();
+  llvm::StringRef mode = node.getMode();
+  ElemKind kind = input.getKind();
+  DimsRef shape = node.getType().getShape();
+  if (input.getNumElements() == 0)
+    return w.setResult(node, w.filled(kind, shape, mode == "prod" ? 1 : 0));
+  Layout layout = w.getLayout(node.getInput());
+  Layout axes;
+  int64_t count = 1;
+  for (int64_t axis : node.getAxes()) {
+    axes.push_back(layout[axis]);
+    count *= input.getDim(axis);
+  }
+  llvm::sort(axes);
+  // Of integers ReduceMean does not say how it rounds.
+  bool isIntegerMean = mode == "mean" && isIntegerKind(kind);
+  std::string type =
+      isIntegerMean
+          ? "ReduceSum"
+          : ("Reduce" + mode.substr(0, 1).upper() + mode.substr(1)).str();
+  OnnxValue result =
+      w.reduce(type, w.getStored(node.getInput()), axes, node.getKeepDims());
+  if (isIntegerMean)
+    result = w.div(result, w.numberLike(result, double(count)));
+  w.setResult(node, result,
+              node.getKeepDims() ? layout : dropAxes(layout, node.getAxes()));
+}
+static const NodeExporter reduce(NodeKind::Reduce, exportReduce);
+
+static void exportArgMax(GraphWriter &w, const ArgMaxNode &node) {
+  w.setResult(node, w.op("ArgMax", {w.get(node.getInput())},
+                         {intAttr("axis", node.getAxis()),
+                          intAttr("keepdims", node.getKeepDims()),
+                          intAttr("select_last_index", node.getSelectLast())}));
+}
+static const NodeExporter argMax(NodeKind::ArgMax, exportArgMax);

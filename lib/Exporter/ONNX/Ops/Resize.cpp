@@ -1,0 +1,53 @@
+//===- Resize.cpp - Scaling of images as ONNX -----------------------------===//
+
+#include "ONNX/Ops/Windows.h"
+#include <cmath>
+
+using namespace glowish;
+
+namespace {
+/// One dimension of the images.
+struct ScaledDim {
+  int64_t from, to;
+  double scale;
+
+  /// Whether the scale is the sizes' ratio, as an ONNX model states it by the
+  /// sizes, ...
+  bool isRatio() const {
+    return float(scale) == float(double(to) / double(from));
+  }
+  /// ... or tells the size, as one states it by the scales.
+  bool tellsSize() const {
+    return int64_t(std::floor(float(from) * float(scale))) == to;
+  }
+};
+} // namespace
+
+static void exportResize(GraphWriter &w, const ResizeNode &node) {
+  DimsRef from = node.getInput().getShape(), to = node.getSizes();
+  ScaledDim rows = {from[1], to[0], node.getScaleH()};
+  ScaledDim columns = {from[2], to[1], node.getScaleW()};
+  OnnxValue sizes, scales;
+  if (rows.isRatio() && columns.isRatio()) {
+    sizes = w.ints({from[0], from[3], to[0], to[1]});
+  } else if (rows.tellsSize() && columns.tellsSize()) {
+    scales = w.constant(Tensor::fromValues<float>(
+        Type(ElemKind::Float, {4}),
+        {1.0f, 1.0f, float(rows.scale), float(columns.scale)}));
+  } else {
+    return w.fail(llvm::formatv("the scales {0} and {1} are neither the ratios "
+                                "of the sizes nor do both tell the sizes",
+                                rows.scale, columns.scale)
+                      .str());
+  }
+  OnnxAttrs attrs = {
+      stringAttr("mode", node.getMode()),
+      stringAttr("coordinate_transformation_mode", node.getCoordinates())};
+  if (node.getMode() == "nearest")
+    attrs.push_back(stringAttr("nearest_mode", node.getNearestMode()));
+  OnnxValue x = w.get(node.getInput(), toNchw);
+  OnnxValue result =
+      w.op("Resize", {x, OnnxValue(), scales, sizes}, std::move(attrs));
+  w.setResult(node, result, fromNchw);
+}
+static const NodeExporter resize(NodeKind::Resize, exportResize);

@@ -1,0 +1,17 @@
+//===- Storage.cpp - Outputs and constants as ONNX ------------------------===//
+
+#include "ONNX/GraphWriter.h"
+
+using namespace glowish;
+
+/// Whoever made the graph makes it an output.
+static void exportSave(GraphWriter &w, const SaveNode &node) {
+  w.save(node.getOutput().node, node.getInput());
+}
+static const NodeExporter save(NodeKind::Save, exportSave);
+
+static void exportSplat(GraphWriter &w, const SplatNode &node) {
+  w.setResult(node,
+              w.filled(node.getElemKind(), node.getShape(), node.getValue()));
+}
+static const NodeExporter splat(NodeKind::Splat, exportSplat);

@@ -1,0 +1,108 @@
+//===- Protos.cpp - Attributes, tensors and types as protobufs ------------===//
+
+#include "ONNX/GraphWriter.h"
+
+using namespace glowish;
+using onnx::AttributeProto;
+using onnx::TensorProto;
+
+static AttributeProto makeAttr(llvm::StringRef name,
+                               AttributeProto::AttributeType type) {
+  AttributeProto attr;
+  attr.set_name(name.str());
+  attr.set_type(type);
+  return attr;
+}
+
+AttributeProto glowish::intAttr(llvm::StringRef name, int64_t value) {
+  AttributeProto attr = makeAttr(name, AttributeProto::INT);
+  attr.set_i(value);
+  return attr;
+}
+
+AttributeProto glowish::intsAttr(llvm::StringRef name,
+                                 llvm::ArrayRef<int64_t> values) {
+  AttributeProto attr = makeAttr(name, AttributeProto::INTS);
+  for (int64_t value : values)
+    attr.add_ints(value);
+  return attr;
+}
+
+AttributeProto glowish::floatAttr(llvm::StringRef name, double value) {
+  AttributeProto attr = makeAttr(name, AttributeProto::FLOAT);
+  attr.set_f(float(value));
+  return attr;
+}
+
+AttributeProto glowish::stringAttr(llvm::StringRef name,
+                                   llvm::StringRef value) {
+  AttributeProto attr = makeAttr(name, AttributeProto::STRING);
+  attr.set_s(value.str());
+  return attr;
+}
+
+AttributeProto glowish::tensorAttr(llvm::StringRef name, const Tensor &tensor) {
+  AttributeProto attr = makeAttr(name, AttributeProto::TENSOR);
+  TensorProto &proto = *attr.mutable_t();
+  proto.set_data_type(getDataType(tensor.getType().getKind()));
+  for (int64_t extent : tensor.getType().getShape())
+    proto.add_dims(extent);
+  proto.set_raw_data(tensor.getBytes(), size_t(tensor.getSizeInBytes()));
+  return attr;
+}
+
+AttributeProto glowish::graphAttr(llvm::StringRef name,
+                                  onnx::GraphProto graph) {
+  AttributeProto attr = makeAttr(name, AttributeProto::GRAPH);
+  *attr.mutable_g() = std::move(graph);
+  return attr;
+}
+
+TensorProto::DataType glowish::getDataType(ElemKind kind) {
+  switch (kind) {
+  case ElemKind::Float:
+    return TensorProto::FLOAT;
+  case ElemKind::Float16:
+    return TensorProto::FLOAT16;
+  case ElemKind::BFloat16:
+    return TensorProto::BFLOAT16;
+  case ElemKind::Double:
+    return TensorProto::DOUBLE;
+  case ElemKind::Int8:
+    return TensorProto::INT8;
+  case ElemKind::UInt8:
+    return TensorProto::UINT8;
+  case ElemKind::Int16:
+    return TensorProto::INT16;
+  case ElemKind::UInt16:
+    return TensorProto::UINT16;
+  case ElemKind::Int32:
+    return TensorProto::INT32;
+  case ElemKind::UInt32:
+    return TensorProto::UINT32;
+  case ElemKind::Int64:
+    return TensorProto::INT64;
+  case ElemKind::UInt64:
+    return TensorProto::UINT64;
+  case ElemKind::Bool:
+    return TensorProto::BOOL;
+  case ElemKind::Int8Q:
+  case ElemKind::UInt8Q:
+  case ElemKind::Int16Q:
+  case ElemKind::Int32Q:
+    break;
+  }
+  llvm_unreachable("quantized kinds have been refused");
+}
+
+onnx::ValueInfoProto glowish::makeValueInfo(llvm::StringRef name,
+                                            const Type &type) {
+  onnx::ValueInfoProto info;
+  info.set_name(name.str());
+  auto &tensor = *info.mutable_type()->mutable_tensor_type();
+  tensor.set_elem_type(getDataType(type.getKind()));
+  tensor.mutable_shape();
+  for (int64_t extent : type.getShape())
+    tensor.mutable_shape()->add_dim()->set_dim_value(extent);
+  return info;
+}
