@@ -78,7 +78,7 @@ static void stateTypes(const DataSet &data, int64_t batchSize,
     config.labelShape = getBatchShape(data.label);
 }
 
-static void printEpoch(const EpochResult &result) {
+static void printEpoch(const EpochResult &result, uint64_t numSteps) {
   auto print = [](llvm::StringRef name, std::optional<double> loss,
                   std::optional<double> accuracy) {
     if (loss)
@@ -90,7 +90,9 @@ static void printEpoch(const EpochResult &result) {
   llvm::outs() << llvm::formatv("epoch {0,3}", result.epoch);
   print("", result.loss, result.accuracy);
   print("validation ", result.validationLoss, result.validationAccuracy);
-  llvm::outs() << llvm::formatv("  {0:F1} s\n", result.seconds);
+  llvm::outs() << llvm::formatv("  {0:F1} s, {1:F2} ms a step\n",
+                                result.seconds,
+                                1e3 * result.seconds / double(numSteps));
   llvm::outs().flush();
 }
 
@@ -118,8 +120,9 @@ static llvm::Error train(Trainer &trainer, SplitData data,
   LossLog log;
   GLOWISH_CHECK(log.open(options.lossLogPath));
   while (!loop->isDone()) {
+    uint64_t begin = loop->getStep();
     GLOWISH_TRY(EpochResult result, loop->runEpoch(log));
-    printEpoch(result);
+    printEpoch(result, loop->getStep() - begin);
   }
   GLOWISH_CHECK(log.commit());
   if (!options.savePath.empty())
