@@ -10,6 +10,7 @@ llvm::Expected<std::unique_ptr<Compilation>> glowish::importForTraining(
   auto compilation = std::make_unique<Compilation>(backend, std::move(options));
   importOptions.variables = &variables;
   GLOWISH_CHECK(compilation->import(path, std::move(importOptions)));
+  GLOWISH_CHECK(compilation->prepareTraining());
   return compilation;
 }
 

@@ -19,10 +19,6 @@ static NodeValue simplifyReshape(ReshapeNode &root, RewriteContext &context) {
   return {};
 }
 
-static NodeValue simplifyDropout(DropoutNode &root, RewriteContext &context) {
-  return root.getInput();
-}
-
 /// A transpose that keeps the order of the dimensions that count is a reshape.
 static bool movesOnlyOnes(TransposeNode &node) {
   int64_t last = -1;
@@ -211,7 +207,6 @@ llvm::Expected<bool> glowish::canonicalize(Function &function,
   static const RewriteSet set = [] {
     RewriteSet rewrites;
     rewrites.add<simplifyReshape>(NodeKind::Reshape);
-    rewrites.add<simplifyDropout>(NodeKind::Dropout);
     rewrites.add<simplifyTranspose>(NodeKind::Transpose);
     rewrites.add<simplifySlice>(NodeKind::Slice);
     rewrites.add<simplifyConcat>(NodeKind::Concat);

@@ -28,6 +28,15 @@ const Pipeline &glowish::getOptimizePipeline() {
   return pipeline;
 }
 
+const Pipeline &glowish::getTrainingPipeline() {
+  static const Pipeline pipeline = {
+      {{"canonicalize", "sink-transposes", "constant-fold", "cse"},
+       /*toFixedPoint=*/true},
+      {{"dce"}, /*toFixedPoint=*/false},
+  };
+  return pipeline;
+}
+
 const Pipeline &glowish::getLowerPipeline() {
   static const Pipeline pipeline = {
       {{"lower", "canonicalize", "sink-transposes", "constant-fold",

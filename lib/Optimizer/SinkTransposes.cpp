@@ -78,6 +78,16 @@ static NodeValue sinkThroughElementWise(Node &root, RewriteContext &context) {
   return context.transpose(moved->getResult(), permutation);
 }
 
+static NodeValue sinkThroughDropout(DropoutNode &root,
+                                    RewriteContext &context) {
+  auto *transpose = root.getInput().getNodeAs<TransposeNode>();
+  if (!transpose)
+    return {};
+  return context.transpose(
+      context.create<DropoutNode>(transpose->getInput(), root.getRatio()),
+      transpose->getPermutation());
+}
+
 //===- Other nodes ----------------------------------------------------------===//
 
 static NodeValue sinkThroughConcat(ConcatNode &root, RewriteContext &context) {
@@ -264,6 +274,7 @@ llvm::Expected<bool> glowish::sinkTransposes(Function &function,
   static const RewriteSet set = [] {
     RewriteSet rewrites;
     rewrites.addElementWise(sinkThroughElementWise);
+    rewrites.add<sinkThroughDropout>(NodeKind::Dropout);
     rewrites.add<sinkThroughConcat>(NodeKind::Concat);
     rewrites.add<sinkThroughSlice>(NodeKind::Slice);
     rewrites.add<sinkThroughPad>(NodeKind::Pad);

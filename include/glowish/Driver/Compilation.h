@@ -53,6 +53,8 @@ public:
   void setModule(std::unique_ptr<Module> newModule) {
     module = std::move(newModule);
   }
+  /// What comes between import and differentiation: getTrainingPipeline().
+  llvm::Error prepareTraining() { return optimizeGraph(getTrainingPipeline()); }
   /// Runs the phases after Import, up to and with options.stopAfter.
   llvm::Error run();
   /// The two parts of run(), for programs that share their constants: what

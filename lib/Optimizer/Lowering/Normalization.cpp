@@ -23,6 +23,11 @@ static NodeValue lowerBatchNormalization(BatchNormalizationNode &root,
                                  context.reshape(root.getBias(), shape));
 }
 
+/// Without training.
+static NodeValue lowerDropout(DropoutNode &root, RewriteContext &context) {
+  return root.getInput();
+}
+
 static NodeValue lowerGlobalAvgPool(GlobalAvgPoolNode &root,
                                     RewriteContext &context) {
   return context.create<ReduceNode>(root.getInput(), "mean",
@@ -97,6 +102,7 @@ static NodeValue lowerLogSoftmax(LogSoftmaxNode &root,
 
 void glowish::addNormalizationLowerings(RewriteSet &set) {
   set.add<lowerBatchNormalization>(NodeKind::BatchNormalization);
+  set.add<lowerDropout>(NodeKind::Dropout);
   set.add<lowerGlobalAvgPool>(NodeKind::GlobalAvgPool);
   set.add<lowerGlobalMaxPool>(NodeKind::GlobalMaxPool);
   set.add<lowerLayerNormalization>(NodeKind::LayerNormalization);
