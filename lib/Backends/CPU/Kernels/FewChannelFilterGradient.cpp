@@ -2,9 +2,9 @@
 //
 // Where the input has few channels, all taps of all its channels are the rows
 // of one product with the gradient: a tile of sums takes some of them, by
-// vectors of output channels. Padded images are copied with their padding, one
-// at a time, so that all rows have all pixels. The sums of an image are added
-// to those of the images before.
+// vectors of output channels. Image after image goes through all tiles, padded
+// ones as a copy with their padding, so that all rows have all pixels. The sums
+// of an image are added to those of the images before.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +18,8 @@ using llvm::Value;
 FewChannelPlan::FewChannelPlan(const ConvolutionShape &shape, ElemKind kind,
                                const TargetDescription &target)
     : cycles(std::numeric_limits<double>::infinity()) {
-  // Of sums and of a padded image: what stays in the first cache.
-  constexpr int64_t maxRows = 256, maxImage = 6 << 10;
+  // Elements of a padded image, and of the sums, which stay in the caches.
+  constexpr int64_t maxRows = 256, maxImage = 6 << 10, maxSums = 16 << 10;
   int64_t reachH = (shape.kernelH - 1) * shape.dilationH;
   int64_t reachW = (shape.kernelW - 1) * shape.dilationW;
   height = (shape.outHeight - 1) * shape.strideH + reachH + 1;
@@ -29,6 +29,7 @@ FewChannelPlan::FewChannelPlan(const ConvolutionShape &shape, ElemKind kind,
              width > shape.width;
   lanes = target.getComputeLanes(kind);
   if (shape.group != 1 || rows > maxRows ||
+      rows * shape.outChannels > maxSums ||
       (isPadded && height * width * shape.channels > maxImage))
     return;
   int64_t available = int64_t(llvm::divideCeil(shape.outChannels, lanes));
@@ -76,6 +77,8 @@ private:
     unsigned rows;
     Value *channel;
     unsigned channels;
+    /// Where its sums of the images before are.
+    Value *totals;
   };
 
   static ElemKind getComputeKind(ElemKind kind) {
@@ -85,17 +88,19 @@ private:
   TileProduct getProduct(const Tile &tile,
                          llvm::ArrayRef<int64_t> offsets) const;
   Value *pad(Value *image);
-  void clearPadding();
-  void emitTile(const Tile &tile);
-  void store(const Tile &tile, const TileProduct &product);
+  void clear(Value *base, ElemKind elemKind, int64_t count);
+  void addImage(const Tile &tile, Value *n, Value *image);
+  void forTiles(Value *low, Value *high,
+                llvm::function_ref<void(const Tile &)> body);
+  void store(const Tile &tile);
   Value *allocate(int64_t count) {
     auto *buffer = b.CreateAlloca(
         llvm::ArrayType::get(b.getComputeTy(kind), uint64_t(count)));
     buffer->setAlignment(llvm::Align(64));
     return buffer;
   }
-  Value *getTotal(const TileProduct &product, unsigned number) {
-    return b.getElement(totals, computeKind, number * product.lanes);
+  Value *getTotal(const Tile &tile, unsigned number) {
+    return b.getElement(tile.totals, computeKind, int64_t(number) * lanes);
   }
 
   KernelBuilder &b;
@@ -142,16 +147,15 @@ FewChannelEmitter::getProduct(const Tile &tile,
 
 //===- Padding ------------------------------------------------------------===//
 
-/// All of the copy; its inner part is written again for each image.
-void FewChannelEmitter::clearPadding() {
-  b.forVectors(height * width * shape.channels, lanes,
-               [&](Value *i, unsigned active) {
-                 b.store(kind, b.literal(kind, 0, active),
-                         b.getElement(padded, kind, i));
-               });
+void FewChannelEmitter::clear(Value *base, ElemKind elemKind, int64_t count) {
+  b.forVectors(count, lanes, [&](Value *i, unsigned active) {
+    b.store(elemKind, b.literal(elemKind, 0, active),
+            b.getElement(base, elemKind, i));
+  });
 }
 
-/// Copies the pixels at \p image that windows reach.
+/// Copies the pixels at \p image that windows reach into the inner part of the
+/// copy, the rest of which stays 0.
 Value *FewChannelEmitter::pad(Value *image) {
   int64_t numRows = std::min(shape.height, height - shape.padTop);
   int64_t count = std::min(shape.width, width - shape.padLeft) * shape.channels;
@@ -175,11 +179,12 @@ Value *FewChannelEmitter::pad(Value *image) {
 
 //===- Tiles --------------------------------------------------------------===//
 
-void FewChannelEmitter::store(const Tile &tile, const TileProduct &product) {
+void FewChannelEmitter::store(const Tile &tile) {
+  TileProduct product = getProduct(tile, {});
   for (unsigned r = 0; r < tile.rows; ++r)
     for (unsigned v = 0; v < product.vectors; ++v) {
       Value *total =
-          b.load(computeKind, getTotal(product, r * product.vectors + v),
+          b.load(computeKind, getTotal(tile, r * product.vectors + v),
                  product.getLanes(v));
       Value *offset =
           b.addScaled(b.index(tile.firstRow + r),
@@ -188,64 +193,80 @@ void FewChannelEmitter::store(const Tile &tile, const TileProduct &product) {
     }
 }
 
-void FewChannelEmitter::emitTile(const Tile &tile) {
+/// Adds the products of image \p n, which begins at \p image.
+void FewChannelEmitter::addImage(const Tile &tile, Value *n, Value *image) {
   std::vector<int64_t> offsets = getOffsets(tile);
   TileProduct product = getProduct(tile, offsets);
-  Values zeros = product.getZeros(b);
-  for (auto [i, zero] : llvm::enumerate(zeros))
-    b.store(computeKind, zero, getTotal(product, unsigned(i)));
-  if (isPadded)
-    clearPadding();
-  b.forLoop(shape.batch, [&](Value *n) {
-    Value *zero = b.index(0);
-    Value *image = input.getAddress(b, {n, zero, zero, zero});
-    int64_t rowWidth = shape.width;
-    if (isPadded) {
-      image = pad(image);
-      rowWidth = width;
-    }
-    Values sums = b.forLoop(
-        zero, b.index(shape.outHeight), 1, zeros,
-        [&](Value *y, llvm::ArrayRef<Value *> carried) {
-          Value *x = b.getElement(
-              image, kind,
-              b.addScaled(zero, y, shape.strideH * rowWidth * shape.channels));
-          return product.accumulate(
-              b, b.index(shape.outWidth), x,
-              gradient.getAddress(b, {n, y, zero, tile.channel}),
-              Values(carried));
-        });
-    for (auto [i, sum] : llvm::enumerate(sums)) {
-      Value *address = getTotal(product, unsigned(i));
-      Value *before = b.load(computeKind, address, lanes);
-      b.store(computeKind, b.CreateFAdd(before, sum), address);
-    }
+  int64_t rowSize = (isPadded ? width : shape.width) * shape.channels;
+  Value *zero = b.index(0);
+  Values sums = b.forLoop(
+      zero, b.index(shape.outHeight), 1, product.getZeros(b),
+      [&](Value *y, llvm::ArrayRef<Value *> carried) {
+        Value *x = b.getElement(image, kind,
+                                b.addScaled(zero, y, shape.strideH * rowSize));
+        return product.accumulate(
+            b, b.index(shape.outWidth), x,
+            gradient.getAddress(b, {n, y, zero, tile.channel}),
+            Values(carried));
+      });
+  for (auto [i, sum] : llvm::enumerate(sums)) {
+    Value *address = getTotal(tile, unsigned(i));
+    Value *before = b.load(computeKind, address, lanes);
+    b.store(computeKind, b.CreateFAdd(before, sum), address);
+  }
+}
+
+/// Tiles low ... high - 1 of all, those of one block of channels together.
+void FewChannelEmitter::forTiles(Value *low, Value *high,
+                                 llvm::function_ref<void(const Tile &)> body) {
+  int64_t block = int64_t(vectors) * lanes;
+  int64_t left = shape.outChannels - (blocks - 1) * block;
+  b.forLoop(low, high, 1, [&](Value *number) {
+    Values index = b.splitIndex(number, {blocks, tiles});
+    Value *channel = b.addScaled(b.index(0), index[0], block);
+    Value *tileTotals =
+        b.getElement(totals, computeKind,
+                     b.addScaled(b.index(0), b.CreateNSWSub(number, low),
+                                 int64_t(tileRows) * block));
+    auto callBody = [&](int64_t tile, int64_t channels) {
+      int64_t first = tile * tileRows;
+      body({first, unsigned(std::min<int64_t>(tileRows, rows - first)), channel,
+            unsigned(channels), tileTotals});
+    };
+    for (int64_t tile = 0; tile < tiles; ++tile)
+      b.ifThen(b.CreateICmpEQ(index[1], b.index(tile)), [&] {
+        if (blocks == 1 || left == block)
+          return callBody(tile, blocks == 1 ? shape.outChannels : block);
+        Value *isLast = b.CreateICmpEQ(index[0], b.index(blocks - 1));
+        b.ifThen(b.CreateNot(isLast), [&] { callBody(tile, block); });
+        b.ifThen(isLast, [&] { callBody(tile, left); });
+      });
   });
-  store(tile, product);
 }
 
 void FewChannelEmitter::emit() {
-  totals = allocate(int64_t(tileRows) * vectors * lanes);
+  int64_t all = tiles * blocks;
+  int64_t numTasks = std::min(all, b.getTarget().numThreads);
+  int64_t perTask = (all + numTasks - 1) / numTasks;
+  int64_t numTotals = perTask * int64_t(tileRows) * vectors * lanes;
+  totals = allocate(numTotals);
   if (isPadded)
     padded = allocate(height * width * shape.channels);
-  auto block = int64_t(vectors) * lanes;
-  b.forTasks(tiles * blocks, getNumOperations(shape), [&](Value *task) {
-    Values index = b.splitIndex(task, {tiles, blocks});
-    Value *channel = b.addScaled(b.index(0), index[1], block);
-    auto emitAt = [&](int64_t number, int64_t channels) {
-      int64_t first = number * tileRows;
-      emitTile({first, unsigned(std::min<int64_t>(tileRows, rows - first)),
-                channel, unsigned(channels)});
-    };
-    int64_t left = shape.outChannels - (blocks - 1) * block;
-    for (int64_t number = 0; number < tiles; ++number)
-      b.ifThen(b.CreateICmpEQ(index[0], b.index(number)), [&] {
-        if (blocks == 1 || left == block)
-          return emitAt(number, blocks == 1 ? shape.outChannels : block);
-        Value *isLast = b.CreateICmpEQ(index[1], b.index(blocks - 1));
-        b.ifThen(b.CreateNot(isLast), [&] { emitAt(number, block); });
-        b.ifThen(isLast, [&] { emitAt(number, left); });
-      });
+  b.forTasks(numTasks, getNumOperations(shape), [&](Value *task) {
+    Value *low = b.addScaled(b.index(0), task, perTask);
+    Value *high =
+        b.minIndex(b.CreateNSWAdd(low, b.index(perTask)), b.index(all));
+    clear(totals, computeKind, numTotals);
+    if (isPadded)
+      clear(padded, kind, height * width * shape.channels);
+    b.forLoop(shape.batch, [&](Value *n) {
+      Value *zero = b.index(0);
+      Value *image = input.getAddress(b, {n, zero, zero, zero});
+      if (isPadded)
+        image = pad(image);
+      forTiles(low, high, [&](const Tile &tile) { addImage(tile, n, image); });
+    });
+    forTiles(low, high, [&](const Tile &tile) { store(tile); });
   });
 }
 

@@ -91,11 +91,13 @@ private:
   void stageGradient(const Chunk &chunk);
   void transpose(Value *target);
   void stageInput(const Block &block, const Chunk &chunk);
+  Value *getTap(Value *number);
   Value *getTapShift(Value *tap);
   void emitTile(const Block &out, const Block &in, Value *tap,
                 const Chunk &chunk);
-  void addToResult(const Block &out, const Block &in, Value *tap,
-                   const Chunk &chunk);
+  void setPending(const Block &out, const Block &in, Value *tap, Value *sums);
+  void finishPending(const Block &in, const Chunk &chunk);
+  void finishPendingRow(const Block &in, const Chunk &chunk, Value *row);
   void emitChunk(const Chunk &chunk, Value *firstBlock, Value *endBlock);
   Value *allocate(int64_t bytes) {
     auto *buffer = b.CreateAlloca(llvm::ArrayType::get(b.getInt8Ty(), bytes));
@@ -118,7 +120,14 @@ private:
   Value *gradientDigits = nullptr, *inputDigits = nullptr, *rows = nullptr;
   Value *gradientScales = nullptr, *inputScales = nullptr;
   Value *gradientFactors = nullptr, *inputFactors = nullptr;
+  /// Of two tiles, one of which waits.
   Value *sums = nullptr;
+  /// In memory, the tile that waits: its sums, where its first element goes,
+  /// its rows' scales, and how many rows it has, perhaps 0.
+  struct Pending {
+    Value *sums, *target, *scales, *count;
+  };
+  Pending pending = {};
 };
 
 } // namespace
@@ -292,7 +301,10 @@ void SplitFilterEmitter::findScales(const Side &side, const Block &block,
   Value *most =
       b.literal(ElemKind::Float, double(maxSplitInteger - 2), matrixColumns);
   b.store(ElemKind::Float, b.CreateFDiv(most, magnitude), factors);
-  b.store(ElemKind::Float, b.CreateFDiv(magnitude, most), scales);
+  // The sums are in units of 2^16, half of which each side takes.
+  Value *unitScale = b.literal(ElemKind::Float, 256, matrixColumns);
+  b.store(ElemKind::Float,
+          b.CreateFMul(b.CreateFDiv(magnitude, most), unitScale), scales);
 }
 
 //===- Digits -------------------------------------------------------------===//
@@ -427,6 +439,14 @@ void SplitFilterEmitter::stageInput(const Block &block, const Chunk &chunk) {
 
 //===- Products -----------------------------------------------------------===//
 
+/// The taps that share sub-images one after the other.
+Value *SplitFilterEmitter::getTap(Value *number) {
+  if (!areTapsApart)
+    return number;
+  Values index = b.splitIndex(number, {shape.kernelW, shape.kernelH});
+  return b.addScaled(index[0], index[1], shape.kernelW);
+}
+
 /// How far from a place, in bytes, is the one under \p tap.
 Value *SplitFilterEmitter::getTapShift(Value *tap) {
   std::vector<int64_t> shifts;
@@ -443,60 +463,91 @@ Value *SplitFilterEmitter::getTapShift(Value *tap) {
   return taps == 1 ? b.index(shifts[0]) : b.lookUp<int64_t>(shifts, tap);
 }
 
-void SplitFilterEmitter::addToResult(const Block &out, const Block &in,
-                                     Value *tap, const Chunk &chunk) {
-  auto lanes = unsigned(in.channels);
-  Value *isFirst = b.CreateICmpEQ(chunk.number, b.index(0));
-  Value *inScales = b.load(ElemKind::Float, inputScales, matrixColumns);
-  // The sums are in units of 2^16.
-  inScales =
-      b.CreateFMul(inScales, b.literal(ElemKind::Float, 65536, matrixColumns));
-  Value *first = b.addScaled(in.channel, tap, shape.channels);
-  b.forUnrolled(
-      out.channels, out.channels, {}, [&](Value *row, llvm::ArrayRef<Value *>) {
-        Value *channel = b.CreateNSWAdd(out.channel, row);
-        Value *scale = b.splat(
-            b.load(ElemKind::Float, getFloats(gradientScales, channel), 1),
-            matrixColumns);
-        Value *address = getFloats(
-            result, b.addScaled(first, channel, taps * shape.channels));
-        Value *before = b.load(ElemKind::Float, address, lanes);
-        before = b.CreateSelect(isFirst, b.literal(ElemKind::Float, 0, lanes),
-                                before);
-        Value *sum = b.CreateFMul(unit.addOrders(sums, row),
-                                  b.CreateFMul(scale, inScales));
-        b.store(ElemKind::Float, b.CreateFAdd(before, b.takeLanes(sum, lanes)),
-                address);
-        return Values();
-      });
+/// Adds row \p row of the pending tile to the result.
+void SplitFilterEmitter::finishPendingRow(const Block &in, const Chunk &chunk,
+                                          Value *row) {
+  auto load = [&](llvm::Type *type, Value *cell) {
+    return b.CreateLoad(type, cell);
+  };
+  Value *isThere = b.CreateICmpSLT(row, load(b.getIndexTy(), pending.count));
+  b.ifThen(isThere, [&] {
+    auto lanes = unsigned(in.channels);
+    Value *address =
+        getFloats(load(b.getPtrTy(), pending.target),
+                  b.addScaled(b.index(0), row, taps * shape.channels));
+    Value *scale = b.load(
+        ElemKind::Float, getFloats(load(b.getPtrTy(), pending.scales), row), 1);
+    Value *inScales = b.load(ElemKind::Float, inputScales, matrixColumns);
+    Value *sum =
+        b.CreateFMul(unit.addOrders(load(b.getPtrTy(), pending.sums), row),
+                     b.CreateFMul(inScales, b.splat(scale, matrixColumns)));
+    Value *before = b.load(ElemKind::Float, address, lanes);
+    Value *isFirst = b.CreateICmpEQ(chunk.number, b.index(0));
+    before =
+        b.CreateSelect(isFirst, b.literal(ElemKind::Float, 0, lanes), before);
+    b.store(ElemKind::Float, b.CreateFAdd(before, b.takeLanes(sum, lanes)),
+            address);
+  });
 }
 
-/// One tap of two blocks of channels.
+/// The tile of \p out, \p in and \p tap waits for its way to the result.
+void SplitFilterEmitter::setPending(const Block &out, const Block &in,
+                                    Value *tap, Value *sums) {
+  b.CreateStore(sums, pending.sums);
+  b.CreateStore(getFloats(gradientScales, out.channel), pending.scales);
+  b.CreateStore(b.index(out.channels), pending.count);
+  Value *offset = b.addScaled(b.addScaled(in.channel, tap, shape.channels),
+                              out.channel, taps * shape.channels);
+  b.CreateStore(getFloats(result, offset), pending.target);
+}
+
+void SplitFilterEmitter::finishPending(const Block &in, const Chunk &chunk) {
+  b.forLoop(matrixRows, [&](Value *row) { finishPendingRow(in, chunk, row); });
+  b.CreateStore(b.index(0), pending.count);
+}
+
+/// One tap of two blocks of channels. Meanwhile the tile before goes its way.
 void SplitFilterEmitter::emitTile(const Block &out, const Block &in, Value *tap,
                                   const Chunk &chunk) {
   unit.clearSums();
   Value *shift = getTapShift(tap);
   Value *firstGroup = b.addScaled(b.index(0), out.number, quadsPerChunk);
-  b.forLoop(
-      b.index(0), b.CreateNSWSub(chunk.endQuad, chunk.firstQuad), 1,
-      [&](Value *quad) {
-        Value *group = b.CreateNSWAdd(firstGroup, quad);
-        Value *firstPlace = b.addScaled(shift, quad, stagePlaces * matrixDepth);
-        b.forLoop(steps, [&](Value *step) {
-          Value *number = b.addScaled(step, group, steps);
-          Value *rowDigits =
-              b.getElement(gradientDigits, ElemKind::Int8,
-                           b.addScaled(b.index(0), number,
-                                       numDigits * MatrixUnit::registerBytes));
-          Value *columnDigits = b.getElement(
-              inputDigits, ElemKind::Int8,
-              b.addScaled(firstPlace, step, MatrixUnit::registerBytes));
-          unit.multiply({rowDigits, MatrixUnit::registerBytes},
-                        {columnDigits, getInputDigitBytes()}, [](int64_t) {});
-        });
-      });
-  unit.storeSums(sums);
-  addToResult(out, in, tap, chunk);
+  int64_t rowsPerStep =
+      (matrixRows + quadsPerChunk * steps - 1) / (quadsPerChunk * steps);
+  auto emitStep = [&](Value *quad, Value *step) {
+    Value *number = b.addScaled(step, b.CreateNSWAdd(firstGroup, quad), steps);
+    Value *rowDigits =
+        b.getElement(gradientDigits, ElemKind::Int8,
+                     b.addScaled(b.index(0), number, gradientStepBytes));
+    Value *columnDigits = b.getElement(
+        inputDigits, ElemKind::Int8,
+        b.addScaled(b.addScaled(shift, quad, stagePlaces * matrixDepth), step,
+                    MatrixUnit::registerBytes));
+    Value *inTile = b.addScaled(step, quad, steps);
+    unit.multiply({rowDigits, MatrixUnit::registerBytes},
+                  {columnDigits, getInputDigitBytes()}, [&](int64_t i) {
+                    for (int64_t row = rowsPerStep * i / 6;
+                         row < rowsPerStep * (i + 1) / 6; ++row)
+                      finishPendingRow(
+                          in, chunk,
+                          b.addScaled(b.index(row), inTile, rowsPerStep));
+                  });
+  };
+  Value *numQuads = b.CreateNSWSub(chunk.endQuad, chunk.firstQuad);
+  b.forLoop(b.index(0), numQuads, 1, [&](Value *quad) {
+    b.forLoop(steps, [&](Value *step) { emitStep(quad, step); });
+  });
+  // The last chunk may have fewer steps than there are rows.
+  if (quads % quadsPerChunk && quadsPerChunk * steps > 1)
+    b.forLoop(b.addScaled(b.index(0), numQuads, steps * rowsPerStep),
+              b.index(matrixRows), 1,
+              [&](Value *row) { finishPendingRow(in, chunk, row); });
+  Value *last = b.CreateLoad(b.getPtrTy(), pending.sums);
+  Value *next = b.CreateSelect(
+      b.CreateICmpEQ(last, sums),
+      b.getElement(sums, ElemKind::Int8, MatrixUnit::sumBytes), sums);
+  unit.storeSums(next);
+  setPending(out, in, tap, next);
 }
 
 void SplitFilterEmitter::emitChunk(const Chunk &chunk, Value *firstBlock,
@@ -520,7 +571,12 @@ void SplitFilterEmitter::emit() {
   gradientFactors = allocate(64);
   inputScales = allocate(64);
   inputFactors = allocate(64);
-  sums = allocate(MatrixUnit::sumBytes);
+  sums = allocate(2 * MatrixUnit::sumBytes);
+  for (Value **cell : {&pending.sums, &pending.target, &pending.scales})
+    *cell = b.CreateAlloca(b.getPtrTy());
+  pending.count = b.CreateAlloca(b.getIndexTy());
+  b.CreateStore(sums, pending.sums);
+  b.CreateStore(b.index(0), pending.count);
   // Places behind the last row, which nothing else is written to.
   int64_t used = rowsPerChunk * columns * matrixDepth;
   clear(b.getElement(rows, ElemKind::Int8, used),

@@ -7,7 +7,7 @@
 using namespace glowish;
 
 /// What may stay in the first cache.
-static constexpr int64_t firstCacheBytes = 40 << 10;
+static constexpr int64_t firstCacheBytes = 38 << 10;
 
 /// Sums of products of two digits, three of them a step, stay below 2^31.
 static constexpr int64_t maxSteps =
@@ -39,20 +39,25 @@ void SplitFilterPlan::setChunk(const ConvolutionShape &shape, int64_t numQuads,
 }
 
 /// In cycles. A product takes some 28, bound by what comes from the second
-/// cache, or 21 where a chunk of two blocks of channels stays in the first; the
-/// way of a tile's sums to the result some 150. Splitting an element takes 0.5,
-/// and 0.9 where it is transposed, too.
-double SplitFilterPlan::estimate() const {
+/// cache, or 24 where a chunk of two blocks of channels stays in the first, of
+/// the input what one column of taps reads; what is left of a tile's way to the
+/// result some 120. Splitting an element takes 0.6, the search for its scale
+/// included, and 0.9 where it is transposed, too.
+double SplitFilterPlan::estimate(const TargetDescription &target) const {
   double chunks = double(divideUp(quads, quadsPerChunk) * bands);
   double totalSteps = double(quads * bands * steps);
   double tiles = double(outBlocks * inBlocks * taps);
-  int64_t bytes =
-      numDigits * getInputDigitBytes() + getGradientBytes() / outBlocks;
-  double product = bytes <= firstCacheBytes ? 21 : 28;
+  int64_t used = numDigits * getInputDigitBytes();
+  if (areTapsApart)
+    used /= planesW;
+  used += getGradientBytes() / outBlocks;
+  double product = used <= firstCacheBytes                      ? 24
+                   : getScratchBytes() <= target.cacheBytes / 2 ? 28
+                                                                : 30;
   double places = double(quads * bands * imagesPerQuad * matrixColumns);
-  return tiles * (totalSteps * 6 * product + chunks * 150) +
+  return tiles * (totalSteps * 6 * product + chunks * 120) +
          places * double(steps * matrixRows * outBlocks) * 0.9 +
-         places * double(getNumPlanes() * inRows * columns * inBlocks) * 0.5 +
+         places * double(getNumPlanes() * inRows * columns * inBlocks) * 0.6 +
          chunks * 1000;
 }
 
@@ -79,7 +84,7 @@ SplitFilterPlan::SplitFilterPlan(const ConvolutionShape &shape,
         if (getScratchBytes() > target.maxStackBytes ||
             quadsPerChunk * steps > maxSteps)
           continue;
-        cycles = estimate();
+        cycles = estimate(target);
         if (cycles < best.cycles)
           best = *this;
       }

@@ -3,7 +3,7 @@
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_SPLITFILTERPLAN_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_SPLITFILTERPLAN_H
 
-#include "SplitImage.h"
+#include "MatrixUnit.h"
 
 namespace glowish {
 
@@ -57,12 +57,13 @@ struct SplitFilterPlan {
   /// What a task takes of the stack.
   int64_t getScratchBytes() const {
     return numDigits * (getInputDigitBytes() + getRowsDigitBytes()) +
-           getGradientBytes() + (outBlocks + 4) * 2 * 64 + (8 << 10);
+           getGradientBytes() + (outBlocks + 3) * 64 +
+           2 * MatrixUnit::sumBytes + (1 << 10);
   }
 
 private:
   void setChunk(const ConvolutionShape &shape, int64_t numQuads, int64_t rows);
-  double estimate() const;
+  double estimate(const TargetDescription &target) const;
 };
 
 } // namespace glowish

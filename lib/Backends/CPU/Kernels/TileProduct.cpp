@@ -10,8 +10,11 @@ Values TileProduct::getZeros(KernelBuilder &b) const {
 }
 
 /// Where there are just enough registers, LLVM would mix two steps' loads and
-/// run out of them.
+/// run out of them; so it would keep what one step's pixels at odd offsets have
+/// in common with the next one's.
 unsigned TileProduct::getUnrolling() const {
+  if (!pixelOffsets.empty())
+    return 1;
   unsigned sums = pixels * vectors;
   return sums > 26 ? 1 : sums > 12 ? 2 : 4;
 }
