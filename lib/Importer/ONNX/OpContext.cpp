@@ -213,16 +213,6 @@ OpContext::getFloats(llvm::StringRef name) const {
   return std::vector<double>(attr->floats().begin(), attr->floats().end());
 }
 
-llvm::Expected<std::vector<std::string>>
-OpContext::getStrings(llvm::StringRef name) const {
-  const AttributeProto *attr = findAttr(name);
-  if (!attr)
-    return std::vector<std::string>();
-  GLOWISH_CHECK(checkType(*attr, AttributeProto::STRINGS));
-  return std::vector<std::string>(attr->strings().begin(),
-                                  attr->strings().end());
-}
-
 llvm::Expected<std::shared_ptr<const Tensor>>
 OpContext::getTensor(llvm::StringRef name) const {
   const AttributeProto *attr = findAttr(name);

@@ -135,8 +135,6 @@ public:
   llvm::Expected<std::vector<int64_t>>
   getInts(llvm::StringRef name, llvm::ArrayRef<int64_t> defaultValue) const;
   llvm::Expected<std::vector<double>> getFloats(llvm::StringRef name) const;
-  llvm::Expected<std::vector<std::string>>
-  getStrings(llvm::StringRef name) const;
   /// The tensor of an attribute, which must be there, dense or sparse.
   llvm::Expected<std::shared_ptr<const Tensor>>
   getTensor(llvm::StringRef name) const;

@@ -11,6 +11,7 @@
 #include "ONNX/GraphScope.h"
 #include "ONNX/ReadNames.h"
 #include "glowish/Autodiff/Gradients.h"
+#include "glowish/Importer/OperatorNotes.h"
 #include <set>
 
 using namespace glowish;
@@ -82,10 +83,24 @@ GraphPart::GraphPart(const GraphScope &scope,
         const_cast<onnx::NodeProto *>(&scope.getGraph().node(node)));
 }
 
+/// A list of names; empty where the attribute is absent.
+static llvm::Expected<std::vector<std::string>>
+getNames(const OpContext &op, llvm::StringRef attribute) {
+  const onnx::AttributeProto *attr = op.findAttr(attribute);
+  if (!attr)
+    return std::vector<std::string>();
+  if (attr->type() != onnx::AttributeProto::STRINGS)
+    return makeError("attribute '{0}' is of type {1}; accepted: STRINGS",
+                     attribute,
+                     onnx::AttributeProto::AttributeType_Name(attr->type()));
+  return std::vector<std::string>(attr->strings().begin(),
+                                  attr->strings().end());
+}
+
 static llvm::Expected<Differentiated> readAttributes(OpContext &op) {
   Differentiated names;
-  GLOWISH_TRY(names.xs, op.getStrings("xs"));
-  GLOWISH_TRY(std::vector<std::string> zs, op.getStrings("zs"));
+  GLOWISH_TRY(names.xs, getNames(op, "xs"));
+  GLOWISH_TRY(std::vector<std::string> zs, getNames(op, "zs"));
   GLOWISH_TRY(names.y, op.getString("y", ""));
   names.inputs = names.xs;
   llvm::append_range(names.inputs, zs);
@@ -157,5 +172,7 @@ static llvm::Error importGradient(OpContext &op) {
       GLOWISH_CHECK(op.setOutput(i, gradient));
   return llvm::Error::success();
 }
-static OnnxOperator gradientOp("Gradient", 1, importGradient,
-                               "ai.onnx.preview.training");
+static constexpr llvm::StringLiteral training = "ai.onnx.preview.training";
+static OnnxOperator gradientOp("Gradient", 1, importGradient, training);
+static OnnxOperatorNotes
+    gradientNotes("Gradient", {.limit = "up to the eighth order"}, training);
