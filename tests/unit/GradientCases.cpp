@@ -197,6 +197,29 @@ std::vector<GradientCase> glowish::getProductCases() {
 
 //===- Normalization and reduction ----------------------------------------===//
 
+/// Statistics of the batch, as training has them, which are an output as well.
+static const char *batchNormalization = R"(
+module "m"
+placeholder %x : double<2x3x2x5> input "x"
+placeholder %scale : double<3> input "scale"
+placeholder %bias : double<3> input "bias"
+placeholder %y : double<2x3x2x5> output "y"
+placeholder %v : double<3> output "v"
+function "main" {
+  %square = Mul(%x, %x) : double<2x3x2x5>
+  %means = Reduce(%square) {mode = "mean", axes = [0, 2, 3], keepDims = true} : double<1x3x1x1>
+  %centered = Sub(%square, %means) : double<2x3x2x5>
+  %squares = Mul(%centered, %centered) : double<2x3x2x5>
+  %variances = Reduce(%squares) {mode = "mean", axes = [0, 2, 3], keepDims = true} : double<1x3x1x1>
+  %mean = Reshape(%means) {shape = [3]} : double<3>
+  %variance = Reshape(%variances) {shape = [3]} : double<3>
+  %norm = BatchNormalization(%square, %scale, %bias, %mean, %variance) {axis = 1, epsilon = 0.01} : double<2x3x2x5>
+  %sine = Sin(%norm) : double<2x3x2x5>
+  Save(%sine, %y)
+  Save(%variance, %v)
+}
+)";
+
 std::vector<GradientCase> glowish::getNormalizationCases() {
   std::vector<GradientCase> cases;
   for (const char *op : {"Softmax($}", "LogSoftmax($}"})
@@ -212,6 +235,9 @@ std::vector<GradientCase> glowish::getNormalizationCases() {
                        extent, axis),
          {between(-2, 2), between(-1, 1), between(-1, 1), between(-1, 1),
           between(0.3, 2)}});
+  cases.push_back({batchNormalization});
+  // Without training it is the identity.
+  cases.push_back({"Dropout(double<3x7>) {ratio = 0.5}"});
   addEach(cases,
           "LocalResponseNormalization(double<2x3x7>) {size = $, beta = 0.75, "
           "bias = 1.2}",

@@ -4,7 +4,8 @@
 
 using namespace glowish;
 
-/// Both branches read captures, one of them only some; z is captured twice.
+/// Both branches read captures, one of them only some; z is captured twice. The
+/// last result is a capture in one branch and a constant in the other.
 static const char *branch = R"(
 module "m"
 placeholder %flag : bool<> input "flag"
@@ -13,11 +14,13 @@ placeholder %z : double<5> input "z"
 placeholder %y : double<3x5> output "y"
 placeholder %n : int64<> output "n"
 placeholder %s : double<3> output "s"
+placeholder %same : double<5> output "same"
 constant %two : double<> = [2.0]
+constant %five : double<5> = [1.0, 2.0, 3.0, 4.0, 5.0]
 constant %one : int64<> = [1]
 function "main" {
   %square = Mul(%x, %x) : double<3x5>
-  %r:3 = If(%flag, %square, %z, %z) {thenBody = body "then" (%a : double<3x5>, %b : double<5>, %c : double<5>) -> (%ra : double<3x5>, %rn : int64<>, %rs : double<3>) {
+  %r:4 = If(%flag, %square, %z, %z) {thenBody = body "then" (%a : double<3x5>, %b : double<5>, %c : double<5>) -> (%ra : double<3x5>, %rn : int64<>, %rs : double<3>, %rc : double<5>) {
     %ab = Mul(%a, %b) : double<3x5>
     %abc = Sub(%ab, %c) : double<3x5>
     %sine = Sin(%abc) : double<3x5>
@@ -25,17 +28,20 @@ function "main" {
     Save(%sine, %ra)
     Save(%one, %rn)
     Save(%sums, %rs)
-  }, elseBody = body "else" (%d : double<3x5>, %e : double<5>, %f : double<5>) -> (%rd : double<3x5>, %rm : int64<>, %rt : double<3>) {
+    Save(%c, %rc)
+  }, elseBody = body "else" (%d : double<3x5>, %e : double<5>, %f : double<5>) -> (%rd : double<3x5>, %rm : int64<>, %rt : double<3>, %rf : double<5>) {
     %double = Mul(%d, %two) : double<3x5>
     %means = Reduce(%d) {mode = "mean", axes = [1], keepDims = false} : double<3>
     Save(%double, %rd)
     Save(%one, %rm)
     Save(%means, %rt)
-  }} : double<3x5>, int64<>, double<3>
+    Save(%five, %rf)
+  }} : double<3x5>, int64<>, double<3>, double<5>
   %tanh = Tanh(%r:0) : double<3x5>
   Save(%tanh, %y)
   Save(%r:1, %n)
   Save(%r:2, %s)
+  Save(%r:3, %same)
 }
 )";
 
