@@ -82,6 +82,22 @@ TEST(ImporterGradient, ReadsWeightsAgain) {
             "float<1x1x1x1>: 5");
 }
 
+/// A branch differentiates what the graph around it computes.
+TEST(ImporterGradient, InBranches) {
+  std::string text = floats("image", {1, 1, 1, 2}, {2, 3}) +
+                     floats("filter", {1, 1, 1, 1}, {4}) +
+                     onnxNode("Conv", {"image", "filter"}, "", "c") +
+                     onnxNode("Mul", {"c", "c"}, "", "s") +
+                     onnxNode("Greater", {"unused", "unused"}, "", "flag");
+  std::string branch = " type: GRAPH g { name: \"b\" " +
+                       gradient({"image"}, {"image"}, "s", "d") +
+                       "output { name: \"d\" } } } ";
+  text += onnxNode("If", {"flag"},
+                   "attribute { name: \"then_branch\"" + branch +
+                       "attribute { name: \"else_branch\"" + branch);
+  EXPECT_EQ(run(text), "float<1x1x1x2>: 64 96");
+}
+
 TEST(ImporterGradient, AtOtherValues) {
   std::string square = onnxNode("Mul", {"a", "a"}, "", "s");
   EXPECT_EQ(run(square + gradient({"b"}, {"a"}, "s")), "float<2>: 10 14");
@@ -115,7 +131,7 @@ TEST(ImporterGradient, Errors) {
   std::string square = onnxNode("Mul", {"a", "a"}, "", "s");
   EXPECT_THAT(fail(square + gradient({"a"}, {"a"}, "t")),
               HasSubstr("node 'y' (Gradient): attribute 'y' is 't'; accepted: "
-                        "what a node of its graph computes"));
+                        "what a node computes"));
   EXPECT_THAT(fail(square + gradient({"a"}, {"a"}, "s", "y", {"b"})),
               HasSubstr("there are 1 inputs for 2 names in 'xs' and 'zs'; "
                         "accepted: as many"));

@@ -52,18 +52,31 @@ llvm::Error GraphScope::takeInner(int64_t count) {
 
 //===- Names --------------------------------------------------------------===//
 
+/// Whether a node of \p graph or of the graphs inside it is a Gradient.
+static bool hasGradient(const onnx::GraphProto &graph) {
+  return llvm::any_of(graph.node(), [](const onnx::NodeProto &node) {
+    return node.op_type() == "Gradient" ||
+           llvm::any_of(getGraphs(node), [](const onnx::GraphProto *inner) {
+             return hasGradient(*inner);
+           });
+  });
+}
+
 void GraphScope::countUses() {
   for (const onnx::NodeProto &node : graph.node())
     for (llvm::StringRef name : getReadNames(node))
       ++context.uses[name];
   for (const auto &output : graph.output())
     ++context.uses[output.name()];
-  // A Gradient imports nodes again, which read their weights again.
-  if (llvm::any_of(graph.node(), [](const onnx::NodeProto &node) {
-        return node.op_type() == "Gradient";
-      }))
-    for (const auto &tensor : graph.initializer())
-      ++context.uses[tensor.name()];
+  // A Gradient imports nodes again, which read what they read again.
+  if (!hasGradient(graph))
+    return;
+  for (const auto &input : graph.input())
+    ++context.uses[input.name()];
+  for (const auto &tensor : graph.initializer())
+    ++context.uses[tensor.name()];
+  for (const auto &tensor : graph.sparse_initializer())
+    ++context.uses[tensor.values().name()];
 }
 
 llvm::Error GraphScope::define(llvm::StringRef name, NodeValue value) {
@@ -209,6 +222,13 @@ GraphScope::sortNodes() {
     }
   }
   return order;
+}
+
+const onnx::NodeProto *GraphScope::findProducer(llvm::StringRef name) const {
+  auto found = producers.find(name);
+  if (found != producers.end())
+    return &graph.node(found->second);
+  return outer && !values.count(name) ? outer->findProducer(name) : nullptr;
 }
 
 llvm::Expected<std::vector<NodeValue>>

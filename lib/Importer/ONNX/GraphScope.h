@@ -66,13 +66,9 @@ public:
   /// Like define() and lookup(), of a sequence or an optional.
   llvm::Error defineSequence(llvm::StringRef name, Sequence sequence);
   const Sequence *lookupSequence(llvm::StringRef name);
-  /// Which node of the graph computes \p name; nothing where none does. Known
-  /// while nodes are imported.
-  std::optional<int> findProducer(llvm::StringRef name) const {
-    auto found = producers.find(name);
-    return found == producers.end() ? std::nullopt
-                                    : std::optional(found->second);
-  }
+  /// The node that computes \p name here or, if it is not defined here, in a
+  /// graph around; null where none does. Known while nodes are imported.
+  const onnx::NodeProto *findProducer(llvm::StringRef name) const;
   /// Imports all nodes, operands first.
   llvm::Error importNodes();
   /// Defines the graph's inputs, initializers and nodes, for an inner graph,

@@ -12,17 +12,18 @@
 #include "ONNX/ReadNames.h"
 #include "glowish/Autodiff/Gradients.h"
 #include "glowish/Importer/OperatorNotes.h"
-#include <set>
+#include "llvm/ADT/SetVector.h"
 
 using namespace glowish;
 
-/// Each order doubles the nodes.
+/// Each order makes the graph several times as large.
 static constexpr unsigned maxDepth = 8;
+static constexpr size_t maxNodes = 1 << 18;
 
 namespace {
 
-/// The nodes of a graph that compute one value from others, as a graph. It
-/// borrows the nodes: they stay known by their addresses.
+/// The nodes that compute one value from others, as a graph. It borrows the
+/// nodes: they stay known by their addresses.
 class GraphPart {
 public:
   GraphPart(const GraphScope &scope, const std::vector<std::string> &inputs,
@@ -46,17 +47,6 @@ struct Differentiated {
 
 } // namespace
 
-/// The names that \p node reads, or that what it imports again reads.
-static std::vector<llvm::StringRef>
-getNamesBehind(const onnx::NodeProto &node) {
-  std::vector<llvm::StringRef> names = getReadNames(node);
-  if (node.op_type() == "Gradient")
-    for (const onnx::AttributeProto &attribute : node.attribute())
-      if (attribute.name() == "y")
-        names.push_back(attribute.s());
-  return names;
-}
-
 GraphPart::GraphPart(const GraphScope &scope,
                      const std::vector<std::string> &inputs,
                      const std::string &output) {
@@ -66,21 +56,21 @@ GraphPart::GraphPart(const GraphScope &scope,
     seen.insert(name);
   }
   part.add_output()->set_name(output);
-  std::set<int> nodes;
+  llvm::SetVector<const onnx::NodeProto *> nodes;
   std::vector<llvm::StringRef> stack = {output};
   while (!stack.empty()) {
     llvm::StringRef name = stack.back();
     stack.pop_back();
-    std::optional<int> producer = scope.findProducer(name);
-    if (!seen.insert(name).second || !producer ||
-        !nodes.insert(*producer).second)
+    if (!seen.insert(name).second)
       continue;
-    llvm::append_range(stack, getNamesBehind(scope.getGraph().node(*producer)));
+    const onnx::NodeProto *producer = scope.findProducer(name);
+    if (producer && nodes.insert(producer))
+      llvm::append_range(stack, getReadNames(*producer));
   }
   // A graph owns its nodes, and promises to change none that is read only.
-  for (int node : nodes)
+  for (const onnx::NodeProto *node : nodes)
     part.mutable_node()->UnsafeArenaAddAllocated(
-        const_cast<onnx::NodeProto *>(&scope.getGraph().node(node)));
+        const_cast<onnx::NodeProto *>(node));
 }
 
 /// A list of names; empty where the attribute is absent.
@@ -112,8 +102,8 @@ static llvm::Expected<Differentiated> readAttributes(OpContext &op) {
                      op.getNumInputs(), names.inputs.size());
   if (!op.getScope().findProducer(names.y) &&
       !llvm::is_contained(names.inputs, names.y))
-    return makeError("attribute 'y' is '{0}'; accepted: what a node of its "
-                     "graph computes",
+    return makeError("attribute 'y' is '{0}'; accepted: what a node "
+                     "computes",
                      names.y);
   return names;
 }
@@ -167,6 +157,8 @@ static llvm::Error importGradient(OpContext &op) {
   GLOWISH_TRY(std::vector<NodeValue> gradients,
               addGradients(op.getFunction(), {{*y, ones}},
                            llvm::ArrayRef(inputs).take_front(names.xs.size())));
+  if (op.getFunction().getNodes().size() > maxNodes)
+    return makeError("the function has more than {0} nodes with it", maxNodes);
   for (auto [i, gradient] : llvm::enumerate(gradients))
     if (i < op.getNumOutputs())
       GLOWISH_CHECK(op.setOutput(i, gradient));
