@@ -65,3 +65,14 @@ def CPUSplitConvolution : Instr<"Convolution on int8 matrix units"> {
   let MultiplyAdds = [{countElements(op.getKernels()) *
                        op.getInput().getShape().back()}];
 }
+
+let Strided = ["weights"] in
+def CPUSplitWeights : Instr<"Weights as digits, while the program runs"> {
+  let Description = [{
+    What CPUSplitConvolution reads as filter and scales, of weights
+    [KH, KW, C, OC] that are known only when the program runs. float.
+  }];
+  let Operands = [OutOperand<"digits", "int8, 1-D in the kernel's order">,
+                  OutOperand<"scales", "float [OC]">,
+                  Operand<"weights", "[KH, KW, C, OC]">];
+}

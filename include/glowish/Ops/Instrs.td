@@ -31,10 +31,10 @@ def ElementWiseLoop : Instr<"A scalar program at every index"> {
 
 //===- Instructions that compute a node -------------------------------------===//
 
-let Strided = ["result", "fused"] in {
-  def ConvolutionInstr : InstrFor<Convolution>;
-  def MatMulInstr : InstrFor<MatMul>;
-}
+let Strided = ["result", "filter", "fused"] in
+def ConvolutionInstr : InstrFor<Convolution>;
+let Strided = ["result", "lhs", "rhs", "fused"] in
+def MatMulInstr : InstrFor<MatMul>;
 let Strided = ["result", "query", "key", "value", "mask"] in
 def AttentionInstr : InstrFor<Attention>;
 let Strided = ["result"] in {

@@ -1,11 +1,9 @@
 //===- Anchors.cpp - Convolutions and products made ready -----------------===//
 
 #include "Anchors.h"
-#include "Kernels/SplitImage.h"
+#include "FilterPacker.h"
+#include "Kernels/Products.h"
 #include "glowish/IR/Passes.h"
-#include "llvm/ADT/DenseMap.h"
-#include <cstring>
-#include <map>
 
 using namespace glowish;
 
@@ -54,49 +52,30 @@ class AnchorPreparer {
 public:
   AnchorPreparer(IRFunction &function, const TargetDescription &target,
                  ConvolutionChooser choose)
-      : function(function), target(target), choose(choose) {}
-  void prepare(ConvolutionInstr &instr);
-  void prepare(MatMulInstr &instr);
+      : function(function), target(target), choose(choose), packer(function) {}
+  void visit(Instruction &instr);
   void finish() { llvm::cantFail(placeLifetimes(function, IRPassContext())); }
 
 private:
-  /// What an anchor of either kind comes down to.
-  struct Anchor {
-    Instruction &instr;
-    Buffer *result, *input, *filter, *bias;
-    llvm::SmallVector<Buffer *, 4> fused;
-    std::vector<int64_t> kernels, strides, pads, dilations;
-    int64_t group;
-    const ScalarProgram &epilogue;
-    /// Strides of the filter's element (group, kh, kw, c, n).
-    Dims filterStrides;
-  };
-
-  void replace(const Anchor &anchor);
-  ConvolutionShape getShape(const Anchor &anchor) const;
-  Buffer *packConstant(const Anchor &anchor, const ConvolutionShape &shape,
-                       unsigned block);
-  struct SplitFilter {
-    Buffer *digits = nullptr, *scales = nullptr;
-  };
-  SplitFilter packSplit(const Anchor &anchor, const ConvolutionShape &shape);
-  Buffer *packWinograd(const Anchor &anchor, const ConvolutionShape &shape,
-                       const ConvolutionChoice &choice);
+  void prepare(ConvolutionInstr &instr);
+  void prepare(MatMulInstr &instr);
+  void replace(const Anchor &anchor, const ConvolutionChoice &choice);
+  void replaceDirect(const Anchor &anchor, const ConvolutionShape &shape,
+                     Tile tile);
   void replaceSplit(const Anchor &anchor, const ConvolutionShape &shape);
   void replaceWinograd(const Anchor &anchor, const ConvolutionShape &shape,
                        const ConvolutionChoice &choice);
-  Buffer *packAtRunTime(const Anchor &anchor, const ConvolutionShape &shape);
+  ConvolutionShape getShape(const Anchor &anchor) const;
+  ConvolutionChoice chooseFor(const Anchor &anchor);
   Buffer *viewAsImage(Buffer *buffer);
+  void makeDense(MatMulInstr &instr, unsigned operand);
 
   IRFunction &function;
   const TargetDescription &target;
   ConvolutionChooser choose;
-  std::map<Buffer *, SplitFilter> splitFilters;
-  /// Weights that several instructions share are packed once for each block.
-  std::map<std::pair<Buffer *, unsigned>, Buffer *> packed;
-  /// By the size of tiles, too.
-  std::map<std::tuple<Buffer *, int64_t, int64_t, unsigned>, Buffer *>
-      winogradFilters;
+  FilterPacker packer;
+  /// Of filters that are no constants, at the beginning.
+  llvm::DenseMap<const Buffer *, int64_t> numUses;
 };
 
 } // namespace
@@ -107,29 +86,32 @@ ConvolutionShape AnchorPreparer::getShape(const Anchor &anchor) const {
                    anchor.dilations, anchor.group);
 }
 
-/// The filter's digits and scales.
-AnchorPreparer::SplitFilter
-AnchorPreparer::packSplit(const Anchor &anchor, const ConvolutionShape &shape) {
-  SplitFilter &result = splitFilters[anchor.filter];
-  if (result.digits)
-    return result;
-  const auto *weights =
-      reinterpret_cast<const float *>(anchor.filter->getTensor().getBytes());
-  SplitWeights split =
-      splitWeights(shape, weights, DimsRef(anchor.filterStrides).drop_front());
-  auto create = [&](Tensor tensor) {
-    return function.createConstant(
-        anchor.filter->getName(),
-        std::make_shared<const Tensor>(std::move(tensor)));
-  };
-  result.digits = create(std::move(split.digits));
-  result.scales = create(std::move(split.scales));
-  return result;
+/// Whether the instruction itself computes with a filter in such an order: a
+/// MatMul takes a right side in rows.
+static bool isInRows(const Anchor &anchor) {
+  return llvm::isa<MatMulInstr>(anchor.instr) &&
+         StridedOperand(nullptr, *anchor.filter).getInnerStride() == 1;
+}
+
+ConvolutionChoice AnchorPreparer::chooseFor(const Anchor &anchor) {
+  ConvolutionShape shape = getShape(anchor);
+  ElemKind kind = anchor.input->getType().getKind();
+  Dims strides = StridedOperand(nullptr, *anchor.input).strides;
+  if (isDepthwise(shape)) {
+    ConvolutionChoice choice;
+    choice.tile = chooseTile(shape, kind, target);
+    return choice;
+  }
+  if (isConstant(*anchor.filter))
+    return choose(shape, kind, strides, *anchor.filter);
+  auto users = int64_t(anchor.filter->getUsers().size());
+  int64_t uses = numUses.try_emplace(anchor.filter, users).first->second;
+  return choosePacking(shape, kind, strides, target, uses, isInRows(anchor));
 }
 
 void AnchorPreparer::replaceSplit(const Anchor &anchor,
                                   const ConvolutionShape &shape) {
-  SplitFilter filter = packSplit(anchor, shape);
+  FilterPacker::SplitFilter filter = packer.getSplit(anchor, shape);
   auto draft = CPUSplitConvolutionInstr::draft(
       anchor.result, anchor.input, filter.digits, filter.scales, anchor.bias,
       anchor.kernels, anchor.strides, anchor.pads, anchor.dilations,
@@ -138,30 +120,11 @@ void AnchorPreparer::replaceSplit(const Anchor &anchor,
   function.erase(&anchor.instr);
 }
 
-Buffer *AnchorPreparer::packWinograd(const Anchor &anchor,
-                                     const ConvolutionShape &shape,
-                                     const ConvolutionChoice &choice) {
-  auto [height, width] = choice.size;
-  Buffer *&result =
-      winogradFilters[{anchor.filter, height, width, choice.block}];
-  if (!result) {
-    const auto *weights =
-        reinterpret_cast<const float *>(anchor.filter->getTensor().getBytes());
-    Tensor tensor =
-        glowish::packWinograd(shape, choice.size, choice.block, weights,
-                              DimsRef(anchor.filterStrides).drop_front());
-    result = function.createConstant(
-        anchor.filter->getName(),
-        std::make_shared<const Tensor>(std::move(tensor)));
-  }
-  return result;
-}
-
 void AnchorPreparer::replaceWinograd(const Anchor &anchor,
                                      const ConvolutionShape &shape,
                                      const ConvolutionChoice &choice) {
   auto draft = CPUWinogradConvolutionInstr::draft(
-      anchor.result, anchor.input, packWinograd(anchor, shape, choice),
+      anchor.result, anchor.input, packer.getWinograd(anchor, shape, choice),
       anchor.bias, anchor.kernels, anchor.pads,
       llvm::ArrayRef<int64_t>{choice.size.height, choice.size.width},
       choice.block, anchor.fused, anchor.epilogue);
@@ -169,71 +132,9 @@ void AnchorPreparer::replaceWinograd(const Anchor &anchor,
   function.erase(&anchor.instr);
 }
 
-Buffer *AnchorPreparer::packConstant(const Anchor &anchor,
-                                     const ConvolutionShape &shape,
-                                     unsigned block) {
-  Buffer *&result = packed[{anchor.filter, block}];
-  if (result)
-    return result;
-  const Tensor &filter = anchor.filter->getTensor();
-  ElemKind kind = filter.getType().getKind();
-  size_t size = getElemSize(kind);
-  WeightLayout layout = getPackedLayout(shape, block);
-  Tensor tensor(Type(kind, {getPackedSize(shape, block)}));
-  auto *source = static_cast<const uint8_t *>(filter.getBytes());
-  auto *target = static_cast<uint8_t *>(tensor.getBytes());
-  int64_t depth = shape.getGroupChannels();
-  for (int64_t g = 0; g < shape.group; ++g)
-    for (int64_t n = 0; n < shape.getGroupOutChannels(); ++n)
-      for (int64_t kh = 0; kh < shape.kernelH; ++kh)
-        for (int64_t kw = 0; kw < shape.kernelW; ++kw)
-          for (int64_t c = 0; c < depth; ++c) {
-            const Dims &s = anchor.filterStrides;
-            int64_t from =
-                g * s[0] + kh * s[1] + kw * s[2] + c * s[3] + n * s[4];
-            int64_t to =
-                g * layout.groupStride + n / block * layout.blockStride +
-                ((kh * shape.kernelW + kw) * depth + c) * layout.rowStride +
-                n % block;
-            std::memcpy(target + to * size, source + from * size, size);
-          }
-  result = function.createConstant(
-      anchor.filter->getName(),
-      std::make_shared<const Tensor>(std::move(tensor)));
-  return result;
-}
-
-Buffer *AnchorPreparer::packAtRunTime(const Anchor &anchor,
-                                      const ConvolutionShape &shape) {
-  Type type(anchor.filter->getType().getKind(),
-            {shape.group, shape.kernelH, shape.kernelW,
-             shape.getGroupChannels(), shape.getGroupOutChannels()});
-  Buffer *view =
-      function.createView(anchor.filter->getName(), anchor.filter, type,
-                          anchor.filter->getOffset(), anchor.filterStrides);
-  Buffer *result = function.createActivation(anchor.filter->getName(), type);
-  function.create(anchor.instr.getName(), CopyInstr::draft(result, view),
-                  &anchor.instr);
-  return result;
-}
-
-void AnchorPreparer::replace(const Anchor &anchor) {
-  ConvolutionShape shape = getShape(anchor);
+void AnchorPreparer::replaceDirect(const Anchor &anchor,
+                                   const ConvolutionShape &shape, Tile tile) {
   ElemKind kind = anchor.input->getType().getKind();
-  unsigned lanes = target.getComputeLanes(kind);
-  bool isConstant = anchor.filter->getKind() == Buffer::Kind::Constant;
-  Tile tile = chooseTile(shape, kind, target);
-  if (isConstant && !isDepthwise(shape)) {
-    ConvolutionChoice choice =
-        choose(shape, kind, StridedOperand(nullptr, *anchor.input).strides,
-               *anchor.filter);
-    if (choice.algorithm == ConvolutionChoice::Algorithm::Split)
-      return replaceSplit(anchor, shape);
-    if (choice.algorithm == ConvolutionChoice::Algorithm::Winograd)
-      return replaceWinograd(anchor, shape, choice);
-    tile = choice.tile;
-  }
-  bool isBlocked = isConstant && !isDepthwise(shape);
   Buffer *filter = nullptr;
   if (isDepthwise(shape)) {
     // [kh][kw][channel] is blocks of all channels with one row a tap.
@@ -243,39 +144,54 @@ void AnchorPreparer::replace(const Anchor &anchor) {
     Anchor transposed = anchor;
     const Dims &s = anchor.filterStrides;
     transposed.filterStrides = {0, s[1], s[2], 0, s[0]};
-    filter = isConstant
-                 ? packConstant(transposed, flat, unsigned(shape.channels))
-                 : packAtRunTime(transposed, flat);
+    filter = packer.getBlocks(transposed, flat, unsigned(shape.channels));
   } else {
-    filter = isConstant ? packConstant(anchor, shape, tile.vectors * lanes)
-                        : packAtRunTime(anchor, shape);
+    filter = packer.getBlocks(anchor, shape,
+                              tile.vectors * target.getComputeLanes(kind));
   }
   auto draft = CPUConvolutionInstr::draft(
       anchor.result, anchor.input, filter, anchor.bias, anchor.kernels,
       anchor.strides, anchor.pads, anchor.dilations, anchor.group,
-      llvm::ArrayRef<int64_t>{tile.pixels, tile.vectors}, isBlocked,
-      anchor.fused, anchor.epilogue);
+      llvm::ArrayRef<int64_t>{tile.pixels, tile.vectors},
+      /*blocked=*/!isDepthwise(shape), anchor.fused, anchor.epilogue);
   function.create(anchor.instr.getName(), std::move(draft), &anchor.instr);
   function.erase(&anchor.instr);
 }
 
+//===- Anchors -----------------------------------------------------------===//
+
+void AnchorPreparer::replace(const Anchor &anchor,
+                             const ConvolutionChoice &choice) {
+  ConvolutionShape shape = getShape(anchor);
+  switch (choice.algorithm) {
+  case ConvolutionChoice::Algorithm::Split:
+    return replaceSplit(anchor, shape);
+  case ConvolutionChoice::Algorithm::Winograd:
+    return replaceWinograd(anchor, shape, choice);
+  case ConvolutionChoice::Algorithm::Direct:
+    return replaceDirect(anchor, shape, choice.tile);
+  }
+}
+
 void AnchorPreparer::prepare(ConvolutionInstr &instr) {
   DimsRef filter = instr.getFilter()->getShape();
-  int64_t depth = filter[3], taps = filter[1] * filter[2] * depth;
   int64_t outPerGroup = filter[0] / instr.getGroup();
-  replace({instr,
-           instr.getResult(),
-           instr.getInput(),
-           instr.getFilter(),
-           instr.getBias(),
-           instr.getFused(),
-           {filter[1], filter[2]},
-           instr.getStrides().vec(),
-           instr.getPads().vec(),
-           instr.getDilations().vec(),
-           instr.getGroup(),
-           instr.getEpilogue(),
-           {outPerGroup * taps, filter[2] * depth, depth, 1, taps}});
+  Dims strides = StridedOperand(nullptr, *instr.getFilter()).strides;
+  Anchor anchor = {instr,
+                   instr.getResult(),
+                   instr.getInput(),
+                   instr.getFilter(),
+                   instr.getBias(),
+                   instr.getFused(),
+                   {filter[1], filter[2]},
+                   instr.getStrides().vec(),
+                   instr.getPads().vec(),
+                   instr.getDilations().vec(),
+                   instr.getGroup(),
+                   instr.getEpilogue(),
+                   {outPerGroup * strides[0], strides[1], strides[2],
+                    strides[3], strides[0]}};
+  replace(anchor, chooseFor(anchor));
 }
 
 namespace {
@@ -304,36 +220,72 @@ Buffer *AnchorPreparer::viewAsImage(Buffer *buffer) {
                              buffer->getOffset(), strides);
 }
 
-/// Whether the right side is a constant matrix: packing pays, and is free.
+/// Whether the right side is one matrix for all of the left one: it can be
+/// packed. Without being constant, where its elements are copied quickly.
 static bool isAnchor(const MatMulInstr &instr) {
-  const Buffer *rhs = instr.getRhs();
-  return rhs->getKind() == Buffer::Kind::Constant &&
-         rhs->getType().getRank() == 2 &&
-         instr.getLhs()->getType().getRank() <= 4 &&
-         isFloatKind(rhs->getType().getKind());
+  const Type &rhs = instr.getRhs()->getType();
+  bool isWide =
+      rhs.getKind() == ElemKind::Float || rhs.getKind() == ElemKind::Double;
+  return rhs.getRank() == 2 && instr.getLhs()->getType().getRank() <= 4 &&
+         (isConstant(*instr.getRhs()) ? isFloatKind(rhs.getKind()) : isWide);
+}
+
+/// Makes rows of neighbours that lie side by side.
+void AnchorPreparer::makeDense(MatMulInstr &instr, unsigned operand) {
+  Buffer *buffer = instr.getOperand(operand);
+  if (StridedOperand(nullptr, *buffer).getInnerStride() != 1)
+    instr.setOperand(operand, packer.getDense(buffer, instr));
+}
+
+/// Whether \p buffer is a matrix with columns of neighbours: the matrix units'
+/// kernel turns such a left side itself.
+static bool isTurned(const Buffer &buffer) {
+  Dims strides = StridedOperand(nullptr, buffer).strides;
+  return strides.size() == 2 && strides[0] == 1 && strides[1] != 1;
 }
 
 void AnchorPreparer::prepare(MatMulInstr &instr) {
-  if (!isAnchor(instr))
-    return;
   Buffer *rhs = instr.getRhs();
-  int64_t depth = rhs->getShape()[0], columns = rhs->getShape()[1];
+  if (!isAnchor(instr)) {
+    for (unsigned operand : {MatMulInstr::lhsIdx, MatMulInstr::rhsIdx})
+      if (!packsOperand(instr, operand, target))
+        makeDense(instr, operand);
+    return;
+  }
+  if (isConstant(*rhs) || !isTurned(*instr.getLhs()))
+    makeDense(instr, MatMulInstr::lhsIdx);
+  Dims strides = StridedOperand(nullptr, *rhs).strides;
   llvm::SmallVector<Buffer *, 4> fused;
   for (Buffer *buffer : instr.getFused())
     fused.push_back(viewAsImage(buffer));
-  replace({instr,
-           viewAsImage(instr.getResult()),
-           viewAsImage(instr.getLhs()),
-           rhs,
-           nullptr,
-           fused,
-           {1, 1},
-           {1, 1},
-           {0, 0, 0, 0},
-           {1, 1},
-           1,
-           instr.getEpilogue(),
-           {depth * columns, 0, 0, columns, 1}});
+  Anchor anchor = {instr,
+                   viewAsImage(instr.getResult()),
+                   viewAsImage(instr.getLhs()),
+                   rhs,
+                   nullptr,
+                   fused,
+                   {1, 1},
+                   {1, 1},
+                   {0, 0, 0, 0},
+                   {1, 1},
+                   1,
+                   instr.getEpilogue(),
+                   {0, 0, 0, strides[0], strides[1]}};
+  ConvolutionChoice choice = chooseFor(anchor);
+  if (choice.algorithm != ConvolutionChoice::Algorithm::Split) {
+    makeDense(instr, MatMulInstr::lhsIdx);
+    anchor.input = viewAsImage(instr.getLhs());
+  }
+  if (choice.isBlocked)
+    replace(anchor, choice);
+}
+
+void AnchorPreparer::visit(Instruction &instr) {
+  packer.invalidate(instr);
+  if (auto *convolution = llvm::dyn_cast<ConvolutionInstr>(&instr))
+    prepare(*convolution);
+  else if (auto *product = llvm::dyn_cast<MatMulInstr>(&instr))
+    prepare(*product);
 }
 
 void glowish::prepareAnchors(IRFunction &function,
@@ -341,13 +293,8 @@ void glowish::prepareAnchors(IRFunction &function,
                              ConvolutionChooser choose) {
   AnchorPreparer preparer(function, target, choose);
   for (auto it = function.getInstrs().begin();
-       it != function.getInstrs().end();) {
-    Instruction &instr = *it++;
-    if (auto *convolution = llvm::dyn_cast<ConvolutionInstr>(&instr))
-      preparer.prepare(*convolution);
-    else if (auto *product = llvm::dyn_cast<MatMulInstr>(&instr))
-      preparer.prepare(*product);
-  }
+       it != function.getInstrs().end();)
+    preparer.visit(*it++);
   llvm::cantFail(eliminateDeadStores(function, IRPassContext()));
   preparer.finish();
 }
@@ -365,18 +312,20 @@ void glowish::visitChoices(
     if (auto *convolution = llvm::dyn_cast<ConvolutionInstr>(&instr)) {
       const Buffer *input = convolution->getInput();
       const Buffer *filter = convolution->getFilter();
-      ConvolutionShape shape = makeShape(
-          input->getShape(), convolution->getResult()->getShape(),
-          filter->getShape().slice(1, 2), convolution->getStrides(),
-          convolution->getPads(), convolution->getDilations(),
-          convolution->getGroup());
-      if (filter->getKind() == Buffer::Kind::Constant && !isDepthwise(shape))
+      ConvolutionShape shape =
+          makeShape(input->getShape(), convolution->getResult()->getShape(),
+                    filter->getShape().slice(1, 2), convolution->getStrides(),
+                    convolution->getPads(), convolution->getDilations(),
+                    convolution->getGroup());
+      if (isConstant(*filter) && !isDepthwise(shape))
         visit(shape, input->getType().getKind(),
               StridedOperand(nullptr, *input).strides, *filter);
     } else if (auto *product = llvm::dyn_cast<MatMulInstr>(&instr)) {
-      if (!isAnchor(*product))
+      if (!isConstant(*product->getRhs()) || !isAnchor(*product))
         continue;
       ImageLayout input = getImageLayout(product->getLhs());
+      if (input.strides.back() != 1)
+        input.strides = getDenseStrides(input.shape);
       ImageLayout result = getImageLayout(product->getResult());
       visit(makeShape(input.shape, result.shape, {1, 1}, {1, 1}, {0, 0, 0, 0},
                       {1, 1}, 1),

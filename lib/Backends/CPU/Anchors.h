@@ -15,19 +15,18 @@ ConvolutionShape getConvolutionShape(const CPUSplitConvolutionInstr &instr);
 ConvolutionShape
 getConvolutionShape(const ConvolutionFilterGradientInstr &instr);
 
-/// Turns convolutions, and products with constant right sides, into
-/// the back end's own. Weights that are constants are packed now, for what
-/// \p choose takes; others by a Copy at run time.
+/// Turns convolutions, and products with one right side for all of the left
+/// one, into the back end's own. Weights that are constants are packed now, for
+/// what \p choose takes; others by instructions.
 void prepareAnchors(IRFunction &function, const TargetDescription &target,
                     ConvolutionChooser choose);
 
 /// Calls \p visit with what prepareAnchors will ask its chooser for, in the
 /// same order.
-void visitChoices(
-    const IRFunction &function,
-    llvm::function_ref<void(const ConvolutionShape &, ElemKind, DimsRef,
-                            const Buffer &)>
-        visit);
+void visitChoices(const IRFunction &function,
+                  llvm::function_ref<void(const ConvolutionShape &, ElemKind,
+                                          DimsRef, const Buffer &)>
+                      visit);
 
 } // namespace glowish
 

@@ -5,6 +5,7 @@
 #include "Kernels/Attention.h"
 #include "Kernels/FilterGradient.h"
 #include "Kernels/Indexing.h"
+#include "Kernels/Products.h"
 #include "Kernels/SplitImage.h"
 #include "Kernels/Winograd.h"
 
@@ -83,7 +84,16 @@ public:
                          pointers[2], pointers[3], pointers[4],
                          std::move(epilogue));
   }
-  void visitMatMul(MatMulInstr &instr);
+  void visitCPUSplitWeights(CPUSplitWeightsInstr &instr) {
+    if (!isZeroSized(instr))
+      emitSplitWeights(b, instr.getWeights()->getShape(), pointers[0],
+                       pointers[1], getStrided(instr, 2));
+  }
+  void visitMatMul(MatMulInstr &instr) {
+    if (!isZeroSized(instr))
+      emitProducts(b, instr, getStrided(instr, 0), getStrided(instr, 1),
+                   getStrided(instr, 2), getFused(instr, 3));
+  }
   void visitAttention(AttentionInstr &instr);
   void visitMaxPool(MaxPoolInstr &instr) {
     if (!isZeroSized(instr))
@@ -168,54 +178,6 @@ private:
 };
 
 } // namespace
-
-/// Product by product over the leading dimensions, with the right side as it
-/// lies in memory.
-void InstrEmitter::visitMatMul(MatMulInstr &instr) {
-  if (isZeroSized(instr))
-    return;
-  DimsRef out = instr.getResult()->getShape();
-  DimsRef lhs = instr.getLhs()->getShape(), rhs = instr.getRhs()->getShape();
-  unsigned leading = out.size() - 2;
-  int64_t rows = out[leading], columns = out[leading + 1], depth = lhs.back();
-  ConvolutionShape shape = {1, 1, rows, depth, 1, rows, columns, 1,
-                            1, 1, 1,    1,     0, 0,    1,       1};
-  ElemKind kind = instr.getLhs()->getType().getKind();
-  Tile tile = chooseTile(shape, kind, b.getTarget());
-  WeightLayout layout =
-      getPlainLayout(shape, tile.vectors * b.getRegisterLanes(kind));
-  auto multiply = [&](llvm::ArrayRef<Value *> batch) {
-    // The operand's matrix of this batch, as an image of one row.
-    auto getMatrix = [&](StridedOperand operand, DimsRef operandShape) {
-      unsigned own = operandShape.size() - 2;
-      for (unsigned d = 0; d < own; ++d)
-        if (operandShape[d] == 1)
-          operand.strides[d] = 0;
-      DimsRef strides = operand.strides;
-      operand.base = operand.getAddress(b, batch.take_back(own));
-      operand.strides = {0, 0, strides[own], strides[own + 1]};
-      return operand;
-    };
-    EpilogueCode epilogue{&instr.getEpilogue(), {}};
-    for (StridedOperand &fused : getFused(instr, 3))
-      epilogue.fused.push_back(getMatrix(std::move(fused), out));
-    emitConvolution(b, shape, tile, layout,
-                    getMatrix(getStrided(instr, 0), out),
-                    getMatrix(getStrided(instr, 1), lhs),
-                    getMatrix(getStrided(instr, 2), rhs).base, nullptr,
-                    std::move(epilogue));
-  };
-  int64_t products = 1;
-  for (int64_t dim : out.take_front(leading))
-    products *= dim;
-  auto multiplyAt = [&](Value *number) {
-    multiply(b.splitIndex(number, out.take_front(leading)));
-  };
-  // A single product is cut into tasks itself.
-  if (products == 1)
-    return multiplyAt(b.index(0));
-  b.forTasks(products, products * getNumOperations(shape), multiplyAt);
-}
 
 void InstrEmitter::visitAttention(AttentionInstr &instr) {
   if (isZeroSized(instr))

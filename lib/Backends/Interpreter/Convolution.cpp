@@ -13,7 +13,8 @@ static void convolve(const ConvolutionInstr &instr, const Memory &memory,
   DimsRef inShape = instr.getInput()->getShape();
   DimsRef filterShape = instr.getFilter()->getShape();
   auto in = getDense<const T>(memory, instr.getInput());
-  auto filter = getDense<const T>(memory, instr.getFilter());
+  const Tensor filterTensor = readOperand(memory, instr.getFilter());
+  auto filter = filterTensor.data<T>();
   const T *bias = instr.getBias()
                       ? getDense<const T>(memory, instr.getBias()).data()
                       : nullptr;

@@ -29,11 +29,17 @@ uint8_t *Memory::getAddress(const Buffer *buffer) const {
   return base + plan.getOffset(root) + offset;
 }
 
+Tensor interpreter::readOperand(const Memory &memory, const Buffer *buffer) {
+  if (!buffer->isDense())
+    return gatherOperand(memory, buffer);
+  return Tensor::borrow(buffer->getType(), memory.getAddress(buffer));
+}
+
 Tensor interpreter::gatherOperand(const Memory &memory, const Buffer *buffer) {
+  if (buffer->isDense())
+    return readOperand(memory, buffer).clone();
   const Type &type = buffer->getType();
   const uint8_t *source = memory.getAddress(buffer);
-  if (buffer->isDense())
-    return Tensor::borrow(type, const_cast<uint8_t *>(source)).clone();
   Tensor result(type);
   int64_t size = getElemSize(type.getKind());
   auto *next = static_cast<uint8_t *>(result.getBytes());

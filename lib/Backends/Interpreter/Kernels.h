@@ -103,6 +103,8 @@ llvm::MutableArrayRef<T> getDense(const Memory &memory, const Buffer *buffer) {
 
 /// The elements of any operand, gathered row by row into a dense tensor.
 Tensor gatherOperand(const Memory &memory, const Buffer *buffer);
+/// The same for who only reads them: a dense operand stays where it is.
+Tensor readOperand(const Memory &memory, const Buffer *buffer);
 /// The inverse: \p tensor has the operand's type.
 void scatterOperand(const Memory &memory, const Buffer *buffer,
                     const Tensor &tensor);

@@ -22,8 +22,9 @@ static void multiply(const MatMulInstr &instr, const Memory &memory,
                      llvm::MutableArrayRef<T> out, DimsRef outShape) {
   DimsRef lhsShape = instr.getLhs()->getShape();
   DimsRef rhsShape = instr.getRhs()->getShape();
-  auto lhs = getDense<const T>(memory, instr.getLhs());
-  auto rhs = getDense<const T>(memory, instr.getRhs());
+  const Tensor lhsTensor = readOperand(memory, instr.getLhs());
+  const Tensor rhsTensor = readOperand(memory, instr.getRhs());
+  auto lhs = lhsTensor.data<T>(), rhs = rhsTensor.data<T>();
   int64_t rows = outShape[outShape.size() - 2], columns = outShape.back();
   int64_t depth = lhsShape.back();
   size_t next = 0;

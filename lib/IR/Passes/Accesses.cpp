@@ -86,6 +86,16 @@ static bool isElementByElement(const Instruction &instr) {
   return llvm::isa<CopyInstr, FillInstr, ElementWiseLoopInstr>(&instr);
 }
 
+/// Whether the instruction brings the operand of \p access into an order of its
+/// own before it computes with it, and so needs no copy that does.
+static bool isPacked(const Access &access) {
+  if (llvm::isa<MatMulInstr>(access.instr))
+    return access.operand == MatMulInstr::lhsIdx ||
+           access.operand == MatMulInstr::rhsIdx;
+  return llvm::isa<ConvolutionInstr>(access.instr) &&
+         access.operand == ConvolutionInstr::filterIdx;
+}
+
 bool Relocation::isPossible(const Instruction *ignored) const {
   return llvm::all_of(index.get(from), [&](const Access &access) {
     if (access.instr == ignored)
@@ -126,7 +136,7 @@ bool Relocation::isWorthwhile(const Instruction *ignored) const {
       continue;
     reads += access.isRead();
     if (!map(*access.getBuffer())->isScattered() ||
-        access.getRegion().isScattered())
+        access.getRegion().isScattered() || isPacked(access))
       continue;
     // To read or write with a large stride once is what a copy does anyway.
     if (!isElementByElement(*access.instr))

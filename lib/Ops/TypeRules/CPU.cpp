@@ -48,3 +48,13 @@ llvm::Expected<TypeList> glowish::inferCPUSplitConvolution(const OpView &view) {
     return op.attrError("kernels", "window attributes have 2 values, pads 4");
   return TypeList{op.getResult()};
 }
+
+llvm::Expected<TypeList> glowish::inferCPUSplitWeights(const OpView &view) {
+  CPUSplitWeightsView op(view);
+  if (op.getWeights().getKind() != ElemKind::Float ||
+      op.getWeights().getRank() != 4)
+    return op.operandError(op.weightsIdx, "accepted: float [KH, KW, C, OC]");
+  // How many digits the kernel reads is the back end's business.
+  return TypeList{Type(ElemKind::Int8, op.getDigits().getShape()),
+                  Type(ElemKind::Float, {op.getWeights().getShape().back()})};
+}

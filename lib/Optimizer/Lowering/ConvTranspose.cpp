@@ -4,7 +4,8 @@
 // whose column has remainder b see only some of the kernel's taps, and for them
 // these are an ordinary convolution with the taps in reverse order. The sh * sw
 // results are put together by concatenations on new dimensions, which write in
-// place.
+// place. Remainders are counted from the first pixel that is left of the
+// result, so that nothing is computed of what the padding cuts off before it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,18 +17,15 @@ using namespace glowish;
 namespace {
 
 /// The ordinary convolution that computes the positions of one remainder along
-/// one dimension. Position p of the uncropped result has remainder p % stride.
+/// one dimension: those of the uncropped result from \p first * stride +
+/// \p remainder on.
 struct Phase {
+  int64_t first = 0, remainder = 0;
   /// The taps, in reverse order: the first, how many, and how far apart.
   int64_t lastTap = 0, numTaps = 0, tapStep = 1;
   int64_t dilation = 1;
   /// The input's padding; negative ones crop.
   int64_t padBefore = 0, padAfter = 0;
-};
-
-/// Positions first * stride ... (first + count) * stride - 1.
-struct Range {
-  int64_t first, count;
 };
 
 class ConvTransposeLowering {
@@ -37,8 +35,9 @@ public:
   NodeValue lower();
 
 private:
-  Range getRange(unsigned d) const;
-  Phase getPhase(unsigned d, int64_t remainder) const;
+  int64_t getNumPhases(unsigned d) const;
+  int64_t getCount(unsigned d) const;
+  Phase getPhase(unsigned d, int64_t number) const;
   NodeValue turnFilter();
   NodeValue crop(const Phase &rows, const Phase &columns);
   NodeValue emitPhase(NodeValue filter, const Phase &rows,
@@ -52,34 +51,41 @@ private:
 
 } // namespace
 
-Range ConvTransposeLowering::getRange(unsigned d) const {
-  int64_t stride = root.getStrides()[d], before = root.getPads()[d];
-  int64_t last = before + root.getType().getShape()[d + 1] - 1;
-  return {before / stride, last / stride - before / stride + 1};
+/// The stride, or fewer where the result has not as many positions.
+int64_t ConvTransposeLowering::getNumPhases(unsigned d) const {
+  return std::min(root.getStrides()[d], root.getType().getShape()[d + 1]);
+}
+
+/// Positions of each phase. The last one may lie behind the result.
+int64_t ConvTransposeLowering::getCount(unsigned d) const {
+  int64_t phases = getNumPhases(d);
+  return (root.getType().getShape()[d + 1] + phases - 1) / phases;
 }
 
 /// Position q * stride + remainder gets input (q - t) by tap k for all k with
 /// k * dilation = t * stride + remainder.
-Phase ConvTransposeLowering::getPhase(unsigned d, int64_t remainder) const {
+Phase ConvTransposeLowering::getPhase(unsigned d, int64_t number) const {
   int64_t stride = root.getStrides()[d], dilation = root.getDilations()[d];
   int64_t kernel = root.getFilter().getShape()[d + 1];
   int64_t size = root.getInput().getShape()[d + 1];
   int64_t common = std::gcd(stride, dilation);
+  int64_t position = root.getPads()[d] + number;
   Phase phase;
+  phase.first = position / stride;
+  phase.remainder = position % stride;
   phase.tapStep = stride / common;
   phase.dilation = dilation / common;
   int64_t firstTap = 0;
-  while (firstTap < kernel && firstTap * dilation % stride != remainder)
+  while (firstTap < kernel && firstTap * dilation % stride != phase.remainder)
     ++firstTap;
   if (firstTap >= kernel)
     return phase;
   phase.numTaps = (kernel - 1 - firstTap) / phase.tapStep + 1;
   phase.lastTap = firstTap + (phase.numTaps - 1) * phase.tapStep;
-  int64_t firstShift = (firstTap * dilation - remainder) / stride;
-  int64_t lastShift = (phase.lastTap * dilation - remainder) / stride;
-  Range range = getRange(d);
-  phase.padBefore = lastShift - range.first;
-  phase.padAfter = range.first + range.count - firstShift - size;
+  int64_t firstShift = (firstTap * dilation - phase.remainder) / stride;
+  int64_t lastShift = (phase.lastTap * dilation - phase.remainder) / stride;
+  phase.padBefore = lastShift - phase.first;
+  phase.padAfter = phase.first + getCount(d) - firstShift - size;
   return phase;
 }
 
@@ -89,22 +95,20 @@ NodeValue ConvTransposeLowering::turnFilter() {
   int64_t group = root.getGroup(), depth = shape[0] / group;
   Dims split = {group, depth, shape[1], shape[2], shape[3]};
   NodeValue filter = context.reshape(root.getFilter(), split);
-  filter = context.create<TransposeNode>(
-      filter, std::vector<int64_t>{0, 4, 2, 3, 1});
+  filter = context.create<TransposeNode>(filter,
+                                         std::vector<int64_t>{0, 4, 2, 3, 1});
   Dims turned = {group * split[4], split[2], split[3], depth};
   return context.reshape(filter, turned);
 }
 
 /// The input without what negative padding takes away.
-NodeValue ConvTransposeLowering::crop(const Phase &rows,
-                                      const Phase &columns) {
+NodeValue ConvTransposeLowering::crop(const Phase &rows, const Phase &columns) {
   NodeValue input = root.getInput();
   std::vector<int64_t> starts(4, 0), steps(4, 1), sizes(input.getShape());
   const Phase *phases[] = {&rows, &columns};
   for (unsigned d = 0; d < 2; ++d) {
     starts[d + 1] = std::max<int64_t>(-phases[d]->padBefore, 0);
-    sizes[d + 1] -=
-        starts[d + 1] + std::max<int64_t>(-phases[d]->padAfter, 0);
+    sizes[d + 1] -= starts[d + 1] + std::max<int64_t>(-phases[d]->padAfter, 0);
     if (sizes[d + 1] <= 0)
       return {};
   }
@@ -115,8 +119,8 @@ NodeValue ConvTransposeLowering::crop(const Phase &rows,
 
 /// What no tap reaches.
 NodeValue ConvTransposeLowering::fillWithBias() {
-  Dims shape = {root.getType().getShape()[0], getRange(0).count,
-                getRange(1).count, root.getType().getShape()[3]};
+  Dims shape = {root.getType().getShape()[0], getCount(0), getCount(1),
+                root.getType().getShape()[3]};
   NodeValue value = root.getBias();
   if (!value)
     value = context.createScalar(root.getType().getKind(), 0);
@@ -138,8 +142,8 @@ NodeValue ConvTransposeLowering::emitPhase(NodeValue filter, const Phase &rows,
   sizes[2] = columns.numTaps;
   std::vector<int64_t> steps = {1, -rows.tapStep, -columns.tapStep, 1};
   NodeValue taps = context.create<SliceNode>(filter, starts, sizes, steps);
-  std::vector<int64_t> pads = {rows.padBefore, columns.padBefore,
-                               rows.padAfter, columns.padAfter};
+  std::vector<int64_t> pads = {rows.padBefore, columns.padBefore, rows.padAfter,
+                               columns.padAfter};
   for (int64_t &pad : pads)
     pad = std::max<int64_t>(pad, 0);
   return context.create<ConvolutionNode>(
@@ -147,7 +151,7 @@ NodeValue ConvTransposeLowering::emitPhase(NodeValue filter, const Phase &rows,
       std::vector<int64_t>{rows.dilation, columns.dilation}, root.getGroup());
 }
 
-/// Part i has the positions with remainder i along dimension \p d.
+/// Part i has the positions of phase i along dimension \p d.
 NodeValue ConvTransposeLowering::join(llvm::ArrayRef<NodeValue> parts,
                                       unsigned d) {
   if (parts.size() == 1)
@@ -166,17 +170,15 @@ NodeValue ConvTransposeLowering::join(llvm::ArrayRef<NodeValue> parts,
 NodeValue ConvTransposeLowering::lower() {
   NodeValue filter = turnFilter();
   llvm::SmallVector<NodeValue, 4> bands;
-  for (int64_t a = 0; a < root.getStrides()[0]; ++a) {
+  for (int64_t a = 0; a < getNumPhases(0); ++a) {
     llvm::SmallVector<NodeValue, 4> parts;
-    for (int64_t c = 0; c < root.getStrides()[1]; ++c)
+    for (int64_t c = 0; c < getNumPhases(1); ++c)
       parts.push_back(emitPhase(filter, getPhase(0, a), getPhase(1, c)));
     bands.push_back(join(parts, 2));
   }
   NodeValue all = join(bands, 1);
   std::vector<int64_t> starts(4, 0), steps(4, 1);
   std::vector<int64_t> sizes(root.getType().getShape());
-  for (unsigned d = 0; d < 2; ++d)
-    starts[d + 1] = root.getPads()[d] % root.getStrides()[d];
   if (sizes == std::vector<int64_t>(all.getShape()))
     return all;
   return context.create<SliceNode>(all, starts, sizes, steps);

@@ -15,6 +15,7 @@
 #include "Attention.h"
 #include "EmittedScalar.h"
 #include "TileProduct.h"
+#include "Transpose.h"
 
 using namespace glowish;
 using llvm::Value;
@@ -65,7 +66,6 @@ private:
   void emitTask(llvm::ArrayRef<Value *> batch, Value *number);
   void emitBlock(llvm::ArrayRef<Value *> batch, Block block);
   void packQueries(const Block &block, Value *query);
-  Values transpose(Values rows);
   Values emitScores(const Block &block, Value *key, Value *mask);
   Value *maskScore(const Block &block, Value *score, Value *mask, Value *key,
                    unsigned vector);
@@ -117,25 +117,6 @@ Value *AttentionEmitter::allocate(int64_t elements) {
 
 //===- The panel ----------------------------------------------------------===//
 
-/// A square of as many rows as lanes. Step s swaps the blocks of s x s elements
-/// beside the diagonal of each square of 2 s x 2 s.
-Values AttentionEmitter::transpose(Values rows) {
-  for (unsigned step = 1; step < lanes; step *= 2)
-    for (unsigned i = 0; i < lanes; ++i) {
-      if (i & step)
-        continue;
-      llvm::SmallVector<int, 16> low, high;
-      for (unsigned j = 0; j < lanes; ++j) {
-        low.push_back(j & step ? lanes + j - step : j);
-        high.push_back(j & step ? lanes + j : j + step);
-      }
-      Value *x = rows[i], *y = rows[i + step];
-      rows[i] = b.CreateShuffleVector(x, y, low);
-      rows[i + step] = b.CreateShuffleVector(x, y, high);
-    }
-  return rows;
-}
-
 /// Lanes without a query repeat the last one.
 void AttentionEmitter::packQueries(const Block &block, Value *query) {
   unsigned rank = operands.query.strides.size();
@@ -153,7 +134,7 @@ void AttentionEmitter::packQueries(const Block &block, Value *query) {
         rows.push_back(b.widen(x, lanes));
       }
       rows.resize(lanes, rows.back());
-      rows = transpose(std::move(rows));
+      rows = transposeSquare(b, std::move(rows));
       Value *target =
           b.getElement(panel, kind, b.addScaled(b.index(0), k, block.width));
       for (unsigned column = 0; column < active; ++column)

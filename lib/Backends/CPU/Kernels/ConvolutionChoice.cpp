@@ -69,3 +69,35 @@ glowish::rankConvolutions(const ConvolutionShape &shape, ElemKind kind,
   });
   return choices;
 }
+
+/// Cycles that packing takes a weight: into digits some 0.8, and into blocks
+/// 0.5, as measured in the cache. Weights that lie as rows of output channels
+/// can be used as they are; a tile then reads a step's from a place of its own,
+/// which takes a tenth longer.
+ConvolutionChoice glowish::choosePacking(const ConvolutionShape &shape,
+                                         ElemKind kind, DimsRef inputStrides,
+                                         const TargetDescription &target,
+                                         int64_t numUses, bool canStay) {
+  constexpr double splitCycles = 0.8, blockCycles = 0.5, plainSlowdown = 1.1;
+  double weights = double(shape.kernelH * shape.kernelW * shape.outChannels) *
+                   double(shape.getGroupChannels()) / double(numUses);
+  ConvolutionChoice best;
+  best.cycles = std::numeric_limits<double>::infinity();
+  auto consider = [&](const ConvolutionChoice &choice) {
+    if (choice.cycles < best.cycles)
+      best = choice;
+  };
+  for (ConvolutionChoice choice :
+       rankConvolutions(shape, kind, inputStrides, target, /*maxWinograd=*/0)) {
+    double cycles = choice.cycles;
+    bool isSplit = choice.algorithm == ConvolutionChoice::Algorithm::Split;
+    choice.cycles += weights * (isSplit ? splitCycles : blockCycles);
+    consider(choice);
+    if (isSplit || !canStay)
+      continue;
+    choice.isBlocked = false;
+    choice.cycles = cycles * plainSlowdown;
+    consider(choice);
+  }
+  return best;
+}

@@ -2,6 +2,7 @@
 
 #include "EmittedScalar.h"
 #include "Kernels.h"
+#include "Transpose.h"
 
 using namespace glowish;
 using llvm::Value;
@@ -57,6 +58,9 @@ void glowish::emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,
   for (StridedOperand &input : inputs)
     operands.push_back(&input);
   Dims joined = joinDimensions(sortDimensions(shape, operands), operands);
+  bool isCopy = program.steps.empty();
+  if (isCopy && emitTransposition(b, joined, result, inputs[0]))
+    return;
   unsigned lanes = b.getRegisterLanes(result.kind);
   for (const StridedOperand &input : inputs)
     lanes = std::min(lanes, b.getRegisterLanes(input.kind));

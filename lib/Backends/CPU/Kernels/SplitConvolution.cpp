@@ -115,6 +115,8 @@ std::array<Value *, 2> SplitConvolutionEmitter::divide(Value *value,
 
 /// How far from a pixel, in bytes, is the one under \p tap.
 Value *SplitConvolutionEmitter::getTapShift(Value *tap) {
+  if (isGathered)
+    return b.addScaled(b.index(0), tap, stagePixels * matrixDepth);
   std::vector<int64_t> shifts;
   for (int64_t kh = 0; kh < shape.kernelH; ++kh)
     for (int64_t kw = 0; kw < shape.kernelW; ++kw) {
@@ -151,7 +153,8 @@ void SplitConvolutionEmitter::emitProducts(const Block &block, const Tile &tile,
   // The rows of the pending tile, as many in each step.
   int64_t rowsPerStep = (matrixRows + stepsPerChunk - 1) / stepsPerChunk;
   b.forLoop(groupsPerChunk, [&](Value *group) {
-    Value *start = b.addScaled(first, group, stagePixels * matrixDepth);
+    Value *start = b.addScaled(first, group,
+                               getPlanesPerGroup() * stagePixels * matrixDepth);
     Value *groupStep = b.addScaled(b.index(0), group, numTaps);
     b.forLoop(numTaps, [&](Value *tap) {
       Value *pixels = b.getElement(stage.digits, ElemKind::Int8,
@@ -325,7 +328,7 @@ SplitConvolutionEmitter::Range SplitConvolutionEmitter::getRange(Value *task) {
   Value *low = b.addScaled(b.index(0), number, tilesPerTask);
   Value *firstBlock = b.addScaled(b.index(0), group, blocksPerTask);
   Value *pixel = b.addScaled(b.index(0), low, splitPixels);
-  if (!isInputFlat)
+  if (!stagesTiles())
     pixel =
         b.addScaled(b.index(0), divide(pixel, image.columns)[0], image.columns);
   return {imageNumber, low,        getEnd(low, tilesPerTask, tiles),
@@ -375,7 +378,9 @@ void SplitConvolutionEmitter::emit() {
   }
   int64_t numScales = std::max(isFlat ? stagePixels : 1, matrixColumns);
   stage = {allocate(numDigits * getDigitBytes()), allocate(numScales * 4),
-           allocate(numScales * 4)};
+           allocate(numScales * 4), nullptr};
+  if (isInputTurned(shape, input.strides) || isGathered)
+    stage.scratch = allocate(numDigits * splitStepBytes);
   sumBuffer = allocate(getNumSums() * sumBytes);
   pending.sums = b.CreateAlloca(b.getPtrTy());
   for (Value **cell :

@@ -1,6 +1,7 @@
 //===- SplitImage.cpp - Floats as digits ----------------------------------===//
 
 #include "SplitImage.h"
+#include "Transpose.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include <cmath>
 
@@ -30,12 +31,19 @@ static int64_t roundToInteger(double value) {
   return int64_t(value + (value < 0 ? -0.5 : 0.5));
 }
 
+int64_t glowish::getSplitSize(DimsRef shape) {
+  int64_t blocks = (shape[3] + splitChannels - 1) / splitChannels;
+  int64_t groups = (shape[2] + matrixDepth - 1) / matrixDepth;
+  return blocks * groups * shape[0] * shape[1] * numDigits * splitStepBytes;
+}
+
 SplitWeights glowish::splitWeights(const ConvolutionShape &shape,
                                    const float *weights, DimsRef strides) {
   int64_t blocks = (shape.outChannels + splitChannels - 1) / splitChannels;
   int64_t steps = getSplitSteps(shape);
-  SplitWeights result{Tensor(Type(ElemKind::Int8, {blocks * steps * numDigits *
-                                                   splitStepBytes})),
+  int64_t size = getSplitSize(
+      {shape.kernelH, shape.kernelW, shape.channels, shape.outChannels});
+  SplitWeights result{Tensor(Type(ElemKind::Int8, {size})),
                       Tensor(Type(ElemKind::Float, {shape.outChannels}))};
   auto *digits = reinterpret_cast<int8_t *>(result.digits.getBytes());
   auto *scales = reinterpret_cast<float *>(result.scales.getBytes());
@@ -74,7 +82,61 @@ SplitWeights glowish::splitWeights(const ConvolutionShape &shape,
   return result;
 }
 
-//===- Pixels ------------------------------------------------------------===//
+//===- Vectors -----------------------------------------------------------===//
+
+std::array<Value *, 4> glowish::loadSplitGroup(KernelBuilder &b, Value *source,
+                                               int64_t channels) {
+  std::array<Value *, 4> values;
+  for (int64_t i = 0; i < 4; ++i) {
+    int64_t first = i * matrixColumns;
+    Value *zero = b.literal(ElemKind::Float, 0, matrixColumns);
+    unsigned lanes = unsigned(
+        std::clamp(channels - first, int64_t(0), int64_t(matrixColumns)));
+    values[size_t(i)] = zero;
+    if (lanes == 0)
+      continue;
+    Value *loaded = b.load(ElemKind::Float,
+                           b.getElement(source, ElemKind::Float, first), lanes);
+    values[size_t(i)] = widenWithZeros(b, loaded);
+  }
+  return values;
+}
+
+Value *glowish::widenWithZeros(KernelBuilder &b, Value *floats) {
+  unsigned lanes = KernelBuilder::getLanes(floats);
+  if (lanes == matrixColumns)
+    return floats;
+  llvm::SmallVector<int, 16> mask;
+  for (unsigned i = 0; i < matrixColumns; ++i)
+    mask.push_back(i < lanes ? int(i) : int(matrixColumns));
+  return b.CreateShuffleVector(b.widen(floats, matrixColumns),
+                               b.literal(ElemKind::Float, 0, matrixColumns),
+                               mask);
+}
+
+Value *glowish::joinMagnitudes(KernelBuilder &b, Value *a, Value *c) {
+  return b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, a, c);
+}
+
+Value *glowish::getMagnitudes(KernelBuilder &b, Value *floats) {
+  auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(),
+                                           KernelBuilder::getLanes(floats));
+  return b.CreateAnd(b.CreateBitCast(floats, intTy),
+                     llvm::ConstantInt::get(intTy, 0x7fffffff));
+}
+
+SplitScale glowish::getSplitScale(KernelBuilder &b, Value *largest) {
+  unsigned lanes = KernelBuilder::getLanes(largest);
+  // Below, the factor would be infinite.
+  Value *least = b.literal(ElemKind::Float, 1e-30, lanes);
+  Value *magnitude =
+      b.CreateBitCast(largest, b.getComputeTy(ElemKind::Float, lanes));
+  Value *isSmall = b.CreateFCmpOLT(magnitude, least);
+  magnitude = b.CreateSelect(isSmall, least, magnitude);
+  // A little less than the largest integer, for the rounding of the factor.
+  Value *most = b.literal(ElemKind::Float, double(maxSplitInteger - 2), lanes);
+  return {b.CreateFDiv(most, magnitude), b.CreateFDiv(magnitude, most)};
+}
 
 std::array<Value *, numDigits>
 glowish::splitFloats(KernelBuilder &b, std::array<Value *, 4> values,
@@ -110,4 +172,54 @@ glowish::splitFloats(KernelBuilder &b, std::array<Value *, 4> values,
     digits[size_t(digit)] = bytes;
   }
   return digits;
+}
+
+//===- Rows and columns --------------------------------------------------===//
+
+void glowish::splitRows(
+    KernelBuilder &b, const SplitRows &rows, Value *factors,
+    llvm::function_ref<void(Value *, int64_t, Value *)> store) {
+  auto split = [&](Value *row, int64_t channels) {
+    Value *source = b.CreateGEP(b.getFloatTy(), rows.source,
+                                b.addScaled(b.index(0), row, rows.stride));
+    std::array<Value *, 4> values;
+    for (int64_t i = 0; i < 4; ++i) {
+      Value *&value = values[size_t(i)];
+      value = b.literal(ElemKind::Float, 0, unsigned(matrixColumns));
+      if (i * matrixRows >= channels)
+        continue;
+      Value *address = b.CreateGEP(b.getFloatTy(), source,
+                                   b.index(i * matrixRows * rows.stride));
+      value = widenWithZeros(b, b.loadStrided(ElemKind::Float, address,
+                                              rows.lanes, rows.laneStride));
+    }
+    for (auto [digit, bytes] : llvm::enumerate(splitFloats(b, values, factors)))
+      store(row, int64_t(digit), bytes);
+  };
+  // Rows from `left` on have a channel less.
+  int64_t left = rows.channels % matrixRows, least = rows.channels - left;
+  b.forLoop(left, [&](Value *row) { split(row, least + matrixRows); });
+  b.forLoop(b.index(left), b.index(matrixRows), 1,
+            [&](Value *row) { split(row, least); });
+}
+
+void glowish::transposeDigits(KernelBuilder &b, Value *from, Value *to,
+                              int64_t digitBytes) {
+  auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
+  auto at = [&](Value *base, int64_t row) {
+    return b.getElement(base, ElemKind::Int8, row * matrixDepth);
+  };
+  b.forLoop(numDigits, [&](Value *digit) {
+    Value *source = b.getElement(
+        from, ElemKind::Int8, b.addScaled(b.index(0), digit, splitStepBytes));
+    Value *target = b.getElement(to, ElemKind::Int8,
+                                 b.addScaled(b.index(0), digit, digitBytes));
+    Values square;
+    for (int64_t i = 0; i < matrixRows; ++i)
+      square.push_back(
+          b.CreateAlignedLoad(intTy, at(source, i), llvm::Align(64)));
+    square = transposeSquare(b, std::move(square));
+    for (int64_t i = 0; i < matrixRows; ++i)
+      b.CreateAlignedStore(square[size_t(i)], at(target, i), llvm::Align(64));
+  });
 }

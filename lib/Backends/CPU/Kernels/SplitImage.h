@@ -64,10 +64,63 @@ struct SplitWeights {
 SplitWeights splitWeights(const ConvolutionShape &shape, const float *weights,
                           DimsRef strides);
 
+/// Emits the same for weights that are known only at run time: a view
+/// [KH, KW, C, OC].
+void emitSplitWeights(KernelBuilder &b, DimsRef shape, llvm::Value *digits,
+                      llvm::Value *scales, const StridedOperand &weights);
+
+/// Elements of SplitWeights::digits for weights [KH, KW, C, OC].
+int64_t getSplitSize(DimsRef shape);
+
+/// \p channels neighbours of a group from \p source on, then zeros.
+std::array<llvm::Value *, 4>
+loadSplitGroup(KernelBuilder &b, llvm::Value *source, int64_t channels);
+
+/// 16 lanes, of which those that \p floats lacks are zeros.
+llvm::Value *widenWithZeros(KernelBuilder &b, llvm::Value *floats);
+
+/// The larger of the magnitudes, lane by lane, of floats given by the bits of
+/// their magnitudes. As integers they are in the order of magnitudes, infinity
+/// and what is not a number above all.
+llvm::Value *joinMagnitudes(KernelBuilder &b, llvm::Value *a, llvm::Value *c);
+llvm::Value *getMagnitudes(KernelBuilder &b, llvm::Value *floats);
+
+/// What floats are multiplied with before they are split, and the sums of their
+/// digits' products after.
+struct SplitScale {
+  llvm::Value *factor, *scale;
+};
+/// For the bits of the \p largest magnitude, or a vector of them.
+SplitScale getSplitScale(KernelBuilder &b, llvm::Value *largest);
+
 /// The bytes of digits of four vectors of floats times \p factors.
 std::array<llvm::Value *, numDigits>
 splitFloats(KernelBuilder &b, std::array<llvm::Value *, 4> values,
             llvm::Value *factors);
+
+/// Floats as the rows of a group: 16 lanes that have factors of their own, for
+/// each of \p channels channels that are \p stride elements apart, 64 at most.
+struct SplitRows {
+  llvm::Value *source;
+  int64_t channels, stride;
+  /// Lanes that there are, and elements between them.
+  unsigned lanes;
+  int64_t laneStride;
+};
+/// Splits \p rows. Row r has channels r, r + 16, r + 32 and r + 48, and
+/// store(r, digit, bytes) gets a digit of it.
+void splitRows(
+    KernelBuilder &b, const SplitRows &rows, llvm::Value *factors,
+    llvm::function_ref<void(llvm::Value *, int64_t, llvm::Value *)> store);
+
+/// Copies the transpose of each of numDigits squares of 16 x 16 int32, which
+/// lie side by side from \p from on; digit d goes to \p to + d * \p digitBytes.
+void transposeDigits(KernelBuilder &b, llvm::Value *from, llvm::Value *to,
+                     int64_t digitBytes);
+
+/// Whether output pixels lie side by side in an input with \p strides and its
+/// channels don't, as those of the transposed left side of a product.
+bool isInputTurned(const ConvolutionShape &shape, DimsRef strides);
 
 /// The time that emitSplitConvolution takes; infinite where it does not apply.
 double estimateSplit(const ConvolutionShape &shape, DimsRef inputStrides,

@@ -25,11 +25,15 @@ bool glowish::isInputFlat(const ConvolutionShape &shape, DimsRef strides) {
           strides[0] == strides[2] * shape.width * shape.height);
 }
 
+bool glowish::isInputTurned(const ConvolutionShape &shape, DimsRef strides) {
+  return isInputFlat(shape, strides) && strides[2] == 1 && strides[3] != 1;
+}
+
 void SplitPlan::setTask(const ConvolutionShape &shape, int64_t ranges,
                         int64_t groups) {
   tilesPerTask = divideUp(tiles, ranges);
   blocksPerTask = divideUp(blocks, groups);
-  if (isInputFlat) {
+  if (stagesTiles()) {
     stagePixels = tilesPerTask * splitPixels;
   } else {
     int64_t reachH = (shape.kernelH - 1) * shape.dilationH;
@@ -53,7 +57,7 @@ void SplitPlan::setTask(const ConvolutionShape &shape, int64_t ranges,
 /// The way of a tile's sums through memory takes some 150, as the epilogue
 /// happens during the next tile's products, and 100 more for each further
 /// chunk. Splitting an element of the image takes about 0.4 in the cache and
-/// 0.8 from beyond.
+/// 0.8 from beyond, and 0.5 for each tap where it is gathered.
 double SplitPlan::estimate(const ConvolutionShape &shape,
                            const TargetDescription &target) const {
   double registers = double(images) *
@@ -62,8 +66,8 @@ double SplitPlan::estimate(const ConvolutionShape &shape,
   double steps = double(getSplitSteps(shape));
   double cacheBytes = double(target.cacheBytes);
   int64_t chunkBytes = groupsPerChunk * numTaps * numDigits * splitStepBytes;
-  bool isNear =
-      chunkBytes <= firstCacheBytes && (numTaps > 1 || numChunks == 1);
+  bool isNear = chunkBytes <= firstCacheBytes &&
+                ((numTaps > 1 && !isGathered) || numChunks == 1);
   double product = isNear ? 21 : 28;
   double sum =
       registers * (steps * 6 * product + 150 + 100.0 * double(numChunks - 1));
@@ -74,7 +78,7 @@ double SplitPlan::estimate(const ConvolutionShape &shape,
       tasks * double(image.groups / groupsPerChunk) * double(getDigitBytes());
   double imageBytes = 4.0 * double(shape.batch * shape.height * shape.width) *
                       double(shape.channels);
-  sum += staged * (imageBytes < cacheBytes / 2 ? 0.4 : 0.8);
+  sum += staged * (isGathered ? 0.5 : imageBytes < cacheBytes / 2 ? 0.4 : 0.8);
 
   // Where threads share pixels, they read what others wrote, and write what
   // others will read, at a cycle an element.
@@ -125,6 +129,16 @@ void SplitPlan::choose(const ConvolutionShape &shape,
   *this = best;
 }
 
+void SplitPlan::gather(const ConvolutionShape &shape) {
+  isFlat = isGathered = true;
+  image.phasesH = image.phasesW = 1;
+  image.rows = shape.outHeight;
+  image.columns = shape.outWidth;
+  images = 1;
+  pixelsPerImage = shape.batch * shape.outHeight * shape.outWidth;
+  tiles = divideUp(pixelsPerImage, splitPixels);
+}
+
 SplitPlan::SplitPlan(const ConvolutionShape &shape, bool isInputFlat,
                      const TargetDescription &target)
     : image(SplitImage::forInput(shape)), isInputFlat(isInputFlat) {
@@ -138,10 +152,18 @@ SplitPlan::SplitPlan(const ConvolutionShape &shape, bool isInputFlat,
   numTaps = shape.kernelH * shape.kernelW;
   if (!isFlat) {
     // A scale is shared by what is staged at a time, which must not depend on
-    // the number of threads: it is chosen as for four.
+    // the number of threads: it is chosen as for four. So is the way, as pixels
+    // that are gathered have scales of their own.
     TargetDescription fourThreads = target;
     fourThreads.numThreads = 4;
+    SplitPlan gathered = *this;
+    gathered.gather(shape);
+    gathered.choose(shape, fourThreads);
     choose(shape, fourThreads);
+    if (gathered.cycles < cycles) {
+      *this = gathered;
+      tilesPerTask = 0; // chosen again
+    }
   }
   if (cycles != std::numeric_limits<double>::infinity())
     choose(shape, target);
@@ -157,7 +179,8 @@ double glowish::estimateSplit(const ConvolutionShape &shape,
                               DimsRef inputStrides,
                               const TargetDescription &target) {
   if (!target.hasMatrixInt8 || shape.group != 1 ||
-      shape.kernelH * shape.kernelW * shape.channels > maxReduction)
+      shape.kernelH * shape.kernelW * shape.channels > maxReduction ||
+      (inputStrides[3] != 1 && !isInputTurned(shape, inputStrides)))
     return std::numeric_limits<double>::infinity();
   return SplitPlan(shape, ::isInputFlat(shape, inputStrides), target).cycles;
 }

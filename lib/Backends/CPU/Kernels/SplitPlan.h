@@ -10,7 +10,8 @@ namespace glowish {
 /// In what pieces a split convolution is computed, with the least estimated
 /// time. A tile is splitPixels pixels, a block splitChannels output channels.
 /// A task splits the pixels that it uses, a chunk of the reduction at a time,
-/// into a stage: [digit][sub-image][group][pixel][channel of the group].
+/// into a stage: [digit][sub-image][group][pixel][channel of the group], or
+/// [digit][group][tap][pixel][channel of the group] where it is gathered.
 struct SplitPlan {
   /// \p isInputFlat: all pixels of the input lie at one distance.
   SplitPlan(const ConvolutionShape &shape, bool isInputFlat,
@@ -21,6 +22,10 @@ struct SplitPlan {
   /// they are so in the input. Then each pixel has a scale of its own; else all
   /// pixels of a stage share one.
   bool isFlat = false, isInputFlat = false;
+  /// Whether a stage has, for each output pixel, the input pixels under all
+  /// taps: more to split, but nothing is computed between rows, and images of
+  /// few pixels share the weights. Such a plan is flat.
+  bool isGathered = false;
   int64_t images = 0, pixelsPerImage = 0, tiles = 0, blocks = 0, numTaps = 0;
   /// What a task computes.
   int64_t tilesPerTask = 0, blocksPerTask = 0;
@@ -29,8 +34,9 @@ struct SplitPlan {
   /// Whether a tile goes through all blocks before the next one does, or a
   /// block through all tiles.
   bool isTileOutside = false;
-  /// Pixels of a group of a sub-image in the stage, some of which tiles read
-  /// and ignore; and the rows that they come from, unless isInputFlat.
+  /// Pixels of a group of a sub-image (of a tap) in the stage, some of which
+  /// tiles read and ignore; and the rows that they come from, unless
+  /// stagesTiles.
   int64_t stagePixels = 0, stageRows = 0;
   /// The estimated time; infinite if every way takes too much of the
   /// stack.
@@ -46,10 +52,15 @@ struct SplitPlan {
   /// Rows of all images, or of one where they are computed one by one.
   int64_t getRows() const { return (isFlat ? image.batch : 1) * image.rows; }
 
+  /// Whether a stage has the pixels of the task's tiles and no others.
+  bool stagesTiles() const { return isInputFlat || isGathered; }
+  /// The planes of pixels that a group of channels has in the stage side by
+  /// side.
+  int64_t getPlanesPerGroup() const { return isGathered ? numTaps : 1; }
   /// Bytes of a digit of the stage, and of a tile's sums.
   int64_t getDigitBytes() const {
-    return image.phasesH * image.phasesW * groupsPerChunk * stagePixels *
-           matrixDepth;
+    return image.phasesH * image.phasesW * groupsPerChunk *
+           getPlanesPerGroup() * stagePixels * matrixDepth;
   }
   static constexpr int64_t sumBytes =
       numDigits * splitPixels * splitChannels * 4;
@@ -65,6 +76,7 @@ struct SplitPlan {
   }
 
 private:
+  void gather(const ConvolutionShape &shape);
   void choose(const ConvolutionShape &shape, const TargetDescription &target);
   void setTask(const ConvolutionShape &shape, int64_t ranges, int64_t groups);
   double estimate(const ConvolutionShape &shape,

@@ -13,8 +13,10 @@ public:
                const SplitPlan &plan, const SplitStage &stage,
                const StridedOperand &input, const SplitRange &range)
       : b(b), shape(shape), plan(plan), image(plan.image), stage(stage),
-        input(input), range(range), joinMagnitudes([&b](Value *x, Value *y) {
-          return b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, x, y);
+        input(input), range(range),
+        isTurned(isInputTurned(shape, input.strides)),
+        joinMagnitudes([&b](Value *x, Value *y) {
+          return glowish::joinMagnitudes(b, x, y);
         }) {}
   void emitScales();
   void emitDigits();
@@ -39,14 +41,26 @@ private:
   void forRunsOfColumns(Value *pixel, Value *source, int64_t phaseH,
                         int64_t phaseW, RunBody body, PaddingBody padding);
 
-  std::array<Value *, 4> loadGroup(Value *source, int64_t channels);
   Value *findLargest(Value *source);
   void storeScale(Value *index, Value *largest);
   void findScales(const Run &run);
+  void forGroups(llvm::function_ref<void(Value *, int64_t)> body);
+  Value *getAddress(Value *plane, Value *pixel);
   Value *getAddress(int64_t phase, Value *group, Value *pixel);
+  Value *loadFactor(Value *pixel);
+  void splitPixel(Value *source, Value *address, Value *factor,
+                  int64_t channels);
   void store(Value *address, int64_t digit, Value *bytes);
   void clear(int64_t phase, Value *pixel, int64_t count);
   void split(const Run &run);
+  void forTurnedPixels(const Run &run,
+                       llvm::function_ref<void(Value *, SplitRows)> body);
+  void findTurnedScales(const Run &run);
+  void splitTurned(const Run &run);
+  void forTaps(Value *pixel, llvm::function_ref<void(Value *, Value *)> body,
+               llvm::function_ref<void(Value *)> padding);
+  void findGatheredScale(Value *pixel);
+  void gather(Value *pixel);
 
   KernelBuilder &b;
   const ConvolutionShape &shape;
@@ -55,6 +69,7 @@ private:
   const SplitStage &stage;
   const StridedOperand &input;
   const SplitRange &range;
+  bool isTurned;
   /// The larger of magnitudes, given by their bits.
   std::function<Value *(Value *, Value *)> joinMagnitudes;
 };
@@ -134,43 +149,15 @@ void StageEmitter::forRuns(RunBody body, PaddingBody padding) {
             [&](Value *row) { forRunsOfRow(row, body, padding); });
 }
 
-/// \p channels of a group, which are all or the last ones.
-std::array<Value *, 4> StageEmitter::loadGroup(Value *source,
-                                               int64_t channels) {
-  std::array<Value *, 4> values;
-  for (int64_t i = 0; i < 4; ++i) {
-    int64_t first = i * matrixColumns;
-    Value *zero = b.literal(ElemKind::Float, 0, matrixColumns);
-    unsigned lanes = unsigned(
-        std::clamp(channels - first, int64_t(0), int64_t(matrixColumns)));
-    values[size_t(i)] = zero;
-    if (lanes == 0)
-      continue;
-    Value *loaded = b.load(ElemKind::Float,
-                           b.getElement(source, ElemKind::Float, first), lanes);
-    llvm::SmallVector<int, 16> mask;
-    for (unsigned j = 0; j < matrixColumns; ++j)
-      mask.push_back(j < lanes ? int(j) : int(matrixColumns));
-    values[size_t(i)] =
-        lanes == matrixColumns
-            ? loaded
-            : b.CreateShuffleVector(b.widen(loaded, matrixColumns), zero, mask);
-  }
-  return values;
-}
-
 //===- Scales ------------------------------------------------------------===//
 
-/// Of a pixel's channels: the bits of the largest magnitudes, in 16 lanes. As
-/// integers they are in the order of magnitudes, infinity and what is not a
-/// number above all.
+/// Of a pixel's channels: the bits of the largest magnitudes, in 16 lanes.
 Value *StageEmitter::findLargest(Value *source) {
   auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
   auto reduce = [&](Value *from, int64_t channels) {
     Values bits;
-    for (Value *value : loadGroup(from, channels))
-      bits.push_back(b.CreateAnd(b.CreateBitCast(value, intTy),
-                                 llvm::ConstantInt::get(intTy, 0x7fffffff)));
+    for (Value *value : loadSplitGroup(b, from, channels))
+      bits.push_back(getMagnitudes(b, value));
     return joinMagnitudes(joinMagnitudes(bits[0], bits[1]),
                           joinMagnitudes(bits[2], bits[3]));
   };
@@ -196,21 +183,17 @@ Value *StageEmitter::findLargest(Value *source) {
 
 /// From the bits of the \p largest magnitude.
 void StageEmitter::storeScale(Value *index, Value *largest) {
-  // Below, the factor would be infinite.
-  Value *least = b.literal(ElemKind::Float, 1e-30, 1);
-  Value *magnitude = b.CreateBitCast(largest, b.getFloatTy());
-  Value *isSmall = b.CreateFCmpOLT(magnitude, least);
-  magnitude = b.CreateSelect(isSmall, least, magnitude);
-  // A little less than the largest integer, for the rounding of the factor.
-  Value *most = b.literal(ElemKind::Float, double(maxSplitInteger - 2), 1);
-  b.store(ElemKind::Float, b.CreateFDiv(most, magnitude),
+  auto [factor, scale] = getSplitScale(b, largest);
+  b.store(ElemKind::Float, factor,
           b.getElement(stage.factors, ElemKind::Float, index));
-  b.store(ElemKind::Float, b.CreateFDiv(magnitude, most),
+  b.store(ElemKind::Float, scale,
           b.getElement(stage.scales, ElemKind::Float, index));
 }
 
 /// Of each pixel.
 void StageEmitter::findScales(const Run &run) {
+  if (isTurned)
+    return findTurnedScales(run);
   b.forLoop(b.index(0), run.count, 1, [&](Value *i) {
     Value *source = b.CreateGEP(b.getFloatTy(), run.source,
                                 b.addScaled(b.index(0), i, run.stride));
@@ -221,6 +204,9 @@ void StageEmitter::findScales(const Run &run) {
 
 void StageEmitter::emitScales() {
   auto ignore = [](int64_t, Value *, int64_t) {};
+  if (plan.isGathered)
+    return b.forLoop(b.index(0), range.numPixels, 1,
+                     [&](Value *pixel) { findGatheredScale(pixel); });
   if (plan.isFlat)
     return forRuns([&](const Run &run) { findScales(run); }, ignore);
   auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
@@ -246,14 +232,43 @@ void StageEmitter::emitScales() {
 
 //===- Digits ------------------------------------------------------------===//
 
+/// Groups of the range, and the channels that they have.
+void StageEmitter::forGroups(llvm::function_ref<void(Value *, int64_t)> body) {
+  int64_t whole = shape.channels / matrixDepth;
+  int64_t left = shape.channels % matrixDepth;
+  b.forLoop(range.firstGroup, b.minIndex(range.endGroup, b.index(whole)), 1,
+            [&](Value *group) { body(group, matrixDepth); });
+  if (left)
+    b.ifThen(b.CreateICmpEQ(range.endGroup, b.index(whole + 1)),
+             [&] { body(b.index(whole), left); });
+}
+
 /// Of digit 0.
-Value *StageEmitter::getAddress(int64_t phase, Value *group, Value *pixel) {
-  Value *inStage = b.CreateNSWSub(group, range.firstGroup);
-  Value *plane = b.CreateNSWAdd(b.index(phase * plan.groupsPerChunk), inStage);
+Value *StageEmitter::getAddress(Value *plane, Value *pixel) {
   return b.getElement(stage.digits, ElemKind::Int8,
                       b.addScaled(b.addScaled(b.index(0), plane,
                                               plan.stagePixels * matrixDepth),
                                   pixel, matrixDepth));
+}
+
+Value *StageEmitter::getAddress(int64_t phase, Value *group, Value *pixel) {
+  Value *inStage = b.CreateNSWSub(group, range.firstGroup);
+  return getAddress(
+      b.CreateNSWAdd(b.index(phase * plan.groupsPerChunk), inStage), pixel);
+}
+
+Value *StageEmitter::loadFactor(Value *pixel) {
+  return b.splat(b.load(ElemKind::Float,
+                        b.getElement(stage.factors, ElemKind::Float, pixel), 1),
+                 matrixColumns);
+}
+
+/// A group's \p channels of a pixel, from \p source to \p address.
+void StageEmitter::splitPixel(Value *source, Value *address, Value *factor,
+                              int64_t channels) {
+  for (auto [digit, bytes] : llvm::enumerate(
+           splitFloats(b, loadSplitGroup(b, source, channels), factor)))
+    store(address, int64_t(digit), bytes);
 }
 
 void StageEmitter::store(Value *address, int64_t digit, Value *bytes) {
@@ -278,14 +293,10 @@ void StageEmitter::clear(int64_t phase, Value *pixel, int64_t count) {
 }
 
 void StageEmitter::split(const Run &run) {
-  auto loadFactor = [&](Value *index) {
-    return b.splat(b.load(ElemKind::Float,
-                          b.getElement(stage.factors, ElemKind::Float, index),
-                          1),
-                   matrixColumns);
-  };
+  if (isTurned)
+    return splitTurned(run);
   Value *shared = plan.isFlat ? nullptr : loadFactor(b.index(0));
-  auto splitGroup = [&](Value *group, int64_t channels) {
+  forGroups([&](Value *group, int64_t channels) {
     Value *first = getAddress(run.phase, group, run.pixel);
     Value *from = b.CreateGEP(b.getFloatTy(), run.source,
                               b.addScaled(b.index(0), group, matrixDepth));
@@ -296,30 +307,173 @@ void StageEmitter::split(const Run &run) {
                                   b.addScaled(b.index(0), i, run.stride));
       Value *address = b.getElement(first, ElemKind::Int8,
                                     b.addScaled(b.index(0), i, matrixDepth));
-      for (auto [digit, bytes] :
-           llvm::enumerate(splitFloats(b, loadGroup(source, channels), factor)))
-        store(address, int64_t(digit), bytes);
+      splitPixel(source, address, factor, channels);
     });
-  };
-  int64_t whole = shape.channels / matrixDepth;
-  int64_t left = shape.channels % matrixDepth;
-  b.forLoop(range.firstGroup, b.minIndex(range.endGroup, b.index(whole)), 1,
-            [&](Value *group) { splitGroup(group, matrixDepth); });
-  if (left)
-    b.ifThen(b.CreateICmpEQ(range.endGroup, b.index(whole + 1)),
-             [&] { splitGroup(b.index(whole), left); });
+  });
 }
 
 void StageEmitter::emitDigits() {
+  if (plan.isGathered)
+    return b.forLoop(b.index(0), range.numPixels, 1,
+                     [&](Value *pixel) { gather(pixel); });
   forRuns([&](const Run &run) { split(run); },
           [&](int64_t phase, Value *pixel, int64_t count) {
             clear(phase, pixel, count);
           });
 }
 
+//===- Turned inputs -----------------------------------------------------===//
+
+/// Vectors of pixels: the first one's number in the run, and all channels.
+void StageEmitter::forTurnedPixels(
+    const Run &run, llvm::function_ref<void(Value *, SplitRows)> body) {
+  unsigned left = unsigned(plan.pixelsPerImage % matrixColumns);
+  b.forLoop(b.index(0), run.count, matrixColumns, [&](Value *first) {
+    SplitRows rows = {b.CreateGEP(b.getFloatTy(), run.source, first),
+                      shape.channels, input.strides[3], unsigned(matrixColumns),
+                      1};
+    Value *pixel = b.CreateNSWAdd(run.pixel, first);
+    if (!left)
+      return body(pixel, rows);
+    // A task ends with a whole vector, but for the last one.
+    Value *isWhole = b.CreateICmpSGE(b.CreateNSWSub(run.count, first),
+                                     b.index(matrixColumns));
+    b.ifThen(isWhole, [&] { body(pixel, rows); });
+    rows.lanes = left;
+    b.ifThen(b.CreateNot(isWhole), [&] { body(pixel, rows); });
+  });
+}
+
+void StageEmitter::findTurnedScales(const Run &run) {
+  auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
+  forTurnedPixels(run, [&](Value *pixel, SplitRows rows) {
+    Value *largest = b.forUnrolled(
+        rows.channels, 4, {llvm::Constant::getNullValue(intTy)},
+        [&](Value *c, llvm::ArrayRef<Value *> carried) {
+          Value *source = b.CreateGEP(b.getFloatTy(), rows.source,
+                                      b.addScaled(b.index(0), c, rows.stride));
+          Value *row =
+              widenWithZeros(b, b.load(ElemKind::Float, source, rows.lanes));
+          return Values{joinMagnitudes(carried[0], getMagnitudes(b, row))};
+        })[0];
+    auto [factors, scales] = getSplitScale(b, largest);
+    b.store(ElemKind::Float, factors,
+            b.getElement(stage.factors, ElemKind::Float, pixel));
+    b.store(ElemKind::Float, scales,
+            b.getElement(stage.scales, ElemKind::Float, pixel));
+  });
+}
+
+void StageEmitter::splitTurned(const Run &run) {
+  forTurnedPixels(run, [&](Value *pixel, SplitRows rows) {
+    Value *factors = b.load(ElemKind::Float,
+                            b.getElement(stage.factors, ElemKind::Float, pixel),
+                            unsigned(matrixColumns));
+    forGroups([&](Value *group, int64_t channels) {
+      SplitRows part = rows;
+      part.channels = channels;
+      part.source = b.CreateGEP(
+          b.getFloatTy(), rows.source,
+          b.addScaled(b.index(0), group, matrixDepth * rows.stride));
+      splitRows(b, part, factors, [&](Value *row, int64_t digit, Value *bytes) {
+        Value *square = b.getElement(stage.scratch, ElemKind::Int8,
+                                     b.addScaled(b.index(0), row, matrixDepth));
+        b.CreateAlignedStore(
+            bytes, b.getElement(square, ElemKind::Int8, digit * splitStepBytes),
+            llvm::Align(64));
+      });
+      transposeDigits(b, stage.scratch, getAddress(run.phase, group, pixel),
+                      plan.getDigitBytes());
+    });
+  });
+}
+
+//===- Gathered inputs ---------------------------------------------------===//
+
+/// The input pixel under each tap of output pixel \p pixel of the stage:
+/// body(tap, its channels), or padding(tap) where there is none.
+void StageEmitter::forTaps(Value *pixel,
+                           llvm::function_ref<void(Value *, Value *)> body,
+                           llvm::function_ref<void(Value *)> padding) {
+  Values index = b.splitIndex(b.CreateNSWAdd(range.firstPixel, pixel),
+                              {shape.batch, shape.outHeight, shape.outWidth});
+  Value *top = b.CreateNSWSub(b.addScaled(b.index(0), index[1], shape.strideH),
+                              b.index(shape.padTop));
+  Value *left = b.CreateNSWSub(b.addScaled(b.index(0), index[2], shape.strideW),
+                               b.index(shape.padLeft));
+  Value *image = b.addScaled(b.index(0), index[0], input.strides[0]);
+  b.forLoop(shape.kernelH, [&](Value *kh) {
+    Value *y = b.addScaled(top, kh, shape.dilationH);
+    b.forLoop(shape.kernelW, [&](Value *kw) {
+      Value *x = b.addScaled(left, kw, shape.dilationW);
+      Value *tap = b.addScaled(kw, kh, shape.kernelW);
+      // Negative numbers are large as unsigned ones.
+      Value *isInside = b.CreateAnd(b.CreateICmpULT(y, b.index(shape.height)),
+                                    b.CreateICmpULT(x, b.index(shape.width)));
+      b.ifThen(isInside, [&] {
+        Value *offset = b.addScaled(b.addScaled(image, y, input.strides[1]), x,
+                                    input.strides[2]);
+        body(tap, b.CreateGEP(b.getFloatTy(), input.base, offset));
+      });
+      b.ifThen(b.CreateNot(isInside), [&] { padding(tap); });
+    });
+  });
+}
+
+/// Of the channels under all taps.
+void StageEmitter::findGatheredScale(Value *pixel) {
+  auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
+  auto load = [&] {
+    return b.CreateAlignedLoad(intTy, stage.scratch, llvm::Align(64));
+  };
+  b.CreateAlignedStore(llvm::Constant::getNullValue(intTy), stage.scratch,
+                       llvm::Align(64));
+  forTaps(
+      pixel,
+      [&](Value *, Value *source) {
+        b.CreateAlignedStore(joinMagnitudes(load(), findLargest(source)),
+                             stage.scratch, llvm::Align(64));
+      },
+      [](Value *) {});
+  storeScale(pixel, b.reduceLanes(load(), joinMagnitudes));
+}
+
+void StageEmitter::gather(Value *pixel) {
+  Value *factor = loadFactor(pixel);
+  Value *zero = llvm::Constant::getNullValue(
+      llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns));
+  auto getPlace = [&](Value *group, Value *tap) {
+    Value *inStage = b.CreateNSWSub(group, range.firstGroup);
+    return getAddress(b.addScaled(tap, inStage, plan.numTaps), pixel);
+  };
+  forTaps(
+      pixel,
+      [&](Value *tap, Value *source) {
+        forGroups([&](Value *group, int64_t channels) {
+          Value *from =
+              b.CreateGEP(b.getFloatTy(), source,
+                          b.addScaled(b.index(0), group, matrixDepth));
+          splitPixel(from, getPlace(group, tap), factor, channels);
+        });
+      },
+      [&](Value *tap) {
+        b.forLoop(range.firstGroup, range.endGroup, 1, [&](Value *group) {
+          for (int64_t digit = 0; digit < numDigits; ++digit)
+            store(getPlace(group, tap), digit, zero);
+        });
+      });
+}
+
+//===- Stages ------------------------------------------------------------===//
+
 /// Some pixels at a time, which are in the first cache when they are read
 /// again.
 void StageEmitter::emitScalesAndDigits() {
+  if (plan.isGathered)
+    return b.forLoop(b.index(0), range.numPixels, 1, [&](Value *pixel) {
+      findGatheredScale(pixel);
+      gather(pixel);
+    });
   constexpr int64_t batch = 16;
   forRuns(
       [&](const Run &run) {

@@ -11,8 +11,8 @@ namespace glowish {
 struct SplitRange {
   /// The image, 0 where all are one row.
   llvm::Value *image;
-  /// The first pixel, at the beginning of a row unless the input is flat. Where
-  /// it is, \p numPixels are split, else the plan's rows.
+  /// The first pixel, at the beginning of a row unless the plan stages tiles.
+  /// Where it does, \p numPixels are split, else the plan's rows.
   llvm::Value *firstPixel, *numPixels;
   /// Groups of channels.
   llvm::Value *firstGroup, *endGroup;
@@ -24,6 +24,8 @@ struct SplitStage {
   /// Floats: what the pixels are multiplied with, and what their sums are. One
   /// for each pixel where the plan is flat, else one, and room for 16.
   llvm::Value *factors, *scales;
+  /// Where the input is turned or gathered: numDigits squares of 16 x 16 int32.
+  llvm::Value *scratch;
 };
 
 /// Finds the scales of \p range of \p input, a convolution's input of \p shape,
