@@ -1,6 +1,7 @@
 //===- Differentiate.cpp - Reverse-mode differentiation -------------------===//
 
 #include "GradientContext.h"
+#include "GradientSum.h"
 #include "glowish/Autodiff/Gradients.h"
 #include "glowish/Support/Error.h"
 
@@ -128,9 +129,7 @@ NodeValue Differentiation::sum(NodeValue variable) {
   NodeBuilder builder(function, (variable.node->getName() + ".grad").str());
   if (parts.empty())
     return builder.splat(variable.getElemKind(), variable.getShape(), 0);
-  NodeValue sum = parts[0];
-  for (NodeValue part : llvm::ArrayRef(parts).drop_front())
-    sum = builder.add(sum, part);
+  NodeValue sum = sumGradients(builder, parts);
   parts = {sum};
   return sum;
 }

@@ -1,6 +1,7 @@
 //===- GradientContext.cpp - What a node's gradient works with ------------===//
 
 #include "GradientContext.h"
+#include "GradientSum.h"
 #include "glowish/Support/Error.h"
 
 using namespace glowish;
@@ -10,9 +11,7 @@ NodeValue GradientContext::getGradient(unsigned index) {
   if (found == gradients.end() || found->second.empty())
     return {};
   llvm::SmallVector<NodeValue, 2> parts = std::move(found->second);
-  NodeValue sum = parts[0];
-  for (NodeValue part : llvm::ArrayRef(parts).drop_front())
-    sum = add(sum, part);
+  NodeValue sum = sumGradients(*this, parts);
   gradients[node.getResult(index)] = {sum};
   return sum;
 }
