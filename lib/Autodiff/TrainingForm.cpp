@@ -52,6 +52,10 @@ static llvm::Error useBatchStatistics(BatchNormalizationNode &node,
 /// Numbers depend on the seed, the node's name and the step.
 static llvm::Error dropElements(DropoutNode &node, NodeValue count,
                                 const TrainingConfig &config) {
+  if (node.getRatio() == 0) {
+    node.getResult().replaceAllUsesWith(node.getInput());
+    return llvm::Error::success();
+  }
   NodeBuilder b(*node.getParent(), node.getName());
   InsertionGuard guard(b.getFunction(), &node);
   llvm::StringRef name = node.getName();
