@@ -557,9 +557,11 @@ void SplitFilterEmitter::emitChunk(const Chunk &chunk, Value *firstBlock,
     stageInput(in, chunk);
     forBlocks(shape.outChannels, b.index(0), b.index(outBlocks),
               [&](const Block &out) {
-                b.forLoop(taps,
-                          [&](Value *tap) { emitTile(out, in, tap, chunk); });
+                b.forLoop(taps, [&](Value *number) {
+                  emitTile(out, in, getTap(number), chunk);
+                });
               });
+    finishPending(in, chunk);
   });
 }
 
