@@ -1,7 +1,8 @@
 //===- PoolGradient.cpp - Gradients of poolings ---------------------------===//
 //
 // A task has some channels of one image, and nobody else adds to them: it goes
-// from window to window, in their order, and adds to the pixels of each.
+// from window to window, in their order, and adds to the pixels of each. Rows
+// are cleared just before the first window that reaches them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -76,9 +77,15 @@ private:
            shape.strideW > (shape.kernelW - 1) * shape.dilationW;
   }
   bool doWindowsCover() const;
-  void clear(Value *image, Value *channel, unsigned lanes);
+  /// Those of a task.
+  struct Channels {
+    Value *first;
+    int64_t count;
+  };
+  void clearRows(const Channels &channels, Value *image, Value *row);
   void emitWindow(const WindowPlace &place);
-  void emitRow(Value *image, Value *row, Value *channel, unsigned lanes);
+  void emitRow(const Channels &channels, Value *image, Value *row);
+  void emitTask(const Channels &channels, Value *image);
 
   StridedOperand result, gradient;
 };
@@ -128,12 +135,32 @@ bool PoolGradientEmitter::doWindowsCover() const {
                 shape.padLeft, shape.dilationW);
 }
 
-void PoolGradientEmitter::clear(Value *image, Value *channel, unsigned lanes) {
-  Value *first = result.getAddress(b, {image, b.index(0), b.index(0), channel});
-  b.forLoop(shape.height * shape.width, [&](Value *pixel) {
-    b.store(kind, b.literal(kind, 0, lanes),
-            b.getElement(first, kind,
-                         b.addScaled(b.index(0), pixel, shape.channels)));
+/// The rows of \p image that no window above \p row reaches, and \p row's do;
+/// all that are left for the last one.
+void PoolGradientEmitter::clearRows(const Channels &channels, Value *image,
+                                    Value *row) {
+  int64_t reach = (shape.kernelH - 1) * shape.dilationH + 1 - shape.padTop;
+  auto getEnd = [&](Value *of) {
+    Value *end = b.addScaled(b.index(reach), of, shape.strideH);
+    return b.minIndex(b.maxIndex(end, b.index(0)), b.index(shape.height));
+  };
+  Value *isFirst = b.CreateICmpEQ(row, b.index(0));
+  Value *isLast = b.CreateICmpEQ(row, b.index(shape.outHeight - 1));
+  Value *low = b.CreateSelect(isFirst, b.index(0),
+                              getEnd(b.CreateNSWSub(row, b.index(1))));
+  Value *high = b.CreateSelect(isLast, b.index(shape.height), getEnd(row));
+  bool isWhole = channels.count == shape.channels;
+  int64_t pixels = isWhole ? 1 : shape.width;
+  int64_t elements = isWhole ? shape.width * shape.channels : channels.count;
+  b.forLoop(low, high, 1, [&](Value *y) {
+    b.forLoop(pixels, [&](Value *x) {
+      Value *first = result.getAddress(b, {image, y, x, channels.first});
+      b.forVectors(elements, b.getRegisterLanes(kind),
+                   [&](Value *i, unsigned lanes) {
+                     b.store(kind, b.literal(kind, 0, lanes),
+                             b.getElement(first, kind, i));
+                   });
+    });
   });
 }
 
@@ -152,8 +179,8 @@ void PoolGradientEmitter::emitWindow(const WindowPlace &place) {
   });
 }
 
-void PoolGradientEmitter::emitRow(Value *image, Value *row, Value *channel,
-                                  unsigned lanes) {
+void PoolGradientEmitter::emitRow(const Channels &channels, Value *image,
+                                  Value *row) {
   KernelRows rows = getKernelRows(b, shape, row);
   for (const TileRun &run : splitRow(shape, 1)) {
     llvm::SmallVector<int64_t, 8> taps;
@@ -162,41 +189,50 @@ void PoolGradientEmitter::emitRow(Value *image, Value *row, Value *channel,
         taps.push_back(int64_t(kw));
     if (taps.empty())
       continue;
+    auto emitColumn = [&](Value *column) {
+      Value *firstColumn =
+          b.addScaled(b.index(-shape.padLeft), column, shape.strideW);
+      b.forVectors(channels.count, b.getRegisterLanes(kind),
+                   [&](Value *channel, unsigned lanes) {
+                     channel = b.CreateNSWAdd(channels.first, channel);
+                     emitWindow({image, row, column, channel, rows, taps,
+                                 firstColumn, lanes});
+                   });
+    };
     b.forLoop(b.index(run.column), b.index(run.column + run.count), 1,
-              [&](Value *column) {
-                Value *firstColumn =
-                    b.addScaled(b.index(-shape.padLeft), column, shape.strideW);
-                emitWindow({image, row, column, channel, rows, taps,
-                            firstColumn, lanes});
-              });
+              emitColumn);
   }
 }
 
-void PoolGradientEmitter::emit() {
-  unsigned lanes = b.getRegisterLanes(kind);
-  int64_t blocks = (shape.channels + lanes - 1) / lanes;
-  int64_t left = shape.channels % lanes;
+void PoolGradientEmitter::emitTask(const Channels &channels, Value *image) {
   bool needsClearing = !areWindowsApart() || !doWindowsCover();
+  b.forLoop(shape.outHeight, [&](Value *row) {
+    if (needsClearing)
+      clearRows(channels, image, row);
+    emitRow(channels, image, row);
+  });
+}
+
+void PoolGradientEmitter::emit() {
+  // Images are the tasks where there are enough of them.
+  bool sharesImages = shape.batch < 2 * b.getTarget().numThreads &&
+                      b.getTarget().numThreads > 1;
+  int64_t block = sharesImages ? b.getRegisterLanes(kind) : shape.channels;
+  int64_t blocks = (shape.channels + block - 1) / block;
+  int64_t left = shape.channels - (blocks - 1) * block;
   int64_t work =
       shape.batch * shape.channels *
       (shape.height * shape.width +
        shape.outHeight * shape.outWidth * shape.kernelH * shape.kernelW);
   b.forTasks(shape.batch * blocks, work, [&](Value *task) {
     Values index = b.splitIndex(task, {shape.batch, blocks});
-    Value *channel = b.addScaled(b.index(0), index[1], lanes);
-    auto emitBlock = [&](unsigned active) {
-      if (needsClearing)
-        clear(index[0], channel, active);
-      b.forLoop(shape.outHeight,
-                [&](Value *row) { emitRow(index[0], row, channel, active); });
-    };
-    if (blocks == 1)
-      return emitBlock(unsigned(shape.channels));
-    if (!left)
-      return emitBlock(lanes);
+    Value *channel = b.addScaled(b.index(0), index[1], block);
+    if (left == block)
+      return emitTask({channel, block}, index[0]);
     Value *isWhole = b.CreateICmpULT(index[1], b.index(blocks - 1));
-    b.ifThen(isWhole, [&] { emitBlock(lanes); });
-    b.ifThen(b.CreateNot(isWhole), [&] { emitBlock(unsigned(left)); });
+    b.ifThen(isWhole, [&] { emitTask({channel, block}, index[0]); });
+    b.ifThen(b.CreateNot(isWhole),
+             [&] { emitTask({channel, left}, index[0]); });
   });
 }
 
