@@ -37,6 +37,8 @@ class ResidualBlock(nn.Module):
         self.norm1 = nn.BatchNorm2d(out_channels)
         self.conv2 = nn.Conv2d(out_channels, out_channels, 3, 1, 1, bias=False)
         self.norm2 = nn.BatchNorm2d(out_channels)
+        # Goyal et al., 2017: blocks begin as identities.
+        nn.init.zeros_(self.norm2.weight)
         self.shortcut = nn.Identity()
         if stride != 1 or channels != out_channels:
             self.shortcut = nn.Sequential(
