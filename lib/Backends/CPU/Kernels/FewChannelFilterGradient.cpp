@@ -40,9 +40,11 @@ FewChannelPlan::FewChannelPlan(const ConvolutionShape &shape, ElemKind kind,
     int64_t numTiles = int64_t(llvm::divideCeil(rows, most));
     int64_t perTile = int64_t(llvm::divideCeil(rows, numTiles));
     int64_t numBlocks = int64_t(llvm::divideCeil(available, v));
-    // Two products or two loads a cycle, and four cycles for each sum.
+    // Two products or two loads a cycle, and four cycles for each sum; what
+    // loads cost beside is as in ConvolutionPlan.cpp.
     double step =
-        std::max({double(perTile * v) / 2, 4.0, double(perTile + v) / 2}) + 1;
+        std::max({double(perTile * v) / 2, 4.0, double(perTile + v) / 2}) +
+        double(perTile + v) / 9;
     double image = double(shape.outHeight * shape.outWidth) * step;
     if (isPadded)
       image += double(height * width * shape.channels) / lanes * 2;
