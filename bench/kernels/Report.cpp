@@ -71,7 +71,7 @@ public:
   void ReportRuns(const std::vector<Run> &runs) override {
     for (const Run &run : runs)
       if (run.run_type == Run::RT_Iteration)
-        times[run.run_name.function_name].push_back(run.real_accumulated_time /
+        times[run.run_name.function_name].push_back(run.cpu_accumulated_time /
                                                     run.iterations);
   }
 
@@ -104,7 +104,6 @@ static void registerBenchmark(const std::string &name,
                                  for (auto _ : state)
                                    run();
                                })
-      ->UseRealTime()
       ->MinTime(0.1)
       ->Repetitions(5);
 }
