@@ -19,8 +19,8 @@ packages=(
   libonnx-testdata
   # Runs bundles for several levels of x86-64 on processors of each.
   qemu-user
-  # The demo reads PNG files.
-  libpng-dev
+  # model-trainer reads PNG and JPEG files, the demo PNG files.
+  libpng-dev libjpeg-dev
 )
 
 for option in "$@"; do

@@ -1,13 +1,23 @@
 //===- Trainer.cpp - Training a model in this process ---------------------===//
 
 #include "glowish/Driver/Trainer.h"
+#include "NonFinite.h"
 #include "glowish/Driver/TrainingCompilation.h"
 
 using namespace glowish;
 
-llvm::Error Trainer::compileStep() {
+Trainer::Trainer(Backend &backend, std::string path,
+                 ImportOptions importOptions, const TrainingConfig &config,
+                 const CompilationOptions &options)
+    : backend(backend), path(std::move(path)),
+      importOptions(std::move(importOptions)), config(config),
+      options(options) {}
+Trainer::~Trainer() = default;
+
+llvm::Error Trainer::compileStep(InitializerKind initializer) {
   GLOWISH_TRY(compilation,
               importForTraining(backend, path, importOptions, options, values));
+  initializeVariables(compilation->getModule(), initializer, config, values);
   GLOWISH_TRY(step, makeStep(*compilation, values, config));
   GLOWISH_CHECK(compilation->run());
   GLOWISH_TRY(session, Session::create(*compilation));
@@ -32,10 +42,11 @@ void Trainer::findPlaceholders() {
 llvm::Expected<std::unique_ptr<Trainer>>
 Trainer::create(Backend &backend, llvm::StringRef path,
                 ImportOptions importOptions, const TrainingConfig &config,
-                const CompilationOptions &options) {
+                const CompilationOptions &options,
+                InitializerKind initializer) {
   std::unique_ptr<Trainer> trainer(new Trainer(
       backend, path.str(), std::move(importOptions), config, options));
-  GLOWISH_CHECK(trainer->compileStep());
+  GLOWISH_CHECK(trainer->compileStep(initializer));
   return trainer;
 }
 
@@ -48,6 +59,13 @@ llvm::Expected<double> Trainer::run(double rate) {
 llvm::Error Trainer::setVariable(llvm::StringRef name, const Tensor &value) {
   GLOWISH_TRY(const Buffer *variable, session->findPlaceholder(name));
   return session->setInput(variable, value);
+}
+
+llvm::Expected<std::string> Trainer::findNonFinite() {
+  if (!finder) {
+    GLOWISH_TRY(finder, NonFiniteFinder::create(path, importOptions, config));
+  }
+  return finder->find(*session);
 }
 
 llvm::Error Trainer::compileInference() {

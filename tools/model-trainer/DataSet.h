@@ -56,11 +56,17 @@ struct DataRequest {
   PictureOptions pictures;
 };
 
-/// Reads the arrays in \p folder: NAME.npy for each input (or x.npy for the
-/// only one) and one for the label. An error names the file that is missing or
-/// does not fit.
+/// Reads \p folder: either arrays, NAME.npy for each input (or x.npy for the
+/// only one) and one for the label, or a folder of pictures for each class.
+/// An error names the file that is missing or does not fit.
+llvm::Expected<DataSet> readDataSet(llvm::StringRef folder,
+                                    const DataRequest &request);
+
+/// The two kinds of folders.
 llvm::Expected<DataSet> readNpyFolder(llvm::StringRef folder,
                                       const DataRequest &request);
+llvm::Expected<DataSet> readPictureFolder(llvm::StringRef folder,
+                                          const DataRequest &request);
 
 /// Whether the elements of \p array can become those of \p type, the type of a
 /// batch of \p batchSize samples: they have as many elements and, with \p

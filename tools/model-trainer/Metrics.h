@@ -25,6 +25,19 @@ struct Metrics {
   }
 };
 
+/// What an epoch, counted from 1, came to.
+struct EpochResult {
+  uint64_t epoch = 0;
+  /// Of the batches, each before its step.
+  double loss = 0;
+  std::optional<double> accuracy;
+  /// After the epoch, on data that are not learned from.
+  std::optional<double> validationLoss, validationAccuracy;
+  double seconds = 0;
+  /// Of one step, its data included; 0 where none was made.
+  double secondsPerStep = 0;
+};
+
 /// Adds the first \p count labels to \p metrics. \p label has class indices,
 /// \p prediction a value for each class, along its last dimension or, where
 /// the label's shape says so, along dimension 1; the largest is the answer.

@@ -22,14 +22,22 @@ static cl::opt<int64_t> batchSize("batch-size",
                                   cl::desc("Samples of a step (default 32)"),
                                   cl::value_desc("N"), cl::init(32),
                                   cl::cat(trainingCategory));
-static cl::opt<uint64_t> numEpochs("epochs",
-                                   cl::desc("Times that all samples are "
-                                            "learned from (default 1)"),
-                                   cl::value_desc("N"), cl::init(1),
-                                   cl::cat(trainingCategory));
+static cl::opt<uint64_t>
+    numEpochs("epochs",
+              cl::desc("Times that all samples are "
+                       "learned from (default 1); with 0, the "
+                       "model is only validated"),
+              cl::value_desc("N"), cl::init(1), cl::cat(trainingCategory));
 static cl::opt<uint64_t> numSteps("steps", cl::desc("At most so many steps"),
                                   cl::value_desc("N"), cl::init(0),
                                   cl::cat(trainingCategory));
+static cl::opt<std::string>
+    initializer("initialize",
+                cl::desc("What weights begin with: keep (default), what the "
+                         "model has; xavier or kaiming, random numbers, and "
+                         "biases 0"),
+                cl::value_desc("kind"), cl::init("keep"),
+                cl::cat(trainingCategory));
 
 static cl::opt<std::string>
     dataFolder("data",
@@ -47,6 +55,17 @@ static cl::opt<bool> shuffle("shuffle",
                                       "epoch (default true)"),
                              cl::init(true), cl::cat(dataCategory));
 
+static cl::list<double>
+    imageMeans("image-mean", cl::CommaSeparated,
+               cl::desc("What is subtracted from the 0 ... 255 of a channel of "
+                        "a pixel: a number, or one for each channel (default "
+                        "0)"),
+               cl::value_desc("m,..."), cl::cat(dataCategory));
+static cl::opt<double>
+    imageScale("image-scale",
+               cl::desc("What it is multiplied with then (default 1/255)"),
+               cl::value_desc("S"), cl::init(1.0 / 255), cl::cat(dataCategory));
+
 static cl::opt<std::string> savePath("save",
                                      cl::desc("Write the trained model"),
                                      cl::value_desc("file.onnx"),
@@ -54,6 +73,24 @@ static cl::opt<std::string> savePath("save",
 static cl::opt<std::string>
     lossLogPath("loss-log", cl::desc("Write the loss of every step as CSV"),
                 cl::value_desc("file"), cl::cat(resultCategory));
+
+static cl::opt<bool> saveEveryEpoch("save-every-epoch",
+                                    cl::desc("Write it after each epoch, too"),
+                                    cl::cat(resultCategory));
+static cl::opt<std::string>
+    lossCurvePath("loss-curve",
+                  cl::desc("Draw loss and accuracy of all epochs"),
+                  cl::value_desc("file.svg"), cl::cat(resultCategory));
+static cl::opt<std::string>
+    checkpointPath("checkpoint",
+                   cl::desc("Write all that the training goes on from after "
+                            "each epoch"),
+                   cl::value_desc("file"), cl::cat(resultCategory));
+static cl::opt<std::string>
+    resumePath("resume",
+               cl::desc("Go on from a checkpoint; -epochs and -steps count "
+                        "from the beginning"),
+               cl::value_desc("file"), cl::cat(resultCategory));
 
 static llvm::Error checkNumbers() {
   GLOWISH_CHECK(checkRange(learningRate, 0, /*isOpen=*/false, HUGE_VAL));
@@ -89,12 +126,26 @@ llvm::Expected<TrainerOptions> glowish::getTrainerOptions() {
   options.loop = {batchSize,           epochs,  numSteps,
                   options.config.seed, shuffle, learningRate,
                   learningRateDecay};
+  std::optional<InitializerKind> initial = parseInitializer(initializer);
+  if (!initial)
+    return makeError("-initialize={0}: accepted: keep, xavier, kaiming",
+                     initializer);
+  options.initializer = *initial;
   if (dataFolder.empty())
     return makeError("no data; state a folder with -data=FOLDER");
   options.data = dataFolder;
+  if (!imageMeans.empty())
+    options.pictures.means = std::vector<double>(imageMeans);
+  options.pictures.scale = imageScale;
   if (!validation.empty())
     GLOWISH_CHECK(readValidation(options));
   options.savePath = savePath;
   options.lossLogPath = lossLogPath;
+  options.lossCurvePath = lossCurvePath;
+  options.saveEveryEpoch = saveEveryEpoch;
+  options.checkpointPath = checkpointPath;
+  options.resumePath = resumePath;
+  if (saveEveryEpoch && savePath.empty())
+    return makeError("-save-every-epoch needs -save=FILE");
   return options;
 }

@@ -16,13 +16,17 @@ extern llvm::cl::OptionCategory resultCategory;
 struct TrainerOptions {
   /// Label kind and shape come from the data.
   TrainingConfig config;
+  InitializerKind initializer = InitializerKind::Keep;
   LoopOptions loop;
   PictureOptions pictures;
   std::string data;
   /// A folder, or the share of the data that is not learned from.
   std::string validation;
   double validationShare = 0;
-  std::string savePath, lossLogPath;
+  std::string savePath, lossLogPath, lossCurvePath;
+  bool saveEveryEpoch = false;
+  /// Where checkpoints go, and the one to begin with.
+  std::string checkpointPath, resumePath;
 };
 
 /// The error names the option, what it was given and what it takes.

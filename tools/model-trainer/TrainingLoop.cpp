@@ -109,11 +109,19 @@ static void fillBatch(Session &session, llvm::ArrayRef<int64_t> rows,
   }
 }
 
+/// Gives the session what step \p number learns from.
+void TrainingLoop::fillStep(uint64_t number) {
+  fillBatch(trainer.getSession(), getRows(number), bindings);
+}
+
 /// One step and its metrics; the loss.
 llvm::Expected<double> TrainingLoop::runStep() {
   Session &session = trainer.getSession();
-  fillBatch(session, getRows(step), bindings);
+  takeSnapshot();
+  fillStep(step);
   GLOWISH_TRY(double loss, trainer.run(getRate(step)));
+  if (!std::isfinite(loss))
+    return explainNonFinite(loss);
   metrics.loss += loss;
   ++metrics.numLosses;
   if (hasClasses) {
@@ -133,6 +141,7 @@ llvm::Expected<EpochResult> TrainingLoop::runEpoch(LossLog &log) {
   uint64_t end = std::min((epoch + 1) * getStepsPerEpoch(), getLastStep());
   EpochResult result;
   result.epoch = epoch + 1;
+  uint64_t begin = step;
   {
     Progress progress(llvm::formatv("epoch {0}", epoch + 1).str(), end - step);
     while (step < end) {
@@ -140,19 +149,25 @@ llvm::Expected<EpochResult> TrainingLoop::runEpoch(LossLog &log) {
       log.add(step, epoch + 1, loss);
       progress.step();
     }
+    auto time = std::chrono::duration<double>(Clock::now() - start);
+    result.secondsPerStep =
+        time.count() / double(std::max(end - begin, uint64_t(1)));
     progress.show("validating");
     result.loss = metrics.getLoss();
     result.accuracy = metrics.getAccuracy();
-    GLOWISH_CHECK(evaluate(result));
+    GLOWISH_CHECK(validate(result));
   }
   if (step % getStepsPerEpoch() == 0)
     metrics = Metrics();
   result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  if (!history.empty() && history.back().epoch == result.epoch)
+    history.pop_back();
+  history.push_back(result);
   return result;
 }
 
 /// The last batch is filled up with its last sample, which is not counted.
-llvm::Error TrainingLoop::evaluate(EpochResult &result) {
+llvm::Error TrainingLoop::validate(EpochResult &result) {
   if (!validation)
     return llvm::Error::success();
   GLOWISH_TRY(Session * session, trainer.getInference());

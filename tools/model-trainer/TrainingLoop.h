@@ -4,9 +4,10 @@
 #define GLOWISH_TOOLS_MODEL_TRAINER_TRAININGLOOP_H
 
 #include "glowish/Driver/Trainer.h"
+#include "model-trainer/Checkpoint.h"
 #include "model-trainer/DataSet.h"
 #include "model-trainer/LossLog.h"
-#include "model-trainer/Metrics.h"
+#include <deque>
 
 namespace glowish {
 
@@ -20,17 +21,6 @@ struct LoopOptions {
   double learningRate = 0.01;
   /// A factor of the learning rate after each epoch.
   double learningRateDecay = 1;
-};
-
-/// What an epoch, counted from 1, came to.
-struct EpochResult {
-  uint64_t epoch = 0;
-  /// Of the batches, each before its step.
-  double loss = 0;
-  std::optional<double> accuracy;
-  /// After the epoch, on data that are not learned from.
-  std::optional<double> validationLoss, validationAccuracy;
-  double seconds = 0;
 };
 
 /// Goes through data, batch by batch, epoch by epoch. All that a step depends
@@ -48,6 +38,19 @@ public:
   /// Makes the steps to the end of the epoch, or to the last one. \p log gets
   /// each loss.
   llvm::Expected<EpochResult> runEpoch(LossLog &log);
+
+  /// The epochs that are over, the last one perhaps in part.
+  llvm::ArrayRef<EpochResult> getHistory() const { return history; }
+
+  /// All that the steps to come depend on. Variables are borrowed.
+  Checkpoint getCheckpoint() const;
+  /// Goes on where \p checkpoint was taken, to the same bits. The error names
+  /// what differs: options, data or variables.
+  llvm::Error restore(const Checkpoint &checkpoint);
+
+  /// Adds to \p result how well the model does on the data that are not learned
+  /// from, if there are any.
+  llvm::Error validate(EpochResult &result);
 
   uint64_t getStep() const { return step; }
   uint64_t getStepsPerEpoch() const {
@@ -74,8 +77,10 @@ private:
   uint64_t getLastStep() const;
   llvm::ArrayRef<int64_t> getRows(uint64_t step);
   double getRate(uint64_t step) const;
+  void fillStep(uint64_t step);
   llvm::Expected<double> runStep();
-  llvm::Error evaluate(EpochResult &result);
+  void takeSnapshot();
+  llvm::Error explainNonFinite(double loss);
 
   Trainer &trainer;
   DataSet training;
@@ -91,6 +96,14 @@ private:
   uint64_t step = 0;
   /// Of the epoch so far.
   Metrics metrics;
+  std::vector<EpochResult> history;
+  /// The variables before earlier steps: the last two times that they were
+  /// kept.
+  struct Snapshot {
+    uint64_t step;
+    std::vector<Tensor> variables;
+  };
+  std::deque<Snapshot> snapshots;
 };
 
 } // namespace glowish

@@ -3,8 +3,12 @@
 #include "common/CommonOptions.h"
 #include "common/Tool.h"
 #include "glowish/Importer/OnnxWeights.h"
+#include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
+#include "model-trainer/LossCurve.h"
 #include "model-trainer/Options.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
 #include <cmath>
 
 using namespace glowish;
@@ -45,12 +49,12 @@ static llvm::Expected<SplitData> readData(const TrainerOptions &options,
   GLOWISH_TRY(request.inputs, model.getStatedInputs(importOptions));
   request.label = options.config.label;
   request.pictures = options.pictures;
-  GLOWISH_TRY(DataSet data, readNpyFolder(options.data, request));
+  GLOWISH_TRY(DataSet data, readDataSet(options.data, request));
   if (options.validationShare > 0)
     return split(std::move(data), options);
   SplitData result = {std::move(data), std::nullopt};
   if (!options.validation.empty()) {
-    GLOWISH_TRY(result.validation, readNpyFolder(options.validation, request));
+    GLOWISH_TRY(result.validation, readDataSet(options.validation, request));
     if (result.validation->classes != result.training.classes)
       return makeError("'{0}' and '{1}' have different classes",
                        options.validation, options.data);
@@ -78,21 +82,24 @@ static void stateTypes(const DataSet &data, int64_t batchSize,
     config.labelShape = getBatchShape(data.label);
 }
 
-static void printEpoch(const EpochResult &result, uint64_t numSteps) {
+static void printEpoch(const EpochResult &result) {
   auto print = [](llvm::StringRef name, std::optional<double> loss,
                   std::optional<double> accuracy) {
     if (loss)
-      llvm::outs() << llvm::formatv("  {0}loss {1:F5}", name, *loss);
+      llvm::outs() << "  " << name << "loss " << llvm::format("%.5g", *loss);
     if (accuracy)
       llvm::outs() << llvm::formatv("  {0}accuracy {1:F2} %", name,
                                     100 * *accuracy);
   };
   llvm::outs() << llvm::formatv("epoch {0,3}", result.epoch);
-  print("", result.loss, result.accuracy);
+  if (result.epoch)
+    print("", result.loss, result.accuracy);
   print("validation ", result.validationLoss, result.validationAccuracy);
-  llvm::outs() << llvm::formatv("  {0:F1} s, {1:F2} ms a step\n",
-                                result.seconds,
-                                1e3 * result.seconds / double(numSteps));
+  llvm::outs() << llvm::formatv("  {0:F1} s", result.seconds);
+  if (result.secondsPerStep)
+    llvm::outs() << llvm::formatv(", {0:F2} ms a step",
+                                  1e3 * result.secondsPerStep);
+  llvm::outs() << "\n";
   llvm::outs().flush();
 }
 
@@ -107,6 +114,31 @@ static llvm::Error saveModel(const Trainer &trainer, llvm::StringRef path) {
   return weights.write(path);
 }
 
+static llvm::Error runEpochs(TrainingLoop &loop, LossLog &log,
+                             const TrainerOptions &options) {
+  if (loop.isDone()) {
+    EpochResult present;
+    GLOWISH_CHECK(loop.validate(present));
+    if (present.validationLoss)
+      printEpoch(present);
+  }
+  while (!loop.isDone()) {
+    GLOWISH_TRY(EpochResult result, loop.runEpoch(log));
+    printEpoch(result);
+    if (!options.checkpointPath.empty())
+      GLOWISH_CHECK(
+          writeCheckpoint(loop.getCheckpoint(), options.checkpointPath));
+    if (!options.lossCurvePath.empty())
+      GLOWISH_CHECK(
+          writeFile(options.lossCurvePath,
+                    drawLossCurve(loop.getHistory(),
+                                  llvm::sys::path::filename(getModelPath()))));
+    if (options.saveEveryEpoch)
+      GLOWISH_CHECK(saveModel(loop.getTrainer(), options.savePath));
+  }
+  return llvm::Error::success();
+}
+
 static llvm::Error train(Trainer &trainer, SplitData data,
                          const TrainerOptions &options) {
   int64_t numLeftOver = data.training.getNumSamples() % options.loop.batchSize;
@@ -117,14 +149,18 @@ static llvm::Error train(Trainer &trainer, SplitData data,
     llvm::errs() << llvm::formatv(
         "note: each epoch leaves out {0} samples, less than a batch\n",
         numLeftOver);
+  if (!options.resumePath.empty()) {
+    GLOWISH_TRY(Checkpoint checkpoint, readCheckpoint(options.resumePath));
+    if (llvm::Error error = loop->restore(checkpoint))
+      return addContext(std::move(error), "'" + options.resumePath + "': ");
+  }
   LossLog log;
   GLOWISH_CHECK(log.open(options.lossLogPath));
-  while (!loop->isDone()) {
-    uint64_t begin = loop->getStep();
-    GLOWISH_TRY(EpochResult result, loop->runEpoch(log));
-    printEpoch(result, loop->getStep() - begin);
-  }
-  GLOWISH_CHECK(log.commit());
+  llvm::Error error = runEpochs(*loop, log, options);
+  // What led to an error is worth a look.
+  error = llvm::joinErrors(std::move(error), log.commit());
+  if (error)
+    return error;
   if (!options.savePath.empty())
     return saveModel(trainer, options.savePath);
   return llvm::Error::success();
@@ -155,7 +191,8 @@ static llvm::Expected<int> runTrainer() {
     progress.show("compiling");
     GLOWISH_TRY(trainer,
                 Trainer::create(*backend, getModelPath(), importOptions,
-                                options.config, compilationOptions));
+                                options.config, compilationOptions,
+                                options.initializer));
   }
   GLOWISH_CHECK(train(*trainer, std::move(data), options));
   reportTime(timer);

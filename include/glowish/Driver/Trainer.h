@@ -3,23 +3,27 @@
 #ifndef GLOWISH_DRIVER_TRAINER_H
 #define GLOWISH_DRIVER_TRAINER_H
 
-#include "glowish/Autodiff/Training.h"
+#include "glowish/Autodiff/Initializers.h"
 #include "glowish/Driver/Session.h"
 
 namespace glowish {
+
+class NonFiniteFinder;
 
 /// A model whose variables change step by step, compiled for batches of one
 /// size. A second program infers with the variables as they are.
 class Trainer {
 public:
-  using Tensors = std::map<std::string, Tensor>;
+  ~Trainer();
 
   /// Imports the model at \p path and compiles a step of it. \p backend
   /// outlives the trainer. \p importOptions say which extents the inputs have;
-  /// their `variables` is filled in.
+  /// their `variables` is filled in. \p initializer: what the variables begin
+  /// with.
   static llvm::Expected<std::unique_ptr<Trainer>>
   create(Backend &backend, llvm::StringRef path, ImportOptions importOptions,
-         const TrainingConfig &config, const CompilationOptions &options);
+         const TrainingConfig &config, const CompilationOptions &options,
+         InitializerKind initializer = InitializerKind::Keep);
 
   /// The program of one step: its inputs are the model's, the label, the
   /// learning rate and the variables.
@@ -44,6 +48,12 @@ public:
   /// The error names variable and both types.
   llvm::Error setVariable(llvm::StringRef name, const Tensor &value);
 
+  /// After a loss or variables that are not finite: describes the node that
+  /// makes the first such value in the step that the session has been given,
+  /// with the variables as they are, which it does not change. Empty where all
+  /// are finite. Runs on the interpreter.
+  llvm::Expected<std::string> findNonFinite();
+
   /// The program that infers, with the present values of the variables: its
   /// inputs are those of the model and the label, its outputs those of the
   /// model and the samples' losses (addSampleLosses). Compiled when it is asked
@@ -52,11 +62,8 @@ public:
 
 private:
   Trainer(Backend &backend, std::string path, ImportOptions importOptions,
-          const TrainingConfig &config, const CompilationOptions &options)
-      : backend(backend), path(std::move(path)),
-        importOptions(std::move(importOptions)), config(config),
-        options(options) {}
-  llvm::Error compileStep();
+          const TrainingConfig &config, const CompilationOptions &options);
+  llvm::Error compileStep(InitializerKind initializer);
   llvm::Error compileInference();
   void findPlaceholders();
 
@@ -69,6 +76,7 @@ private:
   TrainingStep step;
   std::unique_ptr<Compilation> compilation, inferenceCompilation;
   std::unique_ptr<Session> session, inference;
+  std::unique_ptr<NonFiniteFinder> finder;
   std::vector<const Buffer *> inputs, variables;
   const Buffer *label = nullptr, *loss = nullptr, *learningRate = nullptr;
 };

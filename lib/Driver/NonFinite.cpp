@@ -1,0 +1,137 @@
+//===- NonFinite.cpp - Where NaN and infinity come from -------------------===//
+
+#include "NonFinite.h"
+#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Driver/TrainingCompilation.h"
+#include "glowish/Graph/Nodes.h"
+#include <cmath>
+
+using namespace glowish;
+
+/// The name that a copy of one of the nodes \p modelNames stands for.
+static std::string findModelName(const Node &node,
+                                 const std::set<std::string> &modelNames) {
+  std::string name = node.getName().rsplit('_').first.str();
+  return modelNames.count(name) ? name : node.getName().str();
+}
+
+/// Makes an output of every float that \p function computes. Constants are not
+/// values here: masks are made of infinities on purpose.
+void NonFiniteFinder::addOutputs(Function &function,
+                                 const std::set<std::string> &modelNames) {
+  Module &module = function.getModule();
+  std::map<std::pair<const Node *, unsigned>, size_t> indices;
+  for (const auto &placeholder : module.getPlaceholders()) {
+    if (!placeholder->isInput() ||
+        !isFloatKind(placeholder->getType().getKind()))
+      continue;
+    std::string name = placeholder->getModelName().str();
+    indices[{placeholder.get(), 0}] = values.size();
+    values.push_back({"the input or variable '" + name + "'", name, {}, true});
+  }
+  std::vector<Node *> nodes;
+  for (Node &node : function.getNodes())
+    nodes.push_back(&node);
+  for (Node *node : nodes) {
+    std::vector<size_t> operands;
+    for (NodeValue operand : node->getOperands())
+      if (auto found = indices.find({operand.node, operand.result});
+          operand && found != indices.end())
+        operands.push_back(found->second);
+    if (llvm::isa<SaveNode>(node)) {
+      if (!operands.empty())
+        roots.push_back(operands.front());
+      continue;
+    }
+    for (unsigned i = 0; i < node->getNumResults(); ++i) {
+      NodeValue result(node, i);
+      if (!isFloatKind(result.getElemKind()))
+        continue;
+      Placeholder *output = module.createPlaceholder(
+          "value." + std::to_string(values.size()), result.getType(),
+          /*isInput=*/false, /*isOutput=*/true);
+      function.create<SaveNode>(output->getName(), result, NodeValue(output));
+      indices[{node, i}] = values.size();
+      values.push_back(
+          {llvm::formatv("node '{0}' ({1})", findModelName(*node, modelNames),
+                         node->getKindName())
+               .str(),
+           output->getModelName().str(), operands, false});
+    }
+  }
+}
+
+llvm::Expected<std::unique_ptr<NonFiniteFinder>>
+NonFiniteFinder::create(llvm::StringRef path, ImportOptions importOptions,
+                        const TrainingConfig &config) {
+  std::unique_ptr<NonFiniteFinder> finder(
+      new NonFiniteFinder(createInterpreter()));
+  VariableValues variables;
+  importOptions.warn = nullptr;
+  GLOWISH_TRY(finder->compilation,
+              importForTraining(*finder->backend, path,
+                                std::move(importOptions), CompilationOptions(),
+                                variables));
+  Compilation &compilation = *finder->compilation;
+  Function &function = compilation.getFunction();
+  std::set<std::string> modelNames;
+  for (Node &node : function.getNodes())
+    modelNames.insert(node.getName().str());
+  GLOWISH_TRY(TrainingStep step, makeStep(compilation, variables, config));
+  finder->addOutputs(*step.function, modelNames);
+  GLOWISH_CHECK(compilation.run());
+  GLOWISH_TRY(finder->session, Session::create(compilation));
+  return finder;
+}
+
+llvm::Expected<bool> NonFiniteFinder::isFinite(const Value &value) {
+  GLOWISH_TRY(const Buffer *buffer,
+              session->findPlaceholder(value.placeholder));
+  Tensor tensor = session->getTensor(buffer);
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+    if (!std::isfinite(tensor.getAsDouble(i)))
+      return false;
+  return true;
+}
+
+llvm::Expected<std::string> NonFiniteFinder::find(const Session &source) {
+  std::set<size_t> wrong;
+  auto look = [&](bool areGiven) -> llvm::Error {
+    // What the step leaves in a variable is not what it began with.
+    for (auto [i, value] : llvm::enumerate(values)) {
+      if (value.isGiven != areGiven)
+        continue;
+      GLOWISH_TRY(bool finite, isFinite(value));
+      if (!finite)
+        wrong.insert(i);
+    }
+    return llvm::Error::success();
+  };
+  for (const Buffer *buffer : session->getPlaceholders()) {
+    if (!buffer->isInput())
+      continue;
+    GLOWISH_TRY(const Buffer *other,
+                source.findPlaceholder(buffer->getModelName()));
+    GLOWISH_CHECK(session->setInput(buffer, source.getTensor(other)));
+  }
+  GLOWISH_CHECK(look(/*areGiven=*/true));
+  GLOWISH_CHECK(session->run());
+  GLOWISH_CHECK(look(/*areGiven=*/false));
+  // From what the step leaves back to where all operands are finite; the first
+  // such value, as later ones may be its consequences by another way.
+  std::set<size_t> seen;
+  std::vector<size_t> pending = roots;
+  std::optional<size_t> first;
+  while (!pending.empty()) {
+    size_t index = pending.back();
+    pending.pop_back();
+    if (!wrong.count(index) || !seen.insert(index).second)
+      continue;
+    const Value &value = values[index];
+    llvm::append_range(pending, value.operands);
+    if (llvm::none_of(value.operands,
+                      [&](size_t operand) { return wrong.count(operand); }))
+      first = std::min(first.value_or(index), index);
+  }
+  return first ? values[*first].description : std::string();
+}

@@ -1,0 +1,184 @@
+//===- PictureFile.cpp - PNG and JPEG files -------------------------------===//
+
+#include "model-trainer/PictureFile.h"
+#include "glowish/Support/File.h"
+#include "llvm/Support/Path.h"
+#include <cmath>
+#include <csetjmp>
+#include <cstdio>
+#include <jpeglib.h>
+#include <png.h>
+
+using namespace glowish;
+
+/// More pixels than any sample has: what a few hostile bytes may ask for.
+static constexpr uint64_t maxPixels = uint64_t(1) << 26;
+
+bool glowish::isPictureName(llvm::StringRef path) {
+  std::string extension = llvm::sys::path::extension(path).lower();
+  return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
+}
+
+static llvm::Error allocate(Picture &picture) {
+  if (uint64_t(picture.width) * picture.height > maxPixels)
+    return makeError("the picture has {0} by {1} pixels; accepted: {2} in all",
+                     picture.width, picture.height, maxPixels);
+  picture.pixels.resize(size_t(picture.width) * picture.height *
+                        picture.numChannels);
+  return llvm::Error::success();
+}
+
+static llvm::Error readPng(llvm::StringRef bytes, Picture &picture) {
+  png_image image = {};
+  image.version = PNG_IMAGE_VERSION;
+  if (!png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()))
+    return makeError("not a PNG picture: {0}", image.message);
+  image.format = picture.numChannels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
+  picture.width = image.width;
+  picture.height = image.height;
+  if (llvm::Error error = allocate(picture)) {
+    png_image_free(&image);
+    return error;
+  }
+  png_color black = {};
+  if (!png_image_finish_read(&image, &black, picture.pixels.data(), 0, nullptr))
+    return makeError("a damaged PNG picture: {0}", image.message);
+  return llvm::Error::success();
+}
+
+namespace {
+/// libjpeg reports errors by a function that must not return.
+struct JpegErrors {
+  jpeg_error_mgr manager;
+  std::jmp_buf target;
+  char message[JMSG_LENGTH_MAX];
+};
+} // namespace
+
+[[noreturn]] static void endReading(j_common_ptr info) {
+  auto *errors = reinterpret_cast<JpegErrors *>(info->err);
+  info->err->format_message(info, errors->message);
+  std::longjmp(errors->target, 1);
+}
+
+/// Warnings are of damaged data, which would be read as grey.
+static void endAtWarning(j_common_ptr info, int level) {
+  if (level < 0)
+    endReading(info);
+}
+
+/// Runs \p body; false where libjpeg stopped it. Nothing that \p body makes may
+/// need a destructor.
+static bool guard(JpegErrors &errors, llvm::function_ref<void()> body) {
+  if (setjmp(errors.target))
+    return false;
+  body();
+  return true;
+}
+
+static void readRows(jpeg_decompress_struct &info, Picture &picture) {
+  jpeg_start_decompress(&info);
+  size_t pitch = size_t(picture.width) * picture.numChannels;
+  while (info.output_scanline < info.output_height) {
+    JSAMPROW row = picture.pixels.data() + info.output_scanline * pitch;
+    jpeg_read_scanlines(&info, &row, 1);
+  }
+  jpeg_finish_decompress(&info);
+}
+
+static llvm::Error readJpeg(llvm::StringRef bytes, Picture &picture) {
+  jpeg_decompress_struct info = {};
+  JpegErrors errors = {};
+  info.err = jpeg_std_error(&errors.manager);
+  errors.manager.error_exit = endReading;
+  errors.manager.emit_message = endAtWarning;
+  bool isGood = guard(errors, [&] {
+    jpeg_create_decompress(&info);
+    jpeg_mem_src(&info, bytes.bytes_begin(), bytes.size());
+    jpeg_read_header(&info, TRUE);
+    info.out_color_space = picture.numChannels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  });
+  llvm::Error error = llvm::Error::success();
+  if (isGood) {
+    picture.width = info.image_width;
+    picture.height = info.image_height;
+    error = allocate(picture);
+    if (!error)
+      isGood = guard(errors, [&] { readRows(info, picture); });
+  }
+  jpeg_destroy_decompress(&info);
+  if (error)
+    return error;
+  if (!isGood)
+    return makeError("not a JPEG picture, or a damaged one: {0}",
+                     errors.message);
+  return llvm::Error::success();
+}
+
+llvm::Expected<Picture> glowish::readPicture(llvm::StringRef path,
+                                             unsigned numChannels) {
+  GLOWISH_TRY(auto buffer, readFile(path));
+  llvm::StringRef bytes = buffer->getBuffer();
+  Picture picture;
+  picture.numChannels = numChannels;
+  llvm::Error error = bytes.starts_with("\x89PNG") ? readPng(bytes, picture)
+                                                   : readJpeg(bytes, picture);
+  if (error)
+    return addContext(std::move(error), "'" + path + "': ");
+  return picture;
+}
+
+namespace {
+/// The weights of the pixels first ... in one of the new picture.
+struct Window {
+  unsigned first = 0;
+  std::vector<double> weights;
+};
+} // namespace
+
+static std::vector<Window> makeWindows(unsigned from, unsigned to) {
+  double ratio = double(from) / to, radius = std::max(ratio, 1.0);
+  std::vector<Window> windows(to);
+  for (unsigned i = 0; i < to; ++i) {
+    double centre = (i + 0.5) * ratio - 0.5;
+    int first = std::max(0, int(std::ceil(centre - radius)));
+    int last = std::min(int(from) - 1, int(std::floor(centre + radius)));
+    windows[i].first = unsigned(first);
+    double sum = 0;
+    for (int j = first; j <= last; ++j) {
+      windows[i].weights.push_back(
+          std::max(0.0, 1 - std::abs(j - centre) / radius));
+      sum += windows[i].weights.back();
+    }
+    for (double &weight : windows[i].weights)
+      weight /= sum;
+  }
+  return windows;
+}
+
+Picture glowish::scalePicture(const Picture &picture, unsigned width,
+                              unsigned height) {
+  unsigned channels = picture.numChannels;
+  size_t pitch = size_t(width) * channels;
+  std::vector<Window> columns = makeWindows(picture.width, width);
+  std::vector<Window> rows = makeWindows(picture.height, height);
+  std::vector<double> narrow(pitch * picture.height);
+  for (size_t i = 0; i < narrow.size(); ++i) {
+    size_t y = i / pitch, x = i % pitch / channels, c = i % channels;
+    for (auto [k, weight] : llvm::enumerate(columns[x].weights))
+      narrow[i] +=
+          weight *
+          picture.pixels[(y * picture.width + columns[x].first + k) * channels +
+                         c];
+  }
+  Picture result = {width, height, channels, {}};
+  result.pixels.resize(pitch * height);
+  for (size_t i = 0; i < result.pixels.size(); ++i) {
+    const Window &window = rows[i / pitch];
+    double sum = 0;
+    for (auto [k, weight] : llvm::enumerate(window.weights))
+      sum += weight * narrow[(window.first + k) * pitch + i % pitch];
+    result.pixels[i] = uint8_t(std::lround(std::clamp(sum, 0.0, 255.0)));
+  }
+  return result;
+}
