@@ -143,7 +143,7 @@ NETWORKS = {
     "lenet": (LeNet, lambda n: make_pictures(n, (1, 28, 28)),
               {"sgd": 0.003, "adam": 2e-4}, 1e-4),
     "resnet18": (ResNet18, lambda n: make_pictures(n, (3, 32, 32)),
-                 {"sgd": 0.01, "adam": 1e-3}, 1e-4),
+                 {"sgd": 0.003, "adam": 1e-4}, 1e-4),
     "lstm": (LanguageModel,
              lambda n: make_words(n, LanguageModel.WORDS, LanguageModel.LENGTH),
              {"sgd": 0.5, "adam": 2e-3}, 1e-3),
