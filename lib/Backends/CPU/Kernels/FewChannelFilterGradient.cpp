@@ -161,11 +161,11 @@ void FewChannelEmitter::clear(Value *base, ElemKind elemKind, int64_t count) {
 Value *FewChannelEmitter::pad(Value *image) {
   int64_t numRows = std::min(shape.height, height - shape.padTop);
   int64_t count = std::min(shape.width, width - shape.padLeft) * shape.channels;
-  if (count <= 0)
+  if (numRows <= 0 || count <= 0)
     return padded;
   Value *first = b.getElement(
       padded, kind, (shape.padTop * width + shape.padLeft) * shape.channels);
-  b.forLoop(std::max<int64_t>(numRows, 0), [&](Value *row) {
+  b.forLoop(numRows, [&](Value *row) {
     Value *source = b.getElement(
         image, kind,
         b.addScaled(b.index(0), row, shape.width * shape.channels));

@@ -57,7 +57,6 @@ private:
   void joinRows();
   void chooseTile();
   Range lookUp(const Positions &positions, Value *tap);
-  void emitTask(Value *task);
   void emitColumns(Tile tile, Value *firstImage, Value *endImage);
   void emitTile(const Tile &tile, Value *firstImage, Value *endImage);
   Values accumulate(const Tile &tile, const TileProduct &product,
@@ -96,11 +95,11 @@ static Positions getPositions(int64_t count, int64_t extent, int64_t taps,
 }
 
 FilterGradientEmitter::FilterGradientEmitter(KernelBuilder &b,
-                                             const ConvolutionShape &givenShape,
+                                             const ConvolutionShape &original,
                                              Value *result,
                                              StridedOperand input,
                                              StridedOperand gradient)
-    : b(b), shape(givenShape), kind(input.kind), result(result),
+    : b(b), shape(original), kind(input.kind), result(result),
       isDepthwise(::isDepthwise(shape)), lanes(b.getRegisterLanes(kind)) {
   joinRows();
   int64_t taps = shape.kernelH * shape.kernelW;
@@ -140,11 +139,6 @@ FilterGradientEmitter::FilterGradientEmitter(KernelBuilder &b,
 
 /// Makes one row of each image where output pixels have one input pixel each.
 void FilterGradientEmitter::joinRows() {
-  // A stride of what is there once may be too large to multiply it.
-  if (shape.outHeight == 1)
-    shape.strideH = 1;
-  if (shape.outWidth == 1)
-    shape.strideW = 1;
   if (shape.kernelH != 1 || shape.kernelW != 1 || shape.strideH != 1 ||
       shape.strideW != 1 || shape.outHeight != shape.height ||
       shape.outWidth != shape.width || shape.padTop != 0 || shape.padLeft != 0)
@@ -347,9 +341,15 @@ void FilterGradientEmitter::emit() {
 }
 
 void glowish::emitFilterGradient(KernelBuilder &b,
-                                 const ConvolutionShape &shape, Value *result,
-                                 StridedOperand input,
+                                 const ConvolutionShape &original,
+                                 Value *result, StridedOperand input,
                                  StridedOperand gradient) {
+  ConvolutionShape shape = original;
+  // A stride of what is there once may be too large to multiply it.
+  if (shape.outHeight == 1)
+    shape.strideH = 1;
+  if (shape.outWidth == 1)
+    shape.strideW = 1;
   FilterGradientEmitter emitter(b, shape, result, input, gradient);
   double split = std::numeric_limits<double>::infinity();
   if (input.kind == ElemKind::Float)

@@ -89,7 +89,6 @@ private:
              Value *quad, const Stage &stage);
   void clear(Value *address, Value *count, int64_t digitBytes);
   void stageGradient(const Chunk &chunk);
-  void transpose(Value *target);
   void stageInput(const Block &block, const Chunk &chunk);
   Value *getTap(Value *number);
   Value *getTapShift(Value *tap);
@@ -357,54 +356,6 @@ void SplitFilterEmitter::split(const Side &side, const Block &block,
   });
 }
 
-/// Rows of 16 places with four images of 16 channels become rows of channels,
-/// for all steps. \p target: where the digits of a step go.
-void SplitFilterEmitter::transpose(Value *target) {
-  auto shuffle = [&](Value *x, Value *y, unsigned unit, bool takesHigh) {
-    // In each 4 * unit lanes: pieces of unit lanes of x and y in turn.
-    llvm::SmallVector<int, 16> mask;
-    for (unsigned lane = 0; lane < 16; ++lane) {
-      unsigned piece = lane / unit;
-      unsigned from = piece / 2 * 2 * unit + takesHigh * unit + lane % unit;
-      mask.push_back(int(from + (piece % 2) * 16));
-    }
-    return b.CreateShuffleVector(x, y, mask);
-  };
-  b.forLoop(steps, [&](Value *step) {
-    for (int64_t digit = 0; digit < numDigits; ++digit) {
-      auto getRow = [&](Value *base, int64_t digitBytes, int64_t stepBytes,
-                        unsigned row) {
-        return b.getElement(
-            base, ElemKind::Int8,
-            b.addScaled(b.index(digit * digitBytes + row * matrixDepth), step,
-                        stepBytes));
-      };
-      Values lines;
-      for (unsigned row = 0; row < matrixRows; ++row)
-        lines.push_back(b.CreateAlignedLoad(
-            getIntTy(),
-            getRow(rows, getRowsDigitBytes(), MatrixUnit::registerBytes, row),
-            llvm::Align(64)));
-      // Swap the pieces off the diagonal of squares of 2 to 16 lines.
-      for (unsigned unit = 1; unit < matrixRows; unit *= 2) {
-        Values next(lines);
-        for (unsigned row = 0; row < matrixRows; ++row)
-          if (!(row & unit)) {
-            next[row] = shuffle(lines[row], lines[row + unit], unit, false);
-            next[row + unit] =
-                shuffle(lines[row], lines[row + unit], unit, true);
-          }
-        lines = next;
-      }
-      for (unsigned row = 0; row < matrixRows; ++row)
-        b.CreateAlignedStore(lines[row],
-                             getRow(target, MatrixUnit::registerBytes,
-                                    numDigits * MatrixUnit::registerBytes, row),
-                             llvm::Align(64));
-    }
-  });
-}
-
 /// All blocks: [block][group of images][step][digit].
 void SplitFilterEmitter::stageGradient(const Chunk &chunk) {
   auto stageBlock = [&](const Block &block) {
@@ -416,9 +367,19 @@ void SplitFilterEmitter::stageGradient(const Chunk &chunk) {
             {rows, getRowsDigitBytes(), /*planeBytes=*/0, factors});
       Value *number = b.addScaled(b.CreateNSWSub(quad, chunk.firstQuad),
                                   block.number, quadsPerChunk);
-      transpose(b.getElement(
+      Value *target = b.getElement(
           gradientDigits, ElemKind::Int8,
-          b.addScaled(b.index(0), number, steps * gradientStepBytes)));
+          b.addScaled(b.index(0), number, steps * gradientStepBytes));
+      // Rows of places with channels become rows of channels with places.
+      b.forLoop(steps, [&](Value *step) {
+        auto at = [&](Value *base, int64_t stepBytes) {
+          return b.getElement(base, ElemKind::Int8,
+                              b.addScaled(b.index(0), step, stepBytes));
+        };
+        transposeDigits(b, at(rows, MatrixUnit::registerBytes),
+                        getRowsDigitBytes(), at(target, gradientStepBytes),
+                        MatrixUnit::registerBytes);
+      });
     });
   };
   forBlocks(shape.outChannels, b.index(0), b.index(outBlocks), stageBlock);

@@ -203,17 +203,17 @@ void glowish::splitRows(
             [&](Value *row) { split(row, least); });
 }
 
-void glowish::transposeDigits(KernelBuilder &b, Value *from, Value *to,
-                              int64_t digitBytes) {
+void glowish::transposeDigits(KernelBuilder &b, Value *from, int64_t fromBytes,
+                              Value *to, int64_t toBytes) {
   auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
   auto at = [&](Value *base, int64_t row) {
     return b.getElement(base, ElemKind::Int8, row * matrixDepth);
   };
   b.forLoop(numDigits, [&](Value *digit) {
-    Value *source = b.getElement(
-        from, ElemKind::Int8, b.addScaled(b.index(0), digit, splitStepBytes));
+    Value *source = b.getElement(from, ElemKind::Int8,
+                                 b.addScaled(b.index(0), digit, fromBytes));
     Value *target = b.getElement(to, ElemKind::Int8,
-                                 b.addScaled(b.index(0), digit, digitBytes));
+                                 b.addScaled(b.index(0), digit, toBytes));
     Values square;
     for (int64_t i = 0; i < matrixRows; ++i)
       square.push_back(

@@ -114,9 +114,9 @@ void splitRows(
     llvm::function_ref<void(llvm::Value *, int64_t, llvm::Value *)> store);
 
 /// Copies the transpose of each of numDigits squares of 16 x 16 int32, which
-/// lie side by side from \p from on; digit d goes to \p to + d * \p digitBytes.
-void transposeDigits(KernelBuilder &b, llvm::Value *from, llvm::Value *to,
-                     int64_t digitBytes);
+/// lie \p fromBytes from each other; those at \p to lie \p toBytes.
+void transposeDigits(KernelBuilder &b, llvm::Value *from, int64_t fromBytes,
+                     llvm::Value *to, int64_t toBytes);
 
 /// Whether output pixels lie side by side in an input with \p strides and its
 /// channels don't, as those of the transposed left side of a product.

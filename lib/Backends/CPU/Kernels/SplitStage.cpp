@@ -382,7 +382,8 @@ void StageEmitter::splitTurned(const Run &run) {
             bytes, b.getElement(square, ElemKind::Int8, digit * splitStepBytes),
             llvm::Align(64));
       });
-      transposeDigits(b, stage.scratch, getAddress(run.phase, group, pixel),
+      transposeDigits(b, stage.scratch, splitStepBytes,
+                      getAddress(run.phase, group, pixel),
                       plan.getDigitBytes());
     });
   });

@@ -222,7 +222,7 @@ void WeightSplitter::splitColumns(const Stripe &stripe, const Step &step) {
                                         int64_t(digit) * splitStepBytes),
                            llvm::Align(64));
   });
-  transposeDigits(b, columns, step.digits, splitStepBytes);
+  transposeDigits(b, columns, splitStepBytes, step.digits, splitStepBytes);
 }
 
 //===- Tasks -------------------------------------------------------------===//
