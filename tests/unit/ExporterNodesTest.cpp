@@ -46,8 +46,16 @@ const Case products[] = {
                               NodeValue(), 1.0, 1.0, false, false);
     },
     [](Builder &b) {
+      return b.make<GemmNode>(b.in({5, 3}, Int32), b.in({5, 7}, Int32),
+                              b.in({7}, Int32), 2.0, 3.0, true, false);
+    },
+    [](Builder &b) {
       return b.make<FullyConnectedNode>(b.in({3, 5}), b.weights({5, 17}),
                                         b.weights({17}));
+    },
+    [](Builder &b) {
+      return b.make<FullyConnectedNode>(b.in({3, 5}, Int16),
+                                        b.in({5, 7}, Int16), b.in({7}, Int16));
     },
     [](Builder &b) {
       return b.make<AttentionNode>(b.in({2, 3, 5}), b.in({2, 7, 5}),
@@ -146,7 +154,7 @@ const Case pools[] = {
     },
     // Rows and columns at the end that no window reaches.
     [](Builder &b) {
-      return b.make<AvgPoolGradientNode>(b.in({1, 2, 2, 3}), Ints{9, 8},
+      return b.make<AvgPoolGradientNode>(b.in({1, 3, 2, 3}), Ints{10, 8},
                                          Ints{2, 2}, Ints{3, 4},
                                          Ints{0, 1, 0, 0}, Ints{2, 1}, true);
     },
@@ -192,6 +200,7 @@ const Case normalizations[] = {
                                             b.in({7}, Double), 1, 1e-3, true);
     },
     [](Builder &b) { return b.make<SoftmaxNode>(b.in({3, 5, 7}), 1); },
+    [](Builder &b) { return b.make<DropoutNode>(b.in({3, 17}), 0.25); },
     [](Builder &b) { return b.make<LogSoftmaxNode>(b.in({3, 5, 7}), 2); },
 };
 
@@ -218,6 +227,8 @@ const Case reductions[] = {
       return b.reduce(b.in({5, 7}, Int64), "mean", {0}, false);
     },
     [](Builder &b) { return b.reduce(b.in({5, 7}, Int16), "sum", {1}, false); },
+    [](Builder &b) { return b.reduce(b.in({5, 7}, UInt64), "sum", {1}, true); },
+    [](Builder &b) { return b.reduce(b.in({5, 7}, UInt32), "max", {1}, true); },
     [](Builder &b) { return b.reduce(convolved(b), "mean", {1, 2}, true); },
     [](Builder &b) { return b.reduce(convolved(b), "max", {1}, false); },
     [](Builder &b) { return b.reduce(convolved(b), "sum", {0, 3}, false); },
@@ -283,6 +294,9 @@ const Case movements[] = {
 };
 
 const Case indexings[] = {
+    [](Builder &b) { return b.make<BitCastNode>(b.in({3, 7}, Int16), UInt16); },
+    [](Builder &b) { return b.make<BitCastNode>(b.in({7}, Int64), UInt64); },
+    [](Builder &b) { return b.make<BitCastNode>(b.in({7}, Bool), Int8); },
     [](Builder &b) {
       return b.gather(b.in({3, 5, 7}), b.in({2, 3}, Int64), 1);
     },
@@ -318,6 +332,7 @@ const Case indexings[] = {
       return b.make<TopKNode>(b.in({2, 3, 7}, Int32), 7, false);
     },
     [](Builder &b) { return b.make<TopKNode>(b.in({3, 7}), 0, true); },
+    [](Builder &b) { return b.make<TopKNode>(b.in({3, 7}, UInt16), 3, true); },
 };
 
 /// Boxes side by side that overlap by \p share, in two rows.

@@ -184,6 +184,41 @@ TEST(Exporter, WritesOneFunctionWithGivenWeights) {
             2);
 }
 
+TEST(Exporter, WritesTheVariablesOfAModelThatIsTrained) {
+  const std::string text = R"(
+ir_version: 7 opset_import { version: 13 } graph { name: "g"
+node { op_type: "Gemm" input: "x" input: "w" input: "b" output: "h" }
+node { op_type: "Dropout" input: "h" output: "d" }
+node { op_type: "Relu" input: "d" output: "y" }
+input { name: "x" type { tensor_type { elem_type: 1 shape {
+  dim { dim_value: 3 } dim { dim_value: 2 } } } } }
+output { name: "y" }
+initializer { name: "w" data_type: 1 dims: 2 dims: 1
+  float_data: 0.5 float_data: 2 }
+initializer { name: "b" data_type: 1 dims: 1 float_data: 0.25 } })";
+  OnnxWriteOptions options;
+  ImportOptions importOptions;
+  importOptions.evaluate = evaluateNode;
+  importOptions.variables = &options.values;
+  llvm::ArrayRef bytes(reinterpret_cast<const uint8_t *>(text.data()),
+                       text.size());
+  auto module = llvm::cantFail(importOnnx(bytes, "m", importOptions));
+  ASSERT_EQ(options.values.size(), 2u);
+  // As if a step had changed it.
+  options.values["b"] = std::make_shared<Tensor>(
+      Tensor::fromValues<float>(Type(ElemKind::Float, {1}), {-1}));
+  std::string written = write(*module, options);
+  onnx::GraphProto graph = readProto(written).graph();
+  EXPECT_EQ(graph.input_size(), 1);
+  EXPECT_EQ(graph.output_size(), 1);
+  EXPECT_THAT(getOperators(written), ElementsAre("Gemm", "Dropout", "Relu"));
+  auto outputs = llvm::cantFail(runModule(llvm::cantFail(readWritten(written)),
+                                          {{"x", {2, 1, 1, 0, 4, 0}}}));
+  EXPECT_EQ(outputs["y"].getAsDouble(0), 2);
+  EXPECT_EQ(outputs["y"].getAsDouble(1), 0);
+  EXPECT_EQ(outputs["y"].getAsDouble(2), 1);
+}
+
 TEST(Exporter, RefusesWhatAModelCannotBe) {
   auto one = std::make_shared<Tensor>(Type(ElemKind::Float, {1}));
   EXPECT_EQ(writeError(trained, ofFunction("train")),

@@ -78,14 +78,14 @@ public:
 
   //===- Nodes --------------------------------------------------------------//
 
-  /// A node of one result. Where operator set 17 does not have the operator for
-  /// the inputs' element kind, it computes in a wider kind.
+  /// A node of one result. Where there is no such operator for the inputs'
+  /// element kind, it computes in a wider kind.
   OnnxValue op(llvm::StringRef type, llvm::ArrayRef<OnnxValue> inputs,
                OnnxAttrs attrs = {});
   /// The same where inputs and operator don't tell the result's kind.
   OnnxValue opOfKind(ElemKind kind, llvm::StringRef type,
                      llvm::ArrayRef<OnnxValue> inputs, OnnxAttrs attrs = {});
-  /// A node of \p count results.
+  /// A node of several results, which may be of a wider kind.
   OnnxValues ops(unsigned count, llvm::StringRef type,
                  llvm::ArrayRef<OnnxValue> inputs, OnnxAttrs attrs = {});
   /// A node as it is, with results of \p kinds.

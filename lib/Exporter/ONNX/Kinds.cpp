@@ -1,9 +1,9 @@
 //===- Kinds.cpp - Nodes of element kinds that operators have -------------===//
 //
 // ONNX's schemas tell which element types an operator has in operator set 17.
-// What it does not have is computed in a wider kind of the same class: sums and
-// products of integers have the same low bits there, and floats are no less
-// exact.
+// What it does not have, or ONNX Runtime has not, is computed in a wider kind
+// of the same class: sums and products of integers have the same low bits
+// there, and floats are no less exact.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,6 +42,7 @@ static llvm::ArrayRef<ElemKind> getWiderKinds(ElemKind kind) {
   static const ElemKind ofUnsigned[] = {UInt16, UInt32, UInt64, Int32, Int64};
   static const ElemKind ofInt32[] = {Int64};
   static const ElemKind ofUInt32[] = {UInt64, Int64};
+  static const ElemKind ofUInt64[] = {Int64};
   static const ElemKind ofBool[] = {UInt8, Int32};
   switch (kind) {
   case Float16:
@@ -61,6 +62,8 @@ static llvm::ArrayRef<ElemKind> getWiderKinds(ElemKind kind) {
     return ofInt32;
   case UInt32:
     return ofUInt32;
+  case UInt64:
+    return ofUInt64;
   case Bool:
     return ofBool;
   default:
@@ -68,14 +71,51 @@ static llvm::ArrayRef<ElemKind> getWiderKinds(ElemKind kind) {
   }
 }
 
-static std::optional<ElemKind> findCarrier(const Parameter &parameter,
-                                           ElemKind kind) {
-  if (accepts(parameter, kind))
+/// Integers that ONNX Runtime 1.30 has no code for on CPUs.
+static bool isMissingInRuntime(llvm::StringRef type, ElemKind kind) {
+  using enum ElemKind;
+  struct Gap {
+    llvm::StringLiteral type;
+    std::initializer_list<ElemKind> kinds;
+  };
+  static const Gap gaps[] = {
+      {"ArgMax", {Int16, UInt16, UInt32, UInt64}},
+      {"BitShift", {UInt16}},
+      {"Clip", {Int16, UInt16}},
+      {"Max", {Int16, UInt16}},
+      {"Min", {Int16, UInt16}},
+      {"Pad", {Int16, UInt16}},
+      {"ReduceMax", {UInt32, UInt64}},
+      {"ReduceMin", {UInt32, UInt64}},
+      {"ReduceProd", {UInt32, UInt64}},
+      {"ReduceSum", {UInt32, UInt64}},
+      {"Relu", {Int16}},
+      {"TopK", {UInt16, UInt32, UInt64}},
+      {"Where", {Bool, Int8, Int16, UInt16, UInt32, UInt64}},
+  };
+  return llvm::any_of(gaps, [&](const Gap &gap) {
+    return gap.type == type && llvm::is_contained(gap.kinds, kind);
+  });
+}
+
+/// Whether the results' low bits are those of the same operator on other kinds
+/// with the operands' low bits, whatever the sign.
+static bool keepsLowBits(llvm::StringRef type) {
+  return type == "Where" || type == "ReduceSum" || type == "ReduceProd";
+}
+
+static std::optional<ElemKind>
+findCarrier(llvm::StringRef type, const Parameter &parameter, ElemKind kind) {
+  bool isAccepted = accepts(parameter, kind);
+  // One type is a condition's, or a shape's.
+  if (isAccepted &&
+      (parameter.GetTypes().size() == 1 || !isMissingInRuntime(type, kind)))
     return kind;
-  for (ElemKind wider : getWiderKinds(kind))
-    if (accepts(parameter, wider))
-      return wider;
-  return std::nullopt;
+  if (kind != ElemKind::UInt64 || keepsLowBits(type))
+    for (ElemKind wider : getWiderKinds(kind))
+      if (accepts(parameter, wider) && !isMissingInRuntime(type, wider))
+        return wider;
+  return isAccepted ? std::optional(kind) : std::nullopt;
 }
 
 /// What \p parameter accepts, for messages.
@@ -121,7 +161,7 @@ OnnxValues GraphWriter::emit(unsigned count, llvm::StringRef type,
     if (!carried[i])
       continue;
     ElemKind kind = carried[i].kind;
-    std::optional<ElemKind> carrier = findCarrier(parameter, kind);
+    std::optional<ElemKind> carrier = findCarrier(type, parameter, kind);
     if (!carrier) {
       fail("ONNX's operator " + type + " does not have " +
            getElemKindName(kind) + " in operator set " +
@@ -133,15 +173,14 @@ OnnxValues GraphWriter::emit(unsigned count, llvm::StringRef type,
   }
   if (hasFailed())
     return OnnxValues(count);
-  llvm::SmallVector<ElemKind, 2> kinds, wanted;
-  for (unsigned i = 0; i < count; ++i) {
-    auto [kind, cast] = resultKind ? std::pair(*resultKind, *resultKind)
-                                   : binding.getResult(schema.outputs()[i]);
-    kinds.push_back(kind);
-    wanted.push_back(cast);
-  }
-  OnnxValues results = raw(type, carried, kinds, std::move(attrs));
+  if (resultKind)
+    return raw(type, carried, {*resultKind}, std::move(attrs));
+  llvm::SmallVector<ElemKind, 2> kinds;
   for (unsigned i = 0; i < count; ++i)
-    results[i] = cast(results[i], wanted[i]);
+    kinds.push_back(binding.getResult(schema.outputs()[i]).first);
+  OnnxValues results = raw(type, carried, kinds, std::move(attrs));
+  if (count == 1)
+    results[0] =
+        cast(results[0], binding.getResult(schema.outputs()[0]).second);
   return results;
 }

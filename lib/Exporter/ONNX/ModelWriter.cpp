@@ -78,6 +78,9 @@ llvm::Error ModelWriter::findPlaceholders(const Function &function) {
             .insert(operand.node);
     }
   bool isOnly = module.getFunctions().size() == 1;
+  auto isWeight = [&](const Placeholder &placeholder) {
+    return options.values.count(placeholder.getModelName().str()) != 0;
+  };
   for (const auto &placeholder : module.getPlaceholders())
     if (written.contains(placeholder.get()) && placeholder->getExtents())
       extents.insert(placeholder->getExtents());
@@ -93,7 +96,8 @@ llvm::Error ModelWriter::findPlaceholders(const Function &function) {
       inputs.push_back(placeholder);
     // What another output is cropped to is not there itself.
     if ((written.contains(placeholder) && !extents.contains(placeholder)) ||
-        (isRead && isOnly && placeholder->isOutput()))
+        (isRead && isOnly && placeholder->isOutput() &&
+         !isWeight(*placeholder)))
       outputs.push_back(placeholder);
   }
   if (outputs.empty())

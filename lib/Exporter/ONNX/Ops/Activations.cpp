@@ -5,6 +5,14 @@
 using namespace glowish;
 using Operands = llvm::ArrayRef<OnnxValue>;
 
+/// ONNX Runtime has no Relu of int64, and there is no wider kind.
+static OnnxValue writeRelu(GraphWriter &w, const ReluNode &node, Operands x) {
+  if (x[0].kind == ElemKind::Int64)
+    return w.op("Max", {x[0], w.numberLike(x[0], 0)});
+  return w.op("Relu", x);
+}
+static const ElementWiseExporter relu(NodeKind::Relu, writeRelu);
+
 static OnnxValue writeHardSigmoid(GraphWriter &w, const HardSigmoidNode &node,
                                   Operands x) {
   return w.op(
@@ -75,3 +83,14 @@ static OnnxValue writeGeluTanh(GraphWriter &w, const GeluTanhNode &node,
   return w.mul(w.mul(x[0], sum), w.numberLike(x[0], 0.5));
 }
 static const ElementWiseExporter geluTanh(NodeKind::GeluTanh, writeGeluTanh);
+
+//===- Dropout ------------------------------------------------------------===//
+
+/// The identity in a model that infers; kept for those who train on.
+static void exportDropout(GraphWriter &w, const DropoutNode &node) {
+  OnnxValue result =
+      w.op("Dropout", {w.getStored(node.getInput()),
+                       w.number(ElemKind::Float, node.getRatio())});
+  w.setResult(node, result, w.getLayout(node.getInput()));
+}
+static const NodeExporter dropout(NodeKind::Dropout, exportDropout);

@@ -62,14 +62,23 @@ static const ElementWiseExporter shiftLeft(NodeKind::ShiftLeft, writeShiftLeft);
 static const ElementWiseExporter shiftRight(NodeKind::ShiftRight,
                                             writeShiftRight);
 
+/// Integers that do not fit have their low bits after a Cast: all of them.
+static void exportBitCast(GraphWriter &w, const BitCastNode &node) {
+  NodeValue input = node.getInput();
+  if (isFloatKind(input.getElemKind()) || isFloatKind(node.getTo()))
+    return w.fail("ONNX has BitCast, which floats need, since operator set 26, "
+                  "and 17 is written");
+  w.setResult(node, w.cast(w.getStored(input), node.getTo()),
+              w.getLayout(input));
+}
+static const NodeExporter bitCast(NodeKind::BitCast, exportBitCast);
+
 static constexpr llvm::StringLiteral noBits =
     "ONNX has operators on bits since operator set 18, and 17 is written";
 static const NodeRefusal bitRefusals[] = {
     {NodeKind::BitAnd, noBits},
     {NodeKind::BitOr, noBits},
     {NodeKind::BitXor, noBits},
-    {NodeKind::BitCast,
-     "ONNX has BitCast since operator set 26, and 17 is written"},
     {NodeKind::RandomBits,
      "no operator of ONNX makes these bits of a counter and a key"},
 };

@@ -139,7 +139,8 @@ OnnxValue LoopWriter::getTripCount() {
       Type(ElemKind::Int64, {}), {node.getMaxTripCount()}));
   if (!node.getTripCount())
     return most;
-  return w.op("Min", {w.get(node.getTripCount()), most});
+  return w.op("Clip",
+              {w.get(node.getTripCount()), w.number(ElemKind::Int64, 0), most});
 }
 
 onnx::GraphProto LoopWriter::writeBody() {

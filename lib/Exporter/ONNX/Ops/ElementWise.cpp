@@ -52,7 +52,6 @@ static const ElementWiseExporter sameInOnnx[] = {
     {NodeKind::Pow, "Pow"},
     {NodeKind::Abs, "Abs"},
     {NodeKind::Neg, "Neg"},
-    {NodeKind::Relu, "Relu"},
     {NodeKind::Sign, "Sign"},
     {NodeKind::Exp, "Exp"},
     {NodeKind::Log, "Log"},

@@ -18,7 +18,7 @@ static bool areTrusted(NodeValue indices, int64_t extent) {
     }
     switch (indices.node->getKind()) {
     case NodeKind::Placeholder:
-      return true;
+      return !llvm::cast<Placeholder>(indices.node)->getOwner();
     case NodeKind::Cast:
     case NodeKind::Reshape:
     case NodeKind::Transpose:

@@ -11,7 +11,25 @@ static void exportMatMul(GraphWriter &w, const MatMulNode &node) {
 }
 static const NodeExporter matMul(NodeKind::MatMul, exportMatMul);
 
+/// \p value times the integer \p factor.
+static OnnxValue scale(GraphWriter &w, OnnxValue value, double factor) {
+  return factor == 1 ? value : w.mul(value, w.numberLike(value, factor));
+}
+
+/// ONNX Runtime's Gemm takes floats.
+static void writeIntegerGemm(GraphWriter &w, const GemmNode &node) {
+  const Layout straight = {0, 1}, turned = {1, 0};
+  OnnxValue a = w.get(node.getA(), node.getTransposeA() ? turned : straight);
+  OnnxValue b = w.get(node.getB(), node.getTransposeB() ? turned : straight);
+  OnnxValue sum = scale(w, w.op("MatMul", {a, b}), node.getAlpha());
+  if (node.getC())
+    sum = w.add(sum, scale(w, w.get(node.getC()), node.getBeta()));
+  w.setResult(node, sum);
+}
+
 static void exportGemm(GraphWriter &w, const GemmNode &node) {
+  if (!isFloatKind(node.getType().getKind()))
+    return writeIntegerGemm(w, node);
   w.setResult(node,
               w.op("Gemm",
                    {w.get(node.getA()), w.get(node.getB()), w.get(node.getC())},
@@ -24,9 +42,11 @@ static const NodeExporter gemm(NodeKind::Gemm, exportGemm);
 
 static void exportFullyConnected(GraphWriter &w,
                                  const FullyConnectedNode &node) {
-  w.setResult(node,
-              w.op("Gemm", {w.get(node.getInput()), w.get(node.getWeights()),
-                            w.get(node.getBias())}));
+  OnnxValue x = w.get(node.getInput()), weights = w.get(node.getWeights());
+  OnnxValue bias = w.get(node.getBias());
+  w.setResult(node, isFloatKind(x.kind)
+                        ? w.op("Gemm", {x, weights, bias})
+                        : w.add(w.op("MatMul", {x, weights}), bias));
 }
 static const NodeExporter fullyConnected(NodeKind::FullyConnected,
                                          exportFullyConnected);
