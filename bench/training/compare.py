@@ -99,7 +99,7 @@ def format_table(rows):
 
 
 def write_docs(rows, table):
-    with open(ROOT + "/docs/images/training.svg", "w") as file:
+    with open(ROOT + "/docs/images/training-losses.svg", "w") as file:
         file.write(picture.draw(rows))
     path = ROOT + "/docs/training.md"
     with open(path) as file:
