@@ -6,6 +6,8 @@
 #include "model-trainer/DataSet.h"
 #include "model-trainer/PictureFile.h"
 #include "gmock/gmock.h"
+#include <cstdio>
+#include <jpeglib.h>
 #include <set>
 
 using namespace glowish;
@@ -91,6 +93,55 @@ TEST_F(TrainerData, ScalesPictures) {
   EXPECT_THAT(scalePicture(pair, 1, 1).pixels, ElementsAre(50));
   EXPECT_THAT(scalePicture(pair, 4, 1).pixels, ElementsAre(0, 25, 75, 100));
   EXPECT_EQ(scalePicture(pair, 2, 1).pixels, pair.pixels);
+}
+
+/// A JPEG file of one colour.
+static std::string makeJpeg(unsigned width, unsigned height,
+                            std::array<uint8_t, 3> color) {
+  jpeg_compress_struct info = {};
+  jpeg_error_mgr errors = {};
+  info.err = jpeg_std_error(&errors);
+  jpeg_create_compress(&info);
+  unsigned char *bytes = nullptr;
+  unsigned long size = 0;
+  jpeg_mem_dest(&info, &bytes, &size);
+  info.image_width = width;
+  info.image_height = height;
+  info.input_components = 3;
+  info.in_color_space = JCS_RGB;
+  jpeg_set_defaults(&info);
+  jpeg_start_compress(&info, TRUE);
+  std::vector<uint8_t> pixels;
+  for (unsigned i = 0; i < width; ++i)
+    pixels.insert(pixels.end(), color.begin(), color.end());
+  JSAMPROW row = pixels.data();
+  while (info.next_scanline < height)
+    jpeg_write_scanlines(&info, &row, 1);
+  jpeg_finish_compress(&info);
+  std::string file(reinterpret_cast<char *>(bytes), size);
+  jpeg_destroy_compress(&info);
+  std::free(bytes);
+  return file;
+}
+
+TEST_F(TrainerData, ReadsJpeg) {
+  std::string file = makeJpeg(17, 3, {200, 40, 90});
+  put("a.jpg", file);
+  llvm::Expected<Picture> colors = readPicture(in("a.jpg"), 3);
+  ASSERT_TRUE(bool(colors)) << getMessage(colors.takeError());
+  EXPECT_EQ(colors->width, 17u);
+  EXPECT_EQ(colors->height, 3u);
+  ASSERT_EQ(colors->pixels.size(), 17u * 3 * 3);
+  for (size_t i = 0; i < colors->pixels.size(); ++i)
+    EXPECT_NEAR(colors->pixels[i], (std::array{200, 40, 90})[i % 3], 3);
+  llvm::Expected<Picture> grey = readPicture(in("a.jpg"), 1);
+  ASSERT_TRUE(bool(grey)) << getMessage(grey.takeError());
+  // The luminance of ITU-R BT.601.
+  for (uint8_t pixel : grey->pixels)
+    EXPECT_NEAR(pixel, 0.299 * 200 + 0.587 * 40 + 0.114 * 90, 3);
+  put("cut.jpg", file.substr(0, file.size() - 20));
+  EXPECT_THAT(getMessage(readPicture(in("cut.jpg"), 3).takeError()),
+              HasSubstr("cut.jpg': not a JPEG picture, or a damaged one"));
 }
 
 TEST_F(TrainerData, RefusesWhatIsNoPicture) {
