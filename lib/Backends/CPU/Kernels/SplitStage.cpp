@@ -44,6 +44,7 @@ private:
   Value *findLargest(Value *source);
   void storeScale(Value *index, Value *largest);
   void findScales(const Run &run);
+  void clearScales(Value *pixel, int64_t count);
   void forGroups(llvm::function_ref<void(Value *, int64_t)> body);
   Value *getAddress(Value *plane, Value *pixel);
   Value *getAddress(int64_t phase, Value *group, Value *pixel);
@@ -190,6 +191,16 @@ void StageEmitter::storeScale(Value *index, Value *largest) {
           b.getElement(stage.scales, ElemKind::Float, index));
 }
 
+/// Of padding: what was there before might not be a number, which times 0 is
+/// none either.
+void StageEmitter::clearScales(Value *pixel, int64_t count) {
+  b.forLoop(count, [&](Value *i) {
+    b.store(ElemKind::Float, b.literal(ElemKind::Float, 0, 1),
+            b.getElement(stage.scales, ElemKind::Float,
+                         b.CreateNSWAdd(pixel, i)));
+  });
+}
+
 /// Of each pixel.
 void StageEmitter::findScales(const Run &run) {
   if (isTurned)
@@ -208,7 +219,10 @@ void StageEmitter::emitScales() {
     return b.forLoop(b.index(0), range.numPixels, 1,
                      [&](Value *pixel) { findGatheredScale(pixel); });
   if (plan.isFlat)
-    return forRuns([&](const Run &run) { findScales(run); }, ignore);
+    return forRuns([&](const Run &run) { findScales(run); },
+                   [&](int64_t, Value *pixel, int64_t count) {
+                     clearScales(pixel, count);
+                   });
   auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
   Value *cell = stage.factors;
   auto loadLargest = [&] {
@@ -490,6 +504,7 @@ void StageEmitter::emitScalesAndDigits() {
         });
       },
       [&](int64_t phase, Value *pixel, int64_t count) {
+        clearScales(pixel, count);
         clear(phase, pixel, count);
       });
 }
