@@ -257,12 +257,16 @@ void ModuleEmitter::emitInstr(llvm::IRBuilder<> &builder, const Frame &frame,
   callKernel(builder, getKernel(instr), args, frame.pointerArray);
 }
 
-/// Whether \p function or a body inside it uses matrix registers.
-static bool usesMatrixRegisters(const IRFunction &function) {
+/// Whether the code of \p function or of a body inside it may use matrix
+/// registers.
+static bool usesMatrixRegisters(const IRFunction &function,
+                                const TargetDescription &target) {
   bool found = false;
   forEachFunction(function, [&](const IRFunction &each) {
     for (const Instruction &instr : each.getInstrs())
-      found |= llvm::isa<CPUSplitConvolutionInstr>(instr);
+      found |= llvm::isa<CPUSplitConvolutionInstr>(instr) ||
+               (llvm::isa<ConvolutionFilterGradientInstr>(instr) &&
+                target.hasMatrixInt8);
   });
   return found;
 }
@@ -273,7 +277,7 @@ llvm::Function *ModuleEmitter::emit(const IRFunction &function,
   plan = &memoryPlan;
   llvm::Function *entry = createEntry(entryName, isTimed);
   emitChecks(entry, *plan);
-  if (usesMatrixRegisters(function))
+  if (usesMatrixRegisters(function, target))
     requestMatrixRegisters(entry);
   llvm::IRBuilder<> builder(&entry->back());
   Frame frame{entry->getArg(0), entry->getArg(2), entry->getArg(1)};
