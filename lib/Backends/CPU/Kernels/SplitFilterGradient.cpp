@@ -240,13 +240,7 @@ Value *SplitFilterEmitter::loadPixel(const Side &side, const Block &block,
                                      unsigned number) {
   auto lanes = unsigned(block.channels);
   Value *zero = b.literal(ElemKind::Float, 0, matrixColumns);
-  Value *value = b.load(ElemKind::Float, address, lanes);
-  if (lanes < matrixColumns) {
-    llvm::SmallVector<int, 16> mask;
-    for (unsigned i = 0; i < matrixColumns; ++i)
-      mask.push_back(i < lanes ? int(i) : int(matrixColumns));
-    value = b.CreateShuffleVector(b.widen(value, matrixColumns), zero, mask);
-  }
+  Value *value = widenWithZeros(b, b.load(ElemKind::Float, address, lanes));
   if (&side != &gradient || shape.batch % imagesPerQuad == 0)
     return value;
   Value *image = b.addScaled(b.index(number), quad, imagesPerQuad);
@@ -269,7 +263,6 @@ void SplitFilterEmitter::findScales(const Side &side, const Block &block,
   b.forLoop(chunk.firstQuad, chunk.endQuad, 1, [&](Value *quad) {
     Values images = getImages(side, block, quad);
     auto scan = [&](const Run &run) {
-      // As integers magnitudes are in order, with what is not a number above.
       Values largest = b.forUnrolled(
           run.count, 4, {loadCell()},
           [&](Value *i, llvm::ArrayRef<Value *> carried) {
@@ -280,10 +273,7 @@ void SplitFilterEmitter::findScales(const Side &side, const Block &block,
               Value *value = loadPixel(
                   side, block, b.CreateGEP(b.getFloatTy(), image, offset), quad,
                   unsigned(number));
-              Value *bits =
-                  b.CreateAnd(b.CreateBitCast(value, getIntTy()),
-                              llvm::ConstantInt::get(getIntTy(), 0x7fffffff));
-              most = b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, most, bits);
+              most = joinMagnitudes(b, most, getMagnitudes(b, value));
             }
             return Values{most};
           });
@@ -291,19 +281,13 @@ void SplitFilterEmitter::findScales(const Side &side, const Block &block,
     };
     forRuns(side, chunk.firstRow, scan, [](const Run &) {});
   });
-  // Below, the factor would be infinite.
-  Value *least = b.literal(ElemKind::Float, 1e-30, matrixColumns);
-  Value *magnitude = b.CreateBitCast(loadCell(), least->getType());
-  magnitude =
-      b.CreateSelect(b.CreateFCmpOLT(magnitude, least), least, magnitude);
-  // A little less than the largest integer, for the rounding of the factor.
-  Value *most =
-      b.literal(ElemKind::Float, double(maxSplitInteger - 2), matrixColumns);
-  b.store(ElemKind::Float, b.CreateFDiv(most, magnitude), factors);
+  SplitScale split = getSplitScale(b, loadCell());
+  b.store(ElemKind::Float, split.factor, factors);
   // The sums are in units of 2^16, half of which each side takes.
-  Value *unitScale = b.literal(ElemKind::Float, 256, matrixColumns);
   b.store(ElemKind::Float,
-          b.CreateFMul(b.CreateFDiv(magnitude, most), unitScale), scales);
+          b.CreateFMul(split.scale,
+                       b.literal(ElemKind::Float, 256, matrixColumns)),
+          scales);
 }
 
 //===- Digits -------------------------------------------------------------===//
