@@ -3,7 +3,7 @@
 # building and testing glowish. Packages that are there already are left alone,
 # and when none is missing nothing is run. Needs root or sudo.
 #
-#   --train  also what examples/digits/train.py needs (PyTorch, fonts)
+#   --train  also what examples/digits/train.sh needs (NumPy, fonts)
 #   --bench  also what bench/compare (Node.js, PyTorch) and bench/kernels
 #            (OpenBLAS, oneDNN) need
 set -euo pipefail
@@ -26,7 +26,7 @@ packages=(
 for option in "$@"; do
   case $option in
     --train)
-      packages+=(python3-torch python3-numpy python3-pil)
+      packages+=(python3-numpy python3-pil)
       mapfile -t -O "${#packages[@]}" packages < <(
         sed -n 's/^\(fonts-[^ ]*\).*/\1/p' \
           "$(dirname "$0")/../examples/digits/fonts.txt")

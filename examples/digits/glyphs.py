@@ -5,13 +5,10 @@ generator that the caller passes, so that a seed gives the same pictures on
 one machine.
 """
 
-import math
 import os
 import subprocess
 
 import numpy as np
-import torch
-import torch.nn.functional as F
 from PIL import Image, ImageDraw, ImageFont
 
 SIZE = 28
@@ -84,73 +81,115 @@ class Glyphs:
                 drawn.append(np.stack(digits))
             pictures += drawn
             weights += [weight / len(drawn)] * len(drawn) if drawn else []
-        self.pictures = torch.from_numpy(np.stack(pictures))
-        self.weights = torch.tensor(weights)
+        self.pictures = np.stack(pictures)
+        self.weights = np.array(weights) / sum(weights)
 
-    def sample(self, labels, generator):
+    def sample(self, labels, random):
         """One undistorted glyph for each label, of random fonts."""
-        fonts = torch.multinomial(self.weights, len(labels), True,
-                                  generator=generator)
-        return self.pictures[fonts, labels].unsqueeze(1)
+        fonts = random.choice(len(self.weights), len(labels), p=self.weights)
+        return self.pictures[fonts, labels]
 
 
-def uniform(count, low, high, generator):
-    return low + (high - low) * torch.rand(count, generator=generator)
+def uniform(random, count, low, high):
+    return random.uniform(low, high, (count, 1, 1)).astype(np.float32)
 
 
-def warp_grid(count, strength, generator):
-    """Sampling grids of a random affine map and a smooth random field."""
-    g = generator
-    angle = uniform(count, -0.3, 0.3, g) * strength
-    shear = uniform(count, -0.35, 0.35, g) * strength
-    across = 1 / (1 + uniform(count, -0.3, 0.15, g) * strength)
-    down = 1 / (1 + uniform(count, -0.2, 0.15, g) * strength)
-    cos, sin = torch.cos(angle), torch.sin(angle)
-    shift_x = uniform(count, -0.16, 0.16, g) * strength
-    shift_y = uniform(count, -0.16, 0.16, g) * strength
-    theta = torch.stack([
-        torch.stack([cos * across, (shear * cos - sin) * down, shift_x], 1),
-        torch.stack([sin * across, (shear * sin + cos) * down, shift_y], 1),
-    ], 1)
-    grid = F.affine_grid(theta, (count, 1, RAW, RAW), align_corners=False)
-    field = torch.randn(count, 2, 5, 5, generator=g) * 0.075 * strength
-    field = F.interpolate(field, size=(RAW, RAW), mode="bicubic",
-                          align_corners=True)
-    return grid + field.permute(0, 2, 3, 1)
+def cubic_weights(points, size):
+    """A matrix that interpolates `points` values, the first and last of them
+    at the ends, at `size` places: Catmull and Rom's splines."""
+    place = np.linspace(0, points - 1, size)
+    first = np.minimum(place.astype(int), points - 2)
+    t = place - first
+    weights = np.zeros((size, points), np.float32)
+    parts = (((2 - t) * t - 1) * t / 2, ((3 * t - 5) * t * t + 2) / 2,
+             ((4 - 3 * t) * t + 1) * t / 2, (t - 1) * t * t / 2)
+    for offset, part in enumerate(parts, -1):
+        column = np.clip(first + offset, 0, points - 1)
+        np.add.at(weights, (np.arange(size), column), part)
+    return weights
 
 
-def change_strokes(pictures, generator):
+def warp(raw, strength, random):
+    """Glyphs under random affine maps and smooth random fields."""
+    count = len(raw)
+    angle = uniform(random, count, -0.3, 0.3) * strength
+    shear = uniform(random, count, -0.35, 0.35) * strength
+    across = 1 / (1 + uniform(random, count, -0.3, 0.15) * strength)
+    down = 1 / (1 + uniform(random, count, -0.2, 0.15) * strength)
+    cos, sin = np.cos(angle), np.sin(angle)
+    axis = (np.arange(RAW, dtype=np.float32) * 2 + 1) / RAW - 1
+    x, y = axis[None, None, :] * across, axis[None, :, None] * down
+    curve = cubic_weights(5, RAW)
+    fields = random.standard_normal((2, count, 5, 5)).astype(np.float32)
+    fields = curve @ (fields * (0.075 * strength)) @ curve.T
+    shifts = [uniform(random, count, -0.16, 0.16) * strength for _ in "xy"]
+    from_x = x * cos + y * (shear * cos - sin) + shifts[0] + fields[0]
+    from_y = x * sin + y * (shear * sin + cos) + shifts[1] + fields[1]
+    return look_up(raw, (from_x + 1) * (RAW / 2) + 0.5,
+                   (from_y + 1) * (RAW / 2) + 0.5)
+
+
+def look_up(raw, x, y):
+    """Bilinear interpolation at places that count from the border of one pixel
+    which is put around, black."""
+    framed = np.pad(raw, ((0, 0), (1, 2), (1, 2)))
+    pitch = framed.shape[2]
+    x, y = np.clip(x, 0, RAW + 1), np.clip(y, 0, RAW + 1)
+    column, row = x.astype(np.int32), y.astype(np.int32)
+    x, y = x - column, y - row
+    start = np.arange(len(raw), dtype=np.int32)[:, None, None]
+    at = (start * pitch + row) * pitch + column
+    framed = framed.ravel()
+    above = framed[at] * (1 - x) + framed[at + 1] * x
+    below = framed[at + pitch] * (1 - x) + framed[at + pitch + 1] * x
+    return above * (1 - y) + below * y
+
+
+def band(size, weights):
+    """A matrix that blurs `size` values with `weights`."""
+    radius = len(weights) // 2
+    matrix = sum(np.eye(size, k=i - radius) * w for i, w in enumerate(weights))
+    return matrix.astype(np.float32)
+
+
+def shrinking(size, new_size):
+    """A matrix that scales down by weighing neighbours with a triangle."""
+    ratio = size / new_size
+    centres = (np.arange(new_size) + 0.5) * ratio - 0.5
+    matrix = np.maximum(0, 1 - abs(np.arange(size) - centres[:, None]) / ratio)
+    return (matrix / matrix.sum(1, keepdims=True)).astype(np.float32)
+
+
+def change_strokes(pictures, random):
     """Strokes made thicker or thinner: a blurred picture cut at a random
     share of its highest level, rounded off to grey at the edge."""
-    count = len(pictures)
-    blur = torch.exp(-torch.linspace(-2, 2, 9) ** 2)
-    kernel = (blur[:, None] * blur[None, :] / blur.sum() ** 2)[None, None]
-    wide = F.conv2d(pictures, kernel, padding=4)
-    level = uniform(count, 0.15, 0.65, generator).view(-1, 1, 1, 1)
-    highest = wide.amax((1, 2, 3), keepdim=True).clamp(min=0.1)
-    return torch.sigmoid((wide / highest - level) * 14)
+    weights = np.exp(-np.linspace(-2, 2, 9) ** 2)
+    blur = band(RAW, weights / weights.sum())
+    wide = blur @ pictures @ blur.T
+    level = uniform(random, len(pictures), 0.15, 0.65)
+    highest = np.maximum(wide.max((1, 2), keepdims=True), 0.1)
+    return 1 / (1 + np.exp((level - wide / highest) * 14))
 
 
-def distort(raw, generator, strength=1.0):
-    """Pictures [n, 1, 28, 28] from glyphs [n, 1, RAW, RAW]."""
+def distort(raw, random, strength=1.0):
+    """Pictures [n, 28, 28] from glyphs [n, RAW, RAW]."""
     count = len(raw)
-    warped = F.grid_sample(raw, warp_grid(count, strength, generator),
-                           align_corners=False)
-    warped = change_strokes(warped, generator)
-    small = F.interpolate(warped, size=(SIZE, SIZE), mode="bilinear",
-                          align_corners=False, antialias=True)
-    ink = uniform(count, 0.65, 1.0, generator).view(-1, 1, 1, 1)
-    paper = uniform(count, 0.0, 0.12, generator).view(-1, 1, 1, 1)
-    paper = paper * (torch.rand(count, 1, 1, 1, generator=generator) < 0.3)
-    noise = torch.randn(small.shape, generator=generator)
-    amount = uniform(count, 0.0, 0.08, generator).view(-1, 1, 1, 1)
-    amount = amount * (torch.rand(count, 1, 1, 1, generator=generator) < 0.5)
-    small = paper + (ink - paper) * small + amount * noise
-    return small.clamp(0, 1)
+    small = shrinking(RAW, SIZE)
+    pictures = change_strokes(warp(raw, strength, random), random)
+    pictures = small @ pictures @ small.T
+    ink = uniform(random, count, 0.65, 1)
+    paper = uniform(random, count, 0, 0.12)
+    paper = paper * (random.random((count, 1, 1)) < 0.3)
+    noise = random.standard_normal(pictures.shape).astype(np.float32)
+    amount = uniform(random, count, 0, 0.08)
+    amount = amount * (random.random((count, 1, 1)) < 0.5)
+    pictures = paper + (ink - paper) * pictures + amount * noise
+    return np.clip(pictures, 0, 1).astype(np.float32)
 
 
-def batch(glyphs, count, generator, strength=1.0):
+def batch(glyphs, count, random, strength=1.0):
     """`count` random pictures and their labels."""
-    labels = torch.randint(0, 10, (count,), generator=generator)
-    return distort(glyphs.sample(labels, generator), generator,
-                   strength), labels
+    labels = random.integers(0, 10, count)
+    parts = [distort(glyphs.sample(part, random), random, strength)
+             for part in np.array_split(labels, max(1, count // 250))]
+    return np.concatenate(parts), labels

@@ -3,13 +3,13 @@
 
     make_pictures.py [--per-digit N] [--seed N] [--out DIR]
 
-The fonts are the "test" ones of fonts.txt, which train.py never sees.
+The fonts are the "test" ones of fonts.txt, which training never sees.
 """
 
 import argparse
 import os
 
-import torch
+import numpy as np
 from PIL import Image
 
 import glyphs
@@ -25,11 +25,11 @@ def main():
     arguments = parser.parse_args()
 
     os.makedirs(arguments.out, exist_ok=True)
-    generator = torch.Generator().manual_seed(arguments.seed)
-    labels = torch.arange(10).repeat_interleave(arguments.per_digit)
-    raw = glyphs.Glyphs("test").sample(labels, generator)
-    pictures = glyphs.distort(raw, generator, strength=0.7)
-    pictures = (pictures[:, 0] * 255).round().to(torch.uint8).numpy()
+    random = np.random.Generator(np.random.PCG64(arguments.seed))
+    labels = np.repeat(np.arange(10), arguments.per_digit)
+    raw = glyphs.Glyphs("test").sample(labels, random)
+    pictures = glyphs.distort(raw, random, strength=0.7)
+    pictures = (pictures * 255).round().astype(np.uint8)
     for i, picture in enumerate(pictures):
         digit, number = divmod(i, arguments.per_digit)
         path = os.path.join(arguments.out, "%d_%d.png" % (digit, number))
