@@ -25,8 +25,11 @@ llvm::Error Trainer::compileStep(InitializerKind initializer) {
   GLOWISH_TRY(loss, session->findPlaceholder(config.lossName));
   GLOWISH_TRY(learningRate, session->findPlaceholder(config.rateName));
   findPlaceholders();
-  for (const auto &[name, value] : values)
+  for (auto &[name, value] : values) {
     GLOWISH_CHECK(setVariable(name, *value));
+    // The session has it now.
+    value.reset();
+  }
   return llvm::Error::success();
 }
 

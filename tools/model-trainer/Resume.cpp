@@ -71,30 +71,43 @@ llvm::Error TrainingLoop::restore(const Checkpoint &checkpoint) {
 /// How many steps are made again, at most, when a loss is not finite.
 static constexpr uint64_t snapshotInterval = 32;
 
+static bool isFinite(const Tensor &tensor) {
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+    if (!std::isfinite(tensor.getAsDouble(i)))
+      return false;
+  return true;
+}
+
+/// Variables that are not finite any more would not tell where that began.
 void TrainingLoop::takeSnapshot() {
-  if (!snapshots.empty() && step % snapshotInterval)
+  if (snapshot && step % snapshotInterval)
     return;
-  Snapshot snapshot = {step, {}};
-  for (const Buffer *variable : trainer.getVariables())
-    snapshot.variables.push_back(trainer.getVariable(variable).clone());
-  snapshots.push_back(std::move(snapshot));
-  if (snapshots.size() > 2)
-    snapshots.pop_front();
+  auto variables = trainer.getVariables();
+  if (snapshot && !llvm::all_of(variables, [&](const Buffer *variable) {
+        return isFinite(trainer.getVariable(variable));
+      }))
+    return;
+  if (!snapshot) {
+    snapshot = Snapshot{0, {}};
+    for (const Buffer *variable : variables)
+      snapshot->variables.push_back(Tensor(variable->getType()));
+  }
+  snapshot->step = step;
+  for (auto [variable, kept] : llvm::zip_equal(variables, snapshot->variables))
+    llvm::copy(trainer.getVariable(variable).getByteRange(),
+               static_cast<uint8_t *>(kept.getBytes()));
 }
 
 /// The step has overwritten the variables that it began with, and the step
 /// before may have left some that are not finite. So both are made again, on
-/// from the latest snapshot before them.
+/// from the snapshot.
 llvm::Error TrainingLoop::explainNonFinite(double loss) {
   uint64_t last = step;
-  if (snapshots.size() > 1 && snapshots.back().step == last)
-    snapshots.pop_back();
-  const Snapshot &snapshot = snapshots.back();
   for (auto [variable, value] :
-       llvm::zip_equal(trainer.getVariables(), snapshot.variables))
+       llvm::zip_equal(trainer.getVariables(), snapshot->variables))
     GLOWISH_CHECK(trainer.setVariable(variable->getModelName(), value));
   std::string cause;
-  for (uint64_t number = snapshot.step; number <= last; ++number) {
+  for (uint64_t number = snapshot->step; number <= last; ++number) {
     fillStep(number);
     if (number + 1 >= last) {
       GLOWISH_TRY(cause, trainer.findNonFinite());

@@ -7,7 +7,7 @@
 #include "model-trainer/Checkpoint.h"
 #include "model-trainer/DataSet.h"
 #include "model-trainer/LossLog.h"
-#include <deque>
+#include <optional>
 
 namespace glowish {
 
@@ -97,13 +97,12 @@ private:
   /// Of the epoch so far.
   Metrics metrics;
   std::vector<EpochResult> history;
-  /// The variables before earlier steps: the last two times that they were
-  /// kept.
+  /// The variables before an earlier step, all of them finite.
   struct Snapshot {
-    uint64_t step;
+    uint64_t step = 0;
     std::vector<Tensor> variables;
   };
-  std::deque<Snapshot> snapshots;
+  std::optional<Snapshot> snapshot;
 };
 
 } // namespace glowish
