@@ -16,7 +16,7 @@ if [[ ! -e bench/node_modules/onnxruntime-node/package.json ]]; then
   echo "skipped: no ONNX Runtime in bench/node_modules (bench/compare installs it)"
   exit 77
 fi
-if ! /usr/bin/python3 -c 'import onnx' 2>&-; then
+if ! /usr/bin/python3 -c 'import onnx.checker' 2>&-; then
   echo "skipped: no python3-onnx"
   exit 77
 fi
