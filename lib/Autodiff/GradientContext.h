@@ -49,10 +49,6 @@ public:
   NodeValue zeros(const Type &type) {
     return splat(type.getKind(), type.getShape(), 0);
   }
-  /// 1 where \p condition holds, else 0.
-  NodeValue indicate(NodeValue condition, ElemKind kind) {
-    return cast(condition, kind);
-  }
   /// Row i of \p updates, a slice of dimension \p axis, added to row
   /// indices[i] of zeros: dimension \p axis becomes \p extent long. \p indices:
   /// int64 [n].

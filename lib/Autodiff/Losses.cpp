@@ -12,11 +12,11 @@ static constexpr std::pair<LossKind, llvm::StringLiteral> lossNames[] = {
     {LossKind::L1, "l1"},
     {LossKind::Huber, "huber"}};
 
-llvm::StringRef glowish::getLossName(LossKind kind) {
-  for (const auto &[known, name] : lossNames)
-    if (known == kind)
-      return name;
-  llvm_unreachable("not a loss");
+std::vector<llvm::StringRef> glowish::getLossNames() {
+  std::vector<llvm::StringRef> names;
+  for (const auto &[kind, name] : lossNames)
+    names.push_back(name);
+  return names;
 }
 
 std::optional<LossKind> glowish::parseLoss(llvm::StringRef name) {

@@ -11,11 +11,11 @@ static constexpr std::pair<SolverKind, llvm::StringLiteral> solverNames[] = {
     {SolverKind::RMSProp, "rmsprop"},
     {SolverKind::Adagrad, "adagrad"}};
 
-llvm::StringRef glowish::getSolverName(SolverKind kind) {
-  for (const auto &[known, name] : solverNames)
-    if (known == kind)
-      return name;
-  llvm_unreachable("not a solver");
+std::vector<llvm::StringRef> glowish::getSolverNames() {
+  std::vector<llvm::StringRef> names;
+  for (const auto &[kind, name] : solverNames)
+    names.push_back(name);
+  return names;
 }
 
 std::optional<SolverKind> glowish::parseSolver(llvm::StringRef name) {

@@ -8,6 +8,13 @@
 
 using namespace glowish;
 
+bool glowish::isFinite(const Tensor &tensor) {
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+    if (!std::isfinite(tensor.getAsDouble(i)))
+      return false;
+  return true;
+}
+
 /// The name that a copy of one of the nodes \p modelNames stands for.
 static std::string findModelName(const Node &node,
                                  const std::set<std::string> &modelNames) {
@@ -84,16 +91,6 @@ NonFiniteFinder::create(llvm::StringRef path, ImportOptions importOptions,
   return finder;
 }
 
-llvm::Expected<bool> NonFiniteFinder::isFinite(const Value &value) {
-  GLOWISH_TRY(const Buffer *buffer,
-              session->findPlaceholder(value.placeholder));
-  Tensor tensor = session->getTensor(buffer);
-  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
-    if (!std::isfinite(tensor.getAsDouble(i)))
-      return false;
-  return true;
-}
-
 llvm::Expected<std::string> NonFiniteFinder::find(const Session &source) {
   std::set<size_t> wrong;
   auto look = [&](bool areGiven) -> llvm::Error {
@@ -101,8 +98,9 @@ llvm::Expected<std::string> NonFiniteFinder::find(const Session &source) {
     for (auto [i, value] : llvm::enumerate(values)) {
       if (value.isGiven != areGiven)
         continue;
-      GLOWISH_TRY(bool finite, isFinite(value));
-      if (!finite)
+      GLOWISH_TRY(const Buffer *buffer,
+                  session->findPlaceholder(value.placeholder));
+      if (!isFinite(session->getTensor(buffer)))
         wrong.insert(i);
     }
     return llvm::Error::success();

@@ -3,10 +3,14 @@
 #ifndef GLOWISH_LIB_DRIVER_NONFINITE_H
 #define GLOWISH_LIB_DRIVER_NONFINITE_H
 
+#include "glowish/Autodiff/Training.h"
 #include "glowish/Driver/Session.h"
 #include <set>
 
 namespace glowish {
+
+/// No infinity or NaN is in \p tensor.
+bool isFinite(const Tensor &tensor);
 
 /// A training step on the interpreter whose inner values are all outputs.
 class NonFiniteFinder {
@@ -36,7 +40,6 @@ private:
   explicit NonFiniteFinder(std::unique_ptr<Backend> backend)
       : backend(std::move(backend)) {}
   void addOutputs(Function &function, const std::set<std::string> &modelNames);
-  llvm::Expected<bool> isFinite(const Value &value);
 
   std::unique_ptr<Backend> backend;
   std::unique_ptr<Compilation> compilation;

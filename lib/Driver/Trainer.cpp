@@ -64,6 +64,12 @@ llvm::Error Trainer::setVariable(llvm::StringRef name, const Tensor &value) {
   return session->setInput(variable, value);
 }
 
+bool Trainer::hasFiniteVariables() const {
+  return llvm::all_of(variables, [&](const Buffer *variable) {
+    return isFinite(getVariable(variable));
+  });
+}
+
 llvm::Expected<std::string> Trainer::findNonFinite() {
   if (!finder) {
     GLOWISH_TRY(finder, NonFiniteFinder::create(path, importOptions, config));

@@ -12,17 +12,8 @@ TEST_P(CompiledGradients, AreTheInterpreters) { checkCompiled(GetParam()); }
 
 #define GRADIENTS_OF(FAMILY)                                                   \
   INSTANTIATE_TEST_SUITE_P(FAMILY, CompiledGradients,                          \
-                           testing::ValuesIn(get##FAMILY##Cases()))
-GRADIENTS_OF(ElementWise);
-GRADIENTS_OF(Convolution);
-GRADIENTS_OF(Pooling);
-GRADIENTS_OF(Product);
-GRADIENTS_OF(Normalization);
-GRADIENTS_OF(Reduction);
-GRADIENTS_OF(DataMovement);
-GRADIENTS_OF(Indexing);
-GRADIENTS_OF(Resize);
-GRADIENTS_OF(Control);
+                           testing::ValuesIn(get##FAMILY##Cases()));
+FOR_EACH_GRADIENT_FAMILY(GRADIENTS_OF)
 #undef GRADIENTS_OF
 
 /// Narrow kinds: a sum of rounded products differs more.

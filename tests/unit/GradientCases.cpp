@@ -391,10 +391,8 @@ std::vector<GradientCase> glowish::getResizeCases() {
 
 std::vector<GradientCase> glowish::getAllGradientCases() {
   std::vector<GradientCase> all;
-  for (auto get : {getElementWiseCases, getConvolutionCases, getPoolingCases,
-                   getProductCases, getNormalizationCases, getReductionCases,
-                   getDataMovementCases, getIndexingCases, getResizeCases,
-                   getControlCases})
-    llvm::append_range(all, get());
+#define APPEND(FAMILY) llvm::append_range(all, get##FAMILY##Cases());
+  FOR_EACH_GRADIENT_FAMILY(APPEND)
+#undef APPEND
   return all;
 }

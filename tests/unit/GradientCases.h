@@ -20,6 +20,19 @@ std::vector<GradientCase> getIndexingCases();
 std::vector<GradientCase> getResizeCases();
 std::vector<GradientCase> getControlCases();
 
+/// `MACRO(ElementWise)` and so on: what each of the functions above is for.
+#define FOR_EACH_GRADIENT_FAMILY(MACRO)                                        \
+  MACRO(ElementWise)                                                           \
+  MACRO(Convolution)                                                           \
+  MACRO(Pooling)                                                               \
+  MACRO(Product)                                                               \
+  MACRO(Normalization)                                                         \
+  MACRO(Reduction)                                                             \
+  MACRO(DataMovement)                                                          \
+  MACRO(Indexing)                                                              \
+  MACRO(Resize)                                                                \
+  MACRO(Control)
+
 /// All of them.
 std::vector<GradientCase> getAllGradientCases();
 

@@ -17,17 +17,8 @@ TEST_P(Gradients, AreDifferences) { checkAgainstDifferences(GetParam()); }
 
 #define GRADIENTS_OF(FAMILY)                                                   \
   INSTANTIATE_TEST_SUITE_P(FAMILY, Gradients,                                  \
-                           testing::ValuesIn(get##FAMILY##Cases()))
-GRADIENTS_OF(ElementWise);
-GRADIENTS_OF(Convolution);
-GRADIENTS_OF(Pooling);
-GRADIENTS_OF(Product);
-GRADIENTS_OF(Normalization);
-GRADIENTS_OF(Reduction);
-GRADIENTS_OF(DataMovement);
-GRADIENTS_OF(Indexing);
-GRADIENTS_OF(Resize);
-GRADIENTS_OF(Control);
+                           testing::ValuesIn(get##FAMILY##Cases()));
+FOR_EACH_GRADIENT_FAMILY(GRADIENTS_OF)
 #undef GRADIENTS_OF
 
 /// A kind of node has a case here, or a reason for having no gradient.

@@ -2,6 +2,7 @@
 
 #include "common/TrainingOptions.h"
 #include "glowish/Support/Error.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Regex.h"
 #include <cmath>
 
@@ -98,14 +99,12 @@ llvm::Expected<TrainingConfig> glowish::getTrainingConfig() {
   TrainingConfig config;
   std::optional<LossKind> loss = parseLoss(lossName);
   if (!loss)
-    return makeError("-loss={0}: the losses are softmax-cross-entropy, "
-                     "binary-cross-entropy, mean-squared-error, l1, huber",
-                     lossName);
+    return makeError("-loss={0}: the losses are {1}", lossName,
+                     llvm::join(getLossNames(), ", "));
   std::optional<SolverKind> solver = parseSolver(solverName);
   if (!solver)
-    return makeError("-solver={0}: the solvers are sgd, adam, adamw, rmsprop, "
-                     "adagrad",
-                     solverName);
+    return makeError("-solver={0}: the solvers are {1}", solverName,
+                     llvm::join(getSolverNames(), ", "));
   config.loss = *loss;
   config.output = outputName;
   config.label = labelName;

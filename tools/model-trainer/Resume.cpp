@@ -71,22 +71,13 @@ llvm::Error TrainingLoop::restore(const Checkpoint &checkpoint) {
 /// How many steps are made again, at most, when a loss is not finite.
 static constexpr uint64_t snapshotInterval = 32;
 
-static bool isFinite(const Tensor &tensor) {
-  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
-    if (!std::isfinite(tensor.getAsDouble(i)))
-      return false;
-  return true;
-}
-
 /// Variables that are not finite any more would not tell where that began.
 void TrainingLoop::takeSnapshot() {
   if (snapshot && step % snapshotInterval)
     return;
-  auto variables = trainer.getVariables();
-  if (snapshot && !llvm::all_of(variables, [&](const Buffer *variable) {
-        return isFinite(trainer.getVariable(variable));
-      }))
+  if (snapshot && !trainer.hasFiniteVariables())
     return;
+  auto variables = trainer.getVariables();
   if (!snapshot) {
     snapshot = Snapshot{0, {}};
     for (const Buffer *variable : variables)

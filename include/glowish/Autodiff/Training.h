@@ -4,8 +4,7 @@
 #define GLOWISH_AUTODIFF_TRAINING_H
 
 #include "glowish/Autodiff/Gradients.h"
-#include <map>
-#include <memory>
+#include "glowish/Graph/Variables.h"
 
 namespace glowish {
 
@@ -28,7 +27,7 @@ enum class LossKind {
 
 /// "softmax-cross-entropy", "binary-cross-entropy", "mean-squared-error", "l1",
 /// "huber".
-llvm::StringRef getLossName(LossKind kind);
+std::vector<llvm::StringRef> getLossNames();
 std::optional<LossKind> parseLoss(llvm::StringRef name);
 
 /// How a step changes a variable x by its gradient g; R is the learning rate.
@@ -49,7 +48,7 @@ enum class SolverKind {
 };
 
 /// "sgd", "adam", "adamw", "rmsprop", "adagrad".
-llvm::StringRef getSolverName(SolverKind kind);
+std::vector<llvm::StringRef> getSolverNames();
 std::optional<SolverKind> parseSolver(llvm::StringRef name);
 
 struct SolverConfig {
@@ -91,9 +90,6 @@ struct TrainingConfig {
   /// The gradients of trained variables become outputs "NAME.gradient".
   bool outputGradients = false;
 };
-
-/// Values of variables, by their names in the model.
-using VariableValues = std::map<std::string, std::shared_ptr<const Tensor>>;
 
 /// A function that makes one step.
 struct TrainingStep {

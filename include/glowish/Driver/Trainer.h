@@ -48,6 +48,9 @@ public:
   /// The error names variable and both types.
   llvm::Error setVariable(llvm::StringRef name, const Tensor &value);
 
+  /// Whether no variable has an infinity or NaN.
+  bool hasFiniteVariables() const;
+
   /// After a loss or variables that are not finite: describes the node that
   /// makes the first such value in the step that the session has been given,
   /// with the variables as they are, which it does not change. Empty where all

@@ -3,9 +3,9 @@
 #ifndef GLOWISH_IMPORTER_ONNX_H
 #define GLOWISH_IMPORTER_ONNX_H
 
-#include "glowish/Autodiff/Training.h"
 #include "glowish/Graph/Evaluator.h"
 #include "glowish/Graph/Module.h"
+#include "glowish/Graph/Variables.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>
 

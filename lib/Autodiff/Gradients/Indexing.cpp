@@ -107,7 +107,7 @@ void ScatterGradient::runProduct() {
     return g.select(g.equal(value, 0), one, value);
   };
   auto countZeros = [&](NodeValue value) {
-    return g.indicate(g.equal(value, 0), kind);
+    return g.cast(g.equal(value, 0), kind);
   };
   NodeValue input = node.getInput(), updates = node.getUpdates();
   NodeValue product = scatter(fill(input), fill(updates), "mul");
@@ -134,7 +134,7 @@ void ScatterGradient::runExtreme() {
   NodeValue isInput = g.equal(input, result);
   NodeValue isUpdate = g.equal(updates, pick(result));
   NodeValue count =
-      scatter(g.indicate(isInput, kind), g.indicate(isUpdate, kind), "add");
+      scatter(g.cast(isInput, kind), g.cast(isUpdate, kind), "add");
   NodeValue share = g.div(gradient, count);
   if (g.wants(node.inputIdx))
     g.accumulate(node.inputIdx, g.select(isInput, share, zero));

@@ -21,8 +21,8 @@ NodeValue glowish::spreadToEqual(GradientContext &g, NodeValue input,
   NodeValue equal = g.equal(input, result);
   if (!equal || !gradient)
     return {};
-  NodeValue count = g.reduce(g.indicate(equal, gradient.getElemKind()), "sum",
-                             axes, /*keepDims=*/true);
+  NodeValue count = g.reduce(g.cast(equal, gradient.getElemKind()), "sum", axes,
+                             /*keepDims=*/true);
   NodeValue share = g.div(gradient, count);
   return share ? g.select(equal, share, g.number(share, 0)) : share;
 }
@@ -39,7 +39,7 @@ static NodeValue spreadProduct(GradientContext &g, NodeValue input,
   NodeValue one = g.scalar(kind, 1), zero = g.scalar(kind, 0);
   NodeValue nonZero = g.select(isZero, one, input);
   NodeValue product = g.reduce(nonZero, "prod", axes, /*keepDims=*/true);
-  NodeValue zeros = g.reduce(g.indicate(isZero, kind), "sum", axes,
+  NodeValue zeros = g.reduce(g.cast(isZero, kind), "sum", axes,
                              /*keepDims=*/true);
   NodeValue ofZero = g.select(g.equal(zeros, 1), product, zero);
   NodeValue ofOther =
