@@ -148,6 +148,29 @@ static bool hasNormalSquares(const Tensor &tensor) {
   return true;
 }
 
+/// Whether some row that \p node normalizes has elements so alike that their
+/// distances from the mean are roundings, and no epsilon that hides these.
+static bool divides0By0(LayerNormalizationNode &node, const Tensor &input) {
+  const Type &type = input.getType();
+  int64_t length = 1;
+  for (int64_t extent : type.getShape().drop_front(node.getAxis()))
+    length *= extent;
+  if (!node.getSubtractMean() || length == 0)
+    return false;
+  double epsilon = getPrecision(type.getKind()).epsilon;
+  for (int64_t row = 0; row < type.getNumElements(); row += length) {
+    double least = input.getAsDouble(row), most = least;
+    for (int64_t i = row; i < row + length; ++i) {
+      least = std::min(least, input.getAsDouble(i));
+      most = std::max(most, input.getAsDouble(i));
+    }
+    double rounding = double(length) * epsilon * std::max(-least, most);
+    if (most - least <= rounding && node.getEpsilon() <= rounding * rounding)
+      return true;
+  }
+  return false;
+}
+
 /// Changes \p tensor by \p units in the last place of each element, or of
 /// \p magnitude(index), if that is larger.
 static void perturb(Tensor &tensor, double units, Worsening &worsening,
@@ -286,6 +309,8 @@ static llvm::Error learnPlain(Node &node, Knowledge &knowledge,
     known.isUnknown = true;
   if (llvm::isa<LayerNormalizationNode, LocalResponseNormalizationNode>(node))
     known.isUnknown |= !hasNormalSquares(operands[0]);
+  if (auto *normalization = llvm::dyn_cast<LayerNormalizationNode>(&node))
+    known.isUnknown |= divides0By0(*normalization, operands[0]);
   // Where a mask is large, scores have few digits left; that it is added to
   // all of a row alike hides it from the trials.
   constexpr double largestScore = 100;

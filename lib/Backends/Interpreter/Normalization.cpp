@@ -2,6 +2,7 @@
 
 #include "InstrRunner.h"
 #include <cmath>
+#include <numeric>
 
 using namespace glowish;
 using namespace glowish::interpreter;
@@ -48,8 +49,8 @@ void InstrRunner::visitLayerNormalization(LayerNormalizationInstr &instr) {
     for (int64_t row = 0; row < int64_t(in.size()); row += length) {
       double mean = 0, squares = 0;
       if (instr.getSubtractMean())
-        for (int64_t i = 0; i < length; ++i)
-          mean += double(in[row + i]) / double(length);
+        mean = std::accumulate(&in[row], &in[row] + length, 0.0) /
+               double(length);
       for (int64_t i = 0; i < length; ++i)
         squares += (double(in[row + i]) - mean) * (double(in[row + i]) - mean);
       double deviation =
