@@ -77,13 +77,20 @@ static NodeValue findCompared(SaveNode *output, LossKind kind) {
   return value;
 }
 
-/// An input for the labels of \p prediction.
-static llvm::Expected<Placeholder *>
-makeLabel(Module &module, NodeValue prediction, const TrainingConfig &config) {
+/// The model's name of what \p output writes.
+static llvm::StringRef getOutputName(SaveNode &output) {
+  return llvm::cast<Placeholder>(output.getOutput().node)->getModelName();
+}
+
+/// An input for the labels of \p prediction, which \p output writes.
+static llvm::Expected<Placeholder *> makeLabel(SaveNode &output,
+                                               NodeValue prediction,
+                                               const TrainingConfig &config) {
+  Module &module = output.getParent()->getModule();
   llvm::Expected<Type> type = getLabelType(prediction.getType(), config);
   if (!type)
     return addContext(type.takeError(),
-                      "the output '" + prediction.node->getName() + "': ");
+                      "the output '" + getOutputName(output) + "': ");
   for (const std::string &name :
        {config.label, config.lossName, config.rateName})
     if (module.findPlaceholder(name))
@@ -96,10 +103,9 @@ makeLabel(Module &module, NodeValue prediction, const TrainingConfig &config) {
 
 llvm::Error StepMaker::makeLabelAndLoss() {
   GLOWISH_TRY(SaveNode * output, findPrediction(function, config));
-  step.output =
-      llvm::cast<Placeholder>(output->getOutput().node)->getModelName().str();
+  step.output = getOutputName(*output).str();
   NodeValue prediction = findCompared(output, config.loss);
-  GLOWISH_TRY(Placeholder * label, makeLabel(module, prediction, config));
+  GLOWISH_TRY(Placeholder * label, makeLabel(*output, prediction, config));
   learningRate = module.createPlaceholder(
       config.rateName, Type(ElemKind::Float, Dims()), true, false);
   b.setName(config.lossName);
@@ -231,7 +237,7 @@ llvm::Error glowish::addSampleLosses(Function &function,
   Module &module = function.getModule();
   GLOWISH_TRY(SaveNode * output, findPrediction(function, config));
   NodeValue prediction = findCompared(output, config.loss);
-  GLOWISH_TRY(Placeholder * label, makeLabel(module, prediction, config));
+  GLOWISH_TRY(Placeholder * label, makeLabel(*output, prediction, config));
   if (label->getType().getShape().empty())
     return makeError("the label is {0}; accepted: a first dimension, of "
                      "samples",

@@ -60,7 +60,7 @@ struct SolverConfig {
   double beta1 = 0.9, beta2 = 0.999;
   double decayRate = 0.99;
   /// Adam, AdamW and RMSProp: 1e-8; Adagrad: 1e-10, unless it is stated.
-  std::optional<double> epsilon;
+  std::optional<double> epsilon = std::nullopt;
 };
 
 /// How a function is made to learn.
