@@ -5,10 +5,9 @@
 #include "Allocations.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
-#include "glowish/Driver/Compilation.h"
+#include "glowish/Driver/TrainingCompilation.h"
 #include "glowish/Graph/Verifier.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringRef.h"
 #include "gtest/gtest.h"
 #include <sys/resource.h>
 
@@ -67,22 +66,41 @@ static int judge(llvm::Error error) {
   return BadMessage;
 }
 
-static llvm::Error compileFor(Backend &backend,
-                              std::unique_ptr<Module> module) {
-  Compilation compilation(backend, {});
-  compilation.setModule(std::move(module));
-  GLOWISH_CHECK(compilation.run());
-  return backend.compile(compilation.getIR(), compilation.getPlan())
-      .takeError();
+/// \p maker is what made \p module.
+static int verifyMade(const Module &module, llvm::StringRef maker) {
+  llvm::Error error = verify(module);
+  if (!error)
+    return Accepted;
+  llvm::errs() << "the " << maker << " made what does not verify: "
+               << llvm::toString(std::move(error)) << "\n";
+  return BadMessage;
+}
+
+static int finish(Backend &backend, Compilation &compilation) {
+  if (llvm::Error error = compilation.run())
+    return judge(std::move(error));
+  return judge(
+      backend.compile(compilation.getIR(), compilation.getPlan()).takeError());
+}
+
+/// What comes of \p compile with both back ends.
+static int forEachBackend(llvm::function_ref<int(Backend &backend)> compile) {
+  std::unique_ptr<Backend> backends[] = {
+      createInterpreter(), llvm::cantFail(CPUBackend::create({}))};
+  int outcome = Accepted;
+  for (const auto &backend : backends) {
+    int made = compile(*backend);
+    if (made == BadMessage)
+      return made;
+    outcome = std::min(outcome, made);
+  }
+  return outcome;
 }
 
 int glowish::hostile::compileAll(
     size_t size,
     llvm::function_ref<llvm::Expected<std::unique_ptr<Module>>()> import) {
-  auto cpu = llvm::cantFail(CPUBackend::create({}));
-  std::unique_ptr<Backend> interpreter = createInterpreter();
-  int outcome = Accepted;
-  for (Backend *backend : {interpreter.get(), (Backend *)cpu.get()}) {
+  return forEachBackend([&](Backend &backend) -> int {
     limitAllocations(getAllocationLimit(size), TooLarge);
     llvm::Expected<std::unique_ptr<Module>> module = import();
     if (!module)
@@ -90,17 +108,35 @@ int glowish::hostile::compileAll(
     if ((*module)->getFunctions().empty())
       return Refused;
     limitAllocations(getAllocationLimit(size, **module), TooLarge);
-    if (llvm::Error error = verify(**module)) {
-      llvm::errs() << "the importer made what does not verify: "
-                   << llvm::toString(std::move(error)) << "\n";
-      return BadMessage;
-    }
-    int made = judge(compileFor(*backend, std::move(*module)));
-    if (made == BadMessage)
-      return made;
-    outcome = std::min(outcome, made);
-  }
-  return outcome;
+    if (int outcome = verifyMade(**module, "importer"); outcome != Accepted)
+      return outcome;
+    Compilation compilation(backend, {});
+    compilation.setModule(std::move(*module));
+    return finish(backend, compilation);
+  });
+}
+
+int glowish::hostile::compileStep(size_t size, llvm::StringRef path) {
+  TrainingConfig config;
+  config.loss = LossKind::MeanSquaredError;
+  config.solver.kind = SolverKind::Adam;
+  return forEachBackend([&](Backend &backend) -> int {
+    limitAllocations(getAllocationLimit(size), TooLarge);
+    VariableValues variables;
+    auto compilation = importForTraining(backend, path, {}, {}, variables);
+    if (!compilation)
+      return judge(compilation.takeError());
+    Module &module = (*compilation)->getModule();
+    limitAllocations(getAllocationLimit(size, module), TooLarge);
+    if (llvm::Error error =
+            makeStep(**compilation, variables, config).takeError())
+      return judge(std::move(error));
+    if (int outcome = verifyMade(module, "differentiation");
+        outcome != Accepted)
+      return outcome;
+    limitAllocations(getAllocationLimit(size, module), TooLarge);
+    return finish(backend, **compilation);
+  });
 }
 
 void glowish::hostile::runHostile(const std::string &name,

@@ -5,6 +5,7 @@
 
 #include "glowish/Graph/Module.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <string>
 
@@ -36,6 +37,10 @@ bool isGoodMessage(const std::string &message);
 int compileAll(
     size_t size,
     llvm::function_ref<llvm::Expected<std::unique_ptr<Module>>()> import);
+
+/// The same of a training step of the model at \p path, with the mean squared
+/// error of its first output.
+int compileStep(size_t size, llvm::StringRef path);
 
 struct Counts {
   unsigned refused = 0, accepted = 0;

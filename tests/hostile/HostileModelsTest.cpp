@@ -13,6 +13,13 @@
 using namespace glowish;
 using namespace glowish::hostile;
 
+static onnx::ModelProto parse(const Seed &seed) {
+  onnx::ModelProto model;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(seed.model, &model))
+      << seed.name;
+  return model;
+}
+
 namespace {
 
 class HostileModels : public TestFolder {
@@ -22,22 +29,19 @@ protected:
     put("weights", makeWeights());
   }
 
-  static onnx::ModelProto parse(const Seed &seed) {
-    onnx::ModelProto model;
-    EXPECT_TRUE(
-        google::protobuf::TextFormat::ParseFromString(seed.model, &model))
-        << seed.name;
-    return model;
-  }
-
-  /// Writes \p bytes beside the weights and takes it through everything.
-  void check(const std::string &name, const std::string &bytes) {
+  /// Writes \p bytes beside the weights.
+  void save(const std::string &name, const std::string &bytes) {
     put("model.onnx", bytes);
     if (const char *folder = std::getenv("GLOWISH_HOSTILE_SAVE")) {
       std::error_code code;
       llvm::raw_fd_ostream(std::string(folder) + "/" + name + ".onnx", code)
           << bytes;
     }
+  }
+
+  /// Takes the model \p bytes through everything.
+  void check(const std::string &name, const std::string &bytes) {
+    save(name, bytes);
     std::string path = in("model.onnx");
     runHostile(
         name,
@@ -49,6 +53,13 @@ protected:
           });
         },
         counts);
+  }
+
+  /// Makes a training step of the model \p bytes.
+  void checkStep(const std::string &name, const std::string &bytes) {
+    save(name, bytes);
+    std::string path = in("model.onnx");
+    runHostile(name, [&] { return compileStep(bytes.size(), path); }, counts);
   }
 
   Counts counts;
@@ -80,7 +91,6 @@ static std::vector<Seed> findMoreSeeds() {
   return seeds;
 }
 
-/// Damages model \p number: the own seeds in turn, each third one of \p more.
 static std::string damage(onnx::ModelProto model, Random &random) {
   bool isStructural = random.below(4) != 0;
   if (isStructural)
@@ -103,31 +113,82 @@ TEST_F(HostileModels, SeedsAreGood) {
   EXPECT_GE(counts.accepted, 50u);
 }
 
+/// Gives \p model a weight that its first input is multiplied with, and with
+/// that something to train.
+static void addWeight(onnx::ModelProto &model) {
+  onnx::GraphProto &graph = *model.mutable_graph();
+  if (graph.input().empty())
+    return;
+  const std::string input = graph.input(0).name(), scaled = input + ".scaled";
+  for (onnx::NodeProto &node : *graph.mutable_node())
+    for (std::string &name : *node.mutable_input())
+      if (name == input)
+        name = scaled;
+  onnx::NodeProto &node = *graph.add_node();
+  node.set_op_type("Mul");
+  node.add_input(input);
+  node.add_input("weight");
+  node.add_output(scaled);
+  // Nodes are sorted.
+  for (int i = graph.node_size() - 1; i > 0; --i)
+    graph.mutable_node()->SwapElements(i, i - 1);
+  onnx::TensorProto &weight = *graph.add_initializer();
+  weight.set_name("weight");
+  weight.set_data_type(onnx::TensorProto::FLOAT);
+  weight.add_dims(1);
+  weight.add_float_data(1);
+}
+
+/// Damaged model \p number: of the own seeds in turn, each third one of \p
+/// more. \p prepare: before it is damaged.
+static Seed
+makeDamaged(uint64_t number, const std::vector<Seed> &seeds,
+            const std::vector<Seed> &more,
+            llvm::function_ref<void(onnx::ModelProto &)> prepare = nullptr) {
+  Random random(number);
+  onnx::ModelProto model;
+  std::string name = std::to_string(number) + "-";
+  if (number % 3 == 0 && !more.empty()) {
+    const Seed &seed = more[random.below(more.size())];
+    name += seed.name;
+    (void)model.ParsePartialFromString(seed.model);
+  } else {
+    const Seed &seed = seeds[number % seeds.size()];
+    name += seed.name;
+    model = parse(seed);
+  }
+  if (prepare)
+    prepare(model);
+  std::replace(name.begin(), name.end(), '/', '_');
+  return {name, damage(std::move(model), random)};
+}
+
+/// Of models that \p range says how many there are of.
+static void report(const Counts &counts, const Range &range) {
+  llvm::outs() << counts.refused << " refused, " << counts.accepted
+               << " accepted\n";
+  if (range.count >= 100) {
+    EXPECT_GT(counts.refused, range.count / 20);
+    EXPECT_GT(counts.accepted, range.count / 20);
+  }
+}
+
 TEST_F(HostileModels, GiveErrorsOnly) {
   std::vector<Seed> seeds = makeSeeds(), more = findMoreSeeds();
   Range range = getRange(/*defaultCount=*/200);
   for (uint64_t i = range.first; i < range.first + range.count; ++i) {
-    Random random(i);
-    onnx::ModelProto model;
-    std::string name = std::to_string(i) + "-";
-    if (i % 3 == 0 && !more.empty()) {
-      const Seed &seed = more[random.below(more.size())];
-      name += seed.name;
-      (void)model.ParsePartialFromString(seed.model);
-    } else {
-      const Seed &seed = seeds[i % seeds.size()];
-      name += seed.name;
-      model = parse(seed);
-    }
-    std::replace(name.begin(), name.end(), '/', '_');
-    check(name, damage(std::move(model), random));
+    Seed damaged = makeDamaged(i, seeds, more);
+    check(damaged.name, damaged.model);
   }
-  RecordProperty("refused", int(counts.refused));
-  RecordProperty("accepted", int(counts.accepted));
-  llvm::outs() << counts.refused << " refused, " << counts.accepted
-               << " accepted\n";
-  if (range.count >= 100) {
-    EXPECT_GT(counts.refused, range.count / 10);
-    EXPECT_GT(counts.accepted, range.count / 10);
+  report(counts, range);
+}
+
+TEST_F(HostileModels, TrainOrGiveErrors) {
+  std::vector<Seed> seeds = makeSeeds(), more = findMoreSeeds();
+  Range range = getRange(/*defaultCount=*/100);
+  for (uint64_t i = range.first; i < range.first + range.count; ++i) {
+    Seed damaged = makeDamaged(i, seeds, more, addWeight);
+    checkStep(damaged.name, damaged.model);
   }
+  report(counts, range);
 }

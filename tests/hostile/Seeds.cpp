@@ -41,6 +41,7 @@ public:
   void addShapeArithmetic();
   void addFileFeatures();
   void addControlFlow();
+  void addTraining();
 };
 
 } // namespace
@@ -494,6 +495,31 @@ void SeedMaker::addControlFlow() {
           onnxNode("Loop", {"m", "", "x"}, body));
 }
 
+void SeedMaker::addTraining() {
+  const std::string header =
+      "opset_import { domain: \"ai.onnx.preview.training\" version: 1 } ";
+  const std::string domain = "domain: \"ai.onnx.preview.training\" ";
+  add("gradient", {{"x", {1, 2, 5, 5}}},
+      floats("w", {3, 2, 3, 3}, std::vector<float>(54, 0.5f)) +
+          onnxNode("Conv", {"x", "w"}, intsAttr("strides", {2, 1}), "c") +
+          onnxNode("Relu", {"c"}, "", "r") +
+          onnxNode("ReduceSum", {"r"}, intAttr("keepdims", 0), "s") +
+          onnxNode("Gradient", {"w", "x"},
+                   domain + stringsAttr("xs", {"w", "x"}) +
+                       stringAttr("y", "s") + "output: \"dx\" ",
+                   "dw") +
+          onnxNode("Add", {"dx", "x"}),
+      13, header);
+  add("momentum", {{"x", {3}}},
+      floats("rate", {}, {0.5f}) + raw("step", Int64, {}, "int64_data", "1") +
+          floats("v", {3}, {1, 2, 3}) +
+          onnxNode("Momentum", {"rate", "step", "x", "x", "v"},
+                   domain + floatAttr("alpha", 0.5) + floatAttr("beta", 0.5) +
+                       floatAttr("norm_coefficient", 0.25) +
+                       stringAttr("mode", "nesterov") + "output: \"v1\" "),
+      13, header);
+}
+
 std::vector<Seed> glowish::hostile::makeSeeds() {
   SeedMaker maker;
   maker.addImages();
@@ -508,6 +534,7 @@ std::vector<Seed> glowish::hostile::makeSeeds() {
   maker.addShapeArithmetic();
   maker.addFileFeatures();
   maker.addControlFlow();
+  maker.addTraining();
   return std::move(maker.seeds);
 }
 

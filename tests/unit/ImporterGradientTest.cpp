@@ -8,14 +8,6 @@ using testing::HasSubstr;
 
 namespace {
 
-std::string stringsAttr(llvm::StringRef name,
-                        const std::vector<std::string> &values) {
-  std::string text = "attribute { name: \"" + name.str() + "\" type: STRINGS ";
-  for (const std::string &value : values)
-    text += "strings: \"" + value + "\" ";
-  return text + "} ";
-}
-
 /// A Gradient of \p y with respect to \p xs at \p inputs.
 std::string gradient(std::vector<std::string> inputs,
                      const std::vector<std::string> &xs, const std::string &y,

@@ -116,6 +116,14 @@ inline std::string intsAttr(llvm::StringRef name, std::vector<int64_t> values) {
   return text + "} ";
 }
 
+inline std::string stringsAttr(llvm::StringRef name,
+                               const std::vector<std::string> &values) {
+  std::string text = "attribute { name: \"" + name.str() + "\" type: STRINGS ";
+  for (const std::string &value : values)
+    text += "strings: \"" + value + "\" ";
+  return text + "} ";
+}
+
 /// An int64 initializer of rank 1.
 inline std::string int64s(llvm::StringRef name, std::vector<int64_t> values) {
   std::string text = "initializer { name: \"" + name.str() +
