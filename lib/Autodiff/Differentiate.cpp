@@ -2,6 +2,7 @@
 
 #include "GradientContext.h"
 #include "GradientSum.h"
+#include "Quantized.h"
 #include "glowish/Autodiff/Gradients.h"
 #include "glowish/Support/Error.h"
 
@@ -70,12 +71,14 @@ private:
   llvm::Error check(NodeValue value, llvm::StringRef role) const;
   void findActive();
   llvm::Error visit(Node &node);
+  llvm::Error differentiate(Node &node);
   NodeValue sum(NodeValue variable);
 
   Function &function;
   llvm::ArrayRef<NodeValue> variables;
   /// The nodes before any are added.
   std::vector<Node *> nodes;
+  std::optional<Quantizers> quantizers;
   llvm::DenseSet<NodeValue> active;
   GradientMap gradients;
 };
@@ -99,9 +102,14 @@ void Differentiation::findActive() {
           return operand && active.contains(operand);
         }))
       continue;
-    for (unsigned i = 0; i < node->getNumResults(); ++i)
-      if (isFloatKind(node->getType(i).getKind()))
-        active.insert(node->getResult(i));
+    for (unsigned i = 0; i < node->getNumResults(); ++i) {
+      ElemKind kind = node->getType(i).getKind();
+      NodeValue result = node->getResult(i);
+      if (!quantizers->isRange(result) &&
+          (isFloatKind(kind) || (isIntegerKind(kind) &&
+                                 quantizers->isActive(*node, i, active))))
+        active.insert(result);
+    }
   }
 }
 
@@ -114,14 +122,23 @@ llvm::Error Differentiation::visit(Node &node) {
     isActive |= active.contains(node.getOperand(i));
   if (!isReached || !isActive)
     return llvm::Error::success();
-  GradientContext context(node, gradients, active);
-  llvm::Error error = differentiateNode(node, context);
-  if (!error)
-    error = context.takeError();
+  llvm::Error error = differentiate(node);
   if (!error)
     return error;
   return addContext(std::move(error),
                     node.getKindName() + " '" + node.getName() + "': ");
+}
+
+llvm::Error Differentiation::differentiate(Node &node) {
+  if (isQuantized(node, gradients, active))
+    return differentiateQuantized(node, gradients, active, differentiateNode);
+  GradientContext context(node, gradients, active);
+  if (quantizers->isRounding(node)) {
+    context.accumulate(0, context.getGradient());
+    return context.takeError();
+  }
+  GLOWISH_CHECK(differentiateNode(node, context));
+  return context.takeError();
 }
 
 NodeValue Differentiation::sum(NodeValue variable) {
@@ -140,6 +157,7 @@ Differentiation::run(llvm::ArrayRef<GradientSeed> seeds) {
     GLOWISH_CHECK(check(variable, "what is differentiated with respect to"));
   for (Node &node : function.getNodes())
     nodes.push_back(&node);
+  quantizers.emplace(nodes);
   findActive();
   for (const GradientSeed &seed : seeds) {
     GLOWISH_CHECK(check(seed.value, "what is differentiated"));
