@@ -16,3 +16,6 @@ check_doc(operators.md
 check_doc(onnx-operators.md
   "model-compiler -list-operators > docs/onnx-operators.md"
   ${COMPILER} -list-operators)
+check_doc(from-glow.md
+  "model-compiler -list-glow-flags > docs/from-glow.md"
+  ${COMPILER} -list-glow-flags)

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import sys
 import lit.formats
 
 config.name = "glowish"
@@ -12,6 +13,7 @@ config.test_exec_root = os.path.join(config.build_dir, "tests", "lit")
 config.environment["PATH"] = os.pathsep.join(
     [config.tools_dir, config.llvm_bin_dir, os.environ["PATH"]])
 config.substitutions.append(("%root", config.source_root))
+config.substitutions.append(("%python", sys.executable))
 config.substitutions.append(("%cc", config.c_compiler))
 config.substitutions.append(("%cxx", config.cxx_compiler))
 if config.sanitize:

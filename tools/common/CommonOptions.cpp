@@ -14,6 +14,8 @@ cl::OptionCategory glowish::targetCategory("Target options");
 static cl::opt<std::string> modelPath("model", cl::desc("The model: an ONNX file, or a text form (.graph)"),
                                       cl::value_desc("file"),
                                       cl::cat(modelCategory));
+static cl::alias modelPathAlias("m", cl::desc("Alias of -model"),
+                                cl::aliasopt(modelPath));
 static cl::list<std::string>
     symbols("onnx-define-symbol",
             cl::desc("Bind a symbolic dimension (may be repeated); with several "
@@ -24,6 +26,9 @@ static cl::list<std::string> modelInputs(
     "model-input",
     cl::desc("State the type of an input: -model-input=data,float,[1,3,8,8]"),
     cl::value_desc("name,type,[dims]"), cl::cat(modelCategory));
+static cl::alias modelInputsAlias("model-input-name",
+                                  cl::desc("Alias of -model-input"),
+                                  cl::aliasopt(modelInputs));
 static cl::opt<int64_t> maxTripCount(
     "max-trip-count",
     cl::desc("The most repetitions of a loop of which the model does not state "
@@ -74,6 +79,11 @@ static cl::opt<std::string> target("target",
                                    cl::value_desc("triple"),
                                    cl::cat(targetCategory));
 static cl::opt<std::string>
+    architecture("march",
+                 cl::desc("Architecture, in place of the triple's: aarch64, "
+                          "arm, riscv64, x86-64, ..."),
+                 cl::value_desc("name"), cl::cat(targetCategory));
+static cl::opt<std::string>
     cpu("mcpu",
         cl::desc("Target CPU (default: the host's, or generic); several of "
                  "x86-64, x86-64-v2, x86-64-v3 and x86-64-v4: the bundle takes "
@@ -83,6 +93,9 @@ static cl::list<std::string> attributes("mattr", cl::CommaSeparated,
                                         cl::desc("Target features: +a,-b"),
                                         cl::value_desc("features"),
                                         cl::cat(targetCategory));
+static cl::alias attributesAlias("target-feature", cl::CommaSeparated,
+                                 cl::desc("Alias of -mattr"),
+                                 cl::aliasopt(attributes));
 static cl::opt<std::string> abi("mabi", cl::desc("Target ABI"),
                                 cl::value_desc("name"),
                                 cl::cat(targetCategory));
@@ -122,6 +135,9 @@ static cl::opt<llvm::CodeModel::Model> codeModel(
                clEnumValN(llvm::CodeModel::Medium, "medium", "Medium"),
                clEnumValN(llvm::CodeModel::Large, "large", "Large")),
     cl::cat(targetCategory));
+static cl::alias codeModelAlias("bundle-code-model",
+                                cl::desc("Alias of -code-model"),
+                                cl::aliasopt(codeModel));
 
 static cl::opt<bool>
     tune("tune",
@@ -266,6 +282,7 @@ void glowish::reportTime(const PhaseTimer &timer) {
 TargetOptions glowish::getTargetOptions() {
   TargetOptions options;
   options.triple = target;
+  options.architecture = architecture;
   options.cpu = cpu;
   options.attributes = std::vector<std::string>(attributes);
   options.abi = abi;

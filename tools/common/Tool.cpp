@@ -38,6 +38,8 @@ static cl::opt<int> verbosity("v",
                               cl::desc("Log to stderr: 1 phases, 2 passes"),
                               cl::value_desc("level"), cl::init(0),
                               cl::cat(generalCategory));
+static cl::opt<bool> isVerbose("verbose", cl::desc("The same as -v=1"),
+                               cl::cat(generalCategory));
 
 /// Without memory there is nothing to go back to: one line, and no files left
 /// behind.
@@ -68,7 +70,7 @@ int glowish::runTool(int argc, char **argv, llvm::StringRef overview,
   llvm::raw_string_ostream errors(message);
   if (!cl::ParseCommandLineOptions(argc, argv, overview, &errors))
     return reportError(makeError("{0}", llvm::StringRef(message).trim()));
-  initLogging(argv[0], verbosity);
+  initLogging(argv[0], std::max(verbosity.getValue(), int(isVerbose)));
   llvm::Expected<int> code = body();
   llvm::outs().flush();
   if (llvm::outs().has_error()) {

@@ -1,6 +1,7 @@
 //===- model-compiler.cpp - From a model file to a bundle -----------------===//
 
 #include "common/CommonOptions.h"
+#include "common/GlowFlags.h"
 #include "common/Tool.h"
 #include "common/TrainingOptions.h"
 #include "glowish/Backends/CPU/Bundle.h"
@@ -78,6 +79,12 @@ static cl::opt<bool> listOperators(
     cl::desc("Print the ONNX operators that models may have, with opsets, "
              "element types and limits, and do nothing else"),
     cl::cat(modelCategory));
+
+static cl::opt<bool>
+    listGlowFlags("list-glow-flags",
+                  cl::desc("Print what became of the flags of Glow's "
+                           "model-compiler, and do nothing else"),
+                  cl::cat(modelCategory));
 
 static llvm::Expected<BundleOptions> getBundleOptions() {
   BundleOptions options;
@@ -159,6 +166,11 @@ static llvm::Expected<int> compileModel() {
     printOperatorList(llvm::outs());
     return ExitCode::success;
   }
+  if (listGlowFlags) {
+    printGlowFlags(llvm::outs());
+    return ExitCode::success;
+  }
+  GLOWISH_CHECK(checkGlowFlags(getModelPath()));
   if (getModelPath().empty())
     return makeError("no model; state one with -model=FILE");
   PhaseTimer timer;
@@ -207,6 +219,7 @@ static llvm::Expected<int> compileModel() {
 }
 
 int main(int argc, char **argv) {
+  registerGlowFlags();
   return runTool(argc, argv,
                  "Compiles a neural network to an object bundle: code, "
                  "weights and a C header.\n",

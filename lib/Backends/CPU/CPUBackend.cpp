@@ -58,7 +58,7 @@ static bool mayUseMatrixRegisters() {
 /// "+a,-b": the host's own where nothing but the host is asked for.
 static std::string getFeatures(const TargetOptions &options) {
   llvm::SubtargetFeatures features;
-  if (options.triple.empty() && options.cpu.empty())
+  if (options.isForHost() && options.cpu.empty())
     for (const auto &feature : llvm::sys::getHostCPUFeatures())
       features.AddFeature(
           feature.first(),
@@ -95,19 +95,32 @@ static llvm::Error checkNames(const llvm::Target &target,
   return llvm::Error::success();
 }
 
+/// The names that -march takes.
+static std::string listArchitectures() {
+  std::vector<llvm::StringRef> names;
+  for (const llvm::Target &target : llvm::TargetRegistry::targets())
+    names.push_back(target.getName());
+  llvm::sort(names);
+  return llvm::join(names, ", ");
+}
+
 static llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 createMachine(const TargetOptions &options) {
   initializeTargets();
-  std::string triple = options.triple.empty()
-                           ? llvm::sys::getProcessTriple()
-                           : llvm::Triple::normalize(options.triple);
+  llvm::Triple requested(options.triple.empty()
+                             ? llvm::sys::getProcessTriple()
+                             : llvm::Triple::normalize(options.triple));
   std::string message;
-  const llvm::Target *target =
-      llvm::TargetRegistry::lookupTarget(triple, message);
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(
+      options.architecture, requested, message);
+  if (!target && !options.architecture.empty())
+    return makeError("-march={0}: there is no such architecture; accepted: {1}",
+                     options.architecture, listArchitectures());
   if (!target)
     return makeError("-target={0}: {1}", options.triple, message);
+  std::string triple = requested.str();
   std::string cpu = options.cpu;
-  if (options.triple.empty() && (cpu.empty() || cpu == "native"))
+  if (options.isForHost() && (cpu.empty() || cpu == "native"))
     cpu = llvm::sys::getHostCPUName().str();
   GLOWISH_CHECK(checkNames(*target, triple, cpu, options));
 

@@ -26,6 +26,8 @@ enum class WinogradLimit : unsigned { None = 0, F2 = 2, F4 = 4 };
 /// What is compiled for. Empty strings mean the host.
 struct TargetOptions {
   std::string triple;
+  /// Takes the place of the triple's where it is not empty; a name of LLVM's.
+  std::string architecture;
   /// One, or levels of x86-64 separated by commas.
   std::string cpu;
   /// Of several levels, the one that code is made for, with the weights that
@@ -51,6 +53,9 @@ struct TargetOptions {
   /// LLVM doesn't optimise: for tests of many small programs, which take longer
   /// to compile than to run.
   bool compilesQuickly = false;
+
+  /// Whether code is for this machine, with all that its processor has.
+  bool isForHost() const { return triple.empty() && architecture.empty(); }
 };
 
 /// The LLVM back end: to the host's memory (ORC) and to objects for any
