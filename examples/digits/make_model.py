@@ -3,8 +3,9 @@
 
     make_model.py FILE.onnxtxt
 
-Four small convolutions and a linear layer; the output is the chance of each
-digit. All weights are 0: model-trainer draws them (-initialize).
+Five small convolutions, each with batch normalization, and a linear layer; the
+output is the chance of each digit. All filters are 0: model-trainer draws them
+(-initialize).
 """
 
 import math
@@ -13,10 +14,10 @@ import sys
 WEIGHTS, NODES = [], []
 
 
-def weights(name, *dims):
+def weights(name, *dims, value=0):
     WEIGHTS.append('initializer { name: "%s" data_type: 1 %s float_data: [%s] }'
                    % (name, " ".join("dims: %d" % d for d in dims),
-                      ", ".join(["0"] * math.prod(dims))))
+                      ", ".join([str(value)] * math.prod(dims))))
     return name
 
 
@@ -32,12 +33,19 @@ def node(operator, inputs, output, *attributes):
     return output
 
 
+def normalize(value, name, channels):
+    return node("BatchNormalization", [
+        value, weights(name + ".scale", channels, value=1),
+        weights(name + ".bias", channels), weights(name + ".mean", channels),
+        weights(name + ".variance", channels, value=1)], name)
+
+
 def convolve(value, name, channels, new_channels, kernel, pad):
-    return node("Relu", [node(
-        "Conv", [value, weights(name + ".weight", new_channels, channels,
-                                kernel, kernel),
-                 weights(name + ".bias", new_channels)], name,
-        ints("kernel_shape", kernel, kernel), ints("pads", pad, pad, pad, pad))],
+    value = node("Conv", [value, weights(name + ".weight", new_channels,
+                                         channels, kernel, kernel)], name,
+                 ints("kernel_shape", kernel, kernel),
+                 ints("pads", pad, pad, pad, pad))
+    return node("Relu", [normalize(value, name + ".norm", new_channels)],
                 name + ".relu")
 
 
@@ -54,12 +62,13 @@ def tensor(name, *dims):
 def main():
     if len(sys.argv) != 2:
         raise SystemExit(__doc__)
-    value = halve(convolve("picture", "conv1", 1, 12, 5, 2), "pool1")
-    value = convolve(value, "conv2", 12, 24, 3, 1)
-    value = halve(convolve(value, "conv3", 24, 32, 3, 1), "pool3")
-    value = halve(convolve(value, "conv4", 32, 40, 3, 0), "pool4")
+    value = halve(convolve("picture", "conv1", 1, 16, 5, 2), "pool1")
+    value = convolve(value, "conv2", 16, 32, 3, 1)
+    value = halve(convolve(value, "conv3", 32, 32, 3, 1), "pool3")
+    value = convolve(value, "conv4", 32, 48, 3, 1)
+    value = halve(convolve(value, "conv5", 48, 64, 3, 0), "pool5")
     value = node("Flatten", [value], "features")
-    value = node("Gemm", [value, weights("classes.weight", 10, 160),
+    value = node("Gemm", [value, weights("classes.weight", 10, 256),
                           weights("classes.bias", 10)], "logits",
                  'attribute { name: "transB" type: INT i: 1 }')
     node("Softmax", [value], "chances")

@@ -43,8 +43,8 @@ report() {
 
 echo "==> training"
 trainer -model="$work/network.onnxtxt" -initialize=kaiming -seed=1 \
-  -data="$work/train" -validation="$work/test" -epochs=7 -solver=sgd \
-  -momentum=0.9 -learning-rate=0.05 -learning-rate-decay=0.6 -l2=2e-3 \
+  -data="$work/train" -validation="$work/test" -epochs=4 -solver=sgd \
+  -momentum=0.9 -learning-rate=0.05 -learning-rate-decay=0.4 -l2=5e-4 \
   -loss-curve="$work/loss.svg" -save="$output"
 
 echo "==> $output"
