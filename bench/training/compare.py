@@ -30,13 +30,13 @@ def run_torch(name, solver, steps, folder):
     return json.loads(output.stdout.splitlines()[-1])
 
 
-def run_glowish(trainer, name, solver, steps, folder):
+def run_glowish(trainer, name, solver, steps, folder, options=()):
     rate = networks.NETWORKS[name][2][solver]
     log = folder + "/losses.csv"
     command = [trainer, "-model=" + folder + "/model.onnx", "-data=" + folder,
                "-label=label", "-batch-size=%d" % networks.BATCH,
                "-steps=%d" % steps, "-shuffle=false", "-learning-rate=%g" % rate,
-               "-solver=" + solver, "-loss-log=" + log]
+               "-solver=" + solver, "-loss-log=" + log, *options]
     if solver == "sgd":
         command.append("-momentum=%g" % networks.MOMENTUM)
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -98,17 +98,23 @@ def format_table(rows):
     return "\n".join(lines)
 
 
-def write_docs(rows, table):
-    with open(ROOT + "/docs/images/training-losses.svg", "w") as file:
-        file.write(picture.draw(rows))
+def replace_in_docs(program, table):
+    """Puts the table between the marks of the program that makes it."""
     path = ROOT + "/docs/training.md"
     with open(path) as file:
         text = file.read()
-    begin, end = "<!-- bench/train -->\n", "<!-- end -->"
+    begin, end = "<!-- " + program + " -->\n", "<!-- end -->"
     first, rest = text.split(begin)
     with open(path + ".new", "w") as file:
-        file.write(first + begin + table + "\n" + end + rest.split(end)[1])
+        file.write(first + begin + table + "\n" + end +
+                   rest.split(end, 1)[1])
     os.rename(path + ".new", path)
+
+
+def write_docs(rows, table):
+    with open(ROOT + "/docs/images/training-losses.svg", "w") as file:
+        file.write(picture.draw(rows))
+    replace_in_docs("bench/train", table)
 
 
 def main():

@@ -8,6 +8,7 @@
 #include "glowish/IR/IRText.h"
 #include "glowish/IR/Passes.h"
 #include "glowish/IRGen/IRGen.h"
+#include "glowish/IRGen/Recompute.h"
 #include "glowish/Support/File.h"
 #include "llvm/Support/FileSystem.h"
 #include <glog/logging.h>
@@ -152,7 +153,11 @@ llvm::Error Compilation::runCommon() {
     return llvm::Error::success();
 
   beginPhase(Phase::Schedule);
-  std::vector<Node *> order = scheduleNodes(getFunction());
+  const Placeholder *output =
+      (recompute.cheapNodes || recompute.numSegments) ? module->findPlaceholder(loss) : nullptr;
+  std::vector<Node *> order =
+      output ? scheduleRecomputing(getFunction(), *output, recompute)
+             : scheduleNodes(getFunction());
   if (stopsAfter(Phase::Schedule))
     return llvm::Error::success();
 

@@ -20,6 +20,7 @@ llvm::Expected<TrainingStep> glowish::makeStep(Compilation &compilation,
   Function &function = compilation.getFunction();
   GLOWISH_TRY(TrainingStep step, makeTrainingStep(function, variables, config));
   compilation.getModule().eraseFunction(&function);
+  compilation.setRecompute(config.recompute, config.lossName);
   return step;
 }
 

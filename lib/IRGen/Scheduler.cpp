@@ -125,8 +125,11 @@ uint64_t glowish::getSchedulePeak(llvm::ArrayRef<Node *> order) {
 
 /// Depth first from the nodes that nobody uses; of a node's sources the one
 /// whose computation needs most beyond what it leaves comes first (Sethi and
-/// Ullman's rule for trees; shared parts are counted with each user).
-static std::vector<unsigned> scheduleDepthFirst(const ScheduleGraph &graph) {
+/// Ullman's rule for trees; shared parts are counted with each user). With \p
+/// lastFirst the last of those nodes is the first: of a training step, the
+/// update of the last layer, which needs the least of the way back.
+static std::vector<unsigned> scheduleDepthFirst(const ScheduleGraph &graph,
+                                                bool lastFirst) {
   // Bytes in use at most while a node's tree is computed.
   std::vector<int64_t> need(graph.size());
   auto getSources = [&](unsigned i) {
@@ -161,7 +164,8 @@ static std::vector<unsigned> scheduleDepthFirst(const ScheduleGraph &graph) {
     std::reverse(sorted.begin(), sorted.end());
     stack.push_back({i, std::move(sorted)});
   };
-  for (unsigned root = 0; root < graph.size(); ++root) {
+  for (unsigned i = 0; i < graph.size(); ++i) {
+    unsigned root = lastFirst ? graph.size() - 1 - i : i;
     if (!graph.getUsers(root).empty())
       continue;
     push(root);
@@ -250,7 +254,8 @@ private:
 
 } // namespace
 
-std::vector<Node *> glowish::scheduleNodes(Function &function) {
+std::vector<std::vector<Node *>>
+glowish::getCandidateSchedules(Function &function) {
   std::vector<Node *> nodes;
   for (Node &node : function.getNodes())
     nodes.push_back(&node);
@@ -260,22 +265,31 @@ std::vector<Node *> glowish::scheduleNodes(Function &function) {
     asWritten[i] = i;
   std::vector<std::vector<unsigned>> candidates;
   candidates.push_back(std::move(asWritten));
-  candidates.push_back(scheduleDepthFirst(graph));
+  for (bool lastFirst : {false, true})
+    candidates.push_back(scheduleDepthFirst(graph, lastFirst));
   for (bool youngestFirst : {true, false})
     candidates.push_back(GreedyScheduler(graph, youngestFirst).run());
 
-  const std::vector<unsigned> *best = nullptr;
-  uint64_t bestPeak = 0;
+  std::vector<std::vector<Node *>> orders;
   for (const std::vector<unsigned> &candidate : candidates) {
     assert(candidate.size() == nodes.size() && "every node is scheduled once");
-    uint64_t peak = graph.getPeak(candidate);
+    std::vector<Node *> &order = orders.emplace_back();
+    for (unsigned i : candidate)
+      order.push_back(nodes[i]);
+  }
+  return orders;
+}
+
+std::vector<Node *> glowish::scheduleNodes(Function &function) {
+  std::vector<std::vector<Node *>> candidates = getCandidateSchedules(function);
+  std::vector<Node *> *best = nullptr;
+  uint64_t bestPeak = 0;
+  for (std::vector<Node *> &candidate : candidates) {
+    uint64_t peak = getSchedulePeak(candidate);
     if (best && peak >= bestPeak)
       continue;
     best = &candidate;
     bestPeak = peak;
   }
-  std::vector<Node *> order;
-  for (unsigned i : *best)
-    order.push_back(nodes[i]);
-  return order;
+  return std::move(*best);
 }

@@ -68,6 +68,16 @@ static cl::opt<uint64_t> seed("seed",
                               cl::desc("Of all that is random (default 0)"),
                               cl::value_desc("N"), cl::init(0),
                               cl::cat(trainingCategory));
+static cl::opt<bool> recompute(
+    "recompute",
+    cl::desc("Need less memory: compute again on the way back what takes "
+             "little time, instead of keeping it"),
+    cl::cat(trainingCategory));
+static cl::opt<unsigned> recomputeSegments(
+    "recompute-segments",
+    cl::desc("Need still less: -recompute, and keep only what goes from one "
+             "of N parts of the forward pass to the next"),
+    cl::value_desc("N"), cl::init(0), cl::cat(trainingCategory));
 static cl::opt<std::string>
     frozen("frozen",
            cl::desc("Weights whose names have a match of this are kept"),
@@ -114,6 +124,10 @@ llvm::Expected<TrainingConfig> glowish::getTrainingConfig() {
     config.solver.epsilon = epsilon;
   config.clipNorm = clipNorm;
   config.seed = seed;
+  if (recomputeSegments.getNumOccurrences() && recomputeSegments < 2)
+    return makeError("-recompute-segments={0}: accepted: at least 2",
+                     recomputeSegments.getValue());
+  config.recompute = {recompute || recomputeSegments, recomputeSegments};
   if (frozen.empty())
     return config;
   auto regex = std::make_shared<llvm::Regex>(frozen);

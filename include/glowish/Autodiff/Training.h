@@ -63,6 +63,16 @@ struct SolverConfig {
   std::optional<double> epsilon = std::nullopt;
 };
 
+/// What a step computes again on the way back, to need less memory.
+struct RecomputeConfig {
+  /// Results of nodes that take little time: element-wise functions, moved
+  /// elements, normalizations.
+  bool cheapNodes = false;
+  /// Into so many parts, of about as much memory, the forward pass is divided;
+  /// of all but the last, what is inside is computed again. 0: none.
+  unsigned numSegments = 0;
+};
+
 /// How a function is made to learn.
 struct TrainingConfig {
   LossKind loss = LossKind::SoftmaxCrossEntropy;
@@ -87,6 +97,8 @@ struct TrainingConfig {
   uint64_t seed = 0;
   /// Whether a variable is trained; null for all.
   std::function<bool(llvm::StringRef name)> isTrained;
+  /// Taken by what compiles the step.
+  RecomputeConfig recompute;
   /// The gradients of trained variables become outputs "NAME.gradient".
   bool outputGradients = false;
 };

@@ -3,6 +3,7 @@
 #ifndef GLOWISH_DRIVER_COMPILATION_H
 #define GLOWISH_DRIVER_COMPILATION_H
 
+#include "glowish/Autodiff/Training.h"
 #include "glowish/Backends/Backend.h"
 #include "glowish/IR/ConstantPool.h"
 #include "glowish/Importer/OnnxModel.h"
@@ -53,6 +54,12 @@ public:
   void setModule(std::unique_ptr<Module> newModule) {
     module = std::move(newModule);
   }
+  /// What the phase Schedule computes again in a training step whose loss is
+  /// the output \p newLoss.
+  void setRecompute(RecomputeConfig config, llvm::StringRef newLoss) {
+    recompute = config;
+    loss = newLoss.str();
+  }
   /// What comes between import and differentiation: getTrainingPipeline().
   llvm::Error prepareTraining() { return optimizeGraph(getTrainingPipeline()); }
   /// Runs the phases after Import, up to and with options.stopAfter.
@@ -91,6 +98,8 @@ private:
   std::unique_ptr<Module> module;
   std::unique_ptr<IRFunction> ir;
   MemoryPlan plan;
+  RecomputeConfig recompute;
+  std::string loss;
   /// Whether runCommon() came to the end.
   bool isCommonDone = false;
   bool complete = false;

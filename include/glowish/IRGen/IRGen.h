@@ -12,6 +12,9 @@ namespace glowish {
 /// live bytes: the best of several strategies. Linear-ish in the graph.
 std::vector<Node *> scheduleNodes(Function &function);
 
+/// The orders that scheduleNodes chooses from.
+std::vector<std::vector<Node *>> getCandidateSchedules(Function &function);
+
 /// Peak of live bytes when results live from their node to their last user;
 /// for reports and tests.
 uint64_t getSchedulePeak(llvm::ArrayRef<Node *> order);
