@@ -247,7 +247,8 @@ void glowish::emitLRN(KernelBuilder &b,
   int64_t before = (instr.getSize() - 1) / 2;
   int64_t after = instr.getSize() - 1 - before;
   b.forTasks(type.getNumElements() / channels,
-             instr.getSize() * type.getNumElements(), [&](Value *pixel) {
+             std::min(instr.getSize(), channels) * type.getNumElements(),
+             [&](Value *pixel) {
     Value *start = b.addScaled(b.index(0), pixel, channels);
     b.forLoop(channels, [&](Value *channel) {
       Value *low = b.maxIndex(b.CreateNSWSub(channel, b.index(before)),
