@@ -8,6 +8,7 @@
 #include "glowish/Driver/TrainingCompilation.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Random.h"
+#include <cmath>
 
 using namespace glowish;
 
@@ -66,7 +67,7 @@ struct Trained {
 class Recompute : public TestFolder {
 protected:
   Trained train(Backend &backend, const RecomputeConfig &recompute);
-  void checkEqual(Backend &backend);
+  void check(Backend &backend, double tolerance);
 };
 
 } // namespace
@@ -118,10 +119,19 @@ Trained Recompute::train(Backend &backend, const RecomputeConfig &recompute) {
   return result;
 }
 
-/// Each takes clearly less memory than the one before, and comes to the same
-/// bits: running statistics are among the variables, and dropped elements
-/// change all of them.
-void Recompute::checkEqual(Backend &backend) {
+static void expectNear(const std::vector<double> &actual,
+                       const std::vector<double> &expected, double tolerance) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (size_t i = 0; i < actual.size(); ++i)
+    EXPECT_NEAR(actual[i], expected[i],
+                tolerance * std::max(1.0, std::abs(expected[i])))
+        << i;
+}
+
+/// Each takes clearly less memory than the one before, and comes to the same:
+/// running statistics are among the variables, and dropped elements change all
+/// of them.
+void Recompute::check(Backend &backend, double tolerance) {
   llvm::cantFail(writeFile(in("net.onnxtxt"), makeNetwork(9)));
   Trained all = train(backend, {});
   EXPECT_LT(all.losses.back(), all.losses.front());
@@ -131,16 +141,17 @@ void Recompute::checkEqual(Backend &backend) {
     SCOPED_TRACE(config.numSegments);
     Trained less = train(backend, config);
     EXPECT_LT(less.numBytes, numBytes * 0.9);
-    EXPECT_EQ(less.losses, all.losses);
-    EXPECT_EQ(less.variables, all.variables);
+    expectNear(less.losses, all.losses, tolerance);
+    expectNear(less.variables, all.variables, tolerance);
     numBytes = less.numBytes;
   }
 }
 
-TEST_F(Recompute, IsTheSameOnTheInterpreter) {
-  checkEqual(*createInterpreter());
+TEST_F(Recompute, ComesToTheSameBitsOnTheInterpreter) {
+  check(*createInterpreter(), 0);
 }
 
-TEST_F(Recompute, IsTheSameCompiled) {
-  checkEqual(*llvm::cantFail(CPUBackend::create(TargetOptions())));
+/// Loops that are fused otherwise may round otherwise.
+TEST_F(Recompute, ComesToTheSameCompiled) {
+  check(*llvm::cantFail(CPUBackend::create(TargetOptions())), 1e-4);
 }
