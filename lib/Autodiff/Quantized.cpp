@@ -162,8 +162,10 @@ llvm::Error glowish::differentiateQuantized(
   GLOWISH_CHECK(outer.takeError());
   GLOWISH_TRY(Node * floats,
               node.getParent()->tryCreate(outer.getName(), std::move(draft)));
-  for (unsigned i = 0; i < node.getNumResults(); ++i)
-    gradients[floats->getResult(i)] = std::move(gradients[node.getResult(i)]);
+  for (unsigned i = 0; i < node.getNumResults(); ++i) {
+    auto parts = std::move(gradients[node.getResult(i)]);
+    gradients[floats->getResult(i)] = std::move(parts);
+  }
   GradientContext g(*floats, gradients, activeFloats);
   GLOWISH_CHECK(differentiate(*floats, g));
   GLOWISH_CHECK(g.takeError());
