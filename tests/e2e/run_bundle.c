@@ -102,11 +102,11 @@ static uint8_t *allocate(uint64_t size) {
   return bytes;
 }
 
-static const SymbolTableEntry *findSymbol(const char *name, size_t length,
+static const GlowishSymbol *findSymbol(const char *name, size_t length,
                                           int direction) {
   uint64_t i;
   for (i = 0; i < bundle->config->numSymbols; ++i) {
-    const SymbolTableEntry *symbol = &bundle->config->symbolTable[i];
+    const GlowishSymbol *symbol = &bundle->config->symbols[i];
     if (strlen(symbol->name) == length && !memcmp(symbol->name, name, length)) {
       if (!(symbol->direction & direction))
         fail("has the wrong direction", name);
@@ -137,12 +137,12 @@ static double compare(const char *name, const float *actual,
 }
 
 /* If `argument` is PREFIX NAME=FILE: the symbol, and the file's tensor. */
-static const SymbolTableEntry *readTensor(const char *argument,
+static const GlowishSymbol *readTensor(const char *argument,
                                           const char *prefix, int direction,
                                           uint8_t **bytes) {
   const char *name = argument + strlen(prefix);
   const char *path = strrchr(argument, '=');
-  const SymbolTableEntry *symbol;
+  const GlowishSymbol *symbol;
   uint64_t size;
   if (strncmp(argument, prefix, strlen(prefix)))
     return NULL;
@@ -154,18 +154,18 @@ static const SymbolTableEntry *readTensor(const char *argument,
 }
 
 /* The extent of a dimension that an output has after a call. */
-static uint64_t getExtent(const SymbolTableEntry *symbol, int dim,
+static uint64_t getExtent(const GlowishSymbol *symbol, int dim,
                           const uint8_t *placeholders) {
-  const SymbolTableEntry *extents;
+  const GlowishSymbol *extents;
   if (symbol->extents < 0)
     return symbol->dims[dim];
-  extents = &bundle->config->symbolTable[symbol->extents];
+  extents = &bundle->config->symbols[symbol->extents];
   return (uint64_t)((const int64_t *)(placeholders + extents->offset))[dim];
 }
 
 /* Writes the elements that are inside of the extents, from dimension `dim` on:
  * `size` bytes at `from` by the largest extents. Returns what is wrong. */
-static int writeElements(FILE *file, const SymbolTableEntry *symbol,
+static int writeElements(FILE *file, const GlowishSymbol *symbol,
                          const uint8_t *placeholders, int dim,
                          const uint8_t *from, uint64_t size) {
   uint64_t i, extent;
@@ -187,7 +187,7 @@ static int writeElements(FILE *file, const SymbolTableEntry *symbol,
 static void writeOutput(const char *argument, const uint8_t *placeholders) {
   const char *name = argument + strlen("-output=");
   const char *path = strrchr(argument, '=');
-  const SymbolTableEntry *symbol;
+  const GlowishSymbol *symbol;
   FILE *file;
   int i;
   if (strncmp(argument, "-output=", strlen("-output=")))
@@ -241,7 +241,7 @@ static void serve(double error, const uint8_t *weights, uint8_t *placeholders,
 
 int main(int argc, char **argv) {
   uint8_t *weights, *placeholders, *activations, *bytes;
-  const SymbolTableEntry *symbol;
+  const GlowishSymbol *symbol;
   double worst = 0;
   uint64_t size;
   int i, code, isServing = 0;

@@ -118,6 +118,34 @@ LLVM's own flags, which Glow's tools showed as well, are not there.
 
 )";
 
+static constexpr llvm::StringLiteral programs = R"(## Programs for Glow's bundles
+
+A program for the static API finds the macros and the entry that it knows:
+`GLOW_SUCCESS`, `GLOW_MEM_ALIGN`, `GLOW_GET_ADDR`, `NAME_CONSTANT_MEM_SIZE`,
+`NAME_MUTABLE_MEM_SIZE`, `NAME_ACTIVATIONS_MEM_SIZE`, `NAME_MEM_ALIGN`, `NAME_x` with the
+offset of the placeholder `x`, the weights in `name.weights.bin` and
+`name.weights.txt`. One for the dynamic API finds `name_config` and its symbol table;
+`SymbolTableEntry` and the leading fields of `BundleConfig` are laid out as in Glow,
+so that declarations of the program's own serve as well. Names of placeholders
+are made of the model's by the same rule: other characters than letters and digits
+become `_`, and a leading digit gets an `A`. `tests/lit/bundle/glow-programs.test` has
+a program of each kind.
+
+What may have to change, and how that shows:
+
+| What | Why | How it shows |
+|---|---|---|
+| A pointer to the entry has `const uint8_t *` for the weights | they are only read, and may lie in flash | the compiler |
+| A pointer to `name_config` is `const BundleConfig *` | it is constant | the compiler |
+| Sizes, offsets and weights come from the new header and files | weights are packed for the target | `name_check_weights` |
+| The three regions are aligned to `NAME_MEM_ALIGN` | kernels rely on it | the entry returns `GLOWISH_ERROR_ALIGNMENT` |
+| Code that takes any other result than `GLOW_SUCCESS` for one error sees more of them | the regions and the processor are checked | the results are named in the header |
+| The stack needs room | kernels keep there what they use again ([bundle.md](bundle.md#the-entry)) | on small targets: measure |
+| A program in C drops the declarations that it had in place of the dynamic header | the header was C++, and is C now | redefinition, where both are there |
+| The `size` of a symbol is in elements, as it was; bytes, shape, type and direction are in `name_config.symbols` | comments of the header said them | |
+| Instrumentation (`glow_instrument_before`...) is gone | `model-runner -profile` measures | the flags are refused |
+)";
+
 static void printFlag(llvm::raw_ostream &os, const GlowFlag &flag) {
   std::string now = flag.now.str();
   if (flag.kind == FlagKind::Refused)
@@ -133,8 +161,9 @@ void glowish::printGlowFlags(llvm::raw_ostream &os) {
   os << heading;
   for (const GlowFlag &flag : glowFlags)
     if (flag.name.empty())
-      os << "## " << flag.then
+      os << (&flag == glowFlags ? "## " : "\n## ") << flag.then
          << "\n\n| Flag | Then | Now | Why |\n|---|---|---|---|\n";
     else
       printFlag(os, flag);
+  os << "\n" << programs;
 }

@@ -38,6 +38,8 @@ public:
                         values.empty());
   }
 
+  /// A SymbolTableEntry, and a GlowishSymbol.
+  llvm::Constant *getTableEntry(const BundleSymbol &symbol);
   llvm::Constant *getSymbol(const BundleSymbol &symbol);
   /// Structs or pointers of one type, as an array.
   llvm::Constant *getTable(llvm::ArrayRef<llvm::Constant *> entries);
@@ -52,6 +54,12 @@ private:
 
 } // namespace
 
+llvm::Constant *DataEmitter::getTableEntry(const BundleSymbol &symbol) {
+  return llvm::ConstantStruct::getAnon(
+      {getString(symbol.identifier), getInt(64, symbol.offset),
+       getInt(64, symbol.type.getNumElements()), getInt(8, 1)});
+}
+
 llvm::Constant *DataEmitter::getSymbol(const BundleSymbol &symbol) {
   const Type &type = symbol.type;
   QuantParams quant;
@@ -60,10 +68,10 @@ llvm::Constant *DataEmitter::getSymbol(const BundleSymbol &symbol) {
   std::vector<uint64_t> dims(type.getShape().begin(), type.getShape().end());
   return llvm::ConstantStruct::getAnon(
       {getString(symbol.modelName), getInt(64, symbol.offset),
-       getInt(64, type.getNumElements()), getInt(8, 1),
+       getInt(64, type.getNumElements()), getInt(64, type.getSizeInBytes()),
        getInt(8, symbol.direction), getInt(8, getKindNumber(type.getKind())),
        getInt(8, type.getRank()), getInt(32, uint32_t(quant.axis)),
-       getInt(64, type.getSizeInBytes()), getArray<uint64_t>(dims),
+       getArray<uint64_t>(dims),
        getInt(64, quant.scales.size()), getArray<float>(quant.scales),
        getArray<int32_t>(quant.offsets),
        getInt(64, symbol.extents ? *symbol.extents : UINT64_MAX)});
@@ -81,13 +89,15 @@ DataEmitter::getTable(llvm::ArrayRef<llvm::Constant *> entries) {
 
 llvm::Constant *DataEmitter::getConfig(const BundleFacts &facts,
                                        const BundleProgram &program) {
-  std::vector<llvm::Constant *> entries;
-  for (const BundleSymbol &symbol : program.symbols)
-    entries.push_back(getSymbol(symbol));
+  std::vector<llvm::Constant *> entries, symbols;
+  for (const BundleSymbol &symbol : program.symbols) {
+    entries.push_back(getTableEntry(symbol));
+    symbols.push_back(getSymbol(symbol));
+  }
   return llvm::ConstantStruct::getAnon(
       {getInt(64, facts.constantSize), getInt(64, program.plan.mutableSize),
        getInt(64, program.plan.activationSize), getInt(64, facts.alignment),
-       getInt(64, entries.size()), getTable(entries),
+       getInt(64, entries.size()), getTable(entries), getTable(symbols),
        getInt(64, bundleAbiVersion), getInt(64, facts.options.modelHash),
        getInt(64, facts.weightsChecksum)});
 }

@@ -103,6 +103,14 @@ void glowish::printCommonDefinitions(llvm::raw_ostream &os) {
 /* The address of a symbol in the mutable region. */
 #define GLOWISH_GET_ADDR(mutableWeight, offset) (((uint8_t *)(mutableWeight)) + (offset))
 
+/* The names that Glow's bundles have for these. */
+#ifndef _GLOW_BUNDLE_COMMON_DEFS
+#define _GLOW_BUNDLE_COMMON_DEFS
+#define GLOW_SUCCESS GLOWISH_SUCCESS
+#define GLOW_MEM_ALIGN(size) GLOWISH_MEM_ALIGN(size)
+#define GLOW_GET_ADDR(mutableWeight, offset) GLOWISH_GET_ADDR(mutableWeight, offset)
+#endif
+
 static inline uint64_t glowish_checksum_step(uint64_t lane, uint64_t word) {
   lane = (lane ^ word) * 0x9E3779B97F4A7C15u;
   return (lane << 29) | (lane >> 35);
@@ -129,30 +137,39 @@ static inline uint64_t glowish_checksum(const uint8_t *bytes, uint64_t size) {
 )";
 }
 
-/// The types of the dynamic API. The leading fields are Glow's; emitConfig in
-/// Config.cpp makes the same layout.
+/// The types of the dynamic API; emitConfig in Config.cpp makes the same layout.
+/// SymbolTableEntry is Glow's, and so are the first fields of BundleConfig:
+/// programs that declare them themselves work, too.
 static void printDynamicTypes(llvm::raw_ostream &os) {
   os << R"(
 #ifndef GLOWISH_BUNDLE_DYNAMIC_DEFS
 #define GLOWISH_BUNDLE_DYNAMIC_DEFS
 
+/* What Glow's bundles say of a placeholder. */
 typedef struct SymbolTableEntry {
+  const char *name; /* as a C identifier: the static API's, N_NAME */
+  uint64_t offset;  /* bytes from the start of the mutable region */
+  uint64_t size;    /* elements */
+  char kind;        /* 1: in the mutable region */
+} SymbolTableEntry;
+
+/* All that is known of it. */
+typedef struct GlowishSymbol {
   const char *name;        /* as the model has it */
   uint64_t offset;         /* bytes from the start of the mutable region */
   uint64_t size;           /* elements */
-  char kind;               /* 1: in the mutable region */
+  uint64_t bytes;          /* bytes */
   uint8_t direction;       /* GLOWISH_INPUT | GLOWISH_OUTPUT */
   uint8_t elementType;     /* GLOWISH_FLOAT, ... */
   uint8_t rank;            /* number of dims */
   int32_t quantAxis;       /* the dimension of the parameters, or -1 */
-  uint64_t bytes;          /* bytes */
   const uint64_t *dims;    /* rank extents, outermost first */
   uint64_t numQuantParams; /* 0: not quantized */
   const float *scales;     /* real = (q - offset) * scale */
   const int32_t *quantOffsets;
   int64_t extents;         /* number of the symbol that has the actual extents,
                               of which dims are the largest, or -1 */
-} SymbolTableEntry;
+} GlowishSymbol;
 
 typedef struct BundleConfig {
   uint64_t constantWeightVarsMemSize; /* bytes */
@@ -161,7 +178,8 @@ typedef struct BundleConfig {
   uint64_t alignment;                 /* of the three regions */
   uint64_t numSymbols;
   const SymbolTableEntry *symbolTable; /* in the model's order */
-  uint64_t abiVersion;                 /* GLOWISH_BUNDLE_ABI_VERSION */
+  const GlowishSymbol *symbols;        /* the same ones */
+  uint64_t abiVersion;                 /* N_ABI_VERSION of its header */
   uint64_t modelHash;                  /* of the model file */
   uint64_t weightsChecksum;            /* glowish_checksum of the weights */
 } BundleConfig;
