@@ -70,6 +70,13 @@ static cl::opt<std::string>
               cl::desc("Stop after a phase: import, optimize, lower, schedule, "
                        "irgen, optimize-ir, plan"),
               cl::value_desc("phase"), cl::cat(debugCategory));
+static cl::opt<bool>
+    dumpsLLVM("dump-llvm-ir",
+              cl::desc("Print the optimised LLVM IR to stderr"),
+              cl::cat(debugCategory));
+static cl::opt<bool> dumpsAssembly("dump-llvm-asm",
+                                   cl::desc("Print the assembly to stderr"),
+                                   cl::cat(debugCategory));
 static cl::opt<bool> timePhases("time",
                                 cl::desc("Print a table of the phases' times"),
                                 cl::cat(debugCategory));
@@ -289,6 +296,8 @@ TargetOptions glowish::getTargetOptions() {
   options.floatABI = floatABI;
   options.relocationModel = relocationModel;
   options.codeModel = codeModel;
+  options.dumpsLLVM = dumpsLLVM;
+  options.dumpsAssembly = dumpsAssembly;
   options.winograd = winograd;
   options.tune = tune;
   options.tuningFile = tuningFile;

@@ -44,6 +44,13 @@ static cl::opt<BundleWeights> bundleWeights(
     cl::values(clEnumValN(BundleWeights::File, "file", "NAME.weights.bin"),
                clEnumValN(BundleWeights::Embed, "embed", "Into the object")),
     cl::cat(bundleCategory));
+static cl::opt<bool> listsConstants(
+    "bundle-api-verbose",
+    cl::desc("List the constants in the header's first comment"),
+    cl::cat(bundleCategory));
+static cl::opt<bool> savesAssembly("llvm-save-asm",
+                                   cl::desc("Write the assembly, NAME.s, too"),
+                                   cl::cat(bundleCategory));
 
 static cl::opt<bool>
     train("train",
@@ -91,6 +98,8 @@ static llvm::Expected<BundleOptions> getBundleOptions() {
   options.folder = outputFolder;
   options.api = bundleApi;
   options.weights = bundleWeights;
+  options.listsConstants = listsConstants;
+  options.savesAssembly = savesAssembly;
   options.networkName = networkName.getNumOccurrences()
                             ? networkName.getValue()
                             : getDefaultName();

@@ -23,6 +23,7 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include <set>
 #if defined(__linux__)
 #include <sys/syscall.h>
@@ -426,18 +427,39 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
       .run(module, modules);
 }
 
+/// The code of \p module, which this changes, as \p kind of file.
+static llvm::Error emitCode(llvm::Module &module, llvm::TargetMachine &machine,
+                            llvm::CodeGenFileType kind,
+                            llvm::SmallVectorImpl<char> &code) {
+  llvm::raw_svector_ostream os(code);
+  llvm::legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, os, nullptr, kind))
+    return makeError("target '{0}' cannot write object files",
+                     machine.getTargetTriple().str());
+  passes.run(module);
+  return llvm::Error::success();
+}
+
 llvm::Expected<llvm::SmallVector<char, 0>>
-CPUBackend::emitObject(llvm::Module &module) {
+CPUBackend::emitObject(llvm::Module &module,
+                       llvm::SmallVectorImpl<char> *assembly) {
   if (!options.compilesQuickly)
     optimize(module, *machine);
+  if (options.dumpsLLVM)
+    module.print(llvm::errs(), nullptr);
+  if (options.dumpsAssembly || assembly) {
+    std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+    llvm::SmallVector<char, 0> text;
+    GLOWISH_CHECK(emitCode(*copy, *machine,
+                           llvm::CodeGenFileType::AssemblyFile, text));
+    if (options.dumpsAssembly)
+      llvm::errs() << llvm::StringRef(text.data(), text.size());
+    if (assembly)
+      *assembly = std::move(text);
+  }
   llvm::SmallVector<char, 0> object;
-  llvm::raw_svector_ostream os(object);
-  llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, os, nullptr,
-                                   llvm::CodeGenFileType::ObjectFile))
-    return makeError("target '{0}' cannot write object files",
-                     machine->getTargetTriple().str());
-  passes.run(module);
+  GLOWISH_CHECK(emitCode(module, *machine,
+                         llvm::CodeGenFileType::ObjectFile, object));
   return object;
 }
 

@@ -26,6 +26,10 @@ struct BundleOptions {
   std::string entryName;
   BundleApi api = BundleApi::Static;
   BundleWeights weights = BundleWeights::File;
+  /// List the constants in the header's first comment, too.
+  bool listsConstants = false;
+  /// Write the assembly, NAME.s, too.
+  bool savesAssembly = false;
   /// checksum64 of the model file.
   uint64_t modelHash = 0;
 };
@@ -38,9 +42,9 @@ bool isCIdentifier(llvm::StringRef name);
 /// characters become '_', a digit in front gets an 'A'. May be a keyword.
 std::string legalizeName(llvm::StringRef name);
 
-/// Writes NAME.o, NAME.h, and the weights: NAME.weights.bin (and for the
-/// static API NAME.weights.txt, for #include in an array), or nothing where
-/// they are embedded. All files appear, or none.
+/// Writes NAME.o, NAME.h, NAME.s if that is asked for, and the weights:
+/// NAME.weights.bin (and for the static API NAME.weights.txt, for #include in
+/// an array), or nothing where they are embedded. All files appear, or none.
 llvm::Error writeBundle(CPUBackend &backend, const IRFunction &function,
                         const MemoryPlan &plan, const BundleOptions &options);
 

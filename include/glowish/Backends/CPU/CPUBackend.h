@@ -53,6 +53,9 @@ struct TargetOptions {
   /// LLVM doesn't optimise: for tests of many small programs, which take longer
   /// to compile than to run.
   bool compilesQuickly = false;
+  /// Print the optimised LLVM IR, and the assembly, to stderr.
+  bool dumpsLLVM = false;
+  bool dumpsAssembly = false;
 
   /// Whether code is for this machine, with all that its processor has.
   bool isForHost() const { return triple.empty() && architecture.empty(); }
@@ -93,8 +96,11 @@ public:
   llvm::Expected<std::unique_ptr<llvm::Module>>
   emitModule(llvm::LLVMContext &context, const Variants &variants,
              llvm::StringRef entryName, bool isTimed = false);
-  /// Optimises \p module and writes an object file of it.
-  llvm::Expected<llvm::SmallVector<char, 0>> emitObject(llvm::Module &module);
+  /// Optimises \p module and writes an object file of it, and to \p assembly,
+  /// unless it is null, the same code as text.
+  llvm::Expected<llvm::SmallVector<char, 0>>
+  emitObject(llvm::Module &module,
+             llvm::SmallVectorImpl<char> *assembly = nullptr);
 
   llvm::TargetMachine &getTargetMachine() { return *machine; }
   /// The target, or the highest of several levels.

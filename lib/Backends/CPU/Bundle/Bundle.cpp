@@ -40,7 +40,8 @@ static BundleFacts getFacts(const Variants &variants, const Weights &weights,
                     std::to_string(value);
     facts.programs.push_back(
         {identifier, variant.values, *variant.plan,
-         getBundleSymbols(*variant.function, *variant.plan)});
+         getBundleSymbols(*variant.function, *variant.plan),
+         getBundleConstants(*variant.function, *variant.plan)});
   }
   return facts;
 }
@@ -61,9 +62,8 @@ static llvm::Error checkSymbols(const BundleFacts &facts) {
   return llvm::Error::success();
 }
 
-/// The bytes of the object file.
-static llvm::Expected<llvm::SmallVector<char, 0>>
-makeObject(CPUBackend &backend, const Variants &variants,
+static llvm::Expected<BundleCode>
+makeCode(CPUBackend &backend, const Variants &variants,
            const Weights &weights, const BundleFacts &facts) {
   llvm::LLVMContext context;
   GLOWISH_TRY(std::unique_ptr<llvm::Module> module,
@@ -73,7 +73,7 @@ makeObject(CPUBackend &backend, const Variants &variants,
   if (facts.options.weights == BundleWeights::Embed)
     emitBytes(*module, facts.options.networkName + "_weights",
               weights.getBytes(), facts.alignment);
-  return backend.emitObject(*module);
+  return generateCode(backend, *module, facts.options);
 }
 
 llvm::Error glowish::checkTarget(CPUBackend &backend) {
@@ -97,13 +97,11 @@ llvm::Error glowish::writeBundle(CPUBackend &backend, const Variants &variants,
   Weights weights(variants);
   BundleFacts facts = getFacts(variants, weights, options, backend.hasLevels());
   GLOWISH_CHECK(checkSymbols(facts));
-  GLOWISH_TRY(auto object, makeObject(backend, variants, weights, facts));
+  GLOWISH_TRY(BundleCode code, makeCode(backend, variants, weights, facts));
 
   GLOWISH_CHECK(createDirectories(options.folder));
   BundleFiles files(options);
-  GLOWISH_CHECK(files.add(".o", [&](llvm::raw_ostream &os) {
-    os << llvm::StringRef(object.data(), object.size());
-  }));
+  GLOWISH_CHECK(files.addCode(code));
   GLOWISH_CHECK(files.add(
       ".h", [&](llvm::raw_ostream &os) { printBundleHeader(os, facts); }));
   if (backend.getTarget().numThreads > 1)

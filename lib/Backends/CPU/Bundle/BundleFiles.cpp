@@ -23,6 +23,28 @@ llvm::Error BundleFiles::addFile(llvm::StringRef name, PrintFn print) {
   return llvm::Error::success();
 }
 
+llvm::Expected<BundleCode> glowish::generateCode(CPUBackend &backend,
+                                                 llvm::Module &module,
+                                                 const BundleOptions &options) {
+  BundleCode code;
+  GLOWISH_TRY(code.object,
+              backend.emitObject(module, options.savesAssembly ? &code.assembly
+                                                               : nullptr));
+  return code;
+}
+
+llvm::Error BundleFiles::addCode(const BundleCode &code) {
+  auto addBytes = [&](llvm::StringRef suffix, llvm::ArrayRef<char> bytes) {
+    return add(suffix, [&](llvm::raw_ostream &os) {
+      os << llvm::StringRef(bytes.data(), bytes.size());
+    });
+  };
+  GLOWISH_CHECK(addBytes(".o", code.object));
+  if (!options.savesAssembly)
+    return llvm::Error::success();
+  return addBytes(".s", code.assembly);
+}
+
 llvm::Error BundleFiles::addThreads() {
   GLOWISH_CHECK(addFile("glowish_threads.c",
                         [](llvm::raw_ostream &os) { os << threadsSource; }));

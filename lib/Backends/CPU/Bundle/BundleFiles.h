@@ -9,6 +9,18 @@
 
 namespace glowish {
 
+/// The code of a bundle.
+struct BundleCode {
+  llvm::SmallVector<char, 0> object;
+  /// Empty unless the options ask for it.
+  llvm::SmallVector<char, 0> assembly;
+};
+
+/// Optimises \p module and generates its code.
+llvm::Expected<BundleCode> generateCode(CPUBackend &backend,
+                                        llvm::Module &module,
+                                        const BundleOptions &options);
+
 /// The files of one bundle on their way to its folder: all appear, or none.
 class BundleFiles {
 public:
@@ -22,6 +34,8 @@ public:
   }
   /// Adds the file \p name.
   llvm::Error addFile(llvm::StringRef name, PrintFn print);
+  /// Adds the object, and the assembly if the options ask for it.
+  llvm::Error addCode(const BundleCode &code);
   /// Adds the default threads.
   llvm::Error addThreads();
   /// Adds the weights; \p asText: for an array in C as well.

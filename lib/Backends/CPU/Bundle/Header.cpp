@@ -39,14 +39,23 @@ static llvm::StringRef getDirectionName(unsigned direction) {
   return names[direction];
 }
 
-void glowish::printSymbolLines(llvm::raw_ostream &os,
+static void printLine(llvm::raw_ostream &os, llvm::StringRef what,
+                      llvm::StringRef name, const Type &type,
+                      uint64_t offset) {
+  os << formatv(" * {0} '{1}': {2}, {3} elements, {4} bytes, offset {5}\n",
+                what, escapeComment(name), type.str(), type.getNumElements(),
+                type.getSizeInBytes(), offset);
+}
+
+void glowish::printSymbolLines(llvm::raw_ostream &os, const BundleFacts &facts,
                                const BundleProgram &program) {
   for (const BundleSymbol &symbol : program.symbols)
-    os << formatv(" * {0} '{1}': {2}, {3} elements, {4} bytes, offset {5}\n",
-                  getDirectionName(symbol.direction),
-                  escapeComment(symbol.modelName), symbol.type.str(),
-                  symbol.type.getNumElements(), symbol.type.getSizeInBytes(),
-                  symbol.offset);
+    printLine(os, getDirectionName(symbol.direction), symbol.modelName,
+              symbol.type, symbol.offset);
+  if (!facts.options.listsConstants)
+    return;
+  for (const BundleConstant &constant : program.constants)
+    printLine(os, "constant", constant.name, constant.type, constant.offset);
 }
 
 static void printBanner(llvm::raw_ostream &os, const BundleFacts &facts) {
@@ -63,7 +72,7 @@ static void printBanner(llvm::raw_ostream &os, const BundleFacts &facts) {
                 "live set\n *\n",
                 facts.constantSize, facts.mutableSize, facts.activationSize,
                 program.plan.getEfficiency());
-  printSymbolLines(os, program);
+  printSymbolLines(os, facts, program);
   os << " */\n";
 }
 

@@ -26,6 +26,7 @@ struct BundleProgram {
   std::vector<int64_t> values;
   const MemoryPlan &plan;
   std::vector<BundleSymbol> symbols;
+  std::vector<BundleConstant> constants;
 };
 
 /// Everything that a header states.
@@ -54,8 +55,10 @@ std::string quoteString(llvm::StringRef text);
 /// The network's name in capitals, and \p program's identifier.
 std::string getMacroPrefix(const BundleFacts &facts,
                            const BundleProgram &program);
-/// A line for each placeholder of \p program, inside a comment.
-void printSymbolLines(llvm::raw_ostream &os, const BundleProgram &program);
+/// A line for each placeholder of \p program, inside a comment, and for each
+/// constant if the options ask for it.
+void printSymbolLines(llvm::raw_ostream &os, const BundleFacts &facts,
+                      const BundleProgram &program);
 /// The macros of \p symbol, which is one of \p program.
 void printSymbolMacros(llvm::raw_ostream &os, llvm::StringRef prefix,
                        const BundleSymbol &symbol,

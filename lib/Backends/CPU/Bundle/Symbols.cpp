@@ -66,3 +66,16 @@ glowish::getBundleSymbols(const IRFunction &function, const MemoryPlan &plan) {
       symbols[number].extents = numbers.lookup(extents);
   return symbols;
 }
+
+std::vector<BundleConstant>
+glowish::getBundleConstants(const IRFunction &function,
+                            const MemoryPlan &plan) {
+  std::vector<BundleConstant> constants;
+  forEachFunction(function, [&](const IRFunction &each) {
+    for (const auto &buffer : each.getBuffers())
+      if (buffer->getKind() == Buffer::Kind::Constant)
+        constants.push_back({buffer->getName().str(), buffer->getType(),
+                             plan.getOffset(buffer.get())});
+  });
+  return constants;
+}

@@ -30,6 +30,18 @@ std::string makeIdentifier(llvm::StringRef name, llvm::StringSet<> &taken);
 std::vector<BundleSymbol> getBundleSymbols(const IRFunction &function,
                                            const MemoryPlan &plan);
 
+/// One constant of a bundle.
+struct BundleConstant {
+  std::string name;
+  Type type;
+  /// Bytes from the start of the constant region.
+  uint64_t offset;
+};
+
+/// The constants of \p function and its bodies. Some have the same place.
+std::vector<BundleConstant> getBundleConstants(const IRFunction &function,
+                                               const MemoryPlan &plan);
+
 /// The number of an element kind in headers: GLOWISH_FLOAT is 0. Part of the
 /// ABI: the order of ElemKinds.def only grows at its end.
 inline unsigned getKindNumber(ElemKind kind) { return unsigned(kind); }

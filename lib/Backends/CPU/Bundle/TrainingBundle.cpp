@@ -63,8 +63,8 @@ static std::vector<uint8_t> makeStateBytes(const BundleState &state,
 }
 
 /// Both programs in one object.
-static llvm::Expected<llvm::SmallVector<char, 0>>
-makeObject(CPUBackend &backend, const TrainingPrograms &programs,
+static llvm::Expected<BundleCode>
+makeCode(CPUBackend &backend, const TrainingPrograms &programs,
            const Weights &weights, llvm::ArrayRef<uint8_t> state,
            const BundleFacts &facts) {
   llvm::LLVMContext context;
@@ -81,7 +81,7 @@ makeObject(CPUBackend &backend, const TrainingPrograms &programs,
     emitBytes(*module, name + "_weights", weights.getBytes(), facts.alignment);
     emitBytes(*module, name + "_state", state, facts.alignment);
   }
-  return backend.emitObject(*module);
+  return generateCode(backend, *module, facts.options);
 }
 
 llvm::Error glowish::writeTrainingBundle(CPUBackend &backend,
@@ -108,18 +108,17 @@ llvm::Error glowish::writeTrainingBundle(CPUBackend &backend,
         {identifier,
          {},
          *program.plan,
-         getBundleSymbols(*program.function, *program.plan)});
+         getBundleSymbols(*program.function, *program.plan),
+         getBundleConstants(*program.function, *program.plan)});
   GLOWISH_TRY(BundleState state, makeState(facts.programs[0], facts.programs[1],
                                            programs, options.modelHash));
   std::vector<uint8_t> bytes = makeStateBytes(state, programs);
-  GLOWISH_TRY(auto object,
-              makeObject(backend, programs, weights, bytes, facts));
+  GLOWISH_TRY(BundleCode code,
+              makeCode(backend, programs, weights, bytes, facts));
 
   GLOWISH_CHECK(createDirectories(options.folder));
   BundleFiles files(options);
-  GLOWISH_CHECK(files.add(".o", [&](llvm::raw_ostream &os) {
-    os << llvm::StringRef(object.data(), object.size());
-  }));
+  GLOWISH_CHECK(files.addCode(code));
   GLOWISH_CHECK(files.add(".h", [&](llvm::raw_ostream &os) {
     printTrainingHeader(os, facts, state);
   }));

@@ -27,7 +27,7 @@ static void printBanner(llvm::raw_ostream &os, const BundleFacts &facts,
                 facts.programs.front().plan.activationSize);
   for (const BundleProgram &program : facts.programs) {
     os << " *\n * " << program.identifier << "\n";
-    printSymbolLines(os, program);
+    printSymbolLines(os, facts, program);
   }
   os << " */\n";
 }

@@ -35,7 +35,7 @@ void glowish::printVariantBanner(llvm::raw_ostream &os,
                   "bytes, {3:P1} of it the largest live set\n",
                   describe(facts, program), program.plan.mutableSize,
                   program.plan.activationSize, program.plan.getEfficiency());
-    printSymbolLines(os, program);
+    printSymbolLines(os, facts, program);
   }
   os << " */\n";
 }
