@@ -291,7 +291,8 @@ static bool mutateNumber(std::string &text, Random &random) {
     int64_t value;
     if (llvm::StringRef(text).substr(at, size).getAsInteger(10, value))
       continue;
-    value = random.below(3) ? value + int64_t(random.below(5)) - 2
+    // Beyond the largest number comes the least.
+    value = random.below(3) ? int64_t(uint64_t(value) + random.below(5) - 2)
                             : makeInt(random);
     text.replace(at, size, std::to_string(value));
     return true;

@@ -2,9 +2,9 @@
 
 #include "Messages.h"
 #include "TestFolder.h"
+#include "common/PictureFile.h"
 #include "model-trainer/Checkpoint.h"
 #include "model-trainer/DataSet.h"
-#include "model-trainer/PictureFile.h"
 #include "gmock/gmock.h"
 #include <cstdio>
 #include <jpeglib.h>
@@ -141,7 +141,8 @@ TEST_F(TrainerData, ReadsJpeg) {
     EXPECT_NEAR(pixel, 0.299 * 200 + 0.587 * 40 + 0.114 * 90, 3);
   put("cut.jpg", file.substr(0, file.size() - 20));
   EXPECT_THAT(getMessage(readPicture(in("cut.jpg"), 3).takeError()),
-              HasSubstr("cut.jpg': not a JPEG picture, or a damaged one"));
+              HasSubstr("cut.jpg': not a picture (PNG, JPEG, PPM, PGM), "
+                        "or a damaged JPEG file"));
 }
 
 TEST_F(TrainerData, RefusesWhatIsNoPicture) {
@@ -150,7 +151,8 @@ TEST_F(TrainerData, RefusesWhatIsNoPicture) {
   EXPECT_THAT(getMessage(readPicture(in("a.png"), 1).takeError()),
               HasSubstr("a.png': not a PNG picture"));
   EXPECT_THAT(getMessage(readPicture(in("b.jpg"), 3).takeError()),
-              HasSubstr("b.jpg': not a JPEG picture, or a damaged one"));
+              HasSubstr("b.jpg': not a picture (PNG, JPEG, PPM, PGM), or "
+                        "a damaged JPEG file"));
   EXPECT_TRUE(isPictureName("a/B.JPEG"));
   EXPECT_FALSE(isPictureName("a/jpg"));
 }

@@ -1,22 +1,16 @@
 //===- PictureFolder.cpp - Samples in pictures ----------------------------===//
 
+#include "common/FileList.h"
+#include "common/PictureInput.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/Progress.h"
 #include "model-trainer/DataSet.h"
-#include "model-trainer/PictureFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace glowish;
-namespace fs = llvm::sys::fs;
 
 namespace {
-
-/// How the model's input takes pictures.
-struct PictureShape {
-  unsigned numChannels = 0, height = 0, width = 0;
-  bool channelsFirst = true;
-};
 
 struct Class {
   std::string name;
@@ -26,87 +20,22 @@ struct Class {
 
 } // namespace
 
-/// [batch, channels, height, width] or [batch, height, width, channels].
-static llvm::Expected<PictureShape>
-findShape(llvm::ArrayRef<OnnxModel::StatedInput> inputs) {
-  if (inputs.size() != 1)
-    return makeError("the model has {0} inputs; accepted with pictures: one",
-                     inputs.size());
-  const OnnxModel::StatedInput &input = inputs.front();
-  auto isChannels = [&](size_t d) {
-    return input.shape[d] == 1 || input.shape[d] == 3;
-  };
-  bool isKnown = input.shape.size() == 4;
-  for (size_t d = 1; d < 4 && isKnown; ++d)
-    isKnown = input.shape[d].value_or(0) > 0;
-  if (!isKnown || !(isChannels(1) || isChannels(3)))
-    return makeError("the input '{0}' takes no pictures; accepted: rank 4, and "
-                     "after the batch 1 or 3 channels, height and width, or "
-                     "height, width and channels; -model-input states open "
-                     "extents",
-                     input.name);
-  PictureShape shape;
-  shape.channelsFirst = isChannels(1);
-  size_t channels = shape.channelsFirst ? 1 : 3;
-  size_t height = shape.channelsFirst ? 2 : 1;
-  shape.numChannels = unsigned(*input.shape[channels]);
-  shape.height = unsigned(*input.shape[height]);
-  shape.width = unsigned(*input.shape[height + 1]);
-  return shape;
-}
-
-/// The names in \p folder that \p isWanted, sorted.
-static llvm::Expected<std::vector<std::string>>
-listFolder(llvm::StringRef folder,
-           llvm::function_ref<bool(llvm::StringRef path)> isWanted) {
-  std::vector<std::string> names;
-  std::error_code code;
-  for (fs::directory_iterator entry(folder, code), end; !code && entry != end;
-       entry.increment(code))
-    if (isWanted(entry->path()))
-      names.push_back(llvm::sys::path::filename(entry->path()).str());
-  if (code)
-    return makeError("cannot read the folder '{0}': {1}", folder,
-                     code.message());
-  llvm::sort(names);
-  return names;
-}
-
-static std::string join(llvm::StringRef folder, llvm::StringRef name) {
-  llvm::SmallString<128> path(folder);
-  llvm::sys::path::append(path, name);
-  return path.str().str();
-}
-
 static llvm::Expected<std::vector<Class>> findClasses(llvm::StringRef folder) {
   GLOWISH_TRY(std::vector<std::string> names,
               listFolder(folder, [](llvm::StringRef path) {
-                return fs::is_directory(path) &&
+                return llvm::sys::fs::is_directory(path) &&
                        !llvm::sys::path::filename(path).starts_with(".");
               }));
   std::vector<Class> classes;
   for (const std::string &name : names) {
     GLOWISH_TRY(std::vector<std::string> files,
-                listFolder(join(folder, name), isPictureName));
+                listFolder(joinPaths(folder, name), isPictureName));
     if (files.empty())
-      return makeError("'{0}' has no pictures (.png, .jpg, .jpeg)",
-                       join(folder, name));
+      return makeError("'{0}' has no pictures (.png, .jpg, .jpeg, .ppm, .pgm)",
+                       joinPaths(folder, name));
     classes.push_back({name, std::move(files)});
   }
   return classes;
-}
-
-/// Copies \p picture to \p to as \p shape has it.
-static void place(const Picture &picture, const PictureShape &shape,
-                  uint8_t *to) {
-  if (!shape.channelsFirst) {
-    llvm::copy(picture.pixels, to);
-    return;
-  }
-  size_t plane = size_t(shape.height) * shape.width;
-  for (size_t i = 0; i < picture.pixels.size(); ++i)
-    to[i % shape.numChannels * plane + i / shape.numChannels] =
-        picture.pixels[i];
 }
 
 /// The array for all pictures of \p classes, without values.
@@ -134,7 +63,10 @@ static llvm::Expected<SampleArray> makeArray(llvm::StringRef folder,
 
 llvm::Expected<DataSet> glowish::readPictureFolder(llvm::StringRef folder,
                                                    const DataRequest &request) {
-  GLOWISH_TRY(PictureShape shape, findShape(request.inputs));
+  if (request.inputs.size() != 1)
+    return makeError("the model has {0} inputs; accepted with pictures: one",
+                     request.inputs.size());
+  GLOWISH_TRY(PictureShape shape, findPictureShape(request.inputs.front()));
   GLOWISH_TRY(std::vector<Class> classes, findClasses(folder));
   int64_t count = 0;
   for (const Class &entry : classes)
@@ -150,12 +82,14 @@ llvm::Expected<DataSet> glowish::readPictureFolder(llvm::StringRef folder,
   for (auto [index, entry] : llvm::enumerate(classes)) {
     data.classes.push_back(entry.name);
     for (const std::string &file : entry.files) {
-      GLOWISH_TRY(
-          Picture picture,
-          readPicture(join(join(folder, entry.name), file), shape.numChannels));
+      GLOWISH_TRY(Picture picture,
+                  readPicture(joinPaths(joinPaths(folder, entry.name), file),
+                              shape.numChannels));
       if (picture.width != shape.width || picture.height != shape.height)
         picture = scalePicture(picture, shape.width, shape.height);
-      place(picture, shape, to);
+      placePixels(shape, [&](size_t target, size_t from) {
+        to[target] = picture.pixels[from];
+      });
       to += array.getSampleSize();
       *label++ = int64_t(index);
       progress.step();

@@ -1,6 +1,7 @@
-//===- PictureFile.cpp - PNG and JPEG files -------------------------------===//
+//===- PictureFile.cpp - PNG, JPEG and Netpbm files -----------------------===//
 
-#include "model-trainer/PictureFile.h"
+#include "common/PictureFile.h"
+#include "common/Netpbm.h"
 #include "glowish/Support/File.h"
 #include "llvm/Support/Path.h"
 #include <cmath>
@@ -14,12 +15,15 @@ using namespace glowish;
 /// More pixels than any sample has: what a few hostile bytes may ask for.
 static constexpr uint64_t maxPixels = uint64_t(1) << 26;
 
+static constexpr llvm::StringLiteral pictureExtensions[] = {
+    ".png", ".jpg", ".jpeg", ".ppm", ".pgm"};
+
 bool glowish::isPictureName(llvm::StringRef path) {
   std::string extension = llvm::sys::path::extension(path).lower();
-  return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
+  return llvm::is_contained(pictureExtensions, extension);
 }
 
-static llvm::Error allocate(Picture &picture) {
+llvm::Error glowish::allocatePixels(Picture &picture) {
   if (uint64_t(picture.width) * picture.height > maxPixels)
     return makeError("the picture has {0} by {1} pixels; accepted: {2} in all",
                      picture.width, picture.height, maxPixels);
@@ -36,7 +40,7 @@ static llvm::Error readPng(llvm::StringRef bytes, Picture &picture) {
   image.format = picture.numChannels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
   picture.width = image.width;
   picture.height = image.height;
-  if (llvm::Error error = allocate(picture)) {
+  if (llvm::Error error = allocatePixels(picture)) {
     png_image_free(&image);
     return error;
   }
@@ -102,7 +106,7 @@ static llvm::Error readJpeg(llvm::StringRef bytes, Picture &picture) {
   if (isGood) {
     picture.width = info.image_width;
     picture.height = info.image_height;
-    error = allocate(picture);
+    error = allocatePixels(picture);
     if (!error)
       isGood = guard(errors, [&] { readRows(info, picture); });
   }
@@ -110,7 +114,8 @@ static llvm::Error readJpeg(llvm::StringRef bytes, Picture &picture) {
   if (error)
     return error;
   if (!isGood)
-    return makeError("not a JPEG picture, or a damaged one: {0}",
+    return makeError("not a picture (PNG, JPEG, PPM, PGM), or a damaged JPEG "
+                     "file: {0}",
                      errors.message);
   return llvm::Error::success();
 }
@@ -121,9 +126,10 @@ llvm::Expected<Picture> glowish::readPicture(llvm::StringRef path,
   llvm::StringRef bytes = buffer->getBuffer();
   Picture picture;
   picture.numChannels = numChannels;
-  llvm::Error error = bytes.starts_with("\x89PNG") ? readPng(bytes, picture)
-                                                   : readJpeg(bytes, picture);
-  if (error)
+  auto read = bytes.starts_with("\x89PNG") ? readPng
+              : isNetpbm(bytes)            ? readNetpbm
+                                           : readJpeg;
+  if (llvm::Error error = read(bytes, picture))
     return addContext(std::move(error), "'" + path + "': ");
   return picture;
 }

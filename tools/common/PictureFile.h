@@ -1,7 +1,7 @@
-//===- PictureFile.h - PNG and JPEG files -----------------------*- C++ -*-===//
+//===- PictureFile.h - PNG, JPEG and Netpbm files ---------------*- C++ -*-===//
 
-#ifndef GLOWISH_TOOLS_MODEL_TRAINER_PICTUREFILE_H
-#define GLOWISH_TOOLS_MODEL_TRAINER_PICTUREFILE_H
+#ifndef GLOWISH_TOOLS_COMMON_PICTUREFILE_H
+#define GLOWISH_TOOLS_COMMON_PICTUREFILE_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -18,11 +18,16 @@ struct Picture {
   std::vector<uint8_t> pixels;
 };
 
-/// Whether \p path ends as the names of pictures do: .png, .jpg, .jpeg.
+/// Gives \p picture the pixels that its extents ask for; more of them than a
+/// few hostile bytes should get are refused.
+llvm::Error allocatePixels(Picture &picture);
+
+/// Whether \p path ends as the names of pictures do: .png, .jpg, .jpeg, .ppm,
+/// .pgm.
 bool isPictureName(llvm::StringRef path);
 
-/// Reads a PNG or JPEG file, whatever its name, as 8 bits a channel; colours
-/// become grey, or grey colours, where \p numChannels says so. What is
+/// Reads a PNG, JPEG, PPM or PGM file, whatever its name, as 8 bits a channel;
+/// colours become grey, or grey colours, where \p numChannels says so. What is
 /// transparent is black. The error names the file.
 llvm::Expected<Picture> readPicture(llvm::StringRef path, unsigned numChannels);
 
@@ -32,4 +37,4 @@ Picture scalePicture(const Picture &picture, unsigned width, unsigned height);
 
 } // namespace glowish
 
-#endif // GLOWISH_TOOLS_MODEL_TRAINER_PICTUREFILE_H
+#endif // GLOWISH_TOOLS_COMMON_PICTUREFILE_H

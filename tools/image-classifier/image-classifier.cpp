@@ -1,0 +1,278 @@
+//===- image-classifier.cpp - Says what is in pictures --------------------===//
+
+#include "common/CommonOptions.h"
+#include "common/StatedInputs.h"
+#include "common/Tool.h"
+#include "glowish/Driver/Session.h"
+#include "glowish/Support/Progress.h"
+#include "image-classifier/Options.h"
+#include <iostream>
+
+using namespace glowish;
+
+namespace {
+
+/// A compiled model and what its input and output stand for.
+struct Classifier {
+  std::unique_ptr<Backend> backend;
+  std::unique_ptr<Compilation> compilation;
+  std::unique_ptr<Session> session;
+  const Buffer *input = nullptr, *output = nullptr;
+  std::optional<SampleReader> reader;
+  AnswerOptions answers;
+  int64_t batchSize = 1, numClasses = 0;
+
+  llvm::Expected<std::vector<Answer>>
+  classify(llvm::ArrayRef<std::string> paths);
+};
+
+} // namespace
+
+/// The only input, with all extents: the first is that of the batch.
+static llvm::Expected<OnnxModel::StatedInput>
+findInput(const ClassifierOptions &options,
+          const ImportOptions &importOptions) {
+  GLOWISH_TRY(std::vector<OnnxModel::StatedInput> inputs,
+              readStatedInputs(getModelPath(), importOptions));
+  if (inputs.size() != 1)
+    return makeError("the model has {0} inputs; accepted: one", inputs.size());
+  OnnxModel::StatedInput input = std::move(inputs.front());
+  if (input.shape.empty())
+    return makeError("the input '{0}' is a scalar; accepted: a first dimension "
+                     "of samples",
+                     input.name);
+  if (options.batchSize || !input.shape.front())
+    input.shape.front() = options.batchSize.value_or(1);
+  for (std::optional<int64_t> extent : input.shape)
+    if (!extent || *extent < 1)
+      return makeError("the input '{0}' has an open extent, or one of 0; "
+                       "-model-input states it",
+                       input.name);
+  return input;
+}
+
+/// How \p input takes pictures; empty where it takes none.
+static llvm::Expected<std::optional<PictureShape>>
+findPictures(const OnnxModel::StatedInput &input, InputLayout layout) {
+  if (layout == InputLayout::NonImage)
+    return std::nullopt;
+  std::optional<bool> channelsFirst;
+  if (layout != InputLayout::Found)
+    channelsFirst = layout == InputLayout::NCHW;
+  llvm::Expected<PictureShape> shape = findPictureShape(input, channelsFirst);
+  if (shape)
+    return *shape;
+  if (layout != InputLayout::Found)
+    return shape.takeError();
+  llvm::consumeError(shape.takeError());
+  return std::nullopt;
+}
+
+static llvm::Expected<const Buffer *> findOutput(const Session &session,
+                                                 const std::string &name) {
+  if (!name.empty()) {
+    GLOWISH_TRY(const Buffer *buffer, session.findPlaceholder(name));
+    if (!buffer->isOutput())
+      return makeError("-output-name={0}: '{0}' is an input of the model",
+                       name);
+    return buffer;
+  }
+  std::vector<const Buffer *> outputs = session.getOutputs();
+  if (outputs.size() == 1)
+    return outputs.front();
+  std::string names;
+  for (const Buffer *buffer : outputs)
+    names += (names.empty() ? "'" : ", '") + buffer->getModelName().str() + "'";
+  return makeError("the model has {0} outputs ({1}); state one with "
+                   "-output-name",
+                   outputs.size(), names);
+}
+
+/// What the output has for each sample; checks the options that depend on it.
+static llvm::Expected<int64_t> countClasses(const Classifier &classifier) {
+  const Type &type = classifier.output->getType();
+  int64_t batchSize = classifier.batchSize;
+  bool hasBatch = type.getRank() > 0 && type.getDim(0) == batchSize;
+  if ((batchSize > 1 && !hasBatch) || !type.getNumElements())
+    return makeError("the output '{0}' is {1}; accepted: a first dimension of "
+                     "the batch ({2}), and classes",
+                     classifier.output->getModelName(), type.str(), batchSize);
+  const AnswerOptions &answers = classifier.answers;
+  int64_t count = type.getNumElements() / batchSize;
+  if (int64_t(answers.topK) > count)
+    return makeError("-topk={0}: the output '{1}' has {2} classes",
+                     answers.topK, classifier.output->getModelName(), count);
+  int64_t numLabels = int64_t(answers.labels.size());
+  if (numLabels && numLabels != count - answers.labelOffset)
+    return makeError("-label-file has {0} lines, and the output '{1}' {2} "
+                     "classes from -label-offset={3} on",
+                     numLabels, classifier.output->getModelName(),
+                     count - answers.labelOffset, answers.labelOffset);
+  return count;
+}
+
+/// Fills \p classifier, unless the compilation stops early.
+static llvm::Error compile(Classifier &classifier,
+                           const ClassifierOptions &options,
+                           ImportOptions importOptions, PhaseTimer &timer) {
+  GLOWISH_TRY(OnnxModel::StatedInput input, findInput(options, importOptions));
+  classifier.batchSize = *input.shape.front();
+  GLOWISH_TRY(std::optional<PictureShape> pictures,
+              findPictures(input, options.layout));
+  GLOWISH_TRY(classifier.reader,
+              SampleReader::create(input, pictures, options.samples));
+  Dims shape;
+  for (std::optional<int64_t> extent : input.shape)
+    shape.push_back(*extent);
+  GLOWISH_CHECK(checkShape(input.kind, shape));
+  importOptions.inputTypes[input.name] = Type(input.kind, shape);
+  GLOWISH_TRY(CompilationOptions compilationOptions,
+              getCompilationOptions(timer));
+  GLOWISH_TRY(classifier.backend, createBackend());
+  Progress progress;
+  progress.show("compiling");
+  classifier.compilation =
+      std::make_unique<Compilation>(*classifier.backend, compilationOptions);
+  GLOWISH_CHECK(classifier.compilation->import(getModelPath(), importOptions));
+  GLOWISH_CHECK(classifier.compilation->run());
+  if (!classifier.compilation->isComplete())
+    return llvm::Error::success();
+  timer.begin("codegen");
+  GLOWISH_TRY(classifier.session, Session::create(*classifier.compilation));
+  timer.end();
+  GLOWISH_TRY(classifier.input,
+              classifier.session->findPlaceholder(input.name));
+  GLOWISH_TRY(classifier.output,
+              findOutput(*classifier.session, options.output));
+  classifier.answers = options.answers;
+  GLOWISH_TRY(classifier.numClasses, countClasses(classifier));
+  return llvm::Error::success();
+}
+
+/// The answers for \p paths, at most a batch of them.
+llvm::Expected<std::vector<Answer>>
+Classifier::classify(llvm::ArrayRef<std::string> paths) {
+  Tensor batch(input->getType());
+  for (auto [i, path] : llvm::enumerate(paths))
+    GLOWISH_CHECK(reader->read(path, batch, int64_t(i)));
+  GLOWISH_CHECK(session->setInput(input, batch));
+  GLOWISH_CHECK(session->run());
+  Tensor scores = session->getTensor(output);
+  std::vector<Answer> result;
+  for (size_t i = 0; i < paths.size(); ++i)
+    result.push_back(
+        makeAnswer(scores, int64_t(i) * numClasses, numClasses, answers));
+  return result;
+}
+
+namespace {
+/// Prints answers and compares them with the expected labels.
+class Report {
+public:
+  explicit Report(const ClassifierOptions &options) : options(options) {}
+
+  void add(llvm::StringRef path, const Answer &answer) {
+    printAnswer(llvm::outs(), path, answer, options.answers);
+    if (number < options.expected.size()) {
+      int64_t label = options.expected[number];
+      bool isRight = hasLabel(answer, label, options.answers);
+      numWrong += !isRight;
+      llvm::outs() << (isRight ? "\tPASS" : "\tFAIL") << ": expected " << label;
+    }
+    llvm::outs() << "\n";
+    ++number;
+  }
+  /// A file that can't be read has no answer, but a label.
+  void skip() {
+    numWrong += number < options.expected.size();
+    ++number;
+  }
+
+  /// Prints how many answers were as expected; returns the exit code.
+  llvm::Expected<int> finish() const {
+    if (options.expected.empty())
+      return ExitCode::success;
+    if (number != options.expected.size())
+      return makeError("-expected-labels has {0} labels for {1} files",
+                       options.expected.size(), number);
+    llvm::outs() << number - numWrong << " of " << number
+                 << " labels as expected\n";
+    return numWrong ? ExitCode::failure : ExitCode::success;
+  }
+
+private:
+  const ClassifierOptions &options;
+  size_t number = 0, numWrong = 0;
+};
+} // namespace
+
+/// Classifies the files that stdin names, each as soon as its line is there. A
+/// bad file is reported, and the next is waited for.
+static llvm::Expected<int> classifyStream(Classifier &classifier,
+                                          const ClassifierOptions &options) {
+  Report report(options);
+  int code = ExitCode::success;
+  std::string path;
+  while (std::getline(std::cin, path)) {
+    if (llvm::StringRef(path).trim().empty())
+      continue;
+    llvm::Expected<std::vector<Answer>> answers = classifier.classify(path);
+    if (answers) {
+      report.add(path, answers->front());
+    } else {
+      code = reportError(answers.takeError());
+      report.skip();
+    }
+    llvm::outs().flush();
+  }
+  GLOWISH_TRY(int own, report.finish());
+  return std::max(code, own);
+}
+
+static llvm::Expected<int> classifyFiles(Classifier &classifier,
+                                         const ClassifierOptions &options) {
+  Report report(options);
+  llvm::ArrayRef<std::string> rest(options.files);
+  while (!rest.empty()) {
+    size_t count = std::min(rest.size(), size_t(classifier.batchSize));
+    GLOWISH_TRY(std::vector<Answer> answers,
+                classifier.classify(rest.take_front(count)));
+    for (auto [path, answer] : llvm::zip_equal(rest.take_front(count), answers))
+      report.add(path, answer);
+    rest = rest.drop_front(count);
+  }
+  return report.finish();
+}
+
+static llvm::Expected<int> runClassifier() {
+  if (getModelPath().empty())
+    return makeError("no model; state one with -model=FILE");
+  PhaseTimer timer;
+  std::vector<SymbolValues> several;
+  GLOWISH_TRY(ClassifierOptions options, getClassifierOptions());
+  GLOWISH_TRY(ImportOptions importOptions, getImportOptions(several));
+  if (!several.empty())
+    return makeError("-onnx-define-symbol: '{0}' has several values; accepted: "
+                     "one",
+                     several.front().name);
+  Classifier classifier;
+  GLOWISH_CHECK(compile(classifier, options, importOptions, timer));
+  int code = ExitCode::success;
+  if (classifier.session) {
+    timer.begin("run");
+    GLOWISH_TRY(code, options.isStream ? classifyStream(classifier, options)
+                                       : classifyFiles(classifier, options));
+    timer.end();
+  }
+  reportTime(timer);
+  return code;
+}
+
+int main(int argc, char **argv) {
+  return runTool(argc, argv,
+                 "Classifies pictures: prints the most likely classes of each "
+                 "file.\n",
+                 {&modelCategory, &imageCategory, &answerCategory,
+                  &targetCategory, &debugCategory},
+                 runClassifier);
+}
