@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# install-deps.sh [--train] [--bench]: installs what a bare Debian 12 lacks for
-# building and testing glowish. Packages that are there already are left alone,
-# and when none is missing nothing is run. Needs root or sudo.
+# install-deps.sh [--train] [--fonts] [--bench]: installs what a bare Debian 12
+# lacks for building and testing glowish. Packages that are there already are
+# left alone, and when none is missing nothing is run. Needs root or sudo.
 #
-#   --train  also what examples/digits/train.sh needs (NumPy, fonts)
+#   --train  also what the train.sh of examples/ need (NumPy, Pillow)
+#   --fonts  also the fonts of examples/digits
 #   --bench  also what bench/compare (Node.js, PyTorch) and bench/kernels
 #            (OpenBLAS, oneDNN) need
 set -euo pipefail
@@ -27,6 +28,8 @@ for option in "$@"; do
   case $option in
     --train)
       packages+=(python3-numpy python3-pil)
+      ;;
+    --fonts)
       mapfile -t -O "${#packages[@]}" packages < <(
         sed -n 's/^\(fonts-[^ ]*\).*/\1/p' \
           "$(dirname "$0")/../examples/digits/fonts.txt")

@@ -33,7 +33,7 @@ def read_fonts(use):
                            os.path.isfile(f))
             if not files:
                 raise SystemExit("%s is not installed: run "
-                                 "scripts/install-deps.sh --train" % words[0])
+                                 "scripts/install-deps.sh --fonts" % words[0])
             packages.append((float(words[2]), files))
     return packages
 

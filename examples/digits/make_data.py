@@ -7,7 +7,7 @@ model-trainer.
     make_data.py --mnist DIR FOLDER
 
 With --mnist, FOLDER gets the pictures of DIR, images-idx3-ubyte and
-labels-idx1-ubyte, instead. Needs `scripts/install-deps.sh --train`.
+labels-idx1-ubyte, instead. Needs `scripts/install-deps.sh --train --fonts`.
 """
 
 import argparse

@@ -12,34 +12,16 @@ output=$(realpath -m "${1:-$(dirname "$0")/digits.onnx}")
 cd "$(dirname "$0")/../.."
 data=${GLOWISH_TEST_DATA:-../shared/data}
 
-if [[ -z ${GLOWISH_BIN:-} ]]; then
-  scripts/install-deps.sh --train
-  scripts/build.sh release model-trainer
-  GLOWISH_BIN=build/release/bin
-fi
+source examples/common.sh
 
 work=build/digits-training
+prepare "$work" --train --fonts
 batch=100
-mkdir -p "$work"
+# The model itself takes one picture.
+options=(-batch-size=$batch -model-input="picture,float,[$batch,1,28,28]")
 echo "==> drawing digits"
 examples/digits/make_data.py "$work"
 examples/digits/make_model.py "$work/network.onnxtxt"
-
-# trainer OPTION...: of batches of the model, which itself takes one picture.
-trainer() {
-  "$GLOWISH_BIN/model-trainer" -batch-size=$batch \
-    -model-input="picture,float,[$batch,1,28,28]" -threads=2 "$@"
-}
-
-# report MODEL DATA WHAT LEAST: fails if fewer percent are right.
-report() {
-  trainer -model="$1" -data="$2" -validation="$2" -epochs=0 |
-    awk -v what="$3" -v least="$4" '
-      match($0, /validation accuracy [0-9.]+/) {
-        share = substr($0, RSTART + 20, RLENGTH - 20) + 0
-        printf "%s: %.2f %% right (at least %s expected)\n", what, share, least
-        exit share < least }'
-}
 
 echo "==> training"
 trainer -model="$work/network.onnxtxt" -initialize=kaiming -seed=1 \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # trained_onnx.sh: has model-trainer train the networks of bench/training for
-# 20 steps with each solver, and takes the models that are trained already
-# (examples/digits, train_lenet.sh's). ONNX Runtime must make of the saved ONNX
+# 20 steps with each solver, and takes those that are trained already (of
+# examples/ and of train_lenet.sh). ONNX Runtime must make of the saved ONNX
 # what glowish makes of it, to 1e-5 of the output's largest magnitude. Prints a
 # table; exits 1 if a model is wrong, 77 without PyTorch or onnxruntime-node.
 # $GLOWISH_BIN: the programs (default build/release/bin).
@@ -16,16 +16,6 @@ skip() { echo "skipped: $1"; exit 77; }
 /usr/bin/python3 -c 'import numpy, torch' 2>/dev/null || skip "no PyTorch"
 mkdir -p "$work"
 trap 'rm -rf "$work"' EXIT
-
-# batch FROM.npy COUNT: the first samples of FROM as input_0.npy.
-batch() {
-  /usr/bin/python3 - "$1" "$2" "$work/input_0.npy" <<'PYTHON'
-import sys
-import numpy as np
-source, count, target = sys.argv[1:]
-np.save(target, np.load(source)[:int(count)])
-PYTHON
-}
 
 wrong=()
 # check NAME MODEL INPUT OUTPUT: with input_0.npy; INPUT and OUTPUT are the
@@ -54,7 +44,9 @@ steps=20
 for name in lenet resnet18 lstm transformer; do
   /usr/bin/python3 bench/training/torch_worker.py $name sgd $steps "$work" \
     export >"$work/log" 2>&1
-  batch "$work/x.npy" 32
+  /usr/bin/python3 -c "
+import numpy as np
+np.save('$work/input_0.npy', np.load('$work/x.npy')[:32])"
   for solver in sgd adam; do
     "$bin/model-trainer" -model="$work/model.onnx" -data="$work" -label=label \
       -batch-size=32 -steps=$steps -solver=$solver -learning-rate=0.002 \
@@ -64,18 +56,32 @@ for name in lenet resnet18 lstm transformer; do
   done
 done
 
-/usr/bin/python3 -c "
+# check_trained NAME MODEL INPUT OUTPUT SHAPE: one that something else trains, on
+# random numbers or, if the shape begins with "text", characters.
+check_trained() {
+  if [[ ! -e $2 ]]; then
+    echo "$1: skipped, $2 has not been trained"
+    return
+  fi
+  /usr/bin/python3 - "$5" "$work/input_0.npy" <<'PYTHON'
+import sys
 import numpy as np
-np.save('$work/random.npy',
-        np.random.default_rng(1).random((32, 1, 28, 28), np.float32))"
-batch "$work/random.npy" 1
-check "examples/digits" examples/digits/digits.onnx picture chances
-if [[ -e build/train-lenet/trained.onnx ]]; then
-  batch "$work/random.npy" 32
-  check "LeNet on digits" build/train-lenet/trained.onnx picture scores
-else
-  echo "LeNet on digits: skipped, train_lenet.sh has not run"
-fi
+shape, target = sys.argv[1:]
+random = np.random.default_rng(1)
+dims = [int(d) for d in shape.removeprefix("text").split("x")]
+np.save(target, random.integers(32, 127, dims) if shape.startswith("text")
+        else random.random(dims, np.float32))
+PYTHON
+  check "$1" "$2" "$3" "$4"
+}
+
+check_trained digits examples/digits/digits.onnx picture chances 1x1x28x28
+check_trained "LeNet on digits" build/train-lenet/trained.onnx picture scores \
+  32x1x28x28
+check_trained pictures build/pictures-training/pictures.onnx picture scores \
+  32x3x32x32
+check_trained characters build/characters-training/characters.onnx x scores \
+  text32x64
 
 if [[ ${#wrong[@]} -gt 0 ]]; then
   echo "wrong: ${wrong[*]}"
