@@ -14,6 +14,8 @@
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -23,7 +25,6 @@
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
-#include "llvm/Transforms/Utils/Cloning.h"
 #include <set>
 #if defined(__linux__)
 #include <sys/syscall.h>
@@ -440,6 +441,17 @@ static llvm::Error emitCode(llvm::Module &module, llvm::TargetMachine &machine,
   return llvm::Error::success();
 }
 
+/// A module that the same code is generated of: registers depend on the order
+/// of uses, which CloneModule would change.
+static llvm::Expected<std::unique_ptr<llvm::Module>>
+copyModule(const llvm::Module &module) {
+  llvm::SmallVector<char, 0> bitcode;
+  llvm::raw_svector_ostream os(bitcode);
+  llvm::WriteBitcodeToFile(module, os, /*ShouldPreserveUseListOrder=*/true);
+  return llvm::parseBitcodeFile(
+      llvm::MemoryBufferRef(os.str(), module.getName()), module.getContext());
+}
+
 llvm::Expected<llvm::SmallVector<char, 0>>
 CPUBackend::emitObject(llvm::Module &module,
                        llvm::SmallVectorImpl<char> *assembly) {
@@ -448,7 +460,7 @@ CPUBackend::emitObject(llvm::Module &module,
   if (options.dumpsLLVM)
     module.print(llvm::errs(), nullptr);
   if (options.dumpsAssembly || assembly) {
-    std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+    GLOWISH_TRY(std::unique_ptr<llvm::Module> copy, copyModule(module));
     llvm::SmallVector<char, 0> text;
     GLOWISH_CHECK(emitCode(*copy, *machine,
                            llvm::CodeGenFileType::AssemblyFile, text));
