@@ -2,6 +2,7 @@
 
 #include "NonFinite.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Driver/InnerOutputs.h"
 #include "glowish/Driver/TrainingCompilation.h"
 #include "glowish/Graph/Nodes.h"
 #include <cmath>
@@ -26,46 +27,41 @@ static std::string findModelName(const Node &node,
 /// values here: masks are made of infinities on purpose.
 void NonFiniteFinder::addOutputs(Function &function,
                                  const std::set<std::string> &modelNames) {
-  Module &module = function.getModule();
-  std::map<std::pair<const Node *, unsigned>, size_t> indices;
-  for (const auto &placeholder : module.getPlaceholders()) {
+  llvm::DenseMap<NodeValue, size_t> indices;
+  auto findIndices = [&](const Node &node) {
+    std::vector<size_t> found;
+    for (NodeValue operand : node.getOperands())
+      if (auto entry = indices.find(operand); entry != indices.end())
+        found.push_back(entry->second);
+    return found;
+  };
+  for (const auto &placeholder : function.getModule().getPlaceholders()) {
     if (!placeholder->isInput() ||
         !isFloatKind(placeholder->getType().getKind()))
       continue;
     std::string name = placeholder->getModelName().str();
-    indices[{placeholder.get(), 0}] = values.size();
+    indices[NodeValue(placeholder.get())] = values.size();
     values.push_back({"the input or variable '" + name + "'", name, {}, true});
   }
-  std::vector<Node *> nodes;
+  std::vector<Node *> saves;
   for (Node &node : function.getNodes())
-    nodes.push_back(&node);
-  for (Node *node : nodes) {
-    std::vector<size_t> operands;
-    for (NodeValue operand : node->getOperands())
-      if (auto found = indices.find({operand.node, operand.result});
-          operand && found != indices.end())
-        operands.push_back(found->second);
-    if (llvm::isa<SaveNode>(node)) {
-      if (!operands.empty())
-        roots.push_back(operands.front());
-      continue;
-    }
-    for (unsigned i = 0; i < node->getNumResults(); ++i) {
-      NodeValue result(node, i);
-      if (!isFloatKind(result.getElemKind()))
-        continue;
-      Placeholder *output = module.createPlaceholder(
-          "value." + std::to_string(values.size()), result.getType(),
-          /*isInput=*/false, /*isOutput=*/true);
-      function.create<SaveNode>(output->getName(), result, NodeValue(output));
-      indices[{node, i}] = values.size();
-      values.push_back(
-          {llvm::formatv("node '{0}' ({1})", findModelName(*node, modelNames),
-                         node->getKindName())
-               .str(),
-           output->getModelName().str(), operands, false});
-    }
+    if (llvm::isa<SaveNode>(node))
+      saves.push_back(&node);
+  for (InnerOutput &output : addInnerOutputs(function, [](NodeValue value) {
+         return isFloatKind(value.getElemKind());
+       })) {
+    const Node &node = *output.value.node;
+    std::vector<size_t> operands = findIndices(node);
+    indices[output.value] = values.size();
+    values.push_back(
+        {llvm::formatv("node '{0}' ({1})", findModelName(node, modelNames),
+                       node.getKindName())
+             .str(),
+         std::move(output.placeholder), std::move(operands), false});
   }
+  for (const Node *save : saves)
+    if (std::vector<size_t> saved = findIndices(*save); !saved.empty())
+      roots.push_back(saved.front());
 }
 
 llvm::Expected<std::unique_ptr<NonFiniteFinder>>

@@ -306,12 +306,18 @@ TargetOptions glowish::getTargetOptions() {
 }
 
 llvm::Expected<std::unique_ptr<Backend>> glowish::createBackend() {
-  if (backendName == "Interpreter")
+  return createBackend("backend", backendName, getTargetOptions());
+}
+
+llvm::Expected<std::unique_ptr<Backend>>
+glowish::createBackend(llvm::StringRef option, llvm::StringRef name,
+                       const TargetOptions &target) {
+  if (name == "Interpreter")
     return createInterpreter();
-  if (backendName != "CPU")
-    return makeError("-backend={0}: the back ends are CPU and Interpreter",
-                     backendName);
+  if (name != "CPU")
+    return makeError("-{0}={1}: the back ends are CPU and Interpreter", option,
+                     name);
   GLOWISH_TRY(std::unique_ptr<CPUBackend> cpuBackend,
-              CPUBackend::create(getTargetOptions()));
+              CPUBackend::create(target));
   return cpuBackend;
 }

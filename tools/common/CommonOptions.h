@@ -32,6 +32,11 @@ void reportTime(const PhaseTimer &timer);
 TargetOptions getTargetOptions();
 /// -backend: "CPU" or "Interpreter".
 llvm::Expected<std::unique_ptr<Backend>> createBackend();
+/// The back end \p name, which -\p option has been given; \p target is used by
+/// "CPU".
+llvm::Expected<std::unique_ptr<Backend>>
+createBackend(llvm::StringRef option, llvm::StringRef name,
+              const TargetOptions &target);
 llvm::StringRef getBackendName();
 
 /// A type as -model-input has it: `float,[1,3,224,224]`.

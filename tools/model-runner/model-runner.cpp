@@ -2,14 +2,13 @@
 
 #include "common/CommonOptions.h"
 #include "common/Comparison.h"
+#include "common/GivenInputs.h"
 #include "common/TensorFile.h"
 #include "common/Tool.h"
 #include "glowish/Backends/CPU/PeakRate.h"
 #include "glowish/Driver/Profile.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
-#include "glowish/Support/Random.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace glowish;
@@ -17,14 +16,6 @@ namespace cl = llvm::cl;
 
 static cl::OptionCategory runCategory("Run options");
 
-static cl::list<std::string>
-    inputs("input", cl::desc("Fill an input from a file (.npy or .pb)"),
-           cl::value_desc("name=file"), cl::cat(runCategory));
-static cl::opt<uint64_t>
-    randomInputs("random-inputs",
-                 cl::desc("Fill the other inputs with random numbers in "
-                          "[-1, 1), integers with 0 or 1"),
-                 cl::value_desc("seed"), cl::cat(runCategory));
 static cl::opt<std::string> outputFolder("output-dir",
                                          cl::desc("Write each output as .npy"),
                                          cl::value_desc("folder"),
@@ -34,11 +25,6 @@ static cl::list<std::string>
                  cl::desc("Compare an output with a file; exit code 2 if they "
                           "differ"),
                  cl::value_desc("name=file"), cl::cat(runCategory));
-static cl::opt<std::string>
-    testData("test-data",
-             cl::desc("A folder with input_K.pb and output_K.pb, as ONNX's "
-                      "tests have it"),
-             cl::value_desc("folder"), cl::cat(runCategory));
 static cl::opt<double> relativeTolerance("rtol",
                             cl::desc("Tolerance relative to the expected "
                                      "element (default 1e-3)"),
@@ -64,129 +50,14 @@ static cl::opt<std::string>
               cl::desc("Write the profile in Chrome's trace event format"),
               cl::value_desc("file"), cl::cat(runCategory));
 
-namespace {
-/// A placeholder's name and a file.
-struct NamedFile {
-  std::string name, path;
-};
-} // namespace
-
-static llvm::Expected<std::vector<NamedFile>>
-parseNamedFiles(llvm::StringRef option, llvm::ArrayRef<std::string> texts) {
-  std::vector<NamedFile> files;
-  for (llvm::StringRef text : texts) {
-    // Names of placeholders may contain '='; paths given here rarely do.
-    auto [name, path] = text.rsplit('=');
-    if (name.empty() || path.empty())
-      return makeError("-{0}={1}: the form is name=file", option, text);
-    files.push_back({name.str(), path.str()});
-  }
-  return files;
-}
-
-/// input_K.pb or output_K.pb of -test-data.
-static std::string getTestDataPath(llvm::StringRef kind, unsigned number) {
-  llvm::SmallString<128> path(testData);
-  llvm::sys::path::append(path, kind + "_" + llvm::Twine(number) + ".pb");
-  return path.str().str();
-}
-
 /// The files output_K.pb of -test-data, by the order of the model's outputs.
 static std::vector<NamedFile> findExpectedData(const Session &session) {
   std::vector<NamedFile> files;
   for (const Buffer *buffer : session.getOutputs())
-    if (!testData.empty())
+    if (!getTestDataFolder().empty())
       files.push_back({buffer->getModelName().str(),
                        getTestDataPath("output", files.size())});
   return files;
-}
-
-namespace {
-/// A tensor for an input.
-struct GivenTensor {
-  std::string path;
-  Tensor tensor;
-};
-
-/// What inputs are filled with: tensors of -input by name, and of -test-data
-/// in the order of the model's inputs.
-struct GivenTensors {
-  std::map<std::string, GivenTensor> byName;
-  std::vector<GivenTensor> inOrder;
-};
-} // namespace
-
-static llvm::Expected<GivenTensors> readGivenTensors() {
-  GivenTensors given;
-  GLOWISH_TRY(std::vector<NamedFile> files, parseNamedFiles("input", inputs));
-  for (const NamedFile &file : files) {
-    GLOWISH_TRY(Tensor tensor, readTensorFile(file.path));
-    given.byName[file.name] = {file.path, std::move(tensor)};
-  }
-  if (testData.empty())
-    return given;
-  for (unsigned i = 0;; ++i) {
-    std::string path = getTestDataPath("input", i);
-    if (!llvm::sys::fs::exists(path))
-      return given;
-    GLOWISH_TRY(Tensor tensor, readTensorFile(path));
-    given.inOrder.push_back({path, std::move(tensor)});
-  }
-}
-
-/// Tells the importer which extents the inputs will have.
-static void stateGivenTypes(const GivenTensors &given, ImportOptions &options) {
-  for (const auto &[name, file] : given.byName)
-    options.givenTypes.try_emplace(name, file.tensor.getType());
-  for (const GivenTensor &file : given.inOrder)
-    options.givenTypesInOrder.push_back(file.tensor.getType());
-}
-
-static Tensor makeRandomTensor(const Type &type, Random &random) {
-  Tensor tensor(type);
-  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
-    tensor.setFromDouble(i, isFloatKind(type.getKind())
-                                ? double(random.uniform(-1, 1))
-                                : double(random.below(2)));
-  return tensor;
-}
-
-static llvm::Error fillInput(Session &session, const Buffer *buffer,
-                             const GivenTensor &given) {
-  if (llvm::Error error = session.setInput(buffer, given.tensor))
-    return addContext(std::move(error), "'" + given.path + "': ");
-  return llvm::Error::success();
-}
-
-static llvm::Error fillInputs(Session &session, const GivenTensors &given) {
-  std::set<const Buffer *> filled;
-  for (const auto &[name, file] : given.byName) {
-    GLOWISH_TRY(const Buffer *buffer, session.findPlaceholder(name));
-    if (!buffer->isInput())
-      return makeError("'{0}' is an output of the model, not an input", name);
-    GLOWISH_CHECK(fillInput(session, buffer, file));
-    filled.insert(buffer);
-  }
-  Random random(randomInputs);
-  size_t number = 0;
-  for (const Buffer *buffer : session.getPlaceholders()) {
-    if (!buffer->isInput())
-      continue;
-    size_t index = number++;
-    if (filled.count(buffer))
-      continue;
-    if (index < given.inOrder.size()) {
-      GLOWISH_CHECK(fillInput(session, buffer, given.inOrder[index]));
-      continue;
-    }
-    if (!randomInputs.getNumOccurrences())
-      return makeError("input '{0}' ({1}) has no value; state "
-                       "-input={0}=FILE or -random-inputs=SEED",
-                       buffer->getModelName(), buffer->getType().str());
-    GLOWISH_CHECK(session.setInput(
-        buffer, makeRandomTensor(buffer->getType(), random)));
-  }
-  return llvm::Error::success();
 }
 
 /// \p subfolder of -output-dir: where several variants run, the variant's.
@@ -365,7 +236,7 @@ static llvm::Expected<int> runModel() {
 int main(int argc, char **argv) {
   return runTool(argc, argv,
                  "Runs a model in this process and compares its outputs.\n",
-                 {&modelCategory, &runCategory, &targetCategory,
+                 {&modelCategory, &inputCategory, &runCategory, &targetCategory,
                   &debugCategory},
                  runModel);
 }

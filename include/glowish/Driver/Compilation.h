@@ -62,6 +62,9 @@ public:
   }
   /// What comes between import and differentiation: getTrainingPipeline().
   llvm::Error prepareTraining() { return optimizeGraph(getTrainingPipeline()); }
+  /// Runs getOptimizePipeline() now, for those who look at the graph that it
+  /// leaves, or change it.
+  llvm::Error optimize() { return optimizeGraph(getOptimizePipeline()); }
   /// Runs the phases after Import, up to and with options.stopAfter.
   llvm::Error run();
   /// The two parts of run(), for programs that share their constants: what

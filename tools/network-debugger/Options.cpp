@@ -1,0 +1,161 @@
+//===- Options.cpp - The command line of network-debugger -----------------===//
+
+#include "network-debugger/Options.h"
+#include "common/CommonOptions.h"
+#include <cmath>
+
+using namespace glowish;
+namespace cl = llvm::cl;
+
+cl::OptionCategory glowish::comparisonCategory("Comparison options");
+
+namespace {
+enum class Mode { Layers, Bisect };
+} // namespace
+
+static cl::opt<Mode> mode(
+    "mode", cl::desc("How the first difference is found"),
+    cl::init(Mode::Layers),
+    cl::values(
+        clEnumValN(Mode::Layers, "layers",
+                   "Compute each layer from what the reference has computed "
+                   "for its operands, all at once (default)"),
+        clEnumValN(Mode::Bisect, "bisect",
+                   "Compute the network up to a place, and bisect the places: "
+                   "for networks too large to keep all values of, and for "
+                   "what only goes wrong when layers are fused")),
+    cl::cat(comparisonCategory));
+static cl::opt<bool> isOptimized(
+    "optimized-graph",
+    cl::desc("Compare the layers that graph optimizations leave, not those of "
+             "the model (default true)"),
+    cl::init(true), cl::cat(comparisonCategory));
+static cl::opt<double>
+    relativeTolerance("rtol",
+                      cl::desc("Tolerance relative to the largest magnitude of "
+                               "a layer (default 1e-4)"),
+                      cl::init(1e-4), cl::cat(comparisonCategory));
+static cl::opt<double> absoluteTolerance("atol",
+                                         cl::desc("Absolute tolerance (default "
+                                                  "1e-6)"),
+                                         cl::init(1e-6),
+                                         cl::cat(comparisonCategory));
+static cl::opt<bool>
+    onlyBad("only-bad",
+            cl::desc("Print only the layers that differ by more than that"),
+            cl::cat(comparisonCategory));
+static cl::opt<std::string>
+    dumpFolder("dump-tensors",
+               cl::desc("Write both results of the layers that differ by more "
+                        "than that as .npy"),
+               cl::value_desc("folder"), cl::cat(comparisonCategory));
+
+static cl::opt<std::string>
+    against("against",
+            cl::desc("The reference's model, whose nodes have the same names "
+                     "(default: the same model)"),
+            cl::value_desc("file"), cl::cat(comparisonCategory));
+static cl::opt<std::string>
+    againstBackend("against-backend",
+                   cl::desc("The reference's back end (default: Interpreter; "
+                            "with -against-mcpu and the like, CPU; with "
+                            "-against alone, that of -backend)"),
+                   cl::value_desc("name"), cl::cat(comparisonCategory));
+static cl::opt<std::string> againstCpu("against-mcpu",
+                                       cl::desc("The reference's -mcpu"),
+                                       cl::value_desc("name"),
+                                       cl::cat(comparisonCategory));
+static cl::list<std::string> againstAttributes("against-mattr",
+                                               cl::CommaSeparated,
+                                               cl::desc("The reference's "
+                                                        "-mattr"),
+                                               cl::value_desc("features"),
+                                               cl::cat(comparisonCategory));
+static cl::opt<unsigned> againstThreads("against-threads",
+                                        cl::desc("The reference's -threads"),
+                                        cl::value_desc("N"), cl::init(1),
+                                        cl::cat(comparisonCategory));
+static cl::opt<bool> againstNoWinograd(
+    "against-no-winograd",
+    cl::desc("The reference computes all convolutions as sums of products"),
+    cl::cat(comparisonCategory));
+static cl::opt<bool>
+    againstUnoptimized("against-O0",
+                       cl::desc("LLVM does not optimize the reference's code"),
+                       cl::cat(comparisonCategory));
+
+static bool hasOwnTarget() {
+  return againstCpu.getNumOccurrences() ||
+         againstAttributes.getNumOccurrences() ||
+         againstThreads.getNumOccurrences() || againstNoWinograd ||
+         againstUnoptimized;
+}
+
+static std::string getReferenceBackendName() {
+  if (!againstBackend.empty())
+    return againstBackend;
+  if (hasOwnTarget())
+    return "CPU";
+  return against.empty() ? "Interpreter" : getBackendName().str();
+}
+
+/// Those of the other side, and what differs.
+static TargetOptions getReferenceTarget() {
+  TargetOptions options = getTargetOptions();
+  if (againstCpu.getNumOccurrences())
+    options.cpu = againstCpu;
+  if (againstAttributes.getNumOccurrences())
+    options.attributes = std::vector<std::string>(againstAttributes);
+  if (againstThreads.getNumOccurrences())
+    options.numThreads = std::clamp(againstThreads.getValue(), 1u, 256u);
+  if (againstNoWinograd)
+    options.winograd = WinogradLimit::None;
+  options.compilesQuickly = againstUnoptimized;
+  return options;
+}
+
+static llvm::Error checkTolerance(const cl::opt<double> &tolerance) {
+  if (tolerance >= 0 && std::isfinite(tolerance))
+    return llvm::Error::success();
+  return makeError("-{0}={1}: accepted: a number of at least 0",
+                   tolerance.ArgStr, tolerance.getValue());
+}
+
+llvm::Expected<DebuggerOptions> glowish::getDebuggerOptions(PhaseTimer &timer) {
+  if (getModelPath().empty())
+    return makeError("no model; state one with -model=FILE");
+  GLOWISH_CHECK(checkTolerance(relativeTolerance));
+  GLOWISH_CHECK(checkTolerance(absoluteTolerance));
+  DebuggerOptions options;
+  options.bisects = mode == Mode::Bisect;
+  options.onlyBad = onlyBad;
+  options.rtol = relativeTolerance;
+  options.atol = absoluteTolerance;
+  options.dumpFolder = dumpFolder;
+  std::string referenceName = getReferenceBackendName();
+  if (hasOwnTarget() && referenceName != "CPU")
+    return makeError("-against-backend={0} has no target; accepted with "
+                     "-against-mcpu and the like: CPU",
+                     referenceName);
+  GLOWISH_TRY(options.testedBackend, createBackend());
+  GLOWISH_TRY(
+      options.referenceBackend,
+      createBackend("against-backend", referenceName, getReferenceTarget()));
+  std::vector<SymbolValues> several;
+  GLOWISH_TRY(ImportOptions importOptions, getImportOptions(several));
+  if (!several.empty())
+    return makeError("-onnx-define-symbol: '{0}' has several values; accepted: "
+                     "one",
+                     several.front().name);
+  GLOWISH_TRY(CompilationOptions compilationOptions,
+              getCompilationOptions(timer));
+  if (compilationOptions.stopAfter)
+    return makeError("-stop-after is not for comparisons");
+  options.tested = {options.testedBackend.get(), getModelPath().str(),
+                    importOptions, compilationOptions, isOptimized};
+  options.reference = {options.referenceBackend.get(),
+                       against.empty() ? getModelPath().str()
+                                       : against.getValue(),
+                       importOptions, CompilationOptions(), isOptimized};
+  return options;
+}

@@ -1,0 +1,33 @@
+//===- Options.h - The command line of network-debugger ---------*- C++ -*-===//
+
+#ifndef GLOWISH_TOOLS_NETWORK_DEBUGGER_OPTIONS_H
+#define GLOWISH_TOOLS_NETWORK_DEBUGGER_OPTIONS_H
+
+#include "network-debugger/Side.h"
+#include "llvm/Support/CommandLine.h"
+
+namespace glowish {
+
+extern llvm::cl::OptionCategory comparisonCategory;
+
+struct DebuggerOptions {
+  /// Bisect, or else compare layer by layer.
+  bool bisects = false;
+  /// Print only the layers that differ by more than the tolerance.
+  bool onlyBad = false;
+  double rtol = 0, atol = 0;
+  /// Where the tensors of bad layers are written; may be empty.
+  std::string dumpFolder;
+  /// The back ends of the two sides.
+  std::unique_ptr<Backend> referenceBackend, testedBackend;
+  /// Without the types of given inputs.
+  Side reference, tested;
+};
+
+/// An error names the option, what it was given and what it takes. \p timer is
+/// used with -time.
+llvm::Expected<DebuggerOptions> getDebuggerOptions(PhaseTimer &timer);
+
+} // namespace glowish
+
+#endif // GLOWISH_TOOLS_NETWORK_DEBUGGER_OPTIONS_H

@@ -1,0 +1,72 @@
+//===- Side.cpp - One of two ways to compute a network --------------------===//
+
+#include "network-debugger/Side.h"
+#include "glowish/Graph/Nodes.h"
+
+using namespace glowish;
+
+ValueName glowish::getName(NodeValue value) {
+  return {value.node->getName().str(), value.result};
+}
+
+llvm::Expected<std::unique_ptr<Compilation>>
+glowish::importSide(const Side &side) {
+  auto compilation =
+      std::make_unique<Compilation>(*side.backend, side.compilationOptions);
+  GLOWISH_CHECK(compilation->import(side.path, side.importOptions));
+  if (side.isOptimized)
+    GLOWISH_CHECK(compilation->optimize());
+  return compilation;
+}
+
+void glowish::eraseSaves(Function &function) {
+  for (Node &node : llvm::make_early_inc_range(function.getNodes()))
+    if (llvm::isa<SaveNode>(node))
+      function.erase(&node);
+}
+
+llvm::DenseSet<NodeValue> glowish::findConstantValues(Function &function) {
+  llvm::DenseSet<NodeValue> values;
+  auto isConstant = [&](NodeValue value) {
+    return !value || llvm::isa<Constant>(value.node) || values.count(value);
+  };
+  for (Node &node : function.getNodes())
+    if (llvm::all_of(node.getOperands(), isConstant) &&
+        isConstant(node.getPredicate()))
+      for (unsigned i = 0; i < node.getNumResults(); ++i)
+        values.insert(node.getResult(i));
+  return values;
+}
+
+llvm::Expected<std::unique_ptr<InnerRun>>
+InnerRun::create(std::unique_ptr<Compilation> compilation,
+                 llvm::function_ref<bool(NodeValue value)> isWanted) {
+  std::unique_ptr<InnerRun> run(new InnerRun());
+  run->compilation = std::move(compilation);
+  std::vector<InnerOutput> outputs =
+      addInnerOutputs(run->compilation->getFunction(), isWanted);
+  // The nodes go when the IR has been made of them.
+  for (const InnerOutput &output : outputs)
+    run->names.push_back(getName(output.value));
+  GLOWISH_CHECK(run->compilation->run());
+  GLOWISH_TRY(run->session, Session::create(*run->compilation));
+  for (const InnerOutput &output : outputs) {
+    GLOWISH_TRY(const Buffer *buffer,
+                run->session->findPlaceholder(output.placeholder));
+    run->buffers.push_back(buffer);
+  }
+  return run;
+}
+
+llvm::Error
+glowish::copyInputs(const Session &from, Session &to,
+                    llvm::function_ref<bool(const Buffer *input)> isOther) {
+  for (const Buffer *buffer : to.getPlaceholders()) {
+    if (!buffer->isInput() || isOther(buffer))
+      continue;
+    GLOWISH_TRY(const Buffer *source,
+                from.findPlaceholder(buffer->getModelName()));
+    GLOWISH_CHECK(to.setInput(buffer, from.getTensor(source)));
+  }
+  return llvm::Error::success();
+}

@@ -1,0 +1,76 @@
+//===- Side.h - One of two ways to compute a network ------------*- C++ -*-===//
+
+#ifndef GLOWISH_TOOLS_NETWORK_DEBUGGER_SIDE_H
+#define GLOWISH_TOOLS_NETWORK_DEBUGGER_SIDE_H
+
+#include "glowish/Driver/InnerOutputs.h"
+#include "glowish/Driver/Session.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace glowish {
+
+/// A model, the back end that computes it, and which graph is looked at.
+struct Side {
+  Backend *backend = nullptr;
+  /// The model's file.
+  std::string path;
+  ImportOptions importOptions;
+  CompilationOptions compilationOptions;
+  /// The nodes are those that the Optimize phase leaves, not those that the
+  /// importer makes.
+  bool isOptimized = true;
+};
+
+/// The name of a result of a node, the same in all graphs of a model.
+struct ValueName {
+  std::string node;
+  unsigned result = 0;
+
+  auto operator<=>(const ValueName &other) const = default;
+};
+ValueName getName(NodeValue value);
+
+/// Imports the model of \p side. The function's nodes are those to look at.
+llvm::Expected<std::unique_ptr<Compilation>> importSide(const Side &side);
+
+/// Deletes the nodes that make outputs of the model, so that only what somebody
+/// else makes an output of is computed.
+void eraseSaves(Function &function);
+
+/// The values of \p function that no input has a part in: they are constants
+/// once the graph is optimized.
+llvm::DenseSet<NodeValue> findConstantValues(Function &function);
+
+/// A network with some inner values as outputs, compiled.
+class InnerRun {
+public:
+  /// Compiles \p compilation, which importSide() has made, with the results of
+  /// nodes that \p isWanted as outputs.
+  static llvm::Expected<std::unique_ptr<InnerRun>>
+  create(std::unique_ptr<Compilation> compilation,
+         llvm::function_ref<bool(NodeValue value)> isWanted);
+
+  Session &getSession() { return *session; }
+  /// In the order of the nodes.
+  llvm::ArrayRef<ValueName> getNames() const { return names; }
+  /// After a run, borrowed.
+  Tensor getTensor(size_t index) const {
+    return session->getTensor(buffers[index]);
+  }
+
+private:
+  std::unique_ptr<Compilation> compilation;
+  std::unique_ptr<Session> session;
+  std::vector<ValueName> names;
+  std::vector<const Buffer *> buffers;
+};
+
+/// Gives the inputs of \p to that are inputs of the model, too, in \p from,
+/// their values there. \p isOther: inputs that somebody else fills. The error
+/// names the input that \p from lacks, or both types.
+llvm::Error copyInputs(const Session &from, Session &to,
+                       llvm::function_ref<bool(const Buffer *input)> isOther);
+
+} // namespace glowish
+
+#endif // GLOWISH_TOOLS_NETWORK_DEBUGGER_SIDE_H
