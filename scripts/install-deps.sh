@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# install-deps.sh [--train] [--fonts] [--bench]: installs what a bare Debian 12
-# lacks for building and testing glowish. Packages that are there already are
-# left alone, and when none is missing nothing is run. Needs root or sudo.
+# install-deps.sh [--train] [--fonts] [--bench] [--cross]: installs what a bare
+# Debian 12 lacks for building and testing glowish. Packages that are there
+# already are left alone, and when none is missing nothing is run. Needs root or
+# sudo.
 #
 #   --train  also what the train.sh of examples/ need (NumPy, Pillow)
 #   --fonts  also the fonts of examples/digits
 #   --bench  also what bench/compare (Node.js, PyTorch) and bench/kernels
 #            (OpenBLAS, oneDNN) need
+#   --cross  also the compilers for other processors with which
+#            tests/e2e/cross.sh links bundles (180 MB to load, 1 GB installed)
 set -euo pipefail
 
 packages=(
@@ -18,8 +21,9 @@ packages=(
   libgtest-dev libgmock-dev libbenchmark-dev libclang-rt-19-dev python3
   # ONNX's own tests of release 1.12.
   libonnx-testdata
-  # Runs bundles for several levels of x86-64 on processors of each.
-  qemu-user
+  # Run bundles for several levels of x86-64 on processors of each, and for
+  # other processors.
+  qemu-user qemu-system-arm
   # model-trainer reads PNG and JPEG files, the demo PNG files.
   libpng-dev libjpeg-dev
 )
@@ -38,8 +42,13 @@ for option in "$@"; do
       packages+=(nodejs npm python3-torch python3-torchvision
         libopenblas-dev libdnnl-dev)
       ;;
+    --cross)
+      packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+        gcc-arm-linux-gnueabihf libc6-dev-armhf-cross
+        gcc-riscv64-linux-gnu libc6-dev-riscv64-cross gcc-arm-none-eabi)
+      ;;
     -h | --help)
-      sed -n '2,9s/^# \{0,1\}//p' "$0"
+      sed -n '2,13s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)

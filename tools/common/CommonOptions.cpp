@@ -97,7 +97,7 @@ static cl::opt<std::string>
                  "the best that its processor has"),
         cl::value_desc("name,..."), cl::cat(targetCategory));
 static cl::list<std::string> attributes("mattr", cl::CommaSeparated,
-                                        cl::desc("Target features: +a,-b"),
+                                        cl::desc("Target features: +a,-b; help: list them"),
                                         cl::value_desc("features"),
                                         cl::cat(targetCategory));
 static cl::alias attributesAlias("target-feature", cl::CommaSeparated,
@@ -114,8 +114,9 @@ static cl::opt<llvm::FloatABI::ABIType> floatABI(
                clEnumValN(llvm::FloatABI::Hard, "hard", "In float registers")),
     cl::cat(targetCategory));
 static cl::opt<llvm::Reloc::Model> relocationModel(
-    "relocation-model", cl::desc("Relocations of the object"),
-    cl::init(llvm::Reloc::PIC_),
+    "relocation-model",
+    cl::desc("Relocations of the object (default: pic, or static where the "
+             "target has no system)"),
     cl::values(clEnumValN(llvm::Reloc::Static, "static", "Not relocatable"),
                clEnumValN(llvm::Reloc::PIC_, "pic", "Position independent")),
     cl::cat(targetCategory));
@@ -294,7 +295,8 @@ TargetOptions glowish::getTargetOptions() {
   options.attributes = std::vector<std::string>(attributes);
   options.abi = abi;
   options.floatABI = floatABI;
-  options.relocationModel = relocationModel;
+  if (relocationModel.getNumOccurrences())
+    options.relocationModel = relocationModel;
   options.codeModel = codeModel;
   options.dumpsLLVM = dumpsLLVM;
   options.dumpsAssembly = dumpsAssembly;
@@ -303,6 +305,15 @@ TargetOptions glowish::getTargetOptions() {
   options.tuningFile = tuningFile;
   options.numThreads = std::clamp(numThreads.getValue(), 1u, 256u);
   return options;
+}
+
+llvm::Expected<bool> glowish::printTargetHelp(llvm::raw_ostream &os) {
+  bool listsCpus = cpu == "help";
+  if (!listsCpus && !llvm::is_contained(attributes, "help"))
+    return false;
+  GLOWISH_TRY(std::string names, listTargetNames(getTargetOptions(), listsCpus));
+  os << names;
+  return true;
 }
 
 llvm::Expected<std::unique_ptr<Backend>> glowish::createBackend() {

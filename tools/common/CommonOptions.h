@@ -30,6 +30,9 @@ llvm::Expected<CompilationOptions> getCompilationOptions(PhaseTimer &timer);
 void reportTime(const PhaseTimer &timer);
 /// -target, -mcpu, -mattr, ...
 TargetOptions getTargetOptions();
+/// For -mcpu=help or -mattr=help, prints the names that are accepted and
+/// returns true.
+llvm::Expected<bool> printTargetHelp(llvm::raw_ostream &os);
 /// -backend: "CPU" or "Interpreter".
 llvm::Expected<std::unique_ptr<Backend>> createBackend();
 /// The back end \p name, which -\p option has been given; \p target is used by

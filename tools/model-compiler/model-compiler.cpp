@@ -180,6 +180,9 @@ static llvm::Expected<int> compileModel() {
     return ExitCode::success;
   }
   GLOWISH_CHECK(checkGlowFlags(getModelPath()));
+  GLOWISH_TRY(bool printedHelp, printTargetHelp(llvm::outs()));
+  if (printedHelp)
+    return ExitCode::success;
   if (getModelPath().empty())
     return makeError("no model; state one with -model=FILE");
   PhaseTimer timer;

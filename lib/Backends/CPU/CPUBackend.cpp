@@ -9,135 +9,45 @@
 #include "ModuleEmitter.h"
 #include "Reductions.h"
 #include "SharedPackings.h"
+#include "TargetSelection.h"
 #include "Tuner.h"
 #include "VariantDispatch.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
-#include "llvm/MC/MCSubtargetInfo.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/TargetSelect.h"
-#include "llvm/TargetParser/Host.h"
-#include "llvm/TargetParser/SubtargetFeature.h"
 #include <set>
-#if defined(__linux__)
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
 
 using namespace glowish;
 
-static void initializeTargets() {
-  static const bool done = [] {
-    llvm::InitializeAllTargetInfos();
-    llvm::InitializeAllTargets();
-    llvm::InitializeAllTargetMCs();
-    llvm::InitializeAllAsmPrinters();
-    // For the system call that asks for matrix registers.
-    llvm::InitializeAllAsmParsers();
-    return true;
-  }();
-  (void)done;
-}
-
-/// Whether this system lets a process use the matrix registers that the
-/// processor has: some sandboxes and old kernels don't.
-static bool mayUseMatrixRegisters() {
-#if defined(__linux__) && defined(__x86_64__)
-  constexpr long requestPermission = 0x1023, tileData = 18;
-  return syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
-#else
-  return true;
-#endif
-}
-
-/// "+a,-b": the host's own where nothing but the host is asked for.
-static std::string getFeatures(const TargetOptions &options) {
-  llvm::SubtargetFeatures features;
-  if (options.isForHost() && options.cpu.empty())
-    for (const auto &feature : llvm::sys::getHostCPUFeatures())
-      features.AddFeature(
-          feature.first(),
-          feature.second &&
-              (!feature.first().starts_with("amx") || mayUseMatrixRegisters()));
-  for (llvm::StringRef attribute : options.attributes)
-    features.AddFeature(attribute);
-  // The host's features come out of a hash map.
-  std::vector<std::string> sorted = features.getFeatures();
-  if (options.attributes.empty())
-    llvm::sort(sorted);
-  return llvm::join(sorted, ",");
-}
-
-/// LLVM only warns of names that it does not know.
-static llvm::Error checkNames(const llvm::Target &target,
-                              llvm::StringRef triple, llvm::StringRef cpu,
-                              const TargetOptions &options) {
-  std::unique_ptr<llvm::MCSubtargetInfo> info(
-      target.createMCSubtargetInfo(triple, "", ""));
-  if (!cpu.empty() && !info->isCPUStringValid(cpu))
-    return makeError("-mcpu={0} is not a CPU of target '{1}'", cpu, triple);
-  for (llvm::StringRef attribute : options.attributes) {
-    llvm::StringRef name = attribute;
-    bool isSigned = name.consume_front("+") || name.consume_front("-");
-    bool isKnown =
-        llvm::any_of(info->getAllProcessorFeatures(),
-                     [&](const auto &known) { return name == known.Key; });
-    if (!isSigned || !isKnown)
-      return makeError("-mattr={0}: features of target '{1}' are written "
-                       "+name or -name, and it has none called '{2}'",
-                       attribute, triple, name);
-  }
-  return llvm::Error::success();
-}
-
-/// The names that -march takes.
-static std::string listArchitectures() {
-  std::vector<llvm::StringRef> names;
-  for (const llvm::Target &target : llvm::TargetRegistry::targets())
-    names.push_back(target.getName());
-  llvm::sort(names);
-  return llvm::join(names, ", ");
-}
-
 static llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 createMachine(const TargetOptions &options) {
-  initializeTargets();
-  llvm::Triple requested(options.triple.empty()
-                             ? llvm::sys::getProcessTriple()
-                             : llvm::Triple::normalize(options.triple));
-  std::string message;
-  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(
-      options.architecture, requested, message);
-  if (!target && !options.architecture.empty())
-    return makeError("-march={0}: there is no such architecture; accepted: {1}",
-                     options.architecture, listArchitectures());
-  if (!target)
-    return makeError("-target={0}: {1}", options.triple, message);
-  std::string triple = requested.str();
-  std::string cpu = options.cpu;
-  if (options.isForHost() && (cpu.empty() || cpu == "native"))
-    cpu = llvm::sys::getHostCPUName().str();
-  GLOWISH_CHECK(checkNames(*target, triple, cpu, options));
-
+  GLOWISH_TRY(TargetSelection selection, selectTarget(options));
   llvm::TargetOptions llvmOptions;
-  llvmOptions.FloatABIType = options.floatABI;
-  llvmOptions.MCOptions.ABIName = options.abi;
+  llvmOptions.FloatABIType = selection.floatABI;
+  llvmOptions.MCOptions.ABIName = selection.abi;
+  // memcpy, not ARM's __aeabi_memcpy, which only some C libraries have.
+  llvmOptions.EABIVersion = llvm::EABI::GNU;
   // What a formula says is what is computed; only a * b + c may be fused.
   llvmOptions.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-  std::unique_ptr<llvm::TargetMachine> machine(target->createTargetMachine(
-      triple, cpu, getFeatures(options), llvmOptions, options.relocationModel,
-      options.codeModel,
-      options.compilesQuickly ? llvm::CodeGenOptLevel::None
-                              : llvm::CodeGenOptLevel::Default));
+  std::string triple = selection.triple.str();
+  std::unique_ptr<llvm::TargetMachine> machine(
+      selection.target->createTargetMachine(
+          triple, selection.cpu, selection.features, llvmOptions,
+          selection.relocationModel, options.codeModel,
+          options.compilesQuickly ? llvm::CodeGenOptLevel::None
+                                  : llvm::CodeGenOptLevel::Default));
   if (!machine)
     return makeError("-target={0}: LLVM cannot generate code for it", triple);
+  unsigned bits = machine->createDataLayout().getPointerSizeInBits();
+  if (bits != 32 && bits != 64)
+    return makeError("-target={0}: its addresses have {1} bits; accepted: 32 "
+                     "or 64",
+                     triple, bits);
   return machine;
 }
 

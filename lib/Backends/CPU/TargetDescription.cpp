@@ -14,6 +14,9 @@ static void describeX86(TargetDescription &target,
       has("avx512f") && has("avx512vl") && has("avx512dq") && has("avx512bw");
   target.vectorBits = isWide ? 512 : has("avx") ? 256 : has("sse2") ? 128 : 0;
   target.numVectorRegisters = isWide ? 32 : has("64bit-mode") ? 16 : 8;
+  // Without SSE there is the x87 unit.
+  target.hasFloat = target.hasDouble = has("sse2") || has("x87");
+  target.issuesWidely = target.vectorBits > 0;
   target.hasFMA = has("fma");
   target.hasRounding = has("sse4.1");
   target.hasFloat16 = has("f16c");
@@ -25,10 +28,66 @@ static void describeX86(TargetDescription &target,
                                                            : 256 << 10;
 }
 
+static void describeAArch64(TargetDescription &target,
+                            const llvm::MCSubtargetInfo &info) {
+  bool hasRegisters = info.checkFeatures("+fp-armv8");
+  target.vectorBits = info.checkFeatures("+neon") ? 128 : 0;
+  target.numVectorRegisters = 32;
+  target.hasFloat = target.hasDouble = hasRegisters;
+  target.hasFMA = target.hasRounding = target.hasFloat16 = hasRegisters;
+  target.hasLaneProducts = target.vectorBits > 0;
+}
+
+/// NEON has 16 registers of 128 bits, MVE 8, and both lie over those of the
+/// floating-point unit: 32 of 32 bits.
+static void describeARM(TargetDescription &target,
+                        const llvm::MCSubtargetInfo &info) {
+  auto has = [&](llvm::StringRef feature) {
+    return info.checkFeatures(("+" + feature).str());
+  };
+  target.hasFloat = has("vfp2sp") && !has("soft-float");
+  target.hasDouble = target.hasFloat && has("fp64");
+  target.hasFMA = target.hasFloat && has("vfp4d16sp");
+  target.hasRounding = target.hasFloat && has("fp-armv8d16sp");
+  bool hasNeon = target.hasFloat && has("neon");
+  bool hasMVE = target.hasFloat && has("mve.fp");
+  target.vectorBits = hasNeon || hasMVE ? 128 : 0;
+  target.numVectorRegisters = hasNeon           ? 16
+                              : hasMVE          ? 8
+                              : target.hasFloat ? 32
+                                                : 8;
+  if (!has("mclass"))
+    return;
+  // Some have a first cache, none a second. LLVM makes no code to ask for data
+  // in one on most, and on the others it would be one more instruction.
+  target.hasPrefetch = false;
+  target.cacheBytes = 16 << 10;
+}
+
+/// Vectors have the length that all processors with the features have; more
+/// than 512 bits are not used.
+static void describeRISCV(TargetDescription &target,
+                          const llvm::MCSubtargetInfo &info) {
+  auto has = [&](llvm::StringRef feature) {
+    return info.checkFeatures(("+" + feature).str());
+  };
+  target.hasFloat = target.hasFMA = has("f");
+  target.hasDouble = has("d");
+  target.numVectorRegisters = target.hasFloat ? 32 : 16;
+  if (!target.hasFloat || !has("zve32f"))
+    return;
+  for (auto [feature, bits] :
+       {std::pair("zvl64b", 64u), std::pair("zvl128b", 128u),
+        std::pair("zvl256b", 256u), std::pair("zvl512b", 512u)})
+    if (has(feature))
+      target.vectorBits = bits;
+}
+
 /// Threads have 8 MiB on Linux, but for some libraries, and at least 512 KiB on
 /// other systems. What runs without a system has little.
 static void describeSystem(TargetDescription &target,
                            const llvm::Triple &triple) {
+  target.hasSystem = triple.getOS() != llvm::Triple::UnknownOS;
   target.isHosted = triple.isArch64Bit() &&
                     (triple.isOSLinux() || triple.isOSDarwin() ||
                      triple.isOSWindows() || triple.isOSFreeBSD());
@@ -43,28 +102,18 @@ TargetDescription::forMachine(const llvm::TargetMachine &machine) {
   target.cpu = machine.getTargetCPU().str();
   target.features = machine.getTargetFeatureString().str();
   const llvm::MCSubtargetInfo &info = *machine.getMCSubtargetInfo();
-  auto has = [&](llvm::StringRef feature) {
-    return info.checkFeatures(("+" + feature).str());
-  };
   const llvm::Triple &triple = machine.getTargetTriple();
   if (triple.isX86()) {
     describeX86(target, info);
   } else if (triple.isAArch64()) {
-    target.vectorBits = has("neon") ? 128 : 0;
-    target.numVectorRegisters = 32;
-    target.hasFMA = target.hasRounding = target.hasFloat16 = true;
+    describeAArch64(target, info);
   } else if (triple.isARM() || triple.isThumb()) {
-    target.vectorBits = has("neon") ? 128 : 0;
-    target.numVectorRegisters = target.vectorBits ? 16 : 8;
-    target.hasFMA = has("vfp4sp");
-    target.hasRounding = has("fp-armv8d16sp");
+    describeARM(target, info);
   } else if (triple.isRISCV()) {
-    target.vectorBits = has("v") ? 128 : 0;
-    target.numVectorRegisters = target.vectorBits ? 32 : 16;
-    target.hasFMA = has("f");
+    describeRISCV(target, info);
   } else if (triple.isWasm()) {
-    target.vectorBits = has("simd128") ? 128 : 0;
-    target.hasRounding = true;
+    target.vectorBits = info.checkFeatures("+simd128") ? 128 : 0;
+    target.hasFloat = target.hasDouble = target.hasRounding = true;
   }
   target.packedBits = target.vectorBits;
   describeSystem(target, triple);

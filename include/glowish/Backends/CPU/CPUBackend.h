@@ -11,6 +11,7 @@
 #include "llvm/Support/CodeGen.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
+#include <optional>
 
 namespace glowish {
 
@@ -36,7 +37,8 @@ struct TargetOptions {
   std::vector<std::string> attributes;
   std::string abi;
   llvm::FloatABI::ABIType floatABI = llvm::FloatABI::Default;
-  llvm::Reloc::Model relocationModel = llvm::Reloc::PIC_;
+  /// Without a value: position independent where there is a system.
+  std::optional<llvm::Reloc::Model> relocationModel;
   llvm::CodeModel::Model codeModel = llvm::CodeModel::Small;
   /// Threads that kernels are split for; 1 for a program without threads.
   unsigned numThreads = 1;
@@ -60,6 +62,12 @@ struct TargetOptions {
   /// Whether code is for this machine, with all that its processor has.
   bool isForHost() const { return triple.empty() && architecture.empty(); }
 };
+
+/// The names that TargetOptions::cpu, or with their meaning those that
+/// TargetOptions::attributes may have for the triple of \p options, a line
+/// each.
+llvm::Expected<std::string> listTargetNames(const TargetOptions &options,
+                                            bool listsCpus);
 
 /// The LLVM back end: to the host's memory (ORC) and to objects for any
 /// target that LLVM knows.

@@ -43,6 +43,20 @@ struct TargetDescription {
   /// Whether there is a system with memory to spare: code may trade it for
   /// time.
   bool isHosted = false;
+  /// Whether there is any system, which has threads.
+  bool hasSystem = false;
+  /// Arithmetic of float and of double, square roots included, is
+  /// instructions. hasFMA and hasRounding speak of the kinds that have that.
+  bool hasFloat = false;
+  bool hasDouble = false;
+  /// A multiply-add takes one factor from a lane of a vector: factors that lie
+  /// side by side are loaded together.
+  bool hasLaneProducts = false;
+  /// A core issues loads beside two multiply-adds a cycle, as those of x86-64 do
+  /// that estimates of time are fitted to. On others each instruction counts.
+  bool issuesWidely = false;
+  /// Whether it is worth while to ask for data before they are needed.
+  bool hasPrefetch = true;
   /// What a task may take of the stack for what it uses again.
   int64_t maxStackBytes = 32 << 10;
   /// Threads that kernels are split for. 1: kernels are plain functions.
@@ -50,6 +64,10 @@ struct TargetDescription {
 
   static TargetDescription forMachine(const llvm::TargetMachine &machine);
 
+  /// Whether arithmetic of \p kind, which is float or double, is instructions.
+  bool hasArithmetic(ElemKind kind) const {
+    return kind == ElemKind::Double ? hasDouble : hasFloat;
+  }
   /// Elements of \p bytes bytes in a vector register, at least 1.
   unsigned getLanes(unsigned bytes) const {
     return std::max(1u, vectorBits / 8 / bytes);

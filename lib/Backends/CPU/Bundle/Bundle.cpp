@@ -76,11 +76,26 @@ makeCode(CPUBackend &backend, const Variants &variants,
   return generateCode(backend, *module, facts.options);
 }
 
-llvm::Error glowish::checkTarget(CPUBackend &backend) {
-  if (!backend.getTargetMachine().createDataLayout().isLittleEndian())
+llvm::Error glowish::checkTarget(CPUBackend &backend,
+                                 const BundleFacts &facts) {
+  llvm::TargetMachine &machine = backend.getTargetMachine();
+  llvm::DataLayout layout = machine.createDataLayout();
+  std::string triple = machine.getTargetTriple().str();
+  if (!layout.isLittleEndian())
     return makeError("target '{0}' is big-endian; weights are written for "
                      "little-endian targets only",
-                     backend.getTargetMachine().getTargetTriple().str());
+                     triple);
+  if (layout.getPointerSizeInBits() > 32)
+    return llvm::Error::success();
+  // Addresses are computed in signed numbers.
+  constexpr uint64_t most = (uint64_t(1) << 31) - 1;
+  for (auto [what, size] : {std::pair("weights", facts.constantSize),
+                            std::pair("inputs and outputs", facts.mutableSize),
+                            std::pair("activations", facts.activationSize)})
+    if (size > most)
+      return makeError("the network has {0} bytes of {1}; accepted for the "
+                       "32-bit target '{2}': at most {3}",
+                       size, what, triple, most);
   return llvm::Error::success();
 }
 
@@ -93,9 +108,9 @@ llvm::Error glowish::writeBundle(CPUBackend &backend,
 
 llvm::Error glowish::writeBundle(CPUBackend &backend, const Variants &variants,
                                  const BundleOptions &options) {
-  GLOWISH_CHECK(checkTarget(backend));
   Weights weights(variants);
   BundleFacts facts = getFacts(variants, weights, options, backend.hasLevels());
+  GLOWISH_CHECK(checkTarget(backend, facts));
   GLOWISH_CHECK(checkSymbols(facts));
   GLOWISH_TRY(BundleCode code, makeCode(backend, variants, weights, facts));
 
@@ -104,8 +119,7 @@ llvm::Error glowish::writeBundle(CPUBackend &backend, const Variants &variants,
   GLOWISH_CHECK(files.addCode(code));
   GLOWISH_CHECK(files.add(
       ".h", [&](llvm::raw_ostream &os) { printBundleHeader(os, facts); }));
-  if (backend.getTarget().numThreads > 1)
-    GLOWISH_CHECK(files.addThreads());
+  GLOWISH_CHECK(files.addThreads(backend.getTarget()));
   if (options.weights == BundleWeights::File)
     GLOWISH_CHECK(files.addWeights(weights, options.api == BundleApi::Static));
   return files.commit();

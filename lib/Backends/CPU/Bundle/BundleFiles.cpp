@@ -45,7 +45,9 @@ llvm::Error BundleFiles::addCode(const BundleCode &code) {
   return addBytes(".s", code.assembly);
 }
 
-llvm::Error BundleFiles::addThreads() {
+llvm::Error BundleFiles::addThreads(const TargetDescription &target) {
+  if (target.numThreads == 1 || !target.hasSystem)
+    return llvm::Error::success();
   GLOWISH_CHECK(addFile("glowish_threads.c",
                         [](llvm::raw_ostream &os) { os << threadsSource; }));
   return addFile("glowish_threads.h",

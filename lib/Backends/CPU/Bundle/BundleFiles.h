@@ -3,6 +3,7 @@
 #ifndef GLOWISH_LIB_BACKENDS_CPU_BUNDLE_BUNDLEFILES_H
 #define GLOWISH_LIB_BACKENDS_CPU_BUNDLE_BUNDLEFILES_H
 
+#include "Header.h"
 #include "Weights.h"
 #include "glowish/Backends/CPU/Bundle.h"
 #include "glowish/Support/File.h"
@@ -36,8 +37,9 @@ public:
   llvm::Error addFile(llvm::StringRef name, PrintFn print);
   /// Adds the object, and the assembly if the options ask for it.
   llvm::Error addCode(const BundleCode &code);
-  /// Adds the default threads.
-  llvm::Error addThreads();
+  /// Adds the default threads, if code for \p target calls any. They need a
+  /// system: without one the application brings its own.
+  llvm::Error addThreads(const TargetDescription &target);
   /// Adds the weights; \p asText: for an array in C as well.
   llvm::Error addWeights(const Weights &weights, bool asText);
   llvm::Error commit() { return files.commit(); }
@@ -47,8 +49,9 @@ private:
   OutputFiles files;
 };
 
-/// Whether bundles can be written for the target: weights are little-endian.
-llvm::Error checkTarget(CPUBackend &backend);
+/// Whether the target of \p backend, for which weights are to be
+/// little-endian, can hold a bundle with regions of the sizes in \p facts.
+llvm::Error checkTarget(CPUBackend &backend, const BundleFacts &facts);
 
 } // namespace glowish
 

@@ -90,7 +90,6 @@ llvm::Error glowish::writeTrainingBundle(CPUBackend &backend,
   if (options.api != BundleApi::Static)
     return makeError("a bundle that learns has no dynamic API; accepted: "
                      "-bundle-api=static");
-  GLOWISH_CHECK(checkTarget(backend));
   Variants both{{}, {programs.inference, programs.step}};
   Weights weights(both);
   BundleFacts facts{options,
@@ -102,6 +101,7 @@ llvm::Error glowish::writeTrainingBundle(CPUBackend &backend,
                     both.getAlignment(),
                     weights.getChecksum(),
                     backend.hasLevels()};
+  GLOWISH_CHECK(checkTarget(backend, facts));
   const char *identifiers[] = {"INFER", "TRAIN_STEP"};
   for (auto [program, identifier] : llvm::zip_equal(both.programs, identifiers))
     facts.programs.push_back(
@@ -122,8 +122,7 @@ llvm::Error glowish::writeTrainingBundle(CPUBackend &backend,
   GLOWISH_CHECK(files.add(".h", [&](llvm::raw_ostream &os) {
     printTrainingHeader(os, facts, state);
   }));
-  if (backend.getTarget().numThreads > 1)
-    GLOWISH_CHECK(files.addThreads());
+  GLOWISH_CHECK(files.addThreads(backend.getTarget()));
   if (options.weights == BundleWeights::File) {
     GLOWISH_CHECK(files.addWeights(weights, /*asText=*/true));
     GLOWISH_CHECK(files.add(".state.bin", [&](llvm::raw_ostream &os) {

@@ -113,14 +113,16 @@ Value *ConvolutionEmitter::addBias(Value *channel, Value *sum,
 
 TileProduct ConvolutionEmitter::getProduct(const Block &block,
                                            unsigned pixels) const {
-  return {kind,
-          lanes,
-          block.lastLanes,
-          pixels,
-          block.vectors,
-          input.strides[2] * shape.strideW,
-          layout.rowStride,
-          layout.isPadded};
+  TileProduct product = {kind,
+                         lanes,
+                         block.lastLanes,
+                         pixels,
+                         block.vectors,
+                         input.strides[2] * shape.strideW,
+                         layout.rowStride,
+                         layout.isPadded};
+  product.takesLanes = b.getTarget().hasLaneProducts;
+  return product;
 }
 
 /// One row of the kernel. \p pixel: the input element under tap 0 of pixel 0,

@@ -9,13 +9,26 @@ using namespace glowish;
 /// Weights up to here stay in the first cache beside the pixels.
 static constexpr int64_t firstCacheBytes = 24 << 10;
 
-/// Cycles of one reduction step of a tile, on a core with two multiply-add
-/// units of latency 4 and two load ports. The last two terms, for what loads
-/// and the loop cost beside, are fitted to measured tiles from 4 x 2 to 14 x 2;
-/// three vectors take 4 to 10 % longer than that says, as measured.
+/// Instructions of one reduction step of a tile, two a cycle: multiply-adds, a
+/// load for each vector of weights and each pixel (or for as many steps as a
+/// vector has lanes), and the loop's own, which unrolling shares.
+static double getNarrowStepCost(unsigned pixels, unsigned vectors,
+                                const TargetDescription &target) {
+  double pixelLoads =
+      target.hasLaneProducts ? double(pixels) / target.getLanes(4) : pixels;
+  return (pixels * vectors + vectors + pixelLoads + 1) / 2;
+}
+
+/// The same in cycles on a core with two multiply-add units of latency 4 and two
+/// load ports. The last two terms, for what loads and the loop cost beside, are
+/// fitted to measured tiles from 4 x 2 to 14 x 2; three vectors take 4 to 10 %
+/// longer than that says, as measured.
 /// \p bytes: of weights in a step, which come from the second cache at 20 bytes
 /// a cycle when a block of them doesn't fit the first.
-static double getStepCost(unsigned pixels, unsigned vectors, double bytes) {
+static double getStepCost(unsigned pixels, unsigned vectors, double bytes,
+                          const TargetDescription &target) {
+  if (!target.issuesWidely)
+    return getNarrowStepCost(pixels, vectors, target);
   double arithmetic = std::max(pixels * vectors / 2.0, 4.0);
   double cost =
       std::max(arithmetic, bytes / 20) + (pixels + vectors) / 9.0 + 0.7;
@@ -33,7 +46,8 @@ static double getRowCost(const ConvolutionShape &shape, unsigned pixels,
   double bytes = vectors * target.vectorBits / 8;
   double streamed = getTaps(shape) * bytes > firstCacheBytes ? bytes : 0;
   auto getTileCost = [&](unsigned p) {
-    return double(getTaps(shape)) * getStepCost(p, vectors, streamed) + 20 +
+    return double(getTaps(shape)) * getStepCost(p, vectors, streamed, target) +
+           20 +
            2.0 * p * vectors;
   };
   int64_t width = shape.outWidth;
@@ -49,11 +63,20 @@ struct PixelChoice {
 };
 } // namespace
 
+/// Beside the sums, registers hold the weights of one step and one broadcast
+/// element, or a vector of elements for each pixel. Where LLVM's scheduler knows
+/// no core that reorders instructions itself, it loads ahead and needs two more.
+static unsigned getMostPixels(unsigned vectors,
+                              const TargetDescription &target) {
+  unsigned taken = vectors + (target.issuesWidely ? 1 : 3);
+  unsigned left = std::max(target.numVectorRegisters, taken) - taken;
+  return std::max(1u, left / (vectors + (target.hasLaneProducts ? 1 : 0)));
+}
+
 /// The number of pixels for tiles of \p vectors.
 static PixelChoice choosePixels(const ConvolutionShape &shape, unsigned vectors,
                                 const TargetDescription &target) {
-  // Beside the sums: the weights of one step and one broadcast element.
-  unsigned most = (target.numVectorRegisters - 1 - vectors) / vectors;
+  unsigned most = getMostPixels(vectors, target);
   PixelChoice best;
   for (unsigned pixels = 1; pixels <= most && int64_t(pixels) <= shape.outWidth;
        ++pixels) {

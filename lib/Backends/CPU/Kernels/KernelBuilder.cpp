@@ -302,6 +302,8 @@ Value *KernelBuilder::lookUpEntry(llvm::Constant *table, Value *index) {
 }
 
 void KernelBuilder::prefetch(Value *address) {
+  if (!target.hasPrefetch)
+    return;
   CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
                   {address, getInt32(0), getInt32(2), getInt32(1)});
 }
@@ -352,7 +354,7 @@ Value *KernelBuilder::literal(ElemKind kind, double value, unsigned lanes) {
 Value *KernelBuilder::multiplyAdd(Value *a, Value *b, Value *c) {
   if (!a->getType()->isFPOrFPVectorTy())
     return CreateAdd(CreateMul(a, b), c);
-  if (target.hasFMA)
+  if (target.hasFMA && hasArithmetic(a))
     return CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
   return CreateFAdd(CreateFMul(a, b), c);
 }

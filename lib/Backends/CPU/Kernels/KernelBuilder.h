@@ -137,6 +137,13 @@ public:
     return fromStorage(kind, toStorage(kind, value));
   }
 
+  /// Whether the target has instructions for arithmetic of the type of \p
+  /// value, floats or doubles.
+  bool hasArithmetic(llvm::Value *value) const {
+    return target.hasArithmetic(value->getType()->getScalarType()->isDoubleTy()
+                                    ? ElemKind::Double
+                                    : ElemKind::Float);
+  }
   /// a * b + c; one rounding where the target has that.
   llvm::Value *multiplyAdd(llvm::Value *a, llvm::Value *b, llvm::Value *c);
   /// The larger or smaller; NaN if either is. Integers of \p kind.

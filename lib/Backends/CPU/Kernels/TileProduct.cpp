@@ -19,10 +19,9 @@ unsigned TileProduct::getUnrolling() const {
   return sums > 26 ? 1 : sums > 12 ? 2 : 4;
 }
 
-Values TileProduct::accumulateStep(KernelBuilder &b, PixelRange range, Value *k,
-                                   Value *x, Value *weights,
-                                   llvm::ArrayRef<Value *> sums) const {
-  Values current(sums), columns;
+Values TileProduct::loadColumns(KernelBuilder &b, Value *k,
+                                Value *weights) const {
+  Values columns;
   Value *row =
       b.getElement(weights, kind, b.addScaled(b.index(0), k, rowStride));
   for (unsigned v = 0; v < vectors; ++v) {
@@ -31,15 +30,49 @@ Values TileProduct::accumulateStep(KernelBuilder &b, PixelRange range, Value *k,
     columns.push_back(
         b.widen(b.loadStrided(kind, address, there, columnStride), lanes));
   }
+  return columns;
+}
+
+void TileProduct::multiply(KernelBuilder &b, unsigned pixel, Value *factor,
+                           llvm::ArrayRef<Value *> columns,
+                           Values &sums) const {
+  for (unsigned v = 0; v < vectors; ++v) {
+    Value *&sum = sums[pixel * vectors + v];
+    sum = b.multiplyAdd(factor, columns[v], sum);
+  }
+}
+
+Values TileProduct::accumulateStep(KernelBuilder &b, PixelRange range, Value *k,
+                                   Value *x, Value *weights,
+                                   llvm::ArrayRef<Value *> sums) const {
+  Values current(sums), columns = loadColumns(b, k, weights);
   Value *element =
       b.getElement(x, kind, b.addScaled(b.index(0), k, stepStride));
   for (unsigned p = range.first; p < range.end; ++p) {
     Value *factor = b.splat(
         b.load(kind, b.getElement(element, kind, getPixelOffset(p)), 1), lanes);
-    for (unsigned v = 0; v < vectors; ++v) {
-      Value *&sum = current[p * vectors + v];
-      sum = b.multiplyAdd(factor, columns[v], sum);
-    }
+    multiply(b, p, factor, columns, current);
+  }
+  return current;
+}
+
+Values TileProduct::accumulateLanes(KernelBuilder &b, PixelRange range,
+                                    Value *k, Value *x, Value *weights,
+                                    llvm::ArrayRef<Value *> sums) const {
+  assert(stepStride == 1 && "elements of a pixel are not neighbours");
+  Values current(sums), elements(pixels);
+  Value *first = b.getElement(x, kind, k);
+  for (unsigned p = range.first; p < range.end; ++p)
+    elements[p] =
+        b.load(kind, b.getElement(first, kind, getPixelOffset(p)), lanes);
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    Values columns =
+        loadColumns(b, b.CreateNSWAdd(k, b.index(lane)), weights);
+    for (unsigned p = range.first; p < range.end; ++p)
+      multiply(b, p,
+               b.CreateShuffleVector(elements[p],
+                                     llvm::SmallVector<int, 16>(lanes, lane)),
+               columns, current);
   }
   return current;
 }
@@ -47,18 +80,33 @@ Values TileProduct::accumulateStep(KernelBuilder &b, PixelRange range, Value *k,
 Values TileProduct::accumulate(KernelBuilder &b, PixelRange range,
                                int64_t length, Value *x, Value *weights,
                                Values sums, Prefetch prefetch) const {
-  return b.forUnrolled(
-      length, getUnrolling(), sums,
-      [&](Value *k, llvm::ArrayRef<Value *> carried) {
-        for (int64_t byte = 0; byte < prefetch.bytesPerStep; byte += 64)
-          b.prefetch(b.CreateConstInBoundsGEP1_64(
-              b.getInt8Ty(),
-              b.CreateInBoundsGEP(
-                  b.getInt8Ty(), prefetch.address,
-                  b.addScaled(b.index(0), k, prefetch.bytesPerStep)),
-              byte));
-        return accumulateStep(b, range, k, x, weights, carried);
-      });
+  auto request = [&](Value *k, int64_t steps) {
+    for (int64_t byte = 0; byte < steps * prefetch.bytesPerStep; byte += 64)
+      b.prefetch(b.CreateConstInBoundsGEP1_64(
+          b.getInt8Ty(),
+          b.CreateInBoundsGEP(
+              b.getInt8Ty(), prefetch.address,
+              b.addScaled(b.index(0), k, prefetch.bytesPerStep)),
+          byte));
+  };
+  int64_t together = 0;
+  if (takesLanes && lanes > 1) {
+    together = length / lanes * lanes;
+    sums = b.forLoop(b.index(0), b.index(together), lanes, sums,
+                     [&](Value *k, llvm::ArrayRef<Value *> carried) {
+                       request(k, lanes);
+                       return accumulateLanes(b, range, k, x, weights, carried);
+                     });
+  }
+  return b.forUnrolled(length - together, getUnrolling(), sums,
+                       [&](Value *step, llvm::ArrayRef<Value *> carried) {
+                         Value *k = step;
+                         if (together)
+                           k = b.CreateNSWAdd(step, b.index(together));
+                         request(k, 1);
+                         return accumulateStep(b, range, k, x, weights,
+                                               carried);
+                       });
 }
 
 Values TileProduct::accumulate(KernelBuilder &b, Value *length, Value *x,

@@ -33,6 +33,9 @@ struct TileProduct {
   /// Where it is not empty, the elements from the first pixel to each, instead
   /// of the stride.
   llvm::ArrayRef<int64_t> pixelOffsets = {};
+  /// Whether registers are left for a vector of elements a pixel, of which each
+  /// step takes a lane. For steps of stride 1 where the target has that.
+  bool takesLanes = false;
 
   unsigned getLanes(unsigned vector) const {
     return vector + 1 == vectors ? lastLanes : lanes;
@@ -53,10 +56,20 @@ private:
     return pixelOffsets.empty() ? pixel * pixelStride : pixelOffsets[pixel];
   }
   unsigned getUnrolling() const;
+  /// The weights of step \p k.
+  Values loadColumns(KernelBuilder &b, llvm::Value *k,
+                     llvm::Value *weights) const;
+  /// sums += \p factor * \p columns for \p pixel.
+  void multiply(KernelBuilder &b, unsigned pixel, llvm::Value *factor,
+                llvm::ArrayRef<llvm::Value *> columns, Values &sums) const;
   /// Step \p k of the reduction.
   Values accumulateStep(KernelBuilder &b, PixelRange range, llvm::Value *k,
                         llvm::Value *x, llvm::Value *weights,
                         llvm::ArrayRef<llvm::Value *> sums) const;
+  /// As many steps as a vector has lanes, from \p k on.
+  Values accumulateLanes(KernelBuilder &b, PixelRange range, llvm::Value *k,
+                         llvm::Value *x, llvm::Value *weights,
+                         llvm::ArrayRef<llvm::Value *> sums) const;
 };
 
 } // namespace glowish

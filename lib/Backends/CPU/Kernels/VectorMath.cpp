@@ -39,13 +39,19 @@ Value *vectormath::abs(KernelBuilder &b, Value *x) {
 }
 
 Value *vectormath::sqrt(KernelBuilder &b, Value *x) {
+  if (!b.hasArithmetic(x))
+    return sqrtByDigits(b, x);
   return b.CreateIntrinsic(llvm::Intrinsic::sqrt, {x->getType()}, {x});
+}
+
+static bool hasRounding(KernelBuilder &b, Value *x) {
+  return b.getTarget().hasRounding && b.hasArithmetic(x);
 }
 
 /// Adding and taking away 1.5 * 2^(mantissa bits) rounds in the mode of the
 /// machine, to nearest even.
 Value *vectormath::rint(KernelBuilder &b, Value *x) {
-  if (b.getTarget().hasRounding)
+  if (hasRounding(b, x))
     return b.CreateIntrinsic(llvm::Intrinsic::rint, {x->getType()}, {x});
   Value *magic = number(x, isDouble(x) ? 0x1.8p52 : 0x1.8p23);
   Value *limit = number(x, isDouble(x) ? 0x1p51 : 0x1p22);
@@ -55,7 +61,7 @@ Value *vectormath::rint(KernelBuilder &b, Value *x) {
 }
 
 Value *vectormath::floor(KernelBuilder &b, Value *x) {
-  if (b.getTarget().hasRounding)
+  if (hasRounding(b, x))
     return b.CreateIntrinsic(llvm::Intrinsic::floor, {x->getType()}, {x});
   Value *near = rint(b, x);
   Value *lower = b.CreateFSub(near, number(x, 1));
@@ -63,7 +69,7 @@ Value *vectormath::floor(KernelBuilder &b, Value *x) {
 }
 
 Value *vectormath::ceil(KernelBuilder &b, Value *x) {
-  if (b.getTarget().hasRounding)
+  if (hasRounding(b, x))
     return b.CreateIntrinsic(llvm::Intrinsic::ceil, {x->getType()}, {x});
   return b.CreateFNeg(floor(b, b.CreateFNeg(x)));
 }

@@ -38,6 +38,8 @@ llvm::Value *atan(KernelBuilder &b, llvm::Value *x);
 llvm::Value *pow(KernelBuilder &b, llvm::Value *x, llvm::Value *y);
 /// Rounded correctly, as are those that follow.
 llvm::Value *sqrt(KernelBuilder &b, llvm::Value *x);
+/// The same in integers, for targets without an instruction for it.
+llvm::Value *sqrtByDigits(KernelBuilder &b, llvm::Value *x);
 llvm::Value *floor(KernelBuilder &b, llvm::Value *x);
 llvm::Value *ceil(KernelBuilder &b, llvm::Value *x);
 /// To the nearest integer, ties to even.

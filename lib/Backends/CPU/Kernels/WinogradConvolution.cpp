@@ -212,6 +212,7 @@ void WinogradEmitter::emitProducts(const Block &block, Value *count) {
                       shape.channels,
                       packedBlock,
                       /*isPadded=*/true};
+  product.takesLanes = b.getTarget().hasLaneProducts;
   Value *groups =
       b.CreateUDiv(b.CreateNSWAdd(count, b.index(pixels - 1)), b.index(pixels));
   Value *lastFirst =

@@ -1,0 +1,246 @@
+#!/usr/bin/env bash
+# cross.sh [--all] [--doc] [--only TARGET]...: bundles for other processors, run
+# in QEMU. Their outputs must be the host's to 1e-4 of the largest magnitude,
+# and the sizes that the header states those in the linker's map.
+#
+#   --all   also larger networks, where they are: lenet, squeezenet1_1 and mlp
+#           of $GLOWISH_MODELS (default build/models) and imagenet_squeezenet of
+#           $GLOWISH_TEST_DATA (default ../shared/data)
+#   --doc   also write the table of sizes into docs/performance.md
+#   --only  of the targets that are listed in this file, only these
+#
+# Each bundle is linked with tests/e2e/cross/run_cross.c: by clang and lld
+# without a C library (output by semihosting), and, where Debian's cross
+# compiler for the target is installed (scripts/install-deps.sh --cross), by
+# that with its C library. Targets whose emulator is not there are skipped.
+# $GLOWISH_BIN: the programs (default build/release/bin). Exits 1 if a bundle is
+# wrong, 77 if none could be run.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+bin=${GLOWISH_BIN:-build/release/bin}
+models=${GLOWISH_MODELS:-build/models}
+data=${GLOWISH_TEST_DATA:-../shared/data}
+work=$PWD/build/e2e/cross
+source=tests/e2e/cross
+bound=100000 # billionths
+
+all=0 doc=0 only=()
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --all) all=1; shift ;;
+    --doc) doc=1; shift ;;
+    --only) only+=("$2"); shift 2 ;;
+    *) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//p}' "$0"; exit 2 ;;
+  esac
+done
+
+# NAME|options of model-compiler|options of clang, or -|Debian's compiler with its
+# options, or -|emulator. BOARD: programs without a system and a C library.
+semihosting='-nographic -monitor none -serial none -semihosting-config enable=on,target=native'
+board="-DBOARD -Wl,-T,$source/mps2.ld -Wl,--defsym=BIG_RAM"
+targets=(
+  "AArch64|-target=aarch64-linux-gnu|--target=aarch64-linux-gnu|aarch64-linux-gnu-gcc|qemu-aarch64"
+  "ARMv7, hard float|-target=armv7a-linux-gnueabihf -mattr=+neon|--target=armv7a-linux-gnueabihf -marm|arm-linux-gnueabihf-gcc|qemu-arm"
+  "Cortex-A7, soft float ABI|-target=arm-linux-gnueabi -mcpu=cortex-a7 -float-abi=soft|--target=armv7a-linux-gnueabi -marm -mfloat-abi=softfp -mfpu=neon|-|qemu-arm"
+  "RISC-V 64|-target=riscv64-linux-gnu|--target=riscv64-linux-gnu|riscv64-linux-gnu-gcc|qemu-riscv64"
+  "RISC-V 64 with V|-target=riscv64-linux-gnu -mattr=+v|--target=riscv64-linux-gnu|riscv64-linux-gnu-gcc|qemu-riscv64 -cpu rv64,v=true,vext_spec=v1.0"
+  "Cortex-M3|-target=thumbv7m-none-eabi -mcpu=cortex-m3|-|arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb $board=0x21000000|qemu-system-arm $semihosting -machine mps2-an385 -kernel"
+  "Cortex-M4|-target=arm -mcpu=cortex-m4 -float-abi=hard|--target=thumbv7em-none-eabihf -mcpu=cortex-m4 $board=0x21000000|arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 $board=0x21000000|qemu-system-arm $semihosting -machine mps2-an386 -kernel"
+  "Cortex-M7|-target=thumbv7em-none-eabihf -mcpu=cortex-m7|--target=thumbv7em-none-eabihf -mcpu=cortex-m7 $board=0x60000000|arm-none-eabi-gcc -mcpu=cortex-m7 -mthumb -mfloat-abi=hard -mfpu=fpv5-d16 $board=0x60000000|qemu-system-arm $semihosting -machine mps2-an500 -kernel"
+)
+
+# NAME MODEL of the networks.
+networks=("mlp $source/mlp.onnxtxt" "digits examples/digits/digits.onnx")
+if [[ $all = 1 ]]; then
+  for model in "$models"/{lenet,squeezenet1_1,mlp}/model.onnx \
+    "$data"/trained/imagenet_squeezenet/model.onnx; do
+    name=$(basename "$(dirname "$model")")
+    if [[ -e $model ]]; then
+      networks+=("${name/mlp/mlp-exported} $model")
+    else
+      echo "skipped, as it is not there: $model"
+    fi
+  done
+fi
+
+raw() { # the elements of a .npy file
+  tail -c +$(($(od -An -tu2 -j8 -N2 "$1") + 11)) "$1"
+}
+
+compile() { # folder, model, API, options of model-compiler
+  "$bin/model-compiler" -model="$2" -emit-bundle="$1" -network-name=network \
+    -weights=embed -bundle-api="$3" "${@:4}" >"$1.log" 2>&1
+}
+
+# A random input of the network, and what this machine makes of it.
+prepare() { # folder, model
+  local name type
+  mkdir -p "$1"
+  compile "$1/host" "$2" static
+  # " * input 'NAME': TYPE, ... elements, ..."
+  IFS=$'\t' read -r name type < <(sed -n \
+    "s/^ \* input '\(.*\)': \([^,]*\), .*/\1\t\2/p" "$1/host/network.h")
+  printf '%s\n' 'module "m"' "placeholder %x : $type input \"x\"" \
+    "placeholder %y : $type output \"input\"" \
+    'function "main" {' '  Save(%x, %y)' '}' >"$1/input.graph"
+  "$bin/model-runner" -model="$1/input.graph" -random-inputs=7 \
+    -output-dir="$1" >/dev/null
+  "$bin/model-runner" -model="$2" -input="$name=$1/input.npy" \
+    -output-dir="$1/expected" >/dev/null
+  raw "$1/input.npy" >"$1/inputs"
+  raw "$1"/expected/*.npy >"$1/outputs"
+}
+
+# The value of a macro of the header.
+stated() { # folder, NAME
+  sed -n "s/^#define NETWORK_$2 \([0-9]*\)u*\$/\1/p" "$1/static/network.h"
+}
+
+# Links $1/run for a way, clang or gcc; fails silently if that is not there.
+link() { # folder, way, options
+  local folder=$1 way=$2 compiler common=() files options
+  read -ra options <<<"$3"
+  common=(-std=c99 -O2 -Wall -Wextra -Werror "-I$folder/dynamic"
+    '-DBUNDLE_HEADER="network.h"' -DBUNDLE_ENTRY=network
+    -DBUNDLE_CONFIG=network_config -DBUNDLE_WEIGHTS=network_weights
+    -DBUNDLE_CHECK=network_check_weights
+    "-DMUTABLE_SIZE=$(stated "$folder" MUTABLE_MEM_SIZE)"
+    "-DACTIVATIONS_SIZE=$(stated "$folder" ACTIVATIONS_MEM_SIZE)"
+    "-DREGION_ALIGNMENT=$(stated "$folder" MEM_ALIGN)"
+    "-DINPUTS=\"$folder/../inputs\"" "-DOUTPUTS=\"$folder/../outputs\"")
+  files=($source/run_cross.c $source/test_data.S "$folder/dynamic/network.o"
+    $source/platform_semihosted.c)
+  case $way in
+    clang)
+      compiler=(clang-19 "${options[@]}" -ffreestanding -fno-builtin -fno-pic
+        -meabi gnu -Wno-unused-command-line-argument -nostdlib -static
+        -fuse-ld=lld "-Wl,-Map=$folder/map") ;;
+    gcc)
+      compiler=("${options[@]}" -static)
+      if [[ $3 == *-DBOARD* ]]; then
+        compiler+=(-ffreestanding -fno-builtin -nostdlib
+          -fno-tree-loop-distribute-patterns)
+        files+=(-lgcc)
+      else
+        files[3]=$source/platform_hosted.c
+      fi ;;
+  esac
+  "${compiler[@]}" "${common[@]}" "${files[@]}" -o "$folder/run"
+}
+
+# Bytes of a symbol, or with .text of the bundle's section, in lld's map.
+mapped() { # folder, name
+  awk -v name="$2" '
+    function number(hex,  i, n) {
+      for (i = 1; i <= length(hex); ++i)
+        n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
+      return n
+    }
+    $5 == name || $5 ~ ("network\\.o:\\(" name "\\)$") { size = number($3) }
+    END { print size + 0 }' "$1/map"
+}
+
+# Says what is wrong with the sizes that the linker gave to the regions.
+checkSizes() { # folder
+  local pair
+  for pair in network_weights:CONSTANT_MEM_SIZE \
+    region_mutable:MUTABLE_MEM_SIZE region_activations:ACTIVATIONS_MEM_SIZE; do
+    if [[ $(mapped "$1" "${pair%:*}") != $(stated "$1" "${pair#*:}") ]]; then
+      echo "WRONG: ${pair%:*} has $(mapped "$1" "${pair%:*}") bytes, and the" \
+        "header states $(stated "$1" "${pair#*:}")"
+    fi
+  done
+}
+
+# Runs and judges $1/run: prints "right", or what is wrong.
+judge() { # folder, emulator
+  local emulator
+  read -ra emulator <<<"$2"
+  timeout 600 "${emulator[@]}" "$1/run" >"$1/output" 2>&1 </dev/null || true
+  awk -v bound=$bound '
+    / error [0-9]+$/ { n++; if ($NF > bound) bad = 1 }
+    /^done$/ { done = 1 }
+    { last = $0 }
+    END { if (done && n && !bad) print "right"
+          else print "WRONG: " (done ? "errors" : last) }' "$1/output"
+}
+
+ran=0 wrong=0
+rows=$work/rows
+tryWay() { # network, target, folder, way, options, emulator
+  local verdict sizes= tool
+  tool=${5%% *}
+  [[ $4 != clang ]] || tool=clang-19
+  if [[ $5 == - ]] || ! command -v "$tool" >/dev/null ||
+    ! command -v "${6%% *}" >/dev/null; then
+    return 0
+  fi
+  rm -f "$3/run"
+  if ! link "$3" "$4" "$5" >"$3/link.log" 2>&1; then
+    verdict="WRONG: $(grep -m1 error "$3/link.log")"
+  else
+    verdict=$(judge "$3" "$6")
+    [[ $4 != clang ]] || sizes=$(checkSizes "$3")
+    verdict=${sizes:-$verdict}
+  fi
+  ((++ran))
+  [[ $verdict == right ]] || ((++wrong))
+  printf '%-20s %-26s %-6s %9s  %s\n' "$1" "$2" "$4" \
+    "$(awk '/ error /{ if ($NF + 0 > e) e = $NF } END { printf "%.0e", e / 1e9 }' \
+      "$3/output")" "$verdict"
+  if [[ $4 == clang && $verdict == right ]]; then
+    printf '| %s | %s | %s | %s | %s | %s | %s |\n' "$1" "$2" \
+      "$(mapped "$3" .text)" "$(stated "$3" CONSTANT_MEM_SIZE)" \
+      "$(stated "$3" MUTABLE_MEM_SIZE)" "$(stated "$3" ACTIVATIONS_MEM_SIZE)" \
+      "$(awk '/^stack /{ s = $2 } END { print s }' "$3/output")" >>"$rows"
+  fi
+}
+
+rm -rf "$work"
+mkdir -p "$work"
+: >"$rows"
+printf '%-20s %-26s %-6s %9s\n' network target linked error
+for network in "${networks[@]}"; do
+  read -r name model <<<"$network"
+  prepare "$work/$name" "$model"
+  for row in "${targets[@]}"; do
+    IFS='|' read -r target options clang gcc emulator <<<"$row"
+    if [[ ${#only[@]} -gt 0 && " ${only[*]} " != *" $target "* ]]; then
+      continue
+    fi
+    folder=$work/$name/${target//[^A-Za-z0-9]/_}
+    mkdir -p "$folder"
+    read -ra options <<<"$options"
+    for api in static dynamic; do
+      compile "$folder/$api" "$model" $api "${options[@]}" ||
+        { cat "$folder/$api.log"; exit 1; }
+    done
+    tryWay "$name" "$target" "$folder" clang "$clang" "$emulator"
+    tryWay "$name" "$target" "$folder" gcc "$gcc" "$emulator"
+  done
+done
+
+table() {
+  echo '| Network | Target | Code | Weights | Inputs and outputs | Activations | Stack |'
+  echo '|---|---|---:|---:|---:|---:|---:|'
+  cat "$rows"
+}
+if [[ $doc = 1 ]]; then
+  table >"$work/table"
+  awk -v table="$work/table" '
+    /<!-- cross: end -->/ { skips = 0 }
+    !skips { print }
+    /<!-- cross: begin -->/ {
+      skips = 1
+      print ""
+      while ((getline line < table) > 0) print line
+      print ""
+    }' docs/performance.md >"$work/performance.md"
+  cp "$work/performance.md" docs/performance.md
+fi
+if [[ $ran -eq 0 ]]; then
+  echo "no emulator: nothing was run"
+  exit 77
+fi
+echo "$((ran - wrong)) right, $wrong wrong"
+[[ $wrong -eq 0 ]]

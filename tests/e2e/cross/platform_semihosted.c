@@ -1,0 +1,134 @@
+/* run_cross.c without a system and a C library: where it starts, the functions
+ * that a bundle may call, and output by semihosting, which debuggers and
+ * QEMU offer (Arm's "Semihosting for AArch32 and AArch64"; RISC-V's has the
+ * same operations). */
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SYS_WRITE0 = 0x04, SYS_EXIT_EXTENDED = 0x20 };
+
+static void call_host(uintptr_t operation, const void *argument) {
+#if defined(__aarch64__)
+  register uintptr_t x0 __asm__("x0") = operation;
+  register const void *x1 __asm__("x1") = argument;
+  __asm__ volatile("hlt #0xf000" : "+r"(x0) : "r"(x1) : "memory");
+#elif defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+  register uintptr_t r0 __asm__("r0") = operation;
+  register const void *r1 __asm__("r1") = argument;
+  __asm__ volatile("bkpt #0xab" : "+r"(r0) : "r"(r1) : "memory");
+#elif defined(__arm__)
+  register uintptr_t r0 __asm__("r0") = operation;
+  register const void *r1 __asm__("r1") = argument;
+  __asm__ volatile("svc #0x123456" : "+r"(r0) : "r"(r1) : "memory", "lr");
+#elif defined(__riscv)
+  register uintptr_t a0 __asm__("a0") = operation;
+  register const void *a1 __asm__("a1") = argument;
+  /* The three instructions lie in one page, none of them compressed. */
+  __asm__ volatile(".balign 16\n.option push\n.option norvc\n"
+                   "slli x0, x0, 0x1f\nebreak\nsrai x0, x0, 7\n"
+                   ".option pop"
+                   : "+r"(a0)
+                   : "r"(a1)
+                   : "memory");
+#else
+#error "no semihosting for this processor"
+#endif
+}
+
+void print_line(const char *text);
+void mark_stack(void);
+uint32_t measure_stack(void);
+int main(void);
+
+void print_line(const char *text) {
+  call_host(SYS_WRITE0, text);
+  call_host(SYS_WRITE0, "\n");
+}
+
+static void start(void) {
+  static uintptr_t reason[2];
+  reason[0] = 0x20026; /* ADP_Stopped_ApplicationExit */
+  reason[1] = (uintptr_t)main();
+  call_host(SYS_EXIT_EXTENDED, reason);
+  for (;;)
+    ;
+}
+
+/*===- What a bundle may call --------------------------------------------===*/
+
+/* Compiled so that loops don't become calls of these functions. */
+__attribute__((used)) void *memcpy(void *to, const void *from, size_t size) {
+  uint8_t *t = to;
+  const uint8_t *f = from;
+  while (size--)
+    *t++ = *f++;
+  return to;
+}
+
+__attribute__((used)) void *memmove(void *to, const void *from, size_t size) {
+  uint8_t *t = to;
+  const uint8_t *f = from;
+  if (t <= f)
+    return memcpy(to, from, size);
+  while (size--)
+    t[size] = f[size];
+  return to;
+}
+
+__attribute__((used)) void *memset(void *to, int value, size_t size) {
+  uint8_t *t = to;
+  while (size--)
+    *t++ = (uint8_t)value;
+  return to;
+}
+
+/*===- Boards: vectors and stack -----------------------------------------===*/
+
+#ifdef BOARD
+/* From the linker script. */
+extern uint32_t stack_low[], stack_high[];
+
+static void reset(void) {
+  /* Full access to coprocessors 10 and 11: the floating-point unit. */
+  *(volatile uint32_t *)0xE000ED88 |= 0xFu << 20;
+  __asm__ volatile("dsb\nisb" : : : "memory");
+  start();
+}
+
+static void fault(void) {
+  static uintptr_t reason[2] = {0x20026, 3};
+  print_line("a fault");
+  call_host(SYS_EXIT_EXTENDED, reason);
+  for (;;)
+    ;
+}
+
+__attribute__((used, section(".vectors"))) void *const vectors[] = {
+    stack_high,    (void *)reset, (void *)fault, (void *)fault,
+    (void *)fault, (void *)fault, (void *)fault};
+
+static const uint32_t mark = 0xa5c3f00du;
+
+static inline uint32_t *get_stack(void) {
+  uint32_t *stack;
+  __asm__ volatile("mov %0, sp" : "=r"(stack));
+  return stack;
+}
+
+__attribute__((noinline)) void mark_stack(void) {
+  uint32_t *word, *end = get_stack();
+  for (word = stack_low; word < end; ++word)
+    *(volatile uint32_t *)word = mark;
+}
+
+__attribute__((noinline)) uint32_t measure_stack(void) {
+  uint32_t *word = stack_low, *end = get_stack();
+  while (word < end && *(volatile uint32_t *)word == mark)
+    ++word;
+  return (uint32_t)((uintptr_t)end - (uintptr_t)word);
+}
+#else
+__attribute__((used)) void _start(void) { start(); }
+void mark_stack(void) {}
+uint32_t measure_stack(void) { return 0; }
+#endif
