@@ -13,9 +13,11 @@ check_doc(operators.md
   "glowish-tblgen -gen-docs -I include/glowish/Ops include/glowish/Ops/Instrs.td -o docs/operators.md"
   ${TBLGEN} -gen-docs -I ${ROOT}/include/glowish/Ops
     ${ROOT}/include/glowish/Ops/Instrs.td)
-check_doc(onnx-operators.md
-  "model-compiler -list-operators > docs/onnx-operators.md"
-  ${COMPILER} -list-operators)
+foreach(format onnx caffe2)
+  check_doc(${format}-operators.md
+    "model-compiler -list-operators=${format} > docs/${format}-operators.md"
+    ${COMPILER} -list-operators=${format})
+endforeach()
 check_doc(from-glow.md
   "model-compiler -list-glow-flags > docs/from-glow.md"
   ${COMPILER} -list-glow-flags)

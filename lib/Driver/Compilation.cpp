@@ -9,6 +9,7 @@
 #include "glowish/IR/Passes.h"
 #include "glowish/IRGen/IRGen.h"
 #include "glowish/IRGen/Recompute.h"
+#include "glowish/Importer/Caffe2.h"
 #include "glowish/Support/File.h"
 #include "llvm/Support/FileSystem.h"
 #include <glog/logging.h>
@@ -49,6 +50,8 @@ llvm::Error Compilation::import(llvm::StringRef path,
   beginPhase(Phase::Import);
   if (!importOptions.evaluate)
     importOptions.evaluate = evaluateNode;
+  if (isCaffe2Path(path))
+    return takeModule(importCaffe2File(path, importOptions));
   if (!path.ends_with(".graph"))
     return takeModule(importOnnxFile(path, importOptions));
   GLOWISH_CHECK(takeModule(readModule(path)));

@@ -1,6 +1,7 @@
 //===- ModelVariants.cpp - One compilation for several values -------------===//
 
 #include "glowish/Driver/ModelVariants.h"
+#include "glowish/Importer/Caffe2.h"
 #include "llvm/ADT/StringExtras.h"
 #include <glog/logging.h>
 
@@ -82,10 +83,12 @@ llvm::Error ModelVariants::open(llvm::StringRef modelPath,
   importOptions = std::move(newOptions);
   symbols = std::move(several);
   if (hasSymbols()) {
-    if (modelPath.ends_with(".graph"))
-      return makeError("'{0}': several values of '{1}' need an ONNX model; a "
-                       "text form has no symbolic dimensions",
-                       path, symbols.front().name);
+    if (modelPath.ends_with(".graph") || isCaffe2Path(modelPath))
+      return makeError("'{0}': several values of '{1}' need an ONNX model; "
+                       "{2} no symbolic dimensions",
+                       path, symbols.front().name,
+                       isCaffe2Path(modelPath) ? "Caffe2's have"
+                                               : "a text form has");
     GLOWISH_TRY(model, OnnxModel::read(path));
     GLOWISH_CHECK(checkSymbols());
   }

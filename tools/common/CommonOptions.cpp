@@ -3,6 +3,10 @@
 #include "common/CommonOptions.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/IR/Passes.h"
+#include "glowish/Importer/Caffe2.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <cmath>
 
 using namespace glowish;
 namespace cl = llvm::cl;
@@ -11,11 +15,14 @@ cl::OptionCategory glowish::modelCategory("Model options");
 cl::OptionCategory glowish::debugCategory("Options to look inside");
 cl::OptionCategory glowish::targetCategory("Target options");
 
-static cl::opt<std::string> modelPath("model", cl::desc("The model: an ONNX file, or a text form (.graph)"),
-                                      cl::value_desc("file"),
-                                      cl::cat(modelCategory));
-static cl::alias modelPathAlias("m", cl::desc("Alias of -model"),
-                                cl::aliasopt(modelPath));
+static cl::list<std::string> modelPaths(
+    "model",
+    cl::desc("The model: an ONNX file, a text form (.graph), or a Caffe2 model: "
+             "a folder with predict_net and init_net (.pb or .pbtxt), or "
+             "-model=NET -model=NET"),
+    cl::value_desc("path"), cl::cat(modelCategory));
+static cl::alias modelPathsAlias("m", cl::desc("Alias of -model"),
+                                 cl::aliasopt(modelPaths));
 static cl::list<std::string>
     symbols("onnx-define-symbol",
             cl::desc("Bind a symbolic dimension (may be repeated); with several "
@@ -24,8 +31,9 @@ static cl::list<std::string>
             cl::value_desc("name,value,..."), cl::cat(modelCategory));
 static cl::list<std::string> modelInputs(
     "model-input",
-    cl::desc("State the type of an input: -model-input=data,float,[1,3,8,8]"),
-    cl::value_desc("name,type,[dims]"), cl::cat(modelCategory));
+    cl::desc("State the type of an input: -model-input=data,float,[1,3,8,8]; of "
+             "a quantized one (int8q, of Caffe2 models) with scale and offset"),
+    cl::value_desc("name,type,[dims][,scale,offset]"), cl::cat(modelCategory));
 static cl::alias modelInputsAlias("model-input-name",
                                   cl::desc("Alias of -model-input"),
                                   cl::aliasopt(modelInputs));
@@ -159,29 +167,88 @@ static cl::opt<std::string> tuningFile(
              "it lacks are measured and added"),
     cl::value_desc("file"), cl::cat(targetCategory));
 
-llvm::StringRef glowish::getModelPath() { return modelPath; }
+llvm::StringRef glowish::getModelPath() {
+  return modelPaths.empty() ? llvm::StringRef() : modelPaths.front();
+}
+
+llvm::Expected<std::vector<std::string>> glowish::getModelFiles() {
+  if (isCaffe2Path(getModelPath()))
+    return findCaffe2Files(getModelPath(),
+                           modelPaths.size() > 1 ? modelPaths[1] : "");
+  return std::vector<std::string>{getModelPath().str()};
+}
+
+/// Of a Caffe2 model given as two files the other one.
+static llvm::Expected<std::string> readSecondModelPath() {
+  if (modelPaths.size() < 2)
+    return "";
+  if (modelPaths.size() > 2)
+    return makeError("-model is given {0} times; accepted: once, or twice with "
+                     "the nets of a Caffe2 model",
+                     modelPaths.size());
+  for (const std::string &path : modelPaths)
+    if (!isCaffe2Path(path))
+      return makeError("-model is given twice, and '{0}' is no Caffe2 net; "
+                       "accepted: two files that end in .pb or .pbtxt",
+                       path);
+  return modelPaths[1];
+}
 llvm::StringRef glowish::getBackendName() { return backendName; }
 
+/// The element kind that is called \p name, also as Glow calls it.
+static std::optional<ElemKind> parseKindName(llvm::StringRef name) {
+  if (std::optional<ElemKind> kind = parseElemKind(name))
+    return kind;
+  // Rows that end with their scale and bias are bytes.
+  return llvm::StringSwitch<std::optional<ElemKind>>(name)
+      .Cases("UInt8FusedQ", "UInt4FusedQ", ElemKind::UInt8)
+      .Cases("ui8fused", "ui4fused", ElemKind::UInt8)
+      .Default(std::nullopt);
+}
+
+/// What is behind the dimensions of a quantized input: its scale and offset.
+static llvm::Expected<QuantParams> parseQuantParams(llvm::StringRef text) {
+  auto [scaleText, offsetText] = text.trim().split(',');
+  float scale = 0;
+  int32_t offset = 0;
+  if (!llvm::to_float(scaleText.trim(), scale) || !(scale > 0) ||
+      !std::isfinite(scale) || offsetText.trim().getAsInteger(10, offset))
+    return makeError("'{0}' is no scale and offset; the form is "
+                     "int8q,[1,3,224,224],0.5,3",
+                     text.trim());
+  return QuantParams{{scale}, {offset}};
+}
+
 llvm::Expected<Type> glowish::parseInputType(llvm::StringRef text) {
-  auto [kindName, dimsText] = text.split(',');
-  std::optional<ElemKind> kind = parseElemKind(kindName.trim());
-  if (!kind || isQuantizedKind(*kind))
+  auto [kindName, rest] = text.split(',');
+  std::optional<ElemKind> kind = parseKindName(kindName.trim());
+  if (!kind)
     return makeError("'{0}' is not an element type; float, int64, uint8, ... "
                      "are",
                      kindName.trim());
-  dimsText = dimsText.trim();
-  if (!dimsText.consume_front("[") || !dimsText.consume_back("]"))
+  auto [dimsText, paramsText] = rest.trim().split(']');
+  paramsText = paramsText.ltrim();
+  if (!rest.contains(']') || !dimsText.consume_front("[") ||
+      (!paramsText.empty() && !paramsText.consume_front(",")))
     return makeError("the dimensions are not of the form [1,3,224,224]");
   Dims dims;
   while (!(dimsText = dimsText.trim()).empty()) {
     int64_t dim = 0;
-    auto [first, rest] = dimsText.split(',');
+    auto [first, others] = dimsText.split(',');
     if (first.trim().getAsInteger(10, dim) || dim < 0)
       return makeError("'{0}' is not an extent", first.trim());
     dims.push_back(dim);
-    dimsText = rest;
+    dimsText = others;
   }
   GLOWISH_CHECK(checkShape(*kind, dims));
+  if (isQuantizedKind(*kind)) {
+    GLOWISH_TRY(QuantParams params, parseQuantParams(paramsText));
+    return Type(*kind, dims, params);
+  }
+  if (!paramsText.empty())
+    return makeError("'{0}' is behind the dimensions of a type that is not "
+                     "quantized",
+                     paramsText.trim());
   return Type(*kind, dims);
 }
 
@@ -226,6 +293,7 @@ glowish::getImportOptions(std::vector<SymbolValues> &several) {
   options.warn = [](llvm::StringRef line) {
     llvm::errs() << "warning: " << line << "\n";
   };
+  GLOWISH_TRY(options.secondFile, readSecondModelPath());
   options.maxTripCount = maxTripCount;
   if (maxTripCount < 0)
     return makeError("-max-trip-count={0}: accepted: at least 1",

@@ -13,8 +13,10 @@ extern llvm::cl::OptionCategory modelCategory;
 extern llvm::cl::OptionCategory debugCategory;
 extern llvm::cl::OptionCategory targetCategory;
 
-/// -model; empty where it is not given.
+/// -model; empty where it is not given, and the first where it is given twice.
 llvm::StringRef getModelPath();
+/// The files of the model: several of a Caffe2 model.
+llvm::Expected<std::vector<std::string>> getModelFiles();
 /// -onnx-define-symbol and -model-input; an error shows the right form.
 /// Symbols with several values go to \p several.
 llvm::Expected<ImportOptions>

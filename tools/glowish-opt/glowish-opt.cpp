@@ -8,6 +8,7 @@
 #include "glowish/IR/IRText.h"
 #include "glowish/IR/Passes.h"
 #include "glowish/IRGen/IRGen.h"
+#include "glowish/Importer/Caffe2.h"
 #include "glowish/Support/File.h"
 
 using namespace glowish;
@@ -130,11 +131,13 @@ static llvm::Expected<int> optimize() {
   if (inputPath.empty())
     return makeError("no input; state a file");
   llvm::StringRef path = inputPath;
-  if (path.ends_with(".onnx") || path.ends_with(".onnxtxt")) {
+  bool isCaffe2 = isCaffe2Path(path);
+  if (isCaffe2 || path.ends_with(".onnx") || path.ends_with(".onnxtxt")) {
     ImportOptions options;
     options.evaluate = evaluateNode;
     GLOWISH_TRY(std::unique_ptr<Module> module,
-                importOnnxFile(path, options));
+                isCaffe2 ? importCaffe2File(path, options)
+                         : importOnnxFile(path, options));
     GLOWISH_CHECK(runOnModule(*module));
     return ExitCode::success;
   }

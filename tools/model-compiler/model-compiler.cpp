@@ -81,11 +81,24 @@ static std::string getDefaultName() {
   return isCIdentifier(name) ? name : name + "_";
 }
 
-static cl::opt<bool> listOperators(
-    "list-operators",
-    cl::desc("Print the ONNX operators that models may have, with opsets, "
-             "element types and limits, and do nothing else"),
-    cl::cat(modelCategory));
+static cl::opt<std::string> listOperators(
+    "list-operators", cl::ValueOptional,
+    cl::desc("Print the operators that models may have, with limits, and do "
+             "nothing else; =onnx (with opsets and element types) or =caffe2 "
+             "prints one list"),
+    cl::value_desc("format"), cl::cat(modelCategory));
+
+static llvm::Error printOperators() {
+  if (listOperators != "" && listOperators != "onnx" &&
+      listOperators != "caffe2")
+    return makeError("-list-operators={0}: the lists are onnx and caffe2",
+                     listOperators.getValue());
+  if (listOperators != "caffe2")
+    printOnnxOperatorList(llvm::outs());
+  if (listOperators != "onnx")
+    printCaffe2OperatorList(llvm::outs());
+  return llvm::Error::success();
+}
 
 static cl::opt<bool>
     listGlowFlags("list-glow-flags",
@@ -111,10 +124,13 @@ static llvm::Expected<BundleOptions> getBundleOptions() {
   if (!isCIdentifier(options.entryName))
     return makeError("-main-entry-name='{0}' is not a C identifier",
                      options.entryName);
-  GLOWISH_TRY(auto model, readFile(getModelPath()));
-  llvm::StringRef bytes = model->getBuffer();
-  options.modelHash = checksum64(llvm::ArrayRef<uint8_t>(
-      bytes.bytes_begin(), bytes.bytes_end()));
+  GLOWISH_TRY(std::vector<std::string> files, getModelFiles());
+  for (const std::string &file : files) {
+    GLOWISH_TRY(auto model, readFile(file));
+    llvm::StringRef bytes = model->getBuffer();
+    options.modelHash ^= checksum64(llvm::ArrayRef<uint8_t>(
+        bytes.bytes_begin(), bytes.bytes_end()));
+  }
   return options;
 }
 
@@ -171,8 +187,8 @@ static llvm::Error writeOnnxModel(const ImportOptions &importOptions,
 }
 
 static llvm::Expected<int> compileModel() {
-  if (listOperators) {
-    printOperatorList(llvm::outs());
+  if (listOperators.getNumOccurrences()) {
+    GLOWISH_CHECK(printOperators());
     return ExitCode::success;
   }
   if (listGlowFlags) {

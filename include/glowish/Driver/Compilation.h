@@ -44,8 +44,8 @@ public:
   Compilation(Backend &backend, CompilationOptions options)
       : backend(backend), options(std::move(options)) {}
 
-  /// Reads \p path: an ONNX model (.onnx, .pb, .onnxtxt, .pbtxt), or a module
-  /// in the text form (.graph, with its constants in PATH.weights).
+  /// Reads \p path: a Caffe2 model (see isCaffe2Path), a module in the text
+  /// form (.graph, with its constants in PATH.weights), or an ONNX model.
   llvm::Error import(llvm::StringRef path, ImportOptions importOptions);
   /// Imports \p model, for the last time if \p isLast.
   llvm::Error import(OnnxModel &model, ImportOptions importOptions,

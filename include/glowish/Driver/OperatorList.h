@@ -9,7 +9,9 @@ namespace glowish {
 
 /// Prints docs/onnx-operators.md: all ONNX operators that can be imported, in
 /// Markdown, with their opsets, the element types on each back end, and limits.
-void printOperatorList(llvm::raw_ostream &os);
+void printOnnxOperatorList(llvm::raw_ostream &os);
+/// Prints docs/caffe2-operators.md: all Caffe2 operators that can be imported.
+void printCaffe2OperatorList(llvm::raw_ostream &os);
 
 } // namespace glowish
 

@@ -44,7 +44,6 @@ private:
                           const InputTypes &types);
   llvm::Error importOutput(const onnx::ValueInfoProto &output);
   llvm::Error importOutputs();
-  void eraseUnused();
 
   onnx::GraphProto &graph;
   const NodeOpsets &opsets;
@@ -68,8 +67,7 @@ llvm::Error GraphImporter::importInitializer(
     return addContext(tensor.takeError(), "initializer " + quote(name) + ": ");
   if (cache && !cache->isComplete)
     cache->weights.push_back({name.str(), *tensor});
-  // Weights are transposed, cast, scaled: a few times each.
-  scope.getContext().foldingBudget += 16 * (*tensor)->getSizeInBytes();
+  scope.getContext().foldingBudget.grow((*tensor)->getSizeInBytes());
   const Type &type = (*tensor)->getType();
   if (!options.variables || !isFloatKind(type.getKind()) || !type.getRank())
     return scope.define(name,
@@ -177,16 +175,6 @@ llvm::Error GraphImporter::importOutputs() {
   return llvm::Error::success();
 }
 
-/// What folding left over.
-void GraphImporter::eraseUnused() {
-  std::vector<Constant *> unused;
-  for (Node &node : module->getConstants())
-    if (!node.hasUses())
-      unused.push_back(llvm::cast<Constant>(&node));
-  for (Constant *constant : unused)
-    module->eraseConstant(constant);
-}
-
 /// The names of what nodes of \p graph and the graphs inside it compute.
 static void findComputed(const onnx::GraphProto &graph,
                          llvm::StringSet<> &computed) {
@@ -220,7 +208,7 @@ llvm::Expected<std::unique_ptr<Module>> GraphImporter::import() {
   GLOWISH_CHECK(importInputs());
   GLOWISH_CHECK(scope.importNodes());
   GLOWISH_CHECK(importOutputs());
-  eraseUnused();
+  eraseUnusedConstants(*module);
   return std::move(module);
 }
 

@@ -26,6 +26,10 @@ static llvm::Expected<ElemKind> readKind(const ValueInfoProto &input) {
 static llvm::Error checkStated(const ValueInfoProto &input, const Type &type,
                                ElemKind kind, llvm::StringRef origin) {
   const auto &tensor = input.type().tensor_type();
+  if (type.isQuantized())
+    return makeError("{0} states {1} for '{2}'; accepted in ONNX models: kinds "
+                     "that are not quantized",
+                     origin, type.str(), input.name());
   if (type.getKind() != kind)
     return makeError("{0} states {1} for '{2}'; the model has {3}", origin,
                      getElemKindName(type.getKind()), input.name(),

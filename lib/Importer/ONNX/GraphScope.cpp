@@ -309,7 +309,7 @@ llvm::Error GraphScope::importInnerWeights() {
         return addContext(tensor.takeError(),
                           "initializer " + quote(proto.name()) + ": ");
       known = std::move(*tensor);
-      context.foldingBudget += 16 * known->getSizeInBytes();
+      context.foldingBudget.grow(known->getSizeInBytes());
     }
     GLOWISH_CHECK(
         define(proto.name(), module.createConstant(proto.name(), known)));

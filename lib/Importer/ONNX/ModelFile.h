@@ -3,6 +3,7 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_MODELFILE_H
 #define GLOWISH_LIB_IMPORTER_ONNX_MODELFILE_H
 
+#include "Common/ProtobufFile.h"
 #include "ONNX/ExternalData.h"
 #include <onnx/onnx_pb.h>
 
@@ -30,9 +31,6 @@ readSparseTensor(const onnx::SparseTensorProto &proto, ExternalData &external);
 /// A tensor of \p type with a copy of the elements \p raw, little-endian.
 llvm::Expected<Tensor> readRawTensor(const Type &type,
                                      llvm::ArrayRef<uint8_t> raw);
-
-/// \p name as a message can have it: hostile ones are long, or not text.
-std::string quote(llvm::StringRef name);
 
 } // namespace glowish
 

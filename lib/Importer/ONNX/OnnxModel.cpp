@@ -8,30 +8,9 @@
 #include "ONNX/ModelFile.h"
 #include "ONNX/SymbolicDim.h"
 #include "glowish/Support/File.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 
 using namespace glowish;
-
-/// \p message without what hostile names bring into it: control characters,
-/// lines that are not of a list of nodes, and more than anybody would read.
-static std::string cleanMessage(std::string message) {
-  constexpr size_t mostPerLine = 1000;
-  std::vector<std::string> lines;
-  for (llvm::StringRef line : llvm::split(llvm::StringRef(message), '\n')) {
-    std::string text = line.take_front(mostPerLine).str();
-    if (line.size() > mostPerLine)
-      text += "...";
-    for (char &c : text)
-      if (uint8_t(c) < 32 || c == 127)
-        c = '?';
-    if (lines.empty() || line.starts_with("node "))
-      lines.push_back(std::move(text));
-    else if (lines.back().size() < mostPerLine)
-      lines.back() += "?" + text;
-  }
-  return llvm::join(lines, "\n");
-}
 
 struct OnnxModel::Contents {
   /// For messages.

@@ -3,14 +3,9 @@
 #include "ONNX/OpContext.h"
 #include "ONNX/GraphScope.h"
 #include "ONNX/ModelFile.h"
-#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace glowish;
 using onnx::AttributeProto;
-
-/// Shape arithmetic and weights are folded; a small constant that is repeated
-/// into a large one is not.
-static constexpr int64_t maxFoldedGrowth = 1 << 16;
 
 OpContext::OpContext(const onnx::NodeProto &proto, GraphContext &graph,
                      std::vector<NodeValue> inputs)
@@ -262,26 +257,6 @@ OpContext::getRequiredInts(llvm::StringRef name, unsigned index) const {
                    name, index);
 }
 
-llvm::Expected<int64_t> glowish::normalizeAxis(int64_t axis, unsigned rank) {
-  if (axis < -int64_t(rank) || axis >= int64_t(rank))
-    return makeError("{0}; accepted for rank {1}: {2} to {3}", axis, rank,
-                     -int64_t(rank), int64_t(rank) - 1);
-  return axis < 0 ? axis + rank : axis;
-}
-
-llvm::Expected<std::vector<int64_t>>
-glowish::normalizeAxes(std::vector<int64_t> axes, unsigned rank) {
-  for (int64_t &axis : axes) {
-    llvm::Expected<int64_t> normal = normalizeAxis(axis, rank);
-    if (!normal)
-      return addContext(normal.takeError(), "an axis is ");
-    axis = *normal;
-  }
-  llvm::sort(axes);
-  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
-  return axes;
-}
-
 llvm::Expected<int64_t> OpContext::getAxis(llvm::StringRef name,
                                            int64_t defaultValue,
                                            unsigned rank) const {
@@ -325,63 +300,8 @@ llvm::Expected<NodeValue> OpContext::reshape(NodeValue value, DimsRef shape,
 
 llvm::Expected<NodeValue> OpContext::createDraft(NodeDraft draft,
                                                  llvm::StringRef suffix) {
-  GLOWISH_TRY(Node * node,
-              graph.function.tryCreate(name + suffix.str(), std::move(draft)));
-  if (!shouldFold(*node))
-    return node->getResult();
-  GLOWISH_TRY(std::vector<Tensor> results, graph.evaluate(*node));
-  graph.function.erase(node);
-  return NodeValue(graph.function.getModule().createConstant(
-      name + suffix.str(), std::move(results[0])));
-}
-
-/// Whether the time that \p kind takes is linear in the bytes it reads and
-/// writes. The others are never part of shape arithmetic.
-static bool isLinear(NodeKind kind) {
-  switch (kind) {
-  case NodeKind::Convolution:
-  case NodeKind::MatMul:
-  case NodeKind::Gemm:
-  case NodeKind::FullyConnected:
-  case NodeKind::MaxPool:
-  case NodeKind::AvgPool:
-  case NodeKind::LocalResponseNormalization:
-    return false;
-  default:
-    return true;
-  }
-}
-
-bool OpContext::shouldFold(const Node &node) const {
-  if (!graph.evaluate || !hasConstantOperands(node) ||
-      node.getNumResults() != 1 || !isLinear(node.getKind()))
-    return false;
-  llvm::SmallPtrSet<const Node *, 4> operands;
-  int64_t operandBytes = 0;
-  for (NodeValue value : node.getOperands())
-    if (value && operands.insert(value.node).second)
-      operandBytes += value.getType().getSizeInBytes();
-  int64_t bytes = node.getType().getSizeInBytes();
-  if (bytes > operandBytes + maxFoldedGrowth)
-    return false;
-  return takeBudget(bytes + operandBytes);
-}
-
-bool OpContext::takeBudget(int64_t bytes) const {
-  if (bytes <= maxFoldedGrowth)
-    return true;
-  if (bytes > graph.foldingBudget)
-    return false;
-  graph.foldingBudget -= bytes;
-  return true;
-}
-
-llvm::Error OpContext::checkBudget(int64_t bytes) {
-  if (takeBudget(bytes))
-    return llvm::Error::success();
-  return makeError("it makes a constant of {0} bytes, with which the constants "
-                   "that are computed would become too large",
-                   bytes);
+  return createFolded(graph.function, name + suffix.str(), std::move(draft),
+                      graph.evaluate, graph.foldingBudget);
 }
 
 //===- Outputs ------------------------------------------------------------===//

@@ -3,6 +3,8 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_OPCONTEXT_H
 #define GLOWISH_LIB_IMPORTER_ONNX_OPCONTEXT_H
 
+#include "Common/Axes.h"
+#include "Common/Folding.h"
 #include "ONNX/ExternalData.h"
 #include "ONNX/Opsets.h"
 #include "glowish/Graph/Nodes.h"
@@ -38,9 +40,7 @@ struct GraphContext {
   const NodeOpsets &opsets;
   /// How often each value is read by nodes or is an output of the graph.
   llvm::StringMap<unsigned> uses = {};
-  /// How many bytes folding may still read and write: a hostile graph could
-  /// fold a large constant again and again. Small ones are free.
-  int64_t foldingBudget = int64_t(1) << 28;
+  FoldingBudget foldingBudget = {};
   /// The graph itself, with its names.
   GraphScope *scope = nullptr;
   /// Of the values, by their names in the model, that have such extents.
@@ -185,7 +185,9 @@ public:
   NodeValue createConstant(std::shared_ptr<const Tensor> tensor);
   /// Whether the importer may make a constant of \p bytes that is not in the
   /// file; to be asked before memory is taken for it.
-  llvm::Error checkBudget(int64_t bytes);
+  llvm::Error checkBudget(int64_t bytes) {
+    return graph.foldingBudget.check(bytes);
+  }
   NodeValue createInt64s(llvm::ArrayRef<int64_t> values);
   /// A scalar constant of \p kind.
   NodeValue createScalar(ElemKind kind, double value);
@@ -230,8 +232,6 @@ public:
 
 private:
   llvm::Error checkExtentsRead() const;
-  bool shouldFold(const Node &node) const;
-  bool takeBudget(int64_t bytes) const;
   const Sequence *findSequence(unsigned index) const;
   bool isUnknownAttr(int index) const;
 
@@ -271,13 +271,6 @@ const RegisteredOperator *findOnnxOperator(llvm::StringRef domain,
 /// them.
 bool isUnknownAttribute(llvm::StringRef domain, llvm::StringRef name,
                         llvm::StringRef attribute, int opset);
-
-/// Dimension \p axis of a tensor of \p rank, counted from 0; an error when
-/// there is none.
-llvm::Expected<int64_t> normalizeAxis(int64_t axis, unsigned rank);
-/// The same of each, ascending, without repetitions.
-llvm::Expected<std::vector<int64_t>> normalizeAxes(std::vector<int64_t> axes,
-                                                   unsigned rank);
 
 } // namespace glowish
 

@@ -365,30 +365,6 @@ static llvm::Error importReverseSequence(OpContext &op) {
 
 //===- Cumulative sums ----------------------------------------------------===//
 
-NodeValue glowish::shiftAlong(Composer &c, NodeValue value, int64_t axis,
-                              int64_t count, bool backward, double filler) {
-  if (!value)
-    return value;
-  unsigned rank = value.getShape().size();
-  std::vector<int64_t> pads(2 * rank, 0);
-  pads[axis] = backward ? -count : count;
-  pads[rank + axis] = -pads[axis];
-  return c.pad(value, pads, filler);
-}
-
-/// Of 1, 2, 4, ... elements: each sum is one of those before and the one that
-/// ends where it starts.
-NodeValue glowish::makeCumulative(Composer &c, NodeValue value, int64_t axis,
-                                  bool isProduct, bool backward) {
-  int64_t extent = value ? value.getShape()[axis] : 0;
-  for (int64_t count = 1; count < extent; count *= 2) {
-    NodeValue before =
-        shiftAlong(c, value, axis, count, backward, isProduct ? 1 : 0);
-    value = isProduct ? c.mul(value, before) : c.add(value, before);
-  }
-  return value;
-}
-
 static llvm::Error importCumulative(OpContext &op) {
   GLOWISH_TRY(NodeValue value, op.getInput(0));
   GLOWISH_TRY(int64_t stated, readConstantInt(op, 1));

@@ -3,6 +3,7 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_OPS_INDEXING_H
 #define GLOWISH_LIB_IMPORTER_ONNX_OPS_INDEXING_H
 
+#include "Common/Cumulative.h"
 #include "ONNX/Composer.h"
 
 namespace glowish {
@@ -26,15 +27,6 @@ NodeValue getElementPositions(Composer &c, DimsRef shape, NodeValue indices,
 
 /// The elements at \p positions of \p data in row-major order.
 NodeValue gatherPositions(Composer &c, NodeValue data, NodeValue positions);
-
-/// \p value moved by \p count along \p axis, with \p filler moved in.
-NodeValue shiftAlong(Composer &c, NodeValue value, int64_t axis, int64_t count,
-                     bool backward, double filler);
-
-/// Sums, or products, of the elements along dimension \p axis up to each, from
-/// the first or (\p backward) from the last.
-NodeValue makeCumulative(Composer &c, NodeValue value, int64_t axis,
-                         bool isProduct, bool backward);
 
 } // namespace glowish
 

@@ -1,0 +1,33 @@
+//===- Matrix.h - Tensors as matrices ---------------------------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IMPORTER_CAFFE2_MATRIX_H
+#define GLOWISH_LIB_IMPORTER_CAFFE2_MATRIX_H
+
+#include "Caffe2/NetOp.h"
+
+namespace glowish {
+
+/// A tensor of any rank as [rows, columns]: the dimensions up to an axis, and
+/// those from it on.
+struct Matrix {
+  NodeValue value;
+  /// The dimensions that became rows.
+  Dims rows;
+
+  int64_t getNumRows() const { return value.getShape()[0]; }
+  int64_t getNumColumns() const { return value.getShape()[1]; }
+  /// Of a result with one dimension in place of the columns.
+  Dims getShape(int64_t columns) const {
+    Dims shape = rows;
+    shape.push_back(columns);
+    return shape;
+  }
+};
+
+/// Input \p index, cut at the argument \p axis (default 1).
+llvm::Expected<Matrix> readMatrix(NetOp &op, unsigned index,
+                                  llvm::StringRef axis);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_CAFFE2_MATRIX_H

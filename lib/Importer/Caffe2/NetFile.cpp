@@ -1,0 +1,113 @@
+//===- NetFile.cpp - The files of a Caffe2 model --------------------------===//
+
+#include "Caffe2/NetFile.h"
+#include "Common/ProtobufFile.h"
+#include "glowish/Importer/Caffe2.h"
+#include "glowish/Support/File.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace glowish;
+namespace fs = llvm::sys::fs;
+
+/// Whether \p bytes are those of an ONNX model: these begin with the version of
+/// their format, field 1 or ir_version, which nets don't have.
+static bool isOnnx(llvm::StringRef bytes) {
+  constexpr char irVersionTag = 0x08;
+  return looksLikeText(bytes)
+             ? bytes.take_front(1 << 16).contains("ir_version")
+             : bytes.starts_with(llvm::StringRef(&irVersionTag, 1));
+}
+
+bool glowish::isCaffe2Path(llvm::StringRef path) {
+  if (fs::is_directory(path))
+    return true;
+  if (!path.ends_with(".pb") && !path.ends_with(".pbtxt"))
+    return false;
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> buffer = readFile(path);
+  if (buffer)
+    return !isOnnx((*buffer)->getBuffer());
+  llvm::consumeError(buffer.takeError());
+  return true;
+}
+
+/// FOLDER/NAME.pb or FOLDER/NAME.pbtxt; empty where neither is there.
+static std::string findNet(llvm::StringRef folder, llvm::StringRef name) {
+  for (const char *ending : {".pb", ".pbtxt"}) {
+    llvm::SmallString<128> path(folder);
+    llvm::sys::path::append(path, name + ending);
+    if (fs::exists(path))
+      return path.str().str();
+  }
+  return "";
+}
+
+llvm::Expected<std::vector<std::string>>
+glowish::findCaffe2Files(llvm::StringRef path, llvm::StringRef secondFile) {
+  std::vector<std::string> files = {path.str()};
+  if (!secondFile.empty())
+    files.push_back(secondFile.str());
+  if (!fs::is_directory(path))
+    return files;
+  if (!secondFile.empty())
+    return makeError("'{0}' is a folder, and there is a second file '{1}'; "
+                     "accepted: a folder with predict_net and init_net, or the "
+                     "two files",
+                     path, secondFile);
+  files = {findNet(path, "predict_net")};
+  if (files[0].empty())
+    return makeError("'{0}': the folder has neither predict_net.pb nor "
+                     "predict_net.pbtxt",
+                     path);
+  std::string init = findNet(path, "init_net");
+  if (!init.empty())
+    files.push_back(init);
+  return files;
+}
+
+/// Whether \p net computes something that \p other reads.
+static bool feeds(const caffe2::NetDef &net, const caffe2::NetDef &other) {
+  llvm::StringSet<> computed;
+  for (const caffe2::OperatorDef &op : net.op())
+    for (const std::string &name : op.output())
+      computed.insert(name);
+  for (const caffe2::OperatorDef &op : other.op()) {
+    for (const std::string &name : op.input())
+      if (computed.contains(name))
+        return true;
+    for (const std::string &name : op.output())
+      computed.erase(name);
+  }
+  return false;
+}
+
+/// Whether no operator of \p net reads anything: it has fills only.
+static bool isFills(const caffe2::NetDef &net) {
+  return llvm::all_of(net.op(), [](const caffe2::OperatorDef &op) {
+    return op.input_size() == 0;
+  });
+}
+
+llvm::Expected<NetPair> glowish::parseNets(llvm::ArrayRef<llvm::StringRef> nets,
+                                           llvm::ArrayRef<std::string> names) {
+  std::vector<caffe2::NetDef> parsed(nets.size());
+  for (size_t i = 0; i < nets.size(); ++i)
+    if (llvm::Error error =
+            parseProtobuf(nets[i], parsed[i], "a Caffe2 net", ""))
+      return makeError("'{0}': {1}", names[i],
+                       cleanMessage(llvm::toString(std::move(error))));
+  NetPair pair;
+  pair.hasInit = parsed.size() > 1;
+  size_t init = 1;
+  // Where the files don't feed each other: weights read nothing, and a net
+  // that is run has outputs.
+  if (pair.hasInit && (feeds(parsed[0], parsed[1]) ||
+                       (!feeds(parsed[1], parsed[0]) && isFills(parsed[0]) &&
+                        parsed[1].external_output_size())))
+    init = 0;
+  if (pair.hasInit)
+    pair.init = std::move(parsed[init]);
+  pair.predict = std::move(parsed[pair.hasInit ? 1 - init : 0]);
+  return pair;
+}

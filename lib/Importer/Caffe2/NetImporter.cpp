@@ -1,0 +1,405 @@
+//===- NetImporter.cpp - Caffe2's nets become a function ------------------===//
+
+#include "Caffe2/NetFile.h"
+#include "Caffe2/NetOp.h"
+#include "Common/ProtobufFile.h"
+#include "glowish/Importer/Caffe2.h"
+#include "glowish/Support/File.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace glowish;
+using caffe2::OperatorDef;
+
+/// "node 'conv1' (Conv)": an operator by its name, or that of its first output.
+static std::string describe(const OperatorDef &op) {
+  llvm::StringRef name = op.name();
+  if (name.empty() && op.output_size())
+    name = op.output(0);
+  std::string type = quote(op.type());
+  return "node " + quote(name) + " (" + type.substr(1, type.size() - 2) + ")";
+}
+
+namespace {
+
+/// The operators of both nets run one after the other; a blob is what the last
+/// of them left under its name.
+class NetImporter {
+public:
+  NetImporter(NetPair &nets, const ImportOptions &options)
+      : nets(nets), options(options),
+        module(std::make_unique<Module>(
+            nets.predict.name().empty() ? "model" : nets.predict.name())),
+        context{*module->createFunction("main"), options} {
+    context.hasZeroWeights = !nets.hasInit;
+  }
+
+  llvm::Expected<std::unique_ptr<Module>> import();
+
+private:
+  /// A blob that operators read before any computes it.
+  struct OpenBlob {
+    const OperatorDef *reader;
+    unsigned index;
+  };
+
+  void bindGivenTypes();
+  llvm::Error findLive();
+  llvm::Error checkOperators() const;
+  llvm::Error checkNames() const;
+  llvm::Error createInputs();
+  llvm::Error createInput(const std::string &name, const Type &type);
+  llvm::Error checkOpen() const;
+  llvm::Error importOp(OperatorDef &op);
+  llvm::Error makeVariables();
+  llvm::Error importOutputs();
+  void warnOfZeroWeights() const;
+  std::vector<std::string> getFreeInputs() const;
+
+  NetPair &nets;
+  const ImportOptions &options;
+  std::unique_ptr<Module> module;
+  NetContext context;
+  /// Types of inputs, by their names: what the options state, and the tensors
+  /// that will be given.
+  std::map<std::string, Type> types;
+  /// In their order; those of init come first.
+  std::vector<OperatorDef *> live;
+  size_t numInitOps = 0;
+  /// Names of blobs that operators read without listing them.
+  llvm::StringSet<> hidden;
+  /// By their names, in the order in which the net lists or reads them.
+  llvm::MapVector<llvm::StringRef, OpenBlob> open;
+};
+
+} // namespace
+
+//===- Inputs -------------------------------------------------------------===//
+
+/// The blobs that predict reads before any operator computes them, those first
+/// that it lists as inputs.
+std::vector<std::string> NetImporter::getFreeInputs() const {
+  llvm::StringSet<> computed, seen;
+  std::vector<std::string> read, names;
+  for (const OperatorDef &op : nets.predict.op()) {
+    for (const std::string &name : op.input())
+      if (!computed.contains(name) && seen.insert(name).second)
+        read.push_back(name);
+    for (const std::string &name : op.output())
+      computed.insert(name);
+  }
+  for (const OperatorDef &op : nets.init.op())
+    for (const std::string &name : op.output())
+      seen.erase(name);
+  for (const std::string &name : nets.predict.external_input())
+    if (seen.erase(name))
+      names.push_back(name);
+  for (const std::string &name : read)
+    if (seen.erase(name))
+      names.push_back(name);
+  return names;
+}
+
+/// Tensors that are given without a name are for the inputs in their order.
+void NetImporter::bindGivenTypes() {
+  types = options.inputTypes;
+  for (const auto &[name, type] : options.givenTypes)
+    types.try_emplace(name, type);
+  std::vector<std::string> names = getFreeInputs();
+  for (size_t i = 0; i < names.size(); ++i)
+    if (i < options.givenTypesInOrder.size())
+      types.try_emplace(names[i], options.givenTypesInOrder[i]);
+}
+
+/// Whether all inputs that the options name are read or listed by the net.
+llvm::Error NetImporter::checkNames() const {
+  llvm::StringSet<> known;
+  for (const std::string &name : nets.predict.external_input())
+    known.insert(name);
+  for (const std::string &name : nets.predict.external_output())
+    known.insert(name);
+  for (const OperatorDef &op : nets.predict.op())
+    for (const std::string &name : op.input())
+      known.insert(name);
+  std::vector<std::string> quoted;
+  for (const std::string &name : getFreeInputs())
+    quoted.push_back(quote(name));
+  auto check = [&](llvm::StringRef origin,
+                   const std::string &name) -> llvm::Error {
+    if (known.contains(name))
+      return llvm::Error::success();
+    return makeError("{0}: the model has no input {1}; it has {2}", origin,
+                     quote(name),
+                     quoted.empty() ? "none" : llvm::join(quoted, ", "));
+  };
+  for (const auto &[name, type] : options.inputTypes)
+    GLOWISH_CHECK(check("-model-input", name));
+  for (const auto &[name, tensor] : options.constantInputs)
+    GLOWISH_CHECK(check("a constant input", name));
+  return llvm::Error::success();
+}
+
+/// A quantized input is one of integers in the graph.
+llvm::Error NetImporter::createInput(const std::string &name,
+                                     const Type &type) {
+  ElemKind kind = type.getKind();
+  Blob blob;
+  if (type.isQuantized()) {
+    blob.quant = std::make_shared<QuantParams>(type.getQuantParams());
+    kind = kind == ElemKind::Int8Q    ? ElemKind::Int8
+           : kind == ElemKind::UInt8Q ? ElemKind::UInt8
+           : kind == ElemKind::Int16Q ? ElemKind::Int16
+                                      : ElemKind::Int32;
+  }
+  blob.value = NodeValue(module->createPlaceholder(
+      name, Type(kind, type.getShape()), /*isInput=*/true,
+      llvm::is_contained(nets.predict.external_output(), name) &&
+          llvm::none_of(live, [&](const OperatorDef *op) {
+            return llvm::is_contained(op->output(), name);
+          })));
+  context.blobs[name] = std::move(blob);
+  return llvm::Error::success();
+}
+
+/// What the options state takes the place of what init makes: many models have
+/// an input there that is only a stand-in.
+llvm::Error NetImporter::createInputs() {
+  for (const auto &[name, tensor] : options.constantInputs)
+    context.blobs[name].value = NodeValue(module->createConstant(name, tensor));
+  for (const auto &[name, blob] : open) {
+    auto type = types.find(name.str());
+    if (type != types.end() && !context.blobs.count(name))
+      GLOWISH_CHECK(createInput(name.str(), type->second));
+  }
+  return checkOpen();
+}
+
+/// All blobs in one message of which there is neither a value nor a type.
+llvm::Error NetImporter::checkOpen() const {
+  std::vector<std::string> missing;
+  std::string first;
+  for (const auto &[name, blob] : open) {
+    if (context.blobs.count(name))
+      continue;
+    if (!blob.reader)
+      return makeError("nothing computes the output {0}", quote(name));
+    const RegisteredNetOp *op = findCaffe2Operator(blob.reader->type());
+    if (context.hasZeroWeights && blob.index >= op->traits.firstWeight)
+      continue;
+    if (missing.empty())
+      first = name.str();
+    missing.push_back(llvm::formatv("{0}: input {1}, {2}",
+                                    describe(*blob.reader), blob.index,
+                                    quote(name)));
+  }
+  if (missing.empty())
+    return llvm::Error::success();
+  if (missing.size() == 1)
+    return makeError("the type of the input {0} is not in the file; state it "
+                     "with -model-input={1},float,[...]",
+                     quote(first), first);
+  return makeError("{0} blobs have neither a value, as init_net would give "
+                   "them, nor a type; state -model-input=NAME,float,[...] for "
+                   "them:\n{1}",
+                   missing.size(), llvm::join(missing, "\n"));
+}
+
+//===- Operators ----------------------------------------------------------===//
+
+/// What quantized convolutions with a scale for each channel read beside their
+/// inputs.
+static std::vector<std::string> getHiddenInputs(const OperatorDef &op) {
+  for (const caffe2::Argument &arg : op.arg())
+    if (arg.name() == "quantize_groupwise" && arg.i() && op.input_size() > 1)
+      return {op.input(1) + "_loaded_scales", op.input(1) + "_loaded_offsets"};
+  return {};
+}
+
+/// What the outputs need, from the last operator to the first. What the options
+/// give needs nothing.
+llvm::Error NetImporter::findLive() {
+  std::vector<OperatorDef *> all;
+  for (OperatorDef &op : *nets.init.mutable_op())
+    all.push_back(&op);
+  for (OperatorDef &op : *nets.predict.mutable_op())
+    all.push_back(&op);
+  llvm::MapVector<llvm::StringRef, OpenBlob> wanted;
+  for (const std::string &name : nets.predict.external_output())
+    wanted.insert({name, {nullptr, 0}});
+  size_t numInit = nets.init.op_size();
+  for (size_t i = all.size(); i-- > 0;) {
+    OperatorDef &op = *all[i];
+    bool isWanted = false;
+    for (const std::string &name : op.output()) {
+      bool isReplaced = i < numInit && (types.count(name) ||
+                                        options.constantInputs.count(name));
+      isWanted |= !isReplaced && wanted.count(name);
+    }
+    if (!isWanted)
+      continue;
+    for (const std::string &name : op.output())
+      wanted.erase(name);
+    for (int index = 0; index < op.input_size(); ++index)
+      wanted[op.input(index)] = {&op, unsigned(index)};
+    for (const std::string &name : getHiddenInputs(op))
+      wanted[hidden.insert(name).first->first()] = {&op, 1};
+    live.push_back(&op);
+    numInitOps += i < numInit;
+  }
+  std::reverse(live.begin(), live.end());
+  // In the order of the net's own list, then in that of their readers.
+  for (const std::string &name : nets.predict.external_input())
+    if (auto found = wanted.find(name); found != wanted.end())
+      open.insert(*found);
+  for (const OperatorDef *op : live)
+    for (const std::string &name : op->input())
+      if (auto found = wanted.find(name); found != wanted.end())
+        open.insert(*found);
+  for (const auto &each : wanted)
+    open.insert(each);
+  return llvm::Error::success();
+}
+
+llvm::Error NetImporter::checkOperators() const {
+  std::vector<std::string> missing;
+  for (const OperatorDef *op : live)
+    if (!findCaffe2Operator(op->type()))
+      missing.push_back(describe(*op));
+  if (missing.empty())
+    return llvm::Error::success();
+  return makeError(
+      "{0} {1} that {2} not supported:\n{3}", missing.size(),
+      missing.size() == 1 ? "node has an operator" : "nodes have operators",
+      missing.size() == 1 ? "is" : "are", llvm::join(missing, "\n"));
+}
+
+llvm::Error NetImporter::importOp(OperatorDef &proto) {
+  NetOp op(proto, context);
+  llvm::Error error = op.readInputs();
+  if (!error)
+    error = findCaffe2Operator(proto.type())->importer(op);
+  if (!error)
+    error = op.takeError();
+  if (error)
+    return addContext(std::move(error), describe(proto) + ": ");
+  op.warnOfUnreadArgs();
+  for (int i = 0; i < proto.output_size(); ++i) {
+    const Blob &blob = op.getOutputs()[i];
+    // An operator may have outputs that nothing reads.
+    context.blobs.erase(proto.output(i));
+    if (blob.value)
+      context.blobs[proto.output(i)] = blob;
+  }
+  // Weights would be in memory twice.
+  proto.clear_arg();
+  return llvm::Error::success();
+}
+
+/// The float weights of a model that is trained are inputs and outputs at once.
+llvm::Error NetImporter::makeVariables() {
+  if (!options.variables)
+    return llvm::Error::success();
+  for (size_t i = 0; i < numInitOps; ++i)
+    for (const std::string &name : live[i]->output()) {
+      Blob &blob = context.blobs[name];
+      auto *constant = blob.value.getNodeAs<Constant>();
+      if (!constant || !isFloatKind(constant->getType().getKind()) ||
+          !constant->getType().getRank() || options.variables->count(name))
+        continue;
+      (*options.variables)[name] = constant->getPayload();
+      blob.value = NodeValue(module->createPlaceholder(
+          name, constant->getType(), /*isInput=*/true, /*isOutput=*/true));
+    }
+  return llvm::Error::success();
+}
+
+void NetImporter::warnOfZeroWeights() const {
+  if (context.zeroWeights.empty() || !options.warn)
+    return;
+  options.warn(cleanMessage(
+      llvm::formatv("there is no init_net: {0} weights are zeros, {1}{2}",
+                    context.zeroWeights.size(),
+                    quote(context.zeroWeights.front()),
+                    context.zeroWeights.size() > 1 ? " the first" : "")
+          .str()));
+}
+
+//===- Outputs ------------------------------------------------------------===//
+
+llvm::Error NetImporter::importOutputs() {
+  llvm::StringSet<> seen;
+  for (const std::string &name : nets.predict.external_output()) {
+    // Nets that were joined list some twice.
+    if (!seen.insert(name).second)
+      continue;
+    NodeValue value = context.blobs.lookup(name).value;
+    if (!value)
+      return makeError("nothing computes the output {0}", quote(name));
+    auto *source = value.getNodeAs<Placeholder>();
+    if (source && source->getModelName() == name)
+      continue;
+    if (module->findPlaceholder(name))
+      return makeError("the output {0} has the name of an input and another "
+                       "value",
+                       quote(name));
+    Placeholder *placeholder = module->createPlaceholder(
+        name, value.getType(), /*isInput=*/false, /*isOutput=*/true);
+    context.function.create<SaveNode>("save_" + name, value,
+                                      NodeValue(placeholder));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<Module>> NetImporter::import() {
+  if (nets.predict.external_output_size() == 0)
+    return makeError("the net has no external_output");
+  bindGivenTypes();
+  GLOWISH_CHECK(checkNames());
+  GLOWISH_CHECK(findLive());
+  GLOWISH_CHECK(checkOperators());
+  GLOWISH_CHECK(createInputs());
+  for (size_t i = 0; i < live.size(); ++i) {
+    if (i == numInitOps)
+      GLOWISH_CHECK(makeVariables());
+    GLOWISH_CHECK(importOp(*live[i]));
+  }
+  GLOWISH_CHECK(importOutputs());
+  warnOfZeroWeights();
+  eraseUnusedConstants(*module);
+  return std::move(module);
+}
+
+//===- Files --------------------------------------------------------------===//
+
+static llvm::Expected<std::unique_ptr<Module>>
+importNets(llvm::ArrayRef<llvm::StringRef> bytes,
+           llvm::ArrayRef<std::string> names, llvm::StringRef name,
+           const ImportOptions &options) {
+  GLOWISH_TRY(NetPair nets, parseNets(bytes, names));
+  auto module = NetImporter(nets, options).import();
+  if (!module)
+    return makeError("'{0}': {1}", name,
+                     cleanMessage(llvm::toString(module.takeError())));
+  return module;
+}
+
+llvm::Expected<std::unique_ptr<Module>>
+glowish::importCaffe2(llvm::ArrayRef<llvm::StringRef> nets,
+                      llvm::StringRef name, const ImportOptions &options) {
+  std::vector<std::string> names(nets.size(), name.str());
+  return importNets(nets, names, name, options);
+}
+
+llvm::Expected<std::unique_ptr<Module>>
+glowish::importCaffe2File(llvm::StringRef path, const ImportOptions &options) {
+  GLOWISH_TRY(std::vector<std::string> files,
+              findCaffe2Files(path, options.secondFile));
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> buffers;
+  std::vector<llvm::StringRef> nets;
+  for (const std::string &file : files) {
+    GLOWISH_TRY(auto buffer, readFile(file));
+    nets.push_back(buffer->getBuffer());
+    buffers.push_back(std::move(buffer));
+  }
+  return importNets(nets, files, path, options);
+}

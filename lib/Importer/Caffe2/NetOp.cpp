@@ -1,0 +1,274 @@
+//===- NetOp.cpp - What the import of one Caffe2 operator sees ------------===//
+
+#include "Caffe2/NetOp.h"
+#include "Common/ProtobufFile.h"
+#include "glowish/Importer/Caffe2.h"
+#include <cmath>
+
+using namespace glowish;
+using caffe2::Argument;
+
+//===- Registry -----------------------------------------------------------===//
+
+/// Made at the first registration, whatever file that is in.
+static std::map<std::string, RegisteredNetOp> &getRegistry() {
+  static std::map<std::string, RegisteredNetOp> registry;
+  return registry;
+}
+
+Caffe2Operator::Caffe2Operator(llvm::StringRef name, NetOpImporter importer,
+                               NetOpTraits traits) {
+  bool isNew = getRegistry()
+                   .try_emplace(name.str(), RegisteredNetOp{importer, traits})
+                   .second;
+  assert(isNew && "an operator is registered once");
+  (void)isNew;
+}
+
+const RegisteredNetOp *glowish::findCaffe2Operator(llvm::StringRef name) {
+  auto found = getRegistry().find(name.str());
+  return found == getRegistry().end() ? nullptr : &found->second;
+}
+
+std::vector<Caffe2OperatorInfo> glowish::listCaffe2Operators() {
+  std::vector<Caffe2OperatorInfo> list;
+  for (const auto &[name, registered] : getRegistry())
+    list.push_back({name, registered.traits.limit.str()});
+  return list;
+}
+
+//===- Inputs -------------------------------------------------------------===//
+
+NetOp::NetOp(caffe2::OperatorDef &proto, NetContext &net)
+    : NodeBuilder(net.function, proto.type()), proto(proto), net(net),
+      outputs(proto.output_size()), argRead(proto.arg_size()) {
+  nameAfterOutput(0);
+}
+
+llvm::Error NetOp::readInputs() {
+  const RegisteredNetOp *registered = findCaffe2Operator(getType());
+  assert(registered && "operators are checked before they are imported");
+  const NetOpTraits &traits = registered->traits;
+  unsigned count = getNumInputs();
+  if (count < traits.minInputs || count > traits.maxInputs)
+    return makeError("it has {0} inputs; accepted: {1}", count,
+                     traits.maxInputs == manyInputs
+                         ? std::to_string(traits.minInputs) + " or more"
+                     : traits.minInputs == traits.maxInputs
+                         ? std::to_string(traits.minInputs)
+                         : std::to_string(traits.minInputs) + " to " +
+                               std::to_string(traits.maxInputs));
+  for (unsigned i = 0; i < count; ++i) {
+    inputs.push_back(net.blobs.lookup(getInputName(i)));
+    bool mayMiss = net.hasZeroWeights && i >= traits.firstWeight;
+    if (!inputs[i].value && !mayMiss)
+      return makeError("nothing computes its input {0} ({1})", i,
+                       quote(getInputName(i)));
+    if (inputs[i].quant && !traits.isQuantized)
+      return refuseInput(i, "tensors that are not quantized");
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error NetOp::refuseInput(unsigned index, llvm::StringRef accepted) const {
+  const Blob &blob = inputs[index];
+  return makeError("input {0} ({1}) is {2}{3}; accepted: {4}", index,
+                   quote(getInputName(index)),
+                   blob.value ? blob.value.getType().str() : "missing",
+                   blob.quant ? ", quantized" : "", accepted);
+}
+
+llvm::Expected<const Tensor *> NetOp::getConstant(unsigned index) const {
+  NodeValue value = input(index);
+  if (auto *constant = value.getNodeAs<Constant>())
+    return &constant->getTensor();
+  auto *placeholder = value.getNodeAs<Placeholder>();
+  if (placeholder && net.options.variables) {
+    auto found = net.options.variables->find(placeholder->getModelName().str());
+    if (found != net.options.variables->end())
+      return found->second.get();
+  }
+  return makeError("input {0} ({1}) is computed when the model runs; accepted: "
+                   "a constant",
+                   index, quote(getInputName(index)));
+}
+
+llvm::Expected<std::vector<int64_t>>
+NetOp::getConstantInts(unsigned index) const {
+  GLOWISH_TRY(const Tensor *tensor, getConstant(index));
+  const Type &type = tensor->getType();
+  if (!isIntegerKind(type.getKind()) || type.getRank() > 1)
+    return refuseInput(index, "a list of integers");
+  std::vector<int64_t> values;
+  for (int64_t i = 0; i < tensor->getNumElements(); ++i)
+    values.push_back(tensor->getAsInt(i));
+  return values;
+}
+
+llvm::Error NetOp::checkRank(unsigned index, unsigned rank) const {
+  if (input(index).getShape().size() == rank)
+    return llvm::Error::success();
+  return refuseInput(index, llvm::formatv("rank {0}", rank).str());
+}
+
+llvm::Error NetOp::checkIntegers(unsigned index) const {
+  if (isIntegerKind(input(index).getElemKind()))
+    return llvm::Error::success();
+  return refuseInput(index, "integers");
+}
+
+NodeValue NetOp::weight(unsigned index, DimsRef shape) {
+  if (inputs[index].value || hasFailed())
+    return inputs[index].value;
+  if (llvm::Error error = checkShape(ElemKind::Float, shape))
+    return keep(std::move(error));
+  inputs[index].value = splat(ElemKind::Float, shape, 0);
+  net.blobs[getInputName(index)] = inputs[index];
+  net.zeroWeights.push_back(getInputName(index).str());
+  return inputs[index].value;
+}
+
+//===- Arguments ----------------------------------------------------------===//
+
+const Argument *NetOp::findArg(llvm::StringRef name) const {
+  const Argument *found = nullptr;
+  for (int i = 0; i < proto.arg_size(); ++i)
+    if (proto.arg(i).name() == name) {
+      argRead[i] = true;
+      found = found ? found : &proto.arg(i);
+    }
+  return found;
+}
+
+void NetOp::failArg(const Argument &arg, llvm::StringRef accepted) {
+  keep(makeError("argument {0} is not what it should be; accepted: {1}",
+                 quote(arg.name()), accepted));
+}
+
+int64_t NetOp::getInt(llvm::StringRef name, int64_t defaultValue) {
+  const Argument *arg = findArg(name);
+  if (!arg)
+    return defaultValue;
+  if (arg->has_i())
+    return arg->i();
+  double number = arg->f();
+  if (arg->has_f() && std::abs(number) < 1e15 && number == std::trunc(number))
+    return int64_t(number);
+  failArg(*arg, "an integer");
+  return defaultValue;
+}
+
+double NetOp::getFloat(llvm::StringRef name, double defaultValue) {
+  const Argument *arg = findArg(name);
+  if (!arg)
+    return defaultValue;
+  if (arg->has_f())
+    return arg->f();
+  if (arg->has_i())
+    return double(arg->i());
+  failArg(*arg, "a number");
+  return defaultValue;
+}
+
+std::string NetOp::getString(llvm::StringRef name,
+                             llvm::StringRef defaultValue) {
+  const Argument *arg = findArg(name);
+  if (!arg)
+    return defaultValue.str();
+  if (!arg->has_s())
+    failArg(*arg, "a string");
+  return arg->s();
+}
+
+std::vector<int64_t> NetOp::getInts(llvm::StringRef name) {
+  const Argument *arg = findArg(name);
+  if (!arg)
+    return {};
+  if (arg->floats_size() || arg->has_f() || arg->has_s())
+    failArg(*arg, "a list of integers");
+  if (arg->has_i() && !arg->ints_size())
+    return {arg->i()};
+  return std::vector<int64_t>(arg->ints().begin(), arg->ints().end());
+}
+
+std::vector<double> NetOp::getFloats(llvm::StringRef name) {
+  const Argument *arg = findArg(name);
+  if (!arg)
+    return {};
+  if (arg->ints_size() || arg->has_i() || arg->has_s())
+    failArg(*arg, "a list of numbers");
+  if (arg->has_f() && !arg->floats_size())
+    return {arg->f()};
+  return std::vector<double>(arg->floats().begin(), arg->floats().end());
+}
+
+llvm::Expected<int64_t> NetOp::getAxis(llvm::StringRef name,
+                                       int64_t defaultValue, unsigned rank) {
+  llvm::Expected<int64_t> axis =
+      normalizeAxis(getInt(name, defaultValue), rank);
+  if (!axis)
+    return addContext(axis.takeError(), "argument '" + name + "' is ");
+  return axis;
+}
+
+Argument *NetOp::takeValues() {
+  for (int i = 0; i < proto.arg_size(); ++i)
+    if (proto.arg(i).name() == "values") {
+      argRead[i] = true;
+      return proto.mutable_arg(i);
+    }
+  return nullptr;
+}
+
+llvm::Expected<bool> NetOp::isNHWC() {
+  std::string order = getString("order", "NCHW");
+  if (order != "NCHW" && order != "NHWC")
+    return makeError("argument 'order' is {0}; accepted: NCHW, NHWC",
+                     quote(order));
+  return order == "NHWC";
+}
+
+void NetOp::warnOfUnreadArgs() {
+  // How to compute, for libraries of other processors; and for training.
+  ignoreArgs({"exhaustive_search", "cudnn_exhaustive_search", "use_cudnn",
+              "cudnn_state", "ws_nbytes_limit", "shared_buffer", "is_test",
+              "deterministic", "enable_tensor_core", "float16_compute",
+              "convolution_transform_strategy", "training_mode", "init_params",
+              "allow_broadcast_fastpath", "debug_info", "save_mean"});
+  for (int i = 0; i < proto.arg_size(); ++i) {
+    std::string what = quote(proto.arg(i).name()) + " of " + proto.type();
+    if (argRead[i] || !net.warned.insert(what).second || !net.options.warn)
+      continue;
+    net.options.warn(cleanMessage("argument " + what + " is ignored"));
+  }
+}
+
+//===- Outputs and nodes --------------------------------------------------===//
+
+void NetOp::nameAfterOutput(unsigned index) {
+  if (index < getNumOutputs() && !proto.output(index).empty())
+    setName(proto.output(index));
+}
+
+llvm::Error NetOp::setOutput(unsigned index, NodeValue value,
+                             std::shared_ptr<const QuantParams> quant) {
+  GLOWISH_TRY(value, finish(value));
+  if (index < outputs.size())
+    outputs[index] = {value, std::move(quant)};
+  return llvm::Error::success();
+}
+
+llvm::Expected<NodeValue> NetOp::create(NodeDraft draft) {
+  return createFolded(getFunction(), getName(), std::move(draft),
+                      net.options.evaluate, net.budget);
+}
+
+NodeValue NetOp::createShared(std::shared_ptr<const Tensor> tensor) {
+  return getFunction().getModule().createConstant(getName(), std::move(tensor));
+}
+
+NodeValue NetOp::ints(ElemKind kind, DimsRef shape,
+                      llvm::ArrayRef<int64_t> values) {
+  size_t i = 0;
+  return table(kind, shape, [&](DimsRef) { return double(values[i++]); });
+}

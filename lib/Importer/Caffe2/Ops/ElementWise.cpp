@@ -1,0 +1,347 @@
+//===- ElementWise.cpp - Element-wise operators ---------------------------===//
+
+#include "Caffe2/ElemKinds.h"
+#include <limits>
+
+using namespace glowish;
+
+//===- One operand --------------------------------------------------------===//
+
+template <typename T> static llvm::Error importUnary(NetOp &op) {
+  return op.setOutput(0, op.unary<T>(op.input(0)));
+}
+
+/// Copies, and what matters only to other devices or in training: each output
+/// is the input of the same number.
+static llvm::Error importIdentity(NetOp &op) {
+  for (unsigned i = 0; i < op.getNumInputs(); ++i)
+    GLOWISH_CHECK(op.setOutput(i, op.input(i), op.getBlob(i).quant));
+  op.ignoreArgs({"scale"}); // of a gradient
+  return llvm::Error::success();
+}
+
+static llvm::Error importCopy(NetOp &op) {
+  return op.setOutput(0, op.input(0), op.getBlob(0).quant);
+}
+
+static llvm::Error importSqr(NetOp &op) {
+  return op.setOutput(0, op.mul(op.input(0), op.input(0)));
+}
+
+static llvm::Error importSwish(NetOp &op) {
+  return op.setOutput(0, op.make<SiluNode>(op.input(0)));
+}
+
+static llvm::Error importGelu(NetOp &op) {
+  bool isFast = op.getInt("fast_gelu", 0) != 0;
+  NodeValue x = op.input(0);
+  return op.setOutput(0, isFast ? op.unary<GeluTanhNode>(x)
+                                : op.unary<GeluNode>(x));
+}
+
+/// log(1 + x), exact for small x, too: the error that rounding 1 + x makes is
+/// the same in the logarithm and in the difference.
+static NodeValue log1p(NetOp &op, NodeValue x) {
+  NodeValue sum = op.add(x, 1);
+  NodeValue scaled = op.div(op.mul(op.unary<LogNode>(sum), x), op.sub(sum, 1));
+  // Neither 1 + x = 1 nor an infinite one can be divided.
+  double inf = std::numeric_limits<double>::infinity();
+  NodeValue isPlain = op.logicalOr(op.equal(sum, 1), op.equal(sum, inf));
+  return op.select(isPlain, x, scaled);
+}
+
+static llvm::Error importLog1p(NetOp &op) {
+  return op.setOutput(0, log1p(op, op.input(0)));
+}
+
+/// log(1 + e^x), without overflow.
+static llvm::Error importSoftplus(NetOp &op) {
+  NodeValue x = op.input(0);
+  NodeValue power = op.unary<ExpNode>(op.unary<NegNode>(op.unary<AbsNode>(x)));
+  return op.setOutput(0, op.add(op.max(x, 0), log1p(op, power)));
+}
+
+/// log(x / (1 - x)), x limited to eps ... 1 - eps.
+static llvm::Error importLogit(NetOp &op) {
+  double eps = op.getFloat("eps", 1e-6);
+  if (!(eps >= 0 && eps <= 0.5))
+    return makeError("argument 'eps' is {0}; accepted: 0 to 0.5", eps);
+  NodeValue x = op.clip(op.input(0), eps, 1 - eps);
+  return op.setOutput(0, op.unary<LogNode>(op.div(x, op.sub(1, x))));
+}
+
+static llvm::Error importClip(NetOp &op) {
+  double inf = std::numeric_limits<double>::infinity();
+  double low = op.getFloat("min", -inf), high = op.getFloat("max", inf);
+  NodeValue x = op.input(0);
+  return op.setOutput(0,
+                      low == -inf && high == inf ? x : op.clip(x, low, high));
+}
+
+static llvm::Error importScale(NetOp &op) {
+  return op.setOutput(0, op.mul(op.input(0), op.getFloat("scale", 1)));
+}
+
+static llvm::Error importReplaceNaN(NetOp &op) {
+  NodeValue x = op.input(0);
+  NodeValue value = op.number(x, op.getFloat("value", 0));
+  return op.setOutput(0, op.select(op.equal(x, x), x, value));
+}
+
+/// x without multiples of the divisor; of its sign where that is asked for.
+static llvm::Error importMod(NetOp &op) {
+  GLOWISH_CHECK(op.checkIntegers(0));
+  int64_t divisor = op.getInt("divisor", 0);
+  bool followsDivisor = op.getInt("sign_follow_divisor", 0) != 0;
+  if (divisor == 0 || std::abs(double(divisor)) > INT32_MAX)
+    return makeError("argument 'divisor' is {0}; accepted: -{1} to {1}, not 0",
+                     divisor, INT32_MAX);
+  NodeValue x = op.input(0);
+  NodeValue rest = op.sub(x, op.mul(op.div(x, divisor), divisor));
+  if (!followsDivisor || !isSignedIntegerKind(x.getElemKind()))
+    return op.setOutput(0, rest);
+  NodeValue isOther = divisor > 0 ? op.less(rest, 0) : op.greater(rest, 0);
+  return op.setOutput(0, op.select(isOther, op.add(rest, divisor), rest));
+}
+
+static llvm::Error importCast(NetOp &op) {
+  GLOWISH_TRY(ElemKind kind, readKind(op, "to", ElemKind::Float));
+  op.ignoreArgs({"from_type"});
+  return op.setOutput(0, op.cast(op.input(0), kind));
+}
+
+template <ElemKind From, ElemKind To>
+static llvm::Error importConversion(NetOp &op) {
+  if (op.input(0).getElemKind() != From)
+    return op.refuseInput(0, getElemKindName(From));
+  return op.setOutput(0, op.cast(op.input(0), To));
+}
+
+/// In training a node; the mask, output 1, is read there only.
+static llvm::Error importDropout(NetOp &op) {
+  double ratio = op.getFloat("ratio", 0.5);
+  NodeValue x = op.input(0);
+  if (op.getNet().options.variables)
+    return op.setOutput(0, op.make<DropoutNode>(x, ratio));
+  GLOWISH_CHECK(op.setOutput(0, x));
+  if (op.getNumOutputs() < 2)
+    return llvm::Error::success();
+  op.nameAfterOutput(1);
+  return op.setOutput(1, op.splat(ElemKind::Bool, x.getShape(), 1));
+}
+
+//===- Two operands -------------------------------------------------------===//
+
+/// The second operand's dimensions begin at dimension `axis` of the first;
+/// without that they are its last ones.
+static llvm::Expected<NodeValue> alignSecond(NetOp &op) {
+  DimsRef first = op.input(0).getShape();
+  NodeValue y = op.input(1);
+  op.ignoreArgs({"broadcast", "axis_str"});
+  if (op.hasArg("axis_str"))
+    return makeError("argument 'axis_str' is not supported; accepted: 'axis'");
+  int64_t rank = int64_t(first.size()), own = int64_t(y.getShape().size());
+  int64_t axis = op.getInt("axis", -1);
+  if (!op.hasArg("axis") || axis == -1 || own >= rank)
+    return y;
+  axis += axis < 0 ? rank : 0;
+  if (axis < 0 || axis + own > rank)
+    return makeError("argument 'axis' is {0}: the second operand {1} does not "
+                     "fit into {2}",
+                     axis, y.getType().str(), op.input(0).getType().str());
+  Dims shape(y.getShape());
+  shape.append(rank - axis - own, 1);
+  return op.finish(op.reshape(y, shape));
+}
+
+template <typename T> static llvm::Error importBinary(NetOp &op) {
+  GLOWISH_TRY(NodeValue y, alignSecond(op));
+  return op.setOutput(0, op.make<T>(op.input(0), y));
+}
+
+static llvm::Error importNotEqual(NetOp &op) {
+  GLOWISH_TRY(NodeValue y, alignSecond(op));
+  return op.setOutput(0, op.unary<NotNode>(op.equal(op.input(0), y)));
+}
+
+/// The exponent is an argument or the second operand.
+static llvm::Error importPow(NetOp &op) {
+  if (!op.hasInput(1))
+    return op.setOutput(0, op.pow(op.input(0), op.getFloat("exponent", 0)));
+  return importBinary<PowNode>(op);
+}
+
+/// The slope is one value, or one a channel.
+static llvm::Error importPRelu(NetOp &op) {
+  GLOWISH_TRY(bool isNHWC, op.isNHWC());
+  NodeValue x = op.input(0), slope = op.input(1);
+  size_t rank = x.getShape().size();
+  int64_t count = slope.getType().getNumElements();
+  bool isOneEach = slope.getShape() == x.getShape();
+  if (!isOneEach && slope.getShape().size() > 1)
+    return op.refuseInput(1, "one value, or one for each channel");
+  if (!isOneEach && count != 1 && rank > 1) {
+    Dims shape(rank, 1);
+    shape[isNHWC ? rank - 1 : 1] = count;
+    slope = op.reshape(slope, shape);
+  }
+  return op.setOutput(0, op.make<PReluNode>(x, slope));
+}
+
+/// Sum, Max, Min and Mean of any number of operands.
+template <typename T, bool isMean = false>
+static llvm::Error importVariadic(NetOp &op) {
+  NodeValue result = op.input(0);
+  for (unsigned i = 1; i < op.getNumInputs(); ++i)
+    result = op.make<T>(result, op.input(i));
+  if (isMean)
+    result = op.div(result, double(op.getNumInputs()));
+  return op.setOutput(0, result);
+}
+
+static llvm::Error importXor(NetOp &op) {
+  if (op.input(0).getElemKind() != ElemKind::Bool)
+    return op.refuseInput(0, "bool");
+  return importNotEqual(op);
+}
+
+//===- Curves and steps ---------------------------------------------------===//
+
+/// X * w + b: w and b are those of dimension `axis`, or of all from it on.
+static llvm::Error importElementwiseLinear(NetOp &op) {
+  NodeValue x = op.input(0);
+  DimsRef shape = x.getShape();
+  GLOWISH_TRY(int64_t axis, op.getAxis("axis", 1, shape.size()));
+  for (unsigned i = 1; i < 3; ++i) {
+    GLOWISH_CHECK(op.checkRank(i, 1));
+    int64_t count = op.input(i).getShape()[0];
+    Dims aligned(shape.size(), 1);
+    if (count == countElements(shape.drop_front(axis)))
+      std::copy(shape.begin() + axis, shape.end(), aligned.begin() + axis);
+    else if (count == shape[axis])
+      aligned[axis] = count;
+    else
+      return op.refuseInput(
+          i, llvm::formatv("{0} elements, as dimension {1} of input 0 has",
+                           shape[axis], axis)
+                 .str());
+    NodeValue operand = op.reshape(op.input(i), aligned);
+    x = i == 1 ? op.mul(x, operand) : op.add(x, operand);
+  }
+  return op.setOutput(0, x);
+}
+
+/// The number of boundaries below each element.
+static llvm::Error importBucketize(NetOp &op) {
+  std::vector<double> boundaries = op.getFloats("boundaries");
+  if (!llvm::is_sorted(boundaries))
+    return makeError("argument 'boundaries' is not ascending");
+  NodeValue x = op.input(0);
+  int64_t count = int64_t(boundaries.size());
+  NodeValue steps = op.table(x.getElemKind(), {count}, [&](DimsRef index) {
+    return boundaries[index[0]];
+  });
+  int64_t rank = int64_t(x.getShape().size());
+  NodeValue isAbove = op.greater(op.unsqueeze(x, rank), steps);
+  return op.setOutput(
+      0, op.reduce(op.cast(isAbove, ElemKind::Int32), "sum", {rank}, false));
+}
+
+/// Box and Cox, An Analysis of Transformations, 1964: ((x + l2)^l1 - 1) / l1,
+/// or log(x + l2) where l1 is 0; x + l2 is at least 1e-6.
+static llvm::Error importBatchBoxCox(NetOp &op) {
+  GLOWISH_CHECK(op.checkRank(0, 2));
+  GLOWISH_CHECK(op.checkRank(1, 1));
+  GLOWISH_CHECK(op.checkRank(2, 1));
+  op.ignoreArgs({"min_block_size"});
+  constexpr double tiny = 1e-6;
+  NodeValue exponent = op.input(1);
+  NodeValue base = op.max(op.add(op.input(0), op.input(2)), tiny);
+  NodeValue isLog = op.lessOrEqual(op.unary<AbsNode>(exponent), tiny);
+  NodeValue divisor = op.select(isLog, op.number(exponent, 1), exponent);
+  NodeValue power = op.div(op.sub(op.pow(base, divisor), 1), divisor);
+  return op.setOutput(0, op.select(isLog, op.unary<LogNode>(base), power));
+}
+
+//===- Registrations ------------------------------------------------------===//
+
+static Caffe2Operator absOp("Abs", importUnary<AbsNode>);
+static Caffe2Operator negOp("Neg", importUnary<NegNode>);
+static Caffe2Operator negativeOp("Negative", importUnary<NegNode>);
+static Caffe2Operator signOp("Sign", importUnary<SignNode>);
+static Caffe2Operator expOp("Exp", importUnary<ExpNode>);
+static Caffe2Operator logOp("Log", importUnary<LogNode>);
+static Caffe2Operator sqrtOp("Sqrt", importUnary<SqrtNode>);
+static Caffe2Operator reciprocalOp("Reciprocal", importUnary<ReciprocalNode>);
+static Caffe2Operator ceilOp("Ceil", importUnary<CeilNode>);
+static Caffe2Operator floorOp("Floor", importUnary<FloorNode>);
+static Caffe2Operator reluOp("Relu", importUnary<ReluNode>);
+static Caffe2Operator tanhOp("Tanh", importUnary<TanhNode>);
+static Caffe2Operator sigmoidOp("Sigmoid", importUnary<SigmoidNode>);
+static Caffe2Operator notOp("Not", importUnary<NotNode>);
+static Caffe2Operator sqrOp("Sqr", importSqr);
+static Caffe2Operator swishOp("Swish", importSwish);
+static Caffe2Operator geluOp("Gelu", importGelu);
+static Caffe2Operator log1pOp("Log1p", importLog1p);
+static Caffe2Operator softplusOp("Softplus", importSoftplus);
+static Caffe2Operator logitOp("Logit", importLogit);
+static Caffe2Operator clipOp("Clip", importClip);
+static Caffe2Operator scaleOp("Scale", importScale);
+static Caffe2Operator replaceNaNOp("ReplaceNaN", importReplaceNaN);
+static Caffe2Operator modOp("Mod", importMod);
+static Caffe2Operator castOp("Cast", importCast);
+static Caffe2Operator
+    halfToFloatOp("HalfToFloat",
+                  importConversion<ElemKind::Float16, ElemKind::Float>);
+static Caffe2Operator
+    floatToHalfOp("FloatToHalf",
+                  importConversion<ElemKind::Float, ElemKind::Float16>);
+static Caffe2Operator dropoutOp("Dropout", importDropout);
+
+static constexpr NetOpTraits anyBlob{.isQuantized = true};
+static constexpr NetOpTraits anyBlobs{.maxInputs = manyInputs,
+                                      .isQuantized = true};
+static Caffe2Operator aliasOp("Alias", importCopy, anyBlob);
+static Caffe2Operator identityOp("Identity", importCopy, anyBlob);
+static Caffe2Operator copyOp("Copy", importCopy, anyBlobs);
+static Caffe2Operator copyToMKLOp("CopyCPUToMKL", importCopy, anyBlob);
+static Caffe2Operator copyFromMKLOp("CopyMKLToCPU", importCopy, anyBlob);
+static Caffe2Operator ensureCPUOutputOp("EnsureCPUOutput", importCopy, anyBlob);
+static Caffe2Operator ensureDenseOp("EnsureDense", importCopy, anyBlob);
+static Caffe2Operator stopGradientOp("StopGradient", importIdentity, anyBlobs);
+static Caffe2Operator scaleGradientOp("ScaleGradient", importIdentity,
+                                      anyBlobs);
+static Caffe2Operator freeOp("Free", importIdentity, anyBlobs);
+
+static constexpr NetOpTraits twoInputs{.minInputs = 2, .maxInputs = 2};
+static Caffe2Operator addOp("Add", importBinary<AddNode>, twoInputs);
+static Caffe2Operator subOp("Sub", importBinary<SubNode>, twoInputs);
+static Caffe2Operator mulOp("Mul", importBinary<MulNode>, twoInputs);
+static Caffe2Operator divOp("Div", importBinary<DivNode>, twoInputs);
+static Caffe2Operator powOp("Pow", importPow, {.maxInputs = 2});
+static Caffe2Operator equalOp("EQ", importBinary<EqualNode>, twoInputs);
+static Caffe2Operator notEqualOp("NE", importNotEqual, twoInputs);
+static Caffe2Operator lessOp("LT", importBinary<LessNode>, twoInputs);
+static Caffe2Operator lessByNameOp("Less", importBinary<LessNode>, twoInputs);
+static Caffe2Operator lessEqualOp("LE", importBinary<LessOrEqualNode>,
+                                  twoInputs);
+static Caffe2Operator greaterOp("GT", importBinary<GreaterNode>, twoInputs);
+static Caffe2Operator greaterEqualOp("GE", importBinary<GreaterOrEqualNode>,
+                                     twoInputs);
+static Caffe2Operator andOp("And", importBinary<AndNode>, twoInputs);
+static Caffe2Operator orOp("Or", importBinary<OrNode>, twoInputs);
+static Caffe2Operator xorOp("Xor", importXor, twoInputs);
+static Caffe2Operator pReluOp("PRelu", importPRelu, twoInputs);
+
+static constexpr NetOpTraits someInputs{.maxInputs = manyInputs};
+static Caffe2Operator sumOp("Sum", importVariadic<AddNode>, someInputs);
+static Caffe2Operator meanOp("Mean", importVariadic<AddNode, true>, someInputs);
+static Caffe2Operator maxOp("Max", importVariadic<MaxNode>, someInputs);
+static Caffe2Operator minOp("Min", importVariadic<MinNode>, someInputs);
+
+static constexpr NetOpTraits threeInputs{.minInputs = 3, .maxInputs = 3};
+static Caffe2Operator elementwiseLinearOp("ElementwiseLinear",
+                                          importElementwiseLinear, threeInputs);
+static Caffe2Operator bucketizeOp("Bucketize", importBucketize);
+static Caffe2Operator batchBoxCoxOp("BatchBoxCox", importBatchBoxCox,
+                                    threeInputs);

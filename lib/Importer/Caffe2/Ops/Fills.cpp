@@ -1,0 +1,171 @@
+//===- Fills.cpp - Constants ----------------------------------------------===//
+
+#include "Caffe2/ElemKinds.h"
+#include "Caffe2/Quantization.h"
+#include "glowish/Graph/RandomValues.h"
+#include "glowish/Support/Checksum.h"
+
+using namespace glowish;
+
+//===- Shapes -------------------------------------------------------------===//
+
+/// The argument `shape`, or the input's shape or, with input_as_shape, its
+/// elements; then those of extra_shape.
+static llvm::Expected<Dims> readShape(NetOp &op) {
+  std::vector<int64_t> shape = op.getInts("shape");
+  bool isElements = op.getInt("input_as_shape", 0) != 0;
+  op.ignoreArgs({"run_once"});
+  if (op.hasInput(0) && isElements) {
+    GLOWISH_TRY(shape, op.getConstantInts(0));
+  } else if (op.hasInput(0)) {
+    shape = op.input(0).getShape().vec();
+  }
+  for (int64_t extent : op.getInts("extra_shape"))
+    shape.push_back(extent);
+  return Dims(shape.begin(), shape.end());
+}
+
+static llvm::Error importConstantFill(NetOp &op) {
+  const caffe2::Argument *value = op.findArg("value");
+  bool isInteger = value && value->has_i() && !value->has_f();
+  GLOWISH_TRY(
+      ElemKind kind,
+      readKind(op, "dtype", isInteger ? ElemKind::Int64 : ElemKind::Float));
+  GLOWISH_TRY(Dims shape, readShape(op));
+  return op.setOutput(0, op.splat(kind, shape, op.getFloat("value", 0)));
+}
+
+/// A checksum of the blob's name is the key: blobs differ, and runs don't.
+template <bool isNormal> static llvm::Error importRandomFill(NetOp &op) {
+  GLOWISH_TRY(Dims shape, readShape(op));
+  GLOWISH_CHECK(checkShape(ElemKind::Float, shape));
+  llvm::StringRef name = op.getName();
+  uint64_t key = checksum64(llvm::ArrayRef(
+      reinterpret_cast<const uint8_t *>(name.data()), name.size()));
+  double first = op.getFloat(isNormal ? "mean" : "min", 0);
+  double second = op.getFloat(isNormal ? "std" : "max", 1);
+  RandomValues random(op, shape, op.uint64(key));
+  NodeValue drawn = isNormal ? random.normal(ElemKind::Float)
+                             : random.uniform(ElemKind::Float);
+  double scale = isNormal ? second : second - first;
+  return op.setOutput(0, op.add(op.mul(drawn, scale), first));
+}
+
+//===- Given values -------------------------------------------------------===//
+
+/// A tensor of the argument `shape`, of which the file has \p count values.
+static llvm::Expected<Tensor> makeTensor(NetOp &op, ElemKind kind,
+                                         size_t count) {
+  std::vector<int64_t> shape = op.getInts("shape");
+  GLOWISH_CHECK(op.takeError());
+  GLOWISH_CHECK(checkShape(kind, shape));
+  Type type(kind, shape);
+  if (type.getNumElements() != int64_t(count))
+    return makeError("it has {0} values; the shape {1} has {2}", count,
+                     formatShape(shape), type.getNumElements());
+  op.getNet().budget.grow(type.getSizeInBytes());
+  return Tensor(type);
+}
+
+/// A constant of \p values, which are let go of.
+template <typename Values>
+static llvm::Error setValues(NetOp &op, ElemKind kind, Values *values) {
+  GLOWISH_TRY(Tensor tensor, makeTensor(op, kind, values->size()));
+  if constexpr (std::is_same_v<Values, google::protobuf::RepeatedField<float>>)
+    if (kind == ElemKind::Float) {
+      std::copy(values->begin(), values->end(), tensor.data<float>().begin());
+      values->Clear();
+      return op.setOutput(0, op.createConstant(std::move(tensor)));
+    }
+  dispatchElemKind(kind, [&](auto zero) {
+    using T = decltype(zero);
+    llvm::MutableArrayRef<T> elements = tensor.data<T>();
+    for (int i = 0; i < values->size(); ++i)
+      if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>)
+        elements[i] = T(float(values->Get(i)));
+      else
+        elements[i] = T(values->Get(i));
+  });
+  values->Clear();
+  return op.setOutput(0, op.createConstant(std::move(tensor)));
+}
+
+template <ElemKind Kind> static llvm::Error importFloats(NetOp &op) {
+  caffe2::Argument *values = op.takeValues();
+  if (values && values->ints_size())
+    return makeError("argument 'values' is a list of integers; accepted: a "
+                     "list of floats");
+  caffe2::Argument empty;
+  return setValues(op, Kind, (values ? values : &empty)->mutable_floats());
+}
+
+template <ElemKind Kind> static llvm::Error importInts(NetOp &op) {
+  caffe2::Argument *values = op.takeValues();
+  if (values && values->floats_size())
+    return makeError("argument 'values' is a list of floats; accepted: a list "
+                     "of integers");
+  caffe2::Argument empty;
+  return setValues(op, Kind, (values ? values : &empty)->mutable_ints());
+}
+
+/// The bytes of all strings, one after the other.
+static llvm::Error importBytes(NetOp &op) {
+  std::string bytes;
+  if (const caffe2::Argument *values = op.takeValues()) {
+    bytes = values->s();
+    for (const std::string &part : values->strings())
+      bytes += part;
+  }
+  GLOWISH_TRY(Tensor tensor, makeTensor(op, ElemKind::UInt8, bytes.size()));
+  std::copy(bytes.begin(), bytes.end(), tensor.data<uint8_t>().begin());
+  return op.setOutput(0, op.createConstant(std::move(tensor)));
+}
+
+//===- Quantized values ---------------------------------------------------===//
+
+/// Bytes q + 128, of which the file has the offset + 128, too.
+static llvm::Error importInt8Fill(NetOp &op) {
+  GLOWISH_TRY(auto quant, readOutputParams(op));
+  caffe2::Argument *values = op.takeValues();
+  std::string bytes = values ? values->s() : "";
+  GLOWISH_TRY(Tensor tensor, makeTensor(op, ElemKind::Int8, bytes.size()));
+  for (auto [element, byte] : llvm::zip_equal(tensor.data<int8_t>(), bytes))
+    element = int8_t(uint8_t(byte) ^ 0x80);
+  return op.setOutput(0, op.createConstant(std::move(tensor)), quant);
+}
+
+/// int32, as biases are.
+static llvm::Error importInt8IntFill(NetOp &op) {
+  GLOWISH_TRY(auto quant, readIntParams(op));
+  GLOWISH_CHECK(importInts<ElemKind::Int32>(op));
+  return op.setOutput(0, op.getOutputs()[0].value, quant);
+}
+
+//===- Registrations ------------------------------------------------------===//
+
+static constexpr NetOpTraits noInput{.minInputs = 0, .maxInputs = 0};
+static constexpr NetOpTraits shapeInput{.minInputs = 0, .maxInputs = 1};
+static Caffe2Operator constantFillOp("ConstantFill", importConstantFill,
+                                     shapeInput);
+static Caffe2Operator gaussianFillOp("GaussianFill", importRandomFill<true>,
+                                     shapeInput);
+static Caffe2Operator uniformFillOp("UniformFill", importRandomFill<false>,
+                                    shapeInput);
+static Caffe2Operator floatFillOp("GivenTensorFill",
+                                  importFloats<ElemKind::Float>, noInput);
+static Caffe2Operator halfFillOp("GivenTensorFp16Fill",
+                                 importFloats<ElemKind::Float16>, noInput);
+static Caffe2Operator doubleFillOp("GivenTensorDoubleFill",
+                                   importFloats<ElemKind::Double>, noInput);
+static Caffe2Operator intFillOp("GivenTensorIntFill",
+                                importInts<ElemKind::Int32>, noInput);
+static Caffe2Operator int64FillOp("GivenTensorInt64Fill",
+                                  importInts<ElemKind::Int64>, noInput);
+static Caffe2Operator boolFillOp("GivenTensorBoolFill",
+                                 importInts<ElemKind::Bool>, noInput);
+static Caffe2Operator bytesFillOp("GivenTensorByteStringToUInt8Fill",
+                                  importBytes, noInput);
+static Caffe2Operator int8FillOp("Int8GivenTensorFill", importInt8Fill,
+                                 noInput);
+static Caffe2Operator int8IntFillOp("Int8GivenIntTensorFill", importInt8IntFill,
+                                    noInput);

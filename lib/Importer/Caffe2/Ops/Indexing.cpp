@@ -1,0 +1,232 @@
+//===- Indexing.cpp - Gathering and scattering ----------------------------===//
+
+#include "Caffe2/Segments.h"
+#include "Common/Cumulative.h"
+
+using namespace glowish;
+
+//===- Gathering ----------------------------------------------------------===//
+
+template <int defaultAxis> static llvm::Error importGather(NetOp &op) {
+  GLOWISH_CHECK(op.checkIntegers(1));
+  NodeValue data = op.input(0);
+  GLOWISH_TRY(int64_t axis,
+              op.getAxis("axis", defaultAxis, data.getShape().size()));
+  op.ignoreArgs({"match_outer", "wrap_indices"});
+  return op.setOutput(0, op.gather(data, op.input(1), axis),
+                      op.getBlob(0).quant);
+}
+
+/// The last dimension of the indices has the first indices of data.
+static llvm::Error importGatherND(NetOp &op) {
+  GLOWISH_CHECK(op.checkIntegers(1));
+  NodeValue data = op.input(0), indices = op.cast(op.input(1), ElemKind::Int64);
+  Dims shape(data.getShape()), places(op.input(1).getShape());
+  int64_t depth = places.empty() ? 0 : places.back();
+  if (depth < 1 || depth > int64_t(shape.size()))
+    return op.refuseInput(
+        1, llvm::formatv("a last dimension of 1 to {0}", shape.size()).str());
+  if (op.getInt("batch_dims", 0))
+    return makeError("argument 'batch_dims' is not supported; accepted: 0");
+  Dims outer(shape.begin(), shape.begin() + depth);
+  Dims inner(shape.begin() + depth, shape.end());
+  Dims strides = getDenseStrides(outer);
+  NodeValue factors = op.ints(ElemKind::Int64, {depth}, strides);
+  NodeValue positions = op.reduce(op.mul(indices, factors), "sum",
+                                  {int64_t(places.size()) - 1}, false);
+  Dims flat = inner;
+  flat.insert(flat.begin(), countElements(outer));
+  return op.setOutput(0, op.gather(op.reshape(data, flat), positions, 0));
+}
+
+//===- Scattering ---------------------------------------------------------===//
+
+/// Rows of input 0 replaced by those of input 2.
+static llvm::Error importScatterAssign(NetOp &op) {
+  GLOWISH_CHECK(checkIndexList(op, 1));
+  if (op.input(0).getShape().empty() || op.input(2).getShape().empty())
+    return op.refuseInput(0, "rank 1 or more");
+  return op.setOutput(
+      0, scatterRows(op, op.input(0), op.input(1), op.input(2), "replace"));
+}
+
+/// Rows are added at their indices to zeros; input 2 has the number of rows.
+static llvm::Error importSparseToDense(NetOp &op) {
+  GLOWISH_CHECK(checkIndexList(op, 0));
+  if (op.input(1).getShape().empty() || op.input(2).getShape().empty())
+    return op.refuseInput(1, "rank 1 or more");
+  return op.setOutput(
+      0, sumSegments(op, op.input(1), op.input(0), op.input(2).getShape()[0]));
+}
+
+/// Of each list (without lengths there is one) the values whose indices are in
+/// the argument `mask`, in its order, and the default value for the others.
+/// Output 1: which of them are there.
+static llvm::Error importSparseToDenseMask(NetOp &op) {
+  GLOWISH_CHECK(checkIndexList(op, 0));
+  NodeValue indices = op.cast(op.input(0), ElemKind::Int64);
+  NodeValue values = op.input(1);
+  if (values.getShape().empty())
+    return op.refuseInput(1, "rank 1 or more");
+  std::vector<int64_t> mask = op.getInts("mask");
+  bool hasPresence = op.getInt("return_presence_mask", 0) != 0;
+  op.ignoreArgs({"max_skipped_indices"});
+  int64_t count = op.input(0).getShape()[0], width = int64_t(mask.size());
+  int64_t numLists = 1;
+  NodeValue list = op.scalar(ElemKind::Int64, 0);
+  if (op.hasInput(3)) {
+    GLOWISH_CHECK(checkIndexList(op, 3));
+    numLists = op.input(3).getShape()[0];
+    list = makeSegments(op, makeEnds(op, op.input(3)), count);
+  }
+  NodeValue ids = op.ints(ElemKind::Int64, {1, width}, mask);
+  NodeValue isId = op.equal(op.reshape(indices, {count, 1}), ids);
+  // One more than the last column where the mask has no such index.
+  NodeValue column =
+      op.reduce(op.select(isId, op.iota(ElemKind::Int64, 2, 1, width),
+                          op.scalar(ElemKind::Int64, double(width))),
+                "min", {1}, false);
+  NodeValue isKnown = op.less(column, double(width));
+  int64_t numRows = numLists * width;
+  NodeValue row =
+      op.select(isKnown, op.add(op.mul(list, double(width)), column),
+                op.scalar(ElemKind::Int64, double(numRows)));
+  Dims inner(values.getShape().drop_front());
+  Dims flat = inner, result = inner;
+  flat.insert(flat.begin(), numRows);
+  result.insert(result.begin(), width);
+  if (op.hasInput(3))
+    result.insert(result.begin(), numLists);
+  NodeValue filler = op.input(2);
+  if (filler.getType().getNumElements() == countElements(inner))
+    filler = op.reshape(filler, inner);
+  NodeValue dense =
+      scatterRows(op, op.broadcast(filler, flat), row, values, "replace");
+  GLOWISH_CHECK(op.setOutput(0, op.reshape(dense, result)));
+  if (!hasPresence)
+    return llvm::Error::success();
+  op.nameAfterOutput(1);
+  NodeValue present =
+      scatterRows(op, op.splat(ElemKind::Int32, {numRows, 1}, 0), row,
+                  op.splat(ElemKind::Int32, {count, 1}, 1), "replace");
+  Dims presence = {width};
+  if (op.hasInput(3))
+    presence.insert(presence.begin(), numLists);
+  return op.setOutput(1,
+                      op.reshape(op.cast(present, ElemKind::Bool), presence));
+}
+
+/// Row i has the values of list i at their indices, and the default value else.
+static llvm::Error importBatchSparseToDense(NetOp &op) {
+  GLOWISH_CHECK(checkIndexList(op, 0));
+  GLOWISH_CHECK(checkIndexList(op, 1));
+  GLOWISH_CHECK(op.checkRank(2, 1));
+  NodeValue values = op.input(2);
+  int64_t numLists = op.input(0).getShape()[0];
+  int64_t count = values.getShape()[0];
+  int64_t width = op.getInt("dense_last_dim", -1);
+  if (op.hasInput(3)) {
+    GLOWISH_CHECK(op.checkRank(3, 2));
+    width = op.input(3).getShape()[1];
+  }
+  if (width < 1)
+    return makeError("neither input 3 nor the argument 'dense_last_dim' states "
+                     "the number of columns");
+  GLOWISH_CHECK(checkShape(values.getElemKind(), {numLists, width}));
+  NodeValue list = makeSegments(op, makeEnds(op, op.input(0)), count);
+  NodeValue place = op.add(op.mul(list, double(width)),
+                           op.cast(op.input(1), ElemKind::Int64));
+  NodeValue filler = op.splat(values.getElemKind(), {numLists * width, 1},
+                              op.getFloat("default_value", 0));
+  NodeValue dense = scatterRows(op, filler, place, values, "replace");
+  return op.setOutput(0, op.reshape(dense, {numLists, width}));
+}
+
+/// Rows of data where the indicator is set, in their order, and zeros.
+static llvm::Error importFillExamples(NetOp &op) {
+  GLOWISH_CHECK(op.checkRank(1, 1));
+  NodeValue data = op.input(0);
+  if (data.getShape().empty())
+    return op.refuseInput(0, "rank 1 or more");
+  NodeValue isSet = op.cast(op.input(1), ElemKind::Bool);
+  NodeValue row = op.sub(makeEnds(op, isSet), 1);
+  // Rows that are not set have -1 or a row that is not taken.
+  NodeValue rows = op.gather(data, op.max(row, 0), 0);
+  Dims shape(data.getShape().size(), 1);
+  shape[0] = op.input(1).getShape()[0];
+  return op.setOutput(
+      0, op.select(op.reshape(isSet, shape), rows, op.number(data, 0)));
+}
+
+/// Values and the numbers of their lists, sorted by the label of each: as many
+/// of each label. The last output has their places in the tensors of their
+/// labels.
+static llvm::Error importSparseLabelSplit(NetOp &op) {
+  GLOWISH_CHECK(checkIndexList(op, 0));
+  GLOWISH_CHECK(checkIndexList(op, 1));
+  GLOWISH_CHECK(op.checkRank(2, 1));
+  NodeValue labels = op.cast(op.input(1), ElemKind::Int64);
+  NodeValue values = op.input(2);
+  int64_t count = values.getShape()[0], numLabels = op.getInt("num_labels", 0);
+  bool keepsMap = op.getInt("keep_gradient_offset_map", 0) != 0;
+  if (numLabels < 1 || numLabels > int64_t(op.getNumOutputs()) ||
+      count % numLabels)
+    return makeError("argument 'num_labels' is {0}; accepted: a divisor of the "
+                     "{1} values, with two outputs each",
+                     numLabels, count);
+  int64_t each = count / numLabels;
+  NodeValue isLabel = op.equal(op.reshape(labels, {count, 1}),
+                               op.iota(ElemKind::Int64, 2, 1, numLabels));
+  NodeValue seen =
+      makeCumulative(op, op.cast(isLabel, ElemKind::Int64), 0, false, false);
+  NodeValue zero = op.scalar(ElemKind::Int64, 0);
+  NodeValue place =
+      op.sub(op.reduce(op.select(isLabel, seen, zero), "sum", {1}, false), 1);
+  // What there is no room for goes nowhere.
+  NodeValue fits = op.less(place, double(each));
+  NodeValue target =
+      op.select(fits, op.add(op.mul(labels, double(each)), place),
+                op.scalar(ElemKind::Int64, double(count)));
+  NodeValue lists = op.cast(makeSegments(op, makeEnds(op, op.input(0)), count),
+                            ElemKind::Int32);
+  auto sort = [&](NodeValue x) -> NodeValue {
+    return x ? scatterRows(op, op.splat(x.getElemKind(), {count, 1}, 0), target,
+                           x, "replace")
+             : x;
+  };
+  NodeValue sorted = sort(values), sortedLists = sort(lists);
+  for (int64_t i = 0; i < numLabels; ++i) {
+    auto part = [&](NodeValue x) {
+      return op.reshape(op.slice(x, 0, i * each, each), {each});
+    };
+    GLOWISH_CHECK(op.setOutput(unsigned(i), part(sorted)));
+    GLOWISH_CHECK(op.setOutput(unsigned(numLabels + i), part(sortedLists)));
+  }
+  return keepsMap ? op.setOutput(unsigned(2 * numLabels),
+                                 op.cast(place, ElemKind::Int32))
+                  : llvm::Error::success();
+}
+
+//===- Registrations ------------------------------------------------------===//
+
+static constexpr NetOpTraits twoInputs{.minInputs = 2, .maxInputs = 2};
+static constexpr NetOpTraits threeInputs{.minInputs = 3, .maxInputs = 3};
+static constexpr NetOpTraits gathered{
+    .minInputs = 2, .maxInputs = 2, .isQuantized = true};
+static constexpr NetOpTraits upToFour{.minInputs = 3, .maxInputs = 4};
+static Caffe2Operator gatherOp("Gather", importGather<0>, gathered);
+static Caffe2Operator batchGatherOp("BatchGather", importGather<1>, gathered);
+static Caffe2Operator gatherNDOp("GatherND", importGatherND, twoInputs);
+static Caffe2Operator scatterAssignOp("ScatterAssign", importScatterAssign,
+                                      threeInputs);
+static Caffe2Operator sparseToDenseOp("SparseToDense", importSparseToDense,
+                                      threeInputs);
+static Caffe2Operator sparseToDenseMaskOp("SparseToDenseMask",
+                                          importSparseToDenseMask, upToFour);
+static Caffe2Operator batchSparseToDenseOp("BatchSparseToDense",
+                                           importBatchSparseToDense, upToFour);
+static Caffe2Operator fillExamplesOp("FillExamplesWithIndicator",
+                                     importFillExamples, twoInputs);
+static Caffe2Operator sparseLabelSplitOp(
+    "SparseLabelSplit", importSparseLabelSplit,
+    {.minInputs = 3, .maxInputs = 3, .limit = "as many values of each label"});

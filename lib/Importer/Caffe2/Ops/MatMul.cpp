@@ -1,0 +1,78 @@
+//===- MatMul.cpp - Matrix products ---------------------------------------===//
+
+#include "Caffe2/Matrix.h"
+
+using namespace glowish;
+
+/// Weights [N, K], or (\p isTransposed) [K, N]; the dimensions of the input
+/// from `axis` on are K.
+template <bool isTransposed> static llvm::Error importFC(NetOp &op) {
+  GLOWISH_TRY(Matrix input, readMatrix(op, 0, "axis"));
+  GLOWISH_TRY(Matrix weights, readMatrix(op, 1, "axis_w"));
+  int64_t numOutputs =
+      isTransposed ? weights.value.getShape()[1] : weights.value.getShape()[0];
+  NodeValue x = input.value, w = op.cast(weights.value, x.getElemKind());
+  NodeValue bias = op.weight(2, {numOutputs});
+  NodeValue product = op.make<GemmNode>(x, w, op.cast(bias, x.getElemKind()),
+                                        1.0, 1.0, false, !isTransposed);
+  return op.setOutput(0, op.reshape(product, input.getShape(numOutputs)));
+}
+
+/// A 2-D product, of dimensions up to `axis_a` and `axis_b` and those from
+/// there on.
+static llvm::Error importMatMul(NetOp &op) {
+  GLOWISH_TRY(Matrix a, readMatrix(op, 0, "axis_a"));
+  GLOWISH_TRY(Matrix b, readMatrix(op, 1, "axis_b"));
+  bool transA = op.getInt("trans_a", 0), transB = op.getInt("trans_b", 0);
+  op.ignoreArgs({"broadcast"});
+  return op.setOutput(0, op.make<GemmNode>(a.value, b.value, NodeValue(), 1.0,
+                                           1.0, transA, transB));
+}
+
+/// NumPy's product: vectors are rows or columns, leading dimensions broadcast.
+static llvm::Error importBatchMatMul(NetOp &op) {
+  bool transA = op.getInt("trans_a", 0), transB = op.getInt("trans_b", 0);
+  op.ignoreArgs({"broadcast", "use_scratch"});
+  NodeValue a = op.input(0), b = op.input(1);
+  size_t rankA = a.getShape().size(), rankB = b.getShape().size();
+  if (!rankA || !rankB)
+    return op.refuseInput(rankA ? 1 : 0, "rank 1 or more");
+  if (rankA == 1)
+    a = op.unsqueeze(a, 0);
+  else if (transA)
+    a = op.transposeLast(a);
+  if (rankB == 1)
+    b = op.unsqueeze(b, 1);
+  else if (transB)
+    b = op.transposeLast(b);
+  GLOWISH_TRY(NodeValue product, op.finish(op.matMul(a, b)));
+  Dims shape(product.getShape());
+  if (rankB == 1)
+    shape.pop_back();
+  if (rankA == 1)
+    shape.erase(shape.end() - (rankB == 1 ? 1 : 2));
+  return op.setOutput(0, op.reshape(product, shape));
+}
+
+/// The sum of products of the elements of each row; of vectors the products.
+static llvm::Error importDotProduct(NetOp &op) {
+  NodeValue x = op.input(0), y = op.input(1);
+  DimsRef shape = x.getShape();
+  if (y.getShape() != shape || shape.empty())
+    return op.refuseInput(1, "the same type as input 0");
+  std::vector<int64_t> axes;
+  for (size_t d = 1; d < shape.size(); ++d)
+    axes.push_back(int64_t(d));
+  return op.setOutput(0, op.reduce(op.mul(x, y), "sum", axes, false));
+}
+
+static constexpr NetOpTraits fcTraits{
+    .minInputs = 3, .maxInputs = 3, .firstWeight = 2};
+static constexpr NetOpTraits twoInputs{.minInputs = 2, .maxInputs = 2};
+static Caffe2Operator fcOp("FC", importFC<false>, fcTraits);
+static Caffe2Operator fbFCPackedOp("FbFCPacked", importFC<false>, fcTraits);
+static Caffe2Operator fcTransposedOp("FCTransposed", importFC<true>, fcTraits);
+static Caffe2Operator matMulOp("MatMul", importMatMul, twoInputs);
+static Caffe2Operator batchMatMulOp("BatchMatMul", importBatchMatMul,
+                                    twoInputs);
+static Caffe2Operator dotProductOp("DotProduct", importDotProduct, twoInputs);

@@ -1,0 +1,105 @@
+//===- Normalization.cpp - Normalizations and softmax ---------------------===//
+
+#include "Caffe2/Matrix.h"
+
+using namespace glowish;
+
+static llvm::Error importSoftmax(NetOp &op) {
+  NodeValue x = op.input(0);
+  // Caffe2 counts the axis from 0, and flattens the dimensions from it on.
+  GLOWISH_TRY(Matrix matrix, readMatrix(op, 0, "axis"));
+  NodeValue result = op.make<SoftmaxNode>(matrix.value, 1);
+  return op.setOutput(0, op.reshape(result, x.getShape()));
+}
+
+static llvm::Error importSpatialBN(NetOp &op) {
+  NodeValue x = op.input(0);
+  GLOWISH_TRY(bool isNHWC, op.isNHWC());
+  if (x.getShape().size() < 2)
+    return op.refuseInput(0, "rank 2 or more");
+  int64_t axis = isNHWC ? int64_t(x.getShape().size()) - 1 : 1;
+  double epsilon = op.getFloat("epsilon", 1e-5);
+  op.ignoreArgs({"momentum", "num_batches"});
+  int64_t channels = x.getShape()[axis];
+  NodeValue scale = op.weight(1, {channels}), bias = op.weight(2, {channels});
+  NodeValue mean = op.weight(3, {channels});
+  NodeValue variance = op.weight(4, {channels});
+  return op.setOutput(0, op.make<BatchNormalizationNode>(
+                             x, scale, bias, mean, variance, axis, epsilon));
+}
+
+/// Over \p size channels, the last dimension of what toNHWC() made.
+static llvm::Error importLRN(NetOp &op) {
+  GLOWISH_CHECK(op.checkRank(0, 4));
+  GLOWISH_TRY(bool isNHWC, op.isNHWC());
+  NodeValue x = op.input(0);
+  if (!isNHWC)
+    x = op.transpose(x, {0, 2, 3, 1});
+  x = op.make<LocalResponseNormalizationNode>(
+      x, op.getInt("size", 0), op.getFloat("alpha", 0), op.getFloat("beta", 0),
+      op.getFloat("bias", 1));
+  return op.setOutput(0, isNHWC ? x : op.transpose(x, {0, 3, 1, 2}));
+}
+
+/// Mean and standard deviation, outputs 1 and 2, have 1 in place of what is
+/// normalized over.
+static llvm::Error importLayerNorm(NetOp &op) {
+  NodeValue x = op.input(0);
+  DimsRef shape = x.getShape();
+  GLOWISH_TRY(int64_t axis, op.getAxis("axis", 1, shape.size()));
+  double epsilon = op.getFloat("epsilon", 1e-5);
+  op.ignoreArgs({"elementwise_affine"});
+  Dims inner(shape.drop_front(axis));
+  NodeValue scale, bias;
+  if (op.hasInput(1)) {
+    scale = op.weight(1, inner);
+    scale = op.reshape(scale, inner);
+  }
+  if (op.hasInput(2)) {
+    bias = op.weight(2, inner);
+    bias = op.reshape(bias, inner);
+  }
+  GLOWISH_CHECK(op.setOutput(
+      0, op.make<LayerNormalizationNode>(x, scale, bias, axis, epsilon, true)));
+  if (op.getNumOutputs() < 2)
+    return llvm::Error::success();
+  std::vector<int64_t> axes;
+  for (int64_t d = axis; d < int64_t(shape.size()); ++d)
+    axes.push_back(d);
+  Dims outer(shape.take_front(axis));
+  outer.push_back(1);
+  NodeValue mean = op.reduce(x, "mean", axes, true);
+  NodeValue rest = op.sub(x, mean);
+  NodeValue variance = op.reduce(op.mul(rest, rest), "mean", axes, false);
+  NodeValue deviation = op.unary<SqrtNode>(op.add(variance, epsilon));
+  GLOWISH_CHECK(op.setOutput(1, op.reshape(mean, outer)));
+  return op.setOutput(2, op.reshape(deviation, outer));
+}
+
+/// Of each row: x / sqrt(mean of squares + eps) * gamma + beta, and the factor.
+static llvm::Error importRMSNorm(NetOp &op) {
+  GLOWISH_TRY(Matrix x, readMatrix(op, 0, "axis"));
+  double eps = op.getFloat("eps", 0);
+  int64_t columns = x.getNumColumns();
+  NodeValue gamma = op.reshape(op.weight(1, {columns}), {columns});
+  NodeValue beta = op.reshape(op.weight(2, {columns}), {columns});
+  NodeValue square = op.reduce(op.mul(x.value, x.value), "mean", {1}, true);
+  NodeValue factor =
+      op.unary<ReciprocalNode>(op.unary<SqrtNode>(op.add(square, eps)));
+  NodeValue y = op.add(op.mul(op.mul(x.value, factor), gamma), beta);
+  GLOWISH_CHECK(op.setOutput(0, op.reshape(y, op.input(0).getShape())));
+  return op.setOutput(1, op.reshape(factor, x.rows));
+}
+
+static Caffe2Operator softmaxOp("Softmax", importSoftmax);
+static Caffe2Operator spatialBNOp("SpatialBN", importSpatialBN,
+                                  {.minInputs = 5,
+                                   .maxInputs = 5,
+                                   .firstWeight = 1,
+                                   .limit = "fixed statistics"});
+static Caffe2Operator lrnOp("LRN", importLRN);
+static Caffe2Operator layerNormOp("LayerNorm", importLayerNorm,
+                                  {.maxInputs = 3, .firstWeight = 1});
+static Caffe2Operator
+    rmsNormOp("RMSNorm", importRMSNorm,
+              {.minInputs = 3, .maxInputs = 3, .firstWeight = 1});

@@ -1,0 +1,74 @@
+//===- Pooling.cpp - Poolings and resizings of images ---------------------===//
+
+#include "Caffe2/Images.h"
+
+using namespace glowish;
+
+static llvm::Error importMaxPool(NetOp &op) {
+  GLOWISH_CHECK(op.checkRank(0, 4));
+  GLOWISH_TRY(bool isNHWC, op.isNHWC());
+  NodeValue images = toNHWC(op, op.input(0), isNHWC);
+  GLOWISH_CHECK(op.takeError());
+  GLOWISH_TRY(NetWindow window, readWindow(op, images, NodeValue()));
+  op.ignoreArgs({"Y_scale", "Y_zero_point"}); // of the input, too
+  NodeValue result = op.make<MaxPoolNode>(
+      images, window.kernels, window.strides, window.pads, window.dilations);
+  return op.setOutput(0, fromNHWC(op, result, isNHWC), op.getBlob(0).quant);
+}
+
+static llvm::Error importAveragePool(NetOp &op) {
+  GLOWISH_CHECK(op.checkRank(0, 4));
+  GLOWISH_TRY(bool isNHWC, op.isNHWC());
+  NodeValue images = toNHWC(op, op.input(0), isNHWC);
+  GLOWISH_CHECK(op.takeError());
+  GLOWISH_TRY(NetWindow window, readWindow(op, images, NodeValue()));
+  bool countPads = op.getInt("count_include_pad", 0) != 0;
+  NodeValue result =
+      op.make<AvgPoolNode>(images, window.kernels, window.strides, window.pads,
+                           window.dilations, countPads);
+  return op.setOutput(0, fromNHWC(op, result, isNHWC));
+}
+
+/// Pixel y of the result is pixel y / scale of the input, rounded down.
+static llvm::Error importResizeNearest(NetOp &op) {
+  GLOWISH_CHECK(op.checkRank(0, 4));
+  GLOWISH_TRY(bool isNHWC, op.isNHWC());
+  double scales[2] = {op.getFloat("height_scale", 1),
+                      op.getFloat("width_scale", 1)};
+  op.ignoreArgs({"Y_scale", "Y_zero_point"}); // of the input, too
+  if (op.hasInput(1)) {
+    GLOWISH_TRY(const Tensor *given, op.getConstant(1));
+    if (given->getNumElements() != 2)
+      return op.refuseInput(1, "two numbers");
+    for (unsigned d = 0; d < 2; ++d)
+      scales[d] = given->getAsDouble(d);
+  }
+  NodeValue images = toNHWC(op, op.input(0), isNHWC);
+  GLOWISH_CHECK(op.takeError());
+  std::vector<int64_t> sizes;
+  for (unsigned d = 0; d < 2; ++d) {
+    double size = double(images.getShape()[d + 1]) * float(scales[d]);
+    if (!(size >= 1 && size <= double(maxWindowValue)))
+      return makeError("the result would have {0} pixels in dimension {1}; "
+                       "accepted: 1 to {2}",
+                       size, d, maxWindowValue);
+    sizes.push_back(int64_t(size));
+  }
+  NodeValue result =
+      op.make<ResizeNode>(images, sizes, float(scales[0]), float(scales[1]),
+                          "nearest", "asymmetric", "floor");
+  return op.setOutput(0, fromNHWC(op, result, isNHWC), op.getBlob(0).quant);
+}
+
+static constexpr llvm::StringLiteral twoDimensions = "2 spatial dimensions";
+static constexpr NetOpTraits quantized{.isQuantized = true,
+                                       .limit = twoDimensions};
+static Caffe2Operator maxPoolOp("MaxPool", importMaxPool, quantized);
+static Caffe2Operator int8MaxPoolOp("Int8MaxPool", importMaxPool, quantized);
+static Caffe2Operator averagePoolOp("AveragePool", importAveragePool,
+                                    {.limit = twoDimensions});
+static Caffe2Operator resizeNearestOp("ResizeNearest", importResizeNearest,
+                                      {.maxInputs = 2, .isQuantized = true});
+static Caffe2Operator
+    int8ResizeNearestOp("Int8ResizeNearest", importResizeNearest,
+                        {.maxInputs = 2, .isQuantized = true});

@@ -1,0 +1,250 @@
+//===- Quantized.cpp - The Int8 operators ---------------------------------===//
+
+#include "Caffe2/Images.h"
+#include "Caffe2/Matrix.h"
+#include "Caffe2/Quantization.h"
+
+using namespace glowish;
+
+//===- To and from quantized numbers --------------------------------------===//
+
+static llvm::Error importQuantize(NetOp &op) {
+  GLOWISH_TRY(SharedQuantParams params, readOutputParams(op));
+  if (!isFloatKind(op.input(0).getElemKind()))
+    return op.refuseInput(0, "a float kind");
+  NodeValue x = op.cast(op.input(0), ElemKind::Float);
+  return op.setOutput(0, quantize(op, x, *params), params);
+}
+
+static llvm::Error importDequantize(NetOp &op) {
+  GLOWISH_CHECK(checkQuantized(op, 0));
+  return op.setOutput(0, dequantize(op, op.getBlob(0)));
+}
+
+//===- Element-wise -------------------------------------------------------===//
+
+/// What stands for a negative number becomes what stands for 0.
+static llvm::Error importRelu(NetOp &op) {
+  GLOWISH_CHECK(checkQuantized(op, 0));
+  op.ignoreArgs({"Y_scale", "Y_zero_point"}); // of the input, too
+  const Blob &x = op.getBlob(0);
+  return op.setOutput(0, op.max(x.value, double(x.quant->offsets[0])), x.quant);
+}
+
+template <bool hasRelu> static llvm::Error importSum(NetOp &op) {
+  GLOWISH_TRY(SharedQuantParams params, readOutputParams(op));
+  GLOWISH_CHECK(checkQuantized(op, 0));
+  NodeValue sum = dequantize(op, op.getBlob(0));
+  for (unsigned i = 1; i < op.getNumInputs(); ++i) {
+    GLOWISH_CHECK(checkQuantized(op, i));
+    sum = op.add(sum, dequantize(op, op.getBlob(i)));
+  }
+  if (hasRelu)
+    sum = op.max(sum, 0);
+  return op.setOutput(0, quantize(op, sum, *params), params);
+}
+
+static llvm::Error importSoftmax(NetOp &op) {
+  GLOWISH_TRY(SharedQuantParams params, readOutputParams(op));
+  GLOWISH_CHECK(checkQuantized(op, 0));
+  GLOWISH_TRY(Matrix matrix, readMatrix(op, 0, "axis"));
+  Blob rows = {matrix.value, op.getBlob(0).quant};
+  NodeValue result = op.make<SoftmaxNode>(dequantize(op, rows), 1);
+  result = op.reshape(result, op.input(0).getShape());
+  return op.setOutput(0, quantize(op, result, *params), params);
+}
+
+//===- Products -----------------------------------------------------------===//
+
+namespace {
+/// Sums of products, int32, stand for multiples of this: one for all, or one
+/// for each output channel.
+struct SumScale {
+  std::vector<double> scales;
+
+  /// As a float constant that broadcasts along the last dimension.
+  NodeValue get(NetOp &op) const {
+    int64_t count = int64_t(scales.size());
+    return op.table(ElemKind::Float, {count},
+                    [&](DimsRef index) { return scales[index[0]]; });
+  }
+};
+} // namespace
+
+/// The bias, input 2, in units of \p scale: int32 [OC].
+static llvm::Expected<NodeValue> readBias(NetOp &op, const SumScale &scale,
+                                          int64_t channels) {
+  NodeValue bias = op.input(2);
+  if (bias.getShape() != DimsRef({channels}))
+    return op.refuseInput(2, llvm::formatv("[{0}]", channels).str());
+  if (op.getBlob(2).quant) {
+    GLOWISH_CHECK(checkQuantized(op, 2));
+    bias = dequantize(op, op.getBlob(2));
+  } else if (bias.getElemKind() == ElemKind::Int32) {
+    return bias;
+  }
+  bias = op.div(op.cast(bias, ElemKind::Float), scale.get(op));
+  return op.finish(op.cast(op.unary<RoundNode>(bias), ElemKind::Int32));
+}
+
+/// \p sums, which stand for multiples of \p scale, as int8 of \p params.
+static NodeValue requantize(NetOp &op, NodeValue sums, SumScale scale,
+                            const QuantParams &params, bool hasRelu) {
+  for (double &each : scale.scales)
+    each /= params.scales[0];
+  NodeValue x = op.mul(op.cast(sums, ElemKind::Float), scale.get(op));
+  if (hasRelu)
+    x = op.max(x, 0);
+  x = op.add(op.unary<RoundNode>(x), double(params.offsets[0]));
+  return op.cast(x, ElemKind::Int8);
+}
+
+/// Scale and offset of each output channel of the filter \p name, as blobs that
+/// Glow's writers put beside it.
+static llvm::Expected<QuantParams>
+readChannelParams(NetOp &op, llvm::StringRef name, int64_t channels) {
+  QuantParams params;
+  auto read = [&](const char *suffix) -> llvm::Expected<const Tensor *> {
+    NodeValue value = op.getNet().blobs.lookup((name + suffix).str()).value;
+    auto *constant = value.getNodeAs<Constant>();
+    if (!constant || value.getShape() != DimsRef({channels}))
+      return makeError("there is no constant '{0}{1}' with a value for each of "
+                       "the {2} output channels",
+                       name, suffix, channels);
+    return &constant->getTensor();
+  };
+  GLOWISH_TRY(const Tensor *scales, read("_loaded_scales"));
+  GLOWISH_TRY(const Tensor *offsets, read("_loaded_offsets"));
+  for (int64_t i = 0; i < channels; ++i) {
+    params.scales.push_back(float(scales->getAsDouble(i)));
+    params.offsets.push_back(int32_t(offsets->getAsInt(i)));
+  }
+  params.axis = 0;
+  return params;
+}
+
+/// Padding stands for 0, as the offset is subtracted before it is added.
+template <bool hasRelu> static llvm::Error importConv(NetOp &op) {
+  GLOWISH_TRY(SharedQuantParams params, readOutputParams(op));
+  GLOWISH_CHECK(op.checkRank(0, 4));
+  GLOWISH_CHECK(op.checkRank(1, 4));
+  GLOWISH_CHECK(checkQuantized(op, 0));
+  GLOWISH_CHECK(checkQuantized(op, 1));
+  GLOWISH_TRY(bool isNHWC, op.isNHWC());
+  int64_t channels = op.input(1).getShape()[0];
+  QuantParams filterParams = *op.getBlob(1).quant;
+  NodeValue filter;
+  if (op.getInt("quantize_groupwise", 0)) {
+    GLOWISH_TRY(filterParams,
+                readChannelParams(op, op.getInputName(1), channels));
+    NodeValue offsets =
+        op.table(ElemKind::Int32, {channels, 1, 1, 1}, [&](DimsRef index) {
+          return double(filterParams.offsets[index[0]]);
+        });
+    filter = op.sub(op.cast(op.input(1), ElemKind::Int32), offsets);
+  } else {
+    filter = subtractOffset(op, op.getBlob(1));
+  }
+  NodeValue images = toNHWC(op, subtractOffset(op, op.getBlob(0)), isNHWC);
+  filter = toNHWC(op, filter, isNHWC);
+  GLOWISH_CHECK(op.takeError());
+  GLOWISH_TRY(NetWindow window, readWindow(op, images, filter));
+  SumScale scale;
+  for (float each : filterParams.scales)
+    scale.scales.push_back(double(each) * op.getBlob(0).quant->scales[0]);
+  NodeValue bias;
+  if (op.hasInput(2)) {
+    GLOWISH_TRY(bias, readBias(op, scale, channels));
+  }
+  NodeValue sums = op.make<ConvolutionNode>(
+      images, filter, bias, window.strides, window.pads, window.dilations,
+      op.getInt("group", 1));
+  NodeValue result = requantize(op, sums, scale, *params, hasRelu);
+  return op.setOutput(0, fromNHWC(op, result, isNHWC), params);
+}
+
+/// A float input is multiplied as it is, by what the weights stand for.
+static llvm::Error importFloatFC(NetOp &op, const Matrix &input,
+                                 const Matrix &weights) {
+  Blob rows = {weights.value, op.getBlob(1).quant};
+  NodeValue bias =
+      op.getBlob(2).quant ? dequantize(op, op.getBlob(2)) : op.input(2);
+  NodeValue product = op.make<GemmNode>(input.value, dequantize(op, rows), bias,
+                                        1.0, 1.0, false, true);
+  return op.setOutput(
+      0, op.reshape(product, input.getShape(weights.getNumRows())));
+}
+
+static llvm::Error importFC(NetOp &op) {
+  GLOWISH_TRY(SharedQuantParams params, readOutputParams(op));
+  GLOWISH_CHECK(checkQuantized(op, 1));
+  GLOWISH_TRY(Matrix input, readMatrix(op, 0, "axis"));
+  GLOWISH_TRY(Matrix weights, readMatrix(op, 1, "axis_w"));
+  bool isFloat = op.getInt("dequantize_output", 0) != 0;
+  if (!op.getBlob(0).quant && input.value.getElemKind() == ElemKind::Float) {
+    GLOWISH_CHECK(importFloatFC(op, input, weights));
+    NodeValue result = op.getOutputs()[0].value;
+    return isFloat ? llvm::Error::success()
+                   : op.setOutput(0, quantize(op, result, *params), params);
+  }
+  GLOWISH_CHECK(checkQuantized(op, 0));
+  Blob x = {input.value, op.getBlob(0).quant};
+  Blob w = {weights.value, op.getBlob(1).quant};
+  SumScale scale = {{double(x.quant->scales[0]) * w.quant->scales[0]}};
+  int64_t channels = weights.getNumRows();
+  GLOWISH_TRY(NodeValue bias, readBias(op, scale, channels));
+  NodeValue sums = op.add(
+      op.matMul(subtractOffset(op, x), op.transposeLast(subtractOffset(op, w))),
+      bias);
+  NodeValue result =
+      isFloat ? op.mul(op.cast(sums, ElemKind::Float), scale.get(op))
+              : requantize(op, sums, scale, *params, /*hasRelu=*/false);
+  result = op.reshape(result, input.getShape(channels));
+  return op.setOutput(0, result, isFloat ? nullptr : params);
+}
+
+//===- Pooling ------------------------------------------------------------===//
+
+static llvm::Error importAveragePool(NetOp &op) {
+  GLOWISH_TRY(SharedQuantParams params, readOutputParams(op));
+  GLOWISH_CHECK(op.checkRank(0, 4));
+  GLOWISH_CHECK(checkQuantized(op, 0));
+  GLOWISH_TRY(bool isNHWC, op.isNHWC());
+  NodeValue images = toNHWC(op, dequantize(op, op.getBlob(0)), isNHWC);
+  GLOWISH_CHECK(op.takeError());
+  GLOWISH_TRY(NetWindow window, readWindow(op, images, NodeValue()));
+  bool countPads = op.getInt("count_include_pad", 0) != 0;
+  NodeValue result =
+      op.make<AvgPoolNode>(images, window.kernels, window.strides, window.pads,
+                           window.dilations, countPads);
+  return op.setOutput(0, fromNHWC(op, quantize(op, result, *params), isNHWC),
+                      params);
+}
+
+//===- Registrations ------------------------------------------------------===//
+
+static constexpr NetOpTraits quantized{.isQuantized = true};
+static constexpr NetOpTraits anyNumber{.maxInputs = manyInputs,
+                                       .isQuantized = true};
+static constexpr NetOpTraits convTraits{.minInputs = 2,
+                                        .maxInputs = 3,
+                                        .isQuantized = true,
+                                        .limit = "2 spatial dimensions"};
+static Caffe2Operator quantizeOp("Int8Quantize", importQuantize);
+static Caffe2Operator dequantizeOp("Int8Dequantize", importDequantize,
+                                   quantized);
+static Caffe2Operator reluOp("Int8Relu", importRelu, quantized);
+static Caffe2Operator sumOp("Int8Sum", importSum<false>, anyNumber);
+static Caffe2Operator addOp("Int8Add", importSum<false>, anyNumber);
+static Caffe2Operator sumReluOp("Int8SumRelu", importSum<true>, anyNumber);
+static Caffe2Operator softmaxOp("Int8Softmax", importSoftmax, quantized);
+static Caffe2Operator convOp("Int8Conv", importConv<false>, convTraits);
+static Caffe2Operator convReluOp("Int8ConvRelu", importConv<true>, convTraits);
+static Caffe2Operator
+    fcOp("Int8FC", importFC,
+         {.minInputs = 3,
+          .maxInputs = 3,
+          .isQuantized = true,
+          .limit = "a float input is multiplied without being quantized"});
+static Caffe2Operator averagePoolOp("Int8AveragePool", importAveragePool,
+                                    quantized);

@@ -1,0 +1,153 @@
+//===- Reduction.cpp - Reductions, sorting and losses ---------------------===//
+
+#include "Caffe2/NetOp.h"
+
+using namespace glowish;
+
+/// All dimensions of \p rank from \p first on.
+static std::vector<int64_t> getAxesFrom(int64_t first, size_t rank) {
+  std::vector<int64_t> axes;
+  for (int64_t d = first; d < int64_t(rank); ++d)
+    axes.push_back(d);
+  return axes;
+}
+
+static llvm::Error importReduction(NetOp &op, llvm::StringRef mode) {
+  NodeValue x = op.input(0);
+  GLOWISH_TRY(std::vector<int64_t> axes,
+              normalizeAxes(op.getInts("axes"), x.getShape().size()));
+  if (axes.empty())
+    axes = getAxesFrom(0, x.getShape().size());
+  bool keepDims = op.getInt("keepdims", 1) != 0;
+  return op.setOutput(0, op.reduce(x, mode, axes, keepDims));
+}
+static llvm::Error importReduceSum(NetOp &op) {
+  return importReduction(op, "sum");
+}
+static llvm::Error importReduceMean(NetOp &op) {
+  return importReduction(op, "mean");
+}
+static llvm::Error importReduceMax(NetOp &op) {
+  return importReduction(op, "max");
+}
+static llvm::Error importReduceMin(NetOp &op) {
+  return importReduction(op, "min");
+}
+static llvm::Error importReduceProd(NetOp &op) {
+  return importReduction(op, "prod");
+}
+
+/// Of the last `num_reduce_dim` dimensions.
+static llvm::Error importReduceBack(NetOp &op, llvm::StringRef mode) {
+  NodeValue x = op.input(0);
+  int64_t rank = int64_t(x.getShape().size());
+  int64_t count = op.getInt("num_reduce_dim", 1);
+  if (count < 0 || count > rank)
+    return makeError("argument 'num_reduce_dim' is {0}; accepted: 0 to {1}",
+                     count, rank);
+  return op.setOutput(
+      0, op.reduce(x, mode, getAxesFrom(rank - count, size_t(rank)), false));
+}
+static llvm::Error importReduceBackSum(NetOp &op) {
+  return importReduceBack(op, "sum");
+}
+static llvm::Error importReduceBackMean(NetOp &op) {
+  return importReduceBack(op, "mean");
+}
+
+static llvm::Error importAveragedLoss(NetOp &op) {
+  NodeValue x = op.input(0);
+  return op.setOutput(
+      0, op.reduce(x, "mean", getAxesFrom(0, x.getShape().size()), false));
+}
+
+/// The sum of magnitudes (p = 1) or of squares (p = 2), or their mean: the root
+/// is not taken.
+static llvm::Error importLpNorm(NetOp &op) {
+  NodeValue x = op.input(0);
+  int64_t p = op.getInt("p", 2);
+  bool isMean = op.getInt("average", 0) != 0;
+  if (p != 1 && p != 2)
+    return makeError("argument 'p' is {0}; accepted: 1 and 2", p);
+  NodeValue terms = p == 1 ? op.unary<AbsNode>(x) : op.mul(x, x);
+  NodeValue sum = op.reduce(terms, isMean ? "mean" : "sum",
+                            getAxesFrom(0, x.getShape().size()), false);
+  return op.setOutput(0, op.reshape(sum, {1}));
+}
+
+template <bool isMin> static llvm::Error importArgMax(NetOp &op) {
+  NodeValue x = op.input(0);
+  GLOWISH_TRY(int64_t axis, op.getAxis("axis", -1, x.getShape().size()));
+  bool keepDims = op.getInt("keepdims", 1) != 0;
+  if (isMin && isSignedIntegerKind(x.getElemKind()))
+    x = op.complement(x);
+  else if (isMin)
+    x = op.unary<NegNode>(x);
+  return op.setOutput(0, op.make<ArgMaxNode>(x, axis, keepDims,
+                                             /*selectLast=*/false));
+}
+
+/// Values, indices along the axis, and, if wanted, positions in the tensor.
+static llvm::Error importTopK(NetOp &op) {
+  NodeValue x = op.input(0);
+  DimsRef shape = x.getShape();
+  int64_t rank = int64_t(shape.size());
+  GLOWISH_TRY(int64_t axis, op.getAxis("axis", -1, shape.size()));
+  if (axis != rank - 1)
+    return makeError("argument 'axis' is {0}; accepted: the last dimension",
+                     axis);
+  int64_t k = op.getInt("k", 0), extent = shape[axis];
+  if (k < 1 || k > extent)
+    return makeError("argument 'k' is {0}; accepted: 1 to {1}", k, extent);
+  int64_t rows = countElements(shape.drop_back());
+  op.nameAfterOutput(1);
+  NodeValue indices = op.make<TopKNode>(x, k, /*largest=*/true);
+  GLOWISH_CHECK(op.setOutput(1, indices));
+  op.nameAfterOutput(0);
+  NodeValue starts = op.table(ElemKind::Int64, {rows, 1}, [&](DimsRef index) {
+    return double(index[0] * extent);
+  });
+  NodeValue positions =
+      op.reshape(op.add(op.reshape(indices, {rows, k}), starts), {rows * k});
+  NodeValue values = op.gather(op.reshape(x, {rows * extent}), positions, 0);
+  Dims result(shape);
+  result[axis] = k;
+  GLOWISH_CHECK(op.setOutput(2, positions));
+  return op.setOutput(0, op.reshape(values, result));
+}
+
+/// The mean along the last dimension of -x * t + log(1 + e^x).
+static llvm::Error importSigmoidCrossEntropy(NetOp &op) {
+  NodeValue x = op.input(0), target = op.input(1);
+  DimsRef shape = x.getShape();
+  if (target.getShape() != shape || shape.empty())
+    return op.refuseInput(1, "the shape of input 0, of rank 1 or more");
+  if (op.getInt("log_D_trick", 0) || op.getInt("unjoined_lr_loss", 0))
+    return makeError("arguments 'log_D_trick' and 'unjoined_lr_loss' are not "
+                     "supported; accepted: 0");
+  NodeValue magnitude = op.unary<AbsNode>(x);
+  NodeValue tail = op.unary<LogNode>(
+      op.add(op.unary<ExpNode>(op.unary<NegNode>(magnitude)), 1));
+  NodeValue loss = op.add(op.sub(op.max(x, 0), op.mul(x, target)), tail);
+  return op.setOutput(
+      0, op.reduce(loss, "mean", {int64_t(shape.size()) - 1}, false));
+}
+
+static Caffe2Operator reduceSumOp("ReduceSum", importReduceSum);
+static Caffe2Operator reduceMeanOp("ReduceMean", importReduceMean);
+static Caffe2Operator reduceMaxOp("ReduceMax", importReduceMax);
+static Caffe2Operator reduceMinOp("ReduceMin", importReduceMin);
+static Caffe2Operator reduceProdOp("ReduceProd", importReduceProd);
+static Caffe2Operator reduceBackSumOp("ReduceBackSum", importReduceBackSum,
+                                      {.limit = "no lengths"});
+static Caffe2Operator reduceBackMeanOp("ReduceBackMean", importReduceBackMean,
+                                       {.limit = "no lengths"});
+static Caffe2Operator averagedLossOp("AveragedLoss", importAveragedLoss);
+static Caffe2Operator lpNormOp("LpNorm", importLpNorm);
+static Caffe2Operator argMinOp("ArgMin", importArgMax<true>);
+static Caffe2Operator argMaxOp("ArgMax", importArgMax<false>);
+static Caffe2Operator topKOp("TopK", importTopK,
+                             {.limit = "along the last dimension"});
+static Caffe2Operator sigmoidCrossEntropyOp("SigmoidCrossEntropyWithLogits",
+                                            importSigmoidCrossEntropy,
+                                            {.minInputs = 2, .maxInputs = 2});

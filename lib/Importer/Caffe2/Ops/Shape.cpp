@@ -1,0 +1,280 @@
+//===- Shape.cpp - Shapes and data movement -------------------------------===//
+
+#include "Caffe2/Matrix.h"
+
+using namespace glowish;
+
+/// Output 0 is \p value, quantized as input 0 is.
+static llvm::Error setMoved(NetOp &op, NodeValue value) {
+  return op.setOutput(0, value, op.getBlob(0).quant);
+}
+
+//===- The same elements --------------------------------------------------===//
+
+/// int64, or the extents of the dimensions `axes`.
+static llvm::Error importShape(NetOp &op) {
+  DimsRef shape = op.input(0).getShape();
+  std::vector<int64_t> axes = op.getInts("axes");
+  if (axes.empty())
+    return op.setOutput(0, op.int64s(shape));
+  std::vector<int64_t> extents;
+  for (int64_t axis : axes) {
+    GLOWISH_TRY(axis, normalizeAxis(axis, shape.size()));
+    extents.push_back(shape[axis]);
+  }
+  return op.setOutput(0, op.int64s(extents));
+}
+
+/// \p shape with 0 for the input's extent and one -1 for what is left.
+static llvm::Error completeShape(std::vector<int64_t> &shape, DimsRef input) {
+  int64_t known = 1;
+  std::optional<size_t> open;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 0 && d < input.size())
+      shape[d] = input[d];
+    if (shape[d] == -1 && !open) {
+      open = d;
+      continue;
+    }
+    if (shape[d] < 0 || shape[d] > maxTensorBytes)
+      return makeError("extent {0} of the new shape is {1}; accepted: 0 or "
+                       "more, and one -1",
+                       d, shape[d]);
+    known = known && shape[d] > maxTensorBytes / known ? maxTensorBytes
+                                                       : known * shape[d];
+  }
+  if (!open)
+    return llvm::Error::success();
+  int64_t count = countElements(input);
+  if (known == 0 || count % known)
+    return makeError("{0} elements can't be divided by {1} for the extent -1",
+                     count, known);
+  shape[*open] = count / known;
+  return llvm::Error::success();
+}
+
+/// Output 1 is the old shape.
+static llvm::Error importReshape(NetOp &op) {
+  NodeValue x = op.input(0);
+  std::vector<int64_t> shape = op.getInts("shape");
+  if (op.hasInput(1)) {
+    GLOWISH_TRY(shape, op.getConstantInts(1));
+  }
+  GLOWISH_CHECK(completeShape(shape, x.getShape()));
+  GLOWISH_CHECK(setMoved(op, op.reshape(x, shape)));
+  if (op.getNumOutputs() < 2)
+    return llvm::Error::success();
+  return op.setOutput(1, op.int64s(x.getShape()));
+}
+
+static llvm::Error importFlatten(NetOp &op) {
+  GLOWISH_TRY(Matrix matrix, readMatrix(op, 0, "axis"));
+  return setMoved(op, matrix.value);
+}
+
+static llvm::Error importExpandDims(NetOp &op) {
+  NodeValue x = op.input(0);
+  std::vector<int64_t> dims = op.getInts("dims");
+  GLOWISH_TRY(dims, normalizeAxes(dims, x.getShape().size() + dims.size()));
+  Dims shape(x.getShape());
+  for (int64_t dim : dims)
+    shape.insert(shape.begin() + std::min<int64_t>(dim, shape.size()), 1);
+  return setMoved(op, op.reshape(x, shape));
+}
+
+static llvm::Error importSqueeze(NetOp &op) {
+  NodeValue x = op.input(0);
+  Dims shape(x.getShape());
+  GLOWISH_TRY(std::vector<int64_t> dims,
+              normalizeAxes(op.getInts("dims"), shape.size()));
+  for (int64_t dim : llvm::reverse(dims)) {
+    if (shape[dim] != 1)
+      return makeError("dimension {0} of {1} has extent {2}; accepted: 1", dim,
+                       x.getType().str(), shape[dim]);
+    shape.erase(shape.begin() + dim);
+  }
+  return setMoved(op, op.reshape(x, shape));
+}
+
+//===- Permutations -------------------------------------------------------===//
+
+/// Without `axes` the order of the dimensions is reversed.
+static llvm::Error importTranspose(NetOp &op) {
+  NodeValue x = op.input(0);
+  std::vector<int64_t> axes = op.getInts("axes");
+  if (!op.hasArg("axes"))
+    for (int64_t d = int64_t(x.getShape().size()); d > 0; --d)
+      axes.push_back(d - 1);
+  return setMoved(op, op.transpose(x, axes));
+}
+
+static llvm::Error importNCHW2NHWC(NetOp &op) {
+  GLOWISH_CHECK(op.checkRank(0, 4));
+  return setMoved(op, op.transpose(op.input(0), {0, 2, 3, 1}));
+}
+
+static llvm::Error importNHWC2NCHW(NetOp &op) {
+  GLOWISH_CHECK(op.checkRank(0, 4));
+  return setMoved(op, op.transpose(op.input(0), {0, 3, 1, 2}));
+}
+
+/// Channel i of group g goes behind channel i of group g - 1.
+static llvm::Error importChannelShuffle(NetOp &op) {
+  GLOWISH_TRY(bool isNHWC, op.isNHWC());
+  NodeValue x = op.input(0);
+  Dims shape(x.getShape());
+  if (shape.size() < 2)
+    return op.refuseInput(0, "rank 2 or more");
+  int64_t axis = isNHWC ? int64_t(shape.size()) - 1 : 1;
+  int64_t group = op.getInt("group", 1);
+  op.ignoreArgs({"kernel"});
+  if (group < 1 || shape[axis] % group)
+    return makeError("argument 'group' is {0}; accepted: a divisor of the {1} "
+                     "channels",
+                     group, shape[axis]);
+  Dims split = shape;
+  split[axis] = group;
+  split.insert(split.begin() + axis + 1, shape[axis] / group);
+  std::vector<int64_t> permutation;
+  for (size_t d = 0; d < split.size(); ++d)
+    permutation.push_back(int64_t(d));
+  std::swap(permutation[axis], permutation[axis + 1]);
+  return setMoved(
+      op, op.reshape(op.transpose(op.reshape(x, split), permutation), shape));
+}
+
+//===- Parts --------------------------------------------------------------===//
+
+/// The axis of the channels where the argument `order` is given, else
+/// \p defaultAxis or the argument `axis`, in \p rank dimensions.
+static llvm::Expected<int64_t> readPartsAxis(NetOp &op, int64_t defaultAxis,
+                                             unsigned rank) {
+  if (!op.hasArg("axis") && op.hasArg("order")) {
+    GLOWISH_TRY(bool isNHWC, op.isNHWC());
+    return normalizeAxis(isNHWC ? int64_t(rank) - 1 : 1, rank);
+  }
+  op.ignoreArgs({"order"});
+  return op.getAxis("axis", defaultAxis, rank);
+}
+
+/// Output 1 has the extents of the parts. With add_axis they are put along a
+/// new dimension.
+static llvm::Error importConcat(NetOp &op) {
+  bool isNewAxis = op.getInt("add_axis", 0) != 0;
+  size_t rank = op.input(0).getShape().size() + isNewAxis;
+  GLOWISH_TRY(int64_t axis, readPartsAxis(op, 1, unsigned(rank)));
+  std::vector<NodeValue> parts;
+  std::vector<int64_t> extents;
+  for (unsigned i = 0; i < op.getNumInputs(); ++i) {
+    NodeValue part = op.input(i);
+    if (part.getShape().size() + isNewAxis != rank)
+      return op.refuseInput(i, "the rank of input 0");
+    extents.push_back(isNewAxis ? 1 : part.getShape()[axis]);
+    parts.push_back(isNewAxis ? op.unsqueeze(part, axis) : part);
+  }
+  GLOWISH_CHECK(op.setOutput(0, op.concat(parts, axis)));
+  op.nameAfterOutput(1);
+  return op.setOutput(
+      1, op.ints(ElemKind::Int32, {int64_t(extents.size())}, extents));
+}
+
+/// Equal parts, or those of the argument `split` or of input 1.
+static llvm::Error importSplit(NetOp &op) {
+  NodeValue x = op.input(0);
+  GLOWISH_TRY(int64_t axis, readPartsAxis(op, 0, x.getShape().size()));
+  std::vector<int64_t> extents = op.getInts("split");
+  if (op.hasInput(1)) {
+    GLOWISH_TRY(extents, op.getConstantInts(1));
+  }
+  int64_t extent = x.getShape()[axis], count = op.getNumOutputs();
+  if (extents.empty() && extent % count)
+    return makeError("{0} elements along dimension {1} can't be split in {2} "
+                     "equal parts",
+                     extent, axis, count);
+  if (extents.empty())
+    extents.assign(count, extent / count);
+  int64_t start = 0;
+  for (auto [i, size] : llvm::enumerate(extents)) {
+    if (size < 0 || size > extent - start)
+      return makeError("part {0} of the split has {1} elements, of {2} that "
+                       "are left",
+                       i, size, extent - start);
+    op.nameAfterOutput(unsigned(i));
+    GLOWISH_CHECK(op.setOutput(unsigned(i), op.slice(x, axis, start, size),
+                               op.getBlob(0).quant));
+    start += size;
+  }
+  if (start != extent || int64_t(extents.size()) != count)
+    return makeError("the split into {0} parts has {1} elements; accepted: {2} "
+                     "parts of together {3}",
+                     extents.size(), start, count, extent);
+  return llvm::Error::success();
+}
+
+/// From starts to before ends; negative ones count from behind the last
+/// element, which is -1.
+static llvm::Error importSlice(NetOp &op) {
+  NodeValue x = op.input(0);
+  DimsRef shape = x.getShape();
+  std::vector<int64_t> starts = op.getInts("starts"), ends = op.getInts("ends");
+  if (op.hasInput(2)) {
+    GLOWISH_TRY(starts, op.getConstantInts(1));
+    GLOWISH_TRY(ends, op.getConstantInts(2));
+  }
+  if (starts.size() != ends.size() || starts.size() > shape.size())
+    return makeError("it has {0} starts and {1} ends; accepted: as many, up to "
+                     "{2}",
+                     starts.size(), ends.size(), shape.size());
+  std::vector<int64_t> firsts(shape.size(), 0), sizes = shape.vec();
+  for (size_t d = 0; d < starts.size(); ++d) {
+    auto clamp = [&](int64_t at) {
+      if (at < 0)
+        at = std::max<int64_t>(at, -shape[d] - 1) + shape[d] + 1;
+      return std::min(at, shape[d]);
+    };
+    firsts[d] = clamp(starts[d]);
+    sizes[d] = std::max<int64_t>(clamp(ends[d]) - firsts[d], 0);
+  }
+  std::vector<int64_t> steps(shape.size(), 1);
+  return setMoved(op, op.make<SliceNode>(x, firsts, sizes, steps));
+}
+
+/// The input again and again along one dimension; count and dimension may be
+/// inputs.
+static llvm::Error importTile(NetOp &op) {
+  NodeValue x = op.input(0);
+  std::vector<int64_t> given = {op.getInt("tiles", 1), op.getInt("axis", 0)};
+  for (unsigned i = 0; i < 2; ++i)
+    if (op.hasInput(i + 1)) {
+      GLOWISH_TRY(std::vector<int64_t> own, op.getConstantInts(i + 1));
+      if (own.size() != 1)
+        return op.refuseInput(i + 1, "one integer");
+      given[i] = own[0];
+    }
+  GLOWISH_TRY(int64_t axis, normalizeAxis(given[1], x.getShape().size()));
+  std::vector<int64_t> repeats(x.getShape().size(), 1);
+  repeats[axis] = given[0];
+  return setMoved(op, op.make<TileNode>(x, repeats));
+}
+
+//===- Registrations ------------------------------------------------------===//
+
+static constexpr NetOpTraits moved{.isQuantized = true};
+static constexpr NetOpTraits movedTwo{.maxInputs = 2, .isQuantized = true};
+static Caffe2Operator shapeOp("Shape", importShape, moved);
+static Caffe2Operator reshapeOp("Reshape", importReshape, movedTwo);
+static Caffe2Operator flattenOp("Flatten", importFlatten, moved);
+static Caffe2Operator expandDimsOp("ExpandDims", importExpandDims, moved);
+static Caffe2Operator squeezeOp("Squeeze", importSqueeze, moved);
+static Caffe2Operator transposeOp("Transpose", importTranspose, moved);
+static Caffe2Operator nchw2nhwcOp("NCHW2NHWC", importNCHW2NHWC, moved);
+static Caffe2Operator nhwc2nchwOp("NHWC2NCHW", importNHWC2NCHW, moved);
+static Caffe2Operator channelShuffleOp("ChannelShuffle", importChannelShuffle,
+                                       moved);
+static Caffe2Operator concatOp("Concat", importConcat,
+                               {.maxInputs = manyInputs});
+static Caffe2Operator splitOp("Split", importSplit, movedTwo);
+static Caffe2Operator sliceOp("Slice", importSlice,
+                              {.maxInputs = 3, .isQuantized = true});
+static Caffe2Operator tileOp("Tile", importTile,
+                             {.maxInputs = 3, .isQuantized = true});

@@ -1,0 +1,53 @@
+//===- Quantization.cpp - Caffe2's quantized tensors ----------------------===//
+
+#include "Caffe2/Quantization.h"
+#include <cmath>
+
+using namespace glowish;
+
+static llvm::Expected<SharedQuantParams>
+readParams(NetOp &op, int64_t least, int64_t most, int64_t shift) {
+  double scale = op.getFloat("Y_scale", 1);
+  int64_t offset = op.getInt("Y_zero_point", 0);
+  if (!(scale > 0 && std::isfinite(scale)))
+    return makeError("argument 'Y_scale' is {0}; accepted: above 0", scale);
+  if (offset < least || offset > most)
+    return makeError("argument 'Y_zero_point' is {0}; accepted: {1} to {2}",
+                     offset, least, most);
+  QuantParams params;
+  params.scales = {float(scale)};
+  params.offsets = {int32_t(offset - shift)};
+  return std::make_shared<const QuantParams>(params);
+}
+
+llvm::Expected<SharedQuantParams> glowish::readOutputParams(NetOp &op) {
+  return readParams(op, 0, 255, 128);
+}
+
+llvm::Expected<SharedQuantParams> glowish::readIntParams(NetOp &op) {
+  return readParams(op, INT32_MIN, INT32_MAX, 0);
+}
+
+llvm::Error glowish::checkQuantized(NetOp &op, unsigned index) {
+  const Blob &blob = op.getBlob(index);
+  if (!blob.quant || blob.quant->scales.size() != 1)
+    return op.refuseInput(index, "a quantized tensor with one scale");
+  return llvm::Error::success();
+}
+
+NodeValue glowish::subtractOffset(NetOp &op, const Blob &blob) {
+  NodeValue x = op.cast(blob.value, ElemKind::Int32);
+  int32_t offset = blob.quant->offsets[0];
+  return offset ? op.sub(x, double(offset)) : x;
+}
+
+NodeValue glowish::dequantize(NetOp &op, const Blob &blob) {
+  NodeValue x = op.cast(subtractOffset(op, blob), ElemKind::Float);
+  return op.mul(x, double(blob.quant->scales[0]));
+}
+
+NodeValue glowish::quantize(NetOp &op, NodeValue x, const QuantParams &params) {
+  NodeValue q = op.unary<RoundNode>(op.div(x, double(params.scales[0])));
+  // A Cast saturates.
+  return op.cast(op.add(q, double(params.offsets[0])), ElemKind::Int8);
+}

@@ -1,0 +1,51 @@
+//===- Segments.cpp - Lists of different lengths --------------------------===//
+
+#include "Caffe2/Segments.h"
+#include "Common/Cumulative.h"
+
+using namespace glowish;
+
+llvm::Error glowish::checkIndexList(NetOp &op, unsigned index) {
+  GLOWISH_CHECK(op.checkIntegers(index));
+  return op.checkRank(index, 1);
+}
+
+NodeValue glowish::makeEnds(NetOp &op, NodeValue lengths) {
+  return makeCumulative(op, op.cast(lengths, ElemKind::Int64), 0,
+                        /*isProduct=*/false, /*backward=*/false);
+}
+
+NodeValue glowish::makeSegments(NetOp &op, NodeValue ends, int64_t count) {
+  NodeValue position = op.iota(ElemKind::Int64, 2, 0, count);
+  if (!ends || !position)
+    return {};
+  NodeValue row = op.reshape(ends, {1, ends.getShape()[0]});
+  NodeValue isBehind = op.lessOrEqual(row, position);
+  return op.reduce(op.cast(isBehind, ElemKind::Int64), "sum", {1}, false);
+}
+
+NodeValue glowish::flattenRows(NetOp &op, NodeValue x) {
+  if (!x)
+    return x;
+  DimsRef shape = x.getShape();
+  return op.reshape(x, {shape[0], countElements(shape.drop_front())});
+}
+
+NodeValue glowish::scatterRows(NetOp &op, NodeValue input, NodeValue indices,
+                               NodeValue updates, llvm::StringRef mode) {
+  if (!input || !indices || !updates)
+    return {};
+  NodeValue result = op.make<ScatterNode>(flattenRows(op, input), indices,
+                                          flattenRows(op, updates), mode);
+  return op.reshape(result, input.getShape());
+}
+
+NodeValue glowish::sumSegments(NetOp &op, NodeValue rows, NodeValue segments,
+                               int64_t numLists) {
+  if (!rows)
+    return rows;
+  Dims shape(rows.getShape());
+  shape[0] = numLists;
+  NodeValue zeros = op.splat(rows.getElemKind(), shape, 0);
+  return scatterRows(op, zeros, segments, rows, "add");
+}

@@ -1,0 +1,103 @@
+//===- ProtobufFile.cpp - Models in protobufs of files --------------------===//
+
+#include "Common/ProtobufFile.h"
+#include "llvm/ADT/StringExtras.h"
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/text_format.h>
+
+using namespace glowish;
+namespace pb = google::protobuf;
+
+std::string glowish::quote(llvm::StringRef name) {
+  constexpr size_t most = 200;
+  std::string text = name.take_front(most).str();
+  for (char &c : text)
+    if (uint8_t(c) < 32 || c == 127)
+      c = '?';
+  return "'" + text + (name.size() > most ? "...'" : "'");
+}
+
+std::string glowish::cleanMessage(llvm::StringRef message) {
+  constexpr size_t mostPerLine = 1000;
+  std::vector<std::string> lines;
+  for (llvm::StringRef line : llvm::split(message, '\n')) {
+    std::string text = line.take_front(mostPerLine).str();
+    if (line.size() > mostPerLine)
+      text += "...";
+    for (char &c : text)
+      if (uint8_t(c) < 32 || c == 127)
+        c = '?';
+    if (lines.empty() || line.starts_with("node "))
+      lines.push_back(std::move(text));
+    else if (lines.back().size() < mostPerLine)
+      lines.back() += "?" + text;
+  }
+  return llvm::join(lines, "\n");
+}
+
+namespace {
+
+/// Protobuf reports what it can't read on stderr; we say it ourselves.
+struct SilentProtobuf {
+  SilentProtobuf() { pb::SetLogHandler(nullptr); }
+};
+
+/// Remembers the first error of the text parser.
+class FirstError final : public pb::io::ErrorCollector {
+public:
+  void AddError(int line, pb::io::ColumnNumber column,
+                const std::string &message) override {
+    if (text.empty())
+      text = llvm::formatv("{0}:{1}: {2}", line + 1, column + 1, message);
+  }
+  std::string text;
+};
+
+} // namespace
+
+/// Deeper messages than any model has: hostile text could else nest until the
+/// stack ends. (The binary parser has such a limit of its own.)
+static constexpr int maxNesting = 100;
+
+bool glowish::looksLikeText(llvm::StringRef bytes) {
+  llvm::StringRef start = bytes.take_front(256).ltrim();
+  return !start.empty() &&
+         (llvm::isAlpha(start[0]) || start[0] == '#' || start[0] == '_') &&
+         llvm::all_of(start, [](char c) {
+           return llvm::isPrint(c) || llvm::isSpace(c);
+         });
+}
+
+bool glowish::parseBinary(llvm::StringRef bytes, pb::Message &message) {
+  static SilentProtobuf silent;
+  if (bytes.size() > size_t(INT_MAX))
+    return false;
+  pb::io::ArrayInputStream array(bytes.data(), int(bytes.size()));
+  pb::io::CodedInputStream coded(&array);
+  coded.SetTotalBytesLimit(INT_MAX);
+  return message.ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();
+}
+
+llvm::Error glowish::parseProtobuf(llvm::StringRef bytes, pb::Message &message,
+                                   llvm::StringRef what,
+                                   llvm::StringRef advice) {
+  if (bytes.size() > size_t(INT_MAX))
+    return makeError("the file has {0} bytes, protobuf's limit is 2 GiB{1}",
+                     bytes.size(), advice);
+  if (!looksLikeText(bytes)) {
+    if (parseBinary(bytes, message))
+      return llvm::Error::success();
+    return makeError("not {0}: the protobuf is truncated or damaged", what);
+  }
+  static SilentProtobuf silent;
+  pb::TextFormat::Parser parser;
+  FirstError errors;
+  parser.RecordErrorsTo(&errors);
+  parser.SetRecursionLimit(maxNesting);
+  pb::io::ArrayInputStream stream(bytes.data(), int(bytes.size()));
+  if (!parser.Parse(&stream, &message))
+    return makeError("not {0} in protobuf text: {1}", what, errors.text);
+  return llvm::Error::success();
+}

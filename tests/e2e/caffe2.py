@@ -1,0 +1,183 @@
+#!/usr/bin/python3
+"""Runs Caffe2 models on both back ends and compares with NumPy.
+
+    caffe2.py [NAME...]
+
+The models are those of $GLOWISH_TEST_DATA (default ../shared/data):
+glow-models/caffe2Models, for each of which this file computes the outputs on its
+own (caffe2_cases.py), and those of caffe2: two with weights and reference
+outputs, and nets without weights, which must load or say what they lack.
+
+$GLOWISH_BIN: the programs (default build/release/bin). Prints what is wrong and
+a count; exits 1 if a model is, 77 if there are none or NumPy is not there.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+os.chdir(ROOT)
+DATA = os.environ.get("GLOWISH_TEST_DATA", "../shared/data")
+BIN = os.environ.get("GLOWISH_BIN", "build/release/bin")
+WORK = "build/e2e/caffe2"
+BACKENDS = ["Interpreter", "CPU"]
+
+try:
+    import numpy as np
+except ImportError:
+    print("NumPy is not there")
+    sys.exit(77)
+
+import caffe2_cases  # noqa: E402
+import caffe2_nets   # noqa: E402
+
+
+def run_tool(tool, *args):
+    """Exit code, and all that was printed."""
+    done = subprocess.run([os.path.join(BIN, tool), *args],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, errors="replace", check=False)
+    return done.returncode, done.stdout
+
+
+def legal(name):
+    """A blob's name as that of a file."""
+    return "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
+
+
+def run_model(paths, inputs, backend, work):
+    """The outputs by the names of their files, or what was printed."""
+    shutil.rmtree(work, ignore_errors=True)
+    os.makedirs(work)
+    args = ["-model=" + path for path in paths]
+    for name, value in inputs.items():
+        file = os.path.join(work, legal(name) + ".in.npy")
+        if isinstance(value, tuple):  # of quantized elements
+            value, scale, offset = value
+            dims = ",".join(map(str, value.shape))
+            args.append(f"-model-input={name},int8q,[{dims}],{scale},{offset}")
+        np.save(file, value)
+        args.append(f"-input={name}={file}")
+    out = os.path.join(work, "out")
+    code, text = run_tool("model-runner", *args, "-backend=" + backend,
+                          "-output-dir=" + out)
+    if code != 0:
+        return None, text
+    return {file[:-len(".npy")]: np.load(os.path.join(out, file))
+            for file in os.listdir(out)}, text
+
+
+def compare(name, actual, expected, tolerance):
+    """What is wrong with an output; empty if nothing is."""
+    expected = np.asarray(expected)
+    if actual.shape != expected.shape:
+        return f"{name}: shape {actual.shape}, not {expected.shape}"
+    if actual.dtype != expected.dtype:
+        return f"{name}: {actual.dtype}, not {expected.dtype}"
+    a, b = actual.astype(np.float64), expected.astype(np.float64)
+    if not np.array_equal(np.isnan(a), np.isnan(b)):
+        return f"{name}: NaNs differ"
+    largest = np.nanmax(np.abs(b), initial=0)
+    error = np.nanmax(np.abs(a - b), initial=0)
+    if error > tolerance * max(largest, 1e-30):
+        return f"{name}: error {error}, largest magnitude {largest}"
+    return ""
+
+
+def check_case(case, backend):
+    """What is wrong with a model of glow-models; empty if nothing is."""
+    folder = os.path.join(DATA, "glow-models", "caffe2Models")
+    paths = [os.path.join(folder, net + ".pbtxt") for net in case.nets]
+    outputs, text = run_model(paths, case.inputs, backend,
+                              os.path.join(WORK, case.name, backend))
+    if case.error:
+        if outputs is not None:
+            return "it runs, and should be refused"
+        return "" if case.error in text else "another error: " + text.strip()
+    if outputs is None:
+        return text.strip()
+    wrong = [compare(name, outputs[legal(name)], value, case.tolerance)
+             for name, value in case.expected.items()]
+    if case.check:
+        wrong.append(case.check(outputs))
+    return "; ".join(filter(None, wrong))
+
+
+def check_references(name, inputs, backend):
+    """What is wrong with a model that has reference outputs."""
+    folder = os.path.join(DATA, "caffe2", name)
+    wrong = []
+    for data in sorted(os.listdir(folder)):
+        if not data.startswith("ref_data_set_"):
+            continue
+        files = os.listdir(os.path.join(folder, data))
+        given, wanted = {}, {}
+        for file in files:
+            kind, blob = file[:-len(".npy")].split("_", 1)
+            array = np.load(os.path.join(folder, data, file))
+            (given if kind == "input" else wanted)[blob] = array
+        outputs, text = run_model([folder], given, backend,
+                                  os.path.join(WORK, name, backend))
+        if outputs is None:
+            return text.strip()
+        for blob, array in wanted.items():
+            wrong.append(compare(data + "/" + blob, outputs[legal(blob)],
+                                 array, 1e-4))
+    if not wrong:
+        return "there is no reference"
+    return "; ".join(filter(None, wrong))
+
+
+def check_weightless(net, backend):
+    """What is wrong with a net without weights."""
+    path = os.path.join(DATA, "caffe2", net.path)
+    args = [f"-model-input={name},float,[{','.join(map(str, dims))}]"
+            for name, dims in net.inputs.items()]
+    code, text = run_tool("model-runner", "-model=" + path, *args,
+                          "-backend=" + backend, "-stop-after=import")
+    if net.error:
+        missing = [part for part in net.error if part not in text]
+        if code != 1 or missing:
+            return f"exit code {code}, no {missing}: {text.strip()[:400]}"
+        return ""
+    return "" if code == 0 else text.strip()[:400]
+
+
+def main():
+    """Checks the models that the command line names, or all."""
+    wanted = sys.argv[1:]
+    if not os.path.isdir(os.path.join(DATA, "glow-models", "caffe2Models")):
+        print("no models: " + DATA)
+        return 77
+    checks = [(case.name, lambda backend, case=case: check_case(case, backend))
+              for case in caffe2_cases.CASES]
+    covered = {net for case in caffe2_cases.CASES for net in case.nets}
+    files = os.listdir(os.path.join(DATA, "glow-models", "caffe2Models"))
+    for name in ["super-resolution", "squeezenet1.1-derived"]:
+        checks.append((name, lambda backend, name=name:
+                       check_references(name, {}, backend)))
+    for net in caffe2_nets.NETS:
+        checks.append((net.name, lambda backend, net=net:
+                       check_weightless(net, backend)))
+    passed = failed = 0
+    for name, check in checks:
+        if wanted and name not in wanted:
+            continue
+        for backend in BACKENDS:
+            wrong = check(backend)
+            if wrong:
+                print(f"{name} on {backend}: {wrong}")
+                failed += 1
+            else:
+                passed += 1
+    for file in sorted(files):
+        if file[:-len(".pbtxt")] not in covered and not wanted:
+            print("no case for " + file)
+            failed += 1
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed or not passed else 0
+
+
+sys.exit(main())
