@@ -7,6 +7,7 @@
 
 #include "../../lib/Backends/CPU/JIT.h"
 #include "../../lib/Backends/CPU/Kernels/VectorMath.h"
+#include "glowish/Backends/CPU/CPUBackend.h"
 #include "glowish/Support/Random.h"
 #include "llvm/IR/Module.h"
 #include "gtest/gtest.h"
