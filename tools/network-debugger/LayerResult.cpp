@@ -10,15 +10,22 @@ llvm::Error glowish::makeNothingInCommonError() {
                    "common");
 }
 
+static double getRtol(ElemKind kind, const ComparisonOptions &options) {
+  double least = kind == ElemKind::Float16    ? options.float16Rtol
+                 : kind == ElemKind::BFloat16 ? options.bfloat16Rtol
+                                              : 0;
+  return std::max(options.rtol, least);
+}
+
 LayerResult glowish::makeLayerResult(const ValueName &name,
                                      llvm::StringRef kind,
                                      const Tensor &expected,
                                      const Tensor &actual,
                                      const ComparisonOptions &options) {
   LayerResult result = {name, kind.str(), expected.getType(), {}, 0, 0, false};
-  result.comparison =
-      compareTensors(actual, expected, options.rtol, options.atol);
-  double limit = options.atol + options.rtol * result.comparison.maxMagnitude;
+  double rtol = getRtol(expected.getType().getKind(), options);
+  result.comparison = compareTensors(actual, expected, rtol, options.atol);
+  double limit = options.atol + rtol * result.comparison.maxMagnitude;
   result.isBad = !(result.comparison.maxError <= limit);
   if (expected.getNumElements()) {
     result.expected = expected.getAsDouble(result.comparison.maxErrorIndex);

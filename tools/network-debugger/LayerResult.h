@@ -29,6 +29,8 @@ using LayerVisitor = std::function<llvm::Error(
 
 struct ComparisonOptions {
   double rtol = 0, atol = 0;
+  /// The least rtol for layers of these kinds, whose roundings are that large.
+  double float16Rtol = 0, bfloat16Rtol = 0;
   /// Fills the inputs of a network.
   std::function<llvm::Error(Session &)> fillInputs;
   /// May be null.

@@ -33,7 +33,8 @@ static cl::opt<bool> isOptimized(
 static cl::opt<double>
     relativeTolerance("rtol",
                       cl::desc("Tolerance relative to the largest magnitude of "
-                               "a layer (default 1e-4)"),
+                               "a layer (default 1e-4; of float16, 2^-9, of "
+                               "bfloat16, 2^-6)"),
                       cl::init(1e-4), cl::cat(comparisonCategory));
 static cl::opt<double> absoluteTolerance("atol",
                                          cl::desc("Absolute tolerance (default "
@@ -129,8 +130,13 @@ llvm::Expected<DebuggerOptions> glowish::getDebuggerOptions(PhaseTimer &timer) {
   DebuggerOptions options;
   options.bisects = mode == Mode::Bisect;
   options.onlyBad = onlyBad;
-  options.rtol = relativeTolerance;
-  options.atol = absoluteTolerance;
+  options.comparison.rtol = relativeTolerance;
+  options.comparison.atol = absoluteTolerance;
+  // Two units in the last place.
+  if (!relativeTolerance.getNumOccurrences()) {
+    options.comparison.float16Rtol = 1.0 / 512;
+    options.comparison.bfloat16Rtol = 1.0 / 64;
+  }
   options.dumpFolder = dumpFolder;
   std::string referenceName = getReferenceBackendName();
   if (hasOwnTarget() && referenceName != "CPU")

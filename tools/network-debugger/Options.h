@@ -3,7 +3,7 @@
 #ifndef GLOWISH_TOOLS_NETWORK_DEBUGGER_OPTIONS_H
 #define GLOWISH_TOOLS_NETWORK_DEBUGGER_OPTIONS_H
 
-#include "network-debugger/Side.h"
+#include "network-debugger/LayerResult.h"
 #include "llvm/Support/CommandLine.h"
 
 namespace glowish {
@@ -15,7 +15,8 @@ struct DebuggerOptions {
   bool bisects = false;
   /// Print only the layers that differ by more than the tolerance.
   bool onlyBad = false;
-  double rtol = 0, atol = 0;
+  /// Without what is to be filled in and called.
+  ComparisonOptions comparison;
   /// Where the tensors of bad layers are written; may be empty.
   std::string dumpFolder;
   /// The back ends of the two sides.

@@ -165,9 +165,7 @@ static llvm::Expected<int> runDebugger() {
   stateGivenTypes(given, options.tested.importOptions);
   // One of them is enough.
   options.reference.importOptions.warn = nullptr;
-  ComparisonOptions comparison;
-  comparison.rtol = options.rtol;
-  comparison.atol = options.atol;
+  ComparisonOptions &comparison = options.comparison;
   comparison.fillInputs = [&](Session &session) {
     return fillInputs(session, given);
   };
