@@ -57,7 +57,7 @@ def run_model(paths, inputs, backend, work):
         if isinstance(value, tuple):  # of quantized elements
             value, scale, offset = value
             dims = ",".join(map(str, value.shape))
-            args.append(f"-model-input={name},int8q,[{dims}],{scale},{offset}")
+            args.append(f"-model-input={name},int8q,{scale},{offset},[{dims}]")
         np.save(file, value)
         args.append(f"-input={name}={file}")
     out = os.path.join(work, "out")

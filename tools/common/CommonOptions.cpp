@@ -33,7 +33,7 @@ static cl::list<std::string> modelInputs(
     "model-input",
     cl::desc("State the type of an input: -model-input=data,float,[1,3,8,8]; of "
              "a quantized one (int8q, of Caffe2 models) with scale and offset"),
-    cl::value_desc("name,type,[dims][,scale,offset]"), cl::cat(modelCategory));
+    cl::value_desc("name,type[,scale,offset],[dims]"), cl::cat(modelCategory));
 static cl::alias modelInputsAlias("model-input-name",
                                   cl::desc("Alias of -model-input"),
                                   cl::aliasopt(modelInputs));
@@ -206,7 +206,7 @@ static std::optional<ElemKind> parseKindName(llvm::StringRef name) {
       .Default(std::nullopt);
 }
 
-/// What is behind the dimensions of a quantized input: its scale and offset.
+/// What is before the dimensions of a quantized input: its scale and offset.
 static llvm::Expected<QuantParams> parseQuantParams(llvm::StringRef text) {
   auto [scaleText, offsetText] = text.trim().split(',');
   float scale = 0;
@@ -214,9 +214,21 @@ static llvm::Expected<QuantParams> parseQuantParams(llvm::StringRef text) {
   if (!llvm::to_float(scaleText.trim(), scale) || !(scale > 0) ||
       !std::isfinite(scale) || offsetText.trim().getAsInteger(10, offset))
     return makeError("'{0}' is no scale and offset; the form is "
-                     "int8q,[1,3,224,224],0.5,3",
+                     "int8q,0.5,3,[1,3,224,224]",
                      text.trim());
   return QuantParams{{scale}, {offset}};
+}
+
+/// The comma before the element type in \p head, what is before the dimensions.
+/// The name may contain commas itself; scale and offset may follow the type.
+static size_t findType(llvm::StringRef head) {
+  size_t last = head.rfind(','), at = last;
+  for (unsigned field = 0; field < 3 && at != llvm::StringRef::npos; ++field) {
+    if (parseKindName(head.substr(at + 1).split(',').first.trim()))
+      return at;
+    at = head.take_front(at).rfind(',');
+  }
+  return last;
 }
 
 llvm::Expected<Type> glowish::parseInputType(llvm::StringRef text) {
@@ -226,10 +238,10 @@ llvm::Expected<Type> glowish::parseInputType(llvm::StringRef text) {
     return makeError("'{0}' is not an element type; float, int64, uint8, ... "
                      "are",
                      kindName.trim());
-  auto [dimsText, paramsText] = rest.trim().split(']');
-  paramsText = paramsText.ltrim();
-  if (!rest.contains(']') || !dimsText.consume_front("[") ||
-      (!paramsText.empty() && !paramsText.consume_front(",")))
+  auto [paramsText, dimsText] = rest.trim().split('[');
+  paramsText = paramsText.trim();
+  if (!dimsText.consume_back("]") ||
+      (!paramsText.empty() && !paramsText.consume_back(",")))
     return makeError("the dimensions are not of the form [1,3,224,224]");
   Dims dims;
   while (!(dimsText = dimsText.trim()).empty()) {
@@ -246,9 +258,9 @@ llvm::Expected<Type> glowish::parseInputType(llvm::StringRef text) {
     return Type(*kind, dims, params);
   }
   if (!paramsText.empty())
-    return makeError("'{0}' is behind the dimensions of a type that is not "
+    return makeError("'{0}' is before the dimensions of a type that is not "
                      "quantized",
-                     paramsText.trim());
+                     paramsText);
   return Type(*kind, dims);
 }
 
@@ -301,9 +313,8 @@ glowish::getImportOptions(std::vector<SymbolValues> &several) {
   GLOWISH_CHECK(readSymbols(options.symbols, several));
   GLOWISH_CHECK(readNumbers("max-extent", maxExtents, options.maxExtents));
   for (llvm::StringRef text : modelInputs) {
-    // The name may contain commas itself; what follows it can't.
     size_t bracket = text.find_last_of('[');
-    size_t second = text.substr(0, bracket).rtrim(", ").rfind(',');
+    size_t second = findType(text.substr(0, bracket).rtrim(", "));
     if (bracket == llvm::StringRef::npos || second == llvm::StringRef::npos)
       return makeError("-model-input={0}: the form is name,type,[dims], for "
                        "example data,float,[1,3,224,224]",
