@@ -58,13 +58,15 @@ class SeedMaker {
 public:
   std::vector<NetSeed> seeds;
 
-  /// A net of \p ops with the output y, and a float input x of \p shape.
+  /// A net of \p ops with the output y and, if they read it, a float input x of
+  /// \p shape.
   void add(std::string name, llvm::StringRef ops, std::string fills = "",
            std::initializer_list<int64_t> shape = {2, 3}) {
-    seeds.push_back({std::move(name),
-                     netText(ops),
-                     netText(fills, {}),
-                     {{"x", Type(ElemKind::Float, shape)}}});
+    std::map<std::string, Type> inputs;
+    if (ops.contains("input: \"x\""))
+      inputs.emplace("x", Type(ElemKind::Float, shape));
+    seeds.push_back({std::move(name), netText(ops), netText(fills, {}),
+                     std::move(inputs)});
   }
 
   void addImages();
@@ -222,14 +224,13 @@ static std::vector<NetSeed> makeNetSeeds() {
 static std::string damage(const std::string &text, Random &random) {
   uint64_t form = random.below(4), count = 1 + random.below(3);
   std::string damaged = text;
-  if (form < 2) {
-    for (; count > 0; --count)
-      mutateText(damaged, random);
+  if (form == 0) {
+    mutateText(damaged, random);
     return damaged;
   }
   caffe2::NetDef net;
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &net));
-  for (uint64_t left = form == 2 ? count : 0; left > 0; --left)
+  for (uint64_t left = form < 3 ? count : 0; left > 0; --left)
     mutateMessage(net, random);
   damaged = net.SerializePartialAsString();
   for (uint64_t left = form == 3 ? count : 0; left > 0; --left)

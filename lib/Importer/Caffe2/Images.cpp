@@ -41,7 +41,6 @@ glowish::readPair(NetOp &op, llvm::StringRef name, llvm::StringRef plural,
   GLOWISH_TRY(std::vector<int64_t> list, readList(op, plural, 2));
   if (!list.empty())
     pair = list;
-  GLOWISH_CHECK(op.takeError());
   GLOWISH_CHECK(checkRange(name, pair, least));
   return pair;
 }
@@ -54,7 +53,6 @@ static llvm::Expected<std::vector<int64_t>> readPads(NetOp &op) {
   GLOWISH_TRY(std::vector<int64_t> list, readList(op, "pads", 4));
   if (!list.empty())
     pads = list;
-  GLOWISH_CHECK(op.takeError());
   GLOWISH_CHECK(checkRange("pad", pads, 0));
   return pads;
 }

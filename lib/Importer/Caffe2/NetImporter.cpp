@@ -278,8 +278,11 @@ llvm::Error NetImporter::importOp(OperatorDef &proto) {
   llvm::Error error = op.readInputs();
   if (!error)
     error = findCaffe2Operator(proto.type())->importer(op);
-  if (!error)
+  // What came first is the cause of what followed.
+  if (op.hasFailed()) {
+    llvm::consumeError(std::move(error));
     error = op.takeError();
+  }
   if (error)
     return addContext(std::move(error), describe(proto) + ": ");
   op.warnOfUnreadArgs();
