@@ -5,6 +5,7 @@
 #include "Caffe2/caffe2.pb.h"
 #include "Hostile.h"
 #include "Mutations.h"
+#include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/text_format.h>
 
 using namespace glowish;
@@ -230,8 +231,12 @@ static std::string damage(const std::string &text, Random &random) {
   }
   caffe2::NetDef net;
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &net));
-  for (uint64_t left = form < 3 ? count : 0; left > 0; --left)
+  // What is dropped may be all.
+  for (uint64_t left = form < 3 ? count : 0; left > 0 && net.ByteSizeLong();
+       --left)
     mutateMessage(net, random);
+  // Damaged names need not be UTF-8, which protobuf reports.
+  google::protobuf::LogSilencer silencer;
   damaged = net.SerializePartialAsString();
   for (uint64_t left = form == 3 ? count : 0; left > 0; --left)
     mutateBytes(damaged, random);
