@@ -176,6 +176,7 @@ tryWay() { # network, target, folder, way, options, emulator
     return 0
   fi
   rm -f "$3/run"
+  : >"$3/output"
   if ! link "$3" "$4" "$5" >"$3/link.log" 2>&1; then
     verdict="WRONG: $(grep -m1 error "$3/link.log")"
   else

@@ -100,7 +100,7 @@ int main(void) {
     return 1;
   }
   for (i = 0; i < config->numSymbols; ++i) {
-    const SymbolTableEntry *symbol = &config->symbolTable[i];
+    const GlowishSymbol *symbol = &config->symbols[i];
     if (!(symbol->direction & GLOWISH_INPUT))
       continue;
     copy(region_mutable + symbol->offset, from, symbol->bytes);
@@ -115,7 +115,7 @@ int main(void) {
   }
   from = test_outputs;
   for (i = 0; i < config->numSymbols; ++i) {
-    const SymbolTableEntry *symbol = &config->symbolTable[i];
+    const GlowishSymbol *symbol = &config->symbols[i];
     if (!(symbol->direction & GLOWISH_OUTPUT))
       continue;
     if (symbol->elementType != GLOWISH_FLOAT) {
