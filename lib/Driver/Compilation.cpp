@@ -201,6 +201,8 @@ llvm::Error Compilation::finish(const SharedChoices *choices,
   if (pool)
     pool->place(*ir, plan);
   GLOWISH_CHECK(verifyPlan(*ir, plan));
+  if (options.verifyEach)
+    GLOWISH_CHECK(replayPlan(*ir, plan));
   complete = !stopsAfter(Phase::Plan);
   return llvm::Error::success();
 }

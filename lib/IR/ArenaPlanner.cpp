@@ -80,7 +80,7 @@ bool ArenaPlanner::findNeighbours() {
   std::vector<unsigned> live;
   for (unsigned i = 0; i < intervals.size(); ++i) {
     llvm::erase_if(live, [&](unsigned other) {
-      return intervals[other].end <= intervals[i].begin;
+      return isOver(intervals[other].end, intervals[i].begin);
     });
     if (intervals[i].size == 0)
       continue;
@@ -166,7 +166,8 @@ void ArenaPlanner::placeInTime() {
   FreeList free;
   std::set<std::pair<unsigned, unsigned>> ends; // time, interval
   for (unsigned i = 0; i < intervals.size(); ++i) {
-    while (!ends.empty() && ends.begin()->first <= intervals[i].begin) {
+    while (!ends.empty() &&
+           isOver(ends.begin()->first, intervals[i].begin)) {
       unsigned ended = ends.begin()->second;
       free.giveBack(offsets[ended], intervals[ended].size);
       ends.erase(ends.begin());

@@ -16,6 +16,12 @@ struct Interval {
   unsigned begin, end;
 };
 
+// Other than 0 only in the test that shows that replayPlan finds what a planner
+// with this fault does.
+#ifndef GLOWISH_PLANNER_FAULT
+#define GLOWISH_PLANNER_FAULT 0
+#endif
+
 /// Finds an offset for each of a list of intervals, which are sorted by begin,
 /// so that no two meet in time and place: dynamic storage allocation, of which
 /// the exact solution is NP-hard (Garey and Johnson, SR2). Several orders of
@@ -33,6 +39,11 @@ public:
 
 private:
   using Order = std::vector<unsigned>;
+
+  /// Whether what lives until \p end makes room for what begins at \p begin.
+  static bool isOver(unsigned end, unsigned begin) {
+    return end <= begin + GLOWISH_PLANNER_FAULT;
+  }
 
   void computePeak();
   bool findNeighbours();

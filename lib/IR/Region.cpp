@@ -1,6 +1,7 @@
 //===- Region.cpp - Which elements of a root a view shows -----------------===//
 
 #include "glowish/IR/Region.h"
+#include "glowish/Base/ForEachIndex.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace glowish;
@@ -147,6 +148,38 @@ bool glowish::areDisjoint(const Region &a, const Region &b) {
   DigitRanges digitsOfA, digitsOfB;
   return digitsOfA.compute(a, strides) && digitsOfB.compute(b, strides) &&
          digitsOfA.areDisjoint(digitsOfB);
+}
+
+//===- Runs ---------------------------------------------------------------===//
+
+void glowish::forEachRun(
+    const Region &region,
+    llvm::function_ref<void(int64_t first, int64_t count)> visit) {
+  if (region.isEmpty())
+    return;
+  int64_t first = region.offset, run = 1;
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 6> dims; // stride, extent
+  for (unsigned d = 0; d < region.shape.size(); ++d) {
+    int64_t stride = region.strides[d], extent = region.shape[d];
+    if (stride < 0)
+      first += stride * (extent - 1);
+    if (stride != 0 && extent > 1)
+      dims.push_back({std::abs(stride), extent});
+  }
+  llvm::sort(dims);
+  auto outer = dims.begin();
+  for (; outer != dims.end() && outer->first == run; ++outer)
+    run *= outer->second;
+  dims.erase(dims.begin(), outer);
+  Dims extents;
+  for (auto [stride, extent] : dims)
+    extents.push_back(extent);
+  forEachIndex(extents, [&](DimsRef index) {
+    int64_t start = first;
+    for (unsigned d = 0; d < index.size(); ++d)
+      start += index[d] * dims[d].first;
+    visit(start, run);
+  });
 }
 
 //===- Composition -------------------------------------------------------===//

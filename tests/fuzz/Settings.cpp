@@ -215,6 +215,7 @@ fuzz::runGraph(llvm::StringRef text, const Setting &setting) {
               compileGraph(*module, *backend, setting));
   MemoryPlan plan = planMemory(*ir);
   GLOWISH_CHECK(verifyPlan(*ir, plan));
+  GLOWISH_CHECK(replayPlan(*ir, plan));
   GLOWISH_TRY(std::unique_ptr<Executable> program,
               backend->compile(*ir, plan, /*clock=*/nullptr));
   auto makeRegion = [](uint64_t size) {

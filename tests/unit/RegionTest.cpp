@@ -91,6 +91,30 @@ TEST(Region, ComposeMapsEachIndexToTheSameElement) {
   EXPECT_GT(composed, 15000u);
 }
 
+TEST(Region, RunsAreTheElements) {
+  Random random(3);
+  for (unsigned round = 0; round < 2000; ++round) {
+    Region view = makeView(random, makeShape(random));
+    std::set<int64_t> expected, actual;
+    for (int64_t element : enumerate(view))
+      expected.insert(element);
+    forEachRun(view, [&](int64_t first, int64_t count) {
+      for (int64_t i = 0; i < count; ++i)
+        EXPECT_TRUE(actual.insert(first + i).second) << "twice";
+    });
+    EXPECT_EQ(actual, expected);
+  }
+  // A transposed tensor is one run, a column of it many.
+  unsigned runs = 0;
+  auto count = [&](int64_t, int64_t) { ++runs; };
+  forEachRun({{3, 7}, 0, {1, 3}}, count);
+  EXPECT_EQ(runs, 1u);
+  forEachRun({{7, 1}, 0, {3, 1}}, count);
+  EXPECT_EQ(runs, 8u);
+  forEachRun({{7, 0}, 0, {3, 1}}, count);
+  EXPECT_EQ(runs, 8u);
+}
+
 TEST(Region, ComposeReshapesWhatIsContiguous) {
   // Rows 2...5 of 7x6, seen as 4x2x3 and as 24.
   Region rows = {{4, 6}, 12, {6, 1}};

@@ -51,6 +51,13 @@ Tensor makeConstantRegion(const IRFunction &function, const MemoryPlan &plan);
 /// overlap in time and place: a bug of planMemory.
 llvm::Error verifyPlan(const IRFunction &function, const MemoryPlan &plan);
 
+/// Replays all reads and writes of \p function on a shadow of its memory, byte
+/// by byte and whatever the lives of its buffers are marked as: the error names
+/// the first operand that has bytes which nothing, or another buffer, has
+/// written since. Of a loop two iterations, and none. Costs what the runs of
+/// strided views do, so it is for checks (-verify-each, -check-passes).
+llvm::Error replayPlan(const IRFunction &function, const MemoryPlan &plan);
+
 } // namespace glowish
 
 #endif // GLOWISH_IR_MEMORYPLAN_H

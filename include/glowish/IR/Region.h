@@ -48,6 +48,12 @@ bool isSame(const Region &a, const Region &b);
 /// dimension), which is what the compiler makes; false when in doubt.
 bool areDisjoint(const Region &a, const Region &b);
 
+/// Calls \p visit with the elements of \p region as runs of neighbours in the
+/// root, as few as follow from shape and strides; an element that several
+/// indices have may be in several runs.
+void forEachRun(const Region &region,
+                llvm::function_ref<void(int64_t first, int64_t count)> visit);
+
 /// \p outer maps to the row-major numbers of \p inner's indices; the result
 /// maps \p outer's indices to the root of \p inner. Null where that is not a
 /// region, as for a reshape of a transposed tensor.

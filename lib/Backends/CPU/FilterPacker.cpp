@@ -108,36 +108,47 @@ Tensor FilterPacker::packConstant(const Anchor &anchor,
   return tensor;
 }
 
-/// The same at run time: one copy for whole blocks and one for the last, of
-/// which what fills it up stays undefined and is not used.
+/// The same at run time: one copy for whole blocks and one for the last, which
+/// zeros fill up: what lies in memory could be slow to compute with.
 void FilterPacker::copyToBlocks(const Anchor &anchor,
                                 const ConvolutionShape &shape, unsigned block,
                                 Buffer *result) {
   WeightLayout layout = getPackedLayout(shape, block);
   int64_t depth = shape.getGroupChannels();
-  auto copy = [&](int64_t first, int64_t blocks, int64_t columns) {
-    if (blocks == 0 || columns == 0)
-      return;
-    Dims extents = {shape.group,   blocks, shape.kernelH,
-                    shape.kernelW, depth,  columns};
+  auto viewBlocks = [&](DimsRef extents, int64_t offset) {
     Dims to = {layout.groupStride,
                layout.blockStride,
                shape.kernelW * depth * layout.rowStride,
                depth * layout.rowStride,
                layout.rowStride,
                1};
+    return function.createView(result->getName(), result,
+                               result->getType().withShape(extents), offset,
+                               to);
+  };
+  auto copy = [&](int64_t first, int64_t blocks, int64_t columns) {
+    if (blocks == 0 || columns == 0)
+      return;
+    Dims extents = {shape.group,   blocks, shape.kernelH,
+                    shape.kernelW, depth,  columns};
     const Dims &s = anchor.filterStrides;
     Dims from = {s[0], int64_t(block) * s[4], s[1], s[2], s[3], s[4]};
-    Buffer *target = function.createView(result->getName(), result,
-                                         result->getType().withShape(extents),
-                                         first * layout.blockStride, to);
+    Buffer *target = viewBlocks(extents, first * layout.blockStride);
     Buffer *source = viewFilter(anchor, extents, first * block * s[4], from);
     function.create(anchor.filter->getName(), CopyInstr::draft(target, source),
                     &anchor.instr);
   };
   int64_t whole = shape.getGroupOutChannels() / block;
+  int64_t rest = shape.getGroupOutChannels() % block;
   copy(0, whole, block);
-  copy(whole, 1, shape.getGroupOutChannels() % block);
+  copy(whole, 1, rest);
+  if (rest == 0)
+    return;
+  Buffer *unused = viewBlocks(
+      {shape.group, 1, shape.kernelH, shape.kernelW, depth, block - rest},
+      whole * layout.blockStride + rest);
+  function.create(anchor.filter->getName(), FillInstr::draft(unused, 0.0),
+                  &anchor.instr);
 }
 
 Buffer *FilterPacker::getBlocks(const Anchor &anchor,

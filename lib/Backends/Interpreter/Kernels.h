@@ -3,6 +3,7 @@
 #ifndef GLOWISH_LIB_BACKENDS_INTERPRETER_KERNELS_H
 #define GLOWISH_LIB_BACKENDS_INTERPRETER_KERNELS_H
 
+#include "glowish/Base/ForEachIndex.h"
 #include "glowish/Base/Tensor.h"
 #include "glowish/IR/Instrs.h"
 #include "glowish/IR/MemoryPlan.h"
@@ -118,22 +119,6 @@ Tensor evaluateProgram(const ScalarProgram &program,
 void storeThroughEpilogue(const Memory &memory, const Buffer *destination,
                           Tensor result, const ScalarProgram &epilogue,
                           llvm::ArrayRef<Buffer *> fused);
-
-/// Calls \p fn(index) for every index of \p shape in row-major order.
-template <typename Fn> void forEachIndex(DimsRef shape, Fn &&fn) {
-  Dims index(shape.size(), 0);
-  for (int64_t dim : shape)
-    if (dim == 0)
-      return;
-  while (true) {
-    fn(DimsRef(index));
-    size_t d = shape.size();
-    while (d > 0 && ++index[d - 1] == shape[d - 1])
-      index[--d] = 0;
-    if (d == 0)
-      return;
-  }
-}
 
 } // namespace glowish::interpreter
 

@@ -1,0 +1,49 @@
+//===- PlanFaultTest.cpp - A wrong memory plan is found -------------------===//
+//
+// This program has a planner of its own (GLOWISH_PLANNER_FAULT), for which a
+// buffer's life is over before its last reader has run.
+//
+//===----------------------------------------------------------------------===//
+
+#include "IRHelpers.h"
+#include "Messages.h"
+#include "glowish/IR/MemoryPlan.h"
+
+using namespace glowish;
+using namespace glowish::test;
+
+namespace {
+
+/// x -> a -> b -> y: b is written while a is read.
+const char *chain = R"(
+ir "f" {
+  mutable %x : float<33> input "x"
+  mutable %y : float<33> output "y"
+  activation %a : float<33>
+  activation %b : float<33>
+  code {
+    Alloc(@out %a)
+    "a" ElementWiseLoop(@out %a, @in %x) {program = {v1:float = Relu(v0)}}
+    Alloc(@out %b)
+    "b" Softmax(@out %b, @in %a) {axis = 0}
+    Dealloc(@out %a)
+    "y" ElementWiseLoop(@out %y, @in %b) {program = {v1:float = Relu(v0)}}
+    Dealloc(@out %b)
+  }
+}
+)";
+
+TEST(PlanFault, BothChecksFindIt) {
+  auto function = parse(chain);
+  ASSERT_TRUE(function);
+  MemoryPlan plan = planMemory(*function);
+  EXPECT_EQ(plan.getOffset(function->findBuffer("a")),
+            plan.getOffset(function->findBuffer("b")))
+      << "the planner of this test has its fault";
+  EXPECT_EQ(getMessage(replayPlan(*function, plan)),
+            "Softmax 'b': internal: 'a' is used with bytes that belong to 'b'");
+  EXPECT_EQ(getMessage(verifyPlan(*function, plan)),
+            "internal: activation 'b' overlaps another in the memory plan");
+}
+
+} // namespace
