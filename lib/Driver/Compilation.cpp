@@ -2,6 +2,7 @@
 
 #include "glowish/Driver/Compilation.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Driver/PassCheck.h"
 #include "glowish/Graph/Dot.h"
 #include "glowish/Graph/GraphText.h"
 #include "glowish/Graph/Verifier.h"
@@ -81,22 +82,25 @@ GraphPassContext Compilation::getPassContext() {
   return context;
 }
 
-/// The hooks that both kinds of pipelines run after each pass.
-template <typename Unit, typename PrintFn>
+/// The hooks that both kinds of pipelines run after each pass. \p check: what
+/// -check-passes does with the pass.
+template <typename Unit, typename PrintFn, typename CheckFn>
 static PassHooks<Unit> getHooks(const CompilationOptions &options,
-                                PrintFn print) {
+                                PrintFn print, CheckFn check) {
   PassHooks<Unit> hooks;
-  hooks.after = [&options, print](llvm::StringRef pass, Unit &unit,
-                                  bool changed) -> llvm::Error {
+  hooks.after = [&options, print, check](llvm::StringRef pass, Unit &unit,
+                                         bool changed) -> llvm::Error {
     VLOG(2) << "pass " << pass.str() << (changed ? " changed" : "");
     if (options.printAfter.count(pass.str()) ||
         (options.printAfterAll && changed)) {
       llvm::errs() << "// after " << pass << "\n";
       print(llvm::errs(), unit);
     }
-    if (!options.verifyEach)
-      return llvm::Error::success();
-    return addContext(verify(unit), "after pass " + pass + ": ");
+    if (options.verifyEach)
+      GLOWISH_CHECK(addContext(verify(unit), "after pass " + pass + ": "));
+    if (options.passCheck && changed)
+      return check(pass);
+    return llvm::Error::success();
   };
   return hooks;
 }
@@ -105,9 +109,16 @@ llvm::Error Compilation::optimizeGraph(const Pipeline &pipeline) {
   auto print = [this](llvm::raw_ostream &os, Function &) {
     printModule(os, *module, /*sideFile=*/nullptr);
   };
+  auto check = [this](llvm::StringRef pass) {
+    return options.passCheck->check(
+        "pass " + pass.str(), findPass(getGraphPasses(), pass)->exactness,
+        *module);
+  };
+  if (options.passCheck)
+    GLOWISH_CHECK(options.passCheck->start(*module));
   llvm::Expected<bool> changed = runPipeline<Function, GraphPassContext>(
       pipeline, getGraphPasses(), getFunction(), getPassContext(),
-      getHooks<Function>(options, print));
+      getHooks<Function>(options, print, check));
   if (!changed)
     return changed.takeError();
   return verify(*module);
@@ -117,9 +128,13 @@ llvm::Error Compilation::optimizeIR() {
   auto print = [](llvm::raw_ostream &os, IRFunction &function) {
     printIR(os, function, /*sideFile=*/nullptr);
   };
+  auto check = [this](llvm::StringRef pass) {
+    return options.passCheck->check(
+        "pass " + pass.str(), findPass(getIRPasses(), pass)->exactness, *ir);
+  };
   llvm::Expected<bool> changed = runPipeline<IRFunction, IRPassContext>(
       getIRPipeline(), getIRPasses(), *ir, IRPassContext(),
-      getHooks<IRFunction>(options, print));
+      getHooks<IRFunction>(options, print, check));
   if (!changed)
     return changed.takeError();
   return verify(*ir);
@@ -167,6 +182,9 @@ llvm::Error Compilation::runCommon() {
   beginPhase(Phase::IRGen);
   GLOWISH_TRY(ir, generateIR(getFunction(), order));
   GLOWISH_CHECK(verify(*ir));
+  if (options.passCheck)
+    GLOWISH_CHECK(
+        options.passCheck->check("IRGen", Exactness::Exact, *ir));
   if (stopsAfter(Phase::IRGen))
     return llvm::Error::success();
   // Its constants would be in memory twice when weights are packed.
@@ -203,6 +221,9 @@ llvm::Error Compilation::finish(const SharedChoices *choices,
   GLOWISH_CHECK(verifyPlan(*ir, plan));
   if (options.verifyEach)
     GLOWISH_CHECK(replayPlan(*ir, plan));
+  if (options.passCheck)
+    GLOWISH_CHECK(options.passCheck->check(
+        "code generation", Exactness::Rounding, backend, *ir, plan));
   complete = !stopsAfter(Phase::Plan);
   return llvm::Error::success();
 }

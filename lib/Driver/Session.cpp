@@ -26,20 +26,19 @@ static llvm::Error checkMemory(const MemoryPlan &plan) {
 }
 
 llvm::Expected<std::unique_ptr<Session>>
-Session::create(Compilation &compilation, InstrClock *clock,
+Session::create(Backend &backend, const IRFunction &function,
+                const MemoryPlan &plan, InstrClock *clock,
                 std::shared_ptr<const Tensor> constants) {
-  std::unique_ptr<Session> session(new Session(compilation));
-  const IRFunction &ir = compilation.getIR();
-  const MemoryPlan &plan = compilation.getPlan();
+  std::unique_ptr<Session> session(new Session(plan));
   GLOWISH_CHECK(checkMemory(plan));
-  GLOWISH_TRY(session->executable,
-              compilation.getBackend().compile(ir, plan, clock));
+  GLOWISH_TRY(session->executable, backend.compile(function, plan, clock));
   if (!constants)
-    constants = std::make_shared<const Tensor>(makeConstantRegion(ir, plan));
+    constants =
+        std::make_shared<const Tensor>(makeConstantRegion(function, plan));
   session->constants = std::move(constants);
   session->mutables = makeRegion(plan.mutableSize);
   session->activations = makeRegion(plan.activationSize);
-  for (const auto &buffer : ir.getBuffers())
+  for (const auto &buffer : function.getBuffers())
     if (buffer->getKind() == Buffer::Kind::Mutable)
       session->placeholders.push_back(buffer.get());
   return session;
@@ -69,7 +68,7 @@ llvm::Error Session::setInput(const Buffer *placeholder, const Tensor &tensor) {
 Tensor Session::getTensor(const Buffer *placeholder) const {
   auto *base = static_cast<uint8_t *>(const_cast<void *>(mutables.getBytes()));
   return Tensor::borrow(placeholder->getType(),
-                        base + compilation.getPlan().getOffset(placeholder));
+                        base + plan.getOffset(placeholder));
 }
 
 std::vector<const Buffer *> Session::getOutputs() const {

@@ -2,10 +2,10 @@
 
 #include "NodeTest.h"
 #include "Tolerances.h"
-#include "common/Comparison.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
-#include "glowish/Driver/Session.h"
+#include "glowish/Base/Comparison.h"
+#include "glowish/Driver/PassCheck.h"
 #include "glowish/Exporter/ONNX.h"
 #include "glowish/Support/File.h"
 #include "llvm/Support/Format.h"
@@ -123,17 +123,24 @@ glowish::createTestBackend(llvm::StringRef name) {
   return backend;
 }
 
+/// Sets the inputs that are no \p constants.
+static llvm::Error setInputs(Session &session, const TestData &data,
+                             const std::set<std::string> &constants) {
+  for (const NamedTensor &input : data.inputs) {
+    if (constants.count(input.name))
+      continue;
+    GLOWISH_TRY(const Buffer *buffer, session.findPlaceholder(input.name));
+    GLOWISH_CHECK(session.setInput(buffer, *input.tensor));
+  }
+  return llvm::Error::success();
+}
+
 llvm::Expected<std::vector<Tensor>>
 glowish::compileAndRun(Compilation &compilation, const TestData &data,
                        const std::set<std::string> &constants) {
   GLOWISH_CHECK(compilation.run());
   GLOWISH_TRY(std::unique_ptr<Session> session, Session::create(compilation));
-  for (const NamedTensor &input : data.inputs) {
-    if (constants.count(input.name))
-      continue;
-    GLOWISH_TRY(const Buffer *buffer, session->findPlaceholder(input.name));
-    GLOWISH_CHECK(session->setInput(buffer, *input.tensor));
-  }
+  GLOWISH_CHECK(setInputs(*session, data, constants));
   GLOWISH_CHECK(session->run());
   std::vector<Tensor> outputs;
   for (const NamedTensor &output : data.outputs) {
@@ -178,11 +185,18 @@ glowish::runNodeTest(const NodeTest &test, llvm::StringRef backendName,
     GLOWISH_TRY(TestData data, readTestData(test, i));
     GLOWISH_TRY(std::unique_ptr<Backend> backend,
                 createTestBackend(isWritten ? "Interpreter" : backendName));
-    Compilation compilation(*backend, CompilationOptions());
+    std::set<std::string> constants;
+    PassCheck check([&](Session &session) {
+      return setInputs(session, data, constants);
+    });
+    CompilationOptions options;
+    if (backendName == "CheckPasses")
+      options.passCheck = &check;
+    Compilation compilation(*backend, options);
     std::string path;
     if (i == 0 && !written.empty())
       path = (written + "/" + backendName + "/" + test.name + ".onnx").str();
-    GLOWISH_TRY(std::set<std::string> constants,
+    GLOWISH_TRY(constants,
                 isWritten
                     ? importWritten(compilation, test, data,
                                     backendName == "WrittenOptimized", path)

@@ -43,7 +43,8 @@ llvm::Error checkOutputs(const TestData &data, llvm::ArrayRef<Tensor> outputs);
 /// Compiles the model for each set of data, runs it in this process, and
 /// compares. \p backend: "CPU" or "Interpreter"; "Written" or
 /// "WrittenOptimized" for the interpreter on the model that was imported,
-/// perhaps optimized, written as ONNX and imported again. Returns the inputs
+/// perhaps optimized, written as ONNX and imported again; "CheckPasses" for the
+/// CPU with every pass checked (PassCheck). Returns the inputs
 /// that were constants. What is written for the first set of data is left in
 /// WRITTEN/BACKEND/NAME.onnx unless \p written is empty.
 llvm::Expected<std::set<std::string>> runNodeTest(const NodeTest &test,

@@ -1,8 +1,8 @@
 //===- OperatorProbe.cpp - Element types that operators take --------------===//
 
 #include "OperatorProbe.h"
-#include "common/Comparison.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Base/Comparison.h"
 #include <cmath>
 #include <onnx/onnx_pb.h>
 #include <optional>

@@ -21,7 +21,8 @@ static cl::list<std::string>
     backendNames("backend", cl::OneOrMore,
                  cl::desc("Interpreter, CPU, bundle: linked C programs, "
                           "Written or WrittenOptimized: the model written as "
-                          "ONNX and imported again"),
+                          "ONNX and imported again, CheckPasses: CPU, and "
+                          "interpreted after every pass"),
                  cl::value_desc("name"), cl::cat(category));
 static cl::opt<std::string>
     filter("filter", cl::desc("Run tests whose name this expression matches"),
@@ -133,7 +134,7 @@ static llvm::Expected<int> runSuite() {
   for (const std::string &name : backendNames)
     if (!isTestBackend(name))
       return makeError("-backend={0}: the back ends are Interpreter, CPU, "
-                       "bundle, Written and WrittenOptimized",
+                       "bundle, Written, WrittenOptimized and CheckPasses",
                        name);
   if (update && expectedFile.empty())
     return makeError("-update needs -expected-failures");

@@ -18,6 +18,8 @@ struct Campaign {
   unsigned maxNodes = 1;
   /// Ways to compile each.
   unsigned numCompiled = 1;
+  /// Setting::checksPasses.
+  bool checksPasses = false;
 };
 
 struct CampaignResult {

@@ -35,7 +35,7 @@ void fuzz::limitMemory() {
 
 /// The first output of \p actual that is not what was expected.
 static std::string describeOutputs(llvm::ArrayRef<Expectation> expected,
-                                   const std::map<std::string, Tensor> &actual,
+                                   const Outputs &actual,
                                    const Setting &setting) {
   for (const Expectation &output : expected) {
     if (output.isDelicate && setting.mayReorder())
@@ -71,16 +71,17 @@ Finding fuzz::check(llvm::StringRef text, llvm::ArrayRef<Setting> settings) {
     return refuse(settings.front(), single, expected.takeError());
   bool hasFewTrials = true;
   for (const Setting &setting : settings) {
-    auto actual = runGraph(text, setting);
+    auto describe = [&](const Outputs &actual) {
+      std::string difference = describeOutputs(*expected, actual, setting);
+      if (difference.empty() || !std::exchange(hasFewTrials, false))
+        return difference;
+      expected = llvm::cantFail(interpretText(text, manyTrials));
+      return describeOutputs(*expected, actual, setting);
+    };
+    auto actual = runGraph(text, setting, describe);
     if (!actual)
       return refuse(setting, "", actual.takeError());
-    std::string difference = describeOutputs(*expected, *actual, setting);
-    if (!difference.empty() && std::exchange(hasFewTrials, false)) {
-      expected = interpretText(text, manyTrials);
-      if (!expected)
-        return refuse(setting, single, expected.takeError());
-      difference = describeOutputs(*expected, *actual, setting);
-    }
+    std::string difference = describe(*actual);
     if (!difference.empty())
       return {Verdict::Differs, setting, difference};
   }

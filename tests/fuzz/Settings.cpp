@@ -5,6 +5,7 @@
 #include "Plan.h"
 #include "Values.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Driver/PassCheck.h"
 #include "glowish/Graph/Verifier.h"
 #include "glowish/IR/Passes.h"
 #include "glowish/IRGen/IRGen.h"
@@ -48,6 +49,8 @@ std::string Setting::str() const {
   std::string text =
       llvm::formatv("{0} threads={1} rank={2} winograd={3} order={4}", cpu,
                     numThreads, choiceRank, unsigned(winograd), order);
+  if (checksPasses)
+    text += " check-passes";
   if (without.size() == getPassNames().size())
     return text + " without=all";
   return text + " without=" + llvm::join(without, ",");
@@ -94,7 +97,8 @@ static Setting pickCompiled(llvm::ArrayRef<std::string> names, Random &random) {
   return setting;
 }
 
-std::vector<Setting> fuzz::pickSettings(uint64_t seed, unsigned numCompiled) {
+std::vector<Setting> fuzz::pickSettings(uint64_t seed, unsigned numCompiled,
+                                        bool checksPasses) {
   Random random(~seed);
   std::vector<std::string> names = getPassNames();
   Setting interpreter;
@@ -106,6 +110,8 @@ std::vector<Setting> fuzz::pickSettings(uint64_t seed, unsigned numCompiled) {
   std::vector<Setting> settings = {std::move(interpreter)};
   while (settings.size() <= numCompiled)
     settings.push_back(pickCompiled(names, random));
+  for (Setting &setting : settings)
+    setting.checksPasses = checksPasses;
   return settings;
 }
 
@@ -169,13 +175,20 @@ static Pipeline choosePasses(const Pipeline &pipeline, const Setting &setting) {
   return result;
 }
 
-template <typename Unit, typename Context>
+/// \p whole: the module that \p unit is of, or \p unit; null \p check where
+/// passes are not checked.
+template <typename Unit, typename Context, typename Whole>
 static llvm::Error runPasses(const Pipeline &pipeline, const Setting &setting,
                              llvm::ArrayRef<PassInfo<Unit, Context>> passes,
-                             Unit &unit, const Context &context) {
+                             Unit &unit, const Context &context,
+                             PassCheck *check, Whole &whole) {
   PassHooks<Unit> hooks;
-  hooks.after = [](llvm::StringRef pass, Unit &changed, bool) {
-    return addContext(verify(changed), "after pass " + pass + ": ");
+  hooks.after = [&](llvm::StringRef pass, Unit &nested,
+                    bool changed) -> llvm::Error {
+    GLOWISH_CHECK(addContext(verify(nested), "after pass " + pass + ": "));
+    if (check && changed)
+      return check->check("pass " + pass.str(), Exactness::Rounding, whole);
+    return llvm::Error::success();
   };
   llvm::Expected<bool> changed = runPipeline<Unit, Context>(
       choosePasses(pipeline, setting), passes, unit, context, hooks);
@@ -184,7 +197,8 @@ static llvm::Error runPasses(const Pipeline &pipeline, const Setting &setting,
 
 /// What Compilation::run does, without some of the passes.
 static llvm::Expected<std::unique_ptr<IRFunction>>
-compileGraph(Module &module, Backend &backend, const Setting &setting) {
+compileGraph(Module &module, Backend &backend, const Setting &setting,
+             PassCheck *check) {
   GraphPassContext context;
   context.evaluate = evaluateNode;
   context.isSupported = [&](const Node &node) {
@@ -194,25 +208,41 @@ compileGraph(Module &module, Backend &backend, const Setting &setting) {
     return backend.canFuse(anchor, op);
   };
   Function &function = *module.getFunctions().front();
+  if (check)
+    GLOWISH_CHECK(check->start(module));
   for (const Pipeline *pipeline : {&getOptimizePipeline(), &getLowerPipeline()})
     GLOWISH_CHECK(runPasses<Function, GraphPassContext>(
-        *pipeline, setting, getGraphPasses(), function, context));
+        *pipeline, setting, getGraphPasses(), function, context, check,
+        module));
   GLOWISH_CHECK(verifyLowered(function, context));
   GLOWISH_TRY(std::unique_ptr<IRFunction> ir,
               generateIR(function, scheduleNodes(function)));
   GLOWISH_CHECK(runPasses<IRFunction, IRPassContext>(
-      getIRPipeline(), setting, getIRPasses(), *ir, IRPassContext()));
+      getIRPipeline(), setting, getIRPasses(), *ir, IRPassContext(), check,
+      *ir));
   GLOWISH_CHECK(backend.prepare(*ir));
   GLOWISH_CHECK(verify(*ir));
   return ir;
 }
 
-llvm::Expected<std::map<std::string, Tensor>>
-fuzz::runGraph(llvm::StringRef text, const Setting &setting) {
+static llvm::Error fillInputs(Session &session) {
+  for (const Buffer *buffer : session.getPlaceholders())
+    if (buffer->isInput())
+      GLOWISH_CHECK(session.setInput(
+          buffer, makeValues(buffer->getModelName(), buffer->getType())));
+  return llvm::Error::success();
+}
+
+llvm::Expected<Outputs> fuzz::runGraph(llvm::StringRef text,
+                                       const Setting &setting,
+                                       const Describe &describe) {
   GLOWISH_TRY(Backend * backend, getBackend(setting));
+  PassCheck check(fillInputs, [&](const Outputs &, const Outputs &after,
+                                  double) { return describe(after); });
   GLOWISH_TRY(std::unique_ptr<Module> module, parseGraph(text));
   GLOWISH_TRY(std::unique_ptr<IRFunction> ir,
-              compileGraph(*module, *backend, setting));
+              compileGraph(*module, *backend, setting,
+                           setting.checksPasses ? &check : nullptr));
   MemoryPlan plan = planMemory(*ir);
   GLOWISH_CHECK(verifyPlan(*ir, plan));
   GLOWISH_CHECK(replayPlan(*ir, plan));
@@ -227,7 +257,7 @@ fuzz::runGraph(llvm::StringRef text, const Setting &setting) {
   Tensor constants = makeConstantRegion(*ir, plan);
   Tensor mutables = makeRegion(plan.mutableSize);
   Tensor activations = makeRegion(plan.activationSize);
-  std::map<std::string, Tensor> outputs;
+  Outputs outputs;
   for (const auto &buffer : ir->getBuffers()) {
     if (buffer->getKind() != Buffer::Kind::Mutable)
       continue;

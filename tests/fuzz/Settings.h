@@ -4,6 +4,7 @@
 #define GLOWISH_TESTS_FUZZ_SETTINGS_H
 
 #include "glowish/Backends/CPU/CPUBackend.h"
+#include <functional>
 #include <map>
 #include <set>
 
@@ -26,8 +27,10 @@ struct Setting {
   /// Passes of the graph and of the IR that don't run. Lowering and the
   /// placing of lifetimes always do.
   std::set<std::string> without;
+  /// Whether it is interpreted after every pass, too.
+  bool checksPasses = false;
 
-  /// "cpu=x86-64-v3 quick threads=3 rank=1 winograd=4 order=0
+  /// "cpu=x86-64-v3 quick threads=3 rank=1 winograd=4 order=0 check-passes
   /// without=cse,dse".
   std::string str() const;
   /// Whether passes run that reorder floating point arithmetic.
@@ -36,17 +39,24 @@ struct Setting {
 };
 
 /// The interpreter and \p numCompiled ways to compile, the same for the same
-/// \p seed.
-std::vector<Setting> pickSettings(uint64_t seed, unsigned numCompiled);
+/// \p seed; all with \p checksPasses.
+std::vector<Setting> pickSettings(uint64_t seed, unsigned numCompiled,
+                                  bool checksPasses);
 /// Every level with and without threads and with the second way to compute
 /// convolutions, the interpreter, with and without all passes: what a graph
 /// that was kept is run at.
 std::vector<Setting> getAllSettings();
 
-/// Compiles \p text (Plan.h) and runs it with the values of its inputs'
-/// names: the outputs by their names in the model.
-llvm::Expected<std::map<std::string, Tensor>> runGraph(llvm::StringRef text,
-                                                       const Setting &setting);
+/// Outputs by their names in the model.
+using Outputs = std::map<std::string, Tensor>;
+/// What is wrong with outputs; empty if nothing is.
+using Describe = std::function<std::string(const Outputs &outputs)>;
+
+/// Compiles \p text (Plan.h) and runs it with the values of its inputs' names.
+/// \p describe looks at the outputs after every pass, if they are checked: the
+/// error names the pass and says what it found.
+llvm::Expected<Outputs> runGraph(llvm::StringRef text, const Setting &setting,
+                                 const Describe &describe);
 
 } // namespace glowish::fuzz
 

@@ -35,6 +35,10 @@ static cl::opt<unsigned> maxNodes("max-nodes",
 static cl::opt<unsigned> numCompiled("compiled",
                                      cl::desc("Ways to compile each graph"),
                                      cl::init(2), cl::cat(category));
+static cl::opt<bool>
+    checkPasses("check-passes",
+                cl::desc("Interpret each graph after every pass, too"),
+                cl::cat(category));
 static cl::opt<unsigned>
     maxReports("max-reports",
                cl::desc("Shrink and print this many, name the seeds of others"),
@@ -76,7 +80,8 @@ static void printFinding(const llvm::Twine &what, const Finding &finding) {
 static void report(uint64_t wrongSeed) {
   Plan plan = makePlan(wrongSeed, maxNodes);
   Finding finding =
-      checkInChild(plan.print(), pickSettings(wrongSeed, numCompiled));
+      checkInChild(plan.print(),
+                   pickSettings(wrongSeed, numCompiled, checkPasses));
   std::string what = "seed " + std::to_string(wrongSeed);
   if (finding.verdict == Verdict::Same) {
     llvm::outs() << what << ": wrong only after others in one process\n";
@@ -114,7 +119,8 @@ static llvm::Expected<int> runAll() {
     return ExitCode::success;
   }
   GLOWISH_TRY(CampaignResult result,
-              runCampaign({seed, graphCount, jobs, maxNodes, numCompiled}));
+              runCampaign({seed, graphCount, jobs, maxNodes, numCompiled,
+                           checkPasses}));
   for (auto [i, wrongSeed] : llvm::enumerate(result.wrongSeeds)) {
     if (i < maxReports)
       report(wrongSeed);

@@ -380,7 +380,9 @@ llvm::Expected<bool> toggle(int &unit, const int &) {
 }
 
 const PassInfo<int, int> passes[] = {
-    {"down", "", countDown}, {"fail", "", fail}, {"toggle", "", toggle}};
+    {"down", Exactness::Exact, "", countDown},
+    {"fail", Exactness::Exact, "", fail},
+    {"toggle", Exactness::Exact, "", toggle}};
 
 llvm::Expected<bool> run(const Pipeline &pipeline, int &unit,
                          const PassHooks<int> &hooks = {}) {

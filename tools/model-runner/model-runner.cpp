@@ -1,11 +1,12 @@
 //===- model-runner.cpp - Runs a model and checks its results -------------===//
 
 #include "common/CommonOptions.h"
-#include "common/Comparison.h"
 #include "common/GivenInputs.h"
 #include "common/TensorFile.h"
 #include "common/Tool.h"
 #include "glowish/Backends/CPU/PeakRate.h"
+#include "glowish/Base/Comparison.h"
+#include "glowish/Driver/PassCheck.h"
 #include "glowish/Driver/Profile.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
@@ -49,6 +50,12 @@ static cl::opt<std::string>
     traceFile("profile-trace",
               cl::desc("Write the profile in Chrome's trace event format"),
               cl::value_desc("file"), cl::cat(runCategory));
+
+static cl::opt<bool> checkPasses(
+    "check-passes",
+    cl::desc("Interpret the model after every pass, IRGen, and the plan's code "
+             "too; an error names the first after which an output differs"),
+    cl::cat(debugCategory));
 
 /// The files output_K.pb of -test-data, by the order of the model's outputs.
 static std::vector<NamedFile> findExpectedData(const Session &session) {
@@ -215,6 +222,10 @@ static llvm::Expected<int> runModel() {
   GLOWISH_TRY(GivenTensors given, readGivenTensors());
   stateGivenTypes(given, importOptions);
   GLOWISH_TRY(CompilationOptions options, getCompilationOptions(timer));
+  PassCheck passCheck(
+      [&](Session &session) { return fillInputs(session, given); });
+  if (checkPasses)
+    options.passCheck = &passCheck;
   GLOWISH_TRY(std::unique_ptr<Backend> backend, createBackend());
   ModelVariants model(*backend, options);
   {
@@ -230,6 +241,9 @@ static llvm::Expected<int> runModel() {
   }
   timer.end();
   reportTime(timer);
+  if (checkPasses)
+    llvm::outs() << passCheck.getNumChecks()
+                 << " passes and phases checked: none changed an output\n";
   return code;
 }
 

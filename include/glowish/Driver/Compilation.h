@@ -12,6 +12,8 @@
 
 namespace glowish {
 
+class PassCheck;
+
 /// The phases, in order. Each ends with its verifier.
 enum class Phase { Import, Optimize, Lower, Schedule, IRGen, OptimizeIR, Plan };
 
@@ -32,6 +34,8 @@ struct CompilationOptions {
   bool printAfterAll = false;
   /// Run the verifiers after every pass.
   bool verifyEach = false;
+  /// Checks the results of every pass and phase; may be null.
+  PassCheck *passCheck = nullptr;
   std::optional<Phase> stopAfter;
   /// Where phases are timed; may be null.
   PhaseTimer *timer = nullptr;

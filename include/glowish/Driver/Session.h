@@ -15,6 +15,15 @@ public:
   /// share theirs (ConstantPool); null for a program of its own.
   static llvm::Expected<std::unique_ptr<Session>>
   create(Compilation &compilation, InstrClock *clock = nullptr,
+         std::shared_ptr<const Tensor> constants = nullptr) {
+    return create(compilation.getBackend(), compilation.getIR(),
+                  compilation.getPlan(), clock, std::move(constants));
+  }
+  /// The same of \p function, which \p backend has prepared and \p plan lays
+  /// out; both outlive the session.
+  static llvm::Expected<std::unique_ptr<Session>>
+  create(Backend &backend, const IRFunction &function, const MemoryPlan &plan,
+         InstrClock *clock = nullptr,
          std::shared_ptr<const Tensor> constants = nullptr);
 
   /// Placeholders in the model's order.
@@ -39,14 +48,13 @@ public:
   llvm::Error run();
 
 private:
-  Session(Compilation &compilation) : compilation(compilation) {}
-  Compilation &compilation;
+  explicit Session(const MemoryPlan &plan) : plan(plan) {}
+  const MemoryPlan &plan;
   std::unique_ptr<Executable> executable;
   std::shared_ptr<const Tensor> constants;
   Tensor mutables, activations;
   std::vector<const Buffer *> placeholders;
 };
-
 
 } // namespace glowish
 

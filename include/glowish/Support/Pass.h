@@ -19,9 +19,14 @@
 
 namespace glowish {
 
+/// What a pass may do to the results of a program: nothing, or compute them with
+/// other roundings of the same arithmetic.
+enum class Exactness { Exact, Rounding };
+
 /// A pass over \p Unit that may look at \p Context.
 template <typename Unit, typename Context> struct PassInfo {
   llvm::StringRef name;
+  Exactness exactness;
   /// One line for -list-passes.
   llvm::StringRef doc;
   /// Returns whether it changed the unit.
@@ -50,6 +55,16 @@ constexpr unsigned maxFixedPointRounds = 32;
 template <typename Unit>
 concept HasNested = requires(Unit &unit) { getNested(unit); };
 
+/// The pass of \p table called \p name; null if there is none.
+template <typename Unit, typename Context>
+const PassInfo<Unit, Context> *
+findPass(llvm::ArrayRef<PassInfo<Unit, Context>> table, llvm::StringRef name) {
+  for (const PassInfo<Unit, Context> &pass : table)
+    if (pass.name == name)
+      return &pass;
+  return nullptr;
+}
+
 /// Runs \p pipeline on \p unit with the passes of \p table. Each pass runs first
 /// on the units inside \p unit, from the innermost on.
 template <typename Unit, typename Context>
@@ -76,9 +91,8 @@ runPipeline(const Pipeline &pipeline,
     return *changed || changedNested;
   };
   auto runOne = [&](llvm::StringRef name) -> llvm::Expected<bool> {
-    for (const PassInfo<Unit, Context> &pass : table)
-      if (pass.name == name)
-        return runOn(runOn, pass, unit);
+    if (const PassInfo<Unit, Context> *pass = findPass(table, name))
+      return runOn(runOn, *pass, unit);
     return makeError("there is no pass called '{0}'", name);
   };
   bool changedAny = false;

@@ -6,7 +6,8 @@ using namespace glowish;
 
 llvm::ArrayRef<IRPass> glowish::getIRPasses() {
   static const IRPass passes[] = {
-#define IR_PASS(FUNCTION, NAME, DOC) {NAME, DOC, FUNCTION},
+#define IR_PASS(FUNCTION, NAME, EXACTNESS, DOC)                          \
+  {NAME, Exactness::EXACTNESS, DOC, FUNCTION},
 #include "glowish/IR/Passes.def"
   };
   return passes;

@@ -1,7 +1,7 @@
 //===- Comparison.h - A result against an expected one --------*- C++ -*-===//
 
-#ifndef GLOWISH_TOOLS_COMMON_COMPARISON_H
-#define GLOWISH_TOOLS_COMMON_COMPARISON_H
+#ifndef GLOWISH_BASE_COMPARISON_H
+#define GLOWISH_BASE_COMPARISON_H
 
 #include "glowish/Base/Tensor.h"
 
@@ -28,4 +28,4 @@ Comparison compareTensors(const Tensor &actual, const Tensor &expected,
 
 } // namespace glowish
 
-#endif // GLOWISH_TOOLS_COMMON_COMPARISON_H
+#endif // GLOWISH_BASE_COMPARISON_H

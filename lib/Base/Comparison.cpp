@@ -1,6 +1,6 @@
 //===- Comparison.cpp - A result against an expected one ------------------===//
 
-#include "common/Comparison.h"
+#include "glowish/Base/Comparison.h"
 #include <cmath>
 
 using namespace glowish;

@@ -1,0 +1,194 @@
+//===- PassCheck.cpp - Which pass changed what is computed ----------------===//
+
+#include "glowish/Driver/PassCheck.h"
+#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Base/Comparison.h"
+#include "glowish/IRGen/IRGen.h"
+#include "llvm/ADT/DenseSet.h"
+
+using namespace glowish;
+
+PassCheck::PassCheck(Fill fill, Compare compare)
+    : fill(std::move(fill)), compare(std::move(compare)),
+      interpreter(createInterpreter()) {}
+
+//===- Comparing ----------------------------------------------------------===//
+
+double PassCheck::getRoundingTolerance(ElemKind kind) {
+  switch (kind) {
+  case ElemKind::Float16:
+    return 8.0 / (1 << 10);
+  case ElemKind::BFloat16:
+    return 8.0 / (1 << 7);
+  default:
+    return isQuantizedKind(kind) ? 8.0 / (1 << 8) : 1e-5;
+  }
+}
+
+/// The largest tolerance of a value that \p function or one of its bodies
+/// computes.
+static double findTolerance(Function &function) {
+  double tolerance = 0;
+  auto visit = [&](Function &each) {
+    for (const Node &node : each.getNodes())
+      for (const Type &type : node.getTypes())
+        tolerance = std::max(tolerance,
+                             PassCheck::getRoundingTolerance(type.getKind()));
+  };
+  std::vector<Function *> waiting = {&function};
+  while (!waiting.empty()) {
+    Function *next = waiting.back();
+    waiting.pop_back();
+    visit(*next);
+    llvm::append_range(waiting, getNested(*next));
+  }
+  return tolerance;
+}
+
+/// How an output differs; empty where it may.
+static std::string describeOutput(const Tensor &before, const Tensor &after,
+                                  double tolerance) {
+  const Type &type = before.getType();
+  if (after.getType() != type)
+    return llvm::formatv("is {0} and was {1}", after.getType().str(),
+                         type.str());
+  if (before.isBitwiseEqual(after))
+    return "";
+  Comparison comparison = compareTensors(after, before, 0, 0);
+  bool isInteger = isIntegerKind(type.getKind());
+  if (!isInteger && (comparison.numMismatches == 0 ||
+                     comparison.getRelativeError() <= tolerance))
+    return "";
+  return llvm::formatv("changed: element {0} by {1:E2} ({2:E2} of the largest "
+                       "magnitude), {3} of {4} elements; accepted: {5}",
+                       comparison.maxErrorIndex, comparison.maxError,
+                       comparison.getRelativeError(), comparison.numMismatches,
+                       type.getNumElements(),
+                       tolerance > 0 && !isInteger
+                           ? llvm::formatv("{0:E1}", tolerance).str()
+                           : "no change");
+}
+
+std::string PassCheck::describeChange(const Outputs &before,
+                                      const Outputs &after, double tolerance) {
+  for (const auto &[name, tensor] : before) {
+    auto found = after.find(name);
+    if (found == after.end())
+      return "output '" + name + "' is gone";
+    std::string change = describeOutput(tensor, found->second, tolerance);
+    if (!change.empty())
+      return "output '" + name + "' " + change;
+  }
+  return "";
+}
+
+llvm::Error PassCheck::take(llvm::StringRef what, Exactness exactness,
+                            Outputs outputs) {
+  if (last) {
+    ++numChecks;
+    std::string change =
+        compare(*last, outputs,
+                exactness == Exactness::Exact ? 0 : roundingTolerance);
+    if (!change.empty())
+      return makeError("after {0}: {1}", what, change);
+  }
+  last = std::move(outputs);
+  return llvm::Error::success();
+}
+
+//===- Running ------------------------------------------------------------===//
+
+llvm::Expected<PassCheck::Outputs>
+PassCheck::run(Backend &backend, const IRFunction &function,
+               const MemoryPlan &plan) {
+  GLOWISH_TRY(std::unique_ptr<Session> session,
+              Session::create(backend, function, plan));
+  GLOWISH_CHECK(fill(*session));
+  GLOWISH_CHECK(session->run());
+  Outputs outputs;
+  for (const Buffer *buffer : session->getPlaceholders())
+    if (buffer->isOutput())
+      outputs[buffer->getModelName().str()] =
+          session->getTensor(buffer).clone();
+  return outputs;
+}
+
+namespace {
+
+/// A copy of a module's first function, and the constants that are made for it,
+/// while this lives.
+class ScratchCopy {
+public:
+  explicit ScratchCopy(Module &module)
+      : module(module),
+        copy(module.getFunctions().front()->clone("check")) {
+    for (const Node &constant : module.getConstants())
+      known.insert(&constant);
+  }
+  ~ScratchCopy() {
+    module.eraseFunction(copy);
+    for (auto it = module.getConstants().begin();
+         it != module.getConstants().end();) {
+      auto &constant = llvm::cast<Constant>(*it++);
+      if (!known.count(&constant))
+        module.eraseConstant(&constant);
+    }
+  }
+  Function &get() { return *copy; }
+
+private:
+  Module &module;
+  Function *copy;
+  llvm::DenseSet<const Node *> known;
+};
+
+} // namespace
+
+llvm::Expected<PassCheck::Outputs> PassCheck::interpret(Module &module) {
+  ScratchCopy copy(module);
+  GraphPassContext context;
+  context.evaluate = evaluateNode;
+  context.isSupported = [&](const Node &node) {
+    return interpreter->isSupported(node);
+  };
+  GLOWISH_TRY(bool lowered,
+              runPipeline<Function, GraphPassContext>(
+                  {{{"lower"}, /*toFixedPoint=*/true}}, getGraphPasses(),
+                  copy.get(), context));
+  (void)lowered;
+  std::vector<Node *> order;
+  for (Node &node : copy.get().getNodes())
+    order.push_back(&node);
+  GLOWISH_TRY(std::unique_ptr<IRFunction> ir, generateIR(copy.get(), order));
+  return run(*interpreter, *ir, planMemory(*ir));
+}
+
+llvm::Error PassCheck::start(Module &module) {
+  last.reset();
+  roundingTolerance = findTolerance(*module.getFunctions().front());
+  GLOWISH_TRY(last, interpret(module));
+  return llvm::Error::success();
+}
+
+llvm::Error PassCheck::check(llvm::StringRef what, Exactness exactness,
+                             Module &module) {
+  llvm::Expected<Outputs> outputs = interpret(module);
+  if (!outputs)
+    return addContext(outputs.takeError(), "after " + what + ": ");
+  return take(what, exactness, std::move(*outputs));
+}
+
+llvm::Error PassCheck::check(llvm::StringRef what, Exactness exactness,
+                             const IRFunction &function) {
+  return check(what, exactness, *interpreter, function, planMemory(function));
+}
+
+llvm::Error PassCheck::check(llvm::StringRef what, Exactness exactness,
+                             Backend &backend, const IRFunction &function,
+                             const MemoryPlan &plan) {
+  GLOWISH_CHECK(addContext(replayPlan(function, plan), "after " + what + ": "));
+  llvm::Expected<Outputs> outputs = run(backend, function, plan);
+  if (!outputs)
+    return addContext(outputs.takeError(), "after " + what + ": ");
+  return take(what, exactness, std::move(*outputs));
+}
