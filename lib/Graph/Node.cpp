@@ -42,11 +42,12 @@ void NodeValue::replaceAllUsesWith(NodeValue other) const {
   }
 }
 
-unsigned NodeValue::getNumUses() const {
-  unsigned count = 0;
+bool NodeValue::hasUses(unsigned count) const {
+  unsigned found = 0;
   for (const Use &use : node->uses())
-    count += use.get() == *this;
-  return count;
+    if (use.get() == *this && ++found > count)
+      return false;
+  return found == count;
 }
 
 //===- Nodes ----------------------------------------------------------------===//

@@ -79,7 +79,12 @@ unsigned Instruction::getNumProgramInputs() const {
 
 //===- IRFunction -----------------------------------------------------------===//
 
-IRFunction::~IRFunction() { instrs.clear(); }
+IRFunction::~IRFunction() {
+  // The buffers go, too: nobody asks who uses them, and very many may.
+  for (Instruction &instr : instrs)
+    instr.operands.clear();
+  instrs.clear();
+}
 
 Buffer *IRFunction::addBuffer(llvm::StringRef base, Buffer::Kind kind,
                               const Type &type) {

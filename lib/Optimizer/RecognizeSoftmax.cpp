@@ -49,7 +49,7 @@ static std::optional<Reduction> matchReduction(NodeValue value,
 static std::optional<Reduction> matchSumOfPowers(NodeValue value,
                                                  unsigned numReaders) {
   std::optional<Reduction> sum = matchReduction(value, "sum");
-  if (!sum || !value.hasOneUse() || sum->input.getNumUses() != numReaders)
+  if (!sum || !value.hasOneUse() || !sum->input.hasUses(numReaders))
     return std::nullopt;
   auto *reshape = value.getNodeAs<ReshapeNode>();
   auto *power = sum->input.getNodeAs<ExpNode>();

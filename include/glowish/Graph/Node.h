@@ -54,9 +54,10 @@ struct NodeValue {
 
   /// Makes all users of this value use \p other, which has the same type.
   void replaceAllUsesWith(NodeValue other) const;
-  /// Number of uses, counted by walking them.
-  unsigned getNumUses() const;
-  bool hasOneUse() const { return getNumUses() == 1; }
+  /// Whether it has exactly \p count uses. Walks no more of them: a constant may
+  /// have very many.
+  bool hasUses(unsigned count) const;
+  bool hasOneUse() const { return hasUses(1); }
 
   /// The node as a \p T, or null.
   template <typename T> T *getNodeAs() const {

@@ -191,7 +191,7 @@ void LoopWriter::write() {
   for (unsigned i = 0; i < numScans; ++i) {
     NodeValue scan = getResult(numStates + i);
     OnnxValue value = results[numStates + 1 + i];
-    if (!isFull() && scan.getNumUses())
+    if (!isFull() && !scan.hasUses(0))
       value = fill(value, scan.getType());
     w.set(scan, value);
   }
