@@ -8,7 +8,6 @@
 #include "glowish/Graph/Verifier.h"
 #include "glowish/IR/IRText.h"
 #include "glowish/IR/Passes.h"
-#include "glowish/IRGen/IRGen.h"
 #include "glowish/IRGen/Recompute.h"
 #include "glowish/Importer/Caffe2.h"
 #include "glowish/Support/File.h"
@@ -79,24 +78,43 @@ GraphPassContext Compilation::getPassContext() {
   context.canFuse = [this](const Node &anchor, ScalarOp op) {
     return backend.canFuse(anchor, op);
   };
+  context.maxMergedElements = options.maxMergedElements;
   return context;
 }
 
-/// The hooks that both kinds of pipelines run after each pass. \p check: what
-/// -check-passes does with the pass.
+/// The hooks that both kinds of pipelines run around each pass. \p own: for
+/// this kind, of which \p numRun passes have run. \p check: what -check-passes
+/// does with the pass.
 template <typename Unit, typename PrintFn, typename CheckFn>
 static PassHooks<Unit> getHooks(const CompilationOptions &options,
+                                const PassOptions &own, uint64_t &numRun,
                                 PrintFn print, CheckFn check) {
   PassHooks<Unit> hooks;
-  hooks.after = [&options, print, check](llvm::StringRef pass, Unit &unit,
-                                         bool changed) -> llvm::Error {
+  hooks.before = [&own, &numRun,
+                  print](llvm::StringRef pass, Unit &unit,
+                         bool isRequired) -> llvm::Expected<bool> {
+    if (own.limit && numRun >= *own.limit && !isRequired)
+      return false;
+    ++numRun;
+    if (own.printNames)
+      llvm::errs() << "// pass " << pass << "\n";
+    if (own.printBefore.has(pass)) {
+      llvm::errs() << "// before " << pass << "\n";
+      print(llvm::errs(), unit);
+    }
+    if (own.verifyBefore.has(pass))
+      GLOWISH_CHECK(addContext(verify(unit), "before pass " + pass + ": "));
+    return true;
+  };
+  hooks.after = [&options, &own, print, check](llvm::StringRef pass, Unit &unit,
+                                               bool changed) -> llvm::Error {
     VLOG(2) << "pass " << pass.str() << (changed ? " changed" : "");
-    if (options.printAfter.count(pass.str()) ||
+    if (options.printAfter.count(pass.str()) || own.printAfter.has(pass) ||
         (options.printAfterAll && changed)) {
       llvm::errs() << "// after " << pass << "\n";
       print(llvm::errs(), unit);
     }
-    if (options.verifyEach)
+    if (options.verifyEach || own.verifyAfter.has(pass))
       GLOWISH_CHECK(addContext(verify(unit), "after pass " + pass + ": "));
     if (options.passCheck && changed)
       return check(pass);
@@ -118,7 +136,8 @@ llvm::Error Compilation::optimizeGraph(const Pipeline &pipeline) {
     GLOWISH_CHECK(options.passCheck->start(*module));
   llvm::Expected<bool> changed = runPipeline<Function, GraphPassContext>(
       pipeline, getGraphPasses(), getFunction(), getPassContext(),
-      getHooks<Function>(options, print, check));
+      getHooks<Function>(options, options.graphPasses, numGraphPasses, print,
+                         check));
   if (!changed)
     return changed.takeError();
   return verify(*module);
@@ -134,7 +153,8 @@ llvm::Error Compilation::optimizeIR() {
   };
   llvm::Expected<bool> changed = runPipeline<IRFunction, IRPassContext>(
       getIRPipeline(), getIRPasses(), *ir, IRPassContext(),
-      getHooks<IRFunction>(options, print, check));
+      getHooks<IRFunction>(options, options.irPasses, numIRPasses, print,
+                           check));
   if (!changed)
     return changed.takeError();
   return verify(*ir);
@@ -148,7 +168,17 @@ llvm::Error Compilation::prepareIR(const SharedChoices *choices,
   return verify(*ir);
 }
 
+static llvm::Error writeDot(const std::string &path, const Function &function) {
+  if (path.empty())
+    return llvm::Error::success();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  printDot(os, function);
+  return writeFile(path, text);
+}
+
 llvm::Error Compilation::runCommon() {
+  GLOWISH_CHECK(writeDot(options.importedDotFile, getFunction()));
   if (stopsAfter(Phase::Import))
     return llvm::Error::success();
   beginPhase(Phase::Optimize);
@@ -161,12 +191,7 @@ llvm::Error Compilation::runCommon() {
   GLOWISH_CHECK(verifyLowered(getFunction(), getPassContext()));
   if (options.dumpGraph)
     printModule(llvm::errs(), *module, /*sideFile=*/nullptr);
-  if (!options.dotFile.empty()) {
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    printDot(os, getFunction());
-    GLOWISH_CHECK(writeFile(options.dotFile, text));
-  }
+  GLOWISH_CHECK(writeDot(options.dotFile, getFunction()));
   if (stopsAfter(Phase::Lower))
     return llvm::Error::success();
 
@@ -175,7 +200,7 @@ llvm::Error Compilation::runCommon() {
       (recompute.cheapNodes || recompute.numSegments) ? module->findPlaceholder(loss) : nullptr;
   std::vector<Node *> order =
       output ? scheduleRecomputing(getFunction(), *output, recompute)
-             : scheduleNodes(getFunction());
+             : scheduleNodes(getFunction(), options.schedule);
   if (stopsAfter(Phase::Schedule))
     return llvm::Error::success();
 
@@ -201,6 +226,18 @@ llvm::Error Compilation::run() {
   return finish(/*choices=*/nullptr, /*pool=*/nullptr);
 }
 
+/// Lets all activations of \p function and its bodies live to its end.
+static void keepActivations(IRFunction &function) {
+  llvm::SmallVector<Instruction *> ends;
+  for (Instruction &instr : function.getInstrs())
+    if (llvm::isa<DeallocInstr>(&instr))
+      ends.push_back(&instr);
+  for (Instruction *end : ends)
+    function.moveBefore(end, nullptr);
+  for (IRFunction *nested : getNested(function))
+    keepActivations(*nested);
+}
+
 llvm::Error Compilation::finish(const SharedChoices *choices,
                                 ConstantPool *pool) {
   if (!isCommonDone)
@@ -209,6 +246,8 @@ llvm::Error Compilation::finish(const SharedChoices *choices,
   if (options.timer)
     options.timer->begin(getPhaseName(Phase::OptimizeIR));
   GLOWISH_CHECK(prepareIR(choices, pool));
+  if (!options.reusesActivations)
+    keepActivations(*ir);
   if (options.dumpIR)
     printIR(llvm::errs(), *ir, /*sideFile=*/nullptr);
   if (stopsAfter(Phase::OptimizeIR))

@@ -123,20 +123,32 @@ uint64_t glowish::getSchedulePeak(llvm::ArrayRef<Node *> order) {
 
 //===- Depth first -------------------------------------------------------===//
 
-/// Depth first from the nodes that nobody uses; of a node's sources the one
-/// whose computation needs most beyond what it leaves comes first (Sethi and
-/// Ullman's rule for trees; shared parts are counted with each user). With \p
-/// lastFirst the last of those nodes is the first: of a training step, the
-/// update of the last layer, which needs the least of the way back.
+namespace {
+
+/// How scheduleDepthFirst chooses.
+struct DepthFirst {
+  /// Of a node's sources the one whose computation needs most beyond what it
+  /// leaves comes first (Sethi and Ullman's rule for trees; shared parts are
+  /// counted with each user).
+  bool byNeed = true;
+  /// The last of the nodes that nobody uses is the first: of a training step,
+  /// the update of the last layer, which needs the least of the way back.
+  bool lastFirst = false;
+};
+
+} // namespace
+
+/// Depth first from the nodes that nobody uses.
 static std::vector<unsigned> scheduleDepthFirst(const ScheduleGraph &graph,
-                                                bool lastFirst) {
+                                                DepthFirst rule) {
   // Bytes in use at most while a node's tree is computed.
   std::vector<int64_t> need(graph.size());
   auto getSources = [&](unsigned i) {
     llvm::SmallVector<std::pair<int64_t, unsigned>, 4> keys;
     for (unsigned source : graph.getSources(i))
-      keys.push_back({graph.getStorageBytes(source) - need[source],
-                      unsigned(keys.size())});
+      keys.push_back(
+          {rule.byNeed ? graph.getStorageBytes(source) - need[source] : 0,
+           unsigned(keys.size())});
     llvm::sort(keys);
     llvm::SmallVector<unsigned, 4> sorted;
     for (auto [key, position] : keys)
@@ -165,7 +177,7 @@ static std::vector<unsigned> scheduleDepthFirst(const ScheduleGraph &graph,
     stack.push_back({i, std::move(sorted)});
   };
   for (unsigned i = 0; i < graph.size(); ++i) {
-    unsigned root = lastFirst ? graph.size() - 1 - i : i;
+    unsigned root = rule.lastFirst ? graph.size() - 1 - i : i;
     if (!graph.getUsers(root).empty())
       continue;
     push(root);
@@ -254,24 +266,33 @@ private:
 
 } // namespace
 
-std::vector<std::vector<Node *>>
-glowish::getCandidateSchedules(Function &function) {
-  std::vector<Node *> nodes;
-  for (Node &node : function.getNodes())
-    nodes.push_back(&node);
-  ScheduleGraph graph(nodes);
-  std::vector<unsigned> asWritten(nodes.size());
+static std::vector<std::vector<unsigned>>
+getCandidates(const ScheduleGraph &graph, ScheduleStrategy strategy) {
+  if (strategy == ScheduleStrategy::PostOrder)
+    return {scheduleDepthFirst(graph, {.byNeed = false})};
+  if (strategy == ScheduleStrategy::ChildMemSize)
+    return {scheduleDepthFirst(graph, {})};
+  std::vector<unsigned> asWritten(graph.size());
   for (unsigned i = 0; i < asWritten.size(); ++i)
     asWritten[i] = i;
   std::vector<std::vector<unsigned>> candidates;
   candidates.push_back(std::move(asWritten));
   for (bool lastFirst : {false, true})
-    candidates.push_back(scheduleDepthFirst(graph, lastFirst));
+    candidates.push_back(
+        scheduleDepthFirst(graph, {.byNeed = true, .lastFirst = lastFirst}));
   for (bool youngestFirst : {true, false})
     candidates.push_back(GreedyScheduler(graph, youngestFirst).run());
+  return candidates;
+}
 
+std::vector<std::vector<Node *>>
+glowish::getCandidateSchedules(Function &function, ScheduleStrategy strategy) {
+  std::vector<Node *> nodes;
+  for (Node &node : function.getNodes())
+    nodes.push_back(&node);
   std::vector<std::vector<Node *>> orders;
-  for (const std::vector<unsigned> &candidate : candidates) {
+  for (const std::vector<unsigned> &candidate :
+       getCandidates(ScheduleGraph(nodes), strategy)) {
     assert(candidate.size() == nodes.size() && "every node is scheduled once");
     std::vector<Node *> &order = orders.emplace_back();
     for (unsigned i : candidate)
@@ -280,8 +301,10 @@ glowish::getCandidateSchedules(Function &function) {
   return orders;
 }
 
-std::vector<Node *> glowish::scheduleNodes(Function &function) {
-  std::vector<std::vector<Node *>> candidates = getCandidateSchedules(function);
+std::vector<Node *> glowish::scheduleNodes(Function &function,
+                                           ScheduleStrategy strategy) {
+  std::vector<std::vector<Node *>> candidates =
+      getCandidateSchedules(function, strategy);
   std::vector<Node *> *best = nullptr;
   uint64_t bestPeak = 0;
   for (std::vector<Node *> &candidate : candidates) {

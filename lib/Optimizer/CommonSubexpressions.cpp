@@ -6,12 +6,15 @@
 
 using namespace glowish;
 
-/// Constants with the same bytes become one.
-static bool mergeConstants(Module &module) {
+/// Constants with the same bytes, and at most \p maxElements elements, become
+/// one.
+static bool mergeConstants(Module &module, int64_t maxElements) {
   std::unordered_multimap<size_t, Constant *> seen;
   std::vector<std::pair<Constant *, Constant *>> duplicates;
   for (Node &node : module.getConstants()) {
     auto *constant = llvm::cast<Constant>(&node);
+    if (constant->getTensor().getNumElements() > maxElements)
+      continue;
     llvm::ArrayRef<uint8_t> bytes = constant->getTensor().getByteRange();
     size_t hash = llvm::hash_combine(
         hash_value(constant->getType()), bytes.size(),
@@ -36,8 +39,9 @@ static bool mergeConstants(Module &module) {
 
 llvm::Expected<bool>
 glowish::eliminateCommonSubexpressions(Function &function,
-                                       const GraphPassContext &) {
-  bool changed = mergeConstants(function.getModule());
+                                       const GraphPassContext &context) {
+  bool changed =
+      mergeConstants(function.getModule(), context.maxMergedElements);
   std::unordered_multimap<size_t, Node *> seen;
   // Operands come first, so what is equal after replacement is found at once.
   for (auto it = function.getNodes().begin();

@@ -42,7 +42,8 @@ const Pipeline &glowish::getLowerPipeline() {
   static const Pipeline pipeline = {
       {{"lower", "canonicalize", "sink-transposes", "constant-fold",
         "simplify-control", "fold-arithmetic", "cse"},
-       /*toFixedPoint=*/true},
+       /*toFixedPoint=*/true,
+       /*required=*/{"lower"}},
       {{"fuse-epilogue", "dce"}, /*toFixedPoint=*/false},
   };
   return pipeline;

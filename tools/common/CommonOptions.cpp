@@ -1,6 +1,7 @@
 //===- CommonOptions.cpp - Options that several tools have ----------------===//
 
 #include "common/CommonOptions.h"
+#include "common/PassFlags.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/IR/Passes.h"
 #include "glowish/Importer/Caffe2.h"
@@ -62,6 +63,10 @@ static cl::opt<std::string>
     dotFile("dump-graph-DAG",
             cl::desc("Write the lowered graph for Graphviz"),
             cl::value_desc("file"), cl::cat(debugCategory));
+static cl::opt<std::string> importedDotFile(
+    "dump-graph-DAG-before-compile",
+    cl::desc("Write the graph as it was imported for Graphviz"),
+    cl::value_desc("file"), cl::cat(debugCategory));
 static cl::list<std::string>
     printAfter("print-after", cl::CommaSeparated,
                cl::desc("Print what these passes left to stderr"),
@@ -340,6 +345,8 @@ glowish::getCompilationOptions(PhaseTimer &timer) {
   options.dumpGraph = dumpGraph;
   options.dumpIR = dumpIR;
   options.dotFile = dotFile;
+  options.importedDotFile = importedDotFile;
+  GLOWISH_CHECK(readPassFlags(options));
   options.printAfterAll = printAfterAll;
   options.verifyEach = verifyEach;
   options.timer = timePhases ? &timer : nullptr;

@@ -6,8 +6,10 @@
 #include "glowish/Autodiff/Training.h"
 #include "glowish/Backends/Backend.h"
 #include "glowish/IR/ConstantPool.h"
+#include "glowish/IRGen/IRGen.h"
 #include "glowish/Importer/OnnxModel.h"
 #include "glowish/Support/Timing.h"
+#include <limits>
 #include <set>
 
 namespace glowish {
@@ -21,6 +23,24 @@ enum class Phase { Import, Optimize, Lower, Schedule, IRGen, OptimizeIR, Plan };
 llvm::StringRef getPhaseName(Phase phase);
 std::optional<Phase> parsePhase(llvm::StringRef name);
 
+/// What happens around the passes of one kind: of the graph, or of the IR.
+struct PassOptions {
+  /// Some passes, by their names, or all.
+  struct Selection {
+    bool all = false;
+    std::set<std::string> names;
+
+    bool has(llvm::StringRef name) const {
+      return all || names.count(name.str());
+    }
+  };
+  Selection printBefore, printAfter, verifyBefore, verifyAfter;
+  /// Name each pass on stderr before it runs.
+  bool printNames = false;
+  /// After this many runs of passes, only those run that the rest needs.
+  std::optional<uint64_t> limit;
+};
+
 /// What a person wants to see of a compilation, and where it stops.
 struct CompilationOptions {
   /// Print the graph to stderr after lowering, the IR before the plan.
@@ -28,6 +48,8 @@ struct CompilationOptions {
   bool dumpIR = false;
   /// Write the lowered graph as Graphviz to this file.
   std::string dotFile;
+  /// The same of the graph as it was imported.
+  std::string importedDotFile;
   /// Print the unit to stderr after these passes, or after all that changed
   /// it.
   std::set<std::string> printAfter;
@@ -36,6 +58,12 @@ struct CompilationOptions {
   bool verifyEach = false;
   /// Checks the results of every pass and phase; may be null.
   PassCheck *passCheck = nullptr;
+  PassOptions graphPasses, irPasses;
+  /// The most elements of constants that are merged when they are equal.
+  int64_t maxMergedElements = std::numeric_limits<int64_t>::max();
+  ScheduleStrategy schedule = ScheduleStrategy::Best;
+  /// Whether an activation may have the place of one that is dead.
+  bool reusesActivations = true;
   std::optional<Phase> stopAfter;
   /// Where phases are timed; may be null.
   PhaseTimer *timer = nullptr;
@@ -107,6 +135,8 @@ private:
   MemoryPlan plan;
   RecomputeConfig recompute;
   std::string loss;
+  /// How many passes have run.
+  uint64_t numGraphPasses = 0, numIRPasses = 0;
   /// Whether runCommon() came to the end.
   bool isCommonDone = false;
   bool complete = false;

@@ -8,12 +8,27 @@
 
 namespace glowish {
 
-/// An order of the nodes of \p function, operands first, with a small peak of
-/// live bytes: the best of several strategies. Linear-ish in the graph.
-std::vector<Node *> scheduleNodes(Function &function);
+/// How nodes are ordered.
+enum class ScheduleStrategy {
+  /// The best of the next one, greedy ones and the order as written.
+  Best,
+  /// Depth first; of a node's operands the one whose computation needs most
+  /// beyond what it leaves comes first (Sethi and Ullman's rule).
+  ChildMemSize,
+  /// Depth first, operands in their order.
+  PostOrder
+};
+
+/// An order of the nodes of \p function, operands first; with the first
+/// strategy one with a small peak of live bytes. Linear-ish in the graph.
+std::vector<Node *>
+scheduleNodes(Function &function,
+              ScheduleStrategy strategy = ScheduleStrategy::Best);
 
 /// The orders that scheduleNodes chooses from.
-std::vector<std::vector<Node *>> getCandidateSchedules(Function &function);
+std::vector<std::vector<Node *>>
+getCandidateSchedules(Function &function,
+                      ScheduleStrategy strategy = ScheduleStrategy::Best);
 
 /// Peak of live bytes when results live from their node to their last user;
 /// for reports and tests.

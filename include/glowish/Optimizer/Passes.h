@@ -6,6 +6,7 @@
 #include "glowish/Graph/Evaluator.h"
 #include "glowish/Graph/Nodes.h"
 #include "glowish/Support/Pass.h"
+#include <limits>
 
 namespace glowish {
 
@@ -19,6 +20,8 @@ struct GraphPassContext {
   /// Whether the back end can fuse \p op into the epilogue of \p anchor. Null:
   /// every scalar operator.
   std::function<bool(const Node &anchor, ScalarOp op)> canFuse;
+  /// The most elements of constants that are merged when they are equal.
+  int64_t maxMergedElements = std::numeric_limits<int64_t>::max();
 };
 
 using GraphPass = PassInfo<Function, GraphPassContext>;

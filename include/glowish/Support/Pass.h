@@ -11,6 +11,7 @@
 
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <functional>
@@ -37,11 +38,17 @@ template <typename Unit, typename Context> struct PassInfo {
 struct PipelineStep {
   std::vector<std::string> passes;
   bool toFixedPoint = false;
+  /// Those of the passes without which what comes after can't go on.
+  std::vector<std::string> required{};
 };
 using Pipeline = std::vector<PipelineStep>;
 
 /// What a driver wants to see or do between passes.
 template <typename Unit> struct PassHooks {
+  /// Before each run of a pass: whether it runs, as a required one must.
+  std::function<llvm::Expected<bool>(llvm::StringRef pass, Unit &,
+                                     bool isRequired)>
+      before;
   /// After each run of a pass; an error (of a verifier) stops the pipeline.
   std::function<llvm::Error(llvm::StringRef pass, Unit &, bool changed)> after;
 };
@@ -72,16 +79,23 @@ llvm::Expected<bool>
 runPipeline(const Pipeline &pipeline,
             llvm::ArrayRef<PassInfo<Unit, Context>> table, Unit &unit,
             const Context &context, const PassHooks<Unit> &hooks = {}) {
-  auto runOn = [&](auto &runOn, const PassInfo<Unit, Context> &pass,
-                   Unit &unit) -> llvm::Expected<bool> {
+  auto runOn = [&](auto &runOn, const PassInfo<Unit, Context> &pass, Unit &unit,
+                   bool isRequired) -> llvm::Expected<bool> {
     bool changedNested = false;
     if constexpr (HasNested<Unit>)
       for (Unit *nested : getNested(unit)) {
-        llvm::Expected<bool> changed = runOn(runOn, pass, *nested);
+        llvm::Expected<bool> changed = runOn(runOn, pass, *nested, isRequired);
         if (!changed)
           return changed.takeError();
         changedNested |= *changed;
       }
+    if (hooks.before) {
+      llvm::Expected<bool> runs = hooks.before(pass.name, unit, isRequired);
+      if (!runs)
+        return runs.takeError();
+      if (!*runs)
+        return changedNested;
+    }
     llvm::Expected<bool> changed = pass.run(unit, context);
     if (!changed)
       return changed.takeError();
@@ -90,9 +104,10 @@ runPipeline(const Pipeline &pipeline,
         return std::move(error);
     return *changed || changedNested;
   };
-  auto runOne = [&](llvm::StringRef name) -> llvm::Expected<bool> {
+  auto runOne = [&](llvm::StringRef name,
+                    bool isRequired) -> llvm::Expected<bool> {
     if (const PassInfo<Unit, Context> *pass = findPass(table, name))
-      return runOn(runOn, *pass, unit);
+      return runOn(runOn, *pass, unit, isRequired);
     return makeError("there is no pass called '{0}'", name);
   };
   bool changedAny = false;
@@ -100,7 +115,8 @@ runPipeline(const Pipeline &pipeline,
     for (unsigned round = 0; round < maxFixedPointRounds; ++round) {
       bool changed = false;
       for (const std::string &name : step.passes) {
-        llvm::Expected<bool> result = runOne(name);
+        llvm::Expected<bool> result =
+            runOne(name, llvm::is_contained(step.required, name));
         if (!result)
           return result.takeError();
         changed |= *result;

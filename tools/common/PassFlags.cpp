@@ -1,0 +1,137 @@
+//===- PassFlags.cpp - Flags about single passes --------------------------===//
+
+#include "common/PassFlags.h"
+#include "common/CommonOptions.h"
+#include "glowish/IR/Passes.h"
+#include <deque>
+
+using namespace glowish;
+namespace cl = llvm::cl;
+
+namespace {
+
+/// The flags for the passes of one kind, "graph" or "ir". All are there for
+/// the graph and for the IR.
+class PassFlags {
+public:
+  explicit PassFlags(llvm::StringRef unit)
+      : printBefore(*this, "dump-" + unit + "-before",
+                    "Print before passes: all, or these"),
+        printAfter(*this, "dump-" + unit + "-after",
+                   "Print after passes: all, or these"),
+        verifyBefore(*this, "verify-before", unit,
+                     "Verify before passes: all, or these"),
+        verifyAfter(*this, "verify-after", unit,
+                    "Verify after passes: all, or these"),
+        printNames(keep("print-" + unit + "-passes"),
+                   cl::desc("Name passes as they run"), cl::Hidden,
+                   cl::cat(debugCategory)),
+        limit(keep("stop-" + unit + "-passes-after-num"),
+              cl::desc("Run this many passes, and then only those that the "
+                       "rest of the compilation needs"),
+              cl::value_desc("N"), cl::Hidden, cl::cat(debugCategory)) {}
+
+  /// \p table has all passes of the kind.
+  template <typename Pass>
+  llvm::Error read(llvm::ArrayRef<Pass> table, PassOptions &options) const {
+    auto exists = [&](llvm::StringRef name) {
+      return llvm::any_of(table,
+                          [&](const Pass &pass) { return pass.name == name; });
+    };
+    GLOWISH_CHECK(printBefore.read(exists, options.printBefore));
+    GLOWISH_CHECK(printAfter.read(exists, options.printAfter));
+    GLOWISH_CHECK(verifyBefore.read(exists, options.verifyBefore));
+    GLOWISH_CHECK(verifyAfter.read(exists, options.verifyAfter));
+    options.printNames = printNames;
+    if (limit.getNumOccurrences())
+      options.limit = limit.getValue();
+    return llvm::Error::success();
+  }
+
+private:
+  /// A flag for all passes, and one for some.
+  class Selector {
+  public:
+    Selector(PassFlags &owner, const llvm::Twine &start, const char *what)
+        : Selector(owner.keep(start + "-all-passes"),
+                   owner.keep(start + "-passes"), what) {}
+    Selector(PassFlags &owner, llvm::StringRef start, llvm::StringRef unit,
+             const char *what)
+        : Selector(owner.keep(start + "-all-" + unit + "-passes"),
+                   owner.keep(start + "-" + unit + "-passes"), what) {}
+
+    llvm::Error read(llvm::function_ref<bool(llvm::StringRef)> exists,
+                     PassOptions::Selection &selection) const {
+      selection.all = all;
+      for (const std::string &name : some) {
+        if (!exists(name))
+          return makeError("-{0}={1}: there is no such pass; `glowish-opt "
+                           "-list-passes` lists them",
+                           some.ArgStr, name);
+        selection.names.insert(name);
+      }
+      return llvm::Error::success();
+    }
+
+  private:
+    Selector(llvm::StringRef allName, llvm::StringRef someName,
+             const char *what)
+        : all(allName, cl::desc(what), cl::Hidden, cl::cat(debugCategory)),
+          some(someName, cl::desc(what), cl::value_desc("pass,..."),
+               cl::CommaSeparated, cl::Hidden, cl::cat(debugCategory)) {}
+
+    cl::opt<bool> all;
+    cl::list<std::string> some;
+  };
+
+  /// Options refer to their names.
+  llvm::StringRef keep(const llvm::Twine &name) {
+    return names.emplace_back(name.str());
+  }
+
+  std::deque<std::string> names;
+  Selector printBefore, printAfter, verifyBefore, verifyAfter;
+  cl::opt<bool> printNames;
+  cl::opt<uint64_t> limit;
+};
+
+} // namespace
+
+static PassFlags graphFlags("graph");
+static PassFlags irFlags("ir");
+
+static cl::opt<bool> optimizeIR("optimize-ir",
+                                cl::desc("Run IR passes (default)"),
+                                cl::init(true), cl::Hidden,
+                                cl::cat(debugCategory));
+static cl::opt<ScheduleStrategy>
+    schedule(cl::desc("Order of the nodes (default: the best of several)"),
+             cl::init(ScheduleStrategy::Best),
+             cl::values(clEnumValN(ScheduleStrategy::ChildMemSize,
+                                   "child-mem-size-based",
+                                   "By the memory that operands need"),
+                        clEnumValN(ScheduleStrategy::PostOrder,
+                                   "topological-sort-based", "Post-order")),
+             cl::Hidden, cl::cat(debugCategory));
+static cl::opt<bool> reusesActivations(
+    "reuse-activation-memory-allocations",
+    cl::desc("Let activations have the place of dead ones (default)"),
+    cl::init(true), cl::Hidden, cl::cat(debugCategory));
+static cl::opt<uint64_t> maxMergedElements(
+    "const-dedup-size",
+    cl::desc("Merge equal constants up to this number of elements (default 0: "
+             "of any)"),
+    cl::value_desc("N"), cl::init(0), cl::Hidden, cl::cat(debugCategory));
+
+llvm::Error glowish::readPassFlags(CompilationOptions &options) {
+  GLOWISH_CHECK(graphFlags.read(getGraphPasses(), options.graphPasses));
+  GLOWISH_CHECK(irFlags.read(getIRPasses(), options.irPasses));
+  if (!optimizeIR)
+    options.irPasses.limit = 0;
+  options.schedule = schedule;
+  options.reusesActivations = reusesActivations;
+  if (maxMergedElements)
+    options.maxMergedElements = int64_t(std::min<uint64_t>(
+        maxMergedElements, std::numeric_limits<int64_t>::max()));
+  return llvm::Error::success();
+}
