@@ -14,6 +14,8 @@ config.environment["PATH"] = os.pathsep.join(
     [config.tools_dir, config.llvm_bin_dir, os.environ["PATH"]])
 config.substitutions.append(("%root", config.source_root))
 config.substitutions.append(("%python", sys.executable))
+config.substitutions.append(
+    ("%exits", f"{sys.executable} {config.test_source_root}/exits.py"))
 config.substitutions.append(("%cc", config.c_compiler))
 config.substitutions.append(("%cxx", config.cxx_compiler))
 if config.sanitize:

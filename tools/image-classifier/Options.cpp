@@ -139,7 +139,7 @@ static cl::opt<std::string>
               cl::value_desc("file"), cl::cat(answerCategory));
 static cl::list<int64_t> expectedLabels(
     "expected-labels", cl::CommaSeparated,
-    cl::desc("The label of each file; exit code 1 if one is not among the "
+    cl::desc("The label of each file; exit code 2 if one is not among the "
              "-topk most likely"),
     cl::value_desc("label,..."), cl::cat(answerCategory));
 static cl::opt<std::string> outputName("output-name",

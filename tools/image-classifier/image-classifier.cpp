@@ -197,7 +197,7 @@ public:
                        options.expected.size(), number);
     llvm::outs() << number - numWrong << " of " << number
                  << " labels as expected\n";
-    return numWrong ? ExitCode::failure : ExitCode::success;
+    return numWrong ? ExitCode::mismatch : ExitCode::success;
   }
 
 private:
@@ -207,7 +207,8 @@ private:
 } // namespace
 
 /// Classifies the files that stdin names, each as soon as its line is there. A
-/// bad file is reported, and the next is waited for.
+/// bad file is reported, and the next is waited for; the exit code is that of
+/// an error then, whatever the labels are.
 static llvm::Expected<int> classifyStream(Classifier &classifier,
                                           const ClassifierOptions &options) {
   Report report(options);
@@ -226,7 +227,7 @@ static llvm::Expected<int> classifyStream(Classifier &classifier,
     llvm::outs().flush();
   }
   GLOWISH_TRY(int own, report.finish());
-  return std::max(code, own);
+  return code != ExitCode::success ? code : own;
 }
 
 static llvm::Expected<int> classifyFiles(Classifier &classifier,

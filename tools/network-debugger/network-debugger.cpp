@@ -141,7 +141,7 @@ static llvm::Expected<int> compareAll(const DebuggerOptions &options,
   if (bad.empty())
     return ExitCode::success;
   printFirst(bad.front());
-  return ExitCode::failure;
+  return ExitCode::mismatch;
 }
 
 static llvm::Expected<int> bisect(const DebuggerOptions &options,
@@ -154,7 +154,7 @@ static llvm::Expected<int> bisect(const DebuggerOptions &options,
     return ExitCode::success;
   }
   printFirst(*first);
-  return ExitCode::failure;
+  return ExitCode::mismatch;
 }
 
 static llvm::Expected<int> runDebugger() {
