@@ -1,0 +1,119 @@
+#!/usr/bin/python3
+"""Writes exported networks as Caffe2's nets and compares the two.
+
+    caffe2_networks.py [NAME...]
+
+Each network of $GLOWISH_MODELS (default build/models) is written by
+caffe2_from_onnx.py, with images NCHW and with images NHWC. What the nets make of
+the network's own input must be what the ONNX file makes of it, to 1e-5 of the
+largest magnitude: on both back ends and as a bundle that is linked with a C
+program; and to 1e-4 what PyTorch made of it.
+
+Prints what is wrong and a count; exits 1 if anything is, 77 if there are no
+networks, NumPy, Python's onnx or protoc.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+os.chdir(ROOT)
+MODELS = os.environ.get("GLOWISH_MODELS", "build/models")
+WORK = "build/e2e/caffe2-networks"
+
+try:
+    import numpy as np
+    import onnx  # noqa: F401
+except ImportError as missing:
+    print(missing)
+    sys.exit(77)
+
+import caffe2_from_onnx  # noqa: E402
+from model_runs import BACKENDS, compare, run_model  # noqa: E402
+
+NETWORKS = ["lenet", "squeezenet1_1", "resnet50", "mobilenet_v2"]
+ORDERS = ["NCHW", "NHWC"]
+
+
+def run_bundle(nets, image, expected, work):
+    """What is wrong with the linked bundle's output; empty if nothing is."""
+    shutil.rmtree(work, ignore_errors=True)
+    made = subprocess.run(
+        ["tests/e2e/make_bundle.sh", work, "-model=" + nets,
+         f"-model-input=input_0,float,[{','.join(map(str, image.shape))}]"],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        check=False)
+    if made.returncode:
+        return made.stdout.strip()
+    np.save(os.path.join(work, "input.npy"), image)
+    np.save(os.path.join(work, "expected.npy"), expected)
+    ran = subprocess.run(
+        [os.path.join(work, "run"), os.path.join(work, "network.weights.bin"),
+         f"-input=input_0={work}/input.npy",
+         f"-expect=output_0={work}/expected.npy"],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        check=False)
+    share = re.search(r"\((\S+) of the largest magnitude\)", ran.stdout)
+    shutil.rmtree(work)
+    # NaN is not within the bound either.
+    if share and float(share.group(1)) <= 1e-5:
+        return ""
+    return "the bundle: " + ran.stdout.strip()
+
+
+def check_network(name, order, messages):
+    """What is wrong with a network: a list."""
+    folder = os.path.join(MODELS, name)
+    model = os.path.join(folder, "model.onnx")
+    work = os.path.join(WORK, name + "-" + order)
+    nets = os.path.join(work, "caffe2")
+    caffe2_from_onnx.write_nets(model, order, messages, nets)
+    image = np.load(os.path.join(folder, "input_0.npy"))
+    torch = np.load(os.path.join(folder, "output_0.npy"))
+    turned = image if order == "NCHW" else np.transpose(image, (0, 2, 3, 1))
+    turned = np.ascontiguousarray(turned)
+    wrong = []
+    for backend in BACKENDS:
+        runs = {}
+        for kind, path, x in [("onnx", model, image), ("nets", nets, turned)]:
+            outputs, text = run_model([path], {"input_0": x}, backend,
+                                      os.path.join(work, kind))
+            if outputs is None:
+                return [f"{backend}: {text.strip()}"]
+            runs[kind] = outputs["output_0"]
+        for what, expected, bound in [("ONNX", runs["onnx"], 1e-5),
+                                      ("PyTorch", torch, 1e-4)]:
+            wrong.append(compare(f"{backend} against {what}", runs["nets"],
+                                 expected, bound))
+    wrong.append(run_bundle(nets, turned, runs["onnx"],
+                            os.path.join(work, "bundle")))
+    shutil.rmtree(work)
+    return [error for error in wrong if error]
+
+
+def main():
+    """Checks the networks that the command line names, or all."""
+    wanted = sys.argv[1:] or NETWORKS
+    if not shutil.which("protoc"):
+        print("protoc is not there")
+        return 77
+    messages = caffe2_from_onnx.load_messages(os.path.join(WORK, "messages"))
+    passed = failed = 0
+    for name in wanted:
+        if not os.path.exists(os.path.join(MODELS, name, "model.onnx")):
+            print(f"skipped, as it is not in {MODELS}: {name}")
+            continue
+        for order in ORDERS:
+            wrong = check_network(name, order, messages)
+            for error in wrong:
+                print(f"{name} ({order}): {error}")
+            failed += bool(wrong)
+            passed += not wrong
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0 if passed else 77
+
+
+sys.exit(main())
