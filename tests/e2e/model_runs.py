@@ -27,11 +27,11 @@ def legal(name):
     return "".join(c if c.isalnum() or c in "-_." else "_" for c in name)
 
 
-def run_model(paths, inputs, backend, work):
+def run_model(paths, inputs, backend, work, options=()):
     """The outputs by the names of their files, or what was printed."""
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(work)
-    args = ["-model=" + path for path in paths]
+    args = ["-model=" + path for path in paths] + list(options)
     for name, value in inputs.items():
         file = os.path.join(work, legal(name) + ".in.npy")
         if isinstance(value, tuple):  # of quantized elements

@@ -44,9 +44,6 @@ createBackend(llvm::StringRef option, llvm::StringRef name,
               const TargetOptions &target);
 llvm::StringRef getBackendName();
 
-/// A type as -model-input has it: `float,[1,3,224,224]`.
-llvm::Expected<Type> parseInputType(llvm::StringRef text);
-
 } // namespace glowish
 
 #endif // GLOWISH_TOOLS_COMMON_COMMONOPTIONS_H

@@ -2,6 +2,7 @@
 
 #include "common/CommonOptions.h"
 #include "common/GlowFlags.h"
+#include "common/InputTypes.h"
 #include "common/Tool.h"
 #include "common/TrainingOptions.h"
 #include "glowish/Backends/CPU/Bundle.h"

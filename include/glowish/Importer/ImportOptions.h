@@ -6,6 +6,7 @@
 #include "glowish/Graph/Evaluator.h"
 #include "glowish/Graph/Module.h"
 #include "glowish/Graph/Variables.h"
+#include "glowish/Importer/FusedRows.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>
 
@@ -20,6 +21,9 @@ struct ImportOptions {
   /// Types of inputs that replace or complete the model's own
   /// (-model-input=name,type,[dims]). A name that the model lacks is an error.
   std::map<std::string, Type> inputTypes;
+  /// Those of them that are rows with their own scales (-model-input=
+  /// name,UInt8FusedQ,[dims]), of type uint8 above.
+  std::map<std::string, const FusedRows *> fusedInputs;
   /// Inputs that are bound to constants: what decides a shape must be known.
   std::map<std::string, std::shared_ptr<const Tensor>> constantInputs;
   /// The most repetitions of a loop of which the model does not state any

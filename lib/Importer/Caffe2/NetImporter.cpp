@@ -157,6 +157,9 @@ llvm::Error NetImporter::createInput(const std::string &name,
           llvm::none_of(live, [&](const OperatorDef *op) {
             return llvm::is_contained(op->output(), name);
           })));
+  if (auto fused = options.fusedInputs.find(name);
+      fused != options.fusedInputs.end())
+    blob.fusedRows = fused->second;
   context.blobs[name] = std::move(blob);
   return llvm::Error::success();
 }

@@ -66,15 +66,20 @@ llvm::Error NetOp::readInputs() {
                        quote(getInputName(i)));
     if (inputs[i].quant && !traits.isQuantized)
       return refuseInput(i, "tensors that are not quantized");
+    if (inputs[i].fusedRows && !(traits.takesFusedRows && i == 0))
+      return refuseInput(i, "plain numbers, as only tables of operators with "
+                            "'Fused' in their names have scales in the rows");
   }
   return llvm::Error::success();
 }
 
 llvm::Error NetOp::refuseInput(unsigned index, llvm::StringRef accepted) const {
   const Blob &blob = inputs[index];
+  std::string type = blob.value ? blob.value.getType().str() : "missing";
+  if (blob.fusedRows)
+    type += llvm::formatv(", stated as {0}", blob.fusedRows->name);
   return makeError("input {0} ({1}) is {2}{3}; accepted: {4}", index,
-                   quote(getInputName(index)),
-                   blob.value ? blob.value.getType().str() : "missing",
+                   quote(getInputName(index)), type,
                    blob.quant ? ", quantized" : "", accepted);
 }
 

@@ -21,6 +21,8 @@ struct Blob {
   NodeValue value;
   /// Null where the tensor is not quantized.
   std::shared_ptr<const QuantParams> quant;
+  /// How the tensor was stated to have scales in its rows; else null.
+  const FusedRows *fusedRows = nullptr;
 };
 
 /// What the operators of a model share while they are imported.
@@ -57,7 +59,7 @@ public:
   }
   bool hasInput(unsigned index) const { return index < getNumInputs(); }
   /// Input \p index, which is there (Caffe2Operator checks the number) and,
-  /// unless the operator takes quantized ones, not quantized.
+  /// unless the operator takes such, neither quantized nor of fused rows.
   NodeValue input(unsigned index) const { return inputs[index].value; }
   /// The same, null where there is none.
   NodeValue optionalInput(unsigned index) const {
@@ -148,6 +150,8 @@ struct NetOpTraits {
   unsigned minInputs = 1, maxInputs = 1;
   /// Quantized inputs are accepted.
   bool isQuantized = false;
+  /// Input 0 may be stated to be fused rows.
+  bool takesFusedRows = false;
   /// Inputs from this one on may be weights that are missing.
   unsigned firstWeight = ~0u;
   /// One line on what is not supported.

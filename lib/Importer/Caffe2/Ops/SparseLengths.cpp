@@ -31,27 +31,26 @@ static NodeValue scaleRows(NetOp &op, NodeValue q, NodeValue scale,
   return op.add(op.mul(op.cast(q, ElemKind::Float), scale), bias);
 }
 
-/// Bytes, then scale and bias as floats.
-static NodeValue readFused8Bit(NetOp &op, NodeValue rows) {
-  int64_t columns = rows.getShape()[1] - 8;
-  return scaleRows(op, op.slice(rows, 1, 0, columns),
-                   readBits(op, rows, columns, ElemKind::Float),
-                   readBits(op, rows, columns + 4, ElemKind::Float));
-}
-
-/// Two numbers a byte, that of the lower bits first; then scale and bias as
-/// float16.
-static NodeValue readFused4Bit(NetOp &op, NodeValue rows) {
-  int64_t count = rows.getShape()[0], bytes = rows.getShape()[1] - 4;
-  NodeValue packed = op.reshape(op.slice(rows, 1, 0, bytes), {count, bytes, 1});
+/// Numbers of 4 bits, two a byte, that of the lower bits first.
+static NodeValue unpackNibbles(NetOp &op, NodeValue bytes) {
+  Dims shape(bytes.getShape());
+  NodeValue packed = op.reshape(bytes, {shape[0], shape[1], 1});
   NodeValue high = op.div(packed, 16);
   NodeValue low = op.sub(packed, op.mul(high, 16));
-  NodeValue q = op.reshape(op.concat({low, high}, 2), {count, 2 * bytes});
+  return op.reshape(op.concat({low, high}, 2), {shape[0], 2 * shape[1]});
+}
+
+/// The numbers of \p rows, which end with their scale and bias, as floats.
+static NodeValue readFused(NetOp &op, NodeValue rows, const FusedRows &form) {
+  int64_t bytes = rows.getShape()[1] - form.getParamSize();
+  NodeValue q = op.slice(rows, 1, 0, bytes);
+  if (q && form.numBits == 4)
+    q = unpackNibbles(op, q);
   auto read = [&](int64_t first) {
-    return op.cast(readBits(op, rows, first, ElemKind::Float16),
-                   ElemKind::Float);
+    return op.cast(readBits(op, rows, first, form.paramKind), ElemKind::Float);
   };
-  return scaleRows(op, q, read(bytes), read(bytes + 2));
+  return scaleRows(op, q, read(bytes),
+                   read(bytes + getElemSize(form.paramKind)));
 }
 
 //===- Looking up ---------------------------------------------------------===//
@@ -61,49 +60,70 @@ namespace {
 enum class TableForm { Float, Rowwise8Bit, Fused8Bit, Fused4Bit };
 } // namespace
 
-static llvm::Error checkTable(NetOp &op, TableForm form, unsigned scaleIndex) {
-  NodeValue table = op.input(0);
-  if (table.getShape().empty())
-    return op.refuseInput(0, "rank 1 or more");
-  if (form == TableForm::Float)
-    return llvm::Error::success();
-  int64_t trailer = form == TableForm::Fused8Bit   ? 8
-                    : form == TableForm::Fused4Bit ? 4
-                                                   : 0;
-  if (table.getElemKind() != ElemKind::UInt8 || table.getShape().size() != 2 ||
-      table.getShape()[1] < trailer)
+/// How the rows of a fused table, input 0, end: as it is stated, or as those of
+/// Caffe2's operator, with floats after numbers of 8 bits and float16 after
+/// those of 4.
+static llvm::Expected<const FusedRows *> readFusedRows(NetOp &op,
+                                                       unsigned numBits) {
+  const FusedRows *form = op.getBlob(0).fusedRows;
+  std::string accepted;
+  for (const FusedRows &each : getFusedRows())
+    if (each.numBits == numBits) {
+      form = form ? form : &each;
+      accepted += (each.name + ", ").str();
+    }
+  if (form->numBits != numBits)
+    return op.refuseInput(0, accepted + "or uint8, which is the first of them");
+  const Type &type = op.input(0).getType();
+  if (type.getKind() != ElemKind::UInt8 || type.getRank() != 2 ||
+      type.getDim(1) < form->getParamSize())
     return op.refuseInput(
         0, llvm::formatv("uint8 [rows, columns], of which the last {0} bytes "
                          "are scale and bias",
-                         trailer)
+                         form->getParamSize())
                .str());
-  if (form == TableForm::Rowwise8Bit &&
-      op.input(scaleIndex).getShape() != DimsRef({table.getShape()[0], 2}))
-    return op.refuseInput(scaleIndex, "a scale and a bias for each row");
+  return form;
+}
+
+/// The scales and biases \p index of a table of bytes, one pair a row.
+static llvm::Error checkRowwise(NetOp &op, unsigned index) {
+  const Type &table = op.input(0).getType();
+  if (table.getKind() != ElemKind::UInt8 || table.getRank() != 2)
+    return op.refuseInput(0, "uint8 [rows, columns], whose scales and biases "
+                             "are another input");
+  const Type &scales = op.input(index).getType();
+  if (!isFloatKind(scales.getKind()) ||
+      scales.getShape() != DimsRef({table.getDim(0), 2}))
+    return op.refuseInput(index, "a scale and a bias for each row");
   return llvm::Error::success();
 }
 
-/// The rows of the table, input 0, at \p indices. \p scales: those of
-/// Rowwise8Bit.
-static NodeValue lookUp(NetOp &op, TableForm form, NodeValue indices,
-                        NodeValue scales) {
+/// The rows of a table of bytes, input 0, at \p indices, with their scales and
+/// biases in input \p scaleIndex.
+static llvm::Expected<NodeValue> lookUpRowwise(NetOp &op, NodeValue indices,
+                                               unsigned scaleIndex) {
+  GLOWISH_CHECK(checkRowwise(op, scaleIndex));
   NodeValue rows = op.gather(op.input(0), indices, 0);
-  if (!rows)
-    return rows;
-  switch (form) {
-  case TableForm::Float:
-    return rows;
-  case TableForm::Rowwise8Bit: {
-    NodeValue params = op.gather(scales, indices, 0);
-    return scaleRows(op, rows, op.slice(params, 1, 0, 1),
-                     op.slice(params, 1, 1, 1));
-  }
-  case TableForm::Fused8Bit:
-    return readFused8Bit(op, rows);
-  case TableForm::Fused4Bit:
-    return readFused4Bit(op, rows);
-  }
-  llvm_unreachable("a form");
+  NodeValue params = op.gather(op.input(scaleIndex), indices, 0);
+  params = op.cast(params, ElemKind::Float);
+  return op.finish(scaleRows(op, rows, op.slice(params, 1, 0, 1),
+                             op.slice(params, 1, 1, 1)));
+}
+
+/// The rows of the table, input 0, at \p indices. Input \p scaleIndex has the
+/// scales of Rowwise8Bit.
+static llvm::Expected<NodeValue>
+lookUp(NetOp &op, TableForm form, NodeValue indices, unsigned scaleIndex) {
+  if (op.input(0).getShape().empty())
+    return op.refuseInput(0, "rank 1 or more");
+  if (form == TableForm::Rowwise8Bit)
+    return lookUpRowwise(op, indices, scaleIndex);
+  if (form == TableForm::Float)
+    return op.finish(op.gather(op.input(0), indices, 0));
+  GLOWISH_TRY(const FusedRows *fused,
+              readFusedRows(op, form == TableForm::Fused8Bit ? 8 : 4));
+  GLOWISH_TRY(NodeValue rows, op.finish(op.gather(op.input(0), indices, 0)));
+  return op.finish(readFused(op, rows, *fused));
 }
 
 /// \p rows [L, ...] times \p weights [L].
@@ -123,10 +143,9 @@ static llvm::Error importSparseLengths(NetOp &op) {
   op.ignoreArgs({"average_lookup_length", "length1"}); // hints
   GLOWISH_CHECK(checkIndexList(op, at));
   GLOWISH_CHECK(checkIndexList(op, at + 1));
-  GLOWISH_CHECK(checkTable(op, form, at + 2));
   NodeValue indices = op.input(at), lengths = op.input(at + 1);
   int64_t count = indices.getShape()[0];
-  NodeValue rows = lookUp(op, form, indices, op.optionalInput(at + 2));
+  GLOWISH_TRY(NodeValue rows, lookUp(op, form, indices, at + 2));
   if (isWeighted) {
     GLOWISH_CHECK(op.checkRank(1, 1));
     rows = weigh(op, rows, op.input(1));
@@ -139,14 +158,13 @@ static llvm::Error importSparseLengths(NetOp &op) {
 /// Table, weights, indices, and where the lists start: the first at 0.
 static llvm::Error importEmbeddingBag(NetOp &op) {
   op.ignoreArgs({"average_lookup_length", "length1"}); // hints
-  GLOWISH_CHECK(checkTable(op, TableForm::Float, 0));
   GLOWISH_CHECK(op.checkRank(1, 1));
   GLOWISH_CHECK(checkIndexList(op, 2));
   GLOWISH_CHECK(checkIndexList(op, 3));
   NodeValue indices = op.input(2);
   NodeValue offsets = op.cast(op.input(3), ElemKind::Int64);
   int64_t numLists = op.input(3).getShape()[0];
-  NodeValue rows = lookUp(op, TableForm::Float, indices, NodeValue());
+  GLOWISH_TRY(NodeValue rows, lookUp(op, TableForm::Float, indices, 0));
   NodeValue started = makeSegments(op, offsets, indices.getShape()[0]);
   NodeValue segments =
       op.select(op.equal(started, 0), op.scalar(ElemKind::Int64, numLists),
@@ -188,20 +206,24 @@ static Caffe2Operator
     weightedSum8BitOp("SparseLengthsWeightedSum8BitsRowwise",
                       importSparseLengths<TableForm::Rowwise8Bit, true>,
                       weightedRows);
+static constexpr NetOpTraits fusedSum{
+    .minInputs = 3, .maxInputs = 3, .takesFusedRows = true};
+static constexpr NetOpTraits fusedWeighted{
+    .minInputs = 4, .maxInputs = 4, .takesFusedRows = true};
 static Caffe2Operator
     sumFused8BitOp("SparseLengthsSumFused8BitRowwise",
-                   importSparseLengths<TableForm::Fused8Bit, false>, sum);
+                   importSparseLengths<TableForm::Fused8Bit, false>, fusedSum);
 static Caffe2Operator
     weightedSumFused8BitOp("SparseLengthsWeightedSumFused8BitRowwise",
                            importSparseLengths<TableForm::Fused8Bit, true>,
-                           weighted);
+                           fusedWeighted);
 static Caffe2Operator
     sumFused4BitOp("SparseLengthsSumFused4BitRowwise",
-                   importSparseLengths<TableForm::Fused4Bit, false>, sum);
+                   importSparseLengths<TableForm::Fused4Bit, false>, fusedSum);
 static Caffe2Operator
     weightedSumFused4BitOp("SparseLengthsWeightedSumFused4BitRowwise",
                            importSparseLengths<TableForm::Fused4Bit, true>,
-                           weighted);
+                           fusedWeighted);
 static Caffe2Operator embeddingBagOp("EmbeddingBag", importEmbeddingBag,
                                      weighted);
 static Caffe2Operator embeddingOp("Embedding", importEmbedding,

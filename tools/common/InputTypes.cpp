@@ -1,0 +1,101 @@
+//===- InputTypes.cpp - What -model-input states --------------------------===//
+
+#include "common/InputTypes.h"
+#include "glowish/Support/Error.h"
+#include "llvm/ADT/StringExtras.h"
+#include <cmath>
+
+using namespace glowish;
+
+/// The element kind that is called \p name, also as Glow calls it.
+static std::optional<ElemKind> parseKindName(llvm::StringRef name) {
+  if (std::optional<ElemKind> kind = parseElemKind(name))
+    return kind;
+  if (findFusedRows(name))
+    return ElemKind::UInt8;
+  return std::nullopt;
+}
+
+/// What is before the dimensions of a quantized input: its scale and offset.
+static llvm::Expected<QuantParams> parseQuantParams(llvm::StringRef text) {
+  auto [scaleText, offsetText] = text.trim().split(',');
+  float scale = 0;
+  int32_t offset = 0;
+  if (!llvm::to_float(scaleText.trim(), scale) || !(scale > 0) ||
+      !std::isfinite(scale) || offsetText.trim().getAsInteger(10, offset))
+    return makeError("'{0}' is no scale and offset; the form is "
+                     "int8q,0.5,3,[1,3,224,224]",
+                     text.trim());
+  return QuantParams{{scale}, {offset}};
+}
+
+/// The comma before the element type in \p head, what is before the dimensions.
+/// The name may contain commas itself; scale and offset may follow the type.
+static size_t findType(llvm::StringRef head) {
+  size_t last = head.rfind(','), at = last;
+  for (unsigned field = 0; field < 3 && at != llvm::StringRef::npos; ++field) {
+    if (parseKindName(head.substr(at + 1).split(',').first.trim()))
+      return at;
+    at = head.take_front(at).rfind(',');
+  }
+  return last;
+}
+
+llvm::Expected<Type> glowish::parseInputType(llvm::StringRef text) {
+  auto [kindName, rest] = text.split(',');
+  std::optional<ElemKind> kind = parseKindName(kindName.trim());
+  if (!kind)
+    return makeError("'{0}' is not an element type; float, int64, uint8, ... "
+                     "are",
+                     kindName.trim());
+  auto [paramsText, dimsText] = rest.trim().split('[');
+  paramsText = paramsText.trim();
+  if (!dimsText.consume_back("]") ||
+      (!paramsText.empty() && !paramsText.consume_back(",")))
+    return makeError("the dimensions are not of the form [1,3,224,224]");
+  Dims dims;
+  while (!(dimsText = dimsText.trim()).empty()) {
+    int64_t dim = 0;
+    auto [first, others] = dimsText.split(',');
+    if (first.trim().getAsInteger(10, dim) || dim < 0)
+      return makeError("'{0}' is not an extent", first.trim());
+    dims.push_back(dim);
+    dimsText = others;
+  }
+  GLOWISH_CHECK(checkShape(*kind, dims));
+  if (isQuantizedKind(*kind)) {
+    GLOWISH_TRY(QuantParams params, parseQuantParams(paramsText));
+    return Type(*kind, dims, params);
+  }
+  if (!paramsText.empty())
+    return makeError("'{0}' is before the dimensions of a type that is not "
+                     "quantized",
+                     paramsText);
+  return Type(*kind, dims);
+}
+
+static llvm::Error readInputType(llvm::StringRef text, ImportOptions &options) {
+  size_t bracket = text.find_last_of('[');
+  size_t second = findType(text.substr(0, bracket).rtrim(", "));
+  if (bracket == llvm::StringRef::npos || second == llvm::StringRef::npos)
+    return makeError("-model-input={0}: the form is name,type,[dims], for "
+                     "example data,float,[1,3,224,224]",
+                     text);
+  llvm::StringRef typeText = text.substr(second + 1);
+  llvm::Expected<Type> type = parseInputType(typeText);
+  if (!type)
+    return addContext(type.takeError(), "-model-input=" + text + ": ");
+  std::string name = text.substr(0, second).trim().str();
+  options.inputTypes[name] = *type;
+  options.fusedInputs.erase(name);
+  if (const FusedRows *rows = findFusedRows(typeText.split(',').first.trim()))
+    options.fusedInputs[name] = rows;
+  return llvm::Error::success();
+}
+
+llvm::Error glowish::readInputTypes(llvm::ArrayRef<std::string> texts,
+                                    ImportOptions &options) {
+  for (llvm::StringRef text : texts)
+    GLOWISH_CHECK(readInputType(text, options));
+  return llvm::Error::success();
+}

@@ -1,0 +1,22 @@
+//===- InputTypes.h - What -model-input states ------------------*- C++ -*-===//
+
+#ifndef GLOWISH_TOOLS_COMMON_INPUTTYPES_H
+#define GLOWISH_TOOLS_COMMON_INPUTTYPES_H
+
+#include "glowish/Importer/ImportOptions.h"
+
+namespace glowish {
+
+/// A type as -model-input has it: `float,[1,3,224,224]`; with scale and offset
+/// where it is quantized, `int8q,0.5,3,[8]`. Glow's names of fused rows
+/// (FusedRows.h) are uint8.
+llvm::Expected<Type> parseInputType(llvm::StringRef text);
+
+/// What -model-input has been given, `name,type,[dims]` each, goes to
+/// \p options; an error shows the form.
+llvm::Error readInputTypes(llvm::ArrayRef<std::string> texts,
+                           ImportOptions &options);
+
+} // namespace glowish
+
+#endif // GLOWISH_TOOLS_COMMON_INPUTTYPES_H
