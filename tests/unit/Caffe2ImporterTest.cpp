@@ -93,7 +93,8 @@ TEST(Caffe2Importer, WeightsWithoutInitNet) {
   options.inputTypes.emplace("w", floatType({7, 3, 3, 3}));
   EXPECT_EQ(import(), "float<1x7x3x3>");
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_EQ(warnings[0], "there is no init_net: 1 weights are zeros, 'b'");
+  EXPECT_EQ(warnings[0],
+            "there is no init_net: 2 weights are zeros, 'w' the first");
   // With an init_net the bias must be there.
   EXPECT_THAT(importNetError(net, "", options),
               HasSubstr("the type of the input 'b' is not in the file"));

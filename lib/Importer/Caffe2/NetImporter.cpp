@@ -44,11 +44,13 @@ private:
   };
 
   void bindGivenTypes();
+  llvm::StringSet<> findStatedWeights() const;
   llvm::Error findLive();
   llvm::Error checkOperators() const;
   llvm::Error checkNames() const;
   llvm::Error createInputs();
   llvm::Error createInput(const std::string &name, const Type &type);
+  void createZeros(llvm::StringRef name, const Type &type);
   llvm::Error checkOpen() const;
   llvm::Error importOp(OperatorDef &op);
   llvm::Error makeVariables();
@@ -63,6 +65,8 @@ private:
   /// Types of inputs, by their names: what the options state, and the tensors
   /// that will be given.
   std::map<std::string, Type> types;
+  /// Those of tensors that will be given.
+  llvm::StringSet<> given;
   /// In their order; those of init come first.
   std::vector<OperatorDef *> live;
   size_t numInitOps = 0;
@@ -103,12 +107,38 @@ std::vector<std::string> NetImporter::getFreeInputs() const {
 /// Tensors that are given without a name are for the inputs in their order.
 void NetImporter::bindGivenTypes() {
   types = options.inputTypes;
-  for (const auto &[name, type] : options.givenTypes)
+  auto bind = [&](const std::string &name, const Type &type) {
     types.try_emplace(name, type);
+    given.insert(name);
+  };
+  for (const auto &[name, type] : options.givenTypes)
+    bind(name, type);
   std::vector<std::string> names = getFreeInputs();
   for (size_t i = 0; i < names.size(); ++i)
     if (i < options.givenTypesInOrder.size())
-      types.try_emplace(names[i], options.givenTypesInOrder[i]);
+      bind(names[i], options.givenTypesInOrder[i]);
+}
+
+/// The blobs that operators read only as weights, of a net without an init_net,
+/// that are stated and won't be given.
+llvm::StringSet<> NetImporter::findStatedWeights() const {
+  llvm::StringSet<> weights;
+  if (!context.hasZeroWeights)
+    return weights;
+  auto isWeight = [](const OperatorDef &op, unsigned index) {
+    return index >= findCaffe2Operator(op.type())->traits.firstWeight;
+  };
+  for (const OperatorDef *op : live)
+    for (int i = 0; i < op->input_size(); ++i)
+      if (isWeight(*op, unsigned(i)) &&
+          options.inputTypes.count(op->input(i)) &&
+          !given.contains(op->input(i)))
+        weights.insert(op->input(i));
+  for (const OperatorDef *op : live)
+    for (int i = 0; i < op->input_size(); ++i)
+      if (!isWeight(*op, unsigned(i)))
+        weights.erase(op->input(i));
+  return weights;
 }
 
 /// Whether all inputs that the options name are read or listed by the net.
@@ -164,14 +194,25 @@ llvm::Error NetImporter::createInput(const std::string &name,
   return llvm::Error::success();
 }
 
+void NetImporter::createZeros(llvm::StringRef name, const Type &type) {
+  context.blobs[name].value = NodeValue(
+      module->createConstant(name, std::make_shared<const Tensor>(type)));
+  context.zeroWeights.push_back(name.str());
+}
+
 /// What the options state takes the place of what init makes: many models have
 /// an input there that is only a stand-in.
 llvm::Error NetImporter::createInputs() {
   for (const auto &[name, tensor] : options.constantInputs)
     context.blobs[name].value = NodeValue(module->createConstant(name, tensor));
+  llvm::StringSet<> weights = findStatedWeights();
   for (const auto &[name, blob] : open) {
     auto type = types.find(name.str());
-    if (type != types.end() && !context.blobs.count(name))
+    if (type == types.end() || context.blobs.count(name))
+      continue;
+    if (weights.contains(name) && !type->second.isQuantized())
+      createZeros(name, type->second);
+    else
       GLOWISH_CHECK(createInput(name.str(), type->second));
   }
   return checkOpen();
@@ -186,8 +227,7 @@ llvm::Error NetImporter::checkOpen() const {
       continue;
     if (!blob.reader)
       return makeError("nothing computes the output {0}", quote(name));
-    const RegisteredNetOp *op = findCaffe2Operator(blob.reader->type());
-    if (context.hasZeroWeights && blob.index >= op->traits.firstWeight)
+    if (context.hasZeroWeights && isImplied(*blob.reader, blob.index))
       continue;
     if (missing.empty())
       first = name.str();

@@ -30,6 +30,15 @@ const RegisteredNetOp *glowish::findCaffe2Operator(llvm::StringRef name) {
   return found == getRegistry().end() ? nullptr : &found->second;
 }
 
+bool glowish::isImplied(const caffe2::OperatorDef &op, unsigned index) {
+  const NetOpTraits &traits = findCaffe2Operator(op.type())->traits;
+  return index >= traits.firstImplied &&
+         (traits.impliedBy.empty() ||
+          llvm::any_of(op.arg(), [&](const Argument &arg) {
+            return arg.name() == traits.impliedBy;
+          }));
+}
+
 std::vector<Caffe2OperatorInfo> glowish::listCaffe2Operators() {
   std::vector<Caffe2OperatorInfo> list;
   for (const auto &[name, registered] : getRegistry())
@@ -60,7 +69,7 @@ llvm::Error NetOp::readInputs() {
                                std::to_string(traits.maxInputs));
   for (unsigned i = 0; i < count; ++i) {
     inputs.push_back(net.blobs.lookup(getInputName(i)));
-    bool mayMiss = net.hasZeroWeights && i >= traits.firstWeight;
+    bool mayMiss = net.hasZeroWeights && isImplied(proto, i);
     if (!inputs[i].value && !mayMiss)
       return makeError("nothing computes its input {0} ({1})", i,
                        quote(getInputName(i)));

@@ -152,8 +152,14 @@ struct NetOpTraits {
   bool isQuantized = false;
   /// Input 0 may be stated to be fused rows.
   bool takesFusedRows = false;
-  /// Inputs from this one on may be weights that are missing.
+  /// Inputs from this one on are weights. Without an init_net they are zeros
+  /// of the shape that is stated.
   unsigned firstWeight = ~0u;
+  /// Without an init_net, inputs from this one on may be missing: the others
+  /// imply their shapes.
+  unsigned firstImplied = ~0u;
+  /// That holds only with this argument; empty where it always does.
+  llvm::StringLiteral impliedBy = "";
   /// One line on what is not supported.
   llvm::StringLiteral limit = "";
 };
@@ -174,6 +180,10 @@ struct RegisteredNetOp {
 };
 /// The importer of \p name; null when there is none.
 const RegisteredNetOp *findCaffe2Operator(llvm::StringRef name);
+
+/// Whether the shape of input \p index of \p op, which is registered, follows
+/// from the other inputs.
+bool isImplied(const caffe2::OperatorDef &op, unsigned index);
 
 } // namespace glowish
 

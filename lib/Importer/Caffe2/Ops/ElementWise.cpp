@@ -132,11 +132,21 @@ static llvm::Error importDropout(NetOp &op) {
 
 //===- Two operands -------------------------------------------------------===//
 
+/// The second operand, which may be missing if there is an `axis` and the
+/// operator's traits say so: it is one value for each place along that.
+static llvm::Expected<NodeValue> readSecond(NetOp &op) {
+  if (op.input(1))
+    return op.input(1);
+  DimsRef first = op.input(0).getShape();
+  GLOWISH_TRY(int64_t axis, op.getAxis("axis", -1, unsigned(first.size())));
+  return op.finish(op.weight(1, {first[axis]}));
+}
+
 /// The second operand's dimensions begin at dimension `axis` of the first;
 /// without that they are its last ones.
 static llvm::Expected<NodeValue> alignSecond(NetOp &op) {
   DimsRef first = op.input(0).getShape();
-  NodeValue y = op.input(1);
+  GLOWISH_TRY(NodeValue y, readSecond(op));
   op.ignoreArgs({"broadcast", "axis_str"});
   if (op.hasArg("axis_str"))
     return makeError("argument 'axis_str' is not supported; accepted: 'axis'");
@@ -314,9 +324,12 @@ static Caffe2Operator scaleGradientOp("ScaleGradient", importIdentity,
 static Caffe2Operator freeOp("Free", importIdentity, anyBlobs);
 
 static constexpr NetOpTraits twoInputs{.minInputs = 2, .maxInputs = 2};
-static Caffe2Operator addOp("Add", importBinary<AddNode>, twoInputs);
+// Caffe's Scale layer, and its bias, became Mul and Add with an axis.
+static constexpr NetOpTraits scaleOrBias{
+    .minInputs = 2, .maxInputs = 2, .firstImplied = 1, .impliedBy = "axis"};
+static Caffe2Operator addOp("Add", importBinary<AddNode>, scaleOrBias);
 static Caffe2Operator subOp("Sub", importBinary<SubNode>, twoInputs);
-static Caffe2Operator mulOp("Mul", importBinary<MulNode>, twoInputs);
+static Caffe2Operator mulOp("Mul", importBinary<MulNode>, scaleOrBias);
 static Caffe2Operator divOp("Div", importBinary<DivNode>, twoInputs);
 static Caffe2Operator powOp("Pow", importPow, {.maxInputs = 2});
 static Caffe2Operator equalOp("EQ", importBinary<EqualNode>, twoInputs);
@@ -331,7 +344,9 @@ static Caffe2Operator greaterEqualOp("GE", importBinary<GreaterOrEqualNode>,
 static Caffe2Operator andOp("And", importBinary<AndNode>, twoInputs);
 static Caffe2Operator orOp("Or", importBinary<OrNode>, twoInputs);
 static Caffe2Operator xorOp("Xor", importXor, twoInputs);
-static Caffe2Operator pReluOp("PRelu", importPRelu, twoInputs);
+static Caffe2Operator
+    pReluOp("PRelu", importPRelu,
+            {.minInputs = 2, .maxInputs = 2, .firstWeight = 1});
 
 static constexpr NetOpTraits someInputs{.maxInputs = manyInputs};
 static Caffe2Operator sumOp("Sum", importVariadic<AddNode>, someInputs);
@@ -340,8 +355,9 @@ static Caffe2Operator maxOp("Max", importVariadic<MaxNode>, someInputs);
 static Caffe2Operator minOp("Min", importVariadic<MinNode>, someInputs);
 
 static constexpr NetOpTraits threeInputs{.minInputs = 3, .maxInputs = 3};
-static Caffe2Operator elementwiseLinearOp("ElementwiseLinear",
-                                          importElementwiseLinear, threeInputs);
+static Caffe2Operator
+    elementwiseLinearOp("ElementwiseLinear", importElementwiseLinear,
+                        {.minInputs = 3, .maxInputs = 3, .firstWeight = 1});
 static Caffe2Operator bucketizeOp("Bucketize", importBucketize);
 static Caffe2Operator batchBoxCoxOp("BatchBoxCox", importBatchBoxCox,
                                     threeInputs);

@@ -67,7 +67,7 @@ static llvm::Error importDotProduct(NetOp &op) {
 }
 
 static constexpr NetOpTraits fcTraits{
-    .minInputs = 3, .maxInputs = 3, .firstWeight = 2};
+    .minInputs = 3, .maxInputs = 3, .firstWeight = 1, .firstImplied = 2};
 static constexpr NetOpTraits twoInputs{.minInputs = 2, .maxInputs = 2};
 static Caffe2Operator fcOp("FC", importFC<false>, fcTraits);
 static Caffe2Operator fbFCPackedOp("FbFCPacked", importFC<false>, fcTraits);

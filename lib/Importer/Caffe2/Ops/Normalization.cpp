@@ -96,10 +96,12 @@ static Caffe2Operator spatialBNOp("SpatialBN", importSpatialBN,
                                   {.minInputs = 5,
                                    .maxInputs = 5,
                                    .firstWeight = 1,
+                                   .firstImplied = 1,
                                    .limit = "fixed statistics"});
 static Caffe2Operator lrnOp("LRN", importLRN);
-static Caffe2Operator layerNormOp("LayerNorm", importLayerNorm,
-                                  {.maxInputs = 3, .firstWeight = 1});
 static Caffe2Operator
-    rmsNormOp("RMSNorm", importRMSNorm,
-              {.minInputs = 3, .maxInputs = 3, .firstWeight = 1});
+    layerNormOp("LayerNorm", importLayerNorm,
+                {.maxInputs = 3, .firstWeight = 1, .firstImplied = 1});
+static Caffe2Operator rmsNormOp(
+    "RMSNorm", importRMSNorm,
+    {.minInputs = 3, .maxInputs = 3, .firstWeight = 1, .firstImplied = 1});
