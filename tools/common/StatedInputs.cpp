@@ -1,26 +1,49 @@
 //===- StatedInputs.cpp - Inputs of a model that is not yet imported ------===//
 
 #include "common/StatedInputs.h"
+#include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Driver/Compilation.h"
+#include "glowish/Importer/Caffe2.h"
 
 using namespace glowish;
 
+static llvm::Error refuseQuantized(llvm::StringRef path, llvm::StringRef name,
+                                   const Type &type) {
+  return makeError("'{0}': the input '{1}' is {2}; accepted: floats and plain "
+                   "integers",
+                   path, name, type.str());
+}
+
+/// Text forms state all types; the nets of Caffe2 none, so that what is left
+/// open is an error of the importer.
+static llvm::Expected<std::unique_ptr<Module>>
+readTypedModel(llvm::StringRef path, const ImportOptions &options) {
+  if (!isCaffe2Path(path))
+    return readModule(path);
+  for (const auto &[name, type] : options.inputTypes)
+    if (type.isQuantized())
+      return refuseQuantized(path, name, type);
+  ImportOptions quiet = options;
+  quiet.evaluate = evaluateNode;
+  // What is ignored is said when the model is compiled.
+  quiet.warn = nullptr;
+  return importCaffe2File(path, quiet);
+}
+
 llvm::Expected<std::vector<OnnxModel::StatedInput>>
 glowish::readStatedInputs(llvm::StringRef path, const ImportOptions &options) {
-  if (!path.ends_with(".graph")) {
+  if (!path.ends_with(".graph") && !isCaffe2Path(path)) {
     GLOWISH_TRY(OnnxModel model, OnnxModel::read(path));
     return model.getStatedInputs(options);
   }
-  GLOWISH_TRY(std::unique_ptr<Module> module, readModule(path));
+  GLOWISH_TRY(std::unique_ptr<Module> module, readTypedModel(path, options));
   std::vector<OnnxModel::StatedInput> inputs;
   for (const auto &placeholder : module->getPlaceholders()) {
     if (!placeholder->isInput())
       continue;
     const Type &type = placeholder->getType();
     if (type.isQuantized())
-      return makeError("'{0}': the input '{1}' is {2}; accepted: floats and "
-                       "plain integers",
-                       path, placeholder->getModelName(), type.str());
+      return refuseQuantized(path, placeholder->getModelName(), type);
     OnnxModel::StatedInput input = {
         placeholder->getModelName().str(), type.getKind(), {}};
     for (int64_t extent : type.getShape())

@@ -1,5 +1,6 @@
 //===- glowish-opt.cpp - Runs passes on a text form -----------------------===//
 
+#include "common/InputTypes.h"
 #include "common/Tool.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Driver/Compilation.h"
@@ -17,8 +18,17 @@ namespace cl = llvm::cl;
 static cl::OptionCategory optCategory("Options");
 
 static cl::opt<std::string> inputPath(cl::Positional,
-                                      cl::desc("<text form or ONNX model>"),
+                                      cl::desc("<text form, or ONNX or Caffe2 "
+                                               "model>"),
                                       cl::cat(optCategory));
+static cl::opt<std::string> secondPath(cl::Positional,
+                                       cl::desc("[<the other net of Caffe2>]"),
+                                       cl::cat(optCategory));
+static cl::list<std::string> modelInputs(
+    "model-input",
+    cl::desc("State the type of an input of a model that is imported: "
+             "-model-input=data,float,[1,3,8,8]"),
+    cl::value_desc("name,type[,scale,offset],[dims]"), cl::cat(optCategory));
 static cl::opt<std::string>
     outputPath("o",
                cl::desc("Write here, large constants to FILE.weights; without "
@@ -132,9 +142,23 @@ static llvm::Expected<int> optimize() {
     return makeError("no input; state a file");
   llvm::StringRef path = inputPath;
   bool isCaffe2 = isCaffe2Path(path);
-  if (isCaffe2 || path.ends_with(".onnx") || path.ends_with(".onnxtxt")) {
+  bool isModel =
+      isCaffe2 || path.ends_with(".onnx") || path.ends_with(".onnxtxt");
+  if (!secondPath.empty() && !isCaffe2)
+    return makeError("'{0}' is no Caffe2 net, and there is a second file '{1}'",
+                     path, secondPath);
+  if (!modelInputs.empty() && !isModel)
+    return makeError("-model-input: '{0}' is a text form, which states all "
+                     "types",
+                     path);
+  if (isModel) {
     ImportOptions options;
     options.evaluate = evaluateNode;
+    options.secondFile = secondPath;
+    options.warn = [](llvm::StringRef line) {
+      llvm::errs() << "warning: " << line << "\n";
+    };
+    GLOWISH_CHECK(readInputTypes(modelInputs, options));
     GLOWISH_TRY(std::unique_ptr<Module> module,
                 isCaffe2 ? importCaffe2File(path, options)
                          : importOnnxFile(path, options));
@@ -153,7 +177,8 @@ static llvm::Expected<int> optimize() {
 }
 
 int main(int argc, char **argv) {
-  return runTool(argc, argv,
-                 "Reads a graph or an IR function, runs passes and prints it.\n",
-                 {&optCategory}, optimize);
+  return runTool(
+      argc, argv,
+      "Reads a graph or an IR function, runs passes and prints it.\n",
+      {&optCategory}, optimize);
 }

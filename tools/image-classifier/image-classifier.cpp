@@ -4,6 +4,7 @@
 #include "common/StatedInputs.h"
 #include "common/Tool.h"
 #include "glowish/Driver/Session.h"
+#include "glowish/Importer/Caffe2.h"
 #include "glowish/Support/Progress.h"
 #include "image-classifier/Options.h"
 #include <iostream>
@@ -34,6 +35,9 @@ findInput(const ClassifierOptions &options,
           const ImportOptions &importOptions) {
   GLOWISH_TRY(std::vector<OnnxModel::StatedInput> inputs,
               readStatedInputs(getModelPath(), importOptions));
+  if (inputs.empty() && isCaffe2Path(getModelPath()))
+    return makeError("the model has no input but what init_net fills; state "
+                     "one of these with -model-input=NAME,float,[...]");
   if (inputs.size() != 1)
     return makeError("the model has {0} inputs; accepted: one", inputs.size());
   OnnxModel::StatedInput input = std::move(inputs.front());

@@ -2,6 +2,7 @@
 
 #include "common/CommonOptions.h"
 #include "common/Tool.h"
+#include "glowish/Importer/Caffe2.h"
 #include "glowish/Importer/OnnxWeights.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
@@ -169,6 +170,11 @@ static llvm::Error train(Trainer &trainer, SplitData data,
 static llvm::Expected<int> runTrainer() {
   if (getModelPath().empty())
     return makeError("no model; state one with -model=FILE");
+  if (isCaffe2Path(getModelPath()))
+    return makeError("'{0}' is a Caffe2 model, and trained weights go to an "
+                     "ONNX file; `model-compiler -emit-onnx=FILE` makes one of "
+                     "it",
+                     getModelPath());
   PhaseTimer timer;
   std::vector<SymbolValues> several;
   GLOWISH_TRY(TrainerOptions options, getTrainerOptions());
