@@ -6,7 +6,8 @@
 #   --all   also larger networks, where they are: lenet, squeezenet1_1 and mlp
 #           of $GLOWISH_MODELS (default build/models) and imagenet_squeezenet of
 #           $GLOWISH_TEST_DATA (default ../shared/data)
-#   --doc   also write the table of sizes into docs/performance.md
+#   --doc   also write what was measured into the table of docs/performance.md;
+#           rows of other networks and targets stay
 #   --only  of the targets that are listed in this file, only these
 #
 # Each bundle is linked with tests/e2e/cross/run_cross.c: by clang and lld
@@ -37,7 +38,7 @@ done
 # NAME|options of model-compiler|options of clang, or -|Debian's compiler with its
 # options, or -|emulator. BOARD: programs without a system and a C library.
 semihosting='-nographic -monitor none -serial none -semihosting-config enable=on,target=native'
-board="-DBOARD -Wl,-T,$source/mps2.ld -Wl,--defsym=BIG_RAM"
+board="-DBOARD -Wl,-T,$source/mps.ld -Wl,--defsym=BIG_RAM"
 targets=(
   "AArch64|-target=aarch64-linux-gnu|--target=aarch64-linux-gnu|aarch64-linux-gnu-gcc|qemu-aarch64"
   "ARMv7, hard float|-target=armv7a-linux-gnueabihf -mattr=+neon|--target=armv7a-linux-gnueabihf -marm|arm-linux-gnueabihf-gcc|qemu-arm"
@@ -47,12 +48,14 @@ targets=(
   "Cortex-M3|-target=thumbv7m-none-eabi -mcpu=cortex-m3|-|arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb $board=0x21000000|qemu-system-arm $semihosting -machine mps2-an385 -kernel"
   "Cortex-M4|-target=arm -mcpu=cortex-m4 -float-abi=hard|--target=thumbv7em-none-eabihf -mcpu=cortex-m4 $board=0x21000000|arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 $board=0x21000000|qemu-system-arm $semihosting -machine mps2-an386 -kernel"
   "Cortex-M7|-target=thumbv7em-none-eabihf -mcpu=cortex-m7|--target=thumbv7em-none-eabihf -mcpu=cortex-m7 $board=0x60000000|arm-none-eabi-gcc -mcpu=cortex-m7 -mthumb -mfloat-abi=hard -mfpu=fpv5-d16 $board=0x60000000|qemu-system-arm $semihosting -machine mps2-an500 -kernel"
+  "Cortex-M55|-target=thumbv8.1m.main-none-eabihf -mcpu=cortex-m55|--target=thumbv8.1m.main-none-eabihf -mcpu=cortex-m55 $board=0x60000000|arm-none-eabi-gcc -mcpu=cortex-m55 -mthumb -mfloat-abi=hard $board=0x60000000|qemu-system-arm $semihosting -machine mps3-an547 -kernel"
 )
 
-# NAME MODEL of the networks.
+# NAME MODEL of the networks; the names are in the order of the table.
+names=(mlp digits lenet mlp-exported squeezenet1_1 imagenet_squeezenet)
 networks=("mlp $source/mlp.onnxtxt" "digits examples/digits/digits.onnx")
 if [[ $all = 1 ]]; then
-  for model in "$models"/{lenet,squeezenet1_1,mlp}/model.onnx \
+  for model in "$models"/{lenet,mlp,squeezenet1_1}/model.onnx \
     "$data"/trained/imagenet_squeezenet/model.onnx; do
     name=$(basename "$(dirname "$model")")
     if [[ -e $model ]]; then
@@ -128,16 +131,18 @@ link() { # folder, way, options
   "${compiler[@]}" "${common[@]}" "${files[@]}" -o "$folder/run"
 }
 
-# Bytes of a symbol, or with .text of the bundle's section, in lld's map.
-mapped() { # folder, name
+# Address and bytes of a symbol, or with .text of the bundle's section, in lld's
+# map.
+place() { # folder, name
   awk -v name="$2" '
-    function number(hex,  i, n) {
-      for (i = 1; i <= length(hex); ++i)
-        n = n * 16 + index("0123456789abcdef", substr(hex, i, 1)) - 1
-      return n
-    }
-    $5 == name || $5 ~ ("network\\.o:\\(" name "\\)$") { size = number($3) }
-    END { print size + 0 }' "$1/map"
+    $5 == name || $5 ~ ("network\\.o:\\(" name "\\)$") { found = $1 " " $3 }
+    END { print found }' "$1/map"
+}
+
+mapped() { # folder, name
+  local address size
+  read -r address size < <(place "$@")
+  echo $((16#${size:-0}))
 }
 
 # Says what is wrong with the sizes that the linker gave to the regions.
@@ -165,8 +170,22 @@ judge() { # folder, emulator
           else print "WRONG: " (done ? "errors" : last) }' "$1/output"
 }
 
+# Prints the instructions of the bundle that QEMU executes when it runs
+# $1/run, or nothing where it has no plugins.
+countInstructions() { # folder, emulator
+  local emulator address size
+  read -ra emulator <<<"$2"
+  read -r address size < <(place "$1" .text)
+  rm -f "$1/instructions"
+  timeout 600 "${emulator[0]}" -plugin "$counter,begin=0x$address,end=$((
+    16#$address + 16#$size)),output=$1/instructions" "${emulator[@]:1}" \
+    "$1/run" >"$1/counted" 2>&1 </dev/null || true
+  [[ ! -e $1/instructions ]] || awk '{ print $2 }' "$1/instructions"
+}
+
 ran=0 wrong=0
 rows=$work/rows
+counter=$work/count_instructions.so
 tryWay() { # network, target, folder, way, options, emulator
   local verdict sizes= tool
   tool=${5%% *}
@@ -190,24 +209,27 @@ tryWay() { # network, target, folder, way, options, emulator
     "$(awk '/ error /{ if ($NF + 0 > e) e = $NF } END { printf "%.0e", e / 1e9 }' \
       "$3/output")" "$verdict"
   if [[ $4 == clang && $verdict == right ]]; then
-    printf '| %s | %s | %s | %s | %s | %s | %s |\n' "$1" "$2" \
+    printf '| %s | %s | %s | %s | %s | %s | %s | %s |\n' "$1" "$2" \
       "$(mapped "$3" .text)" "$(stated "$3" CONSTANT_MEM_SIZE)" \
       "$(stated "$3" MUTABLE_MEM_SIZE)" "$(stated "$3" ACTIVATIONS_MEM_SIZE)" \
-      "$(awk '/^stack /{ s = $2 } END { print s }' "$3/output")" >>"$rows"
+      "$(awk '/^stack /{ s = $2 } END { print s }' "$3/output")" \
+      "$(countInstructions "$3" "$6")" >>"$rows"
   fi
 }
 
 rm -rf "$work"
 mkdir -p "$work"
 : >"$rows"
+clang-19 -std=c11 -O2 -Wall -Wextra -Werror -D_POSIX_C_SOURCE=200809L -shared \
+  -fPIC -o "$counter" $source/count_instructions.c
 printf '%-20s %-26s %-6s %9s\n' network target linked error
 for network in "${networks[@]}"; do
   read -r name model <<<"$network"
   prepare "$work/$name" "$model"
   for row in "${targets[@]}"; do
     IFS='|' read -r target options clang gcc emulator <<<"$row"
-    if [[ ${#only[@]} -gt 0 && " ${only[*]} " != *" $target "* ]]; then
-      continue
+    if [[ ${#only[@]} -gt 0 ]]; then
+      printf '%s\n' "${only[@]}" | grep -qxF "$target" || continue
     fi
     # Without a floating-point unit that takes hours.
     [[ $target != Cortex-M3 || $name != *squeezenet* ]] || continue
@@ -223,12 +245,22 @@ for network in "${networks[@]}"; do
   done
 done
 
+# The rows that were measured and the others of the document, by network and
+# target.
 table() {
-  echo '| Network | Target | Code | Weights | Inputs and outputs | Activations | Stack |'
-  echo '|---|---|---:|---:|---:|---:|---:|'
-  cat "$rows"
+  local name row
+  echo '| Network | Target | Code | Weights | Inputs and outputs | Activations | Stack | Instructions |'
+  echo '|---|---|---:|---:|---:|---:|---:|---:|'
+  for name in "${names[@]}"; do
+    for row in "${targets[@]}"; do
+      grep -h -m1 "^| $name | ${row%%|*} |" "$rows" "$work/documented" |
+        head -n1 || true
+    done
+  done
 }
 if [[ $doc = 1 ]]; then
+  sed -n '/<!-- cross: begin -->/,/<!-- cross: end -->/p' docs/performance.md \
+    >"$work/documented"
   table >"$work/table"
   awk -v table="$work/table" '
     /<!-- cross: end -->/ { skips = 0 }

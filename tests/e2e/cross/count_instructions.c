@@ -1,0 +1,94 @@
+/* A plugin of QEMU (its interface, version 1): counts the instructions that are
+ * executed in a range of addresses, and those of them that access the stack
+ * frame.
+ *
+ *   qemu-... -plugin count_instructions.so,begin=0x...,end=0x...,output=FILE
+ *
+ * writes "instructions N frame N" when the program ends. The few declarations
+ * are those of qemu-plugin.h, which Debian's packages don't have. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef uint64_t qemu_plugin_id_t;
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
+
+size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
+struct qemu_plugin_insn *
+qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *block, size_t index);
+uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *instruction);
+char *qemu_plugin_insn_disas(const struct qemu_plugin_insn *instruction);
+void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *block,
+                                              enum qemu_plugin_op operation,
+                                              void *counter, uint64_t addend);
+void qemu_plugin_register_vcpu_tb_trans_cb(
+    qemu_plugin_id_t id,
+    void (*callback)(qemu_plugin_id_t, struct qemu_plugin_tb *));
+void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id,
+                                    void (*callback)(qemu_plugin_id_t, void *),
+                                    void *data);
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int qemu_plugin_version = 1;
+
+static uint64_t begin, end, instructions, frame_accesses;
+static const char *output;
+
+static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
+  size_t i, size = qemu_plugin_tb_n_insns(block);
+  uint64_t inside = 0, frame = 0;
+  (void)id;
+  for (i = 0; i < size; ++i) {
+    struct qemu_plugin_insn *instruction = qemu_plugin_tb_get_insn(block, i);
+    uint64_t address = qemu_plugin_insn_vaddr(instruction);
+    char *text;
+    if (address < begin || address >= end)
+      continue;
+    ++inside;
+    text = qemu_plugin_insn_disas(instruction);
+    frame += text && (strstr(text, "[sp") || strstr(text, "(sp)"));
+    free(text);
+  }
+  if (inside)
+    qemu_plugin_register_vcpu_tb_exec_inline(block, QEMU_PLUGIN_INLINE_ADD_U64,
+                                             &instructions, inside);
+  if (frame)
+    qemu_plugin_register_vcpu_tb_exec_inline(block, QEMU_PLUGIN_INLINE_ADD_U64,
+                                             &frame_accesses, frame);
+}
+
+static void on_exit_of_program(qemu_plugin_id_t id, void *data) {
+  FILE *file = fopen(output, "w");
+  (void)id;
+  (void)data;
+  if (!file)
+    return;
+  fprintf(file, "instructions %llu frame %llu\n",
+          (unsigned long long)instructions, (unsigned long long)frame_accesses);
+  fclose(file);
+}
+
+EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc,
+                               char **argv) {
+  int i;
+  (void)info;
+  for (i = 0; i < argc; ++i) {
+    if (!strncmp(argv[i], "begin=", 6))
+      begin = strtoull(argv[i] + 6, NULL, 0);
+    else if (!strncmp(argv[i], "end=", 4))
+      end = strtoull(argv[i] + 4, NULL, 0);
+    else if (!strncmp(argv[i], "output=", 7))
+      output = strdup(argv[i] + 7);
+    else
+      return 1;
+  }
+  if (!output)
+    return 1;
+  qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+  qemu_plugin_register_atexit_cb(id, on_exit_of_program, NULL);
+  return 0;
+}
