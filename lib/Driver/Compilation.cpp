@@ -1,6 +1,7 @@
 //===- Compilation.cpp - The phases in their order ------------------------===//
 
 #include "glowish/Driver/Compilation.h"
+#include "ActivationLimit.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Driver/PassCheck.h"
 #include "glowish/Graph/Dot.h"
@@ -160,6 +161,26 @@ llvm::Error Compilation::optimizeIR() {
   return verify(*ir);
 }
 
+llvm::Expected<uint64_t> Compilation::measureArena(Function &function) {
+  GLOWISH_TRY(std::unique_ptr<IRFunction> trial,
+              generateIR(function, scheduleNodes(function, options.schedule)));
+  llvm::Expected<bool> changed = runPipeline<IRFunction, IRPassContext>(
+      getIRPipeline(), getIRPasses(), *trial, IRPassContext());
+  if (!changed)
+    return changed.takeError();
+  GLOWISH_CHECK(backend.prepare(*trial));
+  return planMemory(*trial).activationSize;
+}
+
+llvm::Error Compilation::checkActivationLimit() const {
+  if (!options.maxActivationBytes ||
+      plan.activationSize <= *options.maxActivationBytes)
+    return llvm::Error::success();
+  return makeError("the activations need {0} bytes; accepted: "
+                   "-max-activation-bytes={0} or more",
+                   plan.activationSize);
+}
+
 llvm::Error Compilation::prepareIR(const SharedChoices *choices,
                                    ConstantPool *pool) {
   GLOWISH_CHECK(backend.prepare(*ir, choices));
@@ -198,6 +219,14 @@ llvm::Error Compilation::runCommon() {
   beginPhase(Phase::Schedule);
   const Placeholder *output =
       (recompute.cheapNodes || recompute.numSegments) ? module->findPlaceholder(loss) : nullptr;
+  if (options.maxActivationBytes && !output) {
+    GLOWISH_CHECK(fitActivations(
+        getFunction(), *options.maxActivationBytes,
+        [this](Function &function) { return measureArena(function); }));
+    if (options.passCheck)
+      GLOWISH_CHECK(
+          options.passCheck->check("patches", Exactness::Rounding, *module));
+  }
   std::vector<Node *> order =
       output ? scheduleRecomputing(getFunction(), *output, recompute)
              : scheduleNodes(getFunction(), options.schedule);
@@ -258,6 +287,7 @@ llvm::Error Compilation::finish(const SharedChoices *choices,
   if (pool)
     pool->place(*ir, plan);
   GLOWISH_CHECK(verifyPlan(*ir, plan));
+  GLOWISH_CHECK(checkActivationLimit());
   if (options.verifyEach)
     GLOWISH_CHECK(replayPlan(*ir, plan));
   if (options.passCheck)

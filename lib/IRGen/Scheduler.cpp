@@ -31,7 +31,8 @@ public:
   llvm::ArrayRef<unsigned> getReads(unsigned i) const { return reads[i]; }
   llvm::ArrayRef<unsigned> getReaders(unsigned i) const { return readers[i]; }
 
-  uint64_t getPeak(llvm::ArrayRef<unsigned> order) const;
+  /// The largest sum of live bytes, and at which node of \p order it is.
+  std::pair<uint64_t, unsigned> getPeak(llvm::ArrayRef<unsigned> order) const;
 
 private:
   std::vector<Node *> nodes;
@@ -39,6 +40,8 @@ private:
   std::vector<std::vector<unsigned>> users, readers;
   std::vector<unsigned> storage;
   std::vector<int64_t> bytes;
+
+  std::vector<unsigned> findPlaces() const;
 };
 
 } // namespace
@@ -97,28 +100,59 @@ ScheduleGraph::ScheduleGraph(llvm::ArrayRef<Node *> nodes)
   }
 }
 
-uint64_t ScheduleGraph::getPeak(llvm::ArrayRef<unsigned> order) const {
+/// The node in whose result the IR passes let each storage lie: that of a
+/// concatenation whose part it is and that alone reads it, else its own; none for
+/// what is written to an output.
+std::vector<unsigned> ScheduleGraph::findPlaces() const {
+  std::vector<unsigned> places(size());
+  // Readers come after what they read.
+  for (unsigned i = size(); i-- > 0;) {
+    places[i] = i;
+    if (readers[i].size() != 1)
+      continue;
+    const Node &reader = *nodes[readers[i].front()];
+    if (llvm::isa<SaveNode>(reader))
+      places[i] = none;
+    else if (llvm::isa<ConcatNode>(reader))
+      places[i] = places[readers[i].front()];
+  }
+  return places;
+}
+
+std::pair<uint64_t, unsigned>
+ScheduleGraph::getPeak(llvm::ArrayRef<unsigned> order) const {
+  std::vector<unsigned> places = findPlaces();
   std::vector<unsigned> waiting;
   for (const auto &list : readers)
     waiting.push_back(list.size());
+  std::vector<bool> isLive(size(), false);
   int64_t live = 0, peak = 0;
+  unsigned peakNode = none;
   for (unsigned i : order) {
-    live += bytes[i];
-    peak = std::max(peak, live);
-    if (readers[i].empty())
+    unsigned place = places[i];
+    if (place != none && !isLive[place]) {
+      live += bytes[place];
+      isLive[place] = true;
+    }
+    if (peakNode == none || live > peak) {
+      peak = live;
+      peakNode = i;
+    }
+    if (readers[i].empty() && place == i)
       live -= bytes[i];
     for (unsigned read : reads[i])
-      if (--waiting[read] == 0)
+      if (--waiting[read] == 0 && places[read] == read)
         live -= bytes[read];
   }
-  return peak;
+  return {peak, peakNode};
 }
 
-uint64_t glowish::getSchedulePeak(llvm::ArrayRef<Node *> order) {
+SchedulePeak glowish::findSchedulePeak(llvm::ArrayRef<Node *> order) {
   std::vector<unsigned> numbers(order.size());
   for (unsigned i = 0; i < numbers.size(); ++i)
     numbers[i] = i;
-  return ScheduleGraph(order).getPeak(numbers);
+  auto [bytes, node] = ScheduleGraph(order).getPeak(numbers);
+  return {bytes, order.empty() ? nullptr : order[node]};
 }
 
 //===- Depth first -------------------------------------------------------===//

@@ -47,6 +47,12 @@ static cl::list<std::string> maxExtents(
     cl::desc("The largest extent of the dimensions of a value that are known "
              "only when the model runs and that nothing else bounds"),
     cl::value_desc("name,N"), cl::cat(modelCategory));
+static cl::opt<uint64_t> maxActivationBytes(
+    "max-activation-bytes",
+    cl::desc("The most memory for activations: where the model needs more, "
+             "layers with large images are computed in patches, which takes "
+             "longer; an error if that is not enough"),
+    cl::value_desc("bytes"), cl::cat(modelCategory));
 static cl::opt<std::string> backendName("backend",
                                         cl::desc("CPU or Interpreter"),
                                         cl::value_desc("name"),
@@ -267,6 +273,8 @@ glowish::getCompilationOptions(PhaseTimer &timer) {
   options.importedDotFile = importedDotFile;
   GLOWISH_CHECK(readPassFlags(options));
   options.printAfterAll = printAfterAll;
+  if (maxActivationBytes.getNumOccurrences())
+    options.maxActivationBytes = maxActivationBytes;
   options.verifyEach = verifyEach;
   options.timer = timePhases ? &timer : nullptr;
   for (const std::string &name : printAfter) {

@@ -62,6 +62,8 @@ struct CompilationOptions {
   /// The most elements of constants that are merged when they are equal.
   int64_t maxMergedElements = std::numeric_limits<int64_t>::max();
   ScheduleStrategy schedule = ScheduleStrategy::Best;
+  /// The most bytes of activations; more than the model needs changes nothing.
+  std::optional<uint64_t> maxActivationBytes;
   /// Whether an activation may have the place of one that is dead.
   bool reusesActivations = true;
   std::optional<Phase> stopAfter;
@@ -125,6 +127,9 @@ private:
   bool stopsAfter(Phase phase) const { return options.stopAfter == phase; }
   llvm::Error optimizeGraph(const Pipeline &pipeline);
   llvm::Error optimizeIR();
+  /// The bytes of activations that \p function, lowered, will need.
+  llvm::Expected<uint64_t> measureArena(Function &function);
+  llvm::Error checkActivationLimit() const;
   llvm::Error prepareIR(const SharedChoices *choices, ConstantPool *pool);
   GraphPassContext getPassContext();
 

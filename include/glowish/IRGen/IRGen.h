@@ -30,9 +30,18 @@ std::vector<std::vector<Node *>>
 getCandidateSchedules(Function &function,
                       ScheduleStrategy strategy = ScheduleStrategy::Best);
 
-/// Peak of live bytes when results live from their node to their last user;
-/// for reports and tests.
-uint64_t getSchedulePeak(llvm::ArrayRef<Node *> order);
+/// The largest sum of live bytes when results live from their node to their last
+/// user, and the first node at which it is reached; null of none. What the IR
+/// passes will do is foreseen where it is certain: views take nothing, the parts
+/// of a concatenation lie in it, what is saved lies in the output.
+struct SchedulePeak {
+  uint64_t bytes = 0;
+  Node *node = nullptr;
+};
+SchedulePeak findSchedulePeak(llvm::ArrayRef<Node *> order);
+inline uint64_t getSchedulePeak(llvm::ArrayRef<Node *> order) {
+  return findSchedulePeak(order).bytes;
+}
 
 /// Makes the instructions of \p order. Placeholders and Constants become
 /// weights in the module's order; every other result an activation with an
