@@ -189,6 +189,35 @@ TEST(Caffe2Ops, Convolutions) {
             "float<1x1x1x4>: 4 1 7 1");
 }
 
+TEST(Caffe2Ops, FiltersInEitherOrder) {
+  // The number of channels shows that they are dimension 1, or the last one.
+  std::string order = stringArg("order", "NHWC");
+  std::string pixel = floatFill("i", {1, 1, 1, 3}, {1, 2, 3});
+  std::vector<float> weights = {1, 10, 100};
+  for (const std::vector<int64_t> &shape :
+       std::vector<std::vector<int64_t>>{{1, 3, 1, 1}, {1, 1, 1, 3}})
+    EXPECT_EQ(
+        run("Conv", {"i", "w"}, order, pixel + floatFill("w", shape, weights)),
+        "float<1x1x1x1>: 321");
+  // So does that of the bias.
+  EXPECT_EQ(run("ConvTranspose", {"i", "w", "b"}, order,
+                floatFill("i", {1, 1, 1, 1}, {2}) +
+                    floatFill("w", {1, 2, 1, 1}, {1, 10}) +
+                    floatFill("b", {2}, {3, 4})),
+            "float<1x1x1x2>: 5 24");
+  // A row of a filter, not its channels.
+  EXPECT_EQ(run("Conv", {"i", "w"}, order,
+                floatFill("i", {1, 1, 3, 1}, {1, 2, 3}) +
+                    floatFill("w", {1, 1, 1, 3}, weights)),
+            "float<1x1x1x1>: 321");
+  // Where both fit, Caffe2's form is taken.
+  std::vector<float> first = {1, 0, 0, 0, 0, 0, 0, 0, 0};
+  EXPECT_EQ(run("Conv", {"i", "w"}, order,
+                floatFill("i", {1, 3, 1, 3}, {7, 6, 5, 4, 3, 2, 1, 0, 0}) +
+                    floatFill("w", {1, 3, 1, 3}, first)),
+            "float<1x1x1x1>: 7");
+}
+
 TEST(Caffe2Ops, Indexing) {
   EXPECT_EQ(run("Gather", {"x", "i"}, "", intFill("i", {1, 2}, {1, 0})),
             "float<1x2x3>: 4 5 6 1 2 3");

@@ -242,6 +242,11 @@ llvm::Expected<bool> NetOp::isNHWC() {
   return order == "NHWC";
 }
 
+void NetOp::warn(llvm::StringRef line) const {
+  if (net.options.warn)
+    net.options.warn(cleanMessage(line.str()));
+}
+
 void NetOp::warnOfUnreadArgs() {
   // How to compute, for libraries of other processors; and for training.
   ignoreArgs({"exhaustive_search", "cudnn_exhaustive_search", "use_cudnn",
@@ -251,9 +256,8 @@ void NetOp::warnOfUnreadArgs() {
               "allow_broadcast_fastpath", "debug_info", "save_mean"});
   for (int i = 0; i < proto.arg_size(); ++i) {
     std::string what = quote(proto.arg(i).name()) + " of " + proto.type();
-    if (argRead[i] || !net.warned.insert(what).second || !net.options.warn)
-      continue;
-    net.options.warn(cleanMessage("argument " + what + " is ignored"));
+    if (!argRead[i] && net.warned.insert(what).second)
+      warn("argument " + what + " is ignored");
   }
 }
 

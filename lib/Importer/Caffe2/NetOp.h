@@ -122,6 +122,8 @@ public:
   /// A constant of \p shape: \p kind and the elements \p values.
   NodeValue ints(ElemKind kind, DimsRef shape, llvm::ArrayRef<int64_t> values);
 
+  /// Tells the user one line.
+  void warn(llvm::StringRef line) const;
   /// Names the arguments that the importer has not asked for: to be called
   /// after it.
   void warnOfUnreadArgs();

@@ -1,31 +1,43 @@
 //===- Convolution.cpp - Convolutions -------------------------------------===//
 
 #include "Caffe2/Images.h"
+#include "Common/ProtobufFile.h"
 
 using namespace glowish;
 
 static constexpr llvm::StringLiteral twoDimensions = "2 spatial dimensions";
 
 /// Whether \p filter has a kernel of the size that \p window states, if it
-/// does, in the dimensions \p first and the next.
-static bool fitsKernel(const NetWindow &window, DimsRef filter,
-                       unsigned first) {
+/// does, from dimension \p kernel on, and \p numChannels, if that is known, in
+/// dimension \p channel.
+static bool fits(DimsRef filter, const NetWindow &window, unsigned kernel,
+                 unsigned channel, std::optional<int64_t> numChannels) {
   for (unsigned d = 0; d < 2; ++d)
-    if (window.kernels[d] && window.kernels[d] != filter[first + d])
+    if (window.kernels[d] && window.kernels[d] != filter[kernel + d])
       return false;
-  return true;
+  return !numChannels || *numChannels == filter[channel];
 }
 
 /// Input 1, a filter, as the graph has it. With NHWC its channels are last;
-/// Glow's models have them behind the first dimension there, too, which is seen
-/// where the kernel does not fit otherwise.
-static llvm::Expected<NodeValue> readFilter(NetOp &op, bool isNHWC) {
+/// Glow's models have them behind the first dimension there, too, which is
+/// taken where Caffe2's form does not fit. \p numChannels: what the other
+/// inputs imply, if they do.
+static llvm::Expected<NodeValue>
+readFilter(NetOp &op, bool isNHWC, std::optional<int64_t> numChannels) {
   GLOWISH_CHECK(op.checkRank(1, 4));
   GLOWISH_TRY(NetWindow window, readPlainWindow(op));
   DimsRef shape = op.input(1).getShape();
-  isNHWC =
-      isNHWC && (fitsKernel(window, shape, 1) || !fitsKernel(window, shape, 2));
-  return op.finish(toNHWC(op, op.input(1), isNHWC));
+  bool fitsLast = fits(shape, window, 1, 3, numChannels);
+  bool fitsFirst = fits(shape, window, 2, 1, numChannels);
+  bool isSame = shape[1] == 1 && shape[2] == 1 && shape[3] == 1;
+  if (isNHWC && fitsLast && fitsFirst && !isSame)
+    op.warn(llvm::formatv("the filter {0}, {1}, of {2} with order NHWC is "
+                          "taken for one with the channels last; they could be "
+                          "dimension 1 as well",
+                          quote(op.getInputName(1)),
+                          op.input(1).getType().str(), op.getType())
+                .str());
+  return op.finish(toNHWC(op, op.input(1), isNHWC && (fitsLast || !fitsFirst)));
 }
 
 /// Inputs 0 and 1: images and a filter [OC, C / group, KH, KW], or, with NHWC,
@@ -34,10 +46,13 @@ template <bool hasRelu> static llvm::Error importConv(NetOp &op) {
   GLOWISH_CHECK(op.checkRank(0, 4));
   GLOWISH_TRY(bool isNHWC, op.isNHWC());
   NodeValue images = toNHWC(op, op.input(0), isNHWC);
-  GLOWISH_TRY(NodeValue filter, readFilter(op, isNHWC));
   GLOWISH_CHECK(op.takeError());
-  GLOWISH_TRY(NetWindow window, readWindow(op, images, filter));
   int64_t group = op.getInt("group", 1);
+  std::optional<int64_t> numChannels;
+  if (group > 0)
+    numChannels = images.getShape()[3] / group;
+  GLOWISH_TRY(NodeValue filter, readFilter(op, isNHWC, numChannels));
+  GLOWISH_TRY(NetWindow window, readWindow(op, images, filter));
   op.ignoreArgs({"no_bias"});
   NodeValue bias;
   if (op.hasInput(2))
@@ -56,12 +71,15 @@ static llvm::Error importConvTranspose(NetOp &op) {
   GLOWISH_CHECK(op.checkRank(0, 4));
   GLOWISH_TRY(bool isNHWC, op.isNHWC());
   NodeValue images = toNHWC(op, op.input(0), isNHWC);
-  GLOWISH_TRY(NodeValue filter, readFilter(op, isNHWC));
   GLOWISH_CHECK(op.takeError());
+  int64_t group = op.getInt("group", 1);
+  std::optional<int64_t> numChannels;
+  if (NodeValue known = op.optionalInput(2); known && group > 0)
+    numChannels = known.getType().getNumElements() / group;
+  GLOWISH_TRY(NodeValue filter, readFilter(op, isNHWC, numChannels));
   GLOWISH_TRY(NetWindow window, readPlainWindow(op));
   GLOWISH_CHECK(takeKernels(window, filter));
   GLOWISH_TRY(std::vector<int64_t> added, readPair(op, "adj", "adjs", 0, 0));
-  int64_t group = op.getInt("group", 1);
   op.ignoreArgs({"no_bias"});
   NodeValue bias;
   // A product of hostile numbers is refused with the group by the type rule.
