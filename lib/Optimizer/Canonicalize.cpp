@@ -7,6 +7,24 @@ using namespace glowish;
 
 //===- Reshapes and transposes -------------------------------------------===//
 
+/// Whether a transpose keeps the order of the dimensions that count, so that it
+/// is a reshape.
+static bool movesOnlyOnes(TransposeNode &node) {
+  const Type &type = node.getInput().getType();
+  // A reshape keeps no scales that run along a dimension.
+  if (type.isQuantized() && type.getQuantParams().axis >= 0)
+    return false;
+  int64_t last = -1;
+  for (int64_t axis : node.getPermutation()) {
+    if (type.getShape()[axis] == 1)
+      continue;
+    if (axis < last)
+      return false;
+    last = axis;
+  }
+  return true;
+}
+
 static NodeValue simplifyReshape(ReshapeNode &root, RewriteContext &context) {
   NodeValue input = root.getInput();
   if (input.getShape() == root.getType().getShape())
@@ -16,30 +34,15 @@ static NodeValue simplifyReshape(ReshapeNode &root, RewriteContext &context) {
   if (auto *splat = input.getNodeAs<SplatNode>())
     return context.create<SplatNode>(splat->getElemKind(), root.getShape(),
                                      splat->getValue());
+  auto *transpose = input.getNodeAs<TransposeNode>();
+  if (transpose && movesOnlyOnes(*transpose))
+    return context.reshape(transpose->getInput(), root.getType().getShape());
   return {};
-}
-
-/// A transpose that keeps the order of the dimensions that count is a reshape.
-static bool movesOnlyOnes(TransposeNode &node) {
-  int64_t last = -1;
-  for (int64_t axis : node.getPermutation()) {
-    if (node.getInput().getShape()[axis] == 1)
-      continue;
-    if (axis < last)
-      return false;
-    last = axis;
-  }
-  return true;
 }
 
 static NodeValue simplifyTranspose(TransposeNode &root,
                                    RewriteContext &context) {
   NodeValue input = root.getInput();
-  // A reshape keeps no scales that run along a dimension.
-  bool hasOneScale = !input.getType().isQuantized() ||
-                     input.getType().getQuantParams().axis < 0;
-  if (movesOnlyOnes(root) && hasOneScale)
-    return context.reshape(input, root.getType().getShape());
   if (auto *inner = input.getNodeAs<TransposeNode>()) {
     std::vector<int64_t> joined;
     for (int64_t axis : root.getPermutation())
@@ -110,6 +113,24 @@ static NodeValue findWhole(llvm::ArrayRef<NodeValue> parts, int64_t axis,
   return whole && whole.getType() == type ? whole : NodeValue();
 }
 
+/// The slice that \p a and \p b, joined along \p axis, are; null where they are
+/// not neighbours in one value.
+static NodeValue joinSlices(NodeValue a, NodeValue b, int64_t axis,
+                            RewriteContext &context) {
+  auto *first = a.getNodeAs<SliceNode>(), *second = b.getNodeAs<SliceNode>();
+  if (!first || !second || first->getInput() != second->getInput() ||
+      first->getSteps() != second->getSteps())
+    return {};
+  std::vector<int64_t> expected = first->getStarts().vec();
+  std::vector<int64_t> sizes = first->getSizes().vec();
+  expected[axis] += sizes[axis] * first->getSteps()[axis];
+  if (second->getStarts() != llvm::ArrayRef<int64_t>(expected))
+    return {};
+  sizes[axis] += second->getSizes()[axis];
+  return context.create<SliceNode>(first->getInput(), first->getStarts(), sizes,
+                                   first->getSteps());
+}
+
 static NodeValue simplifyConcat(ConcatNode &root, RewriteContext &context) {
   llvm::SmallVector<NodeValue, 4> inputs = root.getInputs();
   if (inputs.size() == 1)
@@ -124,12 +145,46 @@ static NodeValue simplifyConcat(ConcatNode &root, RewriteContext &context) {
       continue;
     if (inner && inner->getAxis() == axis && input.hasOneUse())
       llvm::append_range(flat, inner->getInputs());
+    else if (NodeValue joined =
+                 flat.empty() ? NodeValue()
+                              : joinSlices(flat.back(), input, axis, context))
+      flat.back() = joined;
     else
       flat.push_back(input);
   }
   if (llvm::ArrayRef<NodeValue>(flat) == llvm::ArrayRef<NodeValue>(inputs))
     return {};
   return context.create<ConcatNode>(flat, axis);
+}
+
+/// Picking by constant indices at equal distances is a slice.
+static NodeValue simplifyGather(GatherNode &root, RewriteContext &context) {
+  const Tensor *indices = getConstantTensor(root.getIndices());
+  NodeValue input = root.getInput();
+  int64_t axis = root.getAxis(), extent = input.getShape()[axis];
+  if (!indices || indices->getNumElements() == 0 || extent == 0 ||
+      input.getType().isQuantized())
+    return {};
+  auto getIndex = [&](int64_t i) {
+    int64_t index = int64_t(indices->getAsDouble(i));
+    return std::clamp<int64_t>(index < 0 ? index + extent : index, 0,
+                               extent - 1);
+  };
+  int64_t count = indices->getNumElements(), start = getIndex(0);
+  int64_t step = count == 1 ? 1 : getIndex(1) - start;
+  if (step <= 0)
+    return {};
+  for (int64_t i = 1; i < count; ++i)
+    if (getIndex(i) != start + i * step)
+      return {};
+  std::vector<int64_t> starts(input.getShape().size(), 0);
+  std::vector<int64_t> sizes(input.getShape().begin(), input.getShape().end());
+  std::vector<int64_t> steps(starts.size(), 1);
+  starts[axis] = start;
+  sizes[axis] = count;
+  steps[axis] = step;
+  return context.reshape(context.create<SliceNode>(input, starts, sizes, steps),
+                         root.getType().getShape());
 }
 
 //===- Nodes that do nothing ---------------------------------------------===//
@@ -155,10 +210,6 @@ static NodeValue simplifyResize(ResizeNode &root, RewriteContext &) {
   bool isSame = input.getType() == root.getType() && root.getScaleH() == 1 &&
                 root.getScaleW() == 1;
   return isSame ? input : NodeValue();
-}
-
-static NodeValue simplifyRelu(ReluNode &root, RewriteContext &) {
-  return root.getX().getNodeAs<ReluNode>() ? root.getX() : NodeValue();
 }
 
 //===- Arithmetic --------------------------------------------------------===//
@@ -202,6 +253,25 @@ static NodeValue simplifyMul(MulNode &root, RewriteContext &) {
   return dropNeutral(root, y, x, 1);
 }
 
+//===- After transposes have moved ---------------------------------------===//
+
+static NodeValue makeReshape(TransposeNode &root, RewriteContext &context) {
+  if (!movesOnlyOnes(root))
+    return {};
+  return context.reshape(root.getInput(), root.getType().getShape());
+}
+
+llvm::Expected<bool>
+glowish::makeTransposesReshapes(Function &function,
+                                const GraphPassContext &context) {
+  static const RewriteSet set = [] {
+    RewriteSet rewrites;
+    rewrites.add<makeReshape>(NodeKind::Transpose);
+    return rewrites;
+  }();
+  return applyRewrites(function, set, context);
+}
+
 llvm::Expected<bool> glowish::canonicalize(Function &function,
                                            const GraphPassContext &context) {
   static const RewriteSet set = [] {
@@ -214,7 +284,7 @@ llvm::Expected<bool> glowish::canonicalize(Function &function,
     rewrites.add<simplifyPad>(NodeKind::Pad);
     rewrites.add<simplifyCast>(NodeKind::Cast);
     rewrites.add<simplifyResize>(NodeKind::Resize);
-    rewrites.add<simplifyRelu>(NodeKind::Relu);
+    rewrites.add<simplifyGather>(NodeKind::Gather);
     rewrites.add<simplifyAdd>(NodeKind::Add);
     rewrites.add<simplifySub>(NodeKind::Sub);
     rewrites.add<simplifyDiv>(NodeKind::Div);

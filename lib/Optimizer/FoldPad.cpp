@@ -4,15 +4,26 @@
 
 using namespace glowish;
 
+/// The Pad that \p value is, or of which it is the transpose.
+static PadNode *getPad(NodeValue value) {
+  if (auto *transpose = value.getNodeAs<TransposeNode>())
+    value = transpose->getInput();
+  return value.getNodeAs<PadNode>();
+}
+
 /// The pads of \p value, a Pad of an NHWC image with \p filler around its
 /// height and width only, as [top, left, bottom, right].
 static std::optional<std::vector<int64_t>> getImagePads(NodeValue value,
                                                         double filler) {
-  auto *pad = value.getNodeAs<PadNode>();
+  PadNode *pad = getPad(value);
   if (!pad || pad->getMode() != "constant" || pad->getValue() != filler ||
       pad->getType().getRank() != 4)
     return std::nullopt;
-  auto pads = pad->getPads();
+  std::vector<int64_t> pads = pad->getPads().vec();
+  if (auto *transpose = value.getNodeAs<TransposeNode>())
+    for (unsigned d = 0; d < 4; ++d)
+      for (unsigned end : {0, 4})
+        pads[end + d] = pad->getPads()[end + transpose->getPermutation()[d]];
   for (unsigned outside : {0, 3, 4, 7})
     if (pads[outside] != 0)
       return std::nullopt;
@@ -33,8 +44,10 @@ static NodeValue foldInto(T &root, double filler, RewriteContext &context) {
   for (unsigned i = 0; i < 4; ++i)
     (*pads)[i] += root.getPads()[i];
   NodeDraft draft = root.getDraft();
+  NodeValue input = getPad(root.getInput())->getInput();
+  auto *transpose = root.getInput().template getNodeAs<TransposeNode>();
   draft.operands[T::inputIdx] =
-      root.getInput().template getNodeAs<PadNode>()->getInput();
+      transpose ? context.transpose(input, transpose->getPermutation()) : input;
   draft.attrs[T::padsAttr] = *pads;
   return context.getFunction()
       .create(root.getName(), std::move(draft))

@@ -17,14 +17,17 @@ const Pipeline &glowish::getOptimizePipeline() {
   static const Pipeline pipeline = {
       {{"dce", "constant-fold", "simplify-control", "cse"},
        /*toFixedPoint=*/false},
-      {{"canonicalize", "recognize-activation", "recognize-softmax",
-        "sink-transposes", "constant-fold", "simplify-control", "fold-pad",
-        "fold-arithmetic", "cse"},
+      {{"canonicalize", "simplify-elementwise", "recognize-activation",
+        "recognize-softmax", "sink-transposes", "sink-reshapes",
+        "constant-fold", "simplify-control", "fold-pad", "fold-arithmetic",
+        "cse"},
        /*toFixedPoint=*/true},
       // Of images, once transposes have gone where they would.
       {{"recognize-normalization", "recognize-attention", "constant-fold"},
        /*toFixedPoint=*/true},
-      {{"dce"}, /*toFixedPoint=*/false},
+      // After attentions have taken the factors of queries and keys.
+      {{"simplify-products", "constant-fold"}, /*toFixedPoint=*/true},
+      {{"merge-products", "constant-fold", "dce"}, /*toFixedPoint=*/false},
   };
   return pipeline;
 }
@@ -40,8 +43,9 @@ const Pipeline &glowish::getTrainingPipeline() {
 
 const Pipeline &glowish::getLowerPipeline() {
   static const Pipeline pipeline = {
-      {{"lower", "canonicalize", "sink-transposes", "constant-fold",
-        "simplify-control", "fold-arithmetic", "cse"},
+      {{"lower", "canonicalize", "sink-transposes", "transpose-to-reshape",
+        "sink-reshapes", "constant-fold", "simplify-control", "fold-arithmetic",
+        "cse"},
        /*toFixedPoint=*/true,
        /*required=*/{"lower"}},
       {{"fuse-epilogue", "dce"}, /*toFixedPoint=*/false},

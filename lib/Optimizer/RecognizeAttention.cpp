@@ -16,6 +16,9 @@ using namespace glowish;
 static constexpr double maskedScore = -1e9;
 /// Adding this to a score gives the same as replacing it.
 static constexpr double replacingScore = -1e30;
+/// What scores that do not count are replaced by at most, where each query has
+/// one that does: beside that, e^x is 0.
+static constexpr double replacedScore = -1e4;
 
 namespace {
 
@@ -64,13 +67,32 @@ static std::optional<Scores> matchMasked(AddNode &sum) {
   return std::nullopt;
 }
 
+/// Whether \p condition is a constant that is not \p value everywhere along its
+/// last dimension.
+static bool leavesOne(NodeValue condition, bool value) {
+  const Tensor *tensor = getConstantTensor(condition);
+  if (!tensor || tensor->getType().getRank() == 0)
+    return false;
+  int64_t length = tensor->getType().getShape().back();
+  for (int64_t i = 0; i < tensor->getNumElements(); i += length) {
+    bool isFound = false;
+    for (int64_t k = 0; k < length; ++k)
+      isFound |= (tensor->getAsDouble(i + k) != 0) != value;
+    if (!isFound)
+      return false;
+  }
+  return true;
+}
+
 /// \p select as a product of which some elements are replaced.
 static std::optional<Scores> matchReplaced(SelectNode &select) {
   for (bool fillsWhere : {false, true}) {
     NodeValue value = fillsWhere ? select.getOperand(2) : select.getOperand(1);
     NodeValue other = fillsWhere ? select.getOperand(1) : select.getOperand(2);
     std::optional<double> fill = getUniformValue(other);
-    if (!fill || !(*fill <= replacingScore) ||
+    bool isReplaced = fill && *fill <= replacedScore &&
+                      leavesOne(select.getOperand(0), fillsWhere);
+    if (!fill || !(*fill <= replacingScore || isReplaced) ||
         value.getType() != select.getType())
       continue;
     std::optional<Scores> scores = matchProduct(value);
@@ -78,7 +100,7 @@ static std::optional<Scores> matchReplaced(SelectNode &select) {
       continue;
     scores->condition = select.getOperand(0);
     scores->fillsWhere = fillsWhere;
-    scores->fill = *fill;
+    scores->fill = isReplaced ? std::min(*fill, replacingScore) : *fill;
     return scores;
   }
   return std::nullopt;
@@ -108,17 +130,23 @@ static bool fits(MatMulNode &scores, MatMulNode &result) {
 }
 
 /// \p value without its constant factor, by which \p scale is multiplied. The
-/// factor may be before a transpose.
+/// factor may be before transposes and reshapes.
 static NodeValue takeFactor(NodeValue value, double &scale,
                             RewriteContext &context) {
-  auto *transpose = value.getNodeAs<TransposeNode>();
-  auto [inner, factor] = splitFactor(transpose ? transpose->getInput() : value);
+  auto [inner, factor] = splitFactor(value);
   scale *= factor;
-  if (!transpose)
+  if (inner != value)
     return inner;
-  if (factor == 1)
+  bool isMoved = llvm::isa<TransposeNode, ReshapeNode>(value.node);
+  if (!isMoved || value.getType().isQuantized())
     return value;
-  return context.transpose(inner, transpose->getPermutation());
+  NodeValue before = value.node->getOperand(0);
+  NodeValue taken = takeFactor(before, scale, context);
+  if (taken == before)
+    return value;
+  if (auto *transpose = value.getNodeAs<TransposeNode>())
+    return context.transpose(taken, transpose->getPermutation());
+  return context.reshape(taken, value.getShape());
 }
 
 static NodeValue swapLastTwo(NodeValue value, RewriteContext &context) {

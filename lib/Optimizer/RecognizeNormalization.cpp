@@ -255,22 +255,34 @@ static NodeValue recognizeSum(AddNode &root, RewriteContext &context) {
 //===- What follows -------------------------------------------------------===//
 
 /// Takes \p parameter in as operand \p index of the normalization that \p value
-/// is, if nobody else reads that.
+/// is, if nobody else reads that. Where the normalization computes in a wider
+/// kind and is converted then, the parameter is converted instead, and the
+/// result is rounded once.
 static NodeValue takeIn(Node &root, NodeValue value, NodeValue parameter,
                         unsigned index, RewriteContext &context) {
-  auto *node = value.getNodeAs<LayerNormalizationNode>();
-  if (!node || !value.hasOneUse() || node->getOperand(index) ||
+  if (!value.hasOneUse() || value.getType() != root.getType())
+    return {};
+  NodeValue normalized = value;
+  if (auto *cast = value.getNodeAs<CastNode>())
+    normalized = cast->getX();
+  auto *node = normalized.getNodeAs<LayerNormalizationNode>();
+  if (!node || !normalized.hasOneUse() || node->getOperand(index) ||
       node->getBias() || !node->getEpilogue().empty() ||
-      value.getType() != root.getType())
+      !isParameter(parameter, root.getType(), node->getAxis()))
     return {};
-  if (!isParameter(parameter, value.getType(), node->getAxis()))
+  ElemKind kind = root.getType().getKind(), wide = normalized.getElemKind();
+  bool isConverted = kind != wide;
+  if (isConverted &&
+      (!isFloatKind(kind) || getElemSize(wide) <= getElemSize(kind)))
     return {};
+  parameter =
+      context.reshape(parameter, value.getShape().drop_front(node->getAxis()));
   NodeDraft draft = node->getDraft();
   draft.operands[index] =
-      context.reshape(parameter, value.getShape().drop_front(node->getAxis()));
-  return context.getFunction()
-      .create(root.getName(), std::move(draft))
-      ->getResult();
+      isConverted ? context.create<CastNode>(parameter, wide) : parameter;
+  Node *moved = context.getFunction().create(root.getName(), std::move(draft));
+  return isConverted ? context.create<CastNode>(moved->getResult(), kind)
+                     : moved->getResult();
 }
 
 template <typename T, unsigned Index>

@@ -215,6 +215,42 @@ static std::optional<std::vector<unsigned>> groupDims(DimsRef longer,
   return groups;
 }
 
+/// A reshape that adds or removes dimensions of extent 1 does so before a
+/// transpose, and puts those that it leaves in front: images of height 1.
+static NodeValue sinkThroughOnes(ReshapeNode &root, RewriteContext &context) {
+  auto *transpose = root.getInput().getNodeAs<TransposeNode>();
+  if (!transpose || root.getType().getNumElements() == 0)
+    return {};
+  auto getOthers = [](DimsRef shape) {
+    std::vector<int64_t> others;
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (shape[d] != 1)
+        others.push_back(d);
+    return others;
+  };
+  DimsRef shape = root.getType().getShape();
+  DimsRef between = transpose->getType().getShape();
+  std::vector<int64_t> now = getOthers(shape), before = getOthers(between);
+  auto isSame = [&](int64_t a, int64_t b) { return shape[a] == between[b]; };
+  if (!std::equal(now.begin(), now.end(), before.begin(), before.end(), isSame))
+    return {};
+  Permutation permutation(shape.size(), -1);
+  Dims moved(shape.size() - now.size(), 1);
+  int64_t numOnes = 0;
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] == 1)
+      permutation[d] = numOnes++;
+  // The others, in the order that they have before the transpose.
+  for (int64_t axis : invert(transpose->getPermutation()))
+    for (auto [a, b] : llvm::zip_equal(now, before))
+      if (b == axis) {
+        permutation[a] = moved.size();
+        moved.push_back(shape[a]);
+      }
+  return context.transpose(context.reshape(transpose->getInput(), moved),
+                           permutation);
+}
+
 /// A reshape that splits dimensions of a transposed value splits those of the
 /// value instead: channel shuffles.
 static NodeValue sinkThroughSplit(ReshapeNode &root, RewriteContext &context) {
@@ -283,6 +319,7 @@ llvm::Expected<bool> glowish::sinkTransposes(Function &function,
     rewrites.add<sinkThroughAxis<LogSoftmaxNode>>(NodeKind::LogSoftmax);
     rewrites.add<sinkThroughAxis<BatchNormalizationNode>>(
         NodeKind::BatchNormalization);
+    rewrites.add<sinkThroughOnes>(NodeKind::Reshape);
     rewrites.add<sinkThroughSplit>(NodeKind::Reshape);
     rewrites.add<absorbFlatten>(NodeKind::MatMul);
     return rewrites;

@@ -1,0 +1,103 @@
+//===- SinkReshapes.cpp - Reshapes move below element-wise nodes ----------===//
+//
+// An element-wise node of a reshaped value becomes the reshaped element-wise
+// node of the value. So it stands next to the convolution or product before
+// it: constants are folded into that, patterns are found across the reshape.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ConstantTensors.h"
+#include "Rewriter.h"
+
+using namespace glowish;
+
+/// The shape that a value of shape \p value, which broadcasts to \p outer, has
+/// where elements of \p outer are reshaped to \p inner; none where there is no
+/// such shape. Neither has a zero.
+static std::optional<Dims> reshapeBroadcast(DimsRef value, DimsRef outer,
+                                            DimsRef inner) {
+  Dims own(outer.size() - value.size(), 1);
+  llvm::append_range(own, value);
+  Dims result;
+  for (size_t i = 0, k = 0; i < outer.size() || k < inner.size();) {
+    // Each round takes the fewest dimensions of both that have the same number
+    // of elements.
+    if (i < outer.size() && outer[i] == 1) {
+      ++i;
+      continue;
+    }
+    if (k < inner.size() && inner[k] == 1) {
+      result.push_back(1);
+      ++k;
+      continue;
+    }
+    size_t firstOuter = i, firstInner = k;
+    int64_t numOuter = outer[i++], numInner = inner[k++];
+    while (numOuter != numInner)
+      numOuter < numInner ? numOuter *= outer[i++] : numInner *= inner[k++];
+    auto part = DimsRef(own).slice(firstOuter, i - firstOuter);
+    bool isWhole = part == outer.slice(firstOuter, i - firstOuter);
+    if (!isWhole && !llvm::all_of(part, [](int64_t dim) { return dim == 1; }))
+      return std::nullopt;
+    for (size_t d = firstInner; d < k; ++d)
+      result.push_back(isWhole ? inner[d] : 1);
+  }
+  return result;
+}
+
+/// The reshape of what is computed, to \p type, that \p value is; or null.
+static ReshapeNode *getReshape(NodeValue value, const Type &type) {
+  auto *reshape = value.getNodeAs<ReshapeNode>();
+  if (!reshape || reshape->getType().getShape() != type.getShape() ||
+      getConstantTensor(reshape->getInput()) || value.getType().isQuantized())
+    return nullptr;
+  return reshape;
+}
+
+/// The shape of \p value, an operand of a node of \p type, beside reshapes of
+/// values of shape \p inner; none where it does not fit.
+static std::optional<Dims> getInnerShape(NodeValue value, const Type &type,
+                                         DimsRef inner) {
+  if (ReshapeNode *reshape = getReshape(value, type))
+    if (reshape->getInput().getShape() == inner)
+      return Dims(inner);
+  if (!getConstantTensor(value) && !value.getNodeAs<SplatNode>())
+    return std::nullopt;
+  return reshapeBroadcast(value.getShape(), type.getShape(), inner);
+}
+
+static NodeValue sinkReshape(Node &root, RewriteContext &context) {
+  const Type &type = root.getType();
+  ReshapeNode *first = nullptr;
+  for (NodeValue value : root.getOperands())
+    if (!first)
+      first = getReshape(value, type);
+  if (!first || type.getNumElements() == 0 || type.isQuantized() ||
+      root.hasPredicate())
+    return {};
+  DimsRef inner = first->getInput().getShape();
+  llvm::SmallVector<Dims, 4> shapes;
+  for (NodeValue value : root.getOperands()) {
+    std::optional<Dims> shape = getInnerShape(value, type, inner);
+    if (!shape || value.getType().isQuantized())
+      return {};
+    shapes.push_back(*shape);
+  }
+  NodeDraft draft = root.getDraft();
+  for (auto [value, shape] : llvm::zip_equal(draft.operands, shapes)) {
+    ReshapeNode *reshape = getReshape(value, type);
+    value = reshape ? reshape->getInput() : context.reshape(value, shape);
+  }
+  Node *moved = context.getFunction().create(root.getName(), std::move(draft));
+  return context.reshape(moved->getResult(), type.getShape());
+}
+
+llvm::Expected<bool> glowish::sinkReshapes(Function &function,
+                                           const GraphPassContext &context) {
+  static const RewriteSet set = [] {
+    RewriteSet rewrites;
+    rewrites.addElementWise(sinkReshape);
+    return rewrites;
+  }();
+  return applyRewrites(function, set, context);
+}
