@@ -1,6 +1,7 @@
 //===- LossCurve.cpp - A picture of a training ----------------------------===//
 
 #include "model-trainer/LossCurve.h"
+#include "glowish/Support/Svg.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -24,78 +25,25 @@ struct Curve {
   std::vector<Point> points;
 };
 
-/// Values that are marked on an axis, from the lowest to the highest.
-struct Scale {
-  double low = 0, high = 1, step = 1;
-  unsigned numDigits = 0;
-  double map(double value, double size) const {
-    return (value - low) / (high - low) * size;
-  }
-};
-
 } // namespace
 
 static constexpr llvm::StringLiteral trainingColor = "#d9480f";
 static constexpr llvm::StringLiteral validationColor = "#4263eb";
 
-/// About five steps of 1, 2 or 5 times a power of ten that cover low ... high.
-static Scale makeScale(double low, double high) {
-  if (!(high > low))
-    high = low + (low ? std::abs(low) : 1);
-  double raw = (high - low) / 5;
-  double power = std::pow(10, std::floor(std::log10(raw)));
-  Scale scale;
-  scale.step = 10 * power;
-  for (double factor : {5.0, 2.0, 1.0})
-    if (factor * power >= raw)
-      scale.step = factor * power;
-  scale.low = std::floor(low / scale.step + 1e-9) * scale.step;
-  scale.high = std::ceil(high / scale.step - 1e-9) * scale.step;
-  scale.numDigits = unsigned(
-      std::clamp(-std::floor(std::log10(scale.step) + 1e-9), 0.0, 9.0));
-  return scale;
-}
-
-/// \p value with so many decimals.
-static std::string format(double value, unsigned numDigits) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", int(numDigits), value);
-  return text;
-}
-
-static void drawText(llvm::raw_ostream &os, double x, double y,
-                     llvm::StringRef text, llvm::StringRef attributes = "") {
-  os << llvm::formatv("<text x=\"{0:F1}\" y=\"{1:F1}\" {2}>", x, y, attributes);
-  for (char c : text) {
-    if (c == '<' || c == '&')
-      os << (c == '<' ? "&lt;" : "&amp;");
-    else
-      os << c;
-  }
-  os << "</text>\n";
-}
-
-static void drawLine(llvm::raw_ostream &os, double x1, double y1, double x2,
-                     double y2, llvm::StringRef color) {
-  os << llvm::formatv("<line x1=\"{0:F1}\" y1=\"{1:F1}\" x2=\"{2:F1}\" "
-                      "y2=\"{3:F1}\" stroke=\"{4}\"/>\n",
-                      x1, y1, x2, y2, color);
-}
-
-static void drawAxes(llvm::raw_ostream &os, double x, const Scale &epochs,
-                     const Scale &values, llvm::StringRef name) {
+static void drawAxes(llvm::raw_ostream &os, double x, const AxisScale &epochs,
+                     const AxisScale &values, llvm::StringRef name) {
   double bottom = top + height;
   for (double v = values.low; v < values.high + values.step / 2;
        v += values.step) {
     double y = bottom - values.map(v, height);
     drawLine(os, x, y, x + width, y, "#dee2e6");
-    drawText(os, x - 8, y + 4, format(v, values.numDigits),
+    drawText(os, x - 8, y + 4, formatFixed(v, values.numDigits),
              "text-anchor=\"end\"");
   }
   double step = std::max(1.0, epochs.step);
   for (double e = std::ceil(epochs.low / step) * step;
        e < epochs.high + step / 2; e += step)
-    drawText(os, x + epochs.map(e, width), bottom + 18, format(e, 0),
+    drawText(os, x + epochs.map(e, width), bottom + 18, formatFixed(e, 0),
              "text-anchor=\"middle\"");
   drawLine(os, x, bottom, x + width, bottom, "#212529");
   drawLine(os, x, top, x, bottom, "#212529");
@@ -103,8 +51,8 @@ static void drawAxes(llvm::raw_ostream &os, double x, const Scale &epochs,
   drawText(os, x, top - 10, name, "font-weight=\"bold\"");
 }
 
-static void drawCurve(llvm::raw_ostream &os, double x, const Scale &epochs,
-                      const Scale &values, const Curve &curve) {
+static void drawCurve(llvm::raw_ostream &os, double x, const AxisScale &epochs,
+                      const AxisScale &values, const Curve &curve) {
   os << "<polyline fill=\"none\" stroke-width=\"2\" stroke=\"" << curve.color
      << "\" points=\"";
   for (auto [epoch, value] : curve.points)
@@ -120,14 +68,14 @@ static void drawCurve(llvm::raw_ostream &os, double x, const Scale &epochs,
 }
 
 /// One panel at \p x. \p bounds: what its scale has at least.
-static void drawPanel(llvm::raw_ostream &os, double x, const Scale &epochs,
+static void drawPanel(llvm::raw_ostream &os, double x, const AxisScale &epochs,
                       llvm::StringRef name, llvm::ArrayRef<Curve> curves,
                       std::vector<double> bounds) {
   for (const Curve &curve : curves)
     for (Point point : curve.points)
       bounds.push_back(point.y);
   auto [low, high] = std::minmax_element(bounds.begin(), bounds.end());
-  Scale values = makeScale(*low, *high);
+  AxisScale values = makeAxisScale(*low, *high);
   drawAxes(os, x, epochs, values, name);
   for (const Curve &curve : curves)
     drawCurve(os, x, epochs, values, curve);
@@ -174,9 +122,10 @@ std::string glowish::drawLossCurve(llvm::ArrayRef<EpochResult> history,
       "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
       left + width + 24 + (hasAccuracy ? width + gap : 0), top + height + 48);
   drawText(os, 16, 22, title, "font-size=\"15\" font-weight=\"bold\"");
-  Scale epochs = history.empty() ? Scale()
-                                 : makeScale(double(history.front().epoch),
-                                             double(history.back().epoch));
+  AxisScale epochs = history.empty()
+                         ? AxisScale()
+                         : makeAxisScale(double(history.front().epoch),
+                                         double(history.back().epoch));
   epochs.low = history.empty() ? 0 : double(history.front().epoch);
   drawPanel(os, left, epochs, "loss", losses, {0});
   drawText(os, left + 60, top - 10, "training", "fill=\"#d9480f\"");
