@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Accesses.h"
+#include "FusionObstacles.h"
 #include "glowish/IR/Passes.h"
 
 using namespace glowish;
@@ -27,11 +28,22 @@ public:
   explicit EpilogueFuser(IRFunction &function)
       : function(function), index(function) {}
   bool fuse(ElementWiseLoopInstr &loop);
+  /// What keeps \p loop from the anchor that makes \p input; null without an
+  /// anchor.
+  std::optional<FusionObstacle> findObstacle(const ElementWiseLoopInstr &loop,
+                                             const Buffer &input);
 
 private:
-  Instruction *findAnchor(const Buffer &input, const Instruction &loop) const;
-  bool inputsSurvive(const Instruction &anchor, const Instruction &loop) const;
-  bool collect(const Instruction &anchor, const ElementWiseLoopInstr &loop);
+  /// A reason is empty where there is no obstacle.
+  using Reason = llvm::StringRef;
+  Instruction *findAnchor(const Buffer &input) const;
+  Reason checkReaders(const Buffer &input, const Instruction &loop) const;
+  Reason checkInputs(const Instruction &anchor, const Instruction &loop) const;
+  Reason collectInputs(const Instruction &anchor,
+                       const ElementWiseLoopInstr &loop);
+  Reason collect(const Instruction &anchor, const ElementWiseLoopInstr &loop);
+  Reason check(const Instruction &anchor, const ElementWiseLoopInstr &loop,
+               const Buffer &input);
   Buffer *makeBuffer(const Buffer &buffer, const Region &region);
 
   IRFunction &function;
@@ -57,27 +69,38 @@ static bool isAnchor(const Instruction &instr) {
   return getEpilogueAttr(instr) != instr.getInfo().attrs.size();
 }
 
-/// The anchor that alone writes the root of \p input, all of it, if only
-/// \p loop reads it.
-Instruction *EpilogueFuser::findAnchor(const Buffer &input,
-                                       const Instruction &loop) const {
+/// The anchor that first writes the root of \p input; null if none does.
+Instruction *EpilogueFuser::findAnchor(const Buffer &input) const {
   const Buffer *root = input.getRoot();
-  if (root->getKind() != Buffer::Kind::Activation || !isWholeRoot(input))
+  if (root->getKind() != Buffer::Kind::Activation)
     return nullptr;
   const Access &first = *index.get(root).begin();
-  if (!first.isWrite() || !isAnchor(*first.instr) ||
-      !isWholeRoot(*first.getBuffer()))
-    return nullptr;
-  for (const Access &access : llvm::drop_begin(index.get(root)))
-    if (access.instr != &loop || access.isWrite() ||
-        !isWholeRoot(*access.getBuffer()))
-      return nullptr;
-  return first.instr;
+  return first.isWrite() && isAnchor(*first.instr) ? first.instr : nullptr;
 }
 
-/// Whether nobody writes what \p anchor reads until \p loop has run.
-bool EpilogueFuser::inputsSurvive(const Instruction &anchor,
-                                  const Instruction &loop) const {
+/// The anchor alone has to write the root of \p input, all of it, and only
+/// \p loop may read it.
+EpilogueFuser::Reason
+EpilogueFuser::checkReaders(const Buffer &input,
+                            const Instruction &loop) const {
+  const auto &accesses = index.get(input.getRoot());
+  if (!isWholeRoot(*accesses.begin()->getBuffer()))
+    return "its result is a part of a larger buffer";
+  for (const Access &access : llvm::drop_begin(accesses)) {
+    if (access.isWrite())
+      return "its result is written over later";
+    if (access.instr != &loop)
+      return "another instruction reads its result, too";
+    if (!isWholeRoot(*access.getBuffer()))
+      return "the loop reads a part of its result";
+  }
+  return {};
+}
+
+/// Nobody may write what \p anchor reads until \p loop has run.
+EpilogueFuser::Reason
+EpilogueFuser::checkInputs(const Instruction &anchor,
+                           const Instruction &loop) const {
   for (unsigned i = 0; i < anchor.getNumOperands(); ++i) {
     const Buffer *buffer = anchor.getOperand(i);
     if (!buffer || !anchor.reads(i))
@@ -87,25 +110,17 @@ bool EpilogueFuser::inputsSurvive(const Instruction &anchor,
          index.getBetween(buffer->getRoot(), index.getTime(&anchor) + 1,
                           index.getTime(&loop)))
       if (access.isWrite() && !areDisjoint(access.getRegion(), region))
-        return false;
+        return "what it reads is written over before the loop runs";
   }
-  return true;
+  return {};
 }
 
-/// Whether the operands of \p loop have regions under the anchor's shape that
-/// the anchor can work with.
-bool EpilogueFuser::collect(const Instruction &anchor,
-                            const ElementWiseLoopInstr &loop) {
+/// The inputs of \p loop under the anchor's shape, for collect.
+EpilogueFuser::Reason
+EpilogueFuser::collectInputs(const Instruction &anchor,
+                             const ElementWiseLoopInstr &loop) {
   const Buffer *element = anchor.getOperand(0);
   Region shape = Region::dense(element->getShape());
-  fused.clear();
-  values.clear();
-  auto target = compose(Region::of(*loop.getResult()), shape);
-  if (!target || target->isScattered() ||
-      !(anchor.getOperandInfo(0).isStrided || target->isDense()) ||
-      loop.getResult()->getType().getKind() != element->getType().getKind())
-    return false;
-  result = *target;
   unsigned numOld = anchor.getNumProgramInputs();
   for (Buffer *input : loop.getInputs()) {
     if (input->getRoot() == element->getRoot()) {
@@ -114,20 +129,71 @@ bool EpilogueFuser::collect(const Instruction &anchor,
     }
     auto region = compose(Region::of(*input), shape);
     if (!region || region->isScattered() ||
-        !(anchor.getInfo().operands.back().isStrided || region->isDense()) ||
-        input->getType().getKind() != element->getType().getKind() ||
-        (input->getRoot() == loop.getResult()->getRoot() &&
-         !areDisjoint(*region, result)))
-      return false;
+        !(anchor.getInfo().operands.back().isStrided || region->isDense()))
+      return "another input does not lie as its result does";
+    if (input->getType().getKind() != element->getType().getKind())
+      return "another input has a different element kind";
+    if (input->getRoot() == loop.getResult()->getRoot() &&
+        !areDisjoint(*region, result))
+      return "the loop writes over another input";
     values.push_back(numOld + fused.size());
     fused.push_back({input, *region});
   }
+  return numOld - 1 + fused.size() <= maxFused
+             ? Reason()
+             : "the epilogue would have too many inputs";
+}
+
+/// The operands of \p loop must have regions under the anchor's shape that the
+/// anchor can work with.
+EpilogueFuser::Reason
+EpilogueFuser::collect(const Instruction &anchor,
+                       const ElementWiseLoopInstr &loop) {
+  const Buffer *element = anchor.getOperand(0);
+  ElemKind kind = element->getType().getKind();
+  fused.clear();
+  values.clear();
+  auto target = compose(Region::of(*loop.getResult()),
+                        Region::dense(element->getShape()));
+  if (!target || target->isScattered() ||
+      !(anchor.getOperandInfo(0).isStrided || target->isDense()))
+    return "the loop's result does not lie as its own";
+  if (loop.getResult()->getType().getKind() != kind)
+    return "the loop's result has a different element kind";
+  result = *target;
+  if (Reason reason = collectInputs(anchor, loop); !reason.empty())
+    return reason;
   const auto &epilogue = anchor.getAttr<ScalarProgram>(getEpilogueAttr(anchor));
-  return numOld - 1 + fused.size() <= maxFused &&
-         epilogue.steps.size() + loop.getProgram().steps.size() <= maxSteps &&
-         llvm::all_of(loop.getProgram().steps, [&](const ScalarStep &step) {
-           return step.kind == element->getType().getKind();
-         });
+  llvm::ArrayRef<ScalarStep> steps = loop.getProgram().steps;
+  if (epilogue.steps.size() + steps.size() > maxSteps)
+    return "the epilogue would have too many steps";
+  if (llvm::any_of(steps, [&](const auto &step) { return step.kind != kind; }))
+    return "the loop computes in a different element kind";
+  // An empty loop passes its first input on.
+  if (steps.empty() && values.front() != 0)
+    return "the loop passes another input on";
+  return {};
+}
+
+EpilogueFuser::Reason EpilogueFuser::check(const Instruction &anchor,
+                                           const ElementWiseLoopInstr &loop,
+                                           const Buffer &input) {
+  if (!isWholeRoot(input))
+    return "the loop reads a part of its result";
+  if (Reason reason = checkReaders(input, loop); !reason.empty())
+    return reason;
+  if (Reason reason = checkInputs(anchor, loop); !reason.empty())
+    return reason;
+  return collect(anchor, loop);
+}
+
+std::optional<FusionObstacle>
+EpilogueFuser::findObstacle(const ElementWiseLoopInstr &loop,
+                            const Buffer &input) {
+  const Instruction *anchor = findAnchor(input);
+  if (!anchor)
+    return std::nullopt;
+  return FusionObstacle{anchor, check(*anchor, loop, input)};
 }
 
 /// Appends \p next to \p program, which has \p numOld inputs and gets
@@ -162,11 +228,8 @@ Buffer *EpilogueFuser::makeBuffer(const Buffer &buffer, const Region &region) {
 
 bool EpilogueFuser::fuse(ElementWiseLoopInstr &loop) {
   for (Buffer *input : loop.getInputs()) {
-    Instruction *anchor = findAnchor(*input, loop);
-    if (!anchor || !inputsSurvive(*anchor, loop) || !collect(*anchor, loop))
-      continue;
-    // An empty loop passes its first input on.
-    if (loop.getProgram().empty() && values.front() != 0)
+    Instruction *anchor = findAnchor(*input);
+    if (!anchor || !check(*anchor, loop, *input).empty())
       continue;
     InstrDraft draft = anchor->getDraft();
     unsigned numOld = anchor->getNumProgramInputs();
@@ -194,4 +257,13 @@ llvm::Expected<bool> glowish::fuseEpilogues(IRFunction &function,
   for (ElementWiseLoopInstr *loop : loops)
     changed |= fuser.fuse(*loop);
   return finishPass(function, changed);
+}
+
+void glowish::addEpilogueObstacles(IRFunction &function,
+                                   std::vector<LoneLoop> &loops) {
+  EpilogueFuser fuser(function);
+  for (LoneLoop &lone : loops)
+    for (const Buffer *input : lone.loop->getInputs())
+      if (auto obstacle = fuser.findObstacle(*lone.loop, *input))
+        lone.obstacles.push_back(*obstacle);
 }

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Accesses.h"
+#include "FusionObstacles.h"
 #include "JoinedLoop.h"
 #include "glowish/IR/Passes.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -33,19 +34,26 @@ public:
   explicit LoopFuser(IRFunction &function)
       : function(function), index(function) {}
   bool run();
+  /// What keeps the readers of \p root from the loop that makes it; null without
+  /// such a loop.
+  std::optional<FusionObstacle> findObstacle(const Buffer *root);
 
 private:
-  struct Producer {
-    ElementWiseLoopInstr *loop;
-    llvm::SmallVector<ElementWiseLoopInstr *, 4> readers;
-  };
+  /// A reason is empty where there is no obstacle.
+  using Reason = llvm::StringRef;
+  using Readers = llvm::SmallVector<ElementWiseLoopInstr *, 4>;
 
-  std::optional<Producer> findProducer(const Buffer *root);
+  ElementWiseLoopInstr *findProducer(const Buffer *root) const;
+  Reason findReaders(const Buffer *root, Readers &readers) const;
   std::optional<JoinedLoop::Input>
   getThrough(const ElementWiseLoopInstr &producer, unsigned input,
              const Buffer &view);
-  bool canFuse(const ElementWiseLoopInstr &producer,
+  Reason checkInputs(const ElementWiseLoopInstr &producer,
+                     const ElementWiseLoopInstr &reader, const Buffer &view);
+  Reason check(const ElementWiseLoopInstr &producer,
                const ElementWiseLoopInstr &reader);
+  Reason check(const ElementWiseLoopInstr &producer, const Buffer *root,
+               Readers &readers);
   void fuse(const ElementWiseLoopInstr &producer, ElementWiseLoopInstr &reader);
   bool fuseReaders(const Buffer *root);
 
@@ -81,28 +89,33 @@ static bool isCheap(const ElementWiseLoopInstr &loop) {
          llvm::all_of(loop.getProgram().steps, isCheapOp);
 }
 
-/// The loop that alone writes the activation \p root, all of it, and the loops
-/// that read it; null if others read it too.
-std::optional<LoopFuser::Producer> LoopFuser::findProducer(const Buffer *root) {
+/// The loop that first writes the activation \p root; null if none does.
+ElementWiseLoopInstr *LoopFuser::findProducer(const Buffer *root) const {
   if (root->getKind() != Buffer::Kind::Activation || index.get(root).empty())
-    return std::nullopt;
-  Producer producer;
+    return nullptr;
   const Access &first = *index.get(root).begin();
-  producer.loop = llvm::dyn_cast<ElementWiseLoopInstr>(first.instr);
-  if (!producer.loop || !first.isWrite() || !isWholeRoot(*first.getBuffer()))
-    return std::nullopt;
+  return first.isWrite() ? llvm::dyn_cast<ElementWiseLoopInstr>(first.instr)
+                         : nullptr;
+}
+
+/// The readers of what one loop alone has to write, all of it: other loops.
+LoopFuser::Reason LoopFuser::findReaders(const Buffer *root,
+                                         Readers &readers) const {
+  const Access &first = *index.get(root).begin();
+  if (!isWholeRoot(*first.getBuffer()))
+    return "its result is a part of a larger buffer";
   for (const Access &access : llvm::drop_begin(index.get(root))) {
+    if (access.isWrite() || access.instr == first.instr)
+      return "its result is written over later";
     auto *reader = llvm::dyn_cast<ElementWiseLoopInstr>(access.instr);
-    if (access.isWrite() || !reader || reader == producer.loop)
-      return std::nullopt;
-    if (producer.readers.empty() || producer.readers.back() != reader)
-      producer.readers.push_back(reader);
-    if (producer.readers.size() > maxReaders)
-      return std::nullopt;
+    if (!reader)
+      return "an instruction that is no loop reads its result, too";
+    if (readers.empty() || readers.back() != reader)
+      readers.push_back(reader);
+    if (readers.size() > maxReaders)
+      return "too many loops read its result";
   }
-  if (producer.readers.empty())
-    return std::nullopt;
-  return producer;
+  return readers.empty() ? Reason("no loop reads its result") : Reason();
 }
 
 /// Input \p input of \p producer, at the indices of \p view, through which a
@@ -120,10 +133,30 @@ LoopFuser::getThrough(const ElementWiseLoopInstr &producer, unsigned input,
                            isUnchanged ? buffer : nullptr};
 }
 
-bool LoopFuser::canFuse(const ElementWiseLoopInstr &producer,
-                        const ElementWiseLoopInstr &reader) {
-  const Buffer *root = producer.getResult()->getRoot();
+/// What \p producer reads for \p view of its result must still have its values
+/// when \p reader runs, and later indices must not read what that writes.
+LoopFuser::Reason LoopFuser::checkInputs(const ElementWiseLoopInstr &producer,
+                                         const ElementWiseLoopInstr &reader,
+                                         const Buffer &view) {
   unsigned begin = index.getTime(&producer), end = index.getTime(&reader);
+  for (unsigned i = 0; i < producer.getInputs().size(); ++i) {
+    std::optional<JoinedLoop::Input> input = getThrough(producer, i, view);
+    if (!input)
+      return "an input of it can't be read as the loop reads its result";
+    for (const Access &write : index.getBetween(input->root, begin + 1, end)) {
+      Region written = write.getRegion();
+      if (!write.isWrite() || areDisjoint(written, input->region))
+        continue;
+      if (write.time != end || !isSame(written, input->region))
+        return "what it reads is written over before the loop has run";
+    }
+  }
+  return {};
+}
+
+LoopFuser::Reason LoopFuser::check(const ElementWiseLoopInstr &producer,
+                                   const ElementWiseLoopInstr &reader) {
+  const Buffer *root = producer.getResult()->getRoot();
   int64_t computed = 0;
   size_t numInputs = 0, numSteps = reader.getProgram().steps.size();
   llvm::SmallPtrSet<const Buffer *, 4> seen;
@@ -135,22 +168,38 @@ bool LoopFuser::canFuse(const ElementWiseLoopInstr &producer,
     computed += view->getType().getNumElements();
     numInputs += producer.getInputs().size();
     numSteps += producer.getProgram().steps.size();
-    for (unsigned i = 0; i < producer.getInputs().size(); ++i) {
-      std::optional<JoinedLoop::Input> input = getThrough(producer, i, *view);
-      if (!input)
-        return false;
-      for (const Access &write :
-           index.getBetween(input->root, begin + 1, end)) {
-        Region written = write.getRegion();
-        if (!write.isWrite() || areDisjoint(written, input->region))
-          continue;
-        if (write.time != end || !isSame(written, input->region))
-          return false;
-      }
-    }
+    if (Reason reason = checkInputs(producer, reader, *view); !reason.empty())
+      return reason;
   }
-  return numInputs <= maxInputs && numSteps <= maxSteps &&
-         computed <= root->getType().getNumElements();
+  if (numInputs > maxInputs)
+    return "the loop would have too many inputs";
+  if (numSteps > maxSteps)
+    return "the loop would have too many steps";
+  return computed <= root->getType().getNumElements()
+             ? Reason()
+             : "its elements would be computed more than once";
+}
+
+/// Fills \p readers.
+LoopFuser::Reason LoopFuser::check(const ElementWiseLoopInstr &producer,
+                                   const Buffer *root, Readers &readers) {
+  if (Reason reason = findReaders(root, readers); !reason.empty())
+    return reason;
+  if (readers.size() > 1 && !isCheap(producer))
+    return "several loops read its result, and computing it again is more work "
+           "than loading it";
+  for (const ElementWiseLoopInstr *reader : readers)
+    if (Reason reason = check(producer, *reader); !reason.empty())
+      return reason;
+  return {};
+}
+
+std::optional<FusionObstacle> LoopFuser::findObstacle(const Buffer *root) {
+  const ElementWiseLoopInstr *producer = findProducer(root);
+  if (!producer)
+    return std::nullopt;
+  Readers readers;
+  return FusionObstacle{producer, check(*producer, root, readers)};
 }
 
 void LoopFuser::fuse(const ElementWiseLoopInstr &producer,
@@ -180,17 +229,13 @@ void LoopFuser::fuse(const ElementWiseLoopInstr &producer,
 
 /// Makes the readers of the intermediate \p root compute it, all or none.
 bool LoopFuser::fuseReaders(const Buffer *root) {
-  std::optional<Producer> producer = findProducer(root);
-  if (!producer)
+  ElementWiseLoopInstr *producer = findProducer(root);
+  Readers readers;
+  if (!producer || !check(*producer, root, readers).empty())
     return false;
-  if (producer->readers.size() > 1 && !isCheap(*producer->loop))
-    return false;
-  for (const ElementWiseLoopInstr *reader : producer->readers)
-    if (!canFuse(*producer->loop, *reader))
-      return false;
-  for (ElementWiseLoopInstr *reader : producer->readers)
-    fuse(*producer->loop, *reader);
-  index.erase(producer->loop);
+  for (ElementWiseLoopInstr *reader : readers)
+    fuse(*producer, *reader);
+  index.erase(producer);
   return true;
 }
 
@@ -210,4 +255,17 @@ bool LoopFuser::run() {
 llvm::Expected<bool> glowish::fuseLoops(IRFunction &function,
                                         const IRPassContext &) {
   return finishPass(function, LoopFuser(function).run());
+}
+
+void glowish::addLoopObstacles(IRFunction &function,
+                               std::vector<LoneLoop> &loops) {
+  LoopFuser fuser(function);
+  for (LoneLoop &lone : loops) {
+    llvm::SmallPtrSet<const Buffer *, 4> seen;
+    for (const Buffer *input : lone.loop->getInputs())
+      if (seen.insert(input->getRoot()).second)
+        if (auto obstacle = fuser.findObstacle(input->getRoot()))
+          if (obstacle->producer != lone.loop)
+            lone.obstacles.push_back(*obstacle);
+  }
 }
