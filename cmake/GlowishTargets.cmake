@@ -16,6 +16,19 @@ function(glowish_tool name)
   install(TARGETS ${name})
 endfunction()
 
+# glowish_embed_texts(FILE...): makes glowish/NAME.inc of each text file NAME, a
+# string literal to be included.
+function(glowish_embed_texts)
+  foreach(file ${ARGN})
+    set(path ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+    get_filename_component(name ${file} NAME)
+    file(READ ${path} text)
+    file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/include/glowish/${name}.inc
+         CONTENT "R\"text(@text@)text\"" @ONLY)
+  endforeach()
+endfunction()
+
 # glowish_tablegen(OUTPUT GENERATOR INPUT): runs glowish-tblgen on a record
 # file of lib/Ops and writes include/glowish/OUTPUT in the build folder.
 function(glowish_tablegen output generator input)

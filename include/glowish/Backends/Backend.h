@@ -58,6 +58,14 @@ public:
     return nullptr;
   }
 
+  /// The time that \p instr of a prepared program takes one core, in cycles, as
+  /// the back end estimates it when it chooses between kernels; null where it
+  /// does not.
+  virtual std::optional<double>
+  estimateCycles(const Instruction &instr) const {
+    return std::nullopt;
+  }
+
   /// Makes \p function runnable in this process. It and \p plan outlive the
   /// result. With \p clock, which outlives it too, every run marks the time
   /// between instructions; such a program runs once at a time.

@@ -273,8 +273,9 @@ CPUBackend::emitModule(llvm::LLVMContext &context, const IRFunction &function,
 static llvm::Function *emitVariants(llvm::Module &module,
                                     const TargetDescription &target,
                                     const Variants &variants,
-                                    const std::string &name, bool isTimed) {
-  ModuleEmitter emitter(module, target);
+                                    const std::string &name, bool isTimed,
+                                    KernelNames *kernels) {
+  ModuleEmitter emitter(module, target, kernels);
   if (variants.symbols.empty()) {
     const Variant &only = variants.programs.front();
     return emitter.emit(*only.function, *only.plan, name, isTimed);
@@ -292,7 +293,8 @@ static llvm::Function *emitVariants(llvm::Module &module,
 
 llvm::Expected<std::unique_ptr<llvm::Module>>
 CPUBackend::emitModule(llvm::LLVMContext &context, const Variants &variants,
-                       llvm::StringRef entryName, bool isTimed) {
+                       llvm::StringRef entryName, bool isTimed,
+                       KernelNames *kernels) {
   auto module = std::make_unique<llvm::Module>(entryName, context);
   module->setTargetTriple(machine->getTargetTriple().str());
   module->setDataLayout(machine->createDataLayout());
@@ -302,7 +304,8 @@ CPUBackend::emitModule(llvm::LLVMContext &context, const Variants &variants,
       continue;
     std::string name = entryName.str() + level.suffix;
     entries.push_back(
-        {level.cpu, emitVariants(*module, level, variants, name, isTimed)});
+        {level.cpu, emitVariants(*module, level, variants, name, isTimed,
+                                 kernels)});
   }
   assert(!entries.empty() && "the only level is none of the levels");
   if (entries.size() > 1)

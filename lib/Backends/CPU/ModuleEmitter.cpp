@@ -150,6 +150,15 @@ ModuleEmitter::getKernel(const Instruction &instr) {
   return kernel;
 }
 
+void ModuleEmitter::recordKernel(const Instruction &instr,
+                                 const Kernel &kernel) {
+  if (!kernelNames)
+    return;
+  for (const llvm::Function *function : {kernel.function, kernel.taskFunction})
+    if (function)
+      (*kernelNames)[&instr].push_back(function->getName().str());
+}
+
 llvm::Function *ModuleEmitter::createEntry(llvm::StringRef name, bool isTimed) {
   llvm::LLVMContext &context = module.getContext();
   std::vector<llvm::Type *> params(isTimed ? 4 : 3,
@@ -254,7 +263,9 @@ void ModuleEmitter::emitInstr(llvm::IRBuilder<> &builder, const Frame &frame,
   llvm::SmallVector<llvm::Value *, 4> args;
   for (Buffer *buffer : getPresent(instr))
     args.push_back(getAddress(builder, frame, buffer));
-  callKernel(builder, getKernel(instr), args, frame.pointerArray);
+  const Kernel &kernel = getKernel(instr);
+  recordKernel(instr, kernel);
+  callKernel(builder, kernel, args, frame.pointerArray);
 }
 
 /// Whether the code of \p function or of a body inside it may use matrix

@@ -3,6 +3,7 @@
 #ifndef GLOWISH_LIB_BACKENDS_CPU_MODULEEMITTER_H
 #define GLOWISH_LIB_BACKENDS_CPU_MODULEEMITTER_H
 
+#include "glowish/Backends/CPU/CodeSizes.h"
 #include "glowish/Backends/CPU/TargetDescription.h"
 #include "glowish/IR/Instrs.h"
 #include "glowish/IR/MemoryPlan.h"
@@ -36,8 +37,10 @@ inline constexpr llvm::StringLiteral parallelForName = "glowish_parallel_for";
 /// entry that calls them in order.
 class ModuleEmitter {
 public:
-  ModuleEmitter(llvm::Module &module, const TargetDescription &target)
-      : module(module), target(target) {}
+  /// \p kernelNames: where the kernels of each instruction go; may be null.
+  ModuleEmitter(llvm::Module &module, const TargetDescription &target,
+                KernelNames *kernelNames = nullptr)
+      : module(module), target(target), kernelNames(kernelNames) {}
 
   /// Returns the entry. With \p isTimed: see CPUBackend::emitModule.
   llvm::Function *emit(const IRFunction &function, const MemoryPlan &plan,
@@ -55,6 +58,7 @@ private:
     llvm::Function *taskFunction = nullptr;
   };
   const Kernel &getKernel(const Instruction &instr);
+  void recordKernel(const Instruction &instr, const Kernel &kernel);
   Kernel createKernel(const Instruction &instr);
   llvm::Function *createTaskFunction(llvm::Function *kernel,
                                      unsigned numPointers);
@@ -97,6 +101,7 @@ private:
 
   llvm::Module &module;
   const TargetDescription &target;
+  KernelNames *kernelNames;
   const MemoryPlan *plan = nullptr;
   unsigned numBodies = 0;
   /// Kernels by everything that their code depends on.

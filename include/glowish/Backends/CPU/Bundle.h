@@ -32,6 +32,9 @@ struct BundleOptions {
   bool savesAssembly = false;
   /// checksum64 of the model file.
   uint64_t modelHash = 0;
+  /// Filled with what the object has in it, unless it is null; without
+  /// kernels where the bundle learns.
+  CodeSizes *codeSizes = nullptr;
 };
 
 /// Whether \p name can name a C function: letters, digits and underscores, no

@@ -4,6 +4,7 @@
 #define GLOWISH_BACKENDS_CPU_CPUBACKEND_H
 
 #include "glowish/Backends/Backend.h"
+#include "glowish/Backends/CPU/CodeSizes.h"
 #include "glowish/Backends/CPU/TargetDescription.h"
 #include "glowish/Backends/Variants.h"
 #include "llvm/IR/LLVMContext.h"
@@ -84,6 +85,7 @@ public:
   bool canFuse(const Node &anchor, ScalarOp op) const override;
   llvm::Expected<std::unique_ptr<SharedChoices>> chooseTogether(
       llvm::ArrayRef<const IRFunction *> functions) override;
+  std::optional<double> estimateCycles(const Instruction &instr) const override;
   llvm::Expected<std::unique_ptr<Executable>>
   compile(const IRFunction &function, const MemoryPlan &plan,
           InstrClock *clock) override;
@@ -100,10 +102,12 @@ public:
              bool isTimed = false);
   /// The same for several programs: the entry's first arguments are values of
   /// the symbolic dimensions (int64_t), and it returns EntryStatus::Dimension
-  /// where no program is for them. Programs share their kernels.
+  /// where no program is for them. Programs share their kernels, the names of
+  /// which go to \p kernels unless it is null.
   llvm::Expected<std::unique_ptr<llvm::Module>>
   emitModule(llvm::LLVMContext &context, const Variants &variants,
-             llvm::StringRef entryName, bool isTimed = false);
+             llvm::StringRef entryName, bool isTimed = false,
+             KernelNames *kernels = nullptr);
   /// Optimises \p module and writes an object file of it, and to \p assembly,
   /// unless it is null, the same code as text.
   llvm::Expected<llvm::SmallVector<char, 0>>
@@ -111,6 +115,7 @@ public:
              llvm::SmallVectorImpl<char> *assembly = nullptr);
 
   llvm::TargetMachine &getTargetMachine() { return *machine; }
+  const llvm::TargetMachine &getTargetMachine() const { return *machine; }
   /// The target, or the highest of several levels.
   const TargetDescription &getTarget() const { return levels.back(); }
   /// Whether code is made for several levels, of which the entry takes the

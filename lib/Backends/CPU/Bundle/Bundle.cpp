@@ -66,8 +66,11 @@ static llvm::Expected<BundleCode>
 makeCode(CPUBackend &backend, const Variants &variants,
            const Weights &weights, const BundleFacts &facts) {
   llvm::LLVMContext context;
+  CodeSizes *sizes = facts.options.codeSizes;
   GLOWISH_TRY(std::unique_ptr<llvm::Module> module,
-              backend.emitModule(context, variants, facts.options.entryName));
+              backend.emitModule(context, variants, facts.options.entryName,
+                                 /*isTimed=*/false,
+                                 sizes ? &sizes->kernels : nullptr));
   if (facts.options.api == BundleApi::Dynamic)
     emitConfig(*module, facts);
   if (facts.options.weights == BundleWeights::Embed)

@@ -30,6 +30,8 @@ llvm::Expected<BundleCode> glowish::generateCode(CPUBackend &backend,
   GLOWISH_TRY(code.object,
               backend.emitObject(module, options.savesAssembly ? &code.assembly
                                                                : nullptr));
+  if (options.codeSizes)
+    GLOWISH_CHECK(readFunctionSizes(code.object, *options.codeSizes));
   return code;
 }
 

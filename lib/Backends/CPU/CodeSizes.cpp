@@ -1,0 +1,27 @@
+//===- CodeSizes.cpp - The code of an object by instruction ---------------===//
+
+#include "glowish/Backends/CPU/CodeSizes.h"
+#include "glowish/Support/Error.h"
+#include "llvm/Object/ObjectFile.h"
+#include "llvm/Object/SymbolSize.h"
+
+using namespace glowish;
+
+llvm::Error glowish::readFunctionSizes(llvm::ArrayRef<char> object,
+                                       CodeSizes &sizes) {
+  llvm::MemoryBufferRef bytes(llvm::StringRef(object.data(), object.size()),
+                              "object");
+  GLOWISH_TRY(auto file, llvm::object::ObjectFile::createObjectFile(bytes));
+  sizes.objectBytes = object.size();
+  for (auto [symbol, size] : llvm::object::computeSymbolSizes(*file)) {
+    GLOWISH_TRY(llvm::object::SymbolRef::Type type, symbol.getType());
+    if (type != llvm::object::SymbolRef::ST_Function)
+      continue;
+    GLOWISH_TRY(llvm::StringRef name, symbol.getName());
+    // Mach-O's names of C symbols begin with an underscore.
+    if (file->isMachO())
+      name.consume_front("_");
+    sizes.functions[name.str()] += size;
+  }
+  return llvm::Error::success();
+}
