@@ -3,6 +3,7 @@
 #include "glowish/Driver/Compilation.h"
 #include "ActivationLimit.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Driver/CompilationObserver.h"
 #include "glowish/Driver/PassCheck.h"
 #include "glowish/Graph/Dot.h"
 #include "glowish/Graph/GraphText.h"
@@ -46,18 +47,25 @@ Compilation::takeModule(llvm::Expected<std::unique_ptr<Module>> loaded) {
   return verify(*module);
 }
 
+void Compilation::endPhase(Phase phase) {
+  if (options.observer)
+    options.observer->afterPhase(phase, *this);
+}
+
 llvm::Error Compilation::import(llvm::StringRef path,
                                 ImportOptions importOptions) {
   beginPhase(Phase::Import);
   if (!importOptions.evaluate)
     importOptions.evaluate = evaluateNode;
+  bool isText = path.ends_with(".graph");
   if (isCaffe2Path(path))
-    return takeModule(importCaffe2File(path, importOptions));
-  if (!path.ends_with(".graph"))
-    return takeModule(importOnnxFile(path, importOptions));
-  GLOWISH_CHECK(takeModule(readModule(path)));
+    GLOWISH_CHECK(takeModule(importCaffe2File(path, importOptions)));
+  else
+    GLOWISH_CHECK(takeModule(isText ? readModule(path)
+                                    : importOnnxFile(path, importOptions)));
   if (module->getFunctions().empty())
     return makeError("'{0}' has no function", path);
+  endPhase(Phase::Import);
   return llvm::Error::success();
 }
 
@@ -66,8 +74,10 @@ llvm::Error Compilation::import(OnnxModel &model, ImportOptions importOptions,
   beginPhase(Phase::Import);
   if (!importOptions.evaluate)
     importOptions.evaluate = evaluateNode;
-  return takeModule(isLast ? model.importLast(importOptions)
-                           : model.import(importOptions));
+  GLOWISH_CHECK(takeModule(isLast ? model.importLast(importOptions)
+                                  : model.import(importOptions)));
+  endPhase(Phase::Import);
+  return llvm::Error::success();
 }
 
 GraphPassContext Compilation::getPassContext() {
@@ -124,6 +134,28 @@ static PassHooks<Unit> getHooks(const CompilationOptions &options,
   return hooks;
 }
 
+/// \p hooks, with what the observer of \p compilation is told; it may be null.
+template <typename Unit>
+static PassHooks<Unit> getWatched(PassHooks<Unit> hooks,
+                                  Compilation &compilation,
+                                  CompilationObserver *observer) {
+  if (!observer)
+    return hooks;
+  PassHooks<Unit> watched;
+  watched.before = [before = hooks.before, observer](
+                       llvm::StringRef pass, Unit &unit, bool isRequired) {
+    llvm::Expected<bool> runs = before(pass, unit, isRequired);
+    observer->beforePass();
+    return runs;
+  };
+  watched.after = [after = hooks.after, &compilation, observer](
+                      llvm::StringRef pass, Unit &unit, bool changed) {
+    observer->afterPass(pass, compilation, unit, changed);
+    return after(pass, unit, changed);
+  };
+  return watched;
+}
+
 llvm::Error Compilation::optimizeGraph(const Pipeline &pipeline) {
   auto print = [this](llvm::raw_ostream &os, Function &) {
     printModule(os, *module, /*sideFile=*/nullptr);
@@ -137,8 +169,9 @@ llvm::Error Compilation::optimizeGraph(const Pipeline &pipeline) {
     GLOWISH_CHECK(options.passCheck->start(*module));
   llvm::Expected<bool> changed = runPipeline<Function, GraphPassContext>(
       pipeline, getGraphPasses(), getFunction(), getPassContext(),
-      getHooks<Function>(options, options.graphPasses, numGraphPasses, print,
-                         check));
+      getWatched(getHooks<Function>(options, options.graphPasses,
+                                    numGraphPasses, print, check),
+                 *this, options.observer));
   if (!changed)
     return changed.takeError();
   return verify(*module);
@@ -154,8 +187,9 @@ llvm::Error Compilation::optimizeIR() {
   };
   llvm::Expected<bool> changed = runPipeline<IRFunction, IRPassContext>(
       getIRPipeline(), getIRPasses(), *ir, IRPassContext(),
-      getHooks<IRFunction>(options, options.irPasses, numIRPasses, print,
-                           check));
+      getWatched(getHooks<IRFunction>(options, options.irPasses, numIRPasses,
+                                      print, check),
+                 *this, options.observer));
   if (!changed)
     return changed.takeError();
   return verify(*ir);
@@ -204,12 +238,14 @@ llvm::Error Compilation::runCommon() {
     return llvm::Error::success();
   beginPhase(Phase::Optimize);
   GLOWISH_CHECK(optimizeGraph(getOptimizePipeline()));
+  endPhase(Phase::Optimize);
   if (stopsAfter(Phase::Optimize))
     return llvm::Error::success();
 
   beginPhase(Phase::Lower);
   GLOWISH_CHECK(optimizeGraph(getLowerPipeline()));
   GLOWISH_CHECK(verifyLowered(getFunction(), getPassContext()));
+  endPhase(Phase::Lower);
   if (options.dumpGraph)
     printModule(llvm::errs(), *module, /*sideFile=*/nullptr);
   GLOWISH_CHECK(writeDot(options.dotFile, getFunction()));
@@ -230,6 +266,7 @@ llvm::Error Compilation::runCommon() {
   std::vector<Node *> order =
       output ? scheduleRecomputing(getFunction(), *output, recompute)
              : scheduleNodes(getFunction(), options.schedule);
+  endPhase(Phase::Schedule);
   if (stopsAfter(Phase::Schedule))
     return llvm::Error::success();
 
@@ -239,6 +276,7 @@ llvm::Error Compilation::runCommon() {
   if (options.passCheck)
     GLOWISH_CHECK(
         options.passCheck->check("IRGen", Exactness::Exact, *ir));
+  endPhase(Phase::IRGen);
   if (stopsAfter(Phase::IRGen))
     return llvm::Error::success();
   // Its constants would be in memory twice when weights are packed.
@@ -246,6 +284,7 @@ llvm::Error Compilation::runCommon() {
 
   beginPhase(Phase::OptimizeIR);
   GLOWISH_CHECK(optimizeIR());
+  endPhase(Phase::OptimizeIR);
   isCommonDone = true;
   return llvm::Error::success();
 }
@@ -293,6 +332,7 @@ llvm::Error Compilation::finish(const SharedChoices *choices,
   if (options.passCheck)
     GLOWISH_CHECK(options.passCheck->check(
         "code generation", Exactness::Rounding, backend, *ir, plan));
+  endPhase(Phase::Plan);
   complete = !stopsAfter(Phase::Plan);
   return llvm::Error::success();
 }

@@ -23,6 +23,8 @@ enum class Phase { Import, Optimize, Lower, Schedule, IRGen, OptimizeIR, Plan };
 llvm::StringRef getPhaseName(Phase phase);
 std::optional<Phase> parsePhase(llvm::StringRef name);
 
+class CompilationObserver;
+
 /// What happens around the passes of one kind: of the graph, or of the IR.
 struct PassOptions {
   /// Some passes, by their names, or all.
@@ -69,6 +71,8 @@ struct CompilationOptions {
   std::optional<Phase> stopAfter;
   /// Where phases are timed; may be null.
   PhaseTimer *timer = nullptr;
+  /// Who is told what happens; may be null.
+  CompilationObserver *observer = nullptr;
 };
 
 /// A model on its way from a file to an executable program. Owns the module,
@@ -123,6 +127,7 @@ public:
 
 private:
   void beginPhase(Phase phase);
+  void endPhase(Phase phase);
   llvm::Error takeModule(llvm::Expected<std::unique_ptr<Module>> loaded);
   bool stopsAfter(Phase phase) const { return options.stopAfter == phase; }
   llvm::Error optimizeGraph(const Pipeline &pipeline);
