@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# install-deps.sh [--train] [--fonts] [--bench] [--cross]: installs what a bare
-# Debian 12 lacks for building and testing glowish. Packages that are there
-# already are left alone, and when none is missing nothing is run. Needs root or
-# sudo.
+# install-deps.sh [--train] [--fonts] [--bench] [--cross] [--browser]: installs
+# what a bare Debian 12 lacks for building and testing glowish. Packages that
+# are there already are left alone, and when none is missing nothing is run.
+# Needs root or sudo.
 #
-#   --train  also what the train.sh of examples/ need (NumPy, Pillow)
-#   --fonts  also the fonts of examples/digits
-#   --bench  also what bench/compare (Node.js, PyTorch) and bench/kernels
-#            (OpenBLAS, oneDNN) need
-#   --cross  also the compilers for other processors with which
-#            tests/e2e/cross.sh links bundles (180 MB to load, 1 GB installed)
+#   --train    also what the train.sh of examples/ need (NumPy, Pillow)
+#   --fonts    also the fonts of examples/digits
+#   --bench    also what bench/compare (Node.js, PyTorch) and bench/kernels
+#              (OpenBLAS, oneDNN) need
+#   --cross    also the compilers for other processors with which
+#              tests/e2e/cross.sh links bundles (180 MB to load, 1 GB installed)
+#   --browser  also Chromium, in which tests/e2e/report.py opens reports
 set -euo pipefail
 
 packages=(
@@ -47,8 +48,11 @@ for option in "$@"; do
         gcc-arm-linux-gnueabihf libc6-dev-armhf-cross
         gcc-riscv64-linux-gnu libc6-dev-riscv64-cross gcc-arm-none-eabi)
       ;;
+    --browser)
+      packages+=(chromium)
+      ;;
     -h | --help)
-      sed -n '2,13s/^# \{0,1\}//p' "$0"
+      sed -n '2,14s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)

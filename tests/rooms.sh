@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-rooms=(Support Base Ops Graph Autodiff Importer Exporter Optimizer IR IRGen Backends Driver)
+rooms=(Support Base Ops Graph Autodiff Importer Exporter Optimizer IR IRGen Backends Driver Report)
 wrong=0
 for i in "${!rooms[@]}"; do
   for later in "${rooms[@]:i+1}"; do

@@ -10,6 +10,7 @@
 #include "glowish/IR/Passes.h"
 #include "glowish/IRGen/IRGen.h"
 #include "glowish/Importer/Caffe2.h"
+#include "glowish/Report/MemoryMap.h"
 #include "glowish/Support/File.h"
 
 using namespace glowish;
@@ -48,6 +49,11 @@ static cl::opt<bool> pipeline("pipeline",
                               cl::desc("Run the standard pipelines instead of "
                                        "single passes"),
                               cl::cat(optCategory));
+static cl::opt<std::string>
+    memoryMap("memory-map",
+              cl::desc("Plan the memory of the IR and draw the arena over time "
+                       "as SVG into this file"),
+              cl::value_desc("file"), cl::cat(optCategory));
 static cl::opt<bool> listPasses("list-passes",
                                 cl::desc("List all passes and stop"),
                                 cl::cat(optCategory));
@@ -79,6 +85,15 @@ template <typename Unit> static PassHooks<Unit> getHooks() {
   return hooks;
 }
 
+static llvm::Error drawMemory(const IRFunction &function) {
+  MemoryPlan plan = planMemory(function);
+  GLOWISH_CHECK(verifyPlan(function, plan));
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  printMemoryMap(os, {{function.getName().str(), &function, &plan}});
+  return writeFile(memoryMap, text);
+}
+
 static llvm::Error runOnIR(IRFunction &function) {
   llvm::Expected<bool> changed = runPipeline<IRFunction, IRPassContext>(
       pipeline ? getIRPipeline() : getPipeline(), getIRPasses(), function,
@@ -86,6 +101,8 @@ static llvm::Error runOnIR(IRFunction &function) {
   if (!changed)
     return changed.takeError();
   GLOWISH_CHECK(verify(function));
+  if (!memoryMap.empty())
+    GLOWISH_CHECK(drawMemory(function));
   if (!outputPath.empty())
     return writeIR(function, outputPath);
   printIR(llvm::outs(), function, /*sideFile=*/nullptr);
@@ -111,6 +128,10 @@ static llvm::Error runOnModule(Module &module) {
       return changed.takeError();
   }
   GLOWISH_CHECK(verify(module));
+  if (!memoryMap.empty() && !toIR)
+    return makeError("-memory-map={0}: a graph has no memory plan; -emit-ir "
+                     "makes IR of it",
+                     memoryMap.getValue());
   if (toIR) {
     if (module.getFunctions().empty())
       return makeError("the module has no function; -emit-ir needs one");

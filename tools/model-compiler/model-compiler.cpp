@@ -3,6 +3,7 @@
 #include "common/CommonOptions.h"
 #include "common/GlowFlags.h"
 #include "common/InputTypes.h"
+#include "common/ReportOptions.h"
 #include "common/Tool.h"
 #include "common/TrainingOptions.h"
 #include "glowish/Backends/CPU/Bundle.h"
@@ -139,7 +140,8 @@ static llvm::Expected<BundleOptions> getBundleOptions() {
 static llvm::Error compileTraining(Backend &backend,
                                    const ImportOptions &inference,
                                    const CompilationOptions &options,
-                                   const BundleOptions &bundleOptions) {
+                                   const BundleOptions &bundleOptions,
+                                   Report *report) {
   GLOWISH_TRY(TrainingConfig config, getTrainingConfig());
   if (!labelType.empty()) {
     llvm::Expected<Type> type = parseInputType(labelType);
@@ -158,10 +160,42 @@ static llvm::Error compileTraining(Backend &backend,
   GLOWISH_TRY(auto model,
               TrainingCompilation::compile(backend, getModelPath(), inference,
                                            step, config, options));
-  if (!model->isComplete() || outputFolder.empty())
+  if (model->isComplete() && !outputFolder.empty())
+    GLOWISH_CHECK(writeTrainingBundle(static_cast<CPUBackend &>(backend),
+                                      model->getPrograms(), bundleOptions));
+  if (!report)
     return llvm::Error::success();
-  return writeTrainingBundle(static_cast<CPUBackend &>(backend),
-                             model->getPrograms(), bundleOptions);
+  report->setProgramTitle(0, "inference");
+  report->setProgramTitle(1, "training step");
+  return writeReport(*report);
+}
+
+/// The bundle of a model that infers.
+static llvm::Error compileInference(Backend &backend,
+                                    const ImportOptions &importOptions,
+                                    const std::vector<SymbolValues> &several,
+                                    const CompilationOptions &options,
+                                    BundleOptions bundleOptions,
+                                    Report *report, Progress &progress) {
+  ModelVariants model(backend, options);
+  GLOWISH_CHECK(model.open(getModelPath(), importOptions, several));
+  GLOWISH_CHECK(model.compile());
+  if (model.isComplete() && !outputFolder.empty()) {
+    progress.show("generating code");
+    if (options.timer)
+      options.timer->begin("codegen");
+    CodeSizes sizes;
+    bundleOptions.codeSizes = report ? &sizes : nullptr;
+    GLOWISH_CHECK(writeBundle(static_cast<CPUBackend &>(backend),
+                              model.getVariants(), bundleOptions));
+    if (report)
+      report->setCodeSizes(std::move(sizes));
+  }
+  if (!report)
+    return llvm::Error::success();
+  for (size_t i = 0; i < model.getNumVariants(); ++i)
+    report->setProgramTitle(i, model.describe(i));
+  return writeReport(*report);
 }
 
 /// Imports the model, optimizes it if that is asked for, and writes it.
@@ -181,10 +215,14 @@ static llvm::Error writeOnnxModel(const ImportOptions &importOptions,
                      "import and optimize leave",
                      getPhaseName(*options.stopAfter));
   GLOWISH_TRY(std::unique_ptr<Backend> backend, createBackend());
+  GLOWISH_TRY(std::unique_ptr<Report> report,
+              createReport(getModelPath(), *backend, options.stopAfter));
+  options.observer = report.get();
   Compilation compilation(*backend, options);
   GLOWISH_CHECK(compilation.import(getModelPath(), importOptions));
   GLOWISH_CHECK(compilation.run());
-  return writeOnnxFile(compilation.getModule(), onnxFile);
+  GLOWISH_CHECK(writeOnnxFile(compilation.getModule(), onnxFile));
+  return report ? writeReport(*report) : llvm::Error::success();
 }
 
 static llvm::Expected<int> compileModel() {
@@ -212,14 +250,18 @@ static llvm::Expected<int> compileModel() {
     reportTime(timer);
     return ExitCode::success;
   }
-  if (outputFolder.empty() && !options.stopAfter)
+  if (outputFolder.empty() && !options.stopAfter && !asksForReport())
     return makeError("nothing to do; state -emit-bundle=FOLDER, "
-                     "-emit-onnx=FILE, or a phase with -stop-after");
+                     "-emit-onnx=FILE, -report=FILE, or a phase with "
+                     "-stop-after");
   if (getBackendName() != "CPU" && !outputFolder.empty())
     return makeError("-backend={0} cannot write a bundle; -backend=CPU can",
                      getBackendName());
   GLOWISH_TRY(std::unique_ptr<Backend> backend, createBackend());
   GLOWISH_TRY(BundleOptions bundleOptions, getBundleOptions());
+  GLOWISH_TRY(std::unique_ptr<Report> report,
+              createReport(getModelPath(), *backend, options.stopAfter));
+  options.observer = report.get();
 
   Progress progress;
   progress.show("importing and optimizing");
@@ -229,17 +271,11 @@ static llvm::Expected<int> compileModel() {
                        "step is stated with -train-define-symbol",
                        several.front().name);
     GLOWISH_CHECK(
-        compileTraining(*backend, importOptions, options, bundleOptions));
+        compileTraining(*backend, importOptions, options, bundleOptions,
+                        report.get()));
   } else {
-    ModelVariants model(*backend, options);
-    GLOWISH_CHECK(model.open(getModelPath(), importOptions, several));
-    GLOWISH_CHECK(model.compile());
-    if (model.isComplete() && !outputFolder.empty()) {
-      progress.show("generating code");
-      timer.begin("codegen");
-      GLOWISH_CHECK(writeBundle(static_cast<CPUBackend &>(*backend),
-                                model.getVariants(), bundleOptions));
-    }
+    GLOWISH_CHECK(compileInference(*backend, importOptions, several, options,
+                                   bundleOptions, report.get(), progress));
   }
   timer.end();
   progress.clear();

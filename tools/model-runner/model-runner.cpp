@@ -2,6 +2,7 @@
 
 #include "common/CommonOptions.h"
 #include "common/GivenInputs.h"
+#include "common/ReportOptions.h"
 #include "common/TensorFile.h"
 #include "common/Tool.h"
 #include "glowish/Backends/CPU/PeakRate.h"
@@ -132,8 +133,9 @@ static llvm::Error timeRuns(Session &session) {
 
 static bool isProfiling() { return profiling || !traceFile.empty(); }
 
+/// \p report gets the times, unless it is null.
 static llvm::Error profileRuns(Compilation &compilation, Session &session,
-                               InstrClock &clock) {
+                               InstrClock &clock, Report *report) {
   GLOWISH_TRY(std::unique_ptr<CPUBackend> cpu,
               CPUBackend::create(getTargetOptions()));
   GLOWISH_TRY(double peakRate, measurePeakRate(*cpu));
@@ -147,6 +149,8 @@ static llvm::Error profileRuns(Compilation &compilation, Session &session,
     printProfile(llvm::outs(), profile);
   if (!traceFile.empty())
     GLOWISH_CHECK(writeProfileTrace(profile, traceFile));
+  if (report)
+    report->addProfile(compilation, std::move(profile));
   return llvm::Error::success();
 }
 
@@ -162,7 +166,8 @@ static void printMemory(const MemoryPlan &plan) {
 /// \p constants: the region that the variants share; null where there is one.
 static llvm::Expected<int>
 runVariant(ModelVariants &model, size_t variant, const GivenTensors &given,
-           std::shared_ptr<const Tensor> constants, PhaseTimer &timer) {
+           std::shared_ptr<const Tensor> constants, PhaseTimer &timer,
+           Report *report) {
   Compilation &compilation = model.getCompilation(variant);
   InstrClock clock;
   std::unique_ptr<Session> session;
@@ -185,7 +190,7 @@ runVariant(ModelVariants &model, size_t variant, const GivenTensors &given,
   GLOWISH_TRY(int code, checkOutputs(*session));
   if (isProfiling()) {
     printMemory(compilation.getPlan());
-    GLOWISH_CHECK(profileRuns(compilation, *session, clock));
+    GLOWISH_CHECK(profileRuns(compilation, *session, clock, report));
   } else if (iterations) {
     printMemory(compilation.getPlan());
     GLOWISH_CHECK(timeRuns(*session));
@@ -195,9 +200,9 @@ runVariant(ModelVariants &model, size_t variant, const GivenTensors &given,
 
 static llvm::Expected<int> runVariants(ModelVariants &model,
                                        const GivenTensors &given,
-                                       PhaseTimer &timer) {
+                                       PhaseTimer &timer, Report *report) {
   if (!model.hasSymbols())
-    return runVariant(model, 0, given, nullptr, timer);
+    return runVariant(model, 0, given, nullptr, timer, report);
   auto constants = std::make_shared<const Tensor>(model.makeConstantRegion());
   if (iterations && model.getNumVariants() > 1)
     llvm::outs() << llvm::formatv(
@@ -207,7 +212,8 @@ static llvm::Expected<int> runVariants(ModelVariants &model,
   int code = ExitCode::success;
   for (size_t i = 0; i < model.getNumVariants(); ++i) {
     llvm::outs() << "with " << model.describe(i) << ":\n";
-    GLOWISH_TRY(int own, runVariant(model, i, given, constants, timer));
+    GLOWISH_TRY(int own, runVariant(model, i, given, constants, timer,
+                                    report));
     code = std::max(code, own);
   }
   return code;
@@ -227,6 +233,9 @@ static llvm::Expected<int> runModel() {
   if (checkPasses)
     options.passCheck = &passCheck;
   GLOWISH_TRY(std::unique_ptr<Backend> backend, createBackend());
+  GLOWISH_TRY(std::unique_ptr<Report> report,
+              createReport(getModelPath(), *backend, options.stopAfter));
+  options.observer = report.get();
   ModelVariants model(*backend, options);
   {
     Progress progress;
@@ -237,9 +246,14 @@ static llvm::Expected<int> runModel() {
   }
   int code = ExitCode::success;
   if (model.isComplete()) {
-    GLOWISH_TRY(code, runVariants(model, given, timer));
+    GLOWISH_TRY(code, runVariants(model, given, timer, report.get()));
   }
   timer.end();
+  if (report) {
+    for (size_t i = 0; i < model.getNumVariants(); ++i)
+      report->setProgramTitle(i, model.describe(i));
+    GLOWISH_CHECK(writeReport(*report));
+  }
   reportTime(timer);
   if (checkPasses)
     llvm::outs() << passCheck.getNumChecks()

@@ -1,0 +1,66 @@
+//===- Report.h - A page about a compilation ------------------*- C++ -*-===//
+
+#ifndef GLOWISH_REPORT_REPORT_H
+#define GLOWISH_REPORT_REPORT_H
+
+#include "glowish/Backends/CPU/CodeSizes.h"
+#include "glowish/Driver/CompilationObserver.h"
+#include "glowish/Driver/Profile.h"
+
+namespace glowish {
+
+struct ProgramRecord;
+
+/// Looks on as programs are compiled, and tells about them as one HTML page
+/// that needs no other file and no network: what the model has, its graph, what
+/// each pass did, the schedule, the arena over time, what instructions cost,
+/// which loops were not fused, and how large code and constants are. What a
+/// compilation did not come to is left out. The same compilation makes the same
+/// page, but for times.
+class Report final : public CompilationObserver {
+public:
+  /// \p title: above the page. \p hasTimes: whether the page tells how long
+  /// passes took.
+  Report(std::string title, bool hasTimes);
+  ~Report() override;
+
+  void afterPhase(Phase phase, Compilation &compilation) override;
+  void beforePass() override;
+  void afterPass(llvm::StringRef pass, Compilation &compilation, Function &unit,
+                 bool changed) override;
+  void afterPass(llvm::StringRef pass, Compilation &compilation,
+                 IRFunction &unit, bool changed) override;
+
+  /// A line of the page's first table.
+  void addFact(std::string name, std::string value);
+  /// What tells the program apart that was imported as number \p program.
+  void setProgramTitle(size_t program, std::string programTitle);
+  /// Measured times of the instructions of \p compilation.
+  void addProfile(Compilation &compilation, Profile profile);
+  /// The code of the programs.
+  void setCodeSizes(CodeSizes sizes) { codeSizes = std::move(sizes); }
+
+  /// Whether all programs have a memory plan.
+  bool isPlanned() const;
+  /// The arenas of all programs (Report/MemoryMap.h). For this and print, the
+  /// compilations that came to a plan still exist.
+  void printMemory(llvm::raw_ostream &os) const;
+  void print(llvm::raw_ostream &os) const;
+
+private:
+  ProgramRecord &getRecord(Compilation &compilation);
+  void countPass(llvm::StringRef pass, ProgramRecord &record, bool isOuter,
+                 size_t size, bool changed);
+  void printFacts(llvm::raw_ostream &os) const;
+
+  std::string title;
+  bool hasTimes;
+  std::vector<std::pair<std::string, std::string>> facts;
+  std::vector<std::unique_ptr<ProgramRecord>> programs;
+  std::optional<CodeSizes> codeSizes;
+  std::chrono::steady_clock::time_point passStart;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_REPORT_REPORT_H

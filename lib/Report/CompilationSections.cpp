@@ -1,0 +1,218 @@
+//===- CompilationSections.cpp - What became of a model -------------------===//
+
+#include "Numbers.h"
+#include "Sections.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace glowish;
+
+std::string glowish::getElementId(const ProgramRecord &record,
+                                  llvm::StringRef name) {
+  return ("p" + llvm::Twine(record.number) + "-" + name).str();
+}
+
+std::string glowish::getHeading(const ProgramRecord &record,
+                                llvm::StringRef what) {
+  return record.title.empty() ? what.str() : (what + ", " + record.title).str();
+}
+
+//===- The model
+//------------------------------------------------------------===//
+
+static void printStorage(llvm::raw_ostream &os, const ProgramRecord &record) {
+  HtmlTable table(
+      os,
+      {{"input or output"}, {"name"}, {"type"}, {"bytes", /*isNumber=*/true}});
+  for (const StorageRecord &storage : record.storage) {
+    table.beginRow();
+    table.addText(storage.isInput && storage.isOutput ? "both"
+                  : storage.isInput                   ? "input"
+                  : storage.isOutput                  ? "output"
+                                                      : "state");
+    table.addText(storage.name);
+    table.addText(storage.type);
+    table.addNumber(storage.bytes);
+  }
+}
+
+static void printKinds(llvm::raw_ostream &os, const ProgramRecord &record) {
+  std::string last = ("after " + getPhaseName(record.graphPhase)).str();
+  HtmlTable table(os, {{"operator"},
+                       {"nodes imported", /*isNumber=*/true},
+                       {last, /*isNumber=*/true}});
+  for (const auto &[kind, count] : record.kinds) {
+    table.beginRow();
+    table.addText(kind);
+    table.addNumber(uint64_t(count.imported));
+    table.addNumber(uint64_t(count.last));
+  }
+}
+
+namespace {
+
+/// Facts in two columns.
+class FactTable {
+public:
+  explicit FactTable(llvm::raw_ostream &os)
+      : table(os, {{"fact"}, {"value"}}) {}
+  void add(llvm::StringRef name, const std::string &value) {
+    table.beginRow();
+    table.addText(name);
+    table.addText(value);
+  }
+
+private:
+  HtmlTable table;
+};
+
+} // namespace
+
+static std::string formatExactBytes(uint64_t bytes) {
+  return llvm::formatv("{0} bytes ({1})", bytes, formatBytes(bytes));
+}
+
+static void printPlanFacts(FactTable &facts, const ProgramRecord &record) {
+  const MemoryPlan &plan = record.compilation->getPlan();
+  Cost cost;
+  size_t numInstrs = 0;
+  for (const Instruction &instr : record.compilation->getIR().getInstrs()) {
+    cost += getCost(instr);
+    numInstrs += !llvm::isa<AllocInstr, DeallocInstr>(&instr);
+  }
+  facts.add("instructions", std::to_string(numInstrs));
+  facts.add("constants of the program", formatExactBytes(plan.constantSize));
+  facts.add("inputs and outputs", formatExactBytes(plan.mutableSize));
+  facts.add("arena", formatExactBytes(plan.activationSize));
+  facts.add("largest live set",
+            llvm::formatv("{0}, {1:P1} of the arena",
+                          formatExactBytes(plan.peakLiveBytes),
+                          plan.getEfficiency()));
+  facts.add("floating-point operations",
+            formatShort(1e-6 * cost.flops) + " million");
+  facts.add("bytes read and written", formatBytes(uint64_t(cost.bytes)));
+  if (const auto &profile = record.profile)
+    facts.add("measured",
+              llvm::formatv("{0} runs, median {1:F3} ms", profile->numRuns,
+                            1e3 * profile->runSeconds));
+}
+
+static size_t countImported(const ProgramRecord &record) {
+  size_t count = 0;
+  for (const auto &[kind, nodes] : record.kinds)
+    count += nodes.imported;
+  return count;
+}
+
+void glowish::printModelSection(PageWriter &page, const ProgramRecord &record) {
+  HtmlSection section(page, getElementId(record, "model"),
+                      getHeading(record, "Model"));
+  {
+    FactTable facts(page.os);
+    facts.add("nodes imported", std::to_string(countImported(record)));
+    facts.add("constants of the model",
+              llvm::formatv("{0}, {1} elements, {2}", record.numConstants,
+                            record.constantElements,
+                            formatExactBytes(record.constantBytes)));
+    if (record.isPlanned)
+      printPlanFacts(facts, record);
+  }
+  printStorage(page.os, record);
+  printKinds(page.os, record);
+}
+
+//===- The graph
+//------------------------------------------------------------===//
+
+void glowish::printGraphSection(PageWriter &page, const ProgramRecord &record) {
+  if (record.graph.empty())
+    return;
+  HtmlSection section(
+      page, getElementId(record, "graph"), getHeading(record, "Graph"),
+      llvm::formatv("After the phase {0}, in order. Names up to a slash or a "
+                    "dot are groups.",
+                    getPhaseName(record.graphPhase))
+          .str());
+  std::string id = getElementId(record, "nodes");
+  page.os << "<p><button data-fold=\"" << id
+          << "\">Fold all</button> <button data-unfold=\"" << id
+          << "\">Unfold all</button></p>\n<div class=\"graph\" id=\"" << id
+          << "\">\n"
+          << record.graph << "</div>\n";
+}
+
+//===- The passes
+//-----------------------------------------------------------===//
+
+void glowish::printPassSection(PageWriter &page, const ProgramRecord &record,
+                               bool hasTimes) {
+  if (record.passes.empty())
+    return;
+  HtmlSection section(
+      page, getElementId(record, "passes"), getHeading(record, "Passes"),
+      "In the order in which they ran: on nodes until the phase lower, on "
+      "instructions in optimize-ir. Marks of lifetimes are no instructions, "
+      "and "
+      "those of bodies count.");
+  std::string box = getElementId(record, "idle");
+  page.os << "<p><input type=\"checkbox\" class=\"idle\" id=\"" << box
+          << "\"><label for=\"" << box
+          << "\"> also those that changed nothing</label></p>\n";
+  std::vector<Column> columns = {{"phase"},
+                                 {"pass"},
+                                 {"before", /*isNumber=*/true},
+                                 {"after", /*isNumber=*/true},
+                                 {"difference", /*isNumber=*/true},
+                                 {"changed"}};
+  if (hasTimes)
+    columns.push_back({"ms", /*isNumber=*/true});
+  HtmlTable table(page.os, columns, "passes");
+  for (const PassRecord &pass : record.passes) {
+    table.beginRow("", pass.changed ? "" : "idle");
+    table.addText(getPhaseName(pass.phase));
+    table.addText(pass.pass);
+    table.addNumber(uint64_t(pass.before));
+    table.addNumber(uint64_t(pass.after));
+    auto difference = int64_t(pass.after) - int64_t(pass.before);
+    table.addNumber(double(difference),
+                    (difference > 0 ? "+" : "") + std::to_string(difference));
+    table.addText(pass.changed ? "yes" : "no");
+    if (hasTimes)
+      table.addNumber(pass.seconds, formatFixed(1e3 * pass.seconds, 3));
+  }
+}
+
+//===- What was not fused
+//---------------------------------------------------===//
+
+void glowish::printLoneLoopSection(PageWriter &page,
+                                   const ProgramRecord &record) {
+  if (!record.isPlanned)
+    return;
+  HtmlSection section(
+      page, getElementId(record, "unfused"), getHeading(record, "Unfused"),
+      record.loneLoops.empty()
+          ? "No element-wise loop is left beside the instructions."
+          : "Element-wise loops that are instructions of their own, and what "
+            "kept them from the convolution, product, normalization or loop "
+            "that makes an input of theirs.");
+  if (record.loneLoops.empty())
+    return;
+  HtmlTable table(page.os, {{"loop"}, {"type"}, {"program"}, {"why"}});
+  for (const LoneLoopRecord &loop : record.loneLoops) {
+    table.beginRow();
+    table.addText(loop.name);
+    table.addText(loop.type);
+    llvm::raw_ostream &code = table.addMarkup();
+    code << "<code>";
+    printEscaped(code, llvm::StringRef(loop.program).ltrim());
+    code << "</code>";
+    llvm::raw_ostream &why = table.addMarkup();
+    if (loop.obstacles.empty())
+      why << "no such instruction makes an input of it";
+    for (const auto &[producer, reason] : loop.obstacles) {
+      why << "<div>";
+      printEscaped(why, producer + ": " + reason);
+      why << "</div>";
+    }
+  }
+}

@@ -1,0 +1,74 @@
+//===- ProgramRecord.h - What a report keeps of a program -------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_REPORT_PROGRAMRECORD_H
+#define GLOWISH_LIB_REPORT_PROGRAMRECORD_H
+
+#include "glowish/Driver/Compilation.h"
+#include "glowish/Driver/Profile.h"
+#include <map>
+
+namespace glowish {
+
+/// One run of a pass on a function and its bodies.
+struct PassRecord {
+  std::string pass;
+  Phase phase = Phase::Optimize;
+  /// Whether the phase has come to its end and is known.
+  bool isPlaced = false;
+  /// Nodes or instructions, those of bodies included.
+  size_t before = 0, after = 0;
+  bool changed = false;
+  double seconds = 0;
+};
+
+/// An input or output of the model.
+struct StorageRecord {
+  std::string name, type;
+  uint64_t bytes;
+  bool isInput, isOutput;
+};
+
+/// Nodes of one kind, when they were imported and in the last graph.
+struct KindRecord {
+  size_t imported = 0, last = 0;
+};
+
+/// An element-wise loop that was not fused, as LoneLoop tells it.
+struct LoneLoopRecord {
+  std::string name, type, program;
+  /// The names of producers, and what keeps the loop from them.
+  std::vector<std::pair<std::string, std::string>> obstacles;
+};
+
+/// What is kept of a program while it is compiled, the graph being gone when
+/// the IR is there.
+struct ProgramRecord {
+  Compilation *compilation;
+  /// Distinguishes the elements of the page.
+  size_t number;
+  std::string title;
+  /// Whether the compilation's IR and plan are there to stay.
+  bool isPlanned = false;
+
+  std::vector<StorageRecord> storage;
+  size_t numConstants = 0;
+  uint64_t constantElements = 0, constantBytes = 0;
+  std::map<std::string, KindRecord> kinds;
+
+  /// The phase that the last graph was the result of, and its markup.
+  Phase graphPhase = Phase::Import;
+  std::string graph;
+
+  std::vector<PassRecord> passes;
+  /// What bodies add to the run of a pass that is going on.
+  PassRecord inner;
+  /// Nodes or instructions after the last pass.
+  size_t lastSize = 0;
+
+  std::vector<LoneLoopRecord> loneLoops;
+  std::optional<Profile> profile;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_REPORT_PROGRAMRECORD_H

@@ -1,0 +1,275 @@
+//===- Report.cpp - A page about a compilation ----------------------------===//
+
+#include "glowish/Report/Report.h"
+#include "GraphTree.h"
+#include "Sections.h"
+#include "glowish/IR/LoneLoops.h"
+#include "glowish/Ops/TextForm.h"
+#include "glowish/Report/MemoryMap.h"
+
+using namespace glowish;
+
+static constexpr llvm::StringLiteral pageText =
+#include "glowish/page.html.inc"
+    ;
+static constexpr llvm::StringLiteral styleText =
+#include "glowish/page.css.inc"
+    ;
+static constexpr llvm::StringLiteral scriptText =
+#include "glowish/page.js.inc"
+    ;
+
+Report::Report(std::string title, bool hasTimes)
+    : title(std::move(title)), hasTimes(hasTimes) {}
+Report::~Report() = default;
+
+ProgramRecord &Report::getRecord(Compilation &compilation) {
+  for (const auto &record : programs)
+    if (record->compilation == &compilation)
+      return *record;
+  programs.push_back(std::make_unique<ProgramRecord>());
+  programs.back()->compilation = &compilation;
+  programs.back()->number = programs.size() - 1;
+  return *programs.back();
+}
+
+void Report::addFact(std::string name, std::string value) {
+  facts.push_back({std::move(name), std::move(value)});
+}
+
+void Report::setProgramTitle(size_t program, std::string programTitle) {
+  if (program < programs.size())
+    programs[program]->title = std::move(programTitle);
+}
+
+void Report::addProfile(Compilation &compilation, Profile profile) {
+  getRecord(compilation).profile = std::move(profile);
+}
+
+bool Report::isPlanned() const {
+  return !programs.empty() && llvm::all_of(programs, [](const auto &record) {
+    return record->isPlanned;
+  });
+}
+
+//===- What is recorded
+//-----------------------------------------------------===//
+
+/// Calls \p visit with the nodes of \p function and of its bodies.
+static void visitNodes(const Function &function,
+                       llvm::function_ref<void(const Node &)> visit) {
+  for (const Node &node : function.getNodes()) {
+    visit(node);
+    for (const Function *body : getBodies(node))
+      visitNodes(*body, visit);
+  }
+}
+
+static size_t countNodes(const Function &function) {
+  size_t count = 0;
+  visitNodes(function, [&](const Node &) { ++count; });
+  return count;
+}
+
+static size_t countInstrs(const IRFunction &function) {
+  size_t count = 0;
+  forEachFunction(function, [&](const IRFunction &each) {
+    for (const Instruction &instr : each.getInstrs())
+      count += !llvm::isa<AllocInstr, DeallocInstr>(&instr);
+  });
+  return count;
+}
+
+static void recordModel(ProgramRecord &record, Compilation &compilation) {
+  const Module &module = compilation.getModule();
+  for (const auto &placeholder : module.getPlaceholders())
+    record.storage.push_back({placeholder->getModelName().str(),
+                              placeholder->getType().str(),
+                              uint64_t(placeholder->getType().getSizeInBytes()),
+                              placeholder->isInput(), placeholder->isOutput()});
+  for (const Node &constant : module.getConstants()) {
+    ++record.numConstants;
+    record.constantElements += uint64_t(constant.getType().getNumElements());
+    record.constantBytes += uint64_t(constant.getType().getSizeInBytes());
+  }
+  visitNodes(compilation.getFunction(), [&](const Node &node) {
+    ++record.kinds[node.getKindName().str()].imported;
+  });
+}
+
+static void recordGraph(ProgramRecord &record, Phase phase,
+                        const Function &function) {
+  for (auto &[kind, count] : record.kinds)
+    count.last = 0;
+  visitNodes(function, [&](const Node &node) {
+    ++record.kinds[node.getKindName().str()].last;
+  });
+  record.graphPhase = phase;
+  record.graph.clear();
+  llvm::raw_string_ostream os(record.graph);
+  printGraphTree(os, function, getElementId(record, ""));
+}
+
+static void recordLoneLoops(ProgramRecord &record, IRFunction &function) {
+  record.loneLoops.clear();
+  std::vector<IRFunction *> functions = {&function};
+  for (size_t i = 0; i < functions.size(); ++i) {
+    llvm::append_range(functions, getNested(*functions[i]));
+    for (const LoneLoop &lone : findLoneLoops(*functions[i])) {
+      LoneLoopRecord loop;
+      loop.name = lone.loop->getName().str();
+      loop.type = lone.loop->getResult()->getType().str();
+      llvm::raw_string_ostream os(loop.program);
+      printAttrs(os, lone.loop->getInfo(), lone.loop->getAttrs(),
+                 lone.loop->getNumProgramInputs());
+      for (const FusionObstacle &obstacle : lone.obstacles)
+        loop.obstacles.push_back({(obstacle.producer->getKindName() + " \"" +
+                                   obstacle.producer->getName() + "\"")
+                                      .str(),
+                                  obstacle.reason.empty()
+                                      ? "nothing; the passes came to their end"
+                                      : obstacle.reason.str()});
+      record.loneLoops.push_back(std::move(loop));
+    }
+  }
+}
+
+void Report::afterPhase(Phase phase, Compilation &compilation) {
+  ProgramRecord &record = getRecord(compilation);
+  switch (phase) {
+  case Phase::Import:
+    recordModel(record, compilation);
+    [[fallthrough]];
+  case Phase::Optimize:
+  case Phase::Lower:
+    recordGraph(record, phase, compilation.getFunction());
+    record.lastSize = countNodes(compilation.getFunction());
+    break;
+  case Phase::IRGen:
+    record.lastSize = countInstrs(compilation.getIR());
+    break;
+  case Phase::Plan:
+    record.isPlanned = true;
+    break;
+  case Phase::Schedule:
+  case Phase::OptimizeIR:
+    break;
+  }
+  for (PassRecord &pass : llvm::reverse(record.passes)) {
+    if (pass.isPlaced)
+      break;
+    pass.phase = phase;
+    pass.isPlaced = true;
+  }
+}
+
+void Report::beforePass() { passStart = std::chrono::steady_clock::now(); }
+
+void Report::countPass(llvm::StringRef pass, ProgramRecord &record,
+                       bool isOuter, size_t size, bool changed) {
+  record.inner.changed |= changed;
+  record.inner.seconds += std::chrono::duration<double>(
+                              std::chrono::steady_clock::now() - passStart)
+                              .count();
+  if (!isOuter)
+    return;
+  record.inner.pass = pass.str();
+  record.inner.before = record.lastSize;
+  record.inner.after = record.lastSize = size;
+  record.passes.push_back(std::move(record.inner));
+  record.inner = PassRecord();
+}
+
+void Report::afterPass(llvm::StringRef pass, Compilation &compilation,
+                       Function &unit, bool changed) {
+  bool isOuter = &unit == &compilation.getFunction();
+  countPass(pass, getRecord(compilation), isOuter,
+            isOuter ? countNodes(unit) : 0, changed);
+}
+
+void Report::afterPass(llvm::StringRef pass, Compilation &compilation,
+                       IRFunction &unit, bool changed) {
+  ProgramRecord &record = getRecord(compilation);
+  bool isOuter = &unit == &compilation.getIR();
+  countPass(pass, record, isOuter, isOuter ? countInstrs(unit) : 0, changed);
+  // As these passes left them the last time; later, buffers are shared.
+  if (isOuter && pass == "fuse-epilogues")
+    recordLoneLoops(record, unit);
+}
+
+//===- The page
+//-------------------------------------------------------------===//
+
+void Report::printMemory(llvm::raw_ostream &os) const {
+  std::vector<MappedProgram> mapped;
+  for (const auto &record : programs)
+    mapped.push_back({record->title.empty() ? title : record->title,
+                      &record->compilation->getIR(),
+                      &record->compilation->getPlan()});
+  printMemoryMap(os, mapped);
+}
+
+static void printProgram(PageWriter &page, const ProgramRecord &record,
+                         bool hasTimes, const CodeSizes *sizes) {
+  printModelSection(page, record);
+  printPassSection(page, record, hasTimes);
+  if (!record.isPlanned)
+    return printGraphSection(page, record);
+  Timeline timeline(record.compilation->getIR(), record.compilation->getPlan());
+  printMemorySection(page, record);
+  printCostSection(page, record, timeline, sizes);
+  printLoneLoopSection(page, record);
+  printScheduleSection(page, record, timeline);
+  printGraphSection(page, record);
+  printConstantSection(page, record, timeline);
+}
+
+void Report::printFacts(llvm::raw_ostream &os) const {
+  HtmlTable table(os, {{"fact"}, {"value"}});
+  for (const auto &[name, value] : facts) {
+    table.beginRow();
+    table.addText(name);
+    table.addText(value);
+  }
+}
+
+void Report::print(llvm::raw_ostream &os) const {
+  std::string content, navigation;
+  llvm::raw_string_ostream contentStream(content), navigationStream(navigation);
+  PageWriter page{contentStream, {}};
+  printFacts(contentStream);
+  std::vector<const ProgramRecord *> records;
+  for (const auto &record : programs) {
+    printProgram(page, *record, hasTimes, codeSizes ? &*codeSizes : nullptr);
+    records.push_back(record.get());
+  }
+  if (codeSizes)
+    printCodeSection(page, records, *codeSizes);
+  for (const PageWriter::Entry &entry : page.contents) {
+    printLink(navigationStream, entry.id, entry.heading);
+    navigationStream << '\n';
+  }
+  std::string escapedTitle;
+  llvm::raw_string_ostream titleStream(escapedTitle);
+  printEscaped(titleStream, title);
+  // The template is markup with the names of its parts in double braces.
+  llvm::StringRef rest = pageText;
+  while (!rest.empty()) {
+    auto [markup, after] = rest.split("{{");
+    os << markup;
+    auto [part, next] = after.split("}}");
+    if (part == "title")
+      os << escapedTitle;
+    else if (part == "style")
+      os << styleText;
+    else if (part == "script")
+      os << scriptText;
+    else if (part == "navigation")
+      os << navigation;
+    else if (part == "content")
+      os << content;
+    else
+      assert(part.empty() && "the template names an unknown part");
+    rest = next;
+  }
+}

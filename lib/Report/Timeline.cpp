@@ -1,0 +1,98 @@
+//===- Timeline.cpp - Instructions in order, and what lives then ----------===//
+
+#include "Timeline.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace glowish;
+
+Timeline::Timeline(const IRFunction &function, const MemoryPlan &plan)
+    : plan(plan) {
+  visit(function, /*depth=*/0);
+  sumLiveBytes();
+}
+
+uint64_t Timeline::getPeak() const {
+  uint64_t peak = 0;
+  for (const Step &step : steps)
+    peak = std::max(peak, step.liveBytes);
+  return peak;
+}
+
+void Timeline::begin(const Buffer *buffer) {
+  lifeOf[buffer] = lives.size();
+  lives.push_back({buffer, plan.getOffset(buffer),
+                   uint64_t(buffer->getType().getSizeInBytes()),
+                   unsigned(steps.size()),
+                   /*end=*/0,
+                   /*writer=*/{},
+                   /*reader=*/{}});
+}
+
+void Timeline::end(const Buffer *buffer) {
+  lives[lifeOf.lookup(buffer)].end = steps.size();
+}
+
+void Timeline::recordAccesses(const Instruction &instr) {
+  unsigned number = steps.size();
+  for (unsigned i = 0; i < instr.getNumOperands(); ++i) {
+    const Buffer *buffer = instr.getOperand(i);
+    auto found = buffer ? lifeOf.find(buffer->getRoot()) : lifeOf.end();
+    if (found == lifeOf.end())
+      continue;
+    Life &life = lives[found->second];
+    if (instr.writes(i) && !life.writer)
+      life.writer = number;
+    if (instr.reads(i))
+      life.reader = number;
+  }
+}
+
+void Timeline::visit(const IRFunction &function, unsigned depth) {
+  for (const Instruction &instr : function.getInstrs()) {
+    if (auto *alloc = llvm::dyn_cast<AllocInstr>(&instr)) {
+      begin(alloc->getBuffer());
+      continue;
+    }
+    if (auto *dealloc = llvm::dyn_cast<DeallocInstr>(&instr)) {
+      end(dealloc->getBuffer());
+      continue;
+    }
+    visit(instr, depth);
+  }
+}
+
+void Timeline::visit(const Instruction &instr, unsigned depth) {
+  recordAccesses(instr);
+  numbers[&instr] = steps.size();
+  llvm::SmallVector<const Buffer *, 8> storage;
+  if (auto *loop = llvm::dyn_cast<LoopInstr>(&instr))
+    storage = getLoopStorage(*loop);
+  for (const Buffer *buffer : storage)
+    begin(buffer);
+  steps.push_back({&instr, depth});
+  for (const IRFunction *body : getBodies(instr))
+    visit(*body, depth + 1);
+  for (const Buffer *buffer : storage)
+    end(buffer);
+}
+
+void Timeline::sumLiveBytes() {
+  std::vector<uint64_t> born(steps.size() + 1), died(steps.size() + 1);
+  for (const Life &life : lives) {
+    uint64_t bytes = llvm::alignTo(life.bytes, plan.alignment);
+    born[life.begin] += bytes;
+    died[life.end] += bytes;
+  }
+  uint64_t live = 0;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    live += born[i] - died[i];
+    steps[i].liveBytes = live;
+  }
+}
+
+std::string glowish::describeStep(unsigned number, const Instruction &instr) {
+  return llvm::formatv("{0}: {1} \"{2}\"", number, instr.getKindName(),
+                       instr.getName())
+      .str();
+}

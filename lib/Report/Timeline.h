@@ -1,0 +1,68 @@
+//===- Timeline.h - Instructions in order, and what lives then -*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_REPORT_TIMELINE_H
+#define GLOWISH_LIB_REPORT_TIMELINE_H
+
+#include "glowish/IR/Instrs.h"
+#include "glowish/IR/MemoryPlan.h"
+#include <optional>
+
+namespace glowish {
+
+/// An instruction that is no mark of a lifetime.
+struct Step {
+  const Instruction *instr;
+  /// Of how many bodies it is inside.
+  unsigned depth;
+  /// Of activations, each rounded up to the plan's alignment.
+  uint64_t liveBytes = 0;
+};
+
+/// What an activation takes of the arena from step `begin` to before `end`.
+struct Life {
+  const Buffer *buffer;
+  uint64_t offset, bytes;
+  unsigned begin, end = 0;
+  /// The steps that first write and last read it.
+  std::optional<unsigned> writer, reader;
+};
+
+/// The steps of a program and the lives of its activations, both in order. The
+/// steps of bodies follow the instruction that has them, each once: that of a
+/// branch that is not taken as well, and a loop's as in one repetition. What a
+/// loop keeps (getLoopStorage) lives from the loop to the end of its body.
+class Timeline {
+public:
+  /// \p function and \p plan outlive this.
+  Timeline(const IRFunction &function, const MemoryPlan &plan);
+
+  llvm::ArrayRef<Step> getSteps() const { return steps; }
+  llvm::ArrayRef<Life> getLives() const { return lives; }
+  /// The most bytes that live at one step.
+  uint64_t getPeak() const;
+  /// The step of an instruction of the program.
+  unsigned getNumber(const Instruction *instr) const {
+    return numbers.lookup(instr);
+  }
+
+private:
+  void visit(const IRFunction &function, unsigned depth);
+  void visit(const Instruction &instr, unsigned depth);
+  void begin(const Buffer *buffer);
+  void end(const Buffer *buffer);
+  void recordAccesses(const Instruction &instr);
+  void sumLiveBytes();
+
+  const MemoryPlan &plan;
+  std::vector<Step> steps;
+  std::vector<Life> lives;
+  llvm::DenseMap<const Instruction *, unsigned> numbers;
+  llvm::DenseMap<const Buffer *, unsigned> lifeOf;
+};
+
+/// `3: CPUConvolution "conv1"`, as pictures and tables call a step.
+std::string describeStep(unsigned number, const Instruction &instr);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_REPORT_TIMELINE_H

@@ -1,0 +1,70 @@
+//===- ReportOptions.cpp - What tools tell of a compilation ---------------===//
+
+#include "common/ReportOptions.h"
+#include "common/CommonOptions.h"
+#include "glowish/Support/File.h"
+#include "llvm/Support/Path.h"
+
+using namespace glowish;
+namespace cl = llvm::cl;
+
+static cl::opt<std::string> reportFile(
+    "report",
+    cl::desc("Write a page (HTML) about the compilation: graph, passes, "
+             "schedule, memory, costs, sizes"),
+    cl::value_desc("file"), cl::cat(debugCategory));
+static cl::opt<std::string>
+    memoryMap("memory-map",
+              cl::desc("Draw the arena over time as SVG into this file"),
+              cl::value_desc("file"), cl::cat(debugCategory));
+static cl::opt<bool> hasTimes(
+    "report-times",
+    cl::desc("Tell in the report how long passes took (default true); without, "
+             "the same model makes the same bytes"),
+    cl::init(true), cl::cat(debugCategory));
+
+bool glowish::asksForReport() {
+  return !reportFile.empty() || !memoryMap.empty();
+}
+
+llvm::Expected<std::unique_ptr<Report>>
+glowish::createReport(llvm::StringRef modelPath, const Backend &backend,
+                      std::optional<Phase> stopAfter) {
+  if (!asksForReport())
+    return nullptr;
+  if (!memoryMap.empty() && stopAfter && *stopAfter < Phase::Plan)
+    return makeError("-memory-map={0}: there is no memory plan after "
+                     "-stop-after={1}; accepted: -stop-after=plan",
+                     memoryMap.getValue(), getPhaseName(*stopAfter));
+  auto report = std::make_unique<Report>(
+      llvm::sys::path::filename(modelPath).str(), hasTimes);
+  report->addFact("compiler", "glowish " GLOWISH_VERSION);
+  report->addFact("back end", backend.getName().str());
+  if (backend.getName() == "CPU") {
+    const auto &cpu = static_cast<const CPUBackend &>(backend);
+    report->addFact("target", cpu.getTargetMachine().getTargetTriple().str());
+    report->addFact("processor", cpu.getTarget().cpu);
+    report->addFact("threads", std::to_string(cpu.getTarget().numThreads));
+  }
+  return report;
+}
+
+llvm::Error glowish::writeReport(const Report &report) {
+  OutputFiles files;
+  auto add =
+      [&](llvm::StringRef path,
+          llvm::function_ref<void(llvm::raw_ostream &)> print) -> llvm::Error {
+    if (path.empty())
+      return llvm::Error::success();
+    llvm::Expected<llvm::raw_pwrite_stream &> stream = files.add(path);
+    if (!stream)
+      return stream.takeError();
+    print(*stream);
+    return llvm::Error::success();
+  };
+  GLOWISH_CHECK(
+      add(memoryMap, [&](llvm::raw_ostream &os) { report.printMemory(os); }));
+  GLOWISH_CHECK(
+      add(reportFile, [&](llvm::raw_ostream &os) { report.print(os); }));
+  return files.commit();
+}
