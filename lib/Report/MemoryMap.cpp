@@ -25,7 +25,7 @@ static constexpr llvm::StringLiteral palette[] = {
     "#ff8787", "#63e6be", "#b197fc", "#d0bfa0", "#adb5bd"};
 static constexpr llvm::StringLiteral gridColor = "#dee2e6",
                                      axisColor = "#212529",
-                                     peakColor = "#c92a2a";
+                                     limitColor = "#c92a2a";
 
 namespace {
 
@@ -61,6 +61,7 @@ private:
   void drawSteps(llvm::raw_ostream &os, double y) const;
   void drawLife(llvm::raw_ostream &os, const Life &life,
                 double pixelsPerByte) const;
+  void drawLimit(llvm::raw_ostream &os, double y, llvm::StringRef label) const;
   void drawLiveBytes(llvm::raw_ostream &os) const;
   void drawLegend(llvm::raw_ostream &os) const;
 
@@ -187,6 +188,17 @@ void MapPrinter::drawLife(llvm::raw_ostream &os, const Life &life,
   os << "</g>\n";
 }
 
+/// A line across the picture at \p y.
+void MapPrinter::drawLimit(llvm::raw_ostream &os, double y,
+                           llvm::StringRef label) const {
+  os << llvm::formatv("<line class=\"limit\" x1=\"{0:F1}\" y1=\"{1:F1}\" "
+                      "x2=\"{2:F1}\" y2=\"{1:F1}\" stroke=\"{3}\" "
+                      "stroke-dasharray=\"6 4\"/>\n",
+                      left, y, left + width, limitColor);
+  drawText(os, left + width, y - 5, label,
+           ("text-anchor=\"end\" fill=\"" + limitColor + "\"").str());
+}
+
 void MapPrinter::drawLiveBytes(llvm::raw_ostream &os) const {
   llvm::ArrayRef<Step> steps = timeline.getSteps();
   // The plan's peak is a lower bound where bodies have arenas of their own.
@@ -202,14 +214,8 @@ void MapPrinter::drawLiveBytes(llvm::raw_ostream &os) const {
     os << llvm::formatv("{0:F2},{2:F2} {1:F2},{2:F2} ", getX(double(i)),
                         getX(double(i) + 1), getY(step.liveBytes));
   os << "\"/>\n";
-  double peak = getY(plan.peakLiveBytes);
-  os << llvm::formatv("<line class=\"peak\" x1=\"{0:F1}\" y1=\"{1:F1}\" "
-                      "x2=\"{2:F1}\" y2=\"{1:F1}\" stroke=\"{3}\" "
-                      "stroke-dasharray=\"6 4\"/>\n",
-                      left, peak, left + width, peakColor);
-  drawText(os, left + width, peak - 5,
-           "peak " + formatBytes(plan.peakLiveBytes),
-           "text-anchor=\"end\" fill=\"#c92a2a\"");
+  drawLimit(os, getY(plan.peakLiveBytes),
+            "peak " + formatBytes(plan.peakLiveBytes));
   drawSteps(os, liveTop + liveHeight);
   drawText(os, left + width / 2, liveTop + liveHeight + 36, "instruction",
            "text-anchor=\"middle\"");
@@ -256,8 +262,11 @@ void MapPrinter::print(llvm::raw_ostream &os, double start) const {
   drawTitle(os);
   AxisScale scale =
       drawByteAxis(os, top, arenaHeight, plan.activationSize, "offset");
+  double pixelsPerByte = arenaHeight / scale.high;
+  drawLimit(os, top + arenaHeight - double(plan.activationSize) * pixelsPerByte,
+            "arena " + formatBytes(plan.activationSize));
   for (const Life &life : timeline.getLives())
-    drawLife(os, life, arenaHeight / scale.high);
+    drawLife(os, life, pixelsPerByte);
   if (timeline.getLives().empty())
     drawText(os, left + width / 2, top + arenaHeight / 2, "no activations",
              "text-anchor=\"middle\"");

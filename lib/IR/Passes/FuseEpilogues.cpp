@@ -130,7 +130,7 @@ EpilogueFuser::collectInputs(const Instruction &anchor,
     auto region = compose(Region::of(*input), shape);
     if (!region || region->isScattered() ||
         !(anchor.getInfo().operands.back().isStrided || region->isDense()))
-      return "another input does not lie as its result does";
+      return "it can't read another input as that lies in memory";
     if (input->getType().getKind() != element->getType().getKind())
       return "another input has a different element kind";
     if (input->getRoot() == loop.getResult()->getRoot() &&
@@ -157,7 +157,7 @@ EpilogueFuser::collect(const Instruction &anchor,
                         Region::dense(element->getShape()));
   if (!target || target->isScattered() ||
       !(anchor.getOperandInfo(0).isStrided || target->isDense()))
-    return "the loop's result does not lie as its own";
+    return "it can't write the loop's result as that lies in memory";
   if (loop.getResult()->getType().getKind() != kind)
     return "the loop's result has a different element kind";
   result = *target;
