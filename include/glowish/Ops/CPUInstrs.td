@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-let Strided = ["result", "input", "fused"] in
+let Strided = ["result", "input", "fused"], InPlace = ["fused"] in
 def CPUConvolution : Instr<"Convolution with packed weights"> {
   let Description = [{
     The Convolution of the same attributes. The filter is 1-D when blocked, as
@@ -28,7 +28,7 @@ def CPUConvolution : Instr<"Convolution with packed weights"> {
                        op.getInput().getShape().back() / op.getGroup()}];
 }
 
-let Strided = ["result", "input", "fused"] in
+let Strided = ["result", "input", "fused"], InPlace = ["fused"] in
 def CPUWinogradConvolution : Instr<"Convolution with fewer multiplications"> {
   let Description = [{
     The CPUConvolution of one group, without strides and dilations, with the
@@ -47,7 +47,7 @@ def CPUWinogradConvolution : Instr<"Convolution with fewer multiplications"> {
                        op.getInput().getShape().back()}];
 }
 
-let Strided = ["result", "input", "fused"] in
+let Strided = ["result", "input", "fused"], InPlace = ["fused"] in
 def CPUSplitConvolution : Instr<"Convolution on int8 matrix units"> {
   let Description = [{
     The CPUConvolution of one group with the same attributes, computed with

@@ -31,9 +31,9 @@ def ElementWiseLoop : Instr<"A scalar program at every index"> {
 
 //===- Instructions that compute a node -------------------------------------===//
 
-let Strided = ["result", "filter", "fused"] in
+let Strided = ["result", "filter", "fused"], InPlace = ["fused"] in
 def ConvolutionInstr : InstrFor<Convolution>;
-let Strided = ["result", "lhs", "rhs", "fused"] in
+let Strided = ["result", "lhs", "rhs", "fused"], InPlace = ["fused"] in
 def MatMulInstr : InstrFor<MatMul>;
 let Strided = ["result", "query", "key", "value", "mask"] in
 def AttentionInstr : InstrFor<Attention>;
@@ -46,7 +46,7 @@ def ConvolutionFilterGradientInstr : InstrFor<ConvolutionFilterGradient>;
 def MaxPoolGradientInstr : InstrFor<MaxPoolGradient>;
 def AvgPoolGradientInstr : InstrFor<AvgPoolGradient>;
 def LocalResponseNormalizationInstr : InstrFor<LocalResponseNormalization>;
-let Strided = ["result", "input", "fused"], InPlace = ["input"] in
+let Strided = ["result", "input", "fused"], InPlace = ["input", "fused"] in
 def LayerNormalizationInstr : InstrFor<LayerNormalization>;
 let InPlace = ["input"] in
 def SoftmaxInstr : InstrFor<Softmax>;
