@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""memory.py [--doc] [NETWORK]...: how much memory the exported networks need.
+
+For each network in build/models (or those named): nodes of the ONNX model,
+instructions after all passes, transposes that are left inside the network, and
+the bytes of the arena: the largest live set, what glowish needs, what placing
+the same lives by size would (the strategy of TensorFlow Lite: largest first, at
+the lowest gap), the least with -max-activation-bytes, and what ONNX Runtime has
+allocated at most in a run without its arena, outputs included. Needs node, a C
+compiler and bench/node_modules (npm ci) for ONNX Runtime.
+
+--doc writes the tables of docs/memory.md. Exits 1 where an arena is more than
+1.02 of the largest live set, or more than by size or in ONNX Runtime.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, "../..")
+BIN = os.environ.get("GLOWISH_BIN", os.path.join(ROOT, "build/release/bin"))
+MODELS = os.environ.get("GLOWISH_MODELS", os.path.join(ROOT, "build/models"))
+SIZES = {"float": 4, "float16": 2, "bfloat16": 2, "double": 8, "int8": 1,
+         "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4,
+         "int64": 8, "uint64": 8, "bool": 1}
+ALIGNMENT = 64
+
+
+def compile_to(*options, model):
+    result = subprocess.run(
+        [os.path.join(BIN, "model-compiler"), f"-model={model}", *options],
+        capture_output=True, text=True)
+    return result.returncode, result.stdout + result.stderr
+
+
+def align(size):
+    return (size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+
+
+def read_lives(ir):
+    """[begin, end, bytes] of each activation of the program; null if it has
+    bodies, which need memory of their own."""
+    if re.search(r"= ir \"", ir):
+        return None
+    sizes, begins, lives = {}, {}, []
+    for kind, shape, name in (
+            (m[2], m[3], m[1]) for m in re.finditer(
+                r"^  activation (%\S+) : (\w+)<([\dx]*)>", ir, re.M)):
+        size = SIZES[kind]
+        for extent in filter(None, shape.split("x")):
+            size *= int(extent)
+        sizes[name] = align(size)
+    for time, line in enumerate(ir.split("\n")):
+        if match := re.match(r"    Alloc\(@out (%\S+)\)", line):
+            begins[match[1]] = time
+        elif match := re.match(r"    Dealloc\(@out (%\S+)\)", line):
+            lives.append((begins[match[1]], time, sizes[match[1]]))
+    return lives
+
+
+def place_by_size(lives):
+    """The arena of the largest first, each at the lowest place that is free."""
+    placed, arena = [], 0
+    for begin, end, size in sorted(lives, key=lambda life: -life[2]):
+        top = 0
+        for low, high in sorted((offset, offset + other) for b, e, other, offset
+                                in placed if b < end and begin < e):
+            if low - top >= size:
+                break
+            top = max(top, high)
+        placed.append((begin, end, size, top))
+        arena = max(arena, top + size)
+    return arena
+
+
+def count_instructions(ir):
+    lines = re.findall(r"^ +(?:\"[^\"]*\" )?(\w+)\(@", ir, re.M)
+    return sum(kind not in ("Alloc", "Dealloc") for kind in lines)
+
+
+def count_transposes(graph):
+    """Transposes of other values than inputs, for other users than outputs."""
+    inputs = set(re.findall(r"^placeholder (%\S+) .*\binput\b", graph, re.M))
+    saved = set(re.findall(r"^ *Save\((%[^,]+),", graph, re.M))
+    nodes = re.findall(r"^ *(%\"[^\"]*\"|%\S+) = Transpose\((%\"[^\"]*\"|[^,)]+)",
+                       graph, re.M)
+    return sum(source not in inputs and result not in saved
+               for result, source in nodes)
+
+
+def count_nodes(model):
+    import onnx  # Debian's python3-onnx
+    return len(onnx.load(model, load_external_data=False).graph.node)
+
+
+def measure_runtime(library, folder):
+    """Bytes that ONNX Runtime takes at most."""
+    result = subprocess.run(
+        ["node", os.path.join(HERE, "ort_memory.mjs"), folder],
+        env={**os.environ, "LD_PRELOAD": library}, capture_output=True,
+        text=True)
+    match = re.search(r"^peak (\d+)$", result.stderr, re.M)
+    if result.returncode or not match:
+        sys.exit(f"ONNX Runtime, {folder}: {result.stderr}")
+    return int(match[1])
+
+
+def measure(name, library):
+    folder = os.path.join(MODELS, name)
+    model = os.path.join(folder, "model.onnx")
+    with tempfile.TemporaryDirectory() as bundle:
+        code, text = compile_to(f"-emit-bundle={bundle}", "-network-name=net",
+                                "-dump-ir", "-dump-graph", model=model)
+        if code:
+            sys.exit(text)
+        with open(os.path.join(bundle, "net.h")) as file:
+            header = file.read()
+    arena, share = re.search(r"activations +(\d+) bytes, ([\d.]+)%",
+                             header).groups()
+    _, least = compile_to("-stop-after=plan", "-max-activation-bytes=1",
+                          model=model)
+    least = re.search(r"activations need (\d+) bytes", least)
+    graph, ir = text.split('\nir "', 1)
+    lives = read_lives(ir)
+    return {"name": name, "nodes": count_nodes(model),
+            "instructions": count_instructions(ir),
+            "transposes": count_transposes(graph), "arena": int(arena),
+            "share": float(share) / 100,
+            "by size": None if lives is None else place_by_size(lives),
+            "least": int(least[1]) if least else int(arena),
+            "runtime": measure_runtime(library, folder)}
+
+
+def judge(row):
+    wrong = []
+    if row["share"] < 1 / 1.02:
+        wrong.append("the arena is more than 1.02 of the largest live set")
+    if row["by size"] is not None and row["arena"] > row["by size"]:
+        wrong.append("by size it is smaller")
+    if row["arena"] > row["runtime"]:
+        wrong.append("ONNX Runtime needs less")
+    return [f"{row['name']}: {text}" for text in wrong]
+
+
+def format_tables(rows):
+    yield ("| Network | Largest live set | Arena | By size | ONNX Runtime | "
+           "Least, in patches |")
+    yield "|---|---:|---:|---:|---:|---:|"
+    for row in rows:
+        by_size = "–" if row["by size"] is None else f"{row['by size']:,}"
+        yield (f"| {row['name']} | {row['arena'] * row['share']:,.0f} | "
+               f"{row['arena']:,} | {by_size} | {row['runtime']:,} | "
+               f"{row['least']:,} ({row['least'] / row['arena']:.0%}) |")
+    yield ""
+    yield "| Network | ONNX nodes | Instructions | Transposes inside |"
+    yield "|---|---:|---:|---:|"
+    for row in rows:
+        yield (f"| {row['name']} | {row['nodes']:,} | {row['instructions']:,} | "
+               f"{row['transposes']} |")
+
+
+def write_document(rows):
+    path = os.path.join(ROOT, "docs/memory.md")
+    with open(path) as file:
+        text = file.read()
+    begin, end = "<!-- memory: begin -->", "<!-- memory: end -->"
+    before, rest = text.split(begin)
+    after = rest.split(end)[1]
+    with open(path, "w") as file:
+        file.write(f"{before}{begin}\n\n" + "\n".join(format_tables(rows)) +
+                   f"\n\n{end}{after}")
+
+
+def main():
+    names = [name for name in sys.argv[1:] if name != "--doc"]
+    names = names or sorted(os.listdir(MODELS))
+    with tempfile.TemporaryDirectory() as folder:
+        library = os.path.join(folder, "alloc_peak.so")
+        subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library,
+                        os.path.join(HERE, "alloc_peak.c"), "-ldl"], check=True)
+        rows = [measure(name, library) for name in names]
+    print("\n".join(format_tables(rows)))
+    if "--doc" in sys.argv[1:]:
+        write_document(rows)
+    wrong = [text for row in rows for text in judge(row)]
+    print("\n".join(wrong) or "no arena is too large")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
