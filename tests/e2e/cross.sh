@@ -51,8 +51,9 @@ targets=(
   "Cortex-M55|-target=thumbv8.1m.main-none-eabihf -mcpu=cortex-m55|--target=thumbv8.1m.main-none-eabihf -mcpu=cortex-m55 $board=0x60000000|arm-none-eabi-gcc -mcpu=cortex-m55 -mthumb -mfloat-abi=hard $board=0x60000000|qemu-system-arm $semihosting -machine mps3-an547 -kernel"
 )
 
-# NAME MODEL of the networks; the names are in the order of the table.
-names=(mlp digits lenet mlp-exported squeezenet1_1 imagenet_squeezenet)
+# The networks of the table: imagenet_squeezenet's code is squeezenet1_1's.
+names=(mlp digits lenet mlp-exported squeezenet1_1)
+# NAME MODEL of the networks.
 networks=("mlp $source/mlp.onnxtxt" "digits examples/digits/digits.onnx")
 if [[ $all = 1 ]]; then
   for model in "$models"/{lenet,mlp,squeezenet1_1}/model.onnx \

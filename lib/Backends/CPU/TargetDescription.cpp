@@ -52,6 +52,10 @@ static void describeARM(TargetDescription &target,
   bool hasNeon = target.hasFloat && has("neon");
   bool hasMVE = target.hasFloat && has("mve.fp");
   target.vectorBits = hasNeon || hasMVE ? 128 : 0;
+  // NEON's vmla takes a factor from a lane, and its vfma doesn't.
+  target.hasLaneProducts = hasNeon;
+  target.fusesLaneProducts = false;
+  target.hasScalarProducts = !hasNeon && hasMVE;
   target.numVectorRegisters = hasNeon           ? 16
                               : hasMVE          ? 8
                               : target.hasFloat ? 32
@@ -81,6 +85,7 @@ static void describeRISCV(TargetDescription &target,
         std::pair("zvl256b", 256u), std::pair("zvl512b", 512u)})
     if (has(feature))
       target.vectorBits = bits;
+  target.hasScalarProducts = target.vectorBits > 0;
 }
 
 /// Threads have 8 MiB on Linux, but for some libraries, and at least 512 KiB on

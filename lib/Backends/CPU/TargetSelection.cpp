@@ -144,7 +144,7 @@ static bool mayUseMatrixRegisters() {
 /// What LLVM leaves out of a target. On RISC-V without a CPU it takes the
 /// least: systems' programs are made of G and C there, and without a system
 /// there may be no registers for floats. Of ARM's CPUs Debian's LLVM leaves out
-/// NEON.
+/// NEON, and for most it orders instructions without counting registers.
 static std::vector<StringRef>
 getBaseFeatures(const TargetSelection &selection) {
   const llvm::Triple &triple = selection.triple;
@@ -154,12 +154,17 @@ getBaseFeatures(const TargetSelection &selection) {
     if (triple.getOS() != llvm::Triple::UnknownOS)
       features.insert(features.end(), {"+f", "+d"});
   }
+  if (!triple.isARM() && !triple.isThumb())
+    return features;
   auto kind = llvm::ARM::parseCPUArch(selection.cpu);
-  if ((triple.isARM() || triple.isThumb()) &&
-      llvm::ARM::parseArchProfile(llvm::ARM::getArchName(kind)) ==
-          llvm::ARM::ProfileKind::A)
+  StringRef arch = selection.cpu.empty() ? triple.getArchName()
+                                         : llvm::ARM::getArchName(kind);
+  if (llvm::ARM::parseArchProfile(arch) != llvm::ARM::ProfileKind::A)
+    return features;
+  if (!selection.cpu.empty())
     llvm::ARM::getFPUFeatures(llvm::ARM::getDefaultFPU(selection.cpu, kind),
                               features);
+  features.push_back("+use-misched");
   return features;
 }
 

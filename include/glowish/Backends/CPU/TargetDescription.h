@@ -52,6 +52,10 @@ struct TargetDescription {
   /// A multiply-add takes one factor from a lane of a vector: factors that lie
   /// side by side are loaded together.
   bool hasLaneProducts = false;
+  /// Such a multiply-add rounds once, where others do.
+  bool fusesLaneProducts = true;
+  /// A multiply-add of vectors takes one factor from a scalar register.
+  bool hasScalarProducts = false;
   /// A core issues loads beside two multiply-adds a cycle, as those of x86-64 do
   /// that estimates of time are fitted to. On others each instruction counts.
   bool issuesWidely = false;

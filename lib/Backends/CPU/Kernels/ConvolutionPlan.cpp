@@ -64,11 +64,15 @@ struct PixelChoice {
 } // namespace
 
 /// Beside the sums, registers hold the weights of one step and one broadcast
-/// element, or a vector of elements for each pixel. Where LLVM's scheduler knows
-/// no core that reorders instructions itself, it loads ahead and needs two more.
+/// element, or a vector of elements for each pixel, or none where that is in a
+/// scalar register. Where LLVM's scheduler knows no core that reorders
+/// instructions itself, it loads ahead and needs two more; where there are few,
+/// more sums save more loads than that.
 static unsigned getMostPixels(unsigned vectors,
                               const TargetDescription &target) {
-  unsigned taken = vectors + (target.issuesWidely ? 1 : 3);
+  unsigned taken = vectors + (target.hasScalarProducts ? 0 : 1);
+  if (!target.issuesWidely && target.numVectorRegisters > 16)
+    taken += 2;
   unsigned left = std::max(target.numVectorRegisters, taken) - taken;
   return std::max(1u, left / (vectors + (target.hasLaneProducts ? 1 : 0)));
 }

@@ -10,13 +10,18 @@ Values TileProduct::getZeros(KernelBuilder &b) const {
 }
 
 /// Where there are just enough registers, LLVM would mix two steps' loads and
-/// run out of them; so it would keep what one step's pixels at odd offsets have
-/// in common with the next one's.
-unsigned TileProduct::getUnrolling() const {
+/// run out of them; so it would keep what one step's pixels have in common with
+/// the next one's, at odd offsets or, for narrower cores, side by side. For
+/// these its schedulers mix more, and on 16 registers always too much.
+unsigned TileProduct::getUnrolling(const TargetDescription &target) const {
   if (!pixelOffsets.empty())
     return 1;
   unsigned sums = pixels * vectors;
-  return sums > 26 ? 1 : sums > 12 ? 2 : 4;
+  unsigned steps = sums > 26 ? 1 : sums > 12 ? 2 : 4;
+  bool isShared = pixelStride < steps * stepStride;
+  if (!target.issuesWidely && (isShared || target.numVectorRegisters <= 16))
+    return 1;
+  return steps;
 }
 
 Values TileProduct::loadColumns(KernelBuilder &b, Value *k,
@@ -34,11 +39,13 @@ Values TileProduct::loadColumns(KernelBuilder &b, Value *k,
 }
 
 void TileProduct::multiply(KernelBuilder &b, unsigned pixel, Value *factor,
-                           llvm::ArrayRef<Value *> columns,
-                           Values &sums) const {
+                           llvm::ArrayRef<Value *> columns, Values &sums,
+                           bool fuses) const {
+  bool isRounded = !fuses && factor->getType()->isFPOrFPVectorTy();
   for (unsigned v = 0; v < vectors; ++v) {
     Value *&sum = sums[pixel * vectors + v];
-    sum = b.multiplyAdd(factor, columns[v], sum);
+    sum = isRounded ? b.CreateFAdd(b.CreateFMul(factor, columns[v]), sum)
+                    : b.multiplyAdd(factor, columns[v], sum);
   }
 }
 
@@ -72,7 +79,7 @@ Values TileProduct::accumulateLanes(KernelBuilder &b, PixelRange range,
       multiply(b, p,
                b.CreateShuffleVector(elements[p],
                                      llvm::SmallVector<int, 16>(lanes, lane)),
-               columns, current);
+               columns, current, b.getTarget().fusesLaneProducts);
   }
   return current;
 }
@@ -98,7 +105,7 @@ Values TileProduct::accumulate(KernelBuilder &b, PixelRange range,
                        return accumulateLanes(b, range, k, x, weights, carried);
                      });
   }
-  return b.forUnrolled(length - together, getUnrolling(), sums,
+  return b.forUnrolled(length - together, getUnrolling(b.getTarget()), sums,
                        [&](Value *step, llvm::ArrayRef<Value *> carried) {
                          Value *k = step;
                          if (together)
@@ -115,7 +122,7 @@ Values TileProduct::accumulate(KernelBuilder &b, Value *length, Value *x,
   if (auto *known = llvm::dyn_cast<llvm::ConstantInt>(length))
     return accumulate(b, all, known->getSExtValue(), x, weights,
                       std::move(sums));
-  int64_t unroll = getUnrolling();
+  int64_t unroll = getUnrolling(b.getTarget());
   Value *rounded = b.CreateSub(length, b.CreateURem(length, b.index(unroll)));
   auto step = [&](Value *k, llvm::ArrayRef<Value *> carried) {
     return accumulateStep(b, all, k, x, weights, carried);

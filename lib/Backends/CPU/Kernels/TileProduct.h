@@ -55,13 +55,15 @@ private:
   int64_t getPixelOffset(unsigned pixel) const {
     return pixelOffsets.empty() ? pixel * pixelStride : pixelOffsets[pixel];
   }
-  unsigned getUnrolling() const;
+  unsigned getUnrolling(const TargetDescription &target) const;
   /// The weights of step \p k.
   Values loadColumns(KernelBuilder &b, llvm::Value *k,
                      llvm::Value *weights) const;
-  /// sums += \p factor * \p columns for \p pixel.
+  /// sums += \p factor * \p columns for \p pixel; rounded once where it
+  /// \p fuses and the target can.
   void multiply(KernelBuilder &b, unsigned pixel, llvm::Value *factor,
-                llvm::ArrayRef<llvm::Value *> columns, Values &sums) const;
+                llvm::ArrayRef<llvm::Value *> columns, Values &sums,
+                bool fuses = true) const;
   /// Step \p k of the reduction.
   Values accumulateStep(KernelBuilder &b, PixelRange range, llvm::Value *k,
                         llvm::Value *x, llvm::Value *weights,
