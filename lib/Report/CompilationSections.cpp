@@ -106,6 +106,7 @@ static size_t countImported(const ProgramRecord &record) {
 void glowish::printModelSection(PageWriter &page, const ProgramRecord &record) {
   HtmlSection section(page, getElementId(record, "model"),
                       getHeading(record, "Model"));
+  page.os << "<div class=\"beside\">\n";
   {
     FactTable facts(page.os);
     facts.add("nodes imported", std::to_string(countImported(record)));
@@ -118,6 +119,7 @@ void glowish::printModelSection(PageWriter &page, const ProgramRecord &record) {
   }
   printStorage(page.os, record);
   printKinds(page.os, record);
+  page.os << "</div>\n";
 }
 
 //===- The graph

@@ -25,7 +25,7 @@ os.chdir(ROOT)
 BIN = os.environ.get("GLOWISH_BIN", "build/release/bin")
 MODELS = os.environ.get("GLOWISH_MODELS", "build/models")
 MOST_BYTES = 5 << 20
-WINDOW = "1400,1500"
+WINDOW = "1400,2700"
 
 
 def make_report(model, work, number, *options):
@@ -83,11 +83,11 @@ def check_model(browser, name, model, screenshots):
         with open(first, "rb") as one, open(second, "rb") as other:
             same = one.read() == other.read()
         wrong = [] if same else ["two reports of the same model differ"]
-        path = make_report(model, work, 3)
-        wrong += check_page(browser, path, work)
-        print("%-10s %8d bytes  %s" % (name, os.path.getsize(path),
-                                       "; ".join(wrong) or "ok"))
+        wrong += check_page(browser, first, work)
+        print("%-10s %8d bytes  %s" % (name, os.path.getsize(first),
+                                       "; ".join(wrong) or "ok"), flush=True)
         if screenshots:
+            path = make_report(model, work, 3)
             picture = os.path.join(os.path.abspath(screenshots), name + ".png")
             browse(browser, path, work, "--hide-scrollbars",
                    "--window-size=" + WINDOW, "--screenshot=" + picture)

@@ -8,7 +8,7 @@
 
   const all = (selector, root = document) =>
       Array.from(root.querySelectorAll(selector));
-  const isVisible = element => element.getClientRects().length > 0;
+  const isVisible = element => element.checkVisibility();
   const wait = ms => new Promise(resolve => setTimeout(resolve, ms));
   const search = document.getElementById('search');
   const found = document.getElementById('found');
