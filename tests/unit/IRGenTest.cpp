@@ -5,7 +5,6 @@
 #include "glowish/Graph/GraphText.h"
 #include "llvm/ADT/DenseSet.h"
 #include "gmock/gmock.h"
-#include <chrono>
 
 using namespace glowish;
 using namespace glowish::test;
@@ -451,7 +450,8 @@ TEST(Scheduler, ViewsShareTheirStorage) {
   EXPECT_EQ(getSchedulePeak(order), 3 * 32u); // a, b and c
 }
 
-TEST(Scheduler, LargeGraphsTakeLinearTime) {
+/// In time, too: tests/e2e/large_graphs.py.
+TEST(Scheduler, LargeGraphsAreScheduled) {
   constexpr unsigned numNodes = 100000;
   for (bool isWide : {false, true}) {
     Module module;
@@ -463,11 +463,7 @@ TEST(Scheduler, LargeGraphsTakeLinearTime) {
       Node *node = graph->create<AddNode>("n", value, in);
       value = isWide ? in : node->getResult();
     }
-    auto start = std::chrono::steady_clock::now();
     EXPECT_EQ(scheduleNodes(*graph).size(), numNodes);
-    std::chrono::duration<double> seconds =
-        std::chrono::steady_clock::now() - start;
-    EXPECT_LT(seconds.count(), 10.0); // half a second without a sanitizer
   }
 }
 
