@@ -362,11 +362,13 @@ llvm::Error NetImporter::makeVariables() {
 void NetImporter::warnOfZeroWeights() const {
   if (context.zeroWeights.empty() || !options.warn)
     return;
+  bool isOne = context.zeroWeights.size() == 1;
   options.warn(cleanMessage(
-      llvm::formatv("there is no init_net: {0} weights are zeros, {1}{2}",
+      llvm::formatv("there is no init_net: {0} {1} zeros, {2}{3}",
                     context.zeroWeights.size(),
+                    isOne ? "weight is" : "weights are",
                     quote(context.zeroWeights.front()),
-                    context.zeroWeights.size() > 1 ? " the first" : "")
+                    isOne ? "" : " the first")
           .str()));
 }
 
