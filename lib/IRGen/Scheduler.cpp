@@ -1,151 +1,11 @@
 //===- Scheduler.cpp - An order with a small peak of live memory ----------===//
 
+#include "ExactSchedule.h"
+#include "ScheduleGraph.h"
 #include "glowish/IRGen/IRGen.h"
-#include "llvm/ADT/DenseMap.h"
 #include <set>
 
 using namespace glowish;
-
-namespace {
-
-/// Nodes as numbers: what depends on what, and which memory each touches.
-class ScheduleGraph {
-public:
-  static constexpr unsigned none = ~0u;
-
-  explicit ScheduleGraph(llvm::ArrayRef<Node *> nodes);
-
-  unsigned size() const { return nodes.size(); }
-  /// The distinct nodes that a node uses, and those that use it.
-  llvm::ArrayRef<unsigned> getSources(unsigned i) const { return sources[i]; }
-  llvm::ArrayRef<unsigned> getUsers(unsigned i) const { return users[i]; }
-  /// The node whose results node \p i's results are in: itself, or that of
-  /// which it is a view; none if that is a weight.
-  unsigned getStorage(unsigned i) const { return storage[i]; }
-  /// Bytes of the storage that node \p i makes.
-  int64_t getBytes(unsigned i) const { return bytes[i]; }
-  int64_t getStorageBytes(unsigned i) const {
-    return storage[i] == none ? 0 : bytes[storage[i]];
-  }
-  /// The distinct storages that a node reads, and the nodes that read one.
-  llvm::ArrayRef<unsigned> getReads(unsigned i) const { return reads[i]; }
-  llvm::ArrayRef<unsigned> getReaders(unsigned i) const { return readers[i]; }
-
-  /// The largest sum of live bytes, and at which node of \p order it is.
-  std::pair<uint64_t, unsigned> getPeak(llvm::ArrayRef<unsigned> order) const;
-
-private:
-  std::vector<Node *> nodes;
-  std::vector<llvm::SmallVector<unsigned, 4>> sources, reads;
-  std::vector<std::vector<unsigned>> users, readers;
-  std::vector<unsigned> storage;
-  std::vector<int64_t> bytes;
-
-  std::vector<unsigned> findPlaces() const;
-};
-
-} // namespace
-
-/// Whether IRGen and the IR passes will make the result a view of the operand:
-/// a reshape always, a slice where all users can read with strides.
-static bool becomesView(const Node &node) {
-  if (llvm::isa<ReshapeNode>(node))
-    return true;
-  return llvm::isa<SliceNode>(node) &&
-         llvm::all_of(node.uses(), [](const Use &use) {
-           const Node &user = *use.getUser();
-           return isElementWise(user) ||
-                  llvm::isa<ConcatNode, SliceNode, TransposeNode, BroadcastNode,
-                            SaveNode, PadNode>(user);
-         });
-}
-
-ScheduleGraph::ScheduleGraph(llvm::ArrayRef<Node *> nodes)
-    : nodes(nodes), sources(nodes.size()), reads(nodes.size()),
-      users(nodes.size()), readers(nodes.size()), storage(nodes.size()),
-      bytes(nodes.size(), 0) {
-  llvm::DenseMap<const Node *, unsigned> numbers;
-  for (unsigned i = 0; i < nodes.size(); ++i)
-    numbers[nodes[i]] = i;
-  // The last node that each was noted for as a source, and as a read.
-  std::vector<unsigned> lastUser(nodes.size(), none);
-  std::vector<unsigned> lastReader(nodes.size(), none);
-  for (unsigned i = 0; i < nodes.size(); ++i) {
-    const Node &node = *nodes[i];
-    for (unsigned k = 0; k <= node.getNumOperands(); ++k) {
-      bool isPredicate = k == node.getNumOperands();
-      NodeValue value = isPredicate ? node.getPredicate() : node.getOperand(k);
-      auto found = numbers.find(value.node);
-      if (!value || found == numbers.end())
-        continue;
-      unsigned source = found->second;
-      if (std::exchange(lastUser[source], i) != i) {
-        sources[i].push_back(source);
-        users[source].push_back(i);
-      }
-      // A predicate is a hint: no instruction reads it.
-      unsigned read = isPredicate ? none : storage[source];
-      if (read != none && std::exchange(lastReader[read], i) != i) {
-        reads[i].push_back(read);
-        readers[read].push_back(i);
-      }
-    }
-    if (becomesView(node)) {
-      storage[i] = reads[i].empty() ? none : reads[i].front();
-      continue;
-    }
-    storage[i] = i;
-    for (const Type &type : node.getTypes())
-      bytes[i] += type.getSizeInBytes();
-  }
-}
-
-/// The node in whose result the IR passes let each storage lie: that of a
-/// concatenation whose part it is and that alone reads it, else its own; none for
-/// what is written to an output.
-std::vector<unsigned> ScheduleGraph::findPlaces() const {
-  std::vector<unsigned> places(size());
-  // Readers come after what they read.
-  for (unsigned i = size(); i-- > 0;) {
-    places[i] = i;
-    if (readers[i].size() != 1)
-      continue;
-    const Node &reader = *nodes[readers[i].front()];
-    if (llvm::isa<SaveNode>(reader))
-      places[i] = none;
-    else if (llvm::isa<ConcatNode>(reader))
-      places[i] = places[readers[i].front()];
-  }
-  return places;
-}
-
-std::pair<uint64_t, unsigned>
-ScheduleGraph::getPeak(llvm::ArrayRef<unsigned> order) const {
-  std::vector<unsigned> places = findPlaces();
-  std::vector<unsigned> waiting;
-  for (const auto &list : readers)
-    waiting.push_back(list.size());
-  std::vector<bool> isLive(size(), false);
-  int64_t live = 0, peak = 0;
-  unsigned peakNode = none;
-  for (unsigned i : order) {
-    unsigned place = places[i];
-    if (place != none && !isLive[place]) {
-      live += bytes[place];
-      isLive[place] = true;
-    }
-    if (peakNode == none || live > peak) {
-      peak = live;
-      peakNode = i;
-    }
-    if (readers[i].empty() && place == i)
-      live -= bytes[i];
-    for (unsigned read : reads[i])
-      if (--waiting[read] == 0 && places[read] == read)
-        live -= bytes[read];
-  }
-  return {peak, peakNode};
-}
 
 SchedulePeak glowish::findSchedulePeak(llvm::ArrayRef<Node *> order) {
   std::vector<unsigned> numbers(order.size());
@@ -319,34 +179,47 @@ getCandidates(const ScheduleGraph &graph, ScheduleStrategy strategy) {
   return candidates;
 }
 
-std::vector<std::vector<Node *>>
-glowish::getCandidateSchedules(Function &function, ScheduleStrategy strategy) {
+static std::vector<Node *> getNodes(Function &function) {
   std::vector<Node *> nodes;
   for (Node &node : function.getNodes())
     nodes.push_back(&node);
+  return nodes;
+}
+
+/// The nodes with the numbers \p order.
+static std::vector<Node *> pick(llvm::ArrayRef<Node *> nodes,
+                                llvm::ArrayRef<unsigned> order) {
+  assert(order.size() == nodes.size() && "every node is scheduled once");
+  std::vector<Node *> picked;
+  for (unsigned i : order)
+    picked.push_back(nodes[i]);
+  return picked;
+}
+
+std::vector<std::vector<Node *>>
+glowish::getCandidateSchedules(Function &function, ScheduleStrategy strategy) {
+  std::vector<Node *> nodes = getNodes(function);
   std::vector<std::vector<Node *>> orders;
   for (const std::vector<unsigned> &candidate :
-       getCandidates(ScheduleGraph(nodes), strategy)) {
-    assert(candidate.size() == nodes.size() && "every node is scheduled once");
-    std::vector<Node *> &order = orders.emplace_back();
-    for (unsigned i : candidate)
-      order.push_back(nodes[i]);
-  }
+       getCandidates(ScheduleGraph(nodes), strategy))
+    orders.push_back(pick(nodes, candidate));
   return orders;
 }
 
 std::vector<Node *> glowish::scheduleNodes(Function &function,
                                            ScheduleStrategy strategy) {
-  std::vector<std::vector<Node *>> candidates =
-      getCandidateSchedules(function, strategy);
-  std::vector<Node *> *best = nullptr;
+  std::vector<Node *> nodes = getNodes(function);
+  ScheduleGraph graph(nodes);
+  std::vector<unsigned> best;
   uint64_t bestPeak = 0;
-  for (std::vector<Node *> &candidate : candidates) {
-    uint64_t peak = getSchedulePeak(candidate);
-    if (best && peak >= bestPeak)
+  for (std::vector<unsigned> &candidate : getCandidates(graph, strategy)) {
+    uint64_t peak = graph.getPeak(candidate).first;
+    if (!best.empty() && peak >= bestPeak)
       continue;
-    best = &candidate;
+    best = std::move(candidate);
     bestPeak = peak;
   }
-  return std::move(*best);
+  if (strategy == ScheduleStrategy::Best)
+    lowerPeakExactly(graph, best);
+  return pick(nodes, best);
 }

@@ -1,0 +1,55 @@
+//===- ScheduleGraph.h - What an order of nodes depends on ----*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IRGEN_SCHEDULEGRAPH_H
+#define GLOWISH_LIB_IRGEN_SCHEDULEGRAPH_H
+
+#include "glowish/Graph/Nodes.h"
+
+namespace glowish {
+
+/// Nodes as numbers: what depends on what, and which memory each touches.
+class ScheduleGraph {
+public:
+  static constexpr unsigned none = ~0u;
+
+  explicit ScheduleGraph(llvm::ArrayRef<Node *> nodes);
+
+  unsigned size() const { return nodes.size(); }
+  /// The distinct nodes that a node uses, and those that use it.
+  llvm::ArrayRef<unsigned> getSources(unsigned i) const { return sources[i]; }
+  llvm::ArrayRef<unsigned> getUsers(unsigned i) const { return users[i]; }
+  /// The node whose results node \p i's results are in: itself, or that of
+  /// which it is a view; none if that is a weight.
+  unsigned getStorage(unsigned i) const { return storage[i]; }
+  /// Bytes of the storage that node \p i makes.
+  int64_t getBytes(unsigned i) const { return bytes[i]; }
+  int64_t getStorageBytes(unsigned i) const {
+    return storage[i] == none ? 0 : bytes[storage[i]];
+  }
+  /// The distinct storages that a node reads, and the nodes that read one.
+  llvm::ArrayRef<unsigned> getReads(unsigned i) const { return reads[i]; }
+  llvm::ArrayRef<unsigned> getReaders(unsigned i) const { return readers[i]; }
+
+  /// The node in whose result the IR passes let storage \p i lie: that of a
+  /// concatenation whose part it is and that alone reads it, else \p i itself;
+  /// none for what is written to an output.
+  unsigned getPlace(unsigned i) const { return places[i]; }
+
+  /// The largest sum of live bytes, and the first node of \p order at which it is
+  /// reached.
+  std::pair<uint64_t, unsigned> getPeak(llvm::ArrayRef<unsigned> order) const;
+
+private:
+  std::vector<Node *> nodes;
+  std::vector<llvm::SmallVector<unsigned, 4>> sources, reads;
+  std::vector<std::vector<unsigned>> users, readers;
+  std::vector<unsigned> storage;
+  std::vector<int64_t> bytes;
+  std::vector<unsigned> places;
+
+  void findPlaces();
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IRGEN_SCHEDULEGRAPH_H
