@@ -88,9 +88,9 @@ Group::Group(const ScheduleGraph &graph, llvm::ArrayRef<unsigned> order,
   }
   for (auto [position, node] : llvm::enumerate(order))
     if (position < begin) {
-      auto found = numbers.find(graph.getPlace(node));
-      if (found != numbers.end())
-        uses[found->second].isThere = true;
+      unsigned place = graph.getPlace(node);
+      if (place != ScheduleGraph::none && numbers.count(place))
+        use(place).isThere = true;
     } else if (position >= end) {
       for (unsigned read : graph.getReads(node))
         if (auto found = numbers.find(read); found != numbers.end())
