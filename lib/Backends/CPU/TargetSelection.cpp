@@ -144,7 +144,9 @@ static bool mayUseMatrixRegisters() {
 /// What LLVM leaves out of a target. On RISC-V without a CPU it takes the
 /// least: systems' programs are made of G and C there, and without a system
 /// there may be no registers for floats. Of ARM's CPUs Debian's LLVM leaves out
-/// NEON, and for most it orders instructions without counting registers.
+/// NEON, and for most it orders instructions without counting registers. For
+/// some it takes vmla apart, as what needs the sum next would wait: kernels
+/// have others to go on with.
 static std::vector<StringRef>
 getBaseFeatures(const TargetSelection &selection) {
   const llvm::Triple &triple = selection.triple;
@@ -164,7 +166,7 @@ getBaseFeatures(const TargetSelection &selection) {
   if (!selection.cpu.empty())
     llvm::ARM::getFPUFeatures(llvm::ARM::getDefaultFPU(selection.cpu, kind),
                               features);
-  features.push_back("+use-misched");
+  features.insert(features.end(), {"+use-misched", "-slowfpvmlx"});
   return features;
 }
 
