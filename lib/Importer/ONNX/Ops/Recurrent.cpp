@@ -5,6 +5,9 @@
 
 using namespace glowish;
 
+/// Each step makes nodes of its own.
+static constexpr int64_t maxSteps = 1 << 16;
+
 //===- Attributes and operands -------------------------------------------===//
 
 /// Parameters that a function has where the model states none.
@@ -89,6 +92,10 @@ llvm::Error RecurrentImporter::readShapes() {
     GLOWISH_TRY(input, op.transpose(input, {1, 0, 2}));
   }
   length = input.getShape()[0];
+  if (length > maxSteps)
+    return makeError("the sequence has {0} steps, which are written out; "
+                     "accepted: at most {1}",
+                     length, maxSteps);
   batch = input.getShape()[1];
   GLOWISH_TRY(NodeValue weights, op.getInput(1));
   GLOWISH_TRY(NodeValue states, op.getInput(2));
