@@ -330,8 +330,7 @@ llvm::Error Compilation::finish(const SharedChoices *choices,
   if (options.verifyEach)
     GLOWISH_CHECK(replayPlan(*ir, plan));
   if (options.passCheck)
-    GLOWISH_CHECK(options.passCheck->check(
-        "code generation", Exactness::Rounding, backend, *ir, plan));
+    GLOWISH_CHECK(options.passCheck->checkCode(backend, *ir, plan));
   endPhase(Phase::Plan);
   complete = !stopsAfter(Phase::Plan);
   return llvm::Error::success();

@@ -82,13 +82,11 @@ std::string PassCheck::describeChange(const Outputs &before,
   return "";
 }
 
-llvm::Error PassCheck::take(llvm::StringRef what, Exactness exactness,
+llvm::Error PassCheck::take(llvm::StringRef what, double tolerance,
                             Outputs outputs) {
   if (last) {
     ++numChecks;
-    std::string change =
-        compare(*last, outputs,
-                exactness == Exactness::Exact ? 0 : roundingTolerance);
+    std::string change = compare(*last, outputs, tolerance);
     if (!change.empty())
       return makeError("after {0}: {1}", what, change);
   }
@@ -175,20 +173,27 @@ llvm::Error PassCheck::check(llvm::StringRef what, Exactness exactness,
   llvm::Expected<Outputs> outputs = interpret(module);
   if (!outputs)
     return addContext(outputs.takeError(), "after " + what + ": ");
-  return take(what, exactness, std::move(*outputs));
+  return take(what, getTolerance(exactness), std::move(*outputs));
 }
 
 llvm::Error PassCheck::check(llvm::StringRef what, Exactness exactness,
                              const IRFunction &function) {
-  return check(what, exactness, *interpreter, function, planMemory(function));
+  return check(what, getTolerance(exactness), *interpreter, function,
+               planMemory(function));
 }
 
-llvm::Error PassCheck::check(llvm::StringRef what, Exactness exactness,
+llvm::Error PassCheck::checkCode(Backend &backend, const IRFunction &function,
+                                 const MemoryPlan &plan) {
+  return check("code generation", std::max(roundingTolerance, codeTolerance),
+               backend, function, plan);
+}
+
+llvm::Error PassCheck::check(llvm::StringRef what, double tolerance,
                              Backend &backend, const IRFunction &function,
                              const MemoryPlan &plan) {
   GLOWISH_CHECK(addContext(replayPlan(function, plan), "after " + what + ": "));
   llvm::Expected<Outputs> outputs = run(backend, function, plan);
   if (!outputs)
     return addContext(outputs.takeError(), "after " + what + ": ");
-  return take(what, exactness, std::move(*outputs));
+  return take(what, tolerance, std::move(*outputs));
 }

@@ -32,10 +32,11 @@ public:
   llvm::Error check(llvm::StringRef what, Exactness exactness, Module &module);
   llvm::Error check(llvm::StringRef what, Exactness exactness,
                     const IRFunction &function);
-  /// The same of what \p backend has prepared and compiles itself.
-  llvm::Error check(llvm::StringRef what, Exactness exactness,
-                    Backend &backend, const IRFunction &function,
-                    const MemoryPlan &plan);
+  /// The same of what \p backend has prepared and compiles itself. Where the
+  /// interpreter adds up in double, this may be off by codeTolerance at least.
+  llvm::Error checkCode(Backend &backend, const IRFunction &function,
+                        const MemoryPlan &plan);
+  static constexpr double codeTolerance = 1e-4;
 
   unsigned getNumChecks() const { return numChecks; }
 
@@ -49,7 +50,13 @@ public:
   static double getRoundingTolerance(ElemKind kind);
 
 private:
-  llvm::Error take(llvm::StringRef what, Exactness exactness, Outputs outputs);
+  double getTolerance(Exactness exactness) const {
+    return exactness == Exactness::Exact ? 0 : roundingTolerance;
+  }
+  /// Runs \p function and compares; \p what has made it.
+  llvm::Error check(llvm::StringRef what, double tolerance, Backend &backend,
+                    const IRFunction &function, const MemoryPlan &plan);
+  llvm::Error take(llvm::StringRef what, double tolerance, Outputs outputs);
   llvm::Expected<Outputs> interpret(Module &module);
   llvm::Expected<Outputs> run(Backend &backend, const IRFunction &function,
                               const MemoryPlan &plan);
