@@ -20,6 +20,9 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "../..")
+sys.path.append(os.path.join(ROOT, "scripts"))
+import doc_tables  # noqa: E402
+
 BIN = os.environ.get("GLOWISH_BIN", os.path.join(ROOT, "build/release/bin"))
 MODELS = os.environ.get("GLOWISH_MODELS", os.path.join(ROOT, "build/models"))
 SIZES = {"float": 4, "float16": 2, "bfloat16": 2, "double": 8, "int8": 1,
@@ -161,18 +164,6 @@ def format_tables(rows):
                f"{row['transposes']} |")
 
 
-def write_document(rows):
-    path = os.path.join(ROOT, "docs/memory.md")
-    with open(path) as file:
-        text = file.read()
-    begin, end = "<!-- memory: begin -->", "<!-- memory: end -->"
-    before, rest = text.split(begin)
-    after = rest.split(end)[1]
-    with open(path, "w") as file:
-        file.write(f"{before}{begin}\n\n" + "\n".join(format_tables(rows)) +
-                   f"\n\n{end}{after}")
-
-
 def main():
     names = [name for name in sys.argv[1:] if name != "--doc"]
     names = names or sorted(os.listdir(MODELS))
@@ -183,7 +174,8 @@ def main():
         rows = [measure(name, library) for name in names]
     print("\n".join(format_tables(rows)))
     if "--doc" in sys.argv[1:]:
-        write_document(rows)
+        doc_tables.replace("memory.md", "bench/memory",
+                           "\n" + "\n".join(format_tables(rows)) + "\n")
     wrong = [text for row in rows for text in judge(row)]
     print("\n".join(wrong) or "no arena is too large")
     return 1 if wrong else 0

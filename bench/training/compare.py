@@ -20,6 +20,9 @@ import picture
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
+sys.path.append(os.path.join(ROOT, "scripts"))
+import doc_tables  # noqa: E402
+
 WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                       "torch_worker.py")
 
@@ -98,23 +101,10 @@ def format_table(rows):
     return "\n".join(lines)
 
 
-def replace_in_docs(program, table):
-    """Puts the table between the marks of the program that makes it."""
-    path = ROOT + "/docs/training.md"
-    with open(path) as file:
-        text = file.read()
-    begin, end = "<!-- " + program + " -->\n", "<!-- end -->"
-    first, rest = text.split(begin)
-    with open(path + ".new", "w") as file:
-        file.write(first + begin + table + "\n" + end +
-                   rest.split(end, 1)[1])
-    os.rename(path + ".new", path)
-
-
 def write_docs(rows, table):
     with open(ROOT + "/docs/images/training-losses.svg", "w") as file:
         file.write(picture.draw(rows))
-    replace_in_docs("bench/train", table)
+    doc_tables.replace("training.md", "bench/train", table)
 
 
 def main():

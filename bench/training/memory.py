@@ -13,6 +13,7 @@ import tempfile
 
 import compare
 import networks
+from compare import doc_tables
 
 KINDS = (("", []), ("-recompute", ["-recompute"]),
          ("-recompute-segments=4", ["-recompute-segments=4"]))
@@ -65,7 +66,8 @@ def main():
             lines.append("| " + " | ".join(row) + " |")
             print(lines[-1], flush=True)
     if arguments.doc:
-        compare.replace_in_docs("bench/train-memory", "\n".join(lines))
+        doc_tables.replace("training.md", "bench/train-memory",
+                           "\n".join(lines))
     return 0
 
 

@@ -120,8 +120,7 @@ static PassHooks<Unit> getHooks(const CompilationOptions &options,
   hooks.after = [&options, &own, print, check](llvm::StringRef pass, Unit &unit,
                                                bool changed) -> llvm::Error {
     VLOG(2) << "pass " << pass.str() << (changed ? " changed" : "");
-    if (options.printAfter.count(pass.str()) || own.printAfter.has(pass) ||
-        (options.printAfterAll && changed)) {
+    if (own.printAfter.has(pass) || (options.printAfterAll && changed)) {
       llvm::errs() << "// after " << pass << "\n";
       print(llvm::errs(), unit);
     }
@@ -261,7 +260,7 @@ llvm::Error Compilation::runCommon() {
         [this](Function &function) { return measureArena(function); }));
     if (options.passCheck)
       GLOWISH_CHECK(
-          options.passCheck->check("patches", Exactness::Rounding, *module));
+          options.passCheck->check("patches", Exactness::Exact, *module));
   }
   std::vector<Node *> order =
       output ? scheduleRecomputing(getFunction(), *output, recompute)

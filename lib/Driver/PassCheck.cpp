@@ -144,16 +144,7 @@ private:
 
 llvm::Expected<PassCheck::Outputs> PassCheck::interpret(Module &module) {
   ScratchCopy copy(module);
-  GraphPassContext context;
-  context.evaluate = evaluateNode;
-  context.isSupported = [&](const Node &node) {
-    return interpreter->isSupported(node);
-  };
-  GLOWISH_TRY(bool lowered,
-              runPipeline<Function, GraphPassContext>(
-                  {{{"lower"}, /*toFixedPoint=*/true}}, getGraphPasses(),
-                  copy.get(), context));
-  (void)lowered;
+  GLOWISH_CHECK(lowerForInterpreter(copy.get()));
   std::vector<Node *> order;
   for (Node &node : copy.get().getNodes())
     order.push_back(&node);
@@ -165,6 +156,12 @@ llvm::Error PassCheck::start(Module &module) {
   last.reset();
   roundingTolerance = findTolerance(*module.getFunctions().front());
   GLOWISH_TRY(last, interpret(module));
+  return llvm::Error::success();
+}
+
+llvm::Error PassCheck::start(const IRFunction &function) {
+  last.reset();
+  GLOWISH_TRY(last, run(*interpreter, function, planMemory(function)));
   return llvm::Error::success();
 }
 

@@ -19,6 +19,9 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "../..")
+sys.path.append(os.path.join(ROOT, "scripts"))
+import doc_tables  # noqa: E402
+
 BIN = os.environ.get("GLOWISH_BIN", os.path.join(ROOT, "build/release/bin"))
 SIZES = (12_500, 25_000, 50_000, 100_000)
 STACK = 512 << 10
@@ -187,15 +190,8 @@ def document(results):
         for nodes, seconds, size in points[-2:]:
             rows.append(f"| {name} | {nodes:,} | {seconds:.1f} | "
                         f"{size / (1 << 20):.0f} MiB |")
-    path = os.path.join(ROOT, "docs/passes.md")
-    with open(path) as file:
-        text = file.read()
-    begin, end = "<!-- large graphs: begin -->", "<!-- large graphs: end -->"
-    before, rest = text.split(begin)
-    after = rest.split(end)[1]
-    with open(path, "w") as file:
-        file.write(f"{before}{begin}\n\n" + "\n".join(rows) +
-                   f"\n\n{end}{after}")
+    doc_tables.replace("passes.md", "tests/e2e/large_graphs.py",
+                       "\n" + "\n".join(rows) + "\n")
     with open(os.path.join(ROOT, "docs/images/large-graphs.svg"), "w") as file:
         file.write(draw(results))
 

@@ -282,7 +282,8 @@ glowish::getCompilationOptions(PhaseTimer &timer) {
       return makeError("-print-after={0}: there is no such pass; `glowish-opt "
                        "-list-passes` lists them",
                        name);
-    options.printAfter.insert(name);
+    for (PassOptions *kind : {&options.graphPasses, &options.irPasses})
+      kind->printAfter.names.insert(name);
   }
   if (!stopAfter.empty()) {
     options.stopAfter = parsePhase(stopAfter);

@@ -1,9 +1,11 @@
 //===- glowish-opt.cpp - Runs passes on a text form -----------------------===//
 
+#include "common/GivenInputs.h"
 #include "common/InputTypes.h"
 #include "common/Tool.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Driver/Compilation.h"
+#include "glowish/Driver/PassCheck.h"
 #include "glowish/Graph/GraphText.h"
 #include "glowish/Graph/Verifier.h"
 #include "glowish/IR/IRText.h"
@@ -42,6 +44,11 @@ static cl::list<std::string> passes("passes", cl::CommaSeparated,
 static cl::opt<bool> verifyEach("verify-each",
                                 cl::desc("Run the verifier after every pass"),
                                 cl::cat(optCategory));
+static cl::opt<bool>
+    checkPasses("check-passes",
+                cl::desc("Interpret the first function after every pass; an "
+                         "error names the first after which an output differs"),
+                cl::cat(optCategory));
 static cl::opt<bool> toIR("emit-ir",
                           cl::desc("Schedule a graph and print its IR"),
                           cl::cat(optCategory));
@@ -62,7 +69,9 @@ static void printPassList() {
   auto print = [](llvm::StringRef title, auto table) {
     llvm::outs() << title << ":\n";
     for (const auto &pass : table)
-      llvm::outs() << llvm::formatv("  {0,-24} {1}\n", pass.name, pass.doc);
+      llvm::outs() << llvm::formatv(
+          "  {0,-24} {1,-8} {2}\n", pass.name,
+          pass.exactness == Exactness::Exact ? "exact" : "rounding", pass.doc);
   };
   print("Graph passes", getGraphPasses());
   print("IR passes", getIRPasses());
@@ -75,12 +84,18 @@ static Pipeline getPipeline() {
   return {{std::vector<std::string>(passes), /*toFixedPoint=*/false}};
 }
 
-template <typename Unit> static PassHooks<Unit> getHooks() {
+/// \p whole: what \p check interprets after each of \p table's passes.
+template <typename Unit, typename Whole, typename Table>
+static PassHooks<Unit> getHooks(PassCheck &check, Whole &whole, Table table) {
   PassHooks<Unit> hooks;
-  hooks.after = [](llvm::StringRef pass, Unit &unit, bool) -> llvm::Error {
-    if (!verifyEach)
-      return llvm::Error::success();
-    return addContext(verify(unit), "after pass " + pass + ": ");
+  hooks.after = [&check, &whole, table](llvm::StringRef pass, Unit &unit,
+                                        bool changed) -> llvm::Error {
+    if (verifyEach)
+      GLOWISH_CHECK(addContext(verify(unit), "after pass " + pass + ": "));
+    if (checkPasses && changed)
+      return check.check("pass " + pass.str(),
+                         findPass(table, pass)->exactness, whole);
+    return llvm::Error::success();
   };
   return hooks;
 }
@@ -94,10 +109,13 @@ static llvm::Error drawMemory(const IRFunction &function) {
   return writeFile(memoryMap, text);
 }
 
-static llvm::Error runOnIR(IRFunction &function) {
+static llvm::Error runOnIR(IRFunction &function, PassCheck &check) {
+  if (checkPasses)
+    GLOWISH_CHECK(check.start(function));
   llvm::Expected<bool> changed = runPipeline<IRFunction, IRPassContext>(
       pipeline ? getIRPipeline() : getPipeline(), getIRPasses(), function,
-      IRPassContext(), getHooks<IRFunction>());
+      IRPassContext(),
+      getHooks<IRFunction>(check, function, getIRPasses()));
   if (!changed)
     return changed.takeError();
   GLOWISH_CHECK(verify(function));
@@ -109,7 +127,7 @@ static llvm::Error runOnIR(IRFunction &function) {
   return llvm::Error::success();
 }
 
-static llvm::Error runOnModule(Module &module) {
+static llvm::Error runOnModule(Module &module, PassCheck &check) {
   GraphPassContext context;
   context.evaluate = evaluateNode;
   std::unique_ptr<Backend> interpreter = createInterpreter();
@@ -121,9 +139,12 @@ static llvm::Error runOnModule(Module &module) {
     steps = getOptimizePipeline();
     llvm::append_range(steps, getLowerPipeline());
   }
+  if (checkPasses)
+    GLOWISH_CHECK(check.start(module));
   for (const auto &function : module.getFunctions()) {
     llvm::Expected<bool> changed = runPipeline<Function, GraphPassContext>(
-        steps, getGraphPasses(), *function, context, getHooks<Function>());
+        steps, getGraphPasses(), *function, context,
+        getHooks<Function>(check, module, getGraphPasses()));
     if (!changed)
       return changed.takeError();
   }
@@ -139,7 +160,7 @@ static llvm::Error runOnModule(Module &module) {
     GLOWISH_TRY(std::unique_ptr<IRFunction> ir,
                 generateIR(function, scheduleNodes(function)));
     passes.clear();
-    return runOnIR(*ir);
+    return runOnIR(*ir, check);
   }
   if (!outputPath.empty())
     return writeModule(module, outputPath);
@@ -172,6 +193,9 @@ static llvm::Expected<int> optimize() {
     return makeError("-model-input: '{0}' is a text form, which states all "
                      "types",
                      path);
+  GLOWISH_TRY(GivenTensors given, readGivenTensors());
+  PassCheck check(
+      [&](Session &session) { return fillInputs(session, given); });
   if (isModel) {
     ImportOptions options;
     options.evaluate = evaluateNode;
@@ -183,17 +207,17 @@ static llvm::Expected<int> optimize() {
     GLOWISH_TRY(std::unique_ptr<Module> module,
                 isCaffe2 ? importCaffe2File(path, options)
                          : importOnnxFile(path, options));
-    GLOWISH_CHECK(runOnModule(*module));
+    GLOWISH_CHECK(runOnModule(*module, check));
     return ExitCode::success;
   }
   GLOWISH_TRY(auto text, readFile(path));
   if (isIRText(text->getBuffer())) {
     GLOWISH_TRY(std::unique_ptr<IRFunction> function, readIR(path));
-    GLOWISH_CHECK(runOnIR(*function));
+    GLOWISH_CHECK(runOnIR(*function, check));
     return ExitCode::success;
   }
   GLOWISH_TRY(std::unique_ptr<Module> module, readModule(path));
-  GLOWISH_CHECK(runOnModule(*module));
+  GLOWISH_CHECK(runOnModule(*module, check));
   return ExitCode::success;
 }
 
@@ -201,5 +225,5 @@ int main(int argc, char **argv) {
   return runTool(
       argc, argv,
       "Reads a graph or an IR function, runs passes and prints it.\n",
-      {&optCategory}, optimize);
+      {&optCategory, &inputCategory}, optimize);
 }

@@ -14,6 +14,7 @@
 
 namespace glowish {
 
+class CompilationObserver;
 class PassCheck;
 
 /// The phases, in order. Each ends with its verifier.
@@ -22,8 +23,6 @@ enum class Phase { Import, Optimize, Lower, Schedule, IRGen, OptimizeIR, Plan };
 /// "import", "optimize", "lower", "schedule", "irgen", "optimize-ir", "plan".
 llvm::StringRef getPhaseName(Phase phase);
 std::optional<Phase> parsePhase(llvm::StringRef name);
-
-class CompilationObserver;
 
 /// What happens around the passes of one kind: of the graph, or of the IR.
 struct PassOptions {
@@ -52,9 +51,7 @@ struct CompilationOptions {
   std::string dotFile;
   /// The same of the graph as it was imported.
   std::string importedDotFile;
-  /// Print the unit to stderr after these passes, or after all that changed
-  /// it.
-  std::set<std::string> printAfter;
+  /// Print the unit to stderr after all passes that changed it.
   bool printAfterAll = false;
   /// Run the verifiers after every pass.
   bool verifyEach = false;

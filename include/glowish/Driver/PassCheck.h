@@ -25,8 +25,10 @@ public:
 
   explicit PassCheck(Fill fill, Compare compare = describeChange);
 
-  /// From here on outputs are compared with those of \p module's first function.
+  /// From here on outputs are compared with those of \p module's first function,
+  /// or of \p function.
   llvm::Error start(Module &module);
+  llvm::Error start(const IRFunction &function);
   /// \p what, a pass or a phase, has left \p module or \p function: the error
   /// says how an output changed.
   llvm::Error check(llvm::StringRef what, Exactness exactness, Module &module);

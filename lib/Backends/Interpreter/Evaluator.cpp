@@ -30,22 +30,26 @@ static llvm::Expected<Function *> isolate(const Node &node, Module &module,
   return function;
 }
 
+llvm::Error glowish::lowerForInterpreter(Function &function) {
+  std::unique_ptr<Backend> interpreter = createInterpreter();
+  GraphPassContext context;
+  context.isSupported = [&](const Node &node) {
+    return interpreter->isSupported(node);
+  };
+  return runPipeline<Function, GraphPassContext>(
+             {{{"lower"}, /*toFixedPoint=*/true}}, getGraphPasses(), function,
+             context)
+      .takeError();
+}
+
 llvm::Expected<std::vector<Tensor>> glowish::evaluateNode(const Node &node) {
   Module module("evaluate");
   std::vector<Placeholder *> outputs;
   GLOWISH_TRY(Function * function, isolate(node, module, outputs));
 
+  // Not more: a pipeline with constant folding would come back here.
+  GLOWISH_CHECK(lowerForInterpreter(*function));
   std::unique_ptr<Backend> interpreter = createInterpreter();
-  GraphPassContext context;
-  context.isSupported = [&](const Node &n) {
-    return interpreter->isSupported(n);
-  };
-  // Lowering alone: a pipeline with constant folding would come back here.
-  GLOWISH_TRY(bool lowered,
-              runPipeline<Function, GraphPassContext>(
-                  {{{"lower", "dce"}, /*toFixedPoint=*/true}},
-                  getGraphPasses(), *function, context));
-  (void)lowered;
   GLOWISH_TRY(std::unique_ptr<IRFunction> ir,
               generateIR(*function, scheduleNodes(*function)));
   MemoryPlan plan = planMemory(*ir);

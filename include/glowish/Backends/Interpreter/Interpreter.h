@@ -11,6 +11,10 @@ namespace glowish {
 /// double.
 std::unique_ptr<Backend> createInterpreter();
 
+/// Replaces the nodes of \p function that the interpreter does not take, and
+/// does nothing else: constants are not folded.
+llvm::Error lowerForInterpreter(Function &function);
+
 /// A NodeEvaluator: lowers and interprets one node with constant operands.
 llvm::Expected<std::vector<Tensor>> evaluateNode(const Node &node);
 
