@@ -9,19 +9,6 @@
 
 using namespace glowish;
 
-/// An initializer of small integers of ONNX's type number \p type.
-static std::string integers(llvm::StringRef name, int type,
-                            std::vector<int64_t> shape,
-                            std::vector<int64_t> values) {
-  std::string text = "initializer { name: \"" + name.str() +
-                     "\" data_type: " + std::to_string(type) + " ";
-  for (int64_t dim : shape)
-    text += "dims: " + std::to_string(dim) + " ";
-  for (int64_t value : values)
-    text += "int32_data: " + std::to_string(value) + " ";
-  return text + "} ";
-}
-
 static constexpr int uint8 = 2, int8 = 3, int32 = 6;
 
 static std::string run(const char *type, std::vector<std::string> inputs,

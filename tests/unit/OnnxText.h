@@ -147,6 +147,19 @@ inline std::string symbolicInput(llvm::StringRef name,
   return text + "} } } } ";
 }
 
+/// An initializer of small integers of \p type, ONNX's number of their kind.
+inline std::string integers(llvm::StringRef name, int type,
+                            std::vector<int64_t> shape,
+                            std::vector<int64_t> values) {
+  std::string text = "initializer { name: \"" + name.str() +
+                     "\" data_type: " + std::to_string(type) + " ";
+  for (int64_t dim : shape)
+    text += "dims: " + std::to_string(dim) + " ";
+  for (int64_t value : values)
+    text += "int32_data: " + std::to_string(value) + " ";
+  return text + "} ";
+}
+
 /// A float initializer.
 inline std::string floats(llvm::StringRef name, std::vector<int64_t> shape,
                           std::vector<float> values) {

@@ -14,19 +14,6 @@ using namespace glowish;
 
 static constexpr int uint8 = 2, int8 = 3;
 
-/// An initializer of \p type, ONNX's number of a kind of integers.
-static std::string integers(llvm::StringRef name, int type,
-                            std::vector<int64_t> shape,
-                            std::vector<int64_t> values) {
-  std::string text = "initializer { name: \"" + name.str() +
-                     "\" data_type: " + std::to_string(type) + " ";
-  for (int64_t dim : shape)
-    text += "dims: " + std::to_string(dim) + " ";
-  for (int64_t value : values)
-    text += "int32_data: " + std::to_string(value) + " ";
-  return text + "} ";
-}
-
 /// The model as a case whose inputs have the values \p values, seeds behind
 /// them.
 static GradientCase makeCase(TextModel model, std::vector<InputValues> values) {
