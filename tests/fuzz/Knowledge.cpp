@@ -186,8 +186,9 @@ static void perturb(Tensor &tensor, double units, Worsening &worsening,
       continue;
     double step =
         units * std::max(precision.epsilon * size, precision.smallest);
-    double changed = worsening.goesUp() ? value + step : value - step;
     bool isZero = worsening.toZero && std::fabs(value) <= step;
+    step *= worsening.getShare();
+    double changed = worsening.goesUp() ? value + step : value - step;
     tensor.setFromDouble(i, isZero ? 0 : changed);
   }
 }

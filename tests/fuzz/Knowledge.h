@@ -42,15 +42,19 @@ using Knowledge = llvm::DenseMap<const Node *, Known>;
 
 /// How roundings are made worse.
 struct Worsening {
-  explicit Worsening(uint64_t seed, bool opposite, bool toZero)
-      : random(seed), opposite(opposite), toZero(toZero) {}
+  explicit Worsening(uint64_t seed) : random(seed) {}
 
   bool goesUp() { return (random.below(2) == 0) != opposite; }
+  /// Which share of the largest step is taken.
+  double getShare() { return anyShare ? random.uniform(0, 1) : 1; }
 
   Random random;
-  bool opposite;
+  bool opposite = false;
   /// What may be 0 becomes 0: the square of what is nearly 0 is never below it.
-  bool toZero;
+  bool toZero = false;
+  /// Steps of any size: those of one size leave some bits of a float as they
+  /// are.
+  bool anyShare = false;
 };
 
 /// Interprets \p node alone over what is known of its operands, and adds what

@@ -88,8 +88,10 @@ fuzz::interpretGraph(Module &module, unsigned numTrials) {
   for (uint64_t trial = 1; trial <= numTrials; ++trial) {
     // The second goes the opposite way of the first, and so on: the side that
     // an element is not safe on is tried.
-    Worsening worsening((trial + 1) / 2, /*opposite=*/trial % 2 == 0,
-                        /*toZero=*/trial == 3);
+    Worsening worsening((trial + 1) / 2);
+    worsening.opposite = trial % 2 == 0;
+    worsening.toZero = trial == 3;
+    worsening.anyShare = trial > 5;
     GLOWISH_TRY(Knowledge worse, learnAll(module, &worsening));
     for (auto [expectation, source] : llvm::zip_equal(result, sources)) {
       const Known &known = worse[source.node];
