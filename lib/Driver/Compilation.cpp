@@ -176,6 +176,13 @@ llvm::Error Compilation::optimizeGraph(const Pipeline &pipeline) {
   return verify(*module);
 }
 
+static IRPassContext getIRPassContext(const CompilationOptions &options,
+                                      const IRFunction &function) {
+  IRPassContext context;
+  context.overwritesInputs = options.placesIOInArena ? &function : nullptr;
+  return context;
+}
+
 llvm::Error Compilation::optimizeIR() {
   auto print = [](llvm::raw_ostream &os, IRFunction &function) {
     printIR(os, function, /*sideFile=*/nullptr);
@@ -185,7 +192,7 @@ llvm::Error Compilation::optimizeIR() {
         "pass " + pass.str(), findPass(getIRPasses(), pass)->exactness, *ir);
   };
   llvm::Expected<bool> changed = runPipeline<IRFunction, IRPassContext>(
-      getIRPipeline(), getIRPasses(), *ir, IRPassContext(),
+      getIRPipeline(), getIRPasses(), *ir, getIRPassContext(options, *ir),
       getWatched(getHooks<IRFunction>(options, options.irPasses, numIRPasses,
                                       print, check),
                  *this, options.observer));
@@ -198,11 +205,18 @@ llvm::Expected<uint64_t> Compilation::measureArena(Function &function) {
   GLOWISH_TRY(std::unique_ptr<IRFunction> trial,
               generateIR(function, scheduleNodes(function, options.schedule)));
   llvm::Expected<bool> changed = runPipeline<IRFunction, IRPassContext>(
-      getIRPipeline(), getIRPasses(), *trial, IRPassContext());
+      getIRPipeline(), getIRPasses(), *trial,
+      getIRPassContext(options, *trial));
   if (!changed)
     return changed.takeError();
   GLOWISH_CHECK(backend.prepare(*trial));
-  return planMemory(*trial).activationSize;
+  return makePlan(*trial).activationSize;
+}
+
+MemoryPlan Compilation::makePlan(const IRFunction &function) const {
+  PlanOptions own;
+  own.placesIOInArena = options.placesIOInArena;
+  return planMemory(function, own);
 }
 
 llvm::Error Compilation::checkActivationLimit() const {
@@ -321,7 +335,7 @@ llvm::Error Compilation::finish(const SharedChoices *choices,
     return llvm::Error::success();
 
   beginPhase(Phase::Plan);
-  plan = planMemory(*ir);
+  plan = makePlan(*ir);
   if (pool)
     pool->place(*ir, plan);
   GLOWISH_CHECK(verifyPlan(*ir, plan));

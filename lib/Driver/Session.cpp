@@ -38,9 +38,13 @@ Session::create(Backend &backend, const IRFunction &function,
   session->constants = std::move(constants);
   session->mutables = makeRegion(plan.mutableSize);
   session->activations = makeRegion(plan.activationSize);
-  for (const auto &buffer : function.getBuffers())
-    if (buffer->getKind() == Buffer::Kind::Mutable)
-      session->placeholders.push_back(buffer.get());
+  for (const auto &buffer : function.getBuffers()) {
+    if (buffer->getKind() != Buffer::Kind::Mutable)
+      continue;
+    session->placeholders.push_back(buffer.get());
+    if (buffer->isInput() && plan.isInArena(buffer.get()))
+      session->arenaInputs.insert({buffer.get(), Tensor(buffer->getType())});
+  }
   return session;
 }
 
@@ -65,10 +69,19 @@ llvm::Error Session::setInput(const Buffer *placeholder, const Tensor &tensor) {
   return llvm::Error::success();
 }
 
+uint8_t *Session::getAddress(const Buffer *placeholder) const {
+  const Tensor &region = plan.isInArena(placeholder) ? activations : mutables;
+  auto *base = static_cast<uint8_t *>(const_cast<void *>(region.getBytes()));
+  return base + plan.getOffset(placeholder);
+}
+
 Tensor Session::getTensor(const Buffer *placeholder) const {
-  auto *base = static_cast<uint8_t *>(const_cast<void *>(mutables.getBytes()));
-  return Tensor::borrow(placeholder->getType(),
-                        base + plan.getOffset(placeholder));
+  auto input = arenaInputs.find(placeholder);
+  uint8_t *bytes = input == arenaInputs.end()
+                       ? getAddress(placeholder)
+                       : static_cast<uint8_t *>(const_cast<void *>(
+                             input->second.getBytes()));
+  return Tensor::borrow(placeholder->getType(), bytes);
 }
 
 std::vector<const Buffer *> Session::getOutputs() const {
@@ -111,6 +124,8 @@ Tensor Session::getOutput(const Buffer *placeholder) const {
 }
 
 llvm::Error Session::run() {
+  for (const auto &[buffer, tensor] : arenaInputs)
+    llvm::copy(tensor.getByteRange(), getAddress(buffer));
   return executable->run(constants->data<uint8_t>().data(),
                          mutables.data<uint8_t>().data(),
                          activations.data<uint8_t>().data());

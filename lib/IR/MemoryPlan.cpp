@@ -2,6 +2,7 @@
 
 #include "glowish/IR/MemoryPlan.h"
 #include "ArenaPlanner.h"
+#include "glowish/IR/PlaceholderLives.h"
 #include "glowish/Support/Error.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
@@ -34,7 +35,7 @@ struct ArenaNeed {
 
 } // namespace
 
-static ArenaNeed placeActivations(const IRFunction &function, MemoryPlan &plan);
+static ArenaNeed placeBody(const IRFunction &body, MemoryPlan &plan);
 
 /// Moves what \p instr has in the arena, placed from 0 on, to \p start.
 static void moveBodies(const Instruction &instr, uint64_t start,
@@ -55,7 +56,7 @@ static void moveBodies(const Instruction &instr, uint64_t start,
 static ArenaNeed placeBodies(const Instruction &instr, MemoryPlan &plan) {
   ArenaNeed need;
   for (const IRFunction *body : getBodies(instr)) {
-    ArenaNeed own = placeActivations(*body, plan);
+    ArenaNeed own = placeBody(*body, plan);
     need.size = std::max(need.size, own.size);
     need.peak = std::max(need.peak, own.peak);
   }
@@ -70,33 +71,60 @@ static ArenaNeed placeBodies(const Instruction &instr, MemoryPlan &plan) {
   return need;
 }
 
-static ArenaNeed placeActivations(const IRFunction &function,
-                                  MemoryPlan &plan) {
+namespace {
+
+/// Places what one function has in the arena.
+class ArenaPlacer {
+public:
+  explicit ArenaPlacer(MemoryPlan &plan) : plan(plan) {}
+
+  /// \p lives: of the inputs and outputs that are to be in the arena; null
+  /// where none are.
+  ArenaNeed run(const IRFunction &function, const PlaceholderLives *lives);
+
+private:
+  void visit(const Instruction &instr);
+  /// At the current time.
+  void begin(const Buffer *buffer);
+  void end(const Buffer *buffer, unsigned at) {
+    intervals[numbers.lookup(buffer)].end = at;
+  }
+  ArenaNeed place();
+
+  MemoryPlan &plan;
+  unsigned time = 0;
   std::vector<Interval> intervals;
-  // What has each interval: a buffer, or an instruction with bodies.
+  /// What has each interval: a buffer, or an instruction with bodies.
   std::vector<std::pair<const Buffer *, const Instruction *>> owners;
   llvm::DenseMap<const Buffer *, unsigned> numbers;
-  // By how much the arenas of bodies are larger than what lives in them.
+  /// By how much the arenas of bodies are larger than what lives in them.
   uint64_t slack = 0;
-  unsigned time = 0;
-  for (const Instruction &instr : function.getInstrs()) {
-    ++time;
-    if (auto *alloc = llvm::dyn_cast<AllocInstr>(&instr)) {
-      const Buffer *buffer = alloc->getBuffer();
-      numbers[buffer] = intervals.size();
-      owners.push_back({buffer, nullptr});
-      intervals.push_back(
-          {llvm::alignTo(buffer->getType().getSizeInBytes(), plan.alignment),
-           time, time});
-    } else if (auto *dealloc = llvm::dyn_cast<DeallocInstr>(&instr)) {
-      intervals[numbers.lookup(dealloc->getBuffer())].end = time;
-    } else if (instr.getInfo().hasBodies()) {
-      ArenaNeed need = placeBodies(instr, plan);
-      slack = std::max(slack, need.size - need.peak);
-      owners.push_back({nullptr, &instr});
-      intervals.push_back({need.size, time, time + 1});
-    }
+};
+
+} // namespace
+
+void ArenaPlacer::begin(const Buffer *buffer) {
+  numbers[buffer] = intervals.size();
+  owners.push_back({buffer, nullptr});
+  intervals.push_back(
+      {llvm::alignTo(buffer->getType().getSizeInBytes(), plan.alignment), time,
+       time});
+}
+
+void ArenaPlacer::visit(const Instruction &instr) {
+  if (auto *alloc = llvm::dyn_cast<AllocInstr>(&instr)) {
+    begin(alloc->getBuffer());
+  } else if (auto *dealloc = llvm::dyn_cast<DeallocInstr>(&instr)) {
+    end(dealloc->getBuffer(), time);
+  } else if (instr.getInfo().hasBodies()) {
+    ArenaNeed need = placeBodies(instr, plan);
+    slack = std::max(slack, need.size - need.peak);
+    owners.push_back({nullptr, &instr});
+    intervals.push_back({need.size, time, time + 1});
   }
+}
+
+ArenaNeed ArenaPlacer::place() {
   ArenaPlanner planner(intervals);
   for (auto [owner, offset] : llvm::zip_equal(owners, planner.getOffsets())) {
     if (owner.first)
@@ -107,14 +135,49 @@ static ArenaNeed placeActivations(const IRFunction &function,
   return {planner.getArenaSize(), planner.getPeak() - slack};
 }
 
-MemoryPlan glowish::planMemory(const IRFunction &function, uint64_t alignment) {
-  MemoryPlan plan;
-  plan.alignment = alignment;
+ArenaNeed ArenaPlacer::run(const IRFunction &function,
+                           const PlaceholderLives *lives) {
+  if (lives) {
+    llvm::for_each(lives->inputs, [&](const Buffer *input) { begin(input); });
+    for (const Buffer *input : lives->unusedInputs)
+      end(input, time + 1);
+  }
+  for (const Instruction &instr : function.getInstrs()) {
+    ++time;
+    if (lives)
+      for (const Buffer *output : lives->getBeginning(instr))
+        begin(output);
+    visit(instr);
+    if (lives)
+      for (const Buffer *input : lives->getEnding(instr))
+        end(input, time + 1);
+  }
+  if (lives) {
+    ++time;
+    for (const Buffer *output : lives->untouchedOutputs)
+      begin(output);
+    for (auto [owner, interval] : llvm::zip_equal(owners, intervals))
+      if (owner.first && owner.first->isOutput())
+        interval.end = time + 1;
+  }
+  return place();
+}
+
+static ArenaNeed placeBody(const IRFunction &body, MemoryPlan &plan) {
+  return ArenaPlacer(plan).run(body, /*lives=*/nullptr);
+}
+
+//===- The plan -----------------------------------------------------------===//
+
+/// Places \p buffer at \p end of a region, which moves behind it.
+static void append(const Buffer *buffer, uint64_t &end, MemoryPlan &plan) {
+  plan.offsets[buffer] = end;
+  end =
+      llvm::alignTo(end + buffer->getType().getSizeInBytes(), plan.alignment);
+}
+
+static void placeConstants(const IRFunction &function, MemoryPlan &plan) {
   llvm::DenseMap<const Tensor *, uint64_t> payloads;
-  auto append = [&](const Buffer *buffer, uint64_t &end) {
-    plan.offsets[buffer] = end;
-    end = llvm::alignTo(end + buffer->getType().getSizeInBytes(), alignment);
-  };
   forEachFunction(function, [&](const IRFunction &each) {
     for (const auto &buffer : each.getBuffers()) {
       if (buffer->getKind() != Buffer::Kind::Constant)
@@ -122,15 +185,36 @@ MemoryPlan glowish::planMemory(const IRFunction &function, uint64_t alignment) {
       auto [known, isNew] =
           payloads.try_emplace(&buffer->getTensor(), plan.constantSize);
       if (isNew)
-        append(buffer.get(), plan.constantSize);
+        append(buffer.get(), plan.constantSize, plan);
       else
         plan.offsets[buffer.get()] = known->second;
     }
   });
-  for (const auto &buffer : function.getBuffers())
-    if (buffer->getKind() == Buffer::Kind::Mutable)
-      append(buffer.get(), plan.mutableSize);
-  ArenaNeed need = placeActivations(function, plan);
+}
+
+/// Places what is not to be in the arena.
+static void placeMutables(const IRFunction &function,
+                          const PlanOptions &options, MemoryPlan &plan) {
+  for (const auto &buffer : function.getBuffers()) {
+    if (buffer->getKind() != Buffer::Kind::Mutable)
+      continue;
+    if (options.placesIOInArena && PlaceholderLives::hasLife(*buffer))
+      plan.arenaPlaceholders.insert(buffer.get());
+    else
+      append(buffer.get(), plan.mutableSize, plan);
+  }
+}
+
+MemoryPlan glowish::planMemory(const IRFunction &function,
+                               const PlanOptions &options) {
+  MemoryPlan plan;
+  plan.alignment = options.alignment;
+  placeConstants(function, plan);
+  placeMutables(function, options, plan);
+  std::optional<PlaceholderLives> lives;
+  if (options.placesIOInArena)
+    lives.emplace(function);
+  ArenaNeed need = ArenaPlacer(plan).run(function, lives ? &*lives : nullptr);
   plan.activationSize = need.size;
   plan.peakLiveBytes = need.peak;
   return plan;
@@ -153,24 +237,46 @@ Tensor glowish::makeConstantRegion(const IRFunction &function,
 
 namespace {
 
-/// Replays the lives of a function and its bodies over the arena.
+/// Replays the lives in a function and its bodies over the arena.
 class PlanVerifier {
 public:
   explicit PlanVerifier(const MemoryPlan &plan) : plan(plan) {}
 
-  llvm::Error visit(const IRFunction &function) {
+  llvm::Error run(const IRFunction &function) {
+    PlaceholderLives lives(function);
+    GLOWISH_CHECK(beginPlaceholders(lives.inputs));
+    endPlaceholders(lives.unusedInputs);
     for (const Instruction &instr : function.getInstrs()) {
-      if (auto *alloc = llvm::dyn_cast<AllocInstr>(&instr))
-        GLOWISH_CHECK(begin(alloc->getBuffer()));
-      else if (auto *dealloc = llvm::dyn_cast<DeallocInstr>(&instr))
-        end(dealloc->getBuffer());
-      else if (instr.getInfo().hasBodies())
-        GLOWISH_CHECK(visitBodies(instr));
+      GLOWISH_CHECK(beginPlaceholders(lives.getBeginning(instr)));
+      GLOWISH_CHECK(visit(instr));
+      endPlaceholders(lives.getEnding(instr));
     }
-    return llvm::Error::success();
+    return beginPlaceholders(lives.untouchedOutputs);
   }
 
 private:
+  llvm::Error visit(const Instruction &instr) {
+    if (auto *alloc = llvm::dyn_cast<AllocInstr>(&instr))
+      return begin(alloc->getBuffer());
+    if (auto *dealloc = llvm::dyn_cast<DeallocInstr>(&instr))
+      end(dealloc->getBuffer());
+    else if (instr.getInfo().hasBodies())
+      return visitBodies(instr);
+    return llvm::Error::success();
+  }
+
+  llvm::Error beginPlaceholders(llvm::ArrayRef<const Buffer *> buffers) {
+    for (const Buffer *buffer : buffers)
+      if (plan.isInArena(buffer))
+        GLOWISH_CHECK(begin(buffer));
+    return llvm::Error::success();
+  }
+  void endPlaceholders(llvm::ArrayRef<const Buffer *> buffers) {
+    for (const Buffer *buffer : buffers)
+      if (plan.isInArena(buffer))
+        end(buffer);
+  }
+
   llvm::Error visitBodies(const Instruction &instr) {
     llvm::SmallVector<const Buffer *, 8> storage;
     if (auto *loop = llvm::dyn_cast<LoopInstr>(&instr))
@@ -178,7 +284,8 @@ private:
     for (const Buffer *buffer : storage)
       GLOWISH_CHECK(begin(buffer));
     for (const IRFunction *body : getBodies(instr))
-      GLOWISH_CHECK(visit(*body));
+      for (const Instruction &inner : body->getInstrs())
+        GLOWISH_CHECK(visit(inner));
     for (const Buffer *buffer : storage)
       end(buffer);
     return llvm::Error::success();
@@ -196,8 +303,11 @@ private:
     if (next != live.begin())
       clash |= getEnd(std::prev(next)->second) > plan.getOffset(buffer);
     if (clash || getEnd(buffer) > plan.activationSize)
-      return makeError("internal: activation '{0}' overlaps another in the "
-                       "memory plan",
+      return makeError("internal: {0} '{1}' overlaps another in the memory "
+                       "plan",
+                       buffer->getKind() == Buffer::Kind::Mutable
+                           ? "placeholder"
+                           : "activation",
                        buffer->getName());
     live[plan.getOffset(buffer)] = buffer;
     return llvm::Error::success();
@@ -217,5 +327,5 @@ private:
 
 llvm::Error glowish::verifyPlan(const IRFunction &function,
                                 const MemoryPlan &plan) {
-  return PlanVerifier(plan).visit(function);
+  return PlanVerifier(plan).run(function);
 }

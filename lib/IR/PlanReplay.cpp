@@ -28,6 +28,9 @@ public:
   llvm::Error run(const IRFunction &function) {
     for (const Buffer *input : function.getInputs())
       GLOWISH_CHECK(write(*input));
+    // The application may write them in any order.
+    for (const Buffer *input : function.getInputs())
+      GLOWISH_CHECK(checkOwned(*input, "is given"));
     GLOWISH_CHECK(visit(function));
     for (const Buffer *output : function.getOutputs())
       GLOWISH_CHECK(checkOwned(*output, "is left"));
@@ -65,7 +68,7 @@ Place PlanReplay::locate(const Buffer &root) const {
   auto bound = bindings.find(&root);
   if (bound != bindings.end())
     return bound->second;
-  uint64_t start = root.getKind() == Buffer::Kind::Mutable ? mutableStart : 0;
+  uint64_t start = plan.isInArena(&root) ? 0 : mutableStart;
   return {start + plan.getOffset(&root), &root};
 }
 

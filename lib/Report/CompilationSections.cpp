@@ -81,8 +81,11 @@ static void printPlanFacts(FactTable &facts, const ProgramRecord &record) {
   }
   facts.add("instructions", std::to_string(numInstrs));
   facts.add("constants of the program", formatExactBytes(plan.constantSize));
-  facts.add("inputs and outputs", formatExactBytes(plan.mutableSize));
-  facts.add("arena", formatExactBytes(plan.activationSize));
+  bool isIOInArena = !plan.arenaPlaceholders.empty();
+  facts.add(isIOInArena ? "states" : "inputs and outputs",
+            formatExactBytes(plan.mutableSize));
+  facts.add(isIOInArena ? "arena, with inputs and outputs" : "arena",
+            formatExactBytes(plan.activationSize));
   facts.add("largest live set",
             llvm::formatv("{0}, {1:P1} of the arena",
                           formatExactBytes(plan.peakLiveBytes),

@@ -77,6 +77,8 @@ private:
 } // namespace
 
 llvm::StringRef MapPrinter::getWriterKind(const Life &life) const {
+  if (life.buffer->isInput() && plan.isInArena(life.buffer))
+    return "input";
   return life.writer ? timeline.getSteps()[*life.writer].instr->getKindName()
                      : llvm::StringRef("nobody");
 }
@@ -92,11 +94,16 @@ void MapPrinter::chooseColors() {
 
 void MapPrinter::drawTitle(llvm::raw_ostream &os) const {
   drawText(os, 16, 24, program.title, "font-size=\"15\" font-weight=\"bold\"");
+  size_t numPlaceholders = plan.arenaPlaceholders.size();
   std::string facts =
       llvm::formatv("arena {0} ({1} bytes), {2:P1} of it the largest live set; "
-                    "{3} activations, {4} instructions",
+                    "{3} activations, {4}{5} instructions",
                     formatBytes(plan.activationSize), plan.activationSize,
-                    plan.getEfficiency(), timeline.getLives().size(),
+                    plan.getEfficiency(),
+                    timeline.getLives().size() - numPlaceholders,
+                    numPlaceholders ? std::to_string(numPlaceholders) +
+                                          " inputs and outputs, "
+                                    : "",
                     timeline.getSteps().size());
   drawText(os, 16, 42, facts);
 }
@@ -152,6 +159,12 @@ static std::string shorten(llvm::StringRef name, size_t length) {
   return ("…" + tail).str();
 }
 
+/// As the model calls what is not of the program's making.
+static llvm::StringRef getName(const Buffer &buffer) {
+  return buffer.getModelName().empty() ? buffer.getName()
+                                       : buffer.getModelName();
+}
+
 void MapPrinter::drawLife(llvm::raw_ostream &os, const Life &life,
                           double pixelsPerByte) const {
   if (life.begin >= life.end || !life.bytes)
@@ -166,7 +179,8 @@ void MapPrinter::drawLife(llvm::raw_ostream &os, const Life &life,
       x, y, w, h, colors.lookup(getWriterKind(life)));
   std::string text;
   llvm::raw_string_ostream title(text);
-  title << life.buffer->getName() << '\n'
+  llvm::StringRef name = getName(*life.buffer);
+  title << name << '\n'
         << life.buffer->getType() << ", " << life.bytes << " bytes at "
         << life.offset;
   auto addStep = [&](llvm::StringRef what, std::optional<unsigned> step) {
@@ -183,7 +197,7 @@ void MapPrinter::drawLife(llvm::raw_ostream &os, const Life &life,
   double length = (w - 8) / characterWidth;
   if (h >= leastHeight && length >= leastLength)
     drawText(os, x + 4, y + h / 2 + 4,
-             shorten(life.buffer->getName(), size_t(length)),
+             shorten(name, size_t(length)),
              "pointer-events=\"none\"");
   os << "</g>\n";
 }

@@ -1,6 +1,7 @@
 //===- Timeline.cpp - Instructions in order, and what lives then ----------===//
 
 #include "Timeline.h"
+#include "glowish/IR/PlaceholderLives.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -8,7 +9,7 @@ using namespace glowish;
 
 Timeline::Timeline(const IRFunction &function, const MemoryPlan &plan)
     : plan(plan) {
-  visit(function, /*depth=*/0);
+  visitProgram(function);
   sumLiveBytes();
 }
 
@@ -33,6 +34,18 @@ void Timeline::end(const Buffer *buffer) {
   lives[lifeOf.lookup(buffer)].end = steps.size();
 }
 
+void Timeline::begin(llvm::ArrayRef<const Buffer *> placeholders) {
+  for (const Buffer *buffer : placeholders)
+    if (plan.isInArena(buffer))
+      begin(buffer);
+}
+
+void Timeline::end(llvm::ArrayRef<const Buffer *> placeholders) {
+  for (const Buffer *buffer : placeholders)
+    if (plan.isInArena(buffer))
+      end(buffer);
+}
+
 void Timeline::recordAccesses(const Instruction &instr) {
   unsigned number = steps.size();
   for (unsigned i = 0; i < instr.getNumOperands(); ++i) {
@@ -48,21 +61,37 @@ void Timeline::recordAccesses(const Instruction &instr) {
   }
 }
 
-void Timeline::visit(const IRFunction &function, unsigned depth) {
+void Timeline::visitProgram(const IRFunction &function) {
+  PlaceholderLives placeholders(function);
+  begin(placeholders.inputs);
+  end(placeholders.unusedInputs);
   for (const Instruction &instr : function.getInstrs()) {
-    if (auto *alloc = llvm::dyn_cast<AllocInstr>(&instr)) {
-      begin(alloc->getBuffer());
-      continue;
-    }
-    if (auto *dealloc = llvm::dyn_cast<DeallocInstr>(&instr)) {
-      end(dealloc->getBuffer());
-      continue;
-    }
-    visit(instr, depth);
+    begin(placeholders.getBeginning(instr));
+    visit(instr, /*depth=*/0);
+    end(placeholders.getEnding(instr));
   }
+  begin(placeholders.untouchedOutputs);
+  // The application reads the outputs.
+  for (Life &life : lives)
+    if (life.buffer->isOutput() && plan.isInArena(life.buffer))
+      life.end = steps.size();
+}
+
+void Timeline::visit(const IRFunction &body, unsigned depth) {
+  for (const Instruction &instr : body.getInstrs())
+    visit(instr, depth);
 }
 
 void Timeline::visit(const Instruction &instr, unsigned depth) {
+  if (auto *alloc = llvm::dyn_cast<AllocInstr>(&instr))
+    begin(alloc->getBuffer());
+  else if (auto *dealloc = llvm::dyn_cast<DeallocInstr>(&instr))
+    end(dealloc->getBuffer());
+  else
+    visitCode(instr, depth);
+}
+
+void Timeline::visitCode(const Instruction &instr, unsigned depth) {
   recordAccesses(instr);
   numbers[&instr] = steps.size();
   llvm::SmallVector<const Buffer *, 8> storage;

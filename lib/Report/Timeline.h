@@ -14,11 +14,12 @@ struct Step {
   const Instruction *instr;
   /// Of how many bodies it is inside.
   unsigned depth;
-  /// Of activations, each rounded up to the plan's alignment.
+  /// Of what is in the arena, each rounded up to the plan's alignment.
   uint64_t liveBytes = 0;
 };
 
-/// What an activation takes of the arena from step `begin` to before `end`.
+/// What an activation, input or output takes of the arena from step `begin` to
+/// before `end`.
 struct Life {
   const Buffer *buffer;
   uint64_t offset, bytes;
@@ -27,7 +28,7 @@ struct Life {
   std::optional<unsigned> writer, reader;
 };
 
-/// The steps of a program and the lives of its activations, both in order. The
+/// The steps of a program and the lives in its arena, both in order. The
 /// steps of bodies follow the instruction that has them, each once: that of a
 /// branch that is not taken as well, and a loop's as in one repetition. What a
 /// loop keeps (getLoopStorage) lives from the loop to the end of its body.
@@ -46,8 +47,12 @@ public:
   }
 
 private:
-  void visit(const IRFunction &function, unsigned depth);
+  void visitProgram(const IRFunction &function);
+  void visit(const IRFunction &body, unsigned depth);
   void visit(const Instruction &instr, unsigned depth);
+  void visitCode(const Instruction &instr, unsigned depth);
+  void begin(llvm::ArrayRef<const Buffer *> placeholders);
+  void end(llvm::ArrayRef<const Buffer *> placeholders);
   void begin(const Buffer *buffer);
   void end(const Buffer *buffer);
   void recordAccesses(const Instruction &instr);

@@ -10,6 +10,7 @@
 # from the interpreter's, whose sums are of double precision, and there 1.2e-4
 # are allowed. The bundle's object may need nothing but memcpy, memmove
 # and memset. resnet50 is compiled twice, and the files must be the same.
+# Some networks are also compiled with -io-in-activations, and called twice.
 # Prints a table; exits 1 if a network fails, 77 if there is none to check.
 #
 # Where the networks are: $GLOWISH_MODELS (default build/models; missing ones
@@ -79,6 +80,25 @@ isWithinBound() {
     if (ARGV[i] == "-" || ARGV[i] + 0 > bound) exit 1 }' "$@"
 }
 
+# Networks of each kind: with convolutions, a large output, a recurrent layer,
+# attention, tables that integers are looked up in.
+sharesMemory() {
+  [[ " lenet resnet18 unet_small lstm_text bert_tiny dlrm " == *" $1 "* ]]
+}
+
+# The error of a bundle that has inputs and outputs among the activations.
+sharedError() { # name, folder, argument... of model-compiler
+  local name=$1 folder=$2
+  shift 2
+  if tests/e2e/make_bundle.sh "$folder/shared" "$@" -io-in-activations \
+    >"$folder/shared.log" 2>&1; then
+    largestError "$name" run-shared "$folder/shared/run" \
+      "$folder/shared/network.weights.bin" -calls=2 "${args[@]}"
+  else
+    echo -
+  fi
+}
+
 # Symbols that the object needs beyond memcpy, memmove and memset.
 foreignSymbols() {
   llvm-nm-19 -u "$1/network.o" | awk '{ print $NF }' |
@@ -103,6 +123,10 @@ checkNetwork() { # name; prints the row, and fails with the network
       "$folder/bundle/network.weights.bin" "${args[@]}")
     foreign=$(foreignSymbols "$folder/bundle")
     [[ -z $foreign ]] || verdict="WRONG: needs $foreign"
+    if sharesMemory "$name"; then
+      [[ $(sharedError "$name" "$folder" "${modelArgs[@]}") == "$bundleError" ]] ||
+        verdict="WRONG: other outputs with -io-in-activations"
+    fi
     if [[ $name == resnet50 ]]; then
       tests/e2e/make_bundle.sh "$folder/again" "${modelArgs[@]}" \
         >"$folder/again.log" 2>&1 || true
@@ -116,7 +140,7 @@ checkNetwork() { # name; prints the row, and fails with the network
     verdict=WRONG
   printf '%-22s %12s %12s %12s  %s\n' "$name" "$interpreterError" "$jitError" \
     "$bundleError" "$verdict"
-  rm -rf "$folder/bundle" "$folder/again"
+  rm -rf "$folder/bundle" "$folder/again" "$folder/shared"
   [[ $verdict == right ]]
 }
 

@@ -1,7 +1,7 @@
 /* Runs any bundle of the dynamic API and compares or writes its outputs.
  *
  *   run_bundle WEIGHTS.bin [-input=NAME=FILE | -expect=NAME=FILE |
- *              -output=NAME=FILE]... [-bundle=NAME] [-serve]
+ *              -output=NAME=FILE]... [-bundle=NAME] [-calls=N] [-serve]
  *
  * Compiled for one bundle with -DBUNDLE_HEADER="NAME.h", -DBUNDLE_ENTRY=NAME,
  * -DBUNDLE_CONFIG=NAME_config and -DBUNDLE_CHECK=NAME_check_weights, and with
@@ -10,7 +10,8 @@
  * chooses one. Prints for each expected output the largest error as a share of
  * the largest magnitude, and for each that is written its type, "TYPE:DIM,..."
  * with the number of the element type. A FILE is NAME.npy, or bytes.
- * Other arguments that begin with '-' are model-runner's and are ignored.
+ * Before each of N calls (default 1) the inputs are written. Other arguments
+ * that begin with '-' are model-runner's and are ignored.
  *
  * With -serve it then times the bundle for bench/compare.mjs: prints "ready"
  * and the largest error, and for each line "run MS" on stdin runs for that many
@@ -102,6 +103,19 @@ static uint8_t *allocate(uint64_t size) {
   return bytes;
 }
 
+/* What the application has for the bundle. */
+typedef struct Regions {
+  uint8_t *weights, *placeholders, *activations;
+} Regions;
+
+/* An input and the bytes of its file. */
+typedef struct Input {
+  const GlowishSymbol *symbol;
+  uint8_t *bytes;
+} Input;
+static Input *inputs;
+static int numInputs;
+
 static const GlowishSymbol *findSymbol(const char *name, size_t length,
                                           int direction) {
   uint64_t i;
@@ -153,30 +167,38 @@ static const GlowishSymbol *readTensor(const char *argument,
   return symbol;
 }
 
+/* Where a symbol is. */
+static uint8_t *getAddress(const GlowishSymbol *symbol, const Regions *regions) {
+  uint8_t *region = symbol->region == GLOWISH_REGION_ACTIVATIONS
+                        ? regions->activations
+                        : regions->placeholders;
+  return region + symbol->offset;
+}
+
 /* The extent of a dimension that an output has after a call. */
 static uint64_t getExtent(const GlowishSymbol *symbol, int dim,
-                          const uint8_t *placeholders) {
+                          const Regions *regions) {
   const GlowishSymbol *extents;
   if (symbol->extents < 0)
     return symbol->dims[dim];
   extents = &bundle->config->symbols[symbol->extents];
-  return (uint64_t)((const int64_t *)(placeholders + extents->offset))[dim];
+  return (uint64_t)((const int64_t *)getAddress(extents, regions))[dim];
 }
 
 /* Writes the elements that are inside of the extents, from dimension `dim` on:
  * `size` bytes at `from` by the largest extents. Returns what is wrong. */
 static int writeElements(FILE *file, const GlowishSymbol *symbol,
-                         const uint8_t *placeholders, int dim,
-                         const uint8_t *from, uint64_t size) {
+                         const Regions *regions, int dim, const uint8_t *from,
+                         uint64_t size) {
   uint64_t i, extent;
   int isWrong = 0;
   if (dim == symbol->rank || symbol->extents < 0)
     return fwrite(from, 1, size, file) != size;
-  extent = getExtent(symbol, dim, placeholders);
+  extent = getExtent(symbol, dim, regions);
   if (extent > symbol->dims[dim])
     return 1;
   for (i = 0; i < extent && !isWrong; ++i)
-    isWrong = writeElements(file, symbol, placeholders, dim + 1,
+    isWrong = writeElements(file, symbol, regions, dim + 1,
                             from + i * (size / symbol->dims[dim]),
                             size / symbol->dims[dim]);
   return isWrong;
@@ -184,7 +206,7 @@ static int writeElements(FILE *file, const GlowishSymbol *symbol,
 
 /* If `argument` is -output=NAME=FILE: writes the output, cut to its extents,
  * and prints its type. */
-static void writeOutput(const char *argument, const uint8_t *placeholders) {
+static void writeOutput(const char *argument, const Regions *regions) {
   const char *name = argument + strlen("-output=");
   const char *path = strrchr(argument, '=');
   const GlowishSymbol *symbol;
@@ -195,14 +217,14 @@ static void writeOutput(const char *argument, const uint8_t *placeholders) {
   symbol = findSymbol(name, (size_t)(path - name), GLOWISH_OUTPUT);
   file = fopen(path + 1, "wb");
   if (!file ||
-      writeElements(file, symbol, placeholders, 0,
-                    placeholders + symbol->offset, symbol->bytes) ||
+      writeElements(file, symbol, regions, 0, getAddress(symbol, regions),
+                    symbol->bytes) ||
       fclose(file))
     fail("cannot be written", path + 1);
   printf("%d:", symbol->elementType);
   for (i = 0; i < symbol->rank; ++i)
     printf("%s%llu", i ? "," : "",
-           (unsigned long long)getExtent(symbol, i, placeholders));
+           (unsigned long long)getExtent(symbol, i, regions));
   printf("\n");
 }
 
@@ -217,8 +239,27 @@ static int compareTimes(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static void serve(double error, const uint8_t *weights, uint8_t *placeholders,
-                  uint8_t *activations) {
+static void writeInputs(const Regions *regions) {
+  int i;
+  for (i = 0; i < numInputs; ++i)
+    memcpy(getAddress(inputs[i].symbol, regions), inputs[i].bytes,
+           inputs[i].symbol->bytes);
+}
+
+/* Whether a call leaves an input that may not be what it was. */
+static int destroysInputs(void) {
+  int i, result = 0;
+  for (i = 0; i < numInputs; ++i)
+    result |= inputs[i].symbol->region == GLOWISH_REGION_ACTIVATIONS;
+  return result;
+}
+
+static int call(const Regions *regions) {
+  return bundle->entry(regions->weights, regions->placeholders,
+                       regions->activations);
+}
+
+static void serve(double error, const Regions *regions) {
   static double times[MAX_RUNS];
   char line[64];
   printf("ready {\"error\": %.3e}\n", error);
@@ -228,7 +269,9 @@ static void serve(double error, const uint8_t *weights, uint8_t *placeholders,
     int count = 0;
     while (count < 3 || (last < start + atof(line + 4) && count < MAX_RUNS)) {
       double end;
-      bundle->entry(weights, placeholders, activations);
+      if (destroysInputs())
+        writeInputs(regions);
+      call(regions);
       end = now();
       times[count++] = end - last;
       last = end;
@@ -240,48 +283,61 @@ static void serve(double error, const uint8_t *weights, uint8_t *placeholders,
 }
 
 int main(int argc, char **argv) {
-  uint8_t *weights, *placeholders, *activations, *bytes;
+  Regions regions;
+  uint8_t *bytes;
   const GlowishSymbol *symbol;
   double worst = 0;
   uint64_t size;
-  int i, code, isServing = 0;
+  int i, code, numCalls = 1, isServing = 0;
 #ifdef BUNDLE_THREADS
   glowish_set_num_threads(BUNDLE_THREADS);
 #endif
   if (argc < 2)
     fail("usage: run_bundle WEIGHTS.bin ARGUMENT...", argv[0]);
-  for (i = 2; i < argc; ++i)
+  for (i = 2; i < argc; ++i) {
     if (!strncmp(argv[i], "-bundle=", strlen("-bundle=")))
       chooseBundle(argv[i] + strlen("-bundle="));
-  weights = readFile(argv[1], &size);
-  if ((code = bundle->check(weights, size)) != GLOWISH_SUCCESS)
+    if (!strncmp(argv[i], "-calls=", strlen("-calls=")))
+      numCalls = atoi(argv[i] + strlen("-calls="));
+  }
+  regions.weights = readFile(argv[1], &size);
+  if ((code = bundle->check(regions.weights, size)) != GLOWISH_SUCCESS)
     fail("these are not the bundle's weights", argv[1]);
-  placeholders = allocate(bundle->config->mutableWeightVarsMemSize);
-  activations = allocate(bundle->config->activationsMemSize);
+  regions.placeholders = allocate(bundle->config->mutableWeightVarsMemSize);
+  regions.activations = allocate(bundle->config->activationsMemSize);
 
+  inputs = calloc((size_t)argc, sizeof *inputs);
+  if (!inputs)
+    fail("out of memory", "bundle");
   for (i = 2; i < argc; ++i)
     if ((symbol = readTensor(argv[i], "-input=", GLOWISH_INPUT, &bytes))) {
-      memcpy(placeholders + symbol->offset, bytes, symbol->bytes);
-      free(bytes);
+      inputs[numInputs].symbol = symbol;
+      inputs[numInputs++].bytes = bytes;
     }
-  if ((code = bundle->entry(weights, placeholders, activations)))
-    fail("the entry returned an error", argv[1]);
+  for (i = 0; i < numCalls; ++i) {
+    writeInputs(&regions);
+    if ((code = call(&regions)))
+      fail("the entry returned an error", argv[1]);
+  }
   for (i = 2; i < argc; ++i) {
-    writeOutput(argv[i], placeholders);
+    writeOutput(argv[i], &regions);
     isServing |= !strcmp(argv[i], "-serve");
     if ((symbol = readTensor(argv[i], "-expect=", GLOWISH_OUTPUT, &bytes))) {
       if (symbol->elementType != GLOWISH_FLOAT)
         fail("is not float", symbol->name);
-      worst = fmax(worst, compare(symbol->name, (const float *)(placeholders +
-                                                               symbol->offset),
+      worst = fmax(worst, compare(symbol->name,
+                                  (const float *)getAddress(symbol, &regions),
                                   (const float *)bytes, symbol->size));
       free(bytes);
     }
   }
   if (isServing)
-    serve(worst, weights, placeholders, activations);
-  free(weights);
-  free(placeholders);
-  free(activations);
+    serve(worst, &regions);
+  for (i = 0; i < numInputs; ++i)
+    free(inputs[i].bytes);
+  free(inputs);
+  free(regions.weights);
+  free(regions.placeholders);
+  free(regions.activations);
   return 0;
 }

@@ -49,6 +49,8 @@ std::string Setting::str() const {
   std::string text =
       llvm::formatv("{0} threads={1} rank={2} winograd={3} order={4}", cpu,
                     numThreads, choiceRank, unsigned(winograd), order);
+  if (placesIOInArena)
+    text += " io-in-activations";
   if (checksPasses)
     text += " check-passes";
   if (without.size() == getPassNames().size())
@@ -110,8 +112,10 @@ std::vector<Setting> fuzz::pickSettings(uint64_t seed, unsigned numCompiled,
   std::vector<Setting> settings = {std::move(interpreter)};
   while (settings.size() <= numCompiled)
     settings.push_back(pickCompiled(names, random));
-  for (Setting &setting : settings)
+  for (Setting &setting : settings) {
+    setting.placesIOInArena = random.below(3) == 0;
     setting.checksPasses = checksPasses;
+  }
   return settings;
 }
 
@@ -129,8 +133,13 @@ std::vector<Setting> fuzz::getAllSettings() {
         if (!withPasses)
           setting.without.insert(names.begin(), names.end());
         settings.push_back(setting);
+        if (numThreads > 1)
+          continue;
+        setting.placesIOInArena = true;
+        settings.push_back(setting);
+        setting.placesIOInArena = false;
         setting.choiceRank = 1;
-        if (level >= 0 && numThreads == 1)
+        if (level >= 0)
           settings.push_back(setting);
       }
   return settings;
@@ -217,9 +226,10 @@ compileGraph(Module &module, Backend &backend, const Setting &setting,
   GLOWISH_CHECK(verifyLowered(function, context));
   GLOWISH_TRY(std::unique_ptr<IRFunction> ir,
               generateIR(function, scheduleNodes(function)));
+  IRPassContext irContext;
+  irContext.overwritesInputs = setting.placesIOInArena ? ir.get() : nullptr;
   GLOWISH_CHECK(runPasses<IRFunction, IRPassContext>(
-      getIRPipeline(), setting, getIRPasses(), *ir, IRPassContext(), check,
-      *ir));
+      getIRPipeline(), setting, getIRPasses(), *ir, irContext, check, *ir));
   GLOWISH_CHECK(backend.prepare(*ir));
   GLOWISH_CHECK(verify(*ir));
   return ir;
@@ -243,7 +253,9 @@ llvm::Expected<Outputs> fuzz::runGraph(llvm::StringRef text,
   GLOWISH_TRY(std::unique_ptr<IRFunction> ir,
               compileGraph(*module, *backend, setting,
                            setting.checksPasses ? &check : nullptr));
-  MemoryPlan plan = planMemory(*ir);
+  PlanOptions planOptions;
+  planOptions.placesIOInArena = setting.placesIOInArena;
+  MemoryPlan plan = planMemory(*ir, planOptions);
   GLOWISH_CHECK(verifyPlan(*ir, plan));
   GLOWISH_CHECK(replayPlan(*ir, plan));
   GLOWISH_TRY(std::unique_ptr<Executable> program,
@@ -262,8 +274,11 @@ llvm::Expected<Outputs> fuzz::runGraph(llvm::StringRef text,
     if (buffer->getKind() != Buffer::Kind::Mutable)
       continue;
     Tensor content = Tensor::borrow(
-        buffer->getType(), static_cast<uint8_t *>(mutables.getBytes()) +
-                               plan.getOffset(buffer.get()));
+        buffer->getType(),
+        static_cast<uint8_t *>(plan.isInArena(buffer.get())
+                                   ? activations.getBytes()
+                                   : mutables.getBytes()) +
+            plan.getOffset(buffer.get()));
     if (buffer->isInput())
       llvm::copy(
           makeValues(buffer->getModelName(), buffer->getType()).getByteRange(),

@@ -27,11 +27,13 @@ struct Setting {
   /// Passes of the graph and of the IR that don't run. Lowering and the
   /// placing of lifetimes always do.
   std::set<std::string> without;
+  /// PlanOptions::placesIOInArena.
+  bool placesIOInArena = false;
   /// Whether it is interpreted after every pass, too.
   bool checksPasses = false;
 
-  /// "cpu=x86-64-v3 quick threads=3 rank=1 winograd=4 order=0 check-passes
-  /// without=cse,dse".
+  /// "cpu=x86-64-v3 quick threads=3 rank=1 winograd=4 order=0
+  /// io-in-activations check-passes without=cse,dse".
   std::string str() const;
   /// Whether passes run that reorder floating point arithmetic.
   bool mayReorder() const;
@@ -43,8 +45,8 @@ struct Setting {
 std::vector<Setting> pickSettings(uint64_t seed, unsigned numCompiled,
                                   bool checksPasses);
 /// Every level with and without threads and with the second way to compute
-/// convolutions, the interpreter, with and without all passes: what a graph
-/// that was kept is run at.
+/// convolutions, the interpreter, with and without all passes, with inputs and
+/// outputs among the activations: what a graph that was kept is run at.
 std::vector<Setting> getAllSettings();
 
 /// Outputs by their names in the model.

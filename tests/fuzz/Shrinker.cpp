@@ -383,6 +383,7 @@ bool Shrinker::simplifySetting() {
   static void (*const simplifications[])(Setting &) = {
       [](Setting &setting) { setting.numThreads = 1; },
       [](Setting &setting) { setting.choiceRank = 0; },
+      [](Setting &setting) { setting.placesIOInArena = false; },
       [](Setting &setting) { setting.winograd = WinogradLimit::F4; },
       [](Setting &setting) { setting.isQuick = false; },
       [](Setting &setting) { setting.order = 0; },

@@ -56,11 +56,11 @@ inline bool runPass(IRFunction &function, llvm::StringRef name) {
   return changed && *changed;
 }
 
-/// Runs \p function on numbers made from \p seed; returns the mutable region.
-/// The arena begins with signalling rubbish.
-inline std::vector<uint8_t> interpret(const IRFunction &function,
-                                      uint64_t seed) {
-  MemoryPlan plan = planMemory(function);
+/// Runs \p function, laid out by \p plan, on numbers made from \p seed; returns
+/// the mutable region and the arena, which begins with signalling rubbish.
+inline std::pair<Tensor, Tensor> interpret(const IRFunction &function,
+                                           uint64_t seed,
+                                           const MemoryPlan &plan) {
   llvm::cantFail(verifyPlan(function, plan));
   Tensor constants = makeConstantRegion(function, plan);
   auto makeRegion = [](uint64_t bytes) {
@@ -74,11 +74,18 @@ inline std::vector<uint8_t> interpret(const IRFunction &function,
   for (const auto &buffer : function.getBuffers()) {
     if (buffer->getKind() != Buffer::Kind::Mutable)
       continue;
-    Tensor tensor = Tensor::borrow(buffer->getType(),
-                                   static_cast<uint8_t *>(mutables.getBytes()) +
-                                       plan.getOffset(buffer.get()));
-    for (int64_t i = 0; i < tensor.getNumElements(); ++i)
-      tensor.setFromDouble(i, double(random.below(9)) - 4);
+    bool isInArena = plan.isInArena(buffer.get());
+    Tensor tensor = Tensor::borrow(
+        buffer->getType(), static_cast<uint8_t *>((isInArena ? activations
+                                                             : mutables)
+                                                      .getBytes()) +
+                               plan.getOffset(buffer.get()));
+    for (int64_t i = 0; i < tensor.getNumElements(); ++i) {
+      double value = double(random.below(9)) - 4;
+      // Inputs may lie there.
+      if (!isInArena || buffer->isInput())
+        tensor.setFromDouble(i, value);
+    }
   }
   std::unique_ptr<Backend> backend = createInterpreter();
   auto executable = llvm::cantFail(backend->compile(function, plan));
@@ -86,7 +93,32 @@ inline std::vector<uint8_t> interpret(const IRFunction &function,
       executable->run(static_cast<const uint8_t *>(constants.getBytes()),
                       static_cast<uint8_t *>(mutables.getBytes()),
                       static_cast<uint8_t *>(activations.getBytes())));
+  return {std::move(mutables), std::move(activations)};
+}
+
+/// The mutable region after a run, with the inputs as they were.
+inline std::vector<uint8_t> interpret(const IRFunction &function,
+                                      uint64_t seed) {
+  Tensor mutables = interpret(function, seed, planMemory(function)).first;
   return {mutables.data<uint8_t>().begin(), mutables.data<uint8_t>().end()};
+}
+
+/// What a run leaves in outputs and states, in the order of creation.
+inline std::vector<uint8_t> interpretOutputs(const IRFunction &function,
+                                             uint64_t seed,
+                                             const PlanOptions &options) {
+  MemoryPlan plan = planMemory(function, options);
+  auto [mutables, activations] = interpret(function, seed, plan);
+  std::vector<uint8_t> bytes;
+  for (const Buffer *output : function.getOutputs()) {
+    Tensor &region = plan.isInArena(output) ? activations : mutables;
+    llvm::append_range(
+        bytes, Tensor::borrow(output->getType(),
+                              static_cast<uint8_t *>(region.getBytes()) +
+                                  plan.getOffset(output))
+                   .getByteRange());
+  }
+  return bytes;
 }
 
 } // namespace glowish::test

@@ -373,4 +373,42 @@ TEST(RandomPipeline, ComputesTheSame) {
   }
 }
 
+/// Inputs and outputs lie in the arena, and results where inputs were.
+TEST(RandomPipeline, ComputesTheSameInTheArena) {
+  PlanOptions inArena;
+  inArena.placesIOInArena = true;
+  unsigned checked = 0, overwritten = 0;
+  for (unsigned seed = 0; seed < 2 * numPrograms; ++seed) {
+    std::unique_ptr<IRFunction> program = ProgramMaker(seed).make();
+    // An output that is not written is left as rubbish.
+    if (llvm::errorToBool(replayPlan(*program, planMemory(*program))))
+      continue;
+    ++checked;
+    std::vector<uint8_t> wanted = interpretOutputs(*program, seed, {});
+    std::unique_ptr<IRFunction> optimized = clone(*program);
+    IRPassContext context;
+    context.overwritesInputs = optimized.get();
+    auto result = runPipeline<IRFunction, IRPassContext>(
+        getIRPipeline(), getIRPasses(), *optimized, context, {});
+    ASSERT_TRUE(bool(result)) << llvm::toString(result.takeError());
+    ASSERT_FALSE(llvm::errorToBool(verify(*optimized))) << print(*optimized);
+    ASSERT_FALSE(llvm::errorToBool(
+        replayPlan(*optimized, planMemory(*optimized, inArena))))
+        << print(*optimized);
+    ASSERT_EQ(interpretOutputs(*optimized, seed, inArena), wanted)
+        << "seed " << seed << "\n"
+        << print(*program) << "\nbecame\n"
+        << print(*optimized);
+    for (const Instruction &instr : optimized->getInstrs())
+      for (unsigned i = 0; i < instr.getNumOperands(); ++i) {
+        const Buffer *buffer = instr.getOperand(i);
+        const Buffer *root = buffer ? buffer->getRoot() : nullptr;
+        overwritten += root && instr.writes(i) && root->isInput() &&
+                       !root->isOutput();
+      }
+  }
+  EXPECT_GT(checked, numPrograms / 4);
+  EXPECT_GT(overwritten, numPrograms / 50);
+}
+
 } // namespace

@@ -1,5 +1,7 @@
 //===- MemoryPlanTest.cpp - Where every buffer lives ----------------------===//
 
+#include "IRHelpers.h"
+#include "Messages.h"
 #include "glowish/IR/MemoryPlan.h"
 #include "glowish/IR/Instrs.h"
 #include "glowish/Support/Random.h"
@@ -7,6 +9,7 @@
 #include <map>
 
 using namespace glowish;
+using namespace glowish::test;
 
 namespace {
 
@@ -122,6 +125,91 @@ TEST(MemoryPlan, NoBytesNoPlace) {
   MemoryPlan plan = planMemory(function);
   EXPECT_EQ(plan.activationSize, 64u);
   EXPECT_FALSE(llvm::errorToBool(verifyPlan(function, plan)));
+}
+
+/// x -> a -> y, an input and an output that nobody uses, and a state.
+const char *withPlaceholders = R"(
+ir "f" {
+  mutable %x : uint8<256> input "x"
+  mutable %unused : uint8<128> input "unused"
+  mutable %state : uint8<64> input output "state"
+  mutable %y : uint8<192> output "y"
+  mutable %untouched : uint8<64> output "untouched"
+  activation %a : uint8<320>
+  view %top = %a offset 0 strides [1] : uint8<256>
+  view %rest = %a offset 256 strides [1] : uint8<64>
+  view %begin = %a offset 0 strides [1] : uint8<192>
+  code {
+    Alloc(@out %a)
+    "top" Copy(@out %top, @in %x)
+    "rest" Copy(@out %rest, @in %state)
+    "y" Copy(@out %y, @in %begin)
+    Dealloc(@out %a)
+  }
+}
+)";
+
+PlanOptions getArenaOptions() {
+  PlanOptions options;
+  options.placesIOInArena = true;
+  return options;
+}
+
+TEST(MemoryPlan, InputsAndOutputsInTheArena) {
+  auto function = parse(withPlaceholders);
+  ASSERT_TRUE(function);
+  auto find = [&](llvm::StringRef name) { return function->findBuffer(name); };
+  MemoryPlan plan = planMemory(*function, getArenaOptions());
+  EXPECT_EQ(getMessage(verifyPlan(*function, plan)), "");
+  for (llvm::StringRef name : {"x", "unused", "y", "untouched"})
+    EXPECT_TRUE(plan.isInArena(find(name))) << name.str();
+  EXPECT_FALSE(plan.isInArena(find("state")));
+  EXPECT_EQ(plan.mutableSize, 64u);
+  // x and a live together, and what the others need fits beside a.
+  EXPECT_EQ(plan.peakLiveBytes, 576u);
+  EXPECT_EQ(plan.activationSize, 576u);
+  auto overlap = [&](llvm::StringRef one, llvm::StringRef other) {
+    auto begin = [&](llvm::StringRef name) {
+      return plan.getOffset(find(name));
+    };
+    auto end = [&](llvm::StringRef name) {
+      return begin(name) + find(name)->getType().getSizeInBytes();
+    };
+    return begin(one) < end(other) && begin(other) < end(one);
+  };
+  EXPECT_FALSE(overlap("x", "unused")) << "the application writes both";
+  EXPECT_FALSE(overlap("x", "a"));
+  EXPECT_FALSE(overlap("y", "a"));
+  EXPECT_FALSE(overlap("y", "untouched")) << "the application reads both";
+  plan.offsets[find("unused")] = plan.offsets[find("x")];
+  EXPECT_EQ(getMessage(verifyPlan(*function, plan)),
+            "internal: placeholder 'unused' overlaps another in the memory "
+            "plan");
+}
+
+TEST(MemoryPlan, InputsAndOutputsHaveTheirOwnRegionByDefault) {
+  auto function = parse(withPlaceholders);
+  ASSERT_TRUE(function);
+  MemoryPlan plan = planMemory(*function);
+  EXPECT_EQ(plan.mutableSize, 704u);
+  EXPECT_EQ(plan.activationSize, 320u);
+  EXPECT_TRUE(plan.arenaPlaceholders.empty());
+}
+
+TEST(MemoryPlan, EmptyInputsAndOutputsInTheArena) {
+  auto function = parse(R"(
+ir "f" {
+  mutable %x : float<0x3> input "x"
+  mutable %y : float<3x0> output "y"
+  code {
+  }
+}
+)");
+  ASSERT_TRUE(function);
+  MemoryPlan plan = planMemory(*function, getArenaOptions());
+  EXPECT_EQ(plan.activationSize, 0u);
+  EXPECT_EQ(getMessage(verifyPlan(*function, plan)), "");
+  EXPECT_EQ(getMessage(replayPlan(*function, plan)), "");
 }
 
 TEST(MemoryPlan, VerifyPlanSeesOverlaps) {

@@ -46,4 +46,28 @@ TEST(PlanFault, BothChecksFindIt) {
             "internal: activation 'b' overlaps another in the memory plan");
 }
 
+/// x and y of the same size, and y is written while x is read.
+TEST(PlanFault, BothChecksFindItOfInputsAndOutputs) {
+  auto function = parse(R"(
+ir "f" {
+  mutable %x : float<33> input "x"
+  mutable %y : float<33> output "y"
+  code {
+    "y" Softmax(@out %y, @in %x) {axis = 0}
+  }
+}
+)");
+  ASSERT_TRUE(function);
+  PlanOptions options;
+  options.placesIOInArena = true;
+  MemoryPlan plan = planMemory(*function, options);
+  EXPECT_EQ(plan.getOffset(function->findBuffer("x")),
+            plan.getOffset(function->findBuffer("y")))
+      << "the planner of this test has its fault";
+  EXPECT_EQ(getMessage(replayPlan(*function, plan)),
+            "Softmax 'y': internal: 'x' is used with bytes that belong to 'y'");
+  EXPECT_EQ(getMessage(verifyPlan(*function, plan)),
+            "internal: placeholder 'y' overlaps another in the memory plan");
+}
+
 } // namespace

@@ -103,6 +103,63 @@ ir "f" {
             "internal: 'y' is left with bytes that nothing has written");
 }
 
+MemoryPlan planInArena(const IRFunction &function) {
+  PlanOptions options;
+  options.placesIOInArena = true;
+  return planMemory(function, options);
+}
+
+TEST(PlanReplay, InputsInTheArenaAreReadBeforeTheyAreOverwritten) {
+  auto function = parse(twoReaders);
+  ASSERT_TRUE(function);
+  MemoryPlan plan = planInArena(*function);
+  EXPECT_EQ(plan.mutableSize, 0u);
+  EXPECT_EQ(getMessage(replayPlan(*function, plan)), "");
+  const Buffer *x = function->findBuffer("x"), *a = function->findBuffer("a"),
+               *b = function->findBuffer("b"), *y = function->findBuffer("y");
+  // y is written when x has no reader any more, and b while it has.
+  plan.offsets = {{x, 0}, {a, 28}, {b, 56}, {y, 0}};
+  plan.activationSize = 84;
+  EXPECT_EQ(getMessage(replayPlan(*function, plan)), "");
+  plan.offsets[b] = 24;
+  EXPECT_EQ(getMessage(replayPlan(*function, plan)),
+            "ElementWiseLoop 'b': internal: 'x' is used with bytes that belong "
+            "to 'b'");
+  plan.offsets[b] = 56;
+  plan.offsets[y] = 60;
+  EXPECT_EQ(getMessage(replayPlan(*function, plan)),
+            "ElementWiseLoop 'y': internal: 'y' is written outside of its "
+            "region");
+}
+
+TEST(PlanReplay, TheApplicationWritesAllInputsAndReadsAllOutputs) {
+  auto function = parse(R"(
+ir "f" {
+  mutable %x : float<7> input "x"
+  mutable %unused : float<3> input "unused"
+  mutable %y : float<7> output "y"
+  mutable %z : float<3> output "z"
+  code {
+    "z" Fill(@out %z) {value = 1.0}
+    "y" Copy(@out %y, @in %x)
+  }
+}
+)");
+  ASSERT_TRUE(function);
+  MemoryPlan plan = planInArena(*function);
+  EXPECT_EQ(getMessage(replayPlan(*function, plan)), "");
+  MemoryPlan wrong = plan;
+  wrong.offsets[function->findBuffer("unused")] =
+      plan.getOffset(function->findBuffer("x")) + 24;
+  EXPECT_EQ(getMessage(replayPlan(*function, wrong)),
+            "internal: 'x' is given with bytes that belong to 'unused'");
+  wrong = plan;
+  wrong.offsets[function->findBuffer("z")] =
+      plan.getOffset(function->findBuffer("y")) + 24;
+  EXPECT_EQ(getMessage(replayPlan(*function, wrong)),
+            "internal: 'z' is left with bytes that belong to 'y'");
+}
+
 std::unique_ptr<IRFunction> generate(llvm::StringRef text) {
   auto module = llvm::cantFail(parseModule(text, "test.graph", nullptr));
   Function &function = *module->getFunctions().front();
@@ -172,6 +229,32 @@ function "main" {
   EXPECT_EQ(getMessage(replayPlan(*ir, plan)), "");
   const Buffer *sum = getResult(*getNested(*ir).front(), "sum");
   plan.offsets[sum] = plan.getOffset(getResult(*ir, "kept"));
+  EXPECT_THAT(getMessage(replayPlan(*ir, plan)),
+              testing::AllOf(testing::HasSubstr("Loop 'loop': "),
+                             testing::HasSubstr("with bytes that belong to")));
+}
+
+TEST(PlanReplay, AnInputLivesThroughTheLoopThatReadsIt) {
+  auto ir = generate(R"(
+module "m"
+placeholder %x : float<7> input "x"
+placeholder %k : float<7> input "k"
+placeholder %y : float<7> output "y"
+function "main" {
+  %loop:2 = Loop(none, none, %x, %k) {body = body "body" (%i : int64<>, %c : bool<>, %s : float<7>, %kk : float<7>) -> (%nc : bool<>, %ns : float<7>) {
+    %sum = Add(%s, %kk) : float<7>
+    %soft = Softmax(%sum) {axis = 0} : float<7>
+    Save(%soft, %ns)
+    Save(%c, %nc)
+  }, numStates = 1, maxTripCount = 3} : float<7>, int64<>
+  Save(%loop:0, %y)
+}
+)");
+  MemoryPlan plan = planInArena(*ir);
+  EXPECT_EQ(getMessage(verifyPlan(*ir, plan)), "");
+  EXPECT_EQ(getMessage(replayPlan(*ir, plan)), "");
+  const Buffer *sum = getResult(*getNested(*ir).front(), "sum");
+  plan.offsets[sum] = plan.getOffset(ir->findBuffer("k"));
   EXPECT_THAT(getMessage(replayPlan(*ir, plan)),
               testing::AllOf(testing::HasSubstr("Loop 'loop': "),
                              testing::HasSubstr("with bytes that belong to")));

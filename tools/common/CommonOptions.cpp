@@ -53,6 +53,11 @@ static cl::opt<uint64_t> maxActivationBytes(
              "layers with large images are computed in patches, which takes "
              "longer; an error if that is not enough"),
     cl::value_desc("bytes"), cl::cat(modelCategory));
+static cl::opt<bool> placesIOInArena(
+    "io-in-activations",
+    cl::desc("Inputs and outputs have their places in the memory for "
+             "activations and share it: a run destroys the inputs"),
+    cl::cat(modelCategory));
 static cl::opt<std::string> backendName("backend",
                                         cl::desc("CPU or Interpreter"),
                                         cl::value_desc("name"),
@@ -275,6 +280,7 @@ glowish::getCompilationOptions(PhaseTimer &timer) {
   options.printAfterAll = printAfterAll;
   if (maxActivationBytes.getNumOccurrences())
     options.maxActivationBytes = maxActivationBytes;
+  options.placesIOInArena = placesIOInArena;
   options.verifyEach = verifyEach;
   options.timer = timePhases ? &timer : nullptr;
   for (const std::string &name : printAfter) {

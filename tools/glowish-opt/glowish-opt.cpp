@@ -61,6 +61,11 @@ static cl::opt<std::string>
               cl::desc("Plan the memory of the IR and draw the arena over time "
                        "as SVG into this file"),
               cl::value_desc("file"), cl::cat(optCategory));
+static cl::opt<bool> placesIOInArena(
+    "io-in-activations",
+    cl::desc("Passes and plan may have inputs and outputs in the memory for "
+             "activations"),
+    cl::cat(optCategory));
 static cl::opt<bool> listPasses("list-passes",
                                 cl::desc("List all passes and stop"),
                                 cl::cat(optCategory));
@@ -101,7 +106,9 @@ static PassHooks<Unit> getHooks(PassCheck &check, Whole &whole, Table table) {
 }
 
 static llvm::Error drawMemory(const IRFunction &function) {
-  MemoryPlan plan = planMemory(function);
+  PlanOptions options;
+  options.placesIOInArena = placesIOInArena;
+  MemoryPlan plan = planMemory(function, options);
   GLOWISH_CHECK(verifyPlan(function, plan));
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -112,10 +119,11 @@ static llvm::Error drawMemory(const IRFunction &function) {
 static llvm::Error runOnIR(IRFunction &function, PassCheck &check) {
   if (checkPasses)
     GLOWISH_CHECK(check.start(function));
+  IRPassContext context;
+  context.overwritesInputs = placesIOInArena ? &function : nullptr;
   llvm::Expected<bool> changed = runPipeline<IRFunction, IRPassContext>(
       pipeline ? getIRPipeline() : getPipeline(), getIRPasses(), function,
-      IRPassContext(),
-      getHooks<IRFunction>(check, function, getIRPasses()));
+      context, getHooks<IRFunction>(check, function, getIRPasses()));
   if (!changed)
     return changed.takeError();
   GLOWISH_CHECK(verify(function));

@@ -270,6 +270,9 @@ static llvm::Expected<int> compileModel() {
       return makeError("-train takes one value of '{0}'; another one in the "
                        "step is stated with -train-define-symbol",
                        several.front().name);
+    if (options.placesIOInArena)
+      return makeError("-io-in-activations: a bundle that learns keeps its "
+                       "placeholders between calls; accepted: without -train");
     GLOWISH_CHECK(
         compileTraining(*backend, importOptions, options, bundleOptions,
                         report.get()));

@@ -65,6 +65,8 @@ struct CompilationOptions {
   std::optional<uint64_t> maxActivationBytes;
   /// Whether an activation may have the place of one that is dead.
   bool reusesActivations = true;
+  /// PlanOptions::placesIOInArena.
+  bool placesIOInArena = false;
   std::optional<Phase> stopAfter;
   /// Where phases are timed; may be null.
   PhaseTimer *timer = nullptr;
@@ -134,6 +136,7 @@ private:
   llvm::Error checkActivationLimit() const;
   llvm::Error prepareIR(const SharedChoices *choices, ConstantPool *pool);
   GraphPassContext getPassContext();
+  MemoryPlan makePlan(const IRFunction &function) const;
 
   Backend &backend;
   CompilationOptions options;

@@ -4,6 +4,7 @@
 #define GLOWISH_DRIVER_SESSION_H
 
 #include "glowish/Driver/Compilation.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace glowish {
 
@@ -36,7 +37,8 @@ public:
   /// Copies \p tensor, which has the placeholder's type; the error names the
   /// placeholder and both types.
   llvm::Error setInput(const Buffer *placeholder, const Tensor &tensor);
-  /// The placeholder's contents, borrowed.
+  /// The placeholder's contents, borrowed. Those of an input are what it was
+  /// set to, also where a run destroys it (MemoryPlan::arenaPlaceholders).
   Tensor getTensor(const Buffer *placeholder) const;
   /// The outputs of the model, in its order: without those that are made to
   /// have the extents of others.
@@ -49,10 +51,15 @@ public:
 
 private:
   explicit Session(const MemoryPlan &plan) : plan(plan) {}
+  /// Where the program has \p placeholder.
+  uint8_t *getAddress(const Buffer *placeholder) const;
+
   const MemoryPlan &plan;
   std::unique_ptr<Executable> executable;
   std::shared_ptr<const Tensor> constants;
   Tensor mutables, activations;
+  /// The inputs that each run takes to the arena, where it destroys them.
+  llvm::MapVector<const Buffer *, Tensor> arenaInputs;
   std::vector<const Buffer *> placeholders;
 };
 

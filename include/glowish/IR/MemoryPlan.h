@@ -5,13 +5,14 @@
 
 #include "glowish/IR/Instrs.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace glowish {
 
 /// The offsets, in bytes, of all buffers but views in their regions:
 /// constants in the constant region, mutable weights in the mutable region (in
-/// the model's order), activations in the arena. One plan serves the
-/// interpreter, the JIT and the bundle. It has the buffers of bodies, too: their
+/// the model's order) or in the arena, activations in the arena. One plan serves
+/// interpreter, JIT and bundle. It has the buffers of bodies, too: their
 /// activations are in the arena, at a place that is free while the instruction
 /// runs. What a body's parameters and results are is known when it runs, except
 /// for those that a loop keeps itself (getLoopStorage), which are in the arena.
@@ -19,19 +20,35 @@ struct MemoryPlan {
   static constexpr uint64_t defaultAlignment = 64;
 
   llvm::DenseMap<const Buffer *, uint64_t> offsets;
+  /// The inputs and outputs that are in the arena: a run destroys the inputs.
+  llvm::DenseSet<const Buffer *> arenaPlaceholders;
   uint64_t constantSize = 0;
   uint64_t mutableSize = 0;
   uint64_t activationSize = 0;
   uint64_t alignment = defaultAlignment;
-  /// The largest sum of bytes of activations that live at the same time: no
-  /// arena can be smaller for this order of instructions.
+  /// The largest sum of bytes in the arena that live at the same time: no arena
+  /// can be smaller for this order of instructions.
   uint64_t peakLiveBytes = 0;
 
   uint64_t getOffset(const Buffer *buffer) const {
     return offsets.lookup(buffer);
   }
+  /// Whether \p root, which no body has as a parameter or result, is in the
+  /// arena.
+  bool isInArena(const Buffer *root) const {
+    return root->getKind() == Buffer::Kind::Activation ||
+           arenaPlaceholders.contains(root);
+  }
   /// peakLiveBytes / activationSize; 1 when there are no activations.
   double getEfficiency() const;
+};
+
+/// What planMemory is asked for.
+struct PlanOptions {
+  uint64_t alignment = MemoryPlan::defaultAlignment;
+  /// Inputs and outputs are in the arena while they live (PlaceholderLives),
+  /// and in no region of their own.
+  bool placesIOInArena = false;
 };
 
 /// The parameters and results of \p loop's body that are no operands of the loop:
@@ -41,20 +58,21 @@ llvm::SmallVector<const Buffer *, 8> getLoopStorage(const LoopInstr &loop);
 /// Places all buffers of \p function and its bodies. Constants that share a
 /// payload share a place. Deterministic.
 MemoryPlan planMemory(const IRFunction &function,
-                      uint64_t alignment = MemoryPlan::defaultAlignment);
+                      const PlanOptions &options = {});
 
 /// The bytes of the constant region: every constant at its offset, zeros
 /// between them. What a bundle has as its weights.
 Tensor makeConstantRegion(const IRFunction &function, const MemoryPlan &plan);
 
-/// Replays the life of every activation over the arena and reports two that
-/// overlap in time and place: a bug of planMemory.
+/// Replays the life of everything in the arena and reports two that overlap in
+/// time and place: a bug of planMemory.
 llvm::Error verifyPlan(const IRFunction &function, const MemoryPlan &plan);
 
 /// Replays all reads and writes of \p function on a shadow of its memory, byte
 /// by byte and whatever the lives of its buffers are marked as: the error names
 /// the first operand that has bytes which nothing, or another buffer, has
-/// written since. Of a loop two iterations, and none. Costs what the runs of
+/// written since. Inputs are written before the first instruction, outputs read
+/// after the last. Of a loop two iterations, and none. Costs what the runs of
 /// strided views do, so it is for checks (-verify-each, -check-passes).
 llvm::Error replayPlan(const IRFunction &function, const MemoryPlan &plan);
 

@@ -8,8 +8,13 @@
 
 namespace glowish {
 
-/// IR passes need to know nothing but the program.
-struct IRPassContext {};
+/// What IR passes know beside the program.
+struct IRPassContext {
+  /// The program of which the memory of an input is its own after the last
+  /// instruction that reads it (PlanOptions::placesIOInArena); may be null. No
+  /// body's is.
+  const IRFunction *overwritesInputs = nullptr;
+};
 
 using IRPass = PassInfo<IRFunction, IRPassContext>;
 using IRPassHooks = PassHooks<IRFunction>;

@@ -233,9 +233,9 @@ llvm::Value *ModuleEmitter::getAddress(llvm::IRBuilder<> &builder,
       buffer->getOffset() * getElemSize(root->getType().getKind());
   llvm::Value *base = frame.bindings.lookup(root);
   if (!base) {
-    base = root->getKind() == Buffer::Kind::Constant  ? frame.constants
-           : root->getKind() == Buffer::Kind::Mutable ? frame.mutables
-                                                      : frame.activations;
+    base = root->getKind() == Buffer::Kind::Constant ? frame.constants
+           : plan->isInArena(root)                   ? frame.activations
+                                                     : frame.mutables;
     offset += plan->getOffset(root);
   }
   return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base, offset);

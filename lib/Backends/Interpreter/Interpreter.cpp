@@ -18,7 +18,7 @@ uint8_t *Memory::getAddress(const Buffer *buffer) const {
     base = constants;
     break;
   case Buffer::Kind::Mutable:
-    base = mutables;
+    base = plan.isInArena(root) ? activations : mutables;
     break;
   case Buffer::Kind::Activation:
     base = activations;

@@ -2,12 +2,14 @@
 //
 // An instruction that reads each element before it, and only it, is written
 // may write over an input that nobody needs any more. The result's buffer
-// becomes the input's.
+// becomes the input's. An input of the program is such a one where the
+// application does not need it either.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Accesses.h"
 #include "glowish/IR/Passes.h"
+#include "glowish/IR/PlaceholderLives.h"
 
 using namespace glowish;
 
@@ -25,14 +27,22 @@ static bool diesAt(const Buffer *root, const Instruction &instr,
   return true;
 }
 
+/// Whether something else may come to lie where \p root is.
+static bool isReusable(const Buffer &root, bool overwritesInputs) {
+  return root.getKind() == Buffer::Kind::Activation ||
+         (overwritesInputs && PlaceholderLives::hasLife(root) &&
+          root.isInput());
+}
+
 /// The operand of \p instr whose memory the result \p result, all of an
 /// activation that begins here, can take over.
 static Buffer *findDyingInput(const Instruction &instr, const Buffer &result,
-                              const AccessIndex &index) {
+                              const AccessIndex &index,
+                              bool overwritesInputs) {
   for (unsigned in = 0; in < instr.getNumOperands(); ++in) {
     Buffer *input = instr.getOperand(in);
     if (!input || !instr.getOperandInfo(in).isInPlace ||
-        input->getRoot()->getKind() != Buffer::Kind::Activation ||
+        !isReusable(*input->getRoot(), overwritesInputs) ||
         input->getRoot() == result.getRoot() ||
         input->getType() != result.getType() || !isWholeRoot(*input))
       continue;
@@ -43,8 +53,9 @@ static Buffer *findDyingInput(const Instruction &instr, const Buffer &result,
 }
 
 llvm::Expected<bool> glowish::shareBuffers(IRFunction &function,
-                                           const IRPassContext &) {
+                                           const IRPassContext &context) {
   AccessIndex index(function);
+  bool overwritesInputs = context.overwritesInputs == &function;
   bool changed = false;
   for (Instruction &instr : function.getInstrs()) {
     for (unsigned out = 0; out < instr.getNumOperands(); ++out) {
@@ -56,7 +67,7 @@ llvm::Expected<bool> glowish::shareBuffers(IRFunction &function,
           !isWholeRoot(*result) ||
           index.get(result->getRoot()).begin()->time != index.getTime(&instr))
         continue;
-      Buffer *input = findDyingInput(instr, *result, index);
+      Buffer *input = findDyingInput(instr, *result, index, overwritesInputs);
       if (!input)
         continue;
       Buffer *root = result->getRoot();

@@ -57,7 +57,8 @@ private:
 llvm::Constant *DataEmitter::getTableEntry(const BundleSymbol &symbol) {
   return llvm::ConstantStruct::getAnon(
       {getString(symbol.identifier), getInt(64, symbol.offset),
-       getInt(64, symbol.type.getNumElements()), getInt(8, 1)});
+       getInt(64, symbol.type.getNumElements()),
+       getInt(8, symbol.isInArena ? 2 : 1)});
 }
 
 llvm::Constant *DataEmitter::getSymbol(const BundleSymbol &symbol) {
@@ -70,7 +71,8 @@ llvm::Constant *DataEmitter::getSymbol(const BundleSymbol &symbol) {
       {getString(symbol.modelName), getInt(64, symbol.offset),
        getInt(64, type.getNumElements()), getInt(64, type.getSizeInBytes()),
        getInt(8, symbol.direction), getInt(8, getKindNumber(type.getKind())),
-       getInt(8, type.getRank()), getInt(32, uint32_t(quant.axis)),
+       getInt(8, type.getRank()), getInt(8, getRegionNumber(symbol)),
+       getInt(32, uint32_t(quant.axis)),
        getArray<uint64_t>(dims),
        getInt(64, quant.scales.size()), getArray<float>(quant.scales),
        getArray<int32_t>(quant.offsets),

@@ -8,6 +8,12 @@
 using namespace glowish;
 using llvm::formatv;
 
+bool BundleFacts::hasPlaceholdersInArena() const {
+  return llvm::any_of(programs, [](const BundleProgram &program) {
+    return !program.plan.arenaPlaceholders.empty();
+  });
+}
+
 std::string glowish::escapeComment(llvm::StringRef text) {
   std::string result;
   for (char c : text)
@@ -39,19 +45,21 @@ static llvm::StringRef getDirectionName(unsigned direction) {
   return names[direction];
 }
 
+/// \p region: in which the offset is, where what it is does not say so.
 static void printLine(llvm::raw_ostream &os, llvm::StringRef what,
-                      llvm::StringRef name, const Type &type,
-                      uint64_t offset) {
-  os << formatv(" * {0} '{1}': {2}, {3} elements, {4} bytes, offset {5}\n",
+                      llvm::StringRef name, const Type &type, uint64_t offset,
+                      llvm::StringRef region = "") {
+  os << formatv(" * {0} '{1}': {2}, {3} elements, {4} bytes, offset {5}{6}\n",
                 what, escapeComment(name), type.str(), type.getNumElements(),
-                type.getSizeInBytes(), offset);
+                type.getSizeInBytes(), offset, region);
 }
 
 void glowish::printSymbolLines(llvm::raw_ostream &os, const BundleFacts &facts,
                                const BundleProgram &program) {
   for (const BundleSymbol &symbol : program.symbols)
     printLine(os, getDirectionName(symbol.direction), symbol.modelName,
-              symbol.type, symbol.offset);
+              symbol.type, symbol.offset,
+              symbol.isInArena ? " in activations" : "");
   if (!facts.options.listsConstants)
     return;
   for (const BundleConstant &constant : program.constants)
@@ -100,6 +108,10 @@ void glowish::printCommonDefinitions(llvm::raw_ostream &os) {
 #define GLOWISH_STATE 0
 #define GLOWISH_INPUT 1
 #define GLOWISH_OUTPUT 2
+
+/* Regions of symbols: mutableWeight, activations. */
+#define GLOWISH_REGION_MUTABLE 0
+#define GLOWISH_REGION_ACTIVATIONS 1
 )";
   printElementKinds(os);
   os << R"(
@@ -109,7 +121,7 @@ void glowish::printCommonDefinitions(llvm::raw_ostream &os) {
 #define GLOWISH_MEM_ALIGN(size) __attribute__((aligned(size)))
 #endif
 
-/* The address of a symbol in the mutable region. */
+/* The address of a symbol in the mutable region, or in another one. */
 #define GLOWISH_GET_ADDR(mutableWeight, offset) (((uint8_t *)(mutableWeight)) + (offset))
 
 /* The names that Glow's bundles have for these. */
@@ -157,20 +169,21 @@ static void printDynamicTypes(llvm::raw_ostream &os) {
 /* What Glow's bundles say of a placeholder. */
 typedef struct SymbolTableEntry {
   const char *name; /* as a C identifier: the static API's, N_NAME */
-  uint64_t offset;  /* bytes from the start of the mutable region */
+  uint64_t offset;  /* bytes from the start of its region */
   uint64_t size;    /* elements */
-  char kind;        /* 1: in the mutable region */
+  char kind;        /* 1: in the mutable region, 2: in the activations */
 } SymbolTableEntry;
 
 /* All that is known of it. */
 typedef struct GlowishSymbol {
   const char *name;        /* as the model has it */
-  uint64_t offset;         /* bytes from the start of the mutable region */
+  uint64_t offset;         /* bytes from the start of its region */
   uint64_t size;           /* elements */
   uint64_t bytes;          /* bytes */
   uint8_t direction;       /* GLOWISH_INPUT | GLOWISH_OUTPUT */
   uint8_t elementType;     /* GLOWISH_FLOAT, ... */
   uint8_t rank;            /* number of dims */
+  uint8_t region;          /* GLOWISH_REGION_MUTABLE, ..._ACTIVATIONS */
   int32_t quantAxis;       /* the dimension of the parameters, or -1 */
   const uint64_t *dims;    /* rank extents, outermost first */
   uint64_t numQuantParams; /* 0: not quantized */
@@ -205,6 +218,9 @@ void glowish::printSymbolMacros(llvm::raw_ostream &os, llvm::StringRef prefix,
   os << formatv("\n/* {0} '{1}': {2} */\n", getDirectionName(symbol.direction),
                 escapeComment(symbol.modelName), type.str());
   os << formatv("#define {0} {1}u\n", name, symbol.offset);
+  os << formatv("#define {0}_REGION {1}\n", name,
+                symbol.isInArena ? "GLOWISH_REGION_ACTIVATIONS"
+                                 : "GLOWISH_REGION_MUTABLE");
   os << formatv("#define {0}_NAME {1}\n", name, quoteString(symbol.modelName));
   os << formatv("#define {0}_DIRECTION {1}\n", name, symbol.direction);
   os << formatv("#define {0}_TYPE GLOWISH_{1}\n", name,
@@ -253,8 +269,8 @@ void glowish::printProgramMacros(llvm::raw_ostream &os,
                                  const BundleFacts &facts,
                                  const BundleProgram &program) {
   std::string prefix = getMacroPrefix(facts, program);
-  os << "\n/* The placeholders: offsets in the mutable region, in bytes, and\n"
-     << " * what the model says of them. */\n"
+  os << "\n/* The placeholders: offsets in their regions, in bytes, and what the\n"
+     << " * model says of them. */\n"
      << formatv("#define {0}_NUM_SYMBOLS {1}\n", prefix,
                 program.symbols.size());
   for (const BundleSymbol &symbol : program.symbols)
@@ -282,8 +298,14 @@ void glowish::printEntry(llvm::raw_ostream &os, const BundleFacts &facts,
                          llvm::StringRef name, llvm::StringRef what) {
   os << "\n/* " << what
      << R"( The three regions have the sizes and the alignment
- * stated here; constantWeight holds the weights, mutableWeight the inputs and,
- * after the call, the outputs. Needs no heap and keeps no state: calls with
+ * stated here; constantWeight holds the weights, )";
+  os << (facts.hasPlaceholdersInArena() ? R"(activations the inputs and,
+ * after the call, the outputs. The call destroys the inputs: they are to be
+ * written before each, and the outputs are there until the next one, or until
+ * an input is written. mutableWeight holds what is input and output at once.)"
+                                        : R"(mutableWeight the inputs and,
+ * after the call, the outputs.)");
+  os << R"( Needs no heap and keeps no state: calls with
  * different mutableWeight and activations may run at the same time. Returns
  * GLOWISH_SUCCESS, GLOWISH_ERROR_NULL, GLOWISH_ERROR_ALIGNMENT or
  * GLOWISH_ERROR_PROCESSOR)";

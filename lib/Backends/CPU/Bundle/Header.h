@@ -41,6 +41,9 @@ struct BundleFacts {
   uint64_t weightsChecksum;
   /// Whether the object has code for several levels of processors.
   bool hasLevels;
+
+  /// Whether placeholders of any program are in the activations.
+  bool hasPlaceholdersInArena() const;
 };
 
 /// Prints the header: C99 and C++11, without warnings.

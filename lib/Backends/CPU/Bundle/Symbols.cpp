@@ -58,6 +58,7 @@ glowish::getBundleSymbols(const IRFunction &function, const MemoryPlan &plan) {
                        buffer->getType(),
                        unsigned(buffer->isInput()) |
                            unsigned(buffer->isOutput()) << 1,
+                       plan.isInArena(buffer.get()),
                        plan.getOffset(buffer.get()), std::nullopt});
     numbers[buffer.get()] = symbols.size() - 1;
   }

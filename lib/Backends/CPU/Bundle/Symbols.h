@@ -16,12 +16,20 @@ struct BundleSymbol {
   Type type;
   /// 1 input, 2 output, 3 both, 0 neither (state): GLOWISH_INPUT | ...
   unsigned direction;
-  /// Bytes from the start of the mutable region.
+  /// Whether it is in the activations, and not in the mutable region.
+  bool isInArena;
+  /// Bytes from the start of its region.
   uint64_t offset;
   /// Of an output whose extents are known after a call: the number of the
   /// symbol that has them.
   std::optional<unsigned> extents;
 };
+
+/// The number of a region in headers: GLOWISH_REGION_MUTABLE or
+/// GLOWISH_REGION_ACTIVATIONS.
+inline unsigned getRegionNumber(const BundleSymbol &symbol) {
+  return symbol.isInArena ? 1 : 0;
+}
 
 /// \p name as a C identifier that is not in \p taken yet, and is then.
 std::string makeIdentifier(llvm::StringRef name, llvm::StringSet<> &taken);

@@ -74,7 +74,7 @@ void glowish::printVariantMacros(llvm::raw_ostream &os,
   for (const BundleProgram &program : facts.programs) {
     std::string prefix = getMacroPrefix(facts, program);
     os << formatv("\n/* {0}: bytes of the regions, and the placeholders:\n"
-                  " * offsets in the mutable region, in bytes, and what the "
+                  " * offsets in their regions, in bytes, and what the "
                   "model says of them. */\n",
                   describe(facts, program))
        << formatv("#define {0}_MUTABLE_MEM_SIZE {1}u\n", prefix,
@@ -165,8 +165,8 @@ void glowish::printVariantFunctions(llvm::raw_ostream &os,
       [](const BundleProgram &program) { return program.plan.activationSize; });
   for (size_t i = 0; i < facts.programs.front().symbols.size(); ++i) {
     const BundleSymbol &symbol = facts.programs.front().symbols[i];
-    os << formatv("\n/* '{0}' with these values: offset in the mutable region "
-                  "and size, in bytes,\n * number of elements, and extents, "
+    os << formatv("\n/* '{0}' with these values: offset in its region and size, "
+                  "in bytes,\n * number of elements, and extents, "
                   "outermost first; -1 or 0 where there is no\n * such "
                   "program. */\n",
                   escapeComment(symbol.modelName));
