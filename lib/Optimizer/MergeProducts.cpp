@@ -5,65 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ConstantTensors.h"
-#include "Patterns.h"
+#include "Projections.h"
 #include "glowish/Optimizer/Passes.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace glowish;
 
-namespace {
-
-/// A product with constant weights, and the sum with a constant row that alone
-/// reads it, if there is one.
-struct Projection {
-  MatMulNode *product = nullptr;
-  AddNode *sum = nullptr;
-  NodeValue bias;
-
-  NodeValue getResult() const {
-    return sum ? sum->getResult() : product->getResult();
-  }
-};
-
-} // namespace
-
-/// The sum of \p product and a constant row that alone reads it.
-static void findBias(Projection &projection) {
-  NodeValue product = projection.product->getResult();
-  if (!product.hasOneUse())
-    return;
-  auto *sum =
-      llvm::dyn_cast<AddNode>((*product.node->uses().begin()).getUser());
-  if (!sum || sum->getType() != product.getType())
-    return;
-  int64_t columns = product.getShape().back();
-  for (auto [value, bias] : bothOrders(*sum))
-    if (value == product && getConstantTensor(bias) &&
-        bias.getType().getNumElements() == columns &&
-        bias.getShape().back() == columns) {
-      projection.sum = sum;
-      projection.bias = bias;
-    }
-}
-
 /// \p product as a projection, if its result is only moved: what computes with
 /// it element by element would be its epilogue otherwise.
 static std::optional<Projection> matchProjection(MatMulNode &product) {
-  NodeValue weights = product.getRhs();
-  if (!getConstantTensor(weights) || !weights.hasOneUse() ||
-      weights.getShape().size() != 2 || !product.getEpilogue().empty() ||
-      product.hasPredicate() || product.getType().getNumElements() == 0 ||
-      !isFloatKind(product.getType().getKind()))
+  if (!product.getRhs().hasOneUse())
     return std::nullopt;
-  Projection projection;
-  projection.product = &product;
-  findBias(projection);
-  NodeValue result = projection.getResult();
-  bool isMoved = llvm::all_of(result.node->uses(), [](const Use &use) {
-    return llvm::isa<ReshapeNode, TransposeNode>(use.getUser());
-  });
-  if (!isMoved || !result.node->hasUses())
+  std::optional<Projection> projection = getProjection(product);
+  if (!projection || !isOnlyMoved(*projection))
     return std::nullopt;
   return projection;
 }

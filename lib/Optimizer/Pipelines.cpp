@@ -19,14 +19,17 @@ const Pipeline &glowish::getOptimizePipeline() {
        /*toFixedPoint=*/false},
       {{"canonicalize", "simplify-elementwise", "recognize-activation",
         "recognize-softmax", "sink-transposes", "sink-reshapes",
-        "constant-fold", "simplify-control", "fold-pad", "fold-arithmetic",
-        "cse"},
+        "sink-shuffles", "constant-fold", "simplify-control", "fold-pad",
+        "fold-arithmetic", "cse"},
        /*toFixedPoint=*/true},
       // Of images, once transposes have gone where they would.
       {{"recognize-normalization", "recognize-attention", "constant-fold"},
        /*toFixedPoint=*/true},
       // After attentions have taken the factors of queries and keys.
       {{"simplify-products", "constant-fold"}, /*toFixedPoint=*/true},
+      // After all patterns that a concatenation may be a part of.
+      {{"sink-concats", "sink-transposes", "canonicalize", "constant-fold"},
+       /*toFixedPoint=*/true},
       {{"merge-products", "constant-fold", "dce"}, /*toFixedPoint=*/false},
   };
   return pipeline;
@@ -48,7 +51,9 @@ const Pipeline &glowish::getLowerPipeline() {
         "cse"},
        /*toFixedPoint=*/true,
        /*required=*/{"lower"}},
-      {{"fuse-epilogue", "dce"}, /*toFixedPoint=*/false},
+      // Once all products are matrix products.
+      {{"merge-steps", "canonicalize", "fuse-epilogue", "dce"},
+       /*toFixedPoint=*/false},
   };
   return pipeline;
 }

@@ -6,44 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BroadcastShapes.h"
 #include "ConstantTensors.h"
 #include "Rewriter.h"
 
 using namespace glowish;
-
-/// The shape that a value of shape \p value, which broadcasts to \p outer, has
-/// where elements of \p outer are reshaped to \p inner; none where there is no
-/// such shape. Neither has a zero.
-static std::optional<Dims> reshapeBroadcast(DimsRef value, DimsRef outer,
-                                            DimsRef inner) {
-  Dims own(outer.size() - value.size(), 1);
-  llvm::append_range(own, value);
-  Dims result;
-  for (size_t i = 0, k = 0; i < outer.size() || k < inner.size();) {
-    // Each round takes the fewest dimensions of both that have the same number
-    // of elements.
-    if (i < outer.size() && outer[i] == 1) {
-      ++i;
-      continue;
-    }
-    if (k < inner.size() && inner[k] == 1) {
-      result.push_back(1);
-      ++k;
-      continue;
-    }
-    size_t firstOuter = i, firstInner = k;
-    int64_t numOuter = outer[i++], numInner = inner[k++];
-    while (numOuter != numInner)
-      numOuter < numInner ? numOuter *= outer[i++] : numInner *= inner[k++];
-    auto part = DimsRef(own).slice(firstOuter, i - firstOuter);
-    bool isWhole = part == outer.slice(firstOuter, i - firstOuter);
-    if (!isWhole && !llvm::all_of(part, [](int64_t dim) { return dim == 1; }))
-      return std::nullopt;
-    for (size_t d = firstInner; d < k; ++d)
-      result.push_back(isWhole ? inner[d] : 1);
-  }
-  return result;
-}
 
 /// The reshape of what is computed, to \p type, that \p value is; or null.
 static ReshapeNode *getReshape(NodeValue value, const Type &type) {

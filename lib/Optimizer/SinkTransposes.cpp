@@ -31,8 +31,44 @@ static std::vector<int64_t> toInput(llvm::ArrayRef<int64_t> values,
 
 //===- Element-wise nodes ---------------------------------------------------===//
 
-/// \p value, an operand beside transposes of \p permutation, as it is before
-/// the transpose; null where that would take another transpose.
+/// \p shape with dimensions of extent 1 in front, up to \p rank.
+static Dims padShape(DimsRef shape, size_t rank) {
+  Dims padded(rank - shape.size(), 1);
+  llvm::append_range(padded, shape);
+  return padded;
+}
+
+/// Whether transposing \p shape by \p permutation moves no elements.
+static bool movesOnlyOnes(DimsRef shape, llvm::ArrayRef<int64_t> permutation) {
+  int64_t last = -1;
+  for (int64_t axis : permutation) {
+    if (shape[axis] == 1)
+      continue;
+    if (axis < last)
+      return false;
+    last = axis;
+  }
+  return true;
+}
+
+/// Whether \p value, an operand beside transposes of \p permutation, can be had
+/// as it is before the transpose without another transpose at run time.
+static bool canUntranspose(NodeValue value, const Permutation &permutation) {
+  auto *transpose = value.getNodeAs<TransposeNode>();
+  if (transpose &&
+      transpose->getPermutation() == llvm::ArrayRef<int64_t>(permutation))
+    return true;
+  if (value.getType().getNumElements() == 1 || getConstantTensor(value) ||
+      value.getNodeAs<SplatNode>())
+    return true;
+  // Cosines beside heads that were brought in front of positions. A reshape
+  // keeps no scales.
+  return !value.getType().isQuantized() &&
+         movesOnlyOnes(padShape(value.getShape(), permutation.size()),
+                       invert(permutation));
+}
+
+/// \p value as it is before the transpose.
 static NodeValue untranspose(NodeValue value, const Permutation &permutation,
                              RewriteContext &context) {
   if (auto *transpose = value.getNodeAs<TransposeNode>())
@@ -41,11 +77,14 @@ static NodeValue untranspose(NodeValue value, const Permutation &permutation,
   if (value.getType().getNumElements() == 1 &&
       value.getShape().size() <= permutation.size())
     return value;
-  if (!getConstantTensor(value) && !value.getNodeAs<SplatNode>())
-    return {};
-  Dims shape(permutation.size() - value.getShape().size(), 1);
-  llvm::append_range(shape, value.getShape());
-  return context.transpose(context.reshape(value, shape), invert(permutation));
+  Dims shape = padShape(value.getShape(), permutation.size());
+  Permutation inverse = invert(permutation);
+  if (getConstantTensor(value) || value.getNodeAs<SplatNode>())
+    return context.transpose(context.reshape(value, shape), inverse);
+  Dims moved;
+  for (int64_t axis : inverse)
+    moved.push_back(shape[axis]);
+  return context.reshape(value, moved);
 }
 
 static NodeValue sinkThroughElementWise(Node &root, RewriteContext &context) {
@@ -63,14 +102,9 @@ static NodeValue sinkThroughElementWise(Node &root, RewriteContext &context) {
     return {};
   Permutation permutation = first->getPermutation().vec();
   // Look before anything is made.
-  for (NodeValue value : root.getOperands()) {
-    auto *transpose = value.getNodeAs<TransposeNode>();
-    bool isSame = transpose && transpose->getPermutation() ==
-                                   llvm::ArrayRef<int64_t>(permutation);
-    if (!isSame && value.getType().getNumElements() != 1 &&
-        !getConstantTensor(value) && !value.getNodeAs<SplatNode>())
+  for (NodeValue value : root.getOperands())
+    if (!canUntranspose(value, permutation))
       return {};
-  }
   NodeDraft draft = root.getDraft();
   for (NodeValue &value : draft.operands)
     value = untranspose(value, permutation, context);
@@ -216,7 +250,8 @@ static std::optional<std::vector<unsigned>> groupDims(DimsRef longer,
 }
 
 /// A reshape that adds or removes dimensions of extent 1 does so before a
-/// transpose, and puts those that it leaves in front: images of height 1.
+/// transpose, and puts those that it leaves in front: images of height 1. Those
+/// at the end stay there: values that are stacked along a new last dimension.
 static NodeValue sinkThroughOnes(ReshapeNode &root, RewriteContext &context) {
   auto *transpose = root.getInput().getNodeAs<TransposeNode>();
   if (!transpose || root.getType().getNumElements() == 0)
@@ -235,11 +270,12 @@ static NodeValue sinkThroughOnes(ReshapeNode &root, RewriteContext &context) {
   if (!std::equal(now.begin(), now.end(), before.begin(), before.end(), isSame))
     return {};
   Permutation permutation(shape.size(), -1);
-  Dims moved(shape.size() - now.size(), 1);
+  size_t end = now.empty() ? 0 : now.back() + 1;
+  Dims moved(end - now.size(), 1);
   int64_t numOnes = 0;
   for (size_t d = 0; d < shape.size(); ++d)
     if (shape[d] == 1)
-      permutation[d] = numOnes++;
+      permutation[d] = d < end ? numOnes++ : d;
   // The others, in the order that they have before the transpose.
   for (int64_t axis : invert(transpose->getPermutation()))
     for (auto [a, b] : llvm::zip_equal(now, before))
@@ -247,6 +283,7 @@ static NodeValue sinkThroughOnes(ReshapeNode &root, RewriteContext &context) {
         permutation[a] = moved.size();
         moved.push_back(shape[a]);
       }
+  moved.resize(shape.size(), 1);
   return context.transpose(context.reshape(transpose->getInput(), moved),
                            permutation);
 }
@@ -272,6 +309,59 @@ static NodeValue sinkThroughSplit(ReshapeNode &root, RewriteContext &context) {
       }
   return context.transpose(context.reshape(transpose->getInput(), split),
                            position);
+}
+
+/// A reshape that joins dimensions which a transpose has kept together joins
+/// them before the transpose.
+static NodeValue sinkThroughMerge(ReshapeNode &root, RewriteContext &context) {
+  auto *transpose = root.getInput().getNodeAs<TransposeNode>();
+  DimsRef shape = root.getType().getShape();
+  if (!transpose || shape.size() >= transpose->getType().getRank() ||
+      root.getType().isQuantized())
+    return {};
+  auto groups = groupDims(transpose->getType().getShape(), shape);
+  if (!groups)
+    return {};
+  // The groups in the order that they have before the transpose, where the
+  // dimensions of each must be neighbours and in order.
+  Permutation inverse = invert(transpose->getPermutation()), order;
+  for (size_t d = 0; d < inverse.size(); ++d) {
+    int64_t group = (*groups)[inverse[d]];
+    if (d == 0 || group != int64_t((*groups)[inverse[d - 1]]))
+      order.push_back(group);
+    else if (inverse[d] != inverse[d - 1] + 1)
+      return {};
+  }
+  if (order.size() != shape.size())
+    return {};
+  Dims joined;
+  for (int64_t group : order)
+    joined.push_back(shape[group]);
+  return context.transpose(context.reshape(transpose->getInput(), joined),
+                           invert(order));
+}
+
+/// A transpose of joined dimensions moves the dimensions themselves, where they
+/// have been moved before: one transpose in place of two, as where a pixel
+/// shuffle is followed by an image with its channels last.
+static NodeValue joinThroughMerge(TransposeNode &root,
+                                  RewriteContext &context) {
+  auto *merge = root.getInput().getNodeAs<ReshapeNode>();
+  auto *inner =
+      merge ? merge->getInput().getNodeAs<TransposeNode>() : nullptr;
+  if (!inner || merge->getType().getRank() >= inner->getType().getRank())
+    return {};
+  auto groups =
+      groupDims(inner->getType().getShape(), merge->getType().getShape());
+  if (!groups)
+    return {};
+  Permutation joined;
+  for (int64_t group : root.getPermutation())
+    for (size_t d = 0; d < groups->size(); ++d)
+      if ((*groups)[d] == group)
+        joined.push_back(inner->getPermutation()[d]);
+  return context.reshape(context.transpose(inner->getInput(), joined),
+                         root.getType().getShape());
 }
 
 /// A matrix product with constant weights does not care in which order the
@@ -321,6 +411,8 @@ llvm::Expected<bool> glowish::sinkTransposes(Function &function,
         NodeKind::BatchNormalization);
     rewrites.add<sinkThroughOnes>(NodeKind::Reshape);
     rewrites.add<sinkThroughSplit>(NodeKind::Reshape);
+    rewrites.add<sinkThroughMerge>(NodeKind::Reshape);
+    rewrites.add<joinThroughMerge>(NodeKind::Transpose);
     rewrites.add<absorbFlatten>(NodeKind::MatMul);
     return rewrites;
   }();

@@ -129,8 +129,18 @@ bool Relocation::staysApart(const Access &access, const Region &region) const {
       [&](const Access &other) { return isApart(other, other.getRegion()); });
 }
 
+/// Whether neighbours in the innermost dimension are so near that a cache line
+/// has many of them: pairs, of which a view shows one element each.
+static bool isNearlyDense(const Region &region) {
+  for (unsigned d = region.shape.size(); d-- > 0;)
+    if (region.shape[d] != 1)
+      return std::abs(region.strides[d]) <= 2;
+  return true;
+}
+
 bool Relocation::isWorthwhile(const Instruction *ignored) const {
   unsigned scattered = 0, reads = 0;
+  bool areNear = true;
   for (const Access &access : index.get(from)) {
     if (access.instr == ignored)
       continue;
@@ -142,8 +152,11 @@ bool Relocation::isWorthwhile(const Instruction *ignored) const {
     if (!isElementByElement(*access.instr))
       return false;
     ++scattered;
+    areNear &= isNearlyDense(*map(*access.getBuffer()));
   }
-  return scattered == 0 || reads <= 1;
+  // Two loops that read every other element take less time than a copy and two
+  // that read neighbours.
+  return scattered == 0 || reads <= (areNear ? 2 : 1);
 }
 
 void Relocation::apply(const Instruction *ignored) {
