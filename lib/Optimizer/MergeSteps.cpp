@@ -158,7 +158,7 @@ llvm::Expected<bool> glowish::mergeSteps(Function &function,
   for (auto &[key, steps] : groups) {
     int64_t axis = key.second.first;
     MatMulNode &first = *steps.front().projection.product;
-    llvm::stable_sort(steps, [&](const Step &a, const Step &b) {
+    llvm::sort(steps, [&](const Step &a, const Step &b) {
       return a.getStart(axis) < b.getStart(axis);
     });
     if (steps.size() < 2 || !areWhole(steps, axis))
