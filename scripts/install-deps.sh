@@ -40,7 +40,7 @@ for option in "$@"; do
           "$(dirname "$0")/../examples/digits/fonts.txt")
       ;;
     --bench)
-      packages+=(nodejs npm python3-torch python3-torchvision
+      packages+=(nodejs npm python3-torch python3-torchvision python3-onnx
         libopenblas-dev libdnnl-dev)
       ;;
     --cross)

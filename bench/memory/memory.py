@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """memory.py [--doc] [NETWORK]...: how much memory the exported networks need.
 
 For each network in build/models (or those named): nodes of the ONNX model,
