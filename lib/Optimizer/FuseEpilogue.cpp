@@ -6,7 +6,8 @@ using namespace glowish;
 
 /// The anchors: kinds with an epilogue attribute and fused operands.
 static bool isAnchor(const Node &node) {
-  return llvm::isa<ConvolutionNode, MatMulNode, LayerNormalizationNode>(node);
+  return llvm::isa<ConvolutionNode, MatMulNode, LayerNormalizationNode,
+                   GroupNormalizationNode>(node);
 }
 
 /// The anchor among the operands of \p root of which the result has no other

@@ -18,9 +18,9 @@ const Pipeline &glowish::getOptimizePipeline() {
       {{"dce", "constant-fold", "simplify-control", "cse"},
        /*toFixedPoint=*/false},
       {{"canonicalize", "simplify-elementwise", "recognize-activation",
-        "recognize-softmax", "sink-transposes", "sink-reshapes",
-        "sink-shuffles", "constant-fold", "simplify-control", "fold-pad",
-        "fold-arithmetic", "cse"},
+        "recognize-softmax", "recognize-group-normalization", "sink-transposes",
+        "sink-reshapes", "sink-shuffles", "constant-fold", "simplify-control",
+        "fold-pad", "fold-arithmetic", "cse"},
        /*toFixedPoint=*/true},
       // Of images, once transposes have gone where they would.
       {{"recognize-normalization", "recognize-attention", "constant-fold"},

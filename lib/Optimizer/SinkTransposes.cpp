@@ -213,6 +213,17 @@ static NodeValue sinkThroughAxis(T &root, RewriteContext &context) {
   return context.transpose(moved->getResult(), permutation);
 }
 
+/// The first dimension, that of images, stays. With an epilogue the lowering
+/// has put the channels last, between transposes: not back.
+static NodeValue sinkThroughGroupNormalization(GroupNormalizationNode &root,
+                                               RewriteContext &context) {
+  auto *transpose = root.getInput().getNodeAs<TransposeNode>();
+  if (!transpose || transpose->getPermutation().front() != 0 ||
+      !root.getEpilogue().empty())
+    return {};
+  return sinkThroughAxis(root, context);
+}
+
 //===- Reshapes -------------------------------------------------------------===//
 
 /// For each dimension of the longer shape, the dimension of the shorter one
@@ -409,6 +420,7 @@ llvm::Expected<bool> glowish::sinkTransposes(Function &function,
     rewrites.add<sinkThroughAxis<LogSoftmaxNode>>(NodeKind::LogSoftmax);
     rewrites.add<sinkThroughAxis<BatchNormalizationNode>>(
         NodeKind::BatchNormalization);
+    rewrites.add<sinkThroughGroupNormalization>(NodeKind::GroupNormalization);
     rewrites.add<sinkThroughOnes>(NodeKind::Reshape);
     rewrites.add<sinkThroughSplit>(NodeKind::Reshape);
     rewrites.add<sinkThroughMerge>(NodeKind::Reshape);

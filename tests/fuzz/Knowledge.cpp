@@ -119,8 +119,8 @@ static bool mayHavePole(ScalarOp op) {
 
 /// Whether it divides, say, by what may be 0 if it is rounded so.
 static bool mayHavePole(const Node &node) {
-  if (llvm::isa<LayerNormalizationNode, BatchNormalizationNode,
-                LocalResponseNormalizationNode>(node))
+  if (llvm::isa<LayerNormalizationNode, GroupNormalizationNode,
+                BatchNormalizationNode, LocalResponseNormalizationNode>(node))
     return true;
   if (std::optional<ScalarOp> op = node.getInfo().scalarOp)
     return mayHavePole(*op);
@@ -148,26 +148,62 @@ static bool hasNormalSquares(const Tensor &tensor) {
   return true;
 }
 
-/// Whether some row that \p node normalizes has elements so alike that their
-/// distances from the mean are roundings, and no epsilon that hides these.
-static bool divides0By0(LayerNormalizationNode &node, const Tensor &input) {
-  const Type &type = input.getType();
-  int64_t length = 1;
-  for (int64_t extent : type.getShape().drop_front(node.getAxis()))
-    length *= extent;
-  if (!node.getSubtractMean() || length == 0)
+/// Elements that a node takes mean and variance of together: there are `count`
+/// such sets of `size` elements, and element i is in set getSet(i).
+struct NormalizedSets {
+  int64_t count = 0, size = 0;
+  std::function<int64_t(int64_t)> getSet;
+};
+
+static NormalizedSets getNormalizedSets(const LayerNormalizationNode &node) {
+  const Type &type = node.getType();
+  int64_t size = countElements(type.getShape().drop_front(node.getAxis()));
+  return {countElements(type.getShape().take_front(node.getAxis())), size,
+          [=](int64_t i) { return i / size; }};
+}
+
+static NormalizedSets getNormalizedSets(const GroupNormalizationNode &node) {
+  const Type &type = node.getType();
+  int64_t groups = node.getGroups(), channels = type.getDim(node.getAxis());
+  int64_t image = countElements(type.getShape().drop_front());
+  int64_t pixels =
+      countElements(type.getShape().drop_front(node.getAxis() + 1));
+  return {type.getDim(0) * groups, image / groups, [=](int64_t i) {
+            int64_t channel = i / pixels % channels;
+            return i / image * groups + channel / (channels / groups);
+          }};
+}
+
+/// Whether some set of elements are so alike that their distances from the mean
+/// are roundings, and no epsilon that hides these.
+static bool divides0By0(const NormalizedSets &sets, double nodeEpsilon,
+                        const Tensor &input) {
+  double epsilon = getPrecision(input.getType().getKind()).epsilon;
+  double infinity = std::numeric_limits<double>::infinity();
+  std::vector<double> least(sets.count, infinity), most(sets.count, -infinity);
+  for (int64_t i = 0; i < input.getNumElements(); ++i) {
+    int64_t set = sets.getSet(i);
+    least[set] = std::min(least[set], input.getAsDouble(i));
+    most[set] = std::max(most[set], input.getAsDouble(i));
+  }
+  if (input.getNumElements() == 0)
     return false;
-  double epsilon = getPrecision(type.getKind()).epsilon;
-  for (int64_t row = 0; row < type.getNumElements(); row += length) {
-    double least = input.getAsDouble(row), most = least;
-    for (int64_t i = row; i < row + length; ++i) {
-      least = std::min(least, input.getAsDouble(i));
-      most = std::max(most, input.getAsDouble(i));
-    }
-    double rounding = double(length) * epsilon * std::max(-least, most);
-    if (most - least <= rounding && node.getEpsilon() <= rounding * rounding)
+  for (int64_t set = 0; set < sets.count; ++set) {
+    double rounding =
+        double(sets.size) * epsilon * std::max(-least[set], most[set]);
+    if (most[set] - least[set] <= rounding &&
+        nodeEpsilon <= rounding * rounding)
       return true;
   }
+  return false;
+}
+
+static bool divides0By0(const Node &node, const Tensor &input) {
+  if (auto *layer = llvm::dyn_cast<LayerNormalizationNode>(&node))
+    return layer->getSubtractMean() &&
+           divides0By0(getNormalizedSets(*layer), layer->getEpsilon(), input);
+  if (auto *group = llvm::dyn_cast<GroupNormalizationNode>(&node))
+    return divides0By0(getNormalizedSets(*group), group->getEpsilon(), input);
   return false;
 }
 
@@ -308,10 +344,10 @@ static llvm::Error learnPlain(Node &node, Knowledge &knowledge,
   // Which NaN came up is nobody's business.
   if (llvm::isa<BitCastNode>(node) && hasNaN(operands[0]))
     known.isUnknown = true;
-  if (llvm::isa<LayerNormalizationNode, LocalResponseNormalizationNode>(node))
+  if (llvm::isa<LayerNormalizationNode, GroupNormalizationNode,
+                LocalResponseNormalizationNode>(node))
     known.isUnknown |= !hasNormalSquares(operands[0]);
-  if (auto *normalization = llvm::dyn_cast<LayerNormalizationNode>(&node))
-    known.isUnknown |= divides0By0(*normalization, operands[0]);
+  known.isUnknown |= !operands.empty() && divides0By0(node, operands[0]);
   // Where a mask is large, scores have few digits left; that it is added to
   // all of a row alike hides it from the trials.
   constexpr double largestScore = 100;

@@ -199,6 +199,27 @@ const Case normalizations[] = {
                                             b.in({7}, Double),
                                             b.in({7}, Double), 1, 1e-3, true);
     },
+    // Instances, channels last and not; groups; no pixels but one, and none.
+    [](Builder &b) {
+      return b.make<GroupNormalizationNode>(b.in({2, 3, 5, 7}), b.in({7}),
+                                            b.in({7}), 3, 7, 1e-3);
+    },
+    [](Builder &b) {
+      return b.make<GroupNormalizationNode>(b.in({2, 3, 5}), NodeValue(),
+                                            NodeValue(), 1, 3, 1e-3);
+    },
+    [](Builder &b) {
+      return b.make<GroupNormalizationNode>(b.in({2, 5, 6, 3}), b.in({6}),
+                                            b.in({6}), 2, 2, 1e-3);
+    },
+    [](Builder &b) {
+      return b.make<GroupNormalizationNode>(b.in({3, 6}), NodeValue(),
+                                            b.in({6}), 1, 2, 1e-3);
+    },
+    [](Builder &b) {
+      return b.make<GroupNormalizationNode>(b.in({3, 0, 6}), b.in({6}),
+                                            NodeValue(), 2, 2, 1e-3);
+    },
     [](Builder &b) { return b.make<SoftmaxNode>(b.in({3, 5, 7}), 1); },
     [](Builder &b) { return b.make<DropoutNode>(b.in({3, 17}), 0.25); },
     [](Builder &b) { return b.make<LogSoftmaxNode>(b.in({3, 5, 7}), 2); },

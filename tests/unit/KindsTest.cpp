@@ -124,6 +124,12 @@ void addWindows(std::vector<Row> &rows) {
                         f, input(m, kind, {3, 33}), constant(m, kind, {33}),
                         NodeValue(), 1, 1e-5, true);
                   }});
+  rows.push_back({"GroupNormalization", Kinds::Floats,
+                  [](Function &f, Module &m, ElemKind kind) {
+                    return tryMake<GroupNormalizationNode>(
+                        f, input(m, kind, {2, 5, 12}), constant(m, kind, {12}),
+                        NodeValue(), 2, 4, 1e-5);
+                  }});
 }
 
 void addReductions(std::vector<Row> &rows) {

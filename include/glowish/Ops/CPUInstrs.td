@@ -76,3 +76,29 @@ def CPUSplitWeights : Instr<"Weights as digits, while the program runs"> {
                   OutOperand<"scales", "float [OC]">,
                   Operand<"weights", "[KH, KW, C, OC]">];
 }
+
+let Strided = ["input"] in
+def CPUGroupStatistics : Instr<"Mean and variance of parts of images"> {
+  let Description = [{
+    For each image, each part of its pixels and each channel the mean, and the sum
+    of the squared distances from it. All parts have as many pixels, but the last,
+    which may have fewer. In float; those of double in double.
+  }];
+  let Operands = [OutOperand<"result", "[N, parts, 2, C]">,
+                  Operand<"input", "[N, ..., C]">];
+}
+
+let Strided = ["result", "input", "fused"], InPlace = ["input", "fused"] in
+def CPUGroupNormalization : Instr<"Group normalization of known statistics"> {
+  let Description = [{
+    The GroupNormalization of the same attributes, whose statistics are those of
+    a CPUGroupStatistics: threads share the pixels of an image, and not only its
+    channels.
+  }];
+  let Operands = [OutOperand<"result">, Operand<"input">, Operand<"statistics">,
+                  OptionalOperand<"scale">, OptionalOperand<"bias">]
+                 # FusedOperands;
+  let Attributes = [Attr<Int, "groups", "divides the number of channels">,
+                    Attr<Float, "epsilon", "added to the variance">,
+                    EpilogueAttr];
+}

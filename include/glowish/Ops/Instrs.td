@@ -46,8 +46,10 @@ def ConvolutionFilterGradientInstr : InstrFor<ConvolutionFilterGradient>;
 def MaxPoolGradientInstr : InstrFor<MaxPoolGradient>;
 def AvgPoolGradientInstr : InstrFor<AvgPoolGradient>;
 def LocalResponseNormalizationInstr : InstrFor<LocalResponseNormalization>;
-let Strided = ["result", "input", "fused"], InPlace = ["input", "fused"] in
-def LayerNormalizationInstr : InstrFor<LayerNormalization>;
+let Strided = ["result", "input", "fused"], InPlace = ["input", "fused"] in {
+  def LayerNormalizationInstr : InstrFor<LayerNormalization>;
+  def GroupNormalizationInstr : InstrFor<GroupNormalization>;
+}
 let InPlace = ["input"] in
 def SoftmaxInstr : InstrFor<Softmax>;
 def ReduceInstr : InstrFor<Reduce>;

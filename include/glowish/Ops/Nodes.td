@@ -250,6 +250,24 @@ def LayerNormalization : Node<"Normalization over the trailing dimensions"> {
                     EpilogueAttr];
   let Source = "ONNX LayerNormalization-17, RMSNormalization-23";
 }
+def GroupNormalization : Node<"Normalization over groups of channels"> {
+  let Description = [{
+    (input - mean) / sqrt(variance + epsilon) * scale + bias. For each element of
+    dimension 0 and each of `groups` groups of neighbouring channels, mean and
+    variance are those of the group's channels and of all dimensions other than 0
+    and `axis`. As many groups as channels are instance normalization. Scale and
+    bias have one element a channel. The CPU back end takes `axis` at the last
+    dimension only. float16, bfloat16, float and double.
+  }];
+  let Operands = [Operand<"input">, OptionalOperand<"scale">,
+                  OptionalOperand<"bias">] # FusedOperands;
+  let Attributes = [Attr<Int, "axis", "the dimension of the channels, not 0">,
+                    Attr<Int, "groups", "divides the number of channels">,
+                    Attr<Float, "epsilon", "added to the variance">,
+                    EpilogueAttr];
+  let Source = "ONNX InstanceNormalization-6, GroupNormalization-21";
+  let NoGradient = "the optimizer makes it, of nodes that have their gradients";
+}
 def Dropout : Node<"The input, of which training drops elements"> {
   let Description = [{
     The identity, and lowered to nothing. Where a function is made for training,

@@ -3,6 +3,7 @@
 #include "glowish/Backends/CPU/CPUBackend.h"
 #include "Anchors.h"
 #include "Bundle/glowish_threads.h"
+#include "GroupStatistics.h"
 #include "JIT.h"
 #include "Kernels/Attention.h"
 #include "Levels.h"
@@ -103,6 +104,17 @@ static bool takesAttention(const AttentionNode &node,
   });
 }
 
+static bool takesGroupNormalization(const GroupNormalizationNode &node,
+                                    llvm::ArrayRef<TargetDescription> levels) {
+  const Type &type = node.getInput().getType();
+  int64_t channels = type.getDim(node.getAxis());
+  return node.getAxis() + 1 == int64_t(type.getRank()) &&
+         llvm::all_of(levels, [&](const TargetDescription &level) {
+           return fitsGroupNormalization(channels / node.getGroups(),
+                                         type.getKind(), level);
+         });
+}
+
 /// Kinds of nodes that become instructions with a kernel. Element-wise nodes
 /// and data movement have theirs.
 bool CPUBackend::isSupported(const Node &node) const {
@@ -120,6 +132,9 @@ bool CPUBackend::isSupported(const Node &node) const {
   case NodeKind::LayerNormalization:
     return llvm::cast<LayerNormalizationNode>(node).getAxis() + 1 ==
            int64_t(node.getType().getRank());
+  case NodeKind::GroupNormalization:
+    return takesGroupNormalization(llvm::cast<GroupNormalizationNode>(node),
+                                   levels);
   case NodeKind::Attention:
     return takesAttention(llvm::cast<AttentionNode>(node), levels);
   case NodeKind::If:
@@ -248,6 +263,7 @@ CPUBackend::chooseTogether(llvm::ArrayRef<const IRFunction *> functions) {
 llvm::Error CPUBackend::prepareFunction(IRFunction &function,
                                         const SharedChoices *choices) {
   prepareReductions(function);
+  prepareGroupNormalizations(function, getTarget());
   if (options.tune && !choices)
     GLOWISH_CHECK(measureMissing(function));
   const auto *packings = static_cast<const SharedPackings *>(choices);

@@ -133,6 +133,20 @@ public:
                              getStrided(instr, 1), pointers[2], pointers[3],
                              {&instr.getEpilogue(), getFused(instr, 4)});
   }
+  void visitGroupNormalization(GroupNormalizationInstr &instr) {
+    if (!isZeroSized(instr))
+      emitGroupNormalization(b, instr, getStrided(instr, 0),
+                             getStrided(instr, 1), pointers[2], pointers[3],
+                             {&instr.getEpilogue(), getFused(instr, 4)});
+  }
+  void visitCPUGroupStatistics(CPUGroupStatisticsInstr &instr) {
+    emitGroupStatistics(b, instr, pointers[0], getStrided(instr, 1));
+  }
+  void visitCPUGroupNormalization(CPUGroupNormalizationInstr &instr) {
+    emitGroupNormalization(b, instr, getStrided(instr, 0), getStrided(instr, 1),
+                           pointers[2], pointers[3], pointers[4],
+                           {&instr.getEpilogue(), getFused(instr, 5)});
+  }
   void visitLocalResponseNormalization(LocalResponseNormalizationInstr &instr) {
     emitLRN(b, instr, pointers[0], pointers[1]);
   }

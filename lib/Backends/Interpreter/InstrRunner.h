@@ -30,6 +30,7 @@ public:
   void visitResize(ResizeInstr &instr);
   void visitLocalResponseNormalization(LocalResponseNormalizationInstr &instr);
   void visitLayerNormalization(LayerNormalizationInstr &instr);
+  void visitGroupNormalization(GroupNormalizationInstr &instr);
   void visitSoftmax(SoftmaxInstr &instr);
   void visitReduce(ReduceInstr &instr);
   void visitArgMax(ArgMaxInstr &instr);

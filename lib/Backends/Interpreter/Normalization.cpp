@@ -67,6 +67,59 @@ void InstrRunner::visitLayerNormalization(LayerNormalizationInstr &instr) {
                        instr.getEpilogue(), instr.getFused());
 }
 
+/// Along any dimension, in an order that does not depend on it: that passes move
+/// the channels changes no bit.
+void InstrRunner::visitGroupNormalization(GroupNormalizationInstr &instr) {
+  const Type &type = instr.getInput()->getType();
+  if (type.getNumElements() == 0)
+    return;
+  int64_t channels = type.getDim(instr.getAxis()), images = type.getDim(0);
+  int64_t imageSize = type.getNumElements() / images;
+  int64_t groups = instr.getGroups(), groupChannels = channels / groups;
+  // Pixels before and after the channels.
+  int64_t after =
+      countElements(type.getShape().drop_front(instr.getAxis() + 1));
+  int64_t before = imageSize / channels / after;
+  Tensor input = gatherOperand(memory, instr.getInput()), result(type);
+  dispatchFloatKind(type.getKind(), [&](auto zero) {
+    using T = decltype(zero);
+    llvm::ArrayRef<T> in = input.data<T>(), scale, bias;
+    llvm::MutableArrayRef<T> out = result.data<T>();
+    if (instr.getScale())
+      scale = getDense<T>(memory, instr.getScale());
+    if (instr.getBias())
+      bias = getDense<T>(memory, instr.getBias());
+    for (int64_t group = 0; group < images * groups; ++group) {
+      int64_t firstChannel = group % groups * groupChannels;
+      int64_t image = group / groups * imageSize;
+      // fn(element, channel) for all elements of the group.
+      auto forElements = [&](auto fn) {
+        for (int64_t i = 0; i < before; ++i)
+          for (int64_t k = 0; k < after; ++k)
+            for (int64_t c = firstChannel; c < firstChannel + groupChannels;
+                 ++c)
+              fn(image + (i * channels + c) * after + k, c);
+      };
+      double mean = 0, squares = 0;
+      double count = double(before * after * groupChannels);
+      forElements([&](int64_t i, int64_t) { mean += double(in[i]); });
+      mean /= count;
+      forElements([&](int64_t i, int64_t) {
+        squares += (double(in[i]) - mean) * (double(in[i]) - mean);
+      });
+      double deviation = std::sqrt(squares / count + instr.getEpsilon());
+      forElements([&](int64_t i, int64_t c) {
+        double y = (double(in[i]) - mean) / deviation;
+        y = y * (scale.empty() ? 1 : double(scale[c])) +
+            (bias.empty() ? 0 : double(bias[c]));
+        out[i] = T(ComputeType<T>(y));
+      });
+    }
+  });
+  storeThroughEpilogue(memory, instr.getResult(), std::move(result),
+                       instr.getEpilogue(), instr.getFused());
+}
+
 void InstrRunner::visitSoftmax(SoftmaxInstr &instr) {
   const Type &type = instr.getInput()->getType();
   dispatchFloatKind(type.getKind(), [&](auto zero) {

@@ -1,9 +1,9 @@
 //===- CPU.cpp - Type rules of the CPU back end's instructions ------------===//
 
-#include "glowish/Ops/TypeRules.h"
-#include "glowish/Support/Error.h"
+#include "Helpers.h"
 
 using namespace glowish;
+using namespace glowish::typerules;
 
 llvm::Expected<TypeList> glowish::inferCPUConvolution(const OpView &view) {
   CPUConvolutionView op(view);
@@ -57,4 +57,40 @@ llvm::Expected<TypeList> glowish::inferCPUSplitWeights(const OpView &view) {
   // How many digits the kernel reads is the back end's business.
   return TypeList{Type(ElemKind::Int8, op.getDigits().getShape()),
                   Type(ElemKind::Float, {op.getWeights().getShape().back()})};
+}
+
+/// The type of the statistics of \p input in \p parts parts.
+static Type getStatisticsType(const Type &input, int64_t parts) {
+  bool isDouble = input.getKind() == ElemKind::Double;
+  return Type(isDouble ? ElemKind::Double : ElemKind::Float,
+              {input.getDim(0), parts, 2, input.getShape().back()});
+}
+
+llvm::Expected<TypeList> glowish::inferCPUGroupStatistics(const OpView &view) {
+  CPUGroupStatisticsView op(view);
+  GLOWISH_CHECK(checkFloat(op, op.inputIdx));
+  GLOWISH_CHECK(checkMinRank(op, op.inputIdx, 2));
+  // How many parts there are is the back end's business.
+  const Type &result = op.getResult();
+  return TypeList{getStatisticsType(
+      op.getInput(), result.getRank() == 4 ? result.getDim(1) : 1)};
+}
+
+llvm::Expected<TypeList>
+glowish::inferCPUGroupNormalization(const OpView &view) {
+  CPUGroupNormalizationView op(view);
+  GLOWISH_CHECK(checkFloat(op, op.inputIdx));
+  GLOWISH_CHECK(checkMinRank(op, op.inputIdx, 2));
+  const Type &input = op.getInput(), &statistics = op.getStatistics();
+  if (statistics.getRank() != 4 || statistics.getDim(1) < 1 ||
+      statistics != getStatisticsType(input, statistics.getDim(1)))
+    return op.operandError(op.statisticsIdx, "accepted: [N, parts, 2, C]");
+  int64_t channels = input.getShape().back();
+  if (op.getGroups() < 1 || channels % op.getGroups())
+    return op.attrError("groups", "expected a divisor of the channels");
+  if (op.hasScale())
+    GLOWISH_CHECK(checkIs(op, op.scaleIdx, input.getKind(), {channels}));
+  if (op.hasBias())
+    GLOWISH_CHECK(checkIs(op, op.biasIdx, input.getKind(), {channels}));
+  return applyEpilogue(op, input, op.fusedIdx, op.getEpilogue());
 }

@@ -50,6 +50,29 @@ llvm::Expected<TypeList> glowish::inferLayerNormalization(const OpView &view) {
   return applyEpilogue(op, input, op.fusedIdx, op.getEpilogue());
 }
 
+llvm::Expected<TypeList> glowish::inferGroupNormalization(const OpView &view) {
+  GroupNormalizationView op(view);
+  GLOWISH_CHECK(checkFloat(op, op.inputIdx));
+  GLOWISH_CHECK(checkMinRank(op, op.inputIdx, 2));
+  GLOWISH_CHECK(checkAxis(op, "axis", op.getAxis(), op.inputIdx));
+  const Type &input = op.getInput();
+  if (op.getAxis() == 0)
+    return op.attrError("axis", "expected another dimension than 0");
+  int64_t channels = input.getDim(op.getAxis());
+  if (op.getGroups() < 1 || channels % op.getGroups())
+    return op.attrError("groups", Twine(op.getGroups()) +
+                                      " does not divide the " +
+                                      Twine(channels) + " channels");
+  // Written so that a NaN is refused.
+  if (!(op.getEpsilon() >= 0))
+    return op.attrError("epsilon", "expected a number that is not negative");
+  if (op.hasScale())
+    GLOWISH_CHECK(checkIs(op, op.scaleIdx, input.getKind(), {channels}));
+  if (op.hasBias())
+    GLOWISH_CHECK(checkIs(op, op.biasIdx, input.getKind(), {channels}));
+  return applyEpilogue(op, input, op.fusedIdx, op.getEpilogue());
+}
+
 llvm::Expected<TypeList> glowish::inferDropout(const OpView &view) {
   DropoutView op(view);
   GLOWISH_CHECK(checkFloat(op, op.inputIdx));

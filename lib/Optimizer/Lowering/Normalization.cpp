@@ -67,6 +67,68 @@ static NodeValue lowerLayerNormalization(LayerNormalizationNode &root,
   return context.reshape(result, shape);
 }
 
+/// With an epilogue, which runs on the results as they are: the channels go
+/// last.
+static NodeValue moveChannelsLast(GroupNormalizationNode &root,
+                                  RewriteContext &context) {
+  int64_t rank = root.getType().getRank(), axis = root.getAxis();
+  if (axis + 1 == rank)
+    return {};
+  // Swapping two dimensions is its own inverse.
+  std::vector<int64_t> permutation;
+  for (int64_t d = 0; d < rank; ++d)
+    permutation.push_back(d);
+  std::swap(permutation[axis], permutation[rank - 1]);
+  llvm::SmallVector<NodeValue, 4> fused;
+  for (NodeValue value : root.getFused())
+    fused.push_back(context.transpose(
+        context.create<BroadcastNode>(value, root.getType().getShape()),
+        permutation));
+  NodeValue result = context.create<GroupNormalizationNode>(
+      context.transpose(root.getInput(), permutation), root.getScale(),
+      root.getBias(), rank - 1, root.getGroups(), root.getEpsilon(), fused,
+      root.getEpilogue());
+  return context.transpose(result, permutation);
+}
+
+/// The channels of a group and their pixels become one dimension, over which a
+/// layer is normalized. Channels that are behind pixels go before them.
+static NodeValue lowerGroupNormalization(GroupNormalizationNode &root,
+                                         RewriteContext &context) {
+  if (!root.getEpilogue().empty())
+    return moveChannelsLast(root, context);
+  // Nothing has no mean, and nothing to compute.
+  if (root.getType().getNumElements() == 0)
+    return root.getInput();
+  DimsRef shape = root.getType().getShape();
+  int64_t axis = root.getAxis(), images = shape[0], channels = shape[axis];
+  int64_t before = countElements(shape.slice(1, axis - 1));
+  int64_t after = countElements(shape.drop_front(axis + 1));
+  int64_t pixels = before * after;
+  NodeValue value = root.getInput();
+  // Swapping two dimensions is its own inverse.
+  const std::vector<int64_t> swap = {0, 2, 1, 3};
+  if (before > 1)
+    value = context.transpose(
+        context.reshape(value, {images, before, channels, after}), swap);
+  value = context.reshape(
+      value, {images, root.getGroups(), channels / root.getGroups() * pixels});
+  value = context.create<LayerNormalizationNode>(
+      value, NodeValue(), NodeValue(), int64_t(2), root.getEpsilon(),
+      /*subtractMean=*/true);
+  value = context.reshape(value, {images, channels, pixels});
+  if (NodeValue scale = root.getScale())
+    value =
+        context.create<MulNode>(value, context.reshape(scale, {channels, 1}));
+  if (NodeValue bias = root.getBias())
+    value =
+        context.create<AddNode>(value, context.reshape(bias, {channels, 1}));
+  if (before > 1)
+    value = context.transpose(
+        context.reshape(value, {images, channels, before, after}), swap);
+  return context.reshape(value, shape);
+}
+
 /// Along another dimension than the last: that dimension goes last.
 static NodeValue lowerSoftmax(SoftmaxNode &root, RewriteContext &context) {
   int64_t rank = root.getType().getRank(), axis = root.getAxis();
@@ -106,6 +168,7 @@ void glowish::addNormalizationLowerings(RewriteSet &set) {
   set.add<lowerGlobalAvgPool>(NodeKind::GlobalAvgPool);
   set.add<lowerGlobalMaxPool>(NodeKind::GlobalMaxPool);
   set.add<lowerLayerNormalization>(NodeKind::LayerNormalization);
+  set.add<lowerGroupNormalization>(NodeKind::GroupNormalization);
   set.add<lowerSoftmax>(NodeKind::Softmax);
   set.add<lowerLogSoftmax>(NodeKind::LogSoftmax);
 }

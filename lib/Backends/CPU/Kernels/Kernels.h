@@ -134,6 +134,27 @@ void emitLayerNormalization(KernelBuilder &b,
                             StridedOperand result, StridedOperand input,
                             llvm::Value *scale, llvm::Value *bias,
                             EpilogueCode epilogue);
+/// Whether a task's statistics fit on the stack where a group has \p
+/// groupChannels channels.
+bool fitsGroupNormalization(int64_t groupChannels, ElemKind kind,
+                            const TargetDescription &target);
+/// \p scale and \p bias may be null.
+void emitGroupNormalization(KernelBuilder &b,
+                            const GroupNormalizationInstr &instr,
+                            StridedOperand result, StridedOperand input,
+                            llvm::Value *scale, llvm::Value *bias,
+                            EpilogueCode epilogue);
+/// The same in two kernels, of which the first computes statistics of parts of
+/// images. They are parts of the longest dimension of \p shape between image
+/// and channels, or the first of these.
+unsigned getPartDimension(DimsRef shape);
+void emitGroupStatistics(KernelBuilder &b, const CPUGroupStatisticsInstr &instr,
+                         llvm::Value *result, StridedOperand input);
+void emitGroupNormalization(KernelBuilder &b,
+                            const CPUGroupNormalizationInstr &instr,
+                            StridedOperand result, StridedOperand input,
+                            llvm::Value *statistics, llvm::Value *scale,
+                            llvm::Value *bias, EpilogueCode epilogue);
 void emitLRN(KernelBuilder &b, const LocalResponseNormalizationInstr &instr,
              llvm::Value *result, llvm::Value *input);
 void emitGather(KernelBuilder &b, const GatherInstr &instr, llvm::Value *result,

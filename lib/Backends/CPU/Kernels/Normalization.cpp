@@ -6,45 +6,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "Epilogue.h"
+#include "RowMean.h"
 
 using namespace glowish;
 using llvm::Value;
 
-namespace {
-
-class LayerNormalizationEmitter {
-public:
-  LayerNormalizationEmitter(KernelBuilder &b,
-                            const LayerNormalizationInstr &instr,
-                            StridedOperand result, StridedOperand input,
-                            Value *scale, Value *bias, EpilogueCode epilogue)
-      : b(b), instr(instr), result(std::move(result)), input(std::move(input)),
-        scale(scale), bias(bias), epilogue(std::move(epilogue)),
-        kind(this->input.kind), lanes(b.getRegisterLanes(kind)),
-        length(instr.getInput()->getShape().back()) {}
-
-  void emit();
-
-private:
-  using Term = llvm::function_ref<Value *(Value *i, unsigned lanes)>;
-  Value *emitMean(Term term);
-  void emitRow(llvm::ArrayRef<Value *> row);
-
-  KernelBuilder &b;
-  const LayerNormalizationInstr &instr;
-  StridedOperand result, input;
-  Value *scale, *bias;
-  EpilogueCode epilogue;
-  ElemKind kind;
-  unsigned lanes;
-  int64_t length;
-};
-
-} // namespace
-
-/// The mean of \p term over the row. Four sums hide the additions' latency;
-/// they are joined in a fixed order.
-Value *LayerNormalizationEmitter::emitMean(Term term) {
+/// Four sums hide the additions' latency; they are joined in a fixed order.
+Value *
+glowish::emitRowMean(KernelBuilder &b, ElemKind kind, int64_t length,
+                     llvm::function_ref<Value *(Value *, unsigned)> term) {
+  unsigned lanes = b.getRegisterLanes(kind);
   constexpr int64_t numSums = 4;
   auto add = [&](Value *x, Value *y) { return b.CreateFAdd(x, y); };
   int64_t vectors = length / lanes, rounds = vectors / numSums;
@@ -73,6 +44,36 @@ Value *LayerNormalizationEmitter::emitMean(Term term) {
   return b.CreateFDiv(total, b.literal(kind, double(length), 1));
 }
 
+namespace {
+
+class LayerNormalizationEmitter {
+public:
+  LayerNormalizationEmitter(KernelBuilder &b,
+                            const LayerNormalizationInstr &instr,
+                            StridedOperand result, StridedOperand input,
+                            Value *scale, Value *bias, EpilogueCode epilogue)
+      : b(b), instr(instr), result(std::move(result)), input(std::move(input)),
+        scale(scale), bias(bias), epilogue(std::move(epilogue)),
+        kind(this->input.kind), lanes(b.getRegisterLanes(kind)),
+        length(instr.getInput()->getShape().back()) {}
+
+  void emit();
+
+private:
+  void emitRow(llvm::ArrayRef<Value *> row);
+
+  KernelBuilder &b;
+  const LayerNormalizationInstr &instr;
+  StridedOperand result, input;
+  Value *scale, *bias;
+  EpilogueCode epilogue;
+  ElemKind kind;
+  unsigned lanes;
+  int64_t length;
+};
+
+} // namespace
+
 /// \p row: an index for each dimension but the last.
 void LayerNormalizationEmitter::emitRow(llvm::ArrayRef<Value *> row) {
   Value *first = input.getAddress(b, row);
@@ -84,11 +85,12 @@ void LayerNormalizationEmitter::emitRow(llvm::ArrayRef<Value *> row) {
     return mean ? b.CreateFSub(x, b.splat(mean, active)) : x;
   };
   if (instr.getSubtractMean())
-    mean = emitMean(centered);
-  Value *variance = emitMean([&](Value *i, unsigned active) {
-    Value *x = centered(i, active);
-    return b.CreateFMul(x, x);
-  });
+    mean = emitRowMean(b, kind, length, centered);
+  Value *variance =
+      emitRowMean(b, kind, length, [&](Value *i, unsigned active) {
+        Value *x = centered(i, active);
+        return b.CreateFMul(x, x);
+      });
   Value *deviation = vectormath::sqrt(
       b, b.CreateFAdd(variance, b.literal(kind, instr.getEpsilon(), 1)));
   Value *factor = b.CreateFDiv(b.literal(kind, 1, 1), deviation);

@@ -34,6 +34,53 @@ static void exportBatchNormalization(GraphWriter &w,
 static const NodeExporter batchNormalization(NodeKind::BatchNormalization,
                                              exportBatchNormalization);
 
+/// Group normalization came after operator set 17: it is that of instances,
+/// each group being one channel.
+static void exportGroupNormalization(GraphWriter &w,
+                                     const GroupNormalizationNode &node) {
+  const Type &type = node.getType();
+  NodeValue input = node.getInput(), scale = node.getScale();
+  int64_t rank = int64_t(type.getRank()), axis = node.getAxis();
+  Layout layout = w.getLayout(input);
+  OnnxValue x = w.getStored(input);
+  if (layout[0] != 0 || layout[axis] != 1) {
+    Layout permutation = getIdentityLayout(rank);
+    permutation.erase(permutation.begin() + axis);
+    permutation.insert(permutation.begin() + 1, axis);
+    x = w.get(input, permutation);
+    layout = invert(permutation);
+  }
+  if (type.getNumElements() == 0)
+    return w.setResult(node, w.op("Identity", {x}), layout);
+  Dims shape(rank);
+  for (int64_t d = 0; d < rank; ++d)
+    shape[layout[d]] = type.getDim(d);
+  int64_t groups = node.getGroups();
+  bool isInstance = groups == shape[1] && rank > 2;
+  auto getFactor = [&](NodeValue value, double missing) {
+    return isInstance && value ? w.get(value)
+                               : w.filled(type.getKind(), {groups}, missing);
+  };
+  if (!isInstance)
+    x = w.reshape(
+        x, {shape[0], groups, type.getNumElements() / shape[0] / groups});
+  x = w.op("InstanceNormalization",
+           {x, getFactor(scale, 1), getFactor(node.getBias(), 0)},
+           {floatAttr("epsilon", node.getEpsilon())});
+  if (!isInstance) {
+    Dims column(rank - 1, 1);
+    column[0] = shape[1];
+    x = w.reshape(x, shape);
+    if (scale)
+      x = w.mul(x, w.reshape(w.get(scale), column));
+    if (node.getBias())
+      x = w.add(x, w.reshape(w.get(node.getBias()), column));
+  }
+  w.setResult(node, x, layout);
+}
+static const NodeExporter groupNormalization(NodeKind::GroupNormalization,
+                                             exportGroupNormalization);
+
 static void exportLRN(GraphWriter &w,
                       const LocalResponseNormalizationNode &node) {
   DimsRef shape = node.getType().getShape();
