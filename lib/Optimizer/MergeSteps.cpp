@@ -1,7 +1,7 @@
 //===- MergeSteps.cpp - Products of the steps of a sequence become one ----===//
 //
-// x[0] W, x[1] W, ..., as recurrent cells that are written out have them, become
-// slices of x W: the weights are read once and not at each step.
+// x[0] W, x[1] W, ..., as recurrent cells that are written out have them,
+// become slices of x W: the weights are read once and not at each step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -111,19 +111,19 @@ static void merge(llvm::ArrayRef<Step> steps, MatMulNode &first,
   InsertionGuard guard(function, &first);
   NodeValue bias = steps.front().projection.bias;
   bool hasBias = bias && llvm::all_of(steps, [&](const Step &step) {
-    return step.projection.bias == bias;
-  });
-  NodeValue whole = function
-                        .create<MatMulNode>(first.getName(),
-                                            steps.front().slice->getInput(),
-                                            first.getRhs())
-                        ->getResult();
+                   return step.projection.bias == bias;
+                 });
+  NodeValue whole =
+      function
+          .create<MatMulNode>(first.getName(), steps.front().slice->getInput(),
+                              first.getRhs())
+          ->getResult();
   if (hasBias)
     whole = function.create<AddNode>(first.getName(), whole, bias)->getResult();
   for (const Step &step : steps) {
     const Projection &projection = step.projection;
-    NodeValue result = hasBias ? projection.getResult()
-                               : projection.product->getResult();
+    NodeValue result =
+        hasBias ? projection.getResult() : projection.product->getResult();
     Dims sizes(step.slice->getSizes());
     sizes.back() = result.getShape().back();
     NodeValue part = function

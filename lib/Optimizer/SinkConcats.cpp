@@ -75,8 +75,7 @@ static NodeValue cutOut(NodeValue value, const Cut &cut,
         .create(value.node->getName(), std::move(draft))
         ->getResult();
   }
-  Dims sizes =
-      *reshapeBroadcast(value.getShape(), cut.outer, cut.inner);
+  Dims sizes = *reshapeBroadcast(value.getShape(), cut.outer, cut.inner);
   NodeValue whole = context.reshape(value, sizes);
   if (sizes[cut.axis] == 1)
     return whole;
@@ -121,7 +120,8 @@ static bool takesNode(NodeValue part, bool areOthersConstant) {
 /// there are such parts of its other operands.
 static bool isWorthwhile(Node &root, NodeValue operand, ConcatNode &concat) {
   if (concat.getInputs().size() > maxParts || root.hasPredicate() ||
-      concat.hasPredicate() || operand.getShape() != root.getType().getShape() ||
+      concat.hasPredicate() ||
+      operand.getShape() != root.getType().getShape() ||
       root.getType().getNumElements() == 0 || operand.getType().isQuantized() ||
       root.getType().isQuantized())
     return false;
