@@ -29,8 +29,7 @@ static std::vector<int64_t> toInput(llvm::ArrayRef<int64_t> values,
   return moved;
 }
 
-//===- Element-wise nodes
-//---------------------------------------------------===//
+//===- Element-wise nodes ---------------------------------------------------===//
 
 /// \p shape with dimensions of extent 1 in front, up to \p rank.
 static Dims padShape(DimsRef shape, size_t rank) {
@@ -123,8 +122,7 @@ static NodeValue sinkThroughDropout(DropoutNode &root,
       transpose->getPermutation());
 }
 
-//===- Other nodes
-//----------------------------------------------------------===//
+//===- Other nodes ----------------------------------------------------------===//
 
 static NodeValue sinkThroughConcat(ConcatNode &root, RewriteContext &context) {
   auto *first = root.getInputs()[0].getNodeAs<TransposeNode>();
@@ -164,8 +162,8 @@ static NodeValue sinkThroughPad(PadNode &root, RewriteContext &context) {
   size_t rank = permutation.size();
   std::vector<int64_t> pads =
       toInput(root.getPads().take_front(rank), permutation);
-  llvm::append_range(pads,
-                     toInput(root.getPads().drop_front(rank), permutation));
+  llvm::append_range(pads, toInput(root.getPads().drop_front(rank),
+                                   permutation));
   NodeValue moved = context.create<PadNode>(transpose->getInput(), pads,
                                             root.getMode(), root.getValue());
   return context.transpose(moved, permutation);
