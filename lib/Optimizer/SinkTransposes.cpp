@@ -29,7 +29,7 @@ static std::vector<int64_t> toInput(llvm::ArrayRef<int64_t> values,
   return moved;
 }
 
-//===- Element-wise nodes ---------------------------------------------------===//
+//===- Element-wise nodes -------------------------------------------------===//
 
 /// \p shape with dimensions of extent 1 in front, up to \p rank.
 static Dims padShape(DimsRef shape, size_t rank) {
@@ -122,7 +122,7 @@ static NodeValue sinkThroughDropout(DropoutNode &root,
       transpose->getPermutation());
 }
 
-//===- Other nodes ----------------------------------------------------------===//
+//===- Other nodes --------------------------------------------------------===//
 
 static NodeValue sinkThroughConcat(ConcatNode &root, RewriteContext &context) {
   auto *first = root.getInputs()[0].getNodeAs<TransposeNode>();
@@ -224,7 +224,7 @@ static NodeValue sinkThroughGroupNormalization(GroupNormalizationNode &root,
   return sinkThroughAxis(root, context);
 }
 
-//===- Reshapes -------------------------------------------------------------===//
+//===- Reshapes -----------------------------------------------------------===//
 
 /// For each dimension of the longer shape, the dimension of the shorter one
 /// that it is a part of; none where dimensions are not simply split.
