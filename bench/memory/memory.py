@@ -85,11 +85,15 @@ def count_instructions(ir):
 
 
 def count_transposes(graph):
-    """Transposes of other values than inputs, for other users than outputs."""
+    """Transposes of other values than inputs, for other users than outputs.
+    Reshapes between do not count."""
+    value = r"(%\"[^\"]*\"|%[^\s,)]+)"
     inputs = set(re.findall(r"^placeholder (%\S+) .*\binput\b", graph, re.M))
-    saved = set(re.findall(r"^ *Save\((%[^,]+),", graph, re.M))
-    nodes = re.findall(r"^ *(%\"[^\"]*\"|%\S+) = Transpose\((%\"[^\"]*\"|[^,)]+)",
-                       graph, re.M)
+    saved = set(re.findall(rf"^ *Save\({value},", graph, re.M))
+    reshapes = re.findall(rf"^ *{value} = Reshape\({value}\)", graph, re.M)
+    inputs |= {result for result, source in reshapes if source in inputs}
+    saved |= {source for result, source in reshapes if result in saved}
+    nodes = re.findall(rf"^ *{value} = Transpose\({value}\)", graph, re.M)
     return sum(source not in inputs and result not in saved
                for result, source in nodes)
 

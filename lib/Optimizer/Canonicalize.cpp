@@ -2,6 +2,7 @@
 
 #include "ConstantTensors.h"
 #include "Rewriter.h"
+#include "SliceParts.h"
 
 using namespace glowish;
 
@@ -94,29 +95,10 @@ static NodeValue simplifySlice(SliceNode &root, RewriteContext &context) {
   return {};
 }
 
-/// The value of which \p parts are consecutive slices that make up all of it.
-static NodeValue findWhole(llvm::ArrayRef<NodeValue> parts, int64_t axis,
-                           const Type &type) {
-  NodeValue whole;
-  int64_t expected = 0;
-  for (NodeValue part : parts) {
-    auto *slice = part.getNodeAs<SliceNode>();
-    if (!slice || (whole && slice->getInput() != whole))
-      return {};
-    whole = slice->getInput();
-    for (unsigned d = 0; d < slice->getStarts().size(); ++d)
-      if (slice->getSteps()[d] != 1 ||
-          slice->getStarts()[d] != (int64_t(d) == axis ? expected : 0))
-        return {};
-    expected += slice->getSizes()[axis];
-  }
-  return whole && whole.getType() == type ? whole : NodeValue();
-}
-
 /// The slice that \p a and \p b, joined along \p axis, are; null where they are
 /// not neighbours in one value.
-static NodeValue joinSlices(NodeValue a, NodeValue b, int64_t axis,
-                            RewriteContext &context) {
+static NodeValue joinNeighbours(NodeValue a, NodeValue b, int64_t axis,
+                                RewriteContext &context) {
   auto *first = a.getNodeAs<SliceNode>(), *second = b.getNodeAs<SliceNode>();
   if (!first || !second || first->getInput() != second->getInput() ||
       first->getSteps() != second->getSteps())
@@ -136,7 +118,7 @@ static NodeValue simplifyConcat(ConcatNode &root, RewriteContext &context) {
   if (inputs.size() == 1)
     return inputs[0];
   int64_t axis = root.getAxis();
-  if (NodeValue whole = findWhole(inputs, axis, root.getType()))
+  if (NodeValue whole = findWhole(inputs, axis))
     return whole;
   llvm::SmallVector<NodeValue, 4> flat;
   for (NodeValue input : inputs) {
@@ -147,7 +129,8 @@ static NodeValue simplifyConcat(ConcatNode &root, RewriteContext &context) {
       llvm::append_range(flat, inner->getInputs());
     else if (NodeValue joined =
                  flat.empty() ? NodeValue()
-                              : joinSlices(flat.back(), input, axis, context))
+                              : joinNeighbours(flat.back(), input, axis,
+                                                context))
       flat.back() = joined;
     else
       flat.push_back(input);

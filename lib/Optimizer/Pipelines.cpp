@@ -17,10 +17,11 @@ const Pipeline &glowish::getOptimizePipeline() {
   static const Pipeline pipeline = {
       {{"dce", "constant-fold", "simplify-control", "cse"},
        /*toFixedPoint=*/false},
-      {{"canonicalize", "simplify-elementwise", "recognize-activation",
-        "recognize-softmax", "recognize-group-normalization", "sink-transposes",
-        "sink-reshapes", "sink-shuffles", "constant-fold", "simplify-control",
-        "fold-pad", "fold-arithmetic", "cse"},
+      {{"canonicalize", "join-slices", "simplify-elementwise",
+        "recognize-activation", "recognize-softmax",
+        "recognize-group-normalization", "sink-transposes", "sink-reshapes",
+        "sink-shuffles", "constant-fold", "simplify-control", "fold-pad",
+        "fold-arithmetic", "cse"},
        /*toFixedPoint=*/true},
       // Of images, once transposes have gone where they would.
       {{"recognize-normalization", "recognize-attention", "constant-fold"},
