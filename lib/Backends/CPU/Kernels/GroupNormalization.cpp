@@ -315,6 +315,11 @@ void GroupNormalizationEmitter::addPixels(const Pixels &pixels, Value *channel,
   Value *first = input.getAddress(b, getIndex(pixels, b.index(0), channel));
   int64_t pixelStride = input.strides[input.strides.size() - 2];
   Values x;
+  // The processor does not foresee the order of the lines.
+  for (unsigned i = 0; i < pixels.count && pixels.count > 1; ++i)
+    // Not in bounds at the end.
+    b.prefetch(b.CreateGEP(b.getStorageTy(kind), first,
+                           b.index((pixels.count + i) * pixelStride)));
   for (unsigned i = 0; i < pixels.count; ++i)
     x.push_back(b.loadStrided(kind, b.getElement(first, kind, i * pixelStride),
                               active, input.getInnerStride()));
@@ -414,27 +419,27 @@ void GroupNormalizationEmitter::finishStatistics() {
 
 //===- Results ------------------------------------------------------------===//
 
+/// In the order of the memory.
 void GroupNormalizationEmitter::normalize(const Pixels &pixels) {
-  b.forVectors(taskChannels, lanes, [&](Value *channel, unsigned active) {
-    Value *mean = loadStatistic(means, channel, active);
+  auto emitVector = [&](Value *pixel, Value *channel, unsigned active) {
+    Values index = getIndex(pixels, pixel, channel);
+    Value *x = b.loadStrided(kind, input.getAddress(b, index), active,
+                             input.getInnerStride());
+    Value *centered = b.CreateFSub(x, loadStatistic(means, channel, active));
     Value *factor = loadStatistic(squares, channel, active);
-    Value *shift = nullptr;
+    Value *y = nullptr;
     if (bias)
-      shift = b.load(
-          kind, b.getElement(bias, kind, b.CreateNSWAdd(firstChannel, channel)),
-          active);
-    constexpr int64_t unroll = 4;
-    b.forUnrolled(pixels.count, unroll, {},
-                  [&](Value *pixel, llvm::ArrayRef<Value *>) {
-                    Values index = getIndex(pixels, pixel, channel);
-                    Value *x = b.loadStrided(kind, input.getAddress(b, index),
-                                             active, input.getInnerStride());
-                    Value *centered = b.CreateFSub(x, mean);
-                    Value *y = shift ? b.multiplyAdd(centered, factor, shift)
-                                     : b.CreateFMul(centered, factor);
-                    storeResult(b, result, epilogue, index, y, active);
-                    return Values();
-                  });
+      y = b.multiplyAdd(
+          centered, factor,
+          b.load(kind, b.getElement(bias, kind, index.back()), active));
+    else
+      y = b.CreateFMul(centered, factor);
+    storeResult(b, result, epilogue, index, y, active);
+  };
+  b.forLoop(pixels.count, [&](Value *pixel) {
+    b.forVectors(taskChannels, lanes, [&](Value *channel, unsigned active) {
+      emitVector(pixel, channel, active);
+    });
   });
 }
 
