@@ -8,25 +8,30 @@ using namespace glowish;
 
 /// Below, the second step costs more than threads gain.
 static constexpr int64_t minElements = 40000;
+/// So many tasks are enough for the threads that there may be.
+static constexpr int64_t enoughTasks = 8;
+/// How many there are where the pixels are cut.
+static constexpr int64_t wantedTasks = 16;
 
 /// In how many parts threads share the pixels of an image; 1 where they share
-/// images and channels.
+/// images and channels. The number of threads does not count: sums are to have
+/// the same bits with any.
 static int64_t chooseParts(const GroupNormalizationInstr &instr,
                            const TargetDescription &target) {
   const Type &type = instr.getInput()->getType();
   int64_t channels = type.getShape().back();
-  if (target.numThreads <= 1 || type.getNumElements() < minElements ||
+  if (type.getNumElements() < minElements ||
       !fitsGroupNormalization(channels, type.getKind(), target))
     return 1;
   // Those of a group, and of a vector.
   int64_t least = std::max<int64_t>(channels / instr.getGroups(),
                                     target.getComputeLanes(type.getKind()));
   least = std::min(least, channels);
-  int64_t images = type.getDim(0), tasks = images * (channels / least);
-  if (tasks >= 2 * target.numThreads)
+  int64_t images = type.getDim(0);
+  if (images * (channels / least) >= enoughTasks)
     return 1;
   int64_t rows = type.getDim(getPartDimension(type.getShape()));
-  int64_t wanted = llvm::divideCeil(4 * target.numThreads, images);
+  int64_t wanted = llvm::divideCeil(wantedTasks, images);
   return llvm::divideCeil(rows, llvm::divideCeil(rows, wanted));
 }
 

@@ -9,7 +9,7 @@
 namespace glowish {
 
 /// Takes group normalizations in two steps, each of parts of the pixels, where
-/// images and channels alone make too few tasks for the threads of \p target.
+/// images and channels alone make too few tasks for threads.
 void prepareGroupNormalizations(IRFunction &function,
                                 const TargetDescription &target);
 

@@ -7,7 +7,7 @@
 // the memory for the mean. The channels of a group are joined then, and the
 // second time the pixels are normalized.
 //
-// For threads that images and channels are too few for there are two kernels: a
+// Where images and channels make few tasks for threads there are two kernels: a
 // task of the first finds the statistics of a part of the pixels, and one of
 // the second joins those of all parts and normalizes a part.
 //
