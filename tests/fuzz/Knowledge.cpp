@@ -132,12 +132,29 @@ static bool mayHavePole(const Node &node) {
   return false;
 }
 
+/// The least normal number of the kind in which \p tensor is computed.
+static double getLeastNormal(const Tensor &tensor) {
+  return tensor.getType().getKind() == ElemKind::Double ? 0x1p-1022 : 0x1p-126;
+}
+
+/// Whether what \p input is divided by to come to \p result are normal numbers:
+/// a power of a sum of squares can be less.
+static bool hasNormalDivisors(const Tensor &input, const Tensor &result) {
+  double least = getLeastNormal(input);
+  for (int64_t i = 0; i < input.getNumElements(); ++i) {
+    double x = std::fabs(input.getAsDouble(i));
+    if (x != 0 && !(x >= least * std::fabs(result.getAsDouble(i))))
+      return false;
+  }
+  return true;
+}
+
 /// Whether the squares of all elements but 0, and a sum of them, are normal
 /// numbers of the kind that they are computed in. The interpreter has more room
 /// than a kernel.
 static bool hasNormalSquares(const Tensor &tensor) {
   bool isDouble = tensor.getType().getKind() == ElemKind::Double;
-  double least = isDouble ? 0x1p-1022 : 0x1p-126;
+  double least = getLeastNormal(tensor);
   double most = isDouble ? 0x1p1023 : 0x1p127;
   most /= double(std::max<int64_t>(tensor.getNumElements(), 1));
   for (int64_t i = 0; i < tensor.getNumElements(); ++i) {
@@ -347,6 +364,8 @@ static llvm::Error learnPlain(Node &node, Knowledge &knowledge,
   if (llvm::isa<LayerNormalizationNode, GroupNormalizationNode,
                 LocalResponseNormalizationNode>(node))
     known.isUnknown |= !hasNormalSquares(operands[0]);
+  if (llvm::isa<LocalResponseNormalizationNode>(node))
+    known.isUnknown |= !hasNormalDivisors(operands[0], known.tensors[0]);
   known.isUnknown |= !operands.empty() && divides0By0(node, operands[0]);
   // Where a mask is large, scores have few digits left; that it is added to
   // all of a row alike hides it from the trials.
