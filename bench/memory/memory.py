@@ -84,9 +84,9 @@ def count_instructions(ir):
     return sum(kind not in ("Alloc", "Dealloc") for kind in lines)
 
 
-def count_transposes(graph):
-    """Transposes of other values than inputs, for other users than outputs.
-    Reshapes between do not count."""
+def count_transposes(graph, ir):
+    """Instructions that move elements for a transpose of another value than an
+    input, for another user than an output. Reshapes between do not count."""
     value = r"(%\"[^\"]*\"|%[^\s,)]+)"
     inputs = set(re.findall(r"^placeholder (%\S+) .*\binput\b", graph, re.M))
     saved = set(re.findall(rf"^ *Save\({value},", graph, re.M))
@@ -94,8 +94,10 @@ def count_transposes(graph):
     inputs |= {result for result, source in reshapes if source in inputs}
     saved |= {source for result, source in reshapes if result in saved}
     nodes = re.findall(rf"^ *{value} = Transpose\({value}\)", graph, re.M)
-    return sum(source not in inputs and result not in saved
-               for result, source in nodes)
+    inside = {result.strip('%"') for result, source in nodes
+              if source not in inputs and result not in saved}
+    copies = re.findall(r'^ +"([^"]*)" Copy\(@', ir, re.M)
+    return sum(name in inside for name in copies)
 
 
 def count_nodes(model):
@@ -149,7 +151,7 @@ def measure(name, library):
     lives = read_lives(ir)
     return {"name": name, "nodes": count_nodes(model),
             "instructions": count_instructions(ir),
-            "transposes": count_transposes(graph), "arena": int(arena),
+            "transposes": count_transposes(graph, ir), "arena": int(arena),
             "share": float(share) / 100,
             "by size": None if lives is None else place_by_size(lives),
             "least": int(least[1]) if least else int(arena),
