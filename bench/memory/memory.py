@@ -84,20 +84,27 @@ def count_instructions(ir):
     return sum(kind not in ("Alloc", "Dealloc") for kind in lines)
 
 
-def count_transposes(graph, ir):
-    """Instructions that move elements for a transpose of another value than an
-    input, for another user than an output. Reshapes between do not count."""
+def count_transposes(ir):
+    """Copies of another value than an input, to another than an output, that
+    read or write elements in another order than that of the memory."""
     value = r"(%\"[^\"]*\"|%[^\s,)]+)"
-    inputs = set(re.findall(r"^placeholder (%\S+) .*\binput\b", graph, re.M))
-    saved = set(re.findall(rf"^ *Save\({value},", graph, re.M))
-    reshapes = re.findall(rf"^ *{value} = Reshape\({value}\)", graph, re.M)
-    inputs |= {result for result, source in reshapes if source in inputs}
-    saved |= {source for result, source in reshapes if result in saved}
-    nodes = re.findall(rf"^ *{value} = Transpose\({value}\)", graph, re.M)
-    inside = {result.strip('%"') for result, source in nodes
-              if source not in inputs and result not in saved}
-    copies = re.findall(r'^ +"([^"]*)" Copy\(@', ir, re.M)
-    return sum(name in inside for name in copies)
+    views = {name: (root, strides, dims) for name, root, strides, dims in
+             re.findall(rf"^ *view {value} = {value} offset \d+ strides "
+                        r"\[([-\d, ]*)\] : \w+<([\dx]*)>", ir, re.M)}
+    edges = set(re.findall(rf"^ *mutable {value} ", ir, re.M))
+
+    def is_edge(buffer):
+        return views.get(buffer, (buffer,))[0] in edges
+
+    def is_transposed(buffer):
+        _, strides, dims = views.get(buffer, ("", "", ""))
+        steps = [abs(int(stride)) for stride, extent in
+                 zip(strides.split(","), dims.split("x")) if extent != "1"]
+        return steps != sorted(steps, reverse=True)
+
+    copies = re.findall(rf"Copy\(@out {value}, @in {value}\)", ir)
+    return sum((is_transposed(source) or is_transposed(target)) and
+               not is_edge(source) and not is_edge(target) for target, source in copies)
 
 
 def count_nodes(model):
@@ -134,10 +141,10 @@ def measure(name, library):
     folder = os.path.join(MODELS, name)
     model = os.path.join(folder, "model.onnx")
     with tempfile.TemporaryDirectory() as bundle:
-        code, text = compile_to(f"-emit-bundle={bundle}", "-network-name=net",
-                                "-dump-ir", "-dump-graph", model=model)
+        code, ir = compile_to(f"-emit-bundle={bundle}", "-network-name=net",
+                              "-dump-ir", model=model)
         if code:
-            sys.exit(text)
+            sys.exit(ir)
         with open(os.path.join(bundle, "net.h")) as file:
             header = file.read()
     arena, share = re.search(r"activations +(\d+) bytes, ([\d.]+)%",
@@ -147,11 +154,10 @@ def measure(name, library):
     least = re.search(r"activations need (\d+) bytes", least)
     placeholders = int(re.search(r"mutable weights +(\d+) bytes",
                                  header)[1])
-    graph, ir = text.split('\nir "', 1)
     lives = read_lives(ir)
     return {"name": name, "nodes": count_nodes(model),
             "instructions": count_instructions(ir),
-            "transposes": count_transposes(graph, ir), "arena": int(arena),
+            "transposes": count_transposes(ir), "arena": int(arena),
             "share": float(share) / 100,
             "by size": None if lives is None else place_by_size(lives),
             "least": int(least[1]) if least else int(arena),
