@@ -253,6 +253,16 @@ TEST(CPUDifferential, MatMul) {
             NodeValue bias = constant(m, ElemKind::Float, {columns});
             return f.create<AddNode>("add", y, bias)->getResult();
           });
+  for (const Dims &shape : {Dims{33, 1, 17}, Dims{3, 17, 1, 17}, Dims{1, 17}})
+    compare("single rows", [&](Function &f, Module &m) {
+      NodeValue a = input(m, ElemKind::Float, shape);
+      NodeValue b = constant(m, ElemKind::Float, {17, 65});
+      NodeValue y = f.create<MatMulNode>("mul", a, b)->getResult();
+      NodeValue bias = constant(m, ElemKind::Float, {65});
+      y = f.create<AddNode>("add", y, bias)->getResult();
+      NodeValue other = input(m, ElemKind::Float, y.getShape());
+      return f.create<AddNode>("sum", y, other)->getResult();
+    });
   compare("batched", [&](Function &f, Module &m) {
     NodeValue a = input(m, ElemKind::Float, {3, 1, 5, 7});
     NodeValue b = input(m, ElemKind::Float, {2, 7, 9});

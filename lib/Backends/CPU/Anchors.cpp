@@ -67,7 +67,7 @@ private:
                        const ConvolutionChoice &choice);
   ConvolutionShape getShape(const Anchor &anchor) const;
   ConvolutionChoice chooseFor(const Anchor &anchor);
-  Buffer *viewAsImage(Buffer *buffer);
+  Buffer *viewAsImage(Buffer *buffer, bool areOneRow);
   void makeDense(MatMulInstr &instr, unsigned operand);
 
   IRFunction &function;
@@ -201,20 +201,30 @@ struct ImageLayout {
 };
 } // namespace
 
-/// A buffer of rank 2 to 4 with leading dimensions of extent 1.
-static ImageLayout getImageLayout(const Buffer *buffer) {
+/// Whether the matrices that \p instr multiplies are one row each. A tile is
+/// pixels side by side: of such rows it would be one.
+static bool hasOneRow(const MatMulInstr &instr) {
+  return instr.getResult()->getShape().drop_back().back() == 1;
+}
+
+/// A buffer of rank 2 to 4 with leading dimensions of extent 1. \p areOneRow:
+/// what the matrices are one row of are the pixels side by side.
+static ImageLayout getImageLayout(const Buffer *buffer, bool areOneRow) {
   unsigned rank = buffer->getType().getRank();
   Dims shape(4 - rank, 1), strides(4 - rank, 0);
   llvm::append_range(shape, buffer->getShape());
   llvm::append_range(strides, StridedOperand(nullptr, *buffer).strides);
+  if (areOneRow)
+    for (Dims *dims : {&shape, &strides})
+      std::rotate(dims->begin(), dims->begin() + 2, dims->begin() + 3);
   return {shape, strides};
 }
 
 /// The same as a view.
-Buffer *AnchorPreparer::viewAsImage(Buffer *buffer) {
-  if (buffer->getType().getRank() == 4)
+Buffer *AnchorPreparer::viewAsImage(Buffer *buffer, bool areOneRow) {
+  if (buffer->getType().getRank() == 4 && !areOneRow)
     return buffer;
-  auto [shape, strides] = getImageLayout(buffer);
+  auto [shape, strides] = getImageLayout(buffer, areOneRow);
   return function.createView(buffer->getName(), buffer,
                              buffer->getType().withShape(shape),
                              buffer->getOffset(), strides);
@@ -255,12 +265,13 @@ void AnchorPreparer::prepare(MatMulInstr &instr) {
   if (isConstant(*rhs) || !isTurned(*instr.getLhs()))
     makeDense(instr, MatMulInstr::lhsIdx);
   Dims strides = StridedOperand(nullptr, *rhs).strides;
+  bool areOneRow = hasOneRow(instr);
   llvm::SmallVector<Buffer *, 4> fused;
   for (Buffer *buffer : instr.getFused())
-    fused.push_back(viewAsImage(buffer));
+    fused.push_back(viewAsImage(buffer, areOneRow));
   Anchor anchor = {instr,
-                   viewAsImage(instr.getResult()),
-                   viewAsImage(instr.getLhs()),
+                   viewAsImage(instr.getResult(), areOneRow),
+                   viewAsImage(instr.getLhs(), areOneRow),
                    rhs,
                    nullptr,
                    fused,
@@ -274,7 +285,7 @@ void AnchorPreparer::prepare(MatMulInstr &instr) {
   ConvolutionChoice choice = chooseFor(anchor);
   if (choice.algorithm != ConvolutionChoice::Algorithm::Split) {
     makeDense(instr, MatMulInstr::lhsIdx);
-    anchor.input = viewAsImage(instr.getLhs());
+    anchor.input = viewAsImage(instr.getLhs(), areOneRow);
   }
   if (choice.isBlocked)
     replace(anchor, choice);
@@ -323,10 +334,11 @@ void glowish::visitChoices(
     } else if (auto *product = llvm::dyn_cast<MatMulInstr>(&instr)) {
       if (!isConstant(*product->getRhs()) || !isAnchor(*product))
         continue;
-      ImageLayout input = getImageLayout(product->getLhs());
+      bool areOneRow = hasOneRow(*product);
+      ImageLayout input = getImageLayout(product->getLhs(), areOneRow);
       if (input.strides.back() != 1)
         input.strides = getDenseStrides(input.shape);
-      ImageLayout result = getImageLayout(product->getResult());
+      ImageLayout result = getImageLayout(product->getResult(), areOneRow);
       visit(makeShape(input.shape, result.shape, {1, 1}, {1, 1}, {0, 0, 0, 0},
                       {1, 1}, 1),
             product->getLhs()->getType().getKind(), input.strides,
