@@ -172,8 +172,9 @@ GLOWISH_NUM_FUNCTION(sin)
 GLOWISH_NUM_FUNCTION(cos)
 GLOWISH_NUM_FUNCTION(atan)
 #undef GLOWISH_NUM_FUNCTION
+/// In double, so that the square of a float is what x * x is.
 template <typename T> Num<T> pow(Num<T> x, Num<T> y) {
-  return Num<T>(std::pow(x.value, y.value));
+  return Num<T>(T(std::pow(double(x.value), double(y.value))));
 }
 
 //===- Parts of formulas, of scalars of either kind -----------------------===//
