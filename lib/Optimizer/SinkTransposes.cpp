@@ -219,7 +219,7 @@ static NodeValue sinkThroughGroupNormalization(GroupNormalizationNode &root,
                                                RewriteContext &context) {
   auto *transpose = root.getInput().getNodeAs<TransposeNode>();
   if (!transpose || transpose->getPermutation().front() != 0 ||
-      !root.getEpilogue().empty())
+      !root.getEpilogue().empty() || !root.getFused().empty())
     return {};
   return sinkThroughAxis(root, context);
 }
