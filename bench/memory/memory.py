@@ -39,6 +39,17 @@ def compile_to(*options, model):
     return result.returncode, result.stdout + result.stderr
 
 
+def make_bundle(*options, model):
+    """The header of a bundle, and what the compiler has printed."""
+    with tempfile.TemporaryDirectory() as bundle:
+        code, text = compile_to(f"-emit-bundle={bundle}", "-network-name=net",
+                                *options, model=model)
+        if code:
+            sys.exit(text)
+        with open(os.path.join(bundle, "net.h")) as file:
+            return file.read(), text
+
+
 def align(size):
     return (size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
 
@@ -126,13 +137,7 @@ def measure_runtime(library, folder):
 
 def measure_shared(model):
     """Bytes of all but weights with inputs and outputs among the activations."""
-    with tempfile.TemporaryDirectory() as bundle:
-        code, text = compile_to(f"-emit-bundle={bundle}", "-network-name=net",
-                                "-io-in-activations", model=model)
-        if code:
-            sys.exit(text)
-        with open(os.path.join(bundle, "net.h")) as file:
-            header = file.read()
+    header, _ = make_bundle("-io-in-activations", model=model)
     return sum(int(re.search(rf"{region} +(\d+) bytes", header)[1])
                for region in ("mutable weights", "activations"))
 
@@ -140,13 +145,7 @@ def measure_shared(model):
 def measure(name, library):
     folder = os.path.join(MODELS, name)
     model = os.path.join(folder, "model.onnx")
-    with tempfile.TemporaryDirectory() as bundle:
-        code, ir = compile_to(f"-emit-bundle={bundle}", "-network-name=net",
-                              "-dump-ir", model=model)
-        if code:
-            sys.exit(ir)
-        with open(os.path.join(bundle, "net.h")) as file:
-            header = file.read()
+    header, ir = make_bundle("-dump-ir", model=model)
     arena, share = re.search(r"activations +(\d+) bytes, ([\d.]+)%",
                              header).groups()
     _, least = compile_to("-stop-after=plan", "-max-activation-bytes=1",

@@ -1,5 +1,4 @@
-//===- NormalizationForms.h - Normalizations as exporters write them *- C++
-//-*-===//
+//===- NormalizationForms.h - Exported normalizations ----------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_OPTIMIZER_NORMALIZATIONFORMS_H
 #define GLOWISH_LIB_OPTIMIZER_NORMALIZATIONFORMS_H
@@ -64,6 +63,25 @@ NodeValue takeInParameter(Node &root, NodeValue value, NodeValue parameter,
   Node *moved = context.getFunction().create(root.getName(), std::move(draft));
   return isConverted ? context.create<CastNode>(moved->getResult(), kind)
                      : moved->getResult();
+}
+
+/// The rewrite of a product or a sum \p T: one of its operands is a NodeT, which
+/// takes the other in.
+template <typename NodeT, unsigned Index, auto GetShape, typename T>
+NodeValue takeIn(T &root, RewriteContext &context) {
+  for (auto [value, parameter] : bothOrders(root))
+    if (NodeValue result = takeInParameter<NodeT>(root, value, parameter, Index,
+                                                  GetShape, context))
+      return result;
+  return {};
+}
+
+/// Adds the rewrites by which a NodeT takes in the scale and the bias behind it.
+template <typename NodeT, auto GetShape>
+void addParameterRewrites(RewriteSet &rewrites) {
+  rewrites.add<takeIn<NodeT, NodeT::scaleIdx, GetShape, MulNode>>(
+      NodeKind::Mul);
+  rewrites.add<takeIn<NodeT, NodeT::biasIdx, GetShape, AddNode>>(NodeKind::Add);
 }
 
 } // namespace glowish

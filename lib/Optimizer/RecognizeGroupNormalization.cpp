@@ -183,15 +183,6 @@ static std::optional<Dims> getParameterShape(const GroupNormalizationNode &node,
   return Dims{type.getDim(node.getAxis())};
 }
 
-template <typename T, unsigned Index>
-static NodeValue takeIn(T &root, RewriteContext &context) {
-  for (auto [value, parameter] : bothOrders(root))
-    if (NodeValue result = takeInParameter(root, value, parameter, Index,
-                                           getParameterShape, context))
-      return result;
-  return {};
-}
-
 llvm::Expected<bool>
 glowish::recognizeGroupNormalizations(Function &function,
                                       const GraphPassContext &context) {
@@ -201,10 +192,7 @@ glowish::recognizeGroupNormalizations(Function &function,
     rewrites.add<recognize<MulNode>>(NodeKind::Mul);
     rewrites.add<recognize<AddNode>>(NodeKind::Add);
     rewrites.add<sinkReshape>(NodeKind::GroupNormalization);
-    rewrites.add<takeIn<MulNode, GroupNormalizationNode::scaleIdx>>(
-        NodeKind::Mul);
-    rewrites.add<takeIn<AddNode, GroupNormalizationNode::biasIdx>>(
-        NodeKind::Add);
+    addParameterRewrites<GroupNormalizationNode, getParameterShape>(rewrites);
     return rewrites;
   }();
   return applyRewrites(function, set, context);

@@ -57,15 +57,6 @@ static std::optional<Dims> getParameterShape(const LayerNormalizationNode &node,
   return Dims(type.getShape().drop_front(node.getAxis()));
 }
 
-template <typename T, unsigned Index>
-static NodeValue takeIn(T &root, RewriteContext &context) {
-  for (auto [value, parameter] : bothOrders(root))
-    if (NodeValue result = takeInParameter(root, value, parameter, Index,
-                                           getParameterShape, context))
-      return result;
-  return {};
-}
-
 llvm::Expected<bool>
 glowish::recognizeNormalizations(Function &function,
                                  const GraphPassContext &context) {
@@ -74,10 +65,7 @@ glowish::recognizeNormalizations(Function &function,
     rewrites.add<recognize<DivNode>>(NodeKind::Div);
     rewrites.add<recognize<MulNode>>(NodeKind::Mul);
     rewrites.add<recognize<AddNode>>(NodeKind::Add);
-    rewrites.add<takeIn<MulNode, LayerNormalizationNode::scaleIdx>>(
-        NodeKind::Mul);
-    rewrites.add<takeIn<AddNode, LayerNormalizationNode::biasIdx>>(
-        NodeKind::Add);
+    addParameterRewrites<LayerNormalizationNode, getParameterShape>(rewrites);
     return rewrites;
   }();
   return applyRewrites(function, set, context);

@@ -34,8 +34,9 @@ inline NodeValue constant(Module &module, ElemKind kind, DimsRef shape) {
       module.createConstant("c", makeRandom(Type(kind, shape), 99)));
 }
 
-/// What \p build's result is for inputs of seeds 7, 8, ... in their order.
-inline llvm::Expected<Tensor> run(Backend &backend, const BuildFn &build) {
+/// \p build's graph, compiled for \p backend. Its result is the output y.
+inline llvm::Expected<std::unique_ptr<Compilation>>
+compileFor(Backend &backend, const BuildFn &build) {
   auto module = std::make_unique<Module>("test");
   Function *function = module->createFunction("main");
   NodeValue result = build(*function, *module);
@@ -44,10 +45,25 @@ inline llvm::Expected<Tensor> run(Backend &backend, const BuildFn &build) {
   function->create<SaveNode>("save", result, NodeValue(output));
   CompilationOptions options;
   options.verifyEach = true;
-  Compilation compilation(backend, options);
-  compilation.setModule(std::move(module));
-  GLOWISH_CHECK(compilation.run());
-  GLOWISH_TRY(auto session, Session::create(compilation));
+  auto compilation = std::make_unique<Compilation>(backend, options);
+  compilation->setModule(std::move(module));
+  GLOWISH_CHECK(compilation->run());
+  return compilation;
+}
+
+/// How many instructions of \p kind \p build's code for \p backend has.
+inline unsigned countInstrs(Backend &backend, const BuildFn &build,
+                            InstrKind kind) {
+  auto compilation = llvm::cantFail(compileFor(backend, build));
+  return unsigned(llvm::count_if(
+      compilation->getIR().getInstrs(),
+      [&](const Instruction &instr) { return instr.getKind() == kind; }));
+}
+
+/// What \p build's result is for inputs of seeds 7, 8, ... in their order.
+inline llvm::Expected<Tensor> run(Backend &backend, const BuildFn &build) {
+  GLOWISH_TRY(auto compilation, compileFor(backend, build));
+  GLOWISH_TRY(auto session, Session::create(*compilation));
   uint64_t seed = 7;
   for (const Buffer *placeholder : session->getPlaceholders())
     if (placeholder->isInput())

@@ -103,6 +103,16 @@ inline std::vector<uint8_t> interpret(const IRFunction &function,
   return {mutables.data<uint8_t>().begin(), mutables.data<uint8_t>().end()};
 }
 
+/// Those of plans with inputs and outputs in the arena.
+inline PlanOptions getArenaOptions() {
+  PlanOptions options;
+  options.placesIOInArena = true;
+  return options;
+}
+inline MemoryPlan planInArena(const IRFunction &function) {
+  return planMemory(function, getArenaOptions());
+}
+
 /// What a run leaves in outputs and states, in the order of creation.
 inline std::vector<uint8_t> interpretOutputs(const IRFunction &function,
                                              uint64_t seed,

@@ -375,8 +375,7 @@ TEST(RandomPipeline, ComputesTheSame) {
 
 /// Inputs and outputs lie in the arena, and results where inputs were.
 TEST(RandomPipeline, ComputesTheSameInTheArena) {
-  PlanOptions inArena;
-  inArena.placesIOInArena = true;
+  PlanOptions inArena = getArenaOptions();
   unsigned checked = 0, overwritten = 0;
   for (unsigned seed = 0; seed < 2 * numPrograms; ++seed) {
     std::unique_ptr<IRFunction> program = ProgramMaker(seed).make();

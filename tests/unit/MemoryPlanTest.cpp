@@ -149,12 +149,6 @@ ir "f" {
 }
 )";
 
-PlanOptions getArenaOptions() {
-  PlanOptions options;
-  options.placesIOInArena = true;
-  return options;
-}
-
 TEST(MemoryPlan, InputsAndOutputsInTheArena) {
   auto function = parse(withPlaceholders);
   ASSERT_TRUE(function);

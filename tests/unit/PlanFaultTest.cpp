@@ -58,9 +58,7 @@ ir "f" {
 }
 )");
   ASSERT_TRUE(function);
-  PlanOptions options;
-  options.placesIOInArena = true;
-  MemoryPlan plan = planMemory(*function, options);
+  MemoryPlan plan = planInArena(*function);
   EXPECT_EQ(plan.getOffset(function->findBuffer("x")),
             plan.getOffset(function->findBuffer("y")))
       << "the planner of this test has its fault";

@@ -103,12 +103,6 @@ ir "f" {
             "internal: 'y' is left with bytes that nothing has written");
 }
 
-MemoryPlan planInArena(const IRFunction &function) {
-  PlanOptions options;
-  options.placesIOInArena = true;
-  return planMemory(function, options);
-}
-
 TEST(PlanReplay, InputsInTheArenaAreReadBeforeTheyAreOverwritten) {
   auto function = parse(twoReaders);
   ASSERT_TRUE(function);

@@ -52,18 +52,7 @@ struct Product {
 
 unsigned countInstrs(const BuildFn &build, InstrKind kind) {
   auto backend = llvm::cantFail(CPUBackend::create({}));
-  auto module = std::make_unique<Module>("test");
-  Function *function = module->createFunction("main");
-  NodeValue result = build(*function, *module);
-  function->create<SaveNode>(
-      "save", result,
-      NodeValue(module->createPlaceholder("y", result.getType(), false, true)));
-  Compilation compilation(*backend, {});
-  compilation.setModule(std::move(module));
-  llvm::cantFail(compilation.run());
-  return unsigned(llvm::count_if(
-      compilation.getIR().getInstrs(),
-      [&](const Instruction &i) { return i.getKind() == kind; }));
+  return glowish::countInstrs(*backend, build, kind);
 }
 
 bool hasMatrixUnits() {

@@ -50,16 +50,11 @@ const WinogradCase cases[] = {
 
 /// The way in which a convolution is computed.
 std::string describe(CPUBackend &backend, const WinogradCase &c) {
-  auto module = std::make_unique<Module>("test");
-  Function *function = module->createFunction("main");
-  NodeValue result = build(c, *function, *module);
-  function->create<SaveNode>(
-      "save", result,
-      NodeValue(module->createPlaceholder("y", result.getType(), false, true)));
-  Compilation compilation(backend, {});
-  compilation.setModule(std::move(module));
-  llvm::cantFail(compilation.run());
-  for (const Instruction &instr : compilation.getIR().getInstrs()) {
+  auto compilation =
+      llvm::cantFail(compileFor(backend, [&](Function &f, Module &m) {
+        return build(c, f, m);
+      }));
+  for (const Instruction &instr : compilation->getIR().getInstrs()) {
     if (auto *winograd = llvm::dyn_cast<CPUWinogradConvolutionInstr>(&instr))
       return "F(" + std::to_string(winograd->getSize()[0]) + "x" +
              std::to_string(winograd->getSize()[1]) + ")";

@@ -34,18 +34,34 @@ void InstrRunner::visitLocalResponseNormalization(
   });
 }
 
+namespace {
+/// The scale and the bias of a normalization, where it has them.
+template <typename T> struct ScaleAndBias {
+  llvm::ArrayRef<T> scale, bias;
+
+  template <typename InstrT>
+  ScaleAndBias(const Memory &memory, const InstrT &instr) {
+    if (instr.getScale())
+      scale = getDense<T>(memory, instr.getScale());
+    if (instr.getBias())
+      bias = getDense<T>(memory, instr.getBias());
+  }
+  double apply(double y, int64_t i) const {
+    return y * (scale.empty() ? 1 : double(scale[i])) +
+           (bias.empty() ? 0 : double(bias[i]));
+  }
+};
+} // namespace
+
 void InstrRunner::visitLayerNormalization(LayerNormalizationInstr &instr) {
   const Type &type = instr.getInput()->getType();
   int64_t length = type.getShape().back();
   Tensor input = gatherOperand(memory, instr.getInput()), result(type);
   dispatchFloatKind(type.getKind(), [&](auto zero) {
     using T = decltype(zero);
-    llvm::ArrayRef<T> in = input.data<T>(), scale, bias;
+    llvm::ArrayRef<T> in = input.data<T>();
     llvm::MutableArrayRef<T> out = result.data<T>();
-    if (instr.getScale())
-      scale = getDense<T>(memory, instr.getScale());
-    if (instr.getBias())
-      bias = getDense<T>(memory, instr.getBias());
+    ScaleAndBias<T> parameters(memory, instr);
     for (int64_t row = 0; row < int64_t(in.size()); row += length) {
       double mean = 0, squares = 0;
       if (instr.getSubtractMean())
@@ -57,8 +73,7 @@ void InstrRunner::visitLayerNormalization(LayerNormalizationInstr &instr) {
           std::sqrt(squares / double(length) + instr.getEpsilon());
       for (int64_t i = 0; i < length; ++i) {
         double y = (double(in[row + i]) - mean) / deviation;
-        y = y * (scale.empty() ? 1 : double(scale[i])) +
-            (bias.empty() ? 0 : double(bias[i]));
+        y = parameters.apply(y, i);
         out[row + i] = T(ComputeType<T>(y));
       }
     }
@@ -83,12 +98,9 @@ void InstrRunner::visitGroupNormalization(GroupNormalizationInstr &instr) {
   Tensor input = gatherOperand(memory, instr.getInput()), result(type);
   dispatchFloatKind(type.getKind(), [&](auto zero) {
     using T = decltype(zero);
-    llvm::ArrayRef<T> in = input.data<T>(), scale, bias;
+    llvm::ArrayRef<T> in = input.data<T>();
     llvm::MutableArrayRef<T> out = result.data<T>();
-    if (instr.getScale())
-      scale = getDense<T>(memory, instr.getScale());
-    if (instr.getBias())
-      bias = getDense<T>(memory, instr.getBias());
+    ScaleAndBias<T> parameters(memory, instr);
     for (int64_t group = 0; group < images * groups; ++group) {
       int64_t firstChannel = group % groups * groupChannels;
       int64_t image = group / groups * imageSize;
@@ -110,8 +122,7 @@ void InstrRunner::visitGroupNormalization(GroupNormalizationInstr &instr) {
       double deviation = std::sqrt(squares / count + instr.getEpsilon());
       forElements([&](int64_t i, int64_t c) {
         double y = (double(in[i]) - mean) / deviation;
-        y = y * (scale.empty() ? 1 : double(scale[c])) +
-            (bias.empty() ? 0 : double(bias[c]));
+        y = parameters.apply(y, c);
         out[i] = T(ComputeType<T>(y));
       });
     }

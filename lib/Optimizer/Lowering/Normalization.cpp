@@ -1,6 +1,7 @@
 //===- Normalization.cpp - Lowering of normalizations and pools -----------===//
 
 #include "Lowering.h"
+#include <numeric>
 
 using namespace glowish;
 
@@ -67,6 +68,15 @@ static NodeValue lowerLayerNormalization(LayerNormalizationNode &root,
   return context.reshape(result, shape);
 }
 
+/// Brings dimension \p axis of \p rank to the end, and back: it is its own
+/// inverse.
+static std::vector<int64_t> swapWithLast(int64_t axis, int64_t rank) {
+  std::vector<int64_t> permutation(rank);
+  std::iota(permutation.begin(), permutation.end(), 0);
+  std::swap(permutation[axis], permutation[rank - 1]);
+  return permutation;
+}
+
 /// With an epilogue, which runs on the results as they are: the channels go
 /// last.
 static NodeValue moveChannelsLast(GroupNormalizationNode &root,
@@ -74,11 +84,7 @@ static NodeValue moveChannelsLast(GroupNormalizationNode &root,
   int64_t rank = root.getType().getRank(), axis = root.getAxis();
   if (axis + 1 == rank)
     return {};
-  // Swapping two dimensions is its own inverse.
-  std::vector<int64_t> permutation;
-  for (int64_t d = 0; d < rank; ++d)
-    permutation.push_back(d);
-  std::swap(permutation[axis], permutation[rank - 1]);
+  std::vector<int64_t> permutation = swapWithLast(axis, rank);
   llvm::SmallVector<NodeValue, 4> fused;
   for (NodeValue value : root.getFused())
     fused.push_back(context.transpose(
@@ -134,11 +140,7 @@ static NodeValue lowerSoftmax(SoftmaxNode &root, RewriteContext &context) {
   int64_t rank = root.getType().getRank(), axis = root.getAxis();
   if (axis + 1 == rank)
     return {};
-  // Swapping two dimensions is its own inverse.
-  std::vector<int64_t> permutation;
-  for (int64_t d = 0; d < rank; ++d)
-    permutation.push_back(d);
-  std::swap(permutation[axis], permutation[rank - 1]);
+  std::vector<int64_t> permutation = swapWithLast(axis, rank);
   NodeValue moved = context.transpose(root.getInput(), permutation);
   NodeValue result = context.create<SoftmaxNode>(moved, rank - 1);
   // Not through transpose(), which drops identities that this can't be.

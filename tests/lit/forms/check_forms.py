@@ -1,7 +1,7 @@
-"""Counts the instructions that the graphs of a folder become, with all passes,
+"""Counts the instructions that the graphs of this folder become, with all passes,
 and compares with the table in docs/passes.md, which has a row for each.
 
-check_forms.py [--write] DOCUMENT FOLDER
+check_forms.py [--write]
 
 --write replaces the instructions in the table."""
 
@@ -11,7 +11,11 @@ import re
 import subprocess
 import sys
 
-HEAD = "| Form | Instructions | Why not fewer |\n|---|---|---|\n"
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "..", "..", "..", "scripts"))
+import doc_tables  # noqa: E402
+
+MARKS = "passes.md", "tests/lit/forms/check_forms.py"
 
 
 def count(path):
@@ -30,29 +34,26 @@ def count(path):
 
 def main(arguments):
     is_writing = arguments[:1] == ["--write"]
-    document, folder = arguments[is_writing:]
-    text = open(document).read()
-    start = text.index(HEAD) + len(HEAD)
-    end = text.index("\n\n", start) + 1
+    head, line, *table = doc_tables.read(*MARKS).splitlines()
     rows = {}
-    for line in text[start:end].splitlines():
-        cells = [cell.strip() for cell in line.split("|")[1:-1]]
+    for row in table:
+        cells = [cell.strip() for cell in row.split("|")[1:-1]]
         rows[cells[0].strip("`")] = cells[1:]
-    names = sorted(name[:-len(".graph")] for name in os.listdir(folder)
+    names = sorted(name[:-len(".graph")] for name in os.listdir(HERE)
                    if name.endswith(".graph"))
     wrong = [f"{name}: in one of the folder and the table only"
              for name in sorted(set(names) ^ set(rows))]
     for name in rows:
-        found = name in names and count(os.path.join(folder, name + ".graph"))
+        found = name in names and count(os.path.join(HERE, name + ".graph"))
         if found and found != rows[name][0]:
             if not is_writing:
                 wrong.append(f"{name}: becomes {found}; the table has "
                              f"{rows[name][0]}")
             rows[name][0] = found
     if is_writing:
-        table = "".join(f"| `{name}` | {row[0]} | {row[1]} |\n".replace("|  |", "| |")
-                        for name, row in rows.items())
-        open(document, "w").write(text[:start] + table + text[end:])
+        table = [f"| `{name}` | {row[0]} | {row[1]} |".replace("|  |", "| |")
+                 for name, row in rows.items()]
+        doc_tables.replace(*MARKS, "\n".join([head, line, *table]))
     print("\n".join(wrong))
     print(f"{len(names)} forms, {len(wrong)} wrong")
     return wrong != []
