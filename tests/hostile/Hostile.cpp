@@ -47,7 +47,9 @@ size_t glowish::hostile::getAllocationLimit(size_t size, const Module &module) {
   return std::max(getAllocationLimit(size), size_t(largest) * 8);
 }
 
-bool glowish::hostile::isGoodMessage(const std::string &message) {
+/// Whether \p message is one that a person can use: one that says something,
+/// in lines of text, and is no "internal" error.
+static bool isGoodMessage(const std::string &message) {
   llvm::StringRef text = message;
   return !text.empty() && text.size() < 20000 &&
          !text.contains_insensitive("internal") &&
@@ -55,8 +57,7 @@ bool glowish::hostile::isGoodMessage(const std::string &message) {
              text, [](char c) { return c == '\n' || uint8_t(c) >= 32; });
 }
 
-/// Says what is wrong with \p error, if anything.
-static int judge(llvm::Error error) {
+int glowish::hostile::judge(llvm::Error error) {
   if (!error)
     return Accepted;
   std::string message = llvm::toString(std::move(error));

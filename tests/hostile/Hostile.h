@@ -28,9 +28,9 @@ size_t getAllocationLimit(size_t size);
 /// The same for a module that has been accepted: its types may be large.
 size_t getAllocationLimit(size_t size, const Module &module);
 
-/// Whether \p message is one that a person can use: one that says something,
-/// in lines of text, and is no "internal" error.
-bool isGoodMessage(const std::string &message);
+/// The outcome of what ended with \p error, if any. A message that no person
+/// can use is a fault, and printed.
+int judge(llvm::Error error);
 
 /// Takes \p import's module through all phases and the code generation of both
 /// back ends. To be called in a child process.

@@ -102,14 +102,7 @@ static llvm::Error passIR(const TextSeed &seed) {
 static int checkIR(const TextSeed &seed) {
   limitAllocations(getAllocationLimit(seed.text.size() + seed.weights.size()),
                    TooLarge);
-  llvm::Error error = passIR(seed);
-  if (!error)
-    return Accepted;
-  std::string message = llvm::toString(std::move(error));
-  if (isGoodMessage(message))
-    return Refused;
-  llvm::errs() << "not a good message: " << message << "\n";
-  return BadMessage;
+  return judge(passIR(seed));
 }
 
 static void checkDamaged(const std::vector<TextSeed> &seeds,

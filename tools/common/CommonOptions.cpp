@@ -262,6 +262,16 @@ glowish::getImportOptions(std::vector<SymbolValues> &several) {
   return options;
 }
 
+llvm::Expected<ImportOptions> glowish::getImportOptions() {
+  std::vector<SymbolValues> several;
+  GLOWISH_TRY(ImportOptions options, getImportOptions(several));
+  if (!several.empty())
+    return makeError("-onnx-define-symbol: '{0}' has several values; accepted: "
+                     "one",
+                     several.front().name);
+  return options;
+}
+
 /// Whether some registered pass is called \p name.
 static bool isPass(llvm::StringRef name) {
   auto hasName = [&](const auto &pass) { return pass.name == name; };

@@ -21,6 +21,8 @@ llvm::Expected<std::vector<std::string>> getModelFiles();
 /// Symbols with several values go to \p several.
 llvm::Expected<ImportOptions>
 getImportOptions(std::vector<SymbolValues> &several);
+/// The same where a symbol must have one value; several are an error.
+llvm::Expected<ImportOptions> getImportOptions();
 /// What -\p option has been given, `name,value` each; the error shows the form.
 llvm::Error readNumbers(llvm::StringRef option,
                         llvm::ArrayRef<std::string> texts,

@@ -253,13 +253,8 @@ static llvm::Expected<int> runClassifier() {
   if (getModelPath().empty())
     return makeError("no model; state one with -model=FILE");
   PhaseTimer timer;
-  std::vector<SymbolValues> several;
   GLOWISH_TRY(ClassifierOptions options, getClassifierOptions());
-  GLOWISH_TRY(ImportOptions importOptions, getImportOptions(several));
-  if (!several.empty())
-    return makeError("-onnx-define-symbol: '{0}' has several values; accepted: "
-                     "one",
-                     several.front().name);
+  GLOWISH_TRY(ImportOptions importOptions, getImportOptions());
   Classifier classifier;
   GLOWISH_CHECK(compile(classifier, options, importOptions, timer));
   int code = ExitCode::success;

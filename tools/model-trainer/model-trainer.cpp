@@ -176,13 +176,8 @@ static llvm::Expected<int> runTrainer() {
                      "it",
                      getModelPath());
   PhaseTimer timer;
-  std::vector<SymbolValues> several;
   GLOWISH_TRY(TrainerOptions options, getTrainerOptions());
-  GLOWISH_TRY(ImportOptions importOptions, getImportOptions(several));
-  if (!several.empty())
-    return makeError("-onnx-define-symbol: '{0}' has several values; accepted: "
-                     "one",
-                     several.front().name);
+  GLOWISH_TRY(ImportOptions importOptions, getImportOptions());
   GLOWISH_TRY(CompilationOptions compilationOptions,
               getCompilationOptions(timer));
   if (compilationOptions.stopAfter)

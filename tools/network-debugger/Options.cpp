@@ -147,12 +147,7 @@ llvm::Expected<DebuggerOptions> glowish::getDebuggerOptions(PhaseTimer &timer) {
   GLOWISH_TRY(
       options.referenceBackend,
       createBackend("against-backend", referenceName, getReferenceTarget()));
-  std::vector<SymbolValues> several;
-  GLOWISH_TRY(ImportOptions importOptions, getImportOptions(several));
-  if (!several.empty())
-    return makeError("-onnx-define-symbol: '{0}' has several values; accepted: "
-                     "one",
-                     several.front().name);
+  GLOWISH_TRY(ImportOptions importOptions, getImportOptions());
   GLOWISH_TRY(CompilationOptions compilationOptions,
               getCompilationOptions(timer));
   if (compilationOptions.stopAfter)
