@@ -9,6 +9,10 @@ const Tensor *glowish::getConstantTensor(NodeValue value) {
   return constant ? &constant->getTensor() : nullptr;
 }
 
+bool glowish::isConstantOrSplat(NodeValue value) {
+  return getConstantTensor(value) || value.getNodeAs<SplatNode>();
+}
+
 std::optional<double> glowish::getUniformValue(NodeValue value) {
   if (auto *splat = value.getNodeAs<SplatNode>())
     return splat->getValue();

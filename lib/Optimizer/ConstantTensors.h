@@ -11,6 +11,10 @@ namespace glowish {
 /// The constant that \p value is; null otherwise.
 const Tensor *getConstantTensor(NodeValue value);
 
+/// Whether \p value is a constant or a Splat: what moves its elements is
+/// folded.
+bool isConstantOrSplat(NodeValue value);
+
 /// The value of all elements of a float constant that has only one; also of a
 /// Splat.
 std::optional<double> getUniformValue(NodeValue value);

@@ -65,8 +65,8 @@ NodeValue takeInParameter(Node &root, NodeValue value, NodeValue parameter,
                      : moved->getResult();
 }
 
-/// The rewrite of a product or a sum \p T: one of its operands is a NodeT, which
-/// takes the other in.
+/// The rewrite of a product or a sum \p T: one of its operands is a NodeT,
+/// which takes the other in.
 template <typename NodeT, unsigned Index, auto GetShape, typename T>
 NodeValue takeIn(T &root, RewriteContext &context) {
   for (auto [value, parameter] : bothOrders(root))
@@ -76,7 +76,8 @@ NodeValue takeIn(T &root, RewriteContext &context) {
   return {};
 }
 
-/// Adds the rewrites by which a NodeT takes in the scale and the bias behind it.
+/// Adds the rewrites by which a NodeT takes in the scale and the bias behind
+/// it.
 template <typename NodeT, auto GetShape>
 void addParameterRewrites(RewriteSet &rewrites) {
   rewrites.add<takeIn<NodeT, NodeT::scaleIdx, GetShape, MulNode>>(

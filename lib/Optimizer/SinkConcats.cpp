@@ -38,10 +38,6 @@ static bool isAnchor(const Node &node) {
   return llvm::isa<ConvolutionNode, MatMulNode, LayerNormalizationNode>(node);
 }
 
-static bool isConstant(NodeValue value) {
-  return getConstantTensor(value) || value.getNodeAs<SplatNode>();
-}
-
 //===- Other operands -----------------------------------------------------===//
 
 /// Whether parts of \p value are computed instead of parts of its result taken.
@@ -113,7 +109,8 @@ static bool takesNode(NodeValue part, bool areOthersConstant) {
   }
   if (isElementWise(*part.node))
     return isOwn && !part.node->hasPredicate();
-  return llvm::isa<SliceNode, Placeholder>(part.node) || isConstant(part);
+  return llvm::isa<SliceNode, Placeholder>(part.node) ||
+         isConstantOrSplat(part);
 }
 
 /// Whether it pays to compute \p root on the parts of \p concat, and whether
@@ -130,7 +127,7 @@ static bool isWorthwhile(Node &root, NodeValue operand, ConcatNode &concat) {
   for (NodeValue value : root.getOperands()) {
     if (value == operand)
       continue;
-    areOthersConstant &= isConstant(value);
+    areOthersConstant &= isConstantOrSplat(value);
     if (!canCut(value, cut))
       return false;
   }

@@ -12,11 +12,12 @@
 
 using namespace glowish;
 
-/// The reshape of what is computed, to \p type, that \p value is; or null.
+/// The reshape of what is computed, to \p type, that \p value is; or null. That
+/// of a constant is folded.
 static ReshapeNode *getReshape(NodeValue value, const Type &type) {
   auto *reshape = value.getNodeAs<ReshapeNode>();
   if (!reshape || reshape->getType().getShape() != type.getShape() ||
-      getConstantTensor(reshape->getInput()) || value.getType().isQuantized())
+      isConstantOrSplat(reshape->getInput()) || value.getType().isQuantized())
     return nullptr;
   return reshape;
 }
@@ -28,7 +29,7 @@ static std::optional<Dims> getInnerShape(NodeValue value, const Type &type,
   if (ReshapeNode *reshape = getReshape(value, type))
     if (reshape->getInput().getShape() == inner)
       return Dims(inner);
-  if (!getConstantTensor(value) && !value.getNodeAs<SplatNode>())
+  if (!isConstantOrSplat(value))
     return std::nullopt;
   return reshapeBroadcast(value.getShape(), type.getShape(), inner);
 }

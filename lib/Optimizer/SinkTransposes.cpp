@@ -58,8 +58,7 @@ static bool canUntranspose(NodeValue value, const Permutation &permutation) {
   if (transpose &&
       transpose->getPermutation() == llvm::ArrayRef<int64_t>(permutation))
     return true;
-  if (value.getType().getNumElements() == 1 || getConstantTensor(value) ||
-      value.getNodeAs<SplatNode>())
+  if (value.getType().getNumElements() == 1 || isConstantOrSplat(value))
     return true;
   // Cosines beside heads that were brought in front of positions. A reshape
   // keeps no scales.
@@ -79,7 +78,7 @@ static NodeValue untranspose(NodeValue value, const Permutation &permutation,
     return value;
   Dims shape = padShape(value.getShape(), permutation.size());
   Permutation inverse = invert(permutation);
-  if (getConstantTensor(value) || value.getNodeAs<SplatNode>())
+  if (isConstantOrSplat(value))
     return context.transpose(context.reshape(value, shape), inverse);
   Dims moved;
   for (int64_t axis : inverse)
@@ -95,7 +94,7 @@ static NodeValue sinkThroughElementWise(Node &root, RewriteContext &context) {
     // That of a constant is folded. Where it is not, sinking it would put
     // another one on the constants beside it, and so on.
     if (!first && transpose && transpose->getType().getRank() == rank &&
-        !getConstantTensor(transpose->getInput()))
+        !isConstantOrSplat(transpose->getInput()))
       first = transpose;
   }
   if (!first)
