@@ -108,14 +108,18 @@ def count_transposes(ir):
         return views.get(buffer, (buffer,))[0] in edges
 
     def is_transposed(buffer):
-        _, strides, dims = views.get(buffer, ("", "", ""))
+        if buffer not in views:
+            return False
+        _, strides, dims = views[buffer]
         steps = [abs(int(stride)) for stride, extent in
-                 zip(strides.split(","), dims.split("x")) if extent != "1"]
+                 zip(strides.split(","), dims.split("x"))
+                 if extent not in ("", "1")]
         return steps != sorted(steps, reverse=True)
 
     copies = re.findall(rf"Copy\(@out {value}, @in {value}\)", ir)
     return sum((is_transposed(source) or is_transposed(target)) and
-               not is_edge(source) and not is_edge(target) for target, source in copies)
+               not is_edge(source) and not is_edge(target)
+               for target, source in copies)
 
 
 def count_nodes(model):

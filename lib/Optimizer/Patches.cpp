@@ -4,6 +4,7 @@
 #include "RowRules.h"
 #include "llvm/ADT/DenseMap.h"
 #include <map>
+#include <tuple>
 
 using namespace glowish;
 
@@ -226,8 +227,9 @@ std::vector<PatchPlan> glowish::findPatchPlans(Function &function,
         plans.push_back(plan);
       }
     }
-  llvm::stable_sort(plans, [](const PatchPlan &a, const PatchPlan &b) {
-    return a.work < b.work;
+  llvm::sort(plans, [](const PatchPlan &a, const PatchPlan &b) {
+    return std::tie(a.work, a.end, a.begin, a.count) <
+           std::tie(b.work, b.end, b.begin, b.count);
   });
   return plans;
 }

@@ -12,7 +12,8 @@
 //
 // A node with several results is written `%topk:2`, and its results are used
 // as `%topk:0` and `%topk:1`. A body, in an attribute, is `body "then" (%p :
-// float<2>) -> (%r : float<2>) { ... }`; it saves to its results. A predicate follows the operands: `if (%p)`.
+// float<2>) -> (%r : float<2>) { ... }`; it saves to its results. A predicate
+// follows the operands: `if (%p)`.
 // docs/text-forms.md has the grammar.
 //
 //===----------------------------------------------------------------------===//

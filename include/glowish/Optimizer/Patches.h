@@ -29,12 +29,12 @@ struct PatchPlan {
   double work = 1;
 };
 
-/// All ways to compute a part of \p function that has \p inside, a node of it, in
-/// up to maxPatches patches, those with the least work first. Parts begin and end at values that all paths go
-/// through, and have operators that compute rows of images [N, H, W, C] from rows:
-/// convolutions, pools, element-wise ones, normalizations along the last
-/// dimension, concatenations and slices of other dimensions, transposes.
-/// \p function is lowered.
+/// All ways to compute a part of \p function that has \p inside, a node of it,
+/// in up to maxPatches patches, those with the least work first. Parts begin and
+/// end at values that all paths go through, and have operators that compute rows
+/// of images [N, H, W, C] from rows: convolutions, pools, element-wise ones,
+/// normalizations along the last dimension, concatenations and slices of other
+/// dimensions, transposes. \p function is lowered.
 std::vector<PatchPlan> findPatchPlans(Function &function, const Node &inside);
 constexpr unsigned maxPatches = 16;
 

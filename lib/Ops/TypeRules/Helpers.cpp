@@ -205,7 +205,8 @@ typerules::countWindows(const OpView &op, const Windows &windows,
   std::array<int64_t, 2> counts;
   for (unsigned d = 0; d < 2; ++d) {
     std::optional<int64_t> count = countPositions(
-        size[d], windows.pads[d], windows.pads[2 + d], windows.kernels[d], windows.dilations[d], windows.strides[d]);
+        size[d], windows.pads[d], windows.pads[2 + d], windows.kernels[d],
+        windows.dilations[d], windows.strides[d]);
     llvm::StringRef side = d == 0 ? "height" : "width";
     if (!count)
       return op.operandError(0, "pads or dilations of the " + side +
