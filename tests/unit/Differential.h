@@ -34,19 +34,24 @@ inline NodeValue constant(Module &module, ElemKind kind, DimsRef shape) {
       module.createConstant("c", makeRandom(Type(kind, shape), 99)));
 }
 
-/// \p build's graph, compiled for \p backend. Its result is the output y.
-inline llvm::Expected<std::unique_ptr<Compilation>>
-compileFor(Backend &backend, const BuildFn &build) {
+/// A module of one function with the result of \p build as output "y".
+inline std::unique_ptr<Module> buildModule(const BuildFn &build) {
   auto module = std::make_unique<Module>("test");
   Function *function = module->createFunction("main");
   NodeValue result = build(*function, *module);
   Placeholder *output =
       module->createPlaceholder("y", result.getType(), false, true);
   function->create<SaveNode>("save", result, NodeValue(output));
+  return module;
+}
+
+/// \p build's graph, compiled for \p backend. Its result is the output y.
+inline llvm::Expected<std::unique_ptr<Compilation>>
+compileFor(Backend &backend, const BuildFn &build) {
   CompilationOptions options;
   options.verifyEach = true;
   auto compilation = std::make_unique<Compilation>(backend, options);
-  compilation->setModule(std::move(module));
+  compilation->setModule(buildModule(build));
   GLOWISH_CHECK(compilation->run());
   return compilation;
 }

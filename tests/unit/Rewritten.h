@@ -17,17 +17,6 @@ inline NodeValue newInput(Module &module, ElemKind kind, DimsRef shape) {
                                             /*isOutput=*/false));
 }
 
-/// A module of one function with the result of \p build as output "y".
-inline std::unique_ptr<Module> buildModule(const BuildFn &build) {
-  auto module = std::make_unique<Module>("test");
-  Function *function = module->createFunction("main");
-  NodeValue result = build(*function, *module);
-  Placeholder *output =
-      module->createPlaceholder("y", result.getType(), false, true);
-  function->create<SaveNode>("save", result, NodeValue(output));
-  return module;
-}
-
 /// What the interpreter makes of \p module: the outputs by their names. Inputs
 /// come from seeds by their places; those in \p given have these elements.
 inline llvm::Expected<std::map<std::string, Tensor>>
