@@ -21,31 +21,31 @@ static double now(void) {
 /* GFLOP/s of `width` floats a vector: CHAINS chains hide the latency of a
  * multiply-add on every machine whose latency times throughput is at most
  * that. The empty asm keeps the chains in registers and in the loop. */
-#define DEFINE_RATE(width)                                                    \
-  typedef float Vector##width __attribute__((vector_size(4 * width)));        \
-  static volatile float sink##width;                                          \
-  static double measure##width(void) {                                        \
-    Vector##width sums[CHAINS], factor, term;                                 \
-    double start;                                                             \
-    int i, k;                                                                 \
-    for (i = 0; i < width; ++i) {                                             \
-      factor[i] = 0.999f;                                                     \
-      term[i] = 0.001f;                                                       \
-    }                                                                         \
-    for (i = 0; i < CHAINS; ++i)                                              \
-      sums[i] = term;                                                         \
-    __asm__ volatile("" : "+v"(factor), "+v"(term));                          \
-    start = now();                                                            \
-    for (k = 0; k < STEPS; ++k) {                                             \
-      _Pragma("unroll") for (i = 0; i < CHAINS; ++i)                          \
-        sums[i] = __builtin_elementwise_fma(sums[i], factor, term);           \
-      __asm__ volatile("" : "+v"(sums[0]));                                   \
-    }                                                                         \
-    start = now() - start;                                                    \
-    for (i = 1; i < CHAINS; ++i)                                              \
-      sums[0] += sums[i];                                                     \
-    sink##width = sums[0][0];                                                 \
-    return 2e-9 * width * CHAINS * STEPS / start;                             \
+#define DEFINE_RATE(width)                                                     \
+  typedef float Vector##width __attribute__((vector_size(4 * width)));         \
+  static volatile float sink##width;                                           \
+  static double measure##width(void) {                                         \
+    Vector##width sums[CHAINS], factor, term;                                  \
+    double start;                                                              \
+    int i, k;                                                                  \
+    for (i = 0; i < width; ++i) {                                              \
+      factor[i] = 0.999f;                                                      \
+      term[i] = 0.001f;                                                        \
+    }                                                                          \
+    for (i = 0; i < CHAINS; ++i)                                               \
+      sums[i] = term;                                                          \
+    __asm__ volatile("" : "+v"(factor), "+v"(term));                           \
+    start = now();                                                             \
+    for (k = 0; k < STEPS; ++k) {                                              \
+      _Pragma("unroll") for (i = 0; i < CHAINS; ++i) sums[i] =                 \
+          __builtin_elementwise_fma(sums[i], factor, term);                    \
+      __asm__ volatile("" : "+v"(sums[0]));                                    \
+    }                                                                          \
+    start = now() - start;                                                     \
+    for (i = 1; i < CHAINS; ++i)                                               \
+      sums[0] += sums[i];                                                      \
+    sink##width = sums[0][0];                                                  \
+    return 2e-9 * width * CHAINS * STEPS / start;                              \
   }
 
 #if defined(__AVX512F__)

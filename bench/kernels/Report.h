@@ -25,8 +25,8 @@ struct Case {
 
 /// Does what all programs here begin with: keeps the process on the core that
 /// it runs on and libraries to one thread, reads the options (Google
-/// Benchmark's, -mattr, and -winograd, which is off unless 2 or 4 is stated), and
-/// makes the back end.
+/// Benchmark's, -mattr, and -winograd, which is off unless 2 or 4 is stated),
+/// and makes the back end.
 std::unique_ptr<CPUBackend> initialize(int argc, char **argv);
 
 /// Times \p cases, in random order, and prints for each the shares of the FMA

@@ -1,7 +1,7 @@
-/* How much memory a process takes from aligned_alloc and posix_memalign at most:
- * where ONNX Runtime without its arena has tensors from. Preloaded into node by
- * memory.py. SIGUSR2 begins to count; the peak since the last one is printed at the
- * exit. */
+/* How much memory a process takes from aligned_alloc and posix_memalign at
+ * most: where ONNX Runtime without its arena has tensors from. Preloaded into
+ * node by memory.py. SIGUSR2 begins to count; the peak since the last one is
+ * printed at the exit. */
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

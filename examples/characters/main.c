@@ -36,7 +36,8 @@ static int drawCharacter(const float *scores, double temperature) {
 
 int main(int argc, char **argv) {
   if (argc < 2 || !*argv[1])
-    return fprintf(stderr, "usage: %s TEXT [COUNT [TEMPERATURE]]\n", argv[0]), 1;
+    return fprintf(stderr, "usage: %s TEXT [COUNT [TEMPERATURE]]\n", argv[0]),
+           1;
   long count = argc > 2 ? atol(argv[2]) : 400;
   double temperature = argc > 3 ? atof(argv[3]) : 0.6;
   int64_t *x = (int64_t *)(placeholders + CHARACTERS_x);
@@ -58,9 +59,8 @@ int main(int argc, char **argv) {
     else
       ++known;
     x[known - 1] = c;
-    if (!*next &&
-        characters(characters_weights, placeholders, activations) !=
-            GLOWISH_SUCCESS)
+    if (!*next && characters(characters_weights, placeholders, activations) !=
+                      GLOWISH_SUCCESS)
       return 1;
   }
   puts("");

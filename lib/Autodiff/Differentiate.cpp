@@ -106,8 +106,8 @@ void Differentiation::findActive() {
       ElemKind kind = node->getType(i).getKind();
       NodeValue result = node->getResult(i);
       if (!quantizers->isRange(result) &&
-          (isFloatKind(kind) || (isIntegerKind(kind) &&
-                                 quantizers->isActive(*node, i, active))))
+          (isFloatKind(kind) ||
+           (isIntegerKind(kind) && quantizers->isActive(*node, i, active))))
         active.insert(result);
     }
   }

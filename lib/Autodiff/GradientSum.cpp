@@ -42,9 +42,8 @@ static std::optional<Piece> findPiece(NodeValue part) {
 /// The pieces side by side, with zeros between them; null where they overlap.
 static NodeValue join(NodeBuilder &b, std::vector<Piece> &pieces,
                       DimsRef shape) {
-  llvm::sort(pieces, [](const Piece &x, const Piece &y) {
-    return x.start < y.start;
-  });
+  llvm::sort(pieces,
+             [](const Piece &x, const Piece &y) { return x.start < y.start; });
   int64_t axis = pieces.front().axis, end = 0;
   for (const Piece &piece : pieces) {
     if (piece.start < end)
@@ -101,8 +100,8 @@ static bool isPlainProduct(NodeValue part) {
          product->getRhs().getShape().size() == 2;
 }
 
-/// The sum of A B is that of the As beside each other times the Bs one below the
-/// other. Of few products, copying the operands would take longer.
+/// The sum of A B is that of the As beside each other times the Bs one below
+/// the other. Of few products, copying the operands would take longer.
 static Values joinProducts(NodeBuilder &b, Values parts) {
   constexpr size_t fewest = 3;
   if (size_t(llvm::count_if(parts, isPlainProduct)) < fewest)

@@ -1,4 +1,5 @@
-//===- GradientSum.h - What flows back to a value from all sides -*- C++ -*-===//
+//===- GradientSum.h - What flows back to a value from all sides -*- C++
+//-*-===//
 
 #ifndef GLOWISH_LIB_AUTODIFF_GRADIENTSUM_H
 #define GLOWISH_LIB_AUTODIFF_GRADIENTSUM_H

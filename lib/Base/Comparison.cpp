@@ -5,9 +5,8 @@
 
 using namespace glowish;
 
-Comparison glowish::compareTensors(const Tensor &actual,
-                                   const Tensor &expected, double rtol,
-                                   double atol) {
+Comparison glowish::compareTensors(const Tensor &actual, const Tensor &expected,
+                                   double rtol, double atol) {
   Comparison result;
   for (int64_t i = 0; i < expected.getNumElements(); ++i) {
     double a = actual.getAsDouble(i), e = expected.getAsDouble(i);

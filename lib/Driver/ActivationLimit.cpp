@@ -35,8 +35,8 @@ static llvm::Expected<uint64_t> measureSchedule(Function &function) {
   return getSchedulePeak(scheduleNodes(function));
 }
 
-/// The plan with the least work of those that fit, as measured; of none, the one
-/// whose schedule needs least. Null without any plan.
+/// The plan with the least work of those that fit, as measured; of none, the
+/// one whose schedule needs least. Null without any plan.
 static llvm::Expected<std::optional<Attempt>>
 findPlan(Function &function, uint64_t limit, MeasureArena measure) {
   const Node *peak = findSchedulePeak(scheduleNodes(function)).node;

@@ -14,8 +14,8 @@ using MeasureArena =
 /// Rewrites \p function, which is lowered, so that it needs at most \p limit
 /// bytes of activations: parts of it are computed in patches
 /// (Optimizer/Patches.h), with as little work more as possible. \p measure is
-/// asked for each way whose schedule fits. An error states how much is needed at
-/// least.
+/// asked for each way whose schedule fits. An error states how much is needed
+/// at least.
 llvm::Error fitActivations(Function &function, uint64_t limit,
                            MeasureArena measure);
 

@@ -19,8 +19,7 @@
 using namespace glowish;
 
 static constexpr llvm::StringLiteral phaseNames[] = {
-    "import", "optimize",    "lower", "schedule",
-    "irgen",  "optimize-ir", "plan"};
+    "import", "optimize", "lower", "schedule", "irgen", "optimize-ir", "plan"};
 
 llvm::StringRef glowish::getPhaseName(Phase phase) {
   return phaseNames[unsigned(phase)];
@@ -147,8 +146,8 @@ static PassHooks<Unit> getWatched(PassHooks<Unit> hooks,
     observer->beforePass();
     return runs;
   };
-  watched.after = [after = hooks.after, &compilation, observer](
-                      llvm::StringRef pass, Unit &unit, bool changed) {
+  watched.after = [after = hooks.after, &compilation,
+                   observer](llvm::StringRef pass, Unit &unit, bool changed) {
     observer->afterPass(pass, compilation, unit, changed);
     return after(pass, unit, changed);
   };
@@ -160,9 +159,9 @@ llvm::Error Compilation::optimizeGraph(const Pipeline &pipeline) {
     printModule(os, *module, /*sideFile=*/nullptr);
   };
   auto check = [this](llvm::StringRef pass) {
-    return options.passCheck->check(
-        "pass " + pass.str(), findPass(getGraphPasses(), pass)->exactness,
-        *module);
+    return options.passCheck->check("pass " + pass.str(),
+                                    findPass(getGraphPasses(), pass)->exactness,
+                                    *module);
   };
   if (options.passCheck)
     GLOWISH_CHECK(options.passCheck->start(*module));
@@ -266,8 +265,9 @@ llvm::Error Compilation::runCommon() {
     return llvm::Error::success();
 
   beginPhase(Phase::Schedule);
-  const Placeholder *output =
-      (recompute.cheapNodes || recompute.numSegments) ? module->findPlaceholder(loss) : nullptr;
+  const Placeholder *output = (recompute.cheapNodes || recompute.numSegments)
+                                  ? module->findPlaceholder(loss)
+                                  : nullptr;
   if (options.maxActivationBytes && !output) {
     GLOWISH_CHECK(fitActivations(
         getFunction(), *options.maxActivationBytes,
@@ -287,8 +287,7 @@ llvm::Error Compilation::runCommon() {
   GLOWISH_TRY(ir, generateIR(getFunction(), order));
   GLOWISH_CHECK(verify(*ir));
   if (options.passCheck)
-    GLOWISH_CHECK(
-        options.passCheck->check("IRGen", Exactness::Exact, *ir));
+    GLOWISH_CHECK(options.passCheck->check("IRGen", Exactness::Exact, *ir));
   endPhase(Phase::IRGen);
   if (stopsAfter(Phase::IRGen))
     return llvm::Error::success();
@@ -349,7 +348,8 @@ llvm::Error Compilation::finish(const SharedChoices *choices,
   return llvm::Error::success();
 }
 
-//===- Text forms on disk ---------------------------------------------------===//
+//===- Text forms on disk
+//---------------------------------------------------===//
 
 /// The bytes of PATH and, where it exists, of PATH.weights.
 static llvm::Expected<std::pair<std::unique_ptr<llvm::MemoryBuffer>,
@@ -396,8 +396,7 @@ llvm::Error glowish::writeModule(const Module &module, llvm::StringRef path) {
   });
 }
 
-llvm::Error glowish::writeIR(const IRFunction &function,
-                             llvm::StringRef path) {
+llvm::Error glowish::writeIR(const IRFunction &function, llvm::StringRef path) {
   return writeText(path, [&](llvm::raw_ostream &os, llvm::raw_ostream &side) {
     printIR(os, function, &side);
   });

@@ -96,9 +96,9 @@ llvm::Error PassCheck::take(llvm::StringRef what, double tolerance,
 
 //===- Running ------------------------------------------------------------===//
 
-llvm::Expected<PassCheck::Outputs>
-PassCheck::run(Backend &backend, const IRFunction &function,
-               const MemoryPlan &plan) {
+llvm::Expected<PassCheck::Outputs> PassCheck::run(Backend &backend,
+                                                  const IRFunction &function,
+                                                  const MemoryPlan &plan) {
   GLOWISH_TRY(std::unique_ptr<Session> session,
               Session::create(backend, function, plan));
   GLOWISH_CHECK(fill(*session));
@@ -118,8 +118,7 @@ namespace {
 class ScratchCopy {
 public:
   explicit ScratchCopy(Module &module)
-      : module(module),
-        copy(module.getFunctions().front()->clone("check")) {
+      : module(module), copy(module.getFunctions().front()->clone("check")) {
     for (const Node &constant : module.getConstants())
       known.insert(&constant);
   }

@@ -79,8 +79,8 @@ Tensor Session::getTensor(const Buffer *placeholder) const {
   auto input = arenaInputs.find(placeholder);
   uint8_t *bytes = input == arenaInputs.end()
                        ? getAddress(placeholder)
-                       : static_cast<uint8_t *>(const_cast<void *>(
-                             input->second.getBytes()));
+                       : static_cast<uint8_t *>(
+                             const_cast<void *>(input->second.getBytes()));
   return Tensor::borrow(placeholder->getType(), bytes);
 }
 

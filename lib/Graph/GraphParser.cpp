@@ -99,8 +99,7 @@ llvm::Expected<NodeValue> GraphParser::parseValue(const Function &function) {
     GLOWISH_TRY(result, parser.parseInt());
   }
   if (result < 0 || result >= int64_t(node->getNumResults()))
-    return parser.error("'%" + name + "' has no result " +
-                        llvm::Twine(result));
+    return parser.error("'%" + name + "' has no result " + llvm::Twine(result));
   return NodeValue(node, unsigned(result));
 }
 
@@ -124,9 +123,8 @@ llvm::Expected<NodeDraft> GraphParser::parseDraft(const Function &function,
     GLOWISH_TRY(predicate, parseValue(function));
     GLOWISH_CHECK(parser.expect(")"));
   }
-  GLOWISH_TRY(draft.attrs,
-              parser.parseAttrs(getNodeInfo(*kind), std::nullopt,
-                                [this] { return parseBody(); }));
+  GLOWISH_TRY(draft.attrs, parser.parseAttrs(getNodeInfo(*kind), std::nullopt,
+                                             [this] { return parseBody(); }));
   return draft;
 }
 

@@ -82,12 +82,11 @@ static void printNodeAt(llvm::raw_ostream &os, const Node &node,
   unsigned numInputs = node.getNumOperands() + 2 -
                        std::min<unsigned>(node.getNumOperands() + 2,
                                           node.getInfo().operands.size());
-  printAttrs(os, node.getInfo(), node.getAttrs(), numInputs,
-             [&](const Body &body) {
-               printBody(os,
-                         static_cast<const FunctionBody &>(body).getFunction(),
-                         indent);
-             });
+  printAttrs(
+      os, node.getInfo(), node.getAttrs(), numInputs, [&](const Body &body) {
+        printBody(os, static_cast<const FunctionBody &>(body).getFunction(),
+                  indent);
+      });
   if (node.getNumResults()) {
     os << " : ";
     llvm::interleaveComma(node.getTypes(), os);

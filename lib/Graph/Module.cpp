@@ -7,7 +7,8 @@
 
 using namespace glowish;
 
-//===- Storage --------------------------------------------------------------===//
+//===- Storage
+//--------------------------------------------------------------===//
 
 Placeholder::Placeholder(llvm::StringRef name, const Type &type,
                          std::string modelName, bool input, bool output)
@@ -18,7 +19,8 @@ Constant::Constant(llvm::StringRef name, std::shared_ptr<const Tensor> payload)
     : Node({NodeKind::Constant, {}, {}}, name, {payload->getType()}),
       payload(std::move(payload)) {}
 
-//===- Function -------------------------------------------------------------===//
+//===- Function
+//-------------------------------------------------------------===//
 
 Function::~Function() {
   // Users come after what they use.
@@ -46,8 +48,8 @@ llvm::Expected<Node *> Function::tryCreate(llvm::StringRef name,
                                            NodeDraft draft) {
   llvm::Expected<TypeList> types = inferTypes(draft);
   if (!types)
-    return addContext(types.takeError(), getNodeInfo(draft.kind).name + " '" +
-                                             name + "': ");
+    return addContext(types.takeError(),
+                      getNodeInfo(draft.kind).name + " '" + name + "': ");
   Node *node = makeNode(std::move(draft), module.takeUniqueName(name),
                         std::move(*types));
   node->parent = this;
@@ -94,8 +96,7 @@ void Function::sortTopologically() {
       auto &[node, next] = stack.back();
       if (next <= node->numOperands) {
         Node *operand = node->operands[next++].get().node;
-        if (operand && operand->parent == this &&
-            placed.insert(operand).second)
+        if (operand && operand->parent == this && placed.insert(operand).second)
           stack.push_back({operand, 0});
         continue;
       }
@@ -105,7 +106,8 @@ void Function::sortTopologically() {
   }
 }
 
-//===- Copies of functions --------------------------------------------------===//
+//===- Copies of functions
+//--------------------------------------------------===//
 
 /// Copies the nodes but, without \p withSaves, Saves. \p copies has what stands
 /// for placeholders, and gets the copies of the nodes' results.
@@ -169,7 +171,8 @@ Function::inlineInto(Function &target,
   return values;
 }
 
-//===- Bodies ---------------------------------------------------------------===//
+//===- Bodies
+//---------------------------------------------------------------===//
 
 std::shared_ptr<FunctionBody> FunctionBody::create(Module &module,
                                                    llvm::StringRef name) {
@@ -244,11 +247,10 @@ std::vector<Function *> glowish::getNested(Function &function) {
   return nested;
 }
 
-//===- Module ---------------------------------------------------------------===//
+//===- Module
+//---------------------------------------------------------------===//
 
-Module::~Module() {
-  functions.clear();
-}
+Module::~Module() { functions.clear(); }
 
 Function *Module::createFunction(llvm::StringRef name) {
   assert(!findFunction(name) && "functions have distinct names");

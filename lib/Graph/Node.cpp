@@ -1,13 +1,14 @@
 //===- Node.cpp - Nodes, values and uses ----------------------------------===//
 
+#include "glowish/Graph/Node.h"
 #include "glowish/Graph/Evaluator.h"
 #include "glowish/Graph/Module.h"
-#include "glowish/Graph/Node.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace glowish;
 
-//===- Uses -----------------------------------------------------------------===//
+//===- Uses
+//-----------------------------------------------------------------===//
 
 void Use::set(NodeValue newValue) {
   if (value.node) {
@@ -50,7 +51,8 @@ bool NodeValue::hasUses(unsigned count) const {
   return found == count;
 }
 
-//===- Nodes ----------------------------------------------------------------===//
+//===- Nodes
+//----------------------------------------------------------------===//
 
 Node::Node(NodeDraft draft, llvm::StringRef name, TypeList types)
     : kind(draft.kind), name(name), numOperands(draft.operands.size()),

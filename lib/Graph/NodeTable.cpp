@@ -14,9 +14,19 @@ static llvm::Expected<TypeList> refuseStorage(const OpView &op) {
 }
 
 static const OpInfo nodeTable[] = {
-    {"Placeholder", "Storage of the application", {}, {}, {}, refuseStorage,
+    {"Placeholder",
+     "Storage of the application",
+     {},
+     {},
+     {},
+     refuseStorage,
      std::nullopt},
-    {"Constant", "A tensor known at compile time", {}, {}, {}, refuseStorage,
+    {"Constant",
+     "A tensor known at compile time",
+     {},
+     {},
+     {},
+     refuseStorage,
      std::nullopt},
 #define GET_NODE_TABLE
 #include "glowish/Graph/NodeTable.inc"
@@ -42,8 +52,7 @@ std::optional<NodeKind> glowish::findNodeKind(llvm::StringRef name) {
   return found->second;
 }
 
-Node *glowish::makeNode(NodeDraft draft, llvm::StringRef name,
-                        TypeList types) {
+Node *glowish::makeNode(NodeDraft draft, llvm::StringRef name, TypeList types) {
   switch (draft.kind) {
 #define NODE(NAME)                                                             \
   case NodeKind::NAME:                                                         \

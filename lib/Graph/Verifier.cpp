@@ -94,8 +94,8 @@ llvm::Error glowish::verify(const Function &function) {
     if (!llvm::isa<Placeholder>(target))
       return inNode(makeError("operand 'output' is no placeholder"));
     if (!saved.insert(target).second)
-      return inNode(makeError("placeholder '{0}' is saved to twice",
-                              target->getName()));
+      return inNode(
+          makeError("placeholder '{0}' is saved to twice", target->getName()));
   }
   for (const auto &result : function.getResults())
     if (!saved.count(result.get()))

@@ -166,8 +166,7 @@ void ArenaPlanner::placeInTime() {
   FreeList free;
   std::set<std::pair<unsigned, unsigned>> ends; // time, interval
   for (unsigned i = 0; i < intervals.size(); ++i) {
-    while (!ends.empty() &&
-           isOver(ends.begin()->first, intervals[i].begin)) {
+    while (!ends.empty() && isOver(ends.begin()->first, intervals[i].begin)) {
       unsigned ended = ends.begin()->second;
       free.giveBack(offsets[ended], intervals[ended].size);
       ends.erase(ends.begin());

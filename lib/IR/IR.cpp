@@ -6,7 +6,8 @@
 
 using namespace glowish;
 
-//===- Buffer ---------------------------------------------------------------===//
+//===- Buffer
+//---------------------------------------------------------------===//
 
 bool Buffer::isDense() const {
   if (!isView())
@@ -20,7 +21,8 @@ bool Buffer::isDense() const {
   return true;
 }
 
-//===- Instruction ----------------------------------------------------------===//
+//===- Instruction
+//----------------------------------------------------------===//
 
 Instruction::Instruction(InstrDraft draft, llvm::StringRef name)
     : kind(draft.kind), name(name), operands(std::move(draft.operands)),
@@ -77,7 +79,8 @@ unsigned Instruction::getNumProgramInputs() const {
   return kind == InstrKind::ElementWiseLoop ? variadic : variadic + 1;
 }
 
-//===- IRFunction -----------------------------------------------------------===//
+//===- IRFunction
+//-----------------------------------------------------------===//
 
 IRFunction::~IRFunction() {
   // The buffers go, too: nobody asks who uses them, and very many may.
@@ -107,8 +110,7 @@ Buffer *IRFunction::addBuffer(llvm::StringRef base, Buffer::Kind kind,
 
 Buffer *IRFunction::createConstant(llvm::StringRef name,
                                    std::shared_ptr<const Tensor> payload) {
-  Buffer *buffer =
-      addBuffer(name, Buffer::Kind::Constant, payload->getType());
+  Buffer *buffer = addBuffer(name, Buffer::Kind::Constant, payload->getType());
   buffer->payload = std::move(payload);
   return buffer;
 }
@@ -194,7 +196,8 @@ void IRFunction::moveBefore(Instruction *instr, Instruction *before) {
                 instr->getIterator());
 }
 
-//===- Bodies ---------------------------------------------------------------===//
+//===- Bodies
+//---------------------------------------------------------------===//
 
 static TypeList getTypes(llvm::ArrayRef<Buffer *> buffers) {
   TypeList types;

@@ -179,13 +179,14 @@ static llvm::Error verifyBody(const IRFunction &body) {
 static llvm::Error verifyExtents(const Buffer &buffer) {
   const Buffer *extents = buffer.getExtents();
   Type type(ElemKind::Int64, {int64_t(buffer.getType().getRank())});
-  if (!extents || (extents->getType() == type && extents->isOutput() &&
-                   buffer.isOutput()))
+  if (!extents ||
+      (extents->getType() == type && extents->isOutput() && buffer.isOutput()))
     return llvm::Error::success();
-  return makeError("the extents '{0}' of '{1}' are {2}; accepted: an output {3} "
-                   "of an output",
-                   extents->getName(), buffer.getName(),
-                   extents->getType().str(), type.str());
+  return makeError(
+      "the extents '{0}' of '{1}' are {2}; accepted: an output {3} "
+      "of an output",
+      extents->getName(), buffer.getName(), extents->getType().str(),
+      type.str());
 }
 
 llvm::Error glowish::verify(const IRFunction &function) {

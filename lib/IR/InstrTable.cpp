@@ -16,10 +16,20 @@ static const OperandInfo lifetimeOperands[] = {
     {"buffer", OperandRole::Out, false, false, false, false, "an activation"}};
 
 static const OpInfo instrTable[] = {
-    {"Alloc", "Begins the life of an activation", lifetimeOperands, {}, {},
-     inferLifetime, std::nullopt},
-    {"Dealloc", "Ends the life of an activation", lifetimeOperands, {}, {},
-     inferLifetime, std::nullopt},
+    {"Alloc",
+     "Begins the life of an activation",
+     lifetimeOperands,
+     {},
+     {},
+     inferLifetime,
+     std::nullopt},
+    {"Dealloc",
+     "Ends the life of an activation",
+     lifetimeOperands,
+     {},
+     {},
+     inferLifetime,
+     std::nullopt},
 #define GET_INSTR_TABLE
 #include "glowish/IR/InstrTable.inc"
 };

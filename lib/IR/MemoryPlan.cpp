@@ -23,7 +23,8 @@ glowish::getLoopStorage(const LoopInstr &loop) {
   return storage;
 }
 
-//===- Activations ----------------------------------------------------------===//
+//===- Activations
+//----------------------------------------------------------===//
 
 namespace {
 
@@ -52,7 +53,8 @@ static void moveBodies(const Instruction &instr, uint64_t start,
       plan.offsets[buffer] += start;
 }
 
-/// Places what \p instr has in the arena from 0 on. Of two bodies only one runs.
+/// Places what \p instr has in the arena from 0 on. Of two bodies only one
+/// runs.
 static ArenaNeed placeBodies(const Instruction &instr, MemoryPlan &plan) {
   ArenaNeed need;
   for (const IRFunction *body : getBodies(instr)) {
@@ -172,8 +174,7 @@ static ArenaNeed placeBody(const IRFunction &body, MemoryPlan &plan) {
 /// Places \p buffer at \p end of a region, which moves behind it.
 static void append(const Buffer *buffer, uint64_t &end, MemoryPlan &plan) {
   plan.offsets[buffer] = end;
-  end =
-      llvm::alignTo(end + buffer->getType().getSizeInBytes(), plan.alignment);
+  end = llvm::alignTo(end + buffer->getType().getSizeInBytes(), plan.alignment);
 }
 
 static void placeConstants(const IRFunction &function, MemoryPlan &plan) {
@@ -233,7 +234,8 @@ Tensor glowish::makeConstantRegion(const IRFunction &function,
   return region;
 }
 
-//===- Checking -------------------------------------------------------------===//
+//===- Checking
+//-------------------------------------------------------------===//
 
 namespace {
 

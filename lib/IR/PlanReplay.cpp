@@ -50,10 +50,10 @@ private:
 
   Place locate(const Buffer &root) const;
   void bind(const Buffer *inner, const Buffer &outer, uint64_t bytes = 0);
-  llvm::Error forEachRange(
-      const Buffer &buffer,
-      llvm::function_ref<llvm::Error(uint64_t begin, uint64_t end)> visit)
-      const;
+  llvm::Error
+  forEachRange(const Buffer &buffer,
+               llvm::function_ref<llvm::Error(uint64_t begin, uint64_t end)>
+                   visit) const;
   llvm::Error write(const Buffer &buffer);
   llvm::Error checkOwned(const Buffer &buffer, llvm::StringRef what) const;
 
@@ -132,8 +132,8 @@ llvm::Error PlanReplay::checkOwned(const Buffer &buffer,
 llvm::Error PlanReplay::visit(const IRFunction &function) {
   for (const Instruction &instr : function.getInstrs())
     if (!llvm::isa<AllocInstr, DeallocInstr>(&instr))
-      GLOWISH_CHECK(addContext(
-          visit(instr), instr.getKindName() + " '" + instr.getName() + "': "));
+      GLOWISH_CHECK(addContext(visit(instr), instr.getKindName() + " '" +
+                                                 instr.getName() + "': "));
   return llvm::Error::success();
 }
 

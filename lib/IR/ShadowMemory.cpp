@@ -22,8 +22,7 @@ void ShadowMemory::write(uint64_t begin, uint64_t end, const Buffer *owner) {
     return;
   splitAt(begin);
   splitAt(end);
-  auto next =
-      ranges.erase(ranges.lower_bound(begin), ranges.lower_bound(end));
+  auto next = ranges.erase(ranges.lower_bound(begin), ranges.lower_bound(end));
   if (next != ranges.end() && next->first == end &&
       next->second.owner == owner) {
     end = next->second.end;

@@ -35,8 +35,8 @@ public:
   /// none for what is written to an output.
   unsigned getPlace(unsigned i) const { return places[i]; }
 
-  /// The largest sum of live bytes, and the first node of \p order at which it is
-  /// reached.
+  /// The largest sum of live bytes, and the first node of \p order at which it
+  /// is reached.
   std::pair<uint64_t, unsigned> getPeak(llvm::ArrayRef<unsigned> order) const;
 
 private:

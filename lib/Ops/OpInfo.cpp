@@ -233,8 +233,7 @@ llvm::Error glowish::checkStructure(const OpInfo &info,
   if (!info.hasSegments())
     return llvm::Error::success();
   return checkSegments(
-      info, present,
-      std::get<std::vector<int64_t>>(attrs[info.segmentsAttr]));
+      info, present, std::get<std::vector<int64_t>>(attrs[info.segmentsAttr]));
 }
 
 //===- Broadcasting -------------------------------------------------------===//

@@ -128,9 +128,9 @@ static NodeValue simplifyConcat(ConcatNode &root, RewriteContext &context) {
     if (inner && inner->getAxis() == axis && input.hasOneUse())
       llvm::append_range(flat, inner->getInputs());
     else if (NodeValue joined =
-                 flat.empty() ? NodeValue()
-                              : joinNeighbours(flat.back(), input, axis,
-                                                context))
+                 flat.empty()
+                     ? NodeValue()
+                     : joinNeighbours(flat.back(), input, axis, context))
       flat.back() = joined;
     else
       flat.push_back(input);

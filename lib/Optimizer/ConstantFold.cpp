@@ -47,13 +47,11 @@ llvm::Expected<bool> glowish::foldConstants(Function &function,
       continue;
     llvm::Expected<std::vector<Tensor>> results = fold(node, context);
     if (!results)
-      return addContext(results.takeError(),
-                        "folding " + node.getKindName() + " '" +
-                            node.getName() + "': ");
+      return addContext(results.takeError(), "folding " + node.getKindName() +
+                                                 " '" + node.getName() + "': ");
     for (unsigned i = 0; i < node.getNumResults(); ++i)
-      node.getResult(i).replaceAllUsesWith(
-          function.getModule().createConstant(node.getName(),
-                                              std::move((*results)[i])));
+      node.getResult(i).replaceAllUsesWith(function.getModule().createConstant(
+          node.getName(), std::move((*results)[i])));
     llvm::SmallVector<Constant *, 4> operands;
     for (NodeValue value : node.getOperands())
       if (value && !llvm::is_contained(operands, value.node))

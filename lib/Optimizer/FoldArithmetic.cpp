@@ -33,8 +33,8 @@ static NodeValue scaleConvolution(ConvolutionNode &node,
     newFilter.setFromDouble(i, filter.getAsDouble(i) * scale[i / perChannel]);
   Tensor newBias(Type(filter.getType().getKind(), {channels}));
   for (int64_t c = 0; c < channels; ++c)
-    newBias.setFromDouble(
-        c, (bias ? bias->getAsDouble(c) : 0) * scale[c] + shift[c]);
+    newBias.setFromDouble(c, (bias ? bias->getAsDouble(c) : 0) * scale[c] +
+                                 shift[c]);
   NodeDraft draft = node.getDraft();
   draft.operands[ConvolutionNode::filterIdx] =
       context.createConstant(std::move(newFilter));
@@ -62,8 +62,7 @@ static std::optional<Affine> getAffine(BatchNormalizationNode &node) {
     return std::nullopt;
   Affine affine;
   for (int64_t c = 0; c < channels; ++c) {
-    double factor =
-        (*scale)[c] / std::sqrt((*variance)[c] + node.getEpsilon());
+    double factor = (*scale)[c] / std::sqrt((*variance)[c] + node.getEpsilon());
     affine.scale.push_back(factor);
     affine.shift.push_back((*bias)[c] - (*mean)[c] * factor);
   }
@@ -90,8 +89,8 @@ static NodeValue foldBatchNorm(BatchNormalizationNode &root,
     scale.setFromDouble(c, affine->scale[c]);
     shift.setFromDouble(c, affine->shift[c]);
   }
-  NodeValue product = context.create<MulNode>(
-      input, context.createConstant(std::move(scale)));
+  NodeValue product =
+      context.create<MulNode>(input, context.createConstant(std::move(scale)));
   return context.create<AddNode>(product,
                                  context.createConstant(std::move(shift)));
 }

@@ -17,9 +17,8 @@ static Node *findAnchor(Node &root) {
   for (NodeValue value : root.getOperands()) {
     if (!isAnchor(*value.node) || value.getType() != root.getType() ||
         value.node->hasPredicate() ||
-        llvm::any_of(value.node->uses(), [&](const Use &use) {
-          return use.getUser() != &root;
-        }))
+        llvm::any_of(value.node->uses(),
+                     [&](const Use &use) { return use.getUser() != &root; }))
       continue;
     // Later in the list: walk on from the one found before.
     if (found && found != value.node) {

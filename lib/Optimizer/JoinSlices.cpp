@@ -1,8 +1,8 @@
 //===- JoinSlices.cpp - What is computed alike of all slices --------------===//
 //
 // Exporters write the preparation of a picture channel by channel: a slice of
-// each, times one number, plus another, and then their concatenation. It becomes
-// what is computed of the picture, with a constant for each channel.
+// each, times one number, plus another, and then their concatenation. It
+// becomes what is computed of the picture, with a constant for each channel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -94,10 +94,10 @@ static NodeValue join(Parts parts, int64_t axis, RewriteContext &context,
     return {};
   NodeDraft draft = parts.front().node->getDraft();
   for (unsigned i = 0; i < draft.operands.size(); ++i)
-    draft.operands[i] =
-        i == *varying ? joined
-                      : createNumbers(getOperands(parts, i), parts, axis,
-                                      joined.getShape().size(), context);
+    draft.operands[i] = i == *varying
+                            ? joined
+                            : createNumbers(getOperands(parts, i), parts, axis,
+                                            joined.getShape().size(), context);
   return context.getFunction()
       .create(parts.front().node->getName(), std::move(draft))
       ->getResult();

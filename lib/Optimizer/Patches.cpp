@@ -75,8 +75,9 @@ public:
       for (auto [operand, part] : llvm::zip_equal(operands, wanted))
         if (part)
           operand = cut(function, operand, *part, made);
-      made[i] = function.create(node.getName(), draftRows(node, rows, operands))
-                    ->getResult();
+      made[i] =
+          function.create(node.getName(), draftRows(node, rows, operands))
+              ->getResult();
     }
     return made[end];
   }
@@ -93,8 +94,7 @@ private:
   bool demandOperand(const Node &node, unsigned index,
                      std::optional<Rows> rows) {
     NodeValue value = node.getOperand(index);
-    std::optional<unsigned> number =
-        value ? findInside(value) : std::nullopt;
+    std::optional<unsigned> number = value ? findInside(value) : std::nullopt;
     if (!number)
       return true;
     if (!rows)

@@ -6,7 +6,7 @@ using namespace glowish;
 
 llvm::ArrayRef<GraphPass> glowish::getGraphPasses() {
   static const GraphPass passes[] = {
-#define GRAPH_PASS(FUNCTION, NAME, EXACTNESS, DOC)                          \
+#define GRAPH_PASS(FUNCTION, NAME, EXACTNESS, DOC)                             \
   {NAME, Exactness::EXACTNESS, DOC, FUNCTION},
 #include "glowish/Optimizer/Passes.def"
   };

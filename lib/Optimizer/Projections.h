@@ -1,4 +1,5 @@
-//===- Projections.h - Products with constant weights and biases -*- C++ -*-===//
+//===- Projections.h - Products with constant weights and biases -*- C++
+//-*-===//
 
 #ifndef GLOWISH_LIB_OPTIMIZER_PROJECTIONS_H
 #define GLOWISH_LIB_OPTIMIZER_PROJECTIONS_H

@@ -161,8 +161,8 @@ static NodeValue sinkThroughPad(PadNode &root, RewriteContext &context) {
   size_t rank = permutation.size();
   std::vector<int64_t> pads =
       toInput(root.getPads().take_front(rank), permutation);
-  llvm::append_range(pads, toInput(root.getPads().drop_front(rank),
-                                   permutation));
+  llvm::append_range(pads,
+                     toInput(root.getPads().drop_front(rank), permutation));
   NodeValue moved = context.create<PadNode>(transpose->getInput(), pads,
                                             root.getMode(), root.getValue());
   return context.transpose(moved, permutation);

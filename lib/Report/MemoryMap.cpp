@@ -95,16 +95,15 @@ void MapPrinter::chooseColors() {
 void MapPrinter::drawTitle(llvm::raw_ostream &os) const {
   drawText(os, 16, 24, program.title, "font-size=\"15\" font-weight=\"bold\"");
   size_t numPlaceholders = plan.arenaPlaceholders.size();
-  std::string facts =
-      llvm::formatv("arena {0} ({1} bytes), {2:P1} of it the largest live set; "
-                    "{3} activations, {4}{5} instructions",
-                    formatBytes(plan.activationSize), plan.activationSize,
-                    plan.getEfficiency(),
-                    timeline.getLives().size() - numPlaceholders,
-                    numPlaceholders ? std::to_string(numPlaceholders) +
-                                          " inputs and outputs, "
-                                    : "",
-                    timeline.getSteps().size());
+  std::string facts = llvm::formatv(
+      "arena {0} ({1} bytes), {2:P1} of it the largest live set; "
+      "{3} activations, {4}{5} instructions",
+      formatBytes(plan.activationSize), plan.activationSize,
+      plan.getEfficiency(), timeline.getLives().size() - numPlaceholders,
+      numPlaceholders
+          ? std::to_string(numPlaceholders) + " inputs and outputs, "
+          : "",
+      timeline.getSteps().size());
   drawText(os, 16, 42, facts);
 }
 
@@ -196,8 +195,7 @@ void MapPrinter::drawLife(llvm::raw_ostream &os, const Life &life,
   constexpr double leastHeight = 13, leastLength = 8;
   double length = (w - 8) / characterWidth;
   if (h >= leastHeight && length >= leastLength)
-    drawText(os, x + 4, y + h / 2 + 4,
-             shorten(name, size_t(length)),
+    drawText(os, x + 4, y + h / 2 + 4, shorten(name, size_t(length)),
              "pointer-events=\"none\"");
   os << "</g>\n";
 }

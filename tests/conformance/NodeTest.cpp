@@ -186,9 +186,8 @@ glowish::runNodeTest(const NodeTest &test, llvm::StringRef backendName,
     GLOWISH_TRY(std::unique_ptr<Backend> backend,
                 createTestBackend(isWritten ? "Interpreter" : backendName));
     std::set<std::string> constants;
-    PassCheck check([&](Session &session) {
-      return setInputs(session, data, constants);
-    });
+    PassCheck check(
+        [&](Session &session) { return setInputs(session, data, constants); });
     CompilationOptions options;
     if (backendName == "CheckPasses")
       options.passCheck = &check;

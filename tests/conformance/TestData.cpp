@@ -88,8 +88,8 @@ llvm::Expected<TestData> glowish::readTestData(const NodeTest &test,
     GLOWISH_TRY(NamedTensor output, readValue(file, value));
     data.outputs.push_back(std::move(output));
   }
-  data.random = RandomOutputs(
-      model.graph(), [&](llvm::StringRef name) -> const Tensor * {
+  data.random =
+      RandomOutputs(model.graph(), [&](llvm::StringRef name) -> const Tensor * {
         auto found = llvm::find_if(data.inputs, [&](const NamedTensor &input) {
           return input.name == name;
         });

@@ -117,7 +117,7 @@ static Input *inputs;
 static int numInputs;
 
 static const GlowishSymbol *findSymbol(const char *name, size_t length,
-                                          int direction) {
+                                       int direction) {
   uint64_t i;
   for (i = 0; i < bundle->config->numSymbols; ++i) {
     const GlowishSymbol *symbol = &bundle->config->symbols[i];
@@ -151,9 +151,8 @@ static double compare(const char *name, const float *actual,
 }
 
 /* If `argument` is PREFIX NAME=FILE: the symbol, and the file's tensor. */
-static const GlowishSymbol *readTensor(const char *argument,
-                                          const char *prefix, int direction,
-                                          uint8_t **bytes) {
+static const GlowishSymbol *readTensor(const char *argument, const char *prefix,
+                                       int direction, uint8_t **bytes) {
   const char *name = argument + strlen(prefix);
   const char *path = strrchr(argument, '=');
   const GlowishSymbol *symbol;
@@ -168,7 +167,8 @@ static const GlowishSymbol *readTensor(const char *argument,
 }
 
 /* Where a symbol is. */
-static uint8_t *getAddress(const GlowishSymbol *symbol, const Regions *regions) {
+static uint8_t *getAddress(const GlowishSymbol *symbol,
+                           const Regions *regions) {
   uint8_t *region = symbol->region == GLOWISH_REGION_ACTIVATIONS
                         ? regions->activations
                         : regions->placeholders;

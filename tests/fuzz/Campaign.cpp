@@ -16,9 +16,8 @@ using namespace glowish::fuzz;
 /// Checks one graph: "same" or "wrong", and its features.
 static std::string checkSeed(uint64_t seed, const Campaign &campaign) {
   Plan plan = makePlan(seed, campaign.maxNodes);
-  Finding finding =
-      check(plan.print(), pickSettings(seed, campaign.numCompiled,
-                                       campaign.checksPasses));
+  Finding finding = check(plan.print(), pickSettings(seed, campaign.numCompiled,
+                                                     campaign.checksPasses));
   return (finding.verdict == Verdict::Same ? "same " : "wrong ") +
          llvm::join(describeFeatures(plan), " ");
 }

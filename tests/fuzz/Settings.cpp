@@ -274,11 +274,10 @@ llvm::Expected<Outputs> fuzz::runGraph(llvm::StringRef text,
     if (buffer->getKind() != Buffer::Kind::Mutable)
       continue;
     Tensor content = Tensor::borrow(
-        buffer->getType(),
-        static_cast<uint8_t *>(plan.isInArena(buffer.get())
-                                   ? activations.getBytes()
-                                   : mutables.getBytes()) +
-            plan.getOffset(buffer.get()));
+        buffer->getType(), static_cast<uint8_t *>(plan.isInArena(buffer.get())
+                                                      ? activations.getBytes()
+                                                      : mutables.getBytes()) +
+                               plan.getOffset(buffer.get()));
     if (buffer->isInput())
       llvm::copy(
           makeValues(buffer->getModelName(), buffer->getType()).getByteRange(),

@@ -79,9 +79,8 @@ static void printFinding(const llvm::Twine &what, const Finding &finding) {
 
 static void report(uint64_t wrongSeed) {
   Plan plan = makePlan(wrongSeed, maxNodes);
-  Finding finding =
-      checkInChild(plan.print(),
-                   pickSettings(wrongSeed, numCompiled, checkPasses));
+  Finding finding = checkInChild(
+      plan.print(), pickSettings(wrongSeed, numCompiled, checkPasses));
   std::string what = "seed " + std::to_string(wrongSeed);
   if (finding.verdict == Verdict::Same) {
     llvm::outs() << what << ": wrong only after others in one process\n";

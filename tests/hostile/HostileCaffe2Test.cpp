@@ -66,8 +66,8 @@ public:
     std::map<std::string, Type> inputs;
     if (ops.contains("input: \"x\""))
       inputs.emplace("x", Type(ElemKind::Float, shape));
-    seeds.push_back({std::move(name), netText(ops), netText(fills, {}),
-                     std::move(inputs)});
+    seeds.push_back(
+        {std::move(name), netText(ops), netText(fills, {}), std::move(inputs)});
   }
 
   void addImages();

@@ -305,8 +305,8 @@ TEST(CPUDifferential, ReductionsAndSoftmax) {
                                                   {0, 2}, {1, 2}, {0, 1, 2}};
   for (llvm::StringRef mode : {"sum", "mean", "max", "min", "prod"})
     for (const auto &axis : axes)
-      for (ElemKind kind : {ElemKind::Float, mode == "mean" ? ElemKind::Int64
-                                                            : ElemKind::Int32})
+      for (ElemKind kind : {ElemKind::Float,
+                            mode == "mean" ? ElemKind::Int64 : ElemKind::Int32})
         compare(mode.str(), [&](Function &f, Module &m) {
           NodeValue x = input(m, kind, {3, 7, 17});
           return f.create<ReduceNode>("r", x, mode, axis, false)->getResult();

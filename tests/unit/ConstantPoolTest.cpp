@@ -59,8 +59,7 @@ TEST(ConstantPool, EqualsAreThereOnce) {
 
   Tensor region = pool.makeRegion();
   ASSERT_EQ(region.getSizeInBytes(), 256);
-  for (auto [function, plan] :
-       llvm::zip_equal(std::array{&one, &two}, plans))
+  for (auto [function, plan] : llvm::zip_equal(std::array{&one, &two}, plans))
     for (const Buffer *constant : getConstants(*function)) {
       uint64_t offset = plan.getOffset(constant);
       auto bytes = constant->getTensor().getByteRange();

@@ -196,12 +196,15 @@ std::vector<Case> getMovementCases() {
       {"ReshapeCopy", node("Reshape", {"v", "s0"}), 18, 1},
       {"ReshapeRows", node("Reshape", {"v", "s1"})},
       {"ReshapeAcross", node("Reshape", {"v", "s3"})},
-      {"ReshapeToShape", shape + node("Transpose", {"v"}, "", "t") +
-                             node("Reshape", {"t", "shape"}), 18, 1},
+      {"ReshapeToShape",
+       shape + node("Transpose", {"v"}, "", "t") +
+           node("Reshape", {"t", "shape"}),
+       18, 1},
       {"ReshapeByFirst",
        node("Shape", {"v"}, intAttr("end", 1), "n") +
            node("Concat", {"n", "m1"}, intAttr("axis", 0), "shape") +
-           node("Reshape", {"v", "shape"}), 18, 1},
+           node("Reshape", {"v", "shape"}),
+       18, 1},
       {"Flatten", node("Flatten", {"v"}, intAttr("axis", 0))},
       {"FlattenRows", node("Unsqueeze", {"v", "i1"}, "", "u") +
                           node("Flatten", {"u"}, intAttr("axis", 1))},

@@ -412,11 +412,11 @@ TEST(Scheduler, PartsAreMadeInTheirConcatenation) {
   NodeValue inner =
       graph->create<ConcatNode>("inner", llvm::ArrayRef{a, b}, 0)->getResult();
   NodeValue c = graph->create<ExpNode>("c", in)->getResult();
-  NodeValue all =
-      graph->create<ConcatNode>("all", llvm::ArrayRef{inner, c}, 0)
-          ->getResult();
-  NodeValue sum = graph->create<ReduceNode>("sum", all, "sum",
-                                            llvm::ArrayRef<int64_t>{0}, true)
+  NodeValue all = graph->create<ConcatNode>("all", llvm::ArrayRef{inner, c}, 0)
+                      ->getResult();
+  NodeValue sum = graph
+                      ->create<ReduceNode>("sum", all, "sum",
+                                           llvm::ArrayRef<int64_t>{0}, true)
                       ->getResult();
   graph->create<ExpNode>("d", sum);
   std::vector<Node *> order;

@@ -58,9 +58,8 @@ inline bool runPass(IRFunction &function, llvm::StringRef name) {
 
 /// Runs \p function, laid out by \p plan, on numbers made from \p seed; returns
 /// the mutable region and the arena, which begins with signalling rubbish.
-inline std::pair<Tensor, Tensor> interpret(const IRFunction &function,
-                                           uint64_t seed,
-                                           const MemoryPlan &plan) {
+inline std::pair<Tensor, Tensor>
+interpret(const IRFunction &function, uint64_t seed, const MemoryPlan &plan) {
   llvm::cantFail(verifyPlan(function, plan));
   Tensor constants = makeConstantRegion(function, plan);
   auto makeRegion = [](uint64_t bytes) {
@@ -75,11 +74,11 @@ inline std::pair<Tensor, Tensor> interpret(const IRFunction &function,
     if (buffer->getKind() != Buffer::Kind::Mutable)
       continue;
     bool isInArena = plan.isInArena(buffer.get());
-    Tensor tensor = Tensor::borrow(
-        buffer->getType(), static_cast<uint8_t *>((isInArena ? activations
-                                                             : mutables)
-                                                      .getBytes()) +
-                               plan.getOffset(buffer.get()));
+    Tensor tensor =
+        Tensor::borrow(buffer->getType(),
+                       static_cast<uint8_t *>(
+                           (isInArena ? activations : mutables).getBytes()) +
+                           plan.getOffset(buffer.get()));
     for (int64_t i = 0; i < tensor.getNumElements(); ++i) {
       double value = double(random.below(9)) - 4;
       // Inputs may lie there.

@@ -402,8 +402,8 @@ TEST(RandomPipeline, ComputesTheSameInTheArena) {
       for (unsigned i = 0; i < instr.getNumOperands(); ++i) {
         const Buffer *buffer = instr.getOperand(i);
         const Buffer *root = buffer ? buffer->getRoot() : nullptr;
-        overwritten += root && instr.writes(i) && root->isInput() &&
-                       !root->isOutput();
+        overwritten +=
+            root && instr.writes(i) && root->isInput() && !root->isOutput();
       }
   }
   EXPECT_GT(checked, numPrograms / 4);

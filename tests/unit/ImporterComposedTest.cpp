@@ -81,8 +81,8 @@ TEST(ImporterComposed, PixelsOfBoxes) {
 
 static std::string bytes(llvm::StringRef name, bool isSigned,
                          std::vector<int64_t> shape, std::vector<int> values) {
-  std::string text = "initializer { name: \"" + name.str() + "\" data_type: " +
-                     (isSigned ? "3 " : "2 ");
+  std::string text = "initializer { name: \"" + name.str() +
+                     "\" data_type: " + (isSigned ? "3 " : "2 ");
   for (int64_t dim : shape)
     text += "dims: " + std::to_string(dim) + " ";
   for (int value : values)

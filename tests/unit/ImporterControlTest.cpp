@@ -21,9 +21,8 @@ std::string names(llvm::StringRef field, std::vector<std::string> list) {
 }
 /// A graph's input that is known only when the model runs.
 std::string scalarInput(llvm::StringRef name, int kind) {
-  return ("input { name: \"" + name +
-          "\" type { tensor_type { elem_type: " + std::to_string(kind) +
-          " shape { } } } } ")
+  return ("input { name: \"" + name + "\" type { tensor_type { elem_type: " +
+          std::to_string(kind) + " shape { } } } } ")
       .str();
 }
 constexpr int boolKind = 9, int64Kind = 7;
@@ -46,24 +45,22 @@ TextModel makeModel(std::string body, int opset = 16) {
 
 /// y = If(flag) { x + x } else { -x }
 std::string ifNode() {
-  return onnxNode("If", {"flag"},
-                  graphAttr("then_branch",
-                            onnxNode("Add", {"x", "x"}, "", "t") +
-                                names("output", {"t"})) +
-                      graphAttr("else_branch",
-                                onnxNode("Neg", {"x"}, "", "e") +
-                                    names("output", {"e"})));
+  return onnxNode(
+      "If", {"flag"},
+      graphAttr("then_branch",
+                onnxNode("Add", {"x", "x"}, "", "t") + names("output", {"t"})) +
+          graphAttr("else_branch",
+                    onnxNode("Neg", {"x"}, "", "e") + names("output", {"e"})));
 }
 
 /// The body: s2 = s + x, r = s2 * i.
 std::string loopBody(std::string condition = "c") {
-  return graphAttr(
-      "body", names("input", {"i", "c", "s"}) +
-                  onnxNode("Add", {"s", "x"}, "", "s2") +
-                  onnxNode("Cast", {"i"}, intAttr("to", 1), "f") +
-                  onnxNode("Mul", {"s2", "f"}, "", "r") +
-                  onnxNode("Identity", {condition}, "", "c2") +
-                  names("output", {"c2", "s2", "r"}));
+  return graphAttr("body", names("input", {"i", "c", "s"}) +
+                               onnxNode("Add", {"s", "x"}, "", "s2") +
+                               onnxNode("Cast", {"i"}, intAttr("to", 1), "f") +
+                               onnxNode("Mul", {"s2", "f"}, "", "r") +
+                               onnxNode("Identity", {condition}, "", "c2") +
+                               names("output", {"c2", "s2", "r"}));
 }
 std::string loopNode(std::vector<std::string> inputs,
                      std::string condition = "c") {
@@ -100,12 +97,12 @@ TEST(ImporterIf, ConstantConditionsChoose) {
 TEST(ImporterIf, BranchesAreOfOneType) {
   TextModel model = makeModel(
       scalarInput("flag", boolKind) +
-      onnxNode("If", {"flag"},
-               graphAttr("then_branch", onnxNode("Neg", {"x"}, "", "t") +
-                                            names("output", {"t"})) +
-                   graphAttr("else_branch",
-                             onnxNode("Transpose", {"x"}, "", "e") +
-                                 names("output", {"e"}))));
+      onnxNode(
+          "If", {"flag"},
+          graphAttr("then_branch",
+                    onnxNode("Neg", {"x"}, "", "t") + names("output", {"t"})) +
+              graphAttr("else_branch", onnxNode("Transpose", {"x"}, "", "e") +
+                                           names("output", {"e"}))));
   EXPECT_EQ(model.importError(),
             "'m': node 'y' (If): output 0 is float<2x3> in one branch and "
             "float<3x2> in the other; accepted: one type, or a constant "
@@ -115,12 +112,12 @@ TEST(ImporterIf, BranchesAreOfOneType) {
 TEST(ImporterIf, NamesOperatorsInBranches) {
   TextModel model = makeModel(
       scalarInput("flag", boolKind) +
-      onnxNode("If", {"flag"},
-               graphAttr("then_branch", onnxNode("Nonsense", {"x"}, "", "t") +
-                                            names("output", {"t"})) +
-                   graphAttr("else_branch",
-                             onnxNode("Neg", {"nothing"}, "", "e") +
-                                 names("output", {"e"}))));
+      onnxNode(
+          "If", {"flag"},
+          graphAttr("then_branch", onnxNode("Nonsense", {"x"}, "", "t") +
+                                       names("output", {"t"})) +
+              graphAttr("else_branch", onnxNode("Neg", {"nothing"}, "", "e") +
+                                           names("output", {"e"}))));
   EXPECT_THAT(model.importError(), HasSubstr("node 't' (Nonsense)"));
   size_t at = model.body.find("Nonsense");
   model.body.replace(at, 8, "Relu");
@@ -129,8 +126,7 @@ TEST(ImporterIf, NamesOperatorsInBranches) {
 }
 
 TEST(ImporterLoop, ShortOnesAreWrittenOut) {
-  TextModel model =
-      makeModel(scalar("n", int64Kind, 3) + loopNode({"n", ""}));
+  TextModel model = makeModel(scalar("n", int64Kind, 3) + loopNode({"n", ""}));
   ASSERT_TRUE(model.importOutput());
   EXPECT_EQ(countNodes(model, NodeKind::Loop), 0u);
   EXPECT_EQ(model.importOutput().getType(), Type(ElemKind::Float, {3, 2, 3}));
@@ -187,18 +183,18 @@ static std::string getMeanOfFound(const std::string &flag,
 }
 
 TEST(ImporterIf, BranchesKnowTheExtentsOfWhatTheyTake) {
-  std::string mean = onnxNode("Cast", {"found"}, intAttr("to", 1), "f") +
-                     onnxNode("ReduceMean", {"f"}, intAttr("keepdims", 0),
-                              "m") +
-                     names("output", {"m"});
+  std::string mean =
+      onnxNode("Cast", {"found"}, intAttr("to", 1), "f") +
+      onnxNode("ReduceMean", {"f"}, intAttr("keepdims", 0), "m") +
+      names("output", {"m"});
   EXPECT_EQ(getMeanOfFound(scalarInput("flag", boolKind), mean),
             "float<>: 0.75");
   EXPECT_EQ(getMeanOfFound(scalar("flag", boolKind, 1), mean), "float<>: 0.75");
 }
 
 TEST(ImporterIf, BranchesHaveOutputsOfConstantExtents) {
-  std::string found = onnxNode("Neg", {"found"}, "", "n") +
-                      names("output", {"n"});
+  std::string found =
+      onnxNode("Neg", {"found"}, "", "n") + names("output", {"n"});
   EXPECT_EQ(getMeanOfFound(scalarInput("flag", boolKind), found),
             "'m': node 'y' (If): the extent of dimension 1 of the output 'n' "
             "of the graph 'then_branch' is known only when the model runs; "
@@ -296,9 +292,8 @@ TEST(ImporterScan, RunsAlongAnAxis) {
 }
 
 TEST(ImporterScan, LongOnesAreLoops) {
-  TextModel model =
-      makeScan(200, intsAttr("scan_input_directions", {1}) +
-                        intsAttr("scan_output_directions", {1}));
+  TextModel model = makeScan(200, intsAttr("scan_input_directions", {1}) +
+                                      intsAttr("scan_output_directions", {1}));
   ASSERT_TRUE(model.importOutput());
   EXPECT_EQ(countNodes(model, NodeKind::Loop), 1u);
   std::string text = runText(std::move(model));
@@ -323,17 +318,15 @@ TEST(ImporterLoop, DoesNotGrowWithoutBounds) {
     std::string inner = "s" + std::to_string(depth - 1);
     std::string outer = "s" + std::to_string(depth);
     std::string number = std::to_string(depth);
-    body = "node { op_type: \"Loop\" input: \"n\" input: \"\" input: \"" +
-           outer + "\" output: \"r" + number + "\" " +
-           graphAttr("body",
-                     names("input", {"i" + number, "c" + number, inner}) +
-                         body +
-                         onnxNode("Identity", {"c" + number}, "",
-                                  "d" + number) +
-                         names("output",
-                               {"d" + number,
-                                "r" + std::to_string(depth - 1)})) +
-           "} ";
+    body =
+        "node { op_type: \"Loop\" input: \"n\" input: \"\" input: \"" + outer +
+        "\" output: \"r" + number + "\" " +
+        graphAttr("body",
+                  names("input", {"i" + number, "c" + number, inner}) + body +
+                      onnxNode("Identity", {"c" + number}, "", "d" + number) +
+                      names("output",
+                            {"d" + number, "r" + std::to_string(depth - 1)})) +
+        "} ";
   }
   TextModel model = makeModel(scalar("n", int64Kind, 30) +
                               onnxNode("Identity", {"x"}, "", "s5") + body +

@@ -317,8 +317,7 @@ TEST(ImporterDataMovement, ResizeOfOtherDimensions) {
                    intsAttr("axes", {2, 3}) +
                        stringAttr("keep_aspect_ratio_policy", "not_larger")),
             "float<1x3x6x6>");
-  EXPECT_EQ(typeOf({2, 3, 4, 4}, {4, 3, 8, 8}),
-            "float<4x3x8x8>");
+  EXPECT_EQ(typeOf({2, 3, 4, 4}, {4, 3, 8, 8}), "float<4x3x8x8>");
   EXPECT_EQ(typeOf({2, 3, 4, 4}, {2, 3, 8}),
             "'m': node 'y' (Resize): 3 sizes; accepted: 4");
 }

@@ -294,8 +294,7 @@ TEST(ImporterOps, BatchNormalizationInInference) {
   EXPECT_EQ(errorOfNorm("", 15), "imported");
   EXPECT_EQ(errorOfNorm(intAttr("is_test", 0) + floatAttr("momentum", 0.9), 6),
             "imported");
-  EXPECT_EQ(errorOfNorm(intAttr("training_mode", 1), 15),
-            "imported");
+  EXPECT_EQ(errorOfNorm(intAttr("training_mode", 1), 15), "imported");
   EXPECT_EQ(
       errorOfNorm("", 9, {1, 3, 4, 4}, onnxNode("Identity", {"mean"}, "", "z")),
       "output 1, a statistic of training, is read; accepted: inference");

@@ -1,8 +1,8 @@
 //===- MemoryPlanTest.cpp - Where every buffer lives ----------------------===//
 
+#include "glowish/IR/MemoryPlan.h"
 #include "IRHelpers.h"
 #include "Messages.h"
-#include "glowish/IR/MemoryPlan.h"
 #include "glowish/IR/Instrs.h"
 #include "glowish/Support/Random.h"
 #include "gtest/gtest.h"

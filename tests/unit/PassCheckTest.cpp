@@ -57,7 +57,8 @@ TEST(PassCheck, NamesThePassAfterWhichAnOutputDiffers) {
   spoil(*module);
   std::string message =
       getMessage(check.check("pass two", Exactness::Rounding, *module));
-  EXPECT_THAT(message, HasSubstr("after pass two: output 'y' changed: element "));
+  EXPECT_THAT(message,
+              HasSubstr("after pass two: output 'y' changed: element "));
   EXPECT_THAT(message, HasSubstr("accepted: 1.0E-05"));
 }
 
@@ -110,9 +111,10 @@ TEST(PassCheck, ExactMeansTheSameValues) {
   EXPECT_EQ(describe(one(1), one(1), 0), "");
   EXPECT_EQ(describe(one(0.0), one(-0.0), 0), "");
   EXPECT_EQ(describe(one(nan), one(-nan), 0), "");
-  EXPECT_EQ(describe(one(1), one(1.0000001), 0),
-            "output 'y' changed: element 0 by 1.19E-07 (1.19E-09 of the largest "
-            "magnitude), 1 of 2 elements; accepted: no change");
+  EXPECT_EQ(
+      describe(one(1), one(1.0000001), 0),
+      "output 'y' changed: element 0 by 1.19E-07 (1.19E-09 of the largest "
+      "magnitude), 1 of 2 elements; accepted: no change");
   EXPECT_NE(describe(one(1), one(nan), 0), "");
 }
 

@@ -95,8 +95,7 @@ private:
         return std::nullopt;
       return make<ConvolutionNode>(
           last, constant({outChannels, kernel, kernel, channels / group}),
-          constant({outChannels}), strides, pads,
-          dilations, group);
+          constant({outChannels}), strides, pads, dilations, group);
     }
     case 2:
       if (!fits)

@@ -189,7 +189,8 @@ TEST(RuntimeWeights, TransposedLargeConvolution) {
     if (!hasMatrixUnits())
       continue;
     EXPECT_GE(countInstrs(build, InstrKind::CPUSplitWeights), 1u);
-    // The filter is turned where it is packed; without matrix units copies pack.
+    // The filter is turned where it is packed; without matrix units copies
+    // pack.
     EXPECT_EQ(countInstrs(build, InstrKind::Copy), 0u);
   }
 }

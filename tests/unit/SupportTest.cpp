@@ -379,10 +379,9 @@ llvm::Expected<bool> toggle(int &unit, const int &) {
   return true;
 }
 
-const PassInfo<int, int> passes[] = {
-    {"down", Exactness::Exact, "", countDown},
-    {"fail", Exactness::Exact, "", fail},
-    {"toggle", Exactness::Exact, "", toggle}};
+const PassInfo<int, int> passes[] = {{"down", Exactness::Exact, "", countDown},
+                                     {"fail", Exactness::Exact, "", fail},
+                                     {"toggle", Exactness::Exact, "", toggle}};
 
 llvm::Expected<bool> run(const Pipeline &pipeline, int &unit,
                          const PassHooks<int> &hooks = {}) {

@@ -50,10 +50,8 @@ const WinogradCase cases[] = {
 
 /// The way in which a convolution is computed.
 std::string describe(CPUBackend &backend, const WinogradCase &c) {
-  auto compilation =
-      llvm::cantFail(compileFor(backend, [&](Function &f, Module &m) {
-        return build(c, f, m);
-      }));
+  auto compilation = llvm::cantFail(compileFor(
+      backend, [&](Function &f, Module &m) { return build(c, f, m); }));
   for (const Instruction &instr : compilation->getIR().getInstrs()) {
     if (auto *winograd = llvm::dyn_cast<CPUWinogradConvolutionInstr>(&instr))
       return "F(" + std::to_string(winograd->getSize()[0]) + "x" +

@@ -17,22 +17,24 @@ cl::OptionCategory glowish::targetCategory("Target options");
 
 static cl::list<std::string> modelPaths(
     "model",
-    cl::desc("The model: an ONNX file, a text form (.graph), or a Caffe2 model: "
-             "a folder with predict_net and init_net (.pb or .pbtxt), or "
-             "-model=NET -model=NET"),
+    cl::desc(
+        "The model: an ONNX file, a text form (.graph), or a Caffe2 model: "
+        "a folder with predict_net and init_net (.pb or .pbtxt), or "
+        "-model=NET -model=NET"),
     cl::value_desc("path"), cl::cat(modelCategory));
 static cl::alias modelPathsAlias("m", cl::desc("Alias of -model"),
                                  cl::aliasopt(modelPaths));
-static cl::list<std::string>
-    symbols("onnx-define-symbol",
-            cl::desc("Bind a symbolic dimension (may be repeated); with several "
-                     "values, the model is compiled for each, and in all "
-                     "combinations with other symbols"),
-            cl::value_desc("name,value,..."), cl::cat(modelCategory));
+static cl::list<std::string> symbols(
+    "onnx-define-symbol",
+    cl::desc("Bind a symbolic dimension (may be repeated); with several "
+             "values, the model is compiled for each, and in all "
+             "combinations with other symbols"),
+    cl::value_desc("name,value,..."), cl::cat(modelCategory));
 static cl::list<std::string> modelInputs(
     "model-input",
-    cl::desc("State the type of an input: -model-input=data,float,[1,3,8,8]; of "
-             "a quantized one (int8q, of Caffe2 models) with scale and offset"),
+    cl::desc(
+        "State the type of an input: -model-input=data,float,[1,3,8,8]; of "
+        "a quantized one (int8q, of Caffe2 models) with scale and offset"),
     cl::value_desc("name,type[,scale,offset],[dims]"), cl::cat(modelCategory));
 static cl::alias modelInputsAlias("model-input-name",
                                   cl::desc("Alias of -model-input"),
@@ -60,8 +62,7 @@ static cl::opt<bool> placesIOInArena(
     cl::cat(modelCategory));
 static cl::opt<std::string> backendName("backend",
                                         cl::desc("CPU or Interpreter"),
-                                        cl::value_desc("name"),
-                                        cl::init("CPU"),
+                                        cl::value_desc("name"), cl::init("CPU"),
                                         cl::cat(modelCategory));
 
 static cl::opt<bool> dumpGraph("dump-graph",
@@ -70,13 +71,12 @@ static cl::opt<bool> dumpGraph("dump-graph",
 static cl::opt<bool> dumpIR("dump-ir", cl::desc("Print the IR to stderr"),
                             cl::cat(debugCategory));
 static cl::opt<std::string>
-    dotFile("dump-graph-DAG",
-            cl::desc("Write the lowered graph for Graphviz"),
+    dotFile("dump-graph-DAG", cl::desc("Write the lowered graph for Graphviz"),
             cl::value_desc("file"), cl::cat(debugCategory));
-static cl::opt<std::string> importedDotFile(
-    "dump-graph-DAG-before-compile",
-    cl::desc("Write the graph as it was imported for Graphviz"),
-    cl::value_desc("file"), cl::cat(debugCategory));
+static cl::opt<std::string>
+    importedDotFile("dump-graph-DAG-before-compile",
+                    cl::desc("Write the graph as it was imported for Graphviz"),
+                    cl::value_desc("file"), cl::cat(debugCategory));
 static cl::list<std::string>
     printAfter("print-after", cl::CommaSeparated,
                cl::desc("Print what these passes left to stderr"),
@@ -94,8 +94,7 @@ static cl::opt<std::string>
                        "irgen, optimize-ir, plan"),
               cl::value_desc("phase"), cl::cat(debugCategory));
 static cl::opt<bool>
-    dumpsLLVM("dump-llvm-ir",
-              cl::desc("Print the optimised LLVM IR to stderr"),
+    dumpsLLVM("dump-llvm-ir", cl::desc("Print the optimised LLVM IR to stderr"),
               cl::cat(debugCategory));
 static cl::opt<bool> dumpsAssembly("dump-llvm-asm",
                                    cl::desc("Print the assembly to stderr"),
@@ -119,10 +118,10 @@ static cl::opt<std::string>
                  "x86-64, x86-64-v2, x86-64-v3 and x86-64-v4: the bundle takes "
                  "the best that its processor has"),
         cl::value_desc("name,..."), cl::cat(targetCategory));
-static cl::list<std::string> attributes("mattr", cl::CommaSeparated,
-                                        cl::desc("Target features: +a,-b; help: list them"),
-                                        cl::value_desc("features"),
-                                        cl::cat(targetCategory));
+static cl::list<std::string>
+    attributes("mattr", cl::CommaSeparated,
+               cl::desc("Target features: +a,-b; help: list them"),
+               cl::value_desc("features"), cl::cat(targetCategory));
 static cl::alias attributesAlias("target-feature", cl::CommaSeparated,
                                  cl::desc("Alias of -mattr"),
                                  cl::aliasopt(attributes));
@@ -154,10 +153,13 @@ static cl::opt<WinogradLimit> winograd(
     cl::desc("Convolutions may be computed with fewer multiplications where "
              "that is faster (default 4)"),
     cl::init(WinogradLimit::F4),
-    cl::values(clEnumValN(WinogradLimit::None, "off", "No: each output is a sum of products"),
-               clEnumValN(WinogradLimit::F2, "2", "By F(2x2,3x3): no less exact"),
-               clEnumValN(WinogradLimit::F4, "4", "By F(4x4,3x3) and F(2x2,5x5), too: errors "
-                                  "are some 2 times larger")),
+    cl::values(clEnumValN(WinogradLimit::None, "off",
+                          "No: each output is a sum of products"),
+               clEnumValN(WinogradLimit::F2, "2",
+                          "By F(2x2,3x3): no less exact"),
+               clEnumValN(WinogradLimit::F4, "4",
+                          "By F(4x4,3x3) and F(2x2,5x5), too: errors "
+                          "are some 2 times larger")),
     cl::cat(targetCategory));
 static cl::opt<llvm::CodeModel::Model> codeModel(
     "code-model", cl::desc("Code model of the object"),
@@ -341,7 +343,8 @@ llvm::Expected<bool> glowish::printTargetHelp(llvm::raw_ostream &os) {
   bool listsCpus = cpu == "help";
   if (!listsCpus && !llvm::is_contained(attributes, "help"))
     return false;
-  GLOWISH_TRY(std::string names, listTargetNames(getTargetOptions(), listsCpus));
+  GLOWISH_TRY(std::string names,
+              listTargetNames(getTargetOptions(), listsCpus));
   os << names;
   return true;
 }

@@ -118,7 +118,8 @@ LLVM's own flags, which Glow's tools showed as well, are not there.
 
 )";
 
-static constexpr llvm::StringLiteral programs = R"(## Programs for Glow's bundles
+static constexpr llvm::StringLiteral programs =
+    R"(## Programs for Glow's bundles
 
 A program for the static API finds the macros and the entry that it knows:
 `GLOW_SUCCESS`, `GLOW_MEM_ALIGN`, `GLOW_GET_ADDR`, `NAME_CONSTANT_MEM_SIZE`,

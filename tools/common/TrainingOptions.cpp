@@ -24,7 +24,8 @@ static cl::opt<std::string>
                cl::value_desc("name"), cl::cat(trainingCategory));
 static cl::opt<std::string>
     labelName("label", cl::desc("Name of the label (default label)"),
-              cl::value_desc("name"), cl::init("label"), cl::cat(trainingCategory));
+              cl::value_desc("name"), cl::init("label"),
+              cl::cat(trainingCategory));
 static cl::opt<std::string> solverName(
     "solver", cl::desc("sgd (default), adam, adamw, rmsprop or adagrad"),
     cl::value_desc("kind"), cl::init("sgd"), cl::cat(trainingCategory));
@@ -84,7 +85,7 @@ static cl::opt<std::string>
            cl::value_desc("regex"), cl::cat(trainingCategory));
 
 llvm::Error glowish::checkRange(const cl::opt<double> &option, double low,
-                              bool isOpen, double high) {
+                                bool isOpen, double high) {
   double value = option;
   if ((isOpen ? value > low : value >= low) && value < high)
     return llvm::Error::success();

@@ -98,8 +98,8 @@ static PassHooks<Unit> getHooks(PassCheck &check, Whole &whole, Table table) {
     if (verifyEach)
       GLOWISH_CHECK(addContext(verify(unit), "after pass " + pass + ": "));
     if (checkPasses && changed)
-      return check.check("pass " + pass.str(),
-                         findPass(table, pass)->exactness, whole);
+      return check.check("pass " + pass.str(), findPass(table, pass)->exactness,
+                         whole);
     return llvm::Error::success();
   };
   return hooks;
@@ -202,8 +202,7 @@ static llvm::Expected<int> optimize() {
                      "types",
                      path);
   GLOWISH_TRY(GivenTensors given, readGivenTensors());
-  PassCheck check(
-      [&](Session &session) { return fillInputs(session, given); });
+  PassCheck check([&](Session &session) { return fillInputs(session, given); });
   if (isModel) {
     ImportOptions options;
     options.evaluate = evaluateNode;

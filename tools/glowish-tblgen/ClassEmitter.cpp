@@ -15,15 +15,20 @@ struct Vocabulary {
 };
 
 const Vocabulary nodeWords = {
-    "Node",      "Node",
-    "NodeKind",  "NodeDraft",
-    "NodeValue", "NodeDraft draft, llvm::StringRef name, TypeList types",
+    "Node",
+    "Node",
+    "NodeKind",
+    "NodeDraft",
+    "NodeValue",
+    "NodeDraft draft, llvm::StringRef name, TypeList types",
     "std::move(draft), name, std::move(types)"};
-const Vocabulary instrWords = {
-    "Instruction", "Instr",
-    "InstrKind",   "InstrDraft",
-    "Buffer *",    "InstrDraft draft, llvm::StringRef name",
-    "std::move(draft), name"};
+const Vocabulary instrWords = {"Instruction",
+                               "Instr",
+                               "InstrKind",
+                               "InstrDraft",
+                               "Buffer *",
+                               "InstrDraft draft, llvm::StringRef name",
+                               "std::move(draft), name"};
 
 const Vocabulary &getWords(ClassKind kind) {
   return kind == ClassKind::Node ? nodeWords : instrWords;
@@ -33,8 +38,8 @@ const Vocabulary &getWords(ClassKind kind) {
 
 void emitKinds(raw_ostream &os, ArrayRef<OpRecord> ops, ClassKind kind) {
   const char *macro = kind == ClassKind::Node ? "NODE" : "INSTR";
-  Section section(os, kind == ClassKind::Node ? "GET_NODE_LIST"
-                                              : "GET_INSTR_LIST");
+  Section section(os,
+                  kind == ClassKind::Node ? "GET_NODE_LIST" : "GET_INSTR_LIST");
   for (const OpRecord &op : ops)
     os << macro << "(" << op.name << ")\n";
   os << "#undef " << macro << "\n";
@@ -156,8 +161,7 @@ static void emitAttrs(raw_ostream &os, const OpRecord &op) {
        << ";\n  " << attr.accessor << " get" << name
        << "() const { return getAttr<" << attr.storage << ">(" << i
        << "); }\n  void set" << name << "(" << attr.getParameterType()
-       << " value) { setAttr(" << i << ", " << attr.storage
-       << "(value)); }\n";
+       << " value) { setAttr(" << i << ", " << attr.storage << "(value)); }\n";
   }
 }
 

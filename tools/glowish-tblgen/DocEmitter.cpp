@@ -71,8 +71,8 @@ static void emitElementWise(raw_ostream &os, ArrayRef<OpRecord> nodes) {
       os << ", gives Bool";
     os << " | ";
     for (size_t i = 0; i < op.attrs.size(); ++i)
-      os << (i ? "; " : "") << "`" << op.attrs[i].name << "`: "
-         << op.attrs[i].doc;
+      os << (i ? "; " : "") << "`" << op.attrs[i].name
+         << "`: " << op.attrs[i].doc;
     os << " | " << op.source << " |\n";
   }
   os << "\n";

@@ -1,8 +1,8 @@
 //===- Main.cpp - The generator's command line ----------------------------===//
 
+#include "llvm/TableGen/Main.h"
 #include "OpRecord.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/TableGen/Main.h"
 
 using namespace llvm;
 using namespace tblgen;

@@ -17,7 +17,8 @@ static void emitFormula(raw_ostream &os, const OpRecord &op) {
      << (op.firstIsBool ? "true" : "false")
      << ";\n  template <class S> static auto eval(";
   for (size_t i = 0; i < op.operands.size(); ++i)
-    os << (i ? ", " : "") << (op.firstIsBool && i == 0 ? "typename S::Bool " : "S ")
+    os << (i ? ", " : "")
+       << (op.firstIsBool && i == 0 ? "typename S::Bool " : "S ")
        << op.operands[i].name;
   for (const std::string &param : params)
     os << ", double " << param;
@@ -27,8 +28,9 @@ static void emitFormula(raw_ostream &os, const OpRecord &op) {
 static void emitInfo(raw_ostream &os, const OpRecord &op) {
   os << "{" << quote(op.name) << ", " << op.operands.size() << ", "
      << (getParams(op).empty() ? "{}" : op.name + "Params")
-     << ", ScalarOpInfo::Kinds::" << op.kinds << ", ScalarOpInfo::Result::"
-     << op.resultKind << ", " << (op.firstIsBool ? "true" : "false") << ", "
+     << ", ScalarOpInfo::Kinds::" << op.kinds
+     << ", ScalarOpInfo::Result::" << op.resultKind << ", "
+     << (op.firstIsBool ? "true" : "false") << ", "
      << (op.isCommutative ? "true" : "false") << "},\n";
 }
 

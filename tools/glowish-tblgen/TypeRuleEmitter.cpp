@@ -11,8 +11,8 @@ static void emitOperandAccessor(raw_ostream &os, const OperandRecord &operand,
                                 unsigned index, const char *side) {
   std::string name = capitalize(operand.name);
   if (operand.isVariadic) {
-    os << "  unsigned getNum" << name << "() const { return OpView::getNum" << side
-       << "s() - " << index << "; }\n  const Type &get" << name
+    os << "  unsigned getNum" << name << "() const { return OpView::getNum"
+       << side << "s() - " << index << "; }\n  const Type &get" << name
        << "(unsigned i) const { return OpView::get" << side << "(" << index
        << " + i); }\n";
     return;
@@ -40,9 +40,9 @@ static void emitView(raw_ostream &os, const OpRecord &op) {
     }
   }
   for (size_t i = 0; i < op.attrs.size(); ++i)
-    os << "  " << op.attrs[i].accessor << " get"
-       << capitalize(op.attrs[i].name) << "() const { return getAttr<"
-       << op.attrs[i].storage << ">(" << i << "); }\n";
+    os << "  " << op.attrs[i].accessor << " get" << capitalize(op.attrs[i].name)
+       << "() const { return getAttr<" << op.attrs[i].storage << ">(" << i
+       << "); }\n";
   os << "};\n";
 }
 

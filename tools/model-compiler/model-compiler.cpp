@@ -20,9 +20,9 @@ namespace cl = llvm::cl;
 
 static cl::OptionCategory bundleCategory("Bundle options");
 
-static cl::opt<std::string> outputFolder(
-    "emit-bundle", cl::desc("Write the bundle to this folder"),
-    cl::value_desc("folder"), cl::cat(bundleCategory));
+static cl::opt<std::string>
+    outputFolder("emit-bundle", cl::desc("Write the bundle to this folder"),
+                 cl::value_desc("folder"), cl::cat(bundleCategory));
 static cl::opt<std::string> networkName(
     "network-name",
     cl::desc("Name of the files and prefix of the symbols (default: the "
@@ -41,15 +41,14 @@ static cl::opt<BundleApi> bundleApi(
                           "A configuration struct with a symbol table")),
     cl::cat(bundleCategory));
 static cl::opt<BundleWeights> bundleWeights(
-    "weights", cl::desc("Where the weights go"),
-    cl::init(BundleWeights::File),
+    "weights", cl::desc("Where the weights go"), cl::init(BundleWeights::File),
     cl::values(clEnumValN(BundleWeights::File, "file", "NAME.weights.bin"),
                clEnumValN(BundleWeights::Embed, "embed", "Into the object")),
     cl::cat(bundleCategory));
-static cl::opt<bool> listsConstants(
-    "bundle-api-verbose",
-    cl::desc("List the constants in the header's first comment"),
-    cl::cat(bundleCategory));
+static cl::opt<bool>
+    listsConstants("bundle-api-verbose",
+                   cl::desc("List the constants in the header's first comment"),
+                   cl::cat(bundleCategory));
 static cl::opt<bool> savesAssembly("llvm-save-asm",
                                    cl::desc("Write the assembly, NAME.s, too"),
                                    cl::cat(bundleCategory));
@@ -64,11 +63,11 @@ static cl::list<std::string> stepSymbols(
     cl::desc("Bind a symbolic dimension in the training step, where it differs "
              "from inference (may be repeated)"),
     cl::value_desc("name,value"), cl::cat(trainingCategory));
-static cl::opt<std::string> labelType(
-    "label-type",
-    cl::desc("Type of the label, where it is not what -loss says: "
-             "-label-type=int64,[32]"),
-    cl::value_desc("type,[dims]"), cl::cat(trainingCategory));
+static cl::opt<std::string>
+    labelType("label-type",
+              cl::desc("Type of the label, where it is not what -loss says: "
+                       "-label-type=int64,[32]"),
+              cl::value_desc("type,[dims]"), cl::cat(trainingCategory));
 
 static cl::opt<std::string> onnxFile(
     "emit-onnx",
@@ -115,9 +114,8 @@ static llvm::Expected<BundleOptions> getBundleOptions() {
   options.weights = bundleWeights;
   options.listsConstants = listsConstants;
   options.savesAssembly = savesAssembly;
-  options.networkName = networkName.getNumOccurrences()
-                            ? networkName.getValue()
-                            : getDefaultName();
+  options.networkName = networkName.getNumOccurrences() ? networkName.getValue()
+                                                        : getDefaultName();
   options.entryName = entryName.getNumOccurrences() ? entryName.getValue()
                                                     : options.networkName;
   if (!isCIdentifier(options.networkName))
@@ -130,8 +128,8 @@ static llvm::Expected<BundleOptions> getBundleOptions() {
   for (const std::string &file : files) {
     GLOWISH_TRY(auto model, readFile(file));
     llvm::StringRef bytes = model->getBuffer();
-    options.modelHash ^= checksum64(llvm::ArrayRef<uint8_t>(
-        bytes.bytes_begin(), bytes.bytes_end()));
+    options.modelHash ^= checksum64(
+        llvm::ArrayRef<uint8_t>(bytes.bytes_begin(), bytes.bytes_end()));
   }
   return options;
 }
@@ -175,8 +173,8 @@ static llvm::Error compileInference(Backend &backend,
                                     const ImportOptions &importOptions,
                                     const std::vector<SymbolValues> &several,
                                     const CompilationOptions &options,
-                                    BundleOptions bundleOptions,
-                                    Report *report, Progress &progress) {
+                                    BundleOptions bundleOptions, Report *report,
+                                    Progress &progress) {
   ModelVariants model(backend, options);
   GLOWISH_CHECK(model.open(getModelPath(), importOptions, several));
   GLOWISH_CHECK(model.compile());
@@ -273,9 +271,8 @@ static llvm::Expected<int> compileModel() {
     if (options.placesIOInArena)
       return makeError("-io-in-activations: a bundle that learns keeps its "
                        "placeholders between calls; accepted: without -train");
-    GLOWISH_CHECK(
-        compileTraining(*backend, importOptions, options, bundleOptions,
-                        report.get()));
+    GLOWISH_CHECK(compileTraining(*backend, importOptions, options,
+                                  bundleOptions, report.get()));
   } else {
     GLOWISH_CHECK(compileInference(*backend, importOptions, several, options,
                                    bundleOptions, report.get(), progress));

@@ -27,19 +27,21 @@ static cl::list<std::string>
                  cl::desc("Compare an output with a file; exit code 2 if they "
                           "differ"),
                  cl::value_desc("name=file"), cl::cat(runCategory));
-static cl::opt<double> relativeTolerance("rtol",
-                            cl::desc("Tolerance relative to the expected "
-                                     "element (default 1e-3)"),
-                            cl::init(1e-3), cl::cat(runCategory));
-static cl::opt<double> absoluteTolerance("atol",
-                            cl::desc("Absolute tolerance (default 1e-5)"),
-                            cl::init(1e-5), cl::cat(runCategory));
+static cl::opt<double>
+    relativeTolerance("rtol",
+                      cl::desc("Tolerance relative to the expected "
+                               "element (default 1e-3)"),
+                      cl::init(1e-3), cl::cat(runCategory));
+static cl::opt<double>
+    absoluteTolerance("atol", cl::desc("Absolute tolerance (default 1e-5)"),
+                      cl::init(1e-5), cl::cat(runCategory));
 static cl::opt<unsigned> iterations("iterations",
                                     cl::desc("Run N times and print times "
                                              "(default with -profile: 20)"),
                                     cl::value_desc("N"), cl::init(0),
                                     cl::cat(runCategory));
-static cl::opt<unsigned> warmup("warmup", cl::desc("Runs before the timed ones"),
+static cl::opt<unsigned> warmup("warmup",
+                                cl::desc("Runs before the timed ones"),
                                 cl::value_desc("N"), cl::init(1),
                                 cl::cat(runCategory));
 static cl::opt<bool>
@@ -98,8 +100,8 @@ static llvm::Expected<int> checkOutputs(const Session &session) {
       return makeError("output '{0}' is {1}, but '{2}' holds {3}", file.name,
                        actual.getType().str(), file.path,
                        expected.getType().str());
-    Comparison result = compareTensors(actual, expected, relativeTolerance,
-                                       absoluteTolerance);
+    Comparison result =
+        compareTensors(actual, expected, relativeTolerance, absoluteTolerance);
     llvm::outs() << llvm::formatv(
         "{0}: largest error {1:E2} at {2} ({3:E2} of the largest magnitude), "
         "{4} of {5} elements over tolerance\n",
@@ -164,10 +166,10 @@ static void printMemory(const MemoryPlan &plan) {
 
 /// Runs the compiled \p variant of \p model; returns the exit code.
 /// \p constants: the region that the variants share; null where there is one.
-static llvm::Expected<int>
-runVariant(ModelVariants &model, size_t variant, const GivenTensors &given,
-           std::shared_ptr<const Tensor> constants, PhaseTimer &timer,
-           Report *report) {
+static llvm::Expected<int> runVariant(ModelVariants &model, size_t variant,
+                                      const GivenTensors &given,
+                                      std::shared_ptr<const Tensor> constants,
+                                      PhaseTimer &timer, Report *report) {
   Compilation &compilation = model.getCompilation(variant);
   InstrClock clock;
   std::unique_ptr<Session> session;
@@ -207,13 +209,11 @@ static llvm::Expected<int> runVariants(ModelVariants &model,
   if (iterations && model.getNumVariants() > 1)
     llvm::outs() << llvm::formatv(
         "memory of all: constants {0} bytes, {1} if nothing were shared\n",
-        model.getConstants().getSize(),
-        model.getConstants().getSizeUnshared());
+        model.getConstants().getSize(), model.getConstants().getSizeUnshared());
   int code = ExitCode::success;
   for (size_t i = 0; i < model.getNumVariants(); ++i) {
     llvm::outs() << "with " << model.describe(i) << ":\n";
-    GLOWISH_TRY(int own, runVariant(model, i, given, constants, timer,
-                                    report));
+    GLOWISH_TRY(int own, runVariant(model, i, given, constants, timer, report));
     code = std::max(code, own);
   }
   return code;

@@ -3,8 +3,8 @@
 #ifndef GLOWISH_TOOLS_NETWORK_DEBUGGER_LAYERRESULT_H
 #define GLOWISH_TOOLS_NETWORK_DEBUGGER_LAYERRESULT_H
 
-#include "network-debugger/Side.h"
 #include "glowish/Base/Comparison.h"
+#include "network-debugger/Side.h"
 
 namespace glowish {
 

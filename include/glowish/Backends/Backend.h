@@ -40,9 +40,9 @@ public:
   virtual bool canFuse(const Node &anchor, ScalarOp op) const = 0;
 
   /// The back end's own rewriting of the IR, after the common pipeline and
-  /// before the memory plan: kernel selection, packing of weights. Of \p function
-  /// and all bodies inside it. \p choices: those of chooseTogether for this
-  /// function and others; null for a program of its own.
+  /// before the memory plan: kernel selection, packing of weights. Of \p
+  /// function and all bodies inside it. \p choices: those of chooseTogether for
+  /// this function and others; null for a program of its own.
   llvm::Error prepare(IRFunction &function,
                       const SharedChoices *choices = nullptr) {
     for (IRFunction *body : getNested(function))
@@ -61,8 +61,7 @@ public:
   /// The time that \p instr of a prepared program takes one core, in cycles, as
   /// the back end estimates it when it chooses between kernels; null where it
   /// does not.
-  virtual std::optional<double>
-  estimateCycles(const Instruction &instr) const {
+  virtual std::optional<double> estimateCycles(const Instruction &instr) const {
     return std::nullopt;
   }
 

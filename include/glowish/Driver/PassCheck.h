@@ -25,8 +25,8 @@ public:
 
   explicit PassCheck(Fill fill, Compare compare = describeChange);
 
-  /// From here on outputs are compared with those of \p module's first function,
-  /// or of \p function.
+  /// From here on outputs are compared with those of \p module's first
+  /// function, or of \p function.
   llvm::Error start(Module &module);
   llvm::Error start(const IRFunction &function);
   /// \p what, a pass or a phase, has left \p module or \p function: the error
@@ -47,8 +47,8 @@ public:
   static std::string describeChange(const Outputs &before, const Outputs &after,
                                     double tolerance);
   /// By how much passes that round otherwise may be off where values of \p kind
-  /// are computed: 1e-5, and where that is larger 8 units in the last place, of a
-  /// quantized kind 8 steps of 256.
+  /// are computed: 1e-5, and where that is larger 8 units in the last place, of
+  /// a quantized kind 8 steps of 256.
   static double getRoundingTolerance(ElemKind kind);
 
 private:

@@ -107,8 +107,7 @@ public:
   /// arguments being those of ConvolutionNode::draft.
   template <typename T, typename... Args>
   T *create(llvm::StringRef name, Args &&...args) {
-    return llvm::cast<T>(
-        create(name, T::draft(std::forward<Args>(args)...)));
+    return llvm::cast<T>(create(name, T::draft(std::forward<Args>(args)...)));
   }
   template <typename T, typename... Args>
   llvm::Expected<T *> tryCreate(llvm::StringRef name, Args &&...args) {
@@ -138,9 +137,8 @@ public:
   /// Copies the nodes of this body, with \p arguments for its parameters, to
   /// the end or insertion point of \p target, which is of the same module.
   /// Returns the values of its results there.
-  llvm::SmallVector<NodeValue, 4> inlineInto(Function &target,
-                                             llvm::ArrayRef<NodeValue> arguments)
-      const;
+  llvm::SmallVector<NodeValue, 4>
+  inlineInto(Function &target, llvm::ArrayRef<NodeValue> arguments) const;
 
 private:
   friend class FunctionBody;

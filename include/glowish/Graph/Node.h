@@ -54,8 +54,8 @@ struct NodeValue {
 
   /// Makes all users of this value use \p other, which has the same type.
   void replaceAllUsesWith(NodeValue other) const;
-  /// Whether it has exactly \p count uses. Walks no more of them: a constant may
-  /// have very many.
+  /// Whether it has exactly \p count uses. Walks no more of them: a constant
+  /// may have very many.
   bool hasUses(unsigned count) const;
   bool hasOneUse() const { return hasUses(1); }
 

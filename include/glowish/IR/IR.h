@@ -6,9 +6,9 @@
 #include "glowish/Base/Tensor.h"
 #include "glowish/Ops/OpInfo.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/ilist.h"
 #include "llvm/ADT/ilist_node.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Casting.h"
 #include <list>
 #include <memory>

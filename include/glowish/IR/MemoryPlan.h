@@ -11,8 +11,8 @@ namespace glowish {
 
 /// The offsets, in bytes, of all buffers but views in their regions:
 /// constants in the constant region, mutable weights in the mutable region (in
-/// the model's order) or in the arena, activations in the arena. One plan serves
-/// interpreter, JIT and bundle. It has the buffers of bodies, too: their
+/// the model's order) or in the arena, activations in the arena. One plan
+/// serves interpreter, JIT and bundle. It has the buffers of bodies, too: their
 /// activations are in the arena, at a place that is free while the instruction
 /// runs. What a body's parameters and results are is known when it runs, except
 /// for those that a loop keeps itself (getLoopStorage), which are in the arena.
@@ -51,8 +51,8 @@ struct PlanOptions {
   bool placesIOInArena = false;
 };
 
-/// The parameters and results of \p loop's body that are no operands of the loop:
-/// number and condition, the next condition and the next states.
+/// The parameters and results of \p loop's body that are no operands of the
+/// loop: number and condition, the next condition and the next states.
 llvm::SmallVector<const Buffer *, 8> getLoopStorage(const LoopInstr &loop);
 
 /// Places all buffers of \p function and its bodies. Constants that share a

@@ -11,8 +11,8 @@ namespace glowish {
 /// Where inputs and outputs in the arena begin and end to live; they have no
 /// Alloc and Dealloc. The application writes all inputs before the first
 /// instruction, and each lives until its last user has run. An output lives
-/// from its first user on, and to the end. What is both, or neither, keeps a value
-/// between runs: it has no such life.
+/// from its first user on, and to the end. What is both, or neither, keeps a
+/// value between runs: it has no such life.
 struct PlaceholderLives {
   using Buffers = llvm::SmallVector<const Buffer *, 2>;
 

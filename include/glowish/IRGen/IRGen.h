@@ -30,10 +30,10 @@ std::vector<std::vector<Node *>>
 getCandidateSchedules(Function &function,
                       ScheduleStrategy strategy = ScheduleStrategy::Best);
 
-/// The largest sum of live bytes when results live from their node to their last
-/// user, and the first node at which it is reached; null of none. What the IR
-/// passes will do is foreseen where it is certain: views take nothing, the parts
-/// of a concatenation lie in it, what is saved lies in the output.
+/// The largest sum of live bytes when results live from their node to their
+/// last user, and the first node at which it is reached; null of none. What the
+/// IR passes will do is foreseen where it is certain: views take nothing, the
+/// parts of a concatenation lie in it, what is saved lies in the output.
 struct SchedulePeak {
   uint64_t bytes = 0;
   Node *node = nullptr;

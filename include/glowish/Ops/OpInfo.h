@@ -30,9 +30,9 @@ enum class AttrKind : uint8_t {
   Body
 };
 
-using AttrValue = std::variant<int64_t, std::vector<int64_t>, double, bool,
-                               std::string, ElemKind, ScalarProgram,
-                               std::shared_ptr<Body>>;
+using AttrValue =
+    std::variant<int64_t, std::vector<int64_t>, double, bool, std::string,
+                 ElemKind, ScalarProgram, std::shared_ptr<Body>>;
 
 /// Agrees with isIdentical.
 llvm::hash_code hash_value(const AttrValue &value);

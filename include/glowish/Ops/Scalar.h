@@ -269,8 +269,7 @@ namespace formula {
 } // namespace formula
 
 /// Calls \p fn with the formula of \p op: `fn(formula::Relu())`.
-template <typename Fn>
-decltype(auto) dispatchScalarOp(ScalarOp op, Fn &&fn) {
+template <typename Fn> decltype(auto) dispatchScalarOp(ScalarOp op, Fn &&fn) {
   switch (op) {
 #define SCALAR_OP(NAME)                                                        \
   case ScalarOp::NAME:                                                         \

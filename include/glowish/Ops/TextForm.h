@@ -73,8 +73,7 @@ struct Token {
 /// memory is taken for them. All errors are "FILE:LINE:COLUMN: WHAT".
 class TextParser {
 public:
-  using ParseBody =
-      llvm::function_ref<llvm::Expected<std::shared_ptr<Body>>()>;
+  using ParseBody = llvm::function_ref<llvm::Expected<std::shared_ptr<Body>>()>;
 
   /// \p sideFile: the external constants; null when there is none.
   TextParser(llvm::StringRef text, std::string fileName,

@@ -20,8 +20,8 @@
 
 namespace glowish {
 
-/// What a pass may do to the results of a program: nothing, or compute them with
-/// other roundings of the same arithmetic.
+/// What a pass may do to the results of a program: nothing, or compute them
+/// with other roundings of the same arithmetic.
 enum class Exactness { Exact, Rounding };
 
 /// A pass over \p Unit that may look at \p Context.
@@ -72,13 +72,13 @@ findPass(llvm::ArrayRef<PassInfo<Unit, Context>> table, llvm::StringRef name) {
   return nullptr;
 }
 
-/// Runs \p pipeline on \p unit with the passes of \p table. Each pass runs first
-/// on the units inside \p unit, from the innermost on.
+/// Runs \p pipeline on \p unit with the passes of \p table. Each pass runs
+/// first on the units inside \p unit, from the innermost on.
 template <typename Unit, typename Context>
-llvm::Expected<bool>
-runPipeline(const Pipeline &pipeline,
-            llvm::ArrayRef<PassInfo<Unit, Context>> table, Unit &unit,
-            const Context &context, const PassHooks<Unit> &hooks = {}) {
+llvm::Expected<bool> runPipeline(const Pipeline &pipeline,
+                                 llvm::ArrayRef<PassInfo<Unit, Context>> table,
+                                 Unit &unit, const Context &context,
+                                 const PassHooks<Unit> &hooks = {}) {
   auto runOn = [&](auto &runOn, const PassInfo<Unit, Context> &pass, Unit &unit,
                    bool isRequired) -> llvm::Expected<bool> {
     bool changedNested = false;

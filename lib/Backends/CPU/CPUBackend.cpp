@@ -212,13 +212,12 @@ llvm::Error CPUBackend::measureMissing(const IRFunction &function) {
   if (missing.empty())
     return llvm::Error::success();
   GLOWISH_TRY(std::unique_ptr<Tuner> tuner, Tuner::create(options));
-  std::string target =
-      getTuningTarget(machine->getTargetTriple(), getTarget());
+  std::string target = getTuningTarget(machine->getTargetTriple(), getTarget());
   Progress progress;
   unsigned number = 0;
   for (const TuningKey &key : missing) {
-    progress.show(llvm::formatv("tuning {0} of {1}", ++number, missing.size())
-                      .str());
+    progress.show(
+        llvm::formatv("tuning {0} of {1}", ++number, missing.size()).str());
     GLOWISH_TRY(TuningRecord::Entry entry, tuner->measure(key));
     tuning->set(target, key, std::move(entry));
     // Each is kept at once: who interrupts goes on from there.
@@ -233,8 +232,8 @@ CPUBackend::getWays(const ConvolutionShape &shape, ElemKind kind,
   int64_t winograd = int64_t(options.winograd);
   auto choices =
       rankConvolutions(shape, kind, inputStrides, getTarget(), winograd);
-  if (const ConvolutionChoice *recorded = findRecorded(
-          TuningKey(shape, kind, inputStrides, winograd), choices))
+  if (const ConvolutionChoice *recorded =
+          findRecorded(TuningKey(shape, kind, inputStrides, winograd), choices))
     return {*recorded};
   if (options.choiceRank > 0)
     return {choices[std::min<size_t>(options.choiceRank, choices.size() - 1)]};
@@ -300,9 +299,9 @@ static llvm::Function *emitVariants(llvm::Module &module,
   for (const Variant &variant : variants.programs) {
     std::string ownName =
         "variant." + std::to_string(entries.size()) + target.suffix;
-    entries.push_back({variant.values,
-                       emitter.emit(*variant.function, *variant.plan, ownName,
-                                    isTimed)});
+    entries.push_back(
+        {variant.values,
+         emitter.emit(*variant.function, *variant.plan, ownName, isTimed)});
   }
   return emitVariantDispatch(module, target, name, entries);
 }
@@ -319,9 +318,8 @@ CPUBackend::emitModule(llvm::LLVMContext &context, const Variants &variants,
     if (!options.onlyLevel.empty() && level.cpu != options.onlyLevel)
       continue;
     std::string name = entryName.str() + level.suffix;
-    entries.push_back(
-        {level.cpu, emitVariants(*module, level, variants, name, isTimed,
-                                 kernels)});
+    entries.push_back({level.cpu, emitVariants(*module, level, variants, name,
+                                               isTimed, kernels)});
   }
   assert(!entries.empty() && "the only level is none of the levels");
   if (entries.size() > 1)
@@ -391,16 +389,16 @@ CPUBackend::emitObject(llvm::Module &module,
   if (options.dumpsAssembly || assembly) {
     GLOWISH_TRY(std::unique_ptr<llvm::Module> copy, copyModule(module));
     llvm::SmallVector<char, 0> text;
-    GLOWISH_CHECK(emitCode(*copy, *machine,
-                           llvm::CodeGenFileType::AssemblyFile, text));
+    GLOWISH_CHECK(
+        emitCode(*copy, *machine, llvm::CodeGenFileType::AssemblyFile, text));
     if (options.dumpsAssembly)
       llvm::errs() << llvm::StringRef(text.data(), text.size());
     if (assembly)
       *assembly = std::move(text);
   }
   llvm::SmallVector<char, 0> object;
-  GLOWISH_CHECK(emitCode(module, *machine,
-                         llvm::CodeGenFileType::ObjectFile, object));
+  GLOWISH_CHECK(
+      emitCode(module, *machine, llvm::CodeGenFileType::ObjectFile, object));
   return object;
 }
 

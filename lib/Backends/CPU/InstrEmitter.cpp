@@ -71,11 +71,10 @@ public:
   }
   void visitCPUWinogradConvolution(CPUWinogradConvolutionInstr &instr) {
     EpilogueCode epilogue{&instr.getEpilogue(), getFused(instr, 4)};
-    emitWinograd(b, getConvolutionShape(instr),
-                 {instr.getSize()[0], instr.getSize()[1]},
-                 unsigned(instr.getBlock()), getStrided(instr, 0),
-                 getStrided(instr, 1), pointers[2], pointers[3],
-                 std::move(epilogue));
+    emitWinograd(
+        b, getConvolutionShape(instr), {instr.getSize()[0], instr.getSize()[1]},
+        unsigned(instr.getBlock()), getStrided(instr, 0), getStrided(instr, 1),
+        pointers[2], pointers[3], std::move(epilogue));
   }
   void visitCPUSplitConvolution(CPUSplitConvolutionInstr &instr) {
     ConvolutionShape shape = getConvolutionShape(instr);
@@ -115,8 +114,7 @@ public:
   }
   void visitAvgPoolGradient(AvgPoolGradientInstr &instr) {
     if (!isZeroSized(instr))
-      emitAvgPoolGradient(b, instr, getStrided(instr, 0),
-                          getStrided(instr, 1));
+      emitAvgPoolGradient(b, instr, getStrided(instr, 0), getStrided(instr, 1));
   }
   void visitReduce(ReduceInstr &instr) {
     emitReduce(b, instr, pointers[0], pointers[1]);
@@ -153,9 +151,7 @@ public:
   void visitGather(GatherInstr &instr) {
     emitGather(b, instr, pointers[0], pointers[1], pointers[2]);
   }
-  void visitScatter(ScatterInstr &instr) {
-    emitScatter(b, instr, pointers);
-  }
+  void visitScatter(ScatterInstr &instr) { emitScatter(b, instr, pointers); }
   void visitTopK(TopKInstr &instr) {
     emitTopK(b, instr, pointers[0], pointers[1]);
   }

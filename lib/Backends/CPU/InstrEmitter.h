@@ -13,7 +13,7 @@ namespace glowish {
 /// first task and the end if \p target has threads, with the code of \p instr.
 /// Returns the number of tasks.
 int64_t emitInstruction(const Instruction &instr, llvm::Function &kernel,
-                     const TargetDescription &target);
+                        const TargetDescription &target);
 
 } // namespace glowish
 

@@ -65,12 +65,12 @@ ModuleEmitter::Kernel ModuleEmitter::createKernel(const Instruction &instr) {
                   module.getDataLayout().getIntPtrType(context));
   auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), params,
                                        /*isVarArg=*/false);
-  auto *function = llvm::Function::Create(
-      type, llvm::GlobalValue::InternalLinkage,
-      llvm::formatv("k{0}_{1}{2}", kernels.size(), instr.getKindName(),
-                    target.suffix)
-          .str(),
-      module);
+  auto *function =
+      llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage,
+                             llvm::formatv("k{0}_{1}{2}", kernels.size(),
+                                           instr.getKindName(), target.suffix)
+                                 .str(),
+                             module);
   target.addFunctionAttributes(*function);
   function->addFnAttr(llvm::Attribute::NoInline);
   function->addFnAttr(llvm::Attribute::NoUnwind);

@@ -28,8 +28,8 @@ enum class EntryStatus : unsigned {
 /// links the default:
 ///   void (void (*task)(void *arguments, int64_t begin, int64_t end),
 ///         void *arguments, int64_t count)
-/// calls task for ranges that cover 0 ... count - 1, each once, and returns when
-/// all are done.
+/// calls task for ranges that cover 0 ... count - 1, each once, and returns
+/// when all are done.
 inline constexpr llvm::StringLiteral parallelForName = "glowish_parallel_for";
 
 /// Makes an LLVM module of an IR function: an internal function a distinct
@@ -47,9 +47,9 @@ public:
                        llvm::StringRef entryName, bool isTimed);
 
 private:
-  /// The code of an instruction: void (ptr, ...), one pointer a present operand,
-  /// to its element 0. In a program for threads two numbers follow, and the
-  /// function runs the tasks from the first to before the second.
+  /// The code of an instruction: void (ptr, ...), one pointer a present
+  /// operand, to its element 0. In a program for threads two numbers follow,
+  /// and the function runs the tasks from the first to before the second.
   struct Kernel {
     llvm::Function *function = nullptr;
     int64_t numTasks = 1;

@@ -93,9 +93,9 @@ static void describeRISCV(TargetDescription &target,
 static void describeSystem(TargetDescription &target,
                            const llvm::Triple &triple) {
   target.hasSystem = triple.getOS() != llvm::Triple::UnknownOS;
-  target.isHosted = triple.isArch64Bit() &&
-                    (triple.isOSLinux() || triple.isOSDarwin() ||
-                     triple.isOSWindows() || triple.isOSFreeBSD());
+  target.isHosted =
+      triple.isArch64Bit() && (triple.isOSLinux() || triple.isOSDarwin() ||
+                               triple.isOSWindows() || triple.isOSFreeBSD());
   if (target.isHosted)
     target.maxStackBytes =
         triple.isOSLinux() && !triple.isMusl() ? 1280 << 10 : 256 << 10;

@@ -192,11 +192,9 @@ Tuner::build(const TuningKey &key, const ConvolutionChoice &choice,
   result->measured = {choice, std::numeric_limits<double>::infinity()};
   result->function = createFunction(key, std::move(filter));
   IRFunction &function = *result->function;
-  prepareAnchors(
-      function, backend->getTarget(),
-      [&](const ConvolutionShape &, ElemKind, DimsRef, const Buffer &) {
-        return choice;
-      });
+  prepareAnchors(function, backend->getTarget(),
+                 [&](const ConvolutionShape &, ElemKind, DimsRef,
+                     const Buffer &) { return choice; });
   result->plan = planMemory(function);
   const MemoryPlan &plan = result->plan;
   GLOWISH_TRY(result->executable,

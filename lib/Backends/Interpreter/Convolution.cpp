@@ -39,13 +39,12 @@ static void convolve(const ConvolutionInstr &instr, const Memory &memory,
         int64_t column = index[2] * strides[1] - pads[1] + kw * dilations[1];
         if (column < 0 || column >= width)
           continue;
-        const T *pixel = in.data() +
-                         ((index[0] * height + row) * width + column) *
-                             channels +
-                         firstChannel;
+        const T *pixel =
+            in.data() +
+            ((index[0] * height + row) * width + column) * channels +
+            firstChannel;
         const T *weights =
-            filter.data() +
-            ((channel * kernelH + kh) * kernelW + kw) * depth;
+            filter.data() + ((channel * kernelH + kh) * kernelW + kw) * depth;
         for (int64_t c = 0; c < depth; ++c)
           sum += SumType<T>(pixel[c]) * SumType<T>(weights[c]);
       }

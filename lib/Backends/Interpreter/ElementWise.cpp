@@ -43,9 +43,8 @@ template <typename To, typename From> static To convert(From value) {
 /// \p Formula at every index: arguments of storage type \p T, results \p R.
 template <typename Formula, typename T, typename R, size_t... Args,
           size_t... Params>
-static void runStep(const ScalarStep &step,
-                    llvm::ArrayRef<const Tensor *> args, Tensor &result,
-                    std::index_sequence<Args...>,
+static void runStep(const ScalarStep &step, llvm::ArrayRef<const Tensor *> args,
+                    Tensor &result, std::index_sequence<Args...>,
                     std::index_sequence<Params...>) {
   using C = ComputeType<T>;
   auto out = result.data<R>();

@@ -13,9 +13,9 @@ static llvm::Expected<Function *> isolate(const Node &node, Module &module,
   NodeDraft draft = node.getDraft();
   for (NodeValue &value : draft.operands)
     if (value)
-      value = module.createConstant(
-          value.node->getName(),
-          llvm::cast<Constant>(value.node)->getPayload());
+      value =
+          module.createConstant(value.node->getName(),
+                                llvm::cast<Constant>(value.node)->getPayload());
   llvm::Expected<Node *> copy =
       function->tryCreate(node.getName(), std::move(draft));
   if (!copy)
@@ -76,8 +76,7 @@ llvm::Expected<std::vector<Tensor>> glowish::evaluateNode(const Node &node) {
   for (const Buffer *buffer : outputBuffers)
     results.push_back(
         Tensor::borrow(buffer->getType(),
-                       mutables.data<uint8_t>().data() +
-                           plan.getOffset(buffer))
+                       mutables.data<uint8_t>().data() + plan.getOffset(buffer))
             .clone());
   return results;
 }

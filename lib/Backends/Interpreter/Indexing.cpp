@@ -32,7 +32,8 @@ void InstrRunner::visitScatter(ScatterInstr &instr) {
         else
           element = instr.getMode() == "replace"
                         ? value
-                        : T(combineElements<C>(instr.getMode(), C(element), C(value)));
+                        : T(combineElements<C>(instr.getMode(), C(element),
+                                               C(value)));
       }
     }
   });

@@ -8,8 +8,7 @@ using namespace glowish::interpreter;
 
 uint8_t *Memory::getAddress(const Buffer *buffer) const {
   const Buffer *root = buffer->getRoot();
-  int64_t offset =
-      buffer->getOffset() * getElemSize(root->getType().getKind());
+  int64_t offset = buffer->getOffset() * getElemSize(root->getType().getKind());
   if (uint8_t *bound = bindings.lookup(root))
     return bound + offset;
   uint8_t *base = nullptr;

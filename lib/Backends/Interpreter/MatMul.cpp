@@ -30,8 +30,7 @@ static void multiply(const MatMulInstr &instr, const Memory &memory,
   size_t next = 0;
   forEachIndex(outShape.drop_back(2), [&](DimsRef batch) {
     const T *a = lhs.data() + getMatrixIndex(batch, lhsShape) * rows * depth;
-    const T *b =
-        rhs.data() + getMatrixIndex(batch, rhsShape) * depth * columns;
+    const T *b = rhs.data() + getMatrixIndex(batch, rhsShape) * depth * columns;
     for (int64_t m = 0; m < rows; ++m)
       for (int64_t n = 0; n < columns; ++n) {
         SumType<T> sum = 0;

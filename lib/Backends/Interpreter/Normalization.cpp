@@ -65,8 +65,8 @@ void InstrRunner::visitLayerNormalization(LayerNormalizationInstr &instr) {
     for (int64_t row = 0; row < int64_t(in.size()); row += length) {
       double mean = 0, squares = 0;
       if (instr.getSubtractMean())
-        mean = std::accumulate(&in[row], &in[row] + length, 0.0) /
-               double(length);
+        mean =
+            std::accumulate(&in[row], &in[row] + length, 0.0) / double(length);
       for (int64_t i = 0; i < length; ++i)
         squares += (double(in[row + i]) - mean) * (double(in[row + i]) - mean);
       double deviation =
@@ -82,8 +82,8 @@ void InstrRunner::visitLayerNormalization(LayerNormalizationInstr &instr) {
                        instr.getEpilogue(), instr.getFused());
 }
 
-/// Along any dimension, in an order that does not depend on it: that passes move
-/// the channels changes no bit.
+/// Along any dimension, in an order that does not depend on it: that passes
+/// move the channels changes no bit.
 void InstrRunner::visitGroupNormalization(GroupNormalizationInstr &instr) {
   const Type &type = instr.getInput()->getType();
   if (type.getNumElements() == 0)

@@ -31,8 +31,8 @@ struct Window {
 } // namespace
 
 template <typename Instr> static Window getWindow(const Instr &instr) {
-  return {instr.getInput()->getShape(), instr.getKernels(),
-          instr.getStrides(), instr.getPads(), instr.getDilations()};
+  return {instr.getInput()->getShape(), instr.getKernels(), instr.getStrides(),
+          instr.getPads(), instr.getDilations()};
 }
 
 static int64_t getElement(DimsRef shape, DimsRef out, int64_t row,

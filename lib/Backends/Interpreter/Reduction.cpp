@@ -17,8 +17,7 @@ void InstrRunner::visitReduce(ReduceInstr &instr) {
   // Strides into the result: 0 along the reduced dimensions.
   Dims kept;
   for (unsigned d = 0; d < type.getRank(); ++d)
-    kept.push_back(llvm::is_contained(instr.getAxes(), d) ? 1
-                                                          : type.getDim(d));
+    kept.push_back(llvm::is_contained(instr.getAxes(), d) ? 1 : type.getDim(d));
   Dims strides = getDenseStrides(kept);
   for (int64_t axis : instr.getAxes())
     strides[axis] = 0;
@@ -37,7 +36,8 @@ void InstrRunner::visitReduce(ReduceInstr &instr) {
         target += index[d] * strides[d];
       Acc value = Acc(in[next++]);
       bool starts = !seen[target] && (mode == "max" || mode == "min");
-      sums[target] = starts ? value : combineElements<Acc>(mode, sums[target], value);
+      sums[target] =
+          starts ? value : combineElements<Acc>(mode, sums[target], value);
       seen[target] = true;
     });
     // The type rule refuses a mean of nothing.

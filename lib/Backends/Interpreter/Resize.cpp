@@ -12,16 +12,15 @@ static double getSource(llvm::StringRef coordinates, int64_t out,
   if (coordinates == "asymmetric")
     return double(out) / scale;
   if (coordinates == "align_corners")
-    return outSize == 1 ? 0.0
-                        : double(out) * double(inSize - 1) /
-                              double(outSize - 1);
+    return outSize == 1
+               ? 0.0
+               : double(out) * double(inSize - 1) / double(outSize - 1);
   if (coordinates == "pytorch_half_pixel" && outSize == 1)
     return 0.0;
   return (double(out) + 0.5) / scale - 0.5;
 }
 
-static int64_t getNearest(llvm::StringRef mode, double source,
-                          int64_t inSize) {
+static int64_t getNearest(llvm::StringRef mode, double source, int64_t inSize) {
   double index = 0;
   if (mode == "floor")
     index = std::floor(source);

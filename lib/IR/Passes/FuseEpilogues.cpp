@@ -146,9 +146,8 @@ EpilogueFuser::collectInputs(const Instruction &anchor,
 
 /// The operands of \p loop must have regions under the anchor's shape that the
 /// anchor can work with.
-EpilogueFuser::Reason
-EpilogueFuser::collect(const Instruction &anchor,
-                       const ElementWiseLoopInstr &loop) {
+EpilogueFuser::Reason EpilogueFuser::collect(const Instruction &anchor,
+                                             const ElementWiseLoopInstr &loop) {
   const Buffer *element = anchor.getOperand(0);
   ElemKind kind = element->getType().getKind();
   fused.clear();

@@ -34,8 +34,8 @@ public:
   explicit LoopFuser(IRFunction &function)
       : function(function), index(function) {}
   bool run();
-  /// What keeps the readers of \p root from the loop that makes it; null without
-  /// such a loop.
+  /// What keeps the readers of \p root from the loop that makes it; null
+  /// without such a loop.
   std::optional<FusionObstacle> findObstacle(const Buffer *root);
 
 private:

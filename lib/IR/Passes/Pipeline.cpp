@@ -6,7 +6,7 @@ using namespace glowish;
 
 llvm::ArrayRef<IRPass> glowish::getIRPasses() {
   static const IRPass passes[] = {
-#define IR_PASS(FUNCTION, NAME, EXACTNESS, DOC)                          \
+#define IR_PASS(FUNCTION, NAME, EXACTNESS, DOC)                                \
   {NAME, Exactness::EXACTNESS, DOC, FUNCTION},
 #include "glowish/IR/Passes.def"
   };

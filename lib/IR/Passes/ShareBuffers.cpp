@@ -37,8 +37,7 @@ static bool isReusable(const Buffer &root, bool overwritesInputs) {
 /// The operand of \p instr whose memory the result \p result, all of an
 /// activation that begins here, can take over.
 static Buffer *findDyingInput(const Instruction &instr, const Buffer &result,
-                              const AccessIndex &index,
-                              bool overwritesInputs) {
+                              const AccessIndex &index, bool overwritesInputs) {
   for (unsigned in = 0; in < instr.getNumOperands(); ++in) {
     Buffer *input = instr.getOperand(in);
     if (!input || !instr.getOperandInfo(in).isInPlace ||

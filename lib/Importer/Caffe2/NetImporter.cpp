@@ -364,11 +364,10 @@ void NetImporter::warnOfZeroWeights() const {
     return;
   bool isOne = context.zeroWeights.size() == 1;
   options.warn(cleanMessage(
-      llvm::formatv("there is no init_net: {0} {1} zeros, {2}{3}",
-                    context.zeroWeights.size(),
-                    isOne ? "weight is" : "weights are",
-                    quote(context.zeroWeights.front()),
-                    isOne ? "" : " the first")
+      llvm::formatv(
+          "there is no init_net: {0} {1} zeros, {2}{3}",
+          context.zeroWeights.size(), isOne ? "weight is" : "weights are",
+          quote(context.zeroWeights.front()), isOne ? "" : " the first")
           .str()));
 }
 

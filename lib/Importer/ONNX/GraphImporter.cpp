@@ -70,8 +70,7 @@ llvm::Error GraphImporter::importInitializer(
   scope.getContext().foldingBudget.grow((*tensor)->getSizeInBytes());
   const Type &type = (*tensor)->getType();
   if (!options.variables || !isFloatKind(type.getKind()) || !type.getRank())
-    return scope.define(name,
-                        module->createConstant(name, std::move(*tensor)));
+    return scope.define(name, module->createConstant(name, std::move(*tensor)));
   Placeholder *variable = module->createPlaceholder(
       name, type, /*isInput=*/true, /*isOutput=*/true);
   (*options.variables)[name.str()] = std::move(*tensor);
@@ -105,15 +104,13 @@ llvm::Error GraphImporter::importInput(const onnx::ValueInfoProto &input,
   GLOWISH_TRY(std::shared_ptr<const Tensor> constant,
               resolveConstantInput(input, options));
   if (constant)
-    return scope.define(
-        input.name(),
-        module->createConstant(input.name(), std::move(constant)));
+    return scope.define(input.name(), module->createConstant(
+                                          input.name(), std::move(constant)));
   GLOWISH_TRY(Type type, types.resolve(input));
   // An input that is an output of the same name is one placeholder.
-  return scope.define(input.name(),
-                      NodeValue(module->createPlaceholder(
-                          input.name(), type, /*isInput=*/true,
-                          outputNames.contains(input.name()))));
+  return scope.define(input.name(), NodeValue(module->createPlaceholder(
+                                        input.name(), type, /*isInput=*/true,
+                                        outputNames.contains(input.name()))));
 }
 
 llvm::Error GraphImporter::importInputs() {
@@ -153,13 +150,12 @@ llvm::Error GraphImporter::importOutput(const onnx::ValueInfoProto &output) {
     return llvm::Error::success();
   Extents extents = scope.lookupExtents(output.name());
   if (!extents.empty())
-    return saveSizedOutput(scope.getContext(), output.name(),
-                           {value, extents});
+    return saveSizedOutput(scope.getContext(), output.name(), {value, extents});
   Placeholder *placeholder =
       module->createPlaceholder(output.name(), value.getType(),
                                 /*isInput=*/false, /*isOutput=*/true);
   scope.getContext().function.create<SaveNode>("save_" + output.name(), value,
-                                    NodeValue(placeholder));
+                                               NodeValue(placeholder));
   return llvm::Error::success();
 }
 

@@ -159,8 +159,7 @@ void GraphScope::release(llvm::StringRef name) {
     context.function.getModule().eraseConstant(llvm::cast<Constant>(node));
 }
 
-std::optional<int64_t>
-GraphScope::getStatedExtent(llvm::StringRef name) const {
+std::optional<int64_t> GraphScope::getStatedExtent(llvm::StringRef name) const {
   auto find = [&](const auto &list) -> std::optional<int64_t> {
     for (const onnx::ValueInfoProto &info : list) {
       const auto &shape = info.type().tensor_type().shape();
@@ -180,8 +179,7 @@ GraphScope::getStatedExtent(llvm::StringRef name) const {
 /// The nodes with operands first, as ONNX demands and not every file does; in
 /// the file's order where that is right. Linear, and without recursion: graphs
 /// can be deep.
-llvm::Expected<std::vector<const onnx::NodeProto *>>
-GraphScope::sortNodes() {
+llvm::Expected<std::vector<const onnx::NodeProto *>> GraphScope::sortNodes() {
   for (int i = 0; i < graph.node_size(); ++i)
     for (const std::string &name : graph.node(i).output())
       if (!name.empty() && !values.count(name))
@@ -316,9 +314,8 @@ llvm::Error GraphScope::importInnerWeights() {
   }
   for (const onnx::SparseTensorProto &proto : graph.sparse_initializer()) {
     GLOWISH_TRY(auto tensor, readSparseTensor(proto, context.external));
-    GLOWISH_CHECK(
-        define(proto.values().name(),
-               module.createConstant(proto.values().name(), tensor)));
+    GLOWISH_CHECK(define(proto.values().name(),
+                         module.createConstant(proto.values().name(), tensor)));
   }
   return llvm::Error::success();
 }
@@ -371,8 +368,8 @@ GraphScope::importInner(llvm::ArrayRef<NodeValue> inputs,
 BodyScope::BodyScope(const onnx::GraphProto &graph, GraphScope &outer,
                      llvm::StringRef name)
     : BodyScope(graph, outer,
-                FunctionBody::create(
-                    outer.getContext().function.getModule(), name)) {}
+                FunctionBody::create(outer.getContext().function.getModule(),
+                                     name)) {}
 
 BodyScope::BodyScope(const onnx::GraphProto &graph, GraphScope &outer,
                      std::shared_ptr<FunctionBody> body)

@@ -49,9 +49,9 @@ struct TransposedWindow : Window {
 
 /// The window of a transposed convolution of \p input with \p filter, with
 /// auto_pad, output_padding and output_shape worked out.
-llvm::Expected<TransposedWindow>
-readTransposedWindow(const OpContext &op, const Images &input,
-                     const Images &filter);
+llvm::Expected<TransposedWindow> readTransposedWindow(const OpContext &op,
+                                                      const Images &input,
+                                                      const Images &filter);
 
 /// The window of a convolution of \p input with \p filter, or of a pooling
 /// (null).

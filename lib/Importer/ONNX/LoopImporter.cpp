@@ -40,9 +40,8 @@ int64_t LoopImporter::countNodes() const {
   return std::max<int64_t>(countNodesOf(graph), 1);
 }
 
-llvm::Expected<NodeValue> LoopImporter::makeScalar(NodeValue value,
-                                                   ElemKind kind,
-                                                   llvm::StringRef what) {
+llvm::Expected<NodeValue>
+LoopImporter::makeScalar(NodeValue value, ElemKind kind, llvm::StringRef what) {
   const Type &type = value.getType();
   if (type.getKind() != kind || type.getNumElements() != 1)
     return makeError("{0} is {1}; accepted: {2} with one element", what,
@@ -56,9 +55,8 @@ llvm::Expected<NodeValue> LoopImporter::makeScalar(NodeValue value,
 
 /// A node in the function that \p scope becomes.
 template <typename T, typename... Args>
-static llvm::Expected<NodeValue> createIn(GraphScope &scope,
-                                          llvm::StringRef name,
-                                          Args &&...args) {
+static llvm::Expected<NodeValue>
+createIn(GraphScope &scope, llvm::StringRef name, Args &&...args) {
   GLOWISH_TRY(T * node, scope.getContext().function.tryCreate<T>(
                             name, std::forward<Args>(args)...));
   return node->getResult();
@@ -74,10 +72,10 @@ llvm::Expected<NodeValue> LoopImporter::getElement(GraphScope &scope,
     Composer c(op);
     Dims shape(input.value.getShape());
     shape.erase(shape.begin() + input.axis);
-    return c.finish(c.reshape(
-        c.slice(input.value, input.axis,
-                input.isReverse ? extent - 1 - index : index, 1),
-        shape));
+    return c.finish(
+        c.reshape(c.slice(input.value, input.axis,
+                          input.isReverse ? extent - 1 - index : index, 1),
+                  shape));
   }
   if (input.isReverse) {
     GLOWISH_TRY(number,
@@ -121,8 +119,7 @@ LoopImporter::writeOutTrips(int64_t mostTrips) {
     NodeValue index = op.createScalar(ElemKind::Int64, double(number));
     Values inputs;
     if (isCounted) {
-      GLOWISH_TRY(NodeValue first,
-                  op.reshape(index, getStatedShape(graph, 0)));
+      GLOWISH_TRY(NodeValue first, op.reshape(index, getStatedShape(graph, 0)));
       GLOWISH_TRY(NodeValue second,
                   op.reshape(op.createScalar(ElemKind::Bool, 1),
                              getStatedShape(graph, 1)));
@@ -234,9 +231,8 @@ llvm::Error LoopImporter::importBody(BodyScope &scope) {
     }
   }
   for (auto [i, state] : llvm::enumerate(states))
-    inputs.push_back(
-        scope.addParameter(graph.input(2 * isCounted + i).name(),
-                           state.getType()));
+    inputs.push_back(scope.addParameter(graph.input(2 * isCounted + i).name(),
+                                        state.getType()));
   GLOWISH_TRY(Values elements, getElements(scope, number));
   llvm::append_range(inputs, elements);
   GLOWISH_TRY(Values outputs, scope.importInner(inputs));
@@ -302,9 +298,8 @@ llvm::Expected<LoopImporter::Values> LoopImporter::import() {
   if (begins && begins->getAsInt(0) == 0)
     tripCount = op.createScalar(ElemKind::Int64, 0);
   const Tensor *trips = tripCount ? getTensor(tripCount) : nullptr;
-  bool isShort =
-      (trips || !tripCount) &&
-      (!trips || trips->getAsInt(0) <= fewNodes / countNodes());
+  bool isShort = (trips || !tripCount) &&
+                 (!trips || trips->getAsInt(0) <= fewNodes / countNodes());
   if (isShort) {
     GLOWISH_TRY(std::optional<Values> values,
                 writeOut(std::max<int64_t>(fewNodes / countNodes(), 1)));

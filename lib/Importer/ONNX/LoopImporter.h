@@ -54,9 +54,8 @@ private:
 
   llvm::Error checkSignature() const;
   llvm::Expected<Values> getElements(GraphScope &scope, NodeValue number);
-  llvm::Expected<NodeValue> getElement(GraphScope &scope,
-                                       const ScanInput &input,
-                                       NodeValue number);
+  llvm::Expected<NodeValue>
+  getElement(GraphScope &scope, const ScanInput &input, NodeValue number);
   /// Nothing where a condition is no constant or there are more than
   /// \p mostTrips repetitions.
   llvm::Expected<std::optional<Values>> writeOut(int64_t mostTrips);

@@ -141,8 +141,7 @@ public:
   llvm::Expected<std::shared_ptr<const Tensor>>
   getSparseTensor(llvm::StringRef name) const;
   /// The graph of an attribute, which must be there.
-  llvm::Expected<const onnx::GraphProto *>
-  getGraph(llvm::StringRef name) const;
+  llvm::Expected<const onnx::GraphProto *> getGraph(llvm::StringRef name) const;
   /// The graph that the node is in.
   GraphScope &getScope() const { return *graph.scope; }
   /// An attribute of old opsets that became an input of newer ones: input

@@ -65,9 +65,9 @@ glowish::inferConvolutionFilterGradient(const OpView &view) {
   GLOWISH_TRY(auto size, countWindows(op, {op.getKernels(), op.getStrides(),
                                            op.getPads(), op.getDilations()}));
   GLOWISH_CHECK(checkWindowGradient(op, op.gradientIdx, size, outChannels));
-  return makeResult(op.getInput().getKind(),
-                    {outChannels, op.getKernels()[0], op.getKernels()[1],
-                     channels / group});
+  return makeResult(
+      op.getInput().getKind(),
+      {outChannels, op.getKernels()[0], op.getKernels()[1], channels / group});
 }
 
 /// The attributes of a transposed convolution, all in a range in which sizes

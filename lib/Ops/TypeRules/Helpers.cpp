@@ -215,8 +215,8 @@ typerules::countWindows(const OpView &op, const Windows &windows,
       return op.operandError(
           0, llvm::formatv("a kernel of {0} {1} does not fit {2} with pads {3} "
                            "and {4} and dilation {5}",
-                           side, windows.kernels[d],
-                           size[d], windows.pads[d], windows.pads[2 + d], windows.dilations[d]));
+                           side, windows.kernels[d], size[d], windows.pads[d],
+                           windows.pads[2 + d], windows.dilations[d]));
     counts[d] = *count;
   }
   return counts;

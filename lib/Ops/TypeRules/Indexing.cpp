@@ -43,8 +43,8 @@ llvm::Expected<TypeList> glowish::inferNonMaxSuppression(const OpView &view) {
   GLOWISH_CHECK(checkRank(op, op.candidatesIdx, 3));
   DimsRef boxes = op.getBoxes().getShape();
   DimsRef candidates = op.getCandidates().getShape();
-  GLOWISH_CHECK(checkIs(op, op.boxesIdx, ElemKind::Float,
-                        {candidates[0], boxes[1], 4}));
+  GLOWISH_CHECK(
+      checkIs(op, op.boxesIdx, ElemKind::Float, {candidates[0], boxes[1], 4}));
   GLOWISH_CHECK(checkIs(op, op.candidatesIdx, ElemKind::Int64, candidates));
   GLOWISH_CHECK(checkIs(op, op.thresholdIdx, ElemKind::Float, {}));
   if (op.getCount() < 0)

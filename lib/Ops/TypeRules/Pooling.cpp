@@ -36,8 +36,8 @@ llvm::Expected<TypeList> glowish::inferMaxPoolGradient(const OpView &view) {
   GLOWISH_CHECK(checkValues(op, "kernels", op.getKernels(), 2, 1));
   GLOWISH_TRY(auto size, countWindows(op, {op.getKernels(), op.getStrides(),
                                            op.getPads(), op.getDilations()}));
-  GLOWISH_CHECK(checkWindowGradient(op, op.gradientIdx, size,
-                                    op.getInput().getDim(3)));
+  GLOWISH_CHECK(
+      checkWindowGradient(op, op.gradientIdx, size, op.getInput().getDim(3)));
   return TypeList{op.getInput()};
 }
 
@@ -47,17 +47,15 @@ llvm::Expected<TypeList> glowish::inferAvgPoolGradient(const OpView &view) {
   GLOWISH_CHECK(checkRank(op, op.gradientIdx, 4));
   GLOWISH_CHECK(checkValues(op, "kernels", op.getKernels(), 2, 1));
   GLOWISH_CHECK(checkValues(op, "sizes", op.getSizes(), 2, 0));
-  GLOWISH_TRY(auto size,
-              countWindows(op,
-                           {op.getKernels(), op.getStrides(), op.getPads(),
-                            op.getDilations()},
-                           op.getSizes()));
+  GLOWISH_TRY(auto size, countWindows(op,
+                                      {op.getKernels(), op.getStrides(),
+                                       op.getPads(), op.getDilations()},
+                                      op.getSizes()));
   const Type &gradient = op.getGradient();
   GLOWISH_CHECK(
       checkWindowGradient(op, op.gradientIdx, size, gradient.getDim(3)));
-  return makeResult(gradient.getKind(),
-                    {gradient.getDim(0), op.getSizes()[0], op.getSizes()[1],
-                     gradient.getDim(3)});
+  return makeResult(gradient.getKind(), {gradient.getDim(0), op.getSizes()[0],
+                                         op.getSizes()[1], gradient.getDim(3)});
 }
 
 llvm::Expected<TypeList> glowish::inferGlobalPool(const OpView &op) {

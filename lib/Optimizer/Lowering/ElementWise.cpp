@@ -59,9 +59,8 @@ static NodeValue lowerHardSwish(HardSwishNode &root, RewriteContext &context) {
 static NodeValue lowerPRelu(PReluNode &root, RewriteContext &context) {
   NodeValue x = root.getX();
   NodeValue zero = context.createScalar(x.getElemKind(), 0);
-  return context.create<SelectNode>(
-      context.create<LessNode>(x, zero),
-      context.create<MulNode>(x, root.getY()), x);
+  return context.create<SelectNode>(context.create<LessNode>(x, zero),
+                                    context.create<MulNode>(x, root.getY()), x);
 }
 
 void glowish::addElementWiseLowerings(RewriteSet &set) {

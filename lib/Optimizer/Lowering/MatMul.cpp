@@ -22,8 +22,8 @@ static NodeValue lowerGemm(GemmNode &root, RewriteContext &context) {
       scale(context.create<MatMulNode>(a, b), root.getAlpha(), context);
   if (!root.getC() || root.getBeta() == 0)
     return product;
-  return context.create<AddNode>(
-      product, scale(root.getC(), root.getBeta(), context));
+  return context.create<AddNode>(product,
+                                 scale(root.getC(), root.getBeta(), context));
 }
 
 static NodeValue lowerFullyConnected(FullyConnectedNode &root,

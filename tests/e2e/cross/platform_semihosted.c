@@ -115,8 +115,8 @@ static inline uint32_t *get_stack(void) {
   return stack;
 }
 
-/* Leaves some words, as the compiler may save registers after the question where
- * the stack is. */
+/* Leaves some words, as the compiler may save registers after the question
+ * where the stack is. */
 __attribute__((noinline)) void mark_stack(void) {
   uint32_t *word, *end = get_stack() - 8;
   for (word = stack_low; word < end; ++word)

@@ -23,10 +23,10 @@ uint32_t measure_stack(void);
 
 extern const uint8_t test_inputs[], test_outputs[];
 
-__attribute__((aligned(REGION_ALIGNMENT), section(".bss.mutable")))
-uint8_t region_mutable[MUTABLE_SIZE + !MUTABLE_SIZE];
-__attribute__((aligned(REGION_ALIGNMENT), section(".bss.activations")))
-uint8_t region_activations[ACTIVATIONS_SIZE + !ACTIVATIONS_SIZE];
+__attribute__((aligned(REGION_ALIGNMENT), section(".bss.mutable"))) uint8_t
+    region_mutable[MUTABLE_SIZE + !MUTABLE_SIZE];
+__attribute__((aligned(REGION_ALIGNMENT), section(".bss.activations"))) uint8_t
+    region_activations[ACTIVATIONS_SIZE + !ACTIVATIONS_SIZE];
 
 static char line[128];
 

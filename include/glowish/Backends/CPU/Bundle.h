@@ -65,9 +65,9 @@ struct TrainingPrograms {
 };
 
 /// Writes a bundle with the entries NAME_infer and NAME_train_step and with
-/// functions that save and restore the variables; NAME.state.bin has their first
-/// values (embedded as NAME_state with the weights). The programs have their
-/// constant region in common. The static API only.
+/// functions that save and restore the variables; NAME.state.bin has their
+/// first values (embedded as NAME_state with the weights). The programs have
+/// their constant region in common. The static API only.
 llvm::Error writeTrainingBundle(CPUBackend &backend,
                                 const TrainingPrograms &programs,
                                 const BundleOptions &options);

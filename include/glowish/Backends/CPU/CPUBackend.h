@@ -83,8 +83,8 @@ public:
   llvm::StringRef getName() const override { return "CPU"; }
   bool isSupported(const Node &node) const override;
   bool canFuse(const Node &anchor, ScalarOp op) const override;
-  llvm::Expected<std::unique_ptr<SharedChoices>> chooseTogether(
-      llvm::ArrayRef<const IRFunction *> functions) override;
+  llvm::Expected<std::unique_ptr<SharedChoices>>
+  chooseTogether(llvm::ArrayRef<const IRFunction *> functions) override;
   std::optional<double> estimateCycles(const Instruction &instr) const override;
   llvm::Expected<std::unique_ptr<Executable>>
   compile(const IRFunction &function, const MemoryPlan &plan,

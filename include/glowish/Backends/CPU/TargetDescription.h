@@ -56,8 +56,9 @@ struct TargetDescription {
   bool fusesLaneProducts = true;
   /// A multiply-add of vectors takes one factor from a scalar register.
   bool hasScalarProducts = false;
-  /// A core issues loads beside two multiply-adds a cycle, as those of x86-64 do
-  /// that estimates of time are fitted to. On others each instruction counts.
+  /// A core issues loads beside two multiply-adds a cycle, as those of x86-64
+  /// do that estimates of time are fitted to. On others each instruction
+  /// counts.
   bool issuesWidely = false;
   /// Whether it is worth while to ask for data before they are needed.
   bool hasPrefetch = true;
@@ -76,8 +77,8 @@ struct TargetDescription {
   unsigned getLanes(unsigned bytes) const {
     return std::max(1u, vectorBits / 8 / bytes);
   }
-  /// Elements of \p kind in a vector register when they are computed with: small
-  /// ones as 32 bits.
+  /// Elements of \p kind in a vector register when they are computed with:
+  /// small ones as 32 bits.
   unsigned getComputeLanes(ElemKind kind) const {
     return getLanes(std::max(unsigned(getElemSize(kind)), 4u));
   }

@@ -62,9 +62,10 @@ static llvm::Error checkSymbols(const BundleFacts &facts) {
   return llvm::Error::success();
 }
 
-static llvm::Expected<BundleCode>
-makeCode(CPUBackend &backend, const Variants &variants,
-           const Weights &weights, const BundleFacts &facts) {
+static llvm::Expected<BundleCode> makeCode(CPUBackend &backend,
+                                           const Variants &variants,
+                                           const Weights &weights,
+                                           const BundleFacts &facts) {
   llvm::LLVMContext context;
   CodeSizes *sizes = facts.options.codeSizes;
   GLOWISH_TRY(std::unique_ptr<llvm::Module> module,

@@ -72,8 +72,7 @@ llvm::Constant *DataEmitter::getSymbol(const BundleSymbol &symbol) {
        getInt(64, type.getNumElements()), getInt(64, type.getSizeInBytes()),
        getInt(8, symbol.direction), getInt(8, getKindNumber(type.getKind())),
        getInt(8, type.getRank()), getInt(8, getRegionNumber(symbol)),
-       getInt(32, uint32_t(quant.axis)),
-       getArray<uint64_t>(dims),
+       getInt(32, uint32_t(quant.axis)), getArray<uint64_t>(dims),
        getInt(64, quant.scales.size()), getArray<float>(quant.scales),
        getArray<int32_t>(quant.offsets),
        getInt(64, symbol.extents ? *symbol.extents : UINT64_MAX)});

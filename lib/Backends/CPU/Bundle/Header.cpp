@@ -158,9 +158,9 @@ static inline uint64_t glowish_checksum(const uint8_t *bytes, uint64_t size) {
 )";
 }
 
-/// The types of the dynamic API; emitConfig in Config.cpp makes the same layout.
-/// SymbolTableEntry is Glow's, and so are the first fields of BundleConfig:
-/// programs that declare them themselves work, too.
+/// The types of the dynamic API; emitConfig in Config.cpp makes the same
+/// layout. SymbolTableEntry is Glow's, and so are the first fields of
+/// BundleConfig: programs that declare them themselves work, too.
 static void printDynamicTypes(llvm::raw_ostream &os) {
   os << R"(
 #ifndef GLOWISH_BUNDLE_DYNAMIC_DEFS
@@ -269,7 +269,8 @@ void glowish::printProgramMacros(llvm::raw_ostream &os,
                                  const BundleFacts &facts,
                                  const BundleProgram &program) {
   std::string prefix = getMacroPrefix(facts, program);
-  os << "\n/* The placeholders: offsets in their regions, in bytes, and what the\n"
+  os << "\n/* The placeholders: offsets in their regions, in bytes, and what "
+        "the\n"
      << " * model says of them. */\n"
      << formatv("#define {0}_NUM_SYMBOLS {1}\n", prefix,
                 program.symbols.size());

@@ -11,20 +11,18 @@ bool glowish::isCIdentifier(llvm::StringRef name) {
       !llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; }))
     return false;
   static const llvm::StringSet<> keywords = {
-      "alignas",   "alignof",  "and",       "asm",      "auto",
-      "bool",      "break",    "case",      "catch",    "char",
-      "class",     "const",    "constexpr", "continue", "default",
-      "delete",    "do",       "double",    "else",     "enum",
-      "explicit",  "export",   "extern",    "false",    "float",
-      "for",       "friend",   "goto",      "if",       "inline",
-      "int",       "long",     "main",      "mutable",  "namespace",
-      "new",       "noexcept", "not",       "nullptr",  "operator",
-      "or",        "private",  "protected", "public",   "register",
-      "restrict",  "return",   "short",     "signed",   "sizeof",
-      "static",    "struct",   "switch",    "template", "this",
-      "throw",     "true",     "try",       "typedef",  "typeid",
-      "typename",  "union",    "unsigned",  "using",    "virtual",
-      "void",      "volatile", "while",     "xor"};
+      "alignas",   "alignof",  "and",      "asm",      "auto",      "bool",
+      "break",     "case",     "catch",    "char",     "class",     "const",
+      "constexpr", "continue", "default",  "delete",   "do",        "double",
+      "else",      "enum",     "explicit", "export",   "extern",    "false",
+      "float",     "for",      "friend",   "goto",     "if",        "inline",
+      "int",       "long",     "main",     "mutable",  "namespace", "new",
+      "noexcept",  "not",      "nullptr",  "operator", "or",        "private",
+      "protected", "public",   "register", "restrict", "return",    "short",
+      "signed",    "sizeof",   "static",   "struct",   "switch",    "template",
+      "this",      "throw",    "true",     "try",      "typedef",   "typeid",
+      "typename",  "union",    "unsigned", "using",    "virtual",   "void",
+      "volatile",  "while",    "xor"};
   return !keywords.contains(name);
 }
 
@@ -45,21 +43,20 @@ std::string glowish::makeIdentifier(llvm::StringRef name,
   return identifier;
 }
 
-std::vector<BundleSymbol>
-glowish::getBundleSymbols(const IRFunction &function, const MemoryPlan &plan) {
+std::vector<BundleSymbol> glowish::getBundleSymbols(const IRFunction &function,
+                                                    const MemoryPlan &plan) {
   std::vector<BundleSymbol> symbols;
   llvm::StringSet<> taken;
   llvm::DenseMap<const Buffer *, unsigned> numbers;
   for (const auto &buffer : function.getBuffers()) {
     if (buffer->getKind() != Buffer::Kind::Mutable)
       continue;
-    symbols.push_back({buffer->getModelName().str(),
-                       makeIdentifier(buffer->getModelName(), taken),
-                       buffer->getType(),
-                       unsigned(buffer->isInput()) |
-                           unsigned(buffer->isOutput()) << 1,
-                       plan.isInArena(buffer.get()),
-                       plan.getOffset(buffer.get()), std::nullopt});
+    symbols.push_back(
+        {buffer->getModelName().str(),
+         makeIdentifier(buffer->getModelName(), taken), buffer->getType(),
+         unsigned(buffer->isInput()) | unsigned(buffer->isOutput()) << 1,
+         plan.isInArena(buffer.get()), plan.getOffset(buffer.get()),
+         std::nullopt});
     numbers[buffer.get()] = symbols.size() - 1;
   }
   for (auto [buffer, number] : numbers)

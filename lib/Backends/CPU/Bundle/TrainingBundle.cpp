@@ -25,9 +25,8 @@ static llvm::Expected<BundleState> makeState(const BundleProgram &inference,
   for (const BundleSymbol &symbol : step.symbols) {
     if (!programs.variables.count(symbol.modelName))
       continue;
-    state.variables.push_back(
-        {symbol.modelName, symbol.offset,
-         uint64_t(symbol.type.getSizeInBytes())});
+    state.variables.push_back({symbol.modelName, symbol.offset,
+                               uint64_t(symbol.type.getSizeInBytes())});
     std::string text = symbol.modelName + " " + symbol.type.str();
     add(text);
   }
@@ -63,10 +62,11 @@ static std::vector<uint8_t> makeStateBytes(const BundleState &state,
 }
 
 /// Both programs in one object.
-static llvm::Expected<BundleCode>
-makeCode(CPUBackend &backend, const TrainingPrograms &programs,
-           const Weights &weights, llvm::ArrayRef<uint8_t> state,
-           const BundleFacts &facts) {
+static llvm::Expected<BundleCode> makeCode(CPUBackend &backend,
+                                           const TrainingPrograms &programs,
+                                           const Weights &weights,
+                                           llvm::ArrayRef<uint8_t> state,
+                                           const BundleFacts &facts) {
   llvm::LLVMContext context;
   const std::string &name = facts.options.networkName;
   GLOWISH_TRY(std::unique_ptr<llvm::Module> module,

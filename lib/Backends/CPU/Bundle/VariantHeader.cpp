@@ -165,11 +165,12 @@ void glowish::printVariantFunctions(llvm::raw_ostream &os,
       [](const BundleProgram &program) { return program.plan.activationSize; });
   for (size_t i = 0; i < facts.programs.front().symbols.size(); ++i) {
     const BundleSymbol &symbol = facts.programs.front().symbols[i];
-    os << formatv("\n/* '{0}' with these values: offset in its region and size, "
-                  "in bytes,\n * number of elements, and extents, "
-                  "outermost first; -1 or 0 where there is no\n * such "
-                  "program. */\n",
-                  escapeComment(symbol.modelName));
+    os << formatv(
+        "\n/* '{0}' with these values: offset in its region and size, "
+        "in bytes,\n * number of elements, and extents, "
+        "outermost first; -1 or 0 where there is no\n * such "
+        "program. */\n",
+        escapeComment(symbol.modelName));
     printLookup(os, facts, "offset_of_" + symbol.identifier,
                 [&](const BundleProgram &program) {
                   return program.symbols[i].offset;

@@ -36,9 +36,8 @@ static void emitWindowTile(KernelBuilder &b, const ConvolutionShape &shape,
                            llvm::ArrayRef<Value *> position, Value *channel,
                            unsigned lanes) {
   Value *batch = position[0], *row = position[1], *column = position[2];
-  Value *firstColumn =
-      b.CreateNSWSub(b.addScaled(b.index(0), column, shape.strideW),
-                     b.index(shape.padLeft));
+  Value *firstColumn = b.CreateNSWSub(
+      b.addScaled(b.index(0), column, shape.strideW), b.index(shape.padLeft));
   Values start(run.pixels, op.start(channel, lanes));
   Values sums = b.forLoop(
       rows.low, rows.high, 1, start,
@@ -87,18 +86,18 @@ static void emitWindows(KernelBuilder &b, const ConvolutionShape &shape,
   b.forTasks(shape.batch * shape.outHeight, work, [&](Value *task) {
     Value *batch = b.CreateUDiv(task, b.index(shape.outHeight));
     Value *row = b.CreateURem(task, b.index(shape.outHeight));
-      KernelRows rows = getKernelRows(b, shape, row);
-      for (const TileRun &run : runs)
-        b.forLoop(b.index(run.column),
-                  b.index(run.column + run.count * run.pixels), run.pixels,
-                  [&](Value *column) {
-                    b.forVectors(shape.channels, lanes,
-                                 [&](Value *channel, unsigned active) {
-                                   emitWindowTile(b, shape, input, op, run,
-                                                  rows, {batch, row, column},
-                                                  channel, active);
-                                 });
-                  });
+    KernelRows rows = getKernelRows(b, shape, row);
+    for (const TileRun &run : runs)
+      b.forLoop(b.index(run.column),
+                b.index(run.column + run.count * run.pixels), run.pixels,
+                [&](Value *column) {
+                  b.forVectors(shape.channels, lanes,
+                               [&](Value *channel, unsigned active) {
+                                 emitWindowTile(b, shape, input, op, run, rows,
+                                                {batch, row, column}, channel,
+                                                active);
+                               });
+                });
   });
 }
 
@@ -115,8 +114,8 @@ void glowish::emitDepthwise(KernelBuilder &b, const ConvolutionShape &shape,
   op.loadTap = [&](Value *kh, int64_t kw, Value *channel, unsigned lanes) {
     Value *tap = b.addScaled(b.index(kw), kh, shape.kernelW);
     return b.load(
-        kind, b.getElement(weights, kind,
-                           b.addScaled(channel, tap, shape.channels)),
+        kind,
+        b.getElement(weights, kind, b.addScaled(channel, tap, shape.channels)),
         lanes);
   };
   op.combine = [&](Value *sum, Value *x, Value *tap) {

@@ -19,10 +19,10 @@ static double getNarrowStepCost(unsigned pixels, unsigned vectors,
   return (pixels * vectors + vectors + pixelLoads + 1) / 2;
 }
 
-/// The same in cycles on a core with two multiply-add units of latency 4 and two
-/// load ports. The last two terms, for what loads and the loop cost beside, are
-/// fitted to measured tiles from 4 x 2 to 14 x 2; three vectors take 4 to 10 %
-/// longer than that says, as measured.
+/// The same in cycles on a core with two multiply-add units of latency 4 and
+/// two load ports. The last two terms, for what loads and the loop cost beside,
+/// are fitted to measured tiles from 4 x 2 to 14 x 2; three vectors take 4 to
+/// 10 % longer than that says, as measured.
 /// \p bytes: of weights in a step, which come from the second cache at 20 bytes
 /// a cycle when a block of them doesn't fit the first.
 static double getStepCost(unsigned pixels, unsigned vectors, double bytes,
@@ -47,8 +47,7 @@ static double getRowCost(const ConvolutionShape &shape, unsigned pixels,
   double streamed = getTaps(shape) * bytes > firstCacheBytes ? bytes : 0;
   auto getTileCost = [&](unsigned p) {
     return double(getTaps(shape)) * getStepCost(p, vectors, streamed, target) +
-           20 +
-           2.0 * p * vectors;
+           20 + 2.0 * p * vectors;
   };
   int64_t width = shape.outWidth;
   int64_t whole = width / pixels, rest = width % pixels;

@@ -12,8 +12,8 @@ namespace glowish {
 /// through the epilogue and stores the first \p lanes of them.
 inline void storeResult(KernelBuilder &b, const StridedOperand &result,
                         const EpilogueCode &epilogue,
-                        llvm::ArrayRef<llvm::Value *> index,
-                        llvm::Value *value, unsigned lanes) {
+                        llvm::ArrayRef<llvm::Value *> index, llvm::Value *value,
+                        unsigned lanes) {
   Values values = {b.takeLanes(value, lanes)};
   llvm::SmallVector<ElemKind, 4> kinds = {result.kind};
   if (!epilogue.program->empty())
@@ -22,8 +22,7 @@ inline void storeResult(KernelBuilder &b, const StridedOperand &result,
                                      lanes, operand.getInnerStride()));
       kinds.push_back(operand.kind);
     }
-  b.storeStrided(result.kind,
-                 emitProgram(b, *epilogue.program, values, kinds),
+  b.storeStrided(result.kind, emitProgram(b, *epilogue.program, values, kinds),
                  result.getAddress(b, index), result.getInnerStride());
 }
 

@@ -116,9 +116,8 @@ void LayerNormalizationEmitter::emit() {
   int64_t rows = 1;
   for (int64_t extent : leading)
     rows *= extent;
-  b.forTasks(rows, 6 * rows * length, [&](Value *number) {
-    emitRow(b.splitIndex(number, leading));
-  });
+  b.forTasks(rows, 6 * rows * length,
+             [&](Value *number) { emitRow(b.splitIndex(number, leading)); });
 }
 
 void glowish::emitLayerNormalization(KernelBuilder &b,

@@ -84,13 +84,13 @@ static Value *reduceRow(KernelBuilder &b, llvm::StringRef mode, ElemKind kind,
   auto join = [&](Value *x, Value *y) { return combine(b, mode, kind, x, y); };
   Value *result = b.literal(kind, getNeutral(mode), 1);
   if (whole) {
-    Values sums = b.forLoop(
-        b.index(0), b.index(whole * lanes), lanes,
-        {b.literal(kind, getNeutral(mode), lanes)},
-        [&](Value *i, llvm::ArrayRef<Value *> carried) {
-          Value *x = b.load(kind, b.getElement(row, kind, i), lanes);
-          return Values{join(carried[0], x)};
-        });
+    Values sums =
+        b.forLoop(b.index(0), b.index(whole * lanes), lanes,
+                  {b.literal(kind, getNeutral(mode), lanes)},
+                  [&](Value *i, llvm::ArrayRef<Value *> carried) {
+                    Value *x = b.load(kind, b.getElement(row, kind, i), lanes);
+                    return Values{join(carried[0], x)};
+                  });
     result = b.reduceLanes(sums[0], join);
   }
   for (int64_t i = whole * lanes; i < length; ++i)
@@ -112,8 +112,8 @@ void glowish::emitReduce(KernelBuilder &b, const ReduceInstr &instr,
     return mode == "mean" ? divideBy(b, kind, sum, count) : sum;
   };
   auto join = [&](Value *x, Value *y) { return combine(b, mode, kind, x, y); };
-  bool innerIsReduced = !loops.reducedStrides.empty() &&
-                        loops.reducedStrides.back() == 1;
+  bool innerIsReduced =
+      !loops.reducedStrides.empty() && loops.reducedStrides.back() == 1;
   bool innerIsKept =
       !loops.keptStrides.empty() && loops.keptStrides.back() == 1;
   int64_t inner = 1;
@@ -129,47 +129,46 @@ void glowish::emitReduce(KernelBuilder &b, const ReduceInstr &instr,
     return b.literal(kind, getNeutral(mode), lanes);
   };
   Value *resultIndex = nullptr;
-  std::function<void(size_t, Value *, Value *)> nest =
-      [&](size_t d, Value *offset, Value *out) {
-        if (d < loops.kept.size()) {
-          auto emitIteration = [&](Value *i) {
-            nest(d + 1, b.addScaled(offset, i, loops.keptStrides[d]),
-                 b.addScaled(out, i, resultStrides[d]));
-          };
-          if (d == 0)
-            b.forTasks(loops.kept[d],
-                       2 * instr.getInput()->getType().getNumElements(),
-                       emitIteration);
-          else
-            b.forLoop(loops.kept[d], emitIteration);
-          return;
-        }
-        if (innerIsReduced && !innerIsKept) {
+  std::function<void(size_t, Value *, Value *)> nest = [&](size_t d,
+                                                           Value *offset,
+                                                           Value *out) {
+    if (d < loops.kept.size()) {
+      auto emitIteration = [&](Value *i) {
+        nest(d + 1, b.addScaled(offset, i, loops.keptStrides[d]),
+             b.addScaled(out, i, resultStrides[d]));
+      };
+      if (d == 0)
+        b.forTasks(loops.kept[d],
+                   2 * instr.getInput()->getType().getNumElements(),
+                   emitIteration);
+      else
+        b.forLoop(loops.kept[d], emitIteration);
+      return;
+    }
+    if (innerIsReduced && !innerIsKept) {
+      Values sums =
+          reduceNest(b, loops.reduced, loops.reducedStrides, offset,
+                     {neutral(1)}, [&](Value *at, Values carried) {
+                       Value *row = b.getElement(input, kind, at);
+                       return Values{join(
+                           carried[0], reduceRow(b, mode, kind, row, inner))};
+                     });
+      b.store(kind, finish(sums[0]), b.getElement(result, kind, out));
+      return;
+    }
+    resultIndex = b.addScaled(b.index(0), out, inner);
+    b.forVectors(
+        inner, b.getRegisterLanes(kind), [&](Value *i, unsigned lanes) {
           Values sums = reduceNest(
-              b, loops.reduced, loops.reducedStrides, offset, {neutral(1)},
-              [&](Value *at, Values carried) {
-                Value *row = b.getElement(input, kind, at);
-                return Values{
-                    join(carried[0], reduceRow(b, mode, kind, row, inner))};
-              });
-          b.store(kind, finish(sums[0]), b.getElement(result, kind, out));
-          return;
-        }
-        resultIndex = b.addScaled(b.index(0), out, inner);
-        b.forVectors(inner, b.getRegisterLanes(kind), [&](Value *i,
-                                                          unsigned lanes) {
-          Values sums = reduceNest(
-              b, loops.reduced, loops.reducedStrides,
-              b.CreateNSWAdd(offset, i), {neutral(lanes)},
-              [&](Value *at, Values carried) {
+              b, loops.reduced, loops.reducedStrides, b.CreateNSWAdd(offset, i),
+              {neutral(lanes)}, [&](Value *at, Values carried) {
                 Value *x = b.load(kind, b.getElement(input, kind, at), lanes);
                 return Values{join(carried[0], x)};
               });
           b.store(kind, finish(sums[0]),
-                  b.getElement(result, kind,
-                               b.CreateNSWAdd(resultIndex, i)));
+                  b.getElement(result, kind, b.CreateNSWAdd(resultIndex, i)));
         });
-      };
+  };
   nest(0, b.index(0), b.index(0));
 }
 
@@ -183,24 +182,24 @@ void glowish::emitSoftmax(KernelBuilder &b, const SoftmaxInstr &instr,
   unsigned lanes = b.getRegisterLanes(kind);
   b.forTasks(type.getNumElements() / length, 30 * type.getNumElements(),
              [&](Value *number) {
-    Value *start = b.addScaled(b.index(0), number, length);
-    Value *from = b.getElement(input, kind, start);
-    Value *to = b.getElement(result, kind, start);
-    // Subtracting the largest keeps the exponentials finite.
-    Value *largest = reduceRow(b, "max", kind, from, length);
-    b.forVectors(length, lanes, [&](Value *i, unsigned active) {
-      Value *x = b.load(kind, b.getElement(from, kind, i), active);
-      Value *e =
-          vectormath::exp(b, b.CreateFSub(x, b.splat(largest, active)));
-      b.store(kind, e, b.getElement(to, kind, i));
-    });
-    Value *sum = reduceRow(b, "sum", kind, to, length);
-    b.forVectors(length, lanes, [&](Value *i, unsigned active) {
-      Value *address = b.getElement(to, kind, i);
-      Value *e = b.load(kind, address, active);
-      b.store(kind, b.CreateFDiv(e, b.splat(sum, active)), address);
-    });
-  });
+               Value *start = b.addScaled(b.index(0), number, length);
+               Value *from = b.getElement(input, kind, start);
+               Value *to = b.getElement(result, kind, start);
+               // Subtracting the largest keeps the exponentials finite.
+               Value *largest = reduceRow(b, "max", kind, from, length);
+               b.forVectors(length, lanes, [&](Value *i, unsigned active) {
+                 Value *x = b.load(kind, b.getElement(from, kind, i), active);
+                 Value *e = vectormath::exp(
+                     b, b.CreateFSub(x, b.splat(largest, active)));
+                 b.store(kind, e, b.getElement(to, kind, i));
+               });
+               Value *sum = reduceRow(b, "sum", kind, to, length);
+               b.forVectors(length, lanes, [&](Value *i, unsigned active) {
+                 Value *address = b.getElement(to, kind, i);
+                 Value *e = b.load(kind, address, active);
+                 b.store(kind, b.CreateFDiv(e, b.splat(sum, active)), address);
+               });
+             });
 }
 
 void glowish::emitArgMax(KernelBuilder &b, const ArgMaxInstr &instr,
@@ -215,9 +214,8 @@ void glowish::emitArgMax(KernelBuilder &b, const ArgMaxInstr &instr,
     b.forLoop(inner, [&](Value *i) {
       Value *first = b.addScaled(i, outer, length * inner);
       auto load = [&](Value *k) {
-        return b.load(kind,
-                      b.getElement(input, kind, b.addScaled(first, k, inner)),
-                      1);
+        return b.load(
+            kind, b.getElement(input, kind, b.addScaled(first, k, inner)), 1);
       };
       Values best = b.forLoop(
           b.index(1), b.index(length), 1, {load(b.index(0)), b.index(0)},
@@ -229,9 +227,9 @@ void glowish::emitArgMax(KernelBuilder &b, const ArgMaxInstr &instr,
                           b.CreateSelect(wins, k, carried[1])};
           });
       Value *index = b.CreateSExtOrTrunc(best[1], b.getInt64Ty());
-      b.store(ElemKind::Int64, index,
-              b.getElement(result, ElemKind::Int64,
-                           b.addScaled(i, outer, inner)));
+      b.store(
+          ElemKind::Int64, index,
+          b.getElement(result, ElemKind::Int64, b.addScaled(i, outer, inner)));
     });
   });
 }
@@ -246,35 +244,37 @@ void glowish::emitLRN(KernelBuilder &b,
     return;
   int64_t before = (instr.getSize() - 1) / 2;
   int64_t after = instr.getSize() - 1 - before;
-  b.forTasks(type.getNumElements() / channels,
-             std::min(instr.getSize(), channels) * type.getNumElements(),
-             [&](Value *pixel) {
-    Value *start = b.addScaled(b.index(0), pixel, channels);
-    b.forLoop(channels, [&](Value *channel) {
-      Value *low = b.maxIndex(b.CreateNSWSub(channel, b.index(before)),
-                              b.index(0));
-      Value *high = b.minIndex(b.CreateNSWAdd(channel, b.index(after + 1)),
-                               b.index(channels));
-      auto load = [&](Value *c) {
-        return b.load(kind,
-                      b.getElement(input, kind, b.CreateNSWAdd(start, c)), 1);
-      };
-      Values squares =
-          b.forLoop(low, high, 1, {b.literal(kind, 0, 1)},
-                    [&](Value *c, llvm::ArrayRef<Value *> carried) {
-                      Value *x = load(c);
-                      return Values{b.multiplyAdd(x, x, carried[0])};
-                    });
-      EmittedScalar sum{&b, squares[0], kind}, x{&b, load(channel), kind};
-      EmittedScalar base =
-          sum * (instr.getAlpha() / double(instr.getSize())) + instr.getBias();
-      // What is not positive has integer powers only, and no logarithm.
-      double beta = instr.getBeta();
-      EmittedScalar y = beta == std::floor(beta)
-                            ? x / pow(base, base.like(beta))
-                            : x * exp(log(base) * -beta);
-      b.store(kind, y.value,
-              b.getElement(result, kind, b.CreateNSWAdd(start, channel)));
-    });
-  });
+  b.forTasks(
+      type.getNumElements() / channels,
+      std::min(instr.getSize(), channels) * type.getNumElements(),
+      [&](Value *pixel) {
+        Value *start = b.addScaled(b.index(0), pixel, channels);
+        b.forLoop(channels, [&](Value *channel) {
+          Value *low =
+              b.maxIndex(b.CreateNSWSub(channel, b.index(before)), b.index(0));
+          Value *high = b.minIndex(b.CreateNSWAdd(channel, b.index(after + 1)),
+                                   b.index(channels));
+          auto load = [&](Value *c) {
+            return b.load(
+                kind, b.getElement(input, kind, b.CreateNSWAdd(start, c)), 1);
+          };
+          Values squares =
+              b.forLoop(low, high, 1, {b.literal(kind, 0, 1)},
+                        [&](Value *c, llvm::ArrayRef<Value *> carried) {
+                          Value *x = load(c);
+                          return Values{b.multiplyAdd(x, x, carried[0])};
+                        });
+          EmittedScalar sum{&b, squares[0], kind}, x{&b, load(channel), kind};
+          EmittedScalar base =
+              sum * (instr.getAlpha() / double(instr.getSize())) +
+              instr.getBias();
+          // What is not positive has integer powers only, and no logarithm.
+          double beta = instr.getBeta();
+          EmittedScalar y = beta == std::floor(beta)
+                                ? x / pow(base, base.like(beta))
+                                : x * exp(log(base) * -beta);
+          b.store(kind, y.value,
+                  b.getElement(result, kind, b.CreateNSWAdd(start, channel)));
+        });
+      });
 }

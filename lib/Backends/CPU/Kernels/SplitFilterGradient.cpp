@@ -284,10 +284,10 @@ void SplitFilterEmitter::findScales(const Side &side, const Block &block,
   SplitScale split = getSplitScale(b, loadCell());
   b.store(ElemKind::Float, split.factor, factors);
   // The sums are in units of 2^16, half of which each side takes.
-  b.store(ElemKind::Float,
-          b.CreateFMul(split.scale,
-                       b.literal(ElemKind::Float, 256, matrixColumns)),
-          scales);
+  b.store(
+      ElemKind::Float,
+      b.CreateFMul(split.scale, b.literal(ElemKind::Float, 256, matrixColumns)),
+      scales);
 }
 
 //===- Digits -------------------------------------------------------------===//

@@ -195,9 +195,9 @@ void StageEmitter::storeScale(Value *index, Value *largest) {
 /// none either.
 void StageEmitter::clearScales(Value *pixel, int64_t count) {
   b.forLoop(count, [&](Value *i) {
-    b.store(ElemKind::Float, b.literal(ElemKind::Float, 0, 1),
-            b.getElement(stage.scales, ElemKind::Float,
-                         b.CreateNSWAdd(pixel, i)));
+    b.store(
+        ElemKind::Float, b.literal(ElemKind::Float, 0, 1),
+        b.getElement(stage.scales, ElemKind::Float, b.CreateNSWAdd(pixel, i)));
   });
 }
 

@@ -73,8 +73,7 @@ Values TileProduct::accumulateLanes(KernelBuilder &b, PixelRange range,
     elements[p] =
         b.load(kind, b.getElement(first, kind, getPixelOffset(p)), lanes);
   for (unsigned lane = 0; lane < lanes; ++lane) {
-    Values columns =
-        loadColumns(b, b.CreateNSWAdd(k, b.index(lane)), weights);
+    Values columns = loadColumns(b, b.CreateNSWAdd(k, b.index(lane)), weights);
     for (unsigned p = range.first; p < range.end; ++p)
       multiply(b, p,
                b.CreateShuffleVector(elements[p],

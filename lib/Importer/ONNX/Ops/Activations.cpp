@@ -114,9 +114,8 @@ static llvm::Error importGelu(OpContext &op) {
 }
 
 static OnnxOperator softplusOp("Softplus", 1, elementWise<importSoftplus>);
-static OnnxOperator
-    parametricSoftplusOp("ParametricSoftplus", 1,
-                         elementWise<importParametricSoftplus>);
+static OnnxOperator parametricSoftplusOp("ParametricSoftplus", 1,
+                                         elementWise<importParametricSoftplus>);
 static OnnxOperator scaledTanhOp("ScaledTanh", 1,
                                  elementWise<importScaledTanh>);
 static OnnxOperator mishOp("Mish", 18, elementWise<importMish>);

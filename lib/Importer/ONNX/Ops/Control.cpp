@@ -163,8 +163,7 @@ static llvm::Expected<ScanAttributes> readScan(OpContext &op,
   scan.outputDirections.resize(numOutputs);
   if (isOld)
     return scan;
-  GLOWISH_TRY(scan.inputAxes,
-              readList(op, "scan_input_axes", scan.numInputs));
+  GLOWISH_TRY(scan.inputAxes, readList(op, "scan_input_axes", scan.numInputs));
   GLOWISH_TRY(scan.outputAxes, readList(op, "scan_output_axes", numOutputs));
   GLOWISH_TRY(scan.outputDirections,
               readList(op, "scan_output_directions", numOutputs));
@@ -179,11 +178,11 @@ static llvm::Expected<NodeValue> placeScan(OpContext &op, NodeValue scan,
   unsigned rank = scan.getType().getRank();
   int64_t extent = scan.getShape()[0];
   if (isReverse && extent > 1)
-    scan = c.gather(scan, c.table(ElemKind::Int64, {extent},
-                                  [&](DimsRef index) {
-                                    return double(extent - 1 - index[0]);
-                                  }),
-                    0);
+    scan = c.gather(
+        scan,
+        c.table(ElemKind::Int64, {extent},
+                [&](DimsRef index) { return double(extent - 1 - index[0]); }),
+        0);
   llvm::Expected<int64_t> place = normalizeAxis(axis, rank);
   if (!place)
     return addContext(place.takeError(), "a scan output's axis is ");
@@ -236,8 +235,8 @@ static llvm::Error importBatchedScan(OpContext &op) {
   for (unsigned i = 1; i < op.getNumInputs(); ++i) {
     GLOWISH_TRY(NodeValue value, op.getInput(i));
     if (value.getType().getRank() == 0 ||
-        value.getShape()[0] != (values.empty() ? value : values[0])
-                                   .getShape()[0])
+        value.getShape()[0] !=
+            (values.empty() ? value : values[0]).getShape()[0])
       return makeError("input {0} is {1}; accepted: the batch first", i,
                        value.getType().str());
     values.push_back(value);
@@ -251,8 +250,8 @@ static llvm::Error importBatchedScan(OpContext &op) {
   for (int64_t b = 0; b < batch; ++b) {
     Values own;
     for (NodeValue value : values)
-      own.push_back(c.reshape(c.slice(value, 0, b, 1),
-                              value.getShape().drop_front()));
+      own.push_back(
+          c.reshape(c.slice(value, 0, b, 1), value.getShape().drop_front()));
     GLOWISH_CHECK(c.finish(own[0]).takeError());
     GLOWISH_TRY(Values ends, scanOnce(op, scan, own));
     for (auto [i, end] : llvm::enumerate(ends))

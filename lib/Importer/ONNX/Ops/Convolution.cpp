@@ -70,5 +70,4 @@ static OnnxOperator convOp("Conv", 1, alongOuter<1, importConv>);
 static OnnxOperatorNotes convNotes("Conv",
                                    {.limit = "1 to 3 spatial dimensions"});
 static OnnxOperatorNotes
-    convTransposeNotes("ConvTranspose",
-                       {.limit = "1 to 3 spatial dimensions"});
+    convTransposeNotes("ConvTranspose", {.limit = "1 to 3 spatial dimensions"});

@@ -38,8 +38,7 @@ static void eliminate(Composer &c, Elimination &e, int64_t rows) {
   if (rows == 1 || c.hasFailed())
     return;
   // The first row takes the place of the one that goes.
-  NodeValue rest =
-      c.select(isPivot, c.slice(e.matrices, 1, 0, 1), e.matrices);
+  NodeValue rest = c.select(isPivot, c.slice(e.matrices, 1, 0, 1), e.matrices);
   rest = c.slice(rest, 1, 1, rows - 1);
   // A column of zeros has no other rows to change.
   NodeValue divisor = c.reshape(

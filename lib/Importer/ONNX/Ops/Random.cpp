@@ -12,7 +12,8 @@
 
 using namespace glowish;
 
-//===- Keys and kinds ------------------------------------------------------===//
+//===- Keys and kinds
+//------------------------------------------------------===//
 
 /// The bits of attribute 'seed', a float, or an integer for Dropout. Without
 /// one, a checksum of the node's name: nodes differ, and runs don't.

@@ -1,8 +1,8 @@
 //===- Resize.cpp - Resize and Upsample -----------------------------------===//
 
 #include "ONNX/Ops/Interpolation.h"
-#include "llvm/ADT/StringExtras.h"
 #include "glowish/Importer/OperatorNotes.h"
+#include "llvm/ADT/StringExtras.h"
 #include <cmath>
 
 using namespace glowish;
@@ -154,14 +154,14 @@ static llvm::Error checkName(llvm::StringRef attribute, llvm::StringRef value,
 static llvm::Error checkSampling(const Sampling &sampling) {
   GLOWISH_CHECK(
       checkName("mode", sampling.mode, {"nearest", "linear", "cubic"}));
-  GLOWISH_CHECK(checkName(
-      "coordinate_transformation_mode", sampling.coordinates,
-      {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
-       "align_corners", "asymmetric", "tf_half_pixel_for_nn",
-       "tf_crop_and_resize"}));
-  return checkName("nearest_mode", sampling.rounding,
-                   {"round_prefer_floor", "round_prefer_ceil", "floor",
-                    "ceil"});
+  GLOWISH_CHECK(checkName("coordinate_transformation_mode",
+                          sampling.coordinates,
+                          {"half_pixel", "half_pixel_symmetric",
+                           "pytorch_half_pixel", "align_corners", "asymmetric",
+                           "tf_half_pixel_for_nn", "tf_crop_and_resize"}));
+  return checkName(
+      "nearest_mode", sampling.rounding,
+      {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
 }
 
 /// Whether the Resize node computes it.
@@ -207,8 +207,8 @@ static llvm::Error importInterpolation(OpContext &op, NodeValue input,
     if (shape[axis] < 1)
       return makeError("input 0 is {0}; accepted: extents of at least 1",
                        input.getType().str());
-    dims.push_back({axis, shape[axis], scaling.sizes[axis],
-                    scaling.scales[axis]});
+    dims.push_back(
+        {axis, shape[axis], scaling.sizes[axis], scaling.scales[axis]});
     if (crops) {
       dims.back().start = region[i];
       dims.back().end = region[axes.size() + i];

@@ -25,8 +25,7 @@ static Bins cutBoxes(Composer &c, NodeValue first, NodeValue last,
   if (c.hasFailed())
     return {};
   ElemKind kind = first.getElemKind();
-  NodeValue size =
-      c.div(c.max(c.add(c.sub(last, first), 1), 1), double(count));
+  NodeValue size = c.div(c.max(c.add(c.sub(last, first), 1), 1), double(count));
   NodeValue number = c.iota(kind, 2, 1, count);
   NodeValue begin = c.add(c.unary<FloorNode>(c.mul(number, size)), first);
   NodeValue end =
@@ -77,24 +76,23 @@ static llvm::Error importMaxRoiPool(OpContext &op) {
   };
   Bins columns = cutBoxes(c, getEdge(1), getEdge(3), pooled[1], shape[3]);
   Bins rows = cutBoxes(c, getEdge(2), getEdge(4), pooled[0], shape[2]);
-  NodeValue batch = c.reshape(
-      c.cast(c.slice(boxes, 1, 0, 1), ElemKind::Int64), {count});
+  NodeValue batch =
+      c.reshape(c.cast(c.slice(boxes, 1, 0, 1), ElemKind::Int64), {count});
   NodeValue x = c.gather(images, batch, 0);
   // [R, C, H, bins, W], then [R, C, bins, bins, H].
   x = takeLargest(
       c, c.unsqueeze(x, 3),
       c.reshape(columns.isInside, {count, 1, 1, pooled[1], shape[3]}));
-  x = takeLargest(
-      c, c.unsqueeze(c.transposeLast(x), 2),
-      c.reshape(rows.isInside, {count, 1, pooled[0], 1, shape[2]}));
+  x = takeLargest(c, c.unsqueeze(c.transposeLast(x), 2),
+                  c.reshape(rows.isInside, {count, 1, pooled[0], 1, shape[2]}));
   NodeValue isEmpty =
       c.logicalOr(c.reshape(rows.isEmpty, {count, 1, pooled[0], 1}),
                   c.reshape(columns.isEmpty, {count, 1, 1, pooled[1]}));
   if (c.hasFailed())
     return c.setOutput(0, x);
   x = c.select(isEmpty, c.number(x, 0), x);
-  return c.setOutput(
-      0, c.broadcast(x, {count, channels, pooled[0], pooled[1]}));
+  return c.setOutput(0,
+                     c.broadcast(x, {count, channels, pooled[0], pooled[1]}));
 }
 
 static OnnxOperator maxRoiPoolOp("MaxRoiPool", 1, importMaxRoiPool);

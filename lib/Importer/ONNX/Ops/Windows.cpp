@@ -73,7 +73,8 @@ readEdges(OpContext &op, NodeValue input, DimsRef kernel = {}) {
               readWindowInts(op, "strides", count, 1, 1));
   GLOWISH_TRY(std::vector<int64_t> dilations,
               readWindowInts(op, "dilations", count, 1, 1));
-  GLOWISH_TRY(std::vector<int64_t> pads, readWindowInts(op, "pads", 2 * count, 0, 0));
+  GLOWISH_TRY(std::vector<int64_t> pads,
+              readWindowInts(op, "pads", 2 * count, 0, 0));
   GLOWISH_TRY(std::string autoPad, op.getString("auto_pad", "NOTSET"));
   GLOWISH_TRY(int64_t ceilMode, op.getInt("ceil_mode", 0));
   std::vector<Edge> edges;
@@ -358,7 +359,8 @@ llvm::Error glowish::importVolumeConvTranspose(OpContext &op) {
     return makeError("inputs are {0} and {1}; accepted: rank 5, not empty, and "
                      "a kernel of up to {2} layers",
                      input.getType().str(), filter.getType().str(), maxKernel);
-  GLOWISH_TRY(std::vector<int64_t> strides, readWindowInts(op, "strides", 3, 1, 1));
+  GLOWISH_TRY(std::vector<int64_t> strides,
+              readWindowInts(op, "strides", 3, 1, 1));
   GLOWISH_TRY(std::vector<int64_t> dilations,
               readWindowInts(op, "dilations", 3, 1, 1));
   GLOWISH_TRY(std::vector<int64_t> pads, readWindowInts(op, "pads", 6, 0, 0));
