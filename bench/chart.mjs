@@ -1,4 +1,4 @@
-// Draws the comparison as an SVG picture.
+// Draws the comparison as an SVG image.
 
 const colors = {glowish: '#d9480f', 'ONNX Runtime': '#4263eb',
                 PyTorch: '#868e96'};

@@ -28,7 +28,7 @@ median of the ratios within a round. Writes compare.json and compare.svg.
                      (default: all, the last one first)
   --no-torch         leave PyTorch out
   --out DIR          where the results go (default build/bench)
-  --doc              also put tables and picture in docs/performance.md
+  --doc              also put tables and image in docs/performance.md
 
 Networks are folders of $GLOWISH_MODELS (default build/models); missing ones
 are written by $GLOWISH_EXPORTER (default ../shared/tools/export_models.py).`;

@@ -143,7 +143,7 @@ export function makeReport(results, facts) {
 }
 
 // {name, shares: {threads: {engine: share of the cores' peak in percent}}} for
-// the picture.
+// the image.
 export function getShares({name, flops, runs}, {peak, engines}) {
   const shares = Object.fromEntries(runs.map(({threads, times}) => [
     threads, Object.fromEntries(engines.map((engine) => [

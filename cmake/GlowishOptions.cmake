@@ -1,4 +1,4 @@
-# Compiler settings and the libraries that every room may use.
+# Compiler settings and the libraries that every layer may use.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

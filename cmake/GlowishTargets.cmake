@@ -1,11 +1,11 @@
-# glowish_library(ROOM SOURCES ...): the object library of one room. All rooms
+# glowish_library(LAYER SOURCES ...): the object library of one layer. All layers
 # end in the shared library libglowish, so that registration objects are kept.
-function(glowish_library room)
+function(glowish_library layer)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
-  add_library(glowish${room} OBJECT ${ARG_SOURCES})
-  target_link_libraries(glowish${room} PUBLIC glowish_options ${ARG_LIBRARIES})
-  add_dependencies(glowish${room} glowish-generated)
-  set_property(GLOBAL APPEND PROPERTY GLOWISH_ROOMS glowish${room})
+  add_library(glowish${layer} OBJECT ${ARG_SOURCES})
+  target_link_libraries(glowish${layer} PUBLIC glowish_options ${ARG_LIBRARIES})
+  add_dependencies(glowish${layer} glowish-generated)
+  set_property(GLOBAL APPEND PROPERTY GLOWISH_LAYERS glowish${layer})
 endfunction()
 
 # glowish_tool(NAME SOURCES ...): a program in build/<preset>/bin.
@@ -29,14 +29,29 @@ function(glowish_embed_texts)
   endforeach()
 endfunction()
 
-# glowish_tablegen(OUTPUT GENERATOR INPUT): runs glowish-tblgen on a record
-# file of lib/Ops and writes include/glowish/OUTPUT in the build folder.
+# glowish_tablegen(OUTPUT GENERATOR INPUT [OPTION...]): runs glowish-tblgen on a
+# record file and writes include/glowish/OUTPUT in the build folder, whose path is
+# appended to the variable generated.
 function(glowish_tablegen output generator input)
   set(out ${PROJECT_BINARY_DIR}/include/glowish/${output})
   add_custom_command(OUTPUT ${out}
-    COMMAND glowish-tblgen ${generator} -I ${PROJECT_SOURCE_DIR}/include/glowish/Ops
+    COMMAND glowish-tblgen ${generator} ${ARGN}
+      -I ${PROJECT_SOURCE_DIR}/include/glowish/Ops
       ${input} -o ${out} --write-if-changed
     DEPENDS glowish-tblgen ${input} ${GLOWISH_TD_FILES}
     COMMENT "Generating ${output}")
-  set_property(GLOBAL APPEND PROPERTY GLOWISH_GENERATED ${out})
+  set(generated ${generated} ${out} PARENT_SCOPE)
+endfunction()
+
+# glowish_instr_dialect(NAME INPUT): the files glowish/Backends/NAME/*.inc of the
+# instructions of the back end NAME, whose records are in INPUT, for the library
+# glowishNAME.
+function(glowish_instr_dialect name input)
+  set(generated)
+  foreach(generator type-rules instr-kinds instr-classes instr-table supports)
+    glowish_tablegen(Backends/${name}/${generator}.inc -gen-${generator}
+      ${CMAKE_CURRENT_SOURCE_DIR}/${input} -dialect=${name})
+  endforeach()
+  add_custom_target(glowish-${name}-generated DEPENDS ${generated})
+  add_dependencies(glowish${name} glowish-${name}-generated)
 endfunction()

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# demo.sh [PICTURE.png...]: compiles the digit recogniser of examples/digits to
-# a bundle, links a C program with it, and shows it pictures of digits: those
+# demo.sh [IMAGE.png...]: compiles the digit recogniser of examples/digits to
+# a bundle, links a C program with it, and shows it images of digits: those
 # named, or the ones of the example. A file's first character is taken as the
 # digit that it shows; fails if less than 95 % are recognised.
 #
 # Installs and builds what is missing, unless $GLOWISH_BIN names the folder of
 # programs to use.
 set -euo pipefail
-pictures=()
-for picture in "$@"; do pictures+=("$(realpath "$picture")"); done
+images=()
+for image in "$@"; do images+=("$(realpath "$image")"); done
 cd "$(dirname "$0")/.."
 
 if [[ -z ${GLOWISH_BIN:-} ]]; then
@@ -27,14 +27,14 @@ clang-19 -std=c99 -O2 -Wall -Wextra -I"$out" examples/digits/main.c \
   "$out/digits.o" -lpng -o "$out/digits"
 
 echo "==> running build/demo/digits"
-cd examples/digits/pictures
-[[ ${#pictures[@]} -gt 0 ]] || pictures=(*.png)
-"$out/digits" "${pictures[@]}" | tee "$out/answers.txt"
+cd examples/digits/images
+[[ ${#images[@]} -gt 0 ]] || images=(*.png)
+"$out/digits" "${images[@]}" | tee "$out/answers.txt"
 
 # An answer is printed as: digit, chance, file.
 grep -oE '[0-9] +[0-9.]+ %  [^ ]+\.png' "$out/answers.txt" |
   awk '{ n = split($4, path, "/")
          if (substr(path[n], 1, 1) == $1) right++ }
-       END { printf "%d of %d pictures right (%.1f %%)\n",
+       END { printf "%d of %d images right (%.1f %%)\n",
                     right, NR, NR ? 100 * right / NR : 0
              exit !(NR && right >= 0.95 * NR) }'

@@ -13,6 +13,10 @@ check_doc(operators.md
   "glowish-tblgen -gen-docs -I include/glowish/Ops include/glowish/Ops/Instrs.td -o docs/operators.md"
   ${TBLGEN} -gen-docs -I ${ROOT}/include/glowish/Ops
     ${ROOT}/include/glowish/Ops/Instrs.td)
+check_doc(cpu-instructions.md
+  "glowish-tblgen -gen-docs -dialect=CPU -I include/glowish/Ops lib/Backends/CPU/CPUInstrs.td -o docs/cpu-instructions.md"
+  ${TBLGEN} -gen-docs -dialect=CPU -I ${ROOT}/include/glowish/Ops
+    ${ROOT}/lib/Backends/CPU/CPUInstrs.td)
 foreach(format onnx caffe2)
   check_doc(${format}-operators.md
     "model-compiler -list-operators=${format} > docs/${format}-operators.md"

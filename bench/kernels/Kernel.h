@@ -1,4 +1,4 @@
-//===- Kernel.h - One operator, compiled in this process ------*- C++ -*-===//
+//===- Kernel.h - One operator, compiled in this process --------*- C++ -*-===//
 
 #ifndef GLOWISH_BENCH_KERNELS_KERNEL_H
 #define GLOWISH_BENCH_KERNELS_KERNEL_H

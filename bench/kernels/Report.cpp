@@ -13,8 +13,7 @@
 using namespace glowish;
 using namespace glowish::bench;
 
-//===- One core
-//-------------------------------------------------------------===//
+//===- One core -----------------------------------------------------------===//
 
 /// Libraries read how many threads they are to have when they are loaded: the
 /// program begins again with the environment that they look at.
@@ -108,8 +107,7 @@ static void registerBenchmark(const std::string &name,
       ->Repetitions(5);
 }
 
-//===- Printing
-//-------------------------------------------------------------===//
+//===- Printing -----------------------------------------------------------===//
 
 static void printCase(const Case &c, double own, double other,
                       double peakRate) {

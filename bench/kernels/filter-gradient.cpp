@@ -1,6 +1,6 @@
 //===- filter-gradient.cpp - Gradients of filters against oneDNN ----------===//
 //
-// The gradients of the filters of a ResNet-18 for pictures of 32 x 32 and of a
+// The gradients of the filters of a ResNet-18 for images of 32 x 32 and of a
 // LeNet for digits, in float at batch 32. oneDNN chooses the algorithm and the
 // formats of image, gradient and result; they are reordered before the timing.
 //

@@ -2,7 +2,7 @@
 
 Same first weights, same batches, one thread, one after the other in this run:
 losses of each step, time a step, peak memory. Prints a table; with --doc writes
-it with a picture of the losses into docs/.
+it with an image of the losses into docs/.
 """
 
 import argparse
@@ -16,7 +16,7 @@ import sys
 import tempfile
 
 import networks
-import picture
+import image
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.abspath(__file__))))
@@ -103,7 +103,7 @@ def format_table(rows):
 
 def write_docs(rows, table):
     with open(ROOT + "/docs/images/training-losses.svg", "w") as file:
-        file.write(picture.draw(rows))
+        file.write(image.draw(rows))
     doc_tables.replace("training.md", "bench/train", table)
 
 
@@ -114,7 +114,7 @@ def main():
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--doc", action="store_true",
-                        help="write table and picture into docs/")
+                        help="write table and image into docs/")
     parser.add_argument("--trainer",
                         default=ROOT + "/build/release/bin/model-trainer")
     arguments = parser.parse_args()

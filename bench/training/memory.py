@@ -15,8 +15,8 @@ import compare
 import networks
 from compare import doc_tables
 
-KINDS = (("", []), ("-recompute", ["-recompute"]),
-         ("-recompute-segments=4", ["-recompute-segments=4"]))
+KINDS = (("", []), ("-rematerialize", ["-rematerialize"]),
+         ("-rematerialize-segments=4", ["-rematerialize-segments=4"]))
 
 
 def get_memory(compiler, folder, options):

@@ -13,7 +13,7 @@ BATCH = 32
 
 
 class LeNet(nn.Module):
-    """LeCun et al., 1998, with ReLU: 28x28 pictures, ten classes."""
+    """LeCun et al., 1998, with ReLU: 28x28 images, ten classes."""
 
     def __init__(self):
         super().__init__()
@@ -51,7 +51,7 @@ class ResidualBlock(nn.Module):
 
 
 class ResNet18(nn.Module):
-    """He et al., 2015, with a first layer for 32x32 pictures."""
+    """He et al., 2015, with a first layer for 32x32 images."""
 
     def __init__(self):
         super().__init__()
@@ -105,7 +105,7 @@ class Transformer(nn.Module):
         return self.fc(x.mean(1))
 
 
-def make_pictures(steps, shape):
+def make_images(steps, shape):
     """A pattern for each of ten classes, under noise."""
     random = np.random.RandomState(2)
     patterns = random.randn(10, *shape)
@@ -140,9 +140,9 @@ def make_sentences(steps, words, length):
 # Name: module, batches, learning rates, the bound of the relative difference of
 # losses.
 NETWORKS = {
-    "lenet": (LeNet, lambda n: make_pictures(n, (1, 28, 28)),
+    "lenet": (LeNet, lambda n: make_images(n, (1, 28, 28)),
               {"sgd": 0.003, "adam": 2e-4}, 1e-4),
-    "resnet18": (ResNet18, lambda n: make_pictures(n, (3, 32, 32)),
+    "resnet18": (ResNet18, lambda n: make_images(n, (3, 32, 32)),
                  {"sgd": 0.003, "adam": 1e-4}, 1e-4),
     "lstm": (LanguageModel,
              lambda n: make_words(n, LanguageModel.WORDS, LanguageModel.LENGTH),

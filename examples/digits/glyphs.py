@@ -1,7 +1,7 @@
-"""Pictures of digits: glyphs of fonts, randomly distorted.
+"""Images of digits: glyphs of fonts, randomly distorted.
 
-A picture is 28 by 28, light on dark, in [0, 1]. Everything is drawn from the
-generator that the caller passes, so that a seed gives the same pictures on
+An image is 28 by 28, light on dark, in [0, 1]. Everything is drawn from the
+generator that the caller passes, so that a seed gives the same images on
 one machine.
 """
 
@@ -67,7 +67,7 @@ class Glyphs:
     """All digits of the fonts of one use, with the chance of each font."""
 
     def __init__(self, use):
-        pictures, weights = [], []
+        images, weights = [], []
         for weight, files in read_fonts(use):
             drawn = []
             for file in files:
@@ -79,15 +79,15 @@ class Glyphs:
                 if abs(digits[1] - digits[8]).mean() < 0.01:
                     continue
                 drawn.append(np.stack(digits))
-            pictures += drawn
+            images += drawn
             weights += [weight / len(drawn)] * len(drawn) if drawn else []
-        self.pictures = np.stack(pictures)
+        self.images = np.stack(images)
         self.weights = np.array(weights) / sum(weights)
 
     def sample(self, labels, random):
         """One undistorted glyph for each label, of random fonts."""
         fonts = random.choice(len(self.weights), len(labels), p=self.weights)
-        return self.pictures[fonts, labels]
+        return self.images[fonts, labels]
 
 
 def uniform(random, count, low, high):
@@ -160,35 +160,35 @@ def shrinking(size, new_size):
     return (matrix / matrix.sum(1, keepdims=True)).astype(np.float32)
 
 
-def change_strokes(pictures, random):
-    """Strokes made thicker or thinner: a blurred picture cut at a random
+def change_strokes(images, random):
+    """Strokes made thicker or thinner: a blurred image cut at a random
     share of its highest level, rounded off to grey at the edge."""
     weights = np.exp(-np.linspace(-2, 2, 9) ** 2)
     blur = band(RAW, weights / weights.sum())
-    wide = blur @ pictures @ blur.T
-    level = uniform(random, len(pictures), 0.15, 0.65)
+    wide = blur @ images @ blur.T
+    level = uniform(random, len(images), 0.15, 0.65)
     highest = np.maximum(wide.max((1, 2), keepdims=True), 0.1)
     return 1 / (1 + np.exp((level - wide / highest) * 14))
 
 
 def distort(raw, random, strength=1.0):
-    """Pictures [n, 28, 28] from glyphs [n, RAW, RAW]."""
+    """Images [n, 28, 28] from glyphs [n, RAW, RAW]."""
     count = len(raw)
     small = shrinking(RAW, SIZE)
-    pictures = change_strokes(warp(raw, strength, random), random)
-    pictures = small @ pictures @ small.T
+    images = change_strokes(warp(raw, strength, random), random)
+    images = small @ images @ small.T
     ink = uniform(random, count, 0.65, 1)
     paper = uniform(random, count, 0, 0.12)
     paper = paper * (random.random((count, 1, 1)) < 0.3)
-    noise = random.standard_normal(pictures.shape).astype(np.float32)
+    noise = random.standard_normal(images.shape).astype(np.float32)
     amount = uniform(random, count, 0, 0.08)
     amount = amount * (random.random((count, 1, 1)) < 0.5)
-    pictures = paper + (ink - paper) * pictures + amount * noise
-    return np.clip(pictures, 0, 1).astype(np.float32)
+    images = paper + (ink - paper) * images + amount * noise
+    return np.clip(images, 0, 1).astype(np.float32)
 
 
 def batch(glyphs, count, random, strength=1.0):
-    """`count` random pictures and their labels."""
+    """`count` random images and their labels."""
     labels = random.integers(0, 10, count)
     parts = [distort(glyphs.sample(part, random), random, strength)
              for part in np.array_split(labels, max(1, count // 250))]

@@ -1,5 +1,5 @@
-/* Shows pictures of digits, each with the answer of the network in digits.o.
- * A picture is a PNG file of 28 by 28 pixels, light on dark. */
+/* Shows images of digits, each with the answer of the network in digits.o.
+ * An image is a PNG file of 28 by 28 pixels, light on dark. */
 #include "digits.h"
 #include <png.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@ static uint8_t placeholders[DIGITS_MUTABLE_MEM_SIZE];
 GLOWISH_MEM_ALIGN(DIGITS_MEM_ALIGN)
 static uint8_t activations[DIGITS_ACTIVATIONS_MEM_SIZE];
 
-static int readPicture(const char *path, uint8_t *pixels) {
+static int readImage(const char *path, uint8_t *pixels) {
   png_image image = {.version = PNG_IMAGE_VERSION};
   if (!png_image_begin_read_from_file(&image, path))
     return 0;
@@ -22,10 +22,10 @@ static int readPicture(const char *path, uint8_t *pixels) {
 
 /* Runs the network: the digit, and in *chance how sure it is. */
 static int recognise(const uint8_t *pixels, float *chance) {
-  float *picture = (float *)(placeholders + DIGITS_picture);
+  float *image = (float *)(placeholders + DIGITS_image);
   const float *chances = (const float *)(placeholders + DIGITS_chances);
   for (int i = 0; i < SIZE * SIZE; ++i)
-    picture[i] = pixels[i] / 255.0f;
+    image[i] = pixels[i] / 255.0f;
   if (digits(digits_weights, placeholders, activations) != GLOWISH_SUCCESS)
     return -1;
   int best = 0;
@@ -41,7 +41,7 @@ int main(int argc, char **argv) {
   for (int first = 1; first < argc; first += PER_ROW) {
     int count = argc - first < PER_ROW ? argc - first : PER_ROW;
     for (int i = 0; i < count; ++i)
-      if (!readPicture(argv[first + i], pixels[i][0]))
+      if (!readImage(argv[first + i], pixels[i][0]))
         return fprintf(stderr, "cannot read %s\n", argv[first + i]), 1;
     for (int y = EDGE; y < SIZE - EDGE; y += 2, puts(""))
       for (int i = 0; i < count; ++i, printf("  "))

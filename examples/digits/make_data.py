@@ -6,7 +6,7 @@ model-trainer.
     make_data.py [--train N] [--test N] [--seed N] [--jobs N] FOLDER
     make_data.py --mnist DIR FOLDER
 
-With --mnist, FOLDER gets the pictures of DIR, images-idx3-ubyte and
+With --mnist, FOLDER gets the images of DIR, images-idx3-ubyte and
 labels-idx1-ubyte, instead. Needs `scripts/install-deps.sh --train --fonts`.
 """
 
@@ -19,10 +19,10 @@ import numpy as np
 import glyphs
 
 
-def write(folder, pictures, labels):
+def write(folder, images, labels):
     os.makedirs(folder, exist_ok=True)
-    np.save(os.path.join(folder, "picture.npy"),
-            pictures.reshape(-1, 1, glyphs.SIZE, glyphs.SIZE))
+    np.save(os.path.join(folder, "image.npy"),
+            images.reshape(-1, 1, glyphs.SIZE, glyphs.SIZE))
     np.save(os.path.join(folder, "label.npy"), labels)
 
 
@@ -34,21 +34,21 @@ def draw_part(job):
 
 def draw(pool, use, count, strength, seed):
     """In parts of the same size whatever the number of jobs, so that a seed
-    gives the same pictures."""
+    gives the same images."""
     part = 5000
     seeds = np.random.SeedSequence(seed).spawn(-(-count // part))
     jobs = [(use, min(part, count - i * part), strength, seeds[i])
             for i in range(len(seeds))]
-    pictures, labels = zip(*pool.map(draw_part, jobs, chunksize=1))
-    return np.concatenate(pictures), np.concatenate(labels)
+    images, labels = zip(*pool.map(draw_part, jobs, chunksize=1))
+    return np.concatenate(images), np.concatenate(labels)
 
 
 def read_mnist(folder):
     with open(os.path.join(folder, "images-idx3-ubyte"), "rb") as file:
-        pictures = np.frombuffer(file.read(), np.uint8, offset=16)
+        images = np.frombuffer(file.read(), np.uint8, offset=16)
     with open(os.path.join(folder, "labels-idx1-ubyte"), "rb") as file:
         labels = np.frombuffer(file.read(), np.uint8, offset=8)
-    return pictures / np.float32(255), labels
+    return images / np.float32(255), labels
 
 
 def main():

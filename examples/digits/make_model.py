@@ -30,7 +30,7 @@ def main():
     if len(sys.argv) != 2:
         raise SystemExit(__doc__)
     graph = Graph("digits")
-    value = layer(graph, "picture", "conv1", 1, 16, 5, 2)
+    value = layer(graph, "image", "conv1", 1, 16, 5, 2)
     value = halve(graph, value, "pool1")
     value = layer(graph, value, "conv2", 16, 32, 3, 1)
     value = layer(graph, value, "conv3", 32, 32, 3, 1)
@@ -43,7 +43,7 @@ def main():
                                 graph.weights("classes.bias", 10)], "logits",
                        integer("transB", 1))
     graph.node("Softmax", [value], "chances")
-    graph.write(sys.argv[1], [tensor("picture", 1, 1, 28, 28)],
+    graph.write(sys.argv[1], [tensor("image", 1, 1, 28, 28)],
                 [tensor("chances", 1, 10)])
 
 

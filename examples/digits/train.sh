@@ -17,8 +17,8 @@ source examples/common.sh
 work=build/digits-training
 prepare "$work" --train --fonts
 batch=100
-# The model itself takes one picture.
-options=(-batch-size=$batch -model-input="picture,float,[$batch,1,28,28]")
+# The model itself takes one image.
+options=(-batch-size=$batch -model-input="image,float,[$batch,1,28,28]")
 echo "==> drawing digits"
 examples/digits/make_data.py "$work"
 examples/digits/make_model.py "$work/network.onnxtxt"

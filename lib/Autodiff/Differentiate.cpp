@@ -33,7 +33,7 @@ DifferentiabilityInfo glowish::getDifferentiability(NodeKind kind) {
   llvm_unreachable("not a node kind");
 }
 
-/// Adds what flows back to the operands of \p node.
+/// Adds to the adjoints of the operands of \p node.
 static llvm::Error differentiateNode(Node &node, GradientContext &g) {
   switch (node.getKind()) {
 #define NODE_GRADIENT(NAME)                                                    \
@@ -76,7 +76,7 @@ private:
 
   Function &function;
   llvm::ArrayRef<NodeValue> variables;
-  /// The nodes before any are added.
+  /// The forward pass, before gradients are added.
   std::vector<Node *> nodes;
   std::optional<Quantizers> quantizers;
   llvm::DenseSet<NodeValue> active;
@@ -94,7 +94,7 @@ llvm::Error Differentiation::check(NodeValue value,
                    value.getType().str());
 }
 
-/// A node is on the way from a variable where an operand is.
+/// A result is active if an operand is.
 void Differentiation::findActive() {
   active.insert(variables.begin(), variables.end());
   for (Node *node : nodes) {
@@ -137,7 +137,7 @@ llvm::Error Differentiation::differentiate(Node &node) {
     context.accumulate(0, context.getGradient());
     return context.takeError();
   }
-  GLOWISH_CHECK(differentiateNode(node, context));
+  GLOWISH_RETURN_IF_ERROR(differentiateNode(node, context));
   return context.takeError();
 }
 
@@ -154,18 +154,18 @@ NodeValue Differentiation::sum(NodeValue variable) {
 llvm::Expected<std::vector<NodeValue>>
 Differentiation::run(llvm::ArrayRef<GradientSeed> seeds) {
   for (NodeValue variable : variables)
-    GLOWISH_CHECK(check(variable, "what is differentiated with respect to"));
+    GLOWISH_RETURN_IF_ERROR(check(variable, "the variable of differentiation"));
   for (Node &node : function.getNodes())
     nodes.push_back(&node);
   quantizers.emplace(nodes);
   findActive();
   for (const GradientSeed &seed : seeds) {
-    GLOWISH_CHECK(check(seed.value, "what is differentiated"));
+    GLOWISH_RETURN_IF_ERROR(check(seed.value, "the differentiated value"));
     assert(seed.value.getType() == seed.gradient.getType());
     gradients[seed.value].push_back(seed.gradient);
   }
   for (Node *node : llvm::reverse(nodes))
-    GLOWISH_CHECK(visit(*node));
+    GLOWISH_RETURN_IF_ERROR(visit(*node));
   std::vector<NodeValue> results;
   for (NodeValue variable : variables)
     results.push_back(sum(variable));

@@ -1,4 +1,4 @@
-//===- GradientContext.cpp - What a node's gradient works with ------------===//
+//===- GradientContext.cpp - Context of a node's gradient -----------------===//
 
 #include "GradientContext.h"
 #include "GradientSum.h"
@@ -18,7 +18,7 @@ NodeValue GradientContext::getGradient(unsigned index) {
 
 void GradientContext::accumulate(unsigned index, NodeValue gradient) {
   NodeValue operand = node.getOperand(index);
-  if (!gradient || !wants(index))
+  if (!gradient || !needsGradient(index))
     return;
   assert(gradient.getType() == operand.getType() && "of the operand's type");
   gradients[operand].push_back(gradient);
@@ -52,7 +52,7 @@ NodeValue GradientContext::scatterAdd(NodeValue updates, NodeValue indices,
   if (!updates || !indices)
     return {};
   int64_t rank = updates.getShape().size();
-  // Rows first: [n, all else].
+  // Transpose \p axis to the front and flatten the others.
   std::vector<int64_t> toFront = {axis}, back(rank);
   llvm::append_range(toFront, getOtherAxes(rank, axis));
   for (int64_t d = 0; d < rank; ++d)
@@ -79,10 +79,4 @@ llvm::SmallVector<int64_t, 4> glowish::getOtherAxes(int64_t count,
     if (d != left)
       axes.push_back(d);
   return axes;
-}
-
-llvm::Error glowish::checkNotFused(const ScalarProgram &program) {
-  if (program.empty())
-    return llvm::Error::success();
-  return makeError("it has an epilogue; accepted: graphs before fusion");
 }

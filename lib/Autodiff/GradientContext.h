@@ -1,4 +1,4 @@
-//===- GradientContext.h - What a node's gradient works with ----*- C++ -*-===//
+//===- GradientContext.h - Context of a node's gradient ---------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_AUTODIFF_GRADIENTCONTEXT_H
 #define GLOWISH_LIB_AUTODIFF_GRADIENTCONTEXT_H
@@ -8,50 +8,51 @@
 
 namespace glowish {
 
-/// What has flowed back to values so far.
+/// The contributions to the adjoint of each value so far.
 using GradientMap = llvm::DenseMap<NodeValue, llvm::SmallVector<NodeValue, 2>>;
 
-/// The node whose gradient is made: reads what flows back to its results and
-/// adds what flows back to its operands.
+/// Builds the gradient of one node: reads the adjoints of its results and adds
+/// to the adjoints of its operands.
 class GradientContext final : public NodeBuilder {
 public:
-  /// \p active: values that variables depend on and that are of float kinds.
+  /// \p active: float values that depend on the variables.
   GradientContext(Node &node, GradientMap &gradients,
                   const llvm::DenseSet<NodeValue> &active)
       : NodeBuilder(*node.getParent(), (node.getName() + ".grad").str()),
         node(node), gradients(gradients), active(active) {}
 
-  /// What flows back to result \p index; null where nothing does.
+  /// Returns the adjoint of result \p index (the upstream gradient), or null if
+  /// it is zero.
   NodeValue getGradient(unsigned index = 0);
-  /// Whether operand \p index wants a gradient.
-  bool wants(unsigned index) const {
+  /// Whether the adjoint of operand \p index is needed.
+  bool needsGradient(unsigned index) const {
     return active.contains(node.getOperand(index));
   }
-  /// Adds \p gradient, of the operand's type, to what flows back to operand
+  /// Adds \p gradient, of the operand's type, to the adjoint of operand
   /// \p index. Null adds nothing.
   void accumulate(unsigned index, NodeValue gradient);
-  /// The same of a gradient of what the operand is broadcast to.
+  /// Like accumulate(), with \p gradient of a shape that the operand is
+  /// broadcast to.
   void addBroadcast(unsigned index, NodeValue gradient) {
-    if (wants(index) && gradient)
+    if (needsGradient(index) && gradient)
       accumulate(index, sumTo(gradient, node.getOperand(index).getShape()));
   }
-  /// Makes all users of the node, and what flows back to it from now on, use
-  /// \p values, which compute the same.
+  /// Replaces the results of the node by \p values, equivalent ones, in all its
+  /// users, including the gradients built from now on.
   void replaceForward(llvm::ArrayRef<NodeValue> values);
 
-  //===- Expressions that many gradients need -------------------------------//
+  //===- Common subexpressions of gradients -------------------------------===//
 
-  /// The sum over those dimensions along which \p shape was broadcast to that
-  /// of \p value.
+  /// Sums \p value over the dimensions along which \p shape is broadcast to its
+  /// shape.
   NodeValue sumTo(NodeValue value, DimsRef shape);
-  /// The sum over all dimensions but \p axis: [extent of axis].
+  /// Sums over all dimensions but \p axis; the result has rank 1.
   NodeValue sumToAxis(NodeValue value, int64_t axis);
   NodeValue zeros(const Type &type) {
     return splat(type.getKind(), type.getShape(), 0);
   }
-  /// Row i of \p updates, a slice of dimension \p axis, added to row
-  /// indices[i] of zeros: dimension \p axis becomes \p extent long. \p indices:
-  /// int64 [n].
+  /// Adds slice i of \p updates along dimension \p axis to slice indices[i] of
+  /// zeros, with extent \p extent in dimension \p axis. \p indices: int64 [n].
   NodeValue scatterAdd(NodeValue updates, NodeValue indices, int64_t axis,
                        int64_t extent);
 
@@ -61,14 +62,11 @@ private:
   const llvm::DenseSet<NodeValue> &active;
 };
 
-/// 0, 1 ... count - 1 without \p left out.
+/// Returns 0 ... count - 1 without \p left.
 llvm::SmallVector<int64_t, 4> getOtherAxes(int64_t count, int64_t left);
 
-/// An error where \p program, an epilogue, is not empty.
-llvm::Error checkNotFused(const ScalarProgram &program);
-
-/// The gradient of each node kind that has neither formulas nor a reason for
-/// not having one.
+/// Declares differentiateNAME for each node kind without gradient formulas in
+/// its record and without a reason for having no gradient.
 #define NODE_GRADIENT(NAME)                                                    \
   llvm::Error differentiate##NAME(NAME##Node &node, GradientContext &g);
 #define FORMULA_GRADIENT(NAME)
@@ -77,7 +75,7 @@ llvm::Error checkNotFused(const ScalarProgram &program);
 #define GET_GRADIENT_LIST
 #include "glowish/Autodiff/Gradients.inc"
 
-/// The gradient of an element-wise node with formulas.
+/// Differentiates an element-wise node by the gradient formulas of its record.
 void differentiateFormula(Node &node, GradientContext &g);
 
 } // namespace glowish

@@ -1,8 +1,8 @@
-//===- GradientScalar.h - Formulas that make nodes --------------*- C++ -*-===//
+//===- GradientScalar.h - Scalar type that creates nodes --------*- C++ -*-===//
 //
-// The formulas of gradients in the records are templates over a scalar type, as
-// those of the operators are. Here they are instantiated on one that makes a
-// node for each operation.
+// Gradient formulas in the records are templates over a scalar type, as are the
+// formulas of the operators. Here they are instantiated with a type that
+// creates a node for each operation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ struct GradientBool {
   NodeValue value;
 };
 
-/// A value in a formula, or a number. Made without either, it is nothing.
+/// A value in a formula, or a number (without a GradientContext).
 struct GradientScalar {
   using Bool = GradientBool;
   GradientScalar() = default;
@@ -50,7 +50,7 @@ GLOWISH_GRADIENT_BINARY(*, mul)
 GLOWISH_GRADIENT_BINARY(/, div)
 #undef GLOWISH_GRADIENT_BINARY
 
-/// Of values: the first operand is one.
+/// At least the first operand must be a value.
 #define GLOWISH_GRADIENT_COMPARE(OP, FN)                                       \
   inline GradientBool operator OP(const GradientScalar &x,                     \
                                   const GradientScalar &y) {                   \
@@ -68,7 +68,7 @@ inline GradientBool operator&&(const GradientBool &x, const GradientBool &y) {
   return {x.g, x.g->logicalAnd(x.value, y.value)};
 }
 
-/// One of x and y is a value.
+/// At least one of x and y must be a value.
 inline GradientScalar select(const GradientBool &condition,
                              const GradientScalar &x, const GradientScalar &y) {
   GradientContext &g = *condition.g;
@@ -101,7 +101,7 @@ inline GradientScalar pow(const GradientScalar &x, const GradientScalar &y) {
   return {*x.g, x.g->pow(x.value, y.value)};
 }
 
-/// Of x * sigmoid(u(x)) with u = 1.596 x + 0.0714 x^3.
+/// Gradient of x * sigmoid(u(x)) with u = 1.596 x + 0.0714 x^3.
 inline GradientScalar geluTanhGradient(const GradientScalar &x,
                                        const GradientScalar &result,
                                        const GradientScalar &gradient) {
@@ -114,7 +114,7 @@ inline GradientScalar geluTanhGradient(const GradientScalar &x,
 
 /// The formulas: for each element-wise record with gradients a struct with
 /// `template <unsigned I, class S> static S eval(operands..., S result, S
-/// gradient, attributes...)`, which is what flows back to operand I.
+/// gradient, attributes...)`, which returns the adjoint of operand I.
 namespace gradient {
 #define GET_GRADIENT_FORMULAS
 #include "glowish/Autodiff/Gradients.inc"

@@ -1,4 +1,4 @@
-//===- GradientSum.cpp - What flows back to a value from all sides --------===//
+//===- GradientSum.cpp - Sums of adjoints ---------------------------------===//
 
 #include "GradientSum.h"
 #include <map>
@@ -7,17 +7,18 @@ using namespace glowish;
 
 using Values = llvm::SmallVector<NodeValue, 4>;
 
-//===- Slices -------------------------------------------------------------===//
+//===- Gradients of slices ------------------------------------------------===//
 
 namespace {
-/// Zeros but for positions start ... of dimension `axis`.
+/// An adjoint that is zero outside a slice along dimension `axis`.
 struct Piece {
   int64_t axis, start;
   NodeValue value;
 };
 } // namespace
 
-/// \p part as what is left of a slice along one dimension.
+/// Returns the slice if \p part is the gradient of a Slice along one dimension:
+/// a Pad with zeros.
 static std::optional<Piece> findPiece(NodeValue part) {
   auto *pad = part.getNodeAs<PadNode>();
   if (!pad || pad->getMode() != "constant" || pad->getValue() != 0)
@@ -39,7 +40,7 @@ static std::optional<Piece> findPiece(NodeValue part) {
   return Piece{*axis, pads[*axis], pad->getInput()};
 }
 
-/// The pieces side by side, with zeros between them; null where they overlap.
+/// Concatenates \p pieces, with zeros in the gaps; null if they overlap.
 static NodeValue join(NodeBuilder &b, std::vector<Piece> &pieces,
                       DimsRef shape) {
   llvm::sort(pieces,
@@ -67,7 +68,7 @@ static NodeValue join(NodeBuilder &b, std::vector<Piece> &pieces,
   return b.concat(parts, axis);
 }
 
-/// Joins pieces along the same dimension; \p parts keeps the others.
+/// Joins the pieces along each dimension; other \p parts are kept.
 static Values joinPieces(NodeBuilder &b, Values parts) {
   std::map<int64_t, std::vector<Piece>> pieces;
   Values sums;
@@ -91,30 +92,30 @@ static Values joinPieces(NodeBuilder &b, Values parts) {
   return sums;
 }
 
-//===- Products -----------------------------------------------------------===//
+//===- Matrix products ----------------------------------------------------===//
 
-static bool isPlainProduct(NodeValue part) {
-  auto *product = part.getNodeAs<MatMulNode>();
-  return product && product->getEpilogue().empty() &&
-         product->getLhs().getShape().size() == 2 &&
-         product->getRhs().getShape().size() == 2;
+static bool isPlainMatMul(NodeValue part) {
+  auto *matMul = part.getNodeAs<MatMulNode>();
+  return matMul && matMul->getLhs().getShape().size() == 2 &&
+         matMul->getRhs().getShape().size() == 2;
 }
 
-/// The sum of A B is that of the As beside each other times the Bs one below
-/// the other. Of few products, copying the operands would take longer.
-static Values joinProducts(NodeBuilder &b, Values parts) {
+/// Merges matmuls by concatenation along K: the sum of A_i B_i is [A_1 A_2 ...]
+/// times [B_1; B_2; ...]. For a few of them, copying the operands costs more
+/// than it saves.
+static Values mergeMatMuls(NodeBuilder &b, Values parts) {
   constexpr size_t fewest = 3;
-  if (size_t(llvm::count_if(parts, isPlainProduct)) < fewest)
+  if (size_t(llvm::count_if(parts, isPlainMatMul)) < fewest)
     return parts;
   Values lhs, rhs, sums;
   for (NodeValue part : parts) {
-    if (!isPlainProduct(part)) {
+    if (!isPlainMatMul(part)) {
       sums.push_back(part);
       continue;
     }
-    auto *product = part.getNodeAs<MatMulNode>();
-    lhs.push_back(product->getLhs());
-    rhs.push_back(product->getRhs());
+    auto *matMul = part.getNodeAs<MatMulNode>();
+    lhs.push_back(matMul->getLhs());
+    rhs.push_back(matMul->getRhs());
   }
   sums.push_back(b.matMul(b.concat(lhs, 1), b.concat(rhs, 0)));
   return sums;
@@ -124,7 +125,7 @@ NodeValue glowish::sumGradients(NodeBuilder &b,
                                 llvm::ArrayRef<NodeValue> parts) {
   Values sums(parts);
   if (sums.size() > 1)
-    sums = joinProducts(b, joinPieces(b, std::move(sums)));
+    sums = mergeMatMuls(b, joinPieces(b, std::move(sums)));
   NodeValue sum = sums[0];
   for (NodeValue part : llvm::ArrayRef(sums).drop_front())
     sum = b.add(sum, part);

@@ -1,5 +1,4 @@
-//===- GradientSum.h - What flows back to a value from all sides -*- C++
-//-*-===//
+//===- GradientSum.h - Sums of adjoints -------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_AUTODIFF_GRADIENTSUM_H
 #define GLOWISH_LIB_AUTODIFF_GRADIENTSUM_H
@@ -8,10 +7,10 @@
 
 namespace glowish {
 
-/// The sum of \p parts, at least one, of one type. What was sliced along one
-/// dimension is put together by a concatenation, and matrix products become one
-/// with a longer inner dimension: a recurrent layer that is unrolled has one of
-/// each for every step.
+/// Returns the sum of the contributions \p parts to an adjoint, at least one,
+/// all of one type. Gradients of slices along one dimension become a
+/// concatenation, and several matmuls become one with a longer K: an unrolled
+/// recurrent layer has one of each per time step.
 NodeValue sumGradients(NodeBuilder &b, llvm::ArrayRef<NodeValue> parts);
 
 } // namespace glowish

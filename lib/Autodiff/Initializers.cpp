@@ -1,4 +1,4 @@
-//===- Initializers.cpp - Weights to begin training with ------------------===//
+//===- Initializers.cpp - Initialization of trainable weights -------------===//
 
 #include "glowish/Autodiff/Initializers.h"
 #include "glowish/Graph/Nodes.h"
@@ -20,53 +20,77 @@ std::optional<InitializerKind> glowish::parseInitializer(llvm::StringRef name) {
 
 namespace {
 
-/// What a variable is to the node that takes it.
+/// How a node uses a variable.
 struct Role {
   enum Kind { Weight, Bias, Other } kind = Other;
-  /// Of a weight.
+  /// Of weights only.
   int64_t fanIn = 0, fanOut = 0;
 };
 
 } // namespace
 
-/// Of the matrix \p value, which the product sums over rows (or, with
-/// \p sumsColumns, columns) of.
+/// Returns the role of the matmul operand \p value, which is contracted along
+/// its rows, or along its columns if \p sumsColumns.
 static Role makeWeight(NodeValue value, bool sumsColumns) {
   DimsRef matrix = value.getShape().take_back(2);
   return {Role::Weight, matrix[sumsColumns], matrix[!sumsColumns]};
 }
 
-static Role findDirectRole(Node *user, NodeValue value) {
-  if (auto *conv = llvm::dyn_cast<ConvolutionNode>(user)) {
-    if (conv->getBias() == value)
-      return {Role::Bias};
-    if (conv->getFilter() != value)
-      return {};
-    DimsRef shape = value.getShape();
-    int64_t taps = shape[1] * shape[2];
-    return {Role::Weight, taps * shape[3], taps * shape[0] / conv->getGroup()};
-  }
-  if (auto *gemm = llvm::dyn_cast<GemmNode>(user)) {
-    if (gemm->getC() == value)
-      return {Role::Bias};
-    return gemm->getB() == value
-               ? makeWeight(value, /*sumsColumns=*/gemm->getTransposeB())
-               : makeWeight(value, /*sumsColumns=*/!gemm->getTransposeA());
-  }
-  if (auto *full = llvm::dyn_cast<FullyConnectedNode>(user)) {
-    if (full->getBias() == value)
-      return {Role::Bias};
-    return makeWeight(value, /*sumsColumns=*/full->getInput() == value);
-  }
-  if (auto *product = llvm::dyn_cast<MatMulNode>(user))
-    return makeWeight(value, /*sumsColumns=*/product->getLhs() == value);
-  if (llvm::isa<AddNode>(user))
+//===- Functions of nodes -------------------------------------------------===//
+//
+// getVariableRoleNAME for the nodes whose record has HasVariableRoles.
+
+#define VARIABLE_ROLES(NAME)                                                   \
+  static Role getVariableRole##NAME(NAME##Node &node, NodeValue value);
+#define GET_VARIABLE_ROLES_LIST
+#include "glowish/Graph/NodeFunctions.inc"
+
+static Role getVariableRoleConvolution(ConvolutionNode &node, NodeValue value) {
+  if (node.getBias() == value)
     return {Role::Bias};
-  return {};
+  if (node.getFilter() != value)
+    return {};
+  DimsRef shape = value.getShape();
+  int64_t taps = shape[1] * shape[2];
+  return {Role::Weight, taps * shape[3], taps * shape[0] / node.getGroup()};
 }
 
-/// The role of \p value, perhaps after data movement. A weight that some node
-/// adds is a weight.
+static Role getVariableRoleGemm(GemmNode &node, NodeValue value) {
+  if (node.getC() == value)
+    return {Role::Bias};
+  return node.getB() == value
+             ? makeWeight(value, /*sumsColumns=*/node.getTransposeB())
+             : makeWeight(value, /*sumsColumns=*/!node.getTransposeA());
+}
+
+static Role getVariableRoleFullyConnected(FullyConnectedNode &node,
+                                          NodeValue value) {
+  if (node.getBias() == value)
+    return {Role::Bias};
+  return makeWeight(value, /*sumsColumns=*/node.getInput() == value);
+}
+
+static Role getVariableRoleMatMul(MatMulNode &node, NodeValue value) {
+  return makeWeight(value, /*sumsColumns=*/node.getLhs() == value);
+}
+
+static Role getVariableRoleAdd(AddNode &, NodeValue) { return {Role::Bias}; }
+
+/// Returns the role of \p value, an operand of \p user.
+static Role findDirectRole(Node *user, NodeValue value) {
+  switch (user->getKind()) {
+#define VARIABLE_ROLES(NAME)                                                   \
+  case NodeKind::NAME:                                                         \
+    return getVariableRole##NAME(llvm::cast<NAME##Node>(*user), value);
+#define GET_VARIABLE_ROLES_LIST
+#include "glowish/Graph/NodeFunctions.inc"
+  default:
+    return {};
+  }
+}
+
+/// Returns the role of \p value, directly or through data movement. Use as a
+/// weight takes precedence over use as a bias.
 static Role findRole(NodeValue value, unsigned depth = 0) {
   constexpr unsigned maxDepth = 8;
   Role found;
@@ -74,8 +98,7 @@ static Role findRole(NodeValue value, unsigned depth = 0) {
     Node *user = use.getUser();
     if (user->getOperand(use.getOperandIndex()) != value)
       continue;
-    bool isMovement = llvm::isa<TransposeNode, ReshapeNode, SliceNode,
-                                ConcatNode, PadNode, BroadcastNode>(user);
+    bool isMovement = user->getInfo().has(OpTrait::StaticDataMovement);
     Role role = isMovement && depth < maxDepth
                     ? findRole(NodeValue(user, 0), depth + 1)
                     : findDirectRole(user, value);

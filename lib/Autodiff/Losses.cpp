@@ -1,4 +1,4 @@
-//===- Losses.cpp - What training makes smaller ---------------------------===//
+//===- Losses.cpp - Loss functions ----------------------------------------===//
 
 #include "Losses.h"
 #include "glowish/Support/Error.h"
@@ -66,7 +66,7 @@ llvm::Expected<Type> glowish::getLabelType(const Type &type,
   return Type(config.labelKind, given);
 }
 
-/// Over the dimensions from \p firstAxis on.
+/// Mean over the dimensions from \p firstAxis on.
 static NodeValue mean(NodeBuilder &b, NodeValue value, size_t firstAxis) {
   if (!value)
     return value;
@@ -78,8 +78,8 @@ static NodeValue mean(NodeBuilder &b, NodeValue value, size_t firstAxis) {
   return b.reduce(value, "mean", axes, /*keepDims=*/false);
 }
 
-/// Without the dimension of the classes. An index that is no class adds
-/// nothing.
+/// The result has no class dimension. The loss of an index that is no class is
+/// 0.
 static NodeValue makeCrossEntropy(NodeBuilder &b, NodeValue prediction,
                                   NodeValue label) {
   DimsRef shape = prediction.getShape();
@@ -100,8 +100,8 @@ static NodeValue makeCrossEntropy(NodeBuilder &b, NodeValue prediction,
   return b.sub(0, b.reduce(picked, "sum", {axis}, false));
 }
 
-/// max(x, 0) - x y + log(1 + e^-|x|), which does not overflow. At 0 the halves
-/// of max make up for |x|, which gives nothing there.
+/// max(x, 0) - x y + log(1 + e^-|x|), which does not overflow. Its gradient at
+/// x = 0 is right, too: max(x, 0) contributes 1/2 and |x| contributes 0.
 static NodeValue makeBinaryCrossEntropy(NodeBuilder &b, NodeValue x,
                                         NodeValue y) {
   NodeValue small = b.unary<ExpNode>(b.sub(0, b.unary<AbsNode>(x)));
@@ -109,7 +109,7 @@ static NodeValue makeBinaryCrossEntropy(NodeBuilder &b, NodeValue x,
   return b.add(b.sub(b.max(x, 0.0), b.mul(x, y)), rest);
 }
 
-/// Before any mean.
+/// The losses of all elements or samples, before the mean.
 static NodeValue makeLosses(NodeBuilder &b, NodeValue prediction,
                             NodeValue label, const TrainingConfig &config) {
   auto difference = [&] { return b.sub(prediction, label); };

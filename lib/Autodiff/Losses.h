@@ -1,4 +1,4 @@
-//===- Losses.h - What training makes smaller -------------------*- C++ -*-===//
+//===- Losses.h - Loss functions --------------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_AUTODIFF_LOSSES_H
 #define GLOWISH_LIB_AUTODIFF_LOSSES_H
@@ -8,17 +8,17 @@
 
 namespace glowish {
 
-/// The type of the labels for predictions of \p type.
+/// Returns the type of the labels for predictions of \p type.
 llvm::Expected<Type> getLabelType(const Type &type,
                                   const TrainingConfig &config);
 
-/// The loss, a scalar of the prediction's kind; \p label has the type that
-/// getLabelType() gives.
+/// Builds the loss, a scalar of the prediction's kind. \p label has the type
+/// given by getLabelType().
 NodeValue makeLoss(NodeBuilder &b, NodeValue prediction, NodeValue label,
                    const TrainingConfig &config);
 
-/// The loss of each index of the label's first dimension, a vector: makeLoss()
-/// is its mean.
+/// Builds the loss of each sample, a vector along the first dimension of the
+/// label. makeLoss() is its mean.
 NodeValue makeSampleLosses(NodeBuilder &b, NodeValue prediction,
                            NodeValue label, const TrainingConfig &config);
 

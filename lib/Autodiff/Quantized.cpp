@@ -1,4 +1,4 @@
-//===- Quantized.cpp - Gradients through quantized numbers ----------------===//
+//===- Quantized.cpp - Gradients through quantized values -----------------===//
 
 #include "Quantized.h"
 #include "glowish/Autodiff/Gradients.h"
@@ -8,7 +8,7 @@
 
 using namespace glowish;
 
-/// What flows back to integers.
+/// The element kind of the adjoints of integer values.
 static constexpr ElemKind gradientKind = ElemKind::Float;
 
 static bool isInteger(NodeValue value) {
@@ -19,7 +19,7 @@ static bool isNarrow(ElemKind kind) {
   return isIntegerKind(kind) && getElemSize(kind) <= 2;
 }
 
-/// The least and largest number of the integer kind \p kind.
+/// Returns the minimum and maximum of the integer kind \p kind.
 static std::pair<double, double> getRange(ElemKind kind) {
   int bits = 8 * int(getElemSize(kind));
   if (isSignedIntegerKind(kind))
@@ -27,9 +27,10 @@ static std::pair<double, double> getRange(ElemKind kind) {
   return {0, std::ldexp(1, bits) - 1};
 }
 
-//===- Where numbers are quantized ----------------------------------------===//
+//===- Quantizing conversions ---------------------------------------------===//
 
-/// The Round that \p value is, perhaps shifted by a zero point and limited.
+/// Returns the Round that \p value is, possibly shifted by a zero point and
+/// clamped, or null.
 static RoundNode *findRounding(NodeValue value, unsigned steps = 4) {
   if (!value || !steps)
     return nullptr;
@@ -62,7 +63,8 @@ Quantizers::Quantizers(llvm::ArrayRef<Node *> nodes) {
     addRange(*cast);
 }
 
-/// \p quantizer is dynamic where its zero point has been quantized itself.
+/// Records scale and zero point if \p quantizer is dynamic: its zero point has
+/// itself been quantized.
 void Quantizers::addRange(const CastNode &quantizer) {
   auto *shifted = quantizer.getX().getNodeAs<AddNode>();
   if (!shifted)
@@ -83,7 +85,7 @@ bool Quantizers::isActive(Node &node, unsigned index,
   ElemKind kind = node.getType(index).getKind();
   if (isQuantizer(node))
     return true;
-  // Of bodies it is not known; differentiateQuantized refuses them.
+  // Not known for nodes with bodies; differentiateQuantized refuses them.
   if (!getBodies(node).empty())
     return isNarrow(kind);
   if (getDifferentiability(node.getKind()).kind == Differentiability::Zero)
@@ -94,14 +96,14 @@ bool Quantizers::isActive(Node &node, unsigned index,
   });
 }
 
-//===- What flows back ----------------------------------------------------===//
+//===- Adjoints -----------------------------------------------------------===//
 
 bool glowish::isQuantized(Node &node, const GradientMap &gradients,
                           const llvm::DenseSet<NodeValue> &active) {
   for (unsigned i = 0; i < node.getNumResults(); ++i)
     if (isInteger(node.getResult(i)) && gradients.count(node.getResult(i)))
       return true;
-  // Others that make floats of integers take them as indices.
+  // Other nodes that compute floats from integers use them as indices.
   if (!llvm::isa<CastNode>(node) && getBodies(node).empty())
     return false;
   return llvm::any_of(node.getOperands(), [&](NodeValue operand) {
@@ -114,7 +116,7 @@ static llvm::Error differentiateConversion(CastNode &node,
                                            GradientContext &g) {
   NodeValue gradient = g.getGradient(), x = node.getX();
   if (!isInteger(x)) {
-    // Nothing flows back from what saturates.
+    // Values that saturate have a gradient of zero.
     auto [low, high] = getRange(node.getTo());
     NodeValue isInside =
         g.logicalAnd(g.greaterOrEqual(x, low), g.lessOrEqual(x, high));
@@ -127,12 +129,12 @@ static llvm::Error differentiateConversion(CastNode &node,
   if (isIntegerKind(node.getTo())) {
     auto from = getRange(x.getElemKind()), to = getRange(node.getTo());
     if (from.first < to.first || from.second > to.second)
-      return makeError("it has no gradient: quantized numbers become {0}, "
+      return makeError("it has no gradient: quantized values become {0}, "
                        "which does not hold all of {1}",
                        getElemKindName(node.getTo()), x.getType().str());
   }
-  if (NodeValue flow = g.cast(gradient, gradientKind))
-    gradients[x].push_back(flow);
+  if (NodeValue adjoint = g.cast(gradient, gradientKind))
+    gradients[x].push_back(adjoint);
   return g.takeError();
 }
 
@@ -141,13 +143,13 @@ llvm::Error glowish::differentiateQuantized(
     llvm::function_ref<llvm::Error(Node &, GradientContext &)> differentiate) {
   GradientContext outer(node, gradients, active);
   if (!getBodies(node).empty())
-    return makeError("it has no gradient: quantized numbers go into its body "
-                     "or come out of it");
+    return makeError("it has no gradient: its body takes or returns quantized "
+                     "values");
   if (auto *cast = llvm::dyn_cast<CastNode>(&node))
     return differentiateConversion(*cast, gradients, outer);
   if (llvm::isa<DivNode>(node))
     return makeError("it has no gradient: a quotient of integers is truncated");
-  // The same of floats: nobody looks at its results but gradients.
+  // Build the same node on floats; only its gradient uses the results.
   NodeDraft draft = node.getDraft();
   ElemKind kind = node.getType().getKind();
   llvm::DenseSet<NodeValue> activeFloats;
@@ -159,22 +161,23 @@ llvm::Error glowish::differentiateQuantized(
     if (active.contains(operand))
       activeFloats.insert(draft.operands[i]);
   }
-  GLOWISH_CHECK(outer.takeError());
-  GLOWISH_TRY(Node * floats,
-              node.getParent()->tryCreate(outer.getName(), std::move(draft)));
+  GLOWISH_RETURN_IF_ERROR(outer.takeError());
+  GLOWISH_ASSIGN_OR_RETURN(
+      Node *floats,
+      node.getParent()->tryCreate(outer.getName(), std::move(draft)));
   for (unsigned i = 0; i < node.getNumResults(); ++i) {
     auto parts = std::move(gradients[node.getResult(i)]);
     gradients[floats->getResult(i)] = std::move(parts);
   }
   GradientContext g(*floats, gradients, activeFloats);
-  GLOWISH_CHECK(differentiate(*floats, g));
-  GLOWISH_CHECK(g.takeError());
+  GLOWISH_RETURN_IF_ERROR(differentiate(*floats, g));
+  GLOWISH_RETURN_IF_ERROR(g.takeError());
   for (unsigned i = 0; i < node.getNumOperands(); ++i) {
-    auto flow = gradients.find(floats->getOperand(i));
+    auto adjoint = gradients.find(floats->getOperand(i));
     if (!activeFloats.contains(floats->getOperand(i)) ||
-        flow == gradients.end())
+        adjoint == gradients.end())
       continue;
-    auto parts = std::move(flow->second);
+    auto parts = std::move(adjoint->second);
     gradients[node.getOperand(i)].append(parts);
   }
   return llvm::Error::success();

@@ -1,8 +1,9 @@
-//===- Quantized.h - Gradients through quantized numbers --------*- C++ -*-===//
+//===- Quantized.h - Gradients through quantized values ---------*- C++ -*-===//
 //
-// Quantized tensors are integers in the graph. Rounding counts as the identity
-// on the way back (the straight-through estimator: Bengio et al., arXiv
-// 1308.3432), so that integers carry gradients here, which are floats.
+// Quantized tensors are integers in the graph. The backward pass treats
+// rounding as the identity (the straight-through estimator: Bengio et al.,
+// arXiv 1308.3432), so that integer values have adjoints here, which are
+// floats.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,21 +14,22 @@
 
 namespace glowish {
 
-/// Where numbers are quantized: conversions of rounded floats, perhaps shifted
-/// and limited, to integers of 8 or 16 bits.
+/// Finds the quantizing conversions of a graph: Casts of rounded floats,
+/// possibly with a zero point and clamping in between, to integers of 8 or 16
+/// bits.
 class Quantizers {
 public:
   explicit Quantizers(llvm::ArrayRef<Node *> nodes);
 
-  /// Whether \p node is such a conversion.
+  /// Whether \p node is such a Cast.
   bool isQuantizer(const Node &node) const { return quantizers.count(&node); }
-  /// Whether \p node is the Round of one.
+  /// Whether \p node is the Round before one.
   bool isRounding(const Node &node) const { return roundings.count(&node); }
-  /// Whether \p value is the scale or the zero point of a dynamic quantizer,
-  /// which count as constants.
+  /// Whether \p value is the scale or zero point of a dynamic quantizer. Both
+  /// count as constants of the backward pass.
   bool isRange(NodeValue value) const { return ranges.contains(value); }
-  /// Whether result \p index of \p node, an integer, carries a gradient where
-  /// \p active values do.
+  /// Whether integer result \p index of \p node has an adjoint, given the
+  /// \p active values.
   bool isActive(Node &node, unsigned index,
                 const llvm::DenseSet<NodeValue> &active) const;
 
@@ -37,13 +39,14 @@ private:
   llvm::DenseSet<NodeValue> ranges;
 };
 
-/// Whether something flows back to an integer that \p node makes, or it takes
-/// \p active ones as values, so that differentiateQuantized is for it.
+/// Whether \p node has an integer result with an adjoint, or an \p active
+/// integer operand (other than indices), and must be given to
+/// differentiateQuantized.
 bool isQuantized(Node &node, const GradientMap &gradients,
                  const llvm::DenseSet<NodeValue> &active);
 
-/// Adds what flows back to the operands of \p node. What is computed of
-/// integers is differentiated by \p differentiate as if they were floats.
+/// Adds to the adjoints of the operands of \p node. Integer arithmetic is
+/// differentiated by \p differentiate like float arithmetic.
 llvm::Error differentiateQuantized(
     Node &node, GradientMap &gradients, const llvm::DenseSet<NodeValue> &active,
     llvm::function_ref<llvm::Error(Node &, GradientContext &)> differentiate);

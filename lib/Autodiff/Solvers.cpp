@@ -1,4 +1,4 @@
-//===- Solvers.cpp - How variables change ---------------------------------===//
+//===- Solvers.cpp - Update rules of trained variables --------------------===//
 
 #include "Solvers.h"
 
@@ -36,7 +36,7 @@ Solver::Solver(const SolverConfig &config, NodeBuilder &b, NodeValue rate,
                                                                        : 1e-8);
   if (!isAdam(config))
     return;
-  // 1 - beta^count has few digits left where it is computed in float.
+  // Computed in double: 1 - beta^count cancels in float.
   NodeValue number = b.cast(count, ElemKind::Double);
   auto rest = [&](double beta) { return b.sub(1, b.pow(beta, number)); };
   meanCorrection = b.div(1, rest(config.beta1));
@@ -67,7 +67,7 @@ NodeValue Solver::takeStep(NodeValue x, NodeValue direction) {
   return b.sub(x, b.mul(direction, b.cast(rate, x.getElemKind())));
 }
 
-/// \p share of the old, the rest of the new.
+/// Exponential moving average with weight \p share of the old value.
 NodeValue Solver::average(NodeValue old, NodeValue value, double share) {
   return b.add(b.mul(old, share), b.mul(value, 1 - share));
 }

@@ -1,4 +1,4 @@
-//===- Solvers.h - How variables change -------------------------*- C++ -*-===//
+//===- Solvers.h - Update rules of trained variables ------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_AUTODIFF_SOLVERS_H
 #define GLOWISH_LIB_AUTODIFF_SOLVERS_H
@@ -8,23 +8,23 @@
 
 namespace glowish {
 
-/// What is the same for all variables of a step.
+/// A configured update rule: the state that all variables of a step share.
 class Solver {
 public:
-  /// \p rate: a float scalar; \p count: the number of this step from 1, an
-  /// int64 scalar.
+  /// \p rate is a float scalar; \p count, an int64 scalar, is the number of
+  /// this step from 1.
   Solver(const SolverConfig &config, NodeBuilder &b, NodeValue rate,
          NodeValue count);
 
-  /// Names of what is kept for each variable: tensors of its type, zeros at
-  /// first.
+  /// Returns the names of the states of each variable: tensors of its type,
+  /// initially zero.
   llvm::ArrayRef<llvm::StringLiteral> getStateNames() const;
 
   struct Update {
     NodeValue x;
     llvm::SmallVector<NodeValue, 2> states;
   };
-  /// New values of \p x and its states, all of one type.
+  /// Returns the new values of \p x and its states, all of one type.
   Update update(NodeValue x, NodeValue gradient,
                 llvm::ArrayRef<NodeValue> states);
 
@@ -42,7 +42,7 @@ private:
   NodeBuilder &b;
   NodeValue rate;
   double epsilon;
-  /// Adam: what makes up for averages that begin at 0, double scalars.
+  /// Adam: bias corrections of the moving averages, double scalars.
   NodeValue meanCorrection, rootCorrection;
 };
 

@@ -1,4 +1,4 @@
-//===- Training.cpp - Functions that learn --------------------------------===//
+//===- Training.cpp - Training steps --------------------------------------===//
 
 #include "Losses.h"
 #include "Solvers.h"
@@ -44,14 +44,14 @@ private:
 
 } // namespace
 
-/// The Save to the output that is compared.
+/// Returns the Save to the output that the loss compares.
 static llvm::Expected<SaveNode *> findPrediction(Function &function,
                                                  const TrainingConfig &config) {
   for (const auto &placeholder : function.getModule().getPlaceholders()) {
     llvm::StringRef name = placeholder->getModelName();
-    bool isMeant =
+    bool isSelected =
         config.output.empty() ? !placeholder->isInput() : name == config.output;
-    if (!isMeant || !placeholder->isOutput())
+    if (!isSelected || !placeholder->isOutput())
       continue;
     for (const Use &use : placeholder->uses())
       if (auto *save = llvm::dyn_cast<SaveNode>(use.getUser()))
@@ -59,12 +59,12 @@ static llvm::Expected<SaveNode *> findPrediction(Function &function,
           return save;
   }
   if (config.output.empty())
-    return makeError("the model computes no output to train with");
+    return makeError("the model computes no output that a loss could use");
   return makeError("the model computes no output '{0}'", config.output);
 }
 
-/// What the loss compares: logits, of which the output may be the softmax or
-/// the sigmoid.
+/// Returns the value that the loss compares: the logits if \p output is their
+/// softmax or sigmoid and the loss contains it.
 static NodeValue findCompared(SaveNode *output, LossKind kind) {
   NodeValue value = output->getInput();
   if (auto *softmax = llvm::dyn_cast<SoftmaxNode>(value.node))
@@ -77,12 +77,12 @@ static NodeValue findCompared(SaveNode *output, LossKind kind) {
   return value;
 }
 
-/// The model's name of what \p output writes.
+/// Returns the model's name of the output that \p output saves to.
 static llvm::StringRef getOutputName(SaveNode &output) {
   return llvm::cast<Placeholder>(output.getOutput().node)->getModelName();
 }
 
-/// An input for the labels of \p prediction, which \p output writes.
+/// Creates the input for the labels of \p prediction, which \p output saves.
 static llvm::Expected<Placeholder *> makeLabel(SaveNode &output,
                                                NodeValue prediction,
                                                const TrainingConfig &config) {
@@ -102,14 +102,16 @@ static llvm::Expected<Placeholder *> makeLabel(SaveNode &output,
 }
 
 llvm::Error StepMaker::makeLabelAndLoss() {
-  GLOWISH_TRY(SaveNode * output, findPrediction(function, config));
+  GLOWISH_ASSIGN_OR_RETURN(SaveNode *output, findPrediction(function, config));
   step.output = getOutputName(*output).str();
   NodeValue prediction = findCompared(output, config.loss);
-  GLOWISH_TRY(Placeholder * label, makeLabel(*output, prediction, config));
+  GLOWISH_ASSIGN_OR_RETURN(Placeholder *label,
+                           makeLabel(*output, prediction, config));
   learningRate = module.createPlaceholder(
       config.rateName, Type(ElemKind::Float, Dims()), true, false);
   b.setName(config.lossName);
-  GLOWISH_TRY(loss, b.finish(makeLoss(b, prediction, label, config)));
+  GLOWISH_ASSIGN_OR_RETURN(loss,
+                           b.finish(makeLoss(b, prediction, label, config)));
   Placeholder *lossOutput =
       module.createPlaceholder(config.lossName, loss.getType(),
                                /*isInput=*/false, /*isOutput=*/true);
@@ -117,8 +119,8 @@ llvm::Error StepMaker::makeLabelAndLoss() {
   return llvm::Error::success();
 }
 
-/// The variables that the loss depends on. Running statistics are not among
-/// them: the batch's have taken their place.
+/// Returns the variables to train, which the loss depends on. Running
+/// statistics are not among them, as batch statistics have replaced them.
 std::vector<Placeholder *> StepMaker::findTrained() {
   llvm::DenseSet<Node *> reached = {loss.node};
   std::vector<Node *> pending = {loss.node};
@@ -152,7 +154,8 @@ Placeholder *StepMaker::addVariable(llvm::StringRef name, const Type &type) {
   return placeholder;
 }
 
-/// Scales all gradients by the same factor, at most 1.
+/// Clips by the global norm: scales all gradients by the same factor, at most
+/// 1.
 void StepMaker::clip(std::vector<NodeValue> &gradients) {
   if (!config.clipNorm)
     return;
@@ -167,7 +170,7 @@ void StepMaker::clip(std::vector<NodeValue> &gradients) {
     squares = squares ? b.add(squares, sum) : sum;
   }
   NodeValue norm = b.unary<SqrtNode>(squares);
-  // Of a norm of 0, nothing is divided by 0.
+  // The epsilon avoids a division by zero.
   NodeValue factor = b.min(b.div(config.clipNorm, b.add(norm, 1e-6)), 1.0);
   for (NodeValue &gradient : gradients)
     gradient = b.mul(gradient, b.cast(factor, gradient.getElemKind()));
@@ -210,19 +213,19 @@ llvm::Expected<TrainingStep> StepMaker::make() {
     count = b.add(counter, 1);
   }
   save(count, counter);
-  GLOWISH_CHECK(makeTrainingForm(function, count, config));
-  GLOWISH_CHECK(makeLabelAndLoss());
+  GLOWISH_RETURN_IF_ERROR(makeTrainingForm(function, count, config));
+  GLOWISH_RETURN_IF_ERROR(makeLabelAndLoss());
   std::vector<Placeholder *> trained = findTrained();
   if (trained.empty())
-    return makeError("nothing can be trained: the model has no initializers of "
-                     "float kinds that are trained");
+    return makeError("nothing can be trained: the loss depends on no trainable "
+                     "initializer of a float kind");
   std::vector<NodeValue> values(trained.begin(), trained.end());
   NodeValue one = b.scalar(loss.getElemKind(), 1);
-  GLOWISH_TRY(std::vector<NodeValue> gradients,
-              addGradients(function, {{loss, one}}, values));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> gradients,
+                           addGradients(function, {{loss, one}}, values));
   clip(gradients);
   update(trained, gradients);
-  GLOWISH_CHECK(b.takeError());
+  GLOWISH_RETURN_IF_ERROR(b.takeError());
   return step;
 }
 
@@ -235,16 +238,18 @@ glowish::makeTrainingStep(Function &function, VariableValues &variables,
 llvm::Error glowish::addSampleLosses(Function &function,
                                      const TrainingConfig &config) {
   Module &module = function.getModule();
-  GLOWISH_TRY(SaveNode * output, findPrediction(function, config));
+  GLOWISH_ASSIGN_OR_RETURN(SaveNode *output, findPrediction(function, config));
   NodeValue prediction = findCompared(output, config.loss);
-  GLOWISH_TRY(Placeholder * label, makeLabel(*output, prediction, config));
+  GLOWISH_ASSIGN_OR_RETURN(Placeholder *label,
+                           makeLabel(*output, prediction, config));
   if (label->getType().getShape().empty())
-    return makeError("the label is {0}; accepted: a first dimension, of "
-                     "samples",
+    return makeError("the label is {0}; accepted: rank 1 or more, the samples "
+                     "first",
                      label->getType().str());
   NodeBuilder b(function, config.lossName);
-  GLOWISH_TRY(NodeValue losses,
-              b.finish(makeSampleLosses(b, prediction, label, config)));
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue losses,
+      b.finish(makeSampleLosses(b, prediction, label, config)));
   Placeholder *result =
       module.createPlaceholder(config.lossName, losses.getType(),
                                /*isInput=*/false, /*isOutput=*/true);

@@ -1,4 +1,4 @@
-//===- TrainingForm.cpp - Nodes that training computes otherwise ----------===//
+//===- TrainingForm.cpp - Training form of a function ---------------------===//
 
 #include "TrainingForm.h"
 #include "GradientContext.h"
@@ -14,8 +14,7 @@ static bool isTrainedVariable(NodeValue value, const TrainingConfig &config) {
          (!config.isTrained || config.isTrained(placeholder->getModelName()));
 }
 
-/// The variance that is kept is that of the population that the batch is from:
-/// n - 1 in place of n.
+/// The moving average is that of the unbiased variance (divisor n - 1).
 static llvm::Error useBatchStatistics(BatchNormalizationNode &node,
                                       const TrainingConfig &config) {
   NodeValue input = node.getInput();
@@ -24,8 +23,7 @@ static llvm::Error useBatchStatistics(BatchNormalizationNode &node,
                  double(std::max<int64_t>(channels, 1));
   if (count < 2)
     return makeError(
-        "a channel has {0} elements; accepted: at least 2 to train "
-        "with",
+        "a channel has {0} elements; accepted: at least 2 for training",
         int64_t(count));
   NodeBuilder b(*node.getParent(), node.getName());
   InsertionGuard guard(b.getFunction(), &node);
@@ -35,7 +33,7 @@ static llvm::Error useBatchStatistics(BatchNormalizationNode &node,
   NodeValue variance =
       b.reduce(b.mul(centered, centered), "mean", axes, /*keepDims=*/false);
   mean = b.reshape(mean, {channels});
-  GLOWISH_CHECK(b.takeError());
+  GLOWISH_RETURN_IF_ERROR(b.takeError());
   auto keep = [&](NodeValue running, NodeValue value, double factor) {
     double share = config.statisticsMomentum;
     NodeValue updated =
@@ -49,7 +47,7 @@ static llvm::Error useBatchStatistics(BatchNormalizationNode &node,
   return b.takeError();
 }
 
-/// Numbers depend on the seed, the node's name and the step.
+/// The mask depends on the seed, the node's name and the step.
 static llvm::Error dropElements(DropoutNode &node, NodeValue count,
                                 const TrainingConfig &config) {
   if (node.getRatio() == 0) {
@@ -71,7 +69,7 @@ static llvm::Error dropElements(DropoutNode &node, NodeValue count,
   NodeValue scaled = b.mul(node.getInput(), 1 / (1 - node.getRatio()));
   NodeValue result =
       scaled ? b.select(isKept, scaled, b.number(scaled, 0)) : NodeValue();
-  GLOWISH_CHECK(b.takeError());
+  GLOWISH_RETURN_IF_ERROR(b.takeError());
   node.getResult().replaceAllUsesWith(result);
   return llvm::Error::success();
 }

@@ -1,4 +1,4 @@
-//===- TrainingForm.h - Nodes that training computes otherwise --*- C++ -*-===//
+//===- TrainingForm.h - Training form of a function -------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_AUTODIFF_TRAININGFORM_H
 #define GLOWISH_LIB_AUTODIFF_TRAININGFORM_H
@@ -7,10 +7,10 @@
 
 namespace glowish {
 
-/// Gives each BatchNormalization of \p function whose statistics are variables
-/// the statistics of its batch, and saves running ones; replaces each Dropout
-/// by a random mask. \p count: the number of the step, an int64 scalar.
-/// Variables that config.isTrained leaves out keep what they are.
+/// Makes each BatchNormalization of \p function whose statistics are variables
+/// use the statistics of the batch and update moving averages, and replaces
+/// each Dropout by a random mask. \p count is the number of the step, an int64
+/// scalar. Variables that config.isTrained excludes are not changed.
 llvm::Error makeTrainingForm(Function &function, NodeValue count,
                              const TrainingConfig &config);
 

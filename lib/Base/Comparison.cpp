@@ -1,4 +1,4 @@
-//===- Comparison.cpp - A result against an expected one ------------------===//
+//===- Comparison.cpp - Compare a tensor with its expected value ----------===//
 
 #include "glowish/Base/Comparison.h"
 #include <cmath>

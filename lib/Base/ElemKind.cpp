@@ -1,4 +1,4 @@
-//===- ElemKind.cpp - Kinds of tensor elements ----------------------------===//
+//===- ElemKind.cpp - Element kinds of tensors ----------------------------===//
 
 #include "glowish/Base/ElemKind.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -11,7 +11,7 @@ Float16::Float16(float value) {
   uint32_t word = llvm::bit_cast<uint32_t>(value);
   uint16_t sign = (word >> 16) & 0x8000;
   uint32_t magnitude = word & 0x7fffffff;
-  if (magnitude > 0x7f800000) { // NaN: keep it quiet.
+  if (magnitude > 0x7f800000) { // Return a quiet NaN.
     bits = sign | 0x7e00;
     return;
   }
@@ -20,8 +20,8 @@ Float16::Float16(float value) {
     return;
   }
   if (magnitude < 0x38800000) {
-    // Subnormal: a multiple of 2^-24, which the rounding mode of the host
-    // (to nearest even) finds exactly.
+    // Subnormal: round to a multiple of 2^-24, using the default rounding mode
+    // of the host (nearest, ties to even).
     float scaled = std::nearbyint(std::fabs(value) * 16777216.0f);
     bits = sign | uint16_t(scaled);
     return;

@@ -1,4 +1,4 @@
-//===- Permute.cpp - Tensors with other orders of dimensions --------------===//
+//===- Permute.cpp - Permute the dimensions of a tensor -------------------===//
 
 #include "glowish/Base/Permute.h"
 #include <cstring>

@@ -18,8 +18,9 @@ void Tensor::FreeDeleter::operator()(void *memory) const { std::free(memory); }
 
 Tensor::Tensor(const Type &type) : type(type) {
   size_t size = llvm::alignTo(type.getSizeInBytes(), alignment);
-  // calloc gives pages that are zero without being touched, which matters for
-  // large tensors that are filled at once; aligned_alloc does not.
+  // For large tensors calloc maps zero pages without touching them, so that a
+  // tensor that is overwritten at once is not cleared first. calloc does not
+  // align; aligned_alloc does not clear.
   if (size >= (1u << 20)) {
     size_t boundary = size >= 2 * hugePageBytes ? hugePageBytes : alignment;
     void *memory = std::calloc(size + boundary, 1);
@@ -29,7 +30,7 @@ Tensor::Tensor(const Type &type) : type(type) {
     bytes = reinterpret_cast<void *>(
         llvm::alignTo(reinterpret_cast<uintptr_t>(memory), boundary));
 #ifdef __linux__
-    // Fewer pages to ask the system for, and faster to read.
+    // Huge pages cause fewer page faults and TLB misses.
     if (boundary == hugePageBytes)
       madvise(bytes, size / hugePageBytes * hugePageBytes, MADV_HUGEPAGE);
 #endif
@@ -69,15 +70,15 @@ double Tensor::getAsDouble(int64_t index) const {
   });
 }
 
-/// \p value as an integer: truncated, saturated, NaN as 0. A plain cast would
-/// be undefined out of range.
+/// Converts \p value to an integer: truncated, saturated, NaN as 0. A plain
+/// cast has undefined behaviour out of range.
 template <typename T> static T saturate(double value) {
   using Limits = std::numeric_limits<T>;
   if (std::isnan(value))
     return 0;
   if (value <= double(Limits::lowest()))
     return Limits::lowest();
-  // One more than the largest value: a power of two, exact as a double.
+  // 2^digits is one more than the largest value, and exact as a double.
   if (value >= std::ldexp(1.0, Limits::digits))
     return Limits::max();
   return T(value);

@@ -42,12 +42,13 @@ findPlan(Function &function, uint64_t limit, MeasureArena measure) {
   const Node *peak = findSchedulePeak(scheduleNodes(function)).node;
   std::optional<Attempt> least;
   for (const PatchPlan &plan : findPatchPlans(function, *peak)) {
-    GLOWISH_TRY(uint64_t bytes, tryPlan(function, plan, measureSchedule));
+    GLOWISH_ASSIGN_OR_RETURN(uint64_t bytes,
+                             tryPlan(function, plan, measureSchedule));
     if (!least || bytes < least->bytes)
       least = {plan, bytes};
     if (bytes > limit)
       continue;
-    GLOWISH_TRY(uint64_t arena, tryPlan(function, plan, measure));
+    GLOWISH_ASSIGN_OR_RETURN(uint64_t arena, tryPlan(function, plan, measure));
     if (arena <= limit)
       return Attempt{plan, bytes};
   }
@@ -56,13 +57,14 @@ findPlan(Function &function, uint64_t limit, MeasureArena measure) {
 
 llvm::Error glowish::fitActivations(Function &function, uint64_t limit,
                                     MeasureArena measure) {
-  GLOWISH_TRY(uint64_t arena, measure(function));
+  GLOWISH_ASSIGN_OR_RETURN(uint64_t arena, measure(function));
   for (unsigned part = 0; part < maxParts && arena > limit; ++part) {
-    GLOWISH_TRY(std::optional<Attempt> attempt,
-                findPlan(function, limit, measure));
+    GLOWISH_ASSIGN_OR_RETURN(std::optional<Attempt> attempt,
+                             findPlan(function, limit, measure));
     if (!attempt)
       break;
-    GLOWISH_TRY(uint64_t next, tryPlan(function, attempt->plan, measure));
+    GLOWISH_ASSIGN_OR_RETURN(uint64_t next,
+                             tryPlan(function, attempt->plan, measure));
     if (next >= arena)
       break;
     VLOG(1) << attempt->plan.count << " patches, " << next << " of " << arena

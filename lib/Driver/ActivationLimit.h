@@ -1,4 +1,4 @@
-//===- ActivationLimit.h - No more memory than a person has ---*- C++ -*-===//
+//===- ActivationLimit.h - No more memory than a person has -----*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_DRIVER_ACTIVATIONLIMIT_H
 #define GLOWISH_LIB_DRIVER_ACTIVATIONLIMIT_H

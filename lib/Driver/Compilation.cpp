@@ -10,7 +10,7 @@
 #include "glowish/Graph/Verifier.h"
 #include "glowish/IR/IRText.h"
 #include "glowish/IR/Passes.h"
-#include "glowish/IRGen/Recompute.h"
+#include "glowish/IRGen/Rematerialization.h"
 #include "glowish/Importer/Caffe2.h"
 #include "glowish/Support/File.h"
 #include "llvm/Support/FileSystem.h"
@@ -58,10 +58,10 @@ llvm::Error Compilation::import(llvm::StringRef path,
     importOptions.evaluate = evaluateNode;
   bool isText = path.ends_with(".graph");
   if (isCaffe2Path(path))
-    GLOWISH_CHECK(takeModule(importCaffe2File(path, importOptions)));
+    GLOWISH_RETURN_IF_ERROR(takeModule(importCaffe2File(path, importOptions)));
   else
-    GLOWISH_CHECK(takeModule(isText ? readModule(path)
-                                    : importOnnxFile(path, importOptions)));
+    GLOWISH_RETURN_IF_ERROR(takeModule(
+        isText ? readModule(path) : importOnnxFile(path, importOptions)));
   if (module->getFunctions().empty())
     return makeError("'{0}' has no function", path);
   endPhase(Phase::Import);
@@ -73,8 +73,8 @@ llvm::Error Compilation::import(OnnxModel &model, ImportOptions importOptions,
   beginPhase(Phase::Import);
   if (!importOptions.evaluate)
     importOptions.evaluate = evaluateNode;
-  GLOWISH_CHECK(takeModule(isLast ? model.importLast(importOptions)
-                                  : model.import(importOptions)));
+  GLOWISH_RETURN_IF_ERROR(takeModule(isLast ? model.importLast(importOptions)
+                                            : model.import(importOptions)));
   endPhase(Phase::Import);
   return llvm::Error::success();
 }
@@ -84,9 +84,6 @@ GraphPassContext Compilation::getPassContext() {
   context.evaluate = evaluateNode;
   context.isSupported = [this](const Node &node) {
     return backend.isSupported(node);
-  };
-  context.canFuse = [this](const Node &anchor, ScalarOp op) {
-    return backend.canFuse(anchor, op);
   };
   context.maxMergedElements = options.maxMergedElements;
   return context;
@@ -113,7 +110,8 @@ static PassHooks<Unit> getHooks(const CompilationOptions &options,
       print(llvm::errs(), unit);
     }
     if (own.verifyBefore.has(pass))
-      GLOWISH_CHECK(addContext(verify(unit), "before pass " + pass + ": "));
+      GLOWISH_RETURN_IF_ERROR(
+          addContext(verify(unit), "before pass " + pass + ": "));
     return true;
   };
   hooks.after = [&options, &own, print, check](llvm::StringRef pass, Unit &unit,
@@ -124,7 +122,8 @@ static PassHooks<Unit> getHooks(const CompilationOptions &options,
       print(llvm::errs(), unit);
     }
     if (options.verifyEach || own.verifyAfter.has(pass))
-      GLOWISH_CHECK(addContext(verify(unit), "after pass " + pass + ": "));
+      GLOWISH_RETURN_IF_ERROR(
+          addContext(verify(unit), "after pass " + pass + ": "));
     if (options.passCheck && changed)
       return check(pass);
     return llvm::Error::success();
@@ -164,7 +163,7 @@ llvm::Error Compilation::optimizeGraph(const Pipeline &pipeline) {
                                     *module);
   };
   if (options.passCheck)
-    GLOWISH_CHECK(options.passCheck->start(*module));
+    GLOWISH_RETURN_IF_ERROR(options.passCheck->start(*module));
   llvm::Expected<bool> changed = runPipeline<Function, GraphPassContext>(
       pipeline, getGraphPasses(), getFunction(), getPassContext(),
       getWatched(getHooks<Function>(options, options.graphPasses,
@@ -201,14 +200,15 @@ llvm::Error Compilation::optimizeIR() {
 }
 
 llvm::Expected<uint64_t> Compilation::measureArena(Function &function) {
-  GLOWISH_TRY(std::unique_ptr<IRFunction> trial,
-              generateIR(function, scheduleNodes(function, options.schedule)));
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::unique_ptr<IRFunction> trial,
+      generateIR(function, scheduleNodes(function, options.schedule)));
   llvm::Expected<bool> changed = runPipeline<IRFunction, IRPassContext>(
       getIRPipeline(), getIRPasses(), *trial,
       getIRPassContext(options, *trial));
   if (!changed)
     return changed.takeError();
-  GLOWISH_CHECK(backend.prepare(*trial));
+  GLOWISH_RETURN_IF_ERROR(backend.prepare(*trial));
   return makePlan(*trial).activationSize;
 }
 
@@ -229,7 +229,7 @@ llvm::Error Compilation::checkActivationLimit() const {
 
 llvm::Error Compilation::prepareIR(const SharedChoices *choices,
                                    ConstantPool *pool) {
-  GLOWISH_CHECK(backend.prepare(*ir, choices));
+  GLOWISH_RETURN_IF_ERROR(backend.prepare(*ir, choices));
   if (pool)
     pool->share(*ir);
   return verify(*ir);
@@ -245,49 +245,52 @@ static llvm::Error writeDot(const std::string &path, const Function &function) {
 }
 
 llvm::Error Compilation::runCommon() {
-  GLOWISH_CHECK(writeDot(options.importedDotFile, getFunction()));
+  GLOWISH_RETURN_IF_ERROR(writeDot(options.importedDotFile, getFunction()));
   if (stopsAfter(Phase::Import))
     return llvm::Error::success();
   beginPhase(Phase::Optimize);
-  GLOWISH_CHECK(optimizeGraph(getOptimizePipeline()));
+  GLOWISH_RETURN_IF_ERROR(optimizeGraph(getOptimizePipeline()));
   endPhase(Phase::Optimize);
   if (stopsAfter(Phase::Optimize))
     return llvm::Error::success();
 
   beginPhase(Phase::Lower);
-  GLOWISH_CHECK(optimizeGraph(getLowerPipeline()));
-  GLOWISH_CHECK(verifyLowered(getFunction(), getPassContext()));
+  GLOWISH_RETURN_IF_ERROR(optimizeGraph(getLowerPipeline()));
+  GLOWISH_RETURN_IF_ERROR(verifyLowered(getFunction(), getPassContext()));
   endPhase(Phase::Lower);
   if (options.dumpGraph)
     printModule(llvm::errs(), *module, /*sideFile=*/nullptr);
-  GLOWISH_CHECK(writeDot(options.dotFile, getFunction()));
+  GLOWISH_RETURN_IF_ERROR(writeDot(options.dotFile, getFunction()));
   if (stopsAfter(Phase::Lower))
     return llvm::Error::success();
 
   beginPhase(Phase::Schedule);
-  const Placeholder *output = (recompute.cheapNodes || recompute.numSegments)
-                                  ? module->findPlaceholder(loss)
-                                  : nullptr;
+  const Placeholder *output =
+      (rematerialization.cheapNodes || rematerialization.numSegments)
+          ? module->findPlaceholder(loss)
+          : nullptr;
   if (options.maxActivationBytes && !output) {
-    GLOWISH_CHECK(fitActivations(
+    GLOWISH_RETURN_IF_ERROR(fitActivations(
         getFunction(), *options.maxActivationBytes,
         [this](Function &function) { return measureArena(function); }));
     if (options.passCheck)
-      GLOWISH_CHECK(
+      GLOWISH_RETURN_IF_ERROR(
           options.passCheck->check("patches", Exactness::Exact, *module));
   }
   std::vector<Node *> order =
-      output ? scheduleRecomputing(getFunction(), *output, recompute)
+      output ? scheduleWithRematerialization(getFunction(), *output,
+                                             rematerialization)
              : scheduleNodes(getFunction(), options.schedule);
   endPhase(Phase::Schedule);
   if (stopsAfter(Phase::Schedule))
     return llvm::Error::success();
 
   beginPhase(Phase::IRGen);
-  GLOWISH_TRY(ir, generateIR(getFunction(), order));
-  GLOWISH_CHECK(verify(*ir));
+  GLOWISH_ASSIGN_OR_RETURN(ir, generateIR(getFunction(), order));
+  GLOWISH_RETURN_IF_ERROR(verify(*ir));
   if (options.passCheck)
-    GLOWISH_CHECK(options.passCheck->check("IRGen", Exactness::Exact, *ir));
+    GLOWISH_RETURN_IF_ERROR(
+        options.passCheck->check("IRGen", Exactness::Exact, *ir));
   endPhase(Phase::IRGen);
   if (stopsAfter(Phase::IRGen))
     return llvm::Error::success();
@@ -295,14 +298,14 @@ llvm::Error Compilation::runCommon() {
   module.reset();
 
   beginPhase(Phase::OptimizeIR);
-  GLOWISH_CHECK(optimizeIR());
+  GLOWISH_RETURN_IF_ERROR(optimizeIR());
   endPhase(Phase::OptimizeIR);
   isCommonDone = true;
   return llvm::Error::success();
 }
 
 llvm::Error Compilation::run() {
-  GLOWISH_CHECK(runCommon());
+  GLOWISH_RETURN_IF_ERROR(runCommon());
   return finish(/*choices=*/nullptr, /*pool=*/nullptr);
 }
 
@@ -325,7 +328,7 @@ llvm::Error Compilation::finish(const SharedChoices *choices,
   // Others may have run since this phase began.
   if (options.timer)
     options.timer->begin(getPhaseName(Phase::OptimizeIR));
-  GLOWISH_CHECK(prepareIR(choices, pool));
+  GLOWISH_RETURN_IF_ERROR(prepareIR(choices, pool));
   if (!options.reusesActivations)
     keepActivations(*ir);
   if (options.dumpIR)
@@ -337,42 +340,41 @@ llvm::Error Compilation::finish(const SharedChoices *choices,
   plan = makePlan(*ir);
   if (pool)
     pool->place(*ir, plan);
-  GLOWISH_CHECK(verifyPlan(*ir, plan));
-  GLOWISH_CHECK(checkActivationLimit());
+  GLOWISH_RETURN_IF_ERROR(verifyPlan(*ir, plan));
+  GLOWISH_RETURN_IF_ERROR(checkActivationLimit());
   if (options.verifyEach)
-    GLOWISH_CHECK(replayPlan(*ir, plan));
+    GLOWISH_RETURN_IF_ERROR(verifyPlanWithShadow(*ir, plan));
   if (options.passCheck)
-    GLOWISH_CHECK(options.passCheck->checkCode(backend, *ir, plan));
+    GLOWISH_RETURN_IF_ERROR(options.passCheck->checkCode(backend, *ir, plan));
   endPhase(Phase::Plan);
   complete = !stopsAfter(Phase::Plan);
   return llvm::Error::success();
 }
 
-//===- Text forms on disk
-//---------------------------------------------------===//
+//===- Text forms on disk -------------------------------------------------===//
 
 /// The bytes of PATH and, where it exists, of PATH.weights.
 static llvm::Expected<std::pair<std::unique_ptr<llvm::MemoryBuffer>,
                                 std::shared_ptr<llvm::MemoryBuffer>>>
 readText(llvm::StringRef path) {
-  GLOWISH_TRY(auto text, readFile(path));
+  GLOWISH_ASSIGN_OR_RETURN(auto text, readFile(path));
   std::shared_ptr<llvm::MemoryBuffer> sideFile;
   std::string sidePath = (path + ".weights").str();
   if (llvm::sys::fs::exists(sidePath)) {
-    GLOWISH_TRY(sideFile, readFile(sidePath));
+    GLOWISH_ASSIGN_OR_RETURN(sideFile, readFile(sidePath));
   }
   return std::make_pair(std::move(text), sideFile);
 }
 
 llvm::Expected<std::unique_ptr<Module>>
 glowish::readModule(llvm::StringRef path) {
-  GLOWISH_TRY(auto files, readText(path));
+  GLOWISH_ASSIGN_OR_RETURN(auto files, readText(path));
   return parseModule(files.first->getBuffer(), path, files.second);
 }
 
 llvm::Expected<std::unique_ptr<IRFunction>>
 glowish::readIR(llvm::StringRef path) {
-  GLOWISH_TRY(auto files, readText(path));
+  GLOWISH_ASSIGN_OR_RETURN(auto files, readText(path));
   return parseIR(files.first->getBuffer(), path, files.second);
 }
 

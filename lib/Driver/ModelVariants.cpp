@@ -89,8 +89,8 @@ llvm::Error ModelVariants::open(llvm::StringRef modelPath,
                        path, symbols.front().name,
                        isCaffe2Path(modelPath) ? "Caffe2's have"
                                                : "a text form has");
-    GLOWISH_TRY(model, OnnxModel::read(path));
-    GLOWISH_CHECK(checkSymbols());
+    GLOWISH_ASSIGN_OR_RETURN(model, OnnxModel::read(path));
+    GLOWISH_RETURN_IF_ERROR(checkSymbols());
   }
   combinations = combine(symbols);
   return llvm::Error::success();
@@ -128,8 +128,8 @@ llvm::Error ModelVariants::select() {
   std::vector<std::vector<int64_t>> fitting;
   std::vector<std::string> refusals;
   for (size_t i = 0; i < combinations.size(); ++i) {
-    GLOWISH_TRY(std::vector<OnnxModel::Input> inputs,
-                model->getInputs(getOptions(i)));
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<OnnxModel::Input> inputs,
+                             model->getInputs(getOptions(i)));
     std::string wrong;
     for (auto [number, input] : llvm::enumerate(inputs)) {
       const Type *given = findGiven(importOptions, input.name, number);
@@ -165,7 +165,7 @@ llvm::Error ModelVariants::importVariant(size_t variant) {
   // What is ignored has been said once.
   if (variant > 0)
     own.warn = nullptr;
-  GLOWISH_CHECK(compilation.import(*model, std::move(own), isLast));
+  GLOWISH_RETURN_IF_ERROR(compilation.import(*model, std::move(own), isLast));
   return compilation.runCommon();
 }
 
@@ -180,7 +180,7 @@ llvm::Error ModelVariants::finishVariants() {
         unpacked.share(compilation->getIR());
         functions.push_back(&compilation->getIR());
       }
-    GLOWISH_TRY(choices, backend.chooseTogether(functions));
+    GLOWISH_ASSIGN_OR_RETURN(choices, backend.chooseTogether(functions));
   }
   for (size_t i = 0; i < compilations.size(); ++i)
     if (llvm::Error error = compilations[i]->finish(choices.get(), &constants))
@@ -193,7 +193,7 @@ llvm::Error ModelVariants::finishVariants() {
 llvm::Error ModelVariants::compile() {
   if (!hasSymbols()) {
     compilations.push_back(std::make_unique<Compilation>(backend, options));
-    GLOWISH_CHECK(compilations.front()->import(path, importOptions));
+    GLOWISH_RETURN_IF_ERROR(compilations.front()->import(path, importOptions));
     return compilations.front()->run();
   }
   for (size_t i = 0; i < getNumVariants(); ++i)

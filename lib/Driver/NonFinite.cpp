@@ -71,19 +71,20 @@ NonFiniteFinder::create(llvm::StringRef path, ImportOptions importOptions,
       new NonFiniteFinder(createInterpreter()));
   VariableValues variables;
   importOptions.warn = nullptr;
-  GLOWISH_TRY(finder->compilation,
-              importForTraining(*finder->backend, path,
-                                std::move(importOptions), CompilationOptions(),
-                                variables));
+  GLOWISH_ASSIGN_OR_RETURN(finder->compilation,
+                           importForTraining(*finder->backend, path,
+                                             std::move(importOptions),
+                                             CompilationOptions(), variables));
   Compilation &compilation = *finder->compilation;
   Function &function = compilation.getFunction();
   std::set<std::string> modelNames;
   for (Node &node : function.getNodes())
     modelNames.insert(node.getName().str());
-  GLOWISH_TRY(TrainingStep step, makeStep(compilation, variables, config));
+  GLOWISH_ASSIGN_OR_RETURN(TrainingStep step,
+                           makeStep(compilation, variables, config));
   finder->addOutputs(*step.function, modelNames);
-  GLOWISH_CHECK(compilation.run());
-  GLOWISH_TRY(finder->session, Session::create(compilation));
+  GLOWISH_RETURN_IF_ERROR(compilation.run());
+  GLOWISH_ASSIGN_OR_RETURN(finder->session, Session::create(compilation));
   return finder;
 }
 
@@ -94,8 +95,8 @@ llvm::Expected<std::string> NonFiniteFinder::find(const Session &source) {
     for (auto [i, value] : llvm::enumerate(values)) {
       if (value.isGiven != areGiven)
         continue;
-      GLOWISH_TRY(const Buffer *buffer,
-                  session->findPlaceholder(value.placeholder));
+      GLOWISH_ASSIGN_OR_RETURN(const Buffer *buffer,
+                               session->findPlaceholder(value.placeholder));
       if (!isFinite(session->getTensor(buffer)))
         wrong.insert(i);
     }
@@ -104,13 +105,13 @@ llvm::Expected<std::string> NonFiniteFinder::find(const Session &source) {
   for (const Buffer *buffer : session->getPlaceholders()) {
     if (!buffer->isInput())
       continue;
-    GLOWISH_TRY(const Buffer *other,
-                source.findPlaceholder(buffer->getModelName()));
-    GLOWISH_CHECK(session->setInput(buffer, source.getTensor(other)));
+    GLOWISH_ASSIGN_OR_RETURN(const Buffer *other,
+                             source.findPlaceholder(buffer->getModelName()));
+    GLOWISH_RETURN_IF_ERROR(session->setInput(buffer, source.getTensor(other)));
   }
-  GLOWISH_CHECK(look(/*areGiven=*/true));
-  GLOWISH_CHECK(session->run());
-  GLOWISH_CHECK(look(/*areGiven=*/false));
+  GLOWISH_RETURN_IF_ERROR(look(/*areGiven=*/true));
+  GLOWISH_RETURN_IF_ERROR(session->run());
+  GLOWISH_RETURN_IF_ERROR(look(/*areGiven=*/false));
   // From what the step leaves back to where all operands are finite; the first
   // such value, as later ones may be its consequences by another way.
   std::set<size_t> seen;

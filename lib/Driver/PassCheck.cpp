@@ -99,10 +99,10 @@ llvm::Error PassCheck::take(llvm::StringRef what, double tolerance,
 llvm::Expected<PassCheck::Outputs> PassCheck::run(Backend &backend,
                                                   const IRFunction &function,
                                                   const MemoryPlan &plan) {
-  GLOWISH_TRY(std::unique_ptr<Session> session,
-              Session::create(backend, function, plan));
-  GLOWISH_CHECK(fill(*session));
-  GLOWISH_CHECK(session->run());
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
+                           Session::create(backend, function, plan));
+  GLOWISH_RETURN_IF_ERROR(fill(*session));
+  GLOWISH_RETURN_IF_ERROR(session->run());
   Outputs outputs;
   for (const Buffer *buffer : session->getPlaceholders())
     if (buffer->isOutput())
@@ -143,24 +143,26 @@ private:
 
 llvm::Expected<PassCheck::Outputs> PassCheck::interpret(Module &module) {
   ScratchCopy copy(module);
-  GLOWISH_CHECK(lowerForInterpreter(copy.get()));
+  GLOWISH_RETURN_IF_ERROR(lowerForInterpreter(copy.get()));
   std::vector<Node *> order;
   for (Node &node : copy.get().getNodes())
     order.push_back(&node);
-  GLOWISH_TRY(std::unique_ptr<IRFunction> ir, generateIR(copy.get(), order));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<IRFunction> ir,
+                           generateIR(copy.get(), order));
   return run(*interpreter, *ir, planMemory(*ir));
 }
 
 llvm::Error PassCheck::start(Module &module) {
   last.reset();
   roundingTolerance = findTolerance(*module.getFunctions().front());
-  GLOWISH_TRY(last, interpret(module));
+  GLOWISH_ASSIGN_OR_RETURN(last, interpret(module));
   return llvm::Error::success();
 }
 
 llvm::Error PassCheck::start(const IRFunction &function) {
   last.reset();
-  GLOWISH_TRY(last, run(*interpreter, function, planMemory(function)));
+  GLOWISH_ASSIGN_OR_RETURN(last,
+                           run(*interpreter, function, planMemory(function)));
   return llvm::Error::success();
 }
 
@@ -187,7 +189,8 @@ llvm::Error PassCheck::checkCode(Backend &backend, const IRFunction &function,
 llvm::Error PassCheck::check(llvm::StringRef what, double tolerance,
                              Backend &backend, const IRFunction &function,
                              const MemoryPlan &plan) {
-  GLOWISH_CHECK(addContext(replayPlan(function, plan), "after " + what + ": "));
+  GLOWISH_RETURN_IF_ERROR(
+      addContext(verifyPlanWithShadow(function, plan), "after " + what + ": "));
   llvm::Expected<Outputs> outputs = run(backend, function, plan);
   if (!outputs)
     return addContext(outputs.takeError(), "after " + what + ": ");

@@ -23,7 +23,7 @@ double Profile::getSeconds() const {
   return sum;
 }
 
-//===- Measuring ---------------------------------------------------------===//
+//===- Measuring ----------------------------------------------------------===//
 
 static double getMedian(std::vector<double> values) {
   auto middle = values.begin() + values.size() / 2;
@@ -42,13 +42,13 @@ glowish::measureProfile(Session &session, const IRFunction &function,
   profile.numRuns = std::max(1u, numRuns);
   profile.peakRate = peakRate;
   for (const Instruction &instr : function.getInstrs())
-    if (!llvm::isa<AllocInstr, DeallocInstr>(&instr))
+    if (!instr.isLifetimeMarker())
       profile.rows.push_back({&instr, getCost(instr), 0});
   std::vector<std::vector<double>> times(profile.rows.size());
   std::vector<double> runTimes;
   for (unsigned run = 0; run < profile.numRuns; ++run) {
     clock.clear();
-    GLOWISH_CHECK(session.run());
+    GLOWISH_RETURN_IF_ERROR(session.run());
     llvm::ArrayRef<InstrClock::Time> marks = clock.getMarks();
     assert(marks.size() == times.size() + 1 &&
            "the back end marks the time after each instruction");
@@ -62,7 +62,7 @@ glowish::measureProfile(Session &session, const IRFunction &function,
   return profile;
 }
 
-//===- Printing ----------------------------------------------------------===//
+//===- Printing -----------------------------------------------------------===//
 
 /// What is known of an instruction, of a kind, or of the program.
 static void printNumbers(llvm::raw_ostream &os, const Profile &profile,
@@ -142,7 +142,7 @@ void glowish::printProfile(llvm::raw_ostream &os, const Profile &profile) {
                      1e3 * profile.getSeconds(), 1e-9 * profile.peakRate);
 }
 
-//===- Chrome's trace event format ---------------------------------------===//
+//===- Chrome's trace event format ----------------------------------------===//
 
 /// JSON has no bytes that are not UTF-8; names of nodes may have.
 static std::string toUTF8(llvm::StringRef text) {

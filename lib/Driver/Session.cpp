@@ -30,8 +30,9 @@ Session::create(Backend &backend, const IRFunction &function,
                 const MemoryPlan &plan, InstrClock *clock,
                 std::shared_ptr<const Tensor> constants) {
   std::unique_ptr<Session> session(new Session(plan));
-  GLOWISH_CHECK(checkMemory(plan));
-  GLOWISH_TRY(session->executable, backend.compile(function, plan, clock));
+  GLOWISH_RETURN_IF_ERROR(checkMemory(plan));
+  GLOWISH_ASSIGN_OR_RETURN(session->executable,
+                           backend.compile(function, plan, clock));
   if (!constants)
     constants =
         std::make_shared<const Tensor>(makeConstantRegion(function, plan));

@@ -15,18 +15,20 @@ Trainer::Trainer(Backend &backend, std::string path,
 Trainer::~Trainer() = default;
 
 llvm::Error Trainer::compileStep(InitializerKind initializer) {
-  GLOWISH_TRY(compilation,
-              importForTraining(backend, path, importOptions, options, values));
+  GLOWISH_ASSIGN_OR_RETURN(
+      compilation,
+      importForTraining(backend, path, importOptions, options, values));
   initializeVariables(compilation->getModule(), initializer, config, values);
-  GLOWISH_TRY(step, makeStep(*compilation, values, config));
-  GLOWISH_CHECK(compilation->run());
-  GLOWISH_TRY(session, Session::create(*compilation));
-  GLOWISH_TRY(label, session->findPlaceholder(config.label));
-  GLOWISH_TRY(loss, session->findPlaceholder(config.lossName));
-  GLOWISH_TRY(learningRate, session->findPlaceholder(config.rateName));
+  GLOWISH_ASSIGN_OR_RETURN(step, makeStep(*compilation, values, config));
+  GLOWISH_RETURN_IF_ERROR(compilation->run());
+  GLOWISH_ASSIGN_OR_RETURN(session, Session::create(*compilation));
+  GLOWISH_ASSIGN_OR_RETURN(label, session->findPlaceholder(config.label));
+  GLOWISH_ASSIGN_OR_RETURN(loss, session->findPlaceholder(config.lossName));
+  GLOWISH_ASSIGN_OR_RETURN(learningRate,
+                           session->findPlaceholder(config.rateName));
   findPlaceholders();
   for (auto &[name, value] : values) {
-    GLOWISH_CHECK(setVariable(name, *value));
+    GLOWISH_RETURN_IF_ERROR(setVariable(name, *value));
     // The session has it now.
     value.reset();
   }
@@ -49,18 +51,19 @@ Trainer::create(Backend &backend, llvm::StringRef path,
                 InitializerKind initializer) {
   std::unique_ptr<Trainer> trainer(new Trainer(
       backend, path.str(), std::move(importOptions), config, options));
-  GLOWISH_CHECK(trainer->compileStep(initializer));
+  GLOWISH_RETURN_IF_ERROR(trainer->compileStep(initializer));
   return trainer;
 }
 
 llvm::Expected<double> Trainer::run(double rate) {
   session->getTensor(learningRate).setFromDouble(0, rate);
-  GLOWISH_CHECK(session->run());
+  GLOWISH_RETURN_IF_ERROR(session->run());
   return session->getTensor(loss).getAsDouble(0);
 }
 
 llvm::Error Trainer::setVariable(llvm::StringRef name, const Tensor &value) {
-  GLOWISH_TRY(const Buffer *variable, session->findPlaceholder(name));
+  GLOWISH_ASSIGN_OR_RETURN(const Buffer *variable,
+                           session->findPlaceholder(name));
   return session->setInput(variable, value);
 }
 
@@ -72,7 +75,8 @@ bool Trainer::hasFiniteVariables() const {
 
 llvm::Expected<std::string> Trainer::findNonFinite() {
   if (!finder) {
-    GLOWISH_TRY(finder, NonFiniteFinder::create(path, importOptions, config));
+    GLOWISH_ASSIGN_OR_RETURN(
+        finder, NonFiniteFinder::create(path, importOptions, config));
   }
   return finder->find(*session);
 }
@@ -81,23 +85,25 @@ llvm::Error Trainer::compileInference() {
   VariableValues ownValues;
   ImportOptions silent = importOptions;
   silent.warn = nullptr;
-  GLOWISH_TRY(inferenceCompilation,
-              importForTraining(backend, path, silent, options, ownValues));
-  GLOWISH_CHECK(addSampleLosses(inferenceCompilation->getFunction(), config));
-  GLOWISH_CHECK(inferenceCompilation->run());
-  GLOWISH_TRY(inference, Session::create(*inferenceCompilation));
+  GLOWISH_ASSIGN_OR_RETURN(
+      inferenceCompilation,
+      importForTraining(backend, path, silent, options, ownValues));
+  GLOWISH_RETURN_IF_ERROR(
+      addSampleLosses(inferenceCompilation->getFunction(), config));
+  GLOWISH_RETURN_IF_ERROR(inferenceCompilation->run());
+  GLOWISH_ASSIGN_OR_RETURN(inference, Session::create(*inferenceCompilation));
   return llvm::Error::success();
 }
 
 llvm::Expected<Session *> Trainer::getInference() {
   if (!inference)
-    GLOWISH_CHECK(compileInference());
+    GLOWISH_RETURN_IF_ERROR(compileInference());
   for (const Buffer *buffer : inference->getPlaceholders()) {
     if (!values.count(buffer->getModelName().str()))
       continue;
-    GLOWISH_TRY(const Buffer *variable,
-                session->findPlaceholder(buffer->getModelName()));
-    GLOWISH_CHECK(inference->setInput(buffer, getVariable(variable)));
+    GLOWISH_ASSIGN_OR_RETURN(const Buffer *variable,
+                             session->findPlaceholder(buffer->getModelName()));
+    GLOWISH_RETURN_IF_ERROR(inference->setInput(buffer, getVariable(variable)));
   }
   return inference.get();
 }

@@ -9,8 +9,8 @@ llvm::Expected<std::unique_ptr<Compilation>> glowish::importForTraining(
     CompilationOptions options, VariableValues &variables) {
   auto compilation = std::make_unique<Compilation>(backend, std::move(options));
   importOptions.variables = &variables;
-  GLOWISH_CHECK(compilation->import(path, std::move(importOptions)));
-  GLOWISH_CHECK(compilation->prepareTraining());
+  GLOWISH_RETURN_IF_ERROR(compilation->import(path, std::move(importOptions)));
+  GLOWISH_RETURN_IF_ERROR(compilation->prepareTraining());
   return compilation;
 }
 
@@ -18,9 +18,10 @@ llvm::Expected<TrainingStep> glowish::makeStep(Compilation &compilation,
                                                VariableValues &variables,
                                                const TrainingConfig &config) {
   Function &function = compilation.getFunction();
-  GLOWISH_TRY(TrainingStep step, makeTrainingStep(function, variables, config));
+  GLOWISH_ASSIGN_OR_RETURN(TrainingStep step,
+                           makeTrainingStep(function, variables, config));
   compilation.getModule().eraseFunction(&function);
-  compilation.setRecompute(config.recompute, config.lossName);
+  compilation.setRematerialization(config.rematerialization, config.lossName);
   return step;
 }
 
@@ -32,17 +33,20 @@ TrainingCompilation::compile(Backend &backend, llvm::StringRef path,
                              const CompilationOptions &options) {
   std::unique_ptr<TrainingCompilation> result(new TrainingCompilation);
   // Both imports give the model's variables the same values.
-  GLOWISH_TRY(result->inference,
-              importForTraining(backend, path, inferenceOptions, options,
-                                result->variables));
-  GLOWISH_TRY(result->step, importForTraining(backend, path, stepOptions,
-                                              options, result->variables));
-  GLOWISH_CHECK(makeStep(*result->step, result->variables, config).takeError());
+  GLOWISH_ASSIGN_OR_RETURN(result->inference,
+                           importForTraining(backend, path, inferenceOptions,
+                                             options, result->variables));
+  GLOWISH_ASSIGN_OR_RETURN(result->step,
+                           importForTraining(backend, path, stepOptions,
+                                             options, result->variables));
+  GLOWISH_RETURN_IF_ERROR(
+      makeStep(*result->step, result->variables, config).takeError());
   Compilation *both[] = {result->inference.get(), result->step.get()};
   for (Compilation *compilation : both)
-    GLOWISH_CHECK(compilation->runCommon());
+    GLOWISH_RETURN_IF_ERROR(compilation->runCommon());
   for (Compilation *compilation : both)
-    GLOWISH_CHECK(compilation->finish(/*choices=*/nullptr, &result->constants));
+    GLOWISH_RETURN_IF_ERROR(
+        compilation->finish(/*choices=*/nullptr, &result->constants));
   return result;
 }
 

@@ -9,7 +9,7 @@ using namespace glowish;
 
 namespace {
 
-/// Numbers nodes in the order in which they are met.
+/// Numbers nodes in the order of their first occurrence.
 class DotPrinter {
 public:
   DotPrinter(llvm::raw_ostream &os) : os(os) {}
@@ -20,8 +20,7 @@ public:
     text << node.getKindName() << "\n" << node.getName();
     for (const Type &type : node.getTypes())
       text << "\n" << type;
-    printAttrs(text, node.getInfo(), node.getAttrs(),
-               node.getNumOperands() + 1);
+    printAttrs(text, node.getInfo(), node.getAttrs(), /*numInputs=*/0);
     os << "  n" << getId(node) << " [shape="
        << (llvm::isa<Placeholder, Constant>(&node) ? "ellipse" : "box")
        << ", label=\"" << llvm::DOT::EscapeString(label) << "\"];\n";

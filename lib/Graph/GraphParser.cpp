@@ -1,4 +1,4 @@
-//===- GraphParser.cpp - Parsing the graph's text form --------------------===//
+//===- GraphParser.cpp - Parse the text form of the graph -----------------===//
 
 #include "glowish/Graph/GraphText.h"
 #include "glowish/Graph/Verifier.h"
@@ -23,12 +23,12 @@ private:
   llvm::Error parseFunction();
   llvm::Error parseNode(Function &function);
   llvm::Expected<NodeValue> parseValue(const Function &function);
-  llvm::Expected<NodeDraft> parseDraft(const Function &function,
-                                       NodeValue &predicate);
+  llvm::Expected<NodeDraft> parseDraft(const Function &function);
   llvm::Error parseStorage(
       llvm::function_ref<Placeholder *(llvm::StringRef, const Type &)> add);
   llvm::Expected<std::shared_ptr<Body>> parseBody();
-  /// Refuses a name that is taken; names are kept as they are written.
+  /// Records \p node under \p name. Returns an error if the name is in use, as
+  /// nodes must keep the names of the text.
   llvm::Error define(llvm::StringRef name, Node *node);
 
   TextParser parser;
@@ -47,20 +47,20 @@ llvm::Error GraphParser::define(llvm::StringRef name, Node *node) {
 }
 
 llvm::Error GraphParser::parsePlaceholder() {
-  GLOWISH_TRY(std::string name, parser.parseName());
-  GLOWISH_CHECK(parser.expect(":"));
-  GLOWISH_TRY(Type type, parser.parseType());
+  GLOWISH_ASSIGN_OR_RETURN(std::string name, parser.parseName());
+  GLOWISH_RETURN_IF_ERROR(parser.expect(":"));
+  GLOWISH_ASSIGN_OR_RETURN(Type type, parser.parseType());
   bool input = parser.consumeIf("input");
   bool output = parser.consumeIf("output");
-  GLOWISH_TRY(std::string modelName, parser.parseString());
+  GLOWISH_ASSIGN_OR_RETURN(std::string modelName, parser.parseString());
   if (nodes.count(name))
     return parser.error("the name '" + name + "' is taken");
   Placeholder *placeholder =
       module->createPlaceholder(modelName, type, input, output, name);
-  GLOWISH_CHECK(define(name, placeholder));
+  GLOWISH_RETURN_IF_ERROR(define(name, placeholder));
   if (!parser.consumeIf("extents"))
     return llvm::Error::success();
-  GLOWISH_TRY(std::string other, parser.parseName());
+  GLOWISH_ASSIGN_OR_RETURN(std::string other, parser.parseName());
   auto *extents = llvm::dyn_cast_or_null<Placeholder>(nodes.lookup(other));
   if (!extents || extents->getOwner())
     return parser.error("no placeholder before this is called '%" + other +
@@ -70,15 +70,15 @@ llvm::Error GraphParser::parsePlaceholder() {
 }
 
 llvm::Error GraphParser::parseConstant() {
-  GLOWISH_TRY(std::string name, parser.parseName());
-  GLOWISH_CHECK(parser.expect(":"));
-  GLOWISH_TRY(Type type, parser.parseType());
-  GLOWISH_CHECK(parser.expect("="));
-  GLOWISH_TRY(Tensor tensor, parser.parseConstant(type));
+  GLOWISH_ASSIGN_OR_RETURN(std::string name, parser.parseName());
+  GLOWISH_RETURN_IF_ERROR(parser.expect(":"));
+  GLOWISH_ASSIGN_OR_RETURN(Type type, parser.parseType());
+  GLOWISH_RETURN_IF_ERROR(parser.expect("="));
+  GLOWISH_ASSIGN_OR_RETURN(Tensor tensor, parser.parseConstant(type));
   return define(name, module->createConstant(name, std::move(tensor)));
 }
 
-/// Whether a node of \p function can have \p node as operand.
+/// Whether nodes of \p function may use \p node as an operand.
 static bool isVisible(const Node &node, const Function &function) {
   if (auto *placeholder = llvm::dyn_cast<Placeholder>(&node))
     return placeholder->getOwner() == (function.isBody() ? &function : nullptr);
@@ -88,7 +88,7 @@ static bool isVisible(const Node &node, const Function &function) {
 llvm::Expected<NodeValue> GraphParser::parseValue(const Function &function) {
   if (parser.consumeIf("none"))
     return NodeValue();
-  GLOWISH_TRY(std::string name, parser.parseName());
+  GLOWISH_ASSIGN_OR_RETURN(std::string name, parser.parseName());
   Node *node = nodes.lookup(name);
   if (!node)
     return parser.error("nothing before this is called '%" + name + "'");
@@ -96,35 +96,31 @@ llvm::Expected<NodeValue> GraphParser::parseValue(const Function &function) {
     return parser.error("'%" + name + "' belongs to another function");
   int64_t result = 0;
   if (parser.consumeIf(":")) {
-    GLOWISH_TRY(result, parser.parseInt());
+    GLOWISH_ASSIGN_OR_RETURN(result, parser.parseInt());
   }
   if (result < 0 || result >= int64_t(node->getNumResults()))
     return parser.error("'%" + name + "' has no result " + llvm::Twine(result));
   return NodeValue(node, unsigned(result));
 }
 
-/// `Kind(%a, none, %b:1) if (%p) {attributes}`
-llvm::Expected<NodeDraft> GraphParser::parseDraft(const Function &function,
-                                                  NodeValue &predicate) {
-  GLOWISH_TRY(std::string kindName, parser.parseIdentifier("a node kind"));
+/// `Kind(%a, none, %b:1) {attributes}`
+llvm::Expected<NodeDraft> GraphParser::parseDraft(const Function &function) {
+  GLOWISH_ASSIGN_OR_RETURN(std::string kindName,
+                           parser.parseIdentifier("a node kind"));
   std::optional<NodeKind> kind = findNodeKind(kindName);
   if (!kind)
     return parser.error("there is no node kind '" + kindName + "'");
   NodeDraft draft{*kind, {}, {}};
-  GLOWISH_CHECK(parser.expect("("));
+  GLOWISH_RETURN_IF_ERROR(parser.expect("("));
   while (!parser.consumeIf(")")) {
     if (!draft.operands.empty())
-      GLOWISH_CHECK(parser.expect(","));
-    GLOWISH_TRY(NodeValue value, parseValue(function));
+      GLOWISH_RETURN_IF_ERROR(parser.expect(","));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue value, parseValue(function));
     draft.operands.push_back(value);
   }
-  if (parser.consumeIf("if")) {
-    GLOWISH_CHECK(parser.expect("("));
-    GLOWISH_TRY(predicate, parseValue(function));
-    GLOWISH_CHECK(parser.expect(")"));
-  }
-  GLOWISH_TRY(draft.attrs, parser.parseAttrs(getNodeInfo(*kind), std::nullopt,
-                                             [this] { return parseBody(); }));
+  GLOWISH_ASSIGN_OR_RETURN(draft.attrs, parser.parseAttrs(
+                                            getNodeInfo(*kind), std::nullopt,
+                                            [this] { return parseBody(); }));
   return draft;
 }
 
@@ -133,31 +129,29 @@ llvm::Error GraphParser::parseNode(Function &function) {
   int64_t numResults = 0;
   bool isNamed = parser.peek().kind == Token::Name;
   if (isNamed) {
-    GLOWISH_TRY(name, parser.parseName());
+    GLOWISH_ASSIGN_OR_RETURN(name, parser.parseName());
     numResults = 1;
     if (parser.consumeIf(":")) {
-      GLOWISH_TRY(numResults, parser.parseInt());
+      GLOWISH_ASSIGN_OR_RETURN(numResults, parser.parseInt());
     }
-    GLOWISH_CHECK(parser.expect("="));
+    GLOWISH_RETURN_IF_ERROR(parser.expect("="));
   }
-  NodeValue predicate;
-  GLOWISH_TRY(NodeDraft draft, parseDraft(function, predicate));
+  GLOWISH_ASSIGN_OR_RETURN(NodeDraft draft, parseDraft(function));
   llvm::Expected<Node *> node =
       function.tryCreate(isNamed ? name : "save", std::move(draft));
   if (!node)
     return parser.error(llvm::toString(node.takeError()));
-  (*node)->setPredicate(predicate);
   if (int64_t((*node)->getNumResults()) != numResults)
     return parser.error(llvm::Twine((*node)->getKindName()) + " has " +
                         llvm::Twine((*node)->getNumResults()) + " results");
   if (!isNamed)
     return llvm::Error::success();
-  GLOWISH_CHECK(define(name, *node));
-  GLOWISH_CHECK(parser.expect(":"));
+  GLOWISH_RETURN_IF_ERROR(define(name, *node));
+  GLOWISH_RETURN_IF_ERROR(parser.expect(":"));
   for (const Type &inferred : (*node)->getTypes()) {
     if (&inferred != &(*node)->getTypes().front())
-      GLOWISH_CHECK(parser.expect(","));
-    GLOWISH_TRY(Type stated, parser.parseType());
+      GLOWISH_RETURN_IF_ERROR(parser.expect(","));
+    GLOWISH_ASSIGN_OR_RETURN(Type stated, parser.parseType());
     if (stated != inferred)
       return parser.error("'%" + name + "' is " + inferred.str() + ", not " +
                           stated.str());
@@ -169,9 +163,9 @@ llvm::Error GraphParser::parseNode(Function &function) {
 llvm::Error GraphParser::parseStorage(
     llvm::function_ref<Placeholder *(llvm::StringRef, const Type &)> add) {
   return parser.parseList("(", ")", [&]() -> llvm::Error {
-    GLOWISH_TRY(std::string name, parser.parseName());
-    GLOWISH_CHECK(parser.expect(":"));
-    GLOWISH_TRY(Type type, parser.parseType());
+    GLOWISH_ASSIGN_OR_RETURN(std::string name, parser.parseName());
+    GLOWISH_RETURN_IF_ERROR(parser.expect(":"));
+    GLOWISH_ASSIGN_OR_RETURN(Type type, parser.parseType());
     return define(name, add(name, type));
   });
 }
@@ -181,52 +175,54 @@ llvm::Expected<std::shared_ptr<Body>> GraphParser::parseBody() {
   if (++depth > maxDepth)
     return parser.error("bodies are nested more than " + llvm::Twine(maxDepth) +
                         " deep");
-  GLOWISH_CHECK(parser.expect("body"));
-  GLOWISH_TRY(std::string name, parser.parseString());
+  GLOWISH_RETURN_IF_ERROR(parser.expect("body"));
+  GLOWISH_ASSIGN_OR_RETURN(std::string name, parser.parseString());
   std::shared_ptr<FunctionBody> body = FunctionBody::create(*module, name);
   Function &function = body->getFunction();
-  GLOWISH_CHECK(parseStorage([&](llvm::StringRef parameter, const Type &type) {
-    return function.addParameter(parameter, type);
-  }));
-  GLOWISH_CHECK(parser.expect("->"));
-  GLOWISH_CHECK(parseStorage([&](llvm::StringRef result, const Type &type) {
-    return function.addResult(result, type);
-  }));
-  GLOWISH_CHECK(parser.expect("{"));
+  GLOWISH_RETURN_IF_ERROR(
+      parseStorage([&](llvm::StringRef parameter, const Type &type) {
+        return function.addParameter(parameter, type);
+      }));
+  GLOWISH_RETURN_IF_ERROR(parser.expect("->"));
+  GLOWISH_RETURN_IF_ERROR(
+      parseStorage([&](llvm::StringRef result, const Type &type) {
+        return function.addResult(result, type);
+      }));
+  GLOWISH_RETURN_IF_ERROR(parser.expect("{"));
   while (!parser.consumeIf("}"))
-    GLOWISH_CHECK(parseNode(function));
+    GLOWISH_RETURN_IF_ERROR(parseNode(function));
   --depth;
   return body;
 }
 
 llvm::Error GraphParser::parseFunction() {
-  GLOWISH_TRY(std::string name, parser.parseString());
+  GLOWISH_ASSIGN_OR_RETURN(std::string name, parser.parseString());
   if (module->findFunction(name))
     return parser.error("a function '" + name + "' is there already");
   Function *function = module->createFunction(name);
-  GLOWISH_CHECK(parser.expect("{"));
+  GLOWISH_RETURN_IF_ERROR(parser.expect("{"));
   while (!parser.consumeIf("}"))
-    GLOWISH_CHECK(parseNode(*function));
+    GLOWISH_RETURN_IF_ERROR(parseNode(*function));
   return llvm::Error::success();
 }
 
 llvm::Expected<std::unique_ptr<Module>> GraphParser::parse() {
-  GLOWISH_CHECK(parser.expect("module"));
-  GLOWISH_TRY(std::string name, parser.parseString());
+  GLOWISH_RETURN_IF_ERROR(parser.expect("module"));
+  GLOWISH_ASSIGN_OR_RETURN(std::string name, parser.parseString());
   module = std::make_unique<Module>(name);
   while (!parser.atEnd()) {
     if (parser.consumeIf("placeholder"))
-      GLOWISH_CHECK(parsePlaceholder());
+      GLOWISH_RETURN_IF_ERROR(parsePlaceholder());
     else if (parser.consumeIf("constant"))
-      GLOWISH_CHECK(parseConstant());
+      GLOWISH_RETURN_IF_ERROR(parseConstant());
     else if (parser.consumeIf("function"))
-      GLOWISH_CHECK(parseFunction());
+      GLOWISH_RETURN_IF_ERROR(parseFunction());
     else
       return parser.error("expected 'placeholder', 'constant' or 'function'");
   }
-  // The lexer stops at what it can't read.
-  GLOWISH_CHECK(parser.expectEnd());
-  GLOWISH_CHECK(verify(*module));
+  // The lexer reports a character that starts no token as the end.
+  GLOWISH_RETURN_IF_ERROR(parser.expectEnd());
+  GLOWISH_RETURN_IF_ERROR(verify(*module));
   return std::move(module);
 }
 

@@ -1,4 +1,4 @@
-//===- GraphPrinter.cpp - Printing the graph's text form ------------------===//
+//===- GraphPrinter.cpp - Print the text form of the graph ----------------===//
 
 #include "glowish/Graph/GraphText.h"
 #include "glowish/Graph/Nodes.h"
@@ -27,7 +27,7 @@ static void printStorage(llvm::raw_ostream &os,
   os << ')';
 }
 
-/// The node begins at column \p indent.
+/// Prints \p node, which starts at column \p indent.
 static void printNodeAt(llvm::raw_ostream &os, const Node &node,
                         unsigned indent);
 
@@ -73,20 +73,12 @@ static void printNodeAt(llvm::raw_ostream &os, const Node &node,
     printValue(os, value);
   }
   os << ')';
-  if (node.hasPredicate()) {
-    os << " if (";
-    printValue(os, node.getPredicate());
-    os << ')';
-  }
-  // Inputs of an epilogue: the element itself and the variadic operands.
-  unsigned numInputs = node.getNumOperands() + 2 -
-                       std::min<unsigned>(node.getNumOperands() + 2,
-                                          node.getInfo().operands.size());
-  printAttrs(
-      os, node.getInfo(), node.getAttrs(), numInputs, [&](const Body &body) {
-        printBody(os, static_cast<const FunctionBody &>(body).getFunction(),
-                  indent);
-      });
+  printAttrs(os, node.getInfo(), node.getAttrs(), /*numInputs=*/0,
+             [&](const Body &body) {
+               printBody(os,
+                         static_cast<const FunctionBody &>(body).getFunction(),
+                         indent);
+             });
   if (node.getNumResults()) {
     os << " : ";
     llvm::interleaveComma(node.getTypes(), os);

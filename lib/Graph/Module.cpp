@@ -7,8 +7,7 @@
 
 using namespace glowish;
 
-//===- Storage
-//--------------------------------------------------------------===//
+//===- Storage ------------------------------------------------------------===//
 
 Placeholder::Placeholder(llvm::StringRef name, const Type &type,
                          std::string modelName, bool input, bool output)
@@ -19,11 +18,10 @@ Constant::Constant(llvm::StringRef name, std::shared_ptr<const Tensor> payload)
     : Node({NodeKind::Constant, {}, {}}, name, {payload->getType()}),
       payload(std::move(payload)) {}
 
-//===- Function
-//-------------------------------------------------------------===//
+//===- Function -----------------------------------------------------------===//
 
 Function::~Function() {
-  // Users come after what they use.
+  // Users come after the definitions.
   while (!nodes.empty())
     erase(&nodes.back());
   for (const PlaceholderList *list : {&parameters, &results})
@@ -34,14 +32,11 @@ Function::~Function() {
 static llvm::Expected<TypeList> inferTypes(const NodeDraft &draft) {
   const OpInfo &info = getNodeInfo(draft.kind);
   llvm::SmallVector<bool, 4> present;
-  llvm::SmallVector<const Type *, 4> types;
-  for (NodeValue value : draft.operands) {
+  for (NodeValue value : draft.operands)
     present.push_back(bool(value));
-    types.push_back(value ? &value.getType() : nullptr);
-  }
   if (llvm::Error error = checkStructure(info, present, draft.attrs))
     return std::move(error);
-  return info.inferTypes(OpView(info, types, {}, draft.attrs));
+  return info.inferTypes(NodeTypes(draft).getView());
 }
 
 llvm::Expected<Node *> Function::tryCreate(llvm::StringRef name,
@@ -81,8 +76,8 @@ void Function::moveBefore(Node *node, Node *before) {
 }
 
 void Function::sortTopologically() {
-  // Depth first from the nodes in their present order: an order that is right
-  // already comes out as it was. Iterative: graphs can be deep.
+  // Depth-first search from the nodes in their current order, which keeps an
+  // order that is valid already. Iterative, as graphs can be deep.
   std::vector<Node *> order;
   for (Node &node : nodes)
     order.push_back(&node);
@@ -106,11 +101,10 @@ void Function::sortTopologically() {
   }
 }
 
-//===- Copies of functions
-//--------------------------------------------------===//
+//===- Cloning and inlining -----------------------------------------------===//
 
-/// Copies the nodes but, without \p withSaves, Saves. \p copies has what stands
-/// for placeholders, and gets the copies of the nodes' results.
+/// Copies the nodes to \p target, Saves only if \p withSaves. \p copies maps
+/// values of this function to values of \p target; results are added.
 void Function::copyNodes(Function &target,
                          llvm::DenseMap<NodeValue, NodeValue> &copies,
                          bool withSaves) const {
@@ -128,7 +122,6 @@ void Function::copyNodes(Function &target,
       if (auto *body = std::get_if<std::shared_ptr<Body>>(&attr))
         *body = getFunction(*body).cloneBody();
     Node *made = target.create(node.getName(), std::move(draft));
-    made->setPredicate(mapped(node.getPredicate()));
     for (unsigned i = 0; i < node.getNumResults(); ++i)
       copies[NodeValue(const_cast<Node *>(&node), i)] = made->getResult(i);
   }
@@ -171,8 +164,7 @@ Function::inlineInto(Function &target,
   return values;
 }
 
-//===- Bodies
-//---------------------------------------------------------------===//
+//===- Bodies -------------------------------------------------------------===//
 
 std::shared_ptr<FunctionBody> FunctionBody::create(Module &module,
                                                    llvm::StringRef name) {
@@ -247,8 +239,7 @@ std::vector<Function *> glowish::getNested(Function &function) {
   return nested;
 }
 
-//===- Module
-//---------------------------------------------------------------===//
+//===- Module -------------------------------------------------------------===//
 
 Module::~Module() { functions.clear(); }
 

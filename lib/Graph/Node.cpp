@@ -3,12 +3,12 @@
 #include "glowish/Graph/Node.h"
 #include "glowish/Graph/Evaluator.h"
 #include "glowish/Graph/Module.h"
+#include "glowish/Graph/Nodes.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace glowish;
 
-//===- Uses
-//-----------------------------------------------------------------===//
+//===- Uses ---------------------------------------------------------------===//
 
 void Use::set(NodeValue newValue) {
   if (value.node) {
@@ -37,7 +37,7 @@ void NodeValue::replaceAllUsesWith(NodeValue other) const {
     return;
   for (UseIterator it = node->uses().begin(), end(nullptr); it != end;) {
     Use &use = *it;
-    ++it; // set() relinks the use
+    ++it; // set() unlinks the use
     if (use.get() == *this)
       use.set(other);
   }
@@ -51,17 +51,16 @@ bool NodeValue::hasUses(unsigned count) const {
   return found == count;
 }
 
-//===- Nodes
-//----------------------------------------------------------------===//
+//===- Nodes --------------------------------------------------------------===//
 
 Node::Node(NodeDraft draft, llvm::StringRef name, TypeList types)
     : kind(draft.kind), name(name), numOperands(draft.operands.size()),
       operands(new Use[draft.operands.size() + 1]),
       attrs(std::move(draft.attrs)), types(std::move(types)) {
-  for (unsigned i = 0; i <= numOperands; ++i)
+  for (unsigned i = 0; i < numOperands; ++i) {
     operands[i].user = this;
-  for (unsigned i = 0; i < numOperands; ++i)
     operands[i].set(draft.operands[i]);
+  }
 }
 
 Node::~Node() { assert(!firstUse && "a node was deleted that is in use"); }
@@ -74,8 +73,6 @@ llvm::SmallVector<NodeValue, 4> Node::getOperands() const {
 }
 
 std::string Node::getOperandName(unsigned index) const {
-  if (index == numOperands)
-    return "predicate";
   const OpInfo &info = getInfo();
   const OperandInfo &operand = info.getOperandInfo(index);
   if (!operand.isVariadic)
@@ -88,7 +85,7 @@ bool Node::isEquivalent(const Node &other) const {
   if (kind != other.kind || numOperands != other.numOperands ||
       !areIdentical(attrs, other.attrs) || types != other.types)
     return false;
-  for (unsigned i = 0; i <= numOperands; ++i)
+  for (unsigned i = 0; i < numOperands; ++i)
     if (operands[i].get() != other.operands[i].get())
       return false;
   return true;
@@ -96,7 +93,7 @@ bool Node::isEquivalent(const Node &other) const {
 
 llvm::hash_code Node::getHash() const {
   llvm::hash_code hash = llvm::hash_combine(unsigned(kind), numOperands);
-  for (unsigned i = 0; i <= numOperands; ++i) {
+  for (unsigned i = 0; i < numOperands; ++i) {
     NodeValue value = operands[i].get();
     hash = llvm::hash_combine(hash, value.node, value.result);
   }
@@ -108,7 +105,7 @@ llvm::hash_code Node::getHash() const {
 NodeDraft Node::getDraft() const { return {kind, getOperands(), attrs}; }
 
 bool glowish::hasConstantOperands(const Node &node) {
-  // Programs are made smaller by passes of their own, not run.
+  // Nodes with bodies are simplified by passes of their own.
   if (node.getNumResults() == 0 || node.hasSideEffects() ||
       node.getInfo().hasBodies())
     return false;
@@ -116,4 +113,52 @@ bool glowish::hasConstantOperands(const Node &node) {
     if (value && !llvm::isa<Constant>(value.node))
       return false;
   return true;
+}
+
+ScalarStep glowish::makeScalarStep(const Node &node) {
+  ScalarStep step;
+  step.op = *node.getInfo().scalarOp;
+  step.kind = node.getType().getKind();
+  for (const AttrValue &attr : node.getAttrs())
+    if (const double *param = std::get_if<double>(&attr))
+      step.params.push_back(*param);
+  return step;
+}
+
+//===- Functions of the record --------------------------------------------===//
+
+NodeTypes::NodeTypes(const OpInfo &info, llvm::ArrayRef<NodeValue> operands,
+                     llvm::ArrayRef<AttrValue> attrs)
+    : info(info), attrs(attrs) {
+  for (NodeValue value : operands)
+    inputs.push_back(value ? &value.getType() : nullptr);
+}
+
+bool glowish::isExact(const Node &node) {
+  if (auto *isExact = node.getInfo().isExact)
+    return isExact(NodeTypes(node).getView());
+  // Comparisons, logic and integer arithmetic.
+  return isElementWise(node) && !isFloatKind(node.getType().getKind());
+}
+
+static bool hasInstr(const OpInfo &info, const NodeTypes &types) {
+  return info.isInstrFor && info.isInstrFor(types.getView());
+}
+bool glowish::hasInstr(const Node &node) {
+  return ::hasInstr(node.getInfo(), NodeTypes(node));
+}
+bool glowish::hasInstr(const NodeDraft &draft) {
+  return ::hasInstr(getNodeInfo(draft.kind), NodeTypes(draft));
+}
+
+bool glowish::isIRGenerated(const Node &node) {
+  auto *isIRGenerated = node.getInfo().isIRGenerated;
+  return isIRGenerated && isIRGenerated(NodeTypes(node).getView());
+}
+
+std::optional<OperandAxes> glowish::followAxis(const Node &node, unsigned dim) {
+  auto *followAxis = node.getInfo().followAxis;
+  if (!followAxis)
+    return std::nullopt;
+  return followAxis(NodeTypes(node).getView(), node.getType(), dim);
 }

@@ -1,4 +1,4 @@
-//===- NodeBuilder.cpp - Nodes made as expressions ------------------------===//
+//===- NodeBuilder.cpp - Create nodes by expressions ----------------------===//
 
 #include "glowish/Graph/NodeBuilder.h"
 #include "glowish/Support/Error.h"
@@ -6,7 +6,8 @@
 using namespace glowish;
 
 llvm::Expected<NodeValue> NodeBuilder::create(NodeDraft draft) {
-  GLOWISH_TRY(Node * node, function.tryCreate(name, std::move(draft)));
+  GLOWISH_ASSIGN_OR_RETURN(Node *node,
+                           function.tryCreate(name, std::move(draft)));
   return node->getResult();
 }
 
@@ -32,7 +33,7 @@ llvm::Error NodeBuilder::takeError() const {
 }
 
 llvm::Expected<NodeValue> NodeBuilder::finish(NodeValue value) const {
-  GLOWISH_CHECK(takeError());
+  GLOWISH_RETURN_IF_ERROR(takeError());
   assert(value && "null without an error");
   return value;
 }

@@ -1,4 +1,4 @@
-//===- NodeFactory.h - Constructing nodes by kind -------------*- C++ -*-===//
+//===- NodeFactory.h - Construct nodes by kind ------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_GRAPH_NODEFACTORY_H
 #define GLOWISH_LIB_GRAPH_NODEFACTORY_H
@@ -7,7 +7,7 @@
 
 namespace glowish {
 
-/// A node of the class that belongs to draft.kind, which is not storage.
+/// Creates an instance of the class of draft.kind, which is not storage.
 Node *makeNode(NodeDraft draft, llvm::StringRef name, TypeList types);
 
 } // namespace glowish

@@ -1,4 +1,4 @@
-//===- NodeTable.cpp - The records of the nodes ---------------------------===//
+//===- NodeTable.cpp - Table of node records ------------------------------===//
 
 #include "NodeFactory.h"
 #include "glowish/Ops/TypeRules.h"
@@ -14,20 +14,12 @@ static llvm::Expected<TypeList> refuseStorage(const OpView &op) {
 }
 
 static const OpInfo nodeTable[] = {
-    {"Placeholder",
-     "Storage of the application",
-     {},
-     {},
-     {},
-     refuseStorage,
-     std::nullopt},
-    {"Constant",
-     "A tensor known at compile time",
-     {},
-     {},
-     {},
-     refuseStorage,
-     std::nullopt},
+    {.name = "Placeholder",
+     .summary = "Storage of the application",
+     .inferTypes = refuseStorage},
+    {.name = "Constant",
+     .summary = "A tensor known at compile time",
+     .inferTypes = refuseStorage},
 #define GET_NODE_TABLE
 #include "glowish/Graph/NodeTable.inc"
 };

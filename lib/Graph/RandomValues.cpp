@@ -4,7 +4,8 @@
 
 using namespace glowish;
 
-/// 64 bits for each element; several streams of them are independent.
+/// Returns 64 random bits per element: those of the \p stream of \p numStreams
+/// independent ones.
 NodeValue RandomValues::bits(uint64_t stream, uint64_t numStreams) {
   NodeValue counter = c.uint64(stream);
   double stride = double(numStreams);
@@ -34,8 +35,8 @@ NodeValue RandomValues::normal(ElemKind kind) {
     radius = c.mul(c.add(c.cast(upper(bits(0, 2), 53), kind), 1), 0x1p-53);
     turn = c.mul(c.cast(upper(bits(1, 2), 53), kind), 0x1p-53);
   } else {
-    // Both halves of the same bits. The radius is no multiple of 2^-24: the
-    // smallest ones make the largest numbers.
+    // Radius and angle use the two halves of the same bits. The radius has 32
+    // bits, not 24, as its smallest values give the largest results.
     NodeValue both = bits(0, 1);
     radius = c.mul(c.add(c.cast(upper(both, 32), kind), 1), 0x1p-32);
     NodeValue low =

@@ -1,6 +1,7 @@
 //===- Verifier.cpp - Invariants of the graph -----------------------------===//
 
 #include "glowish/Graph/Verifier.h"
+#include "glowish/Graph/Nodes.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -10,18 +11,16 @@ static std::string describe(const Node &node) {
   return (node.getKindName() + " '" + node.getName() + "'").str();
 }
 
-/// Structure and types: the record and its type rule, asked again.
+/// Checks the structure against the record, and the types against the type
+/// rule.
 static llvm::Error verifyTypes(const Node &node) {
   const OpInfo &info = node.getInfo();
   llvm::SmallVector<bool, 4> present;
-  llvm::SmallVector<const Type *, 4> inputs;
-  for (NodeValue value : node.getOperands()) {
+  for (NodeValue value : node.getOperands())
     present.push_back(bool(value));
-    inputs.push_back(value ? &value.getType() : nullptr);
-  }
-  GLOWISH_CHECK(checkStructure(info, present, node.getAttrs()));
-  GLOWISH_TRY(TypeList types,
-              info.inferTypes(OpView(info, inputs, {}, node.getAttrs())));
+  GLOWISH_RETURN_IF_ERROR(checkStructure(info, present, node.getAttrs()));
+  GLOWISH_ASSIGN_OR_RETURN(TypeList types,
+                           info.inferTypes(NodeTypes(node).getView()));
   if (types.size() != node.getNumResults())
     return makeError("has {0} results, not {1}", node.getNumResults(),
                      types.size());
@@ -29,15 +28,11 @@ static llvm::Error verifyTypes(const Node &node) {
     if (types[i] != node.getType(i))
       return makeError("result {0} is {1}; its operands make it {2}", i,
                        node.getType(i).str(), types[i].str());
-  if (NodeValue predicate = node.getPredicate())
-    if (predicate.getElemKind() != ElemKind::Bool)
-      return makeError("predicate is {0}; accepted: bool",
-                       predicate.getType().str());
   return llvm::Error::success();
 }
 
-/// What a function may have as operand: a body has no storage but its own
-/// parameters, and the results that it saves to.
+/// Checks that a placeholder is visible: a body may use only its own
+/// parameters, and its results only as targets of Save.
 static llvm::Error verifyStorage(const Node &node, unsigned index,
                                  const Function &function) {
   auto *storage = node.getOperand(index).getNodeAs<Placeholder>();
@@ -57,14 +52,12 @@ static llvm::Error verifyStorage(const Node &node, unsigned index,
   return llvm::Error::success();
 }
 
-/// Every operand comes from storage of this module or from an earlier node.
+/// Checks that operands are storage of this module or results of earlier nodes.
 static llvm::Error verifyOrder(const Node &node, const Function &function,
                                const llvm::DenseSet<const Node *> &defined) {
-  for (unsigned i = 0; i <= node.getNumOperands(); ++i) {
-    NodeValue value =
-        i < node.getNumOperands() ? node.getOperand(i) : node.getPredicate();
-    if (i < node.getNumOperands())
-      GLOWISH_CHECK(verifyStorage(node, i, function));
+  for (unsigned i = 0; i < node.getNumOperands(); ++i) {
+    NodeValue value = node.getOperand(i);
+    GLOWISH_RETURN_IF_ERROR(verifyStorage(node, i, function));
     if (!value || llvm::isa<Placeholder, Constant>(value.node))
       continue;
     if (value.node->getParent() != &function)
@@ -83,11 +76,11 @@ llvm::Error glowish::verify(const Function &function) {
     auto inNode = [&](llvm::Error error) {
       return addContext(std::move(error), describe(node) + ": ");
     };
-    GLOWISH_CHECK(inNode(verifyOrder(node, function, defined)));
-    GLOWISH_CHECK(inNode(verifyTypes(node)));
+    GLOWISH_RETURN_IF_ERROR(inNode(verifyOrder(node, function, defined)));
+    GLOWISH_RETURN_IF_ERROR(inNode(verifyTypes(node)));
     defined.insert(&node);
     for (const Function *body : getBodies(node))
-      GLOWISH_CHECK(inNode(verify(*body)));
+      GLOWISH_RETURN_IF_ERROR(inNode(verify(*body)));
     if (node.getKind() != NodeKind::Save)
       continue;
     const Node *target = node.getOperand(1).node;
@@ -104,7 +97,7 @@ llvm::Error glowish::verify(const Function &function) {
   return llvm::Error::success();
 }
 
-/// Extents are an output of their own: one number a dimension.
+/// The extents of an output are themselves an output of type int64<rank>.
 static llvm::Error verifyExtents(const Placeholder &placeholder) {
   const Placeholder *extents = placeholder.getExtents();
   Type type(ElemKind::Int64, {int64_t(placeholder.getType().getRank())});
@@ -119,22 +112,22 @@ static llvm::Error verifyExtents(const Placeholder &placeholder) {
 
 namespace {
 
-/// Finds two things of one name.
+/// Checks that names are unique.
 class NameVerifier {
 public:
   llvm::Error visit(const Node &node) {
     if (!names.insert(node.getName()).second)
       return makeError("{0}: the name is taken twice", describe(node));
     for (const Function *body : getBodies(node))
-      GLOWISH_CHECK(visit(*body));
+      GLOWISH_RETURN_IF_ERROR(visit(*body));
     return llvm::Error::success();
   }
   llvm::Error visit(const Function &function) {
     for (const auto *list : {&function.getParameters(), &function.getResults()})
       for (const auto &placeholder : *list)
-        GLOWISH_CHECK(visit(*placeholder));
+        GLOWISH_RETURN_IF_ERROR(visit(*placeholder));
     for (const Node &node : function.getNodes())
-      GLOWISH_CHECK(visit(node));
+      GLOWISH_RETURN_IF_ERROR(visit(node));
     return llvm::Error::success();
   }
 
@@ -147,14 +140,14 @@ private:
 llvm::Error glowish::verify(const Module &module) {
   NameVerifier names;
   for (const auto &placeholder : module.getPlaceholders()) {
-    GLOWISH_CHECK(names.visit(*placeholder));
-    GLOWISH_CHECK(verifyExtents(*placeholder));
+    GLOWISH_RETURN_IF_ERROR(names.visit(*placeholder));
+    GLOWISH_RETURN_IF_ERROR(verifyExtents(*placeholder));
   }
   for (const Node &constant : module.getConstants())
-    GLOWISH_CHECK(names.visit(constant));
+    GLOWISH_RETURN_IF_ERROR(names.visit(constant));
   for (const auto &function : module.getFunctions()) {
-    GLOWISH_CHECK(names.visit(*function));
-    GLOWISH_CHECK(verify(*function));
+    GLOWISH_RETURN_IF_ERROR(names.visit(*function));
+    GLOWISH_RETURN_IF_ERROR(verify(*function));
   }
   return llvm::Error::success();
 }

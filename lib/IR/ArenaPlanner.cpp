@@ -33,7 +33,7 @@ void ArenaPlanner::keepIfBest(uint64_t arena) {
 }
 
 void ArenaPlanner::computePeak() {
-  // What ends at a time makes room for what begins there.
+  // What ends at a time frees the place of what begins there.
   std::vector<std::pair<unsigned, int64_t>> changes;
   for (const Interval &interval : intervals) {
     changes.push_back({interval.begin, interval.size});
@@ -96,7 +96,7 @@ bool ArenaPlanner::findNeighbours() {
   return true;
 }
 
-//===- Placing at run time -----------------------------------------------===//
+//===- Placing at run time ------------------------------------------------===//
 
 namespace {
 
@@ -180,7 +180,7 @@ void ArenaPlanner::placeInTime() {
   keepIfBest(free.getEnd());
 }
 
-//===- Placing in any order ----------------------------------------------===//
+//===- Placing in any order -----------------------------------------------===//
 
 /// The lowest gap between the placed neighbours that is large enough, or the
 /// smallest such gap.

@@ -1,4 +1,4 @@
-//===- ArenaPlanner.h - Intervals of time into one arena ------*- C++ -*-===//
+//===- ArenaPlanner.h - Intervals of time into one arena --------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IR_ARENAPLANNER_H
 #define GLOWISH_LIB_IR_ARENAPLANNER_H
@@ -16,8 +16,8 @@ struct Interval {
   unsigned begin, end;
 };
 
-// Other than 0 only in the test that shows that replayPlan finds what a planner
-// with this fault does.
+// Other than 0 only in the test that shows that verifyPlanWithShadow finds what
+// a planner with this fault does.
 #ifndef GLOWISH_PLANNER_FAULT
 #define GLOWISH_PLANNER_FAULT 0
 #endif
@@ -40,7 +40,8 @@ public:
 private:
   using Order = std::vector<unsigned>;
 
-  /// Whether what lives until \p end makes room for what begins at \p begin.
+  /// Whether what lives until \p end frees the place of what begins at \p
+  /// begin.
   static bool isOver(unsigned end, unsigned begin) {
     return end <= begin + GLOWISH_PLANNER_FAULT;
   }

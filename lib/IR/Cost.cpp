@@ -48,7 +48,7 @@ static Cost getBodyCost(const Instruction &instr) {
 
 Cost glowish::getCost(const Instruction &instr) {
   Cost cost;
-  if (llvm::isa<AllocInstr, DeallocInstr>(&instr))
+  if (instr.isLifetimeMarker())
     return cost;
   if (instr.getInfo().hasBodies())
     return getBodyCost(instr);

@@ -6,8 +6,7 @@
 
 using namespace glowish;
 
-//===- Buffer
-//---------------------------------------------------------------===//
+//===- Buffer -------------------------------------------------------------===//
 
 bool Buffer::isDense() const {
   if (!isView())
@@ -21,8 +20,7 @@ bool Buffer::isDense() const {
   return true;
 }
 
-//===- Instruction
-//----------------------------------------------------------===//
+//===- Instruction --------------------------------------------------------===//
 
 Instruction::Instruction(InstrDraft draft, llvm::StringRef name)
     : kind(draft.kind), name(name), operands(std::move(draft.operands)),
@@ -54,13 +52,6 @@ void Instruction::setOperand(unsigned index, Buffer *buffer) {
     buffer->users.push_back(this);
 }
 
-unsigned Instruction::getNumIns() const {
-  unsigned count = 0;
-  for (unsigned i = 0; i < operands.size(); ++i)
-    count += getOperandInfo(i).role == OperandRole::In;
-  return count;
-}
-
 llvm::ArrayRef<Buffer *> Instruction::getSegment(unsigned number) const {
   llvm::ArrayRef<int64_t> counts =
       getAttr<std::vector<int64_t>>(getInfo().segmentsAttr);
@@ -71,16 +62,10 @@ llvm::ArrayRef<Buffer *> Instruction::getSegment(unsigned number) const {
 }
 
 unsigned Instruction::getNumProgramInputs() const {
-  const OpInfo &info = getInfo();
-  if (!info.isVariadic() || info.hasSegments())
-    return 0;
-  unsigned variadic = operands.size() + 1 - info.operands.size();
-  // An anchor's own element is input 0; a loop has nothing but its inputs.
-  return kind == InstrKind::ElementWiseLoop ? variadic : variadic + 1;
+  return getInfo().countProgramInputs(operands.size());
 }
 
-//===- IRFunction
-//-----------------------------------------------------------===//
+//===- IRFunction ---------------------------------------------------------===//
 
 IRFunction::~IRFunction() {
   // The buffers go, too: nobody asks who uses them, and very many may.
@@ -196,8 +181,7 @@ void IRFunction::moveBefore(Instruction *instr, Instruction *before) {
                 instr->getIterator());
 }
 
-//===- Bodies
-//---------------------------------------------------------------===//
+//===- Bodies -------------------------------------------------------------===//
 
 static TypeList getTypes(llvm::ArrayRef<Buffer *> buffers) {
   TypeList types;

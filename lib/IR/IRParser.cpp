@@ -45,43 +45,43 @@ private:
 } // namespace
 
 llvm::Expected<Type> IRParser::parseColonType() {
-  GLOWISH_CHECK(parser.expect(":"));
+  GLOWISH_RETURN_IF_ERROR(parser.expect(":"));
   return parser.parseType();
 }
 
 llvm::Expected<Buffer *> IRParser::parseBufferName() {
   Token start = parser.peek();
-  GLOWISH_TRY(std::string name, parser.parseName());
+  GLOWISH_ASSIGN_OR_RETURN(std::string name, parser.parseName());
   if (Buffer *buffer = function->findBuffer(name))
     return buffer;
   return errorAt(start, "there is no buffer '%" + name + "'");
 }
 
 llvm::Error IRParser::parseMutable(llvm::StringRef name) {
-  GLOWISH_TRY(Type type, parseColonType());
+  GLOWISH_ASSIGN_OR_RETURN(Type type, parseColonType());
   bool input = parser.consumeIf("input");
   bool output = parser.consumeIf("output");
-  GLOWISH_TRY(std::string modelName, parser.parseString());
+  GLOWISH_ASSIGN_OR_RETURN(std::string modelName, parser.parseString());
   Buffer *buffer =
       function->createMutable(name, type, modelName, input, output);
   if (parser.consumeIf("extents")) {
-    GLOWISH_TRY(Buffer * extents, parseBufferName());
+    GLOWISH_ASSIGN_OR_RETURN(Buffer *extents, parseBufferName());
     buffer->setExtents(extents);
   }
   return llvm::Error::success();
 }
 
 llvm::Error IRParser::parseView(llvm::StringRef name) {
-  GLOWISH_CHECK(parser.expect("="));
+  GLOWISH_RETURN_IF_ERROR(parser.expect("="));
   Token start = parser.peek();
-  GLOWISH_TRY(Buffer * base, parseBufferName());
+  GLOWISH_ASSIGN_OR_RETURN(Buffer *base, parseBufferName());
   if (base->isView())
     return errorAt(start, "'%" + base->getName() + "' is a view itself");
-  GLOWISH_CHECK(parser.expect("offset"));
-  GLOWISH_TRY(int64_t offset, parser.parseInt());
-  GLOWISH_CHECK(parser.expect("strides"));
-  GLOWISH_TRY(std::vector<int64_t> strides, parser.parseInts());
-  GLOWISH_TRY(Type type, parseColonType());
+  GLOWISH_RETURN_IF_ERROR(parser.expect("offset"));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t offset, parser.parseInt());
+  GLOWISH_RETURN_IF_ERROR(parser.expect("strides"));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> strides, parser.parseInts());
+  GLOWISH_ASSIGN_OR_RETURN(Type type, parseColonType());
   if (strides.size() != type.getRank())
     return errorAt(start, "a view has one stride a dimension");
   if (type.getKind() != base->getType().getKind())
@@ -92,15 +92,16 @@ llvm::Error IRParser::parseView(llvm::StringRef name) {
 
 llvm::Error IRParser::parseBuffer() {
   Token start = parser.peek();
-  GLOWISH_TRY(std::string what, parser.parseIdentifier("a kind of buffer"));
+  GLOWISH_ASSIGN_OR_RETURN(std::string what,
+                           parser.parseIdentifier("a kind of buffer"));
   Token nameStart = parser.peek();
-  GLOWISH_TRY(std::string name, parser.parseName());
+  GLOWISH_ASSIGN_OR_RETURN(std::string name, parser.parseName());
   if (name.empty() || function->findBuffer(name))
     return errorAt(nameStart, "the name '" + name + "' is taken");
   if (what == "constant") {
-    GLOWISH_TRY(Type type, parseColonType());
-    GLOWISH_CHECK(parser.expect("="));
-    GLOWISH_TRY(Tensor tensor, parser.parseConstant(type));
+    GLOWISH_ASSIGN_OR_RETURN(Type type, parseColonType());
+    GLOWISH_RETURN_IF_ERROR(parser.expect("="));
+    GLOWISH_ASSIGN_OR_RETURN(Tensor tensor, parser.parseConstant(type));
     function->createConstant(name,
                              std::make_shared<const Tensor>(std::move(tensor)));
     return llvm::Error::success();
@@ -108,7 +109,7 @@ llvm::Error IRParser::parseBuffer() {
   if (what == "mutable")
     return parseMutable(name);
   if (what == "activation") {
-    GLOWISH_TRY(Type type, parseColonType());
+    GLOWISH_ASSIGN_OR_RETURN(Type type, parseColonType());
     function->createActivation(name, type);
     return llvm::Error::success();
   }
@@ -125,14 +126,14 @@ llvm::Expected<std::string> IRParser::parseRole(const OpInfo &info,
   if (info.hasSegments())
     return parser.parseIdentifier("a role");
   llvm::StringRef role = getRoleName(info.getOperandInfo(index).role);
-  GLOWISH_CHECK(parser.expect(role));
+  GLOWISH_RETURN_IF_ERROR(parser.expect(role));
   return role.str();
 }
 
 llvm::Expected<llvm::SmallVector<Buffer *, 4>>
 IRParser::parseOperands(const OpInfo &info, std::vector<std::string> &roles) {
   llvm::SmallVector<Buffer *, 4> operands;
-  GLOWISH_CHECK(parser.parseList("(", ")", [&]() -> llvm::Error {
+  GLOWISH_RETURN_IF_ERROR(parser.parseList("(", ")", [&]() -> llvm::Error {
     roles.emplace_back();
     if (parser.consumeIf("none")) {
       operands.push_back(nullptr);
@@ -140,9 +141,9 @@ IRParser::parseOperands(const OpInfo &info, std::vector<std::string> &roles) {
     }
     if (info.operands.empty())
       return parser.error(info.name + " has no operands");
-    GLOWISH_CHECK(parser.expect("@"));
-    GLOWISH_TRY(roles.back(), parseRole(info, operands.size()));
-    GLOWISH_TRY(Buffer * operand, parseBufferName());
+    GLOWISH_RETURN_IF_ERROR(parser.expect("@"));
+    GLOWISH_ASSIGN_OR_RETURN(roles.back(), parseRole(info, operands.size()));
+    GLOWISH_ASSIGN_OR_RETURN(auto *operand, parseBufferName());
     operands.push_back(operand);
     return llvm::Error::success();
   }));
@@ -167,24 +168,22 @@ llvm::Error IRParser::parseInstr() {
   Token start = parser.peek();
   std::string name;
   if (start.kind == Token::String) {
-    GLOWISH_TRY(name, parser.parseString());
+    GLOWISH_ASSIGN_OR_RETURN(name, parser.parseString());
   }
   Token kindStart = parser.peek();
-  GLOWISH_TRY(std::string kindName, parser.parseIdentifier("an instruction"));
+  GLOWISH_ASSIGN_OR_RETURN(std::string kindName,
+                           parser.parseIdentifier("an instruction"));
   std::optional<InstrKind> kind = findInstrKind(kindName);
   if (!kind)
     return errorAt(kindStart, "there is no instruction '" + kindName + "'");
   const OpInfo &info = getInstrInfo(*kind);
   InstrDraft draft{*kind, {}, {}};
   std::vector<std::string> roles;
-  GLOWISH_TRY(draft.operands, parseOperands(info, roles));
-  std::optional<unsigned> numProgramInputs;
-  if (info.isVariadic() && !info.hasSegments() &&
-      draft.operands.size() + 1 >= info.operands.size())
-    numProgramInputs = draft.operands.size() + 1 - info.operands.size() +
-                       (*kind != InstrKind::ElementWiseLoop);
-  GLOWISH_TRY(draft.attrs, parser.parseAttrs(info, numProgramInputs,
-                                             [this] { return parseBody(); }));
+  GLOWISH_ASSIGN_OR_RETURN(draft.operands, parseOperands(info, roles));
+  GLOWISH_ASSIGN_OR_RETURN(
+      draft.attrs, parser.parseAttrs(
+                       info, info.countProgramInputs(draft.operands.size()),
+                       [this] { return parseBody(); }));
   llvm::SmallVector<bool, 4> present;
   for (Buffer *buffer : draft.operands)
     present.push_back(buffer);
@@ -202,23 +201,23 @@ llvm::Error IRParser::parseInstr() {
 }
 
 llvm::Expected<std::unique_ptr<IRFunction>> IRParser::parseFunction() {
-  GLOWISH_CHECK(parser.expect("ir"));
-  GLOWISH_TRY(std::string name, parser.parseString());
+  GLOWISH_RETURN_IF_ERROR(parser.expect("ir"));
+  GLOWISH_ASSIGN_OR_RETURN(std::string name, parser.parseString());
   function = std::make_unique<IRFunction>(name);
-  GLOWISH_CHECK(parser.expect("{"));
+  GLOWISH_RETURN_IF_ERROR(parser.expect("{"));
   while (!parser.consumeIf("code"))
-    GLOWISH_CHECK(parseBuffer());
-  GLOWISH_CHECK(parser.expect("{"));
+    GLOWISH_RETURN_IF_ERROR(parseBuffer());
+  GLOWISH_RETURN_IF_ERROR(parser.expect("{"));
   while (!parser.consumeIf("}"))
-    GLOWISH_CHECK(parseInstr());
-  GLOWISH_CHECK(parser.expect("}"));
+    GLOWISH_RETURN_IF_ERROR(parseInstr());
+  GLOWISH_RETURN_IF_ERROR(parser.expect("}"));
   return std::move(function);
 }
 
 llvm::Expected<std::unique_ptr<IRFunction>> IRParser::parse() {
-  GLOWISH_TRY(std::unique_ptr<IRFunction> parsed, parseFunction());
-  GLOWISH_CHECK(parser.expectEnd());
-  GLOWISH_CHECK(addContext(verify(*parsed), fileName + ": "));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<IRFunction> parsed, parseFunction());
+  GLOWISH_RETURN_IF_ERROR(parser.expectEnd());
+  GLOWISH_RETURN_IF_ERROR(addContext(verify(*parsed), fileName + ": "));
   return std::move(parsed);
 }
 

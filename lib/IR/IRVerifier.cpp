@@ -2,7 +2,7 @@
 
 #include "InstrTypes.h"
 #include "glowish/IR/Instrs.h"
-#include "glowish/IR/Region.h"
+#include "glowish/IR/StridedLayout.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -14,10 +14,10 @@ static llvm::Error verifyView(const Buffer &view) {
   if (root.getType().getKind() != view.getType().getKind())
     return makeError("view '{0}' has another element kind than '{1}'",
                      view.getName(), root.getName());
-  Region region = Region::of(view);
-  if (region.isEmpty())
+  StridedLayout layout = StridedLayout::of(view);
+  if (layout.isEmpty())
     return llvm::Error::success();
-  auto bounds = region.getBounds();
+  auto bounds = layout.getBounds();
   if (!bounds || bounds->first < 0 ||
       bounds->second >= root.getType().getNumElements())
     return makeError("view '{0}' reaches outside of '{1}'", view.getName(),
@@ -43,7 +43,7 @@ static llvm::Error verifyOperand(const Instruction &instr, unsigned index) {
   if (buffer->getRoot()->getKind() == Buffer::Kind::Constant)
     return makeError("operand '{0}' writes to the constant '{1}'", info.name,
                      buffer->getRoot()->getName());
-  if (!Region::of(*buffer).isInjective())
+  if (!StridedLayout::of(*buffer).isInjective())
     return makeError("operand '{0}' writes through '{1}', which may show an "
                      "element twice",
                      info.name, buffer->getName());
@@ -59,7 +59,8 @@ static llvm::Error verifyAliases(const Instruction &instr, unsigned out) {
     const Buffer *other = instr.getOperand(in);
     if (in == out || !other || other->getRoot() != target->getRoot())
       continue;
-    Region written = Region::of(*target), read = Region::of(*other);
+    StridedLayout written = StridedLayout::of(*target),
+                  read = StridedLayout::of(*other);
     bool isInPlace = instr.getOperandInfo(in).isInPlace &&
                      other->getType() == target->getType() &&
                      isSame(written, read);
@@ -82,9 +83,9 @@ static llvm::Error verifyTypes(const Instruction &instr) {
   llvm::SmallVector<bool, 4> present;
   for (const Buffer *buffer : instr.getOperands())
     present.push_back(buffer);
-  GLOWISH_CHECK(checkStructure(info, present, instr.getAttrs()));
+  GLOWISH_RETURN_IF_ERROR(checkStructure(info, present, instr.getAttrs()));
   InstrTypes operands(instr);
-  GLOWISH_TRY(TypeList types, info.inferTypes(operands.getView()));
+  GLOWISH_ASSIGN_OR_RETURN(TypeList types, info.inferTypes(operands.getView()));
   for (unsigned i = 0; i < types.size(); ++i)
     if (!holdsSame(types[i], *operands.outputs[i]))
       return makeError("result is {0}; the operands make it {1}",
@@ -191,26 +192,26 @@ static llvm::Error verifyExtents(const Buffer &buffer) {
 
 llvm::Error glowish::verify(const IRFunction &function) {
   for (const auto &buffer : function.getBuffers()) {
-    GLOWISH_CHECK(verifyExtents(*buffer));
+    GLOWISH_RETURN_IF_ERROR(verifyExtents(*buffer));
     if (buffer->isView())
-      GLOWISH_CHECK(verifyView(*buffer));
+      GLOWISH_RETURN_IF_ERROR(verifyView(*buffer));
   }
   LifetimeVerifier lifetimes;
   for (const Instruction &instr : function.getInstrs()) {
     auto inInstr = [&](llvm::Error error) {
       return addContext(std::move(error), describe(instr));
     };
-    if (!llvm::isa<AllocInstr, DeallocInstr>(&instr)) {
-      GLOWISH_CHECK(inInstr(verifyTypes(instr)));
+    if (!instr.isLifetimeMarker()) {
+      GLOWISH_RETURN_IF_ERROR(inInstr(verifyTypes(instr)));
       for (unsigned i = 0; i < instr.getNumOperands(); ++i) {
-        GLOWISH_CHECK(inInstr(verifyOperand(instr, i)));
+        GLOWISH_RETURN_IF_ERROR(inInstr(verifyOperand(instr, i)));
         if (instr.getOperand(i) && instr.writes(i))
-          GLOWISH_CHECK(inInstr(verifyAliases(instr, i)));
+          GLOWISH_RETURN_IF_ERROR(inInstr(verifyAliases(instr, i)));
       }
     }
-    GLOWISH_CHECK(inInstr(lifetimes.visit(instr)));
+    GLOWISH_RETURN_IF_ERROR(inInstr(lifetimes.visit(instr)));
     for (const IRFunction *body : getBodies(instr))
-      GLOWISH_CHECK(inInstr(verifyBody(*body)));
+      GLOWISH_RETURN_IF_ERROR(inInstr(verifyBody(*body)));
   }
   return lifetimes.finish(function);
 }

@@ -1,4 +1,4 @@
-//===- InstrFactory.h - Constructing instructions by kind -----*- C++ -*-===//
+//===- InstrFactory.h - Constructing instructions by kind -------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IR_INSTRFACTORY_H
 #define GLOWISH_LIB_IR_INSTRFACTORY_H

@@ -5,68 +5,82 @@
 
 using namespace glowish;
 
+//===- Instructions of all back ends --------------------------------------===//
+
 #define GET_INSTR_ARRAYS
 #include "glowish/IR/InstrTable.inc"
 
-static llvm::Expected<TypeList> inferLifetime(const OpView &op) {
-  return TypeList{op.getOutput(0)};
-}
-
-static const OperandInfo lifetimeOperands[] = {
-    {"buffer", OperandRole::Out, false, false, false, false, "an activation"}};
-
-static const OpInfo instrTable[] = {
-    {"Alloc",
-     "Begins the life of an activation",
-     lifetimeOperands,
-     {},
-     {},
-     inferLifetime,
-     std::nullopt},
-    {"Dealloc",
-     "Ends the life of an activation",
-     lifetimeOperands,
-     {},
-     {},
-     inferLifetime,
-     std::nullopt},
+/// A function, because dialects of other files ask for it before main().
+static llvm::ArrayRef<OpInfo> getInstrTable() {
+  static const OpInfo table[] = {
 #define GET_INSTR_TABLE
 #include "glowish/IR/InstrTable.inc"
+  };
+  return table;
+}
+
+static const InstrDialect::Maker instrMakers[] = {
+#define INSTR(NAME)                                                            \
+  [](InstrDraft draft, llvm::StringRef name) -> Instruction * {                \
+    return new NAME##Instr(std::move(draft), name);                            \
+  },
+#define GET_INSTR_LIST
+#include "glowish/IR/InstrKinds.inc"
 };
 
-llvm::ArrayRef<OpInfo> glowish::getInstrTable() { return instrTable; }
+//===- Registration -------------------------------------------------------===//
+
+namespace {
+
+/// The records of all dialects by their kinds, those of Instrs.td first.
+struct Registry {
+  std::vector<const OpInfo *> infos;
+  std::vector<InstrDialect::Maker> makers;
+  llvm::StringMap<InstrKind> kinds;
+
+  Registry() { add(getInstrTable(), instrMakers); }
+
+  void add(llvm::ArrayRef<OpInfo> table,
+           llvm::ArrayRef<InstrDialect::Maker> newMakers) {
+    for (const OpInfo &info : table) {
+      bool isNew = kinds.try_emplace(info.name, InstrKind(infos.size())).second;
+      if (!isNew)
+        llvm::report_fatal_error("two instructions are called " + info.name);
+      infos.push_back(&info);
+    }
+    llvm::append_range(makers, newMakers);
+  }
+};
+
+} // namespace
+
+/// Dialects register themselves before main().
+static Registry &getRegistry() {
+  static Registry registry;
+  return registry;
+}
+
+InstrDialect::InstrDialect(llvm::ArrayRef<OpInfo> table,
+                           llvm::ArrayRef<Maker> makers)
+    : first(InstrKind(getRegistry().infos.size())), size(table.size()) {
+  getRegistry().add(table, makers);
+}
+
+bool glowish::isCommonInstr(InstrKind kind) {
+  return unsigned(kind) < std::size(instrMakers);
+}
 
 const OpInfo &glowish::getInstrInfo(InstrKind kind) {
-  return instrTable[unsigned(kind)];
+  return *getRegistry().infos[unsigned(kind)];
 }
 
 std::optional<InstrKind> glowish::findInstrKind(llvm::StringRef name) {
-  static const llvm::StringMap<InstrKind> kinds = [] {
-    llvm::StringMap<InstrKind> map;
-    map["Alloc"] = InstrKind::Alloc;
-    map["Dealloc"] = InstrKind::Dealloc;
-#define INSTR(NAME) map[#NAME] = InstrKind::NAME;
-#define GET_INSTR_LIST
-#include "glowish/IR/InstrKinds.inc"
-    return map;
-  }();
-  auto found = kinds.find(name);
-  if (found == kinds.end())
+  auto found = getRegistry().kinds.find(name);
+  if (found == getRegistry().kinds.end())
     return std::nullopt;
   return found->second;
 }
 
 Instruction *glowish::makeInstr(InstrDraft draft, llvm::StringRef name) {
-  switch (draft.kind) {
-  case InstrKind::Alloc:
-    return new AllocInstr(std::move(draft), name);
-  case InstrKind::Dealloc:
-    return new DeallocInstr(std::move(draft), name);
-#define INSTR(NAME)                                                            \
-  case InstrKind::NAME:                                                        \
-    return new NAME##Instr(std::move(draft), name);
-#define GET_INSTR_LIST
-#include "glowish/IR/InstrKinds.inc"
-  }
-  llvm_unreachable("not an instruction kind");
+  return getRegistry().makers[unsigned(draft.kind)](std::move(draft), name);
 }

@@ -1,4 +1,4 @@
-//===- InstrTypes.h - An instruction as its record sees it ----*- C++ -*-===//
+//===- InstrTypes.h - An instruction as its record sees it ------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IR_INSTRTYPES_H
 #define GLOWISH_LIB_IR_INSTRTYPES_H

@@ -2,7 +2,7 @@
 
 #include "glowish/IR/MemoryPlan.h"
 #include "ArenaPlanner.h"
-#include "glowish/IR/PlaceholderLives.h"
+#include "glowish/IR/PlaceholderLiveness.h"
 #include "glowish/Support/Error.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
@@ -23,8 +23,7 @@ glowish::getLoopStorage(const LoopInstr &loop) {
   return storage;
 }
 
-//===- Activations
-//----------------------------------------------------------===//
+//===- Activations --------------------------------------------------------===//
 
 namespace {
 
@@ -82,7 +81,7 @@ public:
 
   /// \p lives: of the inputs and outputs that are to be in the arena; null
   /// where none are.
-  ArenaNeed run(const IRFunction &function, const PlaceholderLives *lives);
+  ArenaNeed run(const IRFunction &function, const PlaceholderLiveness *lives);
 
 private:
   void visit(const Instruction &instr);
@@ -138,7 +137,7 @@ ArenaNeed ArenaPlacer::place() {
 }
 
 ArenaNeed ArenaPlacer::run(const IRFunction &function,
-                           const PlaceholderLives *lives) {
+                           const PlaceholderLiveness *lives) {
   if (lives) {
     llvm::for_each(lives->inputs, [&](const Buffer *input) { begin(input); });
     for (const Buffer *input : lives->unusedInputs)
@@ -199,7 +198,7 @@ static void placeMutables(const IRFunction &function,
   for (const auto &buffer : function.getBuffers()) {
     if (buffer->getKind() != Buffer::Kind::Mutable)
       continue;
-    if (options.placesIOInArena && PlaceholderLives::hasLife(*buffer))
+    if (options.placesIOInArena && PlaceholderLiveness::hasLifetime(*buffer))
       plan.arenaPlaceholders.insert(buffer.get());
     else
       append(buffer.get(), plan.mutableSize, plan);
@@ -212,7 +211,7 @@ MemoryPlan glowish::planMemory(const IRFunction &function,
   plan.alignment = options.alignment;
   placeConstants(function, plan);
   placeMutables(function, options, plan);
-  std::optional<PlaceholderLives> lives;
+  std::optional<PlaceholderLiveness> lives;
   if (options.placesIOInArena)
     lives.emplace(function);
   ArenaNeed need = ArenaPlacer(plan).run(function, lives ? &*lives : nullptr);
@@ -234,8 +233,7 @@ Tensor glowish::makeConstantRegion(const IRFunction &function,
   return region;
 }
 
-//===- Checking
-//-------------------------------------------------------------===//
+//===- Checking -----------------------------------------------------------===//
 
 namespace {
 
@@ -245,12 +243,12 @@ public:
   explicit PlanVerifier(const MemoryPlan &plan) : plan(plan) {}
 
   llvm::Error run(const IRFunction &function) {
-    PlaceholderLives lives(function);
-    GLOWISH_CHECK(beginPlaceholders(lives.inputs));
+    PlaceholderLiveness lives(function);
+    GLOWISH_RETURN_IF_ERROR(beginPlaceholders(lives.inputs));
     endPlaceholders(lives.unusedInputs);
     for (const Instruction &instr : function.getInstrs()) {
-      GLOWISH_CHECK(beginPlaceholders(lives.getBeginning(instr)));
-      GLOWISH_CHECK(visit(instr));
+      GLOWISH_RETURN_IF_ERROR(beginPlaceholders(lives.getBeginning(instr)));
+      GLOWISH_RETURN_IF_ERROR(visit(instr));
       endPlaceholders(lives.getEnding(instr));
     }
     return beginPlaceholders(lives.untouchedOutputs);
@@ -270,7 +268,7 @@ private:
   llvm::Error beginPlaceholders(llvm::ArrayRef<const Buffer *> buffers) {
     for (const Buffer *buffer : buffers)
       if (plan.isInArena(buffer))
-        GLOWISH_CHECK(begin(buffer));
+        GLOWISH_RETURN_IF_ERROR(begin(buffer));
     return llvm::Error::success();
   }
   void endPlaceholders(llvm::ArrayRef<const Buffer *> buffers) {
@@ -284,10 +282,10 @@ private:
     if (auto *loop = llvm::dyn_cast<LoopInstr>(&instr))
       storage = getLoopStorage(*loop);
     for (const Buffer *buffer : storage)
-      GLOWISH_CHECK(begin(buffer));
+      GLOWISH_RETURN_IF_ERROR(begin(buffer));
     for (const IRFunction *body : getBodies(instr))
       for (const Instruction &inner : body->getInstrs())
-        GLOWISH_CHECK(visit(inner));
+        GLOWISH_RETURN_IF_ERROR(visit(inner));
     for (const Buffer *buffer : storage)
       end(buffer);
     return llvm::Error::success();

@@ -26,22 +26,25 @@ IRGenerator::getBuffers(llvm::ArrayRef<NodeValue> values) {
 static llvm::Expected<std::shared_ptr<Body>>
 generateBody(const std::shared_ptr<Body> &body) {
   Function &function = getFunction(body);
-  GLOWISH_TRY(std::unique_ptr<IRFunction> ir,
-              generateIR(function, scheduleNodes(function)));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<IRFunction> ir,
+                           generateIR(function, scheduleNodes(function)));
   return std::make_shared<IRBody>(std::move(ir));
 }
 
-llvm::Error IRGenerator::visitIf(IfNode &node) {
-  GLOWISH_TRY(std::shared_ptr<Body> thenBody, generateBody(node.getThenBody()));
-  GLOWISH_TRY(std::shared_ptr<Body> elseBody, generateBody(node.getElseBody()));
+llvm::Error IRGenerator::generateIf(IfNode &node) {
+  GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<Body> thenBody,
+                           generateBody(node.getThenBody()));
+  GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<Body> elseBody,
+                           generateBody(node.getElseBody()));
   function.create<IfInstr>(node.getName(), createResults(node),
                            getBuffer(node.getCondition()),
                            getBuffers(node.getCaptures()), thenBody, elseBody);
   return llvm::Error::success();
 }
 
-llvm::Error IRGenerator::visitLoop(LoopNode &node) {
-  GLOWISH_TRY(std::shared_ptr<Body> body, generateBody(node.getBody()));
+llvm::Error IRGenerator::generateLoop(LoopNode &node) {
+  GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<Body> body,
+                           generateBody(node.getBody()));
   function.create<LoopInstr>(
       node.getName(), createResults(node), getBuffer(node.getTripCount()),
       getBuffer(node.getCondition()), getBuffers(node.getValues()), body,

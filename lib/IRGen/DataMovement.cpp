@@ -10,37 +10,37 @@ llvm::Error IRGenerator::copyView(Node &node, Buffer *view) {
   return llvm::Error::success();
 }
 
-llvm::Error IRGenerator::visitSplat(SplatNode &node) {
+llvm::Error IRGenerator::generateSplat(SplatNode &node) {
   function.create<FillInstr>(node.getName(), createResult(node),
                              node.getValue());
   return llvm::Error::success();
 }
 
-llvm::Error IRGenerator::visitReshape(ReshapeNode &node) {
+llvm::Error IRGenerator::generateReshape(ReshapeNode &node) {
   buffers[node.getResult()] =
       createView(node, getBuffer(node.getInput()), node.getType().getShape(), 0,
                  getDenseStrides(node.getType().getShape()));
   return llvm::Error::success();
 }
 
-llvm::Error IRGenerator::visitTranspose(TransposeNode &node) {
+llvm::Error IRGenerator::generateTranspose(TransposeNode &node) {
   Buffer *input = getBuffer(node.getInput());
-  Dims own = Region::of(*input).strides, strides;
+  Dims own = StridedLayout::of(*input).strides, strides;
   for (int64_t axis : node.getPermutation())
     strides.push_back(own[axis]);
   return copyView(
       node, createView(node, input, node.getType().getShape(), 0, strides));
 }
 
-llvm::Error IRGenerator::visitBroadcast(BroadcastNode &node) {
+llvm::Error IRGenerator::generateBroadcast(BroadcastNode &node) {
   return copyView(
       node, broadcast(getBuffer(node.getInput()), node.getType().getShape()));
 }
 
-llvm::Error IRGenerator::visitTile(TileNode &node) {
+llvm::Error IRGenerator::generateTile(TileNode &node) {
   // Each dimension as two: which repetition, and where in it.
   Buffer *input = getBuffer(node.getInput());
-  Dims own = Region::of(*input).strides, shape, strides;
+  Dims own = StridedLayout::of(*input).strides, shape, strides;
   for (unsigned d = 0; d < own.size(); ++d) {
     shape.append({node.getRepeats()[d], input->getType().getDim(d)});
     strides.append({0, own[d]});
@@ -53,9 +53,9 @@ llvm::Error IRGenerator::visitTile(TileNode &node) {
   return llvm::Error::success();
 }
 
-llvm::Error IRGenerator::visitSlice(SliceNode &node) {
+llvm::Error IRGenerator::generateSlice(SliceNode &node) {
   Buffer *input = getBuffer(node.getInput());
-  Dims own = Region::of(*input).strides, strides;
+  Dims own = StridedLayout::of(*input).strides, strides;
   int64_t offset = 0;
   // A slice of nothing starts anywhere, perhaps outside.
   bool isEmpty = node.getType().getNumElements() == 0;
@@ -67,7 +67,7 @@ llvm::Error IRGenerator::visitSlice(SliceNode &node) {
                                    offset, strides));
 }
 
-llvm::Error IRGenerator::visitConcat(ConcatNode &node) {
+llvm::Error IRGenerator::generateConcat(ConcatNode &node) {
   Buffer *result = createResult(node);
   Dims strides = getDenseStrides(result->getShape());
   int64_t start = 0;
@@ -84,14 +84,14 @@ llvm::Error IRGenerator::visitConcat(ConcatNode &node) {
   return llvm::Error::success();
 }
 
-//===- Padding -----------------------------------------------------------===//
+//===- Padding ------------------------------------------------------------===//
 
 /// Gives its values to \p slab, the part of the result before (\p isFront) or
 /// after the indices \p low ... \p high - 1 of dimension \p d. These have
 /// their values already.
 void IRGenerator::fillBorder(PadNode &node, Buffer *result, unsigned d,
-                             bool isFront, const Region &slab, int64_t low,
-                             int64_t high) {
+                             bool isFront, const StridedLayout &slab,
+                             int64_t low, int64_t high) {
   if (slab.isEmpty())
     return;
   Buffer *border =
@@ -101,7 +101,7 @@ void IRGenerator::fillBorder(PadNode &node, Buffer *result, unsigned d,
     return;
   }
   // The result itself has what is repeated: its edge, or its mirror image.
-  Region source = slab;
+  StridedLayout source = slab;
   int64_t stride = slab.strides[d];
   int64_t slabStart = isFront ? 0 : high;
   int64_t edge = isFront ? low : high - 1;
@@ -114,11 +114,12 @@ void IRGenerator::fillBorder(PadNode &node, Buffer *result, unsigned d,
       createView(node, result, source.shape, source.offset, source.strides));
 }
 
-llvm::Error IRGenerator::visitPad(PadNode &node) {
+llvm::Error IRGenerator::generatePad(PadNode &node) {
   Buffer *input = getBuffer(node.getInput()), *result = createResult(node);
   unsigned rank = result->getType().getRank();
   // The part of the input that is inside the result: negative pads crop.
-  Region from = Region::of(*input), to = Region::of(*result);
+  StridedLayout from = StridedLayout::of(*input),
+                to = StridedLayout::of(*result);
   Dims low, high;
   for (unsigned d = 0; d < rank; ++d) {
     int64_t before = node.getPads()[d], after = node.getPads()[rank + d];
@@ -131,7 +132,7 @@ llvm::Error IRGenerator::visitPad(PadNode &node) {
     to.offset += low[d] * to.strides[d];
   }
   if (from.isEmpty()) {
-    if (node.getMode() != "constant" && !Region::of(*result).isEmpty())
+    if (node.getMode() != "constant" && !StridedLayout::of(*result).isEmpty())
       return makeError("Pad '{0}': mode {1} has nothing to repeat",
                        node.getName(), node.getMode());
     function.create<FillInstr>(node.getName(), result, node.getValue());
@@ -143,13 +144,13 @@ llvm::Error IRGenerator::visitPad(PadNode &node) {
       createView(node, input, from.shape, from.offset, from.strides));
   // One dimension after the other, so that the borders never overlap: what
   // produces the input can then write straight into the result.
-  Region slab = {from.shape, to.offset, to.strides};
+  StridedLayout slab = {from.shape, to.offset, to.strides};
   for (unsigned d = 0; d < rank; ++d) {
     int64_t extent = result->getType().getDim(d);
     slab.offset -= low[d] * slab.strides[d];
     slab.shape[d] = low[d];
     fillBorder(node, result, d, /*isFront=*/true, slab, low[d], high[d]);
-    Region back = slab;
+    StridedLayout back = slab;
     back.offset += high[d] * slab.strides[d];
     back.shape[d] = extent - high[d];
     fillBorder(node, result, d, /*isFront=*/false, back, low[d], high[d]);

@@ -1,4 +1,4 @@
-//===- ExactSchedule.h - The best order of a few nodes --------*- C++ -*-===//
+//===- ExactSchedule.h - The best order of a few nodes ----------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IRGEN_EXACTSCHEDULE_H
 #define GLOWISH_LIB_IRGEN_EXACTSCHEDULE_H

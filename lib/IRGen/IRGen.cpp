@@ -67,26 +67,21 @@ Buffer *IRGenerator::createView(const Node &node, Buffer *base, DimsRef shape,
 Buffer *IRGenerator::broadcast(Buffer *buffer, DimsRef shape) {
   if (buffer->getShape() == shape)
     return buffer;
-  Region region = broadcastTo(Region::of(*buffer), shape);
+  StridedLayout layout = broadcastTo(StridedLayout::of(*buffer), shape);
   return function.createView(buffer->getName(), buffer,
-                             buffer->getType().withShape(shape), region.offset,
-                             region.strides);
+                             buffer->getType().withShape(shape), layout.offset,
+                             layout.strides);
 }
 
-void IRGenerator::emitElementWise(Node &node) {
-  ScalarStep step;
-  step.op = *node.getInfo().scalarOp;
-  step.kind = node.getType().getKind();
-  for (const AttrValue &attr : node.getAttrs())
-    if (const double *param = std::get_if<double>(&attr))
-      step.params.push_back(*param);
+void IRGenerator::generateElementWise(Node &node) {
+  ScalarStep step = makeScalarStep(node);
   llvm::SmallVector<Buffer *, 4> inputs;
   for (NodeValue value : node.getOperands()) {
     // An operand that comes twice is one input.
     Buffer *input = broadcast(getBuffer(value), node.getType().getShape());
     auto found = llvm::find_if(inputs, [&](Buffer *other) {
       return other->getRoot() == input->getRoot() &&
-             isSame(Region::of(*other), Region::of(*input));
+             isSame(StridedLayout::of(*other), StridedLayout::of(*input));
     });
     step.args.push_back(found - inputs.begin());
     if (found == inputs.end())
@@ -100,41 +95,43 @@ void IRGenerator::emitElementWise(Node &node) {
       llvm::ArrayRef<Buffer *>(inputs));
 }
 
-/// Whether \p instr is the instruction that computes \p node, as InstrFor
-/// makes it: results, then the node's operands, and the node's attributes.
-static bool computes(const OpInfo &instr, const OpInfo &node) {
-  size_t numResults = node.results.size();
-  if (instr.operands.size() != numResults + node.operands.size() ||
-      instr.attrs.size() != node.attrs.size())
-    return false;
-  for (size_t i = 0; i < node.operands.size(); ++i)
-    if (instr.operands[numResults + i].name != node.operands[i].name)
-      return false;
-  return true;
+void IRGenerator::generateInstr(Node &node, InstrKind kind) {
+  InstrDraft draft{kind, {}, node.getAttrs().vec()};
+  for (unsigned i = 0; i < node.getNumResults(); ++i)
+    draft.operands.push_back(createResult(node, i));
+  for (NodeValue value : node.getOperands())
+    draft.operands.push_back(value ? getBuffer(value) : nullptr);
+  // Nodes have no epilogue.
+  if (getInstrInfo(kind).hasEpilogue())
+    draft.attrs.push_back(ScalarProgram());
+  function.create(node.getName(), std::move(draft));
 }
 
-llvm::Error IRGenerator::emitSameName(Node &node) {
-  std::optional<InstrKind> kind = findInstrKind(node.getKindName());
-  if (!kind || !computes(getInstrInfo(*kind), node.getInfo()))
+llvm::Error IRGenerator::generate(Node &node) {
+  if (isElementWise(node)) {
+    generateElementWise(node);
+    return llvm::Error::success();
+  }
+  switch (node.getKind()) {
+#define IR_GENERATION(NAME)                                                    \
+  case NodeKind::NAME:                                                         \
+    return generate##NAME(llvm::cast<NAME##Node>(node));
+#define GET_IR_GENERATION_LIST
+#include "glowish/Graph/NodeFunctions.inc"
+#define INSTR_FOR(NAME)                                                        \
+  case NodeKind::NAME:                                                         \
+    generateInstr(node, InstrKind::NAME);                                      \
+    return llvm::Error::success();
+#define GET_INSTR_FOR_LIST
+#include "glowish/Graph/NodeFunctions.inc"
+  default:
     return makeError("{0} '{1}': there is no instruction for it; it must be "
                      "lowered",
                      node.getKindName(), node.getName());
-  const OpInfo &info = node.getInfo();
-  InstrDraft draft{*kind, {}, node.getAttrs().vec()};
-  for (unsigned i = 0; i < node.getNumResults(); ++i)
-    draft.operands.push_back(createResult(node, i));
-  for (unsigned i = 0; i < node.getNumOperands(); ++i) {
-    NodeValue value = node.getOperand(i);
-    Buffer *buffer = value ? getBuffer(value) : nullptr;
-    if (buffer && info.getOperandInfo(i).name == "fused")
-      buffer = broadcast(buffer, node.getType().getShape());
-    draft.operands.push_back(buffer);
   }
-  function.create(node.getName(), std::move(draft));
-  return llvm::Error::success();
 }
 
-//===- Saves -------------------------------------------------------------===//
+//===- Saves --------------------------------------------------------------===//
 //
 // In the graph all reads of a placeholder give what it held when the function
 // began, even where the function saves to it: a Save has no order among other
@@ -165,7 +162,7 @@ void IRGenerator::findSavedPlaceholders() {
   }
 }
 
-llvm::Error IRGenerator::visitSave(SaveNode &node) {
+llvm::Error IRGenerator::generateSave(SaveNode &node) {
   Buffer *target = getBuffer(node.getOutput());
   Buffer *source = getBuffer(node.getInput());
   if (source->getRoot() == target)
@@ -186,7 +183,7 @@ llvm::Error IRGenerator::visitSave(SaveNode &node) {
 llvm::Error IRGenerator::run() {
   findSavedPlaceholders();
   for (Node *node : order) {
-    GLOWISH_CHECK(visit(*node));
+    GLOWISH_RETURN_IF_ERROR(generate(*node));
     auto delayed = delayedSaves.find(position++);
     if (delayed == delayedSaves.end())
       continue;
@@ -197,21 +194,14 @@ llvm::Error IRGenerator::run() {
   return llvm::Error::success();
 }
 
-//===- Entry points ------------------------------------------------------===//
-
-llvm::Error IRGenerator::visitNode(Node &node) {
-  if (!isElementWise(node))
-    return emitSameName(node);
-  emitElementWise(node);
-  return llvm::Error::success();
-}
+//===- Entry points -------------------------------------------------------===//
 
 llvm::Expected<std::unique_ptr<IRFunction>>
 glowish::generateIR(Function &function, llvm::ArrayRef<Node *> order) {
   auto ir = std::make_unique<IRFunction>(function.getName());
   IRGenerator generator(*ir, order);
   generator.createWeights(function);
-  GLOWISH_CHECK(generator.run());
-  GLOWISH_CHECK(placeLifetimes(*ir, IRPassContext()).takeError());
+  GLOWISH_RETURN_IF_ERROR(generator.run());
+  GLOWISH_RETURN_IF_ERROR(insertLifetimes(*ir, IRPassContext()).takeError());
   return std::move(ir);
 }

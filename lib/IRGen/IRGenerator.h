@@ -1,19 +1,18 @@
-//===- IRGenerator.h - State of one run of IRGen --------------*- C++ -*-===//
+//===- IRGenerator.h - State of one run of IRGen ----------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IRGEN_IRGENERATOR_H
 #define GLOWISH_LIB_IRGEN_IRGENERATOR_H
 
 #include "glowish/Graph/Nodes.h"
 #include "glowish/IR/Instrs.h"
-#include "glowish/IR/Region.h"
+#include "glowish/IR/StridedLayout.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace glowish {
 
-/// Turns nodes into instructions, one visit function for each kind of node
-/// that is not simply the instruction of the same name. Every value of the
-/// graph becomes a dense buffer.
-class IRGenerator : public NodeVisitor<IRGenerator, llvm::Error> {
+/// Turns nodes into instructions. Every value of the graph becomes a contiguous
+/// buffer.
+class IRGenerator {
 public:
   IRGenerator(IRFunction &function, llvm::ArrayRef<Node *> order)
       : function(function), order(order) {}
@@ -24,22 +23,13 @@ public:
   /// Makes the instructions.
   llvm::Error run();
 
-  /// Element-wise nodes and those with an instruction of the same name.
-  llvm::Error visitNode(Node &node);
-
-  llvm::Error visitIf(IfNode &node);
-  llvm::Error visitLoop(LoopNode &node);
-  llvm::Error visitSave(SaveNode &node);
-  llvm::Error visitSplat(SplatNode &node);
-  llvm::Error visitReshape(ReshapeNode &node);
-  llvm::Error visitTranspose(TransposeNode &node);
-  llvm::Error visitBroadcast(BroadcastNode &node);
-  llvm::Error visitTile(TileNode &node);
-  llvm::Error visitSlice(SliceNode &node);
-  llvm::Error visitConcat(ConcatNode &node);
-  llvm::Error visitPad(PadNode &node);
-
 private:
+  /// generateNAME for the nodes whose record has IRGeneration.
+#define IR_GENERATION(NAME) llvm::Error generate##NAME(NAME##Node &node);
+#define GET_IR_GENERATION_LIST
+#include "glowish/Graph/NodeFunctions.inc"
+
+  llvm::Error generate(Node &node);
   void createBodyWeights(Function &body);
   /// One activation a result of \p node.
   llvm::SmallVector<Buffer *, 4> createResults(Node &node);
@@ -55,9 +45,10 @@ private:
   /// Copies a view into the result of \p node.
   llvm::Error copyView(Node &node, Buffer *view);
   void fillBorder(PadNode &node, Buffer *result, unsigned d, bool isFront,
-                  const Region &slab, int64_t low, int64_t high);
-  void emitElementWise(Node &node);
-  llvm::Error emitSameName(Node &node);
+                  const StridedLayout &slab, int64_t low, int64_t high);
+  void generateElementWise(Node &node);
+  /// The instruction of \p kind, which computes \p node.
+  void generateInstr(Node &node, InstrKind kind);
   void findSavedPlaceholders();
 
   IRFunction &function;

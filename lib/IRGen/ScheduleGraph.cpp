@@ -8,14 +8,13 @@ using namespace glowish;
 /// Whether IRGen and the IR passes will make the result a view of the operand:
 /// a reshape always, a slice where all users can read with strides.
 static bool becomesView(const Node &node) {
-  if (llvm::isa<ReshapeNode>(node))
+  if (node.getInfo().has(OpTrait::View))
     return true;
   return llvm::isa<SliceNode>(node) &&
          llvm::all_of(node.uses(), [](const Use &use) {
            const Node &user = *use.getUser();
            return isElementWise(user) ||
-                  llvm::isa<ConcatNode, SliceNode, TransposeNode, BroadcastNode,
-                            SaveNode, PadNode>(user);
+                  user.getInfo().has(OpTrait::ReadsAnyStrides);
          });
 }
 
@@ -31,9 +30,7 @@ ScheduleGraph::ScheduleGraph(llvm::ArrayRef<Node *> nodes)
   std::vector<unsigned> lastReader(nodes.size(), none);
   for (unsigned i = 0; i < nodes.size(); ++i) {
     const Node &node = *nodes[i];
-    for (unsigned k = 0; k <= node.getNumOperands(); ++k) {
-      bool isPredicate = k == node.getNumOperands();
-      NodeValue value = isPredicate ? node.getPredicate() : node.getOperand(k);
+    for (NodeValue value : node.getOperands()) {
       auto found = numbers.find(value.node);
       if (!value || found == numbers.end())
         continue;
@@ -42,8 +39,7 @@ ScheduleGraph::ScheduleGraph(llvm::ArrayRef<Node *> nodes)
         sources[i].push_back(source);
         users[source].push_back(i);
       }
-      // A predicate is a hint: no instruction reads it.
-      unsigned read = isPredicate ? none : storage[source];
+      unsigned read = storage[source];
       if (read != none && std::exchange(lastReader[read], i) != i) {
         reads[i].push_back(read);
         readers[read].push_back(i);

@@ -15,7 +15,7 @@ SchedulePeak glowish::findSchedulePeak(llvm::ArrayRef<Node *> order) {
   return {bytes, order.empty() ? nullptr : order[node]};
 }
 
-//===- Depth first -------------------------------------------------------===//
+//===- Depth first --------------------------------------------------------===//
 
 namespace {
 
@@ -88,7 +88,7 @@ static std::vector<unsigned> scheduleDepthFirst(const ScheduleGraph &graph,
   return order;
 }
 
-//===- Greedy ------------------------------------------------------------===//
+//===- Greedy -------------------------------------------------------------===//
 
 namespace {
 

@@ -190,8 +190,8 @@ template <typename T>
 llvm::Expected<Tensor> TextParser::parseInline(const Type &type) {
   // The memory is taken when the elements are there: the text bounds it.
   llvm::SmallVector<T, 0> values;
-  GLOWISH_CHECK(parseList("[", "]", [&]() -> llvm::Error {
-    GLOWISH_TRY(T value, parseElement<T>());
+  GLOWISH_RETURN_IF_ERROR(parseList("[", "]", [&]() -> llvm::Error {
+    GLOWISH_ASSIGN_OR_RETURN(T value, parseElement<T>());
     values.push_back(value);
     return llvm::Error::success();
   }));
@@ -203,7 +203,7 @@ llvm::Expected<Tensor> TextParser::parseInline(const Type &type) {
 }
 
 llvm::Expected<Tensor> TextParser::parseExternal(const Type &type) {
-  GLOWISH_TRY(int64_t begin, parseInt());
+  GLOWISH_ASSIGN_OR_RETURN(int64_t begin, parseInt());
   if (!sideFile)
     return error("there is no side file for an external constant");
   llvm::StringRef file = sideFile->getBuffer();

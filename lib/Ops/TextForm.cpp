@@ -78,19 +78,19 @@ void glowish::printAttrs(llvm::raw_ostream &os, const OpInfo &info,
 llvm::Error
 TextParser::parseList(llvm::StringRef open, llvm::StringRef close,
                       llvm::function_ref<llvm::Error()> parseElement) {
-  GLOWISH_CHECK(expect(open));
+  GLOWISH_RETURN_IF_ERROR(expect(open));
   if (consumeIf(close))
     return llvm::Error::success();
   do {
-    GLOWISH_CHECK(parseElement());
+    GLOWISH_RETURN_IF_ERROR(parseElement());
   } while (consumeIf(","));
   return expect(close);
 }
 
 llvm::Expected<std::vector<int64_t>> TextParser::parseInts() {
   std::vector<int64_t> values;
-  GLOWISH_CHECK(parseList("[", "]", [&]() -> llvm::Error {
-    GLOWISH_TRY(int64_t value, parseInt());
+  GLOWISH_RETURN_IF_ERROR(parseList("[", "]", [&]() -> llvm::Error {
+    GLOWISH_ASSIGN_OR_RETURN(int64_t value, parseInt());
     values.push_back(value);
     return llvm::Error::success();
   }));
@@ -120,33 +120,33 @@ llvm::Expected<Dims> TextParser::parseExtents() {
 llvm::Expected<QuantParams> TextParser::parseQuantParams(DimsRef shape) {
   QuantParams params;
   auto parseScale = [&]() -> llvm::Error {
-    GLOWISH_TRY(float scale, parseElement<float>());
+    GLOWISH_ASSIGN_OR_RETURN(float scale, parseElement<float>());
     if (!(scale > 0) || scale > std::numeric_limits<float>::max())
       return error("a scale must be positive and finite");
     params.scales.push_back(scale);
     return llvm::Error::success();
   };
   auto parseOffset = [&]() -> llvm::Error {
-    GLOWISH_TRY(int32_t offset, parseElement<int32_t>());
+    GLOWISH_ASSIGN_OR_RETURN(int32_t offset, parseElement<int32_t>());
     params.offsets.push_back(offset);
     return llvm::Error::success();
   };
-  GLOWISH_CHECK(expect(","));
+  GLOWISH_RETURN_IF_ERROR(expect(","));
   if (!consumeIf("axis")) {
-    GLOWISH_CHECK(expect("scale"));
-    GLOWISH_CHECK(parseScale());
-    GLOWISH_CHECK(expect("offset"));
-    GLOWISH_CHECK(parseOffset());
+    GLOWISH_RETURN_IF_ERROR(expect("scale"));
+    GLOWISH_RETURN_IF_ERROR(parseScale());
+    GLOWISH_RETURN_IF_ERROR(expect("offset"));
+    GLOWISH_RETURN_IF_ERROR(parseOffset());
     return params;
   }
-  GLOWISH_TRY(params.axis, parseElement<int32_t>());
+  GLOWISH_ASSIGN_OR_RETURN(params.axis, parseElement<int32_t>());
   if (params.axis < 0 || size_t(params.axis) >= shape.size())
     return error("axis " + llvm::Twine(params.axis) +
                  " is not a dimension of " + formatShape(shape));
-  GLOWISH_CHECK(expect("scale"));
-  GLOWISH_CHECK(parseList("[", "]", parseScale));
-  GLOWISH_CHECK(expect("offset"));
-  GLOWISH_CHECK(parseList("[", "]", parseOffset));
+  GLOWISH_RETURN_IF_ERROR(expect("scale"));
+  GLOWISH_RETURN_IF_ERROR(parseList("[", "]", parseScale));
+  GLOWISH_RETURN_IF_ERROR(expect("offset"));
+  GLOWISH_RETURN_IF_ERROR(parseList("[", "]", parseOffset));
   if (params.scales.size() != size_t(shape[params.axis]) ||
       params.offsets.size() != params.scales.size())
     return error("expected " + llvm::Twine(shape[params.axis]) +
@@ -162,18 +162,18 @@ llvm::Expected<Type> TextParser::parseType() {
   if (!kind)
     return error("'" + token.text + "' is not an element kind");
   advance();
-  GLOWISH_CHECK(expect("<"));
-  GLOWISH_TRY(Dims shape, parseExtents());
+  GLOWISH_RETURN_IF_ERROR(expect("<"));
+  GLOWISH_ASSIGN_OR_RETURN(Dims shape, parseExtents());
   if (llvm::Error refused = checkShape(*kind, shape))
     return error(llvm::toString(std::move(refused)));
   if (token.kind == Token::Integer || token.kind == Token::Digits)
     advance();
   if (!isQuantizedKind(*kind)) {
-    GLOWISH_CHECK(expect(">"));
+    GLOWISH_RETURN_IF_ERROR(expect(">"));
     return Type(*kind, shape);
   }
-  GLOWISH_TRY(QuantParams params, parseQuantParams(shape));
-  GLOWISH_CHECK(expect(">"));
+  GLOWISH_ASSIGN_OR_RETURN(QuantParams params, parseQuantParams(shape));
+  GLOWISH_RETURN_IF_ERROR(expect(">"));
   return Type(*kind, shape, std::move(params));
 }
 
@@ -192,27 +192,27 @@ llvm::Expected<unsigned> TextParser::parseValueNumber() {
 /// The rest of `v2:float = Add(v0, v1) <params>`, from the colon on.
 llvm::Expected<ScalarStep> TextParser::parseStep() {
   ScalarStep step;
-  GLOWISH_CHECK(expect(":"));
+  GLOWISH_RETURN_IF_ERROR(expect(":"));
   std::optional<ElemKind> kind = parseElemKind(token.text);
   if (token.kind != Token::Identifier || !kind)
     return error("expected an element kind");
   step.kind = *kind;
   advance();
-  GLOWISH_CHECK(expect("="));
+  GLOWISH_RETURN_IF_ERROR(expect("="));
   std::optional<ScalarOp> op = findScalarOp(token.text);
   if (token.kind != Token::Identifier || !op)
     return error("expected an element-wise operator");
   step.op = *op;
   advance();
-  GLOWISH_CHECK(parseList("(", ")", [&]() -> llvm::Error {
-    GLOWISH_TRY(unsigned arg, parseValueNumber());
+  GLOWISH_RETURN_IF_ERROR(parseList("(", ")", [&]() -> llvm::Error {
+    GLOWISH_ASSIGN_OR_RETURN(unsigned arg, parseValueNumber());
     step.args.push_back(arg);
     return llvm::Error::success();
   }));
   if (token.kind != Token::Punctuation || token.text != "<")
     return step;
-  GLOWISH_CHECK(parseList("<", ">", [&]() -> llvm::Error {
-    GLOWISH_TRY(double param, parseDouble());
+  GLOWISH_RETURN_IF_ERROR(parseList("<", ">", [&]() -> llvm::Error {
+    GLOWISH_ASSIGN_OR_RETURN(double param, parseDouble());
     step.params.push_back(param);
     return llvm::Error::success();
   }));
@@ -222,7 +222,7 @@ llvm::Expected<ScalarStep> TextParser::parseStep() {
 llvm::Expected<ScalarProgram>
 TextParser::parseProgram(std::optional<unsigned> numInputs) {
   ScalarProgram program;
-  GLOWISH_CHECK(expect("{"));
+  GLOWISH_RETURN_IF_ERROR(expect("{"));
   if (consumeIf("}"))
     return program;
   std::optional<size_t> next;
@@ -230,7 +230,7 @@ TextParser::parseProgram(std::optional<unsigned> numInputs) {
     next = *numInputs;
   do {
     Token start = token;
-    GLOWISH_TRY(size_t number, parseValueNumber());
+    GLOWISH_ASSIGN_OR_RETURN(size_t number, parseValueNumber());
     if (!next)
       next = number;
     if (number != *next) {
@@ -238,10 +238,10 @@ TextParser::parseProgram(std::optional<unsigned> numInputs) {
       return error("expected v" + llvm::Twine(*next));
     }
     ++*next;
-    GLOWISH_TRY(ScalarStep step, parseStep());
+    GLOWISH_ASSIGN_OR_RETURN(ScalarStep step, parseStep());
     program.steps.push_back(std::move(step));
   } while (consumeIf(";"));
-  GLOWISH_CHECK(expect("}"));
+  GLOWISH_RETURN_IF_ERROR(expect("}"));
   return program;
 }
 
@@ -258,7 +258,7 @@ TextParser::parseAttrValue(AttrKind kind, std::optional<unsigned> numInputs,
   case AttrKind::Float:
     return parseDouble();
   case AttrKind::Bool: {
-    GLOWISH_TRY(bool value, parseElement<bool>());
+    GLOWISH_ASSIGN_OR_RETURN(bool value, parseElement<bool>());
     return value;
   }
   case AttrKind::String:
@@ -293,13 +293,14 @@ TextParser::parseAttrs(const OpInfo &info, std::optional<unsigned> numInputs,
       return error("attribute '" + token.text + "' is given twice");
     given[index] = true;
     advance();
-    GLOWISH_CHECK(expect("="));
-    GLOWISH_TRY(attrs[index],
-                parseAttrValue(info.attrs[index].kind, numInputs, parseBody));
+    GLOWISH_RETURN_IF_ERROR(expect("="));
+    GLOWISH_ASSIGN_OR_RETURN(
+        attrs[index],
+        parseAttrValue(info.attrs[index].kind, numInputs, parseBody));
     return llvm::Error::success();
   };
   if (token.kind == Token::Punctuation && token.text == "{")
-    GLOWISH_CHECK(parseList("{", "}", parseOne));
+    GLOWISH_RETURN_IF_ERROR(parseList("{", "}", parseOne));
   for (unsigned i = 0; i < attrs.size(); ++i)
     if (!given[i] && !info.attrs[i].getDefault)
       return error("attribute '" + info.attrs[i].name + "' of " + info.name +

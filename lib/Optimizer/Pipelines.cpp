@@ -6,8 +6,8 @@ using namespace glowish;
 
 llvm::ArrayRef<GraphPass> glowish::getGraphPasses() {
   static const GraphPass passes[] = {
-#define GRAPH_PASS(FUNCTION, NAME, EXACTNESS, DOC)                             \
-  {NAME, Exactness::EXACTNESS, DOC, FUNCTION},
+#define GRAPH_PASS(FUNCTION, NAME, EXACTNESS, DOC, ...)                        \
+  {NAME, Exactness::EXACTNESS, DOC, FUNCTION __VA_OPT__(, ) __VA_ARGS__},
 #include "glowish/Optimizer/Passes.def"
   };
   return passes;
@@ -17,7 +17,7 @@ const Pipeline &glowish::getOptimizePipeline() {
   static const Pipeline pipeline = {
       {{"dce", "constant-fold", "simplify-control", "cse"},
        /*toFixedPoint=*/false},
-      {{"canonicalize", "join-slices", "simplify-elementwise",
+      {{"canonicalize", "hoist-over-slices", "simplify-elementwise",
         "recognize-activation", "recognize-softmax",
         "recognize-group-normalization", "sink-transposes", "sink-reshapes",
         "sink-shuffles", "constant-fold", "simplify-control", "fold-pad",
@@ -27,11 +27,11 @@ const Pipeline &glowish::getOptimizePipeline() {
       {{"recognize-normalization", "recognize-attention", "constant-fold"},
        /*toFixedPoint=*/true},
       // After attentions have taken the factors of queries and keys.
-      {{"simplify-products", "constant-fold"}, /*toFixedPoint=*/true},
+      {{"simplify-matmuls", "constant-fold"}, /*toFixedPoint=*/true},
       // After all patterns that a concatenation may be a part of.
       {{"sink-concats", "sink-transposes", "canonicalize", "constant-fold"},
        /*toFixedPoint=*/true},
-      {{"merge-products", "constant-fold", "dce"}, /*toFixedPoint=*/false},
+      {{"merge-matmuls", "constant-fold", "dce"}, /*toFixedPoint=*/false},
   };
   return pipeline;
 }
@@ -53,7 +53,7 @@ const Pipeline &glowish::getLowerPipeline() {
        /*toFixedPoint=*/true,
        /*required=*/{"lower"}},
       // Once all products are matrix products.
-      {{"merge-steps", "canonicalize", "fuse-epilogue", "dce"},
+      {{"batch-sequence-matmuls", "canonicalize", "dce"},
        /*toFixedPoint=*/false},
   };
   return pipeline;

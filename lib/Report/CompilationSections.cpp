@@ -16,8 +16,7 @@ std::string glowish::getHeading(const ProgramRecord &record,
   return record.title.empty() ? what.str() : (what + ", " + record.title).str();
 }
 
-//===- The model
-//------------------------------------------------------------===//
+//===- The model ----------------------------------------------------------===//
 
 static void printStorage(llvm::raw_ostream &os, const ProgramRecord &record) {
   HtmlTable table(
@@ -77,7 +76,7 @@ static void printPlanFacts(FactTable &facts, const ProgramRecord &record) {
   size_t numInstrs = 0;
   for (const Instruction &instr : record.compilation->getIR().getInstrs()) {
     cost += getCost(instr);
-    numInstrs += !llvm::isa<AllocInstr, DeallocInstr>(&instr);
+    numInstrs += !instr.isLifetimeMarker();
   }
   facts.add("instructions", std::to_string(numInstrs));
   facts.add("constants of the program", formatExactBytes(plan.constantSize));
@@ -125,8 +124,7 @@ void glowish::printModelSection(PageWriter &page, const ProgramRecord &record) {
   page.os << "</div>\n";
 }
 
-//===- The graph
-//------------------------------------------------------------===//
+//===- The graph ----------------------------------------------------------===//
 
 void glowish::printGraphSection(PageWriter &page, const ProgramRecord &record) {
   if (record.graph.empty())
@@ -145,8 +143,7 @@ void glowish::printGraphSection(PageWriter &page, const ProgramRecord &record) {
           << record.graph << "</div>\n";
 }
 
-//===- The passes
-//-----------------------------------------------------------===//
+//===- The passes ---------------------------------------------------------===//
 
 void glowish::printPassSection(PageWriter &page, const ProgramRecord &record,
                                bool hasTimes) {
@@ -186,8 +183,7 @@ void glowish::printPassSection(PageWriter &page, const ProgramRecord &record,
   }
 }
 
-//===- What was not fused
-//---------------------------------------------------===//
+//===- What was not fused -------------------------------------------------===//
 
 void glowish::printLoneLoopSection(PageWriter &page,
                                    const ProgramRecord &record) {
@@ -195,15 +191,15 @@ void glowish::printLoneLoopSection(PageWriter &page,
     return;
   HtmlSection section(
       page, getElementId(record, "unfused"), getHeading(record, "Unfused"),
-      record.loneLoops.empty()
+      record.unfusedLoops.empty()
           ? "No element-wise loop is left beside the instructions."
           : "Element-wise loops that are instructions of their own, and what "
             "kept them from the convolution, product, normalization or loop "
             "that makes an input of theirs.");
-  if (record.loneLoops.empty())
+  if (record.unfusedLoops.empty())
     return;
   HtmlTable table(page.os, {{"loop"}, {"type"}, {"program"}, {"why"}});
-  for (const LoneLoopRecord &loop : record.loneLoops) {
+  for (const UnfusedLoopRecord &loop : record.unfusedLoops) {
     table.beginRow();
     table.addText(loop.name);
     table.addText(loop.type);
@@ -212,9 +208,9 @@ void glowish::printLoneLoopSection(PageWriter &page,
     printEscaped(code, llvm::StringRef(loop.program).ltrim());
     code << "</code>";
     llvm::raw_ostream &why = table.addMarkup();
-    if (loop.obstacles.empty())
+    if (loop.missedFusions.empty())
       why << "no such instruction makes an input of it";
-    for (const auto &[producer, reason] : loop.obstacles) {
+    for (const auto &[producer, reason] : loop.missedFusions) {
       why << "<div>";
       printEscaped(why, producer + ": " + reason);
       why << "</div>";

@@ -95,13 +95,9 @@ void TreePrinter::printNode(const Node &node) {
     os << (i ? ", " : "← ");
     printOperand(node.getOperand(i));
   }
-  if (node.hasPredicate()) {
-    os << " if ";
-    printOperand(node.getPredicate());
-  }
   std::string attrs;
   llvm::raw_string_ostream text(attrs);
-  printAttrs(text, node.getInfo(), node.getAttrs(), node.getNumOperands() + 1);
+  printAttrs(text, node.getInfo(), node.getAttrs(), /*numInputs=*/0);
   if (!attrs.empty()) {
     os << " <code>";
     printEscaped(os, llvm::StringRef(attrs).ltrim());

@@ -1,4 +1,4 @@
-//===- MemoryMap.cpp - A picture of the arena over time -------------------===//
+//===- MemoryMap.cpp - An image of the arena over time --------------------===//
 
 #include "glowish/Report/MemoryMap.h"
 #include "Numbers.h"
@@ -29,7 +29,7 @@ static constexpr llvm::StringLiteral gridColor = "#dee2e6",
 
 namespace {
 
-/// The picture of one program.
+/// The image of one program.
 class MapPrinter {
 public:
   explicit MapPrinter(const MappedProgram &program)
@@ -89,8 +89,7 @@ void MapPrinter::chooseColors() {
         {getWriterKind(life), palette[colors.size() % std::size(palette)]});
 }
 
-//===- Axes
-//-----------------------------------------------------------------===//
+//===- Axes ---------------------------------------------------------------===//
 
 void MapPrinter::drawTitle(llvm::raw_ostream &os) const {
   drawText(os, 16, 24, program.title, "font-size=\"15\" font-weight=\"bold\"");
@@ -108,7 +107,7 @@ void MapPrinter::drawTitle(llvm::raw_ostream &os) const {
 }
 
 /// The axis of what has \p bytes, from \p y down, with lines across the
-/// picture. Returns its scale, in bytes.
+/// image. Returns its scale, in bytes.
 AxisScale MapPrinter::drawByteAxis(llvm::raw_ostream &os, double y,
                                    double height, uint64_t bytes,
                                    llvm::StringRef label) const {
@@ -143,8 +142,7 @@ void MapPrinter::drawSteps(llvm::raw_ostream &os, double y) const {
   }
 }
 
-//===- What is drawn
-//--------------------------------------------------------===//
+//===- What is drawn ------------------------------------------------------===//
 
 /// The end of \p name, of at most \p length characters, with dots for the rest;
 /// names of one network begin alike.
@@ -200,7 +198,7 @@ void MapPrinter::drawLife(llvm::raw_ostream &os, const Life &life,
   os << "</g>\n";
 }
 
-/// A line across the picture at \p y.
+/// A line across the image at \p y.
 void MapPrinter::drawLimit(llvm::raw_ostream &os, double y,
                            llvm::StringRef label) const {
   os << llvm::formatv("<line class=\"limit\" x1=\"{0:F1}\" y1=\"{1:F1}\" "
@@ -233,8 +231,7 @@ void MapPrinter::drawLiveBytes(llvm::raw_ostream &os) const {
            "text-anchor=\"middle\"");
 }
 
-//===- The legend
-//-----------------------------------------------------------===//
+//===- The legend ---------------------------------------------------------===//
 
 static double getLegendWidth(llvm::StringRef kind) {
   return 34 + double(kind.size()) * 7.5;

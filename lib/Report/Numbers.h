@@ -1,4 +1,4 @@
-//===- Numbers.h - Numbers as people read them ----------------*- C++ -*-===//
+//===- Numbers.h - Numbers as people read them ------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_REPORT_NUMBERS_H
 #define GLOWISH_LIB_REPORT_NUMBERS_H

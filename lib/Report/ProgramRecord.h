@@ -33,11 +33,11 @@ struct KindRecord {
   size_t imported = 0, last = 0;
 };
 
-/// An element-wise loop that was not fused, as LoneLoop tells it.
-struct LoneLoopRecord {
+/// An element-wise loop that was not fused, as UnfusedLoop tells it.
+struct UnfusedLoopRecord {
   std::string name, type, program;
   /// The names of producers, and what keeps the loop from them.
-  std::vector<std::pair<std::string, std::string>> obstacles;
+  std::vector<std::pair<std::string, std::string>> missedFusions;
 };
 
 /// What is kept of a program while it is compiled, the graph being gone when
@@ -65,7 +65,7 @@ struct ProgramRecord {
   /// Nodes or instructions after the last pass.
   size_t lastSize = 0;
 
-  std::vector<LoneLoopRecord> loneLoops;
+  std::vector<UnfusedLoopRecord> unfusedLoops;
   std::optional<Profile> profile;
 };
 

@@ -20,8 +20,7 @@ static void printInstrName(llvm::raw_ostream &os, const Step &step) {
   printEscaped(os, step.instr->getName());
 }
 
-//===- The schedule
-//---------------------------------------------------------===//
+//===- The schedule -------------------------------------------------------===//
 
 /// The instruction that last wrote a root.
 using LastWriters = llvm::DenseMap<const Buffer *, unsigned>;
@@ -93,8 +92,7 @@ void glowish::printScheduleSection(PageWriter &page,
   }
 }
 
-//===- The arena
-//------------------------------------------------------------===//
+//===- The arena ----------------------------------------------------------===//
 
 void glowish::printMemorySection(PageWriter &page,
                                  const ProgramRecord &record) {
@@ -109,8 +107,7 @@ void glowish::printMemorySection(PageWriter &page,
   page.os << "</div>\n";
 }
 
-//===- Costs
-//----------------------------------------------------------------===//
+//===- Costs --------------------------------------------------------------===//
 
 std::optional<uint64_t> glowish::getCodeBytes(const CodeSizes *sizes,
                                               const Instruction &instr) {

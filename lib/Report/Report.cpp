@@ -3,7 +3,7 @@
 #include "glowish/Report/Report.h"
 #include "GraphTree.h"
 #include "Sections.h"
-#include "glowish/IR/LoneLoops.h"
+#include "glowish/IR/FusionRemarks.h"
 #include "glowish/Ops/TextForm.h"
 #include "glowish/Report/MemoryMap.h"
 
@@ -52,8 +52,7 @@ bool Report::isPlanned() const {
   });
 }
 
-//===- What is recorded
-//-----------------------------------------------------===//
+//===- What is recorded ---------------------------------------------------===//
 
 /// Calls \p visit with the nodes of \p function and of its bodies.
 static void visitNodes(const Function &function,
@@ -75,7 +74,7 @@ static size_t countInstrs(const IRFunction &function) {
   size_t count = 0;
   forEachFunction(function, [&](const IRFunction &each) {
     for (const Instruction &instr : each.getInstrs())
-      count += !llvm::isa<AllocInstr, DeallocInstr>(&instr);
+      count += !instr.isLifetimeMarker();
   });
   return count;
 }
@@ -111,25 +110,26 @@ static void recordGraph(ProgramRecord &record, Phase phase,
 }
 
 static void recordLoneLoops(ProgramRecord &record, IRFunction &function) {
-  record.loneLoops.clear();
+  record.unfusedLoops.clear();
   std::vector<IRFunction *> functions = {&function};
   for (size_t i = 0; i < functions.size(); ++i) {
     llvm::append_range(functions, getNested(*functions[i]));
-    for (const LoneLoop &lone : findLoneLoops(*functions[i])) {
-      LoneLoopRecord loop;
+    for (const UnfusedLoop &lone : findUnfusedLoops(*functions[i])) {
+      UnfusedLoopRecord loop;
       loop.name = lone.loop->getName().str();
       loop.type = lone.loop->getResult()->getType().str();
       llvm::raw_string_ostream os(loop.program);
       printAttrs(os, lone.loop->getInfo(), lone.loop->getAttrs(),
                  lone.loop->getNumProgramInputs());
-      for (const FusionObstacle &obstacle : lone.obstacles)
-        loop.obstacles.push_back({(obstacle.producer->getKindName() + " \"" +
-                                   obstacle.producer->getName() + "\"")
-                                      .str(),
-                                  obstacle.reason.empty()
-                                      ? "nothing; the passes came to their end"
-                                      : obstacle.reason.str()});
-      record.loneLoops.push_back(std::move(loop));
+      for (const MissedFusion &missedFusion : lone.missedFusions)
+        loop.missedFusions.push_back(
+            {(missedFusion.producer->getKindName() + " \"" +
+              missedFusion.producer->getName() + "\"")
+                 .str(),
+             missedFusion.reason.empty()
+                 ? "nothing; the passes came to their end"
+                 : missedFusion.reason.str()});
+      record.unfusedLoops.push_back(std::move(loop));
     }
   }
 }
@@ -193,12 +193,11 @@ void Report::afterPass(llvm::StringRef pass, Compilation &compilation,
   bool isOuter = &unit == &compilation.getIR();
   countPass(pass, record, isOuter, isOuter ? countInstrs(unit) : 0, changed);
   // As these passes left them the last time; later, buffers are shared.
-  if (isOuter && pass == "fuse-epilogues")
+  if (isOuter && pass == "fuse-loops")
     recordLoneLoops(record, unit);
 }
 
-//===- The page
-//-------------------------------------------------------------===//
+//===- The page -----------------------------------------------------------===//
 
 void Report::printMemory(llvm::raw_ostream &os) const {
   std::vector<MappedProgram> mapped;

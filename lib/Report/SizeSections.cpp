@@ -9,8 +9,7 @@ using namespace glowish;
 /// The most users of one thing that are named.
 static constexpr size_t mostNamed = 8;
 
-//===- Constants
-//------------------------------------------------------------===//
+//===- Constants ----------------------------------------------------------===//
 
 void glowish::printConstantSection(PageWriter &page,
                                    const ProgramRecord &record,
@@ -49,8 +48,7 @@ void glowish::printConstantSection(PageWriter &page,
   }
 }
 
-//===- Code
-//-----------------------------------------------------------------===//
+//===- Code ---------------------------------------------------------------===//
 
 namespace {
 

@@ -1,7 +1,7 @@
 //===- Timeline.cpp - Instructions in order, and what lives then ----------===//
 
 #include "Timeline.h"
-#include "glowish/IR/PlaceholderLives.h"
+#include "glowish/IR/PlaceholderLiveness.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -62,7 +62,7 @@ void Timeline::recordAccesses(const Instruction &instr) {
 }
 
 void Timeline::visitProgram(const IRFunction &function) {
-  PlaceholderLives placeholders(function);
+  PlaceholderLiveness placeholders(function);
   begin(placeholders.inputs);
   end(placeholders.unusedInputs);
   for (const Instruction &instr : function.getInstrs()) {

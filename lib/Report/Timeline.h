@@ -1,4 +1,4 @@
-//===- Timeline.h - Instructions in order, and what lives then -*- C++ -*-===//
+//===- Timeline.h - Instructions in order, and what lives then --*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_REPORT_TIMELINE_H
 #define GLOWISH_LIB_REPORT_TIMELINE_H
@@ -65,7 +65,7 @@ private:
   llvm::DenseMap<const Buffer *, unsigned> lifeOf;
 };
 
-/// `3: CPUConvolution "conv1"`, as pictures and tables call a step.
+/// `3: CPUConvolution "conv1"`, as images and tables call a step.
 std::string describeStep(unsigned number, const Instruction &instr);
 
 } // namespace glowish

@@ -1,4 +1,4 @@
-//===- Error.cpp - Errors that users see ----------------------------------===//
+//===- Error.cpp - User-facing errors -------------------------------------===//
 
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/SmallVector.h"
@@ -18,7 +18,8 @@ llvm::Error glowish::addContext(llvm::Error error, const llvm::Twine &prefix) {
   return result;
 }
 
-/// Messages quote names from files, which could otherwise steer the terminal.
+/// Escapes control characters: messages quote names from input files, which
+/// could otherwise contain terminal escape sequences.
 static void printEscaped(llvm::raw_ostream &os, llvm::StringRef line) {
   for (unsigned char c : line)
     if ((c < 0x20 && c != '\t') || c == 0x7f)
@@ -41,8 +42,8 @@ int glowish::reportError(llvm::Error error) {
     }
   });
   llvm::errs() << text;
-  // Where even stderr is full, the exit code is all that is left; LLVM would
-  // end the process with its own.
+  // If writing to stderr failed as well, the exit code has to be enough; the
+  // stream's destructor would otherwise abort the process.
   llvm::errs().clear_error();
   return 1;
 }

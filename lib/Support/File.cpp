@@ -52,10 +52,10 @@ llvm::Error glowish::createDirectories(llvm::StringRef path) {
   return llvm::Error::success();
 }
 
-/// A name that nobody else uses, in the folder of \p path: only within a
-/// folder is renaming atomic. It owes nothing to the file's own name, which
-/// may be as long as the file system allows. (fs::createUniqueFile would read
-/// every '%' of the path as a place for a random digit.)
+/// Returns an unused name in the directory of \p path, as renaming is atomic
+/// only within one file system. The name does not extend the file's own name,
+/// which may already have the maximum length. fs::createUniqueFile is not used
+/// because it replaces every '%' in the path by a random digit.
 static std::string makeTemporaryName(llvm::StringRef path) {
   llvm::SmallString<128> name(llvm::sys::path::parent_path(path));
   uint64_t random = uint64_t(llvm::sys::Process::GetRandomNumber()) << 32 |
@@ -65,14 +65,15 @@ static std::string makeTemporaryName(llvm::StringRef path) {
   return name.str().str();
 }
 
-/// Calls create(name) with new names until one is free.
+/// Calls \p create with new temporary names until one does not exist yet.
 template <typename CreateFn>
 static std::error_code createUnique(llvm::StringRef path, std::string &name,
                                     CreateFn create) {
   std::error_code code;
   for (unsigned attempt = 0; attempt < 16; ++attempt) {
     name = makeTemporaryName(path);
-    // Announced before it exists: a signal between the two leaves nothing.
+    // Registered before the file exists, so that a signal in between leaves no
+    // file behind.
     llvm::sys::RemoveFileOnSignal(name);
     code = create(name);
     if (!code)
@@ -111,7 +112,7 @@ OutputFiles::add(llvm::StringRef path) {
   fs::file_status status;
   if (path.empty())
     return makeError("cannot write a file with an empty name");
-  // Where nothing stands yet, creating the temporary tells what is wrong.
+  // If \p path does not exist, creating the temporary file reports the error.
   bool exists = !fs::status(path, status);
   if (exists && fs::is_directory(status))
     return makeError("cannot write '{0}': it is a directory", path);
@@ -120,7 +121,7 @@ OutputFiles::add(llvm::StringRef path) {
   if (exists && !fs::is_regular_file(status)) {
     code = fs::openFileForWrite(path, descriptor, fs::CD_OpenExisting);
   } else {
-    // Renaming would replace a symbolic link and leave its file as it was.
+    // Renaming onto a symbolic link would replace the link, not its target.
     llvm::SmallString<128> real;
     if (exists && fs::is_symlink_file(path) && !fs::real_path(path, real))
       file->path = real.str().str();
@@ -133,13 +134,14 @@ OutputFiles::add(llvm::StringRef path) {
     return makeWriteError(path, code);
   file->stream = std::make_unique<llvm::raw_fd_ostream>(descriptor,
                                                         /*shouldClose=*/true);
-  // Weights are many megabytes: a call of the system for each page would show.
+  // Weights take many megabytes; the default buffer needs too many system
+  // calls.
   file->stream->SetBufferSize(1 << 20);
   files.push_back(std::move(file));
   return *files.back()->stream;
 }
 
-/// Closes what is open; the first error that any stream met.
+/// Closes all open streams and returns the first error of any stream.
 llvm::Error OutputFiles::closeStreams() {
   llvm::Error first = llvm::Error::success();
   for (const auto &file : files) {
@@ -147,7 +149,7 @@ llvm::Error OutputFiles::closeStreams() {
       continue;
     file->stream->close();
     std::error_code code = file->stream->error();
-    // The destructor of a stream with an unread error ends the process.
+    // A stream that is destroyed with an unchecked error aborts the process.
     file->stream->clear_error();
     file->stream.reset();
     if (!code)
@@ -159,16 +161,17 @@ llvm::Error OutputFiles::closeStreams() {
   return first;
 }
 
-/// Renames the temporaries, or leaves every path as it was.
+/// Renames all temporary files, or restores every path.
 llvm::Error OutputFiles::renameAll() {
   std::vector<File *> renamed;
   for (const auto &owner : files) {
     File &file = *owner;
     if (file.temporary.empty())
       continue;
-    // A failing rename leaves its own target alone: the last needs no backup.
-    // Neither do file systems without hard links get one; there a failure
-    // takes the new file away, so that at least no mixture stays.
+    // A rename that fails does not touch its target, so the last file needs no
+    // backup. Without hard links (some file systems) there is no backup: a
+    // failure then removes the new file, so that old and new files are not
+    // mixed.
     if (&owner != &files.back() && fs::exists(file.path))
       (void)createUnique(file.path, file.backup, [&](const std::string &name) {
         return fs::create_hard_link(file.path, name);

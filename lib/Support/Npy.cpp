@@ -1,4 +1,4 @@
-//===- Npy.cpp - NumPy's array files --------------------------------------===//
+//===- Npy.cpp - NumPy array files ----------------------------------------===//
 
 #include "glowish/Support/Npy.h"
 #include "glowish/Support/File.h"
@@ -20,9 +20,9 @@ struct Header {
   std::vector<int64_t> shape;
 };
 
-/// Reads the header, a dictionary literal of Python:
+/// Parses the header, a Python dictionary literal:
 ///   {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
-/// in any order of its keys and with either quote.
+/// The keys may be in any order and the strings in either kind of quotes.
 class HeaderParser {
 public:
   explicit HeaderParser(llvm::StringRef text) : rest(text) {}
@@ -42,7 +42,7 @@ private:
 
 } // namespace
 
-/// The most dimensions that NumPy itself allows.
+/// The maximum number of dimensions in NumPy itself.
 static constexpr size_t maxRank = 64;
 
 bool HeaderParser::consume(llvm::StringRef token) {
@@ -68,8 +68,8 @@ llvm::Error HeaderParser::parseElement() {
     return makeError("no element type (structured arrays are not supported)");
   llvm::StringRef element = *text;
   header.isBigEndian = element.consume_front(">");
-  // '=' is the order of the machine that wrote the file: little-endian on all
-  // that we run on.
+  // '=' means the byte order of the machine that wrote the file: little-endian
+  // on all supported hosts.
   if (!header.isBigEndian && !element.empty() &&
       llvm::StringRef("<|=").contains(element[0]))
     element = element.drop_front();
@@ -98,7 +98,7 @@ llvm::Error HeaderParser::parseShape() {
     rest = rest.ltrim();
     if (rest.consumeInteger(10, extent) || extent < 0)
       return makeError("a malformed shape");
-    // Python 2 wrote its long integers so.
+    // The suffix of Python 2's long integers.
     rest.consume_front("L");
     header.shape.push_back(extent);
     if (header.shape.size() > maxRank)
@@ -128,8 +128,8 @@ llvm::Expected<Header> HeaderParser::parse() {
     if (!key || !consume(":"))
       return makeError("a malformed header");
     if (!seen.insert(key->str()).second)
-      return makeError("'{0}' twice in the header", *key);
-    GLOWISH_CHECK(parseEntry(*key));
+      return makeError("duplicate key '{0}' in the header", *key);
+    GLOWISH_RETURN_IF_ERROR(parseEntry(*key));
     if (!consume(",") && !rest.ltrim().starts_with("}"))
       return makeError("a malformed header");
   }
@@ -137,11 +137,11 @@ llvm::Expected<Header> HeaderParser::parse() {
     if (!seen.count(key))
       return makeError("no '{0}' in the header", key);
   if (!rest.trim().empty())
-    return makeError("text behind the header");
+    return makeError("trailing text after the header");
   return std::move(header);
 }
 
-/// Column-major to row-major.
+/// Converts column-major to row-major order.
 static std::vector<uint8_t> transpose(llvm::ArrayRef<uint8_t> bytes,
                                       llvm::ArrayRef<int64_t> shape,
                                       size_t size) {
@@ -164,8 +164,9 @@ static std::vector<uint8_t> transpose(llvm::ArrayRef<uint8_t> bytes,
   return result;
 }
 
-/// The bytes of an array, if they can be counted. Extents of zero do not hide
-/// an overflow: whoever multiplies in another order would meet it.
+/// Returns the size of the array in bytes, or nothing if it overflows. Zero
+/// extents do not excuse an overflow of the others, as code that multiplies
+/// them in another order would overflow.
 static std::optional<uint64_t> countBytes(const Header &header, size_t size) {
   uint64_t bytes = size;
   bool isEmpty = false;
@@ -195,7 +196,8 @@ llvm::Expected<NpyArray> glowish::parseNpy(llvm::StringRef file) {
   file = file.drop_front(prefix);
   if (length > file.size())
     return makeError("the file ends inside its header");
-  GLOWISH_TRY(Header header, HeaderParser(file.take_front(length)).parse());
+  GLOWISH_ASSIGN_OR_RETURN(Header header,
+                           HeaderParser(file.take_front(length)).parse());
   file = file.drop_front(length);
 
   size_t size = header.element[1] - '0';
@@ -218,7 +220,8 @@ llvm::Expected<NpyArray> glowish::parseNpy(llvm::StringRef file) {
 }
 
 llvm::Expected<NpyArray> glowish::readNpy(llvm::StringRef path) {
-  GLOWISH_TRY(std::unique_ptr<llvm::MemoryBuffer> buffer, readFile(path));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<llvm::MemoryBuffer> buffer,
+                           readFile(path));
   llvm::Expected<NpyArray> array = parseNpy(buffer->getBuffer());
   if (!array)
     return addContext(array.takeError(), "'" + path + "': ");
@@ -235,7 +238,7 @@ void glowish::writeNpy(llvm::raw_ostream &os, llvm::StringRef element,
   for (size_t i = 0; i < shape.size(); ++i)
     header += (i ? ", " : "") + std::to_string(shape[i]);
   header += shape.size() == 1 ? ",), }" : "), }";
-  size_t prefix = magic.size() + 4; // and version, length
+  size_t prefix = magic.size() + 4; // plus version and length
   while ((prefix + header.size() + 1) % 64)
     header += ' ';
   header += '\n';

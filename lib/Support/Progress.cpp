@@ -1,4 +1,4 @@
-//===- Progress.cpp - A line that says what is going on -------------------===//
+//===- Progress.cpp - Progress line on the terminal -----------------------===//
 
 #include "glowish/Support/Progress.h"
 #include "llvm/ADT/SmallString.h"
@@ -21,7 +21,7 @@ Progress::Progress(llvm::StringRef label, uint64_t total)
     : enabled(canRewriteLines()), label(label.str()), total(total) {}
 
 void Progress::draw(llvm::StringRef text) {
-  // A line that wraps would be cleared only in part.
+  // A line that wraps could not be cleared completely.
   unsigned columns = Process::StandardErrColumns();
   if (columns > 1)
     text = text.take_front(columns - 1);

@@ -1,4 +1,4 @@
-//===- Svg.cpp - Pieces of pictures and pages -----------------------------===//
+//===- Svg.cpp - SVG and HTML output --------------------------------------===//
 
 #include "glowish/Support/Svg.h"
 #include "llvm/ADT/StringExtras.h"
@@ -11,8 +11,8 @@ using namespace glowish;
 
 static constexpr llvm::StringLiteral replacementCharacter = "\xEF\xBF\xBD";
 
-/// The bytes at the beginning of \p text that XML does not have as a character;
-/// 0 where it has.
+/// Returns the number of leading bytes of \p text that encode a character that
+/// XML forbids, or 0.
 static size_t getForbiddenLength(llvm::StringRef text) {
   auto first = uint8_t(text.front());
   if (first < 0x20)

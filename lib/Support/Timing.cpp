@@ -1,4 +1,4 @@
-//===- Timing.cpp - Where the time of a run goes --------------------------===//
+//===- Timing.cpp - Wall-clock time by phase ------------------------------===//
 
 #include "glowish/Support/Timing.h"
 #include "llvm/Support/Format.h"

@@ -155,7 +155,7 @@ llvm::Error Crew::run() {
   while (next < numJobs || !workers.empty()) {
     while (next < numJobs && workers.size() < options.numWorkers) {
       uint64_t end = next + std::min(options.jobsPerProcess, numJobs - next);
-      GLOWISH_CHECK(start(next, end));
+      GLOWISH_RETURN_IF_ERROR(start(next, end));
       next = end;
     }
     std::vector<pollfd> polled;
@@ -175,7 +175,7 @@ llvm::Error Crew::run() {
         workers[i].unread.append(buffer, size);
         takeReports(workers[i]);
       } else if (size == 0 || errno != EINTR) {
-        GLOWISH_CHECK(finish(i));
+        GLOWISH_RETURN_IF_ERROR(finish(i));
       }
     }
   }

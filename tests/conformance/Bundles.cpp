@@ -106,19 +106,19 @@ void BundleRunner::fail(Unit &unit, JobResult result) {
 /// Writes the bundle of \p unit; returns its constant inputs, one a line.
 llvm::Expected<std::string> BundleRunner::compile(const Unit &unit) const {
   const NodeTest &test = tests[unit.test];
-  GLOWISH_TRY(TestData data, readTestData(test, unit.dataSet));
-  GLOWISH_TRY(std::unique_ptr<CPUBackend> backend,
-              CPUBackend::create(TargetOptions()));
+  GLOWISH_ASSIGN_OR_RETURN(TestData data, readTestData(test, unit.dataSet));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> backend,
+                           CPUBackend::create(TargetOptions()));
   Compilation compilation(*backend, CompilationOptions());
-  GLOWISH_TRY(std::set<std::string> constants,
-              importForData(compilation, test, data));
-  GLOWISH_CHECK(compilation.run());
+  GLOWISH_ASSIGN_OR_RETURN(std::set<std::string> constants,
+                           importForData(compilation, test, data));
+  GLOWISH_RETURN_IF_ERROR(compilation.run());
   BundleOptions bundle;
   bundle.folder = folder.getPath().str();
   bundle.networkName = bundle.entryName = unit.name;
   bundle.api = BundleApi::Dynamic;
-  GLOWISH_CHECK(writeBundle(*backend, compilation.getIR(),
-                            compilation.getPlan(), bundle));
+  GLOWISH_RETURN_IF_ERROR(writeBundle(*backend, compilation.getIR(),
+                                      compilation.getPlan(), bundle));
   return llvm::join(constants, "\n");
 }
 
@@ -147,7 +147,7 @@ llvm::Error BundleRunner::execute(llvm::ArrayRef<std::string> arguments,
       options.seconds, /*MemoryLimit=*/0, &message, &isStarted);
   if (code == 0)
     return llvm::Error::success();
-  GLOWISH_TRY(auto text, readFile(errors));
+  GLOWISH_ASSIGN_OR_RETURN(auto text, readFile(errors));
   return makeError("exit code {0}: {1}{2}", code, message,
                    text->getBuffer().take_front(1000).rtrim());
 }
@@ -161,8 +161,8 @@ llvm::Error BundleRunner::link(llvm::ArrayRef<const Unit *> units,
                           "{0}_check_weights},",
                           unit->name);
   }
-  GLOWISH_CHECK(writeFile((program + ".h").str(),
-                          header + "#define BUNDLE_LIST" + list + "\n"));
+  GLOWISH_RETURN_IF_ERROR(writeFile(
+      (program + ".h").str(), header + "#define BUNDLE_LIST" + list + "\n"));
   std::vector<std::string> arguments = {
       compiler,
       "-std=c99",
@@ -202,10 +202,10 @@ llvm::Error BundleRunner::linkAll(llvm::ArrayRef<Unit *> units) {
     }
   };
   auto job = [&](uint64_t i) -> llvm::Expected<std::string> {
-    GLOWISH_CHECK(link(pieces[i], getProgram(i)));
+    GLOWISH_RETURN_IF_ERROR(link(pieces[i], getProgram(i)));
     return "";
   };
-  GLOWISH_CHECK(runJobs(pieces.size(), options, job, take));
+  GLOWISH_RETURN_IF_ERROR(runJobs(pieces.size(), options, job, take));
   pieces.clear();
   for (Unit *&unit : alone)
     pieces.push_back(unit);
@@ -237,7 +237,7 @@ llvm::Error BundleRunner::runProgram(const Unit &unit, const TestData &data,
       continue;
     std::string file = folder.in(unit.name + ".input" + llvm::Twine(i));
     llvm::ArrayRef<uint8_t> bytes = input.tensor->getByteRange();
-    GLOWISH_CHECK(writeFile(
+    GLOWISH_RETURN_IF_ERROR(writeFile(
         file, llvm::StringRef(reinterpret_cast<const char *>(bytes.data()),
                               bytes.size())));
     arguments.push_back("-input=" + input.name + "=" + file);
@@ -246,16 +246,17 @@ llvm::Error BundleRunner::runProgram(const Unit &unit, const TestData &data,
     arguments.push_back("-output=" + expected.name + "=" +
                         getOutputFile(unit, folder.in(""), i));
   std::string file = folder.in(unit.name + ".stdout");
-  GLOWISH_CHECK(execute(arguments, file));
-  GLOWISH_TRY(auto text, readFile(file));
+  GLOWISH_RETURN_IF_ERROR(execute(arguments, file));
+  GLOWISH_ASSIGN_OR_RETURN(auto text, readFile(file));
   output = text->getBuffer().str();
   return llvm::Error::success();
 }
 
 llvm::Error BundleRunner::run(const Unit &unit) const {
-  GLOWISH_TRY(TestData data, readTestData(tests[unit.test], unit.dataSet));
+  GLOWISH_ASSIGN_OR_RETURN(TestData data,
+                           readTestData(tests[unit.test], unit.dataSet));
   std::string text;
-  GLOWISH_CHECK(runProgram(unit, data, text));
+  GLOWISH_RETURN_IF_ERROR(runProgram(unit, data, text));
   llvm::SmallVector<llvm::StringRef> types;
   llvm::StringRef(text).split(types, '\n', -1, /*KeepEmpty=*/false);
   std::vector<Tensor> outputs;
@@ -265,7 +266,8 @@ llvm::Error BundleRunner::run(const Unit &unit) const {
       return makeError("output '{0}' is {1} in the bundle, not {2} ({3})",
                        expected.name, i < types.size() ? types[i] : "absent",
                        describe(type), type.str());
-    GLOWISH_TRY(auto file, readFile(getOutputFile(unit, folder.in(""), i)));
+    GLOWISH_ASSIGN_OR_RETURN(auto file,
+                             readFile(getOutputFile(unit, folder.in(""), i)));
     if (int64_t(file->getBufferSize()) != type.getSizeInBytes())
       return makeError("output '{0}' has {1} bytes, not {2}", expected.name,
                        file->getBufferSize(), type.getSizeInBytes());
@@ -280,7 +282,7 @@ llvm::Error BundleRunner::runAll(llvm::ArrayRef<Unit *> units) {
   return runJobs(
       units.size(), options,
       [&](uint64_t i) -> llvm::Expected<std::string> {
-        GLOWISH_CHECK(run(*units[i]));
+        GLOWISH_RETURN_IF_ERROR(run(*units[i]));
         return llvm::join(units[i]->constants, "\n");
       },
       [&](uint64_t i, JobResult result) {
@@ -296,9 +298,9 @@ llvm::Error BundleRunner::runChunk(llvm::MutableArrayRef<Unit> units) {
         remaining.push_back(&unit);
     return remaining;
   };
-  GLOWISH_CHECK(compileAll(units));
-  GLOWISH_CHECK(linkAll(getRemaining()));
-  GLOWISH_CHECK(runAll(getRemaining()));
+  GLOWISH_RETURN_IF_ERROR(compileAll(units));
+  GLOWISH_RETURN_IF_ERROR(linkAll(getRemaining()));
+  GLOWISH_RETURN_IF_ERROR(runAll(getRemaining()));
   folder.empty();
   return llvm::Error::success();
 }
@@ -311,7 +313,7 @@ llvm::Error BundleRunner::run() {
       units.push_back({i, k, "t" + std::to_string(units.size())});
   for (llvm::MutableArrayRef<Unit> rest = units; !rest.empty();
        rest = rest.drop_front(std::min(chunk, rest.size())))
-    GLOWISH_CHECK(runChunk(rest.take_front(chunk)));
+    GLOWISH_RETURN_IF_ERROR(runChunk(rest.take_front(chunk)));
   return llvm::Error::success();
 }
 
@@ -324,7 +326,7 @@ glowish::runBundleTests(llvm::ArrayRef<NodeTest> tests,
   if (!compiler)
     return makeError("no C compiler '{0}' to link bundles with",
                      GLOWISH_C_COMPILER);
-  GLOWISH_TRY(TemporaryFolder folder, TemporaryFolder::create());
+  GLOWISH_ASSIGN_OR_RETURN(TemporaryFolder folder, TemporaryFolder::create());
   return BundleRunner(tests, options, std::move(done), std::move(folder),
                       *compiler)
       .run();

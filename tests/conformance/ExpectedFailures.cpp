@@ -42,7 +42,7 @@ parseBackends(llvm::StringRef text) {
 
 llvm::Expected<ExpectedFailures>
 glowish::readExpectedFailures(llvm::StringRef path) {
-  GLOWISH_TRY(auto buffer, readFile(path));
+  GLOWISH_ASSIGN_OR_RETURN(auto buffer, readFile(path));
   ExpectedFailures failures;
   llvm::SmallVector<llvm::StringRef> lines;
   buffer->getBuffer().split(lines, '\n', -1, /*KeepEmpty=*/false);

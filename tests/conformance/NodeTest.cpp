@@ -107,7 +107,7 @@ static llvm::Error checkOutput(llvm::StringRef name, const Tensor &actual,
 llvm::Error glowish::checkOutputs(const TestData &data,
                                   llvm::ArrayRef<Tensor> outputs) {
   for (auto [expected, actual] : llvm::zip_equal(data.outputs, outputs))
-    GLOWISH_CHECK(
+    GLOWISH_RETURN_IF_ERROR(
         checkOutput(expected.name, actual, *expected.tensor, data.random));
   return llvm::Error::success();
 }
@@ -118,8 +118,8 @@ llvm::Expected<std::unique_ptr<Backend>>
 glowish::createTestBackend(llvm::StringRef name) {
   if (name == "Interpreter")
     return createInterpreter();
-  GLOWISH_TRY(std::unique_ptr<CPUBackend> backend,
-              CPUBackend::create(TargetOptions()));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> backend,
+                           CPUBackend::create(TargetOptions()));
   return backend;
 }
 
@@ -129,8 +129,9 @@ static llvm::Error setInputs(Session &session, const TestData &data,
   for (const NamedTensor &input : data.inputs) {
     if (constants.count(input.name))
       continue;
-    GLOWISH_TRY(const Buffer *buffer, session.findPlaceholder(input.name));
-    GLOWISH_CHECK(session.setInput(buffer, *input.tensor));
+    GLOWISH_ASSIGN_OR_RETURN(const Buffer *buffer,
+                             session.findPlaceholder(input.name));
+    GLOWISH_RETURN_IF_ERROR(session.setInput(buffer, *input.tensor));
   }
   return llvm::Error::success();
 }
@@ -138,20 +139,23 @@ static llvm::Error setInputs(Session &session, const TestData &data,
 llvm::Expected<std::vector<Tensor>>
 glowish::compileAndRun(Compilation &compilation, const TestData &data,
                        const std::set<std::string> &constants) {
-  GLOWISH_CHECK(compilation.run());
-  GLOWISH_TRY(std::unique_ptr<Session> session, Session::create(compilation));
-  GLOWISH_CHECK(setInputs(*session, data, constants));
-  GLOWISH_CHECK(session->run());
+  GLOWISH_RETURN_IF_ERROR(compilation.run());
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
+                           Session::create(compilation));
+  GLOWISH_RETURN_IF_ERROR(setInputs(*session, data, constants));
+  GLOWISH_RETURN_IF_ERROR(session->run());
   std::vector<Tensor> outputs;
   for (const NamedTensor &output : data.outputs) {
-    GLOWISH_TRY(const Buffer *buffer, session->findPlaceholder(output.name));
+    GLOWISH_ASSIGN_OR_RETURN(const Buffer *buffer,
+                             session->findPlaceholder(output.name));
     outputs.push_back(session->getOutput(buffer).clone());
   }
   return outputs;
 }
 
 static llvm::Error keep(llvm::StringRef bytes, const std::string &path) {
-  GLOWISH_CHECK(createDirectories(llvm::sys::path::parent_path(path)));
+  GLOWISH_RETURN_IF_ERROR(
+      createDirectories(llvm::sys::path::parent_path(path)));
   return writeFile(path, bytes);
 }
 
@@ -163,16 +167,18 @@ importWritten(Compilation &compilation, const NodeTest &test,
   CompilationOptions options;
   options.stopAfter = isOptimized ? Phase::Optimize : Phase::Import;
   Compilation first(compilation.getBackend(), options);
-  GLOWISH_TRY(std::set<std::string> constants,
-              importForData(first, test, data));
-  GLOWISH_CHECK(first.run());
+  GLOWISH_ASSIGN_OR_RETURN(std::set<std::string> constants,
+                           importForData(first, test, data));
+  GLOWISH_RETURN_IF_ERROR(first.run());
   llvm::Expected<std::string> bytes = writeOnnx(first.getModule());
   if (!bytes)
     return addContext(bytes.takeError(), "not written: ");
   if (!path.empty())
-    GLOWISH_CHECK(keep(*bytes, path));
-  GLOWISH_TRY(OnnxModel model, OnnxModel::parse(*bytes, "written", ""));
-  GLOWISH_CHECK(compilation.import(model, ImportOptions(), /*isLast=*/true));
+    GLOWISH_RETURN_IF_ERROR(keep(*bytes, path));
+  GLOWISH_ASSIGN_OR_RETURN(OnnxModel model,
+                           OnnxModel::parse(*bytes, "written", ""));
+  GLOWISH_RETURN_IF_ERROR(
+      compilation.import(model, ImportOptions(), /*isLast=*/true));
   return constants;
 }
 
@@ -182,9 +188,10 @@ glowish::runNodeTest(const NodeTest &test, llvm::StringRef backendName,
   std::set<std::string> all;
   bool isWritten = backendName.starts_with("Written");
   for (unsigned i = 0; i < test.dataPrefixes.size(); ++i) {
-    GLOWISH_TRY(TestData data, readTestData(test, i));
-    GLOWISH_TRY(std::unique_ptr<Backend> backend,
-                createTestBackend(isWritten ? "Interpreter" : backendName));
+    GLOWISH_ASSIGN_OR_RETURN(TestData data, readTestData(test, i));
+    GLOWISH_ASSIGN_OR_RETURN(
+        std::unique_ptr<Backend> backend,
+        createTestBackend(isWritten ? "Interpreter" : backendName));
     std::set<std::string> constants;
     PassCheck check(
         [&](Session &session) { return setInputs(session, data, constants); });
@@ -195,14 +202,14 @@ glowish::runNodeTest(const NodeTest &test, llvm::StringRef backendName,
     std::string path;
     if (i == 0 && !written.empty())
       path = (written + "/" + backendName + "/" + test.name + ".onnx").str();
-    GLOWISH_TRY(constants,
-                isWritten
-                    ? importWritten(compilation, test, data,
-                                    backendName == "WrittenOptimized", path)
-                    : importForData(compilation, test, data));
-    GLOWISH_TRY(std::vector<Tensor> outputs,
-                compileAndRun(compilation, data, constants));
-    GLOWISH_CHECK(checkOutputs(data, outputs));
+    GLOWISH_ASSIGN_OR_RETURN(
+        constants, isWritten
+                       ? importWritten(compilation, test, data,
+                                       backendName == "WrittenOptimized", path)
+                       : importForData(compilation, test, data));
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<Tensor> outputs,
+                             compileAndRun(compilation, data, constants));
+    GLOWISH_RETURN_IF_ERROR(checkOutputs(data, outputs));
     all.merge(constants);
   }
   return all;

@@ -29,7 +29,8 @@ std::string glowish::getOnlyOperator(const NodeTest &test) {
 static llvm::Expected<std::unique_ptr<Module>>
 import(const OperatorProbe &probe, const TestData &data,
        const std::set<std::string> &constants) {
-  GLOWISH_TRY(onnx::ModelProto model, readModelProto(probe.test->model));
+  GLOWISH_ASSIGN_OR_RETURN(onnx::ModelProto model,
+                           readModelProto(probe.test->model));
   for (const NamedTensor &input : data.inputs)
     for (auto &value : *model.mutable_graph()->mutable_input()) {
       onnx::TensorProto::DataType type;
@@ -51,17 +52,19 @@ import(const OperatorProbe &probe, const TestData &data,
 static llvm::Expected<std::vector<Tensor>>
 run(const OperatorProbe &probe, const TestData &data,
     const std::set<std::string> &constants, llvm::StringRef backendName) {
-  GLOWISH_TRY(std::unique_ptr<Backend> backend, createTestBackend(backendName));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
+                           createTestBackend(backendName));
   Compilation compilation(*backend, CompilationOptions());
-  GLOWISH_TRY(std::unique_ptr<Module> module, import(probe, data, constants));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module,
+                           import(probe, data, constants));
   compilation.setModule(std::move(module));
   return compileAndRun(compilation, data, constants);
 }
 
 llvm::Expected<std::set<std::string>>
 glowish::findConstants(const OperatorProbe &probe) {
-  GLOWISH_TRY(std::set<std::string> constants,
-              runNodeTest(*probe.test, "Interpreter"));
+  GLOWISH_ASSIGN_OR_RETURN(std::set<std::string> constants,
+                           runNodeTest(*probe.test, "Interpreter"));
   for (const NamedTensor &input : probe.data.inputs) {
     std::set<std::string> fewer = constants;
     if (!fewer.erase(input.name))

@@ -33,7 +33,7 @@ static std::string join(llvm::StringRef folder, const llvm::Twine &name) {
 }
 
 llvm::Expected<onnx::ModelProto> glowish::readModelProto(llvm::StringRef file) {
-  GLOWISH_TRY(auto buffer, readFile(file));
+  GLOWISH_ASSIGN_OR_RETURN(auto buffer, readFile(file));
   onnx::ModelProto model;
   if (!model.ParseFromArray(buffer->getBufferStart(),
                             int(buffer->getBufferSize())))
@@ -43,7 +43,7 @@ llvm::Expected<onnx::ModelProto> glowish::readModelProto(llvm::StringRef file) {
 
 /// The columns suite, test, class and tags of \p file; no field has a comma.
 static llvm::Expected<Scopes> readScopes(llvm::StringRef file) {
-  GLOWISH_TRY(auto buffer, readFile(file));
+  GLOWISH_ASSIGN_OR_RETURN(auto buffer, readFile(file));
   llvm::SmallVector<llvm::StringRef> lines, fields;
   buffer->getBuffer().split(lines, '\n', -1, /*KeepEmpty=*/false);
   std::map<llvm::StringRef, unsigned> columns;
@@ -82,7 +82,7 @@ static llvm::Error addScopes(std::vector<NodeTest> &tests) {
     std::string file = join(path::parent_path(suite), "scope.csv");
     auto [found, isNew] = files.try_emplace(file);
     if (isNew && fs::exists(file)) {
-      GLOWISH_TRY(found->second, readScopes(file));
+      GLOWISH_ASSIGN_OR_RETURN(found->second, readScopes(file));
     }
     auto known = found->second.find(
         (path::filename(suite) + "/" + path::filename(folder)).str());
@@ -138,7 +138,8 @@ glowish::findNodeTests(llvm::StringRef root) {
     if (test.dataPrefixes.empty())
       continue;
     test.name = getTestName(test, root);
-    GLOWISH_TRY(onnx::ModelProto model, readModelProto(test.model));
+    GLOWISH_ASSIGN_OR_RETURN(onnx::ModelProto model,
+                             readModelProto(test.model));
     test.skip = findSkip(model);
     std::set<std::string> operators;
     for (const onnx::NodeProto &node : model.graph().node())
@@ -151,6 +152,6 @@ glowish::findNodeTests(llvm::StringRef root) {
   llvm::sort(tests, [](const NodeTest &a, const NodeTest &b) {
     return a.name < b.name;
   });
-  GLOWISH_CHECK(addScopes(tests));
+  GLOWISH_RETURN_IF_ERROR(addScopes(tests));
   return tests;
 }

@@ -35,7 +35,7 @@ static llvm::Error checkIsTensor(llvm::StringRef role,
 /// wrote bfloat16 as uint16.
 static llvm::Expected<NamedTensor>
 readValue(const std::string &file, const onnx::ValueInfoProto &value) {
-  GLOWISH_TRY(Tensor tensor, readTensorProto(file));
+  GLOWISH_ASSIGN_OR_RETURN(Tensor tensor, readTensorProto(file));
   if (tensor.getType().getKind() == ElemKind::UInt16 &&
       value.type().tensor_type().elem_type() == onnx::TensorProto::BFLOAT16) {
     Type type = tensor.getType().withKind(ElemKind::BFloat16);
@@ -54,7 +54,7 @@ static llvm::Expected<NamedTensor> makeRamp(const onnx::ValueInfoProto &value) {
   Dims shape;
   for (const auto &dim : value.type().tensor_type().shape().dim())
     shape.push_back(dim.has_dim_value() ? dim.dim_value() : 1);
-  GLOWISH_CHECK(checkShape(ElemKind::Float, shape));
+  GLOWISH_RETURN_IF_ERROR(checkShape(ElemKind::Float, shape));
   Tensor tensor(Type(ElemKind::Float, shape));
   double count = double(tensor.getNumElements());
   for (auto [i, element] : llvm::enumerate(tensor.data<float>()))
@@ -65,7 +65,7 @@ static llvm::Expected<NamedTensor> makeRamp(const onnx::ValueInfoProto &value) {
 
 llvm::Expected<TestData> glowish::readTestData(const NodeTest &test,
                                                unsigned index) {
-  GLOWISH_TRY(onnx::ModelProto model, readModelProto(test.model));
+  GLOWISH_ASSIGN_OR_RETURN(onnx::ModelProto model, readModelProto(test.model));
   const std::string &prefix = test.dataPrefixes[index];
   std::set<std::string> weights;
   for (const auto &initializer : model.graph().initializer())
@@ -74,18 +74,19 @@ llvm::Expected<TestData> glowish::readTestData(const NodeTest &test,
   for (const auto &value : model.graph().input()) {
     if (weights.count(value.name()))
       continue;
-    GLOWISH_CHECK(checkIsTensor("input", value));
+    GLOWISH_RETURN_IF_ERROR(checkIsTensor("input", value));
     std::string file =
         prefix + "input_" + std::to_string(data.inputs.size()) + ".pb";
-    GLOWISH_TRY(NamedTensor input,
-                test.hasRampInputs ? makeRamp(value) : readValue(file, value));
+    GLOWISH_ASSIGN_OR_RETURN(NamedTensor input, test.hasRampInputs
+                                                    ? makeRamp(value)
+                                                    : readValue(file, value));
     data.inputs.push_back(std::move(input));
   }
   for (const auto &value : model.graph().output()) {
-    GLOWISH_CHECK(checkIsTensor("output", value));
+    GLOWISH_RETURN_IF_ERROR(checkIsTensor("output", value));
     std::string file =
         prefix + "output_" + std::to_string(data.outputs.size()) + ".pb";
-    GLOWISH_TRY(NamedTensor output, readValue(file, value));
+    GLOWISH_ASSIGN_OR_RETURN(NamedTensor output, readValue(file, value));
     data.outputs.push_back(std::move(output));
   }
   data.random =

@@ -94,10 +94,11 @@ static llvm::Error prepare(Probes &probes) {
     for (OperatorProbe &probe : list)
       all.push_back(&probe);
   std::set<const OperatorProbe *> passed;
-  GLOWISH_CHECK(runJobs(
+  GLOWISH_RETURN_IF_ERROR(runJobs(
       all.size(), getJobOptions(),
       [&](uint64_t i) -> llvm::Expected<std::string> {
-        GLOWISH_TRY(std::set<std::string> constants, findConstants(*all[i]));
+        GLOWISH_ASSIGN_OR_RETURN(std::set<std::string> constants,
+                                 findConstants(*all[i]));
         return llvm::join(constants, "\n");
       },
       [&](uint64_t i, JobResult result) {
@@ -148,7 +149,7 @@ static llvm::Expected<std::vector<Trial>> tryAll(const Probes &probes) {
                    << getElemKindName(trials[i].kind) << ": "
                    << (result.passed ? "the back ends differ" : text) << "\n";
   };
-  GLOWISH_CHECK(runJobs(trials.size(), getJobOptions(), job, done));
+  GLOWISH_RETURN_IF_ERROR(runJobs(trials.size(), getJobOptions(), job, done));
   return trials;
 }
 
@@ -192,12 +193,12 @@ static std::string describeGroups(const OperatorProbe &probe,
 static llvm::Expected<int> measure() {
   std::vector<NodeTest> tests;
   for (const std::string &suite : suites) {
-    GLOWISH_TRY(std::vector<NodeTest> found, findNodeTests(suite));
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeTest> found, findNodeTests(suite));
     llvm::move(found, std::back_inserter(tests));
   }
-  GLOWISH_TRY(Probes probes, chooseProbes(tests));
-  GLOWISH_CHECK(prepare(probes));
-  GLOWISH_TRY(std::vector<Trial> trials, tryAll(probes));
+  GLOWISH_ASSIGN_OR_RETURN(Probes probes, chooseProbes(tests));
+  GLOWISH_RETURN_IF_ERROR(prepare(probes));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<Trial> trials, tryAll(probes));
   std::string text =
       "// Written by measure-operators (docs/testing.md). Do not edit.\n"
       "// OPERATOR_KINDS(name, on the interpreter, on CPU, constants)\n\n";
@@ -217,7 +218,7 @@ static llvm::Expected<int> measure() {
                           describeGroups(list[0], own, true),
                           llvm::join(constants, ", "));
   }
-  GLOWISH_CHECK(writeFile(output, text));
+  GLOWISH_RETURN_IF_ERROR(writeFile(output, text));
   return ExitCode::success;
 }
 

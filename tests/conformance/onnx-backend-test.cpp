@@ -64,7 +64,7 @@ static cl::opt<bool>
 static llvm::Expected<std::vector<NodeTest>> chooseTests() {
   if (!llvm::sys::fs::is_directory(suite))
     return makeError("-suite={0}: there is no such folder", suite);
-  GLOWISH_TRY(std::vector<NodeTest> tests, findNodeTests(suite));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeTest> tests, findNodeTests(suite));
   if (!filter.empty()) {
     llvm::Regex regex(filter);
     std::string reason;
@@ -101,15 +101,15 @@ static llvm::Expected<BackendResults> runTests(llvm::ArrayRef<NodeTest> tests,
                            : std::max(1u, std::thread::hardware_concurrency());
   options.seconds = timeLimit;
   if (backend == "bundle") {
-    GLOWISH_CHECK(runBundleTests(chosen, options, done));
+    GLOWISH_RETURN_IF_ERROR(runBundleTests(chosen, options, done));
     return all;
   }
   auto job = [&](uint64_t i) -> llvm::Expected<std::string> {
-    GLOWISH_TRY(std::set<std::string> constants,
-                runNodeTest(chosen[i], backend, keepWritten));
+    GLOWISH_ASSIGN_OR_RETURN(std::set<std::string> constants,
+                             runNodeTest(chosen[i], backend, keepWritten));
     return llvm::join(constants, "\n");
   };
-  GLOWISH_CHECK(runJobs(chosen.size(), options, job, done));
+  GLOWISH_RETURN_IF_ERROR(runJobs(chosen.size(), options, job, done));
   return all;
 }
 
@@ -138,15 +138,15 @@ static llvm::Expected<int> runSuite() {
                        name);
   if (update && expectedFile.empty())
     return makeError("-update needs -expected-failures");
-  GLOWISH_TRY(std::vector<NodeTest> tests, chooseTests());
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeTest> tests, chooseTests());
   ExpectedFailures expected;
   if (!expectedFile.empty()) {
-    GLOWISH_TRY(expected, readExpectedFailures(expectedFile));
+    GLOWISH_ASSIGN_OR_RETURN(expected, readExpectedFailures(expectedFile));
   }
   unsigned numWrong = 0;
   std::vector<BackendResults> all;
   for (const std::string &name : backendNames) {
-    GLOWISH_TRY(BackendResults results, runTests(tests, name));
+    GLOWISH_ASSIGN_OR_RETURN(BackendResults results, runTests(tests, name));
     if (backendNames.size() > 1)
       llvm::outs() << name << ":\n";
     printBound(tests, results, listBound);
@@ -162,7 +162,7 @@ static llvm::Expected<int> runSuite() {
   if (update) {
     for (const BackendResults &results : all)
       updateFailures(expected, tests, results);
-    GLOWISH_CHECK(writeExpectedFailures(expectedFile, expected));
+    GLOWISH_RETURN_IF_ERROR(writeExpectedFailures(expectedFile, expected));
     return ExitCode::success;
   }
   for (const std::string &name : unknown)

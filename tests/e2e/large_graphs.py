@@ -8,7 +8,7 @@ as deep as the graph is nested, not as it is long. The last doubling may not
 take much more than twice as long, and the memory of a node not grow; 60 seconds
 are the limit of one graph.
 
---doc writes the table and the picture of docs/passes.md.
+--doc writes the table and the image of docs/passes.md.
 """
 import os
 import random

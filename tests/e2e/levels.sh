@@ -15,21 +15,21 @@ work=build/e2e/levels
 rm -rf "$work"
 mkdir -p "$work"
 
-# A random picture: the output of a program that copies its input.
-cat >"$work/picture.graph" <<'GRAPH'
+# A random image: the output of a program that copies its input.
+cat >"$work/image.graph" <<'GRAPH'
 module "m"
 placeholder %x : float<1x1x28x28> input "x"
-placeholder %y : float<1x1x28x28> output "picture"
+placeholder %y : float<1x1x28x28> output "image"
 function "main" {
   Save(%x, %y)
 }
 GRAPH
 model=examples/digits/digits.onnx
-"$GLOWISH_BIN/model-runner" -model="$work/picture.graph" -random-inputs=7 \
+"$GLOWISH_BIN/model-runner" -model="$work/image.graph" -random-inputs=7 \
   -output-dir="$work" >/dev/null
 "$GLOWISH_BIN/model-runner" -model=$model -backend=Interpreter \
-  -input=picture="$work/picture.npy" -output-dir="$work/expected" >/dev/null
-args=(-input=picture="$work/picture.npy")
+  -input=image="$work/image.npy" -output-dir="$work/expected" >/dev/null
+args=(-input=image="$work/image.npy")
 for file in "$work"/expected/*.npy; do
   name=${file##*/}
   args+=("-expect=${name%.npy}=$file")

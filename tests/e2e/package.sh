@@ -12,7 +12,7 @@ cmake -S examples/digits -B "$work/digits" -G Ninja \
   -DCMAKE_C_COMPILER=clang-19 -DCMAKE_BUILD_TYPE=Release -DDIGITS_THREADS=2 \
   -Dglowish_DIR="$(echo "$work"/prefix/lib*/cmake/glowish)"
 cmake --build "$work/digits"
-cd examples/digits/pictures
+cd examples/digits/images
 "$work/digits/recognise" 3_0.png | tee "$work/answer.txt"
 grep -q '^3 .*3_0.png' "$work/answer.txt"
 

@@ -88,9 +88,9 @@ def check_model(browser, name, model, screenshots):
                                        "; ".join(wrong) or "ok"), flush=True)
         if screenshots:
             path = make_report(model, work, 3)
-            picture = os.path.join(os.path.abspath(screenshots), name + ".png")
+            image = os.path.join(os.path.abspath(screenshots), name + ".png")
             browse(browser, path, work, "--hide-scrollbars",
-                   "--window-size=" + WINDOW, "--screenshot=" + picture)
+                   "--window-size=" + WINDOW, "--screenshot=" + image)
         return wrong
 
 

@@ -79,16 +79,16 @@
     check(idle.every(isVisible), 'passes that changed nothing stay hidden');
   }
 
-  function checkPicture() {
-    for (const picture of all('svg')) {
-      const lives = all('.life rect', picture);
+  function checkImage() {
+    for (const image of all('svg')) {
+      const lives = all('.life rect', image);
       check(lives.length > 0, 'the arena is empty');
-      const {width, height} = picture.viewBox.baseVal;
+      const {width, height} = image.viewBox.baseVal;
       check(lives.every(life => {
         const box = life.getBBox();
         return box.x >= 0 && box.y >= 0 && box.x + box.width <= width &&
                box.y + box.height <= height && box.width > 0;
-      }), 'an activation is outside the picture');
+      }), 'an activation is outside the image');
       check(lives.every(life => life.firstElementChild.textContent.includes(
                             'written by')), 'an activation has no title');
     }
@@ -107,7 +107,7 @@
 
   try {
     checkLinks();
-    checkPicture();
+    checkImage();
     await checkSearch();
     checkFolds();
     checkSorting();

@@ -21,13 +21,13 @@ import torch.nn as nn
 
 data, work = sys.argv[1:]
 with open(os.path.join(data, "images-idx3-ubyte"), "rb") as file:
-    pictures = np.frombuffer(file.read(), np.uint8, offset=16)
+    images = np.frombuffer(file.read(), np.uint8, offset=16)
 with open(os.path.join(data, "labels-idx1-ubyte"), "rb") as file:
     labels = np.frombuffer(file.read(), np.uint8, offset=8)
-pictures = pictures.reshape(-1, 1, 28, 28) / np.float32(255)
+images = images.reshape(-1, 1, 28, 28) / np.float32(255)
 for name, rows in ("train", slice(0, 1500)), ("test", slice(1500, 2000)):
     os.makedirs(os.path.join(work, name), exist_ok=True)
-    np.save(os.path.join(work, name, "picture.npy"), pictures[rows])
+    np.save(os.path.join(work, name, "image.npy"), images[rows])
     np.save(os.path.join(work, name, "label.npy"), labels[rows])
 net = nn.Sequential(
     nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2),
@@ -36,8 +36,8 @@ net = nn.Sequential(
     nn.Linear(84, 10))
 torch.onnx.export(net, torch.zeros(2, 1, 28, 28),
                   os.path.join(work, "lenet.onnx"), opset_version=13,
-                  input_names=["picture"], output_names=["scores"],
-                  dynamic_axes={"picture": {0: "N"}, "scores": {0: "N"}})
+                  input_names=["image"], output_names=["scores"],
+                  dynamic_axes={"image": {0: "N"}, "scores": {0: "N"}})
 PYTHON
 
 "$GLOWISH_BIN/model-trainer" -model="$work/lenet.onnx" -data="$work/train" \

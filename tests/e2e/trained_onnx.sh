@@ -75,10 +75,10 @@ PYTHON
   check "$1" "$2" "$3" "$4"
 }
 
-check_trained digits examples/digits/digits.onnx picture chances 1x1x28x28
-check_trained "LeNet on digits" build/train-lenet/trained.onnx picture scores \
+check_trained digits examples/digits/digits.onnx image chances 1x1x28x28
+check_trained "LeNet on digits" build/train-lenet/trained.onnx image scores \
   32x1x28x28
-check_trained pictures build/pictures-training/pictures.onnx picture scores \
+check_trained images build/images-training/images.onnx image scores \
   32x3x32x32
 check_trained characters build/characters-training/characters.onnx x scores \
   text32x64

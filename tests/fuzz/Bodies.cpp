@@ -5,17 +5,18 @@
 using namespace glowish;
 using namespace glowish::fuzz;
 
-void fuzz::forEachEntry(Plan &plan, llvm::function_ref<void(Entry &)> change) {
-  for (Entry &entry : plan.entries) {
+void fuzz::forEachEntry(GraphSpec &spec,
+                        llvm::function_ref<void(Entry &)> change) {
+  for (Entry &entry : spec.entries) {
     change(entry);
-    for (Plan &body : entry.bodies)
+    for (GraphSpec &body : entry.bodies)
       forEachEntry(body, change);
   }
 }
 
-void fuzz::inlineBody(Plan &target, size_t i, size_t b) {
+void fuzz::inlineBody(GraphSpec &target, size_t i, size_t b) {
   Entry entry = std::move(target.entries[i]);
-  Plan body = std::move(entry.bodies[b]);
+  GraphSpec body = std::move(entry.bodies[b]);
   bool isLoop = entry.kind == NodeKind::Loop;
   std::vector<ValueRef> values;
   std::vector<Entry> added;
@@ -73,7 +74,7 @@ void fuzz::inlineBody(Plan &target, size_t i, size_t b) {
 void fuzz::removeCapture(Entry &entry, size_t operand) {
   size_t parameter = entry.kind == NodeKind::Loop ? operand : operand - 1;
   entry.operands.erase(entry.operands.begin() + operand);
-  for (Plan &body : entry.bodies) {
+  for (GraphSpec &body : entry.bodies) {
     for (Entry &inner : body.entries)
       for (ValueRef &value : inner.operands)
         value.entry -= value.entry > int(parameter);
@@ -84,13 +85,13 @@ void fuzz::removeCapture(Entry &entry, size_t operand) {
   }
 }
 
-bool fuzz::usesValue(const Plan &plan, int entry) {
+bool fuzz::usesValue(const GraphSpec &spec, int entry) {
   auto isUse = [&](ValueRef value) { return value.entry == entry; };
-  return llvm::any_of(plan.entries,
+  return llvm::any_of(spec.entries,
                       [&](const Entry &user) {
                         return llvm::any_of(user.operands, isUse);
                       }) ||
-         llvm::any_of(plan.outputs, [&](const Output &output) {
+         llvm::any_of(spec.outputs, [&](const Output &output) {
            return isUse(output.value);
          });
 }

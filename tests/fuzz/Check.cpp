@@ -2,7 +2,7 @@
 
 #include "Check.h"
 #include "../unit/ChildProcess.h"
-#include "Plan.h"
+#include "GraphSpec.h"
 #include "Reference.h"
 #include "glowish/Support/Error.h"
 #include "llvm/Support/Compiler.h"
@@ -36,9 +36,9 @@ void fuzz::limitMemory() {
 /// The first output of \p actual that is not what was expected.
 static std::string describeOutputs(llvm::ArrayRef<Expectation> expected,
                                    const Outputs &actual,
-                                   const Setting &setting) {
+                                   const CompileConfig &config) {
   for (const Expectation &output : expected) {
-    if (output.isDelicate && setting.mayReorder())
+    if (output.hasNonFinite && config.mayReorder())
       continue;
     auto found = actual.find(output.name);
     if (found == actual.end())
@@ -52,65 +52,66 @@ static std::string describeOutputs(llvm::ArrayRef<Expectation> expected,
 
 static llvm::Expected<std::vector<Expectation>>
 interpretText(llvm::StringRef text, unsigned numTrials) {
-  GLOWISH_TRY(std::unique_ptr<Module> module, parseGraph(text));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, parseGraph(text));
   return interpretGraph(*module, numTrials);
 }
 
-Finding fuzz::check(llvm::StringRef text, llvm::ArrayRef<Setting> settings) {
+Finding fuzz::check(llvm::StringRef text,
+                    llvm::ArrayRef<CompileConfig> configs) {
   // Few trials say for nearly all graphs that all is right. What differs by a
   // rounding that they did not come upon is found by more.
   constexpr unsigned fewTrials = 5, manyTrials = 100;
-  auto refuse = [](const Setting &setting, llvm::StringRef prefix,
+  auto refuse = [](const CompileConfig &config, llvm::StringRef prefix,
                    llvm::Error error) {
-    return Finding{Verdict::Refused, setting,
+    return Finding{Verdict::Refused, config,
                    (prefix + llvm::toString(std::move(error))).str()};
   };
   constexpr llvm::StringLiteral single = "interpreting single nodes: ";
   auto expected = interpretText(text, fewTrials);
   if (!expected)
-    return refuse(settings.front(), single, expected.takeError());
+    return refuse(configs.front(), single, expected.takeError());
   bool hasFewTrials = true;
-  for (const Setting &setting : settings) {
+  for (const CompileConfig &config : configs) {
     auto describe = [&](const Outputs &actual) {
-      std::string difference = describeOutputs(*expected, actual, setting);
+      std::string difference = describeOutputs(*expected, actual, config);
       if (difference.empty() || !std::exchange(hasFewTrials, false))
         return difference;
       expected = llvm::cantFail(interpretText(text, manyTrials));
-      return describeOutputs(*expected, actual, setting);
+      return describeOutputs(*expected, actual, config);
     };
-    auto actual = runGraph(text, setting, describe);
+    auto actual = runGraph(text, config, describe);
     if (!actual)
-      return refuse(setting, "", actual.takeError());
+      return refuse(config, "", actual.takeError());
     std::string difference = describe(*actual);
     if (!difference.empty())
-      return {Verdict::Differs, setting, difference};
+      return {Verdict::Differs, config, difference};
   }
   return {};
 }
 
 Finding fuzz::checkInChild(llvm::StringRef text,
-                           llvm::ArrayRef<Setting> settings) {
+                           llvm::ArrayRef<CompileConfig> configs) {
   constexpr unsigned secondsForOne = 30;
-  for (const Setting &setting : settings) {
+  for (const CompileConfig &config : configs) {
     ChildResult result = runChild([&] {
       // Of the processor: a busy machine takes its time.
       rlimit time = {secondsForOne, secondsForOne};
       setrlimit(RLIMIT_CPU, &time);
       limitMemory();
-      Finding finding = check(text, setting);
+      Finding finding = check(text, config);
       llvm::errs() << finding.message;
       return int(finding.verdict);
     });
     if (result.exitCode >= 0 && result.exitCode <= int(Verdict::TooLarge)) {
       if (result.exitCode)
-        return {Verdict(result.exitCode), setting, result.text};
+        return {Verdict(result.exitCode), config, result.text};
       continue;
     }
     std::string how = result.signal
                           ? strsignal(result.signal)
                           : "exit code " + std::to_string(result.exitCode);
     // An assertion says what is wrong in its first line.
-    return {Verdict::Crashed, setting,
+    return {Verdict::Crashed, config,
             how + ": " + llvm::StringRef(result.text).split('\n').first.str()};
   }
   return {};

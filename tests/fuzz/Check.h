@@ -1,9 +1,9 @@
-//===- Check.h - Whether a graph is compiled right -------------*- C++ -*-===//
+//===- Check.h - Whether a graph is compiled right --------------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_FUZZ_CHECK_H
 #define GLOWISH_TESTS_FUZZ_CHECK_H
 
-#include "Settings.h"
+#include "CompileConfig.h"
 
 namespace glowish::fuzz {
 
@@ -22,7 +22,7 @@ enum class Verdict {
 
 struct Finding {
   Verdict verdict = Verdict::Same;
-  Setting setting;
+  CompileConfig config;
   /// The output and element, the compiler's message, or the signal.
   std::string message;
 };
@@ -31,12 +31,13 @@ struct Finding {
 /// any graph should.
 void limitMemory();
 
-/// Compiles and runs \p text at each of \p settings: the first that is wrong.
+/// Compiles and runs \p text at each of \p configs: the first that is wrong.
 /// What crashes takes this process with it.
-Finding check(llvm::StringRef text, llvm::ArrayRef<Setting> settings);
+Finding check(llvm::StringRef text, llvm::ArrayRef<CompileConfig> configs);
 
 /// The same in a child process.
-Finding checkInChild(llvm::StringRef text, llvm::ArrayRef<Setting> settings);
+Finding checkInChild(llvm::StringRef text,
+                     llvm::ArrayRef<CompileConfig> configs);
 
 } // namespace glowish::fuzz
 

@@ -16,12 +16,12 @@ static void addTypeFeatures(const Type &type, std::set<std::string> &features) {
     features.insert("zero-elements");
 }
 
-/// \p depth: how many bodies \p plan is in.
-static void addFeatures(const Plan &plan, unsigned depth,
+/// \p depth: how many bodies \p spec is in.
+static void addFeatures(const GraphSpec &spec, unsigned depth,
                         std::set<std::string> &features) {
   constexpr int64_t several = 8;
-  std::vector<unsigned> numUses(plan.entries.size());
-  for (const Entry &entry : plan.entries) {
+  std::vector<unsigned> numUses(spec.entries.size());
+  for (const Entry &entry : spec.entries) {
     for (ValueRef operand : entry.operands)
       if (operand && ++numUses[operand.entry] == 2)
         features.insert("used-twice");
@@ -39,18 +39,18 @@ static void addFeatures(const Plan &plan, unsigned depth,
       features.insert(name + largeSuffix.str());
     if (!entry.bodies.empty())
       features.insert("bodies:" + std::to_string(depth + 1));
-    for (const Plan &body : entry.bodies)
+    for (const GraphSpec &body : entry.bodies)
       addFeatures(body, depth + 1, features);
   }
 }
 
-std::set<std::string> fuzz::describeFeatures(const Plan &plan) {
+std::set<std::string> fuzz::describeFeatures(const GraphSpec &spec) {
   std::set<std::string> features;
-  addFeatures(plan, 0, features);
-  if (plan.outputs.size() > 1)
+  addFeatures(spec, 0, features);
+  if (spec.outputs.size() > 1)
     features.insert("several-outputs");
-  for (const Output &output : plan.outputs)
-    if (plan.hasState(output))
+  for (const Output &output : spec.outputs)
+    if (spec.hasState(output))
       features.insert("state");
   return features;
 }

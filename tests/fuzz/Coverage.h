@@ -1,20 +1,20 @@
-//===- Coverage.h - What graphs have in them -------------------*- C++ -*-===//
+//===- Coverage.h - What graphs have in them --------------------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_FUZZ_COVERAGE_H
 #define GLOWISH_TESTS_FUZZ_COVERAGE_H
 
-#include "Plan.h"
+#include "GraphSpec.h"
 #include <map>
 #include <set>
 #include <string>
 
 namespace glowish::fuzz {
 
-/// What \p plan has in it: "Softmax" (a node of the kind), "Softmax/large"
+/// What \p spec has in it: "Softmax" (a node of the kind), "Softmax/large"
 /// (of which a result has several elements), "kind:float16", "rank:0",
 /// "zero-elements", "several-outputs", "state", "used-twice", "constant",
 /// "bodies:2" (control flow inside control flow).
-std::set<std::string> describeFeatures(const Plan &plan);
+std::set<std::string> describeFeatures(const GraphSpec &spec);
 
 /// Prints how many graphs had each feature, node kinds first, and the node
 /// kinds that none had.

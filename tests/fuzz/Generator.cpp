@@ -1,7 +1,7 @@
 //===- Generator.cpp - Random graphs from the records ---------------------===//
 
 #include "Generator.h"
-#include "Proposals.h"
+#include "OperandGenerator.h"
 #include "Values.h"
 
 using namespace glowish;
@@ -12,12 +12,12 @@ namespace {
 /// Makes a graph, or a body of a node of one.
 class Generator {
 public:
-  explicit Generator(uint64_t seed) : random(seed), proposals(plan, random) {}
+  explicit Generator(uint64_t seed) : random(seed), generator(spec, random) {}
   /// Starts a body, inside \p depth - 1 others: \p parameters and nodes.
   Generator(uint64_t seed, unsigned depth, const TypeList &parameters);
   Generator(const Generator &) = delete;
 
-  Plan make(unsigned maxNodes);
+  GraphSpec make(unsigned maxNodes);
 
 private:
   void addNodes(unsigned maxNodes);
@@ -45,8 +45,8 @@ private:
   void pickOutputs();
 
   Random random;
-  Plan plan;
-  Proposals proposals;
+  GraphSpec spec;
+  OperandGenerator generator;
   unsigned nextName = 0;
   unsigned depth = 0;
 };
@@ -83,11 +83,11 @@ NodeKind Generator::pickKind() {
 void Generator::changeWhatIsWrong(EntryDraft &draft, llvm::StringRef refusal) {
   const OpInfo &info = *draft.info;
   if (info.isVariadic() && chance(10))
-    return proposals.changeCount(draft);
+    return generator.changeCount(draft);
   if (chance(70)) {
     for (auto [i, attr] : llvm::enumerate(info.attrs))
       if (refusal.contains(("attribute '" + attr.name + "'").str()))
-        return proposals.changeAttr(draft, i);
+        return generator.changeAttr(draft, i);
     for (unsigned i = 0; i < draft.operands.size(); ++i) {
       const OperandInfo &operand = info.getOperandInfo(i);
       std::string name = operand.name.str();
@@ -96,7 +96,7 @@ void Generator::changeWhatIsWrong(EntryDraft &draft, llvm::StringRef refusal) {
       // Often an attribute does not fit to it.
       if (refusal.contains("operand '" + name + "'") &&
           (draft.attrs.empty() || chance(50)))
-        return proposals.changeOperand(draft, i);
+        return generator.changeOperand(draft, i);
     }
   }
   unsigned count = draft.operands.size() + draft.attrs.size();
@@ -104,9 +104,9 @@ void Generator::changeWhatIsWrong(EntryDraft &draft, llvm::StringRef refusal) {
     return;
   unsigned which = random.below(count);
   if (which < draft.operands.size())
-    proposals.changeOperand(draft, which);
+    generator.changeOperand(draft, which);
   else
-    proposals.changeAttr(draft, which - draft.operands.size());
+    generator.changeAttr(draft, which - draft.operands.size());
 }
 
 /// Interpreting it takes well under a second.
@@ -118,11 +118,11 @@ bool Generator::isSmall(const Entry &entry) const {
   const OpInfo &info = getNodeInfo(entry.kind);
   llvm::SmallVector<const Type *, 4> inputs;
   for (ValueRef operand : entry.operands) {
-    inputs.push_back(operand ? &plan.getType(operand) : nullptr);
+    inputs.push_back(operand ? &spec.getType(operand) : nullptr);
     if (!operand)
       continue;
     bool isConstantOfBody =
-        depth > 0 && plan.entries[operand.entry].kind == NodeKind::Constant;
+        depth > 0 && spec.entries[operand.entry].kind == NodeKind::Constant;
     if (inputs.back()->getNumElements() >
         (isConstantOfBody ? mostPrinted : maxElements))
       return false;
@@ -164,7 +164,7 @@ bool Generator::isTrivial(const Entry &entry) const {
   TypeList inputs;
   for (ValueRef operand : entry.operands)
     if (operand)
-      inputs.push_back(plan.getType(operand));
+      inputs.push_back(spec.getType(operand));
   int64_t results = getLargest(entry.types);
   return results == 0 || (results < 4 && getLargest(inputs) > results) ||
          (results == 1 && entry.operands.empty());
@@ -176,32 +176,32 @@ bool Generator::tryAddNode(NodeKind kind) {
   if (info.hasBodies())
     return tryAddControl(kind);
   for (unsigned start = 0; start < numStarts; ++start) {
-    EntryDraft draft = proposals.start(info);
+    EntryDraft draft = generator.start(info);
     for (unsigned change = 0; change < numChanges; ++change) {
-      // Storage is added to the plan to see whether the node fits, and taken
+      // Storage is added to the spec to see whether the node fits, and taken
       // out again.
-      size_t numBefore = plan.entries.size();
+      size_t numBefore = spec.entries.size();
       Entry entry;
       entry.kind = kind;
       entry.attrs = draft.attrs;
       for (auto [i, operand] : llvm::enumerate(draft.operands)) {
         if (operand.storage) {
-          plan.entries.push_back(makeStorage(info, i, *operand.storage));
-          entry.operands.push_back({int(plan.entries.size()) - 1, 0});
+          spec.entries.push_back(makeStorage(info, i, *operand.storage));
+          entry.operands.push_back({int(spec.entries.size()) - 1, 0});
         } else {
           entry.operands.push_back(operand.existing);
         }
       }
-      llvm::Expected<TypeList> types = inferEntry(plan, entry);
+      llvm::Expected<TypeList> types = inferEntry(spec, entry);
       if (types) {
         entry.types = *types;
         // Those are the easiest to find.
         if (isSmall(entry) && (!isTrivial(entry) || chance(3))) {
-          plan.entries.push_back(std::move(entry));
+          spec.entries.push_back(std::move(entry));
           return true;
         }
       }
-      plan.entries.resize(numBefore);
+      spec.entries.resize(numBefore);
       if (types)
         break;
       changeWhatIsWrong(draft, llvm::toString(types.takeError()));
@@ -213,9 +213,9 @@ bool Generator::tryAddNode(NodeKind kind) {
 /// An input that \p value could be the next state of.
 int Generator::pickState(ValueRef value) {
   std::vector<int> states;
-  for (auto [i, entry] : llvm::enumerate(plan.entries))
+  for (auto [i, entry] : llvm::enumerate(spec.entries))
     if (entry.kind == NodeKind::Placeholder &&
-        entry.types[0] == plan.getType(value))
+        entry.types[0] == spec.getType(value))
       states.push_back(int(i));
   return states.empty() || !chance(20) ? -1
                                        : states[random.below(states.size())];
@@ -223,20 +223,20 @@ int Generator::pickState(ValueRef value) {
 
 /// What nobody reads, and now and then what others read too, or an input.
 void Generator::pickOutputs() {
-  std::vector<bool> used(plan.entries.size());
-  for (const Entry &entry : plan.entries)
+  std::vector<bool> used(spec.entries.size());
+  for (const Entry &entry : spec.entries)
     for (ValueRef operand : entry.operands)
       if (operand)
         used[operand.entry] = true;
-  for (size_t i = 0; i < plan.entries.size(); ++i) {
-    const Entry &entry = plan.entries[i];
+  for (size_t i = 0; i < spec.entries.size(); ++i) {
+    const Entry &entry = spec.entries[i];
     if (used[i] && !chance(entry.isStorage() ? 1 : 10))
       continue;
     for (unsigned result = 0; result < entry.types.size(); ++result) {
       ValueRef value = {int(i), result};
-      plan.outputs.push_back({value, pickState(value)});
+      spec.outputs.push_back({value, pickState(value)});
       if (chance(3))
-        plan.outputs.push_back({value});
+        spec.outputs.push_back({value});
     }
   }
 }
@@ -247,36 +247,36 @@ void Generator::addNodes(unsigned maxNodes) {
     count += tryAddNode(pickKind());
 }
 
-Plan Generator::make(unsigned maxNodes) {
+GraphSpec Generator::make(unsigned maxNodes) {
   addNodes(maxNodes);
   pickOutputs();
-  plan.dropUnused();
-  return std::move(plan);
+  spec.dropUnused();
+  return std::move(spec);
 }
 
 //===- Control flow -------------------------------------------------------===//
 
 Generator::Generator(uint64_t seed, unsigned depth, const TypeList &parameters)
-    : random(seed), proposals(plan, random), depth(depth) {
-  plan.numParameters = parameters.size();
+    : random(seed), generator(spec, random), depth(depth) {
+  spec.numParameters = parameters.size();
   for (const Type &type : parameters) {
     Entry entry;
     entry.types = {type};
     entry.name = "parameter";
-    plan.entries.push_back(std::move(entry));
+    spec.entries.push_back(std::move(entry));
   }
   constexpr unsigned maxNodes = 3;
   addNodes(maxNodes);
 }
 
 ValueRef Generator::add(Entry entry) {
-  plan.entries.push_back(std::move(entry));
-  return {int(plan.entries.size()) - 1, 0};
+  spec.entries.push_back(std::move(entry));
+  return {int(spec.entries.size()) - 1, 0};
 }
 
 /// Adds \p entry if it is well-typed.
 bool Generator::addInferred(Entry entry) {
-  llvm::Expected<TypeList> types = inferEntry(plan, entry);
+  llvm::Expected<TypeList> types = inferEntry(spec, entry);
   if (!types) {
     llvm::consumeError(types.takeError());
     return false;
@@ -291,9 +291,9 @@ bool Generator::addInferred(Entry entry) {
 /// A value of \p type that is there, or none.
 ValueRef Generator::findValue(const Type &type) {
   std::vector<ValueRef> found;
-  for (int i = 0; i < int(plan.entries.size()); ++i)
-    for (unsigned r = 0; r < plan.entries[i].types.size(); ++r)
-      if (plan.entries[i].types[r] == type)
+  for (int i = 0; i < int(spec.entries.size()); ++i)
+    for (unsigned r = 0; r < spec.entries[i].types.size(); ++r)
+      if (spec.entries[i].types[r] == type)
         found.push_back({i, r});
   return found.empty() ? ValueRef() : found[random.below(found.size())];
 }
@@ -334,7 +334,7 @@ void Generator::pickCaptures(Entry &entry, unsigned most) {
   for (unsigned count = 1 + random.below(most); count > 0; --count) {
     draft.operands.emplace_back();
     unsigned index = draft.operands.size() - 1;
-    proposals.changeOperand(draft, index);
+    generator.changeOperand(draft, index);
     const OperandDraft &operand = draft.operands[index];
     entry.operands.push_back(
         operand.storage ? add(makeStorage(info, index, *operand.storage))
@@ -358,32 +358,32 @@ ValueRef Generator::makeValue(const Type &type) {
                  double(random.below(3))};
   if (!addInferred(std::move(splat)))
     return {};
-  return {int(plan.entries.size()) - 1, 0};
+  return {int(spec.entries.size()) - 1, 0};
 }
 
 /// The two bodies of an If: the second has results of the types of the first's.
 bool Generator::addBranches(Entry &entry) {
-  TypeList parameters = getParameters(plan, entry);
+  TypeList parameters = getParameters(spec, entry);
   Generator first(random.next(), depth + 1, parameters);
   Generator second(random.next(), depth + 1, parameters);
   for (unsigned count = 1 + random.below(2); count > 0; --count) {
     // Results of nodes, mostly.
-    size_t numEntries = first.plan.entries.size();
+    size_t numEntries = first.spec.entries.size();
     size_t index = chance(10) ? random.below(numEntries)
                               : numEntries - 1 - random.below(2);
-    const Entry &source = first.plan.entries[index];
+    const Entry &source = first.spec.entries[index];
     ValueRef value = {int(index), unsigned(random.below(source.types.size()))};
-    ValueRef other = second.makeValue(first.plan.getType(value));
+    ValueRef other = second.makeValue(first.spec.getType(value));
     if (!other)
       return false;
-    first.plan.outputs.push_back({value});
-    second.plan.outputs.push_back({other});
+    first.spec.outputs.push_back({value});
+    second.spec.outputs.push_back({other});
   }
   if (chance(50))
-    std::swap(first.plan, second.plan);
+    std::swap(first.spec, second.spec);
   for (Generator *body : {&first, &second}) {
-    body->plan.dropUnused();
-    entry.bodies.push_back(std::move(body->plan));
+    body->spec.dropUnused();
+    entry.bodies.push_back(std::move(body->spec));
   }
   return true;
 }
@@ -399,14 +399,14 @@ bool Generator::fillIf(Entry &entry) {
 ValueRef Generator::makeNext(ValueRef state) {
   static const NodeKind kinds[] = {NodeKind::Add, NodeKind::Mul, NodeKind::Sub,
                                    NodeKind::Max, NodeKind::Min};
-  Type type = plan.getType(state);
+  Type type = spec.getType(state);
   if (chance(50)) {
     Entry step;
     step.kind = kinds[random.below(std::size(kinds))];
     step.operands = {state, findValue(type)};
     step.attrs = getDefaultAttrs(getNodeInfo(step.kind));
     if (addInferred(std::move(step)))
-      return {int(plan.entries.size()) - 1, 0};
+      return {int(spec.entries.size()) - 1, 0};
   }
   return findValue(type);
 }
@@ -421,7 +421,7 @@ bool Generator::fillLoop(Entry &entry) {
   entry.attrs[1] = int64_t(numStates);
   entry.attrs[2] = int64_t(random.below(mostTrips + 1));
 
-  Generator body(random.next(), depth + 1, getParameters(plan, entry));
+  Generator body(random.next(), depth + 1, getParameters(spec, entry));
   ValueRef number = {0, 0}, condition = {1, 0};
   if (chance(50))
     condition = chance(50) ? body.makeComparison(number, ElemKind::Int64)
@@ -430,33 +430,33 @@ bool Generator::fillLoop(Entry &entry) {
   for (unsigned i = 0; i < numStates; ++i)
     outputs.push_back({body.makeNext({int(2 + i), 0})});
   for (unsigned count = random.below(mostScans + 1); count > 0; --count) {
-    size_t index = body.plan.entries.size() - 1 - random.below(3);
-    const Entry &source = body.plan.entries[index];
+    size_t index = body.spec.entries.size() - 1 - random.below(3);
+    const Entry &source = body.spec.entries[index];
     ValueRef value = {int(index), unsigned(random.below(source.types.size()))};
-    if (body.plan.getType(value).getNumElements() <= maxScanned)
+    if (body.spec.getType(value).getNumElements() <= maxScanned)
       outputs.push_back({value});
   }
-  body.plan.outputs = std::move(outputs);
-  body.plan.dropUnused();
-  entry.bodies.push_back(std::move(body.plan));
+  body.spec.outputs = std::move(outputs);
+  body.spec.dropUnused();
+  entry.bodies.push_back(std::move(body.spec));
   return true;
 }
 
 bool Generator::tryAddControl(NodeKind kind) {
   constexpr unsigned numStarts = 5;
   for (unsigned start = 0; start < numStarts; ++start) {
-    size_t numBefore = plan.entries.size();
+    size_t numBefore = spec.entries.size();
     Entry entry;
     entry.kind = kind;
     entry.attrs = getDefaultAttrs(getNodeInfo(kind));
     bool isFilled = kind == NodeKind::Loop ? fillLoop(entry) : fillIf(entry);
     if (isFilled && addInferred(std::move(entry)))
       return true;
-    plan.entries.resize(numBefore);
+    spec.entries.resize(numBefore);
   }
   return false;
 }
 
-Plan fuzz::makePlan(uint64_t seed, unsigned maxNodes) {
+GraphSpec fuzz::makePlan(uint64_t seed, unsigned maxNodes) {
   return Generator(seed).make(maxNodes);
 }

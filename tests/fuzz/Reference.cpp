@@ -1,7 +1,7 @@
 //===- Reference.cpp - What a graph computes, and how well ----------------===//
 
 #include "Reference.h"
-#include "Knowledge.h"
+#include "ReferenceEvaluation.h"
 #include "Values.h"
 #include "glowish/Support/Error.h"
 
@@ -11,14 +11,14 @@ using namespace glowish::fuzz;
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// All values of \p module's first function.
-static llvm::Expected<Knowledge> learnAll(Module &module,
-                                          Worsening *worsening) {
-  Knowledge knowledge;
+static llvm::Expected<Evaluations>
+evaluateAll(Module &module, RoundingPerturbation *perturbation) {
+  Evaluations evaluations;
   auto addStorage = [&](const Node &node, Tensor tensor) {
-    Known &known = knowledge[&node];
-    known.isExact = true;
-    known.isDelicate = !isFinite(tensor);
-    known.tensors.push_back(std::move(tensor));
+    Evaluation &evaluation = evaluations[&node];
+    evaluation.isExact = true;
+    evaluation.hasNonFinite = !isFinite(tensor);
+    evaluation.tensors.push_back(std::move(tensor));
   };
   for (const auto &placeholder : module.getPlaceholders())
     if (placeholder->isInput())
@@ -28,12 +28,12 @@ static llvm::Expected<Knowledge> learnAll(Module &module,
     addStorage(constant, llvm::cast<Constant>(constant).getTensor().clone());
   for (Node &node : module.getFunctions().front()->getNodes())
     if (!llvm::isa<SaveNode>(node))
-      GLOWISH_CHECK(learn(node, knowledge, worsening));
-  return knowledge;
+      GLOWISH_RETURN_IF_ERROR(evaluate(node, evaluations, perturbation));
+  return evaluations;
 }
 
 /// Makes \p bounds wide enough for \p other, which is the same value after
-/// worse roundings.
+/// perturbed roundings.
 static void widen(std::vector<double> &bounds, const Tensor &value,
                   const Tensor &other) {
   constexpr double margin = 8;
@@ -54,50 +54,52 @@ static void widen(std::vector<double> &bounds, const Tensor &value,
 }
 
 /// What is expected of the value that \p save writes, by its precision alone.
-static Expectation expect(SaveNode &save, const Knowledge &knowledge) {
+static Expectation expect(SaveNode &save, const Evaluations &evaluations) {
   NodeValue source = save.getInput();
-  const Known &known = knowledge.find(source.node)->second;
+  const Evaluation &evaluation = evaluations.find(source.node)->second;
   Expectation expectation;
   expectation.name =
       llvm::cast<Placeholder>(save.getOutput().node)->getModelName();
-  expectation.value = known.tensors[source.result].clone();
-  expectation.isDelicate = known.isDelicate;
-  expectation.hasPole = known.hasPole;
+  expectation.value = evaluation.tensors[source.result].clone();
+  expectation.hasNonFinite = evaluation.hasNonFinite;
+  expectation.hasPole = evaluation.hasPole;
   const Tensor &value = expectation.value;
   Precision precision = getPrecision(value.getType().getKind());
   double base = 0;
-  if (isFloat(value) && !known.isExact)
-    base = std::max(8 * known.depth * precision.epsilon *
-                        std::max(known.largest, getLargest(value)),
+  if (isFloat(value) && !evaluation.isExact)
+    base = std::max(8 * evaluation.depth * precision.epsilon *
+                        std::max(evaluation.largest, getLargest(value)),
                     4 * precision.smallest);
   expectation.bounds.assign(value.getNumElements(),
-                            known.isUnknown ? infinity : base);
+                            evaluation.isUnbounded ? infinity : base);
   return expectation;
 }
 
 llvm::Expected<std::vector<Expectation>>
 fuzz::interpretGraph(Module &module, unsigned numTrials) {
-  GLOWISH_TRY(Knowledge knowledge, learnAll(module, nullptr));
+  GLOWISH_ASSIGN_OR_RETURN(Evaluations evaluations,
+                           evaluateAll(module, nullptr));
   std::vector<Expectation> result;
   std::vector<NodeValue> sources;
   for (Node &node : module.getFunctions().front()->getNodes())
     if (auto *save = llvm::dyn_cast<SaveNode>(&node)) {
       sources.push_back(save->getInput());
-      result.push_back(expect(*save, knowledge));
+      result.push_back(expect(*save, evaluations));
     }
   for (uint64_t trial = 1; trial <= numTrials; ++trial) {
     // The second goes the opposite way of the first, and so on: the side that
     // an element is not safe on is tried.
-    Worsening worsening((trial + 1) / 2);
-    worsening.opposite = trial % 2 == 0;
-    worsening.toZero = trial == 3;
-    worsening.anyShare = trial > 5;
-    GLOWISH_TRY(Knowledge worse, learnAll(module, &worsening));
+    RoundingPerturbation perturbation((trial + 1) / 2);
+    perturbation.opposite = trial % 2 == 0;
+    perturbation.toZero = trial == 3;
+    perturbation.anyShare = trial > 5;
+    GLOWISH_ASSIGN_OR_RETURN(Evaluations worse,
+                             evaluateAll(module, &perturbation));
     for (auto [expectation, source] : llvm::zip_equal(result, sources)) {
-      const Known &known = worse[source.node];
+      const Evaluation &evaluation = worse[source.node];
       widen(expectation.bounds, expectation.value,
-            known.tensors[source.result]);
-      if (known.isUnknown)
+            evaluation.tensors[source.result]);
+      if (evaluation.isUnbounded)
         std::ranges::fill(expectation.bounds, infinity);
     }
   }

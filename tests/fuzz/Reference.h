@@ -1,4 +1,4 @@
-//===- Reference.h - What a graph computes, and how well -------*- C++ -*-===//
+//===- Reference.h - What a graph computes, and how well --------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_FUZZ_REFERENCE_H
 #define GLOWISH_TESTS_FUZZ_REFERENCE_H
@@ -17,7 +17,7 @@ struct Expectation {
   std::vector<double> bounds;
   /// Whether infinities and NaN came up where a pass that reorders floating
   /// point arithmetic may have others.
-  bool isDelicate = false;
+  bool hasNonFinite = false;
   /// Whether an element that is known no better than that it may be 0 may be
   /// infinite or NaN instead.
   bool hasPole = false;

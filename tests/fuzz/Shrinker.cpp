@@ -8,19 +8,19 @@ using namespace glowish::fuzz;
 
 namespace {
 
-/// Where a body is: entries of plans, and which of their bodies.
+/// Where a body is: entries of specs, and which of their bodies.
 using Path = std::vector<std::pair<unsigned, unsigned>>;
 
 class Shrinker {
 public:
-  Shrinker(Plan &plan, Finding &finding, unsigned maxChecks)
-      : plan(plan), finding(finding), checksLeft(maxChecks) {}
+  Shrinker(GraphSpec &spec, Finding &finding, unsigned maxChecks)
+      : spec(spec), finding(finding), checksLeft(maxChecks) {}
 
   void run();
 
 private:
-  bool accept(Plan candidate);
-  bool acceptSetting(Setting setting);
+  bool accept(GraphSpec candidate);
+  bool acceptSetting(CompileConfig config);
   bool shrinkOutputs();
   bool removeNodes();
   bool removeOperands();
@@ -31,15 +31,15 @@ private:
   bool dropDimensions();
   bool simplifySetting();
 
-  void findPaths(const Plan &inside, Path &path, std::vector<Path> &paths);
-  Plan *find(Plan &root) const;
-  const Plan &here();
+  void findPaths(const GraphSpec &inside, Path &path, std::vector<Path> &paths);
+  GraphSpec *find(GraphSpec &root) const;
+  const GraphSpec &here();
   bool shrinkHere();
   bool inlineBodies();
   bool removeCaptures();
   bool removeResults();
 
-  Plan &plan;
+  GraphSpec &spec;
   Finding &finding;
   unsigned checksLeft;
   /// The body that is being shrunk.
@@ -50,7 +50,7 @@ private:
 
 /// Takes \p candidate over if it is well-typed, another graph than the present
 /// one, and wrong in the same way.
-bool Shrinker::accept(Plan candidate) {
+bool Shrinker::accept(GraphSpec candidate) {
   if (checksLeft == 0)
     return false;
   candidate.dropUnused();
@@ -59,22 +59,22 @@ bool Shrinker::accept(Plan candidate) {
     return false;
   }
   std::string text = candidate.print();
-  if (text == plan.print())
+  if (text == spec.print())
     return false;
   --checksLeft;
-  Finding found = checkInChild(text, finding.setting);
+  Finding found = checkInChild(text, finding.config);
   if (found.verdict != finding.verdict)
     return false;
-  plan = std::move(candidate);
+  spec = std::move(candidate);
   finding = std::move(found);
   return true;
 }
 
-bool Shrinker::acceptSetting(Setting setting) {
-  if (checksLeft == 0 || setting == finding.setting)
+bool Shrinker::acceptSetting(CompileConfig config) {
+  if (checksLeft == 0 || config == finding.config)
     return false;
   --checksLeft;
-  Finding found = checkInChild(plan.print(), setting);
+  Finding found = checkInChild(spec.print(), config);
   if (found.verdict != finding.verdict)
     return false;
   finding = std::move(found);
@@ -82,28 +82,28 @@ bool Shrinker::acceptSetting(Setting setting) {
 }
 
 bool Shrinker::shrinkOutputs() {
-  for (const Output &output : plan.outputs) {
-    Plan candidate = plan;
+  for (const Output &output : spec.outputs) {
+    GraphSpec candidate = spec;
     candidate.outputs = {output};
     if (accept(std::move(candidate)))
       return true;
   }
   bool changed = false;
-  for (size_t o = plan.outputs.size(); o-- > 0;) {
-    Plan candidate = plan;
+  for (size_t o = spec.outputs.size(); o-- > 0;) {
+    GraphSpec candidate = spec;
     candidate.outputs[o].state = -1;
     changed |= accept(std::move(candidate));
-    candidate = plan;
+    candidate = spec;
     candidate.outputs.erase(candidate.outputs.begin() + o);
     changed |= !candidate.outputs.empty() && accept(std::move(candidate));
   }
   // What an output was made of may be wrong by itself.
-  for (size_t o = 0; o < plan.outputs.size(); ++o) {
-    auto operands = plan.entries[plan.outputs[o].value.entry].operands;
+  for (size_t o = 0; o < spec.outputs.size(); ++o) {
+    auto operands = spec.entries[spec.outputs[o].value.entry].operands;
     for (ValueRef operand : operands) {
-      if (!operand || plan.entries[operand.entry].isStorage())
+      if (!operand || spec.entries[operand.entry].isStorage())
         continue;
-      Plan candidate = plan;
+      GraphSpec candidate = spec;
       candidate.outputs[o].value = operand;
       if (accept(std::move(candidate))) {
         changed = true;
@@ -125,8 +125,8 @@ bool Shrinker::removeNodes() {
     for (ValueRef operand : entry.operands) {
       if (!operand || removed)
         continue;
-      Plan candidate = plan;
-      Plan &inside = *find(candidate);
+      GraphSpec candidate = spec;
+      GraphSpec &inside = *find(candidate);
       auto replace = [&](ValueRef &value) {
         if (value.entry == int(i))
           value = operand;
@@ -145,8 +145,8 @@ bool Shrinker::removeNodes() {
       return output.value.entry == int(i);
     });
     if (!removed && !isOutput && entry.types.size() == 1) {
-      Plan candidate = plan;
-      Plan &inside = *find(candidate);
+      GraphSpec candidate = spec;
+      GraphSpec &inside = *find(candidate);
       Entry &storage = inside.entries[i];
       storage.kind = path.empty() ? NodeKind::Placeholder : NodeKind::Constant;
       storage.bodies.clear();
@@ -165,8 +165,8 @@ bool Shrinker::removeOperands() {
   for (size_t i = 0; i < here().entries.size(); ++i) {
     const OpInfo &info = getNodeInfo(here().entries[i].kind);
     for (size_t o = here().entries[i].operands.size(); o-- > 0;) {
-      Plan candidate = plan;
-      Plan &inside = *find(candidate);
+      GraphSpec candidate = spec;
+      GraphSpec &inside = *find(candidate);
       auto &operands = inside.entries[i].operands;
       if (info.getOperandInfo(o).isVariadic && !info.hasBodies())
         operands.erase(operands.begin() + o);
@@ -190,8 +190,8 @@ bool Shrinker::simplifyStorage() {
     if (!here().entries[i].isStorage())
       continue;
     if (here().entries[i].kind == NodeKind::Constant) {
-      Plan candidate = plan;
-      Plan &inside = *find(candidate);
+      GraphSpec candidate = spec;
+      GraphSpec &inside = *find(candidate);
       inside.entries[i].kind = NodeKind::Placeholder;
       changed |= accept(std::move(candidate));
     }
@@ -201,8 +201,8 @@ bool Shrinker::simplifyStorage() {
           name.drop_while([](char c) { return c >= 'a' && c <= 'z'; });
       if (name.starts_with(simpler))
         break;
-      Plan candidate = plan;
-      Plan &inside = *find(candidate);
+      GraphSpec candidate = spec;
+      GraphSpec &inside = *find(candidate);
       inside.entries[i].name = (simpler + digits).str();
       if (accept(std::move(candidate))) {
         changed = true;
@@ -261,8 +261,8 @@ bool Shrinker::simplifyAttrs() {
     for (size_t a = 0;
          i < here().entries.size() && a < here().entries[i].attrs.size(); ++a)
       for (AttrValue &simpler : getSimpler(here().entries[i].attrs[a])) {
-        Plan candidate = plan;
-        Plan &inside = *find(candidate);
+        GraphSpec candidate = spec;
+        GraphSpec &inside = *find(candidate);
         inside.entries[i].attrs[a] = std::move(simpler);
         if (accept(std::move(candidate))) {
           changed = true;
@@ -275,7 +275,7 @@ bool Shrinker::simplifyAttrs() {
 /// Float instead of the other kinds, everywhere.
 bool Shrinker::simplifyKinds() {
   std::set<ElemKind> kinds;
-  forEachEntry(plan, [&](const Entry &entry) {
+  forEachEntry(spec, [&](const Entry &entry) {
     for (const Type &type : entry.types)
       if (type.getKind() != ElemKind::Float)
         kinds.insert(type.getKind());
@@ -285,7 +285,7 @@ bool Shrinker::simplifyKinds() {
     for (ElemKind simpler : {ElemKind::Float, ElemKind::Int32}) {
       if (simpler == kind)
         break;
-      Plan candidate = plan;
+      GraphSpec candidate = spec;
       forEachEntry(candidate, [&](Entry &entry) {
         if (entry.isStorage() && entry.types[0].getKind() == kind)
           entry.types[0] = entry.types[0].withKind(simpler);
@@ -317,10 +317,10 @@ static Type withShape(const Type &type, DimsRef shape) {
 
 /// Replaces \p from by \p to in the shapes of storage, and in attributes too
 /// with \p inAttrs; only in entry \p only, if that is not negative.
-static Plan replaceExtent(Plan plan, int64_t from, int64_t to, bool inAttrs,
-                          int only) {
-  for (size_t i = 0; i < plan.entries.size(); ++i) {
-    Entry &entry = plan.entries[i];
+static GraphSpec replaceExtent(GraphSpec spec, int64_t from, int64_t to,
+                               bool inAttrs, int only) {
+  for (size_t i = 0; i < spec.entries.size(); ++i) {
+    Entry &entry = spec.entries[i];
     if (entry.isStorage() && (only < 0 || only == int(i))) {
       Dims shape(entry.types[0].getShape());
       std::replace(shape.begin(), shape.end(), from, to);
@@ -331,23 +331,23 @@ static Plan replaceExtent(Plan plan, int64_t from, int64_t to, bool inAttrs,
           ints && inAttrs)
         std::replace(ints->begin(), ints->end(), from, to);
   }
-  return plan;
+  return spec;
 }
 
 bool Shrinker::shrinkExtents() {
   bool changed = false;
-  for (int only = -1; only < int(plan.entries.size()); ++only) {
+  for (int only = -1; only < int(spec.entries.size()); ++only) {
     std::set<int64_t, std::greater<int64_t>> extents;
-    for (size_t i = 0; i < plan.entries.size(); ++i)
-      if (plan.entries[i].isStorage() && (only < 0 || only == int(i)))
-        for (int64_t extent : plan.entries[i].types[0].getShape())
+    for (size_t i = 0; i < spec.entries.size(); ++i)
+      if (spec.entries[i].isStorage() && (only < 0 || only == int(i)))
+        for (int64_t extent : spec.entries[i].types[0].getShape())
           extents.insert(extent);
     for (int64_t extent : extents) {
       bool done = false;
       for (int64_t smaller : {int64_t(1), int64_t(2), extent / 2, extent - 1})
         for (bool inAttrs : {true, false})
           if (!done && smaller >= 1 && smaller < extent)
-            done = accept(replaceExtent(plan, extent, smaller, inAttrs, only));
+            done = accept(replaceExtent(spec, extent, smaller, inAttrs, only));
       changed |= done;
     }
   }
@@ -358,7 +358,7 @@ bool Shrinker::shrinkExtents() {
 bool Shrinker::dropDimensions() {
   for (unsigned d = 0; d < 4; ++d)
     for (bool fromEnd : {false, true}) {
-      Plan candidate = plan;
+      GraphSpec candidate = spec;
       auto drop = [&](auto &values) {
         if (d < values.size())
           values.erase(values.begin() + (fromEnd ? values.size() - 1 - d : d));
@@ -380,33 +380,33 @@ bool Shrinker::dropDimensions() {
 }
 
 bool Shrinker::simplifySetting() {
-  static void (*const simplifications[])(Setting &) = {
-      [](Setting &setting) { setting.numThreads = 1; },
-      [](Setting &setting) { setting.choiceRank = 0; },
-      [](Setting &setting) { setting.placesIOInArena = false; },
-      [](Setting &setting) { setting.winograd = WinogradLimit::F4; },
-      [](Setting &setting) { setting.isQuick = false; },
-      [](Setting &setting) { setting.order = 0; },
-      [](Setting &setting) { setting.without.clear(); },
+  static void (*const simplifications[])(CompileConfig &) = {
+      [](CompileConfig &config) { config.numThreads = 1; },
+      [](CompileConfig &config) { config.choiceRank = 0; },
+      [](CompileConfig &config) { config.placesIOInArena = false; },
+      [](CompileConfig &config) { config.winograd = WinogradLimit::F4; },
+      [](CompileConfig &config) { config.isQuick = false; },
+      [](CompileConfig &config) { config.order = 0; },
+      [](CompileConfig &config) { config.without.clear(); },
   };
   bool changed = false;
   for (auto simplify : simplifications) {
-    Setting setting = finding.setting;
-    simplify(setting);
-    changed |= acceptSetting(setting);
+    CompileConfig config = finding.config;
+    simplify(config);
+    changed |= acceptSetting(config);
   }
   for (const std::string &pass :
-       std::set<std::string>(finding.setting.without)) {
-    Setting setting = finding.setting;
-    setting.without.erase(pass);
-    changed |= acceptSetting(setting);
+       std::set<std::string>(finding.config.without)) {
+    CompileConfig config = finding.config;
+    config.without.erase(pass);
+    changed |= acceptSetting(config);
   }
   return changed;
 }
 
 //===- Bodies -------------------------------------------------------------===//
 
-void Shrinker::findPaths(const Plan &inside, Path &path,
+void Shrinker::findPaths(const GraphSpec &inside, Path &path,
                          std::vector<Path> &paths) {
   paths.push_back(path);
   for (unsigned i = 0; i < inside.entries.size(); ++i)
@@ -418,8 +418,8 @@ void Shrinker::findPaths(const Plan &inside, Path &path,
 }
 
 /// The body in \p root at the path; null where it is gone.
-Plan *Shrinker::find(Plan &root) const {
-  Plan *found = &root;
+GraphSpec *Shrinker::find(GraphSpec &root) const {
+  GraphSpec *found = &root;
   for (auto [entry, body] : path) {
     if (entry >= found->entries.size() ||
         body >= found->entries[entry].bodies.size())
@@ -429,9 +429,9 @@ Plan *Shrinker::find(Plan &root) const {
   return found;
 }
 
-const Plan &Shrinker::here() {
-  static const Plan nothing;
-  const Plan *found = find(plan);
+const GraphSpec &Shrinker::here() {
+  static const GraphSpec nothing;
+  const GraphSpec *found = find(spec);
   return found ? *found : nothing;
 }
 
@@ -439,7 +439,7 @@ const Plan &Shrinker::here() {
 bool Shrinker::inlineBodies() {
   for (size_t i = 0; i < here().entries.size(); ++i)
     for (size_t b = 0; b < here().entries[i].bodies.size(); ++b) {
-      Plan candidate = plan;
+      GraphSpec candidate = spec;
       inlineBody(*find(candidate), i, b);
       if (accept(std::move(candidate)))
         return true;
@@ -459,11 +459,11 @@ bool Shrinker::removeCaptures() {
           (isLoop && o < 2))
         break;
       int parameter = int(isLoop ? o : o - 1);
-      if (llvm::any_of(entry.bodies, [&](const Plan &body) {
+      if (llvm::any_of(entry.bodies, [&](const GraphSpec &body) {
             return usesValue(body, parameter);
           }))
         continue;
-      Plan candidate = plan;
+      GraphSpec candidate = spec;
       removeCapture(find(candidate)->entries[i], o);
       changed |= accept(std::move(candidate));
     }
@@ -477,8 +477,8 @@ bool Shrinker::removeResults() {
     for (size_t r = here().entries[i].types.size(); r-- > 0;) {
       if (i >= here().entries.size() || here().entries[i].bodies.empty())
         break;
-      Plan candidate = plan;
-      Plan &inside = *find(candidate);
+      GraphSpec candidate = spec;
+      GraphSpec &inside = *find(candidate);
       Entry &entry = inside.entries[i];
       size_t output = entry.kind == NodeKind::Loop ? r + 1 : r;
       bool isUsed = entry.bodies[0].outputs.size() <= output;
@@ -494,7 +494,7 @@ bool Shrinker::removeResults() {
         shift(saved.value);
       if (isUsed)
         continue;
-      for (Plan &body : entry.bodies)
+      for (GraphSpec &body : entry.bodies)
         body.outputs.erase(body.outputs.begin() + output);
       changed |= accept(std::move(candidate));
     }
@@ -518,7 +518,7 @@ void Shrinker::run() {
     changed = shrinkOutputs();
     std::vector<Path> paths;
     Path root;
-    findPaths(plan, root, paths);
+    findPaths(spec, root, paths);
     for (Path &each : paths) {
       path = std::move(each);
       changed |= shrinkHere();
@@ -531,6 +531,6 @@ void Shrinker::run() {
   simplifySetting();
 }
 
-void fuzz::shrink(Plan &plan, Finding &finding, unsigned maxChecks) {
-  Shrinker(plan, finding, maxChecks).run();
+void fuzz::shrink(GraphSpec &spec, Finding &finding, unsigned maxChecks) {
+  Shrinker(spec, finding, maxChecks).run();
 }

@@ -1,18 +1,18 @@
-//===- Shrinker.h - The smallest graph that is still wrong -----*- C++ -*-===//
+//===- Shrinker.h - The smallest graph that is still wrong ------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_FUZZ_SHRINKER_H
 #define GLOWISH_TESTS_FUZZ_SHRINKER_H
 
 #include "Check.h"
-#include "Plan.h"
+#include "GraphSpec.h"
 
 namespace glowish::fuzz {
 
-/// Makes \p plan smaller as long as the same is wrong with it as \p finding
+/// Makes \p spec smaller as long as the same is wrong with it as \p finding
 /// says, which is updated: nodes, operands, extents, attributes, kinds, and
-/// what the setting leaves out. Every step runs in a child process, at most
+/// what the config leaves out. Every step runs in a child process, at most
 /// \p maxChecks of them.
-void shrink(Plan &plan, Finding &finding, unsigned maxChecks);
+void shrink(GraphSpec &spec, Finding &finding, unsigned maxChecks);
 
 } // namespace glowish::fuzz
 

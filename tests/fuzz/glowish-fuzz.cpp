@@ -1,13 +1,13 @@
 //===- glowish-fuzz.cpp - Random graphs, compiled and interpreted ---------===//
 //
-// Makes random graphs, compiles and runs them at several settings, compares
+// Makes random graphs, compiles and runs them at several configs, compares
 // with the interpreter, and prints what differs, shrunk. With files, these are
 // run instead: the graphs of bugs that were found (docs/testing.md).
 //
 //===----------------------------------------------------------------------===//
 
-#include "Campaign.h"
 #include "Coverage.h"
+#include "FuzzSession.h"
 #include "Generator.h"
 #include "Shrinker.h"
 #include "common/Tool.h"
@@ -74,29 +74,29 @@ static llvm::StringRef getName(Verdict verdict) {
 
 static void printFinding(const llvm::Twine &what, const Finding &finding) {
   llvm::outs() << what << ": " << getName(finding.verdict) << ": "
-               << finding.setting.str() << ": " << finding.message << "\n";
+               << finding.config.str() << ": " << finding.message << "\n";
 }
 
 static void report(uint64_t wrongSeed) {
-  Plan plan = makePlan(wrongSeed, maxNodes);
+  GraphSpec spec = makePlan(wrongSeed, maxNodes);
   Finding finding = checkInChild(
-      plan.print(), pickSettings(wrongSeed, numCompiled, checkPasses));
+      spec.print(), pickConfigs(wrongSeed, numCompiled, checkPasses));
   std::string what = "seed " + std::to_string(wrongSeed);
   if (finding.verdict == Verdict::Same) {
     llvm::outs() << what << ": wrong only after others in one process\n";
     return;
   }
-  shrink(plan, finding, maxChecks);
+  shrink(spec, finding, maxChecks);
   printFinding(what, finding);
-  llvm::outs() << plan.print() << "\n";
+  llvm::outs() << spec.print() << "\n";
   llvm::outs().flush();
 }
 
 static llvm::Expected<int> runFiles() {
   int code = ExitCode::success;
   for (const std::string &path : files) {
-    GLOWISH_TRY(auto text, readFile(path));
-    Finding finding = checkInChild(text->getBuffer(), getAllSettings());
+    GLOWISH_ASSIGN_OR_RETURN(auto text, readFile(path));
+    Finding finding = checkInChild(text->getBuffer(), getAllConfigs());
     if (finding.verdict == Verdict::Same) {
       llvm::outs() << path << ": same\n";
       continue;
@@ -117,9 +117,9 @@ static llvm::Expected<int> runAll() {
       llvm::outs() << makePlan(seed + i, maxNodes).print() << "\n";
     return ExitCode::success;
   }
-  GLOWISH_TRY(CampaignResult result,
-              runCampaign({seed, graphCount, jobs, maxNodes, numCompiled,
-                           checkPasses}));
+  GLOWISH_ASSIGN_OR_RETURN(FuzzSessionResult result,
+                           runFuzzSession({seed, graphCount, jobs, maxNodes,
+                                           numCompiled, checkPasses}));
   for (auto [i, wrongSeed] : llvm::enumerate(result.wrongSeeds)) {
     if (i < maxReports)
       report(wrongSeed);

@@ -114,7 +114,7 @@ TEST(Caffe2Importer, ArgumentsAreChecked) {
               HasSubstr("node 'y' (MaxPool): argument 'kernel' has the value "
                         "0; accepted: 1 to"));
   EXPECT_THAT(error("MaxPool", stringArg("kernel", "a")),
-              HasSubstr("argument 'kernel' is not what it should be; accepted: "
+              HasSubstr("argument 'kernel' has the wrong type; accepted: "
                         "an integer"));
   EXPECT_THAT(error("MaxPool", intsArg("kernels", {1, 2, 3})),
               HasSubstr("argument 'kernels' has 3 values; accepted: 2"));

@@ -1,4 +1,4 @@
-//===- Caffe2Text.h - Caffe2 nets in protobuf text for tests --*- C++ -*-===//
+//===- Caffe2Text.h - Caffe2 nets in protobuf text for tests ----*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_UNIT_CAFFE2TEXT_H
 #define GLOWISH_TESTS_UNIT_CAFFE2TEXT_H

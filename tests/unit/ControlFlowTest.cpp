@@ -23,8 +23,8 @@ llvm::Expected<Outputs> run(Backend &backend, llvm::StringRef text,
   options.verifyEach = true;
   Compilation compilation(backend, options);
   compilation.setModule(parse(text));
-  GLOWISH_CHECK(compilation.run());
-  GLOWISH_TRY(auto session, Session::create(compilation));
+  GLOWISH_RETURN_IF_ERROR(compilation.run());
+  GLOWISH_ASSIGN_OR_RETURN(auto session, Session::create(compilation));
   Outputs outputs;
   uint64_t seed = 7;
   for (const Buffer *buffer : session->getPlaceholders()) {
@@ -35,9 +35,9 @@ llvm::Expected<Outputs> run(Backend &backend, llvm::StringRef text,
     if (given != inputs.end())
       for (auto [i, value] : llvm::enumerate(given->second))
         tensor.setFromDouble(i, value);
-    GLOWISH_CHECK(session->setInput(buffer, tensor));
+    GLOWISH_RETURN_IF_ERROR(session->setInput(buffer, tensor));
   }
-  GLOWISH_CHECK(session->run());
+  GLOWISH_RETURN_IF_ERROR(session->run());
   for (const Buffer *buffer : session->getPlaceholders()) {
     if (!buffer->isOutput())
       continue;

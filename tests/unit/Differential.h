@@ -1,4 +1,4 @@
-//===- Differential.h - Compiled code against the interpreter -*- C++ -*-===//
+//===- Differential.h - Compiled code against the interpreter ---*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_UNIT_DIFFERENTIAL_H
 #define GLOWISH_TESTS_UNIT_DIFFERENTIAL_H
@@ -52,30 +52,30 @@ compileFor(Backend &backend, const BuildFn &build) {
   options.verifyEach = true;
   auto compilation = std::make_unique<Compilation>(backend, options);
   compilation->setModule(buildModule(build));
-  GLOWISH_CHECK(compilation->run());
+  GLOWISH_RETURN_IF_ERROR(compilation->run());
   return compilation;
 }
 
-/// How many instructions of \p kind \p build's code for \p backend has.
+/// How many instructions called \p name \p build's code for \p backend has.
 inline unsigned countInstrs(Backend &backend, const BuildFn &build,
-                            InstrKind kind) {
+                            llvm::StringRef name) {
   auto compilation = llvm::cantFail(compileFor(backend, build));
   return unsigned(llvm::count_if(
       compilation->getIR().getInstrs(),
-      [&](const Instruction &instr) { return instr.getKind() == kind; }));
+      [&](const Instruction &instr) { return instr.getInfo().name == name; }));
 }
 
 /// What \p build's result is for inputs of seeds 7, 8, ... in their order.
 inline llvm::Expected<Tensor> run(Backend &backend, const BuildFn &build) {
-  GLOWISH_TRY(auto compilation, compileFor(backend, build));
-  GLOWISH_TRY(auto session, Session::create(*compilation));
+  GLOWISH_ASSIGN_OR_RETURN(auto compilation, compileFor(backend, build));
+  GLOWISH_ASSIGN_OR_RETURN(auto session, Session::create(*compilation));
   uint64_t seed = 7;
   for (const Buffer *placeholder : session->getPlaceholders())
     if (placeholder->isInput())
-      GLOWISH_CHECK(session->setInput(
+      GLOWISH_RETURN_IF_ERROR(session->setInput(
           placeholder, makeRandom(placeholder->getType(), seed++)));
-  GLOWISH_CHECK(session->run());
-  GLOWISH_TRY(const Buffer *y, session->findPlaceholder("y"));
+  GLOWISH_RETURN_IF_ERROR(session->run());
+  GLOWISH_ASSIGN_OR_RETURN(const Buffer *y, session->findPlaceholder("y"));
   return session->getTensor(y).clone();
 }
 

@@ -1,7 +1,7 @@
 //===- ExporterScalarTest.cpp - Element-wise nodes as ONNX ----------------===//
 
 #include "Rewritten.h"
-#include "glowish/Graph/NodeBuilder.h"
+#include "ScalarOperands.h"
 
 using namespace glowish;
 
@@ -22,22 +22,6 @@ std::vector<ElemKind> getKinds(const ScalarOpInfo &info) {
   return kinds;
 }
 
-/// Random numbers as an argument of \p name, where that has a value.
-NodeValue limit(NodeBuilder &b, llvm::StringRef name, NodeValue x,
-                bool isLast) {
-  bool isFraction = name == "Log" || name == "Sqrt" || name == "Pow" ||
-                    name == "Reciprocal" || name == "Acosh" || name == "Asin" ||
-                    name == "Acos" || name == "Atanh";
-  if (isFraction)
-    x = b.add(b.mul(b.unary<AbsNode>(x), 0.75), 0.125);
-  if (name == "Acosh")
-    x = b.add(x, 1);
-  // What x / 0 is, ONNX does not say.
-  if (name == "Div" && isLast)
-    x = b.max(x, 1);
-  return x;
-}
-
 double getParameter(llvm::StringRef name) {
   return name == "low" ? 1 : name == "high" ? 2 : 0.75;
 }
@@ -52,8 +36,11 @@ NodeValue makeScalar(Function &function, Module &module,
   for (unsigned i = 0; i < info.numArgs; ++i) {
     bool isBool = i == 0 && info.firstIsBool;
     NodeValue x = newInput(module, isBool ? ElemKind::Bool : kind, shapes[i]);
-    draft.operands.push_back(
-        limit(b, info.name, x, /*isLast=*/i + 1 == info.numArgs));
+    if (!isBool && isFloatKind(kind))
+      x = moveIntoRange(b, info, x);
+    else if (info.hasPole) // ONNX does not say what an integer / 0 is.
+      x = b.max(x, 1);
+    draft.operands.push_back(x);
   }
   for (const AttrInfo &attr : getNodeInfo(nodeKind).attrs)
     draft.attrs.push_back(attr.kind == AttrKind::Kind

@@ -1,6 +1,7 @@
 //===- GradientCases.cpp - What gradients are checked on ------------------===//
 
 #include "GradientCases.h"
+#include "ScalarOperands.h"
 #include "glowish/Graph/Node.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -19,18 +20,6 @@ static void addEach(std::vector<GradientCase> &cases, const char *text,
 }
 
 //===- Element-wise -------------------------------------------------------===//
-
-/// Where the operands of \p op are defined, and away from where they grow
-/// without bound.
-static InputValues getDomain(llvm::StringRef op) {
-  return llvm::StringSwitch<InputValues>(op)
-      .Cases("Log", "Sqrt", "Pow", between(0.2, 3))
-      .Cases("Asin", "Acos", "Atanh", between(-0.9, 0.9))
-      .Case("Acosh", between(1.2, 4))
-      .Cases("Div", "Reciprocal", between(-4, -0.4))
-      .Case("Tan", between(-1.2, 1.2))
-      .Default(between(-4, 4));
-}
 
 static std::string getAttrs(const OpInfo &info) {
   std::string text;
@@ -63,7 +52,8 @@ static void addOperator(std::vector<GradientCase> &cases, const OpInfo &info) {
               .str();
     GradientCase added((info.name + "(" + operands + ")").str() +
                        getAttrs(info));
-    added.values.assign(scalar.numArgs, getDomain(info.name));
+    OperandRange range = getOperandRange(scalar);
+    added.values.assign(scalar.numArgs, between(range.low, range.high));
     if (scalar.firstIsBool)
       added.values[0] = held({0, 1, 1, 0, 1, 0, 0});
     cases.push_back(std::move(added));

@@ -29,7 +29,7 @@ static std::string replaceKind(std::string text, llvm::StringRef kind) {
 /// A module with inputs x0, x1 ... and outputs y0 ... of one node.
 static llvm::Expected<std::unique_ptr<Module>>
 makeNodeModule(llvm::StringRef text) {
-  GLOWISH_TRY(ParsedOp op, parseOp(text));
+  GLOWISH_ASSIGN_OR_RETURN(ParsedOp op, parseOp(text));
   if (!op.node)
     return makeError("no node '{0}'", text);
   auto module = std::make_unique<Module>("test");
@@ -41,7 +41,8 @@ makeNodeModule(llvm::StringRef text) {
                                                    *type, /*isInput=*/true,
                                                    /*isOutput=*/false))
              : NodeValue());
-  GLOWISH_TRY(Node * node, function->tryCreate("node", std::move(draft)));
+  GLOWISH_ASSIGN_OR_RETURN(Node *node,
+                           function->tryCreate("node", std::move(draft)));
   for (unsigned i = 0; i < node->getNumResults(); ++i)
     function->create<SaveNode>(
         "save", node->getResult(i),
@@ -94,8 +95,8 @@ static llvm::Error differentiate(Module &module, llvm::StringRef prefix,
     seeds.push_back({save->getInput(), NodeValue(added.back())});
   }
   std::vector<NodeValue> values(variables.begin(), variables.end());
-  GLOWISH_TRY(std::vector<NodeValue> gradients,
-              addGradients(function, seeds, values));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> gradients,
+                           addGradients(function, seeds, values));
   for (auto [gradient, variable] : llvm::zip_equal(gradients, variables)) {
     std::string name =
         getGradientPrefix(order) + variable->getModelName().str();
@@ -112,7 +113,8 @@ static llvm::Error differentiate(Module &module, llvm::StringRef prefix,
 llvm::Expected<std::unique_ptr<Module>>
 glowish::makeGradientModule(const GradientCase &tested, unsigned order,
                             llvm::StringRef kind) {
-  GLOWISH_TRY(std::unique_ptr<Module> module, makeForwardModule(tested, kind));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module,
+                           makeForwardModule(tested, kind));
   std::vector<Placeholder *> variables;
   size_t input = 0;
   for (const auto &placeholder : module->getPlaceholders())
@@ -121,7 +123,7 @@ glowish::makeGradientModule(const GradientCase &tested, unsigned order,
       variables.push_back(placeholder.get());
   std::string prefix;
   for (unsigned i = 1; i <= order; ++i) {
-    GLOWISH_CHECK(differentiate(*module, prefix, i, variables));
+    GLOWISH_RETURN_IF_ERROR(differentiate(*module, prefix, i, variables));
     prefix = getGradientPrefix(i);
   }
   return module;
@@ -177,8 +179,9 @@ Runner::create(std::unique_ptr<Backend> backend,
                std::unique_ptr<Module> module) {
   std::unique_ptr<Runner> runner(new Runner(std::move(backend)));
   runner->compilation.setModule(std::move(module));
-  GLOWISH_CHECK(runner->compilation.run());
-  GLOWISH_TRY(runner->session, Session::create(runner->compilation));
+  GLOWISH_RETURN_IF_ERROR(runner->compilation.run());
+  GLOWISH_ASSIGN_OR_RETURN(runner->session,
+                           Session::create(runner->compilation));
   return runner;
 }
 
@@ -191,7 +194,7 @@ std::vector<const Buffer *> Runner::getInputs() const {
 }
 
 llvm::Expected<NamedTensors> Runner::run() {
-  GLOWISH_CHECK(session->run());
+  GLOWISH_RETURN_IF_ERROR(session->run());
   NamedTensors outputs;
   for (const Buffer *buffer : session->getPlaceholders())
     if (buffer->isOutput())
@@ -233,13 +236,14 @@ static llvm::Expected<NamedTensors> runOn(std::unique_ptr<Backend> backend,
                                           const GradientCase &tested,
                                           unsigned order,
                                           llvm::StringRef kind) {
-  GLOWISH_TRY(auto module, makeGradientModule(tested, order, kind));
-  GLOWISH_TRY(auto runner,
-              Runner::create(std::move(backend), std::move(module)));
+  GLOWISH_ASSIGN_OR_RETURN(auto module,
+                           makeGradientModule(tested, order, kind));
+  GLOWISH_ASSIGN_OR_RETURN(
+      auto runner, Runner::create(std::move(backend), std::move(module)));
   std::vector<const Buffer *> inputs = runner->getInputs();
   std::vector<Tensor> tensors = makeInputs(tested, inputs);
   for (auto [input, tensor] : llvm::zip_equal(inputs, tensors))
-    GLOWISH_CHECK(runner->setInput(input, tensor));
+    GLOWISH_RETURN_IF_ERROR(runner->setInput(input, tensor));
   return runner->run();
 }
 
@@ -288,7 +292,7 @@ private:
 llvm::Expected<NamedTensors> Differences::runAt(size_t number, int64_t element,
                                                 double value) {
   tensors[number].setFromDouble(element, value);
-  GLOWISH_CHECK(runner->setInput(inputs[number], tensors[number]));
+  GLOWISH_RETURN_IF_ERROR(runner->setInput(inputs[number], tensors[number]));
   return runner->run();
 }
 
@@ -299,24 +303,24 @@ llvm::Expected<double> Differences::differentiate(size_t number,
   double derivative = 0;
   for (int distance : {1, 2}) {
     double weight = distance == 1 ? 8 : -1;
-    GLOWISH_TRY(NamedTensors above,
-                runAt(number, element, center + distance * size));
-    GLOWISH_TRY(NamedTensors below,
-                runAt(number, element, center - distance * size));
+    GLOWISH_ASSIGN_OR_RETURN(NamedTensors above,
+                             runAt(number, element, center + distance * size));
+    GLOWISH_ASSIGN_OR_RETURN(NamedTensors below,
+                             runAt(number, element, center - distance * size));
     for (auto [seed, name] : llvm::enumerate(names))
       for (int64_t i = 0; i < above.at(name).getNumElements(); ++i)
         derivative +=
             weight * tensors[inputs.size() + seed].getAsDouble(i) *
             (above.at(name).getAsDouble(i) - below.at(name).getAsDouble(i));
   }
-  GLOWISH_CHECK(runAt(number, element, center).takeError());
+  GLOWISH_RETURN_IF_ERROR(runAt(number, element, center).takeError());
   return derivative / (12 * size);
 }
 
 llvm::Error Differences::checkInput(size_t number, const Tensor &gradient) {
   double largest = getLargest(gradient);
   for (int64_t i = 0; i < gradient.getNumElements(); ++i) {
-    GLOWISH_TRY(double expected, differentiate(number, i));
+    GLOWISH_ASSIGN_OR_RETURN(double expected, differentiate(number, i));
     double actual = gradient.getAsDouble(i);
     double scale =
         std::max({std::abs(expected), std::abs(actual), 1e-2 * largest, 1e-4});
@@ -330,22 +334,25 @@ llvm::Error Differences::checkInput(size_t number, const Tensor &gradient) {
 }
 
 llvm::Error Differences::check(const GradientCase &tested, unsigned order) {
-  GLOWISH_TRY(auto gradientModule, makeGradientModule(tested, order));
-  GLOWISH_TRY(auto gradients,
-              Runner::create(createInterpreter(), std::move(gradientModule)));
-  GLOWISH_TRY(auto module, makeGradientModule(tested, order - 1));
+  GLOWISH_ASSIGN_OR_RETURN(auto gradientModule,
+                           makeGradientModule(tested, order));
+  GLOWISH_ASSIGN_OR_RETURN(
+      auto gradients,
+      Runner::create(createInterpreter(), std::move(gradientModule)));
+  GLOWISH_ASSIGN_OR_RETURN(auto module, makeGradientModule(tested, order - 1));
   Differences differences;
-  GLOWISH_TRY(differences.runner,
-              Runner::create(createInterpreter(), std::move(module)));
+  GLOWISH_ASSIGN_OR_RETURN(
+      differences.runner,
+      Runner::create(createInterpreter(), std::move(module)));
   differences.inputs = differences.runner->getInputs();
   differences.tensors = makeInputs(tested, gradients->getInputs());
   for (auto [input, tensor] :
        llvm::zip_equal(gradients->getInputs(), differences.tensors))
-    GLOWISH_CHECK(gradients->setInput(input, tensor));
+    GLOWISH_RETURN_IF_ERROR(gradients->setInput(input, tensor));
   for (auto [input, tensor] :
        llvm::zip(differences.inputs, differences.tensors))
-    GLOWISH_CHECK(differences.runner->setInput(input, tensor));
-  GLOWISH_TRY(NamedTensors results, gradients->run());
+    GLOWISH_RETURN_IF_ERROR(differences.runner->setInput(input, tensor));
+  GLOWISH_ASSIGN_OR_RETURN(NamedTensors results, gradients->run());
   for (const Buffer *input : gradients->getInputs()) {
     llvm::StringRef name = input->getModelName();
     if (name.consume_front(getSeedPrefix(order)))
@@ -357,7 +364,7 @@ llvm::Error Differences::check(const GradientCase &tested, unsigned order) {
                                  differences.inputs[i]->getModelName().str());
     if (gradient == results.end())
       continue;
-    GLOWISH_CHECK(differences.checkInput(i, gradient->second));
+    GLOWISH_RETURN_IF_ERROR(differences.checkInput(i, gradient->second));
     ++numChecked;
   }
   EXPECT_GT(numChecked, 0u) << "it has no variable";
@@ -396,7 +403,8 @@ static void compareOutputs(const NamedTensors &expected,
 static llvm::Expected<NamedTensors> runCompiled(const GradientCase &tested,
                                                 llvm::StringRef kind,
                                                 const TargetOptions &options) {
-  GLOWISH_TRY(std::unique_ptr<Backend> backend, CPUBackend::create(options));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
+                           CPUBackend::create(options));
   return runOn(std::move(backend), tested, 1, kind);
 }
 

@@ -160,8 +160,8 @@ TEST_F(AddGradients, OfWhatNothingDependsOnAreZeros) {
 TEST_F(AddGradients, StopAtNodesWithoutThem) {
   NodeValue bits =
       function->create<BitCastNode>("bits", x, ElemKind::Float)->getResult();
-  EXPECT_EQ(fail(bits, x), "BitCast 'bits': it has no gradient: the bits of a "
-                           "number have no derivative");
+  EXPECT_EQ(fail(bits, x), "BitCast 'bits': it has no gradient: "
+                           "reinterpreting bits is not differentiable");
   // It is not on the way to y.
   NodeValue sum = function->create<AddNode>("sum", bits, y)->getResult();
   EXPECT_EQ(fail(sum, y), "no error");
@@ -170,8 +170,9 @@ TEST_F(AddGradients, StopAtNodesWithoutThem) {
 TEST_F(AddGradients, AreOfFloats) {
   NodeValue number = input("number", ElemKind::Int64);
   EXPECT_EQ(fail(x, number),
-            "Placeholder 'number': what is differentiated with respect to is "
+            "Placeholder 'number': the variable of differentiation is "
             "int64<3>; accepted: a float kind");
-  EXPECT_EQ(fail(number, x), "Placeholder 'number': what is differentiated is "
-                             "int64<3>; accepted: a float kind");
+  EXPECT_EQ(fail(number, x),
+            "Placeholder 'number': the differentiated value is "
+            "int64<3>; accepted: a float kind");
 }

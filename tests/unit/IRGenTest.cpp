@@ -109,7 +109,7 @@ void expectMoves(DimsRef shape, NodeDraft (*makeDraft)(NodeValue),
   }
 }
 
-//===- Data movement -----------------------------------------------------===//
+//===- Data movement ------------------------------------------------------===//
 
 TEST(IRGen, Slice) {
   expectMoves(
@@ -211,7 +211,7 @@ TEST(IRGen, PadReflect) {
       });
 }
 
-//===- Instructions ------------------------------------------------------===//
+//===- Instructions -------------------------------------------------------===//
 
 std::string generateText(llvm::StringRef graph) {
   auto module = parseModule(graph, "g", nullptr);
@@ -234,16 +234,16 @@ constant %w : float<3x4> = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]
 constant %b : float<4> = [1, 2, 3, 4]
 constant %unused : float<4> = [1, 2, 3, 4]
 function "main" {
-  %y = MatMul(%x, %w, %b) {epilogue = {v2:float = Add(v0, v1)}} : float<2x4>
+  %y = MatMul(%x, %w) : float<2x4>
   %z = Add(%y, %b) : float<2x4>
   Save(%z, %out)
 }
 )");
   EXPECT_THAT(text, HasSubstr(R"(
     Alloc(@out %y)
-    "y" MatMul(@out %y, @in %x, @in %w, @in %b_1) {epilogue = {v2:float = Add(v0, v1)}}
+    "y" MatMul(@out %y, @in %x, @in %w)
     Alloc(@out %z)
-    "z" ElementWiseLoop(@out %z, @in %y, @in %b_2) {program = {v2:float = Add(v0, v1)}}
+    "z" ElementWiseLoop(@out %z, @in %y, @in %b_1) {program = {v2:float = Add(v0, v1)}}
     Dealloc(@out %y)
 )")) << text;
   EXPECT_THAT(text, HasSubstr("view %b_1 = %b offset 0 strides [0, 1]"));
@@ -276,7 +276,7 @@ function "main" {
             "lowered");
 }
 
-//===- State -------------------------------------------------------------===//
+//===- State --------------------------------------------------------------===//
 
 /// Saves into placeholders that are read: a swap, a counter, a copy of the old
 /// value that is read through a reshape after the new one is there.
@@ -323,7 +323,7 @@ TEST(IRGen, ReadsGiveWhatPlaceholdersHeldAtTheBeginning) {
   }
 }
 
-//===- Scheduler ---------------------------------------------------------===//
+//===- Scheduler ----------------------------------------------------------===//
 
 bool isOperandsFirst(llvm::ArrayRef<Node *> order) {
   llvm::DenseSet<Node *> seen;

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "IRHelpers.h"
-#include "glowish/IR/Region.h"
+#include "glowish/IR/StridedLayout.h"
 
 using namespace glowish;
 using namespace glowish::test;
@@ -30,7 +30,7 @@ public:
       Buffer *output = makeMutable(value->getShape(), false, true);
       function->create<CopyInstr>("save", output, value);
     }
-    llvm::cantFail(placeLifetimes(*function, IRPassContext()));
+    llvm::cantFail(insertLifetimes(*function, IRPassContext()));
     return std::move(function);
   }
 
@@ -72,29 +72,29 @@ private:
   Buffer *makeAnyView(Buffer *base, DimsRef shape) {
     if (base->getShape() == shape && random.below(3))
       return base;
-    int64_t room = base->getType().getNumElements() - 1;
-    Region outer = {Dims(shape), 0, Dims(shape.size(), 0)};
+    int64_t space = base->getType().getNumElements() - 1;
+    StridedLayout outer = {Dims(shape), 0, Dims(shape.size(), 0)};
     for (unsigned d = shape.size(); d-- > 0;) {
       int64_t steps = shape[d] - 1;
       if (steps > 0)
-        outer.strides[d] = random.below(room / steps + 1);
-      room -= steps * outer.strides[d];
+        outer.strides[d] = random.below(space / steps + 1);
+      space -= steps * outer.strides[d];
     }
-    outer.offset = random.below(room + 1);
-    Region region = *compose(Region::of(*base), outer);
-    return getView(*function, "v", base->getRoot(), makeType(shape), region);
+    outer.offset = random.below(space + 1);
+    StridedLayout layout = *compose(StridedLayout::of(*base), outer);
+    return getView(*function, "v", base->getRoot(), makeType(shape), layout);
   }
 
   /// A box of \p base that keeps at least one index of each dimension.
   Buffer *makeBox(Buffer *base) {
-    Region region = Region::of(*base);
-    for (unsigned d = 0; d < region.shape.size(); ++d) {
-      int64_t start = random.below(region.shape[d]);
-      region.offset += start * region.strides[d];
-      region.shape[d] = 1 + random.below(region.shape[d] - start);
+    StridedLayout layout = StridedLayout::of(*base);
+    for (unsigned d = 0; d < layout.shape.size(); ++d) {
+      int64_t start = random.below(layout.shape[d]);
+      layout.offset += start * layout.strides[d];
+      layout.shape[d] = 1 + random.below(layout.shape[d] - start);
     }
-    return getView(*function, "box", base->getRoot(), makeType(region.shape),
-                   region);
+    return getView(*function, "box", base->getRoot(), makeType(layout.shape),
+                   layout);
   }
 
   ScalarProgram makeProgram(unsigned numInputs) {
@@ -121,8 +121,9 @@ private:
   bool mayLoop(llvm::ArrayRef<Buffer *> inputs, Buffer *result) const {
     return llvm::all_of(inputs, [&](Buffer *input) {
       return input->getRoot() != result->getRoot() ||
-             areDisjoint(Region::of(*input), Region::of(*result)) ||
-             isSame(Region::of(*input), Region::of(*result));
+             areDisjoint(StridedLayout::of(*input),
+                         StridedLayout::of(*result)) ||
+             isSame(StridedLayout::of(*input), StridedLayout::of(*result));
     });
   }
 
@@ -161,7 +162,7 @@ private:
     Dims shape(first->getShape());
     shape[axis] *= parts.size();
     Buffer *result = makeActivation(shape);
-    Region box = Region::dense(shape);
+    StridedLayout box = StridedLayout::dense(shape);
     box.shape = Dims(first->getShape());
     for (Buffer *part : parts) {
       function->create<CopyInstr>(
@@ -174,14 +175,14 @@ private:
 
   void addCopy() {
     Buffer *source = pickValue();
-    Region region = Region::of(*source);
+    StridedLayout layout = StridedLayout::of(*source);
     if (lastCopied && random.below(3) == 0) {
       source = lastCopied;        // the same again
     } else if (random.below(2)) { // transposed
-      std::reverse(region.shape.begin(), region.shape.end());
-      std::reverse(region.strides.begin(), region.strides.end());
+      std::reverse(layout.shape.begin(), layout.shape.end());
+      std::reverse(layout.strides.begin(), layout.strides.end());
       source = getView(*function, "t", source->getRoot(),
-                       makeType(region.shape), region);
+                       makeType(layout.shape), layout);
     } else {
       source = makeAnyView(source, makeShape());
     }
@@ -332,7 +333,7 @@ TEST_P(RandomPrograms, ComputeTheSame) {
     }
     ASSERT_EQ(interpret(*optimized, seed), wanted) << "seed " << seed;
   }
-  if (GetParam() != llvm::StringRef("place-lifetimes")) {
+  if (GetParam() != llvm::StringRef("insert-lifetimes")) {
     EXPECT_GT(changed, numPrograms / 50) << "the programs don't exercise it";
     RecordProperty("changed", changed);
   }
@@ -341,8 +342,8 @@ TEST_P(RandomPrograms, ComputeTheSame) {
 INSTANTIATE_TEST_SUITE_P(Passes, RandomPrograms,
                          ::testing::Values("copy-elimination", "dse",
                                            "fuse-epilogues", "fuse-loops",
-                                           "merge-views", "nest-concats",
-                                           "place-lifetimes", "share-buffers"),
+                                           "merge-views", "coalesce-concats",
+                                           "insert-lifetimes", "share-buffers"),
                          [](const auto &info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -380,7 +381,7 @@ TEST(RandomPipeline, ComputesTheSameInTheArena) {
   for (unsigned seed = 0; seed < 2 * numPrograms; ++seed) {
     std::unique_ptr<IRFunction> program = ProgramMaker(seed).make();
     // An output that is not written is left as rubbish.
-    if (llvm::errorToBool(replayPlan(*program, planMemory(*program))))
+    if (llvm::errorToBool(verifyPlanWithShadow(*program, planMemory(*program))))
       continue;
     ++checked;
     std::vector<uint8_t> wanted = interpretOutputs(*program, seed, {});
@@ -392,7 +393,7 @@ TEST(RandomPipeline, ComputesTheSameInTheArena) {
     ASSERT_TRUE(bool(result)) << llvm::toString(result.takeError());
     ASSERT_FALSE(llvm::errorToBool(verify(*optimized))) << print(*optimized);
     ASSERT_FALSE(llvm::errorToBool(
-        replayPlan(*optimized, planMemory(*optimized, inArena))))
+        verifyPlanWithShadow(*optimized, planMemory(*optimized, inArena))))
         << print(*optimized);
     ASSERT_EQ(interpretOutputs(*optimized, seed, inArena), wanted)
         << "seed " << seed << "\n"

@@ -32,7 +32,7 @@ constexpr llvm::StringLiteral sample = R"(ir "sample net" {
 }
 )";
 
-//===- Text --------------------------------------------------------------===//
+//===- Text ---------------------------------------------------------------===//
 
 TEST(IRText, PrintsWhatItParsed) {
   auto function = parse(sample);
@@ -176,7 +176,7 @@ TEST(IRText, DamagedTextDoesNotTripPasses) {
   }
 }
 
-//===- Verifier ----------------------------------------------------------===//
+//===- Verifier -----------------------------------------------------------===//
 
 /// A program of \p code on a few buffers.
 std::string makeProgram(llvm::StringRef code) {
@@ -268,7 +268,7 @@ TEST(IRVerifier, ViewsStayInsideTheirRoot) {
         << view;
 }
 
-//===- Containers --------------------------------------------------------===//
+//===- Containers ---------------------------------------------------------===//
 
 TEST(IRFunction, UsersAndViewsAreTracked) {
   IRFunction function("f");

@@ -1,4 +1,4 @@
-//===- ImageClassifierTest.cpp - Pictures and answers of image-classifier -===//
+//===- ImageClassifierTest.cpp - Images and answers of image-classifier ---===//
 
 #include "Messages.h"
 #include "TestFolder.h"
@@ -18,11 +18,11 @@ protected:
   /// The pixels of a file of these bytes.
   std::vector<uint8_t> readPixels(llvm::StringRef bytes, unsigned numChannels) {
     put("a.ppm", bytes);
-    return llvm::cantFail(readPicture(in("a.ppm"), numChannels)).pixels;
+    return llvm::cantFail(readImage(in("a.ppm"), numChannels)).pixels;
   }
   std::string readError(llvm::StringRef bytes) {
     put("a.ppm", bytes);
-    return getMessage(readPicture(in("a.ppm"), 3).takeError());
+    return getMessage(readImage(in("a.ppm"), 3).takeError());
   }
 };
 
@@ -51,7 +51,7 @@ TEST_F(ImageClassifier, ReadsNetpbm) {
   EXPECT_THAT(
       readPixels(llvm::StringRef("P5 2 1 65535 \x80\x00\x01\x01", 17), 1),
       ElementsAre(128, 1));
-  // What comes after the picture is another one.
+  // What comes after the image is another one.
   EXPECT_THAT(readPixels("P5 1 1 255 aP5 1 1 255 b", 1), ElementsAre('a'));
 }
 
@@ -100,7 +100,7 @@ TEST_F(ImageClassifier, FillsIntegersRounded) {
   options.high = 127;
   options.means = {0.6};
   auto reader = llvm::cantFail(SampleReader::create(
-      input, llvm::cantFail(findPictureShape(input)), options));
+      input, llvm::cantFail(findImageShape(input)), options));
   put("a.pgm", "P2 2 1 255 0 255");
   Tensor batch(Type(ElemKind::Int8, {2, 1, 1, 2}));
   llvm::cantFail(reader.read(in("a.pgm"), batch, 1));

@@ -23,7 +23,7 @@ TEST(ImporterActivations, GeluIsRefused) {
             "accepted: none, tanh");
   EXPECT_EQ(oneNode("Gelu", {"x"}, "", 19).importError(),
             "'m': 1 node has an operator that is not supported:\n"
-            "node 'y' (Gelu): known since opset 20, the model has 19");
+            "node 'y' (Gelu): supported since opset 20, the model has 19");
 }
 
 TEST(ImporterActivations, Swish) {

@@ -15,8 +15,8 @@ TEST(ImporterAttributes, MisspeltAttributes) {
   EXPECT_EQ(model.importError(options), "imported");
   EXPECT_THAT(warnings,
               testing::ElementsAre("node 'y' (LeakyRelu): attribute 'alhpa' is "
-                                   "ignored: the operator has none of that "
-                                   "name"));
+                                   "ignored: the operator has no such "
+                                   "attribute"));
 }
 
 /// An attribute of another opset, one of an operator that ONNX does not

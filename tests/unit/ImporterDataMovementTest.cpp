@@ -205,7 +205,7 @@ TEST(ImporterDataMovement, GatherChecksIndices) {
       fold("Gather", {"c", "i"}, intAttr("axis", 1), 13, int64s("i", {-1, 0})),
       "float<2x2>: 3 1 6 4");
   EXPECT_EQ(errorOf("Gather", {"c", "i"}, "", 13, int64s("i", {2})),
-            "index 2 is outside; accepted for extent 2: -2 to 1");
+            "index 2 is out of range; accepted for extent 2: -2 to 1");
 }
 
 TEST(ImporterDataMovement, ConcatNeedsItsAxis) {

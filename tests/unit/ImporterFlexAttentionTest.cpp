@@ -68,7 +68,7 @@ TEST(ImporterFlexAttention, Errors) {
   EXPECT_THAT(
       flex(graphAttr("score_mod", "input { name: \"more\" } ")).importError(),
       HasSubstr(
-          "node 'flex' (FlexAttention): attribute 'score_mod' is no graph "
+          "node 'flex' (FlexAttention): attribute 'score_mod' is not a graph "
           "of one input and one output"));
   EXPECT_THAT(flex(graphAttr("score_mod",
                              onnxNode("If", {"in"},

@@ -128,9 +128,10 @@ TEST(ImporterFunctions, MayBeOfAnOlderOpsetThanTheModel) {
   std::string swish = "node { op_type: \"HardSwish\" input: \"a\" output: "
                       "\"b\" } ";
   EXPECT_EQ(callLeaky(function("Leaky", swish, 14)).importError(), "imported");
-  EXPECT_THAT(callLeaky(function("Leaky", swish, 13)).importError(),
-              testing::HasSubstr("(HardSwish): known since opset 14, the model "
-                                 "has 13"));
+  EXPECT_THAT(
+      callLeaky(function("Leaky", swish, 13)).importError(),
+      testing::HasSubstr("(HardSwish): supported since opset 14, the model "
+                         "has 13"));
 }
 
 /// Each level calls the next twice: 2^40 nodes.
@@ -145,10 +146,9 @@ TEST(ImporterFunctions, HaveABound) {
   }
   functions += function("F40", "node { op_type: \"Abs\" input: \"a\" output: "
                                "\"b\" } ");
-  EXPECT_EQ(
-      callLeaky(functions).importError(),
-      "'m': the functions of the model, written out, would take more than "
-      "32 times its size and 32 MiB");
+  EXPECT_EQ(callLeaky(functions).importError(),
+            "'m': inlined, the functions of the model would take more than "
+            "32 times its size and 32 MiB");
 }
 
 /// A large attribute that every node of the function repeats.

@@ -126,7 +126,7 @@ TEST(ImporterGradient, Errors) {
                         "what a node computes"));
   EXPECT_THAT(fail(square + gradient({"a"}, {"a"}, "s", "y", {"b"})),
               HasSubstr("there are 1 inputs for 2 names in 'xs' and 'zs'; "
-                        "accepted: as many"));
+                        "accepted: equal numbers"));
   EXPECT_THAT(fail(square + gradient({}, {}, "s")),
               HasSubstr("attribute 'xs' is missing or empty"));
   EXPECT_THAT(fail(square + gradient({"i"}, {"i"}, "s")),

@@ -98,7 +98,7 @@ TEST(ImporterOps, Casts) {
   EXPECT_EQ(fold("Cast", {"c"}, stringAttr("to", "INT8"), 5),
             "int8<2x3>: 1 2 3 4 5 6");
   EXPECT_EQ(errorOf("Cast", {"c"}, stringAttr("to", "WORD"), 5),
-            "attribute 'to' is 'WORD', which is no element type");
+            "attribute 'to' is 'WORD', which is not an element type");
   EXPECT_EQ(errorOf("Cast", {"c"}, intAttr("to", 8)),
             "element type STRING is not supported; accepted: floats, integers "
             "and bool");
@@ -297,7 +297,7 @@ TEST(ImporterOps, BatchNormalizationInInference) {
   EXPECT_EQ(errorOfNorm(intAttr("training_mode", 1), 15), "imported");
   EXPECT_EQ(
       errorOfNorm("", 9, {1, 3, 4, 4}, onnxNode("Identity", {"mean"}, "", "z")),
-      "output 1, a statistic of training, is read; accepted: inference");
+      "output 1, a statistic of training, is used; accepted: inference");
   EXPECT_EQ(errorOfNorm(intAttr("spatial", 0), 7),
             "attribute 'spatial' is 0; accepted for rank 4: 1");
   EXPECT_EQ(errorOfNorm(intAttr("spatial", 0), 7, {2, 3}), "imported");

@@ -29,7 +29,7 @@ TEST(Importer, ListsAllUnsupportedOperators) {
             "'m': 3 nodes have operators that are not supported:\n"
             "node 'a' (Foo) of opset 13\n"
             "node 'v' (Bar) of domain 'd', opset 1\n"
-            "node 'y' (HardSwish): known since opset 14, the model has 13");
+            "node 'y' (HardSwish): supported since opset 14, the model has 13");
 }
 
 TEST(Importer, NamesFiveUnsupportedOperatorsInOneMessage) {
@@ -49,7 +49,7 @@ TEST(Importer, NamesFiveUnsupportedOperatorsInOneMessage) {
             "'m': 5 nodes have operators that are not supported:\n"
             "node 'a' (Foo) of opset 13\n"
             "node 'b' (Bar) of domain 'd', opset 3\n"
-            "node 'v' (Gelu): known since opset 20, the model has 13\n"
+            "node 'v' (Gelu): supported since opset 20, the model has 13\n"
             "node 'c' (Relu) of domain 'com.microsoft', opset 1\n"
             "node 'y' (Baz) of opset 13");
 }
@@ -91,7 +91,7 @@ TEST(Importer, NamesNodeOperatorAndOperand) {
       << model.importError();
 }
 
-TEST(Importer, HostileNamesStayOnOneLine) {
+TEST(Importer, MalformedNamesStayOnOneLine) {
   TextModel model;
   model.body = "node { name: \"a\\nb\" op_type: \"Foo\" output: \"y\" }";
   EXPECT_EQ(model.importError(),
@@ -504,10 +504,9 @@ TEST(ImporterTensor, RawBytes) {
 
 TEST(ImporterTensor, RefusesWrongSizes) {
   EXPECT_EQ(tensorError("data_type: 1 dims: 2 float_data: 1"),
-            "'m': initializer 'y': float<2> needs 2 elements, 1 are there");
-  EXPECT_EQ(
-      tensorError("data_type: 1 dims: 2 raw_data: \"abc\""),
-      "'m': initializer 'y': float<2> needs 8 bytes of data, 3 are there");
+            "'m': initializer 'y': float<2> needs 2 elements, got 1");
+  EXPECT_EQ(tensorError("data_type: 1 dims: 2 raw_data: \"abc\""),
+            "'m': initializer 'y': float<2> needs 8 bytes of data, got 3");
   EXPECT_EQ(tensorError("data_type: 1 dims: -2"),
             "'m': initializer 'y': shape -2 has a negative extent");
   EXPECT_NE(tensorError("data_type: 1 dims: 4611686018427387904 dims: 4")
@@ -558,7 +557,7 @@ TEST_F(ImporterFile, ExternalData) {
             "are needed");
   EXPECT_EQ(importExternal("weights",
                            "external_data { key: \"length\" value: \"8\" } "),
-            "initializer 'b': int32<3> needs 12 bytes of data, 8 are there");
+            "initializer 'b': int32<3> needs 12 bytes of data, got 8");
   EXPECT_EQ(importExternal("weights",
                            "external_data { key: \"offset\" value: \"-1\" } "),
             "initializer 'b': external data have a malformed offset: '-1'");

@@ -114,10 +114,10 @@ TEST(ImporterTraining, Momentum) {
 }
 
 TEST(ImporterTraining, Errors) {
-  EXPECT_THAT(
-      step("Adam", 0, {{"x", {1}}, {"g", {1}}, {"v", {1}}}, "", 0, 3)
-          .importError(),
-      HasSubstr("there are 5 inputs; accepted: 2 and then 4 for each tensor"));
+  EXPECT_THAT(step("Adam", 0, {{"x", {1}}, {"g", {1}}, {"v", {1}}}, "", 0, 3)
+                  .importError(),
+              HasSubstr("there are 5 inputs; accepted: 2, followed by 4 for "
+                        "each optimized tensor"));
   EXPECT_THAT(
       step("Adagrad", 0, {{"x", {1}}, {"g", {1, 2}}, {"h", {1}}}, "", 0, 2)
           .importError(),

@@ -1,4 +1,4 @@
-//===- InferTypes.h - Type rules applied to text --------------*- C++ -*-===//
+//===- InferTypes.h - Type rules applied to text ----------------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_UNIT_INFERTYPES_H
 #define GLOWISH_TESTS_UNIT_INFERTYPES_H
@@ -25,37 +25,37 @@ struct ParsedOp {
 inline llvm::Expected<ParsedOp> parseOp(llvm::StringRef text) {
   TextParser parser(text, "test", nullptr);
   ParsedOp op;
-  GLOWISH_TRY(std::string name, parser.parseIdentifier("an operator"));
-  GLOWISH_CHECK(parser.expect("("));
+  GLOWISH_ASSIGN_OR_RETURN(std::string name,
+                           parser.parseIdentifier("an operator"));
+  GLOWISH_RETURN_IF_ERROR(parser.expect("("));
   while (!parser.consumeIf(")")) {
     if (parser.consumeIf("none")) {
       op.inputs.push_back(std::nullopt);
     } else {
-      GLOWISH_TRY(Type type, parser.parseType());
+      GLOWISH_ASSIGN_OR_RETURN(Type type, parser.parseType());
       op.inputs.push_back(std::move(type));
     }
     parser.consumeIf(",");
   }
-  // The attributes of node and instruction are the same.
+  bool isInstr = text.contains("->");
   op.node = findNodeKind(name);
   std::optional<InstrKind> instr = findInstrKind(name);
-  if (!op.node && !instr)
+  if (!(isInstr ? instr.has_value() : op.node.has_value()))
     return makeError("no operator {0}", name);
-  op.info = op.node ? &getNodeInfo(*op.node) : &getInstrInfo(*instr);
-  GLOWISH_TRY(op.attrs, parser.parseAttrs(*op.info));
+  op.info = isInstr ? &getInstrInfo(*instr) : &getNodeInfo(*op.node);
+  GLOWISH_ASSIGN_OR_RETURN(op.attrs, parser.parseAttrs(*op.info));
   if (parser.consumeIf("->")) {
-    op.info = &getInstrInfo(*instr);
     do {
-      GLOWISH_TRY(Type type, parser.parseType());
+      GLOWISH_ASSIGN_OR_RETURN(Type type, parser.parseType());
       op.outputs.push_back(std::move(type));
     } while (parser.consumeIf(","));
   }
-  GLOWISH_CHECK(parser.expectEnd());
+  GLOWISH_RETURN_IF_ERROR(parser.expectEnd());
   return op;
 }
 
 inline llvm::Expected<std::string> inferOrFail(llvm::StringRef text) {
-  GLOWISH_TRY(ParsedOp op, parseOp(text));
+  GLOWISH_ASSIGN_OR_RETURN(ParsedOp op, parseOp(text));
   llvm::SmallVector<bool> present(op.outputs.size(), true);
   std::vector<const Type *> inputs, outputs;
   for (const std::optional<Type> &type : op.inputs) {
@@ -64,9 +64,10 @@ inline llvm::Expected<std::string> inferOrFail(llvm::StringRef text) {
   }
   for (const Type &type : op.outputs)
     outputs.push_back(&type);
-  GLOWISH_CHECK(checkStructure(*op.info, present, op.attrs));
-  GLOWISH_TRY(TypeList types,
-              op.info->inferTypes(OpView(*op.info, inputs, outputs, op.attrs)));
+  GLOWISH_RETURN_IF_ERROR(checkStructure(*op.info, present, op.attrs));
+  GLOWISH_ASSIGN_OR_RETURN(
+      TypeList types,
+      op.info->inferTypes(OpView(*op.info, inputs, outputs, op.attrs)));
   std::string result;
   for (const Type &type : types)
     result += (result.empty() ? "" : ", ") + type.str();

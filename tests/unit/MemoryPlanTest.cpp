@@ -203,7 +203,7 @@ ir "f" {
   MemoryPlan plan = planMemory(*function, getArenaOptions());
   EXPECT_EQ(plan.activationSize, 0u);
   EXPECT_EQ(getMessage(verifyPlan(*function, plan)), "");
-  EXPECT_EQ(getMessage(replayPlan(*function, plan)), "");
+  EXPECT_EQ(getMessage(verifyPlanWithShadow(*function, plan)), "");
 }
 
 TEST(MemoryPlan, VerifyPlanSeesOverlaps) {

@@ -1,4 +1,4 @@
-//===- Messages.h - Errors as text for tests ------------------*- C++ -*-===//
+//===- Messages.h - Errors as text for tests --------------------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_UNIT_MESSAGES_H
 #define GLOWISH_TESTS_UNIT_MESSAGES_H

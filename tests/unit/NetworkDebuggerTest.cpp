@@ -27,9 +27,6 @@ public:
   bool isSupported(const Node &node) const override {
     return inner->isSupported(node);
   }
-  bool canFuse(const Node &anchor, ScalarOp op) const override {
-    return inner->canFuse(anchor, op);
-  }
   llvm::Expected<std::unique_ptr<Executable>>
   compile(const IRFunction &function, const MemoryPlan &plan,
           InstrClock *clock) override {
@@ -91,7 +88,7 @@ protected:
         for (float &value : tensor.data<float>())
           value = random.uniform(-1, 1);
         if (buffer->isInput())
-          GLOWISH_CHECK(session.setInput(buffer, tensor));
+          GLOWISH_RETURN_IF_ERROR(session.setInput(buffer, tensor));
       }
       return llvm::Error::success();
     };

@@ -187,11 +187,11 @@ TEST(Npy, RefusesMalformedHeaders) {
   EXPECT_EQ(getHeaderRefusal("{'descr': '<f4', 'fortran_order': 0}"),
             "'fortran_order' is neither True nor False");
   EXPECT_EQ(getHeaderRefusal("{'descr': '<f4', 'descr': '<f4'}"),
-            "'descr' twice in the header");
+            "duplicate key 'descr' in the header");
   EXPECT_EQ(getHeaderRefusal("{'colour': '<f4'}"),
             "an unknown key 'colour' in the header");
   EXPECT_EQ(getHeaderRefusal(std::string(plainHeader) + "x"),
-            "text behind the header");
+            "trailing text after the header");
 }
 
 TEST(Npy, RefusesHostileShapes) {

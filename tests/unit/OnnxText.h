@@ -1,4 +1,4 @@
-//===- OnnxText.h - Models in protobuf text for tests ---------*- C++ -*-===//
+//===- OnnxText.h - Models in protobuf text for tests -----------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_UNIT_ONNXTEXT_H
 #define GLOWISH_TESTS_UNIT_ONNXTEXT_H

@@ -40,7 +40,7 @@ TEST(PlanFault, BothChecksFindIt) {
   EXPECT_EQ(plan.getOffset(function->findBuffer("a")),
             plan.getOffset(function->findBuffer("b")))
       << "the planner of this test has its fault";
-  EXPECT_EQ(getMessage(replayPlan(*function, plan)),
+  EXPECT_EQ(getMessage(verifyPlanWithShadow(*function, plan)),
             "Softmax 'b': internal: 'a' is used with bytes that belong to 'b'");
   EXPECT_EQ(getMessage(verifyPlan(*function, plan)),
             "internal: activation 'b' overlaps another in the memory plan");
@@ -62,7 +62,7 @@ ir "f" {
   EXPECT_EQ(plan.getOffset(function->findBuffer("x")),
             plan.getOffset(function->findBuffer("y")))
       << "the planner of this test has its fault";
-  EXPECT_EQ(getMessage(replayPlan(*function, plan)),
+  EXPECT_EQ(getMessage(verifyPlanWithShadow(*function, plan)),
             "Softmax 'y': internal: 'x' is used with bytes that belong to 'y'");
   EXPECT_EQ(getMessage(verifyPlan(*function, plan)),
             "internal: placeholder 'y' overlaps another in the memory plan");

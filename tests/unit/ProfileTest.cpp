@@ -51,7 +51,7 @@ void checkRows(Profiled &profiled) {
   const Profile &profile = profiled.profile;
   std::vector<const Instruction *> expected, actual;
   for (const Instruction &instr : profiled.compilation.getIR().getInstrs())
-    if (!llvm::isa<AllocInstr, DeallocInstr>(&instr))
+    if (!instr.isLifetimeMarker())
       expected.push_back(&instr);
   for (const Profile::Row &row : profile.rows) {
     actual.push_back(row.instr);

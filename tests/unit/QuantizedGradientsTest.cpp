@@ -166,7 +166,7 @@ static std::string fail(std::string between) {
 
 TEST(QuantizedGradients, StopAtWhatHasNone) {
   EXPECT_EQ(fail(onnxNode("Cast", {"q"}, intAttr("to", int8), "r")),
-            "Cast 'r': it has no gradient: quantized numbers become int8, "
+            "Cast 'r': it has no gradient: quantized values become int8, "
             "which does not hold all of uint8<2>");
   EXPECT_EQ(fail(onnxNode("Div", {"q", "z"}, "", "r")),
             "Div 'r': it has no gradient: a quotient of integers is truncated");

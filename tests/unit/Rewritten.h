@@ -1,4 +1,4 @@
-//===- Rewritten.h - Modules written as ONNX and read again ----*- C++ -*-===//
+//===- Rewritten.h - Modules written as ONNX and read again -----*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_UNIT_REWRITTEN_H
 #define GLOWISH_TESTS_UNIT_REWRITTEN_H
@@ -25,8 +25,8 @@ runModule(std::unique_ptr<Module> module,
   std::unique_ptr<Backend> backend = createInterpreter();
   Compilation compilation(*backend, CompilationOptions());
   compilation.setModule(std::move(module));
-  GLOWISH_CHECK(compilation.run());
-  GLOWISH_TRY(auto session, Session::create(compilation));
+  GLOWISH_RETURN_IF_ERROR(compilation.run());
+  GLOWISH_ASSIGN_OR_RETURN(auto session, Session::create(compilation));
   uint64_t seed = 7;
   for (const Buffer *buffer : session->getPlaceholders()) {
     if (!buffer->isInput())
@@ -36,9 +36,9 @@ runModule(std::unique_ptr<Module> module,
     if (found != given.end())
       for (auto [i, value] : llvm::enumerate(found->second))
         tensor.setFromDouble(i, value);
-    GLOWISH_CHECK(session->setInput(buffer, tensor));
+    GLOWISH_RETURN_IF_ERROR(session->setInput(buffer, tensor));
   }
-  GLOWISH_CHECK(session->run());
+  GLOWISH_RETURN_IF_ERROR(session->run());
   std::map<std::string, Tensor> outputs;
   for (const Buffer *buffer : session->getOutputs())
     outputs[buffer->getModelName().str()] = session->getOutput(buffer).clone();

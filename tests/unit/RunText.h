@@ -1,4 +1,4 @@
-//===- RunText.h - Running models in protobuf text ------------*- C++ -*-===//
+//===- RunText.h - Running models in protobuf text --------------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_UNIT_RUNTEXT_H
 #define GLOWISH_TESTS_UNIT_RUNTEXT_H

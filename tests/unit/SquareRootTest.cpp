@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../lib/Backends/CPU/JIT.h"
-#include "../../lib/Backends/CPU/Kernels/VectorMath.h"
+#include "JIT.h"
+#include "Kernels/VectorMath.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
 #include "glowish/Support/Random.h"
 #include "llvm/IR/Module.h"

@@ -45,9 +45,10 @@ llvm::Expected<int> halve(int value) {
 }
 
 llvm::Error refuse(int value) {
-  GLOWISH_TRY(int half, halve(value));
-  GLOWISH_TRY(half, halve(half));
-  GLOWISH_CHECK(half == 7 ? makeError("seven") : llvm::Error::success());
+  GLOWISH_ASSIGN_OR_RETURN(int half, halve(value));
+  GLOWISH_ASSIGN_OR_RETURN(half, halve(half));
+  GLOWISH_RETURN_IF_ERROR(half == 7 ? makeError("seven")
+                                    : llvm::Error::success());
   return makeError("reached {0}", half);
 }
 

@@ -1,4 +1,4 @@
-//===- TestFolder.h - A folder for one test -------------------*- C++ -*-===//
+//===- TestFolder.h - A folder for one test ---------------------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_UNIT_TESTFOLDER_H
 #define GLOWISH_TESTS_UNIT_TESTFOLDER_H

@@ -3,6 +3,7 @@
 #include "glowish/Ops/TextForm.h"
 #include "Messages.h"
 #include "glowish/Graph/Node.h"
+#include "glowish/IR/IR.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include <cmath>
@@ -217,9 +218,8 @@ TEST(TextTypes, Errors) {
 //===- Attributes ---------------------------------------------------------===//
 
 /// Attributes parsed and printed again, or the error.
-std::string roundTrip(NodeKind kind, llvm::StringRef text,
+std::string roundTrip(const OpInfo &info, llvm::StringRef text,
                       std::optional<unsigned> numInputs = std::nullopt) {
-  const OpInfo &info = getNodeInfo(kind);
   TextParser parser(text, "f", nullptr);
   llvm::Expected<std::vector<AttrValue>> attrs =
       parser.parseAttrs(info, numInputs);
@@ -230,16 +230,23 @@ std::string roundTrip(NodeKind kind, llvm::StringRef text,
     printAttrs(os, info, *attrs, numInputs.value_or(1));
   });
 }
+std::string roundTrip(NodeKind kind, llvm::StringRef text) {
+  return roundTrip(getNodeInfo(kind), text);
+}
+std::string roundTrip(InstrKind kind, llvm::StringRef text,
+                      std::optional<unsigned> numInputs = std::nullopt) {
+  return roundTrip(getInstrInfo(kind), text, numInputs);
+}
 
 TEST(Attributes, Survive) {
   // Every kind of attribute; defaults are left out.
-  EXPECT_EQ(roundTrip(NodeKind::Convolution,
+  EXPECT_EQ(roundTrip(InstrKind::Convolution,
                       "{ pads=[0,0,1,-2], strides = [1, 2], group = 4,\n"
                       "dilations = [], epilogue = {v1:float = Relu(v0)}}"),
             " {strides = [1, 2], pads = [0, 0, 1, -2], dilations = [], group "
             "= 4, epilogue = {v1:float = Relu(v0)}}");
-  EXPECT_EQ(roundTrip(NodeKind::MatMul, "{epilogue = {}}"), "");
-  EXPECT_EQ(roundTrip(NodeKind::MatMul, ""), "");
+  EXPECT_EQ(roundTrip(InstrKind::MatMul, "{epilogue = {}}"), "");
+  EXPECT_EQ(roundTrip(InstrKind::MatMul, ""), "");
   EXPECT_EQ(roundTrip(NodeKind::Relu, ""), "");
   EXPECT_EQ(roundTrip(NodeKind::Reduce,
                       "{mode = \"a\\\"b\", axes = [2], keepDims = true}"),
@@ -273,7 +280,7 @@ TEST(Attributes, Errors) {
 TEST(Attributes, ProgramErrors) {
   auto program = [](llvm::StringRef text,
                     std::optional<unsigned> numInputs = std::nullopt) {
-    return roundTrip(NodeKind::MatMul, ("{epilogue = " + text + "}").str(),
+    return roundTrip(InstrKind::MatMul, ("{epilogue = " + text + "}").str(),
                      numInputs);
   };
   EXPECT_EQ(program("{v2:float = Relu(v0)}", 2),
@@ -497,7 +504,7 @@ void parseAll(llvm::StringRef text) {
   }
 }
 
-TEST(HostileText, NeverCrashes) {
+TEST(MalformedText, NeverCrashes) {
   const std::string seed =
       "%conv1 = Convolution {strides = [2, 1], pads = [1, 0, 1, 2], dilations "
       "= [1, 1], group = 1, epilogue = {v1:float = Clip(v0) <0.0, 6e+00>; "
@@ -555,7 +562,7 @@ TEST(HostileText, NeverCrashes) {
   }
 }
 
-TEST(HostileText, DeepNestingIsHarmless) {
+TEST(MalformedText, DeepNestingIsHarmless) {
   for (char c : {'{', '[', '<', '('})
     parseAll(std::string(1 << 14, c));
   parseAll("float<" + std::string(1 << 20, '1') + ">");

@@ -2,7 +2,7 @@
 
 #include "Messages.h"
 #include "TestFolder.h"
-#include "common/PictureFile.h"
+#include "common/ImageFile.h"
 #include "model-trainer/Checkpoint.h"
 #include "model-trainer/DataSet.h"
 #include "gmock/gmock.h"
@@ -82,17 +82,17 @@ TEST_F(TrainerData, ChecksShapesAndKinds) {
               HasSubstr("accepted: a first dimension of -batch-size (2)"));
 }
 
-TEST_F(TrainerData, ScalesPictures) {
-  Picture flat = {3, 2, 3, std::vector<uint8_t>(18, 77)};
+TEST_F(TrainerData, ScalesImages) {
+  Image flat = {3, 2, 3, std::vector<uint8_t>(18, 77)};
   for (unsigned size : {1u, 2u, 7u, 33u}) {
-    Picture scaled = scalePicture(flat, size, 5);
+    Image scaled = scaleImage(flat, size, 5);
     EXPECT_EQ(scaled.pixels, std::vector<uint8_t>(size * 5 * 3, 77));
   }
   // Between two pixels, their mean; twice as wide, a ramp.
-  Picture pair = {2, 1, 1, {0, 100}};
-  EXPECT_THAT(scalePicture(pair, 1, 1).pixels, ElementsAre(50));
-  EXPECT_THAT(scalePicture(pair, 4, 1).pixels, ElementsAre(0, 25, 75, 100));
-  EXPECT_EQ(scalePicture(pair, 2, 1).pixels, pair.pixels);
+  Image pair = {2, 1, 1, {0, 100}};
+  EXPECT_THAT(scaleImage(pair, 1, 1).pixels, ElementsAre(50));
+  EXPECT_THAT(scaleImage(pair, 4, 1).pixels, ElementsAre(0, 25, 75, 100));
+  EXPECT_EQ(scaleImage(pair, 2, 1).pixels, pair.pixels);
 }
 
 /// A JPEG file of one colour.
@@ -127,34 +127,34 @@ static std::string makeJpeg(unsigned width, unsigned height,
 TEST_F(TrainerData, ReadsJpeg) {
   std::string file = makeJpeg(17, 3, {200, 40, 90});
   put("a.jpg", file);
-  llvm::Expected<Picture> colors = readPicture(in("a.jpg"), 3);
+  llvm::Expected<Image> colors = readImage(in("a.jpg"), 3);
   ASSERT_TRUE(bool(colors)) << getMessage(colors.takeError());
   EXPECT_EQ(colors->width, 17u);
   EXPECT_EQ(colors->height, 3u);
   ASSERT_EQ(colors->pixels.size(), 17u * 3 * 3);
   for (size_t i = 0; i < colors->pixels.size(); ++i)
     EXPECT_NEAR(colors->pixels[i], (std::array{200, 40, 90})[i % 3], 3);
-  llvm::Expected<Picture> grey = readPicture(in("a.jpg"), 1);
+  llvm::Expected<Image> grey = readImage(in("a.jpg"), 1);
   ASSERT_TRUE(bool(grey)) << getMessage(grey.takeError());
   // The luminance of ITU-R BT.601.
   for (uint8_t pixel : grey->pixels)
     EXPECT_NEAR(pixel, 0.299 * 200 + 0.587 * 40 + 0.114 * 90, 3);
   put("cut.jpg", file.substr(0, file.size() - 20));
-  EXPECT_THAT(getMessage(readPicture(in("cut.jpg"), 3).takeError()),
-              HasSubstr("cut.jpg': not a picture (PNG, JPEG, PPM, PGM), "
+  EXPECT_THAT(getMessage(readImage(in("cut.jpg"), 3).takeError()),
+              HasSubstr("cut.jpg': not an image (PNG, JPEG, PPM, PGM), "
                         "or a damaged JPEG file"));
 }
 
-TEST_F(TrainerData, RefusesWhatIsNoPicture) {
+TEST_F(TrainerData, RefusesWhatIsNoImage) {
   put("a.png", "\x89PNG nonsense");
   put("b.jpg", "nonsense");
-  EXPECT_THAT(getMessage(readPicture(in("a.png"), 1).takeError()),
-              HasSubstr("a.png': not a PNG picture"));
-  EXPECT_THAT(getMessage(readPicture(in("b.jpg"), 3).takeError()),
-              HasSubstr("b.jpg': not a picture (PNG, JPEG, PPM, PGM), or "
+  EXPECT_THAT(getMessage(readImage(in("a.png"), 1).takeError()),
+              HasSubstr("a.png': not a PNG image"));
+  EXPECT_THAT(getMessage(readImage(in("b.jpg"), 3).takeError()),
+              HasSubstr("b.jpg': not an image (PNG, JPEG, PPM, PGM), or "
                         "a damaged JPEG file"));
-  EXPECT_TRUE(isPictureName("a/B.JPEG"));
-  EXPECT_FALSE(isPictureName("a/jpg"));
+  EXPECT_TRUE(isImageName("a/B.JPEG"));
+  EXPECT_FALSE(isImageName("a/jpg"));
 }
 
 static Checkpoint makeCheckpoint() {

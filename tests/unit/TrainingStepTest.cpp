@@ -451,6 +451,6 @@ TEST_F(TrainingSteps, SaysWhatCannotBeTrained) {
   config.labelShape.reset();
   config.isTrained = [](llvm::StringRef) { return false; };
   EXPECT_EQ(getError(model, config),
-            "nothing can be trained: the model has no initializers of float "
-            "kinds that are trained");
+            "nothing can be trained: the loss depends on no trainable "
+            "initializer of a float kind");
 }

@@ -1,9 +1,10 @@
 //===- TuningTest.cpp - Choices that were measured ------------------------===//
 
-#include "../../lib/Backends/CPU/Tuner.h"
 #include "Differential.h"
+#include "Instrs.h"
 #include "Messages.h"
 #include "TestFolder.h"
+#include "Tuner.h"
 #include "glowish/Backends/CPU/Bundle.h"
 #include "glowish/IR/Instrs.h"
 #include "llvm/ADT/StringExtras.h"
@@ -195,7 +196,7 @@ TEST_F(Tuning, Malformed) {
         << line;
 }
 
-TEST_F(Tuning, HostileBytes) {
+TEST_F(Tuning, MalformedBytes) {
   const std::string text =
       "glowish-tuning 1\nx86_64-v " + key + "winograd 2x4 48 # a note\n";
   for (size_t size = 0; size < text.size(); ++size)

@@ -206,26 +206,29 @@ TEST(TypeRules, WindowAttributes) {
 
 TEST(TypeRules, Epilogue) {
   EXPECT_TYPE("MatMul(float<3x7>, float<7x5>, float<5>, float<3x1>) {epilogue "
-              "= {v3:float = Add(v0, v1); v4:float = Mul(v3, v2)}}",
+              "= {v3:float = Add(v0, v1); v4:float = Mul(v3, v2)}} -> "
+              "float<3x5>",
               "float<3x5>");
   EXPECT_TYPE("MatMul(float<3x7>, float<7x5>, float<5>) {epilogue = "
-              "{v2:bool = Less(v0, v1)}}",
+              "{v2:bool = Less(v0, v1)}} -> float<3x5>",
               "attribute 'epilogue': it makes bool of float");
-  EXPECT_TYPE("MatMul(float<3x7>, float<7x5>, float<4>)",
+  EXPECT_TYPE("MatMul(float<3x7>, float<7x5>, float<4>) -> float<3x5>",
               "operand 'fused[0]' (float<4>): does not broadcast to 3x5");
-  EXPECT_TYPE("MatMul(float<3x7>, float<7x5>, float<1>, float<1x1x1>)",
+  EXPECT_TYPE("MatMul(float<3x7>, float<7x5>, float<1>, float<1x1x1>) -> "
+              "float<3x5>",
               "operand 'fused[1]' (float<1x1x1>): does not broadcast to 3x5");
   EXPECT_TYPE("MatMul(float<3x7>, float<7x5>, int8<5>) {epilogue = "
-              "{v2:float = Add(v0, v1)}}",
+              "{v2:float = Add(v0, v1)}} -> float<3x5>",
               "attribute 'epilogue': v2 = Add: v1 is int8, expected float as "
               "v0 is");
   EXPECT_TYPE("MatMul(float<3x7>, float<7x5>) {epilogue = "
-              "{v1:float = Add(v0, v1)}}",
+              "{v1:float = Add(v0, v1)}} -> float<3x5>",
               "attribute 'epilogue': v1 = Add: v1 is not an earlier value");
   EXPECT_TYPE(std::string("Convolution(float<3x7x17x4>, float<6x3x2x2>, none, "
                           "float<3x4x17x6>) ") +
                   "{strides = [2, 1], pads = [1, 0, 1, 2], dilations = "
-                  "[1, 2], group = 2, epilogue = {v2:float = Max(v0, v1)}}",
+                  "[1, 2], group = 2, epilogue = {v2:float = Max(v0, v1)}} -> "
+                  "float<3x4x17x6>",
               "float<3x4x17x6>");
 }
 
@@ -547,8 +550,10 @@ TEST(TypeRules, Structure) {
   EXPECT_TYPE("Add(float<3>)", "takes 2 operands, got 1");
   EXPECT_TYPE("Relu(float<3>, float<3>)", "takes 1 operand, got 2");
   EXPECT_TYPE("Add(none, float<3>)", "operand 'x' is missing");
-  EXPECT_TYPE("MatMul(float<3x3>)", "takes at least 2 operands, got 1");
-  EXPECT_TYPE("MatMul(float<3x3>, float<3x3>, none)",
+  EXPECT_TYPE("MatMul(float<3x3>)", "takes 2 operands, got 1");
+  EXPECT_TYPE("MatMul(float<3x3>) -> float<3x3>",
+              "takes at least 3 operands, got 2");
+  EXPECT_TYPE("MatMul(float<3x3>, float<3x3>, none) -> float<3x3>",
               "operand 'fused[0]' is missing");
   EXPECT_TYPE(llvm::Twine("Softmax(float<3>) {axis = ") + most + "}",
               std::string("attribute 'axis': ") + most +

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../lib/Backends/CPU/Kernels/WinogradTransform.h"
 #include "Differential.h"
+#include "Instrs.h"
+#include "Kernels/WinogradTransform.h"
 #include "glowish/IR/Instrs.h"
 
 using namespace glowish;

@@ -253,20 +253,21 @@ glowish::getImportOptions(std::vector<SymbolValues> &several) {
   options.warn = [](llvm::StringRef line) {
     llvm::errs() << "warning: " << line << "\n";
   };
-  GLOWISH_TRY(options.secondFile, readSecondModelPath());
+  GLOWISH_ASSIGN_OR_RETURN(options.secondFile, readSecondModelPath());
   options.maxTripCount = maxTripCount;
   if (maxTripCount < 0)
     return makeError("-max-trip-count={0}: accepted: at least 1",
                      maxTripCount.getValue());
-  GLOWISH_CHECK(readSymbols(options.symbols, several));
-  GLOWISH_CHECK(readNumbers("max-extent", maxExtents, options.maxExtents));
-  GLOWISH_CHECK(readInputTypes(modelInputs, options));
+  GLOWISH_RETURN_IF_ERROR(readSymbols(options.symbols, several));
+  GLOWISH_RETURN_IF_ERROR(
+      readNumbers("max-extent", maxExtents, options.maxExtents));
+  GLOWISH_RETURN_IF_ERROR(readInputTypes(modelInputs, options));
   return options;
 }
 
 llvm::Expected<ImportOptions> glowish::getImportOptions() {
   std::vector<SymbolValues> several;
-  GLOWISH_TRY(ImportOptions options, getImportOptions(several));
+  GLOWISH_ASSIGN_OR_RETURN(ImportOptions options, getImportOptions(several));
   if (!several.empty())
     return makeError("-onnx-define-symbol: '{0}' has several values; accepted: "
                      "one",
@@ -274,11 +275,13 @@ llvm::Expected<ImportOptions> glowish::getImportOptions() {
   return options;
 }
 
-/// Whether some registered pass is called \p name.
-static bool isPass(llvm::StringRef name) {
-  auto hasName = [&](const auto &pass) { return pass.name == name; };
-  return llvm::any_of(getGraphPasses(), hasName) ||
-         llvm::any_of(getIRPasses(), hasName);
+/// The name of the pass that is called \p name; empty if none is.
+static llvm::StringRef findPassName(llvm::StringRef name) {
+  if (const GraphPass *pass = findPass(getGraphPasses(), name))
+    return pass->name;
+  if (const IRPass *pass = findPass(getIRPasses(), name))
+    return pass->name;
+  return {};
 }
 
 llvm::Expected<CompilationOptions>
@@ -288,7 +291,7 @@ glowish::getCompilationOptions(PhaseTimer &timer) {
   options.dumpIR = dumpIR;
   options.dotFile = dotFile;
   options.importedDotFile = importedDotFile;
-  GLOWISH_CHECK(readPassFlags(options));
+  GLOWISH_RETURN_IF_ERROR(readPassFlags(options));
   options.printAfterAll = printAfterAll;
   if (maxActivationBytes.getNumOccurrences())
     options.maxActivationBytes = maxActivationBytes;
@@ -296,12 +299,13 @@ glowish::getCompilationOptions(PhaseTimer &timer) {
   options.verifyEach = verifyEach;
   options.timer = timePhases ? &timer : nullptr;
   for (const std::string &name : printAfter) {
-    if (!isPass(name))
+    llvm::StringRef pass = findPassName(name);
+    if (pass.empty())
       return makeError("-print-after={0}: there is no such pass; `glowish-opt "
                        "-list-passes` lists them",
                        name);
     for (PassOptions *kind : {&options.graphPasses, &options.irPasses})
-      kind->printAfter.names.insert(name);
+      kind->printAfter.names.insert(pass.str());
   }
   if (!stopAfter.empty()) {
     options.stopAfter = parsePhase(stopAfter);
@@ -343,8 +347,8 @@ llvm::Expected<bool> glowish::printTargetHelp(llvm::raw_ostream &os) {
   bool listsCpus = cpu == "help";
   if (!listsCpus && !llvm::is_contained(attributes, "help"))
     return false;
-  GLOWISH_TRY(std::string names,
-              listTargetNames(getTargetOptions(), listsCpus));
+  GLOWISH_ASSIGN_OR_RETURN(std::string names,
+                           listTargetNames(getTargetOptions(), listsCpus));
   os << names;
   return true;
 }
@@ -361,7 +365,7 @@ glowish::createBackend(llvm::StringRef option, llvm::StringRef name,
   if (name != "CPU")
     return makeError("-{0}={1}: the back ends are CPU and Interpreter", option,
                      name);
-  GLOWISH_TRY(std::unique_ptr<CPUBackend> cpuBackend,
-              CPUBackend::create(target));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> cpuBackend,
+                           CPUBackend::create(target));
   return cpuBackend;
 }

@@ -49,9 +49,10 @@ std::string glowish::getTestDataPath(llvm::StringRef kind, size_t number) {
 
 llvm::Expected<GivenTensors> glowish::readGivenTensors() {
   GivenTensors given;
-  GLOWISH_TRY(std::vector<NamedFile> files, parseNamedFiles("input", inputs));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<NamedFile> files,
+                           parseNamedFiles("input", inputs));
   for (const NamedFile &file : files) {
-    GLOWISH_TRY(Tensor tensor, readTensorFile(file.path));
+    GLOWISH_ASSIGN_OR_RETURN(Tensor tensor, readTensorFile(file.path));
     given.byName[file.name] = {file.path, std::move(tensor)};
   }
   if (testData.empty())
@@ -60,7 +61,7 @@ llvm::Expected<GivenTensors> glowish::readGivenTensors() {
     std::string path = getTestDataPath("input", i);
     if (!llvm::sys::fs::exists(path))
       return given;
-    GLOWISH_TRY(Tensor tensor, readTensorFile(path));
+    GLOWISH_ASSIGN_OR_RETURN(Tensor tensor, readTensorFile(path));
     given.inOrder.push_back({path, std::move(tensor)});
   }
 }
@@ -92,10 +93,11 @@ static llvm::Error fillInput(Session &session, const Buffer *buffer,
 llvm::Error glowish::fillInputs(Session &session, const GivenTensors &given) {
   std::set<const Buffer *> filled;
   for (const auto &[name, file] : given.byName) {
-    GLOWISH_TRY(const Buffer *buffer, session.findPlaceholder(name));
+    GLOWISH_ASSIGN_OR_RETURN(const Buffer *buffer,
+                             session.findPlaceholder(name));
     if (!buffer->isInput())
       return makeError("'{0}' is an output of the model, not an input", name);
-    GLOWISH_CHECK(fillInput(session, buffer, file));
+    GLOWISH_RETURN_IF_ERROR(fillInput(session, buffer, file));
     filled.insert(buffer);
   }
   Random random(randomInputs);
@@ -107,14 +109,14 @@ llvm::Error glowish::fillInputs(Session &session, const GivenTensors &given) {
     if (filled.count(buffer))
       continue;
     if (index < given.inOrder.size()) {
-      GLOWISH_CHECK(fillInput(session, buffer, given.inOrder[index]));
+      GLOWISH_RETURN_IF_ERROR(fillInput(session, buffer, given.inOrder[index]));
       continue;
     }
     if (!randomInputs.getNumOccurrences())
       return makeError("input '{0}' ({1}) has no value; state "
                        "-input={0}=FILE or -random-inputs=SEED",
                        buffer->getModelName(), buffer->getType().str());
-    GLOWISH_CHECK(
+    GLOWISH_RETURN_IF_ERROR(
         session.setInput(buffer, makeRandomTensor(buffer->getType(), random)));
   }
   return llvm::Error::success();

@@ -103,7 +103,7 @@ llvm::Error glowish::checkGlowFlags(llvm::StringRef modelPath) {
   return llvm::Error::success();
 }
 
-//===- The list ----------------------------------------------------------===//
+//===- The list -----------------------------------------------------------===//
 
 static constexpr llvm::StringLiteral heading = R"(# From Glow
 
@@ -141,7 +141,7 @@ What may have to change, and how that shows:
 | Sizes, offsets and weights come from the new header and files | weights are packed for the target | `name_check_weights` |
 | The three regions are aligned to `NAME_MEM_ALIGN` | kernels rely on it | the entry returns `GLOWISH_ERROR_ALIGNMENT` |
 | Code that takes any other result than `GLOW_SUCCESS` for one error sees more of them | the regions and the processor are checked | the results are named in the header |
-| The stack needs room | kernels keep there what they use again ([bundle.md](bundle.md#the-entry)) | on small targets: measure |
+| The kernels need stack | kernels keep there what they use again ([bundle.md](bundle.md#the-entry)) | on small targets: measure |
 | A program in C drops the declarations that it had in place of the dynamic header | the header was C++, and is C now | redefinition, where both are there |
 | The `size` of a symbol is in elements, as it was; bytes, shape, type and direction are in `name_config.symbols` | comments of the header said them | |
 | Instrumentation (`glow_instrument_before`...) is gone | `model-runner -profile` measures | the flags are refused |

@@ -1,4 +1,4 @@
-//===- GlowFlags.h - The flags of Glow's model-compiler -------*- C++ -*-===//
+//===- GlowFlags.h - The flags of Glow's model-compiler ---------*- C++ -*-===//
 //
 // Build scripts for Glow's model-compiler are run with ours: each flag works,
 // or is refused by a line that says what to do instead. GlowFlags.def is the

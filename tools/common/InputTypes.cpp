@@ -62,9 +62,9 @@ llvm::Expected<Type> glowish::parseInputType(llvm::StringRef text) {
     dims.push_back(dim);
     dimsText = others;
   }
-  GLOWISH_CHECK(checkShape(*kind, dims));
+  GLOWISH_RETURN_IF_ERROR(checkShape(*kind, dims));
   if (isQuantizedKind(*kind)) {
-    GLOWISH_TRY(QuantParams params, parseQuantParams(paramsText));
+    GLOWISH_ASSIGN_OR_RETURN(QuantParams params, parseQuantParams(paramsText));
     return Type(*kind, dims, params);
   }
   if (!paramsText.empty())
@@ -96,6 +96,6 @@ static llvm::Error readInputType(llvm::StringRef text, ImportOptions &options) {
 llvm::Error glowish::readInputTypes(llvm::ArrayRef<std::string> texts,
                                     ImportOptions &options) {
   for (llvm::StringRef text : texts)
-    GLOWISH_CHECK(readInputType(text, options));
+    GLOWISH_RETURN_IF_ERROR(readInputType(text, options));
   return llvm::Error::success();
 }

@@ -26,7 +26,7 @@ static llvm::Expected<unsigned> readNumber(llvm::StringRef &rest) {
     rest = rest.drop_until([](char c) { return c == '\n'; });
   unsigned number = 0;
   if (rest.consumeInteger(10, number))
-    return makeError("a damaged PPM or PGM picture: a number is missing");
+    return makeError("a damaged PPM or PGM image: a number is missing");
   return number;
 }
 
@@ -35,7 +35,7 @@ static llvm::Expected<unsigned> readSample(Samples &samples) {
     return readNumber(samples.rest);
   size_t size = samples.maximum > 255 ? 2 : 1;
   if (samples.rest.size() < size)
-    return makeError("a damaged PPM or PGM picture: it ends too early");
+    return makeError("a damaged PPM or PGM image: it ends too early");
   unsigned value = 0;
   for (char byte : samples.rest.take_front(size))
     value = value << 8 | uint8_t(byte);
@@ -45,9 +45,9 @@ static llvm::Expected<unsigned> readSample(Samples &samples) {
 
 /// Reads a sample as 8 bits.
 static llvm::Expected<uint8_t> readScaled(Samples &samples) {
-  GLOWISH_TRY(unsigned value, readSample(samples));
+  GLOWISH_ASSIGN_OR_RETURN(unsigned value, readSample(samples));
   if (value > samples.maximum)
-    return makeError("a damaged PPM or PGM picture: a sample of {0}; "
+    return makeError("a damaged PPM or PGM image: a sample of {0}; "
                      "accepted: at most {1}",
                      value, samples.maximum);
   return uint8_t((value * 255 + samples.maximum / 2) / samples.maximum);
@@ -60,39 +60,39 @@ static uint8_t getGrey(llvm::ArrayRef<uint8_t> colour) {
 }
 
 static llvm::Error readPixels(Samples &samples, unsigned numChannels,
-                              Picture &picture) {
+                              Image &image) {
   uint8_t pixel[3] = {};
-  for (size_t i = 0; i < picture.pixels.size(); i += picture.numChannels) {
+  for (size_t i = 0; i < image.pixels.size(); i += image.numChannels) {
     for (unsigned c = 0; c < numChannels; ++c) {
-      GLOWISH_TRY(pixel[c], readScaled(samples));
+      GLOWISH_ASSIGN_OR_RETURN(pixel[c], readScaled(samples));
     }
     if (numChannels == 1)
       pixel[1] = pixel[2] = pixel[0];
-    else if (picture.numChannels == 1)
+    else if (image.numChannels == 1)
       pixel[0] = getGrey(pixel);
-    std::copy_n(pixel, picture.numChannels, picture.pixels.begin() + i);
+    std::copy_n(pixel, image.numChannels, image.pixels.begin() + i);
   }
   return llvm::Error::success();
 }
 
-llvm::Error glowish::readNetpbm(llvm::StringRef bytes, Picture &picture) {
+llvm::Error glowish::readNetpbm(llvm::StringRef bytes, Image &image) {
   char kind = bytes[1];
   if (!llvm::StringRef("2356").contains(kind))
-    return makeError("a Netpbm picture of the kind P{0}; accepted: P2, P3, P5, "
+    return makeError("a Netpbm image of the kind P{0}; accepted: P2, P3, P5, "
                      "P6",
                      kind);
   Samples samples = {bytes.drop_front(2), kind == '2' || kind == '3'};
-  GLOWISH_TRY(picture.width, readNumber(samples.rest));
-  GLOWISH_TRY(picture.height, readNumber(samples.rest));
-  GLOWISH_TRY(samples.maximum, readNumber(samples.rest));
-  if (!picture.width || !picture.height || !samples.maximum ||
+  GLOWISH_ASSIGN_OR_RETURN(image.width, readNumber(samples.rest));
+  GLOWISH_ASSIGN_OR_RETURN(image.height, readNumber(samples.rest));
+  GLOWISH_ASSIGN_OR_RETURN(samples.maximum, readNumber(samples.rest));
+  if (!image.width || !image.height || !samples.maximum ||
       samples.maximum > 65535)
-    return makeError("a damaged PPM or PGM picture: {0} by {1} pixels of up to "
+    return makeError("a damaged PPM or PGM image: {0} by {1} pixels of up to "
                      "{2}",
-                     picture.width, picture.height, samples.maximum);
+                     image.width, image.height, samples.maximum);
   // One white space ends the header.
   if (!samples.isText)
     samples.rest = samples.rest.drop_front(!samples.rest.empty());
-  GLOWISH_CHECK(allocatePixels(picture));
-  return readPixels(samples, kind == '3' || kind == '6' ? 3 : 1, picture);
+  GLOWISH_RETURN_IF_ERROR(allocatePixels(image));
+  return readPixels(samples, kind == '3' || kind == '6' ? 3 : 1, image);
 }

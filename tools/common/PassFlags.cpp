@@ -34,14 +34,14 @@ public:
   /// \p table has all passes of the kind.
   template <typename Pass>
   llvm::Error read(llvm::ArrayRef<Pass> table, PassOptions &options) const {
-    auto exists = [&](llvm::StringRef name) {
-      return llvm::any_of(table,
-                          [&](const Pass &pass) { return pass.name == name; });
+    auto find = [&](llvm::StringRef name) {
+      const Pass *pass = findPass(table, name);
+      return pass ? pass->name : llvm::StringRef();
     };
-    GLOWISH_CHECK(printBefore.read(exists, options.printBefore));
-    GLOWISH_CHECK(printAfter.read(exists, options.printAfter));
-    GLOWISH_CHECK(verifyBefore.read(exists, options.verifyBefore));
-    GLOWISH_CHECK(verifyAfter.read(exists, options.verifyAfter));
+    GLOWISH_RETURN_IF_ERROR(printBefore.read(find, options.printBefore));
+    GLOWISH_RETURN_IF_ERROR(printAfter.read(find, options.printAfter));
+    GLOWISH_RETURN_IF_ERROR(verifyBefore.read(find, options.verifyBefore));
+    GLOWISH_RETURN_IF_ERROR(verifyAfter.read(find, options.verifyAfter));
     options.printNames = printNames;
     if (limit.getNumOccurrences())
       options.limit = limit.getValue();
@@ -60,15 +60,17 @@ private:
         : Selector(owner.keep(start + "-all-" + unit + "-passes"),
                    owner.keep(start + "-" + unit + "-passes"), what) {}
 
-    llvm::Error read(llvm::function_ref<bool(llvm::StringRef)> exists,
+    /// \p find: the name of the pass that is called so; empty if none is.
+    llvm::Error read(llvm::function_ref<llvm::StringRef(llvm::StringRef)> find,
                      PassOptions::Selection &selection) const {
       selection.all = all;
       for (const std::string &name : some) {
-        if (!exists(name))
+        llvm::StringRef pass = find(name);
+        if (pass.empty())
           return makeError("-{0}={1}: there is no such pass; `glowish-opt "
                            "-list-passes` lists them",
                            some.ArgStr, name);
-        selection.names.insert(name);
+        selection.names.insert(pass.str());
       }
       return llvm::Error::success();
     }
@@ -124,8 +126,9 @@ static cl::opt<uint64_t> maxMergedElements(
     cl::value_desc("N"), cl::init(0), cl::Hidden, cl::cat(debugCategory));
 
 llvm::Error glowish::readPassFlags(CompilationOptions &options) {
-  GLOWISH_CHECK(graphFlags.read(getGraphPasses(), options.graphPasses));
-  GLOWISH_CHECK(irFlags.read(getIRPasses(), options.irPasses));
+  GLOWISH_RETURN_IF_ERROR(
+      graphFlags.read(getGraphPasses(), options.graphPasses));
+  GLOWISH_RETURN_IF_ERROR(irFlags.read(getIRPasses(), options.irPasses));
   if (!optimizeIR)
     options.irPasses.limit = 0;
   options.schedule = schedule;

@@ -1,4 +1,4 @@
-//===- PassFlags.h - Flags about single passes ----------------*- C++ -*-===//
+//===- PassFlags.h - Flags about single passes ------------------*- C++ -*-===//
 
 #ifndef GLOWISH_TOOLS_COMMON_PASSFLAGS_H
 #define GLOWISH_TOOLS_COMMON_PASSFLAGS_H

@@ -62,9 +62,9 @@ llvm::Error glowish::writeReport(const Report &report) {
     print(*stream);
     return llvm::Error::success();
   };
-  GLOWISH_CHECK(
+  GLOWISH_RETURN_IF_ERROR(
       add(memoryMap, [&](llvm::raw_ostream &os) { report.printMemory(os); }));
-  GLOWISH_CHECK(
+  GLOWISH_RETURN_IF_ERROR(
       add(reportFile, [&](llvm::raw_ostream &os) { report.print(os); }));
   return files.commit();
 }

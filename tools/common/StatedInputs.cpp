@@ -33,10 +33,11 @@ readTypedModel(llvm::StringRef path, const ImportOptions &options) {
 llvm::Expected<std::vector<OnnxModel::StatedInput>>
 glowish::readStatedInputs(llvm::StringRef path, const ImportOptions &options) {
   if (!path.ends_with(".graph") && !isCaffe2Path(path)) {
-    GLOWISH_TRY(OnnxModel model, OnnxModel::read(path));
+    GLOWISH_ASSIGN_OR_RETURN(OnnxModel model, OnnxModel::read(path));
     return model.getStatedInputs(options);
   }
-  GLOWISH_TRY(std::unique_ptr<Module> module, readTypedModel(path, options));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module,
+                           readTypedModel(path, options));
   std::vector<OnnxModel::StatedInput> inputs;
   for (const auto &placeholder : module->getPlaceholders()) {
     if (!placeholder->isInput())

@@ -26,7 +26,7 @@ static constexpr NpyKind npyKinds[] = {
 llvm::Expected<Tensor> glowish::readTensorFile(llvm::StringRef path) {
   if (path.ends_with(".pb"))
     return readTensorProto(path);
-  GLOWISH_TRY(NpyArray array, readNpy(path));
+  GLOWISH_ASSIGN_OR_RETURN(NpyArray array, readNpy(path));
   for (const NpyKind &known : npyKinds) {
     if (known.element != array.element)
       continue;

@@ -1,4 +1,4 @@
-//===- TensorFile.h - Tensors in files ------------------------*- C++ -*-===//
+//===- TensorFile.h - Tensors in files --------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_TOOLS_COMMON_TENSORFILE_H
 #define GLOWISH_TOOLS_COMMON_TENSORFILE_H

@@ -69,16 +69,24 @@ static cl::opt<uint64_t> seed("seed",
                               cl::desc("Of all that is random (default 0)"),
                               cl::value_desc("N"), cl::init(0),
                               cl::cat(trainingCategory));
-static cl::opt<bool> recompute(
-    "recompute",
-    cl::desc("Need less memory: compute again on the way back what takes "
-             "little time, instead of keeping it"),
+static cl::opt<bool> rematerialize(
+    "rematerialize",
+    cl::desc("Need less memory: compute again in the backward pass what "
+             "takes little time, instead of keeping it"),
     cl::cat(trainingCategory));
-static cl::opt<unsigned> recomputeSegments(
-    "recompute-segments",
-    cl::desc("Need still less: -recompute, and keep only what goes from one "
-             "of N parts of the forward pass to the next"),
+static cl::opt<unsigned> rematerializeSegments(
+    "rematerialize-segments",
+    cl::desc(
+        "Need still less: -rematerialize, and keep only what goes from one "
+        "of N parts of the forward pass to the next"),
     cl::value_desc("N"), cl::init(0), cl::cat(trainingCategory));
+static cl::alias recompute("recompute", cl::desc("Old name of -rematerialize"),
+                           cl::aliasopt(rematerialize), cl::Hidden);
+static cl::alias recomputeSegments("recompute-segments",
+                                   cl::desc("Old name of "
+                                            "-rematerialize-segments"),
+                                   cl::aliasopt(rematerializeSegments),
+                                   cl::Hidden);
 static cl::opt<std::string>
     frozen("frozen",
            cl::desc("Weights whose names have a match of this are kept"),
@@ -97,16 +105,16 @@ llvm::Error glowish::checkRange(const cl::opt<double> &option, double low,
 
 static llvm::Error checkNumbers() {
   for (const cl::opt<double> *option : {&l1, &l2, &clipNorm})
-    GLOWISH_CHECK(checkRange(*option, 0, /*isOpen=*/false, HUGE_VAL));
+    GLOWISH_RETURN_IF_ERROR(checkRange(*option, 0, /*isOpen=*/false, HUGE_VAL));
   for (const cl::opt<double> *option : {&momentum, &beta1, &beta2, &decayRate})
-    GLOWISH_CHECK(checkRange(*option, 0, /*isOpen=*/false, 1));
+    GLOWISH_RETURN_IF_ERROR(checkRange(*option, 0, /*isOpen=*/false, 1));
   if (epsilon.getNumOccurrences())
-    GLOWISH_CHECK(checkRange(epsilon, 0, /*isOpen=*/true, HUGE_VAL));
+    GLOWISH_RETURN_IF_ERROR(checkRange(epsilon, 0, /*isOpen=*/true, HUGE_VAL));
   return llvm::Error::success();
 }
 
 llvm::Expected<TrainingConfig> glowish::getTrainingConfig() {
-  GLOWISH_CHECK(checkNumbers());
+  GLOWISH_RETURN_IF_ERROR(checkNumbers());
   TrainingConfig config;
   std::optional<LossKind> loss = parseLoss(lossName);
   if (!loss)
@@ -125,10 +133,11 @@ llvm::Expected<TrainingConfig> glowish::getTrainingConfig() {
     config.solver.epsilon = epsilon;
   config.clipNorm = clipNorm;
   config.seed = seed;
-  if (recomputeSegments.getNumOccurrences() && recomputeSegments < 2)
-    return makeError("-recompute-segments={0}: accepted: at least 2",
-                     recomputeSegments.getValue());
-  config.recompute = {recompute || recomputeSegments, recomputeSegments};
+  if (rematerializeSegments.getNumOccurrences() && rematerializeSegments < 2)
+    return makeError("-rematerialize-segments={0}: accepted: at least 2",
+                     rematerializeSegments.getValue());
+  config.rematerialization = {rematerialize || rematerializeSegments,
+                              rematerializeSegments};
   if (frozen.empty())
     return config;
   auto regex = std::make_shared<llvm::Regex>(frozen);

@@ -96,7 +96,8 @@ static PassHooks<Unit> getHooks(PassCheck &check, Whole &whole, Table table) {
   hooks.after = [&check, &whole, table](llvm::StringRef pass, Unit &unit,
                                         bool changed) -> llvm::Error {
     if (verifyEach)
-      GLOWISH_CHECK(addContext(verify(unit), "after pass " + pass + ": "));
+      GLOWISH_RETURN_IF_ERROR(
+          addContext(verify(unit), "after pass " + pass + ": "));
     if (checkPasses && changed)
       return check.check("pass " + pass.str(), findPass(table, pass)->exactness,
                          whole);
@@ -109,7 +110,7 @@ static llvm::Error drawMemory(const IRFunction &function) {
   PlanOptions options;
   options.placesIOInArena = placesIOInArena;
   MemoryPlan plan = planMemory(function, options);
-  GLOWISH_CHECK(verifyPlan(function, plan));
+  GLOWISH_RETURN_IF_ERROR(verifyPlan(function, plan));
   std::string text;
   llvm::raw_string_ostream os(text);
   printMemoryMap(os, {{function.getName().str(), &function, &plan}});
@@ -118,7 +119,7 @@ static llvm::Error drawMemory(const IRFunction &function) {
 
 static llvm::Error runOnIR(IRFunction &function, PassCheck &check) {
   if (checkPasses)
-    GLOWISH_CHECK(check.start(function));
+    GLOWISH_RETURN_IF_ERROR(check.start(function));
   IRPassContext context;
   context.overwritesInputs = placesIOInArena ? &function : nullptr;
   llvm::Expected<bool> changed = runPipeline<IRFunction, IRPassContext>(
@@ -126,9 +127,9 @@ static llvm::Error runOnIR(IRFunction &function, PassCheck &check) {
       context, getHooks<IRFunction>(check, function, getIRPasses()));
   if (!changed)
     return changed.takeError();
-  GLOWISH_CHECK(verify(function));
+  GLOWISH_RETURN_IF_ERROR(verify(function));
   if (!memoryMap.empty())
-    GLOWISH_CHECK(drawMemory(function));
+    GLOWISH_RETURN_IF_ERROR(drawMemory(function));
   if (!outputPath.empty())
     return writeIR(function, outputPath);
   printIR(llvm::outs(), function, /*sideFile=*/nullptr);
@@ -148,7 +149,7 @@ static llvm::Error runOnModule(Module &module, PassCheck &check) {
     llvm::append_range(steps, getLowerPipeline());
   }
   if (checkPasses)
-    GLOWISH_CHECK(check.start(module));
+    GLOWISH_RETURN_IF_ERROR(check.start(module));
   for (const auto &function : module.getFunctions()) {
     llvm::Expected<bool> changed = runPipeline<Function, GraphPassContext>(
         steps, getGraphPasses(), *function, context,
@@ -156,7 +157,7 @@ static llvm::Error runOnModule(Module &module, PassCheck &check) {
     if (!changed)
       return changed.takeError();
   }
-  GLOWISH_CHECK(verify(module));
+  GLOWISH_RETURN_IF_ERROR(verify(module));
   if (!memoryMap.empty() && !toIR)
     return makeError("-memory-map={0}: a graph has no memory plan; -emit-ir "
                      "makes IR of it",
@@ -165,8 +166,8 @@ static llvm::Error runOnModule(Module &module, PassCheck &check) {
     if (module.getFunctions().empty())
       return makeError("the module has no function; -emit-ir needs one");
     Function &function = *module.getFunctions().front();
-    GLOWISH_TRY(std::unique_ptr<IRFunction> ir,
-                generateIR(function, scheduleNodes(function)));
+    GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<IRFunction> ir,
+                             generateIR(function, scheduleNodes(function)));
     passes.clear();
     return runOnIR(*ir, check);
   }
@@ -201,7 +202,7 @@ static llvm::Expected<int> optimize() {
     return makeError("-model-input: '{0}' is a text form, which states all "
                      "types",
                      path);
-  GLOWISH_TRY(GivenTensors given, readGivenTensors());
+  GLOWISH_ASSIGN_OR_RETURN(GivenTensors given, readGivenTensors());
   PassCheck check([&](Session &session) { return fillInputs(session, given); });
   if (isModel) {
     ImportOptions options;
@@ -210,21 +211,22 @@ static llvm::Expected<int> optimize() {
     options.warn = [](llvm::StringRef line) {
       llvm::errs() << "warning: " << line << "\n";
     };
-    GLOWISH_CHECK(readInputTypes(modelInputs, options));
-    GLOWISH_TRY(std::unique_ptr<Module> module,
-                isCaffe2 ? importCaffe2File(path, options)
-                         : importOnnxFile(path, options));
-    GLOWISH_CHECK(runOnModule(*module, check));
+    GLOWISH_RETURN_IF_ERROR(readInputTypes(modelInputs, options));
+    GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module,
+                             isCaffe2 ? importCaffe2File(path, options)
+                                      : importOnnxFile(path, options));
+    GLOWISH_RETURN_IF_ERROR(runOnModule(*module, check));
     return ExitCode::success;
   }
-  GLOWISH_TRY(auto text, readFile(path));
+  GLOWISH_ASSIGN_OR_RETURN(auto text, readFile(path));
   if (isIRText(text->getBuffer())) {
-    GLOWISH_TRY(std::unique_ptr<IRFunction> function, readIR(path));
-    GLOWISH_CHECK(runOnIR(*function, check));
+    GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<IRFunction> function,
+                             readIR(path));
+    GLOWISH_RETURN_IF_ERROR(runOnIR(*function, check));
     return ExitCode::success;
   }
-  GLOWISH_TRY(std::unique_ptr<Module> module, readModule(path));
-  GLOWISH_CHECK(runOnModule(*module, check));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, readModule(path));
+  GLOWISH_RETURN_IF_ERROR(runOnModule(*module, check));
   return ExitCode::success;
 }
 

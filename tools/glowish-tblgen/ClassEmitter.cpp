@@ -37,19 +37,37 @@ const Vocabulary &getWords(ClassKind kind) {
 } // namespace
 
 void emitKinds(raw_ostream &os, ArrayRef<OpRecord> ops, ClassKind kind) {
-  const char *macro = kind == ClassKind::Node ? "NODE" : "INSTR";
-  Section section(os,
-                  kind == ClassKind::Node ? "GET_NODE_LIST" : "GET_INSTR_LIST");
+  bool isNode = kind == ClassKind::Node;
+  Section section(os, isNode ? "GET_NODE_LIST" : "GET_INSTR_LIST");
+  // Lists of functions distinguish instructions that do nothing, and those with
+  // bodies; for other lists they are instructions.
+  const char *marker = "LIFETIME_MARKER", *control = "CONTROL_FLOW";
+  if (!isNode)
+    for (const char *macro : {marker, control})
+      os << "#ifndef " << macro << "\n#define " << macro
+         << "(NAME) INSTR(NAME)\n#endif\n";
+  auto getMacro = [&](const OpRecord &op) {
+    if (isNode)
+      return "NODE";
+    if (op.has("LifetimeMarker"))
+      return marker;
+    bool hasBodies = any_of(
+        op.attrs, [](const AttrRecord &attr) { return attr.kind == "Body"; });
+    return hasBodies ? control : "INSTR";
+  };
   for (const OpRecord &op : ops)
-    os << macro << "(" << op.name << ")\n";
-  os << "#undef " << macro << "\n";
+    os << getMacro(op) << "(" << op.name << ")\n";
+  if (!isNode)
+    for (const char *macro : {marker, control})
+      os << "#undef " << macro << "\n";
+  os << "#undef " << (isNode ? "NODE" : "INSTR") << "\n";
 }
 
 /// Parameters: fixed operands, required attributes, variadic operands,
 /// attributes with defaults; variadic operands first where there are no
 /// others.
 static void emitDraft(raw_ostream &os, const OpRecord &op,
-                      const Vocabulary &words) {
+                      const Vocabulary &words, StringRef kind) {
   std::vector<std::string> params;
   std::string value = words.value;
   std::string list = "llvm::ArrayRef<" + value + "> ";
@@ -69,8 +87,7 @@ static void emitDraft(raw_ostream &os, const OpRecord &op,
       params.push_back(attr.getParameterType() + " " + attr.name + " = " +
                        attr.defaultValue);
   os << "  static " << words.draft << " draft(" << join(params, ", ")
-     << ") {\n    " << words.draft << " d{" << words.kind << "::" << op.name
-     << ", {";
+     << ") {\n    " << words.draft << " d{" << kind << ", {";
   for (size_t i = 0; i < fixed; ++i)
     os << (i ? ", " : "") << op.operands[i].name;
   os << "}, {}};\n";
@@ -85,7 +102,7 @@ static void emitDraft(raw_ostream &os, const OpRecord &op,
 
 /// The same of a record with segments. Parameters: operands, attributes.
 static void emitSegmentedDraft(raw_ostream &os, const OpRecord &op,
-                               const Vocabulary &words) {
+                               const Vocabulary &words, StringRef kind) {
   std::vector<std::string> params, counts, appends;
   for (const OperandRecord &operand : op.operands) {
     std::string value = words.value;
@@ -112,9 +129,8 @@ static void emitSegmentedDraft(raw_ostream &os, const OpRecord &op,
                       "));");
   }
   os << "  static " << words.draft << " draft(" << join(params, ", ")
-     << ") {\n    " << words.draft << " d{" << words.kind << "::" << op.name
-     << ", {}, {}};\n    " << join(appends, "\n    ")
-     << "\n    return d;\n  }\n";
+     << ") {\n    " << words.draft << " d{" << kind << ", {}, {}};\n    "
+     << join(appends, "\n    ") << "\n    return d;\n  }\n";
 }
 
 static void emitSegments(raw_ostream &os, const OpRecord &op,
@@ -166,26 +182,30 @@ static void emitAttrs(raw_ostream &os, const OpRecord &op) {
 }
 
 static void emitClass(raw_ostream &os, const OpRecord &op,
-                      const Vocabulary &words) {
+                      const Vocabulary &words, StringRef dialect) {
   std::string name = op.name + words.suffix;
+  std::string kind = dialect.empty() ? std::string(words.kind) + "::" + op.name
+                                     : ("get" + dialect + "Kind(" + dialect +
+                                        "InstrKind::" + op.name + ")")
+                                           .str();
   os << "/// " << op.summary << ".\nclass " << name << " final : public "
      << words.base << " {\npublic:\n  " << name << "(" << words.constructor
      << ") : " << words.base << "(" << words.forward << ") {}\n";
   bool hasSegments = op.segmentsAttr >= 0;
-  (hasSegments ? emitSegmentedDraft : emitDraft)(os, op, words);
+  (hasSegments ? emitSegmentedDraft : emitDraft)(os, op, words, kind);
   os << "  static bool classof(const " << words.base
-     << " *op) { return op->getKind() == " << words.kind << "::" << op.name
-     << "; }\n";
+     << " *op) { return op->getKind() == " << kind << "; }\n";
   (hasSegments ? emitSegments : emitOperands)(os, op, words);
   emitAttrs(os, op);
   os << "};\n\n";
 }
 
-void emitClasses(raw_ostream &os, ArrayRef<OpRecord> ops, ClassKind kind) {
+void emitClasses(raw_ostream &os, ArrayRef<OpRecord> ops, ClassKind kind,
+                 StringRef dialect) {
   Section section(os, kind == ClassKind::Node ? "GET_NODE_CLASSES"
                                               : "GET_INSTR_CLASSES");
   for (const OpRecord &op : ops)
-    emitClass(os, op, getWords(kind));
+    emitClass(os, op, getWords(kind), dialect);
 }
 
 } // namespace tblgen

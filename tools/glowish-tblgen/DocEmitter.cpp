@@ -1,6 +1,7 @@
 //===- DocEmitter.cpp - The operator reference ----------------------------===//
 
 #include "OpRecord.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -19,6 +20,8 @@ static void emitOperands(raw_ostream &os, const OpRecord &op, bool isInstr) {
       os << ", strided";
     if (operand.isInPlace)
       os << ", in place";
+    if (operand.isPacked)
+      os << ", packed";
     if (!operand.doc.empty())
       os << ": " << operand.doc;
     os << "\n";
@@ -47,6 +50,8 @@ static void emitOp(raw_ostream &os, const OpRecord &op, bool isInstr) {
     os << op.description << "\n\n";
   emitOperands(os, op, isInstr);
   emitAttrs(os, op);
+  if (!op.traits.empty())
+    os << "- traits: " << join(op.traits, ", ") << "\n";
   if (!op.source.empty())
     os << "- source: " << op.source << "\n";
   os << "\n";
@@ -76,6 +81,13 @@ static void emitElementWise(raw_ostream &os, ArrayRef<OpRecord> nodes) {
     os << " | " << op.source << " |\n";
   }
   os << "\n";
+}
+
+void emitDialectDocs(raw_ostream &os, ArrayRef<OpRecord> instrs,
+                     StringRef dialect) {
+  os << "## Instructions of the " << dialect << " back end\n\n";
+  for (const OpRecord &op : instrs)
+    emitOp(os, op, /*isInstr=*/true);
 }
 
 void emitDocs(raw_ostream &os, ArrayRef<OpRecord> nodes,

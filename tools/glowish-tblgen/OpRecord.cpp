@@ -4,6 +4,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/TableGen/Error.h"
+#include <map>
 
 using namespace llvm;
 
@@ -22,6 +23,10 @@ std::string quote(StringRef text) {
   os.write_escaped(text);
   os << '"';
   return result;
+}
+
+bool OpRecord::has(StringRef trait) const {
+  return is_contained(traits, trait);
 }
 
 std::string unindent(StringRef text) {
@@ -49,6 +54,7 @@ static AttrRecord readAttr(const Record *record) {
   attr.storage = kind->getValueAsString("Storage");
   attr.accessor = kind->getValueAsString("Accessor");
   attr.defaultValue = record->getValueAsString("Default");
+  attr.axes = record->getValueAsDef("Axes")->getValueAsString("Enumerator");
   for (StringRef value : record->getValueAsListOfStrings("Allowed"))
     attr.allowed.push_back(value.str());
   return attr;
@@ -61,7 +67,8 @@ static OperandRecord readOperand(const Record *record) {
   operand.role = record->getValueAsString("Role");
   operand.isOptional = record->getValueAsBit("IsOptional");
   operand.isVariadic = record->getValueAsBit("IsVariadic");
-  operand.isStrided = operand.isInPlace = false;
+  operand.isFused = record->getValueAsBit("IsFused");
+  operand.hasAxes = record->getValueAsBit("HasAxes");
   return operand;
 }
 
@@ -77,9 +84,20 @@ static OpRecord readOp(const Record *record) {
     op.operands.push_back(readOperand(operand));
   for (const Record *attr : record->getValueAsListOfDefs("Attributes"))
     op.attrs.push_back(readAttr(attr));
-  for (size_t i = 0; i < op.attrs.size(); ++i)
+  for (const Record *trait : record->getValueAsListOfDefs("Traits"))
+    op.traits.push_back(trait->getName().str());
+  for (size_t i = 0; i < op.attrs.size(); ++i) {
     if (op.attrs[i].name == "segments")
       op.segmentsAttr = int(i);
+    if (op.attrs[i].name == "epilogue")
+      op.epilogueAttr = int(i);
+  }
+  for (size_t i = 0; i < op.operands.size(); ++i)
+    if (op.operands[i].isFused)
+      op.fusedOperand = int(i);
+  if ((op.epilogueAttr < 0) != (op.fusedOperand < 0))
+    PrintFatalError(record->getLoc(),
+                    "an epilogue needs fused operands, and the reverse");
   for (size_t i = 0; i + 1 < op.operands.size(); ++i)
     if (op.operands[i].isVariadic && op.segmentsAttr < 0)
       PrintFatalError(record->getLoc(),
@@ -93,6 +111,14 @@ static OpRecord readNode(const Record *record) {
     op.results.push_back(result.str());
   op.zeroGradient = record->getValueAsString("ZeroGradient");
   op.noGradient = record->getValueAsString("NoGradient");
+  op.isExact = record->getValueAsString("IsExact");
+  op.axisRule = record->getValueAsString("AxisRule");
+  op.irGeneration = record->getValueAsString("IRGeneration");
+  op.fixedDims = record->getValueAsListOfInts("FixedDims");
+  op.hasCanonicalization = record->getValueAsBit("HasCanonicalization");
+  op.hasLowering = record->getValueAsBit("HasLowering");
+  op.tracesElements = record->getValueAsBit("TracesElements");
+  op.hasVariableRoles = record->getValueAsBit("HasVariableRoles");
   if (!record->isSubClassOf("ElementWise"))
     return op;
   op.isElementWise = true;
@@ -101,6 +127,9 @@ static OpRecord readNode(const Record *record) {
   op.resultKind = record->getValueAsString("ResultKind");
   op.firstIsBool = record->getValueAsBit("FirstIsBool");
   op.isCommutative = record->getValueAsBit("IsCommutative");
+  op.onnx = record->getValueAsString("Onnx");
+  op.domainLow = record->getValueAsString("DomainLow");
+  op.domainHigh = record->getValueAsString("DomainHigh");
   for (StringRef formula : record->getValueAsListOfStrings("Gradients"))
     op.gradients.push_back(formula.str());
   if (!op.gradients.empty() && op.gradients.size() != op.operands.size())
@@ -114,6 +143,7 @@ static OpRecord readInstr(const Record *record) {
   if (name.consume_back("Instr"))
     op.name = name.str();
   op.isFromNode = record->isSubClassOf("InstrFor");
+  op.dialect = record->getValueAsString("Dialect");
   auto mark = [&](StringRef field, bool OperandRecord::*member) {
     for (StringRef wanted : record->getValueAsListOfStrings(field)) {
       auto found = find_if(op.operands, [&](const OperandRecord &operand) {
@@ -127,6 +157,7 @@ static OpRecord readInstr(const Record *record) {
   };
   mark("Strided", &OperandRecord::isStrided);
   mark("InPlace", &OperandRecord::isInPlace);
+  mark("Packed", &OperandRecord::isPacked);
   return op;
 }
 
@@ -142,18 +173,49 @@ static std::vector<const Record *> inFileOrder(const RecordKeeper &records,
   return found;
 }
 
+std::vector<TraitRecord> readTraits(const RecordKeeper &records) {
+  std::vector<TraitRecord> traits;
+  for (const Record *record : inFileOrder(records, "Trait"))
+    traits.push_back(
+        {record->getName().str(), record->getValueAsString("Doc").str()});
+  return traits;
+}
+
 std::vector<OpRecord> readNodes(const RecordKeeper &records) {
   std::vector<OpRecord> nodes;
-  for (const Record *record : inFileOrder(records, "Node"))
+  std::map<StringRef, size_t> numbers;
+  for (const Record *record : inFileOrder(records, "Node")) {
+    numbers[record->getName()] = nodes.size();
     nodes.push_back(readNode(record));
+  }
+  if (!records.getClass("InstrFor"))
+    return nodes;
+  for (const Record *record : inFileOrder(records, "InstrFor")) {
+    OpRecord &node =
+        nodes[numbers.at(record->getValueAsDef("FromNode")->getName())];
+    node.instrCondition = record->getValueAsString("Requires");
+    node.takesEpilogue = record->isSubClassOf("AnchorFor");
+  }
   return nodes;
 }
 
-std::vector<OpRecord> readInstrs(const RecordKeeper &records) {
+std::vector<OpRecord> readInstrs(const RecordKeeper &records,
+                                 StringRef dialect) {
   std::vector<OpRecord> instrs;
   for (const Record *record : inFileOrder(records, "Instr"))
-    instrs.push_back(readInstr(record));
+    if (record->getValueAsString("Dialect") == dialect)
+      instrs.push_back(readInstr(record));
   return instrs;
+}
+
+std::vector<std::string> readSupports(const RecordKeeper &records) {
+  std::vector<std::string> nodes;
+  for (const Record *record : inFileOrder(records, "SupportsFor"))
+    nodes.push_back(record->getValueAsDef("Instruction")
+                        ->getValueAsDef("FromNode")
+                        ->getName()
+                        .str());
+  return nodes;
 }
 
 } // namespace tblgen

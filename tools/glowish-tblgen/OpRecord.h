@@ -1,7 +1,7 @@
-//===- OpRecord.h - Operator records as plain data ------------*- C++ -*-===//
+//===- OpRecord.h - Operator records as plain data --------------*- C++ -*-===//
 
-#ifndef GLOWISH_TBLGEN_OPRECORD_H
-#define GLOWISH_TBLGEN_OPRECORD_H
+#ifndef GLOWISH_TOOLS_GLOWISH_TBLGEN_OPRECORD_H
+#define GLOWISH_TOOLS_GLOWISH_TBLGEN_OPRECORD_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
@@ -13,11 +13,12 @@ namespace tblgen {
 
 struct OperandRecord {
   std::string name, doc, role;
-  bool isOptional, isVariadic, isStrided, isInPlace;
+  bool isOptional = false, isVariadic = false, isFused = false, hasAxes = false;
+  bool isStrided = false, isInPlace = false, isPacked = false; // instructions
 };
 
 struct AttrRecord {
-  std::string name, doc, kind, storage, accessor, defaultValue;
+  std::string name, doc, kind, storage, accessor, defaultValue, axes;
   std::vector<std::string> allowed;
   bool hasDefault() const { return !defaultValue.empty(); }
   /// The type of a parameter that takes the attribute: what the getter gives.
@@ -31,27 +32,56 @@ struct OpRecord {
   std::string summary, description, source, typeRule, multiplyAdds;
   std::vector<OperandRecord> operands;
   std::vector<AttrRecord> attrs;
-  std::vector<std::string> results;
-  std::string zeroGradient, noGradient; // nodes
-  bool isFromNode = false;              // instructions
+  std::vector<std::string> results, traits;
+
+  /// \name Nodes
+  /// @{
+  std::string zeroGradient, noGradient, isExact, axisRule, irGeneration;
+  std::vector<int64_t> fixedDims;
+  bool hasCanonicalization = false, hasLowering = false, tracesElements = false,
+       hasVariableRoles = false;
+  /// When an instruction computes the node; empty if none does.
+  std::string instrCondition;
+  /// Whether that has an epilogue.
+  bool takesEpilogue = false;
+  /// @}
+
+  /// \name Instructions
+  /// @{
+  bool isFromNode = false;
+  std::string dialect;
+  /// @}
 
   bool isElementWise = false;
-  std::string formula, kinds, resultKind;
+  std::string formula, kinds, resultKind, onnx, domainLow, domainHigh;
   bool firstIsBool = false, isCommutative = false;
   std::vector<std::string> gradients;
 
-  /// Position of the attribute of SegmentsAttr; -1 where there is none.
-  int segmentsAttr = -1;
+  /// Positions of the attribute of SegmentsAttr, of EpilogueAttr and of the
+  /// first fused operand; -1 if there is none.
+  int segmentsAttr = -1, epilogueAttr = -1, fusedOperand = -1;
 
   bool hasVariadic() const {
     return !operands.empty() && operands.back().isVariadic;
   }
+  bool has(llvm::StringRef trait) const;
 };
 
-/// The Node records in the order of the file.
+/// A property of operators.
+struct TraitRecord {
+  std::string name, doc;
+};
+
+/// All records of a kind are in the order of the file.
+std::vector<TraitRecord> readTraits(const llvm::RecordKeeper &records);
+/// The Node records. Which instruction computes them is known if the file has
+/// the Instr records.
 std::vector<OpRecord> readNodes(const llvm::RecordKeeper &records);
-/// The Instr records in the order of the file.
-std::vector<OpRecord> readInstrs(const llvm::RecordKeeper &records);
+/// The Instr records of \p dialect.
+std::vector<OpRecord> readInstrs(const llvm::RecordKeeper &records,
+                                 llvm::StringRef dialect);
+/// Names of the nodes with a SupportsFor record.
+std::vector<std::string> readSupports(const llvm::RecordKeeper &records);
 
 /// "strides" -> "Strides".
 std::string capitalize(llvm::StringRef name);
@@ -79,19 +109,28 @@ private:
 /// What a class is generated for.
 enum class ClassKind { Node, Instr };
 
+void emitTraits(llvm::raw_ostream &os, llvm::ArrayRef<TraitRecord> traits);
 void emitScalarOps(llvm::raw_ostream &os, llvm::ArrayRef<OpRecord> nodes);
 void emitGradients(llvm::raw_ostream &os, llvm::ArrayRef<OpRecord> nodes);
+/// Typed views, and the names of type rules and axis rules.
 void emitTypeRules(llvm::raw_ostream &os, llvm::ArrayRef<OpRecord> nodes,
                    llvm::ArrayRef<OpRecord> instrs);
 void emitKinds(llvm::raw_ostream &os, llvm::ArrayRef<OpRecord> ops,
                ClassKind kind);
+/// Which nodes have which functions.
+void emitNodeFunctions(llvm::raw_ostream &os, llvm::ArrayRef<OpRecord> nodes);
+void emitSupports(llvm::raw_ostream &os, llvm::ArrayRef<std::string> nodes);
+/// \p dialect: of instructions of a back end.
 void emitClasses(llvm::raw_ostream &os, llvm::ArrayRef<OpRecord> ops,
-                 ClassKind kind);
+                 ClassKind kind, llvm::StringRef dialect);
 void emitTable(llvm::raw_ostream &os, llvm::ArrayRef<OpRecord> ops,
                ClassKind kind);
 void emitDocs(llvm::raw_ostream &os, llvm::ArrayRef<OpRecord> nodes,
               llvm::ArrayRef<OpRecord> instrs);
+/// The instructions of a back end alone.
+void emitDialectDocs(llvm::raw_ostream &os, llvm::ArrayRef<OpRecord> instrs,
+                     llvm::StringRef dialect);
 
 } // namespace tblgen
 
-#endif // GLOWISH_TBLGEN_OPRECORD_H
+#endif // GLOWISH_TOOLS_GLOWISH_TBLGEN_OPRECORD_H

@@ -31,7 +31,10 @@ static void emitInfo(raw_ostream &os, const OpRecord &op) {
      << ", ScalarOpInfo::Kinds::" << op.kinds
      << ", ScalarOpInfo::Result::" << op.resultKind << ", "
      << (op.firstIsBool ? "true" : "false") << ", "
-     << (op.isCommutative ? "true" : "false") << "},\n";
+     << (op.isCommutative ? "true" : "false") << ", "
+     << (op.has("FewInstructions") ? "true" : "false") << ", "
+     << (op.has("HasPole") ? "true" : "false") << ", " << op.domainLow << ", "
+     << op.domainHigh << "},\n";
 }
 
 void emitScalarOps(raw_ostream &os, ArrayRef<OpRecord> nodes) {

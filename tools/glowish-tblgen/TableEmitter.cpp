@@ -1,31 +1,32 @@
 //===- TableEmitter.cpp - OpInfo tables -----------------------------------===//
 
 #include "OpRecord.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
 namespace tblgen {
 
-static const char *spell(bool value) { return value ? "true" : "false"; }
+static void emitOperandArray(raw_ostream &os, const OpRecord &op) {
+  os << "static const OperandInfo " << op.name << "Operands[] = {\n";
+  for (const OperandRecord &operand : op.operands) {
+    os << "  {.name = " << quote(operand.name)
+       << ", .role = OperandRole::" << operand.role;
+    for (auto [flag, name] : {std::pair(operand.isOptional, "isOptional"),
+                              std::pair(operand.isVariadic, "isVariadic"),
+                              std::pair(operand.isFused, "isFused"),
+                              std::pair(operand.hasAxes, "hasAxes"),
+                              std::pair(operand.isStrided, "isStrided"),
+                              std::pair(operand.isInPlace, "isInPlace"),
+                              std::pair(operand.isPacked, "isPacked")})
+      if (flag)
+        os << ", ." << name << " = true";
+    os << ", .doc = " << quote(operand.doc) << "},\n";
+  }
+  os << "};\n";
+}
 
-/// The static arrays that an entry of the table refers to.
-static void emitArrays(raw_ostream &os, const OpRecord &op) {
-  if (!op.operands.empty()) {
-    os << "static const OperandInfo " << op.name << "Operands[] = {\n";
-    for (const OperandRecord &operand : op.operands)
-      os << "  {" << quote(operand.name) << ", OperandRole::" << operand.role
-         << ", " << spell(operand.isOptional) << ", "
-         << spell(operand.isVariadic) << ", " << spell(operand.isStrided)
-         << ", " << spell(operand.isInPlace) << ", " << quote(operand.doc)
-         << "},\n";
-    os << "};\n";
-  }
-  if (!op.results.empty()) {
-    os << "static const llvm::StringRef " << op.name << "Results[] = {";
-    for (const std::string &result : op.results)
-      os << quote(result) << ", ";
-    os << "};\n";
-  }
+static void emitAttrArray(raw_ostream &os, const OpRecord &op) {
   for (const AttrRecord &attr : op.attrs) {
     if (attr.allowed.empty())
       continue;
@@ -35,44 +36,90 @@ static void emitArrays(raw_ostream &os, const OpRecord &op) {
       os << quote(value) << ", ";
     os << "};\n";
   }
-  if (op.attrs.empty())
-    return;
   os << "static const AttrInfo " << op.name << "Attrs[] = {\n";
   for (const AttrRecord &attr : op.attrs) {
-    os << "  {" << quote(attr.name) << ", AttrKind::" << attr.kind << ", ";
+    os << "  {.name = " << quote(attr.name)
+       << ", .kind = AttrKind::" << attr.kind;
     if (attr.hasDefault())
-      os << "+[]() -> AttrValue { " << attr.storage
-         << " value = " << attr.defaultValue << "; return value; }, ";
-    else
-      os << "nullptr, ";
-    if (attr.allowed.empty())
-      os << "{}, ";
-    else
-      os << op.name << "_" << attr.name << "Allowed, ";
-    os << quote(attr.doc) << "},\n";
+      os << ", .getDefault = +[]() -> AttrValue { " << attr.storage
+         << " value = " << attr.defaultValue << "; return value; }";
+    if (!attr.allowed.empty())
+      os << ", .allowed = " << op.name << "_" << attr.name << "Allowed";
+    if (attr.axes != "None")
+      os << ", .axes = AxisRole::" << attr.axes;
+    os << ", .doc = " << quote(attr.doc) << "},\n";
   }
   os << "};\n";
 }
 
+/// The static arrays that an entry of the table refers to.
+static void emitArrays(raw_ostream &os, const OpRecord &op) {
+  if (!op.operands.empty())
+    emitOperandArray(os, op);
+  if (!op.results.empty()) {
+    os << "static const llvm::StringRef " << op.name << "Results[] = {";
+    for (const std::string &result : op.results)
+      os << quote(result) << ", ";
+    os << "};\n";
+  }
+  if (!op.attrs.empty())
+    emitAttrArray(os, op);
+  if (!op.fixedDims.empty())
+    os << "static const int64_t " << op.name << "FixedDims[] = {"
+       << join(map_range(op.fixedDims, [](int64_t d) { return itostr(d); }),
+               ", ")
+       << "};\n";
+}
+
+/// A function of the typed view that returns \p expression.
+static std::string makeFunction(const OpRecord &op, StringRef type,
+                                StringRef expression) {
+  std::string view = op.isElementWise ? "OpView" : op.name + "View";
+  return ("+[](const OpView &view) -> " + type + " { [[maybe_unused]] " + view +
+          " op(view); return " + expression + "; }")
+      .str();
+}
+
 static void emitEntry(raw_ostream &os, const OpRecord &op) {
-  auto array = [&](bool isEmpty, const char *suffix) {
-    return isEmpty ? std::string("{}") : op.name + suffix;
-  };
-  os << "{" << quote(op.name) << ", " << quote(op.summary) << ", "
-     << array(op.operands.empty(), "Operands") << ", "
-     << array(op.results.empty(), "Results") << ", "
-     << array(op.attrs.empty(), "Attrs") << ", " << op.typeRule << ", ";
-  if (op.isElementWise)
-    os << "ScalarOp::" << op.name;
+  os << "{.name = " << quote(op.name) << ", .summary = " << quote(op.summary);
+  for (auto [isThere, field, suffix] :
+       {std::tuple(!op.operands.empty(), "operands", "Operands"),
+        std::tuple(!op.results.empty(), "results", "Results"),
+        std::tuple(!op.attrs.empty(), "attrs", "Attrs")})
+    if (isThere)
+      os << ", ." << field << " = " << op.name << suffix;
+  os << ", .inferTypes = ";
+  if (op.epilogueAttr >= 0)
+    os << "inferWithEpilogue<" << op.typeRule << ", " << op.fusedOperand << ", "
+       << op.epilogueAttr << ">";
   else
-    os << "std::nullopt";
+    os << op.typeRule;
+  if (op.isElementWise)
+    os << ", .scalarOp = ScalarOp::" << op.name;
   if (!op.multiplyAdds.empty())
-    os << ", +[](const OpView &view) -> int64_t { " << op.name
-       << "View op(view); return " << op.multiplyAdds << "; }";
-  else if (op.segmentsAttr >= 0)
-    os << ", nullptr";
-  if (op.segmentsAttr >= 0)
-    os << ", " << op.segmentsAttr;
+    os << ", .countMultiplyAdds = "
+       << makeFunction(op, "int64_t", op.multiplyAdds);
+  std::vector<std::string> traits;
+  for (const std::string &trait : op.traits)
+    traits.push_back("OpTrait::" + trait);
+  if (!traits.empty())
+    os << ", .traits = {" << join(traits, ", ") << "}";
+  for (auto [expression, field] : {std::pair(op.isExact, "isExact"),
+                                   std::pair(op.irGeneration, "isIRGenerated"),
+                                   std::pair(op.instrCondition, "isInstrFor")})
+    if (!expression.empty())
+      os << ", ." << field << " = " << makeFunction(op, "bool", expression);
+  if (!op.axisRule.empty())
+    os << ", .followAxis = " << op.axisRule;
+  if (!op.fixedDims.empty())
+    os << ", .fixedDims = " << op.name << "FixedDims";
+  if (op.takesEpilogue)
+    os << ", .takesEpilogue = true";
+  for (auto [position, field] : {std::pair(op.segmentsAttr, "segmentsAttr"),
+                                 std::pair(op.epilogueAttr, "epilogueAttr"),
+                                 std::pair(op.fusedOperand, "fusedOperand")})
+    if (position >= 0)
+      os << ", ." << field << " = " << position;
   os << "},\n";
 }
 

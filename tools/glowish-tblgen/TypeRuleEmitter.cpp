@@ -46,17 +46,19 @@ static void emitView(raw_ostream &os, const OpRecord &op) {
   os << "};\n";
 }
 
-void emitTypeRules(raw_ostream &os, ArrayRef<OpRecord> nodes,
-                   ArrayRef<OpRecord> instrs) {
-  {
-    Section section(os, "GET_OP_VIEWS");
-    for (const OpRecord &node : nodes)
-      if (!node.isElementWise)
-        emitView(os, node);
-    for (const OpRecord &instr : instrs)
-      if (!instr.isFromNode)
-        emitView(os, instr);
-  }
+static void emitViews(raw_ostream &os, ArrayRef<OpRecord> nodes,
+                      ArrayRef<OpRecord> instrs) {
+  Section section(os, "GET_OP_VIEWS");
+  for (const OpRecord &node : nodes)
+    if (!node.isElementWise)
+      emitView(os, node);
+  for (const OpRecord &instr : instrs)
+    if (!instr.isFromNode)
+      emitView(os, instr);
+}
+
+static void emitRuleList(raw_ostream &os, ArrayRef<OpRecord> nodes,
+                         ArrayRef<OpRecord> instrs) {
   Section section(os, "GET_TYPE_RULE_LIST");
   std::vector<std::string> rules;
   auto add = [&](const OpRecord &op) {
@@ -68,6 +70,24 @@ void emitTypeRules(raw_ostream &os, ArrayRef<OpRecord> nodes,
   for (const std::string &rule : rules)
     os << "TYPE_RULE(" << rule << ")\n";
   os << "#undef TYPE_RULE\n";
+}
+
+static void emitAxisRules(raw_ostream &os, ArrayRef<OpRecord> nodes) {
+  Section section(os, "GET_AXIS_RULE_LIST");
+  std::vector<std::string> rules;
+  for (const OpRecord &node : nodes)
+    if (!node.axisRule.empty() && !is_contained(rules, node.axisRule))
+      rules.push_back(node.axisRule);
+  for (const std::string &rule : rules)
+    os << "AXIS_RULE(" << rule << ")\n";
+  os << "#undef AXIS_RULE\n";
+}
+
+void emitTypeRules(raw_ostream &os, ArrayRef<OpRecord> nodes,
+                   ArrayRef<OpRecord> instrs) {
+  emitViews(os, nodes, instrs);
+  emitRuleList(os, nodes, instrs);
+  emitAxisRules(os, nodes);
 }
 
 } // namespace tblgen

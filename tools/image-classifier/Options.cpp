@@ -13,16 +13,16 @@ namespace cl = llvm::cl;
 cl::OptionCategory glowish::imageCategory("Image options");
 cl::OptionCategory glowish::answerCategory("Answer options");
 
-//===- Files -------------------------------------------------------------===//
+//===- Files --------------------------------------------------------------===//
 
 static cl::list<std::string>
     files(cl::Positional,
-          cl::desc("<pictures (PNG, JPEG, PPM, PGM), arrays (.npy, .pb), "
+          cl::desc("<images (PNG, JPEG, PPM, PGM), arrays (.npy, .pb), "
                    "folders of them, or - for names from stdin>"));
 static cl::list<std::string>
     folders("input-image-dir",
             cl::desc("Classify all files of a folder that "
-                     "are pictures or arrays by their "
+                     "are images or arrays by their "
                      "names (may be repeated)"),
             cl::value_desc("folder"), cl::cat(imageCategory));
 static cl::list<std::string>
@@ -30,7 +30,7 @@ static cl::list<std::string>
               cl::desc("Classify the files that a file names, one a line"),
               cl::value_desc("file"), cl::cat(imageCategory));
 
-//===- Images ------------------------------------------------------------===//
+//===- Images -------------------------------------------------------------===//
 
 namespace {
 enum class ImageMode { ZeroTo1, ZeroTo255, Neg1To1, Neg128To127 };
@@ -73,7 +73,7 @@ static cl::opt<ChannelOrder> channelOrder(
     cl::cat(imageCategory));
 static cl::opt<InputLayout> imageLayout(
     "image-layout",
-    cl::desc("How the model's input takes pictures (default: as its shape "
+    cl::desc("How the model's input takes images (default: as its shape "
              "tells)"),
     cl::init(InputLayout::Found),
     cl::values(clEnumValN(InputLayout::NonImage, "NonImage",
@@ -86,27 +86,27 @@ static cl::alias imageLayoutAlias("l", cl::desc("Alias for -image-layout"),
                                   cl::cat(imageCategory));
 static cl::opt<ArrayLayout> inputLayout(
     "input-layout",
-    cl::desc("How pictures lie in arrays (default: as their shape tells)"),
+    cl::desc("How images lie in arrays (default: as their shape tells)"),
     cl::init(ArrayLayout::Found),
     cl::values(clEnumValN(ArrayLayout::AsInput, "AsIs", "As in the input"),
                clEnumValN(ArrayLayout::ChannelsFirst, "NCHW", "Channels first"),
                clEnumValN(ArrayLayout::ChannelsLast, "NHWC", "Channels last")),
     cl::cat(imageCategory));
-static cl::opt<PictureFit> imageFit(
-    "image-fit", cl::desc("What becomes of pictures of another size"),
-    cl::init(PictureFit::None),
-    cl::values(clEnumValN(PictureFit::None, "none", "An error (default)"),
-               clEnumValN(PictureFit::Stretch, "stretch",
+static cl::opt<ImageFit> imageFit(
+    "image-fit", cl::desc("What becomes of images of another size"),
+    cl::init(ImageFit::None),
+    cl::values(clEnumValN(ImageFit::None, "none", "An error (default)"),
+               clEnumValN(ImageFit::Stretch, "stretch",
                           "Scaled, each side by its own factor"),
-               clEnumValN(PictureFit::Cover, "cover",
+               clEnumValN(ImageFit::Cover, "cover",
                           "The largest part in the middle with the input's "
                           "proportions is scaled"),
-               clEnumValN(PictureFit::Crop, "crop",
+               clEnumValN(ImageFit::Crop, "crop",
                           "The middle is cut out, not scaled")),
     cl::cat(imageCategory));
 static cl::opt<unsigned> shorterSide(
     "image-shorter-side",
-    cl::desc("Before -image-fit, scale pictures by one factor to a shorter "
+    cl::desc("Before -image-fit, scale images by one factor to a shorter "
              "side of N pixels"),
     cl::value_desc("N"), cl::init(0), cl::cat(imageCategory));
 static cl::opt<int64_t> minibatch(
@@ -115,7 +115,7 @@ static cl::opt<int64_t> minibatch(
              "where that is open)"),
     cl::value_desc("N"), cl::init(0), cl::cat(imageCategory));
 
-//===- Answers -----------------------------------------------------------===//
+//===- Answers ------------------------------------------------------------===//
 
 static cl::opt<unsigned> topK("topk",
                               cl::desc("Print the N most likely classes "
@@ -149,14 +149,15 @@ static cl::opt<std::string> outputName("output-name",
                                        cl::cat(answerCategory));
 
 static bool isSampleName(llvm::StringRef path) {
-  return isPictureName(path) || path.ends_with(".npy") || path.ends_with(".pb");
+  return isImageName(path) || path.ends_with(".npy") || path.ends_with(".pb");
 }
 
 static llvm::Error addFolder(llvm::StringRef folder,
                              std::vector<std::string> &found) {
-  GLOWISH_TRY(std::vector<std::string> names, listFolder(folder, isSampleName));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> names,
+                           listFolder(folder, isSampleName));
   if (names.empty())
-    return makeError("'{0}' has no pictures (.png, .jpg, .jpeg, .ppm, .pgm) "
+    return makeError("'{0}' has no images (.png, .jpg, .jpeg, .ppm, .pgm) "
                      "and no arrays (.npy, .pb)",
                      folder);
   for (const std::string &name : names)
@@ -167,7 +168,7 @@ static llvm::Error addFolder(llvm::StringRef folder,
 /// The lines of \p path.
 static llvm::Expected<std::vector<std::string>>
 readLines(llvm::StringRef path) {
-  GLOWISH_TRY(auto buffer, readFile(path));
+  GLOWISH_ASSIGN_OR_RETURN(auto buffer, readFile(path));
   llvm::StringRef text = buffer->getBuffer();
   std::vector<std::string> lines;
   while (!text.empty()) {
@@ -184,14 +185,14 @@ static llvm::Error findFiles(ClassifierOptions &options) {
     if (path == "-")
       options.isStream = true;
     else if (llvm::sys::fs::is_directory(path))
-      GLOWISH_CHECK(addFolder(path, options.files));
+      GLOWISH_RETURN_IF_ERROR(addFolder(path, options.files));
     else
       options.files.push_back(path);
   }
   for (const std::string &folder : folders)
-    GLOWISH_CHECK(addFolder(folder, options.files));
+    GLOWISH_RETURN_IF_ERROR(addFolder(folder, options.files));
   for (const std::string &path : listFiles) {
-    GLOWISH_TRY(std::vector<std::string> lines, readLines(path));
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> lines, readLines(path));
     for (const std::string &line : lines)
       if (!line.empty())
         options.files.push_back(line);
@@ -201,7 +202,7 @@ static llvm::Error findFiles(ClassifierOptions &options) {
                      "accepted: one of the two",
                      options.files.front());
   if (!options.isStream && options.files.empty())
-    return makeError("no files; state pictures, arrays, folders of them, or - "
+    return makeError("no files; state images, arrays, folders of them, or - "
                      "for names from stdin");
   return llvm::Error::success();
 }
@@ -237,8 +238,8 @@ static llvm::Error readImageOptions(SampleOptions &options) {
 
 llvm::Expected<ClassifierOptions> glowish::getClassifierOptions() {
   ClassifierOptions options;
-  GLOWISH_CHECK(findFiles(options));
-  GLOWISH_CHECK(readImageOptions(options.samples));
+  GLOWISH_RETURN_IF_ERROR(findFiles(options));
+  GLOWISH_RETURN_IF_ERROR(readImageOptions(options.samples));
   options.layout = imageLayout;
   if (topK < 1)
     return makeError("-topk=0: accepted: at least 1");
@@ -246,7 +247,7 @@ llvm::Expected<ClassifierOptions> glowish::getClassifierOptions() {
   options.answers.softmax = computeSoftmax;
   options.answers.labelOffset = labelOffset;
   if (!labelFile.empty()) {
-    GLOWISH_TRY(options.answers.labels, readLines(labelFile));
+    GLOWISH_ASSIGN_OR_RETURN(options.answers.labels, readLines(labelFile));
   }
   options.expected = std::vector<int64_t>(expectedLabels);
   if (!options.isStream && !options.expected.empty() &&

@@ -9,37 +9,37 @@ using namespace glowish;
 
 llvm::Expected<SampleReader>
 SampleReader::create(OnnxModel::StatedInput input,
-                     std::optional<PictureShape> shape, SampleOptions options) {
+                     std::optional<ImageShape> shape, SampleOptions options) {
   unsigned numChannels = shape ? shape->numChannels : 0;
   auto check = [&](llvm::StringRef name, size_t count) -> llvm::Error {
     if (count == 1 || (shape && count == numChannels))
       return llvm::Error::success();
-    return makeError("-{0} has {1} numbers, the input '{2}' takes pictures of "
+    return makeError("-{0} has {1} numbers, the input '{2}' takes images of "
                      "{3} channels; accepted: one, or one for each channel",
                      name, count, input.name, numChannels);
   };
-  GLOWISH_CHECK(check("mean", options.means.size()));
-  GLOWISH_CHECK(check("stddev", options.stddevs.size()));
+  GLOWISH_RETURN_IF_ERROR(check("mean", options.means.size()));
+  GLOWISH_RETURN_IF_ERROR(check("stddev", options.stddevs.size()));
   SampleReader reader;
   for (std::optional<int64_t> extent : llvm::drop_begin(input.shape))
     reader.shape.push_back(*extent);
   reader.input = std::move(input);
-  reader.pictures = shape;
+  reader.images = shape;
   reader.options = std::move(options);
   return reader;
 }
 
-//===- Pictures ----------------------------------------------------------===//
+//===- Images -------------------------------------------------------------===//
 
-/// The middle of \p picture, which has at least that size.
-static Picture crop(const Picture &picture, unsigned width, unsigned height) {
-  unsigned channels = picture.numChannels;
-  Picture result = {width, height, channels, {}};
-  size_t left = (picture.width - width) / 2;
-  size_t top = (picture.height - height) / 2;
+/// The middle of \p image, which has at least that size.
+static Image crop(const Image &image, unsigned width, unsigned height) {
+  unsigned channels = image.numChannels;
+  Image result = {width, height, channels, {}};
+  size_t left = (image.width - width) / 2;
+  size_t top = (image.height - height) / 2;
   for (size_t y = 0; y < height; ++y) {
     auto row =
-        picture.pixels.begin() + ((top + y) * picture.width + left) * channels;
+        image.pixels.begin() + ((top + y) * image.width + left) * channels;
     result.pixels.insert(result.pixels.end(), row,
                          row + size_t(width) * channels);
   }
@@ -47,54 +47,53 @@ static Picture crop(const Picture &picture, unsigned width, unsigned height) {
 }
 
 /// The largest part in the middle with the proportions of \p shape.
-static Picture cropToProportions(const Picture &picture,
-                                 const PictureShape &shape) {
-  double factor = std::min(double(picture.width) / shape.width,
-                           double(picture.height) / shape.height);
+static Image cropToProportions(const Image &image, const ImageShape &shape) {
+  double factor = std::min(double(image.width) / shape.width,
+                           double(image.height) / shape.height);
   auto round = [&](unsigned extent, unsigned limit) {
     return std::clamp(unsigned(std::lround(extent * factor)), 1u, limit);
   };
-  return crop(picture, round(shape.width, picture.width),
-              round(shape.height, picture.height));
+  return crop(image, round(shape.width, image.width),
+              round(shape.height, image.height));
 }
 
-/// Scales \p picture by one factor.
-static llvm::Expected<Picture> scaleShorterSide(const Picture &picture,
-                                                unsigned side) {
-  uint64_t shorter = std::min(picture.width, picture.height);
-  uint64_t longer = std::max(picture.width, picture.height);
+/// Scales \p image by one factor.
+static llvm::Expected<Image> scaleShorterSide(const Image &image,
+                                              unsigned side) {
+  uint64_t shorter = std::min(image.width, image.height);
+  uint64_t longer = std::max(image.width, image.height);
   uint64_t length = (longer * side + shorter / 2) / shorter;
   if (length > (1u << 16))
-    return makeError("the picture has {0} by {1} pixels; with a shorter side "
+    return makeError("the image has {0} by {1} pixels; with a shorter side "
                      "of {2} it would have a longer one of {3}; accepted: "
                      "65536",
-                     picture.width, picture.height, side, length);
-  bool isWide = picture.width > picture.height;
-  return scalePicture(picture, isWide ? unsigned(length) : side,
-                      isWide ? side : unsigned(length));
+                     image.width, image.height, side, length);
+  bool isWide = image.width > image.height;
+  return scaleImage(image, isWide ? unsigned(length) : side,
+                    isWide ? side : unsigned(length));
 }
 
-static llvm::Expected<Picture> fit(Picture picture, const PictureShape &shape,
-                                   const SampleOptions &options) {
+static llvm::Expected<Image> fit(Image image, const ImageShape &shape,
+                                 const SampleOptions &options) {
   if (options.shorterSide) {
-    GLOWISH_TRY(picture, scaleShorterSide(picture, options.shorterSide));
+    GLOWISH_ASSIGN_OR_RETURN(image,
+                             scaleShorterSide(image, options.shorterSide));
   }
-  if (picture.width == shape.width && picture.height == shape.height)
-    return picture;
-  bool isCrop = options.fit == PictureFit::Crop;
-  if (options.fit == PictureFit::None ||
-      (isCrop &&
-       (picture.width < shape.width || picture.height < shape.height)))
-    return makeError("the picture has {0} by {1} pixels, the input takes {2} "
+  if (image.width == shape.width && image.height == shape.height)
+    return image;
+  bool isCrop = options.fit == ImageFit::Crop;
+  if (options.fit == ImageFit::None ||
+      (isCrop && (image.width < shape.width || image.height < shape.height)))
+    return makeError("the image has {0} by {1} pixels, the input takes {2} "
                      "by {3}; {4}",
-                     picture.width, picture.height, shape.width, shape.height,
+                     image.width, image.height, shape.width, shape.height,
                      isCrop ? "-image-fit=stretch and =cover take smaller ones"
                             : "-image-fit says how others are taken");
   if (isCrop)
-    return crop(picture, shape.width, shape.height);
-  if (options.fit == PictureFit::Cover)
-    picture = cropToProportions(picture, shape);
-  return scalePicture(picture, shape.width, shape.height);
+    return crop(image, shape.width, shape.height);
+  if (options.fit == ImageFit::Cover)
+    image = cropToProportions(image, shape);
+  return scaleImage(image, shape.width, shape.height);
 }
 
 /// Integers are rounded.
@@ -103,17 +102,17 @@ static void setElement(Tensor &batch, int64_t index, double value) {
   batch.setFromDouble(index, isFloat ? value : std::nearbyint(value));
 }
 
-llvm::Error SampleReader::setPicture(Picture picture, Tensor &batch,
-                                     int64_t first) const {
-  GLOWISH_TRY(picture, fit(std::move(picture), *pictures, options));
-  unsigned channels = pictures->numChannels;
+llvm::Error SampleReader::setImage(Image image, Tensor &batch,
+                                   int64_t first) const {
+  GLOWISH_ASSIGN_OR_RETURN(image, fit(std::move(image), *images, options));
+  unsigned channels = images->numChannels;
   double scale = (options.high - options.low) / 255;
-  placePixels(*pictures, [&](size_t to, size_t from) {
+  placePixels(*images, [&](size_t to, size_t from) {
     // Statistics are in the file's order of channels, before it is reversed.
     size_t channel = from % channels;
     if (options.isBGR)
       channel = channels - 1 - channel;
-    double value = picture.pixels[from - from % channels + channel];
+    double value = image.pixels[from - from % channels + channel];
     double mean = options.means[channel % options.means.size()];
     double stddev = options.stddevs[channel % options.stddevs.size()];
     setElement(batch, first + int64_t(to),
@@ -122,7 +121,7 @@ llvm::Error SampleReader::setPicture(Picture picture, Tensor &batch,
   return llvm::Error::success();
 }
 
-//===- Arrays ------------------------------------------------------------===//
+//===- Arrays -------------------------------------------------------------===//
 
 /// The extents without the first ones of 1, down to \p rank.
 static DimsRef dropBatch(DimsRef shape, size_t rank) {
@@ -147,29 +146,27 @@ static llvm::Error checkKind(const Tensor &array, ElemKind kind,
 }
 
 /// Whether the channels of \p shape, of rank 3, come first.
-static llvm::Expected<bool> hasChannelsFirst(DimsRef shape,
-                                             const PictureShape &pictures,
-                                             ArrayLayout layout) {
-  bool canBeFirst = shape[0] == int64_t(pictures.numChannels);
-  bool canBeLast = shape[2] == int64_t(pictures.numChannels);
-  bool isFirst =
-      layout == ArrayLayout::ChannelsFirst ||
-      (layout != ArrayLayout::ChannelsLast && pictures.channelsFirst);
+static llvm::Expected<bool>
+hasChannelsFirst(DimsRef shape, const ImageShape &images, ArrayLayout layout) {
+  bool canBeFirst = shape[0] == int64_t(images.numChannels);
+  bool canBeLast = shape[2] == int64_t(images.numChannels);
+  bool isFirst = layout == ArrayLayout::ChannelsFirst ||
+                 (layout != ArrayLayout::ChannelsLast && images.channelsFirst);
   if (layout == ArrayLayout::Found && canBeFirst != canBeLast)
     isFirst = canBeFirst;
   if (isFirst ? canBeFirst : canBeLast)
     return isFirst;
-  return makeError("the array is {0}; the input takes pictures of {1} "
+  return makeError("the array is {0}; the input takes images of {1} "
                    "channels{2}",
-                   formatShape(shape), pictures.numChannels,
+                   formatShape(shape), images.numChannels,
                    layout == ArrayLayout::Found
                        ? ", as the first or the last dimension"
                    : isFirst ? ", here as the first dimension"
                              : ", here as the last dimension");
 }
 
-/// Where the channel of a pixel at \p index of a picture is in an array.
-static size_t getArrayIndex(size_t index, const PictureShape &array) {
+/// Where the channel of a pixel at \p index of an image is in an array.
+static size_t getArrayIndex(size_t index, const ImageShape &array) {
   if (!array.channelsFirst)
     return index;
   return index % array.numChannels * (size_t(array.height) * array.width) +
@@ -177,41 +174,40 @@ static size_t getArrayIndex(size_t index, const PictureShape &array) {
 }
 
 /// The 8-bit integers of \p array as pixels.
-static Picture makePicture(const Tensor &array, const PictureShape &shape) {
-  Picture picture = {shape.width, shape.height, shape.numChannels, {}};
+static Image makeImage(const Tensor &array, const ImageShape &shape) {
+  Image image = {shape.width, shape.height, shape.numChannels, {}};
   int64_t offset = array.getType().getKind() == ElemKind::Int8 ? 128 : 0;
-  picture.pixels.resize(size_t(array.getNumElements()));
-  for (size_t i = 0; i < picture.pixels.size(); ++i)
-    picture.pixels[i] =
+  image.pixels.resize(size_t(array.getNumElements()));
+  for (size_t i = 0; i < image.pixels.size(); ++i)
+    image.pixels[i] =
         uint8_t(array.getAsInt(int64_t(getArrayIndex(i, shape))) + offset);
-  return picture;
+  return image;
 }
 
 llvm::Error SampleReader::setImageArray(const Tensor &array, Tensor &batch,
                                         int64_t first) const {
   Dims extents(dropBatch(array.getType().getShape(), 3));
-  if (extents.size() == 2 && pictures->numChannels == 1)
-    extents.insert(pictures->channelsFirst ? extents.begin() : extents.end(),
-                   1);
-  bool isPicture = extents.size() == 3 && array.getNumElements() > 0;
+  if (extents.size() == 2 && images->numChannels == 1)
+    extents.insert(images->channelsFirst ? extents.begin() : extents.end(), 1);
+  bool isImage = extents.size() == 3 && array.getNumElements() > 0;
   for (int64_t extent : extents)
-    isPicture &= extent < (1 << 16);
-  if (!isPicture)
-    return makeError("the array is {0}; accepted: a picture",
+    isImage &= extent < (1 << 16);
+  if (!isImage)
+    return makeError("the array is {0}; accepted: an image",
                      formatShape(array.getType().getShape()));
-  PictureShape lies = *pictures;
-  GLOWISH_TRY(lies.channelsFirst,
-              hasChannelsFirst(extents, *pictures, options.arrayLayout));
+  ImageShape lies = *images;
+  GLOWISH_ASSIGN_OR_RETURN(
+      lies.channelsFirst,
+      hasChannelsFirst(extents, *images, options.arrayLayout));
   lies.height = unsigned(extents[lies.channelsFirst ? 1 : 0]);
   lies.width = unsigned(extents[lies.channelsFirst ? 2 : 1]);
   if (isPixelKind(array.getType().getKind()))
-    return setPicture(makePicture(array, lies), batch, first);
-  if (lies.width != pictures->width || lies.height != pictures->height)
+    return setImage(makeImage(array, lies), batch, first);
+  if (lies.width != images->width || lies.height != images->height)
     return makeError("the array has {0} by {1} pixels, the input takes {2} by "
                      "{3}; only arrays of uint8 and int8 are scaled",
-                     lies.width, lies.height, pictures->width,
-                     pictures->height);
-  placePixels(*pictures, [&](size_t to, size_t from) {
+                     lies.width, lies.height, images->width, images->height);
+  placePixels(*images, [&](size_t to, size_t from) {
     setElement(batch, first + int64_t(to),
                array.getAsDouble(int64_t(getArrayIndex(from, lies))));
   });
@@ -231,11 +227,11 @@ llvm::Error SampleReader::setPlainArray(const Tensor &array, Tensor &batch,
 
 llvm::Error SampleReader::readArray(llvm::StringRef path, Tensor &batch,
                                     int64_t first) const {
-  GLOWISH_TRY(Tensor array, readTensorFile(path));
+  GLOWISH_ASSIGN_OR_RETURN(Tensor array, readTensorFile(path));
   auto set = [&]() -> llvm::Error {
-    GLOWISH_CHECK(checkKind(array, input.kind, input.name));
-    return pictures ? setImageArray(array, batch, first)
-                    : setPlainArray(array, batch, first);
+    GLOWISH_RETURN_IF_ERROR(checkKind(array, input.kind, input.name));
+    return images ? setImageArray(array, batch, first)
+                  : setPlainArray(array, batch, first);
   };
   return addContext(set(), "'" + path + "': ");
 }
@@ -245,11 +241,11 @@ llvm::Error SampleReader::read(llvm::StringRef path, Tensor &batch,
   int64_t first = index * countElements(shape);
   if (path.ends_with(".npy") || path.ends_with(".pb"))
     return readArray(path, batch, first);
-  if (!pictures)
-    return makeError("'{0}': the input '{1}' takes no pictures; accepted: "
+  if (!images)
+    return makeError("'{0}': the input '{1}' takes no images; accepted: "
                      "arrays (.npy, .pb) of {2}",
                      path, input.name, formatShape(shape));
-  GLOWISH_TRY(Picture picture, readPicture(path, pictures->numChannels));
-  return addContext(setPicture(std::move(picture), batch, first),
+  GLOWISH_ASSIGN_OR_RETURN(Image image, readImage(path, images->numChannels));
+  return addContext(setImage(std::move(image), batch, first),
                     "'" + path + "': ");
 }

@@ -3,15 +3,15 @@
 #ifndef GLOWISH_TOOLS_IMAGE_CLASSIFIER_SAMPLE_H
 #define GLOWISH_TOOLS_IMAGE_CLASSIFIER_SAMPLE_H
 
-#include "common/PictureInput.h"
+#include "common/ImageInput.h"
 
 namespace glowish {
 
-/// How a picture of another size becomes one of the input's.
-enum class PictureFit {
+/// How an image of another size becomes one of the input's.
+enum class ImageFit {
   /// It does not: an error.
   None,
-  /// The whole picture is scaled, each axis by its own factor.
+  /// The whole image is scaled, each axis by its own factor.
   Stretch,
   /// The largest part in the middle that has the input's proportions is scaled.
   Cover,
@@ -36,8 +36,8 @@ struct SampleOptions {
   std::vector<double> means = {0}, stddevs = {1};
   /// Blue comes first in the input.
   bool isBGR = true;
-  PictureFit fit = PictureFit::None;
-  /// Before that, pictures are scaled so that their shorter side has so many
+  ImageFit fit = ImageFit::None;
+  /// Before that, images are scaled so that their shorter side has so many
   /// pixels; 0: they are not.
   unsigned shorterSide = 0;
   ArrayLayout arrayLayout = ArrayLayout::Found;
@@ -47,14 +47,14 @@ struct SampleOptions {
 class SampleReader {
 public:
   /// \p input: with all extents, the first that of a batch. \p shape: how it
-  /// takes pictures; empty if it takes none. An error says that \p options has
+  /// takes images; empty if it takes none. An error says that \p options has
   /// the wrong number of means.
   static llvm::Expected<SampleReader> create(OnnxModel::StatedInput input,
-                                             std::optional<PictureShape> shape,
+                                             std::optional<ImageShape> shape,
                                              SampleOptions options);
 
-  /// Makes \p path sample \p index of \p batch. Pictures, and arrays (.npy,
-  /// .pb) of 8-bit integers for an input that takes pictures, are pixels, int8
+  /// Makes \p path sample \p index of \p batch. Images, and arrays (.npy,
+  /// .pb) of 8-bit integers for an input that takes images, are pixels, int8
   /// beginning at -128; the elements of other arrays are taken as they are. An
   /// error names the file, what it has and what is accepted.
   llvm::Error read(llvm::StringRef path, Tensor &batch, int64_t index) const;
@@ -67,12 +67,12 @@ private:
                             int64_t first) const;
   llvm::Error setPlainArray(const Tensor &array, Tensor &batch,
                             int64_t first) const;
-  llvm::Error setPicture(Picture picture, Tensor &batch, int64_t first) const;
+  llvm::Error setImage(Image image, Tensor &batch, int64_t first) const;
 
   OnnxModel::StatedInput input;
   /// Of a sample.
   Dims shape;
-  std::optional<PictureShape> pictures;
+  std::optional<ImageShape> images;
   SampleOptions options;
 };
 

@@ -1,4 +1,4 @@
-//===- image-classifier.cpp - Says what is in pictures --------------------===//
+//===- image-classifier.cpp - Says what is in images ----------------------===//
 
 #include "common/CommonOptions.h"
 #include "common/StatedInputs.h"
@@ -33,8 +33,8 @@ struct Classifier {
 static llvm::Expected<OnnxModel::StatedInput>
 findInput(const ClassifierOptions &options,
           const ImportOptions &importOptions) {
-  GLOWISH_TRY(std::vector<OnnxModel::StatedInput> inputs,
-              readStatedInputs(getModelPath(), importOptions));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<OnnxModel::StatedInput> inputs,
+                           readStatedInputs(getModelPath(), importOptions));
   if (inputs.empty() && isCaffe2Path(getModelPath()))
     return makeError("the model has no input but what init_net fills; state "
                      "one of these with -model-input=NAME,float,[...]");
@@ -55,15 +55,15 @@ findInput(const ClassifierOptions &options,
   return input;
 }
 
-/// How \p input takes pictures; empty where it takes none.
-static llvm::Expected<std::optional<PictureShape>>
-findPictures(const OnnxModel::StatedInput &input, InputLayout layout) {
+/// How \p input takes images; empty where it takes none.
+static llvm::Expected<std::optional<ImageShape>>
+findImages(const OnnxModel::StatedInput &input, InputLayout layout) {
   if (layout == InputLayout::NonImage)
     return std::nullopt;
   std::optional<bool> channelsFirst;
   if (layout != InputLayout::Found)
     channelsFirst = layout == InputLayout::NCHW;
-  llvm::Expected<PictureShape> shape = findPictureShape(input, channelsFirst);
+  llvm::Expected<ImageShape> shape = findImageShape(input, channelsFirst);
   if (shape)
     return *shape;
   if (layout != InputLayout::Found)
@@ -75,7 +75,8 @@ findPictures(const OnnxModel::StatedInput &input, InputLayout layout) {
 static llvm::Expected<const Buffer *> findOutput(const Session &session,
                                                  const std::string &name) {
   if (!name.empty()) {
-    GLOWISH_TRY(const Buffer *buffer, session.findPlaceholder(name));
+    GLOWISH_ASSIGN_OR_RETURN(const Buffer *buffer,
+                             session.findPlaceholder(name));
     if (!buffer->isOutput())
       return makeError("-output-name={0}: '{0}' is an input of the model",
                        name);
@@ -119,37 +120,40 @@ static llvm::Expected<int64_t> countClasses(const Classifier &classifier) {
 static llvm::Error compile(Classifier &classifier,
                            const ClassifierOptions &options,
                            ImportOptions importOptions, PhaseTimer &timer) {
-  GLOWISH_TRY(OnnxModel::StatedInput input, findInput(options, importOptions));
+  GLOWISH_ASSIGN_OR_RETURN(OnnxModel::StatedInput input,
+                           findInput(options, importOptions));
   classifier.batchSize = *input.shape.front();
-  GLOWISH_TRY(std::optional<PictureShape> pictures,
-              findPictures(input, options.layout));
-  GLOWISH_TRY(classifier.reader,
-              SampleReader::create(input, pictures, options.samples));
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<ImageShape> images,
+                           findImages(input, options.layout));
+  GLOWISH_ASSIGN_OR_RETURN(
+      classifier.reader, SampleReader::create(input, images, options.samples));
   Dims shape;
   for (std::optional<int64_t> extent : input.shape)
     shape.push_back(*extent);
-  GLOWISH_CHECK(checkShape(input.kind, shape));
+  GLOWISH_RETURN_IF_ERROR(checkShape(input.kind, shape));
   importOptions.inputTypes[input.name] = Type(input.kind, shape);
-  GLOWISH_TRY(CompilationOptions compilationOptions,
-              getCompilationOptions(timer));
-  GLOWISH_TRY(classifier.backend, createBackend());
+  GLOWISH_ASSIGN_OR_RETURN(CompilationOptions compilationOptions,
+                           getCompilationOptions(timer));
+  GLOWISH_ASSIGN_OR_RETURN(classifier.backend, createBackend());
   Progress progress;
   progress.show("compiling");
   classifier.compilation =
       std::make_unique<Compilation>(*classifier.backend, compilationOptions);
-  GLOWISH_CHECK(classifier.compilation->import(getModelPath(), importOptions));
-  GLOWISH_CHECK(classifier.compilation->run());
+  GLOWISH_RETURN_IF_ERROR(
+      classifier.compilation->import(getModelPath(), importOptions));
+  GLOWISH_RETURN_IF_ERROR(classifier.compilation->run());
   if (!classifier.compilation->isComplete())
     return llvm::Error::success();
   timer.begin("codegen");
-  GLOWISH_TRY(classifier.session, Session::create(*classifier.compilation));
+  GLOWISH_ASSIGN_OR_RETURN(classifier.session,
+                           Session::create(*classifier.compilation));
   timer.end();
-  GLOWISH_TRY(classifier.input,
-              classifier.session->findPlaceholder(input.name));
-  GLOWISH_TRY(classifier.output,
-              findOutput(*classifier.session, options.output));
+  GLOWISH_ASSIGN_OR_RETURN(classifier.input,
+                           classifier.session->findPlaceholder(input.name));
+  GLOWISH_ASSIGN_OR_RETURN(classifier.output,
+                           findOutput(*classifier.session, options.output));
   classifier.answers = options.answers;
-  GLOWISH_TRY(classifier.numClasses, countClasses(classifier));
+  GLOWISH_ASSIGN_OR_RETURN(classifier.numClasses, countClasses(classifier));
   return llvm::Error::success();
 }
 
@@ -158,9 +162,9 @@ llvm::Expected<std::vector<Answer>>
 Classifier::classify(llvm::ArrayRef<std::string> paths) {
   Tensor batch(input->getType());
   for (auto [i, path] : llvm::enumerate(paths))
-    GLOWISH_CHECK(reader->read(path, batch, int64_t(i)));
-  GLOWISH_CHECK(session->setInput(input, batch));
-  GLOWISH_CHECK(session->run());
+    GLOWISH_RETURN_IF_ERROR(reader->read(path, batch, int64_t(i)));
+  GLOWISH_RETURN_IF_ERROR(session->setInput(input, batch));
+  GLOWISH_RETURN_IF_ERROR(session->run());
   Tensor scores = session->getTensor(output);
   std::vector<Answer> result;
   for (size_t i = 0; i < paths.size(); ++i)
@@ -230,7 +234,7 @@ static llvm::Expected<int> classifyStream(Classifier &classifier,
     }
     llvm::outs().flush();
   }
-  GLOWISH_TRY(int own, report.finish());
+  GLOWISH_ASSIGN_OR_RETURN(int own, report.finish());
   return code != ExitCode::success ? code : own;
 }
 
@@ -240,8 +244,8 @@ static llvm::Expected<int> classifyFiles(Classifier &classifier,
   llvm::ArrayRef<std::string> rest(options.files);
   while (!rest.empty()) {
     size_t count = std::min(rest.size(), size_t(classifier.batchSize));
-    GLOWISH_TRY(std::vector<Answer> answers,
-                classifier.classify(rest.take_front(count)));
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<Answer> answers,
+                             classifier.classify(rest.take_front(count)));
     for (auto [path, answer] : llvm::zip_equal(rest.take_front(count), answers))
       report.add(path, answer);
     rest = rest.drop_front(count);
@@ -253,14 +257,15 @@ static llvm::Expected<int> runClassifier() {
   if (getModelPath().empty())
     return makeError("no model; state one with -model=FILE");
   PhaseTimer timer;
-  GLOWISH_TRY(ClassifierOptions options, getClassifierOptions());
-  GLOWISH_TRY(ImportOptions importOptions, getImportOptions());
+  GLOWISH_ASSIGN_OR_RETURN(ClassifierOptions options, getClassifierOptions());
+  GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions, getImportOptions());
   Classifier classifier;
-  GLOWISH_CHECK(compile(classifier, options, importOptions, timer));
+  GLOWISH_RETURN_IF_ERROR(compile(classifier, options, importOptions, timer));
   int code = ExitCode::success;
   if (classifier.session) {
     timer.begin("run");
-    GLOWISH_TRY(code, options.isStream ? classifyStream(classifier, options)
+    GLOWISH_ASSIGN_OR_RETURN(code, options.isStream
+                                       ? classifyStream(classifier, options)
                                        : classifyFiles(classifier, options));
     timer.end();
   }
@@ -270,7 +275,7 @@ static llvm::Expected<int> runClassifier() {
 
 int main(int argc, char **argv) {
   return runTool(argc, argv,
-                 "Classifies pictures: prints the most likely classes of each "
+                 "Classifies images: prints the most likely classes of each "
                  "file.\n",
                  {&modelCategory, &imageCategory, &answerCategory,
                   &targetCategory, &debugCategory},

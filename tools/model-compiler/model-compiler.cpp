@@ -124,9 +124,9 @@ static llvm::Expected<BundleOptions> getBundleOptions() {
   if (!isCIdentifier(options.entryName))
     return makeError("-main-entry-name='{0}' is not a C identifier",
                      options.entryName);
-  GLOWISH_TRY(std::vector<std::string> files, getModelFiles());
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> files, getModelFiles());
   for (const std::string &file : files) {
-    GLOWISH_TRY(auto model, readFile(file));
+    GLOWISH_ASSIGN_OR_RETURN(auto model, readFile(file));
     llvm::StringRef bytes = model->getBuffer();
     options.modelHash ^= checksum64(
         llvm::ArrayRef<uint8_t>(bytes.bytes_begin(), bytes.bytes_end()));
@@ -140,7 +140,7 @@ static llvm::Error compileTraining(Backend &backend,
                                    const CompilationOptions &options,
                                    const BundleOptions &bundleOptions,
                                    Report *report) {
-  GLOWISH_TRY(TrainingConfig config, getTrainingConfig());
+  GLOWISH_ASSIGN_OR_RETURN(TrainingConfig config, getTrainingConfig());
   if (!labelType.empty()) {
     llvm::Expected<Type> type = parseInputType(labelType);
     if (!type)
@@ -152,15 +152,17 @@ static llvm::Error compileTraining(Backend &backend,
   // What is ignored is said once.
   step.warn = nullptr;
   std::map<std::string, int64_t> ownSymbols;
-  GLOWISH_CHECK(readNumbers("train-define-symbol", stepSymbols, ownSymbols));
+  GLOWISH_RETURN_IF_ERROR(
+      readNumbers("train-define-symbol", stepSymbols, ownSymbols));
   for (const auto &[name, value] : ownSymbols)
     step.symbols[name] = value;
-  GLOWISH_TRY(auto model,
-              TrainingCompilation::compile(backend, getModelPath(), inference,
+  GLOWISH_ASSIGN_OR_RETURN(auto model, TrainingCompilation::compile(
+                                           backend, getModelPath(), inference,
                                            step, config, options));
   if (model->isComplete() && !outputFolder.empty())
-    GLOWISH_CHECK(writeTrainingBundle(static_cast<CPUBackend &>(backend),
-                                      model->getPrograms(), bundleOptions));
+    GLOWISH_RETURN_IF_ERROR(
+        writeTrainingBundle(static_cast<CPUBackend &>(backend),
+                            model->getPrograms(), bundleOptions));
   if (!report)
     return llvm::Error::success();
   report->setProgramTitle(0, "inference");
@@ -176,16 +178,16 @@ static llvm::Error compileInference(Backend &backend,
                                     BundleOptions bundleOptions, Report *report,
                                     Progress &progress) {
   ModelVariants model(backend, options);
-  GLOWISH_CHECK(model.open(getModelPath(), importOptions, several));
-  GLOWISH_CHECK(model.compile());
+  GLOWISH_RETURN_IF_ERROR(model.open(getModelPath(), importOptions, several));
+  GLOWISH_RETURN_IF_ERROR(model.compile());
   if (model.isComplete() && !outputFolder.empty()) {
     progress.show("generating code");
     if (options.timer)
       options.timer->begin("codegen");
     CodeSizes sizes;
     bundleOptions.codeSizes = report ? &sizes : nullptr;
-    GLOWISH_CHECK(writeBundle(static_cast<CPUBackend &>(backend),
-                              model.getVariants(), bundleOptions));
+    GLOWISH_RETURN_IF_ERROR(writeBundle(static_cast<CPUBackend &>(backend),
+                                        model.getVariants(), bundleOptions));
     if (report)
       report->setCodeSizes(std::move(sizes));
   }
@@ -212,38 +214,41 @@ static llvm::Error writeOnnxModel(const ImportOptions &importOptions,
     return makeError("-stop-after={0}: -emit-onnx writes what the phases "
                      "import and optimize leave",
                      getPhaseName(*options.stopAfter));
-  GLOWISH_TRY(std::unique_ptr<Backend> backend, createBackend());
-  GLOWISH_TRY(std::unique_ptr<Report> report,
-              createReport(getModelPath(), *backend, options.stopAfter));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, createBackend());
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::unique_ptr<Report> report,
+      createReport(getModelPath(), *backend, options.stopAfter));
   options.observer = report.get();
   Compilation compilation(*backend, options);
-  GLOWISH_CHECK(compilation.import(getModelPath(), importOptions));
-  GLOWISH_CHECK(compilation.run());
-  GLOWISH_CHECK(writeOnnxFile(compilation.getModule(), onnxFile));
+  GLOWISH_RETURN_IF_ERROR(compilation.import(getModelPath(), importOptions));
+  GLOWISH_RETURN_IF_ERROR(compilation.run());
+  GLOWISH_RETURN_IF_ERROR(writeOnnxFile(compilation.getModule(), onnxFile));
   return report ? writeReport(*report) : llvm::Error::success();
 }
 
 static llvm::Expected<int> compileModel() {
   if (listOperators.getNumOccurrences()) {
-    GLOWISH_CHECK(printOperators());
+    GLOWISH_RETURN_IF_ERROR(printOperators());
     return ExitCode::success;
   }
   if (listGlowFlags) {
     printGlowFlags(llvm::outs());
     return ExitCode::success;
   }
-  GLOWISH_CHECK(checkGlowFlags(getModelPath()));
-  GLOWISH_TRY(bool printedHelp, printTargetHelp(llvm::outs()));
+  GLOWISH_RETURN_IF_ERROR(checkGlowFlags(getModelPath()));
+  GLOWISH_ASSIGN_OR_RETURN(bool printedHelp, printTargetHelp(llvm::outs()));
   if (printedHelp)
     return ExitCode::success;
   if (getModelPath().empty())
     return makeError("no model; state one with -model=FILE");
   PhaseTimer timer;
   std::vector<SymbolValues> several;
-  GLOWISH_TRY(ImportOptions importOptions, getImportOptions(several));
-  GLOWISH_TRY(CompilationOptions options, getCompilationOptions(timer));
+  GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions,
+                           getImportOptions(several));
+  GLOWISH_ASSIGN_OR_RETURN(CompilationOptions options,
+                           getCompilationOptions(timer));
   if (!onnxFile.empty()) {
-    GLOWISH_CHECK(writeOnnxModel(importOptions, several, options));
+    GLOWISH_RETURN_IF_ERROR(writeOnnxModel(importOptions, several, options));
     timer.end();
     reportTime(timer);
     return ExitCode::success;
@@ -255,10 +260,11 @@ static llvm::Expected<int> compileModel() {
   if (getBackendName() != "CPU" && !outputFolder.empty())
     return makeError("-backend={0} cannot write a bundle; -backend=CPU can",
                      getBackendName());
-  GLOWISH_TRY(std::unique_ptr<Backend> backend, createBackend());
-  GLOWISH_TRY(BundleOptions bundleOptions, getBundleOptions());
-  GLOWISH_TRY(std::unique_ptr<Report> report,
-              createReport(getModelPath(), *backend, options.stopAfter));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, createBackend());
+  GLOWISH_ASSIGN_OR_RETURN(BundleOptions bundleOptions, getBundleOptions());
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::unique_ptr<Report> report,
+      createReport(getModelPath(), *backend, options.stopAfter));
   options.observer = report.get();
 
   Progress progress;
@@ -271,11 +277,12 @@ static llvm::Expected<int> compileModel() {
     if (options.placesIOInArena)
       return makeError("-io-in-activations: a bundle that learns keeps its "
                        "placeholders between calls; accepted: without -train");
-    GLOWISH_CHECK(compileTraining(*backend, importOptions, options,
-                                  bundleOptions, report.get()));
+    GLOWISH_RETURN_IF_ERROR(compileTraining(*backend, importOptions, options,
+                                            bundleOptions, report.get()));
   } else {
-    GLOWISH_CHECK(compileInference(*backend, importOptions, several, options,
-                                   bundleOptions, report.get(), progress));
+    GLOWISH_RETURN_IF_ERROR(compileInference(*backend, importOptions, several,
+                                             options, bundleOptions,
+                                             report.get(), progress));
   }
   timer.end();
   progress.clear();

@@ -77,24 +77,25 @@ static llvm::Error writeOutputs(const Session &session,
     return llvm::Error::success();
   llvm::SmallString<128> folder(outputFolder);
   llvm::sys::path::append(folder, subfolder);
-  GLOWISH_CHECK(createDirectories(folder));
+  GLOWISH_RETURN_IF_ERROR(createDirectories(folder));
   for (const Buffer *buffer : session.getOutputs()) {
     llvm::SmallString<128> path(folder);
     llvm::sys::path::append(path, getFileName(buffer->getModelName()) + ".npy");
-    GLOWISH_CHECK(writeNpyFile(path, session.getOutput(buffer)));
+    GLOWISH_RETURN_IF_ERROR(writeNpyFile(path, session.getOutput(buffer)));
   }
   return llvm::Error::success();
 }
 
 /// Compares what is expected; returns the exit code.
 static llvm::Expected<int> checkOutputs(const Session &session) {
-  GLOWISH_TRY(std::vector<NamedFile> files,
-              parseNamedFiles("expect", expectations));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<NamedFile> files,
+                           parseNamedFiles("expect", expectations));
   llvm::append_range(files, findExpectedData(session));
   int code = ExitCode::success;
   for (const NamedFile &file : files) {
-    GLOWISH_TRY(const Buffer *buffer, session.findPlaceholder(file.name));
-    GLOWISH_TRY(Tensor expected, readTensorFile(file.path));
+    GLOWISH_ASSIGN_OR_RETURN(const Buffer *buffer,
+                             session.findPlaceholder(file.name));
+    GLOWISH_ASSIGN_OR_RETURN(Tensor expected, readTensorFile(file.path));
     Tensor actual = session.getOutput(buffer);
     if (actual.getType() != expected.getType())
       return makeError("output '{0}' is {1}, but '{2}' holds {3}", file.name,
@@ -117,11 +118,11 @@ static llvm::Expected<int> checkOutputs(const Session &session) {
 static llvm::Error timeRuns(Session &session) {
   using Clock = std::chrono::steady_clock;
   for (unsigned i = 0; i < warmup; ++i)
-    GLOWISH_CHECK(session.run());
+    GLOWISH_RETURN_IF_ERROR(session.run());
   std::vector<double> times;
   for (unsigned i = 0; i < iterations; ++i) {
     Clock::time_point start = Clock::now();
-    GLOWISH_CHECK(session.run());
+    GLOWISH_RETURN_IF_ERROR(session.run());
     times.push_back(
         std::chrono::duration<double, std::milli>(Clock::now() - start)
             .count());
@@ -138,19 +139,20 @@ static bool isProfiling() { return profiling || !traceFile.empty(); }
 /// \p report gets the times, unless it is null.
 static llvm::Error profileRuns(Compilation &compilation, Session &session,
                                InstrClock &clock, Report *report) {
-  GLOWISH_TRY(std::unique_ptr<CPUBackend> cpu,
-              CPUBackend::create(getTargetOptions()));
-  GLOWISH_TRY(double peakRate, measurePeakRate(*cpu));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> cpu,
+                           CPUBackend::create(getTargetOptions()));
+  GLOWISH_ASSIGN_OR_RETURN(double peakRate, measurePeakRate(*cpu));
   for (unsigned i = 0; i < warmup; ++i)
-    GLOWISH_CHECK(session.run());
+    GLOWISH_RETURN_IF_ERROR(session.run());
   peakRate *= cpu->getTarget().numThreads;
   unsigned numRuns = iterations.getNumOccurrences() ? iterations : 20;
-  GLOWISH_TRY(Profile profile, measureProfile(session, compilation.getIR(),
-                                              clock, numRuns, peakRate));
+  GLOWISH_ASSIGN_OR_RETURN(
+      Profile profile,
+      measureProfile(session, compilation.getIR(), clock, numRuns, peakRate));
   if (profiling)
     printProfile(llvm::outs(), profile);
   if (!traceFile.empty())
-    GLOWISH_CHECK(writeProfileTrace(profile, traceFile));
+    GLOWISH_RETURN_IF_ERROR(writeProfileTrace(profile, traceFile));
   if (report)
     report->addProfile(compilation, std::move(profile));
   return llvm::Error::success();
@@ -177,25 +179,25 @@ static llvm::Expected<int> runVariant(ModelVariants &model, size_t variant,
     Progress progress;
     progress.show("generating code");
     timer.begin("codegen");
-    GLOWISH_TRY(session,
-                Session::create(compilation, isProfiling() ? &clock : nullptr,
-                                std::move(constants)));
-    GLOWISH_CHECK(fillInputs(*session, given));
+    GLOWISH_ASSIGN_OR_RETURN(
+        session, Session::create(compilation, isProfiling() ? &clock : nullptr,
+                                 std::move(constants)));
+    GLOWISH_RETURN_IF_ERROR(fillInputs(*session, given));
     progress.show("running");
     timer.begin("run");
-    GLOWISH_CHECK(session->run());
+    GLOWISH_RETURN_IF_ERROR(session->run());
   }
   timer.end();
   bool isOneOfSeveral = model.getNumVariants() > 1;
-  GLOWISH_CHECK(writeOutputs(
+  GLOWISH_RETURN_IF_ERROR(writeOutputs(
       *session, isOneOfSeveral ? getFileName(model.describe(variant)) : ""));
-  GLOWISH_TRY(int code, checkOutputs(*session));
+  GLOWISH_ASSIGN_OR_RETURN(int code, checkOutputs(*session));
   if (isProfiling()) {
     printMemory(compilation.getPlan());
-    GLOWISH_CHECK(profileRuns(compilation, *session, clock, report));
+    GLOWISH_RETURN_IF_ERROR(profileRuns(compilation, *session, clock, report));
   } else if (iterations) {
     printMemory(compilation.getPlan());
-    GLOWISH_CHECK(timeRuns(*session));
+    GLOWISH_RETURN_IF_ERROR(timeRuns(*session));
   }
   return code;
 }
@@ -213,7 +215,8 @@ static llvm::Expected<int> runVariants(ModelVariants &model,
   int code = ExitCode::success;
   for (size_t i = 0; i < model.getNumVariants(); ++i) {
     llvm::outs() << "with " << model.describe(i) << ":\n";
-    GLOWISH_TRY(int own, runVariant(model, i, given, constants, timer, report));
+    GLOWISH_ASSIGN_OR_RETURN(
+        int own, runVariant(model, i, given, constants, timer, report));
     code = std::max(code, own);
   }
   return code;
@@ -224,35 +227,39 @@ static llvm::Expected<int> runModel() {
     return makeError("no model; state one with -model=FILE");
   PhaseTimer timer;
   std::vector<SymbolValues> several;
-  GLOWISH_TRY(ImportOptions importOptions, getImportOptions(several));
-  GLOWISH_TRY(GivenTensors given, readGivenTensors());
+  GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions,
+                           getImportOptions(several));
+  GLOWISH_ASSIGN_OR_RETURN(GivenTensors given, readGivenTensors());
   stateGivenTypes(given, importOptions);
-  GLOWISH_TRY(CompilationOptions options, getCompilationOptions(timer));
+  GLOWISH_ASSIGN_OR_RETURN(CompilationOptions options,
+                           getCompilationOptions(timer));
   PassCheck passCheck(
       [&](Session &session) { return fillInputs(session, given); });
   if (checkPasses)
     options.passCheck = &passCheck;
-  GLOWISH_TRY(std::unique_ptr<Backend> backend, createBackend());
-  GLOWISH_TRY(std::unique_ptr<Report> report,
-              createReport(getModelPath(), *backend, options.stopAfter));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, createBackend());
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::unique_ptr<Report> report,
+      createReport(getModelPath(), *backend, options.stopAfter));
   options.observer = report.get();
   ModelVariants model(*backend, options);
   {
     Progress progress;
     progress.show("compiling");
-    GLOWISH_CHECK(model.open(getModelPath(), importOptions, several));
-    GLOWISH_CHECK(model.select());
-    GLOWISH_CHECK(model.compile());
+    GLOWISH_RETURN_IF_ERROR(model.open(getModelPath(), importOptions, several));
+    GLOWISH_RETURN_IF_ERROR(model.select());
+    GLOWISH_RETURN_IF_ERROR(model.compile());
   }
   int code = ExitCode::success;
   if (model.isComplete()) {
-    GLOWISH_TRY(code, runVariants(model, given, timer, report.get()));
+    GLOWISH_ASSIGN_OR_RETURN(code,
+                             runVariants(model, given, timer, report.get()));
   }
   timer.end();
   if (report) {
     for (size_t i = 0; i < model.getNumVariants(); ++i)
       report->setProgramTitle(i, model.describe(i));
-    GLOWISH_CHECK(writeReport(*report));
+    GLOWISH_RETURN_IF_ERROR(writeReport(*report));
   }
   reportTime(timer);
   if (checkPasses)

@@ -176,7 +176,7 @@ static std::optional<Checkpoint> parse(llvm::StringRef bytes) {
 }
 
 llvm::Expected<Checkpoint> glowish::readCheckpoint(llvm::StringRef path) {
-  GLOWISH_TRY(auto buffer, readFile(path));
+  GLOWISH_ASSIGN_OR_RETURN(auto buffer, readFile(path));
   llvm::StringRef bytes = buffer->getBuffer();
   if (!bytes.starts_with(magic))
     return makeError("'{0}' is not a checkpoint", path);

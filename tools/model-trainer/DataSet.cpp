@@ -25,8 +25,8 @@ llvm::Expected<DataSet> glowish::readDataSet(llvm::StringRef folder,
   if (hasArrays)
     return readNpyFolder(folder, request);
   if (hasFolders)
-    return readPictureFolder(folder, request);
-  return makeError("'{0}' has neither arrays (.npy) nor a folder of pictures "
+    return readImageFolder(folder, request);
+  return makeError("'{0}' has neither arrays (.npy) nor a folder of images "
                    "for each class",
                    folder);
 }

@@ -40,8 +40,8 @@ struct DataSet {
   }
 };
 
-/// How pictures become elements of an input.
-struct PictureOptions {
+/// How images become elements of an input.
+struct ImageOptions {
   /// A pixel's channel p, 0 ... 255, becomes (p - mean) * scale. One mean, or
   /// one for each channel.
   std::vector<double> means = {0};
@@ -53,11 +53,11 @@ struct DataRequest {
   /// The model's inputs, with the batch as the first dimension.
   std::vector<OnnxModel::StatedInput> inputs;
   std::string label = "label";
-  PictureOptions pictures;
+  ImageOptions images;
 };
 
 /// Reads \p folder: either arrays, NAME.npy for each input (or x.npy for the
-/// only one) and one for the label, or a folder of pictures for each class.
+/// only one) and one for the label, or a folder of images for each class.
 /// An error names the file that is missing or does not fit.
 llvm::Expected<DataSet> readDataSet(llvm::StringRef folder,
                                     const DataRequest &request);
@@ -65,8 +65,8 @@ llvm::Expected<DataSet> readDataSet(llvm::StringRef folder,
 /// The two kinds of folders.
 llvm::Expected<DataSet> readNpyFolder(llvm::StringRef folder,
                                       const DataRequest &request);
-llvm::Expected<DataSet> readPictureFolder(llvm::StringRef folder,
-                                          const DataRequest &request);
+llvm::Expected<DataSet> readImageFolder(llvm::StringRef folder,
+                                        const DataRequest &request);
 
 /// Whether the elements of \p array can become those of \p type, the type of a
 /// batch of \p batchSize samples: they have as many elements and, with \p

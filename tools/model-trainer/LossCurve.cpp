@@ -1,4 +1,4 @@
-//===- LossCurve.cpp - A picture of a training ----------------------------===//
+//===- LossCurve.cpp - An image of a training -----------------------------===//
 
 #include "model-trainer/LossCurve.h"
 #include "glowish/Support/Svg.h"

@@ -1,4 +1,4 @@
-//===- LossCurve.h - A picture of a training --------------------*- C++ -*-===//
+//===- LossCurve.h - An image of a training ---------------------*- C++ -*-===//
 
 #ifndef GLOWISH_TOOLS_MODEL_TRAINER_LOSSCURVE_H
 #define GLOWISH_TOOLS_MODEL_TRAINER_LOSSCURVE_H

@@ -17,7 +17,7 @@ static std::string getArrayPath(llvm::StringRef folder, llvm::StringRef name) {
 /// Reads the array of \p name at \p path.
 static llvm::Expected<SampleArray> readArray(llvm::StringRef path,
                                              llvm::StringRef name) {
-  GLOWISH_TRY(Tensor tensor, readTensorFile(path));
+  GLOWISH_ASSIGN_OR_RETURN(Tensor tensor, readTensorFile(path));
   if (tensor.getType().getShape().empty())
     return makeError("'{0}' holds a single number; accepted: an array with a "
                      "first dimension of samples",
@@ -43,14 +43,15 @@ llvm::Expected<DataSet> glowish::readNpyFolder(llvm::StringRef folder,
                                                const DataRequest &request) {
   DataSet data;
   for (const OnnxModel::StatedInput &input : request.inputs) {
-    GLOWISH_TRY(
+    GLOWISH_ASSIGN_OR_RETURN(
         SampleArray array,
         readArray(findInputPath(folder, input.name, request.inputs.size() == 1),
                   input.name));
     data.inputs.push_back(std::move(array));
   }
-  GLOWISH_TRY(data.label,
-              readArray(getArrayPath(folder, request.label), request.label));
+  GLOWISH_ASSIGN_OR_RETURN(
+      data.label,
+      readArray(getArrayPath(folder, request.label), request.label));
   for (const SampleArray &input : data.inputs)
     if (input.values.getType().getShape().front() != data.getNumSamples())
       return makeError("'{0}' has {1} samples, but '{2}' has {3}", input.origin,

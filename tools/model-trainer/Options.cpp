@@ -43,7 +43,7 @@ static cl::opt<std::string>
     dataFolder("data",
                cl::desc("Where the samples are: a folder with NAME.npy for "
                         "each input and the label, or with a folder of PNG "
-                        "and JPEG pictures for each class"),
+                        "and JPEG images for each class"),
                cl::value_desc("folder"), cl::cat(dataCategory));
 static cl::opt<std::string> validation(
     "validation",
@@ -93,8 +93,10 @@ static cl::opt<std::string>
                cl::value_desc("file"), cl::cat(resultCategory));
 
 static llvm::Error checkNumbers() {
-  GLOWISH_CHECK(checkRange(learningRate, 0, /*isOpen=*/false, HUGE_VAL));
-  GLOWISH_CHECK(checkRange(learningRateDecay, 0, /*isOpen=*/true, HUGE_VAL));
+  GLOWISH_RETURN_IF_ERROR(
+      checkRange(learningRate, 0, /*isOpen=*/false, HUGE_VAL));
+  GLOWISH_RETURN_IF_ERROR(
+      checkRange(learningRateDecay, 0, /*isOpen=*/true, HUGE_VAL));
   if (batchSize < 1)
     return makeError("-batch-size={0}: accepted: at least 1",
                      batchSize.getValue());
@@ -117,9 +119,9 @@ static llvm::Error readValidation(TrainerOptions &options) {
 }
 
 llvm::Expected<TrainerOptions> glowish::getTrainerOptions() {
-  GLOWISH_CHECK(checkNumbers());
+  GLOWISH_RETURN_IF_ERROR(checkNumbers());
   TrainerOptions options;
-  GLOWISH_TRY(options.config, getTrainingConfig());
+  GLOWISH_ASSIGN_OR_RETURN(options.config, getTrainingConfig());
   // With a number of steps alone, they take as many epochs as they need.
   uint64_t epochs =
       numSteps && !numEpochs.getNumOccurrences() ? numSteps : numEpochs;
@@ -135,10 +137,10 @@ llvm::Expected<TrainerOptions> glowish::getTrainerOptions() {
     return makeError("no data; state a folder with -data=FOLDER");
   options.data = dataFolder;
   if (!imageMeans.empty())
-    options.pictures.means = std::vector<double>(imageMeans);
-  options.pictures.scale = imageScale;
+    options.images.means = std::vector<double>(imageMeans);
+  options.images.scale = imageScale;
   if (!validation.empty())
-    GLOWISH_CHECK(readValidation(options));
+    GLOWISH_RETURN_IF_ERROR(readValidation(options));
   options.savePath = savePath;
   options.lossLogPath = lossLogPath;
   options.lossCurvePath = lossCurvePath;

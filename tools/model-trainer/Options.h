@@ -18,7 +18,7 @@ struct TrainerOptions {
   TrainingConfig config;
   InitializerKind initializer = InitializerKind::Keep;
   LoopOptions loop;
-  PictureOptions pictures;
+  ImageOptions images;
   std::string data;
   /// A folder, or the share of the data that is not learned from.
   std::string validation;

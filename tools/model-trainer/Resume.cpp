@@ -36,15 +36,17 @@ static llvm::Error checkOptions(const Checkpoint &checkpoint,
   auto getText = [](bool value) {
     return llvm::StringRef(value ? "true" : "false");
   };
-  GLOWISH_CHECK(check("-seed", checkpoint.seed, options.seed));
-  GLOWISH_CHECK(check("-batch-size", checkpoint.batchSize, options.batchSize));
-  GLOWISH_CHECK(check("-shuffle", getText(checkpoint.shuffles),
-                      getText(options.shuffles)));
+  GLOWISH_RETURN_IF_ERROR(check("-seed", checkpoint.seed, options.seed));
+  GLOWISH_RETURN_IF_ERROR(
+      check("-batch-size", checkpoint.batchSize, options.batchSize));
+  GLOWISH_RETURN_IF_ERROR(check("-shuffle", getText(checkpoint.shuffles),
+                                getText(options.shuffles)));
   return check("a number of samples of", checkpoint.numSamples, numSamples);
 }
 
 llvm::Error TrainingLoop::restore(const Checkpoint &checkpoint) {
-  GLOWISH_CHECK(checkOptions(checkpoint, options, training.getNumSamples()));
+  GLOWISH_RETURN_IF_ERROR(
+      checkOptions(checkpoint, options, training.getNumSamples()));
   llvm::StringMap<const Tensor *> values;
   for (const Checkpoint::Variable &variable : checkpoint.variables)
     values[variable.name] = &variable.value;
@@ -96,12 +98,13 @@ llvm::Error TrainingLoop::explainNonFinite(double loss) {
   uint64_t last = step;
   for (auto [variable, value] :
        llvm::zip_equal(trainer.getVariables(), snapshot->variables))
-    GLOWISH_CHECK(trainer.setVariable(variable->getModelName(), value));
+    GLOWISH_RETURN_IF_ERROR(
+        trainer.setVariable(variable->getModelName(), value));
   std::string cause;
   for (uint64_t number = snapshot->step; number <= last; ++number) {
     fillStep(number);
     if (number + 1 >= last) {
-      GLOWISH_TRY(cause, trainer.findNonFinite());
+      GLOWISH_ASSIGN_OR_RETURN(cause, trainer.findNonFinite());
       if (!cause.empty()) {
         cause = llvm::formatv("the first value that is not finite is that of "
                               "{0}, in step {1}",
@@ -109,7 +112,7 @@ llvm::Error TrainingLoop::explainNonFinite(double loss) {
         break;
       }
     }
-    GLOWISH_CHECK(trainer.run(getRate(number)).takeError());
+    GLOWISH_RETURN_IF_ERROR(trainer.run(getRate(number)).takeError());
   }
   if (cause.empty())
     cause = "the interpreter computes no such value";

@@ -15,7 +15,7 @@ TrainingLoop::create(Trainer &trainer, DataSet training,
                      const LoopOptions &options) {
   std::unique_ptr<TrainingLoop> loop(new TrainingLoop(
       trainer, std::move(training), std::move(validation), options));
-  GLOWISH_CHECK(loop->prepare());
+  GLOWISH_RETURN_IF_ERROR(loop->prepare());
   return loop;
 }
 
@@ -27,14 +27,14 @@ llvm::Error TrainingLoop::prepare() {
     return makeError("'{0}' has {1} samples, fewer than a batch of {2}",
                      training.label.origin, training.getNumSamples(),
                      options.batchSize);
-  GLOWISH_TRY(bindings, bind(trainer.getSession(), training));
-  GLOWISH_CHECK(checkClasses(training));
+  GLOWISH_ASSIGN_OR_RETURN(bindings, bind(trainer.getSession(), training));
+  GLOWISH_RETURN_IF_ERROR(checkClasses(training));
   if (!validation)
     return llvm::Error::success();
   if (!validation->getNumSamples())
     return makeError("'{0}' has no samples", validation->label.origin);
-  GLOWISH_TRY(Session * inference, trainer.getInference());
-  GLOWISH_TRY(validationBindings, bind(*inference, *validation));
+  GLOWISH_ASSIGN_OR_RETURN(Session *inference, trainer.getInference());
+  GLOWISH_ASSIGN_OR_RETURN(validationBindings, bind(*inference, *validation));
   return checkClasses(*validation);
 }
 
@@ -42,14 +42,18 @@ llvm::Expected<TrainingLoop::Bindings>
 TrainingLoop::bind(const Session &session, const DataSet &data) const {
   Bindings result;
   for (const SampleArray &input : data.inputs) {
-    GLOWISH_TRY(const Buffer *buffer, session.findPlaceholder(input.name));
-    GLOWISH_CHECK(checkSamples(input, buffer->getType(), options.batchSize,
-                               /*sameShape=*/true));
+    GLOWISH_ASSIGN_OR_RETURN(const Buffer *buffer,
+                             session.findPlaceholder(input.name));
+    GLOWISH_RETURN_IF_ERROR(checkSamples(input, buffer->getType(),
+                                         options.batchSize,
+                                         /*sameShape=*/true));
     result.push_back({&input, buffer});
   }
-  GLOWISH_TRY(const Buffer *label, session.findPlaceholder(data.label.name));
-  GLOWISH_CHECK(checkSamples(data.label, label->getType(), options.batchSize,
-                             /*sameShape=*/false));
+  GLOWISH_ASSIGN_OR_RETURN(const Buffer *label,
+                           session.findPlaceholder(data.label.name));
+  GLOWISH_RETURN_IF_ERROR(checkSamples(data.label, label->getType(),
+                                       options.batchSize,
+                                       /*sameShape=*/false));
   result.push_back({&data.label, label});
   return result;
 }
@@ -57,8 +61,9 @@ TrainingLoop::bind(const Session &session, const DataSet &data) const {
 llvm::Error TrainingLoop::checkClasses(const DataSet &data) const {
   if (!hasClasses)
     return llvm::Error::success();
-  GLOWISH_TRY(const Buffer *prediction,
-              trainer.getSession().findPlaceholder(trainer.getStep().output));
+  GLOWISH_ASSIGN_OR_RETURN(
+      const Buffer *prediction,
+      trainer.getSession().findPlaceholder(trainer.getStep().output));
   DimsRef shape = prediction->getShape();
   int64_t numClasses =
       shape[getClassAxis(shape, trainer.getLabel()->getShape())];
@@ -119,14 +124,14 @@ llvm::Expected<double> TrainingLoop::runStep() {
   Session &session = trainer.getSession();
   takeSnapshot();
   fillStep(step);
-  GLOWISH_TRY(double loss, trainer.run(getRate(step)));
+  GLOWISH_ASSIGN_OR_RETURN(double loss, trainer.run(getRate(step)));
   if (!std::isfinite(loss))
     return explainNonFinite(loss);
   metrics.loss += loss;
   ++metrics.numLosses;
   if (hasClasses) {
-    GLOWISH_TRY(const Buffer *prediction,
-                session.findPlaceholder(trainer.getStep().output));
+    GLOWISH_ASSIGN_OR_RETURN(const Buffer *prediction,
+                             session.findPlaceholder(trainer.getStep().output));
     Tensor label = session.getTensor(trainer.getLabel());
     countCorrect(session.getTensor(prediction), label, label.getNumElements(),
                  metrics);
@@ -145,7 +150,7 @@ llvm::Expected<EpochResult> TrainingLoop::runEpoch(LossLog &log) {
   {
     Progress progress(llvm::formatv("epoch {0}", epoch + 1).str(), end - step);
     while (step < end) {
-      GLOWISH_TRY(double loss, runStep());
+      GLOWISH_ASSIGN_OR_RETURN(double loss, runStep());
       log.add(step, epoch + 1, loss);
       progress.step();
     }
@@ -155,7 +160,7 @@ llvm::Expected<EpochResult> TrainingLoop::runEpoch(LossLog &log) {
     progress.show("validating");
     result.loss = metrics.getLoss();
     result.accuracy = metrics.getAccuracy();
-    GLOWISH_CHECK(validate(result));
+    GLOWISH_RETURN_IF_ERROR(validate(result));
   }
   if (step % getStepsPerEpoch() == 0)
     metrics = Metrics();
@@ -170,11 +175,12 @@ llvm::Expected<EpochResult> TrainingLoop::runEpoch(LossLog &log) {
 llvm::Error TrainingLoop::validate(EpochResult &result) {
   if (!validation)
     return llvm::Error::success();
-  GLOWISH_TRY(Session * session, trainer.getInference());
+  GLOWISH_ASSIGN_OR_RETURN(Session *session, trainer.getInference());
   const TrainingConfig &config = trainer.getConfig();
-  GLOWISH_TRY(const Buffer *losses, session->findPlaceholder(config.lossName));
-  GLOWISH_TRY(const Buffer *prediction,
-              session->findPlaceholder(trainer.getStep().output));
+  GLOWISH_ASSIGN_OR_RETURN(const Buffer *losses,
+                           session->findPlaceholder(config.lossName));
+  GLOWISH_ASSIGN_OR_RETURN(const Buffer *prediction,
+                           session->findPlaceholder(trainer.getStep().output));
   const Buffer *label = validationBindings.back().buffer;
   Metrics sums;
   int64_t numSamples = validation->getNumSamples();
@@ -184,7 +190,7 @@ llvm::Error TrainingLoop::validate(EpochResult &result) {
     for (int64_t i = 0; i < options.batchSize; ++i)
       rows.push_back(first + std::min(i, count - 1));
     fillBatch(*session, rows, validationBindings);
-    GLOWISH_CHECK(session->run());
+    GLOWISH_RETURN_IF_ERROR(session->run());
     Tensor values = session->getTensor(losses);
     int64_t numLosses = values.getNumElements() / options.batchSize * count;
     for (int64_t i = 0; i < numLosses; ++i)

@@ -45,17 +45,19 @@ static llvm::Expected<SplitData> split(DataSet data,
 
 static llvm::Expected<SplitData> readData(const TrainerOptions &options,
                                           const ImportOptions &importOptions) {
-  GLOWISH_TRY(OnnxModel model, OnnxModel::read(getModelPath()));
+  GLOWISH_ASSIGN_OR_RETURN(OnnxModel model, OnnxModel::read(getModelPath()));
   DataRequest request;
-  GLOWISH_TRY(request.inputs, model.getStatedInputs(importOptions));
+  GLOWISH_ASSIGN_OR_RETURN(request.inputs,
+                           model.getStatedInputs(importOptions));
   request.label = options.config.label;
-  request.pictures = options.pictures;
-  GLOWISH_TRY(DataSet data, readDataSet(options.data, request));
+  request.images = options.images;
+  GLOWISH_ASSIGN_OR_RETURN(DataSet data, readDataSet(options.data, request));
   if (options.validationShare > 0)
     return split(std::move(data), options);
   SplitData result = {std::move(data), std::nullopt};
   if (!options.validation.empty()) {
-    GLOWISH_TRY(result.validation, readDataSet(options.validation, request));
+    GLOWISH_ASSIGN_OR_RETURN(result.validation,
+                             readDataSet(options.validation, request));
     if (result.validation->classes != result.training.classes)
       return makeError("'{0}' and '{1}' have different classes",
                        options.validation, options.data);
@@ -107,10 +109,11 @@ static void printEpoch(const EpochResult &result) {
 /// The model with the trained weights. Initializers that nothing reads have no
 /// variable.
 static llvm::Error saveModel(const Trainer &trainer, llvm::StringRef path) {
-  GLOWISH_TRY(OnnxWeights weights, OnnxWeights::read(getModelPath()));
+  GLOWISH_ASSIGN_OR_RETURN(OnnxWeights weights,
+                           OnnxWeights::read(getModelPath()));
   for (const Buffer *variable : trainer.getVariables())
     if (weights.has(variable->getModelName()))
-      GLOWISH_CHECK(
+      GLOWISH_RETURN_IF_ERROR(
           weights.set(variable->getModelName(), trainer.getVariable(variable)));
   return weights.write(path);
 }
@@ -119,23 +122,23 @@ static llvm::Error runEpochs(TrainingLoop &loop, LossLog &log,
                              const TrainerOptions &options) {
   if (loop.isDone()) {
     EpochResult present;
-    GLOWISH_CHECK(loop.validate(present));
+    GLOWISH_RETURN_IF_ERROR(loop.validate(present));
     if (present.validationLoss)
       printEpoch(present);
   }
   while (!loop.isDone()) {
-    GLOWISH_TRY(EpochResult result, loop.runEpoch(log));
+    GLOWISH_ASSIGN_OR_RETURN(EpochResult result, loop.runEpoch(log));
     printEpoch(result);
     if (!options.checkpointPath.empty())
-      GLOWISH_CHECK(
+      GLOWISH_RETURN_IF_ERROR(
           writeCheckpoint(loop.getCheckpoint(), options.checkpointPath));
     if (!options.lossCurvePath.empty())
-      GLOWISH_CHECK(
+      GLOWISH_RETURN_IF_ERROR(
           writeFile(options.lossCurvePath,
                     drawLossCurve(loop.getHistory(),
                                   llvm::sys::path::filename(getModelPath()))));
     if (options.saveEveryEpoch)
-      GLOWISH_CHECK(saveModel(loop.getTrainer(), options.savePath));
+      GLOWISH_RETURN_IF_ERROR(saveModel(loop.getTrainer(), options.savePath));
   }
   return llvm::Error::success();
 }
@@ -143,20 +146,22 @@ static llvm::Error runEpochs(TrainingLoop &loop, LossLog &log,
 static llvm::Error train(Trainer &trainer, SplitData data,
                          const TrainerOptions &options) {
   int64_t numLeftOver = data.training.getNumSamples() % options.loop.batchSize;
-  GLOWISH_TRY(std::unique_ptr<TrainingLoop> loop,
-              TrainingLoop::create(trainer, std::move(data.training),
-                                   std::move(data.validation), options.loop));
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::unique_ptr<TrainingLoop> loop,
+      TrainingLoop::create(trainer, std::move(data.training),
+                           std::move(data.validation), options.loop));
   if (numLeftOver)
     llvm::errs() << llvm::formatv(
         "note: each epoch leaves out {0} samples, less than a batch\n",
         numLeftOver);
   if (!options.resumePath.empty()) {
-    GLOWISH_TRY(Checkpoint checkpoint, readCheckpoint(options.resumePath));
+    GLOWISH_ASSIGN_OR_RETURN(Checkpoint checkpoint,
+                             readCheckpoint(options.resumePath));
     if (llvm::Error error = loop->restore(checkpoint))
       return addContext(std::move(error), "'" + options.resumePath + "': ");
   }
   LossLog log;
-  GLOWISH_CHECK(log.open(options.lossLogPath));
+  GLOWISH_RETURN_IF_ERROR(log.open(options.lossLogPath));
   llvm::Error error = runEpochs(*loop, log, options);
   // What led to an error is worth a look.
   error = llvm::joinErrors(std::move(error), log.commit());
@@ -176,26 +181,26 @@ static llvm::Expected<int> runTrainer() {
                      "it",
                      getModelPath());
   PhaseTimer timer;
-  GLOWISH_TRY(TrainerOptions options, getTrainerOptions());
-  GLOWISH_TRY(ImportOptions importOptions, getImportOptions());
-  GLOWISH_TRY(CompilationOptions compilationOptions,
-              getCompilationOptions(timer));
+  GLOWISH_ASSIGN_OR_RETURN(TrainerOptions options, getTrainerOptions());
+  GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions, getImportOptions());
+  GLOWISH_ASSIGN_OR_RETURN(CompilationOptions compilationOptions,
+                           getCompilationOptions(timer));
   if (compilationOptions.stopAfter)
     return makeError("-stop-after is not for training");
-  GLOWISH_TRY(std::unique_ptr<Backend> backend, createBackend());
-  GLOWISH_TRY(SplitData data, readData(options, importOptions));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, createBackend());
+  GLOWISH_ASSIGN_OR_RETURN(SplitData data, readData(options, importOptions));
   stateTypes(data.training, options.loop.batchSize, importOptions,
              options.config);
   std::unique_ptr<Trainer> trainer;
   {
     Progress progress;
     progress.show("compiling");
-    GLOWISH_TRY(trainer,
-                Trainer::create(*backend, getModelPath(), importOptions,
-                                options.config, compilationOptions,
-                                options.initializer));
+    GLOWISH_ASSIGN_OR_RETURN(
+        trainer,
+        Trainer::create(*backend, getModelPath(), importOptions, options.config,
+                        compilationOptions, options.initializer));
   }
-  GLOWISH_CHECK(train(*trainer, std::move(data), options));
+  GLOWISH_RETURN_IF_ERROR(train(*trainer, std::move(data), options));
   reportTime(timer);
   return ExitCode::success;
 }

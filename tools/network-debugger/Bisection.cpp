@@ -119,7 +119,7 @@ std::vector<ValueName> Sequence::getValues(size_t index) const {
   return found;
 }
 
-//===- Looking at a cut --------------------------------------------------===//
+//===- Looking at a cut ---------------------------------------------------===//
 
 namespace {
 
@@ -135,7 +135,8 @@ struct Probe {
 /// The network of \p side up to the values \p wanted.
 static llvm::Expected<std::unique_ptr<InnerRun>>
 compileUpTo(const Side &side, const std::set<ValueName> &wanted) {
-  GLOWISH_TRY(std::unique_ptr<Compilation> compilation, importSide(side));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Compilation> compilation,
+                           importSide(side));
   eraseSaves(compilation->getFunction());
   return InnerRun::create(std::move(compilation), [&](NodeValue value) {
     return wanted.count(getName(value)) > 0;
@@ -154,13 +155,15 @@ static llvm::Expected<Probe> probe(const Side &reference, const Side &tested,
                                    const ComparisonOptions &options) {
   std::vector<ValueName> names = sequence.getValues(index);
   std::set<ValueName> wanted(names.begin(), names.end());
-  GLOWISH_TRY(std::unique_ptr<InnerRun> own, compileUpTo(reference, wanted));
-  GLOWISH_CHECK(options.fillInputs(own->getSession()));
-  GLOWISH_CHECK(own->getSession().run());
-  GLOWISH_TRY(std::unique_ptr<InnerRun> other, compileUpTo(tested, wanted));
-  GLOWISH_CHECK(copyInputs(own->getSession(), other->getSession(),
-                           [](const Buffer *) { return false; }));
-  GLOWISH_CHECK(other->getSession().run());
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<InnerRun> own,
+                           compileUpTo(reference, wanted));
+  GLOWISH_RETURN_IF_ERROR(options.fillInputs(own->getSession()));
+  GLOWISH_RETURN_IF_ERROR(own->getSession().run());
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<InnerRun> other,
+                           compileUpTo(tested, wanted));
+  GLOWISH_RETURN_IF_ERROR(copyInputs(own->getSession(), other->getSession(),
+                                     [](const Buffer *) { return false; }));
+  GLOWISH_RETURN_IF_ERROR(other->getSession().run());
   std::map<ValueName, Tensor> expected = getTensors(*own);
   std::map<ValueName, Tensor> actual = getTensors(*other);
   Probe result;
@@ -179,8 +182,10 @@ static llvm::Expected<Probe> probe(const Side &reference, const Side &tested,
 
 static llvm::Expected<Sequence> makeSequence(const Side &reference,
                                              const Side &tested) {
-  GLOWISH_TRY(std::unique_ptr<Compilation> own, importSide(reference));
-  GLOWISH_TRY(std::unique_ptr<Compilation> other, importSide(tested));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Compilation> own,
+                           importSide(reference));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Compilation> other,
+                           importSide(tested));
   return Sequence(own->getFunction(), other->getFunction());
 }
 
@@ -188,7 +193,7 @@ llvm::Expected<std::optional<LayerResult>>
 glowish::bisectLayers(const Side &reference, const Side &tested,
                       const ComparisonOptions &options,
                       llvm::function_ref<void(const Cut &)> onCut) {
-  GLOWISH_TRY(Sequence sequence, makeSequence(reference, tested));
+  GLOWISH_ASSIGN_OR_RETURN(Sequence sequence, makeSequence(reference, tested));
   if (!sequence.getNumCuts())
     return makeNothingInCommonError();
   // What the importer has to say has been said.
@@ -197,15 +202,15 @@ glowish::bisectLayers(const Side &reference, const Side &tested,
   quietTested.importOptions.warn = nullptr;
   // All cuts before `low` agree, `high` is bad.
   size_t low = 0, high = sequence.getNumCuts() - 1;
-  GLOWISH_TRY(Probe bad,
-              probe(quietReference, quietTested, sequence, high, options));
+  GLOWISH_ASSIGN_OR_RETURN(
+      Probe bad, probe(quietReference, quietTested, sequence, high, options));
   onCut(bad.cut);
   if (!bad.first)
     return std::nullopt;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
-    GLOWISH_TRY(Probe next,
-                probe(quietReference, quietTested, sequence, middle, options));
+    GLOWISH_ASSIGN_OR_RETURN(Probe next, probe(quietReference, quietTested,
+                                               sequence, middle, options));
     onCut(next.cut);
     if (next.first) {
       high = middle;
@@ -215,6 +220,7 @@ glowish::bisectLayers(const Side &reference, const Side &tested,
     }
   }
   if (options.visit)
-    GLOWISH_CHECK(options.visit(*bad.first, bad.expected, bad.actual));
+    GLOWISH_RETURN_IF_ERROR(
+        options.visit(*bad.first, bad.expected, bad.actual));
   return bad.first;
 }

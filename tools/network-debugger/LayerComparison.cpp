@@ -6,7 +6,7 @@
 
 using namespace glowish;
 
-//===- Layer by layer ----------------------------------------------------===//
+//===- Layer by layer -----------------------------------------------------===//
 
 namespace {
 
@@ -75,23 +75,23 @@ void Feeder::feed() {
     for (unsigned i = 0; i < node.getNumOperands(); ++i)
       if (NodeValue fed = getFed(node.getOperand(i)); fed != node.getOperand(i))
         node.setOperand(i, fed);
-    if (NodeValue fed = getFed(node.getPredicate()); fed != node.getPredicate())
-      node.setPredicate(fed);
   }
 }
 
 static llvm::Expected<Reference>
 computeReference(const Side &side, const ComparisonOptions &options) {
-  GLOWISH_TRY(std::unique_ptr<Compilation> compilation, importSide(side));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Compilation> compilation,
+                           importSide(side));
   llvm::DenseSet<NodeValue> constants =
       findConstantValues(compilation->getFunction());
   Reference reference;
-  GLOWISH_TRY(reference.run,
-              InnerRun::create(std::move(compilation), [&](NodeValue value) {
-                return !constants.count(value);
-              }));
-  GLOWISH_CHECK(options.fillInputs(reference.run->getSession()));
-  GLOWISH_CHECK(reference.run->getSession().run());
+  GLOWISH_ASSIGN_OR_RETURN(reference.run, InnerRun::create(
+                                              std::move(compilation),
+                                              [&](NodeValue value) {
+                                                return !constants.count(value);
+                                              }));
+  GLOWISH_RETURN_IF_ERROR(options.fillInputs(reference.run->getSession()));
+  GLOWISH_RETURN_IF_ERROR(reference.run->getSession().run());
   for (auto [i, name] : llvm::enumerate(reference.run->getNames()))
     reference.tensors[name] = reference.run->getTensor(i);
   return reference;
@@ -104,10 +104,12 @@ static llvm::Error setInputs(Session &session, Reference &reference,
   auto isFed = [&](const Buffer *buffer) {
     return fed.count(buffer->getModelName().str()) > 0;
   };
-  GLOWISH_CHECK(copyInputs(reference.run->getSession(), session, isFed));
+  GLOWISH_RETURN_IF_ERROR(
+      copyInputs(reference.run->getSession(), session, isFed));
   for (const auto &[name, tensor] : fed) {
-    GLOWISH_TRY(const Buffer *buffer, session.findPlaceholder(name));
-    GLOWISH_CHECK(session.setInput(buffer, *tensor));
+    GLOWISH_ASSIGN_OR_RETURN(const Buffer *buffer,
+                             session.findPlaceholder(name));
+    GLOWISH_RETURN_IF_ERROR(session.setInput(buffer, *tensor));
   }
   return llvm::Error::success();
 }
@@ -123,21 +125,25 @@ static std::map<std::string, std::string> findKinds(Function &function) {
 llvm::Expected<std::vector<LayerResult>>
 glowish::compareLayers(const Side &referenceSide, const Side &tested,
                        const ComparisonOptions &options) {
-  GLOWISH_TRY(Reference reference, computeReference(referenceSide, options));
-  GLOWISH_TRY(std::unique_ptr<Compilation> compilation, importSide(tested));
+  GLOWISH_ASSIGN_OR_RETURN(Reference reference,
+                           computeReference(referenceSide, options));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Compilation> compilation,
+                           importSide(tested));
   Function &function = compilation->getFunction();
   std::map<std::string, std::string> kinds = findKinds(function);
   Feeder feeder(function, reference);
   eraseSaves(function);
   feeder.feed();
-  GLOWISH_TRY(std::unique_ptr<InnerRun> run,
-              InnerRun::create(std::move(compilation), [&](NodeValue value) {
-                return feeder.isCompared(value);
-              }));
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::unique_ptr<InnerRun> run,
+      InnerRun::create(
+          std::move(compilation),
+          [&](NodeValue value) { return feeder.isCompared(value); }));
   if (run->getNames().empty())
     return makeNothingInCommonError();
-  GLOWISH_CHECK(setInputs(run->getSession(), reference, feeder.getInputs()));
-  GLOWISH_CHECK(run->getSession().run());
+  GLOWISH_RETURN_IF_ERROR(
+      setInputs(run->getSession(), reference, feeder.getInputs()));
+  GLOWISH_RETURN_IF_ERROR(run->getSession().run());
   std::vector<LayerResult> results;
   for (auto [i, name] : llvm::enumerate(run->getNames())) {
     const Tensor &expected = reference.tensors[name];
@@ -145,7 +151,7 @@ glowish::compareLayers(const Side &referenceSide, const Side &tested,
     results.push_back(
         makeLayerResult(name, kinds[name.node], expected, actual, options));
     if (options.visit)
-      GLOWISH_CHECK(options.visit(results.back(), expected, actual));
+      GLOWISH_RETURN_IF_ERROR(options.visit(results.back(), expected, actual));
   }
   return results;
 }

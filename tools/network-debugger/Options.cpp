@@ -125,8 +125,8 @@ static llvm::Error checkTolerance(const cl::opt<double> &tolerance) {
 llvm::Expected<DebuggerOptions> glowish::getDebuggerOptions(PhaseTimer &timer) {
   if (getModelPath().empty())
     return makeError("no model; state one with -model=FILE");
-  GLOWISH_CHECK(checkTolerance(relativeTolerance));
-  GLOWISH_CHECK(checkTolerance(absoluteTolerance));
+  GLOWISH_RETURN_IF_ERROR(checkTolerance(relativeTolerance));
+  GLOWISH_RETURN_IF_ERROR(checkTolerance(absoluteTolerance));
   DebuggerOptions options;
   options.bisects = mode == Mode::Bisect;
   options.onlyBad = onlyBad;
@@ -143,13 +143,13 @@ llvm::Expected<DebuggerOptions> glowish::getDebuggerOptions(PhaseTimer &timer) {
     return makeError("-against-backend={0} has no target; accepted with "
                      "-against-mcpu and the like: CPU",
                      referenceName);
-  GLOWISH_TRY(options.testedBackend, createBackend());
-  GLOWISH_TRY(
+  GLOWISH_ASSIGN_OR_RETURN(options.testedBackend, createBackend());
+  GLOWISH_ASSIGN_OR_RETURN(
       options.referenceBackend,
       createBackend("against-backend", referenceName, getReferenceTarget()));
-  GLOWISH_TRY(ImportOptions importOptions, getImportOptions());
-  GLOWISH_TRY(CompilationOptions compilationOptions,
-              getCompilationOptions(timer));
+  GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions, getImportOptions());
+  GLOWISH_ASSIGN_OR_RETURN(CompilationOptions compilationOptions,
+                           getCompilationOptions(timer));
   if (compilationOptions.stopAfter)
     return makeError("-stop-after is not for comparisons");
   options.tested = {options.testedBackend.get(), getModelPath().str(),

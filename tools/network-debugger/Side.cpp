@@ -13,9 +13,9 @@ llvm::Expected<std::unique_ptr<Compilation>>
 glowish::importSide(const Side &side) {
   auto compilation =
       std::make_unique<Compilation>(*side.backend, side.compilationOptions);
-  GLOWISH_CHECK(compilation->import(side.path, side.importOptions));
+  GLOWISH_RETURN_IF_ERROR(compilation->import(side.path, side.importOptions));
   if (side.isOptimized)
-    GLOWISH_CHECK(compilation->optimize());
+    GLOWISH_RETURN_IF_ERROR(compilation->optimize());
   return compilation;
 }
 
@@ -31,8 +31,7 @@ llvm::DenseSet<NodeValue> glowish::findConstantValues(Function &function) {
     return !value || llvm::isa<Constant>(value.node) || values.count(value);
   };
   for (Node &node : function.getNodes())
-    if (llvm::all_of(node.getOperands(), isConstant) &&
-        isConstant(node.getPredicate()))
+    if (llvm::all_of(node.getOperands(), isConstant))
       for (unsigned i = 0; i < node.getNumResults(); ++i)
         values.insert(node.getResult(i));
   return values;
@@ -48,11 +47,11 @@ InnerRun::create(std::unique_ptr<Compilation> compilation,
   // The nodes go when the IR has been made of them.
   for (const InnerOutput &output : outputs)
     run->names.push_back(getName(output.value));
-  GLOWISH_CHECK(run->compilation->run());
-  GLOWISH_TRY(run->session, Session::create(*run->compilation));
+  GLOWISH_RETURN_IF_ERROR(run->compilation->run());
+  GLOWISH_ASSIGN_OR_RETURN(run->session, Session::create(*run->compilation));
   for (const InnerOutput &output : outputs) {
-    GLOWISH_TRY(const Buffer *buffer,
-                run->session->findPlaceholder(output.placeholder));
+    GLOWISH_ASSIGN_OR_RETURN(const Buffer *buffer,
+                             run->session->findPlaceholder(output.placeholder));
     run->buffers.push_back(buffer);
   }
   return run;
@@ -64,9 +63,9 @@ glowish::copyInputs(const Session &from, Session &to,
   for (const Buffer *buffer : to.getPlaceholders()) {
     if (!buffer->isInput() || isOther(buffer))
       continue;
-    GLOWISH_TRY(const Buffer *source,
-                from.findPlaceholder(buffer->getModelName()));
-    GLOWISH_CHECK(to.setInput(buffer, from.getTensor(source)));
+    GLOWISH_ASSIGN_OR_RETURN(const Buffer *source,
+                             from.findPlaceholder(buffer->getModelName()));
+    GLOWISH_RETURN_IF_ERROR(to.setInput(buffer, from.getTensor(source)));
   }
   return llvm::Error::success();
 }

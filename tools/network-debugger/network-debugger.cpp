@@ -14,7 +14,7 @@
 
 using namespace glowish;
 
-//===- Printing ----------------------------------------------------------===//
+//===- Printing -----------------------------------------------------------===//
 
 /// The place of element \p index: "[0,3,4]".
 static std::string formatPlace(int64_t index, DimsRef shape) {
@@ -92,7 +92,7 @@ static void printCut(const Cut &cut) {
   llvm::outs().flush();
 }
 
-//===- Dumping -----------------------------------------------------------===//
+//===- Dumping ------------------------------------------------------------===//
 
 /// Quantized elements as their integers: .npy files know no others.
 static Tensor getPlain(const Tensor &tensor) {
@@ -108,18 +108,18 @@ static Tensor getPlain(const Tensor &tensor) {
 
 static llvm::Error dump(llvm::StringRef folder, const LayerResult &result,
                         const Tensor &expected, const Tensor &actual) {
-  GLOWISH_CHECK(createDirectories(folder));
+  GLOWISH_RETURN_IF_ERROR(createDirectories(folder));
   auto write = [&](llvm::StringRef suffix, const Tensor &tensor) {
     llvm::SmallString<128> path(folder);
     llvm::sys::path::append(path,
                             getFileName(formatValue(result.name)) + suffix);
     return writeNpyFile(path, getPlain(tensor));
   };
-  GLOWISH_CHECK(write(".reference.npy", expected));
+  GLOWISH_RETURN_IF_ERROR(write(".reference.npy", expected));
   return write(".npy", actual);
 }
 
-//===- Modes -------------------------------------------------------------===//
+//===- Modes --------------------------------------------------------------===//
 
 static llvm::Expected<int> compareAll(const DebuggerOptions &options,
                                       const ComparisonOptions &comparison) {
@@ -127,8 +127,8 @@ static llvm::Expected<int> compareAll(const DebuggerOptions &options,
   {
     Progress progress;
     progress.show("comparing");
-    GLOWISH_TRY(results,
-                compareLayers(options.reference, options.tested, comparison));
+    GLOWISH_ASSIGN_OR_RETURN(
+        results, compareLayers(options.reference, options.tested, comparison));
   }
   std::vector<LayerResult> bad;
   llvm::copy_if(results, std::back_inserter(bad),
@@ -146,7 +146,7 @@ static llvm::Expected<int> compareAll(const DebuggerOptions &options,
 
 static llvm::Expected<int> bisect(const DebuggerOptions &options,
                                   const ComparisonOptions &comparison) {
-  GLOWISH_TRY(
+  GLOWISH_ASSIGN_OR_RETURN(
       std::optional<LayerResult> first,
       bisectLayers(options.reference, options.tested, comparison, printCut));
   if (!first) {
@@ -159,8 +159,8 @@ static llvm::Expected<int> bisect(const DebuggerOptions &options,
 
 static llvm::Expected<int> runDebugger() {
   PhaseTimer timer;
-  GLOWISH_TRY(DebuggerOptions options, getDebuggerOptions(timer));
-  GLOWISH_TRY(GivenTensors given, readGivenTensors());
+  GLOWISH_ASSIGN_OR_RETURN(DebuggerOptions options, getDebuggerOptions(timer));
+  GLOWISH_ASSIGN_OR_RETURN(GivenTensors given, readGivenTensors());
   stateGivenTypes(given, options.reference.importOptions);
   stateGivenTypes(given, options.tested.importOptions);
   // One of them is enough.
@@ -175,8 +175,9 @@ static llvm::Expected<int> runDebugger() {
       return result.isBad ? dump(options.dumpFolder, result, expected, actual)
                           : llvm::Error::success();
     };
-  GLOWISH_TRY(int code, options.bisects ? bisect(options, comparison)
-                                        : compareAll(options, comparison));
+  GLOWISH_ASSIGN_OR_RETURN(int code, options.bisects
+                                         ? bisect(options, comparison)
+                                         : compareAll(options, comparison));
   reportTime(timer);
   return code;
 }

@@ -1,4 +1,4 @@
-//===- Initializers.h - Weights to begin training with ----------*- C++ -*-===//
+//===- Initializers.h - Initialization of trainable weights -----*- C++ -*-===//
 
 #ifndef GLOWISH_AUTODIFF_INITIALIZERS_H
 #define GLOWISH_AUTODIFF_INITIALIZERS_H
@@ -7,25 +7,25 @@
 
 namespace glowish {
 
-/// Random weights of a convolution or matrix product, with fanIn inputs for
-/// each output and fanOut outputs for each input.
+/// Initialization of the weights of convolutions and matmuls with fanIn inputs
+/// per output and fanOut outputs per input.
 enum class InitializerKind {
-  /// What they are already.
+  /// The values in the model.
   Keep,
   /// Uniform in +-sqrt(6 / (fanIn + fanOut)). Glorot and Bengio, 2010.
   Xavier,
-  /// Normal with the variance 2 / fanIn. He et al., arXiv 1502.01852.
+  /// Normal with variance 2 / fanIn. He et al., arXiv 1502.01852.
   Kaiming
 };
 
-/// "keep", "xavier", "kaiming".
+/// Parses "keep", "xavier" or "kaiming".
 std::optional<InitializerKind> parseInitializer(llvm::StringRef name);
 
-/// Gives those of \p variables, of \p module, that some node takes as filter or
-/// matrix, perhaps transposed or cut before, random values, which depend on
-/// config.seed and their names; and vectors that are added, 0. All others (the
-/// scales of normalizations, embeddings), and those that \p config does not
-/// train, keep theirs.
+/// Initializes those of \p variables, of \p module, that a node uses as a
+/// filter or matmul operand, directly or through data movement, with random
+/// values that depend on config.seed and their names, and vectors that are
+/// added (biases) with zeros. All others (scales of normalizations,
+/// embeddings), and those that \p config does not train, keep their values.
 void initializeVariables(const Module &module, InitializerKind kind,
                          const TrainingConfig &config,
                          VariableValues &variables);

@@ -1,4 +1,4 @@
-//===- Training.h - Functions that learn ------------------------*- C++ -*-===//
+//===- Training.h - Training steps ------------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_AUTODIFF_TRAINING_H
 #define GLOWISH_AUTODIFF_TRAINING_H
@@ -8,36 +8,37 @@
 
 namespace glowish {
 
-/// What a training step makes smaller: means over all elements or samples.
-/// Where an output is the softmax or the sigmoid that the loss has in it
-/// itself, the logits before are taken.
+/// Loss functions: means over all elements or samples. SoftmaxCrossEntropy and
+/// BinaryCrossEntropy contain the softmax or sigmoid; if the model's output is
+/// a softmax or sigmoid, they use its operand, the logits.
 enum class LossKind {
   /// -log softmax(prediction)[label]. Labels are class indices (int32 or int64,
-  /// the prediction's shape without the classes) or probabilities (the
-  /// prediction's type). Classes are the last dimension; with indices of the
-  /// shape without dimension 1, they are that.
+  /// the shape of the prediction without the class dimension) or probabilities
+  /// (the prediction's type). The class dimension is the last; if the indices
+  /// have the shape without dimension 1, it is dimension 1.
   SoftmaxCrossEntropy,
-  /// Of logits: -(y log s(x) + (1 - y) log(1 - s(x))), s being the sigmoid.
+  /// -(y log s(x) + (1 - y) log(1 - s(x))) for logits x, where s is the
+  /// sigmoid.
   BinaryCrossEntropy,
   MeanSquaredError,
   L1,
-  /// (d^2) / 2 where |d| is at most delta, else delta * (|d| - delta / 2).
+  /// d^2 / 2 where |d| is at most delta, else delta * (|d| - delta / 2).
   Huber
 };
 
-/// "softmax-cross-entropy", "binary-cross-entropy", "mean-squared-error", "l1",
-/// "huber".
+/// Returns "softmax-cross-entropy", "binary-cross-entropy",
+/// "mean-squared-error", "l1", "huber".
 std::vector<llvm::StringRef> getLossNames();
 std::optional<LossKind> parseLoss(llvm::StringRef name);
 
-/// How a step changes a variable x by its gradient g; R is the learning rate.
+/// Update rules for a variable x with gradient g; R is the learning rate.
 enum class SolverKind {
-  /// v = momentum * v + g; x -= R * v, or with Nesterov's form
-  /// R * (g + momentum * v).
+  /// v = momentum * v + g; x -= R * v, or with Nesterov momentum R * (g +
+  /// momentum * v).
   SGD,
   /// Kingma and Ba, arXiv 1412.6980.
   Adam,
-  /// Loshchilov and Hutter, arXiv 1711.05101: weight decay apart from g.
+  /// Adam with decoupled weight decay. Loshchilov and Hutter, arXiv 1711.05101.
   AdamW,
   /// s = decayRate * s + (1 - decayRate) * g^2; v = momentum * v +
   /// g / (sqrt(s) + epsilon); x -= R * v. Hinton, Neural Networks for Machine
@@ -47,7 +48,7 @@ enum class SolverKind {
   Adagrad
 };
 
-/// "sgd", "adam", "adamw", "rmsprop", "adagrad".
+/// Returns "sgd", "adam", "adamw", "rmsprop", "adagrad".
 std::vector<llvm::StringRef> getSolverNames();
 std::optional<SolverKind> parseSolver(llvm::StringRef name);
 
@@ -55,80 +56,83 @@ struct SolverConfig {
   SolverKind kind = SolverKind::SGD;
   double momentum = 0;
   bool nesterov = false;
-  /// l1 * sign(x) + l2 * x is added to g; AdamW takes R * l2 * x off x.
+  /// Weight decay: l1 * sign(x) + l2 * x is added to g; AdamW subtracts R * l2
+  /// * x from x instead.
   double l1 = 0, l2 = 0;
   double beta1 = 0.9, beta2 = 0.999;
   double decayRate = 0.99;
-  /// Adam, AdamW and RMSProp: 1e-8; Adagrad: 1e-10, unless it is stated.
+  /// The default is 1e-10 for Adagrad and 1e-8 for all others.
   std::optional<double> epsilon = std::nullopt;
 };
 
-/// What a step computes again on the way back, to need less memory.
-struct RecomputeConfig {
-  /// Results of nodes that take little time: element-wise functions, moved
-  /// elements, normalizations.
+/// Values that the backward pass recomputes instead of keeping them in memory.
+struct RematerializationConfig {
+  /// Rematerialize results of cheap nodes: element-wise functions, data
+  /// movement, normalizations.
   bool cheapNodes = false;
-  /// Into so many parts, of about as much memory, the forward pass is divided;
-  /// of all but the last, what is inside is computed again. 0: none.
+  /// Checkpointing: the forward pass is divided into this many segments of
+  /// about the same memory; values inside all but the last are recomputed. 0:
+  /// none.
   unsigned numSegments = 0;
 };
 
-/// How a function is made to learn.
+/// Options of makeTrainingStep().
 struct TrainingConfig {
   LossKind loss = LossKind::SoftmaxCrossEntropy;
   double huberDelta = 1;
-  /// The output that is compared with the label, by its name in the model; the
-  /// first one where it is empty.
+  /// The output that the loss compares with the label, by its name in the
+  /// model; empty for the first one.
   std::string output;
-  /// The placeholders that are made, by their names in the model: two inputs,
-  /// the rate being a float scalar, and the loss from before the step, a scalar
-  /// output of the prediction's kind.
+  /// Names of the placeholders that are created: two inputs, the labels and the
+  /// learning rate (a float scalar), and one output, the loss before the update
+  /// (a scalar of the prediction's kind).
   std::string label = "label", lossName = "loss", rateName = "learning_rate";
   ElemKind labelKind = ElemKind::Int64;
-  /// Empty: as LossKind says, with class indices.
+  /// Empty: the shape that LossKind describes for class indices.
   std::optional<Dims> labelShape;
   SolverConfig solver;
-  /// Gradients are scaled so that the norm of all of them is at most this; 0
-  /// for no limit.
+  /// Upper bound of the global norm of all gradients, which are scaled to
+  /// respect it; 0 for no bound.
   double clipNorm = 0;
-  /// Share of the old running statistics of BatchNormalization in the new ones.
+  /// Weight of the old value in the moving averages of BatchNormalization
+  /// statistics.
   double statisticsMomentum = 0.9;
-  /// Of Dropout.
+  /// Seed of the Dropout masks.
   uint64_t seed = 0;
-  /// Whether a variable is trained; null for all.
+  /// Whether a variable is trained; null trains all.
   std::function<bool(llvm::StringRef name)> isTrained;
-  /// Taken by what compiles the step.
-  RecomputeConfig recompute;
-  /// The gradients of trained variables become outputs "NAME.gradient".
+  /// Used by the compilation of the step, not by makeTrainingStep().
+  RematerializationConfig rematerialization;
+  /// Adds an output "NAME.gradient" for each trained variable.
   bool outputGradients = false;
 };
 
-/// A function that makes one step.
+/// A function that performs one training step.
 struct TrainingStep {
   Function *function = nullptr;
-  /// The output that is compared with the label, by its name in the model.
+  /// The output that the loss compares with the label, by its name in the
+  /// model.
   std::string output;
-  /// The variables that are trained, in the module's order.
+  /// The trained variables, in the module's order.
   std::vector<std::string> trained;
 };
 
-/// Makes from \p function, as an importer made it with
-/// ImportOptions::variables, a copy that computes outputs and loss and then
-/// updates the variables: those of \p variables that the loss depends on, by
-/// their gradients, and running statistics. What the solver keeps (and the
-/// number of steps) are variables of their own, added to the module and to \p
-/// variables. BatchNormalization and Dropout are those of training. An error
-/// names what the loss can't be differentiated through, an output that is not
-/// there, a label whose type does not fit, a function in which nothing can be
-/// trained.
+/// Makes a training step from \p function, which must have been imported with
+/// ImportOptions::variables: a copy that computes outputs and loss and then
+/// updates those of \p variables that the loss depends on, and running
+/// statistics. The state of the solver and the step count become further
+/// variables of the module and of \p variables. BatchNormalization and Dropout
+/// get their training form. It is an error if the loss depends on a variable
+/// through a node that cannot be differentiated, if the output does not exist,
+/// if the label's type does not fit, or if there is nothing to train.
 llvm::Expected<TrainingStep> makeTrainingStep(Function &function,
                                               VariableValues &variables,
                                               const TrainingConfig &config);
 
-/// Adds to \p function, as an importer made it, the label as an input and the
-/// loss of each sample as an output under the loss's name: a vector, with an
-/// element for each index of the label's first dimension. Errors are those of
-/// makeTrainingStep, and a label without dimensions.
+/// Adds the label as an input of \p function, which must be as imported, and
+/// the loss of each sample as an output with the loss's name: a vector along
+/// the first dimension of the label. Returns the errors of makeTrainingStep,
+/// and one for a scalar label.
 llvm::Error addSampleLosses(Function &function, const TrainingConfig &config);
 
 } // namespace glowish

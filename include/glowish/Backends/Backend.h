@@ -1,4 +1,4 @@
-//===- Backend.h - What runs or compiles the IR ---------------*- C++ -*-===//
+//===- Backend.h - What runs or compiles the IR -----------------*- C++ -*-===//
 
 #ifndef GLOWISH_BACKENDS_BACKEND_H
 #define GLOWISH_BACKENDS_BACKEND_H
@@ -36,8 +36,6 @@ public:
 
   /// GraphPassContext::isSupported.
   virtual bool isSupported(const Node &node) const = 0;
-  /// GraphPassContext::canFuse.
-  virtual bool canFuse(const Node &anchor, ScalarOp op) const = 0;
 
   /// The back end's own rewriting of the IR, after the common pipeline and
   /// before the memory plan: kernel selection, packing of weights. Of \p
@@ -46,7 +44,7 @@ public:
   llvm::Error prepare(IRFunction &function,
                       const SharedChoices *choices = nullptr) {
     for (IRFunction *body : getNested(function))
-      GLOWISH_CHECK(prepare(*body, choices));
+      GLOWISH_RETURN_IF_ERROR(prepare(*body, choices));
     return prepareFunction(function, choices);
   }
 

@@ -1,4 +1,4 @@
-//===- InstrClock.h - When the instructions of a run ended ----*- C++ -*-===//
+//===- InstrClock.h - When the instructions of a run ended ------*- C++ -*-===//
 
 #ifndef GLOWISH_BACKENDS_INSTRCLOCK_H
 #define GLOWISH_BACKENDS_INSTRCLOCK_H

@@ -1,4 +1,4 @@
-//===- Variants.h - A model for several values of a dimension -*- C++ -*-===//
+//===- Variants.h - A model for several values of a dimension ---*- C++ -*-===//
 
 #ifndef GLOWISH_BACKENDS_VARIANTS_H
 #define GLOWISH_BACKENDS_VARIANTS_H

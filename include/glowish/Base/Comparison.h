@@ -1,4 +1,4 @@
-//===- Comparison.h - A result against an expected one --------*- C++ -*-===//
+//===- Comparison.h - Compare a tensor with its expected value --*- C++ -*-===//
 
 #ifndef GLOWISH_BASE_COMPARISON_H
 #define GLOWISH_BASE_COMPARISON_H
@@ -8,13 +8,13 @@
 namespace glowish {
 
 struct Comparison {
-  /// |actual - expected|, the largest, and where.
+  /// The largest |actual - expected| and its row-major index.
   double maxError = 0;
   int64_t maxErrorIndex = 0;
-  /// The largest |expected|; maxError / this is what networks are judged by.
+  /// The largest finite |expected|, the denominator of getRelativeError().
   double maxMagnitude = 0;
-  /// Elements with |actual - expected| > atol + rtol * |expected|, or with a
-  /// NaN or infinity on one side only.
+  /// Number of elements with |actual - expected| > atol + rtol * |expected|, or
+  /// with a NaN or infinity on one side only.
   int64_t numMismatches = 0;
 
   double getRelativeError() const {

@@ -1,4 +1,4 @@
-//===- ElemKind.h - Kinds of tensor elements ------------------*- C++ -*-===//
+//===- ElemKind.h - Element kinds of tensors --------------------*- C++ -*-===//
 
 #ifndef GLOWISH_BASE_ELEMKIND_H
 #define GLOWISH_BASE_ELEMKIND_H
@@ -11,7 +11,7 @@
 
 namespace glowish {
 
-/// IEEE 754 binary16, kept as its bit pattern.
+/// IEEE 754 binary16, stored as its bit pattern.
 struct Float16 {
   uint16_t bits = 0;
   Float16() = default;
@@ -20,7 +20,8 @@ struct Float16 {
   operator float() const;
 };
 
-/// The upper half of an IEEE 754 binary32, kept as its bit pattern.
+/// The upper half of an IEEE 754 binary32 (bfloat16), stored as its bit
+/// pattern.
 struct BFloat16 {
   uint16_t bits = 0;
   BFloat16() = default;
@@ -34,24 +35,25 @@ enum class ElemKind : uint8_t {
 #include "glowish/Base/ElemKinds.def"
 };
 
-/// Bytes of one element.
+/// Returns the size of an element in bytes.
 unsigned getElemSize(ElemKind kind);
 
-/// The spelling of \p kind in the text forms and in messages: "float",
-/// "int8q".
+/// Returns the spelling of \p kind in text forms and messages, such as "float"
+/// or "int8q".
 llvm::StringRef getElemKindName(ElemKind kind);
 
 /// The inverse of getElemKindName.
 std::optional<ElemKind> parseElemKind(llvm::StringRef name);
 
-/// float, float16, bfloat16, double.
+/// Whether \p kind is float, float16, bfloat16 or double.
 bool isFloatKind(ElemKind kind);
-/// The signed and unsigned integers, neither bool nor quantized.
+/// Whether \p kind is a signed or unsigned integer; bool and quantized kinds
+/// are not.
 bool isIntegerKind(ElemKind kind);
 bool isSignedIntegerKind(ElemKind kind);
 bool isQuantizedKind(ElemKind kind);
 
-/// The C++ type that stores an element of \p Kind.
+/// Maps \p Kind to the C++ type that stores its elements.
 template <ElemKind Kind> struct ElemTypeOf;
 #define ELEM_KIND(ENUM, TYPE, SPELLING)                                        \
   template <> struct ElemTypeOf<ElemKind::ENUM> {                              \

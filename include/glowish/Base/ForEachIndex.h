@@ -1,4 +1,4 @@
-//===- ForEachIndex.h - All indices of a shape ----------------*- C++ -*-===//
+//===- ForEachIndex.h - Iterate over the indices of a shape -----*- C++ -*-===//
 
 #ifndef GLOWISH_BASE_FOREACHINDEX_H
 #define GLOWISH_BASE_FOREACHINDEX_H

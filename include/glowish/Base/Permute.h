@@ -1,4 +1,4 @@
-//===- Permute.h - Tensors with other orders of dimensions ----*- C++ -*-===//
+//===- Permute.h - Permute the dimensions of a tensor -----------*- C++ -*-===//
 
 #ifndef GLOWISH_BASE_PERMUTE_H
 #define GLOWISH_BASE_PERMUTE_H
@@ -7,8 +7,9 @@
 
 namespace glowish {
 
-/// Dimension i of the result is dimension permutation[i] of \p tensor. Weights
-/// are permuted here and not by the interpreter, which takes its time.
+/// Transposes \p tensor: dimension i of the result is dimension permutation[i]
+/// of \p tensor. Faster than evaluating a Transpose node in the interpreter,
+/// which matters for large weights.
 Tensor permute(const Tensor &tensor, llvm::ArrayRef<int64_t> permutation);
 
 } // namespace glowish

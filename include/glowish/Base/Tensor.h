@@ -1,4 +1,4 @@
-//===- Tensor.h - Typed n-dimensional arrays ------------------*- C++ -*-===//
+//===- Tensor.h - Typed n-dimensional arrays --------------------*- C++ -*-===//
 
 #ifndef GLOWISH_BASE_TENSOR_H
 #define GLOWISH_BASE_TENSOR_H
@@ -9,7 +9,7 @@
 
 namespace glowish {
 
-/// A dense, row-major, little-endian array of a Type. It owns its bytes
+/// A contiguous, row-major, little-endian array of a Type. It owns its bytes
 /// (aligned to 64) or borrows them from memory that outlives it. Moves are
 /// cheap; copies are explicit (clone).
 class Tensor {
@@ -17,13 +17,13 @@ public:
   static constexpr size_t alignment = 64;
 
   Tensor() = default;
-  /// Zero-filled.
+  /// Allocates a zero-filled tensor.
   explicit Tensor(const Type &type);
   Tensor(Tensor &&) = default;
   Tensor &operator=(Tensor &&) = default;
 
-  /// A tensor over bytes that somebody else owns: type.getSizeInBytes() of
-  /// them at \p data.
+  /// Returns a tensor that does not own its bytes: the type.getSizeInBytes()
+  /// bytes at \p data.
   static Tensor borrow(const Type &type, void *data);
 
   template <typename T>
@@ -39,7 +39,7 @@ public:
   }
 
   Tensor clone() const;
-  /// The same bytes under another type of the same size.
+  /// Reinterprets the bytes as \p newType, which has the same size.
   Tensor withType(const Type &newType) &&;
 
   const Type &getType() const { return type; }
@@ -64,17 +64,18 @@ public:
                              size_t(getNumElements()));
   }
 
-  /// Element \p index (row-major) as a double, whatever the kind; quantized
-  /// elements as their integers.
+  /// Returns the element at row-major \p index converted to double; of a
+  /// quantized element the stored integer.
   double getAsDouble(int64_t index) const;
-  /// Integer and bool elements exactly (uint64 beyond int64 wraps); floats
-  /// truncated, saturated, NaN as 0.
+  /// Returns integer and bool elements exactly (uint64 values beyond int64
+  /// wrap); floats are truncated and saturated, and NaN gives 0.
   int64_t getAsInt(int64_t index) const;
-  /// Rounds to a float kind; to an integer it truncates and saturates, NaN
-  /// gives 0. Quantized kinds take their integers.
+  /// Stores \p value, rounded to a float kind, or truncated and saturated to an
+  /// integer kind (NaN gives 0). For a quantized kind \p value is the stored
+  /// integer.
   void setFromDouble(int64_t index, double value);
 
-  /// Same type and same bytes.
+  /// Whether types and bytes are equal.
   bool isBitwiseEqual(const Tensor &other) const;
 
 private:

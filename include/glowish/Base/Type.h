@@ -1,4 +1,4 @@
-//===- Type.h - Tensor types ----------------------------------*- C++ -*-===//
+//===- Type.h - Tensor types ------------------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_BASE_TYPE_H
 #define GLOWISH_BASE_TYPE_H
@@ -18,27 +18,27 @@ class raw_ostream;
 
 namespace glowish {
 
-/// Extents of a tensor, outermost first. A scalar has none.
+/// The extents of a tensor, outermost dimension first; empty for a scalar.
 using Dims = llvm::SmallVector<int64_t, 4>;
 using DimsRef = llvm::ArrayRef<int64_t>;
 
-/// The product of the extents: 1 for a scalar, 0 when an extent is 0.
+/// Returns the product of the extents: 1 for a scalar, 0 if an extent is 0.
 int64_t countElements(DimsRef shape);
 
-/// How the integers of a quantized tensor map to real values:
-/// real = (q - offset) * scale. One pair for the tensor, or one per index of
-/// dimension `axis`.
+/// Quantization parameters: an integer q stands for the real value (q - offset)
+/// * scale. One scale and offset for the tensor, or one per index of dimension
+/// `axis`.
 struct QuantParams {
   std::vector<float> scales;
   std::vector<int32_t> offsets;
-  /// The dimension that the pairs run along; -1 when there is one pair.
+  /// The dimension of per-axis quantization; -1 for per-tensor quantization.
   int axis = -1;
 
   bool operator==(const QuantParams &other) const = default;
 };
 
-/// Element kind, shape and, for quantized kinds, quantization parameters.
-/// A value: cheap to copy, compared by content.
+/// The element kind, the shape and, of quantized kinds, the quantization
+/// parameters of a tensor. A value type: cheap to copy, compared by content.
 class Type {
 public:
   Type() = default;
@@ -60,27 +60,26 @@ public:
     return *quant;
   }
 
-  /// Number of elements: 1 for a scalar, 0 when an extent is 0.
+  /// Returns the number of elements: 1 for a scalar, 0 if an extent is 0.
   int64_t getNumElements() const;
-  /// Bytes of a dense tensor of this type.
+  /// Returns the size in bytes of a contiguous tensor of this type.
   int64_t getSizeInBytes() const {
     return getNumElements() * getElemSize(kind);
   }
 
-  /// The same kind and quantization with other extents.
+  /// Returns this type with other extents.
   Type withShape(DimsRef newShape) const;
   Type withShape(std::initializer_list<int64_t> newShape) const {
     return withShape(DimsRef(newShape));
   }
-  /// The same extents with another, not quantized kind.
+  /// Returns this type with another kind, which must not be quantized.
   Type withKind(ElemKind newKind) const { return Type(newKind, shape); }
 
   bool operator==(const Type &other) const;
   bool operator!=(const Type &other) const { return !(*this == other); }
 
-  /// `float<1x224x224x3>`, `float<>` for a scalar,
-  /// `int8q<4x4, scale 0.5 offset 3>`,
-  /// `int8q<2x4, axis 0 scale [0.5, 0.25] offset [0, 0]>`.
+  /// Prints `float<1x224x224x3>`, `float<>` for a scalar, `int8q<4x4, scale 0.5
+  /// offset 3>`, `int8q<2x4, axis 0 scale [0.5, 0.25] offset [0, 0]>`.
   void print(llvm::raw_ostream &os) const;
   std::string str() const;
 
@@ -93,18 +92,18 @@ private:
 llvm::hash_code hash_value(const Type &type);
 llvm::raw_ostream &operator<<(llvm::raw_ostream &os, const Type &type);
 
-/// Row-major strides in elements of a dense tensor of \p shape.
+/// Returns the strides, in elements, of a contiguous row-major tensor of
+/// \p shape.
 Dims getDenseStrides(DimsRef shape);
 
-/// "1x3x224x224" for messages; "scalar" for {}.
+/// Formats \p shape for messages: "1x3x224x224", or "scalar" for {}.
 std::string formatShape(DimsRef shape);
 
-/// The largest number of bytes of one tensor, and of elements, that the
-/// compiler accepts: products of hostile extents are refused before they
-/// overflow.
+/// The maximum size in bytes, and number of elements, of one tensor. Shapes of
+/// malformed models are refused before products of extents overflow.
 constexpr int64_t maxTensorBytes = int64_t(1) << 40;
 
-/// Refuses negative extents and tensors of more than maxTensorBytes.
+/// Returns an error for negative extents and for more than maxTensorBytes.
 llvm::Error checkShape(ElemKind kind, DimsRef shape);
 
 } // namespace glowish

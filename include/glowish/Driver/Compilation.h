@@ -1,4 +1,4 @@
-//===- Compilation.h - The phases in their order --------------*- C++ -*-===//
+//===- Compilation.h - The phases in their order ----------------*- C++ -*-===//
 
 #ifndef GLOWISH_DRIVER_COMPILATION_H
 #define GLOWISH_DRIVER_COMPILATION_H
@@ -93,8 +93,9 @@ public:
   }
   /// What the phase Schedule computes again in a training step whose loss is
   /// the output \p newLoss.
-  void setRecompute(RecomputeConfig config, llvm::StringRef newLoss) {
-    recompute = config;
+  void setRematerialization(RematerializationConfig config,
+                            llvm::StringRef newLoss) {
+    rematerialization = config;
     loss = newLoss.str();
   }
   /// What comes between import and differentiation: getTrainingPipeline().
@@ -143,7 +144,7 @@ private:
   std::unique_ptr<Module> module;
   std::unique_ptr<IRFunction> ir;
   MemoryPlan plan;
-  RecomputeConfig recompute;
+  RematerializationConfig rematerialization;
   std::string loss;
   /// How many passes have run.
   uint64_t numGraphPasses = 0, numIRPasses = 0;

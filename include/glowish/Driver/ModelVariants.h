@@ -1,4 +1,4 @@
-//===- ModelVariants.h - One compilation for several values ---*- C++ -*-===//
+//===- ModelVariants.h - One compilation for several values -----*- C++ -*-===//
 
 #ifndef GLOWISH_DRIVER_MODELVARIANTS_H
 #define GLOWISH_DRIVER_MODELVARIANTS_H

@@ -1,4 +1,4 @@
-//===- Session.h - Running a compiled model in this process ---*- C++ -*-===//
+//===- Session.h - Running a compiled model in this process -----*- C++ -*-===//
 
 #ifndef GLOWISH_DRIVER_SESSION_H
 #define GLOWISH_DRIVER_SESSION_H

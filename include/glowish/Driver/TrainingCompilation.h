@@ -1,4 +1,4 @@
-//===- TrainingCompilation.h - A model that learns in a product -*- C++ -*-===//
+//===- TrainingCompilation.h - Bundles that learn ---------------*- C++ -*-===//
 
 #ifndef GLOWISH_DRIVER_TRAININGCOMPILATION_H
 #define GLOWISH_DRIVER_TRAININGCOMPILATION_H

@@ -1,4 +1,4 @@
-//===- ONNX.h - Graphs to ONNX models -------------------------*- C++ -*-===//
+//===- ONNX.h - Export of graphs as ONNX models -----------------*- C++ -*-===//
 
 #ifndef GLOWISH_EXPORTER_ONNX_H
 #define GLOWISH_EXPORTER_ONNX_H
@@ -8,35 +8,38 @@
 
 namespace glowish {
 
-/// ONNX's operator set that models are written with.
+/// The ONNX opset of written models.
 constexpr int onnxWriterOpset = 17;
 
 struct OnnxWriteOptions {
-  /// The function to write; empty for the module's first.
+  /// The function to write; empty for the first of the module.
   std::string function;
-  /// Placeholders, by their names in the model, that become initializers with
-  /// these elements, of the placeholder's type: weights after training.
+  /// Values of placeholders, by their names in the model, that become
+  /// initializers, such as trained weights. They have the type of the
+  /// placeholder.
   std::map<std::string, std::shared_ptr<const Tensor>> values;
-  /// What a file, or the bytes, can have: protobuf's limit. A larger model's
-  /// weights go to a file of their own.
+  /// Maximum size of a model file or string, by default protobuf's limit.
+  /// Weights of larger models are written as external data.
   int64_t maxFileBytes = (int64_t(1) << 31) - 1;
 };
 
-/// Writes a function of \p module, in any state before lowering, as an ONNX
-/// model to \p path and, where it is too large for one file, its weights to
-/// PATH.data. Inputs and outputs have the model's names, order and types; the
-/// same module gives the same bytes. An error names the node that ONNX has no
-/// operators for.
+/// Writes a function of \p module, in any form before lowering, as an ONNX
+/// model to \p path, and its weights to PATH.data if the model is too large for
+/// one file. Inputs and outputs have the model's names, order and types. The
+/// output is deterministic. The error for a node that ONNX has no operators for
+/// names it.
 llvm::Error writeOnnxFile(const Module &module, llvm::StringRef path,
                           const OnnxWriteOptions &options = {});
 
-/// The same as bytes; too large a model is an error.
+/// Like writeOnnxFile(), to a string; a model that is too large is an error.
 llvm::Expected<std::string> writeOnnx(const Module &module,
                                       const OnnxWriteOptions &options = {});
 
-/// Whether nodes of \p kind can be written, as far as the kind decides that.
+/// Whether there is an exporter for nodes of \p kind. It may still refuse a
+/// node for its attributes or types.
 bool hasOnnxExporter(NodeKind kind);
-/// Why nodes of \p kind can't be written; empty where they can.
+/// Returns why nodes of \p kind cannot be exported, or an empty string if they
+/// can.
 llvm::StringRef getOnnxRefusal(NodeKind kind);
 
 } // namespace glowish

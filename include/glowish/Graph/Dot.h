@@ -1,4 +1,4 @@
-//===- Dot.h - Graphviz export --------------------------------*- C++ -*-===//
+//===- Dot.h - Graphviz export ----------------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_GRAPH_DOT_H
 #define GLOWISH_GRAPH_DOT_H
@@ -7,8 +7,8 @@
 
 namespace glowish {
 
-/// Writes \p function as a Graphviz digraph: one box a node with operator,
-/// name, type and attributes, one arrow a use labelled with the operand.
+/// Writes \p function as a Graphviz digraph: one box per node with operator,
+/// name, types and attributes, and one edge per use, labelled with the operand.
 void printDot(llvm::raw_ostream &os, const Function &function);
 
 } // namespace glowish

@@ -1,4 +1,4 @@
-//===- Evaluator.h - Computing a node at compile time ---------*- C++ -*-===//
+//===- Evaluator.h - Compile-time evaluation of nodes -----------*- C++ -*-===//
 
 #ifndef GLOWISH_GRAPH_EVALUATOR_H
 #define GLOWISH_GRAPH_EVALUATOR_H
@@ -8,14 +8,15 @@
 
 namespace glowish {
 
-/// Computes the results of a node whose operands are all Constants. Importers
-/// and the constant folding pass are given one; it is the interpreter
-/// (Backends/Interpreter), which they may not include.
+/// Computes the results of a node whose operands are all Constants. It is
+/// passed to importers and to constant folding, as its implementation, the
+/// interpreter (Backends/Interpreter), is in a layer that they must not
+/// include.
 using NodeEvaluator =
     std::function<llvm::Expected<std::vector<Tensor>>(const Node &node)>;
 
-/// Whether every operand of \p node is a Constant and it has results, no side
-/// effects and no bodies.
+/// Whether \p node can be folded: all operands are Constants, and it has
+/// results but neither side effects nor bodies.
 bool hasConstantOperands(const Node &node);
 
 } // namespace glowish

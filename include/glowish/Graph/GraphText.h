@@ -1,4 +1,4 @@
-//===- GraphText.h - The graph's text form --------------------*- C++ -*-===//
+//===- GraphText.h - Text form of the graph ---------------------*- C++ -*-===//
 //
 //   module "lenet"
 //   placeholder %data : float<1x28x28x1> input "Input3"
@@ -10,10 +10,10 @@
 //     Save(%prob, %out)
 //   }
 //
-// A node with several results is written `%topk:2`, and its results are used
-// as `%topk:0` and `%topk:1`. A body, in an attribute, is `body "then" (%p :
-// float<2>) -> (%r : float<2>) { ... }`; it saves to its results. A predicate
-// follows the operands: `if (%p)`.
+// A node with several results is written `%topk:2`, and its results are
+// referred to as `%topk:0` and `%topk:1`. An attribute that is a body is
+// written `body "then" (%p : float<2>) -> (%r : float<2>) { ... }`; its Save
+// nodes store to its results.
 // docs/text-forms.md has the grammar.
 //
 //===----------------------------------------------------------------------===//
@@ -26,15 +26,15 @@
 
 namespace glowish {
 
-/// Prints \p module; large constants go to \p sideFile, or are elided when it
-/// is null.
+/// Prints \p module. Large constants are written to \p sideFile, or elided if
+/// it is null.
 void printModule(llvm::raw_ostream &os, const Module &module,
                  llvm::raw_ostream *sideFile);
-/// One node in the text form, for messages and dumps.
+/// Prints one node, for messages and dumps.
 void printNode(llvm::raw_ostream &os, const Node &node);
 
-/// Parses what printModule prints. The result is structurally verified and
-/// typed: a type that the text states and the rule does not infer is an error.
+/// Parses the output of printModule. Types are inferred and the module is
+/// verified: a type in the text that differs from the inferred one is an error.
 llvm::Expected<std::unique_ptr<Module>>
 parseModule(llvm::StringRef text, llvm::StringRef fileName,
             std::shared_ptr<llvm::MemoryBuffer> sideFile);

@@ -1,4 +1,4 @@
-//===- Module.h - Modules, functions and storage --------------*- C++ -*-===//
+//===- Module.h - Modules, functions and storage ----------------*- C++ -*-===//
 
 #ifndef GLOWISH_GRAPH_MODULE_H
 #define GLOWISH_GRAPH_MODULE_H
@@ -12,27 +12,27 @@
 
 namespace glowish {
 
-/// Storage that the application fills or reads: inputs, outputs and state. Or a
-/// parameter or result of a body, which is no input or output of the model.
+/// Storage that the application reads or writes (inputs, outputs and state), or
+/// a parameter or result of a body.
 class Placeholder final : public Node {
 public:
   static bool classof(const Node *node) {
     return node->getKind() == NodeKind::Placeholder;
   }
-  /// The name in the model, which the application knows it by.
+  /// The name in the model, by which the application refers to it.
   llvm::StringRef getModelName() const { return modelName; }
-  /// Declared as an input of the model (it keeps its place in the model's
-  /// order), whether or not a node reads it.
+  /// Whether the model declares it as an input, even if no node reads it.
   bool isInput() const { return input; }
-  /// Declared as an output of the model.
+  /// Whether the model declares it as an output.
   bool isOutput() const { return output; }
-  /// The body that it belongs to; null for storage of the application.
+  /// The body that it is a parameter or result of; null for storage of the
+  /// application.
   const Function *getOwner() const { return owner; }
 
-  /// Where the extents of this output are known only when the model runs: the
-  /// output that gets them, int64<rank>. The type of this one has the largest
-  /// extents, by which its elements lie; those outside the actual extents are
-  /// zero. Else null.
+  /// If the extents of this output depend on data, the output that receives
+  /// them (int64<rank>), else null. The type of this output then has the
+  /// maximum extents, which determine its strides; elements beyond the actual
+  /// extents are zero.
   Placeholder *getExtents() const { return extents; }
   void setExtents(Placeholder *placeholder) { extents = placeholder; }
 
@@ -49,7 +49,7 @@ private:
 };
 
 /// A tensor known at compile time. Payloads are immutable and may be shared
-/// between modules and the IR.
+/// between modules and with the IR.
 class Constant final : public Node {
 public:
   static bool classof(const Node *node) {
@@ -66,27 +66,27 @@ private:
 
 class FunctionBody;
 
-/// Nodes in an order in which every operand is defined before its users. A
-/// function of the module, or a body of a node: a body reads its parameters
-/// and the module's constants, and saves to each of its results.
+/// A topologically sorted list of nodes: every definition precedes its uses. A
+/// function of the module, or a body of a node; a body reads its parameters and
+/// the module's constants and saves to each of its results.
 class Function {
 public:
   Function(const Function &) = delete;
   ~Function();
 
-  /// Whether it is a node's body.
+  /// Whether it is the body of a node.
   bool isBody() const { return body; }
   using PlaceholderList = std::vector<std::unique_ptr<Placeholder>>;
   const PlaceholderList &getParameters() const { return parameters; }
   const PlaceholderList &getResults() const { return results; }
   Placeholder *addParameter(llvm::StringRef name, const Type &type);
-  /// Adds a result, to which \p value is saved.
+  /// Adds a result and a Save of \p value to it.
   Placeholder *addResult(llvm::StringRef name, NodeValue value);
-  /// Adds a result, to which nothing is saved yet.
+  /// Adds a result without a Save.
   Placeholder *addResult(llvm::StringRef name, const Type &type);
-  /// Deletes parameter \p index, which has no uses.
+  /// Deletes parameter \p index, which must have no uses.
   void eraseParameter(unsigned index);
-  /// What a body saves to result \p index.
+  /// Returns the value that a body saves to result \p index.
   NodeValue getResultValue(unsigned index) const;
 
   llvm::StringRef getName() const { return name; }
@@ -96,15 +96,16 @@ public:
   NodeList &getNodes() { return nodes; }
   const NodeList &getNodes() const { return nodes; }
 
-  /// Makes a node, at the end or before the insertion point; its name is
-  /// \p name made unique. An error of the type rule names the operand:
-  /// "Convolution 'conv1': operand 'filter' ...".
+  /// Creates a node at the insertion point. \p name is made unique. Errors of
+  /// the type rule name the operand: "Convolution 'conv1': operand 'filter'
+  /// ...".
   llvm::Expected<Node *> tryCreate(llvm::StringRef name, NodeDraft draft);
-  /// The same where an error would be a bug of the caller's.
+  /// Like tryCreate(), for drafts that are known to be valid: an error is
+  /// fatal.
   Node *create(llvm::StringRef name, NodeDraft draft);
 
-  /// Typed forms: `create<ConvolutionNode>("conv1", input, filter, ...)`, the
-  /// arguments being those of ConvolutionNode::draft.
+  /// Typed forms: `create<ConvolutionNode>("conv1", input, filter, ...)` takes
+  /// the arguments of ConvolutionNode::draft.
   template <typename T, typename... Args>
   T *create(llvm::StringRef name, Args &&...args) {
     return llvm::cast<T>(create(name, T::draft(std::forward<Args>(args)...)));
@@ -118,25 +119,25 @@ public:
     return llvm::cast<T>(*node);
   }
 
-  /// New nodes go before \p node; null for the end.
+  /// New nodes are inserted before \p node; null means at the end.
   void setInsertionPoint(Node *node) { insertionPoint = node; }
 
-  /// Deletes \p node, which has no uses.
+  /// Deletes \p node, which must have no uses.
   void erase(Node *node);
-  /// Moves \p node before \p before (null: to the end).
+  /// Moves \p node before \p before, or to the end if that is null.
   void moveBefore(Node *node, Node *before);
-  /// Restores the order 'operands first', keeping the present order where it
-  /// is one. Linear in nodes and uses.
+  /// Sorts the nodes topologically; the order is kept if it is valid already.
+  /// Linear in nodes and uses.
   void sortTopologically();
 
-  /// A copy in the same module, under another name; placeholders and
-  /// constants are shared, bodies are copied.
+  /// Returns a copy named \p newName in the same module. Placeholders and
+  /// constants are shared; bodies are copied.
   Function *clone(llvm::StringRef newName);
-  /// A copy of this body.
+  /// Returns a copy of this body.
   std::shared_ptr<FunctionBody> cloneBody() const;
-  /// Copies the nodes of this body, with \p arguments for its parameters, to
-  /// the end or insertion point of \p target, which is of the same module.
-  /// Returns the values of its results there.
+  /// Copies the nodes of this body to the insertion point of \p target, a
+  /// function of the same module, with \p arguments in place of the parameters.
+  /// Returns the values of the results.
   llvm::SmallVector<NodeValue, 4>
   inlineInto(Function &target, llvm::ArrayRef<NodeValue> arguments) const;
 
@@ -156,10 +157,10 @@ private:
   Node *insertionPoint = nullptr;
 };
 
-/// The body of a node.
+/// The body of a node, as an attribute.
 class FunctionBody final : public Body {
 public:
-  /// A body without parameters, results and nodes.
+  /// Returns a body without parameters, results and nodes.
   static std::shared_ptr<FunctionBody> create(Module &module,
                                               llvm::StringRef name);
   Function &getFunction() { return function; }
@@ -174,17 +175,18 @@ private:
   Function function;
 };
 
-/// The function of a body of a node.
+/// Returns the function that \p body wraps.
 inline Function &getFunction(const std::shared_ptr<Body> &body) {
   return static_cast<FunctionBody &>(*body).getFunction();
 }
-/// The bodies of \p node, in the order of its attributes.
+/// Returns the bodies of \p node, in the order of its attributes.
 llvm::SmallVector<Function *, 2> getBodies(const Node &node);
-/// The bodies of all nodes of \p function, without those inside them. What a
-/// pass runs on before it runs on \p function.
+/// Returns the bodies of the nodes of \p function, without nested ones.
+/// runPipeline() uses it to run passes on bodies first.
 std::vector<Function *> getNested(Function &function);
 
-/// Inserts before a node while it lives.
+/// Sets the insertion point of a function for a scope, and resets it to the
+/// end.
 class InsertionGuard {
 public:
   InsertionGuard(Function &function, Node *before) : function(function) {
@@ -213,8 +215,9 @@ public:
   }
   void eraseFunction(Function *function);
 
-  /// In the order of the model's declarations. The node's name is \p name, or
-  /// the model's where that is empty, made unique.
+  /// Appends a placeholder; they are listed in the order of the model's
+  /// declarations. The node is named \p name, or \p modelName if that is empty,
+  /// made unique.
   Placeholder *createPlaceholder(llvm::StringRef modelName, const Type &type,
                                  bool isInput, bool isOutput,
                                  llvm::StringRef name = "");
@@ -228,16 +231,16 @@ public:
   llvm::iplist<Node> &getConstants() { return constants; }
   const llvm::iplist<Node> &getConstants() const { return constants; }
   Placeholder *findPlaceholder(llvm::StringRef modelName) const;
-  /// Deletes \p constant, which has no uses.
+  /// Deletes \p constant, which must have no uses.
   void eraseConstant(Constant *constant);
 
-  /// \p base, or \p base with a number where that is taken, and takes it.
+  /// Reserves and returns \p base, with a number appended if it is in use.
   std::string takeUniqueName(llvm::StringRef base);
   void releaseName(llvm::StringRef name) { names.erase(name); }
 
 private:
   std::string name;
-  // Functions use storage, so they are destroyed first.
+  // Functions use placeholders and constants and are destroyed first.
   std::list<std::unique_ptr<Placeholder>> placeholders;
   llvm::iplist<Node> constants;
   std::list<std::unique_ptr<Function>> functions;

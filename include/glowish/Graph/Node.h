@@ -1,4 +1,4 @@
-//===- Node.h - Nodes, values and uses ------------------------*- C++ -*-===//
+//===- Node.h - Nodes, values and uses --------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_GRAPH_NODE_H
 #define GLOWISH_GRAPH_NODE_H
@@ -19,7 +19,7 @@ class Module;
 class Node;
 class Use;
 
-/// Storage first, then the nodes of Nodes.td.
+/// Placeholder and Constant (storage) first, then the nodes of Nodes.td.
 enum class NodeKind : uint16_t {
   Placeholder,
   Constant,
@@ -28,16 +28,16 @@ enum class NodeKind : uint16_t {
 #include "glowish/Graph/NodeKinds.inc"
 };
 
-/// The record of a node kind; Placeholder and Constant have one without
+/// Returns the record of \p kind. Those of Placeholder and Constant have no
 /// operands and attributes.
 const OpInfo &getNodeInfo(NodeKind kind);
-/// The kind whose record is called \p name; storage is not found.
+/// Returns the kind whose record is called \p name; never a storage kind.
 std::optional<NodeKind> findNodeKind(llvm::StringRef name);
-/// The records of all node kinds, in the order of NodeKind, storage first.
+/// Returns the records of all node kinds in the order of NodeKind.
 llvm::ArrayRef<OpInfo> getNodeTable();
 
-/// One result of one node. A value: compares by identity. Null where an
-/// optional operand is absent.
+/// A result of a node, compared by identity. Null for an absent optional
+/// operand.
 struct NodeValue {
   Node *node = nullptr;
   unsigned result = 0;
@@ -52,20 +52,22 @@ struct NodeValue {
   DimsRef getShape() const { return getType().getShape(); }
   ElemKind getElemKind() const { return getType().getKind(); }
 
-  /// Makes all users of this value use \p other, which has the same type.
+  /// Replaces this value by \p other, which has the same type, in all its
+  /// users.
   void replaceAllUsesWith(NodeValue other) const;
-  /// Whether it has exactly \p count uses. Walks no more of them: a constant
-  /// may have very many.
+  /// Whether it has exactly \p count uses. Stops counting beyond that, as a
+  /// constant may have very many.
   bool hasUses(unsigned count) const;
   bool hasOneUse() const { return hasUses(1); }
 
-  /// The node as a \p T, or null.
+  /// Returns the node as a \p T, or null if it is of another kind.
   template <typename T> T *getNodeAs() const {
     return llvm::dyn_cast_or_null<T>(node);
   }
 };
 
-/// An operand slot: a value, linked into the list of uses of its node.
+/// An operand of a node: a value, linked into the use list of the node that
+/// defines it.
 class Use {
 public:
   Use() = default;
@@ -75,9 +77,9 @@ public:
 
   NodeValue get() const { return value; }
   void set(NodeValue newValue);
-  /// The node that has this operand.
+  /// Returns the node whose operand this is.
   Node *getUser() const { return user; }
-  /// The operand's position; the number of operands for the predicate.
+  /// Returns the position of the operand.
   unsigned getOperandIndex() const;
   Use *getNext() const { return next; }
 
@@ -86,10 +88,10 @@ private:
   NodeValue value;
   Node *user = nullptr;
   Use *next = nullptr;
-  Use **link = nullptr; // what points to this use
+  Use **link = nullptr; // the pointer that points to this use
 };
 
-/// Walks the uses of all results of a node.
+/// Iterates over the uses of all results of a node.
 class UseIterator
     : public llvm::iterator_facade_base<UseIterator, std::forward_iterator_tag,
                                         Use> {
@@ -106,19 +108,18 @@ private:
   Use *use;
 };
 
-/// What it takes to make a node. The generated classes build drafts from
-/// named arguments.
+/// Kind, operands and attributes of a node to create. The generated classes
+/// make drafts from named arguments.
 struct NodeDraft {
   NodeKind kind;
   llvm::SmallVector<NodeValue, 4> operands;
   std::vector<AttrValue> attrs;
 };
 
-/// A node of the graph: a kind, operands, attributes, typed results. The
+/// A node of the graph: a kind, operands, attributes and typed results. The
 /// subclasses that glowish-tblgen generates (ConvolutionNode...) add named
-/// accessors and no data. The number of operands is fixed; their values
-/// change with setOperand. A node is owned by a Function, a storage node by a
-/// Module.
+/// accessors and no data. The number of operands is fixed; setOperand() changes
+/// their values. Nodes are owned by a Function, storage nodes by a Module.
 class Node : public llvm::ilist_node<Node> {
 public:
   Node(const Node &) = delete;
@@ -126,11 +127,11 @@ public:
 
   NodeKind getKind() const { return kind; }
   const OpInfo &getInfo() const { return getNodeInfo(kind); }
-  /// The operator's name: "Convolution".
+  /// Returns the name of the operator: "Convolution".
   llvm::StringRef getKindName() const { return getInfo().name; }
   /// Unique in the module.
   llvm::StringRef getName() const { return name; }
-  /// Null for storage.
+  /// The function that the node is in; null for storage.
   Function *getParent() const { return parent; }
 
   unsigned getNumOperands() const { return numOperands; }
@@ -143,14 +144,8 @@ public:
     operands[index].set(value);
   }
   llvm::SmallVector<NodeValue, 4> getOperands() const;
-  /// "filter", "inputs[2]".
+  /// Returns the name of an operand: "filter", "inputs[2]".
   std::string getOperandName(unsigned index) const;
-
-  /// A hint: a bool tensor; where it is false nobody looks at the result, and
-  /// an implementation may leave it undefined.
-  bool hasPredicate() const { return bool(getPredicate()); }
-  NodeValue getPredicate() const { return operands[numOperands].get(); }
-  void setPredicate(NodeValue value) { operands[numOperands].set(value); }
 
   unsigned getNumResults() const { return types.size(); }
   const Type &getType(unsigned result = 0) const { return types[result]; }
@@ -173,18 +168,18 @@ public:
     return {UseIterator(firstUse), UseIterator(nullptr)};
   }
 
-  /// Whether it is more than its results: a Save.
-  bool hasSideEffects() const { return kind == NodeKind::Save; }
+  /// Whether it has an effect beyond computing its results: only Save has.
+  bool hasSideEffects() const { return getInfo().has(OpTrait::HasSideEffects); }
 
-  /// Kind, operands, predicate and attributes are the same.
+  /// Whether kind, operands, attributes and types are equal.
   bool isEquivalent(const Node &other) const;
-  /// Agrees with isEquivalent.
+  /// Equal for nodes that are isEquivalent().
   llvm::hash_code getHash() const;
 
   NodeDraft getDraft() const;
 
 protected:
-  /// \p types: of the results, as the kind's type rule infers them.
+  /// \p types are those of the results, as inferred by the type rule.
   Node(NodeDraft draft, llvm::StringRef name, TypeList types);
 
 private:
@@ -196,7 +191,7 @@ private:
   std::string name;
   Function *parent = nullptr;
   const unsigned numOperands;
-  std::unique_ptr<Use[]> operands; // the predicate is the last
+  std::unique_ptr<Use[]> operands;
   std::vector<AttrValue> attrs;
   TypeList types;
   Use *firstUse = nullptr;

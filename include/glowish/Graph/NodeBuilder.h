@@ -1,4 +1,4 @@
-//===- NodeBuilder.h - Nodes made as expressions ----------------*- C++ -*-===//
+//===- NodeBuilder.h - Create nodes by expressions --------------*- C++ -*-===//
 
 #ifndef GLOWISH_GRAPH_NODEBUILDER_H
 #define GLOWISH_GRAPH_NODEBUILDER_H
@@ -7,25 +7,26 @@
 
 namespace glowish {
 
-/// Makes nodes as expressions: `b.mul(b.sub(x, mean), scale)`. The first error
-/// is kept until finish(); from then on all values are null, and functions of
-/// null values return null. Numbers are constants of the other operand's kind.
+/// Creates nodes by nested expressions: `b.mul(b.sub(x, mean), scale)`. The
+/// first error is kept for finish(); after it all functions return null, as
+/// they do for null arguments. Numbers become constants of the other operand's
+/// kind.
 class NodeBuilder {
 public:
-  /// Nodes go to \p function's end or insertion point, under \p name.
+  /// Nodes are created at \p function's insertion point and named \p name.
   NodeBuilder(Function &function, llvm::StringRef name)
       : function(function), name(name) {}
   virtual ~NodeBuilder() = default;
 
   Function &getFunction() { return function; }
   llvm::StringRef getName() const { return name; }
-  /// The name of the nodes to come.
+  /// Sets the name of the nodes created from now on.
   void setName(llvm::StringRef newName) { name = newName.str(); }
 
   bool hasFailed() const { return !message.empty(); }
-  /// The first error, if there was one.
+  /// Returns the first error, or success.
   llvm::Error takeError() const;
-  /// The value that was composed, or the first error.
+  /// Returns \p value, or the first error.
   llvm::Expected<NodeValue> finish(NodeValue value) const;
 
   template <typename T, typename... Args> NodeValue make(Args &&...args) {
@@ -72,7 +73,8 @@ public:
   NodeValue cast(NodeValue x, ElemKind kind) {
     return !x || x.getElemKind() == kind ? x : make<CastNode>(x, kind);
   }
-  /// ~x, which is -x - 1 of unsigned and signed integers alike.
+  /// ~x, computed as -x - 1, which holds for unsigned and signed integers
+  /// alike.
   NodeValue complement(NodeValue x) {
     return x ? sub(sub(number(x, 0), number(x, 1)), x) : x;
   }
@@ -86,20 +88,20 @@ public:
     return !x || x.getShape() == shape ? x : make<ReshapeNode>(x, shape);
   }
   NodeValue transpose(NodeValue x, llvm::ArrayRef<int64_t> permutation);
-  /// The permutation that swaps the last two dimensions.
+  /// Swaps the last two dimensions.
   NodeValue transposeLast(NodeValue x);
-  /// Elements start ... start + size - 1 along dimension \p axis.
+  /// Returns the elements [start, start + size) along dimension \p axis.
   NodeValue slice(NodeValue x, int64_t axis, int64_t start, int64_t size);
   NodeValue concat(llvm::ArrayRef<NodeValue> parts, int64_t axis);
   NodeValue broadcast(NodeValue x, DimsRef shape);
   NodeValue gather(NodeValue x, NodeValue indices, int64_t axis) {
     return x && indices ? make<GatherNode>(x, indices, axis) : NodeValue();
   }
-  /// \p x with a dimension of extent 1 in front of dimension \p axis.
+  /// Inserts a dimension of extent 1 before dimension \p axis.
   NodeValue unsqueeze(NodeValue x, int64_t axis);
   NodeValue pad(NodeValue x, llvm::ArrayRef<int64_t> pads, double value);
 
-  //===- Reductions and products --------------------------------------------//
+  //===- Reductions and matrix multiplication -------------------------------//
 
   NodeValue reduce(NodeValue x, llvm::StringRef mode,
                    llvm::ArrayRef<int64_t> axes, bool keepDims);
@@ -113,26 +115,26 @@ public:
     return scalar(like.getElemKind(), value);
   }
   NodeValue scalar(ElemKind kind, double value);
-  /// A uint64 scalar.
+  /// Returns a uint64 scalar constant.
   NodeValue uint64(uint64_t value);
-  /// int64 [n].
+  /// Returns an int64 constant of rank 1.
   NodeValue int64s(llvm::ArrayRef<int64_t> values);
   virtual NodeValue createConstant(Tensor tensor);
   NodeValue splat(ElemKind kind, DimsRef shape, double value) {
     return make<SplatNode>(kind, shape, value);
   }
-  /// A tensor of \p kind with the value \p fn(index) at each index.
+  /// Returns a constant of \p kind whose element at each index is \p fn(index).
   NodeValue table(ElemKind kind, DimsRef shape,
                   llvm::function_ref<double(DimsRef)> fn);
-  /// 0 ... extent - 1 along dimension \p axis of \p rank dimensions, of which
-  /// the others have extent 1.
+  /// Returns the constant 0 ... extent - 1 along dimension \p axis; the other
+  /// dimensions of \p rank have extent 1.
   NodeValue iota(ElemKind kind, unsigned rank, int64_t axis, int64_t extent);
 
 protected:
   NodeValue keep(llvm::Expected<NodeValue> value);
-  /// What the functions above make nodes and constants with.
+  /// Creates the nodes of all functions above; may be overridden.
   virtual llvm::Expected<NodeValue> create(NodeDraft draft);
-  /// Whether a constant of \p type may be made.
+  /// Returns an error if a constant of \p type must not be created.
   virtual llvm::Error checkConstant(const Type &type);
 
 private:

@@ -1,11 +1,9 @@
-//===- Nodes.h - The generated node classes -------------------*- C++ -*-===//
+//===- Nodes.h - Generated node classes -------------------------*- C++ -*-===//
 //
-// For each record NAME of Nodes.td a class NAMENode with
+// For each record NAME of Nodes.td there is a class NAMENode with
 //   static NodeDraft draft(operands..., attributes...)
-//   NodeValue getOPERAND() const, and for variadic ones a vector of values
+//   NodeValue getOPERAND() const (for a variadic operand a vector of values)
 //   ... getATTRIBUTE() const, void setATTRIBUTE(...)
-// and NodeVisitor, which calls visitNAME(NAMENode &) or, where the derived
-// class has none, visitNode(Node &).
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,38 +17,49 @@ namespace glowish {
 #define GET_NODE_CLASSES
 #include "glowish/Graph/NodeClasses.inc"
 
-/// `struct MyVisitor : NodeVisitor<MyVisitor, Result, Args...>`.
-template <typename Derived, typename Result = void, typename... Args>
-class NodeVisitor {
-public:
-  Result visit(Node &node, Args... args) {
-    switch (node.getKind()) {
-#define NODE(NAME)                                                             \
-  case NodeKind::NAME:                                                         \
-    return derived().visit##NAME(static_cast<NAME##Node &>(node), args...);
-#define GET_NODE_LIST
-#include "glowish/Graph/NodeKinds.inc"
-    case NodeKind::Placeholder:
-    case NodeKind::Constant:
-      return derived().visitNode(node, args...);
-    }
-    llvm_unreachable("not a node kind");
-  }
-#define NODE(NAME)                                                             \
-  Result visit##NAME(NAME##Node &node, Args... args) {                         \
-    return derived().visitNode(node, args...);                                 \
-  }
-#define GET_NODE_LIST
-#include "glowish/Graph/NodeKinds.inc"
-
-private:
-  Derived &derived() { return static_cast<Derived &>(*this); }
-};
-
-/// Whether \p node is element-wise: it becomes a step of a scalar program.
+/// Whether \p node is element-wise, so that it can be a step of a
+/// ScalarProgram.
 inline bool isElementWise(const Node &node) {
   return node.getInfo().scalarOp.has_value();
 }
+
+/// The step that \p node, an element-wise one, is in a ScalarProgram, without
+/// its arguments.
+ScalarStep makeScalarStep(const Node &node);
+
+/// The types of a node's operands, for the functions of its record. The node or
+/// draft outlives the object.
+class NodeTypes {
+public:
+  explicit NodeTypes(const Node &node)
+      : NodeTypes(node.getInfo(), node.getOperands(), node.getAttrs()) {}
+  explicit NodeTypes(const NodeDraft &draft)
+      : NodeTypes(getNodeInfo(draft.kind), draft.operands, draft.attrs) {}
+
+  OpView getView() const { return OpView(info, inputs, {}, attrs); }
+
+private:
+  NodeTypes(const OpInfo &info, llvm::ArrayRef<NodeValue> operands,
+            llvm::ArrayRef<AttrValue> attrs);
+
+  const OpInfo &info;
+  llvm::ArrayRef<AttrValue> attrs;
+  llvm::SmallVector<const Type *, 4> inputs;
+};
+
+/// \name Functions of a node's record
+/// @{
+/// Whether the results have no roundings of their own.
+bool isExact(const Node &node);
+/// Whether there is an instruction that computes \p node as it is.
+bool hasInstr(const Node &node);
+bool hasInstr(const NodeDraft &draft);
+/// Whether IRGen has a function for \p node as it is.
+bool isIRGenerated(const Node &node);
+/// How the operands of \p node follow dimension \p dim of its only result; null
+/// if parts of it cannot be computed from parts of the operands.
+std::optional<OperandAxes> followAxis(const Node &node, unsigned dim);
+/// @}
 
 } // namespace glowish
 

@@ -7,19 +7,19 @@
 
 namespace glowish {
 
-/// Makes random tensors of one shape. Element i is a function of i and of the
-/// key: no state, so that runs, threads and back ends agree on every bit, and
-/// a tensor need not exist to be read.
+/// Creates random tensors of one shape. Element i is a function of i and of the
+/// key. Without state, all runs, threads and back ends agree on every bit, and
+/// the loop that reads a tensor can compute it.
 class RandomValues {
 public:
-  /// \p key: a uint64 scalar, constant or computed.
+  /// \p key is a uint64 scalar, constant or computed.
   RandomValues(NodeBuilder &builder, DimsRef shape, NodeValue key)
       : c(builder), shape(shape), key(key) {}
 
-  /// At least 0 and below 1, float or double: multiples of 2^-24 and 2^-53.
+  /// Uniform in [0, 1), float or double: multiples of 2^-24 or 2^-53.
   NodeValue uniform(ElemKind kind);
-  /// Of mean 0 and variance 1, by G. Box and M. Muller, A Note on the
-  /// Generation of Random Normal Deviates, 1958. Float or double.
+  /// Normal with mean 0 and variance 1, float or double, by G. Box and M.
+  /// Muller, A Note on the Generation of Random Normal Deviates, 1958.
   NodeValue normal(ElemKind kind);
 
 private:

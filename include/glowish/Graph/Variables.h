@@ -1,4 +1,4 @@
-//===- Variables.h - What training changes ----------------------*- C++ -*-===//
+//===- Variables.h - Values of trainable variables --------------*- C++ -*-===//
 
 #ifndef GLOWISH_GRAPH_VARIABLES_H
 #define GLOWISH_GRAPH_VARIABLES_H
@@ -11,7 +11,7 @@
 namespace glowish {
 
 /// Values of variables, by their names in the model. A variable is a
-/// placeholder that is an input and an output at once.
+/// placeholder that is both an input and an output.
 using VariableValues = std::map<std::string, std::shared_ptr<const Tensor>>;
 
 } // namespace glowish

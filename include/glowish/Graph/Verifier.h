@@ -1,4 +1,4 @@
-//===- Verifier.h - Invariants of the graph -------------------*- C++ -*-===//
+//===- Verifier.h - Invariants of the graph ---------------------*- C++ -*-===//
 
 #ifndef GLOWISH_GRAPH_VERIFIER_H
 #define GLOWISH_GRAPH_VERIFIER_H
@@ -7,9 +7,9 @@
 
 namespace glowish {
 
-/// Checks structure, types, order (operands first), use lists, name
-/// uniqueness, and that each placeholder is saved to at most once a function.
-/// The error names node and operand.
+/// Checks structure, types, topological order, uniqueness of names, and that
+/// each placeholder is saved to at most once per function. The error names node
+/// and operand.
 llvm::Error verify(const Function &function);
 llvm::Error verify(const Module &module);
 

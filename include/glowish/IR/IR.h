@@ -1,4 +1,4 @@
-//===- IR.h - Buffers and instructions ------------------------*- C++ -*-===//
+//===- IR.h - Buffers and instructions --------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_IR_IR_H
 #define GLOWISH_IR_IR_H
@@ -18,10 +18,9 @@ namespace glowish {
 class IRFunction;
 class Instruction;
 
-/// Lifetime marks first, then the instructions of Instrs.td.
+/// The instructions of Instrs.td, which all back ends know. Those of one back
+/// end have further values (InstrDialect).
 enum class InstrKind : uint16_t {
-  Alloc,
-  Dealloc,
 #define INSTR(NAME) NAME,
 #define GET_INSTR_LIST
 #include "glowish/IR/InstrKinds.inc"
@@ -29,7 +28,33 @@ enum class InstrKind : uint16_t {
 
 const OpInfo &getInstrInfo(InstrKind kind);
 std::optional<InstrKind> findInstrKind(llvm::StringRef name);
-llvm::ArrayRef<OpInfo> getInstrTable();
+
+struct InstrDraft;
+
+/// The instructions of one back end.
+class InstrDialect {
+public:
+  using Maker = Instruction *(*)(InstrDraft draft, llvm::StringRef name);
+
+  /// Registers the records \p table, and what makes instructions of them, for
+  /// as long as the process runs.
+  InstrDialect(llvm::ArrayRef<OpInfo> table, llvm::ArrayRef<Maker> makers);
+
+  /// The kind of record \p index.
+  InstrKind getKind(unsigned index) const {
+    return InstrKind(unsigned(first) + index);
+  }
+  /// Whether \p kind is one of the dialect's.
+  bool has(InstrKind kind) const {
+    return unsigned(kind) - unsigned(first) < size;
+  }
+
+private:
+  InstrKind first;
+  unsigned size;
+};
+/// Whether \p kind is of Instrs.td.
+bool isCommonInstr(InstrKind kind);
 
 /// Memory that instructions read and write: a constant, a placeholder's
 /// storage, an activation, or a view of one of these.
@@ -119,6 +144,10 @@ public:
   InstrKind getKind() const { return kind; }
   const OpInfo &getInfo() const { return getInstrInfo(kind); }
   llvm::StringRef getKindName() const { return getInfo().name; }
+  /// Whether it is an Alloc or a Dealloc, which cost nothing at run time.
+  bool isLifetimeMarker() const {
+    return getInfo().has(OpTrait::LifetimeMarker);
+  }
   /// The node that the instruction was made for; may be empty, need not be
   /// unique. For messages and profiles.
   llvm::StringRef getName() const { return name; }
@@ -147,11 +176,12 @@ public:
   void setAttr(unsigned index, AttrValue value) {
     attrs[index] = std::move(value);
   }
-  /// Number of @in operands: the inputs that a Program attribute counts from
-  /// is getNumProgramInputs.
-  unsigned getNumIns() const;
-  /// Inputs of the Program attribute: the element itself and the fused
-  /// operands of an anchor, all inputs of an ElementWiseLoop.
+  /// The epilogue of an instruction that has one.
+  const ScalarProgram &getEpilogueProgram() const {
+    return getAttr<ScalarProgram>(getInfo().epilogueAttr);
+  }
+  /// Inputs of the Program attribute: the element itself and the fused operands
+  /// of an instruction with an epilogue, all inputs of an ElementWiseLoop.
   unsigned getNumProgramInputs() const;
 
   InstrDraft getDraft() const {

@@ -1,4 +1,4 @@
-//===- IRText.h - The IR's text form --------------------------*- C++ -*-===//
+//===- IRText.h - The IR's text form ----------------------------*- C++ -*-===//
 //
 //   ir "main" {
 //     constant %w : float<64x7x7x3> = external 0

@@ -1,4 +1,4 @@
-//===- MemoryPlan.h - Where every buffer lives ----------------*- C++ -*-===//
+//===- MemoryPlan.h - Where every buffer lives ------------------*- C++ -*-===//
 
 #ifndef GLOWISH_IR_MEMORYPLAN_H
 #define GLOWISH_IR_MEMORYPLAN_H
@@ -46,7 +46,7 @@ struct MemoryPlan {
 /// What planMemory is asked for.
 struct PlanOptions {
   uint64_t alignment = MemoryPlan::defaultAlignment;
-  /// Inputs and outputs are in the arena while they live (PlaceholderLives),
+  /// Inputs and outputs are in the arena while they live (PlaceholderLiveness),
   /// and in no region of their own.
   bool placesIOInArena = false;
 };
@@ -74,7 +74,8 @@ llvm::Error verifyPlan(const IRFunction &function, const MemoryPlan &plan);
 /// written since. Inputs are written before the first instruction, outputs read
 /// after the last. Of a loop two iterations, and none. Costs what the runs of
 /// strided views do, so it is for checks (-verify-each, -check-passes).
-llvm::Error replayPlan(const IRFunction &function, const MemoryPlan &plan);
+llvm::Error verifyPlanWithShadow(const IRFunction &function,
+                                 const MemoryPlan &plan);
 
 } // namespace glowish
 

@@ -1,4 +1,4 @@
-//===- Passes.h - Passes over the IR --------------------------*- C++ -*-===//
+//===- Passes.h - Passes over the IR ----------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_IR_PASSES_H
 #define GLOWISH_IR_PASSES_H
@@ -25,7 +25,7 @@ llvm::ArrayRef<IRPass> getIRPasses();
 /// What every back end wants before its own work.
 const Pipeline &getIRPipeline();
 
-#define IR_PASS(FUNCTION, NAME, EXACTNESS, DOC)                                \
+#define IR_PASS(FUNCTION, NAME, EXACTNESS, DOC, ...)                           \
   llvm::Expected<bool> FUNCTION(IRFunction &function,                          \
                                 const IRPassContext &context);
 #include "glowish/IR/Passes.def"

@@ -1,4 +1,4 @@
-//===- IRGen.h - From scheduled nodes to instructions ---------*- C++ -*-===//
+//===- IRGen.h - From scheduled nodes to instructions -----------*- C++ -*-===//
 
 #ifndef GLOWISH_IRGEN_IRGEN_H
 #define GLOWISH_IRGEN_IRGEN_H

@@ -1,4 +1,4 @@
-//===- FusedRows.h - Bytes that are rows with a scale -----------*- C++ -*-===//
+//===- FusedRows.h - Row-wise quantized embedding tables --------*- C++ -*-===//
 
 #ifndef GLOWISH_IMPORTER_FUSEDROWS_H
 #define GLOWISH_IMPORTER_FUSEDROWS_H
@@ -9,27 +9,29 @@
 
 namespace glowish {
 
-/// A form of embedding tables that is one of Glow's element types: bytes [rows,
-/// columns] of which each row has numbers, then its scale and its bias, which
-/// stand for scale * number + bias. In a graph such tables are uint8, and what
-/// reads them is written out.
+/// A format of row-wise quantized embedding tables, one of Glow's element
+/// types: bytes [rows, columns], where each row ends with a scale and a bias,
+/// so that an integer q stands for scale * q + bias. In the graph such tables
+/// are uint8; operators on them are decomposed.
 struct FusedRows {
-  /// In Glow's programs, as "UInt8FusedQ", and in its text, as "ui8fused".
+  /// The name in Glow's API, such as "UInt8FusedQ", and in its text form, such
+  /// as "ui8fused".
   llvm::StringLiteral name, shortName;
-  /// Of each number: 8, or 4, where the first of two is in the lower bits.
+  /// Bits per integer: 8, or 4 with the first of two in the lower bits of a
+  /// byte.
   unsigned numBits;
-  /// Of scale and bias: Float or Float16.
+  /// Element kind of scale and bias: Float or Float16.
   ElemKind paramKind;
 
-  /// The bytes of scale and bias.
+  /// Returns the size of scale and bias in bytes.
   int64_t getParamSize() const { return 2 * int64_t(getElemSize(paramKind)); }
 };
 
-/// All forms: those with numbers of 8 bits first, and of either size that of
-/// Caffe2's own operators first.
+/// Returns all formats: 8-bit ones first, and for each size first the format of
+/// Caffe2's own operators.
 llvm::ArrayRef<FusedRows> getFusedRows();
 
-/// The form that is called \p name or, in short, so; null when there is none.
+/// Returns the format with the name or short name \p name, or null.
 const FusedRows *findFusedRows(llvm::StringRef name);
 
 } // namespace glowish

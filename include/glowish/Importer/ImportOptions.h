@@ -1,4 +1,4 @@
-//===- ImportOptions.h - What importers are told ----------------*- C++ -*-===//
+//===- ImportOptions.h - Options of the importers ---------------*- C++ -*-===//
 
 #ifndef GLOWISH_IMPORTER_IMPORTOPTIONS_H
 #define GLOWISH_IMPORTER_IMPORTOPTIONS_H
@@ -13,39 +13,40 @@
 namespace glowish {
 
 struct ImportOptions {
-  /// The other of the two files of a model that has two: weights and net of
-  /// Caffe2, in either order. Empty where there is none.
+  /// The second file of a Caffe2 model given as two files, weights and net in
+  /// either order; empty if there is none.
   std::string secondFile;
   /// Values of symbolic dimensions (-onnx-define-symbol=name,value).
   std::map<std::string, int64_t> symbols;
-  /// Types of inputs that replace or complete the model's own
-  /// (-model-input=name,type,[dims]). A name that the model lacks is an error.
+  /// Types of inputs that replace or complete those of the model
+  /// (-model-input=name,type,[dims]). It is an error if the model has no such
+  /// input.
   std::map<std::string, Type> inputTypes;
-  /// Those of them that are rows with their own scales (-model-input=
-  /// name,UInt8FusedQ,[dims]), of type uint8 above.
+  /// Inputs with a fused row format (-model-input=name,UInt8FusedQ,[dims]),
+  /// whose type in inputTypes is uint8.
   std::map<std::string, const FusedRows *> fusedInputs;
-  /// Inputs that are bound to constants: what decides a shape must be known.
+  /// Inputs that are replaced by constants, for inputs that determine shapes.
   std::map<std::string, std::shared_ptr<const Tensor>> constantInputs;
-  /// The most repetitions of a loop of which the model does not state any
-  /// (-max-trip-count); 0 for none.
+  /// Maximum trip count of loops for which the model states none
+  /// (-max-trip-count); 0 if unknown.
   int64_t maxTripCount = 0;
-  /// The largest extents of values, by their names in the model, whose extents
-  /// are known only when the model runs and that the model does not bound
-  /// (-max-extent=name,N): they hold for each such dimension.
+  /// Upper bounds of dynamic dimensions that the model does not bound
+  /// (-max-extent=name,N), by the names of values in the model. A bound holds
+  /// for each dynamic dimension of the value.
   std::map<std::string, int64_t> maxExtents;
-  /// Types of the tensors that inputs will be given, by name and by the number
-  /// of the input. They bind dimensions that nothing above binds; where inputs
-  /// share a symbolic dimension, one that is given binds the others' too.
+  /// Types of the tensors that will be passed at run time, by name and by
+  /// position. They bind dimensions that nothing above binds. If inputs share a
+  /// symbolic dimension, binding one binds the others.
   std::map<std::string, Type> givenTypes;
   std::vector<Type> givenTypesInOrder;
-  /// Where it is not null the model is imported to be trained: initializers of
-  /// float kinds become placeholders that are inputs and outputs at once, with
-  /// these initial values. Normalizations have their fixed statistics, and
-  /// Dropout is a node.
+  /// If not null, the model is imported for training: initializers of float
+  /// kinds become variables (placeholders that are both inputs and outputs)
+  /// with these initial values. Normalizations keep their fixed statistics, and
+  /// Dropout is kept as a node.
   VariableValues *variables = nullptr;
-  /// Folds shape arithmetic.
+  /// Evaluates shape arithmetic; folding is disabled if null.
   NodeEvaluator evaluate;
-  /// Called with one line for each thing in the model that is ignored.
+  /// Called with a one-line message for each part of the model that is ignored.
   std::function<void(llvm::StringRef)> warn;
 };
 

@@ -1,4 +1,4 @@
-//===- ONNX.h - ONNX models to graphs -------------------------*- C++ -*-===//
+//===- ONNX.h - Import of ONNX models ---------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_IMPORTER_ONNX_H
 #define GLOWISH_IMPORTER_ONNX_H
@@ -7,22 +7,22 @@
 
 namespace glowish {
 
-/// Reads an ONNX model, binary or protobuf text, and makes a module with one
+/// Imports an ONNX model, binary or protobuf text, as a module with one
 /// function, "main". Placeholders keep the model's names, order and (NCHW)
-/// shapes. All operators that are not supported are listed in one error.
+/// shapes. All unsupported operators are listed in one error.
 llvm::Expected<std::unique_ptr<Module>>
 importOnnxFile(llvm::StringRef path, const ImportOptions &options);
 
-/// The same from bytes; \p name is used in messages.
+/// Like importOnnxFile(), from memory; \p name is used in messages.
 llvm::Expected<std::unique_ptr<Module>>
 importOnnx(llvm::ArrayRef<uint8_t> bytes, llvm::StringRef name,
            const ImportOptions &options);
 
-/// A TensorProto file (.pb), as ONNX's own tests have them.
+/// Reads a TensorProto file (.pb), the format of ONNX's test data.
 llvm::Expected<Tensor> readTensorProto(llvm::StringRef path);
 
-/// The ONNX operators that can be imported, with the opset since which each
-/// form is known, sorted by name.
+/// Returns the ONNX operators that can be imported, sorted by name, with the
+/// opset versions at which their importers change.
 std::vector<std::pair<std::string, std::vector<int>>> listOnnxOperators();
 
 } // namespace glowish

@@ -1,4 +1,4 @@
-//===- OnnxModel.h - ONNX models that are imported often ------*- C++ -*-===//
+//===- OnnxModel.h - ONNX models for repeated import ------------*- C++ -*-===//
 
 #ifndef GLOWISH_IMPORTER_ONNXMODEL_H
 #define GLOWISH_IMPORTER_ONNXMODEL_H
@@ -7,39 +7,40 @@
 
 namespace glowish {
 
-/// An ONNX model that was read once, to be imported for several values of its
-/// symbolic dimensions. Errors begin with its name.
+/// An ONNX model that is parsed once and imported several times, for different
+/// values of its symbolic dimensions. Errors begin with its name.
 class OnnxModel {
 public:
-  /// A file, binary or protobuf text.
+  /// Reads a file, binary or protobuf text.
   static llvm::Expected<OnnxModel> read(llvm::StringRef path);
-  /// \p bytes; \p name is used in messages, external data are in \p folder
-  /// (empty: there are none).
+  /// Parses \p bytes. \p name is used in messages; \p folder contains external
+  /// data, empty if there are none.
   static llvm::Expected<OnnxModel>
   parse(llvm::StringRef bytes, llvm::StringRef name, llvm::StringRef folder);
   OnnxModel(OnnxModel &&);
   OnnxModel &operator=(OnnxModel &&);
   ~OnnxModel();
 
-  /// Makes a module with one function, "main". Placeholders keep the model's
-  /// names, order and (NCHW) shapes. All operators that are not supported are
+  /// Imports the model as a module with one function, "main". Placeholders keep
+  /// the model's names, order and (NCHW) shapes. All unsupported operators are
   /// listed in one error. The modules of a model share its weights.
   llvm::Expected<std::unique_ptr<Module>> import(const ImportOptions &options);
-  /// The same, the last time: the weights go when the module does, and this
-  /// is empty.
+  /// Like import(), but transfers the weights to the module and leaves this
+  /// object empty.
   llvm::Expected<std::unique_ptr<Module>>
   importLast(const ImportOptions &options);
 
-  /// Whether the dimension of an input is \p symbol, or depends on it.
+  /// Whether a dimension of an input is \p symbol or an expression of it.
   bool hasSymbol(llvm::StringRef symbol) const;
 
   struct StatedInput {
     std::string name;
     ElemKind kind;
-    /// Open dimensions are empty.
+    /// Dimensions without a value are empty.
     std::vector<std::optional<int64_t>> shape;
   };
-  /// The inputs, weights left out, as the model and \p options state them.
+  /// Returns the inputs, except weights, as declared by the model and
+  /// \p options.
   llvm::Expected<std::vector<StatedInput>>
   getStatedInputs(const ImportOptions &options) const;
 
@@ -47,7 +48,7 @@ public:
     std::string name;
     Type type;
   };
-  /// The inputs, weights left out, with the types that \p options give them.
+  /// Returns the inputs, except weights, with their types under \p options.
   llvm::Expected<std::vector<Input>>
   getInputs(const ImportOptions &options) const;
 

@@ -1,4 +1,4 @@
-//===- OnnxWeights.h - ONNX models with other weights -----------*- C++ -*-===//
+//===- OnnxWeights.h - Replace weights of ONNX models -----------*- C++ -*-===//
 
 #ifndef GLOWISH_IMPORTER_ONNXWEIGHTS_H
 #define GLOWISH_IMPORTER_ONNXWEIGHTS_H
@@ -8,7 +8,7 @@
 
 namespace glowish {
 
-/// The file of an ONNX model whose initializers change.
+/// An ONNX model file whose initializers can be replaced.
 class OnnxWeights {
 public:
   /// Reads the model at \p path, binary or protobuf text.
@@ -17,13 +17,13 @@ public:
   ~OnnxWeights();
 
   bool has(llvm::StringRef name) const;
-  /// Gives the initializer \p name the elements of \p value. The error names
-  /// an initializer that is not there or has another type.
+  /// Replaces the elements of the initializer \p name. The error names an
+  /// initializer that does not exist or has another type.
   llvm::Error set(llvm::StringRef name, const Tensor &value);
 
-  /// Writes the model as one binary file, with external data of initializers
-  /// in it; under a temporary name first. Nothing but the elements of
-  /// initializers, and where they are, differs from what was read.
+  /// Writes the model as one binary file, including external data. Apart from
+  /// the contents and location of initializers, the model is as read. The file
+  /// is written under a temporary name first.
   llvm::Error write(llvm::StringRef path);
 
 private:

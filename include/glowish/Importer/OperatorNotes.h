@@ -1,4 +1,4 @@
-//===- OperatorNotes.h - What operators do not do ---------------*- C++ -*-===//
+//===- OperatorNotes.h - Limitations of imported operators ------*- C++ -*-===//
 
 #ifndef GLOWISH_IMPORTER_OPERATORNOTES_H
 #define GLOWISH_IMPORTER_OPERATORNOTES_H
@@ -7,24 +7,24 @@
 
 namespace glowish {
 
-/// What else there is to say of an ONNX operator, for the list of operators.
+/// Notes on an ONNX operator for the generated list of operators.
 struct OperatorNotes {
-  /// One line on what is not supported.
+  /// One-line description of what is not supported.
   llvm::StringLiteral limit = "";
-  /// The last opset that has the operator; 0 for none.
+  /// The last opset that contains the operator; 0 if it has not been removed.
   int until = 0;
 };
 
-/// Adds to a registration, in the same file: `static OnnxOperatorNotes
-/// upsampleNotes("Upsample", {.until = 9});`.
+/// Registers notes, in the file that registers the operator: `static
+/// OnnxOperatorNotes upsampleNotes("Upsample", {.until = 9});`.
 class OnnxOperatorNotes {
 public:
   OnnxOperatorNotes(llvm::StringRef name, OperatorNotes notes,
                     llvm::StringRef domain = "");
 };
 
-/// The notes on an operator, by its name as listOnnxOperators() has it; those
-/// of an operator without notes say nothing.
+/// Returns the notes on the operator \p fullName, as named by
+/// listOnnxOperators(), or empty notes.
 OperatorNotes getOnnxOperatorNotes(llvm::StringRef fullName);
 
 } // namespace glowish

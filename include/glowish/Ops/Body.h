@@ -1,4 +1,4 @@
-//===- Body.h - Programs inside an operator -------------------*- C++ -*-===//
+//===- Body.h - Programs inside an operator ---------------------*- C++ -*-===//
 
 #ifndef GLOWISH_OPS_BODY_H
 #define GLOWISH_OPS_BODY_H

@@ -1,4 +1,4 @@
-//===- Boxes.h - How much boxes overlap ------------------------*- C++ -*-===//
+//===- Boxes.h - How much boxes overlap -------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_OPS_BOXES_H
 #define GLOWISH_OPS_BOXES_H

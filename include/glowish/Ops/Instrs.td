@@ -1,42 +1,64 @@
-//===- Instrs.td - Instructions of the IR ----------------------*- td -*-===//
+//===- Instrs.td - Instructions of the IR ------------------------*- td -*-===//
+//
+// The instructions that all back ends know. Those of one back end are in records
+// of its own.
+//
+//===----------------------------------------------------------------------===//
 
 include "Nodes.td"
 
-//===- Instructions of their own --------------------------------------------===//
+//===- Lifetimes ----------------------------------------------------------===//
 
-def Copy : Instr<"Copies elements between views"> {
-  let Description = [{
-    Slices, concatenations, transposes and broadcasts are copies between views
-    with suitable strides.
-  }];
-  let Operands = [OutOperand<"result">, Operand<"input">];
-  let Strided = ["result", "input"];
-}
-def Fill : Instr<"Stores one value in every element"> {
-  let Operands = [OutOperand<"result">];
-  let Attributes = [Attr<Float, "value", "the value">];
-  let Strided = ["result"];
-}
-def ElementWiseLoop : Instr<"A scalar program at every index"> {
-  let Description = [{
-    All element-wise nodes become this instruction. The inputs have the
-    result's shape (views with stride 0 broadcast); value i of the program is
-    the element of input i.
-  }];
-  let Operands = [OutOperand<"result">, VariadicOperand<"inputs">];
-  let Attributes = [Attr<Program, "program", "what is computed">];
-  let Strided = ["result", "inputs"];
-  let InPlace = ["inputs"];
+let Operands = [OutOperand<"buffer", "an activation">],
+    Traits = [LifetimeMarker], TypeRule = "inferLifetime" in {
+  def Alloc : Instr<"Begins the lifetime of an activation">;
+  def Dealloc : Instr<"Ends the lifetime of an activation">;
 }
 
-//===- Instructions that compute a node -------------------------------------===//
+//===- Copies and loops ---------------------------------------------------===//
 
-let Strided = ["result", "filter", "fused"], InPlace = ["fused"] in
-def ConvolutionInstr : InstrFor<Convolution>;
-let Strided = ["result", "lhs", "rhs", "fused"], InPlace = ["fused"] in
-def MatMulInstr : InstrFor<MatMul>;
-let Strided = ["result", "query", "key", "value", "mask"] in
-def AttentionInstr : InstrFor<Attention>;
+let Traits = [ElementByElement] in {
+  def Copy : Instr<"Copies elements between views"> {
+    let Description = [{
+      Slices, concatenations, transposes and broadcasts are copies between views
+      with suitable strides.
+    }];
+    let Operands = [OutOperand<"result">, Operand<"input">];
+    let Strided = ["result", "input"];
+  }
+  def Fill : Instr<"Stores one value to all elements"> {
+    let Operands = [OutOperand<"result">];
+    let Attributes = [Attr<Float, "value", "the value">];
+    let Strided = ["result"];
+  }
+  def ElementWiseLoop : Instr<"Executes a scalar program at every index"> {
+    let Description = [{
+      Element-wise nodes become this instruction. The inputs have the result's
+      shape (views with stride 0 broadcast); value i of the program is the
+      element of input i.
+    }];
+    let Operands = [OutOperand<"result">, VariadicOperand<"inputs">];
+    let Attributes = [Attr<Program, "program", "computes one element">];
+    let Strided = ["result", "inputs"];
+    let InPlace = ["inputs"];
+  }
+}
+
+//===- Instructions that compute a node -----------------------------------===//
+
+def ConvolutionInstr : AnchorFor<Convolution> {
+  let Strided = ["result", "filter", "fused"];
+  let InPlace = ["fused"];
+  let Packed = ["filter"];
+}
+def MatMulInstr : AnchorFor<MatMul> {
+  let Strided = ["result", "lhs", "rhs", "fused"];
+  let InPlace = ["fused"];
+  let Packed = ["lhs", "rhs"];
+}
+def AttentionInstr : InstrFor<Attention> {
+  let Strided = ["result", "query", "key", "value", "mask"];
+}
 let Strided = ["result"] in {
   def MaxPoolInstr : InstrFor<MaxPool>;
   def AvgPoolInstr : InstrFor<AvgPool>;
@@ -47,11 +69,15 @@ def MaxPoolGradientInstr : InstrFor<MaxPoolGradient>;
 def AvgPoolGradientInstr : InstrFor<AvgPoolGradient>;
 def LocalResponseNormalizationInstr : InstrFor<LocalResponseNormalization>;
 let Strided = ["result", "input", "fused"], InPlace = ["input", "fused"] in {
-  def LayerNormalizationInstr : InstrFor<LayerNormalization>;
-  def GroupNormalizationInstr : InstrFor<GroupNormalization>;
+  def LayerNormalizationInstr : AnchorFor<LayerNormalization> {
+    let Requires = "op.getAxis() + 1 == int64_t(op.getInput().getRank())";
+  }
+  def GroupNormalizationInstr : AnchorFor<GroupNormalization>;
 }
-let InPlace = ["input"] in
-def SoftmaxInstr : InstrFor<Softmax>;
+def SoftmaxInstr : InstrFor<Softmax> {
+  let InPlace = ["input"];
+  let Requires = "op.getAxis() + 1 == int64_t(op.getInput().getRank())";
+}
 def ReduceInstr : InstrFor<Reduce>;
 def ArgMaxInstr : InstrFor<ArgMax>;
 def GatherInstr : InstrFor<Gather>;
@@ -60,7 +86,7 @@ def TopKInstr : InstrFor<TopK>;
 def NonMaxSuppressionInstr : InstrFor<NonMaxSuppression>;
 def BitCastInstr : InstrFor<BitCast>;
 
-//===- Control flow ---------------------------------------------------------===//
+//===- Control flow -------------------------------------------------------===//
 
 def IfInstr : InstrFor<If> {
   let Operands = [VariadicOutOperand<"results">, Operand<"condition">,
@@ -70,10 +96,6 @@ def IfInstr : InstrFor<If> {
 def LoopInstr : InstrFor<Loop> {
   let Operands = [VariadicOutOperand<"results">,
                   OptionalOperand<"tripCount">, OptionalOperand<"condition">,
-                  VariadicOperand<"values", "first states, then captures">];
+                  VariadicOperand<"values", "initial states, then captures">];
   let Attributes = Loop.Attributes # [SegmentsAttr];
 }
-
-//===- Instructions of one back end -----------------------------------------===//
-
-include "CPUInstrs.td"

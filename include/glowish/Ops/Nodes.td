@@ -1,59 +1,67 @@
-//===- Nodes.td - Nodes of the graph ---------------------------*- td -*-===//
+//===- Nodes.td - Nodes of the graph -----------------------------*- td -*-===//
 
 include "OpBase.td"
 include "ScalarOps.td"
 
-//===- Storage --------------------------------------------------------------===//
+//===- Storage ------------------------------------------------------------===//
 
-def Save : Node<"Writes a value to a placeholder: an output of the function"> {
+def Save : Node<"Stores a value to an output placeholder"> {
   let Operands = [Operand<"input">,
-                  Operand<"output", "a placeholder of the same type">];
+                  Operand<"output", "a placeholder of the input's type">];
   let Results = [];
   let ZeroGradient = "it has no result";
+  let Traits = [HasSideEffects, ReadsAnyStrides];
+  let IRGeneration = "true";
 }
-def Splat : Node<"A tensor with one value in every element"> {
+def Splat : Node<"A tensor whose elements all have the same value"> {
   let Attributes = [Attr<Kind, "elemKind", "element kind">,
                     Attr<Ints, "shape", "extents">,
-                    Attr<Float, "value", "the value">];
+                    Attr<Float, "value", "value of all elements">];
+  let Traits = [CheapToRecompute];
+  let IsExact = "true";
+  let IRGeneration = "true";
   let Source = "ONNX ConstantOfShape-9";
   let ZeroGradient = "it has no operand";
 }
 
-//===- Control flow ---------------------------------------------------------===//
+//===- Control flow -------------------------------------------------------===//
 
-def If : Node<"One of two bodies, by a condition"> {
+def If : Node<"Executes one of two bodies"> {
   let Description = [{
     condition is a bool scalar. Both bodies take the captures as parameters and
-    have the same results, which are the node's.
+    return the node's results.
   }];
   let Operands = [Operand<"condition">,
                   VariadicOperand<"captures", "parameters of both bodies">];
-  let Attributes = [Attr<Body, "thenBody", "where the condition is true">,
-                    Attr<Body, "elseBody", "where it is false">];
+  let Attributes = [Attr<Body, "thenBody", "executed if the condition is true">,
+                    Attr<Body, "elseBody", "executed if it is false">];
   let Results = [];
+  let IRGeneration = "true";
   let Source = "ONNX If-19";
 }
-def Loop : Node<"A body that runs again and again"> {
+def Loop : Node<"Executes a body repeatedly"> {
   let Description = [{
-    The body runs while its number is less than tripCount (an int64 scalar;
-    absent: maxTripCount) and than maxTripCount, and while the condition (a bool
-    scalar; absent: true) holds. `values` are the first states, then captures.
-    The body's parameters: its number from 0 (int64), the condition, states,
-    captures; its results: the next condition, the next states, elements of
-    scans. Results: the last states; for each scan its elements in a new first
-    dimension of extent maxTripCount, zeros where the body did not run; how many
-    times it ran (int64).
+    The body is executed while the iteration number is less than tripCount (an
+    int64 scalar; absent: maxTripCount) and than maxTripCount, and while the
+    condition (a bool scalar; absent: true) holds. `values` are the initial
+    states, then the captures. Parameters of the body: the iteration number from
+    0 (int64), the condition, the states, the captures. Results of the body: the
+    next condition, the next states, the scan outputs. Results of the node: the
+    final states; for each scan output its values stacked along a new first
+    dimension of extent maxTripCount, zeros beyond the last iteration; the
+    number of iterations (int64).
   }];
   let Operands = [OptionalOperand<"tripCount">, OptionalOperand<"condition">,
-                  VariadicOperand<"values", "first states, then captures">];
-  let Attributes = [Attr<Body, "body", "what is repeated">,
-                    Attr<Int, "numStates", "how many of the values are states">,
-                    Attr<Int, "maxTripCount", "the most repetitions">];
+                  VariadicOperand<"values", "initial states, then captures">];
+  let Attributes = [Attr<Body, "body", "computes one iteration">,
+                    Attr<Int, "numStates", "number of states among the values">,
+                    Attr<Int, "maxTripCount", "upper bound of the iterations">];
   let Results = [];
+  let IRGeneration = "true";
   let Source = "ONNX Loop-19, Scan-19";
 }
 
-//===- Convolution and matrix multiplication --------------------------------===//
+//===- Convolution and matrix multiplication ------------------------------===//
 
 def Convolution : Node<"2-D convolution of NHWC images"> {
   let Description = [{
@@ -62,21 +70,25 @@ def Convolution : Node<"2-D convolution of NHWC images"> {
     stride + 1. All kinds but bool and quantized ones; integers wrap.
   }];
   let Operands = [Operand<"input">, Operand<"filter">,
-                  OptionalOperand<"bias">] # FusedOperands;
+                  OptionalOperand<"bias">];
   let Attributes = [Attr<Ints, "strides", "[vertical, horizontal]">,
-                    Attr<Ints, "pads", "[top, left, bottom, right]">,
+                    AxesAttr<ImagePads, Ints, "pads",
+                             "[top, left, bottom, right]">,
                     Attr<Ints, "dilations", "[vertical, horizontal]">,
-                    Attr<Int, "group", "number of groups of channels">,
-                    EpilogueAttr];
+                    Attr<Int, "group", "number of groups of channels">];
+  let Traits = [SuperLinear];
+  let AxisRule = "followConvolution";
+  let HasVariableRoles = 1;
   let Source = "ONNX Conv-11";
   let MultiplyAdds = "countElements(op.getFilter().getShape().drop_front())";
 }
-def ConvolutionFilterGradient : Node<"Gradient of the filter of a Convolution"> {
+def ConvolutionFilterGradient
+    : Node<"Gradient of a Convolution with respect to its filter"> {
   let Description = [{
-    input [N, H, W, C], of the Convolution; gradient [N, OH, OW, OC], of its
-    result; result [OC, KH, KW, C / group]: for each tap the sum over all images
-    and pixels of gradient * input. OH and OW are as the Convolution has them.
-    float16, bfloat16, float and double.
+    input [N, H, W, C] is that of the Convolution; gradient [N, OH, OW, OC] is
+    the adjoint of its result. result [OC, KH, KW, C / group]: for each filter
+    tap the sum over all images and pixels of gradient * input. OH and OW are
+    those of the Convolution. float16, bfloat16, float and double.
   }];
   let Operands = [Operand<"input">, Operand<"gradient">];
   let Attributes = [Attr<Ints, "kernels", "[height, width]">,
@@ -85,43 +97,50 @@ def ConvolutionFilterGradient : Node<"Gradient of the filter of a Convolution"> 
                     Attr<Ints, "dilations", "[vertical, horizontal]">,
                     Attr<Int, "group", "number of groups of channels">];
   let MultiplyAdds = "countElements(op.getGradient().getShape().drop_back())";
+  let Traits = [SuperLinear];
 }
 def ConvTranspose : Node<"Transposed 2-D convolution of NHWC images"> {
   let Description = [{
-    Each element of input [N, H, W, C] adds its product with filter
-    [C, KH, KW, OC / group] to a window of result [N, OH, OW, OC]; the windows
-    are `strides` apart. bias [OC]. OH = (H - 1) * stride +
+    Each element of input [N, H, W, C] is multiplied by filter
+    [C, KH, KW, OC / group] and added to a window of result [N, OH, OW, OC]; the
+    windows are `strides` apart. bias [OC]. OH = (H - 1) * stride +
     dilation * (KH - 1) + 1 - top - bottom + outputPad. float16, bfloat16, float
     and double.
   }];
   let Operands = [Operand<"input">, Operand<"filter">, OptionalOperand<"bias">];
   let Attributes = [Attr<Ints, "strides", "[vertical, horizontal]">,
-                    Attr<Ints, "pads", "[top, left, bottom, right], cut off">,
-                    Attr<Ints, "outputPads", "[bottom, right], added">,
+                    Attr<Ints, "pads", "[top, left, bottom, right], cropped">,
+                    Attr<Ints, "outputPads", "[bottom, right], appended">,
                     Attr<Ints, "dilations", "[vertical, horizontal]">,
                     Attr<Int, "group", "number of groups of channels">];
+  let Traits = [SuperLinear];
+  let HasLowering = 1;
   let Source = "ONNX ConvTranspose-11";
 }
-def MatMul : Node<"Matrix product, batched by leading dimensions"> {
+def MatMul : Node<"Matrix multiplication, batched over leading dimensions"> {
   let Description = [{
-    lhs [..., M, K], rhs [..., K, N], result [..., M, N]. The leading
-    dimensions broadcast. Both operands have at least rank 2.
+    lhs [..., M, K], rhs [..., K, N], result [..., M, N]. The leading dimensions
+    broadcast. Both operands have at least rank 2.
   }];
-  let Operands = [Operand<"lhs">, Operand<"rhs">] # FusedOperands;
-  let Attributes = [EpilogueAttr];
+  let Operands = [Operand<"lhs">, Operand<"rhs">];
+  let Traits = [SuperLinear];
+  let HasVariableRoles = 1;
   let Source = "ONNX MatMul-13";
   let MultiplyAdds = "op.getLhs().getShape().back()";
 }
 def Gemm : Node<"alpha * A * B + beta * C"> {
   let Description = [{
-    A [M, K], or [K, M] when transposed; B [K, N], or [N, K]; C broadcasts to
-    the result [M, N]. Lowered to MatMul.
+    A [M, K], or [K, M] if transposed; B [K, N], or [N, K] if transposed; C
+    broadcasts to the result [M, N]. Lowered to MatMul.
   }];
   let Operands = [Operand<"a">, Operand<"b">, OptionalOperand<"c">];
-  let Attributes = [Attr<Float, "alpha", "factor of the product">,
-                    Attr<Float, "beta", "factor of c">,
+  let Attributes = [Attr<Float, "alpha", "factor of A * B">,
+                    Attr<Float, "beta", "factor of C">,
                     Attr<Bool, "transposeA", "a is [K, M]">,
                     Attr<Bool, "transposeB", "b is [N, K]">];
+  let Traits = [SuperLinear];
+  let HasLowering = 1;
+  let HasVariableRoles = 1;
   let Source = "ONNX Gemm-13";
 }
 def FullyConnected : Node<"input * weights + bias"> {
@@ -129,19 +148,24 @@ def FullyConnected : Node<"input * weights + bias"> {
     input [M, K], weights [K, N], bias [N], result [M, N]. Lowered to MatMul.
   }];
   let Operands = [Operand<"input">, Operand<"weights">, Operand<"bias">];
+  let Traits = [SuperLinear];
+  let HasLowering = 1;
+  let HasVariableRoles = 1;
 }
 
 def Attention : Node<"softmax(query * key^T * scale + mask) * value"> {
   let Description = [{
     query [..., M, D], key [..., N, D], value [..., N, E], result [..., M, E],
-    all with the same leading dimensions. The softmax is along the keys. mask
+    all with the same leading dimensions. The softmax is over the keys. mask
     broadcasts to [..., M, N]. float16, bfloat16, float and double.
   }];
   let Operands = [Operand<"query">, Operand<"key">, Operand<"value">,
                   OptionalOperand<"mask", "added to the scaled scores">];
   let Attributes = [Attr<Float, "scale", "factor of the scores">,
                     Attr<Bool, "causal",
-                         "query m sees keys 0 ... m + N - M only">];
+                         "query m attends only to keys 0 ... m + N - M">];
+  let Traits = [SuperLinear];
+  let HasLowering = 1;
   let Source = "Vaswani et al., Attention Is All You Need, 2017";
   let MultiplyAdds = [{op.getKey().getShape().drop_back().back() *
                        (op.getQuery().getShape().back() +
@@ -149,43 +173,51 @@ def Attention : Node<"softmax(query * key^T * scale + mask) * value"> {
                        op.getValue().getShape().back()}];
 }
 
-//===- Pooling --------------------------------------------------------------===//
+//===- Pooling ------------------------------------------------------------===//
 
 class Pool<string summary> : Node<summary> {
   let Operands = [Operand<"input">];
   let Attributes = [Attr<Ints, "kernels", "[height, width]">,
                     Attr<Ints, "strides", "[vertical, horizontal]">,
-                    Attr<Ints, "pads", "[top, left, bottom, right]">,
+                    AxesAttr<ImagePads, Ints, "pads",
+                             "[top, left, bottom, right]">,
                     Attr<Ints, "dilations", "[vertical, horizontal]">];
   let Description = "input [N, H, W, C], result [N, OH, OW, C].";
 }
-def MaxPool : Pool<"Largest element of each window; padding never wins"> {
+def MaxPool : Pool<"Maximum of each window, without the padding"> {
+  let Traits = [SuperLinear];
+  let IsExact = "true";
+  let AxisRule = "followWindows";
   let Source = "ONNX MaxPool-12";
 }
 def AvgPool : Pool<"Mean of each window"> {
   let Attributes = [Attr<Ints, "kernels", "[height, width]">,
                     Attr<Ints, "strides", "[vertical, horizontal]">,
-                    Attr<Ints, "pads", "[top, left, bottom, right]">,
+                    AxesAttr<ImagePads, Ints, "pads",
+                             "[top, left, bottom, right]">,
                     Attr<Ints, "dilations", "[vertical, horizontal]">,
                     Attr<Bool, "countIncludePads",
                          "padding counts in the divisor">];
+  let Traits = [SuperLinear];
+  let AxisRule = "followWindows";
   let Source = "ONNX AveragePool-19";
 }
-def MaxPoolGradient : Pool<"Gradient of the input of a MaxPool"> {
+def MaxPoolGradient : Pool<"Gradient of a MaxPool with respect to its input"> {
   let Description = [{
-    input [N, H, W, C], of the MaxPool; gradient [N, OH, OW, C], of its result;
-    result [N, H, W, C]: each element of gradient is added to the place of the
-    largest element of its window, the first of equals in the order of rows. A
-    NaN is larger than all else. float16, bfloat16, float and double.
+    input [N, H, W, C] is that of the MaxPool; gradient [N, OH, OW, C] is the
+    adjoint of its result. result [N, H, W, C]: each element of gradient is
+    added at the maximum of its window, the first in row-major order if there
+    are several. NaN compares greater than all numbers. float16, bfloat16, float
+    and double.
   }];
   let Operands = [Operand<"input">, Operand<"gradient">];
-  let NoGradient = "it is a gradient of the first order";
+  let NoGradient = "second-order gradients of MaxPool are not supported";
 }
-def AvgPoolGradient : Pool<"Gradient of the input of an AvgPool"> {
+def AvgPoolGradient : Pool<"Gradient of an AvgPool with respect to its input"> {
   let Description = [{
-    gradient [N, OH, OW, C], of the AvgPool's result; result [N, H, W, C]: each
-    element of gradient, divided by what the mean divided by, is added to all of
-    its window. float16, bfloat16, float and double.
+    gradient [N, OH, OW, C] is the adjoint of the AvgPool's result. result
+    [N, H, W, C]: each element of gradient, divided by the divisor of its mean,
+    is added to all elements of its window. float16, bfloat16, float and double.
   }];
   let Operands = [Operand<"gradient">];
   let Attributes = [Attr<Ints, "sizes", "[H, W]">,
@@ -198,231 +230,323 @@ def AvgPoolGradient : Pool<"Gradient of the input of an AvgPool"> {
 }
 class GlobalPool<string summary> : Node<summary> {
   let Operands = [Operand<"input">];
-  let Description = "input [N, H, W, C], result [N, 1, 1, C]. Lowered to Reduce.";
+  let Description = [{
+    input [N, H, W, C], result [N, 1, 1, C]. Lowered to Reduce.
+  }];
   let TypeRule = "inferGlobalPool";
 }
 def GlobalAvgPool : GlobalPool<"Mean of each channel"> {
+  let HasLowering = 1;
   let Source = "ONNX GlobalAveragePool-1";
 }
-def GlobalMaxPool : GlobalPool<"Largest element of each channel"> {
+def GlobalMaxPool : GlobalPool<"Maximum of each channel"> {
+  let IsExact = "true";
+  let HasLowering = 1;
   let Source = "ONNX GlobalMaxPool-1";
 }
 
-//===- Normalization and reduction ------------------------------------------===//
+//===- Normalization and reduction ----------------------------------------===//
 
-def BatchNormalization : Node<"Normalization with fixed statistics"> {
+def BatchNormalization : Node<"Normalization per channel by given statistics"> {
   let Description = [{
-    (input - mean) / sqrt(variance + epsilon) * scale + bias; the last four
-    operands are [C], C being the input's extent along `axis`. Lowered to Mul
+    (input - mean) / sqrt(variance + epsilon) * scale + bias. The last four
+    operands are [C], where C is the input's extent along `axis`. Lowered to Mul
     and Add.
   }];
-  let Operands = [Operand<"input">, Operand<"scale">, Operand<"bias">,
+  let Operands = [AxesOperand<"input">, Operand<"scale">, Operand<"bias">,
                   Operand<"mean">, Operand<"variance">];
-  let Attributes = [Attr<Int, "axis", "the dimension of the channels">,
+  let Attributes = [AxesAttr<Axis, Int, "axis",
+                             "the dimension of the channels">,
                     Attr<Float, "epsilon", "added to the variance">];
+  let Traits = [CheapToRecompute, HasPole, PermutesAxes];
+  let HasLowering = 1;
   let Source = "ONNX BatchNormalization-15";
 }
-def LocalResponseNormalization : Node<"Normalization over near channels"> {
+def LocalResponseNormalization
+    : Node<"Normalization over neighbouring channels"> {
   let Description = [{
-    x / (bias + alpha / size * sum of squares)^beta, the sum over channels
-    c - floor((size - 1) / 2) ... c + ceil((size - 1) / 2) of the last
+    x / (bias + alpha / size * sum of squares)^beta, where the sum is over the
+    channels c - floor((size - 1) / 2) ... c + ceil((size - 1) / 2) of the last
     dimension.
   }];
   let Operands = [Operand<"input">];
-  let Attributes = [Attr<Int, "size", "channels of the window">,
+  let Attributes = [Attr<Int, "size", "number of channels of the window">,
                     Attr<Float, "alpha", "">, Attr<Float, "beta", "">,
                     Attr<Float, "bias", "">];
+  let Traits = [HasPole, SuperLinear];
+  let AxisRule = "followAllButLast";
   let Source = "ONNX LRN-13";
 }
 def LayerNormalization : Node<"Normalization over the trailing dimensions"> {
   let Description = [{
-    (input - mean) / sqrt(variance + epsilon) * scale + bias, or, where the mean
-    is not subtracted, input / sqrt(mean of squares + epsilon) * scale + bias.
-    Means and variance are those of the dimensions from `axis` on, which scale
-    and bias have. The lowered graph has `axis` at the last dimension only.
+    (input - mean) / sqrt(variance + epsilon) * scale + bias; if subtractMean is
+    false, input / sqrt(mean of squares + epsilon) * scale + bias. Mean and
+    variance are taken over the dimensions from `axis` on, which are the shape
+    of scale and bias. In the lowered graph `axis` is the last dimension.
     float16, bfloat16, float and double.
   }];
   let Operands = [Operand<"input">, OptionalOperand<"scale">,
-                  OptionalOperand<"bias">] # FusedOperands;
+                  OptionalOperand<"bias">];
   let Attributes = [Attr<Int, "axis", "the first dimension normalized over">,
                     Attr<Float, "epsilon", "added to the variance">,
-                    Attr<Bool, "subtractMean", "false: RMS normalization">,
-                    EpilogueAttr];
+                    Attr<Bool, "subtractMean", "false: RMS normalization">];
+  let Traits = [CheapToRecompute, HasPole];
+  let AxisRule = "followBeforeAxis";
+  let HasLowering = 1;
   let Source = "ONNX LayerNormalization-17, RMSNormalization-23";
 }
 def GroupNormalization : Node<"Normalization over groups of channels"> {
   let Description = [{
-    (input - mean) / sqrt(variance + epsilon) * scale + bias. For each element of
-    dimension 0 and each of `groups` groups of neighbouring channels, mean and
-    variance are those of the group's channels and of all dimensions other than 0
-    and `axis`. As many groups as channels are instance normalization. Scale and
-    bias have one element a channel. The CPU back end takes `axis` at the last
-    dimension only. float16, bfloat16, float and double.
+    (input - mean) / sqrt(variance + epsilon) * scale + bias. Mean and variance
+    are taken, for each index of dimension 0 and each of `groups` groups of
+    consecutive channels, over the channels of the group and all dimensions
+    other than 0 and `axis`. With as many groups as channels it is instance
+    normalization. Scale and bias have one element per channel. The CPU back end
+    supports `axis` at the last dimension only. float16, bfloat16, float and
+    double.
   }];
-  let Operands = [Operand<"input">, OptionalOperand<"scale">,
-                  OptionalOperand<"bias">] # FusedOperands;
-  let Attributes = [Attr<Int, "axis", "the dimension of the channels, not 0">,
-                    Attr<Int, "groups", "divides the number of channels">,
-                    Attr<Float, "epsilon", "added to the variance">,
-                    EpilogueAttr];
+  let Operands = [AxesOperand<"input">, OptionalOperand<"scale">,
+                  OptionalOperand<"bias">];
+  let Attributes = [AxesAttr<Axis, Int, "axis",
+                             "the dimension of the channels, not 0">,
+                    Attr<Int, "groups", "divisor of the number of channels">,
+                    Attr<Float, "epsilon", "added to the variance">];
+  let Traits = [HasPole, PermutesAxes];
+  let FixedDims = [0];
+  let HasLowering = 1;
   let Source = "ONNX InstanceNormalization-6, GroupNormalization-21";
-  let NoGradient = "the optimizer makes it, of nodes that have their gradients";
+  let NoGradient = "it is created by the optimizer, after differentiation";
 }
-def Dropout : Node<"The input, of which training drops elements"> {
+def Dropout : Node<"Drops random elements in training; else the identity"> {
   let Description = [{
-    The identity, and lowered to nothing. Where a function is made for training,
-    each element is 0 with probability `ratio`, drawn anew in each step, and else
-    divided by 1 - ratio. float16, bfloat16, float and double.
+    The identity, which lowering removes. In a training step each element is 0
+    with probability `ratio`, drawn anew in each step, and divided by 1 - ratio
+    otherwise. float16, bfloat16, float and double.
   }];
-  let Operands = [Operand<"input">];
+  let Operands = [AxesOperand<"input">];
   let Attributes = [Attr<Float, "ratio", "at least 0, less than 1">];
+  let Traits = [PermutesAxes];
+  let HasLowering = 1;
   let Source = "ONNX Dropout-13";
 }
 def Softmax : Node<"e^x / sum(e^x) along one dimension"> {
-  let Description = "The lowered graph has it along the last dimension only.";
-  let Operands = [Operand<"input">];
-  let Attributes = [Attr<Int, "axis", "dimension, counted from 0">];
+  let Description = "In the lowered graph `axis` is the last dimension.";
+  let Operands = [AxesOperand<"input">];
+  let Attributes = [AxesAttr<Axis, Int, "axis", "dimension, counted from 0">];
+  let Traits = [CheapToRecompute, PermutesAxes];
+  let AxisRule = "followBeforeAxis";
+  let HasLowering = 1;
   let Source = "ONNX Softmax-13";
 }
 def LogSoftmax : Node<"x - log(sum(e^x)) along one dimension"> {
   let Description = "Lowered to Reduce and element-wise nodes.";
-  let Operands = [Operand<"input">];
-  let Attributes = [Attr<Int, "axis", "dimension, counted from 0">];
+  let Operands = [AxesOperand<"input">];
+  let Attributes = [AxesAttr<Axis, Int, "axis", "dimension, counted from 0">];
+  let Traits = [CheapToRecompute, PermutesAxes];
+  let HasLowering = 1;
   let Source = "ONNX LogSoftmax-13";
   let TypeRule = "inferSoftmax";
 }
 def Reduce : Node<"Reduction along some dimensions"> {
   let Description = [{
-    A mean or a largest element of nothing (a zero extent) is refused; a sum
-    of nothing is 0, a product 1. A mean of integers is rounded towards 0, and
-    taken of 64-bit ones only: narrower sums would wrap.
+    Along dimensions without elements (a zero extent) mean, max and min are
+    refused; sum is 0 and prod is 1. A mean of integers is rounded towards 0 and
+    supported for 64-bit integers only, as narrower sums would wrap.
   }];
-  let Operands = [Operand<"input">];
-  let Attributes = [Attr<String, "mode", "what is computed", "",
+  let Operands = [AxesOperand<"input">];
+  let Attributes = [Attr<String, "mode", "reduction operator", "",
                          ["sum", "mean", "max", "min", "prod"]>,
-                    Attr<Ints, "axes", "ascending, counted from 0">,
-                    Attr<Bool, "keepDims", "reduced dimensions stay as 1">];
+                    AxesAttr<AxisList, Ints, "axes",
+                             "ascending, counted from 0">,
+                    Attr<Bool, "keepDims", "reduced dimensions are kept as 1">];
+  let Traits = [PermutesAxes];
+  let IsExact = "isExactReduction(op)";
+  let AxisRule = "followReduce";
   let Source = "ONNX ReduceSum-13, ReduceMean-13, ReduceMax-13, ...";
 }
-def ArgMax : Node<"Index of the largest element along one dimension"> {
+def ArgMax : Node<"Index of the maximum along one dimension"> {
   let Operands = [Operand<"input">];
   let Attributes = [Attr<Int, "axis", "dimension, counted from 0">,
-                    Attr<Bool, "keepDims", "the dimension stays as 1">,
-                    Attr<Bool, "selectLast", "the last of equals wins">];
+                    Attr<Bool, "keepDims", "the dimension is kept as 1">,
+                    Attr<Bool, "selectLast", "of equal maxima the last one">];
   let Description = "The result is int64.";
+  let IsExact = "true";
   let Source = "ONNX ArgMax-13";
   let ZeroGradient = "the result is an integer";
 }
 
-//===- Data movement --------------------------------------------------------===//
+//===- Data movement ------------------------------------------------------===//
 
-def Concat : Node<"Joins tensors along one dimension"> {
-  let Operands = [VariadicOperand<"inputs", "at least one">];
-  let Attributes = [Attr<Int, "axis", "dimension, counted from 0">];
+def Concat : Node<"Concatenates tensors along one dimension"> {
+  let Operands = [VariadicAxesOperand<"inputs", "at least one">];
+  let Attributes = [AxesAttr<Axis, Int, "axis", "dimension, counted from 0">];
+  let Traits = [StaticDataMovement, ReadsAnyStrides, CheapToRecompute,
+                  PermutesAxes];
+  let IsExact = "true";
+  let AxisRule = "followConcat";
+  let HasCanonicalization = 1;
+  let IRGeneration = "true";
+  let TracesElements = 1;
   let Source = "ONNX Concat-13";
 }
-def Slice : Node<"A box of a tensor, with steps"> {
-  let Operands = [Operand<"input">];
-  let Attributes = [Attr<Ints, "starts", "first index of each dimension">,
-                    Attr<Ints, "sizes", "the result's extents">,
-                    Attr<Ints, "steps", "may be negative, not 0">];
+def Slice : Node<"Extracts a strided slice"> {
+  let Operands = [AxesOperand<"input">];
+  let Attributes = [AxesAttr<PerAxis, Ints, "starts",
+                             "first index of each dimension">,
+                    AxesAttr<ResultExtents, Ints, "sizes",
+                             "the result's extents">,
+                    AxesAttr<PerAxis, Ints, "steps", "may be negative, not 0">];
+  let Traits = [StaticDataMovement, ReadsAnyStrides, CheapToRecompute,
+                  PermutesAxes];
+  let IsExact = "true";
+  let AxisRule = "followSlice";
+  let HasCanonicalization = 1;
+  let IRGeneration = "true";
+  let TracesElements = 1;
   let Source = "ONNX Slice-13";
 }
 def Transpose : Node<"Permutes dimensions"> {
-  let Description = "Dimension i of the result is dimension permutation[i] of the input.";
+  let Description = [{
+    Dimension i of the result is dimension permutation[i] of the input.
+  }];
   let Operands = [Operand<"input">];
   let Attributes = [Attr<Ints, "permutation", "a permutation of 0 ... rank-1">];
+  let Traits = [StaticDataMovement, ReadsAnyStrides, CheapToRecompute];
+  let IsExact = "true";
+  let AxisRule = "followTranspose";
+  let HasCanonicalization = 1;
+  let IRGeneration = "true";
   let Source = "ONNX Transpose-13";
 }
-def Reshape : Node<"The same elements under another shape"> {
+def Reshape
+    : Node<"Reinterprets the row-major elements as another shape"> {
   let Operands = [Operand<"input">];
-  let Attributes = [Attr<Ints, "shape", "as many elements as the input has">];
+  let Attributes = [Attr<Ints, "shape", "extents of the result">];
+  let Traits = [StaticDataMovement, View, CheapToRecompute];
+  let IsExact = "true";
+  let HasCanonicalization = 1;
+  let IRGeneration = "true";
+  let TracesElements = 1;
   let Source = "ONNX Reshape-14";
 }
-def Broadcast : Node<"Repeats along dimensions of extent 1"> {
+def Broadcast : Node<"Broadcasts to a shape by NumPy's rules"> {
   let Operands = [Operand<"input">];
-  let Attributes = [Attr<Ints, "shape", "what the input broadcasts to">];
+  let Attributes = [Attr<Ints, "shape", "shape of the result">];
+  let Traits = [StaticDataMovement, ReadsAnyStrides, CheapToRecompute];
+  let IsExact = "true";
+  let HasCanonicalization = 1;
+  let IRGeneration = "true";
+  let TracesElements = 1;
   let Source = "ONNX Expand-13";
 }
 def Tile : Node<"Repeats a tensor along its dimensions"> {
   let Operands = [Operand<"input">];
-  let Attributes = [Attr<Ints, "repeats", "one count a dimension">];
+  let Attributes = [Attr<Ints, "repeats", "one count per dimension">];
+  let Traits = [StaticDataMovement, CheapToRecompute];
+  let IsExact = "true";
+  let HasLowering = 1;
+  let IRGeneration = "true";
   let Source = "ONNX Tile-13";
 }
-def Pad : Node<"Adds elements around a tensor, or takes some away"> {
+def Pad : Node<"Pads or crops a tensor"> {
   let Description = "Negative pads crop; they need mode constant.";
-  let Operands = [Operand<"input">];
-  let Attributes = [Attr<Ints, "pads", "starts of all dimensions, then ends">,
-                    Attr<String, "mode", "", "", ["constant", "reflect", "edge"]>,
-                    Attr<Float, "value", "of mode constant">];
+  let Operands = [AxesOperand<"input">];
+  let Attributes = [AxesAttr<PerAxisPads, Ints, "pads",
+                             "before, then after each dimension">,
+                    Attr<String, "mode", "", "",
+                         ["constant", "reflect", "edge"]>,
+                    Attr<Float, "value", "padding of mode constant">];
+  let Traits = [StaticDataMovement, ReadsAnyStrides, CheapToRecompute,
+                  PermutesAxes];
+  let IsExact = "true";
+  let HasCanonicalization = 1;
+  let HasLowering = 1;
+  let IRGeneration = [{op.getMode() == "constant"}];
   let Source = "ONNX Pad-13";
 }
-def Gather : Node<"Slices picked by index along one dimension"> {
+def Gather : Node<"Selects slices by index along one dimension"> {
   let Description = [{
-    The result's shape is the input's with the dimension `axis` replaced by
-    the shape of indices (int32 or int64; negative ones count from the end;
-    out of range ones are clamped).
+    The result has the input's shape with the dimension `axis` replaced by the
+    shape of indices (int32 or int64). Negative indices count from the end;
+    indices out of range are clamped.
   }];
   let Operands = [Operand<"input">, Operand<"indices">];
   let Attributes = [Attr<Int, "axis", "dimension, counted from 0">];
+  let Traits = [DynamicDataMovement];
+  let IsExact = "true";
+  let HasCanonicalization = 1;
+  let TracesElements = 1;
   let Source = "ONNX Gather-13";
 }
-def Scatter : Node<"Rows of a matrix replaced by, or combined with, others"> {
+def Scatter : Node<"Updates rows of a matrix by index"> {
   let Description = [{
     input [N, E], indices [M] (int32 or int64; negative ones count from the
     end), updates [M, E], result [N, E]: the input, with row i of updates
-    combined into row indices[i], one after the other. Rows out of range are
-    left out. Modes but `replace` take floats and integers.
+    combined into row indices[i], in the order of i. Updates with an index out
+    of range are ignored. All modes but `replace` are for floats and integers.
   }];
   let Operands = [Operand<"input">, Operand<"indices">, Operand<"updates">];
-  let Attributes = [Attr<String, "mode", "how rows are combined", "",
+  let Attributes = [Attr<String, "mode", "how updates are combined", "",
                          ["replace", "add", "mul", "max", "min"]>];
+  let Traits = [DynamicDataMovement];
+  let IsExact = [{op.getMode() == "replace" ||
+                   !isFloatKind(op.getInput().getKind())}];
   let Source = "ONNX ScatterND-18, ScatterElements-18";
 }
 def TopK : Node<"Indices of the largest elements along the last dimension"> {
   let Description = [{
-    input [..., N], result [..., count], int64, the largest element's first; of
-    equals the one with the lower index. A NaN is larger than all else.
+    input [..., N], result [..., count], int64, in descending order of the
+    elements (ascending if not `largest`). Of equal elements the one with the
+    lower index comes first. NaN compares greater than all numbers.
   }];
   let Operands = [Operand<"input">];
-  let Attributes = [Attr<Int, "count", "how many, at most N">,
+  let Attributes = [Attr<Int, "count", "number of elements, at most N">,
                     Attr<Bool, "largest", "false: the smallest elements">];
+  let IsExact = "true";
   let Source = "ONNX TopK-11";
   let ZeroGradient = "the result is an integer";
 }
-def NonMaxSuppression : Node<"Boxes picked one by one that overlap little"> {
+def NonMaxSuppression : Node<"Greedy selection of boxes that overlap little"> {
   let Description = [{
     boxes [B, N, 4], float, [top, left, bottom, right] with top <= bottom and
-    left <= right; candidates [B, C, K], int64, boxes of the same batch, the
-    preferred ones first, what is no index being nothing; threshold a float.
-    A candidate is picked where the intersection with none of those picked
-    before, divided by the union, is above the threshold. result [B, C, count],
-    int64: the first `count` that are picked, and -1 behind them.
+    left <= right. candidates [B, C, K], int64: indices of boxes of the same
+    batch in descending order of preference; values that are no index are
+    skipped. threshold: a float. A candidate is selected unless its intersection
+    over union with a box selected before is above the threshold. result
+    [B, C, count], int64: the indices of the first `count` selected boxes,
+    followed by -1.
   }];
   let Operands = [Operand<"boxes">, Operand<"candidates">,
                   Operand<"threshold">];
-  let Attributes = [Attr<Int, "count", "the most to pick of a row">];
+  let Attributes = [Attr<Int, "count", "maximum number of boxes per class">];
   let Source = "ONNX NonMaxSuppression-11";
   let ZeroGradient = "the result is an integer";
 }
-def BitCast : Node<"The same bits as elements of another kind"> {
-  let Description = "Both kinds have the same size; bool is 0 or 1, and only read.";
+def BitCast : Node<"Reinterprets the bits as another element kind"> {
+  let Description = [{
+    Both kinds have the same size. A bool is read as 0 or 1 and cannot be the
+    result.
+  }];
   let Operands = [Operand<"input">];
   let Attributes = [Attr<Kind, "to", "the result's element kind">];
+  let Traits = [CheapToRecompute];
+  let IsExact = "true";
   let Source = "ONNX BitCast-26";
-  let NoGradient = "the bits of a number have no derivative";
+  let NoGradient = "reinterpreting bits is not differentiable";
 }
-def Resize : Node<"Scales NHWC images"> {
+def Resize : Node<"Resizes NHWC images"> {
   let Description = "input [N, H, W, C], result [N, sizes[0], sizes[1], C].";
   let Operands = [Operand<"input">];
   let Attributes = [
     Attr<Ints, "sizes", "[height, width] of the result">,
-    Attr<Float, "scaleH", "result height / input height, as the model says it">,
+    Attr<Float, "scaleH", "result height / input height, given by the model">,
     Attr<Float, "scaleW", "result width / input width">,
     Attr<String, "mode", "", "", ["nearest", "linear"]>,
-    Attr<String, "coordinates", "where an output pixel lies in the input", "",
+    Attr<String, "coordinates", "mapping from result to input coordinates", "",
          ["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"]>,
-    Attr<String, "nearestMode", "rounding of mode nearest", "",
+    Attr<String, "nearestMode", "rounding of coordinates in mode nearest", "",
          ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]>];
+  let IsExact = [{op.getMode() == "nearest"}];
+  let HasCanonicalization = 1;
   let Source = "ONNX Resize-13";
 }

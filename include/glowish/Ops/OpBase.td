@@ -1,18 +1,62 @@
-//===- OpBase.td - Vocabulary of operator records --------------*- td -*-===//
+//===- OpBase.td - Classes of operator records -------------------*- td -*-===//
 //
-// A record is the one place where an operator is declared. glowish-tblgen
-// reads the records and writes classes, tables, scalar formulas and the
-// operator reference from them; docs/adding-an-operator.md tells how.
+// Each operator is declared by one record. glowish-tblgen generates classes,
+// tables, scalar formulas and the operator reference from the records;
+// docs/adding-an-operator.md is a guide.
 //
 //===----------------------------------------------------------------------===//
 
-//===- Attributes -----------------------------------------------------------===//
+//===- Traits -------------------------------------------------------------===//
 
-/// How an attribute is stored (an alternative of glowish::AttrValue).
+/// A property that passes and back ends ask for instead of the kind:
+/// `info.has(OpTrait::NAME)`.
+class Trait<string doc> { string Doc = doc; }
+
+def LifetimeMarker : Trait<"begins or ends the lifetime of an activation">;
+def HasSideEffects : Trait<"has an effect besides its results">;
+def StaticDataMovement
+    : Trait<"copies elements between positions that are known at compile time">;
+def DynamicDataMovement
+    : Trait<"copies elements between positions that operands state">;
+def View : Trait<"the result is a view of the operand">;
+def ReadsAnyStrides
+    : Trait<"IRGen makes copies of it, which read views with any strides">;
+def ElementByElement
+    : Trait<"processes one element after the other, in any order">;
+def CheapToRecompute
+    : Trait<"takes about as long as reading its operands and writing its results">;
+def SuperLinear
+    : Trait<"takes more time than reading its operands and writing its results">;
+def FewInstructions
+    : Trait<"computing an element is no more work than loading one">;
+def HasPole : Trait<"rounding of an operand may make the result infinite or NaN">;
+def PermutesAxes
+    : Trait<"commutes with permutations of the dimensions of its HasAxes operands">;
+
+//===- Attributes ---------------------------------------------------------===//
+
+/// The relation of an attribute to the dimensions of the HasAxes operands, by
+/// which passes rewrite it when they permute or cut dimensions.
+class AxisRole<string enumerator> { string Enumerator = enumerator; }
+def NoAxes : AxisRole<"None">;
+/// A dimension.
+def Axis : AxisRole<"Axis">;
+/// Several dimensions, in ascending order.
+def AxisList : AxisRole<"AxisList">;
+/// One value per dimension.
+def PerAxis : AxisRole<"PerAxis">;
+/// One value per dimension, the extents of the result.
+def ResultExtents : AxisRole<"ResultExtents">;
+/// One value per dimension for its start, then one per dimension for its end.
+def PerAxisPads : AxisRole<"PerAxisPads">;
+/// Pads of the dimensions 1 and 2: [top, left, bottom, right].
+def ImagePads : AxisRole<"ImagePads">;
+
+/// Storage of an attribute: an alternative of glowish::AttrValue.
 class AttrKind<string enumerator, string storage, string accessor> {
   string Enumerator = enumerator;
   string Storage = storage;
-  string Accessor = accessor; // what the generated getter returns
+  string Accessor = accessor; // return type of the generated getter
 }
 def Int : AttrKind<"Int", "int64_t", "int64_t">;
 def Ints : AttrKind<"Ints", "std::vector<int64_t>", "llvm::ArrayRef<int64_t>">;
@@ -25,8 +69,8 @@ def Program : AttrKind<"Program", "glowish::ScalarProgram",
 def Body : AttrKind<"Body", "std::shared_ptr<glowish::Body>",
                     "const std::shared_ptr<glowish::Body> &">;
 
-/// One attribute. An attribute with a default (a C++ expression) is the last
-/// argument of the builders and is printed only where it differs. `allowed`
+/// An attribute. One with a default (a C++ expression) is the last argument of
+/// the builders and is printed only if it differs from the default. `allowed`
 /// lists the accepted values of a String; empty for any.
 class Attr<AttrKind kind, string name, string doc, string default = "",
            list<string> allowed = []> {
@@ -35,9 +79,15 @@ class Attr<AttrKind kind, string name, string doc, string default = "",
   string Doc = doc;
   string Default = default;
   list<string> Allowed = allowed;
+  AxisRole Axes = NoAxes;
+}
+/// An attribute with a relation to dimensions.
+class AxesAttr<AxisRole axes, AttrKind kind, string name, string doc>
+    : Attr<kind, name, doc> {
+  let Axes = axes;
 }
 
-//===- Operands -------------------------------------------------------------===//
+//===- Operands -----------------------------------------------------------===//
 
 class Operand<string name, string doc = ""> {
   string Name = name;
@@ -45,15 +95,28 @@ class Operand<string name, string doc = ""> {
   bit IsOptional = 0;
   bit IsVariadic = 0;
   string Role = "In"; // In, Out, InOut, Scratch
+  /// The operand has the dimensions that attributes with an AxisRole, and
+  /// FixedDims, count.
+  bit HasAxes = 0;
+  /// Further inputs of an epilogue.
+  bit IsFused = 0;
+}
+/// An operand with HasAxes.
+class AxesOperand<string name, string doc = ""> : Operand<name, doc> {
+  let HasAxes = 1;
 }
 /// May be absent (written `none` in the text forms).
 class OptionalOperand<string name, string doc = ""> : Operand<name, doc> {
   let IsOptional = 1;
 }
-/// Any number of values; only the last operand of a record can be variadic,
-/// unless it has SegmentsAttr.
+/// Any number of values. Only the last operand of a record can be variadic,
+/// unless the record has SegmentsAttr.
 class VariadicOperand<string name, string doc = ""> : Operand<name, doc> {
   let IsVariadic = 1;
+}
+class VariadicAxesOperand<string name, string doc = "">
+    : VariadicOperand<name, doc> {
+  let HasAxes = 1;
 }
 class OutOperand<string name, string doc = ""> : Operand<name, doc> {
   let Role = "Out";
@@ -69,21 +132,24 @@ class ScratchOperand<string name, string doc = ""> : Operand<name, doc> {
   let Role = "Scratch";
 }
 
-/// Lets an instruction have several variadic operands. The builders fill it in
-/// from the lists that they get.
+/// Allows several variadic operands in an instruction. The builders compute it
+/// from the lengths of their arguments.
 defvar SegmentsAttr = Attr<Ints, "segments",
-    "how many values each operand of the record has">;
+    "number of values of each operand of the record">;
 
-/// The operands and the attribute of an anchor: an operator whose result
-/// elements pass through a scalar program before they are stored. Value 0 of
-/// the program is the anchor's element, values 1... are the elements of
-/// `fused` at the same index, broadcast to the result's shape.
-defvar FusedOperands = [VariadicOperand<"fused",
-    "further inputs of the epilogue, each broadcast to the result">];
+/// Operands and attribute of an anchor, an instruction with an epilogue: a
+/// scalar program that is applied to each result element before it is stored.
+/// Value 0 of the program is the instruction's element; values 1... are the
+/// elements of `fused` at the same index. They are the last operands and the
+/// last attribute. The type rule that the record names does not see them.
+class FusedOperand : VariadicOperand<"fused", "further inputs of the epilogue"> {
+  let IsFused = 1;
+}
+def Fused : FusedOperand;
 defvar EpilogueAttr = Attr<Program, "epilogue",
-    "what happens to each element before it is stored", "{}">;
+    "applied to each element before it is stored", "{}">;
 
-//===- Nodes ----------------------------------------------------------------===//
+//===- Nodes --------------------------------------------------------------===//
 
 /// Fields that nodes and instructions have in common.
 class Op<string summary> {
@@ -94,39 +160,67 @@ class Op<string summary> {
   list<Attr> Attributes = [];
   /// The function that infers and checks types; NAME is the record's name.
   string TypeRule = "infer" # NAME;
-  /// Multiply-adds for one element of the (first) result, where profiles are to
-  /// count them: a C++ expression over `op`, the typed view of operands and
-  /// attributes that the type rule gets.
+  /// Multiply-adds per element of the (first) result, for profiles: a C++
+  /// expression over `op`, the typed view of operands and attributes that is
+  /// passed to the type rule. Empty if they are not counted.
   string MultiplyAdds = "";
+  list<Trait> Traits = [];
 }
 
-/// The gradient of a node is the function differentiateNAME of lib/Autodiff;
-/// where that is missing, the linker says so.
+/// The gradient of a node is the function differentiateNAME of lib/Autodiff; if
+/// it is not defined, linking fails.
 class Node<string summary> : Op<summary> {
   list<string> Results = ["result"];
-  /// Why nothing flows back through the node, which has no such function then:
-  /// "the result is an integer".
+  /// Why the gradient is zero ("the result is an integer"); the node then needs
+  /// no such function.
   string ZeroGradient = "";
-  /// Why it is an error to differentiate through the node, which has no such
-  /// function then.
+  /// Why differentiating through the node is an error; the node then needs no
+  /// such function.
   string NoGradient = "";
+
+  /// Whether the results have no roundings of their own: a C++ expression over
+  /// `op`. Empty: only if the node is element-wise and its result is no float.
+  string IsExact = "";
+  /// The function that tells how the dimensions of the operands follow those of
+  /// the result (glowish/Ops/AxisMap.h). Empty: parts of the result cannot be
+  /// computed from parts of the operands.
+  string AxisRule = "";
+  /// Dimensions that permutations must leave in place (PermutesAxes).
+  list<int> FixedDims = [];
+
+  /// \name Functions of the node that the generated declarations ask for
+  /// @{
+  /// canonicalizeNAME in lib/Optimizer: a rewrite that is always right.
+  bit HasCanonicalization = 0;
+  /// lowerNAME in lib/Optimizer: other nodes that compute the same, for back
+  /// ends that do not support the node.
+  bit HasLowering = 0;
+  /// IRGenerator::generateNAME in lib/IRGen, for nodes that are not simply the
+  /// instruction of the same name: when it can be applied, a C++ expression
+  /// over `op`.
+  string IRGeneration = "";
+  /// traceNAME in lib/Graph: the operand's element that an element of the
+  /// result is.
+  bit TracesElements = 0;
+  /// getVariableRoleNAME in lib/Autodiff: how operands are initialized.
+  bit HasVariableRoles = 0;
+  /// @}
 }
 
-/// Which element kinds an element-wise operator takes.
+/// The element kinds that an element-wise operator accepts.
 class ElementKinds<string predicate> { string Predicate = predicate; }
-def FloatKinds : ElementKinds<"Float">;         // float16, bfloat16, float, double
-def NumberKinds : ElementKinds<"Number">;       // floats and integers
-def SignedKinds : ElementKinds<"Signed">;       // floats and signed integers
+def FloatKinds : ElementKinds<"Float">;   // float16, bfloat16, float, double
+def NumberKinds : ElementKinds<"Number">; // floats and integers
+def SignedKinds : ElementKinds<"Signed">; // floats and signed integers
 def IntegerKinds : ElementKinds<"Integer">;
 def UInt64Kind : ElementKinds<"UInt64">;
 def BoolKind : ElementKinds<"Bool">;
-def AnyKinds : ElementKinds<"Any">;             // numbers and bool
+def AnyKinds : ElementKinds<"Any">;       // numbers and bool
 
-/// An element-wise operator: one formula says what it computes, on both back
-/// ends. The formula is a C++ expression over the operands' names, each a
-/// scalar of type S, and over the Float attributes' names; see
-/// glowish/Ops/Scalar.h for the functions it can use. Operands broadcast as
-/// numpy's do.
+/// An element-wise operator, defined for both back ends by one formula: a C++
+/// expression over the operands' names, each a scalar of type S, and over the
+/// Float attributes' names; see glowish/Ops/Scalar.h for the functions it can
+/// use. Operands broadcast by NumPy's rules.
 class ElementWise<list<string> arguments, string formula, string summary>
     : Node<summary> {
   let Operands = !foreach(argument, arguments, Operand<argument>);
@@ -135,38 +229,53 @@ class ElementWise<list<string> arguments, string formula, string summary>
   ElementKinds Kinds = FloatKinds;
   /// "Same": the arguments' kind; "Bool"; "To": the Kind attribute `to`.
   string ResultKind = "Same";
-  /// The first argument is bool whatever the others are.
+  /// The first argument is bool, independently of the others.
   bit FirstIsBool = 0;
   /// Operand order does not change the result.
   bit IsCommutative = 0;
-  /// What flows back to each operand: formulas over the operands, the
-  /// attributes, `result` and `gradient`, which is what flows back to the
-  /// result. Empty for an operand that nothing flows to. Without a list the
-  /// node has a function as other nodes have.
+  /// The adjoint of each operand: formulas over the operands, the attributes,
+  /// `result`, and `gradient`, the adjoint of the result. An empty string means
+  /// that the adjoint is zero. Without a list the gradient is a function, as of
+  /// other nodes.
   list<string> Gradients = [];
+  /// The ONNX operator that computes the same without attributes; empty if there
+  /// is none.
+  string Onnx = "";
+  /// The interval on which the operator is defined, as C++ expressions.
+  string DomainLow = "-HUGE_VAL";
+  string DomainHigh = "HUGE_VAL";
+  list<Trait> ScalarTraits = [];
+  let Traits = [PermutesAxes] # ScalarTraits;
+  let AxisRule = "followBroadcast";
 }
 class Unary<string formula, string summary>
     : ElementWise<["x"], formula, summary>;
 class Binary<string formula, string summary>
     : ElementWise<["x", "y"], formula, summary>;
 
-//===- Instructions ---------------------------------------------------------===//
+//===- Instructions -------------------------------------------------------===//
 
 class Instr<string summary> : Op<summary> {
   /// Names of operands that may be views with any strides. All others are
-  /// dense: row-major without gaps.
+  /// contiguous: row-major without gaps.
   list<string> Strided = [];
-  /// Names of @in operands whose buffer may also be the @out buffer, because
-  /// an element is read before it, and only it, is written.
+  /// Names of @in operands that may be the @out buffer (in-place), because each
+  /// element is read before it, and only it, is written.
   list<string> InPlace = [];
-  Node FromNode = ?;
+  /// Names of operands that are packed before they are computed with, so that
+  /// their strides do not matter for speed.
+  list<string> Packed = [];
+  /// The back end that the instruction belongs to; empty for all of them.
+  string Dialect = "";
 }
 
 /// The instruction that computes a node: the same attributes, one @out operand
-/// a result, then the node's operands as @in. IRGen makes it without a word
-/// of code.
+/// per result, then the node's operands as @in. IRGen creates it without code
+/// specific to the node.
 class InstrFor<Node node> : Instr<node.Summary> {
-  let FromNode = node;
+  Node FromNode = node;
+  /// When the instruction can compute the node: a C++ expression over `op`.
+  string Requires = "true";
   let Description = node.Description;
   let Source = node.Source;
   let Attributes = node.Attributes;
@@ -175,3 +284,17 @@ class InstrFor<Node node> : Instr<node.Summary> {
   let TypeRule = node.TypeRule;
   let MultiplyAdds = node.MultiplyAdds;
 }
+/// The same with an epilogue.
+class AnchorFor<Node node> : InstrFor<node> {
+  let Attributes = node.Attributes # [EpilogueAttr];
+  let Operands = !listconcat(
+      !foreach(result, node.Results, OutOperand<result>), node.Operands,
+      [Fused]);
+}
+
+//===- Back ends ----------------------------------------------------------===//
+
+/// In the records of a back end: whether it supports the node of \p instr is a
+/// function supportsNAME of the back end. It supports all others that have an
+/// instruction.
+class SupportsFor<InstrFor instr> { InstrFor Instruction = instr; }

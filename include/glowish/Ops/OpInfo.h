@@ -1,4 +1,4 @@
-//===- OpInfo.h - What a record says about an operator --------*- C++ -*-===//
+//===- OpInfo.h - What a record says about an operator ----------*- C++ -*-===//
 //
 // The tables that glowish-tblgen makes from Nodes.td and Instrs.td. Printing,
 // parsing, comparing, hashing, cloning and structural verification are written
@@ -10,6 +10,7 @@
 #define GLOWISH_OPS_OPINFO_H
 
 #include "glowish/Base/Type.h"
+#include "glowish/Ops/AxisMap.h"
 #include "glowish/Ops/Body.h"
 #include "glowish/Ops/ScalarProgram.h"
 #include <string>
@@ -42,14 +43,27 @@ llvm::hash_code hash_value(const AttrValue &value);
 bool isIdentical(const AttrValue &a, const AttrValue &b);
 bool areIdentical(llvm::ArrayRef<AttrValue> a, llvm::ArrayRef<AttrValue> b);
 
+/// The relation of an attribute to the dimensions of the operands with
+/// hasAxes.
+enum class AxisRole : uint8_t {
+  None,
+  Axis,          // a dimension
+  AxisList,      // dimensions in ascending order
+  PerAxis,       // a value per dimension
+  ResultExtents, // the same: the extents of the result
+  PerAxisPads,   // a value per dimension for its start, then for its end
+  ImagePads      // [top, left, bottom, right] of dimensions 1 and 2
+};
+
 struct AttrInfo {
   llvm::StringRef name;
   AttrKind kind;
-  /// Null when the attribute must be given.
-  AttrValue (*getDefault)();
+  /// Null if the attribute must be given.
+  AttrValue (*getDefault)() = nullptr;
   /// Accepted values of a String; empty for any.
-  llvm::ArrayRef<llvm::StringRef> allowed;
-  llvm::StringRef doc;
+  llvm::ArrayRef<llvm::StringRef> allowed = {};
+  AxisRole axes = AxisRole::None;
+  llvm::StringRef doc = {};
 };
 
 enum class OperandRole : uint8_t { In, Out, InOut, Scratch };
@@ -59,39 +73,103 @@ llvm::StringRef getRoleName(OperandRole role);
 
 struct OperandInfo {
   llvm::StringRef name;
-  OperandRole role;
-  bool isOptional;
-  bool isVariadic;
+  OperandRole role = OperandRole::In;
+  bool isOptional = false;
+  bool isVariadic = false;
+  /// An input of the epilogue (instructions).
+  bool isFused = false;
+  /// Attributes with an AxisRole count the dimensions of this operand.
+  bool hasAxes = false;
   /// May be a view with any strides (instructions).
-  bool isStrided;
+  bool isStrided = false;
   /// May share its buffer with the @out operand (instructions).
-  bool isInPlace;
-  llvm::StringRef doc;
+  bool isInPlace = false;
+  /// Is packed before it is computed with (instructions).
+  bool isPacked = false;
+  llvm::StringRef doc = {};
+};
+
+/// The properties of OpBase.td.
+enum class OpTrait : uint8_t {
+#include "glowish/Ops/OpTraits.inc"
+};
+
+class OpTraits {
+public:
+  constexpr OpTraits() = default;
+  constexpr OpTraits(std::initializer_list<OpTrait> traits) {
+    for (OpTrait trait : traits)
+      bits |= getBit(trait);
+  }
+  constexpr bool has(OpTrait trait) const { return bits & getBit(trait); }
+
+private:
+  static constexpr uint32_t getBit(OpTrait trait) {
+    return uint32_t(1) << unsigned(trait);
+  }
+  uint32_t bits = 0;
 };
 
 class OpView;
+
+/// The part of an operator's record that is known at run time.
 struct OpInfo {
   llvm::StringRef name;
   llvm::StringRef summary;
-  llvm::ArrayRef<OperandInfo> operands;
-  llvm::ArrayRef<llvm::StringRef> results; // nodes
-  llvm::ArrayRef<AttrInfo> attrs;
+  llvm::ArrayRef<OperandInfo> operands = {};
+  llvm::ArrayRef<llvm::StringRef> results = {}; // nodes
+  llvm::ArrayRef<AttrInfo> attrs = {};
   /// Infers the types of the results (nodes) or @out operands (instructions)
   /// from operands and attributes, or says what is wrong with these.
-  llvm::Expected<TypeList> (*inferTypes)(const OpView &op);
+  llvm::Expected<TypeList> (*inferTypes)(const OpView &op) = nullptr;
   /// The element-wise operator that a node is.
-  std::optional<ScalarOp> scalarOp;
+  std::optional<ScalarOp> scalarOp = {};
   /// Multiply-adds for one element of the first result; null where none are
   /// counted.
   int64_t (*countMultiplyAdds)(const OpView &op) = nullptr;
+  OpTraits traits = {};
+
+  /// \name Nodes
+  /// Null where the record has no such expression or function.
+  /// @{
+  /// Whether the results have no roundings of their own.
+  bool (*isExact)(const OpView &op) = nullptr;
+  /// Whether IRGen has a function for the node as it is.
+  bool (*isIRGenerated)(const OpView &op) = nullptr;
+  /// Whether there is an instruction that computes the node as it is.
+  bool (*isInstrFor)(const OpView &op) = nullptr;
+  /// How the operands follow dimension \p dim of \p result; null if parts of
+  /// the result along it cannot be computed from parts of the operands.
+  std::optional<OperandAxes> (*followAxis)(const OpView &op, const Type &result,
+                                           unsigned dim) = nullptr;
+  /// Dimensions that permutations must leave in place.
+  llvm::ArrayRef<int64_t> fixedDims = {};
+  /// The node's instruction has an epilogue.
+  bool takesEpilogue = false;
+  /// @}
+
   /// The Ints attribute of an instruction with several variadic operands that
   /// has the number of values of each operand of the record; -1 for the others.
   int segmentsAttr = -1;
+  /// Of an instruction with an epilogue: its program, and the first of the
+  /// program's further inputs; -1 for others.
+  int epilogueAttr = -1;
+  int fusedOperand = -1;
 
+  bool has(OpTrait trait) const { return traits.has(trait); }
+  bool hasEpilogue() const { return epilogueAttr >= 0; }
   bool isVariadic() const {
     return !operands.empty() && operands.back().isVariadic;
   }
   bool hasSegments() const { return segmentsAttr >= 0; }
+  /// Inputs of the Program attribute of an instruction with \p numOperands:
+  /// those of the last operand, and the element itself if the program is an
+  /// epilogue.
+  unsigned countProgramInputs(size_t numOperands) const {
+    if (!isVariadic() || hasSegments() || numOperands + 1 < operands.size())
+      return 0;
+    return numOperands + 1 - operands.size() + (hasEpilogue() ? 1 : 0);
+  }
   /// Whether an attribute is a body.
   bool hasBodies() const;
   /// The record of operand \p index of an operator without segments.

@@ -1,4 +1,4 @@
-//===- Scalar.h - Scalars that formulas compute with ----------*- C++ -*-===//
+//===- Scalar.h - Scalars that formulas compute with ------------*- C++ -*-===//
 //
 // The formulas of the element-wise records are templates over a scalar type S.
 // The interpreter instantiates them on Num<T>, defined here; the CPU back end

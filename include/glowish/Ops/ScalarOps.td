@@ -1,24 +1,37 @@
-//===- ScalarOps.td - Element-wise operators -------------------*- td -*-===//
+//===- ScalarOps.td - Element-wise operators ---------------------*- td -*-===//
 
-//===- Arithmetic -----------------------------------------------------------===//
+//===- Arithmetic ---------------------------------------------------------===//
 
 let Kinds = NumberKinds in {
   let IsCommutative = 1 in {
     def Add : Binary<"x + y", "Sum"> {
+      let ScalarTraits = [FewInstructions];
+      let HasVariableRoles = 1;
+      let Onnx = "Add";
+      let HasCanonicalization = 1;
       let Source = "ONNX Add-14";
       let Gradients = ["gradient", "gradient"];
     }
     def Mul : Binary<"x * y", "Product"> {
+      let ScalarTraits = [FewInstructions];
+      let Onnx = "Mul";
+      let HasCanonicalization = 1;
       let Source = "ONNX Mul-14";
       let Gradients = ["gradient * y", "gradient * x"];
     }
-    def Max : Binary<"max(x, y)", "The larger; NaN if either is"> {
+    def Max : Binary<"max(x, y)", "Maximum; NaN if an operand is NaN"> {
+      let ScalarTraits = [FewInstructions];
+      let IsExact = "true";
+      let Onnx = "Max";
       let Source = "ONNX Max-13";
       let Gradients = [
         "select(x > y, gradient, select(x == y, gradient * 0.5, 0.0))",
         "select(y > x, gradient, select(x == y, gradient * 0.5, 0.0))"];
     }
-    def Min : Binary<"min(x, y)", "The smaller; NaN if either is"> {
+    def Min : Binary<"min(x, y)", "Minimum; NaN if an operand is NaN"> {
+      let ScalarTraits = [FewInstructions];
+      let IsExact = "true";
+      let Onnx = "Min";
       let Source = "ONNX Min-13";
       let Gradients = [
         "select(x < y, gradient, select(x == y, gradient * 0.5, 0.0))",
@@ -26,153 +39,219 @@ let Kinds = NumberKinds in {
     }
   }
   def Sub : Binary<"x - y", "Difference"> {
+    let ScalarTraits = [FewInstructions];
+    let Onnx = "Sub";
+    let HasCanonicalization = 1;
     let Source = "ONNX Sub-14";
     let Gradients = ["gradient", "-gradient"];
   }
   def Div : Binary<"x / y",
-      "Quotient; integers truncate towards zero, x / 0 is 0"> {
+      "Quotient; of integers truncated towards zero, and 0 for x / 0"> {
+    let ScalarTraits = [HasPole];
+    let Onnx = "Div";
+    let HasCanonicalization = 1;
     let Source = "ONNX Div-14";
     let Gradients = ["gradient / y", "-gradient * result / y"];
   }
-  def Clip : Unary<"min(max(x, low), high)", "Limits to [low, high]"> {
+  def Clip : Unary<"min(max(x, low), high)", "Clamps to [low, high]"> {
     let Attributes = [Attr<Float, "low", "lower bound">,
                       Attr<Float, "high", "upper bound">];
+    let ScalarTraits = [FewInstructions];
+    let IsExact = "true";
     let Source = "ONNX Clip-13";
     let Gradients = ["select(x > low && x < high, gradient, 0.0)"];
   }
 }
 let Kinds = SignedKinds in {
-  def Abs : Unary<"max(x, -x)", "Magnitude"> {
+  def Abs : Unary<"max(x, -x)", "Absolute value"> {
+    let ScalarTraits = [FewInstructions];
+    let IsExact = "true";
+    let Onnx = "Abs";
     let Source = "ONNX Abs-13";
     let Gradients = [
       "select(x > 0.0, gradient, select(x < 0.0, -gradient, 0.0))"];
   }
   def Neg : Unary<"-x", "Negation"> {
+    let ScalarTraits = [FewInstructions];
+    let IsExact = "true";
+    let Onnx = "Neg";
     let Source = "ONNX Neg-13";
     let Gradients = ["-gradient"];
   }
   def Relu : Unary<"max(x, 0.0)", "Rectified linear unit"> {
+    let ScalarTraits = [FewInstructions];
+    let IsExact = "true";
     let Source = "ONNX Relu-14";
     let Gradients = ["select(result > 0.0, gradient, 0.0)"];
   }
   def Sign : Unary<"select(x > 0.0, x.like(1.0), select(x < 0.0, x.like(-1.0), x))",
-                   "-1, 0 or 1"> {
+                   "Sign: -1, 0 or 1"> {
+    let IsExact = "true";
+    let Onnx = "Sign";
     let Source = "ONNX Sign-13";
-    let ZeroGradient = "it is constant between steps";
+    let ZeroGradient = "it is piecewise constant";
   }
 }
 
-//===- Functions ------------------------------------------------------------===//
+//===- Functions ----------------------------------------------------------===//
 
-def Exp : Unary<"exp(x)", "e to the power x"> {
+def Exp : Unary<"exp(x)", "Exponential function"> {
+  let Onnx = "Exp";
   let Source = "ONNX Exp-13";
   let Gradients = ["gradient * result"];
 }
 def Log : Unary<"log(x)", "Natural logarithm"> {
+  let ScalarTraits = [HasPole];
+  let DomainLow = "0";
+  let Onnx = "Log";
   let Source = "ONNX Log-13";
   let Gradients = ["gradient / x"];
 }
 def Sqrt : Unary<"sqrt(x)", "Square root"> {
+  let ScalarTraits = [HasPole];
+  let DomainLow = "0";
+  let Onnx = "Sqrt";
   let Source = "ONNX Sqrt-13";
   let Gradients = ["gradient * 0.5 / result"];
 }
 def Reciprocal : Unary<"1.0 / x", "1 / x"> {
+  let ScalarTraits = [HasPole];
+  let Onnx = "Reciprocal";
   let Source = "ONNX Reciprocal-13";
   let Gradients = ["-gradient * result * result"];
 }
-def Floor : Unary<"floor(x)", "Largest integer not above"> {
+def Floor : Unary<"floor(x)", "Largest integer not greater than x"> {
+  let IsExact = "true";
+  let Onnx = "Floor";
   let Source = "ONNX Floor-13";
-  let ZeroGradient = "it is constant between steps";
+  let ZeroGradient = "it is piecewise constant";
 }
-def Ceil : Unary<"ceil(x)", "Smallest integer not below"> {
+def Ceil : Unary<"ceil(x)", "Smallest integer not less than x"> {
+  let IsExact = "true";
+  let Onnx = "Ceil";
   let Source = "ONNX Ceil-13";
-  let ZeroGradient = "it is constant between steps";
+  let ZeroGradient = "it is piecewise constant";
 }
 def Round : Unary<"rint(x)", "Nearest integer, ties to even"> {
+  let IsExact = "true";
+  let Onnx = "Round";
   let Source = "ONNX Round-11";
-  let ZeroGradient = "it is constant between steps";
+  let ZeroGradient = "it is piecewise constant";
 }
 def Tanh : Unary<"tanh(x)", "Hyperbolic tangent"> {
+  let Onnx = "Tanh";
   let Source = "ONNX Tanh-13";
   let Gradients = ["gradient * (1.0 - result * result)"];
 }
 def Erf : Unary<"erf(x)", "Error function"> {
+  let Onnx = "Erf";
   let Source = "ONNX Erf-13";
   let Gradients = ["gradient * exp(-(x * x)) * 1.1283791670955126"];
 }
 def Sin : Unary<"sin(x)", "Sine of radians"> {
+  let Onnx = "Sin";
   let Source = "ONNX Sin-7";
   let Gradients = ["gradient * cos(x)"];
 }
 def Cos : Unary<"cos(x)", "Cosine of radians"> {
+  let Onnx = "Cos";
   let Source = "ONNX Cos-7";
   let Gradients = ["-gradient * sin(x)"];
 }
 def Pow : Binary<"pow(x, y)", "x to the power y"> {
+  let ScalarTraits = [HasPole];
+  let DomainLow = "0";
+  let Onnx = "Pow";
+  let HasCanonicalization = 1;
   let Source = "ONNX Pow-15";
   let Gradients = [
     "select(y == 0.0, 0.0, gradient * y * pow(x, y - 1.0))",
     "select(x == 0.0 && y >= 0.0, 0.0, gradient * result * log(x))"];
 }
 def Tan : Unary<"sin(x) / cos(x)", "Tangent of radians"> {
+  let ScalarTraits = [HasPole];
+  let Onnx = "Tan";
   let Source = "ONNX Tan-7";
   let Gradients = ["gradient * (1.0 + result * result)"];
 }
-// Differences such as 1 - x are exact where the result is near its zero.
-def Asin : Unary<"atan(x / sqrt((1.0 - x) * (1.0 + x)))", "Inverse of the sine"> {
+// Near x = 1 and -1 the factors 1 - x and 1 + x are exact, unlike 1 - x * x.
+def Asin : Unary<"atan(x / sqrt((1.0 - x) * (1.0 + x)))", "Inverse sine"> {
+  let ScalarTraits = [HasPole];
+  let DomainLow = "-1";
+  let DomainHigh = "1";
+  let Onnx = "Asin";
   let Source = "ONNX Asin-7";
   let Gradients = ["gradient / sqrt((1.0 - x) * (1.0 + x))"];
 }
 def Acos : Unary<"atan(sqrt((1.0 - x) / (1.0 + x))) * 2.0",
-                 "Inverse of the cosine"> {
+                 "Inverse cosine"> {
+  let ScalarTraits = [HasPole];
+  let DomainLow = "-1";
+  let DomainHigh = "1";
+  let Onnx = "Acos";
   let Source = "ONNX Acos-7";
   let Gradients = ["-gradient / sqrt((1.0 - x) * (1.0 + x))"];
 }
-def Atan : Unary<"atan(x)", "Inverse of the tangent"> {
+def Atan : Unary<"atan(x)", "Inverse tangent"> {
+  let Onnx = "Atan";
   let Source = "ONNX Atan-7";
   let Gradients = ["gradient / (1.0 + x * x)"];
 }
 def Sinh : Unary<"hyperbolicSine(x)", "Hyperbolic sine"> {
+  let Onnx = "Sinh";
   let Source = "ONNX Sinh-9";
   let Gradients = ["gradient * cosh(x)"];
 }
 def Cosh : Unary<"hyperbolicCosine(x)", "Hyperbolic cosine"> {
+  let Onnx = "Cosh";
   let Source = "ONNX Cosh-9";
   let Gradients = ["gradient * sinh(x)"];
 }
-def Asinh : Unary<"inverseHyperbolicSine(x)", "Inverse of the hyperbolic sine"> {
+def Asinh : Unary<"inverseHyperbolicSine(x)", "Inverse hyperbolic sine"> {
+  let Onnx = "Asinh";
   let Source = "ONNX Asinh-9";
   let Gradients = ["gradient / sqrt(x * x + 1.0)"];
 }
 def Acosh : Unary<"inverseHyperbolicCosine(x)",
-                  "Inverse of the hyperbolic cosine"> {
+                  "Inverse hyperbolic cosine"> {
+  let ScalarTraits = [HasPole];
+  let DomainLow = "1";
+  let Onnx = "Acosh";
   let Source = "ONNX Acosh-9";
   let Gradients = ["gradient / sqrt((x - 1.0) * (x + 1.0))"];
 }
 def Atanh : Unary<"inverseHyperbolicTangent(x)",
-                  "Inverse of the hyperbolic tangent"> {
+                  "Inverse hyperbolic tangent"> {
+  let ScalarTraits = [HasPole];
+  let DomainLow = "-1";
+  let DomainHigh = "1";
+  let Onnx = "Atanh";
   let Source = "ONNX Atanh-9";
   let Gradients = ["gradient / ((1.0 - x) * (1.0 + x))"];
 }
 
-//===- Activations ----------------------------------------------------------===//
+//===- Activations --------------------------------------------------------===//
 
 def Sigmoid : Unary<"1.0 / (1.0 + exp(-x))", "Logistic function"> {
+  let Onnx = "Sigmoid";
   let Source = "ONNX Sigmoid-13";
   let Gradients = ["gradient * result * (1.0 - result)"];
 }
 def Silu : Unary<"x / (1.0 + exp(-x))", "x * sigmoid(x)"> {
+  let HasLowering = 1;
   let Source = "Elfwing et al., arXiv 1702.03118";
   let Gradients = ["gradient * (sigmoid(x) + result * (1.0 - sigmoid(x)))"];
 }
 def Swish : Unary<"x / (1.0 + exp(x * -alpha))", "x * sigmoid(alpha * x)"> {
   let Attributes = [Attr<Float, "alpha", "slope of the sigmoid's argument">];
+  let HasLowering = 1;
   let Source = "ONNX Swish-24";
   let Gradients = [
     "gradient * (sigmoid(x * alpha) + result * alpha * (1.0 - sigmoid(x * alpha)))"];
 }
 def Gelu : Unary<"x * 0.5 * (1.0 + erf(x * 0.70710678118654752))",
                  "x / 2 * (1 + erf(x / sqrt(2)))"> {
+  let HasLowering = 1;
   let Source = "ONNX Gelu-20 with approximate = none";
   let Gradients = [
     "gradient * (0.5 * (1.0 + erf(x * 0.70710678118654752)) + x * exp(x * x * -0.5) * 0.39894228040143268)"];
@@ -180,6 +259,7 @@ def Gelu : Unary<"x * 0.5 * (1.0 + erf(x * 0.70710678118654752))",
 // (1 + tanh(u)) / 2 is sigmoid(2 u), with u = sqrt(2 / pi) (x + 0.044715 x^3).
 def GeluTanh : Unary<"x / (1.0 + exp(x * (x * x * -0.071354816272600248 - 1.5957691216057308)))",
                      "x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3)))"> {
+  let HasLowering = 1;
   let Source = "ONNX Gelu-20 with approximate = tanh";
   let Gradients = ["geluTanhGradient(x, result, gradient)"];
 }
@@ -193,6 +273,8 @@ def HardSigmoid : Unary<"min(max(x * alpha + beta, 0.0), 1.0)",
 }
 def HardSwish : Unary<"x * min(max(x * (1.0 / 6.0) + 0.5, 0.0), 1.0)",
                       "x * hardSigmoid(x) with slope 1/6"> {
+  let Onnx = "HardSwish";
+  let HasLowering = 1;
   let Source = "ONNX HardSwish-14";
   let Gradients = [
     "select(x > 3.0, gradient, select(x < -3.0, 0.0, gradient * (x * (1.0 / 3.0) + 0.5)))"];
@@ -204,6 +286,7 @@ def LeakyRelu : Unary<"select(x < 0.0, x * alpha, x)",
   let Gradients = ["select(x > 0.0, gradient, gradient * alpha)"];
 }
 def PRelu : Binary<"select(x < 0.0, x * y, x)", "y * x below 0, else x"> {
+  let HasLowering = 1;
   let Source = "ONNX PRelu-16";
   let Gradients = [
     "select(x > 0.0, gradient, gradient * y)",
@@ -226,70 +309,92 @@ def Selu : Unary<"select(x > 0.0, x, (exp(min(x, 0.0)) - 1.0) * alpha) * gamma",
     "select(x > 0.0, gradient * gamma, gradient * (result + alpha * gamma))"];
 }
 
-//===- Bits -----------------------------------------------------------------===//
+//===- Bits ---------------------------------------------------------------===//
 
 let Kinds = IntegerKinds, ZeroGradient = "the result is an integer" in {
   let IsCommutative = 1 in {
-    def BitAnd : Binary<"x & y", "Bits that both have"> {
+    def BitAnd : Binary<"x & y", "Bitwise and"> {
       let Source = "ONNX BitwiseAnd-18";
     }
-    def BitOr : Binary<"x | y", "Bits that either has"> {
+    def BitOr : Binary<"x | y", "Bitwise or"> {
       let Source = "ONNX BitwiseOr-18";
     }
-    def BitXor : Binary<"x ^ y", "Bits in which they differ"> {
+    def BitXor : Binary<"x ^ y", "Bitwise exclusive or"> {
       let Source = "ONNX BitwiseXor-18";
     }
   }
   def ShiftLeft : Binary<"shiftLeft(x, y)",
-      "x moved up by y bits; 0 where those are all"> {
+      "x << y; 0 if y is at least the number of bits"> {
     let Source = "ONNX BitShift-11";
   }
   def ShiftRight : Binary<"shiftRight(x, y)",
-      "x, as if unsigned, moved down by y bits; 0 where those are all"> {
+      "Logical x >> y; 0 if y is at least the number of bits"> {
     let Source = "ONNX BitShift-11";
   }
 }
 
-//===- Random numbers ------------------------------------------------------===//
+//===- Random numbers -----------------------------------------------------===//
 
 let Kinds = UInt64Kind, ZeroGradient = "the result is an integer" in
 def RandomBits : Binary<"randomBits(x, y)",
-    "64 random bits, a function of a counter x and a key y"> {
+    "64 random bits as a function of counter x and key y"> {
   let Description = [{
     The first two words of Philox 4x32-10 for the counter and the key, 64 bits
-    each, low words first. Equal operands give equal bits everywhere.
+    each, low words first. Equal operands give equal bits on all targets.
   }];
   let Source =
       "Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, 2011";
 }
 
-//===- Comparison and choice ------------------------------------------------===//
+//===- Comparison and choice ----------------------------------------------===//
 
 let ResultKind = "Bool", ZeroGradient = "the result is a bool" in {
   let Kinds = AnyKinds, IsCommutative = 1 in
-  def Equal : Binary<"x == y", "x == y"> { let Source = "ONNX Equal-13"; }
+  def Equal : Binary<"x == y", "x == y"> {
+    let Onnx = "Equal";
+    let Source = "ONNX Equal-13";
+  }
   let Kinds = NumberKinds in {
-    def Less : Binary<"x < y", "x < y"> { let Source = "ONNX Less-13"; }
-    def Greater : Binary<"x > y", "x > y"> { let Source = "ONNX Greater-13"; }
+    def Less : Binary<"x < y", "x < y"> {
+      let Onnx = "Less";
+      let Source = "ONNX Less-13";
+    }
+    def Greater : Binary<"x > y", "x > y"> {
+      let Onnx = "Greater";
+      let Source = "ONNX Greater-13";
+    }
     def LessOrEqual : Binary<"x <= y", "x <= y"> {
+      let Onnx = "LessOrEqual";
       let Source = "ONNX LessOrEqual-16";
     }
     def GreaterOrEqual : Binary<"x >= y", "x >= y"> {
+      let Onnx = "GreaterOrEqual";
       let Source = "ONNX GreaterOrEqual-16";
     }
   }
 }
 let Kinds = BoolKind, ZeroGradient = "the result is a bool" in {
-  def Not : Unary<"!x", "Negation"> { let Source = "ONNX Not-1"; }
+  def Not : Unary<"!x", "Logical negation"> {
+    let Onnx = "Not";
+    let Source = "ONNX Not-1";
+  }
   let IsCommutative = 1 in {
-    def And : Binary<"x && y", "Conjunction"> { let Source = "ONNX And-7"; }
-    def Or : Binary<"x || y", "Disjunction"> { let Source = "ONNX Or-7"; }
+    def And : Binary<"x && y", "Logical and"> {
+      let Onnx = "And";
+      let Source = "ONNX And-7";
+    }
+    def Or : Binary<"x || y", "Logical or"> {
+      let Onnx = "Or";
+      let Source = "ONNX Or-7";
+    }
   }
 }
 def Select : ElementWise<["condition", "x", "y"], "select(condition, x, y)",
-                         "x where the condition holds, else y"> {
+                         "x if the condition is true, else y"> {
   let Kinds = AnyKinds;
   let FirstIsBool = 1;
+  let IsExact = "true";
+  let Onnx = "Where";
   let Source = "ONNX Where-16";
   let Gradients = [
     "",
@@ -300,9 +405,12 @@ def Cast : Unary<"x", "Conversion to another element kind"> {
   let Kinds = AnyKinds;
   let ResultKind = "To";
   let Description = [{
-    A float becomes an integer by truncation towards zero; what does not fit
-    saturates, NaN becomes 0. Integers wrap. Anything but 0 becomes true.
+    Floats are converted to integers by truncation towards zero; values out of
+    range saturate and NaN becomes 0. Integers wrap. Nonzero values become true.
   }];
   let Attributes = [Attr<Kind, "to", "the result's element kind">];
+  let ScalarTraits = [FewInstructions];
+  let IsExact = "true";
+  let HasCanonicalization = 1;
   let Source = "ONNX Cast-13";
 }

@@ -1,4 +1,4 @@
-//===- ScalarProgram.h - What happens to one element ----------*- C++ -*-===//
+//===- ScalarProgram.h - What happens to one element ------------*- C++ -*-===//
 //
 // A short straight-line program over scalars. It is the body of an
 // ElementWiseLoop and the epilogue of an anchor (a convolution, a matrix
@@ -51,6 +51,11 @@ struct ScalarOpInfo {
   Result result;
   bool firstIsBool;
   bool isCommutative;
+  /// The traits FewInstructions and HasPole.
+  bool hasFewInstructions;
+  bool hasPole;
+  /// The interval on which the operator is defined.
+  double domainLow, domainHigh;
 
   /// Whether the operator takes arguments of \p kind (the first argument of a
   /// firstIsBool operator aside).

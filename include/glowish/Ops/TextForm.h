@@ -1,4 +1,4 @@
-//===- TextForm.h - Pieces that both text forms share ---------*- C++ -*-===//
+//===- TextForm.h - Pieces that both text forms share -----------*- C++ -*-===//
 //
 // Lexer, and printers and parsers of names, types, attributes and constants.
 // The graph's form (Graph/GraphText.h) and the IR's (IR/IRText.h) are built

@@ -1,4 +1,4 @@
-//===- Passes.h - Passes over the graph -----------------------*- C++ -*-===//
+//===- Passes.h - Passes over the graph -------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_OPTIMIZER_PASSES_H
 #define GLOWISH_OPTIMIZER_PASSES_H
@@ -17,9 +17,6 @@ struct GraphPassContext {
   /// Whether the back end has an instruction for the node as it is; lowering
   /// replaces the others. Null: every instruction of Instrs.td.
   std::function<bool(const Node &node)> isSupported;
-  /// Whether the back end can fuse \p op into the epilogue of \p anchor. Null:
-  /// every scalar operator.
-  std::function<bool(const Node &anchor, ScalarOp op)> canFuse;
   /// The most elements of constants that are merged when they are equal.
   int64_t maxMergedElements = std::numeric_limits<int64_t>::max();
 };
@@ -44,7 +41,7 @@ const Pipeline &getLowerPipeline();
 llvm::Error verifyLowered(const Function &function,
                           const GraphPassContext &context);
 
-#define GRAPH_PASS(FUNCTION, NAME, EXACTNESS, DOC)                             \
+#define GRAPH_PASS(FUNCTION, NAME, EXACTNESS, DOC, ...)                        \
   llvm::Expected<bool> FUNCTION(Function &function,                            \
                                 const GraphPassContext &context);
 #include "glowish/Optimizer/Passes.def"

@@ -1,4 +1,4 @@
-//===- Patches.h - The first layers in parts, for less memory -*- C++ -*-===//
+//===- Patches.h - The first layers in parts, for less memory ---*- C++ -*-===//
 //
 // The layers of a convolution network with the largest images need the most
 // memory. Computed patch by patch, only a part of these images exists at a

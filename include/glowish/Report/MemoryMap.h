@@ -1,4 +1,4 @@
-//===- MemoryMap.h - A picture of the arena over time ---------*- C++ -*-===//
+//===- MemoryMap.h - An image of the arena over time ------------*- C++ -*-===//
 
 #ifndef GLOWISH_REPORT_MEMORYMAP_H
 #define GLOWISH_REPORT_MEMORYMAP_H
@@ -8,14 +8,14 @@
 
 namespace glowish {
 
-/// A program whose arena is drawn; the title is above the picture.
+/// A program whose arena is drawn; the title is above the image.
 struct MappedProgram {
   std::string title;
   const IRFunction *function;
   const MemoryPlan *plan;
 };
 
-/// Draws the arenas of \p programs as one SVG picture, one below the other: a
+/// Draws the arenas of \p programs as one SVG image, one below the other: a
 /// rectangle for each activation, from the instruction that first uses it to
 /// the last one, and from its offset to its end. Bodies of branches and loops
 /// follow the instruction that has them. What the pointer rests on says name,

@@ -1,4 +1,4 @@
-//===- Report.h - A page about a compilation ------------------*- C++ -*-===//
+//===- Report.h - A page about a compilation --------------------*- C++ -*-===//
 
 #ifndef GLOWISH_REPORT_REPORT_H
 #define GLOWISH_REPORT_REPORT_H

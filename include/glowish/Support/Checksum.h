@@ -1,4 +1,4 @@
-//===- Checksum.h - Checksums of weights and models -----------*- C++ -*-===//
+//===- Checksum.h - Checksums of weights and models -------------*- C++ -*-===//
 
 #ifndef GLOWISH_SUPPORT_CHECKSUM_H
 #define GLOWISH_SUPPORT_CHECKSUM_H
@@ -11,16 +11,17 @@
 
 namespace glowish {
 
-/// A 64-bit checksum against damage, not against malice. Over the
-/// little-endian 8-byte words w of the bytes, the last one filled up with
-/// zeros, four lanes in turn do
-///   lane = (lane ^ w) * 0x9E3779B97F4A7C15, rotated left by 29,
-/// starting at 1, 2, 3, 4; then the four lanes and the number of bytes go
-/// through the same step into a lane that starts at 5. Each step is a
-/// bijection of the lane: damage to a single lane is always seen. Bundles
-/// recompute it in C.
+/// A non-cryptographic 64-bit checksum that detects corruption. The bytes are
+/// read as little-endian 8-byte words, the last one zero-padded. Four lanes,
+/// initially 1, 2, 3 and 4, take the words in turn; each word w updates its
+/// lane by
+///   lane = rotateLeft((lane ^ w) * 0x9E3779B97F4A7C15, 29)
+/// Finally a fifth lane, initially 5, takes the four lanes and the number of
+/// bytes by the same step. The step is a bijection of the lane, so corruption
+/// that is confined to one lane is always detected. Generated bundles contain a
+/// C implementation of the same algorithm.
 ///
-/// The bytes may be given in pieces of any sizes.
+/// The bytes may be added in chunks of any size.
 class Checksum64 {
 public:
   void add(llvm::ArrayRef<uint8_t> bytes) {
@@ -43,7 +44,7 @@ public:
     }
   }
 
-  /// The checksum of all bytes; nothing can be added after.
+  /// Returns the checksum of all bytes; add() must not be called afterwards.
   uint64_t finish() {
     std::memset(pending + numPending, 0, sizeof(pending) - numPending);
     for (size_t i = 0; i * 8 < numPending; ++i)
@@ -62,9 +63,9 @@ private:
   static uint64_t load(const uint8_t *bytes) {
     return llvm::support::endian::read64le(bytes);
   }
-  /// A multiple of four words.
+  /// Adds \p bytes, whose number is a multiple of 32.
   void addWhole(llvm::ArrayRef<uint8_t> bytes) {
-    // Copies of the lanes stay in registers.
+    // Local copies let the compiler keep the lanes in registers.
     uint64_t a = lanes[0], b = lanes[1], c = lanes[2], d = lanes[3];
     const uint8_t *data = bytes.data();
     for (const uint8_t *end = data + bytes.size(); data != end; data += 32) {

@@ -1,4 +1,4 @@
-//===- Error.h - Errors that users see ------------------------*- C++ -*-===//
+//===- Error.h - User-facing errors -----------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_SUPPORT_ERROR_H
 #define GLOWISH_SUPPORT_ERROR_H
@@ -9,7 +9,7 @@
 
 namespace glowish {
 
-/// An error with the message formatv(\p format, \p args...).
+/// Returns an error with the message formatv(\p format, \p args...).
 template <typename... Args>
 llvm::Error makeError(const char *format, Args &&...args) {
   return llvm::createStringError(
@@ -17,26 +17,26 @@ llvm::Error makeError(const char *format, Args &&...args) {
       llvm::formatv(format, std::forward<Args>(args)...).str());
 }
 
-/// \p error with \p prefix before its message; success stays success.
+/// Prepends \p prefix to the message of \p error; success is passed through.
 llvm::Error addContext(llvm::Error error, const llvm::Twine &prefix);
 
-/// Prints each error as `error: MESSAGE` on stderr, further lines of a message
-/// indented, and returns the exit code 1.
+/// Prints each error to stderr as `error: MESSAGE`, with continuation lines of
+/// the message indented, and returns the exit code 1.
 int reportError(llvm::Error error);
 
 #define GLOWISH_CONCAT_(A, B) A##B
 #define GLOWISH_CONCAT(A, B) GLOWISH_CONCAT_(A, B)
 
-/// `GLOWISH_TRY(auto x, expression)`: x is the value of an Expected, or the
-/// error is returned.
-#define GLOWISH_TRY(DECLARATION, ...)                                          \
+/// `GLOWISH_ASSIGN_OR_RETURN(auto x, expression)` declares x with the value of
+/// the llvm::Expected `expression`, or returns its error from the function.
+#define GLOWISH_ASSIGN_OR_RETURN(DECLARATION, ...)                             \
   auto GLOWISH_CONCAT(expected, __LINE__) = (__VA_ARGS__);                     \
   if (!GLOWISH_CONCAT(expected, __LINE__))                                     \
     return GLOWISH_CONCAT(expected, __LINE__).takeError();                     \
   DECLARATION = std::move(*GLOWISH_CONCAT(expected, __LINE__))
 
-/// Returns the error of an llvm::Error expression, if it is one.
-#define GLOWISH_CHECK(...)                                                     \
+/// Returns from the function if the llvm::Error expression is a failure.
+#define GLOWISH_RETURN_IF_ERROR(...)                                           \
   do {                                                                         \
     if (llvm::Error GLOWISH_CONCAT(error, __LINE__) = (__VA_ARGS__))           \
       return GLOWISH_CONCAT(error, __LINE__);                                  \

@@ -1,4 +1,4 @@
-//===- File.h - Reading and writing files ---------------------*- C++ -*-===//
+//===- File.h - Reading and writing files -----------------------*- C++ -*-===//
 
 #ifndef GLOWISH_SUPPORT_FILE_H
 #define GLOWISH_SUPPORT_FILE_H
@@ -11,20 +11,20 @@
 
 namespace glowish {
 
-/// The bytes of the file \p path, mapped where that pays; "-" is a name like
-/// any other. A pipe is read to its end; a folder or a device, which may have
-/// no end, is refused. An empty file gives an empty buffer.
+/// Reads the file \p path, memory-mapped where that is faster; "-" does not
+/// mean stdin. A pipe is read to its end. Directories and devices are refused:
+/// reading a device might never end. An empty file gives an empty buffer.
 llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
 readFile(llvm::StringRef path);
 
-/// Makes \p path and its parents.
+/// Creates the directory \p path and its parents.
 llvm::Error createDirectories(llvm::StringRef path);
 
-/// Several files that appear together or not at all. Each is written under a
-/// temporary name in its folder and renamed by commit(); without commit, and
-/// when the process is killed by a signal, nothing is left behind. What stands
-/// at a path and is neither a file nor a folder (a device, a pipe) can't be
-/// replaced and is written to directly.
+/// A set of output files that appear together or not at all. Each file is
+/// written under a temporary name in its directory and renamed by commit().
+/// Without commit(), or when a signal kills the process, the temporaries are
+/// removed. An existing device or pipe cannot be replaced and is written to
+/// directly.
 class OutputFiles {
 public:
   OutputFiles() = default;
@@ -32,19 +32,19 @@ public:
   OutputFiles &operator=(const OutputFiles &) = delete;
   ~OutputFiles();
 
-  /// A stream to the file that will be \p path. It lives until commit().
+  /// Returns the stream to write the file \p path to, valid until commit().
   llvm::Expected<llvm::raw_pwrite_stream &> add(llvm::StringRef path);
-  /// Closes and renames all files. An error (a full disk, a folder in the
-  /// way) names the path; then files that stood there before still do.
+  /// Closes and renames all files. On an error (the disk is full, \p path is a
+  /// directory) the message names the path and the previous files are kept.
   llvm::Error commit();
 
 private:
   struct File {
-    /// Where the file appears, links resolved; the user's spelling of it.
+    /// The final path with symbolic links resolved, and as the user wrote it.
     std::string path, spelling;
-    /// Empty for what is written to directly.
+    /// The temporary file; empty if `path` is written to directly.
     std::string temporary;
-    /// A second name of the file that stood at `path`, during commit().
+    /// A hard link to the previous file at `path`, during commit().
     std::string backup;
     std::unique_ptr<llvm::raw_fd_ostream> stream;
   };

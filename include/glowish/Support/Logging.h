@@ -1,12 +1,12 @@
-//===- Logging.h - glog, silent by default --------------------*- C++ -*-===//
+//===- Logging.h - glog, silent by default ----------------------*- C++ -*-===//
 
 #ifndef GLOWISH_SUPPORT_LOGGING_H
 #define GLOWISH_SUPPORT_LOGGING_H
 
 namespace glowish {
 
-/// Starts glog: nothing below an error on stderr, never a log file. With
-/// \p verbosity above 0, VLOG(1) ... VLOG(verbosity) go to stderr.
+/// Initializes glog to print errors only, to stderr, and to write no log file.
+/// With \p verbosity above 0, VLOG(1) ... VLOG(verbosity) are printed as well.
 void initLogging(const char *argv0, int verbosity);
 
 } // namespace glowish

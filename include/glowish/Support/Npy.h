@@ -1,6 +1,7 @@
-//===- Npy.h - NumPy's array files ----------------------------*- C++ -*-===//
+//===- Npy.h - NumPy array files --------------------------------*- C++ -*-===//
 //
-// The .npy format of numpy.lib.format, versions 1.0 to 3.0.
+// Reader and writer of the .npy format of numpy.lib.format, versions 1.0 to
+// 3.0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,24 +17,25 @@
 
 namespace glowish {
 
-/// An array as a file has it: row-major and little-endian once read.
+/// An array, converted to row-major order and little-endian elements.
 struct NpyArray {
-  /// Kind and bytes of an element: "f4", "i8", "u1", "b1".
+  /// Kind and size in bytes of an element: "f4", "i8", "u1", "b1".
   std::string element;
   std::vector<int64_t> shape;
   std::vector<uint8_t> bytes;
 };
 
-/// The array in \p file, the bytes of a .npy file. Big-endian elements are
-/// swapped, column-major arrays put in rows; structured and object arrays, and
-/// files with more or fewer bytes than the shape needs, are refused.
+/// Parses \p file, the contents of a .npy file. Big-endian elements are
+/// byte-swapped and column-major arrays transposed. Structured and object
+/// arrays are refused, as are files with more or fewer bytes than the shape
+/// needs.
 llvm::Expected<NpyArray> parseNpy(llvm::StringRef file);
 
-/// parseNpy() of the file \p path, which errors name.
+/// Reads and parses the file \p path; errors name it.
 llvm::Expected<NpyArray> readNpy(llvm::StringRef path);
 
-/// Writes version 1.0, the data aligned to 64 bytes. \p bytes are row-major
-/// and little-endian.
+/// Writes version 1.0 of the format, with the data aligned to 64 bytes.
+/// \p bytes are row-major and little-endian.
 void writeNpy(llvm::raw_ostream &os, llvm::StringRef element,
               llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<uint8_t> bytes);
 

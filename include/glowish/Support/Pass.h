@@ -1,8 +1,8 @@
-//===- Pass.h - Passes, registries and pipelines --------------*- C++ -*-===//
+//===- Pass.h - Passes, registries and pipelines ----------------*- C++ -*-===//
 //
-// A pass is a function from a unit (a graph Function, an IRFunction) to
-// 'changed or not', registered by name. A pipeline is data: a list of names,
-// each group run once or to a fixed point.
+// A pass is a function, registered by name, that transforms a unit (a graph
+// Function or an IRFunction) and returns whether it changed it. A pipeline is
+// data: a list of groups of pass names, each run once or to a fixed point.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,60 +20,63 @@
 
 namespace glowish {
 
-/// What a pass may do to the results of a program: nothing, or compute them
-/// with other roundings of the same arithmetic.
+/// Effect of a pass on the numerical results of a program: bit-identical, or
+/// rounded differently (the same arithmetic in another order or precision).
 enum class Exactness { Exact, Rounding };
 
-/// A pass over \p Unit that may look at \p Context.
+/// A registered pass over \p Unit with read-only access to \p Context.
 template <typename Unit, typename Context> struct PassInfo {
   llvm::StringRef name;
   Exactness exactness;
-  /// One line for -list-passes.
+  /// One-line description for -list-passes.
   llvm::StringRef doc;
   /// Returns whether it changed the unit.
   llvm::Expected<bool> (*run)(Unit &, const Context &);
+  /// A former name that is still accepted; may be empty.
+  llvm::StringRef oldName = {};
 };
 
 /// A group of passes run in order, once or until none changes anything.
 struct PipelineStep {
   std::vector<std::string> passes;
   bool toFixedPoint = false;
-  /// Those of the passes without which what comes after can't go on.
+  /// The subset of `passes` that later stages depend on.
   std::vector<std::string> required{};
 };
 using Pipeline = std::vector<PipelineStep>;
 
-/// What a driver wants to see or do between passes.
+/// Callbacks of the driver before and after each run of a pass.
 template <typename Unit> struct PassHooks {
-  /// Before each run of a pass: whether it runs, as a required one must.
+  /// Returns whether to run the pass. It must return true if \p isRequired.
   std::function<llvm::Expected<bool>(llvm::StringRef pass, Unit &,
                                      bool isRequired)>
       before;
-  /// After each run of a pass; an error (of a verifier) stops the pipeline.
+  /// An error, for example of a verifier, stops the pipeline.
   std::function<llvm::Error(llvm::StringRef pass, Unit &, bool changed)> after;
 };
 
-/// The most rounds of a fixed point: a pair of passes that undo each other is
-/// a bug that must not hang the compiler.
+/// Bounds the rounds of a fixed point, so that two passes that undo each other
+/// cannot hang the compiler.
 constexpr unsigned maxFixedPointRounds = 32;
 
-/// A unit may contain others (bodies of its operators), which getNested(unit),
-/// found by its argument, gives.
+/// Units that contain other units (the subgraphs of control-flow operators).
+/// getNested(unit) is found by argument-dependent lookup.
 template <typename Unit>
 concept HasNested = requires(Unit &unit) { getNested(unit); };
 
-/// The pass of \p table called \p name; null if there is none.
+/// Returns the pass of \p table with the current or former name \p name, or
+/// null.
 template <typename Unit, typename Context>
 const PassInfo<Unit, Context> *
 findPass(llvm::ArrayRef<PassInfo<Unit, Context>> table, llvm::StringRef name) {
   for (const PassInfo<Unit, Context> &pass : table)
-    if (pass.name == name)
+    if (pass.name == name || (!name.empty() && pass.oldName == name))
       return &pass;
   return nullptr;
 }
 
-/// Runs \p pipeline on \p unit with the passes of \p table. Each pass runs
-/// first on the units inside \p unit, from the innermost on.
+/// Runs \p pipeline on \p unit with the passes of \p table. Each pass runs on
+/// the units nested in \p unit first, innermost first.
 template <typename Unit, typename Context>
 llvm::Expected<bool> runPipeline(const Pipeline &pipeline,
                                  llvm::ArrayRef<PassInfo<Unit, Context>> table,

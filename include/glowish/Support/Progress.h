@@ -1,4 +1,4 @@
-//===- Progress.h - A line that says what is going on ---------*- C++ -*-===//
+//===- Progress.h - Progress line on the terminal ---------------*- C++ -*-===//
 
 #ifndef GLOWISH_SUPPORT_PROGRESS_H
 #define GLOWISH_SUPPORT_PROGRESS_H
@@ -10,22 +10,22 @@
 
 namespace glowish {
 
-/// One line on stderr, rewritten in place and cleared at the end; nothing at
-/// all where stderr is no terminal. One at a time.
+/// A status line on stderr that is rewritten in place and cleared at the end.
+/// Prints nothing if stderr is not a terminal. At most one may exist at a time.
 class Progress {
 public:
   Progress() : Progress("", 0) {}
-  /// Counts up to \p total steps (0: unknown) of \p label.
+  /// Counts \p label up to \p total steps (0: unknown).
   Progress(llvm::StringRef label, uint64_t total);
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
   ~Progress() { clear(); }
 
-  /// Shows \p text now, for a change of phase.
+  /// Shows \p text immediately, for a change of phase.
   void show(const llvm::Twine &text);
-  /// Counts \p count more steps; redraws at most ten times a second.
+  /// Advances the count by \p count; redraws at most ten times a second.
   void step(uint64_t count = 1);
-  /// Takes the line away, before something else is printed.
+  /// Erases the line, so that other output can be printed.
   void clear();
 
 private:

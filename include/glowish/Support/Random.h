@@ -1,4 +1,4 @@
-//===- Random.h - A small deterministic generator -------------*- C++ -*-===//
+//===- Random.h - Deterministic random number generator ---------*- C++ -*-===//
 
 #ifndef GLOWISH_SUPPORT_RANDOM_H
 #define GLOWISH_SUPPORT_RANDOM_H
@@ -9,9 +9,10 @@
 
 namespace glowish {
 
-/// SplitMix64 (Steele, Lea, Flood 2014): the same numbers on every platform,
-/// floats included: every step is exact but the last rounding, so that neither
-/// a fused multiply-add nor a C library makes a difference.
+/// SplitMix64 (Steele, Lea, Flood 2014). All numbers, floats included, are the
+/// same on every platform: in the float arithmetic every operation but the last
+/// is exact, so that fused multiply-adds and the C library cannot change a
+/// result.
 class Random {
 public:
   explicit Random(uint64_t seed) : state(seed) {}
@@ -22,20 +23,20 @@ public:
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
     return z ^ (z >> 31);
   }
-  /// 0 ... bound-1.
+  /// Returns a number in [0, bound).
   uint64_t below(uint64_t bound) {
     assert(bound > 0 && "no number is below 0");
     return next() % bound;
   }
-  /// In [low, high), which must not be empty.
+  /// Returns a number in [low, high), which must not be empty.
   float uniform(float low, float high) {
     assert(low < high && "an empty range");
     double width = double(high) - double(low);
     float result = float(double(low) + double(next() >> 40) * 0x1p-24 * width);
     return result < high ? result : std::nextafter(high, low);
   }
-  /// Near to normal with mean 0 and variance 1: the sum of twelve uniform
-  /// numbers, in (-6, 6).
+  /// Returns an approximately normal number with mean 0 and variance 1: the sum
+  /// of twelve uniform numbers, in (-6, 6).
   float normal() {
     uint64_t sum = 0;
     for (unsigned i = 0; i < 12; ++i)

@@ -1,4 +1,4 @@
-//===- Svg.h - Pieces of pictures and pages -------------------*- C++ -*-===//
+//===- Svg.h - SVG and HTML output ------------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_SUPPORT_SVG_H
 #define GLOWISH_SUPPORT_SVG_H
@@ -9,31 +9,31 @@
 
 namespace glowish {
 
-/// \p text as text or as a quoted attribute of XML or HTML: what is markup
-/// there is escaped, and bytes that are not UTF-8 and characters that XML does
-/// not have become U+FFFD.
+/// Prints \p text as character data or a quoted attribute value of XML or HTML.
+/// Markup is escaped; invalid UTF-8 and characters that XML forbids become
+/// U+FFFD.
 void printEscaped(llvm::raw_ostream &os, llvm::StringRef text);
 
-/// Values that are marked on an axis, from the lowest to the highest.
+/// An axis from `low` to `high` with a tick every `step`.
 struct AxisScale {
   double low = 0, high = 1, step = 1;
-  /// Decimals that tell the marks apart.
+  /// Decimals needed to distinguish the tick labels.
   unsigned numDigits = 0;
 
-  /// Where \p value is on an axis of length \p size.
+  /// Returns the position of \p value on an axis of length \p size.
   double map(double value, double size) const {
     return (value - low) / (high - low) * size;
   }
 };
 
-/// About \p numSteps steps of 1, 2 or 5 times a power of ten that cover
-/// \p low ... \p high.
+/// Chooses about \p numSteps ticks that cover \p low ... \p high and whose
+/// distance is 1, 2 or 5 times a power of ten.
 AxisScale makeAxisScale(double low, double high, unsigned numSteps = 5);
 
-/// \p value with so many decimals.
+/// Formats \p value with \p numDigits decimals.
 std::string formatFixed(double value, unsigned numDigits);
 
-/// A text element with \p attributes, markup, as they are.
+/// Draws a text element; \p attributes is markup that is copied as it is.
 void drawText(llvm::raw_ostream &os, double x, double y, llvm::StringRef text,
               llvm::StringRef attributes = "");
 void drawLine(llvm::raw_ostream &os, double x1, double y1, double x2, double y2,

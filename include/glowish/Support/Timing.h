@@ -1,4 +1,4 @@
-//===- Timing.h - Where the time of a run goes ----------------*- C++ -*-===//
+//===- Timing.h - Wall-clock time by phase ----------------------*- C++ -*-===//
 
 #ifndef GLOWISH_SUPPORT_TIMING_H
 #define GLOWISH_SUPPORT_TIMING_H
@@ -21,16 +21,17 @@ public:
     double seconds = 0;
   };
 
-  /// Ends the current phase and begins \p name, adding to its earlier time.
+  /// Ends the current phase and begins \p name, which continues an earlier
+  /// phase of that name.
   void begin(llvm::StringRef name);
   /// Ends the current phase, if there is one.
   void end();
-  /// Adds \p seconds that were measured elsewhere.
+  /// Adds \p seconds measured elsewhere to the phase \p name.
   void add(llvm::StringRef name, double seconds);
 
   llvm::ArrayRef<Row> getRows() const { return rows; }
   double getTotal() const;
-  /// A table of names, seconds and percents, with the total below.
+  /// Prints a table of names, seconds and percentages, and the total.
   void print(llvm::raw_ostream &os) const;
 
 private:

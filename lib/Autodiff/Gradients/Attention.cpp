@@ -4,18 +4,18 @@
 
 using namespace glowish;
 
-/// -infinity where query m may not see key n, else 0.
+/// -infinity where query m must not attend to key n, else 0.
 static NodeValue makeCausalMask(GradientContext &g, ElemKind kind,
                                 int64_t queries, int64_t keys) {
   return g.table(kind, {queries, keys}, [&](DimsRef index) {
-    bool isSeen = index[1] <= index[0] + keys - queries;
-    return isSeen ? 0.0 : -std::numeric_limits<double>::infinity();
+    bool isVisible = index[1] <= index[0] + keys - queries;
+    return isVisible ? 0.0 : -std::numeric_limits<double>::infinity();
   });
 }
 
-/// softmax(query * key^T * scale + mask). A query that sees no key has NaN
-/// there, as it has in the result.
-static NodeValue makeShares(AttentionNode &node, GradientContext &g) {
+/// Builds the attention weights softmax(query * key^T * scale + mask). A query
+/// that attends to no key has NaN weights, as in the forward pass.
+static NodeValue makeWeights(AttentionNode &node, GradientContext &g) {
   NodeValue scores =
       g.mul(g.matMul(node.getQuery(), g.transposeLast(node.getKey())),
             node.getScale());
@@ -31,34 +31,34 @@ static NodeValue makeShares(AttentionNode &node, GradientContext &g) {
   return scores ? g.make<SoftmaxNode>(scores, rank - 1) : scores;
 }
 
-/// The shares are needed again on the way back, so that the forward pass is
-/// written out as well.
+/// The backward pass needs the attention weights, so the forward node is
+/// decomposed to share them.
 llvm::Error glowish::differentiateAttention(AttentionNode &node,
                                             GradientContext &g) {
-  NodeValue shares;
+  NodeValue weights;
   {
     InsertionGuard guard(g.getFunction(), &node);
-    shares = makeShares(node, g);
-    if (NodeValue result = g.matMul(shares, node.getValue()))
+    weights = makeWeights(node, g);
+    if (NodeValue result = g.matMul(weights, node.getValue()))
       g.replaceForward(result);
   }
   NodeValue gradient = g.getGradient();
-  if (g.wants(node.valueIdx))
-    g.accumulate(node.valueIdx, g.matMul(g.transposeLast(shares), gradient));
-  NodeValue shareGradient =
+  if (g.needsGradient(node.valueIdx))
+    g.accumulate(node.valueIdx, g.matMul(g.transposeLast(weights), gradient));
+  NodeValue weightGradient =
       g.matMul(gradient, g.transposeLast(node.getValue()));
-  if (!shareGradient)
+  if (!weightGradient)
     return llvm::Error::success();
-  int64_t last = int64_t(shareGradient.getShape().size()) - 1;
-  NodeValue mean = g.reduce(g.mul(shareGradient, shares), "sum", {last},
+  int64_t last = int64_t(weightGradient.getShape().size()) - 1;
+  NodeValue mean = g.reduce(g.mul(weightGradient, weights), "sum", {last},
                             /*keepDims=*/true);
-  NodeValue scores = g.mul(shares, g.sub(shareGradient, mean));
+  NodeValue scores = g.mul(weights, g.sub(weightGradient, mean));
   if (node.getMask())
     g.addBroadcast(node.maskIdx, scores);
   scores = g.mul(scores, node.getScale());
-  if (g.wants(node.queryIdx))
+  if (g.needsGradient(node.queryIdx))
     g.accumulate(node.queryIdx, g.matMul(scores, node.getKey()));
-  if (g.wants(node.keyIdx))
+  if (g.needsGradient(node.keyIdx))
     g.accumulate(node.keyIdx,
                  g.matMul(g.transposeLast(scores), node.getQuery()));
   return llvm::Error::success();

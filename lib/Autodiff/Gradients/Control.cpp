@@ -1,7 +1,7 @@
-//===- Control.cpp - Gradients of nodes with bodies -----------------------===//
+//===- Control.cpp - Gradients of control-flow nodes ----------------------===//
 //
-// The way back has bodies of its own: they compute the forward body again, from
-// the same parameters, and then its gradients.
+// The bodies of the backward pass recompute the forward body from the same
+// parameters and then compute its gradients.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,17 +20,17 @@ static bool isFloat(NodeValue value) {
 //===- If -----------------------------------------------------------------===//
 
 namespace {
-/// Which parameters of a branch want gradients, and which of its results have
-/// one.
+/// Parameters of a branch whose gradients are needed, and results that have an
+/// adjoint.
 struct BranchGradient {
-  std::vector<unsigned> wanted, seeded;
+  std::vector<unsigned> needed, seeded;
 };
 } // namespace
 
-/// A body whose parameters are those of \p forward and the gradients of its
-/// results, and whose results are the gradients of its parameters.
+/// Builds a body that takes the parameters of \p forward and the adjoints of
+/// its results, and returns the gradients of its parameters.
 static llvm::Expected<std::shared_ptr<FunctionBody>>
-makeGradientBody(Function &forward, const BranchGradient &flow) {
+makeGradientBody(Function &forward, const BranchGradient &selection) {
   auto body = FunctionBody::create(forward.getModule(),
                                    (forward.getName() + ".grad").str());
   Function &function = body->getFunction();
@@ -38,43 +38,46 @@ makeGradientBody(Function &forward, const BranchGradient &flow) {
   for (const auto &parameter : forward.getParameters())
     parameters.push_back(
         function.addParameter(parameter->getName(), parameter->getType()));
-  for (unsigned index : flow.wanted)
+  for (unsigned index : selection.needed)
     variables.push_back(parameters[index]);
   std::vector<GradientSeed> seeds;
-  for (unsigned index : flow.seeded) {
+  for (unsigned index : selection.seeded) {
     const Placeholder &result = *forward.getResults()[index];
     seeds.push_back({{}, function.addParameter("gradient", result.getType())});
   }
   Values results = forward.inlineInto(function, parameters);
-  for (auto [seed, index] : llvm::zip_equal(seeds, flow.seeded))
+  for (auto [seed, index] : llvm::zip_equal(seeds, selection.seeded))
     seed.value = results[index];
-  GLOWISH_TRY(std::vector<NodeValue> gradients,
-              addGradients(function, seeds, variables));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> gradients,
+                           addGradients(function, seeds, variables));
   for (NodeValue gradient : gradients)
     function.addResult("gradient", gradient);
   return body;
 }
 
 llvm::Error glowish::differentiateIf(IfNode &node, GradientContext &g) {
-  BranchGradient flow;
+  BranchGradient selection;
   Values captures = node.getCaptures();
   for (unsigned i = 0; i < captures.size(); ++i)
-    if (g.wants(node.capturesIdx + i))
-      flow.wanted.push_back(i);
+    if (g.needsGradient(node.capturesIdx + i))
+      selection.needed.push_back(i);
   Values inputs = captures;
   for (unsigned i = 0; i < node.getNumResults(); ++i)
     if (NodeValue gradient = g.getGradient(i)) {
-      flow.seeded.push_back(i);
+      selection.seeded.push_back(i);
       inputs.push_back(gradient);
     }
-  GLOWISH_TRY(auto thenBody,
-              makeGradientBody(getFunction(node.getThenBody()), flow));
-  GLOWISH_TRY(auto elseBody,
-              makeGradientBody(getFunction(node.getElseBody()), flow));
-  GLOWISH_TRY(IfNode * gradients, g.getFunction().tryCreate<IfNode>(
-                                      g.getName(), node.getCondition(),
-                                      thenBody, elseBody, inputs));
-  for (auto [result, index] : llvm::enumerate(flow.wanted))
+  GLOWISH_ASSIGN_OR_RETURN(
+      auto thenBody,
+      makeGradientBody(getFunction(node.getThenBody()), selection));
+  GLOWISH_ASSIGN_OR_RETURN(
+      auto elseBody,
+      makeGradientBody(getFunction(node.getElseBody()), selection));
+  GLOWISH_ASSIGN_OR_RETURN(
+      IfNode *gradients,
+      g.getFunction().tryCreate<IfNode>(g.getName(), node.getCondition(),
+                                        thenBody, elseBody, inputs));
+  for (auto [result, index] : llvm::enumerate(selection.needed))
     g.accumulate(node.capturesIdx + index, gradients->getResult(result));
   return llvm::Error::success();
 }
@@ -83,9 +86,9 @@ llvm::Error glowish::differentiateIf(IfNode &node, GradientContext &g) {
 
 namespace {
 
-/// The forward loop keeps the states that each round began with. The loop back
-/// runs as often, from the last round to the first; its states are what flows
-/// back to the forward states, and sums of what flows back to the captures.
+/// The forward loop records the states at the start of each iteration. The
+/// backward loop runs the iterations in reverse order; its states are the
+/// adjoints of the forward states and the accumulated adjoints of the captures.
 class LoopGradient {
 public:
   LoopGradient(LoopNode &node, GradientContext &g)
@@ -101,8 +104,8 @@ private:
   llvm::ArrayRef<NodeValue> getCaptures() const {
     return llvm::ArrayRef(values).drop_front(numStates);
   }
-  bool wantsCapture(unsigned index) const {
-    return g.wants(node.valuesIdx + numStates + index);
+  bool captureNeedsGradient(unsigned index) const {
+    return g.needsGradient(node.valuesIdx + numStates + index);
   }
 
   LoopNode &node;
@@ -110,29 +113,31 @@ private:
   unsigned numStates;
   Function &forward;
   Values values;
-  /// Of each state, one a round; and how many rounds there were.
+  /// The recorded states, stacked along the iterations, and the number of
+  /// iterations.
   Values kept;
   NodeValue count;
-  /// Forward states of float kinds, captures that want a gradient, and elements
-  /// of scans that something flows back to.
-  std::vector<unsigned> states, wanted, scans;
-  /// Of the loop back: first states, then captures.
+  /// Forward states of float kinds, captures that need a gradient, and scan
+  /// outputs that have an adjoint.
+  std::vector<unsigned> states, needed, scans;
+  /// Operands of the backward loop: states, then captures.
   Values inputs;
 };
 
 } // namespace
 
-/// A copy of the loop, in its place, with one more scan for each state.
+/// Replaces the loop by a copy with one more scan output per state.
 llvm::Error LoopGradient::keepStates() {
   std::shared_ptr<FunctionBody> body = forward.cloneBody();
   Function &copy = body->getFunction();
   for (unsigned i = 0; i < numStates; ++i)
     copy.addResult("kept", NodeValue(copy.getParameters()[2 + i].get()));
   InsertionGuard guard(g.getFunction(), &node);
-  GLOWISH_TRY(LoopNode * loop,
-              g.getFunction().tryCreate<LoopNode>(
-                  node.getName(), node.getTripCount(), node.getCondition(),
-                  body, numStates, node.getMaxTripCount(), values));
+  GLOWISH_ASSIGN_OR_RETURN(
+      LoopNode *loop,
+      g.getFunction().tryCreate<LoopNode>(node.getName(), node.getTripCount(),
+                                          node.getCondition(), body, numStates,
+                                          node.getMaxTripCount(), values));
   unsigned last = node.getNumResults() - 1;
   Values results;
   for (unsigned i = 0; i < last; ++i)
@@ -154,9 +159,9 @@ void LoopGradient::addStates() {
     inputs.push_back(gradient ? gradient : g.zeros(values[i].getType()));
   }
   for (unsigned i = 0; i < getCaptures().size(); ++i) {
-    if (!wantsCapture(i))
+    if (!captureNeedsGradient(i))
       continue;
-    wanted.push_back(i);
+    needed.push_back(i);
     inputs.push_back(g.zeros(getCaptures()[i].getType()));
   }
 }
@@ -172,7 +177,7 @@ void LoopGradient::addCaptures() {
     }
 }
 
-/// One round back. Parameters: its number, the condition, and inputs.
+/// One backward iteration. Parameters: iteration number, condition, inputs.
 llvm::Error LoopGradient::makeBody(FunctionBody &body) {
   Function &function = body.getFunction();
   Type scalar(ElemKind::Int64, Dims()), flag(ElemKind::Bool, Dims());
@@ -181,61 +186,63 @@ llvm::Error LoopGradient::makeBody(FunctionBody &body) {
   Values parameters;
   for (NodeValue input : inputs)
     parameters.push_back(function.addParameter("value", input.getType()));
-  unsigned numFlows = states.size() + wanted.size();
+  unsigned numAdjoints = states.size() + needed.size();
   llvm::ArrayRef<NodeValue> rest = llvm::ArrayRef(parameters);
   auto take = [&](size_t size) {
     llvm::ArrayRef<NodeValue> taken = rest.take_front(size);
     rest = rest.drop_front(size);
     return taken;
   };
-  auto flows = take(numFlows);
+  auto adjoints = take(numAdjoints);
   NodeBuilder b(function, "round");
   NodeValue index = b.sub(b.sub(take(1)[0], number), 1);
   Values arguments = {index, b.scalar(ElemKind::Bool, 1)};
   for (NodeValue stack : take(numStates))
     arguments.push_back(b.gather(stack, index, 0));
   llvm::append_range(arguments, take(getCaptures().size()));
-  GLOWISH_CHECK(b.takeError());
+  GLOWISH_RETURN_IF_ERROR(b.takeError());
 
   Values results = forward.inlineInto(function, arguments);
   std::vector<GradientSeed> seeds;
   Values variables;
   for (auto [i, state] : llvm::enumerate(states)) {
-    seeds.push_back({results[1 + state], flows[i]});
+    seeds.push_back({results[1 + state], adjoints[i]});
     variables.push_back(arguments[2 + state]);
   }
-  for (unsigned capture : wanted)
+  for (unsigned capture : needed)
     variables.push_back(arguments[2 + numStates + capture]);
   for (auto [scan, stack] : llvm::zip_equal(scans, take(scans.size())))
     seeds.push_back({results[1 + numStates + scan], b.gather(stack, index, 0)});
-  GLOWISH_CHECK(b.takeError());
-  GLOWISH_TRY(std::vector<NodeValue> gradients,
-              addGradients(function, seeds, variables));
+  GLOWISH_RETURN_IF_ERROR(b.takeError());
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> gradients,
+                           addGradients(function, seeds, variables));
   function.addResult("condition", b.scalar(ElemKind::Bool, 1));
   for (auto [i, gradient] : llvm::enumerate(gradients))
-    function.addResult(
-        "gradient", i < states.size() ? gradient : b.add(flows[i], gradient));
+    function.addResult("gradient", i < states.size()
+                                       ? gradient
+                                       : b.add(adjoints[i], gradient));
   return b.takeError();
 }
 
 llvm::Error LoopGradient::run() {
   addStates();
   if (node.getMaxTripCount() > 0) {
-    GLOWISH_CHECK(keepStates());
+    GLOWISH_RETURN_IF_ERROR(keepStates());
     addCaptures();
-    unsigned numFlows = states.size() + wanted.size();
+    unsigned numAdjoints = states.size() + needed.size();
     auto body = FunctionBody::create(forward.getModule(),
                                      (forward.getName() + ".grad").str());
-    GLOWISH_CHECK(makeBody(*body));
-    GLOWISH_TRY(LoopNode * loop, g.getFunction().tryCreate<LoopNode>(
-                                     g.getName(), count, NodeValue(), body,
-                                     numFlows, node.getMaxTripCount(), inputs));
-    for (unsigned i = 0; i < numFlows; ++i)
+    GLOWISH_RETURN_IF_ERROR(makeBody(*body));
+    GLOWISH_ASSIGN_OR_RETURN(LoopNode *loop,
+                             g.getFunction().tryCreate<LoopNode>(
+                                 g.getName(), count, NodeValue(), body,
+                                 numAdjoints, node.getMaxTripCount(), inputs));
+    for (unsigned i = 0; i < numAdjoints; ++i)
       inputs[i] = loop->getResult(i);
   }
   for (auto [i, state] : llvm::enumerate(states))
     g.accumulate(node.valuesIdx + state, inputs[i]);
-  for (auto [i, capture] : llvm::enumerate(wanted))
+  for (auto [i, capture] : llvm::enumerate(needed))
     g.accumulate(node.valuesIdx + numStates + capture,
                  inputs[states.size() + i]);
   return llvm::Error::success();

@@ -5,9 +5,8 @@
 
 using namespace glowish;
 
-/// What flows back to the image of \p node, a Convolution or its filter
-/// gradient. Each element gave to the windows that it is in, through the same
-/// taps: a transposed convolution with the same filter.
+/// Returns the adjoint of the input of \p node, a Convolution or
+/// ConvolutionFilterGradient: a transposed convolution with the same filter.
 template <typename Node>
 static NodeValue differentiateImage(Node &node, NodeValue filter,
                                     NodeValue gradient, GradientContext &g) {
@@ -15,7 +14,7 @@ static NodeValue differentiateImage(Node &node, NodeValue filter,
     return {};
   DimsRef input = node.getInput().getShape();
   auto pads = node.getPads();
-  // What the last window does not reach gets nothing.
+  // Input rows and columns beyond the last window have a zero gradient.
   std::vector<int64_t> rest;
   for (unsigned d = 0; d < 2; ++d) {
     int64_t reached = (gradient.getShape()[d + 1] - 1) * node.getStrides()[d] +
@@ -30,41 +29,40 @@ static NodeValue differentiateImage(Node &node, NodeValue filter,
 
 llvm::Error glowish::differentiateConvolution(ConvolutionNode &node,
                                               GradientContext &g) {
-  GLOWISH_CHECK(checkNotFused(node.getEpilogue()));
   NodeValue gradient = g.getGradient();
-  if (g.wants(node.inputIdx))
+  if (g.needsGradient(node.inputIdx))
     g.accumulate(node.inputIdx,
                  differentiateImage(node, node.getFilter(), gradient, g));
-  if (g.wants(node.filterIdx))
+  if (g.needsGradient(node.filterIdx))
     g.accumulate(node.filterIdx,
                  g.make<ConvolutionFilterGradientNode>(
                      node.getInput(), gradient,
                      node.getFilter().getShape().slice(1, 2), node.getStrides(),
                      node.getPads(), node.getDilations(), node.getGroup()));
-  if (node.getBias() && g.wants(node.biasIdx))
+  if (node.getBias() && g.needsGradient(node.biasIdx))
     g.accumulate(node.biasIdx, g.sumToAxis(gradient, 3));
   return llvm::Error::success();
 }
 
-/// It is linear in the input and in the gradient: each flows back to the other
-/// through the filter that flows back.
+/// The node is bilinear in input and gradient; the adjoint of the result acts
+/// as the filter.
 llvm::Error glowish::differentiateConvolutionFilterGradient(
     ConvolutionFilterGradientNode &node, GradientContext &g) {
   NodeValue filter = g.getGradient();
-  if (g.wants(node.gradientIdx))
+  if (g.needsGradient(node.gradientIdx))
     g.accumulate(node.gradientIdx,
                  g.make<ConvolutionNode>(node.getInput(), filter, NodeValue(),
                                          node.getStrides(), node.getPads(),
                                          node.getDilations(), node.getGroup()));
-  if (g.wants(node.inputIdx))
+  if (g.needsGradient(node.inputIdx))
     g.accumulate(node.inputIdx,
                  differentiateImage(node, filter, node.getGradient(), g));
   return llvm::Error::success();
 }
 
 namespace {
-/// The gradient of a transposed convolution's result without what only the bias
-/// reached, and the padding of the convolution that takes it back.
+/// The adjoint of a ConvTranspose, cropped by output padding that only the bias
+/// reaches, and the padding of the Convolution that computes its gradient.
 struct TransposedWindow {
   NodeValue gradient;
   std::vector<int64_t> pads;
@@ -88,18 +86,18 @@ static TransposedWindow cutOutputPads(ConvTransposeNode &node,
 llvm::Error glowish::differentiateConvTranspose(ConvTransposeNode &node,
                                                 GradientContext &g) {
   TransposedWindow window = cutOutputPads(node, g);
-  if (g.wants(node.inputIdx))
+  if (g.needsGradient(node.inputIdx))
     g.accumulate(node.inputIdx, g.make<ConvolutionNode>(
                                     window.gradient, node.getFilter(),
                                     NodeValue(), node.getStrides(), window.pads,
                                     node.getDilations(), node.getGroup()));
-  if (g.wants(node.filterIdx))
+  if (g.needsGradient(node.filterIdx))
     g.accumulate(node.filterIdx,
                  g.make<ConvolutionFilterGradientNode>(
                      window.gradient, node.getInput(),
                      node.getFilter().getShape().slice(1, 2), node.getStrides(),
                      window.pads, node.getDilations(), node.getGroup()));
-  if (node.getBias() && g.wants(node.biasIdx))
+  if (node.getBias() && g.needsGradient(node.biasIdx))
     g.accumulate(node.biasIdx, g.sumToAxis(g.getGradient(), 3));
   return llvm::Error::success();
 }

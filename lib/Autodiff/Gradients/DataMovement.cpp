@@ -9,16 +9,16 @@ llvm::Error glowish::differentiateConcat(ConcatNode &node, GradientContext &g) {
   int64_t start = 0;
   for (unsigned i = 0; i < node.getNumOperands(); ++i) {
     int64_t size = node.getOperand(i).getShape()[node.getAxis()];
-    if (g.wants(i))
+    if (g.needsGradient(i))
       g.accumulate(i, g.slice(gradient, node.getAxis(), start, size));
     start += size;
   }
   return llvm::Error::success();
 }
 
-/// Dimension \p axis with \p step - 1 zeros behind each element.
-static NodeValue spread(GradientContext &g, NodeValue value, int64_t axis,
-                        int64_t step) {
+/// Inserts \p step - 1 zeros after each element along dimension \p axis.
+static NodeValue insertZeros(GradientContext &g, NodeValue value, int64_t axis,
+                             int64_t step) {
   if (!value)
     return value;
   NodeValue column = g.unsqueeze(value, axis + 1);
@@ -54,9 +54,10 @@ llvm::Error glowish::differentiateSlice(SliceNode &node, GradientContext &g) {
     if (sizes[d] == 1)
       step = 1;
     if (step > 1)
-      gradient = spread(g, gradient, int64_t(d), step);
+      gradient = insertZeros(g, gradient, int64_t(d), step);
     pads[d] = first;
-    // Below zero where the last element's zeros go over the end.
+    // Negative (cropping) if the zeros inserted after the last element exceed
+    // the extent.
     pads[rank + d] = input[d] - first - sizes[d] * step;
   }
   g.accumulate(node.inputIdx, g.pad(gradient, pads, 0));
@@ -100,8 +101,8 @@ llvm::Error glowish::differentiateTile(TileNode &node, GradientContext &g) {
   return llvm::Error::success();
 }
 
-/// The element that mode \p mode pads with at \p position, which counts from
-/// the first element.
+/// Returns the index of the element that mode \p mode pads \p position with,
+/// relative to the first element.
 static int64_t getPadSource(llvm::StringRef mode, int64_t position,
                             int64_t extent) {
   if (mode == "edge" || extent == 1)
@@ -135,8 +136,8 @@ llvm::Error glowish::differentiatePad(PadNode &node, GradientContext &g) {
   return llvm::Error::success();
 }
 
-/// The matrix [size, extent] by which Resize scales one dimension: what it
-/// makes of the unit vectors.
+/// Returns the matrix [size, extent] by which Resize scales one dimension,
+/// obtained by resizing the unit vectors.
 static NodeValue makeScaling(ResizeNode &node, GradientContext &g,
                              unsigned axis) {
   ElemKind kind = node.getType().getKind();
@@ -158,8 +159,8 @@ static NodeValue makeScaling(ResizeNode &node, GradientContext &g,
   return g.reshape(scaled, {size, extent});
 }
 
-/// Height and width are scaled by matrices, so that each flows back through the
-/// transposed one.
+/// Resize multiplies height and width by matrices; its gradient multiplies by
+/// their transposes.
 llvm::Error glowish::differentiateResize(ResizeNode &node, GradientContext &g) {
   DimsRef input = node.getInput().getShape();
   int64_t images = input[0], channels = input[3];

@@ -14,7 +14,7 @@ public:
       : node(node), g(g), result(g, node.getResult()),
         gradient(g, g.getGradient()) {}
 
-  /// \p Formula: of the operator, \p Gradient: of what flows back.
+  /// \p Formula is that of the operator, \p Gradient that of its adjoints.
   template <class Formula, class Gradient> void run() {
     runOperands<Formula, Gradient>(
         std::make_index_sequence<Formula::numArgs>());
@@ -32,11 +32,13 @@ private:
             size_t... Params>
   void runOperand(std::index_sequence<Args...>,
                   std::index_sequence<Params...>) {
-    if (!g.wants(I) || g.hasFailed())
+    if (!g.needsGradient(I) || g.hasFailed())
       return;
-    GradientScalar flow = Gradient::template eval<unsigned(I), GradientScalar>(
-        getOperand<Formula, Args>()..., result, gradient, getParam(Params)...);
-    g.addBroadcast(I, flow.value);
+    GradientScalar adjoint =
+        Gradient::template eval<unsigned(I), GradientScalar>(
+            getOperand<Formula, Args>()..., result, gradient,
+            getParam(Params)...);
+    g.addBroadcast(I, adjoint.value);
   }
   template <class Formula, size_t I> auto getOperand() {
     if constexpr (Formula::firstIsBool && I == 0)

@@ -1,11 +1,11 @@
-//===- Indexing.cpp - Gradients of nodes with indices ---------------------===//
+//===- Indexing.cpp - Gradients of indexing nodes -------------------------===//
 
 #include "../GradientContext.h"
 
 using namespace glowish;
 
-/// \p indices as [n] of int64, from 0 to \p extent - 1 where they were in range
-/// or are clamped to it.
+/// Flattens \p indices to int64 [n]. Unless they are known to be in range they
+/// are clamped to it.
 static NodeValue flattenIndices(GradientContext &g, NodeValue indices,
                                 int64_t extent, bool clamps) {
   indices = g.cast(g.reshape(indices, {indices.getType().getNumElements()}),
@@ -28,7 +28,7 @@ llvm::Error glowish::differentiateGather(GatherNode &node, GradientContext &g) {
 }
 
 namespace {
-/// The rows of a Scatter, and what picks them.
+/// Gradients of the modes of Scatter.
 class ScatterGradient {
 public:
   ScatterGradient(ScatterNode &node, GradientContext &g)
@@ -43,8 +43,8 @@ private:
   void runAdd();
   void runProduct();
   void runExtreme();
-  /// Row indices[i] of \p value for each i; anything where that is out of
-  /// range.
+  /// Returns row indices[i] of \p value for each i; unspecified rows for
+  /// indices out of range.
   NodeValue pick(NodeValue value) { return g.gather(value, indices, 0); }
   NodeValue scatter(NodeValue target, NodeValue updates, llvm::StringRef mode) {
     return target && updates
@@ -62,7 +62,7 @@ private:
 };
 } // namespace
 
-/// \p value with zeros in rows whose index is out of range.
+/// Zeros the rows of \p value whose index is out of range.
 NodeValue ScatterGradient::zeroOutside(NodeValue value) {
   NodeValue column =
       g.reshape(indices, {indices.getType().getNumElements(), 1});
@@ -71,8 +71,8 @@ NodeValue ScatterGradient::zeroOutside(NodeValue value) {
   return value ? g.select(isInside, value, g.number(value, 0)) : value;
 }
 
-/// [M, 1]: whether a row of updates is the last with its index, and has one: it
-/// finds its own number in the row that it was written to.
+/// Returns bool [M, 1]: whether row i of updates is the last one with its
+/// index, found by scattering the row numbers and reading them back.
 NodeValue ScatterGradient::isLast() {
   int64_t count = indices.getType().getNumElements();
   NodeValue numbers = g.iota(ElemKind::Int64, 2, 0, count);
@@ -82,11 +82,11 @@ NodeValue ScatterGradient::isLast() {
 }
 
 void ScatterGradient::runReplace() {
-  if (g.wants(node.inputIdx))
+  if (g.needsGradient(node.inputIdx))
     g.accumulate(
         node.inputIdx,
         scatter(gradient, g.zeros(node.getUpdates().getType()), "replace"));
-  if (!g.wants(node.updatesIdx))
+  if (!g.needsGradient(node.updatesIdx))
     return;
   if (NodeValue picked = pick(gradient))
     g.accumulate(node.updatesIdx,
@@ -95,12 +95,12 @@ void ScatterGradient::runReplace() {
 
 void ScatterGradient::runAdd() {
   g.accumulate(node.inputIdx, gradient);
-  if (g.wants(node.updatesIdx))
+  if (g.needsGradient(node.updatesIdx))
     g.accumulate(node.updatesIdx, zeroOutside(pick(gradient)));
 }
 
-/// Each factor gets the product of the others: of those that are not 0, where
-/// no other is.
+/// Each factor's gradient is the product of the other factors. Zeros are
+/// counted apart: if another factor is zero, the gradient is.
 void ScatterGradient::runProduct() {
   NodeValue one = g.scalar(kind, 1), zero = g.scalar(kind, 0);
   auto fill = [&](NodeValue value) {
@@ -112,21 +112,22 @@ void ScatterGradient::runProduct() {
   NodeValue input = node.getInput(), updates = node.getUpdates();
   NodeValue product = scatter(fill(input), fill(updates), "mul");
   NodeValue zeros = scatter(countZeros(input), countZeros(updates), "add");
-  auto flow = [&](NodeValue factor, NodeValue flowing, NodeValue product,
-                  NodeValue zeros) {
+  auto differentiateFactor = [&](NodeValue factor, NodeValue adjoint,
+                                 NodeValue product, NodeValue zeros) {
     NodeValue others = g.sub(zeros, countZeros(factor));
     return g.select(g.equal(others, 0),
-                    g.mul(flowing, g.div(product, fill(factor))), zero);
+                    g.mul(adjoint, g.div(product, fill(factor))), zero);
   };
-  if (g.wants(node.inputIdx))
-    g.accumulate(node.inputIdx, flow(input, gradient, product, zeros));
-  if (g.wants(node.updatesIdx))
-    g.accumulate(
-        node.updatesIdx,
-        zeroOutside(flow(updates, pick(gradient), pick(product), pick(zeros))));
+  if (g.needsGradient(node.inputIdx))
+    g.accumulate(node.inputIdx,
+                 differentiateFactor(input, gradient, product, zeros));
+  if (g.needsGradient(node.updatesIdx))
+    g.accumulate(node.updatesIdx,
+                 zeroOutside(differentiateFactor(updates, pick(gradient),
+                                                 pick(product), pick(zeros))));
 }
 
-/// All elements that are the largest share what flows back.
+/// All elements that equal the maximum or minimum share the adjoint equally.
 void ScatterGradient::runExtreme() {
   NodeValue input = node.getInput(), updates = node.getUpdates();
   NodeValue result = node.getResult();
@@ -136,9 +137,9 @@ void ScatterGradient::runExtreme() {
   NodeValue count =
       scatter(g.cast(isInput, kind), g.cast(isUpdate, kind), "add");
   NodeValue share = g.div(gradient, count);
-  if (g.wants(node.inputIdx))
+  if (g.needsGradient(node.inputIdx))
     g.accumulate(node.inputIdx, g.select(isInput, share, zero));
-  if (g.wants(node.updatesIdx))
+  if (g.needsGradient(node.updatesIdx))
     g.accumulate(node.updatesIdx,
                  zeroOutside(g.select(isUpdate, pick(share), zero)));
 }

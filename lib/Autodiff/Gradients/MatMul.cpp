@@ -1,11 +1,11 @@
-//===- MatMul.cpp - Gradients of matrix products --------------------------===//
+//===- MatMul.cpp - Gradients of matmuls ----------------------------------===//
 
 #include "../GradientContext.h"
 #include "glowish/Support/Error.h"
 
 using namespace glowish;
 
-/// All dimensions but the last as one.
+/// Collapses all dimensions but the last.
 static NodeValue flattenRows(GradientContext &g, NodeValue value) {
   if (!value)
     return value;
@@ -16,23 +16,23 @@ static NodeValue flattenRows(GradientContext &g, NodeValue value) {
 }
 
 llvm::Error glowish::differentiateMatMul(MatMulNode &node, GradientContext &g) {
-  GLOWISH_CHECK(checkNotFused(node.getEpilogue()));
   NodeValue lhs = node.getLhs(), rhs = node.getRhs();
   NodeValue gradient = g.getGradient();
-  // A matrix that all of a batch share sees one product with many rows.
+  // A matrix without batch dimensions needs one matmul over all rows of the
+  // batch.
   if (rhs.getShape().size() == 2) {
     NodeValue rows = flattenRows(g, gradient);
-    if (g.wants(node.lhsIdx))
+    if (g.needsGradient(node.lhsIdx))
       g.accumulate(node.lhsIdx, g.reshape(g.matMul(rows, g.transposeLast(rhs)),
                                           lhs.getShape()));
-    if (g.wants(node.rhsIdx))
+    if (g.needsGradient(node.rhsIdx))
       g.accumulate(node.rhsIdx,
                    g.matMul(g.transposeLast(flattenRows(g, lhs)), rows));
     return llvm::Error::success();
   }
-  if (g.wants(node.lhsIdx))
+  if (g.needsGradient(node.lhsIdx))
     g.addBroadcast(node.lhsIdx, g.matMul(gradient, g.transposeLast(rhs)));
-  if (g.wants(node.rhsIdx))
+  if (g.needsGradient(node.rhsIdx))
     g.addBroadcast(node.rhsIdx, g.matMul(g.transposeLast(lhs), gradient));
   return llvm::Error::success();
 }
@@ -42,22 +42,22 @@ llvm::Error glowish::differentiateGemm(GemmNode &node, GradientContext &g) {
   auto scale = [&](NodeValue value, double factor) {
     return factor == 1 ? value : g.mul(value, factor);
   };
-  NodeValue product = scale(gradient, node.getAlpha());
+  NodeValue scaled = scale(gradient, node.getAlpha());
   NodeValue a = node.getA(), b = node.getB();
   // gradient * b^T, or the transpose of it: b * gradient^T.
-  if (g.wants(node.aIdx)) {
+  if (g.needsGradient(node.aIdx)) {
     NodeValue other = node.getTransposeB() ? b : g.transposeLast(b);
-    g.accumulate(node.aIdx, node.getTransposeA()
-                                ? g.matMul(g.transposeLast(other),
-                                           g.transposeLast(product))
-                                : g.matMul(product, other));
+    g.accumulate(node.aIdx,
+                 node.getTransposeA()
+                     ? g.matMul(g.transposeLast(other), g.transposeLast(scaled))
+                     : g.matMul(scaled, other));
   }
-  if (g.wants(node.bIdx)) {
+  if (g.needsGradient(node.bIdx)) {
     NodeValue other = node.getTransposeA() ? a : g.transposeLast(a);
-    g.accumulate(node.bIdx, node.getTransposeB()
-                                ? g.matMul(g.transposeLast(product),
-                                           g.transposeLast(other))
-                                : g.matMul(other, product));
+    g.accumulate(node.bIdx,
+                 node.getTransposeB()
+                     ? g.matMul(g.transposeLast(scaled), g.transposeLast(other))
+                     : g.matMul(other, scaled));
   }
   if (node.getC())
     g.addBroadcast(node.cIdx, scale(gradient, node.getBeta()));
@@ -67,10 +67,10 @@ llvm::Error glowish::differentiateGemm(GemmNode &node, GradientContext &g) {
 llvm::Error glowish::differentiateFullyConnected(FullyConnectedNode &node,
                                                  GradientContext &g) {
   NodeValue gradient = g.getGradient();
-  if (g.wants(node.inputIdx))
+  if (g.needsGradient(node.inputIdx))
     g.accumulate(node.inputIdx,
                  g.matMul(gradient, g.transposeLast(node.getWeights())));
-  if (g.wants(node.weightsIdx))
+  if (g.needsGradient(node.weightsIdx))
     g.accumulate(node.weightsIdx,
                  g.matMul(g.transposeLast(node.getInput()), gradient));
   g.addBroadcast(node.biasIdx, gradient);

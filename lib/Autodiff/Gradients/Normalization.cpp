@@ -5,7 +5,8 @@
 
 using namespace glowish;
 
-/// Without training; what is trained has its masks by now.
+/// The inference form, the identity: makeTrainingForm() has replaced the
+/// Dropouts of training by masks.
 llvm::Error glowish::differentiateDropout(DropoutNode &node,
                                           GradientContext &g) {
   g.accumulate(node.inputIdx, g.getGradient());
@@ -31,7 +32,7 @@ llvm::Error glowish::differentiateLogSoftmax(LogSoftmaxNode &node,
   return llvm::Error::success();
 }
 
-/// Whether \p value is a mean of \p input along all dimensions but \p axis.
+/// Whether \p value is the mean of \p input over all dimensions but \p axis.
 static bool isMeanOf(NodeValue value, NodeValue input, int64_t axis) {
   if (auto *reshape = value.getNodeAs<ReshapeNode>())
     value = reshape->getInput();
@@ -41,9 +42,9 @@ static bool isMeanOf(NodeValue value, NodeValue input, int64_t axis) {
                                 getOtherAxes(input.getShape().size(), axis));
 }
 
-/// Whether the statistics of \p node are those of its own input, as
-/// makeTrainable() makes them.
-static bool isOfBatch(BatchNormalizationNode &node) {
+/// Whether the statistics of \p node are those of its own input, as built by
+/// makeTrainingForm().
+static bool usesBatchStatistics(BatchNormalizationNode &node) {
   NodeValue input = node.getInput(), variance = node.getVariance();
   int64_t axis = node.getAxis();
   if (!isMeanOf(node.getMean(), input, axis))
@@ -58,11 +59,11 @@ static bool isOfBatch(BatchNormalizationNode &node) {
          isMeanOf(centered->getY(), input, axis);
 }
 
-/// With x' = (x - mean) / sqrt(variance + epsilon), of n elements a channel:
-/// factor * (g - sum(g) / n - x' * sum(g * x') / n). Nothing is left to flow
-/// through the statistics.
-static void differentiateOfBatch(BatchNormalizationNode &node,
-                                 GradientContext &g) {
+/// With x' = (x - mean) / sqrt(variance + epsilon) and n elements per channel:
+/// factor * (g - sum(g) / n - x' * sum(g * x') / n). This includes the
+/// dependence of the statistics on the input; their own adjoints are zero.
+static void differentiateBatchStatistics(BatchNormalizationNode &node,
+                                         GradientContext &g) {
   NodeValue gradient = g.getGradient(), input = node.getInput();
   int64_t axis = node.getAxis(), channels = input.getShape()[axis];
   Dims shape(input.getShape().size(), 1);
@@ -78,21 +79,23 @@ static void differentiateOfBatch(BatchNormalizationNode &node,
   NodeValue products = g.sumToAxis(g.mul(gradient, normalized), axis);
   g.accumulate(node.biasIdx, sum);
   g.accumulate(node.scaleIdx, products);
-  if (!g.wants(node.inputIdx))
+  if (!g.needsGradient(node.inputIdx))
     return;
   NodeValue means = g.reshape(g.mul(sum, 1 / count), shape);
   NodeValue slopes = g.reshape(g.mul(products, 1 / count), shape);
-  NodeValue flow = g.sub(g.sub(gradient, means), g.mul(normalized, slopes));
-  g.accumulate(node.inputIdx,
-               g.mul(flow, g.reshape(g.mul(node.getScale(), inverse), shape)));
+  NodeValue adjoint = g.sub(g.sub(gradient, means), g.mul(normalized, slopes));
+  g.accumulate(
+      node.inputIdx,
+      g.mul(adjoint, g.reshape(g.mul(node.getScale(), inverse), shape)));
 }
 
-/// Where the statistics are operands of any kind, each has its share.
+/// Unless the statistics are those of the input, they are independent operands
+/// with gradients of their own.
 llvm::Error
 glowish::differentiateBatchNormalization(BatchNormalizationNode &node,
                                          GradientContext &g) {
-  if (isOfBatch(node)) {
-    differentiateOfBatch(node, g);
+  if (usesBatchStatistics(node)) {
+    differentiateBatchStatistics(node, g);
     return llvm::Error::success();
   }
   NodeValue gradient = g.getGradient(), input = node.getInput();
@@ -102,29 +105,30 @@ glowish::differentiateBatchNormalization(BatchNormalizationNode &node,
   NodeValue variance = g.add(node.getVariance(), node.getEpsilon());
   NodeValue inverse = g.unary<ReciprocalNode>(g.unary<SqrtNode>(variance));
   NodeValue factor = g.mul(node.getScale(), inverse);
-  if (g.wants(node.inputIdx))
+  if (g.needsGradient(node.inputIdx))
     g.accumulate(node.inputIdx, g.mul(gradient, g.reshape(factor, shape)));
   NodeValue sum = g.sumToAxis(gradient, axis);
   g.accumulate(node.biasIdx, sum);
-  if (g.wants(node.meanIdx))
+  if (g.needsGradient(node.meanIdx))
     g.accumulate(node.meanIdx, g.unary<NegNode>(g.mul(sum, factor)));
-  if (!g.wants(node.scaleIdx) && !g.wants(node.varianceIdx))
+  if (!g.needsGradient(node.scaleIdx) && !g.needsGradient(node.varianceIdx))
     return llvm::Error::success();
   NodeValue centered = g.sub(input, g.reshape(node.getMean(), shape));
   NodeValue products = g.sumToAxis(g.mul(gradient, centered), axis);
   g.accumulate(node.scaleIdx, g.mul(products, inverse));
-  if (g.wants(node.varianceIdx))
+  if (g.needsGradient(node.varianceIdx))
     g.accumulate(node.varianceIdx,
                  g.mul(g.div(g.mul(products, factor), variance), -0.5));
   return llvm::Error::success();
 }
 
-/// Sums over windows of \p size channels, \p before of them in front.
+/// Sums over windows of \p size channels that begin \p before channels before
+/// the element.
 static NodeValue sumChannels(GradientContext &g, NodeValue value, int64_t size,
                              int64_t before) {
   if (!value)
     return value;
-  // Channels as rows of images one pixel wide.
+  // An average pooling with the channels as the height of images of width 1.
   Dims shape(value.getShape());
   int64_t channels = shape.back();
   int64_t rows = channels ? value.getType().getNumElements() / channels : 0;
@@ -136,8 +140,8 @@ static NodeValue sumChannels(GradientContext &g, NodeValue value, int64_t size,
   return g.reshape(g.mul(means, double(size)), shape);
 }
 
-/// With d = bias + alpha / size * sum of squares: what flows back directly, and
-/// through the sums that an element is part of.
+/// With d = bias + alpha / size * sum of squares: the direct dependence on the
+/// element, and that through the sums that it is part of.
 llvm::Error glowish::differentiateLocalResponseNormalization(
     LocalResponseNormalizationNode &node, GradientContext &g) {
   NodeValue gradient = g.getGradient(), input = node.getInput();
@@ -158,7 +162,7 @@ llvm::Error glowish::differentiateLocalResponseNormalization(
 }
 
 namespace {
-/// A layer normalization's input without the factor and the bias.
+/// The normalized input of a layer normalization, before scale and bias.
 struct Normalized {
   NodeValue value, inverse;
 };
@@ -178,7 +182,6 @@ static Normalized normalize(LayerNormalizationNode &node,
 llvm::Error
 glowish::differentiateLayerNormalization(LayerNormalizationNode &node,
                                          GradientContext &g) {
-  GLOWISH_CHECK(checkNotFused(node.getEpilogue()));
   NodeValue gradient = g.getGradient(), input = node.getInput();
   if (input.getType().getNumElements() == 0) {
     g.accumulate(node.inputIdx, gradient);
@@ -195,14 +198,14 @@ glowish::differentiateLayerNormalization(LayerNormalizationNode &node,
     g.addBroadcast(node.biasIdx, gradient);
   if (node.getScale())
     g.addBroadcast(node.scaleIdx, g.mul(gradient, normalized));
-  if (!g.wants(node.inputIdx))
+  if (!g.needsGradient(node.inputIdx))
     return llvm::Error::success();
   NodeValue scaled =
       node.getScale() ? g.mul(gradient, node.getScale()) : gradient;
   NodeValue product = g.reduce(g.mul(scaled, normalized), "mean", axes, true);
-  NodeValue flow = g.sub(scaled, g.mul(normalized, product));
+  NodeValue adjoint = g.sub(scaled, g.mul(normalized, product));
   if (node.getSubtractMean())
-    flow = g.sub(flow, g.reduce(scaled, "mean", axes, true));
-  g.accumulate(node.inputIdx, g.mul(flow, inverse));
+    adjoint = g.sub(adjoint, g.reduce(scaled, "mean", axes, true));
+  g.accumulate(node.inputIdx, g.mul(adjoint, inverse));
   return llvm::Error::success();
 }

@@ -25,7 +25,7 @@ llvm::Error glowish::differentiateAvgPool(AvgPoolNode &node,
   return llvm::Error::success();
 }
 
-/// The way back is linear: what flows back to the gradient is the mean again.
+/// The node is linear in the gradient; its adjoint is an AvgPool.
 llvm::Error glowish::differentiateAvgPoolGradient(AvgPoolGradientNode &node,
                                                   GradientContext &g) {
   g.accumulate(node.gradientIdx,

@@ -27,8 +27,9 @@ NodeValue glowish::spreadToEqual(GradientContext &g, NodeValue input,
   return share ? g.select(equal, share, g.number(share, 0)) : share;
 }
 
-/// Each element gets the product of all others: the product divided by it, and
-/// where there is one zero, only that gets something.
+/// The gradient of an element is the product of all others: the product divided
+/// by the element. If exactly one element is zero, only its gradient is
+/// nonzero.
 static NodeValue spreadProduct(GradientContext &g, NodeValue input,
                                NodeValue gradient,
                                llvm::ArrayRef<int64_t> axes) {
@@ -41,10 +42,10 @@ static NodeValue spreadProduct(GradientContext &g, NodeValue input,
   NodeValue product = g.reduce(nonZero, "prod", axes, /*keepDims=*/true);
   NodeValue zeros = g.reduce(g.cast(isZero, kind), "sum", axes,
                              /*keepDims=*/true);
-  NodeValue ofZero = g.select(g.equal(zeros, 1), product, zero);
-  NodeValue ofOther =
+  NodeValue gradientOfZero = g.select(g.equal(zeros, 1), product, zero);
+  NodeValue gradientOfOther =
       g.select(g.equal(zeros, 0), g.div(product, nonZero), zero);
-  return g.mul(gradient, g.select(isZero, ofZero, ofOther));
+  return g.mul(gradient, g.select(isZero, gradientOfZero, gradientOfOther));
 }
 
 llvm::Error glowish::differentiateReduce(ReduceNode &node, GradientContext &g) {

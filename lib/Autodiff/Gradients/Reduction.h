@@ -1,4 +1,4 @@
-//===- Reduction.h - Gradients of means and largest elements ----*- C++ -*-===//
+//===- Reduction.h - Gradients of mean and max reductions -------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_AUTODIFF_GRADIENTS_REDUCTION_H
 #define GLOWISH_LIB_AUTODIFF_GRADIENTS_REDUCTION_H
@@ -7,12 +7,12 @@
 
 namespace glowish {
 
-/// What flows back through a mean of \p shape to elements, the reduced
-/// dimensions of \p gradient being there with extent 1.
+/// Returns the adjoint of the operand of a mean of \p shape, given the adjoint
+/// of the result with the reduced dimensions kept as extent 1.
 NodeValue spreadMean(GradientContext &g, NodeValue gradient, DimsRef shape);
 
-/// What flows back through a largest or smallest element along \p axes, kept
-/// with extent 1 in \p result and \p gradient: equal ones share it.
+/// Returns the adjoint of the operand of a max or min reduction along \p axes,
+/// kept with extent 1 in \p result and \p gradient. Equal extremes share it.
 NodeValue spreadToEqual(GradientContext &g, NodeValue input, NodeValue result,
                         NodeValue gradient, llvm::ArrayRef<int64_t> axes);
 

@@ -2,6 +2,7 @@
 
 #include "Anchors.h"
 #include "FilterPacker.h"
+#include "Instrs.h"
 #include "Kernels/Products.h"
 #include "glowish/IR/Passes.h"
 
@@ -54,7 +55,7 @@ public:
                  ConvolutionChooser choose)
       : function(function), target(target), choose(choose), packer(function) {}
   void visit(Instruction &instr);
-  void finish() { llvm::cantFail(placeLifetimes(function, IRPassContext())); }
+  void finish() { llvm::cantFail(insertLifetimes(function, IRPassContext())); }
 
 private:
   void prepare(ConvolutionInstr &instr);
@@ -158,7 +159,7 @@ void AnchorPreparer::replaceDirect(const Anchor &anchor,
   function.erase(&anchor.instr);
 }
 
-//===- Anchors -----------------------------------------------------------===//
+//===- Anchors ------------------------------------------------------------===//
 
 void AnchorPreparer::replace(const Anchor &anchor,
                              const ConvolutionChoice &choice) {

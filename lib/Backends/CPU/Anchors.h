@@ -1,10 +1,10 @@
-//===- Anchors.h - Convolutions and products made ready -------*- C++ -*-===//
+//===- Anchors.h - Convolutions and products made ready ---------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_ANCHORS_H
 #define GLOWISH_LIB_BACKENDS_CPU_ANCHORS_H
 
+#include "Instrs.h"
 #include "Kernels/ConvolutionChoice.h"
-#include "glowish/IR/Instrs.h"
 
 namespace glowish {
 

@@ -6,8 +6,8 @@
 #include "GroupStatistics.h"
 #include "JIT.h"
 #include "Kernels/Attention.h"
-#include "Levels.h"
 #include "ModuleEmitter.h"
+#include "Multiversioning.h"
 #include "Reductions.h"
 #include "SharedPackings.h"
 #include "TargetSelection.h"
@@ -27,7 +27,7 @@ using namespace glowish;
 
 static llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 createMachine(const TargetOptions &options) {
-  GLOWISH_TRY(TargetSelection selection, selectTarget(options));
+  GLOWISH_ASSIGN_OR_RETURN(TargetSelection selection, selectTarget(options));
   llvm::TargetOptions llvmOptions;
   llvmOptions.FloatABIType = selection.floatABI;
   llvmOptions.MCOptions.ABIName = selection.abi;
@@ -64,7 +64,7 @@ llvm::Expected<std::unique_ptr<CPUBackend>>
 CPUBackend::create(const TargetOptions &options) {
   std::vector<std::string> cpus = {options.cpu};
   if (llvm::StringRef(options.cpu).contains(',')) {
-    GLOWISH_TRY(cpus, parseLevels(options));
+    GLOWISH_ASSIGN_OR_RETURN(cpus, parseLevels(options));
   }
   // The first machine is the lowest: what it makes runs wherever any level
   // does, and functions name their own.
@@ -73,8 +73,8 @@ CPUBackend::create(const TargetOptions &options) {
   for (const std::string &cpu : cpus) {
     TargetOptions own = options;
     own.cpu = cpu;
-    GLOWISH_TRY(std::unique_ptr<llvm::TargetMachine> machine,
-                createMachine(own));
+    GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<llvm::TargetMachine> machine,
+                             createMachine(own));
     llvm::Triple triple = machine->getTargetTriple();
     if (cpus.size() > 1 && triple.getArch() != llvm::Triple::x86_64)
       return makeError("-mcpu={0}: several levels are for x86_64 targets, not "
@@ -91,12 +91,23 @@ CPUBackend::create(const TargetOptions &options) {
     level.packedBits = levels.back().vectorBits;
   std::unique_ptr<CPUBackend> backend(
       new CPUBackend(std::move(lowest), std::move(levels), options));
-  GLOWISH_CHECK(backend->readTuning());
+  GLOWISH_RETURN_IF_ERROR(backend->readTuning());
   return backend;
 }
 
-static bool takesAttention(const AttentionNode &node,
-                           llvm::ArrayRef<TargetDescription> levels) {
+//===- Restrictions -------------------------------------------------------===//
+//
+// supportsNAME for the nodes with a SupportsFor record in CPUInstrs.td.
+
+using Levels = llvm::ArrayRef<TargetDescription>;
+
+#define SUPPORTS(NAME)                                                         \
+  static bool supports##NAME(const NAME##Node &node, Levels levels);
+#define GET_SUPPORTS_LIST
+#include "glowish/Backends/CPU/supports.inc"
+
+/// The kernel keeps scores on the stack.
+static bool supportsAttention(const AttentionNode &node, Levels levels) {
   DimsRef key = node.getKey().getShape();
   return llvm::all_of(levels, [&](const TargetDescription &level) {
     return fitsAttention(key[key.size() - 2], key.back(),
@@ -104,8 +115,10 @@ static bool takesAttention(const AttentionNode &node,
   });
 }
 
-static bool takesGroupNormalization(const GroupNormalizationNode &node,
-                                    llvm::ArrayRef<TargetDescription> levels) {
+/// The channels are the last dimension, and the kernel keeps statistics on the
+/// stack.
+static bool supportsGroupNormalization(const GroupNormalizationNode &node,
+                                       Levels levels) {
   const Type &type = node.getInput().getType();
   int64_t channels = type.getDim(node.getAxis());
   return node.getAxis() + 1 == int64_t(type.getRank()) &&
@@ -115,53 +128,31 @@ static bool takesGroupNormalization(const GroupNormalizationNode &node,
          });
 }
 
-/// Kinds of nodes that become instructions with a kernel. Element-wise nodes
-/// and data movement have theirs.
-bool CPUBackend::isSupported(const Node &node) const {
-  if (node.getNumResults() == 0)
-    return true;
-  ElemKind kind = node.getType().getKind();
-  if (isQuantizedKind(kind))
-    return llvm::isa<GatherNode, ScatterNode, IfNode, LoopNode>(node);
-  if (isElementWise(node))
-    return true;
+static bool isRestricted(const Node &node, Levels levels) {
   switch (node.getKind()) {
-  case NodeKind::Softmax:
-    return llvm::cast<SoftmaxNode>(node).getAxis() + 1 ==
-           int64_t(node.getType().getRank());
-  case NodeKind::LayerNormalization:
-    return llvm::cast<LayerNormalizationNode>(node).getAxis() + 1 ==
-           int64_t(node.getType().getRank());
-  case NodeKind::GroupNormalization:
-    return takesGroupNormalization(llvm::cast<GroupNormalizationNode>(node),
-                                   levels);
-  case NodeKind::Attention:
-    return takesAttention(llvm::cast<AttentionNode>(node), levels);
-  case NodeKind::If:
-  case NodeKind::Loop:
-  case NodeKind::Convolution:
-  case NodeKind::MatMul:
-  case NodeKind::MaxPool:
-  case NodeKind::AvgPool:
-  case NodeKind::ConvolutionFilterGradient:
-  case NodeKind::MaxPoolGradient:
-  case NodeKind::AvgPoolGradient:
-  case NodeKind::Reduce:
-  case NodeKind::ArgMax:
-  case NodeKind::Gather:
-  case NodeKind::Scatter:
-  case NodeKind::TopK:
-  case NodeKind::NonMaxSuppression:
-  case NodeKind::BitCast:
-  case NodeKind::Resize:
-  case NodeKind::LocalResponseNormalization:
-    return true;
+#define SUPPORTS(NAME)                                                         \
+  case NodeKind::NAME:                                                         \
+    return !supports##NAME(llvm::cast<NAME##Node>(node), levels);
+#define GET_SUPPORTS_LIST
+#include "glowish/Backends/CPU/supports.inc"
   default:
     return false;
   }
 }
 
-bool CPUBackend::canFuse(const Node &, ScalarOp) const { return true; }
+/// Kernels that only move elements, and bodies, take quantized kinds.
+static bool supportsQuantized(const Node &node) {
+  const OpInfo &info = node.getInfo();
+  return info.has(OpTrait::DynamicDataMovement) || info.hasBodies();
+}
+
+bool CPUBackend::isSupported(const Node &node) const {
+  if (node.getNumResults() == 0)
+    return true;
+  if (isQuantizedKind(node.getType().getKind()) && !supportsQuantized(node))
+    return false;
+  return isElementWise(node) || (hasInstr(node) && !isRestricted(node, levels));
+}
 
 llvm::Error CPUBackend::readTuning() {
   const std::string &path = options.tuningFile;
@@ -170,7 +161,7 @@ llvm::Error CPUBackend::readTuning() {
       return makeError("-tune: state where the choices are kept with "
                        "-tuning-file=FILE");
     // What can't be measured should not be found out late.
-    GLOWISH_CHECK(Tuner::create(options).takeError());
+    GLOWISH_RETURN_IF_ERROR(Tuner::create(options).takeError());
   }
   if (path.empty())
     return llvm::Error::success();
@@ -180,7 +171,8 @@ llvm::Error CPUBackend::readTuning() {
   auto text = readFile(path);
   if (!text)
     return addContext(text.takeError(), "-tuning-file: ");
-  GLOWISH_TRY(*tuning, TuningRecord::parse((*text)->getBuffer(), path));
+  GLOWISH_ASSIGN_OR_RETURN(*tuning,
+                           TuningRecord::parse((*text)->getBuffer(), path));
   return llvm::Error::success();
 }
 
@@ -211,17 +203,18 @@ llvm::Error CPUBackend::measureMissing(const IRFunction &function) {
   });
   if (missing.empty())
     return llvm::Error::success();
-  GLOWISH_TRY(std::unique_ptr<Tuner> tuner, Tuner::create(options));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Tuner> tuner,
+                           Tuner::create(options));
   std::string target = getTuningTarget(machine->getTargetTriple(), getTarget());
   Progress progress;
   unsigned number = 0;
   for (const TuningKey &key : missing) {
     progress.show(
         llvm::formatv("tuning {0} of {1}", ++number, missing.size()).str());
-    GLOWISH_TRY(TuningRecord::Entry entry, tuner->measure(key));
+    GLOWISH_ASSIGN_OR_RETURN(TuningRecord::Entry entry, tuner->measure(key));
     tuning->set(target, key, std::move(entry));
     // Each is kept at once: who interrupts goes on from there.
-    GLOWISH_CHECK(writeFile(options.tuningFile, tuning->str()));
+    GLOWISH_RETURN_IF_ERROR(writeFile(options.tuningFile, tuning->str()));
   }
   return llvm::Error::success();
 }
@@ -249,7 +242,7 @@ CPUBackend::chooseTogether(llvm::ArrayRef<const IRFunction *> functions) {
   auto packings = std::make_unique<SharedPackings>();
   for (const IRFunction *function : all) {
     if (options.tune)
-      GLOWISH_CHECK(measureMissing(*function));
+      GLOWISH_RETURN_IF_ERROR(measureMissing(*function));
     visitChoices(*function, [&](const ConvolutionShape &shape, ElemKind kind,
                                 DimsRef inputStrides, const Buffer &filter) {
       packings->add(filter.getPayload(), getWays(shape, kind, inputStrides));
@@ -264,7 +257,7 @@ llvm::Error CPUBackend::prepareFunction(IRFunction &function,
   prepareReductions(function);
   prepareGroupNormalizations(function, getTarget());
   if (options.tune && !choices)
-    GLOWISH_CHECK(measureMissing(function));
+    GLOWISH_RETURN_IF_ERROR(measureMissing(function));
   const auto *packings = static_cast<const SharedPackings *>(choices);
   prepareAnchors(function, getTarget(),
                  [&](const ConvolutionShape &shape, ElemKind kind,
@@ -387,9 +380,10 @@ CPUBackend::emitObject(llvm::Module &module,
   if (options.dumpsLLVM)
     module.print(llvm::errs(), nullptr);
   if (options.dumpsAssembly || assembly) {
-    GLOWISH_TRY(std::unique_ptr<llvm::Module> copy, copyModule(module));
+    GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> copy,
+                             copyModule(module));
     llvm::SmallVector<char, 0> text;
-    GLOWISH_CHECK(
+    GLOWISH_RETURN_IF_ERROR(
         emitCode(*copy, *machine, llvm::CodeGenFileType::AssemblyFile, text));
     if (options.dumpsAssembly)
       llvm::errs() << llvm::StringRef(text.data(), text.size());
@@ -397,7 +391,7 @@ CPUBackend::emitObject(llvm::Module &module,
       *assembly = std::move(text);
   }
   llvm::SmallVector<char, 0> object;
-  GLOWISH_CHECK(
+  GLOWISH_RETURN_IF_ERROR(
       emitCode(module, *machine, llvm::CodeGenFileType::ObjectFile, object));
   return object;
 }
@@ -406,10 +400,10 @@ llvm::Expected<std::unique_ptr<Executable>>
 CPUBackend::compile(const IRFunction &function, const MemoryPlan &plan,
                     InstrClock *clock) {
   llvm::LLVMContext context;
-  GLOWISH_TRY(std::unique_ptr<llvm::Module> module,
-              emitModule(context, function, plan, jitEntryName,
-                         /*isTimed=*/clock != nullptr));
-  GLOWISH_TRY(auto object, emitObject(*module));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module,
+                           emitModule(context, function, plan, jitEntryName,
+                                      /*isTimed=*/clock != nullptr));
+  GLOWISH_ASSIGN_OR_RETURN(auto object, emitObject(*module));
   glowish_set_num_threads(int(getTarget().numThreads));
   return loadObject(object, clock);
 }

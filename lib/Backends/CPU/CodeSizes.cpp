@@ -11,13 +11,15 @@ llvm::Error glowish::readFunctionSizes(llvm::ArrayRef<char> object,
                                        CodeSizes &sizes) {
   llvm::MemoryBufferRef bytes(llvm::StringRef(object.data(), object.size()),
                               "object");
-  GLOWISH_TRY(auto file, llvm::object::ObjectFile::createObjectFile(bytes));
+  GLOWISH_ASSIGN_OR_RETURN(auto file,
+                           llvm::object::ObjectFile::createObjectFile(bytes));
   sizes.objectBytes = object.size();
   for (auto [symbol, size] : llvm::object::computeSymbolSizes(*file)) {
-    GLOWISH_TRY(llvm::object::SymbolRef::Type type, symbol.getType());
+    GLOWISH_ASSIGN_OR_RETURN(llvm::object::SymbolRef::Type type,
+                             symbol.getType());
     if (type != llvm::object::SymbolRef::ST_Function)
       continue;
-    GLOWISH_TRY(llvm::StringRef name, symbol.getName());
+    GLOWISH_ASSIGN_OR_RETURN(llvm::StringRef name, symbol.getName());
     // Mach-O's names of C symbols begin with an underscore.
     if (file->isMachO())
       name.consume_front("_");

@@ -6,7 +6,7 @@
 using namespace glowish;
 using llvm::Value;
 
-//===- Bodies ------------------------------------------------------------===//
+//===- Bodies -------------------------------------------------------------===//
 
 llvm::Function *ModuleEmitter::createBody(const IRFunction &body) {
   llvm::LLVMContext &context = module.getContext();
@@ -52,7 +52,7 @@ static Value *loadBool(llvm::IRBuilder<> &builder, Value *address) {
       builder.CreateLoad(builder.getInt8Ty(), address));
 }
 
-//===- Branches ----------------------------------------------------------===//
+//===- Branches -----------------------------------------------------------===//
 
 void ModuleEmitter::emitIf(llvm::IRBuilder<> &builder, const Frame &frame,
                            const IfInstr &instr) {
@@ -76,7 +76,7 @@ void ModuleEmitter::emitIf(llvm::IRBuilder<> &builder, const Frame &frame,
   builder.SetInsertPoint(end);
 }
 
-//===- Loops -------------------------------------------------------------===//
+//===- Loops --------------------------------------------------------------===//
 
 static void copyBytes(llvm::IRBuilder<> &builder, Value *target, Value *source,
                       int64_t bytes) {

@@ -1,6 +1,7 @@
 //===- Estimates.cpp - The time that instructions are chosen by -----------===//
 
 #include "Anchors.h"
+#include "Instrs.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
 
 using namespace glowish;

@@ -1,6 +1,7 @@
 //===- FilterPacker.cpp - Weights in the order of their kernels -----------===//
 
 #include "FilterPacker.h"
+#include "Instrs.h"
 #include "Kernels/SplitImage.h"
 #include <cstring>
 
@@ -78,7 +79,7 @@ Buffer *FilterPacker::getWinograd(const Anchor &anchor,
   return result;
 }
 
-//===- Blocks ------------------------------------------------------------===//
+//===- Blocks -------------------------------------------------------------===//
 
 Tensor FilterPacker::packConstant(const Anchor &anchor,
                                   const ConvolutionShape &shape,

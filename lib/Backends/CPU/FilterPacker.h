@@ -1,4 +1,4 @@
-//===- FilterPacker.h - Weights in the order of their kernels -*- C++ -*-===//
+//===- FilterPacker.h - Weights in the order of their kernels ---*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_FILTERPACKER_H
 #define GLOWISH_LIB_BACKENDS_CPU_FILTERPACKER_H

@@ -1,6 +1,7 @@
 //===- GroupStatistics.cpp - Group normalizations in two steps ------------===//
 
 #include "GroupStatistics.h"
+#include "Instrs.h"
 #include "Kernels/Kernels.h"
 #include "glowish/IR/Passes.h"
 
@@ -61,5 +62,5 @@ void glowish::prepareGroupNormalizations(IRFunction &function,
                     instr);
     function.erase(instr);
   }
-  llvm::cantFail(placeLifetimes(function, IRPassContext()));
+  llvm::cantFail(insertLifetimes(function, IRPassContext()));
 }

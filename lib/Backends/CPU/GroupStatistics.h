@@ -1,4 +1,4 @@
-//===- GroupStatistics.h - Group normalizations in two steps --*- C++ -*-===//
+//===- GroupStatistics.h - Group normalizations in two steps ----*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_GROUPSTATISTICS_H
 #define GLOWISH_LIB_BACKENDS_CPU_GROUPSTATISTICS_H

@@ -1,4 +1,4 @@
-//===- InstrEmitter.h - The code of one instruction -----------*- C++ -*-===//
+//===- InstrEmitter.h - The code of one instruction -------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_INSTREMITTER_H
 #define GLOWISH_LIB_BACKENDS_CPU_INSTREMITTER_H

@@ -57,11 +57,13 @@ glowish::loadObject(llvm::ArrayRef<char> object, InstrClock *clock) {
   llvm::orc::LLJITBuilder builder;
   builder.setJITTargetMachineBuilder(llvm::orc::JITTargetMachineBuilder(
       llvm::Triple(llvm::sys::getProcessTriple())));
-  GLOWISH_TRY(std::unique_ptr<llvm::orc::LLJIT> jit, builder.create());
-  GLOWISH_CHECK(defineFunctions(*jit));
-  GLOWISH_CHECK(jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(
-      llvm::StringRef(object.data(), object.size()), "glowish")));
-  GLOWISH_TRY(ExecutorAddr entry, jit->lookup(jitEntryName));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<llvm::orc::LLJIT> jit,
+                           builder.create());
+  GLOWISH_RETURN_IF_ERROR(defineFunctions(*jit));
+  GLOWISH_RETURN_IF_ERROR(
+      jit->addObjectFile(llvm::MemoryBuffer::getMemBufferCopy(
+          llvm::StringRef(object.data(), object.size()), "glowish")));
+  GLOWISH_ASSIGN_OR_RETURN(ExecutorAddr entry, jit->lookup(jitEntryName));
   if (clock)
     return std::make_unique<JITProgram<InstrClock *>>(std::move(jit), entry,
                                                       clock);

@@ -1,4 +1,4 @@
-//===- JIT.h - Running an object in this process --------------*- C++ -*-===//
+//===- JIT.h - Running an object in this process ----------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_JIT_H
 #define GLOWISH_LIB_BACKENDS_CPU_JIT_H

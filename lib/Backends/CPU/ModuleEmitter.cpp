@@ -2,6 +2,7 @@
 
 #include "ModuleEmitter.h"
 #include "InstrEmitter.h"
+#include "Instrs.h"
 #include "JIT.h"
 #include "glowish/Ops/TextForm.h"
 #include "llvm/ADT/StringExtras.h"
@@ -120,7 +121,7 @@ llvm::FunctionCallee ModuleEmitter::getParallelFor() {
                                     pointer, llvm::Type::getInt64Ty(context));
 }
 
-/// \p pointerArray: room for as many pointers as any kernel takes.
+/// \p pointerArray: storage for as many pointers as any kernel takes.
 void ModuleEmitter::callKernel(llvm::IRBuilder<> &builder, const Kernel &kernel,
                                llvm::ArrayRef<llvm::Value *> pointers,
                                llvm::Value *pointerArray) {
@@ -254,7 +255,7 @@ void ModuleEmitter::createPointerArray(llvm::IRBuilder<> &builder, Frame &frame,
 
 void ModuleEmitter::emitInstr(llvm::IRBuilder<> &builder, const Frame &frame,
                               const Instruction &instr) {
-  if (llvm::isa<AllocInstr, DeallocInstr>(&instr))
+  if (instr.isLifetimeMarker())
     return;
   if (auto *branch = llvm::dyn_cast<IfInstr>(&instr))
     return emitIf(builder, frame, *branch);
@@ -302,7 +303,7 @@ llvm::Function *ModuleEmitter::emit(const IRFunction &function,
   };
   markTime();
   for (const Instruction &instr : function.getInstrs()) {
-    if (llvm::isa<AllocInstr, DeallocInstr>(&instr))
+    if (instr.isLifetimeMarker())
       continue;
     emitInstr(builder, frame, instr);
     markTime();

@@ -1,4 +1,4 @@
-//===- ModuleEmitter.h - From IR instructions to LLVM IR ------*- C++ -*-===//
+//===- ModuleEmitter.h - From IR instructions to LLVM IR --------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_MODULEEMITTER_H
 #define GLOWISH_LIB_BACKENDS_CPU_MODULEEMITTER_H
@@ -74,7 +74,7 @@ private:
     llvm::Value *mutables = nullptr;
     /// The parameters and results of a body.
     llvm::DenseMap<const Buffer *, llvm::Value *> bindings{};
-    /// Room for the pointers that tasks get; null without threads.
+    /// Storage for the pointers that tasks get; null without threads.
     llvm::Value *pointerArray = nullptr;
   };
   llvm::Value *getAddress(llvm::IRBuilder<> &builder, const Frame &frame,

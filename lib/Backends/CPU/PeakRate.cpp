@@ -72,7 +72,7 @@ compileChains(CPUBackend &backend, unsigned lanes) {
                                        jitEntryName, module);
   backend.getTarget().addFunctionAttributes(*entry);
   emitChains(*entry, lanes);
-  GLOWISH_TRY(auto object, backend.emitObject(module));
+  GLOWISH_ASSIGN_OR_RETURN(auto object, backend.emitObject(module));
   return loadObject(object);
 }
 
@@ -80,14 +80,14 @@ llvm::Expected<double> glowish::measurePeakRate(CPUBackend &backend,
                                                 double seconds) {
   using Clock = std::chrono::steady_clock;
   unsigned lanes = backend.getTarget().getLanes(sizeof(float));
-  GLOWISH_TRY(auto program, compileChains(backend, lanes));
+  GLOWISH_ASSIGN_OR_RETURN(auto program, compileChains(backend, lanes));
   // 0.5 is where x * 0.5 + 0.5 leads to 1: no slow denormals.
   std::vector<float> numbers((numChains + 1) * lanes, 0.5f);
   auto *bytes = reinterpret_cast<uint8_t *>(numbers.data());
   double best = 0;
   Clock::time_point start = Clock::now(), last = start;
   do {
-    GLOWISH_CHECK(program->run(nullptr, bytes, nullptr));
+    GLOWISH_RETURN_IF_ERROR(program->run(nullptr, bytes, nullptr));
     Clock::time_point now = Clock::now();
     double elapsed = std::chrono::duration<double>(now - last).count();
     best = std::max(best, 2.0 * numChains * lanes * numSteps / elapsed);

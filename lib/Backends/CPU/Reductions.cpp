@@ -45,5 +45,5 @@ void glowish::prepareReductions(IRFunction &function) {
                     instr);
     function.erase(instr);
   }
-  llvm::cantFail(placeLifetimes(function, IRPassContext()));
+  llvm::cantFail(insertLifetimes(function, IRPassContext()));
 }

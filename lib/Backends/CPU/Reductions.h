@@ -1,4 +1,4 @@
-//===- Reductions.h - Reductions made ready -------------------*- C++ -*-===//
+//===- Reductions.h - Reductions made ready ---------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_REDUCTIONS_H
 #define GLOWISH_LIB_BACKENDS_CPU_REDUCTIONS_H

@@ -1,4 +1,4 @@
-//===- SharedPackings.h - Weights packed alike in programs ----*- C++ -*-===//
+//===- SharedPackings.h - Weights packed alike in programs ------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_SHAREDPACKINGS_H
 #define GLOWISH_LIB_BACKENDS_CPU_SHAREDPACKINGS_H

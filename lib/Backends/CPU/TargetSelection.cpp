@@ -31,7 +31,7 @@ static void initializeTargets() {
   (void)done;
 }
 
-//===- Names -------------------------------------------------------------===//
+//===- Names --------------------------------------------------------------===//
 
 /// Whether code for \p triple can be made for the CPU that \p info, made for
 /// the same triple, calls \p cpu. (LLVM aborts over one of another word size.)
@@ -114,7 +114,7 @@ glowish::listTargetNames(const TargetOptions &options, bool listsCpus) {
   TargetOptions plain;
   plain.triple = options.triple;
   plain.architecture = options.architecture;
-  GLOWISH_TRY(TargetSelection selection, selectTarget(plain));
+  GLOWISH_ASSIGN_OR_RETURN(TargetSelection selection, selectTarget(plain));
   std::unique_ptr<llvm::MCSubtargetInfo> info = getSubtarget(selection, "", "");
   std::string list;
   llvm::raw_string_ostream os(list);
@@ -128,7 +128,7 @@ glowish::listTargetNames(const TargetOptions &options, bool listsCpus) {
   return list;
 }
 
-//===- What is left open -------------------------------------------------===//
+//===- What is left open --------------------------------------------------===//
 
 /// Whether this system lets a process use the matrix registers that the
 /// processor has: some sandboxes and old kernels don't.
@@ -219,7 +219,7 @@ static void completeARM(TargetSelection &selection,
                                  : llvm::Triple::GNUEABI);
 }
 
-//===- What goes together ------------------------------------------------===//
+//===- What goes together -------------------------------------------------===//
 
 static llvm::Error checkFloatABI(const TargetSelection &selection,
                                  const llvm::MCSubtargetInfo &info) {
@@ -287,7 +287,7 @@ static llvm::Error checkRISCV(TargetSelection &selection,
 static llvm::Error checkTogether(TargetSelection &selection) {
   std::unique_ptr<llvm::MCSubtargetInfo> info =
       getSubtarget(selection, selection.cpu, selection.features);
-  GLOWISH_CHECK(checkFloatABI(selection, *info));
+  GLOWISH_RETURN_IF_ERROR(checkFloatABI(selection, *info));
   const llvm::Triple &triple = selection.triple;
   if (triple.isRISCV())
     return checkRISCV(selection, *info);
@@ -352,7 +352,7 @@ static llvm::Error findTarget(TargetSelection &selection,
 llvm::Expected<TargetSelection>
 glowish::selectTarget(const TargetOptions &options) {
   TargetSelection selection;
-  GLOWISH_CHECK(findTarget(selection, options));
+  GLOWISH_RETURN_IF_ERROR(findTarget(selection, options));
   const llvm::Triple &triple = selection.triple;
   selection.cpu = options.cpu;
   if (options.isForHost() && (options.cpu.empty() || options.cpu == "native"))
@@ -361,10 +361,10 @@ glowish::selectTarget(const TargetOptions &options) {
   selection.abi = options.abi;
   if (triple.isARM() || triple.isThumb())
     completeARM(selection, options);
-  GLOWISH_CHECK(checkNames(selection, options));
+  GLOWISH_RETURN_IF_ERROR(checkNames(selection, options));
   selection.features = getFeatures(selection, options);
-  GLOWISH_CHECK(checkTogether(selection));
-  GLOWISH_CHECK(checkCodeModel(triple, options.codeModel));
+  GLOWISH_RETURN_IF_ERROR(checkTogether(selection));
+  GLOWISH_RETURN_IF_ERROR(checkCodeModel(triple, options.codeModel));
   // Without a system nothing moves the program, and tables with addresses would
   // take RAM.
   selection.relocationModel = options.relocationModel.value_or(

@@ -20,7 +20,7 @@ static constexpr unsigned numRounds = 7;
 /// Weights of all candidates together; two candidates are measured in any case.
 static constexpr uint64_t maxWeightBytes = uint64_t(2) << 30;
 
-//===- Whether the target runs here --------------------------------------===//
+//===- Whether the target runs here ---------------------------------------===//
 
 /// The features of the processor that \p machine makes code for, without the
 /// marks of what is fast on it.
@@ -65,14 +65,16 @@ Tuner::create(const TargetOptions &options) {
   own.numThreads = 1;
   own.tune = false;
   own.tuningFile.clear();
-  GLOWISH_TRY(std::unique_ptr<CPUBackend> backend, CPUBackend::create(own));
-  GLOWISH_TRY(std::unique_ptr<CPUBackend> host, CPUBackend::create({}));
-  GLOWISH_CHECK(
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> backend,
+                           CPUBackend::create(own));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> host,
+                           CPUBackend::create({}));
+  GLOWISH_RETURN_IF_ERROR(
       checkRunsHere(backend->getTargetMachine(), host->getTargetMachine()));
   return std::unique_ptr<Tuner>(new Tuner(std::move(backend)));
 }
 
-//===- What is measured --------------------------------------------------===//
+//===- What is measured ---------------------------------------------------===//
 
 std::vector<ConvolutionChoice>
 glowish::selectCandidates(llvm::ArrayRef<ConvolutionChoice> ranked) {
@@ -171,7 +173,7 @@ createFunction(const TuningKey &key, std::shared_ptr<const Tensor> filter) {
   return function;
 }
 
-//===- Measuring ---------------------------------------------------------===//
+//===- Measuring ----------------------------------------------------------===//
 
 /// A program, its memory, and the shortest time that it took.
 struct Tuner::Candidate {
@@ -197,8 +199,8 @@ Tuner::build(const TuningKey &key, const ConvolutionChoice &choice,
                      const Buffer &) { return choice; });
   result->plan = planMemory(function);
   const MemoryPlan &plan = result->plan;
-  GLOWISH_TRY(result->executable,
-              backend->compile(function, plan, /*clock=*/nullptr));
+  GLOWISH_ASSIGN_OR_RETURN(result->executable,
+                           backend->compile(function, plan, /*clock=*/nullptr));
   auto makeRegion = [](uint64_t size) {
     return Tensor(Type(ElemKind::UInt8, {int64_t(size)}));
   };
@@ -246,7 +248,7 @@ llvm::Error Tuner::time(Candidate &candidate) {
   readLines(candidate.activations.getByteRange());
   readStack(size_t(backend->getTarget().maxStackBytes));
   double start = getSeconds();
-  GLOWISH_CHECK(
+  GLOWISH_RETURN_IF_ERROR(
       candidate.executable->run(candidate.constants.data<uint8_t>().data(),
                                 candidate.mutables.data<uint8_t>().data(),
                                 candidate.activations.data<uint8_t>().data()));
@@ -271,8 +273,8 @@ llvm::Expected<TuningRecord::Entry> Tuner::measure(const TuningKey &key) {
   for (const ConvolutionChoice &choice : choices) {
     if (candidates.size() >= 2 && weightBytes > maxWeightBytes)
       break;
-    GLOWISH_TRY(std::unique_ptr<Candidate> candidate,
-                build(key, choice, sharedFilter));
+    GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Candidate> candidate,
+                             build(key, choice, sharedFilter));
     weightBytes += 2 * candidate->plan.constantSize;
     candidates.push_back(std::move(candidate));
   }
@@ -281,7 +283,7 @@ llvm::Expected<TuningRecord::Entry> Tuner::measure(const TuningKey &key) {
   // shortest.
   for (unsigned round = 0; round < numRounds; ++round)
     for (const auto &candidate : candidates)
-      GLOWISH_CHECK(time(*candidate));
+      GLOWISH_RETURN_IF_ERROR(time(*candidate));
   std::vector<MeasuredChoice> measured;
   for (const auto &candidate : candidates)
     measured.push_back(candidate->measured);

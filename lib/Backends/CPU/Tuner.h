@@ -1,4 +1,4 @@
-//===- Tuner.h - Measuring ways to compute convolutions -------*- C++ -*-===//
+//===- Tuner.h - Measuring ways to compute convolutions ---------*- C++ -*-===//
 //
 // Each candidate is compiled as a program of its own, with random weights, and
 // runs on one thread: what is computed must not depend on the number of

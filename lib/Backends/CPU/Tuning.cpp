@@ -9,7 +9,7 @@ using namespace glowish;
 
 static constexpr llvm::StringLiteral firstLine = "glowish-tuning 1";
 
-//===- Keys --------------------------------------------------------------===//
+//===- Keys ---------------------------------------------------------------===//
 
 static Dims getInputShape(const ConvolutionShape &s) {
   return {s.batch, s.height, s.width, s.channels};
@@ -54,7 +54,7 @@ std::string glowish::getTuningTarget(const llvm::Triple &triple,
   return result + "-" + llvm::utohexstr(sum, /*LowerCase=*/true, 16);
 }
 
-//===- Writing -----------------------------------------------------------===//
+//===- Writing ------------------------------------------------------------===//
 
 std::string glowish::describeChoice(const ConvolutionChoice &choice) {
   switch (choice.algorithm) {
@@ -112,7 +112,7 @@ void TuningRecord::set(llvm::StringRef target, const TuningKey &key,
   entries[{target.str(), key}] = std::move(entry);
 }
 
-//===- Reading -----------------------------------------------------------===//
+//===- Reading ------------------------------------------------------------===//
 
 namespace {
 

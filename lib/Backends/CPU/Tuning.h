@@ -1,4 +1,4 @@
-//===- Tuning.h - Choices that were measured ------------------*- C++ -*-===//
+//===- Tuning.h - Choices that were measured --------------------*- C++ -*-===//
 //
 // The record of which way to compute a convolution was the fastest, and its
 // file. The file is text. Its first line is

@@ -1,4 +1,4 @@
-//===- VariantDispatch.h - An entry that picks a program ------*- C++ -*-===//
+//===- VariantDispatch.h - An entry that picks a program --------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_VARIANTDISPATCH_H
 #define GLOWISH_LIB_BACKENDS_CPU_VARIANTDISPATCH_H

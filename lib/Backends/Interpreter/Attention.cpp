@@ -1,7 +1,7 @@
 //===- Attention.cpp - Scores, softmax and weighted sum -------------------===//
 
-#include "InstrRunner.h"
-#include "glowish/IR/Region.h"
+#include "Run.h"
+#include "glowish/IR/StridedLayout.h"
 #include <cmath>
 #include <numeric>
 
@@ -80,7 +80,8 @@ static void attend(const AttentionInstr &instr, const Operands<T> &operands,
   });
 }
 
-void InstrRunner::visitAttention(AttentionInstr &instr) {
+void interpreter::runAttention(const Memory &memory,
+                               const AttentionInstr &instr) {
   const Type &type = instr.getResult()->getType();
   if (type.getNumElements() == 0)
     return;
@@ -95,7 +96,8 @@ void InstrRunner::visitAttention(AttentionInstr &instr) {
     Dims shape(type.getShape().drop_back());
     shape.push_back(key.getType().getShape().drop_back().back());
     strides =
-        broadcastTo(Region::dense(mask.getType().getShape()), shape).strides;
+        broadcastTo(StridedLayout::dense(mask.getType().getShape()), shape)
+            .strides;
   }
   dispatchFloatKind(type.getKind(), [&](auto zero) {
     using T = decltype(zero);

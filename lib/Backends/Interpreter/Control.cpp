@@ -1,17 +1,16 @@
 //===- Control.cpp - Branches and loops -----------------------------------===//
 
-#include "InstrRunner.h"
+#include "Run.h"
 
 using namespace glowish;
 using namespace glowish::interpreter;
 
 static void runBody(const IRFunction &body, const Memory &memory) {
-  InstrRunner runner(memory);
   for (const Instruction &instr : body.getInstrs())
-    runner.visit(const_cast<Instruction &>(instr));
+    runInstr(memory, instr);
 }
 
-void InstrRunner::visitIf(IfInstr &instr) {
+void interpreter::runIf(const Memory &memory, const IfInstr &instr) {
   bool condition = getDense<const bool>(memory, instr.getCondition())[0];
   const IRFunction &body =
       getIRFunction(condition ? instr.getThenBody() : instr.getElseBody());
@@ -30,7 +29,7 @@ namespace {
 /// One run of a loop.
 class LoopRun {
 public:
-  LoopRun(LoopInstr &loop, const Memory &memory)
+  LoopRun(const LoopInstr &loop, const Memory &memory)
       : loop(loop), memory(memory), inner(memory),
         body(getIRFunction(loop.getBody())), inputs(body.getInputs()),
         outputs(body.getOutputs()), numStates(unsigned(loop.getNumStates())) {
@@ -98,7 +97,7 @@ private:
         std::memset(getScan(i, number), 0, bytes);
   }
 
-  LoopInstr &loop;
+  const LoopInstr &loop;
   const Memory &memory;
   Memory inner;
   const IRFunction &body;
@@ -108,4 +107,6 @@ private:
 
 } // namespace
 
-void InstrRunner::visitLoop(LoopInstr &instr) { LoopRun(instr, memory).run(); }
+void interpreter::runLoop(const Memory &memory, const LoopInstr &instr) {
+  LoopRun(instr, memory).run();
+}

@@ -1,6 +1,6 @@
 //===- Convolution.cpp - 2-D convolution ----------------------------------===//
 
-#include "InstrRunner.h"
+#include "Run.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -53,7 +53,8 @@ static void convolve(const ConvolutionInstr &instr, const Memory &memory,
   });
 }
 
-void InstrRunner::visitConvolution(ConvolutionInstr &instr) {
+void interpreter::runConvolution(const Memory &memory,
+                                 const ConvolutionInstr &instr) {
   const Type &type = instr.getInput()->getType();
   Tensor result(Type(type.getKind(), instr.getResult()->getShape()));
   dispatchNumberKind(type.getKind(), [&](auto zero) {
@@ -109,8 +110,8 @@ static void differentiateFilter(const ConvolutionFilterGradientInstr &instr,
   });
 }
 
-void InstrRunner::visitConvolutionFilterGradient(
-    ConvolutionFilterGradientInstr &instr) {
+void interpreter::runConvolutionFilterGradient(
+    const Memory &memory, const ConvolutionFilterGradientInstr &instr) {
   dispatchFloatKind(instr.getResult()->getType().getKind(), [&](auto zero) {
     differentiateFilter<decltype(zero)>(instr, memory);
   });

@@ -1,23 +1,23 @@
 //===- DataMovement.cpp - Copies, fills and gathers -----------------------===//
 
-#include "InstrRunner.h"
+#include "Run.h"
 
 using namespace glowish;
 using namespace glowish::interpreter;
 
-void InstrRunner::visitCopy(CopyInstr &instr) {
+void interpreter::runCopy(const Memory &memory, const CopyInstr &instr) {
   scatterOperand(memory, instr.getResult(),
                  gatherOperand(memory, instr.getInput()));
 }
 
-void InstrRunner::visitFill(FillInstr &instr) {
+void interpreter::runFill(const Memory &memory, const FillInstr &instr) {
   Tensor result(instr.getResult()->getType());
   for (int64_t i = 0; i < result.getNumElements(); ++i)
     result.setFromDouble(i, instr.getValue());
   scatterOperand(memory, instr.getResult(), result);
 }
 
-void InstrRunner::visitGather(GatherInstr &instr) {
+void interpreter::runGather(const Memory &memory, const GatherInstr &instr) {
   const Type &type = instr.getInput()->getType();
   int64_t length = type.getDim(instr.getAxis());
   int64_t bytes = getDenseStrides(type.getShape())[instr.getAxis()] *

@@ -1,6 +1,6 @@
 //===- ElementWise.cpp - Scalar programs at every index -------------------===//
 
-#include "InstrRunner.h"
+#include "Run.h"
 #include "glowish/Ops/Scalar.h"
 
 using namespace glowish;
@@ -102,7 +102,8 @@ Tensor interpreter::evaluateProgram(const ScalarProgram &program,
   return std::move(program.empty() ? values.front() : values.back());
 }
 
-void InstrRunner::visitElementWiseLoop(ElementWiseLoopInstr &instr) {
+void interpreter::runElementWiseLoop(const Memory &memory,
+                                     const ElementWiseLoopInstr &instr) {
   std::vector<Tensor> inputs;
   for (const Buffer *buffer : instr.getInputs())
     inputs.push_back(gatherOperand(memory, buffer));

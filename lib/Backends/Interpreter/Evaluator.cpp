@@ -45,16 +45,16 @@ llvm::Error glowish::lowerForInterpreter(Function &function) {
 llvm::Expected<std::vector<Tensor>> glowish::evaluateNode(const Node &node) {
   Module module("evaluate");
   std::vector<Placeholder *> outputs;
-  GLOWISH_TRY(Function * function, isolate(node, module, outputs));
+  GLOWISH_ASSIGN_OR_RETURN(Function *function, isolate(node, module, outputs));
 
   // Not more: a pipeline with constant folding would come back here.
-  GLOWISH_CHECK(lowerForInterpreter(*function));
+  GLOWISH_RETURN_IF_ERROR(lowerForInterpreter(*function));
   std::unique_ptr<Backend> interpreter = createInterpreter();
-  GLOWISH_TRY(std::unique_ptr<IRFunction> ir,
-              generateIR(*function, scheduleNodes(*function)));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<IRFunction> ir,
+                           generateIR(*function, scheduleNodes(*function)));
   MemoryPlan plan = planMemory(*ir);
-  GLOWISH_TRY(std::unique_ptr<Executable> program,
-              interpreter->compile(*ir, plan));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Executable> program,
+                           interpreter->compile(*ir, plan));
 
   Type bytes(ElemKind::UInt8, {0});
   auto region = [&](uint64_t size) {

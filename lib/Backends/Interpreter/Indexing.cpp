@@ -1,6 +1,6 @@
 //===- Indexing.cpp - Scatters and sorted indices -------------------------===//
 
-#include "InstrRunner.h"
+#include "Run.h"
 #include "glowish/Ops/Boxes.h"
 #include "glowish/Ops/Scalar.h"
 #include <numeric>
@@ -8,7 +8,7 @@
 using namespace glowish;
 using namespace glowish::interpreter;
 
-void InstrRunner::visitScatter(ScatterInstr &instr) {
+void interpreter::runScatter(const Memory &memory, const ScatterInstr &instr) {
   const Type &type = instr.getInput()->getType();
   Tensor result = gatherOperand(memory, instr.getInput());
   Tensor indices = gatherOperand(memory, instr.getIndices());
@@ -40,7 +40,7 @@ void InstrRunner::visitScatter(ScatterInstr &instr) {
   scatterOperand(memory, instr.getResult(), result);
 }
 
-void InstrRunner::visitTopK(TopKInstr &instr) {
+void interpreter::runTopK(const Memory &memory, const TopKInstr &instr) {
   const Type &type = instr.getInput()->getType();
   int64_t length = type.getShape().back(), count = instr.getCount();
   auto out = getDense<int64_t>(memory, instr.getResult());
@@ -70,7 +70,8 @@ static Box<Num<float>> getBox(const float *box) {
   return {Num(box[0]), Num(box[1]), Num(box[2]), Num(box[3])};
 }
 
-void InstrRunner::visitNonMaxSuppression(NonMaxSuppressionInstr &instr) {
+void interpreter::runNonMaxSuppression(const Memory &memory,
+                                       const NonMaxSuppressionInstr &instr) {
   auto boxes = getDense<const float>(memory, instr.getBoxes());
   auto candidates = getDense<const int64_t>(memory, instr.getCandidates());
   float threshold = getDense<const float>(memory, instr.getThreshold())[0];
@@ -96,7 +97,7 @@ void InstrRunner::visitNonMaxSuppression(NonMaxSuppressionInstr &instr) {
   }
 }
 
-void InstrRunner::visitBitCast(BitCastInstr &instr) {
+void interpreter::runBitCast(const Memory &memory, const BitCastInstr &instr) {
   if (int64_t bytes = instr.getInput()->getType().getSizeInBytes())
     std::memcpy(memory.getAddress(instr.getResult()),
                 memory.getAddress(instr.getInput()), bytes);

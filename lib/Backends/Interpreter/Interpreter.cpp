@@ -1,7 +1,7 @@
 //===- Interpreter.cpp - The reference back end ---------------------------===//
 
 #include "glowish/Backends/Interpreter/Interpreter.h"
-#include "InstrRunner.h"
+#include "Run.h"
 
 using namespace glowish;
 using namespace glowish::interpreter;
@@ -85,6 +85,20 @@ void interpreter::storeThroughEpilogue(const Memory &memory,
                  evaluateProgram(epilogue, std::move(inputs)));
 }
 
+void interpreter::runInstr(const Memory &memory, const Instruction &instr) {
+  switch (instr.getKind()) {
+#define LIFETIME_MARKER(NAME)                                                  \
+  case InstrKind::NAME:                                                        \
+    return;
+#define INSTR(NAME)                                                            \
+  case InstrKind::NAME:                                                        \
+    return run##NAME(memory, llvm::cast<NAME##Instr>(instr));
+#define GET_INSTR_LIST
+#include "glowish/IR/InstrKinds.inc"
+  }
+  llvm_unreachable("compile() refuses instructions of other back ends");
+}
+
 namespace {
 
 class InterpretedFunction final : public Executable {
@@ -96,13 +110,12 @@ public:
   llvm::Error run(const uint8_t *constants, uint8_t *mutables,
                   uint8_t *activations) const override {
     Memory memory(plan, constants, mutables, activations);
-    InstrRunner runner(memory);
     if (clock)
       clock->mark();
     for (const Instruction &instr : function.getInstrs()) {
-      if (llvm::isa<AllocInstr, DeallocInstr>(&instr))
+      if (instr.isLifetimeMarker())
         continue;
-      runner.visit(const_cast<Instruction &>(instr));
+      runInstr(memory, instr);
       if (clock)
         clock->mark();
     }
@@ -120,17 +133,8 @@ public:
   llvm::StringRef getName() const override { return "Interpreter"; }
 
   bool isSupported(const Node &node) const override {
-    // These run along the last dimension, as the IR has them.
-    int64_t last =
-        int64_t(node.getNumResults() ? node.getType().getRank() : 0) - 1;
-    if (auto *softmax = llvm::dyn_cast<SoftmaxNode>(&node))
-      return softmax->getAxis() == last;
-    if (auto *norm = llvm::dyn_cast<LayerNormalizationNode>(&node))
-      return norm->getAxis() == last;
-    return isElementWise(node) || findInstrKind(node.getKindName());
+    return isElementWise(node) || hasInstr(node);
   }
-
-  bool canFuse(const Node &, ScalarOp) const override { return true; }
 
   llvm::Expected<std::unique_ptr<Executable>>
   compile(const IRFunction &function, const MemoryPlan &plan,
@@ -138,7 +142,7 @@ public:
     std::string unknown;
     forEachFunction(function, [&](const IRFunction &each) {
       for (const Instruction &instr : each.getInstrs())
-        if (instr.getKindName().starts_with("CPU"))
+        if (!isCommonInstr(instr.getKind()))
           unknown = instr.getKindName().str();
     });
     if (!unknown.empty())

@@ -1,4 +1,4 @@
-//===- Kernels.h - What the interpreter's kernels share -------*- C++ -*-===//
+//===- Kernels.h - What the interpreter's kernels share ---------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_INTERPRETER_KERNELS_H
 #define GLOWISH_LIB_BACKENDS_INTERPRETER_KERNELS_H

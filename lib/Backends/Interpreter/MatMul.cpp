@@ -1,6 +1,6 @@
 //===- MatMul.cpp - Batched matrix product --------------------------------===//
 
-#include "InstrRunner.h"
+#include "Run.h"
 
 using namespace glowish;
 using namespace glowish::interpreter;
@@ -41,7 +41,7 @@ static void multiply(const MatMulInstr &instr, const Memory &memory,
   });
 }
 
-void InstrRunner::visitMatMul(MatMulInstr &instr) {
+void interpreter::runMatMul(const Memory &memory, const MatMulInstr &instr) {
   ElemKind kind = instr.getLhs()->getType().getKind();
   Tensor result(Type(kind, instr.getResult()->getShape()));
   dispatchNumberKind(kind, [&](auto zero) {

@@ -1,14 +1,14 @@
 //===- Normalization.cpp - Softmax and normalizations ---------------------===//
 
-#include "InstrRunner.h"
+#include "Run.h"
 #include <cmath>
 #include <numeric>
 
 using namespace glowish;
 using namespace glowish::interpreter;
 
-void InstrRunner::visitLocalResponseNormalization(
-    LocalResponseNormalizationInstr &instr) {
+void interpreter::runLocalResponseNormalization(
+    const Memory &memory, const LocalResponseNormalizationInstr &instr) {
   const Type &type = instr.getInput()->getType();
   int64_t channels = type.getShape().back();
   int64_t before = (instr.getSize() - 1) / 2;
@@ -53,7 +53,8 @@ template <typename T> struct ScaleAndBias {
 };
 } // namespace
 
-void InstrRunner::visitLayerNormalization(LayerNormalizationInstr &instr) {
+void interpreter::runLayerNormalization(const Memory &memory,
+                                        const LayerNormalizationInstr &instr) {
   const Type &type = instr.getInput()->getType();
   int64_t length = type.getShape().back();
   Tensor input = gatherOperand(memory, instr.getInput()), result(type);
@@ -84,7 +85,8 @@ void InstrRunner::visitLayerNormalization(LayerNormalizationInstr &instr) {
 
 /// Along any dimension, in an order that does not depend on it: that passes
 /// move the channels changes no bit.
-void InstrRunner::visitGroupNormalization(GroupNormalizationInstr &instr) {
+void interpreter::runGroupNormalization(const Memory &memory,
+                                        const GroupNormalizationInstr &instr) {
   const Type &type = instr.getInput()->getType();
   if (type.getNumElements() == 0)
     return;
@@ -131,7 +133,7 @@ void InstrRunner::visitGroupNormalization(GroupNormalizationInstr &instr) {
                        instr.getEpilogue(), instr.getFused());
 }
 
-void InstrRunner::visitSoftmax(SoftmaxInstr &instr) {
+void interpreter::runSoftmax(const Memory &memory, const SoftmaxInstr &instr) {
   const Type &type = instr.getInput()->getType();
   dispatchFloatKind(type.getKind(), [&](auto zero) {
     using T = decltype(zero);

@@ -1,6 +1,6 @@
 //===- Pooling.cpp - Windows over NHWC images -----------------------------===//
 
-#include "InstrRunner.h"
+#include "Run.h"
 
 using namespace glowish;
 using namespace glowish::interpreter;
@@ -40,7 +40,7 @@ static int64_t getElement(DimsRef shape, DimsRef out, int64_t row,
   return ((out[0] * shape[1] + row) * shape[2] + column) * shape[3] + out[3];
 }
 
-void InstrRunner::visitMaxPool(MaxPoolInstr &instr) {
+void interpreter::runMaxPool(const Memory &memory, const MaxPoolInstr &instr) {
   Window window = getWindow(instr);
   Tensor result(instr.getResult()->getType());
   dispatchNumberKind(result.getType().getKind(), [&](auto zero) {
@@ -64,7 +64,7 @@ void InstrRunner::visitMaxPool(MaxPoolInstr &instr) {
   scatterOperand(memory, instr.getResult(), result);
 }
 
-void InstrRunner::visitAvgPool(AvgPoolInstr &instr) {
+void interpreter::runAvgPool(const Memory &memory, const AvgPoolInstr &instr) {
   Window window = getWindow(instr);
   Tensor result(instr.getResult()->getType());
   dispatchFloatKind(result.getType().getKind(), [&](auto zero) {
@@ -95,7 +95,8 @@ static void storeSums(llvm::ArrayRef<double> sums,
     element = T(ComputeType<T>(sum));
 }
 
-void InstrRunner::visitMaxPoolGradient(MaxPoolGradientInstr &instr) {
+void interpreter::runMaxPoolGradient(const Memory &memory,
+                                     const MaxPoolGradientInstr &instr) {
   Window window = getWindow(instr);
   dispatchFloatKind(instr.getResult()->getType().getKind(), [&](auto zero) {
     using T = decltype(zero);
@@ -120,7 +121,8 @@ void InstrRunner::visitMaxPoolGradient(MaxPoolGradientInstr &instr) {
   });
 }
 
-void InstrRunner::visitAvgPoolGradient(AvgPoolGradientInstr &instr) {
+void interpreter::runAvgPoolGradient(const Memory &memory,
+                                     const AvgPoolGradientInstr &instr) {
   DimsRef shape = instr.getResult()->getShape();
   Window window = {shape, instr.getKernels(), instr.getStrides(),
                    instr.getPads(), instr.getDilations()};

@@ -1,6 +1,6 @@
 //===- Reduction.cpp - Reductions and ArgMax ------------------------------===//
 
-#include "InstrRunner.h"
+#include "Run.h"
 
 using namespace glowish;
 using namespace glowish::interpreter;
@@ -11,7 +11,7 @@ template <typename T> struct AccumulatorOf {
   using type = std::conditional_t<std::is_integral_v<T>, T, double>;
 };
 
-void InstrRunner::visitReduce(ReduceInstr &instr) {
+void interpreter::runReduce(const Memory &memory, const ReduceInstr &instr) {
   const Type &type = instr.getInput()->getType();
   llvm::StringRef mode = instr.getMode();
   // Strides into the result: 0 along the reduced dimensions.
@@ -47,7 +47,7 @@ void InstrRunner::visitReduce(ReduceInstr &instr) {
   });
 }
 
-void InstrRunner::visitArgMax(ArgMaxInstr &instr) {
+void interpreter::runArgMax(const Memory &memory, const ArgMaxInstr &instr) {
   const Type &type = instr.getInput()->getType();
   int64_t length = type.getDim(instr.getAxis());
   int64_t inner = getDenseStrides(type.getShape())[instr.getAxis()];

@@ -1,6 +1,6 @@
 //===- Resize.cpp - Scaling of NHWC images --------------------------------===//
 
-#include "InstrRunner.h"
+#include "Run.h"
 #include <cmath>
 
 using namespace glowish;
@@ -47,7 +47,7 @@ static Neighbours getNeighbours(double source, int64_t inSize) {
   return {low, std::min(low + 1, inSize - 1), source - double(low)};
 }
 
-void InstrRunner::visitResize(ResizeInstr &instr) {
+void interpreter::runResize(const Memory &memory, const ResizeInstr &instr) {
   DimsRef in = instr.getInput()->getShape();
   Tensor result(instr.getResult()->getType());
   DimsRef out = result.getType().getShape();

@@ -1,4 +1,4 @@
-//===- GraphWriter.cpp - Nodes become nodes of an ONNX graph --------------===//
+//===- GraphWriter.cpp - Write nodes to an ONNX graph ---------------------===//
 
 #include "ONNX/GraphWriter.h"
 #include "glowish/Exporter/ONNX.h"
@@ -144,10 +144,10 @@ OnnxValue GraphWriter::pad(OnnxValue x, llvm::ArrayRef<int64_t> pads,
 
 OnnxValue GraphWriter::reduce(llvm::StringRef type, OnnxValue x,
                               llvm::ArrayRef<int64_t> axes, bool keepDims) {
-  // Without axes ONNX takes all.
+  // An ONNX reduction without axes reduces all dimensions.
   if (axes.empty())
     return x;
-  // Of the reductions of operator set 17, this one has them as an input.
+  // In opset 17, ReduceSum alone takes the axes as an input.
   if (type == "ReduceSum")
     return op(type, {x, ints(axes)}, {intAttr("keepdims", keepDims)});
   return op(type, {x}, {intsAttr("axes", axes), intAttr("keepdims", keepDims)});
@@ -171,7 +171,7 @@ OnnxValue GraphWriter::ints(llvm::ArrayRef<int64_t> values) {
 }
 
 OnnxValue GraphWriter::filled(ElemKind kind, DimsRef shape, double value) {
-  // ConstantOfShape does not have it.
+  // ConstantOfShape does not support bfloat16.
   if (kind == ElemKind::BFloat16)
     return cast(filled(ElemKind::Float, shape, value), kind);
   if (shape.empty())
@@ -195,42 +195,36 @@ OnnxValue GraphWriter::makeOutput(OnnxValue value) {
 
 //===- Nodes of the function ----------------------------------------------===//
 
-/// Nodes that save something, and those whose results they need.
-static llvm::DenseSet<const Node *> findNeeded(const Function &function) {
-  llvm::DenseSet<const Node *> needed;
+/// Returns the nodes that save a value or whose results one of them needs.
+static llvm::DenseSet<const Node *> findLiveNodes(const Function &function) {
+  llvm::DenseSet<const Node *> live;
   for (const Node &node : llvm::reverse(function.getNodes())) {
-    if (!node.hasSideEffects() && !needed.contains(&node))
+    if (!node.hasSideEffects() && !live.contains(&node))
       continue;
-    needed.insert(&node);
+    live.insert(&node);
     for (NodeValue operand : node.getOperands())
       if (operand)
-        needed.insert(operand.node);
+        live.insert(operand.node);
   }
-  return needed;
+  return live;
 }
 
-/// What no exporter has to look at.
+/// Checks that hold for nodes of all kinds.
 static llvm::Error checkNode(const Node &node) {
   for (const Type &type : node.getTypes())
     if (type.isQuantized())
       return makeError("the result is {0}; accepted: floats, integers and bool",
                        type.str());
-  for (const AttrValue &attr : node.getAttrs()) {
-    auto *program = std::get_if<ScalarProgram>(&attr);
-    if (program && !program->empty())
-      return makeError("an epilogue has been fused into it; accepted: graphs "
-                       "that have not been lowered");
-  }
   if (!findExporter(node.getKind()))
-    return makeError("it can't be written as ONNX: {0}",
+    return makeError("it cannot be written as ONNX: {0}",
                      getOnnxRefusal(node.getKind()));
   return llvm::Error::success();
 }
 
 llvm::Error GraphWriter::writeNodes(const Function &function) {
-  llvm::DenseSet<const Node *> needed = findNeeded(function);
+  llvm::DenseSet<const Node *> live = findLiveNodes(function);
   for (const Node &node : function.getNodes()) {
-    if (!needed.contains(&node))
+    if (!live.contains(&node))
       continue;
     name = node.getName().str();
     llvm::Error error = checkNode(node);

@@ -1,4 +1,4 @@
-//===- GraphWriter.h - Nodes become nodes of an ONNX graph ----*- C++ -*-===//
+//===- GraphWriter.h - Write nodes to an ONNX graph -------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_EXPORTER_ONNX_GRAPHWRITER_H
 #define GLOWISH_LIB_EXPORTER_ONNX_GRAPHWRITER_H
@@ -18,31 +18,31 @@ using OnnxAttrs = std::vector<onnx::AttributeProto>;
 onnx::AttributeProto intAttr(llvm::StringRef name, int64_t value);
 onnx::AttributeProto intsAttr(llvm::StringRef name,
                               llvm::ArrayRef<int64_t> values);
-/// ONNX's attributes are of single precision.
+/// Rounds \p value: ONNX attributes have single precision.
 onnx::AttributeProto floatAttr(llvm::StringRef name, double value);
 onnx::AttributeProto stringAttr(llvm::StringRef name, llvm::StringRef value);
 onnx::AttributeProto tensorAttr(llvm::StringRef name, const Tensor &tensor);
 onnx::AttributeProto graphAttr(llvm::StringRef name, onnx::GraphProto graph);
 
-/// ONNX's number for \p kind, which is no quantized one.
+/// Returns ONNX's data type for \p kind, which must not be quantized.
 onnx::TensorProto::DataType getDataType(ElemKind kind);
-/// Name, element type and shape of an input or output.
+/// Describes an input or output: name, element type and shape.
 onnx::ValueInfoProto makeValueInfo(llvm::StringRef name, const Type &type);
 
-/// Writes the nodes of one function, or body, to a graph. Exporters ask for the
-/// operands as values of the graph, make nodes and set the results. The first
-/// error is kept; from then on nothing is made, and values are null.
+/// Writes the nodes of one function or body to a graph. Exporters get the
+/// operands as values of the graph, create nodes and set the results. The first
+/// error is kept; after it no nodes are created and values are null.
 ///
-/// A value may be there in another order of dimensions (of images: NCHW), its
-/// layout; a Transpose is made only where somebody asks for the graph's own
-/// order. So element-wise nodes between two convolutions stay in NCHW.
+/// A value may be stored in another order of dimensions (images in NCHW), its
+/// layout. A Transpose is created only when get() asks for an order that is not
+/// stored. So element-wise nodes between two convolutions stay in NCHW.
 class GraphWriter {
 public:
   GraphWriter(WeightPool &pool, onnx::GraphProto &graph)
       : pool(pool), graph(graph) {}
 
-  /// Writes those nodes of \p function that its results need; parameters and
-  /// inputs have been set. An error names the node.
+  /// Writes the nodes of \p function that its results depend on. Parameters and
+  /// inputs must have been set. An error names the node.
   llvm::Error writeNodes(const Function &function);
 
   WeightPool &getPool() { return pool; }
@@ -52,43 +52,44 @@ public:
 
   //===- Values of the function ---------------------------------------------//
 
-  /// \p value as it is in the function; null for a null one.
+  /// Returns \p value with the function's order of dimensions; null for null.
   OnnxValue get(NodeValue value);
-  /// The same with the dimensions in the order \p permutation.
+  /// Returns \p value with its dimensions permuted by \p permutation.
   OnnxValue get(NodeValue value, llvm::ArrayRef<int64_t> permutation);
-  /// The same with ones in front of its shape, up to the permutation's rank.
+  /// Like get(), with leading dimensions of extent 1 up to the permutation's
+  /// rank.
   OnnxValue getExpanded(NodeValue value, const Layout &permutation);
-  /// \p value as it is there: transposed by getLayout() it is what the
-  /// function has.
+  /// Returns \p value in its stored order; transposing it by getLayout() gives
+  /// the function's order.
   OnnxValue getStored(NodeValue value);
   Layout getLayout(NodeValue value) const;
-  /// \p value, which is no constant, is \p written, transposed by \p layout
-  /// unless that is empty.
+  /// Records that \p value, which is no constant, is \p written transposed by
+  /// \p layout; an empty layout is the identity.
   void set(NodeValue value, OnnxValue written, const Layout &layout = {});
   void setResult(const Node &node, OnnxValue written,
                  const Layout &layout = {});
-  /// \p value is saved to \p placeholder.
+  /// Records that \p value is saved to \p placeholder.
   void save(const Node *placeholder, NodeValue value) {
     saved[placeholder] = value;
   }
-  /// What is saved to \p placeholder; null for nothing.
+  /// Returns the value saved to \p placeholder, or null.
   NodeValue getSaved(const Node *placeholder) const {
     return saved.lookup(placeholder);
   }
 
   //===- Nodes --------------------------------------------------------------//
 
-  /// A node of one result. Where there is no such operator for the inputs'
-  /// element kind, it computes in a wider kind.
+  /// Creates a node with one result. If the operator does not support the
+  /// inputs' element kind, it is computed in a wider kind and cast back.
   OnnxValue op(llvm::StringRef type, llvm::ArrayRef<OnnxValue> inputs,
                OnnxAttrs attrs = {});
-  /// The same where inputs and operator don't tell the result's kind.
+  /// Like op(), for operators whose result kind the inputs do not determine.
   OnnxValue opOfKind(ElemKind kind, llvm::StringRef type,
                      llvm::ArrayRef<OnnxValue> inputs, OnnxAttrs attrs = {});
-  /// A node of several results, which may be of a wider kind.
+  /// Creates a node with several results, which may be of a wider kind.
   OnnxValues ops(unsigned count, llvm::StringRef type,
                  llvm::ArrayRef<OnnxValue> inputs, OnnxAttrs attrs = {});
-  /// A node as it is, with results of \p kinds.
+  /// Creates a node with results of \p kinds, without checks.
   OnnxValues raw(llvm::StringRef type, llvm::ArrayRef<OnnxValue> inputs,
                  llvm::ArrayRef<ElemKind> kinds, OnnxAttrs attrs);
 
@@ -101,12 +102,12 @@ public:
   }
   OnnxValue cast(OnnxValue x, ElemKind kind);
   OnnxValue reshape(OnnxValue x, DimsRef shape);
-  /// By values, and not those of the function.
+  /// Transposes a value of the graph.
   OnnxValue transpose(OnnxValue x, llvm::ArrayRef<int64_t> permutation);
   OnnxValue slice(OnnxValue x, llvm::ArrayRef<int64_t> axes,
                   llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> ends,
                   llvm::ArrayRef<int64_t> steps);
-  /// \p pads: starts, then ends.
+  /// \p pads: before all dimensions, then after all.
   OnnxValue pad(OnnxValue x, llvm::ArrayRef<int64_t> pads, double value,
                 llvm::StringRef mode = "constant");
   OnnxValue reduce(llvm::StringRef type, OnnxValue x,
@@ -118,18 +119,18 @@ public:
   OnnxValue numberLike(OnnxValue x, double value) {
     return number(x.kind, value);
   }
-  /// int64, of rank 1.
+  /// Returns an int64 constant of rank 1.
   OnnxValue ints(llvm::ArrayRef<int64_t> values);
-  /// \p value everywhere.
+  /// Returns a constant with \p value in all elements.
   OnnxValue filled(ElemKind kind, DimsRef shape, double value);
   OnnxValue constant(Tensor tensor);
 
   //===- Results of a graph -------------------------------------------------//
 
-  /// A name for \p value that can be an output of the graph: that of a node of
-  /// the graph which is no output yet.
+  /// Returns \p value if it can be an output of the graph, otherwise a copy of
+  /// it: outputs are distinct results of nodes.
   OnnxValue makeOutput(OnnxValue value);
-  /// Whether \p name is that of a node's result.
+  /// Whether \p name is a result of a node of the graph.
   bool isComputed(llvm::StringRef name) const {
     return computed.contains(name);
   }
@@ -149,17 +150,16 @@ private:
   std::map<std::pair<std::string, Layout>, OnnxValue> transposes;
   llvm::DenseMap<const Node *, NodeValue> saved;
   llvm::StringSet<> computed, outputs;
-  /// Of the node that is being written.
+  /// The name of the node that is being written.
   std::string name = "value";
   std::string message;
 };
 
 //===- Registration -------------------------------------------------------===//
 
-/// Registers how nodes of a kind are written: `static NodeExporter
-/// conv(NodeKind::Convolution, exportConvolution);` with `void
-/// exportConvolution(GraphWriter &w, const ConvolutionNode &node)`. A static
-/// object of the file of the kind's family.
+/// Registers the exporter of a node kind: `static NodeExporter conv(
+/// NodeKind::Convolution, exportConvolution);` with `void exportConvolution(
+/// GraphWriter &w, const ConvolutionNode &node)`, as a static object.
 class NodeExporter {
 public:
   using Function = std::function<void(GraphWriter &w, const Node &node)>;
@@ -173,13 +173,13 @@ public:
   NodeExporter(NodeKind kind, Function exporter);
 };
 
-/// States why nodes of a kind can't be written.
+/// Registers why nodes of a kind cannot be exported.
 class NodeRefusal {
 public:
   NodeRefusal(NodeKind kind, llvm::StringLiteral reason);
 };
 
-/// The exporter of \p kind; null where there is none.
+/// Returns the exporter of \p kind, or null.
 const NodeExporter::Function *findExporter(NodeKind kind);
 
 } // namespace glowish

@@ -1,9 +1,9 @@
-//===- Kinds.cpp - Nodes of element kinds that operators have -------------===//
+//===- Kinds.cpp - Choose supported element kinds -------------------------===//
 //
-// ONNX's schemas tell which element types an operator has in operator set 17.
-// What it does not have, or ONNX Runtime has not, is computed in a wider kind
-// of the same class: sums and products of integers have the same low bits
-// there, and floats are no less exact.
+// ONNX's schemas list the element types of each operator in opset 17. A kind
+// that the operator does not support, or that ONNX Runtime does not implement,
+// is computed in a wider kind of the same class: integer sums and products have
+// the same low bits there, and floats are at least as precise.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,12 +32,12 @@ static bool accepts(const Parameter &parameter, ElemKind kind) {
   });
 }
 
-/// Kinds that hold all values of \p kind, or at least, of integers, all that
-/// matters to those who go back to it: the low bits. The narrowest first.
+/// Returns the kinds, narrowest first, that hold all values of \p kind, or for
+/// integers at least preserve the low bits when the result is cast back.
 static llvm::ArrayRef<ElemKind> getWiderKinds(ElemKind kind) {
   using enum ElemKind;
   static const ElemKind floats[] = {Float, Double};
-  static const ElemKind wide[] = {Double};
+  static const ElemKind ofFloat[] = {Double};
   static const ElemKind ofSigned[] = {Int16, Int32, Int64};
   static const ElemKind ofUnsigned[] = {UInt16, UInt32, UInt64, Int32, Int64};
   static const ElemKind ofInt32[] = {Int64};
@@ -49,7 +49,7 @@ static llvm::ArrayRef<ElemKind> getWiderKinds(ElemKind kind) {
   case BFloat16:
     return floats;
   case Float:
-    return wide;
+    return ofFloat;
   case Int8:
     return ofSigned;
   case Int16:
@@ -71,7 +71,7 @@ static llvm::ArrayRef<ElemKind> getWiderKinds(ElemKind kind) {
   }
 }
 
-/// Integers that ONNX Runtime 1.30 has no code for on CPUs.
+/// Integer kinds that ONNX Runtime 1.30 does not implement on CPUs.
 static bool isMissingInRuntime(llvm::StringRef type, ElemKind kind) {
   using enum ElemKind;
   struct Gap {
@@ -98,16 +98,17 @@ static bool isMissingInRuntime(llvm::StringRef type, ElemKind kind) {
   });
 }
 
-/// Whether the results' low bits are those of the same operator on other kinds
-/// with the operands' low bits, whatever the sign.
+/// Whether the low bits of the results depend only on the low bits of the
+/// operands, for signed and unsigned integers alike.
 static bool keepsLowBits(llvm::StringRef type) {
   return type == "Where" || type == "ReduceSum" || type == "ReduceProd";
 }
 
-static std::optional<ElemKind>
-findCarrier(llvm::StringRef type, const Parameter &parameter, ElemKind kind) {
+static std::optional<ElemKind> findComputeKind(llvm::StringRef type,
+                                               const Parameter &parameter,
+                                               ElemKind kind) {
   bool isAccepted = accepts(parameter, kind);
-  // One type is a condition's, or a shape's.
+  // A parameter with a single type is a condition or a shape.
   if (isAccepted &&
       (parameter.GetTypes().size() == 1 || !isMissingInRuntime(type, kind)))
     return kind;
@@ -118,7 +119,7 @@ findCarrier(llvm::StringRef type, const Parameter &parameter, ElemKind kind) {
   return isAccepted ? std::optional(kind) : std::nullopt;
 }
 
-/// What \p parameter accepts, for messages.
+/// Lists the types that \p parameter accepts, for messages.
 static std::string describe(const Parameter &parameter) {
   std::vector<std::string> names;
   for (const std::string *type : parameter.GetTypes())
@@ -128,12 +129,12 @@ static std::string describe(const Parameter &parameter) {
 }
 
 namespace {
-/// The element kinds that one node binds the types of its schema to.
+/// The element kinds bound to the type variables of a node's schema.
 struct Binding {
-  /// By the name of the type: "T". What is computed in, and what was asked for.
+  /// By type variable ("T"): the kind to compute in and the requested kind.
   std::map<std::string, std::pair<ElemKind, ElemKind>> kinds;
 
-  /// The kind of a result, and what it is to be cast to.
+  /// Returns the kind of a result as computed, and the kind to cast it to.
   std::pair<ElemKind, ElemKind> getResult(const Parameter &result) const {
     auto bound = kinds.find(result.GetTypeStr());
     if (bound != kinds.end())
@@ -153,32 +154,33 @@ OnnxValues GraphWriter::emit(unsigned count, llvm::StringRef type,
                              OnnxAttrs attrs) {
   const onnx::OpSchema &schema = getSchema(type);
   Binding binding;
-  OnnxValues carried(inputs);
-  for (unsigned i = 0; i < carried.size() && !hasFailed(); ++i) {
+  OnnxValues operands(inputs);
+  for (unsigned i = 0; i < operands.size() && !hasFailed(); ++i) {
     const auto &parameters = schema.inputs();
     const Parameter &parameter =
         parameters[std::min<size_t>(i, parameters.size() - 1)];
-    if (!carried[i])
+    if (!operands[i])
       continue;
-    ElemKind kind = carried[i].kind;
-    std::optional<ElemKind> carrier = findCarrier(type, parameter, kind);
-    if (!carrier) {
-      fail("ONNX's operator " + type + " does not have " +
-           getElemKindName(kind) + " in operator set " +
-           llvm::Twine(onnxWriterOpset) + "; accepted: " + describe(parameter));
+    ElemKind kind = operands[i].kind;
+    std::optional<ElemKind> computeKind =
+        findComputeKind(type, parameter, kind);
+    if (!computeKind) {
+      fail("ONNX's operator " + type + " does not support " +
+           getElemKindName(kind) + " in opset " + llvm::Twine(onnxWriterOpset) +
+           "; accepted: " + describe(parameter));
       break;
     }
-    carried[i] = cast(carried[i], *carrier);
-    binding.kinds[parameter.GetTypeStr()] = {*carrier, kind};
+    operands[i] = cast(operands[i], *computeKind);
+    binding.kinds[parameter.GetTypeStr()] = {*computeKind, kind};
   }
   if (hasFailed())
     return OnnxValues(count);
   if (resultKind)
-    return raw(type, carried, {*resultKind}, std::move(attrs));
+    return raw(type, operands, {*resultKind}, std::move(attrs));
   llvm::SmallVector<ElemKind, 2> kinds;
   for (unsigned i = 0; i < count; ++i)
     kinds.push_back(binding.getResult(schema.outputs()[i]).first);
-  OnnxValues results = raw(type, carried, kinds, std::move(attrs));
+  OnnxValues results = raw(type, operands, kinds, std::move(attrs));
   if (count == 1)
     results[0] =
         cast(results[0], binding.getResult(schema.outputs()[0]).second);

@@ -1,4 +1,4 @@
-//===- ModelWriter.cpp - A function becomes an ONNX model -----------------===//
+//===- ModelWriter.cpp - Write a function as an ONNX model ----------------===//
 
 #include "ONNX/GraphWriter.h"
 #include "glowish/Exporter/ONNX.h"
@@ -10,12 +10,12 @@
 
 using namespace glowish;
 
-/// The version of the file format that came with the operator set.
+/// The version of ONNX's file format that belongs to the opset.
 static constexpr int irVersion = 8;
-/// External data begin at multiples of a page, so that they can be mapped.
+/// External data is page-aligned, so that it can be memory-mapped.
 static constexpr int64_t pageSize = 4096;
-/// Smaller weights stay in the model's file.
-static constexpr int64_t leastExternalBytes = 1024;
+/// Smaller weights stay in the model file.
+static constexpr int64_t minExternalBytes = 1024;
 
 namespace {
 
@@ -25,13 +25,13 @@ public:
       : module(module), options(options), graph(*model.mutable_graph()),
         writer(pool, graph) {}
 
-  /// Fills the model but for the weights' elements.
+  /// Builds the model except for the contents of weights.
   llvm::Error write();
-  /// The bytes of the model with all weights in it.
+  /// Returns an upper bound of the size of the model with all weights.
   int64_t countBytes() const;
-  /// Serialises the model, with the weights in it.
+  /// Serializes the model with its weights.
   llvm::Error finish(llvm::raw_ostream &os);
-  /// The same with large weights in \p data, the file \p dataName.
+  /// Serializes the model, with large weights in \p data, the file \p dataName.
   llvm::Error finish(llvm::raw_ostream &os, llvm::raw_ostream &data,
                      llvm::StringRef dataName);
 
@@ -53,7 +53,7 @@ private:
   WeightPool pool;
   GraphWriter writer;
   std::vector<Placeholder *> inputs, outputs;
-  /// Names of outputs, by those of the values that they are.
+  /// Maps values of the graph to the names of the outputs that they are.
   std::map<std::string, std::string> renamed;
 };
 
@@ -67,7 +67,8 @@ llvm::Expected<const Function *> ModelWriter::findFunction() const {
   return makeError("the module has no function '{0}'", options.function);
 }
 
-/// Who reads and writes each placeholder in \p function.
+/// Determines the inputs and outputs from the uses of placeholders in
+/// \p function.
 llvm::Error ModelWriter::findPlaceholders(const Function &function) {
   llvm::DenseSet<const Node *> read, written, extents;
   for (const Node &node : function.getNodes())
@@ -94,7 +95,8 @@ llvm::Error ModelWriter::findPlaceholders(const Function &function) {
                        placeholder->getModelName());
     if (isRead)
       inputs.push_back(placeholder);
-    // What another output is cropped to is not there itself.
+    // An output that holds the extents of another one is not written; the other
+    // output is cropped to its extents instead.
     if ((written.contains(placeholder) && !extents.contains(placeholder)) ||
         (isRead && isOnly && placeholder->isOutput() &&
          !isWeight(*placeholder)))
@@ -121,7 +123,7 @@ llvm::Error ModelWriter::checkOptions() const {
   return llvm::Error::success();
 }
 
-/// Nothing else may have the names of inputs and outputs.
+/// Reserves the names of inputs and outputs.
 llvm::Error ModelWriter::takeNames() {
   std::map<std::string, const Placeholder *> owners;
   for (auto *placeholders : {&inputs, &outputs})
@@ -154,7 +156,7 @@ llvm::Error ModelWriter::addInput(Placeholder &placeholder) {
   return llvm::Error::success();
 }
 
-/// The part of \p value that the placeholder's actual extents leave.
+/// Crops \p value to the actual extents of \p placeholder.
 OnnxValue ModelWriter::crop(Placeholder &placeholder, OnnxValue value) {
   NodeValue extents = writer.getSaved(placeholder.getExtents());
   unsigned rank = placeholder.getType().getRank();
@@ -185,8 +187,7 @@ llvm::Error ModelWriter::addOutput(Placeholder &placeholder) {
   return llvm::Error::success();
 }
 
-/// Gives the values that are outputs the outputs' names, in \p graph and the
-/// graphs inside it.
+/// Renames values that are outputs, in \p graph and its subgraphs.
 static void renameValues(onnx::GraphProto &graph,
                          const std::map<std::string, std::string> &renamed) {
   auto rename = [&](std::string &name) {
@@ -211,15 +212,15 @@ llvm::Error ModelWriter::write() {
   model.set_producer_version(GLOWISH_VERSION);
   model.add_opset_import()->set_version(onnxWriterOpset);
   graph.set_name(module.getName().str());
-  GLOWISH_TRY(const Function *function, findFunction());
-  GLOWISH_CHECK(checkOptions());
-  GLOWISH_CHECK(findPlaceholders(*function));
-  GLOWISH_CHECK(takeNames());
+  GLOWISH_ASSIGN_OR_RETURN(const Function *function, findFunction());
+  GLOWISH_RETURN_IF_ERROR(checkOptions());
+  GLOWISH_RETURN_IF_ERROR(findPlaceholders(*function));
+  GLOWISH_RETURN_IF_ERROR(takeNames());
   for (Placeholder *placeholder : inputs)
-    GLOWISH_CHECK(addInput(*placeholder));
-  GLOWISH_CHECK(writer.writeNodes(*function));
+    GLOWISH_RETURN_IF_ERROR(addInput(*placeholder));
+  GLOWISH_RETURN_IF_ERROR(writer.writeNodes(*function));
   for (Placeholder *placeholder : outputs)
-    GLOWISH_CHECK(addOutput(*placeholder));
+    GLOWISH_RETURN_IF_ERROR(addOutput(*placeholder));
   renameValues(graph, renamed);
   return llvm::Error::success();
 }
@@ -282,7 +283,7 @@ llvm::Error ModelWriter::finish(llvm::raw_ostream &os, llvm::raw_ostream &data,
   for (const WeightPool::Weight &weight : pool.getWeights()) {
     onnx::TensorProto &proto = addInitializer(weight);
     const Tensor &tensor = *weight.payload;
-    if (tensor.getSizeInBytes() < leastExternalBytes) {
+    if (tensor.getSizeInBytes() < minExternalBytes) {
       setContents(proto, tensor);
       continue;
     }
@@ -300,7 +301,7 @@ llvm::Error ModelWriter::finish(llvm::raw_ostream &os, llvm::raw_ostream &data,
   return serialize(os);
 }
 
-/// \p path and, where the model is too large, PATH.data.
+/// Writes \p path and, if the model is too large, PATH.data.
 static llvm::Error writeFiles(ModelWriter &writer, llvm::StringRef path,
                               int64_t maxFileBytes) {
   OutputFiles files;
@@ -308,14 +309,14 @@ static llvm::Error writeFiles(ModelWriter &writer, llvm::StringRef path,
   if (!file)
     return file.takeError();
   if (writer.countBytes() <= maxFileBytes) {
-    GLOWISH_CHECK(writer.finish(*file));
+    GLOWISH_RETURN_IF_ERROR(writer.finish(*file));
     return files.commit();
   }
   std::string dataPath = (path + ".data").str();
   llvm::Expected<llvm::raw_pwrite_stream &> data = files.add(dataPath);
   if (!data)
     return data.takeError();
-  GLOWISH_CHECK(
+  GLOWISH_RETURN_IF_ERROR(
       writer.finish(*file, *data, llvm::sys::path::filename(dataPath)));
   return files.commit();
 }
@@ -331,12 +332,12 @@ llvm::Error glowish::writeOnnxFile(const Module &module, llvm::StringRef path,
 llvm::Expected<std::string>
 glowish::writeOnnx(const Module &module, const OnnxWriteOptions &options) {
   ModelWriter writer(module, options);
-  GLOWISH_CHECK(writer.write());
+  GLOWISH_RETURN_IF_ERROR(writer.write());
   if (writer.countBytes() > options.maxFileBytes)
     return makeError("the model has {0} bytes; accepted: {1}",
                      writer.countBytes(), options.maxFileBytes);
   std::string bytes;
   llvm::raw_string_ostream os(bytes);
-  GLOWISH_CHECK(writer.finish(os));
+  GLOWISH_RETURN_IF_ERROR(writer.finish(os));
   return bytes;
 }

@@ -1,4 +1,4 @@
-//===- Protos.cpp - Attributes, tensors and types as protobufs ------------===//
+//===- Protos.cpp - Attributes, tensors and types as protobuf -------------===//
 
 #include "ONNX/GraphWriter.h"
 

@@ -1,11 +1,12 @@
-//===- Registry.cpp - The node kinds that can be written ------------------===//
+//===- Registry.cpp - Registry of node exporters --------------------------===//
 
 #include "ONNX/GraphWriter.h"
 #include "glowish/Exporter/ONNX.h"
 
 using namespace glowish;
 
-/// Made at the first registration, whatever file that is in.
+/// Created on first use, as the order of static initialization across files is
+/// unspecified.
 static std::map<NodeKind, NodeExporter::Function> &getExporters() {
   static std::map<NodeKind, NodeExporter::Function> exporters;
   return exporters;

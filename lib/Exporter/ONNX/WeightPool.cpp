@@ -1,4 +1,4 @@
-//===- WeightPool.cpp - Names and weights of a written model --------------===//
+//===- WeightPool.cpp - Value names and weights of a model ----------------===//
 
 #include "ONNX/WeightPool.h"
 #include "glowish/Base/Permute.h"
@@ -36,12 +36,12 @@ Layout glowish::compose(const Layout &inner, llvm::ArrayRef<int64_t> outer) {
 
 std::string WeightPool::takeName(llvm::StringRef base) {
   std::string name = base.empty() ? "value" : base.str();
-  std::string wanted = name;
+  std::string candidate = name;
   while (true) {
-    auto [entry, isNew] = names.try_emplace(wanted, 0);
+    auto [entry, isNew] = names.try_emplace(candidate, 0);
     if (isNew)
-      return wanted;
-    wanted = name + "_" + std::to_string(++names[name]);
+      return candidate;
+    candidate = name + "_" + std::to_string(++names[name]);
   }
 }
 
@@ -62,7 +62,7 @@ OnnxValue WeightPool::get(const Constant &constant, const Layout &layout) {
   llvm::append_range(shape, type.getShape());
   type = type.withShape(shape);
   if (!isIdentity(layout)) {
-    // A view of the bytes, which are only read.
+    // Borrows the payload, which is only read.
     Tensor expanded =
         Tensor::borrow(type, const_cast<void *>(payload->getBytes()));
     payload = std::make_shared<Tensor>(permute(expanded, layout));
@@ -76,7 +76,7 @@ OnnxValue WeightPool::getSmall(Tensor tensor, llvm::StringRef name) {
   std::string key = tensor.getType().str() + ":";
   llvm::ArrayRef<uint8_t> bytes = tensor.getByteRange();
   key.append(bytes.begin(), bytes.end());
-  OnnxValue &value = smallOnes[key];
+  OnnxValue &value = smallTensors[key];
   if (!value) {
     Type type = tensor.getType();
     value =

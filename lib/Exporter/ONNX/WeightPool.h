@@ -1,4 +1,4 @@
-//===- WeightPool.h - Names and weights of a written model ----*- C++ -*-===//
+//===- WeightPool.h - Value names and weights of a model --------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_EXPORTER_ONNX_WEIGHTPOOL_H
 #define GLOWISH_LIB_EXPORTER_ONNX_WEIGHTPOOL_H
@@ -8,18 +8,18 @@
 
 namespace glowish {
 
-/// The order of a tensor's dimensions: dimension i is dimension layout[i] of
-/// another one.
+/// A permutation of dimensions: dimension i of one tensor is dimension
+/// layout[i] of another.
 using Layout = llvm::SmallVector<int64_t, 4>;
 
-/// 0 ... rank-1.
+/// Returns 0 ... rank-1.
 Layout getIdentityLayout(unsigned rank);
 bool isIdentity(const Layout &layout);
 Layout invert(const Layout &layout);
-/// Dimension i is dimension inner[outer[i]].
+/// Returns the layout with dimension i equal to inner[outer[i]].
 Layout compose(const Layout &inner, llvm::ArrayRef<int64_t> outer);
 
-/// A value of the written graph. One without a name is an absent input.
+/// A value of the written graph. An empty name means an absent input.
 struct OnnxValue {
   std::string name;
   ElemKind kind = ElemKind::Float;
@@ -27,37 +27,37 @@ struct OnnxValue {
   explicit operator bool() const { return !name.empty(); }
 };
 
-/// What all graphs of a model share: the names of values, of which none is
-/// taken twice, and the initializers, all of the outermost graph.
+/// State shared by all graphs of a model: the unique names of values, and the
+/// initializers, which are all in the main graph.
 class WeightPool {
 public:
   struct Weight {
     std::string name;
-    /// The payload's elements may have another shape.
+    /// May differ from the payload's type in shape.
     Type type;
     std::shared_ptr<const Tensor> payload;
   };
 
-  /// \p base, or \p base with a number where that is taken.
+  /// Reserves and returns \p base, with a number appended if it is in use.
   std::string takeName(llvm::StringRef base);
 
-  /// \p constant, with ones in front of its shape up to \p layout's rank, and
-  /// then permuted.
+  /// Returns \p constant as a weight, with leading dimensions of extent 1 up to
+  /// \p layout's rank, then permuted.
   OnnxValue get(const Constant &constant, const Layout &layout);
-  /// A small tensor that an operator needs; equal ones become one weight.
+  /// Returns a small constant as a weight; equal ones are shared.
   OnnxValue getSmall(Tensor tensor, llvm::StringRef name);
-  /// Another weight; \p name has been taken.
+  /// Adds a weight under \p name, which must have been reserved.
   OnnxValue add(std::string name, Type type,
                 std::shared_ptr<const Tensor> payload);
 
-  /// In the order in which they were asked for.
+  /// Returns the weights in the order of their creation.
   llvm::ArrayRef<Weight> getWeights() const { return weights; }
 
 private:
   std::vector<Weight> weights;
   llvm::StringMap<unsigned> names;
   std::map<std::pair<const Constant *, Layout>, OnnxValue> constants;
-  std::map<std::string, OnnxValue> smallOnes;
+  std::map<std::string, OnnxValue> smallTensors;
 };
 
 } // namespace glowish

@@ -5,12 +5,12 @@
 
 using namespace glowish;
 
-//===- AccessIndex -------------------------------------------------------===//
+//===- AccessIndex --------------------------------------------------------===//
 
 AccessIndex::AccessIndex(IRFunction &function) : function(function) {
   unsigned time = 0;
   for (Instruction &instr : function.getInstrs()) {
-    if (llvm::isa<AllocInstr, DeallocInstr>(&instr))
+    if (instr.isLifetimeMarker())
       continue;
     times[&instr] = ++time;
     for (unsigned i = 0; i < instr.getNumOperands(); ++i)
@@ -68,8 +68,9 @@ void AccessIndex::erase(Instruction *instr) {
   function.erase(instr);
 }
 
-Instruction *AccessIndex::replace(Instruction *old, InstrDraft draft) {
-  Instruction *added = function.create(old->getName(), std::move(draft), old);
+Instruction *AccessIndex::replace(Instruction *old, InstrDraft draft,
+                                  llvm::StringRef name) {
+  Instruction *added = function.create(name, std::move(draft), old);
   unsigned time = getTime(old);
   erase(old);
   times[added] = time;
@@ -78,63 +79,48 @@ Instruction *AccessIndex::replace(Instruction *old, InstrDraft draft) {
   return added;
 }
 
-//===- Relocation --------------------------------------------------------===//
-
-/// Whether \p instr does its work element by element, in any order: a stride
-/// costs it no more than it costs a copy.
-static bool isElementByElement(const Instruction &instr) {
-  return llvm::isa<CopyInstr, FillInstr, ElementWiseLoopInstr>(&instr);
-}
-
-/// Whether the instruction brings the operand of \p access into an order of its
-/// own before it computes with it, and so needs no copy that does.
-static bool isPacked(const Access &access) {
-  if (llvm::isa<MatMulInstr>(access.instr))
-    return access.operand == MatMulInstr::lhsIdx ||
-           access.operand == MatMulInstr::rhsIdx;
-  return llvm::isa<ConvolutionInstr>(access.instr) &&
-         access.operand == ConvolutionInstr::filterIdx;
-}
+//===- Relocation ---------------------------------------------------------===//
 
 bool Relocation::isPossible(const Instruction *ignored) const {
   return llvm::all_of(index.get(from), [&](const Access &access) {
     if (access.instr == ignored)
       return true;
-    std::optional<Region> region = map(*access.getBuffer());
+    std::optional<StridedLayout> layout = map(*access.getBuffer());
     const OperandInfo &info = access.instr->getOperandInfo(access.operand);
-    return region && (info.isStrided || region->isDense()) &&
-           (!access.isWrite() || region->isInjective()) &&
-           staysApart(access, *region);
+    return layout && (info.isStrided || layout->isDense()) &&
+           (!access.isWrite() || layout->isInjective()) &&
+           staysApart(access, *layout);
   });
 }
 
 /// Whether the verifier will accept what else the instruction of \p access
-/// touches of the new root, when the access goes to \p region.
-bool Relocation::staysApart(const Access &access, const Region &region) const {
-  auto isApart = [&](const Access &other, const Region &otherRegion) {
+/// touches of the new root, when the access goes to \p layout.
+bool Relocation::staysApart(const Access &access,
+                            const StridedLayout &layout) const {
+  auto isApart = [&](const Access &other, const StridedLayout &otherLayout) {
     if (other.operand == access.operand ||
         (!access.isWrite() && !other.isWrite()) ||
-        areDisjoint(region, otherRegion))
+        areDisjoint(layout, otherLayout))
       return true;
     const Access &read = access.isWrite() ? other : access;
-    return !read.isWrite() && read.isInPlace() && isSame(region, otherRegion);
+    return !read.isWrite() && read.isInPlace() && isSame(layout, otherLayout);
   };
   for (const Access &other : index.getBetween(from, access.time, access.time)) {
-    std::optional<Region> moved = map(*other.getBuffer());
+    std::optional<StridedLayout> moved = map(*other.getBuffer());
     if (!moved || !isApart(other, *moved))
       return false;
   }
   return llvm::all_of(
       index.getBetween(to, access.time, access.time),
-      [&](const Access &other) { return isApart(other, other.getRegion()); });
+      [&](const Access &other) { return isApart(other, other.getLayout()); });
 }
 
 /// Whether neighbours in the innermost dimension are so near that a cache line
 /// has many of them: pairs, of which a view shows one element each.
-static bool isNearlyDense(const Region &region) {
-  for (unsigned d = region.shape.size(); d-- > 0;)
-    if (region.shape[d] != 1)
-      return std::abs(region.strides[d]) <= 2;
+static bool isNearlyDense(const StridedLayout &layout) {
+  for (unsigned d = layout.shape.size(); d-- > 0;)
+    if (layout.shape[d] != 1)
+      return std::abs(layout.strides[d]) <= 2;
   return true;
 }
 
@@ -146,10 +132,11 @@ bool Relocation::isWorthwhile(const Instruction *ignored) const {
       continue;
     reads += access.isRead();
     if (!map(*access.getBuffer())->isScattered() ||
-        access.getRegion().isScattered() || isPacked(access))
+        access.getLayout().isScattered() ||
+        access.instr->getOperandInfo(access.operand).isPacked)
       continue;
     // To read or write with a large stride once is what a copy does anyway.
-    if (!isElementByElement(*access.instr))
+    if (!access.instr->getInfo().has(OpTrait::ElementByElement))
       return false;
     ++scattered;
     areNear &= isNearlyDense(*map(*access.getBuffer()));
@@ -174,7 +161,7 @@ void Relocation::apply(const Instruction *ignored) {
   }
 }
 
-//===- The end of a pass -------------------------------------------------===//
+//===- The end of a pass --------------------------------------------------===//
 
 static bool eraseUnusedBuffers(IRFunction &function) {
   std::vector<Buffer *> candidates;
@@ -185,7 +172,7 @@ static bool eraseUnusedBuffers(IRFunction &function) {
   // Views come after their roots, so they go first.
   for (Buffer *buffer : llvm::reverse(candidates)) {
     bool isUsed = llvm::any_of(buffer->getUsers(), [](Instruction *instr) {
-      return !llvm::isa<AllocInstr, DeallocInstr>(instr);
+      return !instr->isLifetimeMarker();
     });
     if (isUsed || !buffer->getViews().empty())
       continue;
@@ -200,6 +187,6 @@ static bool eraseUnusedBuffers(IRFunction &function) {
 bool glowish::finishPass(IRFunction &function, bool changed) {
   changed |= eraseUnusedBuffers(function);
   if (changed)
-    llvm::cantFail(placeLifetimes(function, IRPassContext()));
+    llvm::cantFail(insertLifetimes(function, IRPassContext()));
   return changed;
 }

@@ -1,10 +1,10 @@
-//===- Accesses.h - Who touches a buffer, and when ------------*- C++ -*-===//
+//===- Accesses.h - Who touches a buffer, and when --------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IR_PASSES_ACCESSES_H
 #define GLOWISH_LIB_IR_PASSES_ACCESSES_H
 
 #include "glowish/IR/Instrs.h"
-#include "glowish/IR/Region.h"
+#include "glowish/IR/StridedLayout.h"
 #include "llvm/ADT/DenseMap.h"
 #include <set>
 
@@ -17,7 +17,7 @@ struct Access {
   unsigned operand;
 
   Buffer *getBuffer() const { return instr->getOperand(operand); }
-  Region getRegion() const { return Region::of(*getBuffer()); }
+  StridedLayout getLayout() const { return StridedLayout::of(*getBuffer()); }
   bool isRead() const { return instr->reads(operand); }
   bool isWrite() const { return instr->writes(operand); }
   /// May be the element that the instruction's result is written over.
@@ -48,8 +48,9 @@ public:
 
   void setOperand(Instruction *instr, unsigned operand, Buffer *buffer);
   void erase(Instruction *instr);
-  /// Puts a new instruction in the place and time of \p old.
-  Instruction *replace(Instruction *old, InstrDraft draft);
+  /// Puts an instruction called \p name in the place and time of \p old.
+  Instruction *replace(Instruction *old, InstrDraft draft,
+                       llvm::StringRef name);
 
 private:
   void add(Instruction *instr, unsigned operand);
@@ -66,17 +67,17 @@ private:
 class Relocation {
 public:
   Relocation(IRFunction &function, AccessIndex &index, Buffer *from, Buffer *to,
-             Region inner)
+             StridedLayout inner)
       : function(function), index(index), from(from), to(to),
         inner(std::move(inner)) {}
 
   /// Where \p buffer, \p from or a view of it, will be; null where that is no
-  /// region.
-  std::optional<Region> map(const Buffer &buffer) const {
-    return compose(inner, Region::of(buffer));
+  /// layout.
+  std::optional<StridedLayout> map(const Buffer &buffer) const {
+    return compose(inner, StridedLayout::of(buffer));
   }
   /// Whether each access but those of \p ignored can go through its new
-  /// region: it exists, is dense where the record demands that, and the
+  /// layout: it exists, is dense where the record demands that, and the
   /// verifier can see that no instruction overwrites what it reads.
   bool isPossible(const Instruction *ignored) const;
   /// Whether, as far as memory is read and written with larger strides than
@@ -86,12 +87,12 @@ public:
   void apply(const Instruction *ignored);
 
 private:
-  bool staysApart(const Access &access, const Region &region) const;
+  bool staysApart(const Access &access, const StridedLayout &layout) const;
 
   IRFunction &function;
   AccessIndex &index;
   Buffer *from, *to;
-  Region inner;
+  StridedLayout inner;
 };
 
 /// What a pass ends with: deletes constants, activations and views that

@@ -11,8 +11,8 @@
 //   duplicate S was copied before and neither copy has changed
 //
 // What has to hold for the values to stay the same is said at each. In all of
-// them buffers are compared element by element (Region.h), since views of one
-// root overlap.
+// them buffers are compared element by element (StridedLayout.h), since views
+// of one root overlap.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,10 +33,10 @@ public:
 private:
   bool eliminate(CopyInstr &copy);
   bool readSource(CopyInstr &copy);
-  bool sourceSurvives(const Region &source, const Buffer *sourceRoot,
+  bool sourceSurvives(const StridedLayout &source, const Buffer *sourceRoot,
                       const CopyInstr &copy, const Relocation &relocation);
   bool writeTarget(CopyInstr &copy);
-  bool targetIsFree(const Region &target, const Buffer *targetRoot,
+  bool targetIsFree(const StridedLayout &target, const Buffer *targetRoot,
                     const CopyInstr &copy, const Relocation &relocation);
   bool becomeFill(CopyInstr &copy);
   bool reuseDuplicate(CopyInstr &copy);
@@ -52,7 +52,8 @@ private:
 /// Reorders the dimensions of a copy so that \p whole becomes row-major, and
 /// \p other with it: a copy has no order of its own. False where no order does
 /// that for all of \p root.
-static bool makeWhole(Region &whole, Region &other, const Buffer *root) {
+static bool makeWhole(StridedLayout &whole, StridedLayout &other,
+                      const Buffer *root) {
   llvm::SmallVector<unsigned, 4> order;
   for (unsigned d = 0; d < whole.shape.size(); ++d)
     order.push_back(d);
@@ -73,12 +74,12 @@ static bool makeWhole(Region &whole, Region &other, const Buffer *root) {
          whole.getNumElements() == root->getType().getNumElements();
 }
 
-//===- Forward -----------------------------------------------------------===//
+//===- Forward ------------------------------------------------------------===//
 
 /// Whether everybody who is to read the source instead of the target will find
 /// the same values there: nothing writes it after the copy, up to the last
 /// reader. That reader may write over what it reads, where its record says so.
-bool CopyEliminator::sourceSurvives(const Region &source,
+bool CopyEliminator::sourceSurvives(const StridedLayout &source,
                                     const Buffer *sourceRoot,
                                     const CopyInstr &copy,
                                     const Relocation &relocation) {
@@ -86,13 +87,13 @@ bool CopyEliminator::sourceSurvives(const Region &source,
   unsigned last = index.get(target).rbegin()->time;
   for (const Access &write :
        index.getBetween(sourceRoot, index.getTime(&copy) + 1, last)) {
-    Region written = write.getRegion();
+    StridedLayout written = write.getLayout();
     if (!write.isWrite() || areDisjoint(written, source))
       continue;
     if (write.time != last)
       return false;
     for (const Access &read : index.getBetween(target, last, last)) {
-      std::optional<Region> moved = relocation.map(*read.getBuffer());
+      std::optional<StridedLayout> moved = relocation.map(*read.getBuffer());
       if (!moved || !read.isInPlace() || !isSame(*moved, written))
         return false;
     }
@@ -103,40 +104,40 @@ bool CopyEliminator::sourceSurvives(const Region &source,
 bool CopyEliminator::readSource(CopyInstr &copy) {
   Buffer *target = copy.getResult()->getRoot();
   Buffer *source = copy.getInput()->getRoot();
-  Region targetRegion = Region::of(*copy.getResult());
-  Region sourceRegion = Region::of(*copy.getInput());
+  StridedLayout targetLayout = StridedLayout::of(*copy.getResult());
+  StridedLayout sourceLayout = StridedLayout::of(*copy.getInput());
   if (target->getKind() != Buffer::Kind::Activation || target == source ||
-      !makeWhole(targetRegion, sourceRegion, target))
+      !makeWhole(targetLayout, sourceLayout, target))
     return false;
   const Access *write = index.getOnlyWrite(target);
   // Nobody reads the target before the copy: the verifier sees to that. A
   // target that nobody reads is for the removal of dead stores.
   if (!write || write->instr != &copy || index.get(target).size() == 1)
     return false;
-  Relocation relocation(function, index, target, source, sourceRegion);
+  Relocation relocation(function, index, target, source, sourceLayout);
   if (!relocation.isPossible(&copy) || !relocation.isWorthwhile(&copy) ||
-      !sourceSurvives(sourceRegion, source, copy, relocation))
+      !sourceSurvives(sourceLayout, source, copy, relocation))
     return false;
   relocation.apply(&copy);
   index.erase(&copy);
   return true;
 }
 
-//===- Backward ----------------------------------------------------------===//
+//===- Backward -----------------------------------------------------------===//
 
 /// Whether the values of the source can be in the target from their first
 /// write on, and stay there until their last read: until the copy nobody else
 /// touches the target, and after it nobody else writes it. The instruction
 /// that first writes the source may read what it writes over, where its record
 /// says so.
-bool CopyEliminator::targetIsFree(const Region &target,
+bool CopyEliminator::targetIsFree(const StridedLayout &target,
                                   const Buffer *targetRoot,
                                   const CopyInstr &copy,
                                   const Relocation &relocation) {
   const AccessIndex::Accesses &own = index.get(copy.getInput()->getRoot());
   unsigned first = own.begin()->time, last = own.rbegin()->time;
   for (const Access &access : index.getBetween(targetRoot, first, last)) {
-    if (access.instr == &copy || areDisjoint(access.getRegion(), target))
+    if (access.instr == &copy || areDisjoint(access.getLayout(), target))
       continue;
     if (access.time > index.getTime(&copy) && !access.isWrite())
       continue;
@@ -145,8 +146,8 @@ bool CopyEliminator::targetIsFree(const Region &target,
     for (const Access &write : own) {
       if (write.time != first)
         break;
-      std::optional<Region> moved = relocation.map(*write.getBuffer());
-      if (!moved || !isSame(*moved, access.getRegion()))
+      std::optional<StridedLayout> moved = relocation.map(*write.getBuffer());
+      if (!moved || !isSame(*moved, access.getLayout()))
         return false;
     }
   }
@@ -156,10 +157,10 @@ bool CopyEliminator::targetIsFree(const Region &target,
 bool CopyEliminator::writeTarget(CopyInstr &copy) {
   Buffer *target = copy.getResult()->getRoot();
   Buffer *source = copy.getInput()->getRoot();
-  Region targetRegion = Region::of(*copy.getResult());
-  Region sourceRegion = Region::of(*copy.getInput());
+  StridedLayout targetLayout = StridedLayout::of(*copy.getResult());
+  StridedLayout sourceLayout = StridedLayout::of(*copy.getInput());
   if (source->getKind() != Buffer::Kind::Activation || target == source ||
-      !makeWhole(sourceRegion, targetRegion, source))
+      !makeWhole(sourceLayout, targetLayout, source))
     return false;
   // A later write of the source would reach the target.
   unsigned time = index.getTime(&copy);
@@ -169,16 +170,16 @@ bool CopyEliminator::writeTarget(CopyInstr &copy) {
     if (access.isWrite())
       return false;
   }
-  Relocation relocation(function, index, source, target, targetRegion);
+  Relocation relocation(function, index, source, target, targetLayout);
   if (!relocation.isPossible(&copy) || !relocation.isWorthwhile(&copy) ||
-      !targetIsFree(targetRegion, target, copy, relocation))
+      !targetIsFree(targetLayout, target, copy, relocation))
     return false;
   relocation.apply(&copy);
   index.erase(&copy);
   return true;
 }
 
-//===- Fills and duplicates ----------------------------------------------===//
+//===- Fills and duplicates -----------------------------------------------===//
 
 bool CopyEliminator::becomeFill(CopyInstr &copy) {
   const Buffer *source = copy.getInput()->getRoot();
@@ -189,7 +190,8 @@ bool CopyEliminator::becomeFill(CopyInstr &copy) {
   // What the fill left out has no value, so the copy reads nothing of it.
   if (!fill)
     return false;
-  index.replace(&copy, FillInstr::draft(copy.getResult(), fill->getValue()));
+  index.replace(&copy, FillInstr::draft(copy.getResult(), fill->getValue()),
+                copy.getName());
   return true;
 }
 
@@ -206,24 +208,24 @@ bool CopyEliminator::reuseDuplicate(CopyInstr &copy) {
            isWholeRoot(*instr.getResult()) && write && write->instr == &instr;
   };
   const Buffer *source = copy.getInput()->getRoot();
-  Region region = Region::of(*copy.getInput());
+  StridedLayout layout = StridedLayout::of(*copy.getInput());
   std::vector<CopyInstr *> &earlier = kept[source];
   size_t tries = std::min(earlier.size(), maxTries);
   for (CopyInstr *other : llvm::ArrayRef(earlier).take_back(tries)) {
     // The earlier copy may have come to read another root since.
     if (other->getInput()->getRoot() != source ||
-        !isSame(Region::of(*other->getInput()), region) ||
+        !isSame(StridedLayout::of(*other->getInput()), layout) ||
         !isOnlyWriteOfWhole(*other) || !isOnlyWriteOfWhole(copy))
       continue;
     bool isWritten = llvm::any_of(
         index.getBetween(source, index.getTime(other), index.getTime(&copy)),
         [&](const Access &access) {
-          return access.isWrite() && !areDisjoint(access.getRegion(), region);
+          return access.isWrite() && !areDisjoint(access.getLayout(), layout);
         });
     Buffer *target = copy.getResult()->getRoot();
     Relocation relocation(function, index, target,
                           other->getResult()->getRoot(),
-                          Region::dense(target->getShape()));
+                          StridedLayout::dense(target->getShape()));
     if (isWritten || !relocation.isPossible(&copy))
       continue;
     relocation.apply(&copy);
@@ -234,13 +236,13 @@ bool CopyEliminator::reuseDuplicate(CopyInstr &copy) {
   return false;
 }
 
-//===- The pass ----------------------------------------------------------===//
+//===- The pass -----------------------------------------------------------===//
 
 bool CopyEliminator::eliminate(CopyInstr &copy) {
-  Region from = Region::of(*copy.getInput());
+  StridedLayout from = StridedLayout::of(*copy.getInput());
   if (from.isEmpty() ||
       (copy.getInput()->getRoot() == copy.getResult()->getRoot() &&
-       isSame(from, Region::of(*copy.getResult())))) {
+       isSame(from, StridedLayout::of(*copy.getResult())))) {
     index.erase(&copy);
     return true;
   }

@@ -1,7 +1,7 @@
 //===- DeadStores.cpp - Results that nobody reads -------------------------===//
 //
 // One walk from the end of the program to its beginning, keeping for each root
-// the regions that are read later, and those that are written before. A write
+// the layouts that are read later, and those that are written before. A write
 // that nobody reads is dead.
 //
 //===----------------------------------------------------------------------===//
@@ -16,50 +16,53 @@ namespace {
 /// What happens to the elements of one root after a point of the program.
 class LaterAccesses {
 public:
-  /// No more regions than this are kept of either kind: the walk stays linear.
+  /// No more layouts than this are kept of either kind: the walk stays linear.
   static constexpr size_t limit = 64;
 
-  void read(const Region &region) {
-    llvm::erase_if(overwritten, [&](const Region &other) {
-      return !areDisjoint(other, region);
+  void read(const StridedLayout &layout) {
+    llvm::erase_if(overwritten, [&](const StridedLayout &other) {
+      return !areDisjoint(other, layout);
     });
     if (live.size() == limit)
       isAllLive = true;
-    else if (!contains(live, region))
-      live.push_back(region);
+    else if (!contains(live, layout))
+      live.push_back(layout);
   }
-  /// A write of \p region, all of the root if \p isWhole: what was there
+  /// A write of \p layout, all of the root if \p isWhole: what was there
   /// before is not read.
-  void overwrite(const Region &region, bool isWhole) {
+  void overwrite(const StridedLayout &layout, bool isWhole) {
     if (isWhole) {
       live.clear();
       isAllLive = false;
     }
-    llvm::erase_if(live,
-                   [&](const Region &other) { return isSame(other, region); });
-    if (overwritten.size() < limit && !contains(overwritten, region))
-      overwritten.push_back(region);
+    llvm::erase_if(live, [&](const StridedLayout &other) {
+      return isSame(other, layout);
+    });
+    if (overwritten.size() < limit && !contains(overwritten, layout))
+      overwritten.push_back(layout);
   }
-  /// Whether something may read an element of \p region before it is written
+  /// Whether something may read an element of \p layout before it is written
   /// again.
-  bool isRead(const Region &region) const {
-    if (contains(overwritten, region))
+  bool isRead(const StridedLayout &layout) const {
+    if (contains(overwritten, layout))
       return false;
-    return isAllLive || llvm::any_of(live, [&](const Region &other) {
-             return !areDisjoint(other, region);
+    return isAllLive || llvm::any_of(live, [&](const StridedLayout &other) {
+             return !areDisjoint(other, layout);
            });
   }
 
 private:
-  static bool contains(llvm::ArrayRef<Region> regions, const Region &region) {
-    return llvm::any_of(
-        regions, [&](const Region &other) { return isSame(other, region); });
+  static bool contains(llvm::ArrayRef<StridedLayout> layouts,
+                       const StridedLayout &layout) {
+    return llvm::any_of(layouts, [&](const StridedLayout &other) {
+      return isSame(other, layout);
+    });
   }
 
   /// Read before they are written, unless `isAllLive` has taken over.
-  llvm::SmallVector<Region, 2> live;
+  llvm::SmallVector<StridedLayout, 2> live;
   /// Written before an element of them is read.
-  llvm::SmallVector<Region, 2> overwritten;
+  llvm::SmallVector<StridedLayout, 2> overwritten;
   bool isAllLive = false;
 };
 
@@ -69,7 +72,7 @@ public:
     // The application, or the next run, reads what the program leaves.
     for (const auto &buffer : function.getBuffers())
       if (buffer->getKind() == Buffer::Kind::Mutable)
-        later[buffer.get()].read(Region::of(*buffer));
+        later[buffer.get()].read(StridedLayout::of(*buffer));
   }
 
   bool isDead(const Instruction &instr) {
@@ -77,7 +80,7 @@ public:
       if (const Buffer *buffer = instr.getOperand(i))
         if (instr.writes(i) &&
             instr.getOperandInfo(i).role != OperandRole::Scratch &&
-            later[buffer->getRoot()].isRead(Region::of(*buffer)))
+            later[buffer->getRoot()].isRead(StridedLayout::of(*buffer)))
           return false;
     return true;
   }
@@ -87,12 +90,12 @@ public:
     for (unsigned i = 0; i < instr.getNumOperands(); ++i)
       if (const Buffer *buffer = instr.getOperand(i))
         if (instr.writes(i) && !instr.reads(i))
-          later[buffer->getRoot()].overwrite(Region::of(*buffer),
+          later[buffer->getRoot()].overwrite(StridedLayout::of(*buffer),
                                              isWholeRoot(*buffer));
     for (unsigned i = 0; i < instr.getNumOperands(); ++i)
       if (const Buffer *buffer = instr.getOperand(i))
         if (instr.reads(i))
-          later[buffer->getRoot()].read(Region::of(*buffer));
+          later[buffer->getRoot()].read(StridedLayout::of(*buffer));
   }
 
 private:
@@ -108,7 +111,7 @@ llvm::Expected<bool> glowish::eliminateDeadStores(IRFunction &function,
   for (auto it = function.getInstrs().end();
        it != function.getInstrs().begin();) {
     Instruction &instr = *--it;
-    if (llvm::isa<AllocInstr, DeallocInstr>(&instr))
+    if (instr.isLifetimeMarker())
       continue;
     if (!walk.isDead(instr)) {
       walk.keep(instr);

@@ -1,9 +1,8 @@
-//===- FuseEpilogues.cpp - Loops that run on an anchor's elements ---------===//
+//===- FuseEpilogues.cpp - Loops become epilogues of anchors --------------===//
 //
-// A loop that alone reads the result of a convolution or a matrix product,
-// under any shape, becomes part of its epilogue. The graph's passes have done
-// that where the loop was next to the anchor; this is for those that were
-// behind a reshape.
+// A loop that is the only reader of the result of an anchor, under any shape,
+// becomes part of its epilogue. Anchors are the instructions with an epilogue:
+// convolutions, matmuls, normalizations.
 //
 // The anchor moves to where the loop was, so its inputs must still have their
 // values there. It reads and writes whole buffers in an order of its own, so
@@ -12,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Accesses.h"
-#include "FusionObstacles.h"
+#include "MissedFusions.h"
 #include "glowish/IR/Passes.h"
 
 using namespace glowish;
@@ -30,11 +29,11 @@ public:
   bool fuse(ElementWiseLoopInstr &loop);
   /// What keeps \p loop from the anchor that makes \p input; null without an
   /// anchor.
-  std::optional<FusionObstacle> findObstacle(const ElementWiseLoopInstr &loop,
-                                             const Buffer &input);
+  std::optional<MissedFusion> findObstacle(const ElementWiseLoopInstr &loop,
+                                           const Buffer &input);
 
 private:
-  /// A reason is empty where there is no obstacle.
+  /// Why a loop cannot be fused; empty if it can.
   using Reason = llvm::StringRef;
   Instruction *findAnchor(const Buffer &input) const;
   Reason checkReaders(const Buffer &input, const Instruction &loop) const;
@@ -44,16 +43,16 @@ private:
   Reason collect(const Instruction &anchor, const ElementWiseLoopInstr &loop);
   Reason check(const Instruction &anchor, const ElementWiseLoopInstr &loop,
                const Buffer &input);
-  Buffer *makeBuffer(const Buffer &buffer, const Region &region);
+  Buffer *makeBuffer(const Buffer &buffer, const StridedLayout &layout);
 
   IRFunction &function;
   AccessIndex index;
 
   /// \name What the new anchor has, filled by collect
   /// @{
-  Region result;
-  /// Further inputs and their regions under the anchor's shape.
-  std::vector<std::pair<Buffer *, Region>> fused;
+  StridedLayout result;
+  /// Further inputs and their layouts under the anchor's shape.
+  std::vector<std::pair<Buffer *, StridedLayout>> fused;
   /// Of each input of the loop, the input of the epilogue.
   std::vector<unsigned> values;
   /// @}
@@ -61,21 +60,14 @@ private:
 
 } // namespace
 
-static unsigned getEpilogueAttr(const Instruction &instr) {
-  return instr.getInfo().findAttr("epilogue");
-}
-
-static bool isAnchor(const Instruction &instr) {
-  return getEpilogueAttr(instr) != instr.getInfo().attrs.size();
-}
-
 /// The anchor that first writes the root of \p input; null if none does.
 Instruction *EpilogueFuser::findAnchor(const Buffer &input) const {
   const Buffer *root = input.getRoot();
   if (root->getKind() != Buffer::Kind::Activation)
     return nullptr;
   const Access &first = *index.get(root).begin();
-  return first.isWrite() && isAnchor(*first.instr) ? first.instr : nullptr;
+  return first.isWrite() && first.instr->getInfo().hasEpilogue() ? first.instr
+                                                                 : nullptr;
 }
 
 /// The anchor alone has to write the root of \p input, all of it, and only
@@ -105,11 +97,11 @@ EpilogueFuser::checkInputs(const Instruction &anchor,
     const Buffer *buffer = anchor.getOperand(i);
     if (!buffer || !anchor.reads(i))
       continue;
-    Region region = Region::of(*buffer);
+    StridedLayout layout = StridedLayout::of(*buffer);
     for (const Access &access :
          index.getBetween(buffer->getRoot(), index.getTime(&anchor) + 1,
                           index.getTime(&loop)))
-      if (access.isWrite() && !areDisjoint(access.getRegion(), region))
+      if (access.isWrite() && !areDisjoint(access.getLayout(), layout))
         return "what it reads is written over before the loop runs";
   }
   return {};
@@ -120,31 +112,31 @@ EpilogueFuser::Reason
 EpilogueFuser::collectInputs(const Instruction &anchor,
                              const ElementWiseLoopInstr &loop) {
   const Buffer *element = anchor.getOperand(0);
-  Region shape = Region::dense(element->getShape());
+  StridedLayout shape = StridedLayout::dense(element->getShape());
   unsigned numOld = anchor.getNumProgramInputs();
   for (Buffer *input : loop.getInputs()) {
     if (input->getRoot() == element->getRoot()) {
       values.push_back(0);
       continue;
     }
-    auto region = compose(Region::of(*input), shape);
-    if (!region || region->isScattered() ||
-        !(anchor.getInfo().operands.back().isStrided || region->isDense()))
+    auto layout = compose(StridedLayout::of(*input), shape);
+    if (!layout || layout->isScattered() ||
+        !(anchor.getInfo().operands.back().isStrided || layout->isDense()))
       return "it can't read another input as that lies in memory";
     if (input->getType().getKind() != element->getType().getKind())
       return "another input has a different element kind";
     if (input->getRoot() == loop.getResult()->getRoot() &&
-        !areDisjoint(*region, result))
+        !areDisjoint(*layout, result))
       return "the loop writes over another input";
     values.push_back(numOld + fused.size());
-    fused.push_back({input, *region});
+    fused.push_back({input, *layout});
   }
   return numOld - 1 + fused.size() <= maxFused
              ? Reason()
              : "the epilogue would have too many inputs";
 }
 
-/// The operands of \p loop must have regions under the anchor's shape that the
+/// The operands of \p loop must have layouts under the anchor's shape that the
 /// anchor can work with.
 EpilogueFuser::Reason EpilogueFuser::collect(const Instruction &anchor,
                                              const ElementWiseLoopInstr &loop) {
@@ -152,8 +144,8 @@ EpilogueFuser::Reason EpilogueFuser::collect(const Instruction &anchor,
   ElemKind kind = element->getType().getKind();
   fused.clear();
   values.clear();
-  auto target = compose(Region::of(*loop.getResult()),
-                        Region::dense(element->getShape()));
+  auto target = compose(StridedLayout::of(*loop.getResult()),
+                        StridedLayout::dense(element->getShape()));
   if (!target || target->isScattered() ||
       !(anchor.getOperandInfo(0).isStrided || target->isDense()))
     return "it can't write the loop's result as that lies in memory";
@@ -162,7 +154,7 @@ EpilogueFuser::Reason EpilogueFuser::collect(const Instruction &anchor,
   result = *target;
   if (Reason reason = collectInputs(anchor, loop); !reason.empty())
     return reason;
-  const auto &epilogue = anchor.getAttr<ScalarProgram>(getEpilogueAttr(anchor));
+  const ScalarProgram &epilogue = anchor.getEpilogueProgram();
   llvm::ArrayRef<ScalarStep> steps = loop.getProgram().steps;
   if (epilogue.steps.size() + steps.size() > maxSteps)
     return "the epilogue would have too many steps";
@@ -186,13 +178,13 @@ EpilogueFuser::Reason EpilogueFuser::check(const Instruction &anchor,
   return collect(anchor, loop);
 }
 
-std::optional<FusionObstacle>
+std::optional<MissedFusion>
 EpilogueFuser::findObstacle(const ElementWiseLoopInstr &loop,
                             const Buffer &input) {
   const Instruction *anchor = findAnchor(input);
   if (!anchor)
     return std::nullopt;
-  return FusionObstacle{anchor, check(*anchor, loop, input)};
+  return MissedFusion{anchor, check(*anchor, loop, input)};
 }
 
 /// Appends \p next to \p program, which has \p numOld inputs and gets
@@ -218,27 +210,36 @@ static void appendProgram(ScalarProgram &program, const ScalarProgram &next,
   }
 }
 
-/// \p buffer under the shape of \p region.
-Buffer *EpilogueFuser::makeBuffer(const Buffer &buffer, const Region &region) {
+/// \p buffer under the shape of \p layout.
+Buffer *EpilogueFuser::makeBuffer(const Buffer &buffer,
+                                  const StridedLayout &layout) {
   Buffer *root = const_cast<Buffer &>(buffer).getRoot();
   return getView(function, buffer.getName(), root,
-                 buffer.getType().withShape(region.shape), region);
+                 buffer.getType().withShape(layout.shape), layout);
 }
 
 bool EpilogueFuser::fuse(ElementWiseLoopInstr &loop) {
-  for (Buffer *input : loop.getInputs()) {
-    Instruction *anchor = findAnchor(*input);
-    if (!anchor || !check(*anchor, loop, *input).empty())
+  // Of several anchors the last one, such as the later convolution of a
+  // residual sum: the other results are computed when it runs.
+  std::vector<std::pair<Instruction *, Buffer *>> anchors;
+  for (Buffer *input : loop.getInputs())
+    if (Instruction *anchor = findAnchor(*input))
+      anchors.push_back({anchor, input});
+  llvm::sort(anchors, [&](const auto &a, const auto &b) {
+    return index.getTime(a.first) > index.getTime(b.first);
+  });
+  for (auto [anchor, input] : anchors) {
+    if (!check(*anchor, loop, *input).empty())
       continue;
     InstrDraft draft = anchor->getDraft();
     unsigned numOld = anchor->getNumProgramInputs();
     draft.operands[0] = makeBuffer(*loop.getResult(), result);
-    for (const auto &[buffer, region] : fused)
-      draft.operands.push_back(makeBuffer(*buffer, region));
+    for (const auto &[buffer, layout] : fused)
+      draft.operands.push_back(makeBuffer(*buffer, layout));
     appendProgram(
-        std::get<ScalarProgram>(draft.attrs[getEpilogueAttr(*anchor)]),
+        std::get<ScalarProgram>(draft.attrs[anchor->getInfo().epilogueAttr]),
         loop.getProgram(), numOld, numOld + fused.size(), values);
-    index.replace(&loop, std::move(draft));
+    index.replace(&loop, std::move(draft), anchor->getName());
     index.erase(anchor);
     return true;
   }
@@ -258,11 +259,11 @@ llvm::Expected<bool> glowish::fuseEpilogues(IRFunction &function,
   return finishPass(function, changed);
 }
 
-void glowish::addEpilogueObstacles(IRFunction &function,
-                                   std::vector<LoneLoop> &loops) {
+void glowish::addMissedEpilogueFusions(IRFunction &function,
+                                       std::vector<UnfusedLoop> &loops) {
   EpilogueFuser fuser(function);
-  for (LoneLoop &lone : loops)
+  for (UnfusedLoop &lone : loops)
     for (const Buffer *input : lone.loop->getInputs())
-      if (auto obstacle = fuser.findObstacle(*lone.loop, *input))
-        lone.obstacles.push_back(*obstacle);
+      if (auto missedFusion = fuser.findObstacle(*lone.loop, *input))
+        lone.missedFusions.push_back(*missedFusion);
 }

@@ -13,8 +13,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Accesses.h"
-#include "FusionObstacles.h"
 #include "JoinedLoop.h"
+#include "MissedFusions.h"
 #include "glowish/IR/Passes.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -36,10 +36,10 @@ public:
   bool run();
   /// What keeps the readers of \p root from the loop that makes it; null
   /// without such a loop.
-  std::optional<FusionObstacle> findObstacle(const Buffer *root);
+  std::optional<MissedFusion> findObstacle(const Buffer *root);
 
 private:
-  /// A reason is empty where there is no obstacle.
+  /// Why a loop cannot be fused; empty if it can.
   using Reason = llvm::StringRef;
   using Readers = llvm::SmallVector<ElementWiseLoopInstr *, 4>;
 
@@ -66,25 +66,11 @@ private:
 /// Whether an element takes about as long to compute as to load.
 static bool isCheap(const ElementWiseLoopInstr &loop) {
   auto isCheapOp = [](const ScalarStep &step) {
-    switch (step.op) {
-    case ScalarOp::Add:
-    case ScalarOp::Sub:
-    case ScalarOp::Mul:
-    case ScalarOp::Max:
-    case ScalarOp::Min:
-    case ScalarOp::Clip:
-    case ScalarOp::Relu:
-    case ScalarOp::Neg:
-    case ScalarOp::Abs:
-    case ScalarOp::Cast:
-      return true;
-    default:
-      return false;
-    }
+    return getScalarOpInfo(step.op).hasFewInstructions;
   };
   unsigned fullInputs = 0; // the others repeat and stay in the cache
   for (Buffer *input : loop.getInputs())
-    fullInputs += Region::of(*input).isInjective();
+    fullInputs += StridedLayout::of(*input).isInjective();
   return fullInputs <= 1 && loop.getProgram().steps.size() <= 2 &&
          llvm::all_of(loop.getProgram().steps, isCheapOp);
 }
@@ -124,12 +110,13 @@ std::optional<JoinedLoop::Input>
 LoopFuser::getThrough(const ElementWiseLoopInstr &producer, unsigned input,
                       const Buffer &view) {
   Buffer *buffer = producer.getInputs()[input];
-  std::optional<Region> region = compose(Region::of(*buffer), Region::of(view));
-  if (!region)
+  std::optional<StridedLayout> layout =
+      compose(StridedLayout::of(*buffer), StridedLayout::of(view));
+  if (!layout)
     return std::nullopt;
-  bool isUnchanged = isSame(*region, Region::of(*buffer));
-  return JoinedLoop::Input{buffer->getRoot(), *region,
-                           buffer->getType().withShape(region->shape),
+  bool isUnchanged = isSame(*layout, StridedLayout::of(*buffer));
+  return JoinedLoop::Input{buffer->getRoot(), *layout,
+                           buffer->getType().withShape(layout->shape),
                            isUnchanged ? buffer : nullptr};
 }
 
@@ -144,10 +131,10 @@ LoopFuser::Reason LoopFuser::checkInputs(const ElementWiseLoopInstr &producer,
     if (!input)
       return "an input of it can't be read as the loop reads its result";
     for (const Access &write : index.getBetween(input->root, begin + 1, end)) {
-      Region written = write.getRegion();
-      if (!write.isWrite() || areDisjoint(written, input->region))
+      StridedLayout written = write.getLayout();
+      if (!write.isWrite() || areDisjoint(written, input->layout))
         continue;
-      if (write.time != end || !isSame(written, input->region))
+      if (write.time != end || !isSame(written, input->layout))
         return "what it reads is written over before the loop has run";
     }
   }
@@ -194,12 +181,12 @@ LoopFuser::Reason LoopFuser::check(const ElementWiseLoopInstr &producer,
   return {};
 }
 
-std::optional<FusionObstacle> LoopFuser::findObstacle(const Buffer *root) {
+std::optional<MissedFusion> LoopFuser::findObstacle(const Buffer *root) {
   const ElementWiseLoopInstr *producer = findProducer(root);
   if (!producer)
     return std::nullopt;
   Readers readers;
-  return FusionObstacle{producer, check(*producer, root, readers)};
+  return MissedFusion{producer, check(*producer, root, readers)};
 }
 
 void LoopFuser::fuse(const ElementWiseLoopInstr &producer,
@@ -211,7 +198,7 @@ void LoopFuser::fuse(const ElementWiseLoopInstr &producer,
   for (Buffer *view : reader.getInputs()) {
     if (view->getRoot() != root) {
       values.push_back(joined.addInput(
-          {view->getRoot(), Region::of(*view), view->getType(), view}));
+          {view->getRoot(), StridedLayout::of(*view), view->getType(), view}));
       continue;
     }
     values.emplace_back();
@@ -223,8 +210,10 @@ void LoopFuser::fuse(const ElementWiseLoopInstr &producer,
     if (view->getRoot() == root)
       value = joined.addProgram(producer.getProgram(), through[view]);
   JoinedLoop::Value result = joined.addProgram(reader.getProgram(), values);
-  index.replace(&reader, joined.makeDraft(function, reader.getName(),
-                                          reader.getResult(), result));
+  index.replace(
+      &reader,
+      joined.makeDraft(function, reader.getName(), reader.getResult(), result),
+      reader.getName());
 }
 
 /// Makes the readers of the intermediate \p root compute it, all or none.
@@ -257,15 +246,15 @@ llvm::Expected<bool> glowish::fuseLoops(IRFunction &function,
   return finishPass(function, LoopFuser(function).run());
 }
 
-void glowish::addLoopObstacles(IRFunction &function,
-                               std::vector<LoneLoop> &loops) {
+void glowish::addMissedLoopFusions(IRFunction &function,
+                                   std::vector<UnfusedLoop> &loops) {
   LoopFuser fuser(function);
-  for (LoneLoop &lone : loops) {
+  for (UnfusedLoop &lone : loops) {
     llvm::SmallPtrSet<const Buffer *, 4> seen;
     for (const Buffer *input : lone.loop->getInputs())
       if (seen.insert(input->getRoot()).second)
-        if (auto obstacle = fuser.findObstacle(input->getRoot()))
-          if (obstacle->producer != lone.loop)
-            lone.obstacles.push_back(*obstacle);
+        if (auto missedFusion = fuser.findObstacle(input->getRoot()))
+          if (missedFusion->producer != lone.loop)
+            lone.missedFusions.push_back(*missedFusion);
   }
 }

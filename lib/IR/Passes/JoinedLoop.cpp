@@ -7,7 +7,7 @@ using namespace glowish;
 
 JoinedLoop::Value JoinedLoop::addInput(Input input) {
   auto found = llvm::find_if(inputs, [&](const Input &other) {
-    return other.root == input.root && isSame(other.region, input.region) &&
+    return other.root == input.root && isSame(other.layout, input.layout) &&
            other.type == input.type;
   });
   unsigned index = found - inputs.begin();
@@ -52,7 +52,7 @@ InstrDraft JoinedLoop::makeDraft(IRFunction &function, llvm::StringRef name,
     inputNumbers[i] = buffers.size();
     buffers.push_back(input.buffer ? input.buffer
                                    : getView(function, name, input.root,
-                                             input.type, input.region));
+                                             input.type, input.layout));
   }
   ScalarProgram program;
   for (auto [i, step] : llvm::enumerate(steps)) {

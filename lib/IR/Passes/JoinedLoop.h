@@ -1,10 +1,10 @@
-//===- JoinedLoop.h - Two element-wise loops as one -----------*- C++ -*-===//
+//===- JoinedLoop.h - Two element-wise loops as one -------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IR_PASSES_JOINEDLOOP_H
 #define GLOWISH_LIB_IR_PASSES_JOINEDLOOP_H
 
 #include "glowish/IR/Instrs.h"
-#include "glowish/IR/Region.h"
+#include "glowish/IR/StridedLayout.h"
 
 namespace glowish {
 
@@ -17,7 +17,7 @@ public:
   /// to be made for it.
   struct Input {
     Buffer *root;
-    Region region;
+    StridedLayout layout;
     Type type;
     Buffer *buffer;
   };

@@ -1,4 +1,4 @@
-//===- MergeViews.cpp - One view for each region --------------------------===//
+//===- MergeViews.cpp - One view for each layout --------------------------===//
 
 #include "Accesses.h"
 #include "glowish/IR/Passes.h"
@@ -22,13 +22,13 @@ static bool mergeViewsOf(Buffer *root) {
   std::vector<std::pair<Key, Buffer *>> sorted;
   unsigned position = 0;
   auto add = [&](Buffer *buffer) {
-    Region region = Region::of(*buffer);
+    StridedLayout layout = StridedLayout::of(*buffer);
     // Strides that nothing steps along must not tell views apart.
-    for (unsigned d = 0; d < region.shape.size(); ++d)
-      if (region.shape[d] == 1)
-        region.strides[d] = 0;
+    for (unsigned d = 0; d < layout.shape.size(); ++d)
+      if (layout.shape[d] == 1)
+        layout.strides[d] = 0;
     sorted.push_back(
-        {{region.offset, region.shape, region.strides, position++}, buffer});
+        {{layout.offset, layout.shape, layout.strides, position++}, buffer});
   };
   add(root);
   for (Buffer *view : root->getViews())
@@ -39,7 +39,7 @@ static bool mergeViewsOf(Buffer *root) {
   Buffer *kept = sorted.front().second;
   for (const auto &entry : llvm::drop_begin(sorted)) {
     Buffer *buffer = entry.second;
-    if (!isSame(Region::of(*buffer), Region::of(*kept)) ||
+    if (!isSame(StridedLayout::of(*buffer), StridedLayout::of(*kept)) ||
         buffer->getType() != kept->getType()) {
       kept = buffer;
       continue;

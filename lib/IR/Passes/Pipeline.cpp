@@ -6,8 +6,8 @@ using namespace glowish;
 
 llvm::ArrayRef<IRPass> glowish::getIRPasses() {
   static const IRPass passes[] = {
-#define IR_PASS(FUNCTION, NAME, EXACTNESS, DOC)                                \
-  {NAME, Exactness::EXACTNESS, DOC, FUNCTION},
+#define IR_PASS(FUNCTION, NAME, EXACTNESS, DOC, ...)                           \
+  {NAME, Exactness::EXACTNESS, DOC, FUNCTION __VA_OPT__(, ) __VA_ARGS__},
 #include "glowish/IR/Passes.def"
   };
   return passes;
@@ -15,12 +15,14 @@ llvm::ArrayRef<IRPass> glowish::getIRPasses() {
 
 const Pipeline &glowish::getIRPipeline() {
   static const Pipeline pipeline = {
-      // Nesting first: it looks for parts that are copied twice, and the
-      // elimination of copies would remove one of the two.
-      {{"nest-concats", "copy-elimination", "fuse-loops", "fuse-epilogues",
+      // Concatenations first: the pass looks for parts that are copied twice,
+      // and copy-elimination would remove one of the two copies. Epilogues
+      // before loops: an anchor then takes one loop after the other, in the
+      // order of the graph.
+      {{"coalesce-concats", "copy-elimination", "fuse-epilogues", "fuse-loops",
         "dse"},
        /*toFixedPoint=*/true},
-      {{"share-buffers", "merge-views", "place-lifetimes"},
+      {{"share-buffers", "merge-views", "insert-lifetimes"},
        /*toFixedPoint=*/false},
   };
   return pipeline;

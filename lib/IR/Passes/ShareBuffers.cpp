@@ -9,20 +9,20 @@
 
 #include "Accesses.h"
 #include "glowish/IR/Passes.h"
-#include "glowish/IR/PlaceholderLives.h"
+#include "glowish/IR/PlaceholderLiveness.h"
 
 using namespace glowish;
 
 /// Whether \p instr is the last to touch \p root, and reads only the elements
-/// of \p region, each where it will be written.
+/// of \p layout, each where it will be written.
 static bool diesAt(const Buffer *root, const Instruction &instr,
-                   const Region &region, const AccessIndex &index) {
+                   const StridedLayout &layout, const AccessIndex &index) {
   unsigned time = index.getTime(&instr);
   if (index.get(root).rbegin()->time != time)
     return false;
   for (const Access &access : index.getBetween(root, time, time))
     if (access.isWrite() || !access.isInPlace() ||
-        !isSame(access.getRegion(), region))
+        !isSame(access.getLayout(), layout))
       return false;
   return true;
 }
@@ -30,7 +30,7 @@ static bool diesAt(const Buffer *root, const Instruction &instr,
 /// Whether something else may come to lie where \p root is.
 static bool isReusable(const Buffer &root, bool overwritesInputs) {
   return root.getKind() == Buffer::Kind::Activation ||
-         (overwritesInputs && PlaceholderLives::hasLife(root) &&
+         (overwritesInputs && PlaceholderLiveness::hasLifetime(root) &&
           root.isInput());
 }
 
@@ -45,7 +45,7 @@ static Buffer *findDyingInput(const Instruction &instr, const Buffer &result,
         input->getRoot() == result.getRoot() ||
         input->getType() != result.getType() || !isWholeRoot(*input))
       continue;
-    if (diesAt(input->getRoot(), instr, Region::of(*input), index))
+    if (diesAt(input->getRoot(), instr, StridedLayout::of(*input), index))
       return input;
   }
   return nullptr;
@@ -58,7 +58,7 @@ llvm::Expected<bool> glowish::shareBuffers(IRFunction &function,
   bool changed = false;
   for (Instruction &instr : function.getInstrs()) {
     for (unsigned out = 0; out < instr.getNumOperands(); ++out) {
-      if (llvm::isa<AllocInstr, DeallocInstr>(&instr))
+      if (instr.isLifetimeMarker())
         break;
       Buffer *result = instr.getOperand(out);
       if (!result || instr.getOperandInfo(out).role != OperandRole::Out ||
@@ -71,7 +71,7 @@ llvm::Expected<bool> glowish::shareBuffers(IRFunction &function,
         continue;
       Buffer *root = result->getRoot();
       Relocation relocation(function, index, root, input->getRoot(),
-                            Region::dense(root->getShape()));
+                            StridedLayout::dense(root->getShape()));
       if (!relocation.isPossible(nullptr))
         continue;
       relocation.apply(nullptr);

@@ -1,4 +1,4 @@
-//===- ElemKinds.cpp - Caffe2's element types -----------------------------===//
+//===- ElemKinds.cpp - Caffe2 element types -------------------------------===//
 
 #include "Caffe2/ElemKinds.h"
 #include "Common/ProtobufFile.h"

@@ -1,4 +1,4 @@
-//===- ElemKinds.h - Caffe2's element types ---------------------*- C++ -*-===//
+//===- ElemKinds.h - Caffe2 element types -----------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_CAFFE2_ELEMKINDS_H
 #define GLOWISH_LIB_IMPORTER_CAFFE2_ELEMKINDS_H
@@ -7,8 +7,8 @@
 
 namespace glowish {
 
-/// The element kind that the argument \p name states, as a number of Caffe2's
-/// TensorProto.DataType or a name of it; \p otherwise without the argument.
+/// Returns the element kind given by the argument \p name, a number or name of
+/// Caffe2's TensorProto.DataType, or \p otherwise if the argument is absent.
 llvm::Expected<ElemKind> readKind(NetOp &op, llvm::StringRef name,
                                   ElemKind otherwise);
 

@@ -1,4 +1,4 @@
-//===- FusedRows.cpp - Bytes that are rows with a scale -------------------===//
+//===- FusedRows.cpp - Row-wise quantized embedding tables ----------------===//
 
 #include "glowish/Importer/FusedRows.h"
 

@@ -1,4 +1,4 @@
-//===- Images.cpp - Images and windows of Caffe2's operators --------------===//
+//===- Images.cpp - Images and windows of Caffe2 --------------------------===//
 
 #include "Caffe2/Images.h"
 
@@ -13,15 +13,16 @@ NodeValue glowish::fromNHWC(NetOp &op, NodeValue value, bool isNHWC) {
 }
 
 static llvm::Error checkRange(llvm::StringRef name,
-                              llvm::ArrayRef<int64_t> values, int64_t least) {
+                              llvm::ArrayRef<int64_t> values, int64_t minimum) {
   for (int64_t value : values)
-    if (value < least || value > maxWindowValue)
+    if (value < minimum || value > maxWindowValue)
       return makeError("argument '{0}' has the value {1}; accepted: {2} to {3}",
-                       name, value, least, maxWindowValue);
+                       name, value, minimum, maxWindowValue);
   return llvm::Error::success();
 }
 
-/// The argument \p plural where it is there: \p count values.
+/// Returns the argument \p plural, which must have \p count values, or an empty
+/// list if it is absent.
 static llvm::Expected<std::vector<int64_t>>
 readList(NetOp &op, llvm::StringRef plural, size_t count) {
   std::vector<int64_t> values = op.getInts(plural);
@@ -34,14 +35,14 @@ readList(NetOp &op, llvm::StringRef plural, size_t count) {
 
 llvm::Expected<std::vector<int64_t>>
 glowish::readPair(NetOp &op, llvm::StringRef name, llvm::StringRef plural,
-                  int64_t filler, int64_t least) {
+                  int64_t filler, int64_t minimum) {
   int64_t both = op.getInt(name, filler);
   std::vector<int64_t> pair = {op.getInt((name + "_h").str(), both),
                                op.getInt((name + "_w").str(), both)};
-  GLOWISH_TRY(std::vector<int64_t> list, readList(op, plural, 2));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> list, readList(op, plural, 2));
   if (!list.empty())
     pair = list;
-  GLOWISH_CHECK(checkRange(name, pair, least));
+  GLOWISH_RETURN_IF_ERROR(checkRange(name, pair, minimum));
   return pair;
 }
 
@@ -50,26 +51,29 @@ static llvm::Expected<std::vector<int64_t>> readPads(NetOp &op) {
   std::vector<int64_t> pads = {op.getInt("pad_t", all), op.getInt("pad_l", all),
                                op.getInt("pad_b", all),
                                op.getInt("pad_r", all)};
-  GLOWISH_TRY(std::vector<int64_t> list, readList(op, "pads", 4));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> list, readList(op, "pads", 4));
   if (!list.empty())
     pads = list;
-  GLOWISH_CHECK(checkRange("pad", pads, 0));
+  GLOWISH_RETURN_IF_ERROR(checkRange("pad", pads, 0));
   return pads;
 }
 
 llvm::Expected<NetWindow> glowish::readPlainWindow(NetOp &op) {
   NetWindow window;
-  // 0 stands for a kernel that is not stated.
-  GLOWISH_TRY(window.kernels, readPair(op, "kernel", "kernels", 0, 0));
-  GLOWISH_TRY(window.strides, readPair(op, "stride", "strides", 1, 1));
-  GLOWISH_TRY(window.dilations, readPair(op, "dilation", "dilations", 1, 1));
-  GLOWISH_TRY(window.pads, readPads(op));
+  // 0 means that the kernel is not given.
+  GLOWISH_ASSIGN_OR_RETURN(window.kernels,
+                           readPair(op, "kernel", "kernels", 0, 0));
+  GLOWISH_ASSIGN_OR_RETURN(window.strides,
+                           readPair(op, "stride", "strides", 1, 1));
+  GLOWISH_ASSIGN_OR_RETURN(window.dilations,
+                           readPair(op, "dilation", "dilations", 1, 1));
+  GLOWISH_ASSIGN_OR_RETURN(window.pads, readPads(op));
   return window;
 }
 
 llvm::Error glowish::takeKernels(NetWindow &window, NodeValue filter) {
   std::vector<int64_t> own = {filter.getShape()[1], filter.getShape()[2]};
-  GLOWISH_CHECK(checkRange("kernel", own, 1));
+  GLOWISH_RETURN_IF_ERROR(checkRange("kernel", own, 1));
   for (int64_t stated : window.kernels)
     if (stated && window.kernels != own)
       return makeError("argument 'kernel' is {0}; the filter has {1}",
@@ -83,8 +87,7 @@ namespace {
 enum LegacyPadding : int64_t { NotSet, Valid, Same, CaffePooling };
 } // namespace
 
-/// As much padding as gives ceil(size / stride) windows, the odd one at the
-/// end.
+/// SAME padding: ceil(size / stride) windows, with the odd element at the end.
 static void padToSame(NetWindow &window, unsigned d, int64_t size,
                       int64_t reach) {
   int64_t stride = window.strides[d];
@@ -94,22 +97,22 @@ static void padToSame(NetWindow &window, unsigned d, int64_t size,
   window.pads[d + 2] = total - total / 2;
 }
 
-/// Caffe rounds the number of windows up, and the last one begins in the image
-/// or its first padding.
+/// Caffe rounds the number of windows up, but the last one must begin inside
+/// the image or its leading padding.
 static void padAsCaffe(NetWindow &window, unsigned d, int64_t size,
                        int64_t reach) {
   int64_t stride = window.strides[d], pad = window.pads[d];
-  int64_t room = size + 2 * pad - reach;
+  int64_t space = size + 2 * pad - reach;
   window.pads[d + 2] = pad;
-  if (room < 0)
+  if (space < 0)
     return;
-  int64_t count = (room + stride - 1) / stride + 1;
+  int64_t count = (space + stride - 1) / stride + 1;
   if (pad > 0 && (count - 1) * stride >= size + pad)
     --count;
-  window.pads[d + 2] += stride * (count - (room / stride + 1));
+  window.pads[d + 2] += stride * (count - (space / stride + 1));
 }
 
-/// Works out the argument legacy_pad.
+/// Resolves the argument legacy_pad.
 static llvm::Error padLegacy(NetOp &op, NetWindow &window, DimsRef images) {
   int64_t mode = op.getInt("legacy_pad", NotSet);
   if (mode < NotSet || mode > CaffePooling)
@@ -129,14 +132,14 @@ static llvm::Error padLegacy(NetOp &op, NetWindow &window, DimsRef images) {
 llvm::Expected<NetWindow> glowish::readWindow(NetOp &op, NodeValue images,
                                               NodeValue filter) {
   DimsRef shape = images.getShape();
-  GLOWISH_TRY(NetWindow window, readPlainWindow(op));
+  GLOWISH_ASSIGN_OR_RETURN(NetWindow window, readPlainWindow(op));
   if (!filter && op.getInt("global_pooling", 0)) {
     op.ignoreArgs({"legacy_pad"});
     return NetWindow{{shape[1], shape[2]}, {1, 1}, {0, 0, 0, 0}, {1, 1}};
   }
   if (filter)
-    GLOWISH_CHECK(takeKernels(window, filter));
-  GLOWISH_CHECK(checkRange("kernel", window.kernels, 1));
-  GLOWISH_CHECK(padLegacy(op, window, shape));
+    GLOWISH_RETURN_IF_ERROR(takeKernels(window, filter));
+  GLOWISH_RETURN_IF_ERROR(checkRange("kernel", window.kernels, 1));
+  GLOWISH_RETURN_IF_ERROR(padLegacy(op, window, shape));
   return window;
 }

@@ -11,14 +11,15 @@ llvm::Expected<Matrix> glowish::readMatrix(NetOp &op, unsigned index,
   int64_t rank = int64_t(shape.size());
   int64_t at = op.getInt(axis, 1);
   at += at < 0 ? rank : 0;
-  // The axis may be behind the last dimension: one column.
+  // The axis may equal the rank: there is one column then.
   if (at < 0 || at > rank)
     return makeError("argument '{0}' is {1}; accepted for rank {2}: {3} to {2}",
                      axis, op.getInt(axis, 1), rank, -rank);
   Matrix matrix;
   matrix.rows = Dims(shape.take_front(at));
-  GLOWISH_TRY(matrix.value,
-              op.finish(op.reshape(x, {countElements(matrix.rows),
-                                       countElements(shape.drop_front(at))})));
+  GLOWISH_ASSIGN_OR_RETURN(
+      matrix.value,
+      op.finish(op.reshape(x, {countElements(matrix.rows),
+                               countElements(shape.drop_front(at))})));
   return matrix;
 }

@@ -7,16 +7,15 @@
 
 namespace glowish {
 
-/// A tensor of any rank as [rows, columns]: the dimensions up to an axis, and
-/// those from it on.
+/// A tensor of any rank flattened to [rows, columns] at an axis.
 struct Matrix {
   NodeValue value;
-  /// The dimensions that became rows.
+  /// The dimensions that were flattened to rows.
   Dims rows;
 
   int64_t getNumRows() const { return value.getShape()[0]; }
   int64_t getNumColumns() const { return value.getShape()[1]; }
-  /// Of a result with one dimension in place of the columns.
+  /// Returns the shape of a result with \p columns columns.
   Dims getShape(int64_t columns) const {
     Dims shape = rows;
     shape.push_back(columns);
@@ -24,7 +23,7 @@ struct Matrix {
   }
 };
 
-/// Input \p index, cut at the argument \p axis (default 1).
+/// Returns input \p index flattened at the argument \p axis (default 1).
 llvm::Expected<Matrix> readMatrix(NetOp &op, unsigned index,
                                   llvm::StringRef axis);
 

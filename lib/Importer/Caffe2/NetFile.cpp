@@ -1,4 +1,4 @@
-//===- NetFile.cpp - The files of a Caffe2 model --------------------------===//
+//===- NetFile.cpp - Files of a Caffe2 model ------------------------------===//
 
 #include "Caffe2/NetFile.h"
 #include "Common/ProtobufFile.h"
@@ -11,8 +11,8 @@
 using namespace glowish;
 namespace fs = llvm::sys::fs;
 
-/// Whether \p bytes are those of an ONNX model: these begin with the version of
-/// their format, field 1 or ir_version, which nets don't have.
+/// Whether \p bytes are an ONNX model: it begins with field 1, ir_version,
+/// which nets do not have.
 static bool isOnnx(llvm::StringRef bytes) {
   constexpr char irVersionTag = 0x08;
   return looksLikeText(bytes)
@@ -32,7 +32,8 @@ bool glowish::isCaffe2Path(llvm::StringRef path) {
   return true;
 }
 
-/// FOLDER/NAME.pb or FOLDER/NAME.pbtxt; empty where neither is there.
+/// Returns FOLDER/NAME.pb or FOLDER/NAME.pbtxt, or an empty string if neither
+/// exists.
 static std::string findNet(llvm::StringRef folder, llvm::StringRef name) {
   for (const char *ending : {".pb", ".pbtxt"}) {
     llvm::SmallString<128> path(folder);
@@ -66,7 +67,7 @@ glowish::findCaffe2Files(llvm::StringRef path, llvm::StringRef secondFile) {
   return files;
 }
 
-/// Whether \p net computes something that \p other reads.
+/// Whether \p net computes an input of \p other.
 static bool feeds(const caffe2::NetDef &net, const caffe2::NetDef &other) {
   llvm::StringSet<> computed;
   for (const caffe2::OperatorDef &op : net.op())
@@ -82,7 +83,7 @@ static bool feeds(const caffe2::NetDef &net, const caffe2::NetDef &other) {
   return false;
 }
 
-/// Whether no operator of \p net reads anything: it has fills only.
+/// Whether \p net has only fills: no operator has inputs.
 static bool isFills(const caffe2::NetDef &net) {
   return llvm::all_of(net.op(), [](const caffe2::OperatorDef &op) {
     return op.input_size() == 0;
@@ -100,8 +101,8 @@ llvm::Expected<NetPair> glowish::parseNets(llvm::ArrayRef<llvm::StringRef> nets,
   NetPair pair;
   pair.hasInit = parsed.size() > 1;
   size_t init = 1;
-  // Where the files don't feed each other: weights read nothing, and a net
-  // that is run has outputs.
+  // If neither net computes inputs of the other: the init net has no inputs,
+  // and the predict net has outputs.
   if (pair.hasInit && (feeds(parsed[0], parsed[1]) ||
                        (!feeds(parsed[1], parsed[0]) && isFills(parsed[0]) &&
                         parsed[1].external_output_size())))

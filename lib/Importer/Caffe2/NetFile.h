@@ -1,4 +1,4 @@
-//===- NetFile.h - The files of a Caffe2 model ------------------*- C++ -*-===//
+//===- NetFile.h - Files of a Caffe2 model ----------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_CAFFE2_NETFILE_H
 #define GLOWISH_LIB_IMPORTER_CAFFE2_NETFILE_H
@@ -13,13 +13,13 @@ namespace glowish {
 /// The nets of a model.
 struct NetPair {
   caffe2::NetDef predict;
-  /// What computes the weights; empty where there is no such net.
+  /// Computes the weights; empty if there is no such net.
   caffe2::NetDef init;
   bool hasInit = false;
 };
 
-/// Parses one net or two, binary or protobuf text; of two, init is the one that
-/// computes what the other one reads.
+/// Parses one or two nets, binary or protobuf text. Of two, init is the net
+/// that computes inputs of the other.
 llvm::Expected<NetPair> parseNets(llvm::ArrayRef<llvm::StringRef> nets,
                                   llvm::ArrayRef<std::string> names);
 

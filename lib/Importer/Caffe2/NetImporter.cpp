@@ -1,4 +1,4 @@
-//===- NetImporter.cpp - Caffe2's nets become a function ------------------===//
+//===- NetImporter.cpp - Convert Caffe2 nets to a function ----------------===//
 
 #include "Caffe2/NetFile.h"
 #include "Caffe2/NetOp.h"
@@ -11,7 +11,8 @@
 using namespace glowish;
 using caffe2::OperatorDef;
 
-/// "node 'conv1' (Conv)": an operator by its name, or that of its first output.
+/// Returns "node 'conv1' (Conv)": the name of an operator, or of its first
+/// output, and its type.
 static std::string describe(const OperatorDef &op) {
   llvm::StringRef name = op.name();
   if (name.empty() && op.output_size())
@@ -22,8 +23,8 @@ static std::string describe(const OperatorDef &op) {
 
 namespace {
 
-/// The operators of both nets run one after the other; a blob is what the last
-/// of them left under its name.
+/// Imports the operators of the init net, then those of the predict net. A blob
+/// is the last value assigned to its name.
 class NetImporter {
 public:
   NetImporter(NetPair &nets, const ImportOptions &options)
@@ -37,7 +38,7 @@ public:
   llvm::Expected<std::unique_ptr<Module>> import();
 
 private:
-  /// A blob that operators read before any computes it.
+  /// A blob that is read before an operator computes it.
   struct OpenBlob {
     const OperatorDef *reader;
     unsigned index;
@@ -62,17 +63,18 @@ private:
   const ImportOptions &options;
   std::unique_ptr<Module> module;
   NetContext context;
-  /// Types of inputs, by their names: what the options state, and the tensors
-  /// that will be given.
+  /// Types of inputs by name, from the options and from the tensors that will
+  /// be passed.
   std::map<std::string, Type> types;
-  /// Those of tensors that will be given.
+  /// Names of the inputs whose types come from tensors.
   llvm::StringSet<> given;
-  /// In their order; those of init come first.
+  /// Operators that the outputs depend on, in their order, those of the init
+  /// net first.
   std::vector<OperatorDef *> live;
   size_t numInitOps = 0;
-  /// Names of blobs that operators read without listing them.
-  llvm::StringSet<> hidden;
-  /// By their names, in the order in which the net lists or reads them.
+  /// Blobs that operators read without listing them as inputs.
+  llvm::StringSet<> implicitInputs;
+  /// Open blobs by name, in the order in which the net lists or reads them.
   llvm::MapVector<llvm::StringRef, OpenBlob> open;
 };
 
@@ -80,8 +82,8 @@ private:
 
 //===- Inputs -------------------------------------------------------------===//
 
-/// The blobs that predict reads before any operator computes them, those first
-/// that it lists as inputs.
+/// Returns the blobs that the predict net reads before an operator computes
+/// them, those listed as inputs first.
 std::vector<std::string> NetImporter::getFreeInputs() const {
   llvm::StringSet<> computed, seen;
   std::vector<std::string> read, names;
@@ -104,7 +106,7 @@ std::vector<std::string> NetImporter::getFreeInputs() const {
   return names;
 }
 
-/// Tensors that are given without a name are for the inputs in their order.
+/// Tensors without a name are for the inputs by position.
 void NetImporter::bindGivenTypes() {
   types = options.inputTypes;
   auto bind = [&](const std::string &name, const Type &type) {
@@ -119,8 +121,8 @@ void NetImporter::bindGivenTypes() {
       bind(names[i], options.givenTypesInOrder[i]);
 }
 
-/// The blobs that operators read only as weights, of a net without an init_net,
-/// that are stated and won't be given.
+/// Returns the blobs whose types are given and that are read only as weights,
+/// if there is no init_net and no tensor will be passed for them.
 llvm::StringSet<> NetImporter::findStatedWeights() const {
   llvm::StringSet<> weights;
   if (!context.hasZeroWeights)
@@ -141,7 +143,8 @@ llvm::StringSet<> NetImporter::findStatedWeights() const {
   return weights;
 }
 
-/// Whether all inputs that the options name are read or listed by the net.
+/// Returns an error if the options name an input that the net neither reads nor
+/// lists.
 llvm::Error NetImporter::checkNames() const {
   llvm::StringSet<> known;
   for (const std::string &name : nets.predict.external_input())
@@ -163,13 +166,13 @@ llvm::Error NetImporter::checkNames() const {
                      quoted.empty() ? "none" : llvm::join(quoted, ", "));
   };
   for (const auto &[name, type] : options.inputTypes)
-    GLOWISH_CHECK(check("-model-input", name));
+    GLOWISH_RETURN_IF_ERROR(check("-model-input", name));
   for (const auto &[name, tensor] : options.constantInputs)
-    GLOWISH_CHECK(check("a constant input", name));
+    GLOWISH_RETURN_IF_ERROR(check("a constant input", name));
   return llvm::Error::success();
 }
 
-/// A quantized input is one of integers in the graph.
+/// A quantized input becomes an input of integers in the graph.
 llvm::Error NetImporter::createInput(const std::string &name,
                                      const Type &type) {
   ElemKind kind = type.getKind();
@@ -200,8 +203,8 @@ void NetImporter::createZeros(llvm::StringRef name, const Type &type) {
   context.zeroWeights.push_back(name.str());
 }
 
-/// What the options state takes the place of what init makes: many models have
-/// an input there that is only a stand-in.
+/// Inputs given by the options replace values computed by the init net: many
+/// models compute placeholder values for inputs there.
 llvm::Error NetImporter::createInputs() {
   for (const auto &[name, tensor] : options.constantInputs)
     context.blobs[name].value = NodeValue(module->createConstant(name, tensor));
@@ -213,12 +216,12 @@ llvm::Error NetImporter::createInputs() {
     if (weights.contains(name) && !type->second.isQuantized())
       createZeros(name, type->second);
     else
-      GLOWISH_CHECK(createInput(name.str(), type->second));
+      GLOWISH_RETURN_IF_ERROR(createInput(name.str(), type->second));
   }
   return checkOpen();
 }
 
-/// All blobs in one message of which there is neither a value nor a type.
+/// Reports in one message all open blobs without a value or a type.
 llvm::Error NetImporter::checkOpen() const {
   std::vector<std::string> missing;
   std::string first;
@@ -249,56 +252,56 @@ llvm::Error NetImporter::checkOpen() const {
 
 //===- Operators ----------------------------------------------------------===//
 
-/// What quantized convolutions with a scale for each channel read beside their
-/// inputs.
-static std::vector<std::string> getHiddenInputs(const OperatorDef &op) {
+/// Returns the blobs that a quantized convolution with per-channel scales reads
+/// in addition to its inputs.
+static std::vector<std::string> getImplicitInputs(const OperatorDef &op) {
   for (const caffe2::Argument &arg : op.arg())
     if (arg.name() == "quantize_groupwise" && arg.i() && op.input_size() > 1)
       return {op.input(1) + "_loaded_scales", op.input(1) + "_loaded_offsets"};
   return {};
 }
 
-/// What the outputs need, from the last operator to the first. What the options
-/// give needs nothing.
+/// Determines the operators that the outputs depend on, from the last to the
+/// first. Blobs given by the options depend on nothing.
 llvm::Error NetImporter::findLive() {
   std::vector<OperatorDef *> all;
   for (OperatorDef &op : *nets.init.mutable_op())
     all.push_back(&op);
   for (OperatorDef &op : *nets.predict.mutable_op())
     all.push_back(&op);
-  llvm::MapVector<llvm::StringRef, OpenBlob> wanted;
+  llvm::MapVector<llvm::StringRef, OpenBlob> required;
   for (const std::string &name : nets.predict.external_output())
-    wanted.insert({name, {nullptr, 0}});
+    required.insert({name, {nullptr, 0}});
   size_t numInit = nets.init.op_size();
   for (size_t i = all.size(); i-- > 0;) {
     OperatorDef &op = *all[i];
-    bool isWanted = false;
+    bool isRequired = false;
     for (const std::string &name : op.output()) {
       bool isReplaced = i < numInit && (types.count(name) ||
                                         options.constantInputs.count(name));
-      isWanted |= !isReplaced && wanted.count(name);
+      isRequired |= !isReplaced && required.count(name);
     }
-    if (!isWanted)
+    if (!isRequired)
       continue;
     for (const std::string &name : op.output())
-      wanted.erase(name);
+      required.erase(name);
     for (int index = 0; index < op.input_size(); ++index)
-      wanted[op.input(index)] = {&op, unsigned(index)};
-    for (const std::string &name : getHiddenInputs(op))
-      wanted[hidden.insert(name).first->first()] = {&op, 1};
+      required[op.input(index)] = {&op, unsigned(index)};
+    for (const std::string &name : getImplicitInputs(op))
+      required[implicitInputs.insert(name).first->first()] = {&op, 1};
     live.push_back(&op);
     numInitOps += i < numInit;
   }
   std::reverse(live.begin(), live.end());
-  // In the order of the net's own list, then in that of their readers.
+  // In the order of the net's input list, then in the order of their users.
   for (const std::string &name : nets.predict.external_input())
-    if (auto found = wanted.find(name); found != wanted.end())
+    if (auto found = required.find(name); found != required.end())
       open.insert(*found);
   for (const OperatorDef *op : live)
     for (const std::string &name : op->input())
-      if (auto found = wanted.find(name); found != wanted.end())
+      if (auto found = required.find(name); found != required.end())
         open.insert(*found);
-  for (const auto &each : wanted)
+  for (const auto &each : required)
     open.insert(each);
   return llvm::Error::success();
 }
@@ -321,7 +324,7 @@ llvm::Error NetImporter::importOp(OperatorDef &proto) {
   llvm::Error error = op.readInputs();
   if (!error)
     error = findCaffe2Operator(proto.type())->importer(op);
-  // What came first is the cause of what followed.
+  // The first error is the cause of the others.
   if (op.hasFailed()) {
     llvm::consumeError(std::move(error));
     error = op.takeError();
@@ -331,17 +334,17 @@ llvm::Error NetImporter::importOp(OperatorDef &proto) {
   op.warnOfUnreadArgs();
   for (int i = 0; i < proto.output_size(); ++i) {
     const Blob &blob = op.getOutputs()[i];
-    // An operator may have outputs that nothing reads.
+    // An operator may leave unused outputs unset.
     context.blobs.erase(proto.output(i));
     if (blob.value)
       context.blobs[proto.output(i)] = blob;
   }
-  // Weights would be in memory twice.
+  // Release the weights in the protobuf, which have been copied.
   proto.clear_arg();
   return llvm::Error::success();
 }
 
-/// The float weights of a model that is trained are inputs and outputs at once.
+/// In training, float weights become variables: inputs and outputs at once.
 llvm::Error NetImporter::makeVariables() {
   if (!options.variables)
     return llvm::Error::success();
@@ -376,7 +379,7 @@ void NetImporter::warnOfZeroWeights() const {
 llvm::Error NetImporter::importOutputs() {
   llvm::StringSet<> seen;
   for (const std::string &name : nets.predict.external_output()) {
-    // Nets that were joined list some twice.
+    // Merged nets list some outputs twice.
     if (!seen.insert(name).second)
       continue;
     NodeValue value = context.blobs.lookup(name).value;
@@ -386,7 +389,7 @@ llvm::Error NetImporter::importOutputs() {
     if (source && source->getModelName() == name)
       continue;
     if (module->findPlaceholder(name))
-      return makeError("the output {0} has the name of an input and another "
+      return makeError("the output {0} has the name of an input but another "
                        "value",
                        quote(name));
     Placeholder *placeholder = module->createPlaceholder(
@@ -401,16 +404,16 @@ llvm::Expected<std::unique_ptr<Module>> NetImporter::import() {
   if (nets.predict.external_output_size() == 0)
     return makeError("the net has no external_output");
   bindGivenTypes();
-  GLOWISH_CHECK(checkNames());
-  GLOWISH_CHECK(findLive());
-  GLOWISH_CHECK(checkOperators());
-  GLOWISH_CHECK(createInputs());
+  GLOWISH_RETURN_IF_ERROR(checkNames());
+  GLOWISH_RETURN_IF_ERROR(findLive());
+  GLOWISH_RETURN_IF_ERROR(checkOperators());
+  GLOWISH_RETURN_IF_ERROR(createInputs());
   for (size_t i = 0; i < live.size(); ++i) {
     if (i == numInitOps)
-      GLOWISH_CHECK(makeVariables());
-    GLOWISH_CHECK(importOp(*live[i]));
+      GLOWISH_RETURN_IF_ERROR(makeVariables());
+    GLOWISH_RETURN_IF_ERROR(importOp(*live[i]));
   }
-  GLOWISH_CHECK(importOutputs());
+  GLOWISH_RETURN_IF_ERROR(importOutputs());
   warnOfZeroWeights();
   eraseUnusedConstants(*module);
   return std::move(module);
@@ -422,7 +425,7 @@ static llvm::Expected<std::unique_ptr<Module>>
 importNets(llvm::ArrayRef<llvm::StringRef> bytes,
            llvm::ArrayRef<std::string> names, llvm::StringRef name,
            const ImportOptions &options) {
-  GLOWISH_TRY(NetPair nets, parseNets(bytes, names));
+  GLOWISH_ASSIGN_OR_RETURN(NetPair nets, parseNets(bytes, names));
   auto module = NetImporter(nets, options).import();
   if (!module)
     return makeError("'{0}': {1}", name,
@@ -439,12 +442,12 @@ glowish::importCaffe2(llvm::ArrayRef<llvm::StringRef> nets,
 
 llvm::Expected<std::unique_ptr<Module>>
 glowish::importCaffe2File(llvm::StringRef path, const ImportOptions &options) {
-  GLOWISH_TRY(std::vector<std::string> files,
-              findCaffe2Files(path, options.secondFile));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> files,
+                           findCaffe2Files(path, options.secondFile));
   std::vector<std::unique_ptr<llvm::MemoryBuffer>> buffers;
   std::vector<llvm::StringRef> nets;
   for (const std::string &file : files) {
-    GLOWISH_TRY(auto buffer, readFile(file));
+    GLOWISH_ASSIGN_OR_RETURN(auto buffer, readFile(file));
     nets.push_back(buffer->getBuffer());
     buffers.push_back(std::move(buffer));
   }

@@ -1,4 +1,4 @@
-//===- NetOp.cpp - What the import of one Caffe2 operator sees ------------===//
+//===- NetOp.cpp - A Caffe2 operator being imported -----------------------===//
 
 #include "Caffe2/NetOp.h"
 #include "Common/ProtobufFile.h"
@@ -10,7 +10,8 @@ using caffe2::Argument;
 
 //===- Registry -----------------------------------------------------------===//
 
-/// Made at the first registration, whatever file that is in.
+/// Created on first use, as the order of static initialization across files is
+/// unspecified.
 static std::map<std::string, RegisteredNetOp> &getRegistry() {
   static std::map<std::string, RegisteredNetOp> registry;
   return registry;
@@ -109,7 +110,7 @@ llvm::Expected<const Tensor *> NetOp::getConstant(unsigned index) const {
 
 llvm::Expected<std::vector<int64_t>>
 NetOp::getConstantInts(unsigned index) const {
-  GLOWISH_TRY(const Tensor *tensor, getConstant(index));
+  GLOWISH_ASSIGN_OR_RETURN(const Tensor *tensor, getConstant(index));
   const Type &type = tensor->getType();
   if (!isIntegerKind(type.getKind()) || type.getRank() > 1)
     return refuseInput(index, "a list of integers");
@@ -155,7 +156,7 @@ const Argument *NetOp::findArg(llvm::StringRef name) const {
 }
 
 void NetOp::failArg(const Argument &arg, llvm::StringRef accepted) {
-  keep(makeError("argument {0} is not what it should be; accepted: {1}",
+  keep(makeError("argument {0} has the wrong type; accepted: {1}",
                  quote(arg.name()), accepted));
 }
 
@@ -248,7 +249,7 @@ void NetOp::warn(llvm::StringRef line) const {
 }
 
 void NetOp::warnOfUnreadArgs() {
-  // How to compute, for libraries of other processors; and for training.
+  // Hints for libraries of other processors, and arguments of training.
   ignoreArgs({"exhaustive_search", "cudnn_exhaustive_search", "use_cudnn",
               "cudnn_state", "ws_nbytes_limit", "shared_buffer", "is_test",
               "deterministic", "enable_tensor_core", "float16_compute",
@@ -270,7 +271,7 @@ void NetOp::nameAfterOutput(unsigned index) {
 
 llvm::Error NetOp::setOutput(unsigned index, NodeValue value,
                              std::shared_ptr<const QuantParams> quant) {
-  GLOWISH_TRY(value, finish(value));
+  GLOWISH_ASSIGN_OR_RETURN(value, finish(value));
   if (index < outputs.size())
     outputs[index] = {value, std::move(quant)};
   return llvm::Error::success();

@@ -1,4 +1,4 @@
-//===- NetOp.h - What the import of one Caffe2 operator sees ----*- C++ -*-===//
+//===- NetOp.h - A Caffe2 operator being imported ---------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_CAFFE2_NETOP_H
 #define GLOWISH_LIB_IMPORTER_CAFFE2_NETOP_H
@@ -13,37 +13,36 @@
 
 namespace glowish {
 
-/// A blob of a net: a tensor, and what its integers stand for if it is
-/// quantized. Such tensors are integers in the graph (int8, where Caffe2 has
-/// uint8: the offset is 128 less), and what is computed with them is written
-/// out.
+/// A blob of a net: a tensor and its quantization parameters. Quantized tensors
+/// are integers in the graph; Caffe2's uint8 becomes int8, with the offset
+/// reduced by 128. Operators on them are decomposed.
 struct Blob {
   NodeValue value;
-  /// Null where the tensor is not quantized.
+  /// Null if the tensor is not quantized.
   std::shared_ptr<const QuantParams> quant;
-  /// How the tensor was stated to have scales in its rows; else null.
+  /// The fused row format given for the tensor, or null.
   const FusedRows *fusedRows = nullptr;
 };
 
-/// What the operators of a model share while they are imported.
+/// State shared by the operators of a model during import.
 struct NetContext {
   Function &function;
   const ImportOptions &options;
   FoldingBudget budget = {};
-  /// By their names, as the last operator left them.
+  /// The current blobs by name.
   llvm::StringMap<Blob> blobs = {};
-  /// Arguments that were warned of.
+  /// Arguments that a warning has been printed for.
   llvm::StringSet<> warned = {};
-  /// Whether the shapes of weights may be inferred and their values be zero:
-  /// the model has no init_net.
+  /// Whether weights without a value are zeros of an inferred shape, as the
+  /// model has no init_net.
   bool hasZeroWeights = false;
-  /// Weights that were made up so.
+  /// Names of weights that are such zeros.
   std::vector<std::string> zeroWeights = {};
 };
 
-/// One Caffe2 operator while it becomes nodes of the graph, as expressions of a
-/// NodeBuilder. The first error is kept, also of arguments that have another
-/// type than asked for, and reported with the operator's name at the end.
+/// A Caffe2 operator that is imported as nodes, built by the expressions of a
+/// NodeBuilder. The first error, including arguments of an unexpected type, is
+/// kept and reported with the operator's name at the end.
 class NetOp final : public NodeBuilder {
 public:
   NetOp(caffe2::OperatorDef &proto, NetContext &net);
@@ -58,76 +57,78 @@ public:
     return proto.input(index);
   }
   bool hasInput(unsigned index) const { return index < getNumInputs(); }
-  /// Input \p index, which is there (Caffe2Operator checks the number) and,
-  /// unless the operator takes such, neither quantized nor of fused rows.
+  /// Returns input \p index. It exists, as Caffe2Operator checks the number of
+  /// inputs, and is neither quantized nor in a fused row format unless the
+  /// operator's traits allow that.
   NodeValue input(unsigned index) const { return inputs[index].value; }
-  /// The same, null where there is none.
+  /// Returns input \p index, or null if it is absent.
   NodeValue optionalInput(unsigned index) const {
     return hasInput(index) ? inputs[index].value : NodeValue();
   }
   const Blob &getBlob(unsigned index) const { return inputs[index]; }
-  /// The elements of input \p index, which must be a constant.
+  /// Returns the elements of input \p index, or an error if it is not constant.
   llvm::Expected<const Tensor *> getConstant(unsigned index) const;
   llvm::Expected<std::vector<int64_t>> getConstantInts(unsigned index) const;
-  /// Refuses inputs of another rank than \p rank.
+  /// Returns an error unless input \p index has rank \p rank.
   llvm::Error checkRank(unsigned index, unsigned rank) const;
-  /// Refuses inputs that are no integers.
+  /// Returns an error unless input \p index is of an integer kind.
   llvm::Error checkIntegers(unsigned index) const;
-  /// Input \p index, a weight of \p shape: without an init_net it may be
-  /// missing, and is zero.
+  /// Returns input \p index, a weight. Without an init_net an absent weight is
+  /// created as zeros of \p shape.
   NodeValue weight(unsigned index, DimsRef shape);
-  /// Error for input \p index: what it is, and what is \p accepted.
+  /// Returns an error that states the type of input \p index and what is
+  /// \p accepted.
   llvm::Error refuseInput(unsigned index, llvm::StringRef accepted) const;
 
   //===- Arguments ----------------------------------------------------------//
 
   bool hasArg(llvm::StringRef name) const { return findArg(name); }
-  /// The argument, which is taken for read.
+  /// Returns the argument, or null, and marks it as read.
   const caffe2::Argument *findArg(llvm::StringRef name) const;
-  /// The argument, or \p defaultValue. Integers and floats stand for each
-  /// other where nothing is lost.
+  /// Return the argument, or \p defaultValue if it is absent. Integers and
+  /// floats are converted to each other if the conversion is exact.
   int64_t getInt(llvm::StringRef name, int64_t defaultValue);
   double getFloat(llvm::StringRef name, double defaultValue);
   std::string getString(llvm::StringRef name, llvm::StringRef defaultValue);
-  /// A list; empty without the argument.
+  /// Return a list; empty if the argument is absent.
   std::vector<int64_t> getInts(llvm::StringRef name);
   std::vector<double> getFloats(llvm::StringRef name);
-  /// The argument \p name, negative values counting from the end of \p rank
-  /// dimensions.
+  /// Returns the argument \p name, an axis that may count from the end of
+  /// \p rank dimensions, normalized.
   llvm::Expected<int64_t> getAxis(llvm::StringRef name, int64_t defaultValue,
                                   unsigned rank);
-  /// Arguments without a meaning in inference.
+  /// Marks arguments that have no effect on inference as read.
   void ignoreArgs(std::initializer_list<llvm::StringRef> names) const {
     for (llvm::StringRef name : names)
       findArg(name);
   }
-  /// The values of a fill, which are taken out of the model: `values`.
+  /// Returns the argument `values` of a fill, mutable so that the caller can
+  /// take its contents.
   caffe2::Argument *takeValues();
-  /// The argument `order`: whether images are NHWC.
+  /// Returns whether the argument `order` is NHWC.
   llvm::Expected<bool> isNHWC();
 
   //===- Outputs ------------------------------------------------------------//
 
   unsigned getNumOutputs() const { return proto.output_size(); }
-  /// Sets output \p index, if the operator has one, or keeps the error.
+  /// Sets output \p index, if the operator has it, or returns the first error.
   llvm::Error setOutput(unsigned index, NodeValue value,
                         std::shared_ptr<const QuantParams> quant = nullptr);
   llvm::ArrayRef<Blob> getOutputs() const { return outputs; }
-  /// The next nodes are named after output \p index.
+  /// Names the nodes created from now on after output \p index.
   void nameAfterOutput(unsigned index);
 
-  //===- Making nodes -------------------------------------------------------//
+  //===- Creating nodes ---------------------------------------------------===//
 
   NodeValue createShared(std::shared_ptr<const Tensor> tensor);
-  /// A constant of \p shape: \p kind and the elements \p values.
+  /// Returns a constant of \p kind and \p shape with the elements \p values.
   NodeValue ints(ElemKind kind, DimsRef shape, llvm::ArrayRef<int64_t> values);
 
-  /// Tells the user one line.
+  /// Prints a one-line warning.
   void warn(llvm::StringRef line) const;
-  /// Names the arguments that the importer has not asked for: to be called
-  /// after it.
+  /// Warns of arguments that the importer has not read; to be called after it.
   void warnOfUnreadArgs();
-  /// Takes the inputs from the blobs. An error names one that is not there.
+  /// Looks up the inputs. The error names an input that does not exist.
   llvm::Error readInputs();
 
 private:
@@ -143,33 +144,33 @@ private:
   mutable std::vector<bool> argRead;
 };
 
-/// Imports one operator: makes the graph's nodes and sets the outputs.
+/// Imports one operator: creates its nodes and sets the outputs.
 using NetOpImporter = llvm::Error (*)(NetOp &op);
 
-/// What the importers of operators may take for granted.
+/// Properties of an operator, checked before its importer is called.
 struct NetOpTraits {
-  /// The least and the largest number of inputs.
+  /// Minimum and maximum number of inputs.
   unsigned minInputs = 1, maxInputs = 1;
-  /// Quantized inputs are accepted.
+  /// Whether quantized inputs are accepted.
   bool isQuantized = false;
-  /// Input 0 may be stated to be fused rows.
+  /// Whether input 0 may be in a fused row format.
   bool takesFusedRows = false;
-  /// Inputs from this one on are weights. Without an init_net they are zeros
-  /// of the shape that is stated.
+  /// The first input that is a weight. Without an init_net, weights from it on
+  /// are zeros of the shape given in the options.
   unsigned firstWeight = ~0u;
-  /// Without an init_net, inputs from this one on may be missing: the others
-  /// imply their shapes.
+  /// The first input whose shape the other inputs imply. Without an init_net,
+  /// inputs from it on may be absent.
   unsigned firstImplied = ~0u;
-  /// That holds only with this argument; empty where it always does.
+  /// firstImplied applies only if this argument is present; empty if always.
   llvm::StringLiteral impliedBy = "";
-  /// One line on what is not supported.
+  /// One-line description of what is not supported.
   llvm::StringLiteral limit = "";
 };
-/// maxInputs of operators with any number.
+/// maxInputs of operators with any number of inputs.
 constexpr unsigned manyInputs = ~0u;
 
 /// Registers the importer of an operator: `static Caffe2Operator fc("FC",
-/// importFC, {3, 3});`. A static object of the file of the operator's family.
+/// importFC, {3, 3});`, as a static object.
 class Caffe2Operator {
 public:
   Caffe2Operator(llvm::StringRef name, NetOpImporter importer,
@@ -180,11 +181,11 @@ struct RegisteredNetOp {
   NetOpImporter importer;
   NetOpTraits traits;
 };
-/// The importer of \p name; null when there is none.
+/// Returns the importer of \p name, or null.
 const RegisteredNetOp *findCaffe2Operator(llvm::StringRef name);
 
-/// Whether the shape of input \p index of \p op, which is registered, follows
-/// from the other inputs.
+/// Whether the other inputs imply the shape of input \p index of \p op, whose
+/// importer must be registered.
 bool isImplied(const caffe2::OperatorDef &op, unsigned index);
 
 } // namespace glowish

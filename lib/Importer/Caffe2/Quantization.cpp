@@ -1,4 +1,4 @@
-//===- Quantization.cpp - Caffe2's quantized tensors ----------------------===//
+//===- Quantization.cpp - Quantized tensors of Caffe2 ---------------------===//
 
 #include "Caffe2/Quantization.h"
 #include <cmath>
@@ -6,14 +6,14 @@
 using namespace glowish;
 
 static llvm::Expected<SharedQuantParams>
-readParams(NetOp &op, int64_t least, int64_t most, int64_t shift) {
+readParams(NetOp &op, int64_t minimum, int64_t maximum, int64_t shift) {
   double scale = op.getFloat("Y_scale", 1);
   int64_t offset = op.getInt("Y_zero_point", 0);
   if (!(scale > 0 && std::isfinite(scale)))
     return makeError("argument 'Y_scale' is {0}; accepted: above 0", scale);
-  if (offset < least || offset > most)
+  if (offset < minimum || offset > maximum)
     return makeError("argument 'Y_zero_point' is {0}; accepted: {1} to {2}",
-                     offset, least, most);
+                     offset, minimum, maximum);
   QuantParams params;
   params.scales = {float(scale)};
   params.offsets = {int32_t(offset - shift)};
@@ -48,6 +48,6 @@ NodeValue glowish::dequantize(NetOp &op, const Blob &blob) {
 
 NodeValue glowish::quantize(NetOp &op, NodeValue x, const QuantParams &params) {
   NodeValue q = op.unary<RoundNode>(op.div(x, double(params.scales[0])));
-  // A Cast saturates.
+  // Cast saturates.
   return op.cast(op.add(q, double(params.offsets[0])), ElemKind::Int8);
 }

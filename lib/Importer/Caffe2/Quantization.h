@@ -1,7 +1,7 @@
-//===- Quantization.h - Caffe2's quantized tensors --------------*- C++ -*-===//
+//===- Quantization.h - Quantized tensors of Caffe2 -------------*- C++ -*-===//
 //
-// A quantized element q stands for (q - offset) * scale. Caffe2 has uint8; in
-// the graph such tensors are int8, and the offset is 128 less.
+// A quantized element q has the value (q - offset) * scale. Caffe2's uint8
+// becomes int8 in the graph, with the offset reduced by 128.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,20 +14,21 @@ namespace glowish {
 
 using SharedQuantParams = std::shared_ptr<const QuantParams>;
 
-/// The arguments Y_scale and Y_zero_point of an int8 tensor: 128 less.
+/// Reads the arguments Y_scale and Y_zero_point of an int8 tensor; the offset
+/// is reduced by 128.
 llvm::Expected<SharedQuantParams> readOutputParams(NetOp &op);
-/// The same of an int32 tensor: as they are.
+/// Reads the same arguments of an int32 tensor; the offset is not changed.
 llvm::Expected<SharedQuantParams> readIntParams(NetOp &op);
 
-/// The scale or the offset of input \p index, which must be quantized with one
-/// pair for the tensor.
+/// Returns an error unless input \p index is quantized with one scale and
+/// offset for the tensor.
 llvm::Error checkQuantized(NetOp &op, unsigned index);
 
-/// What quantized \p blob, with one pair for the tensor, stands for: float.
+/// Converts per-tensor quantized \p blob to float.
 NodeValue dequantize(NetOp &op, const Blob &blob);
-/// \p x, float, as int8 of \p params.
+/// Quantizes float \p x to int8 with \p params.
 NodeValue quantize(NetOp &op, NodeValue x, const QuantParams &params);
-/// The elements of \p blob minus their offset, int32.
+/// Returns the elements of \p blob minus their offset, int32.
 NodeValue subtractOffset(NetOp &op, const Blob &blob);
 
 } // namespace glowish

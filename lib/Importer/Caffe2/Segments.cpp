@@ -1,4 +1,4 @@
-//===- Segments.cpp - Lists of different lengths --------------------------===//
+//===- Segments.cpp - Ragged lists ----------------------------------------===//
 
 #include "Caffe2/Segments.h"
 #include "Common/Cumulative.h"
@@ -6,7 +6,7 @@
 using namespace glowish;
 
 llvm::Error glowish::checkIndexList(NetOp &op, unsigned index) {
-  GLOWISH_CHECK(op.checkIntegers(index));
+  GLOWISH_RETURN_IF_ERROR(op.checkIntegers(index));
   return op.checkRank(index, 1);
 }
 

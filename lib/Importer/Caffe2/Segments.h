@@ -1,6 +1,6 @@
-//===- Segments.h - Lists of different lengths ------------------*- C++ -*-===//
+//===- Segments.h - Ragged lists --------------------------------*- C++ -*-===//
 //
-// Lists are stored one behind the other, with a tensor of their lengths.
+// Lists of different lengths are concatenated, with a tensor of their lengths.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,26 +11,27 @@
 
 namespace glowish {
 
-/// Where each of the lists ends: int64. \p lengths: integers of rank 1.
+/// Returns the end of each list, int64. \p lengths are integers of rank 1.
 NodeValue makeEnds(NetOp &op, NodeValue lengths);
 
-/// For each of \p count elements the list it is in: int64 [count]. Elements
-/// behind the last list get the number of lists.
+/// Returns the list number of each of \p count elements, int64 [count]; the
+/// number of lists for elements beyond the last list.
 NodeValue makeSegments(NetOp &op, NodeValue ends, int64_t count);
 
-/// The sums of the \p rows [L, ...] of each list: [lists, ...]. \p segments [L]
-/// are their lists; what is in no list is left out.
+/// Returns the sums of the \p rows [L, ...] of each list, [lists, ...].
+/// \p segments [L] are the list numbers; rows in no list are ignored.
 NodeValue sumSegments(NetOp &op, NodeValue rows, NodeValue segments,
                       int64_t numLists);
 
-/// \p updates [M, ...] at \p indices of \p input [N, ...], by Scatter's modes.
+/// Combines \p updates [M, ...] into \p input [N, ...] at \p indices, with the
+/// modes of Scatter.
 NodeValue scatterRows(NetOp &op, NodeValue input, NodeValue indices,
                       NodeValue updates, llvm::StringRef mode);
 
-/// \p x [N, ...] with all but the first dimension flattened.
+/// Flattens all but the first dimension of \p x [N, ...].
 NodeValue flattenRows(NetOp &op, NodeValue x);
 
-/// Refuses inputs that are no integers of rank 1.
+/// Returns an error unless input \p index is of an integer kind and rank 1.
 llvm::Error checkIndexList(NetOp &op, unsigned index);
 
 } // namespace glowish

@@ -1,4 +1,4 @@
-//===- Axes.cpp - Dimensions counted from either end ----------------------===//
+//===- Axes.cpp - Normalization of axis numbers ---------------------------===//
 
 #include "Common/Axes.h"
 #include "glowish/Support/Error.h"

@@ -1,4 +1,4 @@
-//===- Axes.h - Dimensions counted from either end --------------*- C++ -*-===//
+//===- Axes.h - Normalization of axis numbers -------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_COMMON_AXES_H
 #define GLOWISH_LIB_IMPORTER_COMMON_AXES_H
@@ -8,10 +8,10 @@
 
 namespace glowish {
 
-/// Dimension \p axis of a tensor of \p rank, counted from 0; an error when
-/// there is none.
+/// Converts \p axis, which may count from the end of \p rank dimensions, to 0
+/// ... rank - 1, or returns an error if it is out of range.
 llvm::Expected<int64_t> normalizeAxis(int64_t axis, unsigned rank);
-/// The same of each, ascending, without repetitions.
+/// Normalizes all \p axes, sorts them and removes duplicates.
 llvm::Expected<std::vector<int64_t>> normalizeAxes(std::vector<int64_t> axes,
                                                    unsigned rank);
 

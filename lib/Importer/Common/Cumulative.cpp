@@ -1,4 +1,4 @@
-//===- Cumulative.cpp - Sums of all elements before -----------------------===//
+//===- Cumulative.cpp - Cumulative sums and products ----------------------===//
 
 #include "Common/Cumulative.h"
 
@@ -15,8 +15,8 @@ NodeValue glowish::shiftAlong(NodeBuilder &c, NodeValue value, int64_t axis,
   return c.pad(value, pads, filler);
 }
 
-/// Of 1, 2, 4, ... elements: each sum is one of those before and the one that
-/// ends where it starts.
+/// Parallel prefix sum by doubling: after each step an element holds the sum of
+/// the last 2 * count elements.
 NodeValue glowish::makeCumulative(NodeBuilder &c, NodeValue value, int64_t axis,
                                   bool isProduct, bool backward) {
   int64_t extent = value ? value.getShape()[axis] : 0;

@@ -1,4 +1,4 @@
-//===- Cumulative.h - Sums of all elements before ---------------*- C++ -*-===//
+//===- Cumulative.h - Cumulative sums and products --------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_COMMON_CUMULATIVE_H
 #define GLOWISH_LIB_IMPORTER_COMMON_CUMULATIVE_H
@@ -7,12 +7,13 @@
 
 namespace glowish {
 
-/// \p value moved by \p count along \p axis, with \p filler moved in.
+/// Shifts \p value by \p count along \p axis, towards lower indices if
+/// \p backward, filling with \p filler.
 NodeValue shiftAlong(NodeBuilder &c, NodeValue value, int64_t axis,
                      int64_t count, bool backward, double filler);
 
-/// Sums, or products, of the elements along dimension \p axis up to each, from
-/// the first or (\p backward) from the last.
+/// Returns the inclusive cumulative sums, or products, along dimension \p axis,
+/// from the first element or (\p backward) from the last.
 NodeValue makeCumulative(NodeBuilder &c, NodeValue value, int64_t axis,
                          bool isProduct, bool backward);
 

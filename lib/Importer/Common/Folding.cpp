@@ -1,4 +1,4 @@
-//===- Folding.cpp - Nodes computed while a model is imported -------------===//
+//===- Folding.cpp - Constant folding during import -----------------------===//
 
 #include "Common/Folding.h"
 #include "glowish/Support/Error.h"
@@ -6,8 +6,8 @@
 
 using namespace glowish;
 
-/// Shape arithmetic and weights are folded; a small constant that is repeated
-/// into a large one is not.
+/// Shape arithmetic and weights are folded, but not the expansion of a small
+/// constant to a large one.
 static constexpr int64_t maxFoldedGrowth = 1 << 16;
 
 bool FoldingBudget::take(int64_t bytes) {
@@ -22,31 +22,16 @@ bool FoldingBudget::take(int64_t bytes) {
 llvm::Error FoldingBudget::check(int64_t bytes) {
   if (take(bytes))
     return llvm::Error::success();
-  return makeError("it makes a constant of {0} bytes, with which the constants "
-                   "that are computed would become too large",
-                   bytes);
+  return makeError(
+      "it creates a constant of {0} bytes, which exceeds the limit "
+      "for computed constants",
+      bytes);
 }
 
-/// Whether the time that \p kind takes is linear in the bytes it reads and
-/// writes. The others are never part of shape arithmetic.
-static bool isLinear(NodeKind kind) {
-  switch (kind) {
-  case NodeKind::Convolution:
-  case NodeKind::MatMul:
-  case NodeKind::Gemm:
-  case NodeKind::FullyConnected:
-  case NodeKind::MaxPool:
-  case NodeKind::AvgPool:
-  case NodeKind::LocalResponseNormalization:
-    return false;
-  default:
-    return true;
-  }
-}
-
+/// Nodes that take long are never part of shape arithmetic.
 static bool shouldFold(const Node &node, FoldingBudget &budget) {
   if (!hasConstantOperands(node) || node.getNumResults() != 1 ||
-      !isLinear(node.getKind()))
+      node.getInfo().has(OpTrait::SuperLinear))
     return false;
   llvm::SmallPtrSet<const Node *, 4> operands;
   int64_t operandBytes = 0;
@@ -62,10 +47,11 @@ static bool shouldFold(const Node &node, FoldingBudget &budget) {
 llvm::Expected<NodeValue>
 glowish::createFolded(Function &function, llvm::StringRef name, NodeDraft draft,
                       const NodeEvaluator &evaluate, FoldingBudget &budget) {
-  GLOWISH_TRY(Node * node, function.tryCreate(name, std::move(draft)));
+  GLOWISH_ASSIGN_OR_RETURN(Node *node,
+                           function.tryCreate(name, std::move(draft)));
   if (!evaluate || !shouldFold(*node, budget))
     return node->getResult();
-  GLOWISH_TRY(std::vector<Tensor> results, evaluate(*node));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<Tensor> results, evaluate(*node));
   function.erase(node);
   return NodeValue(
       function.getModule().createConstant(name, std::move(results[0])));

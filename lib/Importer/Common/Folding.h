@@ -1,4 +1,4 @@
-//===- Folding.h - Nodes computed while a model is imported -----*- C++ -*-===//
+//===- Folding.h - Constant folding during import ---------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_COMMON_FOLDING_H
 #define GLOWISH_LIB_IMPORTER_COMMON_FOLDING_H
@@ -7,31 +7,32 @@
 
 namespace glowish {
 
-/// How many bytes of constants an import may still read and write: a hostile
-/// graph could fold a large constant again and again. Small ones are free.
+/// Limits the bytes of constants read and written by folding: a malicious graph
+/// could fold a large constant again and again. Small constants are not
+/// counted.
 class FoldingBudget {
 public:
-  /// Weights of \p bytes came in, which are transposed, cast, scaled: a few
-  /// times each.
+  /// Extends the limit for weights of \p bytes, which are transposed, cast and
+  /// scaled a few times each.
   void grow(int64_t bytes) { left += 16 * bytes; }
   bool take(int64_t bytes);
-  /// Whether the importer may make a constant of \p bytes that is not in the
-  /// file; to be asked before memory is taken for it.
+  /// Returns an error if the importer must not create a constant of \p bytes
+  /// that is not in the file. Call it before allocating the constant.
   llvm::Error check(int64_t bytes);
 
 private:
   int64_t left = int64_t(1) << 28;
 };
 
-/// Makes a node in \p function, or the constant that it computes where its
-/// operands are constants and \p budget allows it. Without \p evaluate nothing
-/// is folded.
+/// Creates a node in \p function. If its operands are constants and \p budget
+/// allows it, it is replaced by its value, computed by \p evaluate unless that
+/// is null.
 llvm::Expected<NodeValue> createFolded(Function &function, llvm::StringRef name,
                                        NodeDraft draft,
                                        const NodeEvaluator &evaluate,
                                        FoldingBudget &budget);
 
-/// Deletes the constants of \p module that folding left over.
+/// Deletes constants of \p module that are unused after folding.
 void eraseUnusedConstants(Module &module);
 
 } // namespace glowish

@@ -1,4 +1,4 @@
-//===- ProtobufFile.cpp - Models in protobufs of files --------------------===//
+//===- ProtobufFile.cpp - Parsing of protobuf files -----------------------===//
 
 #include "Common/ProtobufFile.h"
 #include "llvm/ADT/StringExtras.h"
@@ -11,27 +11,27 @@ using namespace glowish;
 namespace pb = google::protobuf;
 
 std::string glowish::quote(llvm::StringRef name) {
-  constexpr size_t most = 200;
-  std::string text = name.take_front(most).str();
+  constexpr size_t maxLength = 200;
+  std::string text = name.take_front(maxLength).str();
   for (char &c : text)
     if (uint8_t(c) < 32 || c == 127)
       c = '?';
-  return "'" + text + (name.size() > most ? "...'" : "'");
+  return "'" + text + (name.size() > maxLength ? "...'" : "'");
 }
 
 std::string glowish::cleanMessage(llvm::StringRef message) {
-  constexpr size_t mostPerLine = 1000;
+  constexpr size_t maxLineLength = 1000;
   std::vector<std::string> lines;
   for (llvm::StringRef line : llvm::split(message, '\n')) {
-    std::string text = line.take_front(mostPerLine).str();
-    if (line.size() > mostPerLine)
+    std::string text = line.take_front(maxLineLength).str();
+    if (line.size() > maxLineLength)
       text += "...";
     for (char &c : text)
       if (uint8_t(c) < 32 || c == 127)
         c = '?';
     if (lines.empty() || line.starts_with("node "))
       lines.push_back(std::move(text));
-    else if (lines.back().size() < mostPerLine)
+    else if (lines.back().size() < maxLineLength)
       lines.back() += "?" + text;
   }
   return llvm::join(lines, "\n");
@@ -39,12 +39,12 @@ std::string glowish::cleanMessage(llvm::StringRef message) {
 
 namespace {
 
-/// Protobuf reports what it can't read on stderr; we say it ourselves.
+/// Suppresses protobuf's own error messages on stderr; errors are returned.
 struct SilentProtobuf {
   SilentProtobuf() { pb::SetLogHandler(nullptr); }
 };
 
-/// Remembers the first error of the text parser.
+/// Keeps the first error of the text parser.
 class FirstError final : public pb::io::ErrorCollector {
 public:
   void AddError(int line, pb::io::ColumnNumber column,
@@ -57,8 +57,8 @@ public:
 
 } // namespace
 
-/// Deeper messages than any model has: hostile text could else nest until the
-/// stack ends. (The binary parser has such a limit of its own.)
+/// Maximum nesting of text messages, against stack overflow. The binary parser
+/// has such a limit itself.
 static constexpr int maxNesting = 100;
 
 bool glowish::looksLikeText(llvm::StringRef bytes) {

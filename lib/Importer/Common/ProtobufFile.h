@@ -1,4 +1,4 @@
-//===- ProtobufFile.h - Models in protobufs of files ------------*- C++ -*-===//
+//===- ProtobufFile.h - Parsing of protobuf files ---------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_COMMON_PROTOBUFFILE_H
 #define GLOWISH_LIB_IMPORTER_COMMON_PROTOBUFFILE_H
@@ -8,25 +8,26 @@
 
 namespace glowish {
 
-/// Whether \p bytes look like a protobuf in text: they begin with the name of
-/// a field, and binary ones with the tag of one, which is no letter.
+/// Whether \p bytes look like protobuf text, which begins with the name of a
+/// field. The first byte of a binary model, a tag, is no letter.
 bool looksLikeText(llvm::StringRef bytes);
 
 /// Parses \p bytes as a binary \p message.
 bool parseBinary(llvm::StringRef bytes, google::protobuf::Message &message);
 
-/// Parses \p bytes as a \p message in text or in binary. \p what: the file, as
-/// "an ONNX model"; \p advice: what to do about files over protobuf's limit.
+/// Parses \p bytes as a \p message in text or binary format. \p what describes
+/// the file ("an ONNX model"); \p advice is appended to the error for files
+/// over protobuf's size limit.
 llvm::Error parseProtobuf(llvm::StringRef bytes,
                           google::protobuf::Message &message,
                           llvm::StringRef what, llvm::StringRef advice);
 
-/// \p name as a message can have it: hostile ones are long, or not text.
+/// Quotes \p name for a message: truncated, without control characters.
 std::string quote(llvm::StringRef name);
 
-/// \p message without what hostile names bring into it: control characters,
-/// lines that are not of a list of nodes ("node ..."), and more than anybody
-/// would read.
+/// Sanitizes \p message, which quotes names from files: control characters are
+/// replaced, lines are joined unless they list a node ("node ..."), and long
+/// lines are truncated.
 std::string cleanMessage(llvm::StringRef message);
 
 } // namespace glowish

@@ -1,4 +1,4 @@
-//===- CheckOperators.cpp - Which operators can't be imported -------------===//
+//===- CheckOperators.cpp - Check for unsupported operators ---------------===//
 
 #include "ONNX/GraphScope.h"
 #include "ONNX/ModelFile.h"
@@ -26,9 +26,10 @@ static void findMissing(const onnx::GraphProto &graph, const NodeOpsets &opsets,
       missing.push_back(
           llvm::formatv("{0} of {1}opset {2}", describe(node), of, version));
     else if (version < found->since)
-      missing.push_back(llvm::formatv("{0}: known since opset {1}, the model "
-                                      "has {2}",
-                                      describe(node), found->since, version));
+      missing.push_back(
+          llvm::formatv("{0}: supported since opset {1}, the model "
+                        "has {2}",
+                        describe(node), found->since, version));
     for (const onnx::GraphProto *inner : getGraphs(node))
       findMissing(*inner, opsets, missing);
   }

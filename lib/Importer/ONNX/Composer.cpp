@@ -1,4 +1,4 @@
-//===- Composer.cpp - Operators composed of several nodes -----------------===//
+//===- Composer.cpp - Decomposition of operators --------------------------===//
 
 #include "ONNX/Composer.h"
 
@@ -6,7 +6,8 @@ using namespace glowish;
 
 llvm::Expected<int64_t> glowish::readConstantInt(const OpContext &op,
                                                  unsigned index) {
-  GLOWISH_TRY(std::vector<int64_t> values, op.getConstantInts(index));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> values,
+                           op.getConstantInts(index));
   if (values.size() != 1)
     return makeError("input {0} has {1} elements; accepted: 1", index,
                      values.size());

@@ -1,4 +1,4 @@
-//===- Composer.h - Operators composed of several nodes ---------*- C++ -*-===//
+//===- Composer.h - Decomposition of operators ------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_COMPOSER_H
 #define GLOWISH_LIB_IMPORTER_ONNX_COMPOSER_H
@@ -8,14 +8,14 @@
 
 namespace glowish {
 
-/// Makes the nodes of an operator as expressions: `c.mul(c.sub(x, mean),
-/// scale)`.
+/// Builds the decomposition of an operator by nested expressions:
+/// `c.mul(c.sub(x, mean), scale)`.
 class Composer final : public NodeBuilder {
 public:
   explicit Composer(OpContext &op)
       : NodeBuilder(op.getFunction(), op.getNodeName()), op(op) {}
 
-  /// Sets output \p index of the node.
+  /// Sets output \p index of the operator.
   llvm::Error setOutput(unsigned index, NodeValue value) {
     return op.setOutput(index, finish(value));
   }
@@ -34,7 +34,7 @@ private:
   OpContext &op;
 };
 
-/// The one integer of input \p index, which must be a constant.
+/// Returns the single integer of input \p index, which must be a constant.
 llvm::Expected<int64_t> readConstantInt(const OpContext &op, unsigned index);
 
 } // namespace glowish

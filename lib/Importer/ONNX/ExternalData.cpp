@@ -1,4 +1,4 @@
-//===- ExternalData.cpp - Tensors in files beside the model ---------------===//
+//===- ExternalData.cpp - External data of tensors ------------------------===//
 
 #include "ONNX/ExternalData.h"
 #include "ONNX/ModelFile.h"
@@ -12,15 +12,15 @@ namespace fs = llvm::sys::fs;
 
 namespace {
 
-/// The entries of TensorProto.external_data. A checksum is not looked at: it
-/// tells nothing about intent, and reading all would defeat the mapping.
+/// The entries of TensorProto.external_data. A checksum is not verified: that
+/// would read all of the file, which defeats memory mapping.
 struct Place {
   llvm::StringRef location;
   uint64_t offset = 0;
   uint64_t length = 0;
 };
 
-/// A tensor and the mapping that it borrows from.
+/// A tensor and the mapped file that it borrows from.
 struct MappedTensor {
   std::shared_ptr<llvm::MemoryBuffer> file;
   Tensor tensor;
@@ -45,7 +45,7 @@ static llvm::Expected<Place> readPlace(const onnx::TensorProto &proto,
   return place;
 }
 
-/// Whether \p path, both being real paths, is in \p folder or below.
+/// Whether \p path is in \p folder or below; both are real paths.
 static bool isInside(llvm::StringRef path, llvm::StringRef folder) {
   return path.consume_front(folder) &&
          (folder.ends_with("/") || path.starts_with("/"));
@@ -64,7 +64,7 @@ ExternalData::open(llvm::StringRef location) {
     return makeError("external data must be in the model's folder");
   llvm::SmallString<128> name(folder), real, realFolder;
   path::append(name, location);
-  // A link must not lead out of the folder either.
+  // Symbolic links must not lead out of the directory either.
   if (fs::real_path(name, real) || fs::real_path(folder, realFolder) ||
       !isInside(real, realFolder))
     return makeError("external data {0} cannot be found in the model's folder",
@@ -72,15 +72,15 @@ ExternalData::open(llvm::StringRef location) {
   File &file = files[real.str().str()];
   if (file)
     return file;
-  // A pipe may never end.
+  // Reading a pipe might never end.
   if (!fs::is_regular_file(real))
     return makeError("external data {0} are not a plain file", quote(location));
-  GLOWISH_TRY(file, readFile(real));
+  GLOWISH_ASSIGN_OR_RETURN(file, readFile(real));
   return file;
 }
 
-/// Whether \p bytes may be looked at as elements of \p kind where they are:
-/// aligned, and of bool only those that are 0 or 1.
+/// Whether \p bytes can be used as elements of \p kind in place: they must be
+/// aligned, and bools must be 0 or 1.
 static bool canBorrow(llvm::ArrayRef<uint8_t> bytes, ElemKind kind) {
   if (kind == ElemKind::Bool)
     return llvm::all_of(bytes, [](uint8_t byte) { return byte <= 1; });
@@ -89,8 +89,8 @@ static bool canBorrow(llvm::ArrayRef<uint8_t> bytes, ElemKind kind) {
 
 llvm::Expected<std::shared_ptr<const Tensor>>
 ExternalData::read(const onnx::TensorProto &proto, const Type &type) {
-  GLOWISH_TRY(Place place, readPlace(proto, type));
-  GLOWISH_TRY(File file, open(place.location));
+  GLOWISH_ASSIGN_OR_RETURN(Place place, readPlace(proto, type));
+  GLOWISH_ASSIGN_OR_RETURN(File file, open(place.location));
   llvm::StringRef text = file->getBuffer();
   if (place.offset > text.size() || place.length > text.size() - place.offset)
     return makeError("external data {0} have {1} bytes; {2} at {3} are needed",
@@ -100,10 +100,10 @@ ExternalData::read(const onnx::TensorProto &proto, const Type &type) {
   llvm::ArrayRef<uint8_t> bytes(text.bytes_begin(), text.bytes_end());
   if (int64_t(bytes.size()) != type.getSizeInBytes() ||
       !canBorrow(bytes, type.getKind())) {
-    GLOWISH_TRY(Tensor copy, readRawTensor(type, bytes));
+    GLOWISH_ASSIGN_OR_RETURN(Tensor copy, readRawTensor(type, bytes));
     return std::make_shared<const Tensor>(std::move(copy));
   }
-  // Nothing writes to the payload of a constant.
+  // The payload of a constant is never written.
   auto mapped = std::make_shared<MappedTensor>(MappedTensor{
       file, Tensor::borrow(type, const_cast<uint8_t *>(bytes.data()))});
   return std::shared_ptr<const Tensor>(mapped, &mapped->tensor);

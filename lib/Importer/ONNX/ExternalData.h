@@ -1,4 +1,4 @@
-//===- ExternalData.h - Tensors in files beside the model -----*- C++ -*-===//
+//===- ExternalData.h - External data of tensors ----------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_EXTERNALDATA_H
 #define GLOWISH_LIB_IMPORTER_ONNX_EXTERNALDATA_H
@@ -10,18 +10,18 @@
 
 namespace glowish {
 
-/// The files beside a model that hold its large tensors. Each is mapped once,
-/// when a tensor first asks for it, and stays mapped as long as a tensor of it
-/// lives.
+/// The external data files of a model. Each is memory-mapped on first use, and
+/// stays mapped as long as a tensor borrows from it.
 class ExternalData {
 public:
-  /// \p folder: the model's; empty where the model is no file.
+  /// \p folder is the model's directory; empty if the model is not a file.
   explicit ExternalData(llvm::StringRef folder) : folder(folder.str()) {}
 
-  /// The tensor of \p type whose contents \p proto says are elsewhere. It
-  /// borrows the mapped bytes where they are elements as they stand. Errors:
-  /// a location that is not in the folder, also by way of a link, or is not a
-  /// plain file; bytes that the file does not have.
+  /// Returns the tensor of \p type with the external data described by
+  /// \p proto. It borrows the mapped bytes if their representation and
+  /// alignment permit. It is an error if the location is outside the directory,
+  /// also through a symbolic link, or not a regular file, or if the file is too
+  /// short.
   llvm::Expected<std::shared_ptr<const Tensor>>
   read(const onnx::TensorProto &proto, const Type &type);
 
@@ -30,7 +30,7 @@ private:
   llvm::Expected<File> open(llvm::StringRef location);
 
   std::string folder;
-  /// By their paths, links resolved.
+  /// By real paths.
   std::map<std::string, File> files;
 };
 

@@ -1,4 +1,4 @@
-//===- FlexAttention.cpp - Attention with functions given as graphs -------===//
+//===- FlexAttention.cpp - Expansion of FlexAttention ---------------------===//
 
 #include "ONNX/FlexAttention.h"
 #include "glowish/Support/Error.h"
@@ -23,8 +23,8 @@ static bool isFlexAttention(const NodeProto &node) {
 
 namespace {
 
-/// The nodes for one FlexAttention. The products and their scale are those of
-/// Attention, whose output 3 are the scores.
+/// Emits the decomposition of one FlexAttention. The scaled scores are output 3
+/// of an Attention node.
 class Expansion {
 public:
   Expansion(const NodeProto &node, Nodes &nodes)
@@ -84,8 +84,8 @@ void Expansion::addTensor(const onnx::TensorProto &tensor,
   *value.mutable_t() = tensor;
 }
 
-/// The nodes of the graph in attribute \p name; without one \p input is the
-/// result. What the graph does not define is the model's.
+/// Inlines the graph in attribute \p name and returns its result, or \p input
+/// without the attribute. Names that the graph does not define are the model's.
 llvm::Expected<std::string> Expansion::addGraph(const char *name,
                                                 std::string input) {
   auto attr = llvm::find_if(node.attribute(), [&](const AttributeProto &each) {
@@ -96,8 +96,8 @@ llvm::Expected<std::string> Expansion::addGraph(const char *name,
   const GraphProto &graph = attr->g();
   if (!attr->has_g() || graph.input_size() != 1 || graph.output_size() != 1 ||
       graph.sparse_initializer_size())
-    return makeError("attribute '{0}' is no graph of one input and one output",
-                     name);
+    return makeError(
+        "attribute '{0}' is not a graph of one input and one output", name);
   std::string inner = prefix + name + "/";
   llvm::StringMap<std::string> names;
   names[graph.input(0).name()] = input;
@@ -132,8 +132,9 @@ llvm::Expected<std::string> Expansion::addGraph(const char *name,
   return result;
 }
 
-/// The product of \p weights [batch, heads, L, S] with the values [batch,
-/// shared heads, S, E]: heads that share values are rows of one product.
+/// Multiplies \p weights [batch, heads, L, S] by the values [batch, shared
+/// heads, S, E]: heads that share values (grouped-query attention) are rows of
+/// one matmul.
 void Expansion::addWeightedValues(const std::string &weights) {
   const std::string &values = node.input(2);
   onnx::TensorProto rest;
@@ -172,10 +173,11 @@ llvm::Error Expansion::run() {
   for (const AttributeProto &attr : node.attribute())
     if (attr.name() != "score_mod" && attr.name() != "prob_mod")
       *attention.add_attribute() = attr;
-  GLOWISH_TRY(std::string scores, addGraph("score_mod", prefix + "scores"));
+  GLOWISH_ASSIGN_OR_RETURN(std::string scores,
+                           addGraph("score_mod", prefix + "scores"));
   setInt(add("Softmax", {scores}, prefix + "probabilities"), "axis", -1);
-  GLOWISH_TRY(std::string weights,
-              addGraph("prob_mod", prefix + "probabilities"));
+  GLOWISH_ASSIGN_OR_RETURN(std::string weights,
+                           addGraph("prob_mod", prefix + "probabilities"));
   addWeightedValues(weights);
   return llvm::Error::success();
 }

@@ -1,4 +1,4 @@
-//===- FlexAttention.h - Attention with graphs in attributes ----*- C++ -*-===//
+//===- FlexAttention.h - Expansion of FlexAttention -------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_FLEXATTENTION_H
 #define GLOWISH_LIB_IMPORTER_ONNX_FLEXATTENTION_H
@@ -8,9 +8,9 @@
 
 namespace glowish {
 
-/// Replaces the nodes FlexAttention (domain ai.onnx.preview) of \p model that
-/// have a graph in 'score_mod' or 'prob_mod' by other operators and the nodes
-/// of those graphs. An error names a graph of another form.
+/// Decomposes the nodes FlexAttention (domain ai.onnx.preview) of \p model that
+/// have a graph in 'score_mod' or 'prob_mod', with the nodes of these graphs
+/// inlined. An error names an unsupported graph.
 llvm::Error expandFlexAttention(onnx::ModelProto &model);
 
 } // namespace glowish

@@ -1,4 +1,4 @@
-//===- Functions.cpp - Functions of a model written out -------------------===//
+//===- Functions.cpp - Inlining of model-local functions ------------------===//
 
 #include "ONNX/Functions.h"
 #include "ONNX/ModelFile.h"
@@ -11,9 +11,8 @@ using onnx::FunctionProto;
 using onnx::NodeProto;
 using Nodes = google::protobuf::RepeatedPtrField<NodeProto>;
 
-/// Functions that call each other twice and more grow without bounds: what
-/// they are written out to may take so many times the bytes of the model, and
-/// so many for nothing.
+/// Functions that call others repeatedly grow exponentially: inlined code is
+/// limited to maxGrowth times the bytes of the model plus freeBytes.
 static constexpr size_t maxGrowth = 32;
 static constexpr size_t freeBytes = 32 << 20;
 static constexpr unsigned maxDepth = 64;
@@ -28,7 +27,7 @@ public:
 private:
   using Key = std::pair<std::string, std::string>; // domain, name
   using SharedOpsets = std::shared_ptr<const Opsets>;
-  /// \p own: null for the model's.
+  /// \p own: the opsets of \p nodes, null for the model's.
   llvm::Error addAll(const Nodes &nodes, SharedOpsets own, unsigned depth,
                      Nodes &result);
   llvm::Error addCall(const NodeProto &call, const FunctionProto &function,
@@ -38,7 +37,7 @@ private:
   llvm::Error bindNodes(Nodes &nodes, const NodeProto &call,
                         llvm::StringRef prefix, Rename rename);
   llvm::Error bindAttributes(NodeProto &node, const NodeProto &call);
-  /// Memory for what is written out, of which there is only so much.
+  /// Takes \p bytes from the budget for inlined code.
   llvm::Error take(size_t bytes);
   llvm::Expected<SharedOpsets> readOpsets(const FunctionProto &function);
 
@@ -61,8 +60,8 @@ Inliner::Inliner(onnx::ModelProto &model)
 
 llvm::Error Inliner::take(size_t bytes) {
   if (bytes > budget)
-    return makeError("the functions of the model, written out, would take more "
-                     "than {0} times its size and {1} MiB",
+    return makeError("inlined, the functions of the model would take more than "
+                     "{0} times its size and {1} MiB",
                      maxGrowth, freeBytes >> 20);
   budget -= bytes;
   return llvm::Error::success();
@@ -82,8 +81,8 @@ Inliner::readOpsets(const FunctionProto &function) {
   return known;
 }
 
-/// The attributes of \p node that stand for one of \p call's get its value, or
-/// are left out where it has none.
+/// Replaces the attributes of \p node that refer to attributes of \p call by
+/// these, and removes those that \p call does not have.
 llvm::Error Inliner::bindAttributes(NodeProto &node, const NodeProto &call) {
   google::protobuf::RepeatedPtrField<onnx::AttributeProto> bound;
   for (const onnx::AttributeProto &attribute : node.attribute()) {
@@ -93,7 +92,7 @@ llvm::Error Inliner::bindAttributes(NodeProto &node, const NodeProto &call) {
     }
     for (const onnx::AttributeProto &given : call.attribute())
       if (given.name() == attribute.ref_attr_name()) {
-        GLOWISH_CHECK(take(given.SpaceUsedLong()));
+        GLOWISH_RETURN_IF_ERROR(take(given.SpaceUsedLong()));
         *bound.Add() = given;
         bound.rbegin()->set_name(attribute.name());
       }
@@ -109,7 +108,7 @@ llvm::Error Inliner::addCall(const NodeProto &call,
     return makeError("function {0} calls itself, or functions are nested more "
                      "than {1} deep",
                      quote(function.name()), maxDepth);
-  GLOWISH_TRY(SharedOpsets own, readOpsets(function));
+  GLOWISH_ASSIGN_OR_RETURN(SharedOpsets own, readOpsets(function));
   if (call.input_size() > function.input_size() ||
       call.output_size() > function.output_size())
     return makeError("a call of function {0} has {1} inputs and {2} outputs; "
@@ -129,11 +128,11 @@ llvm::Error Inliner::addCall(const NodeProto &call,
       name = names.try_emplace(name, prefix + name).first->second;
   };
   Nodes body = function.node();
-  GLOWISH_CHECK(bindNodes(body, call, prefix, rename));
+  GLOWISH_RETURN_IF_ERROR(bindNodes(body, call, prefix, rename));
   return addAll(body, std::move(own), depth + 1, result);
 }
 
-/// Gives \p graph's values the names that a call's have.
+/// Renames the values of \p graph, a subgraph of a function body.
 static void renameValues(onnx::GraphProto &graph,
                          llvm::function_ref<void(std::string &)> rename) {
   for (auto *list : {graph.mutable_input(), graph.mutable_output(),
@@ -146,19 +145,20 @@ static void renameValues(onnx::GraphProto &graph,
     rename(*tensor.mutable_values()->mutable_name());
 }
 
-/// Makes \p nodes, of a function or of a graph inside it, those of \p call.
+/// Instantiates \p nodes, of a function or of a subgraph in it, for \p call.
 llvm::Error Inliner::bindNodes(Nodes &nodes, const NodeProto &call,
                                llvm::StringRef prefix, Rename rename) {
   for (NodeProto &node : nodes) {
-    // First, as a graph that the call gives has the caller's names already.
+    // Before bindAttributes(): subgraphs that are attributes of the call must
+    // not be renamed.
     for (onnx::AttributeProto &attribute : *node.mutable_attribute()) {
       if (!attribute.has_g())
         continue;
       renameValues(*attribute.mutable_g(), rename);
-      GLOWISH_CHECK(bindNodes(*attribute.mutable_g()->mutable_node(), call,
-                              prefix, rename));
+      GLOWISH_RETURN_IF_ERROR(bindNodes(*attribute.mutable_g()->mutable_node(),
+                                        call, prefix, rename));
     }
-    GLOWISH_CHECK(bindAttributes(node, call));
+    GLOWISH_RETURN_IF_ERROR(bindAttributes(node, call));
     for (std::string &name : *node.mutable_input())
       rename(name);
     for (std::string &name : *node.mutable_output())
@@ -168,14 +168,14 @@ llvm::Error Inliner::bindNodes(Nodes &nodes, const NodeProto &call,
   return llvm::Error::success();
 }
 
-/// Writes out the calls in the graphs of \p node.
+/// Inlines the calls in the subgraphs of \p node.
 llvm::Error Inliner::addGraphs(NodeProto &node, SharedOpsets own,
                                unsigned depth) {
   for (onnx::AttributeProto &attribute : *node.mutable_attribute()) {
     if (!attribute.has_g())
       continue;
     Nodes inner;
-    GLOWISH_CHECK(addAll(attribute.g().node(), own, depth, inner));
+    GLOWISH_RETURN_IF_ERROR(addAll(attribute.g().node(), own, depth, inner));
     attribute.mutable_g()->mutable_node()->Swap(&inner);
   }
   return llvm::Error::success();
@@ -187,27 +187,29 @@ llvm::Error Inliner::addAll(const Nodes &nodes, SharedOpsets own,
     auto found =
         functions.find({normalizeDomain(node.domain()), node.op_type()});
     if (found != functions.end()) {
-      GLOWISH_CHECK(addCall(node, *found->second, depth, result));
+      GLOWISH_RETURN_IF_ERROR(addCall(node, *found->second, depth, result));
       continue;
     }
-    GLOWISH_CHECK(take(node.SpaceUsedLong()));
+    GLOWISH_RETURN_IF_ERROR(take(node.SpaceUsedLong()));
     NodeProto &added = *result.Add();
     added = node;
     if (own)
       opsets.set(added, own);
-    GLOWISH_CHECK(addGraphs(added, own, depth));
+    GLOWISH_RETURN_IF_ERROR(addGraphs(added, own, depth));
   }
   return llvm::Error::success();
 }
 
 llvm::Expected<NodeOpsets> Inliner::run() {
-  GLOWISH_TRY(Opsets own, Opsets::read(model.opset_import(), Opsets()));
+  GLOWISH_ASSIGN_OR_RETURN(Opsets own,
+                           Opsets::read(model.opset_import(), Opsets()));
   opsets.setModel(std::move(own));
   if (model.functions_size() == 0)
     return std::move(opsets);
   Nodes result;
-  GLOWISH_CHECK(addAll(model.graph().node(), /*own=*/nullptr, 0, result));
-  // Nodes keep their addresses.
+  GLOWISH_RETURN_IF_ERROR(
+      addAll(model.graph().node(), /*own=*/nullptr, 0, result));
+  // The swap keeps the addresses of nodes, which are keys of the opsets.
   model.mutable_graph()->mutable_node()->Swap(&result);
   return std::move(opsets);
 }

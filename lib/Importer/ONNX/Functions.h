@@ -1,4 +1,4 @@
-//===- Functions.h - Functions of a model written out -----------*- C++ -*-===//
+//===- Functions.h - Inlining of model-local functions ----------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_FUNCTIONS_H
 #define GLOWISH_LIB_IMPORTER_ONNX_FUNCTIONS_H
@@ -7,11 +7,10 @@
 
 namespace glowish {
 
-/// Replaces the nodes of \p model that call its own functions (ModelProto's
-/// `functions`, IR version 8) by what these compute, and says which operator
-/// sets each node is of. An error names a function that calls itself, one that
-/// is called with too many inputs or outputs, and an operator set that does not
-/// exist.
+/// Inlines all calls of the model's own functions (ModelProto's `functions`, IR
+/// version 8) in \p model, and returns the opsets of each node. An error names
+/// a recursive function, a call with too many inputs or outputs, or an opset
+/// that does not exist.
 llvm::Expected<NodeOpsets> inlineFunctions(onnx::ModelProto &model);
 
 } // namespace glowish

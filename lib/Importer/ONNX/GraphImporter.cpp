@@ -1,7 +1,7 @@
-//===- GraphImporter.cpp - An ONNX graph becomes a function ---------------===//
+//===- GraphImporter.cpp - Convert an ONNX graph to a module --------------===//
 
 #include "ONNX/GraphImporter.h"
-#include "ONNX/Extents.h"
+#include "ONNX/DynamicDims.h"
 #include "ONNX/GraphInputs.h"
 #include "ONNX/GraphScope.h"
 #include "ONNX/ModelFile.h"
@@ -12,8 +12,7 @@ namespace {
 
 class GraphImporter {
 public:
-  /// Takes the weights out of \p model as they are read, so that they are not
-  /// in memory twice.
+  /// Moves weights out of \p model as they are read, to avoid a second copy.
   GraphImporter(onnx::ModelProto &model, const NodeOpsets &opsets,
                 const ImportOptions &options, llvm::StringRef folder,
                 WeightCache *cache)
@@ -48,7 +47,7 @@ private:
   onnx::GraphProto &graph;
   const NodeOpsets &opsets;
   const ImportOptions &options;
-  /// Null where the model is imported once.
+  /// Null if the model is imported only once.
   WeightCache *cache;
   ExternalData external;
   std::unique_ptr<Module> module;
@@ -59,7 +58,7 @@ private:
 
 } // namespace
 
-/// Defines \p name, or says why there is no \p tensor.
+/// Defines \p name as \p tensor, or returns the error of reading it.
 llvm::Error GraphImporter::importInitializer(
     llvm::StringRef name,
     llvm::Expected<std::shared_ptr<const Tensor>> tensor) {
@@ -80,19 +79,19 @@ llvm::Error GraphImporter::importInitializer(
 llvm::Error GraphImporter::importInitializers() {
   if (cache && cache->isComplete) {
     for (const auto &[name, tensor] : cache->weights)
-      GLOWISH_CHECK(importInitializer(name, tensor));
+      GLOWISH_RETURN_IF_ERROR(importInitializer(name, tensor));
     return llvm::Error::success();
   }
-  // What has been read is let go of: weights would be in memory twice.
+  // Release each tensor once it has been read, to avoid a second copy.
   for (onnx::TensorProto &proto : *graph.mutable_initializer()) {
     onnx::TensorProto tensor(std::move(proto));
-    GLOWISH_CHECK(
+    GLOWISH_RETURN_IF_ERROR(
         importInitializer(tensor.name(), readTensor(tensor, external)));
   }
   for (onnx::SparseTensorProto &proto : *graph.mutable_sparse_initializer()) {
     onnx::SparseTensorProto tensor(std::move(proto));
-    GLOWISH_CHECK(importInitializer(tensor.values().name(),
-                                    readSparseTensor(tensor, external)));
+    GLOWISH_RETURN_IF_ERROR(importInitializer(
+        tensor.values().name(), readSparseTensor(tensor, external)));
   }
   if (cache)
     cache->isComplete = true;
@@ -101,13 +100,13 @@ llvm::Error GraphImporter::importInitializers() {
 
 llvm::Error GraphImporter::importInput(const onnx::ValueInfoProto &input,
                                        const InputTypes &types) {
-  GLOWISH_TRY(std::shared_ptr<const Tensor> constant,
-              resolveConstantInput(input, options));
+  GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<const Tensor> constant,
+                           resolveConstantInput(input, options));
   if (constant)
     return scope.define(input.name(), module->createConstant(
                                           input.name(), std::move(constant)));
-  GLOWISH_TRY(Type type, types.resolve(input));
-  // An input that is an output of the same name is one placeholder.
+  GLOWISH_ASSIGN_OR_RETURN(Type type, types.resolve(input));
+  // An input that is also an output of the same name is a single placeholder.
   return scope.define(input.name(), NodeValue(module->createPlaceholder(
                                         input.name(), type, /*isInput=*/true,
                                         outputNames.contains(input.name()))));
@@ -122,17 +121,17 @@ llvm::Error GraphImporter::importInputs() {
       return makeError("an input has no name");
     if (!seen.insert(input.name()).second)
       return makeError("the input {0} is listed twice", quote(input.name()));
-    // Files of IR version 3 list the weights among the inputs.
+    // Files of IR version 3 list weights among the inputs.
     if (scope.isDefined(input.name()))
       continue;
     names.push_back(input.name());
     inputs.push_back(&input);
   }
-  GLOWISH_CHECK(checkInputNames(names, options));
+  GLOWISH_RETURN_IF_ERROR(checkInputNames(names, options));
   InputTypes types(inputs, options);
-  GLOWISH_CHECK(types.checkSymbols());
+  GLOWISH_RETURN_IF_ERROR(types.checkSymbols());
   for (const onnx::ValueInfoProto *input : inputs)
-    GLOWISH_CHECK(importInput(*input, types));
+    GLOWISH_RETURN_IF_ERROR(importInput(*input, types));
   return llvm::Error::success();
 }
 
@@ -150,7 +149,8 @@ llvm::Error GraphImporter::importOutput(const onnx::ValueInfoProto &output) {
     return llvm::Error::success();
   Extents extents = scope.lookupExtents(output.name());
   if (!extents.empty())
-    return saveSizedOutput(scope.getContext(), output.name(), {value, extents});
+    return saveDynamicOutput(scope.getContext(), output.name(),
+                             {value, extents});
   Placeholder *placeholder =
       module->createPlaceholder(output.name(), value.getType(),
                                 /*isInput=*/false, /*isOutput=*/true);
@@ -166,12 +166,12 @@ llvm::Error GraphImporter::importOutputs() {
   for (const auto &output : graph.output()) {
     if (!seen.insert(output.name()).second)
       return makeError("the output {0} is listed twice", quote(output.name()));
-    GLOWISH_CHECK(importOutput(output));
+    GLOWISH_RETURN_IF_ERROR(importOutput(output));
   }
   return llvm::Error::success();
 }
 
-/// The names of what nodes of \p graph and the graphs inside it compute.
+/// Collects the names that nodes of \p graph and its subgraphs compute.
 static void findComputed(const onnx::GraphProto &graph,
                          llvm::StringSet<> &computed) {
   for (const onnx::NodeProto &node : graph.node()) {
@@ -182,7 +182,7 @@ static void findComputed(const onnx::GraphProto &graph,
   }
 }
 
-/// Extents are stated of values that nodes compute.
+/// -max-extent must name values that nodes compute.
 static llvm::Error checkMaxExtents(const onnx::GraphProto &graph,
                                    const ImportOptions &options) {
   if (options.maxExtents.empty())
@@ -198,12 +198,12 @@ static llvm::Error checkMaxExtents(const onnx::GraphProto &graph,
 }
 
 llvm::Expected<std::unique_ptr<Module>> GraphImporter::import() {
-  GLOWISH_CHECK(checkOperators(graph, opsets));
-  GLOWISH_CHECK(checkMaxExtents(graph, options));
-  GLOWISH_CHECK(importInitializers());
-  GLOWISH_CHECK(importInputs());
-  GLOWISH_CHECK(scope.importNodes());
-  GLOWISH_CHECK(importOutputs());
+  GLOWISH_RETURN_IF_ERROR(checkOperators(graph, opsets));
+  GLOWISH_RETURN_IF_ERROR(checkMaxExtents(graph, options));
+  GLOWISH_RETURN_IF_ERROR(importInitializers());
+  GLOWISH_RETURN_IF_ERROR(importInputs());
+  GLOWISH_RETURN_IF_ERROR(scope.importNodes());
+  GLOWISH_RETURN_IF_ERROR(importOutputs());
   eraseUnusedConstants(*module);
   return std::move(module);
 }

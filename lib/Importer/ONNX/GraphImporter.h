@@ -1,4 +1,4 @@
-//===- GraphImporter.h - An ONNX graph becomes a function -----*- C++ -*-===//
+//===- GraphImporter.h - Convert an ONNX graph to a module ------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_GRAPHIMPORTER_H
 #define GLOWISH_LIB_IMPORTER_ONNX_GRAPHIMPORTER_H
@@ -15,9 +15,9 @@ struct WeightCache {
   bool isComplete = false;
 };
 
-/// Makes a module of \p model, whose functions have been written out; external
-/// data are in \p folder. Its initializers are taken out of it: into \p cache
-/// where that is given, from where later imports have them, and else for good.
+/// Converts \p model, whose functions have been inlined, to a module; external
+/// data are in \p folder. The initializers are moved out of \p model, into
+/// \p cache for later imports unless that is null.
 llvm::Expected<std::unique_ptr<Module>>
 importGraph(onnx::ModelProto &model, const NodeOpsets &opsets,
             const ImportOptions &options, llvm::StringRef folder,

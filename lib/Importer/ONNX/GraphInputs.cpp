@@ -1,4 +1,4 @@
-//===- GraphInputs.cpp - Types of a model's inputs ------------------------===//
+//===- GraphInputs.cpp - Types of model inputs ----------------------------===//
 
 #include "ONNX/GraphInputs.h"
 #include "ONNX/ModelFile.h"
@@ -11,7 +11,7 @@ using namespace glowish;
 using onnx::ValueInfoProto;
 using Dimension = onnx::TensorShapeProto::Dimension;
 
-/// The element kind that the model states.
+/// Returns the element kind declared in the model.
 static llvm::Expected<ElemKind> readKind(const ValueInfoProto &input) {
   if (!input.type().has_tensor_type())
     return makeError("input '{0}' is not a tensor", input.name());
@@ -22,7 +22,7 @@ static llvm::Expected<ElemKind> readKind(const ValueInfoProto &input) {
   return kind;
 }
 
-/// Whether \p type, which \p origin states, can stand for what the model says.
+/// Checks that \p type, given by \p origin, is compatible with the model.
 static llvm::Error checkStated(const ValueInfoProto &input, const Type &type,
                                ElemKind kind, llvm::StringRef origin) {
   const auto &tensor = input.type().tensor_type();
@@ -50,7 +50,7 @@ InputTypes::InputTypes(llvm::ArrayRef<const ValueInfoProto *> inputs,
   for (const ValueInfoProto *input : inputs) {
     auto type = given.find(input->name());
     const auto &shape = input->type().tensor_type().shape();
-    // Another rank is an error when the input is set.
+    // A rank mismatch is reported when the input is set.
     if (type == given.end() || shape.dim_size() != int(type->second.getRank()))
       continue;
     for (int d = 0; d < shape.dim_size(); ++d)
@@ -75,7 +75,8 @@ InputTypes::findExtent(const ValueInfoProto &input, unsigned index) const {
       return addContext(extent.takeError(), "input '" + input.name() + "': ");
     return extent;
   };
-  GLOWISH_TRY(std::optional<int64_t> stated, evaluate(options.symbols));
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<int64_t> stated,
+                           evaluate(options.symbols));
   if (stated)
     return stated;
   auto type = given.find(input.name());
@@ -84,7 +85,8 @@ InputTypes::findExtent(const ValueInfoProto &input, unsigned index) const {
   return evaluate(symbols);
 }
 
-/// Of \p input, the dimension \p dim needs a value for \p symbol.
+/// Returns the error that dimension \p dim of \p input needs a value for
+/// \p symbol.
 static llvm::Error reportUnbound(const ValueInfoProto &input,
                                  llvm::StringRef dim, llvm::StringRef symbol,
                                  ElemKind kind) {
@@ -97,7 +99,8 @@ static llvm::Error reportUnbound(const ValueInfoProto &input,
 llvm::Expected<int64_t> InputTypes::resolveDim(const ValueInfoProto &input,
                                                unsigned index,
                                                ElemKind kind) const {
-  GLOWISH_TRY(std::optional<int64_t> extent, findExtent(input, index));
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<int64_t> extent,
+                           findExtent(input, index));
   if (extent)
     return *extent;
   const std::string &name =
@@ -123,8 +126,8 @@ glowish::getDataInputs(const onnx::GraphProto &graph) {
   return inputs;
 }
 
-/// The symbols to define for the dimension \p dim. "batch-size" is a name
-/// rather than a difference where neither of the two is \p known or defined.
+/// Returns the undefined symbols of dimension \p dim. "batch-size" is a name
+/// rather than a difference unless one of its parts is \p known or defined.
 std::vector<std::string>
 InputTypes::getMissing(llvm::StringRef dim,
                        const llvm::StringSet<> &known) const {
@@ -142,7 +145,7 @@ InputTypes::getMissing(llvm::StringRef dim,
 }
 
 namespace {
-/// A dimension that has no value.
+/// A dimension without a value.
 struct OpenDim {
   const ValueInfoProto *input;
   llvm::StringRef text;
@@ -162,7 +165,8 @@ llvm::Error InputTypes::checkSymbols() const {
       known.insert(shape.dim(d).dim_param());
       if (isStated)
         continue;
-      GLOWISH_TRY(std::optional<int64_t> extent, findExtent(*input, d));
+      GLOWISH_ASSIGN_OR_RETURN(std::optional<int64_t> extent,
+                               findExtent(*input, d));
       if (!extent)
         open.push_back({input, shape.dim(d).dim_param()});
     }
@@ -181,7 +185,7 @@ llvm::Error InputTypes::checkSymbols() const {
       }
   if (missing.size() == 1) {
     const OpenDim &first = open.front();
-    GLOWISH_TRY(ElemKind kind, readKind(*first.input));
+    GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, readKind(*first.input));
     return reportUnbound(*first.input, first.text, missing.front(), kind);
   }
   return makeError("the inputs have {0} symbolic dimensions without values: "
@@ -192,27 +196,30 @@ llvm::Error InputTypes::checkSymbols() const {
 
 llvm::Expected<OnnxModel::StatedInput>
 InputTypes::getStated(const ValueInfoProto &input) const {
-  GLOWISH_TRY(ElemKind kind, readKind(input));
+  GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, readKind(input));
   OnnxModel::StatedInput result = {input.name(), kind, {}};
   auto stated = options.inputTypes.find(input.name());
   if (stated != options.inputTypes.end()) {
-    GLOWISH_CHECK(checkStated(input, stated->second, kind, "-model-input"));
+    GLOWISH_RETURN_IF_ERROR(
+        checkStated(input, stated->second, kind, "-model-input"));
     for (int64_t extent : stated->second.getShape())
       result.shape.push_back(extent);
     return result;
   }
   for (int d = 0; d < input.type().tensor_type().shape().dim_size(); ++d) {
-    GLOWISH_TRY(std::optional<int64_t> extent, findExtent(input, d));
+    GLOWISH_ASSIGN_OR_RETURN(std::optional<int64_t> extent,
+                             findExtent(input, d));
     result.shape.push_back(extent);
   }
   return result;
 }
 
 llvm::Expected<Type> InputTypes::resolve(const ValueInfoProto &input) const {
-  GLOWISH_TRY(ElemKind kind, readKind(input));
+  GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, readKind(input));
   auto stated = options.inputTypes.find(input.name());
   if (stated != options.inputTypes.end()) {
-    GLOWISH_CHECK(checkStated(input, stated->second, kind, "-model-input"));
+    GLOWISH_RETURN_IF_ERROR(
+        checkStated(input, stated->second, kind, "-model-input"));
     return stated->second;
   }
   const auto &tensor = input.type().tensor_type();
@@ -225,7 +232,7 @@ llvm::Expected<Type> InputTypes::resolve(const ValueInfoProto &input) const {
                      input.name(), getElemKindName(kind));
   Dims dims;
   for (int d = 0; d < tensor.shape().dim_size(); ++d) {
-    GLOWISH_TRY(int64_t extent, resolveDim(input, d, kind));
+    GLOWISH_ASSIGN_OR_RETURN(int64_t extent, resolveDim(input, d, kind));
     dims.push_back(extent);
   }
   if (llvm::Error error = checkShape(kind, dims))
@@ -239,8 +246,8 @@ glowish::resolveConstantInput(const ValueInfoProto &input,
   auto bound = options.constantInputs.find(input.name());
   if (bound == options.constantInputs.end())
     return nullptr;
-  GLOWISH_TRY(ElemKind kind, readKind(input));
-  GLOWISH_CHECK(
+  GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, readKind(input));
+  GLOWISH_RETURN_IF_ERROR(
       checkStated(input, bound->second->getType(), kind, "the constant"));
   return bound->second;
 }
@@ -261,8 +268,8 @@ llvm::Error glowish::checkInputNames(const std::vector<std::string> &names,
                      name, quoted.empty() ? "none" : llvm::join(quoted, ", "));
   };
   for (const auto &[name, type] : options.inputTypes)
-    GLOWISH_CHECK(check("-model-input", name));
+    GLOWISH_RETURN_IF_ERROR(check("-model-input", name));
   for (const auto &[name, tensor] : options.constantInputs)
-    GLOWISH_CHECK(check("a constant input", name));
+    GLOWISH_RETURN_IF_ERROR(check("a constant input", name));
   return llvm::Error::success();
 }

@@ -1,4 +1,4 @@
-//===- GraphInputs.h - Types of a model's inputs --------------*- C++ -*-===//
+//===- GraphInputs.h - Types of model inputs --------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_GRAPHINPUTS_H
 #define GLOWISH_LIB_IMPORTER_ONNX_GRAPHINPUTS_H
@@ -9,31 +9,31 @@
 
 namespace glowish {
 
-/// What binds the open dimensions of a model's inputs.
+/// Determines the types of a model's inputs.
 class InputTypes {
 public:
-  /// \p inputs: those of the model without its weights, in their order. Both
-  /// outlive this.
+  /// \p inputs are those of the model, without weights, in order. Both
+  /// arguments must outlive this.
   InputTypes(llvm::ArrayRef<const onnx::ValueInfoProto *> inputs,
              const ImportOptions &options);
 
-  /// The type of \p input: what the options state for it, or what the model
-  /// says, with its open dimensions bound by the options, then by the tensor
-  /// that it will be given, then, if it is symbolic, by the tensor given to
-  /// another input. An unbound one is an error that names the flags that bind
-  /// it.
+  /// Returns the type of \p input: the one given in the options, or that of the
+  /// model with unknown dimensions bound by the options, by the tensor that
+  /// will be passed for the input, or, if symbolic, by a tensor passed for
+  /// another input. It is an error if a dimension remains unbound; the message
+  /// names the flags that bind it.
   llvm::Expected<Type> resolve(const onnx::ValueInfoProto &input) const;
 
-  /// What is known of \p input before tensors are given.
+  /// Returns what is known of \p input without tensors that will be passed.
   llvm::Expected<OnnxModel::StatedInput>
   getStated(const onnx::ValueInfoProto &input) const;
 
-  /// Whether all symbolic dimensions have values; the error lists all that have
-  /// none, with the flags that bind them.
+  /// Returns an error that lists all unbound symbolic dimensions and the flags
+  /// that bind them, if there are any.
   llvm::Error checkSymbols() const;
 
 private:
-  /// The extent of a dimension, nothing where it is open.
+  /// Returns the extent of a dimension, or nothing if it is unbound.
   llvm::Expected<std::optional<int64_t>>
   findExtent(const onnx::ValueInfoProto &input, unsigned index) const;
   llvm::Expected<int64_t> resolveDim(const onnx::ValueInfoProto &input,
@@ -43,26 +43,26 @@ private:
 
   llvm::ArrayRef<const onnx::ValueInfoProto *> inputs;
   const ImportOptions &options;
-  /// Types of the tensors that inputs will be given, by the inputs' names.
+  /// Types of the tensors that will be passed, by input name.
   std::map<std::string, Type> given;
-  /// Values of symbols: those of the options, and of the given tensors, of
-  /// which the first that has one decides.
+  /// Values of symbols, from the options and from passed tensors. The first one
+  /// takes precedence.
   std::map<std::string, int64_t> symbols;
 };
 
-/// The inputs of \p graph without the weights, which files of IR version 3
+/// Returns the inputs of \p graph without weights, which files of IR version 3
 /// list among them.
 std::vector<const onnx::ValueInfoProto *>
 getDataInputs(const onnx::GraphProto &graph);
 
-/// The constant that the options bind \p input to, checked against the model's
-/// type; null where there is none.
+/// Returns the constant that replaces \p input according to the options,
+/// checked against the model's type, or null.
 llvm::Expected<std::shared_ptr<const Tensor>>
 resolveConstantInput(const onnx::ValueInfoProto &input,
                      const ImportOptions &options);
 
-/// Whether all inputs that the options name are inputs of the model; \p names
-/// has those, in order, without the weights.
+/// Returns an error if the options name an input that is not in \p names, the
+/// model's inputs in order, without weights.
 llvm::Error checkInputNames(const std::vector<std::string> &names,
                             const ImportOptions &options);
 

@@ -1,4 +1,4 @@
-//===- GraphScope.cpp - The names and nodes of one ONNX graph -------------===//
+//===- GraphScope.cpp - Names and nodes of an ONNX graph ------------------===//
 
 #include "ONNX/GraphScope.h"
 #include "ONNX/ModelFile.h"
@@ -6,7 +6,7 @@
 
 using namespace glowish;
 
-/// Each SequenceInsert makes a list of its own.
+/// Limits the total length of sequences: each SequenceInsert creates a copy.
 static constexpr size_t maxSequenceElements = 1 << 21;
 
 GraphScope::GraphScope(const onnx::GraphProto &graph, GraphContext context,
@@ -16,7 +16,7 @@ GraphScope::GraphScope(const onnx::GraphProto &graph, GraphContext context,
   countUses();
 }
 
-/// The context of a graph inside the one of \p context.
+/// Returns the context of a subgraph of the graph of \p context.
 static GraphContext getInner(const GraphContext &context, Function &function) {
   GraphContext inner{function, context.evaluate, context.external,
                      context.opsets};
@@ -36,23 +36,22 @@ GraphScope::GraphScope(const onnx::GraphProto &graph, GraphScope &outer,
 }
 
 GraphScope::~GraphScope() {
-  // What an import that failed has folded was work, too.
+  // Folding in imports that failed counts as well.
   if (outer)
     outer->context.foldingBudget = context.foldingBudget;
 }
 
-/// Inner graphs may still make \p count nodes and constants.
+/// Takes \p count nodes and constants from the budget for subgraphs.
 llvm::Error GraphScope::takeInner(int64_t count) {
   if (count > state.innerNodes)
-    return makeError("the graphs in the model's nodes, written out, make too "
-                     "many nodes");
+    return makeError("inlined, the subgraphs of the model make too many nodes");
   state.innerNodes -= count;
   return llvm::Error::success();
 }
 
 //===- Names --------------------------------------------------------------===//
 
-/// Whether a node of \p graph or of the graphs inside it is a Gradient.
+/// Whether \p graph or one of its subgraphs contains a Gradient.
 static bool hasGradient(const onnx::GraphProto &graph) {
   return llvm::any_of(graph.node(), [](const onnx::NodeProto &node) {
     return node.op_type() == "Gradient" ||
@@ -68,7 +67,7 @@ void GraphScope::countUses() {
       ++context.uses[name];
   for (const auto &output : graph.output())
     ++context.uses[output.name()];
-  // A Gradient imports nodes again, which read what they read again.
+  // A Gradient imports nodes a second time, which adds uses.
   if (!hasGradient(graph))
     return;
   for (const auto &input : graph.input())
@@ -117,7 +116,7 @@ llvm::Error GraphScope::defineSequence(llvm::StringRef name,
   if (state.numSequenceElements > maxSequenceElements)
     return makeError("the sequences of the model have more than {0} elements",
                      maxSequenceElements);
-  // What is in a sequence may be read at any time: a use that stays.
+  // Sequence elements may be used at any time, so they are never released.
   for (NodeValue element : sequence.elements)
     ++state.pendingUses[element.node];
   if (values.count(name) ||
@@ -135,7 +134,8 @@ const Sequence *GraphScope::lookupSequence(llvm::StringRef name) {
   const Sequence *around = outer->lookupSequence(name);
   if (!around)
     return nullptr;
-  // A copy for each graph that reads it: what is too much is not there.
+  // Each graph that uses a sequence has a copy; if there are too many elements,
+  // it is not found.
   state.numSequenceElements += around->elements.size();
   if (state.numSequenceElements > maxSequenceElements)
     return nullptr;
@@ -145,12 +145,12 @@ const Sequence *GraphScope::lookupSequence(llvm::StringRef name) {
   return &sequences.try_emplace(name, std::move(entered)).first->second;
 }
 
-/// One use of \p name has been imported. A constant that nothing will read,
-/// such as a filter in the model's layout, is given up at once.
+/// Records that one use of \p name has been imported. A constant without
+/// further uses, such as a filter in the model's layout, is erased at once.
 void GraphScope::release(llvm::StringRef name) {
   auto found = values.find(name);
   if (found == values.end())
-    return; // the graph around does
+    return; // released by the enclosing graph
   Node *node = found->second.node;
   if (--state.pendingUses[node] != 0)
     return;
@@ -176,9 +176,9 @@ std::optional<int64_t> GraphScope::getStatedExtent(llvm::StringRef name) const {
 
 //===- Nodes --------------------------------------------------------------===//
 
-/// The nodes with operands first, as ONNX demands and not every file does; in
-/// the file's order where that is right. Linear, and without recursion: graphs
-/// can be deep.
+/// Sorts the nodes topologically, which ONNX requires but not every file
+/// satisfies; the file's order is kept if it is valid. Linear in nodes and
+/// uses, and iterative, as graphs can be deep.
 llvm::Expected<std::vector<const onnx::NodeProto *>> GraphScope::sortNodes() {
   for (int i = 0; i < graph.node_size(); ++i)
     for (const std::string &name : graph.node(i).output())
@@ -246,7 +246,7 @@ void GraphScope::warnOfUnknownAttrs(const onnx::NodeProto &proto,
     if (state.warned.insert((proto.op_type() + "." + name).str()).second &&
         state.warn)
       state.warn(describe(proto) + ": attribute " + quote(name) +
-                 " is ignored: the operator has none of that name");
+                 " is ignored: the operator has no such attribute");
 }
 
 llvm::Error GraphScope::setOutputs(const onnx::NodeProto &proto,
@@ -255,47 +255,48 @@ llvm::Error GraphScope::setOutputs(const onnx::NodeProto &proto,
     const std::string &name = proto.output(i);
     auto sequence = op.getOutputSequences().find(i);
     if (sequence != op.getOutputSequences().end()) {
-      GLOWISH_CHECK(defineSequence(name, std::move(sequence->second)));
+      GLOWISH_RETURN_IF_ERROR(
+          defineSequence(name, std::move(sequence->second)));
       continue;
     }
     NodeValue value;
     if (i < int(op.getOutputs().size()))
       value = op.getOutputs()[i];
-    // An output that is not made may still not be looked at.
+    // An output that is not set must be unused.
     if (!value && op.wantsOutput(i))
       return makeError("output {0} ({1}) is not supported", i, quote(name));
     if (value && !name.empty())
-      GLOWISH_CHECK(define(name, value));
+      GLOWISH_RETURN_IF_ERROR(define(name, value));
   }
   return llvm::Error::success();
 }
 
 llvm::Error GraphScope::importNode(const onnx::NodeProto &proto) {
-  GLOWISH_TRY(std::vector<NodeValue> inputs, findInputs(proto));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> inputs, findInputs(proto));
   OpContext op(proto, context, std::move(inputs));
-  GLOWISH_CHECK(op.checkAttrs());
-  GLOWISH_CHECK(
+  GLOWISH_RETURN_IF_ERROR(op.checkAttrs());
+  GLOWISH_RETURN_IF_ERROR(
       findOnnxOperator(proto.domain(), proto.op_type())->importer(op));
-  GLOWISH_CHECK(op.checkAllRead());
+  GLOWISH_RETURN_IF_ERROR(op.checkAllRead());
   warnOfUnknownAttrs(proto, op);
-  GLOWISH_CHECK(setOutputs(proto, op));
+  GLOWISH_RETURN_IF_ERROR(setOutputs(proto, op));
   for (llvm::StringRef name : getReadNames(proto))
     release(name);
   return llvm::Error::success();
 }
 
 llvm::Error GraphScope::importNodes() {
-  GLOWISH_TRY(auto order, sortNodes());
+  GLOWISH_ASSIGN_OR_RETURN(auto order, sortNodes());
   for (const onnx::NodeProto *proto : order) {
     if (outer)
-      GLOWISH_CHECK(takeInner(1));
+      GLOWISH_RETURN_IF_ERROR(takeInner(1));
     if (llvm::Error error = importNode(*proto))
       return addContext(std::move(error), describe(*proto) + ": ");
   }
   return llvm::Error::success();
 }
 
-//===- Inner graphs -------------------------------------------------------===//
+//===- Subgraphs ----------------------------------------------------------===//
 
 llvm::Error GraphScope::importInnerWeights() {
   Module &module = context.function.getModule();
@@ -309,13 +310,15 @@ llvm::Error GraphScope::importInnerWeights() {
       known = std::move(*tensor);
       context.foldingBudget.grow(known->getSizeInBytes());
     }
-    GLOWISH_CHECK(
+    GLOWISH_RETURN_IF_ERROR(
         define(proto.name(), module.createConstant(proto.name(), known)));
   }
   for (const onnx::SparseTensorProto &proto : graph.sparse_initializer()) {
-    GLOWISH_TRY(auto tensor, readSparseTensor(proto, context.external));
-    GLOWISH_CHECK(define(proto.values().name(),
-                         module.createConstant(proto.values().name(), tensor)));
+    GLOWISH_ASSIGN_OR_RETURN(auto tensor,
+                             readSparseTensor(proto, context.external));
+    GLOWISH_RETURN_IF_ERROR(
+        define(proto.values().name(),
+               module.createConstant(proto.values().name(), tensor)));
   }
   return llvm::Error::success();
 }
@@ -337,13 +340,13 @@ GraphScope::importInner(llvm::ArrayRef<NodeValue> inputs,
   if (size_t(graph.input_size()) != inputs.size())
     return makeError("the graph {0} has {1} inputs; accepted: {2}",
                      quote(graph.name()), graph.input_size(), inputs.size());
-  GLOWISH_CHECK(takeInner(1 + graph.initializer_size() +
-                          graph.sparse_initializer_size()));
+  GLOWISH_RETURN_IF_ERROR(takeInner(1 + graph.initializer_size() +
+                                    graph.sparse_initializer_size()));
   for (auto [input, value] : llvm::zip_equal(graph.input(), inputs))
     if (!input.name().empty())
-      GLOWISH_CHECK(define(input.name(), value));
-  GLOWISH_CHECK(importInnerWeights());
-  GLOWISH_CHECK(importNodes());
+      GLOWISH_RETURN_IF_ERROR(define(input.name(), value));
+  GLOWISH_RETURN_IF_ERROR(importInnerWeights());
+  GLOWISH_RETURN_IF_ERROR(importNodes());
   std::vector<NodeValue> outputs;
   for (const auto &output : graph.output()) {
     outputs.push_back(lookup(output.name()));
@@ -359,7 +362,7 @@ GraphScope::importInner(llvm::ArrayRef<NodeValue> inputs,
       extents->push_back(lookupExtents(output.name()));
   }
   if (!extents)
-    GLOWISH_CHECK(checkOutputExtents());
+    GLOWISH_RETURN_IF_ERROR(checkOutputExtents());
   return outputs;
 }
 

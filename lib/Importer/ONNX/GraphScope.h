@@ -1,8 +1,8 @@
-//===- GraphScope.h - The names and nodes of one ONNX graph ----*- C++ -*-===//
+//===- GraphScope.h - Names and nodes of an ONNX graph ----------*- C++ -*-===//
 //
-// A model's graph, or a graph in an attribute of a node: it sees the names of
-// the graphs around it. It is imported into their function, or into a body, to
-// which it is a capture what it takes from outside.
+// A model's graph, or a subgraph in an attribute of a node, which can use names
+// of the enclosing graphs. A subgraph is imported into the function of the
+// enclosing graph, or into a body, where values from outside become captures.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,29 +14,29 @@
 
 namespace glowish {
 
-/// What all graphs of a model share while they are imported.
+/// State shared by all graphs of a model during import.
 struct ImportState {
   /// ImportOptions::maxTripCount.
   int64_t maxTripCount = 0;
   /// ImportOptions::maxExtents.
   std::map<std::string, int64_t> maxExtents{};
-  /// The largest values of what may be an extent.
+  /// Upper bounds of values that are extents of dynamic dimensions.
   std::map<std::pair<const Node *, unsigned>, int64_t> bounds{};
-  /// How many uses of the values of a node are still to come.
+  /// Number of uses of each node's values that have not been imported yet.
   llvm::DenseMap<const Node *, unsigned> pendingUses{};
-  /// Weights of inner graphs, which are imported again and again.
+  /// Weights of subgraphs, which may be imported several times.
   llvm::DenseMap<const onnx::TensorProto *, std::shared_ptr<const Tensor>>
       innerWeights{};
-  /// Where warnings go; null where nobody asked.
+  /// Callback for warnings; may be null.
   std::function<void(llvm::StringRef)> warn{};
-  /// Operators and attributes that were warned of.
+  /// Operators and attributes that a warning has been printed for.
   llvm::StringSet<> warned{};
-  /// How many elements all sequences have.
+  /// Total number of elements of all sequences.
   size_t numSequenceElements = 0;
-  /// How many nodes and weights of inner graphs may still be imported: loops in
-  /// loops that are written out grow without bounds.
+  /// Limits the nodes and weights imported from subgraphs, as nested loops that
+  /// are unrolled grow exponentially.
   int64_t innerNodes = 1 << 16;
-  /// How many Gradients are being imported, one in the graph of another.
+  /// Nesting depth of Gradient nodes being imported.
   unsigned gradientDepth = 0;
 };
 
@@ -45,7 +45,7 @@ public:
   /// The graph of the model.
   GraphScope(const onnx::GraphProto &graph, GraphContext context,
              ImportState &state);
-  /// An inner graph that becomes nodes of the function of \p outer.
+  /// A subgraph that is inlined into the function of \p outer.
   GraphScope(const onnx::GraphProto &graph, GraphScope &outer);
   virtual ~GraphScope();
   GraphScope(const GraphScope &) = delete;
@@ -55,35 +55,34 @@ public:
   const onnx::GraphProto &getGraph() const { return graph; }
   bool isDefined(llvm::StringRef name) const { return values.count(name); }
 
-  /// Gives \p name, which is new in this graph, a value.
+  /// Defines \p name, which must not be defined in this graph.
   llvm::Error define(llvm::StringRef name, NodeValue value);
-  /// The value of \p name here or, if there is none, in a graph around; null
-  /// where none of them has it.
+  /// Returns the value of \p name in this graph or an enclosing one, or null.
   NodeValue lookup(llvm::StringRef name);
-  /// The extents of the same value, as values here; empty where its type has
-  /// them.
+  /// Returns the extents of that value, as values of this graph; empty if it is
+  /// static.
   Extents lookupExtents(llvm::StringRef name);
-  /// Like define() and lookup(), of a sequence or an optional.
+  /// Like define() and lookup(), for a sequence or an optional.
   llvm::Error defineSequence(llvm::StringRef name, Sequence sequence);
   const Sequence *lookupSequence(llvm::StringRef name);
-  /// The node that computes \p name here or, if it is not defined here, in a
-  /// graph around; null where none does. Known while nodes are imported.
+  /// Returns the node that computes \p name in this graph or an enclosing one,
+  /// or null. Valid while nodes are imported.
   const onnx::NodeProto *findProducer(llvm::StringRef name) const;
-  /// Imports all nodes, operands first.
+  /// Imports all nodes in topological order.
   llvm::Error importNodes();
-  /// Defines the graph's inputs, initializers and nodes, for an inner graph,
-  /// and returns its outputs. Without \p extents, which gets theirs, none of
-  /// them may have such that are known only when the model runs.
+  /// Imports a subgraph with \p inputs and returns its outputs, whose extents
+  /// are stored in \p extents; if that is null, the outputs must be static.
   llvm::Expected<std::vector<NodeValue>>
   importInner(llvm::ArrayRef<NodeValue> inputs,
               std::vector<Extents> *extents = nullptr);
-  /// The extent of dimension 0 that the graph states for the value \p name.
+  /// Returns the extent of dimension 0 that the graph declares for value
+  /// \p name.
   std::optional<int64_t> getStatedExtent(llvm::StringRef name) const;
 
 protected:
   GraphScope(const onnx::GraphProto &graph, GraphScope &outer,
              GraphContext context);
-  /// \p value of the graph around as a value here.
+  /// Converts \p value of the enclosing graph to a value of this graph.
   virtual NodeValue enter(NodeValue value) { return value; }
 
 private:
@@ -108,7 +107,7 @@ private:
   llvm::StringMap<int> producers;
 };
 
-/// An inner graph that becomes the body of a node.
+/// A subgraph that becomes the body of a node.
 class BodyScope : public GraphScope {
 public:
   BodyScope(const onnx::GraphProto &graph, GraphScope &outer,
@@ -116,12 +115,13 @@ public:
 
   std::shared_ptr<FunctionBody> getBody() const { return body; }
   Function &getFunction() { return body->getFunction(); }
-  /// A parameter that is no capture. To be added before there are captures.
+  /// Adds a parameter that is not a capture. Must be called before captures are
+  /// added.
   NodeValue addParameter(llvm::StringRef name, const Type &type);
-  /// \p value of the graph around as a parameter, or as itself where it is a
-  /// constant.
+  /// Returns the parameter for \p value of the enclosing graph, added as a
+  /// capture on first use. Constants are returned as they are.
   NodeValue enter(NodeValue value) override;
-  /// The values of the captures, in the order of their parameters.
+  /// Returns the captured values, in the order of their parameters.
   llvm::ArrayRef<NodeValue> getCaptures() const { return captures; }
 
 private:
@@ -133,15 +133,15 @@ private:
   llvm::DenseMap<NodeValue, NodeValue> entered;
 };
 
-/// "node 'conv1' (Conv)".
+/// Returns a description such as "node 'conv1' (Conv)".
 std::string describe(const onnx::NodeProto &proto);
 
-/// All operators of \p graph and the graphs inside it that can't be imported,
-/// in one message.
+/// Returns one error that lists all nodes of \p graph and its subgraphs that
+/// cannot be imported.
 llvm::Error checkOperators(const onnx::GraphProto &graph,
                            const NodeOpsets &opsets);
 
-/// The graphs in the attributes of \p proto.
+/// Returns the subgraphs in the attributes of \p proto.
 llvm::SmallVector<const onnx::GraphProto *, 2>
 getGraphs(const onnx::NodeProto &proto);
 

@@ -5,7 +5,7 @@
 using namespace glowish;
 
 llvm::Expected<Images> glowish::readImages(OpContext &op, unsigned index) {
-  GLOWISH_TRY(NodeValue value, op.getInput(index));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(index));
   DimsRef shape = value.getShape();
   Images images;
   images.isOneDimensional = shape.size() == 3;
@@ -14,24 +14,24 @@ llvm::Expected<Images> glowish::readImages(OpContext &op, unsigned index) {
                      "spatial dimensions)",
                      index, value.getType().str());
   if (images.isOneDimensional) {
-    GLOWISH_TRY(value,
-                op.reshape(value, {shape[0], shape[1], 1, shape[2]}, ".image"));
+    GLOWISH_ASSIGN_OR_RETURN(
+        value, op.reshape(value, {shape[0], shape[1], 1, shape[2]}, ".image"));
   }
-  GLOWISH_TRY(images.value,
-              op.createHelper<TransposeNode>(".nhwc", value,
-                                             std::vector<int64_t>{0, 2, 3, 1}));
+  GLOWISH_ASSIGN_OR_RETURN(
+      images.value, op.createHelper<TransposeNode>(
+                        ".nhwc", value, std::vector<int64_t>{0, 2, 3, 1}));
   return images;
 }
 
 llvm::Error glowish::setImages(OpContext &op, NodeValue value,
                                bool isOneDimensional) {
-  GLOWISH_TRY(NodeValue result,
-              op.createHelper<TransposeNode>(".nchw", value,
-                                             std::vector<int64_t>{0, 3, 1, 2}));
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue result, op.createHelper<TransposeNode>(
+                            ".nchw", value, std::vector<int64_t>{0, 3, 1, 2}));
   DimsRef shape = result.getShape();
   if (isOneDimensional) {
-    GLOWISH_TRY(result,
-                op.reshape(result, {shape[0], shape[1], shape[3]}, ".line"));
+    GLOWISH_ASSIGN_OR_RETURN(
+        result, op.reshape(result, {shape[0], shape[1], shape[3]}, ".line"));
   }
   return op.setOutput(0, result);
 }
@@ -39,8 +39,9 @@ llvm::Error glowish::setImages(OpContext &op, NodeValue value,
 llvm::Expected<std::vector<int64_t>>
 glowish::readWindowInts(const OpContext &op, llvm::StringRef name,
                         size_t length, int64_t filler, int64_t least) {
-  GLOWISH_TRY(std::vector<int64_t> values,
-              op.getInts(name, std::vector<int64_t>(length, filler)));
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::vector<int64_t> values,
+      op.getInts(name, std::vector<int64_t>(length, filler)));
   if (values.size() != length)
     return makeError("attribute '{0}' has {1} values; accepted: {2}", name,
                      values.size(), length);
@@ -52,14 +53,15 @@ glowish::readWindowInts(const OpContext &op, llvm::StringRef name,
   return values;
 }
 
-/// A list of one value a spatial dimension (two for pads); one-dimensional
-/// ones get a height of \p filler in front.
+/// Reads one value per spatial dimension (two for pads). For one-dimensional
+/// images \p filler is inserted for the height.
 static llvm::Expected<std::vector<int64_t>>
 readList(const OpContext &op, llvm::StringRef name, unsigned perDim,
          bool isOneDimensional, int64_t filler, int64_t least) {
-  GLOWISH_TRY(std::vector<int64_t> values,
-              readWindowInts(op, name, perDim * (isOneDimensional ? 1 : 2),
-                             filler, least));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> values,
+                           readWindowInts(op, name,
+                                          perDim * (isOneDimensional ? 1 : 2),
+                                          filler, least));
   if (!isOneDimensional)
     return values;
   if (perDim == 1)
@@ -67,8 +69,8 @@ readList(const OpContext &op, llvm::StringRef name, unsigned perDim,
   return std::vector<int64_t>{filler, values[0], filler, values[1]};
 }
 
-/// Height and width of the kernel: the filter's, with which the attribute
-/// must agree, or the attribute, which a pooling must have.
+/// Returns height and width of the kernel: those of the filter, which the
+/// attribute must match if present, or for poolings the required attribute.
 static llvm::Expected<std::vector<int64_t>>
 readKernels(const OpContext &op, bool isOneDimensional, const Images *filter) {
   if (!filter && !op.hasAttr("kernel_shape"))
@@ -84,8 +86,9 @@ readKernels(const OpContext &op, bool isOneDimensional, const Images *filter) {
     own = {filter->getHeight(), filter->getWidth()};
   if (!op.hasAttr("kernel_shape"))
     return own;
-  GLOWISH_TRY(std::vector<int64_t> stated,
-              readList(op, "kernel_shape", 1, isOneDimensional, 1, 1));
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::vector<int64_t> stated,
+      readList(op, "kernel_shape", 1, isOneDimensional, 1, 1));
   if (filter && stated != own)
     return makeError("attribute 'kernel_shape' is {0}; the filter has {1}",
                      formatShape(stated), formatShape(own));
@@ -98,13 +101,13 @@ static llvm::Error unknownAutoPad(llvm::StringRef autoPad) {
                    autoPad);
 }
 
-/// The pixels of dimension \p d that a window covers.
+/// Returns the pixels of dimension \p d covered by a window.
 static int64_t getReach(const Window &window, unsigned d) {
   return (window.kernels[d] - 1) * window.dilations[d] + 1;
 }
 
-/// SAME_UPPER and SAME_LOWER: as much padding as gives ceil(size / stride)
-/// windows; the odd one goes to the end or the start.
+/// SAME_UPPER and SAME_LOWER: padding for ceil(size / stride) windows, with the
+/// odd element at the end or the start.
 static void padToSame(Window &window, DimsRef spatial, bool isUpper) {
   for (unsigned d = 0; d < 2; ++d) {
     int64_t stride = window.strides[d];
@@ -117,17 +120,16 @@ static void padToSame(Window &window, DimsRef spatial, bool isUpper) {
   }
 }
 
-/// ceil_mode: more padding at the end where the last window would not fit. A
-/// window that would begin in the end padding is left out, as PyTorch and
-/// ONNX do.
+/// ceil_mode: additional padding at the end for a last, partial window, which
+/// is left out if it would begin in the end padding, as in PyTorch and ONNX.
 static void padForCeil(Window &window, DimsRef spatial) {
   for (unsigned d = 0; d < 2; ++d) {
-    int64_t room =
+    int64_t space =
         spatial[d] + window.pads[d] + window.pads[d + 2] - getReach(window, d);
-    int64_t rest = room < 0 ? 0 : room % window.strides[d];
+    int64_t rest = space < 0 ? 0 : space % window.strides[d];
     if (rest == 0)
       continue;
-    int64_t start = room - rest + window.strides[d];
+    int64_t start = space - rest + window.strides[d];
     if (start >= spatial[d] + window.pads[d])
       continue;
     window.beyondPads[d] = window.strides[d] - rest;
@@ -141,13 +143,16 @@ llvm::Expected<Window> glowish::readWindow(const OpContext &op,
   bool isOneDimensional = input.isOneDimensional;
   Dims spatial = {input.getHeight(), input.getWidth()};
   Window window;
-  GLOWISH_TRY(window.kernels, readKernels(op, isOneDimensional, filter));
-  GLOWISH_TRY(window.strides,
-              readList(op, "strides", 1, isOneDimensional, 1, 1));
-  GLOWISH_TRY(window.dilations,
-              readList(op, "dilations", 1, isOneDimensional, 1, 1));
-  GLOWISH_TRY(window.pads, readList(op, "pads", 2, isOneDimensional, 0, 0));
-  GLOWISH_TRY(std::string autoPad, op.getString("auto_pad", "NOTSET"));
+  GLOWISH_ASSIGN_OR_RETURN(window.kernels,
+                           readKernels(op, isOneDimensional, filter));
+  GLOWISH_ASSIGN_OR_RETURN(window.strides,
+                           readList(op, "strides", 1, isOneDimensional, 1, 1));
+  GLOWISH_ASSIGN_OR_RETURN(
+      window.dilations, readList(op, "dilations", 1, isOneDimensional, 1, 1));
+  GLOWISH_ASSIGN_OR_RETURN(window.pads,
+                           readList(op, "pads", 2, isOneDimensional, 0, 0));
+  GLOWISH_ASSIGN_OR_RETURN(std::string autoPad,
+                           op.getString("auto_pad", "NOTSET"));
   if (autoPad == "SAME_UPPER" || autoPad == "SAME_LOWER")
     padToSame(window, spatial, autoPad == "SAME_UPPER");
   else if (autoPad == "VALID")
@@ -156,14 +161,15 @@ llvm::Expected<Window> glowish::readWindow(const OpContext &op,
     return unknownAutoPad(autoPad);
   if (filter)
     return window;
-  GLOWISH_TRY(int64_t ceilMode, op.getInt("ceil_mode", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t ceilMode, op.getInt("ceil_mode", 0));
   if (ceilMode)
     padForCeil(window, spatial);
   return window;
 }
 
-/// Pads that give dimension \p d of the result \p size pixels: the larger half
-/// at the end or at the start. What padding cannot take away is added.
+/// Sets the pads so that dimension \p d of the result has \p size pixels, with
+/// the larger half at the end or the start. If \p size exceeds \p full, output
+/// padding is added.
 static void padToSize(TransposedWindow &window, unsigned d, int64_t full,
                       int64_t size, bool isUpper) {
   int64_t total = full - size;
@@ -174,10 +180,11 @@ static void padToSize(TransposedWindow &window, unsigned d, int64_t full,
   window.pads[d + 2] = isUpper ? larger : smaller;
 }
 
-/// Files of before opset 9 state the batch and the channels, too.
+/// Files before opset 9 include the batch and channel extents.
 static llvm::Expected<std::vector<int64_t>>
 readOutputShape(const OpContext &op, bool isOneDimensional) {
-  GLOWISH_TRY(std::vector<int64_t> sizes, op.getInts("output_shape", {}));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes,
+                           op.getInts("output_shape", {}));
   if (sizes.size() != (isOneDimensional ? 3 : 4))
     return readList(op, "output_shape", 1, isOneDimensional, 1, 1);
   sizes.erase(sizes.begin(), sizes.begin() + 2);
@@ -196,15 +203,18 @@ glowish::readTransposedWindow(const OpContext &op, const Images &input,
                               const Images &filter) {
   bool isOneDimensional = input.isOneDimensional;
   TransposedWindow window;
-  GLOWISH_TRY(window.kernels, readKernels(op, isOneDimensional, &filter));
-  GLOWISH_TRY(window.strides,
-              readList(op, "strides", 1, isOneDimensional, 1, 1));
-  GLOWISH_TRY(window.dilations,
-              readList(op, "dilations", 1, isOneDimensional, 1, 1));
-  GLOWISH_TRY(window.pads, readList(op, "pads", 2, isOneDimensional, 0, 0));
-  GLOWISH_TRY(window.outputPads,
-              readList(op, "output_padding", 1, isOneDimensional, 0, 0));
-  GLOWISH_TRY(std::string autoPad, op.getString("auto_pad", "NOTSET"));
+  GLOWISH_ASSIGN_OR_RETURN(window.kernels,
+                           readKernels(op, isOneDimensional, &filter));
+  GLOWISH_ASSIGN_OR_RETURN(window.strides,
+                           readList(op, "strides", 1, isOneDimensional, 1, 1));
+  GLOWISH_ASSIGN_OR_RETURN(
+      window.dilations, readList(op, "dilations", 1, isOneDimensional, 1, 1));
+  GLOWISH_ASSIGN_OR_RETURN(window.pads,
+                           readList(op, "pads", 2, isOneDimensional, 0, 0));
+  GLOWISH_ASSIGN_OR_RETURN(window.outputPads, readList(op, "output_padding", 1,
+                                                       isOneDimensional, 0, 0));
+  GLOWISH_ASSIGN_OR_RETURN(std::string autoPad,
+                           op.getString("auto_pad", "NOTSET"));
   bool isUpper = autoPad == "SAME_UPPER";
   bool isSame = isUpper || autoPad == "SAME_LOWER";
   if (autoPad == "VALID")
@@ -213,7 +223,7 @@ glowish::readTransposedWindow(const OpContext &op, const Images &input,
     return unknownAutoPad(autoPad);
   std::vector<int64_t> sizes;
   if (op.hasAttr("output_shape")) {
-    GLOWISH_TRY(sizes, readOutputShape(op, isOneDimensional));
+    GLOWISH_ASSIGN_OR_RETURN(sizes, readOutputShape(op, isOneDimensional));
   } else if (isSame) {
     sizes = {input.getHeight() * window.strides[0],
              input.getWidth() * window.strides[1]};

@@ -1,4 +1,4 @@
-//===- Images.h - Images and sliding windows ------------------*- C++ -*-===//
+//===- Images.h - Images and sliding windows --------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_IMAGES_H
 #define GLOWISH_LIB_IMPORTER_ONNX_IMAGES_H
@@ -7,7 +7,7 @@
 
 namespace glowish {
 
-/// Images of one or two spatial dimensions: [N, C, W] or [N, C, H, W] in the
+/// Images with one or two spatial dimensions: [N, C, W] or [N, C, H, W] in the
 /// model, always [N, H, W, C] in the graph.
 struct Images {
   NodeValue value; // [N, H, W, C]
@@ -17,52 +17,52 @@ struct Images {
   int64_t getWidth() const { return value.getShape()[2]; }
 };
 
-/// Input \p index, an activation or a filter, as images of the graph.
+/// Returns input \p index, an activation or a filter, in the graph's layout.
 llvm::Expected<Images> readImages(OpContext &op, unsigned index);
 
-/// Output 0 is \p value, images of the graph, in the model's layout.
+/// Sets output 0 to \p value, images of the graph, in the model's layout.
 llvm::Error setImages(OpContext &op, NodeValue value, bool isOneDimensional);
 
-/// Attributes of windows larger than this are nonsense, and could overflow.
+/// Upper bound of window attributes, against integer overflow.
 constexpr int64_t maxWindowValue = int64_t(1) << 31;
 
-/// Attribute \p name, a list of \p length numbers from \p least to
-/// maxWindowValue; without it \p filler each.
+/// Reads attribute \p name, a list of \p length numbers from \p least to
+/// maxWindowValue; the default is \p filler for each.
 llvm::Expected<std::vector<int64_t>>
 readWindowInts(const OpContext &op, llvm::StringRef name, size_t length,
                int64_t filler, int64_t least);
 
-/// Kernel, strides, pads and dilations of a convolution or pooling over two
-/// dimensions, checked, with auto_pad and ceil_mode worked out. Pads are
-/// [top, left, bottom, right].
+/// Kernel, strides, pads and dilations of a 2-D convolution or pooling,
+/// validated, with auto_pad and ceil_mode resolved. Pads are [top, left,
+/// bottom, right].
 struct Window {
   std::vector<int64_t> kernels, strides, pads, dilations;
-  /// [bottom, right]: what ceil_mode added to the pads.
+  /// [bottom, right]: the part of the pads added by ceil_mode.
   std::vector<int64_t> beyondPads = {0, 0};
 };
 
 /// The window of a transposed convolution.
 struct TransposedWindow : Window {
-  /// [bottom, right]: what the result is larger by.
+  /// [bottom, right]: rows and columns appended to the result.
   std::vector<int64_t> outputPads = {0, 0};
 };
 
-/// The window of a transposed convolution of \p input with \p filter, with
-/// auto_pad, output_padding and output_shape worked out.
+/// Reads the window of a transposed convolution of \p input with \p filter,
+/// with auto_pad, output_padding and output_shape resolved.
 llvm::Expected<TransposedWindow> readTransposedWindow(const OpContext &op,
                                                       const Images &input,
                                                       const Images &filter);
 
-/// The window of a convolution of \p input with \p filter, or of a pooling
-/// (null).
+/// Reads the window of a convolution of \p input with \p filter, or of a
+/// pooling (\p filter is null).
 llvm::Expected<Window> readWindow(const OpContext &op, const Images &input,
                                   const Images *filter);
 
-/// The convolution of \p input with \p filter and \p bias, which may be null,
+/// Builds the convolution of \p input with \p filter and \p bias (may be null)
 /// with the attributes of Conv.
 llvm::Expected<Images> makeConvolution(OpContext &op, Images input,
                                        const Images &filter, NodeValue bias);
-/// The same of inputs 0, 1 and 2.
+/// Like makeConvolution(), of inputs 0, 1 and 2.
 llvm::Expected<Images> makeConvolution(OpContext &op);
 
 } // namespace glowish

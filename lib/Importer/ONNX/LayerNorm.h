@@ -1,4 +1,4 @@
-//===- LayerNorm.h - Layer and RMS normalization --------------*- C++ -*-===//
+//===- LayerNorm.h - Layer and RMS normalization ----------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_LAYERNORM_H
 #define GLOWISH_LIB_IMPORTER_ONNX_LAYERNORM_H
@@ -7,7 +7,8 @@
 
 namespace glowish {
 
-/// What LayerNormalization or one of its kin says. Scale and bias may be null.
+/// Parameters of LayerNormalization and its variants. Scale and bias may be
+/// null.
 struct LayerNorm {
   NodeValue x, scale, bias;
   /// The first dimension normalized over.

@@ -1,14 +1,14 @@
-//===- LoopImporter.cpp - Graphs that run again and again -----------------===//
+//===- LoopImporter.cpp - Import of Loop and Scan -------------------------===//
 
 #include "ONNX/LoopImporter.h"
 #include "ONNX/ModelFile.h"
 
 using namespace glowish;
 
-/// A loop that makes at most so many nodes is written out, ...
-static constexpr int64_t fewNodes = 256;
-/// ... and at most so many where it can't be a Loop.
-static constexpr int64_t manyNodes = 1 << 14;
+/// Maximum number of nodes of loops that are unrolled by choice, ...
+static constexpr int64_t maxUnrolledNodes = 256;
+/// ... and of loops that cannot become a Loop node.
+static constexpr int64_t maxForcedUnrolledNodes = 1 << 14;
 
 static const Tensor *getTensor(NodeValue value) {
   auto *constant = value.getNodeAs<Constant>();
@@ -51,18 +51,18 @@ LoopImporter::makeScalar(NodeValue value, ElemKind kind, llvm::StringRef what) {
   return op.reshape(value, {});
 }
 
-//===- What each repetition gets ------------------------------------------===//
+//===- Inputs of an iteration ---------------------------------------------===//
 
-/// A node in the function that \p scope becomes.
+/// Creates a node in the function that \p scope is imported into.
 template <typename T, typename... Args>
 static llvm::Expected<NodeValue>
 createIn(GraphScope &scope, llvm::StringRef name, Args &&...args) {
-  GLOWISH_TRY(T * node, scope.getContext().function.tryCreate<T>(
-                            name, std::forward<Args>(args)...));
+  GLOWISH_ASSIGN_OR_RETURN(T *node, scope.getContext().function.tryCreate<T>(
+                                        name, std::forward<Args>(args)...));
   return node->getResult();
 }
 
-/// Element \p number, a constant or computed, of \p input.
+/// Returns slice \p number, constant or computed, of \p input.
 llvm::Expected<NodeValue> LoopImporter::getElement(GraphScope &scope,
                                                    const ScanInput &input,
                                                    NodeValue number) {
@@ -78,8 +78,8 @@ llvm::Expected<NodeValue> LoopImporter::getElement(GraphScope &scope,
                   shape));
   }
   if (input.isReverse) {
-    GLOWISH_TRY(number,
-                createIn<SubNode>(scope, "index",
+    GLOWISH_ASSIGN_OR_RETURN(
+        number, createIn<SubNode>(scope, "index",
                                   op.createScalar(ElemKind::Int64, extent - 1),
                                   number));
   }
@@ -91,23 +91,24 @@ llvm::Expected<LoopImporter::Values>
 LoopImporter::getElements(GraphScope &scope, NodeValue number) {
   Values elements;
   for (const ScanInput &input : scanInputs) {
-    GLOWISH_TRY(NodeValue element, getElement(scope, input, number));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue element,
+                             getElement(scope, input, number));
     elements.push_back(element);
   }
   return elements;
 }
 
-/// The shape that \p graph states for its input \p index: numbers and
-/// conditions are scalars or have one dimension of extent 1.
+/// Returns the shape that \p graph declares for its input \p index, an
+/// iteration number or condition: a scalar, or one dimension of extent 1.
 static Dims getStatedShape(const onnx::GraphProto &graph, int index) {
   const auto &type = graph.input(index).type().tensor_type();
   return type.shape().dim_size() == 1 ? Dims{1} : Dims();
 }
 
-//===- Written out --------------------------------------------------------===//
+//===- Unrolling ----------------------------------------------------------===//
 
 llvm::Expected<std::optional<LoopImporter::Values>>
-LoopImporter::writeOutTrips(int64_t mostTrips) {
+LoopImporter::unrollIterations(int64_t mostTrips) {
   const Tensor *trips = tripCount ? getTensor(tripCount) : nullptr;
   int64_t end = trips ? std::max<int64_t>(trips->getAsInt(0), 0) : INT64_MAX;
   Values current = states;
@@ -119,34 +120,35 @@ LoopImporter::writeOutTrips(int64_t mostTrips) {
     NodeValue index = op.createScalar(ElemKind::Int64, double(number));
     Values inputs;
     if (isCounted) {
-      GLOWISH_TRY(NodeValue first, op.reshape(index, getStatedShape(graph, 0)));
-      GLOWISH_TRY(NodeValue second,
-                  op.reshape(op.createScalar(ElemKind::Bool, 1),
-                             getStatedShape(graph, 1)));
+      GLOWISH_ASSIGN_OR_RETURN(NodeValue first,
+                               op.reshape(index, getStatedShape(graph, 0)));
+      GLOWISH_ASSIGN_OR_RETURN(NodeValue second,
+                               op.reshape(op.createScalar(ElemKind::Bool, 1),
+                                          getStatedShape(graph, 1)));
       inputs = {first, second};
     }
     llvm::append_range(inputs, current);
-    GLOWISH_TRY(Values elements, getElements(scope, index));
+    GLOWISH_ASSIGN_OR_RETURN(Values elements, getElements(scope, index));
     llvm::append_range(inputs, elements);
-    GLOWISH_TRY(Values outputs, scope.importInner(inputs));
+    GLOWISH_ASSIGN_OR_RETURN(Values outputs, scope.importInner(inputs));
     auto next = outputs.begin() + isCounted;
     current.assign(next, next + states.size());
     scans.emplace_back(next + states.size(), outputs.end());
     if (!isCounted)
       continue;
-    const Tensor *goesOn = getTensor(outputs[0]);
-    if (!goesOn || goesOn->getType().getKind() != ElemKind::Bool ||
-        goesOn->getNumElements() != 1)
+    const Tensor *continues = getTensor(outputs[0]);
+    if (!continues || continues->getType().getKind() != ElemKind::Bool ||
+        continues->getNumElements() != 1)
       return std::nullopt;
-    if (goesOn->getAsInt(0) == 0)
+    if (continues->getAsInt(0) == 0)
       break;
   }
-  GLOWISH_TRY(Values stacked, stackScans(std::move(scans)));
+  GLOWISH_ASSIGN_OR_RETURN(Values stacked, stackScans(std::move(scans)));
   llvm::append_range(current, stacked);
   return current;
 }
 
-/// What each of \p trips gives to the scans, stacked.
+/// Stacks the scan outputs of all \p trips.
 llvm::Expected<LoopImporter::Values>
 LoopImporter::stackScans(std::vector<Values> trips) {
   Values stacked;
@@ -159,27 +161,27 @@ LoopImporter::stackScans(std::vector<Values> trips) {
                          trips[0][i].getType().str(), trip[i].getType().str());
       rows.push_back(c.unsqueeze(trip[i], 0));
     }
-    GLOWISH_TRY(NodeValue all, c.finish(c.concat(rows, 0)));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue all, c.finish(c.concat(rows, 0)));
     stacked.push_back(all);
   }
   return stacked;
 }
 
 llvm::Expected<std::optional<LoopImporter::Values>>
-LoopImporter::writeOut(int64_t mostTrips) {
+LoopImporter::unroll(int64_t mostTrips) {
   const Tensor *begins = condition ? getTensor(condition) : nullptr;
   const Tensor *trips = tripCount ? getTensor(tripCount) : nullptr;
-  // Without a repetition only the body tells the types of the scans.
+  // Without an iteration, the types of the scan outputs are unknown.
   if ((condition && (!begins || begins->getAsInt(0) == 0)) ||
       (tripCount && (!trips || trips->getAsInt(0) <= 0)))
     return std::nullopt;
   Function &function = op.getScope().getContext().function;
   Node *last =
       function.getNodes().empty() ? nullptr : &function.getNodes().back();
-  auto values = writeOutTrips(mostTrips);
+  auto values = unrollIterations(mostTrips);
   if (values && *values)
     return values;
-  // What was made is used by what was made later alone.
+  // Erase the new nodes in reverse order: their users are all among them.
   auto &bounds = op.getScope().getState().bounds;
   while (!function.getNodes().empty() && &function.getNodes().back() != last) {
     Node *node = &function.getNodes().back();
@@ -190,15 +192,15 @@ LoopImporter::writeOut(int64_t mostTrips) {
   return values;
 }
 
-//===- A Loop node --------------------------------------------------------===//
+//===- Loop nodes ---------------------------------------------------------===//
 
 llvm::Expected<int64_t> LoopImporter::getMaxTripCount() const {
   const Tensor *trips = tripCount ? getTensor(tripCount) : nullptr;
-  // Exporters write the largest number for 'until the condition ends it'.
+  // Exporters write the maximum integer for "until the condition is false".
   if (trips && trips->getAsInt(0) <= INT32_MAX)
     return std::max<int64_t>(trips->getAsInt(0), 0);
   GraphScope &scope = op.getScope();
-  // The model may say how many elements a scan has.
+  // The model may declare the extent of a scan output.
   for (unsigned i = 0; i < getNumScans(); ++i)
     if (auto extent = scope.getStatedExtent(
             op.getOutputName(unsigned(states.size()) + i)))
@@ -213,19 +215,20 @@ llvm::Expected<int64_t> LoopImporter::getMaxTripCount() const {
                    "-max-trip-count=N");
 }
 
-/// The graph as a body: the parameters are there, the results are added.
+/// Imports the graph as a body: adds its parameters and results.
 llvm::Error LoopImporter::importBody(BodyScope &scope) {
   Function &function = scope.getFunction();
   NodeValue number = scope.addParameter("number", Type(ElemKind::Int64, {}));
-  NodeValue goesOn = scope.addParameter("condition", Type(ElemKind::Bool, {}));
+  NodeValue continues =
+      scope.addParameter("condition", Type(ElemKind::Bool, {}));
   Values inputs;
   if (isCounted) {
-    for (NodeValue value : {number, goesOn}) {
+    for (NodeValue value : {number, continues}) {
       NodeValue input = value;
       Dims shape = getStatedShape(graph, int(inputs.size()));
       if (!shape.empty()) {
-        GLOWISH_TRY(input,
-                    createIn<ReshapeNode>(scope, "parameter", value, shape));
+        GLOWISH_ASSIGN_OR_RETURN(
+            input, createIn<ReshapeNode>(scope, "parameter", value, shape));
       }
       inputs.push_back(input);
     }
@@ -233,14 +236,15 @@ llvm::Error LoopImporter::importBody(BodyScope &scope) {
   for (auto [i, state] : llvm::enumerate(states))
     inputs.push_back(scope.addParameter(graph.input(2 * isCounted + i).name(),
                                         state.getType()));
-  GLOWISH_TRY(Values elements, getElements(scope, number));
+  GLOWISH_ASSIGN_OR_RETURN(Values elements, getElements(scope, number));
   llvm::append_range(inputs, elements);
-  GLOWISH_TRY(Values outputs, scope.importInner(inputs));
+  GLOWISH_ASSIGN_OR_RETURN(Values outputs, scope.importInner(inputs));
   if (!isCounted)
     outputs.insert(outputs.begin(), op.createScalar(ElemKind::Bool, 1));
   const Tensor *next = getTensor(outputs[0]);
-  alwaysGoesOn = outputs[0] == goesOn || (next && next->getNumElements() == 1 &&
-                                          next->getAsInt(0) != 0);
+  alwaysContinues =
+      outputs[0] == continues ||
+      (next && next->getNumElements() == 1 && next->getAsInt(0) != 0);
   for (auto [i, state] : llvm::enumerate(states))
     if (outputs[1 + i].getType() != state.getType())
       return makeError("state {0} is {1} at first and then {2}; accepted: one "
@@ -253,8 +257,9 @@ llvm::Error LoopImporter::importBody(BodyScope &scope) {
                      "element",
                      outputs[0].getType().str());
   if (outputs[0].getType().getRank() != 0) {
-    GLOWISH_TRY(outputs[0], createIn<ReshapeNode>(scope, "condition",
-                                                  outputs[0], DimsRef()));
+    GLOWISH_ASSIGN_OR_RETURN(
+        outputs[0],
+        createIn<ReshapeNode>(scope, "condition", outputs[0], DimsRef()));
   }
   for (NodeValue output : outputs)
     function.addResult("next", output);
@@ -263,46 +268,50 @@ llvm::Error LoopImporter::importBody(BodyScope &scope) {
 
 llvm::Expected<LoopImporter::Values> LoopImporter::makeLoop() {
   BodyScope scope(graph, op.getScope(), "body");
-  GLOWISH_CHECK(importBody(scope));
-  GLOWISH_TRY(int64_t most, getMaxTripCount());
+  GLOWISH_RETURN_IF_ERROR(importBody(scope));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t most, getMaxTripCount());
   Values values = states;
   llvm::append_range(values, scope.getCaptures());
   NodeValue trips, begins;
   if (tripCount && !getTensor(tripCount)) {
-    GLOWISH_TRY(trips,
-                makeScalar(tripCount, ElemKind::Int64, "the trip count"));
+    GLOWISH_ASSIGN_OR_RETURN(
+        trips, makeScalar(tripCount, ElemKind::Int64, "the trip count"));
   }
   if (condition) {
-    GLOWISH_TRY(begins, makeScalar(condition, ElemKind::Bool, "the condition"));
+    GLOWISH_ASSIGN_OR_RETURN(
+        begins, makeScalar(condition, ElemKind::Bool, "the condition"));
   }
   std::shared_ptr<Body> body = scope.getBody();
-  GLOWISH_TRY(LoopNode * loop,
-              op.createNode<LoopNode>(trips, begins, body,
-                                      int64_t(states.size()), most, values));
+  GLOWISH_ASSIGN_OR_RETURN(LoopNode *loop,
+                           op.createNode<LoopNode>(trips, begins, body,
+                                                   int64_t(states.size()), most,
+                                                   values));
   Values results;
   for (unsigned i = 0; i + 1 < loop->getNumResults(); ++i)
     results.push_back(loop->getResult(i));
-  // Else the scans are full.
+  // Otherwise the scan outputs have their full extents.
   const Tensor *start = condition ? getTensor(condition) : nullptr;
   bool begun = !condition || (start && start->getAsInt(0) != 0);
-  if (!alwaysGoesOn || !begun || !tripCount || !getTensor(tripCount))
+  if (!alwaysContinues || !begun || !tripCount || !getTensor(tripCount))
     count = loop->getResult(loop->getNumResults() - 1);
   return results;
 }
 
 llvm::Expected<LoopImporter::Values> LoopImporter::import() {
-  GLOWISH_CHECK(checkSignature());
-  // A loop that begins with a constant false has the body's types and nothing
-  // else of it.
+  GLOWISH_RETURN_IF_ERROR(checkSignature());
+  // If the initial condition is constant false, only the types of the body
+  // matter.
   const Tensor *begins = condition ? getTensor(condition) : nullptr;
   if (begins && begins->getAsInt(0) == 0)
     tripCount = op.createScalar(ElemKind::Int64, 0);
   const Tensor *trips = tripCount ? getTensor(tripCount) : nullptr;
-  bool isShort = (trips || !tripCount) &&
-                 (!trips || trips->getAsInt(0) <= fewNodes / countNodes());
+  bool isShort =
+      (trips || !tripCount) &&
+      (!trips || trips->getAsInt(0) <= maxUnrolledNodes / countNodes());
   if (isShort) {
-    GLOWISH_TRY(std::optional<Values> values,
-                writeOut(std::max<int64_t>(fewNodes / countNodes(), 1)));
+    GLOWISH_ASSIGN_OR_RETURN(
+        std::optional<Values> values,
+        unroll(std::max<int64_t>(maxUnrolledNodes / countNodes(), 1)));
     if (values)
       return std::move(*values);
   }
@@ -310,7 +319,8 @@ llvm::Expected<LoopImporter::Values> LoopImporter::import() {
   if (values || isShort || !trips)
     return values;
   std::string reason = llvm::toString(values.takeError());
-  GLOWISH_TRY(std::optional<Values> all, writeOut(manyNodes / countNodes()));
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<Values> all,
+                           unroll(maxForcedUnrolledNodes / countNodes()));
   if (all)
     return std::move(*all);
   return llvm::make_error<llvm::StringError>(reason,

@@ -1,8 +1,8 @@
-//===- LoopImporter.h - Graphs that run again and again --------*- C++ -*-===//
+//===- LoopImporter.h - Import of Loop and Scan -----------------*- C++ -*-===//
 //
-// What Loop and Scan have in common. A loop is written out where the number of
-// repetitions and all conditions are constants and that makes few nodes, or
-// where it must be because a state changes its shape; else it is a Loop node.
+// Common parts of Loop and Scan. A loop is unrolled if trip count and
+// conditions are constants and the result is small, or if it has to be because
+// a state changes its shape; otherwise it becomes a Loop node.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@
 
 namespace glowish {
 
-/// A value of which each repetition gets an element (Scan).
+/// An input of which each iteration gets one slice (Scan).
 struct ScanInput {
   NodeValue value;
   int64_t axis = 0;
@@ -24,26 +24,27 @@ struct ScanInput {
 
 class LoopImporter {
 public:
-  /// The graph's inputs: with \p isCounted (Loop) its number and the condition,
-  /// then states, elements of scan inputs. Its outputs: with \p isCounted the
-  /// next condition, states, elements of scans.
+  /// The inputs of \p graph are the iteration number and the condition (if
+  /// \p isCounted, for Loop), the states, and slices of scan inputs. Its
+  /// outputs are the next condition (if \p isCounted), the states, and elements
+  /// of scan outputs.
   LoopImporter(OpContext &op, const onnx::GraphProto &graph, bool isCounted)
       : op(op), graph(graph), isCounted(isCounted) {}
 
   std::vector<NodeValue> states;
   std::vector<ScanInput> scanInputs;
-  /// The number of repetitions, int64 with one element; null for no end.
+  /// The trip count, int64 with one element; null if there is none.
   NodeValue tripCount;
-  /// What bounds it, as far as that is known.
+  /// Known upper bound of the trip count.
   double mostTrips = HUGE_VAL;
-  /// Whether it begins, bool with one element; null for true.
+  /// The initial condition, bool with one element; null for true.
   NodeValue condition;
 
-  /// Returns the last states, and for each scan its elements along a new first
+  /// Returns the final states and the scan outputs, stacked along a new first
   /// dimension.
   llvm::Expected<std::vector<NodeValue>> import();
-  /// How often the loop ran: an int64 scalar, or null where the scans have as
-  /// many elements as their types say.
+  /// Returns the number of iterations, an int64 scalar, or null if the scan
+  /// outputs are known to have their full extents.
   NodeValue getCount() const { return count; }
   unsigned getNumScans() const {
     return graph.output_size() - states.size() - isCounted;
@@ -56,10 +57,10 @@ private:
   llvm::Expected<Values> getElements(GraphScope &scope, NodeValue number);
   llvm::Expected<NodeValue>
   getElement(GraphScope &scope, const ScanInput &input, NodeValue number);
-  /// Nothing where a condition is no constant or there are more than
-  /// \p mostTrips repetitions.
-  llvm::Expected<std::optional<Values>> writeOut(int64_t mostTrips);
-  llvm::Expected<std::optional<Values>> writeOutTrips(int64_t mostTrips);
+  /// Unrolls the loop, unless a condition is not constant or there are more
+  /// than \p mostTrips iterations.
+  llvm::Expected<std::optional<Values>> unroll(int64_t mostTrips);
+  llvm::Expected<std::optional<Values>> unrollIterations(int64_t mostTrips);
   llvm::Expected<Values> stackScans(std::vector<Values> trips);
   llvm::Expected<Values> makeLoop();
   llvm::Error importBody(BodyScope &scope);
@@ -72,8 +73,8 @@ private:
   const onnx::GraphProto &graph;
   bool isCounted;
   NodeValue count;
-  /// Whether each repetition says that there is another.
-  bool alwaysGoesOn = false;
+  /// Whether the condition computed by the body is always true.
+  bool alwaysContinues = false;
 };
 
 } // namespace glowish

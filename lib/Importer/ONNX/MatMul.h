@@ -1,4 +1,4 @@
-//===- MatMul.h - Matrix products -----------------------------*- C++ -*-===//
+//===- MatMul.h - Matrix multiplication -------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_MATMUL_H
 #define GLOWISH_LIB_IMPORTER_ONNX_MATMUL_H
@@ -7,8 +7,8 @@
 
 namespace glowish {
 
-/// The product as ONNX's MatMul has it: leading dimensions broadcast, vectors
-/// are a row or a column.
+/// Builds ONNX's MatMul: leading dimensions broadcast, and vectors are a row or
+/// a column.
 llvm::Expected<NodeValue> makeMatMul(OpContext &op, NodeValue lhs,
                                      NodeValue rhs);
 

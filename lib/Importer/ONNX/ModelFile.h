@@ -1,4 +1,4 @@
-//===- ModelFile.h - Bytes to protobufs -----------------------*- C++ -*-===//
+//===- ModelFile.h - Parsing of models and tensors --------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_MODELFILE_H
 #define GLOWISH_LIB_IMPORTER_ONNX_MODELFILE_H
@@ -12,23 +12,25 @@ namespace glowish {
 /// Parses a model, binary or protobuf text.
 llvm::Expected<onnx::ModelProto> parseModelProto(llvm::StringRef bytes);
 
-/// The element kind of an ONNX data type; an error names those without one.
+/// Returns the element kind of an ONNX data type; an error names unsupported
+/// ones.
 llvm::Expected<ElemKind> getElemKind(int64_t dataType);
 
-/// The contents that \p proto has itself; external data are an error.
+/// Reads the tensor \p proto, which must not have external data.
 llvm::Expected<Tensor> readOwnTensor(const onnx::TensorProto &proto);
 
-/// The contents of \p proto; those that are elsewhere are found by \p external.
+/// Reads the tensor \p proto; \p external resolves external data.
 llvm::Expected<std::shared_ptr<const Tensor>>
 readTensor(const onnx::TensorProto &proto, ExternalData &external);
 
-/// The same of a sparse tensor (values, and their indices: one each into the
-/// row-major elements or one a dimension), written out. Indices may come in
-/// any order; two of the same element are an error.
+/// Reads a sparse tensor (values and their indices, either row-major positions
+/// or one index per dimension) as a dense one. Indices may be in any order;
+/// duplicates are an error.
 llvm::Expected<std::shared_ptr<const Tensor>>
 readSparseTensor(const onnx::SparseTensorProto &proto, ExternalData &external);
 
-/// A tensor of \p type with a copy of the elements \p raw, little-endian.
+/// Returns a tensor of \p type with a copy of the little-endian elements
+/// \p raw.
 llvm::Expected<Tensor> readRawTensor(const Type &type,
                                      llvm::ArrayRef<uint8_t> raw);
 

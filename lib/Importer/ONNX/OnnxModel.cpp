@@ -1,4 +1,4 @@
-//===- OnnxModel.cpp - Model files ----------------------------------------===//
+//===- OnnxModel.cpp - ONNX models for repeated import --------------------===//
 
 #include "glowish/Importer/OnnxModel.h"
 #include "ONNX/FlexAttention.h"
@@ -13,13 +13,14 @@
 using namespace glowish;
 
 struct OnnxModel::Contents {
-  /// For messages.
+  /// Used in messages.
   std::string name;
-  /// Of external data; empty where there is none.
+  /// Directory of external data; empty if there is none.
   std::string folder;
   onnx::ModelProto proto;
   NodeOpsets opsets;
-  /// The inputs without the weights, which an import takes out of the model.
+  /// The inputs without weights, determined before an import moves the weights
+  /// out of the model.
   std::vector<const onnx::ValueInfoProto *> inputs;
   WeightCache cache;
 
@@ -47,7 +48,7 @@ llvm::Expected<OnnxModel> OnnxModel::parse(llvm::StringRef bytes,
   contents->proto = std::move(*proto);
   if (llvm::Error error = expandFlexAttention(contents->proto))
     return contents->addName(std::move(error));
-  // The opsets know the nodes by their addresses.
+  // After this, nodes must keep their addresses, which are keys of the opsets.
   llvm::Expected<NodeOpsets> opsets = inlineFunctions(contents->proto);
   if (!opsets)
     return contents->addName(opsets.takeError());
@@ -57,7 +58,7 @@ llvm::Expected<OnnxModel> OnnxModel::parse(llvm::StringRef bytes,
 }
 
 llvm::Expected<OnnxModel> OnnxModel::read(llvm::StringRef path) {
-  GLOWISH_TRY(auto buffer, readFile(path));
+  GLOWISH_ASSIGN_OR_RETURN(auto buffer, readFile(path));
   llvm::StringRef folder = llvm::sys::path::parent_path(path);
   return parse(buffer->getBuffer(), path, folder.empty() ? "." : folder);
 }
@@ -74,7 +75,7 @@ OnnxModel::import(const ImportOptions &options) {
 llvm::Expected<std::unique_ptr<Module>>
 OnnxModel::importLast(const ImportOptions &options) {
   std::unique_ptr<Contents> last = std::move(contents);
-  // Without a cache weights go as soon as nothing reads them.
+  // Without a cache, weights are released after their last use.
   WeightCache *cache = last->cache.isComplete ? &last->cache : nullptr;
   auto module =
       importGraph(last->proto, last->opsets, options, last->folder, cache);
@@ -122,7 +123,7 @@ OnnxModel::getInputs(const ImportOptions &options) const {
 
 llvm::Expected<std::unique_ptr<Module>>
 glowish::importOnnxFile(llvm::StringRef path, const ImportOptions &options) {
-  GLOWISH_TRY(OnnxModel model, OnnxModel::read(path));
+  GLOWISH_ASSIGN_OR_RETURN(OnnxModel model, OnnxModel::read(path));
   return model.importLast(options);
 }
 
@@ -131,6 +132,7 @@ glowish::importOnnx(llvm::ArrayRef<uint8_t> bytes, llvm::StringRef name,
                     const ImportOptions &options) {
   llvm::StringRef text(reinterpret_cast<const char *>(bytes.data()),
                        bytes.size());
-  GLOWISH_TRY(OnnxModel model, OnnxModel::parse(text, name, /*folder=*/""));
+  GLOWISH_ASSIGN_OR_RETURN(OnnxModel model,
+                           OnnxModel::parse(text, name, /*folder=*/""));
   return model.importLast(options);
 }

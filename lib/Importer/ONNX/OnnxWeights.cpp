@@ -1,4 +1,4 @@
-//===- OnnxWeights.cpp - ONNX models with other weights -------------------===//
+//===- OnnxWeights.cpp - Replace weights of ONNX models -------------------===//
 
 #include "glowish/Importer/OnnxWeights.h"
 #include "ONNX/ModelFile.h"
@@ -29,8 +29,8 @@ OnnxWeights::OnnxWeights(std::unique_ptr<Contents> contents)
 OnnxWeights::OnnxWeights(OnnxWeights &&) = default;
 OnnxWeights::~OnnxWeights() = default;
 
-/// Puts the elements into \p proto itself. Those of less than 8 bits, which no
-/// variable has, never get here.
+/// Stores the elements in \p proto itself. Kinds of less than 8 bits do not
+/// occur, as variables are floats.
 static void setElements(onnx::TensorProto &proto, const Tensor &tensor) {
   onnx::TensorProto result;
   result.set_name(proto.name());
@@ -43,7 +43,7 @@ static void setElements(onnx::TensorProto &proto, const Tensor &tensor) {
   proto = std::move(result);
 }
 
-/// Sparse initializers become dense ones: trained elements are not zeros.
+/// Makes sparse initializers dense, as trained elements are not zeros.
 llvm::Error OnnxWeights::Contents::makeDense() {
   onnx::GraphProto &graph = *proto.mutable_graph();
   for (const onnx::SparseTensorProto &sparse : graph.sparse_initializer()) {
@@ -59,8 +59,7 @@ llvm::Error OnnxWeights::Contents::makeDense() {
   return llvm::Error::success();
 }
 
-/// What is left in files beside the model comes into it: the copy may go to
-/// another folder.
+/// Moves external data into the model, as the copy may be in another directory.
 llvm::Error OnnxWeights::Contents::makeInternal() {
   for (onnx::TensorProto &tensor :
        *proto.mutable_graph()->mutable_initializer()) {
@@ -76,7 +75,7 @@ llvm::Error OnnxWeights::Contents::makeInternal() {
 }
 
 llvm::Expected<OnnxWeights> OnnxWeights::read(llvm::StringRef path) {
-  GLOWISH_TRY(auto buffer, readFile(path));
+  GLOWISH_ASSIGN_OR_RETURN(auto buffer, readFile(path));
   llvm::StringRef folder = llvm::sys::path::parent_path(path);
   auto contents =
       std::make_unique<Contents>(path, folder.empty() ? "." : folder);
@@ -84,7 +83,7 @@ llvm::Expected<OnnxWeights> OnnxWeights::read(llvm::StringRef path) {
   if (!proto)
     return contents->addPath(proto.takeError());
   contents->proto = std::move(*proto);
-  GLOWISH_CHECK(contents->makeDense());
+  GLOWISH_RETURN_IF_ERROR(contents->makeDense());
   for (onnx::TensorProto &tensor :
        *contents->proto.mutable_graph()->mutable_initializer())
     contents->initializers[tensor.name()] = &tensor;
@@ -115,7 +114,7 @@ llvm::Error OnnxWeights::set(llvm::StringRef name, const Tensor &value) {
 }
 
 llvm::Error OnnxWeights::write(llvm::StringRef path) {
-  GLOWISH_CHECK(contents->makeInternal());
+  GLOWISH_RETURN_IF_ERROR(contents->makeInternal());
   size_t size = contents->proto.ByteSizeLong();
   if (size > size_t(INT_MAX))
     return makeError("'{0}': the model has {1} bytes, protobuf's limit is 2 "

@@ -1,4 +1,4 @@
-//===- OpContext.cpp - What the import of one node sees -------------------===//
+//===- OpContext.cpp - An ONNX node being imported ------------------------===//
 
 #include "ONNX/OpContext.h"
 #include "ONNX/GraphScope.h"
@@ -55,7 +55,7 @@ NodeValue OpContext::getOptionalInput(unsigned index) const {
 }
 
 llvm::Expected<const Tensor *> OpContext::getConstant(unsigned index) const {
-  GLOWISH_TRY(NodeValue value, getInput(index));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, getInput(index));
   if (auto *constant = value.getNodeAs<Constant>())
     return &constant->getTensor();
   auto *placeholder = value.getNodeAs<Placeholder>();
@@ -71,7 +71,7 @@ llvm::Expected<const Tensor *> OpContext::getConstant(unsigned index) const {
 
 llvm::Expected<std::vector<int64_t>>
 OpContext::getConstantInts(unsigned index) const {
-  GLOWISH_TRY(const Tensor *tensor, getConstant(index));
+  GLOWISH_ASSIGN_OR_RETURN(const Tensor *tensor, getConstant(index));
   if (!isIntegerKind(tensor->getType().getKind()) ||
       tensor->getType().getRank() > 1)
     return makeError("input {0} is {1}; accepted: a list of integers", index,
@@ -83,14 +83,14 @@ OpContext::getConstantInts(unsigned index) const {
 }
 
 llvm::Expected<double> OpContext::getConstantNumber(unsigned index) const {
-  GLOWISH_TRY(const Tensor *tensor, getConstant(index));
+  GLOWISH_ASSIGN_OR_RETURN(const Tensor *tensor, getConstant(index));
   if (tensor->getNumElements() != 1)
     return makeError("input {0} is {1}; accepted: one element", index,
                      tensor->getType().str());
   return tensor->getAsDouble(0);
 }
 
-//===- Extents that are known only when the model runs --------------------===//
+//===- Dynamic dimensions -------------------------------------------------===//
 
 Extents OpContext::getExtents(unsigned index) const {
   if (!hasInput(index))
@@ -107,7 +107,7 @@ void OpContext::setExtents(unsigned index, Extents extents) {
 }
 
 void OpContext::setBound(NodeValue extent, int64_t bound) {
-  // Constants come and go, and bound themselves.
+  // A constant is its own bound, and its address may be reused.
   if (!llvm::isa<Constant>(extent.node))
     graph.scope->getState().bounds[{extent.node, extent.result}] = bound;
 }
@@ -129,7 +129,7 @@ llvm::Expected<int64_t> OpContext::getMaxExtent(unsigned index, unsigned dim,
   auto stated = maxExtents.find(output);
   if (stated != maxExtents.end())
     most = std::min(most, double(stated->second));
-  // What is larger is the range of a type, not an extent.
+  // Larger values are the range of the element kind, not an extent.
   if (most < double(INT32_MAX))
     return int64_t(most);
   return makeError("the extent of dimension {0} of its output '{1}' is known "
@@ -152,7 +152,7 @@ const AttributeProto *OpContext::findAttr(llvm::StringRef name) const {
 
 static llvm::Error checkType(const AttributeProto &attr,
                              AttributeProto::AttributeType type) {
-  // Files of before IR version 2 don't state the type.
+  // Files before IR version 2 do not store the type.
   bool isUndefined = attr.type() == AttributeProto::UNDEFINED;
   if (attr.type() == type ||
       (isUndefined && attr.has_g() == (type == AttributeProto::GRAPH)))
@@ -167,7 +167,7 @@ llvm::Expected<int64_t> OpContext::getInt(llvm::StringRef name,
   const AttributeProto *attr = findAttr(name);
   if (!attr)
     return defaultValue;
-  GLOWISH_CHECK(checkType(*attr, AttributeProto::INT));
+  GLOWISH_RETURN_IF_ERROR(checkType(*attr, AttributeProto::INT));
   return attr->i();
 }
 
@@ -176,7 +176,7 @@ llvm::Expected<double> OpContext::getFloat(llvm::StringRef name,
   const AttributeProto *attr = findAttr(name);
   if (!attr)
     return defaultValue;
-  GLOWISH_CHECK(checkType(*attr, AttributeProto::FLOAT));
+  GLOWISH_RETURN_IF_ERROR(checkType(*attr, AttributeProto::FLOAT));
   return attr->f();
 }
 
@@ -185,7 +185,7 @@ OpContext::getString(llvm::StringRef name, llvm::StringRef defaultValue) const {
   const AttributeProto *attr = findAttr(name);
   if (!attr)
     return defaultValue.str();
-  GLOWISH_CHECK(checkType(*attr, AttributeProto::STRING));
+  GLOWISH_RETURN_IF_ERROR(checkType(*attr, AttributeProto::STRING));
   return attr->s();
 }
 
@@ -195,7 +195,7 @@ OpContext::getInts(llvm::StringRef name,
   const AttributeProto *attr = findAttr(name);
   if (!attr)
     return defaultValue.vec();
-  GLOWISH_CHECK(checkType(*attr, AttributeProto::INTS));
+  GLOWISH_RETURN_IF_ERROR(checkType(*attr, AttributeProto::INTS));
   return std::vector<int64_t>(attr->ints().begin(), attr->ints().end());
 }
 
@@ -204,7 +204,7 @@ OpContext::getFloats(llvm::StringRef name) const {
   const AttributeProto *attr = findAttr(name);
   if (!attr)
     return std::vector<double>();
-  GLOWISH_CHECK(checkType(*attr, AttributeProto::FLOATS));
+  GLOWISH_RETURN_IF_ERROR(checkType(*attr, AttributeProto::FLOATS));
   return std::vector<double>(attr->floats().begin(), attr->floats().end());
 }
 
@@ -213,7 +213,7 @@ OpContext::getTensor(llvm::StringRef name) const {
   const AttributeProto *attr = findAttr(name);
   if (!attr)
     return makeError("attribute '{0}' is missing", name);
-  GLOWISH_CHECK(checkType(*attr, AttributeProto::TENSOR));
+  GLOWISH_RETURN_IF_ERROR(checkType(*attr, AttributeProto::TENSOR));
   auto tensor = readTensor(attr->t(), graph.external);
   if (!tensor)
     return addContext(tensor.takeError(), "attribute '" + name + "': ");
@@ -225,7 +225,7 @@ OpContext::getSparseTensor(llvm::StringRef name) const {
   const AttributeProto *attr = findAttr(name);
   if (!attr)
     return makeError("attribute '{0}' is missing", name);
-  GLOWISH_CHECK(checkType(*attr, AttributeProto::SPARSE_TENSOR));
+  GLOWISH_RETURN_IF_ERROR(checkType(*attr, AttributeProto::SPARSE_TENSOR));
   auto tensor = readSparseTensor(attr->sparse_tensor(), graph.external);
   if (!tensor)
     return addContext(tensor.takeError(), "attribute '" + name + "': ");
@@ -237,7 +237,7 @@ OpContext::getGraph(llvm::StringRef name) const {
   const AttributeProto *attr = findAttr(name);
   if (!attr)
     return makeError("attribute '{0}' is missing", name);
-  GLOWISH_CHECK(checkType(*attr, AttributeProto::GRAPH));
+  GLOWISH_RETURN_IF_ERROR(checkType(*attr, AttributeProto::GRAPH));
   return &attr->g();
 }
 
@@ -260,7 +260,7 @@ OpContext::getRequiredInts(llvm::StringRef name, unsigned index) const {
 llvm::Expected<int64_t> OpContext::getAxis(llvm::StringRef name,
                                            int64_t defaultValue,
                                            unsigned rank) const {
-  GLOWISH_TRY(int64_t axis, getInt(name, defaultValue));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, getInt(name, defaultValue));
   // Some exporters write -1 as an unsigned 32-bit number.
   if (axis > INT32_MAX && axis <= UINT32_MAX)
     axis = int32_t(axis);
@@ -270,7 +270,7 @@ llvm::Expected<int64_t> OpContext::getAxis(llvm::StringRef name,
   return normal;
 }
 
-//===- Making nodes -------------------------------------------------------===//
+//===- Creating nodes -----------------------------------------------------===//
 
 NodeValue OpContext::createConstant(Tensor tensor) {
   return graph.function.getModule().createConstant(name, std::move(tensor));
@@ -328,7 +328,7 @@ llvm::Error OpContext::setOutput(unsigned index,
   return llvm::Error::success();
 }
 
-//===- Before and after the operator's importer ---------------------------===//
+//===- Checks before and after the operator's importer --------------------===//
 
 llvm::Error OpContext::checkAttrs() const {
   llvm::StringSet<> names;
@@ -363,7 +363,7 @@ std::vector<llvm::StringRef> OpContext::getUnknownAttrs() const {
 
 llvm::Error OpContext::checkAllRead() const {
   for (int i = 0; i < proto.attribute_size(); ++i) {
-    // Before opset 6 it told which inputs may be overwritten.
+    // A hint for in-place computation, removed in opset 6.
     bool isHint = opset < 6 && proto.attribute(i).name() == "consumed_inputs";
     if (!attrRead[i] && proto.attribute(i).has_g())
       return makeError("attribute '{0}' is a graph; accepted: numbers, "

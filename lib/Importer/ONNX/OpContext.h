@@ -1,4 +1,4 @@
-//===- OpContext.h - What the import of one node sees ---------*- C++ -*-===//
+//===- OpContext.h - An ONNX node being imported ----------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_OPCONTEXT_H
 #define GLOWISH_LIB_IMPORTER_ONNX_OPCONTEXT_H
@@ -16,54 +16,54 @@ namespace glowish {
 
 class GraphScope;
 
-/// The extents of a value where some are known only when the model runs: one
-/// entry a dimension, an int64 scalar, or null where the type has the actual
-/// extent. The type has the largest of the others; elements outside are
-/// unspecified. Empty where the type says all.
+/// The actual extents of a value with dynamic dimensions: one entry per
+/// dimension, an int64 scalar, or null for a static dimension. The type has the
+/// upper bounds of dynamic dimensions; elements beyond the actual extents are
+/// unspecified. Empty if all dimensions are static.
 using Extents = llvm::SmallVector<NodeValue, 4>;
 
-/// A sequence, or an optional, of tensors. There is none in the graph: its
-/// length and all positions in it must be known when the model is imported.
+/// A sequence, or an optional, of tensors. It exists during import only: its
+/// length and all positions must be known at compile time.
 struct Sequence {
   std::vector<NodeValue> elements;
-  /// An optional without a value.
+  /// Whether it is an optional without a value.
   bool isAbsent = false;
 };
 
-/// What the nodes of one graph share while they are imported.
+/// State shared by the nodes of one graph during import.
 struct GraphContext {
   Function &function;
   const NodeEvaluator &evaluate;
-  /// What reads tensors that are not in the model's file.
+  /// Reads external data.
   ExternalData &external;
-  /// The versions of the operators.
+  /// The opsets of each node.
   const NodeOpsets &opsets;
-  /// How often each value is read by nodes or is an output of the graph.
+  /// Number of uses of each value by nodes and as an output of the graph.
   llvm::StringMap<unsigned> uses = {};
   FoldingBudget foldingBudget = {};
-  /// The graph itself, with its names.
+  /// The graph, with its names.
   GraphScope *scope = nullptr;
-  /// Of the values, by their names in the model, that have such extents.
+  /// The extents of values with dynamic dimensions, by names in the model.
   llvm::StringMap<Extents> extents = {};
-  /// Initial values of placeholders; null where the model is not trained.
+  /// Initial values of variables; null unless the model is imported for
+  /// training.
   const VariableValues *variables = nullptr;
 };
 
-/// One ONNX node while it becomes nodes of the graph: its attributes, inputs
-/// and outputs, and the means to make nodes. All errors of these functions are
-/// completed with the node's name and operator by the caller. Attributes and
-/// inputs that the importer has not asked for are refused at the end: what is
-/// not understood must not be skipped in silence.
+/// An ONNX node that is being imported: its attributes, inputs and outputs, and
+/// functions to create nodes. The caller adds the node's name and operator to
+/// all errors. Inputs and attributes that the importer has not read are an
+/// error at the end: they might change the result.
 class OpContext {
 public:
-  /// \p inputs: one a name in \p proto, null for an absent one.
+  /// \p inputs has one value per name in \p proto, null if absent.
   OpContext(const onnx::NodeProto &proto, GraphContext &graph,
             std::vector<NodeValue> inputs);
 
   llvm::StringRef getOpType() const { return proto.op_type(); }
-  /// What tells the node from others: its name, or that of its first output.
+  /// Returns the node's name, or that of its first output if it has none.
   llvm::StringRef getNodeName() const;
-  /// The version of ONNX's own operator set that is in force at the node.
+  /// Returns the version of ONNX's own opset in force at the node.
   int getOpset() const { return opset; }
 
   //===- Inputs -------------------------------------------------------------//
@@ -76,43 +76,44 @@ public:
   /// Whether input \p index is a sequence or an optional.
   bool hasSequence(unsigned index) const { return findSequence(index); }
   llvm::Expected<const Sequence *> getSequence(unsigned index) const;
-  /// Input \p index where it is there, else null.
+  /// Returns input \p index, or null if it is absent.
   NodeValue getOptionalInput(unsigned index) const;
-  /// Whether the model is imported to be trained.
+  /// Whether the model is imported for training.
   bool isTraining() const { return graph.variables; }
-  /// Input \p index, which must be a constant. A variable is taken for the
+  /// Returns input \p index, which must be a constant. A variable counts as the
   /// constant that it is without training.
   llvm::Expected<const Tensor *> getConstant(unsigned index) const;
-  /// The same as a list of integers; a scalar is a list of one.
+  /// Returns the constant input \p index as a list of integers; a scalar is a
+  /// list of one.
   llvm::Expected<std::vector<int64_t>> getConstantInts(unsigned index) const;
-  /// The one element of input \p index, which must be a constant.
+  /// Returns the single element of the constant input \p index.
   llvm::Expected<double> getConstantNumber(unsigned index) const;
-  /// Input \p index has no meaning for the importer.
+  /// Marks input \p index as read: it does not affect the result.
   void ignoreInput(unsigned index) const {
     if (index < inputs.size())
       inputRead[index] = true;
   }
 
-  /// The same without answering for it.
+  /// Returns input \p index without marking it as read.
   NodeValue peekInput(unsigned index) const { return inputs[index]; }
-  /// Another value in place of input \p index, which is there.
+  /// Replaces input \p index, which must be present.
   void replaceInput(unsigned index, NodeValue value) { inputs[index] = value; }
 
-  //===- Extents that are known only when the model runs --------------------//
+  //===- Dynamic dimensions -----------------------------------------------===//
 
-  /// Those of input \p index, which the importer answers for from now on:
-  /// inputs that have such extents and whose importer does not ask for them
-  /// are refused at the end.
+  /// Returns the extents of input \p index and marks them as handled. It is an
+  /// error at the end if an input is dynamic and the importer has not called
+  /// this.
   Extents getExtents(unsigned index) const;
-  /// Gives output \p index, which has been set, these extents.
+  /// Sets the extents of output \p index, which must have been set.
   void setExtents(unsigned index, Extents extents);
-  /// \p extent is at most \p bound.
+  /// Records \p bound as an upper bound of \p extent.
   void setBound(NodeValue extent, int64_t bound);
-  /// What setBound() said; nothing where it did not.
+  /// Returns the upper bound recorded by setBound(), if any.
   std::optional<int64_t> findBound(NodeValue extent) const;
-  /// The largest extent of dimension \p dim of output \p index: \p known, if
-  /// that is not too large to be meant, and what the options state for the
-  /// output. An error that names the option where neither is there.
+  /// Returns the upper bound of dimension \p dim of output \p index: the
+  /// minimum of \p known, unless that is too large to be an extent, and the one
+  /// given in the options. Without either it is an error that names the option.
   llvm::Expected<int64_t> getMaxExtent(unsigned index, unsigned dim,
                                        double known) const;
 
@@ -120,12 +121,12 @@ public:
 
   const onnx::AttributeProto *findAttr(llvm::StringRef name) const;
   bool hasAttr(llvm::StringRef name) const { return findAttr(name); }
-  /// Attributes without a meaning in inference.
+  /// Marks attributes that do not affect inference as read.
   void ignoreAttrs(std::initializer_list<llvm::StringRef> names) const {
     for (llvm::StringRef name : names)
       findAttr(name);
   }
-  /// The attribute, or \p defaultValue; an error when it has another type.
+  /// Return the attribute, or \p defaultValue; an error if it has another type.
   llvm::Expected<int64_t> getInt(llvm::StringRef name,
                                  int64_t defaultValue) const;
   llvm::Expected<double> getFloat(llvm::StringRef name,
@@ -135,37 +136,37 @@ public:
   llvm::Expected<std::vector<int64_t>>
   getInts(llvm::StringRef name, llvm::ArrayRef<int64_t> defaultValue) const;
   llvm::Expected<std::vector<double>> getFloats(llvm::StringRef name) const;
-  /// The tensor of an attribute, which must be there, dense or sparse.
+  /// Return the tensor of an attribute, dense or sparse, which must be present.
   llvm::Expected<std::shared_ptr<const Tensor>>
   getTensor(llvm::StringRef name) const;
   llvm::Expected<std::shared_ptr<const Tensor>>
   getSparseTensor(llvm::StringRef name) const;
-  /// The graph of an attribute, which must be there.
+  /// Returns the graph of an attribute, which must be present.
   llvm::Expected<const onnx::GraphProto *> getGraph(llvm::StringRef name) const;
-  /// The graph that the node is in.
+  /// Returns the scope of the graph that contains the node.
   GraphScope &getScope() const { return *graph.scope; }
-  /// An attribute of old opsets that became an input of newer ones: input
-  /// \p index where it is there, else the attribute, else the default.
+  /// Reads an attribute that became an input in later opsets: input \p index if
+  /// present, else the attribute, else the default.
   llvm::Expected<std::vector<int64_t>>
   getIntsOrInput(llvm::StringRef name, unsigned index,
                  llvm::ArrayRef<int64_t> defaultValue) const;
-  /// The same where one of the two must be there.
+  /// Like getIntsOrInput(), where one of the two must be present.
   llvm::Expected<std::vector<int64_t>> getRequiredInts(llvm::StringRef name,
                                                        unsigned index) const;
-  /// Attribute \p name as a dimension of a tensor of \p rank: negative ones
-  /// count from the end.
+  /// Returns attribute \p name as a dimension of a tensor of \p rank; negative
+  /// values count from the end.
   llvm::Expected<int64_t> getAxis(llvm::StringRef name, int64_t defaultValue,
                                   unsigned rank) const;
 
-  //===- Making nodes -------------------------------------------------------//
+  //===- Creating nodes ---------------------------------------------------===//
 
-  /// A node named after the output that is being made. Folded at once where
-  /// its operands are constants.
+  /// Creates a node named after the current output. It is folded if its
+  /// operands are constants.
   template <typename T, typename... Args>
   llvm::Expected<NodeValue> create(Args &&...args) {
     return createDraft(T::draft(std::forward<Args>(args)...));
   }
-  /// A node beside the one that does the work: its name gets \p suffix.
+  /// Creates an auxiliary node, whose name gets \p suffix.
   template <typename T, typename... Args>
   llvm::Expected<NodeValue> createHelper(llvm::StringRef suffix,
                                          Args &&...args) {
@@ -173,29 +174,29 @@ public:
   }
   llvm::Expected<NodeValue> createDraft(NodeDraft draft,
                                         llvm::StringRef suffix = "");
-  /// The function that nodes go to.
+  /// The function in which nodes are created.
   Function &getFunction() const { return graph.function; }
-  /// A node that is not folded and may have several results.
+  /// Creates a node that may have several results and is not folded.
   template <typename T, typename... Args>
   llvm::Expected<T *> createNode(Args &&...args) {
     return graph.function.tryCreate<T>(name, std::forward<Args>(args)...);
   }
   NodeValue createConstant(Tensor tensor);
   NodeValue createConstant(std::shared_ptr<const Tensor> tensor);
-  /// Whether the importer may make a constant of \p bytes that is not in the
-  /// file; to be asked before memory is taken for it.
+  /// Returns an error if the importer must not create a constant of \p bytes
+  /// that is not in the file. Call it before allocating the constant.
   llvm::Error checkBudget(int64_t bytes) {
     return graph.foldingBudget.check(bytes);
   }
   NodeValue createInt64s(llvm::ArrayRef<int64_t> values);
-  /// A scalar constant of \p kind.
+  /// Creates a scalar constant of \p kind.
   NodeValue createScalar(ElemKind kind, double value);
 
   llvm::Expected<NodeValue> transpose(NodeValue value,
                                       llvm::ArrayRef<int64_t> permutation) {
     return create<TransposeNode>(value, permutation);
   }
-  /// \p value under another shape; itself where it has that shape.
+  /// Reshapes \p value unless it has \p shape already.
   llvm::Expected<NodeValue> reshape(NodeValue value, DimsRef shape,
                                     llvm::StringRef suffix = "");
 
@@ -207,26 +208,28 @@ public:
     return int(index) < proto.output_size() ? proto.output(index)
                                             : llvm::StringRef();
   }
-  /// Whether output \p index has a name and something reads it.
+  /// Whether output \p index has a name and is used.
   bool wantsOutput(unsigned index) const;
-  /// Nodes are named after output \p index from now on.
+  /// Names the nodes created from now on after output \p index.
   void nameAfterOutput(unsigned index);
   llvm::Error setOutput(unsigned index, llvm::Expected<NodeValue> value);
   llvm::ArrayRef<NodeValue> getOutputs() const { return outputs; }
-  /// Output \p index is a sequence or an optional.
+  /// Sets output \p index to a sequence or an optional.
   void setSequence(Sequence sequence, unsigned index = 0) {
     outputSequences[index] = std::move(sequence);
   }
   std::map<unsigned, Sequence> &getOutputSequences() { return outputSequences; }
 
-  //===- Before and after the operator's importer ---------------------------//
+  //===- Checks before and after the operator's importer ------------------===//
 
-  /// Attributes that no importer takes: lists of graphs, references to a
-  /// function's attributes, two of one name.
+  /// Checks for attributes that no importer supports: lists of graphs,
+  /// references to a function's attributes, and duplicates.
   llvm::Error checkAttrs() const;
-  /// What the importer has not asked for, but for getUnknownAttrs().
+  /// Returns an error for unread inputs and attributes other than those of
+  /// getUnknownAttrs().
   llvm::Error checkAllRead() const;
-  /// Names of attributes that the operator has in no version: misspelt ones.
+  /// Returns the attributes that no version of the operator has, that is,
+  /// misspelt ones.
   std::vector<llvm::StringRef> getUnknownAttrs() const;
 
 private:
@@ -245,12 +248,12 @@ private:
   mutable std::vector<bool> attrRead;
 };
 
-/// Imports one node: makes the graph's nodes and sets the outputs.
+/// Imports one node: creates nodes and sets the outputs.
 using OpImporter = llvm::Error (*)(OpContext &op);
 
-/// Registers the importer of an operator: `static OnnxOperator conv("Conv",
-/// 1, importConv);` \p since: the first opset that it understands. \p domain:
-/// empty for ONNX's own. A static object of the file of the operator's family.
+/// Registers the importer of an operator, as a static object: `static
+/// OnnxOperator conv("Conv", 1, importConv);`. \p since is the first supported
+/// opset; \p domain is empty for ONNX's own.
 class OnnxOperator {
 public:
   OnnxOperator(llvm::StringRef name, int since, OpImporter importer,
@@ -261,13 +264,12 @@ struct RegisteredOperator {
   int since;
   OpImporter importer;
 };
-/// The importer of \p name of \p domain; null when there is none.
+/// Returns the importer of \p name of \p domain, or null.
 const RegisteredOperator *findOnnxOperator(llvm::StringRef domain,
                                            llvm::StringRef name);
 
-/// Whether ONNX's schemas are known to tell all attributes that \p name of
-/// \p domain had up to the operator set \p opset, and \p attribute is none of
-/// them.
+/// Whether \p name of \p domain has never had \p attribute up to \p opset
+/// according to ONNX's schemas. False if the operator has no schema.
 bool isUnknownAttribute(llvm::StringRef domain, llvm::StringRef name,
                         llvm::StringRef attribute, int opset);
 

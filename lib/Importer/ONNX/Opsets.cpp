@@ -1,4 +1,4 @@
-//===- Opsets.cpp - Versions of operator sets -----------------------------===//
+//===- Opsets.cpp - Opset versions ----------------------------------------===//
 
 #include "ONNX/Opsets.h"
 #include "glowish/Support/Error.h"
@@ -6,7 +6,8 @@
 
 using namespace glowish;
 
-/// Far more than there will be; comparing with it needs no care.
+/// Larger than any version in the foreseeable future, and safe to convert to
+/// int.
 static constexpr int64_t maxVersion = 1000;
 
 std::string glowish::normalizeDomain(llvm::StringRef domain) {
@@ -21,7 +22,7 @@ llvm::Expected<Opsets> Opsets::read(const Imports &imports,
     int64_t version = import.version();
     if (domain.empty() && (version < 1 || version > maxVersion))
       return makeError("opset {0} does not exist", version);
-    // Other domains number theirs as they like.
+    // Other domains may use any version numbers.
     opsets.versions[domain] = int(std::clamp<int64_t>(version, 0, maxVersion));
   }
   return opsets;

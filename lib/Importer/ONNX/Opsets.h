@@ -1,4 +1,4 @@
-//===- Opsets.h - Versions of operator sets -------------------*- C++ -*-===//
+//===- Opsets.h - Opset versions --------------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_OPSETS_H
 #define GLOWISH_LIB_IMPORTER_ONNX_OPSETS_H
@@ -10,31 +10,30 @@
 
 namespace glowish {
 
-/// \p domain, "" being ONNX's own by both its names.
+/// Returns \p domain, with both names of ONNX's own domain mapped to "".
 std::string normalizeDomain(llvm::StringRef domain);
 
-/// The versions of the operator sets that a model or one of its functions
-/// imports.
+/// The opset versions imported by a model or one of its functions.
 class Opsets {
 public:
   using Imports = google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>;
 
   Opsets() = default;
-  /// What \p imports says; else what \p outer does. An error names a version
-  /// that does not exist.
+  /// Reads \p imports; domains that it does not list are those of \p outer. An
+  /// error names a version that does not exist.
   static llvm::Expected<Opsets> read(const Imports &imports,
                                      const Opsets &outer);
 
-  /// 1 where \p domain is not imported: files of before IR version 3 don't
-  /// state what they import.
+  /// Returns the version, or 1 if \p domain is not imported, as in files before
+  /// IR version 3.
   int getVersion(llvm::StringRef domain) const;
 
 private:
   std::map<std::string, int> versions;
 };
 
-/// The operator sets in force at each node. A node that came out of a function
-/// keeps the function's.
+/// The opsets in force at each node. Nodes of inlined functions keep those of
+/// the function.
 class NodeOpsets {
 public:
   void setModel(Opsets opsets) { model = std::move(opsets); }

@@ -1,7 +1,7 @@
-//===- Quantization.h - Quantized numbers in steps ------------*- C++ -*-===//
+//===- Quantization.h - Decomposition of quantized operators ----*- C++ -*-===//
 //
-// A quantized element q stands for (q - zero point) * scale. Such tensors are
-// integers in the graph; what is computed with them is written out.
+// A quantized element q has the value (q - zero point) * scale. Quantized
+// tensors are integers in the graph; operators on them are decomposed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,15 +12,16 @@
 
 namespace glowish {
 
-/// \p x converted to \p kind; itself where it is of that kind.
+/// Casts \p x to \p kind unless it is of that kind.
 llvm::Expected<NodeValue> castTo(OpContext &op, NodeValue x, ElemKind kind);
 
-/// round(\p x) + \p zeroPoint in \p kind: ties to even, and limited to what it
-/// holds. \p x is float, and \p zeroPoint may be null.
+/// Returns round(\p x) + \p zeroPoint, rounded to nearest even and saturated to
+/// \p kind. \p x is float; \p zeroPoint may be null.
 llvm::Expected<NodeValue> roundToKind(OpContext &op, NodeValue x,
                                       NodeValue zeroPoint, ElemKind kind);
 
-/// \p x - \p zeroPoint as int32. \p zeroPoint may be null and broadcasts.
+/// Returns \p x - \p zeroPoint as int32. \p zeroPoint may be null and
+/// broadcasts.
 llvm::Expected<NodeValue> subtractZeroPoint(OpContext &op, NodeValue x,
                                             NodeValue zeroPoint);
 

@@ -1,4 +1,4 @@
-//===- ReadNames.cpp - The values that a node reads -----------------------===//
+//===- ReadNames.cpp - Names used by a node -------------------------------===//
 
 #include "ONNX/ReadNames.h"
 #include "ONNX/GraphScope.h"
@@ -15,7 +15,7 @@ glowish::getGraphs(const onnx::NodeProto &proto) {
   return graphs;
 }
 
-/// The names that \p graph does not define itself, each once.
+/// Returns the distinct names that \p graph uses but does not define.
 static std::vector<llvm::StringRef>
 getFreeNames(const onnx::GraphProto &graph) {
   llvm::StringSet<> known;

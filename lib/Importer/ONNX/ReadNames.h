@@ -1,4 +1,4 @@
-//===- ReadNames.h - The values that a node reads --------------*- C++ -*-===//
+//===- ReadNames.h - Names used by a node -----------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_READNAMES_H
 #define GLOWISH_LIB_IMPORTER_ONNX_READNAMES_H
@@ -9,8 +9,8 @@
 
 namespace glowish {
 
-/// The names of the values that \p proto reads, one a use: its inputs, and each
-/// name that the graphs in its attributes take from outside.
+/// Returns the names of the values that \p proto uses, one entry per use: its
+/// inputs, and the names that its subgraphs use from outside.
 std::vector<llvm::StringRef> getReadNames(const onnx::NodeProto &proto);
 
 } // namespace glowish

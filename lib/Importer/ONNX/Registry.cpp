@@ -1,4 +1,4 @@
-//===- Registry.cpp - The operators that can be imported ------------------===//
+//===- Registry.cpp - Registry of operator importers ----------------------===//
 
 #include "ONNX/OpContext.h"
 #include "glowish/Importer/OperatorNotes.h"
@@ -8,7 +8,8 @@ using namespace glowish;
 /// Domain and name.
 using OperatorName = std::pair<std::string, std::string>;
 
-/// Made at the first registration, whatever file that is in.
+/// Created on first use, as the order of static initialization across files is
+/// unspecified.
 static std::map<OperatorName, RegisteredOperator> &getRegistry() {
   static std::map<OperatorName, RegisteredOperator> registry;
   return registry;
@@ -32,7 +33,7 @@ const RegisteredOperator *glowish::findOnnxOperator(llvm::StringRef domain,
   return found == getRegistry().end() ? nullptr : &found->second;
 }
 
-/// Domain and name as listOnnxOperators() joins them.
+/// Joins domain and name as listOnnxOperators() does.
 static std::string getFullName(llvm::StringRef domain, llvm::StringRef name) {
   return domain.empty() ? name.str() : (domain + "." + name).str();
 }

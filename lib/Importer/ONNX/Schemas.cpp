@@ -1,4 +1,4 @@
-//===- Schemas.cpp - What ONNX says of its operators ----------------------===//
+//===- Schemas.cpp - Queries of ONNX's schemas ----------------------------===//
 
 #include "ONNX/OpContext.h"
 #include <onnx/defs/schema.h>
@@ -14,7 +14,8 @@ bool glowish::isUnknownAttribute(llvm::StringRef domain, llvm::StringRef name,
   if (range == ranges.Map().end() || opset > range->second.second)
     return false;
   bool isKnownOperator = false;
-  // A schema states the version it is of: the next older one is below that.
+  // A schema states the version that introduced it; the preceding one is found
+  // below that.
   for (int version = range->second.second; version >= 1;) {
     const onnx::OpSchema *schema =
         OpSchemaRegistry::Schema(name.str(), version, key);

@@ -1,4 +1,4 @@
-//===- ShapeInts.h - Numbers that shapes are made of ------------*- C++ -*-===//
+//===- ShapeInts.h - Integers that determine shapes -------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_SHAPEINTS_H
 #define GLOWISH_LIB_IMPORTER_ONNX_SHAPEINTS_H
@@ -7,18 +7,18 @@
 
 namespace glowish {
 
-/// One number of an input that decides a shape: a start, an extent, a count.
+/// An element of an input that determines a shape: a start, an extent, a count.
 struct ShapeInt {
-  /// An int64 scalar; null for a constant.
+  /// An int64 scalar; null if constant.
   NodeValue value;
-  /// What it can be; infinite where nothing is known. Equal for a constant.
+  /// Bounds of the value; infinite if unknown, equal if constant.
   double low, high;
-  /// Where the number is: an element of this value, by its position.
+  /// Where the number comes from: the element of `source` at `position`.
   NodeValue source = {};
   int64_t position = 0;
 
   bool isConstant() const { return low == high; }
-  /// Saturated: "to the end" is often the largest number there is.
+  /// Saturates, as the maximum integer often means "to the end".
   int64_t getConstant() const {
     if (low <= double(INT64_MIN) || low >= double(INT64_MAX))
       return low < 0 ? INT64_MIN : INT64_MAX;
@@ -26,21 +26,21 @@ struct ShapeInt {
   }
 };
 
-/// \p number as an int64 scalar.
+/// Returns \p number as an int64 scalar.
 inline NodeValue getValue(Composer &c, const ShapeInt &number) {
   return number.value ? number.value : c.scalar(ElemKind::Int64, number.low);
 }
 
-/// The elements of input \p index, integers of rank 0 or 1, of which some or
-/// all are computed when the model runs. What Shape, Concat, Gather, Slice and
-/// the like have only moved is found where it came from, so that the same
-/// extent is the same value.
+/// Reads the elements of input \p index, integers of rank 0 or 1, some or all
+/// of which may be computed at run time. Elements are traced through data
+/// movement (Shape, Concat, Gather, Slice...) to their definition, so that
+/// equal extents are the same value.
 llvm::Expected<std::vector<ShapeInt>> readShapeInts(OpContext &op, Composer &c,
                                                     unsigned index);
-/// The same where the numbers are an input or, in old opsets, an attribute.
+/// Like readShapeInts(), for numbers that are an attribute in old opsets.
 llvm::Expected<std::vector<ShapeInt>>
 readShapeInts(OpContext &op, Composer &c, llvm::StringRef name, unsigned index);
-/// The one element of input \p index, a number of any kind.
+/// Reads the single element of input \p index, a number of any kind.
 llvm::Expected<ShapeInt> readShapeInt(OpContext &op, Composer &c,
                                       unsigned index);
 inline ShapeInt makeShapeInt(int64_t value) {

@@ -1,4 +1,4 @@
-//===- SparseTensor.cpp - Contents of SparseTensorProtos ------------------===//
+//===- SparseTensor.cpp - Parsing of sparse tensors -----------------------===//
 
 #include "ONNX/ModelFile.h"
 #include "glowish/Support/Error.h"
@@ -7,13 +7,13 @@
 
 using namespace glowish;
 
-/// How much larger than its file a tensor may become. Zeros cost nothing in a
-/// file: without a bound a few bytes would claim all memory.
+/// Limits the dense size relative to the file: zeros take no space in a file,
+/// so that a few bytes could otherwise request all memory.
 static constexpr int64_t maxGrowth = 64;
 static constexpr int64_t freeBytes = 64 << 20;
 
-/// The row-major positions of the elements that \p indices names, one each or
-/// one a dimension, in the order of the values.
+/// Returns the row-major positions given by \p indices (positions, or one index
+/// per dimension), in the order of the values.
 static llvm::Expected<std::vector<int64_t>>
 readPositions(const Tensor &indices, int64_t count, const Type &dense) {
   DimsRef shape = indices.getType().getShape();
@@ -60,15 +60,15 @@ static llvm::Error checkUnique(std::vector<int64_t> positions) {
 llvm::Expected<std::shared_ptr<const Tensor>>
 glowish::readSparseTensor(const onnx::SparseTensorProto &proto,
                           ExternalData &external) {
-  GLOWISH_TRY(std::shared_ptr<const Tensor> values,
-              readTensor(proto.values(), external));
-  GLOWISH_TRY(std::shared_ptr<const Tensor> indices,
-              readTensor(proto.indices(), external));
+  GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<const Tensor> values,
+                           readTensor(proto.values(), external));
+  GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<const Tensor> indices,
+                           readTensor(proto.indices(), external));
   const Type &given = values->getType();
   if (given.getRank() != 1)
     return makeError("its values are {0}; accepted: rank 1", given.str());
   Dims dims(proto.dims().begin(), proto.dims().end());
-  GLOWISH_CHECK(checkShape(given.getKind(), dims));
+  GLOWISH_RETURN_IF_ERROR(checkShape(given.getKind(), dims));
   Type type(given.getKind(), dims);
   int64_t stored = values->getSizeInBytes() + indices->getSizeInBytes();
   int64_t most = maxGrowth * stored + freeBytes;
@@ -76,9 +76,10 @@ glowish::readSparseTensor(const onnx::SparseTensorProto &proto,
     return makeError("{0} values of {1} are too sparse; accepted: tensors of "
                      "up to {2} bytes for them",
                      given.getNumElements(), type.str(), most);
-  GLOWISH_TRY(std::vector<int64_t> positions,
-              readPositions(*indices, given.getNumElements(), type));
-  GLOWISH_CHECK(checkUnique(positions));
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::vector<int64_t> positions,
+      readPositions(*indices, given.getNumElements(), type));
+  GLOWISH_RETURN_IF_ERROR(checkUnique(positions));
 
   Tensor dense(type);
   auto *to = static_cast<uint8_t *>(dense.getBytes());

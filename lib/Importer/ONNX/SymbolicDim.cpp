@@ -1,4 +1,4 @@
-//===- SymbolicDim.cpp - Dimensions that a model names --------------------===//
+//===- SymbolicDim.cpp - Symbolic dimensions ------------------------------===//
 
 #include "ONNX/SymbolicDim.h"
 #include "glowish/Support/Error.h"
@@ -10,21 +10,21 @@ using namespace glowish;
 
 namespace {
 
-/// Reads an expression, evaluates it as far as its symbols have values, and
+/// Parses an expression, evaluates it as far as its symbols have values, and
 /// collects their names.
 class DimParser {
 public:
   DimParser(llvm::StringRef text, const std::map<std::string, int64_t> &symbols)
       : rest(text), symbols(symbols) {}
 
-  /// Whether the whole text is an expression.
+  /// Parses the text and returns whether all of it is an expression.
   bool parse() {
     value = parseSum();
     rest = rest.ltrim();
     return isExpression && rest.empty();
   }
 
-  /// The value, where `fault` is empty and no name is missing.
+  /// The value, valid if `fault` is empty and `isComplete`.
   int64_t value = 0;
   std::vector<std::string> names;
   bool isComplete = true;
@@ -41,14 +41,14 @@ private:
     return rest.consume_front(token);
   }
   int64_t divide(int64_t left, int64_t right);
-  /// \p result, of an operation that returned \p hasOverflown.
+  /// Returns \p result, and records a fault if the operation has overflown.
   int64_t check(bool hasOverflown, int64_t result) {
     if (hasOverflown)
       fault = "does not fit 64 bits";
     return result;
   }
 
-  /// Deeper than people write; hostile text must not take the stack.
+  /// Limits the recursion for malicious input.
   static constexpr unsigned maxDepth = 32;
   llvm::StringRef rest;
   const std::map<std::string, int64_t> &symbols;
@@ -90,7 +90,7 @@ int64_t DimParser::parseProduct() {
 
 int64_t DimParser::divide(int64_t left, int64_t right) {
   if (right == 0) {
-    // A symbol without a value is no zero.
+    // A symbol without a value is not 0.
     if (isComplete)
       fault = "divides by 0";
     return 0;

@@ -1,4 +1,4 @@
-//===- TensorData.cpp - Contents of TensorProtos --------------------------===//
+//===- TensorData.cpp - Parsing of tensors --------------------------------===//
 
 #include "ONNX/ModelFile.h"
 #include "glowish/Support/Error.h"
@@ -46,34 +46,34 @@ llvm::Expected<ElemKind> glowish::getElemKind(int64_t dataType) {
 }
 
 static llvm::Expected<Type> readType(const TensorProto &proto) {
-  GLOWISH_TRY(ElemKind kind, getElemKind(proto.data_type()));
+  GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, getElemKind(proto.data_type()));
   Dims dims(proto.dims().begin(), proto.dims().end());
-  GLOWISH_CHECK(checkShape(kind, dims));
+  GLOWISH_RETURN_IF_ERROR(checkShape(kind, dims));
   return Type(kind, dims);
 }
 
-/// Raw bytes are little-endian, as the hosts that the compiler runs on are.
+/// Raw data is little-endian, as are all supported hosts.
 llvm::Expected<Tensor> glowish::readRawTensor(const Type &type,
                                               llvm::ArrayRef<uint8_t> raw) {
   if (int64_t(raw.size()) != type.getSizeInBytes())
-    return makeError("{0} needs {1} bytes of data, {2} are there", type.str(),
+    return makeError("{0} needs {1} bytes of data, got {2}", type.str(),
                      type.getSizeInBytes(), raw.size());
   Tensor tensor(type);
   auto *bytes = static_cast<uint8_t *>(tensor.getBytes());
   llvm::copy(raw, bytes);
-  // A bool byte other than 0 and 1 would be undefined behaviour later on.
+  // A bool with a value other than 0 and 1 has undefined behaviour.
   if (type.getKind() == ElemKind::Bool)
     for (uint8_t &byte : llvm::MutableArrayRef<uint8_t>(bytes, raw.size()))
       byte = byte != 0;
   return tensor;
 }
 
-/// \p field: the typed field that holds elements of T; half precisions are bit
-/// patterns in int32_data.
+/// Reads \p field, the typed field for elements of T. Half-precision floats are
+/// bit patterns in int32_data.
 template <typename T, typename Field>
 static llvm::Expected<Tensor> fromField(const Type &type, const Field &field) {
   if (field.size() != type.getNumElements())
-    return makeError("{0} needs {1} elements, {2} are there", type.str(),
+    return makeError("{0} needs {1} elements, got {2}", type.str(),
                      type.getNumElements(), field.size());
   Tensor tensor(type);
   auto out = tensor.data<T>();
@@ -87,7 +87,7 @@ static llvm::Expected<Tensor> fromField(const Type &type, const Field &field) {
 }
 
 llvm::Expected<Tensor> glowish::readOwnTensor(const TensorProto &proto) {
-  GLOWISH_TRY(Type type, readType(proto));
+  GLOWISH_ASSIGN_OR_RETURN(Type type, readType(proto));
   if (proto.has_segment())
     return makeError("a part of a tensor (a segment) is not supported");
   if (proto.data_location() == TensorProto::EXTERNAL)
@@ -117,9 +117,9 @@ llvm::Expected<Tensor> glowish::readOwnTensor(const TensorProto &proto) {
 llvm::Expected<std::shared_ptr<const Tensor>>
 glowish::readTensor(const TensorProto &proto, ExternalData &external) {
   if (proto.data_location() == TensorProto::EXTERNAL && !proto.has_segment()) {
-    GLOWISH_TRY(Type type, readType(proto));
+    GLOWISH_ASSIGN_OR_RETURN(Type type, readType(proto));
     return external.read(proto, type);
   }
-  GLOWISH_TRY(Tensor tensor, readOwnTensor(proto));
+  GLOWISH_ASSIGN_OR_RETURN(Tensor tensor, readOwnTensor(proto));
   return std::make_shared<const Tensor>(std::move(tensor));
 }

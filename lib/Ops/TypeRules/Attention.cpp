@@ -1,6 +1,6 @@
 //===- Attention.cpp - Types of attention ---------------------------------===//
 
-#include "Helpers.h"
+#include "glowish/Ops/TypeRuleHelpers.h"
 
 using namespace glowish;
 using namespace glowish::typerules;
@@ -8,13 +8,13 @@ using llvm::Twine;
 
 llvm::Expected<TypeList> glowish::inferAttention(const OpView &view) {
   AttentionView op(view);
-  GLOWISH_CHECK(checkFloat(op, op.queryIdx));
-  GLOWISH_CHECK(checkMinRank(op, op.queryIdx, 2));
+  GLOWISH_RETURN_IF_ERROR(checkFloat(op, op.queryIdx));
+  GLOWISH_RETURN_IF_ERROR(checkMinRank(op, op.queryIdx, 2));
   DimsRef query = op.getQuery().getShape();
   size_t leading = query.size() - 2;
   for (unsigned i : {op.keyIdx, op.valueIdx}) {
-    GLOWISH_CHECK(checkSameKind(op, i, op.queryIdx));
-    GLOWISH_CHECK(checkRank(op, i, query.size()));
+    GLOWISH_RETURN_IF_ERROR(checkSameKind(op, i, op.queryIdx));
+    GLOWISH_RETURN_IF_ERROR(checkRank(op, i, query.size()));
     if (op.getInput(i).getShape().take_front(leading) !=
         query.take_front(leading))
       return op.operandError(i, "expected the leading dimensions of query");
@@ -35,8 +35,8 @@ llvm::Expected<TypeList> glowish::inferAttention(const OpView &view) {
   Dims result(query.drop_back());
   if (op.hasMask()) {
     result.push_back(keys);
-    GLOWISH_CHECK(checkSameKind(op, op.maskIdx, op.queryIdx));
-    GLOWISH_CHECK(checkBroadcastsTo(op, op.maskIdx, result));
+    GLOWISH_RETURN_IF_ERROR(checkSameKind(op, op.maskIdx, op.queryIdx));
+    GLOWISH_RETURN_IF_ERROR(checkBroadcastsTo(op, op.maskIdx, result));
     result.pop_back();
   }
   result.push_back(value.back());

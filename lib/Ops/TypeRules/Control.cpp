@@ -1,6 +1,6 @@
 //===- Control.cpp - Types of branches and loops --------------------------===//
 
-#include "Helpers.h"
+#include "glowish/Ops/TypeRuleHelpers.h"
 
 using namespace glowish;
 using namespace glowish::typerules;
@@ -25,12 +25,14 @@ static llvm::Error checkParameters(const OpView &op, llvm::StringRef name,
 
 llvm::Expected<TypeList> glowish::inferIf(const OpView &view) {
   IfView op(view);
-  GLOWISH_CHECK(checkIs(op, op.conditionIdx, ElemKind::Bool, {}));
+  GLOWISH_RETURN_IF_ERROR(checkIs(op, op.conditionIdx, ElemKind::Bool, {}));
   TypeList captures;
   for (unsigned i = 0; i < op.getNumCaptures(); ++i)
     captures.push_back(op.getCaptures(i));
-  GLOWISH_CHECK(checkParameters(op, "thenBody", *op.getThenBody(), captures));
-  GLOWISH_CHECK(checkParameters(op, "elseBody", *op.getElseBody(), captures));
+  GLOWISH_RETURN_IF_ERROR(
+      checkParameters(op, "thenBody", *op.getThenBody(), captures));
+  GLOWISH_RETURN_IF_ERROR(
+      checkParameters(op, "elseBody", *op.getElseBody(), captures));
   TypeList results = op.getThenBody()->getResultTypes();
   TypeList others = op.getElseBody()->getResultTypes();
   if (results.empty())
@@ -45,9 +47,9 @@ llvm::Expected<TypeList> glowish::inferIf(const OpView &view) {
 llvm::Expected<TypeList> glowish::inferLoop(const OpView &view) {
   LoopView op(view);
   if (op.hasTripCount())
-    GLOWISH_CHECK(checkIs(op, op.tripCountIdx, ElemKind::Int64, {}));
+    GLOWISH_RETURN_IF_ERROR(checkIs(op, op.tripCountIdx, ElemKind::Int64, {}));
   if (op.hasCondition())
-    GLOWISH_CHECK(checkIs(op, op.conditionIdx, ElemKind::Bool, {}));
+    GLOWISH_RETURN_IF_ERROR(checkIs(op, op.conditionIdx, ElemKind::Bool, {}));
   int64_t numStates = op.getNumStates(), maxTripCount = op.getMaxTripCount();
   if (numStates < 0 || numStates > int64_t(op.getNumValues()))
     return op.attrError("numStates", llvm::Twine(numStates) + " of " +
@@ -59,7 +61,8 @@ llvm::Expected<TypeList> glowish::inferLoop(const OpView &view) {
   TypeList parameters = {Type(ElemKind::Int64, {}), Type(ElemKind::Bool, {})};
   for (unsigned i = 0; i < op.getNumValues(); ++i)
     parameters.push_back(op.getValues(i));
-  GLOWISH_CHECK(checkParameters(op, "body", *op.getBody(), parameters));
+  GLOWISH_RETURN_IF_ERROR(
+      checkParameters(op, "body", *op.getBody(), parameters));
 
   TypeList ends = op.getBody()->getResultTypes();
   llvm::ArrayRef<Type> states =
@@ -77,7 +80,7 @@ llvm::Expected<TypeList> glowish::inferLoop(const OpView &view) {
     if (element.isQuantized() && element.getQuantParams().axis >= 0)
       return op.attrError("body", "a scan has one scale for each element of " +
                                       element.str() + "; accepted: one");
-    GLOWISH_CHECK(checkShape(element.getKind(), shape));
+    GLOWISH_RETURN_IF_ERROR(checkShape(element.getKind(), shape));
     results.push_back(element.withShape(shape));
   }
   results.push_back(Type(ElemKind::Int64, {}));

@@ -1,6 +1,6 @@
 //===- Convolution.cpp - Types of convolutions ----------------------------===//
 
-#include "Helpers.h"
+#include "glowish/Ops/TypeRuleHelpers.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -31,30 +31,30 @@ static Error checkFilter(const ConvolutionView &op) {
 
 llvm::Expected<TypeList> glowish::inferConvolution(const OpView &view) {
   ConvolutionView op(view);
-  GLOWISH_CHECK(checkNumber(op, op.inputIdx));
-  GLOWISH_CHECK(checkRank(op, op.inputIdx, 4));
-  GLOWISH_CHECK(checkSameKind(op, op.filterIdx, op.inputIdx));
-  GLOWISH_CHECK(checkRank(op, op.filterIdx, 4));
-  GLOWISH_CHECK(checkFilter(op));
+  GLOWISH_RETURN_IF_ERROR(checkNumber(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkRank(op, op.inputIdx, 4));
+  GLOWISH_RETURN_IF_ERROR(checkSameKind(op, op.filterIdx, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkRank(op, op.filterIdx, 4));
+  GLOWISH_RETURN_IF_ERROR(checkFilter(op));
   DimsRef input = op.getInput().getShape();
   DimsRef filter = op.getFilter().getShape();
   ElemKind kind = op.getInput().getKind();
   if (op.hasBias())
-    GLOWISH_CHECK(checkIs(op, op.biasIdx, kind, {filter[0]}));
-  GLOWISH_TRY(auto size, countWindows(op, {filter.slice(1, 2), op.getStrides(),
-                                           op.getPads(), op.getDilations()}));
-  return applyEpilogue(op, Type(kind, {input[0], size[0], size[1], filter[0]}),
-                       op.fusedIdx, op.getEpilogue());
+    GLOWISH_RETURN_IF_ERROR(checkIs(op, op.biasIdx, kind, {filter[0]}));
+  GLOWISH_ASSIGN_OR_RETURN(
+      auto size, countWindows(op, {filter.slice(1, 2), op.getStrides(),
+                                   op.getPads(), op.getDilations()}));
+  return makeResult(kind, {input[0], size[0], size[1], filter[0]});
 }
 
 llvm::Expected<TypeList>
 glowish::inferConvolutionFilterGradient(const OpView &view) {
   ConvolutionFilterGradientView op(view);
-  GLOWISH_CHECK(checkFloat(op, op.inputIdx));
-  GLOWISH_CHECK(checkRank(op, op.inputIdx, 4));
-  GLOWISH_CHECK(checkSameKind(op, op.gradientIdx, op.inputIdx));
-  GLOWISH_CHECK(checkRank(op, op.gradientIdx, 4));
-  GLOWISH_CHECK(checkValues(op, "kernels", op.getKernels(), 2, 1));
+  GLOWISH_RETURN_IF_ERROR(checkFloat(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkRank(op, op.inputIdx, 4));
+  GLOWISH_RETURN_IF_ERROR(checkSameKind(op, op.gradientIdx, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkRank(op, op.gradientIdx, 4));
+  GLOWISH_RETURN_IF_ERROR(checkValues(op, "kernels", op.getKernels(), 2, 1));
   int64_t channels = op.getInput().getDim(3), group = op.getGroup();
   int64_t outChannels = op.getGradient().getDim(3);
   if (group < 1 || channels % group || outChannels % group)
@@ -62,9 +62,11 @@ glowish::inferConvolutionFilterGradient(const OpView &view) {
                                                "channels of the input and the "
                                                "{2} of the gradient",
                                                group, channels, outChannels));
-  GLOWISH_TRY(auto size, countWindows(op, {op.getKernels(), op.getStrides(),
-                                           op.getPads(), op.getDilations()}));
-  GLOWISH_CHECK(checkWindowGradient(op, op.gradientIdx, size, outChannels));
+  GLOWISH_ASSIGN_OR_RETURN(auto size,
+                           countWindows(op, {op.getKernels(), op.getStrides(),
+                                             op.getPads(), op.getDilations()}));
+  GLOWISH_RETURN_IF_ERROR(
+      checkWindowGradient(op, op.gradientIdx, size, outChannels));
   return makeResult(
       op.getInput().getKind(),
       {outChannels, op.getKernels()[0], op.getKernels()[1], channels / group});
@@ -84,19 +86,19 @@ static Error checkTransposedWindow(const ConvTransposeView &op) {
         return op.attrError(name, Twine(value) + " is out of range");
     return Error::success();
   };
-  GLOWISH_CHECK(check("strides", op.getStrides(), 2, 1));
-  GLOWISH_CHECK(check("pads", op.getPads(), 4, 0));
-  GLOWISH_CHECK(check("outputPads", op.getOutputPads(), 2, 0));
+  GLOWISH_RETURN_IF_ERROR(check("strides", op.getStrides(), 2, 1));
+  GLOWISH_RETURN_IF_ERROR(check("pads", op.getPads(), 4, 0));
+  GLOWISH_RETURN_IF_ERROR(check("outputPads", op.getOutputPads(), 2, 0));
   return check("dilations", op.getDilations(), 2, 1);
 }
 
 llvm::Expected<TypeList> glowish::inferConvTranspose(const OpView &view) {
   ConvTransposeView op(view);
-  GLOWISH_CHECK(checkFloat(op, op.inputIdx));
-  GLOWISH_CHECK(checkRank(op, op.inputIdx, 4));
-  GLOWISH_CHECK(checkSameKind(op, op.filterIdx, op.inputIdx));
-  GLOWISH_CHECK(checkRank(op, op.filterIdx, 4));
-  GLOWISH_CHECK(checkTransposedWindow(op));
+  GLOWISH_RETURN_IF_ERROR(checkFloat(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkRank(op, op.inputIdx, 4));
+  GLOWISH_RETURN_IF_ERROR(checkSameKind(op, op.filterIdx, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkRank(op, op.filterIdx, 4));
+  GLOWISH_RETURN_IF_ERROR(checkTransposedWindow(op));
   DimsRef input = op.getInput().getShape();
   DimsRef filter = op.getFilter().getShape();
   int64_t group = op.getGroup(), channels = 0;
@@ -112,7 +114,7 @@ llvm::Expected<TypeList> glowish::inferConvTranspose(const OpView &view) {
     return op.attrError("group", "the result has too many channels");
   ElemKind kind = op.getInput().getKind();
   if (op.hasBias())
-    GLOWISH_CHECK(checkIs(op, op.biasIdx, kind, {channels}));
+    GLOWISH_RETURN_IF_ERROR(checkIs(op, op.biasIdx, kind, {channels}));
   Dims result = {input[0], 0, 0, channels};
   for (unsigned d = 0; d < 2; ++d) {
     int64_t spread = 0, reach = 0, size = 0;

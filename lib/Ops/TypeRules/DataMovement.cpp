@@ -1,6 +1,6 @@
 //===- DataMovement.cpp - Types of what moves elements --------------------===//
 
-#include "Helpers.h"
+#include "glowish/Ops/TypeRuleHelpers.h"
 #include "llvm/Support/CheckedArithmetic.h"
 
 using namespace glowish;
@@ -13,9 +13,9 @@ using llvm::Twine;
 /// Input \p index against input 0.
 static Error checkConcatInput(const ConcatView &op, unsigned index) {
   const Type &first = op.getInputs(0), &type = op.getInputs(index);
-  GLOWISH_CHECK(checkSameKind(op, index, 0));
-  GLOWISH_CHECK(checkRank(op, index, first.getRank()));
-  GLOWISH_CHECK(checkNotPerAxis(op, index));
+  GLOWISH_RETURN_IF_ERROR(checkSameKind(op, index, 0));
+  GLOWISH_RETURN_IF_ERROR(checkRank(op, index, first.getRank()));
+  GLOWISH_RETURN_IF_ERROR(checkNotPerAxis(op, index));
   for (unsigned d = 0; d < type.getRank(); ++d)
     if (d != op.getAxis() && type.getDim(d) != first.getDim(d))
       return op.operandError(index, "expected extent " +
@@ -31,10 +31,10 @@ llvm::Expected<TypeList> glowish::inferConcat(const OpView &view) {
   ConcatView op(view);
   if (op.getNumInputs() == 0)
     return makeError("at least one input is needed");
-  GLOWISH_CHECK(checkAxis(op, "axis", op.getAxis(), 0));
+  GLOWISH_RETURN_IF_ERROR(checkAxis(op, "axis", op.getAxis(), 0));
   int64_t extent = 0;
   for (unsigned i = 0; i < op.getNumInputs(); ++i) {
-    GLOWISH_CHECK(checkConcatInput(op, i));
+    GLOWISH_RETURN_IF_ERROR(checkConcatInput(op, i));
     std::optional<int64_t> sum =
         llvm::checkedAdd(extent, op.getInputs(i).getDim(op.getAxis()));
     if (!sum)
@@ -83,13 +83,13 @@ llvm::Expected<TypeList> glowish::inferSlice(const OpView &view) {
   SliceView op(view);
   const Type &input = op.getInput();
   unsigned rank = input.getRank();
-  GLOWISH_CHECK(checkLength(op, "starts", op.getStarts(), rank));
-  GLOWISH_CHECK(checkValues(op, "sizes", op.getSizes(), rank, 0));
-  GLOWISH_CHECK(checkLength(op, "steps", op.getSteps(), rank));
+  GLOWISH_RETURN_IF_ERROR(checkLength(op, "starts", op.getStarts(), rank));
+  GLOWISH_RETURN_IF_ERROR(checkValues(op, "sizes", op.getSizes(), rank, 0));
+  GLOWISH_RETURN_IF_ERROR(checkLength(op, "steps", op.getSteps(), rank));
   Dims strides = getDenseStrides(input.getShape());
   for (unsigned d = 0; d < rank; ++d)
-    GLOWISH_CHECK(checkSliceDim(op, d, strides[d]));
-  GLOWISH_CHECK(checkShape(input.getKind(), op.getSizes()));
+    GLOWISH_RETURN_IF_ERROR(checkSliceDim(op, d, strides[d]));
+  GLOWISH_RETURN_IF_ERROR(checkShape(input.getKind(), op.getSizes()));
   if (!input.isQuantized() || input.getQuantParams().axis < 0)
     return makeResult(input.withShape(op.getSizes()));
   // The scales of a dimension are sliced with it.
@@ -110,11 +110,12 @@ llvm::Expected<TypeList> glowish::inferTranspose(const OpView &view) {
   TransposeView op(view);
   const Type &input = op.getInput();
   llvm::ArrayRef<int64_t> permutation = op.getPermutation();
-  GLOWISH_CHECK(checkLength(op, "permutation", permutation, input.getRank()));
+  GLOWISH_RETURN_IF_ERROR(
+      checkLength(op, "permutation", permutation, input.getRank()));
   std::vector<bool> taken(input.getRank(), false);
   Dims shape;
   for (int64_t dim : permutation) {
-    GLOWISH_CHECK(checkAxis(op, "permutation", dim, op.inputIdx));
+    GLOWISH_RETURN_IF_ERROR(checkAxis(op, "permutation", dim, op.inputIdx));
     if (taken[dim])
       return op.attrError("permutation", Twine(dim) + " comes twice");
     taken[dim] = true;
@@ -130,7 +131,7 @@ llvm::Expected<TypeList> glowish::inferTranspose(const OpView &view) {
 llvm::Expected<TypeList> glowish::inferReshape(const OpView &view) {
   ReshapeView op(view);
   const Type &input = op.getInput();
-  GLOWISH_CHECK(checkNotPerAxis(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkNotPerAxis(op, op.inputIdx));
   if (Error refused = checkShape(input.getKind(), op.getShape()))
     return op.attrError("shape", llvm::toString(std::move(refused)));
   Type result = input.withShape(op.getShape());
@@ -146,18 +147,18 @@ llvm::Expected<TypeList> glowish::inferReshape(const OpView &view) {
 
 llvm::Expected<TypeList> glowish::inferBroadcast(const OpView &view) {
   BroadcastView op(view);
-  GLOWISH_CHECK(checkNotPerAxis(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkNotPerAxis(op, op.inputIdx));
   if (Error refused = checkShape(op.getInput().getKind(), op.getShape()))
     return op.attrError("shape", llvm::toString(std::move(refused)));
-  GLOWISH_CHECK(checkBroadcastsTo(op, op.inputIdx, op.getShape()));
+  GLOWISH_RETURN_IF_ERROR(checkBroadcastsTo(op, op.inputIdx, op.getShape()));
   return TypeList{op.getInput().withShape(op.getShape())};
 }
 
 llvm::Expected<TypeList> glowish::inferTile(const OpView &view) {
   TileView op(view);
   const Type &input = op.getInput();
-  GLOWISH_CHECK(checkNotPerAxis(op, op.inputIdx));
-  GLOWISH_CHECK(
+  GLOWISH_RETURN_IF_ERROR(checkNotPerAxis(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(
       checkValues(op, "repeats", op.getRepeats(), input.getRank(), 0));
   Dims shape;
   for (unsigned d = 0; d < input.getRank(); ++d) {
@@ -213,14 +214,15 @@ static llvm::Expected<int64_t> getPaddedExtent(const PadView &op, unsigned d) {
 llvm::Expected<TypeList> glowish::inferPad(const OpView &view) {
   PadView op(view);
   const Type &input = op.getInput();
-  GLOWISH_CHECK(checkNotPerAxis(op, op.inputIdx));
-  GLOWISH_CHECK(checkLength(op, "pads", op.getPads(), 2 * input.getRank()));
+  GLOWISH_RETURN_IF_ERROR(checkNotPerAxis(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(
+      checkLength(op, "pads", op.getPads(), 2 * input.getRank()));
   if (op.getMode() == "constant")
-    GLOWISH_CHECK(
+    GLOWISH_RETURN_IF_ERROR(
         checkRepresentable(op, "value", op.getValue(), input.getKind()));
   Dims shape;
   for (unsigned d = 0; d < input.getRank(); ++d) {
-    GLOWISH_TRY(int64_t extent, getPaddedExtent(op, d));
+    GLOWISH_ASSIGN_OR_RETURN(int64_t extent, getPaddedExtent(op, d));
     shape.push_back(extent);
   }
   return makeResult(input.withShape(shape));
@@ -231,16 +233,16 @@ llvm::Expected<TypeList> glowish::inferPad(const OpView &view) {
 llvm::Expected<TypeList> glowish::inferGather(const OpView &view) {
   GatherView op(view);
   const Type &input = op.getInput(), &indices = op.getIndices();
-  GLOWISH_CHECK(checkNotPerAxis(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkNotPerAxis(op, op.inputIdx));
   if (indices.getKind() != ElemKind::Int32 &&
       indices.getKind() != ElemKind::Int64)
     return op.operandError(op.indicesIdx, "expected int32 or int64");
-  GLOWISH_CHECK(checkAxis(op, "axis", op.getAxis(), op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkAxis(op, "axis", op.getAxis(), op.inputIdx));
   DimsRef shape = input.getShape();
   Dims result(shape.take_front(op.getAxis()));
   llvm::append_range(result, indices.getShape());
   llvm::append_range(result, shape.drop_front(op.getAxis() + 1));
-  GLOWISH_CHECK(checkShape(input.getKind(), result));
+  GLOWISH_RETURN_IF_ERROR(checkShape(input.getKind(), result));
   Type type = input.withShape(result);
   if (shape[op.getAxis()] == 0 && type.getNumElements() != 0)
     return op.operandError(op.inputIdx,

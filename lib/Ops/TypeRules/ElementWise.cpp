@@ -1,6 +1,6 @@
 //===- ElementWise.cpp - Types of element-wise operators ------------------===//
 
-#include "Helpers.h"
+#include "glowish/Ops/TypeRuleHelpers.h"
 
 using namespace glowish;
 using namespace glowish::typerules;
@@ -37,11 +37,11 @@ llvm::Expected<TypeList> glowish::inferElementWise(const OpView &op) {
       continue;
     if (!info.accepts(op.getInput(i).getKind()))
       return op.operandError(i, "expected " + info.describeKinds());
-    GLOWISH_CHECK(checkSameKind(op, i, first));
+    GLOWISH_RETURN_IF_ERROR(checkSameKind(op, i, first));
   }
-  GLOWISH_TRY(Dims shape, broadcastShapes(shapes));
-  GLOWISH_TRY(ElemKind kind,
-              getResultKind(op, info, op.getInput(first).getKind()));
+  GLOWISH_ASSIGN_OR_RETURN(Dims shape, broadcastShapes(shapes));
+  GLOWISH_ASSIGN_OR_RETURN(
+      ElemKind kind, getResultKind(op, info, op.getInput(first).getKind()));
   return makeResult(kind, shape);
 }
 

@@ -1,7 +1,7 @@
 //===- Helpers.cpp - Checks that type rules share -------------------------===//
 
-#include "Helpers.h"
 #include "glowish/Ops/TextForm.h"
+#include "glowish/Ops/TypeRuleHelpers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include <cmath>
@@ -95,7 +95,7 @@ Error typerules::checkLength(const OpView &op, llvm::StringRef name,
 Error typerules::checkValues(const OpView &op, llvm::StringRef name,
                              llvm::ArrayRef<int64_t> values, size_t length,
                              int64_t least) {
-  GLOWISH_CHECK(checkLength(op, name, values, length));
+  GLOWISH_RETURN_IF_ERROR(checkLength(op, name, values, length));
   for (int64_t value : values)
     if (value < least)
       return op.attrError(name, Twine(value) + " is less than " + Twine(least));
@@ -133,7 +133,7 @@ Error typerules::checkRepresentable(const OpView &op, llvm::StringRef name,
 //===- Results ------------------------------------------------------------===//
 
 llvm::Expected<TypeList> typerules::makeResult(Type type) {
-  GLOWISH_CHECK(checkShape(type.getKind(), type.getShape()));
+  GLOWISH_RETURN_IF_ERROR(checkShape(type.getKind(), type.getShape()));
   return TypeList{std::move(type)};
 }
 
@@ -157,24 +157,34 @@ Dims typerules::reduceShape(DimsRef shape, llvm::ArrayRef<int64_t> axes,
   return result;
 }
 
-llvm::Expected<TypeList>
-typerules::applyEpilogue(const OpView &op, const Type &type,
-                         unsigned firstFused, const ScalarProgram &epilogue) {
-  GLOWISH_CHECK(checkShape(type.getKind(), type.getShape()));
+llvm::Expected<TypeList> glowish::applyEpilogue(const OpView &op,
+                                                TypeList result,
+                                                unsigned fusedOperand,
+                                                unsigned epilogueAttr) {
+  const Type &type = result.front();
+  // Inputs are counted without the results.
+  unsigned firstFused =
+      fusedOperand -
+      llvm::count_if(op.getInfo().operands, [](const OperandInfo &operand) {
+        return operand.role == OperandRole::Out;
+      });
   llvm::SmallVector<ElemKind, 4> kinds = {type.getKind()};
   for (unsigned i = firstFused; i < op.getNumInputs(); ++i) {
-    GLOWISH_CHECK(checkBroadcastsTo(op, i, type.getShape()));
+    GLOWISH_RETURN_IF_ERROR(
+        typerules::checkBroadcastsTo(op, i, type.getShape()));
     kinds.push_back(op.getInput(i).getKind());
   }
-  llvm::Expected<ElemKind> kind = epilogue.check(kinds);
+  llvm::Expected<ElemKind> kind =
+      op.getAttr<ScalarProgram>(epilogueAttr).check(kinds);
   if (!kind)
     return op.attrError("epilogue", llvm::toString(kind.takeError()));
-  // Kernels store what they sum up: the passes that make epilogues keep to it.
+  // Kernels store the kind that they accumulate, and the passes that fuse
+  // epilogues keep to it.
   if (*kind != type.getKind())
     return op.attrError("epilogue", "it makes " + getElemKindName(*kind) +
                                         " of " +
                                         getElemKindName(type.getKind()));
-  return makeResult(*kind, type.getShape());
+  return result;
 }
 
 //===- Windows ------------------------------------------------------------===//
@@ -199,9 +209,10 @@ typerules::countWindows(const OpView &op, const Windows &windows,
                         DimsRef size) {
   if (size.empty())
     size = op.getInput(0).getShape().slice(1, 2);
-  GLOWISH_CHECK(checkValues(op, "strides", windows.strides, 2, 1));
-  GLOWISH_CHECK(checkValues(op, "pads", windows.pads, 4, 0));
-  GLOWISH_CHECK(checkValues(op, "dilations", windows.dilations, 2, 1));
+  GLOWISH_RETURN_IF_ERROR(checkValues(op, "strides", windows.strides, 2, 1));
+  GLOWISH_RETURN_IF_ERROR(checkValues(op, "pads", windows.pads, 4, 0));
+  GLOWISH_RETURN_IF_ERROR(
+      checkValues(op, "dilations", windows.dilations, 2, 1));
   std::array<int64_t, 2> counts;
   for (unsigned d = 0; d < 2; ++d) {
     std::optional<int64_t> count = countPositions(

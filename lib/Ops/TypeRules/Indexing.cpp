@@ -1,6 +1,6 @@
 //===- Indexing.cpp - Types of scatters and sorted indices ----------------===//
 
-#include "Helpers.h"
+#include "glowish/Ops/TypeRuleHelpers.h"
 
 using namespace glowish;
 using namespace glowish::typerules;
@@ -8,11 +8,11 @@ using namespace glowish::typerules;
 llvm::Expected<TypeList> glowish::inferScatter(const OpView &view) {
   ScatterView op(view);
   const Type &input = op.getInput(), &indices = op.getIndices();
-  GLOWISH_CHECK(checkNotPerAxis(op, op.inputIdx));
-  GLOWISH_CHECK(checkRank(op, op.inputIdx, 2));
-  GLOWISH_CHECK(checkRank(op, op.indicesIdx, 1));
+  GLOWISH_RETURN_IF_ERROR(checkNotPerAxis(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkRank(op, op.inputIdx, 2));
+  GLOWISH_RETURN_IF_ERROR(checkRank(op, op.indicesIdx, 1));
   if (op.getMode() != "replace")
-    GLOWISH_CHECK(checkNumber(op, op.inputIdx));
+    GLOWISH_RETURN_IF_ERROR(checkNumber(op, op.inputIdx));
   if (indices.getKind() != ElemKind::Int32 &&
       indices.getKind() != ElemKind::Int64)
     return op.operandError(op.indicesIdx, "expected int32 or int64");
@@ -27,8 +27,8 @@ llvm::Expected<TypeList> glowish::inferScatter(const OpView &view) {
 llvm::Expected<TypeList> glowish::inferTopK(const OpView &view) {
   TopKView op(view);
   const Type &input = op.getInput();
-  GLOWISH_CHECK(checkNumber(op, op.inputIdx));
-  GLOWISH_CHECK(checkMinRank(op, op.inputIdx, 1));
+  GLOWISH_RETURN_IF_ERROR(checkNumber(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkMinRank(op, op.inputIdx, 1));
   if (op.getCount() < 0 || op.getCount() > input.getShape().back())
     return op.attrError("count", llvm::Twine(op.getCount()) + " of extent " +
                                      llvm::Twine(input.getShape().back()));
@@ -39,14 +39,15 @@ llvm::Expected<TypeList> glowish::inferTopK(const OpView &view) {
 
 llvm::Expected<TypeList> glowish::inferNonMaxSuppression(const OpView &view) {
   NonMaxSuppressionView op(view);
-  GLOWISH_CHECK(checkRank(op, op.boxesIdx, 3));
-  GLOWISH_CHECK(checkRank(op, op.candidatesIdx, 3));
+  GLOWISH_RETURN_IF_ERROR(checkRank(op, op.boxesIdx, 3));
+  GLOWISH_RETURN_IF_ERROR(checkRank(op, op.candidatesIdx, 3));
   DimsRef boxes = op.getBoxes().getShape();
   DimsRef candidates = op.getCandidates().getShape();
-  GLOWISH_CHECK(
+  GLOWISH_RETURN_IF_ERROR(
       checkIs(op, op.boxesIdx, ElemKind::Float, {candidates[0], boxes[1], 4}));
-  GLOWISH_CHECK(checkIs(op, op.candidatesIdx, ElemKind::Int64, candidates));
-  GLOWISH_CHECK(checkIs(op, op.thresholdIdx, ElemKind::Float, {}));
+  GLOWISH_RETURN_IF_ERROR(
+      checkIs(op, op.candidatesIdx, ElemKind::Int64, candidates));
+  GLOWISH_RETURN_IF_ERROR(checkIs(op, op.thresholdIdx, ElemKind::Float, {}));
   if (op.getCount() < 0)
     return op.attrError("count", llvm::Twine(op.getCount()) + " is negative");
   return makeResult(ElemKind::Int64,

@@ -1,6 +1,6 @@
 //===- MatMul.cpp - Types of matrix products ------------------------------===//
 
-#include "Helpers.h"
+#include "glowish/Ops/TypeRuleHelpers.h"
 
 using namespace glowish;
 using namespace glowish::typerules;
@@ -8,10 +8,10 @@ using llvm::Twine;
 
 llvm::Expected<TypeList> glowish::inferMatMul(const OpView &view) {
   MatMulView op(view);
-  GLOWISH_CHECK(checkNumber(op, op.lhsIdx));
-  GLOWISH_CHECK(checkMinRank(op, op.lhsIdx, 2));
-  GLOWISH_CHECK(checkSameKind(op, op.rhsIdx, op.lhsIdx));
-  GLOWISH_CHECK(checkMinRank(op, op.rhsIdx, 2));
+  GLOWISH_RETURN_IF_ERROR(checkNumber(op, op.lhsIdx));
+  GLOWISH_RETURN_IF_ERROR(checkMinRank(op, op.lhsIdx, 2));
+  GLOWISH_RETURN_IF_ERROR(checkSameKind(op, op.rhsIdx, op.lhsIdx));
+  GLOWISH_RETURN_IF_ERROR(checkMinRank(op, op.rhsIdx, 2));
   DimsRef lhs = op.getLhs().getShape(), rhs = op.getRhs().getShape();
   if (rhs[rhs.size() - 2] != lhs.back())
     return op.operandError(op.rhsIdx, "expected " + Twine(lhs.back()) +
@@ -23,19 +23,18 @@ llvm::Expected<TypeList> glowish::inferMatMul(const OpView &view) {
                                           llvm::toString(shape.takeError()));
   shape->push_back(lhs[lhs.size() - 2]);
   shape->push_back(rhs.back());
-  return applyEpilogue(op, Type(op.getLhs().getKind(), *shape), op.fusedIdx,
-                       op.getEpilogue());
+  return makeResult(op.getLhs().getKind(), *shape);
 }
 
 llvm::Expected<TypeList> glowish::inferGemm(const OpView &view) {
   GemmView op(view);
-  GLOWISH_CHECK(checkNumber(op, op.aIdx));
-  GLOWISH_CHECK(checkRank(op, op.aIdx, 2));
-  GLOWISH_CHECK(checkSameKind(op, op.bIdx, op.aIdx));
-  GLOWISH_CHECK(checkRank(op, op.bIdx, 2));
+  GLOWISH_RETURN_IF_ERROR(checkNumber(op, op.aIdx));
+  GLOWISH_RETURN_IF_ERROR(checkRank(op, op.aIdx, 2));
+  GLOWISH_RETURN_IF_ERROR(checkSameKind(op, op.bIdx, op.aIdx));
+  GLOWISH_RETURN_IF_ERROR(checkRank(op, op.bIdx, 2));
   ElemKind kind = op.getA().getKind();
-  GLOWISH_CHECK(checkRepresentable(op, "alpha", op.getAlpha(), kind));
-  GLOWISH_CHECK(checkRepresentable(op, "beta", op.getBeta(), kind));
+  GLOWISH_RETURN_IF_ERROR(checkRepresentable(op, "alpha", op.getAlpha(), kind));
+  GLOWISH_RETURN_IF_ERROR(checkRepresentable(op, "beta", op.getBeta(), kind));
   unsigned rowsOfA = op.getTransposeA() ? 1 : 0;
   unsigned rowsOfB = op.getTransposeB() ? 1 : 0;
   int64_t depth = op.getA().getDim(1 - rowsOfA);
@@ -44,18 +43,18 @@ llvm::Expected<TypeList> glowish::inferGemm(const OpView &view) {
                                         " in dimension " + Twine(rowsOfB));
   Dims shape = {op.getA().getDim(rowsOfA), op.getB().getDim(1 - rowsOfB)};
   if (op.hasC()) {
-    GLOWISH_CHECK(checkSameKind(op, op.cIdx, op.aIdx));
-    GLOWISH_CHECK(checkBroadcastsTo(op, op.cIdx, shape));
+    GLOWISH_RETURN_IF_ERROR(checkSameKind(op, op.cIdx, op.aIdx));
+    GLOWISH_RETURN_IF_ERROR(checkBroadcastsTo(op, op.cIdx, shape));
   }
   return makeResult(kind, shape);
 }
 
 llvm::Expected<TypeList> glowish::inferFullyConnected(const OpView &view) {
   FullyConnectedView op(view);
-  GLOWISH_CHECK(checkNumber(op, op.inputIdx));
-  GLOWISH_CHECK(checkRank(op, op.inputIdx, 2));
-  GLOWISH_CHECK(checkSameKind(op, op.weightsIdx, op.inputIdx));
-  GLOWISH_CHECK(checkRank(op, op.weightsIdx, 2));
+  GLOWISH_RETURN_IF_ERROR(checkNumber(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkRank(op, op.inputIdx, 2));
+  GLOWISH_RETURN_IF_ERROR(checkSameKind(op, op.weightsIdx, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkRank(op, op.weightsIdx, 2));
   int64_t depth = op.getInput().getDim(1);
   int64_t columns = op.getWeights().getDim(1);
   if (op.getWeights().getDim(0) != depth)
@@ -63,6 +62,6 @@ llvm::Expected<TypeList> glowish::inferFullyConnected(const OpView &view) {
                            "expected " + Twine(depth) +
                                " rows, as many as input has columns");
   ElemKind kind = op.getInput().getKind();
-  GLOWISH_CHECK(checkIs(op, op.biasIdx, kind, {columns}));
+  GLOWISH_RETURN_IF_ERROR(checkIs(op, op.biasIdx, kind, {columns}));
   return makeResult(kind, {op.getInput().getDim(0), columns});
 }

@@ -1,6 +1,6 @@
 //===- Normalization.cpp - Types of normalizations ------------------------===//
 
-#include "Helpers.h"
+#include "glowish/Ops/TypeRuleHelpers.h"
 
 using namespace glowish;
 using namespace glowish::typerules;
@@ -8,22 +8,23 @@ using llvm::Twine;
 
 llvm::Expected<TypeList> glowish::inferBatchNormalization(const OpView &view) {
   BatchNormalizationView op(view);
-  GLOWISH_CHECK(checkFloat(op, op.inputIdx));
-  GLOWISH_CHECK(checkAxis(op, "axis", op.getAxis(), op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkFloat(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkAxis(op, "axis", op.getAxis(), op.inputIdx));
   // Written so that a NaN is refused.
   if (!(op.getEpsilon() >= 0))
     return op.attrError("epsilon", "expected a number that is not negative");
   int64_t channels = op.getInput().getDim(op.getAxis());
   for (unsigned i : {op.scaleIdx, op.biasIdx, op.meanIdx, op.varianceIdx})
-    GLOWISH_CHECK(checkIs(op, i, op.getInput().getKind(), {channels}));
+    GLOWISH_RETURN_IF_ERROR(
+        checkIs(op, i, op.getInput().getKind(), {channels}));
   return makeResult(op.getInput());
 }
 
 llvm::Expected<TypeList>
 glowish::inferLocalResponseNormalization(const OpView &view) {
   LocalResponseNormalizationView op(view);
-  GLOWISH_CHECK(checkFloat(op, op.inputIdx));
-  GLOWISH_CHECK(checkMinRank(op, op.inputIdx, 1));
+  GLOWISH_RETURN_IF_ERROR(checkFloat(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkMinRank(op, op.inputIdx, 1));
   if (op.getSize() < 1)
     return op.attrError("size", Twine(op.getSize()) + " is less than 1");
   return makeResult(op.getInput());
@@ -31,8 +32,8 @@ glowish::inferLocalResponseNormalization(const OpView &view) {
 
 llvm::Expected<TypeList> glowish::inferLayerNormalization(const OpView &view) {
   LayerNormalizationView op(view);
-  GLOWISH_CHECK(checkFloat(op, op.inputIdx));
-  GLOWISH_CHECK(checkAxis(op, "axis", op.getAxis(), op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkFloat(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkAxis(op, "axis", op.getAxis(), op.inputIdx));
   const Type &input = op.getInput();
   bool isInstr = op.getNumOutputs() > 0;
   if (isInstr && op.getAxis() + 1 != input.getRank())
@@ -44,17 +45,19 @@ llvm::Expected<TypeList> glowish::inferLayerNormalization(const OpView &view) {
     return op.attrError("epsilon", "expected a number that is not negative");
   DimsRef normalized = input.getShape().drop_front(op.getAxis());
   if (op.hasScale())
-    GLOWISH_CHECK(checkIs(op, op.scaleIdx, input.getKind(), normalized));
+    GLOWISH_RETURN_IF_ERROR(
+        checkIs(op, op.scaleIdx, input.getKind(), normalized));
   if (op.hasBias())
-    GLOWISH_CHECK(checkIs(op, op.biasIdx, input.getKind(), normalized));
-  return applyEpilogue(op, input, op.fusedIdx, op.getEpilogue());
+    GLOWISH_RETURN_IF_ERROR(
+        checkIs(op, op.biasIdx, input.getKind(), normalized));
+  return makeResult(input);
 }
 
 llvm::Expected<TypeList> glowish::inferGroupNormalization(const OpView &view) {
   GroupNormalizationView op(view);
-  GLOWISH_CHECK(checkFloat(op, op.inputIdx));
-  GLOWISH_CHECK(checkMinRank(op, op.inputIdx, 2));
-  GLOWISH_CHECK(checkAxis(op, "axis", op.getAxis(), op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkFloat(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkMinRank(op, op.inputIdx, 2));
+  GLOWISH_RETURN_IF_ERROR(checkAxis(op, "axis", op.getAxis(), op.inputIdx));
   const Type &input = op.getInput();
   if (op.getAxis() == 0)
     return op.attrError("axis", "expected another dimension than 0");
@@ -67,15 +70,17 @@ llvm::Expected<TypeList> glowish::inferGroupNormalization(const OpView &view) {
   if (!(op.getEpsilon() >= 0))
     return op.attrError("epsilon", "expected a number that is not negative");
   if (op.hasScale())
-    GLOWISH_CHECK(checkIs(op, op.scaleIdx, input.getKind(), {channels}));
+    GLOWISH_RETURN_IF_ERROR(
+        checkIs(op, op.scaleIdx, input.getKind(), {channels}));
   if (op.hasBias())
-    GLOWISH_CHECK(checkIs(op, op.biasIdx, input.getKind(), {channels}));
-  return applyEpilogue(op, input, op.fusedIdx, op.getEpilogue());
+    GLOWISH_RETURN_IF_ERROR(
+        checkIs(op, op.biasIdx, input.getKind(), {channels}));
+  return makeResult(input);
 }
 
 llvm::Expected<TypeList> glowish::inferDropout(const OpView &view) {
   DropoutView op(view);
-  GLOWISH_CHECK(checkFloat(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkFloat(op, op.inputIdx));
   if (!(op.getRatio() >= 0 && op.getRatio() < 1))
     return op.attrError("ratio", "expected at least 0 and less than 1");
   return TypeList{op.getInput()};
@@ -83,8 +88,8 @@ llvm::Expected<TypeList> glowish::inferDropout(const OpView &view) {
 
 llvm::Expected<TypeList> glowish::inferSoftmax(const OpView &view) {
   SoftmaxView op(view);
-  GLOWISH_CHECK(checkFloat(op, op.inputIdx));
-  GLOWISH_CHECK(checkAxis(op, "axis", op.getAxis(), op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkFloat(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkAxis(op, "axis", op.getAxis(), op.inputIdx));
   bool isInstr = op.getNumOutputs() > 0;
   if (isInstr && op.getAxis() + 1 != op.getInput().getRank())
     return op.attrError("axis", Twine(op.getAxis()) +

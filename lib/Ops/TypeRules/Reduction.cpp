@@ -1,14 +1,20 @@
 //===- Reduction.cpp - Types of reductions --------------------------------===//
 
-#include "Helpers.h"
+#include "glowish/Ops/TypeRuleHelpers.h"
 
 using namespace glowish;
 using namespace glowish::typerules;
+
+bool glowish::isExactReduction(const OpView &view) {
+  ReduceView op(view);
+  return !isFloatKind(op.getInput().getKind()) || op.getMode() == "max" ||
+         op.getMode() == "min";
+}
 using llvm::Twine;
 
 llvm::Expected<TypeList> glowish::inferReduce(const OpView &view) {
   ReduceView op(view);
-  GLOWISH_CHECK(checkNumber(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkNumber(op, op.inputIdx));
   bool takesNothing = op.getMode() == "sum" || op.getMode() == "prod";
   ElemKind kind = op.getInput().getKind();
   if (op.getMode() == "mean" && isIntegerKind(kind) && getElemSize(kind) < 8)
@@ -16,7 +22,7 @@ llvm::Expected<TypeList> glowish::inferReduce(const OpView &view) {
                                         "uint64: sums of others wrap");
   int64_t previous = -1;
   for (int64_t axis : op.getAxes()) {
-    GLOWISH_CHECK(checkAxis(op, "axes", axis, op.inputIdx));
+    GLOWISH_RETURN_IF_ERROR(checkAxis(op, "axes", axis, op.inputIdx));
     if (axis <= previous)
       return op.attrError("axes", Twine(axis) + " does not ascend");
     previous = axis;
@@ -32,8 +38,8 @@ llvm::Expected<TypeList> glowish::inferReduce(const OpView &view) {
 
 llvm::Expected<TypeList> glowish::inferArgMax(const OpView &view) {
   ArgMaxView op(view);
-  GLOWISH_CHECK(checkNumber(op, op.inputIdx));
-  GLOWISH_CHECK(checkAxis(op, "axis", op.getAxis(), op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkNumber(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkAxis(op, "axis", op.getAxis(), op.inputIdx));
   if (op.getInput().getDim(op.getAxis()) == 0)
     return op.operandError(op.inputIdx,
                            "there is no largest element of nothing along "

@@ -1,6 +1,6 @@
 //===- Resize.cpp - Types of image scaling --------------------------------===//
 
-#include "Helpers.h"
+#include "glowish/Ops/TypeRuleHelpers.h"
 #include <cmath>
 
 using namespace glowish;
@@ -24,18 +24,18 @@ static Error checkScale(const OpView &op, llvm::StringRef name, double scale,
 llvm::Expected<TypeList> glowish::inferResize(const OpView &view) {
   ResizeView op(view);
   if (op.getMode() == "linear")
-    GLOWISH_CHECK(checkFloat(op, op.inputIdx));
+    GLOWISH_RETURN_IF_ERROR(checkFloat(op, op.inputIdx));
   else
-    GLOWISH_CHECK(checkNumber(op, op.inputIdx));
-  GLOWISH_CHECK(checkRank(op, op.inputIdx, 4));
+    GLOWISH_RETURN_IF_ERROR(checkNumber(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkRank(op, op.inputIdx, 4));
   const Type &input = op.getInput();
   if (input.getDim(1) == 0 || input.getDim(2) == 0)
     return op.operandError(op.inputIdx, "the images have no pixels");
-  GLOWISH_CHECK(checkValues(op, "sizes", op.getSizes(), 2, 1));
+  GLOWISH_RETURN_IF_ERROR(checkValues(op, "sizes", op.getSizes(), 2, 1));
   int64_t height = op.getSizes()[0], width = op.getSizes()[1];
-  GLOWISH_CHECK(
+  GLOWISH_RETURN_IF_ERROR(
       checkScale(op, "scaleH", op.getScaleH(), input.getDim(1), height));
-  GLOWISH_CHECK(
+  GLOWISH_RETURN_IF_ERROR(
       checkScale(op, "scaleW", op.getScaleW(), input.getDim(2), width));
   return makeResult(input.getKind(),
                     {input.getDim(0), height, width, input.getDim(3)});

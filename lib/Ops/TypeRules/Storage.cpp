@@ -1,6 +1,6 @@
 //===- Storage.cpp - Types of saves, splats, copies and fills -------------===//
 
-#include "Helpers.h"
+#include "glowish/Ops/TypeRuleHelpers.h"
 
 using namespace glowish;
 using namespace glowish::typerules;
@@ -19,11 +19,15 @@ llvm::Expected<TypeList> glowish::inferSplat(const OpView &view) {
     return op.attrError("elemKind",
                         getElemKindName(op.getElemKind()) +
                             " is quantized, and there are no scales");
-  GLOWISH_CHECK(
+  GLOWISH_RETURN_IF_ERROR(
       checkRepresentable(op, "value", op.getValue(), op.getElemKind()));
   if (llvm::Error refused = checkShape(op.getElemKind(), op.getShape()))
     return op.attrError("shape", llvm::toString(std::move(refused)));
   return makeResult(op.getElemKind(), op.getShape());
+}
+
+llvm::Expected<TypeList> glowish::inferLifetime(const OpView &op) {
+  return TypeList{op.getOutput(0)};
 }
 
 llvm::Expected<TypeList> glowish::inferCopy(const OpView &view) {
@@ -33,7 +37,7 @@ llvm::Expected<TypeList> glowish::inferCopy(const OpView &view) {
 llvm::Expected<TypeList> glowish::inferFill(const OpView &view) {
   FillView op(view);
   const Type &result = op.getResult();
-  GLOWISH_CHECK(
+  GLOWISH_RETURN_IF_ERROR(
       checkRepresentable(op, "value", op.getValue(), result.getKind()));
   return makeResult(result);
 }

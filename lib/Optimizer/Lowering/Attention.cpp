@@ -1,6 +1,6 @@
 //===- Attention.cpp - Lowering of attention ------------------------------===//
 
-#include "Lowering.h"
+#include "Lowering/Lowering.h"
 #include <limits>
 
 using namespace glowish;
@@ -17,7 +17,8 @@ static Tensor makeCausalMask(ElemKind kind, int64_t queries, int64_t keys) {
 }
 
 /// Two products with a softmax between.
-static NodeValue lowerAttention(AttentionNode &root, RewriteContext &context) {
+NodeValue glowish::lowerAttention(AttentionNode &root,
+                                  RewriteContext &context) {
   ElemKind kind = root.getType().getKind();
   int64_t rank = root.getType().getRank();
   std::vector<int64_t> swapped;
@@ -38,8 +39,4 @@ static NodeValue lowerAttention(AttentionNode &root, RewriteContext &context) {
   }
   NodeValue weights = context.create<SoftmaxNode>(scores, rank - 1);
   return context.create<MatMulNode>(weights, root.getValue());
-}
-
-void glowish::addAttentionLowerings(RewriteSet &set) {
-  set.add<lowerAttention>(NodeKind::Attention);
 }

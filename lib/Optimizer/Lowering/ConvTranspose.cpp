@@ -9,7 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Lowering/Lowering.h"
 #include <numeric>
 
 using namespace glowish;
@@ -184,11 +184,7 @@ NodeValue ConvTransposeLowering::lower() {
   return context.create<SliceNode>(all, starts, sizes, steps);
 }
 
-static NodeValue lowerConvTranspose(ConvTransposeNode &root,
-                                    RewriteContext &context) {
+NodeValue glowish::lowerConvTranspose(ConvTransposeNode &root,
+                                      RewriteContext &context) {
   return ConvTransposeLowering(root, context).lower();
-}
-
-void glowish::addConvTransposeLowerings(RewriteSet &set) {
-  set.add<lowerConvTranspose>(NodeKind::ConvTranspose);
 }

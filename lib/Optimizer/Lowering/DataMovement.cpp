@@ -1,12 +1,12 @@
 //===- DataMovement.cpp - Lowering of data movement -----------------------===//
 
-#include "Lowering.h"
+#include "Lowering/Lowering.h"
 
 using namespace glowish;
 
 /// [a, b] repeated [r, s] times: reshape to [1, a, 1, b], broadcast to
 /// [r, a, s, b], reshape to [r * a, s * b].
-static NodeValue lowerTile(TileNode &root, RewriteContext &context) {
+NodeValue glowish::lowerTile(TileNode &root, RewriteContext &context) {
   Dims split, repeated;
   for (auto [dim, count] :
        llvm::zip(root.getInput().getShape(), root.getRepeats())) {
@@ -49,7 +49,7 @@ static NodeValue makeBorder(NodeValue value, int64_t axis, int64_t count,
 }
 
 /// Modes reflect and edge, one dimension after the other.
-static NodeValue lowerPad(PadNode &root, RewriteContext &context) {
+NodeValue glowish::lowerPad(PadNode &root, RewriteContext &context) {
   if (root.getMode() == "constant")
     return {};
   bool isReflected = root.getMode() == "reflect";
@@ -68,9 +68,4 @@ static NodeValue lowerPad(PadNode &root, RewriteContext &context) {
       value = context.create<ConcatNode>(parts, d);
   }
   return value;
-}
-
-void glowish::addDataMovementLowerings(RewriteSet &set) {
-  set.add<lowerTile>(NodeKind::Tile);
-  set.add<lowerPad>(NodeKind::Pad);
 }

@@ -4,16 +4,16 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Lowering.h"
+#include "Lowering/Lowering.h"
 
 using namespace glowish;
 
-static NodeValue lowerSilu(SiluNode &root, RewriteContext &context) {
+NodeValue glowish::lowerSilu(SiluNode &root, RewriteContext &context) {
   NodeValue x = root.getX();
   return context.create<MulNode>(x, context.create<SigmoidNode>(x));
 }
 
-static NodeValue lowerSwish(SwishNode &root, RewriteContext &context) {
+NodeValue glowish::lowerSwish(SwishNode &root, RewriteContext &context) {
   NodeValue x = root.getX();
   NodeValue alpha = context.createScalar(x.getElemKind(), root.getAlpha());
   NodeValue scaled = context.create<MulNode>(x, alpha);
@@ -30,7 +30,7 @@ static NodeValue makeGelu(NodeValue x, NodeValue function,
   return context.create<MulNode>(half, gate);
 }
 
-static NodeValue lowerGelu(GeluNode &root, RewriteContext &context) {
+NodeValue glowish::lowerGelu(GeluNode &root, RewriteContext &context) {
   NodeValue x = root.getX();
   NodeValue factor = context.createScalar(x.getElemKind(), 0.70710678118654752);
   NodeValue scaled = context.create<MulNode>(x, factor);
@@ -38,7 +38,7 @@ static NodeValue lowerGelu(GeluNode &root, RewriteContext &context) {
 }
 
 /// tanh takes x * (sqrt(2 / pi) + sqrt(2 / pi) * 0.044715 * x * x).
-static NodeValue lowerGeluTanh(GeluTanhNode &root, RewriteContext &context) {
+NodeValue glowish::lowerGeluTanh(GeluTanhNode &root, RewriteContext &context) {
   NodeValue x = root.getX();
   ElemKind kind = x.getElemKind();
   NodeValue slope =
@@ -50,24 +50,16 @@ static NodeValue lowerGeluTanh(GeluTanhNode &root, RewriteContext &context) {
   return makeGelu(x, context.create<TanhNode>(argument), context);
 }
 
-static NodeValue lowerHardSwish(HardSwishNode &root, RewriteContext &context) {
+NodeValue glowish::lowerHardSwish(HardSwishNode &root,
+                                  RewriteContext &context) {
   NodeValue x = root.getX();
   return context.create<MulNode>(
       x, context.create<HardSigmoidNode>(x, 1.0 / 6, 0.5));
 }
 
-static NodeValue lowerPRelu(PReluNode &root, RewriteContext &context) {
+NodeValue glowish::lowerPRelu(PReluNode &root, RewriteContext &context) {
   NodeValue x = root.getX();
   NodeValue zero = context.createScalar(x.getElemKind(), 0);
   return context.create<SelectNode>(context.create<LessNode>(x, zero),
                                     context.create<MulNode>(x, root.getY()), x);
-}
-
-void glowish::addElementWiseLowerings(RewriteSet &set) {
-  set.add<lowerSilu>(NodeKind::Silu);
-  set.add<lowerSwish>(NodeKind::Swish);
-  set.add<lowerGelu>(NodeKind::Gelu);
-  set.add<lowerGeluTanh>(NodeKind::GeluTanh);
-  set.add<lowerHardSwish>(NodeKind::HardSwish);
-  set.add<lowerPRelu>(NodeKind::PRelu);
 }

@@ -1,20 +1,19 @@
-//===- Lowering.h - Registration of lowerings -----------------*- C++ -*-===//
+//===- Lowering.h - Lowerings of nodes --------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_OPTIMIZER_LOWERING_LOWERING_H
 #define GLOWISH_LIB_OPTIMIZER_LOWERING_LOWERING_H
 
-#include "../Rewriter.h"
+#include "Util/Rewriter.h"
 
 namespace glowish {
 
-/// Each family adds the lowerings of its kinds. A lowering is tried only where
-/// the back end does not take the node as it is.
-void addAttentionLowerings(RewriteSet &set);
-void addConvTransposeLowerings(RewriteSet &set);
-void addDataMovementLowerings(RewriteSet &set);
-void addElementWiseLowerings(RewriteSet &set);
-void addMatMulLowerings(RewriteSet &set);
-void addNormalizationLowerings(RewriteSet &set);
+/// lowerNAME for each node whose record has HasLowering: other nodes that
+/// compute the same; null if the node stays. Called only if the back end does
+/// not support the node as it is.
+#define LOWERING(NAME)                                                         \
+  NodeValue lower##NAME(NAME##Node &root, RewriteContext &context);
+#define GET_LOWERING_LIST
+#include "glowish/Graph/NodeFunctions.inc"
 
 } // namespace glowish
 

@@ -1,6 +1,6 @@
 //===- MatMul.cpp - Lowering of matrix products ---------------------------===//
 
-#include "Lowering.h"
+#include "Lowering/Lowering.h"
 
 using namespace glowish;
 
@@ -12,7 +12,7 @@ static NodeValue scale(NodeValue value, double factor,
       value, context.createScalar(value.getElemKind(), factor));
 }
 
-static NodeValue lowerGemm(GemmNode &root, RewriteContext &context) {
+NodeValue glowish::lowerGemm(GemmNode &root, RewriteContext &context) {
   NodeValue a = root.getA(), b = root.getB();
   if (root.getTransposeA())
     a = context.transpose(a, {1, 0});
@@ -26,14 +26,9 @@ static NodeValue lowerGemm(GemmNode &root, RewriteContext &context) {
                                  scale(root.getC(), root.getBeta(), context));
 }
 
-static NodeValue lowerFullyConnected(FullyConnectedNode &root,
-                                     RewriteContext &context) {
+NodeValue glowish::lowerFullyConnected(FullyConnectedNode &root,
+                                       RewriteContext &context) {
   NodeValue product =
       context.create<MatMulNode>(root.getInput(), root.getWeights());
   return context.create<AddNode>(product, root.getBias());
-}
-
-void glowish::addMatMulLowerings(RewriteSet &set) {
-  set.add<lowerGemm>(NodeKind::Gemm);
-  set.add<lowerFullyConnected>(NodeKind::FullyConnected);
 }

@@ -1,13 +1,13 @@
 //===- Normalization.cpp - Lowering of normalizations and pools -----------===//
 
-#include "Lowering.h"
+#include "Lowering/Lowering.h"
 #include <numeric>
 
 using namespace glowish;
 
 /// With statistics that are not constants; fold-arithmetic does the others.
-static NodeValue lowerBatchNormalization(BatchNormalizationNode &root,
-                                         RewriteContext &context) {
+NodeValue glowish::lowerBatchNormalization(BatchNormalizationNode &root,
+                                           RewriteContext &context) {
   NodeValue input = root.getInput();
   Dims shape(input.getShape().size() - root.getAxis(), 1);
   shape[0] = input.getShape()[root.getAxis()];
@@ -25,25 +25,25 @@ static NodeValue lowerBatchNormalization(BatchNormalizationNode &root,
 }
 
 /// Without training.
-static NodeValue lowerDropout(DropoutNode &root, RewriteContext &context) {
+NodeValue glowish::lowerDropout(DropoutNode &root, RewriteContext &context) {
   return root.getInput();
 }
 
-static NodeValue lowerGlobalAvgPool(GlobalAvgPoolNode &root,
-                                    RewriteContext &context) {
+NodeValue glowish::lowerGlobalAvgPool(GlobalAvgPoolNode &root,
+                                      RewriteContext &context) {
   return context.create<ReduceNode>(root.getInput(), "mean",
                                     llvm::ArrayRef<int64_t>{1, 2}, true);
 }
 
-static NodeValue lowerGlobalMaxPool(GlobalMaxPoolNode &root,
-                                    RewriteContext &context) {
+NodeValue glowish::lowerGlobalMaxPool(GlobalMaxPoolNode &root,
+                                      RewriteContext &context) {
   return context.create<ReduceNode>(root.getInput(), "max",
                                     llvm::ArrayRef<int64_t>{1, 2}, true);
 }
 
 /// Over several dimensions: they become one.
-static NodeValue lowerLayerNormalization(LayerNormalizationNode &root,
-                                         RewriteContext &context) {
+NodeValue glowish::lowerLayerNormalization(LayerNormalizationNode &root,
+                                           RewriteContext &context) {
   DimsRef shape = root.getInput().getShape();
   int64_t axis = root.getAxis();
   if (axis + 1 == int64_t(shape.size()))
@@ -56,15 +56,9 @@ static NodeValue lowerLayerNormalization(LayerNormalizationNode &root,
   auto flatten = [&](NodeValue value) {
     return value ? context.reshape(value, {length}) : value;
   };
-  // What broadcasts to the dimensions may not broadcast to the one.
-  llvm::SmallVector<NodeValue, 4> fused;
-  for (NodeValue value : root.getFused())
-    fused.push_back(
-        context.reshape(context.create<BroadcastNode>(value, shape), flat));
   NodeValue result = context.create<LayerNormalizationNode>(
       context.reshape(root.getInput(), flat), flatten(root.getScale()),
-      flatten(root.getBias()), axis, root.getEpsilon(), root.getSubtractMean(),
-      fused, root.getEpilogue());
+      flatten(root.getBias()), axis, root.getEpsilon(), root.getSubtractMean());
   return context.reshape(result, shape);
 }
 
@@ -77,32 +71,10 @@ static std::vector<int64_t> swapWithLast(int64_t axis, int64_t rank) {
   return permutation;
 }
 
-/// With an epilogue, which runs on the results as they are: the channels go
-/// last.
-static NodeValue moveChannelsLast(GroupNormalizationNode &root,
-                                  RewriteContext &context) {
-  int64_t rank = root.getType().getRank(), axis = root.getAxis();
-  if (axis + 1 == rank)
-    return {};
-  std::vector<int64_t> permutation = swapWithLast(axis, rank);
-  llvm::SmallVector<NodeValue, 4> fused;
-  for (NodeValue value : root.getFused())
-    fused.push_back(context.transpose(
-        context.create<BroadcastNode>(value, root.getType().getShape()),
-        permutation));
-  NodeValue result = context.create<GroupNormalizationNode>(
-      context.transpose(root.getInput(), permutation), root.getScale(),
-      root.getBias(), rank - 1, root.getGroups(), root.getEpsilon(), fused,
-      root.getEpilogue());
-  return context.transpose(result, permutation);
-}
-
 /// The channels of a group and their pixels become one dimension, over which a
 /// layer is normalized. Channels that are behind pixels go before them.
-static NodeValue lowerGroupNormalization(GroupNormalizationNode &root,
-                                         RewriteContext &context) {
-  if (!root.getEpilogue().empty())
-    return moveChannelsLast(root, context);
+NodeValue glowish::lowerGroupNormalization(GroupNormalizationNode &root,
+                                           RewriteContext &context) {
   // Nothing has no mean, and nothing to compute.
   if (root.getType().getNumElements() == 0)
     return root.getInput();
@@ -136,7 +108,7 @@ static NodeValue lowerGroupNormalization(GroupNormalizationNode &root,
 }
 
 /// Along another dimension than the last: that dimension goes last.
-static NodeValue lowerSoftmax(SoftmaxNode &root, RewriteContext &context) {
+NodeValue glowish::lowerSoftmax(SoftmaxNode &root, RewriteContext &context) {
   int64_t rank = root.getType().getRank(), axis = root.getAxis();
   if (axis + 1 == rank)
     return {};
@@ -148,8 +120,8 @@ static NodeValue lowerSoftmax(SoftmaxNode &root, RewriteContext &context) {
 }
 
 /// (x - max) - log(sum(e^(x - max))).
-static NodeValue lowerLogSoftmax(LogSoftmaxNode &root,
-                                 RewriteContext &context) {
+NodeValue glowish::lowerLogSoftmax(LogSoftmaxNode &root,
+                                   RewriteContext &context) {
   int64_t axis = root.getAxis();
   llvm::ArrayRef<int64_t> axes = axis;
   NodeValue input = root.getInput();
@@ -162,15 +134,4 @@ static NodeValue lowerLogSoftmax(LogSoftmaxNode &root,
   NodeValue sum = context.create<ReduceNode>(context.create<ExpNode>(shifted),
                                              "sum", axes, /*keepDims=*/true);
   return context.create<SubNode>(shifted, context.create<LogNode>(sum));
-}
-
-void glowish::addNormalizationLowerings(RewriteSet &set) {
-  set.add<lowerBatchNormalization>(NodeKind::BatchNormalization);
-  set.add<lowerDropout>(NodeKind::Dropout);
-  set.add<lowerGlobalAvgPool>(NodeKind::GlobalAvgPool);
-  set.add<lowerGlobalMaxPool>(NodeKind::GlobalMaxPool);
-  set.add<lowerLayerNormalization>(NodeKind::LayerNormalization);
-  set.add<lowerGroupNormalization>(NodeKind::GroupNormalization);
-  set.add<lowerSoftmax>(NodeKind::Softmax);
-  set.add<lowerLogSoftmax>(NodeKind::LogSoftmax);
 }

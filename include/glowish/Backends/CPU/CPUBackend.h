@@ -1,4 +1,4 @@
-//===- CPUBackend.h - Native code through LLVM ----------------*- C++ -*-===//
+//===- CPUBackend.h - Native code through LLVM ------------------*- C++ -*-===//
 
 #ifndef GLOWISH_BACKENDS_CPU_CPUBACKEND_H
 #define GLOWISH_BACKENDS_CPU_CPUBACKEND_H
@@ -82,7 +82,6 @@ public:
 
   llvm::StringRef getName() const override { return "CPU"; }
   bool isSupported(const Node &node) const override;
-  bool canFuse(const Node &anchor, ScalarOp op) const override;
   llvm::Expected<std::unique_ptr<SharedChoices>>
   chooseTogether(llvm::ArrayRef<const IRFunction *> functions) override;
   std::optional<double> estimateCycles(const Instruction &instr) const override;

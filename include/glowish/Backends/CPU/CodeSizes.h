@@ -1,4 +1,4 @@
-//===- CodeSizes.h - The code of an object by instruction -----*- C++ -*-===//
+//===- CodeSizes.h - The code of an object by instruction -------*- C++ -*-===//
 
 #ifndef GLOWISH_BACKENDS_CPU_CODESIZES_H
 #define GLOWISH_BACKENDS_CPU_CODESIZES_H

@@ -1,4 +1,4 @@
-//===- Interpreter.h - The reference back end -----------------*- C++ -*-===//
+//===- Interpreter.h - The reference back end -------------------*- C++ -*-===//
 
 #ifndef GLOWISH_BACKENDS_INTERPRETER_INTERPRETER_H
 #define GLOWISH_BACKENDS_INTERPRETER_INTERPRETER_H

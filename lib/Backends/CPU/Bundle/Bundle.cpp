@@ -68,10 +68,10 @@ static llvm::Expected<BundleCode> makeCode(CPUBackend &backend,
                                            const BundleFacts &facts) {
   llvm::LLVMContext context;
   CodeSizes *sizes = facts.options.codeSizes;
-  GLOWISH_TRY(std::unique_ptr<llvm::Module> module,
-              backend.emitModule(context, variants, facts.options.entryName,
-                                 /*isTimed=*/false,
-                                 sizes ? &sizes->kernels : nullptr));
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::unique_ptr<llvm::Module> module,
+      backend.emitModule(context, variants, facts.options.entryName,
+                         /*isTimed=*/false, sizes ? &sizes->kernels : nullptr));
   if (facts.options.api == BundleApi::Dynamic)
     emitConfig(*module, facts);
   if (facts.options.weights == BundleWeights::Embed)
@@ -114,17 +114,19 @@ llvm::Error glowish::writeBundle(CPUBackend &backend, const Variants &variants,
                                  const BundleOptions &options) {
   Weights weights(variants);
   BundleFacts facts = getFacts(variants, weights, options, backend.hasLevels());
-  GLOWISH_CHECK(checkTarget(backend, facts));
-  GLOWISH_CHECK(checkSymbols(facts));
-  GLOWISH_TRY(BundleCode code, makeCode(backend, variants, weights, facts));
+  GLOWISH_RETURN_IF_ERROR(checkTarget(backend, facts));
+  GLOWISH_RETURN_IF_ERROR(checkSymbols(facts));
+  GLOWISH_ASSIGN_OR_RETURN(BundleCode code,
+                           makeCode(backend, variants, weights, facts));
 
-  GLOWISH_CHECK(createDirectories(options.folder));
+  GLOWISH_RETURN_IF_ERROR(createDirectories(options.folder));
   BundleFiles files(options);
-  GLOWISH_CHECK(files.addCode(code));
-  GLOWISH_CHECK(files.add(
+  GLOWISH_RETURN_IF_ERROR(files.addCode(code));
+  GLOWISH_RETURN_IF_ERROR(files.add(
       ".h", [&](llvm::raw_ostream &os) { printBundleHeader(os, facts); }));
-  GLOWISH_CHECK(files.addThreads(backend.getTarget()));
+  GLOWISH_RETURN_IF_ERROR(files.addThreads(backend.getTarget()));
   if (options.weights == BundleWeights::File)
-    GLOWISH_CHECK(files.addWeights(weights, options.api == BundleApi::Static));
+    GLOWISH_RETURN_IF_ERROR(
+        files.addWeights(weights, options.api == BundleApi::Static));
   return files.commit();
 }

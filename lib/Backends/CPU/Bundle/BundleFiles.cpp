@@ -27,11 +27,12 @@ llvm::Expected<BundleCode> glowish::generateCode(CPUBackend &backend,
                                                  llvm::Module &module,
                                                  const BundleOptions &options) {
   BundleCode code;
-  GLOWISH_TRY(code.object,
-              backend.emitObject(module, options.savesAssembly ? &code.assembly
-                                                               : nullptr));
+  GLOWISH_ASSIGN_OR_RETURN(code.object,
+                           backend.emitObject(module, options.savesAssembly
+                                                          ? &code.assembly
+                                                          : nullptr));
   if (options.codeSizes)
-    GLOWISH_CHECK(readFunctionSizes(code.object, *options.codeSizes));
+    GLOWISH_RETURN_IF_ERROR(readFunctionSizes(code.object, *options.codeSizes));
   return code;
 }
 
@@ -41,7 +42,7 @@ llvm::Error BundleFiles::addCode(const BundleCode &code) {
       os << llvm::StringRef(bytes.data(), bytes.size());
     });
   };
-  GLOWISH_CHECK(addBytes(".o", code.object));
+  GLOWISH_RETURN_IF_ERROR(addBytes(".o", code.object));
   if (!options.savesAssembly)
     return llvm::Error::success();
   return addBytes(".s", code.assembly);
@@ -50,14 +51,14 @@ llvm::Error BundleFiles::addCode(const BundleCode &code) {
 llvm::Error BundleFiles::addThreads(const TargetDescription &target) {
   if (target.numThreads == 1 || !target.hasSystem)
     return llvm::Error::success();
-  GLOWISH_CHECK(addFile("glowish_threads.c",
-                        [](llvm::raw_ostream &os) { os << threadsSource; }));
+  GLOWISH_RETURN_IF_ERROR(addFile(
+      "glowish_threads.c", [](llvm::raw_ostream &os) { os << threadsSource; }));
   return addFile("glowish_threads.h",
                  [](llvm::raw_ostream &os) { os << threadsHeader; });
 }
 
 llvm::Error BundleFiles::addWeights(const Weights &weights, bool asText) {
-  GLOWISH_CHECK(add(".weights.bin", [&](llvm::raw_ostream &os) {
+  GLOWISH_RETURN_IF_ERROR(add(".weights.bin", [&](llvm::raw_ostream &os) {
     weights.visit(
         [&](llvm::ArrayRef<uint8_t> bytes) { os << llvm::toStringRef(bytes); });
   }));

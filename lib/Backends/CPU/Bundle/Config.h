@@ -1,4 +1,4 @@
-//===- Config.h - The data of a bundle's object ---------------*- C++ -*-===//
+//===- Config.h - The data of a bundle's object -----------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_BUNDLE_CONFIG_H
 #define GLOWISH_LIB_BACKENDS_CPU_BUNDLE_CONFIG_H

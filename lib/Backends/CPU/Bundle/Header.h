@@ -1,4 +1,4 @@
-//===- Header.h - The C header of a bundle --------------------*- C++ -*-===//
+//===- Header.h - The C header of a bundle ----------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_BUNDLE_HEADER_H
 #define GLOWISH_LIB_BACKENDS_CPU_BUNDLE_HEADER_H

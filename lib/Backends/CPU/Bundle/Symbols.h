@@ -1,4 +1,4 @@
-//===- Symbols.h - The placeholders as a bundle shows them ----*- C++ -*-===//
+//===- Symbols.h - The placeholders as a bundle shows them ------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_BUNDLE_SYMBOLS_H
 #define GLOWISH_LIB_BACKENDS_CPU_BUNDLE_SYMBOLS_H

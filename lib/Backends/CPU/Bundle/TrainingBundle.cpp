@@ -69,12 +69,14 @@ static llvm::Expected<BundleCode> makeCode(CPUBackend &backend,
                                            const BundleFacts &facts) {
   llvm::LLVMContext context;
   const std::string &name = facts.options.networkName;
-  GLOWISH_TRY(std::unique_ptr<llvm::Module> module,
-              backend.emitModule(context, *programs.inference.function,
-                                 *programs.inference.plan, name + "_infer"));
-  GLOWISH_TRY(std::unique_ptr<llvm::Module> step,
-              backend.emitModule(context, *programs.step.function,
-                                 *programs.step.plan, name + "_train_step"));
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::unique_ptr<llvm::Module> module,
+      backend.emitModule(context, *programs.inference.function,
+                         *programs.inference.plan, name + "_infer"));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> step,
+                           backend.emitModule(context, *programs.step.function,
+                                              *programs.step.plan,
+                                              name + "_train_step"));
   if (llvm::Linker::linkModules(*module, std::move(step)))
     return makeError("internal: the two programs do not link");
   if (facts.options.weights == BundleWeights::Embed) {
@@ -101,7 +103,7 @@ llvm::Error glowish::writeTrainingBundle(CPUBackend &backend,
                     both.getAlignment(),
                     weights.getChecksum(),
                     backend.hasLevels()};
-  GLOWISH_CHECK(checkTarget(backend, facts));
+  GLOWISH_RETURN_IF_ERROR(checkTarget(backend, facts));
   const char *identifiers[] = {"INFER", "TRAIN_STEP"};
   for (auto [program, identifier] : llvm::zip_equal(both.programs, identifiers))
     facts.programs.push_back(
@@ -110,22 +112,23 @@ llvm::Error glowish::writeTrainingBundle(CPUBackend &backend,
          *program.plan,
          getBundleSymbols(*program.function, *program.plan),
          getBundleConstants(*program.function, *program.plan)});
-  GLOWISH_TRY(BundleState state, makeState(facts.programs[0], facts.programs[1],
-                                           programs, options.modelHash));
+  GLOWISH_ASSIGN_OR_RETURN(BundleState state,
+                           makeState(facts.programs[0], facts.programs[1],
+                                     programs, options.modelHash));
   std::vector<uint8_t> bytes = makeStateBytes(state, programs);
-  GLOWISH_TRY(BundleCode code,
-              makeCode(backend, programs, weights, bytes, facts));
+  GLOWISH_ASSIGN_OR_RETURN(BundleCode code,
+                           makeCode(backend, programs, weights, bytes, facts));
 
-  GLOWISH_CHECK(createDirectories(options.folder));
+  GLOWISH_RETURN_IF_ERROR(createDirectories(options.folder));
   BundleFiles files(options);
-  GLOWISH_CHECK(files.addCode(code));
-  GLOWISH_CHECK(files.add(".h", [&](llvm::raw_ostream &os) {
+  GLOWISH_RETURN_IF_ERROR(files.addCode(code));
+  GLOWISH_RETURN_IF_ERROR(files.add(".h", [&](llvm::raw_ostream &os) {
     printTrainingHeader(os, facts, state);
   }));
-  GLOWISH_CHECK(files.addThreads(backend.getTarget()));
+  GLOWISH_RETURN_IF_ERROR(files.addThreads(backend.getTarget()));
   if (options.weights == BundleWeights::File) {
-    GLOWISH_CHECK(files.addWeights(weights, /*asText=*/true));
-    GLOWISH_CHECK(files.add(".state.bin", [&](llvm::raw_ostream &os) {
+    GLOWISH_RETURN_IF_ERROR(files.addWeights(weights, /*asText=*/true));
+    GLOWISH_RETURN_IF_ERROR(files.add(".state.bin", [&](llvm::raw_ostream &os) {
       os << llvm::toStringRef(bytes);
     }));
   }

@@ -1,4 +1,4 @@
-//===- VariantHeader.h - The header of several programs -------*- C++ -*-===//
+//===- VariantHeader.h - The header of several programs ---------*- C++ -*-===//
 //
 // What a bundle for several values of symbolic dimensions has in its header
 // beside, or in place of, what other bundles have.

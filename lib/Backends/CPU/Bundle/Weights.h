@@ -1,4 +1,4 @@
-//===- Weights.h - The weights of a bundle --------------------*- C++ -*-===//
+//===- Weights.h - The weights of a bundle ----------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_BUNDLE_WEIGHTS_H
 #define GLOWISH_LIB_BACKENDS_CPU_BUNDLE_WEIGHTS_H

@@ -1,6 +1,6 @@
 /* How bundles compiled with -threads share their work. */
-#ifndef GLOWISH_THREADS_H
-#define GLOWISH_THREADS_H
+#ifndef GLOWISH_LIB_BACKENDS_CPU_BUNDLE_GLOWISH_THREADS_H
+#define GLOWISH_LIB_BACKENDS_CPU_BUNDLE_GLOWISH_THREADS_H
 
 #include <stdint.h>
 

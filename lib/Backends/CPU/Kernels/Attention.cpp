@@ -14,6 +14,7 @@
 
 #include "Attention.h"
 #include "EmittedScalar.h"
+#include "KernelOperands.h"
 #include "TileProduct.h"
 #include "Transpose.h"
 
@@ -33,6 +34,23 @@ bool glowish::fitsAttention(int64_t keys, int64_t depth, ElemKind kind,
 }
 
 namespace {
+
+/// For each index of the leading dimensions `batch`: queries [queries, depth],
+/// keys [keys, depth], values [keys, columns], result [queries, columns].
+struct AttentionShape {
+  Dims batch;
+  int64_t queries, keys, depth, columns;
+  /// The factor of the scores.
+  double scale;
+  /// Query m sees keys up to m + keys - queries only.
+  bool causal;
+};
+
+/// All have the rank of the result. The mask [batch..., queries, keys], which
+/// may repeat and may have a null base, is added to the scores.
+struct AttentionOperands {
+  StridedOperand result, query, key, value, mask;
+};
 
 class AttentionEmitter {
 public:
@@ -356,7 +374,38 @@ void AttentionEmitter::emit() {
   });
 }
 
-void glowish::emitAttention(KernelBuilder &b, const AttentionShape &shape,
-                            AttentionOperands operands) {
-  AttentionEmitter(b, shape, std::move(operands)).emit();
+/// The mask with the strides of a tensor of \p rank, to which it broadcasts.
+static StridedOperand getMask(const AttentionInstr &instr,
+                              const KernelOperands &operands, size_t rank) {
+  const Buffer *mask = instr.getMask();
+  if (!mask)
+    return {};
+  StridedOperand operand = operands.getStrided(AttentionInstr::maskIdx);
+  Dims repeated(rank - mask->getShape().size(), 0);
+  for (auto [extent, stride] :
+       llvm::zip_equal(mask->getShape(), operand.strides))
+    repeated.push_back(extent == 1 ? 0 : stride);
+  operand.strides = repeated;
+  return operand;
+}
+
+void glowish::emitAttention(KernelBuilder &b, const AttentionInstr &instr,
+                            const KernelOperands &operands) {
+  DimsRef result = instr.getResult()->getShape();
+  DimsRef key = instr.getKey()->getShape();
+  size_t leading = result.size() - 2;
+  AttentionShape shape{.batch = Dims(result.take_front(leading)),
+                       .queries = result[leading],
+                       .keys = key[leading],
+                       .depth = key.back(),
+                       .columns = result.back(),
+                       .scale = instr.getScale(),
+                       .causal = instr.getCausal()};
+  AttentionEmitter(b, shape,
+                   {.result = operands.getStrided(AttentionInstr::resultIdx),
+                    .query = operands.getStrided(AttentionInstr::queryIdx),
+                    .key = operands.getStrided(AttentionInstr::keyIdx),
+                    .value = operands.getStrided(AttentionInstr::valueIdx),
+                    .mask = getMask(instr, operands, result.size())})
+      .emit();
 }

@@ -2,7 +2,7 @@
 
 #include "glowish/Ops/Boxes.h"
 #include "EmittedScalar.h"
-#include "Indexing.h"
+#include "KernelOperands.h"
 
 using namespace glowish;
 using llvm::Value;
@@ -30,7 +30,7 @@ struct BoxRow {
 
 void glowish::emitNonMaxSuppression(KernelBuilder &b,
                                     const NonMaxSuppressionInstr &instr,
-                                    llvm::ArrayRef<Value *> pointers) {
+                                    const KernelOperands &operands) {
   // Fused multiplications would decide otherwise at the threshold.
   llvm::IRBuilderBase::FastMathFlagGuard guard(b);
   b.clearFastMathFlags();
@@ -40,16 +40,23 @@ void glowish::emitNonMaxSuppression(KernelBuilder &b,
   int64_t rows = shape[0] * classes;
   if (count == 0)
     return;
-  Value *threshold = b.load(ElemKind::Float, pointers[3], 1);
+  Value *threshold =
+      b.load(ElemKind::Float,
+             operands.getPointer(NonMaxSuppressionInstr::thresholdIdx), 1);
   auto getInt = [&](Value *base, Value *index) {
     return b.getElement(base, ElemKind::Int64, index);
   };
   b.forTasks(rows, rows * length * 8, [&](Value *row) {
     Value *batch = b.CreateUDiv(row, b.index(classes));
-    BoxRow boxes{b, b.getElement(pointers[1], ElemKind::Float,
-                                 b.addScaled(b.index(0), batch, 4 * numBoxes))};
-    Value *out = getInt(pointers[0], b.addScaled(b.index(0), row, count));
-    Value *in = getInt(pointers[2], b.addScaled(b.index(0), row, length));
+    BoxRow boxes{
+        b, b.getElement(operands.getPointer(NonMaxSuppressionInstr::boxesIdx),
+                        ElemKind::Float,
+                        b.addScaled(b.index(0), batch, 4 * numBoxes))};
+    Value *out = getInt(operands.getPointer(NonMaxSuppressionInstr::resultIdx),
+                        b.addScaled(b.index(0), row, count));
+    Value *in =
+        getInt(operands.getPointer(NonMaxSuppressionInstr::candidatesIdx),
+               b.addScaled(b.index(0), row, length));
     Value *none = b.getInt64(-1);
     b.forLoop(count, [&](Value *k) {
       b.store(ElemKind::Int64, none, getInt(out, k));

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Epilogue.h"
+#include "KernelOperands.h"
 #include "Window.h"
 
 using namespace glowish;
@@ -135,7 +136,9 @@ static ConvolutionShape getPoolShape(const Instr &instr) {
 }
 
 void glowish::emitMaxPool(KernelBuilder &b, const MaxPoolInstr &instr,
-                          StridedOperand result, StridedOperand input) {
+                          const KernelOperands &operands) {
+  StridedOperand result = operands.getStrided(MaxPoolInstr::resultIdx);
+  StridedOperand input = operands.getStrided(MaxPoolInstr::inputIdx);
   ElemKind kind = input.kind;
   WindowOperator op;
   op.start = [&](Value *, unsigned lanes) {
@@ -153,7 +156,9 @@ void glowish::emitMaxPool(KernelBuilder &b, const MaxPoolInstr &instr,
 }
 
 void glowish::emitAvgPool(KernelBuilder &b, const AvgPoolInstr &instr,
-                          StridedOperand result, StridedOperand input) {
+                          const KernelOperands &operands) {
+  StridedOperand result = operands.getStrided(AvgPoolInstr::resultIdx);
+  StridedOperand input = operands.getStrided(AvgPoolInstr::inputIdx);
   ElemKind kind = input.kind;
   ConvolutionShape shape = getPoolShape(instr);
   WindowOperator op;

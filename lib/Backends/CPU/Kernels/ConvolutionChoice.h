@@ -1,4 +1,4 @@
-//===- ConvolutionChoice.h - Ways to compute a convolution ----*- C++ -*-===//
+//===- ConvolutionChoice.h - Ways to compute a convolution ------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_CONVOLUTIONCHOICE_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_CONVOLUTIONCHOICE_H

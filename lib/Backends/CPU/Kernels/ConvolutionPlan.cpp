@@ -4,7 +4,7 @@
 
 using namespace glowish;
 
-//===- Tiles -------------------------------------------------------------===//
+//===- Tiles --------------------------------------------------------------===//
 
 /// Weights up to here stay in the first cache beside the pixels.
 static constexpr int64_t firstCacheBytes = 24 << 10;
@@ -124,7 +124,7 @@ unsigned glowish::chooseTilePixels(const ConvolutionShape &shape,
   return choosePixels(shape, vectors, target).pixels;
 }
 
-//===- Layouts -----------------------------------------------------------===//
+//===- Layouts ------------------------------------------------------------===//
 
 WeightLayout glowish::getPackedLayout(const ConvolutionShape &shape,
                                       unsigned block) {
@@ -172,7 +172,7 @@ int64_t glowish::getNumOperations(const ConvolutionShape &shape) {
          shape.outHeight * shape.outWidth;
 }
 
-//===- Order -------------------------------------------------------------===//
+//===- Order --------------------------------------------------------------===//
 
 int64_t glowish::chooseChunk(const ConvolutionShape &shape, ElemKind kind,
                              int64_t units, int64_t blocks,

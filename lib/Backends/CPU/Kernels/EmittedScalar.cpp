@@ -113,7 +113,7 @@ EmittedScalar glowish::min(EmittedScalar x, EmittedScalar y) {
   return x.with(x.builder->minimum(x.kind, x.value, y.value));
 }
 
-//===- Programs ----------------------------------------------------------===//
+//===- Programs -----------------------------------------------------------===//
 
 /// \p x as an element of \p to: floats saturate and NaN becomes 0, integers
 /// wrap, anything but 0 is true.

@@ -1,4 +1,4 @@
-//===- EmittedScalar.h - Formulas that emit LLVM IR -----------*- C++ -*-===//
+//===- EmittedScalar.h - Formulas that emit LLVM IR -------------*- C++ -*-===//
 //
 // The scalar type on which the CPU back end instantiates the formulas of the
 // element-wise records: each operation emits an instruction on a vector of

@@ -1,4 +1,4 @@
-//===- Epilogue.h - What happens to results in registers ------*- C++ -*-===//
+//===- Epilogue.h - What happens to results in registers --------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_EPILOGUE_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_EPILOGUE_H

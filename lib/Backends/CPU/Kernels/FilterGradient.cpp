@@ -9,6 +9,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "FilterGradient.h"
+#include "Anchors.h"
+#include "KernelOperands.h"
 #include "SplitFilterPlan.h"
 #include "TileProduct.h"
 #include "llvm/Support/MathExtras.h"
@@ -362,4 +364,14 @@ void glowish::emitFilterGradient(KernelBuilder &b,
     return emitFewChannelFilterGradient(b, shape, result, std::move(input),
                                         std::move(gradient));
   emitter.emit();
+}
+
+void glowish::emitConvolutionFilterGradient(
+    KernelBuilder &b, const ConvolutionFilterGradientInstr &instr,
+    const KernelOperands &operands) {
+  using Instr = ConvolutionFilterGradientInstr;
+  emitFilterGradient(b, getConvolutionShape(instr),
+                     operands.getPointer(Instr::resultIdx),
+                     operands.getStrided(Instr::inputIdx),
+                     operands.getStrided(Instr::gradientIdx));
 }

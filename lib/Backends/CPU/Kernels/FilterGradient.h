@@ -1,4 +1,4 @@
-//===- FilterGradient.h - Gradients of filters ----------------*- C++ -*-===//
+//===- FilterGradient.h - Gradients of filters ------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_FILTERGRADIENT_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_FILTERGRADIENT_H

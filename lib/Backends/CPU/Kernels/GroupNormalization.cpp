@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Epilogue.h"
+#include "KernelOperands.h"
 #include "RowMean.h"
 
 using namespace glowish;
@@ -493,37 +494,41 @@ void GroupNormalizationEmitter::emitParts(Value *statistics, int64_t parts) {
   });
 }
 
+/// What both instructions with a normalization have in common.
+template <typename InstrT>
+static GroupOperands getGroupOperands(const InstrT &instr,
+                                      const KernelOperands &operands) {
+  return {instr.getInput()->getType(),
+          instr.getGroups(),
+          instr.getEpsilon(),
+          operands.getStrided(InstrT::resultIdx),
+          operands.getStrided(InstrT::inputIdx),
+          operands.getPointer(InstrT::scaleIdx),
+          operands.getPointer(InstrT::biasIdx),
+          operands.getEpilogue()};
+}
+
 void glowish::emitGroupNormalization(KernelBuilder &b,
                                      const GroupNormalizationInstr &instr,
-                                     StridedOperand result,
-                                     StridedOperand input, Value *scale,
-                                     Value *bias, EpilogueCode epilogue) {
-  GroupNormalizationEmitter(b, {instr.getInput()->getType(), instr.getGroups(),
-                                instr.getEpsilon(), std::move(result),
-                                std::move(input), scale, bias,
-                                std::move(epilogue)})
-      .emit();
+                                     const KernelOperands &operands) {
+  GroupNormalizationEmitter(b, getGroupOperands(instr, operands)).emit();
 }
 
-void glowish::emitGroupStatistics(KernelBuilder &b,
-                                  const CPUGroupStatisticsInstr &instr,
-                                  Value *result, StridedOperand input) {
-  GroupOperands operands;
-  operands.type = instr.getInput()->getType();
-  operands.input = std::move(input);
-  GroupNormalizationEmitter(b, std::move(operands))
-      .emitStatistics(result, instr.getResult()->getType().getDim(1));
+void glowish::emitCPUGroupStatistics(KernelBuilder &b,
+                                     const CPUGroupStatisticsInstr &instr,
+                                     const KernelOperands &operands) {
+  GroupOperands group;
+  group.type = instr.getInput()->getType();
+  group.input = operands.getStrided(CPUGroupStatisticsInstr::inputIdx);
+  GroupNormalizationEmitter(b, std::move(group))
+      .emitStatistics(operands.getPointer(CPUGroupStatisticsInstr::resultIdx),
+                      instr.getResult()->getType().getDim(1));
 }
 
-void glowish::emitGroupNormalization(KernelBuilder &b,
-                                     const CPUGroupNormalizationInstr &instr,
-                                     StridedOperand result,
-                                     StridedOperand input, Value *statistics,
-                                     Value *scale, Value *bias,
-                                     EpilogueCode epilogue) {
-  GroupNormalizationEmitter(b, {instr.getInput()->getType(), instr.getGroups(),
-                                instr.getEpsilon(), std::move(result),
-                                std::move(input), scale, bias,
-                                std::move(epilogue)})
-      .emitParts(statistics, instr.getStatistics()->getType().getDim(1));
+void glowish::emitCPUGroupNormalization(KernelBuilder &b,
+                                        const CPUGroupNormalizationInstr &instr,
+                                        const KernelOperands &operands) {
+  GroupNormalizationEmitter(b, getGroupOperands(instr, operands))
+      .emitParts(operands.getPointer(CPUGroupNormalizationInstr::statisticsIdx),
+                 instr.getStatistics()->getType().getDim(1));
 }

@@ -1,4 +1,4 @@
-//===- HalfPrecision.h - float16 and bfloat16 to float and back -*- C++ -*-===//
+//===- HalfPrecision.h - Conversions of half precisions ---------*- C++ -*-===//
 //
 // In integer arithmetic on whole vectors: where a target has no instruction
 // for a conversion, LLVM would call a library for each element. Values are

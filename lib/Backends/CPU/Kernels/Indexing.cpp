@@ -1,7 +1,7 @@
 //===- Indexing.cpp - Scatters --------------------------------------------===//
 
-#include "Indexing.h"
 #include "EmittedScalar.h"
+#include "KernelOperands.h"
 
 using namespace glowish;
 using llvm::Value;
@@ -20,14 +20,17 @@ static Value *combine(llvm::StringRef mode, EmittedScalar element,
 }
 
 void glowish::emitScatter(KernelBuilder &b, const ScatterInstr &instr,
-                          llvm::ArrayRef<Value *> pointers) {
+                          const KernelOperands &operands) {
   const Type &type = instr.getInput()->getType();
   ElemKind kind = type.getKind();
   ElemKind indexKind = instr.getIndices()->getType().getKind();
   int64_t rows = type.getDim(0), columns = type.getDim(1);
   llvm::Align align(getElemSize(kind));
-  Value *result = pointers[0], *updates = pointers[3];
-  b.CreateMemCpy(result, align, pointers[1], align, type.getSizeInBytes());
+  Value *result = operands.getPointer(ScatterInstr::resultIdx);
+  Value *indices = operands.getPointer(ScatterInstr::indicesIdx);
+  Value *updates = operands.getPointer(ScatterInstr::updatesIdx);
+  b.CreateMemCpy(result, align, operands.getPointer(ScatterInstr::inputIdx),
+                 align, type.getSizeInBytes());
   if (type.getNumElements() == 0)
     return;
   auto combineRow = [&](Value *row, Value *i) {
@@ -43,7 +46,7 @@ void glowish::emitScatter(KernelBuilder &b, const ScatterInstr &instr,
         });
   };
   b.forLoop(instr.getIndices()->getType().getDim(0), [&](Value *i) {
-    Value *address = b.getElement(pointers[2], indexKind, i);
+    Value *address = b.getElement(indices, indexKind, i);
     Value *row =
         b.CreateSExtOrTrunc(b.load(indexKind, address, 1), b.getIndexTy());
     row = b.CreateSelect(b.CreateICmpSLT(row, b.index(0)),

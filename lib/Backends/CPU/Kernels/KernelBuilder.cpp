@@ -24,7 +24,7 @@ KernelBuilder::KernelBuilder(llvm::Function &function,
   setFastMathFlags(flags);
 }
 
-//===- Numbers -----------------------------------------------------------===//
+//===- Numbers ------------------------------------------------------------===//
 
 Value *KernelBuilder::addScaled(Value *a, Value *b, int64_t factor) {
   if (factor == 0)
@@ -55,7 +55,7 @@ Value *KernelBuilder::maxIndex(Value *a, Value *b) {
   return CreateSelect(CreateICmpSGT(a, b), a, b);
 }
 
-//===- Loops -------------------------------------------------------------===//
+//===- Loops --------------------------------------------------------------===//
 
 Values KernelBuilder::forLoop(Value *low, Value *high, int64_t step,
                               llvm::ArrayRef<Value *> start, CarryBody body) {
@@ -151,7 +151,7 @@ void KernelBuilder::ifThen(Value *condition, llvm::function_ref<void()> body) {
   SetInsertPoint(after);
 }
 
-//===- Tasks -------------------------------------------------------------===//
+//===- Tasks --------------------------------------------------------------===//
 
 /// Operations that take longer than waking another thread.
 static constexpr int64_t minParallelOperations = 150'000;
@@ -182,7 +182,7 @@ void KernelBuilder::forElementTasks(
   });
 }
 
-//===- Elements ----------------------------------------------------------===//
+//===- Elements -----------------------------------------------------------===//
 
 llvm::Type *KernelBuilder::getStorageTy(ElemKind kind) {
   switch (kind) {

@@ -1,4 +1,4 @@
-//===- KernelBuilder.h - Loops and vectors in LLVM IR ---------*- C++ -*-===//
+//===- KernelBuilder.h - Loops and vectors in LLVM IR -----------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_KERNELBUILDER_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_KERNELBUILDER_H

@@ -1,4 +1,4 @@
-//===- Kernels.h - Emitters of kernels ------------------------*- C++ -*-===//
+//===- Kernels.h - Emitters of kernels --------------------------*- C++ -*-===//
 //
 // Each function appends the code of one kernel, specialised to its shapes.
 //
@@ -7,8 +7,8 @@
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_KERNELS_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_KERNELS_H
 
+#include "Instrs.h"
 #include "StridedOperand.h"
-#include "glowish/IR/Instrs.h"
 
 namespace glowish {
 
@@ -113,54 +113,14 @@ void emitDepthwise(KernelBuilder &b, const ConvolutionShape &shape,
                    llvm::Value *weights, llvm::Value *bias,
                    EpilogueCode epilogue);
 
-void emitMaxPool(KernelBuilder &b, const MaxPoolInstr &instr,
-                 StridedOperand result, StridedOperand input);
-void emitAvgPool(KernelBuilder &b, const AvgPoolInstr &instr,
-                 StridedOperand result, StridedOperand input);
-void emitMaxPoolGradient(KernelBuilder &b, const MaxPoolGradientInstr &instr,
-                         StridedOperand result, StridedOperand input,
-                         StridedOperand gradient);
-void emitAvgPoolGradient(KernelBuilder &b, const AvgPoolGradientInstr &instr,
-                         StridedOperand result, StridedOperand gradient);
-void emitReduce(KernelBuilder &b, const ReduceInstr &instr, llvm::Value *result,
-                llvm::Value *input);
-void emitArgMax(KernelBuilder &b, const ArgMaxInstr &instr, llvm::Value *result,
-                llvm::Value *input);
-void emitSoftmax(KernelBuilder &b, const SoftmaxInstr &instr,
-                 llvm::Value *result, llvm::Value *input);
-/// \p scale and \p bias may be null.
-void emitLayerNormalization(KernelBuilder &b,
-                            const LayerNormalizationInstr &instr,
-                            StridedOperand result, StridedOperand input,
-                            llvm::Value *scale, llvm::Value *bias,
-                            EpilogueCode epilogue);
 /// Whether a task's statistics fit on the stack where a group has \p
 /// groupChannels channels.
 bool fitsGroupNormalization(int64_t groupChannels, ElemKind kind,
                             const TargetDescription &target);
-/// \p scale and \p bias may be null.
-void emitGroupNormalization(KernelBuilder &b,
-                            const GroupNormalizationInstr &instr,
-                            StridedOperand result, StridedOperand input,
-                            llvm::Value *scale, llvm::Value *bias,
-                            EpilogueCode epilogue);
-/// The same in two kernels, of which the first computes statistics of parts of
-/// images. They are parts of the longest dimension of \p shape between image
-/// and channels, or the first of these.
+/// The dimension of images of \p shape whose parts CPUGroupStatistics computes
+/// statistics of: the longest one between image and channels, or the first of
+/// these.
 unsigned getPartDimension(DimsRef shape);
-void emitGroupStatistics(KernelBuilder &b, const CPUGroupStatisticsInstr &instr,
-                         llvm::Value *result, StridedOperand input);
-void emitGroupNormalization(KernelBuilder &b,
-                            const CPUGroupNormalizationInstr &instr,
-                            StridedOperand result, StridedOperand input,
-                            llvm::Value *statistics, llvm::Value *scale,
-                            llvm::Value *bias, EpilogueCode epilogue);
-void emitLRN(KernelBuilder &b, const LocalResponseNormalizationInstr &instr,
-             llvm::Value *result, llvm::Value *input);
-void emitGather(KernelBuilder &b, const GatherInstr &instr, llvm::Value *result,
-                llvm::Value *input, llvm::Value *indices);
-void emitResize(KernelBuilder &b, const ResizeInstr &instr,
-                StridedOperand result, llvm::Value *input);
 
 } // namespace glowish
 

@@ -1,6 +1,7 @@
 //===- Loops.cpp - Element-wise loops, copies and fills -------------------===//
 
 #include "EmittedScalar.h"
+#include "KernelOperands.h"
 #include "Kernels.h"
 #include "Transpose.h"
 
@@ -90,4 +91,35 @@ void glowish::emitFill(KernelBuilder &b, DimsRef shape, StridedOperand result,
                       result.kind, b.literal(result.kind, value, active),
                       result.getAddress(b, index), result.getInnerStride());
                 });
+}
+
+//===- Instructions -------------------------------------------------------===//
+
+void glowish::emitCopy(KernelBuilder &b, const CopyInstr &instr,
+                       const KernelOperands &operands) {
+  emitLoop(b, instr.getResult()->getShape(),
+           operands.getStrided(CopyInstr::resultIdx),
+           {operands.getStrided(CopyInstr::inputIdx)}, ScalarProgram());
+}
+
+void glowish::emitFill(KernelBuilder &b, const FillInstr &instr,
+                       const KernelOperands &operands) {
+  emitFill(b, instr.getResult()->getShape(),
+           operands.getStrided(FillInstr::resultIdx), instr.getValue());
+}
+
+void glowish::emitElementWiseLoop(KernelBuilder &b,
+                                  const ElementWiseLoopInstr &instr,
+                                  const KernelOperands &operands) {
+  emitLoop(b, instr.getResult()->getShape(),
+           operands.getStrided(ElementWiseLoopInstr::resultIdx),
+           operands.getStridedFrom(ElementWiseLoopInstr::inputsIdx),
+           instr.getProgram());
+}
+
+void glowish::emitBitCast(KernelBuilder &b, const BitCastInstr &instr,
+                          const KernelOperands &operands) {
+  b.CreateMemCpy(operands.getPointer(BitCastInstr::resultIdx), llvm::Align(1),
+                 operands.getPointer(BitCastInstr::inputIdx), llvm::Align(1),
+                 instr.getInput()->getType().getSizeInBytes());
 }

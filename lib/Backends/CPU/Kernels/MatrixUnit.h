@@ -1,4 +1,4 @@
-//===- MatrixUnit.h - Products of digits in matrix registers --*- C++ -*-===//
+//===- MatrixUnit.h - Products of digits in matrix registers ----*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_MATRIXUNIT_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_MATRIXUNIT_H

@@ -1,5 +1,6 @@
 //===- Movement.cpp - Gather and resize -----------------------------------===//
 
+#include "KernelOperands.h"
 #include "Kernels.h"
 #include <cmath>
 
@@ -7,7 +8,10 @@ using namespace glowish;
 using llvm::Value;
 
 void glowish::emitGather(KernelBuilder &b, const GatherInstr &instr,
-                         Value *result, Value *input, Value *indices) {
+                         const KernelOperands &operands) {
+  Value *result = operands.getPointer(GatherInstr::resultIdx);
+  Value *input = operands.getPointer(GatherInstr::inputIdx);
+  Value *indices = operands.getPointer(GatherInstr::indicesIdx);
   const Type &type = instr.getInput()->getType();
   ElemKind indexKind = instr.getIndices()->getType().getKind();
   int64_t length = type.getDim(instr.getAxis());
@@ -99,7 +103,9 @@ static Value *lookUpWeight(KernelBuilder &b, ElemKind kind,
 }
 
 void glowish::emitResize(KernelBuilder &b, const ResizeInstr &instr,
-                         StridedOperand result, Value *input) {
+                         const KernelOperands &operands) {
+  StridedOperand result = operands.getStrided(ResizeInstr::resultIdx);
+  Value *input = operands.getPointer(ResizeInstr::inputIdx);
   DimsRef in = instr.getInput()->getShape();
   DimsRef out = instr.getResult()->getShape();
   ElemKind kind = result.kind;

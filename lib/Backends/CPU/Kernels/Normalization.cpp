@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Epilogue.h"
+#include "KernelOperands.h"
 #include "RowMean.h"
 
 using namespace glowish;
@@ -122,9 +123,13 @@ void LayerNormalizationEmitter::emit() {
 
 void glowish::emitLayerNormalization(KernelBuilder &b,
                                      const LayerNormalizationInstr &instr,
-                                     StridedOperand result,
-                                     StridedOperand input, Value *scale,
-                                     Value *bias, EpilogueCode epilogue) {
+                                     const KernelOperands &operands) {
+  StridedOperand result =
+      operands.getStrided(LayerNormalizationInstr::resultIdx);
+  StridedOperand input = operands.getStrided(LayerNormalizationInstr::inputIdx);
+  Value *scale = operands.getPointer(LayerNormalizationInstr::scaleIdx);
+  Value *bias = operands.getPointer(LayerNormalizationInstr::biasIdx);
+  EpilogueCode epilogue = operands.getEpilogue();
   LayerNormalizationEmitter(b, instr, std::move(result), std::move(input),
                             scale, bias, std::move(epilogue))
       .emit();

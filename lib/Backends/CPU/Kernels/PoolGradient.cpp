@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "KernelOperands.h"
 #include "Window.h"
 
 using namespace glowish;
@@ -283,8 +284,11 @@ AvgPoolGradientEmitter::prepare(const WindowPlace &place) {
 
 void glowish::emitMaxPoolGradient(KernelBuilder &b,
                                   const MaxPoolGradientInstr &instr,
-                                  StridedOperand result, StridedOperand input,
-                                  StridedOperand gradient) {
+                                  const KernelOperands &operands) {
+  StridedOperand result = operands.getStrided(MaxPoolGradientInstr::resultIdx);
+  StridedOperand input = operands.getStrided(MaxPoolGradientInstr::inputIdx);
+  StridedOperand gradient =
+      operands.getStrided(MaxPoolGradientInstr::gradientIdx);
   ConvolutionShape shape = getWindowShape(instr, instr.getResult()->getShape(),
                                           instr.getGradient()->getShape());
   MaxPoolGradientEmitter(b, shape, std::move(result), std::move(input),
@@ -294,8 +298,10 @@ void glowish::emitMaxPoolGradient(KernelBuilder &b,
 
 void glowish::emitAvgPoolGradient(KernelBuilder &b,
                                   const AvgPoolGradientInstr &instr,
-                                  StridedOperand result,
-                                  StridedOperand gradient) {
+                                  const KernelOperands &operands) {
+  StridedOperand result = operands.getStrided(AvgPoolGradientInstr::resultIdx);
+  StridedOperand gradient =
+      operands.getStrided(AvgPoolGradientInstr::gradientIdx);
   ConvolutionShape shape = getWindowShape(instr, instr.getResult()->getShape(),
                                           instr.getGradient()->getShape());
   AvgPoolGradientEmitter(b, shape, instr.getCountIncludePads(),

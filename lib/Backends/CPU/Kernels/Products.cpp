@@ -1,6 +1,7 @@
 //===- Products.cpp - Matrix products as they stand -----------------------===//
 
 #include "Products.h"
+#include "KernelOperands.h"
 
 using namespace glowish;
 using llvm::Value;
@@ -134,11 +135,11 @@ void ProductEmitter::emit() {
   });
 }
 
-void glowish::emitProducts(KernelBuilder &b, const MatMulInstr &instr,
-                           StridedOperand result, StridedOperand lhs,
-                           StridedOperand rhs,
-                           std::vector<StridedOperand> fused) {
-  ProductEmitter(b, instr, std::move(result), std::move(lhs), std::move(rhs),
-                 std::move(fused))
+void glowish::emitMatMul(KernelBuilder &b, const MatMulInstr &instr,
+                         const KernelOperands &operands) {
+  ProductEmitter(b, instr, operands.getStrided(MatMulInstr::resultIdx),
+                 operands.getStrided(MatMulInstr::lhsIdx),
+                 operands.getStrided(MatMulInstr::rhsIdx),
+                 operands.getStridedFrom(MatMulInstr::fusedIdx))
       .emit();
 }

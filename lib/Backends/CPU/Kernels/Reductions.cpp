@@ -1,6 +1,7 @@
 //===- Reductions.cpp - Reductions, softmax, ArgMax, LRN ------------------===//
 
 #include "EmittedScalar.h"
+#include "KernelOperands.h"
 #include "Kernels.h"
 #include <cmath>
 
@@ -99,7 +100,9 @@ static Value *reduceRow(KernelBuilder &b, llvm::StringRef mode, ElemKind kind,
 }
 
 void glowish::emitReduce(KernelBuilder &b, const ReduceInstr &instr,
-                         Value *result, Value *input) {
+                         const KernelOperands &operands) {
+  Value *result = operands.getPointer(ReduceInstr::resultIdx);
+  Value *input = operands.getPointer(ReduceInstr::inputIdx);
   ElemKind kind = instr.getInput()->getType().getKind();
   llvm::StringRef mode = instr.getMode();
   ReduceLoops loops = splitDimensions(instr);
@@ -173,7 +176,9 @@ void glowish::emitReduce(KernelBuilder &b, const ReduceInstr &instr,
 }
 
 void glowish::emitSoftmax(KernelBuilder &b, const SoftmaxInstr &instr,
-                          Value *result, Value *input) {
+                          const KernelOperands &operands) {
+  Value *result = operands.getPointer(SoftmaxInstr::resultIdx);
+  Value *input = operands.getPointer(SoftmaxInstr::inputIdx);
   const Type &type = instr.getInput()->getType();
   ElemKind kind = type.getKind();
   int64_t length = type.getShape().back();
@@ -203,7 +208,9 @@ void glowish::emitSoftmax(KernelBuilder &b, const SoftmaxInstr &instr,
 }
 
 void glowish::emitArgMax(KernelBuilder &b, const ArgMaxInstr &instr,
-                         Value *result, Value *input) {
+                         const KernelOperands &operands) {
+  Value *result = operands.getPointer(ArgMaxInstr::resultIdx);
+  Value *input = operands.getPointer(ArgMaxInstr::inputIdx);
   const Type &type = instr.getInput()->getType();
   ElemKind kind = type.getKind();
   int64_t length = type.getDim(instr.getAxis());
@@ -234,9 +241,12 @@ void glowish::emitArgMax(KernelBuilder &b, const ArgMaxInstr &instr,
   });
 }
 
-void glowish::emitLRN(KernelBuilder &b,
-                      const LocalResponseNormalizationInstr &instr,
-                      Value *result, Value *input) {
+void glowish::emitLocalResponseNormalization(
+    KernelBuilder &b, const LocalResponseNormalizationInstr &instr,
+    const KernelOperands &operands) {
+  Value *result =
+      operands.getPointer(LocalResponseNormalizationInstr::resultIdx);
+  Value *input = operands.getPointer(LocalResponseNormalizationInstr::inputIdx);
   const Type &type = instr.getInput()->getType();
   ElemKind kind = type.getKind();
   int64_t channels = type.getShape().back();

@@ -1,4 +1,4 @@
-//===- RowMean.h - Means of rows ------------------------------*- C++ -*-===//
+//===- RowMean.h - Means of rows --------------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_ROWMEAN_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_ROWMEAN_H

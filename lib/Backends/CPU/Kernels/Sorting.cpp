@@ -1,7 +1,7 @@
 //===- Sorting.cpp - Sorted indices ---------------------------------------===//
 
 #include "EmittedScalar.h"
-#include "Indexing.h"
+#include "KernelOperands.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace glowish;
@@ -120,8 +120,10 @@ void IndexList::sortByHeap(int64_t length) const {
   });
 }
 
-void glowish::emitTopK(KernelBuilder &b, const TopKInstr &instr, Value *result,
-                       Value *input) {
+void glowish::emitTopK(KernelBuilder &b, const TopKInstr &instr,
+                       const KernelOperands &operands) {
+  Value *result = operands.getPointer(TopKInstr::resultIdx);
+  Value *input = operands.getPointer(TopKInstr::inputIdx);
   // From here on walking a heap is less than moving half of the list.
   constexpr int64_t minHeap = 16;
   const Type &type = instr.getInput()->getType();

@@ -111,7 +111,7 @@ std::array<Value *, 2> SplitConvolutionEmitter::divide(Value *value,
           b.CreateURem(value, b.index(extent))};
 }
 
-//===- Products ----------------------------------------------------------===//
+//===- Products -----------------------------------------------------------===//
 
 /// How far from a pixel, in bytes, is the one under \p tap.
 Value *SplitConvolutionEmitter::getTapShift(Value *tap) {
@@ -174,7 +174,7 @@ void SplitConvolutionEmitter::emitProducts(const Block &block, const Tile &tile,
   });
 }
 
-//===- Results -----------------------------------------------------------===//
+//===- Results ------------------------------------------------------------===//
 
 /// Takes row \p row of the stored sums through the epilogue.
 void SplitConvolutionEmitter::emitPixelAt(const Block &block, const Tile &tile,
@@ -283,7 +283,7 @@ void SplitConvolutionEmitter::emitTile(const Range &range, const Block &block,
   });
 }
 
-//===- Loops -------------------------------------------------------------===//
+//===- Loops --------------------------------------------------------------===//
 
 void SplitConvolutionEmitter::forBlocks(
     const Range &range, llvm::function_ref<void(const Block &)> body) {

@@ -1,4 +1,4 @@
-//===- SplitFilterPlan.h - Chunks of split filter gradients ---*- C++ -*-===//
+//===- SplitFilterPlan.h - Chunks of split filter gradients -----*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_SPLITFILTERPLAN_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_SPLITFILTERPLAN_H

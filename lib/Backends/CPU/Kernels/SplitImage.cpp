@@ -19,7 +19,7 @@ SplitImage SplitImage::forInput(const ConvolutionShape &shape) {
           (shape.channels + matrixDepth - 1) / matrixDepth};
 }
 
-//===- Weights -----------------------------------------------------------===//
+//===- Weights ------------------------------------------------------------===//
 
 /// Rounds so that the lower digits may be negative.
 static std::array<int8_t, numDigits> getDigits(int64_t integer) {
@@ -82,7 +82,7 @@ SplitWeights glowish::splitWeights(const ConvolutionShape &shape,
   return result;
 }
 
-//===- Vectors -----------------------------------------------------------===//
+//===- Vectors ------------------------------------------------------------===//
 
 std::array<Value *, 4> glowish::loadSplitGroup(KernelBuilder &b, Value *source,
                                                int64_t channels) {
@@ -174,7 +174,7 @@ glowish::splitFloats(KernelBuilder &b, std::array<Value *, 4> values,
   return digits;
 }
 
-//===- Rows and columns --------------------------------------------------===//
+//===- Rows and columns ---------------------------------------------------===//
 
 void glowish::splitRows(
     KernelBuilder &b, const SplitRows &rows, Value *factors,

@@ -1,4 +1,4 @@
-//===- SplitImage.h - Float products on int8 matrix units -----*- C++ -*-===//
+//===- SplitImage.h - Float products on int8 matrix units -------*- C++ -*-===//
 //
 // A float, divided by a scale that many share, becomes an integer of 24 bits:
 // three digits of 8 bits, digit 0 the highest. The product of two such integers

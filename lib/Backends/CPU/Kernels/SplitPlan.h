@@ -1,4 +1,4 @@
-//===- SplitPlan.h - Tasks and chunks of split convolutions ---*- C++ -*-===//
+//===- SplitPlan.h - Tasks and chunks of split convolutions -----*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_SPLITPLAN_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_SPLITPLAN_H

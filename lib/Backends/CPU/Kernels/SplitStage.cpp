@@ -77,7 +77,7 @@ private:
 
 } // namespace
 
-//===- Pixels ------------------------------------------------------------===//
+//===- Pixels -------------------------------------------------------------===//
 
 /// Column j of phase p is the input's j * strideW + p - padLeft. \p source: the
 /// input's row.
@@ -150,7 +150,7 @@ void StageEmitter::forRuns(RunBody body, PaddingBody padding) {
             [&](Value *row) { forRunsOfRow(row, body, padding); });
 }
 
-//===- Scales ------------------------------------------------------------===//
+//===- Scales -------------------------------------------------------------===//
 
 /// Of a pixel's channels: the bits of the largest magnitudes, in 16 lanes.
 Value *StageEmitter::findLargest(Value *source) {
@@ -244,7 +244,7 @@ void StageEmitter::emitScales() {
   storeScale(b.index(0), b.reduceLanes(loadLargest(), joinMagnitudes));
 }
 
-//===- Digits ------------------------------------------------------------===//
+//===- Digits -------------------------------------------------------------===//
 
 /// Groups of the range, and the channels that they have.
 void StageEmitter::forGroups(llvm::function_ref<void(Value *, int64_t)> body) {
@@ -336,7 +336,7 @@ void StageEmitter::emitDigits() {
           });
 }
 
-//===- Turned inputs -----------------------------------------------------===//
+//===- Turned inputs ------------------------------------------------------===//
 
 /// Vectors of pixels: the first one's number in the run, and all channels.
 void StageEmitter::forTurnedPixels(
@@ -403,7 +403,7 @@ void StageEmitter::splitTurned(const Run &run) {
   });
 }
 
-//===- Gathered inputs ---------------------------------------------------===//
+//===- Gathered inputs ----------------------------------------------------===//
 
 /// The input pixel under each tap of output pixel \p pixel of the stage:
 /// body(tap, its channels), or padding(tap) where there is none.
@@ -479,7 +479,7 @@ void StageEmitter::gather(Value *pixel) {
       });
 }
 
-//===- Stages ------------------------------------------------------------===//
+//===- Stages -------------------------------------------------------------===//
 
 /// Some pixels at a time, which are in the first cache when they are read
 /// again.

@@ -1,4 +1,4 @@
-//===- SplitStage.h - The pixels of a task, split -------------*- C++ -*-===//
+//===- SplitStage.h - The pixels of a task, split ---------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_SPLITSTAGE_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_SPLITSTAGE_H
@@ -22,7 +22,7 @@ struct SplitRange {
 struct SplitStage {
   llvm::Value *digits;
   /// Floats: what the pixels are multiplied with, and what their sums are. One
-  /// for each pixel where the plan is flat, else one, and room for 16.
+  /// for each pixel where the plan is flat, else one, and space for 16.
   llvm::Value *factors, *scales;
   /// Where the input is turned or gathered: numDigits squares of 16 x 16 int32.
   llvm::Value *scratch;

@@ -111,7 +111,7 @@ void WeightSplitter::forSteps(const Stripe &stripe,
     forTaps(b.index(whole), left);
 }
 
-//===- Scales ------------------------------------------------------------===//
+//===- Scales -------------------------------------------------------------===//
 
 void WeightSplitter::joinLargest(Value *cell, Value *bits) {
   Value *before = b.CreateAlignedLoad(intTy, cell, llvm::Align(64));
@@ -188,7 +188,7 @@ void WeightSplitter::findScales(const Stripe &stripe) {
   }
 }
 
-//===- Digits ------------------------------------------------------------===//
+//===- Digits -------------------------------------------------------------===//
 
 void WeightSplitter::splitRows(const Stripe &stripe, const Step &step) {
   for (auto [block, count] : llvm::enumerate(stripe.counts)) {
@@ -225,7 +225,7 @@ void WeightSplitter::splitColumns(const Stripe &stripe, const Step &step) {
   transposeDigits(b, columns, splitStepBytes, step.digits, splitStepBytes);
 }
 
-//===- Tasks -------------------------------------------------------------===//
+//===- Tasks --------------------------------------------------------------===//
 
 void WeightSplitter::emitStripe(const Stripe &stripe) {
   findScales(stripe);

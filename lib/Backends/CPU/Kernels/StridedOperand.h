@@ -1,4 +1,4 @@
-//===- StridedOperand.h - Operands as kernels see them --------*- C++ -*-===//
+//===- StridedOperand.h - Operands as kernels see them ----------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_STRIDEDOPERAND_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_STRIDEDOPERAND_H

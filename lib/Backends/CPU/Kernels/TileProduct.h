@@ -1,4 +1,4 @@
-//===- TileProduct.h - The innermost loop of products ---------*- C++ -*-===//
+//===- TileProduct.h - The innermost loop of products -----------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_TILEPRODUCT_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_TILEPRODUCT_H

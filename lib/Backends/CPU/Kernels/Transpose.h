@@ -1,4 +1,4 @@
-//===- Transpose.h - Squares of elements, turned --------------*- C++ -*-===//
+//===- Transpose.h - Squares of elements, turned ----------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_TRANSPOSE_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_TRANSPOSE_H

@@ -1,4 +1,4 @@
-//===- VectorMath.h - Functions of vectors without a library --*- C++ -*-===//
+//===- VectorMath.h - Functions of vectors without a library ----*- C++ -*-===//
 //
 // Scalars and vectors of float and double alike. Generated code calls no
 // libm. Errors are in units in the last place, the largest that

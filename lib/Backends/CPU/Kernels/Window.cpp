@@ -78,9 +78,9 @@ KernelRows glowish::getKernelRows(KernelBuilder &b,
   int64_t lastRow = (shape.outHeight - 1) * shape.strideH - shape.padTop +
                     (shape.kernelH - 1) * dilation;
   if (lastRow >= shape.height) {
-    Value *room = b.maxIndex(
+    Value *last = b.maxIndex(
         b.CreateNSWSub(b.index(shape.height), rows.firstRow), b.index(0));
-    rows.high = b.maxIndex(b.minIndex(divideUp(room), rows.high), rows.low);
+    rows.high = b.maxIndex(b.minIndex(divideUp(last), rows.high), rows.low);
   }
   return rows;
 }

@@ -1,4 +1,4 @@
-//===- Window.h - Sliding windows with borders known statically *- C++ -*-===//
+//===- Window.h - Sliding windows -------------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_WINDOW_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_WINDOW_H

@@ -1,4 +1,4 @@
-//===- Winograd.h - Convolution with fewer multiplications ----*- C++ -*-===//
+//===- Winograd.h - Convolution with fewer multiplications ------*- C++ -*-===//
 //
 // The output is cut into tiles of mh x mw pixels. A tile's inputs are
 // transformed into ph * pw points, at each of which the convolution is a

@@ -1,4 +1,4 @@
-//===- WinogradTransform.h - The matrices of fast convolution -*- C++ -*-===//
+//===- WinogradTransform.h - The matrices of fast convolution ---*- C++ -*-===//
 //
 // m outputs of a filter of r taps need m + r - 1 inputs d, and, as
 // At * ((G * g) .* (Bt * d)), as many multiplications instead of m * r

@@ -1,11 +1,11 @@
-//===- Activations.cpp - Activations as ONNX ------------------------------===//
+//===- Activations.cpp - Export of activations ----------------------------===//
 
 #include "ONNX/Ops/ElementWise.h"
 
 using namespace glowish;
 using Operands = llvm::ArrayRef<OnnxValue>;
 
-/// ONNX Runtime has no Relu of int64, and there is no wider kind.
+/// ONNX Runtime does not implement Relu for int64, and there is no wider kind.
 static OnnxValue writeRelu(GraphWriter &w, const ReluNode &node, Operands x) {
   if (x[0].kind == ElemKind::Int64)
     return w.op("Max", {x[0], w.numberLike(x[0], 0)});
@@ -40,7 +40,7 @@ static OnnxValue writeSelu(GraphWriter &w, const SeluNode &node, Operands x) {
 }
 static const ElementWiseExporter selu(NodeKind::Selu, writeSelu);
 
-/// In ONNX the slope broadcasts to x, and not the other way round.
+/// ONNX's PRelu broadcasts the slope to x, but not x to the slope.
 static OnnxValue writePRelu(GraphWriter &w, const PReluNode &node, Operands x) {
   if (node.getX().getShape() == node.getType().getShape())
     return w.op("PRelu", x);
@@ -49,7 +49,7 @@ static OnnxValue writePRelu(GraphWriter &w, const PReluNode &node, Operands x) {
 }
 static const ElementWiseExporter pRelu(NodeKind::PRelu, writePRelu);
 
-//===- Those that operator set 17 does not have ---------------------------===//
+//===- Activations missing in opset 17 ------------------------------------===//
 
 static OnnxValue writeSilu(GraphWriter &w, const SiluNode &node, Operands x) {
   return w.mul(x[0], w.op("Sigmoid", x));
@@ -86,7 +86,7 @@ static const ElementWiseExporter geluTanh(NodeKind::GeluTanh, writeGeluTanh);
 
 //===- Dropout ------------------------------------------------------------===//
 
-/// The identity in a model that infers; kept for those who train on.
+/// The identity in inference; kept for training of the written model.
 static void exportDropout(GraphWriter &w, const DropoutNode &node) {
   OnnxValue result =
       w.op("Dropout", {w.getStored(node.getInput()),

@@ -1,10 +1,10 @@
-//===- Bits.cpp - Shifts as ONNX, and what it has no operators for --------===//
+//===- Bits.cpp - Export of shifts and bit casts --------------------------===//
 
 #include "ONNX/Ops/ElementWise.h"
 
 using namespace glowish;
 
-/// The unsigned kind with the bits of integer kind \p kind.
+/// Returns the unsigned kind of the size of integer kind \p kind.
 static ElemKind getUnsigned(ElemKind kind) {
   switch (getElemSize(kind)) {
   case 1:
@@ -18,8 +18,8 @@ static ElemKind getUnsigned(ElemKind kind) {
   }
 }
 
-/// Whether \p count is known to be less than \p bits everywhere.
-static bool isInside(NodeValue count, unsigned bits) {
+/// Whether \p count is a constant with all elements less than \p bits.
+static bool isKnownBelow(NodeValue count, unsigned bits) {
   auto *constant = count.getNodeAs<Constant>();
   if (!constant)
     return false;
@@ -30,8 +30,8 @@ static bool isInside(NodeValue count, unsigned bits) {
   return true;
 }
 
-/// BitShift takes unsigned integers, and leaves it open what becomes of those
-/// that are moved by all their bits: 0 here.
+/// BitShift takes unsigned integers, and does not define shifts by the number
+/// of bits or more, which give 0 here.
 static OnnxValue writeShift(GraphWriter &w, const Node &node,
                             llvm::StringRef direction,
                             llvm::ArrayRef<OnnxValue> operands) {
@@ -39,15 +39,15 @@ static OnnxValue writeShift(GraphWriter &w, const Node &node,
   unsigned bits = 8 * getElemSize(kind);
   OnnxValue x = w.cast(operands[0], bitsKind);
   OnnxValue count = w.cast(operands[1], bitsKind);
-  if (isInside(node.getOperand(1), bits))
+  if (isKnownBelow(node.getOperand(1), bits))
     return w.cast(
         w.op("BitShift", {x, count}, {stringAttr("direction", direction)}),
         kind);
-  OnnxValue isIn = w.op("Less", {count, w.numberLike(count, bits)});
+  OnnxValue isInRange = w.op("Less", {count, w.numberLike(count, bits)});
   OnnxValue zero = w.numberLike(x, 0);
-  OnnxValue shifted = w.op("BitShift", {x, w.select(isIn, count, zero)},
+  OnnxValue shifted = w.op("BitShift", {x, w.select(isInRange, count, zero)},
                            {stringAttr("direction", direction)});
-  return w.cast(w.select(isIn, shifted, zero), kind);
+  return w.cast(w.select(isInRange, shifted, zero), kind);
 }
 
 static OnnxValue writeShiftLeft(GraphWriter &w, const ShiftLeftNode &node,
@@ -62,23 +62,22 @@ static const ElementWiseExporter shiftLeft(NodeKind::ShiftLeft, writeShiftLeft);
 static const ElementWiseExporter shiftRight(NodeKind::ShiftRight,
                                             writeShiftRight);
 
-/// Integers that do not fit have their low bits after a Cast: all of them.
+/// A Cast between integers of the same size keeps all bits.
 static void exportBitCast(GraphWriter &w, const BitCastNode &node) {
   NodeValue input = node.getInput();
   if (isFloatKind(input.getElemKind()) || isFloatKind(node.getTo()))
-    return w.fail("ONNX has BitCast, which floats need, since operator set 26, "
-                  "and 17 is written");
+    return w.fail("a BitCast of floats needs opset 26; models are written with "
+                  "opset 17");
   w.setResult(node, w.cast(w.getStored(input), node.getTo()),
               w.getLayout(input));
 }
 static const NodeExporter bitCast(NodeKind::BitCast, exportBitCast);
 
 static constexpr llvm::StringLiteral noBits =
-    "ONNX has operators on bits since operator set 18, and 17 is written";
+    "bitwise operators need opset 18; models are written with opset 17";
 static const NodeRefusal bitRefusals[] = {
     {NodeKind::BitAnd, noBits},
     {NodeKind::BitOr, noBits},
     {NodeKind::BitXor, noBits},
-    {NodeKind::RandomBits,
-     "no operator of ONNX makes these bits of a counter and a key"},
+    {NodeKind::RandomBits, "ONNX has no counter-based random number generator"},
 };

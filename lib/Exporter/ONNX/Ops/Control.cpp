@@ -1,4 +1,4 @@
-//===- Control.cpp - Branches and loops as ONNX ---------------------------===//
+//===- Control.cpp - Export of branches and loops -------------------------===//
 
 #include "ONNX/GraphWriter.h"
 
@@ -6,8 +6,8 @@ using namespace glowish;
 
 namespace {
 
-/// A body that becomes a graph in an attribute. ONNX's sees the values around
-/// it: captures are these, and no inputs.
+/// Writes a body as a subgraph. ONNX subgraphs can use values of the enclosing
+/// graph, so captures are not inputs.
 class BodyWriter {
 public:
   BodyWriter(GraphWriter &outer, const Function &body)
@@ -15,11 +15,11 @@ public:
     graph.set_name(body.getName().str());
   }
 
-  /// Parameter \p index is \p value of the graph around.
+  /// Maps parameter \p index to \p value of the enclosing graph.
   void capture(unsigned index, NodeValue value) {
     writer.set(NodeValue(body.getParameters()[index].get()), outer.get(value));
   }
-  /// Parameter \p index is an input of the graph.
+  /// Makes parameter \p index an input of the subgraph.
   void addInput(unsigned index) {
     Placeholder *parameter = body.getParameters()[index].get();
     OnnxValue input = addInput(parameter->getName(), parameter->getType());
@@ -34,7 +34,7 @@ public:
     if (llvm::Error error = writer.writeNodes(body))
       outer.fail(llvm::toString(std::move(error)));
   }
-  /// Result \p index is the next output.
+  /// Makes result \p index the next output of the subgraph.
   void addOutput(unsigned index) {
     const Placeholder *result = body.getResults()[index].get();
     if (!outer.hasFailed())
@@ -87,8 +87,9 @@ static const NodeExporter ifExporter(NodeKind::If, exportIf);
 
 namespace {
 
-/// ONNX's Loop does not tell how often it ran, and its scans have only as many
-/// elements: one more state counts, and what is missing of scans is added.
+/// ONNX's Loop does not return the number of iterations, and its scan outputs
+/// have only as many elements as iterations. An additional state counts the
+/// iterations, and scan outputs are padded.
 class LoopWriter {
 public:
   LoopWriter(GraphWriter &w, const LoopNode &node)
@@ -99,10 +100,10 @@ public:
   void write();
 
 private:
-  bool isFull() const;
+  bool runsAllIterations() const;
   OnnxValue getTripCount();
   onnx::GraphProto writeBody();
-  OnnxValue fill(OnnxValue scan, const Type &type);
+  OnnxValue padScan(OnnxValue scan, const Type &type);
   NodeValue getResult(unsigned index) const {
     return NodeValue(const_cast<LoopNode *>(&node), index);
   }
@@ -115,14 +116,14 @@ private:
 
 } // namespace
 
-/// Whether \p value is always true.
+/// Whether \p value is the constant true.
 static bool isTrue(NodeValue value) {
   auto *constant = value.getNodeAs<Constant>();
   return constant && constant->getTensor().getAsInt(0) != 0;
 }
 
-/// Whether the body always runs maxTripCount times.
-bool LoopWriter::isFull() const {
+/// Whether the body is known to run maxTripCount times.
+bool LoopWriter::runsAllIterations() const {
   if (node.getCondition() && !isTrue(node.getCondition()))
     return false;
   NodeValue next = function.getResultValue(0);
@@ -135,12 +136,12 @@ bool LoopWriter::isFull() const {
 }
 
 OnnxValue LoopWriter::getTripCount() {
-  OnnxValue most = w.constant(Tensor::fromValues<int64_t>(
+  OnnxValue maximum = w.constant(Tensor::fromValues<int64_t>(
       Type(ElemKind::Int64, {}), {node.getMaxTripCount()}));
   if (!node.getTripCount())
-    return most;
-  return w.op("Clip",
-              {w.get(node.getTripCount()), w.number(ElemKind::Int64, 0), most});
+    return maximum;
+  return w.op("Clip", {w.get(node.getTripCount()), w.number(ElemKind::Int64, 0),
+                       maximum});
 }
 
 onnx::GraphProto LoopWriter::writeBody() {
@@ -162,8 +163,8 @@ onnx::GraphProto LoopWriter::writeBody() {
   return body.take();
 }
 
-/// Zeros behind the elements of \p scan, up to \p type.
-OnnxValue LoopWriter::fill(OnnxValue scan, const Type &type) {
+/// Pads \p scan with zeros to \p type.
+OnnxValue LoopWriter::padScan(OnnxValue scan, const Type &type) {
   OnnxValue zeros = w.filled(type.getKind(), type.getShape(), 0);
   OnnxValue longer = w.op("Concat", {scan, zeros}, {intAttr("axis", 0)});
   return w.slice(longer, {0}, {0}, {type.getDim(0)}, {1});
@@ -191,8 +192,8 @@ void LoopWriter::write() {
   for (unsigned i = 0; i < numScans; ++i) {
     NodeValue scan = getResult(numStates + i);
     OnnxValue value = results[numStates + 1 + i];
-    if (!isFull() && !scan.hasUses(0))
-      value = fill(value, scan.getType());
+    if (!runsAllIterations() && !scan.hasUses(0))
+      value = padScan(value, scan.getType());
     w.set(scan, value);
   }
 }

@@ -1,4 +1,4 @@
-//===- Convolution.cpp - Convolutions as ONNX -----------------------------===//
+//===- Convolution.cpp - Export of convolutions ---------------------------===//
 
 #include "ONNX/Ops/Windows.h"
 
@@ -6,9 +6,9 @@ using namespace glowish;
 
 //===- Convolution --------------------------------------------------------===//
 
-/// Conv takes floats. Integers are sums of products of matrices: the windows'
-/// elements [N, OH, OW, G, 1, KH * KW * C / G] with the filter
-/// [G, KH * KW * C / G, OC / G].
+/// Conv does not support integers. They are computed by MatMul of the windows
+/// [N, OH, OW, G, 1, KH * KW * C / G] and the filter [G, KH * KW * C / G, OC /
+/// G] (im2col).
 static void writeIntegerConvolution(GraphWriter &w, const ConvolutionNode &node,
                                     const OnnxWindows &windows) {
   DimsRef shape = node.getType().getShape();
@@ -50,7 +50,7 @@ static const NodeExporter convolution(NodeKind::Convolution, exportConvolution);
 
 //===- Transposed convolution ---------------------------------------------===//
 
-/// The filter [C, KH, KW, OC / group] is turned as images are.
+/// The filter [C, KH, KW, OC / group] is permuted like an image.
 static void exportConvTranspose(GraphWriter &w, const ConvTransposeNode &node) {
   DimsRef filter = node.getFilter().getShape();
   OnnxAttrs attrs = getWindowAttrs({filter.slice(1, 2), node.getStrides(),
@@ -69,9 +69,10 @@ static const NodeExporter convTranspose(NodeKind::ConvTranspose,
 
 //===- Gradient of the filter ---------------------------------------------===//
 
-/// A convolution of the input with the gradient, over images: these are the
-/// channels, and what strides and dilations are changes places. Its result
-/// [C / G, OC, ...] begins with the kernel's elements.
+/// Expressed as a convolution of the input with the gradient as the filter,
+/// where images and channels, and strides and dilations, change roles. The
+/// first rows and columns of the result [C / G, OC, ...] are those of the
+/// kernel.
 static void
 exportConvolutionFilterGradient(GraphWriter &w,
                                 const ConvolutionFilterGradientNode &node) {

@@ -1,21 +1,22 @@
-//===- DataMovement.cpp - Copies of elements as ONNX ----------------------===//
+//===- DataMovement.cpp - Export of data movement -------------------------===//
 
 #include "ONNX/GraphWriter.h"
 
 using namespace glowish;
 
-/// One value a dimension, in the order of a value of layout \p layout.
-static Layout moveToStored(llvm::ArrayRef<int64_t> values,
-                           const Layout &layout) {
-  Layout moved(values.size());
+/// Permutes \p values, one per dimension, to the stored order of a value of
+/// layout \p layout.
+static Layout permuteToStored(llvm::ArrayRef<int64_t> values,
+                              const Layout &layout) {
+  Layout permuted(values.size());
   for (size_t d = 0; d < values.size(); ++d)
-    moved[layout[d]] = values[d];
-  return moved;
+    permuted[layout[d]] = values[d];
+  return permuted;
 }
 
-//===- Orders and shapes --------------------------------------------------===//
+//===- Permutations and shapes --------------------------------------------===//
 
-/// No node yet: somebody may not mind the order.
+/// Changes the layout only; a Transpose is created when a user needs it.
 static void exportTranspose(GraphWriter &w, const TransposeNode &node) {
   NodeValue input = node.getInput();
   w.setResult(node, w.getStored(input),
@@ -23,8 +24,8 @@ static void exportTranspose(GraphWriter &w, const TransposeNode &node) {
 }
 static const NodeExporter transpose(NodeKind::Transpose, exportTranspose);
 
-/// Whether the elements of \p value lie as in the function: only dimensions of
-/// extent 1 have another place.
+/// Whether the stored order of the elements of \p value is the function's: only
+/// dimensions of extent 1 are permuted.
 static bool areElementsInPlace(const GraphWriter &w, NodeValue value) {
   int64_t last = -1;
   Layout layout = w.getLayout(value);
@@ -52,25 +53,28 @@ static void exportBroadcast(GraphWriter &w, const BroadcastNode &node) {
   if (layout.size() != node.getShape().size())
     return w.setResult(node,
                        w.op("Expand", {w.get(input), w.ints(node.getShape())}));
-  w.setResult(node,
-              w.op("Expand", {w.getStored(input),
-                              w.ints(moveToStored(node.getShape(), layout))}),
-              layout);
+  w.setResult(
+      node,
+      w.op("Expand", {w.getStored(input),
+                      w.ints(permuteToStored(node.getShape(), layout))}),
+      layout);
 }
 static const NodeExporter broadcast(NodeKind::Broadcast, exportBroadcast);
 
 static void exportTile(GraphWriter &w, const TileNode &node) {
   Layout layout = w.getLayout(node.getInput());
-  w.setResult(node,
-              w.op("Tile", {w.getStored(node.getInput()),
-                            w.ints(moveToStored(node.getRepeats(), layout))}),
-              layout);
+  w.setResult(
+      node,
+      w.op("Tile", {w.getStored(node.getInput()),
+                    w.ints(permuteToStored(node.getRepeats(), layout))}),
+      layout);
 }
 static const NodeExporter tile(NodeKind::Tile, exportTile);
 
-//===- Parts --------------------------------------------------------------===//
+//===- Slices and concatenations ------------------------------------------===//
 
-/// In the layout of the first part that has one.
+/// The result has the layout of the first input whose layout is not the
+/// identity.
 static void exportConcat(GraphWriter &w, const ConcatNode &node) {
   Layout layout = getIdentityLayout(node.getType().getRank());
   for (NodeValue input : node.getInputs())
@@ -85,7 +89,7 @@ static void exportConcat(GraphWriter &w, const ConcatNode &node) {
 }
 static const NodeExporter concat(NodeKind::Concat, exportConcat);
 
-/// Dimensions of which all is taken are not named.
+/// Dimensions that are not sliced are left out of the axes.
 static void exportSlice(GraphWriter &w, const SliceNode &node) {
   NodeValue input = node.getInput();
   Layout layout = w.getLayout(input);
@@ -102,7 +106,7 @@ static void exportSlice(GraphWriter &w, const SliceNode &node) {
       ends.push_back(start);
     else if (step > 0)
       ends.push_back(start + (size - 1) * step + 1);
-    else // Negative numbers would count from the end.
+    else // Negative ends would count from the end.
       ends.push_back(start + (size - 1) * step > 0
                          ? start + (size - 1) * step - 1
                          : std::numeric_limits<int64_t>::min());
@@ -116,9 +120,9 @@ static const NodeExporter slice(NodeKind::Slice, exportSlice);
 static void exportPad(GraphWriter &w, const PadNode &node) {
   Layout layout = w.getLayout(node.getInput());
   size_t rank = layout.size();
-  Layout pads = moveToStored(node.getPads().take_front(rank), layout);
+  Layout pads = permuteToStored(node.getPads().take_front(rank), layout);
   llvm::append_range(pads,
-                     moveToStored(node.getPads().drop_front(rank), layout));
+                     permuteToStored(node.getPads().drop_front(rank), layout));
   w.setResult(node,
               w.pad(w.getStored(node.getInput()), pads, node.getValue(),
                     node.getMode()),

@@ -1,11 +1,11 @@
-//===- ElementWise.cpp - Element-wise nodes as ONNX -----------------------===//
+//===- ElementWise.cpp - Export of element-wise nodes ---------------------===//
 
 #include "ONNX/Ops/ElementWise.h"
 #include <cmath>
 
 using namespace glowish;
 
-/// The layout that the operands of \p node are to have.
+/// Returns the common layout for the operands of \p node.
 static Layout chooseLayout(const GraphWriter &w, const Node &node) {
   unsigned rank = node.getType().getRank();
   for (NodeValue operand : node.getOperands()) {
@@ -40,55 +40,17 @@ ElementWiseExporter::ElementWiseExporter(NodeKind kind,
                  });
                })) {}
 
-//===- Those that ONNX has ------------------------------------------------===//
+//===- Operators of the same semantics in ONNX ----------------------------===//
 
-static const ElementWiseExporter sameInOnnx[] = {
-    {NodeKind::Add, "Add"},
-    {NodeKind::Sub, "Sub"},
-    {NodeKind::Mul, "Mul"},
-    {NodeKind::Div, "Div"},
-    {NodeKind::Max, "Max"},
-    {NodeKind::Min, "Min"},
-    {NodeKind::Pow, "Pow"},
-    {NodeKind::Abs, "Abs"},
-    {NodeKind::Neg, "Neg"},
-    {NodeKind::Sign, "Sign"},
-    {NodeKind::Exp, "Exp"},
-    {NodeKind::Log, "Log"},
-    {NodeKind::Sqrt, "Sqrt"},
-    {NodeKind::Reciprocal, "Reciprocal"},
-    {NodeKind::Floor, "Floor"},
-    {NodeKind::Ceil, "Ceil"},
-    {NodeKind::Round, "Round"},
-    {NodeKind::Tanh, "Tanh"},
-    {NodeKind::Erf, "Erf"},
-    {NodeKind::Sin, "Sin"},
-    {NodeKind::Cos, "Cos"},
-    {NodeKind::Tan, "Tan"},
-    {NodeKind::Asin, "Asin"},
-    {NodeKind::Acos, "Acos"},
-    {NodeKind::Atan, "Atan"},
-    {NodeKind::Sinh, "Sinh"},
-    {NodeKind::Cosh, "Cosh"},
-    {NodeKind::Asinh, "Asinh"},
-    {NodeKind::Acosh, "Acosh"},
-    {NodeKind::Atanh, "Atanh"},
-    {NodeKind::Sigmoid, "Sigmoid"},
-    {NodeKind::HardSwish, "HardSwish"},
-    {NodeKind::Equal, "Equal"},
-    {NodeKind::Less, "Less"},
-    {NodeKind::Greater, "Greater"},
-    {NodeKind::LessOrEqual, "LessOrEqual"},
-    {NodeKind::GreaterOrEqual, "GreaterOrEqual"},
-    {NodeKind::Not, "Not"},
-    {NodeKind::And, "And"},
-    {NodeKind::Or, "Or"},
-    {NodeKind::Select, "Where"},
+static const ElementWiseExporter sameOperators[] = {
+#define ONNX_ELEMENT_WISE(NAME, ONNX) {NodeKind::NAME, ONNX},
+#define GET_ONNX_ELEMENT_WISE_LIST
+#include "glowish/Graph/NodeFunctions.inc"
 };
 
-//===- Limits and conversions ---------------------------------------------===//
+//===- Clip and Cast ------------------------------------------------------===//
 
-/// Clip-13 has scalars as limits; those that limit nothing are left out.
+/// Clip-13 takes the bounds as scalars; infinite ones are left out.
 static OnnxValue writeClip(GraphWriter &w, const ClipNode &node,
                            llvm::ArrayRef<OnnxValue> x) {
   OnnxValue low, high;
@@ -99,7 +61,7 @@ static OnnxValue writeClip(GraphWriter &w, const ClipNode &node,
   return w.op("Clip", {x[0], low, high});
 }
 
-/// The least and largest number of an integer kind of 8 or 16 bits.
+/// Returns minimum and maximum of an integer kind of 8 or 16 bits.
 static std::optional<std::pair<double, double>> getNarrowRange(ElemKind kind) {
   unsigned bits = 8 * getElemSize(kind);
   if (!isIntegerKind(kind) || bits > 16)
@@ -109,8 +71,8 @@ static std::optional<std::pair<double, double>> getNarrowRange(ElemKind kind) {
   return std::pair(0.0, std::ldexp(1, bits) - 1);
 }
 
-/// ONNX leaves it open what becomes of a float that does not fit, but
-/// quantized numbers saturate.
+/// ONNX does not define the conversion of floats out of range, but quantized
+/// values must saturate.
 static OnnxValue writeCast(GraphWriter &w, const CastNode &node,
                            llvm::ArrayRef<OnnxValue> operands) {
   OnnxValue x = operands[0];

@@ -1,4 +1,4 @@
-//===- ElementWise.h - Element-wise nodes as ONNX --------------*- C++ -*-===//
+//===- ElementWise.h - Export of element-wise nodes -------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_EXPORTER_ONNX_OPS_ELEMENTWISE_H
 #define GLOWISH_LIB_EXPORTER_ONNX_OPS_ELEMENTWISE_H
@@ -7,16 +7,16 @@
 
 namespace glowish {
 
-/// Calls \p write with the operands of \p node in one layout, which is that of
-/// the first that has one and all of the result's dimensions; what it returns
-/// is the result in that layout.
+/// Calls \p write with the operands of \p node in a common layout: that of the
+/// first operand with the result's rank and a layout other than the identity.
+/// The returned value is the result, in that layout.
 void writeElementWise(
     GraphWriter &w, const Node &node,
     llvm::function_ref<OnnxValue(llvm::ArrayRef<OnnxValue>)> write);
 
 /// Registers an element-wise kind: `static ElementWiseExporter
-/// add(NodeKind::Add, "Add");` where ONNX has the operator, without attributes,
-/// else with `OnnxValue write(GraphWriter &w, const ClipNode &node,
+/// add(NodeKind::Add, "Add");` if ONNX has the operator, without attributes,
+/// otherwise with `OnnxValue write(GraphWriter &w, const ClipNode &node,
 /// llvm::ArrayRef<OnnxValue> x)`.
 class ElementWiseExporter {
 public:

@@ -1,12 +1,13 @@
-//===- Indexing.cpp - Gathers, scatters and sorted indices as ONNX --------===//
+//===- Indexing.cpp - Export of indexing nodes ----------------------------===//
 
 #include "ONNX/GraphWriter.h"
 
 using namespace glowish;
 
-/// Whether \p indices are inside of \p extent, or come from where ONNX leaves
-/// it open what becomes of those that are not: from outside of the function.
-/// What the function computes may count on this project's rules.
+/// Whether \p indices can be used without clamping: they are known to be in
+/// range, or come directly from an input of the model, for which ONNX does not
+/// define indices out of range. Computed indices may depend on the graph's
+/// semantics for them.
 static bool areTrusted(NodeValue indices, int64_t extent) {
   while (true) {
     if (auto *constant = indices.getNodeAs<Constant>()) {
@@ -45,25 +46,26 @@ static const NodeExporter gather(NodeKind::Gather, exportGather);
 
 //===- Scatter ------------------------------------------------------------===//
 
-/// \p indices, those out of the range of \p rows as \p rows.
-static OnnxValue sendAway(GraphWriter &w, OnnxValue indices, int64_t rows) {
+/// Replaces those of \p indices that are out of range by \p rows.
+static OnnxValue replaceOutOfRange(GraphWriter &w, OnnxValue indices,
+                                   int64_t rows) {
   OnnxValue zero = w.numberLike(indices, 0);
   OnnxValue end = w.numberLike(indices, double(rows));
-  OnnxValue isIn = w.op("And", {w.op("GreaterOrEqual", {indices, zero}),
-                                w.op("Less", {indices, end})});
-  return w.select(isIn, indices, end);
+  OnnxValue isInRange = w.op("And", {w.op("GreaterOrEqual", {indices, zero}),
+                                     w.op("Less", {indices, end})});
+  return w.select(isInRange, indices, end);
 }
 
-/// \p indices of \p rows counted from 0.
-static OnnxValue countFromStart(GraphWriter &w, OnnxValue indices,
-                                int64_t rows) {
+/// Makes negative \p indices count from the start of \p rows.
+static OnnxValue normalizeIndices(GraphWriter &w, OnnxValue indices,
+                                  int64_t rows) {
   OnnxValue isNegative = w.op("Less", {indices, w.numberLike(indices, 0)});
   return w.select(isNegative,
                   w.add(indices, w.numberLike(indices, double(rows))), indices);
 }
 
-/// Rows combined one after the other by \p combine ("Max", "Min"), for which
-/// ScatterND has no reduction before operator set 18: a loop over the updates.
+/// Combines rows in order by \p combine ("Max", "Min"), which ScatterND
+/// supports from opset 18 on only, by a loop over the updates.
 static OnnxValue writeScatterLoop(GraphWriter &w, llvm::StringRef combine,
                                   OnnxValue x, OnnxValue indices,
                                   OnnxValue updates, const Type &type,
@@ -81,13 +83,13 @@ static OnnxValue writeScatterLoop(GraphWriter &w, llvm::StringRef combine,
     *graph.add_output() = makeValueInfo(value.name, type);
   };
   OnnxValue number = addInput("number", Type(ElemKind::Int64, {}));
-  OnnxValue goesOn = addInput("condition", Type(ElemKind::Bool, {}));
+  OnnxValue condition = addInput("condition", Type(ElemKind::Bool, {}));
   OnnxValue state = addInput("rows", type);
   number = body.reshape(number, {1});
   OnnxValue index = body.op("Gather", {indices, number});
   OnnxValue row = body.op(combine, {body.op("Gather", {state, index}),
                                     body.op("Gather", {updates, number})});
-  addOutput(goesOn, Type(ElemKind::Bool, {}));
+  addOutput(condition, Type(ElemKind::Bool, {}));
   addOutput(body.op("ScatterND", {state, body.reshape(index, {1, 1}), row}),
             type);
   return w.raw("Loop", {w.number(ElemKind::Int64, double(count)), {}, x},
@@ -100,10 +102,10 @@ static void exportScatter(GraphWriter &w, const ScatterNode &node) {
   OnnxValue x = w.get(node.getInput()), indices = w.get(node.getIndices());
   indices = w.cast(indices, ElemKind::Int64);
   bool isTrusted = areTrusted(node.getIndices(), rows);
-  // What is out of range goes to one more row.
+  // Updates out of range are written to an additional row.
   if (!isTrusted) {
     x = w.pad(x, {0, 0, 1, 0}, 0);
-    indices = sendAway(w, countFromStart(w, indices, rows), rows);
+    indices = replaceOutOfRange(w, normalizeIndices(w, indices, rows), rows);
   }
   llvm::StringRef mode = node.getMode();
   OnnxValue updates = w.get(node.getUpdates()), result;
@@ -132,9 +134,8 @@ static void exportTopK(GraphWriter &w, const TopKNode &node) {
 }
 static const NodeExporter topK(NodeKind::TopK, exportTopK);
 
-/// ONNX's operator wants scores: those of the candidates fall from the first
-/// on, and what is no candidate has 0. What it picks is sorted by the scores
-/// again, [B, C, count].
+/// ONNX's operator takes scores: the candidates get descending ones, and other
+/// boxes 0. The selected boxes are sorted by these scores again, [B, C, count].
 static void exportNonMaxSuppression(GraphWriter &w,
                                     const NonMaxSuppressionNode &node) {
   DimsRef boxes = node.getBoxes().getShape(), shape = node.getType().getShape();
@@ -142,32 +143,33 @@ static void exportNonMaxSuppression(GraphWriter &w,
   int64_t count = shape[2], numBoxes = boxes[1], numCandidates = candidates[2];
   if (countElements(shape) == 0 || numBoxes == 0 || numCandidates == 0)
     return w.setResult(node, w.filled(ElemKind::Int64, shape, -1));
-  Tensor falling(Type(ElemKind::Float, {1, 1, numCandidates}));
+  Tensor descending(Type(ElemKind::Float, {1, 1, numCandidates}));
   for (int64_t i = 0; i < numCandidates; ++i)
-    falling.setFromDouble(i, double(numCandidates - i));
-  OnnxValue points =
-      w.op("Expand", {w.constant(std::move(falling)), w.ints(candidates)});
-  OnnxValue order = sendAway(w, w.get(node.getCandidates()), numBoxes);
+    descending.setFromDouble(i, double(numCandidates - i));
+  OnnxValue rankScores =
+      w.op("Expand", {w.constant(std::move(descending)), w.ints(candidates)});
+  OnnxValue order = replaceOutOfRange(w, w.get(node.getCandidates()), numBoxes);
   OnnxValue none = w.filled(ElemKind::Float,
                             {candidates[0], candidates[1], numBoxes + 1}, 0);
   OnnxValue scores = w.slice(
-      w.op("ScatterElements", {none, order, points}, {intAttr("axis", 2)}), {2},
-      {0}, {numBoxes}, {1});
-  OnnxValue picked = w.op("NonMaxSuppression",
-                          {w.get(node.getBoxes()), scores, w.ints({count}),
-                           w.reshape(w.get(node.getThreshold()), {1}),
-                           w.constant(Tensor::fromValues<float>(
-                               Type(ElemKind::Float, {1}), {0.0f}))});
+      w.op("ScatterElements", {none, order, rankScores}, {intAttr("axis", 2)}),
+      {2}, {0}, {numBoxes}, {1});
+  OnnxValue selected = w.op("NonMaxSuppression",
+                            {w.get(node.getBoxes()), scores, w.ints({count}),
+                             w.reshape(w.get(node.getThreshold()), {1}),
+                             w.constant(Tensor::fromValues<float>(
+                                 Type(ElemKind::Float, {1}), {0.0f}))});
   OnnxValue ones = w.op("Expand", {w.number(ElemKind::Float, 1),
-                                   w.op("Slice", {w.op("Shape", {picked}),
+                                   w.op("Slice", {w.op("Shape", {selected}),
                                                   w.ints({0}), w.ints({1})})});
-  OnnxValue isPicked =
+  OnnxValue isSelected =
       w.op("ScatterND",
            {w.filled(ElemKind::Float, {shape[0], shape[1], numBoxes}, 0),
-            picked, ones});
-  OnnxValues best = w.ops(
-      2, "TopK", {w.mul(isPicked, scores), w.ints({std::min(count, numBoxes)})},
-      {intAttr("axis", 2)});
+            selected, ones});
+  OnnxValues best =
+      w.ops(2, "TopK",
+            {w.mul(isSelected, scores), w.ints({std::min(count, numBoxes)})},
+            {intAttr("axis", 2)});
   OnnxValue result =
       w.select(w.op("Greater", {best[0], w.numberLike(best[0], 0)}), best[1],
                w.number(ElemKind::Int64, -1));

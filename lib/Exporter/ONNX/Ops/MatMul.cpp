@@ -1,4 +1,4 @@
-//===- MatMul.cpp - Matrix products and attention as ONNX -----------------===//
+//===- MatMul.cpp - Export of matmuls and attention -----------------------===//
 
 #include "ONNX/GraphWriter.h"
 #include <limits>
@@ -11,16 +11,18 @@ static void exportMatMul(GraphWriter &w, const MatMulNode &node) {
 }
 static const NodeExporter matMul(NodeKind::MatMul, exportMatMul);
 
-/// \p value times the integer \p factor.
+/// \p factor is an integer.
 static OnnxValue scale(GraphWriter &w, OnnxValue value, double factor) {
   return factor == 1 ? value : w.mul(value, w.numberLike(value, factor));
 }
 
-/// ONNX Runtime's Gemm takes floats.
+/// ONNX Runtime's Gemm supports floats only.
 static void writeIntegerGemm(GraphWriter &w, const GemmNode &node) {
-  const Layout straight = {0, 1}, turned = {1, 0};
-  OnnxValue a = w.get(node.getA(), node.getTransposeA() ? turned : straight);
-  OnnxValue b = w.get(node.getB(), node.getTransposeB() ? turned : straight);
+  const Layout identity = {0, 1}, transposed = {1, 0};
+  OnnxValue a =
+      w.get(node.getA(), node.getTransposeA() ? transposed : identity);
+  OnnxValue b =
+      w.get(node.getB(), node.getTransposeB() ? transposed : identity);
   OnnxValue sum = scale(w, w.op("MatMul", {a, b}), node.getAlpha());
   if (node.getC())
     sum = w.add(sum, scale(w, w.get(node.getC()), node.getBeta()));
@@ -51,8 +53,8 @@ static void exportFullyConnected(GraphWriter &w,
 static const NodeExporter fullyConnected(NodeKind::FullyConnected,
                                          exportFullyConnected);
 
-/// What is added to the scores [queries, keys]: nothing where query m sees key
-/// n, n <= m + keys - queries, and -infinity elsewhere.
+/// Returns the mask added to the scores [queries, keys]: 0 where query m
+/// attends to key n, n <= m + keys - queries, and -infinity elsewhere.
 static OnnxValue makeCausalMask(GraphWriter &w, ElemKind kind, int64_t queries,
                                 int64_t keys) {
   Tensor mask(Type(kind, {queries, keys}));

@@ -1,12 +1,12 @@
-//===- Normalization.cpp - Normalizations as ONNX -------------------------===//
+//===- Normalization.cpp - Export of normalizations -----------------------===//
 
 #include "ONNX/GraphWriter.h"
 
 using namespace glowish;
 
-//===- Over images --------------------------------------------------------===//
+//===- Normalizations of images -------------------------------------------===//
 
-/// ONNX has the channels in dimension 1.
+/// ONNX expects the channels in dimension 1.
 static void exportBatchNormalization(GraphWriter &w,
                                      const BatchNormalizationNode &node) {
   NodeValue input = node.getInput();
@@ -16,7 +16,7 @@ static void exportBatchNormalization(GraphWriter &w,
   if (rank == 1) {
     x = w.reshape(x, {1, input.getShape()[0]});
   } else if (layout[axis] != 1) {
-    // Dimension `axis` between the first and the others.
+    // Move dimension `axis` to position 1.
     Layout permutation = getIdentityLayout(rank);
     permutation.erase(permutation.begin() + axis);
     permutation.insert(permutation.begin() + 1, axis);
@@ -34,8 +34,8 @@ static void exportBatchNormalization(GraphWriter &w,
 static const NodeExporter batchNormalization(NodeKind::BatchNormalization,
                                              exportBatchNormalization);
 
-/// Group normalization came after operator set 17: it is that of instances,
-/// each group being one channel.
+/// ONNX has GroupNormalization from opset 18 on; written as
+/// InstanceNormalization with each group as a channel.
 static void exportGroupNormalization(GraphWriter &w,
                                      const GroupNormalizationNode &node) {
   const Type &type = node.getType();
@@ -98,10 +98,10 @@ static void exportLRN(GraphWriter &w,
 }
 static const NodeExporter lrn(NodeKind::LocalResponseNormalization, exportLRN);
 
-//===- Over trailing dimensions -------------------------------------------===//
+//===- Normalizations of trailing dimensions ------------------------------===//
 
-/// What LayerNormalization-17 does not do: without the mean, and in more than
-/// single precision.
+/// Composed for the cases that LayerNormalization-17 does not support: no
+/// subtraction of the mean, and double precision.
 static OnnxValue writeLayerNormalization(GraphWriter &w,
                                          const LayerNormalizationNode &node,
                                          llvm::ArrayRef<int64_t> axes) {
@@ -141,7 +141,7 @@ static const NodeExporter layerNormalization(NodeKind::LayerNormalization,
 
 //===- Softmax ------------------------------------------------------------===//
 
-/// In whatever layout the input has.
+/// In the input's layout.
 template <typename T>
 static void writeSoftmax(GraphWriter &w, const T &node, llvm::StringRef type) {
   Layout layout = w.getLayout(node.getInput());

@@ -1,12 +1,11 @@
-//===- Pooling.cpp - Poolings and their gradients as ONNX -----------------===//
+//===- Pooling.cpp - Export of poolings and their gradients ---------------===//
 
 #include "ONNX/Ops/Windows.h"
 #include <cmath>
 
 using namespace glowish;
 
-/// Whether ONNX Runtime, which wants less padding than a kernel has, takes
-/// them.
+/// Whether the padding is smaller than the kernel, as ONNX Runtime requires.
 static bool arePadsSmall(const OnnxWindows &windows) {
   for (unsigned i = 0; i < 4; ++i)
     if (windows.pads[i] >= windows.kernels[i % 2])
@@ -14,12 +13,12 @@ static bool arePadsSmall(const OnnxWindows &windows) {
   return true;
 }
 
-//===- Forwards -----------------------------------------------------------===//
+//===- Forward ------------------------------------------------------------===//
 
-/// The largest of the windows' elements, one after the other, where MaxPool
-/// does not take them.
-static void writeMaxPoolOut(GraphWriter &w, const MaxPoolNode &node,
-                            const OnnxWindows &windows) {
+/// Maximum of the slices of the windows, for kinds and padding that MaxPool
+/// does not support.
+static void composeMaxPool(GraphWriter &w, const MaxPoolNode &node,
+                           const OnnxWindows &windows) {
   DimsRef shape = node.getType().getShape();
   OnnxValues taps =
       takeTaps(w, node.getInput(), windows, shape[1], shape[2], -HUGE_VAL);
@@ -31,17 +30,17 @@ static void exportMaxPool(GraphWriter &w, const MaxPoolNode &node) {
   ElemKind kind = node.getType().getKind();
   bool isByte = isIntegerKind(kind) && getElemSize(kind) == 1;
   if ((!isFloatKind(kind) && !isByte) || !arePadsSmall(windows))
-    return writeMaxPoolOut(w, node, windows);
+    return composeMaxPool(w, node, windows);
   OnnxValue result = w.op("MaxPool", {w.get(node.getInput(), toNchw)},
                           getWindowAttrs(windows));
   w.setResult(node, result, fromNchw);
 }
 static const NodeExporter maxPool(NodeKind::MaxPool, exportMaxPool);
 
-/// The sum of the windows' elements divided by their number, where
-/// AveragePool-11 has no dilations.
-static void writeAvgPoolOut(GraphWriter &w, const AvgPoolNode &node,
-                            const OnnxWindows &windows) {
+/// Sum of the slices of the windows divided by their number, for windows that
+/// AveragePool-11 does not support: it has no dilations.
+static void composeAvgPool(GraphWriter &w, const AvgPoolNode &node,
+                           const OnnxWindows &windows) {
   DimsRef shape = node.getType().getShape();
   OnnxValue sum =
       w.op("Sum", takeTaps(w, node.getInput(), windows, shape[1], shape[2], 0));
@@ -55,7 +54,7 @@ static void exportAvgPool(GraphWriter &w, const AvgPoolNode &node) {
   OnnxWindows windows = OnnxWindows::of(node);
   if (!llvm::all_equal(windows.dilations) || windows.dilations[0] != 1 ||
       !arePadsSmall(windows))
-    return writeAvgPoolOut(w, node, windows);
+    return composeAvgPool(w, node, windows);
   OnnxAttrs attrs = getWindowAttrs(windows, /*haveDilations=*/false);
   attrs.push_back(intAttr("count_include_pad", node.getCountIncludePads()));
   OnnxValue result =
@@ -80,14 +79,15 @@ static const NodeExporter globalMaxPool(NodeKind::GlobalMaxPool,
 
 //===- Gradients ----------------------------------------------------------===//
 
-/// MaxPool's second result has the positions of the largest elements, counted
-/// over all images in NCHW; the gradient is added up there.
+/// The second result of MaxPool has the NCHW positions of the maxima, to which
+/// the gradient is added.
 static void exportMaxPoolGradient(GraphWriter &w,
                                   const MaxPoolGradientNode &node) {
   OnnxValue input = w.get(node.getInput(), toNchw);
   OnnxWindows windows = OnnxWindows::of(node);
   if (!arePadsSmall(windows))
-    return w.fail("the windows have as many pads as elements; accepted: fewer");
+    return w.fail("the padding is not smaller than the window; accepted: less "
+                  "padding");
   OnnxValue positions =
       w.ops(2, "MaxPool", {input}, getWindowAttrs(windows))[1];
   DimsRef shape = node.getType().getShape();
@@ -105,8 +105,8 @@ static void exportMaxPoolGradient(GraphWriter &w,
 static const NodeExporter maxPoolGradient(NodeKind::MaxPoolGradient,
                                           exportMaxPoolGradient);
 
-/// Each channel's share of the gradient goes to all of its window: a transposed
-/// convolution with ones.
+/// The gradient divided by the size of the window is spread over the window,
+/// per channel: a transposed convolution with ones.
 static void exportAvgPoolGradient(GraphWriter &w,
                                   const AvgPoolGradientNode &node) {
   OnnxWindows windows = OnnxWindows::of(node);
@@ -129,7 +129,7 @@ static void exportAvgPoolGradient(GraphWriter &w,
   OnnxAttrs attrs = getWindowAttrs(windows);
   attrs.push_back(intAttr("group", channels));
   OnnxValue sums = w.op("ConvTranspose", {shares, ones}, std::move(attrs));
-  // The last rows and columns may be in no window.
+  // The last rows and columns may be outside of all windows.
   if (missing[0] || missing[1])
     sums = w.pad(sums, {0, 0, 0, 0, 0, 0, missing[0], missing[1]}, 0);
   w.setResult(node, sums, fromNchw);

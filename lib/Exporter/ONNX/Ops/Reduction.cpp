@@ -1,11 +1,10 @@
-//===- Reduction.cpp - Reductions as ONNX ---------------------------------===//
+//===- Reduction.cpp - Export of reductions -------------------------------===//
 
 #include "ONNX/GraphWriter.h"
 
 using namespace glowish;
 
-/// The layout of what is left of \p layout when the dimensions \p axes of the
-/// result are taken out.
+/// Returns \p layout without the dimensions \p axes of the result.
 static Layout dropAxes(const Layout &layout, llvm::ArrayRef<int64_t> axes) {
   llvm::SmallVector<int64_t, 4> removed;
   for (int64_t axis : axes)
@@ -34,7 +33,7 @@ static void exportReduce(GraphWriter &w, const ReduceNode &node) {
     count *= input.getDim(axis);
   }
   llvm::sort(axes);
-  // Of integers ReduceMean does not say how it rounds.
+  // ONNX does not define the rounding of ReduceMean on integers.
   bool isIntegerMean = mode == "mean" && isIntegerKind(kind);
   std::string type =
       isIntegerMean

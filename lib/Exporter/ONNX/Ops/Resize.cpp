@@ -1,4 +1,4 @@
-//===- Resize.cpp - Scaling of images as ONNX -----------------------------===//
+//===- Resize.cpp - Export of image resizing ------------------------------===//
 
 #include "ONNX/Ops/Windows.h"
 #include <cmath>
@@ -6,18 +6,17 @@
 using namespace glowish;
 
 namespace {
-/// One dimension of the images.
+/// The resizing of one dimension.
 struct ScaledDim {
   int64_t from, to;
   double scale;
 
-  /// Whether the scale is the sizes' ratio, as an ONNX model states it by the
-  /// sizes, ...
+  /// Whether the scale is the ratio of the sizes, so that `sizes` implies it.
   bool isRatio() const {
     return float(scale) == float(double(to) / double(from));
   }
-  /// ... or tells the size, as one states it by the scales.
-  bool tellsSize() const {
+  /// Whether the scale determines the size, so that `scales` implies it.
+  bool determinesSize() const {
     return int64_t(std::floor(float(from) * float(scale))) == to;
   }
 };
@@ -30,13 +29,13 @@ static void exportResize(GraphWriter &w, const ResizeNode &node) {
   OnnxValue sizes, scales;
   if (rows.isRatio() && columns.isRatio()) {
     sizes = w.ints({from[0], from[3], to[0], to[1]});
-  } else if (rows.tellsSize() && columns.tellsSize()) {
+  } else if (rows.determinesSize() && columns.determinesSize()) {
     scales = w.constant(Tensor::fromValues<float>(
         Type(ElemKind::Float, {4}),
         {1.0f, 1.0f, float(rows.scale), float(columns.scale)}));
   } else {
     return w.fail(llvm::formatv("the scales {0} and {1} are neither the ratios "
-                                "of the sizes nor do both tell the sizes",
+                                "of the sizes nor do both determine the sizes",
                                 rows.scale, columns.scale)
                       .str());
   }

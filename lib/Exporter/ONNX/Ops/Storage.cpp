@@ -1,10 +1,10 @@
-//===- Storage.cpp - Outputs and constants as ONNX ------------------------===//
+//===- Storage.cpp - Export of outputs and constants ----------------------===//
 
 #include "ONNX/GraphWriter.h"
 
 using namespace glowish;
 
-/// Whoever made the graph makes it an output.
+/// The enclosing graph's writer declares the output.
 static void exportSave(GraphWriter &w, const SaveNode &node) {
   w.save(node.getOutput().node, node.getInput());
 }

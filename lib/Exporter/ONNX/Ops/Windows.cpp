@@ -1,4 +1,4 @@
-//===- Windows.cpp - Windows over images, written out ---------------------===//
+//===- Windows.cpp - Sliding windows over images --------------------------===//
 
 #include "ONNX/Ops/Windows.h"
 
@@ -37,7 +37,7 @@ OnnxValues glowish::takeTaps(GraphWriter &w, NodeValue input,
   return taps;
 }
 
-/// How many of the elements of window \p index are inside, along dimension
+/// Counts the elements of window \p index inside the image along dimension
 /// \p d.
 static int64_t countAlong(const OnnxWindows &windows, unsigned d, int64_t index,
                           int64_t extent, bool countPads) {

@@ -1,4 +1,4 @@
-//===- Windows.h - Windows over images, written out ------------*- C++ -*-===//
+//===- Windows.h - Sliding windows over images ------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_EXPORTER_ONNX_OPS_WINDOWS_H
 #define GLOWISH_LIB_EXPORTER_ONNX_OPS_WINDOWS_H
@@ -7,11 +7,11 @@
 
 namespace glowish {
 
-/// The orders of the dimensions of images: w.get(images, toNchw) is what ONNX's
-/// operators take, and their results have the layout fromNchw.
+/// Permutations between the graph's and ONNX's order of image dimensions:
+/// w.get(images, toNchw) is an operand, fromNchw the layout of a result.
 extern const Layout toNchw, fromNchw;
 
-/// Windows that slide over images; attributes of nodes.
+/// The sliding window of a convolution or pooling.
 struct OnnxWindows {
   llvm::ArrayRef<int64_t> kernels, strides, pads, dilations;
 
@@ -22,18 +22,18 @@ struct OnnxWindows {
   int64_t getNumTaps() const { return kernels[0] * kernels[1]; }
 };
 
-/// Attributes `kernel_shape`, `strides`, `pads` and, unless a pooling has none
-/// of them, `dilations`.
+/// Returns the attributes `kernel_shape`, `strides`, `pads` and, if
+/// \p haveDilations, `dilations`.
 OnnxAttrs getWindowAttrs(const OnnxWindows &windows, bool haveDilations = true);
 
-/// One value for each element of a window, row by row: what the windows have
-/// there of the NHWC images \p input, padded with \p filler, [N, \p height, \p
-/// width, C].
+/// Returns one value [N, \p height, \p width, C] per element of the window, in
+/// row-major order: a strided slice of the NHWC images \p input, padded with
+/// \p filler.
 OnnxValues takeTaps(GraphWriter &w, NodeValue input, const OnnxWindows &windows,
                     int64_t height, int64_t width, double filler);
 
-/// How many elements of each window lie in an image of \p size, height and
-/// width, or in it and its padding: [1, OH, OW, 1] of \p kind.
+/// Counts the elements of each window inside an image of \p size (height and
+/// width), or inside it and its padding: [1, OH, OW, 1] of \p kind.
 Tensor countInside(const OnnxWindows &windows, DimsRef size, DimsRef resultSize,
                    bool countPads, ElemKind kind);
 

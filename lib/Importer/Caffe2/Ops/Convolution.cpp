@@ -7,9 +7,8 @@ using namespace glowish;
 
 static constexpr llvm::StringLiteral twoDimensions = "2 spatial dimensions";
 
-/// Whether \p filter has a kernel of the size that \p window states, if it
-/// does, from dimension \p kernel on, and \p numChannels, if that is known, in
-/// dimension \p channel.
+/// Whether \p filter has the kernel sizes of \p window, if given, at dimension
+/// \p kernel, and \p numChannels, if known, at dimension \p channel.
 static bool fits(DimsRef filter, const NetWindow &window, unsigned kernel,
                  unsigned channel, std::optional<int64_t> numChannels) {
   for (unsigned d = 0; d < 2; ++d)
@@ -18,14 +17,14 @@ static bool fits(DimsRef filter, const NetWindow &window, unsigned kernel,
   return !numChannels || *numChannels == filter[channel];
 }
 
-/// Input 1, a filter, as the graph has it. With NHWC its channels are last;
-/// Glow's models have them behind the first dimension there, too, which is
-/// taken where Caffe2's form does not fit. \p numChannels: what the other
-/// inputs imply, if they do.
+/// Returns input 1, a filter, in the graph's layout. In NHWC Caffe2 has the
+/// channels last; Glow's models have them in dimension 1 even then, which is
+/// assumed if Caffe2's layout does not fit. \p numChannels is implied by the
+/// other inputs, if known.
 static llvm::Expected<NodeValue>
 readFilter(NetOp &op, bool isNHWC, std::optional<int64_t> numChannels) {
-  GLOWISH_CHECK(op.checkRank(1, 4));
-  GLOWISH_TRY(NetWindow window, readPlainWindow(op));
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(1, 4));
+  GLOWISH_ASSIGN_OR_RETURN(NetWindow window, readPlainWindow(op));
   DimsRef shape = op.input(1).getShape();
   bool fitsLast = fits(shape, window, 1, 3, numChannels);
   bool fitsFirst = fits(shape, window, 2, 1, numChannels);
@@ -40,19 +39,19 @@ readFilter(NetOp &op, bool isNHWC, std::optional<int64_t> numChannels) {
   return op.finish(toNHWC(op, op.input(1), isNHWC && (fitsLast || !fitsFirst)));
 }
 
-/// Inputs 0 and 1: images and a filter [OC, C / group, KH, KW], or, with NHWC,
-/// [OC, KH, KW, C / group].
+/// The filter is [OC, C / group, KH, KW], or [OC, KH, KW, C / group] in NHWC.
 template <bool hasRelu> static llvm::Error importConv(NetOp &op) {
-  GLOWISH_CHECK(op.checkRank(0, 4));
-  GLOWISH_TRY(bool isNHWC, op.isNHWC());
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
+  GLOWISH_ASSIGN_OR_RETURN(bool isNHWC, op.isNHWC());
   NodeValue images = toNHWC(op, op.input(0), isNHWC);
-  GLOWISH_CHECK(op.takeError());
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   int64_t group = op.getInt("group", 1);
   std::optional<int64_t> numChannels;
   if (group > 0)
     numChannels = images.getShape()[3] / group;
-  GLOWISH_TRY(NodeValue filter, readFilter(op, isNHWC, numChannels));
-  GLOWISH_TRY(NetWindow window, readWindow(op, images, filter));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue filter,
+                           readFilter(op, isNHWC, numChannels));
+  GLOWISH_ASSIGN_OR_RETURN(NetWindow window, readWindow(op, images, filter));
   op.ignoreArgs({"no_bias"});
   NodeValue bias;
   if (op.hasInput(2))
@@ -65,24 +64,25 @@ template <bool hasRelu> static llvm::Error importConv(NetOp &op) {
   return op.setOutput(0, fromNHWC(op, result, isNHWC));
 }
 
-/// The filter is [C, OC / group, KH, KW], or, with NHWC, [C, KH, KW, OC /
-/// group].
+/// The filter is [C, OC / group, KH, KW], or [C, KH, KW, OC / group] in NHWC.
 static llvm::Error importConvTranspose(NetOp &op) {
-  GLOWISH_CHECK(op.checkRank(0, 4));
-  GLOWISH_TRY(bool isNHWC, op.isNHWC());
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
+  GLOWISH_ASSIGN_OR_RETURN(bool isNHWC, op.isNHWC());
   NodeValue images = toNHWC(op, op.input(0), isNHWC);
-  GLOWISH_CHECK(op.takeError());
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   int64_t group = op.getInt("group", 1);
   std::optional<int64_t> numChannels;
   if (NodeValue known = op.optionalInput(2); known && group > 0)
     numChannels = known.getType().getNumElements() / group;
-  GLOWISH_TRY(NodeValue filter, readFilter(op, isNHWC, numChannels));
-  GLOWISH_TRY(NetWindow window, readPlainWindow(op));
-  GLOWISH_CHECK(takeKernels(window, filter));
-  GLOWISH_TRY(std::vector<int64_t> added, readPair(op, "adj", "adjs", 0, 0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue filter,
+                           readFilter(op, isNHWC, numChannels));
+  GLOWISH_ASSIGN_OR_RETURN(NetWindow window, readPlainWindow(op));
+  GLOWISH_RETURN_IF_ERROR(takeKernels(window, filter));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> added,
+                           readPair(op, "adj", "adjs", 0, 0));
   op.ignoreArgs({"no_bias"});
   NodeValue bias;
-  // A product of hostile numbers is refused with the group by the type rule.
+  // The product must not overflow; the type rule refuses such groups.
   if (op.hasInput(2))
     bias = group > 0 && group <= maxWindowValue &&
                    filter.getShape()[3] <= maxWindowValue

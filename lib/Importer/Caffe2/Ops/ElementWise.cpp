@@ -11,11 +11,11 @@ template <typename T> static llvm::Error importUnary(NetOp &op) {
   return op.setOutput(0, op.unary<T>(op.input(0)));
 }
 
-/// Copies, and what matters only to other devices or in training: each output
-/// is the input of the same number.
+/// Copies, and operators that have an effect only on other devices or in
+/// training: each output is the input of the same number.
 static llvm::Error importIdentity(NetOp &op) {
   for (unsigned i = 0; i < op.getNumInputs(); ++i)
-    GLOWISH_CHECK(op.setOutput(i, op.input(i), op.getBlob(i).quant));
+    GLOWISH_RETURN_IF_ERROR(op.setOutput(i, op.input(i), op.getBlob(i).quant));
   op.ignoreArgs({"scale"}); // of a gradient
   return llvm::Error::success();
 }
@@ -39,12 +39,12 @@ static llvm::Error importGelu(NetOp &op) {
                                 : op.unary<GeluNode>(x));
 }
 
-/// log(1 + x), exact for small x, too: the error that rounding 1 + x makes is
-/// the same in the logarithm and in the difference.
+/// log(1 + x), accurate for small x, too: the rounding error of 1 + x cancels
+/// in the quotient log(1 + x) / ((1 + x) - 1).
 static NodeValue log1p(NetOp &op, NodeValue x) {
   NodeValue sum = op.add(x, 1);
   NodeValue scaled = op.div(op.mul(op.unary<LogNode>(sum), x), op.sub(sum, 1));
-  // Neither 1 + x = 1 nor an infinite one can be divided.
+  // The quotient is undefined if 1 + x is 1 or infinite.
   double inf = std::numeric_limits<double>::infinity();
   NodeValue isPlain = op.logicalOr(op.equal(sum, 1), op.equal(sum, inf));
   return op.select(isPlain, x, scaled);
@@ -54,14 +54,14 @@ static llvm::Error importLog1p(NetOp &op) {
   return op.setOutput(0, log1p(op, op.input(0)));
 }
 
-/// log(1 + e^x), without overflow.
+/// log(1 + e^x), computed without overflow.
 static llvm::Error importSoftplus(NetOp &op) {
   NodeValue x = op.input(0);
   NodeValue power = op.unary<ExpNode>(op.unary<NegNode>(op.unary<AbsNode>(x)));
   return op.setOutput(0, op.add(op.max(x, 0), log1p(op, power)));
 }
 
-/// log(x / (1 - x)), x limited to eps ... 1 - eps.
+/// log(x / (1 - x)), with x clamped to eps ... 1 - eps.
 static llvm::Error importLogit(NetOp &op) {
   double eps = op.getFloat("eps", 1e-6);
   if (!(eps >= 0 && eps <= 0.5))
@@ -88,9 +88,10 @@ static llvm::Error importReplaceNaN(NetOp &op) {
   return op.setOutput(0, op.select(op.equal(x, x), x, value));
 }
 
-/// x without multiples of the divisor; of its sign where that is asked for.
+/// The remainder has the sign of x, or that of the divisor with
+/// sign_follow_divisor.
 static llvm::Error importMod(NetOp &op) {
-  GLOWISH_CHECK(op.checkIntegers(0));
+  GLOWISH_RETURN_IF_ERROR(op.checkIntegers(0));
   int64_t divisor = op.getInt("divisor", 0);
   bool followsDivisor = op.getInt("sign_follow_divisor", 0) != 0;
   if (divisor == 0 || std::abs(double(divisor)) > INT32_MAX)
@@ -105,7 +106,7 @@ static llvm::Error importMod(NetOp &op) {
 }
 
 static llvm::Error importCast(NetOp &op) {
-  GLOWISH_TRY(ElemKind kind, readKind(op, "to", ElemKind::Float));
+  GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, readKind(op, "to", ElemKind::Float));
   op.ignoreArgs({"from_type"});
   return op.setOutput(0, op.cast(op.input(0), kind));
 }
@@ -117,13 +118,13 @@ static llvm::Error importConversion(NetOp &op) {
   return op.setOutput(0, op.cast(op.input(0), To));
 }
 
-/// In training a node; the mask, output 1, is read there only.
+/// Kept as a node for training. Output 1, the mask, is used in training only.
 static llvm::Error importDropout(NetOp &op) {
   double ratio = op.getFloat("ratio", 0.5);
   NodeValue x = op.input(0);
   if (op.getNet().options.variables)
     return op.setOutput(0, op.make<DropoutNode>(x, ratio));
-  GLOWISH_CHECK(op.setOutput(0, x));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, x));
   if (op.getNumOutputs() < 2)
     return llvm::Error::success();
   op.nameAfterOutput(1);
@@ -132,21 +133,22 @@ static llvm::Error importDropout(NetOp &op) {
 
 //===- Two operands -------------------------------------------------------===//
 
-/// The second operand, which may be missing if there is an `axis` and the
-/// operator's traits say so: it is one value for each place along that.
+/// Returns the second operand. If it is an implied weight, it may be absent:
+/// one value per index of dimension `axis`.
 static llvm::Expected<NodeValue> readSecond(NetOp &op) {
   if (op.input(1))
     return op.input(1);
   DimsRef first = op.input(0).getShape();
-  GLOWISH_TRY(int64_t axis, op.getAxis("axis", -1, unsigned(first.size())));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
+                           op.getAxis("axis", -1, unsigned(first.size())));
   return op.finish(op.weight(1, {first[axis]}));
 }
 
-/// The second operand's dimensions begin at dimension `axis` of the first;
-/// without that they are its last ones.
+/// Aligns the second operand's dimensions with those of the first from `axis`
+/// on; without `axis` they are the last ones.
 static llvm::Expected<NodeValue> alignSecond(NetOp &op) {
   DimsRef first = op.input(0).getShape();
-  GLOWISH_TRY(NodeValue y, readSecond(op));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue y, readSecond(op));
   op.ignoreArgs({"broadcast", "axis_str"});
   if (op.hasArg("axis_str"))
     return makeError("argument 'axis_str' is not supported; accepted: 'axis'");
@@ -165,12 +167,12 @@ static llvm::Expected<NodeValue> alignSecond(NetOp &op) {
 }
 
 template <typename T> static llvm::Error importBinary(NetOp &op) {
-  GLOWISH_TRY(NodeValue y, alignSecond(op));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue y, alignSecond(op));
   return op.setOutput(0, op.make<T>(op.input(0), y));
 }
 
 static llvm::Error importNotEqual(NetOp &op) {
-  GLOWISH_TRY(NodeValue y, alignSecond(op));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue y, alignSecond(op));
   return op.setOutput(0, op.unary<NotNode>(op.equal(op.input(0), y)));
 }
 
@@ -181,9 +183,9 @@ static llvm::Error importPow(NetOp &op) {
   return importBinary<PowNode>(op);
 }
 
-/// The slope is one value, or one a channel.
+/// The slope is a scalar or has one value per channel.
 static llvm::Error importPRelu(NetOp &op) {
-  GLOWISH_TRY(bool isNHWC, op.isNHWC());
+  GLOWISH_ASSIGN_OR_RETURN(bool isNHWC, op.isNHWC());
   NodeValue x = op.input(0), slope = op.input(1);
   size_t rank = x.getShape().size();
   int64_t count = slope.getType().getNumElements();
@@ -215,15 +217,16 @@ static llvm::Error importXor(NetOp &op) {
   return importNotEqual(op);
 }
 
-//===- Curves and steps ---------------------------------------------------===//
+//===- Piecewise and power functions --------------------------------------===//
 
-/// X * w + b: w and b are those of dimension `axis`, or of all from it on.
+/// X * w + b, where w and b have the extent of dimension `axis`, or of all
+/// dimensions from it on.
 static llvm::Error importElementwiseLinear(NetOp &op) {
   NodeValue x = op.input(0);
   DimsRef shape = x.getShape();
-  GLOWISH_TRY(int64_t axis, op.getAxis("axis", 1, shape.size()));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 1, shape.size()));
   for (unsigned i = 1; i < 3; ++i) {
-    GLOWISH_CHECK(op.checkRank(i, 1));
+    GLOWISH_RETURN_IF_ERROR(op.checkRank(i, 1));
     int64_t count = op.input(i).getShape()[0];
     Dims aligned(shape.size(), 1);
     if (count == countElements(shape.drop_front(axis)))
@@ -241,7 +244,7 @@ static llvm::Error importElementwiseLinear(NetOp &op) {
   return op.setOutput(0, x);
 }
 
-/// The number of boundaries below each element.
+/// The number of boundaries less than each element.
 static llvm::Error importBucketize(NetOp &op) {
   std::vector<double> boundaries = op.getFloats("boundaries");
   if (!llvm::is_sorted(boundaries))
@@ -258,11 +261,11 @@ static llvm::Error importBucketize(NetOp &op) {
 }
 
 /// Box and Cox, An Analysis of Transformations, 1964: ((x + l2)^l1 - 1) / l1,
-/// or log(x + l2) where l1 is 0; x + l2 is at least 1e-6.
+/// or log(x + l2) if l1 is 0, where x + l2 is clamped to at least 1e-6.
 static llvm::Error importBatchBoxCox(NetOp &op) {
-  GLOWISH_CHECK(op.checkRank(0, 2));
-  GLOWISH_CHECK(op.checkRank(1, 1));
-  GLOWISH_CHECK(op.checkRank(2, 1));
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 2));
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(1, 1));
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(2, 1));
   op.ignoreArgs({"min_block_size"});
   constexpr double tiny = 1e-6;
   NodeValue exponent = op.input(1);
@@ -324,7 +327,7 @@ static Caffe2Operator scaleGradientOp("ScaleGradient", importIdentity,
 static Caffe2Operator freeOp("Free", importIdentity, anyBlobs);
 
 static constexpr NetOpTraits twoInputs{.minInputs = 2, .maxInputs = 2};
-// Caffe's Scale layer, and its bias, became Mul and Add with an axis.
+// Caffe's Scale layer and its bias are converted to Mul and Add with an axis.
 static constexpr NetOpTraits scaleOrBias{
     .minInputs = 2, .maxInputs = 2, .firstImplied = 1, .impliedBy = "axis"};
 static Caffe2Operator addOp("Add", importBinary<AddNode>, scaleOrBias);

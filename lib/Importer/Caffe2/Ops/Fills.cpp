@@ -1,4 +1,4 @@
-//===- Fills.cpp - Constants ----------------------------------------------===//
+//===- Fills.cpp - Constant and random tensors ----------------------------===//
 
 #include "Caffe2/ElemKinds.h"
 #include "Caffe2/Quantization.h"
@@ -9,14 +9,14 @@ using namespace glowish;
 
 //===- Shapes -------------------------------------------------------------===//
 
-/// The argument `shape`, or the input's shape or, with input_as_shape, its
-/// elements; then those of extra_shape.
+/// Returns the argument `shape`, or the shape of the input or, with
+/// input_as_shape, its elements; extra_shape is appended.
 static llvm::Expected<Dims> readShape(NetOp &op) {
   std::vector<int64_t> shape = op.getInts("shape");
   bool isElements = op.getInt("input_as_shape", 0) != 0;
   op.ignoreArgs({"run_once"});
   if (op.hasInput(0) && isElements) {
-    GLOWISH_TRY(shape, op.getConstantInts(0));
+    GLOWISH_ASSIGN_OR_RETURN(shape, op.getConstantInts(0));
   } else if (op.hasInput(0)) {
     shape = op.input(0).getShape().vec();
   }
@@ -28,17 +28,18 @@ static llvm::Expected<Dims> readShape(NetOp &op) {
 static llvm::Error importConstantFill(NetOp &op) {
   const caffe2::Argument *value = op.findArg("value");
   bool isInteger = value && value->has_i() && !value->has_f();
-  GLOWISH_TRY(
+  GLOWISH_ASSIGN_OR_RETURN(
       ElemKind kind,
       readKind(op, "dtype", isInteger ? ElemKind::Int64 : ElemKind::Float));
-  GLOWISH_TRY(Dims shape, readShape(op));
+  GLOWISH_ASSIGN_OR_RETURN(Dims shape, readShape(op));
   return op.setOutput(0, op.splat(kind, shape, op.getFloat("value", 0)));
 }
 
-/// A checksum of the blob's name is the key: blobs differ, and runs don't.
+/// The key is a checksum of the blob's name: blobs differ from each other, runs
+/// do not.
 template <bool isNormal> static llvm::Error importRandomFill(NetOp &op) {
-  GLOWISH_TRY(Dims shape, readShape(op));
-  GLOWISH_CHECK(checkShape(ElemKind::Float, shape));
+  GLOWISH_ASSIGN_OR_RETURN(Dims shape, readShape(op));
+  GLOWISH_RETURN_IF_ERROR(checkShape(ElemKind::Float, shape));
   llvm::StringRef name = op.getName();
   uint64_t key = checksum64(llvm::ArrayRef(
       reinterpret_cast<const uint8_t *>(name.data()), name.size()));
@@ -53,12 +54,13 @@ template <bool isNormal> static llvm::Error importRandomFill(NetOp &op) {
 
 //===- Given values -------------------------------------------------------===//
 
-/// A tensor of the argument `shape`, of which the file has \p count values.
+/// Allocates a tensor with the shape of the argument `shape`, which must have
+/// \p count elements.
 static llvm::Expected<Tensor> makeTensor(NetOp &op, ElemKind kind,
                                          size_t count) {
   std::vector<int64_t> shape = op.getInts("shape");
-  GLOWISH_CHECK(op.takeError());
-  GLOWISH_CHECK(checkShape(kind, shape));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  GLOWISH_RETURN_IF_ERROR(checkShape(kind, shape));
   Type type(kind, shape);
   if (type.getNumElements() != int64_t(count))
     return makeError("it has {0} values; the shape {1} has {2}", count,
@@ -67,10 +69,10 @@ static llvm::Expected<Tensor> makeTensor(NetOp &op, ElemKind kind,
   return Tensor(type);
 }
 
-/// A constant of \p values, which are let go of.
+/// Sets output 0 to a constant of \p values, and releases them.
 template <typename Values>
 static llvm::Error setValues(NetOp &op, ElemKind kind, Values *values) {
-  GLOWISH_TRY(Tensor tensor, makeTensor(op, kind, values->size()));
+  GLOWISH_ASSIGN_OR_RETURN(Tensor tensor, makeTensor(op, kind, values->size()));
   if constexpr (std::is_same_v<Values, google::protobuf::RepeatedField<float>>)
     if (kind == ElemKind::Float) {
       std::copy(values->begin(), values->end(), tensor.data<float>().begin());
@@ -108,7 +110,7 @@ template <ElemKind Kind> static llvm::Error importInts(NetOp &op) {
   return setValues(op, Kind, (values ? values : &empty)->mutable_ints());
 }
 
-/// The bytes of all strings, one after the other.
+/// The concatenated bytes of all strings.
 static llvm::Error importBytes(NetOp &op) {
   std::string bytes;
   if (const caffe2::Argument *values = op.takeValues()) {
@@ -116,28 +118,30 @@ static llvm::Error importBytes(NetOp &op) {
     for (const std::string &part : values->strings())
       bytes += part;
   }
-  GLOWISH_TRY(Tensor tensor, makeTensor(op, ElemKind::UInt8, bytes.size()));
+  GLOWISH_ASSIGN_OR_RETURN(Tensor tensor,
+                           makeTensor(op, ElemKind::UInt8, bytes.size()));
   std::copy(bytes.begin(), bytes.end(), tensor.data<uint8_t>().begin());
   return op.setOutput(0, op.createConstant(std::move(tensor)));
 }
 
 //===- Quantized values ---------------------------------------------------===//
 
-/// Bytes q + 128, of which the file has the offset + 128, too.
+/// Bytes q + 128; the offset in the file includes the 128 as well.
 static llvm::Error importInt8Fill(NetOp &op) {
-  GLOWISH_TRY(auto quant, readOutputParams(op));
+  GLOWISH_ASSIGN_OR_RETURN(auto quant, readOutputParams(op));
   caffe2::Argument *values = op.takeValues();
   std::string bytes = values ? values->s() : "";
-  GLOWISH_TRY(Tensor tensor, makeTensor(op, ElemKind::Int8, bytes.size()));
+  GLOWISH_ASSIGN_OR_RETURN(Tensor tensor,
+                           makeTensor(op, ElemKind::Int8, bytes.size()));
   for (auto [element, byte] : llvm::zip_equal(tensor.data<int8_t>(), bytes))
     element = int8_t(uint8_t(byte) ^ 0x80);
   return op.setOutput(0, op.createConstant(std::move(tensor)), quant);
 }
 
-/// int32, as biases are.
+/// int32, used for biases.
 static llvm::Error importInt8IntFill(NetOp &op) {
-  GLOWISH_TRY(auto quant, readIntParams(op));
-  GLOWISH_CHECK(importInts<ElemKind::Int32>(op));
+  GLOWISH_ASSIGN_OR_RETURN(auto quant, readIntParams(op));
+  GLOWISH_RETURN_IF_ERROR(importInts<ElemKind::Int32>(op));
   return op.setOutput(0, op.getOutputs()[0].value, quant);
 }
 

@@ -1,4 +1,4 @@
-//===- Indexing.cpp - Gathering and scattering ----------------------------===//
+//===- Indexing.cpp - Gather and scatter ----------------------------------===//
 
 #include "Caffe2/Segments.h"
 #include "Common/Cumulative.h"
@@ -8,18 +8,18 @@ using namespace glowish;
 //===- Gathering ----------------------------------------------------------===//
 
 template <int defaultAxis> static llvm::Error importGather(NetOp &op) {
-  GLOWISH_CHECK(op.checkIntegers(1));
+  GLOWISH_RETURN_IF_ERROR(op.checkIntegers(1));
   NodeValue data = op.input(0);
-  GLOWISH_TRY(int64_t axis,
-              op.getAxis("axis", defaultAxis, data.getShape().size()));
+  GLOWISH_ASSIGN_OR_RETURN(
+      int64_t axis, op.getAxis("axis", defaultAxis, data.getShape().size()));
   op.ignoreArgs({"match_outer", "wrap_indices"});
   return op.setOutput(0, op.gather(data, op.input(1), axis),
                       op.getBlob(0).quant);
 }
 
-/// The last dimension of the indices has the first indices of data.
+/// The last dimension of the indices indexes the leading dimensions of data.
 static llvm::Error importGatherND(NetOp &op) {
-  GLOWISH_CHECK(op.checkIntegers(1));
+  GLOWISH_RETURN_IF_ERROR(op.checkIntegers(1));
   NodeValue data = op.input(0), indices = op.cast(op.input(1), ElemKind::Int64);
   Dims shape(data.getShape()), places(op.input(1).getShape());
   int64_t depth = places.empty() ? 0 : places.back();
@@ -41,29 +41,29 @@ static llvm::Error importGatherND(NetOp &op) {
 
 //===- Scattering ---------------------------------------------------------===//
 
-/// Rows of input 0 replaced by those of input 2.
+/// Replaces rows of input 0 by those of input 2.
 static llvm::Error importScatterAssign(NetOp &op) {
-  GLOWISH_CHECK(checkIndexList(op, 1));
+  GLOWISH_RETURN_IF_ERROR(checkIndexList(op, 1));
   if (op.input(0).getShape().empty() || op.input(2).getShape().empty())
     return op.refuseInput(0, "rank 1 or more");
   return op.setOutput(
       0, scatterRows(op, op.input(0), op.input(1), op.input(2), "replace"));
 }
 
-/// Rows are added at their indices to zeros; input 2 has the number of rows.
+/// Adds rows to zeros at their indices. Input 2 determines the number of rows.
 static llvm::Error importSparseToDense(NetOp &op) {
-  GLOWISH_CHECK(checkIndexList(op, 0));
+  GLOWISH_RETURN_IF_ERROR(checkIndexList(op, 0));
   if (op.input(1).getShape().empty() || op.input(2).getShape().empty())
     return op.refuseInput(1, "rank 1 or more");
   return op.setOutput(
       0, sumSegments(op, op.input(1), op.input(0), op.input(2).getShape()[0]));
 }
 
-/// Of each list (without lengths there is one) the values whose indices are in
-/// the argument `mask`, in its order, and the default value for the others.
-/// Output 1: which of them are there.
+/// Selects from each list (one list without lengths) the values whose indices
+/// are in the argument `mask`, in the order of the mask; others are the default
+/// value. Output 1 states which indices are present.
 static llvm::Error importSparseToDenseMask(NetOp &op) {
-  GLOWISH_CHECK(checkIndexList(op, 0));
+  GLOWISH_RETURN_IF_ERROR(checkIndexList(op, 0));
   NodeValue indices = op.cast(op.input(0), ElemKind::Int64);
   NodeValue values = op.input(1);
   if (values.getShape().empty())
@@ -75,13 +75,14 @@ static llvm::Error importSparseToDenseMask(NetOp &op) {
   int64_t numLists = 1;
   NodeValue list = op.scalar(ElemKind::Int64, 0);
   if (op.hasInput(3)) {
-    GLOWISH_CHECK(checkIndexList(op, 3));
+    GLOWISH_RETURN_IF_ERROR(checkIndexList(op, 3));
     numLists = op.input(3).getShape()[0];
     list = makeSegments(op, makeEnds(op, op.input(3)), count);
   }
   NodeValue ids = op.ints(ElemKind::Int64, {1, width}, mask);
   NodeValue isId = op.equal(op.reshape(indices, {count, 1}), ids);
-  // One more than the last column where the mask has no such index.
+  // `width`, one more than the last column, if the mask does not contain the
+  // index.
   NodeValue column =
       op.reduce(op.select(isId, op.iota(ElemKind::Int64, 2, 1, width),
                           op.scalar(ElemKind::Int64, double(width))),
@@ -102,7 +103,7 @@ static llvm::Error importSparseToDenseMask(NetOp &op) {
     filler = op.reshape(filler, inner);
   NodeValue dense =
       scatterRows(op, op.broadcast(filler, flat), row, values, "replace");
-  GLOWISH_CHECK(op.setOutput(0, op.reshape(dense, result)));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, op.reshape(dense, result)));
   if (!hasPresence)
     return llvm::Error::success();
   op.nameAfterOutput(1);
@@ -116,23 +117,24 @@ static llvm::Error importSparseToDenseMask(NetOp &op) {
                       op.reshape(op.cast(present, ElemKind::Bool), presence));
 }
 
-/// Row i has the values of list i at their indices, and the default value else.
+/// Row i contains the values of list i at their indices, and the default value
+/// elsewhere.
 static llvm::Error importBatchSparseToDense(NetOp &op) {
-  GLOWISH_CHECK(checkIndexList(op, 0));
-  GLOWISH_CHECK(checkIndexList(op, 1));
-  GLOWISH_CHECK(op.checkRank(2, 1));
+  GLOWISH_RETURN_IF_ERROR(checkIndexList(op, 0));
+  GLOWISH_RETURN_IF_ERROR(checkIndexList(op, 1));
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(2, 1));
   NodeValue values = op.input(2);
   int64_t numLists = op.input(0).getShape()[0];
   int64_t count = values.getShape()[0];
   int64_t width = op.getInt("dense_last_dim", -1);
   if (op.hasInput(3)) {
-    GLOWISH_CHECK(op.checkRank(3, 2));
+    GLOWISH_RETURN_IF_ERROR(op.checkRank(3, 2));
     width = op.input(3).getShape()[1];
   }
   if (width < 1)
     return makeError("neither input 3 nor the argument 'dense_last_dim' states "
                      "the number of columns");
-  GLOWISH_CHECK(checkShape(values.getElemKind(), {numLists, width}));
+  GLOWISH_RETURN_IF_ERROR(checkShape(values.getElemKind(), {numLists, width}));
   NodeValue list = makeSegments(op, makeEnds(op, op.input(0)), count);
   NodeValue place = op.add(op.mul(list, double(width)),
                            op.cast(op.input(1), ElemKind::Int64));
@@ -142,15 +144,16 @@ static llvm::Error importBatchSparseToDense(NetOp &op) {
   return op.setOutput(0, op.reshape(dense, {numLists, width}));
 }
 
-/// Rows of data where the indicator is set, in their order, and zeros.
+/// The rows of data in order at the indices where the indicator is set, and
+/// zeros elsewhere.
 static llvm::Error importFillExamples(NetOp &op) {
-  GLOWISH_CHECK(op.checkRank(1, 1));
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(1, 1));
   NodeValue data = op.input(0);
   if (data.getShape().empty())
     return op.refuseInput(0, "rank 1 or more");
   NodeValue isSet = op.cast(op.input(1), ElemKind::Bool);
   NodeValue row = op.sub(makeEnds(op, isSet), 1);
-  // Rows that are not set have -1 or a row that is not taken.
+  // Rows that are not set have -1 or a row that is not selected.
   NodeValue rows = op.gather(data, op.max(row, 0), 0);
   Dims shape(data.getShape().size(), 1);
   shape[0] = op.input(1).getShape()[0];
@@ -158,13 +161,13 @@ static llvm::Error importFillExamples(NetOp &op) {
       0, op.select(op.reshape(isSet, shape), rows, op.number(data, 0)));
 }
 
-/// Values and the numbers of their lists, sorted by the label of each: as many
-/// of each label. The last output has their places in the tensors of their
-/// labels.
+/// Splits values and their list numbers by label, the same number for each
+/// label. The last output is the position of each value among those of its
+/// label.
 static llvm::Error importSparseLabelSplit(NetOp &op) {
-  GLOWISH_CHECK(checkIndexList(op, 0));
-  GLOWISH_CHECK(checkIndexList(op, 1));
-  GLOWISH_CHECK(op.checkRank(2, 1));
+  GLOWISH_RETURN_IF_ERROR(checkIndexList(op, 0));
+  GLOWISH_RETURN_IF_ERROR(checkIndexList(op, 1));
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(2, 1));
   NodeValue labels = op.cast(op.input(1), ElemKind::Int64);
   NodeValue values = op.input(2);
   int64_t count = values.getShape()[0], numLabels = op.getInt("num_labels", 0);
@@ -182,7 +185,7 @@ static llvm::Error importSparseLabelSplit(NetOp &op) {
   NodeValue zero = op.scalar(ElemKind::Int64, 0);
   NodeValue place =
       op.sub(op.reduce(op.select(isLabel, seen, zero), "sum", {1}, false), 1);
-  // What there is no room for goes nowhere.
+  // Elements beyond the end are dropped.
   NodeValue fits = op.less(place, double(each));
   NodeValue target =
       op.select(fits, op.add(op.mul(labels, double(each)), place),
@@ -199,8 +202,9 @@ static llvm::Error importSparseLabelSplit(NetOp &op) {
     auto part = [&](NodeValue x) {
       return op.reshape(op.slice(x, 0, i * each, each), {each});
     };
-    GLOWISH_CHECK(op.setOutput(unsigned(i), part(sorted)));
-    GLOWISH_CHECK(op.setOutput(unsigned(numLabels + i), part(sortedLists)));
+    GLOWISH_RETURN_IF_ERROR(op.setOutput(unsigned(i), part(sorted)));
+    GLOWISH_RETURN_IF_ERROR(
+        op.setOutput(unsigned(numLabels + i), part(sortedLists)));
   }
   return keepsMap ? op.setOutput(unsigned(2 * numLabels),
                                  op.cast(place, ElemKind::Int32))
@@ -227,6 +231,8 @@ static Caffe2Operator batchSparseToDenseOp("BatchSparseToDense",
                                            importBatchSparseToDense, upToFour);
 static Caffe2Operator fillExamplesOp("FillExamplesWithIndicator",
                                      importFillExamples, twoInputs);
-static Caffe2Operator sparseLabelSplitOp(
-    "SparseLabelSplit", importSparseLabelSplit,
-    {.minInputs = 3, .maxInputs = 3, .limit = "as many values of each label"});
+static Caffe2Operator
+    sparseLabelSplitOp("SparseLabelSplit", importSparseLabelSplit,
+                       {.minInputs = 3,
+                        .maxInputs = 3,
+                        .limit = "the same number of values for each label"});

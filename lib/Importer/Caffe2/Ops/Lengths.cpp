@@ -6,7 +6,7 @@ using namespace glowish;
 
 /// The sum of the rows of each list.
 static llvm::Error importLengthsSum(NetOp &op) {
-  GLOWISH_CHECK(checkIndexList(op, 1));
+  GLOWISH_RETURN_IF_ERROR(checkIndexList(op, 1));
   NodeValue data = op.input(0), lengths = op.input(1);
   if (data.getShape().empty())
     return op.refuseInput(0, "rank 1 or more");
@@ -16,9 +16,9 @@ static llvm::Error importLengthsSum(NetOp &op) {
                       sumSegments(op, data, segments, lengths.getShape()[0]));
 }
 
-/// The start and the length of each list: int32 [lists, 2].
+/// The start and length of each list: int32 [lists, 2].
 static llvm::Error importLengthsToRanges(NetOp &op) {
-  GLOWISH_CHECK(checkIndexList(op, 0));
+  GLOWISH_RETURN_IF_ERROR(checkIndexList(op, 0));
   NodeValue lengths = op.cast(op.input(0), ElemKind::Int64);
   NodeValue starts = op.sub(makeEnds(op, lengths), lengths);
   NodeValue ranges =
@@ -26,18 +26,18 @@ static llvm::Error importLengthsToRanges(NetOp &op) {
   return op.setOutput(0, op.cast(ranges, ElemKind::Int32));
 }
 
-/// How many elements the lists of \p lengths have together: the argument
-/// maxOutputSize, or their sum where they are constants.
+/// Returns the total number of elements of lists of \p lengths: the argument
+/// maxOutputSize, or the sum of constant lengths.
 static llvm::Expected<int64_t> readOutputSize(NetOp &op, NodeValue lengths) {
   if (op.hasArg("maxOutputSize")) {
     int64_t size = op.getInt("maxOutputSize", 0);
-    GLOWISH_CHECK(checkShape(ElemKind::Int64, {size}));
+    GLOWISH_RETURN_IF_ERROR(checkShape(ElemKind::Int64, {size}));
     return size;
   }
   auto *constant = lengths.getNodeAs<Constant>();
   if (!constant)
-    return makeError("the lengths are computed when the model runs, and there "
-                     "is no argument 'maxOutputSize'; accepted: one of both");
+    return makeError("the lengths are computed when the model runs; accepted: "
+                     "constant lengths, or the argument 'maxOutputSize'");
   int64_t size = 0;
   for (int64_t i = 0; i < constant->getTensor().getNumElements(); ++i) {
     int64_t own = constant->getTensor().getAsInt(i);
@@ -49,11 +49,12 @@ static llvm::Expected<int64_t> readOutputSize(NetOp &op, NodeValue lengths) {
 }
 
 namespace {
-/// The elements of lists, one list behind the other.
+/// The elements of concatenated lists.
 struct ListElements {
-  /// int64 [count]: the list each is in, and its number there, from 0.
+  /// int64 [count]: the list number of each element, and its position in the
+  /// list.
   NodeValue list, number;
-  /// bool [count]: whether it is before the end of the last list.
+  /// bool [count]: false beyond the end of the last list.
   NodeValue isInside;
 };
 } // namespace
@@ -73,22 +74,23 @@ static ListElements enumerateLists(NetOp &op, NodeValue lengths,
   return elements;
 }
 
-/// 0, 1, 2, ... of each list: int32; zeros behind the last one.
+/// 0, 1, 2, ... for each list, int32; zeros beyond the last one.
 static llvm::Error importLengthsRangeFill(NetOp &op) {
-  GLOWISH_CHECK(checkIndexList(op, 0));
-  GLOWISH_TRY(int64_t count, readOutputSize(op, op.input(0)));
+  GLOWISH_RETURN_IF_ERROR(checkIndexList(op, 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t count, readOutputSize(op, op.input(0)));
   ListElements elements = enumerateLists(op, op.input(0), count);
   NodeValue filled = op.select(elements.isInside, elements.number,
                                op.scalar(ElemKind::Int64, 0));
   return op.setOutput(0, op.cast(filled, ElemKind::Int32));
 }
 
-/// The elements of data [N] that the ranges [B, R, 2] (start, length) have, and
-/// how many each of the B rows has: int32. Zeros behind the last one.
+/// Gathers from data [N] the elements of the ranges [B, R, 2] (start, length),
+/// with zeros beyond the last one, and counts those of each of the B rows,
+/// int32.
 static llvm::Error importGatherRanges(NetOp &op) {
-  GLOWISH_CHECK(op.checkRank(0, 1));
-  GLOWISH_CHECK(op.checkRank(1, 3));
-  GLOWISH_CHECK(op.checkIntegers(1));
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 1));
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(1, 3));
+  GLOWISH_RETURN_IF_ERROR(op.checkIntegers(1));
   NodeValue data = op.input(0);
   Dims shape(op.input(1).getShape());
   if (shape[2] != 2)
@@ -97,13 +99,13 @@ static llvm::Error importGatherRanges(NetOp &op) {
   int64_t numRanges = shape[0] * shape[1];
   NodeValue starts = op.reshape(op.slice(ranges, 2, 0, 1), {numRanges});
   NodeValue lengths = op.reshape(op.slice(ranges, 2, 1, 1), {numRanges});
-  GLOWISH_TRY(lengths, op.finish(lengths));
-  GLOWISH_TRY(int64_t count, readOutputSize(op, lengths));
+  GLOWISH_ASSIGN_OR_RETURN(lengths, op.finish(lengths));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t count, readOutputSize(op, lengths));
   ListElements elements = enumerateLists(op, lengths, count);
   NodeValue positions =
       op.add(op.gather(starts, elements.list, 0), elements.number);
   NodeValue gathered = op.gather(data, positions, 0);
-  GLOWISH_CHECK(op.setOutput(
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(
       0, op.select(elements.isInside, gathered, op.number(data, 0))));
   op.nameAfterOutput(1);
   NodeValue counts =
@@ -111,11 +113,11 @@ static llvm::Error importGatherRanges(NetOp &op) {
   return op.setOutput(1, op.cast(counts, ElemKind::Int32));
 }
 
-/// For value i, of column c: whether data[n, c] is it.
+/// For value i of column c: whether data[n, c] equals it.
 static llvm::Error importBatchOneHot(NetOp &op) {
-  GLOWISH_CHECK(op.checkRank(0, 2));
-  GLOWISH_CHECK(checkIndexList(op, 1));
-  GLOWISH_CHECK(op.checkRank(2, 1));
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 2));
+  GLOWISH_RETURN_IF_ERROR(checkIndexList(op, 1));
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(2, 1));
   NodeValue data = op.input(0), values = op.input(2);
   NodeValue columns =
       makeSegments(op, makeEnds(op, op.input(1)), values.getShape()[0]);

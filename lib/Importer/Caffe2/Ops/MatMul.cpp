@@ -1,35 +1,35 @@
-//===- MatMul.cpp - Matrix products ---------------------------------------===//
+//===- MatMul.cpp - Matrix multiplication ---------------------------------===//
 
 #include "Caffe2/Matrix.h"
 
 using namespace glowish;
 
-/// Weights [N, K], or (\p isTransposed) [K, N]; the dimensions of the input
-/// from `axis` on are K.
+/// The weights are [N, K], or [K, N] if \p isTransposed. K covers the
+/// dimensions of the input from `axis` on.
 template <bool isTransposed> static llvm::Error importFC(NetOp &op) {
-  GLOWISH_TRY(Matrix input, readMatrix(op, 0, "axis"));
-  GLOWISH_TRY(Matrix weights, readMatrix(op, 1, "axis_w"));
+  GLOWISH_ASSIGN_OR_RETURN(Matrix input, readMatrix(op, 0, "axis"));
+  GLOWISH_ASSIGN_OR_RETURN(Matrix weights, readMatrix(op, 1, "axis_w"));
   int64_t numOutputs =
       isTransposed ? weights.value.getShape()[1] : weights.value.getShape()[0];
   NodeValue x = input.value, w = op.cast(weights.value, x.getElemKind());
   NodeValue bias = op.weight(2, {numOutputs});
-  NodeValue product = op.make<GemmNode>(x, w, op.cast(bias, x.getElemKind()),
-                                        1.0, 1.0, false, !isTransposed);
-  return op.setOutput(0, op.reshape(product, input.getShape(numOutputs)));
+  NodeValue result = op.make<GemmNode>(x, w, op.cast(bias, x.getElemKind()),
+                                       1.0, 1.0, false, !isTransposed);
+  return op.setOutput(0, op.reshape(result, input.getShape(numOutputs)));
 }
 
-/// A 2-D product, of dimensions up to `axis_a` and `axis_b` and those from
-/// there on.
+/// Matrix multiplication of inputs flattened at `axis_a` and `axis_b`.
 static llvm::Error importMatMul(NetOp &op) {
-  GLOWISH_TRY(Matrix a, readMatrix(op, 0, "axis_a"));
-  GLOWISH_TRY(Matrix b, readMatrix(op, 1, "axis_b"));
+  GLOWISH_ASSIGN_OR_RETURN(Matrix a, readMatrix(op, 0, "axis_a"));
+  GLOWISH_ASSIGN_OR_RETURN(Matrix b, readMatrix(op, 1, "axis_b"));
   bool transA = op.getInt("trans_a", 0), transB = op.getInt("trans_b", 0);
   op.ignoreArgs({"broadcast"});
   return op.setOutput(0, op.make<GemmNode>(a.value, b.value, NodeValue(), 1.0,
                                            1.0, transA, transB));
 }
 
-/// NumPy's product: vectors are rows or columns, leading dimensions broadcast.
+/// Matrix multiplication by NumPy's rules: vectors are a row or a column, and
+/// leading dimensions broadcast.
 static llvm::Error importBatchMatMul(NetOp &op) {
   bool transA = op.getInt("trans_a", 0), transB = op.getInt("trans_b", 0);
   op.ignoreArgs({"broadcast", "use_scratch"});
@@ -45,16 +45,16 @@ static llvm::Error importBatchMatMul(NetOp &op) {
     b = op.unsqueeze(b, 1);
   else if (transB)
     b = op.transposeLast(b);
-  GLOWISH_TRY(NodeValue product, op.finish(op.matMul(a, b)));
-  Dims shape(product.getShape());
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue result, op.finish(op.matMul(a, b)));
+  Dims shape(result.getShape());
   if (rankB == 1)
     shape.pop_back();
   if (rankA == 1)
     shape.erase(shape.end() - (rankB == 1 ? 1 : 2));
-  return op.setOutput(0, op.reshape(product, shape));
+  return op.setOutput(0, op.reshape(result, shape));
 }
 
-/// The sum of products of the elements of each row; of vectors the products.
+/// The dot product of corresponding rows; of vectors, the element-wise product.
 static llvm::Error importDotProduct(NetOp &op) {
   NodeValue x = op.input(0), y = op.input(1);
   DimsRef shape = x.getShape();

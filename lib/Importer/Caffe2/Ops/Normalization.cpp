@@ -6,15 +6,15 @@ using namespace glowish;
 
 static llvm::Error importSoftmax(NetOp &op) {
   NodeValue x = op.input(0);
-  // Caffe2 counts the axis from 0, and flattens the dimensions from it on.
-  GLOWISH_TRY(Matrix matrix, readMatrix(op, 0, "axis"));
+  // Caffe2 flattens the dimensions from the axis on.
+  GLOWISH_ASSIGN_OR_RETURN(Matrix matrix, readMatrix(op, 0, "axis"));
   NodeValue result = op.make<SoftmaxNode>(matrix.value, 1);
   return op.setOutput(0, op.reshape(result, x.getShape()));
 }
 
 static llvm::Error importSpatialBN(NetOp &op) {
   NodeValue x = op.input(0);
-  GLOWISH_TRY(bool isNHWC, op.isNHWC());
+  GLOWISH_ASSIGN_OR_RETURN(bool isNHWC, op.isNHWC());
   if (x.getShape().size() < 2)
     return op.refuseInput(0, "rank 2 or more");
   int64_t axis = isNHWC ? int64_t(x.getShape().size()) - 1 : 1;
@@ -28,10 +28,10 @@ static llvm::Error importSpatialBN(NetOp &op) {
                              x, scale, bias, mean, variance, axis, epsilon));
 }
 
-/// Over \p size channels, the last dimension of what toNHWC() made.
+/// Normalizes over \p size channels.
 static llvm::Error importLRN(NetOp &op) {
-  GLOWISH_CHECK(op.checkRank(0, 4));
-  GLOWISH_TRY(bool isNHWC, op.isNHWC());
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
+  GLOWISH_ASSIGN_OR_RETURN(bool isNHWC, op.isNHWC());
   NodeValue x = op.input(0);
   if (!isNHWC)
     x = op.transpose(x, {0, 2, 3, 1});
@@ -41,12 +41,12 @@ static llvm::Error importLRN(NetOp &op) {
   return op.setOutput(0, isNHWC ? x : op.transpose(x, {0, 3, 1, 2}));
 }
 
-/// Mean and standard deviation, outputs 1 and 2, have 1 in place of what is
-/// normalized over.
+/// Outputs 1 and 2 are mean and standard deviation, with extent 1 in place of
+/// the normalized dimensions.
 static llvm::Error importLayerNorm(NetOp &op) {
   NodeValue x = op.input(0);
   DimsRef shape = x.getShape();
-  GLOWISH_TRY(int64_t axis, op.getAxis("axis", 1, shape.size()));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 1, shape.size()));
   double epsilon = op.getFloat("epsilon", 1e-5);
   op.ignoreArgs({"elementwise_affine"});
   Dims inner(shape.drop_front(axis));
@@ -59,7 +59,7 @@ static llvm::Error importLayerNorm(NetOp &op) {
     bias = op.weight(2, inner);
     bias = op.reshape(bias, inner);
   }
-  GLOWISH_CHECK(op.setOutput(
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(
       0, op.make<LayerNormalizationNode>(x, scale, bias, axis, epsilon, true)));
   if (op.getNumOutputs() < 2)
     return llvm::Error::success();
@@ -72,13 +72,14 @@ static llvm::Error importLayerNorm(NetOp &op) {
   NodeValue rest = op.sub(x, mean);
   NodeValue variance = op.reduce(op.mul(rest, rest), "mean", axes, false);
   NodeValue deviation = op.unary<SqrtNode>(op.add(variance, epsilon));
-  GLOWISH_CHECK(op.setOutput(1, op.reshape(mean, outer)));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(1, op.reshape(mean, outer)));
   return op.setOutput(2, op.reshape(deviation, outer));
 }
 
-/// Of each row: x / sqrt(mean of squares + eps) * gamma + beta, and the factor.
+/// Normalizes each row: x / sqrt(mean of squares + eps) * gamma + beta. Output
+/// 1 is the factor.
 static llvm::Error importRMSNorm(NetOp &op) {
-  GLOWISH_TRY(Matrix x, readMatrix(op, 0, "axis"));
+  GLOWISH_ASSIGN_OR_RETURN(Matrix x, readMatrix(op, 0, "axis"));
   double eps = op.getFloat("eps", 0);
   int64_t columns = x.getNumColumns();
   NodeValue gamma = op.reshape(op.weight(1, {columns}), {columns});
@@ -87,7 +88,8 @@ static llvm::Error importRMSNorm(NetOp &op) {
   NodeValue factor =
       op.unary<ReciprocalNode>(op.unary<SqrtNode>(op.add(square, eps)));
   NodeValue y = op.add(op.mul(op.mul(x.value, factor), gamma), beta);
-  GLOWISH_CHECK(op.setOutput(0, op.reshape(y, op.input(0).getShape())));
+  GLOWISH_RETURN_IF_ERROR(
+      op.setOutput(0, op.reshape(y, op.input(0).getShape())));
   return op.setOutput(1, op.reshape(factor, x.rows));
 }
 

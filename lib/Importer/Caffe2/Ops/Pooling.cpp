@@ -1,27 +1,29 @@
-//===- Pooling.cpp - Poolings and resizings of images ---------------------===//
+//===- Pooling.cpp - Pooling and resizing of images -----------------------===//
 
 #include "Caffe2/Images.h"
 
 using namespace glowish;
 
 static llvm::Error importMaxPool(NetOp &op) {
-  GLOWISH_CHECK(op.checkRank(0, 4));
-  GLOWISH_TRY(bool isNHWC, op.isNHWC());
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
+  GLOWISH_ASSIGN_OR_RETURN(bool isNHWC, op.isNHWC());
   NodeValue images = toNHWC(op, op.input(0), isNHWC);
-  GLOWISH_CHECK(op.takeError());
-  GLOWISH_TRY(NetWindow window, readWindow(op, images, NodeValue()));
-  op.ignoreArgs({"Y_scale", "Y_zero_point"}); // of the input, too
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  GLOWISH_ASSIGN_OR_RETURN(NetWindow window,
+                           readWindow(op, images, NodeValue()));
+  op.ignoreArgs({"Y_scale", "Y_zero_point"}); // the same as the input's
   NodeValue result = op.make<MaxPoolNode>(
       images, window.kernels, window.strides, window.pads, window.dilations);
   return op.setOutput(0, fromNHWC(op, result, isNHWC), op.getBlob(0).quant);
 }
 
 static llvm::Error importAveragePool(NetOp &op) {
-  GLOWISH_CHECK(op.checkRank(0, 4));
-  GLOWISH_TRY(bool isNHWC, op.isNHWC());
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
+  GLOWISH_ASSIGN_OR_RETURN(bool isNHWC, op.isNHWC());
   NodeValue images = toNHWC(op, op.input(0), isNHWC);
-  GLOWISH_CHECK(op.takeError());
-  GLOWISH_TRY(NetWindow window, readWindow(op, images, NodeValue()));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  GLOWISH_ASSIGN_OR_RETURN(NetWindow window,
+                           readWindow(op, images, NodeValue()));
   bool countPads = op.getInt("count_include_pad", 0) != 0;
   NodeValue result =
       op.make<AvgPoolNode>(images, window.kernels, window.strides, window.pads,
@@ -29,22 +31,22 @@ static llvm::Error importAveragePool(NetOp &op) {
   return op.setOutput(0, fromNHWC(op, result, isNHWC));
 }
 
-/// Pixel y of the result is pixel y / scale of the input, rounded down.
+/// Pixel y of the result is pixel floor(y / scale) of the input.
 static llvm::Error importResizeNearest(NetOp &op) {
-  GLOWISH_CHECK(op.checkRank(0, 4));
-  GLOWISH_TRY(bool isNHWC, op.isNHWC());
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
+  GLOWISH_ASSIGN_OR_RETURN(bool isNHWC, op.isNHWC());
   double scales[2] = {op.getFloat("height_scale", 1),
                       op.getFloat("width_scale", 1)};
-  op.ignoreArgs({"Y_scale", "Y_zero_point"}); // of the input, too
+  op.ignoreArgs({"Y_scale", "Y_zero_point"}); // the same as the input's
   if (op.hasInput(1)) {
-    GLOWISH_TRY(const Tensor *given, op.getConstant(1));
+    GLOWISH_ASSIGN_OR_RETURN(const Tensor *given, op.getConstant(1));
     if (given->getNumElements() != 2)
       return op.refuseInput(1, "two numbers");
     for (unsigned d = 0; d < 2; ++d)
       scales[d] = given->getAsDouble(d);
   }
   NodeValue images = toNHWC(op, op.input(0), isNHWC);
-  GLOWISH_CHECK(op.takeError());
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
   std::vector<int64_t> sizes;
   for (unsigned d = 0; d < 2; ++d) {
     double size = double(images.getShape()[d + 1]) * float(scales[d]);

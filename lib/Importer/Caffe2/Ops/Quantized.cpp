@@ -1,4 +1,4 @@
-//===- Quantized.cpp - The Int8 operators ---------------------------------===//
+//===- Quantized.cpp - Int8 operators -------------------------------------===//
 
 #include "Caffe2/Images.h"
 #include "Caffe2/Matrix.h"
@@ -6,10 +6,10 @@
 
 using namespace glowish;
 
-//===- To and from quantized numbers --------------------------------------===//
+//===- Quantize and dequantize --------------------------------------------===//
 
 static llvm::Error importQuantize(NetOp &op) {
-  GLOWISH_TRY(SharedQuantParams params, readOutputParams(op));
+  GLOWISH_ASSIGN_OR_RETURN(SharedQuantParams params, readOutputParams(op));
   if (!isFloatKind(op.input(0).getElemKind()))
     return op.refuseInput(0, "a float kind");
   NodeValue x = op.cast(op.input(0), ElemKind::Float);
@@ -17,26 +17,26 @@ static llvm::Error importQuantize(NetOp &op) {
 }
 
 static llvm::Error importDequantize(NetOp &op) {
-  GLOWISH_CHECK(checkQuantized(op, 0));
+  GLOWISH_RETURN_IF_ERROR(checkQuantized(op, 0));
   return op.setOutput(0, dequantize(op, op.getBlob(0)));
 }
 
 //===- Element-wise -------------------------------------------------------===//
 
-/// What stands for a negative number becomes what stands for 0.
+/// Clamps at the integer that represents 0.
 static llvm::Error importRelu(NetOp &op) {
-  GLOWISH_CHECK(checkQuantized(op, 0));
-  op.ignoreArgs({"Y_scale", "Y_zero_point"}); // of the input, too
+  GLOWISH_RETURN_IF_ERROR(checkQuantized(op, 0));
+  op.ignoreArgs({"Y_scale", "Y_zero_point"}); // the same as the input's
   const Blob &x = op.getBlob(0);
   return op.setOutput(0, op.max(x.value, double(x.quant->offsets[0])), x.quant);
 }
 
 template <bool hasRelu> static llvm::Error importSum(NetOp &op) {
-  GLOWISH_TRY(SharedQuantParams params, readOutputParams(op));
-  GLOWISH_CHECK(checkQuantized(op, 0));
+  GLOWISH_ASSIGN_OR_RETURN(SharedQuantParams params, readOutputParams(op));
+  GLOWISH_RETURN_IF_ERROR(checkQuantized(op, 0));
   NodeValue sum = dequantize(op, op.getBlob(0));
   for (unsigned i = 1; i < op.getNumInputs(); ++i) {
-    GLOWISH_CHECK(checkQuantized(op, i));
+    GLOWISH_RETURN_IF_ERROR(checkQuantized(op, i));
     sum = op.add(sum, dequantize(op, op.getBlob(i)));
   }
   if (hasRelu)
@@ -45,24 +45,24 @@ template <bool hasRelu> static llvm::Error importSum(NetOp &op) {
 }
 
 static llvm::Error importSoftmax(NetOp &op) {
-  GLOWISH_TRY(SharedQuantParams params, readOutputParams(op));
-  GLOWISH_CHECK(checkQuantized(op, 0));
-  GLOWISH_TRY(Matrix matrix, readMatrix(op, 0, "axis"));
+  GLOWISH_ASSIGN_OR_RETURN(SharedQuantParams params, readOutputParams(op));
+  GLOWISH_RETURN_IF_ERROR(checkQuantized(op, 0));
+  GLOWISH_ASSIGN_OR_RETURN(Matrix matrix, readMatrix(op, 0, "axis"));
   Blob rows = {matrix.value, op.getBlob(0).quant};
   NodeValue result = op.make<SoftmaxNode>(dequantize(op, rows), 1);
   result = op.reshape(result, op.input(0).getShape());
   return op.setOutput(0, quantize(op, result, *params), params);
 }
 
-//===- Products -----------------------------------------------------------===//
+//===- Convolution and matrix multiplication ------------------------------===//
 
 namespace {
-/// Sums of products, int32, stand for multiples of this: one for all, or one
-/// for each output channel.
+/// Scales of int32 accumulators: one for the tensor, or one per output channel.
 struct SumScale {
   std::vector<double> scales;
 
-  /// As a float constant that broadcasts along the last dimension.
+  /// Returns the scales as a float constant that broadcasts along the last
+  /// dimension.
   NodeValue get(NetOp &op) const {
     int64_t count = int64_t(scales.size());
     return op.table(ElemKind::Float, {count},
@@ -71,14 +71,14 @@ struct SumScale {
 };
 } // namespace
 
-/// The bias, input 2, in units of \p scale: int32 [OC].
+/// Returns the bias, input 2, as int32 [OC] with \p scale.
 static llvm::Expected<NodeValue> readBias(NetOp &op, const SumScale &scale,
                                           int64_t channels) {
   NodeValue bias = op.input(2);
   if (bias.getShape() != DimsRef({channels}))
     return op.refuseInput(2, llvm::formatv("[{0}]", channels).str());
   if (op.getBlob(2).quant) {
-    GLOWISH_CHECK(checkQuantized(op, 2));
+    GLOWISH_RETURN_IF_ERROR(checkQuantized(op, 2));
     bias = dequantize(op, op.getBlob(2));
   } else if (bias.getElemKind() == ElemKind::Int32) {
     return bias;
@@ -87,7 +87,7 @@ static llvm::Expected<NodeValue> readBias(NetOp &op, const SumScale &scale,
   return op.finish(op.cast(op.unary<RoundNode>(bias), ElemKind::Int32));
 }
 
-/// \p sums, which stand for multiples of \p scale, as int8 of \p params.
+/// Converts \p sums, accumulators with \p scale, to int8 with \p params.
 static NodeValue requantize(NetOp &op, NodeValue sums, SumScale scale,
                             const QuantParams &params, bool hasRelu) {
   for (double &each : scale.scales)
@@ -99,8 +99,8 @@ static NodeValue requantize(NetOp &op, NodeValue sums, SumScale scale,
   return op.cast(x, ElemKind::Int8);
 }
 
-/// Scale and offset of each output channel of the filter \p name, as blobs that
-/// Glow's writers put beside it.
+/// Reads scale and offset of each output channel of the filter \p name from
+/// blobs that Glow's model writers store beside it.
 static llvm::Expected<QuantParams>
 readChannelParams(NetOp &op, llvm::StringRef name, int64_t channels) {
   QuantParams params;
@@ -113,8 +113,8 @@ readChannelParams(NetOp &op, llvm::StringRef name, int64_t channels) {
                        name, suffix, channels);
     return &constant->getTensor();
   };
-  GLOWISH_TRY(const Tensor *scales, read("_loaded_scales"));
-  GLOWISH_TRY(const Tensor *offsets, read("_loaded_offsets"));
+  GLOWISH_ASSIGN_OR_RETURN(const Tensor *scales, read("_loaded_scales"));
+  GLOWISH_ASSIGN_OR_RETURN(const Tensor *offsets, read("_loaded_offsets"));
   for (int64_t i = 0; i < channels; ++i) {
     params.scales.push_back(float(scales->getAsDouble(i)));
     params.offsets.push_back(int32_t(offsets->getAsInt(i)));
@@ -123,20 +123,20 @@ readChannelParams(NetOp &op, llvm::StringRef name, int64_t channels) {
   return params;
 }
 
-/// Padding stands for 0, as the offset is subtracted before it is added.
+/// The offset is subtracted before padding with 0, so padding has the value 0.
 template <bool hasRelu> static llvm::Error importConv(NetOp &op) {
-  GLOWISH_TRY(SharedQuantParams params, readOutputParams(op));
-  GLOWISH_CHECK(op.checkRank(0, 4));
-  GLOWISH_CHECK(op.checkRank(1, 4));
-  GLOWISH_CHECK(checkQuantized(op, 0));
-  GLOWISH_CHECK(checkQuantized(op, 1));
-  GLOWISH_TRY(bool isNHWC, op.isNHWC());
+  GLOWISH_ASSIGN_OR_RETURN(SharedQuantParams params, readOutputParams(op));
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(1, 4));
+  GLOWISH_RETURN_IF_ERROR(checkQuantized(op, 0));
+  GLOWISH_RETURN_IF_ERROR(checkQuantized(op, 1));
+  GLOWISH_ASSIGN_OR_RETURN(bool isNHWC, op.isNHWC());
   int64_t channels = op.input(1).getShape()[0];
   QuantParams filterParams = *op.getBlob(1).quant;
   NodeValue filter;
   if (op.getInt("quantize_groupwise", 0)) {
-    GLOWISH_TRY(filterParams,
-                readChannelParams(op, op.getInputName(1), channels));
+    GLOWISH_ASSIGN_OR_RETURN(
+        filterParams, readChannelParams(op, op.getInputName(1), channels));
     NodeValue offsets =
         op.table(ElemKind::Int32, {channels, 1, 1, 1}, [&](DimsRef index) {
           return double(filterParams.offsets[index[0]]);
@@ -147,14 +147,14 @@ template <bool hasRelu> static llvm::Error importConv(NetOp &op) {
   }
   NodeValue images = toNHWC(op, subtractOffset(op, op.getBlob(0)), isNHWC);
   filter = toNHWC(op, filter, isNHWC);
-  GLOWISH_CHECK(op.takeError());
-  GLOWISH_TRY(NetWindow window, readWindow(op, images, filter));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  GLOWISH_ASSIGN_OR_RETURN(NetWindow window, readWindow(op, images, filter));
   SumScale scale;
   for (float each : filterParams.scales)
     scale.scales.push_back(double(each) * op.getBlob(0).quant->scales[0]);
   NodeValue bias;
   if (op.hasInput(2)) {
-    GLOWISH_TRY(bias, readBias(op, scale, channels));
+    GLOWISH_ASSIGN_OR_RETURN(bias, readBias(op, scale, channels));
   }
   NodeValue sums = op.make<ConvolutionNode>(
       images, filter, bias, window.strides, window.pads, window.dilations,
@@ -163,36 +163,36 @@ template <bool hasRelu> static llvm::Error importConv(NetOp &op) {
   return op.setOutput(0, fromNHWC(op, result, isNHWC), params);
 }
 
-/// A float input is multiplied as it is, by what the weights stand for.
+/// A float input is multiplied by the dequantized weights.
 static llvm::Error importFloatFC(NetOp &op, const Matrix &input,
                                  const Matrix &weights) {
   Blob rows = {weights.value, op.getBlob(1).quant};
   NodeValue bias =
       op.getBlob(2).quant ? dequantize(op, op.getBlob(2)) : op.input(2);
-  NodeValue product = op.make<GemmNode>(input.value, dequantize(op, rows), bias,
-                                        1.0, 1.0, false, true);
-  return op.setOutput(
-      0, op.reshape(product, input.getShape(weights.getNumRows())));
+  NodeValue result = op.make<GemmNode>(input.value, dequantize(op, rows), bias,
+                                       1.0, 1.0, false, true);
+  return op.setOutput(0,
+                      op.reshape(result, input.getShape(weights.getNumRows())));
 }
 
 static llvm::Error importFC(NetOp &op) {
-  GLOWISH_TRY(SharedQuantParams params, readOutputParams(op));
-  GLOWISH_CHECK(checkQuantized(op, 1));
-  GLOWISH_TRY(Matrix input, readMatrix(op, 0, "axis"));
-  GLOWISH_TRY(Matrix weights, readMatrix(op, 1, "axis_w"));
+  GLOWISH_ASSIGN_OR_RETURN(SharedQuantParams params, readOutputParams(op));
+  GLOWISH_RETURN_IF_ERROR(checkQuantized(op, 1));
+  GLOWISH_ASSIGN_OR_RETURN(Matrix input, readMatrix(op, 0, "axis"));
+  GLOWISH_ASSIGN_OR_RETURN(Matrix weights, readMatrix(op, 1, "axis_w"));
   bool isFloat = op.getInt("dequantize_output", 0) != 0;
   if (!op.getBlob(0).quant && input.value.getElemKind() == ElemKind::Float) {
-    GLOWISH_CHECK(importFloatFC(op, input, weights));
+    GLOWISH_RETURN_IF_ERROR(importFloatFC(op, input, weights));
     NodeValue result = op.getOutputs()[0].value;
     return isFloat ? llvm::Error::success()
                    : op.setOutput(0, quantize(op, result, *params), params);
   }
-  GLOWISH_CHECK(checkQuantized(op, 0));
+  GLOWISH_RETURN_IF_ERROR(checkQuantized(op, 0));
   Blob x = {input.value, op.getBlob(0).quant};
   Blob w = {weights.value, op.getBlob(1).quant};
   SumScale scale = {{double(x.quant->scales[0]) * w.quant->scales[0]}};
   int64_t channels = weights.getNumRows();
-  GLOWISH_TRY(NodeValue bias, readBias(op, scale, channels));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue bias, readBias(op, scale, channels));
   NodeValue sums = op.add(
       op.matMul(subtractOffset(op, x), op.transposeLast(subtractOffset(op, w))),
       bias);
@@ -206,13 +206,14 @@ static llvm::Error importFC(NetOp &op) {
 //===- Pooling ------------------------------------------------------------===//
 
 static llvm::Error importAveragePool(NetOp &op) {
-  GLOWISH_TRY(SharedQuantParams params, readOutputParams(op));
-  GLOWISH_CHECK(op.checkRank(0, 4));
-  GLOWISH_CHECK(checkQuantized(op, 0));
-  GLOWISH_TRY(bool isNHWC, op.isNHWC());
+  GLOWISH_ASSIGN_OR_RETURN(SharedQuantParams params, readOutputParams(op));
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
+  GLOWISH_RETURN_IF_ERROR(checkQuantized(op, 0));
+  GLOWISH_ASSIGN_OR_RETURN(bool isNHWC, op.isNHWC());
   NodeValue images = toNHWC(op, dequantize(op, op.getBlob(0)), isNHWC);
-  GLOWISH_CHECK(op.takeError());
-  GLOWISH_TRY(NetWindow window, readWindow(op, images, NodeValue()));
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  GLOWISH_ASSIGN_OR_RETURN(NetWindow window,
+                           readWindow(op, images, NodeValue()));
   bool countPads = op.getInt("count_include_pad", 0) != 0;
   NodeValue result =
       op.make<AvgPoolNode>(images, window.kernels, window.strides, window.pads,

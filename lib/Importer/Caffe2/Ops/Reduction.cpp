@@ -4,7 +4,7 @@
 
 using namespace glowish;
 
-/// All dimensions of \p rank from \p first on.
+/// Returns the dimensions of \p rank from \p first on.
 static std::vector<int64_t> getAxesFrom(int64_t first, size_t rank) {
   std::vector<int64_t> axes;
   for (int64_t d = first; d < int64_t(rank); ++d)
@@ -14,8 +14,9 @@ static std::vector<int64_t> getAxesFrom(int64_t first, size_t rank) {
 
 static llvm::Error importReduction(NetOp &op, llvm::StringRef mode) {
   NodeValue x = op.input(0);
-  GLOWISH_TRY(std::vector<int64_t> axes,
-              normalizeAxes(op.getInts("axes"), x.getShape().size()));
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::vector<int64_t> axes,
+      normalizeAxes(op.getInts("axes"), x.getShape().size()));
   if (axes.empty())
     axes = getAxesFrom(0, x.getShape().size());
   bool keepDims = op.getInt("keepdims", 1) != 0;
@@ -37,7 +38,7 @@ static llvm::Error importReduceProd(NetOp &op) {
   return importReduction(op, "prod");
 }
 
-/// Of the last `num_reduce_dim` dimensions.
+/// Reduces the last `num_reduce_dim` dimensions.
 static llvm::Error importReduceBack(NetOp &op, llvm::StringRef mode) {
   NodeValue x = op.input(0);
   int64_t rank = int64_t(x.getShape().size());
@@ -61,8 +62,7 @@ static llvm::Error importAveragedLoss(NetOp &op) {
       0, op.reduce(x, "mean", getAxesFrom(0, x.getShape().size()), false));
 }
 
-/// The sum of magnitudes (p = 1) or of squares (p = 2), or their mean: the root
-/// is not taken.
+/// The sum or mean of magnitudes (p = 1) or squares (p = 2), without the root.
 static llvm::Error importLpNorm(NetOp &op) {
   NodeValue x = op.input(0);
   int64_t p = op.getInt("p", 2);
@@ -77,7 +77,8 @@ static llvm::Error importLpNorm(NetOp &op) {
 
 template <bool isMin> static llvm::Error importArgMax(NetOp &op) {
   NodeValue x = op.input(0);
-  GLOWISH_TRY(int64_t axis, op.getAxis("axis", -1, x.getShape().size()));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
+                           op.getAxis("axis", -1, x.getShape().size()));
   bool keepDims = op.getInt("keepdims", 1) != 0;
   if (isMin && isSignedIntegerKind(x.getElemKind()))
     x = op.complement(x);
@@ -87,12 +88,13 @@ template <bool isMin> static llvm::Error importArgMax(NetOp &op) {
                                              /*selectLast=*/false));
 }
 
-/// Values, indices along the axis, and, if wanted, positions in the tensor.
+/// Outputs values, indices along the axis and, optionally, positions in the
+/// flattened tensor.
 static llvm::Error importTopK(NetOp &op) {
   NodeValue x = op.input(0);
   DimsRef shape = x.getShape();
   int64_t rank = int64_t(shape.size());
-  GLOWISH_TRY(int64_t axis, op.getAxis("axis", -1, shape.size()));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", -1, shape.size()));
   if (axis != rank - 1)
     return makeError("argument 'axis' is {0}; accepted: the last dimension",
                      axis);
@@ -102,7 +104,7 @@ static llvm::Error importTopK(NetOp &op) {
   int64_t rows = countElements(shape.drop_back());
   op.nameAfterOutput(1);
   NodeValue indices = op.make<TopKNode>(x, k, /*largest=*/true);
-  GLOWISH_CHECK(op.setOutput(1, indices));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(1, indices));
   op.nameAfterOutput(0);
   NodeValue starts = op.table(ElemKind::Int64, {rows, 1}, [&](DimsRef index) {
     return double(index[0] * extent);
@@ -112,11 +114,11 @@ static llvm::Error importTopK(NetOp &op) {
   NodeValue values = op.gather(op.reshape(x, {rows * extent}), positions, 0);
   Dims result(shape);
   result[axis] = k;
-  GLOWISH_CHECK(op.setOutput(2, positions));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(2, positions));
   return op.setOutput(0, op.reshape(values, result));
 }
 
-/// The mean along the last dimension of -x * t + log(1 + e^x).
+/// The mean of -x * t + log(1 + e^x) along the last dimension.
 static llvm::Error importSigmoidCrossEntropy(NetOp &op) {
   NodeValue x = op.input(0), target = op.input(1);
   DimsRef shape = x.getShape();

@@ -4,14 +4,14 @@
 
 using namespace glowish;
 
-/// Output 0 is \p value, quantized as input 0 is.
+/// Sets output 0 to \p value, with the quantization parameters of input 0.
 static llvm::Error setMoved(NetOp &op, NodeValue value) {
   return op.setOutput(0, value, op.getBlob(0).quant);
 }
 
-//===- The same elements --------------------------------------------------===//
+//===- Shapes -------------------------------------------------------------===//
 
-/// int64, or the extents of the dimensions `axes`.
+/// The shape as int64, or the extents of the dimensions `axes`.
 static llvm::Error importShape(NetOp &op) {
   DimsRef shape = op.input(0).getShape();
   std::vector<int64_t> axes = op.getInts("axes");
@@ -19,13 +19,13 @@ static llvm::Error importShape(NetOp &op) {
     return op.setOutput(0, op.int64s(shape));
   std::vector<int64_t> extents;
   for (int64_t axis : axes) {
-    GLOWISH_TRY(axis, normalizeAxis(axis, shape.size()));
+    GLOWISH_ASSIGN_OR_RETURN(axis, normalizeAxis(axis, shape.size()));
     extents.push_back(shape[axis]);
   }
   return op.setOutput(0, op.int64s(extents));
 }
 
-/// \p shape with 0 for the input's extent and one -1 for what is left.
+/// Completes \p shape: 0 is the extent of the input, and one -1 is inferred.
 static llvm::Error completeShape(std::vector<int64_t> &shape, DimsRef input) {
   int64_t known = 1;
   std::optional<size_t> open;
@@ -58,24 +58,25 @@ static llvm::Error importReshape(NetOp &op) {
   NodeValue x = op.input(0);
   std::vector<int64_t> shape = op.getInts("shape");
   if (op.hasInput(1)) {
-    GLOWISH_TRY(shape, op.getConstantInts(1));
+    GLOWISH_ASSIGN_OR_RETURN(shape, op.getConstantInts(1));
   }
-  GLOWISH_CHECK(completeShape(shape, x.getShape()));
-  GLOWISH_CHECK(setMoved(op, op.reshape(x, shape)));
+  GLOWISH_RETURN_IF_ERROR(completeShape(shape, x.getShape()));
+  GLOWISH_RETURN_IF_ERROR(setMoved(op, op.reshape(x, shape)));
   if (op.getNumOutputs() < 2)
     return llvm::Error::success();
   return op.setOutput(1, op.int64s(x.getShape()));
 }
 
 static llvm::Error importFlatten(NetOp &op) {
-  GLOWISH_TRY(Matrix matrix, readMatrix(op, 0, "axis"));
+  GLOWISH_ASSIGN_OR_RETURN(Matrix matrix, readMatrix(op, 0, "axis"));
   return setMoved(op, matrix.value);
 }
 
 static llvm::Error importExpandDims(NetOp &op) {
   NodeValue x = op.input(0);
   std::vector<int64_t> dims = op.getInts("dims");
-  GLOWISH_TRY(dims, normalizeAxes(dims, x.getShape().size() + dims.size()));
+  GLOWISH_ASSIGN_OR_RETURN(
+      dims, normalizeAxes(dims, x.getShape().size() + dims.size()));
   Dims shape(x.getShape());
   for (int64_t dim : dims)
     shape.insert(shape.begin() + std::min<int64_t>(dim, shape.size()), 1);
@@ -85,8 +86,8 @@ static llvm::Error importExpandDims(NetOp &op) {
 static llvm::Error importSqueeze(NetOp &op) {
   NodeValue x = op.input(0);
   Dims shape(x.getShape());
-  GLOWISH_TRY(std::vector<int64_t> dims,
-              normalizeAxes(op.getInts("dims"), shape.size()));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> dims,
+                           normalizeAxes(op.getInts("dims"), shape.size()));
   for (int64_t dim : llvm::reverse(dims)) {
     if (shape[dim] != 1)
       return makeError("dimension {0} of {1} has extent {2}; accepted: 1", dim,
@@ -98,7 +99,7 @@ static llvm::Error importSqueeze(NetOp &op) {
 
 //===- Permutations -------------------------------------------------------===//
 
-/// Without `axes` the order of the dimensions is reversed.
+/// Without `axes` the dimensions are reversed.
 static llvm::Error importTranspose(NetOp &op) {
   NodeValue x = op.input(0);
   std::vector<int64_t> axes = op.getInts("axes");
@@ -109,18 +110,18 @@ static llvm::Error importTranspose(NetOp &op) {
 }
 
 static llvm::Error importNCHW2NHWC(NetOp &op) {
-  GLOWISH_CHECK(op.checkRank(0, 4));
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
   return setMoved(op, op.transpose(op.input(0), {0, 2, 3, 1}));
 }
 
 static llvm::Error importNHWC2NCHW(NetOp &op) {
-  GLOWISH_CHECK(op.checkRank(0, 4));
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
   return setMoved(op, op.transpose(op.input(0), {0, 3, 1, 2}));
 }
 
-/// Channel i of group g goes behind channel i of group g - 1.
+/// Transposes [group, channels / group].
 static llvm::Error importChannelShuffle(NetOp &op) {
-  GLOWISH_TRY(bool isNHWC, op.isNHWC());
+  GLOWISH_ASSIGN_OR_RETURN(bool isNHWC, op.isNHWC());
   NodeValue x = op.input(0);
   Dims shape(x.getShape());
   if (shape.size() < 2)
@@ -143,26 +144,26 @@ static llvm::Error importChannelShuffle(NetOp &op) {
       op, op.reshape(op.transpose(op.reshape(x, split), permutation), shape));
 }
 
-//===- Parts --------------------------------------------------------------===//
+//===- Concatenation and slicing ------------------------------------------===//
 
-/// The axis of the channels where the argument `order` is given, else
-/// \p defaultAxis or the argument `axis`, in \p rank dimensions.
+/// Returns the channel dimension for the argument `order`, else the argument
+/// `axis` with default \p defaultAxis, normalized for \p rank dimensions.
 static llvm::Expected<int64_t> readPartsAxis(NetOp &op, int64_t defaultAxis,
                                              unsigned rank) {
   if (!op.hasArg("axis") && op.hasArg("order")) {
-    GLOWISH_TRY(bool isNHWC, op.isNHWC());
+    GLOWISH_ASSIGN_OR_RETURN(bool isNHWC, op.isNHWC());
     return normalizeAxis(isNHWC ? int64_t(rank) - 1 : 1, rank);
   }
   op.ignoreArgs({"order"});
   return op.getAxis("axis", defaultAxis, rank);
 }
 
-/// Output 1 has the extents of the parts. With add_axis they are put along a
-/// new dimension.
+/// Output 1 is the extents of the inputs. With add_axis they are stacked along
+/// a new dimension.
 static llvm::Error importConcat(NetOp &op) {
   bool isNewAxis = op.getInt("add_axis", 0) != 0;
   size_t rank = op.input(0).getShape().size() + isNewAxis;
-  GLOWISH_TRY(int64_t axis, readPartsAxis(op, 1, unsigned(rank)));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, readPartsAxis(op, 1, unsigned(rank)));
   std::vector<NodeValue> parts;
   std::vector<int64_t> extents;
   for (unsigned i = 0; i < op.getNumInputs(); ++i) {
@@ -172,19 +173,21 @@ static llvm::Error importConcat(NetOp &op) {
     extents.push_back(isNewAxis ? 1 : part.getShape()[axis]);
     parts.push_back(isNewAxis ? op.unsqueeze(part, axis) : part);
   }
-  GLOWISH_CHECK(op.setOutput(0, op.concat(parts, axis)));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, op.concat(parts, axis)));
   op.nameAfterOutput(1);
   return op.setOutput(
       1, op.ints(ElemKind::Int32, {int64_t(extents.size())}, extents));
 }
 
-/// Equal parts, or those of the argument `split` or of input 1.
+/// Splits into equal parts, or into extents given by the argument `split` or
+/// input 1.
 static llvm::Error importSplit(NetOp &op) {
   NodeValue x = op.input(0);
-  GLOWISH_TRY(int64_t axis, readPartsAxis(op, 0, x.getShape().size()));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
+                           readPartsAxis(op, 0, x.getShape().size()));
   std::vector<int64_t> extents = op.getInts("split");
   if (op.hasInput(1)) {
-    GLOWISH_TRY(extents, op.getConstantInts(1));
+    GLOWISH_ASSIGN_OR_RETURN(extents, op.getConstantInts(1));
   }
   int64_t extent = x.getShape()[axis], count = op.getNumOutputs();
   if (extents.empty() && extent % count)
@@ -200,8 +203,8 @@ static llvm::Error importSplit(NetOp &op) {
                        "are left",
                        i, size, extent - start);
     op.nameAfterOutput(unsigned(i));
-    GLOWISH_CHECK(op.setOutput(unsigned(i), op.slice(x, axis, start, size),
-                               op.getBlob(0).quant));
+    GLOWISH_RETURN_IF_ERROR(op.setOutput(
+        unsigned(i), op.slice(x, axis, start, size), op.getBlob(0).quant));
     start += size;
   }
   if (start != extent || int64_t(extents.size()) != count)
@@ -211,20 +214,21 @@ static llvm::Error importSplit(NetOp &op) {
   return llvm::Error::success();
 }
 
-/// From starts to before ends; negative ones count from behind the last
-/// element, which is -1.
+/// Elements from starts to ends (exclusive). Negative numbers count from the
+/// end, where -1 is the position after the last element.
 static llvm::Error importSlice(NetOp &op) {
   NodeValue x = op.input(0);
   DimsRef shape = x.getShape();
   std::vector<int64_t> starts = op.getInts("starts"), ends = op.getInts("ends");
   if (op.hasInput(2)) {
-    GLOWISH_TRY(starts, op.getConstantInts(1));
-    GLOWISH_TRY(ends, op.getConstantInts(2));
+    GLOWISH_ASSIGN_OR_RETURN(starts, op.getConstantInts(1));
+    GLOWISH_ASSIGN_OR_RETURN(ends, op.getConstantInts(2));
   }
   if (starts.size() != ends.size() || starts.size() > shape.size())
-    return makeError("it has {0} starts and {1} ends; accepted: as many, up to "
-                     "{2}",
-                     starts.size(), ends.size(), shape.size());
+    return makeError(
+        "it has {0} starts and {1} ends; accepted: the same number "
+        "of both, at most {2}",
+        starts.size(), ends.size(), shape.size());
   std::vector<int64_t> firsts(shape.size(), 0), sizes = shape.vec();
   for (size_t d = 0; d < starts.size(); ++d) {
     auto clamp = [&](int64_t at) {
@@ -239,19 +243,20 @@ static llvm::Error importSlice(NetOp &op) {
   return setMoved(op, op.make<SliceNode>(x, firsts, sizes, steps));
 }
 
-/// The input again and again along one dimension; count and dimension may be
-/// inputs.
+/// Repeats the input along one dimension; count and dimension may be inputs.
 static llvm::Error importTile(NetOp &op) {
   NodeValue x = op.input(0);
   std::vector<int64_t> given = {op.getInt("tiles", 1), op.getInt("axis", 0)};
   for (unsigned i = 0; i < 2; ++i)
     if (op.hasInput(i + 1)) {
-      GLOWISH_TRY(std::vector<int64_t> own, op.getConstantInts(i + 1));
+      GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> own,
+                               op.getConstantInts(i + 1));
       if (own.size() != 1)
         return op.refuseInput(i + 1, "one integer");
       given[i] = own[0];
     }
-  GLOWISH_TRY(int64_t axis, normalizeAxis(given[1], x.getShape().size()));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
+                           normalizeAxis(given[1], x.getShape().size()));
   std::vector<int64_t> repeats(x.getShape().size(), 1);
   repeats[axis] = given[0];
   return setMoved(op, op.make<TileNode>(x, repeats));

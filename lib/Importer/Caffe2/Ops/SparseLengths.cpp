@@ -1,8 +1,8 @@
-//===- SparseLengths.cpp - Sums of rows of embedding tables ---------------===//
+//===- SparseLengths.cpp - Sums over embedding table rows -----------------===//
 //
-// Tables are float, or rows of 8 or 4 bits with a scale and a bias each, which
-// are at the end of the row ("fused") or in a tensor of their own. Only rows
-// that are looked up are converted.
+// Tables are float, or row-wise quantized to 8 or 4 bits with a scale and a
+// bias per row, which are stored at the end of the row ("fused") or in a
+// separate tensor. Only rows that are looked up are dequantized.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,10 +10,10 @@
 
 using namespace glowish;
 
-//===- Rows of bytes ------------------------------------------------------===//
+//===- Dequantization -----------------------------------------------------===//
 
-/// Columns \p first ... first + size - 1 of bytes [L, ...], little-endian, as
-/// \p kind: [L, 1].
+/// Reinterprets the little-endian bytes of \p rows [L, ...] from column
+/// \p first on as \p kind: [L, 1].
 static NodeValue readBits(NetOp &op, NodeValue rows, int64_t first,
                           ElemKind kind) {
   ElemKind bits = kind == ElemKind::Float ? ElemKind::UInt32 : ElemKind::UInt16;
@@ -25,13 +25,13 @@ static NodeValue readBits(NetOp &op, NodeValue rows, int64_t first,
   return value ? op.make<BitCastNode>(value, kind) : value;
 }
 
-/// q * scale + bias: \p scale and \p bias are [L, 1].
+/// q * scale + bias, where \p scale and \p bias are [L, 1].
 static NodeValue scaleRows(NetOp &op, NodeValue q, NodeValue scale,
                            NodeValue bias) {
   return op.add(op.mul(op.cast(q, ElemKind::Float), scale), bias);
 }
 
-/// Numbers of 4 bits, two a byte, that of the lower bits first.
+/// Unpacks 4-bit integers, two per byte, with the lower bits first.
 static NodeValue unpackNibbles(NetOp &op, NodeValue bytes) {
   Dims shape(bytes.getShape());
   NodeValue packed = op.reshape(bytes, {shape[0], shape[1], 1});
@@ -40,7 +40,7 @@ static NodeValue unpackNibbles(NetOp &op, NodeValue bytes) {
   return op.reshape(op.concat({low, high}, 2), {shape[0], 2 * shape[1]});
 }
 
-/// The numbers of \p rows, which end with their scale and bias, as floats.
+/// Dequantizes \p rows, which end with their scale and bias, to float.
 static NodeValue readFused(NetOp &op, NodeValue rows, const FusedRows &form) {
   int64_t bytes = rows.getShape()[1] - form.getParamSize();
   NodeValue q = op.slice(rows, 1, 0, bytes);
@@ -53,16 +53,16 @@ static NodeValue readFused(NetOp &op, NodeValue rows, const FusedRows &form) {
                    read(bytes + getElemSize(form.paramKind)));
 }
 
-//===- Looking up ---------------------------------------------------------===//
+//===- Lookup -------------------------------------------------------------===//
 
 namespace {
-/// How a table has its numbers.
+/// Format of an embedding table.
 enum class TableForm { Float, Rowwise8Bit, Fused8Bit, Fused4Bit };
 } // namespace
 
-/// How the rows of a fused table, input 0, end: as it is stated, or as those of
-/// Caffe2's operator, with floats after numbers of 8 bits and float16 after
-/// those of 4.
+/// Returns the format of the fused table in input 0: the one given in the
+/// options, or that of Caffe2's operator (8 bits with float parameters, 4 bits
+/// with float16).
 static llvm::Expected<const FusedRows *> readFusedRows(NetOp &op,
                                                        unsigned numBits) {
   const FusedRows *form = op.getBlob(0).fusedRows;
@@ -85,7 +85,7 @@ static llvm::Expected<const FusedRows *> readFusedRows(NetOp &op,
   return form;
 }
 
-/// The scales and biases \p index of a table of bytes, one pair a row.
+/// Checks a row-wise quantized table with scales and biases in input \p index.
 static llvm::Error checkRowwise(NetOp &op, unsigned index) {
   const Type &table = op.input(0).getType();
   if (table.getKind() != ElemKind::UInt8 || table.getRank() != 2)
@@ -98,11 +98,11 @@ static llvm::Error checkRowwise(NetOp &op, unsigned index) {
   return llvm::Error::success();
 }
 
-/// The rows of a table of bytes, input 0, at \p indices, with their scales and
-/// biases in input \p scaleIndex.
+/// Returns the dequantized rows at \p indices of the table in input 0, with
+/// scales and biases in input \p scaleIndex.
 static llvm::Expected<NodeValue> lookUpRowwise(NetOp &op, NodeValue indices,
                                                unsigned scaleIndex) {
-  GLOWISH_CHECK(checkRowwise(op, scaleIndex));
+  GLOWISH_RETURN_IF_ERROR(checkRowwise(op, scaleIndex));
   NodeValue rows = op.gather(op.input(0), indices, 0);
   NodeValue params = op.gather(op.input(scaleIndex), indices, 0);
   params = op.cast(params, ElemKind::Float);
@@ -110,8 +110,8 @@ static llvm::Expected<NodeValue> lookUpRowwise(NetOp &op, NodeValue indices,
                              op.slice(params, 1, 1, 1)));
 }
 
-/// The rows of the table, input 0, at \p indices. Input \p scaleIndex has the
-/// scales of Rowwise8Bit.
+/// Returns the rows at \p indices of the table in input 0 as floats.
+/// \p scaleIndex is the input with the parameters of Rowwise8Bit.
 static llvm::Expected<NodeValue>
 lookUp(NetOp &op, TableForm form, NodeValue indices, unsigned scaleIndex) {
   if (op.input(0).getShape().empty())
@@ -120,14 +120,16 @@ lookUp(NetOp &op, TableForm form, NodeValue indices, unsigned scaleIndex) {
     return lookUpRowwise(op, indices, scaleIndex);
   if (form == TableForm::Float)
     return op.finish(op.gather(op.input(0), indices, 0));
-  GLOWISH_TRY(const FusedRows *fused,
-              readFusedRows(op, form == TableForm::Fused8Bit ? 8 : 4));
-  GLOWISH_TRY(NodeValue rows, op.finish(op.gather(op.input(0), indices, 0)));
+  GLOWISH_ASSIGN_OR_RETURN(
+      const FusedRows *fused,
+      readFusedRows(op, form == TableForm::Fused8Bit ? 8 : 4));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue rows,
+                           op.finish(op.gather(op.input(0), indices, 0)));
   return op.finish(readFused(op, rows, *fused));
 }
 
-/// \p rows [L, ...] times \p weights [L].
-static NodeValue weigh(NetOp &op, NodeValue rows, NodeValue weights) {
+/// Multiplies \p rows [L, ...] by \p weights [L].
+static NodeValue applyWeights(NetOp &op, NodeValue rows, NodeValue weights) {
   if (!rows || !weights)
     return {};
   Dims shape(rows.getShape().size(), 1);
@@ -135,48 +137,49 @@ static NodeValue weigh(NetOp &op, NodeValue rows, NodeValue weights) {
   return op.mul(rows, op.cast(op.reshape(weights, shape), rows.getElemKind()));
 }
 
-/// Inputs: table, weights if it \p isWeighted, indices, lengths, and scales
-/// and biases of Rowwise8Bit.
+/// Inputs: table, weights if \p isWeighted, indices, lengths, and for
+/// Rowwise8Bit scales and biases.
 template <TableForm form, bool isWeighted>
 static llvm::Error importSparseLengths(NetOp &op) {
   unsigned at = isWeighted ? 2 : 1;
   op.ignoreArgs({"average_lookup_length", "length1"}); // hints
-  GLOWISH_CHECK(checkIndexList(op, at));
-  GLOWISH_CHECK(checkIndexList(op, at + 1));
+  GLOWISH_RETURN_IF_ERROR(checkIndexList(op, at));
+  GLOWISH_RETURN_IF_ERROR(checkIndexList(op, at + 1));
   NodeValue indices = op.input(at), lengths = op.input(at + 1);
   int64_t count = indices.getShape()[0];
-  GLOWISH_TRY(NodeValue rows, lookUp(op, form, indices, at + 2));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue rows, lookUp(op, form, indices, at + 2));
   if (isWeighted) {
-    GLOWISH_CHECK(op.checkRank(1, 1));
-    rows = weigh(op, rows, op.input(1));
+    GLOWISH_RETURN_IF_ERROR(op.checkRank(1, 1));
+    rows = applyWeights(op, rows, op.input(1));
   }
   NodeValue segments = makeSegments(op, makeEnds(op, lengths), count);
   return op.setOutput(0,
                       sumSegments(op, rows, segments, lengths.getShape()[0]));
 }
 
-/// Table, weights, indices, and where the lists start: the first at 0.
+/// Inputs: table, weights, indices, and the start of each list.
 static llvm::Error importEmbeddingBag(NetOp &op) {
   op.ignoreArgs({"average_lookup_length", "length1"}); // hints
-  GLOWISH_CHECK(op.checkRank(1, 1));
-  GLOWISH_CHECK(checkIndexList(op, 2));
-  GLOWISH_CHECK(checkIndexList(op, 3));
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(1, 1));
+  GLOWISH_RETURN_IF_ERROR(checkIndexList(op, 2));
+  GLOWISH_RETURN_IF_ERROR(checkIndexList(op, 3));
   NodeValue indices = op.input(2);
   NodeValue offsets = op.cast(op.input(3), ElemKind::Int64);
   int64_t numLists = op.input(3).getShape()[0];
-  GLOWISH_TRY(NodeValue rows, lookUp(op, TableForm::Float, indices, 0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue rows,
+                           lookUp(op, TableForm::Float, indices, 0));
   NodeValue started = makeSegments(op, offsets, indices.getShape()[0]);
   NodeValue segments =
       op.select(op.equal(started, 0), op.scalar(ElemKind::Int64, numLists),
                 op.sub(started, 1));
-  return op.setOutput(
-      0, sumSegments(op, weigh(op, rows, op.input(1)), segments, numLists));
+  return op.setOutput(0, sumSegments(op, applyWeights(op, rows, op.input(1)),
+                                     segments, numLists));
 }
 
 /// Rows of the table; zeros for the index `padIdx`.
 static llvm::Error importEmbedding(NetOp &op) {
-  GLOWISH_CHECK(op.checkRank(0, 2));
-  GLOWISH_CHECK(op.checkIntegers(1));
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 2));
+  GLOWISH_RETURN_IF_ERROR(op.checkIntegers(1));
   int64_t padding = op.getInt("padIdx", -1);
   if (op.getInt("scale", 0) || op.getInt("sparse", 0))
     return makeError("arguments 'scale' and 'sparse' are not supported; "

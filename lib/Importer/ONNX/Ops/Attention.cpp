@@ -11,23 +11,23 @@ using namespace glowish;
 
 namespace {
 
-/// The operands as [batch, heads, length, size].
+/// The operands of attention as [batch, heads, length, size].
 struct Heads {
   NodeValue query, key, value;
-  int64_t past = 0;    // keys that were there before
-  bool isFlat = false; // in the model they are [batch, length, heads * size]
+  int64_t past = 0;    // length of the past keys
+  bool isFlat = false; // [batch, length, heads * size] in the model
 };
 
-/// What happens to the scores between the two products.
+/// Scaling and masking of the scores.
 struct Scoring {
   double scale = 1, softcap = 0;
   bool isCausal = false;
-  NodeValue mask; // added; may be null
+  NodeValue mask; // additive; may be null
 };
 
 } // namespace
 
-/// [batch, length, heads * size] as [batch, heads, length, size].
+/// Reshapes [batch, length, heads * size] to [batch, heads, length, size].
 static llvm::Expected<NodeValue>
 splitHeads(Composer &c, NodeValue value, int64_t heads, llvm::StringRef name) {
   DimsRef shape = value.getShape();
@@ -49,9 +49,9 @@ static NodeValue joinHeads(Composer &c, NodeValue value) {
 
 static llvm::Expected<Heads> readHeads(OpContext &op, Composer &c) {
   Heads heads;
-  GLOWISH_TRY(heads.query, op.getInput(0));
-  GLOWISH_TRY(heads.key, op.getInput(1));
-  GLOWISH_TRY(heads.value, op.getInput(2));
+  GLOWISH_ASSIGN_OR_RETURN(heads.query, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(heads.key, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(heads.value, op.getInput(2));
   unsigned rank = heads.query.getShape().size();
   if ((rank != 3 && rank != 4) || heads.key.getShape().size() != rank ||
       heads.value.getShape().size() != rank)
@@ -59,32 +59,36 @@ static llvm::Expected<Heads> readHeads(OpContext &op, Composer &c) {
                      heads.query.getType().str(), heads.key.getType().str(),
                      heads.value.getType().str());
   heads.isFlat = rank == 3;
-  GLOWISH_TRY(int64_t numQuery, op.getInt("q_num_heads", 0));
-  GLOWISH_TRY(int64_t numKey, op.getInt("kv_num_heads", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t numQuery, op.getInt("q_num_heads", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t numKey, op.getInt("kv_num_heads", 0));
   if (heads.isFlat) {
-    GLOWISH_TRY(heads.query,
-                splitHeads(c, heads.query, numQuery, "q_num_heads"));
-    GLOWISH_TRY(heads.key, splitHeads(c, heads.key, numKey, "kv_num_heads"));
-    GLOWISH_TRY(heads.value,
-                splitHeads(c, heads.value, numKey, "kv_num_heads"));
+    GLOWISH_ASSIGN_OR_RETURN(
+        heads.query, splitHeads(c, heads.query, numQuery, "q_num_heads"));
+    GLOWISH_ASSIGN_OR_RETURN(heads.key,
+                             splitHeads(c, heads.key, numKey, "kv_num_heads"));
+    GLOWISH_ASSIGN_OR_RETURN(
+        heads.value, splitHeads(c, heads.value, numKey, "kv_num_heads"));
   }
   if (op.hasInput(4) != op.hasInput(5))
     return makeError("inputs 4 and 5 are past keys and values; accepted: both "
                      "or none");
   if (!op.hasInput(4))
     return heads;
-  GLOWISH_TRY(NodeValue pastKey, op.getInput(4));
-  GLOWISH_TRY(NodeValue pastValue, op.getInput(5));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue pastKey, op.getInput(4));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue pastValue, op.getInput(5));
   if (pastKey.getShape().size() != 4)
     return makeError("input 4 is {0}; accepted: rank 4",
                      pastKey.getType().str());
   heads.past = pastKey.getShape()[2];
-  GLOWISH_TRY(heads.key, c.finish(c.concat({pastKey, heads.key}, 2)));
-  GLOWISH_TRY(heads.value, c.finish(c.concat({pastValue, heads.value}, 2)));
+  GLOWISH_ASSIGN_OR_RETURN(heads.key,
+                           c.finish(c.concat({pastKey, heads.key}, 2)));
+  GLOWISH_ASSIGN_OR_RETURN(heads.value,
+                           c.finish(c.concat({pastValue, heads.value}, 2)));
   return heads;
 }
 
-/// Each head of \p value for as many heads of the query as share it.
+/// Repeats each head of \p value for the query heads that share it
+/// (grouped-query attention).
 static llvm::Expected<NodeValue> repeatHeads(Composer &c, NodeValue value,
                                              int64_t numQuery) {
   DimsRef shape = value.getShape();
@@ -100,8 +104,8 @@ static llvm::Expected<NodeValue> repeatHeads(Composer &c, NodeValue value,
   return c.finish(c.reshape(wide, {shape[0], numQuery, shape[2], shape[3]}));
 }
 
-/// The mask as something to add to scores [..., queries, keys]: bools become 0
-/// and -infinity, keys that it does not reach -infinity.
+/// Returns an additive mask for scores [..., queries, keys], or null: bools
+/// become 0 and -infinity, and keys beyond the mask's extent get -infinity.
 static llvm::Expected<NodeValue> readMask(OpContext &op, Composer &c,
                                           ElemKind kind, int64_t keys) {
   NodeValue mask = op.getOptionalInput(3);
@@ -124,21 +128,24 @@ static llvm::Expected<Scoring> readScoring(OpContext &op, Composer &c,
                                            const Heads &heads) {
   Scoring scoring;
   double size = double(heads.query.getShape()[3]);
-  GLOWISH_TRY(scoring.scale, op.getFloat("scale", 1 / std::sqrt(size)));
-  GLOWISH_TRY(scoring.softcap, op.getFloat("softcap", 0));
-  GLOWISH_TRY(int64_t isCausal, op.getInt("is_causal", 0));
+  GLOWISH_ASSIGN_OR_RETURN(scoring.scale,
+                           op.getFloat("scale", 1 / std::sqrt(size)));
+  GLOWISH_ASSIGN_OR_RETURN(scoring.softcap, op.getFloat("softcap", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t isCausal, op.getInt("is_causal", 0));
   scoring.isCausal = isCausal != 0;
-  GLOWISH_TRY(scoring.mask, readMask(op, c, heads.query.getElemKind(),
-                                     heads.key.getShape()[2]));
+  GLOWISH_ASSIGN_OR_RETURN(
+      scoring.mask,
+      readMask(op, c, heads.query.getElemKind(), heads.key.getShape()[2]));
   return scoring;
 }
 
-/// Scores step by step; output 3 is what `qk_matmul_output_mode` says: 0 the
-/// products, 1 after the cap, 2 after the masks, 3 after the softmax.
-static llvm::Expected<NodeValue> attendInSteps(OpContext &op, Composer &c,
-                                               const Heads &heads,
-                                               const Scoring &scoring) {
-  GLOWISH_TRY(int64_t mode, op.getInt("qk_matmul_output_mode", 0));
+/// Decomposes attention. Output 3 is the scores selected by
+/// `qk_matmul_output_mode`: 0 scaled matmul, 1 after the softcap, 2 after the
+/// masks, 3 after the softmax.
+static llvm::Expected<NodeValue> composeAttention(OpContext &op, Composer &c,
+                                                  const Heads &heads,
+                                                  const Scoring &scoring) {
+  GLOWISH_ASSIGN_OR_RETURN(int64_t mode, op.getInt("qk_matmul_output_mode", 0));
   if (mode < 0 || mode > 3)
     return makeError("attribute 'qk_matmul_output_mode' is {0}; accepted: 0 to "
                      "3",
@@ -167,22 +174,22 @@ static llvm::Expected<NodeValue> attendInSteps(OpContext &op, Composer &c,
   score = c.make<SoftmaxNode>(score, 3);
   steps[3] = score;
   if (op.wantsOutput(3))
-    GLOWISH_CHECK(c.setOutput(3, steps[mode]));
+    GLOWISH_RETURN_IF_ERROR(c.setOutput(3, steps[mode]));
   return c.finish(c.matMul(score, heads.value));
 }
 
 static llvm::Error importAttention(OpContext &op) {
   Composer c(op);
-  GLOWISH_TRY(Heads heads, readHeads(op, c));
-  // Half precisions are summed in float anyway.
+  GLOWISH_ASSIGN_OR_RETURN(Heads heads, readHeads(op, c));
+  // Half-precision sums are accumulated in float.
   op.ignoreAttrs({"softmax_precision"});
   NodeValue presentKey = heads.key, presentValue = heads.value;
   int64_t numQuery = heads.query.getShape()[1];
-  GLOWISH_TRY(heads.key, repeatHeads(c, heads.key, numQuery));
-  GLOWISH_TRY(heads.value, repeatHeads(c, heads.value, numQuery));
-  GLOWISH_TRY(Scoring scoring, readScoring(op, c, heads));
+  GLOWISH_ASSIGN_OR_RETURN(heads.key, repeatHeads(c, heads.key, numQuery));
+  GLOWISH_ASSIGN_OR_RETURN(heads.value, repeatHeads(c, heads.value, numQuery));
+  GLOWISH_ASSIGN_OR_RETURN(Scoring scoring, readScoring(op, c, heads));
   int64_t queries = heads.query.getShape()[2], keys = heads.key.getShape()[2];
-  // The node's causality lets the last query see all keys.
+  // With the node's causal mask, the last query attends to all keys.
   bool isPlain = scoring.softcap == 0 && !op.wantsOutput(3) &&
                  (!scoring.isCausal || keys - queries == heads.past);
   NodeValue result;
@@ -192,29 +199,29 @@ static llvm::Error importAttention(OpContext &op) {
         c.make<AttentionNode>(heads.query, heads.key, heads.value, scoring.mask,
                               scoring.scale, scoring.isCausal);
   } else {
-    GLOWISH_TRY(result, attendInSteps(op, c, heads, scoring));
+    GLOWISH_ASSIGN_OR_RETURN(result, composeAttention(op, c, heads, scoring));
   }
   if (heads.isFlat)
     result = joinHeads(c, result);
-  GLOWISH_CHECK(c.setOutput(0, result));
-  GLOWISH_CHECK(c.setOutput(1, presentKey));
+  GLOWISH_RETURN_IF_ERROR(c.setOutput(0, result));
+  GLOWISH_RETURN_IF_ERROR(c.setOutput(1, presentKey));
   return c.setOutput(2, presentValue);
 }
 
 //===- Linear attention ---------------------------------------------------===//
 
 namespace {
-/// The operands of one step, or of all: [batch, heads, length, size]; null
-/// where the rule does not need them.
+/// The operands of one time step, or of all: [batch, heads, length, size]; null
+/// if the update rule does not use them.
 struct LinearOperands {
   NodeValue query, key, value, decay, beta;
 };
 } // namespace
 
-/// Input \p index in float: [batch, length, heads * size] as heads.
+/// Reads input \p index [batch, length, heads * size] as float heads.
 static llvm::Expected<NodeValue>
 readLinearInput(OpContext &op, Composer &c, unsigned index, int64_t heads) {
-  GLOWISH_TRY(NodeValue value, op.getInput(index));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(index));
   DimsRef shape = value.getShape();
   if (shape.size() != 3 || heads < 1 || shape[2] % heads)
     return makeError("input {0} is {1}; accepted: [batch, length, size] with a "
@@ -223,8 +230,9 @@ readLinearInput(OpContext &op, Composer &c, unsigned index, int64_t heads) {
   return splitHeads(c, c.cast(value, ElemKind::Float), heads, "kv_num_heads");
 }
 
-/// One step of \p state [batch, heads, keys, values]: it decays, and what it
-/// gives for the key is replaced by, or added to, the value.
+/// Returns \p state [batch, heads, keys, values] after one time step: it
+/// decays, and the value is added for the key or (delta rule) replaces the
+/// value that the state returns for the key.
 static NodeValue advance(Composer &c, NodeValue state,
                          const LinearOperands &step) {
   if (step.decay)
@@ -235,16 +243,17 @@ static NodeValue advance(Composer &c, NodeValue state,
   return c.add(state, c.mul(c.transposeLast(step.key), written));
 }
 
-/// Each step of a sequence takes nodes of its own.
+/// Each time step is unrolled.
 static constexpr int64_t maxSteps = 4096;
 
-/// Unrolled, as recurrent operators are.
+/// Unrolled, like recurrent operators.
 static llvm::Error importLinearAttention(OpContext &op) {
-  GLOWISH_TRY(int64_t numQuery, op.getInt("q_num_heads", 0));
-  GLOWISH_TRY(int64_t numKey, op.getInt("kv_num_heads", 0));
-  GLOWISH_TRY(std::string rule, op.getString("update_rule", "gated_delta"));
-  GLOWISH_TRY(double scale, op.getFloat("scale", 0));
-  // How an implementation may cut the sequence.
+  GLOWISH_ASSIGN_OR_RETURN(int64_t numQuery, op.getInt("q_num_heads", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t numKey, op.getInt("kv_num_heads", 0));
+  GLOWISH_ASSIGN_OR_RETURN(std::string rule,
+                           op.getString("update_rule", "gated_delta"));
+  GLOWISH_ASSIGN_OR_RETURN(double scale, op.getFloat("scale", 0));
+  // A hint for the implementation.
   op.ignoreAttrs({"chunk_size"});
   if (rule != "linear" && rule != "gated" && rule != "delta" &&
       rule != "gated_delta")
@@ -253,16 +262,17 @@ static llvm::Error importLinearAttention(OpContext &op) {
                      rule);
   Composer c(op);
   LinearOperands all;
-  GLOWISH_TRY(all.query, readLinearInput(op, c, 0, numQuery));
-  GLOWISH_TRY(all.key, readLinearInput(op, c, 1, numKey));
-  GLOWISH_TRY(all.value, readLinearInput(op, c, 2, numKey));
+  GLOWISH_ASSIGN_OR_RETURN(all.query, readLinearInput(op, c, 0, numQuery));
+  GLOWISH_ASSIGN_OR_RETURN(all.key, readLinearInput(op, c, 1, numKey));
+  GLOWISH_ASSIGN_OR_RETURN(all.value, readLinearInput(op, c, 2, numKey));
   if (llvm::StringRef(rule).starts_with("gated")) {
-    GLOWISH_TRY(all.decay, readLinearInput(op, c, 4, numKey));
+    GLOWISH_ASSIGN_OR_RETURN(all.decay, readLinearInput(op, c, 4, numKey));
   }
   if (llvm::StringRef(rule).ends_with("delta")) {
-    GLOWISH_TRY(NodeValue beta, op.getInput(5));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue beta, op.getInput(5));
     bool isShared = !beta.getShape().empty() && beta.getShape().back() == 1;
-    GLOWISH_TRY(all.beta, readLinearInput(op, c, 5, isShared ? 1 : numKey));
+    GLOWISH_ASSIGN_OR_RETURN(all.beta,
+                             readLinearInput(op, c, 5, isShared ? 1 : numKey));
   }
   DimsRef query = all.query.getShape();
   if (query[2] > maxSteps)
@@ -270,11 +280,11 @@ static llvm::Error importLinearAttention(OpContext &op) {
                      query[2], maxSteps);
   int64_t batch = query[0], length = query[2], size = query[3];
   int64_t values = all.value.getShape()[3];
-  GLOWISH_TRY(NodeValue first, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue first, op.getInput(0));
   ElemKind kind = first.getElemKind();
   NodeValue state = c.splat(ElemKind::Float, {batch, numKey, size, values}, 0);
   if (op.hasInput(3)) {
-    GLOWISH_TRY(NodeValue past, op.getInput(3));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue past, op.getInput(3));
     state = c.cast(past, ElemKind::Float);
   }
   if (scale == 0)
@@ -289,21 +299,22 @@ static llvm::Error importLinearAttention(OpContext &op) {
                 {{}, at(all.key), at(all.value), at(all.decay), at(all.beta)});
     if (c.hasFailed())
       break;
-    GLOWISH_TRY(NodeValue shared, repeatHeads(c, state, numQuery));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue shared, repeatHeads(c, state, numQuery));
     outputs.push_back(c.mul(c.matMul(at(all.query), shared), scale));
   }
   NodeValue result = joinHeads(c, c.concat(outputs, 2));
-  GLOWISH_CHECK(c.setOutput(0, c.cast(result, kind)));
+  GLOWISH_RETURN_IF_ERROR(c.setOutput(0, c.cast(result, kind)));
   return c.setOutput(1, c.cast(state, kind));
 }
 
-/// A depthwise convolution along the last dimension that sees what came
-/// before only; the end of its input is the state for what comes next.
+/// Causal depthwise convolution along the last dimension. The last elements of
+/// its input are the state for the next call.
 static llvm::Error importCausalConvWithState(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  GLOWISH_TRY(NodeValue weight, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue weight, op.getInput(1));
   NodeValue bias = op.getOptionalInput(2), past = op.getOptionalInput(3);
-  GLOWISH_TRY(std::string activation, op.getString("activation", "none"));
+  GLOWISH_ASSIGN_OR_RETURN(std::string activation,
+                           op.getString("activation", "none"));
   DimsRef shape = input.getShape(), kernel = weight.getShape();
   if (shape.size() != 3 || kernel.size() != 3 || kernel[0] != shape[1] ||
       kernel[1] != 1 || kernel[2] < 1)
@@ -333,19 +344,19 @@ static llvm::Error importCausalConvWithState(OpContext &op) {
   if (isSilu)
     result = c.unary<SiluNode>(result);
   result = c.reshape(c.transpose(result, {0, 3, 1, 2}), shape);
-  GLOWISH_CHECK(c.setOutput(0, result));
+  GLOWISH_RETURN_IF_ERROR(c.setOutput(0, result));
   return c.setOutput(1, c.slice(padded, 2, shape[2], before));
 }
 
 //===- Rotary embedding ---------------------------------------------------===//
 
-/// Input \p index, cosines or sines, as [batch, 1, length, half]: rows that
-/// the positions pick, or one for each.
+/// Reads input \p index, cosines or sines, as [batch, 1, length, half]: the
+/// rows at the positions in input 3, or one row per position.
 static llvm::Expected<NodeValue> readCache(OpContext &op, Composer &c,
                                            unsigned index, int64_t half) {
-  GLOWISH_TRY(NodeValue cache, op.getInput(index));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue cache, op.getInput(index));
   if (op.hasInput(3)) {
-    GLOWISH_TRY(NodeValue positions, op.getInput(3));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue positions, op.getInput(3));
     cache = c.gather(cache, positions, 0);
   }
   if (!c.hasFailed() &&
@@ -355,19 +366,19 @@ static llvm::Expected<NodeValue> readCache(OpContext &op, Composer &c,
   return c.finish(c.unsqueeze(c.slice(cache, 2, 0, half), 1));
 }
 
-/// Pairs of elements, (i, i + half) or neighbours, turned by the angles.
+/// Rotates pairs of elements, (i, i + half) or adjacent ones, by the angles.
 static llvm::Error importRotaryEmbedding(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  GLOWISH_TRY(int64_t interleaved, op.getInt("interleaved", 0));
-  GLOWISH_TRY(int64_t heads, op.getInt("num_heads", 0));
-  GLOWISH_TRY(int64_t size, op.getInt("rotary_embedding_dim", 0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t interleaved, op.getInt("interleaved", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t heads, op.getInt("num_heads", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t size, op.getInt("rotary_embedding_dim", 0));
   Composer c(op);
   bool isFlat = input.getShape().size() == 3;
   if (!isFlat && input.getShape().size() != 4)
     return makeError("input 0 is {0}; accepted: rank 3 or 4",
                      input.getType().str());
   if (isFlat) {
-    GLOWISH_TRY(input, splitHeads(c, input, heads, "num_heads"));
+    GLOWISH_ASSIGN_OR_RETURN(input, splitHeads(c, input, heads, "num_heads"));
   }
   DimsRef shape = input.getShape();
   size = size ? size : shape[3];
@@ -376,29 +387,29 @@ static llvm::Error importRotaryEmbedding(OpContext &op) {
                      "even number up to {1}",
                      size, shape[3]);
   int64_t half = size / 2;
-  GLOWISH_TRY(NodeValue cosines, readCache(op, c, 1, half));
-  GLOWISH_TRY(NodeValue sines, readCache(op, c, 2, half));
-  NodeValue turned = c.slice(input, 3, 0, size);
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue cosines, readCache(op, c, 1, half));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue sines, readCache(op, c, 2, half));
+  NodeValue rotated = c.slice(input, 3, 0, size);
   NodeValue rest = c.slice(input, 3, size, shape[3] - size);
-  // The two of a pair along a dimension of their own.
+  // Split the pairs into a dimension of extent 2.
   Dims pairs = {shape[0], shape[1], shape[2], half, half};
   int64_t pairAxis = interleaved ? 4 : 3;
   pairs[pairAxis] = 2;
-  NodeValue split = c.reshape(turned, pairs);
+  NodeValue split = c.reshape(rotated, pairs);
   NodeValue x = c.slice(split, pairAxis, 0, 1);
   NodeValue y = c.slice(split, pairAxis, 1, 1);
   NodeValue cosine = c.unsqueeze(cosines, pairAxis);
   NodeValue sine = c.unsqueeze(sines, pairAxis);
   NodeValue parts[] = {c.sub(c.mul(cosine, x), c.mul(sine, y)),
                        c.add(c.mul(sine, x), c.mul(cosine, y))};
-  turned = c.reshape(c.concat(parts, pairAxis),
-                     {shape[0], shape[1], shape[2], size});
-  NodeValue result = size < shape[3] ? c.concat({turned, rest}, 3) : turned;
+  rotated = c.reshape(c.concat(parts, pairAxis),
+                      {shape[0], shape[1], shape[2], size});
+  NodeValue result = size < shape[3] ? c.concat({rotated, rest}, 3) : rotated;
   return c.setOutput(0, isFlat ? joinHeads(c, result) : result);
 }
 
 static OnnxOperator attentionOp("Attention", 23, importAttention);
-// Without functions: those are written out before.
+// FlexAttention without subgraphs; others have been expanded.
 static OnnxOperator flexAttentionOp("FlexAttention", 1, importAttention,
                                     "ai.onnx.preview");
 static OnnxOperator linearAttentionOp("LinearAttention", 26,

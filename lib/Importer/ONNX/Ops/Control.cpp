@@ -1,4 +1,4 @@
-//===- Control.cpp - Branches, loops and scans ----------------------------===//
+//===- Control.cpp - Import of If, Loop and Scan --------------------------===//
 
 #include "ONNX/LoopImporter.h"
 #include "ONNX/ModelFile.h"
@@ -9,15 +9,15 @@ using Values = std::vector<NodeValue>;
 
 static llvm::Error setOutputs(OpContext &op, llvm::ArrayRef<NodeValue> values) {
   for (auto [i, value] : llvm::enumerate(values))
-    GLOWISH_CHECK(op.setOutput(i, value));
+    GLOWISH_RETURN_IF_ERROR(op.setOutput(i, value));
   return llvm::Error::success();
 }
 
 //===- If -----------------------------------------------------------------===//
 
-/// A branch as a body, and what it gives.
+/// Imports a branch into its body and returns its outputs.
 static llvm::Expected<Values> importBranch(BodyScope &scope) {
-  GLOWISH_TRY(Values outputs, scope.importInner({}));
+  GLOWISH_ASSIGN_OR_RETURN(Values outputs, scope.importInner({}));
   for (auto [output, value] :
        llvm::zip_equal(scope.getGraph().output(), outputs))
     scope.getFunction().addResult(output.name(), value);
@@ -26,7 +26,8 @@ static llvm::Expected<Values> importBranch(BodyScope &scope) {
 
 static llvm::Error checkBranches(const Values &first, const Values &second) {
   if (first.size() != second.size())
-    return makeError("the branches have {0} and {1} outputs; accepted: as many",
+    return makeError("the branches have {0} and {1} outputs; accepted: equal "
+                     "numbers",
                      first.size(), second.size());
   for (unsigned i = 0; i < first.size(); ++i)
     if (first[i].getType() != second[i].getType())
@@ -37,9 +38,11 @@ static llvm::Error checkBranches(const Values &first, const Values &second) {
 }
 
 static llvm::Error importIf(OpContext &op) {
-  GLOWISH_TRY(NodeValue condition, op.getInput(0));
-  GLOWISH_TRY(const onnx::GraphProto *thenGraph, op.getGraph("then_branch"));
-  GLOWISH_TRY(const onnx::GraphProto *elseGraph, op.getGraph("else_branch"));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue condition, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(const onnx::GraphProto *thenGraph,
+                           op.getGraph("then_branch"));
+  GLOWISH_ASSIGN_OR_RETURN(const onnx::GraphProto *elseGraph,
+                           op.getGraph("else_branch"));
   if (condition.getElemKind() != ElemKind::Bool ||
       condition.getType().getNumElements() != 1)
     return makeError("the condition is {0}; accepted: bool with one element",
@@ -48,30 +51,30 @@ static llvm::Error importIf(OpContext &op) {
     GraphScope scope(known->getTensor().getAsInt(0) ? *thenGraph : *elseGraph,
                      op.getScope());
     std::vector<Extents> extents;
-    GLOWISH_TRY(Values values, scope.importInner({}, &extents));
-    GLOWISH_CHECK(setOutputs(op, values));
+    GLOWISH_ASSIGN_OR_RETURN(Values values, scope.importInner({}, &extents));
+    GLOWISH_RETURN_IF_ERROR(setOutputs(op, values));
     for (unsigned i = 0; i < values.size(); ++i)
       op.setExtents(i, extents[i]);
     return llvm::Error::success();
   }
   BodyScope thenScope(*thenGraph, op.getScope(), "then");
   BodyScope elseScope(*elseGraph, op.getScope(), "else");
-  GLOWISH_TRY(Values thenValues, importBranch(thenScope));
-  // Both get the captures of both.
+  GLOWISH_ASSIGN_OR_RETURN(Values thenValues, importBranch(thenScope));
+  // Both bodies get the captures of both.
   for (NodeValue capture : Values(thenScope.getCaptures()))
     elseScope.enter(capture);
-  GLOWISH_TRY(Values elseValues, importBranch(elseScope));
+  GLOWISH_ASSIGN_OR_RETURN(Values elseValues, importBranch(elseScope));
   for (NodeValue capture : elseScope.getCaptures())
     thenScope.enter(capture);
-  GLOWISH_CHECK(checkBranches(thenValues, elseValues));
-  GLOWISH_TRY(condition, op.reshape(condition, {}));
+  GLOWISH_RETURN_IF_ERROR(checkBranches(thenValues, elseValues));
+  GLOWISH_ASSIGN_OR_RETURN(condition, op.reshape(condition, {}));
   std::shared_ptr<Body> thenBody = thenScope.getBody();
   std::shared_ptr<Body> elseBody = elseScope.getBody();
-  GLOWISH_TRY(IfNode * node,
-              op.createNode<IfNode>(condition, thenBody, elseBody,
-                                    thenScope.getCaptures()));
+  GLOWISH_ASSIGN_OR_RETURN(IfNode *node,
+                           op.createNode<IfNode>(condition, thenBody, elseBody,
+                                                 thenScope.getCaptures()));
   for (unsigned i = 0; i < node->getNumResults(); ++i)
-    GLOWISH_CHECK(op.setOutput(i, node->getResult(i)));
+    GLOWISH_RETURN_IF_ERROR(op.setOutput(i, node->getResult(i)));
   return llvm::Error::success();
 }
 static OnnxOperator ifOperator("If", 1, importIf);
@@ -79,7 +82,7 @@ static OnnxOperator ifOperator("If", 1, importIf);
 //===- Loop ---------------------------------------------------------------===//
 
 static llvm::Error importLoop(OpContext &op) {
-  GLOWISH_TRY(const onnx::GraphProto *graph, op.getGraph("body"));
+  GLOWISH_ASSIGN_OR_RETURN(const onnx::GraphProto *graph, op.getGraph("body"));
   LoopImporter loop(op, *graph, /*isCounted=*/true);
   loop.tripCount = op.getOptionalInput(0);
   loop.condition = op.getOptionalInput(1);
@@ -93,16 +96,16 @@ static llvm::Error importLoop(OpContext &op) {
                      loop.condition.getType().str());
   if (loop.tripCount) {
     Composer c(op);
-    GLOWISH_TRY(ShapeInt trips, readShapeInt(op, c, 0));
+    GLOWISH_ASSIGN_OR_RETURN(ShapeInt trips, readShapeInt(op, c, 0));
     loop.mostTrips = std::max(trips.high, 0.0);
   }
   for (unsigned i = 2; i < op.getNumInputs(); ++i) {
-    GLOWISH_TRY(NodeValue state, op.getInput(i));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue state, op.getInput(i));
     loop.states.push_back(state);
   }
-  GLOWISH_TRY(Values values, loop.import());
-  GLOWISH_CHECK(setOutputs(op, values));
-  // A scan has as many elements as there were repetitions.
+  GLOWISH_ASSIGN_OR_RETURN(Values values, loop.import());
+  GLOWISH_RETURN_IF_ERROR(setOutputs(op, values));
+  // Scan outputs have as many elements as there are iterations.
   for (size_t i = loop.states.size(); loop.getCount() && i < values.size();
        ++i) {
     Extents extents(values[i].getShape().size());
@@ -118,7 +121,7 @@ static OnnxOperator loopOperator("Loop", 1, importLoop);
 
 namespace {
 
-/// The attributes of a Scan; one number each scan input or scan output.
+/// The attributes of a Scan, with one number per scan input or scan output.
 struct ScanAttributes {
   const onnx::GraphProto *graph;
   size_t numInputs;
@@ -127,23 +130,23 @@ struct ScanAttributes {
 
 } // namespace
 
-/// An attribute of \p count numbers, or so many zeros.
+/// Reads an attribute of \p count numbers; the default is zeros.
 static llvm::Expected<std::vector<int64_t>>
 readList(OpContext &op, llvm::StringRef name, size_t count) {
-  GLOWISH_TRY(std::vector<int64_t> values,
-              op.getInts(name, std::vector<int64_t>(count, 0)));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> values,
+                           op.getInts(name, std::vector<int64_t>(count, 0)));
   if (values.size() != count)
     return makeError("attribute '{0}' has {1} numbers; accepted: {2}", name,
                      values.size(), count);
   return values;
 }
 
-/// \p numValues: states and scan inputs.
+/// \p numValues: the number of states and scan inputs.
 static llvm::Expected<ScanAttributes> readScan(OpContext &op,
                                                size_t numValues) {
   ScanAttributes scan;
-  GLOWISH_TRY(scan.graph, op.getGraph("body"));
-  GLOWISH_TRY(int64_t numInputs, op.getInt("num_scan_inputs", 0));
+  GLOWISH_ASSIGN_OR_RETURN(scan.graph, op.getGraph("body"));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t numInputs, op.getInt("num_scan_inputs", 0));
   if (numInputs < 1 || size_t(numInputs) > numValues)
     return makeError("attribute 'num_scan_inputs' is {0}; accepted: 1 to {1}",
                      numInputs, numValues);
@@ -155,25 +158,28 @@ static llvm::Expected<ScanAttributes> readScan(OpContext &op,
                      numStates);
   size_t numOutputs = scan.graph->output_size() - numStates;
   bool isOld = op.getOpset() < 9;
-  GLOWISH_TRY(scan.inputDirections,
-              readList(op, isOld ? "directions" : "scan_input_directions",
-                       scan.numInputs));
+  GLOWISH_ASSIGN_OR_RETURN(
+      scan.inputDirections,
+      readList(op, isOld ? "directions" : "scan_input_directions",
+               scan.numInputs));
   scan.inputAxes.resize(scan.numInputs);
   scan.outputAxes.resize(numOutputs);
   scan.outputDirections.resize(numOutputs);
   if (isOld)
     return scan;
-  GLOWISH_TRY(scan.inputAxes, readList(op, "scan_input_axes", scan.numInputs));
-  GLOWISH_TRY(scan.outputAxes, readList(op, "scan_output_axes", numOutputs));
-  GLOWISH_TRY(scan.outputDirections,
-              readList(op, "scan_output_directions", numOutputs));
+  GLOWISH_ASSIGN_OR_RETURN(scan.inputAxes,
+                           readList(op, "scan_input_axes", scan.numInputs));
+  GLOWISH_ASSIGN_OR_RETURN(scan.outputAxes,
+                           readList(op, "scan_output_axes", numOutputs));
+  GLOWISH_ASSIGN_OR_RETURN(scan.outputDirections,
+                           readList(op, "scan_output_directions", numOutputs));
   return scan;
 }
 
-/// Element 0 along dimension 0 goes to dimension \p axis, backwards if
+/// Moves dimension 0 of a scan output to dimension \p axis, reversed if
 /// \p isReverse.
-static llvm::Expected<NodeValue> placeScan(OpContext &op, NodeValue scan,
-                                           int64_t axis, bool isReverse) {
+static llvm::Expected<NodeValue> moveScanAxis(OpContext &op, NodeValue scan,
+                                              int64_t axis, bool isReverse) {
   Composer c(op);
   unsigned rank = scan.getType().getRank();
   int64_t extent = scan.getShape()[0];
@@ -183,18 +189,17 @@ static llvm::Expected<NodeValue> placeScan(OpContext &op, NodeValue scan,
         c.table(ElemKind::Int64, {extent},
                 [&](DimsRef index) { return double(extent - 1 - index[0]); }),
         0);
-  llvm::Expected<int64_t> place = normalizeAxis(axis, rank);
-  if (!place)
-    return addContext(place.takeError(), "a scan output's axis is ");
+  llvm::Expected<int64_t> position = normalizeAxis(axis, rank);
+  if (!position)
+    return addContext(position.takeError(), "a scan output's axis is ");
   std::vector<int64_t> permutation;
   for (unsigned d = 1; d < rank; ++d)
     permutation.push_back(d);
-  permutation.insert(permutation.begin() + *place, 0);
-  return c.finish(*place ? c.transpose(scan, permutation) : scan);
+  permutation.insert(permutation.begin() + *position, 0);
+  return c.finish(*position ? c.transpose(scan, permutation) : scan);
 }
 
-/// Runs the body along the scan inputs at the end of \p values, after the
-/// states.
+/// Runs the body along the scan inputs, which follow the states in \p values.
 static llvm::Expected<Values> scanOnce(OpContext &op,
                                        const ScanAttributes &scan,
                                        llvm::ArrayRef<NodeValue> values) {
@@ -210,30 +215,30 @@ static llvm::Expected<Values> scanOnce(OpContext &op,
     int64_t extent = value.getShape()[*axis];
     if (extent != length.value_or(extent))
       return makeError("the scan inputs have {0} and {1} elements; accepted: "
-                       "as many",
+                       "equal numbers",
                        *length, extent);
     length = extent;
     loop.scanInputs.push_back({value, *axis, scan.inputDirections[i] != 0});
   }
   loop.tripCount = op.createScalar(ElemKind::Int64, double(*length));
-  GLOWISH_TRY(Values results, loop.import());
+  GLOWISH_ASSIGN_OR_RETURN(Values results, loop.import());
   for (size_t i = numStates; i < results.size(); ++i) {
-    GLOWISH_TRY(results[i],
-                placeScan(op, results[i], scan.outputAxes[i - numStates],
-                          scan.outputDirections[i - numStates] != 0));
+    GLOWISH_ASSIGN_OR_RETURN(
+        results[i], moveScanAxis(op, results[i], scan.outputAxes[i - numStates],
+                                 scan.outputDirections[i - numStates] != 0));
   }
   return results;
 }
 
-/// Before opset 9 all inputs and outputs have the batch first, and the body
-/// runs on each of it.
+/// Before opset 9 inputs and outputs have a batch dimension first; the body
+/// runs for each element of the batch.
 static llvm::Error importBatchedScan(OpContext &op) {
   if (op.hasInput(0))
     return makeError("input 0 ('sequence_lens') is not supported; accepted: "
                      "none, so that all sequences have all elements");
   Values values;
   for (unsigned i = 1; i < op.getNumInputs(); ++i) {
-    GLOWISH_TRY(NodeValue value, op.getInput(i));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(i));
     if (value.getType().getRank() == 0 ||
         value.getShape()[0] !=
             (values.empty() ? value : values[0]).getShape()[0])
@@ -241,7 +246,7 @@ static llvm::Error importBatchedScan(OpContext &op) {
                        value.getType().str());
     values.push_back(value);
   }
-  GLOWISH_TRY(ScanAttributes scan, readScan(op, values.size()));
+  GLOWISH_ASSIGN_OR_RETURN(ScanAttributes scan, readScan(op, values.size()));
   Composer c(op);
   std::vector<Values> results(scan.graph->output_size());
   int64_t batch = values[0].getShape()[0];
@@ -252,13 +257,13 @@ static llvm::Error importBatchedScan(OpContext &op) {
     for (NodeValue value : values)
       own.push_back(
           c.reshape(c.slice(value, 0, b, 1), value.getShape().drop_front()));
-    GLOWISH_CHECK(c.finish(own[0]).takeError());
-    GLOWISH_TRY(Values ends, scanOnce(op, scan, own));
+    GLOWISH_RETURN_IF_ERROR(c.finish(own[0]).takeError());
+    GLOWISH_ASSIGN_OR_RETURN(Values ends, scanOnce(op, scan, own));
     for (auto [i, end] : llvm::enumerate(ends))
       results[i].push_back(c.unsqueeze(end, 0));
   }
   for (auto [i, parts] : llvm::enumerate(results))
-    GLOWISH_CHECK(c.setOutput(i, c.concat(parts, 0)));
+    GLOWISH_RETURN_IF_ERROR(c.setOutput(i, c.concat(parts, 0)));
   return llvm::Error::success();
 }
 
@@ -267,11 +272,11 @@ static llvm::Error importScan(OpContext &op) {
     return importBatchedScan(op);
   Values values;
   for (unsigned i = 0; i < op.getNumInputs(); ++i) {
-    GLOWISH_TRY(NodeValue value, op.getInput(i));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(i));
     values.push_back(value);
   }
-  GLOWISH_TRY(ScanAttributes scan, readScan(op, values.size()));
-  GLOWISH_TRY(Values results, scanOnce(op, scan, values));
+  GLOWISH_ASSIGN_OR_RETURN(ScanAttributes scan, readScan(op, values.size()));
+  GLOWISH_ASSIGN_OR_RETURN(Values results, scanOnce(op, scan, values));
   return setOutputs(op, results);
 }
 static OnnxOperator scanOperator("Scan", 8, importScan);

@@ -1,7 +1,7 @@
 //===- Convolution.cpp - Convolutions -------------------------------------===//
 
-#include "ONNX/Extents.h"
-#include "ONNX/Ops/Windows.h"
+#include "ONNX/DynamicDims.h"
+#include "ONNX/Ops/NdPooling.h"
 #include "glowish/Importer/OperatorNotes.h"
 
 using namespace glowish;
@@ -14,27 +14,28 @@ static llvm::Error checkSameRank(const Images &input, const Images &filter) {
                    input.isOneDimensional ? 1 : 2);
 }
 
-/// The model's filter [OC, C / group, KH, KW] is turned like the images.
+/// The model's filter [OC, C / group, KH, KW] is permuted like an image.
 llvm::Expected<Images> glowish::makeConvolution(OpContext &op, Images input,
                                                 const Images &filter,
                                                 NodeValue bias) {
-  GLOWISH_CHECK(checkSameRank(input, filter));
-  GLOWISH_TRY(Window window, readWindow(op, input, &filter));
-  GLOWISH_TRY(int64_t group, op.getInt("group", 1));
-  GLOWISH_TRY(input.value, op.create<ConvolutionNode>(
-                               input.value, filter.value, bias, window.strides,
-                               window.pads, window.dilations, group));
+  GLOWISH_RETURN_IF_ERROR(checkSameRank(input, filter));
+  GLOWISH_ASSIGN_OR_RETURN(Window window, readWindow(op, input, &filter));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t group, op.getInt("group", 1));
+  GLOWISH_ASSIGN_OR_RETURN(
+      input.value, op.create<ConvolutionNode>(input.value, filter.value, bias,
+                                              window.strides, window.pads,
+                                              window.dilations, group));
   return input;
 }
 
 llvm::Expected<Images> glowish::makeConvolution(OpContext &op) {
-  GLOWISH_TRY(Images input, readImages(op, 0));
-  GLOWISH_TRY(Images filter, readImages(op, 1));
+  GLOWISH_ASSIGN_OR_RETURN(Images input, readImages(op, 0));
+  GLOWISH_ASSIGN_OR_RETURN(Images filter, readImages(op, 1));
   return makeConvolution(op, std::move(input), filter, op.getOptionalInput(2));
 }
 
 static llvm::Error importConv(OpContext &op) {
-  GLOWISH_TRY(NodeValue value, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(0));
   unsigned rank = value.getShape().size();
   if (rank < 3 || rank > 5)
     return makeError("input 0 is {0}; accepted: rank 3, 4 or 5 (one to three "
@@ -42,25 +43,27 @@ static llvm::Error importConv(OpContext &op) {
                      value.getType().str());
   if (rank == 5)
     return importVolumeConv(op);
-  GLOWISH_TRY(Images result, makeConvolution(op));
+  GLOWISH_ASSIGN_OR_RETURN(Images result, makeConvolution(op));
   return setImages(op, result.value, result.isOneDimensional);
 }
 
-/// The model's filter [C, OC / group, KH, KW] is turned like the images, too.
+/// The model's filter [C, OC / group, KH, KW] is permuted like an image.
 static llvm::Error importConvTranspose(OpContext &op) {
-  GLOWISH_TRY(NodeValue value, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(0));
   if (value.getShape().size() == 5)
     return importVolumeConvTranspose(op);
-  GLOWISH_TRY(Images input, readImages(op, 0));
-  GLOWISH_TRY(Images filter, readImages(op, 1));
-  GLOWISH_CHECK(checkSameRank(input, filter));
-  GLOWISH_TRY(TransposedWindow window, readTransposedWindow(op, input, filter));
+  GLOWISH_ASSIGN_OR_RETURN(Images input, readImages(op, 0));
+  GLOWISH_ASSIGN_OR_RETURN(Images filter, readImages(op, 1));
+  GLOWISH_RETURN_IF_ERROR(checkSameRank(input, filter));
+  GLOWISH_ASSIGN_OR_RETURN(TransposedWindow window,
+                           readTransposedWindow(op, input, filter));
   NodeValue bias = op.getOptionalInput(2);
-  GLOWISH_TRY(int64_t group, op.getInt("group", 1));
-  GLOWISH_TRY(NodeValue result,
-              op.create<ConvTransposeNode>(
-                  input.value, filter.value, bias, window.strides, window.pads,
-                  window.outputPads, window.dilations, group));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t group, op.getInt("group", 1));
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue result,
+      op.create<ConvTransposeNode>(input.value, filter.value, bias,
+                                   window.strides, window.pads,
+                                   window.outputPads, window.dilations, group));
   return setImages(op, result, input.isOneDimensional);
 }
 

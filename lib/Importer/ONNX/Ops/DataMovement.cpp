@@ -1,10 +1,10 @@
-//===- DataMovement.cpp - Splits, pads, blocks of pixels ------------------===//
+//===- DataMovement.cpp - Split, Pad, DepthToSpace ------------------------===//
 
-#include "ONNX/Extents.h"
+#include "ONNX/DynamicDims.h"
 
 using namespace glowish;
 
-/// The part [start, start + size) of one dimension.
+/// Returns the elements [start, start + size) along one dimension.
 static llvm::Expected<NodeValue> slicePart(OpContext &op, NodeValue input,
                                            int64_t axis, int64_t start,
                                            int64_t size) {
@@ -17,17 +17,19 @@ static llvm::Expected<NodeValue> slicePart(OpContext &op, NodeValue input,
 }
 
 static llvm::Error importSplit(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  GLOWISH_TRY(int64_t axis, op.getAxis("axis", 0, input.getShape().size()));
-  GLOWISH_TRY(std::vector<int64_t> sizes, op.getIntsOrInput("split", 1, {}));
-  SizedValue x = {input, op.getExtents(0)};
-  if (x.isSized(axis))
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
+                           op.getAxis("axis", 0, input.getShape().size()));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes,
+                           op.getIntsOrInput("split", 1, {}));
+  DynamicValue x = {input, op.getExtents(0)};
+  if (x.isDynamic(axis))
     return makeError("the extent of dimension {0}, which is split, is known "
                      "only when the model runs; accepted: such extents of "
                      "others",
                      axis);
   int64_t extent = input.getShape()[axis], count = op.getNumOutputs();
-  GLOWISH_TRY(int64_t stated, op.getInt("num_outputs", count));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t stated, op.getInt("num_outputs", count));
   if (stated != count)
     return makeError("attribute 'num_outputs' is {0}; the node has {1} outputs",
                      stated, count);
@@ -46,15 +48,17 @@ static llvm::Error importSplit(OpContext &op) {
   int64_t start = 0;
   for (int64_t i = 0; i < count; ++i) {
     op.nameAfterOutput(i);
-    GLOWISH_CHECK(op.setOutput(i, slicePart(op, input, axis, start, sizes[i])));
+    GLOWISH_RETURN_IF_ERROR(
+        op.setOutput(i, slicePart(op, input, axis, start, sizes[i])));
     start += sizes[i];
   }
   return passOuterExtents(op, anyDims);
 }
 
-/// Pads of all dimensions, starts and then ends, from those of some.
+/// Expands pads of the dimensions \p axes to pads of all dimensions, all starts
+/// before all ends.
 static llvm::Expected<std::vector<int64_t>>
-spreadPads(llvm::ArrayRef<int64_t> pads, llvm::ArrayRef<int64_t> axes,
+expandPads(llvm::ArrayRef<int64_t> pads, llvm::ArrayRef<int64_t> axes,
            unsigned rank) {
   if (pads.size() != 2 * axes.size())
     return makeError("{0} pads; accepted: 2 for each of {1} axes", pads.size(),
@@ -70,7 +74,8 @@ spreadPads(llvm::ArrayRef<int64_t> pads, llvm::ArrayRef<int64_t> axes,
   return all;
 }
 
-/// Mode wrap: the last elements in front, the first ones behind.
+/// Mode wrap: pads with the last elements at the start and the first elements
+/// at the end.
 static llvm::Expected<NodeValue> wrapPad(OpContext &op, NodeValue value,
                                          llvm::ArrayRef<int64_t> pads) {
   unsigned rank = value.getShape().size();
@@ -86,45 +91,49 @@ static llvm::Expected<NodeValue> wrapPad(OpContext &op, NodeValue value,
                        before, after, d, extent);
     std::vector<NodeValue> parts = {value};
     if (before) {
-      GLOWISH_TRY(NodeValue tail,
-                  slicePart(op, value, d, extent - before, before));
+      GLOWISH_ASSIGN_OR_RETURN(
+          NodeValue tail, slicePart(op, value, d, extent - before, before));
       parts.insert(parts.begin(), tail);
     }
     if (after) {
-      GLOWISH_TRY(NodeValue head, slicePart(op, value, d, 0, after));
+      GLOWISH_ASSIGN_OR_RETURN(NodeValue head,
+                               slicePart(op, value, d, 0, after));
       parts.push_back(head);
     }
     if (parts.size() > 1) {
-      GLOWISH_TRY(value, op.create<ConcatNode>(parts, d));
+      GLOWISH_ASSIGN_OR_RETURN(value, op.create<ConcatNode>(parts, d));
     }
   }
   return value;
 }
 
-/// Padding with a value that is computed when the model runs: 0 first, and
-/// then the value where a mask that is padded alike has no element.
+/// Pads with a computed value: pads with 0, then selects the value where an
+/// equally padded mask is 0.
 static llvm::Expected<NodeValue> padWith(OpContext &op, NodeValue input,
                                          llvm::ArrayRef<int64_t> pads,
                                          NodeValue value) {
   if (value.getType().getNumElements() != 1)
     return makeError("the value is {0}; accepted: one element",
                      value.getType().str());
-  GLOWISH_TRY(value, op.reshape(value, {}, ".value"));
-  GLOWISH_TRY(NodeValue padded, op.createHelper<PadNode>(".padded", input, pads,
-                                                         "constant", 0.0));
-  GLOWISH_TRY(NodeValue all, op.createHelper<SplatNode>(".all", ElemKind::Bool,
-                                                        input.getShape(), 1.0));
-  GLOWISH_TRY(NodeValue mask,
-              op.createHelper<PadNode>(".mask", all, pads, "constant", 0.0));
+  GLOWISH_ASSIGN_OR_RETURN(value, op.reshape(value, {}, ".value"));
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue padded,
+      op.createHelper<PadNode>(".padded", input, pads, "constant", 0.0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue all,
+                           op.createHelper<SplatNode>(".all", ElemKind::Bool,
+                                                      input.getShape(), 1.0));
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue mask,
+      op.createHelper<PadNode>(".mask", all, pads, "constant", 0.0));
   return op.create<SelectNode>(mask, padded, value);
 }
 
-/// What is padded must end where its type says.
-static llvm::Error checkSizedPads(const SizedValue &x,
-                                  llvm::ArrayRef<int64_t> pads) {
+/// Dynamic dimensions must not be padded.
+static llvm::Error checkDynamicPads(const DynamicValue &x,
+                                    llvm::ArrayRef<int64_t> pads) {
   unsigned rank = x.getRank();
   for (unsigned d = 0; pads.size() == 2 * rank && d < rank; ++d)
-    if (x.isSized(d) && (pads[d] || pads[rank + d]))
+    if (x.isDynamic(d) && (pads[d] || pads[rank + d]))
       return makeError("the extent of dimension {0} of input 0 is known only "
                        "when the model runs, and its pads are {1} and {2}; "
                        "accepted: 0 and 0",
@@ -134,44 +143,46 @@ static llvm::Error checkSizedPads(const SizedValue &x,
 
 /// The pads are an attribute before opset 11 (`paddings` in opset 1).
 static llvm::Error importPad(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   unsigned rank = input.getShape().size();
   llvm::StringRef name = op.hasAttr("paddings") ? "paddings" : "pads";
-  GLOWISH_TRY(std::vector<int64_t> pads, op.getRequiredInts(name, 1));
-  GLOWISH_TRY(std::string mode, op.getString("mode", "constant"));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> pads,
+                           op.getRequiredInts(name, 1));
+  GLOWISH_ASSIGN_OR_RETURN(std::string mode, op.getString("mode", "constant"));
   double value = 0;
   if (op.getOpset() < 11) {
-    GLOWISH_TRY(value, op.getFloat("value", 0));
+    GLOWISH_ASSIGN_OR_RETURN(value, op.getFloat("value", 0));
   }
   NodeValue computedValue;
   if (op.hasInput(2)) {
-    GLOWISH_TRY(computedValue, op.getInput(2));
+    GLOWISH_ASSIGN_OR_RETURN(computedValue, op.getInput(2));
     if (computedValue.getNodeAs<Constant>()) {
-      GLOWISH_TRY(value, op.getConstantNumber(2));
+      GLOWISH_ASSIGN_OR_RETURN(value, op.getConstantNumber(2));
       computedValue = {};
     }
   }
   if (op.hasInput(3)) {
-    GLOWISH_TRY(std::vector<int64_t> axes, op.getConstantInts(3));
-    GLOWISH_TRY(pads, spreadPads(pads, axes, rank));
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes, op.getConstantInts(3));
+    GLOWISH_ASSIGN_OR_RETURN(pads, expandPads(pads, axes, rank));
   }
-  GLOWISH_CHECK(checkSizedPads({input, op.getExtents(0)}, pads));
+  GLOWISH_RETURN_IF_ERROR(checkDynamicPads({input, op.getExtents(0)}, pads));
   if (mode == "wrap")
-    GLOWISH_CHECK(op.setOutput(0, wrapPad(op, input, pads)));
+    GLOWISH_RETURN_IF_ERROR(op.setOutput(0, wrapPad(op, input, pads)));
   else if (mode == "constant" && computedValue)
-    GLOWISH_CHECK(op.setOutput(0, padWith(op, input, pads, computedValue)));
+    GLOWISH_RETURN_IF_ERROR(
+        op.setOutput(0, padWith(op, input, pads, computedValue)));
   else
-    GLOWISH_CHECK(
+    GLOWISH_RETURN_IF_ERROR(
         op.setOutput(0, op.create<PadNode>(input, pads, mode, value)));
   return passOuterExtents(op, anyDims);
 }
 
-/// Blocks of the channels become pixels. Mode DCR reads the channels as
+/// Moves blocks of channels to pixels. Mode DCR interprets the channels as
 /// [block, block, C], CRD as [C, block, block].
 static llvm::Error importDepthToSpace(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  GLOWISH_TRY(int64_t block, op.getInt("blocksize", 0));
-  GLOWISH_TRY(std::string mode, op.getString("mode", "DCR"));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t block, op.getInt("blocksize", 0));
+  GLOWISH_ASSIGN_OR_RETURN(std::string mode, op.getString("mode", "DCR"));
   DimsRef in = input.getShape();
   if (in.size() != 4 || block < 1 || block > INT32_MAX ||
       in[1] % (block * block))
@@ -188,14 +199,15 @@ static llvm::Error importDepthToSpace(OpContext &op) {
   std::vector<int64_t> order = {0, 1, 4, 2, 5, 3};
   if (isDCR)
     order = {0, 3, 4, 1, 5, 2};
-  GLOWISH_TRY(NodeValue value, op.reshape(input, split, ".blocks"));
-  GLOWISH_TRY(value, op.transpose(value, order));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value,
+                           op.reshape(input, split, ".blocks"));
+  GLOWISH_ASSIGN_OR_RETURN(value, op.transpose(value, order));
   return op.setOutput(0, op.reshape(value, joined, ".pixels"));
 }
 
 static llvm::Error importSpaceToDepth(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  GLOWISH_TRY(int64_t block, op.getInt("blocksize", 0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t block, op.getInt("blocksize", 0));
   DimsRef in = input.getShape();
   if (in.size() != 4 || block < 1 || block > INT32_MAX || in[2] % block ||
       in[3] % block)
@@ -205,8 +217,9 @@ static llvm::Error importSpaceToDepth(OpContext &op) {
   int64_t height = in[2] / block, width = in[3] / block;
   Dims split = {in[0], in[1], height, block, width, block};
   Dims joined = {in[0], in[1] * block * block, height, width};
-  GLOWISH_TRY(NodeValue value, op.reshape(input, split, ".blocks"));
-  GLOWISH_TRY(value, op.transpose(value, {0, 3, 5, 1, 2, 4}));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value,
+                           op.reshape(input, split, ".blocks"));
+  GLOWISH_ASSIGN_OR_RETURN(value, op.transpose(value, {0, 3, 5, 1, 2, 4}));
   return op.setOutput(0, op.reshape(value, joined, ".channels"));
 }
 

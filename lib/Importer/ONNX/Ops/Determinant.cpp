@@ -1,24 +1,24 @@
-//===- Determinant.cpp - Determinants of matrices -------------------------===//
+//===- Determinant.cpp - Determinants by Gaussian elimination -------------===//
 
 #include "ONNX/Composer.h"
 #include "glowish/Importer/OperatorNotes.h"
 
 using namespace glowish;
 
-/// Each row takes nodes of its own.
+/// Each row is unrolled.
 static constexpr int64_t maxRows = 256;
 
 namespace {
-/// Square matrices [batch, rows, rows] while their columns are eliminated.
+/// Square matrices [batch, rows, rows] during Gaussian elimination.
 struct Elimination {
-  NodeValue matrices;    // what is left
-  NodeValue determinant; // [batch], of what is done
+  NodeValue matrices;    // the remaining submatrices
+  NodeValue determinant; // [batch], of the eliminated rows and columns
 };
 } // namespace
 
-/// Takes the first column and the row that has its largest element off the
-/// matrices: that element is a factor of the determinant, and negative where
-/// the row was not the first.
+/// Eliminates the first column and its pivot row, that of the largest element.
+/// The pivot is a factor of the determinant, negated if the rows have to be
+/// swapped.
 static void eliminate(Composer &c, Elimination &e, int64_t rows) {
   int64_t batch = e.matrices.getShape()[0];
   NodeValue column = c.reshape(c.slice(e.matrices, 2, 0, 1), {batch, rows});
@@ -27,7 +27,7 @@ static void eliminate(Composer &c, Elimination &e, int64_t rows) {
                                        /*selectLast=*/false);
   NodeValue isPivot =
       c.unsqueeze(c.equal(c.iota(ElemKind::Int64, 2, 1, rows), index), 2);
-  // One of the rows and zeros: the sum is exact.
+  // All but one of the rows are zeros, so the sum is exact.
   NodeValue pivotRow =
       c.reduce(c.select(isPivot, e.matrices, c.number(e.matrices, 0)), "sum",
                {1}, /*keepDims=*/true);
@@ -37,19 +37,19 @@ static void eliminate(Composer &c, Elimination &e, int64_t rows) {
   e.determinant = e.determinant ? c.mul(e.determinant, factor) : factor;
   if (rows == 1 || c.hasFailed())
     return;
-  // The first row takes the place of the one that goes.
+  // Move the first row to that of the pivot.
   NodeValue rest = c.select(isPivot, c.slice(e.matrices, 1, 0, 1), e.matrices);
   rest = c.slice(rest, 1, 1, rows - 1);
-  // A column of zeros has no other rows to change.
+  // If the pivot is 0, the column is 0 already.
   NodeValue divisor = c.reshape(
       c.select(c.equal(pivot, 0), c.number(pivot, 1), pivot), {batch, 1, 1});
-  NodeValue share = c.div(c.slice(rest, 2, 0, 1), divisor);
+  NodeValue ratio = c.div(c.slice(rest, 2, 0, 1), divisor);
   e.matrices = c.sub(c.slice(rest, 2, 1, rows - 1),
-                     c.mul(share, c.slice(pivotRow, 2, 1, rows - 1)));
+                     c.mul(ratio, c.slice(pivotRow, 2, 1, rows - 1)));
 }
 
 static llvm::Error importDet(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   DimsRef shape = input.getShape();
   if (shape.size() < 2 || shape.back() != shape[shape.size() - 2] ||
       shape.back() > maxRows || !isFloatKind(input.getElemKind()))

@@ -1,4 +1,4 @@
-//===- Einsum.cpp - Sums of products over labelled dimensions -------------===//
+//===- Einsum.cpp - Einstein summation ------------------------------------===//
 
 #include "ONNX/Ops/Indexing.h"
 #include "llvm/ADT/StringExtras.h"
@@ -7,11 +7,11 @@ using namespace glowish;
 
 namespace {
 
-/// A label of a dimension: a letter, or 256 + i for dimension i, counted from
-/// the end, of what `...` stands for.
+/// Labels of dimensions: a letter, or 256 + i for dimension i, counted from the
+/// end, of `...`.
 using Labels = llvm::SmallVector<int, 8>;
 
-/// A value whose dimensions have labels, each once.
+/// A value whose dimensions have distinct labels.
 struct Term {
   NodeValue value;
   Labels labels;
@@ -45,7 +45,7 @@ static bool contains(const Labels &labels, int label) {
   return llvm::is_contained(labels, label);
 }
 
-/// \p ellipsis: the dimensions that `...` stands for.
+/// \p ellipsis is the number of dimensions of `...`.
 llvm::Expected<Labels> EinsumImporter::parseTerm(llvm::StringRef text,
                                                  int ellipsis) const {
   Labels labels;
@@ -66,17 +66,17 @@ llvm::Expected<Labels> EinsumImporter::parseTerm(llvm::StringRef text,
 }
 
 llvm::Error EinsumImporter::readTerm(llvm::StringRef text, unsigned index) {
-  GLOWISH_TRY(NodeValue value, op.getInput(index));
-  GLOWISH_TRY(Labels named, parseTerm(text, 0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(index));
+  GLOWISH_ASSIGN_OR_RETURN(Labels named, parseTerm(text, 0));
   int ellipsis = int(value.getShape().size()) - int(named.size());
   if (ellipsis < 0 || (ellipsis > 0 && !text.contains("...")))
     return makeError("attribute 'equation' has {0} labels for input {1}, {2}",
                      named.size(), index, value.getType().str());
   if (text.contains("..."))
     maxEllipsis = std::max(maxEllipsis, ellipsis);
-  GLOWISH_TRY(Labels labels, parseTerm(text, ellipsis));
+  GLOWISH_ASSIGN_OR_RETURN(Labels labels, parseTerm(text, ellipsis));
   DimsRef shape = value.getShape();
-  bool fits = labels.size() == shape.size(); // one `...` at most
+  bool fits = labels.size() == shape.size(); // at most one `...`
   for (unsigned d = 0; fits && d < shape.size(); ++d)
     fits = shape[d] == shape[llvm::find(labels, labels[d]) - labels.begin()];
   if (!fits)
@@ -86,8 +86,8 @@ llvm::Error EinsumImporter::readTerm(llvm::StringRef text, unsigned index) {
   return llvm::Error::success();
 }
 
-/// Without an arrow: the dimensions of `...`, then the labels that occur once,
-/// in alphabetical order.
+/// The implicit output: the dimensions of `...`, then the labels that occur
+/// once, in alphabetical order.
 void EinsumImporter::implyOutput() {
   for (int k = maxEllipsis; k-- > 0;)
     output.push_back(256 + k);
@@ -101,7 +101,7 @@ void EinsumImporter::implyOutput() {
 }
 
 llvm::Error EinsumImporter::readOutput(llvm::StringRef text) {
-  GLOWISH_TRY(output, parseTerm(text, maxEllipsis));
+  GLOWISH_ASSIGN_OR_RETURN(output, parseTerm(text, maxEllipsis));
   for (int label : output) {
     bool isKnown = llvm::any_of(
         terms, [&](const Term &term) { return contains(term.labels, label); });
@@ -113,7 +113,7 @@ llvm::Error EinsumImporter::readOutput(llvm::StringRef text) {
   return llvm::Error::success();
 }
 
-/// Labels that a term has twice: the elements where both indices are the same.
+/// Takes the diagonal of dimensions with the same label.
 Term EinsumImporter::takeDiagonals(Term term) {
   Labels distinct;
   Dims shape;
@@ -150,7 +150,8 @@ Term EinsumImporter::sumOver(Term term, const Labels &kept) {
   return {c.reduce(term.value, "sum", axes, /*keepDims=*/false), rest};
 }
 
-/// \p term with its dimensions in the order of \p order, all of which it has.
+/// Transposes \p term to the label order \p order, which contains all its
+/// labels.
 NodeValue EinsumImporter::arrange(const Term &term, const Labels &order) {
   std::vector<int64_t> permutation;
   for (int label : order)
@@ -159,8 +160,8 @@ NodeValue EinsumImporter::arrange(const Term &term, const Labels &order) {
                               : c.transpose(term.value, permutation);
 }
 
-/// A product of matrices: labels of both that are kept are its batch, those
-/// that are not are summed over.
+/// Contracts two terms by a matmul: common labels in \p kept are batch
+/// dimensions, other common labels are summed over.
 Term EinsumImporter::contract(Term a, Term b, const Labels &kept) {
   auto join = [](Labels x, const Labels &y) {
     x.append(y);
@@ -210,7 +211,7 @@ Term EinsumImporter::contract(Term a, Term b, const Labels &kept) {
 }
 
 llvm::Error EinsumImporter::import() {
-  GLOWISH_TRY(std::string equation, op.getString("equation", ""));
+  GLOWISH_ASSIGN_OR_RETURN(std::string equation, op.getString("equation", ""));
   auto [inputs, result] = llvm::StringRef(equation).split("->");
   llvm::SmallVector<llvm::StringRef> texts;
   inputs.split(texts, ',');
@@ -218,11 +219,11 @@ llvm::Error EinsumImporter::import() {
     return makeError("attribute 'equation' is '{0}'; there are {1} inputs",
                      equation, op.getNumInputs());
   for (auto [i, text] : llvm::enumerate(texts))
-    GLOWISH_CHECK(readTerm(text, i));
+    GLOWISH_RETURN_IF_ERROR(readTerm(text, i));
   if (inputs.size() == equation.size())
     implyOutput();
   else
-    GLOWISH_CHECK(readOutput(result));
+    GLOWISH_RETURN_IF_ERROR(readOutput(result));
   Term term = terms[0];
   for (unsigned i = 1; i < terms.size(); ++i) {
     Labels kept = output;

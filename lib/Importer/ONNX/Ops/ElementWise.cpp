@@ -1,23 +1,23 @@
 //===- ElementWise.cpp - Element-wise operators ---------------------------===//
 
-#include "ONNX/Extents.h"
+#include "ONNX/DynamicDims.h"
 
 using namespace glowish;
 
-/// Broadcasting before opset 7: with `broadcast`, the second operand's
-/// dimensions begin at dimension `axis` of the first.
+/// Broadcasting before opset 7: with `broadcast`, the dimensions of the second
+/// operand begin at dimension `axis` of the first.
 static llvm::Expected<NodeValue> alignLegacy(OpContext &op, NodeValue lhs,
                                              NodeValue rhs) {
   if (op.getOpset() >= 7)
     return rhs;
   unsigned rank = lhs.getShape().size();
-  GLOWISH_TRY(int64_t broadcast, op.getInt("broadcast", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t broadcast, op.getInt("broadcast", 0));
   if (!broadcast || !op.hasAttr("axis")) {
     op.ignoreAttrs({"axis"});
     return rhs;
   }
-  // A scalar fits behind the last dimension too.
-  GLOWISH_TRY(int64_t axis, op.getInt("axis", 0));
+  // A scalar may be aligned after the last dimension.
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getInt("axis", 0));
   if (axis < 0)
     axis += rank;
   Dims shape(rhs.getShape());
@@ -30,18 +30,18 @@ static llvm::Expected<NodeValue> alignLegacy(OpContext &op, NodeValue lhs,
 }
 
 template <typename T> static llvm::Error importUnary(OpContext &op) {
-  GLOWISH_TRY(NodeValue x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   return op.setOutput(0, op.create<T>(x));
 }
 
 template <typename T> static llvm::Error importBinary(OpContext &op) {
-  GLOWISH_TRY(NodeValue x, op.getInput(0));
-  GLOWISH_TRY(NodeValue y, op.getInput(1));
-  GLOWISH_TRY(y, alignLegacy(op, x, y));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue y, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(y, alignLegacy(op, x, y));
   return op.setOutput(0, op.create<T>(x, y));
 }
 
-/// \p value converted to \p kind.
+/// Casts \p value to \p kind.
 static llvm::Expected<NodeValue> cast(OpContext &op, NodeValue value,
                                       ElemKind kind) {
   if (value.getElemKind() == kind)
@@ -49,20 +49,20 @@ static llvm::Expected<NodeValue> cast(OpContext &op, NodeValue value,
   return op.createHelper<CastNode>(".cast", value, kind);
 }
 
-/// Since opset 12 base and exponent may be of different kinds; the result is
-/// of the base's. Integers are computed as doubles.
+/// The kinds of base and exponent may differ since opset 12; the result has
+/// that of the base. Integer powers are computed as doubles.
 static llvm::Error importPow(OpContext &op) {
-  GLOWISH_TRY(NodeValue x, op.getInput(0));
-  GLOWISH_TRY(NodeValue y, op.getInput(1));
-  GLOWISH_TRY(y, alignLegacy(op, x, y));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue y, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(y, alignLegacy(op, x, y));
   ElemKind kind = x.getElemKind();
-  ElemKind inside = isFloatKind(kind) ? kind : ElemKind::Double;
-  GLOWISH_TRY(x, cast(op, x, inside));
-  GLOWISH_TRY(y, cast(op, y, inside));
-  GLOWISH_TRY(NodeValue result, op.create<PowNode>(x, y));
-  if (inside == kind)
+  ElemKind innerKind = isFloatKind(kind) ? kind : ElemKind::Double;
+  GLOWISH_ASSIGN_OR_RETURN(x, cast(op, x, innerKind));
+  GLOWISH_ASSIGN_OR_RETURN(y, cast(op, y, innerKind));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue result, op.create<PowNode>(x, y));
+  if (innerKind == kind)
     return op.setOutput(0, result);
-  // The last digits of a power may be wrong, and 728.99999 is 729.
+  // Powers may be inaccurate in the last digits: 728.99999 means 729.
   Composer c(op);
   NodeValue whole = c.unary<RoundNode>(result);
   NodeValue isNear = c.lessOrEqual(c.unary<AbsNode>(c.sub(result, whole)),
@@ -70,17 +70,17 @@ static llvm::Error importPow(OpContext &op) {
   return c.setOutput(0, c.cast(c.select(isNear, whole, result), kind));
 }
 
-/// Sum, Max, Min, Mean of any number of operands.
+/// Sum, Max, Min and Mean of any number of operands.
 template <typename T> static llvm::Error importVariadic(OpContext &op) {
-  GLOWISH_TRY(NodeValue result, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue result, op.getInput(0));
   for (unsigned i = 1; i < op.getNumInputs(); ++i) {
-    GLOWISH_TRY(NodeValue next, op.getInput(i));
-    GLOWISH_TRY(result, op.create<T>(result, next));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue next, op.getInput(i));
+    GLOWISH_ASSIGN_OR_RETURN(result, op.create<T>(result, next));
   }
   if (op.getOpType() == "Mean") {
     NodeValue count =
         op.createScalar(result.getElemKind(), double(op.getNumInputs()));
-    GLOWISH_TRY(result, op.create<DivNode>(result, count));
+    GLOWISH_ASSIGN_OR_RETURN(result, op.create<DivNode>(result, count));
   }
   return op.setOutput(0, result);
 }
@@ -88,58 +88,61 @@ template <typename T> static llvm::Error importVariadic(OpContext &op) {
 /// A unary operator with the Float attribute `alpha`.
 template <typename T> struct WithAlpha {
   template <int Percent> static llvm::Error import(OpContext &op) {
-    GLOWISH_TRY(NodeValue x, op.getInput(0));
-    GLOWISH_TRY(double alpha, op.getFloat("alpha", Percent / 100.0));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+    GLOWISH_ASSIGN_OR_RETURN(double alpha,
+                             op.getFloat("alpha", Percent / 100.0));
     return op.setOutput(0, op.create<T>(x, alpha));
   }
 };
 
 static llvm::Error importHardSigmoid(OpContext &op) {
-  GLOWISH_TRY(NodeValue x, op.getInput(0));
-  GLOWISH_TRY(double alpha, op.getFloat("alpha", 0.2));
-  GLOWISH_TRY(double beta, op.getFloat("beta", 0.5));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 0.2));
+  GLOWISH_ASSIGN_OR_RETURN(double beta, op.getFloat("beta", 0.5));
   return op.setOutput(0, op.create<HardSigmoidNode>(x, alpha, beta));
 }
 
 static llvm::Error importSelu(OpContext &op) {
-  GLOWISH_TRY(NodeValue x, op.getInput(0));
-  // Before opset 6 the defaults had fewer digits.
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+  // The defaults had fewer digits before opset 6.
   bool isOld = op.getOpset() < 6;
-  GLOWISH_TRY(double alpha,
-              op.getFloat("alpha", isOld ? 1.6732 : 1.67326319217681884765625));
-  GLOWISH_TRY(double gamma,
-              op.getFloat("gamma", isOld ? 1.0507 : 1.05070102214813232421875));
+  GLOWISH_ASSIGN_OR_RETURN(
+      double alpha,
+      op.getFloat("alpha", isOld ? 1.6732 : 1.67326319217681884765625));
+  GLOWISH_ASSIGN_OR_RETURN(
+      double gamma,
+      op.getFloat("gamma", isOld ? 1.0507 : 1.05070102214813232421875));
   return op.setOutput(0, op.create<SeluNode>(x, alpha, gamma));
 }
 
-/// PRelu's slope has one value a channel: before opset 7 its shape is [C].
+/// The slope has one value per channel; its shape is [C] before opset 7.
 static llvm::Error importPRelu(OpContext &op) {
-  GLOWISH_TRY(NodeValue x, op.getInput(0));
-  GLOWISH_TRY(NodeValue slope, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue slope, op.getInput(1));
   unsigned rank = x.getShape().size();
   if (op.getOpset() < 7 && slope.getShape().size() == 1 && rank > 2) {
     Dims shape(slope.getShape());
     shape.append(rank - 2, 1);
-    GLOWISH_TRY(slope, op.reshape(slope, shape, ".aligned"));
+    GLOWISH_ASSIGN_OR_RETURN(slope, op.reshape(slope, shape, ".aligned"));
   }
   return op.setOutput(0, op.create<PReluNode>(x, slope));
 }
 
-/// Clip's bounds: attributes before opset 11, inputs since then, which need
-/// not be constants.
+/// The bounds are attributes before opset 11; then they are inputs, which may
+/// be computed.
 static llvm::Error importClip(OpContext &op) {
-  GLOWISH_TRY(NodeValue x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   double inf = std::numeric_limits<double>::infinity();
   double bounds[2] = {-inf, inf};
   const char *names[2] = {"min", "max"};
   for (unsigned i = 0; i < 2; ++i) {
     if (op.getOpset() < 11) {
-      GLOWISH_TRY(bounds[i], op.getFloat(names[i], bounds[i]));
+      GLOWISH_ASSIGN_OR_RETURN(bounds[i], op.getFloat(names[i], bounds[i]));
       continue;
     }
     if (!op.hasInput(i + 1))
       continue;
-    GLOWISH_TRY(NodeValue bound, op.getInput(i + 1));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue bound, op.getInput(i + 1));
     auto *constant = bound.getNodeAs<Constant>();
     if (bound.getElemKind() != x.getElemKind())
       return makeError("input {0} is {1}; accepted: {2}", i + 1,
@@ -148,8 +151,8 @@ static llvm::Error importClip(OpContext &op) {
       bounds[i] = constant->getTensor().getAsDouble(0);
       continue;
     }
-    GLOWISH_TRY(x, i == 0 ? op.create<MaxNode>(x, bound)
-                          : op.create<MinNode>(x, bound));
+    GLOWISH_ASSIGN_OR_RETURN(x, i == 0 ? op.create<MaxNode>(x, bound)
+                                       : op.create<MinNode>(x, bound));
   }
   if (bounds[0] == -inf && bounds[1] == inf)
     return op.setOutput(0, x);
@@ -157,51 +160,53 @@ static llvm::Error importClip(OpContext &op) {
 }
 
 static llvm::Error importWhere(OpContext &op) {
-  GLOWISH_TRY(NodeValue condition, op.getInput(0));
-  GLOWISH_TRY(NodeValue x, op.getInput(1));
-  GLOWISH_TRY(NodeValue y, op.getInput(2));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue condition, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue y, op.getInput(2));
   return op.setOutput(0, op.create<SelectNode>(condition, x, y));
 }
 
-/// Exclusive or of bools: they differ.
+/// Exclusive or of bools: inequality.
 static llvm::Error importXor(OpContext &op) {
-  GLOWISH_TRY(NodeValue x, op.getInput(0));
-  GLOWISH_TRY(NodeValue y, op.getInput(1));
-  GLOWISH_TRY(y, alignLegacy(op, x, y));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue y, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(y, alignLegacy(op, x, y));
   if (x.getElemKind() != ElemKind::Bool)
     return makeError("input 0 is {0}; accepted: bool", x.getType().str());
-  GLOWISH_TRY(NodeValue equal, op.createHelper<EqualNode>(".equal", x, y));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue equal,
+                           op.createHelper<EqualNode>(".equal", x, y));
   return op.setOutput(0, op.create<NotNode>(equal));
 }
 
-/// A NaN alone is not equal to itself.
+/// Only NaN is not equal to itself.
 static llvm::Error importIsNaN(OpContext &op) {
-  GLOWISH_TRY(NodeValue x, op.getInput(0));
-  GLOWISH_TRY(NodeValue equal, op.createHelper<EqualNode>(".equal", x, x));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue equal,
+                           op.createHelper<EqualNode>(".equal", x, x));
   return op.setOutput(0, op.create<NotNode>(equal));
 }
 
 static llvm::Error importIsInf(OpContext &op) {
-  GLOWISH_TRY(NodeValue x, op.getInput(0));
-  GLOWISH_TRY(int64_t negative, op.getInt("detect_negative", 1));
-  GLOWISH_TRY(int64_t positive, op.getInt("detect_positive", 1));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t negative, op.getInt("detect_negative", 1));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t positive, op.getInt("detect_positive", 1));
   if (!isFloatKind(x.getElemKind()))
     return makeError("input 0 is {0}; accepted: a float kind",
                      x.getType().str());
   double inf = std::numeric_limits<double>::infinity();
-  // A NaN is equal to nothing, as long as it is compared with.
+  // Comparing with NaN is always false.
   NodeValue bound = op.createScalar(
       x.getElemKind(), !negative && !positive
                            ? std::numeric_limits<double>::quiet_NaN()
                        : positive ? inf
                                   : -inf);
   if (negative && positive) {
-    GLOWISH_TRY(x, op.createHelper<AbsNode>(".magnitude", x));
+    GLOWISH_ASSIGN_OR_RETURN(x, op.createHelper<AbsNode>(".magnitude", x));
   }
   return op.setOutput(0, op.create<EqualNode>(x, bound));
 }
 
-/// x - y * (x / y), the quotient without its fraction.
+/// x - y * trunc(x / y).
 static llvm::Error importFloatMod(OpContext &op, NodeValue x, NodeValue y) {
   Composer c(op);
   NodeValue quotient = c.div(x, y);
@@ -210,11 +215,12 @@ static llvm::Error importFloatMod(OpContext &op, NodeValue x, NodeValue y) {
   return c.setOutput(0, c.sub(x, c.mul(whole, y)));
 }
 
-/// The same of integers, and with fmod = 0 of the divisor's sign.
+/// x - y * trunc(x / y) of integers, or with fmod = 0 a result with the sign of
+/// the divisor.
 static llvm::Error importMod(OpContext &op) {
-  GLOWISH_TRY(NodeValue x, op.getInput(0));
-  GLOWISH_TRY(NodeValue y, op.getInput(1));
-  GLOWISH_TRY(int64_t fmod, op.getInt("fmod", 0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue y, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t fmod, op.getInt("fmod", 0));
   ElemKind kind = x.getElemKind();
   if (isFloatKind(kind) && fmod)
     return importFloatMod(op, x, y);
@@ -222,18 +228,23 @@ static llvm::Error importMod(OpContext &op) {
     return makeError("input 0 is {0}, 'fmod' {1}; accepted: an integer kind, "
                      "or a float kind with fmod",
                      x.getType().str(), fmod);
-  GLOWISH_TRY(NodeValue quotient, op.createHelper<DivNode>(".quotient", x, y));
-  GLOWISH_TRY(NodeValue whole, op.createHelper<MulNode>(".whole", quotient, y));
-  GLOWISH_TRY(NodeValue rest, op.createHelper<SubNode>(".rest", x, whole));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue quotient,
+                           op.createHelper<DivNode>(".quotient", x, y));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue whole,
+                           op.createHelper<MulNode>(".whole", quotient, y));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue rest,
+                           op.createHelper<SubNode>(".rest", x, whole));
   if (fmod || !isSignedIntegerKind(kind))
     return op.setOutput(0, rest);
   NodeValue zero = op.createScalar(kind, 0);
-  GLOWISH_TRY(NodeValue restBelow, op.create<LessNode>(rest, zero));
-  GLOWISH_TRY(NodeValue yBelow, op.create<LessNode>(y, zero));
-  GLOWISH_TRY(NodeValue same, op.create<EqualNode>(restBelow, yBelow));
-  GLOWISH_TRY(NodeValue isZero, op.create<EqualNode>(rest, zero));
-  GLOWISH_TRY(NodeValue keep, op.create<OrNode>(same, isZero));
-  GLOWISH_TRY(NodeValue moved, op.create<AddNode>(rest, y));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue restBelow,
+                           op.create<LessNode>(rest, zero));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue yBelow, op.create<LessNode>(y, zero));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue same,
+                           op.create<EqualNode>(restBelow, yBelow));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue isZero, op.create<EqualNode>(rest, zero));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue keep, op.create<OrNode>(same, isZero));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue moved, op.create<AddNode>(rest, y));
   return op.setOutput(0, op.create<SelectNode>(keep, rest, moved));
 }
 

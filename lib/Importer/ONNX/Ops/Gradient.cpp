@@ -1,9 +1,10 @@
-//===- Gradient.cpp - Derivatives of a part of the graph ------------------===//
+//===- Gradient.cpp - Import of the operator Gradient ---------------------===//
 //
-// The operator Gradient names values of its graph: y as a function of xs and
-// zs. Its inputs are the values of these at which the derivatives are computed.
-// The nodes from there to y are imported once more, on the inputs; where these
-// are the values of those names, the copies are merged with the originals.
+// Gradient names values of its graph: y as a function of xs and zs, and has as
+// inputs the values of xs and zs at which the derivatives are computed. The
+// nodes from these names to y are imported a second time, on the inputs. Where
+// the inputs are the values of the names, common subexpression elimination
+// merges the copies.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,14 +17,14 @@
 
 using namespace glowish;
 
-/// Each order makes the graph several times as large.
+/// The graph grows by a factor with each order of differentiation.
 static constexpr unsigned maxDepth = 8;
 static constexpr size_t maxNodes = 1 << 18;
 
 namespace {
 
 /// The nodes that compute one value from others, as a graph. It borrows the
-/// nodes: they stay known by their addresses.
+/// nodes, as their addresses identify them.
 class GraphPart {
 public:
   GraphPart(const GraphScope &scope, const std::vector<std::string> &inputs,
@@ -39,7 +40,7 @@ private:
   onnx::GraphProto part;
 };
 
-/// What is differentiated.
+/// The names of the differentiated function.
 struct Differentiated {
   std::vector<std::string> xs, inputs;
   std::string y;
@@ -67,13 +68,14 @@ GraphPart::GraphPart(const GraphScope &scope,
     if (producer && nodes.insert(producer))
       llvm::append_range(stack, getReadNames(*producer));
   }
-  // A graph owns its nodes, and promises to change none that is read only.
+  // The graph would own its nodes; they are released in the destructor and not
+  // modified.
   for (const onnx::NodeProto *node : nodes)
     part.mutable_node()->UnsafeArenaAddAllocated(
         const_cast<onnx::NodeProto *>(node));
 }
 
-/// A list of names; empty where the attribute is absent.
+/// Reads a list of names; empty if the attribute is absent.
 static llvm::Expected<std::vector<std::string>>
 getNames(const OpContext &op, llvm::StringRef attribute) {
   const onnx::AttributeProto *attr = op.findAttr(attribute);
@@ -89,16 +91,16 @@ getNames(const OpContext &op, llvm::StringRef attribute) {
 
 static llvm::Expected<Differentiated> readAttributes(OpContext &op) {
   Differentiated names;
-  GLOWISH_TRY(names.xs, getNames(op, "xs"));
-  GLOWISH_TRY(std::vector<std::string> zs, getNames(op, "zs"));
-  GLOWISH_TRY(names.y, op.getString("y", ""));
+  GLOWISH_ASSIGN_OR_RETURN(names.xs, getNames(op, "xs"));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> zs, getNames(op, "zs"));
+  GLOWISH_ASSIGN_OR_RETURN(names.y, op.getString("y", ""));
   names.inputs = names.xs;
   llvm::append_range(names.inputs, zs);
   if (names.xs.empty())
     return makeError("attribute 'xs' is missing or empty");
   if (names.inputs.size() != op.getNumInputs())
     return makeError("there are {0} inputs for {1} names in 'xs' and 'zs'; "
-                     "accepted: as many",
+                     "accepted: equal numbers",
                      op.getNumInputs(), names.inputs.size());
   if (!op.getScope().findProducer(names.y) &&
       !llvm::is_contained(names.inputs, names.y))
@@ -108,19 +110,19 @@ static llvm::Expected<Differentiated> readAttributes(OpContext &op) {
   return names;
 }
 
-/// The values of xs and zs. A constant that is differentiated with respect to
-/// must not be folded into others.
+/// Returns the values of xs and zs. Those of xs are wrapped in a node that is
+/// not folded, so that differentiation stops there even for constants.
 static llvm::Expected<std::vector<NodeValue>>
 getInputs(OpContext &op, const Differentiated &names) {
   std::vector<NodeValue> inputs;
   for (unsigned i = 0; i < names.inputs.size(); ++i) {
-    GLOWISH_TRY(NodeValue value, op.getInput(i));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(i));
     if (i < names.xs.size()) {
       if (!isFloatKind(value.getElemKind()))
         return makeError("input {0} is {1}; accepted: a float kind", i,
                          value.getType().str());
-      GLOWISH_TRY(auto *same,
-                  op.createNode<ReshapeNode>(value, value.getShape()));
+      GLOWISH_ASSIGN_OR_RETURN(
+          auto *same, op.createNode<ReshapeNode>(value, value.getShape()));
       value = same->getResult();
     }
     inputs.push_back(value);
@@ -133,13 +135,14 @@ static llvm::Expected<NodeValue> importPart(OpContext &op,
                                             llvm::ArrayRef<NodeValue> inputs) {
   GraphPart part(op.getScope(), names.inputs, names.y);
   GraphScope scope(part.get(), op.getScope());
-  GLOWISH_TRY(std::vector<NodeValue> outputs, scope.importInner(inputs));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> outputs,
+                           scope.importInner(inputs));
   return outputs[0];
 }
 
 static llvm::Error importGradient(OpContext &op) {
-  GLOWISH_TRY(Differentiated names, readAttributes(op));
-  GLOWISH_TRY(std::vector<NodeValue> inputs, getInputs(op, names));
+  GLOWISH_ASSIGN_OR_RETURN(Differentiated names, readAttributes(op));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> inputs, getInputs(op, names));
   unsigned &depth = op.getScope().getState().gradientDepth;
   if (depth == maxDepth)
     return makeError("it is of an order above {0}", maxDepth);
@@ -153,15 +156,16 @@ static llvm::Error importGradient(OpContext &op) {
                      y->getType().str());
   Composer c(op);
   NodeValue ones = c.splat(y->getElemKind(), y->getShape(), 1);
-  GLOWISH_CHECK(c.takeError());
-  GLOWISH_TRY(std::vector<NodeValue> gradients,
-              addGradients(op.getFunction(), {{*y, ones}},
-                           llvm::ArrayRef(inputs).take_front(names.xs.size())));
+  GLOWISH_RETURN_IF_ERROR(c.takeError());
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::vector<NodeValue> gradients,
+      addGradients(op.getFunction(), {{*y, ones}},
+                   llvm::ArrayRef(inputs).take_front(names.xs.size())));
   if (op.getFunction().getNodes().size() > maxNodes)
     return makeError("the function has more than {0} nodes with it", maxNodes);
   for (auto [i, gradient] : llvm::enumerate(gradients))
     if (i < op.getNumOutputs())
-      GLOWISH_CHECK(op.setOutput(i, gradient));
+      GLOWISH_RETURN_IF_ERROR(op.setOutput(i, gradient));
   return llvm::Error::success();
 }
 static constexpr llvm::StringLiteral training = "ai.onnx.preview.training";

@@ -1,7 +1,7 @@
-//===- Indexing.cpp - Elements picked and replaced by index ---------------===//
+//===- Indexing.cpp - Gather, scatter, sort and cumulative operators ------===//
 
 #include "ONNX/Ops/Indexing.h"
-#include "ONNX/Extents.h"
+#include "ONNX/DynamicDims.h"
 #include "ONNX/ShapeInts.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
@@ -49,7 +49,7 @@ NodeValue glowish::gatherElements(Composer &c, NodeValue data,
       c, data, getElementPositions(c, data.getShape(), indices, axis));
 }
 
-/// Whether \p indices can be an operand of GatherElements or ScatterElements.
+/// Checks \p indices as an operand of GatherElements or ScatterElements.
 static llvm::Error checkElementIndices(NodeValue data, NodeValue indices,
                                        int64_t axis) {
   ElemKind kind = indices.getElemKind();
@@ -66,13 +66,13 @@ static llvm::Error checkElementIndices(NodeValue data, NodeValue indices,
 }
 
 static llvm::Error importGatherElements(OpContext &op) {
-  GLOWISH_TRY(SizedValue data, getSizedInput(op, 0));
-  GLOWISH_TRY(SizedValue indices, getSizedInput(op, 1));
-  GLOWISH_TRY(int64_t axis, op.getAxis("axis", 0, data.getRank()));
-  GLOWISH_CHECK(checkElementIndices(data.value, indices.value, axis));
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue data, getDynamicInput(op, 0));
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue indices, getDynamicInput(op, 1));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 0, data.getRank()));
+  GLOWISH_RETURN_IF_ERROR(checkElementIndices(data.value, indices.value, axis));
   Composer c(op);
-  NodeValue wrapped = wrapSizedIndices(c, indices.value, data, axis);
-  return setSizedOutput(
+  NodeValue wrapped = wrapDynamicIndices(c, indices.value, data, axis);
+  return setDynamicOutput(
       op, c, 0,
       {gatherElements(c, data.value, wrapped, axis), indices.extents});
 }
@@ -80,19 +80,19 @@ static llvm::Error importGatherElements(OpContext &op) {
 //===- GatherND and ScatterND ---------------------------------------------===//
 
 namespace {
-/// Tuples of indices into the first dimensions of a tensor, as rows of the
-/// matrix that the tensor is when these dimensions are one.
+/// Tuples of indices into the leading dimensions of a tensor, as row numbers of
+/// the matrix with these dimensions collapsed.
 struct IndexTuples {
-  NodeValue rows;       // one a tuple, in the tuples' shape
-  int64_t numRows, row; // of the matrix; elements of a row
+  NodeValue rows;       // one per tuple, in the shape of the tuples
+  int64_t numRows, row; // rows of the matrix; elements per row
   Dims rowShape;
 };
 } // namespace
 
-/// \p indices [..., k] into dimensions numBatch ... numBatch + k - 1 of
-/// \p data; the first numBatch dimensions of both are the same.
+/// Reads \p indices [..., k] into the dimensions numBatch ... numBatch + k - 1
+/// of \p data. The first numBatch dimensions of both are batch dimensions.
 static llvm::Expected<IndexTuples> readTuples(Composer &c,
-                                              const SizedValue &data,
+                                              const DynamicValue &data,
                                               NodeValue indices,
                                               int64_t numBatch) {
   DimsRef shape = data.getShape();
@@ -121,7 +121,7 @@ static llvm::Expected<IndexTuples> readTuples(Composer &c,
   });
   for (int64_t i = 0; i < count; ++i) {
     NodeValue part = c.reshape(c.slice(indices, tuples.size() - 1, i, 1), flat);
-    part = wrapSizedIndices(c, part, data, numBatch + i);
+    part = wrapDynamicIndices(c, part, data, numBatch + i);
     part = wrapIndices(c, part, indexed[numBatch + i]);
     result.rows =
         c.add(result.rows, c.mul(part, double(strides[numBatch + i])));
@@ -131,16 +131,17 @@ static llvm::Expected<IndexTuples> readTuples(Composer &c,
 }
 
 static llvm::Error importGatherND(OpContext &op) {
-  GLOWISH_TRY(SizedValue data, getSizedInput(op, 0));
-  GLOWISH_TRY(SizedValue indices, getSizedInput(op, 1));
-  GLOWISH_TRY(int64_t numBatch, op.getInt("batch_dims", 0));
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue data, getDynamicInput(op, 0));
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue indices, getDynamicInput(op, 1));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t numBatch, op.getInt("batch_dims", 0));
   Composer c(op);
   for (int64_t d = 0; d < numBatch; ++d)
     if (d < data.getRank() && d < indices.getRank())
-      GLOWISH_CHECK(unify(c, data, d, indices, d));
+      GLOWISH_RETURN_IF_ERROR(unify(c, data, d, indices, d));
   if (c.hasFailed())
     return c.setOutput(0, {});
-  GLOWISH_TRY(IndexTuples tuples, readTuples(c, data, indices.value, numBatch));
+  GLOWISH_ASSIGN_OR_RETURN(IndexTuples tuples,
+                           readTuples(c, data, indices.value, numBatch));
   NodeValue matrix = c.reshape(data.value, {tuples.numRows, tuples.row});
   Dims shape(indices.getShape().drop_back());
   Extents extents = indices.extents;
@@ -149,13 +150,14 @@ static llvm::Error importGatherND(OpContext &op) {
   for (unsigned d = data.getRank() - tuples.rowShape.size(); d < data.getRank();
        ++d)
     extents.push_back(data.getExtent(d));
-  return setSizedOutput(
+  return setDynamicOutput(
       op, c, 0, {c.reshape(c.gather(matrix, tuples.rows, 0), shape), extents});
 }
 
-/// What ONNX calls the combination of elements, as the node calls it.
+/// Translates ONNX's reduction to the mode of Scatter.
 static llvm::Expected<std::string> readReduction(OpContext &op) {
-  GLOWISH_TRY(std::string reduction, op.getString("reduction", "none"));
+  GLOWISH_ASSIGN_OR_RETURN(std::string reduction,
+                           op.getString("reduction", "none"));
   if (reduction == "none")
     return "replace";
   if (reduction != "add" && reduction != "mul" && reduction != "max" &&
@@ -166,7 +168,7 @@ static llvm::Expected<std::string> readReduction(OpContext &op) {
   return reduction;
 }
 
-/// Rows of \p data, seen as a matrix [numRows, row], at \p rows.
+/// Scatters to rows \p rows of \p data, collapsed to a matrix [numRows, row].
 static NodeValue scatterRows(Composer &c, NodeValue data, NodeValue rows,
                              NodeValue updates, int64_t numRows, int64_t row,
                              llvm::StringRef mode) {
@@ -182,87 +184,90 @@ static NodeValue scatterRows(Composer &c, NodeValue data, NodeValue rows,
                    data.getShape());
 }
 
-/// Scatters nothing from outside of the extents of \p indices, of which the
-/// first \p count dimensions are those of \p updates: such rows are given the
-/// index \p outside.
+/// Replaces rows by the out of range index \p outside beyond the actual extents
+/// of \p indices, so that nothing is scattered there. The first \p count
+/// dimensions of \p indices are those of the updates.
 static llvm::Expected<NodeValue> dropOutside(Composer &c, NodeValue rows,
-                                             const SizedValue &indices,
+                                             const DynamicValue &indices,
                                              unsigned count, int64_t outside) {
-  SizedValue frame = {rows, indices.extents};
-  if (frame.isSized())
+  DynamicValue frame = {rows, indices.extents};
+  if (frame.isDynamic())
     frame.extents.truncate(count);
   return c.finish(fillOutside(c, frame, getAllDims(count), double(outside)));
 }
 
-/// Updates of as many indices as there are: the same bounds for both.
-static llvm::Error unifyUpdates(Composer &c, SizedValue &indices,
-                                SizedValue &updates, unsigned count) {
+/// Gives indices and updates the same bounds.
+static llvm::Error unifyUpdates(Composer &c, DynamicValue &indices,
+                                DynamicValue &updates, unsigned count) {
   for (unsigned d = 0; d < count; ++d)
     if (d < indices.getRank() && d < updates.getRank())
-      GLOWISH_CHECK(unify(c, indices, d, updates, d));
+      GLOWISH_RETURN_IF_ERROR(unify(c, indices, d, updates, d));
   if (c.hasFailed())
     return c.finish({}).takeError();
   return llvm::Error::success();
 }
 
-/// Brings dimensions that are not indexed to the bounds of \p data.
-static llvm::Error unifyRows(Composer &c, SizedValue &data, SizedValue &updates,
-                             unsigned first, unsigned skipped) {
+/// Unifies dimensions that are not indexed with those of \p data.
+static llvm::Error unifyRows(Composer &c, DynamicValue &data,
+                             DynamicValue &updates, unsigned first,
+                             unsigned skipped) {
   for (unsigned d = first; d < updates.getRank(); ++d)
-    if (updates.isSized(d) && d - first + skipped < data.getRank())
-      GLOWISH_CHECK(unify(c, updates, d, data, d - first + skipped));
+    if (updates.isDynamic(d) && d - first + skipped < data.getRank())
+      GLOWISH_RETURN_IF_ERROR(unify(c, updates, d, data, d - first + skipped));
   return llvm::Error::success();
 }
 
 static llvm::Error importScatterND(OpContext &op) {
-  GLOWISH_TRY(SizedValue data, getSizedInput(op, 0));
-  GLOWISH_TRY(SizedValue indices, getSizedInput(op, 1));
-  GLOWISH_TRY(SizedValue updates, getSizedInput(op, 2));
-  GLOWISH_TRY(std::string mode, readReduction(op));
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue data, getDynamicInput(op, 0));
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue indices, getDynamicInput(op, 1));
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue updates, getDynamicInput(op, 2));
+  GLOWISH_ASSIGN_OR_RETURN(std::string mode, readReduction(op));
   Composer c(op);
   unsigned count = std::max(1u, indices.getRank()) - 1;
-  GLOWISH_CHECK(unifyUpdates(c, indices, updates, count));
+  GLOWISH_RETURN_IF_ERROR(unifyUpdates(c, indices, updates, count));
   if (indices.getRank() > 0)
-    GLOWISH_CHECK(
+    GLOWISH_RETURN_IF_ERROR(
         unifyRows(c, data, updates, count, indices.getShape().back()));
-  GLOWISH_TRY(data.value, c.finish(data.value));
-  GLOWISH_TRY(IndexTuples tuples,
-              readTuples(c, data, indices.value, /*numBatch=*/0));
-  GLOWISH_TRY(NodeValue rows,
-              dropOutside(c, tuples.rows, indices, count, tuples.numRows));
-  return setSizedOutput(op, c, 0,
-                        {scatterRows(c, data.value, rows, updates.value,
-                                     tuples.numRows, tuples.row, mode),
-                         data.extents});
+  GLOWISH_ASSIGN_OR_RETURN(data.value, c.finish(data.value));
+  GLOWISH_ASSIGN_OR_RETURN(IndexTuples tuples,
+                           readTuples(c, data, indices.value, /*numBatch=*/0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue rows, dropOutside(c, tuples.rows, indices,
+                                                       count, tuples.numRows));
+  return setDynamicOutput(op, c, 0,
+                          {scatterRows(c, data.value, rows, updates.value,
+                                       tuples.numRows, tuples.row, mode),
+                           data.extents});
 }
 
 static llvm::Error importScatterElements(OpContext &op) {
-  GLOWISH_TRY(SizedValue data, getSizedInput(op, 0));
-  GLOWISH_TRY(SizedValue indices, getSizedInput(op, 1));
-  GLOWISH_TRY(SizedValue updates, getSizedInput(op, 2));
-  GLOWISH_TRY(int64_t axis, op.getAxis("axis", 0, data.getRank()));
-  GLOWISH_TRY(std::string mode, readReduction(op));
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue data, getDynamicInput(op, 0));
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue indices, getDynamicInput(op, 1));
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue updates, getDynamicInput(op, 2));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 0, data.getRank()));
+  GLOWISH_ASSIGN_OR_RETURN(std::string mode, readReduction(op));
   Composer c(op);
-  GLOWISH_CHECK(unifyUpdates(c, indices, updates, indices.getRank()));
-  GLOWISH_CHECK(checkElementIndices(data.value, indices.value, axis));
-  NodeValue wrapped = wrapSizedIndices(c, indices.value, data, axis);
+  GLOWISH_RETURN_IF_ERROR(unifyUpdates(c, indices, updates, indices.getRank()));
+  GLOWISH_RETURN_IF_ERROR(checkElementIndices(data.value, indices.value, axis));
+  NodeValue wrapped = wrapDynamicIndices(c, indices.value, data, axis);
   NodeValue rows = getElementPositions(c, data.getShape(), wrapped, axis);
   int64_t total = data.value.getType().getNumElements();
-  GLOWISH_TRY(rows, c.finish(rows));
-  GLOWISH_TRY(rows, dropOutside(c, rows, indices, indices.getRank(), total));
-  return setSizedOutput(
+  GLOWISH_ASSIGN_OR_RETURN(rows, c.finish(rows));
+  GLOWISH_ASSIGN_OR_RETURN(
+      rows, dropOutside(c, rows, indices, indices.getRank(), total));
+  return setDynamicOutput(
       op, c, 0,
       {scatterRows(c, data.value, rows, updates.value, total, 1, mode),
        data.extents});
 }
 
-/// Rows of a cache replaced from an index a batch on; mode circular goes on at
-/// the start.
+/// Replaces slices of a cache from a start index per batch element on. Mode
+/// circular wraps around at the end.
 static llvm::Error importTensorScatter(OpContext &op) {
-  GLOWISH_TRY(NodeValue cache, op.getInput(0));
-  GLOWISH_TRY(NodeValue update, op.getInput(1));
-  GLOWISH_TRY(int64_t axis, op.getAxis("axis", -2, cache.getShape().size()));
-  GLOWISH_TRY(std::string mode, op.getString("mode", "linear"));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue cache, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue update, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
+                           op.getAxis("axis", -2, cache.getShape().size()));
+  GLOWISH_ASSIGN_OR_RETURN(std::string mode, op.getString("mode", "linear"));
   DimsRef shape = cache.getShape(), part = update.getShape();
   if (axis == 0 || part.size() != shape.size() ||
       (mode != "linear" && mode != "circular"))
@@ -274,7 +279,7 @@ static llvm::Error importTensorScatter(OpContext &op) {
   unsigned rank = shape.size();
   NodeValue index = c.iota(ElemKind::Int64, rank, axis, part[axis]);
   if (op.hasInput(2)) {
-    GLOWISH_TRY(NodeValue starts, op.getInput(2));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue starts, op.getInput(2));
     Dims aligned(rank, 1);
     aligned[0] = shape[0];
     index = c.add(index, c.reshape(c.cast(starts, ElemKind::Int64), aligned));
@@ -293,25 +298,25 @@ static llvm::Error importTensorScatter(OpContext &op) {
                                     "replace"));
 }
 
-//===- Sorted and reversed ------------------------------------------------===//
+//===- Sorting and reversing ----------------------------------------------===//
 
 /// The count is an attribute before opset 10.
 static llvm::Expected<ShapeInt> readTopKCount(OpContext &op, Composer &c) {
   if (op.hasInput(1))
     return readShapeInt(op, c, 1);
-  GLOWISH_TRY(int64_t count, op.getInt("k", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t count, op.getInt("k", 0));
   return makeShapeInt(count);
 }
 
 static llvm::Error importTopK(OpContext &op) {
-  GLOWISH_TRY(SizedValue x, getSizedInput(op, 0));
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
   int64_t rank = x.getRank();
-  GLOWISH_TRY(int64_t axis, op.getAxis("axis", -1, rank));
-  GLOWISH_TRY(int64_t largest, op.getInt("largest", 1));
-  // The order of what need not be sorted is free.
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", -1, rank));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t largest, op.getInt("largest", 1));
+  // An unsorted result may be in any order.
   op.ignoreAttrs({"sorted"});
   Composer c(op);
-  GLOWISH_TRY(ShapeInt number, readTopKCount(op, c));
+  GLOWISH_ASSIGN_OR_RETURN(ShapeInt number, readTopKCount(op, c));
   int64_t count = number.getConstant(), extent = x.getShape()[axis];
   x.value = fillOutside(c, x, {axis}, largest ? -HUGE_VAL : HUGE_VAL);
   x.setExtent(axis, {});
@@ -330,16 +335,16 @@ static llvm::Error importTopK(OpContext &op) {
     indices = c.transpose(indices, order);
     values = c.transpose(values, order);
   }
-  GLOWISH_CHECK(setSizedOutput(op, c, 0, {values, x.extents}));
-  return setSizedOutput(op, c, 1, {indices, x.extents});
+  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, c, 0, {values, x.extents}));
+  return setDynamicOutput(op, c, 1, {indices, x.extents});
 }
 
-/// The first elements of each sequence, as many as it is long, backwards.
+/// Reverses the first elements of each sequence, as many as its length.
 static llvm::Error importReverseSequence(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  GLOWISH_TRY(NodeValue lengths, op.getInput(1));
-  GLOWISH_TRY(int64_t timeAxis, op.getInt("time_axis", 0));
-  GLOWISH_TRY(int64_t batchAxis, op.getInt("batch_axis", 1));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue lengths, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t timeAxis, op.getInt("time_axis", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t batchAxis, op.getInt("batch_axis", 1));
   DimsRef shape = input.getShape();
   bool isTimeFirst = timeAxis == 0 && batchAxis == 1;
   if (shape.size() < 2 || (!isTimeFirst && (timeAxis != 1 || batchAxis != 0)))
@@ -366,25 +371,26 @@ static llvm::Error importReverseSequence(OpContext &op) {
 //===- Cumulative sums ----------------------------------------------------===//
 
 static llvm::Error importCumulative(OpContext &op) {
-  GLOWISH_TRY(NodeValue value, op.getInput(0));
-  GLOWISH_TRY(int64_t stated, readConstantInt(op, 1));
-  GLOWISH_TRY(int64_t exclusive, op.getInt("exclusive", 0));
-  GLOWISH_TRY(int64_t reverse, op.getInt("reverse", 0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t stated, readConstantInt(op, 1));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t exclusive, op.getInt("exclusive", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t reverse, op.getInt("reverse", 0));
   llvm::Expected<int64_t> axis = normalizeAxis(stated, value.getShape().size());
   if (!axis)
     return addContext(axis.takeError(), "the axis is ");
   bool isProduct = op.getOpType() == "CumProd";
   Composer c(op);
   double neutral = isProduct ? 1 : 0;
-  SizedValue x = {value, op.getExtents(0)};
-  // The sums begin where the elements end.
+  DynamicValue x = {value, op.getExtents(0)};
+  // Beyond the actual extent, elements must be neutral.
   if (reverse) {
-    GLOWISH_TRY(value, c.finish(fillOutside(c, x, {*axis}, neutral)));
+    GLOWISH_ASSIGN_OR_RETURN(value,
+                             c.finish(fillOutside(c, x, {*axis}, neutral)));
   }
   if (exclusive && value.getShape()[*axis] > 0)
     value = shiftAlong(c, value, *axis, 1, reverse != 0, neutral);
   value = makeCumulative(c, value, *axis, isProduct, reverse != 0);
-  return setSizedOutput(op, c, 0, {value, x.extents});
+  return setDynamicOutput(op, c, 0, {value, x.extents});
 }
 
 static OnnxOperator gatherElementsOp("GatherElements", 11,

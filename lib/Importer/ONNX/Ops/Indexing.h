@@ -1,4 +1,4 @@
-//===- Indexing.h - Elements picked by index --------------------*- C++ -*-===//
+//===- Indexing.h - Gather by element indices -------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_OPS_INDEXING_H
 #define GLOWISH_LIB_IMPORTER_ONNX_OPS_INDEXING_H
@@ -8,24 +8,25 @@
 
 namespace glowish {
 
-/// \p indices as int64, with \p extent added to the negative ones.
+/// Casts \p indices to int64 and adds \p extent to negative ones.
 NodeValue wrapIndices(Composer &c, NodeValue indices, int64_t extent);
 
-/// Element [i0, ..., indices[i0, i1, ...], ...] of \p data at each index of
-/// \p indices, which has the rank of \p data and stands at dimension \p axis.
+/// Returns element [i0, ..., indices[i0, i1, ...], ...] of \p data for each
+/// index of \p indices, which has the rank of \p data; the indices are into
+/// dimension \p axis.
 NodeValue gatherElements(Composer &c, NodeValue data, NodeValue indices,
                          int64_t axis);
 
-/// The sum of strides[d] times the index in dimension d, at each index of
-/// \p shape: int64. There are as many strides as dimensions, or more.
+/// Returns the sum of strides[d] times the index in dimension d for each index
+/// of \p shape, int64. There may be more strides than dimensions.
 NodeValue makePositions(Composer &c, DimsRef shape, DimsRef strides);
 
-/// Where gatherElements finds these elements in \p shape, as positions in
-/// row-major order.
+/// Returns the row-major positions in \p shape of the elements that
+/// gatherElements() returns.
 NodeValue getElementPositions(Composer &c, DimsRef shape, NodeValue indices,
                               int64_t axis);
 
-/// The elements at \p positions of \p data in row-major order.
+/// Returns the elements of \p data at row-major \p positions.
 NodeValue gatherPositions(Composer &c, NodeValue data, NodeValue positions);
 
 } // namespace glowish

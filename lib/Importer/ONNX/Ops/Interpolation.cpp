@@ -1,13 +1,13 @@
-//===- Interpolation.cpp - Resizing as a product with a matrix ------------===//
+//===- Interpolation.cpp - Resizing as matrix multiplication --------------===//
 
 #include "ONNX/Ops/Interpolation.h"
 #include <cmath>
 
 using namespace glowish;
 
-/// The place of pixel \p i of the result in the input.
-static double getPlace(const ResizedDim &dim, const Sampling &sampling,
-                       int64_t i) {
+/// Returns the input coordinate of pixel \p i of the result.
+static double getCoordinate(const ResizedDim &dim, const Sampling &sampling,
+                            int64_t i) {
   llvm::StringRef coordinates = sampling.coordinates;
   double at = double(i), from = double(dim.from), to = double(dim.to);
   if (coordinates == "asymmetric")
@@ -15,7 +15,7 @@ static double getPlace(const ResizedDim &dim, const Sampling &sampling,
   if (coordinates == "tf_half_pixel_for_nn")
     return (at + 0.5) / dim.scale;
   if (coordinates == "align_corners") {
-    // The scaled extent as it is, with its fraction.
+    // The scaled extent is not rounded.
     double extent = from * dim.scale;
     return extent == 1 ? 0 : at * (from - 1) / (extent - 1);
   }
@@ -27,25 +27,25 @@ static double getPlace(const ResizedDim &dim, const Sampling &sampling,
   }
   if (coordinates == "pytorch_half_pixel" && dim.to == 1)
     return 0;
-  double place = (at + 0.5) / dim.scale - 0.5;
-  // The image stays in the middle when its extent is rounded.
+  double coordinate = (at + 0.5) / dim.scale - 0.5;
+  // Keeps the image centered if its extent is rounded.
   if (coordinates == "half_pixel_symmetric")
-    place += from / 2 * (1 - to / (dim.scale * from));
-  return place;
+    coordinate += from / 2 * (1 - to / (dim.scale * from));
+  return coordinate;
 }
 
-static double round(llvm::StringRef mode, double place) {
+static double round(llvm::StringRef mode, double coordinate) {
   if (mode == "floor")
-    return std::floor(place);
+    return std::floor(coordinate);
   if (mode == "ceil")
-    return std::ceil(place);
+    return std::ceil(coordinate);
   if (mode == "round_prefer_ceil")
-    return std::floor(place + 0.5);
-  return std::ceil(place - 0.5);
+    return std::floor(coordinate + 0.5);
+  return std::ceil(coordinate - 0.5);
 }
 
-/// What a pixel at distance \p x counts for.
-static double getShare(const Sampling &sampling, double x) {
+/// Returns the weight of a pixel at distance \p x.
+static double getWeight(const Sampling &sampling, double x) {
   x = std::fabs(x);
   if (sampling.mode == "linear")
     return std::max(1 - x, 0.0);
@@ -55,32 +55,32 @@ static double getShare(const Sampling &sampling, double x) {
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-/// What the pixels of the input count for at \p place. A smaller result takes
-/// more of them with antialias.
-static std::vector<double> getShares(const ResizedDim &dim,
-                                     const Sampling &sampling, double place) {
+/// Returns the weights of the input pixels for \p coordinate. With
+/// antialias, downscaling widens the filter.
+static std::vector<double>
+getWeights(const ResizedDim &dim, const Sampling &sampling, double coordinate) {
   double stretch = sampling.antialias ? std::min(dim.scale, 1.0) : 1;
   double reach = (sampling.mode == "linear" ? 1 : 2) / stretch;
-  std::vector<double> shares(dim.from, 0.0);
+  std::vector<double> weights(dim.from, 0.0);
   double sum = 0;
-  // Farther outside, nothing changes.
-  place = std::clamp(place, -reach - 2, double(dim.from) + reach + 2);
-  for (double at = std::floor(place - reach); at <= std::ceil(place + reach);
-       ++at) {
+  // Limits the loop: farther outside the weights do not change.
+  coordinate = std::clamp(coordinate, -reach - 2, double(dim.from) + reach + 2);
+  for (double at = std::floor(coordinate - reach);
+       at <= std::ceil(coordinate + reach); ++at) {
     bool isInside = at >= 0 && at < double(dim.from);
     if (sampling.excludeOutside && !isInside)
       continue;
-    double share = getShare(sampling, (at - place) * stretch);
-    // The edge is repeated outside.
-    shares[size_t(std::clamp(at, 0.0, double(dim.from - 1)))] += share;
-    sum += share;
+    double weight = getWeight(sampling, (at - coordinate) * stretch);
+    // Pixels outside repeat the edge.
+    weights[size_t(std::clamp(at, 0.0, double(dim.from - 1)))] += weight;
+    sum += weight;
   }
-  for (double &share : shares)
-    share = sum == 0 ? 0 : share / sum;
-  return shares;
+  for (double &weight : weights)
+    weight = sum == 0 ? 0 : weight / sum;
+  return weights;
 }
 
-/// \p value with \p axis last.
+/// Swaps dimension \p axis with the last.
 static NodeValue moveLast(Composer &c, NodeValue value, int64_t axis) {
   if (!value)
     return value;
@@ -98,8 +98,8 @@ static NodeValue resizeNearest(Composer &c, NodeValue value,
                                const ResizedDim &dim,
                                const Sampling &sampling) {
   NodeValue indices = c.table(ElemKind::Int64, {dim.to}, [&](DimsRef index) {
-    double place = getPlace(dim, sampling, index[0]);
-    return std::clamp(round(sampling.rounding, place), 0.0,
+    double coordinate = getCoordinate(dim, sampling, index[0]);
+    return std::clamp(round(sampling.rounding, coordinate), 0.0,
                       double(dim.from - 1));
   });
   return c.gather(value, indices, dim.axis);
@@ -110,13 +110,14 @@ static NodeValue resizeSmooth(Composer &c, NodeValue value,
   value = moveLast(c, value, dim.axis);
   if (!value)
     return value;
-  // A row at a time: the budget is asked before any is made.
-  std::vector<double> shares;
+  // Compute row by row: table() checks the budget before the first one.
+  std::vector<double> weights;
   NodeValue matrix = c.transposeLast(
       c.table(value.getElemKind(), {dim.to, dim.from}, [&](DimsRef index) {
         if (index[1] == 0)
-          shares = getShares(dim, sampling, getPlace(dim, sampling, index[0]));
-        return shares[index[1]];
+          weights =
+              getWeights(dim, sampling, getCoordinate(dim, sampling, index[0]));
+        return weights[index[1]];
       }));
   Dims shape(value.getShape());
   NodeValue rows =
@@ -125,7 +126,7 @@ static NodeValue resizeSmooth(Composer &c, NodeValue value,
   return moveLast(c, c.reshape(c.matMul(rows, matrix), shape), dim.axis);
 }
 
-/// tf_crop_and_resize has one value for all pixels outside of the input.
+/// tf_crop_and_resize has one value for all coordinates outside of the input.
 static NodeValue extrapolate(Composer &c, NodeValue value,
                              llvm::ArrayRef<ResizedDim> dims,
                              const Sampling &sampling) {
@@ -135,8 +136,8 @@ static NodeValue extrapolate(Composer &c, NodeValue value,
     Dims shape(value.getShape().size(), 1);
     shape[dim.axis] = dim.to;
     NodeValue isInside = c.table(ElemKind::Bool, shape, [&](DimsRef index) {
-      double place = getPlace(dim, sampling, index[dim.axis]);
-      return double(place >= 0 && place <= double(dim.from - 1));
+      double coordinate = getCoordinate(dim, sampling, index[dim.axis]);
+      return double(coordinate >= 0 && coordinate <= double(dim.from - 1));
     });
     value = c.select(isInside, value, c.number(value, sampling.extrapolation));
   }

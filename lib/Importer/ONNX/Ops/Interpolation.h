@@ -1,4 +1,4 @@
-//===- Interpolation.h - Resizing as a product with a matrix ----*- C++ -*-===//
+//===- Interpolation.h - Resizing as matrix multiplication ------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_OPS_INTERPOLATION_H
 #define GLOWISH_LIB_IMPORTER_ONNX_OPS_INTERPOLATION_H
@@ -7,8 +7,8 @@
 
 namespace glowish {
 
-/// Where a pixel of the result lies in the input, and how it is made of the
-/// pixels there: the attributes of ONNX's Resize.
+/// The attributes of ONNX's Resize that determine input coordinates and
+/// weights.
 struct Sampling {
   std::string mode, coordinates, rounding;
   double cubicCoefficient = -0.75;
@@ -16,16 +16,16 @@ struct Sampling {
   double extrapolation = 0;
 };
 
-/// One dimension that is resized.
+/// A dimension that is resized.
 struct ResizedDim {
   int64_t axis, from, to;
   double scale;
-  /// The part of the input that tf_crop_and_resize takes, from 0 to 1.
+  /// The range of the input that tf_crop_and_resize takes, from 0 to 1.
   double start = 0, end = 1;
 };
 
-/// \p value resized along \p dims, one after the other: each is a product with
-/// a matrix of shares, or, with mode nearest, a gather.
+/// Resizes \p value along \p dims, one after the other, each by a matmul with a
+/// matrix of weights, or by a gather in mode nearest.
 NodeValue interpolate(Composer &c, NodeValue value,
                       llvm::ArrayRef<ResizedDim> dims,
                       const Sampling &sampling);

@@ -1,21 +1,22 @@
-//===- Losses.cpp - Losses of classifiers ---------------------------------===//
+//===- Losses.cpp - Classification losses ---------------------------------===//
 
 #include "ONNX/Ops/Indexing.h"
 
 using namespace glowish;
 
 namespace {
-/// What a loss adds up: the logarithms of probabilities [N, C, ...] of the
-/// classes target [N, ...], each weighted by its class.
+/// Operands of a loss: log-probabilities [N, C, ...] and classes target [N,
+/// ...], weighted by class.
 struct Loss {
   NodeValue logarithms, target, weights;
 };
 } // namespace
 
-/// Reduced as the attributes say. Targets of class ignore_index count for
-/// nothing, whatever that number is.
+/// Reduces the loss as given by the attributes. Targets equal to ignore_index,
+/// which need not be a class, do not count.
 static llvm::Expected<NodeValue> makeLoss(OpContext &op, const Loss &loss) {
-  GLOWISH_TRY(std::string reduction, op.getString("reduction", "mean"));
+  GLOWISH_ASSIGN_OR_RETURN(std::string reduction,
+                           op.getString("reduction", "mean"));
   DimsRef shape = loss.logarithms.getShape();
   DimsRef targets = loss.target.getShape();
   if (shape.size() < 2 || targets.empty() || targets[0] != shape[0] ||
@@ -31,7 +32,7 @@ static llvm::Expected<NodeValue> makeLoss(OpContext &op, const Loss &loss) {
   Composer c(op);
   NodeValue target = c.cast(loss.target, ElemKind::Int64), ignored;
   if (op.hasAttr("ignore_index")) {
-    GLOWISH_TRY(int64_t index, op.getInt("ignore_index", 0));
+    GLOWISH_ASSIGN_OR_RETURN(int64_t index, op.getInt("ignore_index", 0));
     ignored = c.equal(target, double(index));
     target = c.select(ignored, c.scalar(ElemKind::Int64, 0), target);
   }
@@ -62,22 +63,23 @@ static llvm::Expected<NodeValue> makeLoss(OpContext &op, const Loss &loss) {
 
 static llvm::Error importNegativeLogLikelihoodLoss(OpContext &op) {
   Loss loss;
-  GLOWISH_TRY(loss.logarithms, op.getInput(0));
-  GLOWISH_TRY(loss.target, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(loss.logarithms, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(loss.target, op.getInput(1));
   loss.weights = op.getOptionalInput(2);
   return op.setOutput(0, makeLoss(op, loss));
 }
 
 static llvm::Error importSoftmaxCrossEntropyLoss(OpContext &op) {
   Loss loss;
-  GLOWISH_TRY(NodeValue scores, op.getInput(0));
-  GLOWISH_TRY(loss.target, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue scores, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(loss.target, op.getInput(1));
   loss.weights = op.getOptionalInput(2);
   if (scores.getShape().size() < 2)
     return makeError("input 0 is {0}; accepted: rank 2 or more",
                      scores.getType().str());
-  GLOWISH_TRY(loss.logarithms, op.create<LogSoftmaxNode>(scores, 1));
-  GLOWISH_CHECK(op.setOutput(0, makeLoss(op, loss)));
+  GLOWISH_ASSIGN_OR_RETURN(loss.logarithms,
+                           op.create<LogSoftmaxNode>(scores, 1));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, makeLoss(op, loss)));
   return op.wantsOutput(1) ? op.setOutput(1, loss.logarithms)
                            : llvm::Error::success();
 }

@@ -1,7 +1,8 @@
-//===- Microsoft.cpp - Operators of the domain com.microsoft --------------===//
+//===- Microsoft.cpp - Operators of com.microsoft -------------------------===//
 //
-// What ONNX Runtime's optimizers and exporters of transformers write; attention
-// is in MicrosoftAttention.cpp. Source: ONNX Runtime's ContribOperators.md.
+// Operators written by ONNX Runtime's optimizers and by exporters of
+// transformers; for attention see MicrosoftAttention.cpp. Source: ONNX
+// Runtime's ContribOperators.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,33 +15,33 @@ static constexpr llvm::StringLiteral microsoft = "com.microsoft";
 
 //===- Activations --------------------------------------------------------===//
 
-/// Input 0, plus input 1 where there is one.
+/// Returns input 0, plus input 1 if it is present.
 static llvm::Expected<NodeValue> addBias(OpContext &op) {
-  GLOWISH_TRY(NodeValue x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   if (NodeValue bias = op.getOptionalInput(1))
     return op.create<AddNode>(x, bias);
   return x;
 }
 
 template <typename T> static llvm::Error importActivation(OpContext &op) {
-  GLOWISH_TRY(NodeValue x, addBias(op));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, addBias(op));
   return op.setOutput(0, op.create<T>(x));
 }
 
 static llvm::Error importQuickGelu(OpContext &op) {
-  GLOWISH_TRY(NodeValue x, op.getInput(0));
-  GLOWISH_TRY(double alpha, op.getFloat("alpha", 1.702));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1.702));
   return op.setOutput(0, op.create<SwishNode>(x, alpha));
 }
 
-//===- Fused anchors ------------------------------------------------------===//
+//===- Fused convolution and matmul ---------------------------------------===//
 
-/// \p x through what the attributes `activation` and `activation_params` say.
+/// Applies the attributes `activation` and `activation_params` to \p x.
 static llvm::Expected<NodeValue> activate(OpContext &op, NodeValue x) {
-  GLOWISH_TRY(std::string name, op.getString("activation", ""));
+  GLOWISH_ASSIGN_OR_RETURN(std::string name, op.getString("activation", ""));
   std::vector<double> params;
   if (op.hasAttr("activation_params")) {
-    GLOWISH_TRY(params, op.getFloats("activation_params"));
+    GLOWISH_ASSIGN_OR_RETURN(params, op.getFloats("activation_params"));
   }
   auto getParam = [&](size_t i, double otherwise) {
     return i < params.size() ? params[i] : otherwise;
@@ -68,17 +69,18 @@ static llvm::Expected<NodeValue> activate(OpContext &op, NodeValue x) {
 
 /// activation(Conv(...) + input 3).
 static llvm::Error importFusedConv(OpContext &op) {
-  GLOWISH_TRY(Images result, makeConvolution(op));
+  GLOWISH_ASSIGN_OR_RETURN(Images result, makeConvolution(op));
   if (op.hasInput(3)) {
-    GLOWISH_TRY(Images added, readImages(op, 3));
-    GLOWISH_TRY(result.value, op.create<AddNode>(result.value, added.value));
+    GLOWISH_ASSIGN_OR_RETURN(Images added, readImages(op, 3));
+    GLOWISH_ASSIGN_OR_RETURN(result.value,
+                             op.create<AddNode>(result.value, added.value));
   }
-  GLOWISH_TRY(result.value, activate(op, result.value));
+  GLOWISH_ASSIGN_OR_RETURN(result.value, activate(op, result.value));
   return setImages(op, result.value, result.isOneDimensional);
 }
 
-/// \p x with the first dimension moved behind the ones between it and the last
-/// if \p isBatchInside, and then with the last two swapped if \p isTransposed.
+/// Moves the first dimension of \p x before the last if \p isBatchInside, then
+/// swaps the last two if \p isTransposed.
 static llvm::Expected<NodeValue>
 arrange(OpContext &op, NodeValue x, bool isBatchInside, bool isTransposed) {
   int64_t rank = int64_t(x.getShape().size());
@@ -95,21 +97,21 @@ arrange(OpContext &op, NodeValue x, bool isBatchInside, bool isTransposed) {
   return op.transpose(x, permutation);
 }
 
-/// alpha * A * B, each perhaps transposed.
+/// alpha * A * B, each optionally transposed.
 static llvm::Error importFusedMatMul(OpContext &op) {
-  GLOWISH_TRY(NodeValue a, op.getInput(0));
-  GLOWISH_TRY(NodeValue b, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue a, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue b, op.getInput(1));
   if (a.getShape().size() < 2 || b.getShape().size() < 2)
     return makeError("the inputs are {0} and {1}; accepted: rank 2 or more",
                      a.getType().str(), b.getType().str());
-  GLOWISH_TRY(double alpha, op.getFloat("alpha", 1));
-  GLOWISH_TRY(int64_t transA, op.getInt("transA", 0));
-  GLOWISH_TRY(int64_t transB, op.getInt("transB", 0));
-  GLOWISH_TRY(int64_t batchA, op.getInt("transBatchA", 0));
-  GLOWISH_TRY(int64_t batchB, op.getInt("transBatchB", 0));
-  GLOWISH_TRY(a, arrange(op, a, batchA != 0, transA != 0));
-  GLOWISH_TRY(b, arrange(op, b, batchB != 0, transB != 0));
-  GLOWISH_TRY(NodeValue product, op.create<MatMulNode>(a, b));
+  GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t transA, op.getInt("transA", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t transB, op.getInt("transB", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t batchA, op.getInt("transBatchA", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t batchB, op.getInt("transBatchB", 0));
+  GLOWISH_ASSIGN_OR_RETURN(a, arrange(op, a, batchA != 0, transA != 0));
+  GLOWISH_ASSIGN_OR_RETURN(b, arrange(op, b, batchB != 0, transB != 0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue product, op.create<MatMulNode>(a, b));
   if (alpha == 1)
     return op.setOutput(0, product);
   NodeValue factor = op.createScalar(product.getElemKind(), alpha);
@@ -118,77 +120,77 @@ static llvm::Error importFusedMatMul(OpContext &op) {
 
 //===- Normalizations -----------------------------------------------------===//
 
-/// The normalization of input 0 + input 1 + bias over the last dimension; the
-/// sum is output 3. The simplified form has neither mean nor beta.
+/// Normalizes input 0 + input 1 + bias over the last dimension; output 3 is the
+/// sum. The simplified form has neither mean nor beta.
 template <bool SubtractMean>
 static llvm::Error importSkipLayerNormalization(OpContext &op) {
   LayerNorm norm;
-  GLOWISH_TRY(norm.x, op.getInput(0));
-  GLOWISH_TRY(NodeValue skip, op.getInput(1));
-  GLOWISH_TRY(norm.scale, op.getInput(2));
+  GLOWISH_ASSIGN_OR_RETURN(norm.x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue skip, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(norm.scale, op.getInput(2));
   norm.bias = SubtractMean ? op.getOptionalInput(3) : NodeValue();
-  GLOWISH_TRY(norm.epsilon, op.getFloat("epsilon", 1e-12));
-  GLOWISH_TRY(norm.x, op.create<AddNode>(norm.x, skip));
+  GLOWISH_ASSIGN_OR_RETURN(norm.epsilon, op.getFloat("epsilon", 1e-12));
+  GLOWISH_ASSIGN_OR_RETURN(norm.x, op.create<AddNode>(norm.x, skip));
   if (NodeValue bias = op.getOptionalInput(SubtractMean ? 4 : 3)) {
-    GLOWISH_TRY(norm.x, op.create<AddNode>(norm.x, bias));
+    GLOWISH_ASSIGN_OR_RETURN(norm.x, op.create<AddNode>(norm.x, bias));
   }
   if (norm.x.getShape().empty())
     return makeError("input 0 is {0}; accepted: rank 1 or more",
                      norm.x.getType().str());
   norm.axis = int64_t(norm.x.getShape().size()) - 1;
   norm.subtractMean = SubtractMean;
-  GLOWISH_CHECK(op.setOutput(0, makeLayerNorm(op, norm)));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, makeLayerNorm(op, norm)));
   if (op.wantsOutput(3))
     return op.setOutput(3, norm.x);
   return llvm::Error::success();
 }
 
-/// Rows \p ids of \p table, [vocabulary, width].
+/// Returns rows \p ids of \p table [vocabulary, width].
 static llvm::Expected<NodeValue> lookUp(OpContext &op, NodeValue table,
                                         NodeValue ids) {
   return op.create<GatherNode>(table, ids, int64_t(0));
 }
 
-/// The embeddings of words, positions and segments, added and normalized.
-/// Output 1 is how many words each row of the mask has, output 2 the sum.
+/// Adds and normalizes the embeddings of words, positions and segments. Output
+/// 1 is the number of words in each row of the mask, output 2 the sum.
 static llvm::Error importEmbedLayerNormalization(OpContext &op) {
-  GLOWISH_TRY(NodeValue ids, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue ids, op.getInput(0));
   NodeValue segments = op.getOptionalInput(1);
-  GLOWISH_TRY(NodeValue words, op.getInput(2));
-  GLOWISH_TRY(NodeValue positions, op.getInput(3));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue words, op.getInput(2));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue positions, op.getInput(3));
   NodeValue segmentTable = op.getOptionalInput(4);
   LayerNorm norm = {};
   norm.subtractMean = true;
-  GLOWISH_TRY(norm.scale, op.getInput(5));
-  GLOWISH_TRY(norm.bias, op.getInput(6));
-  GLOWISH_TRY(norm.epsilon, op.getFloat("epsilon", 1e-12));
+  GLOWISH_ASSIGN_OR_RETURN(norm.scale, op.getInput(5));
+  GLOWISH_ASSIGN_OR_RETURN(norm.bias, op.getInput(6));
+  GLOWISH_ASSIGN_OR_RETURN(norm.epsilon, op.getFloat("epsilon", 1e-12));
   NodeValue mask = op.getOptionalInput(7), positionIds = op.getOptionalInput(8);
   DimsRef shape = ids.getShape();
   if (shape.size() != 2)
     return makeError("input 0 is {0}; accepted: [batch, length]",
                      ids.getType().str());
-  GLOWISH_TRY(norm.x, lookUp(op, words, ids));
+  GLOWISH_ASSIGN_OR_RETURN(norm.x, lookUp(op, words, ids));
   if (!positionIds) {
     std::vector<int64_t> all(shape[1]);
     for (int64_t i = 0; i < shape[1]; ++i)
       all[i] = i;
     positionIds = op.createInt64s(all);
   }
-  GLOWISH_TRY(positions, lookUp(op, positions, positionIds));
-  GLOWISH_TRY(norm.x, op.create<AddNode>(norm.x, positions));
+  GLOWISH_ASSIGN_OR_RETURN(positions, lookUp(op, positions, positionIds));
+  GLOWISH_ASSIGN_OR_RETURN(norm.x, op.create<AddNode>(norm.x, positions));
   if (segments && segmentTable) {
-    GLOWISH_TRY(segments, lookUp(op, segmentTable, segments));
-    GLOWISH_TRY(norm.x, op.create<AddNode>(norm.x, segments));
+    GLOWISH_ASSIGN_OR_RETURN(segments, lookUp(op, segmentTable, segments));
+    GLOWISH_ASSIGN_OR_RETURN(norm.x, op.create<AddNode>(norm.x, segments));
   }
   norm.axis = int64_t(norm.x.getShape().size()) - 1;
-  GLOWISH_CHECK(op.setOutput(0, makeLayerNorm(op, norm)));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, makeLayerNorm(op, norm)));
   if (op.wantsOutput(1)) {
     if (mask)
-      GLOWISH_CHECK(op.setOutput(
+      GLOWISH_RETURN_IF_ERROR(op.setOutput(
           1, op.create<ReduceNode>(mask, "sum", std::vector<int64_t>{1},
                                    /*keepDims=*/false)));
     else
-      GLOWISH_CHECK(op.setOutput(
+      GLOWISH_RETURN_IF_ERROR(op.setOutput(
           1, op.create<SplatNode>(ElemKind::Int32, Dims{shape[0]}, 0.0)));
   }
   if (op.wantsOutput(2))

@@ -1,8 +1,8 @@
-//===- MicrosoftAttention.cpp - Attention of the domain com.microsoft -----===//
+//===- MicrosoftAttention.cpp - Attention of com.microsoft ----------------===//
 //
-// Attention projects its input to queries, keys and values itself;
-// MultiHeadAttention is given them. Both become one Attention node over heads
-// [batch, heads, length, depth]. Source: ONNX Runtime's ContribOperators.md.
+// Attention projects its input to queries, keys and values; MultiHeadAttention
+// takes these as inputs. Both become an Attention node over heads [batch,
+// heads, length, depth]. Source: ONNX Runtime's ContribOperators.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,33 +13,34 @@ using namespace glowish;
 
 namespace {
 
-/// What attends to what: [batch, heads, length, depth].
+/// The operands of attention: [batch, heads, length, depth].
 struct Heads {
   NodeValue query, key, value;
 };
 
 } // namespace
 
-/// \p x [batch, length, heads * depth] as [batch, heads, length, depth].
+/// Reshapes \p x [batch, length, heads * depth] to [batch, heads, length,
+/// depth].
 static llvm::Expected<NodeValue> splitHeads(OpContext &op, NodeValue x,
                                             int64_t heads) {
   DimsRef shape = x.getShape();
   if (shape.size() != 3 || heads <= 0 || shape[2] % heads != 0)
-    return makeError("{0} can't be cut into {1} heads", x.getType().str(),
+    return makeError("{0} cannot be split into {1} heads", x.getType().str(),
                      heads);
   Dims split = {shape[0], shape[1], heads, shape[2] / heads};
-  GLOWISH_TRY(x, op.reshape(x, split, ".heads"));
+  GLOWISH_ASSIGN_OR_RETURN(x, op.reshape(x, split, ".heads"));
   return op.transpose(x, {0, 2, 1, 3});
 }
 
-/// The reverse.
+/// The inverse of splitHeads().
 static llvm::Expected<NodeValue> joinHeads(OpContext &op, NodeValue x) {
-  GLOWISH_TRY(x, op.transpose(x, {0, 2, 1, 3}));
+  GLOWISH_ASSIGN_OR_RETURN(x, op.transpose(x, {0, 2, 1, 3}));
   DimsRef shape = x.getShape();
   return op.reshape(x, {shape[0], shape[1], shape[2] * shape[3]}, ".joined");
 }
 
-/// Columns \p first ... \p first + \p count - 1 of the last dimension.
+/// Returns columns \p first ... \p first + \p count - 1 of the last dimension.
 static llvm::Expected<NodeValue> takeColumns(OpContext &op, NodeValue x,
                                              int64_t first, int64_t count) {
   DimsRef shape = x.getShape();
@@ -52,26 +53,28 @@ static llvm::Expected<NodeValue> takeColumns(OpContext &op, NodeValue x,
 
 //===- Masks --------------------------------------------------------------===//
 
-/// Where keys are before a row's length, [batch] -> [batch, 1, 1, keys].
+/// Whether each key is before the length of its row: [batch] to [batch, 1, 1,
+/// keys].
 static llvm::Expected<NodeValue> maskByLength(OpContext &op, NodeValue lengths,
                                               int64_t keys) {
   Tensor numbers(Type(lengths.getElemKind(), {1, keys}));
   for (int64_t i = 0; i < keys; ++i)
     numbers.setFromDouble(i, double(i));
   int64_t batch = lengths.getShape()[0];
-  GLOWISH_TRY(lengths, op.reshape(lengths, {batch, 1}, ".lengths"));
-  GLOWISH_TRY(
-      NodeValue isSeen,
+  GLOWISH_ASSIGN_OR_RETURN(lengths,
+                           op.reshape(lengths, {batch, 1}, ".lengths"));
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue isAttended,
       op.create<LessNode>(op.createConstant(std::move(numbers)), lengths));
-  return op.reshape(isSeen, {batch, 1, 1, keys}, ".mask");
+  return op.reshape(isAttended, {batch, 1, 1, keys}, ".mask");
 }
 
-/// Input \p index, which says with integers other than 0 which keys count, as
-/// bools that broadcast to the scores. Its shape is [batch] (lengths),
-/// [batch, keys], [batch, queries, keys] or [batch, 1, queries, keys].
-static llvm::Expected<NodeValue> readSeen(OpContext &op, unsigned index,
-                                          DimsRef scores) {
-  GLOWISH_TRY(NodeValue mask, op.getInput(index));
+/// Reads input \p index, a mask of keys as integers other than 0, as bools that
+/// broadcast to the scores. Its shape is [batch] (lengths), [batch, keys],
+/// [batch, queries, keys] or [batch, 1, queries, keys].
+static llvm::Expected<NodeValue> readKeyMask(OpContext &op, unsigned index,
+                                             DimsRef scores) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue mask, op.getInput(index));
   int64_t batch = scores[0], queries = scores[2], keys = scores[3];
   DimsRef shape = mask.getShape();
   if (!isIntegerKind(mask.getElemKind()) &&
@@ -90,23 +93,26 @@ static llvm::Expected<NodeValue> readSeen(OpContext &op, unsigned index,
     return makeError("input {0} is {1}; accepted: [{2}], [{2}, {3}] or [{2}, "
                      "{4}, {3}]",
                      index, mask.getType().str(), batch, keys, queries);
-  GLOWISH_TRY(mask, op.reshape(mask, broadcast, ".mask"));
+  GLOWISH_ASSIGN_OR_RETURN(mask, op.reshape(mask, broadcast, ".mask"));
   return op.create<CastNode>(mask, ElemKind::Bool);
 }
 
-/// What is added to \p scores [batch, heads, queries, keys]: the mask of input
-/// \p maskIndex and the bias of input \p biasIndex. Null if there is neither.
+/// Returns the additive mask for \p scores [batch, heads, queries, keys]: the
+/// mask in input \p maskIndex and the bias in input \p biasIndex, or null.
 static llvm::Expected<NodeValue> readMask(OpContext &op, unsigned maskIndex,
                                           unsigned biasIndex, DimsRef scores,
                                           ElemKind kind) {
   NodeValue bias = op.getOptionalInput(biasIndex);
   if (!op.hasInput(maskIndex))
     return bias;
-  GLOWISH_TRY(NodeValue isSeen, readSeen(op, maskIndex, scores));
-  GLOWISH_TRY(double filter, op.getFloat("mask_filter_value", -10000));
-  GLOWISH_TRY(NodeValue mask,
-              op.create<SelectNode>(isSeen, op.createScalar(kind, 0),
-                                    op.createScalar(kind, filter)));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue isAttended,
+                           readKeyMask(op, maskIndex, scores));
+  GLOWISH_ASSIGN_OR_RETURN(double filter,
+                           op.getFloat("mask_filter_value", -10000));
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue mask,
+      op.create<SelectNode>(isAttended, op.createScalar(kind, 0),
+                            op.createScalar(kind, filter)));
   if (!bias)
     return mask;
   return op.create<AddNode>(mask, bias);
@@ -114,24 +120,26 @@ static llvm::Expected<NodeValue> readMask(OpContext &op, unsigned maskIndex,
 
 //===- Attention ----------------------------------------------------------===//
 
-/// Output 0.
+/// Sets output 0 to the attention of \p heads.
 static llvm::Error attend(OpContext &op, const Heads &heads, unsigned maskIndex,
                           unsigned biasIndex) {
   DimsRef query = heads.query.getShape();
   Dims scores = {query[0], query[1], query[2], heads.key.getShape()[2]};
-  GLOWISH_TRY(NodeValue mask, readMask(op, maskIndex, biasIndex, scores,
-                                       heads.query.getElemKind()));
-  GLOWISH_TRY(double scale, op.getFloat("scale", 0));
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue mask,
+      readMask(op, maskIndex, biasIndex, scores, heads.query.getElemKind()));
+  GLOWISH_ASSIGN_OR_RETURN(double scale, op.getFloat("scale", 0));
   if (scale == 0)
     scale = 1 / std::sqrt(double(std::max<int64_t>(query[3], 1)));
-  GLOWISH_TRY(int64_t causal, op.getInt("unidirectional", 0));
-  GLOWISH_TRY(NodeValue result,
-              op.create<AttentionNode>(heads.query, heads.key, heads.value,
-                                       mask, scale, causal != 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t causal, op.getInt("unidirectional", 0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue result,
+                           op.create<AttentionNode>(heads.query, heads.key,
+                                                    heads.value, mask, scale,
+                                                    causal != 0));
   return op.setOutput(0, joinHeads(op, result));
 }
 
-/// \p past and \p present, one behind the other along the length.
+/// Concatenates \p past and \p present along the length.
 static llvm::Expected<NodeValue> append(OpContext &op, NodeValue past,
                                         NodeValue present) {
   if (!past)
@@ -140,7 +148,7 @@ static llvm::Expected<NodeValue> append(OpContext &op, NodeValue past,
                                int64_t(2));
 }
 
-/// Part \p number of \p past [2, batch, heads, length, depth].
+/// Returns part \p number of \p past [2, batch, heads, length, depth].
 static llvm::Expected<NodeValue> takePast(OpContext &op, NodeValue past,
                                           int64_t number) {
   DimsRef shape = past.getShape();
@@ -151,27 +159,29 @@ static llvm::Expected<NodeValue> takePast(OpContext &op, NodeValue past,
   std::vector<int64_t> starts = {number, 0, 0, 0, 0}, steps(5, 1);
   std::vector<int64_t> sizes(shape.begin(), shape.end());
   sizes[0] = 1;
-  GLOWISH_TRY(NodeValue part, op.create<SliceNode>(past, starts, sizes, steps));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue part,
+                           op.create<SliceNode>(past, starts, sizes, steps));
   return op.reshape(part, shape.drop_front(), ".past");
 }
 
-/// The projection of input 0 with the weights of queries, keys and values side
-/// by side, cut into these.
+/// Projects input 0 by the concatenated weights of queries, keys and values,
+/// and splits the result.
 static llvm::Expected<Heads> project(OpContext &op, int64_t numHeads) {
-  GLOWISH_TRY(NodeValue x, op.getInput(0));
-  GLOWISH_TRY(NodeValue weights, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue weights, op.getInput(1));
   if (x.getShape().size() != 3 || weights.getShape().size() != 2)
     return makeError("inputs 0 and 1 are {0} and {1}; accepted: [batch, "
                      "length, width] and [width, 3 * width]",
                      x.getType().str(), weights.getType().str());
-  GLOWISH_TRY(x, op.create<MatMulNode>(x, weights));
+  GLOWISH_ASSIGN_OR_RETURN(x, op.create<MatMulNode>(x, weights));
   if (NodeValue bias = op.getOptionalInput(2)) {
-    GLOWISH_TRY(x, op.create<AddNode>(x, bias));
+    GLOWISH_ASSIGN_OR_RETURN(x, op.create<AddNode>(x, bias));
   }
   int64_t width = x.getShape()[2];
-  GLOWISH_TRY(std::vector<int64_t> sizes,
-              op.getInts("qkv_hidden_sizes",
-                         {width / 3, width / 3, width - width / 3 * 2}));
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::vector<int64_t> sizes,
+      op.getInts("qkv_hidden_sizes",
+                 {width / 3, width / 3, width - width / 3 * 2}));
   if (sizes.size() != 3 || sizes[0] != sizes[1] || sizes[0] < 0 ||
       sizes[2] < 0 || sizes[2] > width || sizes[0] != (width - sizes[2]) / 2)
     return makeError("queries, keys and values don't fit {0}",
@@ -181,40 +191,41 @@ static llvm::Expected<Heads> project(OpContext &op, int64_t numHeads) {
   for (auto [part, size] :
        {std::pair(&heads.query, sizes[0]), std::pair(&heads.key, sizes[1]),
         std::pair(&heads.value, sizes[2])}) {
-    GLOWISH_TRY(*part, takeColumns(op, x, first, size));
-    GLOWISH_TRY(*part, splitHeads(op, *part, numHeads));
+    GLOWISH_ASSIGN_OR_RETURN(*part, takeColumns(op, x, first, size));
+    GLOWISH_ASSIGN_OR_RETURN(*part, splitHeads(op, *part, numHeads));
     first += size;
   }
   return heads;
 }
 
 static llvm::Error importAttention(OpContext &op) {
-  GLOWISH_TRY(int64_t numHeads, op.getInt("num_heads", 0));
-  GLOWISH_TRY(Heads heads, project(op, numHeads));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t numHeads, op.getInt("num_heads", 0));
+  GLOWISH_ASSIGN_OR_RETURN(Heads heads, project(op, numHeads));
   if (NodeValue past = op.getOptionalInput(4)) {
-    GLOWISH_TRY(NodeValue pastKey, takePast(op, past, 0));
-    GLOWISH_TRY(NodeValue pastValue, takePast(op, past, 1));
-    GLOWISH_TRY(heads.key, append(op, pastKey, heads.key));
-    GLOWISH_TRY(heads.value, append(op, pastValue, heads.value));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue pastKey, takePast(op, past, 0));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue pastValue, takePast(op, past, 1));
+    GLOWISH_ASSIGN_OR_RETURN(heads.key, append(op, pastKey, heads.key));
+    GLOWISH_ASSIGN_OR_RETURN(heads.value, append(op, pastValue, heads.value));
   }
-  GLOWISH_CHECK(attend(op, heads, /*maskIndex=*/3, /*biasIndex=*/5));
+  GLOWISH_RETURN_IF_ERROR(attend(op, heads, /*maskIndex=*/3, /*biasIndex=*/5));
   if (!op.wantsOutput(1))
     return llvm::Error::success();
   Dims shape(heads.key.getShape());
   shape.insert(shape.begin(), 1);
-  GLOWISH_TRY(NodeValue key, op.reshape(heads.key, shape, ".key"));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue key, op.reshape(heads.key, shape, ".key"));
   shape.back() = heads.value.getShape().back();
-  GLOWISH_TRY(NodeValue value, op.reshape(heads.value, shape, ".value"));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value,
+                           op.reshape(heads.value, shape, ".value"));
   return op.setOutput(
       1, op.create<ConcatNode>(std::vector<NodeValue>{key, value}, int64_t(0)));
 }
 
-/// Input \p index, plus the columns of \p bias from \p first on, as heads.
-/// Keys and values may come as heads already.
+/// Reads input \p index as heads, with the columns of \p bias from \p first on
+/// added. Keys and values may be in heads already.
 static llvm::Expected<NodeValue> readHeads(OpContext &op, unsigned index,
                                            int64_t numHeads, NodeValue bias,
                                            int64_t &first) {
-  GLOWISH_TRY(NodeValue x, op.getInput(index));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(index));
   if (x.getShape().size() == 4)
     return x;
   if (x.getShape().size() != 3)
@@ -222,26 +233,31 @@ static llvm::Expected<NodeValue> readHeads(OpContext &op, unsigned index,
                      index, x.getType().str());
   if (bias) {
     int64_t width = x.getShape()[2];
-    GLOWISH_TRY(NodeValue own, takeColumns(op, bias, first, width));
-    GLOWISH_TRY(x, op.create<AddNode>(x, own));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue own,
+                             takeColumns(op, bias, first, width));
+    GLOWISH_ASSIGN_OR_RETURN(x, op.create<AddNode>(x, own));
     first += width;
   }
   return splitHeads(op, x, numHeads);
 }
 
 static llvm::Error importMultiHeadAttention(OpContext &op) {
-  GLOWISH_TRY(int64_t numHeads, op.getInt("num_heads", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t numHeads, op.getInt("num_heads", 0));
   NodeValue bias = op.getOptionalInput(3);
   int64_t first = 0;
   Heads heads;
-  GLOWISH_TRY(heads.query, readHeads(op, 0, numHeads, bias, first));
-  GLOWISH_TRY(heads.key, readHeads(op, 1, numHeads, bias, first));
-  GLOWISH_TRY(heads.value, readHeads(op, 2, numHeads, bias, first));
-  GLOWISH_TRY(heads.key, append(op, op.getOptionalInput(6), heads.key));
-  GLOWISH_TRY(heads.value, append(op, op.getOptionalInput(7), heads.value));
-  GLOWISH_CHECK(attend(op, heads, /*maskIndex=*/4, /*biasIndex=*/5));
+  GLOWISH_ASSIGN_OR_RETURN(heads.query,
+                           readHeads(op, 0, numHeads, bias, first));
+  GLOWISH_ASSIGN_OR_RETURN(heads.key, readHeads(op, 1, numHeads, bias, first));
+  GLOWISH_ASSIGN_OR_RETURN(heads.value,
+                           readHeads(op, 2, numHeads, bias, first));
+  GLOWISH_ASSIGN_OR_RETURN(heads.key,
+                           append(op, op.getOptionalInput(6), heads.key));
+  GLOWISH_ASSIGN_OR_RETURN(heads.value,
+                           append(op, op.getOptionalInput(7), heads.value));
+  GLOWISH_RETURN_IF_ERROR(attend(op, heads, /*maskIndex=*/4, /*biasIndex=*/5));
   if (op.wantsOutput(1))
-    GLOWISH_CHECK(op.setOutput(1, heads.key));
+    GLOWISH_RETURN_IF_ERROR(op.setOutput(1, heads.key));
   if (op.wantsOutput(2))
     return op.setOutput(2, heads.value);
   return llvm::Error::success();

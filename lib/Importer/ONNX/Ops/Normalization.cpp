@@ -1,6 +1,6 @@
 //===- Normalization.cpp - Normalizations and softmax ---------------------===//
 
-#include "ONNX/Extents.h"
+#include "ONNX/DynamicDims.h"
 #include "ONNX/Images.h"
 #include "ONNX/LayerNorm.h"
 #include "ONNX/Ops/Statistics.h"
@@ -10,13 +10,13 @@
 
 using namespace glowish;
 
-/// Inference: `is_test` (before opset 7) tells, or the statistics that training
-/// would update being read.
+/// Checks that the operator is used for inference: `is_test` (before opset 7)
+/// may be absent if the statistics of training are not used.
 static llvm::Error checkInference(const OpContext &op) {
   for (unsigned i = 1; i < op.getNumOutputs(); ++i)
     if (op.wantsOutput(i))
       return makeError(
-          "output {0}, a statistic of training, is read; accepted: "
+          "output {0}, a statistic of training, is used; accepted: "
           "inference",
           i);
   op.ignoreAttrs({"is_test", "momentum"});
@@ -24,19 +24,20 @@ static llvm::Error checkInference(const OpContext &op) {
 }
 
 static llvm::Error importBatchNormalization(OpContext &op) {
-  GLOWISH_TRY(int64_t training, op.getInt("training_mode", 0));
-  // What is trained gets its statistics later, as it is without training.
+  GLOWISH_ASSIGN_OR_RETURN(int64_t training, op.getInt("training_mode", 0));
+  // Statistics are replaced later for training, so the inference form is
+  // imported.
   if (training && !op.isTraining())
     return importTrainingBatchNormalization(op);
   NodeValue operands[5];
   for (unsigned i = 0; i < 5; ++i) {
-    GLOWISH_TRY(operands[i], op.getInput(i));
+    GLOWISH_ASSIGN_OR_RETURN(operands[i], op.getInput(i));
   }
-  GLOWISH_TRY(double epsilon, op.getFloat("epsilon", 1e-5));
-  GLOWISH_CHECK(checkInference(op));
-  // Statistics of each element instead of each channel: the same where a
+  GLOWISH_ASSIGN_OR_RETURN(double epsilon, op.getFloat("epsilon", 1e-5));
+  GLOWISH_RETURN_IF_ERROR(checkInference(op));
+  // With `spatial` = 0 statistics are per element, which is the same if a
   // channel has one element.
-  GLOWISH_TRY(int64_t spatial, op.getInt("spatial", 1));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t spatial, op.getInt("spatial", 1));
   unsigned rank = operands[0].getShape().size();
   if (!spatial && rank > 2)
     return makeError("attribute 'spatial' is 0; accepted for rank {0}: 1",
@@ -50,17 +51,18 @@ static llvm::Error importBatchNormalization(OpContext &op) {
 }
 
 static llvm::Error importLRN(OpContext &op) {
-  GLOWISH_TRY(int64_t size, op.getInt("size", 0));
-  GLOWISH_TRY(double alpha, op.getFloat("alpha", 1e-4));
-  GLOWISH_TRY(double beta, op.getFloat("beta", 0.75));
-  GLOWISH_TRY(double bias, op.getFloat("bias", 1));
-  GLOWISH_TRY(Images images, readImages(op, 0));
-  GLOWISH_TRY(NodeValue result, op.create<LocalResponseNormalizationNode>(
-                                    images.value, size, alpha, beta, bias));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t size, op.getInt("size", 0));
+  GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 1e-4));
+  GLOWISH_ASSIGN_OR_RETURN(double beta, op.getFloat("beta", 0.75));
+  GLOWISH_ASSIGN_OR_RETURN(double bias, op.getFloat("bias", 1));
+  GLOWISH_ASSIGN_OR_RETURN(Images images, readImages(op, 0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue result,
+                           op.create<LocalResponseNormalizationNode>(
+                               images.value, size, alpha, beta, bias));
   return setImages(op, result, images.isOneDimensional);
 }
 
-/// \p input along dimension \p axis.
+/// Builds an operator along dimension \p axis of \p input.
 using AlongAxis = llvm::Expected<NodeValue> (*)(OpContext &op, NodeValue input,
                                                 int64_t axis);
 
@@ -70,54 +72,57 @@ static llvm::Expected<NodeValue> makeSoftmax(OpContext &op, NodeValue input,
   return op.create<T>(input, axis);
 }
 
-/// 1 at the first largest element, 0 elsewhere.
+/// 1 at the first maximum, 0 elsewhere.
 static llvm::Expected<NodeValue> makeHardmax(OpContext &op, NodeValue input,
                                              int64_t axis) {
   DimsRef shape = input.getShape();
-  GLOWISH_TRY(NodeValue largest,
-              op.create<ArgMaxNode>(input, axis, /*keepDims=*/true,
-                                    /*selectLast=*/false));
-  GLOWISH_CHECK(op.checkBudget(shape[axis] * int64_t(sizeof(int64_t))));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue largest,
+                           op.create<ArgMaxNode>(input, axis, /*keepDims=*/true,
+                                                 /*selectLast=*/false));
+  GLOWISH_RETURN_IF_ERROR(
+      op.checkBudget(shape[axis] * int64_t(sizeof(int64_t))));
   std::vector<int64_t> indices(shape[axis]);
   std::iota(indices.begin(), indices.end(), 0);
   Dims column(shape.size() - axis, 1);
   column[0] = shape[axis];
-  GLOWISH_TRY(NodeValue index,
-              op.reshape(op.createInt64s(indices), column, ".indices"));
-  GLOWISH_TRY(NodeValue isLargest, op.create<EqualNode>(largest, index));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue index, op.reshape(op.createInt64s(indices),
+                                                       column, ".indices"));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue isLargest,
+                           op.create<EqualNode>(largest, index));
   return op.create<CastNode>(isLargest, input.getElemKind());
 }
 
-/// Before opset 13 the dimensions from `axis` on are one.
+/// Before opset 13 the dimensions from `axis` on are flattened.
 template <AlongAxis Make> static llvm::Error importAlongAxis(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   unsigned rank = input.getShape().size();
   bool isFlat = op.getOpset() < 13;
   if (rank == 0)
     return makeError("input 0 is a scalar; accepted: rank 1 or more");
-  GLOWISH_TRY(int64_t axis,
-              op.getAxis("axis", isFlat ? std::min(1u, rank - 1) : -1, rank));
+  GLOWISH_ASSIGN_OR_RETURN(
+      int64_t axis,
+      op.getAxis("axis", isFlat ? std::min(1u, rank - 1) : -1, rank));
   bool isOne = !isFlat || axis + 1 == int64_t(rank);
-  SizedValue x = {input, op.getExtents(0)};
+  DynamicValue x = {input, op.getExtents(0)};
   std::vector<int64_t> dims = getAllDims(isOne ? axis + 1 : rank);
   Composer c(op);
   input = fillOutside(c, x, llvm::ArrayRef(dims).drop_front(axis), -HUGE_VAL);
-  GLOWISH_TRY(input, c.finish(input));
+  GLOWISH_ASSIGN_OR_RETURN(input, c.finish(input));
   if (isOne) {
-    GLOWISH_CHECK(op.setOutput(0, Make(op, input, axis)));
+    GLOWISH_RETURN_IF_ERROR(op.setOutput(0, Make(op, input, axis)));
     return passOuterExtents(op, anyDims);
   }
   Dims shape(input.getShape());
   Dims flat(shape.begin(), shape.begin() + axis);
   flat.push_back(
       Type(ElemKind::Bool, DimsRef(shape).drop_front(axis)).getNumElements());
-  GLOWISH_TRY(NodeValue value, op.reshape(input, flat, ".flat"));
-  GLOWISH_TRY(value, Make(op, value, axis));
-  GLOWISH_CHECK(op.setOutput(0, op.reshape(value, shape, ".shaped")));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.reshape(input, flat, ".flat"));
+  GLOWISH_ASSIGN_OR_RETURN(value, Make(op, value, axis));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, op.reshape(value, shape, ".shaped")));
   return passOuterExtents(op, anyDims);
 }
 
-//===- Statistics of the input itself -------------------------------------===//
+//===- Normalization by computed statistics -------------------------------===//
 
 static llvm::Expected<NodeValue> makeMean(OpContext &op, NodeValue value,
                                           llvm::ArrayRef<int64_t> axes) {
@@ -126,29 +131,31 @@ static llvm::Expected<NodeValue> makeMean(OpContext &op, NodeValue value,
 }
 
 namespace {
-/// x, its mean subtracted, and 1 / sqrt(variance + epsilon).
+/// Normalized x, the mean, and 1 / sqrt(variance + epsilon).
 struct Normalized {
   NodeValue value, mean, inverseDeviation;
 };
 } // namespace
 
-/// Normalizes over \p axes, with the mean of squares instead of the variance
-/// where the mean is not subtracted.
+/// Normalizes over \p axes. Unless \p subtractMean, the mean of squares
+/// replaces the variance.
 static llvm::Expected<Normalized> normalize(OpContext &op, NodeValue x,
                                             llvm::ArrayRef<int64_t> axes,
                                             double epsilon, bool subtractMean) {
   Normalized result;
   if (subtractMean) {
-    GLOWISH_TRY(result.mean, makeMean(op, x, axes));
-    GLOWISH_TRY(x, op.create<SubNode>(x, result.mean));
+    GLOWISH_ASSIGN_OR_RETURN(result.mean, makeMean(op, x, axes));
+    GLOWISH_ASSIGN_OR_RETURN(x, op.create<SubNode>(x, result.mean));
   }
-  GLOWISH_TRY(NodeValue square, op.create<MulNode>(x, x));
-  GLOWISH_TRY(NodeValue variance, makeMean(op, square, axes));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue square, op.create<MulNode>(x, x));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue variance, makeMean(op, square, axes));
   NodeValue bias = op.createScalar(x.getElemKind(), epsilon);
-  GLOWISH_TRY(variance, op.create<AddNode>(variance, bias));
-  GLOWISH_TRY(NodeValue deviation, op.create<SqrtNode>(variance));
-  GLOWISH_TRY(result.inverseDeviation, op.create<ReciprocalNode>(deviation));
-  GLOWISH_TRY(result.value, op.create<MulNode>(x, result.inverseDeviation));
+  GLOWISH_ASSIGN_OR_RETURN(variance, op.create<AddNode>(variance, bias));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue deviation, op.create<SqrtNode>(variance));
+  GLOWISH_ASSIGN_OR_RETURN(result.inverseDeviation,
+                           op.create<ReciprocalNode>(deviation));
+  GLOWISH_ASSIGN_OR_RETURN(result.value,
+                           op.create<MulNode>(x, result.inverseDeviation));
   return result;
 }
 
@@ -159,12 +166,12 @@ static std::vector<int64_t> dimsFrom(int64_t first, unsigned rank) {
   return dims;
 }
 
-/// \p value * scale + bias, one of each a channel (dimension 1).
+/// \p value * scale + bias, one of each per channel (dimension 1).
 static llvm::Expected<NodeValue> scaleChannels(OpContext &op, NodeValue value) {
   unsigned rank = value.getShape().size();
   NodeValue factors[2];
   for (unsigned i = 0; i < 2; ++i) {
-    GLOWISH_TRY(NodeValue factor, op.getInput(i + 1));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue factor, op.getInput(i + 1));
     if (factor.getShape() != value.getShape().slice(1, 1))
       return makeError(
           "input {0} is {1}; accepted: one element for each of {2} "
@@ -172,30 +179,32 @@ static llvm::Expected<NodeValue> scaleChannels(OpContext &op, NodeValue value) {
           i + 1, factor.getType().str(), value.getShape()[1]);
     Dims shape(rank - 1, 1);
     shape[0] = factor.getShape()[0];
-    GLOWISH_TRY(factors[i], op.reshape(factor, shape, ".channels"));
+    GLOWISH_ASSIGN_OR_RETURN(factors[i],
+                             op.reshape(factor, shape, ".channels"));
   }
-  GLOWISH_TRY(value, op.create<MulNode>(value, factors[0]));
+  GLOWISH_ASSIGN_OR_RETURN(value, op.create<MulNode>(value, factors[0]));
   return op.create<AddNode>(value, factors[1]);
 }
 
 static llvm::Error importInstanceNormalization(OpContext &op) {
-  GLOWISH_TRY(NodeValue x, op.getInput(0));
-  GLOWISH_TRY(double epsilon, op.getFloat("epsilon", 1e-5));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(double epsilon, op.getFloat("epsilon", 1e-5));
   unsigned rank = x.getShape().size();
   if (rank < 3)
     return makeError("input 0 is {0}; accepted: rank 3 or more",
                      x.getType().str());
-  GLOWISH_TRY(Normalized normal, normalize(op, x, dimsFrom(2, rank), epsilon,
-                                           /*subtractMean=*/true));
+  GLOWISH_ASSIGN_OR_RETURN(Normalized normal,
+                           normalize(op, x, dimsFrom(2, rank), epsilon,
+                                     /*subtractMean=*/true));
   return op.setOutput(0, scaleChannels(op, normal.value));
 }
 
-/// Groups of channels are normalized together; before opset 21 scale and bias
-/// have one element a group.
+/// Normalizes groups of channels. Before opset 21 scale and bias have one
+/// element per group.
 static llvm::Error importGroupNormalization(OpContext &op) {
-  GLOWISH_TRY(NodeValue x, op.getInput(0));
-  GLOWISH_TRY(double epsilon, op.getFloat("epsilon", 1e-5));
-  GLOWISH_TRY(int64_t groups, op.getInt("num_groups", 0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(double epsilon, op.getFloat("epsilon", 1e-5));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t groups, op.getInt("num_groups", 0));
   op.ignoreAttrs({"stash_type"});
   Dims shape(x.getShape());
   if (shape.size() < 2 || groups < 1 || shape[1] % groups)
@@ -204,20 +213,21 @@ static llvm::Error importGroupNormalization(OpContext &op) {
                      x.getType().str(), groups);
   Dims grouped = {shape[0], groups, shape[1] / groups};
   grouped.append(shape.begin() + 2, shape.end());
-  GLOWISH_TRY(x, op.reshape(x, grouped, ".groups"));
-  GLOWISH_TRY(Normalized normal,
-              normalize(op, x, dimsFrom(2, grouped.size()), epsilon,
-                        /*subtractMean=*/true));
+  GLOWISH_ASSIGN_OR_RETURN(x, op.reshape(x, grouped, ".groups"));
+  GLOWISH_ASSIGN_OR_RETURN(
+      Normalized normal, normalize(op, x, dimsFrom(2, grouped.size()), epsilon,
+                                   /*subtractMean=*/true));
   NodeValue value = normal.value;
   if (op.getOpset() < 21) {
-    GLOWISH_TRY(value, scaleChannels(op, value));
+    GLOWISH_ASSIGN_OR_RETURN(value, scaleChannels(op, value));
     return op.setOutput(0, op.reshape(value, shape, ".shaped"));
   }
-  GLOWISH_TRY(value, op.reshape(value, shape, ".shaped"));
+  GLOWISH_ASSIGN_OR_RETURN(value, op.reshape(value, shape, ".shaped"));
   return op.setOutput(0, scaleChannels(op, value));
 }
 
-/// One node, and what it can't take as scale and bias because it broadcasts.
+/// A LayerNormalization node, followed by scale and bias if they have to
+/// broadcast.
 llvm::Expected<NodeValue> glowish::makeLayerNorm(OpContext &op,
                                                  const LayerNorm &norm) {
   DimsRef normalized = norm.x.getShape().drop_front(norm.axis);
@@ -227,92 +237,97 @@ llvm::Expected<NodeValue> glowish::makeLayerNorm(OpContext &op,
   };
   bool takesScale = fits(norm.scale);
   bool takesBias = takesScale && fits(norm.bias);
-  GLOWISH_TRY(NodeValue value,
-              op.create<LayerNormalizationNode>(
-                  norm.x, takesScale ? norm.scale : NodeValue(),
-                  takesBias ? norm.bias : NodeValue(), norm.axis, norm.epsilon,
-                  norm.subtractMean));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value,
+                           op.create<LayerNormalizationNode>(
+                               norm.x, takesScale ? norm.scale : NodeValue(),
+                               takesBias ? norm.bias : NodeValue(), norm.axis,
+                               norm.epsilon, norm.subtractMean));
   if (!takesScale) {
-    GLOWISH_TRY(value, op.create<MulNode>(value, norm.scale));
+    GLOWISH_ASSIGN_OR_RETURN(value, op.create<MulNode>(value, norm.scale));
   }
   if (!takesBias) {
-    GLOWISH_TRY(value, op.create<AddNode>(value, norm.bias));
+    GLOWISH_ASSIGN_OR_RETURN(value, op.create<AddNode>(value, norm.bias));
   }
   return value;
 }
 
-/// LayerNormalization has outputs mean and 1 / deviation;
-/// SimplifiedLayerNormalization has neither mean nor bias, and RMSNormalization
-/// no further output.
+/// LayerNormalization also outputs mean and 1 / deviation.
+/// SimplifiedLayerNormalization has neither mean nor bias; RMSNormalization has
+/// a single output.
 template <bool SubtractMean>
 static llvm::Error importLayerNormalization(OpContext &op) {
   LayerNorm norm;
-  GLOWISH_TRY(norm.x, op.getInput(0));
-  GLOWISH_TRY(norm.scale, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(norm.x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(norm.scale, op.getInput(1));
   norm.bias = SubtractMean ? op.getOptionalInput(2) : NodeValue();
   unsigned rank = norm.x.getShape().size();
-  GLOWISH_TRY(norm.axis, op.getAxis("axis", -1, rank));
-  GLOWISH_TRY(norm.epsilon, op.getFloat("epsilon", 1e-5));
+  GLOWISH_ASSIGN_OR_RETURN(norm.axis, op.getAxis("axis", -1, rank));
+  GLOWISH_ASSIGN_OR_RETURN(norm.epsilon, op.getFloat("epsilon", 1e-5));
   norm.subtractMean = SubtractMean;
   op.ignoreAttrs({"stash_type"});
-  GLOWISH_CHECK(op.setOutput(0, makeLayerNorm(op, norm)));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, makeLayerNorm(op, norm)));
   if (!op.wantsOutput(1) && !op.wantsOutput(2))
     return passOuterExtents(op, norm.axis);
-  GLOWISH_TRY(Normalized statistics,
-              normalize(op, norm.x, dimsFrom(norm.axis, rank), norm.epsilon,
-                        SubtractMean));
+  GLOWISH_ASSIGN_OR_RETURN(Normalized statistics,
+                           normalize(op, norm.x, dimsFrom(norm.axis, rank),
+                                     norm.epsilon, SubtractMean));
   unsigned next = 1;
   if (SubtractMean)
-    GLOWISH_CHECK(op.setOutput(next++, statistics.mean));
-  GLOWISH_CHECK(op.setOutput(next, statistics.inverseDeviation));
+    GLOWISH_RETURN_IF_ERROR(op.setOutput(next++, statistics.mean));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(next, statistics.inverseDeviation));
   return passOuterExtents(op, norm.axis);
 }
 
 static llvm::Error importMeanVarianceNormalization(OpContext &op) {
-  GLOWISH_TRY(NodeValue x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   unsigned rank = x.getShape().size();
-  // Before opset 9 `across_channels` tells whether channels are one.
+  // Before opset 9 `across_channels` includes the channels.
   std::vector<int64_t> axes = {0, 2, 3};
   if (op.getOpset() < 9) {
-    GLOWISH_TRY(int64_t acrossChannels, op.getInt("across_channels", 0));
-    GLOWISH_TRY(int64_t hasVariance, op.getInt("normalize_variance", 1));
+    GLOWISH_ASSIGN_OR_RETURN(int64_t acrossChannels,
+                             op.getInt("across_channels", 0));
+    GLOWISH_ASSIGN_OR_RETURN(int64_t hasVariance,
+                             op.getInt("normalize_variance", 1));
     if (!hasVariance)
       return makeError("attribute 'normalize_variance' is 0; accepted: 1");
     if (acrossChannels)
       axes = {0, 1, 2, 3};
   } else {
-    GLOWISH_TRY(axes, op.getInts("axes", axes));
+    GLOWISH_ASSIGN_OR_RETURN(axes, op.getInts("axes", axes));
   }
-  GLOWISH_TRY(axes, normalizeAxes(axes, rank));
-  GLOWISH_TRY(NodeValue mean, makeMean(op, x, axes));
-  GLOWISH_TRY(NodeValue centred, op.create<SubNode>(x, mean));
-  GLOWISH_TRY(NodeValue square, op.create<MulNode>(centred, centred));
-  GLOWISH_TRY(NodeValue variance, makeMean(op, square, axes));
-  GLOWISH_TRY(NodeValue deviation, op.create<SqrtNode>(variance));
+  GLOWISH_ASSIGN_OR_RETURN(axes, normalizeAxes(axes, rank));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue mean, makeMean(op, x, axes));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue centred, op.create<SubNode>(x, mean));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue square,
+                           op.create<MulNode>(centred, centred));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue variance, makeMean(op, square, axes));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue deviation, op.create<SqrtNode>(variance));
   NodeValue tiny = op.createScalar(x.getElemKind(), 1e-9);
-  GLOWISH_TRY(deviation, op.create<AddNode>(deviation, tiny));
+  GLOWISH_ASSIGN_OR_RETURN(deviation, op.create<AddNode>(deviation, tiny));
   return op.setOutput(0, op.create<DivNode>(centred, deviation));
 }
 
-/// x / |x| along one dimension; where the norm is 0 the result is 0 too.
+/// x / |x| along one dimension, or 0 if the norm is 0.
 static llvm::Error importLpNormalization(OpContext &op) {
-  GLOWISH_TRY(NodeValue x, op.getInput(0));
-  GLOWISH_TRY(int64_t axis, op.getAxis("axis", -1, x.getShape().size()));
-  GLOWISH_TRY(int64_t p, op.getInt("p", 2));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
+                           op.getAxis("axis", -1, x.getShape().size()));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t p, op.getInt("p", 2));
   if (p != 1 && p != 2)
     return makeError("attribute 'p' is {0}; accepted: 1, 2", p);
-  GLOWISH_TRY(NodeValue power,
-              p == 1 ? op.create<AbsNode>(x) : op.create<MulNode>(x, x));
-  GLOWISH_TRY(NodeValue norm,
-              op.create<ReduceNode>(power, "sum", std::vector<int64_t>{axis},
-                                    /*keepDims=*/true));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue power, p == 1 ? op.create<AbsNode>(x)
+                                                   : op.create<MulNode>(x, x));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue norm,
+                           op.create<ReduceNode>(power, "sum",
+                                                 std::vector<int64_t>{axis},
+                                                 /*keepDims=*/true));
   if (p == 2) {
-    GLOWISH_TRY(norm, op.create<SqrtNode>(norm));
+    GLOWISH_ASSIGN_OR_RETURN(norm, op.create<SqrtNode>(norm));
   }
   NodeValue zero = op.createScalar(x.getElemKind(), 0);
   NodeValue one = op.createScalar(x.getElemKind(), 1);
-  GLOWISH_TRY(NodeValue isZero, op.create<EqualNode>(norm, zero));
-  GLOWISH_TRY(norm, op.create<SelectNode>(isZero, one, norm));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue isZero, op.create<EqualNode>(norm, zero));
+  GLOWISH_ASSIGN_OR_RETURN(norm, op.create<SelectNode>(isZero, one, norm));
   return op.setOutput(0, op.create<DivNode>(x, norm));
 }
 
@@ -332,7 +347,7 @@ static OnnxOperator instanceNormalizationOp("InstanceNormalization", 1,
                                             importInstanceNormalization);
 static OnnxOperator groupNormalizationOp("GroupNormalization", 18,
                                          importGroupNormalization);
-// ONNX Runtime has it in models of any opset.
+// ONNX Runtime accepts it in models of any opset.
 static OnnxOperator layerNormalizationOp("LayerNormalization", 1,
                                          importLayerNormalization<true>);
 static OnnxOperator rmsNormalizationOp("RMSNormalization", 23,

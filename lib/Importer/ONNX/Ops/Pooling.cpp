@@ -1,67 +1,70 @@
 //===- Pooling.cpp - Pooling operators ------------------------------------===//
 
-#include "ONNX/Extents.h"
+#include "ONNX/DynamicDims.h"
 #include "ONNX/Images.h"
-#include "ONNX/Ops/Windows.h"
+#include "ONNX/Ops/NdPooling.h"
 
 using namespace glowish;
 
 static llvm::Error importMaxPool(OpContext &op) {
-  GLOWISH_TRY(NodeValue value, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(0));
   if (value.getShape().size() > 4 || op.wantsOutput(1))
     return importWindowMax(op);
-  // The order of the indices, an output that nobody wants.
+  // The layout of the indices, which are not used.
   op.ignoreAttrs({"storage_order"});
-  GLOWISH_TRY(Images input, readImages(op, 0));
-  GLOWISH_TRY(Window window, readWindow(op, input, nullptr));
-  GLOWISH_TRY(NodeValue result, op.create<MaxPoolNode>(
-                                    input.value, window.kernels, window.strides,
-                                    window.pads, window.dilations));
+  GLOWISH_ASSIGN_OR_RETURN(Images input, readImages(op, 0));
+  GLOWISH_ASSIGN_OR_RETURN(Window window, readWindow(op, input, nullptr));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue result,
+                           op.create<MaxPoolNode>(input.value, window.kernels,
+                                                  window.strides, window.pads,
+                                                  window.dilations));
   return setImages(op, result, input.isOneDimensional);
 }
 
-/// Where padding counts, but not what ceil_mode adds to it, the padding
-/// becomes part of the image and the rest padding that does not count.
+/// If padding counts, but not the part added by ceil_mode: makes the former
+/// part of the image, so that only the latter remains padding.
 static llvm::Expected<NodeValue> padImages(OpContext &op, NodeValue images,
                                            Window &window) {
   int64_t bottom = window.beyondPads[0], right = window.beyondPads[1];
   std::vector<int64_t> &pads = window.pads;
-  GLOWISH_TRY(NodeValue padded,
-              op.createHelper<PadNode>(
-                  ".padded", images,
-                  std::vector<int64_t>{0, pads[0], pads[1], 0, 0,
-                                       pads[2] - bottom, pads[3] - right, 0},
-                  "constant", 0.0));
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue padded,
+      op.createHelper<PadNode>(".padded", images,
+                               std::vector<int64_t>{0, pads[0], pads[1], 0, 0,
+                                                    pads[2] - bottom,
+                                                    pads[3] - right, 0},
+                               "constant", 0.0));
   pads = {0, 0, bottom, right};
   return padded;
 }
 
 static llvm::Error importAveragePool(OpContext &op) {
-  GLOWISH_TRY(NodeValue value, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(0));
   if (value.getShape().size() > 4)
     return importWindowMean(op);
-  GLOWISH_TRY(Images input, readImages(op, 0));
-  GLOWISH_TRY(Window window, readWindow(op, input, nullptr));
-  GLOWISH_TRY(int64_t countPads, op.getInt("count_include_pad", 0));
+  GLOWISH_ASSIGN_OR_RETURN(Images input, readImages(op, 0));
+  GLOWISH_ASSIGN_OR_RETURN(Window window, readWindow(op, input, nullptr));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t countPads,
+                           op.getInt("count_include_pad", 0));
   NodeValue images = input.value;
   if (countPads && (window.beyondPads[0] || window.beyondPads[1])) {
-    GLOWISH_TRY(images, padImages(op, images, window));
+    GLOWISH_ASSIGN_OR_RETURN(images, padImages(op, images, window));
     countPads = false;
   }
-  GLOWISH_TRY(NodeValue result,
-              op.create<AvgPoolNode>(images, window.kernels, window.strides,
-                                     window.pads, window.dilations,
-                                     countPads != 0));
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue result,
+      op.create<AvgPoolNode>(images, window.kernels, window.strides,
+                             window.pads, window.dilations, countPads != 0));
   return setImages(op, result, input.isOneDimensional);
 }
 
-/// Other images than two-dimensional ones are reduced in their own layout.
+/// Other than for 2-D images, reduces in the model's layout.
 template <typename T> static llvm::Error importGlobalPool(OpContext &op) {
-  GLOWISH_TRY(NodeValue value, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(0));
   unsigned rank = value.getShape().size();
   if (rank == 4) {
-    GLOWISH_TRY(Images input, readImages(op, 0));
-    GLOWISH_TRY(NodeValue result, op.create<T>(input.value));
+    GLOWISH_ASSIGN_OR_RETURN(Images input, readImages(op, 0));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue result, op.create<T>(input.value));
     return setImages(op, result, input.isOneDimensional);
   }
   if (rank < 3)

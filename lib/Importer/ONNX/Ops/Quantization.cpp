@@ -1,4 +1,4 @@
-//===- Quantization.cpp - To and from quantized numbers -------------------===//
+//===- Quantization.cpp - Quantize and dequantize -------------------------===//
 
 #include "ONNX/Quantization.h"
 #include "ONNX/ModelFile.h"
@@ -15,28 +15,28 @@ llvm::Expected<NodeValue> glowish::castTo(OpContext &op, NodeValue x,
 llvm::Expected<NodeValue> glowish::roundToKind(OpContext &op, NodeValue x,
                                                NodeValue zeroPoint,
                                                ElemKind kind) {
-  GLOWISH_TRY(x, op.create<RoundNode>(x));
+  GLOWISH_ASSIGN_OR_RETURN(x, op.create<RoundNode>(x));
   if (zeroPoint) {
-    GLOWISH_TRY(zeroPoint, castTo(op, zeroPoint, x.getElemKind()));
-    GLOWISH_TRY(x, op.create<AddNode>(x, zeroPoint));
+    GLOWISH_ASSIGN_OR_RETURN(zeroPoint, castTo(op, zeroPoint, x.getElemKind()));
+    GLOWISH_ASSIGN_OR_RETURN(x, op.create<AddNode>(x, zeroPoint));
   }
-  // A Cast saturates.
+  // Cast saturates.
   return op.create<CastNode>(x, kind);
 }
 
 llvm::Expected<NodeValue> glowish::subtractZeroPoint(OpContext &op, NodeValue x,
                                                      NodeValue zeroPoint) {
-  GLOWISH_TRY(x, castTo(op, x, ElemKind::Int32));
+  GLOWISH_ASSIGN_OR_RETURN(x, castTo(op, x, ElemKind::Int32));
   if (!zeroPoint)
     return x;
-  GLOWISH_TRY(zeroPoint, castTo(op, zeroPoint, ElemKind::Int32));
+  GLOWISH_ASSIGN_OR_RETURN(zeroPoint, castTo(op, zeroPoint, ElemKind::Int32));
   return op.create<SubNode>(x, zeroPoint);
 }
 
 //===- Parameters ---------------------------------------------------------===//
 
-/// \p parameter, one value for each block of \p block elements along \p axis of
-/// a tensor of \p shape, once for each element.
+/// Repeats \p parameter, one value per block of \p block elements along \p axis
+/// of a tensor of \p shape, for each element.
 static llvm::Expected<NodeValue> repeatBlocks(OpContext &op,
                                               NodeValue parameter,
                                               DimsRef shape, int64_t axis,
@@ -49,11 +49,13 @@ static llvm::Expected<NodeValue> repeatBlocks(OpContext &op,
                      parameter.getType().str(), block, axis);
   Dims split = expected, repeated = expected;
   split.insert(split.begin() + axis + 1, 1);
-  GLOWISH_TRY(parameter, op.reshape(parameter, split, ".blocks"));
+  GLOWISH_ASSIGN_OR_RETURN(parameter, op.reshape(parameter, split, ".blocks"));
   split[axis + 1] = block;
-  GLOWISH_TRY(parameter, op.create<BroadcastNode>(parameter, split));
+  GLOWISH_ASSIGN_OR_RETURN(parameter,
+                           op.create<BroadcastNode>(parameter, split));
   repeated[axis] *= block;
-  GLOWISH_TRY(parameter, op.reshape(parameter, repeated, ".elements"));
+  GLOWISH_ASSIGN_OR_RETURN(parameter,
+                           op.reshape(parameter, repeated, ".elements"));
   if (repeated[axis] == shape[axis])
     return parameter;
   std::vector<int64_t> zeros(shape.size(), 0), ones(shape.size(), 1);
@@ -61,22 +63,22 @@ static llvm::Expected<NodeValue> repeatBlocks(OpContext &op,
       parameter, zeros, std::vector<int64_t>(shape.begin(), shape.end()), ones);
 }
 
-/// Input \p index, a scale or a zero point, in a shape that broadcasts to
-/// \p x: one value, one for each index of the attribute `axis`, or one for each
-/// block of `block_size` elements. Null where there is none.
+/// Reads input \p index, a scale or zero point, in a shape that broadcasts to
+/// \p x: one value, one per index of the attribute `axis`, or one per block of
+/// `block_size` elements. Null if it is absent.
 static llvm::Expected<NodeValue> readParameter(OpContext &op, unsigned index,
                                                NodeValue x) {
   NodeValue parameter = op.getOptionalInput(index);
-  GLOWISH_TRY(int64_t block, op.getInt("block_size", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t block, op.getInt("block_size", 0));
   DimsRef shape = x.getShape();
   int64_t axis = 0;
   if (!shape.empty()) {
-    GLOWISH_TRY(axis, op.getInt("axis", 1));
+    GLOWISH_ASSIGN_OR_RETURN(axis, op.getInt("axis", 1));
   }
   if (!parameter || parameter.getType().getNumElements() == 1)
     return parameter ? op.reshape(parameter, {}, ".one")
                      : llvm::Expected<NodeValue>(parameter);
-  GLOWISH_TRY(axis, normalizeAxis(axis, shape.size()));
+  GLOWISH_ASSIGN_OR_RETURN(axis, normalizeAxis(axis, shape.size()));
   if (block < 0)
     return makeError("attribute 'block_size' is {0}; accepted: 0 or more",
                      block);
@@ -91,10 +93,10 @@ static llvm::Expected<NodeValue> readParameter(OpContext &op, unsigned index,
   return op.reshape(parameter, broadcast, ".channels");
 }
 
-/// The kind that the attribute `output_dtype` states, or \p otherwise.
+/// Returns the kind given by the attribute `output_dtype`, or \p otherwise.
 static llvm::Expected<ElemKind> readOutputKind(OpContext &op,
                                                ElemKind otherwise) {
-  GLOWISH_TRY(int64_t type, op.getInt("output_dtype", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t type, op.getInt("output_dtype", 0));
   if (type == 0)
     return otherwise;
   return getElemKind(type);
@@ -103,43 +105,44 @@ static llvm::Expected<ElemKind> readOutputKind(OpContext &op,
 //===- Operators ----------------------------------------------------------===//
 
 static llvm::Error importDequantizeLinear(OpContext &op) {
-  GLOWISH_TRY(NodeValue x, op.getInput(0));
-  GLOWISH_CHECK(op.getInput(1).takeError());
-  GLOWISH_TRY(NodeValue scale, readParameter(op, 1, x));
-  GLOWISH_TRY(NodeValue zeroPoint, readParameter(op, 2, x));
-  GLOWISH_TRY(ElemKind kind, readOutputKind(op, scale.getElemKind()));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+  GLOWISH_RETURN_IF_ERROR(op.getInput(1).takeError());
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue scale, readParameter(op, 1, x));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue zeroPoint, readParameter(op, 2, x));
+  GLOWISH_ASSIGN_OR_RETURN(ElemKind kind,
+                           readOutputKind(op, scale.getElemKind()));
   if (!isIntegerKind(x.getElemKind()))
     return makeError("input 0 is {0}; accepted: integers", x.getType().str());
-  GLOWISH_TRY(x, subtractZeroPoint(op, x, zeroPoint));
-  // Products of half precisions are rounded once.
-  GLOWISH_TRY(x, castTo(op, x, ElemKind::Float));
-  GLOWISH_TRY(scale, castTo(op, scale, ElemKind::Float));
-  GLOWISH_TRY(x, op.create<MulNode>(x, scale));
+  GLOWISH_ASSIGN_OR_RETURN(x, subtractZeroPoint(op, x, zeroPoint));
+  // Half-precision products are rounded once.
+  GLOWISH_ASSIGN_OR_RETURN(x, castTo(op, x, ElemKind::Float));
+  GLOWISH_ASSIGN_OR_RETURN(scale, castTo(op, scale, ElemKind::Float));
+  GLOWISH_ASSIGN_OR_RETURN(x, op.create<MulNode>(x, scale));
   return op.setOutput(0, castTo(op, x, kind));
 }
 
-/// The kind of the result is the zero point's, or uint8 without one.
+/// The result has the kind of the zero point, or uint8 without one.
 static llvm::Error importQuantizeLinear(OpContext &op) {
-  GLOWISH_TRY(NodeValue x, op.getInput(0));
-  GLOWISH_CHECK(op.getInput(1).takeError());
-  GLOWISH_TRY(NodeValue scale, readParameter(op, 1, x));
-  GLOWISH_TRY(NodeValue zeroPoint, readParameter(op, 2, x));
-  GLOWISH_TRY(ElemKind kind, readOutputKind(op, ElemKind::UInt8));
-  op.ignoreAttrs({"saturate", "precision"}); // of float8; of what divides
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+  GLOWISH_RETURN_IF_ERROR(op.getInput(1).takeError());
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue scale, readParameter(op, 1, x));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue zeroPoint, readParameter(op, 2, x));
+  GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, readOutputKind(op, ElemKind::UInt8));
+  op.ignoreAttrs({"saturate", "precision"}); // for float8; for the division
   if (zeroPoint)
     kind = zeroPoint.getElemKind();
   if (!isIntegerKind(kind))
     return makeError("the result would be {0}; accepted: integers",
                      getElemKindName(kind));
-  GLOWISH_TRY(x, castTo(op, x, scale.getElemKind()));
-  GLOWISH_TRY(x, op.create<DivNode>(x, scale));
-  GLOWISH_TRY(x, castTo(op, x, ElemKind::Float));
+  GLOWISH_ASSIGN_OR_RETURN(x, castTo(op, x, scale.getElemKind()));
+  GLOWISH_ASSIGN_OR_RETURN(x, op.create<DivNode>(x, scale));
+  GLOWISH_ASSIGN_OR_RETURN(x, castTo(op, x, ElemKind::Float));
   return op.setOutput(0, roundToKind(op, x, zeroPoint, kind));
 }
 
-/// Scale and zero point are those that cover the elements and 0 with uint8.
+/// Scale and zero point cover the elements and 0 with uint8.
 static llvm::Error importDynamicQuantizeLinear(OpContext &op) {
-  GLOWISH_TRY(NodeValue x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   std::vector<int64_t> axes;
   for (size_t d = 0; d < x.getShape().size(); ++d)
     axes.push_back(int64_t(d));
@@ -148,20 +151,23 @@ static llvm::Error importDynamicQuantizeLinear(OpContext &op) {
   auto reduce = [&](const char *mode) {
     return op.create<ReduceNode>(x, mode, axes, /*keepDims=*/false);
   };
-  GLOWISH_TRY(NodeValue largest, reduce("max"));
-  GLOWISH_TRY(largest, op.create<MaxNode>(largest, zero));
-  GLOWISH_TRY(NodeValue smallest, reduce("min"));
-  GLOWISH_TRY(smallest, op.create<MinNode>(smallest, zero));
-  GLOWISH_TRY(NodeValue range, op.create<SubNode>(largest, smallest));
-  GLOWISH_TRY(NodeValue scale, op.create<DivNode>(range, largestInteger));
-  GLOWISH_TRY(NodeValue zeroPoint, op.create<SubNode>(zero, smallest));
-  GLOWISH_TRY(zeroPoint, op.create<DivNode>(zeroPoint, scale));
-  GLOWISH_TRY(zeroPoint,
-              roundToKind(op, zeroPoint, NodeValue(), ElemKind::UInt8));
-  GLOWISH_TRY(x, op.create<DivNode>(x, scale));
-  GLOWISH_CHECK(
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue largest, reduce("max"));
+  GLOWISH_ASSIGN_OR_RETURN(largest, op.create<MaxNode>(largest, zero));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue smallest, reduce("min"));
+  GLOWISH_ASSIGN_OR_RETURN(smallest, op.create<MinNode>(smallest, zero));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue range,
+                           op.create<SubNode>(largest, smallest));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue scale,
+                           op.create<DivNode>(range, largestInteger));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue zeroPoint,
+                           op.create<SubNode>(zero, smallest));
+  GLOWISH_ASSIGN_OR_RETURN(zeroPoint, op.create<DivNode>(zeroPoint, scale));
+  GLOWISH_ASSIGN_OR_RETURN(
+      zeroPoint, roundToKind(op, zeroPoint, NodeValue(), ElemKind::UInt8));
+  GLOWISH_ASSIGN_OR_RETURN(x, op.create<DivNode>(x, scale));
+  GLOWISH_RETURN_IF_ERROR(
       op.setOutput(0, roundToKind(op, x, zeroPoint, ElemKind::UInt8)));
-  GLOWISH_CHECK(op.setOutput(1, scale));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(1, scale));
   return op.setOutput(2, zeroPoint);
 }
 
@@ -171,7 +177,7 @@ static OnnxOperator quantizeLinearOp("QuantizeLinear", 10,
                                      importQuantizeLinear);
 static OnnxOperator dynamicQuantizeLinearOp("DynamicQuantizeLinear", 11,
                                             importDynamicQuantizeLinear);
-// ONNX Runtime's take 16-bit integers in models of any opset.
+// ONNX Runtime's operators accept 16-bit integers in models of any opset.
 static OnnxOperator microsoftDequantizeOp("DequantizeLinear", 1,
                                           importDequantizeLinear,
                                           "com.microsoft");

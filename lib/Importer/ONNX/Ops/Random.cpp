@@ -1,22 +1,21 @@
 //===- Random.cpp - Random numbers ----------------------------------------===//
 //
-// The key of random values (Graph/RandomValues.h) is the operator's seed.
+// The operator's seed is the key of its random values (Graph/RandomValues.h).
 //
 //===----------------------------------------------------------------------===//
 
 #include "Indexing.h"
-#include "ONNX/Extents.h"
+#include "ONNX/DynamicDims.h"
 #include "ONNX/ModelFile.h"
 #include "glowish/Graph/RandomValues.h"
 #include "glowish/Support/Checksum.h"
 
 using namespace glowish;
 
-//===- Keys and kinds
-//------------------------------------------------------===//
+//===- Keys and kinds -----------------------------------------------------===//
 
-/// The bits of attribute 'seed', a float, or an integer for Dropout. Without
-/// one, a checksum of the node's name: nodes differ, and runs don't.
+/// Returns the bits of attribute 'seed', a float, or an integer for Dropout.
+/// The default is a checksum of the node's name: nodes differ, runs do not.
 static llvm::Expected<uint64_t> readKey(const OpContext &op) {
   const onnx::AttributeProto *seed = op.findAttr("seed");
   if (!seed) {
@@ -26,35 +25,37 @@ static llvm::Expected<uint64_t> readKey(const OpContext &op) {
   }
   if (seed->type() == onnx::AttributeProto::INT)
     return uint64_t(seed->i());
-  GLOWISH_TRY(double number, op.getFloat("seed", 0));
+  GLOWISH_ASSIGN_OR_RETURN(double number, op.getFloat("seed", 0));
   return uint64_t(llvm::bit_cast<uint32_t>(float(number)));
 }
 
-/// float16 and bfloat16 are drawn as floats.
+/// Random float16 and bfloat16 values are computed as floats.
 static ElemKind getDrawnKind(ElemKind kind) {
   return kind == ElemKind::Double ? kind : ElemKind::Float;
 }
 
-/// Attribute 'dtype', or \p kind without one.
+/// Returns attribute 'dtype', or \p kind if it is absent.
 static llvm::Expected<ElemKind> readKind(OpContext &op, ElemKind kind) {
   if (!op.hasAttr("dtype"))
     return kind;
-  GLOWISH_TRY(int64_t type, op.getInt("dtype", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t type, op.getInt("dtype", 0));
   return getElemKind(type);
 }
 
-//===- RandomUniform, RandomNormal and the same like another tensor -------===//
+//===- RandomUniform, RandomNormal and their Like forms -------------------===//
 
 static llvm::Error importDistribution(OpContext &op, DimsRef shape,
                                       ElemKind defaultKind, bool isNormal) {
-  GLOWISH_TRY(ElemKind kind, readKind(op, defaultKind));
+  GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, readKind(op, defaultKind));
   if (!isFloatKind(kind))
     return makeError("the result's kind is {0}; accepted: float kinds",
                      getElemKindName(kind));
-  GLOWISH_TRY(double first, op.getFloat(isNormal ? "mean" : "low", 0));
-  GLOWISH_TRY(double second, op.getFloat(isNormal ? "scale" : "high", 1));
-  GLOWISH_CHECK(checkShape(kind, shape));
-  GLOWISH_TRY(uint64_t key, readKey(op));
+  GLOWISH_ASSIGN_OR_RETURN(double first,
+                           op.getFloat(isNormal ? "mean" : "low", 0));
+  GLOWISH_ASSIGN_OR_RETURN(double second,
+                           op.getFloat(isNormal ? "scale" : "high", 1));
+  GLOWISH_RETURN_IF_ERROR(checkShape(kind, shape));
+  GLOWISH_ASSIGN_OR_RETURN(uint64_t key, readKey(op));
   Composer c(op);
   RandomValues random(c, shape, c.uint64(key));
   ElemKind drawn = getDrawnKind(kind);
@@ -66,22 +67,23 @@ static llvm::Error importDistribution(OpContext &op, DimsRef shape,
 template <bool isNormal> static llvm::Error importRandom(OpContext &op) {
   if (!op.hasAttr("shape"))
     return makeError("attribute 'shape' is missing");
-  GLOWISH_TRY(std::vector<int64_t> shape, op.getInts("shape", {}));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> shape, op.getInts("shape", {}));
   return importDistribution(op, shape, ElemKind::Float, isNormal);
 }
 
 template <bool isNormal> static llvm::Error importRandomLike(OpContext &op) {
-  GLOWISH_TRY(NodeValue like, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue like, op.getInput(0));
   return importDistribution(op, like.getShape(), like.getElemKind(), isNormal);
 }
 
 //===- Bernoulli and Multinomial ------------------------------------------===//
 
-/// 1 with the probability that the input is, else 0.
+/// 1 with the probability given by the input, else 0.
 static llvm::Error importBernoulli(OpContext &op) {
-  GLOWISH_TRY(NodeValue probability, op.getInput(0));
-  GLOWISH_TRY(ElemKind kind, readKind(op, probability.getElemKind()));
-  GLOWISH_TRY(uint64_t key, readKey(op));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue probability, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(ElemKind kind,
+                           readKind(op, probability.getElemKind()));
+  GLOWISH_ASSIGN_OR_RETURN(uint64_t key, readKey(op));
   if (!isFloatKind(probability.getElemKind()))
     return makeError("input 0 is {0}; accepted: a float kind",
                      probability.getType().str());
@@ -93,13 +95,13 @@ static llvm::Error importBernoulli(OpContext &op) {
       c.cast(c.less(random.uniform(drawn), c.cast(probability, drawn)), kind));
 }
 
-/// Classes, drawn 'sample_size' times for each row of logarithms of their
-/// weights: the number of cumulative weights that a uniform number reaches.
+/// Draws 'sample_size' classes for each row of unnormalized log-probabilities:
+/// the number of cumulative weights that a uniform number reaches.
 static llvm::Error importMultinomial(OpContext &op) {
-  GLOWISH_TRY(NodeValue logits, op.getInput(0));
-  GLOWISH_TRY(int64_t samples, op.getInt("sample_size", 1));
-  GLOWISH_TRY(ElemKind kind, readKind(op, ElemKind::Int32));
-  GLOWISH_TRY(uint64_t key, readKey(op));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue logits, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t samples, op.getInt("sample_size", 1));
+  GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, readKind(op, ElemKind::Int32));
+  GLOWISH_ASSIGN_OR_RETURN(uint64_t key, readKey(op));
   DimsRef shape = logits.getShape();
   if (shape.size() != 2 || !isFloatKind(logits.getElemKind()) || shape[1] < 1)
     return makeError("input 0 is {0}; accepted: a float kind and [batch, "
@@ -110,7 +112,8 @@ static llvm::Error importMultinomial(OpContext &op) {
                      "at least 0 and an integer kind",
                      samples, getElemKindName(kind));
   int64_t batch = shape[0], classes = shape[1];
-  GLOWISH_CHECK(checkShape(ElemKind::Double, {batch, samples, classes}));
+  GLOWISH_RETURN_IF_ERROR(
+      checkShape(ElemKind::Double, {batch, samples, classes}));
   Composer c(op);
   RandomValues random(c, {batch, samples}, c.uint64(key));
   NodeValue x = c.cast(logits, ElemKind::Double);
@@ -127,9 +130,9 @@ static llvm::Error importMultinomial(OpContext &op) {
 
 //===- Dropout ------------------------------------------------------------===//
 
-/// Elements that are kept, of probability 1 - ratio, are divided by that.
+/// Keeps elements with probability 1 - ratio, divided by 1 - ratio.
 static llvm::Error importTrainingDropout(OpContext &op, NodeValue input) {
-  GLOWISH_TRY(uint64_t key, readKey(op));
+  GLOWISH_ASSIGN_OR_RETURN(uint64_t key, readKey(op));
   Composer c(op);
   RandomValues random(c, input.getShape(), c.uint64(key));
   ElemKind drawn = getDrawnKind(input.getElemKind());
@@ -141,38 +144,38 @@ static llvm::Error importTrainingDropout(OpContext &op, NodeValue input) {
   NodeValue kept = c.greaterOrEqual(random.uniform(drawn), ratio);
   NodeValue scaled = c.div(c.cast(input, drawn), c.sub(1, ratio));
   NodeValue zero = c.scalar(drawn, 0);
-  GLOWISH_CHECK(c.setOutput(
+  GLOWISH_RETURN_IF_ERROR(c.setOutput(
       0, c.cast(c.select(kept, scaled, zero), input.getElemKind())));
   return op.wantsOutput(1) ? c.setOutput(1, kept) : llvm::Error::success();
 }
 
-/// A node that is the identity until the model is trained.
+/// A Dropout node, for models that are imported for training.
 static llvm::Error importTrainableDropout(OpContext &op, NodeValue input) {
-  GLOWISH_TRY(double ratio, op.getFloat("ratio", 0.5));
+  GLOWISH_ASSIGN_OR_RETURN(double ratio, op.getFloat("ratio", 0.5));
   if (op.hasInput(1)) {
-    GLOWISH_TRY(ratio, op.getConstantNumber(1));
+    GLOWISH_ASSIGN_OR_RETURN(ratio, op.getConstantNumber(1));
   }
   op.ignoreAttrs({"seed", "is_test"});
   op.ignoreInput(2);
   if (op.wantsOutput(1))
-    return makeError("output 1, the mask, is read; accepted: a Dropout that is "
-                     "trained has one output");
+    return makeError("output 1, the mask, is used; accepted for training: a "
+                     "Dropout with one output");
   return op.setOutput(0, op.create<DropoutNode>(input, ratio));
 }
 
-/// In inference: the input, and a mask that is all true.
+/// In inference, the input, and a mask of true.
 static llvm::Error importDropout(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   if (op.isTraining())
     return importTrainableDropout(op, input);
   if (op.hasInput(2)) {
-    GLOWISH_TRY(double training, op.getConstantNumber(2));
+    GLOWISH_ASSIGN_OR_RETURN(double training, op.getConstantNumber(2));
     if (training)
       return importTrainingDropout(op, input);
   }
   op.ignoreAttrs({"ratio", "seed", "is_test"});
   op.ignoreInput(1);
-  GLOWISH_CHECK(op.setOutput(0, input));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, input));
   if (!op.wantsOutput(1))
     return llvm::Error::success();
   op.nameAfterOutput(1);

@@ -1,8 +1,8 @@
-//===- Recurrent.h - Recurrent operators, step by step --------*- C++ -*-===//
+//===- Recurrent.h - Unrolling of recurrent operators -----------*- C++ -*-===//
 //
-// Sequences have a known length, so that the steps are unrolled: the inputs of
-// all steps are projected by one matrix product, and each step adds the
-// projection of its state. All steps share their kernels.
+// Sequences have a static length and are unrolled: one matmul projects the
+// inputs of all time steps, and each time step adds the projection of its
+// state. All time steps share their kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,18 +13,18 @@
 
 namespace glowish {
 
-/// An activation function of a cell with its parameters.
+/// An activation function of a cell, with its parameters.
 struct Activation {
   std::string name;
   double alpha = 0, beta = 0;
 };
 
-/// One step's state: h, and c where the cell has one. [batch, hidden].
+/// The state of one time step: h, and c if the cell has one. [batch, hidden].
 struct State {
   NodeValue h, c;
 };
 
-/// What the operators have in common: operands, directions, time.
+/// Common parts of the operators: operands, directions, time steps.
 class RecurrentImporter {
 public:
   RecurrentImporter(OpContext &op, int64_t numGates,
@@ -34,20 +34,20 @@ public:
   llvm::Error import();
 
 protected:
-  /// The state after a step whose projected input, biases included, is
-  /// \p gates [batch, numGates * hidden].
+  /// Returns the state after a time step with the projected input \p gates
+  /// [batch, numGates * hidden], biases included.
   virtual llvm::Expected<State> step(NodeValue gates, const State &state) = 0;
   virtual bool hasCell() const { return false; }
-  /// Biases that the projection of the input must not include: of the state's
-  /// projection for gates from here on.
+  /// The first gate whose state bias must not be added to the projected input.
   virtual int64_t getSeparateBiasGate() const { return numGates; }
   virtual llvm::Error readOwnAttrs() { return llvm::Error::success(); }
 
   llvm::Expected<NodeValue> activate(unsigned function, NodeValue x);
-  /// Gates \p first ... of [batch, gates * hidden].
+  /// Returns \p count gates from \p first on of [batch, gates * hidden].
   llvm::Expected<NodeValue> take(NodeValue gates, int64_t first,
                                  int64_t count = 1);
-  /// The state's projection for gates \p first ...: [batch, count * hidden].
+  /// Projects the state for \p count gates from \p first on: [batch, count *
+  /// hidden].
   llvm::Expected<NodeValue> project(NodeValue h, int64_t first, int64_t count);
   llvm::Expected<NodeValue> slice(NodeValue value, unsigned axis, int64_t start,
                                   int64_t size);
@@ -59,7 +59,7 @@ protected:
   OpContext &op;
   int64_t numGates;
   int64_t hidden = 0, batch = 0, length = 0;
-  /// Of the direction at work: [numGates * hidden, hidden], its biases
+  /// Weights of the current direction: [numGates * hidden, hidden], biases
   /// [numGates * hidden] or null, and peepholes [3 * hidden] or null.
   NodeValue recurrence, stateBias, peepholes;
 
@@ -68,12 +68,13 @@ private:
   llvm::Error readShapes();
   llvm::Error readActivations(unsigned numDirections);
   llvm::Error readLengths();
-  llvm::Expected<NodeValue> ofDirection(NodeValue value, unsigned direction);
+  llvm::Expected<NodeValue> getDirection(NodeValue value, unsigned direction);
   llvm::Expected<NodeValue> readState(unsigned index, unsigned direction);
   llvm::Expected<NodeValue> projectInputs(unsigned direction);
   llvm::Error runDirection(unsigned direction, bool isReverse);
-  bool mayBeOver(int64_t t) const;
-  llvm::Expected<State> hold(const State &next, const State &last, int64_t t);
+  bool mayHaveEnded(int64_t t) const;
+  llvm::Expected<State> selectRunning(const State &next, const State &last,
+                                      int64_t t);
   llvm::Error setOutputs();
   llvm::Expected<NodeValue> stackDirections(llvm::ArrayRef<NodeValue> parts,
                                             unsigned axis);
@@ -82,14 +83,14 @@ private:
   NodeValue input; // [length, batch, input]
   bool isBatchFirst = false;
   double clip = 0;
-  std::vector<bool> isReverse; // of each direction
+  std::vector<bool> isReverse; // per direction
   std::vector<Activation> activations, current;
-  /// Of each sequence; empty where all have the full length, or where they are
-  /// computed: [batch, 1] then.
+  /// The length of each sequence; empty if all have the full length, or if the
+  /// lengths are computed, [batch, 1].
   std::vector<int64_t> lengths;
   NodeValue computedLengths;
-  /// Of each direction: h after each step in order of time, and the last
-  /// states.
+  /// For each direction: h after each time step, in order of time, and the
+  /// final states.
   std::vector<std::vector<NodeValue>> outputs;
   std::vector<State> finals;
 };

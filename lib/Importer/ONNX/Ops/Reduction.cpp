@@ -1,13 +1,12 @@
 //===- Reduction.cpp - Reductions and ArgMax ------------------------------===//
 
-#include "ONNX/Extents.h"
+#include "ONNX/DynamicDims.h"
 #include <cmath>
 
 using namespace glowish;
 
 namespace {
-/// What is reduced; nothing where there are no axes and the attribute says
-/// that this means none.
+/// The reduced axes; empty if there are none and noop_with_empty_axes is set.
 struct Reduction {
   std::vector<int64_t> axes;
   bool keepDims = true;
@@ -17,42 +16,45 @@ struct Reduction {
 /// The axes are an attribute before opset 18 (of ReduceSum before opset 13).
 static llvm::Expected<Reduction> readReduction(OpContext &op, unsigned rank) {
   Reduction result;
-  GLOWISH_TRY(std::vector<int64_t> axes, op.getIntsOrInput("axes", 1, {}));
-  GLOWISH_TRY(int64_t keepDims, op.getInt("keepdims", 1));
-  GLOWISH_TRY(int64_t emptyMeansNone, op.getInt("noop_with_empty_axes", 0));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes,
+                           op.getIntsOrInput("axes", 1, {}));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t keepDims, op.getInt("keepdims", 1));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t emptyMeansNone,
+                           op.getInt("noop_with_empty_axes", 0));
   result.keepDims = keepDims != 0;
   if (axes.empty() && !emptyMeansNone)
     for (unsigned d = 0; d < rank; ++d)
       axes.push_back(d);
-  GLOWISH_TRY(result.axes, normalizeAxes(std::move(axes), rank));
+  GLOWISH_ASSIGN_OR_RETURN(result.axes, normalizeAxes(std::move(axes), rank));
   return result;
 }
 
-/// What does not change a reduction of \p mode.
-static double getNeutral(llvm::StringRef mode) {
+/// Returns the identity element of \p mode.
+static double getIdentity(llvm::StringRef mode) {
   return mode == "max"    ? -HUGE_VAL
          : mode == "min"  ? HUGE_VAL
          : mode == "prod" ? 1
                           : 0;
 }
 
-/// \p input, which has the extents of input 0, with the elements that these
-/// leave out neutral.
+/// Fills \p input, which has the extents of input 0, with the identity element
+/// beyond its actual extents.
 static NodeValue fillReduced(OpContext &op, Composer &c, NodeValue input,
                              llvm::StringRef mode,
                              llvm::ArrayRef<int64_t> axes) {
-  return fillOutside(c, {input, op.getExtents(0)}, axes, getNeutral(mode));
+  return fillOutside(c, {input, op.getExtents(0)}, axes, getIdentity(mode));
 }
 
 static llvm::Expected<NodeValue> reduce(OpContext &op, NodeValue input,
                                         llvm::StringRef mode) {
-  GLOWISH_TRY(Reduction reduction, readReduction(op, input.getShape().size()));
+  GLOWISH_ASSIGN_OR_RETURN(Reduction reduction,
+                           readReduction(op, input.getShape().size()));
   if (reduction.axes.empty())
     return input;
-  SizedValue x = {input, op.getExtents(0)};
-  bool isSized = llvm::any_of(reduction.axes,
-                              [&](int64_t axis) { return x.isSized(axis); });
-  if (!isSized)
+  DynamicValue x = {input, op.getExtents(0)};
+  bool isDynamic = llvm::any_of(
+      reduction.axes, [&](int64_t axis) { return x.isDynamic(axis); });
+  if (!isDynamic)
     return op.create<ReduceNode>(input, mode, reduction.axes,
                                  reduction.keepDims);
   Composer c(op);
@@ -66,13 +68,14 @@ static llvm::Expected<NodeValue> reduce(OpContext &op, NodeValue input,
   return c.finish(c.div(sum, count));
 }
 
-/// Lets \p import reduce input 0 and gives the result its extents.
+/// Calls \p import to reduce input 0, and sets the extents of the result.
 static llvm::Error importReduction(OpContext &op, OpImporter import) {
-  GLOWISH_CHECK(import(op));
+  GLOWISH_RETURN_IF_ERROR(import(op));
   Extents extents = op.getExtents(0), left;
   if (extents.empty())
     return llvm::Error::success();
-  GLOWISH_TRY(Reduction reduction, readReduction(op, extents.size()));
+  GLOWISH_ASSIGN_OR_RETURN(Reduction reduction,
+                           readReduction(op, extents.size()));
   for (auto [d, extent] : llvm::enumerate(extents)) {
     bool isReduced = llvm::is_contained(reduction.axes, int64_t(d));
     if (!isReduced || reduction.keepDims)
@@ -85,13 +88,13 @@ template <OpImporter import> static llvm::Error reducing(OpContext &op) {
   return importReduction(op, import);
 }
 
-/// The kind to reduce \p kind in, if that is another one.
+/// Returns the kind to compute a reduction of \p kind in, if it is another one.
 static std::optional<ElemKind> getInnerKind(ElemKind kind,
                                             llvm::StringRef mode) {
-  // Since opset 20: true is larger than false.
+  // Since opset 20, with true greater than false.
   if (kind == ElemKind::Bool && (mode == "max" || mode == "min"))
     return ElemKind::UInt8;
-  // A mean must not wrap around.
+  // The sum of a mean must not wrap.
   if (mode == "mean" && isIntegerKind(kind) && getElemSize(kind) < 8)
     return ElemKind::Int64;
   return std::nullopt;
@@ -99,70 +102,74 @@ static std::optional<ElemKind> getInnerKind(ElemKind kind,
 
 /// "ReduceMean" -> "mean".
 static llvm::Error importReduce(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   std::string mode = op.getOpType().drop_front(6).lower();
   ElemKind kind = input.getElemKind();
   std::optional<ElemKind> inner = getInnerKind(kind, mode);
   if (!inner)
     return op.setOutput(0, reduce(op, input, mode));
-  GLOWISH_TRY(input, op.createHelper<CastNode>(".cast", input, *inner));
-  GLOWISH_TRY(NodeValue result, reduce(op, input, mode));
+  GLOWISH_ASSIGN_OR_RETURN(input,
+                           op.createHelper<CastNode>(".cast", input, *inner));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue result, reduce(op, input, mode));
   return op.setOutput(0, op.createHelper<CastNode>(".back", result, kind));
 }
 
 static llvm::Error importReduceSumSquare(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  GLOWISH_TRY(NodeValue square, op.create<MulNode>(input, input));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue square, op.create<MulNode>(input, input));
   return op.setOutput(0, reduce(op, square, "sum"));
 }
 
 static llvm::Error importReduceL1(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  GLOWISH_TRY(NodeValue magnitude, op.create<AbsNode>(input));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue magnitude, op.create<AbsNode>(input));
   return op.setOutput(0, reduce(op, magnitude, "sum"));
 }
 
 static llvm::Error importReduceL2(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  GLOWISH_TRY(NodeValue square, op.create<MulNode>(input, input));
-  GLOWISH_TRY(NodeValue sum, reduce(op, square, "sum"));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue square, op.create<MulNode>(input, input));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue sum, reduce(op, square, "sum"));
   return op.setOutput(0, op.create<SqrtNode>(sum));
 }
 
 static llvm::Error importReduceLogSum(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  GLOWISH_TRY(NodeValue sum, reduce(op, input, "sum"));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue sum, reduce(op, input, "sum"));
   return op.setOutput(0, op.create<LogNode>(sum));
 }
 
-/// log(sum(e^x)) as m + log(sum(e^(x - m))) with the largest x as m, so that
-/// nothing overflows. Of nothing it is log(0).
+/// log(sum(e^x)), computed as m + log(sum(e^(x - m))) with the maximum m to
+/// avoid overflow; log(0) without elements.
 static llvm::Error importReduceLogSumExp(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  GLOWISH_TRY(Reduction reduction, readReduction(op, input.getShape().size()));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(Reduction reduction,
+                           readReduction(op, input.getShape().size()));
   if (input.getType().getNumElements() == 0 || reduction.axes.empty()) {
-    GLOWISH_TRY(NodeValue power, op.create<ExpNode>(input));
-    GLOWISH_TRY(NodeValue sum, reduce(op, power, "sum"));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue power, op.create<ExpNode>(input));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue sum, reduce(op, power, "sum"));
     return op.setOutput(0, op.create<LogNode>(sum));
   }
   Composer c(op);
   input = fillReduced(op, c, input, "max", reduction.axes);
-  GLOWISH_TRY(input, c.finish(input));
+  GLOWISH_ASSIGN_OR_RETURN(input, c.finish(input));
   auto along = [&](NodeValue value, llvm::StringRef mode) {
     return op.create<ReduceNode>(value, mode, reduction.axes,
                                  /*keepDims=*/true);
   };
-  GLOWISH_TRY(NodeValue largest, along(input, "max"));
-  // Infinities would give infinity - infinity.
-  double most = std::numeric_limits<float>::max();
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue largest, along(input, "max"));
+  // Infinite maxima would give infinity - infinity.
+  double maximum = std::numeric_limits<float>::max();
   if (input.getElemKind() == ElemKind::Float16)
-    most = 65504;
-  GLOWISH_TRY(largest, op.create<ClipNode>(largest, -most, most));
-  GLOWISH_TRY(NodeValue shifted, op.create<SubNode>(input, largest));
-  GLOWISH_TRY(NodeValue power, op.create<ExpNode>(shifted));
-  GLOWISH_TRY(NodeValue sum, along(power, "sum"));
-  GLOWISH_TRY(NodeValue log, op.create<LogNode>(sum));
-  GLOWISH_TRY(NodeValue result, op.create<AddNode>(log, largest));
+    maximum = 65504;
+  GLOWISH_ASSIGN_OR_RETURN(largest,
+                           op.create<ClipNode>(largest, -maximum, maximum));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue shifted,
+                           op.create<SubNode>(input, largest));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue power, op.create<ExpNode>(shifted));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue sum, along(power, "sum"));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue log, op.create<LogNode>(sum));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue result, op.create<AddNode>(log, largest));
   if (reduction.keepDims)
     return op.setOutput(0, result);
   Dims shape;
@@ -173,31 +180,34 @@ static llvm::Error importReduceLogSumExp(OpContext &op) {
 }
 
 static llvm::Error importArg(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   unsigned rank = input.getShape().size();
-  GLOWISH_TRY(int64_t axis, op.getAxis("axis", 0, rank));
-  GLOWISH_TRY(int64_t keepDims, op.getInt("keepdims", 1));
-  GLOWISH_TRY(int64_t selectLast, op.getInt("select_last_index", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 0, rank));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t keepDims, op.getInt("keepdims", 1));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t selectLast,
+                           op.getInt("select_last_index", 0));
   Composer c(op);
-  // The least integer has no negative.
+  // The minimum integer has no negation; the complement reverses the order.
   if (op.getOpType() == "ArgMin")
     input = isIntegerKind(input.getElemKind()) ? c.complement(input)
                                                : c.unary<NegNode>(input);
-  GLOWISH_TRY(input, c.finish(input));
-  SizedValue x = {input, op.getExtents(0)};
+  GLOWISH_ASSIGN_OR_RETURN(input, c.finish(input));
+  DynamicValue x = {input, op.getExtents(0)};
   input = fillOutside(c, x, {axis}, -HUGE_VAL);
-  GLOWISH_TRY(input, c.finish(input));
-  GLOWISH_TRY(NodeValue index, op.create<ArgMaxNode>(input, axis, keepDims != 0,
-                                                     selectLast != 0));
-  // Where nothing is larger than what fills, the last of all has been selected.
-  if (x.isSized(axis) && selectLast)
+  GLOWISH_ASSIGN_OR_RETURN(input, c.finish(input));
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue index,
+      op.create<ArgMaxNode>(input, axis, keepDims != 0, selectLast != 0));
+  // With selectLast, the index may be that of a fill value if no element is
+  // greater.
+  if (x.isDynamic(axis) && selectLast)
     index = c.min(index, c.sub(x.getExtent(axis), 1));
   Extents extents = x.extents;
-  if (x.isSized(axis))
+  if (x.isDynamic(axis))
     extents[axis] = {};
   if (!keepDims && !extents.empty())
     extents.erase(extents.begin() + axis);
-  return setSizedOutput(op, c, 0, {index, extents});
+  return setDynamicOutput(op, c, 0, {index, extents});
 }
 
 static OnnxOperator reduceSumOp("ReduceSum", 1, reducing<importReduce>);

@@ -8,38 +8,40 @@
 using namespace glowish;
 
 namespace {
-/// Factors and extents of all dimensions of the result.
+/// Scales and extents of all dimensions of the result.
 struct Scaling {
   std::vector<double> scales;
   std::vector<int64_t> sizes;
 };
 } // namespace
 
-/// Upsample, and Resize as it was before opset 11.
-static bool isOldForm(const OpContext &op) {
+/// Whether the operator is Upsample or Resize-10.
+static bool isLegacy(const OpContext &op) {
   return op.getOpType() == "Upsample" || op.getOpset() < 11;
 }
 
-/// Floats of input \p index, which must be a constant.
+/// Reads the elements of input \p index, which must be a constant.
 static llvm::Expected<std::vector<double>> readFloats(const OpContext &op,
                                                       unsigned index) {
   std::vector<double> values;
   if (!op.hasInput(index))
     return values;
-  GLOWISH_TRY(const Tensor *tensor, op.getConstant(index));
+  GLOWISH_ASSIGN_OR_RETURN(const Tensor *tensor, op.getConstant(index));
   for (int64_t i = 0; i < tensor->getNumElements(); ++i)
     values.push_back(tensor->getAsDouble(i));
   return values;
 }
 
-/// `axes` of Resize-18: what scales and sizes are about; all if it is absent.
+/// Reads `axes` of Resize-18, the dimensions of scales and sizes; all by
+/// default.
 static llvm::Expected<std::vector<int64_t>> readAxes(const OpContext &op,
                                                      unsigned rank) {
   std::vector<int64_t> axes;
   for (unsigned d = 0; d < rank; ++d)
     axes.push_back(d);
-  GLOWISH_TRY(axes, op.getInts("axes", axes));
-  GLOWISH_TRY(std::vector<int64_t> distinct, normalizeAxes(axes, rank));
+  GLOWISH_ASSIGN_OR_RETURN(axes, op.getInts("axes", axes));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> distinct,
+                           normalizeAxes(axes, rank));
   if (distinct.size() != axes.size())
     return makeError("attribute 'axes' names a dimension twice");
   for (int64_t &axis : axes)
@@ -47,8 +49,8 @@ static llvm::Expected<std::vector<int64_t>> readAxes(const OpContext &op,
   return axes;
 }
 
-/// The extents of a dimension of \p extent scaled by \p scale. The product is
-/// rounded to float as ONNX does: 10 * 0.7f is 7.
+/// Scales \p extent by \p scale, with the product rounded to float as in ONNX:
+/// 10 * 0.7f is 7.
 static int64_t scaleExtent(int64_t extent, double scale) {
   return int64_t(std::floor(float(extent) * float(scale)));
 }
@@ -69,8 +71,8 @@ static llvm::Expected<Scaling> scaleBy(DimsRef shape,
   return result;
 }
 
-/// \p policy: stretch each dimension to its size, or scale all alike so that
-/// none is larger, or none smaller.
+/// With \p policy stretch, each dimension gets its size; otherwise all have the
+/// same scale, so that no size is larger (not_larger) or smaller (not_smaller).
 static llvm::Expected<Scaling> scaleTo(DimsRef shape,
                                        llvm::ArrayRef<int64_t> axes,
                                        llvm::ArrayRef<int64_t> sizes,
@@ -81,8 +83,9 @@ static llvm::Expected<Scaling> scaleTo(DimsRef shape,
   std::vector<double> scales;
   for (unsigned i = 0; i < axes.size(); ++i) {
     if (sizes[i] < 1 || shape[axes[i]] < 1)
-      return makeError("an extent goes from {0} to {1}; accepted: at least 1",
-                       shape[axes[i]], sizes[i]);
+      return makeError(
+          "an extent of {0} is resized to {1}; accepted: at least 1",
+          shape[axes[i]], sizes[i]);
     scales.push_back(double(sizes[i]) / double(shape[axes[i]]));
     result.scales[axes[i]] = scales[i];
     result.sizes[axes[i]] = sizes[i];
@@ -103,46 +106,51 @@ static llvm::Expected<Scaling> scaleTo(DimsRef shape,
   return result;
 }
 
-/// The factors are an attribute of Upsample-7, input 1 of Upsample-9 and
-/// Resize-10, and input 2 since Resize-11, where sizes are input 3.
+/// The scales are an attribute of Upsample-7, input 1 of Upsample-9 and
+/// Resize-10, and input 2 since Resize-11, where the sizes are input 3.
 static llvm::Expected<Scaling> readScaling(OpContext &op, DimsRef shape) {
-  GLOWISH_TRY(std::vector<int64_t> axes, readAxes(op, shape.size()));
-  GLOWISH_TRY(std::string policy,
-              op.getString("keep_aspect_ratio_policy", "stretch"));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes,
+                           readAxes(op, shape.size()));
+  GLOWISH_ASSIGN_OR_RETURN(std::string policy,
+                           op.getString("keep_aspect_ratio_policy", "stretch"));
   if (op.hasAttr("scales")) {
-    GLOWISH_TRY(std::vector<double> scales, op.getFloats("scales"));
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<double> scales,
+                             op.getFloats("scales"));
     return scaleBy(shape, axes, scales);
   }
-  GLOWISH_TRY(std::vector<double> scales,
-              readFloats(op, isOldForm(op) ? 1 : 2));
-  if (isOldForm(op) || !scales.empty())
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<double> scales,
+                           readFloats(op, isLegacy(op) ? 1 : 2));
+  if (isLegacy(op) || !scales.empty())
     return scaleBy(shape, axes, scales);
-  GLOWISH_TRY(std::vector<int64_t> sizes, op.getConstantInts(3));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, op.getConstantInts(3));
   return scaleTo(shape, axes, sizes, policy);
 }
 
-/// Upsample and Resize-10 compute source = target / scale, rounded down.
+/// Upsample and Resize-10 use source = floor(target / scale).
 static llvm::Expected<Sampling> readSampling(OpContext &op) {
   Sampling result{"", "asymmetric", "floor"};
-  GLOWISH_TRY(result.mode, op.getString("mode", "nearest"));
+  GLOWISH_ASSIGN_OR_RETURN(result.mode, op.getString("mode", "nearest"));
   if (result.mode == "bilinear")
     result.mode = "linear";
-  if (isOldForm(op))
+  if (isLegacy(op))
     return result;
-  GLOWISH_TRY(result.coordinates,
-              op.getString("coordinate_transformation_mode", "half_pixel"));
-  GLOWISH_TRY(result.rounding,
-              op.getString("nearest_mode", "round_prefer_floor"));
-  GLOWISH_TRY(result.cubicCoefficient, op.getFloat("cubic_coeff_a", -0.75));
-  GLOWISH_TRY(result.extrapolation, op.getFloat("extrapolation_value", 0));
-  GLOWISH_TRY(int64_t exclude, op.getInt("exclude_outside", 0));
-  GLOWISH_TRY(int64_t antialias, op.getInt("antialias", 0));
+  GLOWISH_ASSIGN_OR_RETURN(
+      result.coordinates,
+      op.getString("coordinate_transformation_mode", "half_pixel"));
+  GLOWISH_ASSIGN_OR_RETURN(result.rounding,
+                           op.getString("nearest_mode", "round_prefer_floor"));
+  GLOWISH_ASSIGN_OR_RETURN(result.cubicCoefficient,
+                           op.getFloat("cubic_coeff_a", -0.75));
+  GLOWISH_ASSIGN_OR_RETURN(result.extrapolation,
+                           op.getFloat("extrapolation_value", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t exclude, op.getInt("exclude_outside", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t antialias, op.getInt("antialias", 0));
   result.excludeOutside = exclude != 0;
   result.antialias = antialias != 0;
   return result;
 }
 
-/// Whether \p value is one of \p accepted.
+/// Returns an error unless \p value is one of \p accepted.
 static llvm::Error checkName(llvm::StringRef attribute, llvm::StringRef value,
                              llvm::ArrayRef<llvm::StringRef> accepted) {
   if (llvm::is_contained(accepted, value))
@@ -152,21 +160,21 @@ static llvm::Error checkName(llvm::StringRef attribute, llvm::StringRef value,
 }
 
 static llvm::Error checkSampling(const Sampling &sampling) {
-  GLOWISH_CHECK(
+  GLOWISH_RETURN_IF_ERROR(
       checkName("mode", sampling.mode, {"nearest", "linear", "cubic"}));
-  GLOWISH_CHECK(checkName("coordinate_transformation_mode",
-                          sampling.coordinates,
-                          {"half_pixel", "half_pixel_symmetric",
-                           "pytorch_half_pixel", "align_corners", "asymmetric",
-                           "tf_half_pixel_for_nn", "tf_crop_and_resize"}));
+  GLOWISH_RETURN_IF_ERROR(
+      checkName("coordinate_transformation_mode", sampling.coordinates,
+                {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
+                 "align_corners", "asymmetric", "tf_half_pixel_for_nn",
+                 "tf_crop_and_resize"}));
   return checkName(
       "nearest_mode", sampling.rounding,
       {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
 }
 
-/// Whether the Resize node computes it.
-static bool isPlain(const Sampling &sampling, const Scaling &scaling,
-                    DimsRef shape) {
+/// Whether the Resize node supports the parameters.
+static bool isSupportedByNode(const Sampling &sampling, const Scaling &scaling,
+                              DimsRef shape) {
   llvm::StringRef coordinates = sampling.coordinates;
   unsigned numResized = 0;
   bool isExact = true;
@@ -184,17 +192,19 @@ static bool isPlain(const Sampling &sampling, const Scaling &scaling,
          coordinates != "tf_crop_and_resize";
 }
 
-/// All other forms: one dimension after the other.
+/// Resizes one dimension after the other, for parameters that the node does not
+/// support.
 static llvm::Error importInterpolation(OpContext &op, NodeValue input,
                                        const Scaling &scaling,
                                        const Sampling &sampling) {
   DimsRef shape = input.getShape();
-  GLOWISH_TRY(std::vector<int64_t> axes, readAxes(op, shape.size()));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes,
+                           readAxes(op, shape.size()));
   bool crops = sampling.coordinates == "tf_crop_and_resize";
-  op.ignoreInput(1); // a region that only this looks at
+  op.ignoreInput(1); // roi, used by tf_crop_and_resize only
   std::vector<double> region;
   if (crops) {
-    GLOWISH_TRY(region, readFloats(op, 1));
+    GLOWISH_ASSIGN_OR_RETURN(region, readFloats(op, 1));
     if (region.size() != 2 * axes.size())
       return makeError("input 1 has {0} elements; accepted: {1}", region.size(),
                        2 * axes.size());
@@ -221,8 +231,8 @@ static llvm::Error importInterpolation(OpContext &op, NodeValue input,
   return c.setOutput(0, interpolate(c, input, dims, sampling));
 }
 
-/// The order of dimensions that puts those at \p height and \p width in the
-/// middle of a tensor of rank 4, as images have them.
+/// Returns the permutation that moves dimensions \p height and \p width to the
+/// middle of a tensor of rank 4, as in NHWC.
 static std::vector<int64_t> toImageOrder(int64_t height, int64_t width) {
   std::vector<int64_t> others;
   for (int64_t d = 0; d < 4; ++d)
@@ -238,15 +248,15 @@ static std::vector<int64_t> invert(llvm::ArrayRef<int64_t> permutation) {
   return inverse;
 }
 
-/// Two dimensions at most are resized. Tensors of a lower rank than 4 get
-/// dimensions of extent 1 in front.
+/// The Resize node resizes at most two dimensions. Tensors of lower rank get
+/// leading dimensions of extent 1.
 static llvm::Error importResize(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   Dims shape(input.getShape());
-  GLOWISH_TRY(Scaling scaling, readScaling(op, shape));
-  GLOWISH_TRY(Sampling sampling, readSampling(op));
-  GLOWISH_CHECK(checkSampling(sampling));
-  if (!isPlain(sampling, scaling, shape))
+  GLOWISH_ASSIGN_OR_RETURN(Scaling scaling, readScaling(op, shape));
+  GLOWISH_ASSIGN_OR_RETURN(Sampling sampling, readSampling(op));
+  GLOWISH_RETURN_IF_ERROR(checkSampling(sampling));
+  if (!isSupportedByNode(sampling, scaling, shape))
     return importInterpolation(op, input, scaling, sampling);
   op.ignoreInput(1);
   if (shape.empty())
@@ -260,26 +270,28 @@ static llvm::Error importResize(OpContext &op) {
   for (int64_t d = 0; d < 4; ++d)
     if (scaling.scales[d] != 1 || scaling.sizes[d] != shape[d])
       resized.push_back(d);
-  // Dimensions 2 and 3 are an image's, unless others are resized.
+  // By default, dimensions 2 and 3 are height and width.
   for (int64_t d = 3; resized.size() < 2; --d)
     if (!llvm::is_contained(resized, d))
       resized.push_back(d);
   llvm::sort(resized);
   std::vector<int64_t> order = toImageOrder(resized[0], resized[1]);
   bool isTransposed = order != std::vector<int64_t>{0, 1, 2, 3};
-  GLOWISH_TRY(NodeValue image, op.reshape(input, shape, ".image"));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue image, op.reshape(input, shape, ".image"));
   if (isTransposed) {
-    GLOWISH_TRY(image, op.createHelper<TransposeNode>(".nhwc", image, order));
+    GLOWISH_ASSIGN_OR_RETURN(
+        image, op.createHelper<TransposeNode>(".nhwc", image, order));
   }
   std::vector<int64_t> sizes = {scaling.sizes[resized[0]],
                                 scaling.sizes[resized[1]]};
-  GLOWISH_TRY(NodeValue result,
-              op.create<ResizeNode>(image, sizes, scaling.scales[resized[0]],
-                                    scaling.scales[resized[1]], sampling.mode,
-                                    sampling.coordinates, sampling.rounding));
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue result,
+      op.create<ResizeNode>(image, sizes, scaling.scales[resized[0]],
+                            scaling.scales[resized[1]], sampling.mode,
+                            sampling.coordinates, sampling.rounding));
   if (isTransposed) {
-    GLOWISH_TRY(result,
-                op.createHelper<TransposeNode>(".nchw", result, invert(order)));
+    GLOWISH_ASSIGN_OR_RETURN(
+        result, op.createHelper<TransposeNode>(".nchw", result, invert(order)));
   }
   return op.setOutput(
       0, op.reshape(result, llvm::ArrayRef(scaling.sizes).drop_front(added),

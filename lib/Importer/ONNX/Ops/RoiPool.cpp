@@ -1,27 +1,27 @@
-//===- RoiPool.cpp - The largest pixels of parts of boxes -----------------===//
+//===- RoiPool.cpp - Import of MaxRoiPool ---------------------------------===//
 
 #include "ONNX/Composer.h"
 
 using namespace glowish;
 
 namespace {
-/// The bins of boxes along one dimension of the image.
+/// The bins of boxes along one spatial dimension.
 struct Bins {
   NodeValue isInside; // bool [boxes, bins, pixels]
   NodeValue isEmpty;  // bool [boxes, bins]
 };
 } // namespace
 
-/// To the nearest, halves away from 0.
+/// Rounds to nearest, with halves away from zero.
 static NodeValue roundAway(Composer &c, NodeValue x) {
   NodeValue size = c.unary<FloorNode>(c.add(c.unary<AbsNode>(x), 0.5));
   return c.mul(c.unary<SignNode>(x), size);
 }
 
-/// Cuts boxes, from pixel \p first to \p last inclusively, [boxes, 1] each,
+/// Divides boxes from pixel \p first to \p last (inclusive), [boxes, 1] each,
 /// into \p count bins, which may overlap by a pixel.
-static Bins cutBoxes(Composer &c, NodeValue first, NodeValue last,
-                     int64_t count, int64_t pixels) {
+static Bins divideBoxes(Composer &c, NodeValue first, NodeValue last,
+                        int64_t count, int64_t pixels) {
   if (c.hasFailed())
     return {};
   ElemKind kind = first.getElemKind();
@@ -38,9 +38,9 @@ static Bins cutBoxes(Composer &c, NodeValue first, NodeValue last,
           c.lessOrEqual(end, begin)};
 }
 
-/// The largest of the pixels that are inside, along the last dimension of
-/// \p x; \p inside broadcasts to it.
-static NodeValue takeLargest(Composer &c, NodeValue x, NodeValue inside) {
+/// Returns the maximum along the last dimension of \p x over the elements where
+/// \p inside is true; \p inside broadcasts to \p x.
+static NodeValue maxInside(Composer &c, NodeValue x, NodeValue inside) {
   if (!x || !inside)
     return {};
   constexpr double inf = std::numeric_limits<double>::infinity();
@@ -50,16 +50,17 @@ static NodeValue takeLargest(Composer &c, NodeValue x, NodeValue inside) {
               : kept;
 }
 
-/// Girshick, "Fast R-CNN" (2015). A box is [image, x1, y1, x2, y2]; a bin
-/// without pixels gives 0. One dimension after the other.
+/// Girshick, "Fast R-CNN" (2015). A box is [image, x1, y1, x2, y2]. A bin
+/// without pixels gives 0. Reduces one dimension after the other.
 static llvm::Error importMaxRoiPool(OpContext &op) {
-  GLOWISH_TRY(NodeValue images, op.getInput(0));
-  GLOWISH_TRY(NodeValue boxes, op.getInput(1));
-  GLOWISH_TRY(std::vector<int64_t> pooled, op.getInts("pooled_shape", {}));
-  GLOWISH_TRY(double scale, op.getFloat("spatial_scale", 1));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue images, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue boxes, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> pooled,
+                           op.getInts("pooled_shape", {}));
+  GLOWISH_ASSIGN_OR_RETURN(double scale, op.getFloat("spatial_scale", 1));
   DimsRef shape = images.getShape(), list = boxes.getShape();
-  constexpr int64_t mostBins = 1 << 16;
-  auto isCount = [](int64_t n) { return n >= 1 && n <= mostBins; };
+  constexpr int64_t maxBins = 1 << 16;
+  auto isCount = [](int64_t n) { return n >= 1 && n <= maxBins; };
   if (shape.size() != 4 || list.size() != 2 || list[1] != 5 ||
       pooled.size() != 2 || !llvm::all_of(pooled, isCount) ||
       !isFloatKind(images.getElemKind()))
@@ -67,24 +68,24 @@ static llvm::Error importMaxRoiPool(OpContext &op) {
                      "images [N, C, H, W] of a float kind, boxes [R, 5], two "
                      "numbers of 1 to {3}",
                      images.getType().str(), boxes.getType().str(),
-                     formatShape(pooled), mostBins);
+                     formatShape(pooled), maxBins);
   int64_t count = list[0], channels = shape[1];
   Composer c(op);
   boxes = c.cast(boxes, images.getElemKind());
   auto getEdge = [&](int64_t column) {
     return roundAway(c, c.mul(c.slice(boxes, 1, column, 1), scale));
   };
-  Bins columns = cutBoxes(c, getEdge(1), getEdge(3), pooled[1], shape[3]);
-  Bins rows = cutBoxes(c, getEdge(2), getEdge(4), pooled[0], shape[2]);
+  Bins columns = divideBoxes(c, getEdge(1), getEdge(3), pooled[1], shape[3]);
+  Bins rows = divideBoxes(c, getEdge(2), getEdge(4), pooled[0], shape[2]);
   NodeValue batch =
       c.reshape(c.cast(c.slice(boxes, 1, 0, 1), ElemKind::Int64), {count});
   NodeValue x = c.gather(images, batch, 0);
   // [R, C, H, bins, W], then [R, C, bins, bins, H].
-  x = takeLargest(
+  x = maxInside(
       c, c.unsqueeze(x, 3),
       c.reshape(columns.isInside, {count, 1, 1, pooled[1], shape[3]}));
-  x = takeLargest(c, c.unsqueeze(c.transposeLast(x), 2),
-                  c.reshape(rows.isInside, {count, 1, pooled[0], 1, shape[2]}));
+  x = maxInside(c, c.unsqueeze(c.transposeLast(x), 2),
+                c.reshape(rows.isInside, {count, 1, pooled[0], 1, shape[2]}));
   NodeValue isEmpty =
       c.logicalOr(c.reshape(rows.isEmpty, {count, 1, pooled[0], 1}),
                   c.reshape(columns.isEmpty, {count, 1, 1, pooled[1]}));

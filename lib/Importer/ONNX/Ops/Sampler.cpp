@@ -1,4 +1,4 @@
-//===- Sampler.cpp - Pixels between pixels --------------------------------===//
+//===- Sampler.cpp - Interpolated sampling --------------------------------===//
 
 #include "ONNX/Ops/Sampler.h"
 

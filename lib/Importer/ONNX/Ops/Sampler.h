@@ -1,4 +1,4 @@
-//===- Sampler.h - Pixels between pixels ------------------------*- C++ -*-===//
+//===- Sampler.h - Interpolated sampling ------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_OPS_SAMPLER_H
 #define GLOWISH_LIB_IMPORTER_ONNX_OPS_SAMPLER_H
@@ -7,34 +7,36 @@
 
 namespace glowish {
 
-/// A pixel that a sample has a share of, along one dimension: whole numbers as
-/// floats, and the share; null for 1.
+/// A pixel index along one dimension, a whole number as a float, and its weight
+/// in a sample; a null weight is 1.
 struct Tap {
   NodeValue index, weight;
 };
 
-/// Reads images [N, C, ...] at points that are computed: sums of pixels with
-/// weights, which are gathered.
+/// Samples images [N, C, ...] at computed points, as weighted sums of gathered
+/// pixels.
 class Sampler {
 public:
-  /// \p batch: the image of each point, int64, broadcast to the points; null
-  /// where dimension 0 of the points is the image.
+  /// \p batch is the image number of each point, int64, broadcast to the
+  /// points; null if dimension 0 of the points is the image.
   Sampler(Composer &c, NodeValue images, NodeValue batch);
 
   int64_t getExtent(unsigned d) const { return spatial[d]; }
   int64_t getNumChannels() const { return channels; }
   ElemKind getKind() const { return kind; }
 
-  /// The pixel nearest to \p position in dimension \p d with \p weight if it is
-  /// inside, else a weight of 0.
+  /// Returns the pixel nearest to \p position in dimension \p d with \p weight,
+  /// or with weight 0 if it is outside of the image.
   Tap takeInside(NodeValue position, NodeValue weight, unsigned d);
-  /// The two pixels around \p position, those outside with a weight of 0.
+  /// Returns the two pixels around \p position with linear weights, 0 outside
+  /// of the image.
   std::vector<Tap> takeLinear(NodeValue position, unsigned d);
 
-  /// The sum of all combinations of \p taps, one list a dimension. All have,
-  /// broadcast, the shape \p points; the result is [points..., C].
+  /// Returns the weighted sum over all combinations of \p taps, one list per
+  /// dimension. They broadcast to the shape \p points; the result is
+  /// [points..., C].
   NodeValue sample(DimsRef points, llvm::ArrayRef<std::vector<Tap>> taps);
-  /// The combinations one by one.
+  /// Returns the terms of that sum.
   std::vector<NodeValue> sampleEach(DimsRef points,
                                     llvm::ArrayRef<std::vector<Tap>> taps);
 

@@ -1,4 +1,4 @@
-//===- Sampling.cpp - Images read at computed points ----------------------===//
+//===- Sampling.cpp - Sampling of images at computed points ---------------===//
 
 #include "ONNX/Ops/Sampler.h"
 #include "glowish/Importer/OperatorNotes.h"
@@ -6,7 +6,7 @@
 
 using namespace glowish;
 
-/// [N, ..., C] as the model has it, [N, C, ...].
+/// Transposes [N, ..., C] to the model's layout [N, C, ...].
 static NodeValue toModelLayout(Composer &c, NodeValue value) {
   if (!value)
     return value;
@@ -21,7 +21,7 @@ static NodeValue toModelLayout(Composer &c, NodeValue value) {
 
 namespace {
 
-/// How GridSample finds pixels along its dimensions.
+/// The attributes of GridSample.
 struct GridRules {
   std::string mode, padding;
   bool alignCorners;
@@ -31,7 +31,7 @@ class GridSampler {
 public:
   GridSampler(Composer &c, Sampler &sampler, const GridRules &rules)
       : c(c), sampler(sampler), rules(rules) {}
-  /// For numbers from -1 to 1 along dimension \p d.
+  /// Returns the taps for coordinates from -1 to 1 along dimension \p d.
   std::vector<Tap> getTaps(NodeValue grid, unsigned d);
 
 private:
@@ -47,44 +47,45 @@ private:
 
 } // namespace
 
-/// A triangle wave between the first and the last pixel, or their outer edges.
+/// Reflects at the centers of the first and last pixel, or at their outer
+/// edges: a triangle wave.
 NodeValue GridSampler::reflect(NodeValue x, unsigned d) {
   double low = rules.alignCorners ? 0 : -0.5;
   double range = double(sampler.getExtent(d)) - (rules.alignCorners ? 1 : 0);
   if (range == 0)
     return c.mul(x, 0);
-  NodeValue way = c.unary<AbsNode>(c.sub(x, low));
-  NodeValue rounds = c.unary<FloorNode>(c.div(way, 2 * range));
-  way = c.sub(way, c.mul(rounds, 2 * range));
-  return c.add(c.min(way, c.sub(2 * range, way)), low);
+  NodeValue distance = c.unary<AbsNode>(c.sub(x, low));
+  NodeValue periods = c.unary<FloorNode>(c.div(distance, 2 * range));
+  distance = c.sub(distance, c.mul(periods, 2 * range));
+  return c.add(c.min(distance, c.sub(2 * range, distance)), low);
 }
 
-/// Points outside of the image, but for padding with zeros.
+/// Moves points outside of the image into it, except for zero padding.
 NodeValue GridSampler::keepInside(NodeValue x, unsigned d) {
   if (rules.padding == "border")
     return c.clip(x, 0, double(sampler.getExtent(d) - 1));
   return rules.padding == "reflection" ? reflect(x, d) : x;
 }
 
-/// \p index may lie outside.
+/// \p index may be outside of the image.
 Tap GridSampler::makeTap(NodeValue index, NodeValue weight, unsigned d) {
   if (rules.padding == "zeros")
     return sampler.takeInside(index, weight, d);
-  // The edge of the image, half a pixel outside, is the outermost pixel.
+  // A reflected index may be half a pixel outside, on the edge of the image.
   NodeValue inside = c.unary<RoundNode>(keepInside(index, d));
   return {c.clip(inside, 0, double(sampler.getExtent(d) - 1)), weight};
 }
 
-/// Cubic convolution with a = -0.75, of the four pixels around \p x.
+/// Cubic convolution with a = -0.75 of the four pixels around \p x.
 std::vector<Tap> GridSampler::getCubicTaps(NodeValue x, unsigned d) {
   constexpr double a = -0.75;
   NodeValue low = c.unary<FloorNode>(x);
   NodeValue t = c.sub(x, low);
-  auto near = [&](NodeValue s) { // distance up to 1
+  auto near = [&](NodeValue s) { // for distances up to 1
     NodeValue slope = c.sub(c.mul(s, a + 2), a + 3);
     return c.add(c.mul(c.mul(slope, s), s), 1);
   };
-  auto far = [&](NodeValue s) { // 1 to 2
+  auto far = [&](NodeValue s) { // for distances from 1 to 2
     NodeValue p = c.add(c.mul(c.sub(s, 5), s), 8);
     return c.mul(c.sub(c.mul(p, s), 4), a);
   };
@@ -107,19 +108,20 @@ std::vector<Tap> GridSampler::getTaps(NodeValue grid, unsigned d) {
   if (rules.mode == "cubic")
     return getCubicTaps(x, d);
   NodeValue low = c.unary<FloorNode>(x);
-  NodeValue share = c.sub(x, low);
-  return {makeTap(low, c.sub(1, share), d), makeTap(c.add(low, 1), share, d)};
+  NodeValue weight = c.sub(x, low);
+  return {makeTap(low, c.sub(1, weight), d), makeTap(c.add(low, 1), weight, d)};
 }
 
 static llvm::Error importGridSample(OpContext &op) {
-  GLOWISH_TRY(NodeValue images, op.getInput(0));
-  GLOWISH_TRY(NodeValue grid, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue images, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue grid, op.getInput(1));
   GridRules rules;
-  GLOWISH_TRY(rules.mode, op.getString("mode", "linear"));
-  GLOWISH_TRY(rules.padding, op.getString("padding_mode", "zeros"));
-  GLOWISH_TRY(int64_t alignCorners, op.getInt("align_corners", 0));
+  GLOWISH_ASSIGN_OR_RETURN(rules.mode, op.getString("mode", "linear"));
+  GLOWISH_ASSIGN_OR_RETURN(rules.padding,
+                           op.getString("padding_mode", "zeros"));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t alignCorners, op.getInt("align_corners", 0));
   rules.alignCorners = alignCorners != 0;
-  // Opset 16 has other names.
+  // Names of opset 16.
   if (rules.mode == "bilinear")
     rules.mode = "linear";
   if (rules.mode == "bicubic")
@@ -146,7 +148,7 @@ static llvm::Error importGridSample(OpContext &op) {
   GridSampler gridSampler(c, sampler, rules);
   std::vector<std::vector<Tap>> taps;
   for (unsigned d = 0; d < count; ++d) {
-    // The last dimension comes first in a point.
+    // The coordinates of a point are in reverse order of dimensions.
     NodeValue part = c.slice(grid, points.size(), count - 1 - d, 1);
     part = c.cast(c.reshape(part, points), images.getElemKind());
     taps.push_back(gridSampler.getTaps(part, d));
@@ -156,18 +158,18 @@ static llvm::Error importGridSample(OpContext &op) {
 
 //===- AffineGrid ---------------------------------------------------------===//
 
-/// Points [N, ..., dimensions]: theta times the places of pixels from -1 to 1.
+/// Points [N, ..., dimensions]: theta times the pixel coordinates from -1 to 1.
 static llvm::Error importAffineGrid(OpContext &op) {
-  GLOWISH_TRY(NodeValue theta, op.getInput(0));
-  GLOWISH_TRY(std::vector<int64_t> size, op.getConstantInts(1));
-  GLOWISH_TRY(int64_t alignCorners, op.getInt("align_corners", 0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue theta, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> size, op.getConstantInts(1));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t alignCorners, op.getInt("align_corners", 0));
   int64_t count = int64_t(size.size()) - 2;
   if (count < 1 || theta.getShape() != DimsRef({size[0], count, count + 1}))
     return makeError("input 0 is {0} for a size of {1}; accepted: [N, "
                      "dimensions, dimensions + 1]",
                      theta.getType().str(), formatShape(size));
   DimsRef spatial = DimsRef(size).drop_front(2);
-  GLOWISH_CHECK(checkShape(theta.getElemKind(), size));
+  GLOWISH_RETURN_IF_ERROR(checkShape(theta.getElemKind(), size));
   int64_t pixels = countElements(spatial);
   Dims strides = getDenseStrides(spatial);
   Composer c(op);
@@ -192,19 +194,19 @@ static llvm::Error importAffineGrid(OpContext &op) {
 //===- RoiAlign -----------------------------------------------------------===//
 
 namespace {
-/// Boxes cut into bins, each sampled at `samples` by `samples` points.
+/// Boxes divided into bins, each sampled at `samples` by `samples` points.
 struct RoiGrid {
   NodeValue boxes; // [R, 4]: x1, y1, x2, y2
   double scale, offset;
-  bool isLegacy; // a box has at least one pixel
+  bool isLegacy; // boxes have at least one pixel
   int64_t samples;
 };
 } // namespace
 
-/// Places of the samples of \p bins bins along x (0) or y (1): [R, bins,
-/// samples].
-static NodeValue getRoiPlaces(Composer &c, const RoiGrid &grid, int64_t xy,
-                              int64_t bins) {
+/// Returns the sample coordinates of \p bins bins along x (0) or y (1): [R,
+/// bins, samples].
+static NodeValue getRoiCoordinates(Composer &c, const RoiGrid &grid, int64_t xy,
+                                   int64_t bins) {
   int64_t numBoxes = grid.boxes.getShape()[0];
   auto get = [&](int64_t column) {
     NodeValue value = c.slice(grid.boxes, 1, column, 1);
@@ -224,27 +226,28 @@ static NodeValue getRoiPlaces(Composer &c, const RoiGrid &grid, int64_t xy,
   return c.add(low, c.mul(size, places));
 }
 
-/// Two pixels around each place; those far outside count nothing, those near
-/// belong to the edge.
+/// Returns the two pixels around each coordinate, with weight 0 if it is far
+/// outside, and clamped to the edge if it is near.
 static std::vector<Tap> getRoiTaps(Composer &c, Sampler &sampler,
-                                   NodeValue place, unsigned d) {
+                                   NodeValue coordinate, unsigned d) {
   double extent = double(sampler.getExtent(d));
-  NodeValue isNear = c.cast(
-      c.logicalAnd(c.greaterOrEqual(place, -1), c.lessOrEqual(place, extent)),
-      sampler.getKind());
-  place = c.clip(place, 0, extent - 1);
-  NodeValue low = c.unary<FloorNode>(place);
-  NodeValue share = c.sub(place, low);
+  NodeValue isNear = c.cast(c.logicalAnd(c.greaterOrEqual(coordinate, -1),
+                                         c.lessOrEqual(coordinate, extent)),
+                            sampler.getKind());
+  coordinate = c.clip(coordinate, 0, extent - 1);
+  NodeValue low = c.unary<FloorNode>(coordinate);
+  NodeValue weight = c.sub(coordinate, low);
   NodeValue high = c.min(c.add(low, 1), extent - 1);
-  return {{low, c.mul(c.sub(1, share), isNear)}, {high, c.mul(share, isNear)}};
+  return {{low, c.mul(c.sub(1, weight), isNear)},
+          {high, c.mul(weight, isNear)}};
 }
 
 static llvm::Expected<RoiGrid> readRoiGrid(OpContext &op) {
   RoiGrid grid;
-  GLOWISH_TRY(grid.boxes, op.getInput(1));
-  GLOWISH_TRY(grid.scale, op.getFloat("spatial_scale", 1));
-  GLOWISH_TRY(grid.samples, op.getInt("sampling_ratio", 0));
-  GLOWISH_TRY(
+  GLOWISH_ASSIGN_OR_RETURN(grid.boxes, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(grid.scale, op.getFloat("spatial_scale", 1));
+  GLOWISH_ASSIGN_OR_RETURN(grid.samples, op.getInt("sampling_ratio", 0));
+  GLOWISH_ASSIGN_OR_RETURN(
       std::string coordinates,
       op.getString("coordinate_transformation_mode",
                    op.getOpset() < 16 ? "output_half_pixel" : "half_pixel"));
@@ -265,12 +268,12 @@ static llvm::Expected<RoiGrid> readRoiGrid(OpContext &op) {
 }
 
 static llvm::Error importRoiAlign(OpContext &op) {
-  GLOWISH_TRY(NodeValue images, op.getInput(0));
-  GLOWISH_TRY(NodeValue batch, op.getInput(2));
-  GLOWISH_TRY(RoiGrid grid, readRoiGrid(op));
-  GLOWISH_TRY(std::string mode, op.getString("mode", "avg"));
-  GLOWISH_TRY(int64_t height, op.getInt("output_height", 1));
-  GLOWISH_TRY(int64_t width, op.getInt("output_width", 1));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue images, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue batch, op.getInput(2));
+  GLOWISH_ASSIGN_OR_RETURN(RoiGrid grid, readRoiGrid(op));
+  GLOWISH_ASSIGN_OR_RETURN(std::string mode, op.getString("mode", "avg"));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t height, op.getInt("output_height", 1));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t width, op.getInt("output_width", 1));
   if (images.getShape().size() != 4 || height < 1 || width < 1 ||
       (mode != "avg" && mode != "max"))
     return makeError("input 0 is {0}, the output {1}x{2}, mode '{3}'; "
@@ -280,23 +283,24 @@ static llvm::Error importRoiAlign(OpContext &op) {
   int64_t numBoxes = grid.boxes.getShape()[0], s = grid.samples;
   batch = c.reshape(c.cast(batch, ElemKind::Int64), {numBoxes, 1, 1, 1, 1});
   Sampler sampler(c, images, batch);
-  NodeValue y =
-      c.reshape(getRoiPlaces(c, grid, 1, height), {numBoxes, height, 1, s, 1});
-  NodeValue x =
-      c.reshape(getRoiPlaces(c, grid, 0, width), {numBoxes, 1, width, 1, s});
+  NodeValue y = c.reshape(getRoiCoordinates(c, grid, 1, height),
+                          {numBoxes, height, 1, s, 1});
+  NodeValue x = c.reshape(getRoiCoordinates(c, grid, 0, width),
+                          {numBoxes, 1, width, 1, s});
   Dims points = {numBoxes, height, width, s, s};
   std::vector<Tap> taps[] = {getRoiTaps(c, sampler, y, 0),
                              getRoiTaps(c, sampler, x, 1)};
   NodeValue value;
-  // The largest share of a pixel, as the reference has it.
+  // Mode max is the maximum of the weighted terms, as in the reference
+  // implementation.
   for (NodeValue part : sampler.sampleEach(points, taps))
     value = !value          ? part
             : mode == "max" ? c.max(value, part)
                             : c.add(value, part);
   value = c.reduce(value, mode == "max" ? "max" : "mean", {3, 4},
                    /*keepDims=*/false);
-  GLOWISH_CHECK(c.setOutput(0, toModelLayout(c, value)));
-  // As many as there are boxes, of which the batches are those.
+  GLOWISH_RETURN_IF_ERROR(c.setOutput(0, toModelLayout(c, value)));
+  // The number of boxes, which equals that of batch indices.
   Extents boxes = op.getExtents(1), batches = op.getExtents(2);
   op.setExtents(0, {boxes.empty() ? NodeValue() : boxes[0], {}, {}, {}});
   return llvm::Error::success();
@@ -304,11 +308,11 @@ static llvm::Error importRoiAlign(OpContext &op) {
 
 //===- DeformConv ---------------------------------------------------------===//
 
-/// Each pixel of a window takes nodes of its own.
+/// Each pixel of a window is unrolled.
 static constexpr int64_t maxTaps = 4096;
 
 namespace {
-/// What DeformConv says of its window, [vertical, horizontal] each.
+/// The window of DeformConv, [vertical, horizontal] each.
 struct DeformWindow {
   std::vector<int64_t> kernels, strides, dilations, pads;
   int64_t group, offsetGroup;
@@ -322,12 +326,13 @@ readDeformWindow(OpContext &op, NodeValue images, NodeValue filter) {
     return makeError("inputs are {0} and {1}; accepted: rank 4",
                      images.getType().str(), filter.getType().str());
   DeformWindow w;
-  GLOWISH_TRY(w.kernels, op.getInts("kernel_shape", kernel.drop_front(2)));
-  GLOWISH_TRY(w.strides, op.getInts("strides", {1, 1}));
-  GLOWISH_TRY(w.dilations, op.getInts("dilations", {1, 1}));
-  GLOWISH_TRY(w.pads, op.getInts("pads", {0, 0, 0, 0}));
-  GLOWISH_TRY(w.group, op.getInt("group", 1));
-  GLOWISH_TRY(w.offsetGroup, op.getInt("offset_group", 1));
+  GLOWISH_ASSIGN_OR_RETURN(w.kernels,
+                           op.getInts("kernel_shape", kernel.drop_front(2)));
+  GLOWISH_ASSIGN_OR_RETURN(w.strides, op.getInts("strides", {1, 1}));
+  GLOWISH_ASSIGN_OR_RETURN(w.dilations, op.getInts("dilations", {1, 1}));
+  GLOWISH_ASSIGN_OR_RETURN(w.pads, op.getInts("pads", {0, 0, 0, 0}));
+  GLOWISH_ASSIGN_OR_RETURN(w.group, op.getInt("group", 1));
+  GLOWISH_ASSIGN_OR_RETURN(w.offsetGroup, op.getInt("offset_group", 1));
   bool isSmall = true;
   for (const auto *list : {&w.strides, &w.dilations, &w.pads})
     for (int64_t value : *list)
@@ -346,8 +351,8 @@ readDeformWindow(OpContext &op, NodeValue images, NodeValue filter) {
   return w;
 }
 
-/// The pixels of the windows over the channels of group \p g of offsets:
-/// [N, height, width, channels, taps].
+/// Samples the windows for the channels of offset group \p g: [N, height,
+/// width, channels, taps].
 static NodeValue sampleWindows(Composer &c, NodeValue images, NodeValue offset,
                                NodeValue mask, const DeformWindow &w,
                                int64_t g) {
@@ -370,8 +375,8 @@ static NodeValue sampleWindows(Composer &c, NodeValue images, NodeValue offset,
       NodeValue start = c.iota(images.getElemKind(), 3, d + 1, points[d + 1]);
       start = c.add(c.mul(start, double(w.strides[d])),
                     double(at * w.dilations[d] - w.pads[d]));
-      NodeValue place = c.add(take(offset, 2 * (g * taps + k) + d), start);
-      around[d] = sampler.takeLinear(place, d);
+      NodeValue coordinate = c.add(take(offset, 2 * (g * taps + k) + d), start);
+      around[d] = sampler.takeLinear(coordinate, d);
     }
     NodeValue value = sampler.sample(points, around);
     if (mask)
@@ -381,14 +386,15 @@ static NodeValue sampleWindows(Composer &c, NodeValue images, NodeValue offset,
   return c.concat(windows, 4);
 }
 
-/// A convolution whose window is spread by offsets: the pixels of each window
-/// become the channels of one, and the filter's kernel 1 x 1.
+/// A convolution whose window elements are moved by offsets: the samples of
+/// each window become channels, convolved with a 1 x 1 kernel.
 static llvm::Error importDeformConv(OpContext &op) {
-  GLOWISH_TRY(NodeValue images, op.getInput(0));
-  GLOWISH_TRY(NodeValue filter, op.getInput(1));
-  GLOWISH_TRY(NodeValue offset, op.getInput(2));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue images, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue filter, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue offset, op.getInput(2));
   NodeValue bias = op.getOptionalInput(3), mask = op.getOptionalInput(4);
-  GLOWISH_TRY(DeformWindow w, readDeformWindow(op, images, filter));
+  GLOWISH_ASSIGN_OR_RETURN(DeformWindow w,
+                           readDeformWindow(op, images, filter));
   DimsRef shape = images.getShape(), out = offset.getShape();
   DimsRef kernel = filter.getShape();
   int64_t taps = w.kernels[0] * w.kernels[1];

@@ -1,6 +1,6 @@
 //===- Sequences.cpp - Sequences and optionals ----------------------------===//
 //
-// Lists of values while the graph is imported: nothing of them is left in it.
+// Sequences and optionals exist during import only.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +12,8 @@ using namespace glowish;
 
 //===- Sequences ----------------------------------------------------------===//
 
-/// Elements of one kind; their shapes may differ.
+/// Sets output 0 to a sequence. Elements have one kind; their shapes may
+/// differ.
 static llvm::Error setSequence(OpContext &op, Sequence sequence) {
   for (NodeValue element : sequence.elements)
     if (element.getElemKind() != sequence.elements[0].getElemKind())
@@ -26,27 +27,28 @@ static llvm::Error setSequence(OpContext &op, Sequence sequence) {
 static llvm::Error importSequenceConstruct(OpContext &op) {
   Sequence sequence;
   for (unsigned i = 0; i < op.getNumInputs(); ++i) {
-    GLOWISH_TRY(NodeValue element, op.getInput(i));
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue element, op.getInput(i));
     sequence.elements.push_back(element);
   }
   return setSequence(op, std::move(sequence));
 }
 
 static llvm::Error importSequenceEmpty(OpContext &op) {
-  GLOWISH_TRY(int64_t type, op.getInt("dtype", onnx::TensorProto::FLOAT));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t type,
+                           op.getInt("dtype", onnx::TensorProto::FLOAT));
   if (llvm::Error error = getElemKind(type).takeError())
     return error;
   return setSequence(op, {});
 }
 
-/// The position in input \p index, from the end where it is negative; without
-/// that input the default. A sequence has \p count positions.
+/// Reads the position in input \p index, which may count from the end of
+/// \p count positions; the default if the input is absent.
 static llvm::Expected<int64_t> readPosition(const OpContext &op, unsigned index,
                                             int64_t count,
                                             int64_t defaultPosition) {
   int64_t position = defaultPosition;
   if (op.hasInput(index)) {
-    GLOWISH_TRY(position, readConstantInt(op, index));
+    GLOWISH_ASSIGN_OR_RETURN(position, readConstantInt(op, index));
   }
   int64_t wrapped = position < 0 ? position + count : position;
   if (wrapped < 0 || wrapped >= count)
@@ -56,15 +58,14 @@ static llvm::Expected<int64_t> readPosition(const OpContext &op, unsigned index,
 }
 
 static llvm::Error importSequenceInsert(OpContext &op) {
-  GLOWISH_TRY(const Sequence *given, op.getSequence(0));
-  GLOWISH_TRY(NodeValue element, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(const Sequence *given, op.getSequence(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue element, op.getInput(1));
   Sequence sequence = *given;
   int64_t length = sequence.elements.size();
-  // Negative positions count from the end of the given ones, which is a
-  // position, too.
+  // Negative positions count from the end; the end itself is a valid position.
   int64_t position = length;
   if (op.hasInput(2)) {
-    GLOWISH_TRY(int64_t stated, readConstantInt(op, 2));
+    GLOWISH_ASSIGN_OR_RETURN(int64_t stated, readConstantInt(op, 2));
     position = stated < 0 ? stated + length : stated;
     if (position < 0 || position > length)
       return makeError("the position is {0}; accepted: {1} to {2}", stated,
@@ -75,43 +76,44 @@ static llvm::Error importSequenceInsert(OpContext &op) {
 }
 
 static llvm::Error importSequenceErase(OpContext &op) {
-  GLOWISH_TRY(const Sequence *given, op.getSequence(0));
+  GLOWISH_ASSIGN_OR_RETURN(const Sequence *given, op.getSequence(0));
   Sequence sequence = *given;
   int64_t length = sequence.elements.size();
-  GLOWISH_TRY(int64_t position, readPosition(op, 1, length, length - 1));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t position,
+                           readPosition(op, 1, length, length - 1));
   sequence.elements.erase(sequence.elements.begin() + position);
   return setSequence(op, std::move(sequence));
 }
 
 static llvm::Error importSequenceAt(OpContext &op) {
-  GLOWISH_TRY(const Sequence *sequence, op.getSequence(0));
+  GLOWISH_ASSIGN_OR_RETURN(const Sequence *sequence, op.getSequence(0));
   if (!op.hasInput(1))
     return makeError("input 1 is missing");
-  GLOWISH_TRY(int64_t position,
-              readPosition(op, 1, sequence->elements.size(), 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t position,
+                           readPosition(op, 1, sequence->elements.size(), 0));
   return op.setOutput(0, sequence->elements[position]);
 }
 
 static llvm::Error importSequenceLength(OpContext &op) {
-  GLOWISH_TRY(const Sequence *sequence, op.getSequence(0));
+  GLOWISH_ASSIGN_OR_RETURN(const Sequence *sequence, op.getSequence(0));
   return op.setOutput(0, op.createConstant(Tensor::fromValues<int64_t>(
                              Type(ElemKind::Int64, Dims()),
                              {int64_t(sequence->elements.size())})));
 }
 
-/// Each part is a node.
+/// Each part becomes a node.
 static constexpr int64_t maxParts = 1 << 16;
 
-/// The extents of the parts: those of input 1, or as many as it says each, the
-/// last one being smaller; without it 1 each.
+/// Returns the extents of the parts: the elements of input 1, or that many
+/// elements each (the last part may be smaller), or 1 each without input 1.
 static llvm::Expected<std::vector<int64_t>> readParts(OpContext &op,
                                                       int64_t extent) {
   std::vector<int64_t> parts;
   bool isScalar = true;
   int64_t size = 1;
   if (op.hasInput(1)) {
-    GLOWISH_TRY(const Tensor *stated, op.getConstant(1));
-    GLOWISH_TRY(parts, op.getConstantInts(1));
+    GLOWISH_ASSIGN_OR_RETURN(const Tensor *stated, op.getConstant(1));
+    GLOWISH_ASSIGN_OR_RETURN(parts, op.getConstantInts(1));
     isScalar = stated->getType().getRank() == 0;
     if (isScalar)
       size = parts[0];
@@ -140,23 +142,24 @@ static llvm::Expected<std::vector<int64_t>> readParts(OpContext &op,
 }
 
 static llvm::Error importSplitToSequence(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  GLOWISH_TRY(int64_t axis, op.getAxis("axis", 0, input.getShape().size()));
-  GLOWISH_TRY(int64_t keepDims, op.getInt("keepdims", 1));
-  GLOWISH_TRY(std::vector<int64_t> parts,
-              readParts(op, input.getShape()[axis]));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
+                           op.getAxis("axis", 0, input.getShape().size()));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t keepDims, op.getInt("keepdims", 1));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> parts,
+                           readParts(op, input.getShape()[axis]));
   Composer c(op);
   Sequence sequence;
   int64_t start = 0;
   for (int64_t part : parts) {
     NodeValue element = c.slice(input, axis, start, part);
-    // Of parts of stated sizes the dimension stays.
+    // With given part sizes the dimension is kept.
     if (!keepDims && !op.hasInput(1) && element) {
       Dims shape(element.getShape());
       shape.erase(shape.begin() + axis);
       element = c.reshape(element, shape);
     }
-    GLOWISH_TRY(element, c.finish(element));
+    GLOWISH_ASSIGN_OR_RETURN(element, c.finish(element));
     sequence.elements.push_back(element);
     start += part;
   }
@@ -164,15 +167,15 @@ static llvm::Error importSplitToSequence(OpContext &op) {
 }
 
 static llvm::Error importConcatFromSequence(OpContext &op) {
-  GLOWISH_TRY(const Sequence *sequence, op.getSequence(0));
-  GLOWISH_TRY(int64_t isNew, op.getInt("new_axis", 0));
+  GLOWISH_ASSIGN_OR_RETURN(const Sequence *sequence, op.getSequence(0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t isNew, op.getInt("new_axis", 0));
   if (!op.hasAttr("axis"))
     return makeError("attribute 'axis' is missing");
   std::vector<NodeValue> parts = sequence->elements;
   if (parts.empty())
     return makeError("the sequence has no elements; accepted: at least one");
   unsigned rank = parts[0].getShape().size() + (isNew ? 1 : 0);
-  GLOWISH_TRY(int64_t axis, op.getAxis("axis", 0, rank));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 0, rank));
   Composer c(op);
   if (isNew)
     for (NodeValue &part : parts) {
@@ -184,30 +187,31 @@ static llvm::Error importConcatFromSequence(OpContext &op) {
   return c.setOutput(0, c.concat(parts, axis));
 }
 
-/// A graph for each element of the first sequence; other inputs are sequences
-/// of the same length, or tensors that all elements get.
+/// Imports the subgraph for each element of the first sequence. Other inputs
+/// are sequences of the same length, or tensors that are passed to all.
 static llvm::Error importSequenceMap(OpContext &op) {
-  GLOWISH_TRY(const onnx::GraphProto *graph, op.getGraph("body"));
-  GLOWISH_TRY(const Sequence *first, op.getSequence(0));
+  GLOWISH_ASSIGN_OR_RETURN(const onnx::GraphProto *graph, op.getGraph("body"));
+  GLOWISH_ASSIGN_OR_RETURN(const Sequence *first, op.getSequence(0));
   size_t length = first->elements.size();
   std::vector<Sequence> outputs(graph->output_size());
   for (size_t i = 0; i < length; ++i) {
     std::vector<NodeValue> inputs;
     for (unsigned k = 0; k < op.getNumInputs(); ++k) {
       if (!op.hasSequence(k)) {
-        GLOWISH_TRY(NodeValue tensor, op.getInput(k));
+        GLOWISH_ASSIGN_OR_RETURN(NodeValue tensor, op.getInput(k));
         inputs.push_back(tensor);
         continue;
       }
-      GLOWISH_TRY(const Sequence *sequence, op.getSequence(k));
+      GLOWISH_ASSIGN_OR_RETURN(const Sequence *sequence, op.getSequence(k));
       if (sequence->elements.size() != length)
         return makeError("the sequences have {0} and {1} elements; accepted: "
-                         "as many",
+                         "equal numbers",
                          length, sequence->elements.size());
       inputs.push_back(sequence->elements[i]);
     }
     GraphScope scope(*graph, op.getScope());
-    GLOWISH_TRY(std::vector<NodeValue> values, scope.importInner(inputs));
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeValue> values,
+                             scope.importInner(inputs));
     for (auto [output, value] : llvm::zip_equal(outputs, values))
       output.elements.push_back(value);
   }
@@ -218,11 +222,11 @@ static llvm::Error importSequenceMap(OpContext &op) {
 
 //===- Optionals ----------------------------------------------------------===//
 
-/// An optional with a value is that value.
+/// An optional with a value is represented by that value.
 static llvm::Error forwardOptional(OpContext &op) {
   if (!op.hasSequence(0))
     return op.setOutput(0, op.getInput(0));
-  GLOWISH_TRY(const Sequence *value, op.getSequence(0));
+  GLOWISH_ASSIGN_OR_RETURN(const Sequence *value, op.getSequence(0));
   op.setSequence(*value);
   return llvm::Error::success();
 }
@@ -240,7 +244,7 @@ static llvm::Error importOptionalHasElement(OpContext &op) {
   if (isPresent)
     op.ignoreInput(0);
   if (op.hasSequence(0)) {
-    GLOWISH_TRY(const Sequence *value, op.getSequence(0));
+    GLOWISH_ASSIGN_OR_RETURN(const Sequence *value, op.getSequence(0));
     isPresent = !value->isAbsent;
   }
   return op.setOutput(0, op.createScalar(ElemKind::Bool, isPresent));
@@ -248,7 +252,7 @@ static llvm::Error importOptionalHasElement(OpContext &op) {
 
 static llvm::Error importOptionalGetElement(OpContext &op) {
   if (op.hasSequence(0)) {
-    GLOWISH_TRY(const Sequence *value, op.getSequence(0));
+    GLOWISH_ASSIGN_OR_RETURN(const Sequence *value, op.getSequence(0));
     if (value->isAbsent)
       return makeError("input 0 is an optional without a value");
   }

@@ -1,34 +1,36 @@
-//===- Shape.cpp - Constants, casts and what changes nothing --------------===//
+//===- Shape.cpp - Constant, Identity and Cast ----------------------------===//
 
-#include "ONNX/Extents.h"
+#include "ONNX/DynamicDims.h"
 #include "ONNX/ModelFile.h"
 
 using namespace glowish;
 
 static llvm::Error importConstant(OpContext &op) {
   if (op.hasAttr("value")) {
-    GLOWISH_TRY(auto tensor, op.getTensor("value"));
+    GLOWISH_ASSIGN_OR_RETURN(auto tensor, op.getTensor("value"));
     return op.setOutput(0, op.createConstant(std::move(tensor)));
   }
   if (op.hasAttr("sparse_value")) {
-    GLOWISH_TRY(auto tensor, op.getSparseTensor("sparse_value"));
+    GLOWISH_ASSIGN_OR_RETURN(auto tensor, op.getSparseTensor("sparse_value"));
     return op.setOutput(0, op.createConstant(std::move(tensor)));
   }
   if (op.hasAttr("value_float")) {
-    GLOWISH_TRY(double value, op.getFloat("value_float", 0));
+    GLOWISH_ASSIGN_OR_RETURN(double value, op.getFloat("value_float", 0));
     return op.setOutput(0, op.createScalar(ElemKind::Float, value));
   }
   if (op.hasAttr("value_int")) {
-    GLOWISH_TRY(int64_t value, op.getInt("value_int", 0));
+    GLOWISH_ASSIGN_OR_RETURN(int64_t value, op.getInt("value_int", 0));
     return op.setOutput(0, op.createConstant(Tensor::fromValues<int64_t>(
                                Type(ElemKind::Int64, Dims()), {value})));
   }
   if (op.hasAttr("value_ints")) {
-    GLOWISH_TRY(std::vector<int64_t> values, op.getInts("value_ints", {}));
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> values,
+                             op.getInts("value_ints", {}));
     return op.setOutput(0, op.createInt64s(values));
   }
   if (op.hasAttr("value_floats")) {
-    GLOWISH_TRY(std::vector<double> values, op.getFloats("value_floats"));
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<double> values,
+                             op.getFloats("value_floats"));
     Tensor tensor(Type(ElemKind::Float, {int64_t(values.size())}));
     llvm::copy(values, tensor.data<float>().begin());
     return op.setOutput(0, op.createConstant(std::move(tensor)));
@@ -40,7 +42,7 @@ static llvm::Error importConstant(OpContext &op) {
 
 static llvm::Error importIdentity(OpContext &op) {
   if (op.hasSequence(0)) {
-    GLOWISH_TRY(const Sequence *sequence, op.getSequence(0));
+    GLOWISH_ASSIGN_OR_RETURN(const Sequence *sequence, op.getSequence(0));
     op.setSequence(*sequence);
     return llvm::Error::success();
   }
@@ -48,34 +50,35 @@ static llvm::Error importIdentity(OpContext &op) {
 }
 
 static llvm::Error makeCast(OpContext &op, ElemKind kind) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  // Both are about float8 and smaller kinds, which are refused.
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+  // For float8 and smaller kinds, which are refused.
   op.ignoreAttrs({"saturate", "round_mode"});
   if (kind == input.getElemKind())
     return op.setOutput(0, input);
   return op.setOutput(0, op.create<CastNode>(input, kind));
 }
 
-/// Before opset 6 the kind is a string.
+/// The kind is a string before opset 6.
 static llvm::Error importCast(OpContext &op) {
   if (!op.hasAttr("to"))
     return makeError("attribute 'to' is missing");
   if (op.getOpset() >= 6) {
-    GLOWISH_TRY(int64_t to, op.getInt("to", 0));
-    GLOWISH_TRY(ElemKind kind, getElemKind(to));
+    GLOWISH_ASSIGN_OR_RETURN(int64_t to, op.getInt("to", 0));
+    GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, getElemKind(to));
     return makeCast(op, kind);
   }
-  GLOWISH_TRY(std::string name, op.getString("to", ""));
+  GLOWISH_ASSIGN_OR_RETURN(std::string name, op.getString("to", ""));
   onnx::TensorProto::DataType type;
   if (!onnx::TensorProto::DataType_Parse(name, &type))
-    return makeError("attribute 'to' is '{0}', which is no element type", name);
-  GLOWISH_TRY(ElemKind kind, getElemKind(type));
+    return makeError("attribute 'to' is '{0}', which is not an element type",
+                     name);
+  GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, getElemKind(type));
   return makeCast(op, kind);
 }
 
 static llvm::Error importCastLike(OpContext &op) {
-  GLOWISH_TRY(NodeValue like, op.getInput(1));
-  // Only its kind matters.
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue like, op.getInput(1));
+  // Only the kind is used.
   (void)op.getExtents(1);
   return makeCast(op, like.getElemKind());
 }

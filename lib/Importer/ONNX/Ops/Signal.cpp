@@ -1,4 +1,4 @@
-//===- Signal.cpp - Fourier transforms and windows ------------------------===//
+//===- Signal.cpp - Fourier transforms and window functions ---------------===//
 
 #include "ONNX/Composer.h"
 #include "ONNX/ModelFile.h"
@@ -10,29 +10,28 @@ static constexpr double pi = 3.14159265358979323846;
 
 namespace {
 
-/// A transform of `length` numbers as products with matrices of cosines and
-/// sines.
+/// A discrete Fourier transform of `length` elements, as matmuls with matrices
+/// of cosines and sines.
 struct Transform {
   int64_t length;
-  int64_t inputs, outputs; // of the numbers, those that are stored
+  int64_t inputs, outputs; // number of elements that are stored
   bool isInverse = false;
-  /// The input is half of a spectrum: the rest mirrors it, and the result is
-  /// real.
+  /// The input is half of a symmetric spectrum, so that the result is real.
   bool fromHalf = false;
 };
 
-/// Real and imaginary parts; the latter is null for real numbers.
+/// Real and imaginary parts; the latter is null for real values.
 struct Complex {
   NodeValue real, imaginary;
 };
 
 } // namespace
 
-/// [inputs, outputs] with \p fn of each angle.
+/// Returns the matrix [inputs, outputs] of \p fn of each angle.
 static NodeValue makeMatrix(Composer &c, ElemKind kind, const Transform &t,
                             double (*fn)(double)) {
   return c.table(kind, {t.inputs, t.outputs}, [&](DimsRef index) {
-    // The product modulo the length: angles stay small and exact.
+    // Reduced modulo the length, so that angles are small and exact.
     int64_t step = index[0] * index[1] % t.length;
     double value = fn(2 * pi * double(step) / double(t.length));
     bool isMirrored = t.fromHalf && index[0] > 0 && 2 * index[0] != t.length;
@@ -41,8 +40,8 @@ static NodeValue makeMatrix(Composer &c, ElemKind kind, const Transform &t,
   });
 }
 
-/// Along the last dimension: (a + bi) (cos -+ i sin), in double, so that what
-/// cancels does.
+/// Transforms the last dimension, (a + bi) (cos -+ i sin), in double precision
+/// to limit cancellation errors.
 static Complex transform(Composer &c, Complex x, const Transform &t) {
   if (!x.real)
     return {};
@@ -63,8 +62,8 @@ static Complex transform(Composer &c, Complex x, const Transform &t) {
   return {c.cast(result.real, given), c.cast(result.imaginary, given)};
 }
 
-/// The parts of \p value [..., 1 or 2] as rows of numbers along \p axis:
-/// [rest, extent].
+/// Returns the parts of \p value [..., 1 or 2] as rows along \p axis: [rest,
+/// extent].
 static Complex splitComplex(Composer &c, NodeValue value, int64_t axis,
                             int64_t extent) {
   int64_t rank = value.getShape().size();
@@ -77,52 +76,52 @@ static Complex splitComplex(Composer &c, NodeValue value, int64_t axis,
   int64_t rows = 1;
   for (int64_t d = 0; d + 1 < rank; ++d)
     rows *= d == axis ? 1 : value.getShape()[d];
-  NodeValue turned = c.transpose(value, order);
-  if (turned && extent != turned.getShape().back()) {
+  NodeValue transposed = c.transpose(value, order);
+  if (transposed && extent != transposed.getShape().back()) {
     std::vector<int64_t> pads(2 * rank, 0);
-    pads.back() = extent - turned.getShape().back();
-    turned = c.pad(turned, pads, 0);
+    pads.back() = extent - transposed.getShape().back();
+    transposed = c.pad(transposed, pads, 0);
   }
-  NodeValue matrix = c.reshape(turned, {parts, rows, extent});
+  NodeValue matrix = c.reshape(transposed, {parts, rows, extent});
   auto take = [&](int64_t part) {
     return c.reshape(c.slice(matrix, 0, part, 1), {rows, extent});
   };
   return {take(0), parts == 2 ? take(1) : NodeValue()};
 }
 
-/// The inverse: \p shape has the result's extent at \p axis.
+/// The inverse of splitComplex(); \p shape has the result's extent at \p axis.
 static NodeValue joinComplex(Composer &c, Complex value, DimsRef shape,
                              int64_t axis) {
   int64_t rank = shape.size();
-  Dims turned = {value.imaginary ? 2 : 1};
+  Dims transposed = {value.imaginary ? 2 : 1};
   std::vector<int64_t> order(rank);
   for (int64_t d = 0; d + 1 < rank; ++d)
     if (d != axis) {
-      order[d] = turned.size();
-      turned.push_back(shape[d]);
+      order[d] = transposed.size();
+      transposed.push_back(shape[d]);
     }
   order[axis] = rank - 1;
   order[rank - 1] = 0;
-  turned.push_back(shape[axis]);
+  transposed.push_back(shape[axis]);
   NodeValue joined = value.real;
   if (value.imaginary)
     joined = c.concat(
         {c.unsqueeze(value.real, 0), c.unsqueeze(value.imaginary, 0)}, 0);
-  return c.transpose(c.reshape(joined, turned), order);
+  return c.transpose(c.reshape(joined, transposed), order);
 }
 
-/// The axis is an attribute before opset 20. `onesided` gives half of the
-/// spectrum of real numbers, and, inverse, takes it.
+/// The axis is an attribute before opset 20. With `onesided` only half of the
+/// spectrum of a real signal is computed or, for the inverse, given.
 static llvm::Error importDFT(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   int64_t rank = input.getShape().size();
-  GLOWISH_TRY(int64_t oneSided, op.getInt("onesided", 0));
-  GLOWISH_TRY(int64_t inverse, op.getInt("inverse", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t oneSided, op.getInt("onesided", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t inverse, op.getInt("inverse", 0));
   int64_t stated = -2;
   if (op.hasInput(2)) {
-    GLOWISH_TRY(stated, readConstantInt(op, 2));
+    GLOWISH_ASSIGN_OR_RETURN(stated, readConstantInt(op, 2));
   } else if (op.getOpset() < 20) {
-    GLOWISH_TRY(stated, op.getInt("axis", 1));
+    GLOWISH_ASSIGN_OR_RETURN(stated, op.getInt("axis", 1));
   }
   llvm::Expected<int64_t> axis = normalizeAxis(stated, rank);
   if (!axis)
@@ -136,7 +135,7 @@ static llvm::Error importDFT(OpContext &op) {
   int64_t extent = input.getShape()[*axis];
   int64_t length = fromHalf ? 2 * (extent - 1) : extent;
   if (op.hasInput(1)) {
-    GLOWISH_TRY(length, readConstantInt(op, 1));
+    GLOWISH_ASSIGN_OR_RETURN(length, readConstantInt(op, 1));
   }
   if (length < 1 || length > maxTensorBytes)
     return makeError("the length is {0}; accepted: 1 to {1}", length,
@@ -154,16 +153,16 @@ static llvm::Error importDFT(OpContext &op) {
                                       : joinComplex(c, result, shape, *axis));
 }
 
-/// Transforms of overlapping parts of signals [batch, length, 1 or 2].
+/// Transforms overlapping frames of signals [batch, length, 1 or 2].
 static llvm::Error importSTFT(OpContext &op) {
-  GLOWISH_TRY(NodeValue signal, op.getInput(0));
-  GLOWISH_TRY(int64_t step, readConstantInt(op, 1));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue signal, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t step, readConstantInt(op, 1));
   NodeValue window = op.getOptionalInput(2);
-  GLOWISH_TRY(int64_t oneSided, op.getInt("onesided", 1));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t oneSided, op.getInt("onesided", 1));
   DimsRef shape = signal.getShape();
   int64_t length = window ? window.getType().getNumElements() : 0;
   if (op.hasInput(3)) {
-    GLOWISH_TRY(length, readConstantInt(op, 3));
+    GLOWISH_ASSIGN_OR_RETURN(length, readConstantInt(op, 3));
   }
   if (shape.size() != 3 || (shape[2] != 1 && shape[2] != 2) || length < 1 ||
       length > shape[1] || step < 1 || step > shape[1])
@@ -189,15 +188,15 @@ static llvm::Error importSTFT(OpContext &op) {
              : joinComplex(c, result, {shape[0], frames, t.outputs, 2}, 2));
 }
 
-//===- Windows ------------------------------------------------------------===//
+//===- Window functions ---------------------------------------------------===//
 
-/// a - b cos(2 pi i / n) + c cos(4 pi i / n), with n the size of a periodic
-/// window and one less of a symmetric one.
+/// a - b cos(2 pi i / n) + d cos(4 pi i / n), where n is the size of a periodic
+/// window and one less for a symmetric one.
 static llvm::Error makeWindow(OpContext &op, double a, double b, double d) {
-  GLOWISH_TRY(int64_t size, readConstantInt(op, 0));
-  GLOWISH_TRY(int64_t periodic, op.getInt("periodic", 1));
-  GLOWISH_TRY(int64_t type, op.getInt("output_datatype", 1));
-  GLOWISH_TRY(ElemKind kind, getElemKind(type));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t size, readConstantInt(op, 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t periodic, op.getInt("periodic", 1));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t type, op.getInt("output_datatype", 1));
+  GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, getElemKind(type));
   if (size < 0 || size > (int64_t(1) << 30))
     return makeError("the size is {0}; accepted: 0 to 2^30", size);
   Composer c(op);
@@ -218,9 +217,9 @@ static llvm::Error importBlackmanWindow(OpContext &op) {
   return makeWindow(op, 0.42, 0.5, 0.08);
 }
 
-//===- Mel filters --------------------------------------------------------===//
+//===- Mel filter banks ---------------------------------------------------===//
 
-/// The scale of pitches: 2595 log10(1 + hertz / 700), and its inverse.
+/// The mel scale: 2595 log10(1 + hertz / 700), and its inverse.
 static double hertzToMel(double hertz) {
   return 2595 * std::log10(1 + hertz / 700);
 }
@@ -228,9 +227,9 @@ static double melToHertz(double mel) {
   return 700 * (std::pow(10.0, mel / 2595) - 1);
 }
 
-/// What bin \p bin of a spectrum counts in the triangle that rises from bin
-/// \p low to \p middle and falls to \p high.
-static double getMelShare(double bin, double low, double middle, double high) {
+/// Returns the weight of spectrum bin \p bin in the triangle that rises from
+/// bin \p low to \p middle and falls to \p high.
+static double getMelWeight(double bin, double low, double middle, double high) {
   if (bin >= middle && bin < high)
     return (high - bin) / (high - middle);
   if (bin < low || bin > middle)
@@ -238,20 +237,21 @@ static double getMelShare(double bin, double low, double middle, double high) {
   return middle == low ? 1 : (bin - low) / (middle - low);
 }
 
-/// A matrix [bins of a spectrum, mel bands] of overlapping triangles, whose
-/// corners are even on the scale of pitches.
+/// A matrix [spectrum bins, mel bands] of overlapping triangles whose corners
+/// are equidistant on the mel scale.
 static llvm::Error importMelWeightMatrix(OpContext &op) {
-  GLOWISH_TRY(int64_t bands, readConstantInt(op, 0));
-  GLOWISH_TRY(int64_t length, readConstantInt(op, 1));
-  GLOWISH_TRY(int64_t rate, readConstantInt(op, 2));
-  GLOWISH_TRY(double lowest, op.getConstantNumber(3));
-  GLOWISH_TRY(double highest, op.getConstantNumber(4));
-  GLOWISH_TRY(int64_t type, op.getInt("output_datatype", 1));
-  GLOWISH_TRY(ElemKind kind, getElemKind(type));
-  constexpr int64_t most = int64_t(1) << 24;
-  // Written so that a NaN is refused.
-  if (bands < 0 || bands > most || length < 0 || length > most || rate < 1 ||
-      !(lowest >= 0 && highest >= lowest && highest <= double(most)))
+  GLOWISH_ASSIGN_OR_RETURN(int64_t bands, readConstantInt(op, 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t length, readConstantInt(op, 1));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t rate, readConstantInt(op, 2));
+  GLOWISH_ASSIGN_OR_RETURN(double lowest, op.getConstantNumber(3));
+  GLOWISH_ASSIGN_OR_RETURN(double highest, op.getConstantNumber(4));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t type, op.getInt("output_datatype", 1));
+  GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, getElemKind(type));
+  constexpr int64_t maximum = int64_t(1) << 24;
+  // The negation refuses a NaN.
+  if (bands < 0 || bands > maximum || length < 0 || length > maximum ||
+      rate < 1 ||
+      !(lowest >= 0 && highest >= lowest && highest <= double(maximum)))
     return makeError("{0} bands, a length of {1}, a rate of {2}, {3} to {4} "
                      "Hz; accepted: none of them negative, 2^24 at most, and a "
                      "rate of at least 1",
@@ -266,8 +266,8 @@ static llvm::Error importMelWeightMatrix(OpContext &op) {
   return c.setOutput(
       0, c.table(kind, {length / 2 + 1, bands}, [&](DimsRef index) {
         int64_t band = index[1];
-        return getMelShare(double(index[0]), getCorner(band),
-                           getCorner(band + 1), getCorner(band + 2));
+        return getMelWeight(double(index[0]), getCorner(band),
+                            getCorner(band + 1), getCorner(band + 2));
       }));
 }
 

@@ -1,4 +1,4 @@
-//===- Statistics.cpp - Normalization with computed statistics ------------===//
+//===- Statistics.cpp - Training form of BatchNormalization ---------------===//
 
 #include "ONNX/Ops/Statistics.h"
 
@@ -10,7 +10,8 @@ struct Moments {
 };
 } // namespace
 
-/// Of the population, along \p axes, which stay as 1.
+/// Returns the population mean and variance along \p axes, which are kept with
+/// extent 1.
 static Moments getMoments(Composer &c, NodeValue x,
                           llvm::ArrayRef<int64_t> axes) {
   NodeValue mean = c.reduce(x, "mean", axes, /*keepDims=*/true);
@@ -22,10 +23,10 @@ static Moments getMoments(Composer &c, NodeValue x,
 llvm::Error glowish::importTrainingBatchNormalization(OpContext &op) {
   NodeValue operands[5];
   for (unsigned i = 0; i < 5; ++i) {
-    GLOWISH_TRY(operands[i], op.getInput(i));
+    GLOWISH_ASSIGN_OR_RETURN(operands[i], op.getInput(i));
   }
-  GLOWISH_TRY(double epsilon, op.getFloat("epsilon", 1e-5));
-  GLOWISH_TRY(double momentum, op.getFloat("momentum", 0.9));
+  GLOWISH_ASSIGN_OR_RETURN(double epsilon, op.getFloat("epsilon", 1e-5));
+  GLOWISH_ASSIGN_OR_RETURN(double momentum, op.getFloat("momentum", 0.9));
   NodeValue x = operands[0];
   unsigned rank = x.getShape().size();
   if (rank < 2)
@@ -42,12 +43,13 @@ llvm::Error glowish::importTrainingBatchNormalization(OpContext &op) {
                      c.reshape(moments.variance, {channels})};
   if (c.hasFailed())
     return c.setOutput(0, x);
-  GLOWISH_CHECK(c.setOutput(
+  GLOWISH_RETURN_IF_ERROR(c.setOutput(
       0, c.make<BatchNormalizationNode>(x, operands[1], operands[2], own[0],
                                         own[1], /*axis=*/1, epsilon)));
   for (unsigned i = 0; i < 2; ++i)
     if (op.wantsOutput(i + 1))
-      GLOWISH_CHECK(c.setOutput(i + 1, c.add(c.mul(operands[i + 3], momentum),
-                                             c.mul(own[i], 1 - momentum))));
+      GLOWISH_RETURN_IF_ERROR(
+          c.setOutput(i + 1, c.add(c.mul(operands[i + 3], momentum),
+                                   c.mul(own[i], 1 - momentum))));
   return llvm::Error::success();
 }

@@ -1,4 +1,4 @@
-//===- Statistics.h - Normalization with computed statistics ----*- C++ -*-===//
+//===- Statistics.h - Training form of BatchNormalization -------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_OPS_STATISTICS_H
 #define GLOWISH_LIB_IMPORTER_ONNX_OPS_STATISTICS_H
@@ -7,8 +7,8 @@
 
 namespace glowish {
 
-/// BatchNormalization-14 with training_mode = 1: with the statistics of the
-/// batch; outputs 1 and 2 are the running ones.
+/// Imports BatchNormalization-14 with training_mode = 1, which uses the
+/// statistics of the batch; outputs 1 and 2 are the running statistics.
 llvm::Error importTrainingBatchNormalization(OpContext &op);
 
 } // namespace glowish

@@ -1,4 +1,4 @@
-//===- TermFrequency.cpp - Counts of n-grams ------------------------------===//
+//===- TermFrequency.cpp - Import of TfIdfVectorizer ----------------------===//
 
 #include "ONNX/Composer.h"
 
@@ -6,14 +6,14 @@ using namespace glowish;
 
 namespace {
 
-/// The attributes of TfIdfVectorizer, checked.
+/// The validated attributes of TfIdfVectorizer.
 struct Vocabulary {
   int64_t minLength, maxLength, maxSkip;
   std::string mode;
-  /// Items of all n-grams; those of n items start at starts[n - 1].
+  /// Items of all n-grams; those of n items begin at starts[n - 1].
   std::vector<int64_t> pool, starts;
-  /// Of each n-gram: its place in the output.
-  std::vector<int64_t> places;
+  /// The output position of each n-gram.
+  std::vector<int64_t> outputPositions;
   std::vector<double> weights;
 
   int64_t getNumGrams(int64_t length) const {
@@ -22,7 +22,8 @@ struct Vocabulary {
     return (end - starts[length - 1]) / length;
   }
   int64_t getSize() const {
-    return places.empty() ? 0 : *llvm::max_element(places) + 1;
+    return outputPositions.empty() ? 0
+                                   : *llvm::max_element(outputPositions) + 1;
   }
 };
 
@@ -40,11 +41,11 @@ static llvm::Error checkPool(const Vocabulary &v) {
                        n, start, end, v.pool.size());
     numGrams += (end - start) / int64_t(n);
   }
-  if (numGrams != int64_t(v.places.size()))
+  if (numGrams != int64_t(v.outputPositions.size()))
     return makeError("'ngram_indexes' has {0} elements; accepted: {1}, one for "
                      "each n-gram of the pool",
-                     v.places.size(), numGrams);
-  std::vector<int64_t> sorted = v.places;
+                     v.outputPositions.size(), numGrams);
+  std::vector<int64_t> sorted = v.outputPositions;
   llvm::sort(sorted);
   if (!sorted.empty() &&
       (sorted[0] < 0 || sorted.back() > INT32_MAX ||
@@ -57,16 +58,16 @@ static llvm::Error checkPool(const Vocabulary &v) {
 
 static llvm::Expected<Vocabulary> readVocabulary(OpContext &op) {
   Vocabulary v;
-  GLOWISH_TRY(v.minLength, op.getInt("min_gram_length", 0));
-  GLOWISH_TRY(v.maxLength, op.getInt("max_gram_length", 0));
-  GLOWISH_TRY(v.maxSkip, op.getInt("max_skip_count", -1));
-  GLOWISH_TRY(v.mode, op.getString("mode", ""));
-  GLOWISH_TRY(v.starts, op.getInts("ngram_counts", {}));
-  GLOWISH_TRY(v.places, op.getInts("ngram_indexes", {}));
+  GLOWISH_ASSIGN_OR_RETURN(v.minLength, op.getInt("min_gram_length", 0));
+  GLOWISH_ASSIGN_OR_RETURN(v.maxLength, op.getInt("max_gram_length", 0));
+  GLOWISH_ASSIGN_OR_RETURN(v.maxSkip, op.getInt("max_skip_count", -1));
+  GLOWISH_ASSIGN_OR_RETURN(v.mode, op.getString("mode", ""));
+  GLOWISH_ASSIGN_OR_RETURN(v.starts, op.getInts("ngram_counts", {}));
+  GLOWISH_ASSIGN_OR_RETURN(v.outputPositions, op.getInts("ngram_indexes", {}));
   if (op.hasAttr("pool_strings"))
     return makeError("'pool_strings' is given; accepted: 'pool_int64s'");
-  GLOWISH_TRY(v.pool, op.getInts("pool_int64s", {}));
-  GLOWISH_TRY(v.weights, op.getFloats("weights"));
+  GLOWISH_ASSIGN_OR_RETURN(v.pool, op.getInts("pool_int64s", {}));
+  GLOWISH_ASSIGN_OR_RETURN(v.weights, op.getFloats("weights"));
   if (v.maxSkip > 1024)
     return makeError("'max_skip_count' is {0}; accepted: up to 1024",
                      v.maxSkip);
@@ -79,18 +80,17 @@ static llvm::Expected<Vocabulary> readVocabulary(OpContext &op) {
   if (v.mode != "TF" && v.mode != "IDF" && v.mode != "TFIDF")
     return makeError("attribute 'mode' is '{0}'; accepted: TF, IDF, TFIDF",
                      v.mode);
-  GLOWISH_CHECK(checkPool(v));
+  GLOWISH_RETURN_IF_ERROR(checkPool(v));
   if (v.weights.empty())
-    v.weights.assign(v.places.size(), 1);
-  if (v.weights.size() != v.places.size())
+    v.weights.assign(v.outputPositions.size(), 1);
+  if (v.weights.size() != v.outputPositions.size())
     return makeError("'weights' has {0} elements; accepted: {1}",
-                     v.weights.size(), v.places.size());
+                     v.weights.size(), v.outputPositions.size());
   return v;
 }
 
-/// How often each of the n-grams of \p length items, of which items that follow
-/// each other are \p distance apart, is in the rows of \p text: [rows, grams].
-/// Null where the rows are too short.
+/// Counts the n-grams of \p length items at distance \p distance in each row of
+/// \p text: [rows, grams]. Null if the rows are too short.
 static NodeValue countGrams(OpContext &op, Composer &c, NodeValue text,
                             const Vocabulary &v, int64_t length,
                             int64_t distance) {
@@ -114,7 +114,7 @@ static NodeValue countGrams(OpContext &op, Composer &c, NodeValue text,
   return c.reduce(c.cast(matches, ElemKind::Float), "sum", {1}, false);
 }
 
-/// The counts of all n-grams of the pool: [rows, grams].
+/// Counts all n-grams of the pool: [rows, grams].
 static NodeValue countAll(OpContext &op, Composer &c, NodeValue text,
                           const Vocabulary &v) {
   int64_t rows = text.getShape()[0], columns = text.getShape()[1];
@@ -122,7 +122,7 @@ static NodeValue countAll(OpContext &op, Composer &c, NodeValue text,
   for (int64_t length = 1; length <= int64_t(v.starts.size()); ++length) {
     NodeValue sum;
     bool isCounted = length >= v.minLength && length <= v.maxLength;
-    // Nothing is between the items of one; rows end before long distances do.
+    // Single items have no gaps, and gaps are limited by the length of a row.
     int64_t skips = length == 1 ? 0 : std::min(v.maxSkip, columns);
     for (int64_t skip = 0; isCounted && columns > 0 && skip <= skips; ++skip)
       if (NodeValue part = countGrams(op, c, text, v, length, skip + 1))
@@ -134,32 +134,32 @@ static NodeValue countAll(OpContext &op, Composer &c, NodeValue text,
   return c.concat(parts, 1);
 }
 
-/// Rows, or one row, of integers become counts of n-grams, at the places that
-/// 'ngram_indexes' states; with mode IDF the weights of those that are there,
-/// with TFIDF counts times weights.
+/// Counts the n-grams of each row of integers (or of a single row), at the
+/// output positions 'ngram_indexes'. With mode IDF the output is the weights of
+/// n-grams that occur, with TFIDF counts times weights.
 static llvm::Error importTfIdfVectorizer(OpContext &op) {
-  GLOWISH_TRY(NodeValue input, op.getInput(0));
-  GLOWISH_TRY(Vocabulary v, readVocabulary(op));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(Vocabulary v, readVocabulary(op));
   unsigned rank = input.getShape().size();
   if (rank < 1 || rank > 2 || !isIntegerKind(input.getElemKind()))
     return makeError("input 0 is {0}; accepted: integers of rank 1 or 2",
                      input.getType().str());
   Composer c(op);
   int64_t rows = rank == 1 ? 1 : input.getShape()[0], size = v.getSize();
-  GLOWISH_CHECK(checkShape(ElemKind::Double, {rows, size}));
-  GLOWISH_CHECK(op.checkBudget(size * 12));
+  GLOWISH_RETURN_IF_ERROR(checkShape(ElemKind::Double, {rows, size}));
+  GLOWISH_RETURN_IF_ERROR(op.checkBudget(size * 12));
   NodeValue text = c.reshape(c.cast(input, ElemKind::Int64),
                              {rows, input.getShape().back()});
   if (c.hasFailed())
     return c.setOutput(0, text);
   NodeValue counts = countAll(op, c, text, v);
-  // Places that no n-gram has get the column of zeros at the end.
-  int64_t numGrams = v.places.size();
+  // Output positions without an n-gram refer to the column of zeros at the end.
+  int64_t numGrams = v.outputPositions.size();
   std::vector<int64_t> source(size, numGrams);
   std::vector<double> weights(size, 0);
   for (int64_t gram = 0; gram < numGrams; ++gram) {
-    source[v.places[gram]] = gram;
-    weights[v.places[gram]] = v.weights[gram];
+    source[v.outputPositions[gram]] = gram;
+    weights[v.outputPositions[gram]] = v.weights[gram];
   }
   NodeValue all = c.concat({counts, c.splat(ElemKind::Float, {rows, 1}, 0)}, 1);
   NodeValue result = c.gather(all, op.createInt64s(source), 1);

@@ -1,8 +1,8 @@
-//===- Training.cpp - Steps of optimizers ---------------------------------===//
+//===- Training.cpp - Optimizer steps -------------------------------------===//
 //
-// Adagrad, Adam and Momentum of the domain ai.onnx.preview.training. Inputs are
-// the rate R, the count of steps T, and then groups of as many tensors each:
-// all the tensors that are optimized, all their gradients, and so on.
+// Adagrad, Adam and Momentum of the domain ai.onnx.preview.training. The inputs
+// are the rate R, the step count T, and groups of one tensor per optimized
+// tensor: the tensors, their gradients, and the states of the optimizer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,37 +14,38 @@ static constexpr llvm::StringLiteral training = "ai.onnx.preview.training";
 
 namespace {
 
-/// A tensor, its gradient and what the optimizer knows of it; which of these
-/// are there depends on the optimizer.
+/// A tensor, its gradient and the optimizer's states.
 struct Step {
   Composer &c;
   NodeValue rate, x, gradient;
   std::vector<NodeValue> states;
 };
 
-/// New values of x and of the states, in that order.
+/// Returns the new values of x and of the states, in that order.
 using StepFn =
     llvm::function_ref<std::vector<NodeValue>(const Step &, NodeValue count)>;
 
 } // namespace
 
-/// The gradient of the loss with \p coefficient / 2 times the sum of squares.
+/// Returns the gradient with L2 regularization: \p coefficient / 2 times the
+/// sum of squares is added to the loss.
 static NodeValue regularize(const Step &step, double coefficient) {
   Composer &c = step.c;
   return c.add(c.mul(step.x, coefficient), step.gradient);
 }
 
-/// Calls \p fn for each tensor and sets the outputs, in groups as the inputs.
+/// Calls \p fn for each tensor and sets the outputs, in groups like the inputs.
 static llvm::Error importSteps(OpContext &op, unsigned numStates, StepFn fn) {
   unsigned numGroups = 2 + numStates;
   if (op.getNumInputs() < 2 + numGroups ||
       (op.getNumInputs() - 2) % numGroups != 0)
-    return makeError("there are {0} inputs; accepted: 2 and then {1} for each "
-                     "tensor that is optimized",
-                     op.getNumInputs(), numGroups);
+    return makeError(
+        "there are {0} inputs; accepted: 2, followed by {1} for each "
+        "optimized tensor",
+        op.getNumInputs(), numGroups);
   unsigned count = (op.getNumInputs() - 2) / numGroups;
-  GLOWISH_TRY(NodeValue rate, op.getInput(0));
-  GLOWISH_TRY(NodeValue iteration, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue rate, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue iteration, op.getInput(1));
   for (NodeValue scalar : {rate, iteration})
     if (scalar.getType().getNumElements() != 1)
       return makeError("R is {0} and T {1}; accepted: one element each",
@@ -54,7 +55,7 @@ static llvm::Error importSteps(OpContext &op, unsigned numStates, StepFn fn) {
     Step step = {c, {}, {}, {}, {}};
     std::vector<NodeValue> group;
     for (unsigned k = 0; k < numGroups; ++k) {
-      GLOWISH_TRY(NodeValue value, op.getInput(2 + k * count + i));
+      GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(2 + k * count + i));
       if (!group.empty() && value.getType() != group[0].getType())
         return makeError("inputs {0} and {1} are {2} and {3}; accepted: the "
                          "same type",
@@ -73,16 +74,16 @@ static llvm::Error importSteps(OpContext &op, unsigned numStates, StepFn fn) {
     NodeValue number = c.cast(c.reshape(iteration, {}), kind);
     std::vector<NodeValue> results = fn(step, number);
     for (unsigned k = 0; k < results.size(); ++k)
-      GLOWISH_CHECK(c.setOutput(k * count + i, results[k]));
+      GLOWISH_RETURN_IF_ERROR(c.setOutput(k * count + i, results[k]));
   }
   return llvm::Error::success();
 }
 
-/// Steps shrink with the root of the sum of all squared gradients.
+/// The step is divided by the root of the sum of all squared gradients.
 static llvm::Error importAdagrad(OpContext &op) {
-  GLOWISH_TRY(double decay, op.getFloat("decay_factor", 0));
-  GLOWISH_TRY(double epsilon, op.getFloat("epsilon", 1e-6f));
-  GLOWISH_TRY(double norm, op.getFloat("norm_coefficient", 0));
+  GLOWISH_ASSIGN_OR_RETURN(double decay, op.getFloat("decay_factor", 0));
+  GLOWISH_ASSIGN_OR_RETURN(double epsilon, op.getFloat("epsilon", 1e-6f));
+  GLOWISH_ASSIGN_OR_RETURN(double norm, op.getFloat("norm_coefficient", 0));
   return importSteps(op, 1, [&](const Step &step, NodeValue count) {
     Composer &c = step.c;
     NodeValue gradient = regularize(step, norm);
@@ -94,8 +95,8 @@ static llvm::Error importAdagrad(OpContext &op) {
   });
 }
 
-/// sqrt(1 - beta^T) / (1 - alpha^T), and 1 before the first step: what makes
-/// up for averages that start at 0.
+/// Bias correction of the moving averages: sqrt(1 - beta^T) / (1 - alpha^T),
+/// and 1 before the first step.
 static NodeValue correctBias(Composer &c, NodeValue count, double alpha,
                              double beta) {
   auto rest = [&](double base) { return c.sub(1, c.pow(base, count)); };
@@ -104,13 +105,14 @@ static NodeValue correctBias(Composer &c, NodeValue count, double alpha,
                   c.number(count, 1));
 }
 
-/// Steps by running averages of gradients and of their squares.
+/// Steps by moving averages of the gradients and of their squares.
 static llvm::Error importAdam(OpContext &op) {
-  GLOWISH_TRY(double alpha, op.getFloat("alpha", 0.9f));
-  GLOWISH_TRY(double beta, op.getFloat("beta", 0.999f));
-  GLOWISH_TRY(double epsilon, op.getFloat("epsilon", 1e-6f));
-  GLOWISH_TRY(double norm, op.getFloat("norm_coefficient", 0));
-  GLOWISH_TRY(double normPost, op.getFloat("norm_coefficient_post", 0));
+  GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 0.9f));
+  GLOWISH_ASSIGN_OR_RETURN(double beta, op.getFloat("beta", 0.999f));
+  GLOWISH_ASSIGN_OR_RETURN(double epsilon, op.getFloat("epsilon", 1e-6f));
+  GLOWISH_ASSIGN_OR_RETURN(double norm, op.getFloat("norm_coefficient", 0));
+  GLOWISH_ASSIGN_OR_RETURN(double normPost,
+                           op.getFloat("norm_coefficient_post", 0));
   return importSteps(op, 2, [&](const Step &step, NodeValue count) {
     Composer &c = step.c;
     NodeValue gradient = regularize(step, norm);
@@ -125,16 +127,16 @@ static llvm::Error importAdam(OpContext &op) {
   });
 }
 
-/// Steps by a sum of gradients of which the older ones fade; Nesterov's looks
+/// Steps by an exponentially decaying sum of gradients; Nesterov momentum looks
 /// one step ahead.
 static llvm::Error importMomentum(OpContext &op) {
   for (const char *name : {"alpha", "beta", "mode", "norm_coefficient"})
     if (!op.hasAttr(name))
       return makeError("attribute '{0}' is missing", name);
-  GLOWISH_TRY(double alpha, op.getFloat("alpha", 0));
-  GLOWISH_TRY(double beta, op.getFloat("beta", 0));
-  GLOWISH_TRY(double norm, op.getFloat("norm_coefficient", 0));
-  GLOWISH_TRY(std::string mode, op.getString("mode", ""));
+  GLOWISH_ASSIGN_OR_RETURN(double alpha, op.getFloat("alpha", 0));
+  GLOWISH_ASSIGN_OR_RETURN(double beta, op.getFloat("beta", 0));
+  GLOWISH_ASSIGN_OR_RETURN(double norm, op.getFloat("norm_coefficient", 0));
+  GLOWISH_ASSIGN_OR_RETURN(std::string mode, op.getString("mode", ""));
   if (mode != "standard" && mode != "nesterov")
     return makeError("attribute 'mode' is '{0}'; accepted: standard, nesterov",
                      mode);

@@ -1,24 +1,23 @@
 //===- Unique.cpp - Distinct elements and slices --------------------------===//
 
-#include "ONNX/Ops/Found.h"
+#include "ONNX/Ops/DynamicReshape.h"
 #include "ONNX/Ops/Indexing.h"
-#include "ONNX/Ops/SizedReshape.h"
+#include "ONNX/Ops/NonZero.h"
 
 using namespace glowish;
 
 namespace {
 /// The distinct values of each row of a matrix, numbered in ascending order.
 struct Groups {
-  /// The number of each element's value.
+  /// The number of each element's value: its group.
   NodeValue groups;
-  /// How many there are, less 1: [rows, 1].
+  /// The number of groups less 1: [rows, 1].
   NodeValue last;
 };
 } // namespace
 
-/// Whether elements of \p x and \p y are the same; a NaN is the same as
-/// another.
-static NodeValue areSame(Composer &c, NodeValue x, NodeValue y) {
+/// Whether elements of \p x and \p y are equal; NaNs are equal to each other.
+static NodeValue areEqual(Composer &c, NodeValue x, NodeValue y) {
   NodeValue same = c.equal(x, y);
   if (c.hasFailed() || !isFloatKind(x.getElemKind()))
     return same;
@@ -28,8 +27,8 @@ static NodeValue areSame(Composer &c, NodeValue x, NodeValue y) {
   return c.logicalOr(same, c.logicalAnd(isNaN(x), isNaN(y)));
 }
 
-/// Sorts each row of \p keys, [rows, n] with n > 0, numbers the values as they
-/// change, and brings the numbers back to where the elements were.
+/// Sorts each row of \p keys [rows, n], n > 0, numbers the distinct values, and
+/// scatters the numbers back to the original positions.
 static Groups groupRows(Composer &c, NodeValue keys) {
   if (!keys)
     return {};
@@ -38,7 +37,7 @@ static Groups groupRows(Composer &c, NodeValue keys) {
   NodeValue sorted = gatherElements(c, keys, order, 1);
   NodeValue before = shiftAlong(c, sorted, 1, 1, /*backward=*/false, 0);
   NodeValue isFirst = c.equal(c.iota(ElemKind::Int64, 2, 1, n), 0);
-  NodeValue differs = c.unary<NotNode>(areSame(c, sorted, before));
+  NodeValue differs = c.unary<NotNode>(areEqual(c, sorted, before));
   NodeValue steps = c.cast(c.logicalOr(differs, isFirst), ElemKind::Int64);
   NodeValue numbers = c.sub(sumPrefixes(c, steps), 1);
   if (c.hasFailed())
@@ -53,9 +52,9 @@ static Groups groupRows(Composer &c, NodeValue keys) {
   return {c.reshape(back, {rows, n}), c.slice(numbers, 1, n - 1, 1)};
 }
 
-/// Groups columns of \p keys, [rows, n], of which the first row matters most:
-/// rows become numbers, and two rows of numbers one of pairs, until one is
-/// left.
+/// Groups the columns of \p keys [rows, n], with the first row the most
+/// significant: rows are replaced by group numbers, and pairs of rows combined
+/// to one, until one is left.
 static Groups groupColumns(Composer &c, NodeValue keys) {
   if (!keys)
     return {};
@@ -73,7 +72,7 @@ static Groups groupColumns(Composer &c, NodeValue keys) {
   return groupRows(c, keys);
 }
 
-/// The slices of \p x along \p axis as columns of a matrix.
+/// Returns the slices of \p x along \p axis as columns of a matrix.
 static NodeValue getColumns(Composer &c, NodeValue x, int64_t axis) {
   if (!x)
     return x;
@@ -83,13 +82,13 @@ static NodeValue getColumns(Composer &c, NodeValue x, int64_t axis) {
   int64_t n = x.getShape()[axis], rows = x.getType().getNumElements() / n;
   if (x.getElemKind() == ElemKind::Bool)
     x = c.cast(x, ElemKind::UInt8);
-  // Slices without elements are all the same.
+  // Slices without elements are all equal.
   if (rows == 0)
     return c.splat(ElemKind::Int64, {1, n}, 0);
   return c.reshape(c.transpose(x, order), {rows, n});
 }
 
-/// \p values combined into places \p rows of n elements of \p start.
+/// Combines \p values into elements \p rows of a tensor of n elements \p start.
 static NodeValue combine(Composer &c, NodeValue rows, NodeValue values,
                          double start, llvm::StringRef mode) {
   if (!rows || !values)
@@ -102,25 +101,27 @@ static NodeValue combine(Composer &c, NodeValue rows, NodeValue values,
   return c.reshape(c.make<ScatterNode>(target, rows, values, mode), {n});
 }
 
-/// What Unique without elements has.
-static llvm::Error setNothing(OpContext &op, Composer &c, const SizedValue &x) {
-  GLOWISH_CHECK(setSizedOutput(op, c, 0, x));
+/// Sets the outputs for an input without elements.
+static llvm::Error setEmptyOutputs(OpContext &op, Composer &c,
+                                   const DynamicValue &x) {
+  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, c, 0, x));
   for (unsigned i = 1; i < 4; ++i)
-    GLOWISH_CHECK(c.setOutput(i, c.splat(ElemKind::Int64, {0}, 0)));
+    GLOWISH_RETURN_IF_ERROR(c.setOutput(i, c.splat(ElemKind::Int64, {0}, 0)));
   return llvm::Error::success();
 }
 
 namespace {
-/// The outputs of Unique, of n elements each, before they are cut.
+/// The outputs of Unique with n elements each, before they are cropped.
 struct Distinct {
-  /// The first of each group, the group of each element, and the elements of
-  /// each group.
+  /// The first element of each group, the group of each element, and the number
+  /// of elements of each group.
   NodeValue first, inverse, sizes;
   NodeValue count;
 };
 } // namespace
 
-/// Groups in ascending order. \p isValid: which elements count, or null.
+/// Groups in ascending order. \p isValid states which elements count; null
+/// means all.
 static Distinct findDistinct(OpContext &op, Composer &c, NodeValue columns,
                              NodeValue isValid) {
   Groups groups = groupColumns(c, columns);
@@ -135,7 +136,7 @@ static Distinct findDistinct(OpContext &op, Composer &c, NodeValue columns,
                            : c.splat(ElemKind::Int64, {n}, 1);
   result.sizes = combine(c, result.inverse, ones, 0, "add");
   result.count = c.add(c.reshape(groups.last, {}), 1);
-  // Where no element counts, neither does the group that the others are in.
+  // If no element counts, the group of the others does not either.
   if (isValid) {
     NodeValue any = c.reshape(c.slice(isValid, 0, 0, 1), {});
     result.count = c.select(any, result.count, c.scalar(ElemKind::Int64, 0));
@@ -145,7 +146,7 @@ static Distinct findDistinct(OpContext &op, Composer &c, NodeValue columns,
   return result;
 }
 
-/// \p distinct in the order in which the groups begin.
+/// Sorts the groups of \p distinct by their first element.
 static Distinct sortByFirst(OpContext &op, Composer &c, Distinct distinct) {
   if (c.hasFailed())
     return {};
@@ -159,24 +160,25 @@ static Distinct sortByFirst(OpContext &op, Composer &c, Distinct distinct) {
 }
 
 static llvm::Error importUnique(OpContext &op) {
-  GLOWISH_TRY(SizedValue x, getSizedInput(op, 0));
-  GLOWISH_TRY(int64_t sorted, op.getInt("sorted", 1));
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t sorted, op.getInt("sorted", 1));
   Composer c(op);
   int64_t axis = 0;
   if (op.hasAttr("axis")) {
-    GLOWISH_TRY(axis, op.getAxis("axis", 0, x.getRank()));
+    GLOWISH_ASSIGN_OR_RETURN(axis, op.getAxis("axis", 0, x.getRank()));
   } else {
-    GLOWISH_TRY(x, flatten(op, c, x));
+    GLOWISH_ASSIGN_OR_RETURN(x, flatten(op, c, x));
   }
   for (unsigned d = 0; d < x.getRank(); ++d)
-    if (d != axis && x.isSized(d))
+    if (d != axis && x.isDynamic(d))
       return makeError("the extent of dimension {0} is known only when the "
                        "model runs; accepted: such an extent of dimension {1}",
                        d, axis);
   int64_t n = x.getShape()[axis];
   if (n == 0)
-    return setNothing(op, c, x);
-  // What is outside becomes another of the first, and does not count.
+    return setEmptyOutputs(op, c, x);
+  // Elements beyond the actual extent become copies of the first, which do not
+  // count.
   NodeValue isValid, extent = x.getExtent(axis);
   if (extent) {
     NodeValue numbers = c.iota(ElemKind::Int64, 1, 0, n);
@@ -190,10 +192,12 @@ static llvm::Error importUnique(OpContext &op) {
     distinct = sortByFirst(op, c, distinct);
   x.value = c.gather(x.value, distinct.first, axis);
   x.setExtent(axis, distinct.count);
-  GLOWISH_CHECK(setSizedOutput(op, c, 0, x));
-  GLOWISH_CHECK(setSizedOutput(op, c, 1, {distinct.first, {distinct.count}}));
-  GLOWISH_CHECK(setSizedOutput(op, c, 2, {distinct.inverse, {extent}}));
-  return setSizedOutput(op, c, 3, {distinct.sizes, {distinct.count}});
+  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, c, 0, x));
+  GLOWISH_RETURN_IF_ERROR(
+      setDynamicOutput(op, c, 1, {distinct.first, {distinct.count}}));
+  GLOWISH_RETURN_IF_ERROR(
+      setDynamicOutput(op, c, 2, {distinct.inverse, {extent}}));
+  return setDynamicOutput(op, c, 3, {distinct.sizes, {distinct.count}});
 }
 
 static OnnxOperator uniqueOp("Unique", 11, importUnique);

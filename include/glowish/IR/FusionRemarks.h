@@ -1,0 +1,34 @@
+//===- FusionRemarks.h - Why a loop has not been fused ----------*- C++ -*-===//
+
+#ifndef GLOWISH_IR_FUSIONREMARKS_H
+#define GLOWISH_IR_FUSIONREMARKS_H
+
+#include "glowish/IR/Instrs.h"
+
+namespace glowish {
+
+/// What keeps an element-wise loop from joining the instruction that makes one
+/// of its inputs.
+struct MissedFusion {
+  const Instruction *producer;
+  /// Part of a sentence: "another instruction reads its result, too".
+  llvm::StringRef reason;
+};
+
+/// An element-wise loop that is an instruction of its own.
+struct UnfusedLoop {
+  const ElementWiseLoopInstr *loop;
+  /// One for each input that an anchor (a convolution, a product, a
+  /// normalization) or another loop makes, in the order of the inputs. None:
+  /// there is nothing that it could join.
+  std::vector<MissedFusion> missedFusions;
+};
+
+/// The loops of \p function, without those of bodies, and why the passes
+/// fuse-epilogues and fuse-loops leave them as they are. Asked after these
+/// have run; changes nothing.
+std::vector<UnfusedLoop> findUnfusedLoops(IRFunction &function);
+
+} // namespace glowish
+
+#endif // GLOWISH_IR_FUSIONREMARKS_H

@@ -1,0 +1,77 @@
+//===- StridedLayout.h - Which elements of a root a view shows --*- C++ -*-===//
+//
+// The arithmetic of views: a layout maps each index of its shape to an element
+// of a root buffer. Regions compose, so that a view of a view is a view.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GLOWISH_IR_STRIDEDLAYOUT_H
+#define GLOWISH_IR_STRIDEDLAYOUT_H
+
+#include "glowish/IR/IR.h"
+
+namespace glowish {
+
+/// Element (i0, i1, ...) is element `offset + i0 * strides[0] + i1 *
+/// strides[1] + ...` of the root.
+struct StridedLayout {
+  Dims shape;
+  int64_t offset = 0;
+  Dims strides;
+
+  /// All of a dense tensor of \p shape.
+  static StridedLayout dense(DimsRef shape) {
+    return {Dims(shape), 0, getDenseStrides(shape)};
+  }
+  /// What \p buffer shows of its root.
+  static StridedLayout of(const Buffer &buffer);
+
+  int64_t getNumElements() const;
+  bool isEmpty() const { return getNumElements() == 0; }
+  /// Row-major without gaps; dimensions of extent 1 don't matter.
+  bool isDense() const;
+  /// Certainly no two indices are one element: what may be written to.
+  bool isInjective() const;
+  /// Neighbours in the innermost dimension are neither side by side nor the
+  /// same element: what kernels that compute vectors of elements are slow at.
+  bool isScattered() const;
+  /// The lowest and the highest element; null when empty, or when a hostile
+  /// layout overflows.
+  std::optional<std::pair<int64_t, int64_t>> getBounds() const;
+};
+
+/// Same shape, and each index is the same element.
+bool isSame(const StridedLayout &a, const StridedLayout &b);
+
+/// Whether \p a and \p b, of one root, certainly have no element in common.
+/// Exact for boxes of one tensor (parts of a concatenation along any
+/// dimension), which is what the compiler makes; false when in doubt.
+bool areDisjoint(const StridedLayout &a, const StridedLayout &b);
+
+/// Calls \p visit with the elements of \p layout as runs of neighbours in the
+/// root, as few as follow from shape and strides; an element that several
+/// indices have may be in several runs.
+void forEachRun(const StridedLayout &layout,
+                llvm::function_ref<void(int64_t first, int64_t count)> visit);
+
+/// \p outer maps to the row-major numbers of \p inner's indices; the result
+/// maps \p outer's indices to the root of \p inner. Null where that is not a
+/// layout, as for a reshape of a transposed tensor.
+std::optional<StridedLayout> compose(const StridedLayout &inner,
+                                     const StridedLayout &outer);
+
+/// \p layout repeated as numpy would to \p shape, to which its shape
+/// broadcasts.
+StridedLayout broadcastTo(const StridedLayout &layout, DimsRef shape);
+
+/// \p buffer is all of its root, in the root's own order.
+bool isWholeRoot(const Buffer &buffer);
+
+/// \p layout of \p root as a buffer of \p type, whose shape is the layout's:
+/// the root itself where that is the same, else a new view called \p name.
+Buffer *getView(IRFunction &function, llvm::StringRef name, Buffer *root,
+                const Type &type, const StridedLayout &layout);
+
+} // namespace glowish
+
+#endif // GLOWISH_IR_STRIDEDLAYOUT_H

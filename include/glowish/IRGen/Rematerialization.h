@@ -1,0 +1,29 @@
+//===- Rematerialization.h - Computing again to save memory -----*- C++ -*-===//
+
+#ifndef GLOWISH_IRGEN_REMATERIALIZATION_H
+#define GLOWISH_IRGEN_REMATERIALIZATION_H
+
+#include "glowish/Autodiff/Training.h"
+
+namespace glowish {
+
+/// An order of the nodes of \p function, a training step, that needs little
+/// memory: as scheduleNodes, but what the way back reads of the values before
+/// it may be computed again right before it is read, by copies of nodes, which
+/// go into the function and the order. The way back begins after the last value
+/// that \p loss, an output, depends on and that something else reads as well.
+/// Of all orders, with and without the copies that \p config says, the one
+/// with the least peak is taken. Nothing may merge equal nodes or change the
+/// order afterwards.
+///
+/// Of nodes that take little time, copies are made so that the fewest bytes are
+/// kept: a minimum cut, as PyTorch's AOTAutograd makes. Segments are those of
+/// Chen et al., "Training Deep Nets with Sublinear Memory Cost", arXiv
+/// 1604.06174.
+std::vector<Node *>
+scheduleWithRematerialization(Function &function, const Placeholder &loss,
+                              const RematerializationConfig &config);
+
+} // namespace glowish
+
+#endif // GLOWISH_IRGEN_REMATERIALIZATION_H

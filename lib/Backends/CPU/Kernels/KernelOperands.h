@@ -1,0 +1,63 @@
+//===- KernelOperands.h - Operands of a kernel ------------------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_KERNELOPERANDS_H
+#define GLOWISH_LIB_BACKENDS_CPU_KERNELS_KERNELOPERANDS_H
+
+#include "Kernels.h"
+
+namespace glowish {
+
+/// The operands of an instruction, of which the present ones are the first
+/// arguments of its kernel. Indices are those of the record, `NAMEInstr::xIdx`.
+class KernelOperands {
+public:
+  KernelOperands(const Instruction &instr, llvm::Function &kernel)
+      : instr(instr) {
+    for (Buffer *buffer : instr.getOperands())
+      pointers.push_back(buffer ? kernel.getArg(numPresent++) : nullptr);
+  }
+
+  /// How many arguments of the kernel are operands.
+  unsigned getNumPresent() const { return numPresent; }
+  /// The address of element 0; null for an absent operand.
+  llvm::Value *getPointer(unsigned index) const { return pointers[index]; }
+  StridedOperand getStrided(unsigned index) const {
+    return StridedOperand(pointers[index], *instr.getOperand(index));
+  }
+  /// Those from \p first on.
+  std::vector<StridedOperand> getStridedFrom(unsigned first) const {
+    std::vector<StridedOperand> operands;
+    for (unsigned i = first; i < pointers.size(); ++i)
+      operands.push_back(getStrided(i));
+    return operands;
+  }
+  /// The epilogue of an instruction that has one.
+  EpilogueCode getEpilogue() const {
+    return {&instr.getEpilogueProgram(),
+            getStridedFrom(instr.getInfo().fusedOperand)};
+  }
+
+private:
+  const Instruction &instr;
+  Values pointers;
+  unsigned numPresent = 0;
+};
+
+/// emitNAME for each instruction that has a kernel, defined in the file of its
+/// family: appends its code. The result has elements.
+#define LIFETIME_MARKER(NAME)
+#define CONTROL_FLOW(NAME)
+#define INSTR(NAME)                                                            \
+  void emit##NAME(KernelBuilder &b, const NAME##Instr &instr,                  \
+                  const KernelOperands &operands);
+#define GET_INSTR_LIST
+#include "glowish/IR/InstrKinds.inc"
+#define INSTR(NAME)                                                            \
+  void emit##NAME(KernelBuilder &b, const NAME##Instr &instr,                  \
+                  const KernelOperands &operands);
+#define GET_INSTR_LIST
+#include "glowish/Backends/CPU/instr-kinds.inc"
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_BACKENDS_CPU_KERNELS_KERNELOPERANDS_H

@@ -1,0 +1,99 @@
+//===- TypeRules.cpp - Type rules of the CPU back end's instructions ------===//
+
+#include "Instrs.h"
+#include "glowish/Ops/TypeRuleHelpers.h"
+
+using namespace glowish;
+using namespace glowish::typerules;
+
+llvm::Expected<TypeList> glowish::inferCPUConvolution(const OpView &view) {
+  CPUConvolutionView op(view);
+  // The back end makes it from a Convolution that has been checked: here only
+  // what the kernel relies on.
+  if (op.getInput().getRank() != 4 || op.getResult().getRank() != 4)
+    return op.operandError(op.inputIdx, "accepted: images [N, H, W, C]");
+  if (op.getKernels().size() != 2 || op.getStrides().size() != 2 ||
+      op.getPads().size() != 4 || op.getDilations().size() != 2 ||
+      op.getTile().size() != 2)
+    return op.attrError("kernels", "window attributes have 2 values, pads 4");
+  if (op.getFilter().getKind() != op.getInput().getKind())
+    return op.operandError(op.filterIdx, "accepted: the input's element kind");
+  return TypeList{op.getResult()};
+}
+
+llvm::Expected<TypeList>
+glowish::inferCPUWinogradConvolution(const OpView &view) {
+  CPUWinogradConvolutionView op(view);
+  if (op.getInput().getRank() != 4 || op.getResult().getRank() != 4)
+    return op.operandError(op.inputIdx, "accepted: images [N, H, W, C]");
+  if (op.getInput().getKind() != ElemKind::Float ||
+      op.getFilter().getKind() != ElemKind::Float)
+    return op.operandError(op.inputIdx, "accepted: float");
+  if (op.getKernels().size() != 2 || op.getPads().size() != 4 ||
+      op.getSize().size() != 2)
+    return op.attrError("kernels", "kernels and size have 2 values, pads 4");
+  return TypeList{op.getResult()};
+}
+
+llvm::Expected<TypeList> glowish::inferCPUSplitConvolution(const OpView &view) {
+  CPUSplitConvolutionView op(view);
+  if (op.getInput().getRank() != 4 || op.getResult().getRank() != 4)
+    return op.operandError(op.inputIdx, "accepted: images [N, H, W, C]");
+  if (op.getInput().getKind() != ElemKind::Float ||
+      op.getScales().getKind() != ElemKind::Float)
+    return op.operandError(op.inputIdx, "accepted: float");
+  if (op.getFilter().getKind() != ElemKind::Int8)
+    return op.operandError(op.filterIdx, "accepted: int8");
+  if (op.getKernels().size() != 2 || op.getStrides().size() != 2 ||
+      op.getPads().size() != 4 || op.getDilations().size() != 2)
+    return op.attrError("kernels", "window attributes have 2 values, pads 4");
+  return TypeList{op.getResult()};
+}
+
+llvm::Expected<TypeList> glowish::inferCPUSplitWeights(const OpView &view) {
+  CPUSplitWeightsView op(view);
+  if (op.getWeights().getKind() != ElemKind::Float ||
+      op.getWeights().getRank() != 4)
+    return op.operandError(op.weightsIdx, "accepted: float [KH, KW, C, OC]");
+  // How many digits the kernel reads is the back end's business.
+  return TypeList{Type(ElemKind::Int8, op.getDigits().getShape()),
+                  Type(ElemKind::Float, {op.getWeights().getShape().back()})};
+}
+
+/// The type of the statistics of \p input in \p parts parts.
+static Type getStatisticsType(const Type &input, int64_t parts) {
+  bool isDouble = input.getKind() == ElemKind::Double;
+  return Type(isDouble ? ElemKind::Double : ElemKind::Float,
+              {input.getDim(0), parts, 2, input.getShape().back()});
+}
+
+llvm::Expected<TypeList> glowish::inferCPUGroupStatistics(const OpView &view) {
+  CPUGroupStatisticsView op(view);
+  GLOWISH_RETURN_IF_ERROR(checkFloat(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkMinRank(op, op.inputIdx, 2));
+  // How many parts there are is the back end's business.
+  const Type &result = op.getResult();
+  return TypeList{getStatisticsType(
+      op.getInput(), result.getRank() == 4 ? result.getDim(1) : 1)};
+}
+
+llvm::Expected<TypeList>
+glowish::inferCPUGroupNormalization(const OpView &view) {
+  CPUGroupNormalizationView op(view);
+  GLOWISH_RETURN_IF_ERROR(checkFloat(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkMinRank(op, op.inputIdx, 2));
+  const Type &input = op.getInput(), &statistics = op.getStatistics();
+  if (statistics.getRank() != 4 || statistics.getDim(1) < 1 ||
+      statistics != getStatisticsType(input, statistics.getDim(1)))
+    return op.operandError(op.statisticsIdx, "accepted: [N, parts, 2, C]");
+  int64_t channels = input.getShape().back();
+  if (op.getGroups() < 1 || channels % op.getGroups())
+    return op.attrError("groups", "expected a divisor of the channels");
+  if (op.hasScale())
+    GLOWISH_RETURN_IF_ERROR(
+        checkIs(op, op.scaleIdx, input.getKind(), {channels}));
+  if (op.hasBias())
+    GLOWISH_RETURN_IF_ERROR(
+        checkIs(op, op.biasIdx, input.getKind(), {channels}));
+  return makeResult(input);
+}

@@ -1,0 +1,20 @@
+//===- MissedFusions.h - What fusing passes say of a loop -------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IR_PASSES_MISSEDFUSIONS_H
+#define GLOWISH_LIB_IR_PASSES_MISSEDFUSIONS_H
+
+#include "glowish/IR/FusionRemarks.h"
+
+namespace glowish {
+
+/// Appends to each of \p loops what keeps it from the anchors that make its
+/// inputs.
+void addMissedEpilogueFusions(IRFunction &function,
+                              std::vector<UnfusedLoop> &loops);
+/// The same of the loops that make its inputs.
+void addMissedLoopFusions(IRFunction &function,
+                          std::vector<UnfusedLoop> &loops);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IR_PASSES_MISSEDFUSIONS_H

@@ -1,0 +1,386 @@
+//===- Rematerialization.cpp - Computing again instead of keeping ---------===//
+
+#include "glowish/IRGen/Rematerialization.h"
+#include "MinCut.h"
+#include "glowish/Graph/Module.h"
+#include "glowish/IRGen/IRGen.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include <list>
+#include <numeric>
+
+using namespace glowish;
+
+using NodeSet = llvm::DenseSet<const Node *>;
+
+/// Results so much smaller than what they are computed from are kept.
+static constexpr int64_t smallFactor = 64;
+
+static bool isCheap(const Node &node) {
+  return isElementWise(node) || node.getInfo().has(OpTrait::CheapToRecompute);
+}
+
+static int64_t getBytes(const Node &node) {
+  int64_t bytes = 0;
+  for (const Type &type : node.getTypes())
+    bytes += int64_t(type.getSizeInBytes());
+  return bytes;
+}
+
+/// Whether a copy of \p node computes the same.
+static bool canCopy(const Node &node) {
+  return !node.hasSideEffects() && getBodies(node).empty();
+}
+
+namespace {
+
+/// Where the way back begins: the nodes before, and which of them it reads.
+class Turn {
+public:
+  Turn(llvm::ArrayRef<Node *> order, unsigned last);
+
+  static std::optional<unsigned> find(llvm::ArrayRef<Node *> order,
+                                      const Placeholder &loss);
+
+  /// The distinct nodes before the turn that \p node reads.
+  llvm::SmallVector<Node *, 4> getSources(const Node &node) const;
+  /// Of a node in `before`.
+  unsigned getPosition(Node *node) const { return positions.lookup(node); }
+
+  std::vector<Node *> before;
+  /// Those of `before` that are read after it, in their order.
+  std::vector<Node *> kept;
+
+private:
+  llvm::DenseMap<Node *, unsigned> positions; // of those before
+};
+
+} // namespace
+
+Turn::Turn(llvm::ArrayRef<Node *> order, unsigned last)
+    : before(order.take_front(last + 1)) {
+  for (unsigned i = 0; i <= last; ++i)
+    positions[order[i]] = i;
+  NodeSet isKept;
+  for (Node *node : order.drop_front(last + 1))
+    for (Node *source : getSources(*node))
+      isKept.insert(source);
+  for (Node *node : before)
+    if (isKept.contains(node))
+      kept.push_back(node);
+}
+
+llvm::SmallVector<Node *, 4> Turn::getSources(const Node &node) const {
+  llvm::SmallVector<Node *, 4> sources;
+  for (NodeValue operand : node.getOperands())
+    if (operand && positions.count(operand.node) &&
+        !llvm::is_contained(sources, operand.node))
+      sources.push_back(operand.node);
+  return sources;
+}
+
+/// The position of the last node that the loss depends on and others read.
+std::optional<unsigned> Turn::find(llvm::ArrayRef<Node *> order,
+                                   const Placeholder &loss) {
+  NodeSet isForward;
+  for (Node *node : llvm::reverse(order)) {
+    auto *save = llvm::dyn_cast<SaveNode>(node);
+    if (!isForward.contains(node) && !(save && save->getOutput().node == &loss))
+      continue;
+    isForward.insert(node);
+    for (NodeValue operand : node->getOperands())
+      if (operand)
+        isForward.insert(operand.node);
+  }
+  for (unsigned i = order.size(); i-- > 0;)
+    if (isForward.contains(order[i]) &&
+        llvm::any_of(order[i]->uses(), [&](const Use &use) {
+          return !isForward.contains(use.getUser());
+        }))
+      return i;
+  return std::nullopt;
+}
+
+//===- Segments -----------------------------------------------------------===//
+
+/// The segment of each node before \p turn: `count` parts of about as many kept
+/// bytes, divided where the fewest bytes go from one to the next.
+static std::vector<unsigned> findSegments(const Turn &turn, unsigned count) {
+  size_t size = turn.before.size();
+  std::vector<int64_t> kept(size, 0), live(size, 0);
+  for (Node *node : turn.kept)
+    kept[turn.getPosition(node)] = getBytes(*node);
+  // Of each node, up to its last reader before the turn.
+  std::vector<unsigned> lastRead(size);
+  for (unsigned i = 0; i < size; ++i)
+    for (Node *source : turn.getSources(*turn.before[i]))
+      lastRead[turn.getPosition(source)] = i;
+  for (unsigned i = 0; i < size; ++i)
+    if (lastRead[i] > i) {
+      live[i] += getBytes(*turn.before[i]);
+      live[lastRead[i]] -= getBytes(*turn.before[i]);
+    }
+  std::partial_sum(live.begin(), live.end(), live.begin());
+  int64_t total = 0, sum = 0;
+  for (int64_t bytes : kept)
+    total += bytes;
+  std::vector<unsigned> segments(size);
+  // The best place to end the present segment, half a segment around its share.
+  unsigned segment = 0;
+  std::optional<unsigned> best;
+  std::vector<bool> isEnd(size, false);
+  for (unsigned i = 0; i < size; ++i) {
+    sum += kept[i];
+    double at = double(sum) / double(std::max<int64_t>(total, 1)) * count;
+    if (best && at > segment + 1.5) {
+      isEnd[*best] = true;
+      best.reset();
+      ++segment;
+    }
+    if (segment + 1 < count && at >= segment + 0.5 &&
+        (!best || live[i] < live[*best]))
+      best = i;
+  }
+  if (best)
+    isEnd[*best] = true;
+  unsigned number = 0;
+  for (unsigned i = 0; i < size; ++i) {
+    segments[i] = number;
+    number += isEnd[i];
+  }
+  return segments;
+}
+
+//===- What is computed again ---------------------------------------------===//
+
+/// The nodes that others in later segments read.
+static NodeSet findPassed(const Turn &turn, llvm::ArrayRef<unsigned> segments) {
+  NodeSet passed;
+  for (auto [position, node] : llvm::enumerate(turn.before))
+    for (Node *source : turn.getSources(*node))
+      if (segments[turn.getPosition(source)] != segments[position])
+        passed.insert(source);
+  return passed;
+}
+
+/// Of the cheap nodes before \p turn, those without which the fewest bytes are
+/// kept. What goes from one segment to the next is kept if it is needed: a
+/// chain of cheap nodes (the skips of a residual network) would be computed
+/// again from its beginning, and all of it would live at the same time.
+static NodeSet findCheap(const Turn &turn, llvm::ArrayRef<unsigned> segments) {
+  NodeSet passed = findPassed(turn, segments);
+  // What copies could be made of: kept nodes and what these are made of.
+  std::vector<Node *> nodes;
+  llvm::DenseMap<Node *, unsigned> numbers;
+  auto isCopied = [&](const Node &node) {
+    return isCheap(node) && canCopy(node) && !passed.contains(&node);
+  };
+  auto add = [&](Node *node) {
+    if (numbers.insert({node, unsigned(nodes.size())}).second)
+      nodes.push_back(node);
+  };
+  for (Node *node : turn.kept)
+    add(node);
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (isCopied(*nodes[i]))
+      for (Node *source : turn.getSources(*nodes[i]))
+        add(source);
+
+  // Each node is an edge: to cut it is to keep its results. What is not copied
+  // comes from the source; what is read on the way back goes to the sink.
+  unsigned source = 2 * unsigned(nodes.size()), sink = source + 1;
+  MinCut graph(sink + 1);
+  for (unsigned i = 0; i < nodes.size(); ++i) {
+    graph.addEdge(2 * i, 2 * i + 1, getBytes(*nodes[i]));
+    if (!isCopied(*nodes[i])) {
+      graph.addEdge(source, 2 * i, MinCut::unlimited);
+      continue;
+    }
+    for (Node *operand : turn.getSources(*nodes[i]))
+      graph.addEdge(2 * numbers.lookup(operand) + 1, 2 * i, MinCut::unlimited);
+  }
+  for (Node *node : turn.kept)
+    graph.addEdge(2 * numbers.lookup(node) + 1, sink, MinCut::unlimited);
+  std::vector<bool> isOnSinkSide = graph.findSinkSide(source, sink);
+  NodeSet again;
+  for (unsigned i = 0; i < nodes.size(); ++i)
+    if (isCopied(*nodes[i]) && isOnSinkSide[2 * i])
+      again.insert(nodes[i]);
+  return again;
+}
+
+/// All nodes of all segments but the last one, without what goes to later ones.
+static NodeSet findInSegments(const Turn &turn,
+                              llvm::ArrayRef<unsigned> segments) {
+  NodeSet again, passed = findPassed(turn, segments);
+  for (auto [position, node] : llvm::enumerate(turn.before)) {
+    int64_t largest = 0;
+    for (Node *source : turn.getSources(*node))
+      largest = std::max(largest, getBytes(*source));
+    if (segments[position] != segments.back() && canCopy(*node) &&
+        !passed.contains(node) && getBytes(*node) * smallFactor > largest)
+      again.insert(node);
+  }
+  return again;
+}
+
+//===- Copies -------------------------------------------------------------===//
+
+namespace {
+
+/// Puts copies of nodes before those on the way back that read them.
+class Copier {
+public:
+  Copier(Function &function, const NodeSet &again)
+      : function(function), again(again) {}
+  void run(std::vector<Node *> &order, unsigned last);
+  /// Takes the copies out of the function again.
+  void undo();
+
+private:
+  void addCopies(Node *node);
+  NodeValue get(NodeValue value) const {
+    Node *copy = copies.lookup(value.node);
+    return copy ? NodeValue(copy, value.result) : value;
+  }
+
+  Function &function;
+  const NodeSet &again;
+  llvm::DenseMap<Node *, Node *> copies;
+  /// Nodes and their copies in the order in which these were made.
+  std::vector<std::pair<Node *, Node *>> made;
+  std::vector<Node *> result;
+};
+
+} // namespace
+
+/// Copies of what \p node reads, operands first.
+void Copier::addCopies(Node *node) {
+  std::vector<std::pair<Node *, unsigned>> stack = {{node, 0}};
+  while (!stack.empty()) {
+    auto &[top, next] = stack.back();
+    if (next < top->getNumOperands()) {
+      NodeValue operand = top->getOperand(next++);
+      if (operand && again.contains(operand.node) &&
+          !copies.count(operand.node))
+        stack.push_back({operand.node, 0});
+      continue;
+    }
+    Node *done = top;
+    stack.pop_back();
+    if (stack.empty() || copies.count(done))
+      continue;
+    NodeDraft draft = done->getDraft();
+    for (NodeValue &operand : draft.operands)
+      operand = get(operand);
+    Node *copy =
+        function.create((done->getName() + ".again").str(), std::move(draft));
+    copies[done] = copy;
+    made.push_back({done, copy});
+    result.push_back(copy);
+  }
+}
+
+void Copier::run(std::vector<Node *> &order, unsigned last) {
+  for (auto [position, node] : llvm::enumerate(order)) {
+    if (position > last) {
+      addCopies(node);
+      for (unsigned i = 0; i < node->getNumOperands(); ++i)
+        if (NodeValue operand = node->getOperand(i))
+          node->setOperand(i, get(operand));
+    }
+    result.push_back(node);
+  }
+  order = std::move(result);
+}
+
+void Copier::undo() {
+  for (auto [node, copy] : llvm::reverse(made)) {
+    for (unsigned i = 0; i < node->getNumResults(); ++i)
+      copy->getResult(i).replaceAllUsesWith(node->getResult(i));
+    function.erase(copy);
+  }
+}
+
+//===- The best of several ------------------------------------------------===//
+
+namespace {
+
+/// What may be done to an order.
+struct Variant {
+  bool copiesCheap = false, copiesSegments = false;
+  unsigned numSegments = 1;
+};
+
+/// An order with copies in it, in the function as well.
+class Attempt {
+public:
+  Attempt(Function &function, std::vector<Node *> start,
+          const Placeholder &loss, const Variant &variant);
+  void undo() {
+    for (Copies &added : llvm::reverse(copies))
+      added.copier.undo();
+  }
+  std::vector<Node *> order;
+
+private:
+  struct Copies {
+    Copies(Function &function, NodeSet nodes)
+        : again(std::move(nodes)), copier(function, again) {}
+    NodeSet again;
+    Copier copier;
+  };
+  std::list<Copies> copies;
+};
+
+} // namespace
+
+Attempt::Attempt(Function &function, std::vector<Node *> start,
+                 const Placeholder &loss, const Variant &variant)
+    : order(std::move(start)) {
+  std::optional<unsigned> last = Turn::find(order, loss);
+  if (!last || !variant.copiesCheap)
+    return;
+  Turn turn(order, *last);
+  std::vector<unsigned> segments = findSegments(turn, variant.numSegments);
+  copies.emplace_back(function, findCheap(turn, segments))
+      .copier.run(order, *last);
+  if (variant.copiesSegments)
+    copies.emplace_back(function, findInSegments(turn, segments))
+        .copier.run(order, *last);
+}
+
+/// From the least work to the most: more is done only if it helps.
+static std::vector<Variant> getVariants(const RematerializationConfig &config) {
+  std::vector<Variant> variants(1);
+  if (config.cheapNodes)
+    for (unsigned numSegments : {32, 16, 8, 4, 2, 1})
+      variants.push_back({true, false, numSegments});
+  if (config.numSegments > 1)
+    variants.push_back({true, true, config.numSegments});
+  return variants;
+}
+
+std::vector<Node *>
+glowish::scheduleWithRematerialization(Function &function,
+                                       const Placeholder &loss,
+                                       const RematerializationConfig &config) {
+  std::vector<std::vector<Node *>> starts = getCandidateSchedules(function);
+  const std::vector<Node *> *bestStart = nullptr;
+  Variant best;
+  uint64_t bestPeak = 0;
+  for (const Variant &variant : getVariants(config))
+    for (const std::vector<Node *> &start : starts) {
+      Attempt attempt(function, start, loss, variant);
+      uint64_t peak = getSchedulePeak(attempt.order);
+      attempt.undo();
+      if (bestStart && peak >= bestPeak)
+        continue;
+      bestStart = &start;
+      best = variant;
+      bestPeak = peak;
+    }
+  std::vector<Node *> order = Attempt(function, *bestStart, loss, best).order;
+  function.sortTopologically();
+  return order;
+}

@@ -1,0 +1,249 @@
+//===- DynamicDims.cpp - Values with dynamic dimensions -------------------===//
+
+#include "ONNX/DynamicDims.h"
+
+using namespace glowish;
+
+llvm::Expected<DynamicValue> glowish::getDynamicInput(OpContext &op,
+                                                      unsigned index) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(index));
+  return DynamicValue{value, op.getExtents(index)};
+}
+
+//===- Extents ------------------------------------------------------------===//
+
+NodeValue glowish::makeExtent(OpContext &op, Composer &c, NodeValue value,
+                              int64_t bound) {
+  if (!value)
+    return value;
+  std::optional<int64_t> known = op.findBound(value);
+  if (!known || *known > bound) {
+    value = c.clip(value, 0, double(bound));
+    if (value)
+      op.setBound(value, bound);
+  }
+  return value;
+}
+
+NodeValue glowish::countAlong(Composer &c, const DynamicValue &x,
+                              unsigned dim) {
+  if (!x.value || x.isDynamic(dim))
+    return x.getExtent(dim);
+  return c.scalar(ElemKind::Int64, double(x.getShape()[dim]));
+}
+
+NodeValue glowish::countAlong(Composer &c, const DynamicValue &x,
+                              llvm::ArrayRef<int64_t> dims) {
+  if (!x.value)
+    return {};
+  double known = 1;
+  NodeValue count;
+  for (int64_t d : dims) {
+    if (!x.isDynamic(d))
+      known *= double(x.getShape()[d]);
+    else
+      count = count ? c.mul(count, x.getExtent(d)) : x.getExtent(d);
+  }
+  if (!count)
+    return c.scalar(ElemKind::Int64, known);
+  return known == 1 ? count : c.mul(count, known);
+}
+
+NodeValue glowish::numberAlong(Composer &c, const DynamicValue &x,
+                               unsigned dim) {
+  if (!x.value)
+    return {};
+  return c.iota(ElemKind::Int64, x.getRank(), dim, x.getShape()[dim]);
+}
+
+std::vector<int64_t> glowish::getAllDims(unsigned rank) {
+  std::vector<int64_t> dims;
+  for (unsigned d = 0; d < rank; ++d)
+    dims.push_back(d);
+  return dims;
+}
+
+//===- Elements beyond the actual extents ---------------------------------===//
+
+NodeValue glowish::isInside(Composer &c, const DynamicValue &x,
+                            llvm::ArrayRef<int64_t> dims) {
+  NodeValue inside;
+  for (int64_t d : dims) {
+    if (!x.value || !x.isDynamic(d))
+      continue;
+    NodeValue along = c.less(numberAlong(c, x, d), x.getExtent(d));
+    inside = inside ? c.logicalAnd(inside, along) : along;
+  }
+  return inside;
+}
+
+NodeValue glowish::fillOutside(Composer &c, const DynamicValue &x,
+                               llvm::ArrayRef<int64_t> dims, double filler) {
+  NodeValue inside = isInside(c, x, dims);
+  if (!inside || c.hasFailed())
+    return x.value;
+  return c.select(inside, x.value, c.number(x.value, filler));
+}
+
+NodeValue glowish::wrapDynamicIndices(Composer &c, NodeValue indices,
+                                      const DynamicValue &x, unsigned axis) {
+  if (!indices || !x.value || !x.isDynamic(axis))
+    return indices;
+  NodeValue wide = c.cast(indices, ElemKind::Int64);
+  return c.select(c.less(wide, 0), c.add(wide, x.getExtent(axis)), wide);
+}
+
+//===- Unification of extents ---------------------------------------------===//
+
+static void crop(Composer &c, DynamicValue &x, unsigned dim, int64_t size) {
+  x.value = c.slice(x.value, dim, 0, size);
+}
+
+llvm::Error glowish::unify(Composer &c, DynamicValue &xs, unsigned x,
+                           DynamicValue &ys, unsigned y) {
+  if (!xs.value || !ys.value)
+    return llvm::Error::success();
+  int64_t sizeX = xs.getShape()[x], sizeY = ys.getShape()[y];
+  if (!xs.isDynamic(x) && !ys.isDynamic(y))
+    return llvm::Error::success();
+  bool isConstantX = !xs.isDynamic(x), isConstantY = !ys.isDynamic(y);
+  if ((isConstantX && sizeX > sizeY) || (isConstantY && sizeY > sizeX))
+    return makeError("an extent is {0}, but one that must equal it is at most "
+                     "{1}",
+                     std::max(sizeX, sizeY), std::min(sizeX, sizeY));
+  crop(c, xs, x, std::min(sizeX, sizeY));
+  crop(c, ys, y, std::min(sizeX, sizeY));
+  NodeValue extent;
+  if (!isConstantX && !isConstantY)
+    extent = sizeX <= sizeY ? xs.getExtent(x) : ys.getExtent(y);
+  xs.setExtent(x, extent);
+  ys.setExtent(y, extent);
+  return llvm::Error::success();
+}
+
+/// Gives dimension \p fromEnd, counted from the last, the same upper bound in
+/// all \p values that do not broadcast along it. Returns the extent.
+static llvm::Expected<NodeValue>
+alignDim(Composer &c, llvm::MutableArrayRef<DynamicValue> values,
+         unsigned fromEnd) {
+  DynamicValue *first = nullptr;
+  for (unsigned round = 0; round < 2; ++round)
+    for (DynamicValue &x : values) {
+      if (!x.value || x.getRank() <= fromEnd)
+        continue;
+      unsigned dim = x.getRank() - 1 - fromEnd;
+      if (x.getShape()[dim] == 1)
+        continue;
+      if (!first)
+        first = &x;
+      // The second round propagates the smallest bound to the first values.
+      GLOWISH_RETURN_IF_ERROR(
+          unify(c, *first, first->getRank() - 1 - fromEnd, x, dim));
+    }
+  if (first)
+    return first->getExtent(first->getRank() - 1 - fromEnd);
+  for (DynamicValue &x : values)
+    if (x.value && x.getRank() > fromEnd)
+      if (NodeValue extent = x.getExtent(x.getRank() - 1 - fromEnd))
+        return extent;
+  return NodeValue();
+}
+
+llvm::Error glowish::importElementWise(OpContext &op, OpImporter import) {
+  std::vector<DynamicValue> values(op.getNumInputs());
+  unsigned rank = 0;
+  bool isDynamic = false, isLegacy = false;
+  for (unsigned i = 0; i < values.size(); ++i) {
+    if (!op.hasInput(i))
+      continue;
+    values[i] = {op.peekInput(i), op.getExtents(i)};
+    isDynamic |= values[i].isDynamic();
+    isLegacy |= i > 0 && values[i].getRank() != rank;
+    rank = std::max(rank, values[i].getRank());
+  }
+  if (!isDynamic)
+    return import(op);
+  if (op.getOpset() < 7 && isLegacy)
+    return makeError("dynamic dimensions broadcast only since opset 7");
+  Composer c(op);
+  Extents extents(rank);
+  for (unsigned d = 0; d < rank; ++d) {
+    GLOWISH_ASSIGN_OR_RETURN(extents[rank - 1 - d], alignDim(c, values, d));
+  }
+  for (unsigned i = 0; i < values.size(); ++i)
+    if (op.hasInput(i)) {
+      GLOWISH_ASSIGN_OR_RETURN(NodeValue value, c.finish(values[i].value));
+      op.replaceInput(i, value);
+    }
+  GLOWISH_RETURN_IF_ERROR(import(op));
+  for (unsigned i = 0; i < op.getOutputs().size(); ++i)
+    if (op.getOutputs()[i])
+      op.setExtents(i, extents);
+  return llvm::Error::success();
+}
+
+llvm::Error glowish::passOuterExtents(OpContext &op, unsigned count) {
+  Extents extents = op.hasInput(0) ? op.getExtents(0) : Extents();
+  for (unsigned d = count; d < extents.size(); ++d)
+    if (extents[d])
+      return makeError("the extent of dimension {0} of input 0 is known only "
+                       "when the model runs; accepted: such extents of the "
+                       "first {1} dimensions",
+                       d, count);
+  extents.truncate(std::min<size_t>(extents.size(), count));
+  for (unsigned i = 0; i < op.getOutputs().size(); ++i) {
+    if (NodeValue output = op.getOutputs()[i]) {
+      Extents own = extents;
+      own.resize(output.getShape().size());
+      op.setExtents(i, own);
+    }
+  }
+  return llvm::Error::success();
+}
+
+//===- Outputs ------------------------------------------------------------===//
+
+llvm::Error glowish::setDynamicOutput(OpContext &op, Composer &c,
+                                      unsigned index, DynamicValue value) {
+  // Even computed extents are known if they are folded to constants.
+  for (unsigned d = 0; value.value && d < value.extents.size(); ++d)
+    if (auto *extent = value.getExtent(d).getNodeAs<Constant>()) {
+      crop(c, value, d, extent->getTensor().getAsInt(0));
+      value.extents[d] = {};
+    }
+  GLOWISH_RETURN_IF_ERROR(c.setOutput(index, value.value));
+  op.setExtents(index, value.extents);
+  return llvm::Error::success();
+}
+
+llvm::Error glowish::saveDynamicOutput(GraphContext &graph,
+                                       llvm::StringRef name,
+                                       DynamicValue value) {
+  // A pseudo node that owns the nodes of the output.
+  onnx::NodeProto proto;
+  proto.add_output(name.str());
+  OpContext op(proto, graph, {});
+  Composer c(op);
+  std::vector<int64_t> all = getAllDims(value.getRank());
+  value.value = fillOutside(c, value, all, 0);
+  std::vector<NodeValue> counts;
+  for (int64_t d : all)
+    counts.push_back(c.reshape(countAlong(c, value, d), {1}));
+  NodeValue count = c.concat(counts, 0);
+  GLOWISH_ASSIGN_OR_RETURN(count, c.finish(count));
+  GLOWISH_ASSIGN_OR_RETURN(value.value, c.finish(value.value));
+  Module &module = graph.function.getModule();
+  std::string extentsName = name.str() + ".extents";
+  while (graph.uses.count(extentsName))
+    extentsName += ".extents";
+  Placeholder *extents = module.createPlaceholder(
+      extentsName, count.getType(), /*isInput=*/false, /*isOutput=*/true);
+  Placeholder *output = module.createPlaceholder(
+      name, value.value.getType(), /*isInput=*/false, /*isOutput=*/true);
+  output->setExtents(extents);
+  graph.function.create<SaveNode>("save_" + extentsName, count,
+                                  NodeValue(extents));
+  graph.function.create<SaveNode>("save_" + name.str(), value.value,
+                                  NodeValue(output));
+  return llvm::Error::success();
+}

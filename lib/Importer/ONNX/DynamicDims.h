@@ -1,0 +1,101 @@
+//===- DynamicDims.h - Values with dynamic dimensions -----------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IMPORTER_ONNX_DYNAMICDIMS_H
+#define GLOWISH_LIB_IMPORTER_ONNX_DYNAMICDIMS_H
+
+#include "ONNX/Composer.h"
+
+namespace glowish {
+
+/// A value and the actual extents of its dynamic dimensions. Functions on it
+/// return null for null values: a Composer keeps the error.
+struct DynamicValue {
+  NodeValue value;
+  Extents extents = {};
+
+  DimsRef getShape() const { return value.getShape(); }
+  unsigned getRank() const { return getShape().size(); }
+  bool isDynamic(unsigned dim) const {
+    return dim < extents.size() && extents[dim];
+  }
+  bool isDynamic() const {
+    return llvm::any_of(extents, [](NodeValue e) { return bool(e); });
+  }
+  /// Returns the actual extent of dimension \p dim; null if it is static.
+  NodeValue getExtent(unsigned dim) const {
+    return isDynamic(dim) ? extents[dim] : NodeValue();
+  }
+  void setExtent(unsigned dim, NodeValue extent) {
+    extents.resize(value ? getRank() : dim + 1);
+    extents[dim] = extent;
+  }
+};
+
+/// Returns input \p index with its extents, which count as handled by the
+/// importer.
+llvm::Expected<DynamicValue> getDynamicInput(OpContext &op, unsigned index);
+/// Sets output \p index and its extents.
+llvm::Error setDynamicOutput(OpContext &op, Composer &c, unsigned index,
+                             DynamicValue value);
+
+/// Makes \p value, an int64 scalar, possibly constant, an extent with the upper
+/// bound \p bound: it is clamped unless it is known to be within it.
+NodeValue makeExtent(OpContext &op, Composer &c, NodeValue value,
+                     int64_t bound);
+/// Returns the actual extent of dimension \p dim, a constant if it is static.
+NodeValue countAlong(Composer &c, const DynamicValue &x, unsigned dim);
+/// Returns the actual number of elements, counting only dimensions \p dims.
+NodeValue countAlong(Composer &c, const DynamicValue &x,
+                     llvm::ArrayRef<int64_t> dims);
+/// Returns 0, 1, ... along dimension \p dim of \p x, with the rank of \p x.
+NodeValue numberAlong(Composer &c, const DynamicValue &x, unsigned dim);
+/// Returns a bool tensor that broadcasts to \p x: whether an element is within
+/// the actual extents of \p dims. Null if they are all static.
+NodeValue isInside(Composer &c, const DynamicValue &x,
+                   llvm::ArrayRef<int64_t> dims);
+/// Replaces elements of \p x beyond the actual extents of \p dims by \p filler.
+/// For integers, infinities become the minimum or maximum of the kind.
+NodeValue fillOutside(Composer &c, const DynamicValue &x,
+                      llvm::ArrayRef<int64_t> dims, double filler);
+/// Makes negative \p indices into dimension \p axis of \p x, which count from
+/// its actual end, non-negative. Returns \p indices if the dimension is static.
+NodeValue wrapDynamicIndices(Composer &c, NodeValue indices,
+                             const DynamicValue &x, unsigned axis);
+/// Returns 0 ... \p rank - 1.
+std::vector<int64_t> getAllDims(unsigned rank);
+
+/// Unifies dimension \p x of \p xs and \p y of \p ys, which have the same
+/// actual extent: both get the smaller upper bound and the same extent value.
+llvm::Error unify(Composer &c, DynamicValue &xs, unsigned x, DynamicValue &ys,
+                  unsigned y);
+
+/// Imports an operator whose output elements depend on input elements of the
+/// same index: gives dynamic dimensions of the inputs the same upper bounds,
+/// then calls \p import. A dynamic dimension does not broadcast even if it is 1
+/// at run time; it is assumed to equal that of the other inputs.
+llvm::Error importElementWise(OpContext &op, OpImporter import);
+template <OpImporter import> llvm::Error elementWise(OpContext &op) {
+  return importElementWise(op, import);
+}
+
+/// Gives all outputs the extents of the first \p count dimensions of input 0.
+/// Returns an error if other dimensions are dynamic.
+llvm::Error passOuterExtents(OpContext &op, unsigned count);
+constexpr unsigned anyDims = ~0u;
+/// Wraps the importer of an operator that treats each index of the first
+/// \p count dimensions of input 0 separately and keeps these dimensions.
+template <unsigned count, OpImporter import>
+llvm::Error alongOuter(OpContext &op) {
+  if (llvm::Error error = import(op))
+    return error;
+  return passOuterExtents(op, count);
+}
+
+/// Makes \p value the output \p name of the model, with zeros beyond its actual
+/// extents, and creates an additional output for the extents.
+llvm::Error saveDynamicOutput(GraphContext &graph, llvm::StringRef name,
+                              DynamicValue value);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_ONNX_DYNAMICDIMS_H

@@ -1,0 +1,56 @@
+//===- Bitwise.cpp - Bitwise operators ------------------------------------===//
+
+#include "ONNX/DynamicDims.h"
+#include "ONNX/ModelFile.h"
+
+using namespace glowish;
+
+template <typename T> static llvm::Error importBits(OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue y, op.getInput(1));
+  return op.setOutput(0, op.create<T>(x, y));
+}
+
+static llvm::Error importBitwiseNot(OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+  if (!isIntegerKind(x.getElemKind()))
+    return makeError("input 0 is {0}; accepted: an integer kind",
+                     x.getType().str());
+  Composer c(op);
+  return c.setOutput(0, c.complement(x));
+}
+
+static llvm::Error importBitShift(OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue y, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(std::string direction,
+                           op.getString("direction", ""));
+  if (isSignedIntegerKind(x.getElemKind()))
+    return makeError("input 0 is {0}; accepted: an unsigned integer kind",
+                     x.getType().str());
+  if (direction == "LEFT")
+    return op.setOutput(0, op.create<ShiftLeftNode>(x, y));
+  if (direction == "RIGHT")
+    return op.setOutput(0, op.create<ShiftRightNode>(x, y));
+  return makeError("attribute 'direction' is '{0}'; accepted: LEFT, RIGHT",
+                   direction);
+}
+
+/// The type rule refuses bool results: their bytes would have to be 0 or 1.
+static llvm::Error importBitCast(OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t to, op.getInt("to", 0));
+  GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, getElemKind(to));
+  return op.setOutput(0, op.create<BitCastNode>(input, kind));
+}
+
+static OnnxOperator bitwiseAndOp("BitwiseAnd", 18,
+                                 elementWise<importBits<BitAndNode>>);
+static OnnxOperator bitwiseOrOp("BitwiseOr", 18,
+                                elementWise<importBits<BitOrNode>>);
+static OnnxOperator bitwiseXorOp("BitwiseXor", 18,
+                                 elementWise<importBits<BitXorNode>>);
+static OnnxOperator bitwiseNotOp("BitwiseNot", 18,
+                                 elementWise<importBitwiseNot>);
+static OnnxOperator bitShiftOp("BitShift", 11, elementWise<importBitShift>);
+static OnnxOperator bitCastOp("BitCast", 26, elementWise<importBitCast>);

@@ -1,0 +1,287 @@
+//===- DynamicShape.cpp - Shape, Expand, Tile, Range ----------------------===//
+
+#include "ONNX/DynamicDims.h"
+#include "ONNX/ShapeInts.h"
+#include "glowish/Importer/OperatorNotes.h"
+#include <cmath>
+
+using namespace glowish;
+
+//===- Shape and Size -----------------------------------------------------===//
+
+static llvm::Error importShape(OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+  DimsRef shape = x.getShape();
+  int64_t rank = shape.size();
+  GLOWISH_ASSIGN_OR_RETURN(int64_t start, op.getInt("start", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t end, op.getInt("end", rank));
+  auto clamp = [&](int64_t index) {
+    return std::clamp<int64_t>(index < 0 ? index + rank : index, 0, rank);
+  };
+  start = clamp(start);
+  end = std::max(clamp(end), start);
+  if (!x.isDynamic())
+    return op.setOutput(0, op.createInt64s(shape.slice(start, end - start)));
+  Composer c(op);
+  std::vector<NodeValue> extents;
+  for (int64_t d = start; d < end; ++d)
+    extents.push_back(c.reshape(countAlong(c, x, d), {1}));
+  if (extents.empty())
+    return op.setOutput(0, op.createInt64s({}));
+  return c.setOutput(0, c.concat(extents, 0));
+}
+
+static llvm::Error importSize(OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+  if (!x.isDynamic())
+    return op.setOutput(0, op.createConstant(Tensor::fromValues<int64_t>(
+                               Type(ElemKind::Int64, Dims()),
+                               {x.value.getType().getNumElements()})));
+  Composer c(op);
+  NodeValue count = countAlong(c, x, getAllDims(x.getRank()));
+  return c.setOutput(
+      0, makeExtent(op, c, count, x.value.getType().getNumElements()));
+}
+
+//===- ConstantOfShape, Expand --------------------------------------------===//
+
+/// Adds dimension \p d of output 0, whose extent is \p number.
+static llvm::Error addDim(OpContext &op, Composer &c, const ShapeInt &number,
+                          unsigned d, Dims &shape, Extents &extents) {
+  if (number.isConstant()) {
+    shape.push_back(number.getConstant());
+    extents.push_back({});
+    return llvm::Error::success();
+  }
+  GLOWISH_ASSIGN_OR_RETURN(int64_t bound, op.getMaxExtent(0, d, number.high));
+  shape.push_back(bound);
+  extents.push_back(makeExtent(op, c, getValue(c, number), bound));
+  return llvm::Error::success();
+}
+
+static llvm::Error importConstantOfShape(OpContext &op) {
+  ElemKind kind = ElemKind::Float;
+  double value = 0;
+  if (op.hasAttr("value")) {
+    GLOWISH_ASSIGN_OR_RETURN(auto tensor, op.getTensor("value"));
+    if (tensor->getNumElements() != 1)
+      return makeError("attribute 'value' has {0} elements; accepted: 1",
+                       tensor->getNumElements());
+    kind = tensor->getType().getKind();
+    value = tensor->getAsDouble(0);
+    if (isIntegerKind(kind) && std::abs(value) >= 9007199254740992.0)
+      return makeError("attribute 'value' is {0}; accepted: below 2^53",
+                       tensor->getAsInt(0));
+  }
+  Composer c(op);
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> ints, readShapeInts(op, c, 0));
+  Dims shape;
+  Extents extents;
+  for (unsigned d = 0; d < ints.size(); ++d)
+    GLOWISH_RETURN_IF_ERROR(addDim(op, c, ints[d], d, shape, extents));
+  return setDynamicOutput(op, c, 0, {c.splat(kind, shape, value), extents});
+}
+
+/// Dynamic dimensions of the input are not repeated: the shape must have the
+/// same extent or 1.
+static llvm::Error importExpand(OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+  Composer c(op);
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> ints, readShapeInts(op, c, 1));
+  Dims stated, shape;
+  Extents extents;
+  unsigned rank = std::max<unsigned>(ints.size(), x.getRank());
+  for (unsigned d = 0; d < rank; ++d) {
+    unsigned skipped = rank - x.getRank(), missing = rank - ints.size();
+    int64_t own = d < skipped ? 1 : x.getShape()[d - skipped];
+    NodeValue extent = d < skipped ? NodeValue() : x.getExtent(d - skipped);
+    const ShapeInt number = d < missing ? makeShapeInt(1) : ints[d - missing];
+    bool isOwn = extent || (own != 1 && !number.isConstant());
+    if (!isOwn) {
+      GLOWISH_RETURN_IF_ERROR(addDim(op, c, number, d, stated, extents));
+      continue;
+    }
+    stated.push_back(own);
+    extents.push_back(extent);
+  }
+  GLOWISH_ASSIGN_OR_RETURN(shape, broadcastShapes({x.getShape(), stated}));
+  return setDynamicOutput(op, c, 0, {c.broadcast(x.value, shape), extents});
+}
+
+//===- Tile ---------------------------------------------------------------===//
+
+/// Repeats dimension \p d, gathering 0, 1, ..., n - 1, 0, 1, ...
+static llvm::Error tileDim(OpContext &op, Composer &c, DynamicValue &x,
+                           unsigned d, const ShapeInt &repeats) {
+  if (!x.value || (repeats.isConstant() && repeats.getConstant() == 1))
+    return llvm::Error::success();
+  int64_t own = x.getShape()[d];
+  if (repeats.isConstant() && repeats.getConstant() < 0)
+    return makeError("dimension {0} is repeated {1} times", d,
+                     repeats.getConstant());
+  double known = double(own) * std::max(repeats.high, 0.0);
+  GLOWISH_ASSIGN_OR_RETURN(int64_t bound,
+                           op.getMaxExtent(0, d, own ? known : 0));
+  NodeValue length = countAlong(c, x, d);
+  NodeValue number = c.iota(ElemKind::Int64, 1, 0, bound);
+  NodeValue rounds = c.mul(c.div(number, length), length);
+  NodeValue extent = c.mul(length, getValue(c, repeats));
+  if (own && bound)
+    x.value = c.gather(x.value, c.sub(number, rounds), d);
+  else
+    x.value = c.slice(x.value, d, 0, 0);
+  x.setExtent(d, makeExtent(op, c, extent, bound));
+  return llvm::Error::success();
+}
+
+/// Tile-1 repeats along one axis.
+static llvm::Expected<std::vector<ShapeInt>>
+readTiles(OpContext &op, Composer &c, unsigned rank) {
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> repeats,
+                           readShapeInts(op, c, 1));
+  if (op.getOpset() >= 6)
+    return repeats;
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axis, op.getConstantInts(2));
+  std::vector<ShapeInt> all(rank, makeShapeInt(1));
+  if (repeats.size() != 1 || axis.size() != 1 || axis[0] < 0 ||
+      axis[0] >= int64_t(all.size()))
+    return makeError("inputs 1 and 2 have {0} and {1} elements; accepted: "
+                     "one count and one dimension",
+                     repeats.size(), axis.size());
+  all[axis[0]] = repeats[0];
+  return all;
+}
+
+static llvm::Error importTile(OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+  Composer c(op);
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> repeats,
+                           readTiles(op, c, x.getRank()));
+  if (!x.isDynamic() && areConstant(repeats)) {
+    std::vector<int64_t> counts;
+    for (const ShapeInt &count : repeats)
+      counts.push_back(count.getConstant());
+    return op.setOutput(0, op.create<TileNode>(x.value, counts));
+  }
+  if (repeats.size() != x.getRank())
+    return makeError("{0} repeats; accepted for {1}: {2}", repeats.size(),
+                     x.value.getType().str(), x.getRank());
+  for (unsigned d = 0; d < repeats.size(); ++d)
+    GLOWISH_RETURN_IF_ERROR(tileDim(op, c, x, d, repeats[d]));
+  return setDynamicOutput(op, c, 0, x);
+}
+
+//===- Range --------------------------------------------------------------===//
+
+/// Computes the elements of Range: exactly for integers, as start + i * delta
+/// for floats.
+static void fillRange(Tensor &tensor, const Tensor &start,
+                      const Tensor &delta) {
+  int64_t count = tensor.getNumElements();
+  if (isIntegerKind(tensor.getType().getKind()))
+    dispatchElemKind(tensor.getType().getKind(), [&](auto zero) {
+      using T = decltype(zero);
+      if constexpr (std::is_integral_v<T>)
+        for (int64_t i = 0; i < count; ++i)
+          tensor.data<T>()[i] = T(uint64_t(start.getAsInt(0)) +
+                                  uint64_t(i) * uint64_t(delta.getAsInt(0)));
+    });
+  else
+    for (int64_t i = 0; i < count; ++i)
+      tensor.setFromDouble(i, start.getAsDouble(0) +
+                                  double(i) * delta.getAsDouble(0));
+}
+
+static llvm::Error importConstantRange(OpContext &op, const Tensor &start,
+                                       const Tensor &limit,
+                                       const Tensor &delta) {
+  double count = std::ceil((limit.getAsDouble(0) - start.getAsDouble(0)) /
+                           delta.getAsDouble(0));
+  // The negation refuses a NaN.
+  if (!(count <= double(1 << 28)))
+    return makeError("the range has {0} elements; accepted: at most 2^28",
+                     count);
+  Type type(start.getType().getKind(), {count > 0 ? int64_t(count) : 0});
+  GLOWISH_RETURN_IF_ERROR(op.checkBudget(type.getSizeInBytes()));
+  Tensor tensor(type);
+  fillRange(tensor, start, delta);
+  return op.setOutput(0, op.createConstant(std::move(tensor)));
+}
+
+/// Returns the number of elements from \p start, by \p delta, before \p limit.
+static NodeValue countSteps(Composer &c, NodeValue start, NodeValue limit,
+                            NodeValue delta) {
+  NodeValue distance = c.sub(limit, start), steps = c.div(distance, delta);
+  if (c.hasFailed())
+    return {};
+  if (start.getElemKind() == ElemKind::Double)
+    return c.cast(c.unary<CeilNode>(steps), ElemKind::Int64);
+  NodeValue isWhole = c.equal(c.mul(steps, delta), distance);
+  NodeValue rounded = c.select(isWhole, steps, c.add(steps, 1));
+  NodeValue sameSign = c.equal(c.less(distance, 0), c.less(delta, 0));
+  return c.select(sameSign, rounded, c.number(rounded, 0));
+}
+
+/// Returns the maximum number of elements; infinite if it is not bounded.
+static double getMaxSteps(const ShapeInt &start, const ShapeInt &limit,
+                          const ShapeInt &delta) {
+  if (delta.low > 0)
+    return std::ceil((limit.high - start.low) / delta.low);
+  if (delta.high < 0)
+    return std::ceil((start.high - limit.low) / -delta.high);
+  return HUGE_VAL;
+}
+
+/// A Range of computed operands, evaluated in int64 or double.
+static llvm::Error importComputedRange(OpContext &op) {
+  Composer c(op);
+  ShapeInt ints[3];
+  NodeValue numbers[3];
+  ElemKind kind = op.peekInput(0).getElemKind();
+  ElemKind innerKind = isFloatKind(kind) ? ElemKind::Double : ElemKind::Int64;
+  for (unsigned i = 0; i < 3; ++i) {
+    GLOWISH_ASSIGN_OR_RETURN(ints[i], readShapeInt(op, c, i));
+    numbers[i] = c.cast(c.reshape(op.peekInput(i), {}), innerKind);
+  }
+  GLOWISH_ASSIGN_OR_RETURN(
+      int64_t bound,
+      op.getMaxExtent(0, 0, getMaxSteps(ints[0], ints[1], ints[2])));
+  NodeValue steps = countSteps(c, numbers[0], numbers[1], numbers[2]);
+  NodeValue extent = makeExtent(op, c, steps, bound);
+  NodeValue value =
+      c.add(c.mul(c.iota(innerKind, 1, 0, bound), numbers[2]), numbers[0]);
+  return setDynamicOutput(op, c, 0, {c.cast(value, kind), {extent}});
+}
+
+static llvm::Error importRange(OpContext &op) {
+  const Tensor *constants[3] = {};
+  Type types[3];
+  bool fits = true, isConstant = true;
+  for (unsigned i = 0; i < 3; ++i) {
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(i));
+    types[i] = value.getType();
+    fits &= types[i].getNumElements() == 1 &&
+            types[i].getKind() == types[0].getKind() &&
+            types[i].getKind() != ElemKind::Bool;
+    if (auto *constant = value.getNodeAs<Constant>())
+      constants[i] = &constant->getTensor();
+    isConstant &= constants[i] != nullptr;
+  }
+  if (!fits)
+    return makeError("inputs are {0}, {1}, {2}; accepted: three numbers of "
+                     "one kind",
+                     types[0].str(), types[1].str(), types[2].str());
+  if (!isConstant)
+    return importComputedRange(op);
+  return importConstantRange(op, *constants[0], *constants[1], *constants[2]);
+}
+
+static OnnxOperator shapeOp("Shape", 1, importShape);
+static OnnxOperator sizeOp("Size", 1, importSize);
+static OnnxOperator constantOfShapeOp("ConstantOfShape", 9,
+                                      importConstantOfShape);
+static OnnxOperator expandOp("Expand", 8, importExpand);
+static OnnxOperator tileOp("Tile", 1, importTile);
+static OnnxOperator rangeOp("Range", 11, importRange);
+static OnnxOperatorNotes rangeNotes("Range",
+                                    {.limit = "at most 2^28 elements"});

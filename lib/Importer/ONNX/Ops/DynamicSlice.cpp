@@ -1,0 +1,309 @@
+//===- DynamicSlice.cpp - Slice, Concat and Gather ------------------------===//
+
+#include "ONNX/DynamicDims.h"
+#include "ONNX/ShapeInts.h"
+#include <cmath>
+
+using namespace glowish;
+
+//===- Slice --------------------------------------------------------------===//
+
+namespace {
+/// `size` elements first, first + step, ... of one dimension.
+struct SlicedDim {
+  int64_t first = 0, step = 1, size = 0;
+};
+
+/// The slice of one dimension. The step is neither 0 nor INT64_MIN.
+struct SliceRange {
+  ShapeInt start, end;
+  int64_t step;
+
+  bool isBackward() const { return step < 0; }
+  int64_t getDistance() const { return isBackward() ? -step : step; }
+};
+} // namespace
+
+/// Resolves start and end as ONNX does: negative ones count from the end, and
+/// those out of range are clamped.
+static SlicedDim sliceDim(int64_t extent, const SliceRange &range) {
+  auto clamp = [&](int64_t index, int64_t least, int64_t most) {
+    if (index < 0)
+      index = std::max(index, -extent - 1) + extent;
+    return std::clamp(index, least, most);
+  };
+  if (extent == 0)
+    return {};
+  bool isBackward = range.isBackward();
+  int64_t start =
+      clamp(range.start.getConstant(), 0, isBackward ? extent - 1 : extent);
+  int64_t end = clamp(range.end.getConstant(), isBackward ? -1 : 0,
+                      isBackward ? extent - 1 : extent);
+  int64_t distance = isBackward ? start - end : end - start;
+  if (distance <= 0)
+    return {};
+  return {start, range.step, (distance - 1) / range.getDistance() + 1};
+}
+
+/// Returns the difference of end and start if it is known, as in x[i : i + 2].
+static std::optional<double> findDifference(const SliceRange &range) {
+  if (range.start.isConstant() && range.end.isConstant() &&
+      (range.start.low < 0) == (range.end.low < 0))
+    return range.end.low - range.start.low;
+  auto *add = range.end.source.getNodeAs<AddNode>();
+  for (unsigned i = 0; add && i < 2; ++i) {
+    auto *addend = add->getOperand(1 - i).getNodeAs<Constant>();
+    if (addend && add->getOperand(i) == range.start.source &&
+        range.start.source.getShape() == range.end.source.getShape() &&
+        range.start.position == range.end.position &&
+        addend->getTensor().getNumElements() == 1)
+      return addend->getTensor().getAsDouble(0);
+  }
+  return std::nullopt;
+}
+
+/// Returns the maximum number of elements that \p range has of \p extent.
+static int64_t getMaxSliced(int64_t extent, const SliceRange &range) {
+  double most = double(extent);
+  const ShapeInt &start = range.start, &end = range.end;
+  if (std::optional<double> difference = findDifference(range))
+    most = std::min(most, range.isBackward() ? -*difference : *difference);
+  if (!range.isBackward()) {
+    if (end.low >= 0)
+      most = std::min(most, end.high);
+    if (start.low >= 0)
+      most = std::min(most, double(extent) - start.low);
+    // The last elements.
+    else if (start.high < 0)
+      most = std::min(most, -start.low);
+  } else if (start.low >= 0) {
+    most = std::min(most, start.high + 1);
+  }
+  return int64_t(std::ceil(std::max(most, 0.0) / double(range.getDistance())));
+}
+
+/// Converts \p index to count from the start, and clamps it.
+static NodeValue wrapBound(Composer &c, const ShapeInt &index, NodeValue extent,
+                           NodeValue least, NodeValue most) {
+  NodeValue value = getValue(c, index);
+  if (index.low < 0)
+    value = c.select(c.less(value, 0), c.add(value, extent), value);
+  return c.min(c.max(value, least), most);
+}
+
+/// Slices dimension \p d of \p x by \p range, which is not constant.
+static llvm::Error sliceDynamic(OpContext &op, Composer &c, DynamicValue &x,
+                                unsigned d, const SliceRange &range) {
+  if (!x.value)
+    return llvm::Error::success();
+  int64_t extent = x.getShape()[d];
+  int64_t bound = getMaxSliced(extent, range);
+  NodeValue length = countAlong(c, x, d), zero = c.scalar(ElemKind::Int64, 0);
+  bool isBackward = range.isBackward();
+  NodeValue last = isBackward ? c.sub(length, 1) : length;
+  NodeValue start = wrapBound(c, range.start, length, zero, last);
+  NodeValue end =
+      wrapBound(c, range.end, length, isBackward ? c.sub(zero, 1) : zero, last);
+  NodeValue distance = isBackward ? c.sub(start, end) : c.sub(end, start);
+  NodeValue size =
+      c.div(c.add(c.max(distance, zero), double(range.getDistance() - 1)),
+            double(range.getDistance()));
+  if (bound == 0 ||
+      (range.step == 1 && range.start.isConstant() && range.start.low >= 0)) {
+    int64_t first = bound ? range.start.getConstant() : 0;
+    x.value = c.slice(x.value, d, first, bound);
+  } else {
+    NodeValue index = c.add(
+        c.mul(c.iota(ElemKind::Int64, 1, 0, bound), double(range.step)), start);
+    index = c.clip(index, 0, double(extent - 1));
+    x.value = c.gather(x.value, index, d);
+  }
+  x.setExtent(d, makeExtent(op, c, size, bound));
+  return llvm::Error::success();
+}
+
+/// Reads the range of each axis; empty for axes that are not sliced.
+static llvm::Expected<std::vector<std::optional<SliceRange>>>
+readRanges(OpContext &op, Composer &c, unsigned rank) {
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> starts,
+                           readShapeInts(op, c, "starts", 1));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> ends,
+                           readShapeInts(op, c, "ends", 2));
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::vector<int64_t> axes,
+      op.getIntsOrInput("axes", 3, getAllDims(starts.size())));
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::vector<int64_t> steps,
+      op.getIntsOrInput("steps", 4, std::vector<int64_t>(starts.size(), 1)));
+  if (ends.size() != starts.size() || axes.size() != starts.size() ||
+      steps.size() != starts.size())
+    return makeError("{0} starts, {1} ends, {2} axes, {3} steps; accepted: as "
+                     "many of each",
+                     starts.size(), ends.size(), axes.size(), steps.size());
+  std::vector<std::optional<SliceRange>> ranges(rank);
+  for (unsigned i = 0; i < axes.size(); ++i) {
+    llvm::Expected<int64_t> axis = normalizeAxis(axes[i], rank);
+    if (!axis)
+      return addContext(axis.takeError(), "an axis is ");
+    if (ranges[*axis])
+      return makeError("axis {0} comes twice", *axis);
+    if (steps[i] == 0 || steps[i] == INT64_MIN)
+      return makeError("a step is {0}; accepted: any but 0", steps[i]);
+    ranges[*axis] = SliceRange{starts[i], ends[i], steps[i]};
+  }
+  return ranges;
+}
+
+static llvm::Error importSlice(OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+  unsigned rank = x.getRank();
+  Composer c(op);
+  GLOWISH_ASSIGN_OR_RETURN(auto ranges, readRanges(op, c, rank));
+  std::vector<int64_t> first(rank, 0), stride(rank, 1), sizes(x.getShape());
+  std::vector<unsigned> sized;
+  for (unsigned d = 0; d < rank; ++d) {
+    if (!ranges[d])
+      continue;
+    if (x.isDynamic(d) || !ranges[d]->start.isConstant() ||
+        !ranges[d]->end.isConstant()) {
+      sized.push_back(d);
+      continue;
+    }
+    SlicedDim dim = sliceDim(sizes[d], *ranges[d]);
+    first[d] = dim.first;
+    stride[d] = dim.step;
+    sizes[d] = dim.size;
+  }
+  if (sized.empty() && !x.isDynamic())
+    return op.setOutput(0, op.create<SliceNode>(x.value, first, sizes, stride));
+  if (DimsRef(sizes) != x.getShape() ||
+      llvm::any_of(stride, [](int64_t step) { return step != 1; }))
+    x.value = c.make<SliceNode>(x.value, first, sizes, stride);
+  for (unsigned d : sized)
+    GLOWISH_RETURN_IF_ERROR(sliceDynamic(op, c, x, d, *ranges[d]));
+  return setDynamicOutput(op, c, 0, x);
+}
+
+//===- Concat -------------------------------------------------------------===//
+
+/// Returns the position of each element of the result in the concatenation of
+/// the upper bounds, and the actual extent. Elements of a part are shifted by
+/// the unused ends of the parts before it.
+static std::pair<NodeValue, NodeValue>
+placeParts(Composer &c, llvm::ArrayRef<DynamicValue> parts, int64_t axis) {
+  int64_t bound = 0;
+  for (const DynamicValue &part : parts)
+    bound += part.getShape()[axis];
+  NodeValue number = c.iota(ElemKind::Int64, 1, 0, bound);
+  NodeValue index = number, end = c.scalar(ElemKind::Int64, 0);
+  for (const DynamicValue &part : parts) {
+    NodeValue length = countAlong(c, part, axis);
+    end = c.add(end, length);
+    if (!part.isDynamic(axis) || &part == &parts.back())
+      continue;
+    NodeValue unused = c.sub(double(part.getShape()[axis]), length);
+    NodeValue isBehind = c.greaterOrEqual(number, end);
+    index = c.add(index, c.select(isBehind, unused, c.number(index, 0)));
+  }
+  return {index, end};
+}
+
+static llvm::Error concatDynamic(OpContext &op, std::vector<DynamicValue> parts,
+                                 int64_t axis) {
+  Composer c(op);
+  unsigned rank = parts[0].getRank();
+  for (const DynamicValue &part : parts)
+    if (part.getRank() != rank)
+      return makeError("inputs are {0} and {1}; accepted: the same rank",
+                       parts[0].value.getType().str(),
+                       part.value.getType().str());
+  // The second round propagates the smallest bound to the first parts.
+  for (unsigned round = 0; round < 2; ++round)
+    for (DynamicValue &part : llvm::drop_begin(parts))
+      for (unsigned d = 0; d < rank; ++d)
+        if (d != axis)
+          GLOWISH_RETURN_IF_ERROR(unify(c, parts[0], d, part, d));
+  if (c.hasFailed())
+    return c.setOutput(0, {});
+  bool isDynamic = false, needsGather = false;
+  std::vector<NodeValue> values;
+  for (DynamicValue &part : parts) {
+    needsGather |= isDynamic;
+    isDynamic |= part.isDynamic(axis);
+    values.push_back(part.value);
+  }
+  DynamicValue result = {c.concat(values, axis), parts[0].extents};
+  if (isDynamic && result.value) {
+    auto [index, extent] = placeParts(c, parts, axis);
+    if (needsGather && result.getShape()[axis] > 0)
+      result.value = c.gather(result.value, index, axis);
+    if (result.value)
+      result.setExtent(axis,
+                       makeExtent(op, c, extent, result.getShape()[axis]));
+  }
+  return setDynamicOutput(op, c, 0, result);
+}
+
+static llvm::Error importConcat(OpContext &op) {
+  std::vector<NodeValue> inputs;
+  std::vector<DynamicValue> parts;
+  bool isDynamic = false;
+  for (unsigned i = 0; i < op.getNumInputs(); ++i) {
+    GLOWISH_ASSIGN_OR_RETURN(DynamicValue input, getDynamicInput(op, i));
+    inputs.push_back(input.value);
+    parts.push_back(input);
+    isDynamic |= input.isDynamic();
+  }
+  if (inputs.empty())
+    return makeError("no inputs");
+  if (op.getOpset() >= 4 && !op.hasAttr("axis"))
+    return makeError("attribute 'axis' is missing");
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
+                           op.getAxis("axis", 1, inputs[0].getShape().size()));
+  if (isDynamic)
+    return concatDynamic(op, std::move(parts), axis);
+  return op.setOutput(0, op.create<ConcatNode>(inputs, axis));
+}
+
+//===- Gather -------------------------------------------------------------===//
+
+/// Returns an error for constant indices out of range.
+static llvm::Error checkIndices(const Tensor &indices, int64_t extent) {
+  for (int64_t i = 0; i < indices.getNumElements(); ++i) {
+    int64_t index = indices.getAsInt(i);
+    if (index < -extent || index >= extent)
+      return makeError(
+          "index {0} is out of range; accepted for extent {1}: {2} to "
+          "{3}",
+          index, extent, -extent, extent - 1);
+  }
+  return llvm::Error::success();
+}
+
+static llvm::Error importGather(OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue indices, getDynamicInput(op, 1));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 0, x.getRank()));
+  if (auto *constant = indices.value.getNodeAs<Constant>())
+    GLOWISH_RETURN_IF_ERROR(
+        checkIndices(constant->getTensor(), x.getShape()[axis]));
+  if (!x.isDynamic() && !indices.isDynamic())
+    return op.setOutput(0, op.create<GatherNode>(x.value, indices.value, axis));
+  Composer c(op);
+  NodeValue wrapped = wrapDynamicIndices(c, indices.value, x, axis);
+  Extents extents;
+  for (unsigned d = 0; d < x.getRank(); ++d) {
+    if (d != axis) {
+      extents.push_back(x.getExtent(d));
+      continue;
+    }
+    for (unsigned i = 0; i < indices.getRank(); ++i)
+      extents.push_back(indices.getExtent(i));
+  }
+  DynamicValue result = {c.gather(x.value, wrapped, axis), extents};
+  return setDynamicOutput(op, c, 0, result);
+}
+
+static OnnxOperator sliceOp("Slice", 1, importSlice);
+static OnnxOperator concatOp("Concat", 1, importConcat);
+static OnnxOperator gatherOp("Gather", 1, importGather);

@@ -1,0 +1,26 @@
+//===- NdPooling.h - Pooling and convolution in N dimensions ----*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IMPORTER_ONNX_OPS_NDPOOLING_H
+#define GLOWISH_LIB_IMPORTER_ONNX_OPS_NDPOOLING_H
+
+#include "ONNX/Composer.h"
+#include "ONNX/Images.h"
+
+namespace glowish {
+
+/// Poolings over three dimensions, or with indices, are composed of one slice
+/// per element along a window dimension; 3-D convolutions of 2-D ones.
+
+/// Imports MaxPool, with its second output if that is used.
+llvm::Error importWindowMax(OpContext &op);
+/// Imports AveragePool.
+llvm::Error importWindowMean(OpContext &op);
+/// Imports Conv over three spatial dimensions: a sum of 2-D convolutions, one
+/// per layer of the filter.
+llvm::Error importVolumeConv(OpContext &op);
+/// Imports ConvTranspose over three spatial dimensions likewise.
+llvm::Error importVolumeConvTranspose(OpContext &op);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_ONNX_OPS_NDPOOLING_H

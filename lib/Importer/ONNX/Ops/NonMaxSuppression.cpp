@@ -1,0 +1,119 @@
+//===- NonMaxSuppression.cpp - Import of NonMaxSuppression ----------------===//
+
+#include "ONNX/Ops/Indexing.h"
+#include "ONNX/Ops/NonZero.h"
+#include "ONNX/ShapeInts.h"
+
+using namespace glowish;
+
+/// Returns boxes [..., 4] as [top, left, bottom, right]. They are two opposite
+/// corners, or [x, y, width, height] with x and y at the center.
+static NodeValue getCorners(Composer &c, NodeValue boxes, bool haveCenters) {
+  auto get = [&](int64_t i) { return c.slice(boxes, 2, i, 1); };
+  if (!haveCenters)
+    return c.concat({c.min(get(0), get(2)), c.min(get(1), get(3)),
+                     c.max(get(0), get(2)), c.max(get(1), get(3))},
+                    2);
+  NodeValue halfWidth = c.div(get(2), 2), halfHeight = c.div(get(3), 2);
+  return c.concat({c.sub(get(1), halfHeight), c.sub(get(0), halfWidth),
+                   c.add(get(1), halfHeight), c.add(get(0), halfWidth)},
+                  2);
+}
+
+/// Returns the boxes in descending order of scores, with -1 for boxes that must
+/// not be selected: [B, C, N].
+static llvm::Expected<NodeValue> findCandidates(OpContext &op, Composer &c,
+                                                const DynamicValue &scores,
+                                                NodeValue numBoxes) {
+  int64_t n = scores.getShape()[2];
+  NodeValue order = c.make<TopKNode>(scores.value, n, /*largest=*/true);
+  NodeValue sorted = gatherElements(c, scores.value, order, 2);
+  // NaN is not above any threshold.
+  NodeValue isCandidate = c.equal(sorted, sorted);
+  if (op.hasInput(4)) {
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue threshold, op.getInput(4));
+    isCandidate = c.greater(sorted, c.reshape(threshold, {}));
+  }
+  if (numBoxes)
+    isCandidate = c.logicalAnd(isCandidate, c.less(order, numBoxes));
+  return c.finish(c.select(isCandidate, order, c.scalar(ElemKind::Int64, -1)));
+}
+
+static llvm::Error checkBoxes(const DynamicValue &boxes,
+                              const DynamicValue &scores) {
+  DimsRef shape = boxes.getShape(), scored = scores.getShape();
+  if (boxes.value.getElemKind() == ElemKind::Float &&
+      scores.value.getElemKind() == ElemKind::Float && shape.size() == 3 &&
+      scored.size() == 3 && shape[0] == scored[0] && shape[1] == scored[2] &&
+      shape[2] == 4)
+    return llvm::Error::success();
+  return makeError("inputs are {0} and {1}; accepted: floats [B, N, 4] and [B, "
+                   "C, N]",
+                   boxes.value.getType().str(), scores.value.getType().str());
+}
+
+namespace {
+/// The input max_output_boxes_per_class.
+struct MaxBoxes {
+  int64_t bound = 0;
+  NodeValue number; // null if constant
+};
+} // namespace
+
+static llvm::Expected<MaxBoxes> readMaxBoxes(OpContext &op, Composer &c,
+                                             int64_t numBoxes) {
+  if (!op.hasInput(2))
+    return MaxBoxes();
+  GLOWISH_ASSIGN_OR_RETURN(ShapeInt number, readShapeInt(op, c, 2));
+  double bound = std::clamp(number.high, 0.0, double(numBoxes));
+  return MaxBoxes{int64_t(bound), number.value};
+}
+
+/// Outputs [batch, class, box] for each selected box.
+static llvm::Error importNonMaxSuppression(OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue boxes, getDynamicInput(op, 0));
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue scores, getDynamicInput(op, 1));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t haveCenters,
+                           op.getInt("center_point_box", 0));
+  Composer c(op);
+  if (boxes.getRank() == 3 && scores.getRank() == 3) {
+    GLOWISH_RETURN_IF_ERROR(unify(c, boxes, 0, scores, 0));
+    GLOWISH_RETURN_IF_ERROR(unify(c, boxes, 1, scores, 2));
+  }
+  if (c.hasFailed())
+    return c.setOutput(0, {});
+  GLOWISH_RETURN_IF_ERROR(checkBoxes(boxes, scores));
+  Dims shape(scores.getShape());
+  GLOWISH_ASSIGN_OR_RETURN(MaxBoxes most, readMaxBoxes(op, c, shape[2]));
+  NodeValue overlap = c.scalar(ElemKind::Float, 0);
+  if (op.hasInput(3)) {
+    GLOWISH_ASSIGN_OR_RETURN(overlap, op.getInput(3));
+    overlap = c.reshape(overlap, {});
+  }
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue candidates,
+                           findCandidates(op, c, scores, boxes.getExtent(1)));
+  int64_t total = shape[0] * shape[1] * most.bound;
+  if (total == 0)
+    return c.setOutput(0, c.splat(ElemKind::Int64, {0, 3}, 0));
+  NodeValue corners = getCorners(c, boxes.value, haveCenters != 0);
+  if (c.hasFailed())
+    return c.setOutput(0, {});
+  DynamicValue picked = {
+      c.make<NonMaxSuppressionNode>(corners, candidates, overlap, most.bound),
+      {scores.getExtent(0), scores.getExtent(1), most.number}};
+  NodeValue isPicked = c.greaterOrEqual(picked.value, 0);
+  if (NodeValue inside = isInside(c, picked, {0, 1, 2}))
+    isPicked = c.logicalAnd(isPicked, inside);
+  Found found = findTrue(op, c, c.reshape(isPicked, {total}));
+  NodeValue row = c.div(found.positions, double(most.bound));
+  NodeValue batch = c.div(row, double(shape[1]));
+  NodeValue category = c.sub(row, c.mul(batch, double(shape[1])));
+  NodeValue box = gatherPositions(c, picked.value, found.positions);
+  std::vector<NodeValue> columns;
+  for (NodeValue column : {batch, category, box})
+    columns.push_back(c.reshape(column, {total, 1}));
+  return setDynamicOutput(op, c, 0, {c.concat(columns, 1), {found.count, {}}});
+}
+
+static OnnxOperator nonMaxSuppressionOp("NonMaxSuppression", 10,
+                                        importNonMaxSuppression);

@@ -1,0 +1,170 @@
+//===- SequenceMatMuls.cpp - One matmul for all time steps ----------------===//
+//
+// x[0] W, x[1] W, ..., as recurrent cells that are written out have them,
+// become slices of x W: the weights are read once and not at each step.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Util/ConstantTensors.h"
+#include "Util/Projections.h"
+#include "glowish/Optimizer/Passes.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace glowish;
+
+namespace {
+
+/// A projection of one step, a slice of a sequence.
+struct Step {
+  Projection projection;
+  SliceNode *slice = nullptr;
+
+  int64_t getStart(int64_t axis) const { return slice->getStarts()[axis]; }
+  int64_t getSize(int64_t axis) const { return slice->getSizes()[axis]; }
+};
+
+/// What the steps of a group have in common: the sequence, the dimension that
+/// is cut, and the weights.
+using Key = std::pair<std::pair<Node *, unsigned>, std::pair<int64_t, Node *>>;
+
+} // namespace
+
+/// The dimension that \p slice cuts, if it is one, not the last; -1 otherwise.
+static int64_t getCutAxis(SliceNode &slice) {
+  DimsRef whole = slice.getInput().getShape();
+  int64_t axis = -1, last = int64_t(whole.size()) - 1;
+  for (int64_t d = 0; d <= last; ++d) {
+    if (slice.getSizes()[d] == whole[d] && slice.getSteps()[d] == 1)
+      continue;
+    if (axis >= 0 || d == last || slice.getSteps()[d] != 1)
+      return -1;
+    axis = d;
+  }
+  return axis;
+}
+
+/// Whether \p value is a product, with constants added or multiplied, that
+/// nobody else reads: it adds another operand in its epilogue.
+static bool isProduct(NodeValue value) {
+  // A factor and a bias are what there can be.
+  constexpr unsigned maxNodes = 4;
+  for (unsigned i = 0;
+       i < maxNodes && value.hasOneUse() && isElementWise(*value.node); ++i) {
+    NodeValue next;
+    for (NodeValue operand : value.node->getOperands())
+      if (operand.getType() == value.getType() && !getConstantTensor(operand))
+        next = operand;
+    if (!next)
+      return false;
+    value = next;
+  }
+  return value.hasOneUse() && llvm::isa<MatMulNode>(value.node);
+}
+
+/// Whether the result of \p projection is needed as a part of a larger buffer
+/// as well as by itself: it is moved, or goes into the epilogue of another
+/// product. An epilogue of its own would be lost.
+static bool canBePart(const Projection &projection) {
+  NodeValue result = projection.getResult();
+  auto isMove = [](const Use &use) {
+    return llvm::isa<ReshapeNode, TransposeNode, SliceNode>(use.getUser());
+  };
+  if (llvm::all_of(result.node->uses(), isMove))
+    return result.node->hasUses();
+  if (!result.hasOneUse())
+    return false;
+  Node &user = *(*result.node->uses().begin()).getUser();
+  return isElementWise(user) &&
+         llvm::any_of(user.getOperands(), [&](NodeValue operand) {
+           return operand != result && isProduct(operand);
+         });
+}
+
+static std::optional<Step> matchStep(MatMulNode &product) {
+  NodeValue lhs = product.getLhs();
+  if (auto *reshape = lhs.getNodeAs<ReshapeNode>())
+    lhs = reshape->getInput();
+  auto *slice = lhs.getNodeAs<SliceNode>();
+  std::optional<Projection> projection = getProjection(product);
+  if (!slice || !projection || !canBePart(*projection) ||
+      getCutAxis(*slice) < 0 ||
+      slice->getType().getShape().back() != product.getLhs().getShape().back())
+    return std::nullopt;
+  return Step{*projection, slice};
+}
+
+/// Whether \p steps, in order, are all of the sequence, each element once.
+static bool areWhole(llvm::ArrayRef<Step> steps, int64_t axis) {
+  int64_t next = 0;
+  for (const Step &step : steps) {
+    if (step.getStart(axis) != next)
+      return false;
+    next += step.getSize(axis);
+  }
+  return next == steps.front().slice->getInput().getShape()[axis];
+}
+
+/// Replaces all of \p steps by slices of one product. It stands where \p first,
+/// the first of the products, stands.
+static void merge(llvm::ArrayRef<Step> steps, MatMulNode &first,
+                  Function &function) {
+  InsertionGuard guard(function, &first);
+  NodeValue bias = steps.front().projection.bias;
+  bool hasBias = bias && llvm::all_of(steps, [&](const Step &step) {
+                   return step.projection.bias == bias;
+                 });
+  NodeValue whole =
+      function
+          .create<MatMulNode>(first.getName(), steps.front().slice->getInput(),
+                              first.getRhs())
+          ->getResult();
+  if (hasBias)
+    whole = function.create<AddNode>(first.getName(), whole, bias)->getResult();
+  for (const Step &step : steps) {
+    const Projection &projection = step.projection;
+    NodeValue result =
+        hasBias ? projection.getResult() : projection.product->getResult();
+    Dims sizes(step.slice->getSizes());
+    sizes.back() = result.getShape().back();
+    NodeValue part = function
+                         .create<SliceNode>(result.node->getName(), whole,
+                                            step.slice->getStarts(), sizes,
+                                            step.slice->getSteps())
+                         ->getResult();
+    if (part.getShape() != result.getShape())
+      part = function
+                 .create<ReshapeNode>(result.node->getName(), part,
+                                      result.getShape())
+                 ->getResult();
+    result.replaceAllUsesWith(part);
+    if (hasBias)
+      function.erase(projection.sum);
+    function.erase(projection.product);
+  }
+}
+
+llvm::Expected<bool> glowish::batchSequenceMatMuls(Function &function,
+                                                   const GraphPassContext &) {
+  llvm::MapVector<Key, std::vector<Step>> groups;
+  for (Node &node : function.getNodes())
+    if (auto *product = llvm::dyn_cast<MatMulNode>(&node))
+      if (std::optional<Step> step = matchStep(*product)) {
+        NodeValue sequence = step->slice->getInput();
+        groups[{{sequence.node, sequence.result},
+                {getCutAxis(*step->slice), product->getRhs().node}}]
+            .push_back(*step);
+      }
+  bool changed = false;
+  for (auto &[key, steps] : groups) {
+    int64_t axis = key.second.first;
+    MatMulNode &first = *steps.front().projection.product;
+    llvm::sort(steps, [&](const Step &a, const Step &b) {
+      return a.getStart(axis) < b.getStart(axis);
+    });
+    if (steps.size() < 2 || !areWhole(steps, axis))
+      continue;
+    merge(steps, first, function);
+    changed = true;
+  }
+  return changed;
+}

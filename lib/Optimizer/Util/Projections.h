@@ -1,0 +1,31 @@
+//===- Projections.h - Matmuls with constant weights ------------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_OPTIMIZER_UTIL_PROJECTIONS_H
+#define GLOWISH_LIB_OPTIMIZER_UTIL_PROJECTIONS_H
+
+#include "glowish/Graph/Nodes.h"
+
+namespace glowish {
+
+/// A product with constant weights, and the sum with a constant row that alone
+/// reads it, if there is one.
+struct Projection {
+  MatMulNode *product = nullptr;
+  AddNode *sum = nullptr;
+  NodeValue bias;
+
+  NodeValue getResult() const {
+    return sum ? sum->getResult() : product->getResult();
+  }
+};
+
+/// \p product as a projection; none where it is no plain one of floats with a
+/// constant matrix.
+std::optional<Projection> getProjection(MatMulNode &product);
+
+/// Whether nobody computes with the result, whose parts somebody may.
+bool isOnlyMoved(const Projection &projection);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_OPTIMIZER_UTIL_PROJECTIONS_H

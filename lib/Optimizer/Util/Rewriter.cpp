@@ -1,0 +1,139 @@
+//===- Rewriter.cpp - Small rewrites driven by one worklist ---------------===//
+
+#include "Util/Rewriter.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace glowish;
+
+NodeValue RewriteContext::createScalar(ElemKind kind, double value) {
+  Tensor tensor(Type(kind, Dims()));
+  tensor.setFromDouble(0, value);
+  return createConstant(std::move(tensor));
+}
+
+NodeValue RewriteContext::reshape(NodeValue value, DimsRef shape) {
+  if (value.getShape() == shape)
+    return value;
+  return create<ReshapeNode>(value, shape);
+}
+
+NodeValue RewriteContext::transpose(NodeValue value,
+                                    llvm::ArrayRef<int64_t> permutation) {
+  for (size_t d = 0; d < permutation.size(); ++d)
+    if (permutation[d] != int64_t(d))
+      return create<TransposeNode>(value, permutation);
+  return value;
+}
+
+void RewriteSet::addWhere(llvm::function_ref<bool(const OpInfo &info)> isWanted,
+                          Rewrite rewrite) {
+  for (unsigned kind = 0; kind < getNodeTable().size(); ++kind)
+    if (isWanted(getNodeTable()[kind]))
+      add(NodeKind(kind), rewrite);
+}
+
+llvm::ArrayRef<Rewrite> RewriteSet::get(NodeKind kind) const {
+  auto found = rewrites.find(unsigned(kind));
+  if (found == rewrites.end())
+    return {};
+  return found->second;
+}
+
+namespace {
+
+class Worklist {
+public:
+  explicit Worklist(Function &function) : function(function) {
+    for (Node &node : function.getNodes())
+      push(&node);
+    // Taken from the back: operands come before their users.
+    std::reverse(stack.begin(), stack.end());
+  }
+
+  Node *pop() {
+    while (!stack.empty()) {
+      Node *node = stack.back();
+      stack.pop_back();
+      if (queued.erase(node))
+        return node;
+    }
+    return nullptr;
+  }
+  void push(Node *node) {
+    if (node && node->getParent() == &function && queued.insert(node).second)
+      stack.push_back(node);
+  }
+  void pushUsers(Node &node) {
+    for (Use &use : node.uses())
+      push(use.getUser());
+  }
+  /// Deletes \p node and whatever nobody needs after it.
+  void eraseIfDead(Node *node) {
+    // A set: nodes that die may have an operand in common.
+    llvm::SmallSetVector<Node *, 8> dying;
+    dying.insert(node);
+    while (!dying.empty()) {
+      Node *next = dying.pop_back_val();
+      if (next->getParent() != &function || next->hasUses() ||
+          next->hasSideEffects())
+        continue;
+      llvm::SmallVector<NodeValue, 4> operands = next->getOperands();
+      queued.erase(next);
+      function.erase(next);
+      llvm::DenseSet<Node *> seen;
+      for (NodeValue operand : operands) {
+        if (!operand || !seen.insert(operand.node).second)
+          continue;
+        push(operand.node);
+        dying.insert(operand.node);
+      }
+    }
+  }
+
+private:
+  Function &function;
+  std::vector<Node *> stack;
+  llvm::DenseSet<Node *> queued;
+};
+
+} // namespace
+
+bool glowish::applyRewrites(Function &function, const RewriteSet &set,
+                            const GraphPassContext &pass) {
+  Worklist worklist(function);
+  bool changed = false;
+  while (Node *node = worklist.pop()) {
+    if (!node->hasUses() && !node->hasSideEffects()) {
+      worklist.eraseIfDead(node);
+      changed = true;
+      continue;
+    }
+    for (Rewrite rewrite : set.get(node->getKind())) {
+      Node *before = node == &function.getNodes().front()
+                         ? nullptr
+                         : &*std::prev(node->getIterator());
+      NodeValue replacement;
+      {
+        InsertionGuard guard(function, node);
+        RewriteContext context(*node, pass);
+        replacement = rewrite(*node, context);
+      }
+      if (!replacement)
+        continue;
+      changed = true;
+      assert(replacement.node != node && "a rewrite replaces its root");
+      node->getResult().replaceAllUsesWith(replacement);
+      // The new nodes are those between what was before the root and it.
+      for (auto it = before ? std::next(before->getIterator())
+                            : function.getNodes().begin();
+           &*it != node; ++it)
+        worklist.push(&*it);
+      worklist.push(replacement.node);
+      worklist.pushUsers(*replacement.node);
+      worklist.eraseIfDead(node);
+      break;
+    }
+  }
+  return changed;
+}

@@ -1,0 +1,294 @@
+//===- CompileConfig.cpp - Ways to compile and run a graph ----------------===//
+
+#include "CompileConfig.h"
+#include "../unit/CPULevels.h"
+#include "GraphSpec.h"
+#include "Values.h"
+#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Driver/PassCheck.h"
+#include "glowish/Graph/Verifier.h"
+#include "glowish/IR/Passes.h"
+#include "glowish/IRGen/IRGen.h"
+#include "glowish/Support/Error.h"
+#include "glowish/Support/Random.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace glowish;
+using namespace glowish::fuzz;
+
+/// What compiles does not work without these.
+static bool isRequired(llvm::StringRef pass) {
+  return pass == "lower" || pass == "insert-lifetimes";
+}
+
+static std::vector<std::string> getPassNames() {
+  std::vector<std::string> names;
+  for (const GraphPass &pass : getGraphPasses())
+    names.push_back(pass.name.str());
+  for (const IRPass &pass : getIRPasses())
+    names.push_back(pass.name.str());
+  llvm::erase_if(names, isRequired);
+  return names;
+}
+
+static const std::vector<TargetOptions> &getTargets() {
+  static const std::vector<TargetOptions> targets = getLevels();
+  return targets;
+}
+
+std::string CompileConfig::str() const {
+  std::string cpu = "interpreter";
+  if (level >= 0) {
+    const TargetOptions &target = getTargets()[level];
+    cpu = "cpu=" + (target.cpu.empty() ? "host" : target.cpu);
+    if (!target.onlyLevel.empty())
+      cpu += "(" + target.onlyLevel + ")";
+  }
+  if (isQuick)
+    cpu += " quick";
+  std::string text =
+      llvm::formatv("{0} threads={1} rank={2} winograd={3} order={4}", cpu,
+                    numThreads, choiceRank, unsigned(winograd), order);
+  if (placesIOInArena)
+    text += " io-in-activations";
+  if (checksPasses)
+    text += " check-passes";
+  if (without.size() == getPassNames().size())
+    return text + " without=all";
+  return text + " without=" + llvm::join(without, ",");
+}
+
+bool CompileConfig::mayReorder() const {
+  return llvm::any_of(getGraphPasses(), [&](const GraphPass &pass) {
+    return (pass.name.starts_with("recognize") ||
+            pass.name == "fold-arithmetic") &&
+           !without.count(pass.name.str());
+  });
+}
+
+/// Some of \p names, or all.
+static std::set<std::string> pickSome(llvm::ArrayRef<std::string> names,
+                                      Random &random) {
+  bool wantsAll = random.below(4) == 0;
+  std::set<std::string> some;
+  for (const std::string &name : names)
+    if (wantsAll || random.below(3) == 0)
+      some.insert(name);
+  return some;
+}
+
+/// A way to compile: half of them as users have it, with all passes in their
+/// order. LLVM takes the most time: for two of three it does little.
+static CompileConfig pickCompiled(llvm::ArrayRef<std::string> names,
+                                  Random &random) {
+  constexpr unsigned manyRanks = 12;
+  static const WinogradLimit limits[] = {WinogradLimit::F4, WinogradLimit::F4,
+                                         WinogradLimit::F2,
+                                         WinogradLimit::None};
+  CompileConfig config;
+  config.level = int(random.below(getTargets().size()));
+  config.numThreads = random.below(3) ? 1 : 3;
+  if (random.below(2))
+    config.choiceRank = unsigned(random.below(manyRanks));
+  config.winograd = limits[random.below(std::size(limits))];
+  config.isQuick = random.below(3) > 0;
+  if (random.below(2)) {
+    config.without = pickSome(names, random);
+    if (random.below(2))
+      config.order = 1 + random.below(1000);
+  }
+  return config;
+}
+
+std::vector<CompileConfig>
+fuzz::pickConfigs(uint64_t seed, unsigned numCompiled, bool checksPasses) {
+  Random random(~seed);
+  std::vector<std::string> names = getPassNames();
+  CompileConfig interpreter;
+  interpreter.level = -1;
+  if (random.below(2))
+    interpreter.without = pickSome(names, random);
+  if (random.below(2))
+    interpreter.order = 1 + random.below(1000);
+  std::vector<CompileConfig> configs = {std::move(interpreter)};
+  while (configs.size() <= numCompiled)
+    configs.push_back(pickCompiled(names, random));
+  for (CompileConfig &config : configs) {
+    config.placesIOInArena = random.below(3) == 0;
+    config.checksPasses = checksPasses;
+  }
+  return configs;
+}
+
+std::vector<CompileConfig> fuzz::getAllConfigs() {
+  std::vector<CompileConfig> configs;
+  std::vector<std::string> names = getPassNames();
+  for (int level = -1; level < int(getTargets().size()); ++level)
+    for (unsigned numThreads : {1, 3})
+      for (bool withPasses : {true, false}) {
+        if (level < 0 && numThreads > 1)
+          continue;
+        CompileConfig config;
+        config.level = level;
+        config.numThreads = numThreads;
+        if (!withPasses)
+          config.without.insert(names.begin(), names.end());
+        configs.push_back(config);
+        if (numThreads > 1)
+          continue;
+        config.placesIOInArena = true;
+        configs.push_back(config);
+        config.placesIOInArena = false;
+        config.choiceRank = 1;
+        if (level >= 0)
+          configs.push_back(config);
+      }
+  return configs;
+}
+
+/// The back ends are made once.
+static llvm::Expected<Backend *> getBackend(const CompileConfig &config) {
+  static std::map<std::tuple<int, unsigned, unsigned, WinogradLimit, bool>,
+                  std::unique_ptr<Backend>>
+      backends;
+  std::unique_ptr<Backend> &backend =
+      backends[{config.level, config.numThreads, config.choiceRank,
+                config.winograd, config.isQuick}];
+  if (backend)
+    return backend.get();
+  if (config.level < 0) {
+    backend = createInterpreter();
+    return backend.get();
+  }
+  TargetOptions options = getTargets()[config.level];
+  options.numThreads = config.numThreads;
+  options.choiceRank = config.choiceRank;
+  options.winograd = config.winograd;
+  options.compilesQuickly = config.isQuick;
+  GLOWISH_ASSIGN_OR_RETURN(backend, CPUBackend::create(options));
+  return backend.get();
+}
+
+/// \p pipeline with the passes that \p config wants, in its order.
+static Pipeline choosePasses(const Pipeline &pipeline,
+                             const CompileConfig &config) {
+  Random random(config.order);
+  Pipeline result;
+  for (PipelineStep step : pipeline) {
+    llvm::erase_if(step.passes, [&](const std::string &name) {
+      return config.without.count(name) > 0;
+    });
+    if (config.order && step.toFixedPoint)
+      for (size_t i = step.passes.size(); i > 1; --i)
+        std::swap(step.passes[i - 1], step.passes[random.below(i)]);
+    result.push_back(std::move(step));
+  }
+  return result;
+}
+
+/// \p whole: the module that \p unit is of, or \p unit; null \p check where
+/// passes are not checked.
+template <typename Unit, typename Context, typename Whole>
+static llvm::Error
+runPasses(const Pipeline &pipeline, const CompileConfig &config,
+          llvm::ArrayRef<PassInfo<Unit, Context>> passes, Unit &unit,
+          const Context &context, PassCheck *check, Whole &whole) {
+  PassHooks<Unit> hooks;
+  hooks.after = [&](llvm::StringRef pass, Unit &nested,
+                    bool changed) -> llvm::Error {
+    GLOWISH_RETURN_IF_ERROR(
+        addContext(verify(nested), "after pass " + pass + ": "));
+    if (check && changed)
+      return check->check("pass " + pass.str(), Exactness::Rounding, whole);
+    return llvm::Error::success();
+  };
+  llvm::Expected<bool> changed = runPipeline<Unit, Context>(
+      choosePasses(pipeline, config), passes, unit, context, hooks);
+  return changed.takeError();
+}
+
+/// What Compilation::run does, without some of the passes.
+static llvm::Expected<std::unique_ptr<IRFunction>>
+compileGraph(Module &module, Backend &backend, const CompileConfig &config,
+             PassCheck *check) {
+  GraphPassContext context;
+  context.evaluate = evaluateNode;
+  context.isSupported = [&](const Node &node) {
+    return backend.isSupported(node);
+  };
+  Function &function = *module.getFunctions().front();
+  if (check)
+    GLOWISH_RETURN_IF_ERROR(check->start(module));
+  for (const Pipeline *pipeline : {&getOptimizePipeline(), &getLowerPipeline()})
+    GLOWISH_RETURN_IF_ERROR(runPasses<Function, GraphPassContext>(
+        *pipeline, config, getGraphPasses(), function, context, check, module));
+  GLOWISH_RETURN_IF_ERROR(verifyLowered(function, context));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<IRFunction> ir,
+                           generateIR(function, scheduleNodes(function)));
+  IRPassContext irContext;
+  irContext.overwritesInputs = config.placesIOInArena ? ir.get() : nullptr;
+  GLOWISH_RETURN_IF_ERROR(runPasses<IRFunction, IRPassContext>(
+      getIRPipeline(), config, getIRPasses(), *ir, irContext, check, *ir));
+  GLOWISH_RETURN_IF_ERROR(backend.prepare(*ir));
+  GLOWISH_RETURN_IF_ERROR(verify(*ir));
+  return ir;
+}
+
+static llvm::Error fillInputs(Session &session) {
+  for (const Buffer *buffer : session.getPlaceholders())
+    if (buffer->isInput())
+      GLOWISH_RETURN_IF_ERROR(session.setInput(
+          buffer, makeValues(buffer->getModelName(), buffer->getType())));
+  return llvm::Error::success();
+}
+
+llvm::Expected<Outputs> fuzz::runGraph(llvm::StringRef text,
+                                       const CompileConfig &config,
+                                       const Describe &describe) {
+  GLOWISH_ASSIGN_OR_RETURN(Backend *backend, getBackend(config));
+  PassCheck check(fillInputs, [&](const Outputs &, const Outputs &after,
+                                  double) { return describe(after); });
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, parseGraph(text));
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::unique_ptr<IRFunction> ir,
+      compileGraph(*module, *backend, config,
+                   config.checksPasses ? &check : nullptr));
+  PlanOptions planOptions;
+  planOptions.placesIOInArena = config.placesIOInArena;
+  MemoryPlan plan = planMemory(*ir, planOptions);
+  GLOWISH_RETURN_IF_ERROR(verifyPlan(*ir, plan));
+  GLOWISH_RETURN_IF_ERROR(verifyPlanWithShadow(*ir, plan));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Executable> program,
+                           backend->compile(*ir, plan, /*clock=*/nullptr));
+  auto makeRegion = [](uint64_t size) {
+    Tensor region(Type(ElemKind::UInt8, {int64_t(size)}));
+    // What was never written is NaN and not zero by luck.
+    std::memset(region.getBytes(), 0xFF, size);
+    return region;
+  };
+  Tensor constants = makeConstantRegion(*ir, plan);
+  Tensor mutables = makeRegion(plan.mutableSize);
+  Tensor activations = makeRegion(plan.activationSize);
+  Outputs outputs;
+  for (const auto &buffer : ir->getBuffers()) {
+    if (buffer->getKind() != Buffer::Kind::Mutable)
+      continue;
+    Tensor content = Tensor::borrow(
+        buffer->getType(), static_cast<uint8_t *>(plan.isInArena(buffer.get())
+                                                      ? activations.getBytes()
+                                                      : mutables.getBytes()) +
+                               plan.getOffset(buffer.get()));
+    if (buffer->isInput())
+      llvm::copy(
+          makeValues(buffer->getModelName(), buffer->getType()).getByteRange(),
+          static_cast<uint8_t *>(content.getBytes()));
+    if (buffer->isOutput())
+      outputs[buffer->getModelName().str()] = std::move(content);
+  }
+  GLOWISH_RETURN_IF_ERROR(program->run(constants.data<uint8_t>().data(),
+                                       mutables.data<uint8_t>().data(),
+                                       activations.data<uint8_t>().data()));
+  for (auto &[name, content] : outputs)
+    content = content.clone();
+  return outputs;
+}

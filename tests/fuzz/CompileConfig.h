@@ -1,0 +1,67 @@
+//===- CompileConfig.h - Ways to compile and run a graph --------*- C++ -*-===//
+
+#ifndef GLOWISH_TESTS_FUZZ_COMPILECONFIG_H
+#define GLOWISH_TESTS_FUZZ_COMPILECONFIG_H
+
+#include "glowish/Backends/CPU/CPUBackend.h"
+#include <functional>
+#include <map>
+#include <set>
+
+namespace glowish::fuzz {
+
+/// A back end with its options, and the passes that are left out.
+struct CompileConfig {
+  /// One of the levels of getLevels() (CPULevels.h), or -1: the interpreter.
+  int level = 0;
+  unsigned numThreads = 1;
+  /// TargetOptions::choiceRank.
+  unsigned choiceRank = 0;
+  /// TargetOptions::compilesQuickly.
+  bool isQuick = false;
+  /// TargetOptions::winograd.
+  WinogradLimit winograd = WinogradLimit::F4;
+  /// Where not 0, the passes of each fixed point run in an order that follows
+  /// from it.
+  uint64_t order = 0;
+  /// Passes of the graph and of the IR that don't run. Lowering and the
+  /// placing of lifetimes always do.
+  std::set<std::string> without;
+  /// PlanOptions::placesIOInArena.
+  bool placesIOInArena = false;
+  /// Whether it is interpreted after every pass, too.
+  bool checksPasses = false;
+
+  /// "cpu=x86-64-v3 quick threads=3 rank=1 winograd=4 order=0
+  /// io-in-activations check-passes without=cse,dse".
+  std::string str() const;
+  /// Whether passes run that reorder floating point arithmetic.
+  bool mayReorder() const;
+  bool operator==(const CompileConfig &other) const = default;
+};
+
+/// The interpreter and \p numCompiled ways to compile, the same for the same
+/// \p seed; all with \p checksPasses.
+std::vector<CompileConfig> pickConfigs(uint64_t seed, unsigned numCompiled,
+                                       bool checksPasses);
+/// Every level with and without threads and with the second way to compute
+/// convolutions, the interpreter, with and without all passes, with inputs and
+/// outputs among the activations: what a graph that was kept is run at.
+std::vector<CompileConfig> getAllConfigs();
+
+/// Outputs by their names in the model.
+using Outputs = std::map<std::string, Tensor>;
+/// What is wrong with outputs; empty if nothing is.
+using Describe = std::function<std::string(const Outputs &outputs)>;
+
+/// Compiles \p text (GraphSpec.h) and runs it with the values of its inputs'
+/// names.
+/// \p describe looks at the outputs after every pass, if they are checked: the
+/// error names the pass and says what it found.
+llvm::Expected<Outputs> runGraph(llvm::StringRef text,
+                                 const CompileConfig &config,
+                                 const Describe &describe);
+
+} // namespace glowish::fuzz
+
+#endif // GLOWISH_TESTS_FUZZ_COMPILECONFIG_H

@@ -1,0 +1,38 @@
+//===- FuzzSession.h - Many random graphs -----------------------*- C++ -*-===//
+
+#ifndef GLOWISH_TESTS_FUZZ_FUZZSESSION_H
+#define GLOWISH_TESTS_FUZZ_FUZZSESSION_H
+
+#include "llvm/Support/Error.h"
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace glowish::fuzz {
+
+struct FuzzSession {
+  uint64_t firstSeed = 1;
+  uint64_t count = 0;
+  unsigned numJobs = 1;
+  unsigned maxNodes = 1;
+  /// Ways to compile each.
+  unsigned numCompiled = 1;
+  /// CompileConfig::checksPasses.
+  bool checksPasses = false;
+};
+
+struct FuzzSessionResult {
+  /// The seeds of graphs that something is wrong with, in order.
+  std::vector<uint64_t> wrongSeeds;
+  /// How many graphs have each feature (Coverage.h), but for those that crash.
+  std::map<std::string, uint64_t> graphsWith;
+};
+
+/// Checks the graphs of \p session's seeds at the configs of their seeds, in
+/// child processes. An error is that there can be none.
+llvm::Expected<FuzzSessionResult> runFuzzSession(const FuzzSession &session);
+
+} // namespace glowish::fuzz
+
+#endif // GLOWISH_TESTS_FUZZ_FUZZSESSION_H

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# layering.sh: no library includes a header of a library to its right in the
+# order of docs/architecture.md.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+layers=(Support Base Ops Graph Autodiff Importer Exporter Optimizer IR IRGen Backends Driver Report)
+wrong=0
+for i in "${!layers[@]}"; do
+  for later in "${layers[@]:i+1}"; do
+    found=$(grep -rnE "#include \"glowish/$later/" \
+      "include/glowish/${layers[i]}" "lib/${layers[i]}" || true)
+    if [[ -n $found ]]; then
+      printf '%s must not know %s:\n%s\n' "${layers[i]}" "$later" "$found"
+      wrong=1
+    fi
+  done
+done
+exit $wrong

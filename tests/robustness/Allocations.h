@@ -1,0 +1,18 @@
+//===- Allocations.h - Watching what memory is asked for --------*- C++ -*-===//
+
+#ifndef GLOWISH_TESTS_ROBUSTNESS_ALLOCATIONS_H
+#define GLOWISH_TESTS_ROBUSTNESS_ALLOCATIONS_H
+
+#include <cstddef>
+
+namespace glowish::robustness {
+
+/// From now on an allocation of more than \p limit bytes ends the process with
+/// \p exitCode and says so on stderr. All ways to allocate are seen, of all
+/// libraries: by the sanitizer's hooks, and without one because malloc and its
+/// relatives are those of this program.
+void limitAllocations(size_t limit, int exitCode);
+
+} // namespace glowish::robustness
+
+#endif // GLOWISH_TESTS_ROBUSTNESS_ALLOCATIONS_H

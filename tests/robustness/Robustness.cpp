@@ -1,0 +1,163 @@
+//===- Robustness.cpp - What damaged input may do -------------------------===//
+
+#include "Robustness.h"
+#include "../unit/ChildProcess.h"
+#include "Allocations.h"
+#include "glowish/Backends/CPU/CPUBackend.h"
+#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Driver/TrainingCompilation.h"
+#include "glowish/Graph/Verifier.h"
+#include "llvm/ADT/StringExtras.h"
+#include "gtest/gtest.h"
+#include <sys/resource.h>
+
+using namespace glowish;
+using namespace glowish::robustness;
+
+/// Of processor time: others may be at work on the machine.
+static constexpr unsigned maxSeconds = 60;
+
+Range glowish::robustness::getRange(uint64_t defaultCount) {
+  Range range = {1, defaultCount};
+  if (const char *text = std::getenv("GLOWISH_ROBUSTNESS")) {
+    auto [first, count] = llvm::StringRef(text).split(',');
+    if (first.getAsInteger(10, range.first) ||
+        count.getAsInteger(10, range.count))
+      ADD_FAILURE() << "GLOWISH_ROBUSTNESS=" << text << " is not FIRST,COUNT";
+  }
+  return range;
+}
+
+size_t glowish::robustness::getAllocationLimit(size_t size) {
+  return 64 * size + (size_t(64) << 20);
+}
+
+size_t glowish::robustness::getAllocationLimit(size_t size,
+                                               const Module &module) {
+  int64_t largest = 0;
+  auto see = [&](const Node &node) {
+    for (unsigned i = 0; i < node.getNumResults(); ++i)
+      largest = std::max(largest, node.getType(i).getSizeInBytes());
+  };
+  for (const auto &function : module.getFunctions())
+    for (const Node &node : function->getNodes())
+      see(node);
+  for (const Node &node : module.getConstants())
+    see(node);
+  // Packed forms of weights are a few times as large.
+  return std::max(getAllocationLimit(size), size_t(largest) * 8);
+}
+
+/// Whether \p message is one that a person can use: one that says something,
+/// in lines of text, and is no "internal" error.
+static bool isGoodMessage(const std::string &message) {
+  llvm::StringRef text = message;
+  return !text.empty() && text.size() < 20000 &&
+         !text.contains_insensitive("internal") &&
+         llvm::all_of(
+             text, [](char c) { return c == '\n' || uint8_t(c) >= 32; });
+}
+
+int glowish::robustness::judge(llvm::Error error) {
+  if (!error)
+    return Accepted;
+  std::string message = llvm::toString(std::move(error));
+  if (isGoodMessage(message))
+    return Refused;
+  llvm::errs() << "not a good message: " << message << "\n";
+  return BadMessage;
+}
+
+/// \p maker is what made \p module.
+static int verifyMade(const Module &module, llvm::StringRef maker) {
+  llvm::Error error = verify(module);
+  if (!error)
+    return Accepted;
+  llvm::errs() << "the " << maker << " made what does not verify: "
+               << llvm::toString(std::move(error)) << "\n";
+  return BadMessage;
+}
+
+static int finish(Backend &backend, Compilation &compilation) {
+  if (llvm::Error error = compilation.run())
+    return judge(std::move(error));
+  return judge(
+      backend.compile(compilation.getIR(), compilation.getPlan()).takeError());
+}
+
+/// What comes of \p compile with both back ends.
+static int forEachBackend(llvm::function_ref<int(Backend &backend)> compile) {
+  std::unique_ptr<Backend> backends[] = {
+      createInterpreter(), llvm::cantFail(CPUBackend::create({}))};
+  int outcome = Accepted;
+  for (const auto &backend : backends) {
+    int made = compile(*backend);
+    if (made == BadMessage)
+      return made;
+    outcome = std::min(outcome, made);
+  }
+  return outcome;
+}
+
+int glowish::robustness::compileAll(
+    size_t size,
+    llvm::function_ref<llvm::Expected<std::unique_ptr<Module>>()> import) {
+  return forEachBackend([&](Backend &backend) -> int {
+    limitAllocations(getAllocationLimit(size), TooLarge);
+    llvm::Expected<std::unique_ptr<Module>> module = import();
+    if (!module)
+      return judge(module.takeError());
+    if ((*module)->getFunctions().empty())
+      return Refused;
+    limitAllocations(getAllocationLimit(size, **module), TooLarge);
+    if (int outcome = verifyMade(**module, "importer"); outcome != Accepted)
+      return outcome;
+    Compilation compilation(backend, {});
+    compilation.setModule(std::move(*module));
+    return finish(backend, compilation);
+  });
+}
+
+int glowish::robustness::compileStep(size_t size, llvm::StringRef path) {
+  TrainingConfig config;
+  config.loss = LossKind::MeanSquaredError;
+  config.solver.kind = SolverKind::Adam;
+  return forEachBackend([&](Backend &backend) -> int {
+    limitAllocations(getAllocationLimit(size), TooLarge);
+    VariableValues variables;
+    auto compilation = importForTraining(backend, path, {}, {}, variables);
+    if (!compilation)
+      return judge(compilation.takeError());
+    Module &module = (*compilation)->getModule();
+    limitAllocations(getAllocationLimit(size, module), TooLarge);
+    if (llvm::Error error =
+            makeStep(**compilation, variables, config).takeError())
+      return judge(std::move(error));
+    if (int outcome = verifyMade(module, "differentiation");
+        outcome != Accepted)
+      return outcome;
+    limitAllocations(getAllocationLimit(size, module), TooLarge);
+    return finish(backend, **compilation);
+  });
+}
+
+void glowish::robustness::checkInChildProcess(const std::string &name,
+                                              llvm::function_ref<int()> check,
+                                              Counts &counts) {
+  ChildResult result = runChild([&] {
+    rlimit limit = {maxSeconds, maxSeconds};
+    setrlimit(RLIMIT_CPU, &limit);
+    // A core of a process under a sanitizer is terabytes.
+    limit = {0, 0};
+    setrlimit(RLIMIT_CORE, &limit);
+    return check();
+  });
+  if (result.exitCode == Refused)
+    ++counts.refused;
+  else if (result.exitCode == Accepted)
+    ++counts.accepted;
+  else
+    ADD_FAILURE() << name << ": exit code " << result.exitCode << ", signal "
+                  << result.signal << "\n"
+                  << result.text.substr(0, 6000);
+}

@@ -1,0 +1,150 @@
+//===- TextRobustnessTest.cpp - Damaged text forms ------------------------===//
+
+#include "Allocations.h"
+#include "Mutations.h"
+#include "Robustness.h"
+#include "Seeds.h"
+#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Driver/Compilation.h"
+#include "glowish/Graph/GraphText.h"
+#include "glowish/Graph/Verifier.h"
+#include "glowish/IR/IRText.h"
+#include "glowish/IR/Passes.h"
+#include "glowish/Importer/ONNX.h"
+#include "gtest/gtest.h"
+
+using namespace glowish;
+using namespace glowish::robustness;
+
+namespace {
+
+/// A text form with its large constants.
+struct TextSeed {
+  std::string name, text, weights;
+
+  std::shared_ptr<llvm::MemoryBuffer> getSideFile() const {
+    return llvm::MemoryBuffer::getMemBufferCopy(weights);
+  }
+};
+
+enum class Form { Graph, LoweredGraph, IR };
+
+} // namespace
+
+/// \p seed as far as \p form; empty where it can't be imported.
+static TextSeed print(const Seed &seed, Form form) {
+  TextSeed result{seed.name, "", ""};
+  ImportOptions options;
+  options.evaluate = evaluateNode;
+  auto module = importOnnx(
+      llvm::ArrayRef(reinterpret_cast<const uint8_t *>(seed.model.data()),
+                     seed.model.size()),
+      seed.name, options);
+  if (!module) {
+    llvm::consumeError(module.takeError());
+    return result;
+  }
+  std::unique_ptr<Backend> interpreter = createInterpreter();
+  CompilationOptions stop;
+  stop.stopAfter = form == Form::Graph          ? Phase::Import
+                   : form == Form::LoweredGraph ? Phase::Lower
+                                                : Phase::OptimizeIR;
+  Compilation compilation(*interpreter, stop);
+  compilation.setModule(std::move(*module));
+  llvm::cantFail(compilation.run());
+  llvm::raw_string_ostream text(result.text), weights(result.weights);
+  if (form == Form::IR)
+    printIR(text, compilation.getIR(), &weights);
+  else
+    printModule(text, compilation.getModule(), &weights);
+  return result;
+}
+
+static std::vector<TextSeed> makeTexts(std::initializer_list<Form> forms) {
+  std::vector<TextSeed> texts;
+  for (Form form : forms)
+    for (const Seed &seed : makeSeeds())
+      if (TextSeed text = print(seed, form); !text.text.empty())
+        texts.push_back(std::move(text));
+  return texts;
+}
+
+//===- What is done with a text -------------------------------------------===//
+
+/// As glowish-opt -pipeline and the drivers do, and all there is after it.
+static int checkGraph(const TextSeed &seed) {
+  size_t size = seed.text.size() + seed.weights.size();
+  return compileAll(size, [&] {
+    return parseModule(seed.text, "damaged.graph", seed.getSideFile());
+  });
+}
+
+static llvm::Error passIR(const TextSeed &seed) {
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::unique_ptr<IRFunction> function,
+      parseIR(seed.text, "damaged.ir", seed.getSideFile()));
+  GLOWISH_RETURN_IF_ERROR(runPipeline<IRFunction, IRPassContext>(
+                              getIRPipeline(), getIRPasses(), *function,
+                              IRPassContext(), PassHooks<IRFunction>())
+                              .takeError());
+  GLOWISH_RETURN_IF_ERROR(verify(*function));
+  std::string text, weights;
+  llvm::raw_string_ostream os(text), side(weights);
+  printIR(os, *function, &side);
+  auto again = parseIR(text, "again.ir",
+                       std::shared_ptr<llvm::MemoryBuffer>(
+                           llvm::MemoryBuffer::getMemBufferCopy(weights)));
+  if (!again)
+    return makeError("internal: what was printed is refused: {0}",
+                     llvm::toString(again.takeError()));
+  return llvm::Error::success();
+}
+
+static int checkIR(const TextSeed &seed) {
+  limitAllocations(getAllocationLimit(seed.text.size() + seed.weights.size()),
+                   TooLarge);
+  return judge(passIR(seed));
+}
+
+static void checkDamaged(const std::vector<TextSeed> &seeds,
+                         llvm::function_ref<int(const TextSeed &)> check) {
+  Counts counts;
+  Range range = getRange(/*defaultCount=*/200);
+  for (uint64_t i = range.first; i < range.first + range.count; ++i) {
+    Random random(i);
+    TextSeed seed = seeds[i % seeds.size()];
+    for (uint64_t left = 1 + random.below(2); left > 0; --left)
+      mutateText(seed.text, random);
+    if (random.below(10) == 0)
+      mutateBytes(seed.weights, random);
+    checkInChildProcess(
+        std::to_string(i) + "-" + seed.name, [&] { return check(seed); },
+        counts);
+    if (testing::Test::HasFailure() && std::getenv("GLOWISH_ROBUSTNESS"))
+      llvm::outs() << seed.text << "\n";
+  }
+  llvm::outs() << counts.refused << " refused, " << counts.accepted
+               << " accepted\n";
+  if (range.count >= 100) {
+    EXPECT_GT(counts.refused, range.count / 10);
+    EXPECT_GT(counts.accepted, range.count / 50);
+  }
+}
+
+TEST(MalformedTexts, SeedsAreGood) {
+  Counts counts;
+  for (const TextSeed &seed : makeTexts({Form::Graph, Form::LoweredGraph}))
+    checkInChildProcess(seed.name, [&] { return checkGraph(seed); }, counts);
+  for (const TextSeed &seed : makeTexts({Form::IR}))
+    checkInChildProcess(seed.name, [&] { return checkIR(seed); }, counts);
+  EXPECT_GE(counts.accepted, 150u);
+  EXPECT_EQ(counts.refused, 0u);
+}
+
+TEST(MalformedTexts, OfGraphsGiveErrorsOnly) {
+  checkDamaged(makeTexts({Form::Graph, Form::LoweredGraph}), checkGraph);
+}
+
+TEST(MalformedTexts, OfIRGiveErrorsOnly) {
+  checkDamaged(makeTexts({Form::IR}), checkIR);
+}

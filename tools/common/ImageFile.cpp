@@ -1,0 +1,187 @@
+//===- ImageFile.cpp - PNG, JPEG and Netpbm files -------------------------===//
+
+#include "common/ImageFile.h"
+#include "common/Netpbm.h"
+#include "glowish/Support/File.h"
+#include "llvm/Support/Path.h"
+#include <cmath>
+#include <csetjmp>
+#include <cstdio>
+#include <jpeglib.h>
+#include <png.h>
+
+using namespace glowish;
+
+/// More pixels than any sample has: what a few hostile bytes may ask for.
+static constexpr uint64_t maxPixels = uint64_t(1) << 26;
+
+static constexpr llvm::StringLiteral imageExtensions[] = {
+    ".png", ".jpg", ".jpeg", ".ppm", ".pgm"};
+
+bool glowish::isImageName(llvm::StringRef path) {
+  std::string extension = llvm::sys::path::extension(path).lower();
+  return llvm::is_contained(imageExtensions, extension);
+}
+
+llvm::Error glowish::allocatePixels(Image &image) {
+  if (uint64_t(image.width) * image.height > maxPixels)
+    return makeError("the image has {0} by {1} pixels; accepted: {2} in all",
+                     image.width, image.height, maxPixels);
+  image.pixels.resize(size_t(image.width) * image.height * image.numChannels);
+  return llvm::Error::success();
+}
+
+static llvm::Error readPng(llvm::StringRef bytes, Image &image) {
+  png_image png = {};
+  png.version = PNG_IMAGE_VERSION;
+  if (!png_image_begin_read_from_memory(&png, bytes.data(), bytes.size()))
+    return makeError("not a PNG image: {0}", png.message);
+  png.format = image.numChannels == 1 ? PNG_FORMAT_GRAY : PNG_FORMAT_RGB;
+  image.width = png.width;
+  image.height = png.height;
+  if (llvm::Error error = allocatePixels(image)) {
+    png_image_free(&png);
+    return error;
+  }
+  png_color black = {};
+  if (!png_image_finish_read(&png, &black, image.pixels.data(), 0, nullptr))
+    return makeError("a damaged PNG image: {0}", png.message);
+  return llvm::Error::success();
+}
+
+namespace {
+/// libjpeg reports errors by a function that must not return.
+struct JpegErrors {
+  jpeg_error_mgr manager;
+  std::jmp_buf target;
+  char message[JMSG_LENGTH_MAX];
+};
+} // namespace
+
+[[noreturn]] static void endReading(j_common_ptr info) {
+  auto *errors = reinterpret_cast<JpegErrors *>(info->err);
+  info->err->format_message(info, errors->message);
+  std::longjmp(errors->target, 1);
+}
+
+/// Warnings are of damaged data, which would be read as grey.
+static void endAtWarning(j_common_ptr info, int level) {
+  if (level < 0)
+    endReading(info);
+}
+
+/// Runs \p body; false where libjpeg stopped it. Nothing that \p body makes may
+/// need a destructor.
+static bool guard(JpegErrors &errors, llvm::function_ref<void()> body) {
+  if (setjmp(errors.target))
+    return false;
+  body();
+  return true;
+}
+
+static void readRows(jpeg_decompress_struct &info, Image &image) {
+  jpeg_start_decompress(&info);
+  size_t pitch = size_t(image.width) * image.numChannels;
+  while (info.output_scanline < info.output_height) {
+    JSAMPROW row = image.pixels.data() + info.output_scanline * pitch;
+    jpeg_read_scanlines(&info, &row, 1);
+  }
+  jpeg_finish_decompress(&info);
+}
+
+static llvm::Error readJpeg(llvm::StringRef bytes, Image &image) {
+  jpeg_decompress_struct info = {};
+  JpegErrors errors = {};
+  info.err = jpeg_std_error(&errors.manager);
+  errors.manager.error_exit = endReading;
+  errors.manager.emit_message = endAtWarning;
+  bool isGood = guard(errors, [&] {
+    jpeg_create_decompress(&info);
+    jpeg_mem_src(&info, bytes.bytes_begin(), bytes.size());
+    jpeg_read_header(&info, TRUE);
+    info.out_color_space = image.numChannels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  });
+  llvm::Error error = llvm::Error::success();
+  if (isGood) {
+    image.width = info.image_width;
+    image.height = info.image_height;
+    error = allocatePixels(image);
+    if (!error)
+      isGood = guard(errors, [&] { readRows(info, image); });
+  }
+  jpeg_destroy_decompress(&info);
+  if (error)
+    return error;
+  if (!isGood)
+    return makeError("not an image (PNG, JPEG, PPM, PGM), or a damaged JPEG "
+                     "file: {0}",
+                     errors.message);
+  return llvm::Error::success();
+}
+
+llvm::Expected<Image> glowish::readImage(llvm::StringRef path,
+                                         unsigned numChannels) {
+  GLOWISH_ASSIGN_OR_RETURN(auto buffer, readFile(path));
+  llvm::StringRef bytes = buffer->getBuffer();
+  Image image;
+  image.numChannels = numChannels;
+  auto read = bytes.starts_with("\x89PNG") ? readPng
+              : isNetpbm(bytes)            ? readNetpbm
+                                           : readJpeg;
+  if (llvm::Error error = read(bytes, image))
+    return addContext(std::move(error), "'" + path + "': ");
+  return image;
+}
+
+namespace {
+/// The weights of the pixels first ... in one of the new image.
+struct Window {
+  unsigned first = 0;
+  std::vector<double> weights;
+};
+} // namespace
+
+static std::vector<Window> makeWindows(unsigned from, unsigned to) {
+  double ratio = double(from) / to, radius = std::max(ratio, 1.0);
+  std::vector<Window> windows(to);
+  for (unsigned i = 0; i < to; ++i) {
+    double centre = (i + 0.5) * ratio - 0.5;
+    int first = std::max(0, int(std::ceil(centre - radius)));
+    int last = std::min(int(from) - 1, int(std::floor(centre + radius)));
+    windows[i].first = unsigned(first);
+    double sum = 0;
+    for (int j = first; j <= last; ++j) {
+      windows[i].weights.push_back(
+          std::max(0.0, 1 - std::abs(j - centre) / radius));
+      sum += windows[i].weights.back();
+    }
+    for (double &weight : windows[i].weights)
+      weight /= sum;
+  }
+  return windows;
+}
+
+Image glowish::scaleImage(const Image &image, unsigned width, unsigned height) {
+  unsigned channels = image.numChannels;
+  size_t pitch = size_t(width) * channels;
+  std::vector<Window> columns = makeWindows(image.width, width);
+  std::vector<Window> rows = makeWindows(image.height, height);
+  std::vector<double> narrow(pitch * image.height);
+  for (size_t i = 0; i < narrow.size(); ++i) {
+    size_t y = i / pitch, x = i % pitch / channels, c = i % channels;
+    for (auto [k, weight] : llvm::enumerate(columns[x].weights))
+      narrow[i] +=
+          weight *
+          image.pixels[(y * image.width + columns[x].first + k) * channels + c];
+  }
+  Image result = {width, height, channels, {}};
+  result.pixels.resize(pitch * height);
+  for (size_t i = 0; i < result.pixels.size(); ++i) {
+    const Window &window = rows[i / pitch];
+    double sum = 0;
+    for (auto [k, weight] : llvm::enumerate(window.weights))
+      sum += weight * narrow[(window.first + k) * pitch + i % pitch];
+    result.pixels[i] = uint8_t(std::lround(std::clamp(sum, 0.0, 255.0)));
+  }
+  return result;
+}

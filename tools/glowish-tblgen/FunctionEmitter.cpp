@@ -1,0 +1,60 @@
+//===- FunctionEmitter.cpp - Which functions an operator has --------------===//
+//
+// Each section is a list of macro calls, from which the layer that defines the
+// functions makes their declarations and a table. A missing definition is then
+// an error of the linker.
+//
+//===----------------------------------------------------------------------===//
+
+#include "OpRecord.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace tblgen {
+
+/// The list `MACRO(NAME)` of the records that \p has selects.
+static void emitList(raw_ostream &os, ArrayRef<OpRecord> ops, StringRef macro,
+                     function_ref<bool(const OpRecord &)> has) {
+  std::string name = ("GET_" + macro + "_LIST").str();
+  Section section(os, name);
+  for (const OpRecord &op : ops)
+    if (has(op))
+      os << macro << "(" << op.name << ")\n";
+  os << "#undef " << macro << "\n";
+}
+
+void emitNodeFunctions(raw_ostream &os, ArrayRef<OpRecord> nodes) {
+  emitList(os, nodes, "CANONICALIZATION",
+           [](const OpRecord &op) { return op.hasCanonicalization; });
+  emitList(os, nodes, "LOWERING",
+           [](const OpRecord &op) { return op.hasLowering; });
+  emitList(os, nodes, "IR_GENERATION",
+           [](const OpRecord &op) { return !op.irGeneration.empty(); });
+  emitList(os, nodes, "INSTR_FOR", [](const OpRecord &op) {
+    return !op.instrCondition.empty() && op.irGeneration.empty();
+  });
+  emitList(os, nodes, "ELEMENT_TRACE",
+           [](const OpRecord &op) { return op.tracesElements; });
+  emitList(os, nodes, "VARIABLE_ROLES",
+           [](const OpRecord &op) { return op.hasVariableRoles; });
+  Section section(os, "GET_ONNX_ELEMENT_WISE_LIST");
+  for (const OpRecord &op : nodes)
+    if (!op.onnx.empty())
+      os << "ONNX_ELEMENT_WISE(" << op.name << ", " << quote(op.onnx) << ")\n";
+  os << "#undef ONNX_ELEMENT_WISE\n";
+}
+
+void emitSupports(raw_ostream &os, ArrayRef<std::string> nodes) {
+  Section section(os, "GET_SUPPORTS_LIST");
+  for (const std::string &node : nodes)
+    os << "SUPPORTS(" << node << ")\n";
+  os << "#undef SUPPORTS\n";
+}
+
+void emitTraits(raw_ostream &os, ArrayRef<TraitRecord> traits) {
+  for (const TraitRecord &trait : traits)
+    os << "/// The operator " << trait.doc << ".\n" << trait.name << ",\n";
+}
+
+} // namespace tblgen
