@@ -20,6 +20,9 @@ Constant::Constant(llvm::StringRef name, std::shared_ptr<const Tensor> payload)
 
 //===- Function -----------------------------------------------------------===//
 
+Function::Function(Module &module, llvm::StringRef name)
+    : module(module), name(name) {}
+
 Function::~Function() {
   // Users come after the definitions.
   while (!nodes.empty())
@@ -240,6 +243,8 @@ std::vector<Function *> glowish::getNested(Function &function) {
 }
 
 //===- Module -------------------------------------------------------------===//
+
+Module::Module(llvm::StringRef name) : name(name) {}
 
 Module::~Module() { functions.clear(); }
 

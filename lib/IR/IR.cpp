@@ -61,11 +61,17 @@ llvm::ArrayRef<Buffer *> Instruction::getSegment(unsigned number) const {
   return llvm::ArrayRef<Buffer *>(operands).slice(begin, counts[number]);
 }
 
+InstrDraft Instruction::getDraft() const {
+  return {kind, llvm::SmallVector<Buffer *, 4>(operands), attrs};
+}
+
 unsigned Instruction::getNumProgramInputs() const {
   return getInfo().countProgramInputs(operands.size());
 }
 
 //===- IRFunction ---------------------------------------------------------===//
+
+IRFunction::IRFunction(llvm::StringRef name) : name(name) {}
 
 IRFunction::~IRFunction() {
   // The buffers go, too: nobody asks who uses them, and very many may.

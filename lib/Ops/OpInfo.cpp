@@ -10,6 +10,28 @@ using namespace glowish;
 
 //===- Attributes ---------------------------------------------------------===//
 
+AttrValue::AttrValue() = default;
+AttrValue::AttrValue(int value) : AttrVariant(int64_t(value)) {}
+AttrValue::AttrValue(int64_t value) : AttrVariant(value) {}
+AttrValue::AttrValue(std::vector<int64_t> value)
+    : AttrVariant(std::move(value)) {}
+AttrValue::AttrValue(double value) : AttrVariant(value) {}
+AttrValue::AttrValue(bool value) : AttrVariant(value) {}
+AttrValue::AttrValue(std::string value) : AttrVariant(std::move(value)) {}
+AttrValue::AttrValue(ElemKind value) : AttrVariant(value) {}
+AttrValue::AttrValue(ScalarProgram value) : AttrVariant(std::move(value)) {}
+AttrValue::AttrValue(std::shared_ptr<Body> value)
+    : AttrVariant(std::move(value)) {}
+AttrValue::AttrValue(const AttrValue &other) = default;
+AttrValue::AttrValue(AttrValue &&other) noexcept = default;
+AttrValue &AttrValue::operator=(const AttrValue &other) = default;
+AttrValue &AttrValue::operator=(AttrValue &&other) noexcept = default;
+AttrValue::~AttrValue() = default;
+
+void glowish::appendAttr(std::vector<AttrValue> &attrs, AttrValue value) {
+  attrs.push_back(std::move(value));
+}
+
 llvm::hash_code glowish::hash_value(const AttrValue &value) {
   llvm::hash_code hash = std::visit(
       [](const auto &content) -> llvm::hash_code {

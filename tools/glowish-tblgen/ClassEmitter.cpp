@@ -95,7 +95,7 @@ static void emitDraft(raw_ostream &os, const OpRecord &op,
     os << "    d.operands.append(" << variadic << ".begin(), " << variadic
        << ".end());\n";
   for (const AttrRecord &attr : op.attrs)
-    os << "    d.attrs.emplace_back(" << attr.storage << "(" << attr.name
+    os << "    appendAttr(d.attrs, " << attr.storage << "(" << attr.name
        << "));\n";
   os << "    return d;\n  }\n";
 }
@@ -120,12 +120,12 @@ static void emitSegmentedDraft(raw_ostream &os, const OpRecord &op,
   for (int i = 0; i < int(op.attrs.size()); ++i) {
     const AttrRecord &attr = op.attrs[i];
     if (i == op.segmentsAttr) {
-      appends.push_back("d.attrs.emplace_back(std::vector<int64_t>{" +
+      appends.push_back("appendAttr(d.attrs, std::vector<int64_t>{" +
                         join(counts, ", ") + "});");
       continue;
     }
     params.push_back(attr.getParameterType() + " " + attr.name);
-    appends.push_back("d.attrs.emplace_back(" + attr.storage + "(" + attr.name +
+    appends.push_back("appendAttr(d.attrs, " + attr.storage + "(" + attr.name +
                       "));");
   }
   os << "  static " << words.draft << " draft(" << join(params, ", ")

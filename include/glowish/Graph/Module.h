@@ -144,7 +144,7 @@ public:
 private:
   friend class FunctionBody;
   friend class Module;
-  Function(Module &module, llvm::StringRef name) : module(module), name(name) {}
+  Function(Module &module, llvm::StringRef name);
   Placeholder *addStorage(PlaceholderList &list, llvm::StringRef name,
                           const Type &type);
   void copyNodes(Function &target, llvm::DenseMap<NodeValue, NodeValue> &copies,
@@ -201,7 +201,7 @@ private:
 /// Functions, and the placeholders and constants that they share.
 class Module {
 public:
-  explicit Module(llvm::StringRef name = "module") : name(name) {}
+  explicit Module(llvm::StringRef name = "module");
   Module(const Module &) = delete;
   ~Module();
 

@@ -184,9 +184,7 @@ public:
   /// of an instruction with an epilogue, all inputs of an ElementWiseLoop.
   unsigned getNumProgramInputs() const;
 
-  InstrDraft getDraft() const {
-    return {kind, llvm::SmallVector<Buffer *, 4>(operands), attrs};
-  }
+  InstrDraft getDraft() const;
 
 protected:
   Instruction(InstrDraft draft, llvm::StringRef name);
@@ -208,7 +206,7 @@ private:
 /// results (outputs): where they are is known when it runs.
 class IRFunction {
 public:
-  explicit IRFunction(llvm::StringRef name) : name(name) {}
+  explicit IRFunction(llvm::StringRef name);
   IRFunction(const IRFunction &) = delete;
   ~IRFunction();
 

@@ -31,9 +31,36 @@ enum class AttrKind : uint8_t {
   Body
 };
 
-using AttrValue =
+using AttrVariant =
     std::variant<int64_t, std::vector<int64_t>, double, bool, std::string,
                  ElemKind, ScalarProgram, std::shared_ptr<Body>>;
+
+/// The value of an attribute: a variant whose copies, moves and destruction
+/// are compiled once. Inline they are the largest part of what most files that
+/// handle nodes or instructions have compiled.
+struct AttrValue : AttrVariant {
+  /// The Int 0.
+  AttrValue();
+  AttrValue(int value);
+  AttrValue(int64_t value);
+  AttrValue(std::vector<int64_t> value);
+  AttrValue(double value);
+  AttrValue(bool value);
+  AttrValue(std::string value);
+  AttrValue(ElemKind value);
+  AttrValue(ScalarProgram value);
+  AttrValue(std::shared_ptr<Body> value);
+  /// A text is given as a std::string: a pointer would become a Bool.
+  AttrValue(const void *) = delete;
+  AttrValue(const AttrValue &other);
+  AttrValue(AttrValue &&other) noexcept;
+  AttrValue &operator=(const AttrValue &other);
+  AttrValue &operator=(AttrValue &&other) noexcept;
+  ~AttrValue();
+};
+
+/// Appends \p value to \p attrs; not inline for the same reason.
+void appendAttr(std::vector<AttrValue> &attrs, AttrValue value);
 
 /// Agrees with isIdentical.
 llvm::hash_code hash_value(const AttrValue &value);

@@ -26,6 +26,10 @@ NodeValue RewriteContext::transpose(NodeValue value,
   return value;
 }
 
+void RewriteSet::add(NodeKind kind, Rewrite rewrite) {
+  rewrites[unsigned(kind)].push_back(rewrite);
+}
+
 void RewriteSet::addWhere(llvm::function_ref<bool(const OpInfo &info)> isWanted,
                           Rewrite rewrite) {
   for (unsigned kind = 0; kind < getNodeTable().size(); ++kind)

@@ -63,9 +63,7 @@ public:
       return call(Fn, root, context);
     });
   }
-  void add(NodeKind kind, Rewrite rewrite) {
-    rewrites[unsigned(kind)].push_back(rewrite);
-  }
+  void add(NodeKind kind, Rewrite rewrite);
   /// For the kinds whose record \p isWanted selects.
   void addWhere(llvm::function_ref<bool(const OpInfo &info)> isWanted,
                 Rewrite rewrite);
