@@ -2,6 +2,7 @@
 
 #include "Bundles.h"
 #include "NodeTest.h"
+#include "common/SourceFolder.h"
 #include "glowish/Backends/CPU/Bundle.h"
 #include "glowish/Support/File.h"
 #include "llvm/ADT/StringExtras.h"
@@ -172,7 +173,7 @@ llvm::Error BundleRunner::link(llvm::ArrayRef<const Unit *> units,
       "-Werror",
       "-I" + folder.getPath().str(),
       "-DBUNDLE_HEADER=\"" + program.str() + ".h\"",
-      GLOWISH_SOURCE_DIR "/tests/e2e/run_bundle.c"};
+      getSourcePath("tests/e2e/run_bundle.c")};
   for (const Unit *unit : units)
     arguments.push_back(folder.in(unit->name + ".o"));
   arguments.insert(arguments.end(), {"-lm", "-o", program.str()});

@@ -4,6 +4,7 @@
 #include "Mutations.h"
 #include "Robustness.h"
 #include "Seeds.h"
+#include "common/SourceFolder.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Importer/ONNX.h"
 #include "llvm/ADT/StringExtras.h"
@@ -72,7 +73,7 @@ protected:
 /// is always the same model.
 static std::vector<Seed> findMoreSeeds() {
   const char *given = std::getenv("GLOWISH_TEST_DATA");
-  std::string root = given ? given : GLOWISH_SOURCE_DIR "/../shared/data";
+  std::string root = given ? given : getSourcePath("../shared/data");
   std::vector<std::string> paths;
   for (const char *part :
        {"odd-models", "fusion", "quantized", "onnx-backend/v1.22.0/node"}) {

@@ -1,5 +1,6 @@
 //===- ImporterMalformedTest.cpp - Damaged models never crash -------------===//
 
+#include "common/SourceFolder.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Driver/Compilation.h"
 #include "glowish/Graph/Verifier.h"
@@ -17,7 +18,7 @@ namespace {
 class MalformedModel : public testing::Test {
 protected:
   void SetUp() override {
-    auto buffer = readFile(GLOWISH_SOURCE_DIR "/examples/digits/digits.onnx");
+    auto buffer = readFile(getSourcePath("examples/digits/digits.onnx"));
     ASSERT_TRUE(bool(buffer)) << llvm::toString(buffer.takeError());
     llvm::StringRef text = (*buffer)->getBuffer();
     model.assign(text.bytes_begin(), text.bytes_end());
