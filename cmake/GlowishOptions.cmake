@@ -20,9 +20,22 @@ string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_R
 # of LLVM's headers would double the build.
 string(REPLACE "-O2 -g" "-O1 -gline-tables-only" CMAKE_CXX_FLAGS_RELWITHDEBINFO "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
 
+# ccache, with what it must be told: that objects of other checkouts are as good
+# (paths are stored relative to this one), and that precompiled headers may be
+# used. The program has its name, by which Clang's tools recognise that what
+# follows in compile_commands.json is the compiler.
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+  set(launcher ${PROJECT_BINARY_DIR}/ccache)
+  file(CONFIGURE OUTPUT ${launcher} @ONLY CONTENT [[#!/bin/sh
+export CCACHE_BASEDIR='@PROJECT_SOURCE_DIR@' CCACHE_NOHASHDIR=1
+export CCACHE_SLOPPINESS=pch_defines,time_macros
+exec '@CCACHE_PROGRAM@' "$@"
+]])
+  file(CHMOD ${launcher} PERMISSIONS
+    OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE
+    WORLD_READ WORLD_EXECUTE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()
 add_link_options(-fuse-ld=lld)
 
@@ -39,8 +52,10 @@ target_include_directories(glowish_options SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS}
 target_compile_definitions(glowish_options INTERFACE
   __STDC_LIMIT_MACROS __STDC_FORMAT_MACROS __STDC_CONSTANT_MACROS _GNU_SOURCE
   GLOWISH_VERSION="${PROJECT_VERSION}")
+# -fPIC for programs, too, which CMake makes with -fPIE: what was compiled in one
+# way cannot be used in the other, and one set of precompiled headers is enough.
 target_compile_options(glowish_options INTERFACE
-  -Wall -Wextra -Wno-unused-parameter -Werror=return-type -Werror=switch
+  -fPIC -Wall -Wextra -Wno-unused-parameter -Werror=return-type -Werror=switch
   $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-strict-aliasing>)
 target_link_libraries(glowish_options INTERFACE LLVM-19 ${GLOG_LIBRARY})
 

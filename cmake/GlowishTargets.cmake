@@ -1,8 +1,13 @@
-# glowish_library(LAYER SOURCES ...): the object library of one layer. All layers
-# end in the shared library libglowish, so that registration objects are kept.
+# glowish_library(LAYER [PRECOMPILED NAME] SOURCES ...): the object library of one
+# layer. All layers end in the shared library libglowish, so that registration
+# objects are kept.
 function(glowish_library layer)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "" "PRECOMPILED" "SOURCES;LIBRARIES" ${ARGN})
+  if(NOT ARG_PRECOMPILED)
+    set(ARG_PRECOMPILED llvm)
+  endif()
   add_library(glowish${layer} OBJECT ${ARG_SOURCES})
+  glowish_use_precompiled_headers(glowish${layer} ${ARG_PRECOMPILED})
   target_link_libraries(glowish${layer} PUBLIC glowish_options ${ARG_LIBRARIES})
   add_dependencies(glowish${layer} glowish-generated)
   set_property(GLOBAL APPEND PROPERTY GLOWISH_LAYERS glowish${layer})
@@ -12,6 +17,7 @@ endfunction()
 function(glowish_tool name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
+  glowish_use_precompiled_headers(${name} codegen)
   target_link_libraries(${name} PRIVATE glowish ${ARG_LIBRARIES})
   install(TARGETS ${name})
 endfunction()

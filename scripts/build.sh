@@ -9,9 +9,6 @@ preset=${1:-release}
 shift $(($# > 0 ? 1 : 0))
 jobs=${JOBS:-$(nproc)}
 
-# Objects are shared between checkouts: paths are stored relative to this one.
-export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
-
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 if [[ ! -e build/$preset/build.ninja ]]; then

@@ -1,0 +1,133 @@
+# Headers of other projects that many files include, compiled once: parsing them,
+# and instantiating the templates in them, was more than half of the time that a
+# file took to compile.
+#
+# CMake's target_precompile_headers is not used: it writes a header into the
+# build folder, whose absolute path is then a part of every precompiled header,
+# so that the compiler cache would share nothing between checkouts. Here the file
+# that is compiled is one of LLVM's, with the others named by -include. For the
+# same reason no header of glowish itself is precompiled, and what a header
+# includes does not depend on a change to glowish.
+#
+# A file still names every header that it uses: GLOWISH_PRECOMPILED_HEADERS=OFF
+# builds without.
+
+option(GLOWISH_PRECOMPILED_HEADERS "Compile the headers of other projects once" ON)
+
+# glowish_precompiled_headers(NAME HEADER...): the target glowish-pch-NAME, whose
+# object file is the precompiled headers. Macros that the headers look at must be
+# defined for it as for those who use it.
+function(glowish_precompiled_headers name)
+  if(NOT GLOWISH_PRECOMPILED_HEADERS)
+    return()
+  endif()
+  list(GET LLVM_INCLUDE_DIRS 0 directory)
+  set(first ${directory}/llvm/Support/DataTypes.h)
+  set_source_files_properties(${first} PROPERTIES LANGUAGE CXX)
+  add_library(glowish-pch-${name} OBJECT ${first})
+  target_link_libraries(glowish-pch-${name} PRIVATE glowish_options)
+  list(TRANSFORM ARGN PREPEND "SHELL:-include ")
+  target_compile_options(glowish-pch-${name} PRIVATE -xc++-header
+    "SHELL:-Xclang -fno-pch-timestamp" -fpch-instantiate-templates ${ARGN})
+  # Files do not wait for the objects of a library that their target depends on,
+  # but for all that a custom target depends on.
+  add_custom_target(glowish-pch-${name}-made
+    DEPENDS $<TARGET_OBJECTS:glowish-pch-${name}>)
+endfunction()
+
+# glowish_use_precompiled_headers(TARGET NAME)
+function(glowish_use_precompiled_headers target name)
+  if(NOT GLOWISH_PRECOMPILED_HEADERS)
+    return()
+  endif()
+  # Objects are made again when one of the headers changes, as their dependency
+  # files name the headers and not what they were compiled to.
+  add_dependencies(${target} glowish-pch-${name}-made)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:SHELL:-include-pch
+    $<TARGET_OBJECTS:glowish-pch-${name}>>)
+endfunction()
+
+set(standard_headers
+  algorithm
+  array
+  chrono
+  cmath
+  cstdint
+  cstring
+  functional
+  limits
+  list
+  map
+  memory
+  numeric
+  optional
+  set
+  string
+  utility
+  variant
+  vector)
+set(llvm_headers
+  ${standard_headers}
+  llvm/ADT/APFloat.h
+  llvm/ADT/ArrayRef.h
+  llvm/ADT/BitVector.h
+  llvm/ADT/DenseMap.h
+  llvm/ADT/DenseSet.h
+  llvm/ADT/Hashing.h
+  llvm/ADT/MapVector.h
+  llvm/ADT/STLExtras.h
+  llvm/ADT/STLFunctionalExtras.h
+  llvm/ADT/ScopeExit.h
+  llvm/ADT/Sequence.h
+  llvm/ADT/SetVector.h
+  llvm/ADT/SmallPtrSet.h
+  llvm/ADT/SmallString.h
+  llvm/ADT/SmallVector.h
+  llvm/ADT/StringExtras.h
+  llvm/ADT/StringMap.h
+  llvm/ADT/StringRef.h
+  llvm/ADT/StringSet.h
+  llvm/ADT/StringSwitch.h
+  llvm/ADT/Twine.h
+  llvm/ADT/bit.h
+  llvm/ADT/ilist.h
+  llvm/Support/Casting.h
+  llvm/Support/CommandLine.h
+  llvm/Support/Endian.h
+  llvm/Support/Error.h
+  llvm/Support/FileSystem.h
+  llvm/Support/Format.h
+  llvm/Support/FormatVariadic.h
+  llvm/Support/MathExtras.h
+  llvm/Support/MemoryBuffer.h
+  llvm/Support/Path.h
+  llvm/Support/raw_ostream.h)
+
+set(codegen_headers
+  ${llvm_headers}
+  llvm/IR/Constants.h
+  llvm/IR/Function.h
+  llvm/IR/IRBuilder.h
+  llvm/IR/Intrinsics.h
+  llvm/IR/IntrinsicsX86.h
+  llvm/IR/LLVMContext.h
+  llvm/IR/Module.h
+  llvm/Target/TargetMachine.h
+  llvm/Target/TargetOptions.h)
+
+glowish_precompiled_headers(llvm ${llvm_headers})
+# What makes code, and what includes CPUBackend.h.
+glowish_precompiled_headers(codegen ${codegen_headers})
+# What reads and writes ONNX.
+glowish_precompiled_headers(onnx ${llvm_headers} onnx/onnx_pb.h)
+if(GLOWISH_PRECOMPILED_HEADERS)
+  target_compile_definitions(glowish-pch-onnx PRIVATE ONNX_NAMESPACE=onnx ONNX_ML=1)
+endif()
+# The unit tests.
+if(GLOWISH_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+  glowish_precompiled_headers(gtest ${codegen_headers} gmock/gmock.h gtest/gtest.h)
+  if(GLOWISH_PRECOMPILED_HEADERS)
+    target_link_libraries(glowish-pch-gtest PRIVATE GTest::gtest)
+  endif()
+endif()
