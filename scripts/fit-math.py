@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits the polynomials of lib/Backends/CPU/Kernels/VectorMath.cpp.
+"""Fits the polynomials of lib/Backends/CPU/Kernels/Math/VectorMath.cpp.
 
 Prints for each the largest weighted error of the exact polynomial and the
 coefficients, from the constant term on. Takes a minute. Needs python3-mpmath.

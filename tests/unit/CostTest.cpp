@@ -42,9 +42,9 @@ TEST(Cost, PackedConvolutionCountsWhatIsDefined) {
     mutable %w : float<128> input "w"
     mutable %y : float<1x1x33x3> output "y"
   )",
-                     ("CPUConvolution(@out %y, @in %x, @in %w, none) {"
+                     ("CPUConvolution(@out %y, @in %x, @in %w, none, none) {"
                       "kernels = [1, 1], " +
-                      plain + "group = 1, tile = [14, 1], blocked = true}\n")
+                      plain + "group = 1, algorithm = \"direct 14x1\"}\n")
                          .str());
   EXPECT_EQ(cost.flops, 2 * 33 * 3 * 8);
   EXPECT_EQ(cost.bytes, 4 * (33 * 8 + 128 + 33 * 3));

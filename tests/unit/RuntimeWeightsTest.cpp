@@ -88,7 +88,7 @@ TEST(RuntimeWeights, LargeProducts) {
   for (const Product &product : products) {
     auto build = [&](Function &f, Module &m) { return product.build(f, m); };
     compare(product.str(), build, 3e-6);
-    EXPECT_EQ(countInstrs(build, "CPUSplitWeights"), hasMatrixUnits() ? 1u : 0u)
+    EXPECT_EQ(countInstrs(build, "CPUSliceWeights"), hasMatrixUnits() ? 1u : 0u)
         << product.str();
   }
 }
@@ -139,7 +139,7 @@ TEST(RuntimeWeights, Convolutions) {
           ->getResult();
     };
     compare("case " + std::to_string(&c - cases), build, 3e-6);
-    EXPECT_EQ(countInstrs(build, "CPUSplitWeights"), hasMatrixUnits() ? 1u : 0u)
+    EXPECT_EQ(countInstrs(build, "CPUSliceWeights"), hasMatrixUnits() ? 1u : 0u)
         << &c - cases;
   }
 }
@@ -186,7 +186,7 @@ TEST(RuntimeWeights, TransposedLargeConvolution) {
     compare("stride " + std::to_string(stride), build, 3e-6);
     if (!hasMatrixUnits())
       continue;
-    EXPECT_GE(countInstrs(build, "CPUSplitWeights"), 1u);
+    EXPECT_GE(countInstrs(build, "CPUSliceWeights"), 1u);
     // The filter is turned where it is packed; without matrix units copies
     // pack.
     EXPECT_EQ(countInstrs(build, "Copy"), 0u);
@@ -212,7 +212,7 @@ TEST(RuntimeWeights, SharedAndOverwritten) {
   };
   compare("shared", build, 5e-6);
   if (hasMatrixUnits())
-    EXPECT_EQ(countInstrs(build, "CPUSplitWeights"), 2u);
+    EXPECT_EQ(countInstrs(build, "CPUSliceWeights"), 2u);
 }
 
 /// Threads cut the work, not the sums: the results are the same bits.

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "JIT.h"
-#include "Kernels/VectorMath.h"
+#include "Kernels/Math/VectorMath.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
 #include "glowish/Support/Random.h"
 #include "llvm/IR/Module.h"

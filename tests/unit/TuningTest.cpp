@@ -4,7 +4,7 @@
 #include "Instrs.h"
 #include "Messages.h"
 #include "TestFolder.h"
-#include "Tuner.h"
+#include "Tuning/Tuner.h"
 #include "glowish/Backends/CPU/Bundle.h"
 #include "glowish/IR/Instrs.h"
 #include "llvm/ADT/StringExtras.h"
@@ -12,7 +12,6 @@
 
 using namespace glowish;
 using testing::HasSubstr;
-using Algorithm = ConvolutionChoice::Algorithm;
 
 namespace {
 
@@ -24,17 +23,11 @@ protected:
   std::string compile(CPUBackend &backend) const {
     Compilation compilation(backend, {});
     build(compilation);
-    std::string ways;
+    std::string algorithms;
     for (const Instruction &instr : compilation.getIR().getInstrs())
-      if (auto *winograd = llvm::dyn_cast<CPUWinogradConvolutionInstr>(&instr))
-        ways += llvm::formatv("winograd {0}x{1};", winograd->getSize()[0],
-                              winograd->getSize()[1]);
-      else if (auto *direct = llvm::dyn_cast<CPUConvolutionInstr>(&instr))
-        ways += llvm::formatv("direct {0}x{1};", direct->getTile()[0],
-                              direct->getTile()[1]);
-      else if (llvm::isa<CPUSplitConvolutionInstr>(instr))
-        ways += "digits;";
-    return ways;
+      if (auto *convolution = llvm::dyn_cast<CPUConvolutionInstr>(&instr))
+        algorithms += convolution->getAlgorithm().str() + ";";
+    return algorithms;
   }
   std::string compile(const TargetOptions &options) const {
     return compile(*llvm::cantFail(CPUBackend::create(options)));
@@ -110,11 +103,9 @@ std::string parse(const std::string &lines) {
       TuningRecord::parse("glowish-tuning 1\n" + lines, "the.tuning"));
 }
 
-ConvolutionChoice makeChoice(Algorithm algorithm, double cycles) {
-  ConvolutionChoice choice;
-  choice.algorithm = algorithm;
-  choice.cycles = cycles;
-  return choice;
+ConvolutionCandidate makeCandidate(const ConvolutionAlgorithm &algorithm,
+                                   double cycles) {
+  return {&algorithm, {}, cycles};
 }
 
 const std::string key =
@@ -127,7 +118,7 @@ TEST_F(Tuning, RoundTrip) {
   const std::string text =
       "glowish-tuning 1\n"
       "aarch64-generic " +
-      key + "digits # 7.0 us\n" + "x86_64-v " + key + "direct 14x2\n" +
+      key + "int8-slices # 7.0 us\n" + "x86_64-v " + key + "direct 14x2\n" +
       "x86_64-v float 1x9x7x3 -> 4x7x17 kernel 3x1 stride 2x1 pad 0x0 "
       "dilation 1x1 group 1 winograd 0 input 441x-49x7x1: winograd 2x4 48 # a "
       "# b\n"
@@ -136,35 +127,35 @@ TEST_F(Tuning, RoundTrip) {
   auto record = llvm::cantFail(TuningRecord::parse(text, "f"));
   EXPECT_EQ(record.str(), text);
   EXPECT_EQ(llvm::cantFail(TuningRecord::parse(record.str(), "f")).str(), text);
-  // Lines in any order, and the last one without its end.
-  std::string turned = "glowish-tuning 1\nx86_64-v " + key +
-                       "direct 14x2\naarch64-generic " + key +
-                       "digits #  7.0 us ";
-  EXPECT_EQ(llvm::cantFail(TuningRecord::parse(turned, "f")).str(),
+  // Lines in any order, the last one without its end, an old name.
+  std::string reordered = "glowish-tuning 1\nx86_64-v " + key +
+                          "direct 14x2\naarch64-generic " + key +
+                          "digits #  7.0 us ";
+  EXPECT_EQ(llvm::cantFail(TuningRecord::parse(reordered, "f")).str(),
             "glowish-tuning 1\naarch64-generic " + key +
-                "digits # 7.0 us\nx86_64-v " + key + "direct 14x2\n");
+                "int8-slices # 7.0 us\nx86_64-v " + key + "direct 14x2\n");
 }
 
 TEST_F(Tuning, Keys) {
-  ConvolutionShape shape = {1, 9, 7, 3, 9, 7, 17, 3, 3, 1, 1, 1, 1, 1, 1, 1};
-  TuningKey dense(shape, ElemKind::Float, {189, 21, 3, 1}, 4);
+  ConvolutionShape shape = ConvolutionShape::get(
+      {1, 9, 7, 3}, {1, 9, 7, 17}, {3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 1);
+  auto makeKey = [&](ElemKind kind, Dims strides, int64_t maxWinograd) {
+    return TuningKey({shape, kind, strides}, maxWinograd);
+  };
+  TuningKey dense = makeKey(ElemKind::Float, {189, 21, 3, 1}, 4);
   auto isSame = [](const TuningKey &a, const TuningKey &b) {
     return !(a < b) && !(b < a);
   };
   // The stride of a dimension of extent 1 doesn't matter; others do.
-  EXPECT_TRUE(
-      isSame(dense, TuningKey(shape, ElemKind::Float, {0, 21, 3, 1}, 4)));
-  EXPECT_FALSE(
-      isSame(dense, TuningKey(shape, ElemKind::Float, {189, 42, 3, 1}, 4)));
-  EXPECT_FALSE(
-      isSame(dense, TuningKey(shape, ElemKind::Float, {189, 21, 3, 1}, 2)));
-  EXPECT_FALSE(
-      isSame(dense, TuningKey(shape, ElemKind::Double, {189, 21, 3, 1}, 4)));
+  EXPECT_TRUE(isSame(dense, makeKey(ElemKind::Float, {0, 21, 3, 1}, 4)));
+  EXPECT_FALSE(isSame(dense, makeKey(ElemKind::Float, {189, 42, 3, 1}, 4)));
+  EXPECT_FALSE(isSame(dense, makeKey(ElemKind::Float, {189, 21, 3, 1}, 2)));
+  EXPECT_FALSE(isSame(dense, makeKey(ElemKind::Double, {189, 21, 3, 1}, 4)));
   // A limit of what doesn't apply doesn't either.
   shape.strideH = 2;
   shape.outHeight = 5;
-  EXPECT_TRUE(isSame(TuningKey(shape, ElemKind::Float, {189, 21, 3, 1}, 4),
-                     TuningKey(shape, ElemKind::Float, {189, 21, 3, 1}, 0)));
+  EXPECT_TRUE(isSame(makeKey(ElemKind::Float, {189, 21, 3, 1}, 4),
+                     makeKey(ElemKind::Float, {189, 21, 3, 1}, 0)));
 }
 
 TEST_F(Tuning, Malformed) {
@@ -179,11 +170,12 @@ TEST_F(Tuning, Malformed) {
             "each has one line");
   EXPECT_EQ(parse("t " + key + "direct 2"),
             "the.tuning:2: 'direct 2' is not a choice; 'direct "
-            "PIXELSxVECTORS', 'winograd HEIGHTxWIDTH BLOCK' and 'digits' are");
+            "PIXELSxVECTORS', 'depthwise', 'winograd HEIGHTxWIDTH BLOCK' and "
+            "'int8-slices' are");
   for (const char *choice :
        {"", "direct", "direct 0x1", "direct 2x", "direct -2x1", "direct 2x1x1",
         "direct 4294967296x1", "direct 99999999999999999999x1", "winograd 2x2",
-        "winograd 2x2 0", "winograd 2 2 16", "digits 3", "Digits"})
+        "winograd 2x2 0", "winograd 2 2 16", "int8-slices 3", "Int8-slices"})
     EXPECT_THAT(parse("t " + key + choice), HasSubstr("is not a choice"))
         << choice;
   for (const char *line :
@@ -223,48 +215,57 @@ TEST_F(Tuning, MalformedBytes) {
 }
 
 TEST_F(Tuning, Candidates) {
-  std::vector<ConvolutionChoice> ranked = {makeChoice(Algorithm::Winograd, 100),
-                                           makeChoice(Algorithm::Winograd, 240),
-                                           makeChoice(Algorithm::Winograd, 260),
-                                           makeChoice(Algorithm::Direct, 390),
-                                           makeChoice(Algorithm::Split, 410)};
+  std::vector<ConvolutionCandidate> ranked = {
+      makeCandidate(getWinogradAlgorithm(), 100),
+      makeCandidate(getWinogradAlgorithm(), 240),
+      makeCandidate(getWinogradAlgorithm(), 260),
+      makeCandidate(getDirectAlgorithm(), 390),
+      makeCandidate(getSlicedAlgorithm(), 410)};
   std::vector<double> cycles;
-  for (const ConvolutionChoice &choice : selectCandidates(ranked))
-    cycles.push_back(choice.cycles);
+  for (const ConvolutionCandidate &candidate : selectCandidates(ranked))
+    cycles.push_back(candidate.cycles);
   EXPECT_EQ(cycles, (std::vector<double>{100, 390, 240}));
 }
 
 TEST_F(Tuning, ChoosesTheFastest) {
-  ConvolutionChoice a = makeChoice(Algorithm::Split, 1),
-                    b = makeChoice(Algorithm::Direct, 2);
-  EXPECT_EQ(chooseMeasured({{a, 100e-6}, {b, 98e-6}}).choice.algorithm,
-            Algorithm::Split);
+  ConvolutionCandidate a = makeCandidate(getSlicedAlgorithm(), 1),
+                       b = *ConvolutionCandidate::parse("direct 6x2");
+  EXPECT_EQ(chooseMeasured({{a, 100e-6}, {b, 98e-6}}).candidate.str(),
+            "int8-slices");
   TuningRecord::Entry entry = chooseMeasured({{a, 100e-6}, {b, 96e-6}});
-  EXPECT_EQ(entry.choice.algorithm, Algorithm::Direct);
-  EXPECT_EQ(entry.note, "96.0 us; by estimate digits: 100.0 us");
+  EXPECT_EQ(entry.candidate.str(), "direct 6x2");
+  EXPECT_EQ(entry.note, "96.0 us; by estimate int8-slices: 100.0 us");
   EXPECT_EQ(chooseMeasured({{a, 90e-6}, {b, 96e-6}}).note, "90.0 us");
+}
+
+/// What each algorithm writes is read back, and the old name of one.
+TEST_F(Tuning, TextOfCandidates) {
+  for (const char *text :
+       {"direct 14x2", "depthwise", "winograd 4x1 32", "int8-slices"}) {
+    auto candidate = ConvolutionCandidate::parse(text);
+    ASSERT_TRUE(candidate) << text;
+    EXPECT_EQ(candidate->str(), text);
+  }
+  EXPECT_EQ(ConvolutionCandidate::parse("digits")->str(), "int8-slices");
 }
 
 TEST_F(Tuning, RecordedChoicesAreTaken) {
   if (!hasVectors())
-    GTEST_SKIP() << "there is one way only";
-  putChoice("winograd 2x2 16");
+    GTEST_SKIP() << "there is one candidate only";
   auto target = llvm::cantFail(CPUBackend::create({}))->getTarget();
-  ConvolutionShape s = {1, 17, 33, 7, 17, 33, 33, 3, 3, 1, 1, 1, 1, 1, 1, 1};
-  std::set<std::string> ways;
-  for (const ConvolutionChoice &choice :
-       rankConvolutions(s, ElemKind::Float, {3927, 231, 7, 1}, target, 4)) {
-    std::string way = describeChoice(choice);
-    putChoice(way);
-    // Blocks are no part of the instruction's description.
+  ConvolutionProblem problem = {
+      .shape = ConvolutionShape::get({1, 17, 33, 7}, {1, 17, 33, 33}, {3, 3},
+                                     {1, 1}, {1, 1, 1, 1}, {1, 1}, 1),
+      .inputStrides = {3927, 231, 7, 1}};
+  std::set<std::string> algorithms;
+  for (const ConvolutionCandidate &candidate :
+       rankCandidates(problem, target, /*maxWinograd=*/4)) {
+    putChoice(candidate.str());
     std::string taken = compile(getOptions());
-    EXPECT_EQ(taken.substr(0, taken.find(';')),
-              llvm::StringRef(way).starts_with("winograd")
-                  ? way.substr(0, way.rfind(' '))
-                  : way);
-    ways.insert(taken);
+    EXPECT_EQ(taken.substr(0, taken.find(';')), candidate.str());
+    algorithms.insert(taken);
   }
-  EXPECT_GE(ways.size(), 4u);
+  EXPECT_GE(algorithms.size(), 4u);
 }
 
 TEST_F(Tuning, ChoicesThatDoNotApply) {

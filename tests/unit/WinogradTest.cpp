@@ -7,7 +7,7 @@
 
 #include "Differential.h"
 #include "Instrs.h"
-#include "Kernels/WinogradTransform.h"
+#include "Kernels/Winograd/WinogradTransform.h"
 #include "glowish/IR/Instrs.h"
 
 using namespace glowish;
@@ -49,29 +49,29 @@ const WinogradCase cases[] = {
     {1, 13, 11, 8, 8, 3, 5, {1, 2, 1, 2}},
 };
 
-/// The way in which a convolution is computed.
+/// The algorithm that a convolution is computed by, and its tile: "winograd
+/// 4x4", "direct 6x2".
 std::string describe(CPUBackend &backend, const WinogradCase &c) {
   auto compilation = llvm::cantFail(compileFor(
       backend, [&](Function &f, Module &m) { return build(c, f, m); }));
-  for (const Instruction &instr : compilation->getIR().getInstrs()) {
-    if (auto *winograd = llvm::dyn_cast<CPUWinogradConvolutionInstr>(&instr))
-      return "F(" + std::to_string(winograd->getSize()[0]) + "x" +
-             std::to_string(winograd->getSize()[1]) + ")";
-    if (auto *direct = llvm::dyn_cast<CPUConvolutionInstr>(&instr))
-      return "tile " + std::to_string(direct->getTile()[0]) + "x" +
-             std::to_string(direct->getTile()[1]);
-    if (llvm::isa<CPUSplitConvolutionInstr>(instr))
-      return "digits";
-  }
+  for (const Instruction &instr : compilation->getIR().getInstrs())
+    if (auto *convolution = llvm::dyn_cast<CPUConvolutionInstr>(&instr)) {
+      llvm::StringRef text = convolution->getAlgorithm();
+      bool hasBlock = text.consume_front("winograd ");
+      return hasBlock ? ("winograd " + text.split(' ').first).str()
+                      : text.str();
+    }
   return "none";
 }
 
-/// Every way there is to compute \p c on \p options.
-std::set<std::string> getWays(TargetOptions options, const WinogradCase &c) {
-  std::set<std::string> ways;
+/// All candidates for \p c on the target of \p options.
+std::set<std::string> getCandidates(TargetOptions options,
+                                    const WinogradCase &c) {
+  std::set<std::string> candidates;
   for (options.choiceRank = 0; options.choiceRank < 12; ++options.choiceRank)
-    ways.insert(describe(*llvm::cantFail(CPUBackend::create(options)), c));
-  return ways;
+    candidates.insert(
+        describe(*llvm::cantFail(CPUBackend::create(options)), c));
+  return candidates;
 }
 
 } // namespace
@@ -132,26 +132,26 @@ TEST(Winograd, EveryWayIsRight) {
   }
 }
 
-TEST(Winograd, WaysThereAre) {
+TEST(Winograd, Candidates) {
   TargetOptions options;
   auto backend = llvm::cantFail(CPUBackend::create(options));
   if (backend->getTarget().vectorBits == 0 || !backend->getTarget().isHosted)
     GTEST_SKIP() << "no vectors or no memory";
-  auto has = [&](const WinogradCase &c, const char *way) {
-    return getWays(options, c).count(way) == 1;
+  auto has = [&](const WinogradCase &c, const char *candidate) {
+    return getCandidates(options, c).count(candidate) == 1;
   };
-  EXPECT_TRUE(has(cases[0], "F(2x2)"));
-  EXPECT_TRUE(has(cases[0], "F(4x4)"));
-  EXPECT_TRUE(has(cases[5], "F(1x4)"));
-  EXPECT_TRUE(has(cases[6], "F(4x1)"));
-  EXPECT_TRUE(has(cases[7], "F(2x2)"));
-  EXPECT_TRUE(has(cases[10], "F(4x2)"));
+  EXPECT_TRUE(has(cases[0], "winograd 2x2"));
+  EXPECT_TRUE(has(cases[0], "winograd 4x4"));
+  EXPECT_TRUE(has(cases[5], "winograd 1x4"));
+  EXPECT_TRUE(has(cases[6], "winograd 4x1"));
+  EXPECT_TRUE(has(cases[7], "winograd 2x2"));
+  EXPECT_TRUE(has(cases[10], "winograd 4x2"));
   options.winograd = WinogradLimit::F2;
-  EXPECT_TRUE(has(cases[0], "F(2x2)"));
-  EXPECT_FALSE(has(cases[0], "F(4x4)"));
-  EXPECT_FALSE(has(cases[7], "F(2x2)"));
+  EXPECT_TRUE(has(cases[0], "winograd 2x2"));
+  EXPECT_FALSE(has(cases[0], "winograd 4x4"));
+  EXPECT_FALSE(has(cases[7], "winograd 2x2"));
   options.winograd = WinogradLimit::None;
-  EXPECT_FALSE(has(cases[0], "F(2x2)"));
+  EXPECT_FALSE(has(cases[0], "winograd 2x2"));
 }
 
 /// Large enough that it is faster, on any number of threads with the same
@@ -165,7 +165,7 @@ TEST(Winograd, IsChosenAndExact) {
   auto backend = llvm::cantFail(CPUBackend::create(options));
   if (backend->getTarget().vectorBits < 256)
     GTEST_SKIP() << "vectors are too short for it to be faster";
-  EXPECT_EQ(describe(*backend, c), "F(4x4)");
+  EXPECT_EQ(describe(*backend, c), "winograd 4x4");
   auto buildSums = [&](Function &f, Module &m) {
     NodeValue result = build(c, f, m);
     return result.node->getOperand(0);

@@ -1,18 +1,19 @@
 //===- CPUBackend.cpp - Native code through LLVM --------------------------===//
 
 #include "glowish/Backends/CPU/CPUBackend.h"
-#include "Anchors.h"
 #include "Bundle/glowish_threads.h"
-#include "GroupStatistics.h"
 #include "JIT.h"
-#include "Kernels/Attention.h"
+#include "Kernels/MatMul/Attention.h"
+#include "Kernels/Normalization/GroupNormalization.h"
 #include "ModuleEmitter.h"
-#include "Multiversioning.h"
-#include "Reductions.h"
-#include "SharedPackings.h"
-#include "TargetSelection.h"
-#include "Tuner.h"
-#include "VariantDispatch.h"
+#include "Selection/GroupStatistics.h"
+#include "Selection/KernelSelection.h"
+#include "Selection/SharedPackings.h"
+#include "Selection/TwoStepReductions.h"
+#include "Target/Multiversioning.h"
+#include "Target/TargetSelection.h"
+#include "Target/VariantDispatch.h"
+#include "Tuning/Tuner.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -176,17 +177,17 @@ llvm::Error CPUBackend::readTuning() {
   return llvm::Error::success();
 }
 
-const ConvolutionChoice *
+const ConvolutionCandidate *
 CPUBackend::findRecorded(const TuningKey &key,
-                         llvm::ArrayRef<ConvolutionChoice> ranked) const {
+                         llvm::ArrayRef<ConvolutionCandidate> ranked) const {
   if (!tuning)
     return nullptr;
   const auto *entry = tuning->find(
       getTuningTarget(machine->getTargetTriple(), getTarget()), key);
   if (!entry)
     return nullptr;
-  const auto *found = llvm::find_if(ranked, [&](const auto &choice) {
-    return isSameWay(choice, entry->choice);
+  const auto *found = llvm::find_if(ranked, [&](const auto &candidate) {
+    return candidate.isSameAs(entry->candidate);
   });
   return found == ranked.end() ? nullptr : found;
 }
@@ -194,13 +195,12 @@ CPUBackend::findRecorded(const TuningKey &key,
 llvm::Error CPUBackend::measureMissing(const IRFunction &function) {
   int64_t winograd = int64_t(options.winograd);
   std::set<TuningKey> missing;
-  visitChoices(function, [&](const ConvolutionShape &shape, ElemKind kind,
-                             DimsRef inputStrides, const Buffer &) {
-    TuningKey key(shape, kind, inputStrides, winograd);
-    if (!findRecorded(key, rankConvolutions(shape, kind, inputStrides,
-                                            getTarget(), winograd)))
-      missing.insert(key);
-  });
+  visitProblems(
+      function, [&](const ConvolutionProblem &problem, const Buffer &) {
+        TuningKey key(problem, winograd);
+        if (!findRecorded(key, rankCandidates(problem, getTarget(), winograd)))
+          missing.insert(key);
+      });
   if (missing.empty())
     return llvm::Error::success();
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Tuner> tuner,
@@ -219,18 +219,17 @@ llvm::Error CPUBackend::measureMissing(const IRFunction &function) {
   return llvm::Error::success();
 }
 
-std::vector<ConvolutionChoice>
-CPUBackend::getWays(const ConvolutionShape &shape, ElemKind kind,
-                    DimsRef inputStrides) const {
+std::vector<ConvolutionCandidate>
+CPUBackend::getCandidates(const ConvolutionProblem &problem) const {
   int64_t winograd = int64_t(options.winograd);
-  auto choices =
-      rankConvolutions(shape, kind, inputStrides, getTarget(), winograd);
-  if (const ConvolutionChoice *recorded =
-          findRecorded(TuningKey(shape, kind, inputStrides, winograd), choices))
+  auto candidates = rankCandidates(problem, getTarget(), winograd);
+  if (const ConvolutionCandidate *recorded =
+          findRecorded(TuningKey(problem, winograd), candidates))
     return {*recorded};
   if (options.choiceRank > 0)
-    return {choices[std::min<size_t>(options.choiceRank, choices.size() - 1)]};
-  return choices;
+    return {candidates[std::min<size_t>(options.choiceRank,
+                                        candidates.size() - 1)]};
+  return candidates;
 }
 
 llvm::Expected<std::unique_ptr<SharedChoices>>
@@ -243,10 +242,10 @@ CPUBackend::chooseTogether(llvm::ArrayRef<const IRFunction *> functions) {
   for (const IRFunction *function : all) {
     if (options.tune)
       GLOWISH_RETURN_IF_ERROR(measureMissing(*function));
-    visitChoices(*function, [&](const ConvolutionShape &shape, ElemKind kind,
-                                DimsRef inputStrides, const Buffer &filter) {
-      packings->add(filter.getPayload(), getWays(shape, kind, inputStrides));
-    });
+    visitProblems(*function,
+                  [&](const ConvolutionProblem &problem, const Buffer &filter) {
+                    packings->add(filter.getPayload(), getCandidates(problem));
+                  });
   }
   packings->decide();
   return packings;
@@ -259,13 +258,13 @@ llvm::Error CPUBackend::prepareFunction(IRFunction &function,
   if (options.tune && !choices)
     GLOWISH_RETURN_IF_ERROR(measureMissing(function));
   const auto *packings = static_cast<const SharedPackings *>(choices);
-  prepareAnchors(function, getTarget(),
-                 [&](const ConvolutionShape &shape, ElemKind kind,
-                     DimsRef inputStrides, const Buffer &filter) {
-                   auto ways = getWays(shape, kind, inputStrides);
-                   return packings ? packings->choose(filter.getTensor(), ways)
-                                   : ways.front();
-                 });
+  selectKernels(function, getTarget(),
+                [&](const ConvolutionProblem &problem, const Buffer &filter) {
+                  auto candidates = getCandidates(problem);
+                  return packings
+                             ? packings->choose(filter.getTensor(), candidates)
+                             : candidates.front();
+                });
   return llvm::Error::success();
 }
 

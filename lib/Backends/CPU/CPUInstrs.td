@@ -19,70 +19,32 @@ let Dialect = "CPU" in {
 let Strided = ["result", "input", "fused"], InPlace = ["fused"] in
 def CPUConvolution : Instr<"Convolution with packed weights"> {
   let Description = [{
-    The Convolution of the same attributes. The filter is 1-D when blocked, as
-    packWeights makes it for the tile; otherwise it is
-    [group, KH, KW, C / group, OC / group]. A depthwise convolution has
-    [KH, KW, C]. A MatMul is one over a 1 x rows image.
+    The Convolution of the same attributes, or a MatMul as one over a 1 x rows
+    image. The filter is packed for the algorithm, which has the form of
+    tuning files, `winograd 4x4 32`. int8-slices has scales, which the sums of the
+    output channels are multiplied with.
   }];
   let Operands = [OutOperand<"result">, Operand<"input">, Operand<"filter">,
+                  OptionalOperand<"scales", "float [OC]">,
                   OptionalOperand<"bias">] # [Fused];
   let Attributes = [Attr<Ints, "kernels", "[height, width]">,
                     Attr<Ints, "strides", "[vertical, horizontal]">,
                     Attr<Ints, "pads", "[top, left, bottom, right]">,
                     Attr<Ints, "dilations", "[vertical, horizontal]">,
                     Attr<Int, "group", "number of groups of channels">,
-                    Attr<Ints, "tile", "[pixels, vectors] kept in registers">,
-                    Attr<Bool, "blocked", "the filter is packed in blocks">,
+                    Attr<String, "algorithm", "with its parameters">,
                     EpilogueAttr];
   let MultiplyAdds = [{countElements(op.getKernels()) *
                        op.getInput().getShape().back() / op.getGroup()}];
 }
 
-let Strided = ["result", "input", "fused"], InPlace = ["fused"] in
-def CPUWinogradConvolution : Instr<"Convolution with fewer multiplications"> {
-  let Description = [{
-    The CPUConvolution of one group, without strides and dilations, with the
-    same attributes. The output is computed in tiles, each of products at
-    (height + KH - 1) * (width + KW - 1) points. The filter is 1-D: packWinograd
-    transforms it to these.
-  }];
-  let Operands = [OutOperand<"result">, Operand<"input">, Operand<"filter">,
-                  OptionalOperand<"bias">] # [Fused];
-  let Attributes = [Attr<Ints, "kernels", "[height, width]">,
-                    Attr<Ints, "pads", "[top, left, bottom, right]">,
-                    Attr<Ints, "size", "[height, width] of a tile">,
-                    Attr<Int, "block", "output channels packed together">,
-                    EpilogueAttr];
-  let MultiplyAdds = [{countElements(op.getKernels()) *
-                       op.getInput().getShape().back()}];
-}
-
-let Strided = ["result", "input", "fused"], InPlace = ["fused"] in
-def CPUSplitConvolution : Instr<"Convolution on int8 matrix units"> {
-  let Description = [{
-    The CPUConvolution of one group with the same attributes, computed with
-    six products of digits for each product of floats. The filter is the digits
-    of the weights, 1-D in the order of the kernel; the sums of output channel n
-    are multiplied with element n of scales.
-  }];
-  let Operands = [OutOperand<"result">, Operand<"input">, Operand<"filter">,
-                  Operand<"scales">, OptionalOperand<"bias">] # [Fused];
-  let Attributes = [Attr<Ints, "kernels", "[height, width]">,
-                    Attr<Ints, "strides", "[vertical, horizontal]">,
-                    Attr<Ints, "pads", "[top, left, bottom, right]">,
-                    Attr<Ints, "dilations", "[vertical, horizontal]">,
-                    EpilogueAttr];
-  let MultiplyAdds = [{countElements(op.getKernels()) *
-                       op.getInput().getShape().back()}];
-}
-
 let Strided = ["weights"] in
-def CPUSplitWeights : Instr<"Weights as digits, while the program runs"> {
+def CPUSliceWeights : Instr<"Weights as int8 slices, while the program runs"> {
   let Description = [{
-    What CPUSplitConvolution reads as filter and scales, of weights
+    What a CPUConvolution with int8-slices reads as filter and scales, of weights
     [KH, KW, C, OC] that are known only when the program runs. float.
   }];
-  let Operands = [OutOperand<"digits", "int8, 1-D in the kernel's order">,
+  let Operands = [OutOperand<"slices", "int8, 1-D in the kernel's order">,
                   OutOperand<"scales", "float [OC]">,
                   Operand<"weights", "[KH, KW, C, OC]">];
 }

@@ -4,6 +4,7 @@
 #include "InstrEmitter.h"
 #include "Instrs.h"
 #include "JIT.h"
+#include "Selection/KernelSelection.h"
 #include "glowish/Ops/TextForm.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/IRBuilder.h"
@@ -276,9 +277,11 @@ static bool usesMatrixRegisters(const IRFunction &function,
   bool found = false;
   forEachFunction(function, [&](const IRFunction &each) {
     for (const Instruction &instr : each.getInstrs())
-      found |= llvm::isa<CPUSplitConvolutionInstr>(instr) ||
-               (llvm::isa<ConvolutionFilterGradientInstr>(instr) &&
-                target.hasMatrixInt8);
+      if (auto *convolution = llvm::dyn_cast<CPUConvolutionInstr>(&instr))
+        found |= getCandidate(*convolution).algorithm->usesMatrixRegisters();
+      else
+        found |= llvm::isa<ConvolutionFilterGradientInstr>(instr) &&
+                 target.hasMatrixInt8;
   });
   return found;
 }

@@ -1,10 +1,18 @@
 //===- TypeRules.cpp - Type rules of the CPU back end's instructions ------===//
 
 #include "Instrs.h"
+#include "Selection/ConvolutionAlgorithm.h"
 #include "glowish/Ops/TypeRuleHelpers.h"
 
 using namespace glowish;
 using namespace glowish::typerules;
+
+static std::string getAlgorithmForms() {
+  std::string forms;
+  for (const ConvolutionAlgorithm *algorithm : getConvolutionAlgorithms())
+    forms += (forms.empty() ? "" : ", ") + algorithm->getForm();
+  return forms;
+}
 
 llvm::Expected<TypeList> glowish::inferCPUConvolution(const OpView &view) {
   CPUConvolutionView op(view);
@@ -13,50 +21,30 @@ llvm::Expected<TypeList> glowish::inferCPUConvolution(const OpView &view) {
   if (op.getInput().getRank() != 4 || op.getResult().getRank() != 4)
     return op.operandError(op.inputIdx, "accepted: images [N, H, W, C]");
   if (op.getKernels().size() != 2 || op.getStrides().size() != 2 ||
-      op.getPads().size() != 4 || op.getDilations().size() != 2 ||
-      op.getTile().size() != 2)
-    return op.attrError("kernels", "window attributes have 2 values, pads 4");
-  if (op.getFilter().getKind() != op.getInput().getKind())
-    return op.operandError(op.filterIdx, "accepted: the input's element kind");
-  return TypeList{op.getResult()};
-}
-
-llvm::Expected<TypeList>
-glowish::inferCPUWinogradConvolution(const OpView &view) {
-  CPUWinogradConvolutionView op(view);
-  if (op.getInput().getRank() != 4 || op.getResult().getRank() != 4)
-    return op.operandError(op.inputIdx, "accepted: images [N, H, W, C]");
-  if (op.getInput().getKind() != ElemKind::Float ||
-      op.getFilter().getKind() != ElemKind::Float)
-    return op.operandError(op.inputIdx, "accepted: float");
-  if (op.getKernels().size() != 2 || op.getPads().size() != 4 ||
-      op.getSize().size() != 2)
-    return op.attrError("kernels", "kernels and size have 2 values, pads 4");
-  return TypeList{op.getResult()};
-}
-
-llvm::Expected<TypeList> glowish::inferCPUSplitConvolution(const OpView &view) {
-  CPUSplitConvolutionView op(view);
-  if (op.getInput().getRank() != 4 || op.getResult().getRank() != 4)
-    return op.operandError(op.inputIdx, "accepted: images [N, H, W, C]");
-  if (op.getInput().getKind() != ElemKind::Float ||
-      op.getScales().getKind() != ElemKind::Float)
-    return op.operandError(op.inputIdx, "accepted: float");
-  if (op.getFilter().getKind() != ElemKind::Int8)
-    return op.operandError(op.filterIdx, "accepted: int8");
-  if (op.getKernels().size() != 2 || op.getStrides().size() != 2 ||
       op.getPads().size() != 4 || op.getDilations().size() != 2)
     return op.attrError("kernels", "window attributes have 2 values, pads 4");
+  auto candidate = ConvolutionCandidate::parse(op.getAlgorithm());
+  if (!candidate)
+    return op.attrError("algorithm", "accepted: " + getAlgorithmForms());
+  ElemKind kind = op.getInput().getKind();
+  if (op.getFilter().getKind() != candidate->algorithm->getPackedKind(kind))
+    return op.operandError(op.filterIdx,
+                           "accepted: the kind that the algorithm packs");
+  if (op.hasScales() != candidate->algorithm->hasScales())
+    return op.operandError(op.scalesIdx, "present for int8-slices only");
+  if (op.hasScales())
+    GLOWISH_RETURN_IF_ERROR(checkIs(op, op.scalesIdx, ElemKind::Float,
+                                    {op.getResult().getShape().back()}));
   return TypeList{op.getResult()};
 }
 
-llvm::Expected<TypeList> glowish::inferCPUSplitWeights(const OpView &view) {
-  CPUSplitWeightsView op(view);
+llvm::Expected<TypeList> glowish::inferCPUSliceWeights(const OpView &view) {
+  CPUSliceWeightsView op(view);
   if (op.getWeights().getKind() != ElemKind::Float ||
       op.getWeights().getRank() != 4)
     return op.operandError(op.weightsIdx, "accepted: float [KH, KW, C, OC]");
-  // How many digits the kernel reads is the back end's business.
-  return TypeList{Type(ElemKind::Int8, op.getDigits().getShape()),
+  // How many slices the kernel reads is the back end's business.
+  return TypeList{Type(ElemKind::Int8, op.getSlices().getShape()),
                   Type(ElemKind::Float, {op.getWeights().getShape().back()})};
 }
 

@@ -17,8 +17,8 @@
 namespace glowish {
 
 class TuningRecord;
-struct ConvolutionChoice;
-struct ConvolutionShape;
+struct ConvolutionCandidate;
+struct ConvolutionProblem;
 struct TuningKey;
 
 /// The largest m of Winograd's F(m x m, 3 x 3) that convolutions may be
@@ -132,13 +132,12 @@ private:
   /// Reads options.tuningFile.
   llvm::Error readTuning();
   /// The recorded choice for \p key, if it is one of \p ranked; else null.
-  const ConvolutionChoice *
+  const ConvolutionCandidate *
   findRecorded(const TuningKey &key,
-               llvm::ArrayRef<ConvolutionChoice> ranked) const;
-  /// The ways to compute a convolution that may be taken, the preferred first.
-  std::vector<ConvolutionChoice> getWays(const ConvolutionShape &shape,
-                                         ElemKind kind,
-                                         DimsRef inputStrides) const;
+               llvm::ArrayRef<ConvolutionCandidate> ranked) const;
+  /// The candidates for \p problem that may be taken, the preferred first.
+  std::vector<ConvolutionCandidate>
+  getCandidates(const ConvolutionProblem &problem) const;
   /// Measures the shapes of \p function without such a choice.
   llvm::Error measureMissing(const IRFunction &function);
 

@@ -3,8 +3,8 @@
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_EPILOGUE_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_EPILOGUE_H
 
-#include "EmittedScalar.h"
-#include "Kernels.h"
+#include "Kernels/Math/EmittedScalar.h"
+#include "Kernels/StridedOperand.h"
 
 namespace glowish {
 

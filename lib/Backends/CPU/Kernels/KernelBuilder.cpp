@@ -1,7 +1,7 @@
 //===- KernelBuilder.cpp - Loops and vectors in LLVM IR -------------------===//
 
-#include "KernelBuilder.h"
-#include "HalfPrecision.h"
+#include "Kernels/KernelBuilder.h"
+#include "Kernels/Math/HalfPrecision.h"
 #include "glowish/Ops/Scalar.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"

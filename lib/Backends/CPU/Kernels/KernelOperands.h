@@ -3,7 +3,8 @@
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_KERNELOPERANDS_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_KERNELOPERANDS_H
 
-#include "Kernels.h"
+#include "Instrs.h"
+#include "Kernels/StridedOperand.h"
 
 namespace glowish {
 

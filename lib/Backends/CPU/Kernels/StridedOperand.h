@@ -3,7 +3,7 @@
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_STRIDEDOPERAND_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_STRIDEDOPERAND_H
 
-#include "KernelBuilder.h"
+#include "Kernels/KernelBuilder.h"
 #include "glowish/IR/IR.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -34,6 +34,12 @@ struct StridedOperand {
       offset = b.addScaled(offset, index[d], strides[d]);
     return b.getElement(base, kind, offset);
   }
+};
+
+/// What happens to the results of a kernel before they are stored.
+struct EpilogueCode {
+  const ScalarProgram *program;
+  std::vector<StridedOperand> fused;
 };
 
 /// Puts the dimensions in an order in which \p operands[0] walks through memory

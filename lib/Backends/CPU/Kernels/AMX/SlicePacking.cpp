@@ -1,0 +1,537 @@
+//===- SlicePacking.cpp - The pixels of a task, sliced
+//-----------------------===//
+
+#include "Kernels/AMX/SlicePacking.h"
+
+using namespace glowish;
+using llvm::Value;
+
+namespace {
+
+class PanelEmitter {
+public:
+  PanelEmitter(KernelBuilder &b, const ConvolutionShape &shape,
+               const SlicedBlocking &plan, const SlicePanel &panel,
+               const StridedOperand &input, const SliceRange &range)
+      : b(b), shape(shape), plan(plan), image(plan.image), panel(panel),
+        input(input), range(range),
+        isTransposed(isInputTransposed(shape, input.strides)),
+        joinMagnitudes([&b](Value *x, Value *y) {
+          return glowish::joinMagnitudes(b, x, y);
+        }) {}
+  void emitScales();
+  void emitSlices();
+  void emitScalesAndSlices();
+
+private:
+  /// Pixels of the panel that come from one row of the input: \p count from
+  /// \p pixel on, of sub-image \p phase, \p stride elements apart.
+  struct Run {
+    int64_t phase;
+    Value *pixel, *count;
+    Value *source;
+    int64_t stride;
+  };
+  using RunBody = llvm::function_ref<void(const Run &)>;
+  /// Pixels that are padding.
+  using PaddingBody =
+      llvm::function_ref<void(int64_t phase, Value *pixel, int64_t count)>;
+
+  void forRuns(RunBody body, PaddingBody padding);
+  void forRunsOfRow(Value *row, RunBody body, PaddingBody padding);
+  void forRunsOfColumns(Value *pixel, Value *source, int64_t phaseH,
+                        int64_t phaseW, RunBody body, PaddingBody padding);
+
+  Value *findLargest(Value *source);
+  void storeScale(Value *index, Value *largest);
+  void findScales(const Run &run);
+  void clearScales(Value *pixel, int64_t count);
+  void forGroups(llvm::function_ref<void(Value *, int64_t)> body);
+  Value *getAddress(Value *plane, Value *pixel);
+  Value *getAddress(int64_t phase, Value *group, Value *pixel);
+  Value *loadFactor(Value *pixel);
+  void slicePixel(Value *source, Value *address, Value *factor,
+                  int64_t channels);
+  void store(Value *address, int64_t slice, Value *bytes);
+  void clear(int64_t phase, Value *pixel, int64_t count);
+  void slice(const Run &run);
+  void forTransposedPixels(const Run &run,
+                           llvm::function_ref<void(Value *, SlicedRows)> body);
+  void findTransposedScales(const Run &run);
+  void sliceTransposed(const Run &run);
+  void forTaps(Value *pixel, llvm::function_ref<void(Value *, Value *)> body,
+               llvm::function_ref<void(Value *)> padding);
+  void findGatheredScale(Value *pixel);
+  void gather(Value *pixel);
+
+  KernelBuilder &b;
+  const ConvolutionShape &shape;
+  const SlicedBlocking &plan;
+  const SlicedImage &image;
+  const SlicePanel &panel;
+  const StridedOperand &input;
+  const SliceRange &range;
+  bool isTransposed;
+  /// The larger of magnitudes, given by their bits.
+  std::function<Value *(Value *, Value *)> joinMagnitudes;
+};
+
+} // namespace
+
+//===- Pixels -------------------------------------------------------------===//
+
+/// Column j of phase p is the input's j * strideW + p - padLeft. \p source: the
+/// input's row.
+void PanelEmitter::forRunsOfColumns(Value *pixel, Value *source, int64_t phaseH,
+                                    int64_t phaseW, RunBody body,
+                                    PaddingBody padding) {
+  int64_t phase = phaseH * image.phasesW + phaseW;
+  int64_t s = shape.strideW, shift = phaseW - shape.padLeft;
+  int64_t low = std::clamp((-shift + s - 1) / s, int64_t(0), image.columns);
+  if (shift >= 0)
+    low = 0;
+  int64_t high =
+      shape.width > shift
+          ? std::clamp((shape.width - shift + s - 1) / s, low, image.columns)
+          : low;
+  auto at = [&](int64_t column) {
+    return b.CreateNSWAdd(pixel, b.index(column));
+  };
+  if (low > 0)
+    padding(phase, pixel, low);
+  if (high > low)
+    body({phase, at(low), b.index(high - low),
+          b.CreateGEP(b.getFloatTy(), source,
+                      b.index((low * s + shift) * input.strides[2])),
+          s * input.strides[2]});
+  if (high < image.columns)
+    padding(phase, at(high), image.columns - high);
+}
+
+/// \p row: counted through all images where they are one.
+void PanelEmitter::forRunsOfRow(Value *row, RunBody body, PaddingBody padding) {
+  Value *batch = range.image, *inImage = row;
+  if (plan.isCollapsed && image.batch > 1) {
+    batch = b.CreateUDiv(row, b.index(image.rows));
+    inImage = b.CreateURem(row, b.index(image.rows));
+  }
+  Value *pixel = b.CreateNSWSub(b.addScaled(b.index(0), row, image.columns),
+                                range.firstPixel);
+  for (int64_t ph = 0; ph < image.phasesH; ++ph) {
+    Value *y = b.CreateNSWAdd(b.addScaled(b.index(0), inImage, shape.strideH),
+                              b.index(ph - shape.padTop));
+    Value *source = b.CreateGEP(
+        b.getFloatTy(), input.base,
+        b.addScaled(b.addScaled(b.index(0), batch, input.strides[0]), y,
+                    input.strides[1]));
+    // Negative rows are large as unsigned numbers.
+    Value *isInside = b.CreateICmpULT(y, b.index(shape.height));
+    b.ifThen(isInside, [&] {
+      for (int64_t pw = 0; pw < image.phasesW; ++pw)
+        forRunsOfColumns(pixel, source, ph, pw, body, padding);
+    });
+    b.ifThen(b.CreateNot(isInside), [&] {
+      for (int64_t pw = 0; pw < image.phasesW; ++pw)
+        padding(ph * image.phasesW + pw, pixel, image.columns);
+    });
+  }
+}
+
+void PanelEmitter::forRuns(RunBody body, PaddingBody padding) {
+  if (plan.isInputCollapsed)
+    return body({0, b.index(0), range.numPixels,
+                 b.CreateGEP(b.getFloatTy(), input.base,
+                             b.addScaled(b.index(0), range.firstPixel,
+                                         input.strides[2])),
+                 input.strides[2]});
+  Value *first = b.CreateUDiv(range.firstPixel, b.index(image.columns));
+  Value *end = b.minIndex(b.CreateNSWAdd(first, b.index(plan.panelRows)),
+                          b.index(plan.getRows()));
+  b.forLoop(first, end, 1,
+            [&](Value *row) { forRunsOfRow(row, body, padding); });
+}
+
+//===- Scales -------------------------------------------------------------===//
+
+/// Of a pixel's channels: the bits of the largest magnitudes, in 16 lanes.
+Value *PanelEmitter::findLargest(Value *source) {
+  auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
+  auto reduce = [&](Value *from, int64_t channels) {
+    Values bits;
+    for (Value *value : loadSliceGroup(b, from, channels))
+      bits.push_back(getMagnitudes(b, value));
+    return joinMagnitudes(joinMagnitudes(bits[0], bits[1]),
+                          joinMagnitudes(bits[2], bits[3]));
+  };
+  int64_t whole = shape.channels / matrixDepth;
+  int64_t left = shape.channels % matrixDepth;
+  Value *largest = llvm::Constant::getNullValue(intTy);
+  if (whole)
+    largest = b.forLoop(
+        b.index(0), b.index(whole), 1, {largest},
+        [&](Value *group, llvm::ArrayRef<Value *> carried) {
+          Value *from =
+              b.getElement(source, ElemKind::Float,
+                           b.addScaled(b.index(0), group, matrixDepth));
+          return Values{joinMagnitudes(carried[0], reduce(from, matrixDepth))};
+        })[0];
+  if (left)
+    largest = joinMagnitudes(
+        largest,
+        reduce(b.getElement(source, ElemKind::Float, whole * matrixDepth),
+               left));
+  return largest;
+}
+
+/// From the bits of the \p largest magnitude.
+void PanelEmitter::storeScale(Value *index, Value *largest) {
+  auto [factor, scale] = getSliceScale(b, largest);
+  b.store(ElemKind::Float, factor,
+          b.getElement(panel.factors, ElemKind::Float, index));
+  b.store(ElemKind::Float, scale,
+          b.getElement(panel.scales, ElemKind::Float, index));
+}
+
+/// Of padding: what was there before might not be a number, which times 0 is
+/// none either.
+void PanelEmitter::clearScales(Value *pixel, int64_t count) {
+  b.forLoop(count, [&](Value *i) {
+    b.store(
+        ElemKind::Float, b.literal(ElemKind::Float, 0, 1),
+        b.getElement(panel.scales, ElemKind::Float, b.CreateNSWAdd(pixel, i)));
+  });
+}
+
+/// Of each pixel.
+void PanelEmitter::findScales(const Run &run) {
+  if (isTransposed)
+    return findTransposedScales(run);
+  b.forLoop(b.index(0), run.count, 1, [&](Value *i) {
+    Value *source = b.CreateGEP(b.getFloatTy(), run.source,
+                                b.addScaled(b.index(0), i, run.stride));
+    storeScale(b.CreateNSWAdd(run.pixel, i),
+               b.reduceLanes(findLargest(source), joinMagnitudes));
+  });
+}
+
+void PanelEmitter::emitScales() {
+  auto ignore = [](int64_t, Value *, int64_t) {};
+  if (plan.isGathered)
+    return b.forLoop(b.index(0), range.numPixels, 1,
+                     [&](Value *pixel) { findGatheredScale(pixel); });
+  if (plan.isCollapsed)
+    return forRuns([&](const Run &run) { findScales(run); },
+                   [&](int64_t, Value *pixel, int64_t count) {
+                     clearScales(pixel, count);
+                   });
+  auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
+  Value *cell = panel.factors;
+  auto loadLargest = [&] {
+    return b.CreateAlignedLoad(intTy, cell, llvm::Align(64));
+  };
+  b.CreateAlignedStore(llvm::Constant::getNullValue(intTy), cell,
+                       llvm::Align(64));
+  forRuns(
+      [&](const Run &run) {
+        b.forLoop(b.index(0), run.count, 1, [&](Value *i) {
+          Value *largest =
+              findLargest(b.CreateGEP(b.getFloatTy(), run.source,
+                                      b.addScaled(b.index(0), i, run.stride)));
+          b.CreateAlignedStore(joinMagnitudes(loadLargest(), largest), cell,
+                               llvm::Align(64));
+        });
+      },
+      ignore);
+  storeScale(b.index(0), b.reduceLanes(loadLargest(), joinMagnitudes));
+}
+
+//===- Slices -------------------------------------------------------------===//
+
+/// Groups of the range, and the channels that they have.
+void PanelEmitter::forGroups(llvm::function_ref<void(Value *, int64_t)> body) {
+  int64_t whole = shape.channels / matrixDepth;
+  int64_t left = shape.channels % matrixDepth;
+  b.forLoop(range.firstGroup, b.minIndex(range.endGroup, b.index(whole)), 1,
+            [&](Value *group) { body(group, matrixDepth); });
+  if (left)
+    b.ifThen(b.CreateICmpEQ(range.endGroup, b.index(whole + 1)),
+             [&] { body(b.index(whole), left); });
+}
+
+/// Of slice 0.
+Value *PanelEmitter::getAddress(Value *plane, Value *pixel) {
+  return b.getElement(panel.slices, ElemKind::Int8,
+                      b.addScaled(b.addScaled(b.index(0), plane,
+                                              plan.panelPixels * matrixDepth),
+                                  pixel, matrixDepth));
+}
+
+Value *PanelEmitter::getAddress(int64_t phase, Value *group, Value *pixel) {
+  Value *inPanel = b.CreateNSWSub(group, range.firstGroup);
+  return getAddress(
+      b.CreateNSWAdd(b.index(phase * plan.groupsPerChunk), inPanel), pixel);
+}
+
+Value *PanelEmitter::loadFactor(Value *pixel) {
+  return b.splat(b.load(ElemKind::Float,
+                        b.getElement(panel.factors, ElemKind::Float, pixel), 1),
+                 matrixColumns);
+}
+
+/// A group's \p channels of a pixel, from \p source to \p address.
+void PanelEmitter::slicePixel(Value *source, Value *address, Value *factor,
+                              int64_t channels) {
+  for (auto [slice, bytes] : llvm::enumerate(
+           sliceFloats(b, loadSliceGroup(b, source, channels), factor)))
+    store(address, int64_t(slice), bytes);
+}
+
+void PanelEmitter::store(Value *address, int64_t slice, Value *bytes) {
+  b.CreateAlignedStore(
+      bytes,
+      b.getElement(address, ElemKind::Int8, slice * plan.getSliceBytes()),
+      llvm::Align(64));
+}
+
+void PanelEmitter::clear(int64_t phase, Value *pixel, int64_t count) {
+  Value *zero = llvm::Constant::getNullValue(
+      llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns));
+  b.forLoop(range.firstGroup, range.endGroup, 1, [&](Value *group) {
+    Value *first = getAddress(phase, group, pixel);
+    b.forLoop(count, [&](Value *i) {
+      for (int64_t slice = 0; slice < numSlices; ++slice)
+        store(b.getElement(first, ElemKind::Int8,
+                           b.addScaled(b.index(0), i, matrixDepth)),
+              slice, zero);
+    });
+  });
+}
+
+void PanelEmitter::slice(const Run &run) {
+  if (isTransposed)
+    return sliceTransposed(run);
+  Value *shared = plan.isCollapsed ? nullptr : loadFactor(b.index(0));
+  forGroups([&](Value *group, int64_t channels) {
+    Value *first = getAddress(run.phase, group, run.pixel);
+    Value *from = b.CreateGEP(b.getFloatTy(), run.source,
+                              b.addScaled(b.index(0), group, matrixDepth));
+    b.forLoop(b.index(0), run.count, 1, [&](Value *i) {
+      Value *factor =
+          shared ? shared : loadFactor(b.CreateNSWAdd(run.pixel, i));
+      Value *source = b.CreateGEP(b.getFloatTy(), from,
+                                  b.addScaled(b.index(0), i, run.stride));
+      Value *address = b.getElement(first, ElemKind::Int8,
+                                    b.addScaled(b.index(0), i, matrixDepth));
+      slicePixel(source, address, factor, channels);
+    });
+  });
+}
+
+void PanelEmitter::emitSlices() {
+  if (plan.isGathered)
+    return b.forLoop(b.index(0), range.numPixels, 1,
+                     [&](Value *pixel) { gather(pixel); });
+  forRuns([&](const Run &run) { slice(run); },
+          [&](int64_t phase, Value *pixel, int64_t count) {
+            clear(phase, pixel, count);
+          });
+}
+
+//===- Turned inputs ------------------------------------------------------===//
+
+/// Vectors of pixels: the first one's number in the run, and all channels.
+void PanelEmitter::forTransposedPixels(
+    const Run &run, llvm::function_ref<void(Value *, SlicedRows)> body) {
+  unsigned left = unsigned(plan.pixelsPerImage % matrixColumns);
+  b.forLoop(b.index(0), run.count, matrixColumns, [&](Value *first) {
+    SlicedRows rows = {b.CreateGEP(b.getFloatTy(), run.source, first),
+                       shape.channels, input.strides[3],
+                       unsigned(matrixColumns), 1};
+    Value *pixel = b.CreateNSWAdd(run.pixel, first);
+    if (!left)
+      return body(pixel, rows);
+    // A task ends with a whole vector, but for the last one.
+    Value *isWhole = b.CreateICmpSGE(b.CreateNSWSub(run.count, first),
+                                     b.index(matrixColumns));
+    b.ifThen(isWhole, [&] { body(pixel, rows); });
+    rows.lanes = left;
+    b.ifThen(b.CreateNot(isWhole), [&] { body(pixel, rows); });
+  });
+}
+
+void PanelEmitter::findTransposedScales(const Run &run) {
+  auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
+  forTransposedPixels(run, [&](Value *pixel, SlicedRows rows) {
+    Value *largest = b.forUnrolled(
+        rows.channels, 4, {llvm::Constant::getNullValue(intTy)},
+        [&](Value *c, llvm::ArrayRef<Value *> carried) {
+          Value *source = b.CreateGEP(b.getFloatTy(), rows.source,
+                                      b.addScaled(b.index(0), c, rows.stride));
+          Value *row =
+              widenWithZeros(b, b.load(ElemKind::Float, source, rows.lanes));
+          return Values{joinMagnitudes(carried[0], getMagnitudes(b, row))};
+        })[0];
+    auto [factors, scales] = getSliceScale(b, largest);
+    b.store(ElemKind::Float, factors,
+            b.getElement(panel.factors, ElemKind::Float, pixel));
+    b.store(ElemKind::Float, scales,
+            b.getElement(panel.scales, ElemKind::Float, pixel));
+  });
+}
+
+void PanelEmitter::sliceTransposed(const Run &run) {
+  forTransposedPixels(run, [&](Value *pixel, SlicedRows rows) {
+    Value *factors = b.load(ElemKind::Float,
+                            b.getElement(panel.factors, ElemKind::Float, pixel),
+                            unsigned(matrixColumns));
+    forGroups([&](Value *group, int64_t channels) {
+      SlicedRows part = rows;
+      part.channels = channels;
+      part.source = b.CreateGEP(
+          b.getFloatTy(), rows.source,
+          b.addScaled(b.index(0), group, matrixDepth * rows.stride));
+      sliceRows(b, part, factors, [&](Value *row, int64_t slice, Value *bytes) {
+        Value *square = b.getElement(panel.scratch, ElemKind::Int8,
+                                     b.addScaled(b.index(0), row, matrixDepth));
+        b.CreateAlignedStore(
+            bytes, b.getElement(square, ElemKind::Int8, slice * sliceStepBytes),
+            llvm::Align(64));
+      });
+      transposeSlices(b, panel.scratch, sliceStepBytes,
+                      getAddress(run.phase, group, pixel),
+                      plan.getSliceBytes());
+    });
+  });
+}
+
+//===- Gathered inputs ----------------------------------------------------===//
+
+/// The input pixel under each tap of output pixel \p pixel of the panel:
+/// body(tap, its channels), or padding(tap) where there is none.
+void PanelEmitter::forTaps(Value *pixel,
+                           llvm::function_ref<void(Value *, Value *)> body,
+                           llvm::function_ref<void(Value *)> padding) {
+  Values index = b.splitIndex(b.CreateNSWAdd(range.firstPixel, pixel),
+                              {shape.batch, shape.outHeight, shape.outWidth});
+  Value *top = b.CreateNSWSub(b.addScaled(b.index(0), index[1], shape.strideH),
+                              b.index(shape.padTop));
+  Value *left = b.CreateNSWSub(b.addScaled(b.index(0), index[2], shape.strideW),
+                               b.index(shape.padLeft));
+  Value *image = b.addScaled(b.index(0), index[0], input.strides[0]);
+  b.forLoop(shape.kernelH, [&](Value *kh) {
+    Value *y = b.addScaled(top, kh, shape.dilationH);
+    b.forLoop(shape.kernelW, [&](Value *kw) {
+      Value *x = b.addScaled(left, kw, shape.dilationW);
+      Value *tap = b.addScaled(kw, kh, shape.kernelW);
+      // Negative numbers are large as unsigned ones.
+      Value *isInside = b.CreateAnd(b.CreateICmpULT(y, b.index(shape.height)),
+                                    b.CreateICmpULT(x, b.index(shape.width)));
+      b.ifThen(isInside, [&] {
+        Value *offset = b.addScaled(b.addScaled(image, y, input.strides[1]), x,
+                                    input.strides[2]);
+        body(tap, b.CreateGEP(b.getFloatTy(), input.base, offset));
+      });
+      b.ifThen(b.CreateNot(isInside), [&] { padding(tap); });
+    });
+  });
+}
+
+/// Of the channels under all taps.
+void PanelEmitter::findGatheredScale(Value *pixel) {
+  auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
+  auto load = [&] {
+    return b.CreateAlignedLoad(intTy, panel.scratch, llvm::Align(64));
+  };
+  b.CreateAlignedStore(llvm::Constant::getNullValue(intTy), panel.scratch,
+                       llvm::Align(64));
+  forTaps(
+      pixel,
+      [&](Value *, Value *source) {
+        b.CreateAlignedStore(joinMagnitudes(load(), findLargest(source)),
+                             panel.scratch, llvm::Align(64));
+      },
+      [](Value *) {});
+  storeScale(pixel, b.reduceLanes(load(), joinMagnitudes));
+}
+
+void PanelEmitter::gather(Value *pixel) {
+  Value *factor = loadFactor(pixel);
+  Value *zero = llvm::Constant::getNullValue(
+      llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns));
+  auto getPlace = [&](Value *group, Value *tap) {
+    Value *inPanel = b.CreateNSWSub(group, range.firstGroup);
+    return getAddress(b.addScaled(tap, inPanel, plan.numTaps), pixel);
+  };
+  forTaps(
+      pixel,
+      [&](Value *tap, Value *source) {
+        forGroups([&](Value *group, int64_t channels) {
+          Value *from =
+              b.CreateGEP(b.getFloatTy(), source,
+                          b.addScaled(b.index(0), group, matrixDepth));
+          slicePixel(from, getPlace(group, tap), factor, channels);
+        });
+      },
+      [&](Value *tap) {
+        b.forLoop(range.firstGroup, range.endGroup, 1, [&](Value *group) {
+          for (int64_t slice = 0; slice < numSlices; ++slice)
+            store(getPlace(group, tap), slice, zero);
+        });
+      });
+}
+
+//===- Panels -------------------------------------------------------------===//
+
+/// Some pixels at a time, which are in the first cache when they are read
+/// again.
+void PanelEmitter::emitScalesAndSlices() {
+  if (plan.isGathered)
+    return b.forLoop(b.index(0), range.numPixels, 1, [&](Value *pixel) {
+      findGatheredScale(pixel);
+      gather(pixel);
+    });
+  constexpr int64_t batch = 16;
+  forRuns(
+      [&](const Run &run) {
+        b.forLoop(b.index(0), run.count, batch, [&](Value *first) {
+          Run part = run;
+          part.pixel = b.CreateNSWAdd(run.pixel, first);
+          part.count =
+              b.minIndex(b.index(batch), b.CreateNSWSub(run.count, first));
+          part.source = b.CreateGEP(b.getFloatTy(), run.source,
+                                    b.addScaled(b.index(0), first, run.stride));
+          findScales(part);
+          slice(part);
+        });
+      },
+      [&](int64_t phase, Value *pixel, int64_t count) {
+        clearScales(pixel, count);
+        clear(phase, pixel, count);
+      });
+}
+
+void glowish::emitSlicePanel(KernelBuilder &b, const ConvolutionShape &shape,
+                             const SlicedBlocking &plan,
+                             const SlicePanel &panel,
+                             const StridedOperand &input,
+                             const SliceRange &range) {
+  PanelEmitter emitter(b, shape, plan, panel, input, range);
+  if (plan.isCollapsed)
+    return emitter.emitScalesAndSlices();
+  emitter.emitScales();
+  emitter.emitSlices();
+}
+
+void glowish::emitSliceScales(KernelBuilder &b, const ConvolutionShape &shape,
+                              const SlicedBlocking &plan,
+                              const SlicePanel &panel,
+                              const StridedOperand &input,
+                              const SliceRange &range) {
+  PanelEmitter(b, shape, plan, panel, input, range).emitScales();
+}
+
+void glowish::emitSlices(KernelBuilder &b, const ConvolutionShape &shape,
+                         const SlicedBlocking &plan, const SlicePanel &panel,
+                         const StridedOperand &input, const SliceRange &range) {
+  PanelEmitter(b, shape, plan, panel, input, range).emitSlices();
+}

@@ -1,0 +1,403 @@
+//===- SlicedConvolution.cpp - Convolution on int8 matrix units
+//------------===//
+//
+// Pixels are counted along the padded rows of the image, so that every tap of
+// the kernel reads a tile of pixels at a constant shift; the few pixels between
+// two rows are computed and dropped. A tile has 16 pixels by 16 output
+// channels, and three registers of sums, for the products of slices that count
+// as 2^32, 2^24 and 2^16. The sums have no rounding errors, so that their order
+// doesn't matter; as floats they are added at the end.
+//
+// A task slices its pixels first; they stay in the second cache while all tiles
+// and blocks of channels use them. The weights have been sliced before. While
+// the matrix unit multiplies one tile, the vector units take the sums of the
+// tile before through the epilogue.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernels/AMX/AmxTile.h"
+#include "Kernels/AMX/SlicePacking.h"
+#include "Kernels/Epilogue.h"
+
+using namespace glowish;
+using llvm::Value;
+
+namespace {
+
+/// Of a step's weights.
+constexpr int64_t stepBytes = numSlices * sliceStepBytes;
+
+class SlicedConvolutionEmitter : private SlicedBlocking {
+public:
+  SlicedConvolutionEmitter(KernelBuilder &b, const ConvolutionShape &shape,
+                           ConvolutionOperands operands)
+      : SlicedBlocking(shape, ::isInputCollapsed(shape, operands.input.strides),
+                       b.getTarget()),
+        b(b), unit(b), shape(shape), result(std::move(operands.result)),
+        input(std::move(operands.input)), slices(operands.weights),
+        scales(operands.scales), bias(operands.bias),
+        epilogue(std::move(operands.epilogue)) {}
+  void emit();
+
+private:
+  /// Output channels that are computed together.
+  struct Block {
+    Value *number, *channel; // the block's, and its first channel
+    int64_t channels;
+  };
+  struct Tile {
+    Value *pixel;  // the first one's number in the image
+    Value *packed; // and in the panel
+    Value *inTask; // how many tiles of the task are before
+    Value *count;  // of the pixels
+  };
+  /// In memory, the tile whose sums wait: where they are, where its pixels and
+  /// channels are, and of how many pixels, perhaps 0.
+  struct Pending {
+    Value *sums, *pixel, *packed, *count, *channel;
+  };
+  /// What a task computes: tiles low ... high - 1 of an image, and some blocks.
+  struct Range {
+    Value *image, *low, *high;
+    Value *firstPixel; // in the panel
+    Value *firstBlock, *endBlock;
+  };
+
+  void emitTask(Value *task);
+  Range getRange(Value *task);
+  void forBlocks(const Range &range, llvm::function_ref<void(const Block &)>);
+  void forTiles(const Range &range, llvm::function_ref<void(const Tile &)>);
+  void emitTile(const Range &range, const Block &block, const Tile &tile,
+                Value *chunk);
+  void emitProducts(const Block &block, const Tile &tile, Value *chunk,
+                    int64_t prefetchedLines);
+  void prefetchWeights(const Tile &tile, Value *weights, int64_t lines);
+  void setPending(Value *sums, const Tile &tile, const Block &block);
+  void finishPending();
+  void finishPendingRow(Value *row);
+  void emitPixel(const Block &block, const Tile &tile, Value *sums, Value *row);
+  void emitPixelAt(const Block &block, const Tile &tile,
+                   llvm::ArrayRef<Value *> index, Value *sums, Value *row);
+  Value *getTapShift(Value *tap);
+  std::array<Value *, 2> divide(Value *value, int64_t extent);
+  Value *allocate(int64_t bytes) {
+    auto *buffer = b.CreateAlloca(llvm::ArrayType::get(b.getInt8Ty(), bytes));
+    buffer->setAlignment(llvm::Align(64));
+    return buffer;
+  }
+
+  KernelBuilder &b;
+  AmxTile unit;
+  ConvolutionShape shape;
+  StridedOperand result, input;
+  Value *slices, *scales, *bias;
+  EpilogueCode epilogue;
+  /// Whether the result is one long row of pixels, too.
+  bool isResultCollapsed = false;
+  /// The slices of a chunk's pixels, and the sums of a task's tiles.
+  SlicePanel panel = {};
+  Value *sumBuffer = nullptr;
+  Pending pending = {};
+  /// The task's.
+  Value *imageNumber = nullptr;
+};
+
+} // namespace
+
+std::array<Value *, 2> SlicedConvolutionEmitter::divide(Value *value,
+                                                        int64_t extent) {
+  if (extent == 1)
+    return {value, b.index(0)};
+  return {b.CreateUDiv(value, b.index(extent)),
+          b.CreateURem(value, b.index(extent))};
+}
+
+//===- Products -----------------------------------------------------------===//
+
+/// How far from a pixel, in bytes, is the one under \p tap.
+Value *SlicedConvolutionEmitter::getTapShift(Value *tap) {
+  if (isGathered)
+    return b.addScaled(b.index(0), tap, panelPixels * matrixDepth);
+  std::vector<int64_t> shifts;
+  for (int64_t kh = 0; kh < shape.kernelH; ++kh)
+    for (int64_t kw = 0; kw < shape.kernelW; ++kw) {
+      int64_t y = kh * shape.dilationH, x = kw * shape.dilationW;
+      int64_t phase = y % shape.strideH * image.phasesW + x % shape.strideW;
+      shifts.push_back((phase * groupsPerChunk * panelPixels +
+                        y / shape.strideH * image.columns + x / shape.strideW) *
+                       matrixDepth);
+    }
+  return numTaps == 1 ? b.index(shifts[0]) : b.lookUp<int64_t>(shifts, tap);
+}
+
+/// The next block's weights should have come from memory when it is their turn:
+/// each tile asks for \p lines cache lines of those of the same step.
+void SlicedConvolutionEmitter::prefetchWeights(const Tile &tile, Value *weights,
+                                               int64_t lines) {
+  Value *first =
+      b.getElement(weights, ElemKind::Int8,
+                   b.addScaled(b.index(getSliceSteps(shape) * stepBytes),
+                               tile.inTask, lines * 64));
+  for (int64_t line = 0; line < lines; ++line)
+    b.prefetch(b.getElement(first, ElemKind::Int8, line * 64));
+}
+
+/// The products of a chunk.
+void SlicedConvolutionEmitter::emitProducts(const Block &block,
+                                            const Tile &tile, Value *chunk,
+                                            int64_t prefetchedLines) {
+  int64_t stepsPerChunk = groupsPerChunk * numTaps;
+  Value *firstStep =
+      b.addScaled(b.addScaled(b.index(0), block.number, getSliceSteps(shape)),
+                  chunk, stepsPerChunk);
+  Value *first = b.addScaled(b.index(0), tile.packed, matrixDepth);
+  // The rows of the pending tile, as many in each step.
+  int64_t rowsPerStep = (matrixRows + stepsPerChunk - 1) / stepsPerChunk;
+  b.forLoop(groupsPerChunk, [&](Value *group) {
+    Value *start = b.addScaled(first, group,
+                               getPlanesPerGroup() * panelPixels * matrixDepth);
+    Value *groupStep = b.addScaled(b.index(0), group, numTaps);
+    b.forLoop(numTaps, [&](Value *tap) {
+      Value *pixels = b.getElement(panel.slices, ElemKind::Int8,
+                                   b.CreateNSWAdd(start, getTapShift(tap)));
+      Value *step = b.CreateNSWAdd(groupStep, tap);
+      Value *weights = b.getElement(
+          slices, ElemKind::Int8,
+          b.addScaled(b.index(0), b.CreateNSWAdd(firstStep, step), stepBytes));
+      prefetchWeights(tile, weights, prefetchedLines);
+      unit.multiply(
+          {pixels, getSliceBytes()}, {weights, sliceStepBytes}, [&](int64_t i) {
+            for (int64_t row = rowsPerStep * i / 6;
+                 row < rowsPerStep * (i + 1) / 6; ++row)
+              finishPendingRow(b.addScaled(b.index(row), step, rowsPerStep));
+          });
+    });
+  });
+}
+
+//===- Results ------------------------------------------------------------===//
+
+/// Takes row \p row of the stored sums through the epilogue.
+void SlicedConvolutionEmitter::emitPixelAt(const Block &block, const Tile &tile,
+                                           llvm::ArrayRef<Value *> index,
+                                           Value *sums, Value *row) {
+  unsigned lanes = unsigned(block.channels);
+  auto loadOfChannels = [&](Value *base) {
+    return b.widen(b.load(ElemKind::Float,
+                          b.getElement(base, ElemKind::Float, block.channel),
+                          lanes),
+                   matrixColumns);
+  };
+  Value *pixelIndex = b.index(0);
+  if (isCollapsed)
+    pixelIndex = b.CreateNSWAdd(tile.packed, row);
+  Value *pixelScale =
+      b.load(ElemKind::Float,
+             b.getElement(panel.scales, ElemKind::Float, pixelIndex), 1);
+  Value *scale =
+      b.CreateFMul(loadOfChannels(scales), b.splat(pixelScale, matrixColumns));
+  Value *total = unit.addOrders(sums, row);
+  total = bias ? b.multiplyAdd(total, scale, loadOfChannels(bias))
+               : b.CreateFMul(total, scale);
+  storeResult(b, result, epilogue,
+              {index[0], index[1], index[2], block.channel}, total, lanes);
+}
+
+void SlicedConvolutionEmitter::emitPixel(const Block &block, const Tile &tile,
+                                         Value *sums, Value *row) {
+  Value *zero = b.index(0);
+  Value *pixel = b.CreateNSWAdd(tile.pixel, row);
+  if (isResultCollapsed)
+    return emitPixelAt(block, tile, {zero, zero, pixel}, sums, row);
+  auto [y, x] = divide(pixel, image.columns);
+  if (isCollapsed) {
+    auto [batch, inImage] = divide(y, image.rows);
+    return emitPixelAt(block, tile, {batch, inImage, x}, sums, row);
+  }
+  if (image.columns == shape.outWidth)
+    return emitPixelAt(block, tile, {imageNumber, y, x}, sums, row);
+  b.ifThen(b.CreateICmpULT(x, b.index(shape.outWidth)), [&, x = x, y = y] {
+    emitPixelAt(block, tile, {imageNumber, y, x}, sums, row);
+  });
+}
+
+void SlicedConvolutionEmitter::setPending(Value *sums, const Tile &tile,
+                                          const Block &block) {
+  b.CreateStore(sums, pending.sums);
+  b.CreateStore(tile.pixel, pending.pixel);
+  b.CreateStore(tile.packed, pending.packed);
+  b.CreateStore(tile.count, pending.count);
+  b.CreateStore(block.channel, pending.channel);
+}
+
+void SlicedConvolutionEmitter::finishPendingRow(Value *row) {
+  auto load = [&](Value *cell) { return b.CreateLoad(b.getIndexTy(), cell); };
+  b.ifThen(b.CreateICmpSLT(row, load(pending.count)), [&] {
+    Tile tile = {load(pending.pixel), load(pending.packed), nullptr, nullptr};
+    Block block = {nullptr, load(pending.channel), tileChannels};
+    emitPixel(block, tile, b.CreateLoad(b.getPtrTy(), pending.sums), row);
+  });
+}
+
+void SlicedConvolutionEmitter::finishPending() {
+  b.forLoop(matrixRows, [&](Value *row) { finishPendingRow(row); });
+  b.CreateStore(b.index(0), pending.count);
+}
+
+void SlicedConvolutionEmitter::emitTile(const Range &range, const Block &block,
+                                        const Tile &tile, Value *chunk) {
+  Value *sums = b.CreateLoad(b.getPtrTy(), pending.sums);
+  if (numChunks > 1) {
+    Value *number =
+        b.addScaled(tile.inTask, b.CreateNSWSub(block.number, range.firstBlock),
+                    tilesPerTask);
+    sums = b.getElement(sumBuffer, ElemKind::Int8,
+                        b.addScaled(b.index(0), number, sumBytes));
+  } else {
+    // The buffer that is not pending.
+    sums = b.CreateSelect(b.CreateICmpEQ(sums, sumBuffer),
+                          b.getElement(sumBuffer, ElemKind::Int8, sumBytes),
+                          sumBuffer);
+  }
+  Value *isFirst = b.CreateICmpEQ(chunk, b.index(0));
+  b.ifThen(isFirst, [&] { unit.clearSums(); });
+  if (numChunks > 1)
+    b.ifThen(b.CreateNot(isFirst), [&] { unit.loadSums(sums); });
+
+  constexpr int64_t lines = stepBytes / 64;
+  if (isTileOutside && tilesPerTask > 1) {
+    // The first tile brings the weights for all.
+    Value *isFirstTile = b.CreateICmpEQ(tile.inTask, b.index(0));
+    b.ifThen(isFirstTile, [&] { emitProducts(block, tile, chunk, lines); });
+    b.ifThen(b.CreateNot(isFirstTile),
+             [&] { emitProducts(block, tile, chunk, 0); });
+  } else {
+    emitProducts(block, tile, chunk, (lines + tilesPerTask - 1) / tilesPerTask);
+  }
+  b.CreateStore(b.index(0), pending.count);
+  unit.storeSums(sums);
+  b.ifThen(b.CreateICmpEQ(chunk, b.index(numChunks - 1)), [&] {
+    if (block.channels == tileChannels)
+      return setPending(sums, tile, block);
+    b.forLoop(b.index(0), tile.count, 1,
+              [&](Value *row) { emitPixel(block, tile, sums, row); });
+  });
+}
+
+//===- Loops --------------------------------------------------------------===//
+
+void SlicedConvolutionEmitter::forBlocks(
+    const Range &range, llvm::function_ref<void(const Block &)> body) {
+  int64_t whole = shape.outChannels / tileChannels;
+  int64_t left = shape.outChannels % tileChannels;
+  b.forLoop(range.firstBlock, b.minIndex(range.endBlock, b.index(whole)), 1,
+            [&](Value *number) {
+              body({number, b.addScaled(b.index(0), number, tileChannels),
+                    tileChannels});
+            });
+  if (left)
+    b.ifThen(b.CreateICmpEQ(range.endBlock, b.index(blocks)), [&] {
+      body({b.index(whole), b.index(whole * tileChannels), left});
+    });
+}
+
+void SlicedConvolutionEmitter::forTiles(
+    const Range &range, llvm::function_ref<void(const Tile &)> body) {
+  b.forLoop(range.low, range.high, 1, [&](Value *number) {
+    Value *pixel = b.addScaled(b.index(0), number, tilePixels);
+    Value *count = b.index(tilePixels);
+    if (pixelsPerImage % tilePixels)
+      count = b.minIndex(count, b.CreateNSWSub(b.index(pixelsPerImage), pixel));
+    body({pixel, b.CreateNSWSub(pixel, range.firstPixel),
+          b.CreateNSWSub(number, range.low), count});
+  });
+}
+
+/// Task: (image * tile ranges + tile range) * block groups + block group.
+SlicedConvolutionEmitter::Range
+SlicedConvolutionEmitter::getRange(Value *task) {
+  auto [outer, group] = divide(task, getGroups());
+  if (getGroups() == 1)
+    group = b.index(0);
+  auto [imageNumber, number] = divide(outer, getRanges());
+  if (getRanges() == 1)
+    number = b.index(0);
+  if (images == 1)
+    imageNumber = b.index(0);
+  auto getEnd = [&](Value *first, int64_t count, int64_t end) {
+    return b.minIndex(b.CreateNSWAdd(first, b.index(count)), b.index(end));
+  };
+  Value *low = b.addScaled(b.index(0), number, tilesPerTask);
+  Value *firstBlock = b.addScaled(b.index(0), group, blocksPerTask);
+  Value *pixel = b.addScaled(b.index(0), low, tilePixels);
+  if (!packsTiles())
+    pixel =
+        b.addScaled(b.index(0), divide(pixel, image.columns)[0], image.columns);
+  return {imageNumber, low,        getEnd(low, tilesPerTask, tiles),
+          pixel,       firstBlock, getEnd(firstBlock, blocksPerTask, blocks)};
+}
+
+void SlicedConvolutionEmitter::emitTask(Value *task) {
+  Range range = getRange(task);
+  imageNumber = range.image;
+  SliceRange packed = {
+      range.image, range.firstPixel,
+      b.minIndex(b.index(tilesPerTask * tilePixels),
+                 b.CreateNSWSub(b.index(pixelsPerImage), range.firstPixel)),
+      b.index(0), b.index(image.groups)};
+  if (numChunks > 1)
+    emitSliceScales(b, shape, *this, panel, input, packed);
+  b.forLoop(numChunks, [&](Value *chunk) {
+    packed.firstGroup = b.addScaled(b.index(0), chunk, groupsPerChunk);
+    packed.endGroup =
+        b.CreateNSWAdd(packed.firstGroup, b.index(groupsPerChunk));
+    if (numChunks > 1)
+      emitSlices(b, shape, *this, panel, input, packed);
+    else
+      emitSlicePanel(b, shape, *this, panel, input, packed);
+    auto emitAt = [&](const Block &block, const Tile &tile) {
+      emitTile(range, block, tile, chunk);
+    };
+    if (isTileOutside)
+      forTiles(range, [&](const Tile &tile) {
+        forBlocks(range, [&](const Block &block) { emitAt(block, tile); });
+      });
+    else
+      forBlocks(range, [&](const Block &block) {
+        forTiles(range, [&](const Tile &tile) { emitAt(block, tile); });
+      });
+  });
+  finishPending();
+}
+
+void SlicedConvolutionEmitter::emit() {
+  if (isCollapsed) {
+    std::vector<StridedOperand *> operands = {&result};
+    for (StridedOperand &operand : epilogue.fused)
+      operands.push_back(&operand);
+    ConvolutionShape joined = shape;
+    isResultCollapsed = collapseRows(joined, operands);
+  }
+  int64_t numScales = std::max(isCollapsed ? panelPixels : 1, matrixColumns);
+  panel = {allocate(numSlices * getSliceBytes()), allocate(numScales * 4),
+           allocate(numScales * 4), nullptr};
+  if (isInputTransposed(shape, input.strides) || isGathered)
+    panel.scratch = allocate(numSlices * sliceStepBytes);
+  sumBuffer = allocate(getNumSums() * sumBytes);
+  pending.sums = b.CreateAlloca(b.getPtrTy());
+  for (Value **cell :
+       {&pending.pixel, &pending.packed, &pending.count, &pending.channel})
+    *cell = b.CreateAlloca(b.getIndexTy());
+  b.CreateStore(sumBuffer, pending.sums);
+  b.CreateStore(b.index(0), pending.count);
+  unit.configure();
+  b.forTasks(images * getRanges() * getGroups(), getNumOperations(shape),
+             [&](Value *task) { emitTask(task); });
+  unit.release();
+}
+
+void glowish::emitSlicedConvolution(KernelBuilder &b,
+                                    const ConvolutionShape &shape,
+                                    ConvolutionOperands operands) {
+  SlicedConvolutionEmitter(b, shape, std::move(operands)).emit();
+}

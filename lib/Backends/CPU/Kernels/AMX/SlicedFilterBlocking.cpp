@@ -1,0 +1,93 @@
+//===- SlicedFilterBlocking.cpp - Chunks of sliced filter gradients
+//-------------===//
+
+#include "Kernels/AMX/SlicedFilterBlocking.h"
+#include "llvm/Support/MathExtras.h"
+#include <limits>
+
+using namespace glowish;
+
+/// What may stay in the first cache.
+static constexpr int64_t firstCacheBytes = 38 << 10;
+
+/// Sums of products of two slices, three of them a step, stay below 2^31.
+static constexpr int64_t maxSteps =
+    (int64_t(1) << 31) / (3 * 128 * 128 * matrixDepth) - 1;
+
+static int64_t divideUp(int64_t value, int64_t divisor) {
+  return int64_t(llvm::divideCeil(value, divisor));
+}
+
+void SlicedFilterBlocking::setChunk(const ConvolutionShape &shape,
+                                    int64_t numQuads, int64_t rows) {
+  quadsPerChunk = numQuads;
+  rowsPerChunk = rows;
+  bands = divideUp(shape.outHeight, rows);
+  int64_t reachH = (shape.kernelH - 1) * shape.dilationH;
+  int64_t reachW = (shape.kernelW - 1) * shape.dilationW;
+  planesH = std::min(shape.strideH, reachH + 1);
+  planesW = areTapsApart ? shape.kernelW : std::min(shape.strideW, reachW + 1);
+  int64_t shiftW = areTapsApart ? 0 : reachW / shape.strideW;
+  columns = shape.outWidth + shiftW;
+  inRows = rows + reachH / shape.strideH;
+  steps = divideUp((rows - 1) * columns + shape.outWidth, matrixRows);
+  panelPlaces =
+      std::max(inRows * columns,
+               steps * matrixRows + reachH / shape.strideH * columns + shiftW);
+  // Planes at a multiple of a page from each other would compete for the same
+  // places in the first cache.
+  panelPlaces |= 1;
+}
+
+/// In cycles. A product takes some 28, bound by what comes from the second
+/// cache, or 24 where a chunk of two blocks of channels stays in the first, of
+/// the input what one column of taps reads; what is left of a tile's way to the
+/// result some 120. Slicing an element takes 0.6, the search for its scale
+/// included, and 0.9 where it is transposed, too.
+double SlicedFilterBlocking::estimate(const TargetDescription &target) const {
+  double chunks = double(divideUp(quads, quadsPerChunk) * bands);
+  double totalSteps = double(quads * bands * steps);
+  double tiles = double(outBlocks * inBlocks * taps);
+  int64_t used = numSlices * getInputSliceBytes();
+  if (areTapsApart)
+    used /= planesW;
+  used += getGradientBytes() / outBlocks;
+  double product = used <= firstCacheBytes                      ? 24
+                   : getScratchBytes() <= target.cacheBytes / 2 ? 28
+                                                                : 30;
+  double places = double(quads * bands * imagesPerQuad * matrixColumns);
+  return tiles * (totalSteps * 6 * product + chunks * 120) +
+         places * double(steps * matrixRows * outBlocks) * 0.9 +
+         places * double(getNumPlanes() * inRows * columns * inBlocks) * 0.6 +
+         chunks * 1000;
+}
+
+SlicedFilterBlocking::SlicedFilterBlocking(const ConvolutionShape &shape,
+                                           const TargetDescription &target)
+    : taps(shape.kernelH * shape.kernelW),
+      quads(divideUp(shape.batch, imagesPerQuad)),
+      outBlocks(divideUp(shape.outChannels, matrixRows)),
+      inBlocks(divideUp(shape.channels, matrixColumns)) {
+  SlicedFilterBlocking best = *this;
+  best.cycles = std::numeric_limits<double>::infinity();
+  if (!target.hasMatrixInt8 || shape.group != 1 || shape.batch == 0) {
+    *this = best;
+    return;
+  }
+  for (bool apart : {false, true})
+    for (int64_t count = 1; count <= shape.outHeight; ++count)
+      for (int64_t parts = 1; parts <= quads; ++parts) {
+        if (apart && shape.kernelW == 1)
+          continue;
+        areTapsApart = apart;
+        setChunk(shape, divideUp(quads, parts),
+                 divideUp(shape.outHeight, count));
+        if (getScratchBytes() > target.maxStackBytes ||
+            quadsPerChunk * steps > maxSteps)
+          continue;
+        cycles = estimate(target);
+        if (cycles < best.cycles)
+          best = *this;
+      }
+  *this = best;
+}

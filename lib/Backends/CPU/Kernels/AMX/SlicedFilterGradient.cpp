@@ -1,0 +1,560 @@
+//===- SlicedFilterGradient.cpp - Filter gradients on int8 matrix units
+//----===//
+//
+// The gradient of a filter is, for each tap, the product of the result's
+// gradient, transposed, and the input. Its reduction goes over the pixels of
+// all images. A step takes 16 places of the result in four images: of the
+// gradient a register with 16 rows of output channels, of the input one with 16
+// rows of places and 16 columns of channels, where the slices of the four
+// images are neighbours. So every tap reads the input at a constant shift, and
+// four vectors of channels become one of slices without a permutation; only the
+// gradient, which all taps share, is transposed.
+//
+// Each channel of a chunk has a scale of its own. Places between rows and those
+// of images that are not there have a gradient of 0; what the input has there
+// does not matter.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernels/AMX/AmxTile.h"
+#include "Kernels/AMX/SlicedFilterBlocking.h"
+#include "Kernels/Convolution/FilterGradient.h"
+
+using namespace glowish;
+using llvm::Value;
+
+namespace {
+
+/// Where a side's sub-image has its first pixel, before the padding.
+struct Plane {
+  int64_t y, x;
+};
+
+/// One of the two images as it is packed.
+struct Side {
+  StridedOperand image;
+  int64_t height, width, channels;
+  int64_t strideH, strideW, padTop, padLeft;
+  std::vector<Plane> planes;
+  /// Of a sub-image.
+  int64_t rows, columns;
+};
+
+/// Some channels of a side.
+struct Block {
+  Value *number, *channel; // the block's, and its first channel
+  int64_t channels;
+};
+
+/// Where the floats of a block are found, and its slices go.
+struct Panel {
+  Value *slices;
+  int64_t sliceBytes;
+  /// Bytes from one sub-image to the next.
+  int64_t planeBytes;
+  Value *factors;
+};
+
+class SlicedFilterEmitter : private SlicedFilterBlocking {
+public:
+  SlicedFilterEmitter(KernelBuilder &b, const ConvolutionShape &shape,
+                      Value *result, StridedOperand input,
+                      StridedOperand gradient);
+  void emit();
+
+private:
+  /// The images and rows that are reduced at a time.
+  struct Chunk {
+    Value *number, *firstQuad, *endQuad, *firstRow;
+  };
+  /// Pixels of a sub-image from one row of four images: \p count from \p place
+  /// on, the first at \p offset in its image.
+  struct Run {
+    int64_t plane;
+    Value *place;
+    int64_t count;
+    Value *offset;
+  };
+  using RunBody = llvm::function_ref<void(const Run &)>;
+  using BlockBody = llvm::function_ref<void(const Block &)>;
+
+  void forBlocks(int64_t channels, Value *first, Value *end, BlockBody body);
+  void forRuns(const Side &side, Value *firstRow, RunBody body,
+               RunBody padding);
+  Values getImages(const Side &side, const Block &block, Value *quad);
+  Value *loadPixel(const Side &side, const Block &block, Value *image,
+                   Value *quad, unsigned number);
+  void findScales(const Side &side, const Block &block, const Chunk &chunk,
+                  Value *factors, Value *scales);
+  void slice(const Side &side, const Block &block, const Chunk &chunk,
+             Value *quad, const Panel &panel);
+  void clear(Value *address, Value *count, int64_t sliceBytes);
+  void packGradient(const Chunk &chunk);
+  void packInput(const Block &block, const Chunk &chunk);
+  Value *getTap(Value *number);
+  Value *getTapShift(Value *tap);
+  void emitTile(const Block &out, const Block &in, Value *tap,
+                const Chunk &chunk);
+  void setPending(const Block &out, const Block &in, Value *tap, Value *sums);
+  void finishPending(const Block &in, const Chunk &chunk);
+  void finishPendingRow(const Block &in, const Chunk &chunk, Value *row);
+  void emitChunk(const Chunk &chunk, Value *firstBlock, Value *endBlock);
+  Value *allocate(int64_t bytes) {
+    auto *buffer = b.CreateAlloca(llvm::ArrayType::get(b.getInt8Ty(), bytes));
+    buffer->setAlignment(llvm::Align(64));
+    return buffer;
+  }
+  Value *getFloats(Value *base, Value *index) {
+    return b.getElement(base, ElemKind::Float, index);
+  }
+  llvm::Type *getIntTy() {
+    return llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
+  }
+
+  KernelBuilder &b;
+  AmxTile unit;
+  ConvolutionShape shape;
+  Value *result;
+  /// \p scanned: the input as it is read for the scales.
+  Side gradient, input, scanned;
+  Value *gradientSlices = nullptr, *inputSlices = nullptr, *rows = nullptr;
+  Value *gradientScales = nullptr, *inputScales = nullptr;
+  Value *gradientFactors = nullptr, *inputFactors = nullptr;
+  /// Of two tiles, one of which waits.
+  Value *sums = nullptr;
+  /// In memory, the tile that waits: its sums, where its first element goes,
+  /// its rows' scales, and how many rows it has, perhaps 0.
+  struct Pending {
+    Value *sums, *target, *scales, *count;
+  };
+  Pending pending = {};
+};
+
+} // namespace
+
+SlicedFilterEmitter::SlicedFilterEmitter(KernelBuilder &b,
+                                         const ConvolutionShape &shape,
+                                         Value *result, StridedOperand in,
+                                         StridedOperand out)
+    : SlicedFilterBlocking(shape, b.getTarget()), b(b), unit(b), shape(shape),
+      result(result) {
+  gradient = {std::move(out),
+              shape.outHeight,
+              shape.outWidth,
+              shape.outChannels,
+              1,
+              1,
+              0,
+              0,
+              {{0, 0}},
+              rowsPerChunk,
+              columns};
+  scanned = {std::move(in),  shape.height,  shape.width,
+             shape.channels, shape.strideH, shape.strideW,
+             shape.padTop,   shape.padLeft, {},
+             inRows,         columns};
+  int64_t reachW = (shape.kernelW - 1) * shape.dilationW;
+  scanned.columns = shape.outWidth + reachW / shape.strideW;
+  input = scanned;
+  input.columns = columns;
+  for (int64_t y = 0; y < planesH; ++y) {
+    for (int64_t x = 0; x < std::min(shape.strideW, reachW + 1); ++x)
+      scanned.planes.push_back({y, x});
+    for (int64_t x = 0; x < planesW; ++x)
+      input.planes.push_back({y, areTapsApart ? x * shape.dilationW : x});
+  }
+}
+
+//===- Loops --------------------------------------------------------------===//
+
+void SlicedFilterEmitter::forBlocks(int64_t channels, Value *first, Value *end,
+                                    BlockBody body) {
+  int64_t whole = channels / matrixColumns, left = channels % matrixColumns;
+  b.forLoop(first, b.minIndex(end, b.index(whole)), 1, [&](Value *number) {
+    body({number, b.addScaled(b.index(0), number, matrixColumns),
+          matrixColumns});
+  });
+  if (left)
+    b.ifThen(b.CreateICmpSGT(end, b.index(whole)), [&] {
+      body({b.index(whole), b.index(whole * matrixColumns), left});
+    });
+}
+
+/// The rows of all sub-images, from row \p firstRow of the result on.
+void SlicedFilterEmitter::forRuns(const Side &side, Value *firstRow,
+                                  RunBody body, RunBody padding) {
+  int64_t s = side.strideW, pixel = side.image.strides[2];
+  for (auto [number, plane] : llvm::enumerate(side.planes)) {
+    auto plane64 = int64_t(number);
+    // Column j is the image's j * s + shift.
+    int64_t shift = plane.x - side.padLeft;
+    auto countBelow = [&](int64_t limit) {
+      return limit <= shift
+                 ? 0
+                 : std::min((limit - shift + s - 1) / s, side.columns);
+    };
+    int64_t low = countBelow(0), high = countBelow(side.width);
+    b.forLoop(side.rows, [&, plane = plane](Value *row) {
+      Value *y = b.addScaled(b.index(plane.y - side.padTop),
+                             b.CreateNSWAdd(firstRow, row), side.strideH);
+      Value *place = b.addScaled(b.index(0), row, side.columns);
+      auto at = [&](int64_t column) {
+        return b.CreateNSWAdd(place, b.index(column));
+      };
+      // Negative rows are large as unsigned numbers.
+      Value *isInside = b.CreateICmpULT(y, b.index(side.height));
+      b.ifThen(isInside, [&] {
+        if (low > 0)
+          padding({plane64, place, low, nullptr});
+        if (high > low)
+          body({plane64, at(low), high - low,
+                b.addScaled(b.index((low * s + shift) * pixel), y,
+                            side.image.strides[1])});
+        if (side.columns > high)
+          padding({plane64, at(high), side.columns - high, nullptr});
+      });
+      b.ifThen(b.CreateNot(isInside),
+               [&] { padding({plane64, place, side.columns, nullptr}); });
+    });
+  }
+}
+
+/// Where the four images of \p quad begin; the last one again for what is not
+/// there.
+Values SlicedFilterEmitter::getImages(const Side &side, const Block &block,
+                                      Value *quad) {
+  Values images;
+  for (int64_t i = 0; i < imagesPerQuad; ++i) {
+    Value *image = b.addScaled(b.index(i), quad, imagesPerQuad);
+    image = b.minIndex(image, b.index(shape.batch - 1));
+    images.push_back(
+        b.CreateGEP(b.getFloatTy(), side.image.base,
+                    b.addScaled(block.channel, image, side.image.strides[0])));
+  }
+  return images;
+}
+
+/// The channels of a pixel at \p address in image \p number of \p quad, which
+/// are 0 in the gradient of images that are not there.
+Value *SlicedFilterEmitter::loadPixel(const Side &side, const Block &block,
+                                      Value *address, Value *quad,
+                                      unsigned number) {
+  auto lanes = unsigned(block.channels);
+  Value *zero = b.literal(ElemKind::Float, 0, matrixColumns);
+  Value *value = widenWithZeros(b, b.load(ElemKind::Float, address, lanes));
+  if (&side != &gradient || shape.batch % imagesPerQuad == 0)
+    return value;
+  Value *image = b.addScaled(b.index(number), quad, imagesPerQuad);
+  return b.CreateSelect(b.CreateICmpSLT(image, b.index(shape.batch)), value,
+                        zero);
+}
+
+//===- Scales -------------------------------------------------------------===//
+
+/// Of each channel of \p block in \p chunk: what its elements are multiplied
+/// with, and what their sums are.
+void SlicedFilterEmitter::findScales(const Side &side, const Block &block,
+                                     const Chunk &chunk, Value *factors,
+                                     Value *scales) {
+  auto loadCell = [&] {
+    return b.CreateAlignedLoad(getIntTy(), factors, llvm::Align(64));
+  };
+  b.CreateAlignedStore(llvm::Constant::getNullValue(getIntTy()), factors,
+                       llvm::Align(64));
+  b.forLoop(chunk.firstQuad, chunk.endQuad, 1, [&](Value *quad) {
+    Values images = getImages(side, block, quad);
+    auto scan = [&](const Run &run) {
+      Values largest = b.forUnrolled(
+          run.count, 4, {loadCell()},
+          [&](Value *i, llvm::ArrayRef<Value *> carried) {
+            Value *offset = b.addScaled(run.offset, i,
+                                        side.strideW * side.image.strides[2]);
+            Value *most = carried[0];
+            for (auto [number, image] : llvm::enumerate(images)) {
+              Value *value = loadPixel(
+                  side, block, b.CreateGEP(b.getFloatTy(), image, offset), quad,
+                  unsigned(number));
+              most = joinMagnitudes(b, most, getMagnitudes(b, value));
+            }
+            return Values{most};
+          });
+      b.CreateAlignedStore(largest[0], factors, llvm::Align(64));
+    };
+    forRuns(side, chunk.firstRow, scan, [](const Run &) {});
+  });
+  SliceScale slice = getSliceScale(b, loadCell());
+  b.store(ElemKind::Float, slice.factor, factors);
+  // The sums are in units of 2^16, half of which each side takes.
+  b.store(
+      ElemKind::Float,
+      b.CreateFMul(slice.scale, b.literal(ElemKind::Float, 256, matrixColumns)),
+      scales);
+}
+
+//===- Slices -------------------------------------------------------------===//
+
+void SlicedFilterEmitter::clear(Value *address, Value *count,
+                                int64_t sliceBytes) {
+  b.forLoop(b.index(0), count, 1, [&](Value *i) {
+    for (int64_t slice = 0; slice < numSlices; ++slice)
+      b.CreateAlignedStore(llvm::Constant::getNullValue(getIntTy()),
+                           b.getElement(address, ElemKind::Int8,
+                                        b.addScaled(b.index(slice * sliceBytes),
+                                                    i, matrixDepth)),
+                           llvm::Align(64));
+  });
+}
+
+/// The slices of \p block for the images of \p quad.
+void SlicedFilterEmitter::slice(const Side &side, const Block &block,
+                                const Chunk &chunk, Value *quad,
+                                const Panel &panel) {
+  Values images = getImages(side, block, quad);
+  Value *factors = b.load(ElemKind::Float, panel.factors, matrixColumns);
+  auto getPlace = [&](const Run &run) {
+    return b.getElement(panel.slices, ElemKind::Int8,
+                        b.addScaled(b.index(run.plane * panel.planeBytes),
+                                    run.place, matrixDepth));
+  };
+  auto sliceRun = [&](const Run &run) {
+    Value *place = getPlace(run);
+    b.forLoop(run.count, [&](Value *i) {
+      Value *offset =
+          b.addScaled(run.offset, i, side.strideW * side.image.strides[2]);
+      std::array<Value *, 4> values;
+      for (auto [number, image] : llvm::enumerate(images))
+        values[number] =
+            loadPixel(side, block, b.CreateGEP(b.getFloatTy(), image, offset),
+                      quad, unsigned(number));
+      for (auto [slice, bytes] :
+           llvm::enumerate(sliceFloats(b, values, factors)))
+        b.CreateAlignedStore(
+            bytes,
+            b.getElement(place, ElemKind::Int8,
+                         b.addScaled(b.index(int64_t(slice) * panel.sliceBytes),
+                                     i, matrixDepth)),
+            llvm::Align(64));
+    });
+  };
+  forRuns(side, chunk.firstRow, sliceRun, [&](const Run &run) {
+    clear(getPlace(run), b.index(run.count), panel.sliceBytes);
+  });
+}
+
+/// All blocks: [block][group of images][step][slice].
+void SlicedFilterEmitter::packGradient(const Chunk &chunk) {
+  auto packBlock = [&](const Block &block) {
+    Value *factors = gradientFactors;
+    findScales(gradient, block, chunk, factors,
+               getFloats(gradientScales, block.channel));
+    b.forLoop(chunk.firstQuad, chunk.endQuad, 1, [&](Value *quad) {
+      slice(gradient, block, chunk, quad,
+            {rows, getRowsSliceBytes(), /*planeBytes=*/0, factors});
+      Value *number = b.addScaled(b.CreateNSWSub(quad, chunk.firstQuad),
+                                  block.number, quadsPerChunk);
+      Value *target = b.getElement(
+          gradientSlices, ElemKind::Int8,
+          b.addScaled(b.index(0), number, steps * gradientStepBytes));
+      // Rows of places with channels become rows of channels with places.
+      b.forLoop(steps, [&](Value *step) {
+        auto at = [&](Value *base, int64_t stepBytes) {
+          return b.getElement(base, ElemKind::Int8,
+                              b.addScaled(b.index(0), step, stepBytes));
+        };
+        transposeSlices(b, at(rows, AmxTile::registerBytes),
+                        getRowsSliceBytes(), at(target, gradientStepBytes),
+                        AmxTile::registerBytes);
+      });
+    });
+  };
+  forBlocks(shape.outChannels, b.index(0), b.index(outBlocks), packBlock);
+}
+
+/// One block: [slice][sub-image][group of images][place].
+void SlicedFilterEmitter::packInput(const Block &block, const Chunk &chunk) {
+  findScales(scanned, block, chunk, inputFactors, inputScales);
+  int64_t quadBytes = panelPlaces * matrixDepth;
+  b.forLoop(chunk.firstQuad, chunk.endQuad, 1, [&](Value *quad) {
+    Value *number = b.CreateNSWSub(quad, chunk.firstQuad);
+    slice(input, block, chunk, quad,
+          {b.getElement(inputSlices, ElemKind::Int8,
+                        b.addScaled(b.index(0), number, quadBytes)),
+           getInputSliceBytes(), quadsPerChunk * quadBytes, inputFactors});
+  });
+}
+
+//===- Products -----------------------------------------------------------===//
+
+/// The taps that share sub-images one after the other.
+Value *SlicedFilterEmitter::getTap(Value *number) {
+  if (!areTapsApart)
+    return number;
+  Values index = b.splitIndex(number, {shape.kernelW, shape.kernelH});
+  return b.addScaled(index[0], index[1], shape.kernelW);
+}
+
+/// How far from a place, in bytes, is the one under \p tap.
+Value *SlicedFilterEmitter::getTapShift(Value *tap) {
+  std::vector<int64_t> shifts;
+  for (int64_t kh = 0; kh < shape.kernelH; ++kh)
+    for (int64_t kw = 0; kw < shape.kernelW; ++kw) {
+      int64_t y = kh * shape.dilationH, x = kw * shape.dilationW;
+      int64_t column = areTapsApart ? kw : x % shape.strideW;
+      int64_t shift = areTapsApart ? 0 : x / shape.strideW;
+      int64_t plane = y % shape.strideH * planesW + column;
+      shifts.push_back((plane * quadsPerChunk * panelPlaces +
+                        y / shape.strideH * columns + shift) *
+                       matrixDepth);
+    }
+  return taps == 1 ? b.index(shifts[0]) : b.lookUp<int64_t>(shifts, tap);
+}
+
+/// Adds row \p row of the pending tile to the result.
+void SlicedFilterEmitter::finishPendingRow(const Block &in, const Chunk &chunk,
+                                           Value *row) {
+  auto load = [&](llvm::Type *type, Value *cell) {
+    return b.CreateLoad(type, cell);
+  };
+  Value *isThere = b.CreateICmpSLT(row, load(b.getIndexTy(), pending.count));
+  b.ifThen(isThere, [&] {
+    auto lanes = unsigned(in.channels);
+    Value *address =
+        getFloats(load(b.getPtrTy(), pending.target),
+                  b.addScaled(b.index(0), row, taps * shape.channels));
+    Value *scale = b.load(
+        ElemKind::Float, getFloats(load(b.getPtrTy(), pending.scales), row), 1);
+    Value *inScales = b.load(ElemKind::Float, inputScales, matrixColumns);
+    Value *sum =
+        b.CreateFMul(unit.addOrders(load(b.getPtrTy(), pending.sums), row),
+                     b.CreateFMul(inScales, b.splat(scale, matrixColumns)));
+    Value *before = b.load(ElemKind::Float, address, lanes);
+    Value *isFirst = b.CreateICmpEQ(chunk.number, b.index(0));
+    before =
+        b.CreateSelect(isFirst, b.literal(ElemKind::Float, 0, lanes), before);
+    b.store(ElemKind::Float, b.CreateFAdd(before, b.takeLanes(sum, lanes)),
+            address);
+  });
+}
+
+/// The tile of \p out, \p in and \p tap waits for its way to the result.
+void SlicedFilterEmitter::setPending(const Block &out, const Block &in,
+                                     Value *tap, Value *sums) {
+  b.CreateStore(sums, pending.sums);
+  b.CreateStore(getFloats(gradientScales, out.channel), pending.scales);
+  b.CreateStore(b.index(out.channels), pending.count);
+  Value *offset = b.addScaled(b.addScaled(in.channel, tap, shape.channels),
+                              out.channel, taps * shape.channels);
+  b.CreateStore(getFloats(result, offset), pending.target);
+}
+
+void SlicedFilterEmitter::finishPending(const Block &in, const Chunk &chunk) {
+  b.forLoop(matrixRows, [&](Value *row) { finishPendingRow(in, chunk, row); });
+  b.CreateStore(b.index(0), pending.count);
+}
+
+/// One tap of two blocks of channels. Meanwhile the tile before goes its way.
+void SlicedFilterEmitter::emitTile(const Block &out, const Block &in,
+                                   Value *tap, const Chunk &chunk) {
+  unit.clearSums();
+  Value *shift = getTapShift(tap);
+  Value *firstGroup = b.addScaled(b.index(0), out.number, quadsPerChunk);
+  int64_t rowsPerStep =
+      (matrixRows + quadsPerChunk * steps - 1) / (quadsPerChunk * steps);
+  auto emitStep = [&](Value *quad, Value *step) {
+    Value *number = b.addScaled(step, b.CreateNSWAdd(firstGroup, quad), steps);
+    Value *rowSlices =
+        b.getElement(gradientSlices, ElemKind::Int8,
+                     b.addScaled(b.index(0), number, gradientStepBytes));
+    Value *columnSlices = b.getElement(
+        inputSlices, ElemKind::Int8,
+        b.addScaled(b.addScaled(shift, quad, panelPlaces * matrixDepth), step,
+                    AmxTile::registerBytes));
+    Value *inTile = b.addScaled(step, quad, steps);
+    unit.multiply({rowSlices, AmxTile::registerBytes},
+                  {columnSlices, getInputSliceBytes()}, [&](int64_t i) {
+                    for (int64_t row = rowsPerStep * i / 6;
+                         row < rowsPerStep * (i + 1) / 6; ++row)
+                      finishPendingRow(
+                          in, chunk,
+                          b.addScaled(b.index(row), inTile, rowsPerStep));
+                  });
+  };
+  Value *numQuads = b.CreateNSWSub(chunk.endQuad, chunk.firstQuad);
+  b.forLoop(b.index(0), numQuads, 1, [&](Value *quad) {
+    b.forLoop(steps, [&](Value *step) { emitStep(quad, step); });
+  });
+  // The last chunk may have fewer steps than there are rows.
+  if (quads % quadsPerChunk && quadsPerChunk * steps > 1)
+    b.forLoop(b.addScaled(b.index(0), numQuads, steps * rowsPerStep),
+              b.index(matrixRows), 1,
+              [&](Value *row) { finishPendingRow(in, chunk, row); });
+  Value *last = b.CreateLoad(b.getPtrTy(), pending.sums);
+  Value *next = b.CreateSelect(
+      b.CreateICmpEQ(last, sums),
+      b.getElement(sums, ElemKind::Int8, AmxTile::sumBytes), sums);
+  unit.storeSums(next);
+  setPending(out, in, tap, next);
+}
+
+void SlicedFilterEmitter::emitChunk(const Chunk &chunk, Value *firstBlock,
+                                    Value *endBlock) {
+  packGradient(chunk);
+  forBlocks(shape.channels, firstBlock, endBlock, [&](const Block &in) {
+    packInput(in, chunk);
+    forBlocks(shape.outChannels, b.index(0), b.index(outBlocks),
+              [&](const Block &out) {
+                b.forLoop(taps, [&](Value *number) {
+                  emitTile(out, in, getTap(number), chunk);
+                });
+              });
+    finishPending(in, chunk);
+  });
+}
+
+void SlicedFilterEmitter::emit() {
+  gradientSlices = allocate(getGradientBytes());
+  inputSlices = allocate(numSlices * getInputSliceBytes());
+  rows = allocate(numSlices * getRowsSliceBytes());
+  gradientScales = allocate(outBlocks * 64);
+  gradientFactors = allocate(64);
+  inputScales = allocate(64);
+  inputFactors = allocate(64);
+  sums = allocate(2 * AmxTile::sumBytes);
+  for (Value **cell : {&pending.sums, &pending.target, &pending.scales})
+    *cell = b.CreateAlloca(b.getPtrTy());
+  pending.count = b.CreateAlloca(b.getIndexTy());
+  b.CreateStore(sums, pending.sums);
+  b.CreateStore(b.index(0), pending.count);
+  // Places behind the last row, which nothing else is written to.
+  int64_t used = rowsPerChunk * columns * matrixDepth;
+  clear(b.getElement(rows, ElemKind::Int8, used),
+        b.index((getRowsSliceBytes() - used) / matrixDepth),
+        getRowsSliceBytes());
+  unit.configure();
+  int64_t numTasks = std::min(inBlocks, b.getTarget().numThreads);
+  int64_t blocksPerTask = (inBlocks + numTasks - 1) / numTasks;
+  int64_t quadChunks = (quads + quadsPerChunk - 1) / quadsPerChunk;
+  b.forTasks(numTasks, getNumOperations(shape), [&](Value *task) {
+    Value *first = b.addScaled(b.index(0), task, blocksPerTask);
+    Value *end = b.minIndex(b.CreateNSWAdd(first, b.index(blocksPerTask)),
+                            b.index(inBlocks));
+    b.forLoop(quadChunks * bands, [&](Value *number) {
+      Values index = b.splitIndex(number, {quadChunks, bands});
+      Value *quad = b.addScaled(b.index(0), index[0], quadsPerChunk);
+      Value *endQuad = b.minIndex(b.CreateNSWAdd(quad, b.index(quadsPerChunk)),
+                                  b.index(quads));
+      emitChunk({number, quad, endQuad,
+                 b.addScaled(b.index(0), index[1], rowsPerChunk)},
+                first, end);
+    });
+  });
+  unit.release();
+}
+
+void glowish::emitSlicedFilterGradient(KernelBuilder &b,
+                                       const ConvolutionShape &shape,
+                                       Value *result, StridedOperand input,
+                                       StridedOperand gradient) {
+  SlicedFilterEmitter(b, shape, result, std::move(input), std::move(gradient))
+      .emit();
+}

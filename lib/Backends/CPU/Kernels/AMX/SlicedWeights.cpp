@@ -1,0 +1,280 @@
+//===- SlicedWeights.cpp - Weights as slices, at run time
+//------------------===//
+//
+// A task is a stripe of some blocks of output channels: their largest
+// magnitudes first, then the slices, a step of the reduction after the other.
+// Where output channels lie side by side in memory, a vector of weights is a
+// row of a step, and blocks that are neighbours share what comes of a page.
+// Otherwise vectors of input channels are sliced, which gives columns, and the
+// slices of a step are transposed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernels/AMX/SlicedImage.h"
+
+using namespace glowish;
+using llvm::Value;
+
+namespace {
+
+class WeightSlicer {
+public:
+  /// \p shape: [KH, KW, C, OC].
+  WeightSlicer(KernelBuilder &b, DimsRef shape, Value *slices, Value *scales,
+               const StridedOperand &weights)
+      : b(b), shape(shape), slices(slices), scales(scales), weights(weights),
+        hasColumns(weights.strides[2] == 1 && weights.strides[3] != 1),
+        intTy(llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns)) {}
+  void emit();
+
+private:
+  struct Stripe {
+    Value *firstBlock, *firstChannel;
+    /// Output channels of each block.
+    llvm::SmallVector<int64_t, 4> counts;
+  };
+  /// `channels` input channels of a group under one tap, and where their slices
+  /// are, both for the stripe's first block.
+  struct Step {
+    Value *source, *slices;
+    int64_t channels;
+  };
+
+  int64_t getSteps() const {
+    return (shape[2] + matrixDepth - 1) / matrixDepth * shape[0] * shape[1];
+  }
+  void emitStripe(const Stripe &stripe);
+  void forSteps(const Stripe &stripe, llvm::function_ref<void(const Step &)>);
+  void joinLargest(Value *cell, Value *bits);
+  void findLargestOfRows(const Stripe &stripe, const Step &step);
+  void findLargestOfColumns(const Stripe &stripe, const Step &step);
+  void findScales(const Stripe &stripe);
+  void sliceRows(const Stripe &stripe, const Step &step);
+  void sliceColumns(const Stripe &stripe, const Step &step);
+  Value *getColumn(const Step &step, Value *n) {
+    return b.CreateGEP(b.getFloatTy(), step.source,
+                       b.addScaled(b.index(0), n, weights.strides[3]));
+  }
+  Value *getBlock(Value *source, size_t block) {
+    return b.CreateGEP(
+        b.getFloatTy(), source,
+        b.index(int64_t(block) * tileChannels * weights.strides[3]));
+  }
+  Value *getCell(Value *base, Value *index, int64_t bytes) {
+    return b.getElement(base, ElemKind::Int8,
+                        b.addScaled(b.index(0), index, bytes));
+  }
+  Value *allocate(int64_t vectors) {
+    auto *buffer = b.CreateAlloca(llvm::ArrayType::get(intTy, vectors));
+    buffer->setAlignment(llvm::Align(64));
+    return buffer;
+  }
+
+  KernelBuilder &b;
+  DimsRef shape;
+  Value *slices, *scales;
+  const StridedOperand &weights;
+  /// Whether neighbours in memory are input channels.
+  bool hasColumns;
+  llvm::FixedVectorType *intTy;
+  /// On the stack: the bits of the largest magnitudes, a vector for each block
+  /// or, where there are columns, each channel; after that the factors of each
+  /// block's channels. And the columns of a step's slices.
+  Value *largest = nullptr, *columns = nullptr;
+};
+
+} // namespace
+
+/// Steps in the kernel's order: group of input channels, tap.
+void WeightSlicer::forSteps(const Stripe &stripe,
+                            llvm::function_ref<void(const Step &)> body) {
+  int64_t taps = shape[0] * shape[1];
+  int64_t whole = shape[2] / matrixDepth, left = shape[2] % matrixDepth;
+  Value *source = b.getElement(
+      weights.base, ElemKind::Float,
+      b.addScaled(b.index(0), stripe.firstChannel, weights.strides[3]));
+  Value *firstStep = b.addScaled(b.index(0), stripe.firstBlock, getSteps());
+  auto forTaps = [&](Value *group, int64_t channels) {
+    b.forLoop(shape[0], [&](Value *kh) {
+      b.forLoop(shape[1], [&](Value *kw) {
+        Value *tap = b.addScaled(kw, kh, shape[1]);
+        Value *step = b.CreateNSWAdd(b.addScaled(firstStep, group, taps), tap);
+        Value *offset = b.addScaled(b.index(0), kh, weights.strides[0]);
+        offset = b.addScaled(offset, kw, weights.strides[1]);
+        offset = b.addScaled(offset, group, matrixDepth * weights.strides[2]);
+        body({b.CreateGEP(b.getFloatTy(), source, offset),
+              getCell(slices, step, numSlices * sliceStepBytes), channels});
+      });
+    });
+  };
+  b.forLoop(whole, [&](Value *group) { forTaps(group, matrixDepth); });
+  if (left)
+    forTaps(b.index(whole), left);
+}
+
+//===- Scales -------------------------------------------------------------===//
+
+void WeightSlicer::joinLargest(Value *cell, Value *bits) {
+  Value *before = b.CreateAlignedLoad(intTy, cell, llvm::Align(64));
+  b.CreateAlignedStore(joinMagnitudes(b, before, bits), cell, llvm::Align(64));
+}
+
+void WeightSlicer::findLargestOfRows(const Stripe &stripe, const Step &step) {
+  size_t blocks = stripe.counts.size();
+  Values largestOfStep = b.forUnrolled(
+      step.channels, blocks > 1 ? 2 : 4,
+      Values(blocks, llvm::Constant::getNullValue(intTy)),
+      [&](Value *c, llvm::ArrayRef<Value *> carried) {
+        Value *source =
+            b.CreateGEP(b.getFloatTy(), step.source,
+                        b.addScaled(b.index(0), c, weights.strides[2]));
+        Values joined;
+        for (size_t i = 0; i < blocks; ++i) {
+          Value *row =
+              b.loadStrided(ElemKind::Float, getBlock(source, i),
+                            unsigned(stripe.counts[i]), weights.strides[3]);
+          joined.push_back(joinMagnitudes(
+              b, carried[i], getMagnitudes(b, widenWithZeros(b, row))));
+        }
+        return joined;
+      });
+  for (size_t i = 0; i < blocks; ++i)
+    joinLargest(getCell(largest, b.index(int64_t(i)), 64), largestOfStep[i]);
+}
+
+void WeightSlicer::findLargestOfColumns(const Stripe &stripe,
+                                        const Step &step) {
+  b.forLoop(stripe.counts[0], [&](Value *n) {
+    Values bits;
+    for (Value *value : loadSliceGroup(b, getColumn(step, n), step.channels))
+      bits.push_back(getMagnitudes(b, value));
+    joinLargest(getCell(largest, n, 64),
+                joinMagnitudes(b, joinMagnitudes(b, bits[0], bits[1]),
+                               joinMagnitudes(b, bits[2], bits[3])));
+  });
+}
+
+/// Stores the factors in `largest`, and the scales.
+void WeightSlicer::findScales(const Stripe &stripe) {
+  int64_t blocks = int64_t(stripe.counts.size());
+  b.forLoop(hasColumns ? stripe.counts[0] : blocks, [&](Value *i) {
+    b.CreateAlignedStore(llvm::Constant::getNullValue(intTy),
+                         getCell(largest, i, 64), llvm::Align(64));
+  });
+  forSteps(stripe, [&](const Step &step) {
+    if (hasColumns)
+      findLargestOfColumns(stripe, step);
+    else
+      findLargestOfRows(stripe, step);
+  });
+  if (hasColumns)
+    b.forLoop(stripe.counts[0], [&](Value *n) {
+      Value *bits =
+          b.CreateAlignedLoad(intTy, getCell(largest, n, 64), llvm::Align(64));
+      auto join = [&](Value *x, Value *y) { return joinMagnitudes(b, x, y); };
+      b.CreateStore(b.reduceLanes(bits, join), getCell(largest, n, 4));
+    });
+  for (int64_t i = 0; i < blocks; ++i) {
+    Value *cell = getCell(largest, b.index(i), 64);
+    auto [factor, scale] =
+        getSliceScale(b, b.CreateAlignedLoad(intTy, cell, llvm::Align(64)));
+    b.CreateAlignedStore(factor, cell, llvm::Align(64));
+    // The products of the lowest slices that are added count as 2^16.
+    scale =
+        b.CreateFMul(scale, b.literal(ElemKind::Float, 65536, matrixColumns));
+    Value *place = b.getElement(scales, ElemKind::Float, stripe.firstChannel);
+    b.store(ElemKind::Float,
+            b.takeLanes(scale, unsigned(stripe.counts[size_t(i)])),
+            b.getElement(place, ElemKind::Float, i * tileChannels));
+  }
+}
+
+//===- Slices -------------------------------------------------------------===//
+
+void WeightSlicer::sliceRows(const Stripe &stripe, const Step &step) {
+  for (auto [block, count] : llvm::enumerate(stripe.counts)) {
+    Value *number = b.index(int64_t(block));
+    Value *slicesOfBlock =
+        getCell(step.slices, number, getSteps() * numSlices * sliceStepBytes);
+    SlicedRows rows = {getBlock(step.source, block), step.channels,
+                       weights.strides[2], unsigned(count), weights.strides[3]};
+    glowish::sliceRows(
+        b, rows,
+        b.load(ElemKind::Float, getCell(largest, number, 64),
+               unsigned(matrixColumns)),
+        [&](Value *row, int64_t slice, Value *bytes) {
+          Value *cell = getCell(slicesOfBlock, row, matrixDepth);
+          b.CreateAlignedStore(
+              bytes, b.getElement(cell, ElemKind::Int8, slice * sliceStepBytes),
+              llvm::Align(64));
+        });
+  }
+}
+
+void WeightSlicer::sliceColumns(const Stripe &stripe, const Step &step) {
+  b.forLoop(stripe.counts[0], [&](Value *n) {
+    Value *source = getColumn(step, n);
+    Value *factor = b.splat(b.load(ElemKind::Float, getCell(largest, n, 4), 1),
+                            unsigned(matrixColumns));
+    std::array<Value *, 4> values = loadSliceGroup(b, source, step.channels);
+    for (auto [slice, bytes] : llvm::enumerate(sliceFloats(b, values, factor)))
+      b.CreateAlignedStore(bytes,
+                           b.getElement(getCell(columns, n, 64), ElemKind::Int8,
+                                        int64_t(slice) * sliceStepBytes),
+                           llvm::Align(64));
+  });
+  transposeSlices(b, columns, sliceStepBytes, step.slices, sliceStepBytes);
+}
+
+//===- Tasks --------------------------------------------------------------===//
+
+void WeightSlicer::emitStripe(const Stripe &stripe) {
+  findScales(stripe);
+  // Columns that a block lacks have no slices.
+  if (hasColumns && stripe.counts[0] < tileChannels)
+    b.forLoop(numSlices * matrixColumns, [&](Value *column) {
+      b.CreateAlignedStore(llvm::Constant::getNullValue(intTy),
+                           getCell(columns, column, 64), llvm::Align(64));
+    });
+  forSteps(stripe, [&](const Step &step) {
+    if (hasColumns)
+      sliceColumns(stripe, step);
+    else
+      sliceRows(stripe, step);
+  });
+}
+
+void WeightSlicer::emit() {
+  constexpr int64_t mostBlocks = 4;
+  largest = allocate(matrixColumns);
+  if (hasColumns)
+    columns = allocate(numSlices * matrixRows);
+  int64_t blocks = (shape[3] + tileChannels - 1) / tileChannels;
+  int64_t perStripe = hasColumns ? 1
+                                 : std::clamp(blocks / b.getTarget().numThreads,
+                                              int64_t(1), mostBlocks);
+  int64_t stripes = (blocks + perStripe - 1) / perStripe;
+  // Of the stripe that begins with block `first`.
+  auto getCounts = [&](int64_t first) {
+    llvm::SmallVector<int64_t, 4> counts;
+    for (int64_t i = first; i < std::min(first + perStripe, blocks); ++i)
+      counts.push_back(std::min(tileChannels, shape[3] - i * tileChannels));
+    return counts;
+  };
+  auto whole = getCounts(0), last = getCounts((stripes - 1) * perStripe);
+  int64_t operations = 8 * shape[0] * shape[1] * shape[2] * shape[3];
+  b.forTasks(stripes, operations, [&](Value *number) {
+    Value *block = b.addScaled(b.index(0), number, perStripe);
+    Value *channel = b.addScaled(b.index(0), block, tileChannels);
+    if (whole == last)
+      return emitStripe({block, channel, whole});
+    Value *isLast = b.CreateICmpEQ(number, b.index(stripes - 1));
+    b.ifThen(b.CreateNot(isLast), [&] { emitStripe({block, channel, whole}); });
+    b.ifThen(isLast, [&] { emitStripe({block, channel, last}); });
+  });
+}
+
+void glowish::emitSlicedWeights(KernelBuilder &b, DimsRef shape, Value *slices,
+                                Value *scales, const StridedOperand &weights) {
+  WeightSlicer(b, shape, slices, scales, weights).emit();
+}

@@ -1,0 +1,351 @@
+//===- Convolution.cpp - Direct convolution and matrix products -----------===//
+//
+// A tile of pixels by vectors of output channels stays in registers while the
+// kernel's taps and the input channels go by: for each, one vector of weights
+// a channel vector is loaded, one input element a pixel is broadcast, and
+// pixels x vectors multiply-adds follow. In NHWC the taps of a kernel row and
+// their channels lie side by side, so that away from the borders a kernel row
+// is one long reduction.
+//
+// The output is cut into chunks of rows and blocks of channels; each pair is a
+// task.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernels/Epilogue.h"
+#include "Kernels/MatMul/MicroKernel.h"
+
+using namespace glowish;
+using llvm::Value;
+
+namespace {
+
+class ConvolutionEmitter {
+public:
+  ConvolutionEmitter(KernelBuilder &b, const ConvolutionShape &shape, Tile tile,
+                     const WeightLayout &layout, ConvolutionOperands operands)
+      : b(b), shape(shape), tile(tile), layout(layout),
+        result(std::move(operands.result)), input(std::move(operands.input)),
+        weights(operands.weights), bias(operands.bias),
+        epilogue(std::move(operands.epilogue)), kind(input.kind),
+        lanes(b.getRegisterLanes(kind)) {}
+
+  void emit();
+
+private:
+  /// Output channels that are computed together.
+  struct Block {
+    Value *channel;   // the first, of all groups
+    Value *weights;   // of the block
+    Value *inChannel; // the group's first input channel
+    unsigned vectors, lastLanes;
+    std::vector<TileRun> runs; // of one row
+    /// Of the next block's weights: where they are, and how many bytes each
+    /// tile asks for; 0 where they are in the cache anyway.
+    Value *nextWeights = nullptr;
+    int64_t prefetchBytes = 0;
+  };
+  /// Where a tile is.
+  struct Position {
+    Value *batch, *row, *column;
+    /// Of the tiles of the block.
+    Value *number;
+  };
+
+  void collapseRows();
+  bool hasRows() const { return shape.batch * shape.outHeight > 1; }
+  int64_t getNumUnits() const;
+  void emitTask(Value *task);
+  void emitBlock(Block block, Value *low, Value *high);
+  void emitRows(const Block &block, Value *low, Value *high);
+  void emitTiles(const Block &block, Value *low, Value *high);
+  void emitTile(const Block &block, const Position &position,
+                const KernelRows &rows, const TileRun &run);
+  MicroKernel getMicroKernel(const Block &block, unsigned pixels) const;
+  Values emitKernelRow(const MicroKernel &product, const TileRun &run,
+                       Value *pixel, Value *rowWeights, Values sums,
+                       Prefetch prefetch);
+  void planPrefetch(Block &block) const;
+  Value *addBias(Value *channel, Value *sum, unsigned active);
+
+  KernelBuilder &b;
+  ConvolutionShape shape;
+  Tile tile;
+  WeightLayout layout;
+  StridedOperand result, input;
+  Value *weights, *bias;
+  EpilogueCode epilogue;
+  ElemKind kind;
+  unsigned lanes;
+  int64_t blocksPerGroup = 0, chunk = 0;
+};
+
+} // namespace
+
+/// A 1x1 convolution without strides and padding is a matrix product: rows and
+/// batch become one long row, where the operands' strides allow it.
+void ConvolutionEmitter::collapseRows() {
+  if (shape.kernelH != 1 || shape.kernelW != 1 || shape.strideH != 1 ||
+      shape.strideW != 1 || shape.outHeight != shape.height ||
+      shape.outWidth != shape.width || shape.padTop || shape.padLeft)
+    return;
+  std::vector<StridedOperand *> operands = {&result, &input};
+  for (StridedOperand &operand : epilogue.fused)
+    operands.push_back(&operand);
+  glowish::collapseRows(shape, operands);
+}
+
+/// The bias is loaded when the sums are done: in registers before, it would
+/// leave too few for them.
+Value *ConvolutionEmitter::addBias(Value *channel, Value *sum,
+                                   unsigned active) {
+  if (!bias)
+    return sum;
+  Value *loaded = b.load(kind, b.getElement(bias, kind, channel), active);
+  loaded = b.widen(loaded, lanes);
+  return isFloatKind(kind) ? b.CreateFAdd(sum, loaded)
+                           : b.CreateAdd(sum, loaded);
+}
+
+MicroKernel ConvolutionEmitter::getMicroKernel(const Block &block,
+                                               unsigned pixels) const {
+  MicroKernel product = {kind,
+                         lanes,
+                         block.lastLanes,
+                         pixels,
+                         block.vectors,
+                         input.strides[2] * shape.strideW,
+                         layout.rowStride,
+                         layout.isPadded};
+  product.takesLanes = b.getTarget().hasLaneProducts;
+  return product;
+}
+
+/// One row of the kernel. \p pixel: the input element under tap 0 of pixel 0,
+/// perhaps outside of the image, where no tap that applies reads it.
+Values ConvolutionEmitter::emitKernelRow(const MicroKernel &product,
+                                         const TileRun &run, Value *pixel,
+                                         Value *rowWeights, Values sums,
+                                         Prefetch prefetch) {
+  int64_t depth = shape.getGroupChannels();
+  bool isContiguous = shape.dilationW == 1 && input.strides[2] == depth;
+  if (run.isInterior() && isContiguous)
+    return product.accumulate(b, {0, run.pixels}, shape.kernelW * depth, pixel,
+                              rowWeights, std::move(sums), prefetch);
+  for (int64_t kw = 0; kw < shape.kernelW; ++kw) {
+    if (run.taps[kw].empty())
+      continue;
+    Value *tap = b.CreateGEP(b.getStorageTy(kind), pixel,
+                             b.index(kw * shape.dilationW * input.strides[2]));
+    Value *tapWeights =
+        b.getElement(rowWeights, kind, kw * depth * layout.rowStride);
+    sums = product.accumulate(b, run.taps[kw], depth, tap, tapWeights,
+                              std::move(sums), prefetch);
+    if (prefetch.bytesPerStep)
+      prefetch.address = b.CreateConstInBoundsGEP1_64(
+          b.getInt8Ty(), prefetch.address, depth * prefetch.bytesPerStep);
+  }
+  return sums;
+}
+
+void ConvolutionEmitter::emitTile(const Block &block, const Position &position,
+                                  const KernelRows &rows, const TileRun &run) {
+  Value *column =
+      b.CreateNSWSub(b.addScaled(b.index(0), position.column, shape.strideW),
+                     b.index(shape.padLeft));
+  Value *offset = b.addScaled(
+      b.addScaled(block.inChannel, position.batch, input.strides[0]), column,
+      input.strides[2]);
+  MicroKernel product = getMicroKernel(block, run.pixels);
+  int64_t rowTaps = shape.kernelW * shape.getGroupChannels();
+  Prefetch slice;
+  slice.bytesPerStep = block.prefetchBytes;
+  if (slice.bytesPerStep)
+    slice.address =
+        b.CreateInBoundsGEP(b.getInt8Ty(), block.nextWeights,
+                            b.addScaled(b.index(0), position.number,
+                                        shape.getTaps() * slice.bytesPerStep));
+  Values sums = b.forLoop(
+      rows.low, rows.high, 1, product.getZeros(b),
+      [&](Value *kh, llvm::ArrayRef<Value *> carried) {
+        Value *row = b.CreateNSWAdd(
+            rows.firstRow, b.addScaled(b.index(0), kh, shape.dilationH));
+        // Not inbounds: at the left border it may lie before the image.
+        Value *pixel = b.CreateGEP(b.getStorageTy(kind), input.base,
+                                   b.addScaled(offset, row, input.strides[1]));
+        Value *rowWeights = b.getElement(
+            block.weights, kind,
+            b.addScaled(b.index(0), kh, rowTaps * layout.rowStride));
+        Prefetch prefetch = slice;
+        if (prefetch.bytesPerStep)
+          prefetch.address = b.CreateInBoundsGEP(
+              b.getInt8Ty(), slice.address,
+              b.addScaled(b.index(0), kh, rowTaps * slice.bytesPerStep));
+        return emitKernelRow(product, run, pixel, rowWeights, Values(carried),
+                             prefetch);
+      });
+  for (unsigned p = 0; p < run.pixels; ++p)
+    for (unsigned v = 0; v < block.vectors; ++v) {
+      Value *channel = b.CreateNSWAdd(block.channel, b.index(v * lanes));
+      unsigned active = product.getLanes(v);
+      storeResult(b, result, epilogue,
+                  {position.batch, position.row,
+                   b.CreateNSWAdd(position.column, b.index(p)), channel},
+                  addBias(channel, sums[p * block.vectors + v], active),
+                  active);
+    }
+}
+
+/// Rows \p low ... \p high - 1 of all batches.
+void ConvolutionEmitter::emitRows(const Block &block, Value *low, Value *high) {
+  b.forLoop(low, high, 1, [&](Value *unit) {
+    Value *batch = b.index(0), *row = unit;
+    if (shape.batch > 1) {
+      batch = b.CreateUDiv(unit, b.index(shape.outHeight));
+      row = b.CreateURem(unit, b.index(shape.outHeight));
+    }
+    KernelRows rows = getKernelRows(b, shape, row);
+    int64_t perRow = 0, before = 0;
+    for (const TileRun &run : block.runs)
+      perRow += run.count;
+    Value *rowNumber = b.addScaled(b.index(0), unit, perRow);
+    for (const TileRun &run : block.runs) {
+      b.forLoop(run.count, [&](Value *i) {
+        Value *number =
+            b.CreateNSWAdd(rowNumber, b.CreateNSWAdd(i, b.index(before)));
+        Value *column = b.addScaled(b.index(run.column), i, run.pixels);
+        emitTile(block, {batch, row, column, number}, rows, run);
+      });
+      before += run.count;
+    }
+  });
+}
+
+/// Tiles \p low ... \p high - 1 of the only row.
+void ConvolutionEmitter::emitTiles(const Block &block, Value *low,
+                                   Value *high) {
+  KernelRows rows = getKernelRows(b, shape, b.index(0));
+  int64_t before = 0;
+  for (const TileRun &run : block.runs) {
+    Value *first = b.maxIndex(low, b.index(before));
+    Value *end = b.minIndex(high, b.index(before + run.count));
+    b.forLoop(first, end, 1, [&](Value *number) {
+      Value *column = b.addScaled(b.index(run.column - before * run.pixels),
+                                  number, run.pixels);
+      emitTile(block, {b.index(0), b.index(0), column, number}, rows, run);
+    });
+    before += run.count;
+  }
+}
+
+/// Where weights pass through the cache, each tile of a block asks for a share
+/// of the next block's.
+void ConvolutionEmitter::planPrefetch(Block &block) const {
+  int64_t size = int64_t(getElemSize(kind));
+  int64_t blockBytes = layout.blockStride * size;
+  if (!layout.isPadded || chunk != getNumUnits() ||
+      blockBytes * blocksPerGroup <= b.getTarget().cacheBytes / 2)
+    return;
+  int64_t tiles = 0;
+  for (const TileRun &run : block.runs)
+    tiles += run.count;
+  if (hasRows())
+    tiles *= shape.batch * shape.outHeight;
+  int64_t perTile = (blockBytes + tiles - 1) / tiles;
+  block.prefetchBytes = (perTile + shape.getTaps() - 1) / shape.getTaps();
+  // A single tile asks for its own weights, some way ahead.
+  constexpr int64_t distanceBytes = 4096;
+  block.nextWeights =
+      b.getElement(block.weights, kind,
+                   tiles == 1 ? distanceBytes / size : layout.blockStride);
+}
+
+/// What the output is cut into: rows, or tiles of a single row.
+int64_t ConvolutionEmitter::getNumUnits() const {
+  if (hasRows())
+    return shape.batch * shape.outHeight;
+  return (shape.outWidth + tile.pixels - 1) / tile.pixels;
+}
+
+void ConvolutionEmitter::emitBlock(Block block, Value *low, Value *high) {
+  unsigned pixels = tile.pixels;
+  // Tiles of a single row are counted in those of a whole block.
+  if (block.vectors != tile.vectors && hasRows())
+    pixels = chooseTilePixels(shape, block.vectors, b.getTarget());
+  block.runs = splitRow(shape, pixels);
+  planPrefetch(block);
+  if (hasRows())
+    emitRows(block, low, high);
+  else
+    emitTiles(block, low, high);
+}
+
+/// Task: (chunk * groups + group) * blocks + block.
+void ConvolutionEmitter::emitTask(Value *task) {
+  auto split = [&](Value *value, int64_t extent) -> std::array<Value *, 2> {
+    if (extent == 1)
+      return {value, b.index(0)};
+    return {b.CreateUDiv(value, b.index(extent)),
+            b.CreateURem(value, b.index(extent))};
+  };
+  auto [outer, number] = split(task, blocksPerGroup);
+  auto [chunkNumber, group] = split(outer, shape.group);
+  int64_t units = getNumUnits();
+  Value *low = b.addScaled(b.index(0), chunkNumber, chunk);
+  Value *high = b.minIndex(b.CreateNSWAdd(low, b.index(chunk)), b.index(units));
+  if (chunk == units) {
+    low = b.index(0);
+    high = b.index(units);
+  }
+
+  unsigned size = tile.vectors * lanes;
+  int64_t channels = shape.getGroupOutChannels();
+  Block block;
+  block.inChannel = b.addScaled(b.index(0), group, shape.getGroupChannels());
+  block.channel =
+      b.addScaled(b.addScaled(b.index(0), group, channels), number, size);
+  // Several tiles share a block that was packed for wider vectors.
+  auto [packed, part] =
+      split(number, layout.isPadded ? layout.rowStride / size : 1);
+  Value *groupOffset = b.addScaled(b.index(0), group, layout.groupStride);
+  block.weights = b.getElement(
+      weights, kind,
+      b.addScaled(b.addScaled(groupOffset, packed, layout.blockStride), part,
+                  size));
+  block.vectors = tile.vectors;
+  block.lastLanes = lanes;
+  int64_t whole = channels / size;
+  unsigned left = unsigned(channels % size);
+  if (!left)
+    return emitBlock(block, low, high);
+  Block last = block;
+  last.vectors = (left + lanes - 1) / lanes;
+  last.lastLanes = (left - 1) % lanes + 1;
+  if (whole == 0)
+    return emitBlock(last, low, high);
+  Value *isWhole = b.CreateICmpULT(number, b.index(whole));
+  b.ifThen(isWhole, [&] { emitBlock(block, low, high); });
+  b.ifThen(b.CreateNot(isWhole), [&] { emitBlock(last, low, high); });
+}
+
+void ConvolutionEmitter::emit() {
+  collapseRows();
+  unsigned size = tile.vectors * lanes;
+  blocksPerGroup = (shape.getGroupOutChannels() + size - 1) / size;
+  int64_t units = getNumUnits(), blocks = blocksPerGroup * shape.group;
+  chunk = chooseChunk(shape, kind, units, blocks, b.getTarget());
+  int64_t chunks = (units + chunk - 1) / chunk;
+  int64_t numTasks = chunks * blocks;
+  // For few pixels the weights' way from memory takes longer than their
+  // products: a byte as long as some eight operations.
+  int64_t readCost =
+      8 * blocks * layout.blockStride * int64_t(getElemSize(kind));
+  int64_t cost = std::max(getNumOperations(shape), readCost);
+  b.forTasks(numTasks, cost, [&](Value *task) { emitTask(task); });
+}
+
+void glowish::emitConvolution(KernelBuilder &b, const ConvolutionShape &shape,
+                              Tile tile, const WeightLayout &layout,
+                              ConvolutionOperands operands) {
+  ConvolutionEmitter(b, shape, tile, layout, std::move(operands)).emit();
+}

@@ -1,0 +1,36 @@
+//===- ConvolutionInstrs.cpp - Kernels of convolution instructions --------===//
+
+#include "Kernels/AMX/SlicedImage.h"
+#include "Kernels/KernelOperands.h"
+#include "Selection/KernelSelection.h"
+
+using namespace glowish;
+
+void glowish::emitConvolution(KernelBuilder &, const ConvolutionInstr &,
+                              const KernelOperands &) {
+  llvm_unreachable("kernel selection replaces convolutions");
+}
+
+void glowish::emitCPUConvolution(KernelBuilder &b,
+                                 const CPUConvolutionInstr &instr,
+                                 const KernelOperands &operands) {
+  using Instr = CPUConvolutionInstr;
+  ConvolutionCandidate candidate = getCandidate(instr);
+  candidate.algorithm->emit(b, getConvolutionShape(instr), candidate.parameters,
+                            {.result = operands.getStrided(Instr::resultIdx),
+                             .input = operands.getStrided(Instr::inputIdx),
+                             .weights = operands.getPointer(Instr::filterIdx),
+                             .scales = operands.getPointer(Instr::scalesIdx),
+                             .bias = operands.getPointer(Instr::biasIdx),
+                             .epilogue = operands.getEpilogue()});
+}
+
+void glowish::emitCPUSliceWeights(KernelBuilder &b,
+                                  const CPUSliceWeightsInstr &instr,
+                                  const KernelOperands &operands) {
+  using Instr = CPUSliceWeightsInstr;
+  emitSlicedWeights(b, instr.getWeights()->getShape(),
+                    operands.getPointer(Instr::slicesIdx),
+                    operands.getPointer(Instr::scalesIdx),
+                    operands.getStrided(Instr::weightsIdx));
+}

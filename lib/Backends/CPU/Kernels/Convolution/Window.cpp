@@ -1,0 +1,86 @@
+//===- Window.cpp - Sliding windows with borders known statically ---------===//
+
+#include "Kernels/Convolution/Window.h"
+
+using namespace glowish;
+using llvm::Value;
+
+bool TileRun::isInterior() const {
+  return llvm::all_of(taps, [&](const PixelRange &range) {
+    return range.first == 0 && range.end == pixels;
+  });
+}
+
+static std::vector<PixelRange> getTaps(const ConvolutionShape &shape,
+                                       int64_t column, unsigned pixels) {
+  std::vector<PixelRange> taps;
+  for (int64_t kw = 0; kw < shape.kernelW; ++kw) {
+    PixelRange range{pixels, 0};
+    for (unsigned p = 0; p < pixels; ++p) {
+      int64_t source =
+          (column + p) * shape.strideW - shape.padLeft + kw * shape.dilationW;
+      if (source < 0 || source >= shape.width)
+        continue;
+      range.first = std::min(range.first, p);
+      range.end = p + 1;
+    }
+    taps.push_back(range);
+  }
+  return taps;
+}
+
+/// How many tiles of \p pixels fit behind one another from \p column on, the
+/// first of which is inside the image with all its taps. Rows may be long:
+/// nobody looks at each of their tiles.
+static int64_t countInteriorTiles(const ConvolutionShape &shape, int64_t column,
+                                  unsigned pixels) {
+  int64_t lastTap = (shape.kernelW - 1) * shape.dilationW;
+  int64_t end = (shape.width - 1 - lastTap + shape.padLeft) / shape.strideW + 1;
+  return (std::min(end, shape.outWidth) - column) / pixels;
+}
+
+std::vector<TileRun> glowish::splitRow(const ConvolutionShape &shape,
+                                       unsigned pixels) {
+  std::vector<TileRun> runs;
+  for (int64_t column = 0; column < shape.outWidth;) {
+    unsigned size =
+        unsigned(std::min<int64_t>(pixels, shape.outWidth - column));
+    TileRun run{column, size, 1, getTaps(shape, column, size)};
+    if (run.isInterior())
+      run.count = countInteriorTiles(shape, column, size);
+    assert(run.count > 0 && "an interior tile is in the image");
+    column += run.count * size;
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+KernelRows glowish::getKernelRows(KernelBuilder &b,
+                                  const ConvolutionShape &shape,
+                                  Value *outRow) {
+  KernelRows rows;
+  rows.firstRow = b.CreateNSWSub(b.addScaled(b.index(0), outRow, shape.strideH),
+                                 b.index(shape.padTop));
+  rows.low = b.index(0);
+  rows.high = b.index(shape.kernelH);
+  int64_t dilation = shape.dilationH;
+  // Rounded up: the first kernel row at or below the image's edge.
+  auto divideUp = [&](Value *distance) {
+    if (dilation == 1)
+      return distance;
+    return b.CreateSDiv(b.CreateNSWAdd(distance, b.index(dilation - 1)),
+                        b.index(dilation));
+  };
+  if (shape.padTop > 0) {
+    Value *above = b.maxIndex(b.CreateNSWNeg(rows.firstRow), b.index(0));
+    rows.low = b.minIndex(divideUp(above), rows.high);
+  }
+  int64_t lastRow = (shape.outHeight - 1) * shape.strideH - shape.padTop +
+                    (shape.kernelH - 1) * dilation;
+  if (lastRow >= shape.height) {
+    Value *last = b.maxIndex(
+        b.CreateNSWSub(b.index(shape.height), rows.firstRow), b.index(0));
+    rows.high = b.maxIndex(b.minIndex(divideUp(last), rows.high), rows.low);
+  }
+  return rows;
+}

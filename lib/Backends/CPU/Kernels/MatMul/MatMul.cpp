@@ -1,0 +1,150 @@
+//===- MatMul.cpp - Matrix products as they stand -----------------------===//
+
+#include "Kernels/MatMul/MatMul.h"
+#include "Kernels/Convolution/Convolution.h"
+#include "Kernels/KernelOperands.h"
+#include "Kernels/Memory/Loops.h"
+
+using namespace glowish;
+using llvm::Value;
+
+static int64_t countMatrices(DimsRef shape) {
+  int64_t count = 1;
+  for (int64_t dim : shape.drop_back(2))
+    count *= dim;
+  return count;
+}
+
+bool glowish::packsOperand(const MatMulInstr &instr, unsigned index,
+                           const TargetDescription &target) {
+  const Type &type = instr.getOperand(index)->getType();
+  DimsRef shape = type.getShape(), result = instr.getResult()->getShape();
+  int64_t matrices = countMatrices(shape);
+  // One that several products share is better packed once.
+  if (matrices <= 1 || matrices != countMatrices(result))
+    return false;
+  // Rows of the other side that use what is packed: few aren't worth it.
+  constexpr int64_t fewest = 8;
+  int64_t uses =
+      index == MatMulInstr::lhsIdx ? result.back() : result[result.size() - 2];
+  int64_t bytes = int64_t(type.getSizeInBytes()) / matrices;
+  return uses >= fewest && bytes <= target.maxStackBytes / 8;
+}
+
+namespace {
+
+class MatMulEmitter {
+public:
+  MatMulEmitter(KernelBuilder &b, const MatMulInstr &instr,
+                StridedOperand result, StridedOperand lhs, StridedOperand rhs,
+                std::vector<StridedOperand> fused)
+      : b(b), instr(instr), result(std::move(result)), lhs(std::move(lhs)),
+        rhs(std::move(rhs)), fused(std::move(fused)) {}
+  void emit();
+
+private:
+  using Batch = llvm::ArrayRef<Value *>;
+  static StridedOperand getMatrix(KernelBuilder &b, StridedOperand operand,
+                                  DimsRef shape, Batch batch);
+  Value *allocate(const StridedOperand &operand, unsigned index);
+  void pack(StridedOperand &matrix, Value *place, DimsRef shape);
+  void multiply(Batch batch);
+
+  KernelBuilder &b;
+  const MatMulInstr &instr;
+  StridedOperand result, lhs, rhs;
+  std::vector<StridedOperand> fused;
+  /// Where a matrix is packed, or null.
+  Value *lhsPlace = nullptr, *rhsPlace = nullptr;
+};
+
+} // namespace
+
+/// The matrix of \p batch of an operand of \p shape, as an image of one row.
+StridedOperand MatMulEmitter::getMatrix(KernelBuilder &b,
+                                        StridedOperand operand, DimsRef shape,
+                                        Batch batch) {
+  unsigned own = shape.size() - 2;
+  for (unsigned d = 0; d < own; ++d)
+    if (shape[d] == 1)
+      operand.strides[d] = 0;
+  Dims strides = operand.strides;
+  operand.base = operand.getAddress(b, batch.take_back(own));
+  operand.strides = {0, 0, strides[own], strides[own + 1]};
+  return operand;
+}
+
+Value *MatMulEmitter::allocate(const StridedOperand &operand, unsigned index) {
+  if (operand.getInnerStride() == 1)
+    return nullptr;
+  assert(packsOperand(instr, index, b.getTarget()) && "not made dense");
+  DimsRef shape = instr.getOperand(index)->getShape();
+  int64_t elements = shape.back() * shape[shape.size() - 2];
+  auto *place = b.CreateAlloca(
+      llvm::ArrayType::get(b.getStorageTy(operand.kind), elements));
+  place->setAlignment(llvm::Align(64));
+  return place;
+}
+
+/// Copies \p matrix to \p place, if there is one.
+void MatMulEmitter::pack(StridedOperand &matrix, Value *place, DimsRef shape) {
+  if (!place)
+    return;
+  StridedOperand packed = matrix;
+  packed.base = place;
+  packed.strides = {0, 0, shape.back(), 1};
+  emitLoop(b, {1, 1, shape[shape.size() - 2], shape.back()}, packed, {matrix},
+           ScalarProgram());
+  matrix = packed;
+}
+
+void MatMulEmitter::multiply(Batch batch) {
+  DimsRef out = instr.getResult()->getShape();
+  DimsRef lhsShape = instr.getLhs()->getShape();
+  DimsRef rhsShape = instr.getRhs()->getShape();
+  int64_t rows = out[out.size() - 2], columns = out.back();
+  ConvolutionShape shape =
+      ConvolutionShape::forMatMul(rows, lhsShape.back(), columns);
+  Tile tile = chooseTile(shape, lhs.kind, b.getTarget());
+  StridedOperand left = getMatrix(b, lhs, lhsShape, batch);
+  StridedOperand right = getMatrix(b, rhs, rhsShape, batch);
+  pack(left, lhsPlace, lhsShape);
+  pack(right, rhsPlace, rhsShape);
+  WeightLayout layout =
+      getPlainLayout(shape, tile.vectors * b.getRegisterLanes(lhs.kind));
+  layout.rowStride = right.strides[2];
+  EpilogueCode epilogue{&instr.getEpilogue(), {}};
+  for (const StridedOperand &operand : fused)
+    epilogue.fused.push_back(getMatrix(b, operand, out, batch));
+  emitConvolution(b, shape, tile, layout,
+                  {.result = getMatrix(b, result, out, batch),
+                   .input = left,
+                   .weights = right.base,
+                   .epilogue = std::move(epilogue)});
+}
+
+void MatMulEmitter::emit() {
+  DimsRef out = instr.getResult()->getShape();
+  int64_t products = countMatrices(out);
+  // A single product is cut into tasks itself.
+  if (products == 1) {
+    Values first(out.size() - 2, b.index(0));
+    return multiply(first);
+  }
+  lhsPlace = allocate(lhs, MatMulInstr::lhsIdx);
+  rhsPlace = allocate(rhs, MatMulInstr::rhsIdx);
+  int64_t operations = 2 * instr.getResult()->getType().getNumElements() *
+                       instr.getLhs()->getShape().back();
+  b.forTasks(products, operations, [&](Value *number) {
+    multiply(b.splitIndex(number, out.drop_back(2)));
+  });
+}
+
+void glowish::emitMatMul(KernelBuilder &b, const MatMulInstr &instr,
+                         const KernelOperands &operands) {
+  MatMulEmitter(b, instr, operands.getStrided(MatMulInstr::resultIdx),
+                operands.getStrided(MatMulInstr::lhsIdx),
+                operands.getStrided(MatMulInstr::rhsIdx),
+                operands.getStridedFrom(MatMulInstr::fusedIdx))
+      .emit();
+}

@@ -1,0 +1,172 @@
+//===- EmittedScalar.cpp - Formulas that emit LLVM IR ---------------------===//
+
+#include "Kernels/Math/EmittedScalar.h"
+#include "glowish/Ops/Scalar.h"
+#include "llvm/IR/Intrinsics.h"
+
+using namespace glowish;
+using llvm::Value;
+
+EmittedScalar glowish::operator+(EmittedScalar x, EmittedScalar y) {
+  return x.with(x.isFloat() ? x.builder->CreateFAdd(x.value, y.value)
+                            : x.builder->CreateAdd(x.value, y.value));
+}
+
+EmittedScalar glowish::operator-(EmittedScalar x, EmittedScalar y) {
+  return x.with(x.isFloat() ? x.builder->CreateFSub(x.value, y.value)
+                            : x.builder->CreateSub(x.value, y.value));
+}
+
+EmittedScalar glowish::operator*(EmittedScalar x, EmittedScalar y) {
+  return x.with(x.isFloat() ? x.builder->CreateFMul(x.value, y.value)
+                            : x.builder->CreateMul(x.value, y.value));
+}
+
+/// Integers: x / 0 is 0, and the lowest number divided by -1 wraps.
+EmittedScalar glowish::operator/(EmittedScalar x, EmittedScalar y) {
+  KernelBuilder &b = *x.builder;
+  if (x.isFloat())
+    return x.with(b.CreateFDiv(x.value, y.value));
+  Value *zero = llvm::Constant::getNullValue(x.value->getType());
+  Value *one = x.like(1).value;
+  Value *isZero = b.CreateICmpEQ(y.value, zero);
+  if (!isSignedIntegerKind(x.kind)) {
+    Value *divisor = b.CreateSelect(isZero, one, y.value);
+    return x.with(b.CreateSelect(isZero, zero, b.CreateUDiv(x.value, divisor)));
+  }
+  Value *isMinusOne = b.CreateICmpEQ(
+      y.value, llvm::Constant::getAllOnesValue(y.value->getType()));
+  Value *divisor = b.CreateSelect(b.CreateOr(isZero, isMinusOne), one, y.value);
+  Value *quotient = b.CreateSDiv(x.value, divisor);
+  quotient = b.CreateSelect(isMinusOne, b.CreateNeg(x.value), quotient);
+  return x.with(b.CreateSelect(isZero, zero, quotient));
+}
+
+EmittedScalar glowish::operator-(EmittedScalar x) {
+  return x.with(x.isFloat() ? x.builder->CreateFNeg(x.value)
+                            : x.builder->CreateNeg(x.value));
+}
+
+EmittedScalar glowish::operator<(EmittedScalar x, EmittedScalar y) {
+  KernelBuilder &b = *x.builder;
+  if (x.isFloat())
+    return x.asBool(b.CreateFCmpOLT(x.value, y.value));
+  return x.asBool(isSignedIntegerKind(x.kind)
+                      ? b.CreateICmpSLT(x.value, y.value)
+                      : b.CreateICmpULT(x.value, y.value));
+}
+
+EmittedScalar glowish::operator<=(EmittedScalar x, EmittedScalar y) {
+  KernelBuilder &b = *x.builder;
+  if (x.isFloat())
+    return x.asBool(b.CreateFCmpOLE(x.value, y.value));
+  return x.asBool(isSignedIntegerKind(x.kind)
+                      ? b.CreateICmpSLE(x.value, y.value)
+                      : b.CreateICmpULE(x.value, y.value));
+}
+
+EmittedScalar glowish::operator==(EmittedScalar x, EmittedScalar y) {
+  return x.asBool(x.isFloat() ? x.builder->CreateFCmpOEQ(x.value, y.value)
+                              : x.builder->CreateICmpEQ(x.value, y.value));
+}
+
+EmittedScalar glowish::operator!(EmittedScalar x) {
+  return x.with(x.builder->CreateNot(x.value));
+}
+EmittedScalar glowish::operator&&(EmittedScalar x, EmittedScalar y) {
+  return x.with(x.builder->CreateAnd(x.value, y.value));
+}
+EmittedScalar glowish::operator||(EmittedScalar x, EmittedScalar y) {
+  return x.with(x.builder->CreateOr(x.value, y.value));
+}
+EmittedScalar glowish::operator&(EmittedScalar x, EmittedScalar y) {
+  return x.with(x.builder->CreateAnd(x.value, y.value));
+}
+EmittedScalar glowish::operator|(EmittedScalar x, EmittedScalar y) {
+  return x.with(x.builder->CreateOr(x.value, y.value));
+}
+EmittedScalar glowish::operator^(EmittedScalar x, EmittedScalar y) {
+  return x.with(x.builder->CreateXor(x.value, y.value));
+}
+/// \p shifted where \p y is below the width, else 0: LLVM leaves that open.
+static EmittedScalar limitShift(EmittedScalar y, Value *shifted) {
+  llvm::Type *type = y.value->getType();
+  Value *width = llvm::ConstantInt::get(type, type->getScalarSizeInBits());
+  Value *isInside = y.builder->CreateICmpULT(y.value, width);
+  return y.with(y.builder->CreateSelect(isInside, shifted,
+                                        llvm::Constant::getNullValue(type)));
+}
+EmittedScalar glowish::shiftLeft(EmittedScalar x, EmittedScalar y) {
+  return limitShift(y, x.builder->CreateShl(x.value, y.value));
+}
+EmittedScalar glowish::shiftRight(EmittedScalar x, EmittedScalar y) {
+  return limitShift(y, x.builder->CreateLShr(x.value, y.value));
+}
+EmittedScalar glowish::select(EmittedScalar c, EmittedScalar x,
+                              EmittedScalar y) {
+  return x.with(x.builder->CreateSelect(c.value, x.value, y.value));
+}
+EmittedScalar glowish::max(EmittedScalar x, EmittedScalar y) {
+  return x.with(x.builder->maximum(x.kind, x.value, y.value));
+}
+EmittedScalar glowish::min(EmittedScalar x, EmittedScalar y) {
+  return x.with(x.builder->minimum(x.kind, x.value, y.value));
+}
+
+//===- Programs -----------------------------------------------------------===//
+
+/// \p x as an element of \p to: floats saturate and NaN becomes 0, integers
+/// wrap, anything but 0 is true.
+static Value *convert(EmittedScalar x, ElemKind to) {
+  KernelBuilder &b = *x.builder;
+  llvm::Type *type = b.getComputeTy(to, KernelBuilder::getLanes(x.value));
+  bool toFloat = type->isFPOrFPVectorTy();
+  if (to == x.kind)
+    return x.value;
+  if (to == ElemKind::Bool)
+    return x.isFloat() ? b.CreateFCmpUNE(x.value, x.like(0).value)
+                       : b.CreateICmpNE(x.value, x.like(0).value);
+  if (x.isFloat() && toFloat)
+    return b.CreateFPCast(x.value, type);
+  if (x.isFloat())
+    return b.CreateIntrinsic(isSignedIntegerKind(to)
+                                 ? llvm::Intrinsic::fptosi_sat
+                                 : llvm::Intrinsic::fptoui_sat,
+                             {type, x.value->getType()}, {x.value});
+  bool isSigned = isSignedIntegerKind(x.kind);
+  if (toFloat)
+    return isSigned ? b.CreateSIToFP(x.value, type)
+                    : b.CreateUIToFP(x.value, type);
+  return b.CreateIntCast(x.value, type, isSigned);
+}
+
+template <typename Formula, size_t... Args, size_t... Params>
+static EmittedScalar
+evaluate(const ScalarStep &step, llvm::ArrayRef<EmittedScalar> args,
+         std::index_sequence<Args...>, std::index_sequence<Params...>) {
+  return Formula::eval(args[Args]..., step.params[Params]...);
+}
+
+Value *glowish::emitProgram(KernelBuilder &builder,
+                            const ScalarProgram &program,
+                            llvm::ArrayRef<Value *> inputs,
+                            llvm::ArrayRef<ElemKind> kinds) {
+  std::vector<EmittedScalar> values;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    values.push_back({&builder, inputs[i], kinds[i]});
+  for (const ScalarStep &step : program.steps) {
+    llvm::SmallVector<EmittedScalar, 3> args;
+    for (unsigned arg : step.args)
+      args.push_back(values[arg]);
+    EmittedScalar result = dispatchScalarOp(step.op, [&](auto formula) {
+      using Formula = decltype(formula);
+      return evaluate<Formula>(step, args,
+                               std::make_index_sequence<Formula::numArgs>(),
+                               std::make_index_sequence<Formula::numParams>());
+    });
+    // Rounded after each step, as the interpreter does.
+    Value *rounded = builder.roundToKind(step.kind, convert(result, step.kind));
+    values.push_back({&builder, rounded, step.kind});
+  }
+  return program.empty() ? values.front().value : values.back().value;
+}

@@ -1,0 +1,364 @@
+//===- VectorMath.cpp - Functions of vectors without a library ------------===//
+
+#include "Kernels/Math/VectorMath.h"
+#include "llvm/IR/Intrinsics.h"
+
+using namespace glowish;
+using llvm::Value;
+
+static bool isDouble(Value *x) {
+  return x->getType()->getScalarType()->isDoubleTy();
+}
+
+static Value *number(Value *like, double value) {
+  return llvm::ConstantFP::get(like->getType(), value);
+}
+
+/// c[0] + c[1] x + c[2] x^2 + ..., by Horner's rule.
+static Value *polynomial(KernelBuilder &b, Value *x,
+                         llvm::ArrayRef<double> coefficients) {
+  Value *result = number(x, coefficients.back());
+  for (double c : llvm::reverse(coefficients.drop_back()))
+    result = b.multiplyAdd(result, x, number(x, c));
+  return result;
+}
+
+/// The integer type with as many bits and lanes as \p type.
+static llvm::Type *getIntLike(KernelBuilder &b, llvm::Type *type) {
+  return type->getWithNewType(
+      b.getIntNTy(type->getScalarType()->getPrimitiveSizeInBits()));
+}
+
+static Value *copySign(KernelBuilder &b, Value *magnitude, Value *sign) {
+  return b.CreateIntrinsic(llvm::Intrinsic::copysign, {magnitude->getType()},
+                           {magnitude, sign});
+}
+
+Value *vectormath::abs(KernelBuilder &b, Value *x) {
+  return b.CreateIntrinsic(llvm::Intrinsic::fabs, {x->getType()}, {x});
+}
+
+Value *vectormath::sqrt(KernelBuilder &b, Value *x) {
+  if (!b.hasArithmetic(x))
+    return sqrtByDigits(b, x);
+  return b.CreateIntrinsic(llvm::Intrinsic::sqrt, {x->getType()}, {x});
+}
+
+static bool hasRounding(KernelBuilder &b, Value *x) {
+  return b.getTarget().hasRounding && b.hasArithmetic(x);
+}
+
+/// Adding and taking away 1.5 * 2^(mantissa bits) rounds in the mode of the
+/// machine, to nearest even.
+Value *vectormath::rint(KernelBuilder &b, Value *x) {
+  if (hasRounding(b, x))
+    return b.CreateIntrinsic(llvm::Intrinsic::rint, {x->getType()}, {x});
+  Value *magic = number(x, isDouble(x) ? 0x1.8p52 : 0x1.8p23);
+  Value *limit = number(x, isDouble(x) ? 0x1p51 : 0x1p22);
+  Value *rounded = b.CreateFSub(b.CreateFAdd(x, magic), magic);
+  Value *isSmall = b.CreateFCmpOLT(abs(b, x), limit);
+  return b.CreateSelect(isSmall, copySign(b, rounded, x), x);
+}
+
+Value *vectormath::floor(KernelBuilder &b, Value *x) {
+  if (hasRounding(b, x))
+    return b.CreateIntrinsic(llvm::Intrinsic::floor, {x->getType()}, {x});
+  Value *near = rint(b, x);
+  Value *lower = b.CreateFSub(near, number(x, 1));
+  return b.CreateSelect(b.CreateFCmpOGT(near, x), lower, near);
+}
+
+Value *vectormath::ceil(KernelBuilder &b, Value *x) {
+  if (hasRounding(b, x))
+    return b.CreateIntrinsic(llvm::Intrinsic::ceil, {x->getType()}, {x});
+  return b.CreateFNeg(floor(b, b.CreateFNeg(x)));
+}
+
+/// \p x limited to [low, high]; NaN stays NaN.
+static Value *limit(KernelBuilder &b, Value *x, double low, double high) {
+  Value *least = number(x, low), *most = number(x, high);
+  x = b.CreateSelect(b.CreateFCmpOLT(x, least), least, x);
+  return b.CreateSelect(b.CreateFCmpOGT(x, most), most, x);
+}
+
+static llvm::Constant *integer(llvm::Type *type, uint64_t value) {
+  return llvm::ConstantInt::get(type, value);
+}
+
+namespace {
+
+/// An integral number of the size of \p value, and its bits: an integer that
+/// is larger than it by a constant, \p offset.
+struct Rounded {
+  Value *value, *bits;
+  uint64_t offset;
+};
+
+} // namespace
+
+/// rint(x * factor), for results below 2^21 (float) or 2^50 (double): the
+/// digits behind the point fall out of the sum with 1.5 * 2^(mantissa bits).
+static Rounded roundProduct(KernelBuilder &b, Value *x, double factor) {
+  bool wide = isDouble(x);
+  Value *magic = number(x, wide ? 0x1.8p52 : 0x1.8p23);
+  Value *sum = b.multiplyAdd(x, number(x, factor), magic);
+  Value *bits = b.CreateBitCast(sum, getIntLike(b, x->getType()));
+  uint64_t offset = wide ? 0x4338000000000000 : 0x4b400000; // magic's bits
+  return {b.CreateFSub(sum, magic), bits, offset};
+}
+
+/// \p x * 2^n. In two steps, so that denormal results and infinity come out
+/// right.
+static Value *scale(KernelBuilder &b, Value *x, const Rounded &n) {
+  llvm::Type *intTy = n.bits->getType();
+  uint64_t bias = isDouble(x) ? 1023 : 127, shift = isDouble(x) ? 52 : 23;
+  // Both exponents with their bias: n + 2 * bias in two halves.
+  Value *both = b.CreateSub(n.bits, integer(intTy, n.offset - 2 * bias));
+  Value *first = b.CreateLShr(both, 1);
+  for (Value *exponent : {first, b.CreateSub(both, first)})
+    x = b.CreateFMul(
+        x, b.CreateBitCast(b.CreateShl(exponent, shift), x->getType()));
+  return x;
+}
+
+Value *vectormath::exp(KernelBuilder &b, Value *x) {
+  static const double narrowTail[] = {0.4999999345, 0.1666652063, 0.04166838815,
+                                      0.008368717352, 0.001381459368};
+  static const double wideTail[] = {
+      0.500000000000001063,    0.166666666666664125,   0.0416666666665301308,
+      0.0083333333334944618,   0.00138888889436369419, 0.000198412695066064961,
+      0.000024801493092296505, 2.75575863319472303e-6, 2.76302505906888398e-7,
+      2.50000787388871043e-8};
+  bool wide = isDouble(x);
+  // Beyond these the result is infinite, or 0.
+  x = wide ? limit(b, x, -750, 720) : limit(b, x, -106, 90);
+  Rounded n = roundProduct(b, x, 1.4426950408889634);
+  // ln 2 in two parts: the first has so few bits that n times it is exact.
+  double high = wide ? 0x1.62e42fee00000p-1 : 0x1.62e4p-1;
+  double low = wide ? 1.90821492927058770002e-10 : 1.42860682e-06;
+  Value *r = b.multiplyAdd(n.value, number(x, -high), x);
+  r = b.multiplyAdd(n.value, number(x, -low), r);
+  // 1 + r + r^2 tail(r)
+  Value *p = wide ? polynomial(b, r, wideTail) : polynomial(b, r, narrowTail);
+  p = b.multiplyAdd(p, r, number(x, 1));
+  p = b.multiplyAdd(p, r, number(x, 1));
+  return scale(b, p, n);
+}
+
+/// ln(1 + f) for 1 + f in [sqrt(1/2), sqrt(2)), without its first term f.
+static Value *logTail(KernelBuilder &b, Value *f) {
+  static const double tail[] = {0.333333126,   -0.2500000962, 0.2000211897,
+                                -0.1666799517, 0.1421954636,  -0.1240559788,
+                                0.1188821184,  -0.1167561529, 0.06746489722};
+  Value *f2 = b.CreateFMul(f, f);
+  Value *p = b.CreateFMul(b.CreateFMul(f2, f), polynomial(b, f, tail));
+  return b.multiplyAdd(f2, number(f, -0.5), p);
+}
+
+/// The same of double.
+static Value *logTailWide(KernelBuilder &b, Value *f) {
+  // With s = f / (2 + f): 2 artanh(s) = f - s (f - s^2 series).
+  static const double series[] = {2.0 / 3,  2.0 / 5,  2.0 / 7,  2.0 / 9,
+                                  2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17,
+                                  2.0 / 19, 2.0 / 21};
+  Value *s = b.CreateFDiv(f, b.CreateFAdd(f, number(f, 2)));
+  Value *s2 = b.CreateFMul(s, s);
+  Value *rest = b.CreateFMul(s2, polynomial(b, s2, series));
+  return b.CreateFMul(s, b.CreateFSub(rest, f));
+}
+
+Value *vectormath::log(KernelBuilder &b, Value *x) {
+  bool wide = isDouble(x);
+  llvm::Type *intTy = getIntLike(b, x->getType());
+  int64_t shift = wide ? 52 : 23;
+  // Denormals are scaled up first.
+  Value *isTiny = b.CreateFCmpOLT(x, number(x, wide ? 0x1p-1022 : 0x1p-126));
+  Value *scaled = b.CreateSelect(
+      isTiny, b.CreateFMul(x, number(x, wide ? 0x1p54 : 0x1p25)), x);
+  Value *bits = b.CreateBitCast(scaled, intTy);
+  // Mantissa in [sqrt(1/2), sqrt(2)).
+  uint64_t root = wide ? 0x3fe6a09e667f3bcdull : 0x3f3504f3ull;
+  Value *exponent =
+      b.CreateAShr(b.CreateSub(bits, integer(intTy, root)), shift);
+  Value *mantissa = b.CreateBitCast(
+      b.CreateSub(bits, b.CreateShl(exponent, shift)), x->getType());
+  Value *e = b.CreateSIToFP(exponent, x->getType());
+  e = b.CreateSelect(isTiny, b.CreateFSub(e, number(x, wide ? 54 : 25)), e);
+  Value *f = b.CreateFSub(mantissa, number(x, 1));
+  double high = wide ? 0x1.62e42fee00000p-1 : 0x1.62e4p-1;
+  double low = wide ? 1.90821492927058770002e-10 : 1.42860682e-06;
+  Value *tail = wide ? logTailWide(b, f) : logTail(b, f);
+  Value *result = b.CreateFAdd(f, b.multiplyAdd(e, number(x, low), tail));
+  result = b.multiplyAdd(e, number(x, high), result);
+  double inf = std::numeric_limits<double>::infinity();
+  result = b.CreateSelect(b.CreateFCmpOEQ(x, number(x, inf)), x, result);
+  result =
+      b.CreateSelect(b.CreateFCmpOEQ(x, number(x, 0)), number(x, -inf), result);
+  Value *isBad = b.CreateFCmpULT(x, number(x, 0)); // negative or NaN
+  return b.CreateSelect(
+      isBad, number(x, std::numeric_limits<double>::quiet_NaN()), result);
+}
+
+/// An odd function with values in [-1, 1]: x P(x^2) / Q(x^2) up to \p end, and
+/// from there on exactly 1, so that 1 - f(x) comes out as 0.
+static Value *oddQuotient(KernelBuilder &b, Value *x, double end,
+                          llvm::ArrayRef<double> p, llvm::ArrayRef<double> q) {
+  Value *near = limit(b, x, -end, end);
+  Value *near2 = b.CreateFMul(near, near);
+  Value *above = b.CreateFMul(near, polynomial(b, near2, p));
+  Value *quotient = b.CreateFDiv(above, polynomial(b, near2, q));
+  Value *isFar = b.CreateFCmpOGE(vectormath::abs(b, x), number(x, end));
+  Value *far = copySign(b, number(x, 1), x);
+  return b.CreateSelect(isFar, far, limit(b, quotient, -1, 1));
+}
+
+static Value *tanhWide(KernelBuilder &b, Value *x) {
+  Value *magnitude = vectormath::abs(b, x), *one = number(x, 1);
+  Value *e = vectormath::exp(b, b.CreateFMul(magnitude, number(x, -2)));
+  Value *large =
+      copySign(b, b.CreateFDiv(b.CreateFSub(one, e), b.CreateFAdd(one, e)), x);
+  static const double series[] = {
+      1,           -1.0 / 3,         2.0 / 15,          -17.0 / 315,
+      62.0 / 2835, -1382.0 / 155925, 21844.0 / 6081075, -929569.0 / 638512875};
+  Value *small = b.CreateFMul(x, polynomial(b, b.CreateFMul(x, x), series));
+  Value *isSmall = b.CreateFCmpOLT(magnitude, number(x, 0.09));
+  return b.CreateSelect(isSmall, small, large);
+}
+
+Value *vectormath::tanh(KernelBuilder &b, Value *x) {
+  if (isDouble(x))
+    return tanhWide(b, x);
+  return oddQuotient(
+      b, x, 9.02,
+      {0.9999999987, 0.1367990407, 0.003868313882, 2.800717519e-5,
+       3.058432923e-8, -1.220294537e-11},
+      {1, 0.4701323613, 0.02724578828, 0.0003938606517, 1.287346615e-6});
+}
+
+static Value *erfWide(KernelBuilder &b, Value *x) {
+  static const double near[] = {
+      1.12837916709551257,     -0.376126389031837524,
+      0.112837916709551197,    -0.0268661706451297335,
+      0.00522397762542208575,  -0.000854832702185319121,
+      0.000120553328993575305, -0.000014925647465105214,
+      1.64620434075279564e-6,  -1.63646144176750479e-7,
+      1.47921457165736379e-8,  -1.21630416995859634e-9,
+      8.70378908932125369e-11, -4.22289504603583539e-12};
+  static const double far[] = {
+      0.255395676310505744,      -0.427185847413958362,
+      0.241658194242466182,      -0.0789785810157533027,
+      0.00373289240421566094,    0.0069974617414944403,
+      -0.000847143227222542493,  -0.000981977052925228667,
+      0.0000435544510527107524,  0.000174357702168715243,
+      0.0000275402023934783816,  -0.0000274805402758572128,
+      -0.0000138839868096302249, 7.79466055861540202e-7,
+      2.07873705572566568e-6};
+  Value *two = number(x, 2), *one = number(x, 1);
+  Value *magnitude = limit(b, vectormath::abs(b, x), 0, 6);
+  Value *x2 = b.CreateFMul(magnitude, magnitude);
+  Value *small = b.CreateFMul(magnitude, polynomial(b, x2, near));
+  Value *u =
+      b.CreateFDiv(b.CreateFSub(magnitude, two), b.CreateFAdd(magnitude, two));
+  Value *complement =
+      b.CreateFMul(vectormath::exp(b, b.CreateFNeg(x2)), polynomial(b, u, far));
+  Value *isSmall = b.CreateFCmpOLT(magnitude, one);
+  return copySign(
+      b, b.CreateSelect(isSmall, small, b.CreateFSub(one, complement)), x);
+}
+
+Value *vectormath::erf(KernelBuilder &b, Value *x) {
+  if (isDouble(x))
+    return erfWide(b, x);
+  return oddQuotient(b, x, 3.92,
+                     {1.128379169, 0.1851367611, 0.05424425189, 0.003838693233,
+                      0.0003767634069, 4.609313848e-6, -1.280030779e-8},
+                     {1, 0.4974065887, 0.1138744337, 0.01543020318,
+                      0.001301545422, 6.239995542e-5});
+}
+
+/// \p x = n pi / 2 + rest, |rest| <= pi / 4. Of n only its last two bits count.
+static Value *reduceAngle(KernelBuilder &b, Value *x, Value *&n) {
+  bool wide = isDouble(x);
+  Value *exact = x;
+  if (!wide)
+    exact = b.CreateFPExt(x, x->getType()->getWithNewType(b.getDoubleTy()));
+  Rounded rounded = roundProduct(b, exact, 0.63661977236758134);
+  // pi / 2 in parts; n times one of 33 bits is exact for n up to 2^20.
+  static const double twoParts[] = {0x1.921fb544p+0, 0x1.0b4611a626331p-34};
+  static const double threeParts[] = {0x1.921fb544p+0, 0x1.0b4611a6p-34,
+                                      0x1.3198a2e037073p-69};
+  Value *rest = exact;
+  for (double part :
+       wide ? llvm::ArrayRef(threeParts) : llvm::ArrayRef(twoParts))
+    rest = b.multiplyAdd(rounded.value, number(exact, -part), rest);
+  n = b.CreateTrunc(rounded.bits, getIntLike(b, x->getType()));
+  // The angle is lost where it is larger than a double is exact.
+  return limit(b, b.CreateFPTrunc(rest, x->getType()), -0.8, 0.8);
+}
+
+/// sin(rest + n pi / 2).
+static Value *sineOf(KernelBuilder &b, Value *rest, Value *n) {
+  bool wide = isDouble(rest);
+  Value *rest2 = b.CreateFMul(rest, rest);
+  auto evaluate = [&](llvm::ArrayRef<double> ofFloat,
+                      llvm::ArrayRef<double> ofDouble) {
+    return polynomial(b, rest2, wide ? ofDouble : ofFloat);
+  };
+  Value *sine = b.CreateFMul(
+      rest, evaluate({1, -0.1666665457, 0.008332158387, -0.0001951495521},
+                     {1, -0.166666666666666305, 0.00833333333332205656,
+                      -0.000198412698295389442, 2.75573136034434433e-6,
+                      -2.5050744889266122e-8, 1.58960598032962002e-10}));
+  Value *cosine =
+      evaluate({1, -0.5, 0.04166664562, -0.001388731302, 2.443278089e-5},
+               {1, -0.5, 0.0416666666666665924, -0.00138888888888729716,
+                0.0000248015872887976842, -2.755731416337379e-7,
+                2.0875698634339453e-9, -1.13584199950779506e-11});
+  llvm::Type *intTy = n->getType();
+  Value *isOdd =
+      b.CreateICmpNE(b.CreateAnd(n, integer(intTy, 1)), integer(intTy, 0));
+  Value *sign = b.CreateShl(b.CreateAnd(n, integer(intTy, 2)),
+                            intTy->getScalarSizeInBits() - 2);
+  Value *chosen = b.CreateSelect(isOdd, cosine, sine);
+  return b.CreateBitCast(b.CreateXor(b.CreateBitCast(chosen, intTy), sign),
+                         rest->getType());
+}
+
+Value *vectormath::sin(KernelBuilder &b, Value *x) {
+  Value *n;
+  Value *rest = reduceAngle(b, x, n);
+  return sineOf(b, rest, n);
+}
+
+Value *vectormath::cos(KernelBuilder &b, Value *x) {
+  Value *n;
+  Value *rest = reduceAngle(b, x, n);
+  return sineOf(b, rest, b.CreateAdd(n, integer(n->getType(), 1)));
+}
+
+Value *vectormath::pow(KernelBuilder &b, Value *x, Value *y) {
+  llvm::Type *narrow = x->getType();
+  llvm::Type *wide = narrow->getWithNewType(b.getDoubleTy());
+  if (!isDouble(x)) {
+    x = b.CreateFPExt(x, wide);
+    y = b.CreateFPExt(y, wide);
+  }
+  Value *zero = number(x, 0), *magnitude = abs(b, x);
+  Value *logarithm = log(b, magnitude);
+  // x^0 and 1^y are 1 for infinity and NaN too.
+  Value *isOne =
+      b.CreateOr(b.CreateFCmpOEQ(y, zero), b.CreateFCmpOEQ(logarithm, zero));
+  Value *power =
+      exp(b, b.CreateSelect(isOne, zero, b.CreateFMul(y, logarithm)));
+  Value *isIntegral = b.CreateFCmpOEQ(rint(b, y), y);
+  Value *half = b.CreateFMul(y, number(y, 0.5));
+  Value *isOdd = b.CreateAnd(isIntegral, b.CreateFCmpONE(floor(b, half), half));
+  Value *result = b.CreateSelect(isOdd, copySign(b, power, x), power);
+  double inf = std::numeric_limits<double>::infinity();
+  Value *isNegative = b.CreateAnd(b.CreateFCmpOLT(x, zero),
+                                  b.CreateFCmpONE(magnitude, number(x, inf)));
+  Value *isNaN = b.CreateAnd(isNegative, b.CreateNot(isIntegral));
+  result = b.CreateSelect(
+      isNaN, number(x, std::numeric_limits<double>::quiet_NaN()), result);
+  return narrow == wide ? result : b.CreateFPTrunc(result, narrow);
+}

@@ -1,0 +1,155 @@
+//===- GatherResize.cpp - Gather and resize
+//-----------------------------------===//
+
+#include "Kernels/KernelOperands.h"
+#include "Kernels/StridedOperand.h"
+#include <cmath>
+
+using namespace glowish;
+using llvm::Value;
+
+void glowish::emitGather(KernelBuilder &b, const GatherInstr &instr,
+                         const KernelOperands &operands) {
+  Value *result = operands.getPointer(GatherInstr::resultIdx);
+  Value *input = operands.getPointer(GatherInstr::inputIdx);
+  Value *indices = operands.getPointer(GatherInstr::indicesIdx);
+  const Type &type = instr.getInput()->getType();
+  ElemKind indexKind = instr.getIndices()->getType().getKind();
+  int64_t length = type.getDim(instr.getAxis());
+  int64_t bytes = getDenseStrides(type.getShape())[instr.getAxis()] *
+                  getElemSize(type.getKind());
+  int64_t outer = 1;
+  for (int64_t d = 0; d < instr.getAxis(); ++d)
+    outer *= type.getDim(d);
+  int64_t count = instr.getIndices()->getType().getNumElements();
+  if (instr.getResult()->getType().getNumElements() == 0)
+    return;
+  b.forLoop(outer, [&](Value *o) {
+    b.forLoop(count, [&](Value *i) {
+      Value *loaded = b.load(indexKind, b.getElement(indices, indexKind, i), 1);
+      Value *index = b.CreateSExtOrTrunc(loaded, b.getIndexTy());
+      Value *fromEnd = b.CreateNSWAdd(index, b.index(length));
+      index =
+          b.CreateSelect(b.CreateICmpSLT(index, b.index(0)), fromEnd, index);
+      // What is out of range must not read foreign memory.
+      index = b.minIndex(b.maxIndex(index, b.index(0)), b.index(length - 1));
+      Value *from =
+          b.addScaled(b.index(0), b.addScaled(index, o, length), bytes);
+      Value *to = b.addScaled(b.index(0), b.addScaled(i, o, count), bytes);
+      b.CreateMemCpy(b.CreateInBoundsGEP(b.getInt8Ty(), result, to),
+                     llvm::Align(getElemSize(type.getKind())),
+                     b.CreateInBoundsGEP(b.getInt8Ty(), input, from),
+                     llvm::Align(getElemSize(type.getKind())),
+                     b.getInt64(bytes));
+    });
+  });
+}
+
+namespace {
+
+/// Where the pixels of one dimension of the result come from.
+struct SourceTable {
+  std::vector<int32_t> low, high;
+  std::vector<double> weight; // of high
+};
+
+} // namespace
+
+static double getSource(llvm::StringRef coordinates, int64_t out,
+                        int64_t inSize, int64_t outSize, double scale) {
+  if (coordinates == "asymmetric")
+    return double(out) / scale;
+  if (coordinates == "align_corners")
+    return outSize == 1
+               ? 0.0
+               : double(out) * double(inSize - 1) / double(outSize - 1);
+  if (coordinates == "pytorch_half_pixel" && outSize == 1)
+    return 0.0;
+  return (double(out) + 0.5) / scale - 0.5;
+}
+
+static double roundSource(llvm::StringRef mode, double source) {
+  if (mode == "floor")
+    return std::floor(source);
+  if (mode == "ceil")
+    return std::ceil(source);
+  return mode == "round_prefer_floor" ? std::ceil(source - 0.5)
+                                      : std::floor(source + 0.5);
+}
+
+static SourceTable makeTable(const ResizeInstr &instr, unsigned d,
+                             double scale) {
+  int64_t in = instr.getInput()->getShape()[d];
+  int64_t out = instr.getResult()->getShape()[d];
+  SourceTable table;
+  for (int64_t i = 0; i < out; ++i) {
+    double source = getSource(instr.getCoordinates(), i, in, out, scale);
+    if (instr.getMode() == "nearest")
+      source = roundSource(instr.getNearestMode(), source);
+    source = std::clamp(source, 0.0, double(in - 1));
+    int64_t low = int64_t(source);
+    table.low.push_back(int32_t(low));
+    table.high.push_back(int32_t(std::min(low + 1, in - 1)));
+    table.weight.push_back(source - double(low));
+  }
+  return table;
+}
+
+static Value *lookUpWeight(KernelBuilder &b, ElemKind kind,
+                           const SourceTable &table, Value *index) {
+  if (kind == ElemKind::Double)
+    return b.lookUp<double>(table.weight, index);
+  std::vector<float> rounded(table.weight.begin(), table.weight.end());
+  return b.lookUp<float>(rounded, index);
+}
+
+void glowish::emitResize(KernelBuilder &b, const ResizeInstr &instr,
+                         const KernelOperands &operands) {
+  StridedOperand result = operands.getStrided(ResizeInstr::resultIdx);
+  Value *input = operands.getPointer(ResizeInstr::inputIdx);
+  DimsRef in = instr.getInput()->getShape();
+  DimsRef out = instr.getResult()->getShape();
+  ElemKind kind = result.kind;
+  if (instr.getResult()->getType().getNumElements() == 0)
+    return;
+  SourceTable rows = makeTable(instr, 1, instr.getScaleH());
+  SourceTable columns = makeTable(instr, 2, instr.getScaleW());
+  bool isLinear = instr.getMode() == "linear";
+  Dims strides = getDenseStrides(in);
+  int64_t work = 8 * instr.getResult()->getType().getNumElements();
+  b.forTasks(out[0] * out[1], work, [&](Value *task) {
+    Value *n = b.CreateUDiv(task, b.index(out[1]));
+    Value *y = b.CreateURem(task, b.index(out[1]));
+    Value *image = b.addScaled(b.index(0), n, strides[0]);
+    Value *top = b.addScaled(image, b.lookUp<int32_t>(rows.low, y), strides[1]);
+    Value *bottom =
+        isLinear
+            ? b.addScaled(image, b.lookUp<int32_t>(rows.high, y), strides[1])
+            : nullptr;
+    Value *v = isLinear ? lookUpWeight(b, kind, rows, y) : nullptr;
+    b.forLoop(out[2], [&](Value *x) {
+      Value *left = b.lookUp<int32_t>(columns.low, x);
+      Value *right = isLinear ? b.lookUp<int32_t>(columns.high, x) : nullptr;
+      Value *h = isLinear ? lookUpWeight(b, kind, columns, x) : nullptr;
+      b.forVectors(
+          in[3], b.getRegisterLanes(kind), [&](Value *c, unsigned lanes) {
+            auto at = [&](Value *row, Value *column) {
+              Value *offset =
+                  b.CreateNSWAdd(b.addScaled(row, column, strides[2]), c);
+              return b.load(kind, b.getElement(input, kind, offset), lanes);
+            };
+            auto mix = [&](Value *low, Value *high, Value *weight) {
+              weight =
+                  b.splat(b.CreateFPCast(weight, b.getComputeTy(kind)), lanes);
+              return b.multiplyAdd(b.CreateFSub(high, low), weight, low);
+            };
+            Value *pixel = at(top, left);
+            if (isLinear)
+              pixel = mix(mix(pixel, at(top, right), h),
+                          mix(at(bottom, left), at(bottom, right), h), v);
+            b.storeStrided(kind, pixel, result.getAddress(b, {n, y, x, c}),
+                           result.getInnerStride());
+          });
+    });
+  });
+}

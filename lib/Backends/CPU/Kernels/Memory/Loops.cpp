@@ -1,0 +1,125 @@
+//===- Loops.cpp - Element-wise loops, copies and fills -------------------===//
+
+#include "Kernels/Memory/Loops.h"
+#include "Kernels/KernelOperands.h"
+#include "Kernels/Math/EmittedScalar.h"
+#include "Kernels/Memory/Transpose.h"
+
+using namespace glowish;
+using llvm::Value;
+
+/// Loops over all dimensions of \p shape but the last, and vectors over that.
+static void forEachVector(
+    KernelBuilder &b, DimsRef shape, unsigned lanes,
+    llvm::function_ref<void(llvm::ArrayRef<Value *>, unsigned)> body) {
+  if (shape.size() == 1)
+    return b.forElementTasks(shape[0], [&](Value *first, int64_t count) {
+      b.forVectors(count, lanes, [&](Value *i, unsigned active) {
+        body({b.CreateNSWAdd(first, i)}, active);
+      });
+    });
+  Values index;
+  std::function<void(size_t)> nest = [&](size_t d) {
+    if (d + 1 == shape.size()) {
+      b.forVectors(shape[d], lanes, [&](Value *i, unsigned active) {
+        index.push_back(i);
+        body(index, active);
+        index.pop_back();
+      });
+      return;
+    }
+    b.forLoop(shape[d], [&](Value *i) {
+      index.push_back(i);
+      nest(d + 1);
+      index.pop_back();
+    });
+  };
+  int64_t elements = 1;
+  for (int64_t dim : shape)
+    elements *= dim;
+  // The outer two dimensions give tasks enough.
+  int64_t second = shape.size() > 2 ? shape[1] : 1;
+  b.forTasks(shape[0] * second, 8 * elements, [&](Value *task) {
+    index = {task};
+    if (shape.size() > 2)
+      index = {b.CreateUDiv(task, b.index(second)),
+               b.CreateURem(task, b.index(second))};
+    nest(index.size());
+    index.clear();
+  });
+}
+
+void glowish::emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,
+                       std::vector<StridedOperand> inputs,
+                       const ScalarProgram &program) {
+  for (int64_t dim : shape)
+    if (dim == 0)
+      return;
+  std::vector<StridedOperand *> operands = {&result};
+  for (StridedOperand &input : inputs)
+    operands.push_back(&input);
+  Dims joined = joinDimensions(sortDimensions(shape, operands), operands);
+  bool isCopy = program.steps.empty();
+  if (isCopy && emitTransposition(b, joined, result, inputs[0]))
+    return;
+  unsigned lanes = b.getRegisterLanes(result.kind);
+  for (const StridedOperand &input : inputs)
+    lanes = std::min(lanes, b.getRegisterLanes(input.kind));
+  llvm::SmallVector<ElemKind, 4> kinds;
+  for (const StridedOperand &input : inputs)
+    kinds.push_back(input.kind);
+  forEachVector(
+      b, joined, lanes, [&](llvm::ArrayRef<Value *> index, unsigned active) {
+        Values values;
+        for (const StridedOperand &input : inputs)
+          values.push_back(b.loadStrided(input.kind, input.getAddress(b, index),
+                                         active, input.getInnerStride()));
+        b.storeStrided(result.kind, emitProgram(b, program, values, kinds),
+                       result.getAddress(b, index), result.getInnerStride());
+      });
+}
+
+void glowish::emitFill(KernelBuilder &b, DimsRef shape, StridedOperand result,
+                       double value) {
+  for (int64_t dim : shape)
+    if (dim == 0)
+      return;
+  Dims joined = joinDimensions(shape, {&result});
+  forEachVector(b, joined, b.getRegisterLanes(result.kind),
+                [&](llvm::ArrayRef<Value *> index, unsigned active) {
+                  b.storeStrided(
+                      result.kind, b.literal(result.kind, value, active),
+                      result.getAddress(b, index), result.getInnerStride());
+                });
+}
+
+//===- Instructions -------------------------------------------------------===//
+
+void glowish::emitCopy(KernelBuilder &b, const CopyInstr &instr,
+                       const KernelOperands &operands) {
+  emitLoop(b, instr.getResult()->getShape(),
+           operands.getStrided(CopyInstr::resultIdx),
+           {operands.getStrided(CopyInstr::inputIdx)}, ScalarProgram());
+}
+
+void glowish::emitFill(KernelBuilder &b, const FillInstr &instr,
+                       const KernelOperands &operands) {
+  emitFill(b, instr.getResult()->getShape(),
+           operands.getStrided(FillInstr::resultIdx), instr.getValue());
+}
+
+void glowish::emitElementWiseLoop(KernelBuilder &b,
+                                  const ElementWiseLoopInstr &instr,
+                                  const KernelOperands &operands) {
+  emitLoop(b, instr.getResult()->getShape(),
+           operands.getStrided(ElementWiseLoopInstr::resultIdx),
+           operands.getStridedFrom(ElementWiseLoopInstr::inputsIdx),
+           instr.getProgram());
+}
+
+void glowish::emitBitCast(KernelBuilder &b, const BitCastInstr &instr,
+                          const KernelOperands &operands) {
+  b.CreateMemCpy(operands.getPointer(BitCastInstr::resultIdx), llvm::Align(1),
+                 operands.getPointer(BitCastInstr::inputIdx), llvm::Align(1),
+                 instr.getInput()->getType().getSizeInBytes());
+}

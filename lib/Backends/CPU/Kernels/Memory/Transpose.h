@@ -1,0 +1,23 @@
+//===- Transpose.h - Squares of elements, turned ----------------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_MEMORY_TRANSPOSE_H
+#define GLOWISH_LIB_BACKENDS_CPU_KERNELS_MEMORY_TRANSPOSE_H
+
+#include "Kernels/StridedOperand.h"
+
+namespace glowish {
+
+/// \p rows, as many vectors as each has lanes, a power of 2: lane i of result j
+/// is lane j of row i.
+Values transposeSquare(KernelBuilder &b, Values rows);
+
+/// Copies \p input to \p result, both of \p shape, in squares of a vector's
+/// lanes on a side. False, and no code, where not both have a dimension of
+/// neighbours, these are the same one, or there are few of them.
+bool emitTransposition(KernelBuilder &b, DimsRef shape,
+                       const StridedOperand &result,
+                       const StridedOperand &input);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_BACKENDS_CPU_KERNELS_MEMORY_TRANSPOSE_H

@@ -1,0 +1,80 @@
+//===- Winograd.h - Convolution with fewer multiplications ------*- C++ -*-===//
+//
+// The output is cut into tiles of mh x mw pixels. A tile's inputs are
+// transformed into ph * pw points, at each of which the convolution is a
+// product of matrices, tiles by channels times channels by output channels;
+// the products are transformed back. Filters are transformed at compile time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_WINOGRAD_WINOGRAD_H
+#define GLOWISH_LIB_BACKENDS_CPU_KERNELS_WINOGRAD_WINOGRAD_H
+
+#include "Kernels/Convolution/Convolution.h"
+#include "Kernels/Winograd/WinogradTransform.h"
+
+namespace glowish {
+
+/// The outputs of a tile, vertically and horizontally.
+struct WinogradSize {
+  int64_t height, width;
+};
+
+/// The tile of F(\p limit) for the kernel of \p shape: \p limit outputs of 3
+/// taps, limit - 2 of 5, one of 1. Null where it does not apply: other kernels,
+/// strides, dilations, groups.
+std::optional<WinogradSize> getWinogradSize(const ConvolutionShape &shape,
+                                            int64_t limit);
+
+/// In what pieces a convolution is computed, with the least estimated time. A
+/// task is a range of tiles and a group of blocks of output channels.
+struct WinogradBlocking {
+  /// \p block: output channels that are packed together, or 0 for as many as
+  /// are best.
+  WinogradBlocking(const ConvolutionShape &shape, WinogradSize size,
+                   const TargetDescription &target, unsigned block = 0);
+
+  WinogradTransform vertical, horizontal;
+  int64_t tilesH, tilesW, tiles; // of an image, and of all
+  /// Of tiles of the output by vectors of output channels, in registers.
+  Tile registers = {1, 1};
+  int64_t blocks = 0, tilesPerTask = 0, blocksPerTask = 0;
+  /// The estimated time; infinite if a single tile takes too much of the stack.
+  double cycles = 0;
+
+  int64_t getPoints() const {
+    return int64_t(vertical.getPoints()) * horizontal.getPoints();
+  }
+  /// Elements from one point to the next of a buffer with \p width elements a
+  /// tile: an odd number of cache lines, or all points would compete for the
+  /// same places in the first cache.
+  int64_t getPointStride(int64_t width) const {
+    return ((tilesPerTask * width + 15) / 16 | 1) * 16;
+  }
+  int64_t getRanges() const {
+    return (tiles + tilesPerTask - 1) / tilesPerTask;
+  }
+  int64_t getGroups() const {
+    return (blocks + blocksPerTask - 1) / blocksPerTask;
+  }
+
+private:
+  double estimate(const ConvolutionShape &shape,
+                  const TargetDescription &target) const;
+};
+
+/// Filters at the points: [block][point][channel][output channel of the block],
+/// the last block filled up with zeros. \p weights: element (kh, kw, c, n) lies
+/// at \p strides.
+Tensor packWinograd(const ConvolutionShape &shape, WinogradSize size,
+                    unsigned block, const float *weights, DimsRef strides);
+
+/// Appends the code of the convolution with weights of packWinograd for \p
+/// block.
+void emitWinograd(KernelBuilder &b, const ConvolutionShape &shape,
+                  WinogradSize size, unsigned block,
+                  ConvolutionOperands operands);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_BACKENDS_CPU_KERNELS_WINOGRAD_WINOGRAD_H

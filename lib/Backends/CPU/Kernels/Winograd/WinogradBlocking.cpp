@@ -1,0 +1,158 @@
+//===- WinogradBlocking.cpp - Tiles and tasks of Winograd convolutions
+//--------===//
+
+#include "Kernels/Winograd/Winograd.h"
+#include <cmath>
+#include <limits>
+
+using namespace glowish;
+
+static int64_t divideUp(int64_t value, int64_t divisor) {
+  return (value + divisor - 1) / divisor;
+}
+
+//===- Where it applies ---------------------------------------------------===//
+
+static constexpr int64_t maxWinogradTaps = 5;
+
+/// The outputs of a tile in one direction, or 0.
+static int64_t getOutputs(int64_t taps, int64_t limit) {
+  switch (taps) {
+  case 1:
+    return 1;
+  case 3:
+    return limit;
+  case maxWinogradTaps:
+    return limit == 4 ? 2 : 0;
+  default:
+    return 0;
+  }
+}
+
+std::optional<WinogradSize>
+glowish::getWinogradSize(const ConvolutionShape &shape, int64_t limit) {
+  assert(limit == 2 || limit == 4);
+  if (shape.strideH != 1 || shape.strideW != 1 || shape.dilationH != 1 ||
+      shape.dilationW != 1 || shape.group != 1 ||
+      shape.kernelH * shape.kernelW == 1)
+    return std::nullopt;
+  WinogradSize size{getOutputs(shape.kernelH, limit),
+                    getOutputs(shape.kernelW, limit)};
+  if (size.height == 0 || size.width == 0)
+    return std::nullopt;
+  return size;
+}
+
+//===- Blocking -----------------------------------------------------------===//
+
+/// The matrix product at one point: \p rows tiles by the output channels.
+static ConvolutionShape getMatMulShape(const ConvolutionShape &shape,
+                                       int64_t rows) {
+  return ConvolutionShape::forMatMul(rows, shape.channels, shape.outChannels);
+}
+
+/// Cycles for a vector at a point on the way there or back: loads, the
+/// transform's arithmetic and stores, as measured; more where a tile's points
+/// don't fit the registers.
+static double getPointCycles(int64_t points, const TargetDescription &target) {
+  return points > target.numVectorRegisters ? 8 : 5;
+}
+
+double WinogradBlocking::estimate(const ConvolutionShape &shape,
+                                  const TargetDescription &target) const {
+  int64_t lanes = target.getLanes(4);
+  double points = double(getPoints()), ranges = double(getRanges());
+  double channelVectors = double(divideUp(shape.channels, lanes));
+  double outVectors = double(divideUp(shape.outChannels, lanes));
+  double sum = double(tiles) * points * getPointCycles(getPoints(), target) *
+               (channelVectors * double(getGroups()) + outVectors);
+  TileChoice product =
+      rankTiles(getMatMulShape(shape, tilesPerTask), ElemKind::Float, target,
+                unsigned(lanes * registers.vectors))
+          .front();
+  sum += points * ranges * product.cycles;
+  double weightBytes =
+      4 * points * double(shape.channels) * double(shape.outChannels);
+  // The direct kernels ask for large weights ahead; these don't.
+  if (weightBytes > double(target.cacheBytes) / 2)
+    sum += weightBytes *
+           (target.memoryByteCycles + (ranges - 1) * target.farByteCycles);
+  else
+    sum += weightBytes * target.farByteCycles;
+  double tasks = ranges * double(getGroups());
+  sum += tasks * 1000;
+  // The last task of each kind may be smaller; threads wait for the larger.
+  double fullTasks = double(tiles) / double(tilesPerTask) * double(blocks) /
+                     double(blocksPerTask);
+  return sum / fullTasks * std::ceil(tasks / double(target.numThreads));
+}
+
+WinogradBlocking::WinogradBlocking(const ConvolutionShape &shape,
+                                   WinogradSize size,
+                                   const TargetDescription &target,
+                                   unsigned block)
+    : vertical(unsigned(size.height), unsigned(shape.kernelH)),
+      horizontal(unsigned(size.width), unsigned(shape.kernelW)),
+      tilesH(divideUp(shape.outHeight, size.height)),
+      tilesW(divideUp(shape.outWidth, size.width)),
+      tiles(shape.batch * tilesH * tilesW) {
+  int64_t lanes = target.getLanes(4);
+  WinogradBlocking best = *this;
+  best.cycles = std::numeric_limits<double>::infinity();
+  for (int64_t ranges = 1; ranges <= tiles; ++ranges) {
+    tilesPerTask = divideUp(tiles, ranges);
+    if (ranges > 1 && tilesPerTask == divideUp(tiles, ranges - 1))
+      continue;
+    registers = chooseTile(getMatMulShape(shape, tilesPerTask), ElemKind::Float,
+                           target, block);
+    int64_t width = registers.vectors * lanes;
+    int64_t scratch = 4 * getPoints() *
+                      (getPointStride(shape.channels) + getPointStride(width));
+    if (scratch > target.maxStackBytes)
+      continue;
+    blocks = divideUp(shape.outChannels, width);
+    for (int64_t groups = 1; groups <= blocks; ++groups) {
+      blocksPerTask = divideUp(blocks, groups);
+      if (groups > 1 && blocksPerTask == divideUp(blocks, groups - 1))
+        continue;
+      cycles = estimate(shape, target);
+      if (cycles < best.cycles)
+        best = *this;
+    }
+  }
+  *this = best;
+}
+
+//===- Weights ------------------------------------------------------------===//
+
+Tensor glowish::packWinograd(const ConvolutionShape &shape, WinogradSize size,
+                             unsigned block, const float *weights,
+                             DimsRef strides) {
+  WinogradTransform vertical(unsigned(size.height), unsigned(shape.kernelH));
+  WinogradTransform horizontal(unsigned(size.width), unsigned(shape.kernelW));
+  int64_t rows = vertical.getPoints(), columns = horizontal.getPoints();
+  int64_t blocks = divideUp(shape.outChannels, block);
+  int64_t pointStride = shape.channels * block;
+  Tensor tensor(Type(ElemKind::Float, {blocks * rows * columns * pointStride}));
+  auto *packed = reinterpret_cast<float *>(tensor.getBytes());
+  for (int64_t n = 0; n < shape.outChannels; ++n)
+    for (int64_t c = 0; c < shape.channels; ++c) {
+      const float *taps = weights + c * strides[2] + n * strides[3];
+      float *target = packed + n / block * rows * columns * pointStride +
+                      c * block + n % block;
+      for (int64_t i = 0; i < rows; ++i) {
+        std::array<double, maxWinogradTaps> row = {};
+        for (int64_t kw = 0; kw < shape.kernelW; ++kw)
+          for (int64_t kh = 0; kh < shape.kernelH; ++kh)
+            row[kw] += vertical.filter.at(unsigned(i), unsigned(kh)) *
+                       double(taps[kh * strides[0] + kw * strides[1]]);
+        for (int64_t j = 0; j < columns; ++j) {
+          double sum = 0;
+          for (int64_t kw = 0; kw < shape.kernelW; ++kw)
+            sum += horizontal.filter.at(unsigned(j), unsigned(kw)) * row[kw];
+          target[(i * columns + j) * pointStride] = float(sum);
+        }
+      }
+    }
+  return tensor;
+}

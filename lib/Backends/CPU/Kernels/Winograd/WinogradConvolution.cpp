@@ -1,0 +1,384 @@
+//===- WinogradConvolution.cpp - Convolution with few multiplications -----===//
+//
+// A task transforms the inputs of its tiles to
+//
+//   inputs   [point][tile][channel]
+//
+// and then, for one block of output channels after the other, multiplies them
+// with the filters and transforms the products back:
+//
+//   products [point][tile][output channel of the block]
+//
+// Both are on the stack and stay in the second cache.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernels/Epilogue.h"
+#include "Kernels/MatMul/MicroKernel.h"
+#include "Kernels/Winograd/Winograd.h"
+
+using namespace glowish;
+using llvm::Value;
+
+namespace {
+
+class WinogradEmitter : private WinogradBlocking {
+public:
+  WinogradEmitter(KernelBuilder &b, const ConvolutionShape &shape,
+                  WinogradSize size, unsigned packedBlock,
+                  ConvolutionOperands operands)
+      : WinogradBlocking(shape, size, b.getTarget(), packedBlock), b(b),
+        shape(shape), packedBlock(packedBlock),
+        result(std::move(operands.result)), input(std::move(operands.input)),
+        weights(operands.weights), bias(operands.bias),
+        epilogue(std::move(operands.epilogue)), lanes(b.getRegisterLanes(kind)),
+        width(int64_t(registers.vectors) * lanes) {}
+
+  void emit();
+
+private:
+  static constexpr ElemKind kind = ElemKind::Float;
+  /// Output channels that are computed together: the first, how many, and
+  /// their filters.
+  struct Block {
+    Value *channel;
+    int64_t channels;
+    Value *weights;
+  };
+  /// Where a tile is: the image, and its first output pixel.
+  struct Position {
+    Value *batch, *row, *column;
+  };
+
+  Position getPosition(Value *tile);
+  void emitTask(Value *task);
+  void emitBlocks(Value *first, Value *end, Value *low, Value *count);
+  void emitBlock(const Block &block, Value *low, Value *count);
+  bool needsBorder() const;
+  void emitInputs(Value *tile, Value *inTask);
+  void emitInputs(const Position &position, Value *inTask, bool isBorder);
+  Value *loadInput(const Position &position, int64_t row, int64_t column,
+                   Value *channel, unsigned active, bool isBorder);
+  void emitProducts(const Block &block, Value *count);
+  void emitOutputs(const Block &block, Value *tile, Value *inTask);
+  void storeTile(const Position &position, Value *channel,
+                 llvm::ArrayRef<Value *> outputs);
+  void storeCutTile(const Position &position, Value *channel,
+                    llvm::ArrayRef<Value *> outputs);
+  void storeOutput(const Position &position, Value *row, Value *column,
+                   Value *channel, Value *output);
+  /// The transform of columns, then rows, of `values` [row][column].
+  static Values transform(KernelBuilder &b, const TransformMatrix &vertical,
+                          const TransformMatrix &horizontal, Values values);
+  Value *allocate(int64_t elements);
+
+  KernelBuilder &b;
+  ConvolutionShape shape;
+  int64_t packedBlock;
+  StridedOperand result, input;
+  Value *weights, *bias;
+  EpilogueCode epilogue;
+  unsigned lanes;
+  /// Channels of a block.
+  int64_t width;
+  /// The last is for the outputs of tiles that the image's end cuts.
+  Value *inputs = nullptr, *products = nullptr, *cutTile = nullptr;
+};
+
+} // namespace
+
+Value *WinogradEmitter::allocate(int64_t elements) {
+  auto *buffer =
+      b.CreateAlloca(llvm::ArrayType::get(b.getFloatTy(), uint64_t(elements)));
+  buffer->setAlignment(llvm::Align(64));
+  return buffer;
+}
+
+Values WinogradEmitter::transform(KernelBuilder &b,
+                                  const TransformMatrix &vertical,
+                                  const TransformMatrix &horizontal,
+                                  Values values) {
+  unsigned columns = horizontal.getColumns();
+  Values rows(vertical.getRows() * columns);
+  for (unsigned j = 0; j < columns; ++j) {
+    Values column;
+    for (unsigned i = 0; i < vertical.getColumns(); ++i)
+      column.push_back(values[i * columns + j]);
+    for (auto [i, value] : llvm::enumerate(vertical.apply(b, column)))
+      rows[i * columns + j] = value;
+  }
+  Values results;
+  for (unsigned i = 0; i < vertical.getRows(); ++i)
+    results.append(
+        horizontal.apply(b, llvm::ArrayRef(rows).slice(i * columns, columns)));
+  return results;
+}
+
+WinogradEmitter::Position WinogradEmitter::getPosition(Value *tile) {
+  Value *row = b.CreateUDiv(tile, b.index(tilesW));
+  Value *column = b.CreateURem(tile, b.index(tilesW));
+  Value *batch = b.index(0);
+  if (shape.batch > 1) {
+    batch = b.CreateUDiv(row, b.index(tilesH));
+    row = b.CreateURem(row, b.index(tilesH));
+  }
+  return {batch, b.addScaled(b.index(0), row, vertical.outputs),
+          b.addScaled(b.index(0), column, horizontal.outputs)};
+}
+
+//===- To the points ------------------------------------------------------===//
+
+/// Whether some tile reads beyond the image.
+bool WinogradEmitter::needsBorder() const {
+  auto reaches = [](int64_t tiles, const WinogradTransform &transform) {
+    return (tiles - 1) * transform.outputs + transform.getPoints();
+  };
+  return shape.padTop > 0 || shape.padLeft > 0 ||
+         reaches(tilesH, vertical) > shape.height ||
+         reaches(tilesW, horizontal) > shape.width;
+}
+
+/// Input (\p row, \p column) of a tile; 0 beyond the image if \p isBorder.
+Value *WinogradEmitter::loadInput(const Position &position, int64_t row,
+                                  int64_t column, Value *channel,
+                                  unsigned active, bool isBorder) {
+  Value *y = b.CreateNSWAdd(position.row, b.index(row - shape.padTop));
+  Value *x = b.CreateNSWAdd(position.column, b.index(column - shape.padLeft));
+  Value *isInside = nullptr;
+  if (isBorder) {
+    isInside = b.CreateAnd(b.CreateICmpULT(y, b.index(shape.height)),
+                           b.CreateICmpULT(x, b.index(shape.width)));
+    auto clamp = [&](Value *value, int64_t extent) {
+      return b.minIndex(b.maxIndex(value, b.index(0)), b.index(extent - 1));
+    };
+    y = clamp(y, shape.height);
+    x = clamp(x, shape.width);
+  }
+  Value *address = input.getAddress(b, {position.batch, y, x, channel});
+  Value *value = b.loadStrided(kind, address, active, input.getInnerStride());
+  if (!isInside)
+    return value;
+  return b.CreateSelect(isInside, value, b.literal(kind, 0, active));
+}
+
+void WinogradEmitter::emitInputs(const Position &position, Value *inTask,
+                                 bool isBorder) {
+  int64_t pointStride = getPointStride(shape.channels);
+  b.forVectors(shape.channels, lanes, [&](Value *channel, unsigned active) {
+    Values values;
+    for (unsigned i = 0; i < vertical.getPoints(); ++i)
+      for (unsigned j = 0; j < horizontal.getPoints(); ++j)
+        values.push_back(loadInput(position, i, j, channel, active, isBorder));
+    values = transform(b, vertical.input, horizontal.input, std::move(values));
+    Value *target = b.getElement(inputs, kind,
+                                 b.addScaled(channel, inTask, shape.channels));
+    for (auto [point, value] : llvm::enumerate(values))
+      b.store(kind, value,
+              b.getElement(target, kind, int64_t(point) * pointStride));
+  });
+}
+
+void WinogradEmitter::emitInputs(Value *tile, Value *inTask) {
+  Position position = getPosition(tile);
+  if (!needsBorder())
+    return emitInputs(position, inTask, /*isBorder=*/false);
+  auto isInside = [&](Value *first, int64_t pad, int64_t points,
+                      int64_t extent) {
+    Value *low = b.CreateNSWSub(first, b.index(pad));
+    return b.CreateAnd(b.CreateICmpSGE(low, b.index(0)),
+                       b.CreateICmpSLE(low, b.index(extent - points)));
+  };
+  Value *isWhole = b.CreateAnd(
+      isInside(position.row, shape.padTop, vertical.getPoints(), shape.height),
+      isInside(position.column, shape.padLeft, horizontal.getPoints(),
+               shape.width));
+  b.ifThen(isWhole, [&] { emitInputs(position, inTask, /*isBorder=*/false); });
+  b.ifThen(b.CreateNot(isWhole),
+           [&] { emitInputs(position, inTask, /*isBorder=*/true); });
+}
+
+//===- At the points ------------------------------------------------------===//
+
+/// Groups of tiles that are multiplied together; the last one overlaps another
+/// or, where there are fewer tiles, computes what nobody uses.
+void WinogradEmitter::emitProducts(const Block &block, Value *count) {
+  int64_t pixels = std::min<int64_t>(registers.pixels, tilesPerTask);
+  unsigned vectors = unsigned((block.channels + lanes - 1) / lanes);
+  MicroKernel product{kind,
+                      lanes,
+                      lanes,
+                      unsigned(pixels),
+                      vectors,
+                      shape.channels,
+                      packedBlock,
+                      /*isPadded=*/true};
+  product.takesLanes = b.getTarget().hasLaneProducts;
+  Value *groups =
+      b.CreateUDiv(b.CreateNSWAdd(count, b.index(pixels - 1)), b.index(pixels));
+  Value *lastFirst =
+      b.maxIndex(b.CreateNSWSub(count, b.index(pixels)), b.index(0));
+  b.forLoop(getPoints(), [&](Value *point) {
+    Value *filters = b.getElement(
+        block.weights, kind,
+        b.addScaled(b.index(0), point, shape.channels * packedBlock));
+    Value *pointInputs = b.getElement(
+        inputs, kind,
+        b.addScaled(b.index(0), point, getPointStride(shape.channels)));
+    Value *pointProducts = b.getElement(
+        products, kind, b.addScaled(b.index(0), point, getPointStride(width)));
+    b.forLoop(b.index(0), groups, 1, [&](Value *group) {
+      Value *first =
+          b.minIndex(b.addScaled(b.index(0), group, pixels), lastFirst);
+      Value *x = b.getElement(pointInputs, kind,
+                              b.addScaled(b.index(0), first, shape.channels));
+      Values sums = product.accumulate(b, {0, product.pixels}, shape.channels,
+                                       x, filters, product.getZeros(b));
+      Value *target = b.getElement(pointProducts, kind,
+                                   b.addScaled(b.index(0), first, width));
+      for (unsigned p = 0; p < product.pixels; ++p)
+        for (unsigned v = 0; v < vectors; ++v)
+          b.store(kind, sums[p * vectors + v],
+                  b.getElement(target, kind, p * width + v * lanes));
+    });
+  });
+}
+
+//===- Back to pixels -----------------------------------------------------===//
+
+void WinogradEmitter::storeOutput(const Position &position, Value *row,
+                                  Value *column, Value *channel,
+                                  Value *output) {
+  storeResult(b, result, epilogue,
+              {position.batch, b.CreateNSWAdd(position.row, row),
+               b.CreateNSWAdd(position.column, column), channel},
+              output, KernelBuilder::getLanes(output));
+}
+
+/// The part of a tile that is in the image.
+void WinogradEmitter::storeCutTile(const Position &position, Value *channel,
+                                   llvm::ArrayRef<Value *> outputs) {
+  for (auto [i, output] : llvm::enumerate(outputs))
+    b.store(kind, output, b.getElement(cutTile, kind, int64_t(i * lanes)));
+  auto countRest = [&](Value *first, int64_t extent, int64_t outputs) {
+    return b.minIndex(b.CreateNSWSub(b.index(extent), first), b.index(outputs));
+  };
+  Value *rows = countRest(position.row, shape.outHeight, vertical.outputs);
+  Value *columns =
+      countRest(position.column, shape.outWidth, horizontal.outputs);
+  unsigned active = KernelBuilder::getLanes(outputs[0]);
+  b.forLoop(b.index(0), rows, 1, [&](Value *i) {
+    b.forLoop(b.index(0), columns, 1, [&](Value *j) {
+      Value *number = b.addScaled(j, i, horizontal.outputs);
+      Value *output = b.load(
+          kind,
+          b.getElement(cutTile, kind, b.addScaled(b.index(0), number, lanes)),
+          active);
+      storeOutput(position, i, j, channel, output);
+    });
+  });
+}
+
+void WinogradEmitter::storeTile(const Position &position, Value *channel,
+                                llvm::ArrayRef<Value *> outputs) {
+  auto storeWhole = [&] {
+    for (auto [i, output] : llvm::enumerate(outputs))
+      storeOutput(position, b.index(int64_t(i / horizontal.outputs)),
+                  b.index(int64_t(i % horizontal.outputs)), channel, output);
+  };
+  if (shape.outHeight % vertical.outputs == 0 &&
+      shape.outWidth % horizontal.outputs == 0)
+    return storeWhole();
+  Value *isWhole = b.CreateAnd(
+      b.CreateICmpSLE(position.row,
+                      b.index(shape.outHeight - int64_t(vertical.outputs))),
+      b.CreateICmpSLE(position.column,
+                      b.index(shape.outWidth - int64_t(horizontal.outputs))));
+  b.ifThen(isWhole, storeWhole);
+  b.ifThen(b.CreateNot(isWhole),
+           [&] { storeCutTile(position, channel, outputs); });
+}
+
+void WinogradEmitter::emitOutputs(const Block &block, Value *tile,
+                                  Value *inTask) {
+  Position position = getPosition(tile);
+  Value *source =
+      b.getElement(products, kind, b.addScaled(b.index(0), inTask, width));
+  int64_t pointStride = getPointStride(width);
+  b.forVectors(block.channels, lanes, [&](Value *i, unsigned active) {
+    Value *channel = b.CreateNSWAdd(block.channel, i);
+    Value *first = b.getElement(source, kind, i);
+    Values values;
+    for (int64_t point = 0; point < getPoints(); ++point)
+      values.push_back(
+          b.load(kind, b.getElement(first, kind, point * pointStride), active));
+    values =
+        transform(b, vertical.toOutput, horizontal.toOutput, std::move(values));
+    if (bias) {
+      Value *added = b.load(kind, b.getElement(bias, kind, channel), active);
+      for (Value *&value : values)
+        value = b.CreateFAdd(value, added);
+    }
+    storeTile(position, channel, values);
+  });
+}
+
+//===- Tasks --------------------------------------------------------------===//
+
+/// Tiles low ... low + count - 1.
+void WinogradEmitter::emitBlock(const Block &block, Value *low, Value *count) {
+  emitProducts(block, count);
+  b.forLoop(b.index(0), count, 1,
+            [&](Value *i) { emitOutputs(block, b.CreateNSWAdd(low, i), i); });
+}
+
+void WinogradEmitter::emitBlocks(Value *first, Value *end, Value *low,
+                                 Value *count) {
+  int64_t whole = shape.outChannels / width, left = shape.outChannels % width;
+  // Several blocks share one that was packed for wider vectors.
+  int64_t parts = packedBlock / width;
+  auto getBlock = [&](Value *number, int64_t channels) {
+    Value *packed = b.CreateUDiv(number, b.index(parts));
+    Value *offset = b.addScaled(b.index(0), packed,
+                                getPoints() * shape.channels * packedBlock);
+    offset = b.addScaled(offset, b.CreateURem(number, b.index(parts)), width);
+    return Block{b.addScaled(b.index(0), number, width), channels,
+                 b.getElement(weights, kind, offset)};
+  };
+  b.forLoop(first, b.minIndex(end, b.index(whole)), 1, [&](Value *number) {
+    emitBlock(getBlock(number, width), low, count);
+  });
+  if (left)
+    b.forLoop(b.maxIndex(first, b.index(whole)), end, 1, [&](Value *number) {
+      emitBlock(getBlock(number, left), low, count);
+    });
+}
+
+/// Task: range * groups + group.
+void WinogradEmitter::emitTask(Value *task) {
+  Value *range = b.CreateUDiv(task, b.index(getGroups()));
+  Value *group = b.CreateURem(task, b.index(getGroups()));
+  Value *low = b.addScaled(b.index(0), range, tilesPerTask);
+  Value *count = b.index(tilesPerTask);
+  if (tiles % tilesPerTask != 0)
+    count = b.minIndex(b.CreateNSWSub(b.index(tiles), low), count);
+  b.forLoop(b.index(0), count, 1,
+            [&](Value *i) { emitInputs(b.CreateNSWAdd(low, i), i); });
+  Value *first = b.addScaled(b.index(0), group, blocksPerTask);
+  Value *end = b.minIndex(b.CreateNSWAdd(first, b.index(blocksPerTask)),
+                          b.index(blocks));
+  emitBlocks(first, end, low, count);
+}
+
+void WinogradEmitter::emit() {
+  inputs = allocate(getPoints() * getPointStride(shape.channels));
+  products = allocate(getPoints() * getPointStride(width));
+  cutTile = allocate(int64_t(vertical.outputs) * horizontal.outputs * lanes);
+  b.forTasks(getRanges() * getGroups(), getNumOperations(shape),
+             [&](Value *task) { emitTask(task); });
+}
+
+void glowish::emitWinograd(KernelBuilder &b, const ConvolutionShape &shape,
+                           WinogradSize size, unsigned block,
+                           ConvolutionOperands operands) {
+  WinogradEmitter(b, shape, size, block, std::move(operands)).emit();
+}

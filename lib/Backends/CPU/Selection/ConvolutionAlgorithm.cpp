@@ -1,0 +1,121 @@
+//===- ConvolutionAlgorithm.cpp - Algorithms for convolutions -------------===//
+
+#include "Selection/ConvolutionAlgorithm.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace glowish;
+
+llvm::ArrayRef<const ConvolutionAlgorithm *>
+glowish::getConvolutionAlgorithms() {
+  static const ConvolutionAlgorithm *const algorithms[] = {
+      &getDirectAlgorithm(), &getDepthwiseAlgorithm(), &getWinogradAlgorithm(),
+      &getSlicedAlgorithm()};
+  return algorithms;
+}
+
+//===- Text ---------------------------------------------------------------===//
+
+std::string ConvolutionAlgorithm::getForm() const {
+  return form.empty() ? name.str() : (name + " " + form).str();
+}
+
+/// A parameter's place in a form is a word in capitals.
+static bool isPlaceholder(char c) { return llvm::isUpper(c); }
+
+std::string ConvolutionCandidate::str() const {
+  std::string text;
+  const int64_t *parameter = parameters.begin();
+  for (llvm::StringRef rest = algorithm->form; !rest.empty();) {
+    if (isPlaceholder(rest.front())) {
+      text += std::to_string(*parameter++);
+      rest = rest.drop_while(isPlaceholder);
+    } else {
+      text += rest.front();
+      rest = rest.drop_front();
+    }
+  }
+  return text.empty() ? algorithm->name.str()
+                      : (algorithm->name + " " + text).str();
+}
+
+/// The positive numbers that \p text has at the placeholders of \p form.
+static std::optional<llvm::SmallVector<int64_t, 3>>
+parseParameters(llvm::StringRef form, llvm::StringRef text) {
+  llvm::SmallVector<int64_t, 3> parameters;
+  while (!form.empty()) {
+    if (isPlaceholder(form.front())) {
+      int64_t &value = parameters.emplace_back();
+      if (text.consumeInteger(10, value) || value < 1 ||
+          !llvm::isUInt<32>(uint64_t(value)))
+        return std::nullopt;
+      form = form.drop_while(isPlaceholder);
+    } else {
+      if (!text.consume_front(form.take_front()))
+        return std::nullopt;
+      form = form.drop_front();
+    }
+  }
+  if (!text.empty())
+    return std::nullopt;
+  return parameters;
+}
+
+std::optional<ConvolutionCandidate>
+ConvolutionCandidate::parse(llvm::StringRef text) {
+  auto [name, parameters] = text.split(' ');
+  for (const ConvolutionAlgorithm *algorithm : getConvolutionAlgorithms()) {
+    if (name != algorithm->name &&
+        (algorithm->oldName.empty() || name != algorithm->oldName))
+      continue;
+    if (auto values = parseParameters(algorithm->form, parameters))
+      return ConvolutionCandidate{algorithm, std::move(*values)};
+  }
+  return std::nullopt;
+}
+
+//===- Choices ------------------------------------------------------------===//
+
+std::vector<ConvolutionCandidate>
+glowish::rankCandidates(const ConvolutionProblem &problem,
+                        const TargetDescription &target, int64_t maxWinograd) {
+  TargetDescription oneThread = target;
+  oneThread.numThreads = 1;
+  std::vector<ConvolutionCandidate> candidates, ranked;
+  for (const ConvolutionAlgorithm *algorithm : getConvolutionAlgorithms())
+    algorithm->addCandidates(problem, oneThread, maxWinograd, candidates);
+  for (const ConvolutionCandidate &candidate : candidates) {
+    auto isFaster = [](const auto &a, const auto &b) {
+      return a.cycles < b.cycles;
+    };
+    ranked.insert(llvm::upper_bound(ranked, candidate, isFaster), candidate);
+  }
+  return ranked;
+}
+
+std::optional<ConvolutionCandidate>
+glowish::chooseForRuntimeWeights(const ConvolutionProblem &problem,
+                                 const TargetDescription &target,
+                                 int64_t numUses, bool isPlain) {
+  // A tile reads a step's plain weights from an address of its own.
+  constexpr double plainSlowdown = 1.1;
+  const ConvolutionShape &shape = problem.shape;
+  double weights =
+      double(shape.outChannels) * double(shape.getTaps()) / double(numUses);
+  std::optional<ConvolutionCandidate> best;
+  double bestCycles = std::numeric_limits<double>::infinity();
+  for (const ConvolutionCandidate &candidate :
+       rankCandidates(problem, target, /*maxWinograd=*/0)) {
+    const ConvolutionAlgorithm &algorithm = *candidate.algorithm;
+    double packed = candidate.cycles + weights * algorithm.getPackingCycles();
+    if (packed < bestCycles) {
+      bestCycles = packed;
+      best = candidate;
+    }
+    double plain = candidate.cycles * plainSlowdown;
+    if (isPlain && algorithm.takesPlainWeights() && plain < bestCycles) {
+      bestCycles = plain;
+      best.reset();
+    }
+  }
+  return best;
+}

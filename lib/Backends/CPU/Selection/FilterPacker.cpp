@@ -1,0 +1,53 @@
+//===- FilterPacker.cpp - Weights in the order of their kernels -----------===//
+
+#include "Selection/FilterPacker.h"
+#include "Selection/ConvolutionAlgorithm.h"
+
+using namespace glowish;
+
+Buffer *FilterSource::createConstant(Tensor tensor) const {
+  return function.createConstant(
+      filter->getName(), std::make_shared<const Tensor>(std::move(tensor)));
+}
+
+Buffer *FilterSource::createActivation(const Type &type) const {
+  return function.createActivation(filter->getName(), type);
+}
+
+Buffer *FilterSource::createView(DimsRef extents, int64_t offset,
+                                 DimsRef viewStrides) const {
+  return function.createView(filter->getName(), filter,
+                             filter->getType().withShape(extents),
+                             filter->getOffset() + offset, viewStrides);
+}
+
+void FilterSource::createInstr(InstrDraft draft) const {
+  function.create(filter->getName(), std::move(draft), &before);
+}
+
+PackedFilter FilterPacker::getPacked(const FilterSource &source,
+                                     const ConvolutionCandidate &candidate) {
+  const ConvolutionAlgorithm *algorithm = candidate.algorithm;
+  PackedFilter &packed =
+      packings[source.filter->getRoot()][source.filter]
+          .filters[{algorithm, algorithm->getPackingKey(candidate.parameters),
+                    source.shape.group}];
+  if (!packed.filter)
+    packed = algorithm->pack(source, candidate.parameters);
+  return packed;
+}
+
+Buffer *FilterPacker::getDense(Buffer *buffer, Instruction &user) {
+  Buffer *&dense = packings[buffer->getRoot()][buffer].dense;
+  if (!dense) {
+    dense = function.createActivation(buffer->getName(), buffer->getType());
+    function.create(buffer->getName(), CopyInstr::draft(dense, buffer), &user);
+  }
+  return dense;
+}
+
+void FilterPacker::invalidate(const Instruction &instr) {
+  for (unsigned i = 0; i < instr.getNumOperands(); ++i)
+    if (const Buffer *buffer = instr.getOperand(i); buffer && instr.writes(i))
+      packings.erase(buffer->getRoot());
+}

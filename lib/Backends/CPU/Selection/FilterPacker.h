@@ -1,0 +1,81 @@
+//===- FilterPacker.h - Weights in the order of their kernels ---*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_BACKENDS_CPU_SELECTION_FILTERPACKER_H
+#define GLOWISH_LIB_BACKENDS_CPU_SELECTION_FILTERPACKER_H
+
+#include "Kernels/Convolution/Convolution.h"
+#include "glowish/IR/Instrs.h"
+#include "llvm/ADT/DenseMap.h"
+#include <map>
+
+namespace glowish {
+
+class ConvolutionAlgorithm;
+struct ConvolutionCandidate;
+
+/// Whether the values are known when the code is made.
+inline bool isConstant(const Buffer &buffer) {
+  return buffer.getKind() == Buffer::Kind::Constant;
+}
+
+/// Weights that are to be packed.
+struct FilterSource {
+  IRFunction &function;
+  const TargetDescription &target;
+  /// Of the convolution that uses them.
+  ConvolutionShape shape;
+  Buffer *filter;
+  /// Strides of element (group, kh, kw, c, n).
+  Dims strides;
+  /// Instructions that pack are inserted before it.
+  Instruction &before;
+
+  bool isConstant() const { return glowish::isConstant(*filter); }
+  /// The values of a constant, element kind float.
+  const float *getFloats() const {
+    return reinterpret_cast<const float *>(filter->getTensor().getBytes());
+  }
+  Buffer *createConstant(Tensor tensor) const;
+  Buffer *createActivation(const Type &type) const;
+  Buffer *createView(DimsRef extents, int64_t offset, DimsRef strides) const;
+  void createInstr(InstrDraft draft) const;
+};
+
+/// The filter, and scales where the algorithm has them, of a CPUConvolution.
+struct PackedFilter {
+  Buffer *filter = nullptr, *scales = nullptr;
+};
+
+/// Brings filters, and other operands of products, into the order in which
+/// kernels read them: constants at once, others by instructions in front of the
+/// first use. Uses share what is made of an operand.
+class FilterPacker {
+public:
+  explicit FilterPacker(IRFunction &function) : function(function) {}
+
+  PackedFilter getPacked(const FilterSource &source,
+                         const ConvolutionCandidate &candidate);
+  /// The elements of \p buffer row by row, for \p user.
+  Buffer *getDense(Buffer *buffer, Instruction &user);
+  /// Forgets what was made of the buffers that \p instr writes.
+  void invalidate(const Instruction &instr);
+
+private:
+  struct Packings {
+    Buffer *dense = nullptr;
+    /// By the algorithm, its packing key, and the number of groups.
+    std::map<std::tuple<const ConvolutionAlgorithm *,
+                        llvm::SmallVector<int64_t, 3>, int64_t>,
+             PackedFilter>
+        filters;
+  };
+
+  IRFunction &function;
+  /// By root, and the view of it.
+  llvm::DenseMap<const Buffer *, llvm::DenseMap<const Buffer *, Packings>>
+      packings;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_BACKENDS_CPU_SELECTION_FILTERPACKER_H

@@ -1,0 +1,66 @@
+//===- GroupStatistics.cpp - Group normalizations in two steps ------------===//
+
+#include "Selection/GroupStatistics.h"
+#include "Instrs.h"
+#include "Kernels/Normalization/GroupNormalization.h"
+#include "glowish/IR/Passes.h"
+
+using namespace glowish;
+
+/// Below, the second step costs more than threads gain.
+static constexpr int64_t minElements = 40000;
+/// So many tasks are enough for the threads that there may be.
+static constexpr int64_t enoughTasks = 8;
+/// How many there are where the pixels are cut.
+static constexpr int64_t wantedTasks = 16;
+
+/// In how many parts threads share the pixels of an image; 1 where they share
+/// images and channels. The number of threads does not count: sums are to have
+/// the same bits with any.
+static int64_t chooseParts(const GroupNormalizationInstr &instr,
+                           const TargetDescription &target) {
+  const Type &type = instr.getInput()->getType();
+  int64_t channels = type.getShape().back();
+  if (type.getNumElements() < minElements ||
+      !fitsGroupNormalization(channels, type.getKind(), target))
+    return 1;
+  // Those of a group, and of a vector.
+  int64_t least = std::max<int64_t>(channels / instr.getGroups(),
+                                    target.getComputeLanes(type.getKind()));
+  least = std::min(least, channels);
+  int64_t images = type.getDim(0);
+  if (images * (channels / least) >= enoughTasks)
+    return 1;
+  int64_t rows = type.getDim(getPartDimension(type.getShape()));
+  int64_t wanted = llvm::divideCeil(wantedTasks, images);
+  return llvm::divideCeil(rows, llvm::divideCeil(rows, wanted));
+}
+
+void glowish::prepareGroupNormalizations(IRFunction &function,
+                                         const TargetDescription &target) {
+  for (auto it = function.getInstrs().begin();
+       it != function.getInstrs().end();) {
+    auto *instr = llvm::dyn_cast<GroupNormalizationInstr>(&*it++);
+    int64_t parts = instr ? chooseParts(*instr, target) : 1;
+    if (parts == 1)
+      continue;
+    Buffer *input = instr->getInput();
+    const Type &type = input->getType();
+    ElemKind kind =
+        type.getKind() == ElemKind::Double ? ElemKind::Double : ElemKind::Float;
+    Buffer *statistics = function.createActivation(
+        instr->getName(),
+        Type(kind, {type.getDim(0), parts, 2, type.getShape().back()}));
+    function.create(instr->getName(),
+                    CPUGroupStatisticsInstr::draft(statistics, input), instr);
+    function.create(instr->getName(),
+                    CPUGroupNormalizationInstr::draft(
+                        instr->getResult(), input, statistics,
+                        instr->getScale(), instr->getBias(), instr->getGroups(),
+                        instr->getEpsilon(), instr->getFused(),
+                        instr->getEpilogue()),
+                    instr);
+    function.erase(instr);
+  }
+  llvm::cantFail(insertLifetimes(function, IRPassContext()));
+}

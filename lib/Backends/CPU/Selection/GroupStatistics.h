@@ -1,0 +1,18 @@
+//===- GroupStatistics.h - Group normalizations in two steps ----*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_BACKENDS_CPU_SELECTION_GROUPSTATISTICS_H
+#define GLOWISH_LIB_BACKENDS_CPU_SELECTION_GROUPSTATISTICS_H
+
+#include "glowish/Backends/CPU/TargetDescription.h"
+#include "glowish/IR/Instrs.h"
+
+namespace glowish {
+
+/// Takes group normalizations in two steps, each of parts of the pixels, where
+/// images and channels alone make too few tasks for threads.
+void prepareGroupNormalizations(IRFunction &function,
+                                const TargetDescription &target);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_BACKENDS_CPU_SELECTION_GROUPSTATISTICS_H

@@ -1,0 +1,42 @@
+//===- KernelSelection.h - Selects kernels of convolutions ------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_BACKENDS_CPU_SELECTION_KERNELSELECTION_H
+#define GLOWISH_LIB_BACKENDS_CPU_SELECTION_KERNELSELECTION_H
+
+#include "Instrs.h"
+#include "Selection/ConvolutionAlgorithm.h"
+
+namespace glowish {
+
+/// Replaces convolutions, and matrix products with one right side for all
+/// matrices of the left one, with CPUConvolutions. Weights that are constants
+/// are packed now, for the candidate that \p choose takes; others by
+/// instructions.
+void selectKernels(IRFunction &function, const TargetDescription &target,
+                   ConvolutionChooser choose);
+
+/// Calls \p visit with what selectKernels will ask its chooser for, in the
+/// same order, but for depthwise convolutions, which have one candidate.
+void visitProblems(
+    const IRFunction &function,
+    llvm::function_ref<void(const ConvolutionProblem &, const Buffer &)> visit);
+
+/// The shape of the convolution of \p instr: a CPUConvolution, or a gradient of
+/// a filter, for which \p out is the gradient of the result.
+template <typename Instr>
+ConvolutionShape getConvolutionShape(const Instr &instr, const Buffer &out) {
+  return ConvolutionShape::get(instr.getInput()->getShape(), out.getShape(),
+                               instr.getKernels(), instr.getStrides(),
+                               instr.getPads(), instr.getDilations(),
+                               instr.getGroup());
+}
+inline ConvolutionShape getConvolutionShape(const CPUConvolutionInstr &instr) {
+  return getConvolutionShape(instr, *instr.getResult());
+}
+
+/// What computes \p instr.
+ConvolutionCandidate getCandidate(const CPUConvolutionInstr &instr);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_BACKENDS_CPU_SELECTION_KERNELSELECTION_H

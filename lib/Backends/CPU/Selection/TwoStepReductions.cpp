@@ -1,0 +1,50 @@
+//===- TwoStepReductions.cpp - Reductions made ready
+//-----------------------------===//
+
+#include "Selection/TwoStepReductions.h"
+#include "glowish/IR/Passes.h"
+
+using namespace glowish;
+
+/// Below, the second step costs more than the first gains.
+static constexpr int64_t minElements = 20000, minRows = 4;
+
+static bool hasTwoSteps(const ReduceInstr &instr) {
+  const Type &type = instr.getInput()->getType();
+  llvm::ArrayRef<int64_t> axes = instr.getAxes();
+  // The mean of integers' means is another one; half precisions would be
+  // rounded twice.
+  return (type.getKind() == ElemKind::Float ||
+          type.getKind() == ElemKind::Double) &&
+         axes.size() >= 2 && axes.back() + 1 < int64_t(type.getRank()) &&
+         type.getNumElements() >= minElements &&
+         type.getShape()[axes.front()] >= minRows;
+}
+
+void glowish::prepareReductions(IRFunction &function) {
+  for (auto it = function.getInstrs().begin();
+       it != function.getInstrs().end();) {
+    auto *instr = llvm::dyn_cast<ReduceInstr>(&*it++);
+    if (!instr || !hasTwoSteps(*instr))
+      continue;
+    Buffer *input = instr->getInput();
+    std::vector<int64_t> axes = instr->getAxes().vec();
+    Dims shape(input->getShape());
+    for (int64_t axis : llvm::drop_begin(axes))
+      shape[axis] = 1;
+    Buffer *rows = function.createActivation(instr->getName(),
+                                             input->getType().withShape(shape));
+    function.create(instr->getName(),
+                    ReduceInstr::draft(rows, input, instr->getMode(),
+                                       llvm::ArrayRef(axes).drop_front(),
+                                       /*keepDims=*/true),
+                    instr);
+    function.create(instr->getName(),
+                    ReduceInstr::draft(instr->getResult(), rows,
+                                       instr->getMode(), axes,
+                                       instr->getKeepDims()),
+                    instr);
+    function.erase(instr);
+  }
+  llvm::cantFail(insertLifetimes(function, IRPassContext()));
+}

@@ -1,0 +1,18 @@
+//===- TwoStepReductions.h - Reductions made ready ---------------------*- C++
+//-*-===//
+
+#ifndef GLOWISH_LIB_BACKENDS_CPU_SELECTION_TWOSTEPREDUCTIONS_H
+#define GLOWISH_LIB_BACKENDS_CPU_SELECTION_TWOSTEPREDUCTIONS_H
+
+#include "glowish/IR/Instrs.h"
+
+namespace glowish {
+
+/// Takes large reductions of whole images in two steps, first of each row and
+/// then of the rows, so that each thread reads the rows that it wrote. The
+/// order of the sums does not depend on the number of threads.
+void prepareReductions(IRFunction &function);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_BACKENDS_CPU_SELECTION_TWOSTEPREDUCTIONS_H

@@ -1,0 +1,374 @@
+//===- TargetSelection.cpp - From options to an LLVM target ---------------===//
+
+#include "Target/TargetSelection.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/ARMTargetParser.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/RISCVISAInfo.h"
+#include "llvm/TargetParser/RISCVTargetParser.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
+#include "llvm/TargetParser/X86TargetParser.h"
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+using namespace glowish;
+using llvm::StringRef;
+
+static void initializeTargets() {
+  static const bool done = [] {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+    // For the system call that asks for matrix registers.
+    llvm::InitializeAllAsmParsers();
+    return true;
+  }();
+  (void)done;
+}
+
+//===- Names --------------------------------------------------------------===//
+
+/// Whether code for \p triple can be made for the CPU that \p info, made for
+/// the same triple, calls \p cpu. (LLVM aborts over one of another word size.)
+static bool isCpuOf(const llvm::Triple &triple,
+                    const llvm::MCSubtargetInfo &info, StringRef cpu) {
+  if (!info.isCPUStringValid(cpu))
+    return false;
+  if (triple.isX86())
+    return !triple.isArch64Bit() ||
+           llvm::X86::parseArchX86(cpu, /*Only64Bit=*/true) !=
+               llvm::X86::CK_None;
+  if (triple.isRISCV())
+    return llvm::RISCV::parseCPU(cpu, triple.isArch64Bit());
+  return true;
+}
+
+/// The few of \p names that look most like \p wrong, and how to see all.
+static std::string suggest(std::vector<StringRef> names, StringRef wrong,
+                           StringRef option) {
+  constexpr size_t most = 6;
+  llvm::sort(names, [&](StringRef a, StringRef b) {
+    return std::pair(a.edit_distance(wrong), a) <
+           std::pair(b.edit_distance(wrong), b);
+  });
+  names.resize(std::min(names.size(), most));
+  return llvm::join(names, ", ") + ", ...: -" + option.str() +
+         "=help lists all";
+}
+
+static std::vector<StringRef> getCpuNames(const llvm::Triple &triple,
+                                          const llvm::MCSubtargetInfo &info) {
+  std::vector<StringRef> names;
+  for (const auto &known : info.getAllProcessorDescriptions())
+    if (isCpuOf(triple, info, known.Key))
+      names.push_back(known.Key);
+  return names;
+}
+
+static std::unique_ptr<llvm::MCSubtargetInfo>
+getSubtarget(const TargetSelection &selection, StringRef cpu,
+             StringRef features) {
+  return std::unique_ptr<llvm::MCSubtargetInfo>(
+      selection.target->createMCSubtargetInfo(selection.triple.str(), cpu,
+                                              features));
+}
+
+static bool has(const llvm::MCSubtargetInfo &info, StringRef feature) {
+  return info.checkFeatures(("+" + feature).str());
+}
+
+/// LLVM only warns of names that it does not know.
+static llvm::Error checkNames(const TargetSelection &selection,
+                              const TargetOptions &options) {
+  std::unique_ptr<llvm::MCSubtargetInfo> info = getSubtarget(selection, "", "");
+  const llvm::Triple &triple = selection.triple;
+  StringRef cpu = selection.cpu;
+  if (!cpu.empty() && !isCpuOf(triple, *info, cpu))
+    return makeError("-mcpu={0} is not a CPU of target '{1}'; accepted: {2}",
+                     cpu, triple.str(),
+                     suggest(getCpuNames(triple, *info), cpu, "mcpu"));
+  for (StringRef attribute : options.attributes) {
+    StringRef name = attribute;
+    bool isSigned = name.consume_front("+") || name.consume_front("-");
+    std::vector<StringRef> known;
+    for (const auto &feature : info->getAllProcessorFeatures())
+      known.push_back(feature.Key);
+    bool isKnown = llvm::is_contained(known, name);
+    if (!isSigned || !isKnown)
+      return makeError("-mattr={0}: features of target '{1}' are written +name "
+                       "or -name, and it has {2} called '{3}'; accepted: {4}",
+                       attribute, triple.str(), isKnown ? "one" : "none", name,
+                       isKnown ? ("+" + name + ", -" + name).str()
+                               : suggest(std::move(known), name, "mattr"));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::string>
+glowish::listTargetNames(const TargetOptions &options, bool listsCpus) {
+  TargetOptions plain;
+  plain.triple = options.triple;
+  plain.architecture = options.architecture;
+  GLOWISH_ASSIGN_OR_RETURN(TargetSelection selection, selectTarget(plain));
+  std::unique_ptr<llvm::MCSubtargetInfo> info = getSubtarget(selection, "", "");
+  std::string list;
+  llvm::raw_string_ostream os(list);
+  if (listsCpus) {
+    for (StringRef name : getCpuNames(selection.triple, *info))
+      os << name << "\n";
+    return list;
+  }
+  for (const auto &feature : info->getAllProcessorFeatures())
+    os << llvm::formatv("{0,-28} {1}\n", feature.Key, feature.Desc);
+  return list;
+}
+
+//===- What is left open --------------------------------------------------===//
+
+/// Whether this system lets a process use the matrix registers that the
+/// processor has: some sandboxes and old kernels don't.
+static bool mayUseMatrixRegisters() {
+#if defined(__linux__) && defined(__x86_64__)
+  constexpr long requestPermission = 0x1023, tileData = 18;
+  return syscall(SYS_arch_prctl, requestPermission, tileData) == 0;
+#else
+  return true;
+#endif
+}
+
+/// What LLVM leaves out of a target. On RISC-V without a CPU it takes the
+/// least: systems' programs are made of G and C there, and without a system
+/// there may be no registers for floats. Of ARM's CPUs Debian's LLVM leaves out
+/// NEON, and for most it orders instructions without counting registers. For
+/// some it takes vmla apart, as what needs the sum next would wait: kernels
+/// have others to go on with.
+static std::vector<StringRef>
+getBaseFeatures(const TargetSelection &selection) {
+  const llvm::Triple &triple = selection.triple;
+  std::vector<StringRef> features;
+  if (triple.isRISCV() && selection.cpu.empty()) {
+    features = {"+m", "+a", "+c"};
+    if (triple.getOS() != llvm::Triple::UnknownOS)
+      features.insert(features.end(), {"+f", "+d"});
+  }
+  if (!triple.isARM() && !triple.isThumb())
+    return features;
+  auto kind = llvm::ARM::parseCPUArch(selection.cpu);
+  StringRef arch = selection.cpu.empty() ? triple.getArchName()
+                                         : llvm::ARM::getArchName(kind);
+  if (llvm::ARM::parseArchProfile(arch) != llvm::ARM::ProfileKind::A)
+    return features;
+  if (!selection.cpu.empty())
+    llvm::ARM::getFPUFeatures(llvm::ARM::getDefaultFPU(selection.cpu, kind),
+                              features);
+  features.insert(features.end(), {"+use-misched", "-slowfpvmlx"});
+  return features;
+}
+
+/// "+a,-b": the host's own where nothing but the host is asked for.
+static std::string getFeatures(const TargetSelection &selection,
+                               const TargetOptions &options) {
+  llvm::SubtargetFeatures features;
+  if (options.isForHost() && options.cpu.empty()) {
+    for (const auto &feature : llvm::sys::getHostCPUFeatures())
+      features.AddFeature(
+          feature.first(),
+          feature.second &&
+              (!feature.first().starts_with("amx") || mayUseMatrixRegisters()));
+  } else if (!options.isForHost()) {
+    for (StringRef feature : getBaseFeatures(selection))
+      features.AddFeature(feature);
+  }
+  // The host's features come out of a hash map; the others have an order.
+  std::vector<std::string> sorted = features.getFeatures();
+  if (options.isForHost())
+    llvm::sort(sorted);
+  llvm::append_range(
+      sorted, llvm::SubtargetFeatures(llvm::join(options.attributes, ","))
+                  .getFeatures());
+  return llvm::join(sorted, ",");
+}
+
+/// The M profile has Thumb instructions only, and without an environment LLVM
+/// takes calling conventions from before the EABI.
+static void completeARM(TargetSelection &selection,
+                        const TargetOptions &options) {
+  llvm::Triple &triple = selection.triple;
+  if (selection.cpu.empty() && triple.getSubArch() == llvm::Triple::NoSubArch)
+    selection.cpu = llvm::ARM::getARMCPUForArch(triple).str();
+  StringRef arch =
+      llvm::ARM::getArchName(llvm::ARM::parseCPUArch(selection.cpu));
+  if (llvm::ARM::parseArchProfile(arch) == llvm::ARM::ProfileKind::M &&
+      arch.consume_front("arm") &&
+      (!triple.isThumb() || triple.getSubArch() == llvm::Triple::NoSubArch))
+    triple.setArchName(("thumb" + arch).str());
+  triple = llvm::Triple(llvm::Triple::normalize(triple.str()));
+  if (!triple.isOSBinFormatELF() ||
+      triple.getEnvironment() != llvm::Triple::UnknownEnvironment)
+    return;
+  bool isHard = options.floatABI == llvm::FloatABI::Hard;
+  if (triple.getOS() == llvm::Triple::UnknownOS)
+    triple.setEnvironment(isHard ? llvm::Triple::EABIHF : llvm::Triple::EABI);
+  else
+    triple.setEnvironment(isHard ? llvm::Triple::GNUEABIHF
+                                 : llvm::Triple::GNUEABI);
+}
+
+//===- What goes together -------------------------------------------------===//
+
+static llvm::Error checkFloatABI(const TargetSelection &selection,
+                                 const llvm::MCSubtargetInfo &info) {
+  const llvm::Triple &triple = selection.triple;
+  llvm::FloatABI::ABIType wanted = selection.floatABI;
+  if (triple.isARM() || triple.isThumb()) {
+    bool isHard = wanted == llvm::FloatABI::Hard ||
+                  (wanted == llvm::FloatABI::Default &&
+                   triple.getEnvironmentName().ends_with("hf"));
+    if (isHard && !has(info, "vfp2sp"))
+      return makeError(
+          "target '{0}' passes floats in float registers, which {1} lacks; "
+          "accepted: -mcpu or -mattr with them (-mcpu=cortex-m4, "
+          "-mattr=+vfp4d16sp), or -float-abi=soft",
+          triple.str(),
+          selection.cpu.empty() ? "its generic CPU" : "-mcpu=" + selection.cpu);
+    return llvm::Error::success();
+  }
+  if (wanted == llvm::FloatABI::Soft)
+    return makeError(
+        "-float-abi=soft is for ARM targets, not '{0}'{1}", triple.str(),
+        triple.isRISCV() ? "; -mabi=lp64 or ilp32 is the same here" : "");
+  return llvm::Error::success();
+}
+
+static llvm::Error checkABI(TargetSelection &selection,
+                            llvm::ArrayRef<StringRef> accepted) {
+  if (selection.abi.empty() || llvm::is_contained(accepted, selection.abi))
+    return llvm::Error::success();
+  return makeError("-mabi={0}: target '{1}' with these features has no such "
+                   "ABI; accepted: {2}",
+                   selection.abi, selection.triple.str(),
+                   accepted.empty() ? "none; it has only its own"
+                                    : llvm::join(accepted, ", "));
+}
+
+/// LLVM aborts over extensions that exclude each other, and ignores an ABI
+/// that needs registers which are not there.
+static llvm::Error checkRISCV(TargetSelection &selection,
+                              const llvm::MCSubtargetInfo &info) {
+  bool isWide = selection.triple.isArch64Bit();
+  std::vector<std::string> extensions;
+  for (const auto &feature : info.getAllProcessorFeatures())
+    if (has(info, feature.Key) &&
+        llvm::RISCVISAInfo::isSupportedExtensionFeature(feature.Key))
+      extensions.push_back("+" + std::string(feature.Key));
+  auto isa = llvm::RISCVISAInfo::parseFeatures(isWide ? 64 : 32, extensions);
+  if (!isa)
+    return addContext(isa.takeError(), "-mattr: ");
+  std::vector<StringRef> accepted;
+  if (has(info, "e")) {
+    accepted.push_back(isWide ? "lp64e" : "ilp32e");
+  } else {
+    accepted.push_back(isWide ? "lp64" : "ilp32");
+    if (has(info, "f"))
+      accepted.push_back(isWide ? "lp64f" : "ilp32f");
+    if (has(info, "d"))
+      accepted.push_back(isWide ? "lp64d" : "ilp32d");
+  }
+  if (selection.abi.empty())
+    selection.abi = accepted.back().str();
+  return checkABI(selection, accepted);
+}
+
+static llvm::Error checkTogether(TargetSelection &selection) {
+  std::unique_ptr<llvm::MCSubtargetInfo> info =
+      getSubtarget(selection, selection.cpu, selection.features);
+  GLOWISH_RETURN_IF_ERROR(checkFloatABI(selection, *info));
+  const llvm::Triple &triple = selection.triple;
+  if (triple.isRISCV())
+    return checkRISCV(selection, *info);
+  if (triple.isARM() || triple.isThumb())
+    return checkABI(selection, {"aapcs", "aapcs-linux"});
+  if (triple.isAArch64())
+    return checkABI(selection, {"aapcs"});
+  return checkABI(selection, {});
+}
+
+/// LLVM aborts over others.
+static llvm::Error checkCodeModel(const llvm::Triple &triple,
+                                  llvm::CodeModel::Model model) {
+  bool takesMedium =
+      triple.getArch() == llvm::Triple::x86_64 || triple.isRISCV();
+  bool takesLarge = triple.getArch() == llvm::Triple::x86_64 ||
+                    triple.isAArch64() ||
+                    triple.getArch() == llvm::Triple::riscv64;
+  bool isTaken = model == llvm::CodeModel::Medium  ? takesMedium
+                 : model == llvm::CodeModel::Large ? takesLarge
+                                                   : true;
+  if (isTaken)
+    return llvm::Error::success();
+  return makeError("-code-model={0}: target '{1}' has no such model; accepted: "
+                   "small{2}{3}",
+                   model == llvm::CodeModel::Medium ? "medium" : "large",
+                   triple.str(), takesMedium ? ", medium" : "",
+                   takesLarge ? ", large" : "");
+}
+
+/// The names that -march takes.
+static std::string listArchitectures() {
+  std::vector<StringRef> names;
+  for (const llvm::Target &target : llvm::TargetRegistry::targets())
+    names.push_back(target.getName());
+  llvm::sort(names);
+  return llvm::join(names, ", ");
+}
+
+static llvm::Error findTarget(TargetSelection &selection,
+                              const TargetOptions &options) {
+  initializeTargets();
+  std::string message;
+  selection.triple = llvm::Triple(
+      options.triple.empty() ? llvm::sys::getProcessTriple()
+                             : llvm::Triple::normalize(options.triple));
+  selection.target = llvm::TargetRegistry::lookupTarget(
+      options.architecture, selection.triple, message);
+  if (!selection.target && !options.architecture.empty())
+    return makeError("-march={0}: there is no such architecture; accepted: {1}",
+                     options.architecture, listArchitectures());
+  if (!selection.target)
+    return makeError(
+        "-target={0}: LLVM has no architecture '{1}'; accepted: triples that "
+        "begin with x86_64, i686, aarch64, arm, armv7a, thumbv7em, "
+        "thumbv8m.main, riscv64, riscv32, wasm32, ..., like "
+        "aarch64-linux-gnu or thumbv7em-none-eabihf",
+        options.triple, StringRef(options.triple).split('-').first);
+  return llvm::Error::success();
+}
+
+llvm::Expected<TargetSelection>
+glowish::selectTarget(const TargetOptions &options) {
+  TargetSelection selection;
+  GLOWISH_RETURN_IF_ERROR(findTarget(selection, options));
+  const llvm::Triple &triple = selection.triple;
+  selection.cpu = options.cpu;
+  if (options.isForHost() && (options.cpu.empty() || options.cpu == "native"))
+    selection.cpu = llvm::sys::getHostCPUName().str();
+  selection.floatABI = options.floatABI;
+  selection.abi = options.abi;
+  if (triple.isARM() || triple.isThumb())
+    completeARM(selection, options);
+  GLOWISH_RETURN_IF_ERROR(checkNames(selection, options));
+  selection.features = getFeatures(selection, options);
+  GLOWISH_RETURN_IF_ERROR(checkTogether(selection));
+  GLOWISH_RETURN_IF_ERROR(checkCodeModel(triple, options.codeModel));
+  // Without a system nothing moves the program, and tables with addresses would
+  // take RAM.
+  selection.relocationModel = options.relocationModel.value_or(
+      triple.getOS() == llvm::Triple::UnknownOS ? llvm::Reloc::Static
+                                                : llvm::Reloc::PIC_);
+  return selection;
+}

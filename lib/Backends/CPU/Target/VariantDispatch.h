@@ -1,0 +1,27 @@
+//===- VariantDispatch.h - An entry that picks a program --------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_BACKENDS_CPU_TARGET_VARIANTDISPATCH_H
+#define GLOWISH_LIB_BACKENDS_CPU_TARGET_VARIANTDISPATCH_H
+
+#include "glowish/Backends/CPU/TargetDescription.h"
+
+namespace glowish {
+
+/// The entry of a variant, and the values that it is for.
+struct VariantEntry {
+  llvm::ArrayRef<int64_t> values;
+  llvm::Function *entry;
+};
+
+/// Adds to \p module
+///   int NAME(int64_t value, ..., the arguments of the entries)
+/// which calls the entry for these values; for others it returns
+/// EntryStatus::Dimension. The \p entries have one type and become internal.
+llvm::Function *emitVariantDispatch(llvm::Module &module,
+                                    const TargetDescription &target,
+                                    llvm::StringRef name,
+                                    llvm::ArrayRef<VariantEntry> entries);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_BACKENDS_CPU_TARGET_VARIANTDISPATCH_H

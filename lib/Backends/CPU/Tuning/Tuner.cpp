@@ -1,0 +1,294 @@
+//===- Tuner.cpp - Measuring candidates for convolutions ------------------===//
+
+#include "Tuning/Tuner.h"
+#include "Selection/KernelSelection.h"
+#include "glowish/Support/Random.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/TargetParser/Host.h"
+#include <chrono>
+#include <cstring>
+#include <ctime>
+
+using namespace glowish;
+
+/// More than the caches of a core, and what a network reads from one run of a
+/// layer to the next.
+static constexpr size_t otherBytes = 64 << 20;
+/// Other programs only make runs longer, so the shortest of some is taken.
+static constexpr unsigned numRounds = 7;
+/// Weights of all candidates together; two candidates are measured in any case.
+static constexpr uint64_t maxWeightBytes = uint64_t(2) << 30;
+
+//===- Whether the target runs here ---------------------------------------===//
+
+/// The features of the processor that \p machine makes code for, without the
+/// marks of what is fast on it.
+static std::unique_ptr<llvm::MCSubtargetInfo>
+getFeatures(const llvm::TargetMachine &machine) {
+  std::unique_ptr<llvm::MCSubtargetInfo> info(
+      machine.getTarget().createMCSubtargetInfo(
+          machine.getTargetTriple().str(), machine.getTargetCPU(),
+          machine.getTargetFeatureString()));
+  info->setDefaultFeatures(machine.getTargetCPU(), /*TuneCPU=*/"",
+                           machine.getTargetFeatureString());
+  return info;
+}
+
+static llvm::Error checkRunsHere(const llvm::TargetMachine &target,
+                                 const llvm::TargetMachine &host) {
+  const llvm::Triple &triple = target.getTargetTriple();
+  const llvm::Triple &hostTriple = host.getTargetTriple();
+  if (triple.getArch() != hostTriple.getArch() ||
+      triple.getOS() != hostTriple.getOS() ||
+      triple.getObjectFormat() != hostTriple.getObjectFormat())
+    return makeError("-tune: this machine ('{0}') cannot run code for '{1}', "
+                     "so nothing can be measured",
+                     hostTriple.str(), triple.str());
+  auto needed = getFeatures(target), available = getFeatures(host);
+  for (const auto &feature : needed->getAllProcessorFeatures())
+    if (needed->hasFeature(feature.Value) &&
+        !available->hasFeature(feature.Value))
+      return makeError("-tune: this machine lacks the feature '{0}' of the "
+                       "target, so nothing can be measured",
+                       feature.Key);
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<Tuner>>
+Tuner::create(const TargetOptions &options) {
+  if (llvm::StringRef(options.cpu).contains(','))
+    return makeError("-tune: code for several levels ('{0}') runs on different "
+                     "machines; state one with -mcpu",
+                     options.cpu);
+  TargetOptions own = options;
+  own.numThreads = 1;
+  own.tune = false;
+  own.tuningFile.clear();
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> backend,
+                           CPUBackend::create(own));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> host,
+                           CPUBackend::create({}));
+  GLOWISH_RETURN_IF_ERROR(
+      checkRunsHere(backend->getTargetMachine(), host->getTargetMachine()));
+  return std::unique_ptr<Tuner>(new Tuner(std::move(backend)));
+}
+
+//===- What is measured ---------------------------------------------------===//
+
+std::vector<ConvolutionCandidate>
+glowish::selectCandidates(llvm::ArrayRef<ConvolutionCandidate> ranked) {
+  constexpr double farthest = 4, near = 2.5;
+  std::vector<ConvolutionCandidate> firsts, others;
+  for (const ConvolutionCandidate &candidate : ranked) {
+    double ratio = candidate.cycles / ranked.front().cycles;
+    bool isFirst =
+        llvm::none_of(firsts, [&](const ConvolutionCandidate &first) {
+          return first.algorithm == candidate.algorithm;
+        });
+    if (isFirst && (firsts.empty() || ratio <= farthest))
+      firsts.push_back(candidate);
+    else if (ratio <= near)
+      others.push_back(candidate);
+  }
+  llvm::append_range(firsts, others);
+  return firsts;
+}
+
+TuningRecord::Entry
+glowish::chooseMeasured(llvm::ArrayRef<MeasuredCandidate> measured) {
+  constexpr double worthIt = 0.97;
+  const MeasuredCandidate &estimated = measured.front();
+  const MeasuredCandidate *best = llvm::min_element(
+      measured, [](const MeasuredCandidate &a, const MeasuredCandidate &b) {
+        return a.seconds < b.seconds;
+      });
+  if (best->seconds > worthIt * estimated.seconds)
+    best = &estimated;
+  std::string note = llvm::formatv("{0:F1} us", best->seconds * 1e6);
+  if (best != &estimated)
+    note += llvm::formatv("; by estimate {0}: {1:F1} us",
+                          estimated.candidate.str(), estimated.seconds * 1e6);
+  return {best->candidate, note};
+}
+
+/// Numbers in [-1, 1).
+static void fillRandom(Tensor &tensor) {
+  auto *bytes = static_cast<uint8_t *>(tensor.getBytes());
+  size_t size = size_t(tensor.getSizeInBytes());
+  constexpr int64_t period = 1 << 16;
+  int64_t count = std::min(tensor.getNumElements(), period);
+  Random random(1);
+  for (int64_t i = 0; i < count; ++i)
+    tensor.setFromDouble(i, double(random.uniform(-1, 1)));
+  size_t done = size_t(count) * getElemSize(tensor.getType().getKind());
+  for (size_t at = done; done > 0 && at < size; at += done)
+    std::memcpy(bytes + at, bytes, std::min(done, size - at));
+}
+
+/// The pad behind the image that gives \p out results.
+static int64_t getEndPad(int64_t in, int64_t out, int64_t kernel,
+                         int64_t stride, int64_t pad, int64_t dilation) {
+  return std::max<int64_t>(0, (out - 1) * stride + (kernel - 1) * dilation + 1 -
+                                  in - pad);
+}
+
+static Buffer *createInput(IRFunction &function,
+                           const ConvolutionProblem &problem) {
+  const ConvolutionShape &s = problem.shape;
+  Type type(problem.kind, {s.batch, s.height, s.width, s.channels});
+  if (problem.inputStrides == getDenseStrides(type.getShape()))
+    return function.createMutable("input", type, "input", true, false);
+  int64_t size = 1, first = 0;
+  for (auto [extent, stride] :
+       llvm::zip_equal(type.getShape(), problem.inputStrides)) {
+    size += (extent - 1) * std::abs(stride);
+    first += (extent - 1) * std::max<int64_t>(0, -stride);
+  }
+  Buffer *whole = function.createMutable("input", Type(problem.kind, {size}),
+                                         "input", true, false);
+  return function.createView("view", whole, type, first, problem.inputStrides);
+}
+
+/// One convolution, of \p problem.
+static std::unique_ptr<IRFunction>
+createFunction(const ConvolutionProblem &problem,
+               std::shared_ptr<const Tensor> filter) {
+  const ConvolutionShape &s = problem.shape;
+  auto function = std::make_unique<IRFunction>("tune");
+  Buffer *input = createInput(*function, problem);
+  Buffer *result = function->createMutable(
+      "result",
+      Type(problem.kind, {s.batch, s.outHeight, s.outWidth, s.outChannels}),
+      "result", false, true);
+  Buffer *weights = function->createConstant("filter", std::move(filter));
+  std::array<int64_t, 2> strides = {s.strideH, s.strideW},
+                         dilations = {s.dilationH, s.dilationW};
+  std::array<int64_t, 4> pads = {s.padTop, s.padLeft,
+                                 getEndPad(s.height, s.outHeight, s.kernelH,
+                                           s.strideH, s.padTop, s.dilationH),
+                                 getEndPad(s.width, s.outWidth, s.kernelW,
+                                           s.strideW, s.padLeft, s.dilationW)};
+  function->create<ConvolutionInstr>("convolution", result, input, weights,
+                                     nullptr, strides, pads, dilations,
+                                     s.group);
+  return function;
+}
+
+//===- Measuring ----------------------------------------------------------===//
+
+/// A program, its memory, and the shortest time that it took.
+struct Tuner::Candidate {
+  MeasuredCandidate measured;
+  std::unique_ptr<IRFunction> function;
+  MemoryPlan plan;
+  std::unique_ptr<Executable> executable;
+  Tensor constants, mutables, activations;
+};
+
+Tuner::Tuner(std::unique_ptr<CPUBackend> backend)
+    : backend(std::move(backend)) {}
+
+llvm::Expected<std::unique_ptr<Tuner::Candidate>>
+Tuner::build(const ConvolutionProblem &problem,
+             const ConvolutionCandidate &candidate,
+             std::shared_ptr<const Tensor> filter) {
+  auto result = std::make_unique<Candidate>();
+  result->measured = {candidate, std::numeric_limits<double>::infinity()};
+  result->function = createFunction(problem, std::move(filter));
+  IRFunction &function = *result->function;
+  selectKernels(
+      function, backend->getTarget(),
+      [&](const ConvolutionProblem &, const Buffer &) { return candidate; });
+  result->plan = planMemory(function);
+  const MemoryPlan &plan = result->plan;
+  GLOWISH_ASSIGN_OR_RETURN(result->executable,
+                           backend->compile(function, plan, /*clock=*/nullptr));
+  auto makeRegion = [](uint64_t size) {
+    return Tensor(Type(ElemKind::UInt8, {int64_t(size)}));
+  };
+  result->constants = makeConstantRegion(function, plan);
+  result->mutables = makeRegion(plan.mutableSize);
+  result->activations = makeRegion(plan.activationSize);
+  const Buffer *input = function.findBuffer("input");
+  auto *bytes = static_cast<uint8_t *>(result->mutables.getBytes()) +
+                plan.getOffset(input);
+  Tensor values = Tensor::borrow(input->getType(), bytes);
+  fillRandom(values);
+  return result;
+}
+
+/// Reads every cache line of \p bytes.
+static void readLines(llvm::ArrayRef<uint8_t> bytes) {
+  constexpr size_t line = 64;
+  for (size_t i = 0; i < bytes.size(); i += line)
+    // What nobody uses would not be read otherwise.
+    (void)*const_cast<const volatile uint8_t *>(&bytes[i]);
+}
+
+/// Reads \p bytes of the stack below the caller's, where kernels keep what they
+/// use again.
+LLVM_ATTRIBUTE_NOINLINE static void readStack(size_t bytes) {
+  auto *lowest = static_cast<uint8_t *>(__builtin_alloca(bytes));
+  readLines(llvm::ArrayRef<uint8_t>(lowest, bytes));
+}
+
+/// A clock of this thread, which stands while another program has the core.
+static double getSeconds() {
+#if defined(CLOCK_THREAD_CPUTIME_ID)
+  timespec now = {};
+  if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) == 0)
+    return double(now.tv_sec) + double(now.tv_nsec) * 1e-9;
+#endif
+  return std::chrono::duration<double>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+llvm::Error Tuner::time(Candidate &candidate) {
+  readLines(otherData);
+  readLines(candidate.mutables.getByteRange());
+  readLines(candidate.activations.getByteRange());
+  readStack(size_t(backend->getTarget().maxStackBytes));
+  double start = getSeconds();
+  GLOWISH_RETURN_IF_ERROR(
+      candidate.executable->run(candidate.constants.data<uint8_t>().data(),
+                                candidate.mutables.data<uint8_t>().data(),
+                                candidate.activations.data<uint8_t>().data()));
+  double seconds = getSeconds() - start;
+  candidate.measured.seconds = std::min(candidate.measured.seconds, seconds);
+  return llvm::Error::success();
+}
+
+llvm::Expected<TuningRecord::Entry> Tuner::measure(const TuningKey &key) {
+  const ConvolutionShape &s = key.problem.shape;
+  std::vector<ConvolutionCandidate> choices = selectCandidates(
+      rankCandidates(key.problem, backend->getTarget(), key.maxWinograd));
+  if (choices.size() == 1)
+    return TuningRecord::Entry{choices.front(), "no other was worth a try"};
+  otherData.resize(otherBytes, 1);
+  Tensor filter(Type(key.problem.kind, {s.outChannels, s.kernelH, s.kernelW,
+                                        s.getGroupChannels()}));
+  fillRandom(filter);
+  auto sharedFilter = std::make_shared<const Tensor>(std::move(filter));
+  std::vector<std::unique_ptr<Candidate>> candidates;
+  uint64_t weightBytes = 0;
+  for (const ConvolutionCandidate &choice : choices) {
+    if (candidates.size() >= 2 && weightBytes > maxWeightBytes)
+      break;
+    GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Candidate> candidate,
+                             build(key.problem, choice, sharedFilter));
+    weightBytes += 2 * candidate->plan.constantSize;
+    candidates.push_back(std::move(candidate));
+  }
+  // In turns, so that a slower phase of the machine meets all of them. The
+  // first round, in which pages are seen for the first time, is never the
+  // shortest.
+  for (unsigned round = 0; round < numRounds; ++round)
+    for (const auto &candidate : candidates)
+      GLOWISH_RETURN_IF_ERROR(time(*candidate));
+  std::vector<MeasuredCandidate> measured;
+  for (const auto &candidate : candidates)
+    measured.push_back(candidate->measured);
+  return chooseMeasured(measured);
+}
