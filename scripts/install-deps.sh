@@ -18,6 +18,8 @@ packages=(
   cmake ninja-build ccache clang-19 lld-19 llvm-19-dev llvm-19-tools
   libonnx-dev libprotobuf-dev protobuf-compiler libgoogle-glog-dev zlib1g-dev
   libzstd-dev
+  # scripts/format.sh, which a test runs, and scripts/tidy.sh.
+  clang-format-19 clang-tidy-19
   # The tests: GoogleTest, the sanitizers' runtimes, and lit's interpreter.
   libgtest-dev libgmock-dev libbenchmark-dev libclang-rt-19-dev python3
   # ONNX's own tests of release 1.12.
