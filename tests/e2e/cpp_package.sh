@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# cpp_package.sh BUILD_FOLDER: installs that build, moves what was installed, and
+# makes examples/cpp-graph with it alone: find_package(glowish), the headers, the
+# library. What the program prints is what its README shows.
+set -euo pipefail
+build=$(realpath "$1")
+cd "$(dirname "$0")/../.."
+
+work=$build/cpp-package-test
+rm -rf "$work"
+mkdir "$work"
+cmake --install "$build" --prefix "$work/installed" >"$work/install.log"
+mv "$work/installed" "$work/prefix"
+package=$(echo "$work"/prefix/lib*/cmake/glowish)
+
+# configure SOURCE NAME: the output goes to NAME.log.
+export CC=clang-19 CXX=clang++-19
+configure() {
+  cmake -S "$1" -B "$work/$2" -G Ninja -Dglowish_DIR="$package" \
+    >"$work/$2.log" 2>&1
+}
+
+# make_example NAME: the example with $CC and $CXX, and what it prints.
+make_example() {
+  configure examples/cpp-graph "$1" || {
+    cat "$work/$1.log"
+    exit 1
+  }
+  cmake --build "$work/$1"
+  "$work/$1/edges" >"$work/$1.txt"
+  sed -n '/^prints$/,$p' examples/cpp-graph/README.md |
+    sed -n '/^```$/,/^```$/p' | grep -v '```' | diff - "$work/$1.txt"
+}
+make_example graph
+if command -v g++ >/dev/null; then
+  CC=gcc CXX=g++ make_example graph-gcc
+fi
+
+"$work/graph/edges" "$work/bundle"
+printf '#include "edges.h"\nint main(void) { return EDGES_image_SIZE != 256; }\n' \
+  >"$work/main.c"
+clang-19 -I "$work/bundle" "$work/main.c" "$work/bundle/edges.o" -o "$work/main"
+"$work/main"
+
+# All headers compile with what is installed, in two orders, without a warning.
+mkdir "$work/all"
+(cd "$work/prefix/include" && find glowish -name '*.h' | sort |
+  sed 's/.*/#include "&"/') >"$work/all/forwards.cpp"
+tac "$work/all/forwards.cpp" >"$work/all/backwards.cpp"
+[[ $(wc -l <"$work/all/forwards.cpp") -ge 50 ]]
+cat >"$work/all/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.25)
+project(headers LANGUAGES CXX)
+find_package(glowish REQUIRED COMPONENTS library)
+add_library(headers OBJECT forwards.cpp backwards.cpp)
+target_link_libraries(headers PRIVATE glowish::glowish)
+target_compile_options(headers PRIVATE -Wall -Wextra -Werror
+  -Wno-unused-parameter)
+END
+configure "$work/all" headers
+cmake --build "$work/headers" >"$work/headers-build.log" || {
+  grep -E 'error|warning' "$work/headers-build.log"
+  exit 1
+}
+
+# The component states why it can't be used.
+mkdir "$work/c"
+printf '%s\n' 'cmake_minimum_required(VERSION 3.25)' 'project(c LANGUAGES C)' \
+  'find_package(glowish REQUIRED COMPONENTS library)' >"$work/c/CMakeLists.txt"
+! configure "$work/c" c-only || exit 1
+tr -s '\n ' ' ' <"$work/c-only.log" | grep -q \
+  "component library can't be used: the languages of the project have no CXX"
+
+# Neither this build nor these sources are named in the package.
+! grep -rlF -e "$build/lib" -e "$PWD/include" -e "$work/installed" \
+  "$package" || exit 1
