@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import resource
 import shlex
 import subprocess
 import sys
@@ -103,8 +104,10 @@ def main():
         print(f'\nBy {title}:')
         for name, count in counts.most_common():
             print(f'{count:6} {name}')
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(f'\n{len(found)} warnings in {len(commands)} files, {num_run} of which '
-          f'had changed; {seconds:.0f} s')
+          f'had changed; {seconds:.0f} s, of a processor '
+          f'{usage.ru_utime + usage.ru_stime:.0f} s')
     return 1 if found else 0
 
 
