@@ -1,10 +1,26 @@
 #!/usr/bin/env bash
 # test.sh [CTEST OPTION...]: installs what is missing, builds the release
-# preset, and runs all tests. Ends with ctest's summary and its exit status.
+# preset, and runs all tests. Ends with ctest's summary, a line with the tests
+# that were skipped, if there are any, and ctest's exit status.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/install-deps.sh
 scripts/build.sh release
 echo "==> testing"
-exec ctest --test-dir build/release --output-on-failure -j "$(nproc)" "$@"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+status=0
+ctest --test-dir build/release --output-on-failure -j "$(nproc)" "$@" |
+  tee "$log" || status=${PIPESTATUS[0]}
+
+skipped=$(sed -n 's/^[[:space:]]*[0-9]* - \([^ ]*\) (Skipped)$/\1/p' "$log" |
+  paste -sd' ')
+if [[ -n $skipped ]]; then
+  data=${GLOWISH_TEST_DATA:-../shared/data}
+  lacking=
+  [[ -d $data ]] || lacking=" (there is no test data in $data)"
+  echo "skipped$lacking: $skipped; what they need, and where it is from:" \
+    "docs/testing.md, section Test data"
+fi
+exit "$status"
