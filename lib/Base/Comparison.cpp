@@ -8,6 +8,7 @@ using namespace glowish;
 Comparison glowish::compareTensors(const Tensor &actual, const Tensor &expected,
                                    double rtol, double atol) {
   Comparison result;
+  double largestExcess = 0;
   for (int64_t i = 0; i < expected.getNumElements(); ++i) {
     double a = actual.getAsDouble(i), e = expected.getAsDouble(i);
     if (std::isfinite(e))
@@ -17,8 +18,16 @@ Comparison glowish::compareTensors(const Tensor &actual, const Tensor &expected,
     double error = std::fabs(a - e);
     if (std::isnan(error))
       error = std::numeric_limits<double>::infinity();
-    if (!(error <= atol + rtol * std::fabs(e)))
-      ++result.numMismatches;
+    // No share of infinity: every finite element would be within it.
+    double tolerance = std::isfinite(e) ? atol + rtol * std::fabs(e) : 0;
+    if (!(error <= tolerance)) {
+      double excess = error - tolerance;
+      if (++result.numMismatches == 1 || excess > largestExcess) {
+        largestExcess = excess;
+        result.worstMismatch = error;
+        result.worstMismatchIndex = i;
+      }
+    }
     if (error > result.maxError) {
       result.maxError = error;
       result.maxErrorIndex = i;

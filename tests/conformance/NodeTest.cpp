@@ -96,11 +96,12 @@ static llvm::Error checkOutput(llvm::StringRef name, const Tensor &actual,
       compareTensors(actual, expected, tolerance.relative, tolerance.absolute);
   if (!result.numMismatches)
     return llvm::Error::success();
-  int64_t at = result.maxErrorIndex;
+  int64_t at = result.worstMismatchIndex;
   return makeError("output '{0}' differs in {1} of {2} elements, most by {3} "
                    "at {4}: {5}, not {6}",
                    name, result.numMismatches, expected.getNumElements(),
-                   format(result.maxError), at, format(actual.getAsDouble(at)),
+                   format(result.worstMismatch), at,
+                   format(actual.getAsDouble(at)),
                    format(expected.getAsDouble(at)));
 }
 

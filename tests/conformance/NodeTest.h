@@ -37,7 +37,7 @@ compileAndRun(Compilation &compilation, const TestData &data,
               const std::set<std::string> &constants);
 
 /// Compares \p outputs with those of \p data: they are at most getTolerance()
-/// off. The error says what a person needs to know, with the largest error.
+/// off. The error names the element that exceeds its tolerance most.
 llvm::Error checkOutputs(const TestData &data, llvm::ArrayRef<Tensor> outputs);
 
 /// Compiles the model for each set of data, runs it in this process, and

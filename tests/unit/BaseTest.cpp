@@ -1,7 +1,7 @@
-//===- BaseTest.cpp - Element kinds, types and tensors --------------------===//
+//===- BaseTest.cpp - Element kinds, types, tensors, comparison -----------===//
 
 #include "Messages.h"
-#include "glowish/Base/Tensor.h"
+#include "glowish/Base/Comparison.h"
 #include "llvm/ADT/bit.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -276,6 +276,41 @@ TEST(Tensor, ConvertsElements) {
   EXPECT_EQ(store(ElemKind::Double, 16777217.5).getAsInt(0), 16777217);
   EXPECT_EQ(store(ElemKind::Float, -infinity).getAsInt(0),
             std::numeric_limits<int64_t>::min());
+}
+
+//===- Comparison ---------------------------------------------------------===//
+
+Tensor makeFloats(llvm::ArrayRef<float> values) {
+  Tensor tensor(Type(ElemKind::Float, {int64_t(values.size())}));
+  llvm::copy(values, tensor.data<float>().begin());
+  return tensor;
+}
+
+TEST(Comparison, NamesTheElementFurthestOverItsTolerance) {
+  // The first has the largest error and is within 1e-3 of itself.
+  Tensor expected = makeFloats({1000, 0.5f, 2, 0});
+  Tensor actual = makeFloats({1000.5f, 0.5f, 2.125f, 0.0625f});
+  Comparison result = compareTensors(actual, expected, 1e-3, 1e-3);
+  EXPECT_EQ(result.maxError, 0.5);
+  EXPECT_EQ(result.maxErrorIndex, 0);
+  EXPECT_EQ(result.numMismatches, 2);
+  EXPECT_EQ(result.worstMismatch, 0.125);
+  EXPECT_EQ(result.worstMismatchIndex, 2);
+  EXPECT_EQ(compareTensors(actual, expected, 0.1, 0.1).numMismatches, 0);
+}
+
+TEST(Comparison, InfinitiesAndNaNMustBeExpected) {
+  Tensor expected =
+      makeFloats({infinity, -infinity, notANumber, infinity, 1, 1});
+  EXPECT_EQ(compareTensors(expected, expected, 1e-3, 0).numMismatches, 0);
+  Tensor actual =
+      makeFloats({1e30f, infinity, 0, notANumber, notANumber, -infinity});
+  for (double rtol : {0.0, 1e-3}) {
+    Comparison result = compareTensors(actual, expected, rtol, 1e-3);
+    EXPECT_EQ(result.numMismatches, 6);
+    EXPECT_EQ(result.worstMismatch, infinity);
+    EXPECT_EQ(result.worstMismatchIndex, 0);
+  }
 }
 
 } // namespace

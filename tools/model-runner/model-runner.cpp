@@ -105,12 +105,18 @@ static llvm::Expected<int> checkOutputs(const Session &session) {
         compareTensors(actual, expected, relativeTolerance, absoluteTolerance);
     llvm::outs() << llvm::formatv(
         "{0}: largest error {1:E2} at {2} ({3:E2} of the largest magnitude), "
-        "{4} of {5} elements over tolerance\n",
+        "{4} of {5} elements over tolerance",
         file.name, result.maxError, result.maxErrorIndex,
         result.getRelativeError(), result.numMismatches,
         expected.getNumElements());
-    if (result.numMismatches)
+    if (result.numMismatches) {
+      int64_t worst = result.worstMismatchIndex;
+      llvm::outs() << llvm::format(", most at %lld: %.9g, expected %.9g",
+                                   (long long)worst, actual.getAsDouble(worst),
+                                   expected.getAsDouble(worst));
       code = ExitCode::mismatch;
+    }
+    llvm::outs() << "\n";
   }
   return code;
 }

@@ -16,6 +16,11 @@ struct Comparison {
   /// Number of elements with |actual - expected| > atol + rtol * |expected|, or
   /// with a NaN or infinity on one side only.
   int64_t numMismatches = 0;
+  /// Of these elements, the one whose error exceeds its tolerance most: the
+  /// error and its row-major index. Often not that of maxError, as larger
+  /// elements have larger tolerances.
+  double worstMismatch = 0;
+  int64_t worstMismatchIndex = 0;
 
   double getRelativeError() const {
     return maxMagnitude > 0 ? maxError / maxMagnitude : maxError;
