@@ -379,10 +379,24 @@ llvm::Expected<bool> toggle(int &unit, const int &) {
   unit = -unit;
   return true;
 }
+llvm::Expected<bool> stepDown(int &unit, const int &step) {
+  bool changes = unit > 0;
+  unit -= changes ? step : 0;
+  return changes;
+}
+llvm::Expected<bool> countUp(int &unit, const int &step) {
+  unit += step;
+  return true;
+}
+llvm::Expected<bool> doNothing(int &, const int &) { return false; }
 
-const PassInfo<int, int> passes[] = {{"down", Exactness::Exact, "", countDown},
-                                     {"fail", Exactness::Exact, "", fail},
-                                     {"toggle", Exactness::Exact, "", toggle}};
+const PassInfo<int, int> passes[] = {
+    {"down", Exactness::Exact, "", countDown},
+    {"fail", Exactness::Exact, "", fail},
+    {"toggle", Exactness::Exact, "", toggle},
+    {"up", Exactness::Exact, "", countUp},
+    {"step", Exactness::Exact, "", stepDown},
+    {"nothing", Exactness::Exact, "", doNothing}};
 
 llvm::Expected<bool> run(const Pipeline &pipeline, int &unit,
                          const PassHooks<int> &hooks = {}) {
@@ -398,9 +412,21 @@ TEST(Pass, RunsOnceOrToAFixedPoint) {
   EXPECT_FALSE(llvm::cantFail(run({{{"down"}, true}}, unit)));
 }
 
-TEST(Pass, PassesThatUndoEachOtherStop) {
-  int unit = 1;
-  EXPECT_TRUE(llvm::cantFail(run({{{"toggle"}, true}}, unit)));
+TEST(Pass, PassesThatUndoEachOtherAreAnError) {
+  int unit = 3;
+  EXPECT_THAT(getMessage(run({{{"up", "nothing", "down"}, true}}, unit)),
+              HasSubstr("no fixed point after 32 rounds: passes that still "
+                        "change something, and may undo each other: up, down"));
+  unit = 1;
+  EXPECT_THAT(getMessage(run({{{"nothing"}, true}, {{"toggle"}, true}}, unit)),
+              HasSubstr("each other: toggle"));
+  // The last round that is allowed may be the one that changes nothing.
+  unit = 3 * 31;
+  EXPECT_TRUE(llvm::cantFail(run({{{"step"}, true}}, unit)));
+  EXPECT_EQ(unit, 0);
+  unit = 3 * 32;
+  EXPECT_THAT(getMessage(run({{{"step"}, true}}, unit)), HasSubstr("step"));
+  EXPECT_TRUE(llvm::cantFail(run({{{"up", "down"}}}, unit)));
 }
 
 TEST(Pass, ErrorsStopThePipeline) {
