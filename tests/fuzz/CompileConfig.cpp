@@ -41,8 +41,8 @@ std::string CompileConfig::str() const {
   if (level >= 0) {
     const TargetOptions &target = getTargets()[level];
     cpu = "cpu=" + (target.cpu.empty() ? "host" : target.cpu);
-    if (!target.onlyLevel.empty())
-      cpu += "(" + target.onlyLevel + ")";
+    if (!target.testing.onlyLevel.empty())
+      cpu += "(" + target.testing.onlyLevel + ")";
   }
   if (isQuick)
     cpu += " quick";
@@ -162,9 +162,9 @@ static llvm::Expected<Backend *> getBackend(const CompileConfig &config) {
   }
   TargetOptions options = getTargets()[config.level];
   options.numThreads = config.numThreads;
-  options.choiceRank = config.choiceRank;
+  options.testing.choiceRank = config.choiceRank;
   options.winograd = config.winograd;
-  options.compilesQuickly = config.isQuick;
+  options.testing.compilesQuickly = config.isQuick;
   GLOWISH_ASSIGN_OR_RETURN(backend, CPUBackend::create(options));
   return backend.get();
 }

@@ -15,9 +15,9 @@ struct CompileConfig {
   /// One of the levels of getLevels() (CPULevels.h), or -1: the interpreter.
   int level = 0;
   unsigned numThreads = 1;
-  /// TargetOptions::choiceRank.
+  /// TestingOptions::choiceRank.
   unsigned choiceRank = 0;
-  /// TargetOptions::compilesQuickly.
+  /// TestingOptions::compilesQuickly.
   bool isQuick = false;
   /// TargetOptions::winograd.
   WinogradLimit winograd = WinogradLimit::F4;

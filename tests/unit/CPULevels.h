@@ -24,7 +24,7 @@ inline std::vector<TargetOptions> getLevels() {
     TargetOptions &target = targets.emplace_back();
     target.triple = triple;
     target.cpu = cpu;
-    target.onlyLevel = onlyLevel;
+    target.testing.onlyLevel = onlyLevel;
   };
   // Also with weights that are packed for AVX-512, which levels share.
   add("x86-64");

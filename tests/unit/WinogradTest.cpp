@@ -68,7 +68,8 @@ std::string describe(CPUBackend &backend, const WinogradCase &c) {
 std::set<std::string> getCandidates(TargetOptions options,
                                     const WinogradCase &c) {
   std::set<std::string> candidates;
-  for (options.choiceRank = 0; options.choiceRank < 12; ++options.choiceRank)
+  unsigned &rank = options.testing.choiceRank;
+  for (rank = 0; rank < 12; ++rank)
     candidates.insert(
         describe(*llvm::cantFail(CPUBackend::create(options)), c));
   return candidates;
@@ -116,8 +117,8 @@ TEST(Winograd, EveryWayIsRight) {
     Tensor expected = llvm::cantFail(run(*createInterpreter(), buildCase));
     for (TargetOptions options : getLevels()) {
       std::set<std::string> seen;
-      for (options.choiceRank = 0; options.choiceRank < 12;
-           ++options.choiceRank) {
+      unsigned &rank = options.testing.choiceRank;
+      for (rank = 0; rank < 12; ++rank) {
         auto backend = llvm::cantFail(CPUBackend::create(options));
         if (!seen.insert(describe(*backend, c)).second)
           continue;
@@ -125,8 +126,8 @@ TEST(Winograd, EveryWayIsRight) {
         for (int64_t i = 0; i < expected.getNumElements(); ++i)
           // Sums are some 10, and tanh does not enlarge their errors.
           ASSERT_NEAR(actual.getAsDouble(i), expected.getAsDouble(i), 3e-5)
-              << name << " on '" << options.cpu << "', way "
-              << options.choiceRank << " at " << i;
+              << name << " on '" << options.cpu << "', way " << rank << " at "
+              << i;
       }
     }
   }

@@ -111,7 +111,7 @@ static TargetOptions getReferenceTarget() {
     options.numThreads = std::clamp(againstThreads.getValue(), 1u, 256u);
   if (againstNoWinograd)
     options.winograd = WinogradLimit::None;
-  options.compilesQuickly = againstUnoptimized;
+  options.testing.compilesQuickly = againstUnoptimized;
   return options;
 }
 

@@ -41,8 +41,8 @@ createMachine(const TargetOptions &options) {
       selection.target->createTargetMachine(
           triple, selection.cpu, selection.features, llvmOptions,
           selection.relocationModel, options.codeModel,
-          options.compilesQuickly ? llvm::CodeGenOptLevel::None
-                                  : llvm::CodeGenOptLevel::Default));
+          options.testing.compilesQuickly ? llvm::CodeGenOptLevel::None
+                                          : llvm::CodeGenOptLevel::Default));
   if (!machine)
     return makeError("-target={0}: LLVM cannot generate code for it", triple);
   unsigned bits = machine->createDataLayout().getPointerSizeInBits();
@@ -226,8 +226,8 @@ CPUBackend::getCandidates(const ConvolutionProblem &problem) const {
   if (const ConvolutionCandidate *recorded =
           findRecorded(TuningKey(problem, winograd), candidates))
     return {*recorded};
-  if (options.choiceRank > 0)
-    return {candidates[std::min<size_t>(options.choiceRank,
+  if (options.testing.choiceRank > 0)
+    return {candidates[std::min<size_t>(options.testing.choiceRank,
                                         candidates.size() - 1)]};
   return candidates;
 }
@@ -307,7 +307,8 @@ CPUBackend::emitModule(llvm::LLVMContext &context, const Variants &variants,
   module->setDataLayout(machine->createDataLayout());
   std::vector<LevelEntry> entries;
   for (const TargetDescription &level : levels) {
-    if (!options.onlyLevel.empty() && level.cpu != options.onlyLevel)
+    if (!options.testing.onlyLevel.empty() &&
+        level.cpu != options.testing.onlyLevel)
       continue;
     std::string name = entryName.str() + level.suffix;
     entries.push_back({level.cpu, emitVariants(*module, level, variants, name,
@@ -374,7 +375,7 @@ copyModule(const llvm::Module &module) {
 llvm::Expected<llvm::SmallVector<char, 0>>
 CPUBackend::emitObject(llvm::Module &module,
                        llvm::SmallVectorImpl<char> *assembly) {
-  if (!options.compilesQuickly)
+  if (!options.testing.compilesQuickly)
     optimize(module, *machine);
   if (options.dumpsLLVM)
     module.print(llvm::errs(), nullptr);

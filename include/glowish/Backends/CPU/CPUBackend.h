@@ -25,6 +25,20 @@ struct TuningKey;
 /// computed with.
 enum class WinogradLimit : unsigned { None = 0, F2 = 2, F4 = 4 };
 
+/// Options for tests and for finding errors of the compiler: code that is made
+/// with them is correct, and slower.
+struct TestingOptions {
+  /// Of several levels, the one that code is made for, with the weights that
+  /// all of them share: for levels below the processor's own. Empty: all.
+  std::string onlyLevel;
+  /// The convolution algorithm of this rank by the estimated time, or the last:
+  /// for those that are not the fastest.
+  unsigned choiceRank = 0;
+  /// LLVM does not optimize: for many small programs, which take longer to
+  /// compile than to run.
+  bool compilesQuickly = false;
+};
+
 /// What is compiled for. Empty strings mean the host.
 struct TargetOptions {
   std::string triple;
@@ -32,9 +46,6 @@ struct TargetOptions {
   std::string architecture;
   /// One, or levels of x86-64 separated by commas.
   std::string cpu;
-  /// Of several levels, the one that code is made for, with the weights that
-  /// all of them share: for tests of levels below the processor's own.
-  std::string onlyLevel;
   std::vector<std::string> attributes;
   std::string abi;
   llvm::FloatABI::ABIType floatABI = llvm::FloatABI::Default;
@@ -44,21 +55,16 @@ struct TargetOptions {
   /// Threads that kernels are split for; 1 for a program without threads.
   unsigned numThreads = 1;
   WinogradLimit winograd = WinogradLimit::F4;
-  /// Of the ways to compute a convolution, by the estimated time, the one of
-  /// this number, or the last: for tests of those that are not the fastest.
-  unsigned choiceRank = 0;
   /// Choices between ways to compute a convolution that were measured: of the
   /// shapes in it, they are taken and not the estimate's. May be empty.
   std::string tuningFile;
   /// Measure, on this machine, the shapes that tuningFile lacks, and write
   /// them to it.
   bool tune = false;
-  /// LLVM doesn't optimise: for tests of many small programs, which take longer
-  /// to compile than to run.
-  bool compilesQuickly = false;
   /// Print the optimised LLVM IR, and the assembly, to stderr.
   bool dumpsLLVM = false;
   bool dumpsAssembly = false;
+  TestingOptions testing;
 
   /// Whether code is for this machine, with all that its processor has.
   bool isForHost() const { return triple.empty() && architecture.empty(); }
