@@ -9,10 +9,10 @@
 
 using namespace glowish;
 
-/// A file is this, the version, the checksum of the rest as Checksum64 has it,
-/// and the rest: all numbers little-endian, strings after their lengths.
+/// A file is this, the version, the checksum of the rest (checksum64), and the
+/// rest: all numbers little-endian, strings after their lengths.
 static constexpr llvm::StringLiteral magic = "GLOWCKPT";
-static constexpr uint64_t version = 1;
+static constexpr uint64_t version = 2;
 static constexpr size_t headerSize = magic.size() + 16;
 
 namespace {
@@ -185,7 +185,8 @@ llvm::Expected<Checkpoint> glowish::readCheckpoint(llvm::StringRef path) {
   const char *header = bytes.data() + magic.size();
   uint64_t found = llvm::support::endian::read64le(header);
   if (found != version)
-    return makeError("'{0}' is a checkpoint of version {1}; accepted: {2}",
+    return makeError("'{0}' is a checkpoint of version {1}; accepted: {2}; "
+                     "without the file, training starts again",
                      path, found, version);
   llvm::StringRef rest = bytes.drop_front(headerSize);
   std::optional<Checkpoint> checkpoint;

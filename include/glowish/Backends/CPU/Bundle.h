@@ -17,7 +17,7 @@ enum class BundleApi { Static, Dynamic };
 enum class BundleWeights { File, Embed };
 
 /// The version of the contract between a header and its object.
-constexpr unsigned bundleAbiVersion = 3;
+constexpr unsigned bundleAbiVersion = 4;
 
 struct BundleOptions {
   std::string folder;

@@ -91,6 +91,76 @@ static void printElementKinds(llvm::raw_ostream &os) {
                   getElemKindName(ElemKind(i)).upper(), i);
 }
 
+/// checksum64 (Support/Checksum.h) in C. It has a guard of its own: the common
+/// definitions of older bundles do not have it.
+static void printChecksum(llvm::raw_ostream &os) {
+  os << R"(
+#ifndef GLOWISH_XXH64_DEFS
+#define GLOWISH_XXH64_DEFS
+
+static inline uint64_t glowish_xxh64_rotate(uint64_t value, unsigned count) {
+  return (value << count) | (value >> (64 - count));
+}
+
+static inline uint64_t glowish_xxh64_load(const uint8_t *bytes, unsigned count) {
+  uint64_t word = 0;
+  unsigned k;
+  for (k = 0; k < count; ++k)
+    word |= ((uint64_t)bytes[k]) << (8 * k);
+  return word;
+}
+
+static inline uint64_t glowish_xxh64_round(uint64_t lane, uint64_t word) {
+  return glowish_xxh64_rotate(lane + word * UINT64_C(0xC2B2AE3D27D4EB4F), 31) *
+         UINT64_C(0x9E3779B185EBCA87);
+}
+
+/* XXH64 with seed 0: the checksum of the weights, which the bundle states. */
+static inline uint64_t glowish_xxh64(const uint8_t *bytes, uint64_t size) {
+  const uint64_t prime1 = UINT64_C(0x9E3779B185EBCA87);
+  const uint64_t prime2 = UINT64_C(0xC2B2AE3D27D4EB4F);
+  const uint64_t prime3 = UINT64_C(0x165667B19E3779F9);
+  const uint64_t prime4 = UINT64_C(0x85EBCA77C2B2AE63);
+  const uint64_t prime5 = UINT64_C(0x27D4EB2F165667C5);
+  uint64_t lanes[4];
+  uint64_t hash = prime5;
+  uint64_t i = 0;
+  unsigned k;
+  if (size >= 32) {
+    lanes[0] = prime1 + prime2;
+    lanes[1] = prime2;
+    lanes[2] = 0;
+    lanes[3] = 0 - prime1;
+    for (; size - i >= 32; i += 32)
+      for (k = 0; k < 4; ++k)
+        lanes[k] = glowish_xxh64_round(lanes[k],
+                                       glowish_xxh64_load(bytes + i + 8 * k, 8));
+    hash = glowish_xxh64_rotate(lanes[0], 1) + glowish_xxh64_rotate(lanes[1], 7) +
+           glowish_xxh64_rotate(lanes[2], 12) + glowish_xxh64_rotate(lanes[3], 18);
+    for (k = 0; k < 4; ++k)
+      hash = (hash ^ glowish_xxh64_round(0, lanes[k])) * prime1 + prime4;
+  }
+  hash += size;
+  for (; size - i >= 8; i += 8) {
+    hash ^= glowish_xxh64_round(0, glowish_xxh64_load(bytes + i, 8));
+    hash = glowish_xxh64_rotate(hash, 27) * prime1 + prime4;
+  }
+  if (size - i >= 4) {
+    hash ^= glowish_xxh64_load(bytes + i, 4) * prime1;
+    hash = glowish_xxh64_rotate(hash, 23) * prime2 + prime3;
+    i += 4;
+  }
+  for (; i < size; ++i)
+    hash = glowish_xxh64_rotate(hash ^ bytes[i] * prime5, 11) * prime1;
+  hash = (hash ^ (hash >> 33)) * prime2;
+  hash = (hash ^ (hash >> 29)) * prime3;
+  return hash ^ (hash >> 32);
+}
+
+#endif /* GLOWISH_XXH64_DEFS */
+)";
+}
+
 void glowish::printCommonDefinitions(llvm::raw_ostream &os) {
   os << R"(
 #ifndef GLOWISH_BUNDLE_COMMON_DEFS
@@ -132,30 +202,9 @@ void glowish::printCommonDefinitions(llvm::raw_ostream &os) {
 #define GLOW_GET_ADDR(mutableWeight, offset) GLOWISH_GET_ADDR(mutableWeight, offset)
 #endif
 
-static inline uint64_t glowish_checksum_step(uint64_t lane, uint64_t word) {
-  lane = (lane ^ word) * 0x9E3779B97F4A7C15u;
-  return (lane << 29) | (lane >> 35);
-}
-
-/* The checksum of the weights, which the bundle states. */
-static inline uint64_t glowish_checksum(const uint8_t *bytes, uint64_t size) {
-  uint64_t lanes[4] = {1, 2, 3, 4};
-  uint64_t result = 5;
-  uint64_t i;
-  unsigned k;
-  for (i = 0; i < size; i += 8) {
-    uint64_t word = 0;
-    for (k = 0; k < 8 && i + k < size; ++k)
-      word |= ((uint64_t)bytes[i + k]) << (8 * k);
-    lanes[(i / 8) % 4] = glowish_checksum_step(lanes[(i / 8) % 4], word);
-  }
-  for (k = 0; k < 4; ++k)
-    result = glowish_checksum_step(result, lanes[k]);
-  return glowish_checksum_step(result, size);
-}
-
 #endif /* GLOWISH_BUNDLE_COMMON_DEFS */
 )";
+  printChecksum(os);
 }
 
 /// The types of the dynamic API; emitConfig in Config.cpp makes the same
@@ -203,7 +252,7 @@ typedef struct BundleConfig {
   const GlowishSymbol *symbols;        /* the same ones */
   uint64_t abiVersion;                 /* N_ABI_VERSION of its header */
   uint64_t modelHash;                  /* of the model file */
-  uint64_t weightsChecksum;            /* glowish_checksum of the weights */
+  uint64_t weightsChecksum;            /* XXH64 of the weights */
 } BundleConfig;
 
 #endif /* GLOWISH_BUNDLE_DYNAMIC_DEFS */
@@ -337,7 +386,7 @@ void glowish::printWeightsCheck(llvm::raw_ostream &os,
     return GLOWISH_ERROR_SIZE;
   if (size != 0 && !weights)
     return GLOWISH_ERROR_NULL;
-  if (glowish_checksum(weights, size) != UINT64_C(0x{2}))
+  if (glowish_xxh64(weights, size) != UINT64_C(0x{2}))
     return GLOWISH_ERROR_CHECKSUM;
   return GLOWISH_SUCCESS;
 }

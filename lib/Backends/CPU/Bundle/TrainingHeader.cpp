@@ -100,7 +100,7 @@ static inline int {0}_save_state(const uint8_t *mutableWeight, uint8_t *state) {
       *payload++ = mutableWeight[variables[i].offset + k];
   glowish_store64(state, UINT64_C(0x{3}));
   glowish_store64(state + 8, UINT64_C(0x{4}));
-  glowish_store64(state + 16, glowish_checksum(state + {2}, {5}u));
+  glowish_store64(state + 16, glowish_xxh64(state + {2}, {5}u));
   return GLOWISH_SUCCESS;
 }
 )",
@@ -131,7 +131,7 @@ static inline int {0}_restore_state(uint8_t *mutableWeight, const uint8_t *state
   if (glowish_load64(state) != UINT64_C(0x{3}) ||
       glowish_load64(state + 8) != UINT64_C(0x{4}))
     return GLOWISH_ERROR_STATE;
-  if (glowish_load64(state + 16) != glowish_checksum(payload, {5}u))
+  if (glowish_load64(state + 16) != glowish_xxh64(payload, {5}u))
     return GLOWISH_ERROR_CHECKSUM;
   for (i = 0; i < {1}_NUM_VARIABLES; ++i)
     for (k = 0; k < variables[i].bytes; ++k)

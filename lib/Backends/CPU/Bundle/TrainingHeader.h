@@ -24,7 +24,7 @@ struct BundleState {
   /// With what is in front: magic, layout and checksum, 8 bytes each.
   uint64_t getSize() const { return headerSize + getPayloadSize(); }
   static constexpr uint64_t headerSize = 24;
-  static constexpr uint64_t magic = 0x3145544154534C47; // "GLSTATE1"
+  static constexpr uint64_t magic = 0x3245544154534C47; // "GLSTATE2"
 };
 
 /// The first program of \p facts infers, the second makes a step.
