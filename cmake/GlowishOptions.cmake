@@ -43,7 +43,6 @@ find_package(LLVM 19.1 REQUIRED CONFIG HINTS /usr/lib/llvm-19/lib/cmake/llvm)
 find_package(Protobuf REQUIRED)
 find_library(ONNX_PROTO_LIBRARY onnx_proto REQUIRED)
 find_library(ONNX_LIBRARY onnx REQUIRED)
-find_library(GLOG_LIBRARY glog REQUIRED)
 
 add_library(glowish_options INTERFACE)
 target_include_directories(glowish_options INTERFACE
@@ -57,7 +56,7 @@ target_compile_definitions(glowish_options INTERFACE
 target_compile_options(glowish_options INTERFACE
   -fPIC -Wall -Wextra -Wno-unused-parameter -Werror=return-type -Werror=switch
   $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti -fno-strict-aliasing>)
-target_link_libraries(glowish_options INTERFACE LLVM-19 ${GLOG_LIBRARY})
+target_link_libraries(glowish_options INTERFACE LLVM-19)
 
 if(GLOWISH_SANITIZE)
   # The shared libLLVM is not instrumented, so containers that cross the

@@ -4,7 +4,9 @@
 #include "glowish/IRGen/IRGen.h"
 #include "glowish/Optimizer/Patches.h"
 #include "glowish/Support/Error.h"
-#include <glog/logging.h>
+#include "llvm/Support/Debug.h"
+
+#define DEBUG_TYPE "patches"
 
 using namespace glowish;
 
@@ -67,8 +69,9 @@ llvm::Error glowish::fitActivations(Function &function, uint64_t limit,
                              tryPlan(function, attempt->plan, measure));
     if (next >= arena)
       break;
-    VLOG(1) << attempt->plan.count << " patches, " << next << " of " << arena
-            << " bytes of activations, work " << attempt->plan.work;
+    LLVM_DEBUG(llvm::dbgs()
+               << attempt->plan.count << " patches, " << next << " of " << arena
+               << " bytes of activations, work " << attempt->plan.work << "\n");
     computeInPatches(function, attempt->plan);
     arena = next;
   }

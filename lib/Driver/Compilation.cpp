@@ -13,8 +13,8 @@
 #include "glowish/IRGen/Rematerialization.h"
 #include "glowish/Importer/Caffe2.h"
 #include "glowish/Support/File.h"
+#include "llvm/Support/Debug.h"
 #include "llvm/Support/FileSystem.h"
-#include <glog/logging.h>
 
 using namespace glowish;
 
@@ -33,7 +33,8 @@ std::optional<Phase> glowish::parsePhase(llvm::StringRef name) {
 }
 
 void Compilation::beginPhase(Phase phase) {
-  VLOG(1) << "phase " << getPhaseName(phase).str();
+  DEBUG_WITH_TYPE("phases", llvm::dbgs()
+                                << "phase " << getPhaseName(phase) << "\n");
   if (options.timer)
     options.timer->begin(getPhaseName(phase));
 }
@@ -116,7 +117,9 @@ static PassHooks<Unit> getHooks(const CompilationOptions &options,
   };
   hooks.after = [&options, &own, print, check](llvm::StringRef pass, Unit &unit,
                                                bool changed) -> llvm::Error {
-    VLOG(2) << "pass " << pass.str() << (changed ? " changed" : "");
+    DEBUG_WITH_TYPE("passes", llvm::dbgs()
+                                  << "pass " << pass
+                                  << (changed ? " changed" : "") << "\n");
     if (own.printAfter.has(pass) || (options.printAfterAll && changed)) {
       llvm::errs() << "// after " << pass << "\n";
       print(llvm::errs(), unit);

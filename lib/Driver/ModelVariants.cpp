@@ -3,7 +3,7 @@
 #include "glowish/Driver/ModelVariants.h"
 #include "glowish/Importer/Caffe2.h"
 #include "llvm/ADT/StringExtras.h"
-#include <glog/logging.h>
+#include "llvm/Support/Debug.h"
 
 using namespace glowish;
 
@@ -157,7 +157,8 @@ llvm::Error ModelVariants::select() {
 }
 
 llvm::Error ModelVariants::importVariant(size_t variant) {
-  VLOG(1) << "variant " << describe(variant);
+  DEBUG_WITH_TYPE("phases", llvm::dbgs()
+                                << "variant " << describe(variant) << "\n");
   compilations.push_back(std::make_unique<Compilation>(backend, options));
   Compilation &compilation = *compilations.back();
   bool isLast = variant + 1 == getNumVariants();
@@ -185,8 +186,11 @@ llvm::Error ModelVariants::finishVariants() {
   for (size_t i = 0; i < compilations.size(); ++i)
     if (llvm::Error error = compilations[i]->finish(choices.get(), &constants))
       return addContext(std::move(error), "with " + describe(i) + ": ");
-  VLOG(1) << "constants: " << constants.getSize() << " bytes shared, "
-          << constants.getSizeUnshared() << " without sharing";
+  DEBUG_WITH_TYPE("constants", llvm::dbgs()
+                                   << "constants: " << constants.getSize()
+                                   << " bytes shared, "
+                                   << constants.getSizeUnshared()
+                                   << " without sharing\n");
   return llvm::Error::success();
 }
 

@@ -4,16 +4,16 @@
 #include "Messages.h"
 #include "TestFolder.h"
 #include "glowish/Support/Checksum.h"
+#include "glowish/Support/DebugOutput.h"
 #include "glowish/Support/File.h"
-#include "glowish/Support/Logging.h"
 #include "glowish/Support/Pass.h"
 #include "glowish/Support/Progress.h"
 #include "glowish/Support/Random.h"
 #include "glowish/Support/Timing.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Debug.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include <glog/logging.h>
 #include <thread>
 
 using namespace glowish;
@@ -327,39 +327,25 @@ TEST(Progress, IsSilentOnADumbTerminal) {
   EXPECT_EQ(child.text, "");
 }
 
-//===- Logging ------------------------------------------------------------===//
+//===- Debugging output ---------------------------------------------------===//
 
-int writeLogs(llvm::StringRef folder, int verbosity) {
-  FLAGS_log_dir = folder.str();
-  FLAGS_logtostderr = false;
-  initLogging("program", verbosity);
-  initLogging("program", verbosity);
-  VLOG(2) << "verbose 2";
-  VLOG(1) << "verbose 1";
-  LOG(INFO) << "information";
-  LOG(WARNING) << "warning";
-  LOG(ERROR) << "failure";
-  return 0;
+int writeDebugOutput(llvm::ArrayRef<std::string> types) {
+  int code = reportError(enableDebugOutput(types));
+  DEBUG_WITH_TYPE("phases", llvm::dbgs() << "of phases\n");
+  DEBUG_WITH_TYPE("passes", llvm::dbgs() << "of passes\n");
+  return code;
 }
 
-class LoggingTest : public TestFolder {};
-
-TEST_F(LoggingTest, IsSilentBelowAnError) {
-  ChildResult child = runChild([&] { return writeLogs(folder, 0); });
-  EXPECT_EQ(child.exitCode, 0);
-  EXPECT_THAT(child.text, HasSubstr("failure"));
-  EXPECT_THAT(child.text, Not(HasSubstr("warning")));
-  EXPECT_THAT(child.text, Not(HasSubstr("information")));
-  EXPECT_THAT(child.text, Not(HasSubstr("verbose")));
-  EXPECT_THAT(list(), ElementsAre());
-}
-
-TEST_F(LoggingTest, SpeaksUpToItsVerbosity) {
-  ChildResult child = runChild([&] { return writeLogs(folder, 1); });
-  EXPECT_THAT(child.text, HasSubstr("information"));
-  EXPECT_THAT(child.text, HasSubstr("verbose 1"));
-  EXPECT_THAT(child.text, Not(HasSubstr("verbose 2")));
-  EXPECT_THAT(list(), ElementsAre());
+TEST(DebugOutput, OnlyOfTheEnabledTypes) {
+  auto getOutput = [](std::vector<std::string> types) {
+    return runChild([&] { return writeDebugOutput(types); }).text;
+  };
+  EXPECT_EQ(getOutput({}), "");
+  EXPECT_EQ(getOutput({"passes"}), "of passes\n");
+  EXPECT_EQ(getOutput({"passes", "phases"}), "of phases\nof passes\n");
+  EXPECT_EQ(getOutput({"passes", "colours"}),
+            "error: there is no debugging output of type 'colours'; accepted: "
+            "phases, passes, patches, constants\n");
 }
 
 //===- Passes -------------------------------------------------------------===//

@@ -1,8 +1,8 @@
 //===- Tool.cpp - What every command line does ----------------------------===//
 
 #include "common/Tool.h"
+#include "glowish/Support/DebugOutput.h"
 #include "glowish/Support/Error.h"
-#include "glowish/Support/Logging.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Signals.h"
@@ -34,12 +34,23 @@ struct LLVMOptionRemover {
 __attribute__((init_priority(101))) static LLVMOptionRemover llvmOptionRemover;
 
 static cl::OptionCategory generalCategory("General options");
-static cl::opt<int> verbosity("v",
-                              cl::desc("Log to stderr: 1 phases, 2 passes"),
-                              cl::value_desc("level"), cl::init(0),
-                              cl::cat(generalCategory));
-static cl::opt<bool> isVerbose("verbose", cl::desc("The same as -v=1"),
+static cl::list<std::string>
+    debugTypes("debug-only",
+               cl::desc("Print debugging output to stderr: phases, passes, "
+                        "patches (of -max-activation-bytes), constants (that "
+                        "variants share)"),
+               cl::value_desc("type,..."), cl::CommaSeparated,
+               cl::cat(generalCategory));
+static cl::opt<bool> isVerbose("verbose",
+                               cl::desc("The same as -debug-only=phases"),
                                cl::cat(generalCategory));
+
+static llvm::Error enableDebugTypes() {
+  std::vector<std::string> types = debugTypes;
+  if (isVerbose)
+    types.push_back("phases");
+  return addContext(enableDebugOutput(types), "-debug-only: ");
+}
 
 /// Without memory there is nothing to go back to: one line, and no files left
 /// behind.
@@ -70,7 +81,8 @@ int glowish::runTool(int argc, char **argv, llvm::StringRef overview,
   llvm::raw_string_ostream errors(message);
   if (!cl::ParseCommandLineOptions(argc, argv, overview, &errors))
     return reportError(makeError("{0}", llvm::StringRef(message).trim()));
-  initLogging(argv[0], std::max(verbosity.getValue(), int(isVerbose)));
+  if (llvm::Error error = enableDebugTypes())
+    return reportError(std::move(error));
   llvm::Expected<int> code = body();
   llvm::outs().flush();
   if (llvm::outs().has_error()) {
