@@ -64,6 +64,19 @@ llvm::ArrayRef<NodeKind> fuzz::getGeneratedKinds() {
   return kinds;
 }
 
+/// Element-wise operators of two operands.
+static llvm::ArrayRef<NodeKind> getBinaryKinds() {
+  static const std::vector<NodeKind> kinds = [] {
+    std::vector<NodeKind> kinds;
+    for (NodeKind kind : getGeneratedKinds())
+      if (const OpInfo &info = getNodeInfo(kind);
+          info.scalarOp && info.operands.size() == 2)
+        kinds.push_back(kind);
+    return kinds;
+  }();
+  return kinds;
+}
+
 /// Element-wise operators are many and alike: they are four of ten nodes.
 NodeKind Generator::pickKind() {
   constexpr unsigned deepest = 2;
@@ -397,16 +410,18 @@ bool Generator::fillIf(Entry &entry) {
 
 /// What \p state is in the next run: made of it, another value, or the same.
 ValueRef Generator::makeNext(ValueRef state) {
-  static const NodeKind kinds[] = {NodeKind::Add, NodeKind::Mul, NodeKind::Sub,
-                                   NodeKind::Max, NodeKind::Min};
   Type type = spec.getType(state);
   if (chance(50)) {
+    llvm::ArrayRef<NodeKind> kinds = getBinaryKinds();
     Entry step;
-    step.kind = kinds[random.below(std::size(kinds))];
+    step.kind = kinds[random.below(kinds.size())];
     step.operands = {state, findValue(type)};
     step.attrs = getDefaultAttrs(getNodeInfo(step.kind));
-    if (addInferred(std::move(step)))
-      return {int(spec.entries.size()) - 1, 0};
+    if (addInferred(std::move(step))) {
+      ValueRef result = {int(spec.entries.size()) - 1, 0};
+      if (spec.getType(result) == type)
+        return result;
+    }
   }
   return findValue(type);
 }

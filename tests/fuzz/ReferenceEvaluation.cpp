@@ -1,6 +1,7 @@
 //===- ReferenceEvaluation.cpp - What is known of the values of a graph ---===//
 
 #include "ReferenceEvaluation.h"
+#include "NumericHazards.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Support/Error.h"
 
@@ -41,111 +42,11 @@ double fuzz::getLargest(const Tensor &tensor) {
   return largest;
 }
 
-static bool hasNaN(const Tensor &tensor) {
-  if (isFloat(tensor))
-    for (int64_t i = 0; i < tensor.getNumElements(); ++i)
-      if (std::isnan(tensor.getAsDouble(i)))
-        return true;
-  return false;
-}
-
 /// Whether it divides, say, by what may be 0 if it is rounded so.
 static bool mayHavePole(const Node &node) {
   if (std::optional<ScalarOp> op = node.getInfo().scalarOp)
     return getScalarOpInfo(*op).hasPole;
   return node.getInfo().has(OpTrait::HasPole);
-}
-
-/// The least normal number of the kind in which \p tensor is computed.
-static double getLeastNormal(const Tensor &tensor) {
-  return tensor.getType().getKind() == ElemKind::Double ? 0x1p-1022 : 0x1p-126;
-}
-
-/// Whether what \p input is divided by to come to \p result are normal numbers:
-/// a power of a sum of squares can be less.
-static bool hasNormalDivisors(const Tensor &input, const Tensor &result) {
-  double least = getLeastNormal(input);
-  for (int64_t i = 0; i < input.getNumElements(); ++i) {
-    double x = std::fabs(input.getAsDouble(i));
-    if (x != 0 && !(x >= least * std::fabs(result.getAsDouble(i))))
-      return false;
-  }
-  return true;
-}
-
-/// Whether the squares of all elements but 0, and a sum of them, are normal
-/// numbers of the kind that they are computed in. The interpreter has a larger
-/// range than a kernel.
-static bool hasNormalSquares(const Tensor &tensor) {
-  bool isDouble = tensor.getType().getKind() == ElemKind::Double;
-  double least = getLeastNormal(tensor);
-  double most = isDouble ? 0x1p1023 : 0x1p127;
-  most /= double(std::max<int64_t>(tensor.getNumElements(), 1));
-  for (int64_t i = 0; i < tensor.getNumElements(); ++i) {
-    double value = tensor.getAsDouble(i);
-    if (value != 0 && !(value * value >= least && value * value <= most))
-      return false;
-  }
-  return true;
-}
-
-/// Elements that a node takes mean and variance of together: there are `count`
-/// such sets of `size` elements, and element i is in set getSet(i).
-struct NormalizedSets {
-  int64_t count = 0, size = 0;
-  std::function<int64_t(int64_t)> getSet;
-};
-
-static NormalizedSets getNormalizedSets(const LayerNormalizationNode &node) {
-  const Type &type = node.getType();
-  int64_t size = countElements(type.getShape().drop_front(node.getAxis()));
-  return {countElements(type.getShape().take_front(node.getAxis())), size,
-          [=](int64_t i) { return i / size; }};
-}
-
-static NormalizedSets getNormalizedSets(const GroupNormalizationNode &node) {
-  const Type &type = node.getType();
-  int64_t groups = node.getGroups(), channels = type.getDim(node.getAxis());
-  int64_t image = countElements(type.getShape().drop_front());
-  int64_t pixels =
-      countElements(type.getShape().drop_front(node.getAxis() + 1));
-  return {type.getDim(0) * groups, image / groups, [=](int64_t i) {
-            int64_t channel = i / pixels % channels;
-            return i / image * groups + channel / (channels / groups);
-          }};
-}
-
-/// Whether some set of elements are so alike that their distances from the mean
-/// are roundings, and no epsilon that hides these.
-static bool divides0By0(const NormalizedSets &sets, double nodeEpsilon,
-                        const Tensor &input) {
-  double epsilon = getPrecision(input.getType().getKind()).epsilon;
-  double infinity = std::numeric_limits<double>::infinity();
-  std::vector<double> least(sets.count, infinity), most(sets.count, -infinity);
-  for (int64_t i = 0; i < input.getNumElements(); ++i) {
-    int64_t set = sets.getSet(i);
-    least[set] = std::min(least[set], input.getAsDouble(i));
-    most[set] = std::max(most[set], input.getAsDouble(i));
-  }
-  if (input.getNumElements() == 0)
-    return false;
-  for (int64_t set = 0; set < sets.count; ++set) {
-    double rounding =
-        double(sets.size) * epsilon * std::max(-least[set], most[set]);
-    if (most[set] - least[set] <= rounding &&
-        nodeEpsilon <= rounding * rounding)
-      return true;
-  }
-  return false;
-}
-
-static bool divides0By0(const Node &node, const Tensor &input) {
-  if (auto *layer = llvm::dyn_cast<LayerNormalizationNode>(&node))
-    return layer->getSubtractMean() &&
-           divides0By0(getNormalizedSets(*layer), layer->getEpsilon(), input);
-  if (auto *group = llvm::dyn_cast<GroupNormalizationNode>(&node))
-    return divides0By0(getNormalizedSets(*group), group->getEpsilon(), input);
-  return false;
 }
 
 /// Changes \p tensor by \p units in the last place of each element, or of
@@ -239,22 +140,7 @@ static llvm::Error learnPlain(Node &node, Evaluations &evaluations,
   }
   GLOWISH_ASSIGN_OR_RETURN(evaluation.tensors,
                            interpretNode(node.getDraft(), operands));
-  // Which NaN came up is nobody's business.
-  if (llvm::isa<BitCastNode>(node) && hasNaN(operands[0]))
-    evaluation.isUnbounded = true;
-  if (llvm::isa<LayerNormalizationNode, GroupNormalizationNode,
-                LocalResponseNormalizationNode>(node))
-    evaluation.isUnbounded |= !hasNormalSquares(operands[0]);
-  if (llvm::isa<LocalResponseNormalizationNode>(node))
-    evaluation.isUnbounded |=
-        !hasNormalDivisors(operands[0], evaluation.tensors[0]);
-  evaluation.isUnbounded |= !operands.empty() && divides0By0(node, operands[0]);
-  // Where a mask is large, scores have few digits left; that it is added to
-  // all of a row alike hides it from the trials.
-  constexpr double largestScore = 100;
-  if (llvm::isa<AttentionNode>(node))
-    for (const Tensor &operand : operands)
-      evaluation.isUnbounded |= getLargest(operand) > largestScore;
+  evaluation.isUnbounded |= isUndetermined(node, operands, evaluation.tensors);
   Magnitude magnitude = getMagnitude(node, operands, evaluation.tensors);
   evaluation.largest =
       magnitude.source ? getLargest(*magnitude.source) : magnitude.largest;

@@ -4,6 +4,13 @@
 
 using namespace glowish;
 
+/// Whether the result of \p node has no elements but those of its operand.
+static bool keepsElements(const Node &node) {
+  return llvm::isa<CastNode>(node) ||
+         (node.getInfo().has(OpTrait::StaticDataMovement) &&
+          node.getNumOperands() == 1 && !llvm::isa<PadNode>(node));
+}
+
 /// Whether \p indices can be used without clamping: they are known to be in
 /// range, or come directly from an input of the model, for which ONNX does not
 /// define indices out of range. Computed indices may depend on the graph's
@@ -17,19 +24,11 @@ static bool areTrusted(NodeValue indices, int64_t extent) {
           return false;
       return true;
     }
-    switch (indices.node->getKind()) {
-    case NodeKind::Placeholder:
-      return !llvm::cast<Placeholder>(indices.node)->getOwner();
-    case NodeKind::Cast:
-    case NodeKind::Reshape:
-    case NodeKind::Transpose:
-    case NodeKind::Broadcast:
-    case NodeKind::Slice:
-      indices = indices.node->getOperand(0);
-      continue;
-    default:
+    if (auto *input = indices.getNodeAs<Placeholder>())
+      return !input->getOwner();
+    if (!keepsElements(*indices.node))
       return false;
-    }
+    indices = indices.node->getOperand(0);
   }
 }
 
