@@ -33,17 +33,27 @@ void fuzz::limitMemory() {
       [](void *, const char *, bool) { endTooLarge(); });
 }
 
+static ElementCounts countCompared(llvm::ArrayRef<Expectation> expected,
+                                   const CompileConfig &config) {
+  ElementCounts counts;
+  for (const Expectation &output : expected) {
+    counts.all += output.bounds.size();
+    for (size_t i = 0; i < output.bounds.size(); ++i)
+      counts.compared += isCompared(output, i, config.mayReorder());
+  }
+  return counts;
+}
+
 /// The first output of \p actual that is not what was expected.
 static std::string describeOutputs(llvm::ArrayRef<Expectation> expected,
                                    const Outputs &actual,
                                    const CompileConfig &config) {
   for (const Expectation &output : expected) {
-    if (output.hasNonFinite && config.mayReorder())
-      continue;
     auto found = actual.find(output.name);
     if (found == actual.end())
       return "output '" + output.name + "' is missing";
-    std::string difference = describeDifference(output, found->second);
+    std::string difference =
+        describeDifference(output, found->second, config.mayReorder());
     if (!difference.empty())
       return "output '" + output.name + "': " + difference;
   }
@@ -71,6 +81,7 @@ Finding fuzz::check(llvm::StringRef text,
   if (!expected)
     return refuse(configs.front(), single, expected.takeError());
   bool hasFewTrials = true;
+  ElementCounts elements;
   for (const CompileConfig &config : configs) {
     auto describe = [&](const Outputs &actual) {
       std::string difference = describeOutputs(*expected, actual, config);
@@ -85,8 +96,9 @@ Finding fuzz::check(llvm::StringRef text,
     std::string difference = describe(*actual);
     if (!difference.empty())
       return {Verdict::Differs, config, difference};
+    elements += countCompared(*expected, config);
   }
-  return {};
+  return {Verdict::Same, {}, "", elements};
 }
 
 Finding fuzz::checkInChild(llvm::StringRef text,

@@ -20,11 +20,26 @@ enum class Verdict {
   Crashed,
 };
 
+/// Elements of outputs, over all configs.
+struct ElementCounts {
+  uint64_t all = 0;
+  /// Those that were compared: the reference has a finite bound for them.
+  uint64_t compared = 0;
+
+  ElementCounts &operator+=(const ElementCounts &other) {
+    all += other.all;
+    compared += other.compared;
+    return *this;
+  }
+};
+
 struct Finding {
   Verdict verdict = Verdict::Same;
   CompileConfig config;
   /// The output and element, the compiler's message, or the signal.
   std::string message;
+  /// If the verdict is Same.
+  ElementCounts elements = {};
 };
 
 /// Ends this process with exit code Verdict::TooLarge when it takes more than

@@ -10,7 +10,7 @@ static Evaluation copyEvaluation(const Evaluation &source, unsigned result) {
   Evaluation copy;
   copy.isExact = source.isExact;
   copy.isUnbounded = source.isUnbounded;
-  copy.hasNonFinite = source.hasNonFinite;
+  copy.nonFinite.push_back(source.nonFinite[result]);
   copy.hasPole = source.hasPole;
   copy.depth = source.depth;
   copy.largest = source.largest;
@@ -23,17 +23,32 @@ static Evaluation makeExact(const Type &type, double value) {
   evaluation.isExact = true;
   evaluation.tensors.emplace_back(type);
   evaluation.tensors[0].setFromDouble(0, value);
+  evaluation.nonFinite.emplace_back(1);
   return evaluation;
 }
 
+/// What is known of the results of a node with bodies.
+struct ControlEvaluation : Evaluation {
+  /// An infinity or NaN came up for some element.
+  bool hasNonFinite = false;
+};
+
 /// What is not known of \p source isn't of \p target, which depends on it.
-static void degrade(Evaluation &target, const Evaluation &source) {
+static void degrade(ControlEvaluation &target, const Evaluation &source) {
   target.isExact &= source.isExact;
   target.isUnbounded |= source.isUnbounded;
-  target.hasNonFinite |= source.hasNonFinite;
+  target.hasNonFinite |= llvm::any_of(source.nonFinite, hasAny);
   target.hasPole |= source.hasPole;
   target.depth = std::max(target.depth, source.depth);
   target.largest = std::max(target.largest, source.largest);
+}
+
+/// The same, which element depends on which is not traced through bodies.
+static Evaluation finish(ControlEvaluation evaluation) {
+  for (const Tensor &tensor : evaluation.tensors)
+    evaluation.nonFinite.emplace_back(tensor.getType().getNumElements(),
+                                      evaluation.hasNonFinite);
+  return std::move(evaluation);
 }
 
 /// Runs \p body once: what is known of its results.
@@ -58,7 +73,7 @@ llvm::Error fuzz::evaluateIf(IfNode &node, Evaluations &evaluations,
                              RoundingPerturbation *perturbation) {
   const Evaluation &condition = evaluations[node.getCondition().node];
   bool isTrue = condition.tensors[node.getCondition().result].getAsInt(0) != 0;
-  Evaluation evaluation;
+  ControlEvaluation evaluation;
   evaluation.isExact = true;
   degrade(evaluation, condition);
   std::vector<Evaluation> arguments;
@@ -74,7 +89,7 @@ llvm::Error fuzz::evaluateIf(IfNode &node, Evaluations &evaluations,
     degrade(evaluation, result);
     evaluation.tensors.push_back(std::move(result.tensors[0]));
   }
-  evaluations[&node] = std::move(evaluation);
+  evaluations[&node] = finish(std::move(evaluation));
   return llvm::Error::success();
 }
 
@@ -87,7 +102,7 @@ static void storeRow(Tensor &scan, const Tensor &element, int64_t number) {
 
 llvm::Error fuzz::evaluateLoop(LoopNode &node, Evaluations &evaluations,
                                RoundingPerturbation *perturbation) {
-  Evaluation evaluation;
+  ControlEvaluation evaluation;
   evaluation.isExact = true;
   auto get = [&](NodeValue value) {
     Evaluation copy = copyEvaluation(evaluations[value.node], value.result);
@@ -130,6 +145,6 @@ llvm::Error fuzz::evaluateLoop(LoopNode &node, Evaluations &evaluations,
   llvm::move(scans, std::back_inserter(evaluation.tensors));
   evaluation.tensors.push_back(
       std::move(makeExact(integer, double(number)).tensors[0]));
-  evaluations[&node] = std::move(evaluation);
+  evaluations[&node] = finish(std::move(evaluation));
   return llvm::Error::success();
 }

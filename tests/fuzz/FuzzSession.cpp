@@ -1,25 +1,28 @@
 //===- FuzzSession.cpp - Many random graphs -------------------------------===//
 
 #include "FuzzSession.h"
-#include "Check.h"
 #include "Coverage.h"
 #include "Generator.h"
 #include "common/Workers.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 
 using namespace glowish;
 using namespace glowish::fuzz;
 
-/// Checks one graph: "same" or "wrong", and its features.
+/// Checks one graph: "same" or "wrong", the numbers of elements of its outputs
+/// and of those that were compared, and its features.
 static std::string checkSeed(uint64_t seed, const FuzzSession &session) {
   GraphSpec spec = makePlan(seed, session.maxNodes);
   Finding finding = check(spec.print(), pickConfigs(seed, session.numCompiled,
                                                     session.checksPasses));
-  return (finding.verdict == Verdict::Same ? "same " : "wrong ") +
-         llvm::join(describeFeatures(spec), " ");
+  return llvm::formatv("{0} {1} {2} {3}",
+                       finding.verdict == Verdict::Same ? "same" : "wrong",
+                       finding.elements.all, finding.elements.compared,
+                       llvm::join(describeFeatures(spec), " "));
 }
 
 llvm::Expected<FuzzSessionResult>
@@ -34,11 +37,18 @@ fuzz::runFuzzSession(const FuzzSession &session) {
     return checkSeed(session.firstSeed + i, session);
   };
   auto done = [&](uint64_t i, JobResult found) {
-    auto [verdict, features] = llvm::StringRef(found.text).split(' ');
-    if (found.passed)
-      for (llvm::StringRef feature : llvm::split(features, ' '))
+    bool isSame = false;
+    if (found.passed) {
+      llvm::SmallVector<llvm::StringRef> words(llvm::split(found.text, ' '));
+      isSame = words[0] == "same";
+      ElementCounts counts;
+      words[1].getAsInteger(10, counts.all);
+      words[2].getAsInteger(10, counts.compared);
+      result.elements += counts;
+      for (llvm::StringRef feature : llvm::drop_begin(words, 3))
         ++result.graphsWith[feature.str()];
-    if (found.passed && verdict == "same")
+    }
+    if (isSame)
       return;
     // Told at once: a session may be ended before its end.
     llvm::errs() << "seed " << session.firstSeed + i << " is wrong\n";

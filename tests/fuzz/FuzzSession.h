@@ -3,6 +3,7 @@
 #ifndef GLOWISH_TESTS_FUZZ_FUZZSESSION_H
 #define GLOWISH_TESTS_FUZZ_FUZZSESSION_H
 
+#include "Check.h"
 #include "llvm/Support/Error.h"
 #include <cstdint>
 #include <map>
@@ -27,6 +28,8 @@ struct FuzzSessionResult {
   std::vector<uint64_t> wrongSeeds;
   /// How many graphs have each feature (Coverage.h), but for those that crash.
   std::map<std::string, uint64_t> graphsWith;
+  /// Of the graphs that nothing is wrong with.
+  ElementCounts elements;
 };
 
 /// Checks the graphs of \p session's seeds at the configs of their seeds, in

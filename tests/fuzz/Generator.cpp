@@ -147,6 +147,21 @@ bool Generator::isSmall(const Entry &entry) const {
          maxMultiplyAdds;
 }
 
+/// Whether \p info is a function that is not defined for all numbers.
+static const ScalarOpInfo *getPartialFunction(const OpInfo &info) {
+  if (!info.scalarOp)
+    return nullptr;
+  const ScalarOpInfo &scalar = getScalarOpInfo(*info.scalarOp);
+  return std::isfinite(scalar.domainLow) || std::isfinite(scalar.domainHigh)
+             ? &scalar
+             : nullptr;
+}
+
+static bool isDivisor(const OpInfo &info, unsigned operand) {
+  return info.scalarOp && getScalarOpInfo(*info.scalarOp).hasPole &&
+         operand + 1 == info.operands.size();
+}
+
 Entry Generator::makeStorage(const OpInfo &info, unsigned operand,
                              const Type &type) {
   static const char *const names[] = {"unit",     "unit",  "unit",  "unit",
@@ -157,8 +172,16 @@ Entry Generator::makeStorage(const OpInfo &info, unsigned operand,
                    : NodeKind::Placeholder;
   entry.types = {type};
   entry.name = names[random.below(std::size(names))];
-  if (chance(3))
+  // Few elements tell as much, and what sums are over is not compared.
+  constexpr int64_t mostSpecial = 64;
+  if (type.getNumElements() <= mostSpecial && chance(3))
     entry.name = "special";
+  // Infinities and NaN, mostly: they tell nothing.
+  else if (const ScalarOpInfo *function = getPartialFunction(info);
+           function && chance(90))
+    entry.name = function->domainLow >= 0 ? "positive" : "unit";
+  else if (isDivisor(info, operand) && chance(80))
+    entry.name = "positive";
   // A negative one has no square root, and NaN everywhere tells nothing.
   if (info.getOperandInfo(operand).name == "variance")
     entry.name = "positive";
@@ -181,6 +204,15 @@ bool Generator::isTrivial(const Entry &entry) const {
   int64_t results = getLargest(entry.types);
   return results == 0 || (results < 4 && getLargest(inputs) > results) ||
          (results == 1 && entry.operands.empty());
+}
+
+/// Whether a function that is not defined for all numbers has an operand that
+/// is a result.
+static bool mayLeaveDomain(const EntryDraft &draft) {
+  return getPartialFunction(*draft.info) &&
+         llvm::any_of(draft.operands, [](const OperandDraft &operand) {
+           return operand.existing && !operand.storage;
+         });
 }
 
 bool Generator::tryAddNode(NodeKind kind) {
@@ -209,7 +241,8 @@ bool Generator::tryAddNode(NodeKind kind) {
       if (types) {
         entry.types = *types;
         // Those are the easiest to find.
-        if (isSmall(entry) && (!isTrivial(entry) || chance(3))) {
+        if (isSmall(entry) && (!isTrivial(entry) || chance(3)) &&
+            (!mayLeaveDomain(draft) || chance(20))) {
           spec.entries.push_back(std::move(entry));
           return true;
         }

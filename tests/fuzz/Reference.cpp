@@ -17,7 +17,7 @@ evaluateAll(Module &module, RoundingPerturbation *perturbation) {
   auto addStorage = [&](const Node &node, Tensor tensor) {
     Evaluation &evaluation = evaluations[&node];
     evaluation.isExact = true;
-    evaluation.hasNonFinite = !isFinite(tensor);
+    evaluation.nonFinite.push_back(findNonFinite(tensor));
     evaluation.tensors.push_back(std::move(tensor));
   };
   for (const auto &placeholder : module.getPlaceholders())
@@ -61,7 +61,7 @@ static Expectation expect(SaveNode &save, const Evaluations &evaluations) {
   expectation.name =
       llvm::cast<Placeholder>(save.getOutput().node)->getModelName();
   expectation.value = evaluation.tensors[source.result].clone();
-  expectation.hasNonFinite = evaluation.hasNonFinite;
+  expectation.nonFinite = evaluation.nonFinite[source.result];
   expectation.hasPole = evaluation.hasPole;
   const Tensor &value = expectation.value;
   Precision precision = getPrecision(value.getType().getKind());
@@ -106,15 +106,20 @@ fuzz::interpretGraph(Module &module, unsigned numTrials) {
   return result;
 }
 
+bool fuzz::isCompared(const Expectation &expected, size_t index, bool reorder) {
+  return std::isfinite(expected.bounds[index]) &&
+         !(reorder && expected.nonFinite[index]);
+}
+
 std::string fuzz::describeDifference(const Expectation &expected,
-                                     const Tensor &actual) {
+                                     const Tensor &actual, bool reorder) {
   const Tensor &value = expected.value;
   if (actual.getType() != value.getType())
     return "type " + actual.getType().str() + ", expected " +
            value.getType().str();
   for (int64_t i = 0; i < value.getNumElements(); ++i) {
     double bound = expected.bounds[i];
-    if (bound == infinity)
+    if (!isCompared(expected, i, reorder))
       continue;
     if (!isFloat(value)) {
       if (actual.getAsInt(i) != value.getAsInt(i))

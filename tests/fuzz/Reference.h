@@ -15,9 +15,9 @@ struct Expectation {
   /// By how much each element may be off: 0 for integers, infinity where the
   /// graph does not say what the element is.
   std::vector<double> bounds;
-  /// Whether infinities and NaN came up where a pass that reorders floating
-  /// point arithmetic may have others.
-  bool hasNonFinite = false;
+  /// The elements that infinities or NaN came up for: a pass that reorders
+  /// floating point arithmetic may have others there.
+  std::vector<bool> nonFinite;
   /// Whether an element that is known no better than that it may be 0 may be
   /// infinite or NaN instead.
   bool hasPole = false;
@@ -38,9 +38,13 @@ struct Expectation {
 llvm::Expected<std::vector<Expectation>> interpretGraph(Module &module,
                                                         unsigned numTrials);
 
+/// Whether element \p index is compared, for a program whose passes may
+/// \p reorder floating point arithmetic or not.
+bool isCompared(const Expectation &expected, size_t index, bool reorder);
+
 /// How \p actual differs from \p expected; empty where it does not.
 std::string describeDifference(const Expectation &expected,
-                               const Tensor &actual);
+                               const Tensor &actual, bool reorder);
 
 } // namespace glowish::fuzz
 

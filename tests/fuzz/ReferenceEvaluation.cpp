@@ -34,6 +34,18 @@ bool fuzz::isFinite(const Tensor &tensor) {
   return true;
 }
 
+ElementMask fuzz::findNonFinite(const Tensor &tensor) {
+  ElementMask mask(tensor.getType().getNumElements());
+  if (isFloat(tensor))
+    for (size_t i = 0; i < mask.size(); ++i)
+      mask[i] = !std::isfinite(tensor.getAsDouble(int64_t(i)));
+  return mask;
+}
+
+bool fuzz::hasAny(const ElementMask &mask) {
+  return llvm::is_contained(mask, true);
+}
+
 double fuzz::getLargest(const Tensor &tensor) {
   double largest = 0;
   for (int64_t i = 0; i < tensor.getNumElements(); ++i)
@@ -110,6 +122,47 @@ static Magnitude getMagnitude(const Node &node, llvm::ArrayRef<Tensor> operands,
   return magnitude;
 }
 
+/// Adds to \p results, the infinities and NaN of the results of \p node, what
+/// the marked elements of its operands go into. All elements are taken to go
+/// into each one of a node that is neither element-wise nor moves elements.
+static llvm::Error traceNonFinite(Node &node, llvm::ArrayRef<Tensor> operands,
+                                  llvm::ArrayRef<ElementMask> marked,
+                                  std::vector<ElementMask> &results) {
+  bool moves = node.getInfo().has(OpTrait::StaticDataMovement);
+  if (llvm::none_of(marked, hasAny) &&
+      (isElementWise(node) || moves || llvm::none_of(results, hasAny)))
+    return llvm::Error::success();
+  bool isAligned =
+      isElementWise(node) && llvm::all_of(marked, [&](const ElementMask &mask) {
+        return mask.size() == results[0].size();
+      });
+  if (isAligned) {
+    for (const ElementMask &mask : marked)
+      for (size_t i = 0; i < mask.size(); ++i)
+        if (mask[i])
+          results[0][i] = true;
+    return llvm::Error::success();
+  }
+  if (!moves) {
+    for (ElementMask &mask : results)
+      mask.assign(mask.size(), true);
+    return llvm::Error::success();
+  }
+  std::vector<Tensor> marks;
+  for (auto [operand, mask] : llvm::zip_equal(operands, marked)) {
+    Tensor &mark = marks.emplace_back(operand.getType());
+    for (size_t i = 0; i < mask.size(); ++i)
+      mark.setFromDouble(int64_t(i), mask[i] ? 1 : 0);
+  }
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<Tensor> moved,
+                           interpretNode(node.getDraft(), marks));
+  for (auto [tensor, mask] : llvm::zip_equal(moved, results))
+    for (size_t i = 0; i < mask.size(); ++i)
+      if (tensor.getAsDouble(int64_t(i)) != 0)
+        mask[i] = true;
+  return llvm::Error::success();
+}
+
 /// Adds what is known of the results of \p node, which has no bodies. With
 /// \p perturbation, roundings are made worse.
 static llvm::Error learnPlain(Node &node, Evaluations &evaluations,
@@ -121,15 +174,17 @@ static llvm::Error learnPlain(Node &node, Evaluations &evaluations,
   evaluation.hasPole = mayHavePole(node);
   bool isExactOp = evaluation.isExact, isFiniteInput = true;
   std::vector<Tensor> operands;
+  std::vector<ElementMask> marked;
   for (NodeValue operand : node.getOperands()) {
     if (!operand) {
       operands.emplace_back();
+      marked.emplace_back();
       continue;
     }
     const Evaluation &source = evaluations[operand.node];
     evaluation.isExact &= source.isExact;
     evaluation.isUnbounded |= source.isUnbounded;
-    evaluation.hasNonFinite |= source.hasNonFinite;
+    marked.push_back(source.nonFinite[operand.result]);
     evaluation.hasPole |= source.hasPole;
     evaluation.depth = std::max(evaluation.depth, source.depth + 1);
     operands.push_back(source.tensors[operand.result].clone());
@@ -145,14 +200,15 @@ static llvm::Error learnPlain(Node &node, Evaluations &evaluations,
   evaluation.largest =
       magnitude.source ? getLargest(*magnitude.source) : magnitude.largest;
   for (Tensor &tensor : evaluation.tensors) {
-    if (!isFinite(tensor))
-      evaluation.hasNonFinite = true;
+    evaluation.nonFinite.push_back(findNonFinite(tensor));
     if (!isElementWise(node) && !isExactOp)
       evaluation.isUnbounded |= !isFiniteInput || !isFinite(tensor);
     if (perturbation && !isExactOp)
       perturb(tensor, isElementWise(node) ? resultUnits : sumUnits,
               *perturbation, magnitude);
   }
+  GLOWISH_RETURN_IF_ERROR(
+      traceNonFinite(node, operands, marked, evaluation.nonFinite));
   evaluations[&node] = std::move(evaluation);
   return llvm::Error::success();
 }

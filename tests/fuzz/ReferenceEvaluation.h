@@ -22,6 +22,13 @@ bool isFinite(const Tensor &tensor);
 /// The largest magnitude of the finite elements.
 double getLargest(const Tensor &tensor);
 
+/// A flag for each element of a tensor.
+using ElementMask = std::vector<bool>;
+
+/// The infinities and NaN of \p tensor.
+ElementMask findNonFinite(const Tensor &tensor);
+bool hasAny(const ElementMask &mask);
+
 /// What a node's results are known to be.
 struct Evaluation {
   std::vector<Tensor> tensors;
@@ -29,8 +36,8 @@ struct Evaluation {
   bool isExact = false;
   /// An infinity or NaN went into sums: fast algorithms spread them.
   bool isUnbounded = false;
-  /// An infinity or NaN came up.
-  bool hasNonFinite = false;
+  /// Of each result, the elements that an infinity or NaN came up for.
+  std::vector<ElementMask> nonFinite;
   /// A function that has no value somewhere was computed.
   bool hasPole = false;
   unsigned depth = 0;

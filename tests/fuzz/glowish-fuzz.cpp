@@ -13,6 +13,7 @@
 #include "common/Tool.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/File.h"
+#include "llvm/Support/Format.h"
 
 using namespace glowish;
 using namespace glowish::fuzz;
@@ -107,6 +108,25 @@ static llvm::Expected<int> runFiles() {
   return code;
 }
 
+/// Prints the share of the elements that were compared, and returns whether it
+/// is large enough: a reference that knows nothing agrees with everything.
+/// Those of a few graphs may all be undefined.
+static bool checkShare(const FuzzSessionResult &result) {
+  constexpr int leastPercent = 95;
+  constexpr uint64_t fewGraphs = 100;
+  const ElementCounts &elements = result.elements;
+  if (elements.all == 0)
+    return true;
+  double percent = 100.0 * double(elements.compared) / double(elements.all);
+  bool isEnough = percent >= leastPercent || graphCount < fewGraphs;
+  llvm::outs() << llvm::format("%.2f", percent) << "% of " << elements.all
+               << " elements compared";
+  if (!isEnough)
+    llvm::outs() << "; accepted: " << leastPercent << "% or more";
+  llvm::outs() << "\n";
+  return isEnough;
+}
+
 static llvm::Expected<int> runAll() {
   if (!files.empty())
     return runFiles();
@@ -128,9 +148,11 @@ static llvm::Expected<int> runAll() {
   }
   if (coverage)
     printCoverage(llvm::outs(), result.graphsWith);
+  bool isEnough = checkShare(result);
   llvm::outs() << graphCount << " graphs, " << result.wrongSeeds.size()
                << " differences\n";
-  return result.wrongSeeds.empty() ? ExitCode::success : ExitCode::failure;
+  return result.wrongSeeds.empty() && isEnough ? ExitCode::success
+                                               : ExitCode::failure;
 }
 
 int main(int argc, char **argv) {
