@@ -369,3 +369,50 @@ glowish::createBackend(llvm::StringRef option, llvm::StringRef name,
                            CPUBackend::create(target));
   return cpuBackend;
 }
+
+/// The options that \p target comes from, as they were written.
+static std::string formatTarget(const TargetOptions &target) {
+  std::vector<std::string> options;
+  auto add = [&](llvm::StringRef name, const std::string &value) {
+    if (!value.empty())
+      options.push_back(("-" + name + "=" + value).str());
+  };
+  add("target", target.triple);
+  add("march", target.architecture);
+  add("mcpu", target.cpu);
+  add("mattr", llvm::join(target.attributes, ","));
+  add("mabi", target.abi);
+  return llvm::join(options, " ");
+}
+
+llvm::Expected<std::unique_ptr<CPUBackend>>
+glowish::createLocalCPU(const TargetOptions &target) {
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> backend,
+                           CPUBackend::create(target));
+  std::string options = formatTarget(target);
+  // What is made for the host by default runs on it.
+  if (options.empty())
+    return backend;
+  if (llvm::Error error = backend->checkRunsHere())
+    return makeError("{0}: {1}; accepted: what runs here, or "
+                     "-backend=Interpreter",
+                     options, llvm::toString(std::move(error)));
+  return backend;
+}
+
+llvm::Expected<std::unique_ptr<Backend>>
+glowish::createLocalBackend(llvm::StringRef option, llvm::StringRef name,
+                            const TargetOptions &target) {
+  if (name != "CPU")
+    return createBackend(option, name, target);
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> backend,
+                           createLocalCPU(target));
+  return backend;
+}
+
+llvm::Expected<std::unique_ptr<Backend>>
+glowish::createLocalBackend(std::optional<Phase> stopAfter) {
+  if (stopAfter)
+    return createBackend();
+  return createLocalBackend("backend", backendName, getTargetOptions());
+}

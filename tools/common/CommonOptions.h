@@ -44,6 +44,17 @@ llvm::Expected<std::unique_ptr<Backend>> createBackend();
 llvm::Expected<std::unique_ptr<Backend>>
 createBackend(llvm::StringRef option, llvm::StringRef name,
               const TargetOptions &target);
+/// The same for tools that run what they compile: the error says why this
+/// machine can't run code for \p target. Not checked where \p stopAfter ends
+/// the compilation before there is any.
+llvm::Expected<std::unique_ptr<Backend>>
+createLocalBackend(std::optional<Phase> stopAfter);
+llvm::Expected<std::unique_ptr<Backend>>
+createLocalBackend(llvm::StringRef option, llvm::StringRef name,
+                   const TargetOptions &target);
+/// The CPU back end for \p target on this machine; the same error.
+llvm::Expected<std::unique_ptr<CPUBackend>>
+createLocalCPU(const TargetOptions &target);
 llvm::StringRef getBackendName();
 
 } // namespace glowish

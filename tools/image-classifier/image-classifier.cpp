@@ -134,7 +134,8 @@ static llvm::Error compile(Classifier &classifier,
   importOptions.inputTypes[input.name] = Type(input.kind, shape);
   GLOWISH_ASSIGN_OR_RETURN(CompilationOptions compilationOptions,
                            getCompilationOptions(timer));
-  GLOWISH_ASSIGN_OR_RETURN(classifier.backend, createBackend());
+  GLOWISH_ASSIGN_OR_RETURN(classifier.backend,
+                           createLocalBackend(compilationOptions.stopAfter));
   Progress progress;
   progress.show("compiling");
   classifier.compilation =

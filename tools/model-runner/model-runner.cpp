@@ -146,7 +146,7 @@ static bool isProfiling() { return profiling || !traceFile.empty(); }
 static llvm::Error profileRuns(Compilation &compilation, Session &session,
                                InstrClock &clock, Report *report) {
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> cpu,
-                           CPUBackend::create(getTargetOptions()));
+                           createLocalCPU(getTargetOptions()));
   GLOWISH_ASSIGN_OR_RETURN(double peakRate, measurePeakRate(*cpu));
   for (unsigned i = 0; i < warmup; ++i)
     GLOWISH_RETURN_IF_ERROR(session.run());
@@ -243,7 +243,11 @@ static llvm::Expected<int> runModel() {
       [&](Session &session) { return fillInputs(session, given); });
   if (checkPasses)
     options.passCheck = &passCheck;
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, createBackend());
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
+                           createLocalBackend(options.stopAfter));
+  // A profile has the peak of the target beside the interpreter's times, too.
+  if (isProfiling() && !options.stopAfter)
+    GLOWISH_RETURN_IF_ERROR(createLocalCPU(getTargetOptions()).takeError());
   GLOWISH_ASSIGN_OR_RETURN(
       std::unique_ptr<Report> report,
       createReport(getModelPath(), *backend, options.stopAfter));

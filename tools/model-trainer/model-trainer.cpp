@@ -187,7 +187,8 @@ static llvm::Expected<int> runTrainer() {
                            getCompilationOptions(timer));
   if (compilationOptions.stopAfter)
     return makeError("-stop-after is not for training");
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, createBackend());
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
+                           createLocalBackend(/*stopAfter=*/std::nullopt));
   GLOWISH_ASSIGN_OR_RETURN(SplitData data, readData(options, importOptions));
   stateTypes(data.training, options.loop.batchSize, importOptions,
              options.config);

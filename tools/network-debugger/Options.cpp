@@ -143,10 +143,14 @@ llvm::Expected<DebuggerOptions> glowish::getDebuggerOptions(PhaseTimer &timer) {
     return makeError("-against-backend={0} has no target; accepted with "
                      "-against-mcpu and the like: CPU",
                      referenceName);
-  GLOWISH_ASSIGN_OR_RETURN(options.testedBackend, createBackend());
-  GLOWISH_ASSIGN_OR_RETURN(
-      options.referenceBackend,
-      createBackend("against-backend", referenceName, getReferenceTarget()));
+  GLOWISH_ASSIGN_OR_RETURN(options.testedBackend,
+                           createLocalBackend(/*stopAfter=*/std::nullopt));
+  auto reference = createLocalBackend("against-backend", referenceName,
+                                      getReferenceTarget());
+  if (!reference)
+    return addContext(reference.takeError(),
+                      referenceName == "CPU" ? "the reference: " : "");
+  options.referenceBackend = std::move(*reference);
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions, getImportOptions());
   GLOWISH_ASSIGN_OR_RETURN(CompilationOptions compilationOptions,
                            getCompilationOptions(timer));

@@ -119,6 +119,12 @@ public:
   emitObject(llvm::Module &module,
              llvm::SmallVectorImpl<char> *assembly = nullptr);
 
+  /// Whether this machine runs code for the target, or of several levels for
+  /// the lowest: the error names the target or an instruction set extension
+  /// that the processor lacks. Without it, code for another machine is run as
+  /// if it were for this one.
+  llvm::Error checkRunsHere() const;
+
   llvm::TargetMachine &getTargetMachine() { return *machine; }
   const llvm::TargetMachine &getTargetMachine() const { return *machine; }
   /// The target, or the highest of several levels.

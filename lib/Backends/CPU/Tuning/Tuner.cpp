@@ -3,9 +3,6 @@
 #include "Tuning/Tuner.h"
 #include "Selection/KernelSelection.h"
 #include "glowish/Support/Random.h"
-#include "llvm/MC/MCSubtargetInfo.h"
-#include "llvm/MC/TargetRegistry.h"
-#include "llvm/TargetParser/Host.h"
 #include <chrono>
 #include <cstring>
 #include <ctime>
@@ -20,41 +17,6 @@ static constexpr unsigned numRounds = 7;
 /// Weights of all candidates together; two candidates are measured in any case.
 static constexpr uint64_t maxWeightBytes = uint64_t(2) << 30;
 
-//===- Whether the target runs here ---------------------------------------===//
-
-/// The features of the processor that \p machine makes code for, without the
-/// marks of what is fast on it.
-static std::unique_ptr<llvm::MCSubtargetInfo>
-getFeatures(const llvm::TargetMachine &machine) {
-  std::unique_ptr<llvm::MCSubtargetInfo> info(
-      machine.getTarget().createMCSubtargetInfo(
-          machine.getTargetTriple().str(), machine.getTargetCPU(),
-          machine.getTargetFeatureString()));
-  info->setDefaultFeatures(machine.getTargetCPU(), /*TuneCPU=*/"",
-                           machine.getTargetFeatureString());
-  return info;
-}
-
-static llvm::Error checkRunsHere(const llvm::TargetMachine &target,
-                                 const llvm::TargetMachine &host) {
-  const llvm::Triple &triple = target.getTargetTriple();
-  const llvm::Triple &hostTriple = host.getTargetTriple();
-  if (triple.getArch() != hostTriple.getArch() ||
-      triple.getOS() != hostTriple.getOS() ||
-      triple.getObjectFormat() != hostTriple.getObjectFormat())
-    return makeError("-tune: this machine ('{0}') cannot run code for '{1}', "
-                     "so nothing can be measured",
-                     hostTriple.str(), triple.str());
-  auto needed = getFeatures(target), available = getFeatures(host);
-  for (const auto &feature : needed->getAllProcessorFeatures())
-    if (needed->hasFeature(feature.Value) &&
-        !available->hasFeature(feature.Value))
-      return makeError("-tune: this machine lacks the feature '{0}' of the "
-                       "target, so nothing can be measured",
-                       feature.Key);
-  return llvm::Error::success();
-}
-
 llvm::Expected<std::unique_ptr<Tuner>>
 Tuner::create(const TargetOptions &options) {
   if (llvm::StringRef(options.cpu).contains(','))
@@ -67,10 +29,7 @@ Tuner::create(const TargetOptions &options) {
   own.tuningFile.clear();
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> backend,
                            CPUBackend::create(own));
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> host,
-                           CPUBackend::create({}));
-  GLOWISH_RETURN_IF_ERROR(
-      checkRunsHere(backend->getTargetMachine(), host->getTargetMachine()));
+  GLOWISH_RETURN_IF_ERROR(addContext(backend->checkRunsHere(), "-tune: "));
   return std::unique_ptr<Tuner>(new Tuner(std::move(backend)));
 }
 
