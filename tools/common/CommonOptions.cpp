@@ -3,6 +3,7 @@
 #include "common/CommonOptions.h"
 #include "common/InputTypes.h"
 #include "common/PassFlags.h"
+#include "common/ValueOption.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/IR/Passes.h"
 #include "glowish/Importer/Caffe2.h"
@@ -39,23 +40,24 @@ static cl::list<std::string> modelInputs(
 static cl::alias modelInputsAlias("model-input-name",
                                   cl::desc("Alias of -model-input"),
                                   cl::aliasopt(modelInputs));
-static cl::opt<int64_t> maxTripCount(
+static ValueOption<int64_t> maxTripCount(
     "max-trip-count",
     cl::desc("The most repetitions of a loop of which the model does not state "
              "any"),
-    cl::value_desc("N"), cl::init(0), cl::cat(modelCategory));
+    cl::value_desc("N"), cl::init(0), atLeast(int64_t(1)),
+    cl::cat(modelCategory));
 static cl::list<std::string> maxExtents(
     "max-extent",
     cl::desc("The largest extent of the dimensions of a value that are known "
              "only when the model runs and that nothing else bounds"),
     cl::value_desc("name,N"), cl::cat(modelCategory));
-static cl::opt<uint64_t> maxActivationBytes(
+static ValueOption<uint64_t> maxActivationBytes(
     "max-activation-bytes",
     cl::desc("The most memory for activations: where the model needs more, "
              "layers with large images are computed in patches, which takes "
              "longer; an error if that is not enough"),
     cl::value_desc("bytes"), cl::cat(modelCategory));
-static cl::opt<bool> placesIOInArena(
+static ValueOption<bool> placesIOInArena(
     "io-in-activations",
     cl::desc("Inputs and outputs have their places in the memory for "
              "activations and share it: a run destroys the inputs"),
@@ -65,11 +67,11 @@ static cl::opt<std::string> backendName("backend",
                                         cl::value_desc("name"), cl::init("CPU"),
                                         cl::cat(modelCategory));
 
-static cl::opt<bool> dumpGraph("dump-graph",
-                               cl::desc("Print the lowered graph to stderr"),
-                               cl::cat(debugCategory));
-static cl::opt<bool> dumpIR("dump-ir", cl::desc("Print the IR to stderr"),
-                            cl::cat(debugCategory));
+static ValueOption<bool>
+    dumpGraph("dump-graph", cl::desc("Print the lowered graph to stderr"),
+              cl::cat(debugCategory));
+static ValueOption<bool> dumpIR("dump-ir", cl::desc("Print the IR to stderr"),
+                                cl::cat(debugCategory));
 static cl::opt<std::string>
     dotFile("dump-graph-DAG", cl::desc("Write the lowered graph for Graphviz"),
             cl::value_desc("file"), cl::cat(debugCategory));
@@ -81,27 +83,27 @@ static cl::list<std::string>
     printAfter("print-after", cl::CommaSeparated,
                cl::desc("Print what these passes left to stderr"),
                cl::value_desc("pass,..."), cl::cat(debugCategory));
-static cl::opt<bool>
+static ValueOption<bool>
     printAfterAll("print-after-all",
                   cl::desc("Print after every pass that changed something"),
                   cl::cat(debugCategory));
-static cl::opt<bool> verifyEach("verify-each",
-                                cl::desc("Run the verifiers after every pass"),
-                                cl::cat(debugCategory));
+static ValueOption<bool>
+    verifyEach("verify-each", cl::desc("Run the verifiers after every pass"),
+               cl::cat(debugCategory));
 static cl::opt<std::string>
     stopAfter("stop-after",
               cl::desc("Stop after a phase: import, optimize, lower, schedule, "
                        "irgen, optimize-ir, plan"),
               cl::value_desc("phase"), cl::cat(debugCategory));
-static cl::opt<bool>
+static ValueOption<bool>
     dumpsLLVM("dump-llvm-ir", cl::desc("Print the optimised LLVM IR to stderr"),
               cl::cat(debugCategory));
-static cl::opt<bool> dumpsAssembly("dump-llvm-asm",
-                                   cl::desc("Print the assembly to stderr"),
-                                   cl::cat(debugCategory));
-static cl::opt<bool> timePhases("time",
-                                cl::desc("Print a table of the phases' times"),
-                                cl::cat(debugCategory));
+static ValueOption<bool> dumpsAssembly("dump-llvm-asm",
+                                       cl::desc("Print the assembly to stderr"),
+                                       cl::cat(debugCategory));
+static ValueOption<bool>
+    timePhases("time", cl::desc("Print a table of the phases' times"),
+               cl::cat(debugCategory));
 
 static cl::opt<std::string> target("target",
                                    cl::desc("Target triple (default: host)"),
@@ -128,27 +130,28 @@ static cl::alias attributesAlias("target-feature", cl::CommaSeparated,
 static cl::opt<std::string> abi("mabi", cl::desc("Target ABI"),
                                 cl::value_desc("name"),
                                 cl::cat(targetCategory));
-static cl::opt<llvm::FloatABI::ABIType> floatABI(
+static ValueOption<llvm::FloatABI::ABIType> floatABI(
     "float-abi", cl::desc("How floats are passed"),
     cl::init(llvm::FloatABI::Default),
     cl::values(clEnumValN(llvm::FloatABI::Default, "default", "The target's"),
                clEnumValN(llvm::FloatABI::Soft, "soft", "In integer registers"),
                clEnumValN(llvm::FloatABI::Hard, "hard", "In float registers")),
     cl::cat(targetCategory));
-static cl::opt<llvm::Reloc::Model> relocationModel(
+static ValueOption<llvm::Reloc::Model> relocationModel(
     "relocation-model",
     cl::desc("Relocations of the object (default: pic, or static where the "
              "target has no system)"),
     cl::values(clEnumValN(llvm::Reloc::Static, "static", "Not relocatable"),
                clEnumValN(llvm::Reloc::PIC_, "pic", "Position independent")),
     cl::cat(targetCategory));
-static cl::opt<unsigned> numThreads(
+static ValueOption<unsigned> numThreads(
     "threads",
     cl::desc("Split kernels for this many threads (default 1). A bundle calls "
              "glowish_parallel_for for it: yours, or that of the "
              "glowish_threads.c which is written beside it"),
-    cl::value_desc("N"), cl::init(1), cl::cat(targetCategory));
-static cl::opt<WinogradLimit> winograd(
+    cl::value_desc("N"), cl::init(1), inRange(1u, maxThreads),
+    cl::cat(targetCategory));
+static ValueOption<WinogradLimit> winograd(
     "winograd",
     cl::desc("Convolutions may be computed with fewer multiplications where "
              "that is faster (default 4)"),
@@ -161,7 +164,7 @@ static cl::opt<WinogradLimit> winograd(
                           "By F(4x4,3x3) and F(2x2,5x5), too: errors "
                           "are some 2 times larger")),
     cl::cat(targetCategory));
-static cl::opt<llvm::CodeModel::Model> codeModel(
+static ValueOption<llvm::CodeModel::Model> codeModel(
     "code-model", cl::desc("Code model of the object"),
     cl::init(llvm::CodeModel::Small),
     cl::values(clEnumValN(llvm::CodeModel::Small, "small", "Small"),
@@ -172,7 +175,7 @@ static cl::alias codeModelAlias("bundle-code-model",
                                 cl::desc("Alias of -code-model"),
                                 cl::aliasopt(codeModel));
 
-static cl::opt<bool>
+static ValueOption<bool>
     tune("tune",
          cl::desc("Measure the ways to compute each convolution, and product "
                   "with a constant matrix, on this machine, which must be able "
@@ -255,9 +258,6 @@ glowish::getImportOptions(std::vector<SymbolValues> &several) {
   };
   GLOWISH_ASSIGN_OR_RETURN(options.secondFile, readSecondModelPath());
   options.maxTripCount = maxTripCount;
-  if (maxTripCount < 0)
-    return makeError("-max-trip-count={0}: accepted: at least 1",
-                     maxTripCount.getValue());
   GLOWISH_RETURN_IF_ERROR(readSymbols(options.symbols, several));
   GLOWISH_RETURN_IF_ERROR(
       readNumbers("max-extent", maxExtents, options.maxExtents));
@@ -339,7 +339,7 @@ TargetOptions glowish::getTargetOptions() {
   options.winograd = winograd;
   options.tune = tune;
   options.tuningFile = tuningFile;
-  options.numThreads = std::clamp(numThreads.getValue(), 1u, 256u);
+  options.numThreads = numThreads;
   return options;
 }
 

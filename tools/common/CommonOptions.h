@@ -32,6 +32,8 @@ llvm::Error readNumbers(llvm::StringRef option,
 llvm::Expected<CompilationOptions> getCompilationOptions(PhaseTimer &timer);
 /// Prints \p timer's table to stderr where -time asks for it.
 void reportTime(const PhaseTimer &timer);
+/// The most threads that kernels are split for.
+constexpr unsigned maxThreads = 256;
 /// -target, -mcpu, -mattr, ...
 TargetOptions getTargetOptions();
 /// For -mcpu=help or -mattr=help, prints the names that are accepted and

@@ -2,6 +2,7 @@
 
 #include "common/GivenInputs.h"
 #include "common/TensorFile.h"
+#include "common/ValueOption.h"
 #include "glowish/Support/Random.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -14,7 +15,7 @@ cl::OptionCategory glowish::inputCategory("Input options");
 static cl::list<std::string>
     inputs("input", cl::desc("Fill an input from a file (.npy or .pb)"),
            cl::value_desc("name=file"), cl::cat(inputCategory));
-static cl::opt<uint64_t>
+static ValueOption<uint64_t>
     randomInputs("random-inputs",
                  cl::desc("Fill the other inputs with random numbers in "
                           "[-1, 1), integers with 0 or 1"),

@@ -2,6 +2,7 @@
 
 #include "common/PassFlags.h"
 #include "common/CommonOptions.h"
+#include "common/ValueOption.h"
 #include "glowish/IR/Passes.h"
 #include <deque>
 
@@ -82,7 +83,7 @@ private:
           some(someName, cl::desc(what), cl::value_desc("pass,..."),
                cl::CommaSeparated, cl::Hidden, cl::cat(debugCategory)) {}
 
-    cl::opt<bool> all;
+    ValueOption<bool> all;
     cl::list<std::string> some;
   };
 
@@ -93,8 +94,8 @@ private:
 
   std::deque<std::string> names;
   Selector printBefore, printAfter, verifyBefore, verifyAfter;
-  cl::opt<bool> printNames;
-  cl::opt<uint64_t> limit;
+  ValueOption<bool> printNames;
+  ValueOption<uint64_t> limit;
 };
 
 } // namespace
@@ -102,11 +103,11 @@ private:
 static PassFlags graphFlags("graph");
 static PassFlags irFlags("ir");
 
-static cl::opt<bool> optimizeIR("optimize-ir",
-                                cl::desc("Run IR passes (default)"),
-                                cl::init(true), cl::Hidden,
-                                cl::cat(debugCategory));
-static cl::opt<ScheduleStrategy>
+static ValueOption<bool> optimizeIR("optimize-ir",
+                                    cl::desc("Run IR passes (default)"),
+                                    cl::init(true), cl::Hidden,
+                                    cl::cat(debugCategory));
+static ValueOption<ScheduleStrategy>
     schedule(cl::desc("Order of the nodes (default: the best of several)"),
              cl::init(ScheduleStrategy::Best),
              cl::values(clEnumValN(ScheduleStrategy::ChildMemSize,
@@ -115,11 +116,11 @@ static cl::opt<ScheduleStrategy>
                         clEnumValN(ScheduleStrategy::PostOrder,
                                    "topological-sort-based", "Post-order")),
              cl::Hidden, cl::cat(debugCategory));
-static cl::opt<bool> reusesActivations(
+static ValueOption<bool> reusesActivations(
     "reuse-activation-memory-allocations",
     cl::desc("Let activations have the place of dead ones (default)"),
     cl::init(true), cl::Hidden, cl::cat(debugCategory));
-static cl::opt<uint64_t> maxMergedElements(
+static ValueOption<uint64_t> maxMergedElements(
     "const-dedup-size",
     cl::desc("Merge equal constants up to this number of elements (default 0: "
              "of any)"),

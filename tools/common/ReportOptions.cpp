@@ -2,6 +2,7 @@
 
 #include "common/ReportOptions.h"
 #include "common/CommonOptions.h"
+#include "common/ValueOption.h"
 #include "glowish/Support/File.h"
 #include "llvm/Support/Path.h"
 
@@ -17,7 +18,7 @@ static cl::opt<std::string>
     memoryMap("memory-map",
               cl::desc("Draw the arena over time as SVG into this file"),
               cl::value_desc("file"), cl::cat(debugCategory));
-static cl::opt<bool> hasTimes(
+static ValueOption<bool> hasTimes(
     "report-times",
     cl::desc("Tell in the report how long passes took (default true); without, "
              "the same model makes the same bytes"),

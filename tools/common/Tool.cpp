@@ -1,10 +1,12 @@
 //===- Tool.cpp - What every command line does ----------------------------===//
 
 #include "common/Tool.h"
+#include "common/ValueOption.h"
 #include "glowish/Support/DebugOutput.h"
 #include "glowish/Support/Error.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Signals.h"
 #include <csignal>
 #include <unistd.h>
@@ -41,9 +43,9 @@ static cl::list<std::string>
                         "variants share)"),
                cl::value_desc("type,..."), cl::CommaSeparated,
                cl::cat(generalCategory));
-static cl::opt<bool> isVerbose("verbose",
-                               cl::desc("The same as -debug-only=phases"),
-                               cl::cat(generalCategory));
+static ValueOption<bool> isVerbose("verbose",
+                                   cl::desc("The same as -debug-only=phases"),
+                                   cl::cat(generalCategory));
 
 static llvm::Error enableDebugTypes() {
   std::vector<std::string> types = debugTypes;
@@ -59,6 +61,91 @@ static void endWithoutMemory(void *, const char *, bool) {
   (void)!write(STDERR_FILENO, message.data(), message.size());
   llvm::sys::RunInterruptHandlers();
   _exit(ExitCode::failure);
+}
+
+//===- The command line ---------------------------------------------------===//
+
+/// What refuseValue keeps; empty where all values are taken.
+static std::string &getRefusal() {
+  static std::string refusal;
+  return refusal;
+}
+
+bool glowish::refuseValue(llvm::StringRef option, llvm::StringRef value,
+                          const llvm::Twine &accepted) {
+  std::string &refusal = getRefusal();
+  if (refusal.empty())
+    refusal = ("-" + option + "=" + value + ": accepted: " + accepted).str();
+  return true;
+}
+
+/// The option that looks most like \p wrong.
+static llvm::StringRef findNearest(llvm::StringRef wrong) {
+  llvm::StringRef nearest;
+  unsigned best = unsigned(wrong.size() + 1) / 2;
+  for (const auto &entry : cl::getRegisteredOptions()) {
+    if (entry.second->getOptionHiddenFlag() == cl::ReallyHidden)
+      continue;
+    unsigned distance = entry.first().edit_distance(wrong, true, best);
+    // The map has no order, and the message has to be the same each time.
+    if (distance < best || (distance == best && entry.first() < nearest)) {
+      best = distance;
+      nearest = entry.first();
+    }
+  }
+  return nearest;
+}
+
+/// Finds what LLVM would report with more lines, or lines of its own: options
+/// that there are not, and those without a value, or with one too many.
+static llvm::Error checkArguments(llvm::ArrayRef<const char *> arguments) {
+  const auto &options = cl::getRegisteredOptions();
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    llvm::StringRef argument = arguments[i];
+    if (argument == "--")
+      break;
+    if (argument == "-" || !argument.consume_front("-"))
+      continue;
+    argument.consume_front("-");
+    llvm::StringRef name = argument.split('=').first;
+    auto found = options.find(name);
+    if (found == options.end()) {
+      llvm::StringRef nearest = findNearest(name);
+      return makeError("-{0}: there is no such option{1}; --help lists all",
+                       argument,
+                       nearest.empty() ? "" : " (-" + nearest.str() + " is)");
+    }
+    const cl::Option &option = *found->second;
+    bool hasValue = argument.size() > name.size();
+    cl::ValueExpected expected = option.getValueExpectedFlag();
+    if (hasValue && expected == cl::ValueDisallowed)
+      return makeError("-{0}: accepted: -{1}, without a value", argument, name);
+    if (!hasValue && expected == cl::ValueRequired && ++i == arguments.size())
+      return makeError("-{0}: the value is missing; accepted: -{0}=<{1}>", name,
+                       option.ValueStr.empty() ? "value" : option.ValueStr);
+  }
+  return llvm::Error::success();
+}
+
+static llvm::Error parseCommandLine(int argc, char **argv,
+                                    llvm::StringRef overview) {
+  llvm::SmallVector<const char *> arguments(argv + 1, argv + argc);
+  llvm::BumpPtrAllocator allocator;
+  cl::ExpansionContext expansion(allocator, cl::TokenizeGNUCommandLine);
+  GLOWISH_RETURN_IF_ERROR(expansion.expandResponseFiles(arguments));
+  GLOWISH_RETURN_IF_ERROR(checkArguments(arguments));
+  std::string message;
+  llvm::raw_string_ostream errors(message);
+  if (cl::ParseCommandLineOptions(argc, argv, overview, &errors))
+    return llvm::Error::success();
+  if (!getRefusal().empty())
+    return makeError("{0}", getRefusal());
+  // "TOOL: Too many positional arguments specified!\nCan specify ..."
+  llvm::StringRef text = llvm::StringRef(message).trim();
+  text.consume_front((llvm::sys::path::filename(argv[0]) + ": ").str());
+  std::string line = text.str();
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return makeError("{0}", line);
 }
 
 int glowish::runTool(int argc, char **argv, llvm::StringRef overview,
@@ -77,10 +164,8 @@ int glowish::runTool(int argc, char **argv, llvm::StringRef overview,
   cl::SetVersionPrinter([](llvm::raw_ostream &os) {
     os << "glowish " GLOWISH_VERSION ", LLVM " LLVM_VERSION_STRING "\n";
   });
-  std::string message;
-  llvm::raw_string_ostream errors(message);
-  if (!cl::ParseCommandLineOptions(argc, argv, overview, &errors))
-    return reportError(makeError("{0}", llvm::StringRef(message).trim()));
+  if (llvm::Error error = parseCommandLine(argc, argv, overview))
+    return reportError(std::move(error));
   if (llvm::Error error = enableDebugTypes())
     return reportError(std::move(error));
   llvm::Expected<int> code = body();

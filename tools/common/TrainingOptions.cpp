@@ -1,10 +1,10 @@
 //===- TrainingOptions.cpp - How a model is trained -----------------------===//
 
 #include "common/TrainingOptions.h"
+#include "common/ValueOption.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Regex.h"
-#include <cmath>
 
 using namespace glowish;
 namespace cl = llvm::cl;
@@ -29,57 +29,60 @@ static cl::opt<std::string>
 static cl::opt<std::string> solverName(
     "solver", cl::desc("sgd (default), adam, adamw, rmsprop or adagrad"),
     cl::value_desc("kind"), cl::init("sgd"), cl::cat(trainingCategory));
-static cl::opt<double> momentum("momentum",
-                                cl::desc("Of sgd and rmsprop (default 0)"),
-                                cl::value_desc("M"), cl::init(0),
-                                cl::cat(trainingCategory));
-static cl::opt<bool> nesterov("nesterov",
-                              cl::desc("Nesterov's form of the momentum"),
+static ValueOption<double> momentum("momentum",
+                                    cl::desc("Of sgd and rmsprop (default 0)"),
+                                    cl::value_desc("M"), cl::init(0),
+                                    atLeastAndBelow(0, 1),
+                                    cl::cat(trainingCategory));
+static ValueOption<bool> nesterov("nesterov",
+                                  cl::desc("Nesterov's form of the momentum"),
+                                  cl::cat(trainingCategory));
+static ValueOption<double> l1("l1", cl::desc("L1 decay (default 0)"),
+                              cl::value_desc("D"), cl::init(0), atLeast(0.0),
                               cl::cat(trainingCategory));
-static cl::opt<double> l1("l1", cl::desc("L1 decay (default 0)"),
-                          cl::value_desc("D"), cl::init(0),
-                          cl::cat(trainingCategory));
-static cl::opt<double> l2("l2",
-                          cl::desc("L2 decay; of adamw, its weight decay "
-                                   "(default 0)"),
-                          cl::value_desc("D"), cl::init(0),
-                          cl::cat(trainingCategory));
-static cl::opt<double> beta1("beta1",
-                             cl::desc("Of adam and adamw (default 0.9)"),
-                             cl::value_desc("B"), cl::init(0.9),
-                             cl::cat(trainingCategory));
-static cl::opt<double> beta2("beta2",
-                             cl::desc("Of adam and adamw (default 0.999)"),
-                             cl::value_desc("B"), cl::init(0.999),
-                             cl::cat(trainingCategory));
-static cl::opt<double> decayRate("decay-rate",
-                                 cl::desc("Of rmsprop (default 0.99)"),
-                                 cl::value_desc("D"), cl::init(0.99),
+static ValueOption<double> l2("l2",
+                              cl::desc("L2 decay; of adamw, its weight decay "
+                                       "(default 0)"),
+                              cl::value_desc("D"), cl::init(0), atLeast(0.0),
+                              cl::cat(trainingCategory));
+static ValueOption<double> beta1("beta1",
+                                 cl::desc("Of adam and adamw (default 0.9)"),
+                                 cl::value_desc("B"), cl::init(0.9),
+                                 atLeastAndBelow(0, 1),
                                  cl::cat(trainingCategory));
-static cl::opt<double> epsilon("epsilon",
-                               cl::desc("Of all solvers but sgd (default "
-                                        "1e-8; of adagrad, 1e-10)"),
-                               cl::value_desc("E"), cl::init(0),
-                               cl::cat(trainingCategory));
-static cl::opt<double>
-    clipNorm("clip-norm",
-             cl::desc("Scale gradients down to this norm of all of them"),
-             cl::value_desc("N"), cl::init(0), cl::cat(trainingCategory));
-static cl::opt<uint64_t> seed("seed",
-                              cl::desc("Of all that is random (default 0)"),
-                              cl::value_desc("N"), cl::init(0),
-                              cl::cat(trainingCategory));
-static cl::opt<bool> rematerialize(
+static ValueOption<double> beta2("beta2",
+                                 cl::desc("Of adam and adamw (default 0.999)"),
+                                 cl::value_desc("B"), cl::init(0.999),
+                                 atLeastAndBelow(0, 1),
+                                 cl::cat(trainingCategory));
+static ValueOption<double> decayRate("decay-rate",
+                                     cl::desc("Of rmsprop (default 0.99)"),
+                                     cl::value_desc("D"), cl::init(0.99),
+                                     atLeastAndBelow(0, 1),
+                                     cl::cat(trainingCategory));
+static ValueOption<double> epsilon("epsilon",
+                                   cl::desc("Of all solvers but sgd (default "
+                                            "1e-8; of adagrad, 1e-10)"),
+                                   cl::value_desc("E"), cl::init(0), above(0),
+                                   cl::cat(trainingCategory));
+static ValueOption<double> clipNorm(
+    "clip-norm", cl::desc("Scale gradients down to this norm of all of them"),
+    cl::value_desc("N"), cl::init(0), atLeast(0.0), cl::cat(trainingCategory));
+static ValueOption<uint64_t> seed("seed",
+                                  cl::desc("Of all that is random (default 0)"),
+                                  cl::value_desc("N"), cl::init(0),
+                                  cl::cat(trainingCategory));
+static ValueOption<bool> rematerialize(
     "rematerialize",
     cl::desc("Need less memory: compute again in the backward pass what "
              "takes little time, instead of keeping it"),
     cl::cat(trainingCategory));
-static cl::opt<unsigned> rematerializeSegments(
+static ValueOption<unsigned> rematerializeSegments(
     "rematerialize-segments",
     cl::desc(
         "Need still less: -rematerialize, and keep only what goes from one "
         "of N parts of the forward pass to the next"),
-    cl::value_desc("N"), cl::init(0), cl::cat(trainingCategory));
+    cl::value_desc("N"), cl::init(0), atLeast(2u), cl::cat(trainingCategory));
 static cl::alias recompute("recompute", cl::desc("Old name of -rematerialize"),
                            cl::aliasopt(rematerialize), cl::Hidden);
 static cl::alias recomputeSegments("recompute-segments",
@@ -92,29 +95,7 @@ static cl::opt<std::string>
            cl::desc("Weights whose names have a match of this are kept"),
            cl::value_desc("regex"), cl::cat(trainingCategory));
 
-llvm::Error glowish::checkRange(const cl::opt<double> &option, double low,
-                                bool isOpen, double high) {
-  double value = option;
-  if ((isOpen ? value > low : value >= low) && value < high)
-    return llvm::Error::success();
-  std::string end =
-      high == HUGE_VAL ? "" : llvm::formatv(", below {0}", high).str();
-  return makeError("-{0}={1}: accepted: {2} {3}{4}", option.ArgStr, value,
-                   isOpen ? "more than" : "at least", low, end);
-}
-
-static llvm::Error checkNumbers() {
-  for (const cl::opt<double> *option : {&l1, &l2, &clipNorm})
-    GLOWISH_RETURN_IF_ERROR(checkRange(*option, 0, /*isOpen=*/false, HUGE_VAL));
-  for (const cl::opt<double> *option : {&momentum, &beta1, &beta2, &decayRate})
-    GLOWISH_RETURN_IF_ERROR(checkRange(*option, 0, /*isOpen=*/false, 1));
-  if (epsilon.getNumOccurrences())
-    GLOWISH_RETURN_IF_ERROR(checkRange(epsilon, 0, /*isOpen=*/true, HUGE_VAL));
-  return llvm::Error::success();
-}
-
 llvm::Expected<TrainingConfig> glowish::getTrainingConfig() {
-  GLOWISH_RETURN_IF_ERROR(checkNumbers());
   TrainingConfig config;
   std::optional<LossKind> loss = parseLoss(lossName);
   if (!loss)
@@ -133,9 +114,6 @@ llvm::Expected<TrainingConfig> glowish::getTrainingConfig() {
     config.solver.epsilon = epsilon;
   config.clipNorm = clipNorm;
   config.seed = seed;
-  if (rematerializeSegments.getNumOccurrences() && rematerializeSegments < 2)
-    return makeError("-rematerialize-segments={0}: accepted: at least 2",
-                     rematerializeSegments.getValue());
   config.rematerialization = {rematerialize || rematerializeSegments,
                               rematerializeSegments};
   if (frozen.empty())

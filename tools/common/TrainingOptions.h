@@ -14,12 +14,6 @@ extern llvm::cl::OptionCategory trainingCategory;
 /// error names the option, what it was given and what it takes.
 llvm::Expected<TrainingConfig> getTrainingConfig();
 
-/// Refuses the number of \p option unless it is at least \p low (more than it
-/// if
-/// \p isOpen) and below \p high.
-llvm::Error checkRange(const llvm::cl::opt<double> &option, double low,
-                       bool isOpen, double high);
-
 } // namespace glowish
 
 #endif // GLOWISH_TOOLS_COMMON_TRAININGOPTIONS_H

@@ -3,6 +3,7 @@
 #include "common/GivenInputs.h"
 #include "common/InputTypes.h"
 #include "common/Tool.h"
+#include "common/ValueOption.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Driver/Compilation.h"
 #include "glowish/Driver/PassCheck.h"
@@ -41,34 +42,35 @@ static cl::list<std::string> passes("passes", cl::CommaSeparated,
                                     cl::desc("Run these passes, in order"),
                                     cl::value_desc("pass,..."),
                                     cl::cat(optCategory));
-static cl::opt<bool> verifyEach("verify-each",
-                                cl::desc("Run the verifier after every pass"),
-                                cl::cat(optCategory));
-static cl::opt<bool>
+static ValueOption<bool>
+    verifyEach("verify-each", cl::desc("Run the verifier after every pass"),
+               cl::cat(optCategory));
+static ValueOption<bool>
     checkPasses("check-passes",
                 cl::desc("Interpret the first function after every pass; an "
                          "error names the first after which an output differs"),
                 cl::cat(optCategory));
-static cl::opt<bool> toIR("emit-ir",
-                          cl::desc("Schedule a graph and print its IR"),
-                          cl::cat(optCategory));
-static cl::opt<bool> pipeline("pipeline",
-                              cl::desc("Run the standard pipelines instead of "
-                                       "single passes"),
+static ValueOption<bool> toIR("emit-ir",
+                              cl::desc("Schedule a graph and print its IR"),
                               cl::cat(optCategory));
+static ValueOption<bool>
+    pipeline("pipeline",
+             cl::desc("Run the standard pipelines instead of "
+                      "single passes"),
+             cl::cat(optCategory));
 static cl::opt<std::string>
     memoryMap("memory-map",
               cl::desc("Plan the memory of the IR and draw the arena over time "
                        "as SVG into this file"),
               cl::value_desc("file"), cl::cat(optCategory));
-static cl::opt<bool> placesIOInArena(
+static ValueOption<bool> placesIOInArena(
     "io-in-activations",
     cl::desc("Passes and plan may have inputs and outputs in the memory for "
              "activations"),
     cl::cat(optCategory));
-static cl::opt<bool> listPasses("list-passes",
-                                cl::desc("List all passes and stop"),
-                                cl::cat(optCategory));
+static ValueOption<bool> listPasses("list-passes",
+                                    cl::desc("List all passes and stop"),
+                                    cl::cat(optCategory));
 
 static void printPassList() {
   auto print = [](llvm::StringRef title, auto table) {

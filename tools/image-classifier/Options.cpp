@@ -2,6 +2,7 @@
 
 #include "image-classifier/Options.h"
 #include "common/FileList.h"
+#include "common/ValueOption.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/File.h"
 #include "llvm/ADT/StringExtras.h"
@@ -37,7 +38,7 @@ enum class ImageMode { ZeroTo1, ZeroTo255, Neg1To1, Neg128To127 };
 enum class ChannelOrder { BGR, RGB };
 } // namespace
 
-static cl::opt<ImageMode>
+static ValueOption<ImageMode>
     imageMode("image-mode", cl::desc("What 0 ... 255 of a channel becomes"),
               cl::init(ImageMode::ZeroTo255),
               cl::values(clEnumValN(ImageMode::ZeroTo1, "0to1", "0 ... 1"),
@@ -50,28 +51,28 @@ static cl::opt<ImageMode>
 static cl::alias imageModeAlias("i", cl::desc("Alias for -image-mode"),
                                 cl::aliasopt(imageMode),
                                 cl::cat(imageCategory));
-static cl::list<double>
+static ValueListOption<double>
     means("mean", cl::CommaSeparated,
           cl::desc("What is subtracted from the 0 ... 255 before that: a "
                    "number, or one each for red, green and blue (default 0)"),
           cl::value_desc("m,..."), cl::cat(imageCategory));
-static cl::list<double>
+static ValueListOption<double>
     stddevs("stddev", cl::CommaSeparated,
             cl::desc("What it is divided by then (default 1)"),
-            cl::value_desc("s,..."), cl::cat(imageCategory));
-static cl::opt<bool> useImagenet(
+            cl::value_desc("s,..."), above(0), cl::cat(imageCategory));
+static ValueOption<bool> useImagenet(
     "use-imagenet-normalization",
     cl::desc("The means (0.485, 0.456, 0.406) x 255 and standard deviations "
              "0.229, 0.224, 0.225 of ImageNet, for -image-mode=0to1"),
     cl::cat(imageCategory));
-static cl::opt<ChannelOrder> channelOrder(
+static ValueOption<ChannelOrder> channelOrder(
     "image-channel-order",
     cl::desc("Which of the colours is the model's first channel"),
     cl::init(ChannelOrder::BGR),
     cl::values(clEnumValN(ChannelOrder::BGR, "BGR", "Blue (default)"),
                clEnumValN(ChannelOrder::RGB, "RGB", "Red")),
     cl::cat(imageCategory));
-static cl::opt<InputLayout> imageLayout(
+static ValueOption<InputLayout> imageLayout(
     "image-layout",
     cl::desc("How the model's input takes images (default: as its shape "
              "tells)"),
@@ -84,7 +85,7 @@ static cl::opt<InputLayout> imageLayout(
 static cl::alias imageLayoutAlias("l", cl::desc("Alias for -image-layout"),
                                   cl::aliasopt(imageLayout),
                                   cl::cat(imageCategory));
-static cl::opt<ArrayLayout> inputLayout(
+static ValueOption<ArrayLayout> inputLayout(
     "input-layout",
     cl::desc("How images lie in arrays (default: as their shape tells)"),
     cl::init(ArrayLayout::Found),
@@ -92,7 +93,7 @@ static cl::opt<ArrayLayout> inputLayout(
                clEnumValN(ArrayLayout::ChannelsFirst, "NCHW", "Channels first"),
                clEnumValN(ArrayLayout::ChannelsLast, "NHWC", "Channels last")),
     cl::cat(imageCategory));
-static cl::opt<ImageFit> imageFit(
+static ValueOption<ImageFit> imageFit(
     "image-fit", cl::desc("What becomes of images of another size"),
     cl::init(ImageFit::None),
     cl::values(clEnumValN(ImageFit::None, "none", "An error (default)"),
@@ -104,30 +105,32 @@ static cl::opt<ImageFit> imageFit(
                clEnumValN(ImageFit::Crop, "crop",
                           "The middle is cut out, not scaled")),
     cl::cat(imageCategory));
-static cl::opt<unsigned> shorterSide(
+static ValueOption<unsigned> shorterSide(
     "image-shorter-side",
     cl::desc("Before -image-fit, scale images by one factor to a shorter "
              "side of N pixels"),
-    cl::value_desc("N"), cl::init(0), cl::cat(imageCategory));
-static cl::opt<int64_t> minibatch(
+    cl::value_desc("N"), cl::init(0), inRange(0u, 1u << 16),
+    cl::cat(imageCategory));
+static ValueOption<int64_t> minibatch(
     "minibatch",
     cl::desc("Classify N files at a time (default: the model's batch, or 1 "
              "where that is open)"),
-    cl::value_desc("N"), cl::init(0), cl::cat(imageCategory));
+    cl::value_desc("N"), cl::init(0), inRange(int64_t(1), int64_t(1) << 20),
+    cl::cat(imageCategory));
 
 //===- Answers ------------------------------------------------------------===//
 
-static cl::opt<unsigned> topK("topk",
-                              cl::desc("Print the N most likely classes "
-                                       "(default 1)"),
-                              cl::value_desc("N"), cl::init(1),
-                              cl::cat(answerCategory));
-static cl::opt<bool>
+static ValueOption<unsigned> topK("topk",
+                                  cl::desc("Print the N most likely classes "
+                                           "(default 1)"),
+                                  cl::value_desc("N"), cl::init(1), atLeast(1u),
+                                  cl::cat(answerCategory));
+static ValueOption<bool>
     computeSoftmax("compute-softmax",
                    cl::desc("Take the softmax of the output, for models that "
                             "have none"),
                    cl::cat(answerCategory));
-static cl::opt<int64_t>
+static ValueOption<int64_t>
     labelOffset("label-offset",
                 cl::desc("Subtract N from the number of a class (1 for models "
                          "whose class 0 is the background)"),
@@ -137,7 +140,7 @@ static cl::opt<std::string>
               cl::desc("Names of the classes from -label-offset on, one a "
                        "line"),
               cl::value_desc("file"), cl::cat(answerCategory));
-static cl::list<int64_t> expectedLabels(
+static ValueListOption<int64_t> expectedLabels(
     "expected-labels", cl::CommaSeparated,
     cl::desc("The label of each file; exit code 2 if one is not among the "
              "-topk most likely"),
@@ -223,12 +226,6 @@ static llvm::Error readImageOptions(SampleOptions &options) {
     options.means = std::vector<double>(means);
   if (!stddevs.empty())
     options.stddevs = std::vector<double>(stddevs);
-  for (double stddev : options.stddevs)
-    if (!(stddev > 0))
-      return makeError("-stddev: {0}; accepted: numbers above 0", stddev);
-  if (shorterSide > 1 << 16)
-    return makeError("-image-shorter-side={0}: accepted: at most 65536",
-                     shorterSide.getValue());
   options.isBGR = channelOrder == ChannelOrder::BGR;
   options.fit = imageFit;
   options.shorterSide = shorterSide;
@@ -241,8 +238,6 @@ llvm::Expected<ClassifierOptions> glowish::getClassifierOptions() {
   GLOWISH_RETURN_IF_ERROR(findFiles(options));
   GLOWISH_RETURN_IF_ERROR(readImageOptions(options.samples));
   options.layout = imageLayout;
-  if (topK < 1)
-    return makeError("-topk=0: accepted: at least 1");
   options.answers.topK = topK;
   options.answers.softmax = computeSoftmax;
   options.answers.labelOffset = labelOffset;
@@ -254,12 +249,8 @@ llvm::Expected<ClassifierOptions> glowish::getClassifierOptions() {
       options.expected.size() != options.files.size())
     return makeError("-expected-labels has {0} labels for {1} files",
                      options.expected.size(), options.files.size());
-  if (minibatch.getNumOccurrences()) {
-    if (minibatch < 1 || minibatch > 1 << 20)
-      return makeError("-minibatch={0}: accepted: 1 to {1}",
-                       minibatch.getValue(), 1 << 20);
+  if (minibatch.getNumOccurrences())
     options.batchSize = minibatch;
-  }
   options.output = outputName;
   return options;
 }

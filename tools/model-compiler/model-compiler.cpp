@@ -6,6 +6,7 @@
 #include "common/ReportOptions.h"
 #include "common/Tool.h"
 #include "common/TrainingOptions.h"
+#include "common/ValueOption.h"
 #include "glowish/Backends/CPU/Bundle.h"
 #include "glowish/Driver/OperatorList.h"
 #include "glowish/Driver/TrainingCompilation.h"
@@ -32,7 +33,7 @@ static cl::opt<std::string> entryName(
     "main-entry-name",
     cl::desc("Name of the entry function (default: the network's name)"),
     cl::value_desc("name"), cl::cat(bundleCategory));
-static cl::opt<BundleApi> bundleApi(
+static ValueOption<BundleApi> bundleApi(
     "bundle-api", cl::desc("What the header offers"),
     cl::init(BundleApi::Static),
     cl::values(clEnumValN(BundleApi::Static, "static",
@@ -40,20 +41,20 @@ static cl::opt<BundleApi> bundleApi(
                clEnumValN(BundleApi::Dynamic, "dynamic",
                           "A configuration struct with a symbol table")),
     cl::cat(bundleCategory));
-static cl::opt<BundleWeights> bundleWeights(
+static ValueOption<BundleWeights> bundleWeights(
     "weights", cl::desc("Where the weights go"), cl::init(BundleWeights::File),
     cl::values(clEnumValN(BundleWeights::File, "file", "NAME.weights.bin"),
                clEnumValN(BundleWeights::Embed, "embed", "Into the object")),
     cl::cat(bundleCategory));
-static cl::opt<bool>
+static ValueOption<bool>
     listsConstants("bundle-api-verbose",
                    cl::desc("List the constants in the header's first comment"),
                    cl::cat(bundleCategory));
-static cl::opt<bool> savesAssembly("llvm-save-asm",
-                                   cl::desc("Write the assembly, NAME.s, too"),
-                                   cl::cat(bundleCategory));
+static ValueOption<bool>
+    savesAssembly("llvm-save-asm", cl::desc("Write the assembly, NAME.s, too"),
+                  cl::cat(bundleCategory));
 
-static cl::opt<bool>
+static ValueOption<bool>
     train("train",
           cl::desc("Write a bundle that infers and learns: NAME_infer and "
                    "NAME_train_step on the same weights"),
@@ -101,7 +102,7 @@ static llvm::Error printOperators() {
   return llvm::Error::success();
 }
 
-static cl::opt<bool>
+static ValueOption<bool>
     listGlowFlags("list-glow-flags",
                   cl::desc("Print what became of the flags of Glow's "
                            "model-compiler, and do nothing else"),

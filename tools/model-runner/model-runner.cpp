@@ -5,6 +5,7 @@
 #include "common/ReportOptions.h"
 #include "common/TensorFile.h"
 #include "common/Tool.h"
+#include "common/ValueOption.h"
 #include "glowish/Backends/CPU/PeakRate.h"
 #include "glowish/Base/Comparison.h"
 #include "glowish/Driver/PassCheck.h"
@@ -27,24 +28,24 @@ static cl::list<std::string>
                  cl::desc("Compare an output with a file; exit code 2 if they "
                           "differ"),
                  cl::value_desc("name=file"), cl::cat(runCategory));
-static cl::opt<double>
+static ValueOption<double>
     relativeTolerance("rtol",
                       cl::desc("Tolerance relative to the expected "
                                "element (default 1e-3)"),
-                      cl::init(1e-3), cl::cat(runCategory));
-static cl::opt<double>
+                      cl::init(1e-3), atLeast(0.0), cl::cat(runCategory));
+static ValueOption<double>
     absoluteTolerance("atol", cl::desc("Absolute tolerance (default 1e-5)"),
-                      cl::init(1e-5), cl::cat(runCategory));
-static cl::opt<unsigned> iterations("iterations",
-                                    cl::desc("Run N times and print times "
-                                             "(default with -profile: 20)"),
-                                    cl::value_desc("N"), cl::init(0),
+                      cl::init(1e-5), atLeast(0.0), cl::cat(runCategory));
+static ValueOption<unsigned> iterations("iterations",
+                                        cl::desc("Run N times and print times "
+                                                 "(default with -profile: 20)"),
+                                        cl::value_desc("N"), cl::init(0),
+                                        cl::cat(runCategory));
+static ValueOption<unsigned> warmup("warmup",
+                                    cl::desc("Runs before the timed ones"),
+                                    cl::value_desc("N"), cl::init(1),
                                     cl::cat(runCategory));
-static cl::opt<unsigned> warmup("warmup",
-                                cl::desc("Runs before the timed ones"),
-                                cl::value_desc("N"), cl::init(1),
-                                cl::cat(runCategory));
-static cl::opt<bool>
+static ValueOption<bool>
     profiling("profile",
               cl::desc("Print time, GFLOP/s, share of the FMA peak and bytes "
                        "of each instruction, the slowest first"),
@@ -54,7 +55,7 @@ static cl::opt<std::string>
               cl::desc("Write the profile in Chrome's trace event format"),
               cl::value_desc("file"), cl::cat(runCategory));
 
-static cl::opt<bool> checkPasses(
+static ValueOption<bool> checkPasses(
     "check-passes",
     cl::desc("Interpret the model after every pass, IRGen, and the plan's code "
              "too; an error names the first after which an output differs"),

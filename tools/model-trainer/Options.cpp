@@ -1,8 +1,8 @@
 //===- Options.cpp - The command line of model-trainer --------------------===//
 
 #include "model-trainer/Options.h"
+#include "common/ValueOption.h"
 #include "glowish/Support/Error.h"
-#include <cmath>
 
 using namespace glowish;
 namespace cl = llvm::cl;
@@ -10,27 +10,28 @@ namespace cl = llvm::cl;
 cl::OptionCategory glowish::dataCategory("Data options");
 cl::OptionCategory glowish::resultCategory("Result options");
 
-static cl::opt<double> learningRate("learning-rate",
-                                    cl::desc("Learning rate (default 0.01)"),
-                                    cl::value_desc("R"), cl::init(0.01),
-                                    cl::cat(trainingCategory));
-static cl::opt<double> learningRateDecay(
+static ValueOption<double>
+    learningRate("learning-rate", cl::desc("Learning rate (default 0.01)"),
+                 cl::value_desc("R"), cl::init(0.01), atLeast(0.0),
+                 cl::cat(trainingCategory));
+static ValueOption<double> learningRateDecay(
     "learning-rate-decay",
     cl::desc("Factor of the learning rate after each epoch (default 1)"),
-    cl::value_desc("F"), cl::init(1), cl::cat(trainingCategory));
-static cl::opt<int64_t> batchSize("batch-size",
-                                  cl::desc("Samples of a step (default 32)"),
-                                  cl::value_desc("N"), cl::init(32),
-                                  cl::cat(trainingCategory));
-static cl::opt<uint64_t>
+    cl::value_desc("F"), cl::init(1), above(0), cl::cat(trainingCategory));
+static ValueOption<int64_t>
+    batchSize("batch-size", cl::desc("Samples of a step (default 32)"),
+              cl::value_desc("N"), cl::init(32), atLeast(int64_t(1)),
+              cl::cat(trainingCategory));
+static ValueOption<uint64_t>
     numEpochs("epochs",
               cl::desc("Times that all samples are "
                        "learned from (default 1); with 0, the "
                        "model is only validated"),
               cl::value_desc("N"), cl::init(1), cl::cat(trainingCategory));
-static cl::opt<uint64_t> numSteps("steps", cl::desc("At most so many steps"),
-                                  cl::value_desc("N"), cl::init(0),
-                                  cl::cat(trainingCategory));
+static ValueOption<uint64_t> numSteps("steps",
+                                      cl::desc("At most so many steps"),
+                                      cl::value_desc("N"), cl::init(0),
+                                      cl::cat(trainingCategory));
 static cl::opt<std::string>
     initializer("initialize",
                 cl::desc("What weights begin with: keep (default), what the "
@@ -50,18 +51,19 @@ static cl::opt<std::string> validation(
     cl::desc("Samples to measure on, not to learn from: a folder like -data's, "
              "or a share of those of -data, as in 0.1"),
     cl::value_desc("folder|share"), cl::cat(dataCategory));
-static cl::opt<bool> shuffle("shuffle",
-                             cl::desc("Another order of the samples in each "
-                                      "epoch (default true)"),
-                             cl::init(true), cl::cat(dataCategory));
+static ValueOption<bool>
+    shuffle("shuffle",
+            cl::desc("Another order of the samples in each "
+                     "epoch (default true)"),
+            cl::init(true), cl::cat(dataCategory));
 
-static cl::list<double>
+static ValueListOption<double>
     imageMeans("image-mean", cl::CommaSeparated,
                cl::desc("What is subtracted from the 0 ... 255 of a channel of "
                         "a pixel: a number, or one for each channel (default "
                         "0)"),
                cl::value_desc("m,..."), cl::cat(dataCategory));
-static cl::opt<double>
+static ValueOption<double>
     imageScale("image-scale",
                cl::desc("What it is multiplied with then (default 1/255)"),
                cl::value_desc("S"), cl::init(1.0 / 255), cl::cat(dataCategory));
@@ -74,9 +76,10 @@ static cl::opt<std::string>
     lossLogPath("loss-log", cl::desc("Write the loss of every step as CSV"),
                 cl::value_desc("file"), cl::cat(resultCategory));
 
-static cl::opt<bool> saveEveryEpoch("save-every-epoch",
-                                    cl::desc("Write it after each epoch, too"),
-                                    cl::cat(resultCategory));
+static ValueOption<bool>
+    saveEveryEpoch("save-every-epoch",
+                   cl::desc("Write it after each epoch, too"),
+                   cl::cat(resultCategory));
 static cl::opt<std::string>
     lossCurvePath("loss-curve",
                   cl::desc("Draw loss and accuracy of all epochs"),
@@ -91,17 +94,6 @@ static cl::opt<std::string>
                cl::desc("Go on from a checkpoint; -epochs and -steps count "
                         "from the beginning"),
                cl::value_desc("file"), cl::cat(resultCategory));
-
-static llvm::Error checkNumbers() {
-  GLOWISH_RETURN_IF_ERROR(
-      checkRange(learningRate, 0, /*isOpen=*/false, HUGE_VAL));
-  GLOWISH_RETURN_IF_ERROR(
-      checkRange(learningRateDecay, 0, /*isOpen=*/true, HUGE_VAL));
-  if (batchSize < 1)
-    return makeError("-batch-size={0}: accepted: at least 1",
-                     batchSize.getValue());
-  return llvm::Error::success();
-}
 
 /// -validation: a share is a number, whatever else is a folder.
 static llvm::Error readValidation(TrainerOptions &options) {
@@ -119,7 +111,6 @@ static llvm::Error readValidation(TrainerOptions &options) {
 }
 
 llvm::Expected<TrainerOptions> glowish::getTrainerOptions() {
-  GLOWISH_RETURN_IF_ERROR(checkNumbers());
   TrainerOptions options;
   GLOWISH_ASSIGN_OR_RETURN(options.config, getTrainingConfig());
   // With a number of steps alone, they take as many epochs as they need.

@@ -2,7 +2,7 @@
 
 #include "network-debugger/Options.h"
 #include "common/CommonOptions.h"
-#include <cmath>
+#include "common/ValueOption.h"
 
 using namespace glowish;
 namespace cl = llvm::cl;
@@ -13,7 +13,7 @@ namespace {
 enum class Mode { Layers, Bisect };
 } // namespace
 
-static cl::opt<Mode> mode(
+static ValueOption<Mode> mode(
     "mode", cl::desc("How the first difference is found"),
     cl::init(Mode::Layers),
     cl::values(
@@ -25,23 +25,25 @@ static cl::opt<Mode> mode(
                    "for networks too large to keep all values of, and for "
                    "what only goes wrong when layers are fused")),
     cl::cat(comparisonCategory));
-static cl::opt<bool> isOptimized(
+static ValueOption<bool> isOptimized(
     "optimized-graph",
     cl::desc("Compare the layers that graph optimizations leave, not those of "
              "the model (default true)"),
     cl::init(true), cl::cat(comparisonCategory));
-static cl::opt<double>
+static ValueOption<double>
     relativeTolerance("rtol",
                       cl::desc("Tolerance relative to the largest magnitude of "
                                "a layer (default 1e-4; of float16, 2^-9, of "
                                "bfloat16, 2^-6)"),
-                      cl::init(1e-4), cl::cat(comparisonCategory));
-static cl::opt<double> absoluteTolerance("atol",
-                                         cl::desc("Absolute tolerance (default "
-                                                  "1e-6)"),
-                                         cl::init(1e-6),
-                                         cl::cat(comparisonCategory));
-static cl::opt<bool>
+                      cl::init(1e-4), atLeast(0.0),
+                      cl::cat(comparisonCategory));
+static ValueOption<double>
+    absoluteTolerance("atol",
+                      cl::desc("Absolute tolerance (default "
+                               "1e-6)"),
+                      cl::init(1e-6), atLeast(0.0),
+                      cl::cat(comparisonCategory));
+static ValueOption<bool>
     onlyBad("only-bad",
             cl::desc("Print only the layers that differ by more than that"),
             cl::cat(comparisonCategory));
@@ -72,15 +74,15 @@ static cl::list<std::string> againstAttributes("against-mattr",
                                                         "-mattr"),
                                                cl::value_desc("features"),
                                                cl::cat(comparisonCategory));
-static cl::opt<unsigned> againstThreads("against-threads",
-                                        cl::desc("The reference's -threads"),
-                                        cl::value_desc("N"), cl::init(1),
-                                        cl::cat(comparisonCategory));
-static cl::opt<bool> againstNoWinograd(
+static ValueOption<unsigned>
+    againstThreads("against-threads", cl::desc("The reference's -threads"),
+                   cl::value_desc("N"), cl::init(1), inRange(1u, maxThreads),
+                   cl::cat(comparisonCategory));
+static ValueOption<bool> againstNoWinograd(
     "against-no-winograd",
     cl::desc("The reference computes all convolutions as sums of products"),
     cl::cat(comparisonCategory));
-static cl::opt<bool>
+static ValueOption<bool>
     againstUnoptimized("against-O0",
                        cl::desc("LLVM does not optimize the reference's code"),
                        cl::cat(comparisonCategory));
@@ -108,25 +110,16 @@ static TargetOptions getReferenceTarget() {
   if (againstAttributes.getNumOccurrences())
     options.attributes = std::vector<std::string>(againstAttributes);
   if (againstThreads.getNumOccurrences())
-    options.numThreads = std::clamp(againstThreads.getValue(), 1u, 256u);
+    options.numThreads = againstThreads;
   if (againstNoWinograd)
     options.winograd = WinogradLimit::None;
   options.testing.compilesQuickly = againstUnoptimized;
   return options;
 }
 
-static llvm::Error checkTolerance(const cl::opt<double> &tolerance) {
-  if (tolerance >= 0 && std::isfinite(tolerance))
-    return llvm::Error::success();
-  return makeError("-{0}={1}: accepted: a number of at least 0",
-                   tolerance.ArgStr, tolerance.getValue());
-}
-
 llvm::Expected<DebuggerOptions> glowish::getDebuggerOptions(PhaseTimer &timer) {
   if (getModelPath().empty())
     return makeError("no model; state one with -model=FILE");
-  GLOWISH_RETURN_IF_ERROR(checkTolerance(relativeTolerance));
-  GLOWISH_RETURN_IF_ERROR(checkTolerance(absoluteTolerance));
   DebuggerOptions options;
   options.bisects = mode == Mode::Bisect;
   options.onlyBad = onlyBad;
