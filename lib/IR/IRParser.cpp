@@ -4,6 +4,7 @@
 #include "glowish/IR/Instrs.h"
 #include "glowish/Ops/TextForm.h"
 #include "glowish/Support/Error.h"
+#include "llvm/ADT/DenseMap.h"
 
 using namespace glowish;
 
@@ -19,6 +20,8 @@ public:
 
 private:
   llvm::Error parseBuffer();
+  llvm::Error parseBuffer(llvm::StringRef what, llvm::StringRef name,
+                          const Token &start);
   llvm::Error parseMutable(llvm::StringRef name);
   llvm::Error parseView(llvm::StringRef name);
   llvm::Error parseInstr();
@@ -34,10 +37,15 @@ private:
     return makeError("{0}:{1}:{2}: {3}", fileName, token.line, token.column,
                      what.str());
   }
+  /// Verifies \p parsed; the error begins with the place in the text.
+  llvm::Error verifyParsed(const IRFunction &parsed) const;
 
   std::string fileName;
   TextParser parser;
   std::unique_ptr<IRFunction> function;
+  /// Where instructions and buffers begin.
+  llvm::DenseMap<const Instruction *, Token> instrStarts;
+  llvm::DenseMap<const Buffer *, Token> bufferStarts;
   static constexpr unsigned maxDepth = 64;
   unsigned depth = 0; // of bodies
 };
@@ -98,6 +106,13 @@ llvm::Error IRParser::parseBuffer() {
   GLOWISH_ASSIGN_OR_RETURN(std::string name, parser.parseName());
   if (name.empty() || function->findBuffer(name))
     return errorAt(nameStart, "the name '" + name + "' is taken");
+  GLOWISH_RETURN_IF_ERROR(parseBuffer(what, name, start));
+  bufferStarts[function->findBuffer(name)] = start;
+  return llvm::Error::success();
+}
+
+llvm::Error IRParser::parseBuffer(llvm::StringRef what, llvm::StringRef name,
+                                  const Token &start) {
   if (what == "constant") {
     GLOWISH_ASSIGN_OR_RETURN(Type type, parseColonType());
     GLOWISH_RETURN_IF_ERROR(parser.expect("="));
@@ -196,7 +211,7 @@ llvm::Error IRParser::parseInstr() {
       return errorAt(start, kindName + ": operand " + llvm::Twine(i) + " is @" +
                                 role + ", not @" + roles[i]);
   }
-  function->create(name, std::move(draft));
+  instrStarts[function->create(name, std::move(draft))] = start;
   return llvm::Error::success();
 }
 
@@ -214,10 +229,23 @@ llvm::Expected<std::unique_ptr<IRFunction>> IRParser::parseFunction() {
   return std::move(function);
 }
 
+llvm::Error IRParser::verifyParsed(const IRFunction &parsed) const {
+  IRFault fault;
+  llvm::Error error = verify(parsed, fault);
+  if (!error)
+    return error;
+  std::string what = llvm::toString(std::move(error));
+  if (auto found = bufferStarts.find(fault.buffer); found != bufferStarts.end())
+    return errorAt(found->second, what);
+  if (auto found = instrStarts.find(fault.instr); found != instrStarts.end())
+    return errorAt(found->second, what);
+  return makeError("{0}: {1}", fileName, what);
+}
+
 llvm::Expected<std::unique_ptr<IRFunction>> IRParser::parse() {
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<IRFunction> parsed, parseFunction());
   GLOWISH_RETURN_IF_ERROR(parser.expectEnd());
-  GLOWISH_RETURN_IF_ERROR(addContext(verify(*parsed), fileName + ": "));
+  GLOWISH_RETURN_IF_ERROR(verifyParsed(*parsed));
   return std::move(parsed);
 }
 

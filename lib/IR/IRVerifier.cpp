@@ -99,7 +99,7 @@ namespace {
 class LifetimeVerifier {
 public:
   llvm::Error visit(const Instruction &instr);
-  llvm::Error finish(const IRFunction &function) const;
+  llvm::Error finish(const IRFunction &function, IRFault &fault) const;
 
 private:
   llvm::DenseSet<const Buffer *> live, written, ended;
@@ -141,21 +141,26 @@ llvm::Error LifetimeVerifier::visit(const Instruction &instr) {
   return llvm::Error::success();
 }
 
-llvm::Error LifetimeVerifier::finish(const IRFunction &function) const {
+llvm::Error LifetimeVerifier::finish(const IRFunction &function,
+                                     IRFault &fault) const {
   for (const auto &buffer : function.getBuffers())
-    if (live.count(buffer.get()))
+    if (live.count(buffer.get())) {
+      fault.buffer = buffer.get();
       return makeError("'{0}' is never deallocated", buffer->getName());
+    }
   return llvm::Error::success();
 }
 
 /// A body's storage is a parameter, which it only reads, or a result, which it
 /// only writes.
-static llvm::Error verifyBody(const IRFunction &body) {
+static llvm::Error verifyBody(const IRFunction &body, IRFault &fault) {
   for (const auto &buffer : body.getBuffers())
     if (buffer->getKind() == Buffer::Kind::Mutable &&
-        buffer->isInput() == buffer->isOutput())
+        buffer->isInput() == buffer->isOutput()) {
+      fault.buffer = buffer.get();
       return makeError("'{0}' is neither a parameter nor a result of the body",
                        buffer->getName());
+    }
   llvm::DenseSet<const Buffer *> written;
   for (const Instruction &instr : body.getInstrs())
     for (unsigned i = 0; i < instr.getNumOperands(); ++i) {
@@ -163,17 +168,21 @@ static llvm::Error verifyBody(const IRFunction &body) {
       if (!buffer || buffer->getRoot()->getKind() != Buffer::Kind::Mutable)
         continue;
       const Buffer *root = buffer->getRoot();
-      if (instr.writes(i) && root->isInput())
+      if (instr.writes(i) && root->isInput()) {
+        fault.instr = &instr;
         return makeError("the parameter '{0}' of the body is written",
                          root->getName());
+      }
       if (instr.writes(i))
         written.insert(root);
     }
   for (const Buffer *result : body.getOutputs())
-    if (!written.count(result) && result->getType().getNumElements())
+    if (!written.count(result) && result->getType().getNumElements()) {
+      fault.buffer = result;
       return makeError("the result '{0}' of the body is not written",
                        result->getName());
-  return verify(body);
+    }
+  return verify(body, fault);
 }
 
 /// Extents are an output of their own: one number a dimension.
@@ -190,28 +199,44 @@ static llvm::Error verifyExtents(const Buffer &buffer) {
       type.str());
 }
 
-llvm::Error glowish::verify(const IRFunction &function) {
-  for (const auto &buffer : function.getBuffers()) {
-    GLOWISH_RETURN_IF_ERROR(verifyExtents(*buffer));
-    if (buffer->isView())
-      GLOWISH_RETURN_IF_ERROR(verifyView(*buffer));
-  }
-  LifetimeVerifier lifetimes;
-  for (const Instruction &instr : function.getInstrs()) {
-    auto inInstr = [&](llvm::Error error) {
-      return addContext(std::move(error), describe(instr));
-    };
-    if (!instr.isLifetimeMarker()) {
-      GLOWISH_RETURN_IF_ERROR(inInstr(verifyTypes(instr)));
-      for (unsigned i = 0; i < instr.getNumOperands(); ++i) {
-        GLOWISH_RETURN_IF_ERROR(inInstr(verifyOperand(instr, i)));
-        if (instr.getOperand(i) && instr.writes(i))
-          GLOWISH_RETURN_IF_ERROR(inInstr(verifyAliases(instr, i)));
-      }
+static llvm::Error verifyBuffer(const Buffer &buffer) {
+  GLOWISH_RETURN_IF_ERROR(verifyExtents(buffer));
+  return buffer.isView() ? verifyView(buffer) : llvm::Error::success();
+}
+
+static llvm::Error verifyInstr(const Instruction &instr,
+                               LifetimeVerifier &lifetimes, IRFault &fault) {
+  if (!instr.isLifetimeMarker()) {
+    GLOWISH_RETURN_IF_ERROR(verifyTypes(instr));
+    for (unsigned i = 0; i < instr.getNumOperands(); ++i) {
+      GLOWISH_RETURN_IF_ERROR(verifyOperand(instr, i));
+      if (instr.getOperand(i) && instr.writes(i))
+        GLOWISH_RETURN_IF_ERROR(verifyAliases(instr, i));
     }
-    GLOWISH_RETURN_IF_ERROR(inInstr(lifetimes.visit(instr)));
-    for (const IRFunction *body : getBodies(instr))
-      GLOWISH_RETURN_IF_ERROR(inInstr(verifyBody(*body)));
   }
-  return lifetimes.finish(function);
+  GLOWISH_RETURN_IF_ERROR(lifetimes.visit(instr));
+  for (const IRFunction *body : getBodies(instr))
+    GLOWISH_RETURN_IF_ERROR(verifyBody(*body, fault));
+  return llvm::Error::success();
+}
+
+llvm::Error glowish::verify(const IRFunction &function, IRFault &fault) {
+  for (const auto &buffer : function.getBuffers())
+    if (llvm::Error error = verifyBuffer(*buffer)) {
+      fault.buffer = buffer.get();
+      return error;
+    }
+  LifetimeVerifier lifetimes;
+  for (const Instruction &instr : function.getInstrs())
+    if (llvm::Error error = verifyInstr(instr, lifetimes, fault)) {
+      if (!fault.instr && !fault.buffer)
+        fault.instr = &instr;
+      return addContext(std::move(error), describe(instr));
+    }
+  return lifetimes.finish(function, fault);
+}
+
+llvm::Error glowish::verify(const IRFunction &function) {
+  IRFault fault;
+  return verify(function, fault);
 }

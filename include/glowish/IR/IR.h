@@ -291,6 +291,14 @@ void forEachFunction(
 /// writes its results.
 llvm::Error verify(const IRFunction &function);
 
+/// What verify() found an error in, the innermost where it is in a body; null
+/// where it is in none.
+struct IRFault {
+  const Instruction *instr = nullptr;
+  const Buffer *buffer = nullptr;
+};
+llvm::Error verify(const IRFunction &function, IRFault &fault);
+
 } // namespace glowish
 
 #endif // GLOWISH_IR_IR_H
