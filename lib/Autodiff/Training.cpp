@@ -94,9 +94,10 @@ static llvm::Expected<Placeholder *> makeLabel(SaveNode &output,
   for (const std::string &name :
        {config.label, config.lossName, config.rateName})
     if (module.findPlaceholder(name))
-      return makeError("the model has an input or output '{0}' already; state "
-                       "another name",
-                       name);
+      return makeError(
+          "the model has an input, output or weight '{0}' already; "
+          "-label=NAME states another name for the label",
+          name);
   return module.createPlaceholder(config.label, *type, /*isInput=*/true,
                                   /*isOutput=*/false);
 }

@@ -18,6 +18,7 @@ llvm::Error Trainer::compileStep(InitializerKind initializer) {
   GLOWISH_ASSIGN_OR_RETURN(
       compilation,
       importForTraining(backend, path, importOptions, options, values));
+  avoidNames(config, compilation->getModule());
   initializeVariables(compilation->getModule(), initializer, config, values);
   GLOWISH_ASSIGN_OR_RETURN(step, makeStep(*compilation, values, config));
   GLOWISH_RETURN_IF_ERROR(compilation->run());

@@ -14,6 +14,18 @@ llvm::Expected<std::unique_ptr<Compilation>> glowish::importForTraining(
   return compilation;
 }
 
+void glowish::avoidNames(TrainingConfig &config, const Module &module) {
+  auto isTaken = [&](const std::string &name) {
+    return name == config.label || module.findPlaceholder(name);
+  };
+  for (std::string *name : {&config.lossName, &config.rateName}) {
+    std::string free = *name;
+    for (unsigned i = 1; isTaken(free); ++i)
+      free = "training_" + *name + (i > 1 ? std::to_string(i) : "");
+    *name = free;
+  }
+}
+
 llvm::Expected<TrainingStep> glowish::makeStep(Compilation &compilation,
                                                VariableValues &variables,
                                                const TrainingConfig &config) {
@@ -29,7 +41,7 @@ llvm::Expected<std::unique_ptr<TrainingCompilation>>
 TrainingCompilation::compile(Backend &backend, llvm::StringRef path,
                              const ImportOptions &inferenceOptions,
                              const ImportOptions &stepOptions,
-                             const TrainingConfig &config,
+                             TrainingConfig config,
                              const CompilationOptions &options) {
   std::unique_ptr<TrainingCompilation> result(new TrainingCompilation);
   // Both imports give the model's variables the same values.
@@ -39,6 +51,7 @@ TrainingCompilation::compile(Backend &backend, llvm::StringRef path,
   GLOWISH_ASSIGN_OR_RETURN(result->step,
                            importForTraining(backend, path, stepOptions,
                                              options, result->variables));
+  avoidNames(config, result->step->getModule());
   GLOWISH_RETURN_IF_ERROR(
       makeStep(*result->step, result->variables, config).takeError());
   Compilation *both[] = {result->inference.get(), result->step.get()};

@@ -29,6 +29,7 @@ public:
   /// learning rate and the variables.
   Session &getSession() { return *session; }
   const TrainingStep &getStep() const { return step; }
+  /// With the names that loss and learning rate have (avoidNames).
   const TrainingConfig &getConfig() const { return config; }
   /// Of the model, without variables, label and learning rate.
   llvm::ArrayRef<const Buffer *> getInputs() const { return inputs; }

@@ -16,6 +16,10 @@ importForTraining(Backend &backend, llvm::StringRef path,
                   ImportOptions importOptions, CompilationOptions options,
                   VariableValues &variables);
 
+/// Renames the loss and the learning rate of \p config where \p module has an
+/// input, output or variable of that name: "loss" becomes "training_loss".
+void avoidNames(TrainingConfig &config, const Module &module);
+
 /// Makes the function of \p compilation, as importForTraining() leaves it, one
 /// that makes a step: makeTrainingStep() in its place.
 llvm::Expected<TrainingStep> makeStep(Compilation &compilation,
@@ -31,7 +35,7 @@ public:
   static llvm::Expected<std::unique_ptr<TrainingCompilation>>
   compile(Backend &backend, llvm::StringRef path,
           const ImportOptions &inference, const ImportOptions &step,
-          const TrainingConfig &config, const CompilationOptions &options);
+          TrainingConfig config, const CompilationOptions &options);
 
   /// Whether both programs were compiled to the end.
   bool isComplete() const {
