@@ -128,6 +128,7 @@ llvm::Error GraphImporter::importInputs() {
     inputs.push_back(&input);
   }
   GLOWISH_RETURN_IF_ERROR(checkInputNames(names, options));
+  GLOWISH_RETURN_IF_ERROR(checkSymbolNames(inputs, options));
   InputTypes types(inputs, options);
   GLOWISH_RETURN_IF_ERROR(types.checkSymbols());
   for (const onnx::ValueInfoProto *input : inputs)

@@ -6,6 +6,7 @@
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include <set>
 
 using namespace glowish;
 using onnx::ValueInfoProto;
@@ -152,6 +153,48 @@ struct OpenDim {
 };
 } // namespace
 
+/// Returns an error if the tensor for \p input has another rank than the model
+/// states: it binds no dimension.
+llvm::Error InputTypes::checkGivenRank(const ValueInfoProto &input) const {
+  auto type = given.find(input.name());
+  int rank = input.type().tensor_type().shape().dim_size();
+  if (type == given.end() || int(type->second.getRank()) == rank)
+    return llvm::Error::success();
+  return makeError("the tensor for input '{0}' is {1}; accepted: rank {2}",
+                   input.name(), type->second.str(), rank);
+}
+
+std::string InputTypes::findContradiction() const {
+  struct Binding {
+    const ValueInfoProto *input;
+    int64_t extent;
+  };
+  std::map<std::string, Binding> bindings;
+  for (const ValueInfoProto *input : inputs) {
+    auto type = given.find(input->name());
+    const auto &shape = input->type().tensor_type().shape();
+    if (type == given.end() || options.inputTypes.count(input->name()) ||
+        shape.dim_size() != int(type->second.getRank()))
+      continue;
+    for (int d = 0; d < shape.dim_size(); ++d) {
+      const std::string &symbol = shape.dim(d).dim_param();
+      int64_t extent = type->second.getShape()[d];
+      if (symbol.empty() || options.symbols.count(symbol))
+        continue;
+      const Binding &first =
+          bindings.try_emplace(symbol, Binding{input, extent}).first->second;
+      if (first.extent != extent)
+        return llvm::formatv("the tensors for inputs '{0}' ({1}) and '{2}' "
+                             "({3}) do not fit together: dimension '{4}' is "
+                             "{5} in the one and {6} in the other",
+                             first.input->name(),
+                             given.at(first.input->name()).str(), input->name(),
+                             type->second.str(), symbol, first.extent, extent);
+    }
+  }
+  return "";
+}
+
 llvm::Error InputTypes::checkSymbols() const {
   llvm::StringSet<> known;
   std::vector<OpenDim> open;
@@ -173,6 +216,9 @@ llvm::Error InputTypes::checkSymbols() const {
   }
   if (open.empty())
     return llvm::Error::success();
+  // Such a tensor would have bound them.
+  for (const OpenDim &dim : open)
+    GLOWISH_RETURN_IF_ERROR(checkGivenRank(*dim.input));
   std::vector<std::string> missing, places, flags;
   llvm::StringSet<> seen;
   for (const OpenDim &dim : open)
@@ -271,5 +317,27 @@ llvm::Error glowish::checkInputNames(const std::vector<std::string> &names,
     GLOWISH_RETURN_IF_ERROR(check("-model-input", name));
   for (const auto &[name, tensor] : options.constantInputs)
     GLOWISH_RETURN_IF_ERROR(check("a constant input", name));
+  return llvm::Error::success();
+}
+
+llvm::Error
+glowish::checkSymbolNames(llvm::ArrayRef<const ValueInfoProto *> inputs,
+                          const ImportOptions &options) {
+  std::set<std::string> known;
+  for (const ValueInfoProto *input : inputs)
+    for (const Dimension &dim : input->type().tensor_type().shape().dim())
+      if (!dim.dim_param().empty()) {
+        known.insert(dim.dim_param());
+        for (std::string &symbol : getDimSymbols(dim.dim_param()))
+          known.insert(std::move(symbol));
+      }
+  for (const auto &[name, value] : options.symbols)
+    if (!known.count(name))
+      return makeError("no dimension of an input is '{0}', for which "
+                       "-onnx-define-symbol (or -train-define-symbol) gives "
+                       "{1}; the inputs have {2}",
+                       name, value,
+                       known.empty() ? "no symbolic dimensions"
+                                     : "'" + llvm::join(known, "', '") + "'");
   return llvm::Error::success();
 }

@@ -32,7 +32,12 @@ public:
   /// that bind them, if there are any.
   llvm::Error checkSymbols() const;
 
+  /// Describes two tensors of which each binds a symbol to another extent;
+  /// empty if there are none. A model may not mind.
+  std::string findContradiction() const;
+
 private:
+  llvm::Error checkGivenRank(const onnx::ValueInfoProto &input) const;
   /// Returns the extent of a dimension, or nothing if it is unbound.
   llvm::Expected<std::optional<int64_t>>
   findExtent(const onnx::ValueInfoProto &input, unsigned index) const;
@@ -65,6 +70,12 @@ resolveConstantInput(const onnx::ValueInfoProto &input,
 /// model's inputs in order, without weights.
 llvm::Error checkInputNames(const std::vector<std::string> &names,
                             const ImportOptions &options);
+
+/// Returns an error if the options define a symbol that no dimension of
+/// \p inputs has.
+llvm::Error
+checkSymbolNames(llvm::ArrayRef<const onnx::ValueInfoProto *> inputs,
+                 const ImportOptions &options);
 
 } // namespace glowish
 

@@ -28,6 +28,15 @@ struct OnnxModel::Contents {
     return makeError("'{0}': {1}", name,
                      cleanMessage(llvm::toString(std::move(error))));
   }
+  /// The same of an error of an import with \p options. Tensors that do not fit
+  /// together are its cause, if there are any.
+  llvm::Error explain(llvm::Error error, const ImportOptions &options) const {
+    std::string cause = InputTypes(inputs, options).findContradiction();
+    if (cause.empty())
+      return addName(std::move(error));
+    llvm::consumeError(std::move(error));
+    return addName(makeError("{0}", cause));
+  }
 };
 
 OnnxModel::OnnxModel(std::unique_ptr<Contents> contents)
@@ -68,7 +77,7 @@ OnnxModel::import(const ImportOptions &options) {
   auto module = importGraph(contents->proto, contents->opsets, options,
                             contents->folder, &contents->cache);
   if (!module)
-    return contents->addName(module.takeError());
+    return contents->explain(module.takeError(), options);
   return module;
 }
 
@@ -80,7 +89,7 @@ OnnxModel::importLast(const ImportOptions &options) {
   auto module =
       importGraph(last->proto, last->opsets, options, last->folder, cache);
   if (!module)
-    return last->addName(module.takeError());
+    return last->explain(module.takeError(), options);
   return module;
 }
 
