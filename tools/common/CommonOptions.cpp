@@ -1,6 +1,7 @@
 //===- CommonOptions.cpp - Options that several tools have ----------------===//
 
 #include "common/CommonOptions.h"
+#include "common/GlowFlags.h"
 #include "common/InputTypes.h"
 #include "common/PassFlags.h"
 #include "common/ValueOption.h"
@@ -189,6 +190,12 @@ static cl::opt<std::string> tuningFile(
 
 llvm::StringRef glowish::getModelPath() {
   return modelPaths.empty() ? llvm::StringRef() : modelPaths.front();
+}
+
+llvm::Error glowish::checkModelPath() {
+  if (getModelPath().empty())
+    return makeError("no model; state one with -model=FILE");
+  return checkGlowModel(getModelPath());
 }
 
 llvm::Expected<std::vector<std::string>> glowish::getModelFiles() {

@@ -15,6 +15,8 @@ extern llvm::cl::OptionCategory targetCategory;
 
 /// -model; empty where it is not given, and the first where it is given twice.
 llvm::StringRef getModelPath();
+/// An error where -model is not given, or only Glow reads such a model.
+llvm::Error checkModelPath();
 /// The files of the model: several of a Caffe2 model.
 llvm::Expected<std::vector<std::string>> getModelFiles();
 /// -onnx-define-symbol and -model-input; an error shows the right form.

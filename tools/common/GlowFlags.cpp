@@ -50,13 +50,23 @@ static std::vector<RefusedFlag> &getRefusedFlags() {
   return flags;
 }
 
+bool glowish::hasAllGlowFlags() {
+  const auto &options = cl::getRegisteredOptions();
+  return llvm::all_of(glowFlags, [&](const GlowFlag &flag) {
+    auto isOwn = [&](const RefusedFlag &refused) {
+      return refused.flag.name == flag.name;
+    };
+    bool isOption =
+        options.count(flag.name) && llvm::none_of(getRefusedFlags(), isOwn);
+    return flag.name.empty() || isOption == (flag.kind == FlagKind::Works);
+  });
+}
+
 void glowish::registerGlowFlags() {
   for (const GlowFlag &flag : glowFlags) {
-    assert((flag.name.empty() ||
-            (flag.kind == FlagKind::Works) ==
-                bool(cl::getRegisteredOptions().count(flag.name))) &&
-           "what works is an option of the tool, and nothing else is");
-    if (flag.kind == FlagKind::Works)
+    // model-runner's -iterations, for example, is an option of its own.
+    if (flag.kind == FlagKind::Works ||
+        cl::getRegisteredOptions().count(flag.name))
       continue;
     bool isSwitch = flag.form.empty() || flag.form == "=BOOL";
     auto option = std::make_unique<FlagOption>(
@@ -86,7 +96,7 @@ static std::string getReason(const GlowFlag &flag) {
   return reason;
 }
 
-llvm::Error glowish::checkGlowFlags(llvm::StringRef modelPath) {
+llvm::Error glowish::checkGlowFlags() {
   const RefusedFlag *first = nullptr;
   for (const RefusedFlag &each : getRefusedFlags())
     if (each.option->getNumOccurrences() && !isAccepted(each) &&
@@ -95,11 +105,15 @@ llvm::Error glowish::checkGlowFlags(llvm::StringRef modelPath) {
   if (first)
     return makeError("-{0} is a flag of Glow's: {1}", first->flag.name,
                      getReason(first->flag));
-  if (modelPath.ends_with(".tflite"))
+  return llvm::Error::success();
+}
+
+llvm::Error glowish::checkGlowModel(llvm::StringRef path) {
+  if (path.ends_with(".tflite"))
     // As with the flags for such models.
     for (const GlowFlag &flag : glowFlags)
       if (flag.name.starts_with("tflite-"))
-        return makeError("'{0}': {1}", modelPath, getReason(flag));
+        return makeError("'{0}': {1}", path, getReason(flag));
   return llvm::Error::success();
 }
 

@@ -15,13 +15,20 @@
 
 namespace glowish {
 
-/// Makes the flags that are refused known to the command line, hidden from
-/// -help. Called before it is parsed.
+/// Makes the flags that are refused, and that the tool has no option of its own
+/// for, known to the command line, hidden from -help. Called before it is
+/// parsed.
 void registerGlowFlags();
 
-/// The error of the first flag of the command line that is refused, or of a
-/// model that only Glow reads.
-llvm::Error checkGlowFlags(llvm::StringRef modelPath);
+/// The error of the first flag of the command line that is refused.
+llvm::Error checkGlowFlags();
+
+/// An error where only Glow reads the model at \p path, by its name.
+llvm::Error checkGlowModel(llvm::StringRef path);
+
+/// Whether all flags that work are options of this tool, and those that are
+/// refused are none: so it is of model-compiler.
+bool hasAllGlowFlags();
 
 /// Prints docs/from-glow.md: all flags, and what else changes for who comes
 /// from Glow.

@@ -1,6 +1,7 @@
 //===- Tool.cpp - What every command line does ----------------------------===//
 
 #include "common/Tool.h"
+#include "common/GlowFlags.h"
 #include "common/ValueOption.h"
 #include "glowish/Support/DebugOutput.h"
 #include "glowish/Support/Error.h"
@@ -133,11 +134,12 @@ static llvm::Error parseCommandLine(int argc, char **argv,
   llvm::BumpPtrAllocator allocator;
   cl::ExpansionContext expansion(allocator, cl::TokenizeGNUCommandLine);
   GLOWISH_RETURN_IF_ERROR(expansion.expandResponseFiles(arguments));
+  registerGlowFlags();
   GLOWISH_RETURN_IF_ERROR(checkArguments(arguments));
   std::string message;
   llvm::raw_string_ostream errors(message);
   if (cl::ParseCommandLineOptions(argc, argv, overview, &errors))
-    return llvm::Error::success();
+    return checkGlowFlags();
   if (!getRefusal().empty())
     return makeError("{0}", getRefusal());
   // "TOOL: Too many positional arguments specified!\nCan specify ..."

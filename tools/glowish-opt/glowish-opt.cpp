@@ -1,6 +1,7 @@
 //===- glowish-opt.cpp - Runs passes on a text form -----------------------===//
 
 #include "common/GivenInputs.h"
+#include "common/GlowFlags.h"
 #include "common/InputTypes.h"
 #include "common/Tool.h"
 #include "common/ValueOption.h"
@@ -194,6 +195,7 @@ static llvm::Expected<int> optimize() {
   if (inputPath.empty())
     return makeError("no input; state a file");
   llvm::StringRef path = inputPath;
+  GLOWISH_RETURN_IF_ERROR(checkGlowModel(path));
   bool isCaffe2 = isCaffe2Path(path);
   bool isModel =
       isCaffe2 || path.ends_with(".onnx") || path.ends_with(".onnxtxt");

@@ -255,8 +255,7 @@ static llvm::Expected<int> classifyFiles(Classifier &classifier,
 }
 
 static llvm::Expected<int> runClassifier() {
-  if (getModelPath().empty())
-    return makeError("no model; state one with -model=FILE");
+  GLOWISH_RETURN_IF_ERROR(checkModelPath());
   PhaseTimer timer;
   GLOWISH_ASSIGN_OR_RETURN(ClassifierOptions options, getClassifierOptions());
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions, getImportOptions());

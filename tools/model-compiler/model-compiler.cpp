@@ -232,16 +232,15 @@ static llvm::Expected<int> compileModel() {
     GLOWISH_RETURN_IF_ERROR(printOperators());
     return ExitCode::success;
   }
+  assert(hasAllGlowFlags() && "what docs/from-glow.md says is true");
   if (listGlowFlags) {
     printGlowFlags(llvm::outs());
     return ExitCode::success;
   }
-  GLOWISH_RETURN_IF_ERROR(checkGlowFlags(getModelPath()));
   GLOWISH_ASSIGN_OR_RETURN(bool printedHelp, printTargetHelp(llvm::outs()));
   if (printedHelp)
     return ExitCode::success;
-  if (getModelPath().empty())
-    return makeError("no model; state one with -model=FILE");
+  GLOWISH_RETURN_IF_ERROR(checkModelPath());
   PhaseTimer timer;
   std::vector<SymbolValues> several;
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions,
@@ -292,7 +291,6 @@ static llvm::Expected<int> compileModel() {
 }
 
 int main(int argc, char **argv) {
-  registerGlowFlags();
   return runTool(argc, argv,
                  "Compiles a neural network to an object bundle: code, "
                  "weights and a C header.\n",

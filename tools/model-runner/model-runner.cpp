@@ -230,8 +230,7 @@ static llvm::Expected<int> runVariants(ModelVariants &model,
 }
 
 static llvm::Expected<int> runModel() {
-  if (getModelPath().empty())
-    return makeError("no model; state one with -model=FILE");
+  GLOWISH_RETURN_IF_ERROR(checkModelPath());
   PhaseTimer timer;
   std::vector<SymbolValues> several;
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions,

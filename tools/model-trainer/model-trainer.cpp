@@ -173,8 +173,7 @@ static llvm::Error train(Trainer &trainer, SplitData data,
 }
 
 static llvm::Expected<int> runTrainer() {
-  if (getModelPath().empty())
-    return makeError("no model; state one with -model=FILE");
+  GLOWISH_RETURN_IF_ERROR(checkModelPath());
   if (isCaffe2Path(getModelPath()))
     return makeError("'{0}' is a Caffe2 model, and trained weights go to an "
                      "ONNX file; `model-compiler -emit-onnx=FILE` makes one of "

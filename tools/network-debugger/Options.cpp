@@ -118,8 +118,7 @@ static TargetOptions getReferenceTarget() {
 }
 
 llvm::Expected<DebuggerOptions> glowish::getDebuggerOptions(PhaseTimer &timer) {
-  if (getModelPath().empty())
-    return makeError("no model; state one with -model=FILE");
+  GLOWISH_RETURN_IF_ERROR(checkModelPath());
   DebuggerOptions options;
   options.bisects = mode == Mode::Bisect;
   options.onlyBad = onlyBad;
