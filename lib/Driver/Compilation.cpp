@@ -13,6 +13,7 @@
 #include "glowish/IRGen/Rematerialization.h"
 #include "glowish/Importer/Caffe2.h"
 #include "glowish/Support/File.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Debug.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -63,8 +64,8 @@ llvm::Error Compilation::import(llvm::StringRef path,
   else
     GLOWISH_RETURN_IF_ERROR(takeModule(
         isText ? readModule(path) : importOnnxFile(path, importOptions)));
-  if (module->getFunctions().empty())
-    return makeError("'{0}' has no function", path);
+  if (llvm::Error error = selectFunction(*module, options.function))
+    return addContext(std::move(error), "'" + path + "': ");
   endPhase(Phase::Import);
   return llvm::Error::success();
 }
@@ -76,6 +77,7 @@ llvm::Error Compilation::import(OnnxModel &model, ImportOptions importOptions,
     importOptions.evaluate = evaluateNode;
   GLOWISH_RETURN_IF_ERROR(takeModule(isLast ? model.importLast(importOptions)
                                             : model.import(importOptions)));
+  GLOWISH_RETURN_IF_ERROR(selectFunction(*module, options.function));
   endPhase(Phase::Import);
   return llvm::Error::success();
 }
@@ -351,6 +353,45 @@ llvm::Error Compilation::finish(const SharedChoices *choices,
     GLOWISH_RETURN_IF_ERROR(options.passCheck->checkCode(backend, *ir, plan));
   endPhase(Phase::Plan);
   complete = !stopsAfter(Phase::Plan);
+  return llvm::Error::success();
+}
+
+//===- Modules with several functions -------------------------------------===//
+
+llvm::Error glowish::selectFunction(Module &module, llvm::StringRef name) {
+  auto &functions = module.getFunctions();
+  if (functions.empty())
+    return makeError("the module has no function");
+  Function *selected =
+      name.empty() ? functions.front().get() : module.findFunction(name);
+  std::vector<std::string> names;
+  for (const auto &function : functions)
+    names.push_back(("'" + function->getName() + "'").str());
+  if (!selected)
+    return makeError("-function={0}: there is no such function; accepted: {1}",
+                     name, llvm::join(names, ", "));
+  if (functions.size() == 1)
+    return llvm::Error::success();
+  if (name.empty())
+    return makeError("the module has the functions {0}; state one with "
+                     "-function=NAME",
+                     llvm::join(names, ", "));
+  std::vector<Placeholder *> unused;
+  for (const auto &placeholder : module.getPlaceholders()) {
+    bool isUsed = llvm::any_of(placeholder->uses(), [&](const Use &use) {
+      return use.getUser()->getParent() == selected;
+    });
+    if (!isUsed && !placeholder->uses().empty())
+      unused.push_back(placeholder.get());
+  }
+  std::vector<Function *> others;
+  for (const auto &function : functions)
+    if (function.get() != selected)
+      others.push_back(function.get());
+  for (Function *other : others)
+    module.eraseFunction(other);
+  for (Placeholder *placeholder : unused)
+    module.erasePlaceholder(placeholder);
   return llvm::Error::success();
 }
 

@@ -294,6 +294,13 @@ Placeholder *Module::findPlaceholder(llvm::StringRef modelName) const {
   return nullptr;
 }
 
+void Module::erasePlaceholder(Placeholder *placeholder) {
+  assert(placeholder->uses().empty() && "the placeholder is used");
+  releaseName(placeholder->getName());
+  placeholders.remove_if(
+      [&](const auto &owned) { return owned.get() == placeholder; });
+}
+
 void Module::eraseConstant(Constant *constant) {
   releaseName(constant->getName());
   constants.erase(constant);

@@ -2,7 +2,6 @@
 
 #include "common/CommonOptions.h"
 #include "common/GlowFlags.h"
-#include "common/InputTypes.h"
 #include "common/PassFlags.h"
 #include "common/ValueOption.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
@@ -13,7 +12,6 @@
 using namespace glowish;
 namespace cl = llvm::cl;
 
-cl::OptionCategory glowish::modelCategory("Model options");
 cl::OptionCategory glowish::debugCategory("Options to look inside");
 cl::OptionCategory glowish::targetCategory("Target options");
 
@@ -26,32 +24,6 @@ static cl::list<std::string> modelPaths(
     cl::value_desc("path"), cl::cat(modelCategory));
 static cl::alias modelPathsAlias("m", cl::desc("Alias of -model"),
                                  cl::aliasopt(modelPaths));
-static cl::list<std::string> symbols(
-    "onnx-define-symbol",
-    cl::desc("Bind a symbolic dimension (may be repeated); with several "
-             "values, the model is compiled for each, and in all "
-             "combinations with other symbols"),
-    cl::value_desc("name,value,..."), cl::cat(modelCategory));
-static cl::list<std::string> modelInputs(
-    "model-input",
-    cl::desc(
-        "State the type of an input: -model-input=data,float,[1,3,8,8]; of "
-        "a quantized one (int8q, of Caffe2 models) with scale and offset"),
-    cl::value_desc("name,type[,scale,offset],[dims]"), cl::cat(modelCategory));
-static cl::alias modelInputsAlias("model-input-name",
-                                  cl::desc("Alias of -model-input"),
-                                  cl::aliasopt(modelInputs));
-static ValueOption<int64_t> maxTripCount(
-    "max-trip-count",
-    cl::desc("The most repetitions of a loop of which the model does not state "
-             "any"),
-    cl::value_desc("N"), cl::init(0), atLeast(int64_t(1)),
-    cl::cat(modelCategory));
-static cl::list<std::string> maxExtents(
-    "max-extent",
-    cl::desc("The largest extent of the dimensions of a value that are known "
-             "only when the model runs and that nothing else bounds"),
-    cl::value_desc("name,N"), cl::cat(modelCategory));
 static ValueOption<uint64_t> maxActivationBytes(
     "max-activation-bytes",
     cl::desc("The most memory for activations: where the model needs more, "
@@ -222,63 +194,20 @@ static llvm::Expected<std::string> readSecondModelPath() {
 }
 llvm::StringRef glowish::getBackendName() { return backendName; }
 
-llvm::Error glowish::readNumbers(llvm::StringRef option,
-                                 llvm::ArrayRef<std::string> texts,
-                                 std::map<std::string, int64_t> &numbers) {
-  for (llvm::StringRef text : texts) {
-    auto [name, value] = text.rsplit(',');
-    int64_t number = 0;
-    if (name.empty() || value.trim().getAsInteger(10, number) || number < 0)
-      return makeError("-{0}={1}: the form is name,value with a value of at "
-                       "least 0",
-                       option, text);
-    numbers[name.trim().str()] = number;
-  }
-  return llvm::Error::success();
-}
-
-/// -onnx-define-symbol: what has one value, and what has several.
-static llvm::Error readSymbols(std::map<std::string, int64_t> &single,
-                               std::vector<SymbolValues> &several) {
-  std::set<std::string> names;
-  for (llvm::StringRef text : symbols) {
-    llvm::Expected<SymbolValues> symbol = parseSymbolValues(text);
-    if (!symbol)
-      return addContext(symbol.takeError(),
-                        "-onnx-define-symbol=" + text + ": ");
-    if (!names.insert(symbol->name).second)
-      return makeError("-onnx-define-symbol={0}: '{1}' is defined twice", text,
-                       symbol->name);
-    if (symbol->values.size() > 1)
-      several.push_back(*symbol);
-    else
-      single[symbol->name] = symbol->values.front();
-  }
-  return llvm::Error::success();
-}
-
 llvm::Expected<ImportOptions>
 glowish::getImportOptions(std::vector<SymbolValues> &several) {
-  ImportOptions options;
-  options.warn = [](llvm::StringRef line) {
-    llvm::errs() << "warning: " << line << "\n";
-  };
+  GLOWISH_ASSIGN_OR_RETURN(ImportOptions options,
+                           getImportFlags(getModelPath(),
+                                          getModelPath().ends_with(".graph"),
+                                          several));
   GLOWISH_ASSIGN_OR_RETURN(options.secondFile, readSecondModelPath());
-  options.maxTripCount = maxTripCount;
-  GLOWISH_RETURN_IF_ERROR(readSymbols(options.symbols, several));
-  GLOWISH_RETURN_IF_ERROR(
-      readNumbers("max-extent", maxExtents, options.maxExtents));
-  GLOWISH_RETURN_IF_ERROR(readInputTypes(modelInputs, options));
   return options;
 }
 
 llvm::Expected<ImportOptions> glowish::getImportOptions() {
   std::vector<SymbolValues> several;
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions options, getImportOptions(several));
-  if (!several.empty())
-    return makeError("-onnx-define-symbol: '{0}' has several values; accepted: "
-                     "one",
-                     several.front().name);
+  GLOWISH_RETURN_IF_ERROR(refuseSeveral(several));
   return options;
 }
 
@@ -294,6 +223,7 @@ static llvm::StringRef findPassName(llvm::StringRef name) {
 llvm::Expected<CompilationOptions>
 glowish::getCompilationOptions(PhaseTimer &timer) {
   CompilationOptions options;
+  options.function = getFunctionName();
   options.dumpGraph = dumpGraph;
   options.dumpIR = dumpIR;
   options.dotFile = dotFile;

@@ -3,13 +3,12 @@
 #ifndef GLOWISH_TOOLS_COMMON_COMMONOPTIONS_H
 #define GLOWISH_TOOLS_COMMON_COMMONOPTIONS_H
 
+#include "common/ImportFlags.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
-#include "glowish/Driver/ModelVariants.h"
 #include "llvm/Support/CommandLine.h"
 
 namespace glowish {
 
-extern llvm::cl::OptionCategory modelCategory;
 extern llvm::cl::OptionCategory debugCategory;
 extern llvm::cl::OptionCategory targetCategory;
 
@@ -25,10 +24,6 @@ llvm::Expected<ImportOptions>
 getImportOptions(std::vector<SymbolValues> &several);
 /// The same where a symbol must have one value; several are an error.
 llvm::Expected<ImportOptions> getImportOptions();
-/// What -\p option has been given, `name,value` each; the error shows the form.
-llvm::Error readNumbers(llvm::StringRef option,
-                        llvm::ArrayRef<std::string> texts,
-                        std::map<std::string, int64_t> &numbers);
 /// -dump-graph, -print-after... ; an error names an unknown phase or pass.
 /// \p timer is used with -time.
 llvm::Expected<CompilationOptions> getCompilationOptions(PhaseTimer &timer);

@@ -17,9 +17,14 @@ static llvm::Error refuseQuantized(llvm::StringRef path, llvm::StringRef name,
 /// Text forms state all types; the nets of Caffe2 none, so that what is left
 /// open is an error of the importer.
 static llvm::Expected<std::unique_ptr<Module>>
-readTypedModel(llvm::StringRef path, const ImportOptions &options) {
-  if (!isCaffe2Path(path))
-    return readModule(path);
+readTypedModel(llvm::StringRef path, const ImportOptions &options,
+               llvm::StringRef function) {
+  if (!isCaffe2Path(path)) {
+    GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, readModule(path));
+    GLOWISH_RETURN_IF_ERROR(
+        addContext(selectFunction(*module, function), "'" + path + "': "));
+    return module;
+  }
   for (const auto &[name, type] : options.inputTypes)
     if (type.isQuantized())
       return refuseQuantized(path, name, type);
@@ -31,13 +36,14 @@ readTypedModel(llvm::StringRef path, const ImportOptions &options) {
 }
 
 llvm::Expected<std::vector<OnnxModel::StatedInput>>
-glowish::readStatedInputs(llvm::StringRef path, const ImportOptions &options) {
+glowish::readStatedInputs(llvm::StringRef path, const ImportOptions &options,
+                          llvm::StringRef function) {
   if (!path.ends_with(".graph") && !isCaffe2Path(path)) {
     GLOWISH_ASSIGN_OR_RETURN(OnnxModel model, OnnxModel::read(path));
     return model.getStatedInputs(options);
   }
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module,
-                           readTypedModel(path, options));
+                           readTypedModel(path, options, function));
   std::vector<OnnxModel::StatedInput> inputs;
   for (const auto &placeholder : module->getPlaceholders()) {
     if (!placeholder->isInput())

@@ -9,8 +9,10 @@ namespace glowish {
 
 /// The inputs of the model at \p path, in any form that Compilation::import
 /// takes, as it and \p options state them. An error if one is quantized.
+/// \p function: of a text form with several, which is meant.
 llvm::Expected<std::vector<OnnxModel::StatedInput>>
-readStatedInputs(llvm::StringRef path, const ImportOptions &options);
+readStatedInputs(llvm::StringRef path, const ImportOptions &options,
+                 llvm::StringRef function = "");
 
 } // namespace glowish
 

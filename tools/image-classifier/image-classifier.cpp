@@ -33,8 +33,9 @@ struct Classifier {
 static llvm::Expected<OnnxModel::StatedInput>
 findInput(const ClassifierOptions &options,
           const ImportOptions &importOptions) {
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<OnnxModel::StatedInput> inputs,
-                           readStatedInputs(getModelPath(), importOptions));
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::vector<OnnxModel::StatedInput> inputs,
+      readStatedInputs(getModelPath(), importOptions, getFunctionName()));
   if (inputs.empty() && isCaffe2Path(getModelPath()))
     return makeError("the model has no input but what init_net fills; state "
                      "one of these with -model-input=NAME,float,[...]");

@@ -227,6 +227,26 @@ static llvm::Error writeOnnxModel(const ImportOptions &importOptions,
   return report ? writeReport(*report) : llvm::Error::success();
 }
 
+/// What trains has no effect without -train.
+static llvm::Error checkTrainingOptions() {
+  if (train)
+    return llvm::Error::success();
+  std::string first;
+  for (const auto &entry : cl::getRegisteredOptions()) {
+    const cl::Option &option = *entry.second;
+    if (option.getNumOccurrences() && &option != &train &&
+        llvm::is_contained(option.Categories, &trainingCategory))
+      // The map has no order.
+      first = first.empty() ? entry.first().str()
+                            : std::min(first, entry.first().str());
+  }
+  if (first.empty())
+    return llvm::Error::success();
+  return makeError("-{0} has no effect without -train, which makes a bundle "
+                   "that learns; accepted: with -train",
+                   first);
+}
+
 static llvm::Expected<int> compileModel() {
   if (listOperators.getNumOccurrences()) {
     GLOWISH_RETURN_IF_ERROR(printOperators());
@@ -241,6 +261,7 @@ static llvm::Expected<int> compileModel() {
   if (printedHelp)
     return ExitCode::success;
   GLOWISH_RETURN_IF_ERROR(checkModelPath());
+  GLOWISH_RETURN_IF_ERROR(checkTrainingOptions());
   PhaseTimer timer;
   std::vector<SymbolValues> several;
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions,

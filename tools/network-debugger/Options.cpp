@@ -150,9 +150,11 @@ llvm::Expected<DebuggerOptions> glowish::getDebuggerOptions(PhaseTimer &timer) {
     return makeError("-stop-after is not for comparisons");
   options.tested = {options.testedBackend.get(), getModelPath().str(),
                     importOptions, compilationOptions, isOptimized};
+  CompilationOptions referenceOptions;
+  referenceOptions.function = compilationOptions.function;
   options.reference = {options.referenceBackend.get(),
                        against.empty() ? getModelPath().str()
                                        : against.getValue(),
-                       importOptions, CompilationOptions(), isOptimized};
+                       importOptions, referenceOptions, isOptimized};
   return options;
 }

@@ -44,6 +44,9 @@ struct PassOptions {
 
 /// What a person wants to see of a compilation, and where it stops.
 struct CompilationOptions {
+  /// The function that is compiled, where the module has several; empty where
+  /// it has one.
+  std::string function;
   /// Print the graph to stderr after lowering, the IR before the plan.
   bool dumpGraph = false;
   bool dumpIR = false;
@@ -152,6 +155,11 @@ private:
   bool isCommonDone = false;
   bool complete = false;
 };
+
+/// Leaves one function in \p module, and the placeholders that no other uses:
+/// the one called \p name, or the only one where that is empty. An error lists
+/// the functions.
+llvm::Error selectFunction(Module &module, llvm::StringRef name);
 
 /// Reads a module in the text form; its side file is PATH.weights, if that
 /// exists.

@@ -231,6 +231,9 @@ public:
   llvm::iplist<Node> &getConstants() { return constants; }
   const llvm::iplist<Node> &getConstants() const { return constants; }
   Placeholder *findPlaceholder(llvm::StringRef modelName) const;
+  /// Deletes \p placeholder, which must have no uses and not be the extents of
+  /// one that stays.
+  void erasePlaceholder(Placeholder *placeholder);
   /// Deletes \p constant, which must have no uses.
   void eraseConstant(Constant *constant);
 

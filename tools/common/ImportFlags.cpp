@@ -1,0 +1,122 @@
+//===- ImportFlags.cpp - What is stated of a model that is imported -------===//
+
+#include "common/ImportFlags.h"
+#include "common/InputTypes.h"
+#include "common/ValueOption.h"
+#include "glowish/Importer/Caffe2.h"
+
+using namespace glowish;
+namespace cl = llvm::cl;
+
+cl::OptionCategory glowish::modelCategory("Model options");
+
+static cl::list<std::string> symbols(
+    "onnx-define-symbol",
+    cl::desc("Bind a symbolic dimension (may be repeated); with several "
+             "values, the model is compiled for each, and in all "
+             "combinations with other symbols"),
+    cl::value_desc("name,value,..."), cl::cat(modelCategory));
+static cl::list<std::string> modelInputs(
+    "model-input",
+    cl::desc(
+        "State the type of an input: -model-input=data,float,[1,3,8,8]; of "
+        "a quantized one (int8q, of Caffe2 models) with scale and offset"),
+    cl::value_desc("name,type[,scale,offset],[dims]"), cl::cat(modelCategory));
+static cl::alias modelInputsAlias("model-input-name",
+                                  cl::desc("Alias of -model-input"),
+                                  cl::aliasopt(modelInputs));
+static ValueOption<int64_t> maxTripCount(
+    "max-trip-count",
+    cl::desc("The most repetitions of a loop of which the model does not state "
+             "any"),
+    cl::value_desc("N"), cl::init(0), atLeast(int64_t(1)),
+    cl::cat(modelCategory));
+static cl::list<std::string> maxExtents(
+    "max-extent",
+    cl::desc("The largest extent of the dimensions of a value that are known "
+             "only when the model runs and that nothing else bounds"),
+    cl::value_desc("name,N"), cl::cat(modelCategory));
+static cl::opt<std::string>
+    functionName("function",
+                 cl::desc("The function of a text form that has several"),
+                 cl::value_desc("name"), cl::cat(modelCategory));
+
+llvm::StringRef glowish::getFunctionName() { return functionName; }
+
+llvm::Error glowish::readNumbers(llvm::StringRef option,
+                                 llvm::ArrayRef<std::string> texts,
+                                 std::map<std::string, int64_t> &numbers) {
+  for (llvm::StringRef text : texts) {
+    auto [name, value] = text.rsplit(',');
+    int64_t number = 0;
+    if (name.empty() || value.trim().getAsInteger(10, number) || number < 0)
+      return makeError("-{0}={1}: the form is name,value with a value of at "
+                       "least 0",
+                       option, text);
+    numbers[name.trim().str()] = number;
+  }
+  return llvm::Error::success();
+}
+
+/// -onnx-define-symbol: what has one value, and what has several.
+static llvm::Error readSymbols(std::map<std::string, int64_t> &single,
+                               std::vector<SymbolValues> &several) {
+  std::set<std::string> names;
+  for (llvm::StringRef text : symbols) {
+    llvm::Expected<SymbolValues> symbol = parseSymbolValues(text);
+    if (!symbol)
+      return addContext(symbol.takeError(),
+                        "-onnx-define-symbol=" + text + ": ");
+    if (!names.insert(symbol->name).second)
+      return makeError("-onnx-define-symbol={0}: '{1}' is defined twice", text,
+                       symbol->name);
+    if (symbol->values.size() > 1)
+      several.push_back(*symbol);
+    else
+      single[symbol->name] = symbol->values.front();
+  }
+  return llvm::Error::success();
+}
+
+/// Refuses what has no effect on a model of the form that \p path has.
+static llvm::Error checkEffect(llvm::StringRef path, bool isText) {
+  if (isCaffe2Path(path) && !symbols.empty())
+    return makeError("-onnx-define-symbol={0}: '{1}' is a Caffe2 model, which "
+                     "has no symbolic dimensions; -model-input states the "
+                     "types of its inputs",
+                     symbols.front(), path);
+  if (!isText)
+    return llvm::Error::success();
+  // Lists have an operator& of their own.
+  for (const cl::Option *option : std::initializer_list<const cl::Option *>{
+           std::addressof(modelInputs), std::addressof(symbols), &maxTripCount,
+           std::addressof(maxExtents)})
+    if (option->getNumOccurrences())
+      return makeError("-{0}: '{1}' is a text form, which states all types",
+                       option->ArgStr, path);
+  return llvm::Error::success();
+}
+
+llvm::Expected<ImportOptions>
+glowish::getImportFlags(llvm::StringRef path, bool isText,
+                        std::vector<SymbolValues> &several) {
+  GLOWISH_RETURN_IF_ERROR(checkEffect(path, isText));
+  ImportOptions options;
+  options.warn = [](llvm::StringRef line) {
+    llvm::errs() << "warning: " << line << "\n";
+  };
+  options.maxTripCount = maxTripCount;
+  GLOWISH_RETURN_IF_ERROR(readSymbols(options.symbols, several));
+  GLOWISH_RETURN_IF_ERROR(
+      readNumbers("max-extent", maxExtents, options.maxExtents));
+  GLOWISH_RETURN_IF_ERROR(readInputTypes(modelInputs, options));
+  return options;
+}
+
+llvm::Error glowish::refuseSeveral(llvm::ArrayRef<SymbolValues> several) {
+  if (several.empty())
+    return llvm::Error::success();
+  return makeError("-onnx-define-symbol: '{0}' has several values; accepted: "
+                   "one",
+                   several.front().name);
+}
