@@ -2,7 +2,8 @@
 
 #include "common/GivenInputs.h"
 #include "common/GlowFlags.h"
-#include "common/InputTypes.h"
+#include "common/ImportFlags.h"
+#include "common/RunResults.h"
 #include "common/Tool.h"
 #include "common/ValueOption.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
@@ -14,6 +15,7 @@
 #include "glowish/IR/Passes.h"
 #include "glowish/IRGen/IRGen.h"
 #include "glowish/Importer/Caffe2.h"
+#include "glowish/Ops/TextForm.h"
 #include "glowish/Report/MemoryMap.h"
 #include "glowish/Support/File.h"
 
@@ -29,11 +31,6 @@ static cl::opt<std::string> inputPath(cl::Positional,
 static cl::opt<std::string> secondPath(cl::Positional,
                                        cl::desc("[<the other net of Caffe2>]"),
                                        cl::cat(optCategory));
-static cl::list<std::string> modelInputs(
-    "model-input",
-    cl::desc("State the type of an input of a model that is imported: "
-             "-model-input=data,float,[1,3,8,8]"),
-    cl::value_desc("name,type[,scale,offset],[dims]"), cl::cat(optCategory));
 static cl::opt<std::string>
     outputPath("o",
                cl::desc("Write here, large constants to FILE.weights; without "
@@ -51,6 +48,13 @@ static ValueOption<bool>
                 cl::desc("Interpret the first function after every pass; an "
                          "error names the first after which an output differs"),
                 cl::cat(optCategory));
+static ValueOption<bool>
+    isRun("run",
+          cl::desc("Interpret the program, after the passes, on the inputs of "
+                   "-input, -random-inputs or -test-data instead of printing "
+                   "it; prints the outputs, or does what -output-dir and "
+                   "-expect say"),
+          cl::cat(optCategory));
 static ValueOption<bool> toIR("emit-ir",
                               cl::desc("Schedule a graph and print its IR"),
                               cl::cat(optCategory));
@@ -73,16 +77,55 @@ static ValueOption<bool> listPasses("list-passes",
                                     cl::desc("List all passes and stop"),
                                     cl::cat(optCategory));
 
-static void printPassList() {
-  auto print = [](llvm::StringRef title, auto table) {
-    llvm::outs() << title << ":\n";
-    for (const auto &pass : table)
-      llvm::outs() << llvm::formatv(
-          "  {0,-24} {1,-8} {2}\n", pass.name,
-          pass.exactness == Exactness::Exact ? "exact" : "rounding", pass.doc);
+/// Which graphs a pass is for, as the standard pipelines run it.
+static llvm::StringRef getLevel(const GraphPass &pass) {
+  auto isIn = [&](const Pipeline &pipeline) {
+    return llvm::any_of(pipeline, [&](const PipelineStep &step) {
+      return llvm::is_contained(step.passes, pass.name);
+    });
   };
-  print("Graph passes", getGraphPasses());
-  print("IR passes", getIRPasses());
+  if (!isIn(getLowerPipeline()))
+    return "Passes of the graph, before it is lowered";
+  return isIn(getOptimizePipeline())
+             ? "Passes of the graph, also when it is lowered"
+             : "Passes that lower the graph, or follow that";
+}
+
+static void printPassList() {
+  std::map<llvm::StringRef, std::string> levels;
+  auto add = [&](llvm::StringRef level, const auto &pass) {
+    levels[level] += llvm::formatv(
+        "  {0,-30} {1,-8} {2}\n", pass.name,
+        pass.exactness == Exactness::Exact ? "exact" : "rounding", pass.doc);
+  };
+  for (const GraphPass &pass : getGraphPasses())
+    add(getLevel(pass), pass);
+  for (const IRPass &pass : getIRPasses())
+    add("Passes of the IR", pass);
+  llvm::ListSeparator separator("\n");
+  for (const auto &[level, lines] : levels)
+    llvm::outs() << separator << level << ":\n" << lines;
+}
+
+/// Whether all -passes are of \p own, which are of the level \p level; an error
+/// names the first that is not, and the level of \p other, if it is one of
+/// them.
+template <typename Table, typename OtherTable>
+static llvm::Error checkPassNames(Table own, llvm::StringRef level,
+                                  OtherTable other,
+                                  llvm::StringRef otherLevel) {
+  for (const std::string &name : passes) {
+    if (findPass(own, name))
+      continue;
+    if (findPass(other, name))
+      return makeError("-passes={0}: a pass of the {1}, and this is the {2}; "
+                       "`glowish-opt -list-passes` lists the passes of both",
+                       name, otherLevel, level);
+    return makeError("-passes={0}: there is no such pass; `glowish-opt "
+                     "-list-passes` lists them",
+                     name);
+  }
+  return llvm::Error::success();
 }
 
 /// The passes of the command line as a pipeline.
@@ -120,7 +163,34 @@ static llvm::Error drawMemory(const IRFunction &function) {
   return writeFile(memoryMap, text);
 }
 
-static llvm::Error runOnIR(IRFunction &function, PassCheck &check) {
+/// Interprets \p function on the inputs that are given; returns the exit code.
+/// Outputs that nothing else is asked for are printed.
+static llvm::Expected<int> interpret(const IRFunction &function,
+                                     const GivenTensors &given) {
+  PlanOptions options;
+  options.placesIOInArena = placesIOInArena;
+  MemoryPlan plan = planMemory(function, options);
+  GLOWISH_RETURN_IF_ERROR(verifyPlan(function, plan));
+  std::unique_ptr<Backend> interpreter = createInterpreter();
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
+                           Session::create(*interpreter, function, plan));
+  GLOWISH_RETURN_IF_ERROR(fillInputs(*session, given));
+  GLOWISH_RETURN_IF_ERROR(session->run());
+  GLOWISH_RETURN_IF_ERROR(writeOutputs(*session));
+  if (asksForResults())
+    return checkOutputs(*session);
+  for (const Buffer *output : session->getOutputs()) {
+    Tensor value = session->getOutput(output);
+    llvm::outs() << output->getModelName() << " : " << value.getType().str()
+                 << " = ";
+    ConstantWriter(/*sideFile=*/nullptr).print(llvm::outs(), value);
+    llvm::outs() << "\n";
+  }
+  return ExitCode::success;
+}
+
+static llvm::Expected<int> runOnIR(IRFunction &function, PassCheck &check,
+                                   const GivenTensors &given) {
   if (checkPasses)
     GLOWISH_RETURN_IF_ERROR(check.start(function));
   IRPassContext context;
@@ -134,12 +204,33 @@ static llvm::Error runOnIR(IRFunction &function, PassCheck &check) {
   if (!memoryMap.empty())
     GLOWISH_RETURN_IF_ERROR(drawMemory(function));
   if (!outputPath.empty())
-    return writeIR(function, outputPath);
-  printIR(llvm::outs(), function, /*sideFile=*/nullptr);
-  return llvm::Error::success();
+    GLOWISH_RETURN_IF_ERROR(writeIR(function, outputPath));
+  if (isRun)
+    return interpret(function, given);
+  if (outputPath.empty())
+    printIR(llvm::outs(), function, /*sideFile=*/nullptr);
+  return ExitCode::success;
 }
 
-static llvm::Error runOnModule(Module &module, PassCheck &check) {
+/// Makes IR of the graph, and runs no more passes than the pipeline's.
+static llvm::Expected<int> runGenerated(Function &function, PassCheck &check,
+                                        const GivenTensors &given) {
+  // What is only run may have nodes that IR has no instruction for.
+  if (!toIR)
+    GLOWISH_RETURN_IF_ERROR(lowerForInterpreter(function));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<IRFunction> ir,
+                           generateIR(function, scheduleNodes(function)));
+  passes.clear();
+  return runOnIR(*ir, check, given);
+}
+
+static llvm::Expected<int> runOnModule(Module &module, PassCheck &check,
+                                       const GivenTensors &given) {
+  GLOWISH_RETURN_IF_ERROR(
+      checkPassNames(getGraphPasses(), "graph", getIRPasses(), "IR"));
+  if (toIR || isRun || checkPasses || !getFunctionName().empty())
+    GLOWISH_RETURN_IF_ERROR(addContext(
+        selectFunction(module, getFunctionName()), "'" + inputPath + "': "));
   GraphPassContext context;
   context.evaluate = evaluateNode;
   std::unique_ptr<Backend> interpreter = createInterpreter();
@@ -165,19 +256,13 @@ static llvm::Error runOnModule(Module &module, PassCheck &check) {
     return makeError("-memory-map={0}: a graph has no memory plan; -emit-ir "
                      "makes IR of it",
                      memoryMap.getValue());
-  if (toIR) {
-    if (module.getFunctions().empty())
-      return makeError("the module has no function; -emit-ir needs one");
-    Function &function = *module.getFunctions().front();
-    GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<IRFunction> ir,
-                             generateIR(function, scheduleNodes(function)));
-    passes.clear();
-    return runOnIR(*ir, check);
-  }
-  if (!outputPath.empty())
-    return writeModule(module, outputPath);
-  printModule(llvm::outs(), module, /*sideFile=*/nullptr);
-  return llvm::Error::success();
+  if (!outputPath.empty() && !toIR)
+    GLOWISH_RETURN_IF_ERROR(writeModule(module, outputPath));
+  if (toIR || isRun)
+    return runGenerated(*module.getFunctions().front(), check, given);
+  if (outputPath.empty())
+    printModule(llvm::outs(), module, /*sideFile=*/nullptr);
+  return ExitCode::success;
 }
 
 /// Whether the first word of the text says that it is IR.
@@ -185,6 +270,23 @@ static bool isIRText(llvm::StringRef text) {
   while (!(text = text.ltrim()).empty() && text.consume_front("//"))
     text = text.drop_until([](char c) { return c == '\n'; });
   return text.starts_with("ir ");
+}
+
+/// Refuses options that need -run.
+static llvm::Error checkRunOptions() {
+  if (!isRun && asksForResults() && !checkPasses)
+    return makeError("-output-dir, -expect and -test-data are for the results "
+                     "of -run");
+  return llvm::Error::success();
+}
+
+/// Imports the ONNX or Caffe2 model at \p path.
+static llvm::Expected<std::unique_ptr<Module>>
+importModel(llvm::StringRef path, ImportOptions options) {
+  options.evaluate = evaluateNode;
+  options.secondFile = secondPath;
+  return isCaffe2Path(path) ? importCaffe2File(path, options)
+                            : importOnnxFile(path, options);
 }
 
 static llvm::Expected<int> optimize() {
@@ -196,47 +298,42 @@ static llvm::Expected<int> optimize() {
     return makeError("no input; state a file");
   llvm::StringRef path = inputPath;
   GLOWISH_RETURN_IF_ERROR(checkGlowModel(path));
-  bool isCaffe2 = isCaffe2Path(path);
-  bool isModel =
-      isCaffe2 || path.ends_with(".onnx") || path.ends_with(".onnxtxt");
-  if (!secondPath.empty() && !isCaffe2)
+  GLOWISH_RETURN_IF_ERROR(checkRunOptions());
+  bool isModel = isCaffe2Path(path) || path.ends_with(".onnx") ||
+                 path.ends_with(".onnxtxt");
+  if (!secondPath.empty() && !isCaffe2Path(path))
     return makeError("'{0}' is no Caffe2 net, and there is a second file '{1}'",
                      path, secondPath);
-  if (!modelInputs.empty() && !isModel)
-    return makeError("-model-input: '{0}' is a text form, which states all "
-                     "types",
-                     path);
+  std::vector<SymbolValues> several;
+  GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions,
+                           getImportFlags(path, !isModel, several));
+  GLOWISH_RETURN_IF_ERROR(refuseSeveral(several));
   GLOWISH_ASSIGN_OR_RETURN(GivenTensors given, readGivenTensors());
+  stateGivenTypes(given, importOptions);
   PassCheck check([&](Session &session) { return fillInputs(session, given); });
   if (isModel) {
-    ImportOptions options;
-    options.evaluate = evaluateNode;
-    options.secondFile = secondPath;
-    options.warn = [](llvm::StringRef line) {
-      llvm::errs() << "warning: " << line << "\n";
-    };
-    GLOWISH_RETURN_IF_ERROR(readInputTypes(modelInputs, options));
     GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module,
-                             isCaffe2 ? importCaffe2File(path, options)
-                                      : importOnnxFile(path, options));
-    GLOWISH_RETURN_IF_ERROR(runOnModule(*module, check));
-    return ExitCode::success;
+                             importModel(path, std::move(importOptions)));
+    return runOnModule(*module, check, given);
   }
   GLOWISH_ASSIGN_OR_RETURN(auto text, readFile(path));
   if (isIRText(text->getBuffer())) {
+    if (!getFunctionName().empty())
+      return makeError("-function={0}: '{1}' is IR, which is one function",
+                       getFunctionName(), path);
+    GLOWISH_RETURN_IF_ERROR(
+        checkPassNames(getIRPasses(), "IR", getGraphPasses(), "graph"));
     GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<IRFunction> function,
                              readIR(path));
-    GLOWISH_RETURN_IF_ERROR(runOnIR(*function, check));
-    return ExitCode::success;
+    return runOnIR(*function, check, given);
   }
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, readModule(path));
-  GLOWISH_RETURN_IF_ERROR(runOnModule(*module, check));
-  return ExitCode::success;
+  return runOnModule(*module, check, given);
 }
 
 int main(int argc, char **argv) {
   return runTool(
       argc, argv,
       "Reads a graph or an IR function, runs passes and prints it.\n",
-      {&optCategory, &inputCategory}, optimize);
+      {&optCategory, &modelCategory, &inputCategory, &runCategory}, optimize);
 }
