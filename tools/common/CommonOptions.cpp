@@ -255,6 +255,22 @@ glowish::getCompilationOptions(PhaseTimer &timer) {
   return options;
 }
 
+bool glowish::asksForCode() { return dumpsLLVM || dumpsAssembly; }
+
+bool glowish::asksForDumps(const CompilationOptions &options) {
+  auto isAny = [](const PassOptions::Selection &selection) {
+    return selection.all || !selection.names.empty();
+  };
+  auto prints = [&](const PassOptions &passes) {
+    return passes.printNames || isAny(passes.printBefore) ||
+           isAny(passes.printAfter);
+  };
+  return options.dumpGraph || options.dumpIR || !options.dotFile.empty() ||
+         !options.importedDotFile.empty() || options.printAfterAll ||
+         prints(options.graphPasses) || prints(options.irPasses) ||
+         asksForCode();
+}
+
 void glowish::reportTime(const PhaseTimer &timer) {
   if (timePhases)
     timer.print(llvm::errs());

@@ -27,6 +27,11 @@ llvm::Expected<ImportOptions> getImportOptions();
 /// -dump-graph, -print-after... ; an error names an unknown phase or pass.
 /// \p timer is used with -time.
 llvm::Expected<CompilationOptions> getCompilationOptions(PhaseTimer &timer);
+/// Whether \p options, or -dump-llvm-ir and -dump-llvm-asm, have something
+/// printed or drawn.
+bool asksForDumps(const CompilationOptions &options);
+/// Whether -dump-llvm-ir or -dump-llvm-asm is given.
+bool asksForCode();
 /// Prints \p timer's table to stderr where -time asks for it.
 void reportTime(const PhaseTimer &timer);
 /// The most threads that kernels are split for.

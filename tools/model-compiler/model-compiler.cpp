@@ -171,6 +171,15 @@ static llvm::Error compileTraining(Backend &backend,
   return writeReport(*report);
 }
 
+/// Code is printed where it is made: without a bundle, for that alone.
+static llvm::Error printCode(CPUBackend &backend, const Variants &variants,
+                             llvm::StringRef entryName) {
+  llvm::LLVMContext context;
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module,
+                           backend.emitModule(context, variants, entryName));
+  return backend.emitObject(*module).takeError();
+}
+
 /// The bundle of a model that infers.
 static llvm::Error compileInference(Backend &backend,
                                     const ImportOptions &importOptions,
@@ -192,6 +201,10 @@ static llvm::Error compileInference(Backend &backend,
     if (report)
       report->setCodeSizes(std::move(sizes));
   }
+  if (model.isComplete() && outputFolder.empty() && asksForCode())
+    GLOWISH_RETURN_IF_ERROR(printCode(static_cast<CPUBackend &>(backend),
+                                      model.getVariants(),
+                                      bundleOptions.entryName));
   if (!report)
     return llvm::Error::success();
   for (size_t i = 0; i < model.getNumVariants(); ++i)
@@ -274,10 +287,17 @@ static llvm::Expected<int> compileModel() {
     reportTime(timer);
     return ExitCode::success;
   }
-  if (outputFolder.empty() && !options.stopAfter && !asksForReport())
+  if (outputFolder.empty() && !options.stopAfter && !asksForReport() &&
+      !asksForDumps(options))
     return makeError("nothing to do; state -emit-bundle=FOLDER, "
-                     "-emit-onnx=FILE, -report=FILE, or a phase with "
-                     "-stop-after");
+                     "-emit-onnx=FILE, -report=FILE, what is to be printed "
+                     "(-dump-ir), or a phase with -stop-after");
+  if (train && outputFolder.empty() && asksForCode())
+    return makeError("-dump-llvm-ir and -dump-llvm-asm print the code of a "
+                     "bundle; with -train, accepted: with -emit-bundle=FOLDER");
+  if (getBackendName() != "CPU" && outputFolder.empty() && asksForCode())
+    return makeError("-backend={0} has no code to print; -backend=CPU has",
+                     getBackendName());
   if (getBackendName() != "CPU" && !outputFolder.empty())
     return makeError("-backend={0} cannot write a bundle; -backend=CPU can",
                      getBackendName());
