@@ -8,6 +8,7 @@
 #include "glowish/Support/Progress.h"
 #include "model-trainer/LossCurve.h"
 #include "model-trainer/Options.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include <cmath>
@@ -118,6 +119,23 @@ static llvm::Error saveModel(const Trainer &trainer, llvm::StringRef path) {
   return weights.write(path);
 }
 
+/// Whether the files can be written that the training ends with, or each
+/// epoch: what can't be should not be found out after hours. Leaves nothing
+/// behind. Devices and pipes are left alone: opening one can have an effect.
+static llvm::Error checkResultPaths(const TrainerOptions &options) {
+  for (const std::string &path :
+       {options.savePath, options.checkpointPath, options.lossCurvePath}) {
+    bool isOther = llvm::sys::fs::exists(path) &&
+                   !llvm::sys::fs::is_directory(path) &&
+                   !llvm::sys::fs::is_regular_file(path);
+    if (path.empty() || isOther)
+      continue;
+    OutputFiles files;
+    GLOWISH_RETURN_IF_ERROR(files.add(path).takeError());
+  }
+  return llvm::Error::success();
+}
+
 static llvm::Error runEpochs(TrainingLoop &loop, LossLog &log,
                              const TrainerOptions &options) {
   if (loop.isDone()) {
@@ -188,6 +206,7 @@ static llvm::Expected<int> runTrainer() {
     return makeError("-stop-after is not for training");
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
                            createLocalBackend(/*stopAfter=*/std::nullopt));
+  GLOWISH_RETURN_IF_ERROR(checkResultPaths(options));
   GLOWISH_ASSIGN_OR_RETURN(SplitData data, readData(options, importOptions));
   stateTypes(data.training, options.loop.batchSize, importOptions,
              options.config);
