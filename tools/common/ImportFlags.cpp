@@ -36,6 +36,12 @@ static cl::list<std::string> maxExtents(
     cl::desc("The largest extent of the dimensions of a value that are known "
              "only when the model runs and that nothing else bounds"),
     cl::value_desc("name,N"), cl::cat(modelCategory));
+static ValueOption<bool>
+    strict("strict",
+           cl::desc("Warnings about the model are errors: declared types that "
+                    "its values do not have, attributes that are ignored, "
+                    "opsets that are not known"),
+           cl::cat(modelCategory));
 static cl::opt<std::string>
     functionName("function",
                  cl::desc("The function of a text form that has several"),
@@ -105,6 +111,7 @@ glowish::getImportFlags(llvm::StringRef path, bool isText,
   options.warn = [](llvm::StringRef line) {
     llvm::errs() << "warning: " << line << "\n";
   };
+  options.isStrict = strict;
   options.maxTripCount = maxTripCount;
   GLOWISH_RETURN_IF_ERROR(readSymbols(options.symbols, several));
   GLOWISH_RETURN_IF_ERROR(

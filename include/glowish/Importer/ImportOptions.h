@@ -46,8 +46,15 @@ struct ImportOptions {
   VariableValues *variables = nullptr;
   /// Evaluates shape arithmetic; folding is disabled if null.
   NodeEvaluator evaluate;
-  /// Called with a one-line message for each part of the model that is ignored.
+  /// Called with a one-line message for each part of the model that is ignored
+  /// or contradicts what is computed.
   std::function<void(llvm::StringRef)> warn;
+  /// Makes these messages errors (-strict).
+  bool isStrict = false;
+
+  /// Passes the one-line message \p line to warn, or returns it as an error if
+  /// warnings are errors.
+  llvm::Error report(llvm::StringRef line) const;
 };
 
 } // namespace glowish

@@ -56,7 +56,7 @@ private:
   llvm::Error importOp(OperatorDef &op);
   llvm::Error makeVariables();
   llvm::Error importOutputs();
-  void warnOfZeroWeights() const;
+  llvm::Error warnOfZeroWeights() const;
   std::vector<std::string> getFreeInputs() const;
 
   NetPair &nets;
@@ -331,7 +331,8 @@ llvm::Error NetImporter::importOp(OperatorDef &proto) {
   }
   if (error)
     return addContext(std::move(error), describe(proto) + ": ");
-  op.warnOfUnreadArgs();
+  if (llvm::Error warning = op.warnOfUnreadArgs())
+    return addContext(std::move(warning), describe(proto) + ": ");
   for (int i = 0; i < proto.output_size(); ++i) {
     const Blob &blob = op.getOutputs()[i];
     // An operator may leave unused outputs unset.
@@ -362,11 +363,11 @@ llvm::Error NetImporter::makeVariables() {
   return llvm::Error::success();
 }
 
-void NetImporter::warnOfZeroWeights() const {
-  if (context.zeroWeights.empty() || !options.warn)
-    return;
+llvm::Error NetImporter::warnOfZeroWeights() const {
+  if (context.zeroWeights.empty())
+    return llvm::Error::success();
   bool isOne = context.zeroWeights.size() == 1;
-  options.warn(cleanMessage(
+  return options.report(cleanMessage(
       llvm::formatv(
           "there is no init_net: {0} {1} zeros, {2}{3}",
           context.zeroWeights.size(), isOne ? "weight is" : "weights are",
@@ -414,7 +415,7 @@ llvm::Expected<std::unique_ptr<Module>> NetImporter::import() {
     GLOWISH_RETURN_IF_ERROR(importOp(*live[i]));
   }
   GLOWISH_RETURN_IF_ERROR(importOutputs());
-  warnOfZeroWeights();
+  GLOWISH_RETURN_IF_ERROR(warnOfZeroWeights());
   eraseUnusedConstants(*module);
   return std::move(module);
 }

@@ -243,12 +243,11 @@ llvm::Expected<bool> NetOp::isNHWC() {
   return order == "NHWC";
 }
 
-void NetOp::warn(llvm::StringRef line) const {
-  if (net.options.warn)
-    net.options.warn(cleanMessage(line.str()));
+llvm::Error NetOp::warn(llvm::StringRef line) const {
+  return net.options.report(cleanMessage(line.str()));
 }
 
-void NetOp::warnOfUnreadArgs() {
+llvm::Error NetOp::warnOfUnreadArgs() {
   // Hints for libraries of other processors, and arguments of training.
   ignoreArgs({"exhaustive_search", "cudnn_exhaustive_search", "use_cudnn",
               "cudnn_state", "ws_nbytes_limit", "shared_buffer", "is_test",
@@ -258,8 +257,9 @@ void NetOp::warnOfUnreadArgs() {
   for (int i = 0; i < proto.arg_size(); ++i) {
     std::string what = quote(proto.arg(i).name()) + " of " + proto.type();
     if (!argRead[i] && net.warned.insert(what).second)
-      warn("argument " + what + " is ignored");
+      GLOWISH_RETURN_IF_ERROR(warn("argument " + what + " is ignored"));
   }
+  return llvm::Error::success();
 }
 
 //===- Outputs and nodes --------------------------------------------------===//

@@ -124,10 +124,10 @@ public:
   /// Returns a constant of \p kind and \p shape with the elements \p values.
   NodeValue ints(ElemKind kind, DimsRef shape, llvm::ArrayRef<int64_t> values);
 
-  /// Prints a one-line warning.
-  void warn(llvm::StringRef line) const;
+  /// Reports a one-line warning (see ImportOptions::report()).
+  llvm::Error warn(llvm::StringRef line) const;
   /// Warns of arguments that the importer has not read; to be called after it.
-  void warnOfUnreadArgs();
+  llvm::Error warnOfUnreadArgs();
   /// Looks up the inputs. The error names an input that does not exist.
   llvm::Error readInputs();
 

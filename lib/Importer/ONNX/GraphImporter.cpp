@@ -1,6 +1,7 @@
 //===- GraphImporter.cpp - Convert an ONNX graph to a module --------------===//
 
 #include "ONNX/GraphImporter.h"
+#include "ONNX/DeclaredTypes.h"
 #include "ONNX/DynamicDims.h"
 #include "ONNX/GraphInputs.h"
 #include "ONNX/GraphScope.h"
@@ -20,12 +21,13 @@ public:
         cache(cache), external(folder),
         module(std::make_unique<Module>(graph.name().empty() ? "model"
                                                              : graph.name())),
-        state{options.maxTripCount, options.maxExtents},
+        declared(graph), state{options},
         scope(graph,
               {*module->createFunction("main"), options.evaluate, external,
                opsets},
               state) {
-    state.warn = options.warn;
+    if (options.warn || options.isStrict)
+      state.declared = &declared;
     scope.getContext().variables = options.variables;
     for (const auto &output : graph.output())
       outputNames.insert(output.name());
@@ -51,6 +53,7 @@ private:
   WeightCache *cache;
   ExternalData external;
   std::unique_ptr<Module> module;
+  DeclaredTypes declared;
   ImportState state;
   GraphScope scope;
   llvm::StringSet<> outputNames;
@@ -102,10 +105,13 @@ llvm::Error GraphImporter::importInput(const onnx::ValueInfoProto &input,
                                        const InputTypes &types) {
   GLOWISH_ASSIGN_OR_RETURN(std::shared_ptr<const Tensor> constant,
                            resolveConstantInput(input, options));
-  if (constant)
+  if (constant) {
+    declared.bindInput(input, constant->getType());
     return scope.define(input.name(), module->createConstant(
                                           input.name(), std::move(constant)));
+  }
   GLOWISH_ASSIGN_OR_RETURN(Type type, types.resolve(input));
+  declared.bindInput(input, type);
   // An input that is also an output of the same name is a single placeholder.
   return scope.define(input.name(), NodeValue(module->createPlaceholder(
                                         input.name(), type, /*isInput=*/true,
@@ -145,10 +151,13 @@ llvm::Error GraphImporter::importOutput(const onnx::ValueInfoProto &output) {
   if (!value)
     return makeError("the output {0} is not computed by any node",
                      quote(output.name()));
+  Extents extents = scope.lookupExtents(output.name());
+  std::string difference = declared.compare(output, value.getType(), extents);
+  if (!difference.empty())
+    GLOWISH_RETURN_IF_ERROR(options.report("the output " + difference));
   auto *source = value.getNodeAs<Placeholder>();
   if (source && source->getModelName() == output.name())
     return llvm::Error::success();
-  Extents extents = scope.lookupExtents(output.name());
   if (!extents.empty())
     return saveDynamicOutput(scope.getContext(), output.name(),
                              {value, extents});

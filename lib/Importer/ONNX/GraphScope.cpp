@@ -1,6 +1,7 @@
 //===- GraphScope.cpp - Names and nodes of an ONNX graph ------------------===//
 
 #include "ONNX/GraphScope.h"
+#include "ONNX/DeclaredTypes.h"
 #include "ONNX/ModelFile.h"
 #include "ONNX/ReadNames.h"
 
@@ -240,13 +241,38 @@ GraphScope::findInputs(const onnx::NodeProto &proto) {
   return inputs;
 }
 
-void GraphScope::warnOfUnknownAttrs(const onnx::NodeProto &proto,
-                                    const OpContext &op) {
+/// Reports a warning about \p proto.
+llvm::Error GraphScope::warn(const onnx::NodeProto &proto,
+                             llvm::StringRef line) const {
+  // Errors get the node's description from importNodes().
+  const ImportOptions &options = state.options;
+  return options.report(options.isStrict ? line.str()
+                                         : describe(proto) + ": " + line.str());
+}
+
+llvm::Error GraphScope::warnOfUnknownAttrs(const onnx::NodeProto &proto,
+                                           const OpContext &op) {
   for (llvm::StringRef name : op.getUnknownAttrs())
-    if (state.warned.insert((proto.op_type() + "." + name).str()).second &&
-        state.warn)
-      state.warn(describe(proto) + ": attribute " + quote(name) +
-                 " is ignored: the operator has no such attribute");
+    if (state.warned.insert((proto.op_type() + "." + name).str()).second)
+      GLOWISH_RETURN_IF_ERROR(
+          warn(proto, "attribute " + quote(name) +
+                          " is ignored: the operator has no such attribute"));
+  return llvm::Error::success();
+}
+
+/// Reports the first value inside the model whose type is not the declared
+/// one: those that are computed from it are likely to differ as well.
+llvm::Error GraphScope::warnOfDeclaredType(const onnx::NodeProto &proto,
+                                           llvm::StringRef name,
+                                           NodeValue value) {
+  if (outer || !state.declared || state.warned.contains("declared types"))
+    return llvm::Error::success();
+  std::string difference = state.declared->compareInner(
+      name, value.getType(), context.extents.lookup(name));
+  if (difference.empty())
+    return llvm::Error::success();
+  state.warned.insert("declared types");
+  return warn(proto, "output " + difference);
 }
 
 llvm::Error GraphScope::setOutputs(const onnx::NodeProto &proto,
@@ -265,8 +291,10 @@ llvm::Error GraphScope::setOutputs(const onnx::NodeProto &proto,
     // An output that is not set must be unused.
     if (!value && op.wantsOutput(i))
       return makeError("output {0} ({1}) is not supported", i, quote(name));
-    if (value && !name.empty())
-      GLOWISH_RETURN_IF_ERROR(define(name, value));
+    if (!value || name.empty())
+      continue;
+    GLOWISH_RETURN_IF_ERROR(define(name, value));
+    GLOWISH_RETURN_IF_ERROR(warnOfDeclaredType(proto, name, value));
   }
   return llvm::Error::success();
 }
@@ -278,7 +306,7 @@ llvm::Error GraphScope::importNode(const onnx::NodeProto &proto) {
   GLOWISH_RETURN_IF_ERROR(
       findOnnxOperator(proto.domain(), proto.op_type())->importer(op));
   GLOWISH_RETURN_IF_ERROR(op.checkAllRead());
-  warnOfUnknownAttrs(proto, op);
+  GLOWISH_RETURN_IF_ERROR(warnOfUnknownAttrs(proto, op));
   GLOWISH_RETURN_IF_ERROR(setOutputs(proto, op));
   for (llvm::StringRef name : getReadNames(proto))
     release(name);

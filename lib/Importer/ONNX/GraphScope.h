@@ -14,12 +14,11 @@
 
 namespace glowish {
 
+class DeclaredTypes;
+
 /// State shared by all graphs of a model during import.
 struct ImportState {
-  /// ImportOptions::maxTripCount.
-  int64_t maxTripCount = 0;
-  /// ImportOptions::maxExtents.
-  std::map<std::string, int64_t> maxExtents{};
+  const ImportOptions &options;
   /// Upper bounds of values that are extents of dynamic dimensions.
   std::map<std::pair<const Node *, unsigned>, int64_t> bounds{};
   /// Number of uses of each node's values that have not been imported yet.
@@ -27,8 +26,9 @@ struct ImportState {
   /// Weights of subgraphs, which may be imported several times.
   llvm::DenseMap<const onnx::TensorProto *, std::shared_ptr<const Tensor>>
       innerWeights{};
-  /// Callback for warnings; may be null.
-  std::function<void(llvm::StringRef)> warn{};
+  /// The model's declared types; null if warnings are neither printed nor
+  /// errors.
+  const DeclaredTypes *declared = nullptr;
   /// Operators and attributes that a warning has been printed for.
   llvm::StringSet<> warned{};
   /// Total number of elements of all sequences.
@@ -93,7 +93,11 @@ private:
   findInputs(const onnx::NodeProto &proto);
   llvm::Error importNode(const onnx::NodeProto &proto);
   llvm::Error setOutputs(const onnx::NodeProto &proto, OpContext &op);
-  void warnOfUnknownAttrs(const onnx::NodeProto &proto, const OpContext &op);
+  llvm::Error warn(const onnx::NodeProto &proto, llvm::StringRef line) const;
+  llvm::Error warnOfUnknownAttrs(const onnx::NodeProto &proto,
+                                 const OpContext &op);
+  llvm::Error warnOfDeclaredType(const onnx::NodeProto &proto,
+                                 llvm::StringRef name, NodeValue value);
   llvm::Error importInnerWeights();
   llvm::Error takeInner(int64_t count);
   llvm::Error checkOutputExtents();

@@ -207,7 +207,7 @@ llvm::Expected<int64_t> LoopImporter::getMaxTripCount() const {
       return mostTrips < double(*extent) ? int64_t(mostTrips) : *extent;
   if (mostTrips <= INT32_MAX)
     return int64_t(mostTrips);
-  if (int64_t most = scope.getState().maxTripCount)
+  if (int64_t most = scope.getState().options.maxTripCount)
     return most;
   if (trips && getNumScans() == 0)
     return trips->getAsInt(0);

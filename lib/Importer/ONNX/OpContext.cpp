@@ -125,7 +125,7 @@ llvm::Expected<int64_t> OpContext::getMaxExtent(unsigned index, unsigned dim,
   std::string output =
       int(index) < proto.output_size() ? proto.output(index) : "";
   double most = std::max(known, 0.0);
-  const auto &maxExtents = graph.scope->getState().maxExtents;
+  const auto &maxExtents = graph.scope->getState().options.maxExtents;
   auto stated = maxExtents.find(output);
   if (stated != maxExtents.end())
     most = std::min(most, double(stated->second));

@@ -30,12 +30,13 @@ readFilter(NetOp &op, bool isNHWC, std::optional<int64_t> numChannels) {
   bool fitsFirst = fits(shape, window, 2, 1, numChannels);
   bool isSame = shape[1] == 1 && shape[2] == 1 && shape[3] == 1;
   if (isNHWC && fitsLast && fitsFirst && !isSame)
-    op.warn(llvm::formatv("the filter {0}, {1}, of {2} with order NHWC is "
-                          "taken for one with the channels last; they could be "
-                          "dimension 1 as well",
-                          quote(op.getInputName(1)),
-                          op.input(1).getType().str(), op.getType())
-                .str());
+    GLOWISH_RETURN_IF_ERROR(op.warn(
+        llvm::formatv("the filter {0}, {1}, of {2} with order NHWC is taken "
+                      "for one with the channels last; they could be dimension "
+                      "1 as well",
+                      quote(op.getInputName(1)), op.input(1).getType().str(),
+                      op.getType())
+            .str()));
   return op.finish(toNHWC(op, op.input(1), isNHWC && (fitsLast || !fitsFirst)));
 }
 
