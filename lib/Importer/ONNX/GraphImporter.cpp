@@ -17,8 +17,8 @@ public:
   GraphImporter(onnx::ModelProto &model, const NodeOpsets &opsets,
                 const ImportOptions &options, llvm::StringRef folder,
                 WeightCache *cache)
-      : graph(*model.mutable_graph()), opsets(opsets), options(options),
-        cache(cache), external(folder),
+      : model(model), graph(*model.mutable_graph()), opsets(opsets),
+        options(options), cache(cache), external(folder),
         module(std::make_unique<Module>(graph.name().empty() ? "model"
                                                              : graph.name())),
         declared(graph), state{options},
@@ -36,6 +36,7 @@ public:
   llvm::Expected<std::unique_ptr<Module>> import();
 
 private:
+  llvm::Error checkOpset() const;
   llvm::Error
   importInitializer(llvm::StringRef name,
                     llvm::Expected<std::shared_ptr<const Tensor>> tensor);
@@ -46,6 +47,7 @@ private:
   llvm::Error importOutput(const onnx::ValueInfoProto &output);
   llvm::Error importOutputs();
 
+  const onnx::ModelProto &model;
   onnx::GraphProto &graph;
   const NodeOpsets &opsets;
   const ImportOptions &options;
@@ -207,7 +209,21 @@ static llvm::Error checkMaxExtents(const onnx::GraphProto &graph,
   return llvm::Error::success();
 }
 
+/// Reports an opset whose operators may differ from those that are imported.
+llvm::Error GraphImporter::checkOpset() const {
+  int64_t imported = getNewestImportedOpset(model);
+  int known = getNewestKnownOpset();
+  if (imported <= known)
+    return llvm::Error::success();
+  return options.report(
+      llvm::formatv("the model has opset {0}; the newest known one is {1}, "
+                    "whose operators are assumed",
+                    imported, known)
+          .str());
+}
+
 llvm::Expected<std::unique_ptr<Module>> GraphImporter::import() {
+  GLOWISH_RETURN_IF_ERROR(checkOpset());
   GLOWISH_RETURN_IF_ERROR(checkOperators(graph, opsets));
   GLOWISH_RETURN_IF_ERROR(checkMaxExtents(graph, options));
   GLOWISH_RETURN_IF_ERROR(importInitializers());

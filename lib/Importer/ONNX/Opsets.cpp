@@ -32,3 +32,16 @@ int Opsets::getVersion(llvm::StringRef domain) const {
   auto found = versions.find(normalizeDomain(domain));
   return found == versions.end() ? 1 : found->second;
 }
+
+int64_t glowish::getNewestImportedOpset(const onnx::ModelProto &model) {
+  int64_t newest = 0;
+  auto add = [&](const Opsets::Imports &imports) {
+    for (const onnx::OperatorSetIdProto &import : imports)
+      if (normalizeDomain(import.domain()).empty())
+        newest = std::max<int64_t>(newest, import.version());
+  };
+  add(model.opset_import());
+  for (const onnx::FunctionProto &function : model.functions())
+    add(function.opset_import());
+  return newest;
+}

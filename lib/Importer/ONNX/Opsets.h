@@ -32,6 +32,13 @@ private:
   std::map<std::string, int> versions;
 };
 
+/// Returns the newest opset of ONNX's own domain that the importers implement.
+/// Those of newer ones may differ.
+int getNewestKnownOpset();
+/// Returns the newest opset of ONNX's own domain that \p model or one of its
+/// functions imports.
+int64_t getNewestImportedOpset(const onnx::ModelProto &model);
+
 /// The opsets in force at each node. Nodes of inlined functions keep those of
 /// the function.
 class NodeOpsets {

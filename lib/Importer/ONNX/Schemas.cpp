@@ -1,10 +1,23 @@
 //===- Schemas.cpp - Queries of ONNX's schemas ----------------------------===//
 
 #include "ONNX/OpContext.h"
+#include <algorithm>
 #include <onnx/defs/schema.h>
 
 using namespace glowish;
 using onnx::OpSchemaRegistry;
+
+/// The newest opset among ONNX's tests that the importers pass. The ONNX
+/// library may be older.
+static constexpr int newestTestedOpset = 27;
+
+int glowish::getNewestKnownOpset() {
+  const auto &ranges = OpSchemaRegistry::DomainToVersionRange::Instance();
+  auto range = ranges.Map().find("");
+  return range == ranges.Map().end()
+             ? newestTestedOpset
+             : std::max(newestTestedOpset, range->second.second);
+}
 
 bool glowish::isUnknownAttribute(llvm::StringRef domain, llvm::StringRef name,
                                  llvm::StringRef attribute, int opset) {
