@@ -335,6 +335,44 @@ TEST(CPUDifferential, ReductionsAndSoftmax) {
   });
 }
 
+TEST(CPUDifferential, ReductionsOfEmptySets) {
+  struct Case {
+    const char *mode;
+    ElemKind kind;
+    double value;
+  };
+  const Case cases[] = {{"sum", ElemKind::Float, 0},
+                        {"prod", ElemKind::Int32, 1},
+                        {"mean", ElemKind::Float, NAN},
+                        {"max", ElemKind::Float, -HUGE_VAL},
+                        {"max", ElemKind::BFloat16, -HUGE_VAL},
+                        {"max", ElemKind::Int8, INT8_MIN},
+                        {"max", ElemKind::UInt32, 0},
+                        {"min", ElemKind::Double, HUGE_VAL},
+                        {"min", ElemKind::Int64, double(INT64_MAX)}};
+  std::vector<std::unique_ptr<Backend>> backends;
+  backends.push_back(createInterpreter());
+  for (const TargetOptions &options : getLevels())
+    backends.push_back(llvm::cantFail(CPUBackend::create(options)));
+  for (const Case &c : cases)
+    for (const std::vector<int64_t> &axes :
+         {std::vector<int64_t>{1}, {1, 2}, {0, 1, 2}})
+      for (const auto &backend : backends) {
+        Tensor result = llvm::cantFail(run(*backend, [&](Function &f,
+                                                         Module &m) {
+          NodeValue x = input(m, c.kind, {3, 0, 17});
+          return f.create<ReduceNode>("r", x, c.mode, axes, false)->getResult();
+        }));
+        ASSERT_GT(result.getNumElements(), 0);
+        for (int64_t i = 0; i < result.getNumElements(); ++i) {
+          double value = result.getAsDouble(i);
+          EXPECT_TRUE(value == c.value ||
+                      (std::isnan(value) && std::isnan(c.value)))
+              << c.mode << ": " << value << ", not " << c.value;
+        }
+      }
+}
+
 TEST(CPUDifferential, Movement) {
   compare("slice backwards, transpose, pad", [&](Function &f, Module &m) {
     NodeValue x = input(m, ElemKind::Float, {3, 7, 5});

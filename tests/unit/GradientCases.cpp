@@ -264,8 +264,8 @@ std::vector<GradientCase> glowish::getReductionCases() {
                              "double<0x5>) {axes = [1], keepDims = false"})
       cases.push_back(
           {llvm::formatv("Reduce({0}, mode = \"{1}\"}", rest, mode)});
-  // Sums and products of nothing.
-  for (const char *mode : {"sum", "prod"})
+  // Reductions of empty sets.
+  for (const char *mode : {"sum", "mean", "max", "min", "prod"})
     cases.push_back(
         {llvm::formatv("Reduce(double<0x5>) {{axes = [0], keepDims = false, "
                        "mode = \"{0}\"}",

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "OneOperator.h"
+#include "gmock/gmock.h"
 
 using namespace glowish;
 
@@ -260,6 +261,27 @@ TEST(ImporterDataMovement, ReductionAxes) {
   EXPECT_EQ(errorOf("ReduceSum", {"c"}, intsAttr("axes", {2}), 11),
             "an axis is 2; accepted for rank 2: -2 to 1");
   EXPECT_EQ(fold("ArgMin", {"c"}, intAttr("axis", 1)), "int64<2x1>: 0 0");
+}
+
+TEST(ImporterDataMovement, ReductionsOfEmptySets) {
+  auto reduce = [](llvm::StringRef mode, int type) {
+    std::string input = integers("e", type, {2, 0}, {});
+    return fold(("Reduce" + mode).str(), {"e", "a"}, intAttr("keepdims", 0), 20,
+                input + int64s("a", {1}));
+  };
+  EXPECT_EQ(reduce("Max", 1), "float<2>: -INF -INF");
+  EXPECT_EQ(reduce("Min", 1), "float<2>: INF INF");
+  EXPECT_EQ(reduce("Mean", 1), "float<2>: nan nan");
+  EXPECT_EQ(reduce("Prod", 1), "float<2>: 1 1");
+  EXPECT_EQ(reduce("LogSumExp", 1), "float<2>: -INF -INF");
+  EXPECT_EQ(reduce("L2", 1), "float<2>: 0 0");
+  EXPECT_EQ(reduce("Max", 3), "int8<2>: -128 -128");
+  EXPECT_EQ(reduce("Min", 6), "int32<2>: 2147483647 2147483647");
+  // True is greater than false.
+  EXPECT_EQ(reduce("Max", 9), "bool<2>: 0 0");
+  EXPECT_EQ(reduce("Min", 9), "bool<2>: 1 1");
+  EXPECT_THAT(errorOf("ReduceMean", {"e"}, "", 20, integers("e", 6, {0}, {})),
+              testing::HasSubstr("there is no mean of no integers"));
 }
 
 //===- Resize -------------------------------------------------------------===//

@@ -349,9 +349,11 @@ def LogSoftmax : Node<"x - log(sum(e^x)) along one dimension"> {
 }
 def Reduce : Node<"Reduction along some dimensions"> {
   let Description = [{
-    Along dimensions without elements (a zero extent) mean, max and min are
-    refused; sum is 0 and prod is 1. A mean of integers is rounded towards 0 and
-    supported for 64-bit integers only, as narrower sums would wrap.
+    Along dimensions without elements (a zero extent) sum is 0, prod is 1, max
+    is the lowest value of the kind (-infinity of floats), min the highest, and
+    mean NaN; a mean of no integers is refused. A mean of integers is rounded
+    towards 0 and supported for 64-bit integers only, as narrower sums would
+    wrap.
   }];
   let Operands = [AxesOperand<"input">];
   let Attributes = [Attr<String, "mode", "reduction operator", "",

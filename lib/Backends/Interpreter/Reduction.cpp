@@ -11,6 +11,16 @@ template <typename T> struct AccumulatorOf {
   using type = std::conditional_t<std::is_integral_v<T>, T, double>;
 };
 
+/// Returns the reduction of the empty set; a mean starts as a sum.
+template <typename Acc> static Acc getIdentity(llvm::StringRef mode) {
+  using Limits = std::numeric_limits<Acc>;
+  if (mode == "max")
+    return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  if (mode == "min")
+    return Limits::has_infinity ? Limits::infinity() : Limits::max();
+  return mode == "prod" ? 1 : 0;
+}
+
 void interpreter::runReduce(const Memory &memory, const ReduceInstr &instr) {
   const Type &type = instr.getInput()->getType();
   llvm::StringRef mode = instr.getMode();
@@ -27,20 +37,16 @@ void interpreter::runReduce(const Memory &memory, const ReduceInstr &instr) {
     using Acc = typename AccumulatorOf<T>::type;
     auto in = getDense<const T>(memory, instr.getInput());
     auto out = getDense<T>(memory, instr.getResult());
-    std::vector<Acc> sums(out.size(), mode == "prod" ? Acc(1) : Acc(0));
-    std::vector<bool> seen(out.size(), false);
+    std::vector<Acc> sums(out.size(), getIdentity<Acc>(mode));
     size_t next = 0;
     forEachIndex(type.getShape(), [&](DimsRef index) {
       int64_t target = 0;
       for (unsigned d = 0; d < index.size(); ++d)
         target += index[d] * strides[d];
       Acc value = Acc(in[next++]);
-      bool starts = !seen[target] && (mode == "max" || mode == "min");
-      sums[target] =
-          starts ? value : combineElements<Acc>(mode, sums[target], value);
-      seen[target] = true;
+      sums[target] = combineElements<Acc>(mode, sums[target], value);
     });
-    // The type rule refuses a mean of nothing.
+    // The type rule refuses a mean of no integers.
     Acc count = Acc(out.empty() ? 1 : in.size() / out.size());
     for (size_t i = 0; i < out.size(); ++i)
       out[i] = T(ComputeType<T>(mode == "mean" ? sums[i] / count : sums[i]));

@@ -15,8 +15,9 @@ using llvm::Twine;
 llvm::Expected<TypeList> glowish::inferReduce(const OpView &view) {
   ReduceView op(view);
   GLOWISH_RETURN_IF_ERROR(checkNumber(op, op.inputIdx));
-  bool takesNothing = op.getMode() == "sum" || op.getMode() == "prod";
   ElemKind kind = op.getInput().getKind();
+  // An empty set has the identity of the other modes, and the mean NaN.
+  bool isIntegerMean = op.getMode() == "mean" && isIntegerKind(kind);
   if (op.getMode() == "mean" && isIntegerKind(kind) && getElemSize(kind) < 8)
     return op.operandError(op.inputIdx, "expected a float kind, int64 or "
                                         "uint64: sums of others wrap");
@@ -26,9 +27,9 @@ llvm::Expected<TypeList> glowish::inferReduce(const OpView &view) {
     if (axis <= previous)
       return op.attrError("axes", Twine(axis) + " does not ascend");
     previous = axis;
-    if (!takesNothing && op.getInput().getDim(axis) == 0)
-      return op.operandError(op.inputIdx, "there is no " + op.getMode() +
-                                              " of nothing along dimension " +
+    if (isIntegerMean && op.getInput().getDim(axis) == 0)
+      return op.operandError(op.inputIdx, "there is no mean of no integers, "
+                                          "along dimension " +
                                               Twine(axis));
   }
   const Type &input = op.getInput();
