@@ -188,3 +188,99 @@ TEST(ImporterSequences, WhatIsRefused) {
   EXPECT_THAT(model(construct + construct).importError(),
               HasSubstr("the value 's' is defined twice"));
 }
+
+//===- Branches and loops -------------------------------------------------===//
+
+namespace {
+
+/// A graph as attribute \p name.
+std::string graph(llvm::StringRef name, const std::string &fields) {
+  return "attribute { name: \"" + name.str() +
+         "\" type: GRAPH g { name: \"body\" " + fields + "} } ";
+}
+
+/// An If on the input x whose branches give sequences.
+TextModel branches(const std::string &otherwise) {
+  TextModel result = model(
+      onnxNode("Cast", {"x"}, intAttr("to", 9), "c1") +
+      onnxNode("If", {"c1"},
+               graph("then_branch",
+                     onnxNode("Neg", {"b"}, "", "nb") +
+                         onnxNode("SequenceConstruct", {"a", "nb"}, "", "t") +
+                         "output { name: \"t\" } ") +
+                   graph("else_branch", otherwise + "output { name: \"e\" } "),
+               "s") +
+      onnxNode("ConcatFromSequence", {"s"}, intAttr("axis", 0)));
+  return result;
+}
+
+/// A Loop of \p trips with the sequence s, initially empty, to which each
+/// iteration appends a + i.
+std::string appendingLoop(llvm::StringRef trips) {
+  std::string body =
+      graph("body", onnxNode("Cast", {"i"}, intAttr("to", 1), "fi") +
+                        onnxNode("Add", {"a", "fi"}, "", "ai") +
+                        onnxNode("SequenceInsert", {"si", "ai"}, "", "so") +
+                        onnxNode("Identity", {"ci"}, "", "co") +
+                        "input { name: \"i\" } input { name: \"ci\" } "
+                        "input { name: \"si\" } output { name: \"co\" } "
+                        "output { name: \"so\" } ");
+  return onnxNode("SequenceEmpty", {}, "", "s0") +
+         onnxNode("Loop", {trips.str(), "", "s0"}, body, "s");
+}
+
+} // namespace
+
+TEST(ImporterSequences, Branches) {
+  std::string same = onnxNode("SequenceConstruct", {"a", "b"}, "", "e");
+  EXPECT_EQ(runText(branches(same)), "float<3>: 1 2 3");
+  EXPECT_THAT(
+      branches(onnxNode("SequenceConstruct", {"a"}, "", "e")).importError(),
+      HasSubstr("output 0 is a sequence of float<1>, float<2> in one "
+                "branch and a sequence of float<1> in the other"));
+}
+
+TEST(ImporterSequences, StatesOfLoops) {
+  std::string join = onnxNode("ConcatFromSequence", {"s"}, intAttr("axis", 0));
+  EXPECT_EQ(runText(model(scalar("four", 4) + appendingLoop("four") + join)),
+            "float<4>: 1 2 3 4");
+  // More iterations than are unrolled by choice.
+  TextModel many = model(scalar("many", 300) + appendingLoop("many") +
+                         onnxNode("SequenceAt", {"s", "last"}));
+  EXPECT_EQ(runText(many), "float<1>: 300");
+  // No iteration leaves the sequence as it is.
+  EXPECT_EQ(
+      runText(model(appendingLoop("zero") + onnxNode("SequenceLength", {"s"}))),
+      "int64<>: 0");
+  // A trip count that only the running model knows.
+  EXPECT_THAT(model(onnxNode("Cast", {"x"}, intAttr("to", 7), "n") +
+                    appendingLoop("n") + join)
+                  .importError(),
+              HasSubstr("state 0 is a sequence or an optional; accepted: a "
+                        "tensor, or a trip count and conditions that are "
+                        "constant, and at most 4096 iterations"));
+}
+
+/// A scripted LSTM of PyTorch's: the steps are read from a sequence around the
+/// loop, and collected in another.
+TEST(ImporterSequences, RecurrentLoop) {
+  std::string body = graph(
+      "body",
+      onnxNode("SequenceAt", {"steps", "i"}, "", "step") +
+          onnxNode("Add", {"h", "step"}, "", "h1") +
+          onnxNode("SequenceInsert", {"si", "h1"}, "", "so") +
+          onnxNode("Identity", {"ci"}, "", "co") +
+          "input { name: \"i\" } input { name: \"ci\" } input { name: \"si\" "
+          "} input { name: \"h\" } output { name: \"co\" } output { name: "
+          "\"so\" } output { name: \"h1\" } ");
+  TextModel lstm = model(
+      onnxNode("SplitToSequence", {"c", "one"}, "", "steps") +
+      onnxNode("SequenceLength", {"steps"}, "", "n") +
+      onnxNode("SequenceEmpty", {}, "", "s0") +
+      "node { op_type: \"Loop\" input: \"n\" input: \"\" input: \"s0\" input: "
+      "\"a\" output: \"s\" output: \"last_h\" " +
+      body + "} " +
+      onnxNode("ConcatFromSequence", {"s"},
+               intAttr("axis", 0) + intAttr("new_axis", 1)));
+  EXPECT_EQ(runText(lstm), "float<3x1>: 5 10 16");
+}

@@ -362,36 +362,61 @@ llvm::Error GraphScope::checkOutputExtents() {
   return llvm::Error::success();
 }
 
-llvm::Expected<std::vector<NodeValue>>
-GraphScope::importInner(llvm::ArrayRef<NodeValue> inputs,
-                        std::vector<Extents> *extents) {
+llvm::Expected<std::vector<GraphValue>>
+GraphScope::importValues(llvm::ArrayRef<GraphValue> inputs) {
   if (size_t(graph.input_size()) != inputs.size())
     return makeError("the graph {0} has {1} inputs; accepted: {2}",
                      quote(graph.name()), graph.input_size(), inputs.size());
   GLOWISH_RETURN_IF_ERROR(takeInner(1 + graph.initializer_size() +
                                     graph.sparse_initializer_size()));
-  for (auto [input, value] : llvm::zip_equal(graph.input(), inputs))
-    if (!input.name().empty())
-      GLOWISH_RETURN_IF_ERROR(define(input.name(), value));
+  for (auto [input, value] : llvm::zip_equal(graph.input(), inputs)) {
+    if (value.sequence)
+      GLOWISH_RETURN_IF_ERROR(defineSequence(input.name(), *value.sequence));
+    else if (!input.name().empty())
+      GLOWISH_RETURN_IF_ERROR(define(input.name(), value.tensor));
+  }
   GLOWISH_RETURN_IF_ERROR(importInnerWeights());
   GLOWISH_RETURN_IF_ERROR(importNodes());
-  std::vector<NodeValue> outputs;
+  std::vector<GraphValue> outputs;
   for (const auto &output : graph.output()) {
-    outputs.push_back(lookup(output.name()));
-    if (lookupSequence(output.name()))
-      return makeError("the output {0} of the graph {1} is a sequence or an "
-                       "optional; accepted: a tensor",
-                       quote(output.name()), quote(graph.name()));
-    if (!outputs.back())
+    GraphValue value;
+    if (const Sequence *sequence = lookupSequence(output.name()))
+      value.sequence = *sequence;
+    else
+      value = {lookup(output.name()), lookupExtents(output.name())};
+    if (!value.tensor && !value.sequence)
       return makeError("the output {0} of the graph {1} is not computed by any "
                        "node",
                        quote(output.name()), quote(graph.name()));
-    if (extents)
-      extents->push_back(lookupExtents(output.name()));
+    outputs.push_back(std::move(value));
   }
-  if (!extents)
-    GLOWISH_RETURN_IF_ERROR(checkOutputExtents());
   return outputs;
+}
+
+llvm::Expected<std::vector<GraphValue>>
+GraphScope::importStaticValues(llvm::ArrayRef<GraphValue> inputs) {
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<GraphValue> outputs,
+                           importValues(inputs));
+  GLOWISH_RETURN_IF_ERROR(checkOutputExtents());
+  return outputs;
+}
+
+llvm::Expected<std::vector<NodeValue>>
+GraphScope::importInner(llvm::ArrayRef<NodeValue> inputs) {
+  std::vector<GraphValue> values;
+  for (NodeValue input : inputs)
+    values.push_back({.tensor = input});
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<GraphValue> outputs,
+                           importStaticValues(values));
+  std::vector<NodeValue> tensors;
+  for (auto [output, value] : llvm::zip_equal(graph.output(), outputs)) {
+    if (value.sequence)
+      return makeError("the output {0} of the graph {1} is a sequence or an "
+                       "optional; accepted: a tensor",
+                       quote(output.name()), quote(graph.name()));
+    tensors.push_back(value.tensor);
+  }
+  return tensors;
 }
 
 //===- Bodies -------------------------------------------------------------===//

@@ -70,11 +70,16 @@ public:
   const onnx::NodeProto *findProducer(llvm::StringRef name) const;
   /// Imports all nodes in topological order.
   llvm::Error importNodes();
-  /// Imports a subgraph with \p inputs and returns its outputs, whose extents
-  /// are stored in \p extents; if that is null, the outputs must be static.
+  /// Imports a subgraph with \p inputs and returns its outputs.
+  llvm::Expected<std::vector<GraphValue>>
+  importValues(llvm::ArrayRef<GraphValue> inputs);
+  /// Like importValues(), where the outputs must be static; they may be
+  /// sequences.
+  llvm::Expected<std::vector<GraphValue>>
+  importStaticValues(llvm::ArrayRef<GraphValue> inputs);
+  /// Like importStaticValues(), for tensors only.
   llvm::Expected<std::vector<NodeValue>>
-  importInner(llvm::ArrayRef<NodeValue> inputs,
-              std::vector<Extents> *extents = nullptr);
+  importInner(llvm::ArrayRef<NodeValue> inputs);
   /// Returns the extent of dimension 0 that the graph declares for value
   /// \p name.
   std::optional<int64_t> getStatedExtent(llvm::StringRef name) const;

@@ -107,36 +107,50 @@ static Dims getStatedShape(const onnx::GraphProto &graph, int index) {
 
 //===- Unrolling ----------------------------------------------------------===//
 
-llvm::Expected<std::optional<LoopImporter::Values>>
+/// Returns the inputs of iteration \p index that precede the states.
+llvm::Expected<LoopImporter::GraphValues>
+LoopImporter::getIterationInputs(NodeValue index) {
+  if (!isCounted)
+    return GraphValues();
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue number,
+                           op.reshape(index, getStatedShape(graph, 0)));
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue continues,
+      op.reshape(op.createScalar(ElemKind::Bool, 1), getStatedShape(graph, 1)));
+  return GraphValues{{.tensor = number}, {.tensor = continues}};
+}
+
+llvm::Expected<std::optional<LoopImporter::GraphValues>>
 LoopImporter::unrollIterations(int64_t mostTrips) {
   const Tensor *trips = tripCount ? getTensor(tripCount) : nullptr;
   int64_t end = trips ? std::max<int64_t>(trips->getAsInt(0), 0) : INT64_MAX;
-  Values current = states;
+  GraphValues current = states;
   std::vector<Values> scans;
   for (int64_t number = 0; number < end; ++number) {
     if (number == mostTrips)
       return std::nullopt;
     GraphScope scope(graph, op.getScope());
     NodeValue index = op.createScalar(ElemKind::Int64, double(number));
-    Values inputs;
-    if (isCounted) {
-      GLOWISH_ASSIGN_OR_RETURN(NodeValue first,
-                               op.reshape(index, getStatedShape(graph, 0)));
-      GLOWISH_ASSIGN_OR_RETURN(NodeValue second,
-                               op.reshape(op.createScalar(ElemKind::Bool, 1),
-                                          getStatedShape(graph, 1)));
-      inputs = {first, second};
-    }
+    GLOWISH_ASSIGN_OR_RETURN(GraphValues inputs, getIterationInputs(index));
     llvm::append_range(inputs, current);
     GLOWISH_ASSIGN_OR_RETURN(Values elements, getElements(scope, index));
-    llvm::append_range(inputs, elements);
-    GLOWISH_ASSIGN_OR_RETURN(Values outputs, scope.importInner(inputs));
-    auto next = outputs.begin() + isCounted;
-    current.assign(next, next + states.size());
-    scans.emplace_back(next + states.size(), outputs.end());
+    for (NodeValue element : elements)
+      inputs.push_back({.tensor = element});
+    GLOWISH_ASSIGN_OR_RETURN(GraphValues outputs,
+                             scope.importStaticValues(inputs));
+    auto next = outputs.begin() + isCounted, last = next + states.size();
+    current.assign(next, last);
+    Values &own = scans.emplace_back();
+    for (const GraphValue &scan : llvm::make_range(last, outputs.end())) {
+      if (scan.sequence)
+        return makeError("scan {0} is a sequence; accepted: a tensor",
+                         own.size());
+      own.push_back(scan.tensor);
+    }
     if (!isCounted)
       continue;
-    const Tensor *continues = getTensor(outputs[0]);
+    const Tensor *continues =
+        outputs[0].sequence ? nullptr : getTensor(outputs[0].tensor);
     if (!continues || continues->getType().getKind() != ElemKind::Bool ||
         continues->getNumElements() != 1)
       return std::nullopt;
@@ -144,7 +158,8 @@ LoopImporter::unrollIterations(int64_t mostTrips) {
       break;
   }
   GLOWISH_ASSIGN_OR_RETURN(Values stacked, stackScans(std::move(scans)));
-  llvm::append_range(current, stacked);
+  for (NodeValue scan : stacked)
+    current.push_back({.tensor = scan});
   return current;
 }
 
@@ -167,13 +182,19 @@ LoopImporter::stackScans(std::vector<Values> trips) {
   return stacked;
 }
 
-llvm::Expected<std::optional<LoopImporter::Values>>
+llvm::Expected<std::optional<LoopImporter::GraphValues>>
 LoopImporter::unroll(int64_t mostTrips) {
   const Tensor *begins = condition ? getTensor(condition) : nullptr;
   const Tensor *trips = tripCount ? getTensor(tripCount) : nullptr;
-  // Without an iteration, the types of the scan outputs are unknown.
-  if ((condition && (!begins || begins->getAsInt(0) == 0)) ||
-      (tripCount && (!trips || trips->getAsInt(0) <= 0)))
+  if ((condition && !begins) || (tripCount && !trips))
+    return std::nullopt;
+  bool isEmpty = (begins && begins->getAsInt(0) == 0) ||
+                 (trips && trips->getAsInt(0) <= 0);
+  // Without an iteration, the types of the scan outputs are unknown. Otherwise
+  // a Loop node checks the body.
+  if (isEmpty && hasSequences() && getNumScans() == 0)
+    return std::optional<GraphValues>(states);
+  if (isEmpty)
     return std::nullopt;
   Function &function = op.getScope().getContext().function;
   Node *last =
@@ -215,6 +236,11 @@ llvm::Expected<int64_t> LoopImporter::getMaxTripCount() const {
                    "-max-trip-count=N");
 }
 
+bool LoopImporter::hasSequences() const {
+  return llvm::any_of(
+      states, [](const GraphValue &state) { return bool(state.sequence); });
+}
+
 /// Imports the graph as a body: adds its parameters and results.
 llvm::Error LoopImporter::importBody(BodyScope &scope) {
   Function &function = scope.getFunction();
@@ -235,7 +261,7 @@ llvm::Error LoopImporter::importBody(BodyScope &scope) {
   }
   for (auto [i, state] : llvm::enumerate(states))
     inputs.push_back(scope.addParameter(graph.input(2 * isCounted + i).name(),
-                                        state.getType()));
+                                        state.tensor.getType()));
   GLOWISH_ASSIGN_OR_RETURN(Values elements, getElements(scope, number));
   llvm::append_range(inputs, elements);
   GLOWISH_ASSIGN_OR_RETURN(Values outputs, scope.importInner(inputs));
@@ -246,10 +272,10 @@ llvm::Error LoopImporter::importBody(BodyScope &scope) {
       outputs[0] == continues ||
       (next && next->getNumElements() == 1 && next->getAsInt(0) != 0);
   for (auto [i, state] : llvm::enumerate(states))
-    if (outputs[1 + i].getType() != state.getType())
+    if (outputs[1 + i].getType() != state.tensor.getType())
       return makeError("state {0} is {1} at first and then {2}; accepted: one "
                        "type, or a constant trip count and conditions",
-                       i, state.getType().str(),
+                       i, state.tensor.getType().str(),
                        outputs[1 + i].getType().str());
   if (outputs[0].getElemKind() != ElemKind::Bool ||
       outputs[0].getType().getNumElements() != 1)
@@ -266,11 +292,19 @@ llvm::Error LoopImporter::importBody(BodyScope &scope) {
   return llvm::Error::success();
 }
 
-llvm::Expected<LoopImporter::Values> LoopImporter::makeLoop() {
+llvm::Expected<LoopImporter::GraphValues> LoopImporter::makeLoop() {
+  for (auto [i, state] : llvm::enumerate(states))
+    if (state.sequence)
+      return makeError("state {0} is a sequence or an optional; accepted: a "
+                       "tensor, or a trip count and conditions that are "
+                       "constant, and at most {1} iterations",
+                       i, maxForcedUnrolledNodes / countNodes());
   BodyScope scope(graph, op.getScope(), "body");
   GLOWISH_RETURN_IF_ERROR(importBody(scope));
   GLOWISH_ASSIGN_OR_RETURN(int64_t most, getMaxTripCount());
-  Values values = states;
+  Values values;
+  for (const GraphValue &state : states)
+    values.push_back(state.tensor);
   llvm::append_range(values, scope.getCaptures());
   NodeValue trips, begins;
   if (tripCount && !getTensor(tripCount)) {
@@ -286,9 +320,9 @@ llvm::Expected<LoopImporter::Values> LoopImporter::makeLoop() {
                            op.createNode<LoopNode>(trips, begins, body,
                                                    int64_t(states.size()), most,
                                                    values));
-  Values results;
+  GraphValues results;
   for (unsigned i = 0; i + 1 < loop->getNumResults(); ++i)
-    results.push_back(loop->getResult(i));
+    results.push_back({.tensor = loop->getResult(i)});
   // Otherwise the scan outputs have their full extents.
   const Tensor *start = condition ? getTensor(condition) : nullptr;
   bool begun = !condition || (start && start->getAsInt(0) != 0);
@@ -297,7 +331,7 @@ llvm::Expected<LoopImporter::Values> LoopImporter::makeLoop() {
   return results;
 }
 
-llvm::Expected<LoopImporter::Values> LoopImporter::import() {
+llvm::Expected<LoopImporter::GraphValues> LoopImporter::import() {
   GLOWISH_RETURN_IF_ERROR(checkSignature());
   // If the initial condition is constant false, only the types of the body
   // matter.
@@ -305,21 +339,23 @@ llvm::Expected<LoopImporter::Values> LoopImporter::import() {
   if (begins && begins->getAsInt(0) == 0)
     tripCount = op.createScalar(ElemKind::Int64, 0);
   const Tensor *trips = tripCount ? getTensor(tripCount) : nullptr;
+  // Sequences leave no choice.
+  int64_t mostUnrolled =
+      (hasSequences() ? maxForcedUnrolledNodes : maxUnrolledNodes) /
+      countNodes();
   bool isShort =
-      (trips || !tripCount) &&
-      (!trips || trips->getAsInt(0) <= maxUnrolledNodes / countNodes());
+      (trips || !tripCount) && (!trips || trips->getAsInt(0) <= mostUnrolled);
   if (isShort) {
-    GLOWISH_ASSIGN_OR_RETURN(
-        std::optional<Values> values,
-        unroll(std::max<int64_t>(maxUnrolledNodes / countNodes(), 1)));
+    GLOWISH_ASSIGN_OR_RETURN(std::optional<GraphValues> values,
+                             unroll(std::max<int64_t>(mostUnrolled, 1)));
     if (values)
       return std::move(*values);
   }
-  llvm::Expected<Values> values = makeLoop();
+  llvm::Expected<GraphValues> values = makeLoop();
   if (values || isShort || !trips)
     return values;
   std::string reason = llvm::toString(values.takeError());
-  GLOWISH_ASSIGN_OR_RETURN(std::optional<Values> all,
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<GraphValues> all,
                            unroll(maxForcedUnrolledNodes / countNodes()));
   if (all)
     return std::move(*all);

@@ -31,7 +31,8 @@ public:
   LoopImporter(OpContext &op, const onnx::GraphProto &graph, bool isCounted)
       : op(op), graph(graph), isCounted(isCounted) {}
 
-  std::vector<NodeValue> states;
+  /// Sequences are accepted if the loop can be unrolled.
+  std::vector<GraphValue> states;
   std::vector<ScanInput> scanInputs;
   /// The trip count, int64 with one element; null if there is none.
   NodeValue tripCount;
@@ -42,7 +43,7 @@ public:
 
   /// Returns the final states and the scan outputs, stacked along a new first
   /// dimension.
-  llvm::Expected<std::vector<NodeValue>> import();
+  llvm::Expected<std::vector<GraphValue>> import();
   /// Returns the number of iterations, an int64 scalar, or null if the scan
   /// outputs are known to have their full extents.
   NodeValue getCount() const { return count; }
@@ -52,17 +53,21 @@ public:
 
 private:
   using Values = std::vector<NodeValue>;
+  using GraphValues = std::vector<GraphValue>;
 
   llvm::Error checkSignature() const;
+  bool hasSequences() const;
   llvm::Expected<Values> getElements(GraphScope &scope, NodeValue number);
   llvm::Expected<NodeValue>
   getElement(GraphScope &scope, const ScanInput &input, NodeValue number);
   /// Unrolls the loop, unless a condition is not constant or there are more
   /// than \p mostTrips iterations.
-  llvm::Expected<std::optional<Values>> unroll(int64_t mostTrips);
-  llvm::Expected<std::optional<Values>> unrollIterations(int64_t mostTrips);
+  llvm::Expected<std::optional<GraphValues>> unroll(int64_t mostTrips);
+  llvm::Expected<std::optional<GraphValues>>
+  unrollIterations(int64_t mostTrips);
+  llvm::Expected<GraphValues> getIterationInputs(NodeValue index);
   llvm::Expected<Values> stackScans(std::vector<Values> trips);
-  llvm::Expected<Values> makeLoop();
+  llvm::Expected<GraphValues> makeLoop();
   llvm::Error importBody(BodyScope &scope);
   llvm::Expected<NodeValue> makeScalar(NodeValue value, ElemKind kind,
                                        llvm::StringRef what);

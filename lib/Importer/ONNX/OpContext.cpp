@@ -47,6 +47,15 @@ llvm::Expected<const Sequence *> OpContext::getSequence(unsigned index) const {
   return sequence;
 }
 
+llvm::Expected<GraphValue> OpContext::getValue(unsigned index) const {
+  if (hasSequence(index)) {
+    GLOWISH_ASSIGN_OR_RETURN(const Sequence *sequence, getSequence(index));
+    return GraphValue{.tensor = {}, .extents = {}, .sequence = *sequence};
+  }
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue tensor, getInput(index));
+  return GraphValue{.tensor = tensor};
+}
+
 NodeValue OpContext::getOptionalInput(unsigned index) const {
   if (!hasInput(index))
     return {};
@@ -325,6 +334,16 @@ llvm::Error OpContext::setOutput(unsigned index,
   if (outputs.size() <= index)
     outputs.resize(index + 1);
   outputs[index] = *value;
+  return llvm::Error::success();
+}
+
+llvm::Error OpContext::setValue(unsigned index, GraphValue value) {
+  if (value.sequence) {
+    setSequence(std::move(*value.sequence), index);
+    return llvm::Error::success();
+  }
+  GLOWISH_RETURN_IF_ERROR(setOutput(index, value.tensor));
+  setExtents(index, std::move(value.extents));
   return llvm::Error::success();
 }
 

@@ -30,6 +30,15 @@ struct Sequence {
   bool isAbsent = false;
 };
 
+/// An input or output of a graph during import: a tensor with its extents, or a
+/// sequence or an optional.
+struct GraphValue {
+  NodeValue tensor;
+  Extents extents = {};
+  /// Set if tensor is null.
+  std::optional<Sequence> sequence = {};
+};
+
 /// State shared by the nodes of one graph during import.
 struct GraphContext {
   Function &function;
@@ -214,6 +223,10 @@ public:
   void nameAfterOutput(unsigned index);
   llvm::Error setOutput(unsigned index, llvm::Expected<NodeValue> value);
   llvm::ArrayRef<NodeValue> getOutputs() const { return outputs; }
+  /// Returns input \p index, which may be a sequence or an optional.
+  llvm::Expected<GraphValue> getValue(unsigned index) const;
+  /// Sets output \p index and its extents.
+  llvm::Error setValue(unsigned index, GraphValue value);
   /// Sets output \p index to a sequence or an optional.
   void setSequence(Sequence sequence, unsigned index = 0) {
     outputSequences[index] = std::move(sequence);

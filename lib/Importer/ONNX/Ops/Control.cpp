@@ -3,38 +3,79 @@
 #include "ONNX/LoopImporter.h"
 #include "ONNX/ModelFile.h"
 #include "ONNX/ShapeInts.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;
 using Values = std::vector<NodeValue>;
+using GraphValues = std::vector<GraphValue>;
 
-static llvm::Error setOutputs(OpContext &op, llvm::ArrayRef<NodeValue> values) {
+static llvm::Error setOutputs(OpContext &op,
+                              llvm::ArrayRef<GraphValue> values) {
   for (auto [i, value] : llvm::enumerate(values))
-    GLOWISH_RETURN_IF_ERROR(op.setOutput(i, value));
+    GLOWISH_RETURN_IF_ERROR(op.setValue(i, value));
   return llvm::Error::success();
 }
 
 //===- If -----------------------------------------------------------------===//
 
-/// Imports a branch into its body and returns its outputs.
-static llvm::Expected<Values> importBranch(BodyScope &scope) {
-  GLOWISH_ASSIGN_OR_RETURN(Values outputs, scope.importInner({}));
+/// Imports a branch into its body, whose results are the outputs, with one
+/// result per element of a sequence.
+static llvm::Expected<GraphValues> importBranch(BodyScope &scope) {
+  GLOWISH_ASSIGN_OR_RETURN(GraphValues outputs, scope.importStaticValues({}));
   for (auto [output, value] :
-       llvm::zip_equal(scope.getGraph().output(), outputs))
-    scope.getFunction().addResult(output.name(), value);
+       llvm::zip_equal(scope.getGraph().output(), outputs)) {
+    if (!value.sequence)
+      scope.getFunction().addResult(output.name(), value.tensor);
+    else
+      for (NodeValue element : value.sequence->elements)
+        scope.getFunction().addResult(output.name(), element);
+  }
   return outputs;
 }
 
-static llvm::Error checkBranches(const Values &first, const Values &second) {
+/// Returns the type of \p value as a text, with that of each element of a
+/// sequence.
+static std::string getTypeText(const GraphValue &value) {
+  if (!value.sequence)
+    return value.tensor.getType().str();
+  if (value.sequence->isAbsent)
+    return "an optional without a value";
+  std::vector<std::string> types;
+  for (NodeValue element : value.sequence->elements)
+    types.push_back(element.getType().str());
+  return "a sequence of " +
+         (types.empty() ? "no elements" : llvm::join(types, ", "));
+}
+
+static llvm::Error checkBranches(const GraphValues &first,
+                                 const GraphValues &second) {
   if (first.size() != second.size())
     return makeError("the branches have {0} and {1} outputs; accepted: equal "
                      "numbers",
                      first.size(), second.size());
-  for (unsigned i = 0; i < first.size(); ++i)
-    if (first[i].getType() != second[i].getType())
+  for (unsigned i = 0; i < first.size(); ++i) {
+    std::string type = getTypeText(first[i]), other = getTypeText(second[i]);
+    if (type != other)
       return makeError("output {0} is {1} in one branch and {2} in the other; "
                        "accepted: one type, or a constant condition",
-                       i, first[i].getType().str(), second[i].getType().str());
+                       i, type, other);
+  }
   return llvm::Error::success();
+}
+
+/// Sets the outputs to the results of \p node, which have the structure of
+/// \p values.
+static llvm::Error setIfOutputs(OpContext &op, IfNode *node,
+                                GraphValues values) {
+  unsigned next = 0;
+  for (GraphValue &value : values) {
+    if (!value.sequence)
+      value.tensor = node->getResult(next++);
+    else
+      for (NodeValue &element : value.sequence->elements)
+        element = node->getResult(next++);
+  }
+  return setOutputs(op, values);
 }
 
 static llvm::Error importIf(OpContext &op) {
@@ -50,20 +91,16 @@ static llvm::Error importIf(OpContext &op) {
   if (auto *known = condition.getNodeAs<Constant>()) {
     GraphScope scope(known->getTensor().getAsInt(0) ? *thenGraph : *elseGraph,
                      op.getScope());
-    std::vector<Extents> extents;
-    GLOWISH_ASSIGN_OR_RETURN(Values values, scope.importInner({}, &extents));
-    GLOWISH_RETURN_IF_ERROR(setOutputs(op, values));
-    for (unsigned i = 0; i < values.size(); ++i)
-      op.setExtents(i, extents[i]);
-    return llvm::Error::success();
+    GLOWISH_ASSIGN_OR_RETURN(GraphValues values, scope.importValues({}));
+    return setOutputs(op, values);
   }
   BodyScope thenScope(*thenGraph, op.getScope(), "then");
   BodyScope elseScope(*elseGraph, op.getScope(), "else");
-  GLOWISH_ASSIGN_OR_RETURN(Values thenValues, importBranch(thenScope));
+  GLOWISH_ASSIGN_OR_RETURN(GraphValues thenValues, importBranch(thenScope));
   // Both bodies get the captures of both.
   for (NodeValue capture : Values(thenScope.getCaptures()))
     elseScope.enter(capture);
-  GLOWISH_ASSIGN_OR_RETURN(Values elseValues, importBranch(elseScope));
+  GLOWISH_ASSIGN_OR_RETURN(GraphValues elseValues, importBranch(elseScope));
   for (NodeValue capture : elseScope.getCaptures())
     thenScope.enter(capture);
   GLOWISH_RETURN_IF_ERROR(checkBranches(thenValues, elseValues));
@@ -73,9 +110,7 @@ static llvm::Error importIf(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(IfNode *node,
                            op.createNode<IfNode>(condition, thenBody, elseBody,
                                                  thenScope.getCaptures()));
-  for (unsigned i = 0; i < node->getNumResults(); ++i)
-    GLOWISH_RETURN_IF_ERROR(op.setOutput(i, node->getResult(i)));
-  return llvm::Error::success();
+  return setIfOutputs(op, node, std::move(thenValues));
 }
 static OnnxOperator ifOperator("If", 1, importIf);
 
@@ -100,17 +135,18 @@ static llvm::Error importLoop(OpContext &op) {
     loop.mostTrips = std::max(trips.high, 0.0);
   }
   for (unsigned i = 2; i < op.getNumInputs(); ++i) {
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue state, op.getInput(i));
-    loop.states.push_back(state);
+    GLOWISH_ASSIGN_OR_RETURN(GraphValue state, op.getValue(i));
+    loop.states.push_back(std::move(state));
   }
-  GLOWISH_ASSIGN_OR_RETURN(Values values, loop.import());
+  GLOWISH_ASSIGN_OR_RETURN(GraphValues values, loop.import());
   GLOWISH_RETURN_IF_ERROR(setOutputs(op, values));
   // Scan outputs have as many elements as there are iterations.
   for (size_t i = loop.states.size(); loop.getCount() && i < values.size();
        ++i) {
-    Extents extents(values[i].getShape().size());
+    DimsRef shape = values[i].tensor.getShape();
+    Extents extents(shape.size());
     extents[0] = loop.getCount();
-    op.setBound(extents[0], values[i].getShape()[0]);
+    op.setBound(extents[0], shape[0]);
     op.setExtents(i, extents);
   }
   return llvm::Error::success();
@@ -205,7 +241,8 @@ static llvm::Expected<Values> scanOnce(OpContext &op,
                                        llvm::ArrayRef<NodeValue> values) {
   LoopImporter loop(op, *scan.graph, /*isCounted=*/false);
   size_t numStates = values.size() - scan.numInputs;
-  loop.states = values.take_front(numStates);
+  for (NodeValue state : values.take_front(numStates))
+    loop.states.push_back({.tensor = state});
   std::optional<int64_t> length;
   for (auto [i, value] : llvm::enumerate(values.drop_front(numStates))) {
     llvm::Expected<int64_t> axis =
@@ -221,7 +258,10 @@ static llvm::Expected<Values> scanOnce(OpContext &op,
     loop.scanInputs.push_back({value, *axis, scan.inputDirections[i] != 0});
   }
   loop.tripCount = op.createScalar(ElemKind::Int64, double(*length));
-  GLOWISH_ASSIGN_OR_RETURN(Values results, loop.import());
+  GLOWISH_ASSIGN_OR_RETURN(GraphValues outputs, loop.import());
+  Values results;
+  for (const GraphValue &value : outputs)
+    results.push_back(value.tensor);
   for (size_t i = numStates; i < results.size(); ++i) {
     GLOWISH_ASSIGN_OR_RETURN(
         results[i], moveScanAxis(op, results[i], scan.outputAxes[i - numStates],
@@ -277,6 +317,8 @@ static llvm::Error importScan(OpContext &op) {
   }
   GLOWISH_ASSIGN_OR_RETURN(ScanAttributes scan, readScan(op, values.size()));
   GLOWISH_ASSIGN_OR_RETURN(Values results, scanOnce(op, scan, values));
-  return setOutputs(op, results);
+  for (auto [i, result] : llvm::enumerate(results))
+    GLOWISH_RETURN_IF_ERROR(op.setOutput(i, result));
+  return llvm::Error::success();
 }
 static OnnxOperator scanOperator("Scan", 8, importScan);
