@@ -145,6 +145,10 @@ glowish::compileAndRun(Compilation &compilation, const TestData &data,
                            Session::create(compilation));
   GLOWISH_RETURN_IF_ERROR(setInputs(*session, data, constants));
   GLOWISH_RETURN_IF_ERROR(session->run());
+  // More elements of a sequence than are expected would not be compared.
+  if (session->getOutputs().size() != data.outputs.size())
+    return makeError("the model has {0} outputs, not {1}",
+                     session->getOutputs().size(), data.outputs.size());
   std::vector<Tensor> outputs;
   for (const NamedTensor &output : data.outputs) {
     GLOWISH_ASSIGN_OR_RETURN(const Buffer *buffer,

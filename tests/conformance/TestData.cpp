@@ -22,12 +22,10 @@ static llvm::StringRef getKindName(const onnx::TypeProto &type) {
   }
 }
 
-/// \p role: "input" or "output".
-static llvm::Error checkIsTensor(llvm::StringRef role,
-                                 const onnx::ValueInfoProto &value) {
+static llvm::Error checkIsTensor(const onnx::ValueInfoProto &value) {
   if (value.type().has_tensor_type())
     return llvm::Error::success();
-  return makeError("{0} '{1}' of the model is {2}; accepted: a tensor", role,
+  return makeError("input '{0}' of the model is {1}; accepted: a tensor",
                    value.name(), getKindName(value.type()));
 }
 
@@ -43,6 +41,27 @@ readValue(const std::string &file, const onnx::ValueInfoProto &value) {
   }
   return NamedTensor{value.name(),
                      std::make_shared<const Tensor>(std::move(tensor))};
+}
+
+/// Reads \p file, which has the output \p value. A sequence, or an optional
+/// one, is an output NAME.i for each element.
+static llvm::Error readOutput(const std::string &file,
+                              const onnx::ValueInfoProto &value,
+                              TestData &data) {
+  const onnx::TypeProto &type = value.type().has_optional_type()
+                                    ? value.type().optional_type().elem_type()
+                                    : value.type();
+  if (!type.has_sequence_type()) {
+    GLOWISH_ASSIGN_OR_RETURN(NamedTensor output, readValue(file, value));
+    data.outputs.push_back(std::move(output));
+    return llvm::Error::success();
+  }
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<Tensor> tensors,
+                           readSequenceProto(file));
+  for (auto [i, tensor] : llvm::enumerate(tensors))
+    data.outputs.push_back({value.name() + "." + std::to_string(i),
+                            std::make_shared<const Tensor>(std::move(tensor))});
+  return llvm::Error::success();
 }
 
 /// i / n at element i of n, as ONNX's runner makes it; extents without a value
@@ -74,7 +93,7 @@ llvm::Expected<TestData> glowish::readTestData(const NodeTest &test,
   for (const auto &value : model.graph().input()) {
     if (weights.count(value.name()))
       continue;
-    GLOWISH_RETURN_IF_ERROR(checkIsTensor("input", value));
+    GLOWISH_RETURN_IF_ERROR(checkIsTensor(value));
     std::string file =
         prefix + "input_" + std::to_string(data.inputs.size()) + ".pb";
     GLOWISH_ASSIGN_OR_RETURN(NamedTensor input, test.hasRampInputs
@@ -82,13 +101,9 @@ llvm::Expected<TestData> glowish::readTestData(const NodeTest &test,
                                                     : readValue(file, value));
     data.inputs.push_back(std::move(input));
   }
-  for (const auto &value : model.graph().output()) {
-    GLOWISH_RETURN_IF_ERROR(checkIsTensor("output", value));
-    std::string file =
-        prefix + "output_" + std::to_string(data.outputs.size()) + ".pb";
-    GLOWISH_ASSIGN_OR_RETURN(NamedTensor output, readValue(file, value));
-    data.outputs.push_back(std::move(output));
-  }
+  for (auto [i, value] : llvm::enumerate(model.graph().output()))
+    GLOWISH_RETURN_IF_ERROR(readOutput(
+        prefix + "output_" + std::to_string(i) + ".pb", value, data));
   data.random =
       RandomOutputs(model.graph(), [&](llvm::StringRef name) -> const Tensor * {
         auto found = llvm::find_if(data.inputs, [&](const NamedTensor &input) {

@@ -17,7 +17,8 @@ struct NamedTensor {
   std::shared_ptr<const Tensor> tensor;
 };
 
-/// In the model's order; initializers are no inputs.
+/// In the model's order; initializers are no inputs, and sequences are an
+/// output for each element.
 struct TestData {
   std::vector<NamedTensor> inputs, outputs;
   /// Those of the outputs that are not compared.

@@ -5,6 +5,7 @@
 #include "conformance/NodeTest.h"
 #include "gmock/gmock.h"
 #include <google/protobuf/text_format.h>
+#include <onnx/onnx-data_pb.h>
 #include <onnx/onnx_pb.h>
 
 using namespace glowish;
@@ -166,4 +167,27 @@ TEST_F(Conformance, SkipsByWhatTheModelNeeds) {
   EXPECT_EQ(getSkip(makeModel(makeNode("op_type: \"ImageDecoder\""))),
             "images");
   EXPECT_EQ(getSkip(makeModel(makeNode("op_type: \"Loop\""))), "");
+}
+
+/// A sequence is an output for each element, and their number counts.
+TEST_F(Conformance, SequenceOutputs) {
+  std::string elements = "elem_type: 1 tensor_values { dims: 2 data_type: 1 "
+                         "float_data: 1 float_data: -2000 } ";
+  std::string model =
+      "ir_version: 7 opset_import { version: 13 } graph { name: \"g\" " +
+      onnxNode("Neg", {"x"}, "", "n") +
+      onnxNode("SequenceConstruct", {"n", "x"}, "", "y") +
+      " input { name: \"x\" type { tensor_type { elem_type: 1 shape { dim { "
+      "dim_value: 2 } } } } } output { name: \"y\" type { sequence_type { "
+      "elem_type { tensor_type { elem_type: 1 } } } } } }";
+  std::string last = "tensor_values { dims: 2 data_type: 1 float_data: -1 "
+                     "float_data: 2000 } ";
+  for (std::string name : {"both", "first"}) {
+    add(name, model, "");
+    write<onnx::SequenceProto>(name + "/test_data_set_0/output_0.pb",
+                               elements + (name == "both" ? last : ""));
+  }
+  for (const NodeTest &test : find())
+    EXPECT_EQ(run(test, "Interpreter"),
+              test.name == "both" ? "" : "the model has 2 outputs, not 1");
 }

@@ -175,8 +175,6 @@ TEST(ImporterSequences, WhatIsRefused) {
   EXPECT_THAT(
       model(construct + onnxNode("SequenceAt", {"s", "x"})).importError(),
       HasSubstr("is computed when the model runs; accepted: a constant"));
-  EXPECT_THAT(model(construct + onnxNode("Identity", {"s"})).importError(),
-              HasSubstr("the output 'y' is a sequence or an optional"));
   EXPECT_THAT(model(construct + onnxNode("Relu", {"s"})).importError(),
               HasSubstr("input 0 ('s') is a sequence or an optional; accepted: "
                         "a tensor"));
@@ -187,6 +185,65 @@ TEST(ImporterSequences, WhatIsRefused) {
               HasSubstr("accepted: one element kind"));
   EXPECT_THAT(model(construct + construct).importError(),
               HasSubstr("the value 's' is defined twice"));
+}
+
+//===- Outputs ------------------------------------------------------------===//
+
+namespace {
+
+/// The names and types of the outputs of \p model.
+std::string listOutputs(TextModel model, ImportOptions options = {}) {
+  auto module = model.import(std::move(options));
+  if (!module)
+    return llvm::toString(module.takeError());
+  std::string text;
+  for (const auto &placeholder : (*module)->getPlaceholders())
+    if (placeholder->isOutput())
+      text += placeholder->getModelName().str() + ": " +
+              placeholder->getType().str() + "; ";
+  return text;
+}
+
+} // namespace
+
+TEST(ImporterSequences, Outputs) {
+  std::vector<SequenceOutput> sequences;
+  ImportOptions options;
+  options.sequenceOutputs = &sequences;
+  TextModel two = model(construct + onnxNode("Neg", {"a"}, "", "n"));
+  two.outputs = "output { name: \"n\" } output { name: \"s\" } ";
+  EXPECT_EQ(listOutputs(two, options), "n: float<1>; s.0: float<1>; "
+                                       "s.1: float<2>; s.2: float<3>; ");
+  ASSERT_EQ(sequences.size(), 1u);
+  EXPECT_EQ(sequences[0].name, "s");
+  EXPECT_EQ(sequences[0].index, 1u);
+  EXPECT_EQ(sequences[0].length, 3u);
+  // An optional with a value is that value.
+  EXPECT_EQ(
+      listOutputs(model(construct + onnxNode("Optional", {"s"})), options),
+      "y.0: float<1>; y.1: float<2>; y.2: float<3>; ");
+  ASSERT_EQ(sequences.size(), 1u);
+  EXPECT_EQ(sequences[0].name, "y");
+  // An empty sequence is no output of the module.
+  TextModel empty = model(onnxNode("SequenceEmpty", {}, "", "e") +
+                          onnxNode("Neg", {"a"}, "", "y"));
+  empty.outputs = "output { name: \"e\" } output { name: \"y\" } ";
+  EXPECT_EQ(listOutputs(empty, options), "y: float<1>; ");
+  ASSERT_EQ(sequences.size(), 1u);
+  EXPECT_EQ(sequences[0].length, 0u);
+}
+
+TEST(ImporterSequences, OutputsThatAreRefused) {
+  EXPECT_THAT(model(onnxNode("SequenceEmpty", {})).importError(),
+              HasSubstr("all outputs are sequences without elements"));
+  EXPECT_THAT(model(onnxNode("Optional", {},
+                             "attribute { name: \"type\" type: TYPE_PROTO tp { "
+                             "tensor_type { elem_type: 1 } } } "))
+                  .importError(),
+              HasSubstr("the output 'y' is an optional without a value"));
+  TextModel same = model(construct + onnxNode("Neg", {"a"}, "", "s.1"));
+  same.outputs = "output { name: \"s.1\" } output { name: \"s\" } ";
+  EXPECT_THAT(same.importError(), HasSubstr("two outputs have the name 's.1'"));
 }
 
 //===- Branches and loops -------------------------------------------------===//

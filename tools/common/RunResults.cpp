@@ -6,6 +6,7 @@
 #include "common/Tool.h"
 #include "common/ValueOption.h"
 #include "glowish/Base/Comparison.h"
+#include "glowish/Exporter/ONNX.h"
 #include "glowish/Support/File.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
@@ -15,10 +16,10 @@ namespace cl = llvm::cl;
 
 cl::OptionCategory glowish::runCategory("Run options");
 
-static cl::opt<std::string> outputFolder("output-dir",
-                                         cl::desc("Write each output as .npy"),
-                                         cl::value_desc("folder"),
-                                         cl::cat(runCategory));
+static cl::opt<std::string>
+    outputFolder("output-dir",
+                 cl::desc("Write each output as .npy, and sequences as .pb"),
+                 cl::value_desc("folder"), cl::cat(runCategory));
 static cl::list<std::string>
     expectations("expect",
                  cl::desc("Compare an output with a file; exit code 2 if they "
@@ -32,61 +33,161 @@ static ValueOption<double>
 static ValueOption<double>
     absoluteTolerance("atol", cl::desc("Absolute tolerance (default 1e-5)"),
                       cl::init(1e-5), atLeast(0.0), cl::cat(runCategory));
-/// The files output_K.pb of -test-data, by the order of the model's outputs.
-static std::vector<NamedFile> findExpectedData(const Session &session) {
-  std::vector<NamedFile> files;
-  for (const Buffer *buffer : session.getOutputs())
-    if (!getTestDataFolder().empty())
-      files.push_back({buffer->getModelName().str(),
-                       getTestDataPath("output", files.size())});
-  return files;
+
+namespace {
+/// An output of the model: a tensor, or a sequence of tensors.
+struct ModelOutput {
+  std::string name;
+  bool isSequence = false;
+  std::vector<const Buffer *> buffers;
+};
+} // namespace
+
+/// Returns the elements of the output \p sequence. Variants of a model may have
+/// sequences of different lengths.
+static ModelOutput findSequence(llvm::ArrayRef<const Buffer *> buffers,
+                                const SequenceOutput &sequence) {
+  ModelOutput output{sequence.name, true, {}};
+  for (const Buffer *buffer : buffers)
+    if (buffer->getModelName() ==
+        sequence.name + "." + std::to_string(output.buffers.size()))
+      output.buffers.push_back(buffer);
+  return output;
+}
+
+/// Returns the outputs of the model in its order, where \p sequences are those
+/// that are sequences.
+static std::vector<ModelOutput>
+getModelOutputs(const Session &session,
+                llvm::ArrayRef<SequenceOutput> sequences) {
+  std::vector<const Buffer *> tensors = session.getOutputs();
+  std::vector<ModelOutput> outputs;
+  for (const SequenceOutput &sequence : sequences)
+    outputs.push_back(findSequence(tensors, sequence));
+  for (const ModelOutput &output : outputs)
+    llvm::erase_if(tensors, [&](const Buffer *buffer) {
+      return llvm::is_contained(output.buffers, buffer);
+    });
+  // The tensors are in the order of the model, between the sequences.
+  std::vector<ModelOutput> sorted;
+  auto tensor = tensors.begin();
+  for (auto [sequence, output] : llvm::zip_equal(sequences, outputs)) {
+    for (; sorted.size() < sequence.index && tensor != tensors.end(); ++tensor)
+      sorted.push_back({(*tensor)->getModelName().str(), false, {*tensor}});
+    sorted.push_back(std::move(output));
+  }
+  for (; tensor != tensors.end(); ++tensor)
+    sorted.push_back({(*tensor)->getModelName().str(), false, {*tensor}});
+  return sorted;
 }
 
 llvm::Error glowish::writeOutputs(const Session &session,
+                                  llvm::ArrayRef<SequenceOutput> sequences,
                                   const std::string &subfolder) {
   if (outputFolder.empty())
     return llvm::Error::success();
   llvm::SmallString<128> folder(outputFolder);
   llvm::sys::path::append(folder, subfolder);
   GLOWISH_RETURN_IF_ERROR(createDirectories(folder));
-  for (const Buffer *buffer : session.getOutputs()) {
+  for (const ModelOutput &output : getModelOutputs(session, sequences)) {
     llvm::SmallString<128> path(folder);
-    llvm::sys::path::append(path, getFileName(buffer->getModelName()) + ".npy");
-    GLOWISH_RETURN_IF_ERROR(writeNpyFile(path, session.getOutput(buffer)));
+    llvm::sys::path::append(path, getFileName(output.name));
+    if (!output.isSequence) {
+      GLOWISH_RETURN_IF_ERROR(writeNpyFile(
+          (path + ".npy").str(), session.getOutput(output.buffers.front())));
+      continue;
+    }
+    std::vector<Tensor> elements;
+    for (const Buffer *buffer : output.buffers)
+      elements.push_back(session.getOutput(buffer));
+    GLOWISH_RETURN_IF_ERROR(writeFile(
+        (path + ".pb").str(), writeSequenceProto(output.name, elements)));
   }
   return llvm::Error::success();
 }
 
-llvm::Expected<int> glowish::checkOutputs(const Session &session) {
+/// A file and what it is compared with.
+struct Expectation {
+  std::string path;
+  ModelOutput output;
+};
+
+/// Returns the files of -expect and output_K.pb of -test-data.
+static llvm::Expected<std::vector<Expectation>>
+findExpectations(const Session &session, llvm::ArrayRef<ModelOutput> outputs) {
+  std::vector<Expectation> found;
   GLOWISH_ASSIGN_OR_RETURN(std::vector<NamedFile> files,
                            parseNamedFiles("expect", expectations));
-  llvm::append_range(files, findExpectedData(session));
-  int code = ExitCode::success;
   for (const NamedFile &file : files) {
+    auto sequence = llvm::find_if(outputs, [&](const ModelOutput &output) {
+      return output.isSequence && output.name == file.name;
+    });
+    if (sequence != outputs.end()) {
+      found.push_back({file.path, *sequence});
+      continue;
+    }
     GLOWISH_ASSIGN_OR_RETURN(const Buffer *buffer,
                              session.findPlaceholder(file.name));
-    GLOWISH_ASSIGN_OR_RETURN(Tensor expected, readTensorFile(file.path));
-    Tensor actual = session.getOutput(buffer);
-    if (actual.getType() != expected.getType())
-      return makeError("output '{0}' is {1}, but '{2}' holds {3}", file.name,
-                       actual.getType().str(), file.path,
-                       expected.getType().str());
-    Comparison result =
-        compareTensors(actual, expected, relativeTolerance, absoluteTolerance);
-    llvm::outs() << llvm::formatv(
-        "{0}: largest error {1:E2} at {2} ({3:E2} of the largest magnitude), "
-        "{4} of {5} elements over tolerance",
-        file.name, result.maxError, result.maxErrorIndex,
-        result.getRelativeError(), result.numMismatches,
-        expected.getNumElements());
-    if (result.numMismatches) {
-      int64_t worst = result.worstMismatchIndex;
-      llvm::outs() << llvm::format(", most at %lld: %.9g, expected %.9g",
-                                   (long long)worst, actual.getAsDouble(worst),
-                                   expected.getAsDouble(worst));
-      code = ExitCode::mismatch;
+    found.push_back({file.path, {file.name, false, {buffer}}});
+  }
+  if (!getTestDataFolder().empty())
+    for (auto [number, output] : llvm::enumerate(outputs))
+      found.push_back({getTestDataPath("output", number), output});
+  return found;
+}
+
+/// Compares the tensor \p actual, called \p name, with \p expected, which is in
+/// the file \p path; returns the exit code.
+static llvm::Expected<int> checkTensor(llvm::StringRef name,
+                                       const Tensor &actual,
+                                       llvm::StringRef path,
+                                       const Tensor &expected) {
+  if (actual.getType() != expected.getType())
+    return makeError("output '{0}' is {1}, but '{2}' holds {3}", name,
+                     actual.getType().str(), path, expected.getType().str());
+  Comparison result =
+      compareTensors(actual, expected, relativeTolerance, absoluteTolerance);
+  llvm::outs() << llvm::formatv(
+      "{0}: largest error {1:E2} at {2} ({3:E2} of the largest magnitude), "
+      "{4} of {5} elements over tolerance",
+      name, result.maxError, result.maxErrorIndex, result.getRelativeError(),
+      result.numMismatches, expected.getNumElements());
+  if (result.numMismatches) {
+    int64_t worst = result.worstMismatchIndex;
+    llvm::outs() << llvm::format(", most at %lld: %.9g, expected %.9g",
+                                 (long long)worst, actual.getAsDouble(worst),
+                                 expected.getAsDouble(worst));
+  }
+  llvm::outs() << "\n";
+  return result.numMismatches ? ExitCode::mismatch : ExitCode::success;
+}
+
+llvm::Expected<int>
+glowish::checkOutputs(const Session &session,
+                      llvm::ArrayRef<SequenceOutput> sequences) {
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::vector<Expectation> expected,
+      findExpectations(session, getModelOutputs(session, sequences)));
+  int code = ExitCode::success;
+  for (const auto &[path, output] : expected) {
+    std::vector<Tensor> tensors;
+    if (output.isSequence) {
+      GLOWISH_ASSIGN_OR_RETURN(tensors, readSequenceProto(path));
+    } else {
+      GLOWISH_ASSIGN_OR_RETURN(Tensor tensor, readTensorFile(path));
+      tensors.push_back(std::move(tensor));
     }
-    llvm::outs() << "\n";
+    if (tensors.size() != output.buffers.size())
+      return makeError("output '{0}' is a sequence of {1} tensors, but '{2}' "
+                       "holds {3}",
+                       output.name, output.buffers.size(), path,
+                       tensors.size());
+    for (auto [buffer, tensor] : llvm::zip_equal(output.buffers, tensors)) {
+      GLOWISH_ASSIGN_OR_RETURN(int own, checkTensor(buffer->getModelName(),
+                                                    session.getOutput(buffer),
+                                                    path, tensor));
+      code = std::max(code, own);
+    }
   }
   return code;
 }

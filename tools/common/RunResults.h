@@ -4,6 +4,7 @@
 #define GLOWISH_TOOLS_COMMON_RUNRESULTS_H
 
 #include "glowish/Driver/Session.h"
+#include "glowish/Importer/ImportOptions.h"
 #include "llvm/Support/CommandLine.h"
 
 namespace glowish {
@@ -14,10 +15,13 @@ extern llvm::cl::OptionCategory runCategory;
 bool asksForResults();
 /// Writes what -output-dir asks for. \p subfolder: where several variants run,
 /// the variant's.
+/// \p sequences: the outputs of the model that are sequences.
 llvm::Error writeOutputs(const Session &session,
+                         llvm::ArrayRef<SequenceOutput> sequences = {},
                          const std::string &subfolder = "");
 /// Compares with what -expect and -test-data give; returns the exit code.
-llvm::Expected<int> checkOutputs(const Session &session);
+llvm::Expected<int> checkOutputs(const Session &session,
+                                 llvm::ArrayRef<SequenceOutput> sequences = {});
 
 } // namespace glowish
 

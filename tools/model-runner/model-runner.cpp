@@ -95,6 +95,7 @@ static void printMemory(const MemoryPlan &plan) {
 /// \p constants: the region that the variants share; null where there is one.
 static llvm::Expected<int> runVariant(ModelVariants &model, size_t variant,
                                       const GivenTensors &given,
+                                      llvm::ArrayRef<SequenceOutput> sequences,
                                       std::shared_ptr<const Tensor> constants,
                                       PhaseTimer &timer, Report *report) {
   Compilation &compilation = model.getCompilation(variant);
@@ -114,9 +115,10 @@ static llvm::Expected<int> runVariant(ModelVariants &model, size_t variant,
   }
   timer.end();
   bool isOneOfSeveral = model.getNumVariants() > 1;
-  GLOWISH_RETURN_IF_ERROR(writeOutputs(
-      *session, isOneOfSeveral ? getFileName(model.describe(variant)) : ""));
-  GLOWISH_ASSIGN_OR_RETURN(int code, checkOutputs(*session));
+  GLOWISH_RETURN_IF_ERROR(
+      writeOutputs(*session, sequences,
+                   isOneOfSeveral ? getFileName(model.describe(variant)) : ""));
+  GLOWISH_ASSIGN_OR_RETURN(int code, checkOutputs(*session, sequences));
   if (isProfiling()) {
     printMemory(compilation.getPlan());
     GLOWISH_RETURN_IF_ERROR(profileRuns(compilation, *session, clock, report));
@@ -129,9 +131,10 @@ static llvm::Expected<int> runVariant(ModelVariants &model, size_t variant,
 
 static llvm::Expected<int> runVariants(ModelVariants &model,
                                        const GivenTensors &given,
+                                       llvm::ArrayRef<SequenceOutput> sequences,
                                        PhaseTimer &timer, Report *report) {
   if (!model.hasSymbols())
-    return runVariant(model, 0, given, nullptr, timer, report);
+    return runVariant(model, 0, given, sequences, nullptr, timer, report);
   auto constants = std::make_shared<const Tensor>(model.makeConstantRegion());
   if (iterations && model.getNumVariants() > 1)
     llvm::outs() << llvm::formatv(
@@ -140,8 +143,8 @@ static llvm::Expected<int> runVariants(ModelVariants &model,
   int code = ExitCode::success;
   for (size_t i = 0; i < model.getNumVariants(); ++i) {
     llvm::outs() << "with " << model.describe(i) << ":\n";
-    GLOWISH_ASSIGN_OR_RETURN(
-        int own, runVariant(model, i, given, constants, timer, report));
+    GLOWISH_ASSIGN_OR_RETURN(int own, runVariant(model, i, given, sequences,
+                                                 constants, timer, report));
     code = std::max(code, own);
   }
   return code;
@@ -155,6 +158,8 @@ static llvm::Expected<int> runModel() {
                            getImportOptions(several));
   GLOWISH_ASSIGN_OR_RETURN(GivenTensors given, readGivenTensors());
   stateGivenTypes(given, importOptions);
+  std::vector<SequenceOutput> sequences;
+  importOptions.sequenceOutputs = &sequences;
   GLOWISH_ASSIGN_OR_RETURN(CompilationOptions options,
                            getCompilationOptions(timer));
   PassCheck passCheck(
@@ -180,8 +185,8 @@ static llvm::Expected<int> runModel() {
   }
   int code = ExitCode::success;
   if (model.isComplete()) {
-    GLOWISH_ASSIGN_OR_RETURN(code,
-                             runVariants(model, given, timer, report.get()));
+    GLOWISH_ASSIGN_OR_RETURN(
+        code, runVariants(model, given, sequences, timer, report.get()));
   }
   timer.end();
   if (report) {

@@ -12,6 +12,15 @@
 
 namespace glowish {
 
+/// An output of a model that is a sequence of tensors. Element i is the output
+/// NAME.i of the module.
+struct SequenceOutput {
+  std::string name;
+  /// Its position among the model's outputs.
+  size_t index = 0;
+  size_t length = 0;
+};
+
 struct ImportOptions {
   /// The second file of a Caffe2 model given as two files, weights and net in
   /// either order; empty if there is none.
@@ -44,6 +53,8 @@ struct ImportOptions {
   /// with these initial values. Normalizations keep their fixed statistics, and
   /// Dropout is kept as a node.
   VariableValues *variables = nullptr;
+  /// If not null, receives the outputs that are sequences, in the model's order.
+  std::vector<SequenceOutput> *sequenceOutputs = nullptr;
   /// Evaluates shape arithmetic; folding is disabled if null.
   NodeEvaluator evaluate;
   /// Called with a one-line message for each part of the model that is ignored

@@ -1,6 +1,8 @@
 //===- Protos.cpp - Attributes, tensors and types as protobuf -------------===//
 
 #include "ONNX/GraphWriter.h"
+#include "glowish/Exporter/ONNX.h"
+#include <onnx/onnx-data_pb.h>
 
 using namespace glowish;
 using onnx::AttributeProto;
@@ -41,14 +43,27 @@ AttributeProto glowish::stringAttr(llvm::StringRef name,
   return attr;
 }
 
-AttributeProto glowish::tensorAttr(llvm::StringRef name, const Tensor &tensor) {
-  AttributeProto attr = makeAttr(name, AttributeProto::TENSOR);
-  TensorProto &proto = *attr.mutable_t();
+static void setTensor(TensorProto &proto, const Tensor &tensor) {
   proto.set_data_type(getDataType(tensor.getType().getKind()));
   for (int64_t extent : tensor.getType().getShape())
     proto.add_dims(extent);
   proto.set_raw_data(tensor.getBytes(), size_t(tensor.getSizeInBytes()));
+}
+
+AttributeProto glowish::tensorAttr(llvm::StringRef name, const Tensor &tensor) {
+  AttributeProto attr = makeAttr(name, AttributeProto::TENSOR);
+  setTensor(*attr.mutable_t(), tensor);
   return attr;
+}
+
+std::string glowish::writeSequenceProto(llvm::StringRef name,
+                                        llvm::ArrayRef<Tensor> tensors) {
+  onnx::SequenceProto proto;
+  proto.set_name(name.str());
+  proto.set_elem_type(onnx::SequenceProto::TENSOR);
+  for (const Tensor &tensor : tensors)
+    setTensor(*proto.add_tensor_values(), tensor);
+  return proto.SerializeAsString();
 }
 
 AttributeProto glowish::graphAttr(llvm::StringRef name,

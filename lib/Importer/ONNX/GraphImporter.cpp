@@ -44,7 +44,10 @@ private:
   llvm::Error importInputs();
   llvm::Error importInput(const onnx::ValueInfoProto &input,
                           const InputTypes &types);
-  llvm::Error importOutput(const onnx::ValueInfoProto &output);
+  llvm::Error saveOutput(const std::string &name, NodeValue value);
+  llvm::Error importSequenceOutput(const onnx::ValueInfoProto &output,
+                                   size_t index, const Sequence &sequence);
+  llvm::Error importOutput(const onnx::ValueInfoProto &output, size_t index);
   llvm::Error importOutputs();
 
   const onnx::ModelProto &model;
@@ -144,11 +147,43 @@ llvm::Error GraphImporter::importInputs() {
   return llvm::Error::success();
 }
 
-llvm::Error GraphImporter::importOutput(const onnx::ValueInfoProto &output) {
-  if (scope.lookupSequence(output.name()))
-    return makeError("the output {0} is a sequence or an optional; accepted: "
-                     "a tensor",
+/// Saves \p value as the output \p name of the module.
+llvm::Error GraphImporter::saveOutput(const std::string &name,
+                                      NodeValue value) {
+  if (module->findPlaceholder(name))
+    return makeError("two outputs have the name {0}", quote(name));
+  Placeholder *placeholder =
+      module->createPlaceholder(name, value.getType(), /*isInput=*/false,
+                                /*isOutput=*/true);
+  scope.getContext().function.create<SaveNode>("save_" + name, value,
+                                               NodeValue(placeholder));
+  return llvm::Error::success();
+}
+
+/// Saves each element of \p sequence as an output of its own.
+llvm::Error
+GraphImporter::importSequenceOutput(const onnx::ValueInfoProto &output,
+                                    size_t index, const Sequence &sequence) {
+  if (sequence.isAbsent)
+    return makeError("the output {0} is an optional without a value; accepted: "
+                     "a tensor or a sequence",
                      quote(output.name()));
+  std::string difference = declared.compare(output, sequence);
+  if (!difference.empty())
+    GLOWISH_RETURN_IF_ERROR(options.report("the output " + difference));
+  for (auto [i, element] : llvm::enumerate(sequence.elements))
+    GLOWISH_RETURN_IF_ERROR(
+        saveOutput(output.name() + "." + std::to_string(i), element));
+  if (options.sequenceOutputs)
+    options.sequenceOutputs->push_back(
+        {output.name(), index, sequence.elements.size()});
+  return llvm::Error::success();
+}
+
+llvm::Error GraphImporter::importOutput(const onnx::ValueInfoProto &output,
+                                        size_t index) {
+  if (const Sequence *sequence = scope.lookupSequence(output.name()))
+    return importSequenceOutput(output, index, *sequence);
   NodeValue value = scope.lookup(output.name());
   if (!value)
     return makeError("the output {0} is not computed by any node",
@@ -160,27 +195,27 @@ llvm::Error GraphImporter::importOutput(const onnx::ValueInfoProto &output) {
   auto *source = value.getNodeAs<Placeholder>();
   if (source && source->getModelName() == output.name())
     return llvm::Error::success();
-  if (!extents.empty())
-    return saveDynamicOutput(scope.getContext(), output.name(),
-                             {value, extents});
-  Placeholder *placeholder =
-      module->createPlaceholder(output.name(), value.getType(),
-                                /*isInput=*/false, /*isOutput=*/true);
-  scope.getContext().function.create<SaveNode>("save_" + output.name(), value,
-                                               NodeValue(placeholder));
-  return llvm::Error::success();
+  if (extents.empty())
+    return saveOutput(output.name(), value);
+  return saveDynamicOutput(scope.getContext(), output.name(), {value, extents});
 }
 
 llvm::Error GraphImporter::importOutputs() {
   if (graph.output_size() == 0)
     return makeError("the model has no outputs");
+  if (options.sequenceOutputs)
+    options.sequenceOutputs->clear();
   llvm::StringSet<> seen;
-  for (const auto &output : graph.output()) {
+  for (auto [index, output] : llvm::enumerate(graph.output())) {
     if (!seen.insert(output.name()).second)
       return makeError("the output {0} is listed twice", quote(output.name()));
-    GLOWISH_RETURN_IF_ERROR(importOutput(output));
+    GLOWISH_RETURN_IF_ERROR(importOutput(output, index));
   }
-  return llvm::Error::success();
+  for (const auto &placeholder : module->getPlaceholders())
+    if (placeholder->isOutput())
+      return llvm::Error::success();
+  return makeError("all outputs are sequences without elements; accepted: at "
+                   "least one tensor");
 }
 
 /// Collects the names that nodes of \p graph and its subgraphs compute.

@@ -4,6 +4,7 @@
 #include "glowish/Importer/ONNX.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/File.h"
+#include <onnx/onnx-data_pb.h>
 
 using namespace glowish;
 
@@ -30,4 +31,36 @@ llvm::Expected<Tensor> glowish::readTensorProto(llvm::StringRef path) {
   if (!tensor)
     return addContext(tensor.takeError(), "'" + path + "': ");
   return tensor;
+}
+
+/// Reads the tensors of \p proto.
+static llvm::Expected<std::vector<Tensor>>
+readTensors(const onnx::SequenceProto &proto) {
+  if (proto.elem_type() != onnx::SequenceProto::TENSOR)
+    return makeError("not a sequence of tensors");
+  std::vector<Tensor> tensors;
+  for (const onnx::TensorProto &element : proto.tensor_values()) {
+    llvm::Expected<Tensor> tensor = readOwnTensor(element);
+    if (!tensor)
+      return addContext(tensor.takeError(),
+                        "element " + llvm::Twine(tensors.size()) + ": ");
+    tensors.push_back(std::move(*tensor));
+  }
+  return tensors;
+}
+
+llvm::Expected<std::vector<Tensor>>
+glowish::readSequenceProto(llvm::StringRef path) {
+  GLOWISH_ASSIGN_OR_RETURN(auto buffer, readFile(path));
+  onnx::SequenceProto proto;
+  if (!parseBinary(buffer->getBuffer(), proto))
+    return makeError("'{0}': not a SequenceProto", path);
+  // An OptionalProto has the same fields, with one value.
+  bool isOptional = proto.elem_type() == onnx::SequenceProto::SEQUENCE &&
+                    proto.sequence_values_size() == 1;
+  llvm::Expected<std::vector<Tensor>> tensors =
+      readTensors(isOptional ? proto.sequence_values(0) : proto);
+  if (!tensors)
+    return addContext(tensors.takeError(), "'" + path + "': ");
+  return tensors;
 }
