@@ -8,13 +8,14 @@
 
 namespace glowish {
 
-/// What the interpreter makes of \p model, which has no inputs: type and
-/// elements of y, as TextModel::importConstant writes them.
-inline std::string runText(TextModel model) {
+/// What \p backend makes of \p model, whose inputs are zeros: type and elements
+/// of y, as TextModel::importConstant writes them.
+inline std::string
+runText(TextModel model,
+        std::unique_ptr<Backend> backend = createInterpreter()) {
   auto module = model.import();
   if (!module)
     return llvm::toString(module.takeError());
-  std::unique_ptr<Backend> backend = createInterpreter();
   Compilation compilation(*backend, CompilationOptions());
   compilation.setModule(std::move(*module));
   llvm::cantFail(compilation.run());

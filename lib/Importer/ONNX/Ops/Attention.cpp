@@ -23,6 +23,9 @@ struct Scoring {
   double scale = 1, softcap = 0;
   bool isCausal = false;
   NodeValue mask; // additive; may be null
+  /// Whether each query attends to a key, a bool that broadcasts to the scores;
+  /// null if all do.
+  NodeValue seesKey;
 };
 
 } // namespace
@@ -124,6 +127,38 @@ static llvm::Expected<NodeValue> readMask(OpContext &op, Composer &c,
   return c.finish(c.pad(mask, pads, -inf));
 }
 
+/// Reads input 6, the number of keys of each sample that are not padding, and
+/// adds a mask of the padding to \p scoring. A causal mask becomes part of it:
+/// the last query is that of the last key which is not padding.
+static llvm::Error maskPadding(OpContext &op, Composer &c, const Heads &heads,
+                               Scoring &scoring) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue lengths, op.getInput(6));
+  int64_t batch = heads.query.getShape()[0];
+  int64_t queries = heads.query.getShape()[2], keys = heads.key.getShape()[2];
+  if (lengths.getType() != Type(ElemKind::Int64, {batch}))
+    return makeError("input 6 is {0}; accepted: int64<{1}>, one element per "
+                     "sample",
+                     lengths.getType().str(), batch);
+  lengths = c.reshape(lengths, {batch, 1, 1, 1});
+  NodeValue key = c.iota(ElemKind::Int64, 4, 3, keys);
+  NodeValue seen = c.less(key, lengths);
+  if (scoring.isCausal) {
+    NodeValue query = c.iota(ElemKind::Int64, 4, 2, queries);
+    NodeValue last = op.hasInput(4) ? c.add(query, double(heads.past))
+                                    : c.add(query, c.sub(lengths, queries));
+    seen = c.logicalAnd(seen, c.lessOrEqual(key, last));
+    scoring.isCausal = false;
+  }
+  ElemKind kind = heads.query.getElemKind();
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  NodeValue mask = c.select(seen, c.scalar(kind, 0), c.scalar(kind, -inf));
+  scoring.mask = scoring.mask ? c.add(scoring.mask, mask) : mask;
+  // Softmax has no meaning for a query without keys; its result is 0.
+  scoring.seesKey =
+      c.greater(c.reduce(scoring.mask, "max", {3}, /*keepDims=*/true), -inf);
+  return c.finish(scoring.seesKey).takeError();
+}
+
 static llvm::Expected<Scoring> readScoring(OpContext &op, Composer &c,
                                            const Heads &heads) {
   Scoring scoring;
@@ -136,6 +171,8 @@ static llvm::Expected<Scoring> readScoring(OpContext &op, Composer &c,
   GLOWISH_ASSIGN_OR_RETURN(
       scoring.mask,
       readMask(op, c, heads.query.getElemKind(), heads.key.getShape()[2]));
+  if (op.hasInput(6) && op.getOpset() >= 24)
+    GLOWISH_RETURN_IF_ERROR(maskPadding(op, c, heads, scoring));
   return scoring;
 }
 
@@ -172,6 +209,8 @@ static llvm::Expected<NodeValue> composeAttention(OpContext &op, Composer &c,
   if (!score)
     return c.finish(score);
   score = c.make<SoftmaxNode>(score, 3);
+  if (scoring.seesKey && score)
+    score = c.select(scoring.seesKey, score, c.number(score, 0));
   steps[3] = score;
   if (op.wantsOutput(3))
     GLOWISH_RETURN_IF_ERROR(c.setOutput(3, steps[mode]));
@@ -198,6 +237,8 @@ static llvm::Error importAttention(OpContext &op) {
     result =
         c.make<AttentionNode>(heads.query, heads.key, heads.value, scoring.mask,
                               scoring.scale, scoring.isCausal);
+    if (scoring.seesKey && result)
+      result = c.select(scoring.seesKey, result, c.number(result, 0));
   } else {
     GLOWISH_ASSIGN_OR_RETURN(result, composeAttention(op, c, heads, scoring));
   }
