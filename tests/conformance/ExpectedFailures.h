@@ -3,6 +3,7 @@
 #ifndef GLOWISH_TESTS_CONFORMANCE_EXPECTEDFAILURES_H
 #define GLOWISH_TESTS_CONFORMANCE_EXPECTEDFAILURES_H
 
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <map>
 #include <set>
@@ -17,8 +18,14 @@ struct ExpectedFailure {
   std::string cause;
 };
 
+/// What a cause begins with that is not known; the symptom follows.
+inline constexpr llvm::StringLiteral unknownCause = "unknown, ";
+
 /// By the test's name.
 using ExpectedFailures = std::map<std::string, ExpectedFailure>;
+
+/// Returns the tests whose cause is unknown.
+std::vector<std::string> findUnexplained(const ExpectedFailures &failures);
 
 /// Whether tests can run on the back end \p name.
 bool isTestBackend(llvm::StringRef name);

@@ -165,7 +165,7 @@ void glowish::updateFailures(ExpectedFailures &failures,
       ExpectedFailure &failure = failures[test.name];
       failure.backends.insert(results.backend);
       if (failure.cause.empty())
-        failure.cause = shortenMessage(test, result.text);
+        failure.cause = unknownCause.str() + shortenMessage(test, result.text);
       continue;
     }
     auto found = failures.find(test.name);

@@ -40,7 +40,8 @@ void printOperators(llvm::ArrayRef<NodeTest> tests,
                     llvm::ArrayRef<BackendResults> results);
 
 /// Makes \p failures those of \p results; what it says of other back ends and
-/// of tests that were not run stays.
+/// of tests that were not run stays, as do the causes. The cause of a new
+/// failure is unknown.
 void updateFailures(ExpectedFailures &failures, llvm::ArrayRef<NodeTest> tests,
                     const BackendResults &results);
 

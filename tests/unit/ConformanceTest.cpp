@@ -3,6 +3,7 @@
 #include "OnnxText.h"
 #include "TestFolder.h"
 #include "conformance/NodeTest.h"
+#include "conformance/Report.h"
 #include "gmock/gmock.h"
 #include <google/protobuf/text_format.h>
 #include <onnx/onnx-data_pb.h>
@@ -167,6 +168,28 @@ TEST_F(Conformance, SkipsByWhatTheModelNeeds) {
   EXPECT_EQ(getSkip(makeModel(makeNode("op_type: \"ImageDecoder\""))),
             "images");
   EXPECT_EQ(getSkip(makeModel(makeNode("op_type: \"Loop\""))), "");
+}
+
+/// Causes stay when the list is written again; those of new failures are
+/// unknown.
+TEST_F(Conformance, CausesOfExpectedFailures) {
+  std::vector<NodeTest> tests(3);
+  tests[0].name = "old";
+  tests[1].name = "new";
+  tests[2].name = "repaired";
+  BackendResults results{"CPU", std::vector<JobResult>(3)};
+  results.results[0].text = results.results[1].text = "differs";
+  results.results[2].passed = true;
+  ExpectedFailures failures = {{"old", {{"CPU"}, "wrong data"}},
+                               {"repaired", {{"CPU"}, "not supported"}}};
+  updateFailures(failures, tests, results);
+  ASSERT_FALSE(bool(writeExpectedFailures(in("list.txt"), failures)));
+  auto read = readExpectedFailures(in("list.txt"));
+  ASSERT_TRUE(bool(read)) << llvm::toString(read.takeError());
+  ASSERT_EQ(read->size(), 2u);
+  EXPECT_EQ((*read)["old"].cause, "wrong data");
+  EXPECT_EQ((*read)["new"].cause, "unknown, differs");
+  EXPECT_EQ(findUnexplained(*read), std::vector<std::string>{"new"});
 }
 
 /// A sequence is an output for each element, and their number counts.
