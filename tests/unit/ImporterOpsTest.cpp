@@ -299,7 +299,8 @@ TEST(ImporterOps, BatchNormalizationInInference) {
       errorOfNorm("", 9, {1, 3, 4, 4}, onnxNode("Identity", {"mean"}, "", "z")),
       "output 1, a statistic of training, is used; accepted: inference");
   EXPECT_EQ(errorOfNorm(intAttr("spatial", 0), 7),
-            "attribute 'spatial' is 0; accepted for rank 4: 1");
+            "input 1 is float<3>; accepted, as attribute 'spatial' is 0: the "
+            "shape of a sample, 3x4x4");
   EXPECT_EQ(errorOfNorm(intAttr("spatial", 0), 7, {2, 3}), "imported");
 }
 

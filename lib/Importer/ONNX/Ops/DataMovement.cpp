@@ -1,6 +1,7 @@
 //===- DataMovement.cpp - Split, Pad, DepthToSpace ------------------------===//
 
 #include "ONNX/DynamicDims.h"
+#include "ONNX/Ops/WholeNumbers.h"
 
 using namespace glowish;
 
@@ -16,12 +17,19 @@ static llvm::Expected<NodeValue> slicePart(OpContext &op, NodeValue input,
   return op.create<SliceNode>(input, starts, sizes, steps);
 }
 
+/// Reads the extents of the parts, an input in opset 1 and since opset 13;
+/// empty if they are equal.
+static llvm::Expected<std::vector<int64_t>> readSplit(OpContext &op) {
+  if (op.getOpset() == 1 && op.hasInput(1))
+    return readWholeNumbers(op, 1);
+  return op.getIntsOrInput("split", 1, {});
+}
+
 static llvm::Error importSplit(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
                            op.getAxis("axis", 0, input.getShape().size()));
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes,
-                           op.getIntsOrInput("split", 1, {}));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, readSplit(op));
   DynamicValue x = {input, op.getExtents(0)};
   if (x.isDynamic(axis))
     return makeError("the extent of dimension {0}, which is split, is known "

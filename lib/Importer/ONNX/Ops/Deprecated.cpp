@@ -1,11 +1,16 @@
 //===- Deprecated.cpp - Operators removed from ONNX -----------------------===//
 //
-// Experimental operators of ONNX 1.2 to 1.4, which trained models still
-// contain. ScaledTanh and ParametricSoftplus are in Activations.cpp.
+// Experimental operators of ONNX 1.0 to 1.4, which trained models still
+// contain. ScaledTanh and ParametricSoftplus are in Activations.cpp,
+// DynamicSlice is in DynamicSlice.cpp. ATen is not imported: its operators are
+// those of PyTorch.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ONNX/Composer.h"
+#include "ONNX/ModelFile.h"
+#include "ONNX/Ops/WholeNumbers.h"
+#include <cmath>
 
 using namespace glowish;
 
@@ -75,11 +80,9 @@ static llvm::Error importScale(OpContext &op) {
   return c.setOutput(0, c.mul(x, scale));
 }
 
-/// A constant with 'values', of the shape given by 'shape', or by the elements
-/// of the input with 'input_as_shape', or by the shape of the input, with
-/// 'extra_shape' appended.
-static llvm::Error importGivenTensorFill(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<double> values, op.getFloats("values"));
+/// Reads the shape of a fill: 'shape', or the elements of the input with
+/// 'input_as_shape', or the shape of the input, with 'extra_shape' appended.
+static llvm::Expected<Dims> readFillShape(OpContext &op, ElemKind kind) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> shape, op.getInts("shape", {}));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> more,
                            op.getInts("extra_shape", {}));
@@ -92,7 +95,14 @@ static llvm::Error importGivenTensorFill(OpContext &op) {
     shape = like.getShape().vec();
   }
   llvm::append_range(shape, more);
-  GLOWISH_RETURN_IF_ERROR(checkShape(ElemKind::Float, shape));
+  GLOWISH_RETURN_IF_ERROR(checkShape(kind, shape));
+  return Dims(shape.begin(), shape.end());
+}
+
+/// A constant with 'values'.
+static llvm::Error importGivenTensorFill(OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<double> values, op.getFloats("values"));
+  GLOWISH_ASSIGN_OR_RETURN(Dims shape, readFillShape(op, ElemKind::Float));
   if (countElements(shape) != int64_t(values.size()))
     return makeError("attribute 'values' has {0} elements; accepted: those of "
                      "the shape {1}",
@@ -102,9 +112,73 @@ static llvm::Error importGivenTensorFill(OpContext &op) {
   return op.setOutput(0, op.createConstant(std::move(tensor)));
 }
 
+/// A constant whose elements are all 'value', of the kind 'dtype'.
+static llvm::Error importConstantFill(OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(int64_t dataType,
+                           op.getInt("dtype", onnx::TensorProto::FLOAT));
+  GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, getElemKind(dataType));
+  GLOWISH_ASSIGN_OR_RETURN(double value, op.getFloat("value", 0));
+  GLOWISH_ASSIGN_OR_RETURN(Dims shape, readFillShape(op, kind));
+  Composer c(op);
+  return c.setOutput(0, c.splat(kind, shape, value));
+}
+
+/// One step of a GRU: the previous state [1, N, D], the gates [1, N, 3D]
+/// (reset, update, output) before their activations, the lengths of the N
+/// sequences, and the number of the step.
+static llvm::Error importGRUUnit(OpContext &op) {
+  NodeValue inputs[4];
+  for (unsigned i = 0; i < 4; ++i) {
+    GLOWISH_ASSIGN_OR_RETURN(inputs[i], op.getInput(i));
+  }
+  auto [previous, gates, lengths, number] = inputs;
+  GLOWISH_ASSIGN_OR_RETURN(int64_t dropsStates, op.getInt("drop_states", 0));
+  DimsRef shape = previous.getShape();
+  Dims gateShape(shape);
+  if (shape.size() == 3)
+    gateShape[2] *= 3;
+  if (shape.size() != 3 || shape[0] != 1 ||
+      gates.getShape() != DimsRef(gateShape) ||
+      lengths.getType().getNumElements() != shape[1] ||
+      number.getType().getNumElements() != 1)
+    return makeError("inputs are {0}, {1}, {2} and {3}; accepted: the state "
+                     "[1, N, D], gates [1, N, 3 * D], N lengths and a number",
+                     previous.getType().str(), gates.getType().str(),
+                     lengths.getType().str(), number.getType().str());
+  Composer c(op);
+  int64_t size = shape[2];
+  NodeValue update = c.unary<SigmoidNode>(c.slice(gates, 2, size, size));
+  NodeValue output = c.unary<TanhNode>(c.slice(gates, 2, 2 * size, size));
+  NodeValue state =
+      c.add(c.mul(previous, update), c.mul(output, c.sub(1, update)));
+  NodeValue isInside = c.less(
+      c.reshape(number, {1, 1, 1}),
+      c.reshape(c.cast(lengths, number.getElemKind()), {1, shape[1], 1}));
+  NodeValue rest = dropsStates ? c.number(previous, 0) : previous;
+  return c.setOutput(0, c.select(isInside, state, rest));
+}
+
+llvm::Expected<std::vector<int64_t>>
+glowish::readWholeNumbers(const OpContext &op, unsigned index) {
+  GLOWISH_ASSIGN_OR_RETURN(const Tensor *tensor, op.getConstant(index));
+  if (!isFloatKind(tensor->getType().getKind()))
+    return op.getConstantInts(index);
+  std::vector<int64_t> values;
+  for (int64_t i = 0; i < tensor->getNumElements(); ++i) {
+    double value = tensor->getAsDouble(i);
+    if (std::abs(value) > double(INT32_MAX) || value != std::floor(value))
+      return makeError("element {0} of input {1} is {2}; accepted: integers", i,
+                       index, value);
+    values.push_back(int64_t(value));
+  }
+  return values;
+}
+
 static OnnxOperator imageScalerOp("ImageScaler", 1, importImageScaler);
 static OnnxOperator cropOp("Crop", 1, importCrop);
 static OnnxOperator affineOp("Affine", 1, importAffine);
 static OnnxOperator scaleOp("Scale", 1, importScale);
 static OnnxOperator givenTensorFillOp("GivenTensorFill", 1,
                                       importGivenTensorFill);
+static OnnxOperator constantFillOp("ConstantFill", 1, importConstantFill);
+static OnnxOperator gruUnitOp("GRUUnit", 1, importGRUUnit);

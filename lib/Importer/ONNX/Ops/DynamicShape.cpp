@@ -1,6 +1,7 @@
 //===- DynamicShape.cpp - Shape, Expand, Tile, Range ----------------------===//
 
 #include "ONNX/DynamicDims.h"
+#include "ONNX/Ops/WholeNumbers.h"
 #include "ONNX/ShapeInts.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
@@ -137,11 +138,19 @@ static llvm::Error tileDim(OpContext &op, Composer &c, DynamicValue &x,
 /// Tile-1 repeats along one axis.
 static llvm::Expected<std::vector<ShapeInt>>
 readTiles(OpContext &op, Composer &c, unsigned rank) {
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<ShapeInt> repeats,
-                           readShapeInts(op, c, 1));
   if (op.getOpset() >= 6)
-    return repeats;
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axis, op.getConstantInts(2));
+    return readShapeInts(op, c, 1);
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue count, op.getInput(1));
+  std::vector<ShapeInt> repeats;
+  if (isFloatKind(count.getElemKind())) {
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> counts,
+                             readWholeNumbers(op, 1));
+    for (int64_t number : counts)
+      repeats.push_back(makeShapeInt(number));
+  } else {
+    GLOWISH_ASSIGN_OR_RETURN(repeats, readShapeInts(op, c, 1));
+  }
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axis, readWholeNumbers(op, 2));
   std::vector<ShapeInt> all(rank, makeShapeInt(1));
   if (repeats.size() != 1 || axis.size() != 1 || axis[0] < 0 ||
       axis[0] >= int64_t(all.size()))

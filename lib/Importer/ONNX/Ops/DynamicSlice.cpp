@@ -307,3 +307,5 @@ static llvm::Error importGather(OpContext &op) {
 static OnnxOperator sliceOp("Slice", 1, importSlice);
 static OnnxOperator concatOp("Concat", 1, importConcat);
 static OnnxOperator gatherOp("Gather", 1, importGather);
+// An experimental operator before Slice-10, which it became.
+static OnnxOperator dynamicSliceOp("DynamicSlice", 1, importSlice);

@@ -245,14 +245,21 @@ static llvm::Error importLpPool(OpContext &op) {
 
 static llvm::Error importGlobalLpPool(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t p, op.getInt("p", 2));
+  // A float in opset 1.
+  double p = 2;
+  if (op.getOpset() == 1) {
+    GLOWISH_ASSIGN_OR_RETURN(p, op.getFloat("p", p));
+  } else {
+    GLOWISH_ASSIGN_OR_RETURN(int64_t power, op.getInt("p", 2));
+    p = double(power);
+  }
   std::vector<int64_t> axes;
   for (unsigned d = 2; d < input.getShape().size(); ++d)
     axes.push_back(d);
   Composer c(op);
-  NodeValue power = c.pow(c.unary<AbsNode>(input), double(p));
+  NodeValue power = c.pow(c.unary<AbsNode>(input), p);
   NodeValue sum = c.reduce(power, "sum", axes, /*keepDims=*/true);
-  return c.setOutput(0, c.pow(sum, 1.0 / double(p)));
+  return c.setOutput(0, c.pow(sum, 1 / p));
 }
 
 /// Scatters the elements to the positions that MaxPool took them from; others
@@ -413,5 +420,5 @@ llvm::Error glowish::importVolumeConvTranspose(OpContext &op) {
 }
 
 static OnnxOperator lpPoolOp("LpPool", 1, importLpPool);
-static OnnxOperator globalLpPoolOp("GlobalLpPool", 2, importGlobalLpPool);
+static OnnxOperator globalLpPoolOp("GlobalLpPool", 1, importGlobalLpPool);
 static OnnxOperator maxUnpoolOp("MaxUnpool", 9, importMaxUnpool);

@@ -23,6 +23,24 @@ static llvm::Error checkInference(const OpContext &op) {
   return llvm::Error::success();
 }
 
+/// With `spatial` = 0 each element of a sample has its own scale, bias, mean
+/// and variance.
+static llvm::Error normalizeElements(OpContext &op,
+                                     llvm::ArrayRef<NodeValue> operands,
+                                     double epsilon) {
+  NodeValue x = operands[0];
+  for (unsigned i = 1; i < 5; ++i)
+    if (operands[i].getShape() != x.getShape().drop_front())
+      return makeError("input {0} is {1}; accepted, as attribute 'spatial' is "
+                       "0: the shape of a sample, {2}",
+                       i, operands[i].getType().str(),
+                       formatShape(x.getShape().drop_front()));
+  Composer c(op);
+  NodeValue deviation = c.unary<SqrtNode>(c.add(operands[4], epsilon));
+  NodeValue normal = c.div(c.sub(x, operands[3]), deviation);
+  return c.setOutput(0, c.add(c.mul(normal, operands[1]), operands[2]));
+}
+
 static llvm::Error importBatchNormalization(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t training, op.getInt("training_mode", 0));
   // Statistics are replaced later for training, so the inference form is
@@ -35,16 +53,14 @@ static llvm::Error importBatchNormalization(OpContext &op) {
   }
   GLOWISH_ASSIGN_OR_RETURN(double epsilon, op.getFloat("epsilon", 1e-5));
   GLOWISH_RETURN_IF_ERROR(checkInference(op));
-  // With `spatial` = 0 statistics are per element, which is the same if a
-  // channel has one element.
   GLOWISH_ASSIGN_OR_RETURN(int64_t spatial, op.getInt("spatial", 1));
   unsigned rank = operands[0].getShape().size();
-  if (!spatial && rank > 2)
-    return makeError("attribute 'spatial' is 0; accepted for rank {0}: 1",
-                     rank);
   if (rank < 2)
     return makeError("input 0 is {0}; accepted: rank 2 or more",
                      operands[0].getType().str());
+  // With one element a channel, it makes no difference.
+  if (!spatial && rank > 2)
+    return normalizeElements(op, operands, epsilon);
   return op.setOutput(0, op.create<BatchNormalizationNode>(
                              operands[0], operands[1], operands[2], operands[3],
                              operands[4], /*axis=*/1, epsilon));
@@ -283,13 +299,13 @@ static llvm::Error importMeanVarianceNormalization(OpContext &op) {
   unsigned rank = x.getShape().size();
   // Before opset 9 `across_channels` includes the channels.
   std::vector<int64_t> axes = {0, 2, 3};
+  bool dividesByDeviation = true;
   if (op.getOpset() < 9) {
     GLOWISH_ASSIGN_OR_RETURN(int64_t acrossChannels,
                              op.getInt("across_channels", 0));
     GLOWISH_ASSIGN_OR_RETURN(int64_t hasVariance,
                              op.getInt("normalize_variance", 1));
-    if (!hasVariance)
-      return makeError("attribute 'normalize_variance' is 0; accepted: 1");
+    dividesByDeviation = hasVariance != 0;
     if (acrossChannels)
       axes = {0, 1, 2, 3};
   } else {
@@ -298,6 +314,8 @@ static llvm::Error importMeanVarianceNormalization(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(axes, normalizeAxes(axes, rank));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue mean, makeMean(op, x, axes));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue centred, op.create<SubNode>(x, mean));
+  if (!dividesByDeviation)
+    return op.setOutput(0, centred);
   GLOWISH_ASSIGN_OR_RETURN(NodeValue square,
                            op.create<MulNode>(centred, centred));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue variance, makeMean(op, square, axes));

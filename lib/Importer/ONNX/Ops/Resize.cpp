@@ -106,13 +106,32 @@ static llvm::Expected<Scaling> scaleTo(DimsRef shape,
   return result;
 }
 
-/// The scales are an attribute of Upsample-7, input 1 of Upsample-9 and
-/// Resize-10, and input 2 since Resize-11, where the sizes are input 3.
+/// Reads the scales of Upsample-1, of images.
+static llvm::Expected<Scaling> readImageScaling(OpContext &op, DimsRef shape,
+                                                llvm::ArrayRef<int64_t> axes) {
+  if (shape.size() != 4)
+    return makeError("input 0 has rank {0}; accepted: [N, C, H, W]",
+                     shape.size());
+  std::vector<double> scales = {1, 1};
+  for (const char *name : {"height_scale", "width_scale"}) {
+    if (!op.hasAttr(name))
+      return makeError("attribute '{0}' is missing", name);
+    GLOWISH_ASSIGN_OR_RETURN(double scale, op.getFloat(name, 1));
+    scales.push_back(scale);
+  }
+  return scaleBy(shape, axes, scales);
+}
+
+/// The scales are two attributes of Upsample-1, one of Upsample-7, input 1 of
+/// Upsample-9 and Resize-10, and input 2 since Resize-11, where the sizes are
+/// input 3.
 static llvm::Expected<Scaling> readScaling(OpContext &op, DimsRef shape) {
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes,
                            readAxes(op, shape.size()));
   GLOWISH_ASSIGN_OR_RETURN(std::string policy,
                            op.getString("keep_aspect_ratio_policy", "stretch"));
+  if (op.hasAttr("height_scale") || op.hasAttr("width_scale"))
+    return readImageScaling(op, shape, axes);
   if (op.hasAttr("scales")) {
     GLOWISH_ASSIGN_OR_RETURN(std::vector<double> scales,
                              op.getFloats("scales"));
@@ -299,5 +318,5 @@ static llvm::Error importResize(OpContext &op) {
 }
 
 static OnnxOperator resizeOp("Resize", 10, importResize);
-static OnnxOperator upsampleOp("Upsample", 7, importResize);
+static OnnxOperator upsampleOp("Upsample", 1, importResize);
 static OnnxOperatorNotes upsampleNotes("Upsample", {.until = 9});
