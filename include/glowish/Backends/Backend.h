@@ -6,10 +6,11 @@
 #include "glowish/Backends/InstrClock.h"
 #include "glowish/IR/IR.h"
 #include "glowish/IR/MemoryPlan.h"
-#include "glowish/Optimizer/Passes.h"
 #include "glowish/Support/Error.h"
 
 namespace glowish {
+
+class Node;
 
 /// A program ready to run in this process. Reentrant: all state is in the
 /// three memory regions, laid out by its MemoryPlan.

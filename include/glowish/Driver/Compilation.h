@@ -8,6 +8,7 @@
 #include "glowish/IR/ConstantPool.h"
 #include "glowish/IRGen/IRGen.h"
 #include "glowish/Importer/OnnxModel.h"
+#include "glowish/Optimizer/Passes.h"
 #include "glowish/Support/Timing.h"
 #include <limits>
 #include <set>

@@ -4,6 +4,7 @@
 #define GLOWISH_DRIVER_PASSCHECK_H
 
 #include "glowish/Driver/Session.h"
+#include "glowish/Support/Pass.h"
 #include <functional>
 #include <map>
 

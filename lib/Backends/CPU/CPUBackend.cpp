@@ -14,6 +14,7 @@
 #include "Target/TargetSelection.h"
 #include "Target/VariantDispatch.h"
 #include "Tuning/Tuner.h"
+#include "glowish/Graph/Nodes.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
 #include "llvm/Bitcode/BitcodeReader.h"

@@ -46,7 +46,7 @@ static llvm::Error defineFunctions(llvm::orc::LLJIT &jit) {
   return jit.getMainJITDylib().define(llvm::orc::absoluteSymbols(
       {{jit.mangleAndIntern(parallelForName),
         {ExecutorAddr::fromPtr(&glowish_parallel_for), flags}},
-       {jit.mangleAndIntern(jitMarkName),
+       {jit.mangleAndIntern(markName),
         {ExecutorAddr::fromPtr(&markTime), flags}}}));
 }
 

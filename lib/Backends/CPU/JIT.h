@@ -10,10 +10,6 @@ namespace glowish {
 /// The entry of objects that are to be loaded.
 constexpr llvm::StringLiteral jitEntryName = "glowish_jit_main";
 
-/// What timed objects call with the InstrClock that their entry gets as its
-/// last argument.
-constexpr llvm::StringLiteral jitMarkName = "glowish_mark";
-
 /// Loads an object made for this machine: the same bytes that a bundle gets,
 /// so that what is tested here is what is shipped. \p clock: null, or the
 /// clock of a timed object.

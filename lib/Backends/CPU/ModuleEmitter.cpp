@@ -3,7 +3,6 @@
 #include "ModuleEmitter.h"
 #include "InstrEmitter.h"
 #include "Instrs.h"
-#include "JIT.h"
 #include "Selection/KernelSelection.h"
 #include "glowish/Ops/TextForm.h"
 #include "llvm/ADT/StringExtras.h"
@@ -300,7 +299,7 @@ llvm::Function *ModuleEmitter::emit(const IRFunction &function,
   auto markTime = [&] {
     if (!isTimed)
       return;
-    auto mark = module.getOrInsertFunction(jitMarkName, builder.getVoidTy(),
+    auto mark = module.getOrInsertFunction(markName, builder.getVoidTy(),
                                            entry->getArg(3)->getType());
     builder.CreateCall(mark, entry->getArg(3));
   };

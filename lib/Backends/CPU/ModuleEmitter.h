@@ -32,6 +32,10 @@ enum class EntryStatus : unsigned {
 /// when all are done.
 inline constexpr llvm::StringLiteral parallelForName = "glowish_parallel_for";
 
+/// The function that a timed program calls between instructions, with the
+/// InstrClock that its entry gets as its last argument.
+inline constexpr llvm::StringLiteral markName = "glowish_mark";
+
 /// Makes an LLVM module of an IR function: an internal function a distinct
 /// instruction (those with the same shapes and attributes share one) and the
 /// entry that calls them in order.

@@ -2,6 +2,7 @@
 
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/IRGen/IRGen.h"
+#include "glowish/Optimizer/Passes.h"
 
 using namespace glowish;
 

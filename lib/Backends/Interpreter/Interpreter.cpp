@@ -2,6 +2,7 @@
 
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "Run.h"
+#include "glowish/Graph/Nodes.h"
 
 using namespace glowish;
 using namespace glowish::interpreter;

@@ -100,7 +100,7 @@ public:
   ///                 uint8_t *activations)
   /// which returns 0; everything else in it is internal. Not yet optimised.
   /// With \p isTimed the entry has a fourth argument, an InstrClock, and calls
-  /// glowish_mark (JIT.h) with it between instructions.
+  /// glowish_mark with it between instructions.
   llvm::Expected<std::unique_ptr<llvm::Module>>
   emitModule(llvm::LLVMContext &context, const IRFunction &function,
              const MemoryPlan &plan, llvm::StringRef entryName,

@@ -4,6 +4,7 @@
 #define GLOWISH_BACKENDS_INTERPRETER_INTERPRETER_H
 
 #include "glowish/Backends/Backend.h"
+#include "glowish/Graph/Module.h"
 
 namespace glowish {
 
