@@ -1,6 +1,7 @@
 //===- Kernel.cpp - One operator, compiled in this process ----------------===//
 
 #include "Kernel.h"
+#include "glowish/Driver/Compilation.h"
 #include "glowish/Graph/Nodes.h"
 #include "glowish/IR/Cost.h"
 #include "glowish/Support/Random.h"
@@ -16,8 +17,7 @@ Tensor bench::makeRandom(DimsRef shape, uint64_t seed) {
   return tensor;
 }
 
-Kernel::Kernel(CPUBackend &backend, const Tensor &input, BuildFn build)
-    : compilation(backend, CompilationOptions()) {
+Kernel::Kernel(CPUBackend &backend, const Tensor &input, BuildFn build) {
   llvm::ExitOnError check("error: ");
   auto module = std::make_unique<Module>("kernel");
   Function *function = module->createFunction("main");
@@ -27,9 +27,9 @@ Kernel::Kernel(CPUBackend &backend, const Tensor &input, BuildFn build)
   Placeholder *y = module->createPlaceholder("y", result.getType(),
                                              /*input=*/false, /*output=*/true);
   function->create<SaveNode>("save", result, NodeValue(y));
-  compilation.setModule(std::move(module));
-  check(compilation.run());
-  session = check(Session::create(compilation));
+  Compilation compilation(backend, CompilationOptions());
+  program = check(compilation.compile(std::move(module)));
+  session = check(Session::create(*program));
   check(session->setInput(check(session->findPlaceholder("x")), input));
 }
 
@@ -38,7 +38,7 @@ Tensor Kernel::getResult() const {
 }
 
 llvm::StringRef Kernel::getInstrKind() {
-  for (const Instruction &instr : compilation.getIR().getInstrs())
+  for (const Instruction &instr : program->getIR().getInstrs())
     if (getCost(instr).flops > 0)
       return instr.getKindName();
   return "none";

@@ -27,7 +27,7 @@ public:
   llvm::StringRef getInstrKind();
 
 private:
-  Compilation compilation;
+  std::optional<PlannedProgram> program;
   std::unique_ptr<Session> session;
 };
 

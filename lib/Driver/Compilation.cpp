@@ -40,46 +40,49 @@ void Compilation::beginPhase(Phase phase) {
     options.timer->begin(getPhaseName(phase));
 }
 
-llvm::Error
+template <typename Stage>
+void Compilation::endPhase(Phase phase, const Stage &stage) {
+  if (options.observer)
+    options.observer->afterPhase(phase, *this, stage);
+}
+
+llvm::Expected<ModelGraph>
 Compilation::takeModule(llvm::Expected<std::unique_ptr<Module>> loaded) {
   if (!loaded)
     return loaded.takeError();
-  module = std::move(*loaded);
-  return verify(*module);
+  GLOWISH_RETURN_IF_ERROR(verify(**loaded));
+  GLOWISH_RETURN_IF_ERROR(selectFunction(**loaded, options.function));
+  ModelGraph graph(std::move(*loaded));
+  endPhase(Phase::Import, graph);
+  return graph;
 }
 
-void Compilation::endPhase(Phase phase) {
-  if (options.observer)
-    options.observer->afterPhase(phase, *this);
-}
-
-llvm::Error Compilation::import(llvm::StringRef path,
-                                ImportOptions importOptions) {
-  beginPhase(Phase::Import);
-  if (!importOptions.evaluate)
-    importOptions.evaluate = evaluateNode;
-  bool isText = path.ends_with(".graph");
+/// Reads \p path in the form that its name tells.
+static llvm::Expected<std::unique_ptr<Module>>
+importFile(llvm::StringRef path, const ImportOptions &options) {
   if (isCaffe2Path(path))
-    GLOWISH_RETURN_IF_ERROR(takeModule(importCaffe2File(path, importOptions)));
-  else
-    GLOWISH_RETURN_IF_ERROR(takeModule(
-        isText ? readModule(path) : importOnnxFile(path, importOptions)));
-  if (llvm::Error error = selectFunction(*module, options.function))
-    return addContext(std::move(error), "'" + path + "': ");
-  endPhase(Phase::Import);
-  return llvm::Error::success();
+    return importCaffe2File(path, options);
+  if (!path.ends_with(".graph"))
+    return importOnnxFile(path, options);
+  return readModule(path);
 }
 
-llvm::Error Compilation::import(OnnxModel &model, ImportOptions importOptions,
-                                bool isLast) {
+llvm::Expected<ModelGraph> Compilation::import(llvm::StringRef path,
+                                               ImportOptions importOptions) {
   beginPhase(Phase::Import);
   if (!importOptions.evaluate)
     importOptions.evaluate = evaluateNode;
-  GLOWISH_RETURN_IF_ERROR(takeModule(isLast ? model.importLast(importOptions)
-                                            : model.import(importOptions)));
-  GLOWISH_RETURN_IF_ERROR(selectFunction(*module, options.function));
-  endPhase(Phase::Import);
-  return llvm::Error::success();
+  return takeModule(importFile(path, importOptions));
+}
+
+llvm::Expected<ModelGraph> Compilation::import(OnnxModel &model,
+                                               ImportOptions importOptions,
+                                               bool isLast) {
+  beginPhase(Phase::Import);
+  if (!importOptions.evaluate)
+    importOptions.evaluate = evaluateNode;
+  return takeModule(isLast ? model.importLast(importOptions)
+                           : model.import(importOptions));
 }
 
 GraphPassContext Compilation::getPassContext() {
@@ -136,11 +139,12 @@ static PassHooks<Unit> getHooks(const CompilationOptions &options,
   return hooks;
 }
 
-/// \p hooks, with what the observer of \p compilation is told; it may be null.
+/// \p hooks, with what the observer of \p compilation is told of passes on
+/// \p function and its bodies; the observer may be null.
 template <typename Unit>
-static PassHooks<Unit> getWatched(PassHooks<Unit> hooks,
-                                  Compilation &compilation,
-                                  CompilationObserver *observer) {
+static PassHooks<Unit>
+getWatched(PassHooks<Unit> hooks, const Compilation &compilation,
+           const Unit &function, CompilationObserver *observer) {
   if (!observer)
     return hooks;
   PassHooks<Unit> watched;
@@ -150,33 +154,37 @@ static PassHooks<Unit> getWatched(PassHooks<Unit> hooks,
     observer->beforePass();
     return runs;
   };
-  watched.after = [after = hooks.after, &compilation,
+  watched.after = [after = hooks.after, &compilation, &function,
                    observer](llvm::StringRef pass, Unit &unit, bool changed) {
-    observer->afterPass(pass, compilation, unit, changed);
+    observer->afterPass({pass, /*isOnBody=*/&unit != &function, changed},
+                        compilation, unit);
     return after(pass, unit, changed);
   };
   return watched;
 }
 
-llvm::Error Compilation::optimizeGraph(const Pipeline &pipeline) {
-  auto print = [this](llvm::raw_ostream &os, Function &) {
-    printModule(os, *module, /*sideFile=*/nullptr);
+llvm::Error Compilation::runGraphPasses(const GraphStage &graph,
+                                        const Pipeline &pipeline) {
+  Module &module = graph.getModule();
+  Function &function = graph.getFunction();
+  auto print = [&](llvm::raw_ostream &os, Function &) {
+    printModule(os, module, /*sideFile=*/nullptr);
   };
-  auto check = [this](llvm::StringRef pass) {
+  auto check = [&](llvm::StringRef pass) {
     return options.passCheck->check("pass " + pass.str(),
                                     findPass(getGraphPasses(), pass)->exactness,
-                                    *module);
+                                    module);
   };
   if (options.passCheck)
-    GLOWISH_RETURN_IF_ERROR(options.passCheck->start(*module));
+    GLOWISH_RETURN_IF_ERROR(options.passCheck->start(module));
   llvm::Expected<bool> changed = runPipeline<Function, GraphPassContext>(
-      pipeline, getGraphPasses(), getFunction(), getPassContext(),
+      pipeline, getGraphPasses(), function, getPassContext(),
       getWatched(getHooks<Function>(options, options.graphPasses,
                                     numGraphPasses, print, check),
-                 *this, options.observer));
+                 *this, function, options.observer));
   if (!changed)
     return changed.takeError();
-  return verify(*module);
+  return verify(module);
 }
 
 static IRPassContext getIRPassContext(const CompilationOptions &options,
@@ -186,22 +194,24 @@ static IRPassContext getIRPassContext(const CompilationOptions &options,
   return context;
 }
 
-llvm::Error Compilation::optimizeIR() {
-  auto print = [](llvm::raw_ostream &os, IRFunction &function) {
-    printIR(os, function, /*sideFile=*/nullptr);
+llvm::Error Compilation::runIRPasses(IRFunction &function) {
+  auto print = [](llvm::raw_ostream &os, IRFunction &unit) {
+    printIR(os, unit, /*sideFile=*/nullptr);
   };
-  auto check = [this](llvm::StringRef pass) {
-    return options.passCheck->check(
-        "pass " + pass.str(), findPass(getIRPasses(), pass)->exactness, *ir);
+  auto check = [&](llvm::StringRef pass) {
+    return options.passCheck->check("pass " + pass.str(),
+                                    findPass(getIRPasses(), pass)->exactness,
+                                    function);
   };
   llvm::Expected<bool> changed = runPipeline<IRFunction, IRPassContext>(
-      getIRPipeline(), getIRPasses(), *ir, getIRPassContext(options, *ir),
+      getIRPipeline(), getIRPasses(), function,
+      getIRPassContext(options, function),
       getWatched(getHooks<IRFunction>(options, options.irPasses, numIRPasses,
                                       print, check),
-                 *this, options.observer));
+                 *this, function, options.observer));
   if (!changed)
     return changed.takeError();
-  return verify(*ir);
+  return verify(function);
 }
 
 llvm::Expected<uint64_t> Compilation::measureArena(Function &function) {
@@ -223,23 +233,6 @@ MemoryPlan Compilation::makePlan(const IRFunction &function) const {
   return planMemory(function, own);
 }
 
-llvm::Error Compilation::checkActivationLimit() const {
-  if (!options.maxActivationBytes ||
-      plan.activationSize <= *options.maxActivationBytes)
-    return llvm::Error::success();
-  return makeError("the activations need {0} bytes; accepted: "
-                   "-max-activation-bytes={0} or more",
-                   plan.activationSize);
-}
-
-llvm::Error Compilation::prepareIR(const SharedChoices *choices,
-                                   ConstantPool *pool) {
-  GLOWISH_RETURN_IF_ERROR(backend.prepare(*ir, choices));
-  if (pool)
-    pool->share(*ir);
-  return verify(*ir);
-}
-
 static llvm::Error writeDot(const std::string &path, const Function &function) {
   if (path.empty())
     return llvm::Error::success();
@@ -249,69 +242,76 @@ static llvm::Error writeDot(const std::string &path, const Function &function) {
   return writeFile(path, text);
 }
 
-llvm::Error Compilation::runCommon() {
-  GLOWISH_RETURN_IF_ERROR(writeDot(options.importedDotFile, getFunction()));
-  if (stopsAfter(Phase::Import))
-    return llvm::Error::success();
-  beginPhase(Phase::Optimize);
-  GLOWISH_RETURN_IF_ERROR(optimizeGraph(getOptimizePipeline()));
-  endPhase(Phase::Optimize);
-  if (stopsAfter(Phase::Optimize))
-    return llvm::Error::success();
+//===- Phases of the graph ------------------------------------------------===//
 
-  beginPhase(Phase::Lower);
-  GLOWISH_RETURN_IF_ERROR(optimizeGraph(getLowerPipeline()));
-  GLOWISH_RETURN_IF_ERROR(verifyLowered(getFunction(), getPassContext()));
-  endPhase(Phase::Lower);
-  if (options.dumpGraph)
-    printModule(llvm::errs(), *module, /*sideFile=*/nullptr);
-  GLOWISH_RETURN_IF_ERROR(writeDot(options.dotFile, getFunction()));
-  if (stopsAfter(Phase::Lower))
-    return llvm::Error::success();
-
-  beginPhase(Phase::Schedule);
-  const Placeholder *output =
-      (rematerialization.cheapNodes || rematerialization.numSegments)
-          ? module->findPlaceholder(loss)
-          : nullptr;
-  if (options.maxActivationBytes && !output) {
-    GLOWISH_RETURN_IF_ERROR(fitActivations(
-        getFunction(), *options.maxActivationBytes,
-        [this](Function &function) { return measureArena(function); }));
-    if (options.passCheck)
-      GLOWISH_RETURN_IF_ERROR(
-          options.passCheck->check("patches", Exactness::Exact, *module));
-  }
-  std::vector<Node *> order =
-      output ? scheduleWithRematerialization(getFunction(), *output,
-                                             rematerialization)
-             : scheduleNodes(getFunction(), options.schedule);
-  endPhase(Phase::Schedule);
-  if (stopsAfter(Phase::Schedule))
-    return llvm::Error::success();
-
-  beginPhase(Phase::IRGen);
-  GLOWISH_ASSIGN_OR_RETURN(ir, generateIR(getFunction(), order));
-  GLOWISH_RETURN_IF_ERROR(verify(*ir));
-  if (options.passCheck)
-    GLOWISH_RETURN_IF_ERROR(
-        options.passCheck->check("IRGen", Exactness::Exact, *ir));
-  endPhase(Phase::IRGen);
-  if (stopsAfter(Phase::IRGen))
-    return llvm::Error::success();
-  // Its constants would be in memory twice when weights are packed.
-  module.reset();
-
-  beginPhase(Phase::OptimizeIR);
-  GLOWISH_RETURN_IF_ERROR(optimizeIR());
-  endPhase(Phase::OptimizeIR);
-  isCommonDone = true;
-  return llvm::Error::success();
+llvm::Expected<ModelGraph> Compilation::prepareTraining(ModelGraph graph) {
+  GLOWISH_RETURN_IF_ERROR(runGraphPasses(graph, getTrainingPipeline()));
+  return graph;
 }
 
-llvm::Error Compilation::run() {
-  GLOWISH_RETURN_IF_ERROR(runCommon());
-  return finish(/*choices=*/nullptr, /*pool=*/nullptr);
+llvm::Expected<ModelGraph> Compilation::optimize(ModelGraph graph) {
+  beginPhase(Phase::Optimize);
+  GLOWISH_RETURN_IF_ERROR(runGraphPasses(graph, getOptimizePipeline()));
+  endPhase(Phase::Optimize, graph);
+  return graph;
+}
+
+llvm::Expected<LoweredGraph> Compilation::lower(ModelGraph graph) {
+  beginPhase(Phase::Lower);
+  GLOWISH_RETURN_IF_ERROR(runGraphPasses(graph, getLowerPipeline()));
+  GLOWISH_RETURN_IF_ERROR(verifyLowered(graph.getFunction(), getPassContext()));
+  LoweredGraph lowered(std::move(graph));
+  endPhase(Phase::Lower, lowered);
+  if (options.dumpGraph)
+    printModule(llvm::errs(), lowered.getModule(), /*sideFile=*/nullptr);
+  GLOWISH_RETURN_IF_ERROR(writeDot(options.dotFile, lowered.getFunction()));
+  return lowered;
+}
+
+llvm::Expected<ScheduledGraph> Compilation::schedule(LoweredGraph graph) {
+  beginPhase(Phase::Schedule);
+  Function &function = graph.getFunction();
+  const Placeholder *loss =
+      options.rematerialization.isEnabled()
+          ? graph.getModule().findPlaceholder(graph.getLossName())
+          : nullptr;
+  if (options.maxActivationBytes && !loss) {
+    GLOWISH_RETURN_IF_ERROR(
+        fitActivations(function, *options.maxActivationBytes,
+                       [this](Function &each) { return measureArena(each); }));
+    if (options.passCheck)
+      GLOWISH_RETURN_IF_ERROR(options.passCheck->check(
+          "patches", Exactness::Exact, graph.getModule()));
+  }
+  std::vector<Node *> order =
+      loss ? scheduleWithRematerialization(function, *loss,
+                                           options.rematerialization)
+           : scheduleNodes(function, options.schedule);
+  ScheduledGraph scheduled(std::move(graph), std::move(order));
+  endPhase(Phase::Schedule, scheduled);
+  return scheduled;
+}
+
+//===- Phases of the IR ---------------------------------------------------===//
+
+llvm::Expected<IRProgram> Compilation::generate(ScheduledGraph graph) {
+  beginPhase(Phase::IRGen);
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<IRFunction> function,
+                           generateIR(graph.getFunction(), graph.getOrder()));
+  IRProgram program(std::move(function));
+  GLOWISH_RETURN_IF_ERROR(verify(program.getIR()));
+  if (options.passCheck)
+    GLOWISH_RETURN_IF_ERROR(
+        options.passCheck->check("IRGen", Exactness::Exact, program.getIR()));
+  endPhase(Phase::IRGen, program);
+  return program;
+}
+
+llvm::Expected<IRProgram> Compilation::optimizeIR(IRProgram program) {
+  beginPhase(Phase::OptimizeIR);
+  GLOWISH_RETURN_IF_ERROR(runIRPasses(program.getIR()));
+  endPhase(Phase::OptimizeIR, program);
+  return program;
 }
 
 /// Lets all activations of \p function and its bodies live to its end.
@@ -326,34 +326,96 @@ static void keepActivations(IRFunction &function) {
     keepActivations(*nested);
 }
 
-llvm::Error Compilation::finish(const SharedChoices *choices,
-                                ConstantPool *pool) {
-  if (!isCommonDone)
-    return llvm::Error::success();
+llvm::Expected<PreparedProgram>
+Compilation::prepare(IRProgram program, const SharedChoices *choices,
+                     ConstantPool *pool) {
   // Others may have run since this phase began.
   if (options.timer)
     options.timer->begin(getPhaseName(Phase::OptimizeIR));
-  GLOWISH_RETURN_IF_ERROR(prepareIR(choices, pool));
-  if (!options.reusesActivations)
-    keepActivations(*ir);
-  if (options.dumpIR)
-    printIR(llvm::errs(), *ir, /*sideFile=*/nullptr);
-  if (stopsAfter(Phase::OptimizeIR))
-    return llvm::Error::success();
-
-  beginPhase(Phase::Plan);
-  plan = makePlan(*ir);
+  IRFunction &function = program.getIR();
+  GLOWISH_RETURN_IF_ERROR(backend.prepare(function, choices));
   if (pool)
-    pool->place(*ir, plan);
-  GLOWISH_RETURN_IF_ERROR(verifyPlan(*ir, plan));
-  GLOWISH_RETURN_IF_ERROR(checkActivationLimit());
+    pool->share(function);
+  GLOWISH_RETURN_IF_ERROR(verify(function));
+  if (!options.reusesActivations)
+    keepActivations(function);
+  if (options.dumpIR)
+    printIR(llvm::errs(), function, /*sideFile=*/nullptr);
+  return PreparedProgram(std::move(program), backend);
+}
+
+llvm::Expected<PlannedProgram> Compilation::plan(PreparedProgram program,
+                                                 ConstantPool *pool) {
+  beginPhase(Phase::Plan);
+  const IRFunction &function = program.getIR();
+  MemoryPlan plan = makePlan(function);
+  if (pool)
+    pool->place(function, plan);
+  GLOWISH_RETURN_IF_ERROR(verifyPlan(function, plan));
+  if (options.maxActivationBytes &&
+      plan.activationSize > *options.maxActivationBytes)
+    return makeError("the activations need {0} bytes; accepted: "
+                     "-max-activation-bytes={0} or more",
+                     plan.activationSize);
   if (options.verifyEach)
-    GLOWISH_RETURN_IF_ERROR(verifyPlanWithShadow(*ir, plan));
+    GLOWISH_RETURN_IF_ERROR(verifyPlanWithShadow(function, plan));
   if (options.passCheck)
-    GLOWISH_RETURN_IF_ERROR(options.passCheck->checkCode(backend, *ir, plan));
-  endPhase(Phase::Plan);
-  complete = !stopsAfter(Phase::Plan);
-  return llvm::Error::success();
+    GLOWISH_RETURN_IF_ERROR(
+        options.passCheck->checkCode(backend, function, plan));
+  PlannedProgram planned(std::move(program), std::move(plan));
+  endPhase(Phase::Plan, planned);
+  return planned;
+}
+
+//===- Several phases -----------------------------------------------------===//
+
+llvm::Expected<std::optional<IRProgram>>
+Compilation::runToIR(ModelGraph graph) {
+  GLOWISH_RETURN_IF_ERROR(
+      writeDot(options.importedDotFile, graph.getFunction()));
+  if (stopsAfter(Phase::Import))
+    return std::nullopt;
+  GLOWISH_ASSIGN_OR_RETURN(graph, optimize(std::move(graph)));
+  if (stopsAfter(Phase::Optimize))
+    return std::nullopt;
+  GLOWISH_ASSIGN_OR_RETURN(LoweredGraph lowered, lower(std::move(graph)));
+  if (stopsAfter(Phase::Lower))
+    return std::nullopt;
+  GLOWISH_ASSIGN_OR_RETURN(ScheduledGraph scheduled,
+                           schedule(std::move(lowered)));
+  if (stopsAfter(Phase::Schedule))
+    return std::nullopt;
+  GLOWISH_ASSIGN_OR_RETURN(IRProgram program, generate(std::move(scheduled)));
+  if (stopsAfter(Phase::IRGen))
+    return std::nullopt;
+  GLOWISH_ASSIGN_OR_RETURN(program, optimizeIR(std::move(program)));
+  return program;
+}
+
+llvm::Expected<std::optional<PlannedProgram>>
+Compilation::runToPlan(IRProgram program, const SharedChoices *choices,
+                       ConstantPool *pool) {
+  GLOWISH_ASSIGN_OR_RETURN(PreparedProgram prepared,
+                           prepare(std::move(program), choices, pool));
+  if (stopsAfter(Phase::OptimizeIR))
+    return std::nullopt;
+  return plan(std::move(prepared), pool);
+}
+
+llvm::Expected<std::optional<PlannedProgram>>
+Compilation::run(ModelGraph graph) {
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<IRProgram> program,
+                           runToIR(std::move(graph)));
+  if (!program)
+    return std::nullopt;
+  return runToPlan(std::move(*program), /*choices=*/nullptr, /*pool=*/nullptr);
+}
+
+llvm::Expected<PlannedProgram> Compilation::compile(ModelGraph graph) {
+  assert(!options.stopAfter && "run() stops");
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<PlannedProgram> program,
+                           run(std::move(graph)));
+  return std::move(*program);
 }
 
 //===- Modules with several functions -------------------------------------===//

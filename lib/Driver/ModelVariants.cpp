@@ -156,75 +156,96 @@ llvm::Error ModelVariants::select() {
   return llvm::Error::success();
 }
 
-llvm::Error ModelVariants::importVariant(size_t variant) {
+llvm::Expected<ModelVariants::Started>
+ModelVariants::startVariant(size_t variant) {
   DEBUG_WITH_TYPE("phases", llvm::dbgs()
                                 << "variant " << describe(variant) << "\n");
-  compilations.push_back(std::make_unique<Compilation>(backend, options));
-  Compilation &compilation = *compilations.back();
+  auto compilation = std::make_unique<Compilation>(backend, options);
   bool isLast = variant + 1 == getNumVariants();
   ImportOptions own = getOptions(variant);
   // What is ignored has been said once.
   if (variant > 0)
     own.warn = nullptr;
-  GLOWISH_RETURN_IF_ERROR(compilation.import(*model, std::move(own), isLast));
-  return compilation.runCommon();
+  GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
+                           compilation->import(*model, std::move(own), isLast));
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<IRProgram> program,
+                           compilation->runToIR(std::move(graph)));
+  return Started{std::move(compilation), std::move(program)};
 }
 
-llvm::Error ModelVariants::finishVariants() {
+llvm::Expected<std::optional<CompiledVariants>>
+ModelVariants::finishVariants(std::vector<Started> started) {
+  if (llvm::any_of(started, [](const Started &each) { return !each.program; }))
+    return std::nullopt;
   std::unique_ptr<SharedChoices> choices;
-  std::vector<const IRFunction *> functions;
   {
     // What passes made of the weights is the same for all values, mostly.
     ConstantPool unpacked(MemoryPlan::defaultAlignment);
-    for (const auto &compilation : compilations)
-      if (compilation->isPrepareable()) {
-        unpacked.share(compilation->getIR());
-        functions.push_back(&compilation->getIR());
-      }
+    std::vector<const IRFunction *> functions;
+    for (Started &each : started) {
+      unpacked.share(each.program->getIR());
+      functions.push_back(&each.program->getIR());
+    }
     GLOWISH_ASSIGN_OR_RETURN(choices, backend.chooseTogether(functions));
   }
-  for (size_t i = 0; i < compilations.size(); ++i)
-    if (llvm::Error error = compilations[i]->finish(choices.get(), &constants))
-      return addContext(std::move(error), "with " + describe(i) + ": ");
-  DEBUG_WITH_TYPE("constants", llvm::dbgs()
-                                   << "constants: " << constants.getSize()
-                                   << " bytes shared, "
-                                   << constants.getSizeUnshared()
-                                   << " without sharing\n");
-  return llvm::Error::success();
-}
-
-llvm::Error ModelVariants::compile() {
-  if (!hasSymbols()) {
-    compilations.push_back(std::make_unique<Compilation>(backend, options));
-    GLOWISH_RETURN_IF_ERROR(compilations.front()->import(path, importOptions));
-    return compilations.front()->run();
+  CompiledVariants compiled(*this);
+  for (auto [i, each] : llvm::enumerate(started)) {
+    llvm::Expected<std::optional<PlannedProgram>> program =
+        each.compilation->runToPlan(std::move(*each.program), choices.get(),
+                                    &compiled.constants);
+    if (!program)
+      return addContext(program.takeError(), "with " + describe(i) + ": ");
+    if (*program)
+      compiled.programs.push_back(std::move(**program));
   }
-  for (size_t i = 0; i < getNumVariants(); ++i)
-    if (llvm::Error error = importVariant(i))
-      return addContext(std::move(error), "with " + describe(i) + ": ");
-  return finishVariants();
+  if (compiled.programs.empty())
+    return std::nullopt;
+  DEBUG_WITH_TYPE("constants",
+                  llvm::dbgs() << "constants: " << compiled.constants.getSize()
+                               << " bytes shared, "
+                               << compiled.constants.getSizeUnshared()
+                               << " without sharing\n");
+  return compiled;
 }
 
-bool ModelVariants::isComplete() const {
-  return llvm::all_of(compilations, [](const auto &compilation) {
-    return compilation->isComplete();
-  });
+llvm::Expected<std::optional<CompiledVariants>> ModelVariants::compileOnly() {
+  Compilation compilation(backend, options);
+  GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
+                           compilation.import(path, importOptions));
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<PlannedProgram> program,
+                           compilation.run(std::move(graph)));
+  if (!program)
+    return std::nullopt;
+  CompiledVariants compiled(*this);
+  compiled.programs.push_back(std::move(*program));
+  return compiled;
 }
 
-Tensor ModelVariants::makeConstantRegion() const {
-  if (hasSymbols())
+llvm::Expected<std::optional<CompiledVariants>> ModelVariants::compile() {
+  if (!hasSymbols())
+    return compileOnly();
+  std::vector<Started> started;
+  for (size_t i = 0; i < getNumVariants(); ++i) {
+    llvm::Expected<Started> next = startVariant(i);
+    if (!next)
+      return addContext(next.takeError(), "with " + describe(i) + ": ");
+    started.push_back(std::move(*next));
+  }
+  return finishVariants(std::move(started));
+}
+
+Tensor CompiledVariants::makeConstantRegion() const {
+  if (model.hasSymbols())
     return constants.makeRegion();
-  const Compilation &only = *compilations.front();
+  const PlannedProgram &only = programs.front();
   return glowish::makeConstantRegion(only.getIR(), only.getPlan());
 }
 
-Variants ModelVariants::getVariants() const {
+Variants CompiledVariants::getVariants() const {
   Variants variants;
-  for (const SymbolValues &symbol : symbols)
+  for (const SymbolValues &symbol : model.symbols)
     variants.symbols.push_back(symbol.name);
-  for (auto [values, compilation] : llvm::zip_equal(combinations, compilations))
-    variants.programs.push_back(
-        {values, &compilation->getIR(), &compilation->getPlan()});
+  for (auto [values, program] : llvm::zip_equal(model.combinations, programs))
+    variants.programs.push_back({values, &program.getIR(), &program.getPlan()});
   return variants;
 }

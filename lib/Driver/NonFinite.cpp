@@ -71,20 +71,19 @@ NonFiniteFinder::create(llvm::StringRef path, ImportOptions importOptions,
       new NonFiniteFinder(createInterpreter()));
   VariableValues variables;
   importOptions.warn = nullptr;
-  GLOWISH_ASSIGN_OR_RETURN(finder->compilation,
-                           importForTraining(*finder->backend, path,
-                                             std::move(importOptions),
-                                             CompilationOptions(), variables));
-  Compilation &compilation = *finder->compilation;
-  Function &function = compilation.getFunction();
+  Compilation compilation(*finder->backend, CompilationOptions());
+  GLOWISH_ASSIGN_OR_RETURN(
+      ModelGraph graph, importForTraining(compilation, path,
+                                          std::move(importOptions), variables));
   std::set<std::string> modelNames;
-  for (Node &node : function.getNodes())
+  for (Node &node : graph.getFunction().getNodes())
     modelNames.insert(node.getName().str());
   GLOWISH_ASSIGN_OR_RETURN(TrainingStep step,
-                           makeStep(compilation, variables, config));
+                           makeStep(graph, variables, config));
   finder->addOutputs(*step.function, modelNames);
-  GLOWISH_RETURN_IF_ERROR(compilation.run());
-  GLOWISH_ASSIGN_OR_RETURN(finder->session, Session::create(compilation));
+  GLOWISH_ASSIGN_OR_RETURN(finder->program,
+                           compilation.compile(std::move(graph)));
+  GLOWISH_ASSIGN_OR_RETURN(finder->session, Session::create(*finder->program));
   return finder;
 }
 

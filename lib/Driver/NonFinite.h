@@ -4,6 +4,7 @@
 #define GLOWISH_LIB_DRIVER_NONFINITE_H
 
 #include "glowish/Autodiff/Training.h"
+#include "glowish/Driver/Compilation.h"
 #include "glowish/Driver/Session.h"
 #include <set>
 
@@ -42,7 +43,7 @@ private:
   void addOutputs(Function &function, const std::set<std::string> &modelNames);
 
   std::unique_ptr<Backend> backend;
-  std::unique_ptr<Compilation> compilation;
+  std::optional<PlannedProgram> program;
   std::unique_ptr<Session> session;
   /// In the order in which they are computed.
   std::vector<Value> values;

@@ -15,14 +15,15 @@ Trainer::Trainer(Backend &backend, std::string path,
 Trainer::~Trainer() = default;
 
 llvm::Error Trainer::compileStep(InitializerKind initializer) {
+  Compilation compilation(backend, options);
   GLOWISH_ASSIGN_OR_RETURN(
-      compilation,
-      importForTraining(backend, path, importOptions, options, values));
-  avoidNames(config, compilation->getModule());
-  initializeVariables(compilation->getModule(), initializer, config, values);
-  GLOWISH_ASSIGN_OR_RETURN(step, makeStep(*compilation, values, config));
-  GLOWISH_RETURN_IF_ERROR(compilation->run());
-  GLOWISH_ASSIGN_OR_RETURN(session, Session::create(*compilation));
+      ModelGraph graph,
+      importForTraining(compilation, path, importOptions, values));
+  avoidNames(config, graph.getModule());
+  initializeVariables(graph.getModule(), initializer, config, values);
+  GLOWISH_ASSIGN_OR_RETURN(step, makeStep(graph, values, config));
+  GLOWISH_ASSIGN_OR_RETURN(stepProgram, compilation.compile(std::move(graph)));
+  GLOWISH_ASSIGN_OR_RETURN(session, Session::create(*stepProgram));
   GLOWISH_ASSIGN_OR_RETURN(label, session->findPlaceholder(config.label));
   GLOWISH_ASSIGN_OR_RETURN(loss, session->findPlaceholder(config.lossName));
   GLOWISH_ASSIGN_OR_RETURN(learningRate,
@@ -86,13 +87,14 @@ llvm::Error Trainer::compileInference() {
   VariableValues ownValues;
   ImportOptions silent = importOptions;
   silent.warn = nullptr;
+  Compilation compilation(backend, options);
   GLOWISH_ASSIGN_OR_RETURN(
-      inferenceCompilation,
-      importForTraining(backend, path, silent, options, ownValues));
-  GLOWISH_RETURN_IF_ERROR(
-      addSampleLosses(inferenceCompilation->getFunction(), config));
-  GLOWISH_RETURN_IF_ERROR(inferenceCompilation->run());
-  GLOWISH_ASSIGN_OR_RETURN(inference, Session::create(*inferenceCompilation));
+      ModelGraph graph,
+      importForTraining(compilation, path, silent, ownValues));
+  GLOWISH_RETURN_IF_ERROR(addSampleLosses(graph.getFunction(), config));
+  GLOWISH_ASSIGN_OR_RETURN(inferenceProgram,
+                           compilation.compile(std::move(graph)));
+  GLOWISH_ASSIGN_OR_RETURN(inference, Session::create(*inferenceProgram));
   return llvm::Error::success();
 }
 

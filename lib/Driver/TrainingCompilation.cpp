@@ -4,14 +4,14 @@
 
 using namespace glowish;
 
-llvm::Expected<std::unique_ptr<Compilation>> glowish::importForTraining(
-    Backend &backend, llvm::StringRef path, ImportOptions importOptions,
-    CompilationOptions options, VariableValues &variables) {
-  auto compilation = std::make_unique<Compilation>(backend, std::move(options));
+llvm::Expected<ModelGraph>
+glowish::importForTraining(Compilation &compilation, llvm::StringRef path,
+                           ImportOptions importOptions,
+                           VariableValues &variables) {
   importOptions.variables = &variables;
-  GLOWISH_RETURN_IF_ERROR(compilation->import(path, std::move(importOptions)));
-  GLOWISH_RETURN_IF_ERROR(compilation->prepareTraining());
-  return compilation;
+  GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
+                           compilation.import(path, std::move(importOptions)));
+  return compilation.prepareTraining(std::move(graph));
 }
 
 void glowish::avoidNames(TrainingConfig &config, const Module &module) {
@@ -26,45 +26,54 @@ void glowish::avoidNames(TrainingConfig &config, const Module &module) {
   }
 }
 
-llvm::Expected<TrainingStep> glowish::makeStep(Compilation &compilation,
+llvm::Expected<TrainingStep> glowish::makeStep(ModelGraph &graph,
                                                VariableValues &variables,
                                                const TrainingConfig &config) {
-  Function &function = compilation.getFunction();
+  Function &function = graph.getFunction();
   GLOWISH_ASSIGN_OR_RETURN(TrainingStep step,
                            makeTrainingStep(function, variables, config));
-  compilation.getModule().eraseFunction(&function);
-  compilation.setRematerialization(config.rematerialization, config.lossName);
+  graph.getModule().eraseFunction(&function);
+  graph.setLossName(config.lossName);
   return step;
 }
 
-llvm::Expected<std::unique_ptr<TrainingCompilation>>
-TrainingCompilation::compile(Backend &backend, llvm::StringRef path,
-                             const ImportOptions &inferenceOptions,
-                             const ImportOptions &stepOptions,
-                             TrainingConfig config,
-                             const CompilationOptions &options) {
-  std::unique_ptr<TrainingCompilation> result(new TrainingCompilation);
+llvm::Expected<std::optional<TrainingCompilation>> TrainingCompilation::compile(
+    Backend &backend, llvm::StringRef path,
+    const ImportOptions &inferenceOptions, const ImportOptions &stepOptions,
+    TrainingConfig config, const CompilationOptions &options) {
+  VariableValues variables;
+  ConstantPool constants(MemoryPlan::defaultAlignment);
+  Compilation inference(backend, options), step(backend, options);
   // Both imports give the model's variables the same values.
-  GLOWISH_ASSIGN_OR_RETURN(result->inference,
-                           importForTraining(backend, path, inferenceOptions,
-                                             options, result->variables));
-  GLOWISH_ASSIGN_OR_RETURN(result->step,
-                           importForTraining(backend, path, stepOptions,
-                                             options, result->variables));
-  avoidNames(config, result->step->getModule());
-  GLOWISH_RETURN_IF_ERROR(
-      makeStep(*result->step, result->variables, config).takeError());
-  Compilation *both[] = {result->inference.get(), result->step.get()};
-  for (Compilation *compilation : both)
-    GLOWISH_RETURN_IF_ERROR(compilation->runCommon());
-  for (Compilation *compilation : both)
-    GLOWISH_RETURN_IF_ERROR(
-        compilation->finish(/*choices=*/nullptr, &result->constants));
-  return result;
+  GLOWISH_ASSIGN_OR_RETURN(
+      ModelGraph inferenceGraph,
+      importForTraining(inference, path, inferenceOptions, variables));
+  GLOWISH_ASSIGN_OR_RETURN(
+      ModelGraph stepGraph,
+      importForTraining(step, path, stepOptions, variables));
+  avoidNames(config, stepGraph.getModule());
+  GLOWISH_RETURN_IF_ERROR(makeStep(stepGraph, variables, config).takeError());
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<IRProgram> inferenceIR,
+                           inference.runToIR(std::move(inferenceGraph)));
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<IRProgram> stepIR,
+                           step.runToIR(std::move(stepGraph)));
+  if (!inferenceIR || !stepIR)
+    return std::nullopt;
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<PlannedProgram> inferenceProgram,
+                           inference.runToPlan(std::move(*inferenceIR),
+                                               /*choices=*/nullptr,
+                                               &constants));
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::optional<PlannedProgram> stepProgram,
+      step.runToPlan(std::move(*stepIR), /*choices=*/nullptr, &constants));
+  if (!inferenceProgram || !stepProgram)
+    return std::nullopt;
+  return TrainingCompilation(std::move(*inferenceProgram),
+                             std::move(*stepProgram), std::move(variables));
 }
 
 TrainingPrograms TrainingCompilation::getPrograms() const {
-  return {{{}, &inference->getIR(), &inference->getPlan()},
-          {{}, &step->getIR(), &step->getPlan()},
+  return {{{}, &inference.getIR(), &inference.getPlan()},
+          {{}, &step.getIR(), &step.getPlan()},
           variables};
 }

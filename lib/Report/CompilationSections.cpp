@@ -71,10 +71,10 @@ static std::string formatExactBytes(uint64_t bytes) {
 }
 
 static void printPlanFacts(FactTable &facts, const ProgramRecord &record) {
-  const MemoryPlan &plan = record.compilation->getPlan();
+  const MemoryPlan &plan = *record.planned->plan;
   Cost cost;
   size_t numInstrs = 0;
-  for (const Instruction &instr : record.compilation->getIR().getInstrs()) {
+  for (const Instruction &instr : record.planned->function->getInstrs()) {
     cost += getCost(instr);
     numInstrs += !instr.isLifetimeMarker();
   }
@@ -116,7 +116,7 @@ void glowish::printModelSection(PageWriter &page, const ProgramRecord &record) {
               llvm::formatv("{0}, {1} elements, {2}", record.numConstants,
                             record.constantElements,
                             formatExactBytes(record.constantBytes)));
-    if (record.isPlanned)
+    if (record.planned)
       printPlanFacts(facts, record);
   }
   printStorage(page.os, record);
@@ -187,7 +187,7 @@ void glowish::printPassSection(PageWriter &page, const ProgramRecord &record,
 
 void glowish::printLoneLoopSection(PageWriter &page,
                                    const ProgramRecord &record) {
-  if (!record.isPlanned)
+  if (!record.planned)
     return;
   HtmlSection section(
       page, getElementId(record, "unfused"), getHeading(record, "Unfused"),

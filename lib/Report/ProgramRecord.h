@@ -40,15 +40,23 @@ struct UnfusedLoopRecord {
   std::vector<std::pair<std::string, std::string>> missedFusions;
 };
 
+/// A program that has a memory plan; it stays where it is.
+struct PlannedRecord {
+  const IRFunction *function;
+  const MemoryPlan *plan;
+  const Backend *backend;
+};
+
 /// What is kept of a program while it is compiled, the graph being gone when
 /// the IR is there.
 struct ProgramRecord {
-  Compilation *compilation;
+  /// Which compilation this is the program of, while there are others.
+  const Compilation *compilation;
   /// Distinguishes the elements of the page.
   size_t number;
   std::string title;
-  /// Whether the compilation's IR and plan are there to stay.
-  bool isPlanned = false;
+  /// Null where the compilation has not come to a plan.
+  std::optional<PlannedRecord> planned;
 
   std::vector<StorageRecord> storage;
   size_t numConstants = 0;

@@ -100,10 +100,9 @@ void glowish::printMemorySection(PageWriter &page,
                       getHeading(record, "Memory"),
                       "The arena over time: each activation from the "
                       "instruction that first uses it to the last one.");
-  const Compilation &compilation = *record.compilation;
   page.os << "<div class=\"wide\">";
-  printMemoryMap(page.os, {{getHeading(record, "Arena"), &compilation.getIR(),
-                            &compilation.getPlan()}});
+  printMemoryMap(page.os, {{getHeading(record, "Arena"),
+                            record.planned->function, record.planned->plan}});
   page.os << "</div>\n";
 }
 
@@ -192,7 +191,7 @@ CostPrinter::CostPrinter(const ProgramRecord &record, const Timeline &timeline,
   for (const Step &step : timeline.getSteps()) {
     CostRow row;
     row.cost = getCost(*step.instr);
-    row.cycles = record.compilation->getBackend().estimateCycles(*step.instr);
+    row.cycles = record.planned->backend->estimateCycles(*step.instr);
     if (auto found = seconds.find(step.instr); found != seconds.end())
       row.seconds = found->second;
     row.codeBytes = getCodeBytes(sizes, *step.instr);

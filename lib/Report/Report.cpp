@@ -23,14 +23,19 @@ Report::Report(std::string title, bool hasTimes)
     : title(std::move(title)), hasTimes(hasTimes) {}
 Report::~Report() = default;
 
-ProgramRecord &Report::getRecord(Compilation &compilation) {
-  for (const auto &record : programs)
-    if (record->compilation == &compilation)
-      return *record;
+ProgramRecord &Report::beginRecord(const Compilation &compilation) {
   programs.push_back(std::make_unique<ProgramRecord>());
   programs.back()->compilation = &compilation;
   programs.back()->number = programs.size() - 1;
   return *programs.back();
+}
+
+ProgramRecord &Report::getRecord(const Compilation &compilation) {
+  // An earlier compilation may have been where this one is.
+  for (const auto &record : llvm::reverse(programs))
+    if (record->compilation == &compilation)
+      return *record;
+  return beginRecord(compilation);
 }
 
 void Report::addFact(std::string name, std::string value) {
@@ -42,13 +47,14 @@ void Report::setProgramTitle(size_t program, std::string programTitle) {
     programs[program]->title = std::move(programTitle);
 }
 
-void Report::addProfile(Compilation &compilation, Profile profile) {
-  getRecord(compilation).profile = std::move(profile);
+void Report::addProfile(size_t program, Profile profile) {
+  if (program < programs.size())
+    programs[program]->profile = std::move(profile);
 }
 
 bool Report::isPlanned() const {
   return !programs.empty() && llvm::all_of(programs, [](const auto &record) {
-    return record->isPlanned;
+    return record->planned.has_value();
   });
 }
 
@@ -79,8 +85,8 @@ static size_t countInstrs(const IRFunction &function) {
   return count;
 }
 
-static void recordModel(ProgramRecord &record, Compilation &compilation) {
-  const Module &module = compilation.getModule();
+static void recordModel(ProgramRecord &record, const GraphStage &graph) {
+  const Module &module = graph.getModule();
   for (const auto &placeholder : module.getPlaceholders())
     record.storage.push_back({placeholder->getModelName().str(),
                               placeholder->getType().str(),
@@ -91,7 +97,7 @@ static void recordModel(ProgramRecord &record, Compilation &compilation) {
     record.constantElements += uint64_t(constant.getType().getNumElements());
     record.constantBytes += uint64_t(constant.getType().getSizeInBytes());
   }
-  visitNodes(compilation.getFunction(), [&](const Node &node) {
+  visitNodes(graph.getFunction(), [&](const Node &node) {
     ++record.kinds[node.getKindName().str()].imported;
   });
 }
@@ -134,27 +140,8 @@ static void recordLoneLoops(ProgramRecord &record, IRFunction &function) {
   }
 }
 
-void Report::afterPhase(Phase phase, Compilation &compilation) {
-  ProgramRecord &record = getRecord(compilation);
-  switch (phase) {
-  case Phase::Import:
-    recordModel(record, compilation);
-    [[fallthrough]];
-  case Phase::Optimize:
-  case Phase::Lower:
-    recordGraph(record, phase, compilation.getFunction());
-    record.lastSize = countNodes(compilation.getFunction());
-    break;
-  case Phase::IRGen:
-    record.lastSize = countInstrs(compilation.getIR());
-    break;
-  case Phase::Plan:
-    record.isPlanned = true;
-    break;
-  case Phase::Schedule:
-  case Phase::OptimizeIR:
-    break;
-  }
+/// The passes that have run since the last phase are those of \p phase.
+static void placePasses(ProgramRecord &record, Phase phase) {
   for (PassRecord &pass : llvm::reverse(record.passes)) {
     if (pass.isPlaced)
       break;
@@ -163,37 +150,64 @@ void Report::afterPhase(Phase phase, Compilation &compilation) {
   }
 }
 
+void Report::afterPhase(Phase phase, const Compilation &compilation,
+                        const GraphStage &graph) {
+  bool isFirst = phase == Phase::Import;
+  ProgramRecord &record =
+      isFirst ? beginRecord(compilation) : getRecord(compilation);
+  if (isFirst)
+    recordModel(record, graph);
+  // A schedule changes no node; copies for rematerialization are not shown.
+  if (phase != Phase::Schedule) {
+    recordGraph(record, phase, graph.getFunction());
+    record.lastSize = countNodes(graph.getFunction());
+  }
+  placePasses(record, phase);
+}
+
+void Report::afterPhase(Phase phase, const Compilation &compilation,
+                        const IRProgram &program) {
+  ProgramRecord &record = getRecord(compilation);
+  record.lastSize = countInstrs(program.getIR());
+  placePasses(record, phase);
+}
+
+void Report::afterPhase(Phase phase, const Compilation &compilation,
+                        const PlannedProgram &program) {
+  ProgramRecord &record = getRecord(compilation);
+  record.planned = {&program.getIR(), &program.getPlan(),
+                    &program.getBackend()};
+  placePasses(record, phase);
+}
+
 void Report::beforePass() { passStart = std::chrono::steady_clock::now(); }
 
-void Report::countPass(llvm::StringRef pass, ProgramRecord &record,
-                       bool isOuter, size_t size, bool changed) {
-  record.inner.changed |= changed;
+void Report::countPass(const PassRun &pass, ProgramRecord &record,
+                       size_t size) {
+  record.inner.changed |= pass.changed;
   record.inner.seconds += std::chrono::duration<double>(
                               std::chrono::steady_clock::now() - passStart)
                               .count();
-  if (!isOuter)
+  if (pass.isOnBody)
     return;
-  record.inner.pass = pass.str();
+  record.inner.pass = pass.name.str();
   record.inner.before = record.lastSize;
   record.inner.after = record.lastSize = size;
   record.passes.push_back(std::move(record.inner));
   record.inner = PassRecord();
 }
 
-void Report::afterPass(llvm::StringRef pass, Compilation &compilation,
-                       Function &unit, bool changed) {
-  bool isOuter = &unit == &compilation.getFunction();
-  countPass(pass, getRecord(compilation), isOuter,
-            isOuter ? countNodes(unit) : 0, changed);
+void Report::afterPass(const PassRun &pass, const Compilation &compilation,
+                       Function &unit) {
+  countPass(pass, getRecord(compilation), pass.isOnBody ? 0 : countNodes(unit));
 }
 
-void Report::afterPass(llvm::StringRef pass, Compilation &compilation,
-                       IRFunction &unit, bool changed) {
+void Report::afterPass(const PassRun &pass, const Compilation &compilation,
+                       IRFunction &unit) {
   ProgramRecord &record = getRecord(compilation);
-  bool isOuter = &unit == &compilation.getIR();
-  countPass(pass, record, isOuter, isOuter ? countInstrs(unit) : 0, changed);
+  countPass(pass, record, pass.isOnBody ? 0 : countInstrs(unit));
   // As these passes left them the last time; later, buffers are shared.
-  if (isOuter && pass == "fuse-loops")
+  if (!pass.isOnBody && pass.name == "fuse-loops")
     recordLoneLoops(record, unit);
 }
 
@@ -203,8 +217,7 @@ void Report::printMemory(llvm::raw_ostream &os) const {
   std::vector<MappedProgram> mapped;
   for (const auto &record : programs)
     mapped.push_back({record->title.empty() ? title : record->title,
-                      &record->compilation->getIR(),
-                      &record->compilation->getPlan()});
+                      record->planned->function, record->planned->plan});
   printMemoryMap(os, mapped);
 }
 
@@ -212,9 +225,9 @@ static void printProgram(PageWriter &page, const ProgramRecord &record,
                          bool hasTimes, const CodeSizes *sizes) {
   printModelSection(page, record);
   printPassSection(page, record, hasTimes);
-  if (!record.isPlanned)
+  if (!record.planned)
     return printGraphSection(page, record);
-  Timeline timeline(record.compilation->getIR(), record.compilation->getPlan());
+  Timeline timeline(*record.planned->function, *record.planned->plan);
   printMemorySection(page, record);
   printCostSection(page, record, timeline, sizes);
   printLoneLoopSection(page, record);

@@ -31,7 +31,7 @@ void glowish::printConstantSection(PageWriter &page,
                             {"bytes", /*isNumber=*/true},
                             {"offset", /*isNumber=*/true},
                             {"read by"}});
-  const MemoryPlan &plan = record.compilation->getPlan();
+  const MemoryPlan &plan = *record.planned->plan;
   for (const auto &[buffer, steps] : users) {
     table.beginRow();
     table.addText(buffer->getName());
@@ -67,10 +67,9 @@ static CodeUsers findUsers(llvm::ArrayRef<const ProgramRecord *> records,
                            const CodeSizes &sizes) {
   CodeUsers users;
   for (const ProgramRecord *record : records) {
-    if (!record->isPlanned)
+    if (!record->planned)
       continue;
-    Timeline timeline(record->compilation->getIR(),
-                      record->compilation->getPlan());
+    Timeline timeline(*record->planned->function, *record->planned->plan);
     for (auto [i, step] : llvm::enumerate(timeline.getSteps())) {
       auto found = sizes.kernels.find(step.instr);
       if (found == sizes.kernels.end())

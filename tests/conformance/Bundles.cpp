@@ -111,16 +111,17 @@ llvm::Expected<std::string> BundleRunner::compile(const Unit &unit) const {
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> backend,
                            CPUBackend::create(TargetOptions()));
   Compilation compilation(*backend, CompilationOptions());
-  GLOWISH_ASSIGN_OR_RETURN(std::set<std::string> constants,
+  GLOWISH_ASSIGN_OR_RETURN(ImportedTest imported,
                            importForData(compilation, test, data));
-  GLOWISH_RETURN_IF_ERROR(compilation.run());
+  GLOWISH_ASSIGN_OR_RETURN(PlannedProgram program,
+                           compilation.compile(std::move(imported.graph)));
   BundleOptions bundle;
   bundle.folder = folder.getPath().str();
   bundle.networkName = bundle.entryName = unit.name;
   bundle.api = BundleApi::Dynamic;
-  GLOWISH_RETURN_IF_ERROR(writeBundle(*backend, compilation.getIR(),
-                                      compilation.getPlan(), bundle));
-  return llvm::join(constants, "\n");
+  GLOWISH_RETURN_IF_ERROR(
+      writeBundle(*backend, program.getIR(), program.getPlan(), bundle));
+  return llvm::join(imported.constants, "\n");
 }
 
 llvm::Error BundleRunner::compileAll(llvm::MutableArrayRef<Unit> units) {

@@ -49,11 +49,11 @@ glowish::makeImportOptions(const TestData &data,
   return options;
 }
 
-llvm::Expected<std::set<std::string>>
-glowish::importForData(Compilation &compilation, const NodeTest &test,
-                       const TestData &data) {
+llvm::Expected<ImportedTest> glowish::importForData(Compilation &compilation,
+                                                    const NodeTest &test,
+                                                    const TestData &data) {
   std::set<std::string> constants;
-  llvm::Error result = llvm::Error::success();
+  llvm::Error problem = llvm::Error::success();
   for (Binding binding :
        {Binding::None, Binding::Small, Binding::AllOfRankOne}) {
     std::set<std::string> next =
@@ -64,14 +64,14 @@ glowish::importForData(Compilation &compilation, const NodeTest &test,
     if (binding != Binding::None && next.size() == constants.size())
       continue;
     constants = std::move(next);
-    llvm::consumeError(std::move(result));
-    result = compilation.import(test.model, makeImportOptions(data, constants));
-    if (!result)
-      break;
+    llvm::Expected<ModelGraph> graph =
+        compilation.import(test.model, makeImportOptions(data, constants));
+    llvm::consumeError(std::move(problem));
+    if (graph)
+      return ImportedTest{std::move(*graph), std::move(constants)};
+    problem = graph.takeError();
   }
-  if (result)
-    return std::move(result);
-  return constants;
+  return std::move(problem);
 }
 
 //===- Comparing ----------------------------------------------------------===//
@@ -138,12 +138,13 @@ static llvm::Error setInputs(Session &session, const TestData &data,
 }
 
 llvm::Expected<std::vector<Tensor>>
-glowish::compileAndRun(Compilation &compilation, const TestData &data,
-                       const std::set<std::string> &constants) {
-  GLOWISH_RETURN_IF_ERROR(compilation.run());
+glowish::compileAndRun(Compilation &compilation, ImportedTest test,
+                       const TestData &data) {
+  GLOWISH_ASSIGN_OR_RETURN(PlannedProgram program,
+                           compilation.compile(std::move(test.graph)));
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
-                           Session::create(compilation));
-  GLOWISH_RETURN_IF_ERROR(setInputs(*session, data, constants));
+                           Session::create(program));
+  GLOWISH_RETURN_IF_ERROR(setInputs(*session, data, test.constants));
   GLOWISH_RETURN_IF_ERROR(session->run());
   // More elements of a sequence than are expected would not be compared.
   if (session->getOutputs().size() != data.outputs.size())
@@ -166,25 +167,27 @@ static llvm::Error keep(llvm::StringRef bytes, const std::string &path) {
 
 /// Imports the model, writes it as ONNX, and imports what was written. \p path:
 /// where it is left; empty for nowhere.
-static llvm::Expected<std::set<std::string>>
+static llvm::Expected<ImportedTest>
 importWritten(Compilation &compilation, const NodeTest &test,
               const TestData &data, bool isOptimized, const std::string &path) {
-  CompilationOptions options;
-  options.stopAfter = isOptimized ? Phase::Optimize : Phase::Import;
-  Compilation first(compilation.getBackend(), options);
-  GLOWISH_ASSIGN_OR_RETURN(std::set<std::string> constants,
+  Compilation first(compilation.getBackend(), CompilationOptions());
+  GLOWISH_ASSIGN_OR_RETURN(ImportedTest imported,
                            importForData(first, test, data));
-  GLOWISH_RETURN_IF_ERROR(first.run());
-  llvm::Expected<std::string> bytes = writeOnnx(first.getModule());
+  if (isOptimized) {
+    GLOWISH_ASSIGN_OR_RETURN(imported.graph,
+                             first.optimize(std::move(imported.graph)));
+  }
+  llvm::Expected<std::string> bytes = writeOnnx(imported.graph.getModule());
   if (!bytes)
     return addContext(bytes.takeError(), "not written: ");
   if (!path.empty())
     GLOWISH_RETURN_IF_ERROR(keep(*bytes, path));
   GLOWISH_ASSIGN_OR_RETURN(OnnxModel model,
                            OnnxModel::parse(*bytes, "written", ""));
-  GLOWISH_RETURN_IF_ERROR(
+  GLOWISH_ASSIGN_OR_RETURN(
+      imported.graph,
       compilation.import(model, ImportOptions(), /*isLast=*/true));
-  return constants;
+  return imported;
 }
 
 llvm::Expected<std::set<std::string>>
@@ -208,12 +211,14 @@ glowish::runNodeTest(const NodeTest &test, llvm::StringRef backendName,
     if (i == 0 && !written.empty())
       path = (written + "/" + backendName + "/" + test.name + ".onnx").str();
     GLOWISH_ASSIGN_OR_RETURN(
-        constants, isWritten
-                       ? importWritten(compilation, test, data,
-                                       backendName == "WrittenOptimized", path)
-                       : importForData(compilation, test, data));
-    GLOWISH_ASSIGN_OR_RETURN(std::vector<Tensor> outputs,
-                             compileAndRun(compilation, data, constants));
+        ImportedTest imported,
+        isWritten ? importWritten(compilation, test, data,
+                                  backendName == "WrittenOptimized", path)
+                  : importForData(compilation, test, data));
+    constants = imported.constants;
+    GLOWISH_ASSIGN_OR_RETURN(
+        std::vector<Tensor> outputs,
+        compileAndRun(compilation, std::move(imported), data));
     GLOWISH_RETURN_IF_ERROR(checkOutputs(data, outputs));
     all.merge(constants);
   }

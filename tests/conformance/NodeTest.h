@@ -17,8 +17,13 @@ createTestBackend(llvm::StringRef name);
 ImportOptions makeImportOptions(const TestData &data,
                                 const std::set<std::string> &constants);
 
-/// Imports the test's model for \p data; returns the inputs that are constants
-/// then.
+/// A model that is imported, and the inputs that are constants in it.
+struct ImportedTest {
+  ModelGraph graph;
+  std::set<std::string> constants;
+};
+
+/// Imports the test's model for \p data.
 ///
 /// An input can decide a shape (the repeats of Tile, the axes of ReduceSum),
 /// and such a model can't be compiled before it is known. Those that scope.csv
@@ -26,15 +31,15 @@ ImportOptions makeImportOptions(const TestData &data,
 /// the import fails, it is tried again with those, too, that can be meant to
 /// decide shapes: first integers and bools of rank 0 and 1 and other scalars,
 /// then all of rank 0 and 1.
-llvm::Expected<std::set<std::string>> importForData(Compilation &compilation,
-                                                    const NodeTest &test,
-                                                    const TestData &data);
+llvm::Expected<ImportedTest> importForData(Compilation &compilation,
+                                           const NodeTest &test,
+                                           const TestData &data);
 
 /// Takes an imported model through all phases, runs it on the inputs that are
 /// no constants, and returns the outputs.
-llvm::Expected<std::vector<Tensor>>
-compileAndRun(Compilation &compilation, const TestData &data,
-              const std::set<std::string> &constants);
+llvm::Expected<std::vector<Tensor>> compileAndRun(Compilation &compilation,
+                                                  ImportedTest test,
+                                                  const TestData &data);
 
 /// Compares \p outputs with those of \p data: they are at most getTolerance()
 /// off. The error names the element that exceeds its tolerance most.

@@ -57,8 +57,7 @@ run(const OperatorProbe &probe, const TestData &data,
   Compilation compilation(*backend, CompilationOptions());
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module,
                            import(probe, data, constants));
-  compilation.setModule(std::move(module));
-  return compileAndRun(compilation, data, constants);
+  return compileAndRun(compilation, {std::move(module), constants}, data);
 }
 
 llvm::Expected<std::set<std::string>>

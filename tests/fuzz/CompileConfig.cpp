@@ -9,6 +9,7 @@
 #include "glowish/Graph/Verifier.h"
 #include "glowish/IR/Passes.h"
 #include "glowish/IRGen/IRGen.h"
+#include "glowish/Optimizer/Passes.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/Random.h"
 #include "llvm/ADT/StringExtras.h"
@@ -207,7 +208,7 @@ runPasses(const Pipeline &pipeline, const CompileConfig &config,
   return changed.takeError();
 }
 
-/// What Compilation::run does, without some of the passes.
+/// What Compilation::compile does, without some of the passes.
 static llvm::Expected<std::unique_ptr<IRFunction>>
 compileGraph(Module &module, Backend &backend, const CompileConfig &config,
              PassCheck *check) {

@@ -78,11 +78,14 @@ static int verifyMade(const Module &module, llvm::StringRef maker) {
   return BadMessage;
 }
 
-static int finish(Backend &backend, Compilation &compilation) {
-  if (llvm::Error error = compilation.run())
-    return judge(std::move(error));
-  return judge(
-      backend.compile(compilation.getIR(), compilation.getPlan()).takeError());
+static int finish(Compilation &compilation, ModelGraph graph) {
+  llvm::Expected<PlannedProgram> program =
+      compilation.compile(std::move(graph));
+  if (!program)
+    return judge(program.takeError());
+  return judge(compilation.getBackend()
+                   .compile(program->getIR(), program->getPlan())
+                   .takeError());
 }
 
 /// What comes of \p compile with both back ends.
@@ -113,8 +116,7 @@ int glowish::robustness::compileAll(
     if (int outcome = verifyMade(**module, "importer"); outcome != Accepted)
       return outcome;
     Compilation compilation(backend, {});
-    compilation.setModule(std::move(*module));
-    return finish(backend, compilation);
+    return finish(compilation, std::move(*module));
   });
 }
 
@@ -125,19 +127,19 @@ int glowish::robustness::compileStep(size_t size, llvm::StringRef path) {
   return forEachBackend([&](Backend &backend) -> int {
     limitAllocations(getAllocationLimit(size), TooLarge);
     VariableValues variables;
-    auto compilation = importForTraining(backend, path, {}, {}, variables);
-    if (!compilation)
-      return judge(compilation.takeError());
-    Module &module = (*compilation)->getModule();
+    Compilation compilation(backend, {});
+    auto graph = importForTraining(compilation, path, {}, variables);
+    if (!graph)
+      return judge(graph.takeError());
+    Module &module = graph->getModule();
     limitAllocations(getAllocationLimit(size, module), TooLarge);
-    if (llvm::Error error =
-            makeStep(**compilation, variables, config).takeError())
+    if (llvm::Error error = makeStep(*graph, variables, config).takeError())
       return judge(std::move(error));
     if (int outcome = verifyMade(module, "differentiation");
         outcome != Accepted)
       return outcome;
     limitAllocations(getAllocationLimit(size, module), TooLarge);
-    return finish(backend, **compilation);
+    return finish(compilation, std::move(*graph));
   });
 }
 

@@ -45,18 +45,24 @@ static TextSeed print(const Seed &seed, Form form) {
     return result;
   }
   std::unique_ptr<Backend> interpreter = createInterpreter();
-  CompilationOptions stop;
-  stop.stopAfter = form == Form::Graph          ? Phase::Import
-                   : form == Form::LoweredGraph ? Phase::Lower
-                                                : Phase::OptimizeIR;
-  Compilation compilation(*interpreter, stop);
-  compilation.setModule(std::move(*module));
-  llvm::cantFail(compilation.run());
+  Compilation compilation(*interpreter, {});
+  ModelGraph graph(std::move(*module));
   llvm::raw_string_ostream text(result.text), weights(result.weights);
-  if (form == Form::IR)
-    printIR(text, compilation.getIR(), &weights);
-  else
-    printModule(text, compilation.getModule(), &weights);
+  switch (form) {
+  case Form::Graph:
+    printModule(text, graph.getModule(), &weights);
+    break;
+  case Form::LoweredGraph:
+    graph = llvm::cantFail(compilation.optimize(std::move(graph)));
+    printModule(text,
+                llvm::cantFail(compilation.lower(std::move(graph))).getModule(),
+                &weights);
+    break;
+  case Form::IR:
+    printIR(text, llvm::cantFail(compilation.compile(std::move(graph))).getIR(),
+            &weights);
+    break;
+  }
   return result;
 }
 

@@ -94,9 +94,9 @@ TEST(CPUDifferential, LargeConvolution) {
     };
     compare("case " + std::to_string(number), build, 3e-6);
     if (hasMatrixUnits) {
-      auto compilation = llvm::cantFail(compileFor(*backend, build));
+      PlannedProgram program = llvm::cantFail(compileFor(*backend, build));
       EXPECT_TRUE(llvm::any_of(
-          compilation->getIR().getInstrs(),
+          program.getIR().getInstrs(),
           [](const Instruction &instr) {
             auto *convolution = llvm::dyn_cast<CPUConvolutionInstr>(&instr);
             return convolution && convolution->getAlgorithm() == "int8-slices";
@@ -275,9 +275,9 @@ TEST(CPUDifferential, SingleRows) {
       return f.create<AddNode>("sum", y, other)->getResult();
     };
     compare("single rows", build);
-    auto compilation = llvm::cantFail(compileFor(*backend, build));
+    PlannedProgram program = llvm::cantFail(compileFor(*backend, build));
     unsigned found = 0;
-    for (const Instruction &instr : compilation->getIR().getInstrs())
+    for (const Instruction &instr : program.getIR().getInstrs())
       if (auto *matmul = llvm::dyn_cast<CPUConvolutionInstr>(&instr)) {
         EXPECT_EQ(Dims(matmul->getInput()->getShape()), image);
         ++found;

@@ -4,6 +4,7 @@
 #define GLOWISH_TESTS_UNIT_CAFFE2TEXT_H
 
 #include "OnnxText.h"
+#include "glowish/Driver/Compilation.h"
 #include "glowish/Driver/Session.h"
 #include "glowish/Importer/Caffe2.h"
 
@@ -88,9 +89,9 @@ inline std::string runNet(llvm::StringRef predict, llvm::StringRef init = "") {
     return llvm::toString(module.takeError());
   std::unique_ptr<Backend> backend = createInterpreter();
   Compilation compilation(*backend, CompilationOptions());
-  compilation.setModule(std::move(*module));
-  llvm::cantFail(compilation.run());
-  auto session = llvm::cantFail(Session::create(compilation));
+  PlannedProgram program =
+      llvm::cantFail(compilation.compile(std::move(*module)));
+  auto session = llvm::cantFail(Session::create(program));
   llvm::cantFail(session->run());
   std::string text;
   for (const Buffer *output : session->getOutputs())

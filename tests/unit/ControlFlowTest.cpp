@@ -22,9 +22,9 @@ llvm::Expected<Outputs> run(Backend &backend, llvm::StringRef text,
   CompilationOptions options;
   options.verifyEach = true;
   Compilation compilation(backend, options);
-  compilation.setModule(parse(text));
-  GLOWISH_RETURN_IF_ERROR(compilation.run());
-  GLOWISH_ASSIGN_OR_RETURN(auto session, Session::create(compilation));
+  GLOWISH_ASSIGN_OR_RETURN(PlannedProgram program,
+                           compilation.compile(parse(text)));
+  GLOWISH_ASSIGN_OR_RETURN(auto session, Session::create(program));
   Outputs outputs;
   uint64_t seed = 7;
   for (const Buffer *buffer : session->getPlaceholders()) {
@@ -252,15 +252,15 @@ TEST(ControlFlow, ConvolutionsInBodiesHavePackedWeights) {
   std::vector<double> expected;
   auto runOn = [&](Backend &backend) {
     Compilation compilation(backend, {});
-    compilation.setModule(llvm::cantFail(parseModule(text, "test", sideFile)));
-    llvm::cantFail(compilation.run());
+    PlannedProgram program = llvm::cantFail(compilation.compile(
+        llvm::cantFail(parseModule(text, "test", sideFile))));
     unsigned packed = 0;
-    forEachFunction(compilation.getIR(), [&](const IRFunction &each) {
+    forEachFunction(program.getIR(), [&](const IRFunction &each) {
       for (const Instruction &instr : each.getInstrs())
         packed += instr.getKindName().starts_with("CPU");
     });
     EXPECT_EQ(packed, backend.getName() == "CPU" ? 1u : 0u);
-    auto session = llvm::cantFail(Session::create(compilation));
+    auto session = llvm::cantFail(Session::create(program));
     for (const Buffer *buffer : session->getPlaceholders()) {
       if (!buffer->isInput())
         continue;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Driver/Compilation.h"
 #include "glowish/Driver/Session.h"
 #include "glowish/Support/Random.h"
 #include "gtest/gtest.h"
@@ -78,9 +79,9 @@ void check(const Case &c) {
   CompilationOptions options;
   options.verifyEach = true;
   Compilation compilation(*backend, options);
-  compilation.setModule(std::move(module));
-  ASSERT_EQ(llvm::toString(compilation.run()), "");
-  auto session = llvm::cantFail(Session::create(compilation));
+  auto program = compilation.compile(std::move(module));
+  ASSERT_TRUE(bool(program)) << llvm::toString(program.takeError());
+  auto session = llvm::cantFail(Session::create(*program));
   llvm::cantFail(
       session->setInput(llvm::cantFail(session->findPlaceholder("x")), x));
   ASSERT_EQ(llvm::toString(session->run()), "");

@@ -5,6 +5,7 @@
 
 #include "CPULevels.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Driver/Compilation.h"
 #include "glowish/Driver/Session.h"
 #include "glowish/Support/Random.h"
 #include "gtest/gtest.h"
@@ -46,29 +47,26 @@ inline std::unique_ptr<Module> buildModule(const BuildFn &build) {
 }
 
 /// \p build's graph, compiled for \p backend. Its result is the output y.
-inline llvm::Expected<std::unique_ptr<Compilation>>
-compileFor(Backend &backend, const BuildFn &build) {
+inline llvm::Expected<PlannedProgram> compileFor(Backend &backend,
+                                                 const BuildFn &build) {
   CompilationOptions options;
   options.verifyEach = true;
-  auto compilation = std::make_unique<Compilation>(backend, options);
-  compilation->setModule(buildModule(build));
-  GLOWISH_RETURN_IF_ERROR(compilation->run());
-  return compilation;
+  return Compilation(backend, options).compile(buildModule(build));
 }
 
 /// How many instructions called \p name \p build's code for \p backend has.
 inline unsigned countInstrs(Backend &backend, const BuildFn &build,
                             llvm::StringRef name) {
-  auto compilation = llvm::cantFail(compileFor(backend, build));
+  PlannedProgram program = llvm::cantFail(compileFor(backend, build));
   return unsigned(llvm::count_if(
-      compilation->getIR().getInstrs(),
+      program.getIR().getInstrs(),
       [&](const Instruction &instr) { return instr.getInfo().name == name; }));
 }
 
 /// What \p build's result is for inputs of seeds 7, 8, ... in their order.
 inline llvm::Expected<Tensor> run(Backend &backend, const BuildFn &build) {
-  GLOWISH_ASSIGN_OR_RETURN(auto compilation, compileFor(backend, build));
-  GLOWISH_ASSIGN_OR_RETURN(auto session, Session::create(*compilation));
+  GLOWISH_ASSIGN_OR_RETURN(PlannedProgram program, compileFor(backend, build));
+  GLOWISH_ASSIGN_OR_RETURN(auto session, Session::create(program));
   uint64_t seed = 7;
   for (const Buffer *placeholder : session->getPlaceholders())
     if (placeholder->isInput())

@@ -8,6 +8,7 @@
 
 #include "OnnxText.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
+#include "glowish/Driver/Compilation.h"
 #include "glowish/Driver/Session.h"
 
 using namespace glowish;
@@ -17,7 +18,7 @@ namespace {
 /// A model compiled for one back end, to be run several times.
 struct Program {
   std::unique_ptr<Backend> backend;
-  std::unique_ptr<Compilation> compilation;
+  std::optional<PlannedProgram> program;
   std::unique_ptr<Session> session;
 };
 
@@ -34,12 +35,10 @@ llvm::Expected<Program> compile(TextModel &model, bool isCPU,
   program.backend = createBackend(isCPU);
   CompilationOptions compilationOptions;
   compilationOptions.verifyEach = true;
-  program.compilation =
-      std::make_unique<Compilation>(*program.backend, compilationOptions);
-  program.compilation->setModule(std::move(module));
-  GLOWISH_RETURN_IF_ERROR(program.compilation->run());
-  GLOWISH_ASSIGN_OR_RETURN(program.session,
-                           Session::create(*program.compilation));
+  Compilation compilation(*program.backend, compilationOptions);
+  GLOWISH_ASSIGN_OR_RETURN(program.program,
+                           compilation.compile(std::move(module)));
+  GLOWISH_ASSIGN_OR_RETURN(program.session, Session::create(*program.program));
   return program;
 }
 

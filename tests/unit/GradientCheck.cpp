@@ -161,14 +161,9 @@ public:
   std::vector<const Buffer *> getInputs() const;
 
 private:
-  Runner(std::unique_ptr<Backend> backend)
-      : backend(std::move(backend)), compilation(*this->backend, [] {
-          CompilationOptions options;
-          options.verifyEach = true;
-          return options;
-        }()) {}
+  Runner(std::unique_ptr<Backend> backend) : backend(std::move(backend)) {}
   std::unique_ptr<Backend> backend;
-  Compilation compilation;
+  std::optional<PlannedProgram> program;
   std::unique_ptr<Session> session;
 };
 
@@ -178,10 +173,12 @@ llvm::Expected<std::unique_ptr<Runner>>
 Runner::create(std::unique_ptr<Backend> backend,
                std::unique_ptr<Module> module) {
   std::unique_ptr<Runner> runner(new Runner(std::move(backend)));
-  runner->compilation.setModule(std::move(module));
-  GLOWISH_RETURN_IF_ERROR(runner->compilation.run());
-  GLOWISH_ASSIGN_OR_RETURN(runner->session,
-                           Session::create(runner->compilation));
+  CompilationOptions options;
+  options.verifyEach = true;
+  Compilation compilation(*runner->backend, options);
+  GLOWISH_ASSIGN_OR_RETURN(runner->program,
+                           compilation.compile(std::move(module)));
+  GLOWISH_ASSIGN_OR_RETURN(runner->session, Session::create(*runner->program));
   return runner;
 }
 

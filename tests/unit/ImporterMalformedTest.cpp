@@ -37,8 +37,7 @@ protected:
     ++imported;
     std::unique_ptr<Backend> backend = createInterpreter();
     Compilation compilation(*backend, {});
-    compilation.setModule(std::move(*module));
-    llvm::consumeError(compilation.run());
+    llvm::consumeError(compilation.compile(std::move(*module)).takeError());
   }
 
   std::vector<uint8_t> model;

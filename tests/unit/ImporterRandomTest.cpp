@@ -19,9 +19,9 @@ Tensor runOn(Backend &backend, TextModel &model, double x = 0) {
   CompilationOptions options;
   options.verifyEach = true;
   Compilation compilation(backend, options);
-  compilation.setModule(llvm::cantFail(model.import()));
-  llvm::cantFail(compilation.run());
-  auto session = llvm::cantFail(Session::create(compilation));
+  PlannedProgram program =
+      llvm::cantFail(compilation.compile(llvm::cantFail(model.import())));
+  auto session = llvm::cantFail(Session::create(program));
   for (const Buffer *buffer : session->getPlaceholders()) {
     if (!buffer->isInput())
       continue;

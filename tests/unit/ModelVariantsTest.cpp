@@ -153,17 +153,23 @@ using Outputs = std::map<std::vector<int64_t>, Tensor>;
 
 class ModelVariantsTest : public TestFolder {
 protected:
-  /// Compiles \p text for \p symbols; the error, or "".
-  std::string compile(ModelVariants &model, const std::string &text,
-                      std::vector<SymbolValues> symbols,
-                      std::map<std::string, int64_t> bound = {}) const {
+  /// Compiles \p text for \p symbols, as far as \p model's options say.
+  llvm::Expected<std::optional<CompiledVariants>>
+  run(ModelVariants &model, const std::string &text,
+      std::vector<SymbolValues> symbols,
+      std::map<std::string, int64_t> bound = {}) const {
     put("m.onnxtxt", text);
     ImportOptions options;
     options.symbols = std::move(bound);
-    if (llvm::Error error =
-            model.open(in("m.onnxtxt"), options, std::move(symbols)))
-      return llvm::toString(std::move(error));
-    return getMessage(model.compile());
+    GLOWISH_RETURN_IF_ERROR(
+        model.open(in("m.onnxtxt"), options, std::move(symbols)));
+    return model.compile();
+  }
+  CompiledVariants compile(ModelVariants &model, const std::string &text,
+                           std::vector<SymbolValues> symbols,
+                           std::map<std::string, int64_t> bound = {}) const {
+    return std::move(*llvm::cantFail(
+        run(model, text, std::move(symbols), std::move(bound))));
   }
 
   /// y of each variant for x of a fixed seed, the variants sharing a constant
@@ -174,13 +180,15 @@ protected:
     CompilationOptions options;
     options.verifyEach = true;
     ModelVariants model(backend, options);
-    EXPECT_EQ(compile(model, text, std::move(symbols), std::move(bound)), "");
-    auto constants = std::make_shared<const Tensor>(model.makeConstantRegion());
-    Variants variants = model.getVariants();
+    CompiledVariants compiled =
+        compile(model, text, std::move(symbols), std::move(bound));
+    auto constants =
+        std::make_shared<const Tensor>(compiled.makeConstantRegion());
+    Variants variants = compiled.getVariants();
     std::vector<std::unique_ptr<Session>> sessions;
-    for (size_t i = 0; i < model.getNumVariants(); ++i)
-      sessions.push_back(llvm::cantFail(
-          Session::create(model.getCompilation(i), nullptr, constants)));
+    for (const PlannedProgram &program : compiled.getPrograms())
+      sessions.push_back(
+          llvm::cantFail(Session::create(program, nullptr, constants)));
     Outputs outputs;
     for (auto [variant, session] :
          llvm::zip_equal(variants.programs, sessions)) {
@@ -240,10 +248,11 @@ protected:
     options.cpu = cpu.str();
     auto backend = llvm::cantFail(CPUBackend::create(options));
     ModelVariants model(*backend, {});
-    EXPECT_EQ(compile(model, text, std::move(symbols), std::move(bound)), "");
-    Variants variants = model.getVariants();
+    CompiledVariants compiled =
+        compile(model, text, std::move(symbols), std::move(bound));
+    Variants variants = compiled.getVariants();
     EXPECT_EQ(variants.getConstantSize(),
-              uint64_t(model.makeConstantRegion().getSizeInBytes()));
+              uint64_t(compiled.makeConstantRegion().getSizeInBytes()));
     return variants.getConstantSize();
   }
 };
@@ -267,24 +276,26 @@ TEST_F(ModelVariantsTest, Branches) {
 TEST_F(ModelVariantsTest, CombinationsInOrder) {
   auto backend = createInterpreter();
   ModelVariants model(*backend, {});
-  EXPECT_EQ(compile(model, makeConvNet(), {{"N", {1, 2}}, {"S", {3, 4}}}), "");
+  CompiledVariants compiled =
+      compile(model, makeConvNet(), {{"N", {1, 2}}, {"S", {3, 4}}});
   ASSERT_EQ(model.getNumVariants(), 4u);
   EXPECT_EQ(model.describe(0), "N=1, S=3");
   EXPECT_EQ(model.describe(1), "N=1, S=4");
   EXPECT_EQ(model.describe(3), "N=2, S=4");
-  EXPECT_EQ(model.getVariants().symbols, (std::vector<std::string>{"N", "S"}));
-  EXPECT_EQ(model.getVariants().programs[2].values,
+  EXPECT_EQ(compiled.getVariants().symbols,
+            (std::vector<std::string>{"N", "S"}));
+  EXPECT_EQ(compiled.getVariants().programs[2].values,
             (std::vector<int64_t>{2, 3}));
 }
 
 TEST_F(ModelVariantsTest, OneValueNeedsNoSharing) {
   auto backend = createInterpreter();
   ModelVariants model(*backend, {});
-  EXPECT_EQ(compile(model, makeMlp(), {}, {{"N", 2}}), "");
+  CompiledVariants compiled = compile(model, makeMlp(), {}, {{"N", 2}});
   EXPECT_FALSE(model.hasSymbols());
   EXPECT_EQ(model.getNumVariants(), 1u);
-  EXPECT_TRUE(model.getVariants().symbols.empty());
-  EXPECT_EQ(model.getConstants().getSize(), 0u);
+  EXPECT_TRUE(compiled.getVariants().symbols.empty());
+  EXPECT_EQ(compiled.getConstants().getSize(), 0u);
 }
 
 TEST_F(ModelVariantsTest, StopsAfterPhases) {
@@ -294,8 +305,9 @@ TEST_F(ModelVariantsTest, StopsAfterPhases) {
     CompilationOptions options;
     options.stopAfter = phase;
     ModelVariants model(*backend, options);
-    EXPECT_EQ(compile(model, makeMlp(), {{"N", {1, 2}}}), "");
-    EXPECT_FALSE(model.isComplete());
+    EXPECT_EQ(
+        llvm::cantFail(run(model, makeMlp(), {{"N", {1, 2}}})).has_value(),
+        phase == Phase::Plan);
   }
 }
 
@@ -324,15 +336,15 @@ TEST_F(ModelVariantsTest, WeightsAreShared) {
 TEST_F(ModelVariantsTest, InterpreterSharesAllWeights) {
   auto backend = createInterpreter();
   ModelVariants one(*backend, {}), three(*backend, {});
-  EXPECT_EQ(compile(one, makeMlp(), {}, {{"N", 8}}), "");
-  EXPECT_EQ(compile(three, makeMlp(), {{"N", {1, 8, 32}}}), "");
-  uint64_t size = one.getVariants().getConstantSize();
-  EXPECT_EQ(three.getConstants().getSize(), size);
-  EXPECT_EQ(three.getConstants().getSizeUnshared(), 3 * size);
+  uint64_t size =
+      compile(one, makeMlp(), {}, {{"N", 8}}).getVariants().getConstantSize();
+  CompiledVariants compiled = compile(three, makeMlp(), {{"N", {1, 8, 32}}});
+  EXPECT_EQ(compiled.getConstants().getSize(), size);
+  EXPECT_EQ(compiled.getConstants().getSizeUnshared(), 3 * size);
   std::set<const Tensor *> payloads;
   size_t count = 0;
-  for (size_t i = 0; i < 3; ++i)
-    for (const auto &buffer : three.getCompilation(i).getIR().getBuffers())
+  for (const PlannedProgram &program : compiled.getPrograms())
+    for (const auto &buffer : program.getIR().getBuffers())
       if (buffer->getKind() == Buffer::Kind::Constant) {
         payloads.insert(&buffer->getTensor());
         ++count;
@@ -394,7 +406,8 @@ TEST_F(ModelVariantsTest, Errors) {
   std::string path = in("m.onnxtxt");
   auto error = [&](std::vector<SymbolValues> symbols) {
     ModelVariants model(*backend, {});
-    return compile(model, makeConvNet(), std::move(symbols));
+    return getMessage(
+        run(model, makeConvNet(), std::move(symbols)).takeError());
   };
   EXPECT_EQ(error({{"N", {1, 2}}, {"T", {1, 2}}}),
             "'" + path +
@@ -422,7 +435,8 @@ TEST_F(ModelVariantsTest, NamesTheValuesThatAreWrong) {
               onnxNode("Reshape", {"x", "to"});
   auto backend = createInterpreter();
   ModelVariants model(*backend, {});
-  std::string message = compile(model, text.str(), {{"N", {3, 5}}});
+  std::string message =
+      getMessage(run(model, text.str(), {{"N", {3, 5}}}).takeError());
   EXPECT_EQ(
       message.find("with N=5: '" + in("m.onnxtxt") + "': node 'y' (Reshape): "),
       0u)

@@ -4,6 +4,7 @@
 #include "Messages.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Driver/Compilation.h"
 #include "glowish/Driver/PassCheck.h"
 #include "glowish/Graph/GraphText.h"
 #include "glowish/Graph/Verifier.h"
@@ -217,10 +218,10 @@ std::string compileWithin(uint64_t limit, Backend &backend) {
   CompilationOptions options;
   options.maxActivationBytes = limit;
   Compilation compilation(backend, options);
-  compilation.setModule(parse(makeChain(), "1x32x8x4"));
-  if (llvm::Error error = compilation.run())
-    return llvm::toString(std::move(error));
-  return std::to_string(compilation.getPlan().activationSize);
+  auto program = compilation.compile(parse(makeChain(), "1x32x8x4"));
+  if (!program)
+    return llvm::toString(program.takeError());
+  return std::to_string(program->getPlan().activationSize);
 }
 
 TEST(Patches, AreAsFewAsTheLimitAllows) {
@@ -245,9 +246,9 @@ TEST(Patches, RunOnTheCPU) {
   options.maxActivationBytes = limit;
   options.passCheck = &check;
   Compilation compilation(*backend, options);
-  compilation.setModule(parse(makeChain(), "1x32x8x4"));
-  EXPECT_EQ(getMessage(compilation.run()), "");
-  EXPECT_LE(compilation.getPlan().activationSize, limit);
+  auto program = compilation.compile(parse(makeChain(), "1x32x8x4"));
+  ASSERT_TRUE(bool(program)) << llvm::toString(program.takeError());
+  EXPECT_LE(program->getPlan().activationSize, limit);
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "TestFolder.h"
 #include "glowish/Backends/CPU/PeakRate.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Driver/Compilation.h"
 #include "glowish/IR/Instrs.h"
 #include "glowish/Support/File.h"
 #include "llvm/Support/JSON.h"
@@ -17,8 +18,7 @@ namespace {
 /// y = softmax(x * w), and its profile over some runs.
 class Profiled {
 public:
-  explicit Profiled(Backend &backend, unsigned numRuns = 3)
-      : compilation(backend, CompilationOptions()) {
+  explicit Profiled(Backend &backend, unsigned numRuns = 3) {
     auto module = std::make_unique<Module>("test");
     Function *function = module->createFunction("main");
     Type type(ElemKind::Float, {33, 17});
@@ -30,15 +30,15 @@ public:
                                                  NodeValue(w));
     auto *softmax = function->create<SoftmaxNode>("soft", product, 1);
     function->create<SaveNode>("save", softmax, NodeValue(y));
-    compilation.setModule(std::move(module));
-    llvm::cantFail(compilation.run());
-    session = llvm::cantFail(Session::create(compilation, &clock));
-    profile = llvm::cantFail(measureProfile(*session, compilation.getIR(),
-                                            clock, numRuns, /*peakRate=*/1e9));
+    Compilation compilation(backend, CompilationOptions());
+    program = llvm::cantFail(compilation.compile(std::move(module)));
+    session = llvm::cantFail(Session::create(*program, &clock));
+    profile = llvm::cantFail(measureProfile(*session, program->getIR(), clock,
+                                            numRuns, /*peakRate=*/1e9));
   }
 
   InstrClock clock;
-  Compilation compilation;
+  std::optional<PlannedProgram> program;
   std::unique_ptr<Session> session;
   Profile profile;
 };
@@ -50,7 +50,7 @@ std::unique_ptr<CPUBackend> createCPU() {
 void checkRows(Profiled &profiled) {
   const Profile &profile = profiled.profile;
   std::vector<const Instruction *> expected, actual;
-  for (const Instruction &instr : profiled.compilation.getIR().getInstrs())
+  for (const Instruction &instr : profiled.program->getIR().getInstrs())
     if (!instr.isLifetimeMarker())
       expected.push_back(&instr);
   for (const Profile::Row &row : profile.rows) {
@@ -85,10 +85,10 @@ TEST(Profile, UntimedCodeCallsNothing) {
   auto backend = createCPU();
   Profiled profiled(*backend);
   llvm::LLVMContext context;
-  Compilation &compilation = profiled.compilation;
+  const PlannedProgram &program = *profiled.program;
   auto emit = [&](bool isTimed) {
-    return llvm::cantFail(backend->emitModule(
-        context, compilation.getIR(), compilation.getPlan(), "f", isTimed));
+    return llvm::cantFail(backend->emitModule(context, program.getIR(),
+                                              program.getPlan(), "f", isTimed));
   };
   EXPECT_FALSE(emit(false)->getFunction("glowish_mark"));
   EXPECT_TRUE(emit(true)->getFunction("glowish_mark"));

@@ -78,18 +78,21 @@ Trained
 Rematerialization::train(Backend &backend,
                          const RematerializationConfig &rematerialization) {
   TrainingConfig config;
-  config.rematerialization = rematerialization;
   config.solver.kind = SolverKind::Adam;
   VariableValues values;
-  auto compilation = llvm::cantFail(importForTraining(
-      backend, in("net.onnxtxt"), {}, CompilationOptions(), values));
-  initializeVariables(compilation->getModule(), InitializerKind::Kaiming,
-                      config, values);
-  llvm::cantFail(makeStep(*compilation, values, config));
-  llvm::cantFail(compilation->run());
-  auto session = llvm::cantFail(Session::create(*compilation));
+  CompilationOptions options;
+  options.rematerialization = rematerialization;
+  Compilation compilation(backend, options);
+  ModelGraph graph = llvm::cantFail(
+      importForTraining(compilation, in("net.onnxtxt"), {}, values));
+  initializeVariables(graph.getModule(), InitializerKind::Kaiming, config,
+                      values);
+  llvm::cantFail(makeStep(graph, values, config));
+  PlannedProgram program =
+      llvm::cantFail(compilation.compile(std::move(graph)));
+  auto session = llvm::cantFail(Session::create(program));
   Trained result;
-  result.numBytes = compilation->getPlan().activationSize;
+  result.numBytes = program.getPlan().activationSize;
   Random random(7);
   for (const Buffer *buffer : session->getPlaceholders()) {
     if (!buffer->isInput())

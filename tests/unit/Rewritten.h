@@ -24,9 +24,9 @@ runModule(std::unique_ptr<Module> module,
           const std::map<std::string, std::vector<double>> &given = {}) {
   std::unique_ptr<Backend> backend = createInterpreter();
   Compilation compilation(*backend, CompilationOptions());
-  compilation.setModule(std::move(module));
-  GLOWISH_RETURN_IF_ERROR(compilation.run());
-  GLOWISH_ASSIGN_OR_RETURN(auto session, Session::create(compilation));
+  GLOWISH_ASSIGN_OR_RETURN(PlannedProgram program,
+                           compilation.compile(std::move(module)));
+  GLOWISH_ASSIGN_OR_RETURN(auto session, Session::create(program));
   uint64_t seed = 7;
   for (const Buffer *buffer : session->getPlaceholders()) {
     if (!buffer->isInput())

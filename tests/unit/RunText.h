@@ -4,6 +4,7 @@
 #define GLOWISH_TESTS_UNIT_RUNTEXT_H
 
 #include "OnnxText.h"
+#include "glowish/Driver/Compilation.h"
 #include "glowish/Driver/Session.h"
 
 namespace glowish {
@@ -17,9 +18,9 @@ runText(TextModel model,
   if (!module)
     return llvm::toString(module.takeError());
   Compilation compilation(*backend, CompilationOptions());
-  compilation.setModule(std::move(*module));
-  llvm::cantFail(compilation.run());
-  auto session = llvm::cantFail(Session::create(compilation));
+  PlannedProgram program =
+      llvm::cantFail(compilation.compile(std::move(*module)));
+  auto session = llvm::cantFail(Session::create(program));
   for (const Buffer *buffer : session->getPlaceholders())
     if (buffer->isInput())
       llvm::cantFail(session->setInput(buffer, Tensor(buffer->getType())));

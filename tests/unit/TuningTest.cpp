@@ -21,10 +21,9 @@ protected:
   /// 33 channels, and then a product with a matrix, and says how they are
   /// computed.
   std::string compile(CPUBackend &backend) const {
-    Compilation compilation(backend, {});
-    build(compilation);
+    PlannedProgram program = build(backend);
     std::string algorithms;
-    for (const Instruction &instr : compilation.getIR().getInstrs())
+    for (const Instruction &instr : program.getIR().getInstrs())
       if (auto *convolution = llvm::dyn_cast<CPUConvolutionInstr>(&instr))
         algorithms += convolution->getAlgorithm().str() + ";";
     return algorithms;
@@ -33,7 +32,7 @@ protected:
     return compile(*llvm::cantFail(CPUBackend::create(options)));
   }
 
-  void build(Compilation &compilation) const {
+  PlannedProgram build(CPUBackend &backend) const {
     auto module = std::make_unique<Module>("test");
     Function *f = module->createFunction("main");
     ElemKind kind = ElemKind::Float;
@@ -50,21 +49,19 @@ protected:
     Placeholder *output =
         module->createPlaceholder("y", z.getType(), false, true);
     f->create<SaveNode>("save", z, NodeValue(output));
-    compilation.setModule(std::move(module));
-    llvm::cantFail(compilation.run());
+    return llvm::cantFail(Compilation(backend, {}).compile(std::move(module)));
   }
 
   /// The bytes of all files of the bundle.
   std::string compileBundle(const TargetOptions &options,
                             llvm::StringRef name) const {
     auto backend = llvm::cantFail(CPUBackend::create(options));
-    Compilation compilation(*backend, {});
-    build(compilation);
+    PlannedProgram program = build(*backend);
     BundleOptions bundle;
     bundle.folder = in(name);
     bundle.networkName = bundle.entryName = "net";
-    llvm::cantFail(writeBundle(*backend, compilation.getIR(),
-                               compilation.getPlan(), bundle));
+    llvm::cantFail(
+        writeBundle(*backend, program.getIR(), program.getPlan(), bundle));
     std::string bytes;
     for (const std::string &file : list(in(name)))
       bytes += file + read((name + "/" + file).str());

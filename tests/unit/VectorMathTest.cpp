@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CPULevels.h"
+#include "glowish/Driver/Compilation.h"
 #include "glowish/Driver/Session.h"
 #include "glowish/Support/Random.h"
 #include "gtest/gtest.h"
@@ -26,8 +27,7 @@ public:
   static constexpr int64_t length = (1 << 15) + 13;
 
   Program(const TargetOptions &target, ElemKind kind, const BuildFn &build)
-      : backend(llvm::cantFail(CPUBackend::create(target))),
-        compilation(*backend, CompilationOptions()) {
+      : backend(llvm::cantFail(CPUBackend::create(target))) {
     auto module = std::make_unique<Module>("test");
     Function *function = module->createFunction("main");
     Type type(kind, {length});
@@ -35,9 +35,9 @@ public:
     NodeValue value = build(*function, x);
     NodeValue y(module->createPlaceholder("y", value.getType(), false, true));
     function->create<SaveNode>("save", value, y);
-    compilation.setModule(std::move(module));
-    llvm::cantFail(compilation.run());
-    session = llvm::cantFail(Session::create(compilation));
+    Compilation compilation(*backend, CompilationOptions());
+    program = llvm::cantFail(compilation.compile(std::move(module)));
+    session = llvm::cantFail(Session::create(*program));
   }
 
   /// Any number of values; the last ones are repeated to fill the kernel.
@@ -60,7 +60,7 @@ public:
 
 private:
   std::unique_ptr<CPUBackend> backend;
-  Compilation compilation;
+  std::optional<PlannedProgram> program;
   std::unique_ptr<Session> session;
 };
 

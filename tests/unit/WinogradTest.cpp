@@ -52,9 +52,9 @@ const WinogradCase cases[] = {
 /// The algorithm that a convolution is computed by, and its tile: "winograd
 /// 4x4", "direct 6x2".
 std::string describe(CPUBackend &backend, const WinogradCase &c) {
-  auto compilation = llvm::cantFail(compileFor(
+  PlannedProgram program = llvm::cantFail(compileFor(
       backend, [&](Function &f, Module &m) { return build(c, f, m); }));
-  for (const Instruction &instr : compilation->getIR().getInstrs())
+  for (const Instruction &instr : program.getIR().getInstrs())
     if (auto *convolution = llvm::dyn_cast<CPUConvolutionInstr>(&instr)) {
       llvm::StringRef text = convolution->getAlgorithm();
       bool hasBlock = text.consume_front("winograd ");

@@ -6,6 +6,7 @@
 #include "glowish/Support/Random.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include <set>
 
 using namespace glowish;
 namespace cl = llvm::cl;

@@ -4,6 +4,8 @@
 #define GLOWISH_TOOLS_COMMON_GIVENINPUTS_H
 
 #include "glowish/Driver/Session.h"
+#include "glowish/Importer/ImportOptions.h"
+#include <map>
 #include "llvm/Support/CommandLine.h"
 
 namespace glowish {

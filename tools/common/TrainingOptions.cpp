@@ -95,6 +95,10 @@ static cl::opt<std::string>
            cl::desc("Weights whose names have a match of this are kept"),
            cl::value_desc("regex"), cl::cat(trainingCategory));
 
+RematerializationConfig glowish::getRematerialization() {
+  return {rematerialize || rematerializeSegments, rematerializeSegments};
+}
+
 llvm::Expected<TrainingConfig> glowish::getTrainingConfig() {
   TrainingConfig config;
   std::optional<LossKind> loss = parseLoss(lossName);
@@ -114,8 +118,6 @@ llvm::Expected<TrainingConfig> glowish::getTrainingConfig() {
     config.solver.epsilon = epsilon;
   config.clipNorm = clipNorm;
   config.seed = seed;
-  config.rematerialization = {rematerialize || rematerializeSegments,
-                              rematerializeSegments};
   if (frozen.empty())
     return config;
   auto regex = std::make_shared<llvm::Regex>(frozen);

@@ -4,6 +4,7 @@
 #define GLOWISH_TOOLS_COMMON_TRAININGOPTIONS_H
 
 #include "glowish/Autodiff/Training.h"
+#include "glowish/IRGen/Rematerialization.h"
 #include "llvm/Support/CommandLine.h"
 
 namespace glowish {
@@ -13,6 +14,9 @@ extern llvm::cl::OptionCategory trainingCategory;
 /// -loss, -solver, -label... ; kind and shape of the label are not stated. An
 /// error names the option, what it was given and what it takes.
 llvm::Expected<TrainingConfig> getTrainingConfig();
+
+/// -rematerialize...: what a step computes again.
+RematerializationConfig getRematerialization();
 
 } // namespace glowish
 

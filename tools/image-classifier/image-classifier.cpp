@@ -16,7 +16,8 @@ namespace {
 /// A compiled model and what its input and output stand for.
 struct Classifier {
   std::unique_ptr<Backend> backend;
-  std::unique_ptr<Compilation> compilation;
+  /// Null where the compilation stops before it.
+  std::optional<PlannedProgram> program;
   std::unique_ptr<Session> session;
   const Buffer *input = nullptr, *output = nullptr;
   std::optional<SampleReader> reader;
@@ -139,16 +140,16 @@ static llvm::Error compile(Classifier &classifier,
                            createLocalBackend(compilationOptions.stopAfter));
   Progress progress;
   progress.show("compiling");
-  classifier.compilation =
-      std::make_unique<Compilation>(*classifier.backend, compilationOptions);
-  GLOWISH_RETURN_IF_ERROR(
-      classifier.compilation->import(getModelPath(), importOptions));
-  GLOWISH_RETURN_IF_ERROR(classifier.compilation->run());
-  if (!classifier.compilation->isComplete())
+  Compilation compilation(*classifier.backend, compilationOptions);
+  GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
+                           compilation.import(getModelPath(), importOptions));
+  GLOWISH_ASSIGN_OR_RETURN(classifier.program,
+                           compilation.run(std::move(graph)));
+  if (!classifier.program || compilationOptions.stopAfter)
     return llvm::Error::success();
   timer.begin("codegen");
   GLOWISH_ASSIGN_OR_RETURN(classifier.session,
-                           Session::create(*classifier.compilation));
+                           Session::create(*classifier.program));
   timer.end();
   GLOWISH_ASSIGN_OR_RETURN(classifier.input,
                            classifier.session->findPlaceholder(input.name));

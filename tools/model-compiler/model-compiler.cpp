@@ -138,7 +138,7 @@ static llvm::Expected<BundleOptions> getBundleOptions() {
 /// The bundle of -train.
 static llvm::Error compileTraining(Backend &backend,
                                    const ImportOptions &inference,
-                                   const CompilationOptions &options,
+                                   CompilationOptions options,
                                    const BundleOptions &bundleOptions,
                                    Report *report) {
   GLOWISH_ASSIGN_OR_RETURN(TrainingConfig config, getTrainingConfig());
@@ -157,10 +157,12 @@ static llvm::Error compileTraining(Backend &backend,
       readNumbers("train-define-symbol", stepSymbols, ownSymbols));
   for (const auto &[name, value] : ownSymbols)
     step.symbols[name] = value;
-  GLOWISH_ASSIGN_OR_RETURN(auto model, TrainingCompilation::compile(
-                                           backend, getModelPath(), inference,
-                                           step, config, options));
-  if (model->isComplete() && !outputFolder.empty())
+  options.rematerialization = getRematerialization();
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<TrainingCompilation> model,
+                           TrainingCompilation::compile(backend, getModelPath(),
+                                                        inference, step, config,
+                                                        options));
+  if (model && !options.stopAfter && !outputFolder.empty())
     GLOWISH_RETURN_IF_ERROR(
         writeTrainingBundle(static_cast<CPUBackend &>(backend),
                             model->getPrograms(), bundleOptions));
@@ -189,15 +191,17 @@ static llvm::Error compileInference(Backend &backend,
                                     Progress &progress) {
   ModelVariants model(backend, options);
   GLOWISH_RETURN_IF_ERROR(model.open(getModelPath(), importOptions, several));
-  GLOWISH_RETURN_IF_ERROR(model.compile());
-  if (model.isComplete() && !outputFolder.empty()) {
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<CompiledVariants> compiled,
+                           model.compile());
+  if (compiled && !options.stopAfter && !outputFolder.empty()) {
     progress.show("generating code");
     if (options.timer)
       options.timer->begin("codegen");
     CodeSizes sizes;
     bundleOptions.codeSizes = report ? &sizes : nullptr;
     GLOWISH_RETURN_IF_ERROR(writeBundle(static_cast<CPUBackend &>(backend),
-                                        model.getVariants(), bundleOptions));
+                                        compiled->getVariants(),
+                                        bundleOptions));
     if (report)
       report->setCodeSizes(std::move(sizes));
   }
@@ -223,20 +227,22 @@ static llvm::Error writeOnnxModel(const ImportOptions &importOptions,
     return makeError("-emit-onnx: the symbol '{0}' has several values; "
                      "accepted: one",
                      several.front().name);
-  options.stopAfter = options.stopAfter.value_or(Phase::Import);
-  if (*options.stopAfter > Phase::Optimize)
+  Phase last = options.stopAfter.value_or(Phase::Import);
+  if (last > Phase::Optimize)
     return makeError("-stop-after={0}: -emit-onnx writes what the phases "
                      "import and optimize leave",
-                     getPhaseName(*options.stopAfter));
+                     getPhaseName(last));
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, createBackend());
-  GLOWISH_ASSIGN_OR_RETURN(
-      std::unique_ptr<Report> report,
-      createReport(getModelPath(), *backend, options.stopAfter));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Report> report,
+                           createReport(getModelPath(), *backend, last));
   options.observer = report.get();
   Compilation compilation(*backend, options);
-  GLOWISH_RETURN_IF_ERROR(compilation.import(getModelPath(), importOptions));
-  GLOWISH_RETURN_IF_ERROR(compilation.run());
-  GLOWISH_RETURN_IF_ERROR(writeOnnxFile(compilation.getModule(), onnxFile));
+  GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
+                           compilation.import(getModelPath(), importOptions));
+  if (last == Phase::Optimize) {
+    GLOWISH_ASSIGN_OR_RETURN(graph, compilation.optimize(std::move(graph)));
+  }
+  GLOWISH_RETURN_IF_ERROR(writeOnnxFile(graph.getModule(), onnxFile));
   return report ? writeReport(*report) : llvm::Error::success();
 }
 

@@ -62,8 +62,9 @@ static llvm::Error timeRuns(Session &session) {
 static bool isProfiling() { return profiling || !traceFile.empty(); }
 
 /// \p report gets the times, unless it is null.
-static llvm::Error profileRuns(Compilation &compilation, Session &session,
-                               InstrClock &clock, Report *report) {
+static llvm::Error profileRuns(const CompiledVariants &compiled, size_t variant,
+                               Session &session, InstrClock &clock,
+                               Report *report) {
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> cpu,
                            createLocalCPU(getTargetOptions()));
   GLOWISH_ASSIGN_OR_RETURN(double peakRate, measurePeakRate(*cpu));
@@ -73,13 +74,14 @@ static llvm::Error profileRuns(Compilation &compilation, Session &session,
   unsigned numRuns = iterations.getNumOccurrences() ? iterations : 20;
   GLOWISH_ASSIGN_OR_RETURN(
       Profile profile,
-      measureProfile(session, compilation.getIR(), clock, numRuns, peakRate));
+      measureProfile(session, compiled.getPrograms()[variant].getIR(), clock,
+                     numRuns, peakRate));
   if (profiling)
     printProfile(llvm::outs(), profile);
   if (!traceFile.empty())
     GLOWISH_RETURN_IF_ERROR(writeProfileTrace(profile, traceFile));
   if (report)
-    report->addProfile(compilation, std::move(profile));
+    report->addProfile(variant, std::move(profile));
   return llvm::Error::success();
 }
 
@@ -91,14 +93,15 @@ static void printMemory(const MemoryPlan &plan) {
       plan.getEfficiency());
 }
 
-/// Runs the compiled \p variant of \p model; returns the exit code.
+/// Runs the program of \p variant of \p model; returns the exit code.
 /// \p constants: the region that the variants share; null where there is one.
-static llvm::Expected<int> runVariant(ModelVariants &model, size_t variant,
-                                      const GivenTensors &given,
+static llvm::Expected<int> runVariant(const ModelVariants &model,
+                                      const CompiledVariants &compiled,
+                                      size_t variant, const GivenTensors &given,
                                       llvm::ArrayRef<SequenceOutput> sequences,
                                       std::shared_ptr<const Tensor> constants,
                                       PhaseTimer &timer, Report *report) {
-  Compilation &compilation = model.getCompilation(variant);
+  const PlannedProgram &program = compiled.getPrograms()[variant];
   InstrClock clock;
   std::unique_ptr<Session> session;
   {
@@ -106,7 +109,7 @@ static llvm::Expected<int> runVariant(ModelVariants &model, size_t variant,
     progress.show("generating code");
     timer.begin("codegen");
     GLOWISH_ASSIGN_OR_RETURN(
-        session, Session::create(compilation, isProfiling() ? &clock : nullptr,
+        session, Session::create(program, isProfiling() ? &clock : nullptr,
                                  std::move(constants)));
     GLOWISH_RETURN_IF_ERROR(fillInputs(*session, given));
     progress.show("running");
@@ -120,30 +123,34 @@ static llvm::Expected<int> runVariant(ModelVariants &model, size_t variant,
                    isOneOfSeveral ? getFileName(model.describe(variant)) : ""));
   GLOWISH_ASSIGN_OR_RETURN(int code, checkOutputs(*session, sequences));
   if (isProfiling()) {
-    printMemory(compilation.getPlan());
-    GLOWISH_RETURN_IF_ERROR(profileRuns(compilation, *session, clock, report));
+    printMemory(program.getPlan());
+    GLOWISH_RETURN_IF_ERROR(
+        profileRuns(compiled, variant, *session, clock, report));
   } else if (iterations) {
-    printMemory(compilation.getPlan());
+    printMemory(program.getPlan());
     GLOWISH_RETURN_IF_ERROR(timeRuns(*session));
   }
   return code;
 }
 
-static llvm::Expected<int> runVariants(ModelVariants &model,
+static llvm::Expected<int> runVariants(const ModelVariants &model,
+                                       const CompiledVariants &compiled,
                                        const GivenTensors &given,
                                        llvm::ArrayRef<SequenceOutput> sequences,
                                        PhaseTimer &timer, Report *report) {
   if (!model.hasSymbols())
-    return runVariant(model, 0, given, sequences, nullptr, timer, report);
-  auto constants = std::make_shared<const Tensor>(model.makeConstantRegion());
+    return runVariant(model, compiled, 0, given, sequences, nullptr, timer, report);
+  auto constants =
+      std::make_shared<const Tensor>(compiled.makeConstantRegion());
   if (iterations && model.getNumVariants() > 1)
     llvm::outs() << llvm::formatv(
         "memory of all: constants {0} bytes, {1} if nothing were shared\n",
-        model.getConstants().getSize(), model.getConstants().getSizeUnshared());
+        compiled.getConstants().getSize(),
+        compiled.getConstants().getSizeUnshared());
   int code = ExitCode::success;
   for (size_t i = 0; i < model.getNumVariants(); ++i) {
     llvm::outs() << "with " << model.describe(i) << ":\n";
-    GLOWISH_ASSIGN_OR_RETURN(int own, runVariant(model, i, given, sequences,
+    GLOWISH_ASSIGN_OR_RETURN(int own, runVariant(model, compiled, i, given, sequences,
                                                  constants, timer, report));
     code = std::max(code, own);
   }
@@ -176,17 +183,22 @@ static llvm::Expected<int> runModel() {
       createReport(getModelPath(), *backend, options.stopAfter));
   options.observer = report.get();
   ModelVariants model(*backend, options);
+  std::optional<CompiledVariants> compiled;
   {
     Progress progress;
     progress.show("compiling");
     GLOWISH_RETURN_IF_ERROR(model.open(getModelPath(), importOptions, several));
     GLOWISH_RETURN_IF_ERROR(model.select());
-    GLOWISH_RETURN_IF_ERROR(model.compile());
+    llvm::Expected<std::optional<CompiledVariants>> made = model.compile();
+    if (!made)
+      return made.takeError();
+    if (*made)
+      compiled.emplace(std::move(**made));
   }
   int code = ExitCode::success;
-  if (model.isComplete()) {
+  if (compiled && !options.stopAfter) {
     GLOWISH_ASSIGN_OR_RETURN(
-        code, runVariants(model, given, sequences, timer, report.get()));
+        code, runVariants(model, *compiled, given, sequences, timer, report.get()));
   }
   timer.end();
   if (report) {

@@ -204,6 +204,7 @@ static llvm::Expected<int> runTrainer() {
                            getCompilationOptions(timer));
   if (compilationOptions.stopAfter)
     return makeError("-stop-after is not for training");
+  compilationOptions.rematerialization = getRematerialization();
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
                            createLocalBackend(/*stopAfter=*/std::nullopt));
   GLOWISH_RETURN_IF_ERROR(checkResultPaths(options));

@@ -135,10 +135,9 @@ struct Probe {
 /// The network of \p side up to the values \p wanted.
 static llvm::Expected<std::unique_ptr<InnerRun>>
 compileUpTo(const Side &side, const std::set<ValueName> &wanted) {
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Compilation> compilation,
-                           importSide(side));
-  eraseSaves(compilation->getFunction());
-  return InnerRun::create(std::move(compilation), [&](NodeValue value) {
+  GLOWISH_ASSIGN_OR_RETURN(ImportedSide imported, importSide(side));
+  eraseSaves(imported.graph.getFunction());
+  return InnerRun::create(std::move(imported), [&](NodeValue value) {
     return wanted.count(getName(value)) > 0;
   });
 }
@@ -182,11 +181,9 @@ static llvm::Expected<Probe> probe(const Side &reference, const Side &tested,
 
 static llvm::Expected<Sequence> makeSequence(const Side &reference,
                                              const Side &tested) {
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Compilation> own,
-                           importSide(reference));
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Compilation> other,
-                           importSide(tested));
-  return Sequence(own->getFunction(), other->getFunction());
+  GLOWISH_ASSIGN_OR_RETURN(ImportedSide own, importSide(reference));
+  GLOWISH_ASSIGN_OR_RETURN(ImportedSide other, importSide(tested));
+  return Sequence(own.graph.getFunction(), other.graph.getFunction());
 }
 
 llvm::Expected<std::optional<LayerResult>>

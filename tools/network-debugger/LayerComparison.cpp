@@ -80,13 +80,12 @@ void Feeder::feed() {
 
 static llvm::Expected<Reference>
 computeReference(const Side &side, const ComparisonOptions &options) {
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Compilation> compilation,
-                           importSide(side));
+  GLOWISH_ASSIGN_OR_RETURN(ImportedSide imported, importSide(side));
   llvm::DenseSet<NodeValue> constants =
-      findConstantValues(compilation->getFunction());
+      findConstantValues(imported.graph.getFunction());
   Reference reference;
   GLOWISH_ASSIGN_OR_RETURN(reference.run, InnerRun::create(
-                                              std::move(compilation),
+                                              std::move(imported),
                                               [&](NodeValue value) {
                                                 return !constants.count(value);
                                               }));
@@ -127,9 +126,8 @@ glowish::compareLayers(const Side &referenceSide, const Side &tested,
                        const ComparisonOptions &options) {
   GLOWISH_ASSIGN_OR_RETURN(Reference reference,
                            computeReference(referenceSide, options));
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Compilation> compilation,
-                           importSide(tested));
-  Function &function = compilation->getFunction();
+  GLOWISH_ASSIGN_OR_RETURN(ImportedSide imported, importSide(tested));
+  Function &function = imported.graph.getFunction();
   std::map<std::string, std::string> kinds = findKinds(function);
   Feeder feeder(function, reference);
   eraseSaves(function);
@@ -137,7 +135,7 @@ glowish::compareLayers(const Side &referenceSide, const Side &tested,
   GLOWISH_ASSIGN_OR_RETURN(
       std::unique_ptr<InnerRun> run,
       InnerRun::create(
-          std::move(compilation),
+          std::move(imported),
           [&](NodeValue value) { return feeder.isCompared(value); }));
   if (run->getNames().empty())
     return makeNothingInCommonError();

@@ -9,14 +9,15 @@ ValueName glowish::getName(NodeValue value) {
   return {value.node->getName().str(), value.result};
 }
 
-llvm::Expected<std::unique_ptr<Compilation>>
-glowish::importSide(const Side &side) {
+llvm::Expected<ImportedSide> glowish::importSide(const Side &side) {
   auto compilation =
       std::make_unique<Compilation>(*side.backend, side.compilationOptions);
-  GLOWISH_RETURN_IF_ERROR(compilation->import(side.path, side.importOptions));
-  if (side.isOptimized)
-    GLOWISH_RETURN_IF_ERROR(compilation->optimize());
-  return compilation;
+  GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
+                           compilation->import(side.path, side.importOptions));
+  if (side.isOptimized) {
+    GLOWISH_ASSIGN_OR_RETURN(graph, compilation->optimize(std::move(graph)));
+  }
+  return ImportedSide{std::move(compilation), std::move(graph)};
 }
 
 void glowish::eraseSaves(Function &function) {
@@ -38,17 +39,17 @@ llvm::DenseSet<NodeValue> glowish::findConstantValues(Function &function) {
 }
 
 llvm::Expected<std::unique_ptr<InnerRun>>
-InnerRun::create(std::unique_ptr<Compilation> compilation,
+InnerRun::create(ImportedSide side,
                  llvm::function_ref<bool(NodeValue value)> isWanted) {
   std::unique_ptr<InnerRun> run(new InnerRun());
-  run->compilation = std::move(compilation);
   std::vector<InnerOutput> outputs =
-      addInnerOutputs(run->compilation->getFunction(), isWanted);
+      addInnerOutputs(side.graph.getFunction(), isWanted);
   // The nodes go when the IR has been made of them.
   for (const InnerOutput &output : outputs)
     run->names.push_back(getName(output.value));
-  GLOWISH_RETURN_IF_ERROR(run->compilation->run());
-  GLOWISH_ASSIGN_OR_RETURN(run->session, Session::create(*run->compilation));
+  GLOWISH_ASSIGN_OR_RETURN(run->program,
+                           side.compilation->compile(std::move(side.graph)));
+  GLOWISH_ASSIGN_OR_RETURN(run->session, Session::create(*run->program));
   for (const InnerOutput &output : outputs) {
     GLOWISH_ASSIGN_OR_RETURN(const Buffer *buffer,
                              run->session->findPlaceholder(output.placeholder));

@@ -3,6 +3,7 @@
 #ifndef GLOWISH_TOOLS_NETWORK_DEBUGGER_SIDE_H
 #define GLOWISH_TOOLS_NETWORK_DEBUGGER_SIDE_H
 
+#include "glowish/Driver/Compilation.h"
 #include "glowish/Driver/InnerOutputs.h"
 #include "glowish/Driver/Session.h"
 #include "llvm/ADT/DenseSet.h"
@@ -30,8 +31,15 @@ struct ValueName {
 };
 ValueName getName(NodeValue value);
 
-/// Imports the model of \p side. The function's nodes are those to look at.
-llvm::Expected<std::unique_ptr<Compilation>> importSide(const Side &side);
+/// A model that is imported, and the phases that are to come.
+struct ImportedSide {
+  std::unique_ptr<Compilation> compilation;
+  /// The nodes of its function are those to look at.
+  ModelGraph graph;
+};
+
+/// Imports the model of \p side.
+llvm::Expected<ImportedSide> importSide(const Side &side);
 
 /// Deletes the nodes that make outputs of the model, so that only what somebody
 /// else makes an output of is computed.
@@ -44,11 +52,9 @@ llvm::DenseSet<NodeValue> findConstantValues(Function &function);
 /// A network with some inner values as outputs, compiled.
 class InnerRun {
 public:
-  /// Compiles \p compilation, which importSide() has made, with the results of
-  /// nodes that \p isWanted as outputs.
+  /// Compiles \p side with the results of nodes that \p isWanted as outputs.
   static llvm::Expected<std::unique_ptr<InnerRun>>
-  create(std::unique_ptr<Compilation> compilation,
-         llvm::function_ref<bool(NodeValue value)> isWanted);
+  create(ImportedSide side, llvm::function_ref<bool(NodeValue value)> isWanted);
 
   Session &getSession() { return *session; }
   /// In the order of the nodes.
@@ -59,7 +65,7 @@ public:
   }
 
 private:
-  std::unique_ptr<Compilation> compilation;
+  std::optional<PlannedProgram> program;
   std::unique_ptr<Session> session;
   std::vector<ValueName> names;
   std::vector<const Buffer *> buffers;

@@ -65,17 +65,6 @@ struct SolverConfig {
   std::optional<double> epsilon = std::nullopt;
 };
 
-/// Values that the backward pass recomputes instead of keeping them in memory.
-struct RematerializationConfig {
-  /// Rematerialize results of cheap nodes: element-wise functions, data
-  /// movement, normalizations.
-  bool cheapNodes = false;
-  /// Checkpointing: the forward pass is divided into this many segments of
-  /// about the same memory; values inside all but the last are recomputed. 0:
-  /// none.
-  unsigned numSegments = 0;
-};
-
 /// Options of makeTrainingStep().
 struct TrainingConfig {
   LossKind loss = LossKind::SoftmaxCrossEntropy;
@@ -101,8 +90,6 @@ struct TrainingConfig {
   uint64_t seed = 0;
   /// Whether a variable is trained; null trains all.
   std::function<bool(llvm::StringRef name)> isTrained;
-  /// Used by the compilation of the step, not by makeTrainingStep().
-  RematerializationConfig rematerialization;
   /// Adds an output "NAME.gradient" for each trained variable.
   bool outputGradients = false;
 };

@@ -3,10 +3,10 @@
 #ifndef GLOWISH_DRIVER_COMPILATION_H
 #define GLOWISH_DRIVER_COMPILATION_H
 
-#include "glowish/Autodiff/Training.h"
-#include "glowish/Backends/Backend.h"
+#include "glowish/Driver/Stages.h"
 #include "glowish/IR/ConstantPool.h"
 #include "glowish/IRGen/IRGen.h"
+#include "glowish/IRGen/Rematerialization.h"
 #include "glowish/Importer/OnnxModel.h"
 #include "glowish/Optimizer/Passes.h"
 #include "glowish/Support/Timing.h"
@@ -65,6 +65,8 @@ struct CompilationOptions {
   /// The most elements of constants that are merged when they are equal.
   int64_t maxMergedElements = std::numeric_limits<int64_t>::max();
   ScheduleStrategy schedule = ScheduleStrategy::Best;
+  /// What a training step computes again; for other programs it means nothing.
+  RematerializationConfig rematerialization;
   /// The most bytes of activations; more than the model needs changes nothing.
   std::optional<uint64_t> maxActivationBytes;
   /// Whether an activation may have the place of one that is dead.
@@ -78,8 +80,8 @@ struct CompilationOptions {
   CompilationObserver *observer = nullptr;
 };
 
-/// A model on its way from a file to an executable program. Owns the module,
-/// the IR and the memory plan.
+/// The phases of the compilation of one program, with what a person wants of
+/// them. Each phase consumes the stage that the one before it has made.
 class Compilation {
 public:
   Compilation(Backend &backend, CompilationOptions options)
@@ -87,74 +89,63 @@ public:
 
   /// Reads \p path: a Caffe2 model (see isCaffe2Path), a module in the text
   /// form (.graph, with its constants in PATH.weights), or an ONNX model.
-  llvm::Error import(llvm::StringRef path, ImportOptions importOptions);
+  llvm::Expected<ModelGraph> import(llvm::StringRef path,
+                                    ImportOptions importOptions);
   /// Imports \p model, for the last time if \p isLast.
-  llvm::Error import(OnnxModel &model, ImportOptions importOptions,
-                     bool isLast);
-  /// Starts from a module that was made some other way.
-  void setModule(std::unique_ptr<Module> newModule) {
-    module = std::move(newModule);
-  }
-  /// What the phase Schedule computes again in a training step whose loss is
-  /// the output \p newLoss.
-  void setRematerialization(RematerializationConfig config,
-                            llvm::StringRef newLoss) {
-    rematerialization = config;
-    loss = newLoss.str();
-  }
+  llvm::Expected<ModelGraph> import(OnnxModel &model,
+                                    ImportOptions importOptions, bool isLast);
   /// What comes between import and differentiation: getTrainingPipeline().
-  llvm::Error prepareTraining() { return optimizeGraph(getTrainingPipeline()); }
-  /// Runs getOptimizePipeline() now, for those who look at the graph that it
-  /// leaves, or change it.
-  llvm::Error optimize() { return optimizeGraph(getOptimizePipeline()); }
-  /// Runs the phases after Import, up to and with options.stopAfter.
-  llvm::Error run();
-  /// The two parts of run(), for programs that share their constants: what
-  /// comes before the back end prepares the IR, and the rest. \p choices: of
+  llvm::Expected<ModelGraph> prepareTraining(ModelGraph graph);
+
+  /// \name Single phases
+  /// @{
+  llvm::Expected<ModelGraph> optimize(ModelGraph graph);
+  llvm::Expected<LoweredGraph> lower(ModelGraph graph);
+  llvm::Expected<ScheduledGraph> schedule(LoweredGraph graph);
+  llvm::Expected<IRProgram> generate(ScheduledGraph graph);
+  llvm::Expected<IRProgram> optimizeIR(IRProgram program);
+  /// The back end's part of OptimizeIR. \p choices: of
   /// Backend::chooseTogether; \p pool: where the constants go. Both may be
   /// null.
-  llvm::Error runCommon();
-  llvm::Error finish(const SharedChoices *choices, ConstantPool *pool);
+  llvm::Expected<PreparedProgram>
+  prepare(IRProgram program, const SharedChoices *choices, ConstantPool *pool);
+  llvm::Expected<PlannedProgram> plan(PreparedProgram program,
+                                      ConstantPool *pool);
+  /// @}
 
-  /// Whether the common part of run() came to the end: there is IR to prepare.
-  bool isPrepareable() const { return isCommonDone; }
-  /// Whether run() came to the end: a plan exists.
-  bool isComplete() const { return complete; }
-  /// The module goes when the IR has been made from it.
-  Module &getModule() { return *module; }
-  /// The function that is compiled: the module's first.
-  Function &getFunction() { return *module->getFunctions().front(); }
-  IRFunction &getIR() { return *ir; }
-  const IRFunction &getIR() const { return *ir; }
-  const MemoryPlan &getPlan() const { return plan; }
-  Backend &getBackend() { return backend; }
+  /// All phases after Import, of a compilation that stops nowhere.
+  llvm::Expected<PlannedProgram> compile(ModelGraph graph);
+  /// The phases after Import, up to and with options.stopAfter; null where that
+  /// comes before the plan.
+  llvm::Expected<std::optional<PlannedProgram>> run(ModelGraph graph);
+  /// The two parts of run(), for programs that share their constants: what
+  /// comes before the back end prepares the IR, and the rest with the
+  /// parameters of prepare().
+  llvm::Expected<std::optional<IRProgram>> runToIR(ModelGraph graph);
+  llvm::Expected<std::optional<PlannedProgram>>
+  runToPlan(IRProgram program, const SharedChoices *choices,
+            ConstantPool *pool);
+
+  Backend &getBackend() const { return backend; }
 
 private:
   void beginPhase(Phase phase);
-  void endPhase(Phase phase);
-  llvm::Error takeModule(llvm::Expected<std::unique_ptr<Module>> loaded);
   bool stopsAfter(Phase phase) const { return options.stopAfter == phase; }
-  llvm::Error optimizeGraph(const Pipeline &pipeline);
-  llvm::Error optimizeIR();
+  /// Tells the observer what \p phase has made.
+  template <typename Stage> void endPhase(Phase phase, const Stage &stage);
+  llvm::Expected<ModelGraph>
+  takeModule(llvm::Expected<std::unique_ptr<Module>> loaded);
+  llvm::Error runGraphPasses(const GraphStage &graph, const Pipeline &pipeline);
+  llvm::Error runIRPasses(IRFunction &function);
   /// The bytes of activations that \p function, lowered, will need.
   llvm::Expected<uint64_t> measureArena(Function &function);
-  llvm::Error checkActivationLimit() const;
-  llvm::Error prepareIR(const SharedChoices *choices, ConstantPool *pool);
   GraphPassContext getPassContext();
   MemoryPlan makePlan(const IRFunction &function) const;
 
   Backend &backend;
   CompilationOptions options;
-  std::unique_ptr<Module> module;
-  std::unique_ptr<IRFunction> ir;
-  MemoryPlan plan;
-  RematerializationConfig rematerialization;
-  std::string loss;
   /// How many passes have run.
   uint64_t numGraphPasses = 0, numIRPasses = 0;
-  /// Whether runCommon() came to the end.
-  bool isCommonDone = false;
-  bool complete = false;
 };
 
 /// Leaves one function in \p module, and the placeholders that no other uses:

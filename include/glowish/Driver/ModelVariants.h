@@ -8,6 +8,8 @@
 
 namespace glowish {
 
+class ModelVariants;
+
 /// A symbolic dimension and the values that a model is compiled for.
 struct SymbolValues {
   std::string name;
@@ -19,7 +21,27 @@ struct SymbolValues {
 /// number follows them. An error says what is wrong with \p text.
 llvm::Expected<SymbolValues> parseSymbolValues(llvm::StringRef text);
 
-/// A model compiled for every combination of the values of its symbolic
+/// The programs of one model, and the constants that they share.
+class CompiledVariants {
+public:
+  /// In the order of ModelVariants, which outlives this.
+  llvm::ArrayRef<PlannedProgram> getPrograms() const { return programs; }
+  Variants getVariants() const;
+  /// The region that all programs read.
+  Tensor makeConstantRegion() const;
+  /// Those of several programs; empty where there is one.
+  const ConstantPool &getConstants() const { return constants; }
+
+private:
+  friend class ModelVariants;
+  explicit CompiledVariants(const ModelVariants &model) : model(model) {}
+
+  const ModelVariants &model;
+  ConstantPool constants{MemoryPlan::defaultAlignment};
+  std::vector<PlannedProgram> programs;
+};
+
+/// A model that is compiled for every combination of the values of its symbolic
 /// dimensions; the only one where none has several. The model is read once,
 /// and the programs share their constants.
 class ModelVariants {
@@ -40,8 +62,9 @@ public:
   /// Tensors for inputs that the model lacks are left to those who set them.
   /// Does nothing with one variant.
   llvm::Error select();
-  /// Runs all phases for each variant.
-  llvm::Error compile();
+  /// Runs the phases for each variant, up to and with options.stopAfter; null
+  /// where that comes before the plan. Once only.
+  llvm::Expected<std::optional<CompiledVariants>> compile();
 
   /// Whether some symbol has several values.
   bool hasSymbols() const { return !symbols.empty(); }
@@ -49,19 +72,19 @@ public:
   /// "N=8, length=16".
   std::string describe(size_t variant) const;
 
-  /// After compile().
-  Compilation &getCompilation(size_t variant) { return *compilations[variant]; }
-  bool isComplete() const;
-  Variants getVariants() const;
-  /// The region that all programs read.
-  Tensor makeConstantRegion() const;
-  const ConstantPool &getConstants() const { return constants; }
-
 private:
+  friend class CompiledVariants;
   llvm::Error checkSymbols() const;
   ImportOptions getOptions(size_t variant) const;
-  llvm::Error importVariant(size_t variant);
-  llvm::Error finishVariants();
+  /// A variant on its way: its phases, and the program that they have come to.
+  struct Started {
+    std::unique_ptr<Compilation> compilation;
+    std::optional<IRProgram> program;
+  };
+  llvm::Expected<Started> startVariant(size_t variant);
+  llvm::Expected<std::optional<CompiledVariants>>
+  finishVariants(std::vector<Started> started);
+  llvm::Expected<std::optional<CompiledVariants>> compileOnly();
 
   Backend &backend;
   CompilationOptions options;
@@ -72,8 +95,6 @@ private:
   std::optional<OnnxModel> model;
   /// One value a symbol, the last one changing first.
   std::vector<std::vector<int64_t>> combinations;
-  ConstantPool constants{MemoryPlan::defaultAlignment};
-  std::vector<std::unique_ptr<Compilation>> compilations;
 };
 
 } // namespace glowish

@@ -3,7 +3,7 @@
 #ifndef GLOWISH_DRIVER_SESSION_H
 #define GLOWISH_DRIVER_SESSION_H
 
-#include "glowish/Driver/Compilation.h"
+#include "glowish/Driver/Stages.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace glowish {
@@ -11,14 +11,14 @@ namespace glowish {
 /// A compiled program and its memory: set inputs, run, read outputs.
 class Session {
 public:
-  /// \p compilation is complete and outlives the session, as does \p clock,
-  /// which is for Backend::compile. \p constants: the region of programs that
-  /// share theirs (ConstantPool); null for a program of its own.
+  /// \p program outlives the session, as does \p clock, which is for
+  /// Backend::compile. \p constants: the region of programs that share theirs
+  /// (ConstantPool); null for a program of its own.
   static llvm::Expected<std::unique_ptr<Session>>
-  create(Compilation &compilation, InstrClock *clock = nullptr,
+  create(const PlannedProgram &program, InstrClock *clock = nullptr,
          std::shared_ptr<const Tensor> constants = nullptr) {
-    return create(compilation.getBackend(), compilation.getIR(),
-                  compilation.getPlan(), clock, std::move(constants));
+    return create(program.getBackend(), program.getIR(), program.getPlan(),
+                  clock, std::move(constants));
   }
   /// The same of \p function, which \p backend has prepared and \p plan lays
   /// out; both outlive the session.

@@ -4,6 +4,7 @@
 #define GLOWISH_DRIVER_TRAINER_H
 
 #include "glowish/Autodiff/Initializers.h"
+#include "glowish/Driver/Compilation.h"
 #include "glowish/Driver/Session.h"
 
 namespace glowish {
@@ -78,7 +79,7 @@ private:
   CompilationOptions options;
   VariableValues values;
   TrainingStep step;
-  std::unique_ptr<Compilation> compilation, inferenceCompilation;
+  std::optional<PlannedProgram> stepProgram, inferenceProgram;
   std::unique_ptr<Session> session, inference;
   std::unique_ptr<NonFiniteFinder> finder;
   std::vector<const Buffer *> inputs, variables;

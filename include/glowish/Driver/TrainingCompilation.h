@@ -10,19 +10,19 @@
 namespace glowish {
 
 /// Imports the model at \p path with its weights as variables, whose initial
-/// values go to \p variables.
-llvm::Expected<std::unique_ptr<Compilation>>
-importForTraining(Backend &backend, llvm::StringRef path,
-                  ImportOptions importOptions, CompilationOptions options,
-                  VariableValues &variables);
+/// values go to \p variables, and prepares it for differentiation.
+llvm::Expected<ModelGraph> importForTraining(Compilation &compilation,
+                                             llvm::StringRef path,
+                                             ImportOptions importOptions,
+                                             VariableValues &variables);
 
 /// Renames the loss and the learning rate of \p config where \p module has an
 /// input, output or variable of that name: "loss" becomes "training_loss".
 void avoidNames(TrainingConfig &config, const Module &module);
 
-/// Makes the function of \p compilation, as importForTraining() leaves it, one
-/// that makes a step: makeTrainingStep() in its place.
-llvm::Expected<TrainingStep> makeStep(Compilation &compilation,
+/// Makes the function of \p graph, as importForTraining() leaves it, one that
+/// makes a step: makeTrainingStep() in its place.
+llvm::Expected<TrainingStep> makeStep(ModelGraph &graph,
                                       VariableValues &variables,
                                       const TrainingConfig &config);
 
@@ -31,24 +31,24 @@ llvm::Expected<TrainingStep> makeStep(Compilation &compilation,
 class TrainingCompilation {
 public:
   /// \p inference and \p step: what binds the dimensions of the inputs in each
-  /// program. \p backend outlives this.
-  static llvm::Expected<std::unique_ptr<TrainingCompilation>>
+  /// program. \p backend outlives this. Null where options.stopAfter comes
+  /// before the plan.
+  static llvm::Expected<std::optional<TrainingCompilation>>
   compile(Backend &backend, llvm::StringRef path,
           const ImportOptions &inference, const ImportOptions &step,
           TrainingConfig config, const CompilationOptions &options);
 
-  /// Whether both programs were compiled to the end.
-  bool isComplete() const {
-    return inference->isComplete() && step->isComplete();
-  }
-  /// This outlives what it returns.
+  /// This outlives what it returns, and stays where it is.
   TrainingPrograms getPrograms() const;
 
 private:
-  TrainingCompilation() : constants(MemoryPlan::defaultAlignment) {}
-  ConstantPool constants;
+  TrainingCompilation(PlannedProgram inference, PlannedProgram step,
+                      VariableValues variables)
+      : inference(std::move(inference)), step(std::move(step)),
+        variables(std::move(variables)) {}
+
+  PlannedProgram inference, step;
   VariableValues variables;
-  std::unique_ptr<Compilation> inference, step;
 };
 
 } // namespace glowish

@@ -3,9 +3,22 @@
 #ifndef GLOWISH_IRGEN_REMATERIALIZATION_H
 #define GLOWISH_IRGEN_REMATERIALIZATION_H
 
-#include "glowish/Autodiff/Training.h"
+#include "glowish/Graph/Module.h"
 
 namespace glowish {
+
+/// Values that the backward pass recomputes instead of keeping them in memory.
+struct RematerializationConfig {
+  /// Rematerialize results of cheap nodes: element-wise functions, data
+  /// movement, normalizations.
+  bool cheapNodes = false;
+  /// Checkpointing: the forward pass is divided into this many segments of
+  /// about the same memory; values inside all but the last are recomputed. 0:
+  /// none.
+  unsigned numSegments = 0;
+
+  bool isEnabled() const { return cheapNodes || numSegments; }
+};
 
 /// An order of the nodes of \p function, a training step, that needs little
 /// memory: as scheduleNodes, but what the way back reads of the values before

@@ -24,33 +24,40 @@ public:
   Report(std::string title, bool hasTimes);
   ~Report() override;
 
-  void afterPhase(Phase phase, Compilation &compilation) override;
+  void afterPhase(Phase phase, const Compilation &compilation,
+                  const GraphStage &graph) override;
+  void afterPhase(Phase phase, const Compilation &compilation,
+                  const IRProgram &program) override;
+  void afterPhase(Phase phase, const Compilation &compilation,
+                  const PlannedProgram &program) override;
   void beforePass() override;
-  void afterPass(llvm::StringRef pass, Compilation &compilation, Function &unit,
-                 bool changed) override;
-  void afterPass(llvm::StringRef pass, Compilation &compilation,
-                 IRFunction &unit, bool changed) override;
+  void afterPass(const PassRun &pass, const Compilation &compilation,
+                 Function &unit) override;
+  void afterPass(const PassRun &pass, const Compilation &compilation,
+                 IRFunction &unit) override;
 
   /// A line of the page's first table.
   void addFact(std::string name, std::string value);
   /// What tells the program apart that was imported as number \p program.
   void setProgramTitle(size_t program, std::string programTitle);
-  /// Measured times of the instructions of \p compilation.
-  void addProfile(Compilation &compilation, Profile profile);
+  /// Measured times of the instructions of the same program.
+  void addProfile(size_t program, Profile profile);
   /// The code of the programs.
   void setCodeSizes(CodeSizes sizes) { codeSizes = std::move(sizes); }
 
   /// Whether all programs have a memory plan.
   bool isPlanned() const;
   /// The arenas of all programs (Report/MemoryMap.h). For this and print, the
-  /// compilations that came to a plan still exist.
+  /// programs that have a plan still exist.
   void printMemory(llvm::raw_ostream &os) const;
   void print(llvm::raw_ostream &os) const;
 
 private:
-  ProgramRecord &getRecord(Compilation &compilation);
-  void countPass(llvm::StringRef pass, ProgramRecord &record, bool isOuter,
-                 size_t size, bool changed);
+  ProgramRecord &beginRecord(const Compilation &compilation);
+  ProgramRecord &getRecord(const Compilation &compilation);
+  /// \p size: nodes or instructions of the function that is compiled, where
+  /// \p pass ran on that.
+  void countPass(const PassRun &pass, ProgramRecord &record, size_t size);
   void printFacts(llvm::raw_ostream &os) const;
 
   std::string title;
