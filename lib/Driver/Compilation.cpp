@@ -1,7 +1,7 @@
 //===- Compilation.cpp - The phases in their order ------------------------===//
 
 #include "glowish/Driver/Compilation.h"
-#include "ActivationLimit.h"
+#include "FitMemory.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Driver/CompilationObserver.h"
 #include "glowish/Driver/PassCheck.h"
@@ -20,7 +20,12 @@
 using namespace glowish;
 
 static constexpr llvm::StringLiteral phaseNames[] = {
-    "import", "optimize", "lower", "schedule", "irgen", "optimize-ir", "plan"};
+    "import",   "optimize", "lower",       "fit-memory",
+    "schedule", "irgen",    "optimize-ir", "plan"};
+
+std::string glowish::listPhases() {
+  return llvm::join(llvm::ArrayRef(phaseNames), ", ");
+}
 
 llvm::StringRef glowish::getPhaseName(Phase phase) {
   return phaseNames[unsigned(phase)];
@@ -268,21 +273,35 @@ llvm::Expected<LoweredGraph> Compilation::lower(ModelGraph graph) {
   return lowered;
 }
 
+const Placeholder *
+Compilation::findRematerializedLoss(const GraphStage &graph) const {
+  return options.rematerialization.isEnabled()
+             ? graph.getModule().findPlaceholder(graph.getLossName())
+             : nullptr;
+}
+
+llvm::Expected<LoweredGraph> Compilation::fitMemory(LoweredGraph graph) {
+  // Rematerialization is another way to need less, which looks at the schedule.
+  if (!options.maxActivationBytes || findRematerializedLoss(graph))
+    return graph;
+  beginPhase(Phase::FitMemory);
+  auto compute = [&](const PatchPlan &plan) {
+    std::string pass = "compute-in-patches<" + plan.getArgument() + ">";
+    return runGraphPasses(
+        graph, {{{pass}, /*toFixedPoint=*/false, /*required=*/{pass}}});
+  };
+  GLOWISH_RETURN_IF_ERROR(glowish::fitMemory(
+      graph.getFunction(), *options.maxActivationBytes,
+      [this](Function &function) { return measureArena(function); }, compute));
+  GLOWISH_RETURN_IF_ERROR(verifyLowered(graph.getFunction(), getPassContext()));
+  endPhase(Phase::FitMemory, graph);
+  return graph;
+}
+
 llvm::Expected<ScheduledGraph> Compilation::schedule(LoweredGraph graph) {
   beginPhase(Phase::Schedule);
   Function &function = graph.getFunction();
-  const Placeholder *loss =
-      options.rematerialization.isEnabled()
-          ? graph.getModule().findPlaceholder(graph.getLossName())
-          : nullptr;
-  if (options.maxActivationBytes && !loss) {
-    GLOWISH_RETURN_IF_ERROR(
-        fitActivations(function, *options.maxActivationBytes,
-                       [this](Function &each) { return measureArena(each); }));
-    if (options.passCheck)
-      GLOWISH_RETURN_IF_ERROR(options.passCheck->check(
-          "patches", Exactness::Exact, graph.getModule()));
-  }
+  const Placeholder *loss = findRematerializedLoss(graph);
   std::vector<Node *> order =
       loss ? scheduleWithRematerialization(function, *loss,
                                            options.rematerialization)
@@ -380,6 +399,9 @@ Compilation::runToIR(ModelGraph graph) {
     return std::nullopt;
   GLOWISH_ASSIGN_OR_RETURN(LoweredGraph lowered, lower(std::move(graph)));
   if (stopsAfter(Phase::Lower))
+    return std::nullopt;
+  GLOWISH_ASSIGN_OR_RETURN(lowered, fitMemory(std::move(lowered)));
+  if (stopsAfter(Phase::FitMemory))
     return std::nullopt;
   GLOWISH_ASSIGN_OR_RETURN(ScheduledGraph scheduled,
                            schedule(std::move(lowered)));

@@ -300,8 +300,8 @@ TEST_F(ModelVariantsTest, OneValueNeedsNoSharing) {
 
 TEST_F(ModelVariantsTest, StopsAfterPhases) {
   auto backend = createInterpreter();
-  for (Phase phase : {Phase::Import, Phase::Lower, Phase::IRGen,
-                      Phase::OptimizeIR, Phase::Plan}) {
+  for (Phase phase : {Phase::Import, Phase::Lower, Phase::FitMemory,
+                      Phase::IRGen, Phase::OptimizeIR, Phase::Plan}) {
     CompilationOptions options;
     options.stopAfter = phase;
     ModelVariants model(*backend, options);

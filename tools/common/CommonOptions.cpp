@@ -65,8 +65,8 @@ static ValueOption<bool>
                cl::cat(debugCategory));
 static cl::opt<std::string>
     stopAfter("stop-after",
-              cl::desc("Stop after a phase: import, optimize, lower, schedule, "
-                       "irgen, optimize-ir, plan"),
+              cl::desc("Stop after a phase: import, optimize, lower, "
+                       "fit-memory, schedule, irgen, optimize-ir, plan"),
               cl::value_desc("phase"), cl::cat(debugCategory));
 static ValueOption<bool>
     dumpsLLVM("dump-llvm-ir", cl::desc("Print the optimised LLVM IR to stderr"),
@@ -248,9 +248,8 @@ glowish::getCompilationOptions(PhaseTimer &timer) {
     options.stopAfter = parsePhase(stopAfter);
     if (!options.stopAfter)
       return makeError("-stop-after={0}: there is no such phase; the phases "
-                       "are import, optimize, lower, schedule, irgen, "
-                       "optimize-ir, plan",
-                       stopAfter);
+                       "are {1}",
+                       stopAfter, listPhases());
   }
   return options;
 }

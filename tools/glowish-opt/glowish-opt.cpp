@@ -94,9 +94,13 @@ static llvm::StringRef getLevel(const GraphPass &pass) {
 static void printPassList() {
   std::map<llvm::StringRef, std::string> levels;
   auto add = [&](llvm::StringRef level, const auto &pass) {
-    levels[level] += llvm::formatv(
-        "  {0,-30} {1,-8} {2}\n", pass.name,
+    std::string &lines = levels[level];
+    lines += llvm::formatv(
+        "  {0,-30} {1,-8} {2}", pass.name,
         pass.exactness == Exactness::Exact ? "exact" : "rounding", pass.doc);
+    if (!pass.argumentForm.empty())
+      lines += llvm::formatv("; {0}<{1}>", pass.name, pass.argumentForm);
+    lines += "\n";
   };
   for (const GraphPass &pass : getGraphPasses())
     add(getLevel(pass), pass);
@@ -114,7 +118,8 @@ template <typename Table, typename OtherTable>
 static llvm::Error checkPassNames(Table own, llvm::StringRef level,
                                   OtherTable other,
                                   llvm::StringRef otherLevel) {
-  for (const std::string &name : passes) {
+  for (const std::string &pass : passes) {
+    llvm::StringRef name = llvm::StringRef(pass).split('<').first;
     if (findPass(own, name))
       continue;
     if (findPass(other, name))

@@ -19,11 +19,24 @@ class CompilationObserver;
 class PassCheck;
 
 /// The phases, in order. Each ends with its verifier.
-enum class Phase { Import, Optimize, Lower, Schedule, IRGen, OptimizeIR, Plan };
+enum class Phase {
+  Import,
+  Optimize,
+  Lower,
+  /// Only where there is a limit to fit into.
+  FitMemory,
+  Schedule,
+  IRGen,
+  OptimizeIR,
+  Plan
+};
 
-/// "import", "optimize", "lower", "schedule", "irgen", "optimize-ir", "plan".
+/// "import", "optimize", "lower", "fit-memory", "schedule", "irgen",
+/// "optimize-ir", "plan".
 llvm::StringRef getPhaseName(Phase phase);
 std::optional<Phase> parsePhase(llvm::StringRef name);
+/// The names of all phases in their order, with commas.
+std::string listPhases();
 
 /// What happens around the passes of one kind: of the graph, or of the IR.
 struct PassOptions {
@@ -101,6 +114,10 @@ public:
   /// @{
   llvm::Expected<ModelGraph> optimize(ModelGraph graph);
   llvm::Expected<LoweredGraph> lower(ModelGraph graph);
+  /// Computes parts of the function in patches until it needs at most
+  /// options.maxActivationBytes, if that is given. Measures the ways to do so
+  /// by what the phases after this one make of them.
+  llvm::Expected<LoweredGraph> fitMemory(LoweredGraph graph);
   llvm::Expected<ScheduledGraph> schedule(LoweredGraph graph);
   llvm::Expected<IRProgram> generate(ScheduledGraph graph);
   llvm::Expected<IRProgram> optimizeIR(IRProgram program);
@@ -137,6 +154,8 @@ private:
   takeModule(llvm::Expected<std::unique_ptr<Module>> loaded);
   llvm::Error runGraphPasses(const GraphStage &graph, const Pipeline &pipeline);
   llvm::Error runIRPasses(IRFunction &function);
+  /// The loss of \p graph if rematerialization is asked for; else null.
+  const Placeholder *findRematerializedLoss(const GraphStage &graph) const;
   /// The bytes of activations that \p function, lowered, will need.
   llvm::Expected<uint64_t> measureArena(Function &function);
   GraphPassContext getPassContext();

@@ -44,6 +44,10 @@ llvm::Error verifyLowered(const Function &function,
 #define GRAPH_PASS(FUNCTION, NAME, EXACTNESS, DOC, ...)                        \
   llvm::Expected<bool> FUNCTION(Function &function,                            \
                                 const GraphPassContext &context);
+#define GRAPH_PASS_WITH_ARGUMENT(FUNCTION, NAME, FORM, EXACTNESS, DOC)         \
+  llvm::Expected<bool> FUNCTION(Function &function,                            \
+                                const GraphPassContext &context,               \
+                                llvm::StringRef argument);
 #include "glowish/Optimizer/Passes.def"
 
 } // namespace glowish

@@ -28,6 +28,9 @@ struct PatchPlan {
   /// those that are computed without patches: mostly more than 1, less where
   /// strides leave rows out that nobody reads.
   double work = 1;
+
+  /// The argument of the pass compute-in-patches: "begin=1;end=7;count=4".
+  std::string getArgument() const;
 };
 
 /// All ways to compute a part of \p function that has \p inside, a node of it,

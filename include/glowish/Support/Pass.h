@@ -31,14 +31,20 @@ template <typename Unit, typename Context> struct PassInfo {
   Exactness exactness;
   /// One-line description for -list-passes.
   llvm::StringRef doc;
-  /// Returns whether it changed the unit.
+  /// Returns whether it changed the unit. Null where there is an argument.
   llvm::Expected<bool> (*run)(Unit &, const Context &);
   /// A former name that is still accepted; may be empty.
   llvm::StringRef oldName = {};
+  /// Of a pass that a pipeline has as `name<argument>`: how the argument is
+  /// written, and what runs in place of `run`.
+  llvm::StringRef argumentForm = {};
+  llvm::Expected<bool> (*runWithArgument)(Unit &, const Context &,
+                                          llvm::StringRef argument) = nullptr;
 };
 
 /// A group of passes run in order, once or until none changes anything.
 struct PipelineStep {
+  /// Names, or `name<argument>`.
   std::vector<std::string> passes;
   bool toFixedPoint = false;
   /// The subset of `passes` that later stages depend on.
@@ -84,20 +90,53 @@ findPass(llvm::ArrayRef<PassInfo<Unit, Context>> table, llvm::StringRef name) {
   return nullptr;
 }
 
+/// A pass of a pipeline, with the argument that it has there.
+template <typename Unit, typename Context> struct PassCall {
+  const PassInfo<Unit, Context> *pass;
+  llvm::StringRef argument;
+
+  llvm::Expected<bool> run(Unit &unit, const Context &context) const {
+    return pass->run ? pass->run(unit, context)
+                     : pass->runWithArgument(unit, context, argument);
+  }
+};
+
+/// Finds what \p text, `name` or `name<argument>`, calls in \p table. An error
+/// says what the pass accepts.
+template <typename Unit, typename Context>
+llvm::Expected<PassCall<Unit, Context>>
+parsePassCall(llvm::ArrayRef<PassInfo<Unit, Context>> table,
+              llvm::StringRef text) {
+  auto [name, argument] = text.split('<');
+  const PassInfo<Unit, Context> *pass = findPass(table, name);
+  if (!pass)
+    return makeError("there is no pass called '{0}'", name);
+  bool isClosed = argument.consume_back(">");
+  if (pass->run && name != text)
+    return makeError("pass '{0}' takes no argument; accepted: {1}", text, name);
+  if (pass->runWithArgument && !isClosed)
+    return makeError("pass '{0}' needs an argument; accepted: {1}<{2}>", text,
+                     name, pass->argumentForm);
+  return PassCall<Unit, Context>{pass, argument};
+}
+
 /// Runs \p pipeline on \p unit with the passes of \p table. Each pass runs on
-/// the units nested in \p unit first, innermost first. A fixed point that is
-/// not reached is an error that names passes.
+/// the units nested in \p unit first, innermost first; one with an argument,
+/// which is about \p unit, on that alone. A fixed point that is not reached is
+/// an error that names passes.
 template <typename Unit, typename Context>
 llvm::Expected<bool> runPipeline(const Pipeline &pipeline,
                                  llvm::ArrayRef<PassInfo<Unit, Context>> table,
                                  Unit &unit, const Context &context,
                                  const PassHooks<Unit> &hooks = {}) {
-  auto runOn = [&](auto &runOn, const PassInfo<Unit, Context> &pass, Unit &unit,
+  auto runOn = [&](auto &runOn, const PassCall<Unit, Context> &call, Unit &unit,
                    bool isRequired) -> llvm::Expected<bool> {
+    const PassInfo<Unit, Context> &pass = *call.pass;
     bool changedNested = false;
     if constexpr (HasNested<Unit>)
-      for (Unit *nested : getNested(unit)) {
-        llvm::Expected<bool> changed = runOn(runOn, pass, *nested, isRequired);
+      for (Unit *nested :
+           pass.runWithArgument ? std::vector<Unit *>() : getNested(unit)) {
+        llvm::Expected<bool> changed = runOn(runOn, call, *nested, isRequired);
         if (!changed)
           return changed.takeError();
         changedNested |= *changed;
@@ -109,7 +148,7 @@ llvm::Expected<bool> runPipeline(const Pipeline &pipeline,
       if (!*runs)
         return changedNested;
     }
-    llvm::Expected<bool> changed = pass.run(unit, context);
+    llvm::Expected<bool> changed = call.run(unit, context);
     if (!changed)
       return changed.takeError();
     if (hooks.after)
@@ -119,9 +158,10 @@ llvm::Expected<bool> runPipeline(const Pipeline &pipeline,
   };
   auto runOne = [&](llvm::StringRef name,
                     bool isRequired) -> llvm::Expected<bool> {
-    if (const PassInfo<Unit, Context> *pass = findPass(table, name))
-      return runOn(runOn, *pass, unit, isRequired);
-    return makeError("there is no pass called '{0}'", name);
+    llvm::Expected<PassCall<Unit, Context>> call = parsePassCall(table, name);
+    if (!call)
+      return call.takeError();
+    return runOn(runOn, *call, unit, isRequired);
   };
   bool changedAny = false;
   for (const PipelineStep &step : pipeline) {

@@ -2,7 +2,9 @@
 
 #include "glowish/Optimizer/Patches.h"
 #include "Util/PartialNodes.h"
+#include "glowish/Optimizer/Passes.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringSet.h"
 #include <map>
 #include <tuple>
 
@@ -250,4 +252,60 @@ void glowish::computeInPatches(Function &function, const PatchPlan &plan) {
   for (unsigned i = nodes.size(); i-- > 0;)
     if (!nodes[i].hasUses() && !nodes[i].hasSideEffects())
       function.erase(&nodes[i]);
+}
+
+//===- The pass -----------------------------------------------------------===//
+
+std::string PatchPlan::getArgument() const {
+  std::string text = llvm::formatv("end={0};count={1}", end, count);
+  return begin ? llvm::formatv("begin={0};{1}", *begin, text).str() : text;
+}
+
+/// Reads what PatchPlan::getArgument() writes, its parts in any order.
+static llvm::Expected<PatchPlan> parsePlan(llvm::StringRef argument) {
+  PatchPlan plan;
+  llvm::SmallVector<llvm::StringRef, 4> parts;
+  argument.split(parts, ';');
+  llvm::StringSet<> seen;
+  for (llvm::StringRef part : parts) {
+    auto [key, text] = part.split('=');
+    unsigned number = 0;
+    bool isRead = !text.getAsInteger(10, number) && seen.insert(key).second;
+    if (isRead && key == "begin")
+      plan.begin = number;
+    else if (isRead && key == "end")
+      plan.end = number;
+    else if (isRead && key == "count")
+      plan.count = number;
+    else
+      return makeError("compute-in-patches<{0}>: '{1}'; accepted: "
+                       "[begin=NODE;]end=NODE;count=N, each once, with the "
+                       "numbers of nodes in the function's order, from 0",
+                       argument, part);
+  }
+  if (!seen.count("end") || !seen.count("count"))
+    return makeError("compute-in-patches<{0}>: accepted: "
+                     "[begin=NODE;]end=NODE;count=N",
+                     argument);
+  return plan;
+}
+
+llvm::Expected<bool> glowish::computePatches(Function &function,
+                                             const GraphPassContext &,
+                                             llvm::StringRef argument) {
+  GLOWISH_ASSIGN_OR_RETURN(PatchPlan plan, parsePlan(argument));
+  NumberedNodes nodes(function);
+  if (plan.end >= nodes.size())
+    return makeError("compute-in-patches<{0}>: the function has {1} nodes",
+                     argument, nodes.size());
+  auto isMeant = [&](const PatchPlan &possible) {
+    return possible.begin == plan.begin && possible.end == plan.end &&
+           possible.count == plan.count;
+  };
+  if (llvm::none_of(findPatchPlans(function, nodes[plan.end]), isMeant))
+    return makeError("compute-in-patches<{0}>: what is behind 'begin' up to "
+                     "'end' can't be computed in so many bands of rows",
+                     argument);
+  computeInPatches(function, plan);
+  return true;
 }

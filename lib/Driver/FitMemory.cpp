@@ -1,8 +1,7 @@
-//===- ActivationLimit.cpp - No more memory than a person has -------------===//
+//===- FitMemory.cpp - Enforces the limit of activation memory ------------===//
 
-#include "ActivationLimit.h"
+#include "FitMemory.h"
 #include "glowish/IRGen/IRGen.h"
-#include "glowish/Optimizer/Patches.h"
 #include "glowish/Support/Error.h"
 #include "llvm/Support/Debug.h"
 
@@ -57,8 +56,8 @@ findPlan(Function &function, uint64_t limit, MeasureArena measure) {
   return least;
 }
 
-llvm::Error glowish::fitActivations(Function &function, uint64_t limit,
-                                    MeasureArena measure) {
+llvm::Error glowish::fitMemory(Function &function, uint64_t limit,
+                               MeasureArena measure, ComputeInPatches compute) {
   GLOWISH_ASSIGN_OR_RETURN(uint64_t arena, measure(function));
   for (unsigned part = 0; part < maxParts && arena > limit; ++part) {
     GLOWISH_ASSIGN_OR_RETURN(std::optional<Attempt> attempt,
@@ -72,7 +71,7 @@ llvm::Error glowish::fitActivations(Function &function, uint64_t limit,
     LLVM_DEBUG(llvm::dbgs()
                << attempt->plan.count << " patches, " << next << " of " << arena
                << " bytes of activations, work " << attempt->plan.work << "\n");
-    computeInPatches(function, attempt->plan);
+    GLOWISH_RETURN_IF_ERROR(compute(attempt->plan));
     arena = next;
   }
   if (arena <= limit)
