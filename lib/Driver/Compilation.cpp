@@ -3,6 +3,7 @@
 #include "glowish/Driver/Compilation.h"
 #include "FitMemory.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Backends/KernelTuner.h"
 #include "glowish/Driver/CompilationObserver.h"
 #include "glowish/Driver/PassCheck.h"
 #include "glowish/Graph/Dot.h"
@@ -219,6 +220,14 @@ llvm::Error Compilation::runIRPasses(IRFunction &function) {
   return verify(function);
 }
 
+llvm::Error Compilation::prepareIR(IRFunction &function,
+                                   const SharedChoices *choices) {
+  const IRFunction *only = &function;
+  if (options.tuner && !choices)
+    GLOWISH_RETURN_IF_ERROR(options.tuner->tune(only));
+  return backend.prepare(function, choices);
+}
+
 llvm::Expected<uint64_t> Compilation::measureArena(Function &function) {
   GLOWISH_ASSIGN_OR_RETURN(
       std::unique_ptr<IRFunction> trial,
@@ -228,7 +237,7 @@ llvm::Expected<uint64_t> Compilation::measureArena(Function &function) {
       getIRPassContext(options, *trial));
   if (!changed)
     return changed.takeError();
-  GLOWISH_RETURN_IF_ERROR(backend.prepare(*trial));
+  GLOWISH_RETURN_IF_ERROR(prepareIR(*trial, /*choices=*/nullptr));
   return makePlan(*trial).activationSize;
 }
 
@@ -352,7 +361,7 @@ Compilation::prepare(IRProgram program, const SharedChoices *choices,
   if (options.timer)
     options.timer->begin(getPhaseName(Phase::OptimizeIR));
   IRFunction &function = program.getIR();
-  GLOWISH_RETURN_IF_ERROR(backend.prepare(function, choices));
+  GLOWISH_RETURN_IF_ERROR(prepareIR(function, choices));
   if (pool)
     pool->share(function);
   GLOWISH_RETURN_IF_ERROR(verify(function));

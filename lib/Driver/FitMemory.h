@@ -1,4 +1,4 @@
-//===- FitMemory.h - No more memory than a person has -----------*- C++ -*-===//
+//===- FitMemory.h - Enforces the limit of activation memory -----*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_DRIVER_FITMEMORY_H
 #define GLOWISH_LIB_DRIVER_FITMEMORY_H

@@ -1,6 +1,7 @@
 //===- ModelVariants.cpp - One compilation for several values -------------===//
 
 #include "glowish/Driver/ModelVariants.h"
+#include "glowish/Backends/KernelTuner.h"
 #include "glowish/Importer/Caffe2.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Debug.h"
@@ -186,6 +187,8 @@ ModelVariants::finishVariants(std::vector<Started> started) {
       unpacked.share(each.program->getIR());
       functions.push_back(&each.program->getIR());
     }
+    if (options.tuner)
+      GLOWISH_RETURN_IF_ERROR(options.tuner->tune(functions));
     GLOWISH_ASSIGN_OR_RETURN(choices, backend.chooseTogether(functions));
   }
   CompiledVariants compiled(*this);

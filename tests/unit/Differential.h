@@ -48,8 +48,10 @@ inline std::unique_ptr<Module> buildModule(const BuildFn &build) {
 
 /// \p build's graph, compiled for \p backend. Its result is the output y.
 inline llvm::Expected<PlannedProgram> compileFor(Backend &backend,
-                                                 const BuildFn &build) {
+                                                 const BuildFn &build,
+                                                 KernelTuner *tuner = nullptr) {
   CompilationOptions options;
+  options.tuner = tuner;
   options.verifyEach = true;
   return Compilation(backend, options).compile(buildModule(build));
 }
@@ -64,8 +66,10 @@ inline unsigned countInstrs(Backend &backend, const BuildFn &build,
 }
 
 /// What \p build's result is for inputs of seeds 7, 8, ... in their order.
-inline llvm::Expected<Tensor> run(Backend &backend, const BuildFn &build) {
-  GLOWISH_ASSIGN_OR_RETURN(PlannedProgram program, compileFor(backend, build));
+inline llvm::Expected<Tensor> run(Backend &backend, const BuildFn &build,
+                                  KernelTuner *tuner = nullptr) {
+  GLOWISH_ASSIGN_OR_RETURN(PlannedProgram program,
+                           compileFor(backend, build, tuner));
   GLOWISH_ASSIGN_OR_RETURN(auto session, Session::create(program));
   uint64_t seed = 7;
   for (const Buffer *placeholder : session->getPlaceholders())

@@ -49,7 +49,13 @@ protected:
     Placeholder *output =
         module->createPlaceholder("y", z.getType(), false, true);
     f->create<SaveNode>("save", z, NodeValue(output));
-    return llvm::cantFail(Compilation(backend, {}).compile(std::move(module)));
+    std::unique_ptr<KernelTuner> tuner;
+    if (backend.getOptions().tune)
+      tuner = llvm::cantFail(createTuner(backend));
+    CompilationOptions options;
+    options.tuner = tuner.get();
+    return llvm::cantFail(
+        Compilation(backend, options).compile(std::move(module)));
   }
 
   /// The bytes of all files of the bundle.
@@ -324,7 +330,8 @@ TEST_F(Tuning, ResultsAreRight) {
   };
   Tensor expected = llvm::cantFail(run(*createInterpreter(), buildConvolution));
   auto backend = llvm::cantFail(CPUBackend::create(getOptions(/*tune=*/true)));
-  Tensor actual = llvm::cantFail(run(*backend, buildConvolution));
+  auto tuner = llvm::cantFail(createTuner(*backend));
+  Tensor actual = llvm::cantFail(run(*backend, buildConvolution, tuner.get()));
   for (int64_t i = 0; i < expected.getNumElements(); ++i)
     ASSERT_NEAR(actual.getAsDouble(i), expected.getAsDouble(i), 1e-4) << i;
   EXPECT_THAT(read("tuning"), HasSubstr("3x7x17x33 -> 3x14x17 kernel 5x3"));
@@ -332,7 +339,9 @@ TEST_F(Tuning, ResultsAreRight) {
 
 TEST_F(Tuning, Errors) {
   auto getError = [](const TargetOptions &options) {
-    return getMessage(CPUBackend::create(options).takeError());
+    auto backend = CPUBackend::create(options);
+    return backend ? getMessage(createTuner(**backend))
+                   : getMessage(backend.takeError());
   };
   EXPECT_THAT(getError(getOptions()), HasSubstr("-tuning-file: cannot read"));
   TargetOptions options;

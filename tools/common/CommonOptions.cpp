@@ -368,3 +368,10 @@ glowish::createLocalBackend(std::optional<Phase> stopAfter) {
     return createBackend();
   return createLocalBackend("backend", backendName, getTargetOptions());
 }
+
+llvm::Expected<std::unique_ptr<KernelTuner>>
+glowish::createTuner(Backend &backend) {
+  if (!tune || backend.getName() != "CPU")
+    return nullptr;
+  return createTuner(static_cast<CPUBackend &>(backend));
+}

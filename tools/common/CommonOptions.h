@@ -60,6 +60,9 @@ createLocalBackend(llvm::StringRef option, llvm::StringRef name,
 llvm::Expected<std::unique_ptr<CPUBackend>>
 createLocalCPU(const TargetOptions &target);
 llvm::StringRef getBackendName();
+/// What measures kernels of \p backend, which createBackend() has made, where
+/// -tune asks for it; else null.
+llvm::Expected<std::unique_ptr<KernelTuner>> createTuner(Backend &backend);
 
 } // namespace glowish
 

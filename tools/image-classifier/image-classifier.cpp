@@ -138,6 +138,9 @@ static llvm::Error compile(Classifier &classifier,
                            getCompilationOptions(timer));
   GLOWISH_ASSIGN_OR_RETURN(classifier.backend,
                            createLocalBackend(compilationOptions.stopAfter));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<KernelTuner> tuner,
+                           createTuner(*classifier.backend));
+  compilationOptions.tuner = tuner.get();
   Progress progress;
   progress.show("compiling");
   Compilation compilation(*classifier.backend, compilationOptions);

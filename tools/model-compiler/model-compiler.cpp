@@ -308,6 +308,9 @@ static llvm::Expected<int> compileModel() {
     return makeError("-backend={0} cannot write a bundle; -backend=CPU can",
                      getBackendName());
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, createBackend());
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<KernelTuner> tuner,
+                           createTuner(*backend));
+  options.tuner = tuner.get();
   GLOWISH_ASSIGN_OR_RETURN(BundleOptions bundleOptions, getBundleOptions());
   GLOWISH_ASSIGN_OR_RETURN(
       std::unique_ptr<Report> report,

@@ -178,6 +178,9 @@ static llvm::Expected<int> runModel() {
   // A profile has the peak of the target beside the interpreter's times, too.
   if (isProfiling() && !options.stopAfter)
     GLOWISH_RETURN_IF_ERROR(createLocalCPU(getTargetOptions()).takeError());
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<KernelTuner> tuner,
+                           createTuner(*backend));
+  options.tuner = tuner.get();
   GLOWISH_ASSIGN_OR_RETURN(
       std::unique_ptr<Report> report,
       createReport(getModelPath(), *backend, options.stopAfter));

@@ -208,6 +208,9 @@ static llvm::Expected<int> runTrainer() {
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend,
                            createLocalBackend(/*stopAfter=*/std::nullopt));
   GLOWISH_RETURN_IF_ERROR(checkResultPaths(options));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<KernelTuner> tuner,
+                           createTuner(*backend));
+  compilationOptions.tuner = tuner.get();
   GLOWISH_ASSIGN_OR_RETURN(SplitData data, readData(options, importOptions));
   stateTypes(data.training, options.loop.batchSize, importOptions,
              options.config);

@@ -148,6 +148,8 @@ llvm::Expected<DebuggerOptions> glowish::getDebuggerOptions(PhaseTimer &timer) {
                            getCompilationOptions(timer));
   if (compilationOptions.stopAfter)
     return makeError("-stop-after is not for comparisons");
+  GLOWISH_ASSIGN_OR_RETURN(options.tuner, createTuner(*options.testedBackend));
+  compilationOptions.tuner = options.tuner.get();
   options.tested = {options.testedBackend.get(), getModelPath().str(),
                     importOptions, compilationOptions, isOptimized};
   CompilationOptions referenceOptions;

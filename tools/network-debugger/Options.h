@@ -3,6 +3,7 @@
 #ifndef GLOWISH_TOOLS_NETWORK_DEBUGGER_OPTIONS_H
 #define GLOWISH_TOOLS_NETWORK_DEBUGGER_OPTIONS_H
 
+#include "glowish/Backends/KernelTuner.h"
 #include "network-debugger/LayerResult.h"
 #include "llvm/Support/CommandLine.h"
 
@@ -21,6 +22,8 @@ struct DebuggerOptions {
   std::string dumpFolder;
   /// The back ends of the two sides.
   std::unique_ptr<Backend> referenceBackend, testedBackend;
+  /// Of testedBackend; null without -tune.
+  std::unique_ptr<KernelTuner> tuner;
   /// Without the types of given inputs.
   Side reference, tested;
 };

@@ -16,6 +16,7 @@
 namespace glowish {
 
 class CompilationObserver;
+class KernelTuner;
 class PassCheck;
 
 /// The phases, in order. Each ends with its verifier.
@@ -87,6 +88,8 @@ struct CompilationOptions {
   /// PlanOptions::placesIOInArena.
   bool placesIOInArena = false;
   std::optional<Phase> stopAfter;
+  /// Measures what the back end will choose between; may be null.
+  KernelTuner *tuner = nullptr;
   /// Where phases are timed; may be null.
   PhaseTimer *timer = nullptr;
   /// Who is told what happens; may be null.
@@ -156,6 +159,9 @@ private:
   llvm::Error runIRPasses(IRFunction &function);
   /// The loss of \p graph if rematerialization is asked for; else null.
   const Placeholder *findRematerializedLoss(const GraphStage &graph) const;
+  /// Tunes \p function and lets the back end prepare it. With \p choices it has
+  /// been tuned together with others.
+  llvm::Error prepareIR(IRFunction &function, const SharedChoices *choices);
   /// The bytes of activations that \p function, lowered, will need.
   llvm::Expected<uint64_t> measureArena(Function &function);
   GraphPassContext getPassContext();

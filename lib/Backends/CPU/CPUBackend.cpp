@@ -13,17 +13,15 @@
 #include "Target/Multiversioning.h"
 #include "Target/TargetSelection.h"
 #include "Target/VariantDispatch.h"
-#include "Tuning/Tuner.h"
+#include "Tuning/TuningRecord.h"
 #include "glowish/Graph/Nodes.h"
 #include "glowish/Support/File.h"
-#include "glowish/Support/Progress.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
-#include <set>
 
 using namespace glowish;
 
@@ -158,18 +156,11 @@ bool CPUBackend::isSupported(const Node &node) const {
 
 llvm::Error CPUBackend::readTuning() {
   const std::string &path = options.tuningFile;
-  if (options.tune) {
-    if (path.empty())
-      return makeError("-tune: state where the choices are kept with "
-                       "-tuning-file=FILE");
-    // What can't be measured should not be found out late.
-    GLOWISH_RETURN_IF_ERROR(Tuner::create(options).takeError());
-  }
   if (path.empty())
     return llvm::Error::success();
   tuning = std::make_unique<TuningRecord>();
   if (options.tune && !llvm::sys::fs::exists(path))
-    return writeFile(path, tuning->str());
+    return llvm::Error::success();
   auto text = readFile(path);
   if (!text)
     return addContext(text.takeError(), "-tuning-file: ");
@@ -193,31 +184,16 @@ CPUBackend::findRecorded(const TuningKey &key,
   return found == ranked.end() ? nullptr : found;
 }
 
-llvm::Error CPUBackend::measureMissing(const IRFunction &function) {
+std::set<TuningKey> CPUBackend::findUntuned(const IRFunction &function) const {
   int64_t winograd = int64_t(options.winograd);
-  std::set<TuningKey> missing;
+  std::set<TuningKey> untuned;
   visitProblems(
       function, [&](const ConvolutionProblem &problem, const Buffer &) {
         TuningKey key(problem, winograd);
         if (!findRecorded(key, rankCandidates(problem, getTarget(), winograd)))
-          missing.insert(key);
+          untuned.insert(key);
       });
-  if (missing.empty())
-    return llvm::Error::success();
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Tuner> tuner,
-                           Tuner::create(options));
-  std::string target = getTuningTarget(machine->getTargetTriple(), getTarget());
-  Progress progress;
-  unsigned number = 0;
-  for (const TuningKey &key : missing) {
-    progress.show(
-        llvm::formatv("tuning {0} of {1}", ++number, missing.size()).str());
-    GLOWISH_ASSIGN_OR_RETURN(TuningRecord::Entry entry, tuner->measure(key));
-    tuning->set(target, key, std::move(entry));
-    // Each is kept at once: who interrupts goes on from there.
-    GLOWISH_RETURN_IF_ERROR(writeFile(options.tuningFile, tuning->str()));
-  }
-  return llvm::Error::success();
+  return untuned;
 }
 
 std::vector<ConvolutionCandidate>
@@ -241,8 +217,6 @@ CPUBackend::chooseTogether(llvm::ArrayRef<const IRFunction *> functions) {
                     [&](const IRFunction &each) { all.push_back(&each); });
   auto packings = std::make_unique<SharedPackings>();
   for (const IRFunction *function : all) {
-    if (options.tune)
-      GLOWISH_RETURN_IF_ERROR(measureMissing(*function));
     visitProblems(*function,
                   [&](const ConvolutionProblem &problem, const Buffer &filter) {
                     packings->add(filter.getPayload(), getCandidates(problem));
@@ -256,8 +230,6 @@ llvm::Error CPUBackend::prepareFunction(IRFunction &function,
                                         const SharedChoices *choices) {
   prepareReductions(function);
   prepareGroupNormalizations(function, getTarget());
-  if (options.tune && !choices)
-    GLOWISH_RETURN_IF_ERROR(measureMissing(function));
   const auto *packings = static_cast<const SharedPackings *>(choices);
   selectKernels(function, getTarget(),
                 [&](const ConvolutionProblem &problem, const Buffer &filter) {

@@ -6,6 +6,7 @@
 #include "glowish/Backends/Backend.h"
 #include "glowish/Backends/CPU/CodeSizes.h"
 #include "glowish/Backends/CPU/TargetDescription.h"
+#include "glowish/Backends/KernelTuner.h"
 #include "glowish/Backends/Variants.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -13,6 +14,7 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Target/TargetOptions.h"
 #include <optional>
+#include <set>
 
 namespace glowish {
 
@@ -58,8 +60,8 @@ struct TargetOptions {
   /// Choices between ways to compute a convolution that were measured: of the
   /// shapes in it, they are taken and not the estimate's. May be empty.
   std::string tuningFile;
-  /// Measure, on this machine, the shapes that tuningFile lacks, and write
-  /// them to it.
+  /// A tuner is to measure the shapes that tuningFile lacks (createTuner) and
+  /// write them to it: it need not exist yet.
   bool tune = false;
   /// Print the optimised LLVM IR, and the assembly, to stderr.
   bool dumpsLLVM = false;
@@ -80,8 +82,8 @@ llvm::Expected<std::string> listTargetNames(const TargetOptions &options,
 /// target that LLVM knows.
 class CPUBackend : public Backend {
 public:
-  /// An error names a triple, CPU or feature that LLVM does not know, what is
-  /// wrong with the tuning file, or why this machine can't measure.
+  /// An error names a triple, CPU or feature that LLVM does not know, or what
+  /// is wrong with the tuning file.
   static llvm::Expected<std::unique_ptr<CPUBackend>>
   create(const TargetOptions &options);
   ~CPUBackend() override;
@@ -124,6 +126,12 @@ public:
   /// that the processor lacks. Without it, code for another machine is run as
   /// if it were for this one.
   llvm::Error checkRunsHere() const;
+  const TargetOptions &getOptions() const { return options; }
+  /// The choices that were measured; null without a tuning file.
+  TuningRecord *getTuning() { return tuning.get(); }
+  /// The convolutions and products of \p function, without its bodies, for
+  /// which there is no such choice.
+  std::set<TuningKey> findUntuned(const IRFunction &function) const;
 
   llvm::TargetMachine &getTargetMachine() { return *machine; }
   const llvm::TargetMachine &getTargetMachine() const { return *machine; }
@@ -150,8 +158,6 @@ private:
   /// The candidates for \p problem that may be taken, the preferred first.
   std::vector<ConvolutionCandidate>
   getCandidates(const ConvolutionProblem &problem) const;
-  /// Measures the shapes of \p function without such a choice.
-  llvm::Error measureMissing(const IRFunction &function);
 
   std::unique_ptr<llvm::TargetMachine> machine;
   /// One target, or several levels of x86-64, lowest first.
@@ -160,6 +166,11 @@ private:
   /// Null without a tuning file.
   std::unique_ptr<TuningRecord> tuning;
 };
+
+/// Measures, on this machine, what \p backend lacks in its tuning file, and
+/// writes it there. \p backend, whose options ask for it, outlives the result.
+/// An error says why this machine can't measure.
+llvm::Expected<std::unique_ptr<KernelTuner>> createTuner(CPUBackend &backend);
 
 } // namespace glowish
 

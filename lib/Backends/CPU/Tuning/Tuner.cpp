@@ -2,10 +2,14 @@
 
 #include "Tuning/Tuner.h"
 #include "Selection/KernelSelection.h"
+#include "glowish/Support/File.h"
+#include "glowish/Support/Progress.h"
 #include "glowish/Support/Random.h"
+#include "llvm/Support/FileSystem.h"
 #include <chrono>
 #include <cstring>
 #include <ctime>
+#include <set>
 
 using namespace glowish;
 
@@ -17,8 +21,11 @@ static constexpr unsigned numRounds = 7;
 /// Weights of all candidates together; two candidates are measured in any case.
 static constexpr uint64_t maxWeightBytes = uint64_t(2) << 30;
 
-llvm::Expected<std::unique_ptr<Tuner>>
-Tuner::create(const TargetOptions &options) {
+llvm::Expected<std::unique_ptr<Tuner>> Tuner::create(CPUBackend &tuned) {
+  const TargetOptions &options = tuned.getOptions();
+  if (options.tuningFile.empty())
+    return makeError("-tune: state where the choices are kept with "
+                     "-tuning-file=FILE");
   if (llvm::StringRef(options.cpu).contains(','))
     return makeError("-tune: code for several levels ('{0}') runs on different "
                      "machines; state one with -mcpu",
@@ -30,7 +37,16 @@ Tuner::create(const TargetOptions &options) {
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> backend,
                            CPUBackend::create(own));
   GLOWISH_RETURN_IF_ERROR(addContext(backend->checkRunsHere(), "-tune: "));
-  return std::unique_ptr<Tuner>(new Tuner(std::move(backend)));
+  // A file that can't be made should not be found out late.
+  if (!llvm::sys::fs::exists(options.tuningFile))
+    GLOWISH_RETURN_IF_ERROR(
+        writeFile(options.tuningFile, tuned.getTuning()->str()));
+  return std::unique_ptr<Tuner>(new Tuner(tuned, std::move(backend)));
+}
+
+llvm::Expected<std::unique_ptr<KernelTuner>>
+glowish::createTuner(CPUBackend &backend) {
+  return Tuner::create(backend);
 }
 
 //===- What is measured ---------------------------------------------------===//
@@ -145,8 +161,8 @@ struct Tuner::Candidate {
   Tensor constants, mutables, activations;
 };
 
-Tuner::Tuner(std::unique_ptr<CPUBackend> backend)
-    : backend(std::move(backend)) {}
+Tuner::Tuner(CPUBackend &tuned, std::unique_ptr<CPUBackend> backend)
+    : tuned(tuned), backend(std::move(backend)) {}
 
 llvm::Expected<std::unique_ptr<Tuner::Candidate>>
 Tuner::build(const ConvolutionProblem &problem,
@@ -250,4 +266,27 @@ llvm::Expected<TuningRecord::Entry> Tuner::measure(const TuningKey &key) {
   for (const auto &candidate : candidates)
     measured.push_back(candidate->measured);
   return chooseMeasured(measured);
+}
+
+llvm::Error Tuner::tune(llvm::ArrayRef<const IRFunction *> functions) {
+  std::set<TuningKey> missing;
+  for (const IRFunction *function : functions)
+    forEachFunction(*function, [&](const IRFunction &each) {
+      missing.merge(tuned.findUntuned(each));
+    });
+  std::string target = getTuningTarget(
+      tuned.getTargetMachine().getTargetTriple(), tuned.getTarget());
+  TuningRecord &record = *tuned.getTuning();
+  Progress progress;
+  unsigned number = 0;
+  for (const TuningKey &key : missing) {
+    progress.show(
+        llvm::formatv("tuning {0} of {1}", ++number, missing.size()).str());
+    GLOWISH_ASSIGN_OR_RETURN(TuningRecord::Entry entry, measure(key));
+    record.set(target, key, std::move(entry));
+    // Each is kept at once: an interrupted run goes on from there.
+    GLOWISH_RETURN_IF_ERROR(
+        writeFile(tuned.getOptions().tuningFile, record.str()));
+  }
+  return llvm::Error::success();
 }

@@ -32,25 +32,28 @@ struct MeasuredCandidate {
 /// best: it stays unless another is at least 3 % faster.
 TuningRecord::Entry chooseMeasured(llvm::ArrayRef<MeasuredCandidate> measured);
 
-class Tuner {
+class Tuner : public KernelTuner {
 public:
-  /// For the target of \p options. An error says why this machine can't run
-  /// its code.
-  static llvm::Expected<std::unique_ptr<Tuner>>
-  create(const TargetOptions &options);
+  /// createTuner().
+  static llvm::Expected<std::unique_ptr<Tuner>> create(CPUBackend &tuned);
+
+  llvm::Error tune(llvm::ArrayRef<const IRFunction *> functions) override;
 
   /// Measures the candidates for \p key.
   llvm::Expected<TuningRecord::Entry> measure(const TuningKey &key);
 
 private:
   struct Candidate;
-  Tuner(std::unique_ptr<CPUBackend> backend);
+  Tuner(CPUBackend &tuned, std::unique_ptr<CPUBackend> backend);
   llvm::Expected<std::unique_ptr<Candidate>>
   build(const ConvolutionProblem &problem,
         const ConvolutionCandidate &candidate,
         std::shared_ptr<const Tensor> filter);
   llvm::Error time(Candidate &candidate);
 
+  /// What gets the choices.
+  CPUBackend &tuned;
+  /// Compiles the candidates, for the same target and one thread.
   std::unique_ptr<CPUBackend> backend;
   /// Bytes that push others out of the caches.
   std::vector<uint8_t> otherData;

@@ -1,0 +1,23 @@
+//===- KernelTuner.h - Measuring before a back end chooses ------*- C++ -*-===//
+
+#ifndef GLOWISH_BACKENDS_KERNELTUNER_H
+#define GLOWISH_BACKENDS_KERNELTUNER_H
+
+#include "glowish/IR/IR.h"
+
+namespace glowish {
+
+/// Measures the kernels that a back end chooses between. Whoever compiles runs
+/// it on programs that the back end is to prepare.
+class KernelTuner {
+public:
+  virtual ~KernelTuner() = default;
+
+  /// Measures what has not been measured yet of the instructions of \p
+  /// functions and of their bodies, and lets the back end know.
+  virtual llvm::Error tune(llvm::ArrayRef<const IRFunction *> functions) = 0;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_BACKENDS_KERNELTUNER_H
