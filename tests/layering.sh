@@ -16,4 +16,13 @@ for i in "${!layers[@]}"; do
     fi
   done
 done
+
+# The driver and the report work with any back end. (The interpreter is what
+# constants are folded with.)
+found=$(grep -rnE '#include "glowish/Backends/CPU/' \
+  include/glowish/{Driver,Report} lib/{Driver,Report} || true)
+if [[ -n $found ]]; then
+  printf 'Driver and Report must not know the CPU back end:\n%s\n' "$found"
+  wrong=1
+fi
 exit $wrong

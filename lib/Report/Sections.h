@@ -6,7 +6,7 @@
 #include "Html.h"
 #include "ProgramRecord.h"
 #include "Timeline.h"
-#include "glowish/Backends/CPU/CodeSizes.h"
+#include "glowish/Backends/CodeSizes.h"
 
 namespace glowish {
 

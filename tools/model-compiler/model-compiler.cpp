@@ -135,8 +135,8 @@ static llvm::Expected<BundleOptions> getBundleOptions() {
   return options;
 }
 
-/// The bundle of -train.
-static llvm::Error compileTraining(Backend &backend,
+/// The bundle of -train. \p writer is there where a folder is given.
+static llvm::Error compileTraining(Backend &backend, BundleWriter *writer,
                                    const ImportOptions &inference,
                                    CompilationOptions options,
                                    const BundleOptions &bundleOptions,
@@ -164,8 +164,7 @@ static llvm::Error compileTraining(Backend &backend,
                                                         options));
   if (model && !options.stopAfter && !outputFolder.empty())
     GLOWISH_RETURN_IF_ERROR(
-        writeTrainingBundle(static_cast<CPUBackend &>(backend),
-                            model->getPrograms(), bundleOptions));
+        writer->writeTraining(model->getPrograms(), bundleOptions));
   if (!report)
     return llvm::Error::success();
   report->setProgramTitle(0, "inference");
@@ -173,17 +172,9 @@ static llvm::Error compileTraining(Backend &backend,
   return writeReport(*report);
 }
 
-/// Code is printed where it is made: without a bundle, for that alone.
-static llvm::Error printCode(CPUBackend &backend, const Variants &variants,
-                             llvm::StringRef entryName) {
-  llvm::LLVMContext context;
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module,
-                           backend.emitModule(context, variants, entryName));
-  return backend.emitObject(*module).takeError();
-}
-
-/// The bundle of a model that infers.
-static llvm::Error compileInference(Backend &backend,
+/// The bundle of a model that infers. \p writer is there where a folder is
+/// given, or code is to be printed.
+static llvm::Error compileInference(Backend &backend, BundleWriter *writer,
                                     const ImportOptions &importOptions,
                                     const std::vector<SymbolValues> &several,
                                     const CompilationOptions &options,
@@ -199,16 +190,14 @@ static llvm::Error compileInference(Backend &backend,
       options.timer->begin("codegen");
     CodeSizes sizes;
     bundleOptions.codeSizes = report ? &sizes : nullptr;
-    GLOWISH_RETURN_IF_ERROR(writeBundle(static_cast<CPUBackend &>(backend),
-                                        compiled->getVariants(),
-                                        bundleOptions));
+    GLOWISH_RETURN_IF_ERROR(
+        writer->write(compiled->getVariants(), bundleOptions));
     if (report)
       report->setCodeSizes(std::move(sizes));
   }
-  if (model.isComplete() && outputFolder.empty() && asksForCode())
-    GLOWISH_RETURN_IF_ERROR(printCode(static_cast<CPUBackend &>(backend),
-                                      model.getVariants(),
-                                      bundleOptions.entryName));
+  if (compiled && !options.stopAfter && outputFolder.empty() && asksForCode())
+    GLOWISH_RETURN_IF_ERROR(writer->printCode(compiled->getVariants(),
+                                              bundleOptions.entryName));
   if (!report)
     return llvm::Error::success();
   for (size_t i = 0; i < model.getNumVariants(); ++i)
@@ -301,13 +290,14 @@ static llvm::Expected<int> compileModel() {
   if (train && outputFolder.empty() && asksForCode())
     return makeError("-dump-llvm-ir and -dump-llvm-asm print the code of a "
                      "bundle; with -train, accepted: with -emit-bundle=FOLDER");
-  if (getBackendName() != "CPU" && outputFolder.empty() && asksForCode())
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, createBackend());
+  std::unique_ptr<BundleWriter> writer = backend->createBundleWriter();
+  if (!writer && outputFolder.empty() && asksForCode())
     return makeError("-backend={0} has no code to print; -backend=CPU has",
                      getBackendName());
-  if (getBackendName() != "CPU" && !outputFolder.empty())
+  if (!writer && !outputFolder.empty())
     return makeError("-backend={0} cannot write a bundle; -backend=CPU can",
                      getBackendName());
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Backend> backend, createBackend());
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<KernelTuner> tuner,
                            createTuner(*backend));
   options.tuner = tuner.get();
@@ -327,12 +317,13 @@ static llvm::Expected<int> compileModel() {
     if (options.placesIOInArena)
       return makeError("-io-in-activations: a bundle that learns keeps its "
                        "placeholders between calls; accepted: without -train");
-    GLOWISH_RETURN_IF_ERROR(compileTraining(*backend, importOptions, options,
+    GLOWISH_RETURN_IF_ERROR(compileTraining(*backend, writer.get(),
+                                            importOptions, options,
                                             bundleOptions, report.get()));
   } else {
-    GLOWISH_RETURN_IF_ERROR(compileInference(*backend, importOptions, several,
-                                             options, bundleOptions,
-                                             report.get(), progress));
+    GLOWISH_RETURN_IF_ERROR(
+        compileInference(*backend, writer.get(), importOptions, several,
+                         options, bundleOptions, report.get(), progress));
   }
   timer.end();
   progress.clear();

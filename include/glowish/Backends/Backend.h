@@ -3,6 +3,7 @@
 #ifndef GLOWISH_BACKENDS_BACKEND_H
 #define GLOWISH_BACKENDS_BACKEND_H
 
+#include "glowish/Backends/Bundle.h"
 #include "glowish/Backends/InstrClock.h"
 #include "glowish/IR/IR.h"
 #include "glowish/IR/MemoryPlan.h"
@@ -70,6 +71,10 @@ public:
   virtual llvm::Expected<std::unique_ptr<Executable>>
   compile(const IRFunction &function, const MemoryPlan &plan,
           InstrClock *clock = nullptr) = 0;
+
+  /// Writes bundles of what this back end, which outlives the result, has
+  /// prepared; null where it writes none.
+  virtual std::unique_ptr<BundleWriter> createBundleWriter() { return nullptr; }
 
 protected:
   /// prepare() of \p function alone.

@@ -4,7 +4,7 @@
 #define GLOWISH_DRIVER_TRAININGCOMPILATION_H
 
 #include "glowish/Autodiff/Training.h"
-#include "glowish/Backends/CPU/Bundle.h"
+#include "glowish/Backends/Bundle.h"
 #include "glowish/Driver/Compilation.h"
 
 namespace glowish {

@@ -3,7 +3,7 @@
 #ifndef GLOWISH_REPORT_REPORT_H
 #define GLOWISH_REPORT_REPORT_H
 
-#include "glowish/Backends/CPU/CodeSizes.h"
+#include "glowish/Backends/CodeSizes.h"
 #include "glowish/Driver/CompilationObserver.h"
 #include "glowish/Driver/Profile.h"
 

@@ -3,8 +3,8 @@
 #ifndef GLOWISH_LIB_BACKENDS_CPU_MODULEEMITTER_H
 #define GLOWISH_LIB_BACKENDS_CPU_MODULEEMITTER_H
 
-#include "glowish/Backends/CPU/CodeSizes.h"
 #include "glowish/Backends/CPU/TargetDescription.h"
+#include "glowish/Backends/CodeSizes.h"
 #include "glowish/IR/Instrs.h"
 #include "glowish/IR/MemoryPlan.h"
 #include "llvm/ADT/StringMap.h"

@@ -1,41 +1,15 @@
-//===- Bundle.h - What an application links ---------------------*- C++ -*-===//
-//
-// A bundle is an object file with one entry function, a header and the
-// weights. docs/bundle.md is its contract.
-//
-//===----------------------------------------------------------------------===//
+//===- Bundle.h - The bundles of the CPU back end ---------------*- C++ -*-===//
 
 #ifndef GLOWISH_BACKENDS_CPU_BUNDLE_H
 #define GLOWISH_BACKENDS_CPU_BUNDLE_H
 
+#include "glowish/Backends/Bundle.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
-#include <map>
 
 namespace glowish {
 
-enum class BundleApi { Static, Dynamic };
-enum class BundleWeights { File, Embed };
-
 /// The version of the contract between a header and its object.
 constexpr unsigned bundleAbiVersion = 4;
-
-struct BundleOptions {
-  std::string folder;
-  /// Names the files and prefixes all symbols. A C identifier.
-  std::string networkName;
-  std::string entryName;
-  BundleApi api = BundleApi::Static;
-  BundleWeights weights = BundleWeights::File;
-  /// List the constants in the header's first comment, too.
-  bool listsConstants = false;
-  /// Write the assembly, NAME.s, too.
-  bool savesAssembly = false;
-  /// checksum64 of the model file.
-  uint64_t modelHash = 0;
-  /// Filled with what the object has in it, unless it is null; without
-  /// kernels where the bundle learns.
-  CodeSizes *codeSizes = nullptr;
-};
 
 /// Whether \p name can name a C function: letters, digits and underscores, no
 /// digit first, no keyword of C or C++.
@@ -54,15 +28,6 @@ llvm::Error writeBundle(CPUBackend &backend, const IRFunction &function,
 /// The same of several programs, which have their constant region in common.
 llvm::Error writeBundle(CPUBackend &backend, const Variants &variants,
                         const BundleOptions &options);
-
-/// A network that learns where it is used: two programs on the same variables.
-struct TrainingPrograms {
-  /// What infers, and what makes one step.
-  Variant inference, step;
-  /// First values of the variables, by their names in the model. Placeholders
-  /// of the step; those of the model are in both programs.
-  const std::map<std::string, std::shared_ptr<const Tensor>> &variables;
-};
 
 /// Writes a bundle with the entries NAME_infer and NAME_train_step and with
 /// functions that save and restore the variables; NAME.state.bin has their

@@ -4,7 +4,6 @@
 #define GLOWISH_BACKENDS_CPU_CPUBACKEND_H
 
 #include "glowish/Backends/Backend.h"
-#include "glowish/Backends/CPU/CodeSizes.h"
 #include "glowish/Backends/CPU/TargetDescription.h"
 #include "glowish/Backends/KernelTuner.h"
 #include "glowish/Backends/Variants.h"
@@ -96,6 +95,7 @@ public:
   llvm::Expected<std::unique_ptr<Executable>>
   compile(const IRFunction &function, const MemoryPlan &plan,
           InstrClock *clock) override;
+  std::unique_ptr<BundleWriter> createBundleWriter() override;
 
   /// An LLVM module with the entry
   ///   int entryName(const uint8_t *constants, uint8_t *mutables,

@@ -130,3 +130,35 @@ llvm::Error glowish::writeBundle(CPUBackend &backend, const Variants &variants,
         files.addWeights(weights, options.api == BundleApi::Static));
   return files.commit();
 }
+
+namespace {
+
+class CPUBundleWriter : public BundleWriter {
+public:
+  explicit CPUBundleWriter(CPUBackend &backend) : backend(backend) {}
+
+  llvm::Error write(const Variants &variants,
+                    const BundleOptions &options) override {
+    return writeBundle(backend, variants, options);
+  }
+  llvm::Error writeTraining(const TrainingPrograms &programs,
+                            const BundleOptions &options) override {
+    return writeTrainingBundle(backend, programs, options);
+  }
+  llvm::Error printCode(const Variants &programs,
+                        llvm::StringRef entryName) override {
+    llvm::LLVMContext context;
+    GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module,
+                             backend.emitModule(context, programs, entryName));
+    return backend.emitObject(*module).takeError();
+  }
+
+private:
+  CPUBackend &backend;
+};
+
+} // namespace
+
+std::unique_ptr<BundleWriter> CPUBackend::createBundleWriter() {
+  return std::make_unique<CPUBundleWriter>(*this);
+}

@@ -1,6 +1,7 @@
 //===- BundleFiles.cpp - Files on their way to a bundle -------------------===//
 
 #include "BundleFiles.h"
+#include "FunctionSizes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
 

@@ -1,7 +1,7 @@
 //===- CodeSizes.h - The code of an object by instruction -------*- C++ -*-===//
 
-#ifndef GLOWISH_BACKENDS_CPU_CODESIZES_H
-#define GLOWISH_BACKENDS_CPU_CODESIZES_H
+#ifndef GLOWISH_BACKENDS_CODESIZES_H
+#define GLOWISH_BACKENDS_CODESIZES_H
 
 #include "glowish/IR/IR.h"
 #include "llvm/ADT/DenseMap.h"
@@ -25,9 +25,6 @@ struct CodeSizes {
   uint64_t objectBytes = 0;
 };
 
-/// Fills in the functions of \p object and its size.
-llvm::Error readFunctionSizes(llvm::ArrayRef<char> object, CodeSizes &sizes);
-
 } // namespace glowish
 
-#endif // GLOWISH_BACKENDS_CPU_CODESIZES_H
+#endif // GLOWISH_BACKENDS_CODESIZES_H

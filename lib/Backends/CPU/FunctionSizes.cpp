@@ -1,6 +1,6 @@
-//===- CodeSizes.cpp - The code of an object by instruction ---------------===//
+//===- FunctionSizes.cpp - What an object has in it -----------------------===//
 
-#include "glowish/Backends/CPU/CodeSizes.h"
+#include "FunctionSizes.h"
 #include "glowish/Support/Error.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Object/SymbolSize.h"

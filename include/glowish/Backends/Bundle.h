@@ -1,0 +1,67 @@
+//===- Bundle.h - What an application links ---------------------*- C++ -*-===//
+//
+// A bundle is an object file with one entry function, a header and the
+// weights. docs/bundle.md is its contract.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GLOWISH_BACKENDS_BUNDLE_H
+#define GLOWISH_BACKENDS_BUNDLE_H
+
+#include "glowish/Backends/CodeSizes.h"
+#include "glowish/Backends/Variants.h"
+
+namespace glowish {
+
+enum class BundleApi { Static, Dynamic };
+enum class BundleWeights { File, Embed };
+
+struct BundleOptions {
+  std::string folder;
+  /// Names the files and prefixes all symbols. A C identifier.
+  std::string networkName;
+  std::string entryName;
+  BundleApi api = BundleApi::Static;
+  BundleWeights weights = BundleWeights::File;
+  /// List the constants in the header's first comment, too.
+  bool listsConstants = false;
+  /// Write the assembly, NAME.s, too.
+  bool savesAssembly = false;
+  /// checksum64 of the model file.
+  uint64_t modelHash = 0;
+  /// Filled with what the object has in it, unless it is null; without
+  /// kernels where the bundle learns.
+  CodeSizes *codeSizes = nullptr;
+};
+
+/// A network that learns where it is used: two programs on the same variables.
+struct TrainingPrograms {
+  /// What infers, and what makes one step.
+  Variant inference, step;
+  /// First values of the variables, by their names in the model. Placeholders
+  /// of the step; those of the model are in both programs.
+  const std::map<std::string, std::shared_ptr<const Tensor>> &variables;
+};
+
+/// Writes the programs that a back end has prepared as bundles.
+class BundleWriter {
+public:
+  virtual ~BundleWriter() = default;
+
+  /// Writes NAME.o, NAME.h, NAME.s if that is asked for, and the weights, of
+  /// programs that have their constant region in common. All files appear, or
+  /// none.
+  virtual llvm::Error write(const Variants &variants,
+                            const BundleOptions &options) = 0;
+  /// The same of programs that learn.
+  virtual llvm::Error writeTraining(const TrainingPrograms &programs,
+                                    const BundleOptions &options) = 0;
+  /// Generates the code of \p programs and writes nothing: for what the back
+  /// end prints of it.
+  virtual llvm::Error printCode(const Variants &programs,
+                                llvm::StringRef entryName) = 0;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_BACKENDS_BUNDLE_H
