@@ -3,7 +3,8 @@
 #ifndef GLOWISH_TOOLS_COMMON_NETPBM_H
 #define GLOWISH_TOOLS_COMMON_NETPBM_H
 
-#include "common/ImageFile.h"
+#include "common/Image.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace glowish {
 

@@ -56,18 +56,6 @@ struct DataRequest {
   ImageOptions images;
 };
 
-/// Reads \p folder: either arrays, NAME.npy for each input (or x.npy for the
-/// only one) and one for the label, or a folder of images for each class.
-/// An error names the file that is missing or does not fit.
-llvm::Expected<DataSet> readDataSet(llvm::StringRef folder,
-                                    const DataRequest &request);
-
-/// The two kinds of folders.
-llvm::Expected<DataSet> readNpyFolder(llvm::StringRef folder,
-                                      const DataRequest &request);
-llvm::Expected<DataSet> readImageFolder(llvm::StringRef folder,
-                                        const DataRequest &request);
-
 /// Whether the elements of \p array can become those of \p type, the type of a
 /// batch of \p batchSize samples: they have as many elements and, with \p
 /// sameShape, the same shape. The error names both.

@@ -1,10 +1,10 @@
 //===- ImageFolder.cpp - Samples in images --------------------------------===//
 
+#include "model-trainer/ImageFolder.h"
 #include "common/FileList.h"
 #include "common/ImageInput.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/Progress.h"
-#include "model-trainer/DataSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 

@@ -1,8 +1,8 @@
 //===- NpyFolder.cpp - Samples in arrays ----------------------------------===//
 
+#include "model-trainer/NpyFolder.h"
 #include "common/TensorFile.h"
 #include "glowish/Support/Error.h"
-#include "model-trainer/DataSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 

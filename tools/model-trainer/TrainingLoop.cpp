@@ -3,6 +3,7 @@
 #include "model-trainer/TrainingLoop.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/Progress.h"
+#include "llvm/ADT/StringMap.h"
 #include <cmath>
 #include <numeric>
 
@@ -122,11 +123,13 @@ void TrainingLoop::fillStep(uint64_t number) {
 /// One step and its metrics; the loss.
 llvm::Expected<double> TrainingLoop::runStep() {
   Session &session = trainer.getSession();
-  takeSnapshot();
+  snapshot.take(step);
   fillStep(step);
   GLOWISH_ASSIGN_OR_RETURN(double loss, trainer.run(getRate(step)));
   if (!std::isfinite(loss))
-    return explainNonFinite(loss);
+    return snapshot.explainNonFinite(
+        loss, step, [this](uint64_t number) { fillStep(number); },
+        [this](uint64_t number) { return getRate(number); });
   metrics.loss += loss;
   ++metrics.numLosses;
   if (hasClasses) {
@@ -202,5 +205,70 @@ llvm::Error TrainingLoop::validate(EpochResult &result) {
   }
   result.validationLoss = sums.getLoss();
   result.validationAccuracy = sums.getAccuracy();
+  return llvm::Error::success();
+}
+
+//===- Going back to an earlier step --------------------------------------===//
+
+Checkpoint TrainingLoop::getCheckpoint() const {
+  Checkpoint checkpoint;
+  checkpoint.seed = options.seed;
+  checkpoint.batchSize = options.batchSize;
+  checkpoint.numSamples = training.getNumSamples();
+  checkpoint.shuffles = options.shuffles;
+  checkpoint.step = step;
+  checkpoint.metrics = metrics;
+  checkpoint.history = history;
+  for (const Buffer *variable : trainer.getVariables())
+    checkpoint.variables.push_back(
+        {variable->getModelName().str(), trainer.getVariable(variable)});
+  return checkpoint;
+}
+
+/// Whether the checkpoint goes through the same data in the same way.
+static llvm::Error checkOptions(const Checkpoint &checkpoint,
+                                const LoopOptions &options,
+                                int64_t numSamples) {
+  auto check = [](llvm::StringRef what, auto found,
+                  auto expected) -> llvm::Error {
+    if (found == expected)
+      return llvm::Error::success();
+    return makeError("the checkpoint is of a training with {0} {1}, not {2}",
+                     what, found, expected);
+  };
+  auto getText = [](bool value) {
+    return llvm::StringRef(value ? "true" : "false");
+  };
+  GLOWISH_RETURN_IF_ERROR(check("-seed", checkpoint.seed, options.seed));
+  GLOWISH_RETURN_IF_ERROR(
+      check("-batch-size", checkpoint.batchSize, options.batchSize));
+  GLOWISH_RETURN_IF_ERROR(check("-shuffle", getText(checkpoint.shuffles),
+                                getText(options.shuffles)));
+  return check("a number of samples of", checkpoint.numSamples, numSamples);
+}
+
+llvm::Error TrainingLoop::restore(const Checkpoint &checkpoint) {
+  GLOWISH_RETURN_IF_ERROR(
+      checkOptions(checkpoint, options, training.getNumSamples()));
+  llvm::StringMap<const Tensor *> values;
+  for (const Checkpoint::Variable &variable : checkpoint.variables)
+    values[variable.name] = &variable.value;
+  if (values.size() != trainer.getVariables().size())
+    return makeError("the checkpoint has {0} variables, the model and its "
+                     "solver have {1}",
+                     values.size(), trainer.getVariables().size());
+  for (const Buffer *variable : trainer.getVariables()) {
+    llvm::StringRef name = variable->getModelName();
+    const Tensor *value = values.lookup(name);
+    if (!value)
+      return makeError("the checkpoint has no variable '{0}': it is of another "
+                       "model or solver",
+                       name);
+    if (llvm::Error error = trainer.setVariable(name, *value))
+      return addContext(std::move(error), "the checkpoint: ");
+  }
+  step = checkpoint.step;
+  metrics = checkpoint.metrics;
+  history = checkpoint.history;
   return llvm::Error::success();
 }

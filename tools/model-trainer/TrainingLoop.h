@@ -7,6 +7,7 @@
 #include "model-trainer/Checkpoint.h"
 #include "model-trainer/DataSet.h"
 #include "model-trainer/LossLog.h"
+#include "model-trainer/Snapshot.h"
 #include <optional>
 
 namespace glowish {
@@ -69,7 +70,8 @@ private:
   TrainingLoop(Trainer &trainer, DataSet training,
                std::optional<DataSet> validation, const LoopOptions &options)
       : trainer(trainer), training(std::move(training)),
-        validation(std::move(validation)), options(options) {}
+        validation(std::move(validation)), options(options), snapshot(trainer) {
+  }
   llvm::Error prepare();
   llvm::Expected<Bindings> bind(const Session &session,
                                 const DataSet &data) const;
@@ -79,8 +81,6 @@ private:
   double getRate(uint64_t step) const;
   void fillStep(uint64_t step);
   llvm::Expected<double> runStep();
-  void takeSnapshot();
-  llvm::Error explainNonFinite(double loss);
 
   Trainer &trainer;
   DataSet training;
@@ -97,12 +97,7 @@ private:
   /// Of the epoch so far.
   Metrics metrics;
   std::vector<EpochResult> history;
-  /// The variables before an earlier step, all of them finite.
-  struct Snapshot {
-    uint64_t step = 0;
-    std::vector<Tensor> variables;
-  };
-  std::optional<Snapshot> snapshot;
+  Snapshot snapshot;
 };
 
 } // namespace glowish

@@ -6,6 +6,7 @@
 #include "glowish/Importer/OnnxWeights.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
+#include "model-trainer/DataFolder.h"
 #include "model-trainer/LossCurve.h"
 #include "model-trainer/Options.h"
 #include "llvm/Support/FileSystem.h"

@@ -3,7 +3,7 @@
 #include "glowish/Backends/CPU/Bundle.h"
 #include "BundleFiles.h"
 #include "Config.h"
-#include "Header.h"
+#include "InferenceHeader.h"
 
 using namespace glowish;
 

@@ -1,4 +1,4 @@
-//===- Header.h - The C header of a bundle ----------------------*- C++ -*-===//
+//===- Header.h - The parts of a bundle's C header --------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_BUNDLE_HEADER_H
 #define GLOWISH_LIB_BACKENDS_CPU_BUNDLE_HEADER_H
@@ -46,9 +46,6 @@ struct BundleFacts {
   bool hasPlaceholdersInArena() const;
 };
 
-/// Prints the header: C99 and C++11, without warnings.
-void printBundleHeader(llvm::raw_ostream &os, const BundleFacts &facts);
-
 //===- Parts of headers, also of those for several programs ---------------===//
 
 /// \p text inside a C comment.
@@ -69,6 +66,9 @@ void printSymbolMacros(llvm::raw_ostream &os, llvm::StringRef prefix,
 
 /// What all bundles share: it may be included with several of them.
 void printCommonDefinitions(llvm::raw_ostream &os);
+/// The types of the dynamic API; emitConfig in Config.cpp makes the same
+/// layout.
+void printDynamicTypes(llvm::raw_ostream &os);
 /// ABI version, model and weights.
 void printIdentity(llvm::raw_ostream &os, const BundleFacts &facts);
 /// Sizes and alignment of the regions.
@@ -76,6 +76,8 @@ void printSizeMacros(llvm::raw_ostream &os, const BundleFacts &facts);
 /// The placeholders of \p program.
 void printProgramMacros(llvm::raw_ostream &os, const BundleFacts &facts,
                         const BundleProgram &program);
+/// "int64_t dim_N, int64_t dim_M"; empty where there are no dimensions.
+std::string getDimArguments(const BundleFacts &facts);
 /// Declares the entry \p name; \p what: a sentence that says what it does.
 void printEntry(llvm::raw_ostream &os, const BundleFacts &facts,
                 llvm::StringRef name, llvm::StringRef what);

@@ -7,13 +7,6 @@
 using namespace glowish;
 using llvm::formatv;
 
-std::string glowish::getDimArguments(const BundleFacts &facts) {
-  std::string text;
-  for (const BundleDim &dim : facts.dims)
-    text += (text.empty() ? "int64_t dim_" : ", int64_t dim_") + dim.identifier;
-  return text;
-}
-
 /// "N = 8, M = 3", for a comment.
 static std::string describe(const BundleFacts &facts,
                             const BundleProgram &program) {

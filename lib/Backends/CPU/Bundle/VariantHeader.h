@@ -12,9 +12,6 @@
 
 namespace glowish {
 
-/// "int64_t dim_N, int64_t dim_M"; empty where there are no dimensions.
-std::string getDimArguments(const BundleFacts &facts);
-
 /// The comment at the top of the file, from its second line.
 void printVariantBanner(llvm::raw_ostream &os, const BundleFacts &facts);
 /// The status code of unknown values.
