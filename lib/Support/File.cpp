@@ -44,7 +44,9 @@ static llvm::Error makeWriteError(llvm::StringRef path, std::error_code code) {
 llvm::Error glowish::createDirectories(llvm::StringRef path) {
   if (path.empty())
     return makeError("cannot make a folder with an empty name");
-  if (std::error_code code = fs::create_directories(path))
+  // Without permissions of its own, LLVM leaves other users out.
+  if (std::error_code code = fs::create_directories(
+          path, /*IgnoreExisting=*/true, fs::perms::all_all))
     return makeError("cannot make the folder '{0}': {1}", path, code.message());
   if (!fs::is_directory(path))
     return makeError("cannot make the folder '{0}': a file is in the way",

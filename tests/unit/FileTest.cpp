@@ -125,6 +125,24 @@ TEST_F(FileTest, MakesFolders) {
   EXPECT_EQ(getMessage(createDirectories(in("a/b"))), "");
 }
 
+TEST_F(FileTest, PermissionsFollowTheUmask) {
+  auto getMode = [&](llvm::StringRef name) {
+    struct stat status = {};
+    EXPECT_EQ(stat(in(name).c_str(), &status), 0) << name.str();
+    return status.st_mode & 0777;
+  };
+  for (mode_t mask : {0000, 0022, 0027, 0077}) {
+    std::string top = "mask" + std::to_string(mask);
+    mode_t before = umask(mask);
+    EXPECT_EQ(getMessage(createDirectories(in(top + "/sub"))), "");
+    EXPECT_EQ(getMessage(writeFile(in(top + "/sub/file"), "x")), "");
+    umask(before);
+    EXPECT_EQ(getMode(top), 0777 & ~mask);
+    EXPECT_EQ(getMode(top + "/sub"), 0777 & ~mask);
+    EXPECT_EQ(getMode(top + "/sub/file"), 0666 & ~mask);
+  }
+}
+
 TEST_F(FileTest, SaysWhyItCannotMakeAFolder) {
   put("file", "x");
   EXPECT_EQ(getMessage(createDirectories(in("file"))),
