@@ -77,10 +77,14 @@ static cl::opt<std::string> onnxFile(
              "-stop-after=optimize after the graph passes"),
     cl::value_desc("file"), cl::cat(modelCategory));
 
-/// After the model's file: matmul.fp16.onnx gives matmul_fp16.
+/// After the model's file: matmul.fp16.onnx gives matmul_fp16, and for.onnx
+/// for_.
 static std::string getDefaultName() {
   std::string name = legalizeName(llvm::sys::path::stem(getModelPath()));
-  return isCIdentifier(name) ? name : name + "_";
+  for (const std::string &each : {name, name + "_"})
+    if (isCIdentifier(each) && explainReservedName(each).empty())
+      return each;
+  return "A" + name;
 }
 
 static cl::opt<std::string> listOperators(
@@ -119,12 +123,7 @@ static llvm::Expected<BundleOptions> getBundleOptions() {
                                                         : getDefaultName();
   options.entryName = entryName.getNumOccurrences() ? entryName.getValue()
                                                     : options.networkName;
-  if (!isCIdentifier(options.networkName))
-    return makeError("-network-name='{0}' is not a C identifier; state one",
-                     options.networkName);
-  if (!isCIdentifier(options.entryName))
-    return makeError("-main-entry-name='{0}' is not a C identifier",
-                     options.entryName);
+  GLOWISH_RETURN_IF_ERROR(checkBundleNames(options));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<std::string> files, getModelFiles());
   for (const std::string &file : files) {
     GLOWISH_ASSIGN_OR_RETURN(auto model, readFile(file));

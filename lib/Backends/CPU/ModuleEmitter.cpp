@@ -12,6 +12,12 @@
 
 using namespace glowish;
 
+void glowish::releaseName(llvm::Module &module, llvm::StringRef name) {
+  llvm::Function *function = module.getFunction(name);
+  if (function && function->hasLocalLinkage())
+    function->setName(name + ".internal");
+}
+
 /// The operands that a kernel gets pointers to.
 static llvm::SmallVector<Buffer *, 4> getPresent(const Instruction &instr) {
   llvm::SmallVector<Buffer *, 4> present;

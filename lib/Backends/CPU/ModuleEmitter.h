@@ -36,6 +36,10 @@ inline constexpr llvm::StringLiteral parallelForName = "glowish_parallel_for";
 /// InstrClock that its entry gets as its last argument.
 inline constexpr llvm::StringLiteral markName = "glowish_mark";
 
+/// Renames the internal function \p name of \p module, if there is one: LLVM
+/// would give an external one another name.
+void releaseName(llvm::Module &module, llvm::StringRef name);
+
 /// Makes an LLVM module of an IR function: an internal function a distinct
 /// instruction (those with the same shapes and attributes share one) and the
 /// entry that calls them in order.

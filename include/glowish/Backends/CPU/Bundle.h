@@ -11,9 +11,17 @@ namespace glowish {
 /// The version of the contract between a header and its object.
 constexpr unsigned bundleAbiVersion = 4;
 
-/// Whether \p name can name a C function: letters, digits and underscores, no
+/// Whether \p name can be declared in C: letters, digits and underscores, no
 /// digit first, no keyword of C or C++.
 bool isCIdentifier(llvm::StringRef name);
+
+/// What keeps \p name, a C identifier, from naming a function of a bundle, to
+/// follow the name in a message ("is a function of the C library"); empty if
+/// nothing does.
+std::string explainReservedName(llvm::StringRef name);
+
+/// Whether the network's and the entry's name can be used.
+llvm::Error checkBundleNames(const BundleOptions &options);
 
 /// \p name with letters, digits and underscores only, by Glow's rule: other
 /// characters become '_', a digit in front gets an 'A'. May be a keyword.

@@ -4,20 +4,21 @@
 #include "BundleFiles.h"
 #include "Config.h"
 #include "InferenceHeader.h"
+#include "Names.h"
 
 using namespace glowish;
 
 /// What tells the programs of \p variants apart.
 static std::vector<BundleDim> getDims(const Variants &variants) {
   std::vector<BundleDim> dims;
-  llvm::StringSet<> taken;
+  NameTable names;
   for (auto [i, symbol] : llvm::enumerate(variants.symbols)) {
-    dims.push_back({symbol, makeIdentifier(symbol, taken), {}});
+    std::vector<int64_t> values;
     for (const Variant &variant : variants.programs)
-      dims.back().values.push_back(variant.values[i]);
-    std::vector<int64_t> &values = dims.back().values;
+      values.push_back(variant.values[i]);
     llvm::sort(values);
     values.erase(std::unique(values.begin(), values.end()), values.end());
+    dims.push_back(makeBundleDim(symbol, std::move(values), names));
   }
   return dims;
 }
@@ -54,7 +55,7 @@ static llvm::Error checkSymbols(const BundleFacts &facts) {
     if (!std::equal(first.symbols.begin(), first.symbols.end(),
                     program.symbols.begin(), program.symbols.end(),
                     [](const BundleSymbol &a, const BundleSymbol &b) {
-                      return a.identifier == b.identifier;
+                      return a.modelName == b.modelName;
                     }))
       return makeError("the model has other outputs for {0} than for {1}; "
                        "accepted: values of symbols with which it has the same",
@@ -112,10 +113,12 @@ llvm::Error glowish::writeBundle(CPUBackend &backend,
 
 llvm::Error glowish::writeBundle(CPUBackend &backend, const Variants &variants,
                                  const BundleOptions &options) {
+  GLOWISH_RETURN_IF_ERROR(checkBundleNames(options));
   Weights weights(variants);
   BundleFacts facts = getFacts(variants, weights, options, backend.hasLevels());
   GLOWISH_RETURN_IF_ERROR(checkTarget(backend, facts));
   GLOWISH_RETURN_IF_ERROR(checkSymbols(facts));
+  GLOWISH_RETURN_IF_ERROR(chooseIdentifiers(facts));
   GLOWISH_ASSIGN_OR_RETURN(BundleCode code,
                            makeCode(backend, variants, weights, facts));
 

@@ -239,40 +239,50 @@ typedef struct BundleConfig {
 )";
 }
 
+std::vector<SymbolMacro>
+glowish::getSymbolMacros(llvm::StringRef prefix, const BundleSymbol &symbol,
+                         const BundleProgram &program) {
+  const Type &type = symbol.type;
+  std::string dims;
+  llvm::raw_string_ostream os(dims);
+  llvm::interleaveComma(type.getShape(), os);
+  std::vector<SymbolMacro> macros = {
+      {"", formatv("{0}u", symbol.offset)},
+      {"_REGION", symbol.isInArena ? "GLOWISH_REGION_ACTIVATIONS"
+                                   : "GLOWISH_REGION_MUTABLE"},
+      {"_NAME", quoteString(symbol.modelName)},
+      {"_DIRECTION", std::to_string(symbol.direction)},
+      {"_TYPE", "GLOWISH_" + getElemKindName(type.getKind()).upper()},
+      {"_RANK", std::to_string(type.getRank())},
+      {"_DIMS", type.getRank() == 0 ? "{ 0 }" : "{ " + dims + " }"},
+      {"_SIZE", formatv("{0}u", type.getNumElements())},
+      {"_BYTES", formatv("{0}u", type.getSizeInBytes())}};
+  if (symbol.extents)
+    macros.push_back(
+        {"_EXTENTS",
+         (prefix + "_" + program.symbols[*symbol.extents].identifier).str()});
+  if (type.isQuantized() && type.getQuantParams().axis < 0) {
+    macros.push_back(
+        {"_SCALE", formatv("{0:E8}f", type.getQuantParams().scales[0])});
+    macros.push_back(
+        {"_OFFSET", std::to_string(type.getQuantParams().offsets[0])});
+  }
+  return macros;
+}
+
 void glowish::printSymbolMacros(llvm::raw_ostream &os, llvm::StringRef prefix,
                                 const BundleSymbol &symbol,
                                 const BundleProgram &program) {
-  std::string name = (prefix + "_" + symbol.identifier).str();
-  const Type &type = symbol.type;
   os << formatv("\n/* {0} '{1}': {2} */\n", getDirectionName(symbol.direction),
-                escapeComment(symbol.modelName), type.str());
-  os << formatv("#define {0} {1}u\n", name, symbol.offset);
-  os << formatv("#define {0}_REGION {1}\n", name,
-                symbol.isInArena ? "GLOWISH_REGION_ACTIVATIONS"
-                                 : "GLOWISH_REGION_MUTABLE");
-  os << formatv("#define {0}_NAME {1}\n", name, quoteString(symbol.modelName));
-  os << formatv("#define {0}_DIRECTION {1}\n", name, symbol.direction);
-  os << formatv("#define {0}_TYPE GLOWISH_{1}\n", name,
-                getElemKindName(type.getKind()).upper());
-  os << formatv("#define {0}_RANK {1}\n", name, type.getRank());
-  os << formatv("#define {0}_DIMS {{ ", name);
-  llvm::interleaveComma(type.getShape(), os);
-  os << (type.getRank() == 0 ? "0 }\n" : " }\n");
-  os << formatv("#define {0}_SIZE {1}u\n", name, type.getNumElements());
-  os << formatv("#define {0}_BYTES {1}u\n", name, type.getSizeInBytes());
-  if (symbol.extents)
-    os << formatv(
-        "/* DIMS are the largest extents. A call stores the actual "
-        "ones, int64_t[RANK],\n * at the offset EXTENTS. Elements lie "
-        "by DIMS; those outside are 0. */\n"
-        "#define {0}_EXTENTS {1}_{2}\n",
-        name, prefix, program.symbols[*symbol.extents].identifier);
-  if (!type.isQuantized() || type.getQuantParams().axis >= 0)
-    return;
-  os << formatv("#define {0}_SCALE {1}f\n", name,
-                formatv("{0:E8}", type.getQuantParams().scales[0]).str());
-  os << formatv("#define {0}_OFFSET {1}\n", name,
-                type.getQuantParams().offsets[0]);
+                escapeComment(symbol.modelName), symbol.type.str());
+  for (const SymbolMacro &macro : getSymbolMacros(prefix, symbol, program)) {
+    if (macro.suffix == "_EXTENTS")
+      os << "/* DIMS are the largest extents. A call stores the actual ones, "
+            "int64_t[RANK],\n * at the offset EXTENTS. Elements lie by DIMS; "
+            "those outside are 0. */\n";
+    os << "#define " << prefix << '_' << symbol.identifier << macro.suffix
+       << ' ' << macro.value << '\n';
+  }
 }
 
 std::string glowish::getMacroPrefix(const BundleFacts &facts,

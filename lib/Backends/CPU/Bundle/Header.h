@@ -59,7 +59,16 @@ std::string getMacroPrefix(const BundleFacts &facts,
 /// constant if the options ask for it.
 void printSymbolLines(llvm::raw_ostream &os, const BundleFacts &facts,
                       const BundleProgram &program);
-/// The macros of \p symbol, which is one of \p program.
+/// A macro NETWORK_SYMBOL + suffix.
+struct SymbolMacro {
+  llvm::StringRef suffix;
+  std::string value;
+};
+/// The macros of \p symbol, which is one of \p program; \p prefix: that of the
+/// program's macros.
+std::vector<SymbolMacro> getSymbolMacros(llvm::StringRef prefix,
+                                         const BundleSymbol &symbol,
+                                         const BundleProgram &program);
 void printSymbolMacros(llvm::raw_ostream &os, llvm::StringRef prefix,
                        const BundleSymbol &symbol,
                        const BundleProgram &program);

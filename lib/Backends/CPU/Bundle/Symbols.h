@@ -4,14 +4,13 @@
 #define GLOWISH_LIB_BACKENDS_CPU_BUNDLE_SYMBOLS_H
 
 #include "glowish/IR/MemoryPlan.h"
-#include "llvm/ADT/StringSet.h"
 
 namespace glowish {
 
 /// One placeholder of a bundle.
 struct BundleSymbol {
   std::string modelName;
-  /// The model's name as a C identifier, unique in the bundle.
+  /// The model's name as a C identifier: chooseIdentifiers (Names.h).
   std::string identifier;
   Type type;
   /// 1 input, 2 output, 3 both, 0 neither (state): GLOWISH_INPUT | ...
@@ -31,10 +30,7 @@ inline unsigned getRegionNumber(const BundleSymbol &symbol) {
   return symbol.isInArena ? 1 : 0;
 }
 
-/// \p name as a C identifier that is not in \p taken yet, and is then.
-std::string makeIdentifier(llvm::StringRef name, llvm::StringSet<> &taken);
-
-/// The placeholders of \p function in the model's order.
+/// The placeholders of \p function in the model's order, without identifiers.
 std::vector<BundleSymbol> getBundleSymbols(const IRFunction &function,
                                            const MemoryPlan &plan);
 

@@ -2,6 +2,7 @@
 
 #include "BundleFiles.h"
 #include "Config.h"
+#include "Names.h"
 #include "TrainingHeader.h"
 #include "glowish/Support/Checksum.h"
 #include "llvm/ADT/StringExtras.h"
@@ -92,6 +93,7 @@ llvm::Error glowish::writeTrainingBundle(CPUBackend &backend,
   if (options.api != BundleApi::Static)
     return makeError("a bundle that learns has no dynamic API; accepted: "
                      "-bundle-api=static");
+  GLOWISH_RETURN_IF_ERROR(checkBundleNames(options));
   Variants both{{}, {programs.inference, programs.step}};
   Weights weights(both);
   BundleFacts facts{options,
@@ -112,6 +114,7 @@ llvm::Error glowish::writeTrainingBundle(CPUBackend &backend,
          *program.plan,
          getBundleSymbols(*program.function, *program.plan),
          getBundleConstants(*program.function, *program.plan)});
+  GLOWISH_RETURN_IF_ERROR(chooseTrainingIdentifiers(facts));
   GLOWISH_ASSIGN_OR_RETURN(BundleState state,
                            makeState(facts.programs[0], facts.programs[1],
                                      programs, options.modelHash));

@@ -33,7 +33,7 @@ static void printBanner(llvm::raw_ostream &os, const BundleFacts &facts,
 }
 
 /// Words are stored with the low byte first on every machine.
-static void printStateCommon(llvm::raw_ostream &os) {
+void glowish::printTrainingCommon(llvm::raw_ostream &os) {
   os << R"(
 #ifndef GLOWISH_BUNDLE_TRAINING_DEFS
 #define GLOWISH_BUNDLE_TRAINING_DEFS
@@ -174,7 +174,7 @@ void glowish::printTrainingHeader(llvm::raw_ostream &os,
   os << "#ifndef " << guard << "\n#define " << guard
      << "\n\n#include <stdint.h>\n";
   printCommonDefinitions(os);
-  printStateCommon(os);
+  printTrainingCommon(os);
   printIdentity(os, facts);
   printSizeMacros(os, facts);
   for (const BundleProgram &program : facts.programs)

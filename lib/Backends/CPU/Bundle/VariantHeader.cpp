@@ -7,6 +7,14 @@
 using namespace glowish;
 using llvm::formatv;
 
+std::vector<std::string> glowish::getDimMacros(llvm::StringRef prefix,
+                                               llvm::StringRef identifier) {
+  std::vector<std::string> macros;
+  for (const char *suffix : {"_NAME", "_NUM_VALUES", "_VALUES"})
+    macros.push_back((prefix + identifier + suffix).str());
+  return macros;
+}
+
 /// "N = 8, M = 3", for a comment.
 static std::string describe(const BundleFacts &facts,
                             const BundleProgram &program) {

@@ -12,6 +12,13 @@
 
 namespace glowish {
 
+/// The macros of the dimension \p identifier: \p prefix + identifier + suffix.
+std::vector<std::string> getDimMacros(llvm::StringRef prefix,
+                                      llvm::StringRef identifier);
+/// The functions of a symbol: NETWORK_FUNCTION_SYMBOL.
+inline constexpr llvm::StringLiteral symbolFunctions[] = {
+    "offset_of", "bytes_of", "size_of", "dims_of"};
+
 /// The comment at the top of the file, from its second line.
 void printVariantBanner(llvm::raw_ostream &os, const BundleFacts &facts);
 /// The status code of unknown values.

@@ -105,6 +105,8 @@ llvm::Function *
 DispatchEmitter::createFunction(llvm::FunctionType *type,
                                 const llvm::Twine &name,
                                 llvm::GlobalValue::LinkageTypes linkage) {
+  if (linkage == llvm::GlobalValue::ExternalLinkage)
+    releaseName(module, name.str());
   auto *function = llvm::Function::Create(type, linkage, name, module);
   function->addFnAttr("target-cpu", levels[0].name);
   function->addFnAttr(llvm::Attribute::NoUnwind);

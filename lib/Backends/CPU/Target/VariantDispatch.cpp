@@ -16,6 +16,7 @@ llvm::Function *glowish::emitVariantDispatch(
   llvm::FunctionType *entryType = entries[0].entry->getFunctionType();
   llvm::SmallVector<llvm::Type *, 8> params(numValues, b.getInt64Ty());
   llvm::append_range(params, entryType->params());
+  releaseName(module, name);
   auto *function = llvm::Function::Create(
       llvm::FunctionType::get(entryType->getReturnType(), params, false),
       llvm::GlobalValue::ExternalLinkage, name, module);

@@ -1,0 +1,209 @@
+//===- Names.cpp - The names that a bundle declares -----------------------===//
+
+#include "Names.h"
+#include "TrainingHeader.h"
+#include "VariantHeader.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace glowish;
+
+std::string NameTable::addIdentifier(llvm::StringRef name, NamesFn getNames) {
+  std::string base = legalizeName(name), identifier = base;
+  for (unsigned i = 1;; ++i) {
+    Names own = getNames(identifier);
+    if (llvm::none_of(own, [&](const std::string &each) {
+          return names.contains(each);
+        })) {
+      for (const std::string &each : own)
+        names.insert(each);
+      return identifier;
+    }
+    identifier = base + "__" + std::to_string(i);
+  }
+}
+
+BundleDim glowish::makeBundleDim(llvm::StringRef symbol,
+                                 std::vector<int64_t> values,
+                                 NameTable &names) {
+  BundleDim dim{symbol.str(), "", std::move(values)};
+  dim.identifier = names.addIdentifier(symbol, [](llvm::StringRef identifier) {
+    return getDimMacros("", identifier);
+  });
+  return dim;
+}
+
+//===- Names that depend on no placeholder --------------------------------===//
+
+/// The macros that \p text defines.
+static void addMacros(llvm::StringRef text, NameTable &names) {
+  constexpr llvm::StringLiteral directive = "#define ";
+  while (!text.empty()) {
+    auto [line, rest] = text.split('\n');
+    text = rest;
+    if (line.consume_front(directive))
+      names.add(
+          line.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; }));
+  }
+}
+
+/// What every header declares, and <stdint.h>.
+static void addCommonNames(NameTable &names) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  printCommonDefinitions(os);
+  printDynamicTypes(os);
+  printVariantStatus(os);
+  printVariantTypes(os);
+  printTrainingCommon(os);
+  addMacros(text, names);
+  for (const char *name :
+       {"glowish_checksum", "glowish_checksum_step", "glowish_store64",
+        "glowish_load64", "glowish_parallel_for", "glowish_set_num_threads",
+        "SymbolTableEntry", "GlowishSymbol", "BundleConfig", "BundleVariant",
+        "BundleVariants", "GlowishVariable", "size_t", "ptrdiff_t"})
+    names.add(name);
+  for (std::string sign : {"", "u"})
+    for (std::string width :
+         {"8", "16", "32", "64", "_least8", "_least16", "_least32", "_least64",
+          "_fast8", "_fast16", "_fast32", "_fast64", "ptr", "max"}) {
+      std::string type = sign + "int" + width;
+      std::string macro = llvm::StringRef(type).upper();
+      names.add(type + "_t");
+      for (const char *suffix : {"_C", "_MAX", "_MIN", "_WIDTH"})
+        names.add(macro + suffix);
+    }
+  for (std::string type : {"PTRDIFF", "SIG_ATOMIC", "SIZE", "WCHAR", "WINT"})
+    for (const char *suffix : {"_MAX", "_MIN", "_WIDTH"})
+      names.add(type + suffix);
+}
+
+namespace {
+
+/// Adds the names of one header.
+class NameChooser {
+public:
+  explicit NameChooser(BundleFacts &facts)
+      : facts(facts), network(facts.options.networkName),
+        prefix(llvm::StringRef(network).upper()) {
+    addCommonNames(names);
+  }
+
+  /// Adds what headers have beside programs, of both APIs: identifiers are the
+  /// same in both. \p functions and \p macros: after the network's name.
+  llvm::Error addOwn(llvm::ArrayRef<llvm::StringRef> functions,
+                     llvm::ArrayRef<llvm::StringRef> macros);
+  /// Adds the entry, which has a name of its own.
+  llvm::Error addEntry(llvm::StringRef name);
+  /// Adds what programs have beside symbols.
+  llvm::Error addPrograms(llvm::ArrayRef<llvm::StringRef> macros);
+  /// Sets the identifiers of the symbols with the number \p index in
+  /// \p programs.
+  void nameSymbol(llvm::MutableArrayRef<BundleProgram> programs, size_t index);
+
+private:
+  llvm::Error add(llvm::StringRef name) {
+    if (names.add(name))
+      return llvm::Error::success();
+    return makeError("-network-name='{0}': the header would declare '{1}' "
+                     "twice; state another one",
+                     network, name);
+  }
+
+  BundleFacts &facts;
+  const std::string &network;
+  std::string prefix;
+  NameTable names;
+};
+
+} // namespace
+
+llvm::Error NameChooser::addOwn(llvm::ArrayRef<llvm::StringRef> functions,
+                                llvm::ArrayRef<llvm::StringRef> macros) {
+  for (const char *macro :
+       {"ABI_VERSION", "MODEL_HASH", "WEIGHTS_CHECKSUM", "CONSTANT_MEM_SIZE",
+        "MUTABLE_MEM_SIZE", "ACTIVATIONS_MEM_SIZE", "MEM_ALIGN"})
+    GLOWISH_RETURN_IF_ERROR(add(prefix + "_" + macro));
+  for (llvm::StringRef macro : macros)
+    GLOWISH_RETURN_IF_ERROR(add(prefix + "_" + macro.str()));
+  for (const char *function : {"weights", "check_weights"})
+    GLOWISH_RETURN_IF_ERROR(add(network + "_" + function));
+  for (llvm::StringRef function : functions)
+    GLOWISH_RETURN_IF_ERROR(add(network + "_" + function.str()));
+  return llvm::Error::success();
+}
+
+llvm::Error NameChooser::addEntry(llvm::StringRef name) {
+  if (names.add(name) && names.add((name + "_select").str()))
+    return llvm::Error::success();
+  return makeError("{0}='{1}': the bundle has a symbol with that name "
+                   "already; state another one",
+                   name == network ? "-network-name" : "-main-entry-name",
+                   name);
+}
+
+llvm::Error NameChooser::addPrograms(llvm::ArrayRef<llvm::StringRef> macros) {
+  for (const BundleProgram &program : facts.programs)
+    for (llvm::StringRef macro : macros)
+      GLOWISH_RETURN_IF_ERROR(
+          add(getMacroPrefix(facts, program) + "_" + macro.str()));
+  return llvm::Error::success();
+}
+
+void NameChooser::nameSymbol(llvm::MutableArrayRef<BundleProgram> programs,
+                             size_t index) {
+  auto getNames = [&](llvm::StringRef identifier) {
+    NameTable::Names all;
+    for (const BundleProgram &program : programs) {
+      std::string ownPrefix = getMacroPrefix(facts, program);
+      for (const SymbolMacro &macro :
+           getSymbolMacros(ownPrefix, program.symbols[index], program))
+        all.push_back((ownPrefix + "_" + identifier + macro.suffix).str());
+    }
+    if (!facts.dims.empty())
+      for (llvm::StringRef function : symbolFunctions)
+        all.push_back(
+            (llvm::Twine(network) + "_" + function + "_" + identifier).str());
+    return all;
+  };
+  std::string identifier =
+      names.addIdentifier(programs.front().symbols[index].modelName, getNames);
+  for (BundleProgram &program : programs)
+    program.symbols[index].identifier = identifier;
+}
+
+llvm::Error glowish::chooseIdentifiers(BundleFacts &facts) {
+  NameChooser names(facts);
+  if (facts.dims.empty()) {
+    GLOWISH_RETURN_IF_ERROR(names.addOwn({"config"}, {"NUM_SYMBOLS"}));
+  } else {
+    std::vector<std::string> dimMacros;
+    for (const BundleDim &dim : facts.dims)
+      llvm::append_range(dimMacros, getDimMacros("DIMENSION_", dim.identifier));
+    std::vector<llvm::StringRef> macros(dimMacros.begin(), dimMacros.end());
+    macros.insert(macros.end(),
+                  {"NUM_DIMENSIONS", "NUM_VARIANTS", "NUM_SYMBOLS"});
+    GLOWISH_RETURN_IF_ERROR(names.addOwn(
+        {"variants", "variant", "mutable_mem_size", "activations_mem_size"},
+        macros));
+    GLOWISH_RETURN_IF_ERROR(
+        names.addPrograms({"MUTABLE_MEM_SIZE", "ACTIVATIONS_MEM_SIZE"}));
+  }
+  GLOWISH_RETURN_IF_ERROR(names.addEntry(facts.options.entryName));
+  for (size_t i = 0; i < facts.programs.front().symbols.size(); ++i)
+    names.nameSymbol(facts.programs, i);
+  return llvm::Error::success();
+}
+
+llvm::Error glowish::chooseTrainingIdentifiers(BundleFacts &facts) {
+  NameChooser names(facts);
+  GLOWISH_RETURN_IF_ERROR(
+      names.addOwn({"variables", "save_state", "restore_state", "state"},
+                   {"STATE_SIZE", "NUM_VARIABLES"}));
+  GLOWISH_RETURN_IF_ERROR(names.addPrograms({"NUM_SYMBOLS"}));
+  for (const char *entry : {"_infer", "_train_step"})
+    GLOWISH_RETURN_IF_ERROR(names.addEntry(facts.options.networkName + entry));
+  for (BundleProgram &program : facts.programs)
+    for (size_t i = 0; i < program.symbols.size(); ++i)
+      names.nameSymbol(program, i);
+  return llvm::Error::success();
+}
