@@ -1,4 +1,4 @@
-# glowish_add_bundle(NAME MODEL [API static|dynamic] [WEIGHTS file|embed]
+# glowish_add_bundle(NAME MODEL [API static|dynamic] [WEIGHTS file|text|embed]
 #                    [THREADS N] [OPTIONS ...])
 #
 # Compiles MODEL (a path) when the project is built, and gives a library target
@@ -17,7 +17,7 @@ function(glowish_add_bundle name model)
   get_filename_component(model ${model} ABSOLUTE)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name}.bundle)
   set(outputs ${folder}/${name}.o ${folder}/${name}.h)
-  if(ARG_WEIGHTS STREQUAL "file")
+  if(NOT ARG_WEIGHTS STREQUAL "embed")
     list(APPEND outputs ${folder}/${name}.weights.bin)
     set(${name}_WEIGHTS_FILE ${folder}/${name}.weights.bin PARENT_SCOPE)
   endif()

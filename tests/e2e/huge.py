@@ -111,6 +111,11 @@ def main():
                    "-input=ids=" + inside("ids.npy"),
                    "-expect=y=" + inside("y.npy"))
         print(text.strip())
+        text = run("-weights=embed", os.path.join(BIN, "model-compiler"), model,
+                   "-emit-bundle=" + inside("embed"), "-network-name=network",
+                   "-weights=embed", code=1)
+        if "accepted with -weights=embed: at most 2147483647" not in text:
+            sys.exit("not the error that was expected: " + text)
         with open(inside("large.onnx"), "wb") as file:
             file.write(b"\x08\x08")
             file.truncate(1 << 32)

@@ -139,7 +139,7 @@ A program for the static API finds the macros and the entry that it knows:
 `GLOW_SUCCESS`, `GLOW_MEM_ALIGN`, `GLOW_GET_ADDR`, `NAME_CONSTANT_MEM_SIZE`,
 `NAME_MUTABLE_MEM_SIZE`, `NAME_ACTIVATIONS_MEM_SIZE`, `NAME_MEM_ALIGN`, `NAME_x` with the
 offset of the placeholder `x`, the weights in `name.weights.bin` and
-`name.weights.txt`. One for the dynamic API finds `name_config` and its symbol table;
+`name.weights.txt` (of more than 1 MiB with `-weights=text` only). One for the dynamic API finds `name_config` and its symbol table;
 `SymbolTableEntry` and the leading fields of `BundleConfig` are laid out as in Glow,
 so that declarations of the program's own serve as well. Names of placeholders
 are made of the model's by the same rule: other characters than letters and digits

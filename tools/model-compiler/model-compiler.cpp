@@ -43,8 +43,14 @@ static ValueOption<BundleApi> bundleApi(
     cl::cat(bundleCategory));
 static ValueOption<BundleWeights> bundleWeights(
     "weights", cl::desc("Where the weights go"), cl::init(BundleWeights::File),
-    cl::values(clEnumValN(BundleWeights::File, "file", "NAME.weights.bin"),
-               clEnumValN(BundleWeights::Embed, "embed", "Into the object")),
+    cl::values(clEnumValN(BundleWeights::File, "file",
+                          "NAME.weights.bin; of up to 1 MiB, for the static "
+                          "API, also NAME.weights.txt, to be included in an "
+                          "array"),
+               clEnumValN(BundleWeights::Text, "text",
+                          "NAME.weights.bin and NAME.weights.txt of any size"),
+               clEnumValN(BundleWeights::Embed, "embed",
+                          "Into the object, as the array NAME_weights")),
     cl::cat(bundleCategory));
 static ValueOption<bool>
     listsConstants("bundle-api-verbose",

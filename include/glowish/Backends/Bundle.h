@@ -14,7 +14,13 @@
 namespace glowish {
 
 enum class BundleApi { Static, Dynamic };
-enum class BundleWeights { File, Embed };
+/// Where the weights go: a file, with text for #include beside it where they
+/// are small; the same with text of any size; the object.
+enum class BundleWeights { File, Text, Embed };
+
+/// Most bytes of weights that BundleWeights::File writes as text, too: text is
+/// four times as large, and compilers need a hundred times as much memory.
+constexpr uint64_t maxTextWeights = 1 << 20;
 
 struct BundleOptions {
   std::string folder;

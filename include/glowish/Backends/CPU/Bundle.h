@@ -28,8 +28,10 @@ llvm::Error checkBundleNames(const BundleOptions &options);
 std::string legalizeName(llvm::StringRef name);
 
 /// Writes NAME.o, NAME.h, NAME.s if that is asked for, and the weights:
-/// NAME.weights.bin (and for the static API NAME.weights.txt, for #include in
-/// an array), or nothing where they are embedded. All files appear, or none.
+/// NAME.weights.bin (and, for #include in an array, NAME.weights.txt where that
+/// is asked for, or for the static API where they are small), or nothing where
+/// they are embedded. All files appear, or none. A NAME.weights.txt of an
+/// earlier bundle is removed where this one has none: it is of other weights.
 llvm::Error writeBundle(CPUBackend &backend, const IRFunction &function,
                         const MemoryPlan &plan, const BundleOptions &options);
 

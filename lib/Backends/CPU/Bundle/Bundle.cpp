@@ -90,10 +90,18 @@ llvm::Error glowish::checkTarget(CPUBackend &backend,
     return makeError("target '{0}' is big-endian; weights are written for "
                      "little-endian targets only",
                      triple);
+  // Addresses are computed in signed numbers, and linkers place what small
+  // code refers to within as much.
+  constexpr uint64_t most = (uint64_t(1) << 31) - 1;
+  if (facts.options.weights == BundleWeights::Embed &&
+      machine.getCodeModel() < llvm::CodeModel::Medium &&
+      facts.constantSize > most)
+    return makeError("the network has {0} bytes of weights; accepted with "
+                     "-weights=embed: at most {1}; -weights=file writes them "
+                     "to a file",
+                     facts.constantSize, most);
   if (layout.getPointerSizeInBits() > 32)
     return llvm::Error::success();
-  // Addresses are computed in signed numbers.
-  constexpr uint64_t most = (uint64_t(1) << 31) - 1;
   for (auto [what, size] : {std::pair("weights", facts.constantSize),
                             std::pair("inputs and outputs", facts.mutableSize),
                             std::pair("activations", facts.activationSize)})
@@ -128,9 +136,7 @@ llvm::Error glowish::writeBundle(CPUBackend &backend, const Variants &variants,
   GLOWISH_RETURN_IF_ERROR(files.add(
       ".h", [&](llvm::raw_ostream &os) { printBundleHeader(os, facts); }));
   GLOWISH_RETURN_IF_ERROR(files.addThreads(backend.getTarget()));
-  if (options.weights == BundleWeights::File)
-    GLOWISH_RETURN_IF_ERROR(
-        files.addWeights(weights, options.api == BundleApi::Static));
+  GLOWISH_RETURN_IF_ERROR(files.addWeights(weights));
   return files.commit();
 }
 

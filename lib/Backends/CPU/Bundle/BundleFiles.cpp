@@ -3,6 +3,7 @@
 #include "BundleFiles.h"
 #include "FunctionSizes.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace glowish;
@@ -14,10 +15,14 @@ static constexpr llvm::StringLiteral threadsHeader =
 #include "glowish/glowish_threads.h.inc"
     ;
 
-llvm::Error BundleFiles::addFile(llvm::StringRef name, PrintFn print) {
+std::string BundleFiles::getPath(const llvm::Twine &name) const {
   llvm::SmallString<128> path(options.folder);
   llvm::sys::path::append(path, name);
-  llvm::Expected<llvm::raw_pwrite_stream &> stream = files.add(path);
+  return path.str().str();
+}
+
+llvm::Error BundleFiles::addFile(llvm::StringRef name, PrintFn print) {
+  llvm::Expected<llvm::raw_pwrite_stream &> stream = files.add(getPath(name));
   if (!stream)
     return stream.takeError();
   print(*stream);
@@ -58,13 +63,33 @@ llvm::Error BundleFiles::addThreads(const TargetDescription &target) {
                  [](llvm::raw_ostream &os) { os << threadsHeader; });
 }
 
-llvm::Error BundleFiles::addWeights(const Weights &weights, bool asText) {
+static bool writesText(const BundleOptions &options, uint64_t size) {
+  if (options.weights == BundleWeights::File)
+    return options.api == BundleApi::Static && size <= maxTextWeights;
+  return options.weights == BundleWeights::Text;
+}
+
+llvm::Error BundleFiles::addWeights(const Weights &weights) {
+  if (options.weights == BundleWeights::Embed)
+    return llvm::Error::success();
   GLOWISH_RETURN_IF_ERROR(add(".weights.bin", [&](llvm::raw_ostream &os) {
     weights.visit(
         [&](llvm::ArrayRef<uint8_t> bytes) { os << llvm::toStringRef(bytes); });
   }));
-  if (!asText)
+  hasText = writesText(options, weights.getSize());
+  if (!hasText)
     return llvm::Error::success();
   return add(".weights.txt",
              [&](llvm::raw_ostream &os) { weights.printText(os); });
+}
+
+llvm::Error BundleFiles::commit() {
+  GLOWISH_RETURN_IF_ERROR(files.commit());
+  std::string stale = getPath(options.networkName + ".weights.txt");
+  // A program that includes it would be compiled with the wrong weights.
+  if (!hasText && llvm::sys::fs::is_regular_file(stale))
+    if (std::error_code code = llvm::sys::fs::remove(stale))
+      return makeError("cannot remove '{0}', which has other weights: {1}",
+                       stale, code.message());
+  return llvm::Error::success();
 }

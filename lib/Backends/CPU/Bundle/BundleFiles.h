@@ -40,13 +40,17 @@ public:
   /// Adds the default threads, if code for \p target calls any. They need a
   /// system: without one the application brings its own.
   llvm::Error addThreads(const TargetDescription &target);
-  /// Adds the weights; \p asText: for an array in C as well.
-  llvm::Error addWeights(const Weights &weights, bool asText);
-  llvm::Error commit() { return files.commit(); }
+  /// Adds the weights in the forms that the options ask for, unless they are
+  /// in the object.
+  llvm::Error addWeights(const Weights &weights);
+  llvm::Error commit();
 
 private:
+  std::string getPath(const llvm::Twine &name) const;
+
   const BundleOptions &options;
   OutputFiles files;
+  bool hasText = false;
 };
 
 /// Whether the target of \p backend, for which weights are to be

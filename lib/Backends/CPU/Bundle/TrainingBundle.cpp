@@ -129,8 +129,8 @@ llvm::Error glowish::writeTrainingBundle(CPUBackend &backend,
     printTrainingHeader(os, facts, state);
   }));
   GLOWISH_RETURN_IF_ERROR(files.addThreads(backend.getTarget()));
-  if (options.weights == BundleWeights::File) {
-    GLOWISH_RETURN_IF_ERROR(files.addWeights(weights, /*asText=*/true));
+  GLOWISH_RETURN_IF_ERROR(files.addWeights(weights));
+  if (options.weights != BundleWeights::Embed) {
     GLOWISH_RETURN_IF_ERROR(files.add(".state.bin", [&](llvm::raw_ostream &os) {
       os << llvm::toStringRef(bytes);
     }));
