@@ -34,6 +34,7 @@ private:
   bool tryAddControl(NodeKind kind);
   bool fillIf(Entry &entry);
   bool fillLoop(Entry &entry);
+  ValueRef limitTrips(ValueRef trips, int64_t most);
   bool addBranches(Entry &entry);
   void pickCaptures(Entry &entry, unsigned most);
   ValueRef pickScalar(ElemKind kind);
@@ -459,6 +460,22 @@ ValueRef Generator::makeNext(ValueRef state) {
   return findValue(type);
 }
 
+/// The smaller of \p trips and \p most: a run with more is an error.
+ValueRef Generator::limitTrips(ValueRef trips, int64_t most) {
+  Entry splat;
+  splat.kind = NodeKind::Splat;
+  splat.attrs = {ElemKind::Int64, std::vector<int64_t>(), double(most)};
+  if (!addInferred(std::move(splat)))
+    return {};
+  Entry smaller;
+  smaller.kind = NodeKind::Min;
+  smaller.operands = {trips, {int(spec.entries.size()) - 1, 0}};
+  smaller.attrs = getDefaultAttrs(getNodeInfo(smaller.kind));
+  if (!addInferred(std::move(smaller)))
+    return {};
+  return {int(spec.entries.size()) - 1, 0};
+}
+
 bool Generator::fillLoop(Entry &entry) {
   constexpr unsigned mostValues = 4, mostScans = 2, mostTrips = 4;
   constexpr int64_t maxScanned = 2000;
@@ -467,7 +484,10 @@ bool Generator::fillLoop(Entry &entry) {
   pickCaptures(entry, mostValues);
   unsigned numStates = random.below(entry.operands.size() - 1);
   entry.attrs[1] = int64_t(numStates);
-  entry.attrs[2] = int64_t(random.below(mostTrips + 1));
+  int64_t most = random.below(mostTrips + 1);
+  entry.attrs[2] = most;
+  if (entry.operands[0])
+    entry.operands[0] = limitTrips(entry.operands[0], most);
 
   Generator body(random.next(), depth + 1, getParameters(spec, entry));
   ValueRef number = {0, 0}, condition = {1, 0};

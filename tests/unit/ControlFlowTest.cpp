@@ -77,6 +77,27 @@ Outputs runEverywhere(llvm::StringRef text, const Inputs &inputs,
   return *expected;
 }
 
+/// The message of the error that a run ends with, the same on all back ends.
+std::string getRunError(llvm::StringRef text, const Inputs &inputs) {
+  auto getError = [&](Backend &backend) {
+    auto outputs = run(backend, text, inputs);
+    return outputs ? "no error" : llvm::toString(outputs.takeError());
+  };
+  std::string expected = getError(*createInterpreter());
+  for (TargetOptions options : getLevels())
+    for (unsigned threads : {1u, 3u}) {
+      options.numThreads = threads;
+      EXPECT_EQ(getError(*llvm::cantFail(CPUBackend::create(options))),
+                expected)
+          << options.cpu;
+    }
+  return expected;
+}
+
+constexpr llvm::StringLiteral tooManyTrips =
+    "a loop has more iterations than it was compiled for; state a larger bound "
+    "with -max-trip-count=N";
+
 /// a, b = b, a + b at most 8 times, and a each time.
 const char *fibonacci = R"(
 module "m"
@@ -120,13 +141,52 @@ TEST(ControlFlow, StatesSwap) {
     EXPECT_EQ(all[i], rows[i / 3] * (i % 3 + 1));
 }
 
-TEST(ControlFlow, LoopsEndAtTheirBound) {
-  for (double trips : {8.0, 9.0, 1e15}) {
-    Outputs outputs =
-        runEverywhere(fibonacci, {{"trips", {trips}}, {"begins", {1}}});
+TEST(ControlFlow, LoopsMayReachTheirBound) {
+  Outputs outputs = runEverywhere(fibonacci, {{"trips", {8}}, {"begins", {1}}});
+  EXPECT_EQ(outputs["count"], std::vector<double>{8});
+  EXPECT_EQ(outputs["b"][0], 55);
+  // The condition ends the loop after the eighth iteration: 55 is too much.
+  for (double trips : {9.0, 1e15}) {
+    outputs = runEverywhere(fibonacci, {{"trips", {trips}}, {"begins", {1}}});
     EXPECT_EQ(outputs["count"], std::vector<double>{8});
-    EXPECT_EQ(outputs["b"][0], 55);
   }
+}
+
+TEST(ControlFlow, LoopsBeyondTheirBoundAreErrors) {
+  std::string text = fibonacci;
+  text.replace(text.find("[50.0]"), 6, "[99.0]");
+  for (double trips : {9.0, 1e15})
+    EXPECT_EQ(getRunError(text, {{"trips", {trips}}, {"begins", {1}}}),
+              tooManyTrips);
+  EXPECT_EQ(getRunError(text, {{"trips", {8}}, {"begins", {1}}}), "no error");
+  EXPECT_EQ(getRunError(text, {{"trips", {9}}, {"begins", {0}}}), "no error");
+  EXPECT_EQ(getRunError(text, {{"trips", {-9}}, {"begins", {1}}}), "no error");
+}
+
+/// A constant trip count: the loop is not folded, as it fails where it runs.
+TEST(ControlFlow, ConstantLoopsBeyondTheirBoundAreErrorsOfRuns) {
+  const char *text = R"(
+module "m"
+placeholder %flag : bool<> input "flag"
+placeholder %y : float<> output "y"
+constant %trips : int64<> = [9223372036854775807]
+constant %one : float<> = [1.0]
+function "main" {
+  %r = If(%flag) {thenBody = body "then" () -> (%t : float<>) {
+    %loop:2 = Loop(%trips, none, %one) {body = body "body" (%i : int64<>, %c : bool<>, %s : float<>) -> (%rc : bool<>, %rs : float<>) {
+      %sum = Add(%s, %s) : float<>
+      Save(%c, %rc)
+      Save(%sum, %rs)
+    }, numStates = 1, maxTripCount = 4} : float<>, int64<>
+    Save(%loop:0, %t)
+  }, elseBody = body "else" () -> (%e : float<>) {
+    Save(%one, %e)
+  }} : float<>
+  Save(%r, %y)
+}
+)";
+  EXPECT_EQ(getRunError(text, {{"flag", {1}}}), tooManyTrips);
+  EXPECT_EQ(getRunError(text, {{"flag", {0}}}), "no error");
 }
 
 TEST(ControlFlow, LoopsMayNotBegin) {
@@ -207,6 +267,10 @@ function "main" {
   EXPECT_EQ(outputs["rows"][11], 0);
   outputs = runEverywhere(text, {{"flag", {0}}, {"trips", {3}}, {"x", x}});
   EXPECT_EQ(outputs["y"][20], -x[20]);
+  EXPECT_EQ(getRunError(text, {{"flag", {1}}, {"trips", {6}}, {"x", x}}),
+            tooManyTrips);
+  EXPECT_EQ(getRunError(text, {{"flag", {0}}, {"trips", {6}}, {"x", x}}),
+            "no error");
 }
 
 /// Weights that are captured by a body are packed there.

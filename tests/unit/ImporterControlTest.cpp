@@ -169,6 +169,34 @@ TEST(ImporterLoop, RunTimeCountsNeedABound) {
   EXPECT_EQ(y->getExtents()->getModelName(), "y.extents");
 }
 
+/// Returns the loop's trip count, which is a constant.
+static int64_t getConstantTrips(TextModel &model,
+                                const ImportOptions &options) {
+  auto module = model.import(options);
+  if (!module) {
+    ADD_FAILURE() << llvm::toString(module.takeError());
+    return -1;
+  }
+  for (Node &node : (*module)->findFunction("main")->getNodes())
+    if (auto *loop = llvm::dyn_cast<LoopNode>(&node))
+      if (auto *trips = loop->getTripCount().getNodeAs<Constant>()) {
+        EXPECT_EQ(loop->getMaxTripCount(), 6);
+        return trips->getTensor().getAsInt(0);
+      }
+  return -1;
+}
+
+TEST(ImporterLoop, StatedBoundsAreChecked) {
+  ImportOptions options;
+  options.maxTripCount = 6;
+  TextModel model =
+      makeModel(scalarInput("flag", boolKind) + loopNode({"", "flag"}));
+  EXPECT_EQ(getConstantTrips(model, options), INT64_MAX);
+  model = makeModel(scalar("n", int64Kind, INT64_MAX - 1) +
+                    loopNode({"n", ""}, "c"));
+  EXPECT_EQ(getConstantTrips(model, options), INT64_MAX - 1);
+}
+
 /// The indices of what is not zero in x - c, of which there are two, taken to
 /// a branch.
 static std::string getMeanOfFound(const std::string &flag,

@@ -28,7 +28,7 @@ static cl::alias modelInputsAlias("model-input-name",
 static ValueOption<int64_t> maxTripCount(
     "max-trip-count",
     cl::desc("The most repetitions of a loop of which the model does not state "
-             "any"),
+             "any; a run that needs more is an error"),
     cl::value_desc("N"), cl::init(0), atLeast(int64_t(1)),
     cl::cat(modelCategory));
 static cl::list<std::string> maxExtents(

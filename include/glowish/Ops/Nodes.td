@@ -42,8 +42,9 @@ def If : Node<"Executes one of two bodies"> {
 def Loop : Node<"Executes a body repeatedly"> {
   let Description = [{
     The body is executed while the iteration number is less than tripCount (an
-    int64 scalar; absent: maxTripCount) and than maxTripCount, and while the
-    condition (a bool scalar; absent: true) holds. `values` are the initial
+    int64 scalar; absent: maxTripCount) and while the condition (a bool scalar;
+    absent: true) holds, at most maxTripCount times: a run of the program in
+    which the loop would go on after that fails. `values` are the initial
     states, then the captures. Parameters of the body: the iteration number from
     0 (int64), the condition, the states, the captures. Results of the body: the
     next condition, the next states, the scan outputs. Results of the node: the

@@ -8,11 +8,17 @@ using llvm::Value;
 
 //===- Bodies -------------------------------------------------------------===//
 
-llvm::Function *ModuleEmitter::createBody(const IRFunction &body) {
+/// Those before parameters and results: constants, activations, and the status
+/// where \p hasStatus.
+static unsigned getNumOwnArguments(bool hasStatus) { return hasStatus ? 3 : 2; }
+
+llvm::Function *ModuleEmitter::createBody(const IRFunction &body,
+                                          bool hasStatus) {
   llvm::LLVMContext &context = module.getContext();
   llvm::SmallVector<Buffer *, 8> storage(body.getInputs());
   storage.append(body.getOutputs());
-  std::vector<llvm::Type *> params(2 + storage.size(),
+  unsigned numOwn = getNumOwnArguments(hasStatus);
+  std::vector<llvm::Type *> params(numOwn + storage.size(),
                                    llvm::PointerType::getUnqual(context));
   auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), params,
                                        /*isVarArg=*/false);
@@ -24,8 +30,10 @@ llvm::Function *ModuleEmitter::createBody(const IRFunction &body) {
   llvm::IRBuilder<> builder(
       llvm::BasicBlock::Create(context, "entry", function));
   Frame frame{function->getArg(0), function->getArg(1)};
+  if (hasStatus)
+    frame.status = function->getArg(2);
   for (auto [i, buffer] : llvm::enumerate(storage))
-    frame.bindings[buffer] = function->getArg(2 + i);
+    frame.bindings[buffer] = function->getArg(numOwn + i);
   createPointerArray(builder, frame, body);
   for (const Instruction &instr : body.getInstrs())
     emitInstr(builder, frame, instr);
@@ -37,6 +45,8 @@ void ModuleEmitter::callBody(llvm::IRBuilder<> &builder, const Frame &frame,
                              llvm::Function *function,
                              llvm::ArrayRef<Value *> addresses) {
   llvm::SmallVector<Value *, 8> args = {frame.constants, frame.activations};
+  if (frame.status)
+    args.push_back(frame.status);
   args.append(addresses.begin(), addresses.end());
   builder.CreateCall(function, args);
 }
@@ -70,7 +80,9 @@ void ModuleEmitter::emitIf(llvm::IRBuilder<> &builder, const Frame &frame,
   for (auto [block, body] : {std::pair(thenBlock, &instr.getThenBody()),
                              std::pair(elseBlock, &instr.getElseBody())}) {
     builder.SetInsertPoint(block);
-    callBody(builder, frame, createBody(getIRFunction(*body)), addresses);
+    callBody(builder, frame,
+             createBody(getIRFunction(*body), frame.status != nullptr),
+             addresses);
     builder.CreateBr(end);
   }
   builder.SetInsertPoint(end);
@@ -163,6 +175,18 @@ public:
     builder.CreateStore(number, results.back());
   }
 
+  /// After finish(): changes \p status if the condition still holds and there
+  /// are more \p trips than were made.
+  void checkTrips(Value *trips, Value *status) {
+    Value *goesOn =
+        builder.CreateAnd(condition, builder.CreateICmpSGT(trips, mostTrips));
+    builder.CreateStore(
+        builder.CreateSelect(goesOn,
+                             builder.getInt32(unsigned(EntryStatus::TripCount)),
+                             builder.CreateLoad(builder.getInt32Ty(), status)),
+        status);
+  }
+
 private:
   Value *getSize(unsigned result) const {
     return llvm::ConstantInt::get(intPtr, getBytes(result));
@@ -213,7 +237,10 @@ void ModuleEmitter::emitLoop(llvm::IRBuilder<> &builder, const Frame &frame,
   loop.begin(trips, first);
   llvm::SmallVector<Value *, 8> addresses = loop.parameters;
   addresses.append(loop.getTargets());
-  callBody(builder, frame, createBody(getIRFunction(instr.getBody())),
+  callBody(builder, frame,
+           createBody(getIRFunction(instr.getBody()), frame.status != nullptr),
            addresses);
   loop.finish();
+  if (trips)
+    loop.checkTrips(trips, frame.status);
 }

@@ -3,6 +3,7 @@
 #include "JIT.h"
 #include "Bundle/glowish_threads.h"
 #include "ModuleEmitter.h"
+#include "glowish/Backends/RunErrors.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
 #include "llvm/TargetParser/Host.h"
@@ -24,6 +25,8 @@ public:
     int status = std::apply(
         entry,
         std::tuple_cat(std::tuple(constants, mutables, activations), args));
+    if (status == int(EntryStatus::TripCount))
+      return makeTripCountError();
     if (status != int(EntryStatus::Success))
       return makeError("the compiled program returned status {0}", status);
     return llvm::Error::success();

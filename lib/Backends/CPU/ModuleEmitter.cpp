@@ -291,6 +291,27 @@ static bool usesMatrixRegisters(const IRFunction &function,
   return found;
 }
 
+bool glowish::hasBoundedLoops(const IRFunction &function) {
+  bool found = false;
+  forEachFunction(function, [&](const IRFunction &each) {
+    for (const Instruction &instr : each.getInstrs())
+      if (auto *loop = llvm::dyn_cast<LoopInstr>(&instr))
+        found |= loop->getTripCount() != nullptr;
+  });
+  return found;
+}
+
+llvm::Value *ModuleEmitter::createStatus(llvm::Function &entry,
+                                         const IRFunction &function) {
+  if (!hasBoundedLoops(function))
+    return nullptr;
+  llvm::BasicBlock &first = entry.getEntryBlock();
+  llvm::IRBuilder<> builder(&first, first.begin());
+  llvm::Value *status = builder.CreateAlloca(builder.getInt32Ty());
+  builder.CreateStore(builder.getInt32(unsigned(EntryStatus::Success)), status);
+  return status;
+}
+
 llvm::Function *ModuleEmitter::emit(const IRFunction &function,
                                     const MemoryPlan &memoryPlan,
                                     llvm::StringRef entryName, bool isTimed) {
@@ -301,6 +322,7 @@ llvm::Function *ModuleEmitter::emit(const IRFunction &function,
     requestMatrixRegisters(entry);
   llvm::IRBuilder<> builder(&entry->back());
   Frame frame{entry->getArg(0), entry->getArg(2), entry->getArg(1)};
+  frame.status = createStatus(*entry, function);
   createPointerArray(builder, frame, function);
   auto markTime = [&] {
     if (!isTimed)
@@ -316,6 +338,9 @@ llvm::Function *ModuleEmitter::emit(const IRFunction &function,
     emitInstr(builder, frame, instr);
     markTime();
   }
-  builder.CreateRet(builder.getInt32(unsigned(EntryStatus::Success)));
+  llvm::Value *success = builder.getInt32(unsigned(EntryStatus::Success));
+  builder.CreateRet(frame.status
+                        ? builder.CreateLoad(builder.getInt32Ty(), frame.status)
+                        : success);
   return entry;
 }

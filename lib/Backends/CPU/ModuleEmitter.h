@@ -21,7 +21,9 @@ enum class EntryStatus : unsigned {
   Alignment = 2,
   // 3 and 4 are what the checks of a bundle's weights return.
   Processor = 5,
-  Dimension = 6
+  Dimension = 6,
+  // 7 is what restoring the state of a bundle that learns returns.
+  TripCount = 8
 };
 
 /// The function that splits work among threads; the application supplies it or
@@ -35,6 +37,10 @@ inline constexpr llvm::StringLiteral parallelForName = "glowish_parallel_for";
 /// The function that a timed program calls between instructions, with the
 /// InstrClock that its entry gets as its last argument.
 inline constexpr llvm::StringLiteral markName = "glowish_mark";
+
+/// Whether a loop of \p function or of a body inside it may have to end before
+/// its trip count: the entry returns EntryStatus::TripCount then.
+bool hasBoundedLoops(const IRFunction &function);
 
 /// Renames the internal function \p name of \p module, if there is one: LLVM
 /// would give an external one another name.
@@ -80,6 +86,8 @@ private:
     llvm::Value *constants, *activations;
     /// The application's storage; null in a body.
     llvm::Value *mutables = nullptr;
+    /// The entry's result so far, an i32; null where it is always a success.
+    llvm::Value *status = nullptr;
     /// The parameters and results of a body.
     llvm::DenseMap<const Buffer *, llvm::Value *> bindings{};
     /// Storage for the pointers that tasks get; null without threads.
@@ -93,8 +101,12 @@ private:
   /// the end of another block then.
   void emitInstr(llvm::IRBuilder<> &builder, const Frame &frame,
                  const Instruction &instr);
-  /// void (constants, activations, parameters..., results...)
-  llvm::Function *createBody(const IRFunction &body);
+  /// Storage for the entry's result, if loops may change it; else null.
+  static llvm::Value *createStatus(llvm::Function &entry,
+                                   const IRFunction &function);
+  /// void (constants, activations, status, parameters..., results...)
+  /// without the status unless \p hasStatus.
+  llvm::Function *createBody(const IRFunction &body, bool hasStatus);
   /// Calls \p function, made by createBody of \p body, with \p addresses of its
   /// parameters and results.
   static void callBody(llvm::IRBuilder<> &builder, const Frame &frame,

@@ -37,9 +37,10 @@ public:
   }
 
   void run() {
-    int64_t bound = loop.getMaxTripCount();
-    if (const Buffer *trips = loop.getTripCount())
-      bound = std::min(bound, getDense<const int64_t>(memory, trips)[0]);
+    int64_t trips = loop.getMaxTripCount();
+    if (const Buffer *buffer = loop.getTripCount())
+      trips = getDense<const int64_t>(memory, buffer)[0];
+    int64_t bound = std::min(loop.getMaxTripCount(), trips);
     bool condition = true;
     if (const Buffer *first = loop.getCondition())
       condition = getDense<const bool>(memory, first)[0];
@@ -54,6 +55,8 @@ public:
         copy(memory.getAddress(loop.getResults()[i]),
              inner.getAddress(outputs[1 + i]), outputs[1 + i]->getType());
     }
+    if (condition && number < trips)
+      memory.setLoopCut();
     clearScans(number);
     getDense<int64_t>(memory, loop.getResults().back())[0] = number;
   }

@@ -2,6 +2,7 @@
 
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "Run.h"
+#include "glowish/Backends/RunErrors.h"
 #include "glowish/Graph/Nodes.h"
 
 using namespace glowish;
@@ -117,6 +118,8 @@ public:
       if (instr.isLifetimeMarker())
         continue;
       runInstr(memory, instr);
+      if (memory.hasLoopCut())
+        return makeTripCountError();
       if (clock)
         clock->mark();
     }

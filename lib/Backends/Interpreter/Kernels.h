@@ -7,6 +7,7 @@
 #include "glowish/Base/Tensor.h"
 #include "glowish/IR/Instrs.h"
 #include "glowish/IR/MemoryPlan.h"
+#include <memory>
 #include <vector>
 
 namespace glowish::interpreter {
@@ -19,6 +20,10 @@ public:
          uint8_t *activations)
       : plan(plan), constants(const_cast<uint8_t *>(constants)),
         mutables(mutables), activations(activations) {}
+
+  /// Notes that a loop would have gone on after its last iteration.
+  void setLoopCut() const { *isLoopCut = true; }
+  bool hasLoopCut() const { return *isLoopCut; }
 
   /// Binds \p buffer, a parameter or result of a body, to \p address.
   void bind(const Buffer *buffer, uint8_t *address) {
@@ -38,6 +43,8 @@ private:
   uint8_t *constants; // never written: the verifier refuses it
   uint8_t *mutables;
   uint8_t *activations;
+  /// Of the whole run, the bodies included.
+  std::shared_ptr<bool> isLoopCut = std::make_shared<bool>(false);
 };
 
 /// Element kinds that kernels compute in: half precisions in float.

@@ -310,6 +310,11 @@ llvm::Expected<LoopImporter::GraphValues> LoopImporter::makeLoop() {
   if (tripCount && !getTensor(tripCount)) {
     GLOWISH_ASSIGN_OR_RETURN(
         trips, makeScalar(tripCount, ElemKind::Int64, "the trip count"));
+  } else if (!tripCount || getTensor(tripCount)->getAsInt(0) > most) {
+    // The bound is an assumption, which the loop checks.
+    trips = op.createConstant(Tensor::fromValues<int64_t>(
+        Type(ElemKind::Int64, {}),
+        {tripCount ? getTensor(tripCount)->getAsInt(0) : INT64_MAX}));
   }
   if (condition) {
     GLOWISH_ASSIGN_OR_RETURN(

@@ -4,6 +4,7 @@
 #include "BundleFiles.h"
 #include "Config.h"
 #include "InferenceHeader.h"
+#include "ModuleEmitter.h"
 #include "Names.h"
 
 using namespace glowish;
@@ -34,6 +35,10 @@ static BundleFacts getFacts(const Variants &variants, const Weights &weights,
                     variants.getAlignment(),
                     weights.getChecksum(),
                     hasLevels};
+  facts.hasBoundedLoops =
+      llvm::any_of(variants.programs, [](const Variant &variant) {
+        return hasBoundedLoops(*variant.function);
+      });
   for (const Variant &variant : variants.programs) {
     std::string identifier;
     for (auto [dim, value] : llvm::zip_equal(facts.dims, variant.values))

@@ -188,6 +188,14 @@ void glowish::printCommonDefinitions(llvm::raw_ostream &os) {
   printChecksum(os);
 }
 
+void glowish::printTripCountStatus(llvm::raw_ostream &os) {
+  os << R"(
+#ifndef GLOWISH_ERROR_TRIP_COUNT
+#define GLOWISH_ERROR_TRIP_COUNT 8 /* a loop has more iterations than its bound */
+#endif
+)";
+}
+
 /// SymbolTableEntry is Glow's, and so are the first fields of BundleConfig:
 /// programs that declare them themselves work, too.
 void glowish::printDynamicTypes(llvm::raw_ostream &os) {
@@ -359,6 +367,10 @@ void glowish::printEntry(llvm::raw_ostream &os, const BundleFacts &facts,
   if (!facts.dims.empty())
     os << R"(, and GLOWISH_ERROR_DIMENSION for values of the
  * symbolic dimensions that the bundle has no code for)";
+  if (facts.hasBoundedLoops)
+    os << R"(. GLOWISH_ERROR_TRIP_COUNT means that a loop would
+ * have gone on after the largest number of iterations that it was compiled
+ * for: the outputs are there, computed as if it had ended)";
   os << ". */\n"
      << formatv("int {0}({1});\n", name, getArguments(facts, name.size() + 5));
   if (facts.hasLevels)

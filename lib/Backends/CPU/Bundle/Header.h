@@ -42,6 +42,9 @@ struct BundleFacts {
   /// Whether the object has code for several levels of processors.
   bool hasLevels;
 
+  /// Whether the entry may return EntryStatus::TripCount.
+  bool hasBoundedLoops = false;
+
   /// Whether placeholders of any program are in the activations.
   bool hasPlaceholdersInArena() const;
 };
@@ -78,6 +81,8 @@ void printCommonDefinitions(llvm::raw_ostream &os);
 /// The types of the dynamic API; emitConfig in Config.cpp makes the same
 /// layout.
 void printDynamicTypes(llvm::raw_ostream &os);
+/// The status code of loops with too many iterations.
+void printTripCountStatus(llvm::raw_ostream &os);
 /// ABI version, model and weights.
 void printIdentity(llvm::raw_ostream &os, const BundleFacts &facts);
 /// Sizes and alignment of the regions.

@@ -60,6 +60,8 @@ void glowish::printBundleHeader(llvm::raw_ostream &os,
   printCommonDefinitions(os);
   if (!facts.dims.empty())
     printVariantStatus(os);
+  if (facts.hasBoundedLoops)
+    printTripCountStatus(os);
   if (facts.options.api == BundleApi::Dynamic) {
     printDynamicTypes(os);
     if (!facts.dims.empty())

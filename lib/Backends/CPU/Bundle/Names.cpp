@@ -55,6 +55,7 @@ static void addCommonNames(NameTable &names) {
   printVariantStatus(os);
   printVariantTypes(os);
   printTrainingCommon(os);
+  printTripCountStatus(os);
   addMacros(text, names);
   for (const char *name :
        {"glowish_checksum", "glowish_checksum_step", "glowish_store64",

@@ -2,6 +2,7 @@
 
 #include "BundleFiles.h"
 #include "Config.h"
+#include "ModuleEmitter.h"
 #include "Names.h"
 #include "TrainingHeader.h"
 #include "glowish/Support/Checksum.h"
@@ -105,6 +106,8 @@ llvm::Error glowish::writeTrainingBundle(CPUBackend &backend,
                     both.getAlignment(),
                     weights.getChecksum(),
                     backend.hasLevels()};
+  facts.hasBoundedLoops = hasBoundedLoops(*programs.inference.function) ||
+                          hasBoundedLoops(*programs.step.function);
   GLOWISH_RETURN_IF_ERROR(checkTarget(backend, facts));
   const char *identifiers[] = {"INFER", "TRAIN_STEP"};
   for (auto [program, identifier] : llvm::zip_equal(both.programs, identifiers))

@@ -175,6 +175,8 @@ void glowish::printTrainingHeader(llvm::raw_ostream &os,
      << "\n\n#include <stdint.h>\n";
   printCommonDefinitions(os);
   printTrainingCommon(os);
+  if (facts.hasBoundedLoops)
+    printTripCountStatus(os);
   printIdentity(os, facts);
   printSizeMacros(os, facts);
   for (const BundleProgram &program : facts.programs)

@@ -1,0 +1,19 @@
+//===- RunErrors.h - Errors of running programs -----------------*- C++ -*-===//
+
+#ifndef GLOWISH_BACKENDS_RUNERRORS_H
+#define GLOWISH_BACKENDS_RUNERRORS_H
+
+#include "glowish/Support/Error.h"
+
+namespace glowish {
+
+/// The error of a run in which a loop would have gone on after maxTripCount
+/// iterations.
+inline llvm::Error makeTripCountError() {
+  return makeError("a loop has more iterations than it was compiled for; state "
+                   "a larger bound with -max-trip-count=N");
+}
+
+} // namespace glowish
+
+#endif // GLOWISH_BACKENDS_RUNERRORS_H
