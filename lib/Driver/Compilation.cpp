@@ -53,11 +53,13 @@ void Compilation::endPhase(Phase phase, const Stage &stage) {
 }
 
 llvm::Expected<ModelGraph>
-Compilation::takeModule(llvm::Expected<std::unique_ptr<Module>> loaded) {
+Compilation::takeModule(llvm::Expected<std::unique_ptr<Module>> loaded,
+                        llvm::StringRef context) {
   if (!loaded)
     return loaded.takeError();
   GLOWISH_RETURN_IF_ERROR(verify(**loaded));
-  GLOWISH_RETURN_IF_ERROR(selectFunction(**loaded, options.function));
+  GLOWISH_RETURN_IF_ERROR(
+      addContext(selectFunction(**loaded, options.function), context));
   ModelGraph graph(std::move(*loaded));
   endPhase(Phase::Import, graph);
   return graph;
@@ -78,7 +80,8 @@ llvm::Expected<ModelGraph> Compilation::import(llvm::StringRef path,
   beginPhase(Phase::Import);
   if (!importOptions.evaluate)
     importOptions.evaluate = evaluateNode;
-  return takeModule(importFile(path, importOptions));
+  return takeModule(importFile(path, importOptions),
+                    ("'" + path + "': ").str());
 }
 
 llvm::Expected<ModelGraph> Compilation::import(OnnxModel &model,
@@ -88,7 +91,8 @@ llvm::Expected<ModelGraph> Compilation::import(OnnxModel &model,
   if (!importOptions.evaluate)
     importOptions.evaluate = evaluateNode;
   return takeModule(isLast ? model.importLast(importOptions)
-                           : model.import(importOptions));
+                           : model.import(importOptions),
+                    /*context=*/"");
 }
 
 GraphPassContext Compilation::getPassContext() {

@@ -264,8 +264,9 @@ std::vector<GradientCase> glowish::getReductionCases() {
                              "double<0x5>) {axes = [1], keepDims = false"})
       cases.push_back(
           {llvm::formatv("Reduce({0}, mode = \"{1}\"}", rest, mode)});
-  // Reductions of empty sets.
-  for (const char *mode : {"sum", "mean", "max", "min", "prod"})
+  // Of empty sets: the other modes have no finite result that differences could
+  // be taken of.
+  for (const char *mode : {"sum", "prod"})
     cases.push_back(
         {llvm::formatv("Reduce(double<0x5>) {{axes = [0], keepDims = false, "
                        "mode = \"{0}\"}",

@@ -212,8 +212,9 @@ TEST(ImporterSequences, Outputs) {
   options.sequenceOutputs = &sequences;
   TextModel two = model(construct + onnxNode("Neg", {"a"}, "", "n"));
   two.outputs = "output { name: \"n\" } output { name: \"s\" } ";
-  EXPECT_EQ(listOutputs(two, options), "n: float<1>; s.0: float<1>; "
-                                       "s.1: float<2>; s.2: float<3>; ");
+  EXPECT_EQ(listOutputs(std::move(two), options),
+            "n: float<1>; s.0: float<1>; "
+            "s.1: float<2>; s.2: float<3>; ");
   ASSERT_EQ(sequences.size(), 1u);
   EXPECT_EQ(sequences[0].name, "s");
   EXPECT_EQ(sequences[0].index, 1u);
@@ -228,7 +229,7 @@ TEST(ImporterSequences, Outputs) {
   TextModel empty = model(onnxNode("SequenceEmpty", {}, "", "e") +
                           onnxNode("Neg", {"a"}, "", "y"));
   empty.outputs = "output { name: \"e\" } output { name: \"y\" } ";
-  EXPECT_EQ(listOutputs(empty, options), "y: float<1>; ");
+  EXPECT_EQ(listOutputs(std::move(empty), options), "y: float<1>; ");
   ASSERT_EQ(sequences.size(), 1u);
   EXPECT_EQ(sequences[0].length, 0u);
 }
@@ -304,7 +305,7 @@ TEST(ImporterSequences, StatesOfLoops) {
   // More iterations than are unrolled by choice.
   TextModel many = model(scalar("many", 300) + appendingLoop("many") +
                          onnxNode("SequenceAt", {"s", "last"}));
-  EXPECT_EQ(runText(many), "float<1>: 300");
+  EXPECT_EQ(runText(std::move(many)), "float<1>: 300");
   // No iteration leaves the sequence as it is.
   EXPECT_EQ(
       runText(model(appendingLoop("zero") + onnxNode("SequenceLength", {"s"}))),
@@ -339,5 +340,5 @@ TEST(ImporterSequences, RecurrentLoop) {
       body + "} " +
       onnxNode("ConcatFromSequence", {"s"},
                intAttr("axis", 0) + intAttr("new_axis", 1)));
-  EXPECT_EQ(runText(lstm), "float<3x1>: 5 10 16");
+  EXPECT_EQ(runText(std::move(lstm)), "float<3x1>: 5 10 16");
 }

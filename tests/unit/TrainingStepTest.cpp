@@ -442,7 +442,8 @@ TEST_F(TrainingSteps, SaysWhatCannotBeTrained) {
   config.output = "";
   config.label = "x";
   EXPECT_EQ(getError(model, config),
-            "the model has an input or output 'x' already; state another name");
+            "the model has an input, output or weight 'x' already; -label=NAME "
+            "states another name for the label");
   config.label = "label";
   config.labelShape = Dims{3};
   EXPECT_EQ(getError(model, config),

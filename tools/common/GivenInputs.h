@@ -5,8 +5,8 @@
 
 #include "glowish/Driver/Session.h"
 #include "glowish/Importer/ImportOptions.h"
-#include <map>
 #include "llvm/Support/CommandLine.h"
+#include <map>
 
 namespace glowish {
 

@@ -7,6 +7,7 @@
 #include "common/ValueOption.h"
 #include "glowish/Base/Comparison.h"
 #include "glowish/Exporter/ONNX.h"
+#include "glowish/Importer/ONNX.h"
 #include "glowish/Support/File.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"

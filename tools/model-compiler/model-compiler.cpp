@@ -201,8 +201,8 @@ static llvm::Error compileInference(Backend &backend, BundleWriter *writer,
       report->setCodeSizes(std::move(sizes));
   }
   if (compiled && !options.stopAfter && outputFolder.empty() && asksForCode())
-    GLOWISH_RETURN_IF_ERROR(writer->printCode(compiled->getVariants(),
-                                              bundleOptions.entryName));
+    GLOWISH_RETURN_IF_ERROR(
+        writer->printCode(compiled->getVariants(), bundleOptions.entryName));
   if (!report)
     return llvm::Error::success();
   for (size_t i = 0; i < model.getNumVariants(); ++i)

@@ -139,7 +139,8 @@ static llvm::Expected<int> runVariants(const ModelVariants &model,
                                        llvm::ArrayRef<SequenceOutput> sequences,
                                        PhaseTimer &timer, Report *report) {
   if (!model.hasSymbols())
-    return runVariant(model, compiled, 0, given, sequences, nullptr, timer, report);
+    return runVariant(model, compiled, 0, given, sequences, nullptr, timer,
+                      report);
   auto constants =
       std::make_shared<const Tensor>(compiled.makeConstantRegion());
   if (iterations && model.getNumVariants() > 1)
@@ -150,8 +151,9 @@ static llvm::Expected<int> runVariants(const ModelVariants &model,
   int code = ExitCode::success;
   for (size_t i = 0; i < model.getNumVariants(); ++i) {
     llvm::outs() << "with " << model.describe(i) << ":\n";
-    GLOWISH_ASSIGN_OR_RETURN(int own, runVariant(model, compiled, i, given, sequences,
-                                                 constants, timer, report));
+    GLOWISH_ASSIGN_OR_RETURN(int own,
+                             runVariant(model, compiled, i, given, sequences,
+                                        constants, timer, report));
     code = std::max(code, own);
   }
   return code;
@@ -200,8 +202,8 @@ static llvm::Expected<int> runModel() {
   }
   int code = ExitCode::success;
   if (compiled && !options.stopAfter) {
-    GLOWISH_ASSIGN_OR_RETURN(
-        code, runVariants(model, *compiled, given, sequences, timer, report.get()));
+    GLOWISH_ASSIGN_OR_RETURN(code, runVariants(model, *compiled, given,
+                                               sequences, timer, report.get()));
   }
   timer.end();
   if (report) {

@@ -154,7 +154,8 @@ private:
   /// Tells the observer what \p phase has made.
   template <typename Stage> void endPhase(Phase phase, const Stage &stage);
   llvm::Expected<ModelGraph>
-  takeModule(llvm::Expected<std::unique_ptr<Module>> loaded);
+  takeModule(llvm::Expected<std::unique_ptr<Module>> loaded,
+             llvm::StringRef context);
   llvm::Error runGraphPasses(const GraphStage &graph, const Pipeline &pipeline);
   llvm::Error runIRPasses(IRFunction &function);
   /// The loss of \p graph if rematerialization is asked for; else null.

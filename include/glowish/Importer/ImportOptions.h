@@ -53,7 +53,8 @@ struct ImportOptions {
   /// with these initial values. Normalizations keep their fixed statistics, and
   /// Dropout is kept as a node.
   VariableValues *variables = nullptr;
-  /// If not null, receives the outputs that are sequences, in the model's order.
+  /// If not null, receives the outputs that are sequences, in the model's
+  /// order.
   std::vector<SequenceOutput> *sequenceOutputs = nullptr;
   /// Evaluates shape arithmetic; folding is disabled if null.
   NodeEvaluator evaluate;

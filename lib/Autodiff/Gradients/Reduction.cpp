@@ -58,7 +58,8 @@ llvm::Error glowish::differentiateReduce(ReduceNode &node, GradientContext &g) {
   gradient = g.reshape(gradient, kept);
   result = g.reshape(result, kept);
   llvm::StringRef mode = node.getMode();
-  if (mode == "sum")
+  // An input without elements has no gradient that a formula could divide by.
+  if (mode == "sum" || input.getType().getNumElements() == 0)
     gradient = g.broadcast(gradient, shape);
   else if (mode == "mean")
     gradient = spreadMean(g, gradient, shape);
