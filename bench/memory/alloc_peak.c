@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* An open hash table of what lives; FREED was taken, and searches go on. */
+/* The live allocations, in a hash table with open addressing. FREED marks a
+ * slot that was in use; a search continues behind it. */
 enum { SLOTS = 1 << 16 };
 #define FREED ((void *)1)
 static struct {

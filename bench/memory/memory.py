@@ -4,11 +4,12 @@
 For each network in build/models (or those named): nodes of the ONNX model,
 instructions after all passes, transposes that are left inside the network, and
 the bytes of the arena: the largest live set, what glowish needs, what placing
-the same lives by size would (the strategy of TensorFlow Lite: largest first, at
-the lowest gap), the least with -max-activation-bytes, and what ONNX Runtime has
-allocated at most in a run without its arena, outputs included; then the sum of
-arena, inputs, outputs and states, and the same with -io-in-activations. Needs
-node, a C compiler and bench/node_modules (npm ci) for ONNX Runtime.
+the same live ranges by size would (the strategy of TensorFlow Lite: largest
+first, at the lowest gap), the least with -max-activation-bytes, and what ONNX
+Runtime has allocated at most in a run without its arena, outputs included; then
+the sum of arena, inputs, outputs and states, and the same with
+-io-in-activations. Needs node, a C compiler and bench/node_modules (npm ci) for
+ONNX Runtime.
 
 --doc writes the tables of docs/memory.md. Exits 1 where an arena is more than
 1.02 of the largest live set, or more than by size or in ONNX Runtime.
@@ -54,12 +55,12 @@ def align(size):
     return (size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
 
 
-def read_lives(ir):
+def read_live_ranges(ir):
     """[begin, end, bytes] of each activation of the program; null if it has
     bodies, which need memory of their own."""
     if re.search(r"= ir \"", ir):
         return None
-    sizes, begins, lives = {}, {}, []
+    sizes, begins, ranges = {}, {}, []
     for kind, shape, name in (
             (m[2], m[3], m[1]) for m in re.finditer(
                 r"^  activation (%\S+) : (\w+)<([\dx]*)>", ir, re.M)):
@@ -71,14 +72,14 @@ def read_lives(ir):
         if match := re.match(r"    Alloc\(@out (%\S+)\)", line):
             begins[match[1]] = time
         elif match := re.match(r"    Dealloc\(@out (%\S+)\)", line):
-            lives.append((begins[match[1]], time, sizes[match[1]]))
-    return lives
+            ranges.append((begins[match[1]], time, sizes[match[1]]))
+    return ranges
 
 
-def place_by_size(lives):
+def place_by_size(ranges):
     """The arena of the largest first, each at the lowest place that is free."""
     placed, arena = [], 0
-    for begin, end, size in sorted(lives, key=lambda life: -life[2]):
+    for begin, end, size in sorted(ranges, key=lambda item: -item[2]):
         top = 0
         for low, high in sorted((offset, offset + other) for b, e, other, offset
                                 in placed if b < end and begin < e):
@@ -157,12 +158,12 @@ def measure(name, library):
     least = re.search(r"activations need (\d+) bytes", least)
     placeholders = int(re.search(r"mutable weights +(\d+) bytes",
                                  header)[1])
-    lives = read_lives(ir)
+    ranges = read_live_ranges(ir)
     return {"name": name, "nodes": count_nodes(model),
             "instructions": count_instructions(ir),
             "transposes": count_transposes(ir), "arena": int(arena),
             "share": float(share) / 100,
-            "by size": None if lives is None else place_by_size(lives),
+            "by size": None if ranges is None else place_by_size(ranges),
             "least": int(least[1]) if least else int(arena),
             "runtime": measure_runtime(library, folder),
             "all": int(arena) + placeholders,

@@ -1,4 +1,4 @@
-"""What computing again on the way back saves and costs.
+"""What rematerialization in the backward pass saves and costs.
 
 For each network the memory of a step's activations, which is the figure of the
 bundle's header, the time a step, and whether the losses are the same. Prints a

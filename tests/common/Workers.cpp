@@ -70,7 +70,7 @@ static void writeAll(int file, llvm::StringRef text) {
 void Crew::work(const Worker &worker, int writer) const {
   dup2(writer, STDERR_FILENO);
   close(writer);
-  // A crash is reported by who waits for it.
+  // The parent process waits for this one and reports a crash.
   for (int number : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGTRAP})
     std::signal(number, SIG_DFL);
   rlimit none = {0, 0};

@@ -2,8 +2,8 @@
 must say is missing.
 
 All weights are zeros. Those whose shapes the net implies need not be stated:
-biases, statistics, and what is multiplied and added along an axis. Of filters
-nobody can tell the number of outputs.
+biases, statistics, and what is multiplied and added along an axis. The number
+of outputs of a filter is not implied.
 """
 
 from dataclasses import dataclass, field

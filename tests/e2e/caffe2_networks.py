@@ -73,12 +73,12 @@ def check_network(name, order, messages):
     caffe2_from_onnx.write_nets(model, order, messages, nets)
     image = np.load(os.path.join(folder, "input_0.npy"))
     torch = np.load(os.path.join(folder, "output_0.npy"))
-    turned = image if order == "NCHW" else np.transpose(image, (0, 2, 3, 1))
-    turned = np.ascontiguousarray(turned)
+    ordered = image if order == "NCHW" else np.transpose(image, (0, 2, 3, 1))
+    ordered = np.ascontiguousarray(ordered)
     wrong = []
     for backend in BACKENDS:
         runs = {}
-        for kind, path, x in [("onnx", model, image), ("nets", nets, turned)]:
+        for kind, path, x in [("onnx", model, image), ("nets", nets, ordered)]:
             outputs, text = run_model([path], {"input_0": x}, backend,
                                       os.path.join(work, kind))
             if outputs is None:
@@ -88,7 +88,7 @@ def check_network(name, order, messages):
                                       ("PyTorch", torch, 1e-4)]:
             wrong.append(compare(f"{backend} against {what}", runs["nets"],
                                  expected, bound))
-    wrong.append(run_bundle(nets, turned, runs["onnx"],
+    wrong.append(run_bundle(nets, ordered, runs["onnx"],
                             os.path.join(work, "bundle")))
     shutil.rmtree(work)
     return [error for error in wrong if error]

@@ -1,4 +1,4 @@
-// What report.py adds to a copy of a report's page: uses the page as a person
+// What report.py adds to a copy of a report's page: uses the page as a user
 // would, and writes what is wrong, or "passed", into an element of its own.
 'use strict';
 (async function () {
@@ -81,15 +81,15 @@
 
   function checkImage() {
     for (const image of all('svg')) {
-      const lives = all('.life rect', image);
-      check(lives.length > 0, 'the arena is empty');
+      const rects = all('.life rect', image);
+      check(rects.length > 0, 'the arena is empty');
       const {width, height} = image.viewBox.baseVal;
-      check(lives.every(life => {
-        const box = life.getBBox();
+      check(rects.every(rect => {
+        const box = rect.getBBox();
         return box.x >= 0 && box.y >= 0 && box.x + box.width <= width &&
                box.y + box.height <= height && box.width > 0;
       }), 'an activation is outside the image');
-      check(lives.every(life => life.firstElementChild.textContent.includes(
+      check(rects.every(rect => rect.firstElementChild.textContent.includes(
                             'written by')), 'an activation has no title');
     }
   }

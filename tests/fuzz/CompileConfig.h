@@ -44,7 +44,7 @@ struct CompileConfig {
 /// \p seed; all with \p checksPasses.
 std::vector<CompileConfig> pickConfigs(uint64_t seed, unsigned numCompiled,
                                        bool checksPasses);
-/// Every level with and without threads and with the second way to compute
+/// Every level with and without threads and with the second candidate for
 /// convolutions, the interpreter, with and without all passes, with inputs and
 /// outputs among the activations: what a graph that was kept is run at.
 std::vector<CompileConfig> getAllConfigs();

@@ -268,7 +268,7 @@ int Generator::pickState(ValueRef value) {
                                        : states[random.below(states.size())];
 }
 
-/// What nobody reads, and now and then what others read too, or an input.
+/// Values that have no uses, and now and then some that have, or an input.
 void Generator::pickOutputs() {
   std::vector<bool> used(spec.entries.size());
   for (const Entry &entry : spec.entries)

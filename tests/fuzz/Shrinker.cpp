@@ -470,7 +470,7 @@ bool Shrinker::removeCaptures() {
   return changed;
 }
 
-/// Removes results of branches and scans of loops that nobody reads.
+/// Removes results of branches and scans of loops that have no uses.
 bool Shrinker::removeResults() {
   bool changed = false;
   for (size_t i = 0; i < here().entries.size(); ++i)

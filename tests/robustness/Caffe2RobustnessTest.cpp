@@ -1,4 +1,4 @@
-//===- Caffe2RobustnessTest.cpp - Damaged Caffe2 nets ---------------------===//
+//===- Caffe2RobustnessTest.cpp - Malformed Caffe2 nets -------------------===//
 
 #include "../unit/Caffe2Text.h"
 #include "../unit/TestFolder.h"
@@ -221,13 +221,14 @@ static std::vector<NetSeed> makeNetSeeds() {
   return std::move(maker.seeds);
 }
 
-/// \p text damaged as text, as a message, or as the bytes of one.
-static std::string damage(const std::string &text, Random &random) {
+/// \p text with mutations of the text, of its message, or of the message's
+/// bytes.
+static std::string mutate(const std::string &text, Random &random) {
   uint64_t form = random.below(4), count = 1 + random.below(3);
-  std::string damaged = text;
+  std::string mutated = text;
   if (form == 0) {
-    mutateText(damaged, random);
-    return damaged;
+    mutateText(mutated, random);
+    return mutated;
   }
   caffe2::NetDef net;
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &net));
@@ -235,12 +236,12 @@ static std::string damage(const std::string &text, Random &random) {
   for (uint64_t left = form < 3 ? count : 0; left > 0 && net.ByteSizeLong();
        --left)
     mutateMessage(net, random);
-  // Damaged names need not be UTF-8, which protobuf reports.
+  // Mutated names need not be UTF-8, which protobuf reports.
   google::protobuf::LogSilencer silencer;
-  damaged = net.SerializePartialAsString();
+  mutated = net.SerializePartialAsString();
   for (uint64_t left = form == 3 ? count : 0; left > 0; --left)
-    mutateBytes(damaged, random);
-  return damaged;
+    mutateBytes(mutated, random);
+  return mutated;
 }
 
 TEST_F(MalformedCaffe2, SeedsAreGood) {
@@ -260,8 +261,8 @@ TEST_F(MalformedCaffe2, GiveErrorsOnly) {
     const NetSeed &seed = seeds[i % seeds.size()];
     bool isInit = random.below(3) == 0;
     check(seed, std::to_string(i) + "-" + seed.name,
-          isInit ? seed.predict : damage(seed.predict, random),
-          isInit ? damage(seed.init, random) : seed.init);
+          isInit ? seed.predict : mutate(seed.predict, random),
+          isInit ? mutate(seed.init, random) : seed.init);
   }
   llvm::outs() << counts.refused << " refused, " << counts.accepted
                << " accepted\n";

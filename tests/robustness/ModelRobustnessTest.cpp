@@ -1,4 +1,4 @@
-//===- ModelRobustnessTest.cpp - Damaged models of all kinds --------------===//
+//===- ModelRobustnessTest.cpp - Malformed models of all kinds ------------===//
 
 #include "../unit/TestFolder.h"
 #include "Mutations.h"
@@ -93,7 +93,7 @@ static std::vector<Seed> findMoreSeeds() {
   return seeds;
 }
 
-static std::string damage(onnx::ModelProto model, Random &random) {
+static std::string mutate(onnx::ModelProto model, Random &random) {
   bool isStructural = random.below(4) != 0;
   if (isStructural)
     for (uint64_t left = 1 + random.below(3); left > 0; --left)
@@ -141,10 +141,10 @@ static void addWeight(onnx::ModelProto &model) {
   weight.add_float_data(1);
 }
 
-/// Damaged model \p number: of the own seeds in turn, each third one of \p
-/// more. \p prepare: before it is damaged.
+/// Mutated model \p number: of the own seeds in turn, each third one of \p
+/// more. \p prepare: before it is mutated.
 static Seed
-makeDamaged(uint64_t number, const std::vector<Seed> &seeds,
+makeMutated(uint64_t number, const std::vector<Seed> &seeds,
             const std::vector<Seed> &more,
             llvm::function_ref<void(onnx::ModelProto &)> prepare = nullptr) {
   Random random(number);
@@ -162,7 +162,7 @@ makeDamaged(uint64_t number, const std::vector<Seed> &seeds,
   if (prepare)
     prepare(model);
   std::replace(name.begin(), name.end(), '/', '_');
-  return {name, damage(std::move(model), random)};
+  return {name, mutate(std::move(model), random)};
 }
 
 /// Of models that \p range says how many there are of.
@@ -179,8 +179,8 @@ TEST_F(MalformedModels, GiveErrorsOnly) {
   std::vector<Seed> seeds = makeSeeds(), more = findMoreSeeds();
   Range range = getRange(/*defaultCount=*/200);
   for (uint64_t i = range.first; i < range.first + range.count; ++i) {
-    Seed damaged = makeDamaged(i, seeds, more);
-    check(damaged.name, damaged.model);
+    Seed mutated = makeMutated(i, seeds, more);
+    check(mutated.name, mutated.model);
   }
   report(counts, range);
 }
@@ -189,8 +189,8 @@ TEST_F(MalformedModels, TrainOrGiveErrors) {
   std::vector<Seed> seeds = makeSeeds(), more = findMoreSeeds();
   Range range = getRange(/*defaultCount=*/100);
   for (uint64_t i = range.first; i < range.first + range.count; ++i) {
-    Seed damaged = makeDamaged(i, seeds, more, addWeight);
-    checkStep(damaged.name, damaged.model);
+    Seed mutated = makeMutated(i, seeds, more, addWeight);
+    checkStep(mutated.name, mutated.model);
   }
   report(counts, range);
 }

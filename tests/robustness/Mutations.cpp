@@ -1,4 +1,4 @@
-//===- Mutations.cpp - Damaging models ------------------------------------===//
+//===- Mutations.cpp - Mutations of models --------------------------------===//
 
 #include "Mutations.h"
 #include "llvm/ADT/StringExtras.h"
@@ -15,35 +15,35 @@ using google::protobuf::Reflection;
 
 /// Small, or at the edges of what numbers can be.
 static int64_t makeInt(Random &random) {
-  static constexpr int64_t odd[] = {INT64_MIN,
-                                    INT64_MAX,
-                                    INT32_MIN,
-                                    INT32_MAX,
-                                    int64_t(1) << 31,
-                                    int64_t(1) << 32,
-                                    int64_t(1) << 20,
-                                    int64_t(1) << 40,
-                                    int64_t(1) << 62,
-                                    1000,
-                                    -1000,
-                                    65536,
-                                    -(int64_t(1) << 33)};
+  static constexpr int64_t extremes[] = {INT64_MIN,
+                                         INT64_MAX,
+                                         INT32_MIN,
+                                         INT32_MAX,
+                                         int64_t(1) << 31,
+                                         int64_t(1) << 32,
+                                         int64_t(1) << 20,
+                                         int64_t(1) << 40,
+                                         int64_t(1) << 62,
+                                         1000,
+                                         -1000,
+                                         65536,
+                                         -(int64_t(1) << 33)};
   if (random.below(2))
     return int64_t(random.below(20)) - 3;
-  return odd[random.below(std::size(odd))];
+  return extremes[random.below(std::size(extremes))];
 }
 
 static double makeDouble(Random &random) {
   using Limits = std::numeric_limits<double>;
-  const double odd[] = {0.0,
-                        -1.0,
-                        1e300,
-                        -1e-300,
-                        0x1p127,
-                        Limits::infinity(),
-                        Limits::quiet_NaN(),
-                        3.5};
-  return odd[random.below(std::size(odd))];
+  const double extremes[] = {0.0,
+                             -1.0,
+                             1e300,
+                             -1e-300,
+                             0x1p127,
+                             Limits::infinity(),
+                             Limits::quiet_NaN(),
+                             3.5};
+  return extremes[random.below(std::size(extremes))];
 }
 
 //===- Bytes --------------------------------------------------------------===//
@@ -179,9 +179,9 @@ std::string MessageMutator::makeString(const std::string &old) {
   case 1:
     return std::string(5000, 'n');
   case 2: {
-    std::string damaged = old;
-    mutateBytes(damaged, random);
-    return damaged;
+    std::string mutated = old;
+    mutateBytes(mutated, random);
+    return mutated;
   }
   default:
     return strings.empty() ? old : strings[random.below(strings.size())];

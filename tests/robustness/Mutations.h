@@ -1,4 +1,4 @@
-//===- Mutations.h - Damaging models ----------------------------*- C++ -*-===//
+//===- Mutations.h - Mutations of models ------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_ROBUSTNESS_MUTATIONS_H
 #define GLOWISH_TESTS_ROBUSTNESS_MUTATIONS_H

@@ -1,4 +1,4 @@
-//===- Robustness.cpp - What damaged input may do -------------------------===//
+//===- Robustness.cpp - What malformed input may do -----------------------===//
 
 #include "Robustness.h"
 #include "../unit/ChildProcess.h"
@@ -48,7 +48,7 @@ size_t glowish::robustness::getAllocationLimit(size_t size,
   return std::max(getAllocationLimit(size), size_t(largest) * 8);
 }
 
-/// Whether \p message is one that a person can use: one that says something,
+/// Whether \p message is one that a user can act on: one that says something,
 /// in lines of text, and is no "internal" error.
 static bool isGoodMessage(const std::string &message) {
   llvm::StringRef text = message;

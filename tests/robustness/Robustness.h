@@ -1,4 +1,4 @@
-//===- Robustness.h - What damaged input may do -----------------*- C++ -*-===//
+//===- Robustness.h - What malformed input may do ---------------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_ROBUSTNESS_ROBUSTNESS_H
 #define GLOWISH_TESTS_ROBUSTNESS_ROBUSTNESS_H
@@ -28,8 +28,8 @@ size_t getAllocationLimit(size_t size);
 /// The same for a module that has been accepted: its types may be large.
 size_t getAllocationLimit(size_t size, const Module &module);
 
-/// The outcome of what ended with \p error, if any. A message that no person
-/// can use is a fault, and printed.
+/// The outcome of what ended with \p error, if any. A message that is of
+/// no use to a user is a fault, and printed.
 int judge(llvm::Error error);
 
 /// Takes \p import's module through all phases and the code generation of both

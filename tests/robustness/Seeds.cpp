@@ -1,4 +1,4 @@
-//===- Seeds.cpp - Small models to damage ---------------------------------===//
+//===- Seeds.cpp - Small models to mutate ---------------------------------===//
 
 #include "Seeds.h"
 #include "../unit/OnnxText.h"

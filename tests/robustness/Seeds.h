@@ -1,4 +1,4 @@
-//===- Seeds.h - Small models to damage -------------------------*- C++ -*-===//
+//===- Seeds.h - Small models to mutate -------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_ROBUSTNESS_SEEDS_H
 #define GLOWISH_TESTS_ROBUSTNESS_SEEDS_H

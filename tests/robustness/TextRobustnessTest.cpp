@@ -1,4 +1,4 @@
-//===- TextRobustnessTest.cpp - Damaged text forms ------------------------===//
+//===- TextRobustnessTest.cpp - Malformed text forms ----------------------===//
 
 #include "Allocations.h"
 #include "Mutations.h"
@@ -112,7 +112,7 @@ static int checkIR(const TextSeed &seed) {
   return judge(passIR(seed));
 }
 
-static void checkDamaged(const std::vector<TextSeed> &seeds,
+static void checkMutated(const std::vector<TextSeed> &seeds,
                          llvm::function_ref<int(const TextSeed &)> check) {
   Counts counts;
   Range range = getRange(/*defaultCount=*/200);
@@ -148,9 +148,9 @@ TEST(MalformedTexts, SeedsAreGood) {
 }
 
 TEST(MalformedTexts, OfGraphsGiveErrorsOnly) {
-  checkDamaged(makeTexts({Form::Graph, Form::LoweredGraph}), checkGraph);
+  checkMutated(makeTexts({Form::Graph, Form::LoweredGraph}), checkGraph);
 }
 
 TEST(MalformedTexts, OfIRGiveErrorsOnly) {
-  checkDamaged(makeTexts({Form::IR}), checkIR);
+  checkMutated(makeTexts({Form::IR}), checkIR);
 }

@@ -1,7 +1,7 @@
 //===- CPUDifferentialTest.cpp - Compiled code against the interpreter ----===//
 //
-// Small graphs of odd shapes, run by the interpreter and by the CPU back end
-// for every level of this machine.
+// Small graphs of unusual shapes, run by the interpreter and by the CPU back
+// end for every level of this machine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,9 +67,9 @@ TEST(CPUDifferential, Convolution) {
   }
 }
 
-/// Convolutions large enough for the matrix units, where there are some: odd
-/// channels and sizes, strides, dilations, chunks of the reduction that don't
-/// fill up, many and few tiles.
+/// Convolutions large enough for the matrix units, where there are some:
+/// unusual channels and sizes, strides, dilations, chunks of the reduction that
+/// don't fill up, many and few tiles.
 static const ConvolutionCase largeCases[] = {
     {1, 33, 17, 48, 40, 3, 1, 1, {1, 1, 1, 1}, 1},
     {2, 17, 33, 95, 65, 3, 2, 1, {0, 1, 2, 0}, 1},
@@ -107,7 +107,7 @@ TEST(CPUDifferential, LargeConvolution) {
   }
 }
 
-/// Shapes that nobody chose, on several numbers of threads.
+/// Random shapes, on several numbers of threads.
 TEST(CPUDifferential, RandomConvolution) {
   Random random(12);
   auto pick = [&](int64_t low, int64_t high) {

@@ -154,7 +154,7 @@ TEST(Caffe2Importer, FillsAreChecked) {
               HasSubstr("node 'y' (GivenTensorInt64Fill)"));
 }
 
-TEST(Caffe2Importer, DamagedFiles) {
+TEST(Caffe2Importer, MalformedFiles) {
   EXPECT_THAT(importNetError("name: \"n\" op { inptu: \"x\" }"),
               HasSubstr("not a Caffe2 net in protobuf text: 1:"));
   EXPECT_THAT(importNetError(llvm::StringRef("\x0a\xff\xff\xff", 4)),

@@ -286,8 +286,9 @@ TEST(Exporter, TransposesThatMeetBecomeOne) {
   auto module = buildModule([](Function &function, Module &module) {
     NodeBuilder b(function, "n");
     NodeValue x = newInput(module, ElemKind::Float, {2, 3, 4});
-    NodeValue turned = b.transpose(b.transpose(x, {2, 0, 1}), {0, 2, 1});
-    return b.matMul(turned, b.transpose(b.transpose(x, {1, 0, 2}), {2, 1, 0}));
+    NodeValue transposed = b.transpose(b.transpose(x, {2, 0, 1}), {0, 2, 1});
+    return b.matMul(transposed,
+                    b.transpose(b.transpose(x, {1, 0, 2}), {2, 1, 0}));
   });
   EXPECT_THAT(getOperators(write(*module)),
               ElementsAre("Transpose", "Transpose", "MatMul"));

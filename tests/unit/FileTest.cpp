@@ -227,7 +227,7 @@ TEST_F(FileTest, GivesTheUsualPermissions) {
 TEST_F(FileTest, WritesToAPipeAndKeepsIt) {
   std::string path = in("pipe");
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-  // Both ends, so that nobody waits for the other.
+  // Opens both ends, so that neither waits for the other.
   int pipe = open(path.c_str(), O_RDWR | O_NONBLOCK);
   ASSERT_GE(pipe, 0);
   EXPECT_EQ(getMessage(writeFile(path, "piped")), "");

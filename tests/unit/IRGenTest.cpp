@@ -429,7 +429,8 @@ TEST(Scheduler, PartsAreMadeInTheirConcatenation) {
   EXPECT_EQ(getSchedulePeak(order), 32u);
 }
 
-/// A reshaped value lives as long as its last view, and takes no memory twice.
+/// A reshaped value is live as long as its last view, and takes no memory
+/// twice.
 TEST(Scheduler, ViewsShareTheirStorage) {
   Module module;
   Function *graph = module.createFunction("main");

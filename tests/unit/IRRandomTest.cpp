@@ -202,10 +202,10 @@ private:
       addLoop(box);
   }
 
-  void addReshape() { values.push_back(makeFlat(pickValue())); }
+  void addReshape() { values.push_back(makeReshaped(pickValue())); }
 
   /// A view of \p value, which is dense, in one or two dimensions.
-  Buffer *makeFlat(Buffer *value) {
+  Buffer *makeReshaped(Buffer *value) {
     Dims shape = {value->getType().getNumElements()};
     for (int64_t factor : {2, 3, 7})
       if (shape[0] % factor == 0 && random.below(2))
@@ -232,17 +232,17 @@ private:
     Buffer *product = values.back();
     if (random.below(3) == 0)
       addPartialWrite();
-    Buffer *flat = makeFlat(product);
-    Buffer *other = makeAnyView(pickValue(), flat->getShape());
-    Buffer *result = makeActivation(flat->getShape());
+    Buffer *reshaped = makeReshaped(product);
+    Buffer *other = makeAnyView(pickValue(), reshaped->getShape());
+    Buffer *result = makeActivation(reshaped->getShape());
     if (random.below(2))
       for (Buffer *value : values)
-        if (value->getShape() == flat->getShape() && isWritable(value))
+        if (value->getShape() == reshaped->getShape() && isWritable(value))
           result = value;
-    if (!mayLoop({flat, other}, result))
+    if (!mayLoop({reshaped, other}, result))
       return;
     values.push_back(result);
-    llvm::SmallVector<Buffer *, 4> inputs = {flat, other};
+    llvm::SmallVector<Buffer *, 4> inputs = {reshaped, other};
     function->create<ElementWiseLoopInstr>("epilogue", result, makeProgram(2),
                                            llvm::ArrayRef<Buffer *>(inputs));
   }

@@ -107,7 +107,7 @@ TEST(IRText, ErrorsSayWhereAndWhat) {
     EXPECT_THAT(parseError(error.text), HasSubstr(error.message)) << error.text;
 }
 
-/// One of a few kinds of damage.
+/// \p text with one to three random mutations.
 std::string mutate(std::string text, Random &random) {
   static const char *const pieces[] = {
       "%v",    "-1",       "9223372036854775807",
@@ -142,7 +142,7 @@ std::string mutate(std::string text, Random &random) {
   return text;
 }
 
-TEST(IRText, DamagedTextIsRefusedOrRoundTrips) {
+TEST(IRText, MutatedTextIsRefusedOrRoundTrips) {
   Random random(42);
   unsigned accepted = 0;
   for (unsigned round = 0; round < 4000; ++round) {
@@ -163,7 +163,7 @@ TEST(IRText, DamagedTextIsRefusedOrRoundTrips) {
   EXPECT_LT(accepted, 2000u);
 }
 
-TEST(IRText, DamagedTextDoesNotTripPasses) {
+TEST(IRText, MutatedTextDoesNotTripPasses) {
   Random random(43);
   for (unsigned round = 0; round < 4000; ++round) {
     auto function = parseIR(mutate(sample.str(), random), "d.ir", nullptr);

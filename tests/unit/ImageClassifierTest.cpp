@@ -55,7 +55,7 @@ TEST_F(ImageClassifier, ReadsNetpbm) {
   EXPECT_THAT(readPixels("P5 1 1 255 aP5 1 1 255 b", 1), ElementsAre('a'));
 }
 
-TEST_F(ImageClassifier, RefusesDamagedNetpbm) {
+TEST_F(ImageClassifier, RefusesCorruptedNetpbm) {
   EXPECT_THAT(readError("P6 1 1 255 ab"), HasSubstr("it ends too early"));
   EXPECT_THAT(readError("P6 1 1 255"), HasSubstr("it ends too early"));
   EXPECT_THAT(readError("P6 1 1"), HasSubstr("a number is missing"));

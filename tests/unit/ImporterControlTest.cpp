@@ -231,7 +231,7 @@ TEST(ImporterIf, BranchesHaveOutputsOfConstantExtents) {
             "int64<2x6>: 0 -1 0 0 0 0 0 -2 0 0 0 0");
 }
 
-/// The states grow: only written out is that possible.
+/// The states grow, which is possible in unrolled loops only.
 TEST(ImporterLoop, StatesMayChangeTheirShape) {
   auto node = "node { op_type: \"Loop\" input: \"n\" input: \"\" input: \"x\" "
               "output: \"y\" " +
@@ -339,7 +339,7 @@ TEST(ImporterScan, Refuses) {
                         "1"));
 }
 
-/// Loops in loops, each written out because its state changes its shape.
+/// Loops in loops, each unrolled because its state changes its shape.
 TEST(ImporterLoop, DoesNotGrowWithoutBounds) {
   std::string body = onnxNode("Concat", {"s0", "x"}, intAttr("axis", 0), "r0");
   for (unsigned depth = 1; depth < 6; ++depth) {

@@ -1,4 +1,4 @@
-//===- ImporterMalformedTest.cpp - Damaged models never crash -------------===//
+//===- ImporterMalformedTest.cpp - Malformed models never crash -----------===//
 
 #include "common/SourceFolder.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
@@ -13,7 +13,7 @@ using namespace glowish;
 
 namespace {
 
-/// Imports damaged copies of a real model, and takes those that are still
+/// Imports mutated copies of a real model, and takes those that are still
 /// models through all phases.
 class MalformedModel : public testing::Test {
 protected:
@@ -65,14 +65,14 @@ TEST_F(MalformedModel, FlippedBits) {
   size_t head = std::min<size_t>(model.size(), 1200);
   size_t tail = model.size() - std::min<size_t>(model.size(), 400);
   for (unsigned i = 0; i < 3000; ++i) {
-    std::vector<uint8_t> damaged = model;
+    std::vector<uint8_t> mutated = model;
     for (uint64_t flips = 1 + random.below(3); flips > 0; --flips) {
       size_t at = i % 8 == 0   ? random.below(model.size())
                   : i % 8 == 1 ? tail + random.below(model.size() - tail)
                                : random.below(head);
-      damaged[at] ^= uint8_t(1u << random.below(8));
+      mutated[at] ^= uint8_t(1u << random.below(8));
     }
-    tryModel(damaged);
+    tryModel(mutated);
   }
   EXPECT_EQ(refused + imported, 3000u);
   EXPECT_GT(refused, 300u);
@@ -121,20 +121,20 @@ public:
 private:
   /// Half of them are small, the others at the edges of what numbers can be.
   int64_t makeInt() {
-    static constexpr int64_t odd[] = {INT64_MIN,
-                                      INT64_MIN + 1,
-                                      -(int64_t(1) << 32),
-                                      INT32_MIN,
-                                      -1000,
-                                      1000,
-                                      INT32_MAX,
-                                      int64_t(1) << 31,
-                                      int64_t(1) << 40,
-                                      int64_t(1) << 62,
-                                      INT64_MAX};
+    static constexpr int64_t extremes[] = {INT64_MIN,
+                                           INT64_MIN + 1,
+                                           -(int64_t(1) << 32),
+                                           INT32_MIN,
+                                           -1000,
+                                           1000,
+                                           INT32_MAX,
+                                           int64_t(1) << 31,
+                                           int64_t(1) << 40,
+                                           int64_t(1) << 62,
+                                           INT64_MAX};
     if (random.below(2))
       return int64_t(random.below(9)) - 2;
-    return odd[random.below(std::size(odd))];
+    return extremes[random.below(std::size(extremes))];
   }
 
   std::string makeInts(llvm::StringRef field, unsigned most) {
@@ -269,7 +269,7 @@ TEST(MalformedNodes, AreRefusedOrVerify) {
     auto module = importOnnx(
         llvm::ArrayRef(reinterpret_cast<const uint8_t *>(text.data()),
                        text.size()),
-        "damaged", options);
+        "malformed", options);
     if (!module) {
       llvm::consumeError(module.takeError());
       ++refused;

@@ -111,7 +111,7 @@ TEST(ImporterOps, Casts) {
 
 //===- Convolution and pooling --------------------------------------------===//
 
-TEST(ImporterOps, ConvIsTurnedToNHWC) {
+TEST(ImporterOps, ConvIsTransposedToNHWC) {
   TextModel model =
       oneNode("Conv", {"x", "w", "b"},
               intsAttr("strides", {2, 1}) + intsAttr("pads", {1, 2, 3, 4}) +

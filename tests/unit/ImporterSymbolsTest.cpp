@@ -84,7 +84,7 @@ TEST(ImporterSymbols, NamesWhatToDefine) {
   EXPECT_EQ(typeOf("N"), unbound("N", "N"));
   EXPECT_EQ(typeOf("2*N"), unbound("2*N", "N"));
   EXPECT_EQ(typeOf("N - M", {{"M", 1}}), unbound("N - M", "N"));
-  // A name where nobody knows its parts.
+  // One name, where none of its parts is stated.
   EXPECT_EQ(typeOf("batch-size"), unbound("batch-size", "batch-size"));
   EXPECT_EQ(typeOf("batch-size", {{"size", 1}}),
             unbound("batch-size", "batch"));

@@ -100,7 +100,7 @@ TEST(Importer, MalformedNamesStayOnOneLine) {
   model.body = "node { name: \"" + std::string(10000, 'n') +
                "\" op_type: \"Foo\" output: \"y\" }";
   EXPECT_LT(model.importError().size(), 300u);
-  // Whoever writes a message need not think of it.
+  // Names are on one line in every other message, too.
   model = oneNode("Relu", {"x"});
   model.body += "input { name: \"a\\nerror: b\\033\" type { tensor_type { "
                 "elem_type: 1 } } } ";
@@ -368,7 +368,7 @@ TEST(Importer, OutputsThatAreNotMade) {
   std::string relu = "node { op_type: \"Relu\" input: \"x\" output: \"y\" "
                      "output: \"more\" } ";
   model.body = relu;
-  EXPECT_EQ(model.importError(), "imported"); // nobody reads them
+  EXPECT_EQ(model.importError(), "imported"); // no uses
   model.body = relu + onnxNode("Identity", {"more"}, "", "z");
   EXPECT_EQ(model.importError(),
             "'m': node 'y' (Relu): output 1 ('more') is not supported");
@@ -391,7 +391,7 @@ TEST(Importer, ShapeArithmeticIsFolded) {
   EXPECT_TRUE(model.module->getConstants().empty());
 }
 
-TEST(Importer, FiltersAreTurnedAtOnce) {
+TEST(Importer, FiltersAreTransposedAtOnce) {
   TextModel model = oneNode("Conv", {"x", "w"}, "", 13, {{"x", {1, 1, 3, 3}}});
   model.body += floats("w", {1, 1, 2, 2}, {1, 2, 3, 4});
   model.importOutput();

@@ -1,4 +1,4 @@
-//===- MemoryPlanTest.cpp - Where every buffer lives ----------------------===//
+//===- MemoryPlanTest.cpp - Where every buffer is placed ------------------===//
 
 #include "glowish/IR/MemoryPlan.h"
 #include "IRHelpers.h"
@@ -17,7 +17,7 @@ Buffer *makeActivation(IRFunction &function, int64_t bytes) {
   return function.createActivation("a", Type(ElemKind::UInt8, {bytes}));
 }
 
-/// Random lives: each step begins a buffer or ends one of those alive.
+/// Random lifetimes: each step begins one, or ends one that has begun.
 std::unique_ptr<IRFunction> makeProgram(uint64_t seed, unsigned count,
                                         unsigned maxAlive) {
   auto function = std::make_unique<IRFunction>("f");
@@ -127,7 +127,7 @@ TEST(MemoryPlan, NoBytesNoPlace) {
   EXPECT_FALSE(llvm::errorToBool(verifyPlan(function, plan)));
 }
 
-/// x -> a -> y, an input and an output that nobody uses, and a state.
+/// x -> a -> y, an input and an output without uses, and a state.
 const char *withPlaceholders = R"(
 ir "f" {
   mutable %x : uint8<256> input "x"

@@ -194,7 +194,7 @@ TEST(Npy, RefusesMalformedHeaders) {
             "trailing text after the header");
 }
 
-TEST(Npy, RefusesHostileShapes) {
+TEST(Npy, RefusesMalformedShapes) {
   EXPECT_EQ(getShapeRefusal("12"), "'shape' is not a tuple");
   for (const char *shape : {"(-12,)", "(-3, -4)", "(3 4)", "(x,)", "(3,,4)",
                             "(1.5,)", "(3,", "(9223372036854775808,)", "(,)"})
@@ -212,7 +212,7 @@ TEST(Npy, RefusesHostileShapes) {
   EXPECT_EQ(getShapeRefusal(deep + ")"), "more than 64 dimensions");
 }
 
-TEST(Npy, SurvivesDamage) {
+TEST(Npy, SurvivesCorruption) {
   std::string good = makeFile(plainHeader, makeData(12));
   Random random(7);
   unsigned numAccepted = 0;
@@ -234,7 +234,7 @@ TEST(Npy, SurvivesDamage) {
       bytes *= extent;
     EXPECT_EQ(bytes, array->bytes.size());
   }
-  // Flips in the data alone are no damage that a reader could see.
+  // A reader cannot detect flips that are in the data alone.
   EXPECT_GT(numAccepted, 1000u);
   EXPECT_LT(numAccepted, 10000u);
 }

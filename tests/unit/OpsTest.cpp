@@ -202,7 +202,7 @@ TEST(ScalarProgram, AppendToAndOfNothing) {
   ScalarProgram program;
   program.append(parse("{v2:float = Add(v0, v1)}"), 1, 2);
   EXPECT_EQ(print(program, 2), "{v2:float = Add(v0, v1)}");
-  // An input that nobody reads keeps its place.
+  // An input without uses keeps its place.
   program.append(ScalarProgram(), 2, 2);
   EXPECT_EQ(print(program, 3), "{v3:float = Add(v0, v1)}");
   program.append(program, 3, 3);

@@ -124,7 +124,7 @@ TEST(QuantizedGradients, FlowThroughIntegers) {
   EXPECT_EQ(getGradient(tested, "x"), std::vector<double>({3, 6, 0, -8}));
 }
 
-/// Limits and shifts that are written out in floats.
+/// Limits and shifts that are nodes of their own, on floats.
 TEST(QuantizedGradients, OfComposedQuantizers) {
   TextModel model;
   model.inputs = {{"x", {4}}};

@@ -65,11 +65,11 @@ TEST(RuntimeWeights, Products) {
   for (int64_t rows : {1, 33})
     for (int64_t depth : {3, 70})
       for (int64_t columns : {1, 5, 67})
-        for (unsigned turned = 0; turned < 4; ++turned) {
+        for (unsigned transposed = 0; transposed < 4; ++transposed) {
           Product product = {{rows, depth},
                              {depth, columns},
-                             bool(turned & 1),
-                             bool(turned & 2)};
+                             bool(transposed & 1),
+                             bool(transposed & 2)};
           compare(product.str(),
                   [&](Function &f, Module &m) { return product.build(f, m); });
         }
@@ -103,9 +103,10 @@ TEST(RuntimeWeights, BatchedProducts) {
   for (const auto &[lhs, rhs] : shapes)
     for (ElemKind kind : {ElemKind::Float, ElemKind::Double, ElemKind::BFloat16,
                           ElemKind::Int32})
-      for (unsigned turned = kind == ElemKind::Float ? 0 : 3; turned < 4;
-           ++turned) {
-        Product product = {lhs, rhs, bool(turned & 1), bool(turned & 2), kind};
+      for (unsigned transposed = kind == ElemKind::Float ? 0 : 3;
+           transposed < 4; ++transposed) {
+        Product product = {lhs, rhs, bool(transposed & 1), bool(transposed & 2),
+                           kind};
         compare(
             product.str() + " " + getElemKindName(kind).str(),
             [&](Function &f, Module &m) { return product.build(f, m); },
@@ -187,7 +188,7 @@ TEST(RuntimeWeights, TransposedLargeConvolution) {
     if (!hasMatrixUnits())
       continue;
     EXPECT_GE(countInstrs(build, "CPUSliceWeights"), 1u);
-    // The filter is turned where it is packed; without matrix units copies
+    // The filter is reordered where it is packed; without matrix units copies
     // pack.
     EXPECT_EQ(countInstrs(build, "Copy"), 0u);
   }

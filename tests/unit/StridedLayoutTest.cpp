@@ -74,8 +74,8 @@ TEST(StridedLayout, ComposeMapsEachIndexToTheSameElement) {
     StridedLayout outer = makeView(random, inner.shape);
     if (random.below(2)) {
       // Look at the inner layout under another shape of as many elements.
-      Dims flat = {inner.getNumElements()};
-      outer = makeView(random, flat);
+      Dims collapsed = {inner.getNumElements()};
+      outer = makeView(random, collapsed);
     }
     ASSERT_TRUE(isInside(outer, inner.getNumElements()));
     std::optional<StridedLayout> result = compose(inner, outer);
@@ -121,10 +121,10 @@ TEST(StridedLayout, ComposeReshapesWhatIsContiguous) {
   auto split = compose(rows, StridedLayout::dense({4, 2, 3}));
   ASSERT_TRUE(split);
   EXPECT_TRUE(isSame(*split, {{4, 2, 3}, 12, {6, 3, 1}}));
-  auto flat = compose(rows, StridedLayout::dense({24}));
-  ASSERT_TRUE(flat);
-  EXPECT_TRUE(isSame(*flat, {{24}, 12, {1}}));
-  // Columns 2...4 of 7x6 have no flat view.
+  auto collapsed = compose(rows, StridedLayout::dense({24}));
+  ASSERT_TRUE(collapsed);
+  EXPECT_TRUE(isSame(*collapsed, {{24}, 12, {1}}));
+  // Columns 2...4 of 7x6 cannot be collapsed.
   EXPECT_FALSE(compose({{7, 3}, 2, {6, 1}}, StridedLayout::dense({21})));
   EXPECT_FALSE(compose({{6, 7}, 0, {1, 6}}, StridedLayout::dense({42})));
 }

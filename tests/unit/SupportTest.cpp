@@ -78,7 +78,7 @@ TEST(Error, ReportSurvivesAFullStderr) {
   ChildResult child = runChild([] {
     int full = open("/dev/full", O_WRONLY);
     dup2(full, STDERR_FILENO);
-    int code = reportError(makeError("nobody reads this"));
+    int code = reportError(makeError("cannot be written"));
     return llvm::errs().has_error() ? 70 : code;
   });
   EXPECT_EQ(child.exitCode, 1);
@@ -137,7 +137,7 @@ TEST(Checksum, InChunks) {
           << first << " " << chunk;
 }
 
-TEST(Checksum, SeesDamage) {
+TEST(Checksum, DetectsCorruption) {
   std::vector<uint8_t> bytes = makeBytes(99);
   uint64_t good = checksum64(bytes);
   for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {

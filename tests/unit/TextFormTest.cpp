@@ -468,7 +468,7 @@ TEST(Constants, HugeTypesTakeNoMemory) {
   }
 }
 
-//===- Hostile text -------------------------------------------------------===//
+//===- Malformed text -----------------------------------------------------===//
 
 /// Parses \p text as everything that there is.
 void parseAll(llvm::StringRef text) {

@@ -83,9 +83,9 @@ TEST_F(TrainerData, ChecksShapesAndKinds) {
 }
 
 TEST_F(TrainerData, ScalesImages) {
-  Image flat = {3, 2, 3, std::vector<uint8_t>(18, 77)};
+  Image uniform = {3, 2, 3, std::vector<uint8_t>(18, 77)};
   for (unsigned size : {1u, 2u, 7u, 33u}) {
-    Image scaled = scaleImage(flat, size, 5);
+    Image scaled = scaleImage(uniform, size, 5);
     EXPECT_EQ(scaled.pixels, std::vector<uint8_t>(size * 5 * 3, 77));
   }
   // Between two pixels, their mean; twice as wide, a ramp.
@@ -204,7 +204,7 @@ TEST_F(TrainerData, ReadsWhatWasWritten) {
   }
 }
 
-TEST_F(TrainerData, RefusesDamagedCheckpoints) {
+TEST_F(TrainerData, RefusesCorruptedCheckpoints) {
   ASSERT_EQ(getMessage(writeCheckpoint(makeCheckpoint(), in("state"))), "");
   std::string bytes = read("state");
   auto getError = [&](std::string changed) {

@@ -1,7 +1,7 @@
 //===- WinogradTest.cpp - Convolutions with few multiplications -----------===//
 //
 // The transforms against the definition, and compiled code, made to take every
-// way to compute a convolution, against the interpreter.
+// candidate for a convolution, against the interpreter.
 //
 //===----------------------------------------------------------------------===//
 
