@@ -65,19 +65,18 @@ RETIRED = [
     Word('file names of operators', r'\b(Found|Removed|Blocks)\.(cpp|h)\b',
          'the name of the operator: NonZero, Deprecated, DepthToSpace'),
     Word('Windows', r'\bWindows\.(cpp|h)\b', 'Pooling, NdPooling', remaining=9),
-    Word('written out', r'\bwritten out\b', 'unrolled (a loop), inlined (a body)',
-         remaining=7),
+    Word('written out', r'\bwritten out\b', 'unrolled (a loop), inlined (a body)'),
 
     # Products.
     Word('product', r'(?<!matrix )(?<!dot )(?<!inner )(?<!outer )'
          r'[pP]roducts?(?![a-z])\w*',
-         'matmul, GEMM, matrix product; partial product', remaining=785),
+         'matmul, GEMM, matrix product; partial product', remaining=767),
 
     # IR and memory.
     Word('LoneLoop', r'LoneLoop|FusionObstacle',
-         'missed fusion, unfused loop', remaining=5, allowed=ALIASES),
+         'missed fusion, unfused loop', allowed=ALIASES),
     Word('Region', r'\bRegions?\b', 'StridedLayout, strided view',
-         within=('include/glowish/IR', 'lib/IR', 'lib/IRGen'), remaining=1),
+         within=('include/glowish/IR', 'lib/IR', 'lib/IRGen')),
     Word('NestConcats', r'\b[nN]est-?[cC]oncats\b', 'coalesce concats',
          allowed={**ALIASES, 'include/glowish/IR/Passes.def': 'an alias'}),
     Word('PlaceLifetimes', r'\b[pP]lace-?[lL]ifetimes\b', 'insert lifetimes',
@@ -86,16 +85,16 @@ RETIRED = [
          allowed=ALIASES),
     Word('PlanReplay', r'PlanReplay|\breplayPlan\b',
          'shadow-memory verifier: verifyPlanWithShadow', allowed=ALIASES),
-    Word('lives', r'\blives\b', 'is live; lifetime, live range', remaining=79),
+    Word('lives', r'\blives\b', 'is live; lifetime, live range', remaining=8),
     Word('Recompute', r'\bRecompute\w*|\b(set|schedule)Recomput\w+'
          r'|(?<=[\s`])-recompute\b', 'rematerialize', allowed=ALIASES),
-    Word('way back', r'\bway back\b', 'backward pass', remaining=12),
+    Word('way back', r'\bway back\b', 'backward pass'),
     Word('what flows back', r'\bflow(s|ed|ing)? back\b',
-         'adjoint, upstream gradient', remaining=10),
+         'adjoint, upstream gradient', remaining=1),
 
     # The CPU back end.
     Word('digit', r'\b(num|high|low)?[dD]igits?\b', 'int8 slice',
-         within=('lib/Backends/CPU/Kernels',), remaining=2,
+         within=('lib/Backends/CPU/Kernels',), remaining=1,
          allowed={'lib/Backends/CPU/Kernels/Math/SquareRoot.cpp':
                   'digits of a square root'}),
     Word('Split', r'\bSplit(Image|Stage|Plan|Filter|Weights|Convolution)\w*',
@@ -103,16 +102,15 @@ RETIRED = [
     Word('MatrixUnit', r'\bMatrixUnit\w*', 'AmxTile'),
     Word('Anchors', r'\bAnchors\.(cpp|h)\b', 'KernelSelection'),
     Word('way to compute', r'\bways? to compute\b|\bgetWays\b|\bisSameWay\b',
-         'candidate, algorithm', remaining=12),
+         'candidate, algorithm', remaining=1),
     Word('turned', r'\bis\w*Turned\b|\bturned\b', 'transposed, column-major',
-         within=('lib/Backends', 'include/glowish/Backends'),
-         remaining=4),
+         within=('lib/Backends', 'include/glowish/Backends')),
     Word('flat', r'\b(is)?[fF]lat\b|\bareOneRow\b|\bjoinRows\b',
-         'contiguous; collapse dimensions', remaining=18,
+         'contiguous; collapse dimensions',
          within=('lib/Backends', 'include/glowish/Backends')),
     Word('staged', r'\bstaged\b|Stages?\b', 'packed; packing buffer',
          within=('lib/Backends/CPU',)),
-    Word('made ready', r'\bmade ready\b', 'selected, packed', remaining=2),
+    Word('made ready', r'\bmade ready\b', 'selected, packed'),
     Word('Levels', r'\bLevels\.(cpp|h)\b', 'function multiversioning'),
 
     # Tests.
@@ -122,25 +120,24 @@ RETIRED = [
     Word('Proposals', r'\bProposals?\b', 'operand generator'),
     Word('Campaign', r'\b[cC]ampaigns?\b', 'fuzz session'),
     Word('Setting', r'\b[sS]ettings?\b', 'compile config',
-         within=('tests/fuzz', 'docs/testing.md'), remaining=2),
+         within=('tests/fuzz', 'docs/testing.md')),
     Word('hostile', r'\b[hH]ostile\b|\bGLOWISH_HOSTILE\w*',
-         'malformed, robustness', remaining=8, allowed=ALIASES),
+         'malformed, robustness', allowed=ALIASES),
     Word('odd', r'\b[oO]dd (model|shape|file|input|value)s?\b|\bOdd and\b'
-         r'|\bodd\[', 'malformed (of models), unusual (of shapes, values)',
-         remaining=9),
+         r'|\bodd\[', 'malformed (of models), unusual (of shapes, values)'),
     Word('damage', r'\b[dD]amage(s|d)?\b|\b[dD]amaging\b',
-         'corrupt, mutate; malformed', remaining=75),
+         'corrupt, mutate; malformed', remaining=24),
     Word('picture', r'[pP]ictures?(?![a-z])|\b[pP]hotographs?\b', 'image',
          allowed=ALIASES),
 
     # Programs are no persons.
     Word('somebody', r'\b([sS]ome|[nN]o|[aA]ny|[eE]very)(body|one)\b',
          'the thing that does it: a pass, a kernel, a caller, a user',
-         remaining=68),
+         remaining=5),
     Word('who', r'\b[wW]ho\b|\b[wW]hom\b|\b[wW]hoever\b',
          'the thing that does it: a pass, a kernel, a caller, a user',
-         remaining=24),
-    Word('a person', r'\bpersons?\b', 'user', remaining=6),
+         remaining=1),
+    Word('a person', r'\bpersons?\b', 'user'),
 ]
 
 

@@ -1,4 +1,4 @@
-//===- FitMemory.h - Enforces the activation limit -------------*- C++ -*-===//
+//===- FitMemory.h - Enforces the activation limit --------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_DRIVER_FITMEMORY_H
 #define GLOWISH_LIB_DRIVER_FITMEMORY_H

@@ -114,7 +114,7 @@ llvm::Expected<PassCheck::Outputs> PassCheck::run(Backend &backend,
 namespace {
 
 /// A copy of a module's first function, and the constants that are made for it,
-/// while this lives.
+/// which the destructor removes.
 class ScratchCopy {
 public:
   explicit ScratchCopy(Module &module)

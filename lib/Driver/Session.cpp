@@ -15,7 +15,7 @@ static Tensor makeRegion(uint64_t size) {
 /// any extents: that is its user's error, and no reason to abort.
 static llvm::Error checkMemory(const MemoryPlan &plan) {
   uint64_t size = plan.constantSize + plan.mutableSize + plan.activationSize;
-  // The compiler would leave out an allocation that nobody looks at.
+  // The compiler would remove an allocation that is not used.
   void *volatile memory = std::calloc(size + Tensor::alignment, 1);
   if (!memory)
     return makeError("there is no memory for the model: {0} bytes of weights, "

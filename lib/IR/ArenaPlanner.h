@@ -40,8 +40,8 @@ public:
 private:
   using Order = std::vector<unsigned>;
 
-  /// Whether what lives until \p end frees the place of what begins at \p
-  /// begin.
+  /// Whether the memory of an interval that ends at \p end is free for one that
+  /// begins at \p begin.
   static bool isOver(unsigned end, unsigned begin) {
     return end <= begin + GLOWISH_PLANNER_FAULT;
   }
@@ -59,9 +59,9 @@ private:
 
   llvm::ArrayRef<Interval> intervals;
   uint64_t peak = 0;
-  /// The largest sum of sizes while each interval lives.
+  /// The largest sum of live sizes during each interval.
   std::vector<uint64_t> peakDuring;
-  /// The intervals that meet each in time.
+  /// The intervals that overlap each one in time.
   std::vector<std::vector<unsigned>> neighbours;
   uint64_t numPairs = 0;
 

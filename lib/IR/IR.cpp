@@ -74,7 +74,8 @@ unsigned Instruction::getNumProgramInputs() const {
 IRFunction::IRFunction(llvm::StringRef name) : name(name) {}
 
 IRFunction::~IRFunction() {
-  // The buffers go, too: nobody asks who uses them, and very many may.
+  // The buffers are deleted, too: updating their use lists, which may be very
+  // long, would waste time.
   for (Instruction &instr : instrs)
     instr.operands.clear();
   instrs.clear();
@@ -121,7 +122,7 @@ Buffer *IRFunction::createActivation(llvm::StringRef name, const Type &type) {
 }
 
 /// Scales that run along a dimension of the buffer run along none of a view:
-/// whoever reads a view moves integers.
+/// the readers of a view only move integers.
 static Type dropScalesOfAxis(const Type &type) {
   if (!type.isQuantized() || type.getQuantParams().axis < 0)
     return type;

@@ -1,4 +1,4 @@
-//===- MemoryPlan.cpp - Where every buffer lives --------------------------===//
+//===- MemoryPlan.cpp - The memory of every buffer ------------------------===//
 
 #include "glowish/IR/MemoryPlan.h"
 #include "ArenaPlanner.h"
@@ -79,9 +79,10 @@ class ArenaPlacer {
 public:
   explicit ArenaPlacer(MemoryPlan &plan) : plan(plan) {}
 
-  /// \p lives: of the inputs and outputs that are to be in the arena; null
-  /// where none are.
-  ArenaNeed run(const IRFunction &function, const PlaceholderLiveness *lives);
+  /// \p liveness: of the inputs and outputs, if they are in the arena; null
+  /// otherwise.
+  ArenaNeed run(const IRFunction &function,
+                const PlaceholderLiveness *liveness);
 
 private:
   void visit(const Instruction &instr);
@@ -98,7 +99,7 @@ private:
   /// What has each interval: a buffer, or an instruction with bodies.
   std::vector<std::pair<const Buffer *, const Instruction *>> owners;
   llvm::DenseMap<const Buffer *, unsigned> numbers;
-  /// By how much the arenas of bodies are larger than what lives in them.
+  /// By how much the arenas of bodies exceed their peaks of live bytes.
   uint64_t slack = 0;
 };
 
@@ -137,25 +138,26 @@ ArenaNeed ArenaPlacer::place() {
 }
 
 ArenaNeed ArenaPlacer::run(const IRFunction &function,
-                           const PlaceholderLiveness *lives) {
-  if (lives) {
-    llvm::for_each(lives->inputs, [&](const Buffer *input) { begin(input); });
-    for (const Buffer *input : lives->unusedInputs)
+                           const PlaceholderLiveness *liveness) {
+  if (liveness) {
+    llvm::for_each(liveness->inputs,
+                   [&](const Buffer *input) { begin(input); });
+    for (const Buffer *input : liveness->unusedInputs)
       end(input, time + 1);
   }
   for (const Instruction &instr : function.getInstrs()) {
     ++time;
-    if (lives)
-      for (const Buffer *output : lives->getBeginning(instr))
+    if (liveness)
+      for (const Buffer *output : liveness->getBeginning(instr))
         begin(output);
     visit(instr);
-    if (lives)
-      for (const Buffer *input : lives->getEnding(instr))
+    if (liveness)
+      for (const Buffer *input : liveness->getEnding(instr))
         end(input, time + 1);
   }
-  if (lives) {
+  if (liveness) {
     ++time;
-    for (const Buffer *output : lives->untouchedOutputs)
+    for (const Buffer *output : liveness->untouchedOutputs)
       begin(output);
     for (auto [owner, interval] : llvm::zip_equal(owners, intervals))
       if (owner.first && owner.first->isOutput())
@@ -165,7 +167,7 @@ ArenaNeed ArenaPlacer::run(const IRFunction &function,
 }
 
 static ArenaNeed placeBody(const IRFunction &body, MemoryPlan &plan) {
-  return ArenaPlacer(plan).run(body, /*lives=*/nullptr);
+  return ArenaPlacer(plan).run(body, /*liveness=*/nullptr);
 }
 
 //===- The plan -----------------------------------------------------------===//
@@ -211,10 +213,11 @@ MemoryPlan glowish::planMemory(const IRFunction &function,
   plan.alignment = options.alignment;
   placeConstants(function, plan);
   placeMutables(function, options, plan);
-  std::optional<PlaceholderLiveness> lives;
+  std::optional<PlaceholderLiveness> liveness;
   if (options.placesIOInArena)
-    lives.emplace(function);
-  ArenaNeed need = ArenaPlacer(plan).run(function, lives ? &*lives : nullptr);
+    liveness.emplace(function);
+  ArenaNeed need =
+      ArenaPlacer(plan).run(function, liveness ? &*liveness : nullptr);
   plan.activationSize = need.size;
   plan.peakLiveBytes = need.peak;
   return plan;
@@ -237,21 +240,21 @@ Tensor glowish::makeConstantRegion(const IRFunction &function,
 
 namespace {
 
-/// Replays the lives in a function and its bodies over the arena.
+/// Replays the lifetimes in a function and its bodies over the arena.
 class PlanVerifier {
 public:
   explicit PlanVerifier(const MemoryPlan &plan) : plan(plan) {}
 
   llvm::Error run(const IRFunction &function) {
-    PlaceholderLiveness lives(function);
-    GLOWISH_RETURN_IF_ERROR(beginPlaceholders(lives.inputs));
-    endPlaceholders(lives.unusedInputs);
+    PlaceholderLiveness liveness(function);
+    GLOWISH_RETURN_IF_ERROR(beginPlaceholders(liveness.inputs));
+    endPlaceholders(liveness.unusedInputs);
     for (const Instruction &instr : function.getInstrs()) {
-      GLOWISH_RETURN_IF_ERROR(beginPlaceholders(lives.getBeginning(instr)));
+      GLOWISH_RETURN_IF_ERROR(beginPlaceholders(liveness.getBeginning(instr)));
       GLOWISH_RETURN_IF_ERROR(visit(instr));
-      endPlaceholders(lives.getEnding(instr));
+      endPlaceholders(liveness.getEnding(instr));
     }
-    return beginPlaceholders(lives.untouchedOutputs);
+    return beginPlaceholders(liveness.untouchedOutputs);
   }
 
 private:

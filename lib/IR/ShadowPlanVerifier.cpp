@@ -1,7 +1,7 @@
 //===- ShadowPlanVerifier.cpp - A program in its plan, byte by byte -------===//
 //
-// Looks at addresses alone, and not at where lives begin and end: what those
-// who mark lives and those who place them both got wrong is found here.
+// Checks addresses alone, and not the marked lifetimes: it finds errors that
+// the insertion of lifetimes and the planner have in common.
 //
 //===----------------------------------------------------------------------===//
 
@@ -85,7 +85,7 @@ llvm::Error ShadowPlanVerifier::forEachRange(
     const Buffer &buffer,
     llvm::function_ref<llvm::Error(uint64_t begin, uint64_t end)> visit) const {
   const Buffer &root = *buffer.getRoot();
-  // Nobody writes constants, and bodies read them where they are.
+  // Nothing writes constants, and bodies read them where they are.
   if (root.getKind() == Buffer::Kind::Constant)
     return llvm::Error::success();
   Place place = locate(root);

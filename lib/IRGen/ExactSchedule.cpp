@@ -26,7 +26,7 @@ struct PlaceUse {
   /// Whether a node before the group allocates it, else those that do.
   bool isThere = false;
   Subset allocators = 0;
-  /// Those that read it; it is freed when all have, if nobody after the group
+  /// Those that read it; it is freed when all have, if no node after the group
   /// reads it.
   Subset readers = 0;
   bool isFreed = true;
@@ -96,7 +96,7 @@ Group::Group(const ScheduleGraph &graph, llvm::ArrayRef<unsigned> order,
         if (auto found = numbers.find(read); found != numbers.end())
           uses[found->second].isFreed = false;
     }
-  // What nobody reads is freed when its node has run.
+  // A result without readers is freed when its node has run.
   for (auto [place, number] : numbers)
     if (graph.getReaders(place).empty()) {
       auto found = inside.find(place);

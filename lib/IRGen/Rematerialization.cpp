@@ -34,7 +34,7 @@ static bool canCopy(const Node &node) {
 
 namespace {
 
-/// Where the way back begins: the nodes before, and which of them it reads.
+/// Where the backward pass begins: the nodes before, and which it reads.
 class Turn {
 public:
   Turn(llvm::ArrayRef<Node *> order, unsigned last);
@@ -187,7 +187,7 @@ static NodeSet findCheap(const Turn &turn, llvm::ArrayRef<unsigned> segments) {
         add(source);
 
   // Each node is an edge: to cut it is to keep its results. What is not copied
-  // comes from the source; what is read on the way back goes to the sink.
+  // comes from the source; what the backward pass reads goes to the sink.
   unsigned source = 2 * unsigned(nodes.size()), sink = source + 1;
   MinCut graph(sink + 1);
   for (unsigned i = 0; i < nodes.size(); ++i) {
@@ -228,7 +228,7 @@ static NodeSet findInSegments(const Turn &turn,
 
 namespace {
 
-/// Puts copies of nodes before those on the way back that read them.
+/// Puts copies of nodes before the nodes of the backward pass that read them.
 class Copier {
 public:
   Copier(Function &function, const NodeSet &again)

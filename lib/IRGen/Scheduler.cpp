@@ -25,14 +25,14 @@ struct DepthFirst {
   /// leaves comes first (Sethi and Ullman's rule for trees; shared parts are
   /// counted with each user).
   bool byNeed = true;
-  /// The last of the nodes that nobody uses is the first: of a training step,
-  /// the update of the last layer, which needs the least of the way back.
+  /// The last of the nodes without users comes first: in a training step the
+  /// update of the last layer, which needs the least of the backward pass.
   bool lastFirst = false;
 };
 
 } // namespace
 
-/// Depth first from the nodes that nobody uses.
+/// Depth first from the nodes without users.
 static std::vector<unsigned> scheduleDepthFirst(const ScheduleGraph &graph,
                                                 DepthFirst rule) {
   // Bytes in use at most while a node's tree is computed.

@@ -185,8 +185,8 @@ void glowish::printPassSection(PageWriter &page, const ProgramRecord &record,
 
 //===- What was not fused -------------------------------------------------===//
 
-void glowish::printLoneLoopSection(PageWriter &page,
-                                   const ProgramRecord &record) {
+void glowish::printUnfusedLoopSection(PageWriter &page,
+                                      const ProgramRecord &record) {
   if (!record.planned)
     return;
   HtmlSection section(

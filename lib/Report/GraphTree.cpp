@@ -43,7 +43,7 @@ private:
 } // namespace
 
 /// More groups inside each other than this are not told apart: names may be
-/// hostile.
+/// malformed.
 static constexpr size_t mostLevels = 8;
 /// Nodes side by side without a group: so many at once.
 static constexpr size_t leavesPerGroup = 50;

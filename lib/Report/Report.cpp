@@ -115,7 +115,7 @@ static void recordGraph(ProgramRecord &record, Phase phase,
   printGraphTree(os, function, getElementId(record, ""));
 }
 
-static void recordLoneLoops(ProgramRecord &record, IRFunction &function) {
+static void recordUnfusedLoops(ProgramRecord &record, IRFunction &function) {
   record.unfusedLoops.clear();
   std::vector<IRFunction *> functions = {&function};
   for (size_t i = 0; i < functions.size(); ++i) {
@@ -208,7 +208,7 @@ void Report::afterPass(const PassRun &pass, const Compilation &compilation,
   countPass(pass, record, pass.isOnBody ? 0 : countInstrs(unit));
   // As these passes left them the last time; later, buffers are shared.
   if (!pass.isOnBody && pass.name == "fuse-loops")
-    recordLoneLoops(record, unit);
+    recordUnfusedLoops(record, unit);
 }
 
 //===- The page -----------------------------------------------------------===//
@@ -230,7 +230,7 @@ static void printProgram(PageWriter &page, const ProgramRecord &record,
   Timeline timeline(*record.planned->function, *record.planned->plan);
   printMemorySection(page, record);
   printCostSection(page, record, timeline, sizes);
-  printLoneLoopSection(page, record);
+  printUnfusedLoopSection(page, record);
   printScheduleSection(page, record, timeline);
   printGraphSection(page, record);
   printConstantSection(page, record, timeline);

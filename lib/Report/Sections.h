@@ -16,7 +16,7 @@ void printModelSection(PageWriter &page, const ProgramRecord &record);
 void printGraphSection(PageWriter &page, const ProgramRecord &record);
 void printPassSection(PageWriter &page, const ProgramRecord &record,
                       bool hasTimes);
-void printLoneLoopSection(PageWriter &page, const ProgramRecord &record);
+void printUnfusedLoopSection(PageWriter &page, const ProgramRecord &record);
 /// @}
 
 /// \name Of a program that has a memory plan

@@ -1,4 +1,4 @@
-//===- Timeline.cpp - Instructions in order, and what lives then ----------===//
+//===- Timeline.cpp - Instructions in order, and live ranges --------------===//
 
 #include "Timeline.h"
 #include "glowish/IR/PlaceholderLiveness.h"

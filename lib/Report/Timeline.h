@@ -1,4 +1,4 @@
-//===- Timeline.h - Instructions in order, and what lives then --*- C++ -*-===//
+//===- Timeline.h - Instructions in order, and live ranges ------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_REPORT_TIMELINE_H
 #define GLOWISH_LIB_REPORT_TIMELINE_H
@@ -28,10 +28,10 @@ struct Life {
   std::optional<unsigned> writer, reader;
 };
 
-/// The steps of a program and the lives in its arena, both in order. The
+/// The steps of a program and the live ranges in its arena, both in order. The
 /// steps of bodies follow the instruction that has them, each once: that of a
 /// branch that is not taken as well, and a loop's as in one repetition. What a
-/// loop keeps (getLoopStorage) lives from the loop to the end of its body.
+/// loop keeps (getLoopStorage) is live from the loop to the end of its body.
 class Timeline {
 public:
   /// \p function and \p plan outlive this.

@@ -30,8 +30,8 @@ llvm::Error checkGlowModel(llvm::StringRef path);
 /// refused are none: so it is of model-compiler.
 bool hasAllGlowFlags();
 
-/// Prints docs/from-glow.md: all flags, and what else changes for who comes
-/// from Glow.
+/// Prints docs/from-glow.md: all flags, and what else changes for users of
+/// Glow.
 void printGlowFlags(llvm::raw_ostream &os);
 
 } // namespace glowish

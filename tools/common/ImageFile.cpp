@@ -52,7 +52,7 @@ struct JpegErrors {
   std::longjmp(errors->target, 1);
 }
 
-/// Warnings are of damaged data, which would be read as grey.
+/// Warnings are about corrupt data, which would be read as grey.
 static void endAtWarning(j_common_ptr info, int level) {
   if (level < 0)
     endReading(info);

@@ -1,5 +1,4 @@
-//===- ImportFlags.h - What is stated of a model that is imported *- C++
-//-*-===//
+//===- ImportFlags.h - Flags that describe the model ------------*- C++ -*-===//
 
 #ifndef GLOWISH_TOOLS_COMMON_IMPORTFLAGS_H
 #define GLOWISH_TOOLS_COMMON_IMPORTFLAGS_H

@@ -17,9 +17,9 @@ namespace cl = llvm::cl;
 
 namespace {
 
-/// Takes LLVM's own options off the command line: they are for people who
-/// debug LLVM, and some have names that we need (-print-after). Constructed
-/// before every option of ours.
+/// Takes LLVM's own options off the command line: they are for debugging LLVM,
+/// and some have names that we need (-print-after). Constructed before every
+/// option of ours.
 struct LLVMOptionRemover {
   LLVMOptionRemover() {
     std::vector<cl::Option *> options;

@@ -35,7 +35,7 @@ struct Checkpoint {
 llvm::Error writeCheckpoint(const Checkpoint &checkpoint, llvm::StringRef path);
 
 /// The error says whether \p path is no checkpoint, one of another version, or
-/// damaged.
+/// corrupt.
 llvm::Expected<Checkpoint> readCheckpoint(llvm::StringRef path);
 
 } // namespace glowish

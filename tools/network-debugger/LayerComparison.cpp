@@ -56,7 +56,7 @@ private:
 
 } // namespace
 
-/// What a user of \p value gets in its place: itself where nobody knows it.
+/// What a user of \p value gets in its place: itself where it is not compared.
 NodeValue Feeder::getFed(NodeValue value) {
   if (!value || !isCompared(value))
     return value;

@@ -1,4 +1,4 @@
-//===- Side.cpp - One of two ways to compute a network --------------------===//
+//===- Side.cpp - One of the two compared networks ------------------------===//
 
 #include "network-debugger/Side.h"
 #include "glowish/Graph/Nodes.h"

@@ -1,4 +1,4 @@
-//===- Side.h - One of two ways to compute a network ------------*- C++ -*-===//
+//===- Side.h - One of the two compared networks ----------------*- C++ -*-===//
 
 #ifndef GLOWISH_TOOLS_NETWORK_DEBUGGER_SIDE_H
 #define GLOWISH_TOOLS_NETWORK_DEBUGGER_SIDE_H
@@ -41,8 +41,8 @@ struct ImportedSide {
 /// Imports the model of \p side.
 llvm::Expected<ImportedSide> importSide(const Side &side);
 
-/// Deletes the nodes that make outputs of the model, so that only what somebody
-/// else makes an output of is computed.
+/// Deletes the nodes that make outputs of the model, so that only the outputs
+/// that are added later are computed.
 void eraseSaves(Function &function);
 
 /// The values of \p function that no input has a part in: they are constants
@@ -72,7 +72,7 @@ private:
 };
 
 /// Gives the inputs of \p to that are inputs of the model, too, in \p from,
-/// their values there. \p isOther: inputs that somebody else fills. The error
+/// their values there. \p isOther: inputs that the caller fills. The error
 /// names the input that \p from lacks, or both types.
 llvm::Error copyInputs(const Session &from, Session &to,
                        llvm::function_ref<bool(const Buffer *input)> isOther);

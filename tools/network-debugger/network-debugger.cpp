@@ -1,4 +1,4 @@
-//===- network-debugger.cpp - Where two ways to compute a network part ----===//
+//===- network-debugger.cpp - Finds where two networks diverge ------------===//
 
 #include "common/CommonOptions.h"
 #include "common/GivenInputs.h"
@@ -62,7 +62,7 @@ static void printTable(llvm::ArrayRef<LayerResult> results) {
   }
 }
 
-/// The layer that a person should look at.
+/// The layer that the user should inspect first.
 static void printFirst(const LayerResult &result) {
   llvm::outs() << llvm::formatv("first bad layer: '{0}' ({1}), {2}: ",
                                 formatValue(result.name), result.kind,

@@ -7,8 +7,8 @@
 
 namespace glowish {
 
-/// Measures the kernels that a back end chooses between. Whoever compiles runs
-/// it on programs that the back end is to prepare.
+/// Measures the kernels that a back end chooses between. The driver runs it on
+/// programs before the back end prepares them.
 class KernelTuner {
 public:
   virtual ~KernelTuner() = default;

@@ -57,7 +57,7 @@ struct PassOptions {
   std::optional<uint64_t> limit;
 };
 
-/// What a person wants to see of a compilation, and where it stops.
+/// What a compilation prints for the user, and where it stops.
 struct CompilationOptions {
   /// The function that is compiled, where the module has several; empty where
   /// it has one.
@@ -92,12 +92,12 @@ struct CompilationOptions {
   KernelTuner *tuner = nullptr;
   /// Where phases are timed; may be null.
   PhaseTimer *timer = nullptr;
-  /// Who is told what happens; may be null.
+  /// Is notified of the events of the compilation; may be null.
   CompilationObserver *observer = nullptr;
 };
 
-/// The phases of the compilation of one program, with what a person wants of
-/// them. Each phase consumes the stage that the one before it has made.
+/// The phases of the compilation of one program, with the options of the user.
+/// Each phase consumes the stage that the one before it has made.
 class Compilation {
 public:
   Compilation(Backend &backend, CompilationOptions options)

@@ -1,4 +1,4 @@
-//===- CompilationObserver.h - Who looks on at a compilation ----*- C++ -*-===//
+//===- CompilationObserver.h - Callbacks during a compilation ---*- C++ -*-===//
 
 #ifndef GLOWISH_DRIVER_COMPILATIONOBSERVER_H
 #define GLOWISH_DRIVER_COMPILATIONOBSERVER_H

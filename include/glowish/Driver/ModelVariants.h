@@ -59,8 +59,8 @@ public:
                    std::vector<SymbolValues> several);
   /// Keeps the variants that the tensors in the import options (givenTypes)
   /// have the types for; an error lists the variants where there is none.
-  /// Tensors for inputs that the model lacks are left to those who set them.
-  /// Does nothing with one variant.
+  /// Tensors for inputs that the model lacks are not checked here, but where
+  /// inputs are set. Does nothing with one variant.
   llvm::Error select();
   /// Runs the phases for each variant, up to and with options.stopAfter; null
   /// where that comes before the plan. Once only.

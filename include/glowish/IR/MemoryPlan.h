@@ -1,4 +1,4 @@
-//===- MemoryPlan.h - Where every buffer lives ------------------*- C++ -*-===//
+//===- MemoryPlan.h - The memory of every buffer ----------------*- C++ -*-===//
 
 #ifndef GLOWISH_IR_MEMORYPLAN_H
 #define GLOWISH_IR_MEMORYPLAN_H
@@ -69,8 +69,8 @@ Tensor makeConstantRegion(const IRFunction &function, const MemoryPlan &plan);
 llvm::Error verifyPlan(const IRFunction &function, const MemoryPlan &plan);
 
 /// Replays all reads and writes of \p function on a shadow of its memory, byte
-/// by byte and whatever the lives of its buffers are marked as: the error names
-/// the first operand that has bytes which nothing, or another buffer, has
+/// by byte, whatever the lifetimes of its buffers are marked as: the error
+/// names the first operand that has bytes which nothing, or another buffer, has
 /// written since. Inputs are written before the first instruction, outputs read
 /// after the last. Of a loop two iterations, and none. Costs what the runs of
 /// strided views do, so it is for checks (-verify-each, -check-passes).

@@ -8,11 +8,11 @@
 
 namespace glowish {
 
-/// Where inputs and outputs in the arena begin and end to live; they have no
-/// Alloc and Dealloc. The application writes all inputs before the first
-/// instruction, and each lives until its last user has run. An output lives
-/// from its first user on, and to the end. What is both, or neither, keeps a
-/// value between runs: it has no such life.
+/// The live ranges of inputs and outputs in the arena, which have no Alloc and
+/// Dealloc. The application writes all inputs before the first instruction, and
+/// each is live until its last user has run. An output is live from its first
+/// user to the end. A buffer that is both, or neither, keeps a value between
+/// runs: it has no such live range.
 struct PlaceholderLiveness {
   using Buffers = llvm::SmallVector<const Buffer *, 2>;
 

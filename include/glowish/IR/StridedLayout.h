@@ -1,7 +1,7 @@
 //===- StridedLayout.h - Which elements of a root a view shows --*- C++ -*-===//
 //
 // The arithmetic of views: a layout maps each index of its shape to an element
-// of a root buffer. Regions compose, so that a view of a view is a view.
+// of a root buffer. Layouts compose, so that a view of a view is a view.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ struct StridedLayout {
   /// Neighbours in the innermost dimension are neither side by side nor the
   /// same element: what kernels that compute vectors of elements are slow at.
   bool isScattered() const;
-  /// The lowest and the highest element; null when empty, or when a hostile
+  /// The lowest and the highest element; null when empty, or when a malformed
   /// layout overflows.
   std::optional<std::pair<int64_t, int64_t>> getBounds() const;
 };

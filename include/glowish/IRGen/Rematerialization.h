@@ -21,13 +21,13 @@ struct RematerializationConfig {
 };
 
 /// An order of the nodes of \p function, a training step, that needs little
-/// memory: as scheduleNodes, but what the way back reads of the values before
-/// it may be computed again right before it is read, by copies of nodes, which
-/// go into the function and the order. The way back begins after the last value
-/// that \p loss, an output, depends on and that something else reads as well.
-/// Of all orders, with and without the copies that \p config says, the one
-/// with the least peak is taken. Nothing may merge equal nodes or change the
-/// order afterwards.
+/// memory: as scheduleNodes, but values of the forward pass that the backward
+/// pass reads may be computed again right before they are read, by copies of
+/// nodes, which are added to the function and the order. The backward pass
+/// begins after the last value that \p loss, an output, depends on and that
+/// something else reads as well. Of all orders, with and without the copies
+/// that \p config says, the one with the least peak is taken. Nothing may merge
+/// equal nodes or change the order afterwards.
 ///
 /// Of nodes that take little time, copies are made so that the fewest bytes are
 /// kept: a minimum cut, as PyTorch's AOTAutograd makes. Segments are those of

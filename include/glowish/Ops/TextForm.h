@@ -69,7 +69,7 @@ struct Token {
 };
 
 /// A cursor over the tokens of a text form, which outlives it. `//` begins a
-/// comment. The text may be hostile: shapes and sizes are checked before
+/// comment. The text may be malformed: shapes and sizes are checked before
 /// memory is taken for them. All errors are "FILE:LINE:COLUMN: WHAT".
 class TextParser {
 public:

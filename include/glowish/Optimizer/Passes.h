@@ -29,8 +29,8 @@ llvm::ArrayRef<GraphPass> getGraphPasses();
 
 /// Before lowering: clean-ups, layout, batch normalization folding.
 const Pipeline &getOptimizePipeline();
-/// Before a function is differentiated: images lie NHWC from then on, so that
-/// what flows back does as well. Nothing is fused, and Dropout stays.
+/// Before a function is differentiated: images are NHWC from then on, so that
+/// their adjoints are, too. Nothing is fused, and Dropout stays.
 const Pipeline &getTrainingPipeline();
 /// From nodes to what the back end takes, and fusion afterwards.
 const Pipeline &getLowerPipeline();

@@ -26,19 +26,19 @@ struct PatchPlan {
   unsigned count = 1;
   /// Elements that are computed, weighted with the operations for each, by
   /// those that are computed without patches: mostly more than 1, less where
-  /// strides leave rows out that nobody reads.
+  /// strides skip rows, which are not read.
   double work = 1;
 
   /// The argument of the pass compute-in-patches: "begin=1;end=7;count=4".
   std::string getArgument() const;
 };
 
-/// All ways to compute a part of \p function that has \p inside, a node of it,
-/// in up to maxPatches patches, those with the least work first. Parts begin
-/// and end at values that all paths go through, and have operators that compute
-/// rows of images [N, H, W, C] from rows: convolutions, pools, element-wise
-/// ones, normalizations along the last dimension, concatenations and slices of
-/// other dimensions, transposes. \p function is lowered.
+/// All candidates for computing a part of \p function that contains the node
+/// \p inside in up to maxPatches patches, those with the least work first.
+/// Parts begin and end at values that all paths go through, and have operators
+/// that compute rows of images [N, H, W, C] from rows: convolutions, pools,
+/// element-wise ones, normalizations along the last dimension, concatenations
+/// and slices of other dimensions, transposes. \p function is lowered.
 std::vector<PatchPlan> findPatchPlans(Function &function, const Node &inside);
 constexpr unsigned maxPatches = 16;
 

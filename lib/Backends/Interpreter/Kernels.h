@@ -111,7 +111,7 @@ llvm::MutableArrayRef<T> getDense(const Memory &memory, const Buffer *buffer) {
 
 /// The elements of any operand, gathered row by row into a dense tensor.
 Tensor gatherOperand(const Memory &memory, const Buffer *buffer);
-/// The same for who only reads them: a dense operand stays where it is.
+/// The same for kernels that only read them: a dense operand is not copied.
 Tensor readOperand(const Memory &memory, const Buffer *buffer);
 /// The inverse: \p tensor has the operand's type.
 void scatterOperand(const Memory &memory, const Buffer *buffer,

@@ -1,4 +1,4 @@
-//===- Accesses.cpp - Who touches a buffer, and when ----------------------===//
+//===- Accesses.cpp - Reads and writes of buffers, in order ---------------===//
 
 #include "Accesses.h"
 #include "glowish/IR/Passes.h"

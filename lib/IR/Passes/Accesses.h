@@ -1,4 +1,4 @@
-//===- Accesses.h - Who touches a buffer, and when --------------*- C++ -*-===//
+//===- Accesses.h - Reads and writes of buffers, in order -------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IR_PASSES_ACCESSES_H
 #define GLOWISH_LIB_IR_PASSES_ACCESSES_H

@@ -1,12 +1,12 @@
 //===- CoalesceConcats.cpp - Concatenations inside longer ones ------------===//
 //
 // A dense block concatenates x0, f1, then x0, f1, f2, then x0, f1, f2, f3, and
-// so on: each time the same copies and one more. Where all parts of one
-// buffer are later copied again, side by side as they are there, into another,
-// the first lives inside the second, and the later copies go away.
+// so on: each time the same copies and one more. Where all parts of one buffer
+// are later copied again, side by side as they are there, into another, the
+// first becomes a view of the second, and the later copies go away.
 //
-// This is right if the parts don't change between their two copies and nobody
-// else touches the elements of the second buffer in which the first will live.
+// This is right if the parts don't change between their two copies and nothing
+// else accesses the elements of the second buffer that the first gets.
 //
 //===----------------------------------------------------------------------===//
 
@@ -131,7 +131,7 @@ ConcatCoalescer::findPlace(const Pair &pair, const Buffer *inner,
   return place;
 }
 
-/// Whether only the second copies write to \p place, and nobody reads it
+/// Whether only the second copies write to \p place, and nothing reads it
 /// before them.
 bool ConcatCoalescer::isFree(const StridedLayout &place, const Buffer *outer,
                              llvm::ArrayRef<Pair> pairs) const {

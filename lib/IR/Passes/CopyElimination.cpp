@@ -4,9 +4,9 @@
 //
 //   forward   D is all of an activation that only the copy writes: its readers
 //             read S (a slice, a transposition or a broadcast becomes a view)
-//   backward  S is all of an activation: whoever touches it touches D instead
-//             (a producer writes straight into its part of a concatenation, or
-//             into an output)
+//   backward  S is all of an activation: its readers and writers access D
+//             instead (a producer writes straight into its part of a
+//             concatenation, or into an output)
 //   fill      S has one value in every element: a fill of D
 //   duplicate S was copied before and neither copy has changed
 //
@@ -76,7 +76,7 @@ static bool makeWhole(StridedLayout &whole, StridedLayout &other,
 
 //===- Forward ------------------------------------------------------------===//
 
-/// Whether everybody who is to read the source instead of the target will find
+/// Whether all readers that are to read the source instead of the target find
 /// the same values there: nothing writes it after the copy, up to the last
 /// reader. That reader may write over what it reads, where its record says so.
 bool CopyEliminator::sourceSurvives(const StridedLayout &source,
@@ -110,8 +110,8 @@ bool CopyEliminator::readSource(CopyInstr &copy) {
       !makeWhole(targetLayout, sourceLayout, target))
     return false;
   const Access *write = index.getOnlyWrite(target);
-  // Nobody reads the target before the copy: the verifier sees to that. A
-  // target that nobody reads is for the removal of dead stores.
+  // Nothing reads the target before the copy: the verifier ensures that. A
+  // target without readers is left to dead store elimination.
   if (!write || write->instr != &copy || index.get(target).size() == 1)
     return false;
   Relocation relocation(function, index, target, source, sourceLayout);
@@ -125,9 +125,9 @@ bool CopyEliminator::readSource(CopyInstr &copy) {
 
 //===- Backward -----------------------------------------------------------===//
 
-/// Whether the values of the source can be in the target from their first
-/// write on, and stay there until their last read: until the copy nobody else
-/// touches the target, and after it nobody else writes it. The instruction
+/// Whether the values of the source can be in the target from their first write
+/// on, and stay there until their last read: until the copy, nothing else
+/// accesses the target, and after it nothing else writes it. The instruction
 /// that first writes the source may read what it writes over, where its record
 /// says so.
 bool CopyEliminator::targetIsFree(const StridedLayout &target,

@@ -1,8 +1,8 @@
-//===- DeadStores.cpp - Results that nobody reads -------------------------===//
+//===- DeadStores.cpp - Dead store elimination ----------------------------===//
 //
 // One walk from the end of the program to its beginning, keeping for each root
 // the layouts that are read later, and those that are written before. A write
-// that nobody reads is dead.
+// that is not read is dead.
 //
 //===----------------------------------------------------------------------===//
 

@@ -89,7 +89,7 @@ EpilogueFuser::checkReaders(const Buffer &input,
   return {};
 }
 
-/// Nobody may write what \p anchor reads until \p loop has run.
+/// Nothing may write what \p anchor reads until \p loop has run.
 EpilogueFuser::Reason
 EpilogueFuser::checkInputs(const Instruction &anchor,
                            const Instruction &loop) const {

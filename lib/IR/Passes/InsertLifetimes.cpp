@@ -1,4 +1,4 @@
-//===- InsertLifetimes.cpp - Shortest lives for all activations -----------===//
+//===- InsertLifetimes.cpp - Shortest lifetimes for activations -----------===//
 
 #include "glowish/IR/Passes.h"
 #include "llvm/ADT/DenseMap.h"

@@ -1,9 +1,9 @@
 //===- ShareBuffers.cpp - Results in the place of their inputs ------------===//
 //
-// An instruction that reads each element before it, and only it, is written
-// may write over an input that nobody needs any more. The result's buffer
-// becomes the input's. An input of the program is such a one where the
-// application does not need it either.
+// An instruction that reads each element before it, and only it, is written may
+// write over an input that is not read any more. The result's buffer becomes
+// the input's. An input of the program is such a one where the application does
+// not need it either.
 //
 //===----------------------------------------------------------------------===//
 

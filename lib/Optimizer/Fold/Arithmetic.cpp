@@ -6,7 +6,7 @@
 
 using namespace glowish;
 
-/// The convolution behind \p value, if its weights are constants and nobody
+/// The convolution behind \p value, if its weights are constants and nothing
 /// else reads its result.
 static ConvolutionNode *getFoldable(NodeValue value) {
   auto *convolution = value.getNodeAs<ConvolutionNode>();

@@ -1,7 +1,7 @@
 //===- SequenceMatMuls.cpp - One matmul for all time steps ----------------===//
 //
-// x[0] W, x[1] W, ..., as recurrent cells that are written out have them,
-// become slices of x W: the weights are read once and not at each step.
+// x[0] W, x[1] W, ..., as unrolled recurrent cells have them, become slices of
+// x W: the weights are read once and not at each step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,8 +43,8 @@ static int64_t getCutAxis(SliceNode &slice) {
   return axis;
 }
 
-/// Whether \p value is a product, with constants added or multiplied, that
-/// nobody else reads: it adds another operand in its epilogue.
+/// Whether \p value is a matmul, with constants added or multiplied, that has
+/// no other reader: it adds another operand in its epilogue.
 static bool isProduct(NodeValue value) {
   // A factor and a bias are what there can be.
   constexpr unsigned maxNodes = 4;

@@ -26,8 +26,8 @@ static llvm::SmallVector<NodeValue, 4> getOperands(Parts parts,
   return operands;
 }
 
-/// Whether \p parts are results of nodes that compute the same, and nobody else
-/// reads them.
+/// Whether \p parts are results of nodes that compute the same, and nothing
+/// else reads them.
 static bool areAlike(Parts parts) {
   const Node &first = *parts.front().node;
   return llvm::all_of(parts, [&](NodeValue part) {

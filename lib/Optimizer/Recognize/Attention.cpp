@@ -1,8 +1,8 @@
 //===- Attention.cpp - Attention of products and a softmax ----------------===//
 //
-// softmax(query * key^T * scale + mask) * value, where nobody else looks at
-// what is between. Scale and mask may be absent; exporters scale the product,
-// or the query, or query and key with a root each.
+// softmax(query * key^T * scale + mask) * value, where intermediate results
+// have no other readers. Scale and mask may be absent; exporters scale the
+// product, or the query, or query and key with a root each.
 //
 //===----------------------------------------------------------------------===//
 

@@ -30,10 +30,11 @@ NodeValue matchNormalization(AddNode &root, MakeNormalization make);
 /// @}
 
 /// Takes \p parameter in as operand \p index, scale or bias, of the
-/// normalization that \p value is, if nobody else reads that. \p getShape tells
-/// the shape that the parameter has as operand of a node, or none where it does
-/// not fit. Where the normalization computes in a wider kind and is converted
-/// then, the parameter is converted instead, and the result is rounded once.
+/// normalization that \p value is, if nothing else reads that. \p getShape
+/// tells the shape that the parameter has as operand of a node, or none where
+/// it does not fit. Where the normalization computes in a wider kind and is
+/// converted then, the parameter is converted instead, and the result is
+/// rounded once.
 template <typename NodeT>
 NodeValue takeInParameter(Node &root, NodeValue value, NodeValue parameter,
                           unsigned index,

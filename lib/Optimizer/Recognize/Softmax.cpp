@@ -45,7 +45,7 @@ static std::optional<Reduction> matchReduction(NodeValue value,
 }
 
 /// \p value as a sum of e^x along a dimension, of which `input` is the
-/// exponent. Nobody else reads the sum; \p numReaders read e^x.
+/// exponent. Nothing else reads the sum; \p numReaders read e^x.
 static std::optional<Reduction> matchSumOfPowers(NodeValue value,
                                                  unsigned numReaders) {
   std::optional<Reduction> sum = matchReduction(value, "sum");
@@ -104,7 +104,7 @@ static NodeValue recognizeProduct(MulNode &root, RewriteContext &context) {
   return {};
 }
 
-/// The sum of which \p value is the logarithm, read by nobody else.
+/// The sum of which \p value is the logarithm, if nothing else reads that.
 static NodeValue matchLogarithm(NodeValue value) {
   auto *log = value.getNodeAs<LogNode>();
   return log && value.hasOneUse() ? log->getX() : NodeValue();

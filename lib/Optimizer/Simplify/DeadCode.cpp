@@ -1,4 +1,4 @@
-//===- DeadCode.cpp - Nodes and constants that nobody needs ---------------===//
+//===- DeadCode.cpp - Removal of unused nodes and constants ---------------===//
 
 #include "Util/Rewriter.h"
 

@@ -77,7 +77,7 @@ static NodeValue cutOut(NodeValue value, const Cut &cut,
 
 //===- The concatenation --------------------------------------------------===//
 
-/// The concatenation that \p value is, perhaps reshaped, if nobody else reads
+/// The concatenation that \p value is, perhaps reshaped, if nothing else reads
 /// it; or null.
 static ConcatNode *getConcat(NodeValue value) {
   if (!value.hasOneUse())

@@ -23,7 +23,7 @@ struct Projection {
 /// constant matrix.
 std::optional<Projection> getProjection(MatMulNode &product);
 
-/// Whether nobody computes with the result, whose parts somebody may.
+/// Whether the result is used, and only by nodes that move its elements.
 bool isOnlyMoved(const Projection &projection);
 
 } // namespace glowish

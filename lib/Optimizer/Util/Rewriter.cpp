@@ -72,7 +72,7 @@ public:
     for (Use &use : node.uses())
       push(use.getUser());
   }
-  /// Deletes \p node and whatever nobody needs after it.
+  /// Deletes \p node, and the operands that this leaves without users.
   void eraseIfDead(Node *node) {
     // A set: nodes that die may have an operand in common.
     llvm::SmallSetVector<Node *, 8> dying;

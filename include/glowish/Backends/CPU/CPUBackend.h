@@ -56,8 +56,8 @@ struct TargetOptions {
   /// Threads that kernels are split for; 1 for a program without threads.
   unsigned numThreads = 1;
   WinogradLimit winograd = WinogradLimit::F4;
-  /// Choices between ways to compute a convolution that were measured: of the
-  /// shapes in it, they are taken and not the estimate's. May be empty.
+  /// Measured choices of convolution algorithms. For the shapes in it, they
+  /// override the choices by estimate. May be empty.
   std::string tuningFile;
   /// A tuner is to measure the shapes that tuningFile lacks (createTuner) and
   /// write them to it: it need not exist yet.

@@ -19,7 +19,7 @@ std::string ConvolutionAlgorithm::getForm() const {
   return form.empty() ? name.str() : (name + " " + form).str();
 }
 
-/// A parameter's place in a form is a word in capitals.
+/// The placeholder of a parameter in a form is a word in capitals.
 static bool isPlaceholder(char c) { return llvm::isUpper(c); }
 
 std::string ConvolutionCandidate::str() const {
@@ -96,7 +96,7 @@ std::optional<ConvolutionCandidate>
 glowish::chooseForRuntimeWeights(const ConvolutionProblem &problem,
                                  const TargetDescription &target,
                                  int64_t numUses, bool isPlain) {
-  // A tile reads a step's plain weights from an address of its own.
+  // A tile needs an address computation for the plain weights of each step.
   constexpr double plainSlowdown = 1.1;
   const ConvolutionShape &shape = problem.shape;
   double weights =

@@ -15,12 +15,12 @@
 
 namespace glowish {
 
-/// What the choice of an algorithm depends on beside the target: a convolution,
-/// or a matrix product as one.
+/// What the choice of an algorithm depends on besides the target: a
+/// convolution, or a matmul as one.
 struct ConvolutionProblem {
   ConvolutionShape shape;
   ElemKind kind = ElemKind::Float;
-  /// Of the input, in elements: [N, H, W, C].
+  /// The strides of the input in elements: [N, H, W, C].
   Dims inputStrides;
 };
 
@@ -29,16 +29,16 @@ class ConvolutionAlgorithm;
 /// An algorithm with its parameters.
 struct ConvolutionCandidate {
   const ConvolutionAlgorithm *algorithm = nullptr;
-  /// What they are is said by the algorithm's form.
+  /// Their meaning is defined by the form of the algorithm.
   llvm::SmallVector<int64_t, 3> parameters;
   /// The estimated time on one core; 0 where there is no estimate.
   double cycles = 0;
 
-  /// As attributes and tuning files have it: `direct 14x2`.
+  /// The text form in attributes and tuning files: `direct 14x2`.
   std::string str() const;
-  /// Null if \p text is none that str() writes, or wrote.
+  /// Null if \p text is not in the form of str(), now or under an old name.
   static std::optional<ConvolutionCandidate> parse(llvm::StringRef text);
-  /// Whether the same is computed, whatever the estimates.
+  /// Whether both are the same candidate; ignores the estimates.
   bool isSameAs(const ConvolutionCandidate &other) const {
     return algorithm == other.algorithm && parameters == other.parameters;
   }
@@ -48,14 +48,14 @@ class ConvolutionAlgorithm {
 public:
   using Parameters = llvm::ArrayRef<int64_t>;
 
-  /// \p form: the parameters, `HEIGHTxWIDTH BLOCK`. \p oldName: read, too.
+  /// \p form: the parameters, `HEIGHTxWIDTH BLOCK`. \p oldName: parsed, too.
   explicit ConvolutionAlgorithm(llvm::StringLiteral name,
                                 llvm::StringLiteral form = "",
                                 llvm::StringLiteral oldName = "")
       : name(name), form(form), oldName(oldName) {}
   virtual ~ConvolutionAlgorithm() = default;
 
-  /// The name with the form behind it: `direct PIXELSxVECTORS`.
+  /// The name followed by the form: `direct PIXELSxVECTORS`.
   std::string getForm() const;
 
   /// Appends the candidates for \p problem with weights of its kind, none where
@@ -66,16 +66,16 @@ public:
                 const TargetDescription &target, int64_t maxWinograd,
                 std::vector<ConvolutionCandidate> &candidates) const = 0;
 
-  /// Cycles for packing a weight while the program runs.
+  /// The cycles for packing a weight at run time.
   virtual double getPackingCycles() const = 0;
-  /// Whether it computes as well, but for a tenth more time, with weights that
-  /// lie as rows of output channels.
+  /// Whether it accepts unpacked weights that are rows of output channels, and
+  /// takes a tenth more time with them.
   virtual bool takesPlainWeights() const { return false; }
-  /// Whether it takes a left side of a product whose columns are contiguous.
+  /// Whether it accepts a column-major left side of a matmul.
   virtual bool takesTransposedInput() const { return false; }
-  /// Whether programs must ask the system for matrix registers.
+  /// Whether programs must request AMX tile registers from the system.
   virtual bool usesMatrixRegisters() const { return false; }
-  /// What packed weights depend on, beside the weights.
+  /// What packed weights depend on besides the weights.
   virtual llvm::SmallVector<int64_t, 3> getPackingKey(Parameters) const {
     return {};
   }
@@ -95,17 +95,17 @@ private:
   llvm::StringLiteral name, form, oldName;
 };
 
-/// Sums of products in registers: `direct PIXELSxVECTORS`, its tile.
+/// Direct convolution with a register tile: `direct PIXELSxVECTORS`.
 const ConvolutionAlgorithm &getDirectAlgorithm();
-/// One filter a channel: `depthwise`.
+/// One filter per channel: `depthwise`.
 const ConvolutionAlgorithm &getDepthwiseAlgorithm();
 /// Winograd's F(HEIGHT x WIDTH) with filters packed in blocks of BLOCK output
 /// channels: `winograd HEIGHTxWIDTH BLOCK`.
 const ConvolutionAlgorithm &getWinogradAlgorithm();
-/// Floats as int8 slices on matrix registers: `int8-slices`.
+/// Floats as three int8 slices (Ozaki scheme) on AMX: `int8-slices`.
 const ConvolutionAlgorithm &getSlicedAlgorithm();
 
-/// All of them. Candidates with equal estimates stay in this order.
+/// All algorithms. Candidates with equal estimates stay in this order.
 llvm::ArrayRef<const ConvolutionAlgorithm *> getConvolutionAlgorithms();
 
 /// The candidates of all algorithms, the fastest first; at least one.
@@ -113,16 +113,15 @@ std::vector<ConvolutionCandidate>
 rankCandidates(const ConvolutionProblem &problem,
                const TargetDescription &target, int64_t maxWinograd);
 
-/// The fastest candidate for weights that are packed when the program runs,
-/// which \p numUses convolutions share. Null where plain weights, if they are
-/// accepted, are faster. \p isPlain: the weights lie as rows of output
-/// channels.
+/// The fastest candidate for weights that are packed at run time and that
+/// \p numUses convolutions share. Null if plain weights are accepted and
+/// faster. \p isPlain: the weights are rows of output channels.
 std::optional<ConvolutionCandidate>
 chooseForRuntimeWeights(const ConvolutionProblem &problem,
                         const TargetDescription &target, int64_t numUses,
                         bool isPlain);
 
-/// Takes one of the candidates for a problem and constant weights.
+/// Chooses one of the candidates for a problem and constant weights.
 using ConvolutionChooser = llvm::function_ref<ConvolutionCandidate(
     const ConvolutionProblem &, const Buffer &)>;
 

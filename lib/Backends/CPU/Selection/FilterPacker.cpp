@@ -1,4 +1,4 @@
-//===- FilterPacker.cpp - Weights in the order of their kernels -----------===//
+//===- FilterPacker.cpp - Packing of weights for kernels ------------------===//
 
 #include "Selection/FilterPacker.h"
 #include "Selection/ConvolutionAlgorithm.h"

@@ -1,4 +1,4 @@
-//===- FilterPacker.h - Weights in the order of their kernels ---*- C++ -*-===//
+//===- FilterPacker.h - Packing of weights for kernels ----------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_SELECTION_FILTERPACKER_H
 #define GLOWISH_LIB_BACKENDS_CPU_SELECTION_FILTERPACKER_H
@@ -13,7 +13,7 @@ namespace glowish {
 class ConvolutionAlgorithm;
 struct ConvolutionCandidate;
 
-/// Whether the values are known when the code is made.
+/// Whether the values are known at compile time.
 inline bool isConstant(const Buffer &buffer) {
   return buffer.getKind() == Buffer::Kind::Constant;
 }
@@ -22,12 +22,12 @@ inline bool isConstant(const Buffer &buffer) {
 struct FilterSource {
   IRFunction &function;
   const TargetDescription &target;
-  /// Of the convolution that uses them.
+  /// The shape of the convolution that uses them.
   ConvolutionShape shape;
   Buffer *filter;
   /// Strides of element (group, kh, kw, c, n).
   Dims strides;
-  /// Instructions that pack are inserted before it.
+  /// The instruction before which packing instructions are inserted.
   Instruction &before;
 
   bool isConstant() const { return glowish::isConstant(*filter); }
@@ -46,24 +46,25 @@ struct PackedFilter {
   Buffer *filter = nullptr, *scales = nullptr;
 };
 
-/// Brings filters, and other operands of products, into the order in which
-/// kernels read them: constants at once, others by instructions in front of the
-/// first use. Uses share what is made of an operand.
+/// Packs filters, and other operands of matmuls, in the layout that kernels
+/// read: constants at compile time, others by instructions before the first
+/// use. The users of an operand share its packings.
 class FilterPacker {
 public:
   explicit FilterPacker(IRFunction &function) : function(function) {}
 
   PackedFilter getPacked(const FilterSource &source,
                          const ConvolutionCandidate &candidate);
-  /// The elements of \p buffer row by row, for \p user.
+  /// A dense, row-major copy of \p buffer, made before \p user if there is
+  /// none.
   Buffer *getDense(Buffer *buffer, Instruction &user);
-  /// Forgets what was made of the buffers that \p instr writes.
+  /// Removes the packings of the buffers that \p instr writes.
   void invalidate(const Instruction &instr);
 
 private:
   struct Packings {
     Buffer *dense = nullptr;
-    /// By the algorithm, its packing key, and the number of groups.
+    /// Keyed by the algorithm, its packing key, and the number of groups.
     std::map<std::tuple<const ConvolutionAlgorithm *,
                         llvm::SmallVector<int64_t, 3>, int64_t>,
              PackedFilter>
@@ -71,7 +72,7 @@ private:
   };
 
   IRFunction &function;
-  /// By root, and the view of it.
+  /// Keyed by root, and then by view.
   llvm::DenseMap<const Buffer *, llvm::DenseMap<const Buffer *, Packings>>
       packings;
 };

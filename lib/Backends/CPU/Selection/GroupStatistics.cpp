@@ -7,16 +7,16 @@
 
 using namespace glowish;
 
-/// Below, the second step costs more than threads gain.
+/// With fewer elements, the second step costs more than threads gain.
 static constexpr int64_t minElements = 40000;
-/// So many tasks are enough for the threads that there may be.
+/// With this many tasks, the pixels are not divided.
 static constexpr int64_t enoughTasks = 8;
-/// How many there are where the pixels are cut.
+/// The number of tasks if the pixels are divided.
 static constexpr int64_t wantedTasks = 16;
 
-/// In how many parts threads share the pixels of an image; 1 where they share
-/// images and channels. The number of threads does not count: sums are to have
-/// the same bits with any.
+/// The number of parts into which the pixels of an image are divided; 1 where
+/// images and channels make enough tasks. It does not depend on the number of
+/// threads, so that the sums have the same bits with any.
 static int64_t chooseParts(const GroupNormalizationInstr &instr,
                            const TargetDescription &target) {
   const Type &type = instr.getInput()->getType();
@@ -24,7 +24,7 @@ static int64_t chooseParts(const GroupNormalizationInstr &instr,
   if (type.getNumElements() < minElements ||
       !fitsGroupNormalization(channels, type.getKind(), target))
     return 1;
-  // Those of a group, and of a vector.
+  // At least those of a group, and of a vector.
   int64_t least = std::max<int64_t>(channels / instr.getGroups(),
                                     target.getComputeLanes(type.getKind()));
   least = std::min(least, channels);

@@ -8,8 +8,8 @@
 
 namespace glowish {
 
-/// Takes group normalizations in two steps, each of parts of the pixels, where
-/// images and channels alone make too few tasks for threads.
+/// Replaces group normalizations by two steps, each of which divides the
+/// pixels, where images and channels alone make too few tasks for threads.
 void prepareGroupNormalizations(IRFunction &function,
                                 const TargetDescription &target);
 

@@ -25,27 +25,28 @@ struct ImageLayout {
 };
 } // namespace
 
-/// Whether the matrices that \p instr multiplies are one row each. A tile is
-/// pixels side by side: of such rows it would be one.
+/// Whether each matrix of the left side of \p instr has one row. A tile is made
+/// of consecutive pixels (rows), and would have one otherwise.
 static bool hasOneRow(const MatMulInstr &instr) {
   return instr.getResult()->getShape().drop_back().back() == 1;
 }
 
-/// A buffer of rank 2 to 4 with leading dimensions of extent 1. \p areOneRow:
-/// what the matrices are one row of are the pixels side by side.
-static ImageLayout getImageLayout(const Buffer *buffer, bool areOneRow) {
+/// A buffer of rank 2 to 4 as one of rank 4, with leading dimensions of extent
+/// 1. \p isSingleRow: each matrix is one row; the rows of the batch become the
+/// pixels of one image row.
+static ImageLayout getImageLayout(const Buffer *buffer, bool isSingleRow) {
   unsigned rank = buffer->getType().getRank();
   Dims shape(4 - rank, 1), strides(4 - rank, 0);
   llvm::append_range(shape, buffer->getShape());
   llvm::append_range(strides, getStrides(*buffer));
-  if (areOneRow)
+  if (isSingleRow)
     for (Dims *dims : {&shape, &strides})
       std::rotate(dims->begin(), dims->begin() + 2, dims->begin() + 3);
   return {shape, strides};
 }
 
-/// Whether the right side is one matrix for all of the left one: it can be
-/// packed. Without being constant, where its elements are copied quickly.
+/// Whether the right side is one matrix for all of the left one, so that it can
+/// be packed. If it is not constant, copying its elements must be fast.
 static bool hasPackableRhs(const MatMulInstr &instr) {
   const Type &rhs = instr.getRhs()->getType();
   bool isWide =
@@ -97,20 +98,20 @@ private:
   void select(MatMulInstr &instr);
   std::optional<ConvolutionCandidate> chooseFor(const ConvolutionOp &op);
   void replace(const ConvolutionOp &op, const ConvolutionCandidate &candidate);
-  Buffer *viewAsImage(Buffer *buffer, bool areOneRow);
+  Buffer *viewAsImage(Buffer *buffer, bool isSingleRow);
   void makeDense(MatMulInstr &instr, unsigned operand);
 
   IRFunction &function;
   const TargetDescription &target;
   ConvolutionChooser choose;
   FilterPacker packer;
-  /// Of filters that are no constants, at the beginning.
+  /// The initial numbers of uses of filters that are not constants.
   llvm::DenseMap<const Buffer *, int64_t> numUses;
 };
 
 } // namespace
 
-/// Null where a MatMul computes with the right side as it is.
+/// Null where a MatMul reads the right side without packing.
 std::optional<ConvolutionCandidate>
 KernelSelector::chooseFor(const ConvolutionOp &op) {
   ConvolutionProblem problem = op.getProblem();
@@ -161,11 +162,11 @@ void KernelSelector::select(ConvolutionInstr &instr) {
   replace(op, *chooseFor(op));
 }
 
-/// The same as a view.
-Buffer *KernelSelector::viewAsImage(Buffer *buffer, bool areOneRow) {
-  if (buffer->getType().getRank() == 4 && !areOneRow)
+/// \p buffer as a view of rank 4.
+Buffer *KernelSelector::viewAsImage(Buffer *buffer, bool isSingleRow) {
+  if (buffer->getType().getRank() == 4 && !isSingleRow)
     return buffer;
-  auto [shape, strides] = getImageLayout(buffer, areOneRow);
+  auto [shape, strides] = getImageLayout(buffer, isSingleRow);
   return function.createView(buffer->getName(), buffer,
                              buffer->getType().withShape(shape),
                              buffer->getOffset(), strides);
@@ -189,13 +190,13 @@ void KernelSelector::select(MatMulInstr &instr) {
   if (isConstant(*rhs) || !isColumnMajor(*instr.getLhs()))
     makeDense(instr, MatMulInstr::lhsIdx);
   Dims strides = getStrides(*rhs);
-  bool areOneRow = hasOneRow(instr);
+  bool isSingleRow = hasOneRow(instr);
   llvm::SmallVector<Buffer *, 4> fused;
   for (Buffer *buffer : instr.getFused())
-    fused.push_back(viewAsImage(buffer, areOneRow));
+    fused.push_back(viewAsImage(buffer, isSingleRow));
   ConvolutionOp op = {.instr = instr,
-                      .result = viewAsImage(instr.getResult(), areOneRow),
-                      .input = viewAsImage(instr.getLhs(), areOneRow),
+                      .result = viewAsImage(instr.getResult(), isSingleRow),
+                      .input = viewAsImage(instr.getLhs(), isSingleRow),
                       .filter = rhs,
                       .bias = nullptr,
                       .fused = fused,
@@ -209,7 +210,7 @@ void KernelSelector::select(MatMulInstr &instr) {
   std::optional<ConvolutionCandidate> candidate = chooseFor(op);
   if (!candidate || !candidate->algorithm->takesTransposedInput()) {
     makeDense(instr, MatMulInstr::lhsIdx);
-    op.input = viewAsImage(instr.getLhs(), areOneRow);
+    op.input = viewAsImage(instr.getLhs(), isSingleRow);
   }
   if (candidate)
     replace(op, *candidate);
@@ -246,13 +247,13 @@ static ConvolutionProblem getProblem(const ConvolutionInstr &instr) {
           .inputStrides = getStrides(*input)};
 }
 
-/// Of a MatMul whose left side makeDense has seen.
+/// The problem of a MatMul after makeDense for its left side.
 static ConvolutionProblem getProblem(const MatMulInstr &instr) {
-  bool areOneRow = hasOneRow(instr);
-  ImageLayout input = getImageLayout(instr.getLhs(), areOneRow);
+  bool isSingleRow = hasOneRow(instr);
+  ImageLayout input = getImageLayout(instr.getLhs(), isSingleRow);
   if (input.strides.back() != 1)
     input.strides = getDenseStrides(input.shape);
-  ImageLayout result = getImageLayout(instr.getResult(), areOneRow);
+  ImageLayout result = getImageLayout(instr.getResult(), isSingleRow);
   return {.shape = ConvolutionShape::get(input.shape, result.shape, {1, 1},
                                          {1, 1}, {0, 0, 0, 0}, {1, 1}, 1),
           .kind = instr.getLhs()->getType().getKind(),

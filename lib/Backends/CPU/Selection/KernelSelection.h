@@ -8,15 +8,15 @@
 
 namespace glowish {
 
-/// Replaces convolutions, and matrix products with one right side for all
-/// matrices of the left one, with CPUConvolutions. Weights that are constants
-/// are packed now, for the candidate that \p choose takes; others by
-/// instructions.
+/// Replaces convolutions, and matmuls with one right side for all matrices of
+/// the left one, by CPUConvolutions. Constant weights are packed at compile
+/// time, for the candidate that \p choose returns; others by instructions.
 void selectKernels(IRFunction &function, const TargetDescription &target,
                    ConvolutionChooser choose);
 
-/// Calls \p visit with what selectKernels will ask its chooser for, in the
-/// same order, but for depthwise convolutions, which have one candidate.
+/// Calls \p visit with the problems for which selectKernels will call its
+/// chooser, in the same order, except depthwise convolutions, which have one
+/// candidate.
 void visitProblems(
     const IRFunction &function,
     llvm::function_ref<void(const ConvolutionProblem &, const Buffer &)> visit);
@@ -34,7 +34,7 @@ inline ConvolutionShape getConvolutionShape(const CPUConvolutionInstr &instr) {
   return getConvolutionShape(instr, *instr.getResult());
 }
 
-/// What computes \p instr.
+/// The candidate that computes \p instr.
 ConvolutionCandidate getCandidate(const CPUConvolutionInstr &instr);
 
 } // namespace glowish

@@ -1,4 +1,4 @@
-//===- SharedPackings.cpp - Weights packed alike in programs --------------===//
+//===- SharedPackings.cpp - Packings that programs share ------------------===//
 
 #include "Selection/SharedPackings.h"
 #include "llvm/ADT/STLExtras.h"
@@ -31,8 +31,8 @@ void SharedPackings::add(std::shared_ptr<const Tensor> filter,
   entry.uses.push_back(makeUse(ranked));
 }
 
-/// The packing that most of \p uses can take, the fastest for them where there
-/// are several.
+/// The packing that most of \p uses accept; of several such packings the
+/// fastest one.
 template <typename Use>
 static typename Use::key_type findMostUsed(llvm::ArrayRef<Use> uses) {
   struct Score {

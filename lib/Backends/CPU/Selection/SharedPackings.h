@@ -1,4 +1,4 @@
-//===- SharedPackings.h - Weights packed alike in programs ------*- C++ -*-===//
+//===- SharedPackings.h - Packings that programs share ----------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_SELECTION_SHAREDPACKINGS_H
 #define GLOWISH_LIB_BACKENDS_CPU_SELECTION_SHAREDPACKINGS_H
@@ -9,9 +9,9 @@
 
 namespace glowish {
 
-/// How programs with the same weights pack them: the fastest way of a program
-/// for one row needs others than that for thirty-two, but it is hardly slower
-/// with those, and then the weights are there once.
+/// Chooses packings that programs with the same weights share. The fastest
+/// packing for one row differs from that for thirty-two rows, but is hardly
+/// faster, and a shared packing is stored once.
 class SharedPackings final : public SharedChoices {
 public:
   /// A use of a filter may take this much longer than with the packing that
@@ -22,7 +22,7 @@ public:
   /// first.
   void add(std::shared_ptr<const Tensor> filter,
            llvm::ArrayRef<ConvolutionCandidate> ranked);
-  /// Finds few packings of each filter that do for all its uses.
+  /// Finds a small set of packings of each filter that serves all its uses.
   void decide();
   /// The fastest of \p ranked with the packing that was found for this use of
   /// \p filter; the fastest of all where it was not added.
@@ -42,10 +42,10 @@ private:
   static Use makeUse(llvm::ArrayRef<ConvolutionCandidate> ranked);
 
   struct Filter {
-    /// Keeps others from being at the same address.
+    /// Owned, so that no other tensor gets the same address.
     std::shared_ptr<const Tensor> tensor;
     std::vector<Use> uses;
-    /// Each use takes the first that it can.
+    /// Each use takes the first one that it accepts.
     std::vector<Packing> packings;
   };
   std::map<const Tensor *, Filter> filters;

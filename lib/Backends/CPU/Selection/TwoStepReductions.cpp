@@ -1,19 +1,18 @@
-//===- TwoStepReductions.cpp - Reductions made ready
-//-----------------------------===//
+//===- TwoStepReductions.cpp - Reductions in two steps --------------------===//
 
 #include "Selection/TwoStepReductions.h"
 #include "glowish/IR/Passes.h"
 
 using namespace glowish;
 
-/// Below, the second step costs more than the first gains.
+/// With fewer, the second step costs more than the first gains.
 static constexpr int64_t minElements = 20000, minRows = 4;
 
 static bool hasTwoSteps(const ReduceInstr &instr) {
   const Type &type = instr.getInput()->getType();
   llvm::ArrayRef<int64_t> axes = instr.getAxes();
-  // The mean of integers' means is another one; half precisions would be
-  // rounded twice.
+  // The mean of rounded integer means differs from the mean; half precision
+  // would be rounded twice.
   return (type.getKind() == ElemKind::Float ||
           type.getKind() == ElemKind::Double) &&
          axes.size() >= 2 && axes.back() + 1 < int64_t(type.getRank()) &&

@@ -1,5 +1,4 @@
-//===- TwoStepReductions.h - Reductions made ready ---------------------*- C++
-//-*-===//
+//===- TwoStepReductions.h - Reductions in two steps ------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_SELECTION_TWOSTEPREDUCTIONS_H
 #define GLOWISH_LIB_BACKENDS_CPU_SELECTION_TWOSTEPREDUCTIONS_H
@@ -8,8 +7,8 @@
 
 namespace glowish {
 
-/// Takes large reductions of whole images in two steps, first of each row and
-/// then of the rows, so that each thread reads the rows that it wrote. The
+/// Replaces large reductions of whole images by two steps, first of each row
+/// and then of the rows, so that each thread reads the rows that it wrote. The
 /// order of the sums does not depend on the number of threads.
 void prepareReductions(IRFunction &function);
 

@@ -197,7 +197,7 @@ Tuner::build(const ConvolutionProblem &problem,
 static void readLines(llvm::ArrayRef<uint8_t> bytes) {
   constexpr size_t line = 64;
   for (size_t i = 0; i < bytes.size(); i += line)
-    // What nobody uses would not be read otherwise.
+    // Without volatile, the compiler would remove the unused read.
     (void)*const_cast<const volatile uint8_t *>(&bytes[i]);
 }
 

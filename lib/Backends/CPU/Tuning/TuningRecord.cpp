@@ -1,5 +1,4 @@
-//===- TuningRecord.cpp - Choices that were measured
-//----------------------------===//
+//===- TuningRecord.cpp - Choices that were measured ----------------------===//
 
 #include "Tuning/TuningRecord.h"
 #include "Kernels/Winograd/Winograd.h"

@@ -1,4 +1,4 @@
-//===- AmxTile.cpp - Products of slices in matrix registers ------------===//
+//===- AmxTile.cpp - Tiles of int8 dot products in AMX --------------------===//
 
 #include "Kernels/AMX/AmxTile.h"
 #include "llvm/IR/Module.h"
@@ -6,8 +6,8 @@
 using namespace glowish;
 using llvm::Value;
 
-/// The registers and what is in them: the sums of each order, the slices of the
-/// rows, and two of the columns.
+/// The assignment of tile registers: one for the sums of each order, one for
+/// each slice of the rows, and two for slices of the columns.
 enum : unsigned { SumRegister = 0, RowRegister = 3, ColumnRegister = 6 };
 
 void AmxTile::configure() {

@@ -1,4 +1,4 @@
-//===- AmxTile.h - Products of slices in matrix registers ----*- C++ -*-===//
+//===- AmxTile.h - Tiles of int8 dot products in AMX ------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_AMX_AMXTILE_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_AMX_AMXTILE_H
@@ -8,18 +8,18 @@
 
 namespace glowish {
 
-/// A tile of sums of products of slices in the matrix registers (Intel AMX): 16
-/// rows by 16 columns, of each a register for the products that count as 2^32,
-/// 2^24 and 2^16.
+/// A tile of 16 x 16 int32 sums of products of int8 slices in the tile
+/// registers of Intel AMX. There is one register for each order, that is, for
+/// the partial products of weight 2^32, 2^24 and 2^16.
 class AmxTile {
 public:
   static constexpr int64_t registerBytes = matrixRows * 64;
-  /// Of the sums of a tile in memory: [order][row][column].
+  /// The size of the sums of a tile in memory: [order][row][column].
   static constexpr int64_t sumBytes = numSlices * registerBytes;
 
   explicit AmxTile(KernelBuilder &b) : b(b) {}
 
-  /// Gives all registers 16 rows of 64 bytes; release() ends their use.
+  /// Configures all tile registers as 16 rows of 64 bytes, until release().
   void configure();
   void release() { call(llvm::Intrinsic::x86_tilerelease, {}); }
 
@@ -31,17 +31,19 @@ public:
     moveSums(llvm::Intrinsic::x86_tilestored64, sums);
   }
 
-  /// Slices of a step: 16 rows of 64 bytes each, \p sliceBytes from each other.
+  /// The slices of a reduction step: each has 16 rows of 64 bytes, and they are
+  /// \p sliceBytes apart.
   struct Slices {
     llvm::Value *address;
     int64_t sliceBytes;
   };
-  /// Adds the products of \p rows and \p columns, and after product i of its 6
-  /// meanwhile(i).
+  /// Accumulates \p rows times \p columns. Emits meanwhile(i) after tile
+  /// multiplication i of 6, for code that runs concurrently with them.
   void multiply(Slices rows, Slices columns,
                 llvm::function_ref<void(int64_t)> meanwhile);
 
-  /// Row \p row of stored sums of all orders as floats, in units of 2^16.
+  /// Adds row \p row of the stored sums of all orders as floats, in units of
+  /// 2^16.
   llvm::Value *addOrders(llvm::Value *sums, llvm::Value *row);
 
 private:

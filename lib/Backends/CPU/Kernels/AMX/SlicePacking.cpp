@@ -1,5 +1,4 @@
-//===- SlicePacking.cpp - The pixels of a task, sliced
-//-----------------------===//
+//===- SlicePacking.cpp - Packing of pixels as int8 slices ----------------===//
 
 #include "Kernels/AMX/SlicePacking.h"
 
@@ -72,7 +71,7 @@ private:
   const StridedOperand &input;
   const SliceRange &range;
   bool isTransposed;
-  /// The larger of magnitudes, given by their bits.
+  /// The maximum of magnitudes, given by their bits.
   std::function<Value *(Value *, Value *)> joinMagnitudes;
 };
 
@@ -80,8 +79,8 @@ private:
 
 //===- Pixels -------------------------------------------------------------===//
 
-/// Column j of phase p is the input's j * strideW + p - padLeft. \p source: the
-/// input's row.
+/// Column j of phase p is column j * strideW + p - padLeft of the input.
+/// \p source: the row of the input.
 void PanelEmitter::forRunsOfColumns(Value *pixel, Value *source, int64_t phaseH,
                                     int64_t phaseW, RunBody body,
                                     PaddingBody padding) {
@@ -108,7 +107,7 @@ void PanelEmitter::forRunsOfColumns(Value *pixel, Value *source, int64_t phaseH,
     padding(phase, at(high), image.columns - high);
 }
 
-/// \p row: counted through all images where they are one.
+/// \p row: numbered across all images where these are collapsed.
 void PanelEmitter::forRunsOfRow(Value *row, RunBody body, PaddingBody padding) {
   Value *batch = range.image, *inImage = row;
   if (plan.isCollapsed && image.batch > 1) {
@@ -153,7 +152,7 @@ void PanelEmitter::forRuns(RunBody body, PaddingBody padding) {
 
 //===- Scales -------------------------------------------------------------===//
 
-/// Of a pixel's channels: the bits of the largest magnitudes, in 16 lanes.
+/// The bits of the largest magnitudes of the channels of a pixel, in 16 lanes.
 Value *PanelEmitter::findLargest(Value *source) {
   auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
   auto reduce = [&](Value *from, int64_t channels) {
@@ -183,7 +182,7 @@ Value *PanelEmitter::findLargest(Value *source) {
   return largest;
 }
 
-/// From the bits of the \p largest magnitude.
+/// Stores factor and scale for the bits of the \p largest magnitude.
 void PanelEmitter::storeScale(Value *index, Value *largest) {
   auto [factor, scale] = getSliceScale(b, largest);
   b.store(ElemKind::Float, factor,
@@ -192,8 +191,8 @@ void PanelEmitter::storeScale(Value *index, Value *largest) {
           b.getElement(panel.scales, ElemKind::Float, index));
 }
 
-/// Of padding: what was there before might not be a number, which times 0 is
-/// none either.
+/// Sets the scales of padding to 0: uninitialized memory might hold a NaN, and
+/// NaN times a sum of 0 is NaN.
 void PanelEmitter::clearScales(Value *pixel, int64_t count) {
   b.forLoop(count, [&](Value *i) {
     b.store(
@@ -202,7 +201,7 @@ void PanelEmitter::clearScales(Value *pixel, int64_t count) {
   });
 }
 
-/// Of each pixel.
+/// Computes a scale for each pixel of the run.
 void PanelEmitter::findScales(const Run &run) {
   if (isTransposed)
     return findTransposedScales(run);
@@ -247,7 +246,8 @@ void PanelEmitter::emitScales() {
 
 //===- Slices -------------------------------------------------------------===//
 
-/// Groups of the range, and the channels that they have.
+/// Calls \p body for the channel groups of the range, with their numbers of
+/// channels.
 void PanelEmitter::forGroups(llvm::function_ref<void(Value *, int64_t)> body) {
   int64_t whole = shape.channels / matrixDepth;
   int64_t left = shape.channels % matrixDepth;
@@ -258,7 +258,7 @@ void PanelEmitter::forGroups(llvm::function_ref<void(Value *, int64_t)> body) {
              [&] { body(b.index(whole), left); });
 }
 
-/// Of slice 0.
+/// The address of a pixel in slice 0 of the panel.
 Value *PanelEmitter::getAddress(Value *plane, Value *pixel) {
   return b.getElement(panel.slices, ElemKind::Int8,
                       b.addScaled(b.addScaled(b.index(0), plane,
@@ -278,7 +278,7 @@ Value *PanelEmitter::loadFactor(Value *pixel) {
                  matrixColumns);
 }
 
-/// A group's \p channels of a pixel, from \p source to \p address.
+/// Slices the \p channels of a group of a pixel from \p source to \p address.
 void PanelEmitter::slicePixel(Value *source, Value *address, Value *factor,
                               int64_t channels) {
   for (auto [slice, bytes] : llvm::enumerate(
@@ -337,9 +337,10 @@ void PanelEmitter::emitSlices() {
           });
 }
 
-//===- Turned inputs ------------------------------------------------------===//
+//===- Transposed inputs --------------------------------------------------===//
 
-/// Vectors of pixels: the first one's number in the run, and all channels.
+/// Calls \p body for vectors of pixels, with the number of the first pixel in
+/// the panel, and all channels.
 void PanelEmitter::forTransposedPixels(
     const Run &run, llvm::function_ref<void(Value *, SlicedRows)> body) {
   unsigned left = unsigned(plan.pixelsPerImage % matrixColumns);
@@ -350,7 +351,7 @@ void PanelEmitter::forTransposedPixels(
     Value *pixel = b.CreateNSWAdd(run.pixel, first);
     if (!left)
       return body(pixel, rows);
-    // A task ends with a whole vector, but for the last one.
+    // Only the last task may end with a partial vector.
     Value *isWhole = b.CreateICmpSGE(b.CreateNSWSub(run.count, first),
                                      b.index(matrixColumns));
     b.ifThen(isWhole, [&] { body(pixel, rows); });
@@ -406,8 +407,8 @@ void PanelEmitter::sliceTransposed(const Run &run) {
 
 //===- Gathered inputs ----------------------------------------------------===//
 
-/// The input pixel under each tap of output pixel \p pixel of the panel:
-/// body(tap, its channels), or padding(tap) where there is none.
+/// Visits the taps of output pixel \p pixel of the panel: body(tap, channels of
+/// the input pixel), or padding(tap) where it is outside the image.
 void PanelEmitter::forTaps(Value *pixel,
                            llvm::function_ref<void(Value *, Value *)> body,
                            llvm::function_ref<void(Value *)> padding) {
@@ -436,7 +437,7 @@ void PanelEmitter::forTaps(Value *pixel,
   });
 }
 
-/// Of the channels under all taps.
+/// The scale of \p pixel for the channels under all taps.
 void PanelEmitter::findGatheredScale(Value *pixel) {
   auto *intTy = llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns);
   auto load = [&] {
@@ -482,7 +483,7 @@ void PanelEmitter::gather(Value *pixel) {
 
 //===- Panels -------------------------------------------------------------===//
 
-/// Some pixels at a time, which are in the first cache when they are read
+/// Some pixels at a time, so that they are in the L1 cache when they are read
 /// again.
 void PanelEmitter::emitScalesAndSlices() {
   if (plan.isGathered)

@@ -1,5 +1,4 @@
-//===- SlicePacking.h - The pixels of a task, sliced ---------------*- C++
-//-*-===//
+//===- SlicePacking.h - Packing of pixels as int8 slices --------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_AMX_SLICEPACKING_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_AMX_SLICEPACKING_H
@@ -8,30 +7,31 @@
 
 namespace glowish {
 
-/// What is sliced at a time.
+/// The part of an input that is packed into a panel.
 struct SliceRange {
-  /// The image, 0 where all are one row.
+  /// The image; 0 where the pixels of all images are collapsed into one row.
   llvm::Value *image;
-  /// The first pixel, at the beginning of a row unless the plan packs tiles.
-  /// Where it does, \p numPixels are sliced, else the plan's rows.
+  /// The first pixel. If the blocking packs tiles, \p numPixels are sliced;
+  /// else it begins a row, and panelRows rows of the blocking are.
   llvm::Value *firstPixel, *numPixels;
-  /// Groups of channels.
+  /// The range of channel groups.
   llvm::Value *firstGroup, *endGroup;
 };
 
-/// Where a panel lies.
+/// The memory of a packed panel of pixels.
 struct SlicePanel {
   llvm::Value *slices;
-  /// Floats: what the pixels are multiplied with, and what their sums are. One
-  /// for each pixel where the plan is collapsed, else one, and space for 16.
+  /// The float factors of pixels before slicing, and of their sums afterwards:
+  /// one for each pixel if the blocking is collapsed, else one for the panel,
+  /// with space for 16.
   llvm::Value *factors, *scales;
-  /// Where the input is transposed or gathered: numSlices squares of 16 x 16
-  /// int32.
+  /// If the input is transposed or gathered: numSlices blocks of 16 x 16 int32.
   llvm::Value *scratch;
 };
 
-/// Finds the scales of \p range of \p input, a convolution's input of \p shape,
-/// which has all groups of channels, and writes the slices with their padding.
+/// Emits code that packs \p range of \p input, the input of a convolution of
+/// \p shape, into \p panel: it computes the scales and writes the slices with
+/// their padding. The range has all groups of channels.
 void emitSlicePanel(KernelBuilder &b, const ConvolutionShape &shape,
                     const SlicedBlocking &plan, const SlicePanel &panel,
                     const StridedOperand &input, const SliceRange &range);

@@ -1,4 +1,4 @@
-//===- SlicedAlgorithm.cpp - The choice of convolutions on int8 slices ----===//
+//===- SlicedAlgorithm.cpp - Convolution algorithm on int8 slices ---------===//
 
 #include "Instrs.h"
 #include "Kernels/AMX/SlicedImage.h"
@@ -23,8 +23,8 @@ public:
     double cycles = estimateSliced(shape, problem.inputStrides, target);
     if (!std::isfinite(cycles))
       return;
-    // The estimate counts no cache misses, and is fitted to vectors at four
-    // fifths of their peak.
+    // The estimate ignores cache misses and was fitted against vector kernels
+    // that reach 80% of their peak.
     int64_t lanes = target.getLanes(4);
     double vectors = double(getNumOperations(shape)) *
                      double(llvm::alignTo(shape.outChannels, lanes)) /
@@ -33,7 +33,7 @@ public:
     candidates.push_back({this, {}, cycles / vectors * direct});
   }
 
-  /// As measured in the cache.
+  /// Measured with weights in the cache.
   double getPackingCycles() const override { return 0.8; }
   bool takesTransposedInput() const override { return true; }
   bool usesMatrixRegisters() const override { return true; }

@@ -1,5 +1,4 @@
-//===- SlicedBlocking.cpp - Tasks and chunks of sliced convolutions
-//-------------===//
+//===- SlicedBlocking.cpp - Blocking of sliced convolutions ---------------===//
 
 #include "Kernels/AMX/SlicedBlocking.h"
 #include <cmath>
@@ -7,10 +6,11 @@
 
 using namespace glowish;
 
-/// What may stay in the first cache.
+/// The bytes of operands that may stay in the L1 cache.
 static constexpr int64_t firstCacheBytes = 28 << 10;
 
-/// Sums of products of two slices, three of them a step, stay below 2^31.
+/// The longest reduction whose int32 sums cannot overflow: up to three partial
+/// products of each element are added to a register.
 static constexpr int64_t maxReduction = (int64_t(1) << 31) / (3 * 128 * 128);
 
 static int64_t divideUp(int64_t value, int64_t divisor) {
@@ -48,18 +48,18 @@ void SlicedBlocking::setTask(const ConvolutionShape &shape, int64_t ranges,
                                1 + reachH / shape.strideH);
     panelPixels = panelRows * image.columns + reachW + tilePixels;
   }
-  // Groups at a multiple of a page from each other would compete for the same
-  // places in the first cache.
+  // Groups a multiple of a page apart would compete for the same sets of the L1
+  // cache.
   panelPixels |= 1;
 }
 
-/// In cycles. A step of a tile takes 6 products of some 28 cycles, bound by
-/// what comes from the second cache, or 21 where the weights stay in the first
-/// and several taps read the same pixels, or where there are few steps at all.
-/// The way of a tile's sums through memory takes some 150, as the epilogue
-/// happens during the next tile's products, and 100 more for each further
-/// chunk. Slicing an element of the image takes about 0.4 in the cache and
-/// 0.8 from beyond, and 0.5 for each tap where it is gathered.
+/// Estimates the cycles. A reduction step of a tile has 6 tile multiplications.
+/// Each takes some 28 cycles, bound by loads from the L2 cache; or 21 if the
+/// weights stay in the L1 cache and either several taps read the same pixels or
+/// there is one chunk. Storing and loading the sums of a tile takes some 150
+/// cycles, as the epilogue runs concurrently with the next tile, and 100 more
+/// for each further chunk. Slicing an element of the image takes about 0.4
+/// cycles from the cache and 0.8 from memory, or 0.5 for each tap if gathered.
 double SlicedBlocking::estimate(const ConvolutionShape &shape,
                                 const TargetDescription &target) const {
   double registers = double(images) *
@@ -82,20 +82,20 @@ double SlicedBlocking::estimate(const ConvolutionShape &shape,
                       double(shape.channels);
   sum += packed * (isGathered ? 0.5 : imageBytes < cacheBytes / 2 ? 0.4 : 0.8);
 
-  // Where threads share pixels, they read what others wrote, and write what
-  // others will read, at a cycle an element.
+  // Where threads share pixels, cache lines move between their caches, at a
+  // cycle an element.
   double threads = double(target.numThreads);
   double foreign = std::max(0.0, 1 - ranges / threads);
   double resultSize = double(images * pixelsPerImage * shape.outChannels);
   sum += foreign * (packed + resultSize);
 
-  // Weights that don't stay in the cache come from beyond it for each range.
+  // Weights that don't stay in the cache are read from memory for each range.
   double weightBytes = double(blocks) * steps * numSlices * sliceStepBytes;
   if (weightBytes > cacheBytes / 2)
     sum += (ranges - 1) * weightBytes * target.farByteCycles;
   sum += tasks * 2000;
 
-  // The last task of each kind may be smaller; threads wait for the larger.
+  // The last tasks may be smaller; all threads wait for the largest.
   double fullTasks = double(images * tiles) / double(tilesPerTask) *
                      double(blocks) / double(blocksPerTask);
   return sum / fullTasks * std::ceil(tasks / threads);
@@ -154,9 +154,9 @@ SlicedBlocking::SlicedBlocking(const ConvolutionShape &shape,
   blocks = divideUp(shape.outChannels, tileChannels);
   numTaps = shape.kernelH * shape.kernelW;
   if (!isCollapsed) {
-    // A scale is shared by what is packed at a time, which must not depend on
-    // the number of threads: it is chosen as for four. So is the way, as pixels
-    // that are gathered have scales of their own.
+    // The pixels of a panel share a scale, so that results depend on its size.
+    // It must not depend on the number of threads, and is chosen for four. So
+    // is gathering, which gives each pixel a scale of its own.
     TargetDescription fourThreads = target;
     fourThreads.numThreads = 4;
     SlicedBlocking gathered = *this;

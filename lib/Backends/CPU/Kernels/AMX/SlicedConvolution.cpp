@@ -1,17 +1,16 @@
-//===- SlicedConvolution.cpp - Convolution on int8 matrix units
-//------------===//
+//===- SlicedConvolution.cpp - Float convolution on AMX int8 tiles --------===//
 //
 // Pixels are counted along the padded rows of the image, so that every tap of
-// the kernel reads a tile of pixels at a constant shift; the few pixels between
-// two rows are computed and dropped. A tile has 16 pixels by 16 output
-// channels, and three registers of sums, for the products of slices that count
-// as 2^32, 2^24 and 2^16. The sums have no rounding errors, so that their order
-// doesn't matter; as floats they are added at the end.
+// the kernel reads a tile of pixels at a constant offset; the results of the
+// few pixels between two rows are dropped. A tile has 16 pixels by 16 output
+// channels, and three registers of sums, for the partial products of slices of
+// weight 2^32, 2^24 and 2^16. The int32 sums are exact, so that their order
+// doesn't matter. At the end they are converted to float and added.
 //
-// A task slices its pixels first; they stay in the second cache while all tiles
-// and blocks of channels use them. The weights have been sliced before. While
-// the matrix unit multiplies one tile, the vector units take the sums of the
-// tile before through the epilogue.
+// A task first packs its pixels as slices; they stay in the L2 cache while all
+// tiles and blocks of channels use them. The weights were sliced before. While
+// the AMX unit multiplies one tile, the vector units compute the epilogue of
+// the previous (pending) tile.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +23,7 @@ using llvm::Value;
 
 namespace {
 
-/// Of a step's weights.
+/// Bytes of the weights of a reduction step.
 constexpr int64_t stepBytes = numSlices * sliceStepBytes;
 
 class SlicedConvolutionEmitter : private SlicedBlocking {
@@ -48,15 +47,15 @@ private:
   struct Tile {
     Value *pixel;  // the first one's number in the image
     Value *packed; // and in the panel
-    Value *inTask; // how many tiles of the task are before
+    Value *inTask; // the number of the tile in the task
     Value *count;  // of the pixels
   };
-  /// In memory, the tile whose sums wait: where they are, where its pixels and
-  /// channels are, and of how many pixels, perhaps 0.
+  /// Stack variables that describe the tile whose epilogue is pending: its
+  /// sums, its pixels and channels, and its number of pixels, 0 if none is.
   struct Pending {
     Value *sums, *pixel, *packed, *count, *channel;
   };
-  /// What a task computes: tiles low ... high - 1 of an image, and some blocks.
+  /// What a task computes: tiles [low, high) of an image, for some blocks.
   struct Range {
     Value *image, *low, *high;
     Value *firstPixel; // in the panel
@@ -92,13 +91,13 @@ private:
   StridedOperand result, input;
   Value *slices, *scales, *bias;
   EpilogueCode epilogue;
-  /// Whether the result is one long row of pixels, too.
+  /// Whether the pixels of the result have a uniform stride, too.
   bool isResultCollapsed = false;
   /// The slices of a chunk's pixels, and the sums of a task's tiles.
   SlicePanel panel = {};
   Value *sumBuffer = nullptr;
   Pending pending = {};
-  /// The task's.
+  /// The image of the task.
   Value *imageNumber = nullptr;
 };
 
@@ -114,7 +113,7 @@ std::array<Value *, 2> SlicedConvolutionEmitter::divide(Value *value,
 
 //===- Products -----------------------------------------------------------===//
 
-/// How far from a pixel, in bytes, is the one under \p tap.
+/// The offset in bytes from a pixel of the panel to the one under \p tap.
 Value *SlicedConvolutionEmitter::getTapShift(Value *tap) {
   if (isGathered)
     return b.addScaled(b.index(0), tap, panelPixels * matrixDepth);
@@ -130,8 +129,8 @@ Value *SlicedConvolutionEmitter::getTapShift(Value *tap) {
   return numTaps == 1 ? b.index(shifts[0]) : b.lookUp<int64_t>(shifts, tap);
 }
 
-/// The next block's weights should have come from memory when it is their turn:
-/// each tile asks for \p lines cache lines of those of the same step.
+/// Prefetches weights of the next block: each tile prefetches \p lines cache
+/// lines of the weights of the same step.
 void SlicedConvolutionEmitter::prefetchWeights(const Tile &tile, Value *weights,
                                                int64_t lines) {
   Value *first =
@@ -142,7 +141,7 @@ void SlicedConvolutionEmitter::prefetchWeights(const Tile &tile, Value *weights,
     b.prefetch(b.getElement(first, ElemKind::Int8, line * 64));
 }
 
-/// The products of a chunk.
+/// Multiplies a tile and a block for all steps of a chunk.
 void SlicedConvolutionEmitter::emitProducts(const Block &block,
                                             const Tile &tile, Value *chunk,
                                             int64_t prefetchedLines) {
@@ -151,7 +150,7 @@ void SlicedConvolutionEmitter::emitProducts(const Block &block,
       b.addScaled(b.addScaled(b.index(0), block.number, getSliceSteps(shape)),
                   chunk, stepsPerChunk);
   Value *first = b.addScaled(b.index(0), tile.packed, matrixDepth);
-  // The rows of the pending tile, as many in each step.
+  // Each step finishes as many rows of the pending tile.
   int64_t rowsPerStep = (matrixRows + stepsPerChunk - 1) / stepsPerChunk;
   b.forLoop(groupsPerChunk, [&](Value *group) {
     Value *start = b.addScaled(first, group,
@@ -177,7 +176,7 @@ void SlicedConvolutionEmitter::emitProducts(const Block &block,
 
 //===- Results ------------------------------------------------------------===//
 
-/// Takes row \p row of the stored sums through the epilogue.
+/// Computes the epilogue of row \p row of the stored sums.
 void SlicedConvolutionEmitter::emitPixelAt(const Block &block, const Tile &tile,
                                            llvm::ArrayRef<Value *> index,
                                            Value *sums, Value *row) {
@@ -254,7 +253,7 @@ void SlicedConvolutionEmitter::emitTile(const Range &range, const Block &block,
     sums = b.getElement(sumBuffer, ElemKind::Int8,
                         b.addScaled(b.index(0), number, sumBytes));
   } else {
-    // The buffer that is not pending.
+    // The buffer of the two that is not pending.
     sums = b.CreateSelect(b.CreateICmpEQ(sums, sumBuffer),
                           b.getElement(sumBuffer, ElemKind::Int8, sumBytes),
                           sumBuffer);
@@ -266,7 +265,7 @@ void SlicedConvolutionEmitter::emitTile(const Range &range, const Block &block,
 
   constexpr int64_t lines = stepBytes / 64;
   if (isTileOutside && tilesPerTask > 1) {
-    // The first tile brings the weights for all.
+    // The first tile prefetches the weights for all.
     Value *isFirstTile = b.CreateICmpEQ(tile.inTask, b.index(0));
     b.ifThen(isFirstTile, [&] { emitProducts(block, tile, chunk, lines); });
     b.ifThen(b.CreateNot(isFirstTile),
@@ -313,7 +312,7 @@ void SlicedConvolutionEmitter::forTiles(
   });
 }
 
-/// Task: (image * tile ranges + tile range) * block groups + block group.
+/// \p task is (image * tile ranges + tile range) * block groups + block group.
 SlicedConvolutionEmitter::Range
 SlicedConvolutionEmitter::getRange(Value *task) {
   auto [outer, group] = divide(task, getGroups());

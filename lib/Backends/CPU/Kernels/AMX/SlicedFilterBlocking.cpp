@@ -1,5 +1,4 @@
-//===- SlicedFilterBlocking.cpp - Chunks of sliced filter gradients
-//-------------===//
+//===- SlicedFilterBlocking.cpp - Blocking of filter gradients ------------===//
 
 #include "Kernels/AMX/SlicedFilterBlocking.h"
 #include "llvm/Support/MathExtras.h"
@@ -7,10 +6,11 @@
 
 using namespace glowish;
 
-/// What may stay in the first cache.
+/// The bytes of operands that may stay in the L1 cache.
 static constexpr int64_t firstCacheBytes = 38 << 10;
 
-/// Sums of products of two slices, three of them a step, stay below 2^31.
+/// The longest reduction whose int32 sums cannot overflow: up to three partial
+/// products of each element are added to a register.
 static constexpr int64_t maxSteps =
     (int64_t(1) << 31) / (3 * 128 * 128 * matrixDepth) - 1;
 
@@ -34,16 +34,17 @@ void SlicedFilterBlocking::setChunk(const ConvolutionShape &shape,
   panelPlaces =
       std::max(inRows * columns,
                steps * matrixRows + reachH / shape.strideH * columns + shiftW);
-  // Planes at a multiple of a page from each other would compete for the same
-  // places in the first cache.
+  // Planes a multiple of a page apart would compete for the same sets of the L1
+  // cache.
   panelPlaces |= 1;
 }
 
-/// In cycles. A product takes some 28, bound by what comes from the second
-/// cache, or 24 where a chunk of two blocks of channels stays in the first, of
-/// the input what one column of taps reads; what is left of a tile's way to the
-/// result some 120. Slicing an element takes 0.6, the search for its scale
-/// included, and 0.9 where it is transposed, too.
+/// Estimates the cycles. A tile multiplication takes some 28 cycles, bound by
+/// loads from the L2 cache; or 24 if the L1 cache holds a chunk of a block of
+/// the gradient, and of a block of the input the part that one column of taps
+/// reads. Adding a tile to the result takes some 120 that are not hidden.
+/// Slicing an element takes 0.6, with the computation of its scale, and 0.9
+/// where it is also transposed.
 double SlicedFilterBlocking::estimate(const TargetDescription &target) const {
   double chunks = double(divideUp(quads, quadsPerChunk) * bands);
   double totalSteps = double(quads * bands * steps);

@@ -1,18 +1,17 @@
-//===- SlicedFilterGradient.cpp - Filter gradients on int8 matrix units
-//----===//
+//===- SlicedFilterGradient.cpp - Filter gradients on AMX int8 tiles ------===//
 //
-// The gradient of a filter is, for each tap, the product of the result's
-// gradient, transposed, and the input. Its reduction goes over the pixels of
-// all images. A step takes 16 places of the result in four images: of the
-// gradient a register with 16 rows of output channels, of the input one with 16
-// rows of places and 16 columns of channels, where the slices of the four
-// images are neighbours. So every tap reads the input at a constant shift, and
-// four vectors of channels become one of slices without a permutation; only the
-// gradient, which all taps share, is transposed.
+// The gradient of a filter is, for each tap, a matrix product: the transposed
+// gradient of the result times the input. The reduction goes over the pixels of
+// all images. A step takes 16 positions of the result in four images (a quad).
+// Its register of the gradient has 16 rows of output channels. That of the
+// input has 16 rows of positions and 16 columns of channels, with the slices of
+// the four images side by side. So every tap reads the input at a constant
+// offset, and four vectors of channels become one of slices without a
+// permutation; only the gradient, which all taps share, is transposed.
 //
-// Each channel of a chunk has a scale of its own. Places between rows and those
-// of images that are not there have a gradient of 0; what the input has there
-// does not matter.
+// Each channel of a chunk has a scale of its own. The gradient is 0 at
+// positions between rows and in images that pad the last quad; the values of
+// the input are irrelevant there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,28 +24,28 @@ using llvm::Value;
 
 namespace {
 
-/// Where a side's sub-image has its first pixel, before the padding.
+/// The first pixel of a sub-image of a side, in the padded image.
 struct Plane {
   int64_t y, x;
 };
 
-/// One of the two images as it is packed.
+/// One of the two operands, input or gradient, and its packing.
 struct Side {
   StridedOperand image;
   int64_t height, width, channels;
   int64_t strideH, strideW, padTop, padLeft;
   std::vector<Plane> planes;
-  /// Of a sub-image.
+  /// The size of a sub-image.
   int64_t rows, columns;
 };
 
-/// Some channels of a side.
+/// A block of channels of a side.
 struct Block {
   Value *number, *channel; // the block's, and its first channel
   int64_t channels;
 };
 
-/// Where the floats of a block are found, and its slices go.
+/// The packed slices of a block, and the factors before slicing.
 struct Panel {
   Value *slices;
   int64_t sliceBytes;
@@ -63,12 +62,12 @@ public:
   void emit();
 
 private:
-  /// The images and rows that are reduced at a time.
+  /// The quads and rows that are reduced at a time.
   struct Chunk {
     Value *number, *firstQuad, *endQuad, *firstRow;
   };
-  /// Pixels of a sub-image from one row of four images: \p count from \p place
-  /// on, the first at \p offset in its image.
+  /// Pixels of a sub-image from one row of a quad: \p count from position
+  /// \p place on, the first of which is at \p offset in its image.
   struct Run {
     int64_t plane;
     Value *place;
@@ -115,15 +114,16 @@ private:
   AmxTile unit;
   ConvolutionShape shape;
   Value *result;
-  /// \p scanned: the input as it is read for the scales.
+  /// `scanned`: the input as it is read to compute the scales.
   Side gradient, input, scanned;
   Value *gradientSlices = nullptr, *inputSlices = nullptr, *rows = nullptr;
   Value *gradientScales = nullptr, *inputScales = nullptr;
   Value *gradientFactors = nullptr, *inputFactors = nullptr;
-  /// Of two tiles, one of which waits.
+  /// The sums of two tiles, one of which is pending.
   Value *sums = nullptr;
-  /// In memory, the tile that waits: its sums, where its first element goes,
-  /// its rows' scales, and how many rows it has, perhaps 0.
+  /// Stack variables that describe the pending tile, which is to be added to
+  /// the result: its sums, the address of its first element, the scales of its
+  /// rows, and its number of rows, 0 if none is pending.
   struct Pending {
     Value *sums, *target, *scales, *count;
   };
@@ -219,8 +219,8 @@ void SlicedFilterEmitter::forRuns(const Side &side, Value *firstRow,
   }
 }
 
-/// Where the four images of \p quad begin; the last one again for what is not
-/// there.
+/// The addresses of the four images of \p quad; that of the last image in place
+/// of missing ones.
 Values SlicedFilterEmitter::getImages(const Side &side, const Block &block,
                                       Value *quad) {
   Values images;
@@ -234,8 +234,8 @@ Values SlicedFilterEmitter::getImages(const Side &side, const Block &block,
   return images;
 }
 
-/// The channels of a pixel at \p address in image \p number of \p quad, which
-/// are 0 in the gradient of images that are not there.
+/// The channels of a pixel at \p address in image \p number of \p quad. They
+/// are 0 in the gradient of missing images.
 Value *SlicedFilterEmitter::loadPixel(const Side &side, const Block &block,
                                       Value *address, Value *quad,
                                       unsigned number) {
@@ -251,8 +251,8 @@ Value *SlicedFilterEmitter::loadPixel(const Side &side, const Block &block,
 
 //===- Scales -------------------------------------------------------------===//
 
-/// Of each channel of \p block in \p chunk: what its elements are multiplied
-/// with, and what their sums are.
+/// Computes, for each channel of \p block in \p chunk, the factor of its
+/// elements before slicing and the scale of their sums.
 void SlicedFilterEmitter::findScales(const Side &side, const Block &block,
                                      const Chunk &chunk, Value *factors,
                                      Value *scales) {
@@ -284,7 +284,7 @@ void SlicedFilterEmitter::findScales(const Side &side, const Block &block,
   });
   SliceScale slice = getSliceScale(b, loadCell());
   b.store(ElemKind::Float, slice.factor, factors);
-  // The sums are in units of 2^16, half of which each side takes.
+  // The sums are in units of 2^16; each side contributes 2^8.
   b.store(
       ElemKind::Float,
       b.CreateFMul(slice.scale, b.literal(ElemKind::Float, 256, matrixColumns)),
@@ -305,7 +305,7 @@ void SlicedFilterEmitter::clear(Value *address, Value *count,
   });
 }
 
-/// The slices of \p block for the images of \p quad.
+/// Packs the slices of \p block for the images of \p quad.
 void SlicedFilterEmitter::slice(const Side &side, const Block &block,
                                 const Chunk &chunk, Value *quad,
                                 const Panel &panel) {
@@ -341,7 +341,7 @@ void SlicedFilterEmitter::slice(const Side &side, const Block &block,
   });
 }
 
-/// All blocks: [block][group of images][step][slice].
+/// Packs all blocks: [block][quad][step][slice].
 void SlicedFilterEmitter::packGradient(const Chunk &chunk) {
   auto packBlock = [&](const Block &block) {
     Value *factors = gradientFactors;
@@ -355,7 +355,7 @@ void SlicedFilterEmitter::packGradient(const Chunk &chunk) {
       Value *target = b.getElement(
           gradientSlices, ElemKind::Int8,
           b.addScaled(b.index(0), number, steps * gradientStepBytes));
-      // Rows of places with channels become rows of channels with places.
+      // Transposes rows of positions to rows of channels.
       b.forLoop(steps, [&](Value *step) {
         auto at = [&](Value *base, int64_t stepBytes) {
           return b.getElement(base, ElemKind::Int8,
@@ -370,7 +370,7 @@ void SlicedFilterEmitter::packGradient(const Chunk &chunk) {
   forBlocks(shape.outChannels, b.index(0), b.index(outBlocks), packBlock);
 }
 
-/// One block: [slice][sub-image][group of images][place].
+/// Packs one block: [slice][sub-image][quad][position].
 void SlicedFilterEmitter::packInput(const Block &block, const Chunk &chunk) {
   findScales(scanned, block, chunk, inputFactors, inputScales);
   int64_t quadBytes = panelPlaces * matrixDepth;
@@ -385,7 +385,7 @@ void SlicedFilterEmitter::packInput(const Block &block, const Chunk &chunk) {
 
 //===- Products -----------------------------------------------------------===//
 
-/// The taps that share sub-images one after the other.
+/// Orders the taps so that those which share sub-images are consecutive.
 Value *SlicedFilterEmitter::getTap(Value *number) {
   if (!areTapsApart)
     return number;
@@ -393,7 +393,7 @@ Value *SlicedFilterEmitter::getTap(Value *number) {
   return b.addScaled(index[0], index[1], shape.kernelW);
 }
 
-/// How far from a place, in bytes, is the one under \p tap.
+/// The offset in bytes from a position to the one under \p tap.
 Value *SlicedFilterEmitter::getTapShift(Value *tap) {
   std::vector<int64_t> shifts;
   for (int64_t kh = 0; kh < shape.kernelH; ++kh)
@@ -436,7 +436,7 @@ void SlicedFilterEmitter::finishPendingRow(const Block &in, const Chunk &chunk,
   });
 }
 
-/// The tile of \p out, \p in and \p tap waits for its way to the result.
+/// Makes the tile of \p out, \p in and \p tap pending.
 void SlicedFilterEmitter::setPending(const Block &out, const Block &in,
                                      Value *tap, Value *sums) {
   b.CreateStore(sums, pending.sums);
@@ -452,7 +452,8 @@ void SlicedFilterEmitter::finishPending(const Block &in, const Chunk &chunk) {
   b.CreateStore(b.index(0), pending.count);
 }
 
-/// One tap of two blocks of channels. Meanwhile the tile before goes its way.
+/// Computes the tile of one tap and two blocks of channels, and concurrently
+/// adds the pending tile to the result.
 void SlicedFilterEmitter::emitTile(const Block &out, const Block &in,
                                    Value *tap, const Chunk &chunk) {
   unit.clearSums();
@@ -525,7 +526,7 @@ void SlicedFilterEmitter::emit() {
   pending.count = b.CreateAlloca(b.getIndexTy());
   b.CreateStore(sums, pending.sums);
   b.CreateStore(b.index(0), pending.count);
-  // Places behind the last row, which nothing else is written to.
+  // Clears the positions after the last row, which are not written otherwise.
   int64_t used = rowsPerChunk * columns * matrixDepth;
   clear(b.getElement(rows, ElemKind::Int8, used),
         b.index((getRowsSliceBytes() - used) / matrixDepth),

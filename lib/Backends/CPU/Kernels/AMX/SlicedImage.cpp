@@ -1,5 +1,4 @@
-//===- SlicedImage.cpp - Floats as slices
-//----------------------------------===//
+//===- SlicedImage.cpp - Floats as three int8 slices ----------------------===//
 
 #include "Kernels/AMX/SlicedImage.h"
 #include "Kernels/Memory/Transpose.h"
@@ -67,7 +66,7 @@ SlicedWeights glowish::sliceWeights(const ConvolutionShape &shape,
       largest[n] = std::max(largest[n], std::abs(weight));
     });
     for (int64_t n = 0; n < count; ++n) {
-      // The products of the lowest slices that are added count as 2^16.
+      // The lowest partial products that are added have weight 2^16.
       scales[first + n] = float(largest[n] / maxSlicedInteger * 65536);
       factors[n] = largest[n] == 0 ? 0 : maxSlicedInteger / largest[n];
     }
@@ -128,13 +127,13 @@ Value *glowish::getMagnitudes(KernelBuilder &b, Value *floats) {
 
 SliceScale glowish::getSliceScale(KernelBuilder &b, Value *largest) {
   unsigned lanes = KernelBuilder::getLanes(largest);
-  // Below, the factor would be infinite.
+  // For smaller magnitudes, the factor would be infinite.
   Value *least = b.literal(ElemKind::Float, 1e-30, lanes);
   Value *magnitude =
       b.CreateBitCast(largest, b.getComputeTy(ElemKind::Float, lanes));
   Value *isSmall = b.CreateFCmpOLT(magnitude, least);
   magnitude = b.CreateSelect(isSmall, least, magnitude);
-  // A little less than the largest integer, for the rounding of the factor.
+  // Slightly below the largest integer, as the factor is rounded.
   Value *most = b.literal(ElemKind::Float, double(maxSlicedInteger - 2), lanes);
   return {b.CreateFDiv(most, magnitude), b.CreateFDiv(magnitude, most)};
 }
@@ -148,7 +147,7 @@ glowish::sliceFloats(KernelBuilder &b, std::array<Value *, 4> values,
   };
   std::array<Value *, 4> integers;
   for (auto [integer, value] : llvm::zip(integers, values)) {
-    // To the nearest; the current rounding mode and no mask.
+    // Rounds to nearest, by the current rounding mode, without a mask.
     integer = b.CreateIntrinsic(
         llvm::Intrinsic::x86_avx512_mask_cvtps2dq_512, {},
         {b.CreateFMul(value, factors), llvm::PoisonValue::get(intTy),

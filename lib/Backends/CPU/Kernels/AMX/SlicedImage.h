@@ -1,15 +1,14 @@
-//===- SlicedImage.h - Float products on int8 matrix units -------*- C++
-//-*-===//
+//===- SlicedImage.h - Float convolutions on int8 slices --------*- C++ -*-===//
 //
-// A float, divided by a scale that many share, becomes an integer of 24 bits:
-// three slices of 8 bits, slice 0 the highest. The product of two such integers
-// is the sum of the products of slices i and j with i + j < 3, but for 2^-23 of
-// the largest such product, and matrix units add products of slices without
-// error and many times faster than vector units multiply floats.
+// The Ozaki scheme: floats that share a scale become fixed-point numbers of 24
+// bits, that is, three int8 slices, slice 0 the most significant. The product
+// of two such numbers is the sum of the partial products of slices i and j with
+// i + j < 3, with an error below 2^-23 of the largest product. AMX adds partial
+// products exactly and many times faster than vector units multiply floats.
 //
-// Images are sliced with their padding and in the order that makes every tap a
-// shift: for strides (sh, sw) the rows and columns with the same remainders
-// form one of sh * sw sub-images.
+// Images are packed with their padding and in the order in which every tap is
+// at a constant offset: for strides (sh, sw) the rows and columns with the same
+// remainders form one of sh * sw sub-images.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,17 +23,17 @@ constexpr int64_t numSlices = 3;
 /// The largest integer whose slices are 127 at most.
 constexpr int64_t maxSlicedInteger = 127 * 65536 + 127 * 256 + 127;
 
-/// The rows and columns of a matrix unit's registers, and the bytes that one of
-/// their rows takes from each operand.
+/// The rows and columns of an AMX tile register of sums, and the length in
+/// bytes of the dot products that an instruction adds to them.
 constexpr int64_t matrixRows = 16, matrixColumns = 16, matrixDepth = 64;
-/// Pixels and output channels of a tile: a register of sums for each order of
-/// the slices' products.
+/// The pixels and output channels of a tile, which has a register of sums for
+/// each order i + j of partial products.
 constexpr int64_t tilePixels = matrixRows;
 constexpr int64_t tileChannels = matrixColumns;
 
-/// A convolution's input in slices. The pixels of a group of matrixDepth
-/// channels lie side by side; the last group is filled up with zeros. In a
-/// group, channels i, i + 16, i + 32 and i + 48 are neighbours, so that four
+/// The packed layout of the input of a convolution. The pixels of a group of
+/// matrixDepth channels are contiguous; the last group is padded with zeros. In
+/// a group, channels i, i + 16, i + 32 and i + 48 are neighbours, so that four
 /// vectors of integers become one of slices without a permutation.
 struct SlicedImage {
   int64_t phasesH, phasesW;
@@ -43,8 +42,9 @@ struct SlicedImage {
   static SlicedImage forInput(const ConvolutionShape &shape);
 };
 
-/// The steps of the reduction: for each group of channels one for each tap of
-/// the kernel, so that a group's pixels are used while they are near.
+/// The steps of the reduction: one for each group of channels and tap of the
+/// kernel, taps innermost, so that the pixels of a group are reused from the
+/// cache.
 inline int64_t getSliceSteps(const ConvolutionShape &shape) {
   return shape.kernelH * shape.kernelW * SlicedImage::forInput(shape).groups;
 }
@@ -53,15 +53,15 @@ inline int64_t getSliceSteps(const ConvolutionShape &shape) {
 /// channels.
 constexpr int64_t sliceStepBytes = matrixDepth * matrixColumns;
 
-/// Weights as the kernel reads them.
+/// Weights in the packed layout of the kernel.
 struct SlicedWeights {
   /// int8: [block][step][slice][row][column][channel of the row].
   Tensor slices;
-  /// float: what the sums of output channel n are multiplied with.
+  /// float: the scale of the sums of output channel n.
   Tensor scales;
 };
 
-/// \p weights: element (kh, kw, c, n) lies at these strides.
+/// Slices \p weights, of which \p strides are those of element (kh, kw, c, n).
 SlicedWeights sliceWeights(const ConvolutionShape &shape, const float *weights,
                            DimsRef strides);
 
@@ -73,38 +73,37 @@ void emitSlicedWeights(KernelBuilder &b, DimsRef shape, llvm::Value *slices,
 /// Elements of SlicedWeights::slices for weights [KH, KW, C, OC].
 int64_t getSlicedSize(DimsRef shape);
 
-/// \p channels neighbours of a group from \p source on, then zeros.
+/// Loads \p channels consecutive channels of a group, padded with zeros.
 std::array<llvm::Value *, 4>
 loadSliceGroup(KernelBuilder &b, llvm::Value *source, int64_t channels);
 
-/// 16 lanes, of which those that \p floats lacks are zeros.
+/// \p floats padded to 16 lanes with zeros.
 llvm::Value *widenWithZeros(KernelBuilder &b, llvm::Value *floats);
 
-/// The larger of the magnitudes, lane by lane, of floats given by the bits of
-/// their magnitudes. As integers they are in the order of magnitudes, infinity
-/// and what is not a number above all.
+/// The elementwise maximum of magnitudes, given by their bits. As integers,
+/// these have the order of the magnitudes, with infinity and NaN above all
+/// others.
 llvm::Value *joinMagnitudes(KernelBuilder &b, llvm::Value *a, llvm::Value *c);
 llvm::Value *getMagnitudes(KernelBuilder &b, llvm::Value *floats);
 
-/// What floats are multiplied with before they are sliced, and the sums of
-/// their slices' products after.
+/// The factor of floats before they are sliced, and the scale of their sums.
 struct SliceScale {
   llvm::Value *factor, *scale;
 };
 /// For the bits of the \p largest magnitude, or a vector of them.
 SliceScale getSliceScale(KernelBuilder &b, llvm::Value *largest);
 
-/// The bytes of slices of four vectors of floats times \p factors.
+/// The slices of four vectors of floats, multiplied by \p factors.
 std::array<llvm::Value *, numSlices>
 sliceFloats(KernelBuilder &b, std::array<llvm::Value *, 4> values,
             llvm::Value *factors);
 
-/// Floats as the rows of a group: 16 lanes that have factors of their own, for
-/// each of \p channels channels that are \p stride elements apart, 64 at most.
+/// Floats of a group of at most 64 channels, which are \p stride elements
+/// apart: for each channel a vector of 16 lanes with a factor for each lane.
 struct SlicedRows {
   llvm::Value *source;
   int64_t channels, stride;
-  /// Lanes that there are, and elements between them.
+  /// The number of valid lanes, and their distance in elements.
   unsigned lanes;
   int64_t laneStride;
 };
@@ -114,13 +113,13 @@ void sliceRows(
     KernelBuilder &b, const SlicedRows &rows, llvm::Value *factors,
     llvm::function_ref<void(llvm::Value *, int64_t, llvm::Value *)> store);
 
-/// Copies the transpose of each of numSlices squares of 16 x 16 int32, which
-/// lie \p fromBytes from each other; those at \p to lie \p toBytes.
+/// Transposes numSlices blocks of 16 x 16 int32, \p fromBytes apart, to blocks
+/// at \p to, \p toBytes apart.
 void transposeSlices(KernelBuilder &b, llvm::Value *from, int64_t fromBytes,
                      llvm::Value *to, int64_t toBytes);
 
-/// Whether output pixels lie side by side in an input with \p strides and its
-/// channels don't, as those of the transposed left side of a product.
+/// Whether the pixels, and not the channels, of an input with \p strides are
+/// contiguous, as in a column-major left side of a matmul.
 bool isInputTransposed(const ConvolutionShape &shape, DimsRef strides);
 
 /// The estimated cycles of emitSlicedConvolution on one core; infinite where it
@@ -128,9 +127,9 @@ bool isInputTransposed(const ConvolutionShape &shape, DimsRef strides);
 double estimateSliced(const ConvolutionShape &shape, DimsRef inputStrides,
                       const TargetDescription &target);
 
-/// Appends the code of the convolution with slices and scales of sliceWeights.
+/// Emits the convolution with the slices and scales that sliceWeights returns.
 /// \p shape has one group. The input may also be transposed, as
-/// isInputTransposed says.
+/// isInputTransposed defines it.
 void emitSlicedConvolution(KernelBuilder &b, const ConvolutionShape &shape,
                            ConvolutionOperands operands);
 

@@ -1,12 +1,11 @@
-//===- SlicedWeights.cpp - Weights as slices, at run time
-//------------------===//
+//===- SlicedWeights.cpp - Slicing of weights at run time -----------------===//
 //
-// A task is a stripe of some blocks of output channels: their largest
-// magnitudes first, then the slices, a step of the reduction after the other.
-// Where output channels lie side by side in memory, a vector of weights is a
-// row of a step, and blocks that are neighbours share what comes of a page.
-// Otherwise vectors of input channels are sliced, which gives columns, and the
-// slices of a step are transposed.
+// A task is a stripe of some blocks of output channels: it computes their
+// largest magnitudes, and then their slices, for one step of the reduction
+// after the other. If output channels are contiguous in memory, a vector of
+// weights is a row of a step, and the blocks of a stripe share pages. Otherwise
+// vectors of input channels are sliced, which gives columns, and the slices of
+// a step are transposed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,8 +32,8 @@ private:
     /// Output channels of each block.
     llvm::SmallVector<int64_t, 4> counts;
   };
-  /// `channels` input channels of a group under one tap, and where their slices
-  /// are, both for the stripe's first block.
+  /// `channels` input channels of a group under one tap, and the address of
+  /// their slices, both for the first block of the stripe.
   struct Step {
     Value *source, *slices;
     int64_t channels;
@@ -74,18 +73,18 @@ private:
   DimsRef shape;
   Value *slices, *scales;
   const StridedOperand &weights;
-  /// Whether neighbours in memory are input channels.
+  /// Whether input channels, and not output channels, are contiguous.
   bool hasColumns;
   llvm::FixedVectorType *intTy;
   /// On the stack: the bits of the largest magnitudes, a vector for each block
-  /// or, where there are columns, each channel; after that the factors of each
-  /// block's channels. And the columns of a step's slices.
+  /// or, if columns are sliced, for each channel, which the factors of the
+  /// channels replace afterwards; and the columns of the slices of a step.
   Value *largest = nullptr, *columns = nullptr;
 };
 
 } // namespace
 
-/// Steps in the kernel's order: group of input channels, tap.
+/// Visits steps in the order of the kernel: group of input channels, tap.
 void WeightSlicer::forSteps(const Stripe &stripe,
                             llvm::function_ref<void(const Step &)> body) {
   int64_t taps = shape[0] * shape[1];
@@ -179,7 +178,7 @@ void WeightSlicer::findScales(const Stripe &stripe) {
     auto [factor, scale] =
         getSliceScale(b, b.CreateAlignedLoad(intTy, cell, llvm::Align(64)));
     b.CreateAlignedStore(factor, cell, llvm::Align(64));
-    // The products of the lowest slices that are added count as 2^16.
+    // The lowest partial products that are added have weight 2^16.
     scale =
         b.CreateFMul(scale, b.literal(ElemKind::Float, 65536, matrixColumns));
     Value *place = b.getElement(scales, ElemKind::Float, stripe.firstChannel);
@@ -230,7 +229,7 @@ void WeightSlicer::sliceColumns(const Stripe &stripe, const Step &step) {
 
 void WeightSlicer::emitStripe(const Stripe &stripe) {
   findScales(stripe);
-  // Columns that a block lacks have no slices.
+  // Clears the columns that the last block lacks.
   if (hasColumns && stripe.counts[0] < tileChannels)
     b.forLoop(numSlices * matrixColumns, [&](Value *column) {
       b.CreateAlignedStore(llvm::Constant::getNullValue(intTy),
@@ -254,7 +253,7 @@ void WeightSlicer::emit() {
                                  : std::clamp(blocks / b.getTarget().numThreads,
                                               int64_t(1), mostBlocks);
   int64_t stripes = (blocks + perStripe - 1) / perStripe;
-  // Of the stripe that begins with block `first`.
+  // The stripe that begins with block `first`.
   auto getCounts = [&](int64_t first) {
     llvm::SmallVector<int64_t, 4> counts;
     for (int64_t i = first; i < std::min(first + perStripe, blocks); ++i)

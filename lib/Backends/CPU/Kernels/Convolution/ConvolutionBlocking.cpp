@@ -1,5 +1,4 @@
-//===- ConvolutionBlocking.cpp - Tiles, layouts and order of convolutions
-//-----===//
+//===- ConvolutionBlocking.cpp - Tiles and loop order ---------------------===//
 
 #include "Kernels/Convolution/Convolution.h"
 

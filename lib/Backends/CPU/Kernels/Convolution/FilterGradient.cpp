@@ -56,7 +56,7 @@ private:
     unsigned rows, columns;
   };
 
-  void joinRows();
+  void collapseRows();
   void chooseTile();
   Range lookUp(const Positions &positions, Value *tap);
   void emitColumns(Tile tile, Value *firstImage, Value *endImage);
@@ -103,7 +103,7 @@ FilterGradientEmitter::FilterGradientEmitter(KernelBuilder &b,
                                              StridedOperand gradient)
     : b(b), shape(original), kind(input.kind), result(result),
       isDepthwise(::isDepthwise(shape)), lanes(b.getRegisterLanes(kind)) {
-  joinRows();
+  collapseRows();
   int64_t taps = shape.kernelH * shape.kernelW;
   int64_t depth = shape.getGroupChannels();
   int64_t imageSize = shape.height * shape.width * shape.channels +
@@ -140,7 +140,7 @@ FilterGradientEmitter::FilterGradientEmitter(KernelBuilder &b,
 }
 
 /// Makes one row of each image where output pixels have one input pixel each.
-void FilterGradientEmitter::joinRows() {
+void FilterGradientEmitter::collapseRows() {
   if (shape.kernelH != 1 || shape.kernelW != 1 || shape.strideH != 1 ||
       shape.strideW != 1 || shape.outHeight != shape.height ||
       shape.outWidth != shape.width || shape.padTop != 0 || shape.padLeft != 0)

@@ -1,6 +1,6 @@
 //===- PoolGradient.cpp - Gradients of poolings ---------------------------===//
 //
-// A task has some channels of one image, and nobody else adds to them: it goes
+// A task has some channels of one image, and no other adds to them: it goes
 // from window to window, in their order, and adds to the pixels of each. Rows
 // are cleared just before the first window that reaches them.
 //

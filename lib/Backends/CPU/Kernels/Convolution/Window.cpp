@@ -30,8 +30,8 @@ static std::vector<PixelRange> getTaps(const ConvolutionShape &shape,
 }
 
 /// How many tiles of \p pixels fit behind one another from \p column on, the
-/// first of which is inside the image with all its taps. Rows may be long:
-/// nobody looks at each of their tiles.
+/// first of which is inside the image with all its taps. Rows may be long: the
+/// tiles are not checked one by one.
 static int64_t countInteriorTiles(const ConvolutionShape &shape, int64_t column,
                                   unsigned pixels) {
   int64_t lastTap = (shape.kernelW - 1) * shape.dilationW;

@@ -1,4 +1,4 @@
-//===- MatMul.cpp - Matrix products as they stand -----------------------===//
+//===- MatMul.cpp - Matmuls of unpacked operands --------------------------===//
 
 #include "Kernels/MatMul/MatMul.h"
 #include "Kernels/Convolution/Convolution.h"

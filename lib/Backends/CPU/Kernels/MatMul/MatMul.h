@@ -1,4 +1,4 @@
-//===- MatMul.h - Matrix products as they stand ---------------*- C++ -*-===//
+//===- MatMul.h - Matmuls of unpacked operands ------------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_MATMUL_MATMUL_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_MATMUL_MATMUL_H

@@ -97,7 +97,7 @@ struct Rounded {
 } // namespace
 
 /// rint(x * factor), for results below 2^21 (float) or 2^50 (double): the
-/// digits behind the point fall out of the sum with 1.5 * 2^(mantissa bits).
+/// fraction bits fall out of the sum with 1.5 * 2^(mantissa bits).
 static Rounded roundProduct(KernelBuilder &b, Value *x, double factor) {
   bool wide = isDouble(x);
   Value *magic = number(x, wide ? 0x1.8p52 : 0x1.8p23);

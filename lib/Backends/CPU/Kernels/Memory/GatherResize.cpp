@@ -1,5 +1,4 @@
-//===- GatherResize.cpp - Gather and resize
-//-----------------------------------===//
+//===- GatherResize.cpp - Gather and resize -------------------------------===//
 
 #include "Kernels/KernelOperands.h"
 #include "Kernels/StridedOperand.h"

@@ -1,4 +1,4 @@
-//===- Scatter.cpp - Scatters --------------------------------------------===//
+//===- Scatter.cpp - Scatters ---------------------------------------------===//
 
 #include "Kernels/KernelOperands.h"
 #include "Kernels/Math/EmittedScalar.h"

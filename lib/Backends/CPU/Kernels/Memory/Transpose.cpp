@@ -1,4 +1,4 @@
-//===- Transpose.cpp - Squares of elements, turned ------------------------===//
+//===- Transpose.cpp - Transposition of square blocks ---------------------===//
 
 #include "Kernels/Memory/Transpose.h"
 

@@ -1,4 +1,4 @@
-//===- Transpose.h - Squares of elements, turned ----------------*- C++ -*-===//
+//===- Transpose.h - Transposition of square blocks -------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_MEMORY_TRANSPOSE_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_MEMORY_TRANSPOSE_H

@@ -1,5 +1,4 @@
-//===- NonMaxSuppression.cpp - Boxes that overlap little
-//------------------------------===//
+//===- NonMaxSuppression.cpp - Non-maximum suppression --------------------===//
 
 #include "Kernels/KernelOperands.h"
 #include "Kernels/Math/EmittedScalar.h"

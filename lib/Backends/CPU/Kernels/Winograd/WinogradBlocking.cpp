@@ -1,5 +1,4 @@
-//===- WinogradBlocking.cpp - Tiles and tasks of Winograd convolutions
-//--------===//
+//===- WinogradBlocking.cpp - Tiles and tasks -----------------------------===//
 
 #include "Kernels/Winograd/Winograd.h"
 #include <cmath>

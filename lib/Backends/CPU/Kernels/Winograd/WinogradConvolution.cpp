@@ -200,7 +200,7 @@ void WinogradEmitter::emitInputs(Value *tile, Value *inTask) {
 //===- At the points ------------------------------------------------------===//
 
 /// Groups of tiles that are multiplied together; the last one overlaps another
-/// or, where there are fewer tiles, computes what nobody uses.
+/// or, where there are fewer tiles, computes values that are not used.
 void WinogradEmitter::emitProducts(const Block &block, Value *count) {
   int64_t pixels = std::min<int64_t>(registers.pixels, tilesPerTask);
   unsigned vectors = unsigned((block.channels + lanes - 1) / lanes);

@@ -55,12 +55,12 @@ static Value *accumulate(KernelBuilder &b, Value *sum, double factor,
 Values TransformMatrix::joinMirroredColumns(KernelBuilder &b,
                                             llvm::ArrayRef<Value *> values,
                                             TransformMatrix &rest) const {
-  TransformMatrix turned = transpose();
+  TransformMatrix transposed = transpose();
   Values joined(values);
   std::vector<bool> isDone(columns, false);
   rest = *this;
   for (unsigned j = 0; j < columns; ++j) {
-    std::optional<unsigned> k = turned.findMirroredRow(j);
+    std::optional<unsigned> k = transposed.findMirroredRow(j);
     if (!k || isDone[j] || isDone[*k])
       continue;
     isDone[j] = isDone[*k] = true;
