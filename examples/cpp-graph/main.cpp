@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "glowish/Backends/CPU/Bundle.h"
+#include "glowish/Driver/Compilation.h"
 #include "glowish/Driver/Session.h"
 #include "glowish/Graph/NodeBuilder.h"
 #include "llvm/Support/raw_ostream.h"
@@ -65,9 +66,9 @@ static Tensor drawSquare() {
 }
 
 /// Runs the compiled network in this process and prints its output.
-static llvm::Error runNetwork(Compilation &compilation) {
+static llvm::Error runNetwork(const PlannedProgram &program) {
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Session> session,
-                           Session::create(compilation));
+                           Session::create(program));
   GLOWISH_ASSIGN_OR_RETURN(const Buffer *image,
                            session->findPlaceholder("image"));
   GLOWISH_ASSIGN_OR_RETURN(const Buffer *edges,
@@ -88,16 +89,15 @@ static llvm::Error run(int argc, char **argv) {
                            CPUBackend::create(TargetOptions()));
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> network, buildNetwork());
   Compilation compilation(*backend, CompilationOptions());
-  compilation.setModule(std::move(network));
-  GLOWISH_RETURN_IF_ERROR(compilation.run());
+  GLOWISH_ASSIGN_OR_RETURN(PlannedProgram program,
+                           compilation.compile(std::move(network)));
   if (argc < 2)
-    return runNetwork(compilation);
+    return runNetwork(program);
 
   BundleOptions bundle;
   bundle.folder = argv[1];
   bundle.networkName = bundle.entryName = "edges";
-  return writeBundle(*backend, compilation.getIR(), compilation.getPlan(),
-                     bundle);
+  return writeBundle(*backend, program.getIR(), program.getPlan(), bundle);
 }
 
 int main(int argc, char **argv) {

@@ -33,14 +33,15 @@ tryPlan(Function &function, const PatchPlan &plan, MeasureArena look) {
 }
 
 static llvm::Expected<uint64_t> measureSchedule(Function &function) {
-  return getSchedulePeak(scheduleNodes(function));
+  return findSchedulePeak(scheduleNodes(function), /*isFused=*/true).bytes;
 }
 
 /// The plan with the least work of those that fit, as measured; of none, the
 /// one whose schedule needs least. Null without any plan.
 static llvm::Expected<std::optional<Attempt>>
 findPlan(Function &function, uint64_t limit, MeasureArena measure) {
-  const Node *peak = findSchedulePeak(scheduleNodes(function)).node;
+  const Node *peak =
+      findSchedulePeak(scheduleNodes(function), /*isFused=*/true).node;
   std::optional<Attempt> least;
   for (const PatchPlan &plan : findPatchPlans(function, *peak)) {
     GLOWISH_ASSIGN_OR_RETURN(uint64_t bytes,

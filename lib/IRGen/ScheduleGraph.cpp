@@ -18,7 +18,7 @@ static bool becomesView(const Node &node) {
          });
 }
 
-ScheduleGraph::ScheduleGraph(llvm::ArrayRef<Node *> nodes)
+ScheduleGraph::ScheduleGraph(llvm::ArrayRef<Node *> nodes, bool isFused)
     : nodes(nodes), sources(nodes.size()), reads(nodes.size()),
       users(nodes.size()), readers(nodes.size()), storage(nodes.size()),
       bytes(nodes.size(), 0) {
@@ -53,10 +53,17 @@ ScheduleGraph::ScheduleGraph(llvm::ArrayRef<Node *> nodes)
     for (const Type &type : node.getTypes())
       bytes[i] += type.getSizeInBytes();
   }
-  findPlaces();
+  findPlaces(isFused);
 }
 
-void ScheduleGraph::findPlaces() {
+/// Whether node \p reader computes each element of its result of the one at the
+/// same place in the result of node \p i, and in as many bytes.
+bool ScheduleGraph::hasElementsOf(unsigned reader, unsigned i) const {
+  return isElementWise(*nodes[reader]) && bytes[reader] == bytes[i] &&
+         storage[reader] == reader;
+}
+
+void ScheduleGraph::findPlaces(bool isFused) {
   places.resize(size());
   // Readers come after what they read.
   for (unsigned i = size(); i-- > 0;) {
@@ -66,7 +73,8 @@ void ScheduleGraph::findPlaces() {
     const Node &reader = *nodes[readers[i].front()];
     if (llvm::isa<SaveNode>(reader))
       places[i] = none;
-    else if (llvm::isa<ConcatNode>(reader))
+    else if (llvm::isa<ConcatNode>(reader) ||
+             (isFused && hasElementsOf(readers[i].front(), i)))
       places[i] = places[readers[i].front()];
   }
 }

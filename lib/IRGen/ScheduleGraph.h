@@ -12,7 +12,9 @@ class ScheduleGraph {
 public:
   static constexpr unsigned none = ~0u;
 
-  explicit ScheduleGraph(llvm::ArrayRef<Node *> nodes);
+  /// \p isFused: element-wise nodes are counted as what the IR passes fuse them
+  /// to, or compute in place.
+  explicit ScheduleGraph(llvm::ArrayRef<Node *> nodes, bool isFused = false);
 
   unsigned size() const { return nodes.size(); }
   /// The distinct nodes that a node uses, and those that use it.
@@ -47,7 +49,8 @@ private:
   std::vector<int64_t> bytes;
   std::vector<unsigned> places;
 
-  void findPlaces();
+  void findPlaces(bool isFused);
+  bool hasElementsOf(unsigned reader, unsigned i) const;
 };
 
 } // namespace glowish

@@ -7,11 +7,12 @@
 
 using namespace glowish;
 
-SchedulePeak glowish::findSchedulePeak(llvm::ArrayRef<Node *> order) {
+SchedulePeak glowish::findSchedulePeak(llvm::ArrayRef<Node *> order,
+                                       bool isFused) {
   std::vector<unsigned> numbers(order.size());
   for (unsigned i = 0; i < numbers.size(); ++i)
     numbers[i] = i;
-  auto [bytes, node] = ScheduleGraph(order).getPeak(numbers);
+  auto [bytes, node] = ScheduleGraph(order, isFused).getPeak(numbers);
   return {bytes, order.empty() ? nullptr : order[node]};
 }
 

@@ -6,7 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 /usr/bin/python3 -c 'import numpy, PIL' 2>/dev/null ||
   { echo "skipped: no NumPy and Pillow (scripts/install-deps.sh --train)"; exit 77; }
-for name in images characters; do
+for name in shapes characters; do
   QUICK=1 examples/$name/train.sh "build/e2e/$name.onnx"
 done
-rm build/e2e/{images,characters}.onnx
+rm build/e2e/{shapes,characters}.onnx

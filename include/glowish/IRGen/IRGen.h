@@ -33,12 +33,14 @@ getCandidateSchedules(Function &function,
 /// The largest sum of live bytes when results live from their node to their
 /// last user, and the first node at which it is reached; null of none. What the
 /// IR passes will do is foreseen where it is certain: views take nothing, the
-/// parts of a concatenation lie in it, what is saved lies in the output.
+/// parts of a concatenation lie in it, what is saved lies in the output; and if
+/// \p isFused, element-wise nodes are part of the node before, or in its place.
 struct SchedulePeak {
   uint64_t bytes = 0;
   Node *node = nullptr;
 };
-SchedulePeak findSchedulePeak(llvm::ArrayRef<Node *> order);
+SchedulePeak findSchedulePeak(llvm::ArrayRef<Node *> order,
+                              bool isFused = false);
 inline uint64_t getSchedulePeak(llvm::ArrayRef<Node *> order) {
   return findSchedulePeak(order).bytes;
 }
