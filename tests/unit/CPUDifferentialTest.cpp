@@ -335,6 +335,23 @@ TEST(CPUDifferential, ReductionsAndSoftmax) {
   });
 }
 
+TEST(CPUDifferential, CumulativeSums) {
+  using enum ElemKind;
+  for (ElemKind kind : {Float, BFloat16, UInt64})
+    for (int64_t length : {0, 1, 7, 33})
+      for (const auto &[shape, axis] :
+           {std::pair(Dims{length}, 0), std::pair(Dims{3, length}, 1),
+            std::pair(Dims{length, 3}, 0), std::pair(Dims{3, length, 65}, 1)})
+        for (bool exclusive : {false, true})
+          for (bool reverse : {false, true})
+            compare("cumsum", [&](Function &f, Module &m) {
+              return f
+                  .create<CumSumNode>("c", input(m, kind, shape), axis,
+                                      exclusive, reverse)
+                  ->getResult();
+            });
+}
+
 TEST(CPUDifferential, ReductionsOfEmptySets) {
   struct Case {
     const char *mode;

@@ -254,6 +254,13 @@ const Case reductions[] = {
     [](Builder &b) { return b.reduce(convolved(b), "max", {1}, false); },
     [](Builder &b) { return b.reduce(convolved(b), "sum", {0, 3}, false); },
     [](Builder &b) {
+      return b.make<CumSumNode>(b.in({3, 5, 7}, Int8), 1, true, true);
+    },
+    [](Builder &b) {
+      return b.make<CumSumNode>(b.in({5}, UInt64), 0, false, false);
+    },
+    [](Builder &b) { return b.make<CumSumNode>(convolved(b), 3, false, true); },
+    [](Builder &b) {
       return b.make<ArgMaxNode>(b.in({3, 5, 7}, Int8), 1, true, true);
     },
     [](Builder &b) {

@@ -264,6 +264,13 @@ std::vector<GradientCase> glowish::getReductionCases() {
                              "double<0x5>) {axes = [1], keepDims = false"})
       cases.push_back(
           {llvm::formatv("Reduce({0}, mode = \"{1}\"}", rest, mode)});
+  for (const char *mode : {"exclusive = false, reverse = false",
+                           "exclusive = true, reverse = false",
+                           "exclusive = false, reverse = true",
+                           "exclusive = true, reverse = true"})
+    for (const char *input : {"double<3x7x5>) {axis = 1",
+                              "double<3x7>) {axis = 1", "double<0>) {axis = 0"})
+      cases.push_back({llvm::formatv("CumSum({0}, {1}}", input, mode)});
   // Of empty sets: the other modes have no finite result that differences could
   // be taken of.
   for (const char *mode : {"sum", "prod"})

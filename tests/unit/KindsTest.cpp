@@ -143,6 +143,10 @@ void addReductions(std::vector<Row> &rows) {
                                                    mode, Ints{axis}, true);
                       }});
   rows.push_back(
+      {"CumSum", Kinds::Numbers, [](Function &f, Module &m, ElemKind kind) {
+         return tryMake<CumSumNode>(f, input(m, kind, {3, 17}), 1, true, true);
+       }});
+  rows.push_back(
       {"ArgMax", Kinds::Numbers, [](Function &f, Module &m, ElemKind kind) {
          return tryMake<ArgMaxNode>(f, input(m, kind, {3, 17}), 1, true, true);
        }});

@@ -483,6 +483,19 @@ TEST(TypeRules, Reduce) {
             "prod");
 }
 
+TEST(TypeRules, CumSum) {
+  auto cumSum = [](llvm::StringRef type, llvm::StringRef axis) {
+    return infer("CumSum(" + type + ") {axis = " + axis +
+                 ", exclusive = false, reverse = true}");
+  };
+  EXPECT_EQ(cumSum("float16<3x7>", "1"), "float16<3x7>");
+  EXPECT_EQ(cumSum("uint8<0x7>", "0"), "uint8<0x7>");
+  EXPECT_EQ(cumSum("bool<7>", "0"),
+            "operand 'input' (bool<7>): expected a float or integer kind");
+  EXPECT_EQ(cumSum("float<>", "0"),
+            "attribute 'axis': 0 is not a dimension of rank 0");
+}
+
 TEST(TypeRules, ArgMax) {
   auto argMax = [](llvm::StringRef type, llvm::StringRef axis,
                    llvm::StringRef keep) {

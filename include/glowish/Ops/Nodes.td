@@ -367,6 +367,22 @@ def Reduce : Node<"Reduction along some dimensions"> {
   let AxisRule = "followReduce";
   let Source = "ONNX ReduceSum-13, ReduceMean-13, ReduceMax-13, ...";
 }
+def CumSum : Node<"Cumulative sums along one dimension"> {
+  let Description = [{
+    Element i along `axis` of the result is the sum of the input's elements
+    0 ... i, with `reverse` of those from i to the last; with `exclusive`
+    without element i itself. Floats and integers, which wrap. Half precisions
+    are rounded once, at the end.
+  }];
+  let Operands = [AxesOperand<"input">];
+  let Attributes = [AxesAttr<Axis, Int, "axis", "dimension, counted from 0">,
+                    Attr<Bool, "exclusive", "sums are of what is before">,
+                    Attr<Bool, "reverse", "sums begin at the last element">];
+  let Traits = [CheapToRecompute, PermutesAxes];
+  let IsExact = "!isFloatKind(op.getInput().getKind())";
+  let AxisRule = "followBeforeAxis";
+  let Source = "ONNX CumSum-14";
+}
 def ArgMax : Node<"Index of the maximum along one dimension"> {
   let Operands = [Operand<"input">];
   let Attributes = [Attr<Int, "axis", "dimension, counted from 0">,

@@ -48,6 +48,14 @@ static NodeValue spreadProduct(GradientContext &g, NodeValue input,
   return g.mul(gradient, g.select(isZero, gradientOfZero, gradientOfOther));
 }
 
+/// An element counts in the sums from it on.
+llvm::Error glowish::differentiateCumSum(CumSumNode &node, GradientContext &g) {
+  g.accumulate(node.inputIdx,
+               g.make<CumSumNode>(g.getGradient(), node.getAxis(),
+                                  node.getExclusive(), !node.getReverse()));
+  return llvm::Error::success();
+}
+
 llvm::Error glowish::differentiateReduce(ReduceNode &node, GradientContext &g) {
   NodeValue input = node.getInput(), result = node.getResult();
   NodeValue gradient = g.getGradient();

@@ -53,6 +53,28 @@ void interpreter::runReduce(const Memory &memory, const ReduceInstr &instr) {
   });
 }
 
+void interpreter::runCumSum(const Memory &memory, const CumSumInstr &instr) {
+  const Type &type = instr.getInput()->getType();
+  int64_t length = type.getDim(instr.getAxis());
+  int64_t inner = getDenseStrides(type.getShape())[instr.getAxis()];
+  dispatchNumberKind(type.getKind(), [&](auto zero) {
+    using T = decltype(zero);
+    auto in = getDense<const T>(memory, instr.getInput());
+    auto out = getDense<T>(memory, instr.getResult());
+    for (int64_t row = 0; row * length < int64_t(in.size()); ++row) {
+      int64_t first = row / inner * length * inner + row % inner;
+      SumType<T> sum = 0;
+      for (int64_t k = 0; k < length; ++k) {
+        int64_t i = first + (instr.getReverse() ? length - 1 - k : k) * inner;
+        // The result may be in the input's buffer.
+        SumType<T> before = sum;
+        sum += SumType<T>(in[i]);
+        out[i] = T(ComputeType<T>(instr.getExclusive() ? before : sum));
+      }
+    }
+  });
+}
+
 void interpreter::runArgMax(const Memory &memory, const ArgMaxInstr &instr) {
   const Type &type = instr.getInput()->getType();
   int64_t length = type.getDim(instr.getAxis());

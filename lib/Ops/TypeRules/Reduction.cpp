@@ -37,6 +37,13 @@ llvm::Expected<TypeList> glowish::inferReduce(const OpView &view) {
                                                  op.getKeepDims()));
 }
 
+llvm::Expected<TypeList> glowish::inferCumSum(const OpView &view) {
+  CumSumView op(view);
+  GLOWISH_RETURN_IF_ERROR(checkNumber(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkAxis(op, "axis", op.getAxis(), op.inputIdx));
+  return makeResult(op.getInput());
+}
+
 llvm::Expected<TypeList> glowish::inferArgMax(const OpView &view) {
   ArgMaxView op(view);
   GLOWISH_RETURN_IF_ERROR(checkNumber(op, op.inputIdx));

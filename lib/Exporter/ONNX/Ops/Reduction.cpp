@@ -48,6 +48,20 @@ static void exportReduce(GraphWriter &w, const ReduceNode &node) {
 }
 static const NodeExporter reduce(NodeKind::Reduce, exportReduce);
 
+static void exportCumSum(GraphWriter &w, const CumSumNode &node) {
+  Layout layout = w.getLayout(node.getInput());
+  OnnxValue x = w.getStored(node.getInput());
+  ElemKind kind = x.kind;
+  // ONNX Runtime implements signed integers only. The low bits are the same.
+  if (isIntegerKind(kind))
+    x = w.cast(x, ElemKind::Int64);
+  OnnxValue sums = w.op("CumSum", {x, w.ints({layout[node.getAxis()]})},
+                        {intAttr("exclusive", node.getExclusive()),
+                         intAttr("reverse", node.getReverse())});
+  w.setResult(node, w.cast(sums, kind), layout);
+}
+static const NodeExporter cumSum(NodeKind::CumSum, exportCumSum);
+
 static void exportArgMax(GraphWriter &w, const ArgMaxNode &node) {
   w.setResult(node, w.op("ArgMax", {w.get(node.getInput())},
                          {intAttr("axis", node.getAxis()),

@@ -378,18 +378,23 @@ static llvm::Error importCumulative(OpContext &op) {
   llvm::Expected<int64_t> axis = normalizeAxis(stated, value.getShape().size());
   if (!axis)
     return addContext(axis.takeError(), "the axis is ");
-  bool isProduct = op.getOpType() == "CumProd";
+  bool isSum = op.getOpType() == "CumSum";
   Composer c(op);
-  double neutral = isProduct ? 1 : 0;
+  double neutral = isSum ? 0 : 1;
   DynamicValue x = {value, op.getExtents(0)};
   // Beyond the actual extent, elements must be neutral.
   if (reverse) {
     GLOWISH_ASSIGN_OR_RETURN(value,
                              c.finish(fillOutside(c, x, {*axis}, neutral)));
   }
+  if (isSum)
+    return setDynamicOutput(
+        op, c, 0,
+        {c.make<CumSumNode>(value, *axis, exclusive != 0, reverse != 0),
+         x.extents});
   if (exclusive && value.getShape()[*axis] > 0)
     value = shiftAlong(c, value, *axis, 1, reverse != 0, neutral);
-  value = makeCumulative(c, value, *axis, isProduct, reverse != 0);
+  value = makeCumulative(c, value, *axis, /*isProduct=*/true, reverse != 0);
   return setDynamicOutput(op, c, 0, {value, x.extents});
 }
 

@@ -1,0 +1,145 @@
+//===- CumSum.cpp - Cumulative sums ---------------------------------------===//
+
+#include "Kernels/KernelOperands.h"
+
+using namespace glowish;
+using llvm::Value;
+
+namespace {
+
+/// Emits the sums of one instruction.
+class CumSumEmitter {
+public:
+  CumSumEmitter(KernelBuilder &b, const CumSumInstr &instr,
+                const KernelOperands &operands)
+      : b(b), instr(instr), kind(instr.getInput()->getType().getKind()),
+        length(instr.getInput()->getType().getDim(instr.getAxis())),
+        input(operands.getPointer(instr.inputIdx)),
+        result(operands.getPointer(instr.resultIdx)) {}
+
+  void emit();
+
+private:
+  Value *add(Value *x, Value *y);
+  Value *shiftLanes(Value *value, unsigned count);
+  Value *sumLanes(Value *value);
+  Value *emitBlock(Value *first, unsigned lanes, Value *before);
+  void emitRow(Value *first);
+  void emitColumns(Value *first, int64_t stride, unsigned lanes);
+
+  KernelBuilder &b;
+  const CumSumInstr &instr;
+  ElemKind kind;
+  /// The number of elements that are summed.
+  int64_t length;
+  Value *input, *result;
+};
+
+} // namespace
+
+Value *CumSumEmitter::add(Value *x, Value *y) {
+  return x->getType()->isFPOrFPVectorTy() ? b.CreateFAdd(x, y)
+                                          : b.CreateAdd(x, y);
+}
+
+/// Moves lanes by \p count in the direction of the sums; zeros follow.
+Value *CumSumEmitter::shiftLanes(Value *value, unsigned count) {
+  unsigned lanes = b.getLanes(value);
+  Value *zero = b.literal(kind, 0, lanes);
+  if (lanes == 1)
+    return zero;
+  llvm::SmallVector<int, 16> mask;
+  for (int lane = 0; lane < int(lanes); ++lane) {
+    int from = instr.getReverse() ? lane + int(count) : lane - int(count);
+    mask.push_back(from >= 0 && from < int(lanes) ? from : int(lanes));
+  }
+  return b.CreateShuffleVector(value, zero, mask);
+}
+
+/// The sums of the lanes up to each of them: after each step a lane has the sum
+/// of the last 2 * count lanes (Hillis and Steele, Data Parallel Algorithms,
+/// 1986).
+Value *CumSumEmitter::sumLanes(Value *value) {
+  for (unsigned count = 1; count < b.getLanes(value); count *= 2)
+    value = add(value, shiftLanes(value, count));
+  return value;
+}
+
+/// Sums neighbours from element \p first on. \p before is the sum of the
+/// elements before these; returns the sum with them.
+Value *CumSumEmitter::emitBlock(Value *first, unsigned lanes, Value *before) {
+  Value *sums = sumLanes(b.load(kind, b.getElement(input, kind, first), lanes));
+  Value *stored = instr.getExclusive() ? shiftLanes(sums, 1) : sums;
+  b.store(kind, add(stored, b.splat(before, lanes)),
+          b.getElement(result, kind, first));
+  Value *total = sums;
+  if (lanes > 1)
+    total = b.CreateExtractElement(
+        sums, uint64_t(instr.getReverse() ? 0 : lanes - 1));
+  return add(before, total);
+}
+
+/// Sums a row of neighbours, by registers.
+void CumSumEmitter::emitRow(Value *first) {
+  unsigned lanes = b.getRegisterLanes(kind);
+  int64_t tail = length % lanes, whole = length - tail;
+  bool reverse = instr.getReverse();
+  Values sums = b.forLoop(
+      b.index(0), b.index(whole), lanes, {b.literal(kind, 0, 1)},
+      [&](Value *i, llvm::ArrayRef<Value *> carried) {
+        Value *at = reverse ? b.CreateNSWSub(b.index(length - lanes), i) : i;
+        return Values{emitBlock(b.CreateNSWAdd(first, at), lanes, carried[0])};
+      });
+  if (tail)
+    emitBlock(b.addScaled(first, b.index(reverse ? 0 : whole), 1),
+              unsigned(tail), sums[0]);
+}
+
+/// Sums each of \p lanes columns, whose elements are \p stride apart.
+void CumSumEmitter::emitColumns(Value *first, int64_t stride, unsigned lanes) {
+  b.forLoop(b.index(0), b.index(length), 1, {b.literal(kind, 0, lanes)},
+            [&](Value *i, llvm::ArrayRef<Value *> carried) {
+              Value *row = instr.getReverse()
+                               ? b.CreateNSWSub(b.index(length - 1), i)
+                               : i;
+              Value *at = b.addScaled(first, row, stride);
+              Value *x = b.load(kind, b.getElement(input, kind, at), lanes);
+              Value *sum = add(carried[0], x);
+              b.store(kind, instr.getExclusive() ? carried[0] : sum,
+                      b.getElement(result, kind, at));
+              return Values{sum};
+            });
+}
+
+void CumSumEmitter::emit() {
+  const Type &type = instr.getInput()->getType();
+  int64_t numElements = type.getNumElements();
+  if (numElements == 0)
+    return;
+  int64_t inner = getDenseStrides(type.getShape())[instr.getAxis()];
+  int64_t outer = numElements / length / inner;
+  if (inner == 1)
+    return b.forTasks(outer, 4 * numElements, [&](Value *row) {
+      emitRow(b.addScaled(b.index(0), row, length));
+    });
+  // Several registers of columns hide the latency of the additions.
+  int64_t width = std::min<int64_t>(inner, 4 * b.getRegisterLanes(kind));
+  int64_t whole = inner / width, tail = inner % width;
+  int64_t numStrips = whole + (tail ? 1 : 0);
+  b.forTasks(outer * numStrips, 2 * numElements, [&](Value *task) {
+    Values place = b.splitIndex(task, {outer, numStrips});
+    Value *first = b.addScaled(b.addScaled(b.index(0), place[1], width),
+                               place[0], length * inner);
+    if (!tail)
+      return emitColumns(first, inner, unsigned(width));
+    Value *isWhole = b.CreateICmpULT(place[1], b.index(whole));
+    b.ifThen(isWhole, [&] { emitColumns(first, inner, unsigned(width)); });
+    b.ifThen(b.CreateNot(isWhole),
+             [&] { emitColumns(first, inner, unsigned(tail)); });
+  });
+}
+
+void glowish::emitCumSum(KernelBuilder &b, const CumSumInstr &instr,
+                         const KernelOperands &operands) {
+  CumSumEmitter(b, instr, operands).emit();
+}
