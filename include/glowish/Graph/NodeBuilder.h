@@ -105,6 +105,11 @@ public:
 
   NodeValue reduce(NodeValue x, llvm::StringRef mode,
                    llvm::ArrayRef<int64_t> axes, bool keepDims);
+  /// Returns the inclusive sums along dimension \p axis.
+  NodeValue cumSum(NodeValue x, int64_t axis) {
+    return x ? make<CumSumNode>(x, axis, /*exclusive=*/false, /*reverse=*/false)
+             : x;
+  }
   NodeValue matMul(NodeValue x, NodeValue y) {
     return x && y ? make<MatMulNode>(x, y) : NodeValue();
   }

@@ -1,7 +1,6 @@
 //===- Segments.cpp - Ragged lists ----------------------------------------===//
 
 #include "Caffe2/Segments.h"
-#include "Common/Cumulative.h"
 
 using namespace glowish;
 
@@ -11,8 +10,7 @@ llvm::Error glowish::checkIndexList(NetOp &op, unsigned index) {
 }
 
 NodeValue glowish::makeEnds(NetOp &op, NodeValue lengths) {
-  return makeCumulative(op, op.cast(lengths, ElemKind::Int64), 0,
-                        /*isProduct=*/false, /*backward=*/false);
+  return op.cumSum(op.cast(lengths, ElemKind::Int64), 0);
 }
 
 NodeValue glowish::makeSegments(NetOp &op, NodeValue ends, int64_t count) {

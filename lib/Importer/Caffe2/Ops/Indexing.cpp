@@ -1,7 +1,6 @@
 //===- Indexing.cpp - Gather and scatter ----------------------------------===//
 
 #include "Caffe2/Segments.h"
-#include "Common/Cumulative.h"
 
 using namespace glowish;
 
@@ -180,8 +179,7 @@ static llvm::Error importSparseLabelSplit(NetOp &op) {
   int64_t each = count / numLabels;
   NodeValue isLabel = op.equal(op.reshape(labels, {count, 1}),
                                op.iota(ElemKind::Int64, 2, 1, numLabels));
-  NodeValue seen =
-      makeCumulative(op, op.cast(isLabel, ElemKind::Int64), 0, false, false);
+  NodeValue seen = op.cumSum(op.cast(isLabel, ElemKind::Int64), 0);
   NodeValue zero = op.scalar(ElemKind::Int64, 0);
   NodeValue place =
       op.sub(op.reduce(op.select(isLabel, seen, zero), "sum", {1}, false), 1);

@@ -1,4 +1,4 @@
-//===- Indexing.cpp - Gather, scatter, sort and cumulative operators ------===//
+//===- Indexing.cpp - Gather, scatter and sort ----------------------------===//
 
 #include "ONNX/Ops/Indexing.h"
 #include "ONNX/DynamicDims.h"
@@ -47,6 +47,17 @@ NodeValue glowish::gatherElements(Composer &c, NodeValue data,
     return {};
   return gatherPositions(
       c, data, getElementPositions(c, data.getShape(), indices, axis));
+}
+
+NodeValue glowish::shiftAlong(Composer &c, NodeValue value, int64_t axis,
+                              int64_t count, double filler) {
+  if (!value)
+    return value;
+  unsigned rank = value.getShape().size();
+  std::vector<int64_t> pads(2 * rank, 0);
+  pads[axis] = count;
+  pads[rank + axis] = -count;
+  return c.pad(value, pads, filler);
 }
 
 /// Checks \p indices as an operand of GatherElements or ScatterElements.
@@ -368,36 +379,6 @@ static llvm::Error importReverseSequence(OpContext &op) {
   return c.setOutput(0, c.reshape(c.gather(matrix, rows, 0), shape));
 }
 
-//===- Cumulative sums ----------------------------------------------------===//
-
-static llvm::Error importCumulative(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t stated, readConstantInt(op, 1));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t exclusive, op.getInt("exclusive", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t reverse, op.getInt("reverse", 0));
-  llvm::Expected<int64_t> axis = normalizeAxis(stated, value.getShape().size());
-  if (!axis)
-    return addContext(axis.takeError(), "the axis is ");
-  bool isSum = op.getOpType() == "CumSum";
-  Composer c(op);
-  double neutral = isSum ? 0 : 1;
-  DynamicValue x = {value, op.getExtents(0)};
-  // Beyond the actual extent, elements must be neutral.
-  if (reverse) {
-    GLOWISH_ASSIGN_OR_RETURN(value,
-                             c.finish(fillOutside(c, x, {*axis}, neutral)));
-  }
-  if (isSum)
-    return setDynamicOutput(
-        op, c, 0,
-        {c.make<CumSumNode>(value, *axis, exclusive != 0, reverse != 0),
-         x.extents});
-  if (exclusive && value.getShape()[*axis] > 0)
-    value = shiftAlong(c, value, *axis, 1, reverse != 0, neutral);
-  value = makeCumulative(c, value, *axis, /*isProduct=*/true, reverse != 0);
-  return setDynamicOutput(op, c, 0, {value, x.extents});
-}
-
 static OnnxOperator gatherElementsOp("GatherElements", 11,
                                      importGatherElements);
 static OnnxOperator gatherNDOp("GatherND", 11, importGatherND);
@@ -410,5 +391,3 @@ static OnnxOperator tensorScatterOp("TensorScatter", 24, importTensorScatter);
 static OnnxOperator topKOp("TopK", 1, importTopK);
 static OnnxOperator reverseSequenceOp("ReverseSequence", 10,
                                       importReverseSequence);
-static OnnxOperator cumSumOp("CumSum", 11, importCumulative);
-static OnnxOperator cumProdOp("CumProd", 26, importCumulative);

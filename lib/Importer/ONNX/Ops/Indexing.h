@@ -3,7 +3,6 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_OPS_INDEXING_H
 #define GLOWISH_LIB_IMPORTER_ONNX_OPS_INDEXING_H
 
-#include "Common/Cumulative.h"
 #include "ONNX/Composer.h"
 
 namespace glowish {
@@ -25,6 +24,11 @@ NodeValue makePositions(Composer &c, DimsRef shape, DimsRef strides);
 /// gatherElements() returns.
 NodeValue getElementPositions(Composer &c, DimsRef shape, NodeValue indices,
                               int64_t axis);
+
+/// Shifts \p value by \p count elements along dimension \p axis, towards lower
+/// indices if that is negative. \p filler takes the place of what moves.
+NodeValue shiftAlong(Composer &c, NodeValue value, int64_t axis, int64_t count,
+                     double filler);
 
 /// Returns the elements of \p data at row-major \p positions.
 NodeValue gatherPositions(Composer &c, NodeValue data, NodeValue positions);

@@ -8,31 +8,12 @@ using namespace glowish;
 
 //===- Positions of true elements -----------------------------------------===//
 
-/// Long rows are summed by blocks: the sums inside each block, plus the total
-/// of the blocks before it.
-NodeValue glowish::sumPrefixes(Composer &c, NodeValue x) {
-  constexpr int64_t block = 16;
-  if (!x)
-    return x;
-  int64_t rows = x.getShape()[0], n = x.getShape()[1];
-  if (n <= block)
-    return makeCumulative(c, x, 1, /*isProduct=*/false, /*backward=*/false);
-  int64_t blocks = (n + block - 1) / block;
-  x = c.pad(x, {0, 0, 0, blocks * block - n}, 0);
-  NodeValue inside = sumPrefixes(c, c.reshape(x, {rows * blocks, block}));
-  NodeValue totals =
-      c.reshape(c.slice(inside, 1, block - 1, 1), {rows, blocks});
-  NodeValue before = c.sub(sumPrefixes(c, totals), totals);
-  NodeValue sums = c.add(inside, c.reshape(before, {rows * blocks, 1}));
-  return c.slice(c.reshape(sums, {rows, blocks * block}), 1, 0, n);
-}
-
 Found glowish::findTrue(OpContext &op, Composer &c, NodeValue flags) {
   if (!flags)
     return {};
   int64_t n = flags.getShape()[0];
   NodeValue ones = c.cast(flags, ElemKind::Int64);
-  NodeValue counts = c.reshape(sumPrefixes(c, c.reshape(ones, {1, n})), {n});
+  NodeValue counts = c.cumSum(ones, 0);
   NodeValue count = c.reshape(c.slice(counts, 0, n - 1, 1), {});
   // Other positions are scattered out of range.
   NodeValue targets =

@@ -20,9 +20,6 @@ struct Found {
 /// Finds the true elements of \p flags, bool [n] with n > 0.
 Found findTrue(OpContext &op, Composer &c, NodeValue flags);
 
-/// Returns the inclusive prefix sums of the rows of \p x, int64 [rows, n].
-NodeValue sumPrefixes(Composer &c, NodeValue x);
-
 } // namespace glowish
 
 #endif // GLOWISH_LIB_IMPORTER_ONNX_OPS_NONZERO_H

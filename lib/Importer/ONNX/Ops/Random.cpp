@@ -118,8 +118,7 @@ static llvm::Error importMultinomial(OpContext &op) {
   RandomValues random(c, {batch, samples}, c.uint64(key));
   NodeValue x = c.cast(logits, ElemKind::Double);
   NodeValue weights = c.unary<ExpNode>(c.sub(x, c.reduce(x, "max", {1}, true)));
-  NodeValue sums = makeCumulative(c, weights, 1, /*isProduct=*/false,
-                                  /*backward=*/false);
+  NodeValue sums = c.cumSum(weights, 1);
   NodeValue total = c.slice(sums, 1, classes - 1, 1);
   NodeValue point = c.mul(random.uniform(ElemKind::Double), total);
   NodeValue reached = c.lessOrEqual(

@@ -35,11 +35,11 @@ static Groups groupRows(Composer &c, NodeValue keys) {
   int64_t rows = keys.getShape()[0], n = keys.getShape()[1];
   NodeValue order = c.make<TopKNode>(keys, n, /*largest=*/false);
   NodeValue sorted = gatherElements(c, keys, order, 1);
-  NodeValue before = shiftAlong(c, sorted, 1, 1, /*backward=*/false, 0);
+  NodeValue before = shiftAlong(c, sorted, 1, 1, 0);
   NodeValue isFirst = c.equal(c.iota(ElemKind::Int64, 2, 1, n), 0);
   NodeValue differs = c.unary<NotNode>(areEqual(c, sorted, before));
   NodeValue steps = c.cast(c.logicalOr(differs, isFirst), ElemKind::Int64);
-  NodeValue numbers = c.sub(sumPrefixes(c, steps), 1);
+  NodeValue numbers = c.sub(c.cumSum(steps, 1), 1);
   if (c.hasFailed())
     return {};
   NodeValue positions = getElementPositions(c, {rows, n}, order, 1);
