@@ -179,8 +179,10 @@ Entry Generator::makeStorage(const OpInfo &info, unsigned operand,
     entry.name = "special";
   // Infinities and NaN, mostly: they tell nothing.
   else if (const ScalarOpInfo *function = getPartialFunction(info);
-           function && chance(90))
-    entry.name = function->domainLow >= 0 ? "positive" : "unit";
+           function && chance(97))
+    entry.name = function->domainLow >= 1   ? "large"
+                 : function->domainLow >= 0 ? "positive"
+                                            : "unit";
   else if (isDivisor(info, operand) && chance(80))
     entry.name = "positive";
   // A negative one has no square root, and NaN everywhere tells nothing.

@@ -1,6 +1,7 @@
 //===- OperandGenerator.cpp - Operands and attributes to try --------------===//
 
 #include "OperandGenerator.h"
+#include <cmath>
 #include <limits>
 
 using namespace glowish;
@@ -270,6 +271,13 @@ std::vector<int64_t> OperandGenerator::makeInts(const EntryDraft &draft) {
   }
 }
 
+std::vector<int64_t> OperandGenerator::makePads() {
+  std::vector<int64_t> pads(4);
+  for (int64_t &pad : pads)
+    pad = int64_t(random.below(3));
+  return pads;
+}
+
 double OperandGenerator::makeFloat(const EntryDraft &draft) {
   static const double values[] = {0.0, 1.0, -1.0, 0.5, 2.0, 1e-5, 6.0, 0.25};
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -329,11 +337,18 @@ void OperandGenerator::changeAttr(EntryDraft &draft, unsigned index) {
     value = makeInt(draft);
     return;
   case AttrKind::Ints:
-    value = makeInts(draft);
+    // Of windows that are in the padding entirely the maximum is -infinity.
+    value = info.axes == AxisRole::ImagePads && chance(90) ? makePads()
+                                                           : makeInts(draft);
     return;
-  case AttrKind::Float:
-    value = makeFloat(draft);
+  case AttrKind::Float: {
+    double number = makeFloat(draft);
+    // What is added to a divisor: one that is 0 or negative tells nothing.
+    value = draft.info->has(OpTrait::HasPole) && chance(90)
+                ? std::fabs(number) + 1e-3
+                : number;
     return;
+  }
   case AttrKind::Bool:
     value = chance(50);
     return;

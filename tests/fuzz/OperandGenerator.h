@@ -58,6 +58,8 @@ private:
   int64_t makeInt(const EntryDraft &draft);
   std::vector<int64_t> makeShapeAttr(const EntryDraft &draft, Dims shape);
   std::vector<int64_t> makeInts(const EntryDraft &draft);
+  /// Pads of images, less than most kernels.
+  std::vector<int64_t> makePads();
   double makeFloat(const EntryDraft &draft);
   ScalarProgram makeProgram(const EntryDraft &draft);
 

@@ -8,8 +8,8 @@ using namespace glowish;
 using namespace glowish::fuzz;
 
 llvm::ArrayRef<llvm::StringRef> fuzz::getValueClasses() {
-  static const llvm::StringRef classes[] = {"unit", "positive", "whole", "wide",
-                                            "special"};
+  static const llvm::StringRef classes[] = {"unit",  "positive", "large",
+                                            "whole", "wide",     "special"};
   return classes;
 }
 
@@ -24,6 +24,8 @@ static double makeSpecial(Random &random) {
 static double makeFloat(llvm::StringRef valueClass, Random &random) {
   if (valueClass == "positive")
     return random.uniform(0.1f, 2.0f);
+  if (valueClass == "large")
+    return random.uniform(1.1f, 4.0f);
   if (valueClass == "whole")
     return double(random.below(7)) - 3;
   if (valueClass == "wide")

@@ -10,6 +10,7 @@ namespace glowish::fuzz {
 /// The classes of values:
 ///   unit      uniform in (-1, 1)
 ///   positive  uniform in [0.1, 2)
+///   large     uniform in [1.1, 4)
 ///   whole     integers -3 ... 3
 ///   wide      normal with deviation 10; integers of all their range
 ///   special   signed zeros, infinities, NaN, small and large numbers
