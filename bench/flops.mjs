@@ -9,19 +9,19 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {load, readTensors} from './ort_network.mjs';
 
-const product = (dims) => dims.reduce((a, b) => a * b, 1);
+const sizeOf = (dims) => dims.reduce((a, b) => a * b, 1);
 
 // Multiply-adds from the shapes of a node's inputs and its first output.
 const multiplyAdds = {
-  Conv: ([, filter], output) => product(output) * product(filter.slice(1)),
+  Conv: ([, filter], output) => sizeOf(output) * sizeOf(filter.slice(1)),
   ConvTranspose: ([input, filter]) =>
-      product(input) * product(filter.slice(1)),
-  MatMul: ([left], output) => product(output) * left.at(-1),
+      sizeOf(input) * sizeOf(filter.slice(1)),
+  MatMul: ([left], output) => sizeOf(output) * left.at(-1),
   // A is [m, k] or [k, m]; the output is [m, n].
-  Gemm: ([left], output) => product(output) * product(left) / output[0],
+  Gemm: ([left], output) => sizeOf(output) * sizeOf(left) / output[0],
   // W is [directions, gates * hidden, input], R [directions, ..., hidden].
-  LSTM: ([input, w, r]) => product(input.slice(0, 2)) *
-      (product(w) + product(r)),
+  LSTM: ([input, w, r]) => sizeOf(input.slice(0, 2)) *
+      (sizeOf(w) + sizeOf(r)),
 };
 multiplyAdds.GRU = multiplyAdds.RNN = multiplyAdds.LSTM;
 

@@ -67,10 +67,17 @@ RETIRED = [
     Word('Windows', r'\bWindows\.(cpp|h)\b', 'Pooling, NdPooling', remaining=9),
     Word('written out', r'\bwritten out\b', 'unrolled (a loop), inlined (a body)'),
 
-    # Products.
-    Word('product', r'(?<!matrix )(?<!dot )(?<!inner )(?<!outer )'
-         r'[pP]roducts?(?![a-z])\w*',
-         'matmul, GEMM, matrix product; partial product', remaining=767),
+    # A multiplication of matrices. What stays: products of numbers, named as the
+    # field does ('dot product', 'sum of products') or followed by what is
+    # multiplied ('the product of the extents').
+    Word('product',
+         r'(?<![mM]atrix )(?<!inner )(?<!outer )(?<!partial )(?<!Partial)'
+         r'(?<![dD]ot)(?<!dot )(?<!dot_)(?<!um of )(?<!ums of )(?<!ums and )'
+         # Names that are words of their own, above.
+         r'(?<![mM]erge-)(?<![mM]erge)(?<![sS]implify-)(?<![sS]implify)'
+         r'([pP]roducts?|PRODUCTS?)(?![a-z])'
+         r'(?! of (?!(\w+ )?(network|layer|step|matri|weight|activation)))',
+         'matmul, GEMM, matrix product; product of ...', allowed=ALIASES),
 
     # IR and memory.
     Word('LoneLoop', r'LoneLoop|FusionObstacle',

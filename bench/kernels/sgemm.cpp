@@ -19,16 +19,15 @@ struct Shape {
   int64_t m, n, k;
 };
 
-/// A product in both programs.
-struct Product {
-  Product(CPUBackend &backend, Shape s)
+/// A GEMM in both programs.
+struct Gemm {
+  Gemm(CPUBackend &backend, Shape s)
       : shape(s), a(makeRandom({s.m, s.k}, 1)), b(makeRandom({s.k, s.n}, 2)),
         c(s.m * s.n),
         kernel(backend, a, [&](Module &module, Function &f, NodeValue x) {
           return f
               .create<MatMulNode>(
-                  "product", x,
-                  NodeValue(module.createConstant("b", b.clone())))
+                  "matmul", x, NodeValue(module.createConstant("b", b.clone())))
               ->getResult();
         }) {}
 
@@ -55,16 +54,16 @@ int main(int argc, char **argv) {
   std::unique_ptr<CPUBackend> backend = initialize(argc, argv);
   std::vector<Case> cases;
   for (const Shape &shape : shapes) {
-    auto product = std::make_shared<Product>(*backend, shape);
+    auto gemm = std::make_shared<Gemm>(*backend, shape);
     std::string name = llvm::formatv("{0}x{1}x{2}", shape.m, shape.n, shape.k);
-    product->kernel.run();
-    product->runOther();
-    if (!isClose(product->kernel.getResult(), product->c))
+    gemm->kernel.run();
+    gemm->runOther();
+    if (!isClose(gemm->kernel.getResult(), gemm->c))
       return reportError(makeError("{0}: glowish differs from OpenBLAS", name));
     cases.push_back({name, 2.0 * shape.m * shape.n * shape.k, /*count=*/1,
-                     product->kernel.getInstrKind().str(),
-                     [product] { product->kernel.run(); },
-                     [product] { product->runOther(); }});
+                     gemm->kernel.getInstrKind().str(),
+                     [gemm] { gemm->kernel.run(); },
+                     [gemm] { gemm->runOther(); }});
   }
   llvm::outs() << "C = A * B as m x n x k, B constant; times in ms\n\n";
   return measureAndReport(*backend, "OpenBLAS", std::move(cases));

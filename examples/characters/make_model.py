@@ -48,7 +48,7 @@ def main():
     value = graph.node("Transpose", [value], "rows.hidden",
                        ints("perm", 1, 0, 2))
     value = graph.node("MatMul", [value, draw("classes.weight", bound, hidden,
-                                              CHARACTERS)], "products")
+                                              CHARACTERS)], "matmul")
     graph.node("Add", [value, graph.weights("classes.bias", CHARACTERS)],
                "scores")
     graph.write(arguments.file, [tensor("x", "N", "T", kind=INT64)],

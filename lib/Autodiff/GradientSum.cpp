@@ -92,7 +92,7 @@ static Values joinPieces(NodeBuilder &b, Values parts) {
   return sums;
 }
 
-//===- Matrix products ----------------------------------------------------===//
+//===- Matmuls ------------------------------------------------------------===//
 
 static bool isPlainMatMul(NodeValue part) {
   auto *matMul = part.getNodeAs<MatMulNode>();

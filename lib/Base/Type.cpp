@@ -107,7 +107,7 @@ std::string glowish::formatShape(DimsRef shape) {
 }
 
 llvm::Error glowish::checkShape(ElemKind kind, DimsRef shape) {
-  // Zero extents are left out of the product: strides are computed from all
+  // Zero extents are left out of the count: strides are computed from all
   // extents, so a huge extent next to a zero has to be refused as well.
   int64_t bytes = getElemSize(kind);
   for (int64_t dim : shape) {

@@ -1,4 +1,4 @@
-//===- TrainingCompilation.cpp - A model that learns in a product ---------===//
+//===- TrainingCompilation.cpp - A model that learns in its program -------===//
 
 #include "glowish/Driver/TrainingCompilation.h"
 

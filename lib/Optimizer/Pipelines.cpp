@@ -54,7 +54,7 @@ const Pipeline &glowish::getLowerPipeline() {
         "cse"},
        /*toFixedPoint=*/true,
        /*required=*/{"lower"}},
-      // Once all products are matrix products.
+      // Once Gemm and the like are MatMul.
       {{"batch-sequence-matmuls", "canonicalize", "dce"},
        /*toFixedPoint=*/false},
   };

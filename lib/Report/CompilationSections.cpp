@@ -194,7 +194,7 @@ void glowish::printUnfusedLoopSection(PageWriter &page,
       record.unfusedLoops.empty()
           ? "No element-wise loop is left beside the instructions."
           : "Element-wise loops that are instructions of their own, and what "
-            "kept them from the convolution, product, normalization or loop "
+            "kept them from the convolution, matmul, normalization or loop "
             "that makes an input of theirs.");
   if (record.unfusedLoops.empty())
     return;

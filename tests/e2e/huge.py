@@ -53,19 +53,19 @@ def write_npy(path, kind, shape, values):
 def write_model(folder):
     """All but the gathered rows is a hole in the file: it costs no disk."""
     row = lambda i: [((i + k) % 17 - 8) / 4 for k in range(WIDTH)]
-    product = [((3 * k) % 11 - 5) / 8 for k in range(WIDTH * OUT)]
+    matrix = [((3 * k) % 11 - 5) / 8 for k in range(WIDTH * OUT)]
     with open(os.path.join(folder, "weights"), "wb") as file:
         for i in IDS:
             file.seek(i * WIDTH * 2)
             file.write(struct.pack("<%de" % WIDTH, *row(i)))
         offset = ROWS * WIDTH * 2
         file.seek(offset)
-        file.write(struct.pack("<%df" % len(product), *product))
+        file.write(struct.pack("<%df" % len(matrix), *matrix))
     with open(os.path.join(folder, "model.onnxtxt"), "w") as file:
         file.write(MODEL % (len(IDS), ROWS, WIDTH, WIDTH, OUT, offset,
-                            4 * len(product)))
+                            4 * len(matrix)))
     # Exact: all numbers are small multiples of powers of two.
-    expected = [sum(row(i)[k] * product[k * OUT + n] for k in range(WIDTH))
+    expected = [sum(row(i)[k] * matrix[k * OUT + n] for k in range(WIDTH))
                 for i in IDS for n in range(OUT)]
     write_npy(os.path.join(folder, "ids.npy"), "i8", (len(IDS),), IDS)
     write_npy(os.path.join(folder, "y.npy"), "f4", (len(IDS), OUT), expected)

@@ -362,7 +362,7 @@ void SeedMaker::addQuantized() {
       scale + input("x", UInt8, {3, 4}) +
           raw("w", UInt8, {4, 2}, "int32_data", "130") +
           onnxNode("QLinearMatMul", {"x", "s", "z", "w", "s", "z", "s", "z"}));
-  add("integer-products", {{"x", {3, 4}}},
+  add("integer-matmuls", {{"x", {3, 4}}},
       raw("w", UInt8, {4, 2}, "int32_data", "7") +
           "node { op_type: \"DynamicQuantizeLinear\" input: \"x\" output: "
           "\"q\" output: \"s\" output: \"z\" } " +

@@ -239,7 +239,7 @@ TEST(CPUDifferential, MatMul) {
     for (int64_t depth : {1, 7, 33})
       for (int64_t columns : {1, 3, 17, 65})
         for (bool isConstant : {true, false})
-          compare("product", [&](Function &f, Module &m) {
+          compare("matmul", [&](Function &f, Module &m) {
             NodeValue a = input(m, ElemKind::Float, {rows, depth});
             NodeValue b = isConstant
                               ? constant(m, ElemKind::Float, {depth, columns})

@@ -104,7 +104,7 @@ TEST(Caffe2Ops, Reductions) {
             "float<2x1>: 3 6\nint64<2x1>: 2 2\nint64<2>: 2 5");
 }
 
-TEST(Caffe2Ops, Products) {
+TEST(Caffe2Ops, MatMuls) {
   EXPECT_EQ(run("MatMul", {"x", "x"}, intArg("trans_b", 1)),
             "float<2x2>: 14 32 32 77");
   EXPECT_EQ(run("BatchMatMul", {"x", "c"}, "", floatFill("c", {3}, {1, 1, 1})),

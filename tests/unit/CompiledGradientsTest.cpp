@@ -16,7 +16,7 @@ TEST_P(CompiledGradients, AreTheInterpreters) { checkCompiled(GetParam()); }
 FOR_EACH_GRADIENT_FAMILY(GRADIENTS_OF)
 #undef GRADIENTS_OF
 
-/// Narrow kinds: a sum of rounded products differs more.
+/// Narrow kinds: a sum of rounded summands differs more.
 TEST(CompiledGradients, OfNarrowKinds) {
   for (const char *text :
        {"Mul(double<7x1x3>, double<5x3>)", "Gelu(double<3x7>)",

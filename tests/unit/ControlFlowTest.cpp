@@ -230,8 +230,8 @@ function "main" {
         %sum = Add(%p, %q) : float<3x7>
         Save(%sum, %pq)
       }, elseBody = body "double" (%u : float<3x7>, %v : float<3x7>) -> (%uv : float<3x7>) {
-        %product = Mul(%u, %two) : float<3x7>
-        %less = Sub(%product, %v) : float<3x7>
+        %mul = Mul(%u, %two) : float<3x7>
+        %less = Sub(%mul, %v) : float<3x7>
         Save(%less, %uv)
       }} : float<3x7>
       %total = Reduce(%branch) {mode = "sum", axes = [1], keepDims = false} : float<3>

@@ -1,7 +1,7 @@
 //===- ConvTransposeTest.cpp - Transposed convolutions by definition ------===//
 //
 // The lowered graph, in the interpreter, against the definition: every input
-// element adds its products to a window of the result.
+// element, times the filter, is added to a window of the result.
 //
 //===----------------------------------------------------------------------===//
 

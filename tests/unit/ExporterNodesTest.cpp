@@ -33,7 +33,7 @@ struct Builder : NodeBuilder {
 
 using Case = NodeValue (*)(Builder &b);
 
-const Case products[] = {
+const Case matMuls[] = {
     [](Builder &b) { return b.matMul(b.in({2, 1, 3, 5}), b.in({4, 5, 7})); },
     [](Builder &b) { return b.matMul(b.in({3, 5}, Int8), b.in({5, 1}, Int8)); },
     [](Builder &b) { return b.matMul(b.in({0, 5}), b.in({5, 3})); },
@@ -416,7 +416,7 @@ const Case resizes[] = {
 std::vector<Case> getCases() {
   std::vector<Case> cases;
   for (llvm::ArrayRef<Case> list :
-       {llvm::ArrayRef(products), llvm::ArrayRef(convolutions),
+       {llvm::ArrayRef(matMuls), llvm::ArrayRef(convolutions),
         llvm::ArrayRef(pools), llvm::ArrayRef(normalizations),
         llvm::ArrayRef(reductions), llvm::ArrayRef(movements),
         llvm::ArrayRef(indexings), llvm::ArrayRef(boxes),
@@ -464,9 +464,9 @@ constant %w : float<2x3> = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
 function "main" {
   %sum = Add(%x, %w) : float<2x3>
   %if:2 = If(%flag, %sum, %x) {thenBody = body "then" (%a : float<2x3>, %b : float<2x3>) -> (%r : float<2x3>, %s : float<2x3>) {
-    %product = Mul(%a, %w) : float<2x3>
-    Save(%product, %r)
-    Save(%product, %s)
+    %mul = Mul(%a, %w) : float<2x3>
+    Save(%mul, %r)
+    Save(%mul, %s)
   }, elseBody = body "else" (%c : float<2x3>, %d : float<2x3>) -> (%t : float<2x3>, %u : float<2x3>) {
     Save(%d, %t)
     Save(%w, %u)

@@ -68,13 +68,13 @@ std::string explainLoops(llvm::StringRef code, llvm::StringRef views = "") {
   return explain("fuse-loops", views, code);
 }
 
-#define PRODUCT "    \"producer\" MatMul(@out %a, @in %x, @in %w)\n"
+#define MATMUL "    \"producer\" MatMul(@out %a, @in %x, @in %w)\n"
 #define RELU(OUT, IN)                                                          \
   "    \"reader\" ElementWiseLoop(@out %" OUT ", @in %" IN                     \
   ") {program = {v1:float = Relu(v0)}}\n"
 
 TEST(FusionRemarks, EpilogueIsFused) {
-  EXPECT_EQ(explainEpilogue(PRODUCT RELU("out", "a")), "fused");
+  EXPECT_EQ(explainEpilogue(MATMUL RELU("out", "a")), "fused");
 }
 
 TEST(FusionRemarks, NothingToJoin) {
@@ -84,19 +84,19 @@ TEST(FusionRemarks, NothingToJoin) {
 }
 
 TEST(FusionRemarks, OtherReader) {
-  EXPECT_EQ(explainEpilogue(
-                PRODUCT RELU("out", "a") "    Copy(@out %more, @in %a)\n"),
-            "another instruction reads its result, too");
+  EXPECT_EQ(
+      explainEpilogue(MATMUL RELU("out", "a") "    Copy(@out %more, @in %a)\n"),
+      "another instruction reads its result, too");
 }
 
 TEST(FusionRemarks, ResultIsWrittenOver) {
   EXPECT_EQ(explainEpilogue(
-                PRODUCT "    Fill(@out %a) {value = 1.0}\n" RELU("out", "a")),
+                MATMUL "    Fill(@out %a) {value = 1.0}\n" RELU("out", "a")),
             "its result is written over later");
 }
 
 TEST(FusionRemarks, PartOfTheResult) {
-  EXPECT_EQ(explainEpilogue(PRODUCT RELU("row", "part"),
+  EXPECT_EQ(explainEpilogue(MATMUL RELU("row", "part"),
                             "  view %part = %a offset 2 strides [2, 1] : "
                             "float<1x2>\n  view %row = %out offset 0 strides "
                             "[2, 1] : float<1x2>\n"),
@@ -115,32 +115,32 @@ TEST(FusionRemarks, PartOfABuffer) {
 
 TEST(FusionRemarks, InputIsWrittenOver) {
   EXPECT_EQ(explainEpilogue(
-                PRODUCT "    Fill(@out %x) {value = 1.0}\n" RELU("out", "a")),
+                MATMUL "    Fill(@out %x) {value = 1.0}\n" RELU("out", "a")),
             "what it reads is written over before the loop runs");
 }
 
 TEST(FusionRemarks, OtherLayout) {
   EXPECT_EQ(explainEpilogue(
-                PRODUCT "    \"reader\" ElementWiseLoop(@out %out, @in %a, @in "
-                        "%turned) {program = {v2:float = Add(v0, v1)}}\n",
+                MATMUL "    \"reader\" ElementWiseLoop(@out %out, @in %a, @in "
+                       "%turned) {program = {v2:float = Add(v0, v1)}}\n",
                 "  view %turned = %v offset 0 strides [1, 3] : float<3x2>\n"),
             "it can't read another input as that lies in memory");
   EXPECT_EQ(explainEpilogue(
-                PRODUCT "    \"reader\" ElementWiseLoop(@out %turned, @in %a) "
-                        "{program = {v1:float = Relu(v0)}}\n",
+                MATMUL "    \"reader\" ElementWiseLoop(@out %turned, @in %a) "
+                       "{program = {v1:float = Relu(v0)}}\n",
                 "  mutable %t : float<2x3> output \"t\"\n  view %turned = %t "
                 "offset 0 strides [1, 3] : float<3x2>\n"),
             "it can't write the loop's result as that lies in memory");
 }
 
 TEST(FusionRemarks, OtherKind) {
-  EXPECT_EQ(explainEpilogue(PRODUCT
+  EXPECT_EQ(explainEpilogue(MATMUL
                             "    \"reader\" ElementWiseLoop(@out %flags, @in "
                             "%a, @in %v) {program = {v2:bool = Less(v0, v1)}}"
                             "\n",
                             "  mutable %flags : bool<3x2> output \"flags\"\n"),
             "the loop's result has a different element kind");
-  EXPECT_EQ(explainEpilogue(PRODUCT
+  EXPECT_EQ(explainEpilogue(MATMUL
                             "    \"reader\" ElementWiseLoop(@out %out, @in "
                             "%a) {program = {v1:int32 = Cast(v0); v2:float = "
                             "Cast(v1)}}\n"),
@@ -155,8 +155,8 @@ TEST(FusionRemarks, TooManyInputs) {
       program += "; v" + std::to_string(8 + i) + ":float = Add(v" +
                  std::to_string(7 + i) + ", v" + std::to_string(1 + i) + ")";
   }
-  EXPECT_EQ(explainEpilogue(PRODUCT "    \"reader\" ElementWiseLoop(@out %out, "
-                                    "@in %a" +
+  EXPECT_EQ(explainEpilogue(MATMUL "    \"reader\" ElementWiseLoop(@out %out, "
+                                   "@in %a" +
                             operands + ") {program = {" + program + "}}\n"),
             "the epilogue would have too many inputs");
 }
@@ -166,8 +166,8 @@ TEST(FusionRemarks, TooManySteps) {
   for (unsigned i = 1; i < 33; ++i)
     program += "; v" + std::to_string(i + 1) + ":float = Neg(v" +
                std::to_string(i) + ")";
-  EXPECT_EQ(explainEpilogue(PRODUCT "    \"reader\" ElementWiseLoop(@out %out, "
-                                    "@in %a) {program = {" +
+  EXPECT_EQ(explainEpilogue(MATMUL "    \"reader\" ElementWiseLoop(@out %out, "
+                                   "@in %a) {program = {" +
                             program + "}}\n"),
             "the epilogue would have too many steps");
 }

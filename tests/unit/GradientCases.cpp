@@ -144,9 +144,9 @@ std::vector<GradientCase> glowish::getPoolingCases() {
   return cases;
 }
 
-//===- Products -----------------------------------------------------------===//
+//===- Matmuls ------------------------------------------------------------===//
 
-std::vector<GradientCase> glowish::getProductCases() {
+std::vector<GradientCase> glowish::getMatMulCases() {
   std::vector<GradientCase> cases;
   addEach(cases, "MatMul($)",
           {"double<3x7>, double<7x5>", "double<1x17>, double<17x1>",
@@ -353,7 +353,8 @@ std::vector<GradientCase> glowish::getIndexingCases() {
           {llvm::formatv("Scatter({0}) {{mode = \"{1}\"}", operands, mode),
            {between(-2, 2), held({1, -1, 1, 4, -9, 12, -5}), between(-2, 2)}});
   }
-  // Products with zeros in the input, in updates, in both, and two in updates.
+  // Scatter mul with zeros in the input, in updates, in both, and two in
+  // updates.
   cases.push_back(
       {"Scatter(double<4x1>, int64<6>, double<6x1>) {mode = "
        "\"mul\"}",

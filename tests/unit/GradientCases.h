@@ -12,7 +12,7 @@ std::vector<GradientCase> getElementWiseCases();
 
 std::vector<GradientCase> getConvolutionCases();
 std::vector<GradientCase> getPoolingCases();
-std::vector<GradientCase> getProductCases();
+std::vector<GradientCase> getMatMulCases();
 std::vector<GradientCase> getNormalizationCases();
 std::vector<GradientCase> getReductionCases();
 std::vector<GradientCase> getDataMovementCases();
@@ -25,7 +25,7 @@ std::vector<GradientCase> getControlCases();
   MACRO(ElementWise)                                                           \
   MACRO(Convolution)                                                           \
   MACRO(Pooling)                                                               \
-  MACRO(Product)                                                               \
+  MACRO(MatMul)                                                                \
   MACRO(Normalization)                                                         \
   MACRO(Reduction)                                                             \
   MACRO(DataMovement)                                                          \

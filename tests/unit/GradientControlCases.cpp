@@ -109,8 +109,8 @@ function "main" {
     %inner:2 = Loop(%i, %c, %state, %cap) {body = body "inner" (%j : int64<>, %d : bool<>, %u : double<3x5>, %v : double<5>) -> (%go : bool<>, %t : double<3x5>) {
       %early = Less(%j, %one) : bool<>
       %branch = If(%early, %u, %v) {thenBody = body "mul" (%p : double<3x5>, %q : double<5>) -> (%pq : double<3x5>) {
-        %product = Mul(%p, %q) : double<3x5>
-        Save(%product, %pq)
+        %mul = Mul(%p, %q) : double<3x5>
+        Save(%mul, %pq)
       }, elseBody = body "sin" (%e : double<3x5>, %f : double<5>) -> (%ef : double<3x5>) {
         %sine = Sin(%e) : double<3x5>
         %shifted = Add(%sine, %f) : double<3x5>

@@ -49,8 +49,8 @@ TEST_P(SecondGradients, AreDifferences) {
   checkAgainstDifferences(GetParam(), 2);
 }
 
-/// All cases whose gradients have gradients. Those of products are right for
-/// any number of zeros, but not in the neighbourhood of two.
+/// All cases whose gradients have gradients. Those of Reduce and Scatter prod
+/// are right for any number of zeros, but not in the neighbourhood of two.
 static std::vector<GradientCase> getSecondCases() {
   std::vector<GradientCase> cases = getAllGradientCases();
   llvm::erase_if(cases, [](const GradientCase &tested) {
@@ -148,8 +148,8 @@ protected:
 } // namespace
 
 TEST_F(AddGradients, OfWhatNothingDependsOnAreZeros) {
-  NodeValue product = function->create<MulNode>("product", x, x)->getResult();
-  auto gradients = addGradients(*function, {{product, x}}, {y});
+  NodeValue square = function->create<MulNode>("square", x, x)->getResult();
+  auto gradients = addGradients(*function, {{square, x}}, {y});
   ASSERT_TRUE(bool(gradients)) << llvm::toString(gradients.takeError());
   auto *zeros = (*gradients)[0].getNodeAs<SplatNode>();
   ASSERT_TRUE(zeros);

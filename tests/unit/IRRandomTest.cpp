@@ -229,10 +229,10 @@ private:
       return;
     // What a loop makes of it under another shape, perhaps after something
     // else, perhaps in a place that is in use.
-    Buffer *product = values.back();
+    Buffer *source = values.back();
     if (random.below(3) == 0)
       addPartialWrite();
-    Buffer *reshaped = makeReshaped(product);
+    Buffer *reshaped = makeReshaped(source);
     Buffer *other = makeAnyView(pickValue(), reshaped->getShape());
     Buffer *result = makeActivation(reshaped->getShape());
     if (random.below(2))

@@ -49,17 +49,16 @@ TEST(ImporterGradient, OfWeights) {
 }
 
 TEST(ImporterGradient, HoldsOthers) {
-  std::string product = onnxNode("Mul", {"a", "b"}, "", "p") +
-                        onnxNode("Mul", {"p", "a"}, "", "q");
-  EXPECT_EQ(run(product + gradient({"b", "a"}, {"b"}, "q", "y", {"a"})),
+  std::string nodes = onnxNode("Mul", {"a", "b"}, "", "p") +
+                      onnxNode("Mul", {"p", "a"}, "", "q");
+  EXPECT_EQ(run(nodes + gradient({"b", "a"}, {"b"}, "q", "y", {"a"})),
             "float<2>: 4 9");
-  EXPECT_EQ(run(product + gradient({"a", "b"}, {"a", "b"}, "q")),
+  EXPECT_EQ(run(nodes + gradient({"a", "b"}, {"a", "b"}, "q")),
             "float<2>: 20 42");
   // The second output only.
   std::string second = gradient({"a", "b"}, {"a", "b"}, "q", "");
   size_t at = second.find("output: \"\" ") + 11;
-  EXPECT_EQ(run(product + second.insert(at, "output: \"y\" ")),
-            "float<2>: 4 9");
+  EXPECT_EQ(run(nodes + second.insert(at, "output: \"y\" ")), "float<2>: 4 9");
 }
 
 /// The filter is given up when the convolution has been imported, if nothing

@@ -48,7 +48,7 @@ TEST(ImporterQuantization, PerChannelAndBlocks) {
             "float<2x3>: 1 2 30 400 500 6000");
 }
 
-TEST(ImporterQuantization, Products) {
+TEST(ImporterQuantization, MatMuls) {
   std::string a = integers("a", uint8, {2, 2}, {255, 1, 2, 3});
   std::string b = integers("b", int8, {2, 2}, {-128, 1, 2, 3});
   EXPECT_EQ(run("MatMulInteger", {"a", "b"}, a + b),

@@ -9,7 +9,7 @@ using namespace glowish;
 
 namespace {
 
-/// A convolution of two groups, a product and a scaled sum.
+/// A convolution of two groups, a matmul and a scaled sum.
 struct Example {
   std::unique_ptr<Module> module;
   VariableValues values;

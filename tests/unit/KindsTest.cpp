@@ -46,7 +46,7 @@ NodeValue indices(Module &m, Ints values) {
                Type(ElemKind::Int64, {int64_t(values.size())}), values)));
 }
 
-void addProducts(std::vector<Row> &rows) {
+void addMatMuls(std::vector<Row> &rows) {
   for (int64_t group : {1, 3})
     rows.push_back({"Convolution of group " + std::to_string(group),
                     Kinds::Numbers, [=](Function &f, Module &m, ElemKind kind) {
@@ -247,7 +247,7 @@ void checkAll(void (*addRows)(std::vector<Row> &)) {
 
 } // namespace
 
-TEST(Kinds, Products) { checkAll(addProducts); }
+TEST(Kinds, MatMuls) { checkAll(addMatMuls); }
 TEST(Kinds, Windows) { checkAll(addWindows); }
 TEST(Kinds, Reductions) { checkAll(addReductions); }
 TEST(Kinds, Movement) { checkAll(addMovement); }

@@ -21,7 +21,7 @@ TEST(Lowering, GatesThatABackEndLacks) {
   value = function->create<GeluNode>("gelu", value)->getResult();
   value = function->create<GeluTanhNode>("tanh", value)->getResult();
   NodeValue gate = function->create<SigmoidNode>("gate", value)->getResult();
-  value = function->create<MulNode>("product", value, gate)->getResult();
+  value = function->create<MulNode>("gated", value, gate)->getResult();
   function->create<SaveNode>("save", value, y);
   GraphPassContext context;
   context.evaluate = evaluateNode;

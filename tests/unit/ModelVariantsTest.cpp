@@ -129,7 +129,7 @@ std::string branch(llvm::StringRef name, const std::string &nodes,
                        name, nodes, output);
 }
 
-/// Products with constants in the branches of an If over x: [N, 24].
+/// Matmuls with constants in the branches of an If over x: [N, 24].
 std::string makeBranches() {
   TextModel model;
   model.inputs.clear();

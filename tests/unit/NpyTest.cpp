@@ -199,7 +199,7 @@ TEST(Npy, RefusesMalformedShapes) {
   for (const char *shape : {"(-12,)", "(-3, -4)", "(3 4)", "(x,)", "(3,,4)",
                             "(1.5,)", "(3,", "(9223372036854775808,)", "(,)"})
     EXPECT_EQ(getShapeRefusal(shape), "a malformed shape") << shape;
-  // The product wraps around to 12 bytes, or to none.
+  // The size wraps around to 12 bytes, or to none.
   EXPECT_EQ(getShapeRefusal("(4611686018427387907, 4)"), "the shape overflows");
   EXPECT_EQ(getShapeRefusal("(4294967296, 4294967296)"), "the shape overflows");
   EXPECT_EQ(getShapeRefusal("(0, 4294967296, 4294967296)"),

@@ -290,8 +290,8 @@ TEST(Formula, Functions) {
   EXPECT_FLOAT_EQ(unary<Erf>(1.0f), 0.84270079f);
 }
 
-/// Passes make products of squares, which is to change no bit.
-TEST(Formula, SquaresAreProducts) {
+/// Passes make x * x of a square, which is to change no bit.
+TEST(Formula, SquaresAreMultiplications) {
   unsigned wrong = 0;
   for (float x = 0.5f; x < 2; x += 0x1p-20f)
     wrong += binary<formula::Pow>(x, 2.0f) != x * x;

@@ -20,8 +20,8 @@ placeholder %y : float<3x7> output "y"
 constant %w : float<7> = [1, 2, 3, 4, 5, 6, 7]
 function "main" {
   %sum = Add(%x, %w) : float<3x7>
-  %product = Mul(%sum, %sum) : float<3x7>
-  Save(%product, %y)
+  %mul = Mul(%sum, %sum) : float<3x7>
+  Save(%mul, %y)
 }
 )",
                                     "test.graph", nullptr));
@@ -42,10 +42,9 @@ Node &findNode(Module &module, llvm::StringRef name) {
   llvm_unreachable("the test names a node of its module");
 }
 
-/// What a wrong pass does: the product's second operand becomes x.
+/// What a wrong pass does: the second operand of the Mul becomes x.
 void spoil(Module &module) {
-  findNode(module, "product")
-      .setOperand(1, NodeValue(module.findPlaceholder("x")));
+  findNode(module, "mul").setOperand(1, NodeValue(module.findPlaceholder("x")));
 }
 
 TEST(PassCheck, NamesThePassAfterWhichAnOutputDiffers) {

@@ -26,9 +26,9 @@ public:
     auto *y = module->createPlaceholder("y", type, false, true);
     auto *w =
         module->createConstant("w", Tensor(Type(ElemKind::Float, {17, 17})));
-    auto *product = function->create<MatMulNode>("a \"product\"", NodeValue(x),
-                                                 NodeValue(w));
-    auto *softmax = function->create<SoftmaxNode>("soft", product, 1);
+    auto *matMul = function->create<MatMulNode>("a \"matmul\"", NodeValue(x),
+                                                NodeValue(w));
+    auto *softmax = function->create<SoftmaxNode>("soft", matMul, 1);
     function->create<SaveNode>("save", softmax, NodeValue(y));
     Compilation compilation(backend, CompilationOptions());
     program = llvm::cantFail(compilation.compile(std::move(module)));
@@ -104,9 +104,9 @@ TEST(Profile, TableBeginsWithTheSlowest) {
   llvm::raw_string_ostream os(text);
   printProfile(os, profile);
   size_t softmax = text.find("Softmax float<33x17> \"soft\"");
-  size_t product = text.find("MatMul float<33x17> \"a \\\"product\\\"\"");
-  ASSERT_NE(product, std::string::npos) << text;
-  EXPECT_LT(softmax, product) << text;
+  size_t matMul = text.find("MatMul float<33x17> \"a \\\"matmul\\\"\"");
+  ASSERT_NE(matMul, std::string::npos) << text;
+  EXPECT_LT(softmax, matMul) << text;
   // 19074 operations in a microsecond, of 1000 possible.
   EXPECT_THAT(text, testing::HasSubstr("     0.019     19.1 1907.4"));
 }

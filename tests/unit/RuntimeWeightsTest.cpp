@@ -1,6 +1,6 @@
 //===- RuntimeWeightsTest.cpp - Weights that the program computes ---------===//
 //
-// Convolutions and products with weights that are no constants, as in a
+// Convolutions and matmuls with weights that are no constants, as in a
 // training step: packed while the program runs, from any strides.
 //
 //===----------------------------------------------------------------------===//
@@ -25,8 +25,8 @@ Dims swapLast(Dims shape) {
   return shape;
 }
 
-/// A product of inputs, each of which may come transposed.
-struct Product {
+/// A matmul of inputs, each of which may come transposed.
+struct MatMulCase {
   Dims lhs, rhs;
   bool turnsLhs, turnsRhs;
   ElemKind kind = ElemKind::Float;
@@ -61,23 +61,23 @@ bool hasMatrixUnits() {
 
 } // namespace
 
-TEST(RuntimeWeights, Products) {
+TEST(RuntimeWeights, MatMuls) {
   for (int64_t rows : {1, 33})
     for (int64_t depth : {3, 70})
       for (int64_t columns : {1, 5, 67})
         for (unsigned transposed = 0; transposed < 4; ++transposed) {
-          Product product = {{rows, depth},
-                             {depth, columns},
-                             bool(transposed & 1),
-                             bool(transposed & 2)};
-          compare(product.str(),
-                  [&](Function &f, Module &m) { return product.build(f, m); });
+          MatMulCase matMul = {{rows, depth},
+                               {depth, columns},
+                               bool(transposed & 1),
+                               bool(transposed & 2)};
+          compare(matMul.str(),
+                  [&](Function &f, Module &m) { return matMul.build(f, m); });
         }
 }
 
 /// Large enough for the matrix units, where there are some.
-TEST(RuntimeWeights, LargeProducts) {
-  const Product products[] = {
+TEST(RuntimeWeights, LargeMatMuls) {
+  const MatMulCase cases[] = {
       {{100, 200}, {200, 120}, false, false},
       {{333, 130}, {130, 145}, false, true},
       {{145, 301}, {301, 97}, true, false},
@@ -85,15 +85,15 @@ TEST(RuntimeWeights, LargeProducts) {
       {{5, 61, 128}, {128, 131}, false, true},
       {{64, 1030}, {1030, 80}, true, false},
   };
-  for (const Product &product : products) {
-    auto build = [&](Function &f, Module &m) { return product.build(f, m); };
-    compare(product.str(), build, 3e-6);
+  for (const MatMulCase &matMul : cases) {
+    auto build = [&](Function &f, Module &m) { return matMul.build(f, m); };
+    compare(matMul.str(), build, 3e-6);
     EXPECT_EQ(countInstrs(build, "CPUSliceWeights"), hasMatrixUnits() ? 1u : 0u)
-        << product.str();
+        << matMul.str();
   }
 }
 
-TEST(RuntimeWeights, BatchedProducts) {
+TEST(RuntimeWeights, BatchedMatMuls) {
   const std::pair<Dims, Dims> shapes[] = {
       {{6, 33, 17}, {6, 17, 19}},     {{2, 3, 7, 40}, {2, 3, 40, 5}},
       {{3, 1, 5, 7}, {2, 7, 9}},      {{4, 16, 64}, {4, 64, 64}},
@@ -105,11 +105,11 @@ TEST(RuntimeWeights, BatchedProducts) {
                           ElemKind::Int32})
       for (unsigned transposed = kind == ElemKind::Float ? 0 : 3;
            transposed < 4; ++transposed) {
-        Product product = {lhs, rhs, bool(transposed & 1), bool(transposed & 2),
-                           kind};
+        MatMulCase matMul = {lhs, rhs, bool(transposed & 1),
+                             bool(transposed & 2), kind};
         compare(
-            product.str() + " " + getElemKindName(kind).str(),
-            [&](Function &f, Module &m) { return product.build(f, m); },
+            matMul.str() + " " + getElemKindName(kind).str(),
+            [&](Function &f, Module &m) { return matMul.build(f, m); },
             kind == ElemKind::BFloat16 ? 2e-2 : 3e-6);
       }
 }
@@ -194,7 +194,7 @@ TEST(RuntimeWeights, TransposedLargeConvolution) {
   }
 }
 
-/// Several products pack weights once, and again after they have changed in the
+/// Several matmuls pack weights once, and again after they have changed in the
 /// same memory.
 TEST(RuntimeWeights, SharedAndOverwritten) {
   auto build = [](Function &f, Module &m) {
@@ -204,7 +204,7 @@ TEST(RuntimeWeights, SharedAndOverwritten) {
       return f.create<MatMulNode>("mul", x, w)->getResult();
     };
     NodeValue y = multiply(multiply(input(m, ElemKind::Float, {130, 130})));
-    // Depends on the products, so that it is computed after them.
+    // Depends on the matmuls, so that it is computed after them.
     NodeValue sum =
         f.create<ReduceNode>("r", y, "mean", std::vector<int64_t>{0}, true)
             ->getResult();
@@ -218,14 +218,14 @@ TEST(RuntimeWeights, SharedAndOverwritten) {
 
 /// Threads cut the work, not the sums: the results are the same bits.
 TEST(RuntimeWeights, Threads) {
-  const Product products[] = {
+  const MatMulCase cases[] = {
       {{100, 200}, {200, 120}, false, true},
       {{401, 301}, {301, 97}, true, false},
       {{9, 70, 64}, {9, 64, 77}, true, true},
       {{7, 500}, {500, 401}, false, false},
   };
-  for (const Product &product : products) {
-    auto build = [&](Function &f, Module &m) { return product.build(f, m); };
+  for (const MatMulCase &matMul : cases) {
+    auto build = [&](Function &f, Module &m) { return matMul.build(f, m); };
     std::vector<Tensor> results;
     for (unsigned threads : {1u, 2u, 3u}) {
       TargetOptions options;
@@ -237,7 +237,7 @@ TEST(RuntimeWeights, Threads) {
     }
     for (const Tensor &result : results)
       EXPECT_EQ(results[0].getByteRange(), result.getByteRange())
-          << product.str();
+          << matMul.str();
   }
 }
 

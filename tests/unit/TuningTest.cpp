@@ -18,8 +18,8 @@ namespace {
 class Tuning : public TestFolder {
 protected:
   /// Compiles y = conv(x) with a 3x3 kernel, x being 1x17x33x7 and y having
-  /// 33 channels, and then a product with a matrix, and says how they are
-  /// computed.
+  /// 33 channels, and then a matmul with a constant matrix, and says how they
+  /// are computed.
   std::string compile(CPUBackend &backend) const {
     PlannedProgram program = build(backend);
     std::string algorithms;
@@ -292,7 +292,7 @@ TEST_F(Tuning, MeasuresOnce) {
   put("tuning", "glowish-tuning 1\n" + other);
   std::string first = compileBundle(getOptions(/*tune=*/true), "first");
   std::string file = read("tuning");
-  // The convolution, the product, and what was there.
+  // The convolution, the matmul, and what was there.
   EXPECT_EQ(llvm::StringRef(file).count('\n'), 4u) << file;
   EXPECT_THAT(file, HasSubstr(getHostTarget() + shape));
   EXPECT_THAT(file, HasSubstr(" 1x17x33x33 -> 17x33x65 kernel 1x1 "));

@@ -232,7 +232,7 @@ TEST(TypeRules, Epilogue) {
               "float<3x4x17x6>");
 }
 
-//===- Matrix products ----------------------------------------------------===//
+//===- Matmuls ------------------------------------------------------------===//
 
 TEST(TypeRules, MatMul) {
   EXPECT_TYPE("MatMul(float<3x7>, float<7x17>)", "float<3x17>");

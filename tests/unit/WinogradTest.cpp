@@ -95,11 +95,11 @@ TEST(Winograd, Transforms) {
           y[i] += matrix.at(i, j) * x[j];
       return y;
     };
-    std::vector<double> products = multiply(transform.input, data);
+    std::vector<double> transformed = multiply(transform.input, data);
     for (auto [x, y] :
-         llvm::zip_equal(products, multiply(transform.filter, filter)))
+         llvm::zip_equal(transformed, multiply(transform.filter, filter)))
       x *= y;
-    std::vector<double> actual = multiply(transform.toOutput, products);
+    std::vector<double> actual = multiply(transform.toOutput, transformed);
     for (unsigned i = 0; i < outputs; ++i) {
       double expected = 0;
       for (unsigned k = 0; k < taps; ++k)

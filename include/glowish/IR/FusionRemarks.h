@@ -18,7 +18,7 @@ struct MissedFusion {
 /// An element-wise loop that is an instruction of its own.
 struct UnfusedLoop {
   const ElementWiseLoopInstr *loop;
-  /// One for each input that an anchor (a convolution, a product, a
+  /// One for each input that an anchor (a convolution, a matmul, a
   /// normalization) or another loop makes, in the order of the inputs. None:
   /// there is nothing that it could join.
   std::vector<MissedFusion> missedFusions;

@@ -241,7 +241,7 @@ template <typename S> S inverseHyperbolicTangent(S x) {
 /// Words 0 and 1, the low one first, of Philox 4x32-10 (Salmon et al., 2011)
 /// for the counter words 0 and 1 in \p counter, 0 in words 2 and 3, and \p key.
 /// S is 64 bits of unsigned integer; each word is the lower half of one, so
-/// that products don't lose bits.
+/// that multiplications don't lose bits.
 template <typename S> S randomBits(S counter, S key) {
   auto low = [](S x) { return x & x.like(4294967295.0); };
   auto high = [](S x) { return shiftRight(x, x.like(32.0)); };

@@ -12,7 +12,7 @@ let Kinds = NumberKinds in {
       let Source = "ONNX Add-14";
       let Gradients = ["gradient", "gradient"];
     }
-    def Mul : Binary<"x * y", "Product"> {
+    def Mul : Binary<"x * y", "Multiplication"> {
       let ScalarTraits = [FewInstructions];
       let Onnx = "Mul";
       let HasCanonicalization = 1;

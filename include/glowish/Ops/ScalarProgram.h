@@ -1,8 +1,8 @@
 //===- ScalarProgram.h - What happens to one element ------------*- C++ -*-===//
 //
 // A short straight-line program over scalars. It is the body of an
-// ElementWiseLoop and the epilogue of an anchor (a convolution, a matrix
-// product): values 0 ... numInputs-1 are its inputs, each step adds one value,
+// ElementWiseLoop and the epilogue of an anchor (a convolution, a
+// matmul): values 0 ... numInputs-1 are its inputs, each step adds one value,
 // and the last value is the result.
 //
 //===----------------------------------------------------------------------===//

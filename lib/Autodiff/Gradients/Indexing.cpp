@@ -41,7 +41,7 @@ public:
 private:
   void runReplace();
   void runAdd();
-  void runProduct();
+  void runMul();
   void runExtreme();
   /// Returns row indices[i] of \p value for each i; unspecified rows for
   /// indices out of range.
@@ -101,7 +101,7 @@ void ScatterGradient::runAdd() {
 
 /// Each factor's gradient is the product of the other factors. Zeros are
 /// counted apart: if another factor is zero, the gradient is.
-void ScatterGradient::runProduct() {
+void ScatterGradient::runMul() {
   NodeValue one = g.scalar(kind, 1), zero = g.scalar(kind, 0);
   auto fill = [&](NodeValue value) {
     return g.select(g.equal(value, 0), one, value);
@@ -110,21 +110,21 @@ void ScatterGradient::runProduct() {
     return g.cast(g.equal(value, 0), kind);
   };
   NodeValue input = node.getInput(), updates = node.getUpdates();
-  NodeValue product = scatter(fill(input), fill(updates), "mul");
+  NodeValue multiplied = scatter(fill(input), fill(updates), "mul");
   NodeValue zeros = scatter(countZeros(input), countZeros(updates), "add");
   auto differentiateFactor = [&](NodeValue factor, NodeValue adjoint,
-                                 NodeValue product, NodeValue zeros) {
+                                 NodeValue multiplied, NodeValue zeros) {
     NodeValue others = g.sub(zeros, countZeros(factor));
     return g.select(g.equal(others, 0),
-                    g.mul(adjoint, g.div(product, fill(factor))), zero);
+                    g.mul(adjoint, g.div(multiplied, fill(factor))), zero);
   };
   if (g.needsGradient(node.inputIdx))
     g.accumulate(node.inputIdx,
-                 differentiateFactor(input, gradient, product, zeros));
+                 differentiateFactor(input, gradient, multiplied, zeros));
   if (g.needsGradient(node.updatesIdx))
     g.accumulate(node.updatesIdx,
-                 zeroOutside(differentiateFactor(updates, pick(gradient),
-                                                 pick(product), pick(zeros))));
+                 zeroOutside(differentiateFactor(
+                     updates, pick(gradient), pick(multiplied), pick(zeros))));
 }
 
 /// All elements that equal the maximum or minimum share the adjoint equally.
@@ -154,7 +154,7 @@ void ScatterGradient::run() {
   } else if (mode == "add") {
     runAdd();
   } else if (mode == "mul") {
-    runProduct();
+    runMul();
   } else {
     runExtreme();
   }

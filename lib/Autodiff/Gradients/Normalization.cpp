@@ -76,13 +76,13 @@ static void differentiateBatchStatistics(BatchNormalizationNode &node,
   NodeValue normalized = g.mul(g.sub(input, g.reshape(node.getMean(), shape)),
                                g.reshape(inverse, shape));
   NodeValue sum = g.sumToAxis(gradient, axis);
-  NodeValue products = g.sumToAxis(g.mul(gradient, normalized), axis);
+  NodeValue dots = g.sumToAxis(g.mul(gradient, normalized), axis);
   g.accumulate(node.biasIdx, sum);
-  g.accumulate(node.scaleIdx, products);
+  g.accumulate(node.scaleIdx, dots);
   if (!g.needsGradient(node.inputIdx))
     return;
   NodeValue means = g.reshape(g.mul(sum, 1 / count), shape);
-  NodeValue slopes = g.reshape(g.mul(products, 1 / count), shape);
+  NodeValue slopes = g.reshape(g.mul(dots, 1 / count), shape);
   NodeValue adjoint = g.sub(g.sub(gradient, means), g.mul(normalized, slopes));
   g.accumulate(
       node.inputIdx,
@@ -114,11 +114,11 @@ glowish::differentiateBatchNormalization(BatchNormalizationNode &node,
   if (!g.needsGradient(node.scaleIdx) && !g.needsGradient(node.varianceIdx))
     return llvm::Error::success();
   NodeValue centered = g.sub(input, g.reshape(node.getMean(), shape));
-  NodeValue products = g.sumToAxis(g.mul(gradient, centered), axis);
-  g.accumulate(node.scaleIdx, g.mul(products, inverse));
+  NodeValue dots = g.sumToAxis(g.mul(gradient, centered), axis);
+  g.accumulate(node.scaleIdx, g.mul(dots, inverse));
   if (g.needsGradient(node.varianceIdx))
     g.accumulate(node.varianceIdx,
-                 g.mul(g.div(g.mul(products, factor), variance), -0.5));
+                 g.mul(g.div(g.mul(dots, factor), variance), -0.5));
   return llvm::Error::success();
 }
 
@@ -202,8 +202,8 @@ glowish::differentiateLayerNormalization(LayerNormalizationNode &node,
     return llvm::Error::success();
   NodeValue scaled =
       node.getScale() ? g.mul(gradient, node.getScale()) : gradient;
-  NodeValue product = g.reduce(g.mul(scaled, normalized), "mean", axes, true);
-  NodeValue adjoint = g.sub(scaled, g.mul(normalized, product));
+  NodeValue meanDot = g.reduce(g.mul(scaled, normalized), "mean", axes, true);
+  NodeValue adjoint = g.sub(scaled, g.mul(normalized, meanDot));
   if (node.getSubtractMean())
     adjoint = g.sub(adjoint, g.reduce(scaled, "mean", axes, true));
   g.accumulate(node.inputIdx, g.mul(adjoint, inverse));

@@ -27,24 +27,23 @@ NodeValue glowish::spreadToEqual(GradientContext &g, NodeValue input,
   return share ? g.select(equal, share, g.number(share, 0)) : share;
 }
 
-/// The gradient of an element is the product of all others: the product divided
+/// The gradient of an element is the product of all others: that of all divided
 /// by the element. If exactly one element is zero, only its gradient is
 /// nonzero.
-static NodeValue spreadProduct(GradientContext &g, NodeValue input,
-                               NodeValue gradient,
-                               llvm::ArrayRef<int64_t> axes) {
+static NodeValue spreadProd(GradientContext &g, NodeValue input,
+                            NodeValue gradient, llvm::ArrayRef<int64_t> axes) {
   NodeValue isZero = g.equal(input, 0);
   if (!isZero || !gradient)
     return {};
   ElemKind kind = input.getElemKind();
   NodeValue one = g.scalar(kind, 1), zero = g.scalar(kind, 0);
   NodeValue nonZero = g.select(isZero, one, input);
-  NodeValue product = g.reduce(nonZero, "prod", axes, /*keepDims=*/true);
+  NodeValue prod = g.reduce(nonZero, "prod", axes, /*keepDims=*/true);
   NodeValue zeros = g.reduce(g.cast(isZero, kind), "sum", axes,
                              /*keepDims=*/true);
-  NodeValue gradientOfZero = g.select(g.equal(zeros, 1), product, zero);
+  NodeValue gradientOfZero = g.select(g.equal(zeros, 1), prod, zero);
   NodeValue gradientOfOther =
-      g.select(g.equal(zeros, 0), g.div(product, nonZero), zero);
+      g.select(g.equal(zeros, 0), g.div(prod, nonZero), zero);
   return g.mul(gradient, g.select(isZero, gradientOfZero, gradientOfOther));
 }
 
@@ -72,7 +71,7 @@ llvm::Error glowish::differentiateReduce(ReduceNode &node, GradientContext &g) {
   else if (mode == "mean")
     gradient = spreadMean(g, gradient, shape);
   else if (mode == "prod")
-    gradient = spreadProduct(g, input, gradient, node.getAxes());
+    gradient = spreadProd(g, input, gradient, node.getAxes());
   else
     gradient = spreadToEqual(g, input, result, gradient, node.getAxes());
   g.accumulate(node.inputIdx, gradient);

@@ -67,12 +67,12 @@ C combineElements(llvm::StringRef mode, C element, C value) {
     return value > element || value != value ? value : element;
   if (mode == "min")
     return value < element || value != value ? value : element;
-  bool isProduct = mode == "mul" || mode == "prod";
+  bool multiplies = mode == "mul" || mode == "prod";
   if constexpr (std::is_integral_v<C>)
-    return isProduct ? C(uint64_t(element) * uint64_t(value))
-                     : C(uint64_t(element) + uint64_t(value));
+    return multiplies ? C(uint64_t(element) * uint64_t(value))
+                      : C(uint64_t(element) + uint64_t(value));
   else
-    return isProduct ? element * value : element + value;
+    return multiplies ? element * value : element + value;
 }
 
 /// Calls \p fn with a zero of each float storage type.
@@ -97,8 +97,8 @@ template <typename Fn> void dispatchNumberKind(ElemKind kind, Fn &&fn) {
   });
 }
 
-/// What products are summed in: integers in themselves (they wrap), floats in
-/// double.
+/// What dot products are summed in: integers in themselves (they wrap), floats
+/// in double.
 template <typename T>
 using SumType = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
 

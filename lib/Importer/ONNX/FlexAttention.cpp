@@ -154,8 +154,8 @@ void Expansion::addWeightedValues(const std::string &weights) {
   };
   addReshape(weights, {prefix + "shared", any, prefix + "keys"},
              prefix + "weights");
-  add("MatMul", {prefix + "weights", values}, prefix + "products");
-  addReshape(prefix + "products", {prefix + "rows", any}, node.output(0));
+  add("MatMul", {prefix + "weights", values}, prefix + "weighted");
+  addReshape(prefix + "weighted", {prefix + "rows", any}, node.output(0));
 }
 
 llvm::Error Expansion::run() {

@@ -47,11 +47,11 @@ S operator*(S x, S y) {
   Interval result = {HUGE_VAL, -HUGE_VAL};
   for (double a : {x.bounds.low, x.bounds.high})
     for (double b : {y.bounds.low, y.bounds.high}) {
-      double product = a * b;
-      if (std::isnan(product)) // 0 * infinity
-        product = 0;
-      result.low = std::min(result.low, product);
-      result.high = std::max(result.high, product);
+      double bound = a * b;
+      if (std::isnan(bound)) // 0 * infinity
+        bound = 0;
+      result.low = std::min(result.low, bound);
+      result.high = std::max(result.high, bound);
     }
   return {result, x.isInteger};
 }

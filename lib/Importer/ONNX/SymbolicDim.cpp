@@ -32,7 +32,7 @@ public:
 
 private:
   int64_t parseSum();
-  int64_t parseProduct();
+  int64_t parseTerm();
   int64_t parseFactor();
   int64_t parseNumber();
   int64_t parseName();
@@ -59,12 +59,12 @@ private:
 } // namespace
 
 int64_t DimParser::parseSum() {
-  int64_t sum = parseProduct();
+  int64_t sum = parseTerm();
   while (isExpression) {
     bool isPlus = consume("+");
     if (!isPlus && !consume("-"))
       break;
-    int64_t term = parseProduct(), result = 0;
+    int64_t term = parseTerm(), result = 0;
     bool hasOverflown = isPlus ? llvm::AddOverflow(sum, term, result)
                                : llvm::SubOverflow(sum, term, result);
     sum = check(hasOverflown, result);
@@ -72,20 +72,20 @@ int64_t DimParser::parseSum() {
   return sum;
 }
 
-int64_t DimParser::parseProduct() {
-  int64_t product = parseFactor();
+int64_t DimParser::parseTerm() {
+  int64_t term = parseFactor();
   while (isExpression) {
     if (consume("//")) {
-      product = divide(product, parseFactor());
+      term = divide(term, parseFactor());
     } else if (consume("*")) {
       int64_t factor = parseFactor(), result = 0;
-      bool hasOverflown = llvm::MulOverflow(product, factor, result);
-      product = check(hasOverflown, result);
+      bool hasOverflown = llvm::MulOverflow(term, factor, result);
+      term = check(hasOverflown, result);
     } else {
       break;
     }
   }
-  return product;
+  return term;
 }
 
 int64_t DimParser::divide(int64_t left, int64_t right) {

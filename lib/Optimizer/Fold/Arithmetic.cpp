@@ -88,16 +88,16 @@ static NodeValue foldBatchNorm(BatchNormalizationNode &root,
     scale.setFromDouble(c, affine->scale[c]);
     shift.setFromDouble(c, affine->shift[c]);
   }
-  NodeValue product =
+  NodeValue scaled =
       context.create<MulNode>(input, context.createConstant(std::move(scale)));
-  return context.create<AddNode>(product,
+  return context.create<AddNode>(scaled,
                                  context.createConstant(std::move(shift)));
 }
 
 /// Mul, Add, Sub and Div of a convolution and constants along its channels.
 template <typename T>
 static NodeValue foldOperation(T &root, RewriteContext &context) {
-  constexpr bool isProduct =
+  constexpr bool isFactor =
       std::is_same_v<T, MulNode> || std::is_same_v<T, DivNode>;
   constexpr bool isSwappable =
       std::is_same_v<T, MulNode> || std::is_same_v<T, AddNode>;
@@ -120,7 +120,7 @@ static NodeValue foldOperation(T &root, RewriteContext &context) {
       value = 1 / value;
     if (std::is_same_v<T, SubNode>)
       value = -value;
-    (isProduct ? scale : shift)[c] = value;
+    (isFactor ? scale : shift)[c] = value;
   }
   return scaleConvolution(*convolution, scale, shift, context);
 }

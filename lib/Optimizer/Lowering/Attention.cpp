@@ -16,7 +16,7 @@ static Tensor makeCausalMask(ElemKind kind, int64_t queries, int64_t keys) {
   return mask;
 }
 
-/// Two products with a softmax between.
+/// Two matmuls with a softmax between.
 NodeValue glowish::lowerAttention(AttentionNode &root,
                                   RewriteContext &context) {
   ElemKind kind = root.getType().getKind();

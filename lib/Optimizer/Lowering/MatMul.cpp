@@ -18,17 +18,17 @@ NodeValue glowish::lowerGemm(GemmNode &root, RewriteContext &context) {
     a = context.transpose(a, {1, 0});
   if (root.getTransposeB())
     b = context.transpose(b, {1, 0});
-  NodeValue product =
+  NodeValue matMul =
       scale(context.create<MatMulNode>(a, b), root.getAlpha(), context);
   if (!root.getC() || root.getBeta() == 0)
-    return product;
-  return context.create<AddNode>(product,
+    return matMul;
+  return context.create<AddNode>(matMul,
                                  scale(root.getC(), root.getBeta(), context));
 }
 
 NodeValue glowish::lowerFullyConnected(FullyConnectedNode &root,
                                        RewriteContext &context) {
-  NodeValue product =
+  NodeValue matMul =
       context.create<MatMulNode>(root.getInput(), root.getWeights());
-  return context.create<AddNode>(product, root.getBias());
+  return context.create<AddNode>(matMul, root.getBias());
 }

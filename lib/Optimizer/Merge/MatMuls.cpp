@@ -1,4 +1,4 @@
-//===- MatMuls.cpp - Products of one matrix become one --------------------===//
+//===- MatMuls.cpp - Matmuls of one matrix become one ---------------------===//
 //
 // x A, x B and x C, as queries, keys and values are, become slices of
 // x [A B C]: x is read, and packed, once. So do the biases that follow.
@@ -11,12 +11,12 @@
 
 using namespace glowish;
 
-/// \p product as a projection, if its result is only moved: what computes with
+/// \p matMul as a projection, if its result is only moved: what computes with
 /// it element by element would be its epilogue otherwise.
-static std::optional<Projection> matchProjection(MatMulNode &product) {
-  if (!product.getRhs().hasOneUse())
+static std::optional<Projection> matchProjection(MatMulNode &matMul) {
+  if (!matMul.getRhs().hasOneUse())
     return std::nullopt;
-  std::optional<Projection> projection = getProjection(product);
+  std::optional<Projection> projection = getProjection(matMul);
   if (!projection || !isOnlyMoved(*projection))
     return std::nullopt;
   return projection;
@@ -28,11 +28,11 @@ static NodeValue joinBiases(llvm::ArrayRef<Projection> projections,
   llvm::SmallVector<NodeValue, 4> biases;
   for (const Projection &projection : projections) {
     NodeValue bias = projection.bias;
-    int64_t columns = projection.product->getType().getShape().back();
+    int64_t columns = projection.matMul->getType().getShape().back();
     if (!bias)
       bias = function.getModule().createConstant(
-          projection.product->getName(),
-          Tensor(Type(projection.product->getType().getKind(), {columns})));
+          projection.matMul->getName(),
+          Tensor(Type(projection.matMul->getType().getKind(), {columns})));
     if (bias.getShape().size() != 1)
       bias = function.create<ReshapeNode>(bias.node->getName(), bias, columns)
                  ->getResult();
@@ -41,13 +41,13 @@ static NodeValue joinBiases(llvm::ArrayRef<Projection> projections,
   return function.create<ConcatNode>("bias", biases, int64_t(0))->getResult();
 }
 
-/// Replaces all of \p projections by slices of one product.
+/// Replaces all of \p projections by slices of one matmul.
 static void merge(llvm::ArrayRef<Projection> projections, Function &function) {
-  MatMulNode &first = *projections.front().product;
+  MatMulNode &first = *projections.front().matMul;
   InsertionGuard guard(function, &first);
   llvm::SmallVector<NodeValue, 4> weights;
   for (const Projection &projection : projections)
-    weights.push_back(projection.product->getRhs());
+    weights.push_back(projection.matMul->getRhs());
   NodeValue joined =
       function.create<ConcatNode>("weights", weights, int64_t(1))->getResult();
   NodeValue whole =
@@ -73,7 +73,7 @@ static void merge(llvm::ArrayRef<Projection> projections, Function &function) {
     starts.back() += sizes.back();
     if (projection.sum)
       function.erase(projection.sum);
-    function.erase(projection.product);
+    function.erase(projection.matMul);
   }
 }
 
@@ -81,9 +81,9 @@ llvm::Expected<bool> glowish::mergeMatMuls(Function &function,
                                            const GraphPassContext &) {
   llvm::MapVector<std::pair<Node *, unsigned>, std::vector<Projection>> groups;
   for (Node &node : function.getNodes())
-    if (auto *product = llvm::dyn_cast<MatMulNode>(&node))
-      if (auto projection = matchProjection(*product)) {
-        NodeValue lhs = product->getLhs();
+    if (auto *matMul = llvm::dyn_cast<MatMulNode>(&node))
+      if (auto projection = matchProjection(*matMul)) {
+        NodeValue lhs = matMul->getLhs();
         groups[{lhs.node, lhs.result}].push_back(*projection);
       }
   bool changed = false;

@@ -45,7 +45,7 @@ static int64_t getCutAxis(SliceNode &slice) {
 
 /// Whether \p value is a matmul, with constants added or multiplied, that has
 /// no other reader: it adds another operand in its epilogue.
-static bool isProduct(NodeValue value) {
+static bool isMatMul(NodeValue value) {
   // A factor and a bias are what there can be.
   constexpr unsigned maxNodes = 4;
   for (unsigned i = 0;
@@ -63,7 +63,7 @@ static bool isProduct(NodeValue value) {
 
 /// Whether the result of \p projection is needed as a part of a larger buffer
 /// as well as by itself: it is moved, or goes into the epilogue of another
-/// product. An epilogue of its own would be lost.
+/// matmul. An epilogue of its own would be lost.
 static bool canBePart(const Projection &projection) {
   NodeValue result = projection.getResult();
   auto isMove = [](const Use &use) {
@@ -76,19 +76,19 @@ static bool canBePart(const Projection &projection) {
   Node &user = *(*result.node->uses().begin()).getUser();
   return isElementWise(user) &&
          llvm::any_of(user.getOperands(), [&](NodeValue operand) {
-           return operand != result && isProduct(operand);
+           return operand != result && isMatMul(operand);
          });
 }
 
-static std::optional<Step> matchStep(MatMulNode &product) {
-  NodeValue lhs = product.getLhs();
+static std::optional<Step> matchStep(MatMulNode &matMul) {
+  NodeValue lhs = matMul.getLhs();
   if (auto *reshape = lhs.getNodeAs<ReshapeNode>())
     lhs = reshape->getInput();
   auto *slice = lhs.getNodeAs<SliceNode>();
-  std::optional<Projection> projection = getProjection(product);
+  std::optional<Projection> projection = getProjection(matMul);
   if (!slice || !projection || !canBePart(*projection) ||
       getCutAxis(*slice) < 0 ||
-      slice->getType().getShape().back() != product.getLhs().getShape().back())
+      slice->getType().getShape().back() != matMul.getLhs().getShape().back())
     return std::nullopt;
   return Step{*projection, slice};
 }
@@ -104,8 +104,8 @@ static bool areWhole(llvm::ArrayRef<Step> steps, int64_t axis) {
   return next == steps.front().slice->getInput().getShape()[axis];
 }
 
-/// Replaces all of \p steps by slices of one product. It stands where \p first,
-/// the first of the products, stands.
+/// Replaces all of \p steps by slices of one matmul. It stands where \p first,
+/// the first of the matmuls, stands.
 static void merge(llvm::ArrayRef<Step> steps, MatMulNode &first,
                   Function &function) {
   InsertionGuard guard(function, &first);
@@ -123,7 +123,7 @@ static void merge(llvm::ArrayRef<Step> steps, MatMulNode &first,
   for (const Step &step : steps) {
     const Projection &projection = step.projection;
     NodeValue result =
-        hasBias ? projection.getResult() : projection.product->getResult();
+        hasBias ? projection.getResult() : projection.matMul->getResult();
     Dims sizes(step.slice->getSizes());
     sizes.back() = result.getShape().back();
     NodeValue part = function
@@ -139,7 +139,7 @@ static void merge(llvm::ArrayRef<Step> steps, MatMulNode &first,
     result.replaceAllUsesWith(part);
     if (hasBias)
       function.erase(projection.sum);
-    function.erase(projection.product);
+    function.erase(projection.matMul);
   }
 }
 
@@ -147,17 +147,17 @@ llvm::Expected<bool> glowish::batchSequenceMatMuls(Function &function,
                                                    const GraphPassContext &) {
   llvm::MapVector<Key, std::vector<Step>> groups;
   for (Node &node : function.getNodes())
-    if (auto *product = llvm::dyn_cast<MatMulNode>(&node))
-      if (std::optional<Step> step = matchStep(*product)) {
+    if (auto *matMul = llvm::dyn_cast<MatMulNode>(&node))
+      if (std::optional<Step> step = matchStep(*matMul)) {
         NodeValue sequence = step->slice->getInput();
         groups[{{sequence.node, sequence.result},
-                {getCutAxis(*step->slice), product->getRhs().node}}]
+                {getCutAxis(*step->slice), matMul->getRhs().node}}]
             .push_back(*step);
       }
   bool changed = false;
   for (auto &[key, steps] : groups) {
     int64_t axis = key.second.first;
-    MatMulNode &first = *steps.front().projection.product;
+    MatMulNode &first = *steps.front().projection.matMul;
     llvm::sort(steps, [&](const Step &a, const Step &b) {
       return a.getStart(axis) < b.getStart(axis);
     });

@@ -3,7 +3,7 @@
 // Exporters write GELU, Swish and HardSwish as products of x, constants and a
 // gate, a function of x, each in its own order; and GELU's tanh takes a
 // polynomial of x, which can be written in more. The rewrite looks at what is
-// computed: it takes the product apart into factors, and the gate's argument
+// computed: it takes them apart into factors, and the gate's argument
 // into a polynomial's coefficients.
 //
 //===----------------------------------------------------------------------===//
@@ -34,8 +34,8 @@ struct Gate {
   double alpha = 0; // of Swish
 };
 
-/// A value that the root is a product of. `isAlone`: without other users on
-/// the way to the root, so that it goes when the root goes.
+/// A factor of the root's value. `isAlone`: without other users on the way
+/// to the root, so that it goes when the root goes.
 struct Factor {
   NodeValue value;
   bool isAlone;
@@ -65,10 +65,10 @@ static std::optional<Polynomial> multiply(const Polynomial &p,
   Polynomial result = {};
   for (size_t i = 0; i < p.size(); ++i)
     for (size_t k = 0; k < q.size(); ++k) {
-      double product = p[i] * q[k];
+      double term = p[i] * q[k];
       if (i + k < result.size())
-        result[i + k] += product;
-      else if (product != 0)
+        result[i + k] += term;
+      else if (term != 0)
         return std::nullopt;
     }
   return result;
@@ -232,16 +232,16 @@ static std::optional<Gate> matchGate(NodeValue value, NodeValue x) {
   return matchHardGate(value, x);
 }
 
-//===- Products -----------------------------------------------------------===//
+//===- Factors ------------------------------------------------------------===//
 
-/// The operands of \p product, theirs and so on; constants are left out.
-static void collectFactors(Node &product, bool isAlone, unsigned depth,
+/// The operands of \p node, theirs and so on; constants are left out.
+static void collectFactors(Node &node, bool isAlone, unsigned depth,
                            llvm::SmallVectorImpl<Factor> &factors) {
-  unsigned count = llvm::isa<MulNode>(product)   ? 2
-                   : llvm::isa<DivNode>(product) ? 1
-                                                 : 0;
+  unsigned count = llvm::isa<MulNode>(node)   ? 2
+                   : llvm::isa<DivNode>(node) ? 1
+                                              : 0;
   for (unsigned i = 0; i < count; ++i) {
-    NodeValue value = product.getOperand(i);
+    NodeValue value = node.getOperand(i);
     if (getUniformValue(value))
       continue;
     bool goes = isAlone && value.hasOneUse();
@@ -267,11 +267,11 @@ static std::optional<Monomial> getMonomial(NodeValue value, NodeValue x,
                  : std::nullopt;
   if (!rhs)
     return std::nullopt;
-  bool isProduct = llvm::isa<MulNode>(value.node);
-  if (!isProduct && rhs->powerOfX + rhs->powerOfGate > 0)
+  bool isMul = llvm::isa<MulNode>(value.node);
+  if (!isMul && rhs->powerOfX + rhs->powerOfGate > 0)
     return std::nullopt;
   return Monomial{
-      isProduct ? lhs->constant * rhs->constant : lhs->constant / rhs->constant,
+      isMul ? lhs->constant * rhs->constant : lhs->constant / rhs->constant,
       lhs->powerOfX + rhs->powerOfX, lhs->powerOfGate + rhs->powerOfGate};
 }
 
@@ -311,9 +311,9 @@ static NodeValue recognizeGated(Node &root, RewriteContext &context) {
       std::optional<Gate> match = matchGate(gate, x);
       if (!match)
         continue;
-      auto product = getMonomial(root.getResult(), x, gate, maxDepth);
-      if (product && product->powerOfX == 1 && product->powerOfGate == 1 &&
-          isNear(product->constant, match->factor, type.getKind()))
+      auto monomial = getMonomial(root.getResult(), x, gate, maxDepth);
+      if (monomial && monomial->powerOfX == 1 && monomial->powerOfGate == 1 &&
+          isNear(monomial->constant, match->factor, type.getKind()))
         return createActivation(*match, x, context);
     }
   }

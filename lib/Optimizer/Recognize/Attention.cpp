@@ -1,8 +1,8 @@
-//===- Attention.cpp - Attention of products and a softmax ----------------===//
+//===- Attention.cpp - Attention of matmuls and a softmax -----------------===//
 //
 // softmax(query * key^T * scale + mask) * value, where intermediate results
 // have no other readers. Scale and mask may be absent; exporters scale the
-// product, or the query, or query and key with a root each.
+// matmul, or the query, or query and key with a root each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,9 +23,9 @@ static constexpr double replacedScore = -1e4;
 namespace {
 
 struct Scores {
-  MatMulNode *product = nullptr;
+  MatMulNode *matMul = nullptr;
   double scale = 1;
-  /// Added to the product; null for none.
+  /// Added to the matmul; null for none.
   NodeValue mask;
   /// Where this is not null, scores become `fill` where it is `fillsWhere`.
   NodeValue condition;
@@ -35,12 +35,12 @@ struct Scores {
 
 } // namespace
 
-/// A product times constants, all with one user.
-static std::optional<Scores> matchProduct(NodeValue value) {
+/// A matmul times constants, all with one user.
+static std::optional<Scores> matchScaledMatMul(NodeValue value) {
   Scores scores;
   while (value.hasOneUse()) {
-    if (auto *product = value.getNodeAs<MatMulNode>()) {
-      scores.product = product;
+    if (auto *matMul = value.getNodeAs<MatMulNode>()) {
+      scores.matMul = matMul;
       return scores;
     }
     auto [inner, factor] = splitFactor(value);
@@ -52,11 +52,11 @@ static std::optional<Scores> matchProduct(NodeValue value) {
   return std::nullopt;
 }
 
-/// \p sum as a product plus a mask.
+/// \p sum as a matmul plus a mask.
 static std::optional<Scores> matchMasked(AddNode &sum) {
   for (auto [value, mask] :
        {std::pair(sum.getX(), sum.getY()), std::pair(sum.getY(), sum.getX())}) {
-    std::optional<Scores> scores = matchProduct(value);
+    std::optional<Scores> scores = matchScaledMatMul(value);
     if (!scores || value.getType() != sum.getType())
       continue;
     scores->mask = mask;
@@ -82,7 +82,7 @@ static bool leavesOne(NodeValue condition, bool value) {
   return true;
 }
 
-/// \p select as a product of which some elements are replaced.
+/// \p select as a matmul of which some elements are replaced.
 static std::optional<Scores> matchReplaced(SelectNode &select) {
   for (bool fillsWhere : {false, true}) {
     NodeValue value = fillsWhere ? select.getOperand(2) : select.getOperand(1);
@@ -93,7 +93,7 @@ static std::optional<Scores> matchReplaced(SelectNode &select) {
     if (!fill || !(*fill <= replacingScore || isReplaced) ||
         value.getType() != select.getType())
       continue;
-    std::optional<Scores> scores = matchProduct(value);
+    std::optional<Scores> scores = matchScaledMatMul(value);
     if (!scores)
       continue;
     scores->condition = select.getOperand(0);
@@ -111,10 +111,10 @@ static std::optional<Scores> matchScores(NodeValue value) {
     return matchMasked(*sum);
   if (auto *select = value.getNodeAs<SelectNode>())
     return matchReplaced(*select);
-  return matchProduct(value);
+  return matchScaledMatMul(value);
 }
 
-/// Whether the products have the same leading dimensions, and there are keys.
+/// Whether the matmuls have the same leading dimensions, and there are keys.
 static bool fits(MatMulNode &scores, MatMulNode &result) {
   DimsRef leading = result.getType().getShape().drop_back(2);
   return llvm::all_of(
@@ -161,12 +161,12 @@ static NodeValue recognizeAttention(MatMulNode &root, RewriteContext &context) {
       softmax->getAxis() + 1 != int64_t(softmax->getType().getRank()))
     return {};
   std::optional<Scores> scores = matchScores(softmax->getInput());
-  if (!scores || !fits(*scores->product, root))
+  if (!scores || !fits(*scores->matMul, root))
     return {};
   double scale = scores->scale;
-  NodeValue query = takeFactor(scores->product->getLhs(), scale, context);
+  NodeValue query = takeFactor(scores->matMul->getLhs(), scale, context);
   NodeValue key = swapLastTwo(
-      takeFactor(scores->product->getRhs(), scale, context), context);
+      takeFactor(scores->matMul->getRhs(), scale, context), context);
   NodeValue mask = scores->mask;
   if (scores->condition) {
     ElemKind kind = root.getType().getKind();

@@ -103,8 +103,8 @@ static std::optional<Factor> matchInverse(NodeValue value) {
 static std::optional<Factor> matchFactor(NodeValue value) {
   if (std::optional<Factor> factor = matchInverse(value))
     return factor;
-  if (auto *product = value.getNodeAs<MulNode>())
-    for (auto [x, y] : bothOrders(*product))
+  if (auto *mul = value.getNodeAs<MulNode>())
+    for (auto [x, y] : bothOrders(*mul))
       if (std::optional<Factor> factor = matchInverse(x)) {
         factor->scale = y;
         return factor;
@@ -156,10 +156,10 @@ static NodeValue tryForms(NodeValue numerator, Factor factor, const Type &type,
                           MakeNormalization make) {
   if (NodeValue value = tryForm(numerator, factor, type, make))
     return value;
-  auto *product = numerator.getNodeAs<MulNode>();
-  if (!product || factor.scale)
+  auto *mul = numerator.getNodeAs<MulNode>();
+  if (!mul || factor.scale)
     return {};
-  for (auto [x, scale] : bothOrders(*product)) {
+  for (auto [x, scale] : bothOrders(*mul)) {
     factor.scale = scale;
     if (NodeValue value = tryForm(x, factor, type, make))
       return value;
@@ -195,11 +195,10 @@ static std::optional<Factor> matchShifted(NodeValue x, NodeValue k, NodeValue m,
   return factor;
 }
 
-static NodeValue tryShifted(MulNode &product, SubNode &shift,
-                            MulNode &meanProduct, const Type &type,
-                            MakeNormalization make) {
-  for (auto [x, k] : bothOrders(product))
-    for (auto [m, k2] : bothOrders(meanProduct)) {
+static NodeValue tryShifted(MulNode &mul, SubNode &shift, MulNode &meanMul,
+                            const Type &type, MakeNormalization make) {
+  for (auto [x, k] : bothOrders(mul))
+    for (auto [m, k2] : bothOrders(meanMul)) {
       std::optional<Factor> factor = matchShifted(x, k, m, k2);
       if (!factor || x.getType() != type || !isFloatKind(type.getKind()))
         continue;
@@ -214,13 +213,13 @@ static NodeValue tryShifted(MulNode &product, SubNode &shift,
 /// x * factor + (bias - mean * factor).
 NodeValue glowish::matchNormalization(AddNode &root, MakeNormalization make) {
   for (auto [scaled, shifted] : bothOrders(root)) {
-    auto *product = scaled.getNodeAs<MulNode>();
+    auto *mul = scaled.getNodeAs<MulNode>();
     auto *shift = shifted.getNodeAs<SubNode>();
-    auto *meanProduct = shift ? shift->getY().getNodeAs<MulNode>() : nullptr;
-    if (!product || !meanProduct)
+    auto *meanMul = shift ? shift->getY().getNodeAs<MulNode>() : nullptr;
+    if (!mul || !meanMul)
       continue;
     if (NodeValue value =
-            tryShifted(*product, *shift, *meanProduct, root.getType(), make))
+            tryShifted(*mul, *shift, *meanMul, root.getType(), make))
       return value;
   }
   return {};

@@ -66,7 +66,7 @@ NodeValue takeInParameter(Node &root, NodeValue value, NodeValue parameter,
                      : moved->getResult();
 }
 
-/// The rewrite of a product or a sum \p T: one of its operands is a NodeT,
+/// The rewrite of \p T, MulNode or AddNode: one of its operands is a NodeT,
 /// which takes the other in.
 template <typename NodeT, unsigned Index, auto GetShape, typename T>
 NodeValue takeIn(T &root, RewriteContext &context) {

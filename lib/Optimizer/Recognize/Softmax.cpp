@@ -88,7 +88,7 @@ static NodeValue recognizeQuotient(DivNode &root, RewriteContext &context) {
 }
 
 /// e^x times the reciprocal of the sum.
-static NodeValue recognizeProduct(MulNode &root, RewriteContext &context) {
+static NodeValue recognizeMul(MulNode &root, RewriteContext &context) {
   for (auto [power, factor] : bothOrders(root)) {
     NodeValue sum;
     if (auto *reciprocal = factor.getNodeAs<ReciprocalNode>())
@@ -145,7 +145,7 @@ glowish::recognizeSoftmaxes(Function &function,
   static const RewriteSet set = [] {
     RewriteSet rewrites;
     rewrites.add<recognizeQuotient>(NodeKind::Div);
-    rewrites.add<recognizeProduct>(NodeKind::Mul);
+    rewrites.add<recognizeMul>(NodeKind::Mul);
     rewrites.add<recognizeLogSoftmax>(NodeKind::Sub);
     return rewrites;
   }();

@@ -1,7 +1,7 @@
-//===- MatMuls.cpp - What matrix products take in -------------------------===//
+//===- MatMuls.cpp - What matmuls take in ---------------------------------===//
 //
-// Factors of an operand go into constant weights, or behind the product, where
-// they are an epilogue. Transposes on two sides of a product become one.
+// Factors of an operand go into constant weights, or behind the matmul, where
+// they are an epilogue. Transposes on two sides of a matmul become one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,14 +11,14 @@
 
 using namespace glowish;
 
-/// In half precisions factors keep products in range where they are.
+/// In half precisions factors keep results in range where they are.
 static bool canMoveFactors(const Type &type) {
   return type.getKind() == ElemKind::Float ||
          type.getKind() == ElemKind::Double;
 }
 
-/// Whether \p value is a constant of which the root's product makes the only
-/// use, so that a changed one can take its place.
+/// Whether \p value is a constant of which the matmul of the root makes the
+/// only use, so that a changed one can take its place.
 static bool isOwnConstant(NodeValue value) {
   return getConstantTensor(value) && value.hasOneUse();
 }
@@ -55,14 +55,14 @@ static NodeValue moveFactors(MatMulNode &root, RewriteContext &context) {
 /// for each column.
 template <typename T>
 static NodeValue scaleWeights(T &root, RewriteContext &context) {
-  constexpr bool isProduct = std::is_same_v<T, MulNode>;
+  constexpr bool isMul = std::is_same_v<T, MulNode>;
   if (!canMoveFactors(root.getType()))
     return {};
   for (auto [value, factor] : bothOrders(root)) {
-    auto *product = value.template getNodeAs<MatMulNode>();
-    if (!product || (!isProduct && value != root.getX()))
+    auto *matMul = value.template getNodeAs<MatMulNode>();
+    if (!matMul || (!isMul && value != root.getX()))
       continue;
-    NodeValue weights = product->getRhs();
+    NodeValue weights = matMul->getRhs();
     DimsRef shape = weights.getShape();
     if (!value.hasOneUse() || !isOwnConstant(weights) ||
         value.getType() != root.getType() ||
@@ -70,7 +70,7 @@ static NodeValue scaleWeights(T &root, RewriteContext &context) {
       continue;
     int64_t count = factor.getType().getNumElements();
     NodeValue row = context.reshape(factor, {count});
-    return context.create<MatMulNode>(product->getLhs(),
+    return context.create<MatMulNode>(matMul->getLhs(),
                                       context.create<T>(weights, row));
   }
   return {};
@@ -111,12 +111,12 @@ static NodeValue joinTransposes(MatMulNode &root, RewriteContext &context) {
 
 /// (x^T y)^T is y^T x, and (x y^T)^T is y x^T. Constants stay on the right,
 /// where they are packed.
-static NodeValue swapProduct(TransposeNode &root, RewriteContext &context) {
+static NodeValue swapMatMul(TransposeNode &root, RewriteContext &context) {
   NodeValue swapped = matchSwapped(root.getResult());
-  auto *product = swapped ? swapped.getNodeAs<MatMulNode>() : nullptr;
-  if (!product || !swapped.hasOneUse())
+  auto *matMul = swapped ? swapped.getNodeAs<MatMulNode>() : nullptr;
+  if (!matMul || !swapped.hasOneUse())
     return {};
-  NodeValue lhs = product->getLhs(), rhs = product->getRhs();
+  NodeValue lhs = matMul->getLhs(), rhs = matMul->getRhs();
   if (NodeValue x = matchSwapped(lhs); x && !getConstantTensor(rhs))
     return context.create<MatMulNode>(swapLastTwo(rhs, context), x);
   if (NodeValue y = matchSwapped(rhs))
@@ -132,7 +132,7 @@ llvm::Expected<bool> glowish::simplifyMatMuls(Function &function,
     rewrites.add<joinTransposes>(NodeKind::MatMul);
     rewrites.add<scaleWeights<MulNode>>(NodeKind::Mul);
     rewrites.add<scaleWeights<DivNode>>(NodeKind::Div);
-    rewrites.add<swapProduct>(NodeKind::Transpose);
+    rewrites.add<swapMatMul>(NodeKind::Transpose);
     return rewrites;
   }();
   return applyRewrites(function, set, context);

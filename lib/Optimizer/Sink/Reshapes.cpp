@@ -1,7 +1,7 @@
 //===- Reshapes.cpp - Reshapes move below element-wise nodes --------------===//
 //
 // An element-wise node of a reshaped value becomes the reshaped element-wise
-// node of the value. So it stands next to the convolution or product before
+// node of the value. So it stands next to the convolution or matmul before
 // it: constants are folded into that, patterns are found across the reshape.
 //
 //===----------------------------------------------------------------------===//

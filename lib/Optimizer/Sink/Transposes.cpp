@@ -193,16 +193,16 @@ static std::optional<std::vector<unsigned>> groupDims(DimsRef longer,
                                                       DimsRef shorter) {
   std::vector<unsigned> groups;
   unsigned group = 0;
-  int64_t product = 1;
+  int64_t extent = 1;
   for (int64_t dim : longer) {
-    while (group < shorter.size() && product == shorter[group] && dim != 1) {
+    while (group < shorter.size() && extent == shorter[group] && dim != 1) {
       ++group;
-      product = 1;
+      extent = 1;
     }
     if (group == shorter.size())
       return std::nullopt;
-    product *= dim;
-    if (product > shorter[group] || dim == 0)
+    extent *= dim;
+    if (extent > shorter[group] || dim == 0)
       return std::nullopt;
     groups.push_back(group);
   }
@@ -335,7 +335,7 @@ static NodeValue joinThroughMerge(TransposeNode &root,
                          root.getType().getShape());
 }
 
-/// A matrix product with constant weights does not care in which order the
+/// A matmul with constant weights does not care in which order the
 /// elements of a row come: flattened images need no transpose, the rows of the
 /// weights are permuted instead.
 static NodeValue absorbFlatten(MatMulNode &root, RewriteContext &context) {

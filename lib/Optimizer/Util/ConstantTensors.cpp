@@ -38,10 +38,10 @@ std::pair<NodeValue, double> glowish::splitFactor(NodeValue value) {
   std::pair<NodeValue, double> result;
   if (auto *quotient = value.getNodeAs<DivNode>())
     result = take(quotient->getX(), quotient->getY(), /*isDivisor=*/true);
-  if (auto *product = value.getNodeAs<MulNode>()) {
-    result = take(product->getX(), product->getY(), /*isDivisor=*/false);
+  if (auto *mul = value.getNodeAs<MulNode>()) {
+    result = take(mul->getX(), mul->getY(), /*isDivisor=*/false);
     if (!result.first)
-      result = take(product->getY(), product->getX(), /*isDivisor=*/false);
+      result = take(mul->getY(), mul->getX(), /*isDivisor=*/false);
   }
   return result.first ? result : std::pair(value, 1.0);
 }

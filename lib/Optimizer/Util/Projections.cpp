@@ -1,4 +1,4 @@
-//===- Projections.cpp - Products with constant weights and biases --------===//
+//===- Projections.cpp - Matmuls with constant weights and biases ---------===//
 
 #include "Util/Projections.h"
 #include "Util/ConstantTensors.h"
@@ -6,18 +6,17 @@
 
 using namespace glowish;
 
-/// The sum of the product and a constant row that alone reads it.
+/// The sum of the matmul and a constant row that alone reads it.
 static void findBias(Projection &projection) {
-  NodeValue product = projection.product->getResult();
-  if (!product.hasOneUse())
+  NodeValue matMul = projection.matMul->getResult();
+  if (!matMul.hasOneUse())
     return;
-  auto *sum =
-      llvm::dyn_cast<AddNode>((*product.node->uses().begin()).getUser());
-  if (!sum || sum->getType() != product.getType())
+  auto *sum = llvm::dyn_cast<AddNode>((*matMul.node->uses().begin()).getUser());
+  if (!sum || sum->getType() != matMul.getType())
     return;
-  int64_t columns = product.getShape().back();
+  int64_t columns = matMul.getShape().back();
   for (auto [value, bias] : bothOrders(*sum))
-    if (value == product && getConstantTensor(bias) &&
+    if (value == matMul && getConstantTensor(bias) &&
         bias.getType().getNumElements() == columns &&
         bias.getShape().back() == columns) {
       projection.sum = sum;
@@ -25,14 +24,14 @@ static void findBias(Projection &projection) {
     }
 }
 
-std::optional<Projection> glowish::getProjection(MatMulNode &product) {
-  NodeValue weights = product.getRhs();
+std::optional<Projection> glowish::getProjection(MatMulNode &matMul) {
+  NodeValue weights = matMul.getRhs();
   if (!getConstantTensor(weights) || weights.getShape().size() != 2 ||
-      product.getType().getNumElements() == 0 ||
-      !isFloatKind(product.getType().getKind()))
+      matMul.getType().getNumElements() == 0 ||
+      !isFloatKind(matMul.getType().getKind()))
     return std::nullopt;
   Projection projection;
-  projection.product = &product;
+  projection.matMul = &matMul;
   findBias(projection);
   return projection;
 }

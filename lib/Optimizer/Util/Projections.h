@@ -7,21 +7,21 @@
 
 namespace glowish {
 
-/// A product with constant weights, and the sum with a constant row that alone
+/// A matmul with constant weights, and the sum with a constant row that alone
 /// reads it, if there is one.
 struct Projection {
-  MatMulNode *product = nullptr;
+  MatMulNode *matMul = nullptr;
   AddNode *sum = nullptr;
   NodeValue bias;
 
   NodeValue getResult() const {
-    return sum ? sum->getResult() : product->getResult();
+    return sum ? sum->getResult() : matMul->getResult();
   }
 };
 
-/// \p product as a projection; none where it is no plain one of floats with a
+/// \p matMul as a projection; none where it is no plain one of floats with a
 /// constant matrix.
-std::optional<Projection> getProjection(MatMulNode &product);
+std::optional<Projection> getProjection(MatMulNode &matMul);
 
 /// Whether the result is used, and only by nodes that move its elements.
 bool isOnlyMoved(const Projection &projection);

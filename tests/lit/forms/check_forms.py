@@ -26,7 +26,7 @@ def count(path):
     for line in ir.splitlines():
         match = re.match(r' +"(?:[^"\\]|\\.)*" ([A-Z]\w*)\(', line)
         if match:
-            kind = re.sub(r"^(Convolution|MatMul)$", "Product", match.group(1))
+            kind = re.sub(r"^(Convolution|MatMul)$", "Gemm", match.group(1))
             found[kind.replace("ElementWiseLoop", "Loop")] += 1
     return ", ".join(f"{n} {kind}" if n > 1 else kind
                      for kind, n in sorted(found.items()))

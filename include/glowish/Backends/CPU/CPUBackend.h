@@ -129,7 +129,7 @@ public:
   const TargetOptions &getOptions() const { return options; }
   /// The choices that were measured; null without a tuning file.
   TuningRecord *getTuning() { return tuning.get(); }
-  /// The convolutions and products of \p function, without its bodies, for
+  /// The convolutions and matmuls of \p function, without its bodies, for
   /// which there is no such choice.
   std::set<TuningKey> findUntuned(const IRFunction &function) const;
 

@@ -51,11 +51,11 @@ struct TargetDescription {
   bool hasDouble = false;
   /// A multiply-add takes one factor from a lane of a vector: factors that lie
   /// side by side are loaded together.
-  bool hasLaneProducts = false;
+  bool hasMultiplyByLane = false;
   /// Such a multiply-add rounds once, where others do.
-  bool fusesLaneProducts = true;
+  bool fusesMultiplyByLane = true;
   /// A multiply-add of vectors takes one factor from a scalar register.
-  bool hasScalarProducts = false;
+  bool hasMultiplyByScalar = false;
   /// A core issues loads beside two multiply-adds a cycle, as those of x86-64
   /// do that estimates of time are fitted to. On others each instruction
   /// counts.

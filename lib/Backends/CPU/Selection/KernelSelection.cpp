@@ -16,7 +16,7 @@ static Dims getStrides(const Buffer &buffer) {
   return StridedOperand(nullptr, buffer).strides;
 }
 
-//===- Matrix products ----------------------------------------------------===//
+//===- Matmuls ------------------------------------------------------------===//
 
 namespace {
 /// Extents and strides of rank 4.

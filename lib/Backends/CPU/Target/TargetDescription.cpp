@@ -35,7 +35,7 @@ static void describeAArch64(TargetDescription &target,
   target.numVectorRegisters = 32;
   target.hasFloat = target.hasDouble = hasRegisters;
   target.hasFMA = target.hasRounding = target.hasFloat16 = hasRegisters;
-  target.hasLaneProducts = target.vectorBits > 0;
+  target.hasMultiplyByLane = target.vectorBits > 0;
 }
 
 /// NEON has 16 registers of 128 bits, MVE 8, and both lie over those of the
@@ -53,9 +53,9 @@ static void describeARM(TargetDescription &target,
   bool hasMVE = target.hasFloat && has("mve.fp");
   target.vectorBits = hasNeon || hasMVE ? 128 : 0;
   // NEON's vmla takes a factor from a lane, and its vfma doesn't.
-  target.hasLaneProducts = hasNeon;
-  target.fusesLaneProducts = false;
-  target.hasScalarProducts = !hasNeon && hasMVE;
+  target.hasMultiplyByLane = hasNeon;
+  target.fusesMultiplyByLane = false;
+  target.hasMultiplyByScalar = !hasNeon && hasMVE;
   target.numVectorRegisters = hasNeon           ? 16
                               : hasMVE          ? 8
                               : target.hasFloat ? 32
@@ -85,7 +85,7 @@ static void describeRISCV(TargetDescription &target,
         std::pair("zvl256b", 256u), std::pair("zvl512b", 512u)})
     if (has(feature))
       target.vectorBits = bits;
-  target.hasScalarProducts = target.vectorBits > 0;
+  target.hasMultiplyByScalar = target.vectorBits > 0;
 }
 
 /// Threads have 8 MiB on Linux, but for some libraries, and at least 512 KiB on

@@ -12,7 +12,7 @@
 //
 // (in one line, with single spaces). TARGET is getTuningTarget's; KIND the
 // kind of elements; the first extents are the input's, the second the result's.
-// Products with a constant matrix are convolutions with a 1x1 kernel over one
+// Matmuls with a constant matrix are convolutions with a 1x1 kernel over one
 // image of 1 row. LIMIT is the largest F(m) that -winograd allows, 0 where
 // none applies. STRIDES is `dense`, or the input's in elements as NxHxWxC.
 // CHOICE is a candidate as ConvolutionCandidate::str() has it.

@@ -83,7 +83,7 @@ static llvm::Error importConvTranspose(NetOp &op) {
                            readPair(op, "adj", "adjs", 0, 0));
   op.ignoreArgs({"no_bias"});
   NodeValue bias;
-  // The product must not overflow; the type rule refuses such groups.
+  // group * channels must not overflow; the type rule refuses such groups.
   if (op.hasInput(2))
     bias = group > 0 && group <= maxWindowValue &&
                    filter.getShape()[3] <= maxWindowValue

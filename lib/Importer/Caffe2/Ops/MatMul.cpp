@@ -54,7 +54,7 @@ static llvm::Error importBatchMatMul(NetOp &op) {
   return op.setOutput(0, op.reshape(result, shape));
 }
 
-/// The dot product of corresponding rows; of vectors, the element-wise product.
+/// The dot product of corresponding rows; of vectors, x * y.
 static llvm::Error importDotProduct(NetOp &op) {
   NodeValue x = op.input(0), y = op.input(1);
   DimsRef shape = x.getShape();

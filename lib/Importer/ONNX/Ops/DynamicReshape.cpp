@@ -42,10 +42,10 @@ static bool haveSameLayout(llvm::ArrayRef<DynamicDim> xs,
   if (llvm::all_of(xs, isConstant) && llvm::all_of(ys, isConstant))
     return true;
   auto count = [](llvm::ArrayRef<DynamicDim> dims) {
-    int64_t product = 1;
+    int64_t result = 1;
     for (const DynamicDim &dim : dims)
-      product *= dim.bound;
-    return product;
+      result *= dim.bound;
+    return result;
   };
   if (haveOuter && count(xs) != count(ys))
     return false;
@@ -136,8 +136,8 @@ llvm::Expected<DynamicValue> glowish::flatten(OpContext &op, Composer &c,
 //===- Reshape ------------------------------------------------------------===//
 
 namespace {
-/// A product of constant and dynamic extents.
-struct Product {
+/// The product of constant and dynamic extents.
+struct ElementCount {
   int64_t known = 1;
   int64_t bound = 1;
   std::vector<NodeValue> factors;
@@ -152,17 +152,17 @@ struct Product {
     return llvm::Error::success();
   }
   NodeValue get(Composer &c) const {
-    NodeValue product = c.scalar(ElemKind::Int64, double(known));
+    NodeValue count = c.scalar(ElemKind::Int64, double(known));
     for (NodeValue factor : factors)
-      product = c.mul(product, factor);
-    return product;
+      count = c.mul(count, factor);
+    return count;
   }
 };
 } // namespace
 
 /// Infers the remaining dimension: \p all divided by \p others.
-static llvm::Expected<DynamicDim> divide(OpContext &op, Composer &c,
-                                         Product all, Product others) {
+static llvm::Expected<DynamicDim>
+divide(OpContext &op, Composer &c, ElementCount all, ElementCount others) {
   for (size_t i = 0; i < others.factors.size();) {
     auto same = llvm::find(all.factors, others.factors[i]);
     if (same == all.factors.end()) {
@@ -245,7 +245,7 @@ static llvm::Error importReshape(OpContext &op) {
                            readShapeInts(op, c, "shape", 1));
   std::optional<unsigned> unknown = findUnknown(x, ints);
   std::vector<DynamicDim> dims(ints.size());
-  Product all, others;
+  ElementCount all, others;
   for (unsigned d = 0; d < x.getRank(); ++d)
     GLOWISH_RETURN_IF_ERROR(all.multiply(x.getShape()[d], x.getExtent(d)));
   for (unsigned d = 0; d < dims.size(); ++d) {

@@ -188,10 +188,10 @@ Term EinsumImporter::contract(Term a, Term b, const Labels &kept) {
                : term.value.getShape()[found - term.labels.begin()];
   };
   auto multiply = [&](const Term &term, const Labels &labels) {
-    int64_t product = 1;
+    int64_t count = 1;
     for (int label : labels)
-      product *= getExtent(term, label);
-    return product;
+      count *= getExtent(term, label);
+    return count;
   };
   Dims shapeA, shapeB;
   for (int label : batch) {

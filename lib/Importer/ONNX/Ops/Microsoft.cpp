@@ -111,11 +111,11 @@ static llvm::Error importFusedMatMul(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t batchB, op.getInt("transBatchB", 0));
   GLOWISH_ASSIGN_OR_RETURN(a, arrange(op, a, batchA != 0, transA != 0));
   GLOWISH_ASSIGN_OR_RETURN(b, arrange(op, b, batchB != 0, transB != 0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue product, op.create<MatMulNode>(a, b));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue matMul, op.create<MatMulNode>(a, b));
   if (alpha == 1)
-    return op.setOutput(0, product);
-  NodeValue factor = op.createScalar(product.getElemKind(), alpha);
-  return op.setOutput(0, op.create<MulNode>(product, factor));
+    return op.setOutput(0, matMul);
+  NodeValue factor = op.createScalar(matMul.getElemKind(), alpha);
+  return op.setOutput(0, op.create<MulNode>(matMul, factor));
 }
 
 //===- Normalizations -----------------------------------------------------===//

@@ -114,7 +114,7 @@ static llvm::Error importDequantizeLinear(OpContext &op) {
   if (!isIntegerKind(x.getElemKind()))
     return makeError("input 0 is {0}; accepted: integers", x.getType().str());
   GLOWISH_ASSIGN_OR_RETURN(x, subtractZeroPoint(op, x, zeroPoint));
-  // Half-precision products are rounded once.
+  // In half precisions x * scale is rounded once.
   GLOWISH_ASSIGN_OR_RETURN(x, castTo(op, x, ElemKind::Float));
   GLOWISH_ASSIGN_OR_RETURN(scale, castTo(op, scale, ElemKind::Float));
   GLOWISH_ASSIGN_OR_RETURN(x, op.create<MulNode>(x, scale));

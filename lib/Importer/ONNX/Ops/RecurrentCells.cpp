@@ -27,8 +27,8 @@ private:
       return gate;
     GLOWISH_ASSIGN_OR_RETURN(NodeValue weights,
                              slice(peepholes, 0, number * hidden, hidden));
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue product, combine<MulNode>(c, weights));
-    return combine<AddNode>(gate, product);
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue weighted, combine<MulNode>(c, weights));
+    return combine<AddNode>(gate, weighted);
   }
   llvm::Expected<State> step(NodeValue gates, const State &state) override;
 

@@ -49,7 +49,7 @@ static llvm::Expected<std::vector<int64_t>> readAxes(const OpContext &op,
   return axes;
 }
 
-/// Scales \p extent by \p scale, with the product rounded to float as in ONNX:
+/// Scales \p extent by \p scale and rounds to float first, as in ONNX:
 /// 10 * 0.7f is 7.
 static int64_t scaleExtent(int64_t extent, double scale) {
   return int64_t(std::floor(float(extent) * float(scale)));

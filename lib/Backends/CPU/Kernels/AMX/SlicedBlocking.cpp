@@ -70,9 +70,9 @@ double SlicedBlocking::estimate(const ConvolutionShape &shape,
   int64_t chunkBytes = groupsPerChunk * numTaps * numSlices * sliceStepBytes;
   bool isNear = chunkBytes <= firstCacheBytes &&
                 ((numTaps > 1 && !isGathered) || numChunks == 1);
-  double product = isNear ? 21 : 28;
-  double sum =
-      registers * (steps * 6 * product + 150 + 100.0 * double(numChunks - 1));
+  double multiplyCycles = isNear ? 21 : 28;
+  double sum = registers * (steps * 6 * multiplyCycles + 150 +
+                            100.0 * double(numChunks - 1));
 
   double ranges = double(images * getRanges());
   double tasks = ranges * double(getGroups());

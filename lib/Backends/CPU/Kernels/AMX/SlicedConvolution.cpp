@@ -68,8 +68,8 @@ private:
   void forTiles(const Range &range, llvm::function_ref<void(const Tile &)>);
   void emitTile(const Range &range, const Block &block, const Tile &tile,
                 Value *chunk);
-  void emitProducts(const Block &block, const Tile &tile, Value *chunk,
-                    int64_t prefetchedLines);
+  void emitMatMuls(const Block &block, const Tile &tile, Value *chunk,
+                   int64_t prefetchedLines);
   void prefetchWeights(const Tile &tile, Value *weights, int64_t lines);
   void setPending(Value *sums, const Tile &tile, const Block &block);
   void finishPending();
@@ -111,7 +111,7 @@ std::array<Value *, 2> SlicedConvolutionEmitter::divide(Value *value,
           b.CreateURem(value, b.index(extent))};
 }
 
-//===- Products -----------------------------------------------------------===//
+//===- Matmuls ------------------------------------------------------------===//
 
 /// The offset in bytes from a pixel of the panel to the one under \p tap.
 Value *SlicedConvolutionEmitter::getTapShift(Value *tap) {
@@ -142,9 +142,9 @@ void SlicedConvolutionEmitter::prefetchWeights(const Tile &tile, Value *weights,
 }
 
 /// Multiplies a tile and a block for all steps of a chunk.
-void SlicedConvolutionEmitter::emitProducts(const Block &block,
-                                            const Tile &tile, Value *chunk,
-                                            int64_t prefetchedLines) {
+void SlicedConvolutionEmitter::emitMatMuls(const Block &block, const Tile &tile,
+                                           Value *chunk,
+                                           int64_t prefetchedLines) {
   int64_t stepsPerChunk = groupsPerChunk * numTaps;
   Value *firstStep =
       b.addScaled(b.addScaled(b.index(0), block.number, getSliceSteps(shape)),
@@ -267,11 +267,11 @@ void SlicedConvolutionEmitter::emitTile(const Range &range, const Block &block,
   if (isTileOutside && tilesPerTask > 1) {
     // The first tile prefetches the weights for all.
     Value *isFirstTile = b.CreateICmpEQ(tile.inTask, b.index(0));
-    b.ifThen(isFirstTile, [&] { emitProducts(block, tile, chunk, lines); });
+    b.ifThen(isFirstTile, [&] { emitMatMuls(block, tile, chunk, lines); });
     b.ifThen(b.CreateNot(isFirstTile),
-             [&] { emitProducts(block, tile, chunk, 0); });
+             [&] { emitMatMuls(block, tile, chunk, 0); });
   } else {
-    emitProducts(block, tile, chunk, (lines + tilesPerTask - 1) / tilesPerTask);
+    emitMatMuls(block, tile, chunk, (lines + tilesPerTask - 1) / tilesPerTask);
   }
   b.CreateStore(b.index(0), pending.count);
   unit.storeSums(sums);

@@ -53,11 +53,11 @@ double SlicedFilterBlocking::estimate(const TargetDescription &target) const {
   if (areTapsApart)
     used /= planesW;
   used += getGradientBytes() / outBlocks;
-  double product = used <= firstCacheBytes                      ? 24
-                   : getScratchBytes() <= target.cacheBytes / 2 ? 28
-                                                                : 30;
+  double multiplyCycles = used <= firstCacheBytes                      ? 24
+                          : getScratchBytes() <= target.cacheBytes / 2 ? 28
+                                                                       : 30;
   double places = double(quads * bands * imagesPerQuad * matrixColumns);
-  return tiles * (totalSteps * 6 * product + chunks * 120) +
+  return tiles * (totalSteps * 6 * multiplyCycles + chunks * 120) +
          places * double(steps * matrixRows * outBlocks) * 0.9 +
          places * double(getNumPlanes() * inRows * columns * inBlocks) * 0.6 +
          chunks * 1000;

@@ -383,7 +383,7 @@ void SlicedFilterEmitter::packInput(const Block &block, const Chunk &chunk) {
   });
 }
 
-//===- Products -----------------------------------------------------------===//
+//===- Matmuls ------------------------------------------------------------===//
 
 /// Orders the taps so that those which share sub-images are consecutive.
 Value *SlicedFilterEmitter::getTap(Value *number) {

@@ -1,10 +1,11 @@
 //===- SlicedImage.h - Float convolutions on int8 slices --------*- C++ -*-===//
 //
 // The Ozaki scheme: floats that share a scale become fixed-point numbers of 24
-// bits, that is, three int8 slices, slice 0 the most significant. The product
-// of two such numbers is the sum of the partial products of slices i and j with
-// i + j < 3, with an error below 2^-23 of the largest product. AMX adds partial
-// products exactly and many times faster than vector units multiply floats.
+// bits, that is, three int8 slices, slice 0 the most significant. Two such
+// numbers multiplied are the sum of the partial products of slices i and j with
+// i + j < 3, with an error below 2^-23 of the largest such sum. AMX adds
+// partial products exactly and many times faster than vector units multiply
+// floats.
 //
 // Images are packed with their padding and in the order in which every tap is
 // at a constant offset: for strides (sh, sw) the rows and columns with the same

@@ -62,7 +62,7 @@ private:
   void emitTile(const Block &block, const Position &position,
                 const KernelRows &rows, const TileRun &run);
   MicroKernel getMicroKernel(const Block &block, unsigned pixels) const;
-  Values emitKernelRow(const MicroKernel &product, const TileRun &run,
+  Values emitKernelRow(const MicroKernel &microKernel, const TileRun &run,
                        Value *pixel, Value *rowWeights, Values sums,
                        Prefetch prefetch);
   void planPrefetch(Block &block) const;
@@ -109,29 +109,29 @@ Value *ConvolutionEmitter::addBias(Value *channel, Value *sum,
 
 MicroKernel ConvolutionEmitter::getMicroKernel(const Block &block,
                                                unsigned pixels) const {
-  MicroKernel product = {kind,
-                         lanes,
-                         block.lastLanes,
-                         pixels,
-                         block.vectors,
-                         input.strides[2] * shape.strideW,
-                         layout.rowStride,
-                         layout.isPadded};
-  product.takesLanes = b.getTarget().hasLaneProducts;
-  return product;
+  MicroKernel microKernel = {kind,
+                             lanes,
+                             block.lastLanes,
+                             pixels,
+                             block.vectors,
+                             input.strides[2] * shape.strideW,
+                             layout.rowStride,
+                             layout.isPadded};
+  microKernel.takesLanes = b.getTarget().hasMultiplyByLane;
+  return microKernel;
 }
 
 /// One row of the kernel. \p pixel: the input element under tap 0 of pixel 0,
 /// perhaps outside of the image, where no tap that applies reads it.
-Values ConvolutionEmitter::emitKernelRow(const MicroKernel &product,
+Values ConvolutionEmitter::emitKernelRow(const MicroKernel &microKernel,
                                          const TileRun &run, Value *pixel,
                                          Value *rowWeights, Values sums,
                                          Prefetch prefetch) {
   int64_t depth = shape.getGroupChannels();
   bool isContiguous = shape.dilationW == 1 && input.strides[2] == depth;
   if (run.isInterior() && isContiguous)
-    return product.accumulate(b, {0, run.pixels}, shape.kernelW * depth, pixel,
-                              rowWeights, std::move(sums), prefetch);
+    return microKernel.accumulate(b, {0, run.pixels}, shape.kernelW * depth,
+                                  pixel, rowWeights, std::move(sums), prefetch);
   for (int64_t kw = 0; kw < shape.kernelW; ++kw) {
     if (run.taps[kw].empty())
       continue;
@@ -139,8 +139,8 @@ Values ConvolutionEmitter::emitKernelRow(const MicroKernel &product,
                              b.index(kw * shape.dilationW * input.strides[2]));
     Value *tapWeights =
         b.getElement(rowWeights, kind, kw * depth * layout.rowStride);
-    sums = product.accumulate(b, run.taps[kw], depth, tap, tapWeights,
-                              std::move(sums), prefetch);
+    sums = microKernel.accumulate(b, run.taps[kw], depth, tap, tapWeights,
+                                  std::move(sums), prefetch);
     if (prefetch.bytesPerStep)
       prefetch.address = b.CreateConstInBoundsGEP1_64(
           b.getInt8Ty(), prefetch.address, depth * prefetch.bytesPerStep);
@@ -156,7 +156,7 @@ void ConvolutionEmitter::emitTile(const Block &block, const Position &position,
   Value *offset = b.addScaled(
       b.addScaled(block.inChannel, position.batch, input.strides[0]), column,
       input.strides[2]);
-  MicroKernel product = getMicroKernel(block, run.pixels);
+  MicroKernel microKernel = getMicroKernel(block, run.pixels);
   int64_t rowTaps = shape.kernelW * shape.getGroupChannels();
   Prefetch slice;
   slice.bytesPerStep = block.prefetchBytes;
@@ -166,7 +166,7 @@ void ConvolutionEmitter::emitTile(const Block &block, const Position &position,
                             b.addScaled(b.index(0), position.number,
                                         shape.getTaps() * slice.bytesPerStep));
   Values sums = b.forLoop(
-      rows.low, rows.high, 1, product.getZeros(b),
+      rows.low, rows.high, 1, microKernel.getZeros(b),
       [&](Value *kh, llvm::ArrayRef<Value *> carried) {
         Value *row = b.CreateNSWAdd(
             rows.firstRow, b.addScaled(b.index(0), kh, shape.dilationH));
@@ -181,13 +181,13 @@ void ConvolutionEmitter::emitTile(const Block &block, const Position &position,
           prefetch.address = b.CreateInBoundsGEP(
               b.getInt8Ty(), slice.address,
               b.addScaled(b.index(0), kh, rowTaps * slice.bytesPerStep));
-        return emitKernelRow(product, run, pixel, rowWeights, Values(carried),
-                             prefetch);
+        return emitKernelRow(microKernel, run, pixel, rowWeights,
+                             Values(carried), prefetch);
       });
   for (unsigned p = 0; p < run.pixels; ++p)
     for (unsigned v = 0; v < block.vectors; ++v) {
       Value *channel = b.CreateNSWAdd(block.channel, b.index(v * lanes));
-      unsigned active = product.getLanes(v);
+      unsigned active = microKernel.getLanes(v);
       storeResult(b, result, epilogue,
                   {position.batch, position.row,
                    b.CreateNSWAdd(position.column, b.index(p)), channel},
@@ -336,8 +336,8 @@ void ConvolutionEmitter::emit() {
   chunk = chooseChunk(shape, kind, units, blocks, b.getTarget());
   int64_t chunks = (units + chunk - 1) / chunk;
   int64_t numTasks = chunks * blocks;
-  // For few pixels the weights' way from memory takes longer than their
-  // products: a byte as long as some eight operations.
+  // For few pixels the weights' way from memory takes longer than
+  // multiplying by them: a byte as long as some eight operations.
   int64_t readCost =
       8 * blocks * layout.blockStride * int64_t(getElemSize(kind));
   int64_t cost = std::max(getNumOperations(shape), readCost);

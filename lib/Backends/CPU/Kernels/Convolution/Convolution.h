@@ -7,7 +7,7 @@
 
 namespace glowish {
 
-/// A convolution, or a matrix product as one over a 1 x rows image.
+/// A convolution, or a matmul as one over a 1 x rows image.
 struct ConvolutionShape {
   int64_t batch = 1, height = 1, width = 1, channels = 1; // input
   int64_t outHeight = 1, outWidth = 1, outChannels = 1;
@@ -21,7 +21,7 @@ struct ConvolutionShape {
                               llvm::ArrayRef<int64_t> strides,
                               llvm::ArrayRef<int64_t> pads,
                               llvm::ArrayRef<int64_t> dilations, int64_t group);
-  /// The product of matrices [\p rows, \p depth] and [\p depth, \p columns].
+  /// The matrix product of [\p rows, \p depth] and [\p depth, \p columns].
   static ConvolutionShape forMatMul(int64_t rows, int64_t depth,
                                     int64_t columns) {
     return {.width = rows,

@@ -39,7 +39,7 @@ static constexpr int64_t firstCacheBytes = 24 << 10;
 static double getNarrowStepCost(unsigned pixels, unsigned vectors,
                                 const TargetDescription &target) {
   double pixelLoads =
-      target.hasLaneProducts ? double(pixels) / target.getLanes(4) : pixels;
+      target.hasMultiplyByLane ? double(pixels) / target.getLanes(4) : pixels;
   return (pixels * vectors + vectors + pixelLoads + 1) / 2;
 }
 
@@ -89,11 +89,11 @@ struct PixelChoice {
 /// more sums save more loads than that.
 static unsigned getMostPixels(unsigned vectors,
                               const TargetDescription &target) {
-  unsigned taken = vectors + (target.hasScalarProducts ? 0 : 1);
+  unsigned taken = vectors + (target.hasMultiplyByScalar ? 0 : 1);
   if (!target.issuesWidely && target.numVectorRegisters > 16)
     taken += 2;
   unsigned left = std::max(target.numVectorRegisters, taken) - taken;
-  return std::max(1u, left / (vectors + (target.hasLaneProducts ? 1 : 0)));
+  return std::max(1u, left / (vectors + (target.hasMultiplyByLane ? 1 : 0)));
 }
 
 /// The number of pixels for tiles of \p vectors.

@@ -1,7 +1,7 @@
 //===- FewChannelFilterGradient.cpp - Filter gradients of few channels ----===//
 //
 // Where the input has few channels, all taps of all its channels are the rows
-// of one product with the gradient: a tile of sums takes some of them, by
+// of one matmul with the gradient: a tile of sums takes some of them, by
 // vectors of output channels. Image after image goes through all tiles, padded
 // ones as a copy with their padding, so that all rows have all pixels. The sums
 // of an image are added to those of the images before.
@@ -41,8 +41,8 @@ FewChannelBlocking::FewChannelBlocking(const ConvolutionShape &shape,
     int64_t numTiles = int64_t(llvm::divideCeil(rows, most));
     int64_t perTile = int64_t(llvm::divideCeil(rows, numTiles));
     int64_t numBlocks = int64_t(llvm::divideCeil(available, v));
-    // Two products or two loads a cycle, and four cycles for each sum; what
-    // loads cost beside is as in ConvolutionPlan.cpp.
+    // Two multiply-adds or two loads a cycle, and four cycles for each sum;
+    // what loads cost beside is as in ConvolutionPlan.cpp.
     double step =
         std::max({double(perTile * v) / 2, 4.0, double(perTile + v) / 2}) +
         double(perTile + v) / 9;
@@ -135,17 +135,17 @@ MicroKernel
 FewChannelEmitter::getMicroKernel(const Tile &tile,
                                   llvm::ArrayRef<int64_t> offsets) const {
   unsigned count = (tile.channels + lanes - 1) / lanes;
-  MicroKernel product = {kind,
-                         lanes,
-                         tile.channels - (count - 1) * lanes,
-                         tile.rows,
-                         count,
-                         /*pixelStride=*/0,
-                         /*rowStride=*/shape.outChannels,
-                         /*isPadded=*/false,
-                         /*stepStride=*/shape.strideW * shape.channels};
-  product.pixelOffsets = offsets;
-  return product;
+  MicroKernel microKernel = {kind,
+                             lanes,
+                             tile.channels - (count - 1) * lanes,
+                             tile.rows,
+                             count,
+                             /*pixelStride=*/0,
+                             /*rowStride=*/shape.outChannels,
+                             /*isPadded=*/false,
+                             /*stepStride=*/shape.strideW * shape.channels};
+  microKernel.pixelOffsets = offsets;
+  return microKernel;
 }
 
 //===- Padding ------------------------------------------------------------===//
@@ -183,12 +183,12 @@ Value *FewChannelEmitter::pad(Value *image) {
 //===- Tiles --------------------------------------------------------------===//
 
 void FewChannelEmitter::store(const Tile &tile) {
-  MicroKernel product = getMicroKernel(tile, {});
+  MicroKernel microKernel = getMicroKernel(tile, {});
   for (unsigned r = 0; r < tile.rows; ++r)
-    for (unsigned v = 0; v < product.vectors; ++v) {
+    for (unsigned v = 0; v < microKernel.vectors; ++v) {
       Value *total =
-          b.load(computeKind, getTotal(tile, r * product.vectors + v),
-                 product.getLanes(v));
+          b.load(computeKind, getTotal(tile, r * microKernel.vectors + v),
+                 microKernel.getLanes(v));
       Value *offset =
           b.addScaled(b.index(tile.firstRow + r),
                       b.CreateNSWAdd(tile.channel, b.index(v * lanes)), rows);
@@ -196,18 +196,18 @@ void FewChannelEmitter::store(const Tile &tile) {
     }
 }
 
-/// Adds the products of image \p n, which begins at \p image.
+/// Adds the summands of image \p n, which begins at \p image.
 void FewChannelEmitter::addImage(const Tile &tile, Value *n, Value *image) {
   std::vector<int64_t> offsets = getOffsets(tile);
-  MicroKernel product = getMicroKernel(tile, offsets);
+  MicroKernel microKernel = getMicroKernel(tile, offsets);
   int64_t rowSize = (isPadded ? width : shape.width) * shape.channels;
   Value *zero = b.index(0);
   Values sums = b.forLoop(
-      zero, b.index(shape.outHeight), 1, product.getZeros(b),
+      zero, b.index(shape.outHeight), 1, microKernel.getZeros(b),
       [&](Value *y, llvm::ArrayRef<Value *> carried) {
         Value *x = b.getElement(image, kind,
                                 b.addScaled(zero, y, shape.strideH * rowSize));
-        return product.accumulate(
+        return microKernel.accumulate(
             b, b.index(shape.outWidth), x,
             gradient.getAddress(b, {n, y, zero, tile.channel}),
             Values(carried));

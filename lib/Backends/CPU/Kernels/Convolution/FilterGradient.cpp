@@ -1,6 +1,6 @@
 //===- FilterGradient.cpp - Gradients of filters --------------------------===//
 //
-// For each tap of the kernel a product over all pixels: the gradient's channels
+// For each tap of the kernel a matmul over all pixels: the gradient's channels
 // by the input's. One of the two sides lies in vectors, elements of the other
 // are broadcast; a tile of sums stays in registers while the pixels go by. A
 // tap has just the pixels whose input is inside the image, so that there are no
@@ -61,11 +61,11 @@ private:
   Range lookUp(const Positions &positions, Value *tap);
   void emitColumns(Tile tile, Value *firstImage, Value *endImage);
   void emitTile(const Tile &tile, Value *firstImage, Value *endImage);
-  Values accumulate(const Tile &tile, const MicroKernel &product,
+  Values accumulate(const Tile &tile, const MicroKernel &microKernel,
                     const Range &range, Value *image, Value *y, Values sums);
-  Values accumulateLanes(const MicroKernel &product, Value *length, Value *x,
-                         Value *y, Values sums);
-  void store(const Tile &tile, const MicroKernel &product, Values sums,
+  Values accumulateLanes(const MicroKernel &microKernel, Value *length,
+                         Value *x, Value *y, Values sums);
+  void store(const Tile &tile, const MicroKernel &microKernel, Values sums,
              Value *isFirst);
 
   KernelBuilder &b;
@@ -149,7 +149,7 @@ void FilterGradientEmitter::collapseRows() {
   shape.height = shape.outHeight = 1;
 }
 
-/// The tile with the fewest loads for its products.
+/// The tile with the fewest loads for its multiply-adds.
 void FilterGradientEmitter::chooseTile() {
   unsigned registers = b.getTarget().numVectorRegisters;
   unsigned available = unsigned((columns.channels + lanes - 1) / lanes);
@@ -161,7 +161,8 @@ void FilterGradientEmitter::chooseTile() {
     int64_t tiles = (rows.channels + most - 1) / most;
     int64_t perTile = (rows.channels + tiles - 1) / tiles;
     int64_t blocks = (available + vectors - 1) / vectors;
-    // Two products or two loads a cycle, and at least four cycles for the sums.
+    // Two multiply-adds or two loads a cycle, and at least four cycles for the
+    // sums.
     double step = std::max(
         {double(perTile * vectors) / 2, 4.0, double(perTile + vectors) / 2});
     double cost =
@@ -184,8 +185,8 @@ Range FilterGradientEmitter::lookUp(const Positions &positions, Value *tap) {
   return {find(positions.low), find(positions.high)};
 }
 
-/// A depthwise convolution's: products of vectors.
-Values FilterGradientEmitter::accumulateLanes(const MicroKernel &product,
+/// A depthwise convolution's: multiply-adds of vectors.
+Values FilterGradientEmitter::accumulateLanes(const MicroKernel &microKernel,
                                               Value *length, Value *x, Value *y,
                                               Values sums) {
   return b.forLoop(
@@ -196,10 +197,10 @@ Values FilterGradientEmitter::accumulateLanes(const MicroKernel &product,
           Value *address = b.getElement(
               base, kind,
               b.addScaled(b.index(int64_t(vector) * lanes), i, stride));
-          return b.widen(b.load(kind, address, product.getLanes(vector)),
+          return b.widen(b.load(kind, address, microKernel.getLanes(vector)),
                          lanes);
         };
-        for (unsigned v = 0; v < product.vectors; ++v)
+        for (unsigned v = 0; v < microKernel.vectors; ++v)
           current[v] =
               b.multiplyAdd(load(x, rows.pixelStride, v),
                             load(y, columns.pixelStride, v), current[v]);
@@ -209,7 +210,7 @@ Values FilterGradientEmitter::accumulateLanes(const MicroKernel &product,
 
 /// The pixels of row \p y of the gradient.
 Values FilterGradientEmitter::accumulate(const Tile &tile,
-                                         const MicroKernel &product,
+                                         const MicroKernel &microKernel,
                                          const Range &range, Value *image,
                                          Value *y, Values sums) {
   Value *length = b.CreateNSWSub(range.high, range.low);
@@ -227,12 +228,14 @@ Values FilterGradientEmitter::accumulate(const Tile &tile,
   };
   Value *x = getAddress(rows, rowChannel, !isInputColumns);
   Value *w = getAddress(columns, tile.column, isInputColumns);
-  return isDepthwise ? accumulateLanes(product, length, x, w, std::move(sums))
-                     : product.accumulate(b, length, x, w, std::move(sums));
+  return isDepthwise
+             ? accumulateLanes(microKernel, length, x, w, std::move(sums))
+             : microKernel.accumulate(b, length, x, w, std::move(sums));
 }
 
-void FilterGradientEmitter::store(const Tile &tile, const MicroKernel &product,
-                                  Values sums, Value *isFirst) {
+void FilterGradientEmitter::store(const Tile &tile,
+                                  const MicroKernel &microKernel, Values sums,
+                                  Value *isFirst) {
   int64_t taps = shape.kernelH * shape.kernelW;
   int64_t depth = isDepthwise ? 1 : shape.getGroupChannels();
   Value *offset = b.addScaled(b.index(0), tile.group,
@@ -243,18 +246,18 @@ void FilterGradientEmitter::store(const Tile &tile, const MicroKernel &product,
   offset = b.addScaled(offset, tile.column, columns.resultStride);
   Value *first = b.getElement(result, kind, offset);
   for (unsigned r = 0; r < tile.rows; ++r)
-    for (unsigned v = 0; v < product.vectors; ++v) {
+    for (unsigned v = 0; v < microKernel.vectors; ++v) {
       Value *address =
           b.getElement(first, kind,
                        int64_t(r) * rows.resultStride +
                            int64_t(v) * lanes * columns.resultStride);
-      Value *sum =
-          b.takeLanes(sums[r * product.vectors + v], product.getLanes(v));
+      Value *sum = b.takeLanes(sums[r * microKernel.vectors + v],
+                               microKernel.getLanes(v));
       if (isFirst) {
-        Value *before = b.loadStrided(kind, address, product.getLanes(v),
+        Value *before = b.loadStrided(kind, address, microKernel.getLanes(v),
                                       columns.resultStride);
         before = b.CreateSelect(
-            isFirst, b.literal(kind, 0, product.getLanes(v)), before);
+            isFirst, b.literal(kind, 0, microKernel.getLanes(v)), before);
         sum = b.CreateFAdd(before, sum);
       }
       b.storeStrided(kind, sum, address, columns.resultStride);
@@ -265,28 +268,28 @@ void FilterGradientEmitter::emitTile(const Tile &tile, Value *firstImage,
                                      Value *endImage) {
   unsigned vectors = (tile.columns + lanes - 1) / lanes;
   unsigned lastLanes = tile.columns - (vectors - 1) * lanes;
-  MicroKernel product = {kind,
-                         lanes,
-                         lastLanes,
-                         tile.rows,
-                         vectors,
-                         /*pixelStride=*/1,
-                         /*rowStride=*/columns.pixelStride,
-                         /*isPadded=*/false,
-                         /*stepStride=*/rows.pixelStride};
+  MicroKernel microKernel = {kind,
+                             lanes,
+                             lastLanes,
+                             tile.rows,
+                             vectors,
+                             /*pixelStride=*/1,
+                             /*rowStride=*/columns.pixelStride,
+                             /*isPadded=*/false,
+                             /*stepStride=*/rows.pixelStride};
   Range range = lookUp(horizontal, tile.kw);
   auto [low, high] = lookUp(vertical, tile.kh);
   auto addImage = [&, low = low, high = high](
                       Value *image, llvm::ArrayRef<Value *> imageSums) {
     return b.forLoop(
         low, high, 1, imageSums, [&](Value *y, llvm::ArrayRef<Value *> sums) {
-          return accumulate(tile, product, range, image, y, Values(sums));
+          return accumulate(tile, microKernel, range, image, y, Values(sums));
         });
   };
   Values sums =
-      b.forLoop(firstImage, endImage, 1, product.getZeros(b), addImage);
+      b.forLoop(firstImage, endImage, 1, microKernel.getZeros(b), addImage);
   bool isWhole = imagesPerChunk >= shape.batch;
-  store(tile, product, sums,
+  store(tile, microKernel, sums,
         isWhole ? nullptr : b.CreateICmpEQ(firstImage, b.index(0)));
 }
 

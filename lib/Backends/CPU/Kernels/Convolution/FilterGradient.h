@@ -24,7 +24,7 @@ struct FewChannelBlocking {
   FewChannelBlocking(const ConvolutionShape &shape, ElemKind kind,
                      const TargetDescription &target);
 
-  /// Of the product: all taps of all input channels.
+  /// Of the matmul: all taps of all input channels.
   int64_t rows = 0;
   /// Whether images are copied with their padding, and of what size.
   bool isPadded = false;

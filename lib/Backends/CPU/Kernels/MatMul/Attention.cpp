@@ -200,15 +200,15 @@ Values AttentionEmitter::emitScores(const Block &block, Value *key,
   unsigned rank = operands.key.strides.size();
   int64_t rowStride = operands.key.strides[rank - 2];
   Tiling tiling = splitEvenly(shape.keys, maxPixels);
-  MicroKernel product{kind,
-                      lanes,
-                      lanes,
-                      unsigned(tiling.size),
-                      block.vectors,
-                      rowStride,
-                      block.width,
-                      /*isPadded=*/true,
-                      operands.key.getInnerStride()};
+  MicroKernel microKernel{kind,
+                          lanes,
+                          lanes,
+                          unsigned(tiling.size),
+                          block.vectors,
+                          rowStride,
+                          block.width,
+                          /*isPadded=*/true,
+                          operands.key.getInnerStride()};
   Value *tiles = b.index(tiling.count);
   if (shape.causal)
     tiles = b.CreateUDiv(b.CreateNSWAdd(block.keys, b.index(tiling.size - 1)),
@@ -222,9 +222,10 @@ Values AttentionEmitter::emitScores(const Block &block, Value *key,
         Value *first = tiling.getFirst(b, tile);
         Value *row =
             b.getElement(key, kind, b.addScaled(b.index(0), first, rowStride));
-        Values sums = product.accumulate(b, {0, product.pixels}, shape.depth,
-                                         row, panel, product.getZeros(b));
-        for (unsigned p = 0; p < product.pixels; ++p)
+        Values sums =
+            microKernel.accumulate(b, {0, microKernel.pixels}, shape.depth, row,
+                                   panel, microKernel.getZeros(b));
+        for (unsigned p = 0; p < microKernel.pixels; ++p)
           for (unsigned v = 0; v < block.vectors; ++v) {
             Value *number = b.CreateNSWAdd(first, b.index(p));
             Value *score =
@@ -270,28 +271,28 @@ void AttentionEmitter::emitColumns(const Block &block, Value *value,
   int64_t resultStride = operands.result.strides[rank - 2];
   int64_t innerStride = operands.result.getInnerStride();
   Tiling tiling = splitEvenly(block.count, maxPixels);
-  MicroKernel product{kind,
-                      lanes,
-                      lastLanes,
-                      unsigned(tiling.size),
-                      vectors,
-                      /*pixelStride=*/1,
-                      rowStride,
-                      /*isPadded=*/false,
-                      /*stepStride=*/block.width,
-                      operands.value.getInnerStride()};
+  MicroKernel microKernel{kind,
+                          lanes,
+                          lastLanes,
+                          unsigned(tiling.size),
+                          vectors,
+                          /*pixelStride=*/1,
+                          rowStride,
+                          /*isPadded=*/false,
+                          /*stepStride=*/block.width,
+                          operands.value.getInnerStride()};
   b.forLoop(tiling.count, [&](Value *tile) {
     Value *query = tiling.getFirst(b, tile);
     Value *column = b.getElement(scores, kind, query);
-    Values sums =
-        product.accumulate(b, block.keys, column, value, product.getZeros(b));
-    for (unsigned p = 0; p < product.pixels; ++p) {
+    Values sums = microKernel.accumulate(b, block.keys, column, value,
+                                         microKernel.getZeros(b));
+    for (unsigned p = 0; p < microKernel.pixels; ++p) {
       Value *number = b.CreateNSWAdd(query, b.index(p));
       Value *factor = b.load(kind, b.getElement(factors, kind, number), 1);
       Value *row = b.getElement(result, kind,
                                 b.addScaled(b.index(0), number, resultStride));
       for (unsigned v = 0; v < vectors; ++v) {
-        unsigned active = product.getLanes(v);
+        unsigned active = microKernel.getLanes(v);
         Value *y = b.takeLanes(sums[p * vectors + v], active);
         b.storeStrided(kind, b.CreateFMul(y, b.splat(factor, active)),
                        b.getElement(row, kind, v * lanes * innerStride),

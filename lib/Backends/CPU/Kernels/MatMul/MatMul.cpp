@@ -20,7 +20,7 @@ bool glowish::packsOperand(const MatMulInstr &instr, unsigned index,
   const Type &type = instr.getOperand(index)->getType();
   DimsRef shape = type.getShape(), result = instr.getResult()->getShape();
   int64_t matrices = countMatrices(shape);
-  // One that several products share is better packed once.
+  // One that several matmuls share is better packed once.
   if (matrices <= 1 || matrices != countMatrices(result))
     return false;
   // Rows of the other side that use what is packed: few aren't worth it.
@@ -125,9 +125,9 @@ void MatMulEmitter::multiply(Batch batch) {
 
 void MatMulEmitter::emit() {
   DimsRef out = instr.getResult()->getShape();
-  int64_t products = countMatrices(out);
-  // A single product is cut into tasks itself.
-  if (products == 1) {
+  int64_t numMatMuls = countMatrices(out);
+  // A single matmul is cut into tasks itself.
+  if (numMatMuls == 1) {
     Values first(out.size() - 2, b.index(0));
     return multiply(first);
   }
@@ -135,7 +135,7 @@ void MatMulEmitter::emit() {
   rhsPlace = allocate(rhs, MatMulInstr::rhsIdx);
   int64_t operations = 2 * instr.getResult()->getType().getNumElements() *
                        instr.getLhs()->getShape().back();
-  b.forTasks(products, operations, [&](Value *number) {
+  b.forTasks(numMatMuls, operations, [&](Value *number) {
     multiply(b.splitIndex(number, out.drop_back(2)));
   });
 }

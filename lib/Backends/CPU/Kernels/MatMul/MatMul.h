@@ -9,7 +9,7 @@
 namespace glowish {
 
 /// Whether emitMatMul takes operand \p index of \p instr with any strides,
-/// and packs the matrix of each product on the stack. Otherwise neighbours of a
+/// and packs the matrix of each matmul on the stack. Otherwise neighbours of a
 /// row lie side by side.
 bool packsOperand(const MatMulInstr &instr, unsigned index,
                   const TargetDescription &target);

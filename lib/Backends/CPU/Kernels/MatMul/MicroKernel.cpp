@@ -1,4 +1,4 @@
-//===- MicroKernel.cpp - The innermost loop of products -------------------===//
+//===- MicroKernel.cpp - The innermost loop of matmuls --------------------===//
 
 #include "Kernels/MatMul/MicroKernel.h"
 
@@ -78,7 +78,7 @@ Values MicroKernel::accumulateLanes(KernelBuilder &b, PixelRange range,
       multiply(b, p,
                b.CreateShuffleVector(elements[p],
                                      llvm::SmallVector<int, 16>(lanes, lane)),
-               columns, current, b.getTarget().fusesLaneProducts);
+               columns, current, b.getTarget().fusesMultiplyByLane);
   }
   return current;
 }

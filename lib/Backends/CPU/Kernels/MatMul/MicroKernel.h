@@ -1,4 +1,4 @@
-//===- MicroKernel.h - The innermost loop of products -----------*- C++ -*-===//
+//===- MicroKernel.h - The innermost loop of matmuls ------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_MATMUL_MICROKERNEL_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_MATMUL_MICROKERNEL_H
@@ -41,8 +41,8 @@ struct MicroKernel {
     return vector + 1 == vectors ? lastLanes : lanes;
   }
   Values getZeros(KernelBuilder &b) const;
-  /// sums + the products of \p length elements from \p x on, for each of
-  /// pixels \p range, with as many rows of weights. Sum (p, v) is number
+  /// sums + \p length elements from \p x on, for each of pixels \p range, times
+  /// as many rows of weights. Sum (p, v) is number
   /// p * vectors + v.
   Values accumulate(KernelBuilder &b, PixelRange range, int64_t length,
                     llvm::Value *x, llvm::Value *weights, Values sums,

@@ -98,7 +98,7 @@ struct Rounded {
 
 /// rint(x * factor), for results below 2^21 (float) or 2^50 (double): the
 /// fraction bits fall out of the sum with 1.5 * 2^(mantissa bits).
-static Rounded roundProduct(KernelBuilder &b, Value *x, double factor) {
+static Rounded roundScaled(KernelBuilder &b, Value *x, double factor) {
   bool wide = isDouble(x);
   Value *magic = number(x, wide ? 0x1.8p52 : 0x1.8p23);
   Value *sum = b.multiplyAdd(x, number(x, factor), magic);
@@ -132,7 +132,7 @@ Value *vectormath::exp(KernelBuilder &b, Value *x) {
   bool wide = isDouble(x);
   // Beyond these the result is infinite, or 0.
   x = wide ? limit(b, x, -750, 720) : limit(b, x, -106, 90);
-  Rounded n = roundProduct(b, x, 1.4426950408889634);
+  Rounded n = roundScaled(b, x, 1.4426950408889634);
   // ln 2 in two parts: the first has so few bits that n times it is exact.
   double high = wide ? 0x1.62e42fee00000p-1 : 0x1.62e4p-1;
   double low = wide ? 1.90821492927058770002e-10 : 1.42860682e-06;
@@ -282,7 +282,7 @@ static Value *reduceAngle(KernelBuilder &b, Value *x, Value *&n) {
   Value *exact = x;
   if (!wide)
     exact = b.CreateFPExt(x, x->getType()->getWithNewType(b.getDoubleTy()));
-  Rounded rounded = roundProduct(b, exact, 0.63661977236758134);
+  Rounded rounded = roundScaled(b, exact, 0.63661977236758134);
   // pi / 2 in parts; n times one of 33 bits is exact for n up to 2^20.
   static const double twoParts[] = {0x1.921fb544p+0, 0x1.0b4611a626331p-34};
   static const double threeParts[] = {0x1.921fb544p+0, 0x1.0b4611a6p-34,

@@ -2,8 +2,8 @@
 //
 // The output is cut into tiles of mh x mw pixels. A tile's inputs are
 // transformed into ph * pw points, at each of which the convolution is a
-// product of matrices, tiles by channels times channels by output channels;
-// the products are transformed back. Filters are transformed at compile time.
+// matmul, tiles by channels times channels by output channels; the results are
+// transformed back. Filters are transformed at compile time.
 //
 //===----------------------------------------------------------------------===//
 

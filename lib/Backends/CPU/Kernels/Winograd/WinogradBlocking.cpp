@@ -65,11 +65,11 @@ double WinogradBlocking::estimate(const ConvolutionShape &shape,
   double outVectors = double(divideUp(shape.outChannels, lanes));
   double sum = double(tiles) * points * getPointCycles(getPoints(), target) *
                (channelVectors * double(getGroups()) + outVectors);
-  TileChoice product =
+  TileChoice matMul =
       rankTiles(getMatMulShape(shape, tilesPerTask), ElemKind::Float, target,
                 unsigned(lanes * registers.vectors))
           .front();
-  sum += points * ranges * product.cycles;
+  sum += points * ranges * matMul.cycles;
   double weightBytes =
       4 * points * double(shape.channels) * double(shape.outChannels);
   // The direct kernels ask for large weights ahead; these don't.

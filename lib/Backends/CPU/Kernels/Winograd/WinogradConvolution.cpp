@@ -5,9 +5,9 @@
 //   inputs   [point][tile][channel]
 //
 // and then, for one block of output channels after the other, multiplies them
-// with the filters and transforms the products back:
+// with the filters and transforms the results back:
 //
-//   products [point][tile][output channel of the block]
+//   matMulResults [point][tile][output channel of the block]
 //
 // Both are on the stack and stay in the second cache.
 //
@@ -59,7 +59,7 @@ private:
   void emitInputs(const Position &position, Value *inTask, bool isBorder);
   Value *loadInput(const Position &position, int64_t row, int64_t column,
                    Value *channel, unsigned active, bool isBorder);
-  void emitProducts(const Block &block, Value *count);
+  void emitMatMuls(const Block &block, Value *count);
   void emitOutputs(const Block &block, Value *tile, Value *inTask);
   void storeTile(const Position &position, Value *channel,
                  llvm::ArrayRef<Value *> outputs);
@@ -82,7 +82,7 @@ private:
   /// Channels of a block.
   int64_t width;
   /// The last is for the outputs of tiles that the image's end cuts.
-  Value *inputs = nullptr, *products = nullptr, *cutTile = nullptr;
+  Value *inputs = nullptr, *matMulResults = nullptr, *cutTile = nullptr;
 };
 
 } // namespace
@@ -201,18 +201,18 @@ void WinogradEmitter::emitInputs(Value *tile, Value *inTask) {
 
 /// Groups of tiles that are multiplied together; the last one overlaps another
 /// or, where there are fewer tiles, computes values that are not used.
-void WinogradEmitter::emitProducts(const Block &block, Value *count) {
+void WinogradEmitter::emitMatMuls(const Block &block, Value *count) {
   int64_t pixels = std::min<int64_t>(registers.pixels, tilesPerTask);
   unsigned vectors = unsigned((block.channels + lanes - 1) / lanes);
-  MicroKernel product{kind,
-                      lanes,
-                      lanes,
-                      unsigned(pixels),
-                      vectors,
-                      shape.channels,
-                      packedBlock,
-                      /*isPadded=*/true};
-  product.takesLanes = b.getTarget().hasLaneProducts;
+  MicroKernel microKernel{kind,
+                          lanes,
+                          lanes,
+                          unsigned(pixels),
+                          vectors,
+                          shape.channels,
+                          packedBlock,
+                          /*isPadded=*/true};
+  microKernel.takesLanes = b.getTarget().hasMultiplyByLane;
   Value *groups =
       b.CreateUDiv(b.CreateNSWAdd(count, b.index(pixels - 1)), b.index(pixels));
   Value *lastFirst =
@@ -224,18 +224,20 @@ void WinogradEmitter::emitProducts(const Block &block, Value *count) {
     Value *pointInputs = b.getElement(
         inputs, kind,
         b.addScaled(b.index(0), point, getPointStride(shape.channels)));
-    Value *pointProducts = b.getElement(
-        products, kind, b.addScaled(b.index(0), point, getPointStride(width)));
+    Value *pointResults =
+        b.getElement(matMulResults, kind,
+                     b.addScaled(b.index(0), point, getPointStride(width)));
     b.forLoop(b.index(0), groups, 1, [&](Value *group) {
       Value *first =
           b.minIndex(b.addScaled(b.index(0), group, pixels), lastFirst);
       Value *x = b.getElement(pointInputs, kind,
                               b.addScaled(b.index(0), first, shape.channels));
-      Values sums = product.accumulate(b, {0, product.pixels}, shape.channels,
-                                       x, filters, product.getZeros(b));
-      Value *target = b.getElement(pointProducts, kind,
+      Values sums =
+          microKernel.accumulate(b, {0, microKernel.pixels}, shape.channels, x,
+                                 filters, microKernel.getZeros(b));
+      Value *target = b.getElement(pointResults, kind,
                                    b.addScaled(b.index(0), first, width));
-      for (unsigned p = 0; p < product.pixels; ++p)
+      for (unsigned p = 0; p < microKernel.pixels; ++p)
         for (unsigned v = 0; v < vectors; ++v)
           b.store(kind, sums[p * vectors + v],
                   b.getElement(target, kind, p * width + v * lanes));
@@ -302,7 +304,7 @@ void WinogradEmitter::emitOutputs(const Block &block, Value *tile,
                                   Value *inTask) {
   Position position = getPosition(tile);
   Value *source =
-      b.getElement(products, kind, b.addScaled(b.index(0), inTask, width));
+      b.getElement(matMulResults, kind, b.addScaled(b.index(0), inTask, width));
   int64_t pointStride = getPointStride(width);
   b.forVectors(block.channels, lanes, [&](Value *i, unsigned active) {
     Value *channel = b.CreateNSWAdd(block.channel, i);
@@ -326,7 +328,7 @@ void WinogradEmitter::emitOutputs(const Block &block, Value *tile,
 
 /// Tiles low ... low + count - 1.
 void WinogradEmitter::emitBlock(const Block &block, Value *low, Value *count) {
-  emitProducts(block, count);
+  emitMatMuls(block, count);
   b.forLoop(b.index(0), count, 1,
             [&](Value *i) { emitOutputs(block, b.CreateNSWAdd(low, i), i); });
 }
@@ -371,7 +373,7 @@ void WinogradEmitter::emitTask(Value *task) {
 
 void WinogradEmitter::emit() {
   inputs = allocate(getPoints() * getPointStride(shape.channels));
-  products = allocate(getPoints() * getPointStride(width));
+  matMulResults = allocate(getPoints() * getPointStride(width));
   cutTile = allocate(int64_t(vertical.outputs) * horizontal.outputs * lanes);
   b.forTasks(getRanges() * getGroups(), getNumOperations(shape),
              [&](Value *task) { emitTask(task); });

@@ -7,7 +7,7 @@
 using namespace glowish;
 using llvm::Value;
 
-//===- Products with literals ---------------------------------------------===//
+//===- Multiplying by literals --------------------------------------------===//
 
 TransformMatrix TransformMatrix::transpose() const {
   TransformMatrix result(columns, rows);
@@ -49,7 +49,7 @@ static Value *accumulate(KernelBuilder &b, Value *sum, double factor,
   return b.multiplyAdd(literal, value, sum);
 }
 
-/// Columns j and k that differ only in signs: their parts of the product are
+/// Columns j and k that differ only in signs: their parts of the result are
 /// those of two other columns, the elements that agree times x_j + x_k and
 /// those that don't times x_j - x_k. \p rest becomes the matrix of these.
 Values TransformMatrix::joinMirroredColumns(KernelBuilder &b,
