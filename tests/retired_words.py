@@ -64,7 +64,7 @@ RETIRED = [
     Word('Sized', r'Sized[A-Z]\w*', 'dynamic: DynamicDims'),
     Word('file names of operators', r'\b(Found|Removed|Blocks)\.(cpp|h)\b',
          'the name of the operator: NonZero, Deprecated, DepthToSpace'),
-    Word('Windows', r'\bWindows\.(cpp|h)\b', 'Pooling, NdPooling', remaining=9),
+    Word('Windows', r'\bWindows\.(cpp|h)\b', 'Pooling, NdPooling, SlidingWindow'),
     Word('written out', r'\bwritten out\b', 'unrolled (a loop), inlined (a body)'),
 
     # A multiplication of matrices. What stays: products of numbers, named as the

@@ -1,6 +1,6 @@
 //===- Convolution.cpp - Export of convolutions ---------------------------===//
 
-#include "ONNX/Ops/Windows.h"
+#include "ONNX/Ops/SlidingWindow.h"
 
 using namespace glowish;
 

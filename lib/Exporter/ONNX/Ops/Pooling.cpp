@@ -1,6 +1,6 @@
 //===- Pooling.cpp - Export of poolings and their gradients ---------------===//
 
-#include "ONNX/Ops/Windows.h"
+#include "ONNX/Ops/SlidingWindow.h"
 #include <cmath>
 
 using namespace glowish;

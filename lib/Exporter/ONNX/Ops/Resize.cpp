@@ -1,6 +1,6 @@
 //===- Resize.cpp - Export of image resizing ------------------------------===//
 
-#include "ONNX/Ops/Windows.h"
+#include "ONNX/Ops/SlidingWindow.h"
 #include <cmath>
 
 using namespace glowish;

@@ -1,7 +1,7 @@
-//===- Windows.h - Sliding windows over images ------------------*- C++ -*-===//
+//===- SlidingWindow.h - Windows of convolutions and poolings ---*- C++ -*-===//
 
-#ifndef GLOWISH_LIB_EXPORTER_ONNX_OPS_WINDOWS_H
-#define GLOWISH_LIB_EXPORTER_ONNX_OPS_WINDOWS_H
+#ifndef GLOWISH_LIB_EXPORTER_ONNX_OPS_SLIDINGWINDOW_H
+#define GLOWISH_LIB_EXPORTER_ONNX_OPS_SLIDINGWINDOW_H
 
 #include "ONNX/GraphWriter.h"
 
@@ -39,4 +39,4 @@ Tensor countInside(const OnnxWindows &windows, DimsRef size, DimsRef resultSize,
 
 } // namespace glowish
 
-#endif // GLOWISH_LIB_EXPORTER_ONNX_OPS_WINDOWS_H
+#endif // GLOWISH_LIB_EXPORTER_ONNX_OPS_SLIDINGWINDOW_H

@@ -1,6 +1,6 @@
-//===- Windows.cpp - Sliding windows over images --------------------------===//
+//===- SlidingWindow.cpp - Windows of convolutions and poolings -----------===//
 
-#include "ONNX/Ops/Windows.h"
+#include "ONNX/Ops/SlidingWindow.h"
 
 using namespace glowish;
 
