@@ -92,7 +92,7 @@ RETIRED = [
          allowed=ALIASES),
     Word('PlanReplay', r'PlanReplay|\breplayPlan\b',
          'shadow-memory verifier: verifyPlanWithShadow', allowed=ALIASES),
-    Word('lives', r'\blives\b', 'is live; lifetime, live range', remaining=8),
+    Word('lives', r'\blives\b', 'is live; lifetime, live range'),
     Word('Recompute', r'\bRecompute\w*|\b(set|schedule)Recomput\w+'
          r'|(?<=[\s`])-recompute\b', 'rematerialize', allowed=ALIASES),
     Word('way back', r'\bway back\b', 'backward pass'),

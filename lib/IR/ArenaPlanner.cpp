@@ -226,15 +226,15 @@ void ArenaPlanner::attempt(const Order &order, bool bestFit) {
 }
 
 void ArenaPlanner::attemptOrders() {
-  auto life = [&](unsigned i) {
+  auto lifetime = [&](unsigned i) {
     return uint64_t(intervals[i].end - intervals[i].begin);
   };
   auto size = [&](unsigned i) { return intervals[i].size; };
   using Key = std::pair<double, double>;
   llvm::SmallVector<std::function<Key(unsigned)>, 5> keys = {
-      [&](unsigned i) { return Key(size(i), life(i)); },
-      [&](unsigned i) { return Key(double(size(i)) * life(i), size(i)); },
-      [&](unsigned i) { return Key(life(i), size(i)); },
+      [&](unsigned i) { return Key(size(i), lifetime(i)); },
+      [&](unsigned i) { return Key(double(size(i)) * lifetime(i), size(i)); },
+      [&](unsigned i) { return Key(lifetime(i), size(i)); },
       [&](unsigned i) { return Key(peakDuring[i], size(i)); },
       [&](unsigned i) { return Key(-double(intervals[i].begin), size(i)); }};
   for (const auto &key : keys) {

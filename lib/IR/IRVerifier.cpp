@@ -130,7 +130,8 @@ llvm::Error LifetimeVerifier::visit(const Instruction &instr) {
     if (root->getKind() != Buffer::Kind::Activation)
       continue;
     if (!live.count(root))
-      return makeError("'{0}' is used outside of its life", root->getName());
+      return makeError("'{0}' is used outside of its lifetime",
+                       root->getName());
     if (instr.reads(i) && instr.getOperand(i)->getType().getNumElements() &&
         !written.count(root))
       return makeError("'{0}' is read before it is written", root->getName());

@@ -48,7 +48,7 @@ public:
   void print(llvm::raw_ostream &os, double start) const;
 
 private:
-  llvm::StringRef getWriterKind(const Life &life) const;
+  llvm::StringRef getWriterKind(const LiveRange &range) const;
   void chooseColors();
   size_t countLegendRows() const;
   double getX(double step) const {
@@ -59,8 +59,8 @@ private:
   AxisScale drawByteAxis(llvm::raw_ostream &os, double y, double height,
                          uint64_t bytes, llvm::StringRef label) const;
   void drawSteps(llvm::raw_ostream &os, double y) const;
-  void drawLife(llvm::raw_ostream &os, const Life &life,
-                double pixelsPerByte) const;
+  void drawLiveRange(llvm::raw_ostream &os, const LiveRange &range,
+                     double pixelsPerByte) const;
   void drawLimit(llvm::raw_ostream &os, double y, llvm::StringRef label) const;
   void drawLiveBytes(llvm::raw_ostream &os) const;
   void drawLegend(llvm::raw_ostream &os) const;
@@ -76,17 +76,17 @@ private:
 
 } // namespace
 
-llvm::StringRef MapPrinter::getWriterKind(const Life &life) const {
-  if (life.buffer->isInput() && plan.isInArena(life.buffer))
+llvm::StringRef MapPrinter::getWriterKind(const LiveRange &range) const {
+  if (range.buffer->isInput() && plan.isInArena(range.buffer))
     return "input";
-  return life.writer ? timeline.getSteps()[*life.writer].instr->getKindName()
-                     : llvm::StringRef("nobody");
+  return range.writer ? timeline.getSteps()[*range.writer].instr->getKindName()
+                      : llvm::StringRef("nobody");
 }
 
 void MapPrinter::chooseColors() {
-  for (const Life &life : timeline.getLives())
+  for (const LiveRange &range : timeline.getLiveRanges())
     colors.insert(
-        {getWriterKind(life), palette[colors.size() % std::size(palette)]});
+        {getWriterKind(range), palette[colors.size() % std::size(palette)]});
 }
 
 //===- Axes ---------------------------------------------------------------===//
@@ -98,7 +98,7 @@ void MapPrinter::drawTitle(llvm::raw_ostream &os) const {
       "arena {0} ({1} bytes), {2:P1} of it the largest live set; "
       "{3} activations, {4}{5} instructions",
       formatBytes(plan.activationSize), plan.activationSize,
-      plan.getEfficiency(), timeline.getLives().size() - numPlaceholders,
+      plan.getEfficiency(), timeline.getLiveRanges().size() - numPlaceholders,
       numPlaceholders
           ? std::to_string(numPlaceholders) + " inputs and outputs, "
           : "",
@@ -162,32 +162,31 @@ static llvm::StringRef getName(const Buffer &buffer) {
                                        : buffer.getModelName();
 }
 
-void MapPrinter::drawLife(llvm::raw_ostream &os, const Life &life,
-                          double pixelsPerByte) const {
-  if (life.begin >= life.end || !life.bytes)
+void MapPrinter::drawLiveRange(llvm::raw_ostream &os, const LiveRange &range,
+                               double pixelsPerByte) const {
+  if (range.begin >= range.end || !range.bytes)
     return;
-  double x = getX(life.begin), w = getX(life.end) - x;
-  double h = double(life.bytes) * pixelsPerByte;
-  double y = top + arenaHeight - double(life.offset) * pixelsPerByte - h;
-  os << llvm::formatv(
-      "<g class=\"life\"><rect x=\"{0:F2}\" y=\"{1:F2}\" width=\"{2:F2}\" "
-      "height=\"{3:F2}\" fill=\"{4}\" stroke=\"#495057\" "
-      "stroke-width=\"0.4\"><title>",
-      x, y, w, h, colors.lookup(getWriterKind(life)));
+  double x = getX(range.begin), w = getX(range.end) - x;
+  double h = double(range.bytes) * pixelsPerByte;
+  double y = top + arenaHeight - double(range.offset) * pixelsPerByte - h;
+  os << llvm::formatv("<g class=\"live-range\"><rect x=\"{0:F2}\" y=\"{1:F2}\" "
+                      "width=\"{2:F2}\" height=\"{3:F2}\" fill=\"{4}\" "
+                      "stroke=\"#495057\" stroke-width=\"0.4\"><title>",
+                      x, y, w, h, colors.lookup(getWriterKind(range)));
   std::string text;
   llvm::raw_string_ostream title(text);
-  llvm::StringRef name = getName(*life.buffer);
+  llvm::StringRef name = getName(*range.buffer);
   title << name << '\n'
-        << life.buffer->getType() << ", " << life.bytes << " bytes at "
-        << life.offset;
+        << range.buffer->getType() << ", " << range.bytes << " bytes at "
+        << range.offset;
   auto addStep = [&](llvm::StringRef what, std::optional<unsigned> step) {
     if (step)
       title << '\n'
             << what << ' '
             << describeStep(*step, *timeline.getSteps()[*step].instr);
   };
-  addStep("written by", life.writer);
-  addStep("last read by", life.reader);
+  addStep("written by", range.writer);
+  addStep("last read by", range.reader);
   printEscaped(os, text);
   os << "</title></rect>\n";
   constexpr double leastHeight = 13, leastLength = 8;
@@ -274,9 +273,9 @@ void MapPrinter::print(llvm::raw_ostream &os, double start) const {
   double pixelsPerByte = arenaHeight / scale.high;
   drawLimit(os, top + arenaHeight - double(plan.activationSize) * pixelsPerByte,
             "arena " + formatBytes(plan.activationSize));
-  for (const Life &life : timeline.getLives())
-    drawLife(os, life, pixelsPerByte);
-  if (timeline.getLives().empty())
+  for (const LiveRange &range : timeline.getLiveRanges())
+    drawLiveRange(os, range, pixelsPerByte);
+  if (timeline.getLiveRanges().empty())
     drawText(os, left + width / 2, top + arenaHeight / 2, "no activations",
              "text-anchor=\"middle\"");
   drawSteps(os, top + arenaHeight);

@@ -21,17 +21,17 @@ uint64_t Timeline::getPeak() const {
 }
 
 void Timeline::begin(const Buffer *buffer) {
-  lifeOf[buffer] = lives.size();
-  lives.push_back({buffer, plan.getOffset(buffer),
-                   uint64_t(buffer->getType().getSizeInBytes()),
-                   unsigned(steps.size()),
-                   /*end=*/0,
-                   /*writer=*/{},
-                   /*reader=*/{}});
+  rangeOf[buffer] = liveRanges.size();
+  liveRanges.push_back({buffer, plan.getOffset(buffer),
+                        uint64_t(buffer->getType().getSizeInBytes()),
+                        unsigned(steps.size()),
+                        /*end=*/0,
+                        /*writer=*/{},
+                        /*reader=*/{}});
 }
 
 void Timeline::end(const Buffer *buffer) {
-  lives[lifeOf.lookup(buffer)].end = steps.size();
+  liveRanges[rangeOf.lookup(buffer)].end = steps.size();
 }
 
 void Timeline::begin(llvm::ArrayRef<const Buffer *> placeholders) {
@@ -50,14 +50,14 @@ void Timeline::recordAccesses(const Instruction &instr) {
   unsigned number = steps.size();
   for (unsigned i = 0; i < instr.getNumOperands(); ++i) {
     const Buffer *buffer = instr.getOperand(i);
-    auto found = buffer ? lifeOf.find(buffer->getRoot()) : lifeOf.end();
-    if (found == lifeOf.end())
+    auto found = buffer ? rangeOf.find(buffer->getRoot()) : rangeOf.end();
+    if (found == rangeOf.end())
       continue;
-    Life &life = lives[found->second];
-    if (instr.writes(i) && !life.writer)
-      life.writer = number;
+    LiveRange &range = liveRanges[found->second];
+    if (instr.writes(i) && !range.writer)
+      range.writer = number;
     if (instr.reads(i))
-      life.reader = number;
+      range.reader = number;
   }
 }
 
@@ -72,9 +72,9 @@ void Timeline::visitProgram(const IRFunction &function) {
   }
   begin(placeholders.untouchedOutputs);
   // The application reads the outputs.
-  for (Life &life : lives)
-    if (life.buffer->isOutput() && plan.isInArena(life.buffer))
-      life.end = steps.size();
+  for (LiveRange &range : liveRanges)
+    if (range.buffer->isOutput() && plan.isInArena(range.buffer))
+      range.end = steps.size();
 }
 
 void Timeline::visit(const IRFunction &body, unsigned depth) {
@@ -108,10 +108,10 @@ void Timeline::visitCode(const Instruction &instr, unsigned depth) {
 
 void Timeline::sumLiveBytes() {
   std::vector<uint64_t> born(steps.size() + 1), died(steps.size() + 1);
-  for (const Life &life : lives) {
-    uint64_t bytes = llvm::alignTo(life.bytes, plan.alignment);
-    born[life.begin] += bytes;
-    died[life.end] += bytes;
+  for (const LiveRange &range : liveRanges) {
+    uint64_t bytes = llvm::alignTo(range.bytes, plan.alignment);
+    born[range.begin] += bytes;
+    died[range.end] += bytes;
   }
   uint64_t live = 0;
   for (size_t i = 0; i < steps.size(); ++i) {

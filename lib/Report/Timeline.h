@@ -18,9 +18,9 @@ struct Step {
   uint64_t liveBytes = 0;
 };
 
-/// What an activation, input or output takes of the arena from step `begin` to
-/// before `end`.
-struct Life {
+/// The bytes of the arena that an activation, input or output takes, from step
+/// `begin` to before `end`.
+struct LiveRange {
   const Buffer *buffer;
   uint64_t offset, bytes;
   unsigned begin, end = 0;
@@ -38,8 +38,8 @@ public:
   Timeline(const IRFunction &function, const MemoryPlan &plan);
 
   llvm::ArrayRef<Step> getSteps() const { return steps; }
-  llvm::ArrayRef<Life> getLives() const { return lives; }
-  /// The most bytes that live at one step.
+  llvm::ArrayRef<LiveRange> getLiveRanges() const { return liveRanges; }
+  /// The most bytes that are live at one step.
   uint64_t getPeak() const;
   /// The step of an instruction of the program.
   unsigned getNumber(const Instruction *instr) const {
@@ -60,9 +60,9 @@ private:
 
   const MemoryPlan &plan;
   std::vector<Step> steps;
-  std::vector<Life> lives;
+  std::vector<LiveRange> liveRanges;
   llvm::DenseMap<const Instruction *, unsigned> numbers;
-  llvm::DenseMap<const Buffer *, unsigned> lifeOf;
+  llvm::DenseMap<const Buffer *, unsigned> rangeOf;
 };
 
 /// `3: CPUConvolution "conv1"`, as images and tables call a step.

@@ -81,7 +81,7 @@
 
   function checkImage() {
     for (const image of all('svg')) {
-      const rects = all('.life rect', image);
+      const rects = all('.live-range rect', image);
       check(rects.length > 0, 'the arena is empty');
       const {width, height} = image.viewBox.baseVal;
       check(rects.every(rect => {

@@ -1,7 +1,7 @@
 //===- PlanFaultTest.cpp - A wrong memory plan is found -------------------===//
 //
 // This program has a planner of its own (GLOWISH_PLANNER_FAULT), for which a
-// buffer's life is over before its last reader has run.
+// buffer's lifetime is over before its last reader has run.
 //
 //===----------------------------------------------------------------------===//
 

@@ -64,8 +64,8 @@ MemoryPlan planMemory(const IRFunction &function,
 /// between them. What a bundle has as its weights.
 Tensor makeConstantRegion(const IRFunction &function, const MemoryPlan &plan);
 
-/// Replays the life of everything in the arena and reports two that overlap in
-/// time and place: a bug of planMemory.
+/// Replays the lifetimes of all buffers in the arena and reports two that
+/// overlap in time and place: a bug of planMemory.
 llvm::Error verifyPlan(const IRFunction &function, const MemoryPlan &plan);
 
 /// Replays all reads and writes of \p function on a shadow of its memory, byte
