@@ -133,7 +133,7 @@ RETIRED = [
     Word('odd', r'\b[oO]dd (model|shape|file|input|value)s?\b|\bOdd and\b'
          r'|\bodd\[', 'malformed (of models), unusual (of shapes, values)'),
     Word('damage', r'\b[dD]amage(s|d)?\b|\b[dD]amaging\b',
-         'corrupt, mutate; malformed', remaining=24),
+         'corrupt, mutate; malformed'),
     Word('picture', r'[pP]ictures?(?![a-z])|\b[pP]hotographs?\b', 'image',
          allowed=ALIASES),
 

@@ -81,14 +81,14 @@ static std::vector<TextSeed> makeTexts(std::initializer_list<Form> forms) {
 static int checkGraph(const TextSeed &seed) {
   size_t size = seed.text.size() + seed.weights.size();
   return compileAll(size, [&] {
-    return parseModule(seed.text, "damaged.graph", seed.getSideFile());
+    return parseModule(seed.text, "mutated.graph", seed.getSideFile());
   });
 }
 
 static llvm::Error passIR(const TextSeed &seed) {
   GLOWISH_ASSIGN_OR_RETURN(
       std::unique_ptr<IRFunction> function,
-      parseIR(seed.text, "damaged.ir", seed.getSideFile()));
+      parseIR(seed.text, "mutated.ir", seed.getSideFile()));
   GLOWISH_RETURN_IF_ERROR(runPipeline<IRFunction, IRPassContext>(
                               getIRPipeline(), getIRPasses(), *function,
                               IRPassContext(), PassHooks<IRFunction>())

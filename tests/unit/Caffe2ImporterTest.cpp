@@ -159,7 +159,7 @@ TEST(Caffe2Importer, MalformedFiles) {
               HasSubstr("not a Caffe2 net in protobuf text: 1:"));
   EXPECT_THAT(importNetError(llvm::StringRef("\x0a\xff\xff\xff", 4)),
               HasSubstr("not a Caffe2 net: the protobuf is truncated or "
-                        "damaged"));
+                        "corrupt"));
   EXPECT_THAT(importNetError(netText(floatFill("y", {1}, {1}), {})),
               HasSubstr("the net has no external_output"));
 }

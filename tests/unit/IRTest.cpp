@@ -147,10 +147,10 @@ TEST(IRText, MutatedTextIsRefusedOrRoundTrips) {
   unsigned accepted = 0;
   for (unsigned round = 0; round < 4000; ++round) {
     std::string text = mutate(sample.str(), random);
-    auto function = parseIR(text, "damaged.ir", nullptr);
+    auto function = parseIR(text, "mutated.ir", nullptr);
     if (!function) {
       EXPECT_THAT(llvm::toString(function.takeError()),
-                  HasSubstr("damaged.ir:"));
+                  HasSubstr("mutated.ir:"));
       continue;
     }
     ++accepted;

@@ -27,10 +27,10 @@ protected:
   void tryModel(llvm::ArrayRef<uint8_t> bytes) {
     ImportOptions options;
     options.evaluate = evaluateNode;
-    auto module = importOnnx(bytes, "damaged", options);
+    auto module = importOnnx(bytes, "mutated", options);
     if (!module) {
       std::string message = llvm::toString(module.takeError());
-      EXPECT_NE(message.find("damaged"), std::string::npos) << message;
+      EXPECT_NE(message.find("mutated"), std::string::npos) << message;
       ++refused;
       return;
     }

@@ -604,7 +604,7 @@ TEST(ImporterFiles, RefusesWhatIsNoModel) {
             "'m': not an ONNX model: it has no graph");
   EXPECT_EQ(errorOf("\x7f"
                     "ELF"),
-            "'m': not an ONNX model: the protobuf is truncated or damaged");
+            "'m': not an ONNX model: the protobuf is truncated or corrupt");
   // Deeper than the stack.
   std::string deep = "graph { node { attribute { ";
   for (int i = 0; i < 200000; ++i)

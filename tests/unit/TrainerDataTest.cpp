@@ -142,7 +142,7 @@ TEST_F(TrainerData, ReadsJpeg) {
   put("cut.jpg", file.substr(0, file.size() - 20));
   EXPECT_THAT(getMessage(readImage(in("cut.jpg"), 3).takeError()),
               HasSubstr("cut.jpg': not an image (PNG, JPEG, PPM, PGM), "
-                        "or a damaged JPEG file"));
+                        "or a corrupt JPEG file"));
 }
 
 TEST_F(TrainerData, RefusesWhatIsNoImage) {
@@ -152,7 +152,7 @@ TEST_F(TrainerData, RefusesWhatIsNoImage) {
               HasSubstr("a.png': not a PNG image"));
   EXPECT_THAT(getMessage(readImage(in("b.jpg"), 3).takeError()),
               HasSubstr("b.jpg': not an image (PNG, JPEG, PPM, PGM), or "
-                        "a damaged JPEG file"));
+                        "a corrupt JPEG file"));
   EXPECT_TRUE(isImageName("a/B.JPEG"));
   EXPECT_FALSE(isImageName("a/jpg"));
 }

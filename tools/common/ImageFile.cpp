@@ -33,7 +33,7 @@ static llvm::Error readPng(llvm::StringRef bytes, Image &image) {
   }
   png_color black = {};
   if (!png_image_finish_read(&png, &black, image.pixels.data(), 0, nullptr))
-    return makeError("a damaged PNG image: {0}", png.message);
+    return makeError("a corrupt PNG image: {0}", png.message);
   return llvm::Error::success();
 }
 
@@ -101,7 +101,7 @@ static llvm::Error readJpeg(llvm::StringRef bytes, Image &image) {
   if (error)
     return error;
   if (!isGood)
-    return makeError("not an image (PNG, JPEG, PPM, PGM), or a damaged JPEG "
+    return makeError("not an image (PNG, JPEG, PPM, PGM), or a corrupt JPEG "
                      "file: {0}",
                      errors.message);
   return llvm::Error::success();

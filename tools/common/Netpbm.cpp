@@ -26,7 +26,7 @@ static llvm::Expected<unsigned> readNumber(llvm::StringRef &rest) {
     rest = rest.drop_until([](char c) { return c == '\n'; });
   unsigned number = 0;
   if (rest.consumeInteger(10, number))
-    return makeError("a damaged PPM or PGM image: a number is missing");
+    return makeError("a malformed PPM or PGM image: a number is missing");
   return number;
 }
 
@@ -35,7 +35,7 @@ static llvm::Expected<unsigned> readSample(Samples &samples) {
     return readNumber(samples.rest);
   size_t size = samples.maximum > 255 ? 2 : 1;
   if (samples.rest.size() < size)
-    return makeError("a damaged PPM or PGM image: it ends too early");
+    return makeError("a malformed PPM or PGM image: it ends too early");
   unsigned value = 0;
   for (char byte : samples.rest.take_front(size))
     value = value << 8 | uint8_t(byte);
@@ -47,7 +47,7 @@ static llvm::Expected<unsigned> readSample(Samples &samples) {
 static llvm::Expected<uint8_t> readScaled(Samples &samples) {
   GLOWISH_ASSIGN_OR_RETURN(unsigned value, readSample(samples));
   if (value > samples.maximum)
-    return makeError("a damaged PPM or PGM image: a sample of {0}; "
+    return makeError("a malformed PPM or PGM image: a sample of {0}; "
                      "accepted: at most {1}",
                      value, samples.maximum);
   return uint8_t((value * 255 + samples.maximum / 2) / samples.maximum);
@@ -87,7 +87,7 @@ llvm::Error glowish::readNetpbm(llvm::StringRef bytes, Image &image) {
   GLOWISH_ASSIGN_OR_RETURN(samples.maximum, readNumber(samples.rest));
   if (!image.width || !image.height || !samples.maximum ||
       samples.maximum > 65535)
-    return makeError("a damaged PPM or PGM image: {0} by {1} pixels of up to "
+    return makeError("a malformed PPM or PGM image: {0} by {1} pixels of up to "
                      "{2}",
                      image.width, image.height, samples.maximum);
   // One white space ends the header.

@@ -181,7 +181,7 @@ llvm::Expected<Checkpoint> glowish::readCheckpoint(llvm::StringRef path) {
   if (!bytes.starts_with(magic))
     return makeError("'{0}' is not a checkpoint", path);
   if (bytes.size() < headerSize)
-    return makeError("'{0}': the checkpoint is damaged: it ends early", path);
+    return makeError("'{0}': the checkpoint is corrupt: it ends early", path);
   const char *header = bytes.data() + magic.size();
   uint64_t found = llvm::support::endian::read64le(header);
   if (found != version)
@@ -194,7 +194,7 @@ llvm::Expected<Checkpoint> glowish::readCheckpoint(llvm::StringRef path) {
       llvm::support::endian::read64le(header + 8))
     checkpoint = parse(rest);
   if (!checkpoint)
-    return makeError("'{0}': the checkpoint is damaged: its checksum does not "
+    return makeError("'{0}': the checkpoint is corrupt: its checksum does not "
                      "fit",
                      path);
   return std::move(*checkpoint);

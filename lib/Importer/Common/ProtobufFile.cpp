@@ -89,7 +89,7 @@ llvm::Error glowish::parseProtobuf(llvm::StringRef bytes, pb::Message &message,
   if (!looksLikeText(bytes)) {
     if (parseBinary(bytes, message))
       return llvm::Error::success();
-    return makeError("not {0}: the protobuf is truncated or damaged", what);
+    return makeError("not {0}: the protobuf is truncated or corrupt", what);
   }
   static SilentProtobuf silent;
   pb::TextFormat::Parser parser;
