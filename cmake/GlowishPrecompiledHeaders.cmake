@@ -15,8 +15,8 @@
 option(GLOWISH_PRECOMPILED_HEADERS "Compile the headers of other projects once" ON)
 
 # glowish_precompiled_headers(NAME HEADER...): the target glowish-pch-NAME, whose
-# object file is the precompiled headers. Macros that the headers look at must be
-# defined for it as for those who use it.
+# object file is the precompiled headers. Macros that the headers test must be
+# defined for it as for the targets that use it.
 function(glowish_precompiled_headers name)
   if(NOT GLOWISH_PRECOMPILED_HEADERS)
     return()

@@ -80,7 +80,7 @@ llvm::StringRef MapPrinter::getWriterKind(const LiveRange &range) const {
   if (range.buffer->isInput() && plan.isInArena(range.buffer))
     return "input";
   return range.writer ? timeline.getSteps()[*range.writer].instr->getKindName()
-                      : llvm::StringRef("nobody");
+                      : llvm::StringRef("unwritten");
 }
 
 void MapPrinter::chooseColors() {
