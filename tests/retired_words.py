@@ -97,19 +97,20 @@ RETIRED = [
          r'|(?<=[\s`])-recompute\b', 'rematerialize', allowed=ALIASES),
     Word('way back', r'\bway back\b', 'backward pass'),
     Word('what flows back', r'\bflow(s|ed|ing)? back\b',
-         'adjoint, upstream gradient', remaining=1),
+         'adjoint, upstream gradient'),
 
     # The CPU back end.
     Word('digit', r'\b(num|high|low)?[dD]igits?\b', 'int8 slice',
-         within=('lib/Backends/CPU/Kernels',), remaining=1,
-         allowed={'lib/Backends/CPU/Kernels/Math/SquareRoot.cpp':
+         within=('lib/Backends/CPU/Kernels',),
+         allowed={'lib/Backends/CPU/Kernels/AMX/SlicedAlgorithm.cpp': 'an alias',
+                  'lib/Backends/CPU/Kernels/Math/SquareRoot.cpp':
                   'digits of a square root'}),
     Word('Split', r'\bSplit(Image|Stage|Plan|Filter|Weights|Convolution)\w*',
          'Sliced*, Slice*'),
     Word('MatrixUnit', r'\bMatrixUnit\w*', 'AmxTile'),
     Word('Anchors', r'\bAnchors\.(cpp|h)\b', 'KernelSelection'),
     Word('way to compute', r'\bways? to compute\b|\bgetWays\b|\bisSameWay\b',
-         'candidate, algorithm', remaining=1),
+         'candidate, algorithm'),
     Word('turned', r'\bis\w*Turned\b|\bturned\b', 'transposed, column-major',
          within=('lib/Backends', 'include/glowish/Backends')),
     Word('flat', r'\b(is)?[fF]lat\b|\bareOneRow\b|\bjoinRows\b',

@@ -150,7 +150,7 @@ static cl::alias codeModelAlias("bundle-code-model",
 
 static ValueOption<bool>
     tune("tune",
-         cl::desc("Measure the ways to compute each convolution, and matmul "
+         cl::desc("Measure the algorithms of each convolution, and matmul "
                   "with a constant matrix, on this machine, which must be able "
                   "to run the target's code; with -tuning-file"),
          cl::cat(targetCategory));

@@ -7,8 +7,8 @@ using namespace llvm;
 namespace tblgen {
 
 static void emitFormulas(raw_ostream &os, const OpRecord &op) {
-  os << "/// Of " << op.name << ": what flows back to operand I.\nstruct "
-     << op.name << " {\n  template <unsigned I, class S> static S eval(";
+  os << "/// The adjoint of operand I of " << op.name << ".\nstruct " << op.name
+     << " {\n  template <unsigned I, class S> static S eval(";
   for (size_t i = 0; i < op.operands.size(); ++i)
     os << (op.firstIsBool && i == 0 ? "typename S::Bool " : "S ")
        << op.operands[i].name << ", ";
