@@ -10,10 +10,10 @@ namespace {
 class PanelEmitter {
 public:
   PanelEmitter(KernelBuilder &b, const ConvolutionShape &shape,
-               const SlicedBlocking &plan, const SlicePanel &panel,
+               const SlicedBlocking &blocking, const SlicePanel &panel,
                const StridedOperand &input, const SliceRange &range)
-      : b(b), shape(shape), plan(plan), image(plan.image), panel(panel),
-        input(input), range(range),
+      : b(b), shape(shape), blocking(blocking), image(blocking.image),
+        panel(panel), input(input), range(range),
         isTransposed(isInputTransposed(shape, input.strides)),
         joinMagnitudes([&b](Value *x, Value *y) {
           return glowish::joinMagnitudes(b, x, y);
@@ -65,7 +65,7 @@ private:
 
   KernelBuilder &b;
   const ConvolutionShape &shape;
-  const SlicedBlocking &plan;
+  const SlicedBlocking &blocking;
   const SlicedImage &image;
   const SlicePanel &panel;
   const StridedOperand &input;
@@ -110,7 +110,7 @@ void PanelEmitter::forRunsOfColumns(Value *pixel, Value *source, int64_t phaseH,
 /// \p row: numbered across all images where these are collapsed.
 void PanelEmitter::forRunsOfRow(Value *row, RunBody body, PaddingBody padding) {
   Value *batch = range.image, *inImage = row;
-  if (plan.isCollapsed && image.batch > 1) {
+  if (blocking.isCollapsed && image.batch > 1) {
     batch = b.CreateUDiv(row, b.index(image.rows));
     inImage = b.CreateURem(row, b.index(image.rows));
   }
@@ -137,15 +137,15 @@ void PanelEmitter::forRunsOfRow(Value *row, RunBody body, PaddingBody padding) {
 }
 
 void PanelEmitter::forRuns(RunBody body, PaddingBody padding) {
-  if (plan.isInputCollapsed)
+  if (blocking.isInputCollapsed)
     return body({0, b.index(0), range.numPixels,
                  b.CreateGEP(b.getFloatTy(), input.base,
                              b.addScaled(b.index(0), range.firstPixel,
                                          input.strides[2])),
                  input.strides[2]});
   Value *first = b.CreateUDiv(range.firstPixel, b.index(image.columns));
-  Value *end = b.minIndex(b.CreateNSWAdd(first, b.index(plan.panelRows)),
-                          b.index(plan.getRows()));
+  Value *end = b.minIndex(b.CreateNSWAdd(first, b.index(blocking.panelRows)),
+                          b.index(blocking.getRows()));
   b.forLoop(first, end, 1,
             [&](Value *row) { forRunsOfRow(row, body, padding); });
 }
@@ -215,10 +215,10 @@ void PanelEmitter::findScales(const Run &run) {
 
 void PanelEmitter::emitScales() {
   auto ignore = [](int64_t, Value *, int64_t) {};
-  if (plan.isGathered)
+  if (blocking.isGathered)
     return b.forLoop(b.index(0), range.numPixels, 1,
                      [&](Value *pixel) { findGatheredScale(pixel); });
-  if (plan.isCollapsed)
+  if (blocking.isCollapsed)
     return forRuns([&](const Run &run) { findScales(run); },
                    [&](int64_t, Value *pixel, int64_t count) {
                      clearScales(pixel, count);
@@ -260,16 +260,17 @@ void PanelEmitter::forGroups(llvm::function_ref<void(Value *, int64_t)> body) {
 
 /// The address of a pixel in slice 0 of the panel.
 Value *PanelEmitter::getAddress(Value *plane, Value *pixel) {
-  return b.getElement(panel.slices, ElemKind::Int8,
-                      b.addScaled(b.addScaled(b.index(0), plane,
-                                              plan.panelPixels * matrixDepth),
-                                  pixel, matrixDepth));
+  return b.getElement(
+      panel.slices, ElemKind::Int8,
+      b.addScaled(
+          b.addScaled(b.index(0), plane, blocking.panelPixels * matrixDepth),
+          pixel, matrixDepth));
 }
 
 Value *PanelEmitter::getAddress(int64_t phase, Value *group, Value *pixel) {
   Value *inPanel = b.CreateNSWSub(group, range.firstGroup);
   return getAddress(
-      b.CreateNSWAdd(b.index(phase * plan.groupsPerChunk), inPanel), pixel);
+      b.CreateNSWAdd(b.index(phase * blocking.groupsPerChunk), inPanel), pixel);
 }
 
 Value *PanelEmitter::loadFactor(Value *pixel) {
@@ -289,7 +290,7 @@ void PanelEmitter::slicePixel(Value *source, Value *address, Value *factor,
 void PanelEmitter::store(Value *address, int64_t slice, Value *bytes) {
   b.CreateAlignedStore(
       bytes,
-      b.getElement(address, ElemKind::Int8, slice * plan.getSliceBytes()),
+      b.getElement(address, ElemKind::Int8, slice * blocking.getSliceBytes()),
       llvm::Align(64));
 }
 
@@ -310,7 +311,7 @@ void PanelEmitter::clear(int64_t phase, Value *pixel, int64_t count) {
 void PanelEmitter::slice(const Run &run) {
   if (isTransposed)
     return sliceTransposed(run);
-  Value *shared = plan.isCollapsed ? nullptr : loadFactor(b.index(0));
+  Value *shared = blocking.isCollapsed ? nullptr : loadFactor(b.index(0));
   forGroups([&](Value *group, int64_t channels) {
     Value *first = getAddress(run.phase, group, run.pixel);
     Value *from = b.CreateGEP(b.getFloatTy(), run.source,
@@ -328,7 +329,7 @@ void PanelEmitter::slice(const Run &run) {
 }
 
 void PanelEmitter::emitSlices() {
-  if (plan.isGathered)
+  if (blocking.isGathered)
     return b.forLoop(b.index(0), range.numPixels, 1,
                      [&](Value *pixel) { gather(pixel); });
   forRuns([&](const Run &run) { slice(run); },
@@ -343,7 +344,7 @@ void PanelEmitter::emitSlices() {
 /// the panel, and all channels.
 void PanelEmitter::forTransposedPixels(
     const Run &run, llvm::function_ref<void(Value *, SlicedRows)> body) {
-  unsigned left = unsigned(plan.pixelsPerImage % matrixColumns);
+  unsigned left = unsigned(blocking.pixelsPerImage % matrixColumns);
   b.forLoop(b.index(0), run.count, matrixColumns, [&](Value *first) {
     SlicedRows rows = {b.CreateGEP(b.getFloatTy(), run.source, first),
                        shape.channels, input.strides[3],
@@ -400,7 +401,7 @@ void PanelEmitter::sliceTransposed(const Run &run) {
       });
       transposeSlices(b, panel.scratch, sliceStepBytes,
                       getAddress(run.phase, group, pixel),
-                      plan.getSliceBytes());
+                      blocking.getSliceBytes());
     });
   });
 }
@@ -461,7 +462,7 @@ void PanelEmitter::gather(Value *pixel) {
       llvm::FixedVectorType::get(b.getInt32Ty(), matrixColumns));
   auto getPlace = [&](Value *group, Value *tap) {
     Value *inPanel = b.CreateNSWSub(group, range.firstGroup);
-    return getAddress(b.addScaled(tap, inPanel, plan.numTaps), pixel);
+    return getAddress(b.addScaled(tap, inPanel, blocking.numTaps), pixel);
   };
   forTaps(
       pixel,
@@ -486,7 +487,7 @@ void PanelEmitter::gather(Value *pixel) {
 /// Some pixels at a time, so that they are in the L1 cache when they are read
 /// again.
 void PanelEmitter::emitScalesAndSlices() {
-  if (plan.isGathered)
+  if (blocking.isGathered)
     return b.forLoop(b.index(0), range.numPixels, 1, [&](Value *pixel) {
       findGatheredScale(pixel);
       gather(pixel);
@@ -512,27 +513,28 @@ void PanelEmitter::emitScalesAndSlices() {
 }
 
 void glowish::emitSlicePanel(KernelBuilder &b, const ConvolutionShape &shape,
-                             const SlicedBlocking &plan,
+                             const SlicedBlocking &blocking,
                              const SlicePanel &panel,
                              const StridedOperand &input,
                              const SliceRange &range) {
-  PanelEmitter emitter(b, shape, plan, panel, input, range);
-  if (plan.isCollapsed)
+  PanelEmitter emitter(b, shape, blocking, panel, input, range);
+  if (blocking.isCollapsed)
     return emitter.emitScalesAndSlices();
   emitter.emitScales();
   emitter.emitSlices();
 }
 
 void glowish::emitSliceScales(KernelBuilder &b, const ConvolutionShape &shape,
-                              const SlicedBlocking &plan,
+                              const SlicedBlocking &blocking,
                               const SlicePanel &panel,
                               const StridedOperand &input,
                               const SliceRange &range) {
-  PanelEmitter(b, shape, plan, panel, input, range).emitScales();
+  PanelEmitter(b, shape, blocking, panel, input, range).emitScales();
 }
 
 void glowish::emitSlices(KernelBuilder &b, const ConvolutionShape &shape,
-                         const SlicedBlocking &plan, const SlicePanel &panel,
-                         const StridedOperand &input, const SliceRange &range) {
-  PanelEmitter(b, shape, plan, panel, input, range).emitSlices();
+                         const SlicedBlocking &blocking,
+                         const SlicePanel &panel, const StridedOperand &input,
+                         const SliceRange &range) {
+  PanelEmitter(b, shape, blocking, panel, input, range).emitSlices();
 }

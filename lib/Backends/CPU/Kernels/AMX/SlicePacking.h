@@ -33,17 +33,17 @@ struct SlicePanel {
 /// \p shape, into \p panel: it computes the scales and writes the slices with
 /// their padding. The range has all groups of channels.
 void emitSlicePanel(KernelBuilder &b, const ConvolutionShape &shape,
-                    const SlicedBlocking &plan, const SlicePanel &panel,
+                    const SlicedBlocking &blocking, const SlicePanel &panel,
                     const StridedOperand &input, const SliceRange &range);
 
 /// The same in two steps, where the groups come in chunks: the scales of all
 /// channels, and then the slices of the groups of \p range.
 void emitSliceScales(KernelBuilder &b, const ConvolutionShape &shape,
-                     const SlicedBlocking &plan, const SlicePanel &panel,
+                     const SlicedBlocking &blocking, const SlicePanel &panel,
                      const StridedOperand &input, const SliceRange &range);
 
 void emitSlices(KernelBuilder &b, const ConvolutionShape &shape,
-                const SlicedBlocking &plan, const SlicePanel &panel,
+                const SlicedBlocking &blocking, const SlicePanel &panel,
                 const StridedOperand &input, const SliceRange &range);
 
 } // namespace glowish
