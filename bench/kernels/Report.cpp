@@ -1,4 +1,4 @@
-//===- Report.cpp - What the kernel benchmarks say ------------------------===//
+//===- Report.cpp - Report of the kernel benchmarks -----------------------===//
 
 #include "Report.h"
 #include "glowish/Backends/CPU/PeakRate.h"

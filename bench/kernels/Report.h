@@ -1,4 +1,4 @@
-//===- Report.h - What the kernel benchmarks say ----------------*- C++ -*-===//
+//===- Report.h - Report of the kernel benchmarks ---------------*- C++ -*-===//
 
 #ifndef GLOWISH_BENCH_KERNELS_REPORT_H
 #define GLOWISH_BENCH_KERNELS_REPORT_H

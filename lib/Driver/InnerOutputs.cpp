@@ -1,4 +1,4 @@
-//===- InnerOutputs.cpp - What a network computes on the way --------------===//
+//===- InnerOutputs.cpp - Intermediate results as outputs -----------------===//
 
 #include "glowish/Driver/InnerOutputs.h"
 #include "glowish/Graph/Nodes.h"

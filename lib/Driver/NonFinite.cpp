@@ -1,4 +1,4 @@
-//===- NonFinite.cpp - Where NaN and infinity come from -------------------===//
+//===- NonFinite.cpp - Origins of NaN and infinity ------------------------===//
 
 #include "NonFinite.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"

@@ -1,4 +1,4 @@
-//===- NonFinite.h - Where NaN and infinity come from -----------*- C++ -*-===//
+//===- NonFinite.h - Origins of NaN and infinity ----------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_DRIVER_NONFINITE_H
 #define GLOWISH_LIB_DRIVER_NONFINITE_H

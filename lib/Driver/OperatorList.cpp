@@ -1,4 +1,4 @@
-//===- OperatorList.cpp - The operators that models may have --------------===//
+//===- OperatorList.cpp - Lists supported operators -----------------------===//
 
 #include "glowish/Driver/OperatorList.h"
 #include "glowish/Importer/Caffe2.h"

@@ -1,4 +1,4 @@
-//===- PassCheck.cpp - Which pass changed what is computed ----------------===//
+//===- PassCheck.cpp - Finds passes that change results -------------------===//
 
 #include "glowish/Driver/PassCheck.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"

@@ -1,4 +1,4 @@
-//===- Profile.cpp - Where the time of a program goes ---------------------===//
+//===- Profile.cpp - Run times of instructions ----------------------------===//
 
 #include "glowish/Driver/Profile.h"
 #include "glowish/IR/Instrs.h"

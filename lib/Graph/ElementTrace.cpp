@@ -1,4 +1,4 @@
-//===- ElementTrace.cpp - Where moved elements come from ------------------===//
+//===- ElementTrace.cpp - Sources of moved elements -----------------------===//
 
 #include "glowish/Graph/ElementTrace.h"
 

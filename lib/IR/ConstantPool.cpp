@@ -1,4 +1,4 @@
-//===- ConstantPool.cpp - Constants that programs have in common ----------===//
+//===- ConstantPool.cpp - Constants shared by programs --------------------===//
 
 #include "glowish/IR/ConstantPool.h"
 #include "glowish/IR/Instrs.h"

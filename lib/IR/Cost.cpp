@@ -1,4 +1,4 @@
-//===- Cost.cpp - What an instruction has to do ---------------------------===//
+//===- Cost.cpp - Work of an instruction ----------------------------------===//
 
 #include "glowish/IR/Cost.h"
 #include "InstrTypes.h"

@@ -1,4 +1,4 @@
-//===- ShadowMemory.cpp - Whose bytes are where ---------------------------===//
+//===- ShadowMemory.cpp - Owner of each byte of memory --------------------===//
 
 #include "ShadowMemory.h"
 #include <algorithm>

@@ -1,4 +1,4 @@
-//===- ShadowMemory.h - Whose bytes are where -------------------*- C++ -*-===//
+//===- ShadowMemory.h - Owner of each byte of memory ------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IR_SHADOWMEMORY_H
 #define GLOWISH_LIB_IR_SHADOWMEMORY_H

@@ -1,4 +1,4 @@
-//===- StridedLayout.cpp - Which elements of a root a view shows ----------===//
+//===- StridedLayout.cpp - Offset and strides of views --------------------===//
 
 #include "glowish/IR/StridedLayout.h"
 #include "glowish/Base/ForEachIndex.h"

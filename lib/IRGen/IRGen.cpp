@@ -1,4 +1,4 @@
-//===- IRGen.cpp - From scheduled nodes to instructions -------------------===//
+//===- IRGen.cpp - Generates the IR of a schedule -------------------------===//
 
 #include "glowish/IRGen/IRGen.h"
 #include "IRGenerator.h"

@@ -1,4 +1,4 @@
-//===- ScheduleGraph.cpp - What an order of nodes depends on --------------===//
+//===- ScheduleGraph.cpp - Dependences and sizes of nodes -----------------===//
 
 #include "ScheduleGraph.h"
 #include "llvm/ADT/DenseMap.h"

@@ -1,4 +1,4 @@
-//===- ScheduleGraph.h - What an order of nodes depends on ------*- C++ -*-===//
+//===- ScheduleGraph.h - Dependences and sizes of nodes ---------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IRGEN_SCHEDULEGRAPH_H
 #define GLOWISH_LIB_IRGEN_SCHEDULEGRAPH_H

@@ -1,4 +1,4 @@
-//===- AxisRules.cpp - How operands follow the dimensions of a result -----===//
+//===- AxisRules.cpp - Axis rules of the operators ------------------------===//
 
 #include "glowish/Ops/TypeRules.h"
 

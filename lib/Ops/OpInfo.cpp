@@ -1,4 +1,4 @@
-//===- OpInfo.cpp - What a record says about an operator ------------------===//
+//===- OpInfo.cpp - Operator records at run time --------------------------===//
 
 #include "glowish/Ops/OpInfo.h"
 #include "glowish/Support/Error.h"

@@ -1,4 +1,4 @@
-//===- ScalarProgram.cpp - What happens to one element --------------------===//
+//===- ScalarProgram.cpp - Programs of scalar steps -----------------------===//
 
 #include "glowish/Ops/ScalarProgram.h"
 #include "glowish/Ops/TextForm.h"

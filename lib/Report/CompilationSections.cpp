@@ -1,4 +1,4 @@
-//===- CompilationSections.cpp - What became of a model -------------------===//
+//===- CompilationSections.cpp - Report sections of a compilation ---------===//
 
 #include "Numbers.h"
 #include "Sections.h"

@@ -1,4 +1,4 @@
-//===- GraphTree.cpp - A graph that can be folded -------------------------===//
+//===- GraphTree.cpp - Collapsible tree of a graph ------------------------===//
 
 #include "GraphTree.h"
 #include "Html.h"

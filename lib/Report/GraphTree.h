@@ -1,4 +1,4 @@
-//===- GraphTree.h - A graph that can be folded -----------------*- C++ -*-===//
+//===- GraphTree.h - Collapsible tree of a graph ----------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_REPORT_GRAPHTREE_H
 #define GLOWISH_LIB_REPORT_GRAPHTREE_H

@@ -1,4 +1,4 @@
-//===- ProgramRecord.h - What a report keeps of a program -------*- C++ -*-===//
+//===- ProgramRecord.h - A program's data for a report ----------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_REPORT_PROGRAMRECORD_H
 #define GLOWISH_LIB_REPORT_PROGRAMRECORD_H

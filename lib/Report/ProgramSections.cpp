@@ -1,4 +1,4 @@
-//===- ProgramSections.cpp - What a program does and takes ----------------===//
+//===- ProgramSections.cpp - Report sections of a program -----------------===//
 
 #include "Numbers.h"
 #include "Sections.h"

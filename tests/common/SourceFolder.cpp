@@ -1,4 +1,4 @@
-//===- SourceFolder.cpp - Where the checkout is ---------------------------===//
+//===- SourceFolder.cpp - Path of the source folder -----------------------===//
 //
 // The only file that is compiled with the path of the checkout, so that the
 // objects of all others can be shared between checkouts.

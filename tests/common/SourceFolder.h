@@ -1,4 +1,4 @@
-//===- SourceFolder.h - Where the checkout is -------------------*- C++ -*-===//
+//===- SourceFolder.h - Path of the source folder ---------------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_COMMON_SOURCEFOLDER_H
 #define GLOWISH_TESTS_COMMON_SOURCEFOLDER_H

@@ -1,4 +1,4 @@
-//===- Report.cpp - What came of ONNX's own tests -------------------------===//
+//===- Report.cpp - Report of ONNX's tests --------------------------------===//
 
 #include "Report.h"
 #include "llvm/ADT/MapVector.h"

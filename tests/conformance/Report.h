@@ -1,4 +1,4 @@
-//===- Report.h - What came of ONNX's own tests -----------------*- C++ -*-===//
+//===- Report.h - Report of ONNX's tests ------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_CONFORMANCE_REPORT_H
 #define GLOWISH_TESTS_CONFORMANCE_REPORT_H

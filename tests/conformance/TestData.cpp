@@ -1,4 +1,4 @@
-//===- TestData.cpp - What a test gives and expects -----------------------===//
+//===- TestData.cpp - Inputs and expected outputs -------------------------===//
 
 #include "TestData.h"
 #include "glowish/Importer/ONNX.h"

@@ -1,4 +1,4 @@
-//===- TestData.h - What a test gives and expects ---------------*- C++ -*-===//
+//===- TestData.h - Inputs and expected outputs -----------------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_CONFORMANCE_TESTDATA_H
 #define GLOWISH_TESTS_CONFORMANCE_TESTDATA_H

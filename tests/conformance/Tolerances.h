@@ -1,4 +1,4 @@
-//===- Tolerances.h - How far outputs may be off ----------------*- C++ -*-===//
+//===- Tolerances.h - Tolerances of outputs ---------------------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_CONFORMANCE_TOLERANCES_H
 #define GLOWISH_TESTS_CONFORMANCE_TOLERANCES_H

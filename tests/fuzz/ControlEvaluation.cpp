@@ -1,4 +1,4 @@
-//===- ControlEvaluation.cpp - What is known of branches and loops --------===//
+//===- ControlEvaluation.cpp - Evaluation of branches and loops -----------===//
 
 #include "ReferenceEvaluation.h"
 #include "glowish/Support/Error.h"

@@ -1,4 +1,4 @@
-//===- Coverage.cpp - What graphs have in them ----------------------------===//
+//===- Coverage.cpp - Features of random graphs ---------------------------===//
 
 #include "Coverage.h"
 #include "Generator.h"

@@ -1,4 +1,4 @@
-//===- Coverage.h - What graphs have in them --------------------*- C++ -*-===//
+//===- Coverage.h - Features of random graphs -------------------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_FUZZ_COVERAGE_H
 #define GLOWISH_TESTS_FUZZ_COVERAGE_H

@@ -1,4 +1,4 @@
-//===- GraphSpec.cpp - A graph that is easy to change ---------------------===//
+//===- GraphSpec.cpp - Random graphs to shrink ----------------------------===//
 
 #include "GraphSpec.h"
 #include "Values.h"

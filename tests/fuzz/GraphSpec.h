@@ -1,4 +1,4 @@
-//===- GraphSpec.h - A graph that is easy to change -------------*- C++ -*-===//
+//===- GraphSpec.h - Random graphs to shrink --------------------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_FUZZ_GRAPHSPEC_H
 #define GLOWISH_TESTS_FUZZ_GRAPHSPEC_H

@@ -1,4 +1,4 @@
-//===- Reference.cpp - What a graph computes, and how well ----------------===//
+//===- Reference.cpp - Reference evaluation -------------------------------===//
 
 #include "Reference.h"
 #include "ReferenceEvaluation.h"

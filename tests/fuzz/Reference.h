@@ -1,4 +1,4 @@
-//===- Reference.h - What a graph computes, and how well --------*- C++ -*-===//
+//===- Reference.h - Reference evaluation -----------------------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_FUZZ_REFERENCE_H
 #define GLOWISH_TESTS_FUZZ_REFERENCE_H

@@ -1,4 +1,4 @@
-//===- ReferenceEvaluation.cpp - What is known of the values of a graph ---===//
+//===- ReferenceEvaluation.cpp - Values and error bounds ------------------===//
 
 #include "ReferenceEvaluation.h"
 #include "NumericHazards.h"

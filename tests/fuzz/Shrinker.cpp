@@ -1,4 +1,4 @@
-//===- Shrinker.cpp - The smallest graph that is still wrong --------------===//
+//===- Shrinker.cpp - Shrinks failing graphs ------------------------------===//
 
 #include "Shrinker.h"
 #include "Bodies.h"

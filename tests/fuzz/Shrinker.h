@@ -1,4 +1,4 @@
-//===- Shrinker.h - The smallest graph that is still wrong ------*- C++ -*-===//
+//===- Shrinker.h - Shrinks failing graphs ----------------------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_FUZZ_SHRINKER_H
 #define GLOWISH_TESTS_FUZZ_SHRINKER_H

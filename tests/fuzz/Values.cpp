@@ -1,4 +1,4 @@
-//===- Values.cpp - What inputs and constants hold ------------------------===//
+//===- Values.cpp - Values of inputs and constants ------------------------===//
 
 #include "Values.h"
 #include "glowish/Support/Random.h"

@@ -1,4 +1,4 @@
-//===- Values.h - What inputs and constants hold ----------------*- C++ -*-===//
+//===- Values.h - Values of inputs and constants ----------------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_FUZZ_VALUES_H
 #define GLOWISH_TESTS_FUZZ_VALUES_H

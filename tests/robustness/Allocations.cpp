@@ -1,4 +1,4 @@
-//===- Allocations.cpp - Watching what memory is asked for ----------------===//
+//===- Allocations.cpp - Intercepts memory allocations --------------------===//
 
 #include "Allocations.h"
 #include <cstdint>

@@ -1,4 +1,4 @@
-//===- Allocations.h - Watching what memory is asked for --------*- C++ -*-===//
+//===- Allocations.h - Intercepts memory allocations ------------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_ROBUSTNESS_ALLOCATIONS_H
 #define GLOWISH_TESTS_ROBUSTNESS_ALLOCATIONS_H

@@ -1,4 +1,4 @@
-//===- Robustness.cpp - What malformed input may do -----------------------===//
+//===- Robustness.cpp - Checks of malformed input -------------------------===//
 
 #include "Robustness.h"
 #include "../unit/ChildProcess.h"

@@ -1,4 +1,4 @@
-//===- Robustness.h - What malformed input may do ---------------*- C++ -*-===//
+//===- Robustness.h - Checks of malformed input -----------------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_ROBUSTNESS_ROBUSTNESS_H
 #define GLOWISH_TESTS_ROBUSTNESS_ROBUSTNESS_H

@@ -1,4 +1,4 @@
-//===- ChildProcess.h - Code that may spoil its process ---------*- C++ -*-===//
+//===- ChildProcess.h - Runs code in a child process ------------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_UNIT_CHILDPROCESS_H
 #define GLOWISH_TESTS_UNIT_CHILDPROCESS_H

@@ -1,4 +1,4 @@
-//===- ConstantPoolTest.cpp - Constants that programs have in common ------===//
+//===- ConstantPoolTest.cpp - Constants shared by programs ----------------===//
 
 #include "glowish/IR/ConstantPool.h"
 #include "glowish/IR/Instrs.h"

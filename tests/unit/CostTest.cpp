@@ -1,4 +1,4 @@
-//===- CostTest.cpp - What instructions have to do ------------------------===//
+//===- CostTest.cpp - Work of instructions --------------------------------===//
 
 #include "glowish/IR/Cost.h"
 #include "IRHelpers.h"

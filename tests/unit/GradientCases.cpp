@@ -1,4 +1,4 @@
-//===- GradientCases.cpp - What gradients are checked on ------------------===//
+//===- GradientCases.cpp - Cases for gradient checks ----------------------===//
 
 #include "GradientCases.h"
 #include "ScalarOperands.h"

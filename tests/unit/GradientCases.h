@@ -1,4 +1,4 @@
-//===- GradientCases.h - What gradients are checked on ----------*- C++ -*-===//
+//===- GradientCases.h - Cases for gradient checks --------------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_UNIT_GRADIENTCASES_H
 #define GLOWISH_TESTS_UNIT_GRADIENTCASES_H

@@ -1,4 +1,4 @@
-//===- IRHelpers.h - What the tests of the IR share -------------*- C++ -*-===//
+//===- IRHelpers.h - Helpers of the IR tests --------------------*- C++ -*-===//
 
 #ifndef GLOWISH_TESTS_UNIT_IRHELPERS_H
 #define GLOWISH_TESTS_UNIT_IRHELPERS_H

@@ -1,4 +1,4 @@
-//===- PassCheckTest.cpp - Which pass changed what is computed ------------===//
+//===- PassCheckTest.cpp - Finds passes that change results ---------------===//
 
 #include "glowish/Driver/PassCheck.h"
 #include "Messages.h"

@@ -1,4 +1,4 @@
-//===- RematerializationTest.cpp - Steps that compute again ---------------===//
+//===- RematerializationTest.cpp - Rematerialization in training steps ----===//
 
 #include "OnnxText.h"
 #include "TestFolder.h"

@@ -1,4 +1,4 @@
-//===- TrainingStepTest.cpp - What one step changes -----------------------===//
+//===- TrainingStepTest.cpp - Effects of a training step ------------------===//
 //
 // Losses, solvers, batch statistics and dropout against formulas computed here
 // in double.

@@ -1,4 +1,4 @@
-//===- TypeRulesDataMovementTest.cpp - Types of what moves elements -------===//
+//===- TypeRulesDataMovementTest.cpp - Type rules of data movement --------===//
 
 #include "InferTypes.h"
 #include "gtest/gtest.h"

@@ -1,4 +1,4 @@
-//===- CommonOptions.cpp - Options that several tools have ----------------===//
+//===- CommonOptions.cpp - Options shared by the tools --------------------===//
 
 #include "common/CommonOptions.h"
 #include "common/GlowFlags.h"

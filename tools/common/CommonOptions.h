@@ -1,4 +1,4 @@
-//===- CommonOptions.h - Options that several tools have --------*- C++ -*-===//
+//===- CommonOptions.h - Options shared by the tools ------------*- C++ -*-===//
 
 #ifndef GLOWISH_TOOLS_COMMON_COMMONOPTIONS_H
 #define GLOWISH_TOOLS_COMMON_COMMONOPTIONS_H

@@ -1,4 +1,4 @@
-//===- GivenInputs.cpp - What a model's inputs are filled with ------------===//
+//===- GivenInputs.cpp - Tensors given for inputs -------------------------===//
 
 #include "common/GivenInputs.h"
 #include "common/TensorFile.h"

@@ -1,4 +1,4 @@
-//===- GivenInputs.h - What a model's inputs are filled with ----*- C++ -*-===//
+//===- GivenInputs.h - Tensors given for inputs -----------------*- C++ -*-===//
 
 #ifndef GLOWISH_TOOLS_COMMON_GIVENINPUTS_H
 #define GLOWISH_TOOLS_COMMON_GIVENINPUTS_H

@@ -1,4 +1,4 @@
-//===- ImportFlags.cpp - What is stated of a model that is imported -------===//
+//===- ImportFlags.cpp - Flags that describe the model --------------------===//
 
 #include "common/ImportFlags.h"
 #include "common/InputTypes.h"

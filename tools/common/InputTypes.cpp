@@ -1,4 +1,4 @@
-//===- InputTypes.cpp - What -model-input states --------------------------===//
+//===- InputTypes.cpp - Parses -model-input -------------------------------===//
 
 #include "common/InputTypes.h"
 #include "glowish/Support/Error.h"

@@ -1,4 +1,4 @@
-//===- InputTypes.h - What -model-input states ------------------*- C++ -*-===//
+//===- InputTypes.h - Parses -model-input -----------------------*- C++ -*-===//
 
 #ifndef GLOWISH_TOOLS_COMMON_INPUTTYPES_H
 #define GLOWISH_TOOLS_COMMON_INPUTTYPES_H

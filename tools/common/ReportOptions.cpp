@@ -1,4 +1,4 @@
-//===- ReportOptions.cpp - What tools tell of a compilation ---------------===//
+//===- ReportOptions.cpp - Options for reports ----------------------------===//
 
 #include "common/ReportOptions.h"
 #include "common/CommonOptions.h"

@@ -1,4 +1,4 @@
-//===- ReportOptions.h - What tools tell of a compilation -------*- C++ -*-===//
+//===- ReportOptions.h - Options for reports --------------------*- C++ -*-===//
 
 #ifndef GLOWISH_TOOLS_COMMON_REPORTOPTIONS_H
 #define GLOWISH_TOOLS_COMMON_REPORTOPTIONS_H

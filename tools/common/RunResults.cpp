@@ -1,4 +1,4 @@
-//===- RunResults.cpp - What becomes of a program's outputs ---------------===//
+//===- RunResults.cpp - Writes and checks outputs -------------------------===//
 
 #include "common/RunResults.h"
 #include "common/GivenInputs.h"

@@ -1,4 +1,4 @@
-//===- RunResults.h - What becomes of a program's outputs -------*- C++ -*-===//
+//===- RunResults.h - Writes and checks outputs -----------------*- C++ -*-===//
 
 #ifndef GLOWISH_TOOLS_COMMON_RUNRESULTS_H
 #define GLOWISH_TOOLS_COMMON_RUNRESULTS_H

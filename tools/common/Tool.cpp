@@ -1,4 +1,4 @@
-//===- Tool.cpp - What every command line does ----------------------------===//
+//===- Tool.cpp - Common main function of the tools -----------------------===//
 
 #include "common/Tool.h"
 #include "common/GlowFlags.h"

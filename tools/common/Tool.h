@@ -1,4 +1,4 @@
-//===- Tool.h - What every command line does --------------------*- C++ -*-===//
+//===- Tool.h - Common main function of the tools ---------------*- C++ -*-===//
 
 #ifndef GLOWISH_TOOLS_COMMON_TOOL_H
 #define GLOWISH_TOOLS_COMMON_TOOL_H

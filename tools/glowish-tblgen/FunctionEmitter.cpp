@@ -1,4 +1,4 @@
-//===- FunctionEmitter.cpp - Which functions an operator has --------------===//
+//===- FunctionEmitter.cpp - Lists of operators' functions ----------------===//
 //
 // Each section is a list of macro calls, from which the layer that defines the
 // functions makes their declarations and a table. A missing definition is then

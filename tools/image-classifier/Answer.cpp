@@ -1,4 +1,4 @@
-//===- Answer.cpp - What a model says of a sample -------------------------===//
+//===- Answer.cpp - Predicted classes of a sample -------------------------===//
 
 #include "image-classifier/Answer.h"
 #include "llvm/Support/Format.h"

@@ -1,4 +1,4 @@
-//===- Answer.h - What a model says of a sample -----------------*- C++ -*-===//
+//===- Answer.h - Predicted classes of a sample -----------------*- C++ -*-===//
 
 #ifndef GLOWISH_TOOLS_IMAGE_CLASSIFIER_ANSWER_H
 #define GLOWISH_TOOLS_IMAGE_CLASSIFIER_ANSWER_H

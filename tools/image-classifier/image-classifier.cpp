@@ -1,4 +1,4 @@
-//===- image-classifier.cpp - Says what is in images ----------------------===//
+//===- image-classifier.cpp - Classifies images ---------------------------===//
 
 #include "common/CommonOptions.h"
 #include "common/StatedInputs.h"

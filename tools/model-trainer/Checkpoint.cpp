@@ -1,4 +1,4 @@
-//===- Checkpoint.cpp - A training that goes on later ---------------------===//
+//===- Checkpoint.cpp - Checkpoints of a training -------------------------===//
 
 #include "model-trainer/Checkpoint.h"
 #include "glowish/Support/Checksum.h"

@@ -1,4 +1,4 @@
-//===- Checkpoint.h - A training that goes on later -------------*- C++ -*-===//
+//===- Checkpoint.h - Checkpoints of a training -----------------*- C++ -*-===//
 
 #ifndef GLOWISH_TOOLS_MODEL_TRAINER_CHECKPOINT_H
 #define GLOWISH_TOOLS_MODEL_TRAINER_CHECKPOINT_H

@@ -1,4 +1,4 @@
-//===- Metrics.cpp - How well a model does --------------------------------===//
+//===- Metrics.cpp - Metrics of training ----------------------------------===//
 
 #include "model-trainer/Metrics.h"
 

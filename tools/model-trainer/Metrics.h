@@ -1,4 +1,4 @@
-//===- Metrics.h - How well a model does ------------------------*- C++ -*-===//
+//===- Metrics.h - Metrics of training --------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_TOOLS_MODEL_TRAINER_METRICS_H
 #define GLOWISH_TOOLS_MODEL_TRAINER_METRICS_H

@@ -1,4 +1,4 @@
-//===- Bisection.cpp - The first cut where two networks part --------------===//
+//===- Bisection.cpp - Bisects for the first divergence -------------------===//
 
 #include "network-debugger/Bisection.h"
 #include "glowish/Graph/Nodes.h"

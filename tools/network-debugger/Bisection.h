@@ -1,4 +1,4 @@
-//===- Bisection.h - The first cut where two networks part ------*- C++ -*-===//
+//===- Bisection.h - Bisects for the first divergence -----------*- C++ -*-===//
 
 #ifndef GLOWISH_TOOLS_NETWORK_DEBUGGER_BISECTION_H
 #define GLOWISH_TOOLS_NETWORK_DEBUGGER_BISECTION_H

@@ -1,4 +1,4 @@
-//===- LayerComparison.cpp - Where two computations part ------------------===//
+//===- LayerComparison.cpp - Compares results by layer --------------------===//
 
 #include "network-debugger/LayerComparison.h"
 #include "glowish/Graph/Nodes.h"

@@ -1,4 +1,4 @@
-//===- LayerComparison.h - Where two computations part ----------*- C++ -*-===//
+//===- LayerComparison.h - Compares results by layer ------------*- C++ -*-===//
 
 #ifndef GLOWISH_TOOLS_NETWORK_DEBUGGER_LAYERCOMPARISON_H
 #define GLOWISH_TOOLS_NETWORK_DEBUGGER_LAYERCOMPARISON_H

@@ -1,4 +1,4 @@
-//===- Backend.h - What runs or compiles the IR -----------------*- C++ -*-===//
+//===- Backend.h - Interface of a back end ----------------------*- C++ -*-===//
 
 #ifndef GLOWISH_BACKENDS_BACKEND_H
 #define GLOWISH_BACKENDS_BACKEND_H

@@ -1,4 +1,4 @@
-//===- Bundle.h - What an application links ---------------------*- C++ -*-===//
+//===- Bundle.h - Interface for writing bundles -----------------*- C++ -*-===//
 //
 // A bundle is an object file with one entry function, a header and the
 // weights. docs/bundle.md is its contract.

@@ -1,4 +1,4 @@
-//===- InnerOutputs.h - What a network computes on the way ------*- C++ -*-===//
+//===- InnerOutputs.h - Intermediate results as outputs ---------*- C++ -*-===//
 
 #ifndef GLOWISH_DRIVER_INNEROUTPUTS_H
 #define GLOWISH_DRIVER_INNEROUTPUTS_H

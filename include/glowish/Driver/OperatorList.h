@@ -1,4 +1,4 @@
-//===- OperatorList.h - The operators that models may have ------*- C++ -*-===//
+//===- OperatorList.h - Lists supported operators ---------------*- C++ -*-===//
 
 #ifndef GLOWISH_DRIVER_OPERATORLIST_H
 #define GLOWISH_DRIVER_OPERATORLIST_H

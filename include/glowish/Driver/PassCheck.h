@@ -1,4 +1,4 @@
-//===- PassCheck.h - Which pass changed what is computed --------*- C++ -*-===//
+//===- PassCheck.h - Finds passes that change results -----------*- C++ -*-===//
 
 #ifndef GLOWISH_DRIVER_PASSCHECK_H
 #define GLOWISH_DRIVER_PASSCHECK_H

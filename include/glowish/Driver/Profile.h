@@ -1,4 +1,4 @@
-//===- Profile.h - Where the time of a program goes -------------*- C++ -*-===//
+//===- Profile.h - Run times of instructions --------------------*- C++ -*-===//
 
 #ifndef GLOWISH_DRIVER_PROFILE_H
 #define GLOWISH_DRIVER_PROFILE_H

@@ -1,4 +1,4 @@
-//===- Stages.h - What one phase hands to the next --------------*- C++ -*-===//
+//===- Stages.h - Results of compilation phases -----------------*- C++ -*-===//
 //
 // A model on its way from a file to a program that can run. Each phase
 // (Compilation.h) consumes the stage before it and makes the next one:

@@ -1,4 +1,4 @@
-//===- TrainingCompilation.h - Bundles that learn ---------------*- C++ -*-===//
+//===- TrainingCompilation.h - Compiles training bundles --------*- C++ -*-===//
 
 #ifndef GLOWISH_DRIVER_TRAININGCOMPILATION_H
 #define GLOWISH_DRIVER_TRAININGCOMPILATION_H

@@ -1,4 +1,4 @@
-//===- ElementTrace.h - Where moved elements come from ----------*- C++ -*-===//
+//===- ElementTrace.h - Sources of moved elements ---------------*- C++ -*-===//
 
 #ifndef GLOWISH_GRAPH_ELEMENTTRACE_H
 #define GLOWISH_GRAPH_ELEMENTTRACE_H

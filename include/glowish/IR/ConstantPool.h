@@ -1,4 +1,4 @@
-//===- ConstantPool.h - Constants that programs have in common --*- C++ -*-===//
+//===- ConstantPool.h - Constants shared by programs ------------*- C++ -*-===//
 
 #ifndef GLOWISH_IR_CONSTANTPOOL_H
 #define GLOWISH_IR_CONSTANTPOOL_H

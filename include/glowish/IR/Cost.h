@@ -1,4 +1,4 @@
-//===- Cost.h - What an instruction has to do -------------------*- C++ -*-===//
+//===- Cost.h - Work of an instruction --------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_IR_COST_H
 #define GLOWISH_IR_COST_H

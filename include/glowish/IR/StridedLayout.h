@@ -1,4 +1,4 @@
-//===- StridedLayout.h - Which elements of a root a view shows --*- C++ -*-===//
+//===- StridedLayout.h - Offset and strides of views ------------*- C++ -*-===//
 //
 // The arithmetic of views: a layout maps each index of its shape to an element
 // of a root buffer. Layouts compose, so that a view of a view is a view.

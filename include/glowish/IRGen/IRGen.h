@@ -1,4 +1,4 @@
-//===- IRGen.h - From scheduled nodes to instructions -----------*- C++ -*-===//
+//===- IRGen.h - Generates the IR of a schedule -----------------*- C++ -*-===//
 
 #ifndef GLOWISH_IRGEN_IRGEN_H
 #define GLOWISH_IRGEN_IRGEN_H

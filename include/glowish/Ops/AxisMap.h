@@ -1,4 +1,4 @@
-//===- AxisMap.h - How dimensions of operands follow a result's -*- C++ -*-===//
+//===- AxisMap.h - Axis rules of operands -----------------------*- C++ -*-===//
 //
 // A pass that computes a part of a result asks which parts of the operands it
 // needs. The answer is a function of the operator's record, an axis rule.

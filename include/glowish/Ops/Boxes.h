@@ -1,4 +1,4 @@
-//===- Boxes.h - How much boxes overlap -------------------------*- C++ -*-===//
+//===- Boxes.h - Overlap of bounding boxes ----------------------*- C++ -*-===//
 
 #ifndef GLOWISH_OPS_BOXES_H
 #define GLOWISH_OPS_BOXES_H

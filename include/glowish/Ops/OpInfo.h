@@ -1,4 +1,4 @@
-//===- OpInfo.h - What a record says about an operator ----------*- C++ -*-===//
+//===- OpInfo.h - Operator records at run time ------------------*- C++ -*-===//
 //
 // The tables that glowish-tblgen makes from Nodes.td and Instrs.td. Printing,
 // parsing, comparing, hashing, cloning and structural verification are written

@@ -1,4 +1,4 @@
-//===- ScalarProgram.h - What happens to one element ------------*- C++ -*-===//
+//===- ScalarProgram.h - Programs of scalar steps ---------------*- C++ -*-===//
 //
 // A short straight-line program over scalars. It is the body of an
 // ElementWiseLoop and the epilogue of an anchor (a convolution, a

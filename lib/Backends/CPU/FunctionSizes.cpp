@@ -1,4 +1,4 @@
-//===- FunctionSizes.cpp - What an object has in it -----------------------===//
+//===- FunctionSizes.cpp - Sizes of functions in an object ----------------===//
 
 #include "FunctionSizes.h"
 #include "glowish/Support/Error.h"

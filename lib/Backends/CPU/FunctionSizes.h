@@ -1,4 +1,4 @@
-//===- FunctionSizes.h - What an object has in it ---------------*- C++ -*-===//
+//===- FunctionSizes.h - Sizes of functions in an object --------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_FUNCTIONSIZES_H
 #define GLOWISH_LIB_BACKENDS_CPU_FUNCTIONSIZES_H

@@ -1,4 +1,4 @@
-//===- Kernels.h - What the interpreter's kernels share ---------*- C++ -*-===//
+//===- Kernels.h - Helpers of interpreter kernels ---------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_INTERPRETER_KERNELS_H
 #define GLOWISH_LIB_BACKENDS_INTERPRETER_KERNELS_H

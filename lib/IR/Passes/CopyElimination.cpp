@@ -1,4 +1,4 @@
-//===- CopyElimination.cpp - Copies that need not happen ------------------===//
+//===- CopyElimination.cpp - Removes redundant copies ---------------------===//
 //
 // A copy from S to D goes away where one of the two can live in the other:
 //

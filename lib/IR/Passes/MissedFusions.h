@@ -1,4 +1,4 @@
-//===- MissedFusions.h - What fusing passes say of a loop -------*- C++ -*-===//
+//===- MissedFusions.h - Reasons of missed fusions --------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_IR_PASSES_MISSEDFUSIONS_H
 #define GLOWISH_LIB_IR_PASSES_MISSEDFUSIONS_H

@@ -1,4 +1,4 @@
-//===- DataMovement.cpp - Types of what moves elements --------------------===//
+//===- DataMovement.cpp - Type rules of data movement ---------------------===//
 
 #include "glowish/Ops/TypeRuleHelpers.h"
 #include "llvm/Support/CheckedArithmetic.h"

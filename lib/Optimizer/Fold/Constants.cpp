@@ -1,4 +1,4 @@
-//===- Constants.cpp - What is known is computed now ----------------------===//
+//===- Constants.cpp - Constant folding -----------------------------------===//
 
 #include "Util/ConstantTensors.h"
 #include "glowish/Optimizer/Passes.h"

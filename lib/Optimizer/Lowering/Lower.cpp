@@ -1,4 +1,4 @@
-//===- Lower.cpp - From rich nodes to those of the back end ---------------===//
+//===- Lower.cpp - Lowers nodes for the back end --------------------------===//
 
 #include "Lowering/Lowering.h"
 

@@ -1,4 +1,4 @@
-//===- CommonSubexpressions.cpp - The same thing computed once ------------===//
+//===- CommonSubexpressions.cpp - Merges equal nodes ----------------------===//
 
 #include "glowish/Optimizer/Passes.h"
 #include "llvm/ADT/DenseMap.h"

@@ -1,4 +1,4 @@
-//===- Slices.cpp - What is computed alike of all slices ------------------===//
+//===- Slices.cpp - Hoists operators over slices --------------------------===//
 //
 // Exporters write the preparation of an image channel by channel: a slice of
 // each, times one number, plus another, and then their concatenation. It

@@ -1,4 +1,4 @@
-//===- ElementWise.cpp - Element-wise nodes that become one ---------------===//
+//===- ElementWise.cpp - Folds element-wise nodes -------------------------===//
 
 #include "Util/ConstantTensors.h"
 #include "Util/Patterns.h"

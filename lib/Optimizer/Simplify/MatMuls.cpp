@@ -1,4 +1,4 @@
-//===- MatMuls.cpp - What matmuls take in ---------------------------------===//
+//===- MatMuls.cpp - Moves factors and transposes of matmuls --------------===//
 //
 // Factors of an operand go into constant weights, or behind the matmul, where
 // they are an epilogue. Transposes on two sides of a matmul become one.

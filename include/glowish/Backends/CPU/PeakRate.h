@@ -1,4 +1,4 @@
-//===- PeakRate.h - How fast a core could be --------------------*- C++ -*-===//
+//===- PeakRate.h - Peak rates of a core ------------------------*- C++ -*-===//
 
 #ifndef GLOWISH_BACKENDS_CPU_PEAKRATE_H
 #define GLOWISH_BACKENDS_CPU_PEAKRATE_H

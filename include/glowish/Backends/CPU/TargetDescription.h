@@ -1,4 +1,4 @@
-//===- TargetDescription.h - What kernels know of a target ------*- C++ -*-===//
+//===- TargetDescription.h - Target properties for kernels ------*- C++ -*-===//
 
 #ifndef GLOWISH_BACKENDS_CPU_TARGETDESCRIPTION_H
 #define GLOWISH_BACKENDS_CPU_TARGETDESCRIPTION_H

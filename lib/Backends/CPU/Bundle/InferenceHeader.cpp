@@ -1,4 +1,4 @@
-//===- InferenceHeader.cpp - The header of a bundle that infers -----------===//
+//===- InferenceHeader.cpp - Header of an inference bundle ----------------===//
 
 #include "InferenceHeader.h"
 #include "VariantHeader.h"

@@ -1,4 +1,4 @@
-//===- InferenceHeader.h - The header of a bundle that infers ---*- C++ -*-===//
+//===- InferenceHeader.h - Header of an inference bundle --------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_BUNDLE_INFERENCEHEADER_H
 #define GLOWISH_LIB_BACKENDS_CPU_BUNDLE_INFERENCEHEADER_H

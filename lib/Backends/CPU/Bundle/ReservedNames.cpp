@@ -1,4 +1,4 @@
-//===- ReservedNames.cpp - What functions of a bundle can't be called -----===//
+//===- ReservedNames.cpp - Names not allowed in a bundle ------------------===//
 
 #include "glowish/Backends/CPU/Bundle.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,4 +1,4 @@
-//===- TrainingBundle.cpp - The files of a bundle that learns -------------===//
+//===- TrainingBundle.cpp - Files of a training bundle --------------------===//
 
 #include "BundleFiles.h"
 #include "Config.h"

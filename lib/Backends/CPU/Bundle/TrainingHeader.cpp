@@ -1,4 +1,4 @@
-//===- TrainingHeader.cpp - The header of a bundle that learns ------------===//
+//===- TrainingHeader.cpp - Header of a training bundle -------------------===//
 
 #include "TrainingHeader.h"
 #include "llvm/ADT/StringExtras.h"

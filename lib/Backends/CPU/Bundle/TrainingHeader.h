@@ -1,4 +1,4 @@
-//===- TrainingHeader.h - The header of a bundle that learns ----*- C++ -*-===//
+//===- TrainingHeader.h - Header of a training bundle -----------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_BUNDLE_TRAININGHEADER_H
 #define GLOWISH_LIB_BACKENDS_CPU_BUNDLE_TRAININGHEADER_H

@@ -1,4 +1,4 @@
-//===- Estimates.cpp - The time that kernels are selected by --------------===//
+//===- Estimates.cpp - Estimated times of kernels -------------------------===//
 
 #include "Selection/KernelSelection.h"
 #include "glowish/Backends/CPU/CPUBackend.h"

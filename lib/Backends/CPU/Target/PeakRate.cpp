@@ -1,4 +1,4 @@
-//===- PeakRate.cpp - How fast a core could be ----------------------------===//
+//===- PeakRate.cpp - Peak rates of a core --------------------------------===//
 
 #include "glowish/Backends/CPU/PeakRate.h"
 #include "JIT.h"

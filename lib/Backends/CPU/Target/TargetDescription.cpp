@@ -1,4 +1,4 @@
-//===- TargetDescription.cpp - What kernels know of a target --------------===//
+//===- TargetDescription.cpp - Target properties for kernels --------------===//
 
 #include "glowish/Backends/CPU/TargetDescription.h"
 #include "llvm/MC/MCSubtargetInfo.h"

@@ -1,4 +1,4 @@
-//===- VariantDispatch.cpp - An entry that picks a program ----------------===//
+//===- VariantDispatch.cpp - Entry that selects a variant -----------------===//
 
 #include "Target/VariantDispatch.h"
 #include "ModuleEmitter.h"

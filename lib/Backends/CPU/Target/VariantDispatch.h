@@ -1,4 +1,4 @@
-//===- VariantDispatch.h - An entry that picks a program --------*- C++ -*-===//
+//===- VariantDispatch.h - Entry that selects a variant ---------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_TARGET_VARIANTDISPATCH_H
 #define GLOWISH_LIB_BACKENDS_CPU_TARGET_VARIANTDISPATCH_H
