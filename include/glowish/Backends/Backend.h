@@ -24,13 +24,13 @@ public:
                           uint8_t *activations) const = 0;
 };
 
-/// What a back end chose for several programs together.
+/// Choices that a back end made for several programs together.
 class SharedChoices {
 public:
   virtual ~SharedChoices() = default;
 };
 
-/// A back end: what it takes, what it does to the IR, and how to run it.
+/// A back end: the nodes it supports, its passes over the IR, and execution.
 class Backend {
 public:
   virtual ~Backend() = default;

@@ -35,14 +35,14 @@ struct BundleOptions {
   bool savesAssembly = false;
   /// checksum64 of the model file.
   uint64_t modelHash = 0;
-  /// Filled with what the object has in it, unless it is null; without
+  /// Filled with the sizes of the object's contents, unless null; without
   /// kernels where the bundle learns.
   CodeSizes *codeSizes = nullptr;
 };
 
 /// A network that learns where it is used: two programs on the same variables.
 struct TrainingPrograms {
-  /// What infers, and what makes one step.
+  /// The program for inference, and the one for a training step.
   Variant inference, step;
   /// First values of the variables, by their names in the model. Placeholders
   /// of the step; those of the model are in both programs.
@@ -54,9 +54,8 @@ class BundleWriter {
 public:
   virtual ~BundleWriter() = default;
 
-  /// Writes NAME.o, NAME.h, NAME.s if that is asked for, and the weights, of
-  /// programs that have their constant region in common. All files appear, or
-  /// none.
+  /// Writes NAME.o, NAME.h, NAME.s if requested, and the weights, for programs
+  /// that share their constant region. Writes all files, or none.
   virtual llvm::Error write(const Variants &variants,
                             const BundleOptions &options) = 0;
   /// The same of programs that learn.

@@ -15,7 +15,7 @@ namespace glowish {
 using KernelNames =
     llvm::DenseMap<const Instruction *, llvm::SmallVector<std::string, 1>>;
 
-/// What an object has in it.
+/// The size of an object, and those of its functions.
 struct CodeSizes {
   KernelNames kernels;
   /// Bytes of the functions in the object, by name. Those that were inlined

@@ -13,8 +13,8 @@ class KernelTuner {
 public:
   virtual ~KernelTuner() = default;
 
-  /// Measures what has not been measured yet of the instructions of \p
-  /// functions and of their bodies, and lets the back end know.
+  /// Measures the candidates of all instructions of \p functions and of their
+  /// bodies that have not been measured yet; the back end uses the results.
   virtual llvm::Error tune(llvm::ArrayRef<const IRFunction *> functions) = 0;
 };
 

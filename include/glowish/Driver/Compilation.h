@@ -39,7 +39,7 @@ std::optional<Phase> parsePhase(llvm::StringRef name);
 /// The names of all phases in their order, with commas.
 std::string listPhases();
 
-/// What happens around the passes of one kind: of the graph, or of the IR.
+/// Printing, verification and limit of the passes of the graph, or of the IR.
 struct PassOptions {
   /// Some passes, by their names, or all.
   struct Selection {
@@ -57,7 +57,7 @@ struct PassOptions {
   std::optional<uint64_t> limit;
 };
 
-/// What a compilation prints for the user, and where it stops.
+/// What a compilation prints, checks and measures, and where it stops.
 struct CompilationOptions {
   /// The function that is compiled, where the module has several; empty where
   /// it has one.
@@ -79,7 +79,7 @@ struct CompilationOptions {
   /// The most elements of constants that are merged when they are equal.
   int64_t maxMergedElements = std::numeric_limits<int64_t>::max();
   ScheduleStrategy schedule = ScheduleStrategy::Best;
-  /// What a training step computes again; for other programs it means nothing.
+  /// The values that a training step rematerializes; unused by other programs.
   RematerializationConfig rematerialization;
   /// The most bytes of activations; more than the model needs changes nothing.
   std::optional<uint64_t> maxActivationBytes;
@@ -110,7 +110,7 @@ public:
   /// Imports \p model, for the last time if \p isLast.
   llvm::Expected<ModelGraph> import(OnnxModel &model,
                                     ImportOptions importOptions, bool isLast);
-  /// What comes between import and differentiation: getTrainingPipeline().
+  /// Runs getTrainingPipeline(), between import and differentiation.
   llvm::Expected<ModelGraph> prepareTraining(ModelGraph graph);
 
   /// \name Single phases
@@ -151,14 +151,14 @@ public:
 private:
   void beginPhase(Phase phase);
   bool stopsAfter(Phase phase) const { return options.stopAfter == phase; }
-  /// Tells the observer what \p phase has made.
+  /// Passes the result of \p phase to the observer.
   template <typename Stage> void endPhase(Phase phase, const Stage &stage);
   llvm::Expected<ModelGraph>
   takeModule(llvm::Expected<std::unique_ptr<Module>> loaded,
              llvm::StringRef context);
   llvm::Error runGraphPasses(const GraphStage &graph, const Pipeline &pipeline);
   llvm::Error runIRPasses(IRFunction &function);
-  /// The loss of \p graph if rematerialization is asked for; else null.
+  /// The loss of \p graph if rematerialization is enabled; else null.
   const Placeholder *findRematerializedLoss(const GraphStage &graph) const;
   /// Tunes \p function and lets the back end prepare it. With \p choices it has
   /// been tuned together with others.

@@ -16,27 +16,28 @@ struct PassRun {
   bool changed = false;
 };
 
-/// Is told what happens in one compilation, or in several that take turns. What
-/// it is shown may be gone when it is told the next thing. \p compilation says
-/// which of them it is.
+/// Callbacks for the phases and passes of one compilation, or of several that
+/// interleave: \p compilation identifies them. Arguments are valid until
+/// the next callback, unless stated otherwise.
 class CompilationObserver {
 public:
   virtual ~CompilationObserver() = default;
 
-  /// \p phase, which is one of Import to Schedule, has come to its end and been
-  /// verified.
+  /// Called when \p phase, one of Import to Schedule, has ended and its result
+  /// has been verified.
   virtual void afterPhase(Phase phase, const Compilation &compilation,
                           const GraphStage &graph) {}
-  /// The same of IRGen, and of OptimizeIR before the back end prepares the IR.
+  /// The same for IRGen, and for OptimizeIR before the back end prepares the
+  /// IR.
   virtual void afterPhase(Phase phase, const Compilation &compilation,
                           const IRProgram &program) {}
-  /// The same of Plan. IR, plan and back end stay as long as the program that
-  /// the compilation returns.
+  /// The same for Plan. IR, plan and back end are valid as long as the program
+  /// that the compilation returns.
   virtual void afterPhase(Phase phase, const Compilation &compilation,
                           const PlannedProgram &program) {}
-  /// What runs from now on is a pass, until afterPass is told of it.
+  /// Called before each pass; afterPass follows.
   virtual void beforePass() {}
-  /// \p pass has run on \p unit.
+  /// Called after \p pass has run on \p unit.
   virtual void afterPass(const PassRun &pass, const Compilation &compilation,
                          Function &unit) {}
   virtual void afterPass(const PassRun &pass, const Compilation &compilation,

@@ -26,12 +26,12 @@ public:
 
   explicit PassCheck(Fill fill, Compare compare = describeChange);
 
-  /// From here on outputs are compared with those of \p module's first
+  /// Sets the reference of later checks: the outputs of \p module's first
   /// function, or of \p function.
   llvm::Error start(Module &module);
   llvm::Error start(const IRFunction &function);
-  /// \p what, a pass or a phase, has left \p module or \p function: the error
-  /// says how an output changed.
+  /// Checks \p module or \p function after \p what, a pass or a phase. The
+  /// error states how an output changed.
   llvm::Error check(llvm::StringRef what, Exactness exactness, Module &module);
   llvm::Error check(llvm::StringRef what, Exactness exactness,
                     const IRFunction &function);

@@ -43,8 +43,8 @@ public:
   /// The outputs of the model, in its order: without those that are made to
   /// have the extents of others.
   std::vector<const Buffer *> getOutputs() const;
-  /// What the model computes for \p placeholder: its contents, cut to the
-  /// actual extents where these are known only after run().
+  /// The contents of output \p placeholder, cut to the actual extents where
+  /// these are known only after run().
   Tensor getOutput(const Buffer *placeholder) const;
 
   llvm::Error run();

@@ -6,8 +6,8 @@
 //   ModelGraph -> LoweredGraph -> ScheduledGraph
 //     -> IRProgram -> PreparedProgram -> PlannedProgram
 //
-// A stage has all that the phases after it need, and nothing of what they will
-// make. Stages are moved; what they refer to stays where it is.
+// A stage owns all that later phases need. Stages are movable: the objects that
+// they refer to keep their addresses.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +19,8 @@
 
 namespace glowish {
 
-/// What the stages before the IR have in common: a module, of which the first
-/// function is compiled.
+/// Base of the stages before the IR: a module, of which the first function is
+/// compiled.
 class GraphStage {
 public:
   Module &getModule() const { return *module; }
@@ -68,7 +68,7 @@ private:
   std::vector<Node *> order;
 };
 
-/// What the stages after the graph have in common: a function of instructions.
+/// Base of the stages after the graph: a function of instructions.
 class IRStage {
 public:
   const IRFunction &getIR() const { return *function; }

@@ -61,8 +61,8 @@ public:
 
   /// The program that infers, with the present values of the variables: its
   /// inputs are those of the model and the label, its outputs those of the
-  /// model and the samples' losses (addSampleLosses). Compiled when it is asked
-  /// for the first time.
+  /// model and the samples' losses (addSampleLosses). Compiled at the first
+  /// call.
   llvm::Expected<Session *> getInference();
 
 private:

@@ -13,8 +13,8 @@ struct Cost {
   /// convolutions and matrix products, as they are defined. A kernel with a
   /// better algorithm does fewer.
   double flops = 0;
-  /// What the operands hold. What a view of stride 0 repeats counts once, and
-  /// an operand that is read and written twice.
+  /// The size of the operands. Elements that a view of stride 0 repeats count
+  /// once; an operand that is read and written counts twice.
   double bytes = 0;
 
   Cost &operator+=(const Cost &other) {

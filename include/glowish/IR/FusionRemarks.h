@@ -7,8 +7,8 @@
 
 namespace glowish {
 
-/// What keeps an element-wise loop from joining the instruction that makes one
-/// of its inputs.
+/// The reason why an element-wise loop is not fused into the instruction that
+/// computes one of its inputs.
 struct MissedFusion {
   const Instruction *producer;
   /// Part of a sentence: "another instruction reads its result, too".

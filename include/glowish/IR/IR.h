@@ -18,7 +18,7 @@ namespace glowish {
 class IRFunction;
 class Instruction;
 
-/// The instructions of Instrs.td, which all back ends know. Those of one back
+/// The instructions of Instrs.td, common to all back ends. Those of one back
 /// end have further values (InstrDialect).
 enum class InstrKind : uint16_t {
 #define INSTR(NAME) NAME,
@@ -36,8 +36,8 @@ class InstrDialect {
 public:
   using Maker = Instruction *(*)(InstrDraft draft, llvm::StringRef name);
 
-  /// Registers the records \p table, and what makes instructions of them, for
-  /// as long as the process runs.
+  /// Registers the records \p table and the factories of their instructions,
+  /// for the rest of the process.
   InstrDialect(llvm::ArrayRef<OpInfo> table, llvm::ArrayRef<Maker> makers);
 
   /// The kind of record \p index.
@@ -125,7 +125,7 @@ public:
   Buffer() = default;
 };
 
-/// What it takes to make an instruction.
+/// The kind, operands and attributes of an instruction to be created.
 struct InstrDraft {
   InstrKind kind;
   /// In the order of the record; null for an absent optional one.
@@ -291,8 +291,8 @@ void forEachFunction(
 /// writes its results.
 llvm::Error verify(const IRFunction &function);
 
-/// What verify() found an error in, the innermost where it is in a body; null
-/// where it is in none.
+/// The location of an error of verify(): an instruction, the innermost one
+/// where it is in a body, and a buffer; null where there is none.
 struct IRFault {
   const Instruction *instr = nullptr;
   const Buffer *buffer = nullptr;

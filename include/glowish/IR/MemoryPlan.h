@@ -14,8 +14,9 @@ namespace glowish {
 /// the model's order) or in the arena, activations in the arena. One plan
 /// serves interpreter, JIT and bundle. It has the buffers of bodies, too: their
 /// activations are in the arena, at a place that is free while the instruction
-/// runs. What a body's parameters and results are is known when it runs, except
-/// for those that a loop keeps itself (getLoopStorage), which are in the arena.
+/// runs. The parameters and results of a body are bound when it runs, except
+/// for those that a loop stores itself (getLoopStorage), which are in the
+/// arena.
 struct MemoryPlan {
   static constexpr uint64_t defaultAlignment = 64;
 
@@ -43,7 +44,7 @@ struct MemoryPlan {
   double getEfficiency() const;
 };
 
-/// What planMemory is asked for.
+/// Options of planMemory.
 struct PlanOptions {
   uint64_t alignment = MemoryPlan::defaultAlignment;
   /// Inputs and outputs are in the arena while they live (PlaceholderLiveness),
@@ -60,8 +61,8 @@ llvm::SmallVector<const Buffer *, 8> getLoopStorage(const LoopInstr &loop);
 MemoryPlan planMemory(const IRFunction &function,
                       const PlanOptions &options = {});
 
-/// The bytes of the constant region: every constant at its offset, zeros
-/// between them. What a bundle has as its weights.
+/// The bytes of the constant region, that is, the weights of a bundle: every
+/// constant at its offset, zeros between them.
 Tensor makeConstantRegion(const IRFunction &function, const MemoryPlan &plan);
 
 /// Replays the lifetimes of all buffers in the arena and reports two that
@@ -69,11 +70,12 @@ Tensor makeConstantRegion(const IRFunction &function, const MemoryPlan &plan);
 llvm::Error verifyPlan(const IRFunction &function, const MemoryPlan &plan);
 
 /// Replays all reads and writes of \p function on a shadow of its memory, byte
-/// by byte, whatever the lifetimes of its buffers are marked as: the error
-/// names the first operand that has bytes which nothing, or another buffer, has
-/// written since. Inputs are written before the first instruction, outputs read
-/// after the last. Of a loop two iterations, and none. Costs what the runs of
-/// strided views do, so it is for checks (-verify-each, -check-passes).
+/// by byte, and ignores lifetime marks. The error names the first operand that
+/// reads bytes which were never written, or were overwritten by another buffer.
+/// Inputs are written before the first instruction, outputs read after the
+/// last. Loops are replayed with two iterations and with none. The time is
+/// proportional to the runs of strided views, so this is for checks
+/// (-verify-each, -check-passes).
 llvm::Error verifyPlanWithShadow(const IRFunction &function,
                                  const MemoryPlan &plan);
 

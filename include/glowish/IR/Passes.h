@@ -8,7 +8,7 @@
 
 namespace glowish {
 
-/// What IR passes know beside the program.
+/// Inputs of IR passes beside the program.
 struct IRPassContext {
   /// The program of which the memory of an input is its own after the last
   /// instruction that reads it (PlanOptions::placesIOInArena); may be null. No
@@ -22,7 +22,7 @@ using IRPassHooks = PassHooks<IRFunction>;
 /// All IR passes, from Passes.def, sorted by name.
 llvm::ArrayRef<IRPass> getIRPasses();
 
-/// What every back end wants before its own work.
+/// The target-independent pipeline, which runs before a back end's own passes.
 const Pipeline &getIRPipeline();
 
 #define IR_PASS(FUNCTION, NAME, EXACTNESS, DOC, ...)                           \

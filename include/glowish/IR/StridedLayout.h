@@ -23,17 +23,18 @@ struct StridedLayout {
   static StridedLayout dense(DimsRef shape) {
     return {Dims(shape), 0, getDenseStrides(shape)};
   }
-  /// What \p buffer shows of its root.
+  /// The elements of its root that \p buffer views.
   static StridedLayout of(const Buffer &buffer);
 
   int64_t getNumElements() const;
   bool isEmpty() const { return getNumElements() == 0; }
   /// Row-major without gaps; dimensions of extent 1 don't matter.
   bool isDense() const;
-  /// Certainly no two indices are one element: what may be written to.
+  /// Whether no two indices can be the same element, as writes demand. False
+  /// when in doubt.
   bool isInjective() const;
-  /// Neighbours in the innermost dimension are neither side by side nor the
-  /// same element: what kernels that compute vectors of elements are slow at.
+  /// Whether the stride of the innermost dimension of extent > 1 is neither 1
+  /// nor 0, which makes vectorized kernels slow.
   bool isScattered() const;
   /// The lowest and the highest element; null when empty, or when a malformed
   /// layout overflows.

@@ -20,7 +20,7 @@ enum class ScheduleStrategy {
 };
 
 /// An order of the nodes of \p function, operands first; with the first
-/// strategy one with a small peak of live bytes. Linear-ish in the graph.
+/// strategy one with a small peak of live bytes. Takes about linear time.
 std::vector<Node *>
 scheduleNodes(Function &function,
               ScheduleStrategy strategy = ScheduleStrategy::Best);
@@ -30,11 +30,11 @@ std::vector<std::vector<Node *>>
 getCandidateSchedules(Function &function,
                       ScheduleStrategy strategy = ScheduleStrategy::Best);
 
-/// The largest sum of live bytes when results live from their node to their
-/// last user, and the first node at which it is reached; null of none. What the
-/// IR passes will do is foreseen where it is certain: views take nothing, the
-/// parts of a concatenation lie in it, what is saved lies in the output; and if
-/// \p isFused, element-wise nodes are part of the node before, or in its place.
+/// The largest sum of live bytes, where results are live from their node to
+/// their last user, and the first node at which it is reached; null of none.
+/// Certain effects of IR passes are modelled: views take no memory, operands of
+/// a concatenation are stored in its result, and saved values in the output. If
+/// \p isFused, element-wise nodes are fused or computed in place.
 struct SchedulePeak {
   uint64_t bytes = 0;
   Node *node = nullptr;

@@ -8,7 +8,7 @@
 
 //===- Traits -------------------------------------------------------------===//
 
-/// A property that passes and back ends ask for instead of the kind:
+/// A property that passes and back ends test instead of the kind:
 /// `info.has(OpTrait::NAME)`.
 class Trait<string doc> { string Doc = doc; }
 

@@ -139,7 +139,7 @@ private:
 
 class OpView;
 
-/// The part of an operator's record that is known at run time.
+/// The part of an operator's record that exists at run time.
 struct OpInfo {
   llvm::StringRef name;
   llvm::StringRef summary;
@@ -147,7 +147,8 @@ struct OpInfo {
   llvm::ArrayRef<llvm::StringRef> results = {}; // nodes
   llvm::ArrayRef<AttrInfo> attrs = {};
   /// Infers the types of the results (nodes) or @out operands (instructions)
-  /// from operands and attributes, or says what is wrong with these.
+  /// from operands and attributes, or returns an error that describes the
+  /// fault.
   llvm::Expected<TypeList> (*inferTypes)(const OpView &op) = nullptr;
   /// The element-wise operator that a node is.
   std::optional<ScalarOp> scalarOp = {};
@@ -217,10 +218,9 @@ private:
                                  llvm::ArrayRef<AttrValue> attrs) const;
 };
 
-/// An operator as its type rule sees it: types of operands and attributes,
-/// whether it is a node or an instruction. Indices count @in operands in a
-/// node and in an instruction alike. glowish-tblgen derives a view with named
-/// accessors for each record.
+/// The view of an operator for its type rule: types of operands and attributes,
+/// for nodes and instructions alike. Indices count @in operands in both.
+/// glowish-tblgen derives a view with named accessors for each record.
 class OpView {
 public:
   /// \p inputs: one a @in operand, null for an absent optional one.

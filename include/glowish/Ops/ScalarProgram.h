@@ -30,7 +30,7 @@ enum class ScalarOp : uint16_t {
 #include "glowish/Ops/ScalarOps.inc"
 };
 
-/// What a record says about an element-wise operator.
+/// The part of a record that is specific to element-wise operators.
 struct ScalarOpInfo {
   enum class Kinds : uint8_t {
     Float,

@@ -25,8 +25,8 @@ llvm::Error checkIs(const OpView &op, unsigned index, ElemKind kind,
                     DimsRef shape);
 /// Broadcasts to \p shape.
 llvm::Error checkBroadcastsTo(const OpView &op, unsigned index, DimsRef shape);
-/// Not quantized, or with one scale for the tensor: the rule does not know
-/// where the scales of a dimension would go.
+/// Checks that the operand is not quantized, or has one scale for the tensor:
+/// for rules that do not map scales of a dimension.
 llvm::Error checkNotPerAxis(const OpView &op, unsigned index);
 /// @}
 

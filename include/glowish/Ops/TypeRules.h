@@ -44,8 +44,8 @@ llvm::Expected<TypeList> applyEpilogue(const OpView &op, TypeList result,
                                        unsigned fusedOperand,
                                        unsigned epilogueAttr);
 
-/// The type rule of an instruction with an epilogue: \p rule, which does not
-/// see it, and the types of the epilogue.
+/// The type rule of an instruction with an epilogue: \p rule, applied
+/// without the epilogue, and the rule of the epilogue.
 template <llvm::Expected<TypeList> (*rule)(const OpView &op),
           unsigned fusedOperand, unsigned epilogueAttr>
 llvm::Expected<TypeList> inferWithEpilogue(const OpView &op) {

@@ -10,7 +10,7 @@
 
 namespace glowish {
 
-/// What a pass may ask about the world around the graph.
+/// Services and limits that the caller gives to graph passes.
 struct GraphPassContext {
   /// Computes nodes with constant operands.
   NodeEvaluator evaluate;
@@ -32,12 +32,12 @@ const Pipeline &getOptimizePipeline();
 /// Before a function is differentiated: images are NHWC from then on, so that
 /// their adjoints are, too. Nothing is fused, and Dropout stays.
 const Pipeline &getTrainingPipeline();
-/// From nodes to what the back end takes, and fusion afterwards.
+/// Lowering to nodes that the back end supports, then fusion.
 const Pipeline &getLowerPipeline();
 
-/// The contract between the graph and IRGen: each node is data movement that
-/// IRGen knows, or supported by the back end. (That types are static and images
-/// NHWC, the types of the nodes see to.)
+/// Verifies the contract between the graph and IRGen: each node is data
+/// movement that IRGen handles, or is supported by the back end. (Node types
+/// already ensure that shapes are static and images NHWC.)
 llvm::Error verifyLowered(const Function &function,
                           const GraphPassContext &context);
 

@@ -18,8 +18,8 @@ struct MappedProgram {
 /// Draws the arenas of \p programs as one SVG image, one below the other: a
 /// rectangle for each activation, from the instruction that first uses it to
 /// the last one, and from its offset to its end. Bodies of branches and loops
-/// follow the instruction that has them. What the pointer rests on says name,
-/// type, bytes, writers and readers. Below are the bytes that are live at each
+/// follow the instruction that has them. Tooltips show name, type, bytes,
+/// writers and readers. Below are the bytes that are live at each
 /// instruction, and their peak.
 void printMemoryMap(llvm::raw_ostream &os,
                     llvm::ArrayRef<MappedProgram> programs);

@@ -11,12 +11,11 @@ namespace glowish {
 
 struct ProgramRecord;
 
-/// Looks on as programs are compiled, and tells about them as one HTML page
-/// that needs no other file and no network: what the model has, its graph, what
-/// each pass did, the schedule, the arena over time, what instructions cost,
-/// which loops were not fused, and how large code and constants are. What a
-/// compilation did not come to is left out. The same compilation makes the same
-/// page, but for times.
+/// Records compilations and writes one self-contained HTML page about them: the
+/// model and its graph, the changes of each pass, the schedule, the arena over
+/// time, the cost of instructions, missed fusions, and the sizes of code and
+/// constants. Phases that were not reached are left out. Apart from times, the
+/// page depends on the compilation only.
 class Report final : public CompilationObserver {
 public:
   /// \p title: above the page. \p hasTimes: whether the page tells how long
@@ -38,7 +37,7 @@ public:
 
   /// A line of the page's first table.
   void addFact(std::string name, std::string value);
-  /// What tells the program apart that was imported as number \p program.
+  /// Sets the title of the program that was imported as number \p program.
   void setProgramTitle(size_t program, std::string programTitle);
   /// Measured times of the instructions of the same program.
   void addProfile(size_t program, Profile profile);

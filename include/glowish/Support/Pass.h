@@ -35,8 +35,8 @@ template <typename Unit, typename Context> struct PassInfo {
   llvm::Expected<bool> (*run)(Unit &, const Context &);
   /// A former name that is still accepted; may be empty.
   llvm::StringRef oldName = {};
-  /// Of a pass that a pipeline has as `name<argument>`: how the argument is
-  /// written, and what runs in place of `run`.
+  /// For passes that are written as `name<argument>`: the form of the argument,
+  /// and the function that runs in place of `run`.
   llvm::StringRef argumentForm = {};
   llvm::Expected<bool> (*runWithArgument)(Unit &, const Context &,
                                           llvm::StringRef argument) = nullptr;
@@ -101,8 +101,8 @@ template <typename Unit, typename Context> struct PassCall {
   }
 };
 
-/// Finds what \p text, `name` or `name<argument>`, calls in \p table. An error
-/// says what the pass accepts.
+/// Finds the pass that \p text, `name` or `name<argument>`, names in \p table.
+/// The error states what the pass accepts.
 template <typename Unit, typename Context>
 llvm::Expected<PassCall<Unit, Context>>
 parsePassCall(llvm::ArrayRef<PassInfo<Unit, Context>> table,

@@ -15,9 +15,8 @@ constexpr unsigned bundleAbiVersion = 4;
 /// digit first, no keyword of C or C++.
 bool isCIdentifier(llvm::StringRef name);
 
-/// What keeps \p name, a C identifier, from naming a function of a bundle, to
-/// follow the name in a message ("is a function of the C library"); empty if
-/// nothing does.
+/// Why \p name, a C identifier, cannot be the name of a bundle's function, as
+/// the rest of a message ("is a function of the C library"); empty if it can.
 std::string explainReservedName(llvm::StringRef name);
 
 /// Whether the network's and the entry's name can be used.
@@ -27,11 +26,11 @@ llvm::Error checkBundleNames(const BundleOptions &options);
 /// characters become '_', a digit in front gets an 'A'. May be a keyword.
 std::string legalizeName(llvm::StringRef name);
 
-/// Writes NAME.o, NAME.h, NAME.s if that is asked for, and the weights:
-/// NAME.weights.bin (and, for #include in an array, NAME.weights.txt where that
-/// is asked for, or for the static API where they are small), or nothing where
-/// they are embedded. All files appear, or none. A NAME.weights.txt of an
-/// earlier bundle is removed where this one has none: it is of other weights.
+/// Writes NAME.o, NAME.h, NAME.s if requested, and the weights unless they are
+/// embedded: NAME.weights.bin and, if requested or if they are small and the
+/// API is static, NAME.weights.txt for #include in an array. Writes all files,
+/// or none. Removes the NAME.weights.txt of an earlier bundle where this one
+/// has none.
 llvm::Error writeBundle(CPUBackend &backend, const IRFunction &function,
                         const MemoryPlan &plan, const BundleOptions &options);
 

@@ -40,7 +40,7 @@ struct TestingOptions {
   bool compilesQuickly = false;
 };
 
-/// What is compiled for. Empty strings mean the host.
+/// The target machine. Empty strings mean the host.
 struct TargetOptions {
   std::string triple;
   /// Takes the place of the triple's where it is not empty; a name of LLVM's.
@@ -77,12 +77,12 @@ struct TargetOptions {
 llvm::Expected<std::string> listTargetNames(const TargetOptions &options,
                                             bool listsCpus);
 
-/// The LLVM back end: to the host's memory (ORC) and to objects for any
-/// target that LLVM knows.
+/// The LLVM back end: compiles in memory for the host (ORC), and to objects for
+/// any target of LLVM.
 class CPUBackend : public Backend {
 public:
-  /// An error names a triple, CPU or feature that LLVM does not know, or what
-  /// is wrong with the tuning file.
+  /// The error names a triple, CPU or feature that LLVM does not support, or
+  /// the fault of the tuning file.
   static llvm::Expected<std::unique_ptr<CPUBackend>>
   create(const TargetOptions &options);
   ~CPUBackend() override;
@@ -167,9 +167,9 @@ private:
   std::unique_ptr<TuningRecord> tuning;
 };
 
-/// Measures, on this machine, what \p backend lacks in its tuning file, and
-/// writes it there. \p backend, whose options ask for it, outlives the result.
-/// An error says why this machine can't measure.
+/// Measures, on this machine, the choices that \p backend's tuning file lacks,
+/// and adds them to it. \p backend outlives the result. The error states why
+/// this machine cannot measure.
 llvm::Expected<std::unique_ptr<KernelTuner>> createTuner(CPUBackend &backend);
 
 } // namespace glowish

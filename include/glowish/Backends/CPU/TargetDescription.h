@@ -60,9 +60,9 @@ struct TargetDescription {
   /// do that estimates of time are fitted to. On others each instruction
   /// counts.
   bool issuesWidely = false;
-  /// Whether it is worth while to ask for data before they are needed.
+  /// Whether prefetch instructions pay.
   bool hasPrefetch = true;
-  /// What a task may take of the stack for what it uses again.
+  /// The stack bytes that a task may use for packed data and sums.
   int64_t maxStackBytes = 32 << 10;
   /// Threads that kernels are split for. 1: kernels are plain functions.
   int64_t numThreads = 1;
