@@ -65,7 +65,7 @@ Compilation::takeModule(llvm::Expected<std::unique_ptr<Module>> loaded,
   return graph;
 }
 
-/// Reads \p path in the form that its name tells.
+/// Reads \p path; the extension of its name states the format.
 static llvm::Expected<std::unique_ptr<Module>>
 importFile(llvm::StringRef path, const ImportOptions &options) {
   if (isCaffe2Path(path))
@@ -149,7 +149,7 @@ static PassHooks<Unit> getHooks(const CompilationOptions &options,
   return hooks;
 }
 
-/// \p hooks, with what the observer of \p compilation is told of passes on
+/// \p hooks that also notify the observer of \p compilation of passes on
 /// \p function and its bodies; the observer may be null.
 template <typename Unit>
 static PassHooks<Unit>
@@ -294,7 +294,7 @@ Compilation::findRematerializedLoss(const GraphStage &graph) const {
 }
 
 llvm::Expected<LoweredGraph> Compilation::fitMemory(LoweredGraph graph) {
-  // Rematerialization is another way to need less, which looks at the schedule.
+  // Training steps save memory by rematerialization, which the scheduler does.
   if (!options.maxActivationBytes || findRematerializedLoss(graph))
     return graph;
   beginPhase(Phase::FitMemory);

@@ -14,7 +14,7 @@ static constexpr unsigned maxParts = 4;
 
 namespace {
 
-/// A plan and what it comes to; the bytes are those of the best schedule.
+/// A patch plan with its costs; the bytes are those of the best schedule.
 struct Attempt {
   PatchPlan plan;
   uint64_t bytes = 0;
@@ -22,7 +22,7 @@ struct Attempt {
 
 } // namespace
 
-/// Calls \p look with a clone of \p function that is computed by \p plan.
+/// Calls \p look with a clone of \p function that is rewritten by \p plan.
 static llvm::Expected<uint64_t>
 tryPlan(Function &function, const PatchPlan &plan, MeasureArena look) {
   Function *clone = function.clone("patches");

@@ -14,10 +14,10 @@ using MeasureArena =
 using ComputeInPatches = llvm::function_ref<llvm::Error(const PatchPlan &plan)>;
 
 /// Rewrites \p function, which is lowered, so that it needs at most \p limit
-/// bytes of activations: \p compute is asked to compute parts of it in patches,
-/// with as little work more as possible. \p measure is asked for each way whose
-/// schedule fits, with clones of the function. An error states how much is
-/// needed at least.
+/// bytes of activations, by computing parts of it in patches (\p compute) with
+/// as little additional work as possible. Calls \p measure with a clone of the
+/// function for each patch plan whose schedule fits. The error states the least
+/// number of bytes.
 llvm::Error fitMemory(Function &function, uint64_t limit, MeasureArena measure,
                       ComputeInPatches compute);
 

@@ -164,7 +164,7 @@ ModelVariants::startVariant(size_t variant) {
   auto compilation = std::make_unique<Compilation>(backend, options);
   bool isLast = variant + 1 == getNumVariants();
   ImportOptions own = getOptions(variant);
-  // What is ignored has been said once.
+  // Warnings are the same for all variants.
   if (variant > 0)
     own.warn = nullptr;
   GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
@@ -180,7 +180,7 @@ ModelVariants::finishVariants(std::vector<Started> started) {
     return std::nullopt;
   std::unique_ptr<SharedChoices> choices;
   {
-    // What passes made of the weights is the same for all values, mostly.
+    // Most constants are the same for all values.
     ConstantPool unpacked(MemoryPlan::defaultAlignment);
     std::vector<const IRFunction *> functions;
     for (Started &each : started) {

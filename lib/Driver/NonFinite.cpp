@@ -90,7 +90,7 @@ NonFiniteFinder::create(llvm::StringRef path, ImportOptions importOptions,
 llvm::Expected<std::string> NonFiniteFinder::find(const Session &source) {
   std::set<size_t> wrong;
   auto look = [&](bool areGiven) -> llvm::Error {
-    // What the step leaves in a variable is not what it began with.
+    // After the step, a variable has its new value, not the one that was read.
     for (auto [i, value] : llvm::enumerate(values)) {
       if (value.isGiven != areGiven)
         continue;
@@ -111,8 +111,8 @@ llvm::Expected<std::string> NonFiniteFinder::find(const Session &source) {
   GLOWISH_RETURN_IF_ERROR(look(/*areGiven=*/true));
   GLOWISH_RETURN_IF_ERROR(session->run());
   GLOWISH_RETURN_IF_ERROR(look(/*areGiven=*/false));
-  // From what the step leaves back to where all operands are finite; the first
-  // such value, as later ones may be its consequences by another way.
+  // Walks from the results of the step back to nodes whose operands are all
+  // finite, and takes the first one: later ones may depend on it.
   std::set<size_t> seen;
   std::vector<size_t> pending = roots;
   std::optional<size_t> first;

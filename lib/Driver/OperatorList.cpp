@@ -12,7 +12,7 @@ using namespace glowish;
 
 namespace {
 
-/// What was measured of an operator.
+/// The measured element kinds of an operator.
 struct OperatorKinds {
   llvm::StringLiteral name;
   llvm::StringLiteral onInterpreter, onCPU;

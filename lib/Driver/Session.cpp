@@ -11,8 +11,8 @@ static Tensor makeRegion(uint64_t size) {
   return Tensor(Type(ElemKind::UInt8, {int64_t(size)}));
 }
 
-/// Whether the system has the memory that \p plan asks for. A model may state
-/// any extents: that is its user's error, and no reason to abort.
+/// Checks that the system has the memory for \p plan. A model may declare any
+/// extents: an excess is an error of the input, and must not abort.
 static llvm::Error checkMemory(const MemoryPlan &plan) {
   uint64_t size = plan.constantSize + plan.mutableSize + plan.activationSize;
   // The compiler would remove an allocation that is not used.

@@ -10,7 +10,7 @@ using namespace glowish;
 
 /// Pairs that meet in time: with more, only placeInTime is affordable.
 static constexpr uint64_t maxPairs = uint64_t(1) << 20;
-/// Pairs that all attempts of improve() together look at.
+/// The number of pairs that all attempts of improve() together may compare.
 static constexpr uint64_t improvementBudget = uint64_t(1) << 22;
 static constexpr unsigned maxImprovements = 256;
 
@@ -33,7 +33,7 @@ void ArenaPlanner::keepIfBest(uint64_t arena) {
 }
 
 void ArenaPlanner::computePeak() {
-  // What ends at a time frees the place of what begins there.
+  // Buffers that end at a time are freed before others begin.
   std::vector<std::pair<unsigned, int64_t>> changes;
   for (const Interval &interval : intervals) {
     changes.push_back({interval.begin, interval.size});
@@ -253,7 +253,8 @@ void ArenaPlanner::attemptOrders() {
   }
 }
 
-/// What ends highest was placed too late: it comes first, again and again.
+/// Repeatedly moves the buffer with the highest end to the front of the order:
+/// it was placed too late.
 void ArenaPlanner::improve() {
   Order order = bestOrder;
   uint64_t work = 0;

@@ -16,8 +16,8 @@ struct Interval {
   unsigned begin, end;
 };
 
-// Other than 0 only in the test that shows that verifyPlanWithShadow finds what
-// a planner with this fault does.
+// Not 0 only in the test that verifyPlanWithShadow finds the errors of a
+// planner with this fault.
 #ifndef GLOWISH_PLANNER_FAULT
 #define GLOWISH_PLANNER_FAULT 0
 #endif

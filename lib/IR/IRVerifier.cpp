@@ -72,8 +72,8 @@ static llvm::Error verifyAliases(const Instruction &instr, unsigned out) {
   return llvm::Error::success();
 }
 
-/// Instructions move the integers of quantized kinds and don't look at scales,
-/// which a view can't state of a dimension.
+/// Instructions move the integers of quantized kinds and ignore scales, which a
+/// view cannot have for a dimension.
 static bool holdsSame(const Type &a, const Type &b) {
   return a.getKind() == b.getKind() && a.getShape() == b.getShape();
 }

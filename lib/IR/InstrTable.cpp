@@ -10,7 +10,7 @@ using namespace glowish;
 #define GET_INSTR_ARRAYS
 #include "glowish/IR/InstrTable.inc"
 
-/// A function, because dialects of other files ask for it before main().
+/// A function, because dialects of other files use it in static initializers.
 static llvm::ArrayRef<OpInfo> getInstrTable() {
   static const OpInfo table[] = {
 #define GET_INSTR_TABLE

@@ -27,7 +27,7 @@ glowish::getLoopStorage(const LoopInstr &loop) {
 
 namespace {
 
-/// What a function needs of the arena.
+/// The arena bytes of a function: with gaps, and the peak of live bytes.
 struct ArenaNeed {
   uint64_t size = 0;
   uint64_t peak = 0;
@@ -37,7 +37,8 @@ struct ArenaNeed {
 
 static ArenaNeed placeBody(const IRFunction &body, MemoryPlan &plan);
 
-/// Moves what \p instr has in the arena, placed from 0 on, to \p start.
+/// Moves the arena buffers of \p instr, which were placed from 0 on, to
+/// \p start.
 static void moveBodies(const Instruction &instr, uint64_t start,
                        MemoryPlan &plan) {
   for (const IRFunction *body : getBodies(instr)) {
@@ -52,8 +53,8 @@ static void moveBodies(const Instruction &instr, uint64_t start,
       plan.offsets[buffer] += start;
 }
 
-/// Places what \p instr has in the arena from 0 on. Of two bodies only one
-/// runs.
+/// Places the arena buffers of \p instr from 0 on. Of two bodies only one runs,
+/// so that they overlap.
 static ArenaNeed placeBodies(const Instruction &instr, MemoryPlan &plan) {
   ArenaNeed need;
   for (const IRFunction *body : getBodies(instr)) {
@@ -74,7 +75,7 @@ static ArenaNeed placeBodies(const Instruction &instr, MemoryPlan &plan) {
 
 namespace {
 
-/// Places what one function has in the arena.
+/// Places the arena buffers of one function.
 class ArenaPlacer {
 public:
   explicit ArenaPlacer(MemoryPlan &plan) : plan(plan) {}
@@ -96,7 +97,7 @@ private:
   MemoryPlan &plan;
   unsigned time = 0;
   std::vector<Interval> intervals;
-  /// What has each interval: a buffer, or an instruction with bodies.
+  /// The owner of each interval: a buffer, or an instruction with bodies.
   std::vector<std::pair<const Buffer *, const Instruction *>> owners;
   llvm::DenseMap<const Buffer *, unsigned> numbers;
   /// By how much the arenas of bodies exceed their peaks of live bytes.
@@ -194,7 +195,7 @@ static void placeConstants(const IRFunction &function, MemoryPlan &plan) {
   });
 }
 
-/// Places what is not to be in the arena.
+/// Places the mutable buffers that are not to be in the arena.
 static void placeMutables(const IRFunction &function,
                           const PlanOptions &options, MemoryPlan &plan) {
   for (const auto &buffer : function.getBuffers()) {

@@ -8,7 +8,7 @@ PlaceholderLiveness::PlaceholderLiveness(const IRFunction &function) {
   struct Users {
     const Instruction *first, *last;
   };
-  // What a body reads or writes is an operand of the instruction that has it.
+  // Buffers that a body accesses are operands of the instruction that has it.
   llvm::DenseMap<const Buffer *, Users> users;
   for (const Instruction &instr : function.getInstrs())
     for (const Buffer *operand : instr.getOperands())

@@ -23,8 +23,7 @@ public:
   bool isOwned(uint64_t begin, uint64_t end, const Buffer *owner,
                const Buffer *&other) const;
 
-  /// Forgets the owner of each byte that \p other has another one for: what is
-  /// known after one of two ways.
+  /// Joins the states after two branches: bytes whose owners differ have none.
   void meet(const ShadowMemory &other);
 
 private:

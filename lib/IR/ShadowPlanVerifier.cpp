@@ -14,8 +14,8 @@ using namespace glowish;
 
 namespace {
 
-/// Where a root lies, and whose bytes those are: the storage of a body is that
-/// of the operands that it is bound to.
+/// The location of a root and the owner of its bytes: parameters and results of
+/// a body are owned by the operands that they are bound to.
 struct Place {
   uint64_t address = 0;
   const Buffer *owner = nullptr;
@@ -115,7 +115,8 @@ llvm::Error ShadowPlanVerifier::write(const Buffer &buffer) {
   });
 }
 
-/// \p what happens to the buffer: the error says which bytes are not its own.
+/// Checks that \p buffer owns its bytes. The error says \p what happens to it,
+/// and names another owner.
 llvm::Error ShadowPlanVerifier::checkOwned(const Buffer &buffer,
                                            llvm::StringRef what) const {
   return forEachRange(buffer, [&](uint64_t begin, uint64_t end) -> llvm::Error {

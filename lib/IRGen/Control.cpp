@@ -21,8 +21,8 @@ IRGenerator::getBuffers(llvm::ArrayRef<NodeValue> values) {
   return found;
 }
 
-/// Each instruction has a body of its own: the memory plan tells their buffers
-/// apart.
+/// Generates a body for each instruction, also where nodes share one: the
+/// memory plan has one offset for each buffer.
 static llvm::Expected<std::shared_ptr<Body>>
 generateBody(const std::shared_ptr<Body> &body) {
   Function &function = getFunction(body);

@@ -7,11 +7,10 @@
 
 namespace glowish {
 
-/// Lowers the peak of \p order where the nodes around it, a few dozens at most,
-/// have a better order: of all orders of a dozen neighbours the best is found,
-/// again and again, until no such group lowers the peak. What is live before
-/// and after a group does not depend on its order, so that the rest stays as it
-/// is.
+/// Lowers the peak of \p order by reordering the nodes around it, a few dozens
+/// at most: replaces the order of a dozen consecutive nodes by the optimal one
+/// until no such group lowers the peak. The set of live values before and after
+/// a group does not depend on its order, so that the rest is unchanged.
 void lowerPeakExactly(const ScheduleGraph &graph, std::vector<unsigned> &order);
 
 } // namespace glowish

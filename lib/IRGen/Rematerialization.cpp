@@ -34,7 +34,8 @@ static bool canCopy(const Node &node) {
 
 namespace {
 
-/// Where the backward pass begins: the nodes before, and which it reads.
+/// The boundary between forward and backward pass: the nodes before it, and
+/// those of them that the backward pass reads.
 class Turn {
 public:
   Turn(llvm::ArrayRef<Node *> order, unsigned last);
@@ -110,7 +111,7 @@ static std::vector<unsigned> findSegments(const Turn &turn, unsigned count) {
   std::vector<int64_t> kept(size, 0), live(size, 0);
   for (Node *node : turn.kept)
     kept[turn.getPosition(node)] = getBytes(*node);
-  // Of each node, up to its last reader before the turn.
+  // For each node, the last reader before the boundary.
   std::vector<unsigned> lastRead(size);
   for (unsigned i = 0; i < size; ++i)
     for (Node *source : turn.getSources(*turn.before[i]))
@@ -163,13 +164,14 @@ static NodeSet findPassed(const Turn &turn, llvm::ArrayRef<unsigned> segments) {
   return passed;
 }
 
-/// Of the cheap nodes before \p turn, those without which the fewest bytes are
-/// kept. What goes from one segment to the next is kept if it is needed: a
-/// chain of cheap nodes (the skips of a residual network) would be computed
-/// again from its beginning, and all of it would live at the same time.
+/// Selects the cheap nodes before \p turn whose rematerialization leaves the
+/// fewest bytes to keep. Values that cross segments are kept if they are
+/// needed: a chain of cheap nodes (the skips of a residual network) would
+/// otherwise be computed again from its beginning, with all of it live at the
+/// same time.
 static NodeSet findCheap(const Turn &turn, llvm::ArrayRef<unsigned> segments) {
   NodeSet passed = findPassed(turn, segments);
-  // What copies could be made of: kept nodes and what these are made of.
+  // The nodes that may be copied: kept nodes and those that they depend on.
   std::vector<Node *> nodes;
   llvm::DenseMap<Node *, unsigned> numbers;
   auto isCopied = [&](const Node &node) {
@@ -186,8 +188,9 @@ static NodeSet findCheap(const Turn &turn, llvm::ArrayRef<unsigned> segments) {
       for (Node *source : turn.getSources(*nodes[i]))
         add(source);
 
-  // Each node is an edge: to cut it is to keep its results. What is not copied
-  // comes from the source; what the backward pass reads goes to the sink.
+  // Each node is an edge; cutting it means keeping its results. Nodes that are
+  // not copied follow the source; values that the backward pass reads precede
+  // the sink.
   unsigned source = 2 * unsigned(nodes.size()), sink = source + 1;
   MinCut graph(sink + 1);
   for (unsigned i = 0; i < nodes.size(); ++i) {
@@ -209,7 +212,8 @@ static NodeSet findCheap(const Turn &turn, llvm::ArrayRef<unsigned> segments) {
   return again;
 }
 
-/// All nodes of all segments but the last one, without what goes to later ones.
+/// All nodes of all segments but the last, except those with users in later
+/// segments.
 static NodeSet findInSegments(const Turn &turn,
                               llvm::ArrayRef<unsigned> segments) {
   NodeSet again, passed = findPassed(turn, segments);
@@ -306,7 +310,7 @@ void Copier::undo() {
 
 namespace {
 
-/// What may be done to an order.
+/// The options for rewriting an order.
 struct Variant {
   bool copiesCheap = false, copiesSegments = false;
   unsigned numSegments = 1;
@@ -350,7 +354,7 @@ Attempt::Attempt(Function &function, std::vector<Node *> start,
         .copier.run(order, *last);
 }
 
-/// From the least work to the most: more is done only if it helps.
+/// In the order of additional work: more is done only if it lowers the peak.
 static std::vector<Variant> getVariants(const RematerializationConfig &config) {
   std::vector<Variant> variants(1);
   if (config.cheapNodes)

@@ -7,13 +7,13 @@
 
 namespace glowish {
 
-/// Nodes as numbers: what depends on what, and which memory each touches.
+/// The nodes as numbers, with their dependences and the memory of each.
 class ScheduleGraph {
 public:
   static constexpr unsigned none = ~0u;
 
-  /// \p isFused: element-wise nodes are counted as what the IR passes fuse them
-  /// to, or compute in place.
+  /// \p isFused: element-wise nodes count as fused, or as computed in place, as
+  /// the IR passes will do.
   explicit ScheduleGraph(llvm::ArrayRef<Node *> nodes, bool isFused = false);
 
   unsigned size() const { return nodes.size(); }

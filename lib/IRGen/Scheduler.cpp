@@ -93,8 +93,8 @@ static std::vector<unsigned> scheduleDepthFirst(const ScheduleGraph &graph,
 
 namespace {
 
-/// Of the nodes that are ready, always the one that adds least to the live
-/// memory; of equal ones, the one whose sources are youngest or oldest.
+/// Always takes the ready node that adds least to the live memory; of equal
+/// ones, that with the most, or least, recently computed sources.
 class GreedyScheduler {
 public:
   GreedyScheduler(const ScheduleGraph &graph, bool youngestFirst)

@@ -33,7 +33,7 @@ createMachine(const TargetOptions &options) {
   llvmOptions.MCOptions.ABIName = selection.abi;
   // memcpy, not ARM's __aeabi_memcpy, which only some C libraries have.
   llvmOptions.EABIVersion = llvm::EABI::GNU;
-  // What a formula says is what is computed; only a * b + c may be fused.
+  // Formulas are computed as written, except that a * b + c may be fused.
   llvmOptions.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   std::string triple = selection.triple.str();
   std::unique_ptr<llvm::TargetMachine> machine(

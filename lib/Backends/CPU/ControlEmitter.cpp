@@ -116,7 +116,7 @@ public:
   llvm::SmallVector<Value *, 8> results;
   /// Of the body's parameters.
   llvm::SmallVector<Value *, 8> parameters;
-  /// Of what the body computes for the loop: condition and states.
+  /// Of the values that the body computes for the loop: condition and states.
   llvm::SmallVector<Value *, 8> next;
 
   int64_t getBytes(unsigned result) const {
@@ -214,7 +214,7 @@ void ModuleEmitter::emitLoop(llvm::IRBuilder<> &builder, const Frame &frame,
   LoopEmitter loop(builder, instr);
   for (const Buffer *buffer : instr.getResults())
     loop.results.push_back(getAddress(builder, frame, buffer));
-  // What the loop keeps itself is placed by the plan, as activations are.
+  // The plan places the storage of the loop itself, like activations.
   for (auto [i, buffer] : llvm::enumerate(getLoopStorage(instr))) {
     Value *address = builder.CreateConstInBoundsGEP1_64(
         builder.getInt8Ty(), frame.activations, plan->getOffset(buffer));

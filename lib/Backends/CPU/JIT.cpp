@@ -55,8 +55,8 @@ static llvm::Error defineFunctions(llvm::orc::LLJIT &jit) {
 
 llvm::Expected<std::unique_ptr<Executable>>
 glowish::loadObject(llvm::ArrayRef<char> object, InstrClock *clock) {
-  // Objects are loaded and nothing is compiled: without a target it would look
-  // for the processor's features, which takes longer than all the rest.
+  // Only objects are loaded. Stating a target keeps LLJIT from detecting the
+  // features of the processor, which would take most of the time.
   llvm::orc::LLJITBuilder builder;
   builder.setJITTargetMachineBuilder(llvm::orc::JITTargetMachineBuilder(
       llvm::Triple(llvm::sys::getProcessTriple())));

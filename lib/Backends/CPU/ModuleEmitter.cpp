@@ -208,9 +208,9 @@ void ModuleEmitter::emitChecks(llvm::Function *entry, const MemoryPlan &plan) {
   }
 }
 
-/// Linux gives a process the matrix registers when it asks for them: system
-/// call arch_prctl (158) with ARCH_REQ_XCOMP_PERM (0x1023) and XTILEDATA (18),
-/// which may be repeated.
+/// Requests the permission to use AMX tile data from Linux: system call
+/// arch_prctl (158) with ARCH_REQ_XCOMP_PERM (0x1023) and XTILEDATA (18), which
+/// may be repeated.
 static void requestMatrixRegisters(llvm::Function *entry) {
   llvm::LLVMContext &context = entry->getContext();
   llvm::IRBuilder<> builder(&entry->back());

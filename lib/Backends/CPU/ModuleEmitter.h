@@ -13,8 +13,8 @@
 
 namespace glowish {
 
-/// What the entry returns; the numbers of GLOWISH_SUCCESS... in a bundle's
-/// header.
+/// The status that the entry returns: the values of GLOWISH_SUCCESS... in a
+/// bundle's header.
 enum class EntryStatus : unsigned {
   Success = 0,
   Null = 1,

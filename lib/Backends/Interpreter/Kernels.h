@@ -21,7 +21,7 @@ public:
       : plan(plan), constants(const_cast<uint8_t *>(constants)),
         mutables(mutables), activations(activations) {}
 
-  /// Notes that a loop would have gone on after its last iteration.
+  /// Records that a loop reached its maximum trip count with a true condition.
   void setLoopCut() const { *isLoopCut = true; }
   bool hasLoopCut() const { return *isLoopCut; }
 

@@ -62,8 +62,7 @@ private:
 };
 
 /// Moves the accesses of the activation \p from to the elements
-/// `compose(inner, ...)` of \p to: what a pass does that lets a buffer live
-/// inside another one.
+/// `compose(inner, ...)` of \p to, so that one buffer is stored inside another.
 class Relocation {
 public:
   Relocation(IRFunction &function, AccessIndex &index, Buffer *from, Buffer *to,
@@ -71,14 +70,14 @@ public:
       : function(function), index(index), from(from), to(to),
         inner(std::move(inner)) {}
 
-  /// Where \p buffer, \p from or a view of it, will be; null where that is no
-  /// layout.
+  /// The new layout of \p buffer, \p from or a view of it; null where there is
+  /// none.
   std::optional<StridedLayout> map(const Buffer &buffer) const {
     return compose(inner, StridedLayout::of(buffer));
   }
   /// Whether each access but those of \p ignored can go through its new
   /// layout: it exists, is dense where the record demands that, and the
-  /// verifier can see that no instruction overwrites what it reads.
+  /// verifier can prove that no instruction overwrites its own operands.
   bool isPossible(const Instruction *ignored) const;
   /// Whether, as far as memory is read and written with larger strides than
   /// before, that costs no more than a copy.
@@ -95,9 +94,9 @@ private:
   StridedLayout inner;
 };
 
-/// What a pass ends with: deletes constants, activations and views that
-/// nothing uses, and puts the lifetime marks right. Returns whether the pass,
-/// \p changed, or this changed anything.
+/// To be called at the end of a pass: deletes unused constants, activations and
+/// views, and updates the lifetime marks. Returns whether the pass (\p changed)
+/// or this changed anything.
 bool finishPass(IRFunction &function, bool changed);
 
 } // namespace glowish

@@ -3,10 +3,11 @@
 // A dense block concatenates x0, f1, then x0, f1, f2, then x0, f1, f2, f3, and
 // so on: each time the same copies and one more. Where all parts of one buffer
 // are later copied again, side by side as they are there, into another, the
-// first becomes a view of the second, and the later copies go away.
+// first becomes a view of the second, and the later copies are removed.
 //
-// This is right if the parts don't change between their two copies and nothing
-// else accesses the elements of the second buffer that the first gets.
+// This is correct if the parts are not written between their two copies, and no
+// other instruction accesses the elements of the second buffer that the first
+// one gets.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 //===- CopyElimination.cpp - Removes redundant copies ---------------------===//
 //
-// A copy from S to D goes away where one of the two can live in the other:
+// Removes a copy from S to D where one of the two can be stored in the other:
 //
 //   forward   D is all of an activation that only the copy writes: its readers
 //             read S (a slice, a transposition or a broadcast becomes a view)
@@ -10,9 +10,8 @@
 //   fill      S has one value in every element: a fill of D
 //   duplicate S was copied before and neither copy has changed
 //
-// What has to hold for the values to stay the same is said at each. In all of
-// them buffers are compared element by element (StridedLayout.h), since views
-// of one root overlap.
+// Each rewrite states its conditions. Buffers are compared element by element
+// (StridedLayout.h), since views of one root may overlap.
 //
 //===----------------------------------------------------------------------===//
 
@@ -187,7 +186,7 @@ bool CopyEliminator::becomeFill(CopyInstr &copy) {
     return false;
   const Access *write = index.getOnlyWrite(source);
   auto *fill = write ? llvm::dyn_cast<FillInstr>(write->instr) : nullptr;
-  // What the fill left out has no value, so the copy reads nothing of it.
+  // Elements that the fill does not write have no value: the copy reads none.
   if (!fill)
     return false;
   index.replace(&copy, FillInstr::draft(copy.getResult(), fill->getValue()),

@@ -13,7 +13,7 @@ using namespace glowish;
 
 namespace {
 
-/// What happens to the elements of one root after a point of the program.
+/// The accesses to the elements of one root after a point of the program.
 class LaterAccesses {
 public:
   /// No more layouts than this are kept of either kind: the walk stays linear.

@@ -27,8 +27,8 @@ public:
   explicit EpilogueFuser(IRFunction &function)
       : function(function), index(function) {}
   bool fuse(ElementWiseLoopInstr &loop);
-  /// What keeps \p loop from the anchor that makes \p input; null without an
-  /// anchor.
+  /// The reason why \p loop cannot be fused into the anchor that computes
+  /// \p input; null without an anchor.
   std::optional<MissedFusion> findObstacle(const ElementWiseLoopInstr &loop,
                                            const Buffer &input);
 
@@ -53,7 +53,7 @@ private:
   StridedLayout result;
   /// Further inputs and their layouts under the anchor's shape.
   std::vector<std::pair<Buffer *, StridedLayout>> fused;
-  /// Of each input of the loop, the input of the epilogue.
+  /// Maps inputs of the loop to inputs of the epilogue.
   std::vector<unsigned> values;
   /// @}
 };
@@ -219,8 +219,8 @@ Buffer *EpilogueFuser::makeBuffer(const Buffer &buffer,
 }
 
 bool EpilogueFuser::fuse(ElementWiseLoopInstr &loop) {
-  // Of several anchors the last one, such as the later convolution of a
-  // residual sum: the other results are computed when it runs.
+  // Fuses into the last of several anchors, such as the later convolution of a
+  // residual sum: the other results are available when it runs.
   std::vector<std::pair<Instruction *, Buffer *>> anchors;
   for (Buffer *input : loop.getInputs())
     if (Instruction *anchor = findAnchor(*input))

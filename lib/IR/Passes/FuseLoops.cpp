@@ -1,14 +1,13 @@
 //===- FuseLoops.cpp - Chains of loops become one loop --------------------===//
 //
-// A loop that reads what another loop writes computes it itself instead. The
-// reader may see the intermediate through any view that composes with the
+// Fuses element-wise loops into the loops that read their results. The reader
+// may access the intermediate through any view that composes with the
 // producer's inputs: a slice or a reshape of it.
 //
-// This is right if the producer's inputs still have their values when the
-// reader runs, and if the reader does not write over an element of them that a
-// later index reads. It pays if the intermediate goes away without being
-// computed more often than before, unless computing it is no more work than
-// loading it.
+// This is correct if the producer's inputs still have their values when the
+// reader runs, and if the reader does not overwrite an element of them that a
+// later index reads. It pays if the intermediate is removed and not computed
+// more often than before, or if computing it is no more work than loading it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,8 +33,8 @@ public:
   explicit LoopFuser(IRFunction &function)
       : function(function), index(function) {}
   bool run();
-  /// What keeps the readers of \p root from the loop that makes it; null
-  /// without such a loop.
+  /// The reason why the loop that computes \p root cannot be fused into its
+  /// readers; null without such a loop.
   std::optional<MissedFusion> findObstacle(const Buffer *root);
 
 private:
@@ -104,8 +103,8 @@ LoopFuser::Reason LoopFuser::findReaders(const Buffer *root,
   return readers.empty() ? Reason("no loop reads its result") : Reason();
 }
 
-/// Input \p input of \p producer, at the indices of \p view, through which a
-/// reader sees the producer's result.
+/// Input \p input of \p producer, at the indices of \p view, the view through
+/// which a reader accesses the producer's result.
 std::optional<JoinedLoop::Input>
 LoopFuser::getThrough(const ElementWiseLoopInstr &producer, unsigned input,
                       const Buffer &view) {
@@ -120,8 +119,9 @@ LoopFuser::getThrough(const ElementWiseLoopInstr &producer, unsigned input,
                            isUnchanged ? buffer : nullptr};
 }
 
-/// What \p producer reads for \p view of its result must still have its values
-/// when \p reader runs, and later indices must not read what that writes.
+/// Checks that the elements that \p producer reads for \p view of its result
+/// still have their values when \p reader runs, and that no later index reads
+/// elements that \p reader writes.
 LoopFuser::Reason LoopFuser::checkInputs(const ElementWiseLoopInstr &producer,
                                          const ElementWiseLoopInstr &reader,
                                          const Buffer &view) {

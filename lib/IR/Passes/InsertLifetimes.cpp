@@ -12,7 +12,7 @@ struct Marks {
   llvm::SmallVector<Buffer *, 1> begins, ends;
 };
 
-/// What a program without lifetime marks is missing.
+/// The lifetime marks to be inserted into a program without them.
 class LifetimePlan {
 public:
   explicit LifetimePlan(IRFunction &function);

@@ -5,7 +5,7 @@
 
 using namespace glowish;
 
-/// Makes the users of \p view use \p other, which shows the same.
+/// Replaces \p view by \p other, a view of the same elements.
 static void replaceView(Buffer *view, Buffer *other) {
   while (!view->getUsers().empty()) {
     Instruction *user = view->getUsers().back();
@@ -15,15 +15,15 @@ static void replaceView(Buffer *view, Buffer *other) {
   }
 }
 
-/// Merges the views of \p root that show the same under the same type, and the
-/// root with views that show all of it.
+/// Merges views of \p root with equal layouts and types, and views of all of
+/// the root with the root.
 static bool mergeViewsOf(Buffer *root) {
   using Key = std::tuple<int64_t, Dims, Dims, unsigned>;
   std::vector<std::pair<Key, Buffer *>> sorted;
   unsigned position = 0;
   auto add = [&](Buffer *buffer) {
     StridedLayout layout = StridedLayout::of(*buffer);
-    // Strides that nothing steps along must not tell views apart.
+    // Strides of dimensions of extent 1 must not distinguish views.
     for (unsigned d = 0; d < layout.shape.size(); ++d)
       if (layout.shape[d] == 1)
         layout.strides[d] = 0;

@@ -9,7 +9,7 @@
 
 using namespace glowish;
 
-/// What tells the programs of \p variants apart.
+/// The symbolic dimensions that select among the programs of \p variants.
 static std::vector<BundleDim> getDims(const Variants &variants) {
   std::vector<BundleDim> dims;
   NameTable names;

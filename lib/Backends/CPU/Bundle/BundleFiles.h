@@ -13,7 +13,7 @@ namespace glowish {
 /// The code of a bundle.
 struct BundleCode {
   llvm::SmallVector<char, 0> object;
-  /// Empty unless the options ask for it.
+  /// Empty unless requested by the options.
   llvm::SmallVector<char, 0> assembly;
 };
 
@@ -35,13 +35,13 @@ public:
   }
   /// Adds the file \p name.
   llvm::Error addFile(llvm::StringRef name, PrintFn print);
-  /// Adds the object, and the assembly if the options ask for it.
+  /// Adds the object, and the assembly if the options request it.
   llvm::Error addCode(const BundleCode &code);
   /// Adds the default threads, if code for \p target calls any. They need a
   /// system: without one the application brings its own.
   llvm::Error addThreads(const TargetDescription &target);
-  /// Adds the weights in the forms that the options ask for, unless they are
-  /// in the object.
+  /// Adds the weights in the forms that the options request, unless they are in
+  /// the object.
   llvm::Error addWeights(const Weights &weights);
   llvm::Error commit();
 

@@ -19,8 +19,8 @@ struct BundleDim {
 
 /// One program of a bundle.
 struct BundleProgram {
-  /// Tells the names of its macros from those of the other programs': "N8";
-  /// empty for the only one.
+  /// Distinguishes the names of its macros from those of other programs: "N8";
+  /// empty where there is one program.
   std::string identifier;
   /// Values of the dimensions.
   std::vector<int64_t> values;
@@ -59,7 +59,7 @@ std::string quoteString(llvm::StringRef text);
 std::string getMacroPrefix(const BundleFacts &facts,
                            const BundleProgram &program);
 /// A line for each placeholder of \p program, inside a comment, and for each
-/// constant if the options ask for it.
+/// constant if the options request it.
 void printSymbolLines(llvm::raw_ostream &os, const BundleFacts &facts,
                       const BundleProgram &program);
 /// A macro NETWORK_SYMBOL + suffix.
@@ -76,7 +76,8 @@ void printSymbolMacros(llvm::raw_ostream &os, llvm::StringRef prefix,
                        const BundleSymbol &symbol,
                        const BundleProgram &program);
 
-/// What all bundles share: it may be included with several of them.
+/// The definitions that all bundles share, guarded, so that a file may include
+/// several headers.
 void printCommonDefinitions(llvm::raw_ostream &os);
 /// The types of the dynamic API; emitConfig in Config.cpp makes the same
 /// layout.

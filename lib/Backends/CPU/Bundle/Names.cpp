@@ -46,7 +46,7 @@ static void addMacros(llvm::StringRef text, NameTable &names) {
   }
 }
 
-/// What every header declares, and <stdint.h>.
+/// Adds the names that every header declares, and those of <stdint.h>.
 static void addCommonNames(NameTable &names) {
   std::string text;
   llvm::raw_string_ostream os(text);

@@ -77,8 +77,7 @@ std::string glowish::legalizeName(llvm::StringRef name) {
   return llvm::isDigit(text[0]) ? "A" + text : text;
 }
 
-/// Functions of C99 that LLVM, which knows many functions of C and POSIX, has
-/// no name for.
+/// Functions of C99 that LLVM's list of library functions lacks.
 static bool isOtherLibraryFunction(llvm::StringRef name) {
   static const llvm::StringSet<> functions = {
       "abort",

@@ -27,7 +27,7 @@ struct BundleState {
   static constexpr uint64_t magic = 0x3245544154534C47; // "GLSTATE2"
 };
 
-/// What all bundles that learn share.
+/// The definitions that all training bundles share.
 void printTrainingCommon(llvm::raw_ostream &os);
 
 /// The first program of \p facts infers, the second makes a step.

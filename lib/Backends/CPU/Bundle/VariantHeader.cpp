@@ -113,7 +113,7 @@ static inline int {0}_variant({1}) {{
   os << "  return -1;\n}\n";
 }
 
-/// A function from values to what \p get says of the program for them.
+/// Prints a function from values of the dimensions to \p get of their program.
 static void
 printLookup(llvm::raw_ostream &os, const BundleFacts &facts,
             const llvm::Twine &name,

@@ -1,7 +1,7 @@
 //===- VariantHeader.h - The header of several programs ---------*- C++ -*-===//
 //
-// What a bundle for several values of symbolic dimensions has in its header
-// beside, or in place of, what other bundles have.
+// The parts of a header that are specific to bundles for several values of
+// symbolic dimensions.
 //
 //===----------------------------------------------------------------------===//
 

@@ -14,9 +14,8 @@ namespace glowish {
 
 using Values = llvm::SmallVector<llvm::Value *, 32>;
 
-/// An IRBuilder with the words that kernels are written in. Shapes are known,
-/// so vectors have exactly the lanes that are there: tails are shorter
-/// vectors, not masks.
+/// An IRBuilder with operations for kernels. Shapes are static, so that tails
+/// are shorter vectors, not masked ones.
 class KernelBuilder : public llvm::IRBuilder<> {
 public:
   /// Begins at the end of \p function, which gets an entry block if it has no
@@ -45,8 +44,8 @@ public:
   using LoopBody = llvm::function_ref<void(llvm::Value *)>;
   using CarryBody =
       llvm::function_ref<Values(llvm::Value *, llvm::ArrayRef<llvm::Value *>)>;
-  /// for (i = low; i < high; i += step) body(i). Nothing for no iteration and
-  /// straight code for one, where both are known.
+  /// for (i = low; i < high; i += step) body(i). Where the bounds are constant,
+  /// emits nothing for no iteration, and no branches for one.
   void forLoop(llvm::Value *low, llvm::Value *high, int64_t step,
                LoopBody body);
   void forLoop(int64_t count, LoopBody body) {
@@ -73,10 +72,10 @@ public:
     taskBegin = begin;
     taskEnd = end;
   }
-  /// A loop whose iterations write different elements and don't read what
-  /// others write, so that threads may share them. A kernel has at most one
-  /// that is not inside of another; all its effects are in there. \p operations
-  /// of them all: for few it is not worth waking another thread.
+  /// A parallel loop: its iterations are independent, that is, write different
+  /// elements and read none that others write. A kernel has at most one
+  /// outermost parallel loop, which has all its effects. \p operations: of all
+  /// iterations; few of them are not distributed to threads.
   void forTasks(int64_t count, int64_t operations, LoopBody body);
   /// The same for elements 0 ... count - 1, some thousand a task:
   /// body(first element, number of elements).

@@ -36,7 +36,7 @@ struct StridedOperand {
   }
 };
 
-/// What happens to the results of a kernel before they are stored.
+/// The epilogue that is applied to results before they are stored.
 struct EpilogueCode {
   const ScalarProgram *program;
   std::vector<StridedOperand> fused;

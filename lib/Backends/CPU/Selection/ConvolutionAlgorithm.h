@@ -75,7 +75,7 @@ public:
   virtual bool takesTransposedInput() const { return false; }
   /// Whether programs must request AMX tile registers from the system.
   virtual bool usesMatrixRegisters() const { return false; }
-  /// What packed weights depend on besides the weights.
+  /// The parameters that packed weights depend on besides the weights.
   virtual llvm::SmallVector<int64_t, 3> getPackingKey(Parameters) const {
     return {};
   }

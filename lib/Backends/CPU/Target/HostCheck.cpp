@@ -22,9 +22,9 @@ getFeatures(const llvm::TargetMachine &machine) {
 }
 
 /// Whether the extension \p name of x86 has only instructions for operating
-/// systems, or for programs that ask for them one by one. The compiler makes
-/// none of them, and hypervisors hide many: without this, a virtual machine
-/// could not run code for the processor that it runs on.
+/// systems, or for programs that use them through intrinsics. Generated code
+/// has none of them, and hypervisors hide many: without this exception, code
+/// for the processor of a virtual machine would be refused on it.
 static bool isForSystems(llvm::StringRef name) {
   static const llvm::StringSet<> names = {
       "cldemote", "clflushopt", "clwb",     "clzero",   "enqcmd",

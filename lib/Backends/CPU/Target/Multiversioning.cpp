@@ -10,8 +10,8 @@ using llvm::Value;
 
 namespace {
 
-/// What CPUID and XGETBV must say: bits of all that a level needs beyond the
-/// level below it.
+/// The bits of CPUID and XGETBV that a level requires beyond those of the level
+/// below it.
 struct Level {
   llvm::StringLiteral name;
   uint32_t leaf1ECX, leaf7EBX, extendedECX;
@@ -51,7 +51,7 @@ public:
   void emitEntry(llvm::StringRef name, llvm::Function *select);
 
 private:
-  /// What the processor says of itself, in the words of Level.
+  /// The results of CPUID and XGETBV, with the fields of Level.
   struct Facts {
     Value *leaf1ECX, *leaf7EBX, *extendedECX, *savedState;
   };

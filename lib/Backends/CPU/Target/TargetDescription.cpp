@@ -62,8 +62,8 @@ static void describeARM(TargetDescription &target,
                                                 : 8;
   if (!has("mclass"))
     return;
-  // Some have a first cache, none a second. LLVM makes no code to ask for data
-  // in one on most, and on the others it would be one more instruction.
+  // Some have an L1 cache, none an L2. LLVM generates no prefetch instructions
+  // for most, and on the others they would only cost time.
   target.hasPrefetch = false;
   target.cacheBytes = 16 << 10;
 }
@@ -88,8 +88,8 @@ static void describeRISCV(TargetDescription &target,
   target.hasMultiplyByScalar = target.vectorBits > 0;
 }
 
-/// Threads have 8 MiB on Linux, but for some libraries, and at least 512 KiB on
-/// other systems. What runs without a system has little.
+/// Sets the stack limits. Threads have 8 MiB on Linux, except with some C
+/// libraries, and at least 512 KiB on other systems; bare metal has little.
 static void describeSystem(TargetDescription &target,
                            const llvm::Triple &triple) {
   target.hasSystem = triple.getOS() != llvm::Triple::UnknownOS;

@@ -24,7 +24,7 @@ static void initializeTargets() {
     llvm::InitializeAllTargets();
     llvm::InitializeAllTargetMCs();
     llvm::InitializeAllAsmPrinters();
-    // For the system call that asks for matrix registers.
+    // For the inline assembly of the system call that requests AMX.
     llvm::InitializeAllAsmParsers();
     return true;
   }();
@@ -82,7 +82,7 @@ static bool has(const llvm::MCSubtargetInfo &info, StringRef feature) {
   return info.checkFeatures(("+" + feature).str());
 }
 
-/// LLVM only warns of names that it does not know.
+/// Checks the names of CPU and features: LLVM only warns of unknown ones.
 static llvm::Error checkNames(const TargetSelection &selection,
                               const TargetOptions &options) {
   std::unique_ptr<llvm::MCSubtargetInfo> info = getSubtarget(selection, "", "");
@@ -141,12 +141,11 @@ static bool mayUseMatrixRegisters() {
 #endif
 }
 
-/// What LLVM leaves out of a target. On RISC-V without a CPU it takes the
-/// least: systems' programs are made of G and C there, and without a system
-/// there may be no registers for floats. Of ARM's CPUs Debian's LLVM leaves out
-/// NEON, and for most it orders instructions without counting registers. For
-/// some it takes vmla apart, as what needs the sum next would wait: kernels
-/// have others to go on with.
+/// Features that LLVM's defaults lack. On RISC-V without a CPU LLVM takes the
+/// base ISA: operating systems use G and C there, and bare metal may have no
+/// floating-point registers. Debian's LLVM leaves NEON out of ARM's CPUs, and
+/// for most its scheduler ignores register pressure. For some it splits vmla to
+/// shorten the chain of dependent sums: kernels have independent ones.
 static std::vector<StringRef>
 getBaseFeatures(const TargetSelection &selection) {
   const llvm::Triple &triple = selection.triple;
@@ -170,7 +169,7 @@ getBaseFeatures(const TargetSelection &selection) {
   return features;
 }
 
-/// "+a,-b": the host's own where nothing but the host is asked for.
+/// "+a,-b": the host's own features where the target is the host.
 static std::string getFeatures(const TargetSelection &selection,
                                const TargetOptions &options) {
   llvm::SubtargetFeatures features;

@@ -9,8 +9,7 @@
 
 namespace glowish {
 
-/// What LLVM is asked to compile for: TargetOptions with everything that they
-/// leave open filled in.
+/// The target for LLVM: TargetOptions with defaults for all that is unset.
 struct TargetSelection {
   const llvm::Target *target = nullptr;
   llvm::Triple triple;

@@ -256,9 +256,8 @@ llvm::Expected<TuningRecord::Entry> Tuner::measure(const TuningKey &key) {
     weightBytes += 2 * candidate->plan.constantSize;
     candidates.push_back(std::move(candidate));
   }
-  // In turns, so that a slower phase of the machine meets all of them. The
-  // first round, in which pages are seen for the first time, is never the
-  // shortest.
+  // Candidates alternate, so that a slow phase of the machine affects all of
+  // them. The first round, which faults pages in, is never the shortest.
   for (unsigned round = 0; round < numRounds; ++round)
     for (const auto &candidate : candidates)
       GLOWISH_RETURN_IF_ERROR(time(*candidate));
@@ -284,7 +283,7 @@ llvm::Error Tuner::tune(llvm::ArrayRef<const IRFunction *> functions) {
         llvm::formatv("tuning {0} of {1}", ++number, missing.size()).str());
     GLOWISH_ASSIGN_OR_RETURN(TuningRecord::Entry entry, measure(key));
     record.set(target, key, std::move(entry));
-    // Each is kept at once: an interrupted run goes on from there.
+    // Saved after each measurement, so that an interrupted run can be resumed.
     GLOWISH_RETURN_IF_ERROR(
         writeFile(tuned.getOptions().tuningFile, record.str()));
   }

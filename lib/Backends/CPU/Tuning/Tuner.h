@@ -51,7 +51,7 @@ private:
         std::shared_ptr<const Tensor> filter);
   llvm::Error time(Candidate &candidate);
 
-  /// What gets the choices.
+  /// The back end that gets the choices.
   CPUBackend &tuned;
   /// Compiles the candidates, for the same target and one thread.
   std::unique_ptr<CPUBackend> backend;

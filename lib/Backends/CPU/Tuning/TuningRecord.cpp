@@ -116,8 +116,8 @@ void TuningRecord::set(llvm::StringRef target, const TuningKey &key,
 
 namespace {
 
-/// Takes a line apart from its start. What does not fit is left, and the
-/// parser stays in error.
+/// Parses a line from its start. At the first mismatch the rest is left, and
+/// the parser remains in an error state.
 class LineParser {
 public:
   explicit LineParser(llvm::StringRef text) : rest(text) {}

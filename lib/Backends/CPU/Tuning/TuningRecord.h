@@ -32,7 +32,7 @@
 
 namespace glowish {
 
-/// What the candidates for a convolution depend on beside the target.
+/// The parameters that, with the target, determine a convolution's candidates.
 struct TuningKey {
   /// Strides of dimensions of extent 1 are the dense ones: they don't matter.
   ConvolutionProblem problem;

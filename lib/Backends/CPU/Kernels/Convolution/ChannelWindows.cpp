@@ -1,7 +1,8 @@
 //===- ChannelWindows.cpp - Depthwise convolution and pooling -------------===//
 //
-// Operators of windows that keep channels apart: vectors run over channels,
-// and a tile of pixels stays in registers while the taps go by.
+// Depthwise convolution and pooling: operators of windows that do not combine
+// channels. Vectors run over channels, and a tile of pixels stays in registers
+// during the loop over taps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +16,7 @@ using llvm::Value;
 
 namespace {
 
-/// What distinguishes the operators.
+/// The parts of the kernel that differ between the operators.
 struct WindowOperator {
   /// The accumulators' first value, for channels from \p channel on.
   std::function<Value *(Value *channel, unsigned lanes)> start;

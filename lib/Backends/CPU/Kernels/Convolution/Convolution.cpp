@@ -1,7 +1,7 @@
 //===- Convolution.cpp - Direct convolution and matrix products -----------===//
 //
-// A tile of pixels by vectors of output channels stays in registers while the
-// kernel's taps and the input channels go by: for each, one vector of weights
+// A tile of pixels by vectors of output channels stays in registers during the
+// loops over taps and input channels: for each, one vector of weights
 // a channel vector is loaded, one input element a pixel is broadcast, and
 // pixels x vectors multiply-adds follow. In NHWC the taps of a kernel row and
 // their channels lie side by side, so that away from the borders a kernel row
@@ -40,8 +40,8 @@ private:
     Value *inChannel; // the group's first input channel
     unsigned vectors, lastLanes;
     std::vector<TileRun> runs; // of one row
-    /// Of the next block's weights: where they are, and how many bytes each
-    /// tile asks for; 0 where they are in the cache anyway.
+    /// The address of the next block's weights, and the bytes that each tile
+    /// prefetches; 0 where they are in the cache anyway.
     Value *nextWeights = nullptr;
     int64_t prefetchBytes = 0;
   };
@@ -238,8 +238,8 @@ void ConvolutionEmitter::emitTiles(const Block &block, Value *low,
   }
 }
 
-/// Where weights pass through the cache, each tile of a block asks for a share
-/// of the next block's.
+/// Where the weights exceed the cache, each tile of a block prefetches a share
+/// of the next block's weights.
 void ConvolutionEmitter::planPrefetch(Block &block) const {
   int64_t size = int64_t(getElemSize(kind));
   int64_t blockBytes = layout.blockStride * size;
@@ -253,14 +253,15 @@ void ConvolutionEmitter::planPrefetch(Block &block) const {
     tiles *= shape.batch * shape.outHeight;
   int64_t perTile = (blockBytes + tiles - 1) / tiles;
   block.prefetchBytes = (perTile + shape.getTaps() - 1) / shape.getTaps();
-  // A single tile asks for its own weights, some way ahead.
+  // A single tile prefetches its own weights, at a fixed distance.
   constexpr int64_t distanceBytes = 4096;
   block.nextWeights =
       b.getElement(block.weights, kind,
                    tiles == 1 ? distanceBytes / size : layout.blockStride);
 }
 
-/// What the output is cut into: rows, or tiles of a single row.
+/// The number of units that the output is divided into: rows, or tiles of a
+/// single row.
 int64_t ConvolutionEmitter::getNumUnits() const {
   if (hasRows())
     return shape.batch * shape.outHeight;

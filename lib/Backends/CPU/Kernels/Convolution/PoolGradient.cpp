@@ -35,7 +35,8 @@ public:
   void emit();
 
 protected:
-  /// What window \p place adds to its tap; called once before all taps.
+  /// The value that window \p place adds at its tap; called once, before all
+  /// taps.
   using TapValue = std::function<Value *(Value *kh, int64_t kw)>;
   virtual TapValue prepare(const WindowPlace &place) = 0;
 

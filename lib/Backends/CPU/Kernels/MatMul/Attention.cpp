@@ -1,8 +1,7 @@
 //===- Attention.cpp - Scores, softmax and weighted sum in one ------------===//
 //
-// A task is a block of queries of one head. Queries lie along the lanes of
-// vectors, so that the softmax of each is computed without a look at other
-// lanes:
+// A task is a block of queries of one head. Each lane of a vector has a query,
+// so that its softmax needs no operations across lanes:
 //
 //   panel   [depth, queries]  the queries, transposed and scaled
 //   scores  [keys, queries]   keys * panel + mask, then e^(score - largest)
@@ -42,7 +41,7 @@ struct AttentionShape {
   int64_t queries, keys, depth, columns;
   /// The factor of the scores.
   double scale;
-  /// Query m sees keys up to m + keys - queries only.
+  /// Query m attends to keys up to m + keys - queries only.
   bool causal;
 };
 
@@ -69,7 +68,7 @@ private:
     Value *first;
     int64_t count;
     unsigned vectors;
-    /// The keys that they see, if only some do; else the number of keys.
+    /// The keys that they attend to; the number of keys unless causal.
     Value *keys;
     /// Lanes of `vectors` vectors: the length of a row of panel and scores.
     int64_t width;
@@ -181,7 +180,7 @@ Value *AttentionEmitter::maskScore(const Block &block, Value *score,
   }
   if (!shape.causal)
     return score;
-  // Query m sees keys up to m + keys - queries.
+  // Query m attends to keys up to m + keys - queries.
   Value *last = b.CreateNSWAdd(
       block.first, b.index(vector * lanes + shape.keys - shape.queries));
   llvm::SmallVector<llvm::Constant *, 16> steps;

@@ -23,7 +23,7 @@ bool glowish::packsOperand(const MatMulInstr &instr, unsigned index,
   // One that several matmuls share is better packed once.
   if (matrices <= 1 || matrices != countMatrices(result))
     return false;
-  // Rows of the other side that use what is packed: few aren't worth it.
+  // Packing pays only if enough rows of the other side reuse it.
   constexpr int64_t fewest = 8;
   int64_t uses =
       index == MatMulInstr::lhsIdx ? result.back() : result[result.size() - 2];

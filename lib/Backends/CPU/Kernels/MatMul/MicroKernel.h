@@ -8,8 +8,8 @@
 
 namespace glowish {
 
-/// Bytes from \p address on that will be needed soon, and how many of them a
-/// reduction step is to ask for.
+/// An address to prefetch from, and the bytes that each reduction step
+/// prefetches.
 struct Prefetch {
   llvm::Value *address = nullptr;
   int64_t bytesPerStep = 0;

@@ -30,7 +30,7 @@ void glowish::emitGather(KernelBuilder &b, const GatherInstr &instr,
       Value *fromEnd = b.CreateNSWAdd(index, b.index(length));
       index =
           b.CreateSelect(b.CreateICmpSLT(index, b.index(0)), fromEnd, index);
-      // What is out of range must not read foreign memory.
+      // Indices out of range must not read outside of the operand.
       index = b.minIndex(b.maxIndex(index, b.index(0)), b.index(length - 1));
       Value *from =
           b.addScaled(b.index(0), b.addScaled(index, o, length), bytes);

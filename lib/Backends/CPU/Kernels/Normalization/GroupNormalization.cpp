@@ -1,15 +1,15 @@
 //===- GroupNormalization.cpp - Normalization of groups of channels -------===//
 //
-// A task is some groups of an image. It goes through the pixels twice. The
-// first time it takes some pixels at once into registers, and joins their mean
-// and squared distances from it, of each channel, with those of the pixels
-// before. So the variance is one of centred values, without another way through
-// the memory for the mean. The channels of a group are joined then, and the
-// second time the pixels are normalized.
+// A task is some groups of an image; it makes two passes over the pixels. The
+// first one loads a few pixels at a time into registers and merges their mean
+// and sum of squared deviations, for each channel, with those of the pixels
+// before (Chan's parallel variance). So the deviations are centred without a
+// pass of its own for the mean. Then the channels of a group are merged, and
+// the second pass normalizes.
 //
 // Where images and channels make few tasks for threads there are two kernels: a
-// task of the first finds the statistics of a part of the pixels, and one of
-// the second joins those of all parts and normalizes a part.
+// task of the first computes the statistics of a part of the pixels, and one of
+// the second merges those of all parts and normalizes a part.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +46,7 @@ unsigned glowish::getPartDimension(DimsRef shape) {
 
 namespace {
 
-/// What is normalized, and the operands of the kernel. Statistics alone have no
+/// The operands of the kernel. Kernels that only compute statistics have no
 /// result.
 struct GroupOperands {
   Type type;
@@ -495,7 +495,7 @@ void GroupNormalizationEmitter::emitParts(Value *statistics, int64_t parts) {
   });
 }
 
-/// What both instructions with a normalization have in common.
+/// The operands that both instructions with a normalization share.
 template <typename InstrT>
 static GroupOperands getGroupOperands(const InstrT &instr,
                                       const KernelOperands &operands) {

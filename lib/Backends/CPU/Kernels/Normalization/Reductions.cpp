@@ -278,7 +278,7 @@ void glowish::emitLocalResponseNormalization(
           EmittedScalar base =
               sum * (instr.getAlpha() / double(instr.getSize())) +
               instr.getBias();
-          // What is not positive has integer powers only, and no logarithm.
+          // Bases <= 0 have no logarithm: only integer powers are computed.
           double beta = instr.getBeta();
           EmittedScalar y = beta == std::floor(beta)
                                 ? x / pow(base, base.like(beta))

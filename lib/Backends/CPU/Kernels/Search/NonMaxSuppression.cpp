@@ -85,7 +85,7 @@ void glowish::emitNonMaxSuppression(KernelBuilder &b,
       });
       return {b.CreateAdd(carried[0], b.CreateZExt(free[0], b.getIndexTy()))};
     };
-    // Without boxes there is none to look at.
+    // Without boxes there is no element to load.
     if (numBoxes)
       b.forLoop(b.index(0), b.index(length), 1, {b.index(0)}, visit);
   });

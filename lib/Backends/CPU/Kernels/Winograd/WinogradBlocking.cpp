@@ -72,7 +72,7 @@ double WinogradBlocking::estimate(const ConvolutionShape &shape,
   sum += points * ranges * matMul.cycles;
   double weightBytes =
       4 * points * double(shape.channels) * double(shape.outChannels);
-  // The direct kernels ask for large weights ahead; these don't.
+  // The direct kernels prefetch large weights; these do not.
   if (weightBytes > double(target.cacheBytes) / 2)
     sum += weightBytes *
            (target.memoryByteCycles + (ranges - 1) * target.farByteCycles);

@@ -85,7 +85,7 @@ Values TransformMatrix::apply(KernelBuilder &b,
     if (results[i])
       continue;
     std::optional<unsigned> mirrored = matrix.findMirroredRow(i);
-    // What both rows have, and what one has and the other has negated.
+    // The terms that both rows share, and those whose signs differ.
     Value *common = nullptr, *opposite = nullptr;
     for (unsigned j = columns; j-- > 0;) {
       double factor = matrix.at(i, j);
