@@ -13,7 +13,8 @@ using namespace glowish;
 
 namespace {
 
-/// How a float kind looks in memory and which type its decimals are read as.
+/// The storage type of a float kind, and the type that its decimals are parsed
+/// as.
 template <typename T> struct FloatText {
   using Bits = uint16_t;
   using Decimal = float;
@@ -54,7 +55,7 @@ template <typename T> static void printFloat(llvm::raw_ostream &os, T value) {
   auto end = std::to_chars(buffer, buffer + sizeof(buffer), decimal).ptr;
   llvm::StringRef digits(buffer, end - buffer);
   os << digits;
-  // A float is told from an integer by its looks.
+  // Decimals that read like an integer get a point.
   if (digits.find_first_of(".en") == llvm::StringRef::npos)
     os << ".0";
 }

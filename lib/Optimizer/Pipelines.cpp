@@ -25,7 +25,7 @@ const Pipeline &glowish::getOptimizePipeline() {
         "sink-shuffles", "constant-fold", "simplify-control", "fold-pad",
         "fold-arithmetic", "cse"},
        /*toFixedPoint=*/true},
-      // Of images, once transposes have gone where they would.
+      // On images, after transposes have been sunk.
       {{"recognize-normalization", "recognize-attention", "constant-fold"},
        /*toFixedPoint=*/true},
       // After attentions have taken the factors of queries and keys.

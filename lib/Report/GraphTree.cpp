@@ -42,7 +42,7 @@ private:
 
 } // namespace
 
-/// More groups inside each other than this are not told apart: names may be
+/// The maximum nesting of groups; deeper ones are merged, as names may be
 /// malformed.
 static constexpr size_t mostLevels = 8;
 /// Nodes side by side without a group: so many at once.

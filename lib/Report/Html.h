@@ -54,8 +54,8 @@ struct PageWriter {
   std::vector<Entry> contents;
 };
 
-/// What can be folded, with \p heading and \p note above it; closed when this
-/// goes.
+/// A collapsible section under \p heading and \p note; the destructor closes
+/// it.
 class HtmlSection {
 public:
   HtmlSection(PageWriter &page, std::string id, std::string heading,

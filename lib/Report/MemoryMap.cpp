@@ -156,7 +156,7 @@ static std::string shorten(llvm::StringRef name, size_t length) {
   return ("…" + tail).str();
 }
 
-/// As the model calls what is not of the program's making.
+/// The name in the model, where the buffer has one.
 static llvm::StringRef getName(const Buffer &buffer) {
   return buffer.getModelName().empty() ? buffer.getName()
                                        : buffer.getModelName();

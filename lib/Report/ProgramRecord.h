@@ -33,22 +33,22 @@ struct KindRecord {
   size_t imported = 0, last = 0;
 };
 
-/// An element-wise loop that was not fused, as UnfusedLoop tells it.
+/// A copy of UnfusedLoop, an element-wise loop that was not fused.
 struct UnfusedLoopRecord {
   std::string name, type, program;
   /// The names of producers, and what keeps the loop from them.
   std::vector<std::pair<std::string, std::string>> missedFusions;
 };
 
-/// A program that has a memory plan; it stays where it is.
+/// A program that has a memory plan; its address does not change.
 struct PlannedRecord {
   const IRFunction *function;
   const MemoryPlan *plan;
   const Backend *backend;
 };
 
-/// What is kept of a program while it is compiled, the graph being gone when
-/// the IR is there.
+/// The data of a program that are recorded while it is compiled: the graph is
+/// deleted before there is IR.
 struct ProgramRecord {
   /// Which compilation this is the program of, while there are others.
   const Compilation *compilation;
@@ -68,7 +68,7 @@ struct ProgramRecord {
   std::string graph;
 
   std::vector<PassRecord> passes;
-  /// What bodies add to the run of a pass that is going on.
+  /// The effects on bodies of the pass that is running.
   PassRecord inner;
   /// Nodes or instructions after the last pass.
   size_t lastSize = 0;

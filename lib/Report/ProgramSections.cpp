@@ -25,7 +25,8 @@ static void printInstrName(llvm::raw_ostream &os, const Step &step) {
 /// The instruction that last wrote a root.
 using LastWriters = llvm::DenseMap<const Buffer *, unsigned>;
 
-/// What is read is a link to the one of \p writers that made it.
+/// Operands that are read link to the instruction of \p writers that wrote
+/// them.
 static void printOperands(llvm::raw_ostream &os, const ProgramRecord &record,
                           const LastWriters &writers,
                           const Instruction &instr) {
@@ -277,7 +278,8 @@ void CostPrinter::printInstrs(llvm::raw_ostream &os) const {
 void CostPrinter::printKinds(llvm::raw_ostream &os) const {
   std::map<llvm::StringRef, CostRow> kinds;
   for (auto [step, row] : llvm::zip_equal(timeline.getSteps(), rows)) {
-    // What is inside a body is part of the instruction that has it.
+    // Instructions in a body are counted as part of the instruction that has
+    // it.
     if (step.depth)
       continue;
     auto [found, isNew] = kinds.try_emplace(step.instr->getKindName(), row);

@@ -206,7 +206,7 @@ void Report::afterPass(const PassRun &pass, const Compilation &compilation,
                        IRFunction &unit) {
   ProgramRecord &record = getRecord(compilation);
   countPass(pass, record, pass.isOnBody ? 0 : countInstrs(unit));
-  // As these passes left them the last time; later, buffers are shared.
+  // The last run of the pass determines the record; later, buffers are shared.
   if (!pass.isOnBody && pass.name == "fuse-loops")
     recordUnfusedLoops(record, unit);
 }

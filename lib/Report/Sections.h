@@ -40,7 +40,7 @@ void printCodeSection(PageWriter &page,
 std::string getElementId(const ProgramRecord &record, llvm::StringRef name);
 /// The id of the schedule's line of step \p number.
 std::string getStepId(const ProgramRecord &record, unsigned number);
-/// What is written above a section: with the program's title, if it has one.
+/// The heading of a section, with the program's title, if it has one.
 std::string getHeading(const ProgramRecord &record, llvm::StringRef what);
 
 /// The bytes of the functions that compute \p instr; null where they are not

@@ -9,12 +9,13 @@
 
 namespace glowish {
 
-/// An instruction that is no mark of a lifetime.
+/// An instruction that is no lifetime mark.
 struct Step {
   const Instruction *instr;
-  /// Of how many bodies it is inside.
+  /// The number of bodies around it.
   unsigned depth;
-  /// Of what is in the arena, each rounded up to the plan's alignment.
+  /// The live bytes of the arena, each buffer rounded up to the plan's
+  /// alignment.
   uint64_t liveBytes = 0;
 };
 
@@ -29,9 +30,9 @@ struct LiveRange {
 };
 
 /// The steps of a program and the live ranges in its arena, both in order. The
-/// steps of bodies follow the instruction that has them, each once: that of a
-/// branch that is not taken as well, and a loop's as in one repetition. What a
-/// loop keeps (getLoopStorage) is live from the loop to the end of its body.
+/// steps of bodies follow the instruction that has them, each once: of both
+/// branches, and of one iteration of a loop. The storage of a loop
+/// (getLoopStorage) is live from the loop to the end of its body.
 class Timeline {
 public:
   /// \p function and \p plan outlive this.

@@ -170,7 +170,7 @@ static llvm::Expected<Backend *> getBackend(const CompileConfig &config) {
   return backend.get();
 }
 
-/// \p pipeline with the passes that \p config wants, in its order.
+/// \p pipeline with the passes of \p config, in its order.
 static Pipeline choosePasses(const Pipeline &pipeline,
                              const CompileConfig &config) {
   Random random(config.order);

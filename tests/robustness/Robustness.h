@@ -17,7 +17,7 @@ enum Outcome : int { Refused = 10, Accepted = 11 };
 /// And how it ends when it did what it must not.
 enum Fault : int { TooLarge = 12, BadMessage = 13 };
 
-/// What the environment asks for: GLOWISH_ROBUSTNESS=FIRST,COUNT.
+/// The cases to run, from the environment: GLOWISH_ROBUSTNESS=FIRST,COUNT.
 struct Range {
   uint64_t first, count;
 };

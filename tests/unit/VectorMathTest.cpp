@@ -121,7 +121,7 @@ double getUlps(T actual, Wide expected, Wide scale) {
                 std::ldexp(Wide(1), exponent + 1 - Limits::digits));
 }
 
-/// What is asked of a function of T; the reference computes in Wide.
+/// A test of a function of T; the reference computes in Wide.
 template <typename T, typename Wide> struct Case {
   std::string name;
   BuildFn build;

@@ -32,7 +32,7 @@ llvm::Expected<CompilationOptions> getCompilationOptions(PhaseTimer &timer);
 bool asksForDumps(const CompilationOptions &options);
 /// Whether -dump-llvm-ir or -dump-llvm-asm is given.
 bool asksForCode();
-/// Prints \p timer's table to stderr where -time asks for it.
+/// Prints \p timer's table to stderr if -time is given.
 void reportTime(const PhaseTimer &timer);
 /// The most threads that kernels are split for.
 constexpr unsigned maxThreads = 256;
@@ -60,8 +60,8 @@ createLocalBackend(llvm::StringRef option, llvm::StringRef name,
 llvm::Expected<std::unique_ptr<CPUBackend>>
 createLocalCPU(const TargetOptions &target);
 llvm::StringRef getBackendName();
-/// What measures kernels of \p backend, which createBackend() has made, where
-/// -tune asks for it; else null.
+/// The tuner for the kernels of \p backend, which is the result of
+/// createBackend(), if -tune is given; else null.
 llvm::Expected<std::unique_ptr<KernelTuner>> createTuner(Backend &backend);
 
 } // namespace glowish

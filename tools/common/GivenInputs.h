@@ -27,8 +27,8 @@ struct GivenTensor {
   Tensor tensor;
 };
 
-/// What inputs are filled with: tensors of -input by name, and of -test-data
-/// in the order of the model's inputs.
+/// The tensors that inputs are filled with: of -input by name, and of
+/// -test-data in the order of the model's inputs.
 struct GivenTensors {
   std::map<std::string, GivenTensor> byName;
   std::vector<GivenTensor> inOrder;
@@ -42,7 +42,7 @@ std::string getTestDataPath(llvm::StringRef kind, size_t number);
 /// Reads the files of -input and -test-data.
 llvm::Expected<GivenTensors> readGivenTensors();
 
-/// Tells the importer which extents the inputs will have.
+/// Adds the extents of the given tensors to the options of the importer.
 void stateGivenTypes(const GivenTensors &given, ImportOptions &options);
 
 /// Fills all inputs of \p session: those without a file as -random-inputs says.

@@ -89,7 +89,7 @@ static bool isAccepted(const RefusedFlag &refused) {
   return value == refused.flag.accepted;
 }
 
-/// What is to be said of \p flag, without Markdown.
+/// The message about \p flag, without Markdown.
 static std::string getReason(const GlowFlag &flag) {
   std::string reason = (flag.why + "; " + flag.now).str();
   llvm::erase(reason, '`');

@@ -8,7 +8,7 @@
 
 using namespace glowish;
 
-/// More pixels than any sample has; a few malformed bytes may ask for more.
+/// A limit above any sample, as a few malformed bytes may state any extents.
 static constexpr uint64_t maxPixels = uint64_t(1) << 26;
 
 llvm::Error glowish::allocatePixels(Image &image) {

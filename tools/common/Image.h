@@ -17,8 +17,8 @@ struct Image {
   std::vector<uint8_t> pixels;
 };
 
-/// Gives \p image the pixels that its extents ask for; more of them than
-/// malformed files should get are refused.
+/// Allocates the pixels of \p image for its extents. An error where these are
+/// so large that the file must be malformed.
 llvm::Error allocatePixels(Image &image);
 
 /// \p image in another size: each pixel is the mean of those near it,

@@ -16,7 +16,7 @@ static std::optional<ElemKind> parseKindName(llvm::StringRef name) {
   return std::nullopt;
 }
 
-/// What is before the dimensions of a quantized input: its scale and offset.
+/// Parses the scale and offset before the dimensions of a quantized input.
 static llvm::Expected<QuantParams> parseQuantParams(llvm::StringRef text) {
   auto [scaleText, offsetText] = text.trim().split(',');
   float scale = 0;

@@ -13,8 +13,8 @@ extern llvm::cl::OptionCategory runCategory;
 
 /// Whether -output-dir, -expect or -test-data says what outputs are for.
 bool asksForResults();
-/// Writes what -output-dir asks for. \p subfolder: where several variants run,
-/// the variant's.
+/// Writes the outputs to -output-dir, if it is given. \p subfolder: where
+/// several variants run, the variant's.
 /// \p sequences: the outputs of the model that are sequences.
 llvm::Error writeOutputs(const Session &session,
                          llvm::ArrayRef<SequenceOutput> sequences = {},

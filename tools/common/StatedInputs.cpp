@@ -30,7 +30,7 @@ readTypedModel(llvm::StringRef path, const ImportOptions &options,
       return refuseQuantized(path, name, type);
   ImportOptions quiet = options;
   quiet.evaluate = evaluateNode;
-  // What is ignored is said when the model is compiled.
+  // The compilation of the model will print the warnings.
   quiet.warn = nullptr;
   return importCaffe2File(path, quiet);
 }

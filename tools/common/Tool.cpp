@@ -66,7 +66,7 @@ static void endWithoutMemory(void *, const char *, bool) {
 
 //===- The command line ---------------------------------------------------===//
 
-/// What refuseValue keeps; empty where all values are taken.
+/// The error message that refuseValue stores; empty if there is none.
 static std::string &getRefusal() {
   static std::string refusal;
   return refusal;

@@ -169,7 +169,7 @@ static llvm::Error drawMemory(const IRFunction &function) {
 }
 
 /// Interprets \p function on the inputs that are given; returns the exit code.
-/// Outputs that nothing else is asked for are printed.
+/// Outputs that are neither written to a file nor compared are printed.
 static llvm::Expected<int> interpret(const IRFunction &function,
                                      const GivenTensors &given) {
   PlanOptions options;
@@ -220,7 +220,7 @@ static llvm::Expected<int> runOnIR(IRFunction &function, PassCheck &check,
 /// Makes IR of the graph, and runs no more passes than the pipeline's.
 static llvm::Expected<int> runGenerated(Function &function, PassCheck &check,
                                         const GivenTensors &given) {
-  // What is only run may have nodes that IR has no instruction for.
+  // Graphs that are only interpreted may have nodes without an instruction.
   if (!toIR)
     GLOWISH_RETURN_IF_ERROR(lowerForInterpreter(function));
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<IRFunction> ir,

@@ -155,7 +155,7 @@ static llvm::Error compileTraining(Backend &backend, BundleWriter *writer,
     config.labelShape = Dims(type->getShape());
   }
   ImportOptions step = inference;
-  // What is ignored is said once.
+  // Warnings would be repeated.
   step.warn = nullptr;
   std::map<std::string, int64_t> ownSymbols;
   GLOWISH_RETURN_IF_ERROR(
@@ -210,7 +210,7 @@ static llvm::Error compileInference(Backend &backend, BundleWriter *writer,
   return writeReport(*report);
 }
 
-/// Imports the model, optimizes it if that is asked for, and writes it.
+/// Imports the model, optimizes it if requested, and writes it.
 static llvm::Error writeOnnxModel(const ImportOptions &importOptions,
                                   llvm::ArrayRef<SymbolValues> several,
                                   CompilationOptions options) {
@@ -240,7 +240,7 @@ static llvm::Error writeOnnxModel(const ImportOptions &importOptions,
   return report ? writeReport(*report) : llvm::Error::success();
 }
 
-/// What trains has no effect without -train.
+/// Checks that options of training are given with -train only.
 static llvm::Error checkTrainingOptions() {
   if (train)
     return llvm::Error::success();

@@ -12,7 +12,7 @@ namespace glowish {
 
 /// A training between two steps.
 struct Checkpoint {
-  /// What decides which samples the steps learn from.
+  /// Determines the order of samples.
   uint64_t seed = 0;
   int64_t batchSize = 0, numSamples = 0;
   bool shuffles = false;

@@ -12,7 +12,7 @@ namespace glowish {
 extern llvm::cl::OptionCategory dataCategory;
 extern llvm::cl::OptionCategory resultCategory;
 
-/// What the command line asks for, apart from what all tools have.
+/// The options that are specific to model-trainer.
 struct TrainerOptions {
   /// Label kind and shape come from the data.
   TrainingConfig config;

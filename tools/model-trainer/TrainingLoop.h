@@ -24,9 +24,9 @@ struct LoopOptions {
   double learningRateDecay = 1;
 };
 
-/// Goes through data, batch by batch, epoch by epoch. All that a step depends
-/// on follows from the options, the number of the step and the variables. What
-/// is left over at the end of an epoch, less than a batch, is not learned from.
+/// Iterates over the batches and epochs of data. A step is a function of the
+/// options, the number of the step and the variables. Samples at the end of an
+/// epoch that do not fill a batch are dropped.
 class TrainingLoop {
 public:
   /// \p trainer outlives the loop. The error names data that do not fit the

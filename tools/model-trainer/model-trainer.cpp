@@ -22,8 +22,8 @@ struct SplitData {
   std::optional<DataSet> validation;
 };
 
-/// Takes the share that -validation asks for out of \p data: drawn with the
-/// seed, or the last samples where the order is kept.
+/// Separates the share of -validation from \p data: drawn with the seed, or the
+/// last samples where the order is kept.
 static llvm::Expected<SplitData> split(DataSet data,
                                        const TrainerOptions &options) {
   int64_t count = data.getNumSamples();
@@ -67,7 +67,7 @@ static llvm::Expected<SplitData> readData(const TrainerOptions &options,
   return result;
 }
 
-/// Tells the compiler the shapes of batches of \p data.
+/// Adds the shapes of batches of \p data to the import options.
 static void stateTypes(const DataSet &data, int64_t batchSize,
                        ImportOptions &importOptions, TrainingConfig &config) {
   auto getBatchShape = [&](const SampleArray &array) {
@@ -182,7 +182,7 @@ static llvm::Error train(Trainer &trainer, SplitData data,
   LossLog log;
   GLOWISH_RETURN_IF_ERROR(log.open(options.lossLogPath));
   llvm::Error error = runEpochs(*loop, log, options);
-  // What led to an error is worth a look.
+  // Keep the log of the steps before an error.
   error = llvm::joinErrors(std::move(error), log.commit());
   if (error)
     return error;

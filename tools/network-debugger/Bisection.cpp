@@ -193,7 +193,7 @@ glowish::bisectLayers(const Side &reference, const Side &tested,
   GLOWISH_ASSIGN_OR_RETURN(Sequence sequence, makeSequence(reference, tested));
   if (!sequence.getNumCuts())
     return makeNothingInCommonError();
-  // What the importer has to say has been said.
+  // The warnings of the importer have been printed.
   Side quietReference = reference, quietTested = tested;
   quietReference.importOptions.warn = nullptr;
   quietTested.importOptions.warn = nullptr;

@@ -22,7 +22,7 @@ struct Cut {
 /// Computes the network up to a cut both ways, and bisects the cuts. Each cut
 /// is a compilation of its own, in which only the values there are outputs:
 /// what would be fused is, and there is memory for them alone. \p onCut is
-/// called with each cut that is looked at, the whole network first.
+/// called with each cut that is compared, the whole network first.
 ///
 /// Returns the first value that is bad at the first bad cut: that of a node
 /// whose operands agree. Empty where the outputs agree: a difference that

@@ -10,7 +10,7 @@ using namespace glowish;
 
 namespace {
 
-/// What the reference has computed.
+/// The results of the reference.
 struct Reference {
   std::unique_ptr<InnerRun> run;
   std::map<ValueName, Tensor> tensors;
@@ -56,7 +56,7 @@ private:
 
 } // namespace
 
-/// What a user of \p value gets in its place: itself where it is not compared.
+/// The replacement of \p value for its users: itself where it is not compared.
 NodeValue Feeder::getFed(NodeValue value) {
   if (!value || !isCompared(value))
     return value;

@@ -33,7 +33,7 @@ public:
   llvm::Error checkSymbols() const;
 
   /// Describes two tensors of which each binds a symbol to another extent;
-  /// empty if there are none. A model may not mind.
+  /// empty if there are none. Not an error: models may use a symbol loosely.
   std::string findContradiction() const;
 
 private:

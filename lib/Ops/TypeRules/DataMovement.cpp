@@ -48,8 +48,8 @@ llvm::Expected<TypeList> glowish::inferConcat(const OpView &view) {
 
 //===- Slice --------------------------------------------------------------===//
 
-/// Dimension \p d of a slice stays inside the input, and its view's stride
-/// can be computed.
+/// Checks that dimension \p d of a slice is inside the input, and that the
+/// stride of its view does not overflow.
 static Error checkSliceDim(const SliceView &op, unsigned d,
                            int64_t denseStride) {
   int64_t extent = op.getInput().getDim(d);
@@ -195,7 +195,7 @@ static llvm::Expected<int64_t> getPaddedExtent(const PadView &op, unsigned d) {
       return wrong("extent " + Twine(extent) + " is too small for mode " +
                    op.getMode());
   }
-  // What is cropped at both ends must be there before anything is added.
+  // Cropping comes before padding: it must not exceed the extent.
   std::optional<int64_t> kept = llvm::checkedAdd(std::min<int64_t>(before, 0),
                                                  std::min<int64_t>(after, 0));
   if (kept)

@@ -5,7 +5,7 @@
 
 using namespace glowish;
 
-/// 0 where query m sees key n, n <= m + keys - queries, and -infinity
+/// 0 where query m attends to key n, n <= m + keys - queries, and -infinity
 /// elsewhere.
 static Tensor makeCausalMask(ElemKind kind, int64_t queries, int64_t keys) {
   Tensor mask(Type(kind, {queries, keys}));

@@ -1,8 +1,8 @@
 //===- ConvTranspose.cpp - Lowering of transposed convolutions ------------===//
 //
 // With strides (sh, sw), the pixels of the result whose row has remainder a and
-// whose column has remainder b see only some of the kernel's taps, and for them
-// these are an ordinary convolution with the taps in reverse order. The sh * sw
+// whose column has remainder b depend on some of the kernel's taps only: an
+// ordinary convolution with these taps in reverse order. The sh * sw
 // results are put together by concatenations on new dimensions, which write in
 // place. Remainders are counted from the first pixel that is left of the
 // result, so that nothing is computed of what the padding cuts off before it.
@@ -117,7 +117,7 @@ NodeValue ConvTransposeLowering::crop(const Phase &rows, const Phase &columns) {
   return context.create<SliceNode>(input, starts, sizes, steps);
 }
 
-/// What no tap reaches.
+/// Pixels that no tap reaches: the bias.
 NodeValue ConvTransposeLowering::fillWithBias() {
   Dims shape = {root.getType().getShape()[0], getCount(0), getCount(1),
                 root.getType().getShape()[3]};

@@ -11,7 +11,8 @@ NodeValue glowish::lowerTile(TileNode &root, RewriteContext &context) {
   for (auto [dim, count] :
        llvm::zip(root.getInput().getShape(), root.getRepeats())) {
     split.append({1, dim});
-    // Nothing stays nothing, and a large count of it would be no shape.
+    // An empty dimension stays empty; a large count beside it would be an
+    // invalid shape.
     repeated.append({dim == 0 ? 1 : count, dim});
   }
   NodeValue value = context.reshape(root.getInput(), split);

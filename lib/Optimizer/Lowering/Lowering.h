@@ -7,9 +7,9 @@
 
 namespace glowish {
 
-/// lowerNAME for each node whose record has HasLowering: other nodes that
-/// compute the same; null if the node stays. Called only if the back end does
-/// not support the node as it is.
+/// lowerNAME for each node whose record has HasLowering: returns equivalent
+/// nodes, or null to keep the node. Called only if the back end does not
+/// support the node.
 #define LOWERING(NAME)                                                         \
   NodeValue lower##NAME(NAME##Node &root, RewriteContext &context);
 #define GET_LOWERING_LIST

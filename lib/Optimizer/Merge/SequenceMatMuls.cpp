@@ -23,8 +23,8 @@ struct Step {
   int64_t getSize(int64_t axis) const { return slice->getSizes()[axis]; }
 };
 
-/// What the steps of a group have in common: the sequence, the dimension that
-/// is cut, and the weights.
+/// The key of a group of steps: the sequence, the dimension that is sliced, and
+/// the weights.
 using Key = std::pair<std::pair<Node *, unsigned>, std::pair<int64_t, Node *>>;
 
 } // namespace

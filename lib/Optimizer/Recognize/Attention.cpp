@@ -11,13 +11,13 @@
 
 using namespace glowish;
 
-/// What is added to scores that do not count: below, e^x is 0 beside any other
-/// score that a network has.
+/// The largest value of an additive mask that excludes a score: e^x of the sum
+/// is 0 beside any other score.
 static constexpr double maskedScore = -1e9;
 /// Adding this to a score gives the same as replacing it.
 static constexpr double replacingScore = -1e30;
-/// What scores that do not count are replaced by at most, where each query has
-/// one that does: beside that, e^x is 0.
+/// The largest value that may replace excluded scores, where each query has a
+/// score that is not excluded: e^x is 0 beside that.
 static constexpr double replacedScore = -1e4;
 
 namespace {
@@ -180,7 +180,8 @@ static NodeValue recognizeAttention(MatMulNode &root, RewriteContext &context) {
                                        /*causal=*/false);
 }
 
-/// A constant mask that lets query m see keys up to m + keys - queries.
+/// Whether a constant mask lets query m attend to keys up to m + keys -
+/// queries.
 static bool isCausal(const Tensor &mask, int64_t queries, int64_t keys) {
   DimsRef shape = mask.getType().getShape();
   if (mask.getNumElements() != queries * keys || shape.size() < 2 ||

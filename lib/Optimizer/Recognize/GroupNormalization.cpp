@@ -66,8 +66,8 @@ static bool hasChannels(Node &root, const NormalizationForm &form) {
          });
 }
 
-/// Whether what \p root computes with is read by others, too, as gradients do.
-/// They need it anyway, and with it the rest is cheap.
+/// Whether the centred input of \p root has other users, such as gradients.
+/// Then it is computed anyway, and the rest of the normalization is cheap.
 static bool isSharedWithOthers(Node &root) {
   constexpr size_t ownReaders = 2; // the root, and the square
   for (NodeValue operand : root.getOperands()) {

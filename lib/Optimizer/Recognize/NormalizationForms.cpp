@@ -1,8 +1,8 @@
 //===- NormalizationForms.cpp - Normalizations as exporters write them ----===//
 //
-// Exporters write normalizations as a dozen nodes, each in its own order. What
-// is found here is the heart, x - mean divided by the root of the variance,
-// with a scale and a bias that may stand inside of it.
+// Exporters write normalizations as a dozen nodes, each in its own order. This
+// matches the normalization itself, (x - mean) / sqrt(variance + epsilon), with
+// a scale and a bias that may be folded into it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -83,14 +83,14 @@ static std::optional<Factor> matchPower(NodeValue value, double exponent) {
   return matchVariance(power->getOperand(0));
 }
 
-/// What is divided by.
+/// Matches the root of the variance.
 static std::optional<Factor> matchDeviation(NodeValue value) {
   if (auto *root = value.getNodeAs<SqrtNode>())
     return matchVariance(root->getX());
   return matchPower(value, 0.5);
 }
 
-/// What is multiplied with, without a scale.
+/// Matches the reciprocal of the root of the variance.
 static std::optional<Factor> matchInverse(NodeValue value) {
   if (auto *inverse = value.getNodeAs<ReciprocalNode>())
     return matchDeviation(inverse->getX());
@@ -122,7 +122,7 @@ static NodeValue matchCentered(NodeValue value, const Axes &axes) {
   return isMean ? mean->input : NodeValue();
 }
 
-/// Whether \p value is x - mean(x) or its negative, for what is squared.
+/// Whether \p value, which is squared, is x - mean(x) or its negative.
 static bool isDeviationOf(NodeValue value, NodeValue x, const Axes &axes) {
   if (matchCentered(value, axes) == x)
     return true;

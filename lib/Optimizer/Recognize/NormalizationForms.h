@@ -8,9 +8,10 @@
 
 namespace glowish {
 
-/// What primitive nodes compute together: (input - mean) / sqrt(variance +
-/// epsilon) * scale + bias, with statistics over `axes`; without the mean where
-/// that is not subtracted. Scale and bias broadcast, and may be null.
+/// A normalization in primitive nodes: (input - mean) / sqrt(variance +
+/// epsilon)
+/// * scale + bias, with statistics over `axes`; without the mean where that is
+/// not subtracted. Scale and bias broadcast, and may be null.
 struct NormalizationForm {
   NodeValue input;
   llvm::SmallVector<int64_t, 4> axes;
@@ -29,12 +30,11 @@ NodeValue matchNormalization(MulNode &root, MakeNormalization make);
 NodeValue matchNormalization(AddNode &root, MakeNormalization make);
 /// @}
 
-/// Takes \p parameter in as operand \p index, scale or bias, of the
-/// normalization that \p value is, if nothing else reads that. \p getShape
-/// tells the shape that the parameter has as operand of a node, or none where
-/// it does not fit. Where the normalization computes in a wider kind and is
-/// converted then, the parameter is converted instead, and the result is
-/// rounded once.
+/// Folds \p parameter into the normalization \p value, as operand \p index,
+/// scale or bias, if it is the only user of \p value. \p getShape returns the
+/// shape of the parameter as operand of a node, or none where it does not fit.
+/// Where the normalization computes in a wider kind and is converted then, the
+/// parameter is converted instead, and the result is rounded once.
 template <typename NodeT>
 NodeValue takeInParameter(Node &root, NodeValue value, NodeValue parameter,
                           unsigned index,

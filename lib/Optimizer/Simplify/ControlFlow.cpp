@@ -1,7 +1,7 @@
 //===- ControlFlow.cpp - Branches and loops made smaller ------------------===//
 //
-// What is known outside of a body is made known inside, so that the passes over
-// bodies can fold and pack it.
+// Propagates constants into bodies, so that the passes over bodies can fold and
+// pack them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,9 +44,8 @@ static Captures getCaptures(const Node &node) {
   return {IfNode::capturesIdx, 0};
 }
 
-/// What a body can use in place of capture \p operand: the constant that it is,
-/// or an earlier capture of the same value. \p operand itself where there is
-/// none.
+/// The replacement of capture \p operand: the first capture of the same value
+/// from \p first on; \p operand itself where there is none.
 static unsigned findSame(const Node &node, unsigned operand, unsigned first) {
   for (unsigned other = first; other < operand; ++other)
     if (node.getOperand(other) == node.getOperand(operand))

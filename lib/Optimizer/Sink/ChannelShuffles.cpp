@@ -14,7 +14,7 @@
 
 using namespace glowish;
 
-/// How far up a shuffle looks for a convolution.
+/// The most nodes between a shuffle and a convolution before it.
 static constexpr unsigned maxDepth = 16;
 
 namespace {

@@ -162,7 +162,7 @@ static std::optional<Permutation> findPermutation(const Node &root) {
   return permutation;
 }
 
-/// For nodes with PermutesAxes: the attributes say which dimensions they name.
+/// For nodes with PermutesAxes, whose attributes name dimensions.
 static NodeValue sinkThroughAxes(Node &root, RewriteContext &context) {
   const OpInfo &info = root.getInfo();
   std::optional<Permutation> permutation = findPermutation(root);
@@ -335,9 +335,9 @@ static NodeValue joinThroughMerge(TransposeNode &root,
                          root.getType().getShape());
 }
 
-/// A matmul with constant weights does not care in which order the
-/// elements of a row come: flattened images need no transpose, the rows of the
-/// weights are permuted instead.
+/// A matrix product with constant weights is invariant under permutations of
+/// the reduced dimension: in place of the transpose of a flattened image, the
+/// rows of the weights are permuted.
 static NodeValue absorbFlatten(MatMulNode &root, RewriteContext &context) {
   auto *flatten = root.getLhs().getNodeAs<ReshapeNode>();
   auto *transpose =

@@ -9,8 +9,8 @@
 
 namespace glowish {
 
-/// What a rewrite is given: the function, the world, and where new nodes go
-/// (before the root, under its name).
+/// The context of a rewrite: the function, the pass context, and the insertion
+/// point (new nodes go before the root, and get its name).
 class RewriteContext {
 public:
   RewriteContext(Node &root, const GraphPassContext &pass)
