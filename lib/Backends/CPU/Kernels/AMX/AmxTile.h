@@ -16,6 +16,9 @@ public:
   static constexpr int64_t registerBytes = matrixRows * 64;
   /// The size of the sums of a tile in memory: [order][row][column].
   static constexpr int64_t sumBytes = numSlices * registerBytes;
+  /// The tile multiplications of a reduction step: pairs of slices i and j with
+  /// i + j < numSlices.
+  static constexpr int64_t numMultiplications = numSlices * (numSlices + 1) / 2;
 
   explicit AmxTile(KernelBuilder &b) : b(b) {}
 
@@ -38,7 +41,7 @@ public:
     int64_t sliceBytes;
   };
   /// Accumulates \p rows times \p columns. Emits meanwhile(i) after tile
-  /// multiplication i of 6, for code that runs concurrently with them.
+  /// multiplication i of numMultiplications, for code that runs concurrently.
   void multiply(Slices rows, Slices columns,
                 llvm::function_ref<void(int64_t)> meanwhile);
 
@@ -46,14 +49,15 @@ public:
   /// 2^16.
   llvm::Value *addOrders(llvm::Value *sums, llvm::Value *row);
 
+protected:
+  KernelBuilder &b;
+
 private:
   void call(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Value *> args) {
     b.CreateIntrinsic(id, {}, args);
   }
   void load(unsigned number, Slices slices, int64_t slice);
   void moveSums(llvm::Intrinsic::ID id, llvm::Value *sums);
-
-  KernelBuilder &b;
 };
 
 } // namespace glowish

@@ -14,7 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Kernels/AMX/AmxTile.h"
+#include "Kernels/AMX/PipelinedTile.h"
 #include "Kernels/AMX/SlicePacking.h"
 #include "Kernels/Epilogue.h"
 
@@ -50,10 +50,9 @@ private:
     Value *inTask; // the number of the tile in the task
     Value *count;  // of the pixels
   };
-  /// Stack variables that describe the tile whose epilogue is pending: its
-  /// sums, its pixels and channels, and its number of pixels, 0 if none is.
+  /// Stack variables with the pixels and channels of the pending tile.
   struct Pending {
-    Value *sums, *pixel, *packed, *count, *channel;
+    Value *pixel, *packed, *channel;
   };
   /// What a task computes: tiles [low, high) of an image, for some blocks.
   struct Range {
@@ -72,30 +71,23 @@ private:
                    int64_t prefetchedLines);
   void prefetchWeights(const Tile &tile, Value *weights, int64_t lines);
   void setPending(Value *sums, const Tile &tile, const Block &block);
-  void finishPending();
   void finishPendingRow(Value *row);
   void emitPixel(const Block &block, const Tile &tile, Value *sums, Value *row);
   void emitPixelAt(const Block &block, const Tile &tile,
                    llvm::ArrayRef<Value *> index, Value *sums, Value *row);
   Value *getTapShift(Value *tap);
   std::array<Value *, 2> divide(Value *value, int64_t extent);
-  Value *allocate(int64_t bytes) {
-    auto *buffer = b.CreateAlloca(llvm::ArrayType::get(b.getInt8Ty(), bytes));
-    buffer->setAlignment(llvm::Align(64));
-    return buffer;
-  }
 
   KernelBuilder &b;
-  AmxTile unit;
+  PipelinedTile unit;
   ConvolutionShape shape;
   StridedOperand result, input;
   Value *slices, *scales, *bias;
   EpilogueCode epilogue;
   /// Whether the pixels of the result have a uniform stride, too.
   bool isResultCollapsed = false;
-  /// The slices of a chunk's pixels, and the sums of a task's tiles.
+  /// The slices of a chunk's pixels.
   SlicePanel panel = {};
-  Value *sumBuffer = nullptr;
   Pending pending = {};
   /// The image of the task.
   Value *imageNumber = nullptr;
@@ -164,12 +156,9 @@ void SlicedConvolutionEmitter::emitMatMuls(const Block &block, const Tile &tile,
           slices, ElemKind::Int8,
           b.addScaled(b.index(0), b.CreateNSWAdd(firstStep, step), stepBytes));
       prefetchWeights(tile, weights, prefetchedLines);
-      unit.multiply(
-          {pixels, getSliceBytes()}, {weights, sliceStepBytes}, [&](int64_t i) {
-            for (int64_t row = rowsPerStep * i / 6;
-                 row < rowsPerStep * (i + 1) / 6; ++row)
-              finishPendingRow(b.addScaled(b.index(row), step, rowsPerStep));
-          });
+      unit.multiplyAndFinish({pixels, getSliceBytes()},
+                             {weights, sliceStepBytes}, step, rowsPerStep,
+                             [&](Value *row) { finishPendingRow(row); });
     });
   });
 }
@@ -222,42 +211,30 @@ void SlicedConvolutionEmitter::emitPixel(const Block &block, const Tile &tile,
 
 void SlicedConvolutionEmitter::setPending(Value *sums, const Tile &tile,
                                           const Block &block) {
-  b.CreateStore(sums, pending.sums);
+  unit.setPending(sums, tile.count);
   b.CreateStore(tile.pixel, pending.pixel);
   b.CreateStore(tile.packed, pending.packed);
-  b.CreateStore(tile.count, pending.count);
   b.CreateStore(block.channel, pending.channel);
 }
 
 void SlicedConvolutionEmitter::finishPendingRow(Value *row) {
   auto load = [&](Value *cell) { return b.CreateLoad(b.getIndexTy(), cell); };
-  b.ifThen(b.CreateICmpSLT(row, load(pending.count)), [&] {
+  unit.finishRow(row, [&] {
     Tile tile = {load(pending.pixel), load(pending.packed), nullptr, nullptr};
     Block block = {nullptr, load(pending.channel), tileChannels};
-    emitPixel(block, tile, b.CreateLoad(b.getPtrTy(), pending.sums), row);
+    emitPixel(block, tile, unit.getPendingSums(), row);
   });
-}
-
-void SlicedConvolutionEmitter::finishPending() {
-  b.forLoop(matrixRows, [&](Value *row) { finishPendingRow(row); });
-  b.CreateStore(b.index(0), pending.count);
 }
 
 void SlicedConvolutionEmitter::emitTile(const Range &range, const Block &block,
                                         const Tile &tile, Value *chunk) {
-  Value *sums = b.CreateLoad(b.getPtrTy(), pending.sums);
-  if (numChunks > 1) {
-    Value *number =
+  Value *sums = nullptr;
+  if (numChunks > 1)
+    sums = unit.getSums(
         b.addScaled(tile.inTask, b.CreateNSWSub(block.number, range.firstBlock),
-                    tilesPerTask);
-    sums = b.getElement(sumBuffer, ElemKind::Int8,
-                        b.addScaled(b.index(0), number, sumBytes));
-  } else {
-    // The buffer of the two that is not pending.
-    sums = b.CreateSelect(b.CreateICmpEQ(sums, sumBuffer),
-                          b.getElement(sumBuffer, ElemKind::Int8, sumBytes),
-                          sumBuffer);
-  }
+                    tilesPerTask));
+  else
+    sums = unit.getFreeSums();
   Value *isFirst = b.CreateICmpEQ(chunk, b.index(0));
   b.ifThen(isFirst, [&] { unit.clearSums(); });
   if (numChunks > 1)
@@ -273,7 +250,7 @@ void SlicedConvolutionEmitter::emitTile(const Range &range, const Block &block,
   } else {
     emitMatMuls(block, tile, chunk, (lines + tilesPerTask - 1) / tilesPerTask);
   }
-  b.CreateStore(b.index(0), pending.count);
+  unit.clearPending();
   unit.storeSums(sums);
   b.ifThen(b.CreateICmpEQ(chunk, b.index(numChunks - 1)), [&] {
     if (block.channels == tileChannels)
@@ -366,7 +343,7 @@ void SlicedConvolutionEmitter::emitTask(Value *task) {
         forTiles(range, [&](const Tile &tile) { emitAt(block, tile); });
       });
   });
-  finishPending();
+  unit.finish([&](Value *row) { finishPendingRow(row); });
 }
 
 void SlicedConvolutionEmitter::emit() {
@@ -378,17 +355,15 @@ void SlicedConvolutionEmitter::emit() {
     isResultCollapsed = collapseRows(joined, operands);
   }
   int64_t numScales = std::max(isCollapsed ? panelPixels : 1, matrixColumns);
-  panel = {allocate(numSlices * getSliceBytes()), allocate(numScales * 4),
-           allocate(numScales * 4), nullptr};
+  panel = {unit.allocate(numSlices * getSliceBytes()),
+           unit.allocate(numScales * 4), unit.allocate(numScales * 4), nullptr};
   if (isInputTransposed(shape, input.strides) || isGathered)
-    panel.scratch = allocate(numSlices * sliceStepBytes);
-  sumBuffer = allocate(getNumSums() * sumBytes);
-  pending.sums = b.CreateAlloca(b.getPtrTy());
-  for (Value **cell :
-       {&pending.pixel, &pending.packed, &pending.count, &pending.channel})
+    panel.scratch = unit.allocate(numSlices * sliceStepBytes);
+  unit.allocateSums(getNumSums());
+  for (Value **cell : {&pending.pixel, &pending.packed})
     *cell = b.CreateAlloca(b.getIndexTy());
-  b.CreateStore(sumBuffer, pending.sums);
-  b.CreateStore(b.index(0), pending.count);
+  unit.start();
+  pending.channel = b.CreateAlloca(b.getIndexTy());
   unit.configure();
   b.forTasks(images * getRanges() * getGroups(), getNumOperations(shape),
              [&](Value *task) { emitTask(task); });

@@ -15,7 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Kernels/AMX/AmxTile.h"
+#include "Kernels/AMX/PipelinedTile.h"
 #include "Kernels/AMX/SlicedFilterBlocking.h"
 #include "Kernels/Convolution/FilterGradient.h"
 
@@ -95,14 +95,8 @@ private:
   void emitTile(const Block &out, const Block &in, Value *tap,
                 const Chunk &chunk);
   void setPending(const Block &out, const Block &in, Value *tap, Value *sums);
-  void finishPending(const Block &in, const Chunk &chunk);
   void finishPendingRow(const Block &in, const Chunk &chunk, Value *row);
   void emitChunk(const Chunk &chunk, Value *firstBlock, Value *endBlock);
-  Value *allocate(int64_t bytes) {
-    auto *buffer = b.CreateAlloca(llvm::ArrayType::get(b.getInt8Ty(), bytes));
-    buffer->setAlignment(llvm::Align(64));
-    return buffer;
-  }
   Value *getFloats(Value *base, Value *index) {
     return b.getElement(base, ElemKind::Float, index);
   }
@@ -111,7 +105,7 @@ private:
   }
 
   KernelBuilder &b;
-  AmxTile unit;
+  PipelinedTile unit;
   ConvolutionShape shape;
   Value *result;
   /// `scanned`: the input as it is read to compute the scales.
@@ -119,13 +113,10 @@ private:
   Value *gradientSlices = nullptr, *inputSlices = nullptr, *rows = nullptr;
   Value *gradientScales = nullptr, *inputScales = nullptr;
   Value *gradientFactors = nullptr, *inputFactors = nullptr;
-  /// The sums of two tiles, one of which is pending.
-  Value *sums = nullptr;
-  /// Stack variables that describe the pending tile, which is to be added to
-  /// the result: its sums, the address of its first element, the scales of its
-  /// rows, and its number of rows, 0 if none is pending.
+  /// Stack variables for the pending tile, which is to be added to the result:
+  /// the address of its first element, and the scales of its rows.
   struct Pending {
-    Value *sums, *target, *scales, *count;
+    Value *target, *scales;
   };
   Pending pending = {};
 };
@@ -412,20 +403,17 @@ Value *SlicedFilterEmitter::getTapShift(Value *tap) {
 /// Adds row \p row of the pending tile to the result.
 void SlicedFilterEmitter::finishPendingRow(const Block &in, const Chunk &chunk,
                                            Value *row) {
-  auto load = [&](llvm::Type *type, Value *cell) {
-    return b.CreateLoad(type, cell);
-  };
-  Value *isThere = b.CreateICmpSLT(row, load(b.getIndexTy(), pending.count));
-  b.ifThen(isThere, [&] {
+  auto load = [&](Value *cell) { return b.CreateLoad(b.getPtrTy(), cell); };
+  unit.finishRow(row, [&] {
     auto lanes = unsigned(in.channels);
     Value *address =
-        getFloats(load(b.getPtrTy(), pending.target),
+        getFloats(load(pending.target),
                   b.addScaled(b.index(0), row, taps * shape.channels));
-    Value *scale = b.load(
-        ElemKind::Float, getFloats(load(b.getPtrTy(), pending.scales), row), 1);
+    Value *scale =
+        b.load(ElemKind::Float, getFloats(load(pending.scales), row), 1);
     Value *inScales = b.load(ElemKind::Float, inputScales, matrixColumns);
     Value *sum =
-        b.CreateFMul(unit.addOrders(load(b.getPtrTy(), pending.sums), row),
+        b.CreateFMul(unit.addOrders(unit.getPendingSums(), row),
                      b.CreateFMul(inScales, b.splat(scale, matrixColumns)));
     Value *before = b.load(ElemKind::Float, address, lanes);
     Value *isFirst = b.CreateICmpEQ(chunk.number, b.index(0));
@@ -439,17 +427,11 @@ void SlicedFilterEmitter::finishPendingRow(const Block &in, const Chunk &chunk,
 /// Makes the tile of \p out, \p in and \p tap pending.
 void SlicedFilterEmitter::setPending(const Block &out, const Block &in,
                                      Value *tap, Value *sums) {
-  b.CreateStore(sums, pending.sums);
+  unit.setPending(sums, b.index(out.channels));
   b.CreateStore(getFloats(gradientScales, out.channel), pending.scales);
-  b.CreateStore(b.index(out.channels), pending.count);
   Value *offset = b.addScaled(b.addScaled(in.channel, tap, shape.channels),
                               out.channel, taps * shape.channels);
   b.CreateStore(getFloats(result, offset), pending.target);
-}
-
-void SlicedFilterEmitter::finishPending(const Block &in, const Chunk &chunk) {
-  b.forLoop(matrixRows, [&](Value *row) { finishPendingRow(in, chunk, row); });
-  b.CreateStore(b.index(0), pending.count);
 }
 
 /// Computes the tile of one tap and two blocks of channels, and concurrently
@@ -471,14 +453,10 @@ void SlicedFilterEmitter::emitTile(const Block &out, const Block &in,
         b.addScaled(b.addScaled(shift, quad, panelPlaces * matrixDepth), step,
                     AmxTile::registerBytes));
     Value *inTile = b.addScaled(step, quad, steps);
-    unit.multiply({rowSlices, AmxTile::registerBytes},
-                  {columnSlices, getInputSliceBytes()}, [&](int64_t i) {
-                    for (int64_t row = rowsPerStep * i / 6;
-                         row < rowsPerStep * (i + 1) / 6; ++row)
-                      finishPendingRow(
-                          in, chunk,
-                          b.addScaled(b.index(row), inTile, rowsPerStep));
-                  });
+    unit.multiplyAndFinish(
+        {rowSlices, AmxTile::registerBytes},
+        {columnSlices, getInputSliceBytes()}, inTile, rowsPerStep,
+        [&](Value *row) { finishPendingRow(in, chunk, row); });
   };
   Value *numQuads = b.CreateNSWSub(chunk.endQuad, chunk.firstQuad);
   b.forLoop(b.index(0), numQuads, 1, [&](Value *quad) {
@@ -489,10 +467,7 @@ void SlicedFilterEmitter::emitTile(const Block &out, const Block &in,
     b.forLoop(b.addScaled(b.index(0), numQuads, steps * rowsPerStep),
               b.index(matrixRows), 1,
               [&](Value *row) { finishPendingRow(in, chunk, row); });
-  Value *last = b.CreateLoad(b.getPtrTy(), pending.sums);
-  Value *next = b.CreateSelect(
-      b.CreateICmpEQ(last, sums),
-      b.getElement(sums, ElemKind::Int8, AmxTile::sumBytes), sums);
+  Value *next = unit.getFreeSums();
   unit.storeSums(next);
   setPending(out, in, tap, next);
 }
@@ -508,24 +483,22 @@ void SlicedFilterEmitter::emitChunk(const Chunk &chunk, Value *firstBlock,
                   emitTile(out, in, getTap(number), chunk);
                 });
               });
-    finishPending(in, chunk);
+    unit.finish([&](Value *row) { finishPendingRow(in, chunk, row); });
   });
 }
 
 void SlicedFilterEmitter::emit() {
-  gradientSlices = allocate(getGradientBytes());
-  inputSlices = allocate(numSlices * getInputSliceBytes());
-  rows = allocate(numSlices * getRowsSliceBytes());
-  gradientScales = allocate(outBlocks * 64);
-  gradientFactors = allocate(64);
-  inputScales = allocate(64);
-  inputFactors = allocate(64);
-  sums = allocate(2 * AmxTile::sumBytes);
-  for (Value **cell : {&pending.sums, &pending.target, &pending.scales})
+  gradientSlices = unit.allocate(getGradientBytes());
+  inputSlices = unit.allocate(numSlices * getInputSliceBytes());
+  rows = unit.allocate(numSlices * getRowsSliceBytes());
+  gradientScales = unit.allocate(outBlocks * 64);
+  gradientFactors = unit.allocate(64);
+  inputScales = unit.allocate(64);
+  inputFactors = unit.allocate(64);
+  unit.allocateSums(2);
+  for (Value **cell : {&pending.target, &pending.scales})
     *cell = b.CreateAlloca(b.getPtrTy());
-  pending.count = b.CreateAlloca(b.getIndexTy());
-  b.CreateStore(sums, pending.sums);
-  b.CreateStore(b.index(0), pending.count);
+  unit.start();
   // Clears the positions after the last row, which are not written otherwise.
   int64_t used = rowsPerChunk * columns * matrixDepth;
   clear(b.getElement(rows, ElemKind::Int8, used),
