@@ -8,8 +8,6 @@ using namespace glowish;
 
 /// The elements of the root that \p buffer shows.
 static int64_t countShown(const Buffer &buffer) {
-  if (!buffer.isView())
-    return buffer.getType().getNumElements();
   int64_t count = 1;
   for (unsigned d = 0; d < buffer.getType().getRank(); ++d)
     if (buffer.getStrides()[d] != 0 || buffer.getShape()[d] == 0)

@@ -95,6 +95,7 @@ Buffer *IRFunction::addBuffer(llvm::StringRef base, Buffer::Kind kind,
   buffer->kind = kind;
   buffer->name = unique;
   buffer->type = type;
+  buffer->strides = getDenseStrides(type.getShape());
   buffer->position = std::prev(buffers.end());
   byName[unique] = buffer;
   return buffer;

@@ -7,8 +7,6 @@
 using namespace glowish;
 
 StridedLayout StridedLayout::of(const Buffer &buffer) {
-  if (!buffer.isView())
-    return dense(buffer.getShape());
   return {Dims(buffer.getShape()), buffer.getOffset(),
           Dims(buffer.getStrides())};
 }

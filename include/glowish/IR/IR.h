@@ -92,8 +92,13 @@ public:
   const Buffer *getRoot() const { return base ? base : this; }
   /// Where element 0 is, in elements of the root.
   int64_t getOffset() const { return offset; }
-  /// Elements of the root between neighbours of each dimension; 0 repeats.
+  /// Elements of the root between neighbours of each dimension; 0 repeats. Of a
+  /// buffer that is no view they are dense.
   DimsRef getStrides() const { return strides; }
+  /// The stride of the last dimension; 1 for a scalar.
+  int64_t getInnerStride() const {
+    return strides.empty() ? 1 : strides.back();
+  }
   /// Row-major without gaps. Dimensions of extent 1 don't matter.
   bool isDense() const;
 

@@ -19,8 +19,7 @@ struct StridedOperand {
   StridedOperand() = default;
   StridedOperand(llvm::Value *base, const Buffer &buffer)
       : base(base), kind(buffer.getType().getKind()),
-        strides(buffer.isView() ? Dims(buffer.getStrides())
-                                : getDenseStrides(buffer.getShape())) {}
+        strides(buffer.getStrides()) {}
 
   int64_t getInnerStride() const {
     return strides.empty() ? 1 : strides.back();

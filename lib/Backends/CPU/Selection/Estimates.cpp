@@ -13,8 +13,7 @@ CPUBackend::estimateCycles(const Instruction &instr) const {
   const Buffer &input = *convolution->getInput();
   ConvolutionProblem problem = {.shape = getConvolutionShape(*convolution),
                                 .kind = input.getType().getKind(),
-                                .inputStrides =
-                                    StridedOperand(nullptr, input).strides};
+                                .inputStrides = Dims(input.getStrides())};
   ConvolutionCandidate own = getCandidate(*convolution);
   for (const ConvolutionCandidate &candidate :
        rankCandidates(problem, getTarget(), int64_t(WinogradLimit::F4)))

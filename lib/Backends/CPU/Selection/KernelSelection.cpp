@@ -12,10 +12,6 @@ ConvolutionCandidate glowish::getCandidate(const CPUConvolutionInstr &instr) {
   return *candidate;
 }
 
-static Dims getStrides(const Buffer &buffer) {
-  return StridedOperand(nullptr, buffer).strides;
-}
-
 //===- Matmuls ------------------------------------------------------------===//
 
 namespace {
@@ -38,7 +34,7 @@ static ImageLayout getImageLayout(const Buffer *buffer, bool isSingleRow) {
   unsigned rank = buffer->getType().getRank();
   Dims shape(4 - rank, 1), strides(4 - rank, 0);
   llvm::append_range(shape, buffer->getShape());
-  llvm::append_range(strides, getStrides(*buffer));
+  llvm::append_range(strides, buffer->getStrides());
   if (isSingleRow)
     for (Dims *dims : {&shape, &strides})
       std::rotate(dims->begin(), dims->begin() + 2, dims->begin() + 3);
@@ -58,7 +54,7 @@ static bool hasPackableRhs(const MatMulInstr &instr) {
 /// Whether \p buffer is a matrix in column-major order. Some algorithms
 /// transpose such a left side themselves.
 static bool isColumnMajor(const Buffer &buffer) {
-  Dims strides = getStrides(buffer);
+  DimsRef strides = buffer.getStrides();
   return strides.size() == 2 && strides[0] == 1 && strides[1] != 1;
 }
 
@@ -82,7 +78,7 @@ struct ConvolutionOp {
                 ConvolutionShape::get(input->getShape(), result->getShape(),
                                       kernels, strides, pads, dilations, group),
             .kind = input->getType().getKind(),
-            .inputStrides = getStrides(*input)};
+            .inputStrides = Dims(input->getStrides())};
   }
 };
 
@@ -119,8 +115,8 @@ KernelSelector::chooseFor(const ConvolutionOp &op) {
     return choose(problem, *op.filter);
   auto users = int64_t(op.filter->getUsers().size());
   int64_t uses = numUses.try_emplace(op.filter, users).first->second;
-  bool isPlain = llvm::isa<MatMulInstr>(op.instr) &&
-                 StridedOperand(nullptr, *op.filter).getInnerStride() == 1;
+  bool isPlain =
+      llvm::isa<MatMulInstr>(op.instr) && op.filter->getInnerStride() == 1;
   return chooseForRuntimeWeights(problem, target, uses, isPlain);
 }
 
@@ -144,7 +140,7 @@ void KernelSelector::replace(const ConvolutionOp &op,
 void KernelSelector::select(ConvolutionInstr &instr) {
   DimsRef filter = instr.getFilter()->getShape();
   int64_t outPerGroup = filter[0] / instr.getGroup();
-  Dims s = getStrides(*instr.getFilter());
+  DimsRef s = instr.getFilter()->getStrides();
   ConvolutionOp op = {
       .instr = instr,
       .result = instr.getResult(),
@@ -175,7 +171,7 @@ Buffer *KernelSelector::viewAsImage(Buffer *buffer, bool isSingleRow) {
 /// Copies \p operand unless its innermost stride is 1.
 void KernelSelector::makeDense(MatMulInstr &instr, unsigned operand) {
   Buffer *buffer = instr.getOperand(operand);
-  if (StridedOperand(nullptr, *buffer).getInnerStride() != 1)
+  if (buffer->getInnerStride() != 1)
     instr.setOperand(operand, packer.getDense(buffer, instr));
 }
 
@@ -189,7 +185,7 @@ void KernelSelector::select(MatMulInstr &instr) {
   }
   if (isConstant(*rhs) || !isColumnMajor(*instr.getLhs()))
     makeDense(instr, MatMulInstr::lhsIdx);
-  Dims strides = getStrides(*rhs);
+  DimsRef strides = rhs->getStrides();
   bool isSingleRow = hasOneRow(instr);
   llvm::SmallVector<Buffer *, 4> fused;
   for (Buffer *buffer : instr.getFused())
@@ -244,7 +240,7 @@ static ConvolutionProblem getProblem(const ConvolutionInstr &instr) {
               instr.getFilter()->getShape().slice(1, 2), instr.getStrides(),
               instr.getPads(), instr.getDilations(), instr.getGroup()),
           .kind = input->getType().getKind(),
-          .inputStrides = getStrides(*input)};
+          .inputStrides = Dims(input->getStrides())};
 }
 
 /// The problem of a MatMul after makeDense for its left side.
