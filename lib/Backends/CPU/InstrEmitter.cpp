@@ -41,8 +41,10 @@ static const llvm::DenseMap<unsigned, AnyEmitter> &getEmitters() {
 
 int64_t glowish::emitInstruction(const Instruction &instr,
                                  llvm::Function &kernel,
-                                 const TargetDescription &target) {
+                                 const TargetDescription &target,
+                                 bool keepsRoundings) {
   KernelBuilder b(kernel, target);
+  b.setKeepsRoundings(keepsRoundings);
   KernelOperands operands(instr, kernel);
   if (target.numThreads > 1) {
     unsigned next = operands.getNumPresent();

@@ -11,9 +11,11 @@ namespace glowish {
 
 /// Fills \p kernel, a void function with one pointer a present operand, and the
 /// first task and the end if \p target has threads, with the code of \p instr.
-/// Returns the number of tasks.
+/// Returns the number of tasks. With \p keepsRoundings each step of a scalar
+/// program is rounded by itself, so that integers that floats are converted to
+/// are the same on all targets; otherwise a * b + c may become one instruction.
 int64_t emitInstruction(const Instruction &instr, llvm::Function &kernel,
-                        const TargetDescription &target);
+                        const TargetDescription &target, bool keepsRoundings);
 
 } // namespace glowish
 

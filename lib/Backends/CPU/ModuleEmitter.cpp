@@ -39,10 +39,10 @@ static bool isShared(llvm::ArrayRef<Buffer *> present, unsigned index) {
 /// Everything that the code of an instruction depends on: kind, attributes,
 /// operands' types and strides, which operands are absent or shared. Offsets
 /// are not part of it.
-static std::string getKey(const Instruction &instr) {
+static std::string getKey(const Instruction &instr, bool keepsRoundings) {
   std::string key;
   llvm::raw_string_ostream os(key);
-  os << instr.getKindName();
+  os << instr.getKindName() << (keepsRoundings ? " rounded" : "");
   for (const Buffer *buffer : instr.getOperands()) {
     if (!buffer) {
       os << " none";
@@ -88,7 +88,7 @@ ModuleEmitter::Kernel ModuleEmitter::createKernel(const Instruction &instr) {
   }
   Kernel kernel;
   kernel.function = function;
-  kernel.numTasks = emitInstruction(instr, *function, target);
+  kernel.numTasks = emitInstruction(instr, *function, target, keepsRoundings);
   if (kernel.numTasks > 1)
     kernel.taskFunction = createTaskFunction(function, present.size());
   return kernel;
@@ -151,7 +151,7 @@ void ModuleEmitter::callKernel(llvm::IRBuilder<> &builder, const Kernel &kernel,
 
 const ModuleEmitter::Kernel &
 ModuleEmitter::getKernel(const Instruction &instr) {
-  Kernel &kernel = kernels[getKey(instr)];
+  Kernel &kernel = kernels[getKey(instr, keepsRoundings)];
   if (!kernel.function)
     kernel = createKernel(instr);
   return kernel;
@@ -301,6 +301,38 @@ bool glowish::hasBoundedLoops(const IRFunction &function) {
   return found;
 }
 
+/// The element kind of input \p index of the scalar program of \p instr.
+static ElemKind getInputKind(const Instruction &instr, unsigned index) {
+  // Value 0 of an epilogue is the result before it.
+  int fused = instr.getInfo().fusedOperand;
+  unsigned operand = fused < 0 ? index + 1 : index ? fused + index - 1 : 0;
+  return instr.getOperand(operand)->getType().getKind();
+}
+
+static bool convertsToIntegers(const Instruction &instr,
+                               const ScalarProgram &program) {
+  unsigned numInputs = instr.getNumProgramInputs();
+  return llvm::any_of(program.steps, [&](const ScalarStep &step) {
+    return isIntegerKind(step.kind) &&
+           llvm::any_of(step.args, [&](unsigned arg) {
+             return isFloatKind(arg < numInputs
+                                    ? getInputKind(instr, arg)
+                                    : program.steps[arg - numInputs].kind);
+           });
+  });
+}
+
+bool glowish::convertsToIntegers(const IRFunction &function) {
+  bool found = false;
+  forEachFunction(function, [&](const IRFunction &each) {
+    for (const Instruction &instr : each.getInstrs())
+      for (const AttrValue &attr : instr.getAttrs())
+        if (auto *program = std::get_if<ScalarProgram>(&attr))
+          found |= ::convertsToIntegers(instr, *program);
+  });
+  return found;
+}
+
 llvm::Value *ModuleEmitter::createStatus(llvm::Function &entry,
                                          const IRFunction &function) {
   if (!hasBoundedLoops(function))
@@ -316,6 +348,7 @@ llvm::Function *ModuleEmitter::emit(const IRFunction &function,
                                     const MemoryPlan &memoryPlan,
                                     llvm::StringRef entryName, bool isTimed) {
   plan = &memoryPlan;
+  keepsRoundings = convertsToIntegers(function);
   llvm::Function *entry = createEntry(entryName, isTimed);
   emitChecks(entry, *plan);
   if (usesMatrixRegisters(function, target))

@@ -42,6 +42,11 @@ inline constexpr llvm::StringLiteral markName = "glowish_mark";
 /// its trip count: the entry returns EntryStatus::TripCount then.
 bool hasBoundedLoops(const IRFunction &function);
 
+/// Whether a scalar program of \p function or of a body inside it converts
+/// floats to integers, as a quantized network does: the last bit of a float may
+/// decide about an integer.
+bool convertsToIntegers(const IRFunction &function);
+
 /// Renames the internal function \p name of \p module, if there is one: LLVM
 /// would give an external one another name.
 void releaseName(llvm::Module &module, llvm::StringRef name);
@@ -124,6 +129,8 @@ private:
   KernelNames *kernelNames;
   const MemoryPlan *plan = nullptr;
   unsigned numBodies = 0;
+  /// See emitInstruction.
+  bool keepsRoundings = false;
   /// Kernels by everything that their code depends on.
   llvm::StringMap<Kernel> kernels;
 };

@@ -25,6 +25,10 @@ public:
   const TargetDescription &getTarget() const { return target; }
   llvm::Function &getFunction() { return function; }
 
+  /// Whether each step of a scalar program is rounded by itself.
+  bool keepsRoundings() const { return roundsEachStep; }
+  void setKeepsRoundings(bool keeps) { roundsEachStep = keeps; }
+
   //===- Numbers ------------------------------------------------------------//
 
   /// The type that addresses are computed in.
@@ -163,6 +167,7 @@ private:
   llvm::IntegerType *indexTy;
   llvm::Value *taskBegin = nullptr, *taskEnd = nullptr;
   int64_t numTasks = 1;
+  bool roundsEachStep = false;
 };
 
 } // namespace glowish

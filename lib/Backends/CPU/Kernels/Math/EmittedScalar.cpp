@@ -151,6 +151,9 @@ Value *glowish::emitProgram(KernelBuilder &builder,
                             const ScalarProgram &program,
                             llvm::ArrayRef<Value *> inputs,
                             llvm::ArrayRef<ElemKind> kinds) {
+  llvm::IRBuilderBase::FastMathFlagGuard guard(builder);
+  if (builder.keepsRoundings())
+    builder.clearFastMathFlags();
   std::vector<EmittedScalar> values;
   for (size_t i = 0; i < inputs.size(); ++i)
     values.push_back({&builder, inputs[i], kinds[i]});
