@@ -34,44 +34,46 @@ static bool canCopy(const Node &node) {
 
 namespace {
 
-/// The boundary between forward and backward pass: the nodes before it, and
-/// those of them that the backward pass reads.
-class Turn {
+/// The nodes of the forward pass, and those of them that the backward pass
+/// reads.
+class ForwardPass {
 public:
-  Turn(llvm::ArrayRef<Node *> order, unsigned last);
+  ForwardPass(llvm::ArrayRef<Node *> order, unsigned last);
 
-  static std::optional<unsigned> find(llvm::ArrayRef<Node *> order,
-                                      const Placeholder &loss);
+  /// The position of its last node in \p order; none if there is no backward
+  /// pass.
+  static std::optional<unsigned> findLast(llvm::ArrayRef<Node *> order,
+                                          const Placeholder &loss);
 
-  /// The distinct nodes before the turn that \p node reads.
+  /// The distinct nodes of it that \p node reads.
   llvm::SmallVector<Node *, 4> getSources(const Node &node) const;
-  /// Of a node in `before`.
+  /// Of one of `nodes`.
   unsigned getPosition(Node *node) const { return positions.lookup(node); }
 
-  std::vector<Node *> before;
-  /// Those of `before` that are read after it, in their order.
+  std::vector<Node *> nodes;
+  /// Those of `nodes` that the backward pass reads, in their order.
   std::vector<Node *> kept;
 
 private:
-  llvm::DenseMap<Node *, unsigned> positions; // of those before
+  llvm::DenseMap<Node *, unsigned> positions; // of nodes
 };
 
 } // namespace
 
-Turn::Turn(llvm::ArrayRef<Node *> order, unsigned last)
-    : before(order.take_front(last + 1)) {
+ForwardPass::ForwardPass(llvm::ArrayRef<Node *> order, unsigned last)
+    : nodes(order.take_front(last + 1)) {
   for (unsigned i = 0; i <= last; ++i)
     positions[order[i]] = i;
   NodeSet isKept;
   for (Node *node : order.drop_front(last + 1))
     for (Node *source : getSources(*node))
       isKept.insert(source);
-  for (Node *node : before)
+  for (Node *node : nodes)
     if (isKept.contains(node))
       kept.push_back(node);
 }
 
-llvm::SmallVector<Node *, 4> Turn::getSources(const Node &node) const {
+llvm::SmallVector<Node *, 4> ForwardPass::getSources(const Node &node) const {
   llvm::SmallVector<Node *, 4> sources;
   for (NodeValue operand : node.getOperands())
     if (operand && positions.count(operand.node) &&
@@ -81,8 +83,8 @@ llvm::SmallVector<Node *, 4> Turn::getSources(const Node &node) const {
 }
 
 /// The position of the last node that the loss depends on and others read.
-std::optional<unsigned> Turn::find(llvm::ArrayRef<Node *> order,
-                                   const Placeholder &loss) {
+std::optional<unsigned> ForwardPass::findLast(llvm::ArrayRef<Node *> order,
+                                              const Placeholder &loss) {
   NodeSet isForward;
   for (Node *node : llvm::reverse(order)) {
     auto *save = llvm::dyn_cast<SaveNode>(node);
@@ -104,22 +106,23 @@ std::optional<unsigned> Turn::find(llvm::ArrayRef<Node *> order,
 
 //===- Segments -----------------------------------------------------------===//
 
-/// The segment of each node before \p turn: `count` parts of about as many kept
+/// The segment of each node of \p forward: `count` parts of about as many kept
 /// bytes, divided where the fewest bytes go from one to the next.
-static std::vector<unsigned> findSegments(const Turn &turn, unsigned count) {
-  size_t size = turn.before.size();
+static std::vector<unsigned> findSegments(const ForwardPass &forward,
+                                          unsigned count) {
+  size_t size = forward.nodes.size();
   std::vector<int64_t> kept(size, 0), live(size, 0);
-  for (Node *node : turn.kept)
-    kept[turn.getPosition(node)] = getBytes(*node);
+  for (Node *node : forward.kept)
+    kept[forward.getPosition(node)] = getBytes(*node);
   // For each node, the last reader before the boundary.
   std::vector<unsigned> lastRead(size);
   for (unsigned i = 0; i < size; ++i)
-    for (Node *source : turn.getSources(*turn.before[i]))
-      lastRead[turn.getPosition(source)] = i;
+    for (Node *source : forward.getSources(*forward.nodes[i]))
+      lastRead[forward.getPosition(source)] = i;
   for (unsigned i = 0; i < size; ++i)
     if (lastRead[i] > i) {
-      live[i] += getBytes(*turn.before[i]);
-      live[lastRead[i]] -= getBytes(*turn.before[i]);
+      live[i] += getBytes(*forward.nodes[i]);
+      live[lastRead[i]] -= getBytes(*forward.nodes[i]);
     }
   std::partial_sum(live.begin(), live.end(), live.begin());
   int64_t total = 0, sum = 0;
@@ -155,22 +158,24 @@ static std::vector<unsigned> findSegments(const Turn &turn, unsigned count) {
 //===- What is computed again ---------------------------------------------===//
 
 /// The nodes that others in later segments read.
-static NodeSet findPassed(const Turn &turn, llvm::ArrayRef<unsigned> segments) {
+static NodeSet findPassed(const ForwardPass &forward,
+                          llvm::ArrayRef<unsigned> segments) {
   NodeSet passed;
-  for (auto [position, node] : llvm::enumerate(turn.before))
-    for (Node *source : turn.getSources(*node))
-      if (segments[turn.getPosition(source)] != segments[position])
+  for (auto [position, node] : llvm::enumerate(forward.nodes))
+    for (Node *source : forward.getSources(*node))
+      if (segments[forward.getPosition(source)] != segments[position])
         passed.insert(source);
   return passed;
 }
 
-/// Selects the cheap nodes before \p turn whose rematerialization leaves the
+/// Selects the cheap nodes of \p forward whose rematerialization leaves the
 /// fewest bytes to keep. Values that cross segments are kept if they are
 /// needed: a chain of cheap nodes (the skips of a residual network) would
 /// otherwise be computed again from its beginning, with all of it live at the
 /// same time.
-static NodeSet findCheap(const Turn &turn, llvm::ArrayRef<unsigned> segments) {
-  NodeSet passed = findPassed(turn, segments);
+static NodeSet findCheap(const ForwardPass &forward,
+                         llvm::ArrayRef<unsigned> segments) {
+  NodeSet passed = findPassed(forward, segments);
   // The nodes that may be copied: kept nodes and those that they depend on.
   std::vector<Node *> nodes;
   llvm::DenseMap<Node *, unsigned> numbers;
@@ -181,11 +186,11 @@ static NodeSet findCheap(const Turn &turn, llvm::ArrayRef<unsigned> segments) {
     if (numbers.insert({node, unsigned(nodes.size())}).second)
       nodes.push_back(node);
   };
-  for (Node *node : turn.kept)
+  for (Node *node : forward.kept)
     add(node);
   for (size_t i = 0; i < nodes.size(); ++i)
     if (isCopied(*nodes[i]))
-      for (Node *source : turn.getSources(*nodes[i]))
+      for (Node *source : forward.getSources(*nodes[i]))
         add(source);
 
   // Each node is an edge; cutting it means keeping its results. Nodes that are
@@ -199,10 +204,10 @@ static NodeSet findCheap(const Turn &turn, llvm::ArrayRef<unsigned> segments) {
       graph.addEdge(source, 2 * i, MinCut::unlimited);
       continue;
     }
-    for (Node *operand : turn.getSources(*nodes[i]))
+    for (Node *operand : forward.getSources(*nodes[i]))
       graph.addEdge(2 * numbers.lookup(operand) + 1, 2 * i, MinCut::unlimited);
   }
-  for (Node *node : turn.kept)
+  for (Node *node : forward.kept)
     graph.addEdge(2 * numbers.lookup(node) + 1, sink, MinCut::unlimited);
   std::vector<bool> isOnSinkSide = graph.findSinkSide(source, sink);
   NodeSet again;
@@ -214,12 +219,12 @@ static NodeSet findCheap(const Turn &turn, llvm::ArrayRef<unsigned> segments) {
 
 /// All nodes of all segments but the last, except those with users in later
 /// segments.
-static NodeSet findInSegments(const Turn &turn,
+static NodeSet findInSegments(const ForwardPass &forward,
                               llvm::ArrayRef<unsigned> segments) {
-  NodeSet again, passed = findPassed(turn, segments);
-  for (auto [position, node] : llvm::enumerate(turn.before)) {
+  NodeSet again, passed = findPassed(forward, segments);
+  for (auto [position, node] : llvm::enumerate(forward.nodes)) {
     int64_t largest = 0;
-    for (Node *source : turn.getSources(*node))
+    for (Node *source : forward.getSources(*node))
       largest = std::max(largest, getBytes(*source));
     if (segments[position] != segments.back() && canCopy(*node) &&
         !passed.contains(node) && getBytes(*node) * smallFactor > largest)
@@ -342,15 +347,15 @@ private:
 Attempt::Attempt(Function &function, std::vector<Node *> start,
                  const Placeholder &loss, const Variant &variant)
     : order(std::move(start)) {
-  std::optional<unsigned> last = Turn::find(order, loss);
+  std::optional<unsigned> last = ForwardPass::findLast(order, loss);
   if (!last || !variant.copiesCheap)
     return;
-  Turn turn(order, *last);
-  std::vector<unsigned> segments = findSegments(turn, variant.numSegments);
-  copies.emplace_back(function, findCheap(turn, segments))
+  ForwardPass forward(order, *last);
+  std::vector<unsigned> segments = findSegments(forward, variant.numSegments);
+  copies.emplace_back(function, findCheap(forward, segments))
       .copier.run(order, *last);
   if (variant.copiesSegments)
-    copies.emplace_back(function, findInSegments(turn, segments))
+    copies.emplace_back(function, findInSegments(forward, segments))
         .copier.run(order, *last);
 }
 

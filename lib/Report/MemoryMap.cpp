@@ -209,7 +209,7 @@ void MapPrinter::drawLimit(llvm::raw_ostream &os, double y,
 }
 
 void MapPrinter::drawLiveBytes(llvm::raw_ostream &os) const {
-  llvm::ArrayRef<Step> steps = timeline.getSteps();
+  llvm::ArrayRef<TimelineStep> steps = timeline.getSteps();
   // The plan's peak is a lower bound where bodies have arenas of their own.
   AxisScale scale =
       drawByteAxis(os, liveTop, liveHeight,

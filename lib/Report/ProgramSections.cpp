@@ -13,7 +13,7 @@ std::string glowish::getStepId(const ProgramRecord &record, unsigned number) {
 }
 
 /// Kind and name of \p instr, as deep as it is inside bodies.
-static void printInstrName(llvm::raw_ostream &os, const Step &step) {
+static void printInstrName(llvm::raw_ostream &os, const TimelineStep &step) {
   for (unsigned i = 0; i < step.depth; ++i)
     os << "<span class=\"inner\"></span>";
   os << "<b>" << step.instr->getKindName() << "</b> ";
@@ -189,7 +189,7 @@ CostPrinter::CostPrinter(const ProgramRecord &record, const Timeline &timeline,
     for (const Profile::Row &row : record.profile->rows)
       seconds[row.instr] = row.seconds;
   }
-  for (const Step &step : timeline.getSteps()) {
+  for (const TimelineStep &step : timeline.getSteps()) {
     CostRow row;
     row.cost = getCost(*step.instr);
     row.cycles = record.planned->backend->estimateCycles(*step.instr);

@@ -15,7 +15,7 @@ Timeline::Timeline(const IRFunction &function, const MemoryPlan &plan)
 
 uint64_t Timeline::getPeak() const {
   uint64_t peak = 0;
-  for (const Step &step : steps)
+  for (const TimelineStep &step : steps)
     peak = std::max(peak, step.liveBytes);
   return peak;
 }

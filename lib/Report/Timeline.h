@@ -10,7 +10,7 @@
 namespace glowish {
 
 /// An instruction that is no lifetime mark.
-struct Step {
+struct TimelineStep {
   const Instruction *instr;
   /// The number of bodies around it.
   unsigned depth;
@@ -38,7 +38,7 @@ public:
   /// \p function and \p plan outlive this.
   Timeline(const IRFunction &function, const MemoryPlan &plan);
 
-  llvm::ArrayRef<Step> getSteps() const { return steps; }
+  llvm::ArrayRef<TimelineStep> getSteps() const { return steps; }
   llvm::ArrayRef<LiveRange> getLiveRanges() const { return liveRanges; }
   /// The most bytes that are live at one step.
   uint64_t getPeak() const;
@@ -60,7 +60,7 @@ private:
   void sumLiveBytes();
 
   const MemoryPlan &plan;
-  std::vector<Step> steps;
+  std::vector<TimelineStep> steps;
   std::vector<LiveRange> liveRanges;
   llvm::DenseMap<const Instruction *, unsigned> numbers;
   llvm::DenseMap<const Buffer *, unsigned> rangeOf;

@@ -15,7 +15,7 @@ using namespace glowish;
 namespace {
 
 /// A projection of one step, a slice of a sequence.
-struct Step {
+struct SequenceStep {
   Projection projection;
   SliceNode *slice = nullptr;
 
@@ -80,7 +80,7 @@ static bool canBePart(const Projection &projection) {
          });
 }
 
-static std::optional<Step> matchStep(MatMulNode &matMul) {
+static std::optional<SequenceStep> matchStep(MatMulNode &matMul) {
   NodeValue lhs = matMul.getLhs();
   if (auto *reshape = lhs.getNodeAs<ReshapeNode>())
     lhs = reshape->getInput();
@@ -90,13 +90,13 @@ static std::optional<Step> matchStep(MatMulNode &matMul) {
       getCutAxis(*slice) < 0 ||
       slice->getType().getShape().back() != matMul.getLhs().getShape().back())
     return std::nullopt;
-  return Step{*projection, slice};
+  return SequenceStep{*projection, slice};
 }
 
 /// Whether \p steps, in order, are all of the sequence, each element once.
-static bool areWhole(llvm::ArrayRef<Step> steps, int64_t axis) {
+static bool areWhole(llvm::ArrayRef<SequenceStep> steps, int64_t axis) {
   int64_t next = 0;
-  for (const Step &step : steps) {
+  for (const SequenceStep &step : steps) {
     if (step.getStart(axis) != next)
       return false;
     next += step.getSize(axis);
@@ -106,11 +106,11 @@ static bool areWhole(llvm::ArrayRef<Step> steps, int64_t axis) {
 
 /// Replaces all of \p steps by slices of one matmul. It stands where \p first,
 /// the first of the matmuls, stands.
-static void merge(llvm::ArrayRef<Step> steps, MatMulNode &first,
+static void merge(llvm::ArrayRef<SequenceStep> steps, MatMulNode &first,
                   Function &function) {
   InsertionGuard guard(function, &first);
   NodeValue bias = steps.front().projection.bias;
-  bool hasBias = bias && llvm::all_of(steps, [&](const Step &step) {
+  bool hasBias = bias && llvm::all_of(steps, [&](const SequenceStep &step) {
                    return step.projection.bias == bias;
                  });
   NodeValue whole =
@@ -120,7 +120,7 @@ static void merge(llvm::ArrayRef<Step> steps, MatMulNode &first,
           ->getResult();
   if (hasBias)
     whole = function.create<AddNode>(first.getName(), whole, bias)->getResult();
-  for (const Step &step : steps) {
+  for (const SequenceStep &step : steps) {
     const Projection &projection = step.projection;
     NodeValue result =
         hasBias ? projection.getResult() : projection.matMul->getResult();
@@ -145,10 +145,10 @@ static void merge(llvm::ArrayRef<Step> steps, MatMulNode &first,
 
 llvm::Expected<bool> glowish::batchSequenceMatMuls(Function &function,
                                                    const GraphPassContext &) {
-  llvm::MapVector<Key, std::vector<Step>> groups;
+  llvm::MapVector<Key, std::vector<SequenceStep>> groups;
   for (Node &node : function.getNodes())
     if (auto *matMul = llvm::dyn_cast<MatMulNode>(&node))
-      if (std::optional<Step> step = matchStep(*matMul)) {
+      if (std::optional<SequenceStep> step = matchStep(*matMul)) {
         NodeValue sequence = step->slice->getInput();
         groups[{{sequence.node, sequence.result},
                 {getCutAxis(*step->slice), matMul->getRhs().node}}]
@@ -158,7 +158,7 @@ llvm::Expected<bool> glowish::batchSequenceMatMuls(Function &function,
   for (auto &[key, steps] : groups) {
     int64_t axis = key.second.first;
     MatMulNode &first = *steps.front().projection.matMul;
-    llvm::sort(steps, [&](const Step &a, const Step &b) {
+    llvm::sort(steps, [&](const SequenceStep &a, const SequenceStep &b) {
       return a.getStart(axis) < b.getStart(axis);
     });
     if (steps.size() < 2 || !areWhole(steps, axis))

@@ -15,21 +15,21 @@ static constexpr llvm::StringLiteral training = "ai.onnx.preview.training";
 namespace {
 
 /// A tensor, its gradient and the optimizer's states.
-struct Step {
+struct SolverStep {
   Composer &c;
   NodeValue rate, x, gradient;
   std::vector<NodeValue> states;
 };
 
 /// Returns the new values of x and of the states, in that order.
-using StepFn =
-    llvm::function_ref<std::vector<NodeValue>(const Step &, NodeValue count)>;
+using StepFn = llvm::function_ref<std::vector<NodeValue>(const SolverStep &,
+                                                         NodeValue count)>;
 
 } // namespace
 
 /// Returns the gradient with L2 regularization: \p coefficient / 2 times the
 /// sum of squares is added to the loss.
-static NodeValue regularize(const Step &step, double coefficient) {
+static NodeValue regularize(const SolverStep &step, double coefficient) {
   Composer &c = step.c;
   return c.add(c.mul(step.x, coefficient), step.gradient);
 }
@@ -52,7 +52,7 @@ static llvm::Error importSteps(OpContext &op, unsigned numStates, StepFn fn) {
                        rate.getType().str(), iteration.getType().str());
   Composer c(op);
   for (unsigned i = 0; i < count; ++i) {
-    Step step = {c, {}, {}, {}, {}};
+    SolverStep step = {c, {}, {}, {}, {}};
     std::vector<NodeValue> group;
     for (unsigned k = 0; k < numGroups; ++k) {
       GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(2 + k * count + i));
@@ -84,7 +84,7 @@ static llvm::Error importAdagrad(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(double decay, op.getFloat("decay_factor", 0));
   GLOWISH_ASSIGN_OR_RETURN(double epsilon, op.getFloat("epsilon", 1e-6f));
   GLOWISH_ASSIGN_OR_RETURN(double norm, op.getFloat("norm_coefficient", 0));
-  return importSteps(op, 1, [&](const Step &step, NodeValue count) {
+  return importSteps(op, 1, [&](const SolverStep &step, NodeValue count) {
     Composer &c = step.c;
     NodeValue gradient = regularize(step, norm);
     NodeValue rate = c.div(step.rate, c.add(c.mul(count, decay), 1));
@@ -113,7 +113,7 @@ static llvm::Error importAdam(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(double norm, op.getFloat("norm_coefficient", 0));
   GLOWISH_ASSIGN_OR_RETURN(double normPost,
                            op.getFloat("norm_coefficient_post", 0));
-  return importSteps(op, 2, [&](const Step &step, NodeValue count) {
+  return importSteps(op, 2, [&](const SolverStep &step, NodeValue count) {
     Composer &c = step.c;
     NodeValue gradient = regularize(step, norm);
     NodeValue average =
@@ -140,7 +140,7 @@ static llvm::Error importMomentum(OpContext &op) {
   if (mode != "standard" && mode != "nesterov")
     return makeError("attribute 'mode' is '{0}'; accepted: standard, nesterov",
                      mode);
-  return importSteps(op, 1, [&](const Step &step, NodeValue count) {
+  return importSteps(op, 1, [&](const SolverStep &step, NodeValue count) {
     Composer &c = step.c;
     NodeValue gradient = regularize(step, norm);
     NodeValue share = c.select(c.greater(count, 0), c.number(count, beta),

@@ -34,7 +34,7 @@ private:
   };
   /// `channels` input channels of a group under one tap, and the address of
   /// their slices, both for the first block of the stripe.
-  struct Step {
+  struct ReductionStep {
     Value *source, *slices;
     int64_t channels;
   };
@@ -43,14 +43,15 @@ private:
     return (shape[2] + matrixDepth - 1) / matrixDepth * shape[0] * shape[1];
   }
   void emitStripe(const Stripe &stripe);
-  void forSteps(const Stripe &stripe, llvm::function_ref<void(const Step &)>);
+  void forSteps(const Stripe &stripe,
+                llvm::function_ref<void(const ReductionStep &)>);
   void joinLargest(Value *cell, Value *bits);
-  void findLargestOfRows(const Stripe &stripe, const Step &step);
-  void findLargestOfColumns(const Stripe &stripe, const Step &step);
+  void findLargestOfRows(const Stripe &stripe, const ReductionStep &step);
+  void findLargestOfColumns(const Stripe &stripe, const ReductionStep &step);
   void findScales(const Stripe &stripe);
-  void sliceRows(const Stripe &stripe, const Step &step);
-  void sliceColumns(const Stripe &stripe, const Step &step);
-  Value *getColumn(const Step &step, Value *n) {
+  void sliceRows(const Stripe &stripe, const ReductionStep &step);
+  void sliceColumns(const Stripe &stripe, const ReductionStep &step);
+  Value *getColumn(const ReductionStep &step, Value *n) {
     return b.CreateGEP(b.getFloatTy(), step.source,
                        b.addScaled(b.index(0), n, weights.strides[3]));
   }
@@ -85,8 +86,9 @@ private:
 } // namespace
 
 /// Visits steps in the order of the kernel: group of input channels, tap.
-void WeightSlicer::forSteps(const Stripe &stripe,
-                            llvm::function_ref<void(const Step &)> body) {
+void WeightSlicer::forSteps(
+    const Stripe &stripe,
+    llvm::function_ref<void(const ReductionStep &)> body) {
   int64_t taps = shape[0] * shape[1];
   int64_t whole = shape[2] / matrixDepth, left = shape[2] % matrixDepth;
   Value *source = b.getElement(
@@ -118,7 +120,8 @@ void WeightSlicer::joinLargest(Value *cell, Value *bits) {
   b.CreateAlignedStore(joinMagnitudes(b, before, bits), cell, llvm::Align(64));
 }
 
-void WeightSlicer::findLargestOfRows(const Stripe &stripe, const Step &step) {
+void WeightSlicer::findLargestOfRows(const Stripe &stripe,
+                                     const ReductionStep &step) {
   size_t blocks = stripe.counts.size();
   Values largestOfStep = b.forUnrolled(
       step.channels, blocks > 1 ? 2 : 4,
@@ -142,7 +145,7 @@ void WeightSlicer::findLargestOfRows(const Stripe &stripe, const Step &step) {
 }
 
 void WeightSlicer::findLargestOfColumns(const Stripe &stripe,
-                                        const Step &step) {
+                                        const ReductionStep &step) {
   b.forLoop(stripe.counts[0], [&](Value *n) {
     Values bits;
     for (Value *value : loadSliceGroup(b, getColumn(step, n), step.channels))
@@ -160,7 +163,7 @@ void WeightSlicer::findScales(const Stripe &stripe) {
     b.CreateAlignedStore(llvm::Constant::getNullValue(intTy),
                          getCell(largest, i, 64), llvm::Align(64));
   });
-  forSteps(stripe, [&](const Step &step) {
+  forSteps(stripe, [&](const ReductionStep &step) {
     if (hasColumns)
       findLargestOfColumns(stripe, step);
     else
@@ -190,7 +193,7 @@ void WeightSlicer::findScales(const Stripe &stripe) {
 
 //===- Slices -------------------------------------------------------------===//
 
-void WeightSlicer::sliceRows(const Stripe &stripe, const Step &step) {
+void WeightSlicer::sliceRows(const Stripe &stripe, const ReductionStep &step) {
   for (auto [block, count] : llvm::enumerate(stripe.counts)) {
     Value *number = b.index(int64_t(block));
     Value *slicesOfBlock =
@@ -210,7 +213,8 @@ void WeightSlicer::sliceRows(const Stripe &stripe, const Step &step) {
   }
 }
 
-void WeightSlicer::sliceColumns(const Stripe &stripe, const Step &step) {
+void WeightSlicer::sliceColumns(const Stripe &stripe,
+                                const ReductionStep &step) {
   b.forLoop(stripe.counts[0], [&](Value *n) {
     Value *source = getColumn(step, n);
     Value *factor = b.splat(b.load(ElemKind::Float, getCell(largest, n, 4), 1),
@@ -235,7 +239,7 @@ void WeightSlicer::emitStripe(const Stripe &stripe) {
       b.CreateAlignedStore(llvm::Constant::getNullValue(intTy),
                            getCell(columns, column, 64), llvm::Align(64));
     });
-  forSteps(stripe, [&](const Step &step) {
+  forSteps(stripe, [&](const ReductionStep &step) {
     if (hasColumns)
       sliceColumns(stripe, step);
     else

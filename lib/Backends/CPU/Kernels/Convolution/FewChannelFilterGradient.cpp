@@ -42,7 +42,7 @@ FewChannelBlocking::FewChannelBlocking(const ConvolutionShape &shape,
     int64_t perTile = int64_t(llvm::divideCeil(rows, numTiles));
     int64_t numBlocks = int64_t(llvm::divideCeil(available, v));
     // Two multiply-adds or two loads a cycle, and four cycles for each sum;
-    // what loads cost beside is as in ConvolutionPlan.cpp.
+    // what loads cost beside is as in ConvolutionBlocking.cpp.
     double step =
         std::max({double(perTile * v) / 2, 4.0, double(perTile + v) / 2}) +
         double(perTile + v) / 9;
