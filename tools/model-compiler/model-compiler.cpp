@@ -240,8 +240,13 @@ static llvm::Error writeOnnxModel(const ImportOptions &importOptions,
   return report ? writeReport(*report) : llvm::Error::success();
 }
 
-/// Checks that options of training are given with -train only.
+/// Checks that options of training are given with -train only, and those of
+/// inference without.
 static llvm::Error checkTrainingOptions() {
+  if (train && entryName.getNumOccurrences())
+    return makeError("-main-entry-name has no effect with -train, whose "
+                     "entries are NAME_infer and NAME_train_step; accepted: "
+                     "-network-name=NAME");
   if (train)
     return llvm::Error::success();
   std::string first;

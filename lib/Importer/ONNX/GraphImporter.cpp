@@ -37,6 +37,7 @@ public:
 
 private:
   llvm::Error checkOpset() const;
+  llvm::Error checkBoundValues() const;
   llvm::Error
   importInitializer(llvm::StringRef name,
                     llvm::Expected<std::shared_ptr<const Tensor>> tensor);
@@ -244,6 +245,18 @@ static llvm::Error checkMaxExtents(const onnx::GraphProto &graph,
   return llvm::Error::success();
 }
 
+/// Reports entries of -max-extent that nothing asked for.
+llvm::Error GraphImporter::checkBoundValues() const {
+  for (const auto &[name, extent] : options.maxExtents)
+    if (!state.boundValues.contains(name))
+      GLOWISH_RETURN_IF_ERROR(options.report(
+          llvm::formatv("-max-extent={0},{1} has no effect: all extents of "
+                        "'{0}' are known",
+                        name, extent)
+              .str()));
+  return llvm::Error::success();
+}
+
 /// Reports an opset whose operators may differ from those that are imported.
 llvm::Error GraphImporter::checkOpset() const {
   int64_t imported = getNewestImportedOpset(model);
@@ -265,6 +278,7 @@ llvm::Expected<std::unique_ptr<Module>> GraphImporter::import() {
   GLOWISH_RETURN_IF_ERROR(importInputs());
   GLOWISH_RETURN_IF_ERROR(scope.importNodes());
   GLOWISH_RETURN_IF_ERROR(importOutputs());
+  GLOWISH_RETURN_IF_ERROR(checkBoundValues());
   eraseUnusedConstants(*module);
   return std::move(module);
 }

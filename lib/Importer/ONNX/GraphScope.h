@@ -31,6 +31,8 @@ struct ImportState {
   const DeclaredTypes *declared = nullptr;
   /// Operators and attributes that a warning has been printed for.
   llvm::StringSet<> warned{};
+  /// The values whose entry of options.maxExtents was asked for.
+  llvm::StringSet<> boundValues{};
   /// Total number of elements of all sequences.
   size_t numSequenceElements = 0;
   /// Limits the nodes and weights imported from subgraphs, as nested loops that

@@ -136,8 +136,10 @@ llvm::Expected<int64_t> OpContext::getMaxExtent(unsigned index, unsigned dim,
   double most = std::max(known, 0.0);
   const auto &maxExtents = graph.scope->getState().options.maxExtents;
   auto stated = maxExtents.find(output);
-  if (stated != maxExtents.end())
+  if (stated != maxExtents.end()) {
+    graph.scope->getState().boundValues.insert(output);
     most = std::min(most, double(stated->second));
+  }
   // Larger values are the range of the element kind, not an extent.
   if (most < double(INT32_MAX))
     return int64_t(most);
