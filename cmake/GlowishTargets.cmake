@@ -11,6 +11,12 @@ function(glowish_library layer)
   target_link_libraries(glowish${layer} PUBLIC glowish_options ${ARG_LIBRARIES})
   add_dependencies(glowish${layer} glowish-generated)
   set_property(GLOBAL APPEND PROPERTY GLOWISH_LAYERS glowish${layer})
+  # A layer lists the files that must be compiled alone, as they have names of
+  # file scope that others have, too (SKIP_UNITY_BUILD_INCLUSION).
+  if(GLOWISH_UNITY)
+    set_target_properties(glowish${layer} PROPERTIES UNITY_BUILD ON
+      UNITY_BUILD_BATCH_SIZE 24)
+  endif()
 endfunction()
 
 # glowish_tool(NAME SOURCES ...): a program in build/<preset>/bin.

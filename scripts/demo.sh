@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 
 if [[ -z ${GLOWISH_BIN:-} ]]; then
   scripts/install-deps.sh
-  scripts/build.sh release model-compiler
+  UNITY=ON scripts/build.sh release model-compiler
   GLOWISH_BIN=build/release/bin
 fi
 
