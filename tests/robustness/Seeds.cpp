@@ -388,6 +388,16 @@ void SeedMaker::addAttention() {
                       "", "t") +
           foreignNode(microsoft, "FastGelu", {"t"}),
       13, importMicrosoft);
+  add("quantized-microsoft", {{"x", {2, 4}}},
+      floats("s", {}, {0.1f}) + raw("w", UInt8, {4, 3}, "int32_data", "7") +
+          foreignNode(microsoft, "DynamicQuantizeMatMul", {"x", "w", "s"}, "",
+                      "t") +
+          onnxNode("QuantizeLinear", {"t", "s"}, "", "q") +
+          foreignNode(microsoft, "QLinearAdd",
+                      {"q", "s", "", "q", "s", "", "s"}, "", "a") +
+          foreignNode(microsoft, "QLinearSoftmax", {"a", "s", "", "s"},
+                      intAttr("opset", 13)),
+      13, importMicrosoft);
   add("rotary", {{"x", {1, 2, 3, 4}}},
       weights("c", {3, 2}) + weights("s", {3, 2}) +
           raw("p", Int64, {1, 3}, "int64_data", "1") +

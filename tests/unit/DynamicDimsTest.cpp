@@ -282,6 +282,16 @@ std::vector<Case> getComputingCases() {
                          node("Unique", {"s"}, intAttr("axis", 0))},
       {"LayerNormalization", node("LayerNormalization", {"v", "row"})},
   };
+  std::string microsoft = "domain: \"com.microsoft\" ";
+  std::string bytes = node("Cast", {"v"}, intAttr("to", 2), "b");
+  cases.push_back(
+      {"QLinearAdd",
+       bytes + node("QLinearAdd", {"b", "one", "", "b", "one", "", "one"},
+                    microsoft)});
+  cases.push_back(
+      {"QLinearSoftmax",
+       bytes + node("QLinearSoftmax", {"b", "one", "", "one"},
+                    microsoft + intAttr("axis", 0) + intAttr("opset", 13))});
   for (std::string mode : {"Sum", "Mean", "Prod", "L1", "L2", "SumSquare",
                            "LogSumExp", "Max", "Min"}) {
     for (std::string axes : {"i0", "i1", "i01"})

@@ -20,6 +20,10 @@ struct Images {
 /// Returns input \p index, an activation or a filter, in the graph's layout.
 llvm::Expected<Images> readImages(OpContext &op, unsigned index);
 
+/// Returns the means over windows of \p images with the attributes of
+/// AveragePool.
+llvm::Expected<Images> averageImages(OpContext &op, Images images);
+
 /// Sets output 0 to \p value, images of the graph, in the model's layout.
 llvm::Error setImages(OpContext &op, NodeValue value, bool isOneDimensional);
 

@@ -8,6 +8,7 @@
 
 #include "ONNX/Images.h"
 #include "ONNX/LayerNorm.h"
+#include "ONNX/Quantization.h"
 
 using namespace glowish;
 
@@ -145,57 +146,105 @@ static llvm::Error importSkipLayerNormalization(OpContext &op) {
   return llvm::Error::success();
 }
 
+namespace {
+
+/// Operands of EmbedLayerNormalization. Tables of floats have no scale.
+struct Embeddings {
+  NodeValue ids, positionIds, segments, mask;
+  Quantized words, positions, segmentTable;
+  NodeValue scale, bias;
+};
+
+} // namespace
+
 /// Returns rows \p ids of \p table [vocabulary, width].
-static llvm::Expected<NodeValue> lookUp(OpContext &op, NodeValue table,
+static llvm::Expected<NodeValue> lookUp(OpContext &op, Quantized table,
                                         NodeValue ids) {
-  return op.create<GatherNode>(table, ids, int64_t(0));
+  GLOWISH_ASSIGN_OR_RETURN(table.value,
+                           op.create<GatherNode>(table.value, ids, int64_t(0)));
+  return table.scale ? dequantize(op, table) : table.value;
 }
 
-/// Adds and normalizes the embeddings of words, positions and segments. Output
-/// 1 is the number of words in each row of the mask, output 2 the sum.
-static llvm::Error importEmbedLayerNormalization(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue ids, op.getInput(0));
-  NodeValue segments = op.getOptionalInput(1);
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue words, op.getInput(2));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue positions, op.getInput(3));
-  NodeValue segmentTable = op.getOptionalInput(4);
-  LayerNorm norm = {};
-  norm.subtractMean = true;
-  GLOWISH_ASSIGN_OR_RETURN(norm.scale, op.getInput(5));
-  GLOWISH_ASSIGN_OR_RETURN(norm.bias, op.getInput(6));
-  GLOWISH_ASSIGN_OR_RETURN(norm.epsilon, op.getFloat("epsilon", 1e-12));
-  NodeValue mask = op.getOptionalInput(7), positionIds = op.getOptionalInput(8);
-  DimsRef shape = ids.getShape();
+/// Returns the sum of the embeddings of words, positions and segments.
+static llvm::Expected<NodeValue> addEmbeddings(OpContext &op,
+                                               const Embeddings &e) {
+  DimsRef shape = e.ids.getShape();
   if (shape.size() != 2)
     return makeError("input 0 is {0}; accepted: [batch, length]",
-                     ids.getType().str());
-  GLOWISH_ASSIGN_OR_RETURN(norm.x, lookUp(op, words, ids));
+                     e.ids.getType().str());
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue sum, lookUp(op, e.words, e.ids));
+  NodeValue positionIds = e.positionIds;
   if (!positionIds) {
     std::vector<int64_t> all(shape[1]);
     for (int64_t i = 0; i < shape[1]; ++i)
       all[i] = i;
     positionIds = op.createInt64s(all);
   }
-  GLOWISH_ASSIGN_OR_RETURN(positions, lookUp(op, positions, positionIds));
-  GLOWISH_ASSIGN_OR_RETURN(norm.x, op.create<AddNode>(norm.x, positions));
-  if (segments && segmentTable) {
-    GLOWISH_ASSIGN_OR_RETURN(segments, lookUp(op, segmentTable, segments));
-    GLOWISH_ASSIGN_OR_RETURN(norm.x, op.create<AddNode>(norm.x, segments));
-  }
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue positions,
+                           lookUp(op, e.positions, positionIds));
+  GLOWISH_ASSIGN_OR_RETURN(sum, op.create<AddNode>(sum, positions));
+  if (!e.segments || !e.segmentTable.value)
+    return sum;
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue segments,
+                           lookUp(op, e.segmentTable, e.segments));
+  return op.create<AddNode>(sum, segments);
+}
+
+/// Adds and normalizes the embeddings of words, positions and segments. Output
+/// 1 is the number of words in each row of the mask, output 2 the sum.
+static llvm::Error normalizeEmbeddings(OpContext &op, const Embeddings &e) {
+  LayerNorm norm = {};
+  norm.subtractMean = true;
+  norm.scale = e.scale;
+  norm.bias = e.bias;
+  GLOWISH_ASSIGN_OR_RETURN(norm.epsilon, op.getFloat("epsilon", 1e-12));
+  GLOWISH_ASSIGN_OR_RETURN(norm.x, addEmbeddings(op, e));
   norm.axis = int64_t(norm.x.getShape().size()) - 1;
   GLOWISH_RETURN_IF_ERROR(op.setOutput(0, makeLayerNorm(op, norm)));
   if (op.wantsOutput(1)) {
-    if (mask)
-      GLOWISH_RETURN_IF_ERROR(op.setOutput(
-          1, op.create<ReduceNode>(mask, "sum", std::vector<int64_t>{1},
-                                   /*keepDims=*/false)));
-    else
-      GLOWISH_RETURN_IF_ERROR(op.setOutput(
-          1, op.create<SplatNode>(ElemKind::Int32, Dims{shape[0]}, 0.0)));
+    Dims batch = {e.ids.getShape()[0]};
+    GLOWISH_RETURN_IF_ERROR(op.setOutput(
+        1, e.mask
+               ? op.create<ReduceNode>(e.mask, "sum", std::vector<int64_t>{1},
+                                       /*keepDims=*/false)
+               : op.create<SplatNode>(ElemKind::Int32, batch, 0.0)));
   }
   if (op.wantsOutput(2))
     return op.setOutput(2, norm.x);
   return llvm::Error::success();
+}
+
+static llvm::Error importEmbedLayerNormalization(OpContext &op) {
+  Embeddings e;
+  GLOWISH_ASSIGN_OR_RETURN(e.ids, op.getInput(0));
+  e.segments = op.getOptionalInput(1);
+  GLOWISH_ASSIGN_OR_RETURN(e.words.value, op.getInput(2));
+  GLOWISH_ASSIGN_OR_RETURN(e.positions.value, op.getInput(3));
+  e.segmentTable.value = op.getOptionalInput(4);
+  GLOWISH_ASSIGN_OR_RETURN(e.scale, op.getInput(5));
+  GLOWISH_ASSIGN_OR_RETURN(e.bias, op.getInput(6));
+  e.mask = op.getOptionalInput(7);
+  e.positionIds = op.getOptionalInput(8);
+  return normalizeEmbeddings(op, e);
+}
+
+/// The tables, gamma and beta are quantized: inputs 8 to 12 are their scales,
+/// 13 to 17 their zero points.
+static llvm::Error importQEmbedLayerNormalization(OpContext &op) {
+  Embeddings e;
+  GLOWISH_ASSIGN_OR_RETURN(e.ids, op.getInput(0));
+  e.segments = op.getOptionalInput(1);
+  GLOWISH_ASSIGN_OR_RETURN(e.words, readQuantized(op, 2, 8, 13));
+  GLOWISH_ASSIGN_OR_RETURN(e.positions, readQuantized(op, 3, 9, 14));
+  if (op.hasInput(4)) {
+    GLOWISH_ASSIGN_OR_RETURN(e.segmentTable, readQuantized(op, 4, 10, 15));
+  }
+  GLOWISH_ASSIGN_OR_RETURN(Quantized gamma, readQuantized(op, 5, 11, 16));
+  GLOWISH_ASSIGN_OR_RETURN(Quantized beta, readQuantized(op, 6, 12, 17));
+  GLOWISH_ASSIGN_OR_RETURN(e.scale, dequantize(op, gamma));
+  GLOWISH_ASSIGN_OR_RETURN(e.bias, dequantize(op, beta));
+  e.mask = op.getOptionalInput(7);
+  return normalizeEmbeddings(op, e);
 }
 
 static OnnxOperator geluOp("Gelu", 1, importActivation<GeluNode>, microsoft);
@@ -215,3 +264,6 @@ static OnnxOperator
                               importSkipLayerNormalization<false>, microsoft);
 static OnnxOperator embedLayerNormOp("EmbedLayerNormalization", 1,
                                      importEmbedLayerNormalization, microsoft);
+static OnnxOperator qEmbedLayerNormOp("QEmbedLayerNormalization", 1,
+                                      importQEmbedLayerNormalization,
+                                      microsoft);

@@ -1,12 +1,13 @@
 //===- MicrosoftAttention.cpp - Attention of com.microsoft ----------------===//
 //
-// Attention projects its input to queries, keys and values; MultiHeadAttention
-// takes these as inputs. Both become an Attention node over heads [batch,
-// heads, length, depth]. Source: ONNX Runtime's ContribOperators.md.
+// Attention and QAttention project their input to queries, keys and values;
+// MultiHeadAttention takes these as inputs. All become an Attention node over
+// heads [batch, heads, length, depth]. Source: ONNX Runtime's
+// ContribOperators.md.
 //
 //===----------------------------------------------------------------------===//
 
-#include "ONNX/OpContext.h"
+#include "ONNX/Quantization.h"
 #include <cmath>
 
 using namespace glowish;
@@ -17,6 +18,9 @@ namespace {
 struct Heads {
   NodeValue query, key, value;
 };
+
+/// The index of an input that the operator does not have.
+constexpr unsigned noInput = ~0u;
 
 } // namespace
 
@@ -153,7 +157,7 @@ static llvm::Expected<NodeValue> takePast(OpContext &op, NodeValue past,
                                           int64_t number) {
   DimsRef shape = past.getShape();
   if (shape.size() != 5 || shape[0] != 2)
-    return makeError("input 4 is {0}; accepted: [2, batch, heads, length, "
+    return makeError("the past is {0}; accepted: [2, batch, heads, length, "
                      "depth]",
                      past.getType().str());
   std::vector<int64_t> starts = {number, 0, 0, 0, 0}, steps(5, 1);
@@ -164,24 +168,34 @@ static llvm::Expected<NodeValue> takePast(OpContext &op, NodeValue past,
   return op.reshape(part, shape.drop_front(), ".past");
 }
 
-/// Projects input 0 by the concatenated weights of queries, keys and values,
-/// and splits the result.
-static llvm::Expected<Heads> project(OpContext &op, int64_t numHeads) {
+/// Checks that inputs 0 and 1 are tokens and a matrix.
+static llvm::Error checkProjection(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue weights, op.getInput(1));
   if (x.getShape().size() != 3 || weights.getShape().size() != 2)
     return makeError("inputs 0 and 1 are {0} and {1}; accepted: [batch, "
                      "length, width] and [width, 3 * width]",
                      x.getType().str(), weights.getType().str());
+  return llvm::Error::success();
+}
+
+/// Projects input 0 by the concatenated weights of queries, keys and values.
+static llvm::Expected<NodeValue> project(OpContext &op) {
+  GLOWISH_RETURN_IF_ERROR(checkProjection(op));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue weights, op.getInput(1));
   GLOWISH_ASSIGN_OR_RETURN(x, op.create<MatMulNode>(x, weights));
-  if (NodeValue bias = op.getOptionalInput(2)) {
-    GLOWISH_ASSIGN_OR_RETURN(x, op.create<AddNode>(x, bias));
-  }
+  if (NodeValue bias = op.getOptionalInput(2))
+    return op.create<AddNode>(x, bias);
+  return x;
+}
+
+/// Splits \p x [batch, length, width], projections to queries, keys and values
+/// of \p sizes columns.
+static llvm::Expected<Heads> splitProjection(OpContext &op, NodeValue x,
+                                             llvm::ArrayRef<int64_t> sizes) {
+  GLOWISH_ASSIGN_OR_RETURN(int64_t numHeads, op.getInt("num_heads", 0));
   int64_t width = x.getShape()[2];
-  GLOWISH_ASSIGN_OR_RETURN(
-      std::vector<int64_t> sizes,
-      op.getInts("qkv_hidden_sizes",
-                 {width / 3, width / 3, width - width / 3 * 2}));
   if (sizes.size() != 3 || sizes[0] != sizes[1] || sizes[0] < 0 ||
       sizes[2] < 0 || sizes[2] > width || sizes[0] != (width - sizes[2]) / 2)
     return makeError("queries, keys and values don't fit {0}",
@@ -198,16 +212,23 @@ static llvm::Expected<Heads> project(OpContext &op, int64_t numHeads) {
   return heads;
 }
 
-static llvm::Error importAttention(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t numHeads, op.getInt("num_heads", 0));
-  GLOWISH_ASSIGN_OR_RETURN(Heads heads, project(op, numHeads));
-  if (NodeValue past = op.getOptionalInput(4)) {
+/// Returns \p width in thirds.
+static std::vector<int64_t> splitEvenly(int64_t width) {
+  return {width / 3, width / 3, width - width / 3 * 2};
+}
+
+/// Sets output 0 to the attention of \p heads and of the past in input
+/// \p pastIndex, and output 1 to keys and values with their past.
+static llvm::Error attendWithPast(OpContext &op, Heads heads,
+                                  unsigned pastIndex, unsigned maskIndex,
+                                  unsigned biasIndex) {
+  if (NodeValue past = op.getOptionalInput(pastIndex)) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue pastKey, takePast(op, past, 0));
     GLOWISH_ASSIGN_OR_RETURN(NodeValue pastValue, takePast(op, past, 1));
     GLOWISH_ASSIGN_OR_RETURN(heads.key, append(op, pastKey, heads.key));
     GLOWISH_ASSIGN_OR_RETURN(heads.value, append(op, pastValue, heads.value));
   }
-  GLOWISH_RETURN_IF_ERROR(attend(op, heads, /*maskIndex=*/3, /*biasIndex=*/5));
+  GLOWISH_RETURN_IF_ERROR(attend(op, heads, maskIndex, biasIndex));
   if (!op.wantsOutput(1))
     return llvm::Error::success();
   Dims shape(heads.key.getShape());
@@ -218,6 +239,29 @@ static llvm::Error importAttention(OpContext &op) {
                            op.reshape(heads.value, shape, ".value"));
   return op.setOutput(
       1, op.create<ConcatNode>(std::vector<NodeValue>{key, value}, int64_t(0)));
+}
+
+static llvm::Error importAttention(OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, project(op));
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::vector<int64_t> sizes,
+      op.getInts("qkv_hidden_sizes", splitEvenly(x.getShape()[2])));
+  GLOWISH_ASSIGN_OR_RETURN(Heads heads, splitProjection(op, x, sizes));
+  return attendWithPast(op, heads, /*pastIndex=*/4, /*maskIndex=*/3,
+                        /*biasIndex=*/5);
+}
+
+/// The projection is one of quantized tokens and weights; all else is float.
+static llvm::Error importQAttention(OpContext &op) {
+  GLOWISH_RETURN_IF_ERROR(checkProjection(op));
+  GLOWISH_ASSIGN_OR_RETURN(Quantized tokens, readQuantized(op, 0, 3, 6));
+  GLOWISH_ASSIGN_OR_RETURN(Quantized weights, readColumns(op, 1, 4, 7));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue bias, op.getInput(2));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x,
+                           makeFloatMatMul(op, tokens, weights, bias));
+  GLOWISH_ASSIGN_OR_RETURN(
+      Heads heads, splitProjection(op, x, splitEvenly(x.getShape()[2])));
+  return attendWithPast(op, heads, /*pastIndex=*/8, /*maskIndex=*/5, noInput);
 }
 
 /// Reads input \p index as heads, with the columns of \p bias from \p first on
@@ -265,6 +309,8 @@ static llvm::Error importMultiHeadAttention(OpContext &op) {
 
 static OnnxOperator attentionOp("Attention", 1, importAttention,
                                 "com.microsoft");
+static OnnxOperator qAttentionOp("QAttention", 1, importQAttention,
+                                 "com.microsoft");
 static OnnxOperator multiHeadAttentionOp("MultiHeadAttention", 1,
                                          importMultiHeadAttention,
                                          "com.microsoft");

@@ -4,6 +4,7 @@
 #include "ONNX/Images.h"
 #include "ONNX/LayerNorm.h"
 #include "ONNX/Ops/Statistics.h"
+#include "ONNX/Softmax.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
 #include <numeric>
@@ -108,33 +109,48 @@ static llvm::Expected<NodeValue> makeHardmax(OpContext &op, NodeValue input,
   return op.create<CastNode>(isLargest, input.getElemKind());
 }
 
-/// Before opset 13 the dimensions from `axis` on are flattened.
-template <AlongAxis Make> static llvm::Error importAlongAxis(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+/// Applies \p make to \p input, which has the extents of input 0, along the
+/// attribute `axis`. If \p isFlat, as before opset 13, the dimensions from
+/// there on are flattened.
+static llvm::Expected<NodeValue> makeAlongAxis(OpContext &op, NodeValue input,
+                                               int64_t defaultAxis, bool isFlat,
+                                               AlongAxis make) {
   unsigned rank = input.getShape().size();
-  bool isFlat = op.getOpset() < 13;
   if (rank == 0)
     return makeError("input 0 is a scalar; accepted: rank 1 or more");
-  GLOWISH_ASSIGN_OR_RETURN(
-      int64_t axis,
-      op.getAxis("axis", isFlat ? std::min(1u, rank - 1) : -1, rank));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", defaultAxis, rank));
   bool isOne = !isFlat || axis + 1 == int64_t(rank);
   DynamicValue x = {input, op.getExtents(0)};
   std::vector<int64_t> dims = getAllDims(isOne ? axis + 1 : rank);
   Composer c(op);
   input = fillOutside(c, x, llvm::ArrayRef(dims).drop_front(axis), -HUGE_VAL);
   GLOWISH_ASSIGN_OR_RETURN(input, c.finish(input));
-  if (isOne) {
-    GLOWISH_RETURN_IF_ERROR(op.setOutput(0, Make(op, input, axis)));
-    return passOuterExtents(op, anyDims);
-  }
+  if (isOne)
+    return make(op, input, axis);
   Dims shape(input.getShape());
   Dims flat(shape.begin(), shape.begin() + axis);
   flat.push_back(
       Type(ElemKind::Bool, DimsRef(shape).drop_front(axis)).getNumElements());
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.reshape(input, flat, ".flat"));
-  GLOWISH_ASSIGN_OR_RETURN(value, Make(op, value, axis));
-  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, op.reshape(value, shape, ".shaped")));
+  GLOWISH_ASSIGN_OR_RETURN(value, make(op, value, axis));
+  return op.reshape(value, shape, ".shaped");
+}
+
+llvm::Expected<NodeValue> glowish::makeSoftmaxAlongAxis(OpContext &op,
+                                                        NodeValue input,
+                                                        int64_t defaultAxis,
+                                                        bool isFlat) {
+  return makeAlongAxis(op, input, defaultAxis, isFlat,
+                       makeSoftmax<SoftmaxNode>);
+}
+
+template <AlongAxis Make> static llvm::Error importAlongAxis(OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+  bool isFlat = op.getOpset() < 13;
+  int64_t defaultAxis =
+      !isFlat ? -1 : std::min<int64_t>(1, int64_t(input.getShape().size()) - 1);
+  GLOWISH_RETURN_IF_ERROR(
+      op.setOutput(0, makeAlongAxis(op, input, defaultAxis, isFlat, Make)));
   return passOuterExtents(op, anyDims);
 }
 

@@ -38,24 +38,28 @@ static llvm::Expected<NodeValue> padImages(OpContext &op, NodeValue images,
   return padded;
 }
 
+llvm::Expected<Images> glowish::averageImages(OpContext &op, Images images) {
+  GLOWISH_ASSIGN_OR_RETURN(Window window, readWindow(op, images, nullptr));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t countPads,
+                           op.getInt("count_include_pad", 0));
+  if (countPads && (window.beyondPads[0] || window.beyondPads[1])) {
+    GLOWISH_ASSIGN_OR_RETURN(images.value, padImages(op, images.value, window));
+    countPads = false;
+  }
+  GLOWISH_ASSIGN_OR_RETURN(
+      images.value,
+      op.create<AvgPoolNode>(images.value, window.kernels, window.strides,
+                             window.pads, window.dilations, countPads != 0));
+  return images;
+}
+
 static llvm::Error importAveragePool(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(0));
   if (value.getShape().size() > 4)
     return importWindowMean(op);
-  GLOWISH_ASSIGN_OR_RETURN(Images input, readImages(op, 0));
-  GLOWISH_ASSIGN_OR_RETURN(Window window, readWindow(op, input, nullptr));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t countPads,
-                           op.getInt("count_include_pad", 0));
-  NodeValue images = input.value;
-  if (countPads && (window.beyondPads[0] || window.beyondPads[1])) {
-    GLOWISH_ASSIGN_OR_RETURN(images, padImages(op, images, window));
-    countPads = false;
-  }
-  GLOWISH_ASSIGN_OR_RETURN(
-      NodeValue result,
-      op.create<AvgPoolNode>(images, window.kernels, window.strides,
-                             window.pads, window.dilations, countPads != 0));
-  return setImages(op, result, input.isOneDimensional);
+  GLOWISH_ASSIGN_OR_RETURN(Images images, readImages(op, 0));
+  GLOWISH_ASSIGN_OR_RETURN(images, averageImages(op, images));
+  return setImages(op, images.value, images.isOneDimensional);
 }
 
 /// Other than for 2-D images, reduces in the model's layout.

@@ -1,6 +1,7 @@
 //===- Quantization.cpp - Quantize and dequantize -------------------------===//
 
 #include "ONNX/Quantization.h"
+#include "ONNX/DynamicDims.h"
 #include "ONNX/ModelFile.h"
 
 using namespace glowish;
@@ -33,7 +34,136 @@ llvm::Expected<NodeValue> glowish::subtractZeroPoint(OpContext &op, NodeValue x,
   return op.create<SubNode>(x, zeroPoint);
 }
 
+llvm::Expected<NodeValue> glowish::dequantize(OpContext &op,
+                                              const Quantized &x) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value,
+                           subtractZeroPoint(op, x.value, x.zeroPoint));
+  // In half precisions x * scale is rounded once.
+  GLOWISH_ASSIGN_OR_RETURN(value, castTo(op, value, ElemKind::Float));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue scale,
+                           castTo(op, x.scale, ElemKind::Float));
+  return op.create<MulNode>(value, scale);
+}
+
+llvm::Expected<NodeValue> glowish::quantize(OpContext &op, NodeValue x,
+                                            const Quantization &result) {
+  GLOWISH_ASSIGN_OR_RETURN(x, castTo(op, x, result.scale.getElemKind()));
+  GLOWISH_ASSIGN_OR_RETURN(x, op.create<DivNode>(x, result.scale));
+  GLOWISH_ASSIGN_OR_RETURN(x, castTo(op, x, ElemKind::Float));
+  return roundToKind(op, x, result.zeroPoint, result.kind);
+}
+
+llvm::Expected<NodeValue> glowish::requantize(OpContext &op, NodeValue sums,
+                                              NodeValue factor,
+                                              const Quantization &result) {
+  GLOWISH_ASSIGN_OR_RETURN(factor, op.create<DivNode>(factor, result.scale));
+  GLOWISH_ASSIGN_OR_RETURN(sums, castTo(op, sums, ElemKind::Float));
+  GLOWISH_ASSIGN_OR_RETURN(sums, op.create<MulNode>(sums, factor));
+  return roundToKind(op, sums, result.zeroPoint, result.kind);
+}
+
+llvm::Expected<Quantized> glowish::quantizeDynamically(OpContext &op,
+                                                       NodeValue x) {
+  Composer c(op);
+  std::vector<int64_t> axes = getAllDims(x.getShape().size());
+  NodeValue largest = c.max(c.reduce(x, "max", axes, /*keepDims=*/false), 0);
+  NodeValue smallest = c.min(c.reduce(x, "min", axes, /*keepDims=*/false), 0);
+  NodeValue range = c.sub(largest, smallest);
+  // All zeros have the scale 1.
+  NodeValue scale = c.select(c.equal(range, 0), c.number(x, 1),
+                             c.div(range, c.number(x, 255)));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue zeroPoint,
+                           c.finish(c.div(c.sub(0, smallest), scale)));
+  Quantized result = {{ElemKind::UInt8, scale, {}}, {}};
+  GLOWISH_ASSIGN_OR_RETURN(
+      result.zeroPoint, roundToKind(op, zeroPoint, NodeValue(), result.kind));
+  GLOWISH_ASSIGN_OR_RETURN(result.value, quantize(op, x, result));
+  return result;
+}
+
 //===- Parameters ---------------------------------------------------------===//
+
+/// Reads input \p index, one value of \p kind, as a scalar. Null if absent.
+static llvm::Expected<NodeValue> readScalar(OpContext &op, unsigned index,
+                                            ElemKind kind) {
+  NodeValue value = op.getOptionalInput(index);
+  if (!value)
+    return value;
+  if (value.getType().getNumElements() != 1 || value.getElemKind() != kind)
+    return makeError("input {0} is {1}; accepted: one {2}", index,
+                     value.getType().str(), getElemKindName(kind));
+  return op.reshape(value, {}, ".one");
+}
+
+llvm::Expected<Quantization> glowish::readQuantization(OpContext &op,
+                                                       unsigned scaleIndex,
+                                                       unsigned zeroIndex,
+                                                       ElemKind kind) {
+  GLOWISH_RETURN_IF_ERROR(op.getInput(scaleIndex).takeError());
+  Quantization result = {kind, {}, {}};
+  GLOWISH_ASSIGN_OR_RETURN(result.scale,
+                           readScalar(op, scaleIndex, ElemKind::Float));
+  GLOWISH_ASSIGN_OR_RETURN(result.zeroPoint, readScalar(op, zeroIndex, kind));
+  return result;
+}
+
+/// Returns input \p index, which must be of 8-bit integers.
+static llvm::Expected<NodeValue> readBytes(OpContext &op, unsigned index) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(index));
+  ElemKind kind = value.getElemKind();
+  if (kind != ElemKind::UInt8 && kind != ElemKind::Int8)
+    return makeError("input {0} is {1}; accepted: uint8, int8", index,
+                     value.getType().str());
+  return value;
+}
+
+llvm::Expected<Quantized> glowish::readQuantized(OpContext &op, unsigned index,
+                                                 unsigned scaleIndex,
+                                                 unsigned zeroIndex) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, readBytes(op, index));
+  GLOWISH_ASSIGN_OR_RETURN(
+      Quantization quantization,
+      readQuantization(op, scaleIndex, zeroIndex, value.getElemKind()));
+  return Quantized{quantization, value};
+}
+
+/// Reads input \p index, one value of \p kind or one per column of \p matrix.
+/// Null if absent.
+static llvm::Expected<NodeValue>
+readPerColumn(OpContext &op, unsigned index, NodeValue matrix, ElemKind kind) {
+  NodeValue value = op.getOptionalInput(index);
+  DimsRef shape = matrix.getShape();
+  if (!value || value.getType().getNumElements() == 1 || shape.size() < 2)
+    return readScalar(op, index, kind);
+  Dims ofMatrices(shape);
+  ofMatrices[shape.size() - 2] = 1;
+  if (value.getElemKind() != kind ||
+      (value.getShape() != DimsRef({shape.back()}) &&
+       value.getShape() != DimsRef(ofMatrices)))
+    return makeError("input {0} is {1}; accepted: one {2}, or one for each of "
+                     "{3} columns",
+                     index, value.getType().str(), getElemKindName(kind),
+                     shape.back());
+  return value;
+}
+
+llvm::Expected<Quantized> glowish::readColumns(OpContext &op, unsigned index,
+                                               unsigned scaleIndex,
+                                               unsigned zeroIndex,
+                                               bool isTransposed) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue value, readBytes(op, index));
+  if (isTransposed) {
+    GLOWISH_ASSIGN_OR_RETURN(value, op.transpose(value, {1, 0}));
+  }
+  ElemKind kind = value.getElemKind();
+  Quantized result = {{kind, {}, {}}, value};
+  GLOWISH_RETURN_IF_ERROR(op.getInput(scaleIndex).takeError());
+  GLOWISH_ASSIGN_OR_RETURN(
+      result.scale, readPerColumn(op, scaleIndex, value, ElemKind::Float));
+  GLOWISH_ASSIGN_OR_RETURN(result.zeroPoint,
+                           readPerColumn(op, zeroIndex, value, kind));
+  return result;
+}
 
 /// Repeats \p parameter, one value per block of \p block elements along \p axis
 /// of a tensor of \p shape, for each element.
@@ -113,12 +243,10 @@ static llvm::Error importDequantizeLinear(OpContext &op) {
                            readOutputKind(op, scale.getElemKind()));
   if (!isIntegerKind(x.getElemKind()))
     return makeError("input 0 is {0}; accepted: integers", x.getType().str());
-  GLOWISH_ASSIGN_OR_RETURN(x, subtractZeroPoint(op, x, zeroPoint));
-  // In half precisions x * scale is rounded once.
-  GLOWISH_ASSIGN_OR_RETURN(x, castTo(op, x, ElemKind::Float));
-  GLOWISH_ASSIGN_OR_RETURN(scale, castTo(op, scale, ElemKind::Float));
-  GLOWISH_ASSIGN_OR_RETURN(x, op.create<MulNode>(x, scale));
-  return op.setOutput(0, castTo(op, x, kind));
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue result,
+      dequantize(op, {{x.getElemKind(), scale, zeroPoint}, x}));
+  return op.setOutput(0, castTo(op, result, kind));
 }
 
 /// The result has the kind of the zero point, or uint8 without one.
@@ -134,41 +262,15 @@ static llvm::Error importQuantizeLinear(OpContext &op) {
   if (!isIntegerKind(kind))
     return makeError("the result would be {0}; accepted: integers",
                      getElemKindName(kind));
-  GLOWISH_ASSIGN_OR_RETURN(x, castTo(op, x, scale.getElemKind()));
-  GLOWISH_ASSIGN_OR_RETURN(x, op.create<DivNode>(x, scale));
-  GLOWISH_ASSIGN_OR_RETURN(x, castTo(op, x, ElemKind::Float));
-  return op.setOutput(0, roundToKind(op, x, zeroPoint, kind));
+  return op.setOutput(0, quantize(op, x, {kind, scale, zeroPoint}));
 }
 
-/// Scale and zero point cover the elements and 0 with uint8.
 static llvm::Error importDynamicQuantizeLinear(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
-  std::vector<int64_t> axes;
-  for (size_t d = 0; d < x.getShape().size(); ++d)
-    axes.push_back(int64_t(d));
-  NodeValue zero = op.createScalar(ElemKind::Float, 0);
-  NodeValue largestInteger = op.createScalar(ElemKind::Float, 255);
-  auto reduce = [&](const char *mode) {
-    return op.create<ReduceNode>(x, mode, axes, /*keepDims=*/false);
-  };
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue largest, reduce("max"));
-  GLOWISH_ASSIGN_OR_RETURN(largest, op.create<MaxNode>(largest, zero));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue smallest, reduce("min"));
-  GLOWISH_ASSIGN_OR_RETURN(smallest, op.create<MinNode>(smallest, zero));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue range,
-                           op.create<SubNode>(largest, smallest));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue scale,
-                           op.create<DivNode>(range, largestInteger));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue zeroPoint,
-                           op.create<SubNode>(zero, smallest));
-  GLOWISH_ASSIGN_OR_RETURN(zeroPoint, op.create<DivNode>(zeroPoint, scale));
-  GLOWISH_ASSIGN_OR_RETURN(
-      zeroPoint, roundToKind(op, zeroPoint, NodeValue(), ElemKind::UInt8));
-  GLOWISH_ASSIGN_OR_RETURN(x, op.create<DivNode>(x, scale));
-  GLOWISH_RETURN_IF_ERROR(
-      op.setOutput(0, roundToKind(op, x, zeroPoint, ElemKind::UInt8)));
-  GLOWISH_RETURN_IF_ERROR(op.setOutput(1, scale));
-  return op.setOutput(2, zeroPoint);
+  GLOWISH_ASSIGN_OR_RETURN(Quantized result, quantizeDynamically(op, x));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, result.value));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(1, result.scale));
+  return op.setOutput(2, result.zeroPoint);
 }
 
 static OnnxOperator dequantizeLinearOp("DequantizeLinear", 10,
