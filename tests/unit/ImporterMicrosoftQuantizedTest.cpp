@@ -339,6 +339,64 @@ TEST(ImporterMicrosoftQuantized, QEmbedLayerNormalization) {
       "float<1x2x2>: -2.19 -0.99 -0.45 -1.18");
 }
 
+TEST(ImporterMicrosoftQuantized, DynamicQuantizeLSTM) {
+  EXPECT_EQ(
+      run("DynamicQuantizeLSTM",
+          {"x", "w", "r", "b", "", "", "", "", "w_s", "w_z", "r_s", "r_z"},
+          floats("x", {2, 1, 2}, {0.5f, -1, 2, 0.3f}) +
+              integers("w", int8, {1, 2, 8},
+                       {-116, 123, -73, -79, 25, -92, 98, 72, -39, -26, -35, 60,
+                        -22, -55, 46, -93}) +
+              floats("w_s", {1}, {0.01f}) + integers("w_z", int8, {1}, {0}) +
+              integers("r", int8, {1, 2, 8},
+                       {73, -19, 112, -62, -32, 95, 52, -118, -41, -124, 82,
+                        -22, -69, 57, 94, -102}) +
+              floats("r_s", {1}, {0.02f}) + integers("r_z", int8, {1}, {0}) +
+              floats("b", {1, 16},
+                     {-0.2f, 0, 0.2f, -0.1f, 0.1f, -0.2f, 0, 0.2f, -0.1f, 0.1f,
+                      -0.2f, 0, 0.2f, -0.1f, 0.1f, -0.2f}),
+          intAttr("hidden_size", 2)),
+      "float<2x1x1x2>: 0.02 0.14 0.02 0.10");
+  EXPECT_EQ(
+      run("DynamicQuantizeLSTM",
+          {"x", "w", "r", "b", "", "", "", "", "w_s", "w_z", "r_s", "r_z"},
+          floats("x", {2, 1, 2}, {0.5f, -1, 2, 0.3f}) +
+              integers("w", uint8, {1, 2, 8},
+                       {129, 93, 185, 238, 136, 191, 80, 148, 126, 187, 12, 60,
+                        11, 250, 135, 125}) +
+              floats("w_s", {1, 8},
+                     {0.01f, 0.01f, 0.01f, 0.01f, 0.02f, 0.02f, 0.02f, 0.02f}) +
+              integers("w_z", uint8, {1, 8},
+                       {128, 128, 128, 128, 128, 128, 128, 128}) +
+              integers("r", uint8, {1, 2, 8},
+                       {122, 8, 213, 216, 5, 159, 142, 97, 125, 225, 153, 125,
+                        186, 177, 134, 212}) +
+              floats("r_s", {1}, {0.02f}) + integers("r_z", uint8, {1}, {120}) +
+              floats("b", {1, 16},
+                     {-0.2f, 0, 0.2f, -0.1f, 0.1f, -0.2f, 0, 0.2f, -0.1f, 0.1f,
+                      -0.2f, 0, 0.2f, -0.1f, 0.1f, -0.2f}),
+          intAttr("hidden_size", 2) + stringAttr("direction", "reverse")),
+      "float<2x1x1x2>: -0.41 0.26 -0.26 0.22");
+  EXPECT_EQ(
+      run("DynamicQuantizeLSTM",
+          {"x", "w", "r", "b", "n", "", "", "", "w_s", "w_z", "r_s", "r_z"},
+          floats("x", {2, 2, 2}, {0.5f, -1, 2, 0.3f, 0.7f, -0.4f, 3, -2}) +
+              integers("w", int8, {1, 2, 8},
+                       {-116, 123, -73, -79, 25, -92, 98, 72, -39, -26, -35, 60,
+                        -22, -55, 46, -93}) +
+              floats("w_s", {1}, {0.01f}) + integers("w_z", int8, {1}, {0}) +
+              integers("r", int8, {1, 2, 8},
+                       {73, -19, 112, -62, -32, 95, 52, -118, -41, -124, 82,
+                        -22, -69, 57, 94, -102}) +
+              floats("r_s", {1}, {0.02f}) + integers("r_z", int8, {1}, {0}) +
+              floats("b", {1, 16},
+                     {-0.2f, 0, 0.2f, -0.1f, 0.1f, -0.2f, 0, 0.2f, -0.1f, 0.1f,
+                      -0.2f, 0, 0.2f, -0.1f, 0.1f, -0.2f}) +
+              integers("n", int32, {2}, {1, 2}),
+          intAttr("hidden_size", 2)),
+      "float<2x1x2x2>: 0.03 0.14 0.01 0.12 0 0 0.02 0.02");
+}
+
 /// ONNX Runtime has no implementation. Elements are 0.6 of the result's units:
 /// the means are 1.8 and 3.6 along rows, -0.3, 1.8 and 6.6 along columns.
 TEST(ImporterMicrosoftQuantized, ReduceMean) {

@@ -1,6 +1,7 @@
 //===- Recurrent.cpp - Common parts of recurrent operators ----------------===//
 
 #include "ONNX/Ops/Recurrent.h"
+#include "ONNX/Composer.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace glowish;
@@ -104,7 +105,7 @@ llvm::Error RecurrentImporter::readShapes() {
   if (states.getShape().size() != 3)
     return makeError("input 2 is {0}; accepted: rank 3",
                      states.getType().str());
-  hidden = states.getShape()[2];
+  hidden = states.getShape()[areGatesLast() ? 1 : 2];
   GLOWISH_ASSIGN_OR_RETURN(int64_t stated, op.getInt("hidden_size", hidden));
   int64_t rows = 0;
   if (stated != hidden || hidden < 1 || length < 1 ||
@@ -115,6 +116,9 @@ llvm::Error RecurrentImporter::readShapes() {
                      hidden, stated, length);
   Dims expected[] = {{directions, rows, input.getShape()[2]},
                      {directions, rows, hidden}};
+  if (areGatesLast())
+    for (Dims &shape : expected)
+      std::swap(shape[1], shape[2]);
   NodeValue values[] = {weights, states};
   for (unsigned i = 0; i < 2; ++i)
     if (values[i].getShape() != DimsRef(expected[i]))
@@ -146,7 +150,6 @@ llvm::Error RecurrentImporter::readLengths() {
   return llvm::Error::success();
 }
 
-/// Returns direction \p direction of \p value [directions, ...].
 llvm::Expected<NodeValue> RecurrentImporter::getDirection(NodeValue value,
                                                           unsigned direction) {
   GLOWISH_ASSIGN_OR_RETURN(value, slice(value, 0, direction, 1));
@@ -195,6 +198,19 @@ llvm::Expected<NodeValue> RecurrentImporter::project(NodeValue h, int64_t first,
       NodeValue rows, slice(recurrence, 0, first * hidden, count * hidden));
   GLOWISH_ASSIGN_OR_RETURN(rows, op.transpose(rows, {1, 0}));
   return op.create<MatMulNode>(h, rows);
+}
+
+llvm::Error RecurrentImporter::readWeights(unsigned direction) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue all, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(weights, getDirection(all, direction));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue states, op.getInput(2));
+  GLOWISH_ASSIGN_OR_RETURN(recurrence, getDirection(states, direction));
+  return llvm::Error::success();
+}
+
+llvm::Expected<NodeValue> RecurrentImporter::projectRows(NodeValue rows) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue transposed, op.transpose(weights, {1, 0}));
+  return op.create<MatMulNode>(rows, transposed);
 }
 
 llvm::Expected<NodeValue> RecurrentImporter::activate(unsigned function,
@@ -246,14 +262,10 @@ llvm::Expected<NodeValue> RecurrentImporter::activate(unsigned function,
 /// including the biases of the input and those of the state that can be added
 /// here.
 llvm::Expected<NodeValue> RecurrentImporter::projectInputs(unsigned direction) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue weights, op.getInput(1));
-  GLOWISH_ASSIGN_OR_RETURN(weights, getDirection(weights, direction));
-  GLOWISH_ASSIGN_OR_RETURN(weights, op.transpose(weights, {1, 0}));
   GLOWISH_ASSIGN_OR_RETURN(
       NodeValue rows,
       op.reshape(input, {length * batch, input.getShape()[2]}, ".rows"));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue gates,
-                           op.create<MatMulNode>(rows, weights));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue gates, projectRows(rows));
   stateBias = NodeValue();
   NodeValue bias = op.getOptionalInput(3);
   if (!bias)
@@ -281,6 +293,21 @@ llvm::Expected<NodeValue> RecurrentImporter::projectInputs(unsigned direction) {
     GLOWISH_ASSIGN_OR_RETURN(sum, op.create<ConcatNode>(parts, int64_t(0)));
   }
   return op.create<AddNode>(gates, sum);
+}
+
+llvm::Expected<NodeValue> RecurrentImporter::clearUnusedRows(NodeValue rows) {
+  if (!computedLengths && lengths.empty())
+    return rows;
+  Composer c(op);
+  NodeValue largest =
+      computedLengths
+          ? c.cast(c.reduce(computedLengths, "max", {0, 1}, /*keepDims=*/false),
+                   ElemKind::Int32)
+          : c.scalar(ElemKind::Int32, *llvm::max_element(lengths));
+  NodeValue steps =
+      c.table(ElemKind::Int32, {length * batch, 1},
+              [&](DimsRef index) { return double(index[0] / batch); });
+  return c.finish(c.select(c.less(steps, largest), rows, c.number(rows, 0)));
 }
 
 bool RecurrentImporter::mayHaveEnded(int64_t t) const {
@@ -320,8 +347,7 @@ llvm::Error RecurrentImporter::runDirection(unsigned direction,
   size_t count = defaultActivations.size();
   current.assign(activations.begin() + direction * count,
                  activations.begin() + (direction + 1) * count);
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue states, op.getInput(2));
-  GLOWISH_ASSIGN_OR_RETURN(recurrence, getDirection(states, direction));
+  GLOWISH_RETURN_IF_ERROR(readWeights(direction));
   peepholes = NodeValue();
   if (hasCell() && op.hasInput(7)) {
     GLOWISH_ASSIGN_OR_RETURN(peepholes, op.getInput(7));
@@ -342,7 +368,10 @@ llvm::Error RecurrentImporter::runDirection(unsigned direction,
   for (int64_t i = 0; i < length; ++i) {
     int64_t t = isReverse ? length - 1 - i : i;
     GLOWISH_ASSIGN_OR_RETURN(NodeValue now, slice(gates, 0, t * batch, batch));
-    GLOWISH_ASSIGN_OR_RETURN(State next, step(now, state));
+    State seen = state;
+    if (clearsEndedStates() && !isReverse && t > 0)
+      seen.h = steps[t - 1];
+    GLOWISH_ASSIGN_OR_RETURN(State next, step(now, seen));
     GLOWISH_ASSIGN_OR_RETURN(next, selectRunning(next, state, t));
     steps[t] = next.h;
     // The output is 0 after the end of a sequence.

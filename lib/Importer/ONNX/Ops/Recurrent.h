@@ -41,6 +41,15 @@ protected:
   /// The first gate whose state bias must not be added to the projected input.
   virtual int64_t getSeparateBiasGate() const { return numGates; }
   virtual llvm::Error readOwnAttrs() { return llvm::Error::success(); }
+  /// Whether a forward time step sees zeros as the h of sequences that ended
+  /// before; it matters to steps that mix sequences.
+  virtual bool clearsEndedStates() const { return false; }
+  /// Whether the gates are the last dimension of the weights, not the second.
+  virtual bool areGatesLast() const { return false; }
+  /// Reads the weights of \p direction, which becomes the current one.
+  virtual llvm::Error readWeights(unsigned direction);
+  /// Projects \p rows of the input for all gates: [rows, numGates * hidden].
+  virtual llvm::Expected<NodeValue> projectRows(NodeValue rows);
 
   llvm::Expected<NodeValue> activate(unsigned function, NodeValue x);
   /// Returns \p count gates from \p first on of [batch, gates * hidden].
@@ -48,7 +57,13 @@ protected:
                                  int64_t count = 1);
   /// Projects the state for \p count gates from \p first on: [batch, count *
   /// hidden].
-  llvm::Expected<NodeValue> project(NodeValue h, int64_t first, int64_t count);
+  virtual llvm::Expected<NodeValue> project(NodeValue h, int64_t first,
+                                            int64_t count);
+  /// Returns direction \p direction of \p value [directions, ...].
+  llvm::Expected<NodeValue> getDirection(NodeValue value, unsigned direction);
+  /// Returns \p rows [length * batch, input] with zeros in time steps that no
+  /// sequence has.
+  llvm::Expected<NodeValue> clearUnusedRows(NodeValue rows);
   llvm::Expected<NodeValue> slice(NodeValue value, unsigned axis, int64_t start,
                                   int64_t size);
   template <typename T>
@@ -59,16 +74,16 @@ protected:
   OpContext &op;
   int64_t numGates;
   int64_t hidden = 0, batch = 0, length = 0;
-  /// Weights of the current direction: [numGates * hidden, hidden], biases
-  /// [numGates * hidden] or null, and peepholes [3 * hidden] or null.
-  NodeValue recurrence, stateBias, peepholes;
+  /// Weights of the current direction: [numGates * hidden, input] and [numGates
+  /// * hidden, hidden], biases [numGates * hidden] or null, and peepholes [3 *
+  /// hidden] or null.
+  NodeValue weights, recurrence, stateBias, peepholes;
 
 private:
   llvm::Error readAttrs();
   llvm::Error readShapes();
   llvm::Error readActivations(unsigned numDirections);
   llvm::Error readLengths();
-  llvm::Expected<NodeValue> getDirection(NodeValue value, unsigned direction);
   llvm::Expected<NodeValue> readState(unsigned index, unsigned direction);
   llvm::Expected<NodeValue> projectInputs(unsigned direction);
   llvm::Error runDirection(unsigned direction, bool isReverse);

@@ -1,6 +1,7 @@
 //===- RecurrentCells.cpp - LSTM, GRU and RNN -----------------------------===//
 
 #include "ONNX/Ops/Recurrent.h"
+#include "ONNX/Quantization.h"
 #include "glowish/Importer/OperatorNotes.h"
 
 using namespace glowish;
@@ -8,7 +9,7 @@ using namespace glowish;
 namespace {
 
 /// The gates are i, o, f, c.
-class LSTMImporter final : public RecurrentImporter {
+class LSTMImporter : public RecurrentImporter {
 public:
   explicit LSTMImporter(OpContext &op) : RecurrentImporter(op, 4, functions) {}
 
@@ -33,6 +34,36 @@ private:
   llvm::Expected<State> step(NodeValue gates, const State &state) override;
 
   bool isCoupled = false;
+};
+
+/// ONNX Runtime's DynamicQuantizeLSTM. Weights are quantized; inputs and, in
+/// each time step, states are, too, before they are projected. In reverse, a
+/// time step of sequences of different lengths has one scale; ONNX Runtime's
+/// steps begin at the end of each sequence, so that other states share one.
+class QuantizedLSTMImporter final : public LSTMImporter {
+public:
+  using LSTMImporter::LSTMImporter;
+
+private:
+  bool areGatesLast() const override { return true; }
+  /// As in ONNX Runtime, for the scale of the states.
+  bool clearsEndedStates() const override { return true; }
+  llvm::Error readWeights(unsigned direction) override;
+  llvm::Expected<NodeValue> projectRows(NodeValue rows) override {
+    GLOWISH_ASSIGN_OR_RETURN(rows, clearUnusedRows(rows));
+    return multiply(rows, inputWeights);
+  }
+  llvm::Expected<NodeValue> project(NodeValue h, int64_t, int64_t) override {
+    return multiply(h, stateWeights);
+  }
+  llvm::Expected<NodeValue> multiply(NodeValue x, const Quantized &weights) {
+    GLOWISH_ASSIGN_OR_RETURN(Quantized rows, quantizeDynamically(op, x));
+    return makeFloatMatMul(op, rows, weights, NodeValue());
+  }
+  llvm::Expected<Quantized> readMatrix(unsigned index, unsigned scaleIndex,
+                                       unsigned direction);
+
+  Quantized inputWeights, stateWeights;
 };
 
 /// The gates are z, r, h.
@@ -100,6 +131,41 @@ llvm::Expected<State> LSTMImporter::step(NodeValue gates, const State &state) {
   return next;
 }
 
+/// Reads the matrix of \p direction in input \p index. Inputs \p scaleIndex and
+/// the next, scale and zero point, have one value per direction or per column.
+llvm::Expected<Quantized>
+QuantizedLSTMImporter::readMatrix(unsigned index, unsigned scaleIndex,
+                                  unsigned direction) {
+  Quantized matrix;
+  GLOWISH_ASSIGN_OR_RETURN(matrix.value, op.getInput(index));
+  matrix.kind = matrix.value.getElemKind();
+  if (matrix.kind != ElemKind::UInt8 && matrix.kind != ElemKind::Int8)
+    return makeError("input {0} is {1}; accepted: uint8, int8", index,
+                     matrix.value.getType().str());
+  int64_t directions = matrix.value.getShape()[0];
+  GLOWISH_ASSIGN_OR_RETURN(matrix.scale, op.getInput(scaleIndex));
+  GLOWISH_ASSIGN_OR_RETURN(matrix.zeroPoint, op.getInput(scaleIndex + 1));
+  for (NodeValue *part : {&matrix.scale, &matrix.zeroPoint}) {
+    unsigned own = part == &matrix.scale ? scaleIndex : scaleIndex + 1;
+    ElemKind kind = part == &matrix.scale ? ElemKind::Float : matrix.kind;
+    if (part->getElemKind() != kind ||
+        (part->getShape() != DimsRef({directions}) &&
+         part->getShape() != DimsRef({directions, 4 * hidden})))
+      return makeError("input {0} is {1}; accepted: {2}<{3}> or {2}<{3}x{4}>",
+                       own, part->getType().str(), getElemKindName(kind),
+                       directions, 4 * hidden);
+    GLOWISH_ASSIGN_OR_RETURN(*part, getDirection(*part, direction));
+  }
+  GLOWISH_ASSIGN_OR_RETURN(matrix.value, getDirection(matrix.value, direction));
+  return matrix;
+}
+
+llvm::Error QuantizedLSTMImporter::readWeights(unsigned direction) {
+  GLOWISH_ASSIGN_OR_RETURN(inputWeights, readMatrix(1, 8, direction));
+  GLOWISH_ASSIGN_OR_RETURN(stateWeights, readMatrix(2, 10, direction));
+  return llvm::Error::success();
+}
+
 llvm::Expected<State> GRUImporter::step(NodeValue gates, const State &state) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue joint, take(gates, 0, 2));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue projected, project(state.h, 0, 2));
@@ -142,8 +208,14 @@ static OnnxOperator lstmOp("LSTM", 1, importRecurrent<LSTMImporter>);
 static OnnxOperator gruOp("GRU", 1, importRecurrent<GRUImporter>);
 static OnnxOperator rnnOp("RNN", 1, importRecurrent<RNNImporter>);
 
+static OnnxOperator quantizedLSTMOp("DynamicQuantizeLSTM", 1,
+                                    importRecurrent<QuantizedLSTMImporter>,
+                                    "com.microsoft");
+
 static constexpr OperatorNotes unrolled = {
     .limit = "unrolled: code grows with the sequence"};
 static OnnxOperatorNotes lstmNotes("LSTM", unrolled);
 static OnnxOperatorNotes gruNotes("GRU", unrolled);
 static OnnxOperatorNotes rnnNotes("RNN", unrolled);
+static OnnxOperatorNotes quantizedLSTMNotes("DynamicQuantizeLSTM", unrolled,
+                                            "com.microsoft");
