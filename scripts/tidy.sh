@@ -24,11 +24,14 @@ if ! command -v clang-tidy-19 >/dev/null; then
   exit 1
 fi
 
-# It needs the commands of a build, and the headers that are generated.
+# It needs the commands of a build, and the headers that are generated or
+# precompiled.
 if [[ ! -e build/release/build.ninja ]]; then
   cmake --preset release >/dev/null
 fi
-log=$(ninja -C build/release glowish-generated glowish-CPU-generated 2>&1) || {
+mapfile -t headers < <(ninja -C build/release -t targets all |
+  sed -nE 's/^(glowish(-CPU)?-generated|glowish-pch-[a-z]+|lib\/.*\.pb\.h):.*/\1/p')
+log=$(ninja -C build/release "${headers[@]}" 2>&1) || {
   echo "$log" >&2
   exit 1
 }

@@ -63,7 +63,10 @@ namespace {
 class Differentiation {
 public:
   Differentiation(Function &function, llvm::ArrayRef<NodeValue> variables)
-      : function(function), variables(variables) {}
+      : function(function), variables(variables),
+        nodes(llvm::to_vector_of<Node *, 0>(
+            llvm::make_pointer_range(function.getNodes()))),
+        quantizers(nodes) {}
   llvm::Expected<std::vector<NodeValue>>
   run(llvm::ArrayRef<GradientSeed> seeds);
 
@@ -77,8 +80,8 @@ private:
   Function &function;
   llvm::ArrayRef<NodeValue> variables;
   /// The forward pass, before gradients are added.
-  std::vector<Node *> nodes;
-  std::optional<Quantizers> quantizers;
+  llvm::SmallVector<Node *, 0> nodes;
+  Quantizers quantizers;
   llvm::DenseSet<NodeValue> active;
   GradientMap gradients;
 };
@@ -105,9 +108,9 @@ void Differentiation::findActive() {
     for (unsigned i = 0; i < node->getNumResults(); ++i) {
       ElemKind kind = node->getType(i).getKind();
       NodeValue result = node->getResult(i);
-      if (!quantizers->isRange(result) &&
+      if (!quantizers.isRange(result) &&
           (isFloatKind(kind) ||
-           (isIntegerKind(kind) && quantizers->isActive(*node, i, active))))
+           (isIntegerKind(kind) && quantizers.isActive(*node, i, active))))
         active.insert(result);
     }
   }
@@ -133,7 +136,7 @@ llvm::Error Differentiation::differentiate(Node &node) {
   if (isQuantized(node, gradients, active))
     return differentiateQuantized(node, gradients, active, differentiateNode);
   GradientContext context(node, gradients, active);
-  if (quantizers->isRounding(node)) {
+  if (quantizers.isRounding(node)) {
     context.accumulate(0, context.getGradient());
     return context.takeError();
   }
@@ -155,9 +158,6 @@ llvm::Expected<std::vector<NodeValue>>
 Differentiation::run(llvm::ArrayRef<GradientSeed> seeds) {
   for (NodeValue variable : variables)
     GLOWISH_RETURN_IF_ERROR(check(variable, "the variable of differentiation"));
-  for (Node &node : function.getNodes())
-    nodes.push_back(&node);
-  quantizers.emplace(nodes);
   findActive();
   for (const GradientSeed &seed : seeds) {
     GLOWISH_RETURN_IF_ERROR(check(seed.value, "the differentiated value"));

@@ -76,7 +76,7 @@ inline GradientScalar select(const GradientBool &condition,
   auto get = [&](const GradientScalar &scalar) {
     return scalar.isNumber() ? g.number(like, scalar.number) : scalar.value;
   };
-  if (g.hasFailed())
+  if (!like || g.hasFailed())
     return {g, NodeValue()};
   return {g, g.select(condition.value, get(x), get(y))};
 }

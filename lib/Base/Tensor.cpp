@@ -1,6 +1,7 @@
 //===- Tensor.cpp - Typed n-dimensional arrays ----------------------------===//
 
 #include "glowish/Base/Tensor.h"
+#include "llvm/Support/Alignment.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemAlloc.h"
 #include <cmath>
@@ -27,8 +28,8 @@ Tensor::Tensor(const Type &type) : type(type) {
     if (!memory)
       llvm::report_bad_alloc_error("out of memory for a tensor");
     owned.reset(memory);
-    bytes = reinterpret_cast<void *>(
-        llvm::alignTo(reinterpret_cast<uintptr_t>(memory), boundary));
+    bytes = static_cast<char *>(memory) +
+            llvm::offsetToAlignedAddr(memory, llvm::Align(boundary));
 #ifdef __linux__
     // Huge pages cause fewer page faults and TLB misses.
     if (boundary == hugePageBytes)

@@ -88,6 +88,7 @@ static void printHeader(llvm::raw_ostream &os, llvm::StringRef what) {
 
 static void printInstrs(llvm::raw_ostream &os, const Profile &profile) {
   std::vector<const Profile::Row *> sorted;
+  sorted.reserve(profile.rows.size());
   for (const Profile::Row &row : profile.rows)
     sorted.push_back(&row);
   // Equals in the order of the program, which is that of the rows in memory.

@@ -116,8 +116,10 @@ bool glowish::hasConstantOperands(const Node &node) {
 }
 
 ScalarStep glowish::makeScalarStep(const Node &node) {
+  std::optional<ScalarOp> op = node.getInfo().scalarOp;
+  assert(op && "an element-wise node");
   ScalarStep step;
-  step.op = *node.getInfo().scalarOp;
+  step.op = *op;
   step.kind = node.getType().getKind();
   for (const AttrValue &attr : node.getAttrs())
     if (const double *param = std::get_if<double>(&attr))

@@ -11,7 +11,7 @@ llvm::Expected<NodeValue> NodeBuilder::create(NodeDraft draft) {
   return node->getResult();
 }
 
-llvm::Error NodeBuilder::checkConstant(const Type &type) {
+llvm::Error NodeBuilder::checkConstant(const Type & /*type*/) {
   return llvm::Error::success();
 }
 

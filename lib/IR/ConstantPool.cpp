@@ -8,7 +8,7 @@
 using namespace glowish;
 
 const ConstantPool::Entry &
-ConstantPool::findOrAdd(std::shared_ptr<const Tensor> payload) {
+ConstantPool::findOrAdd(const std::shared_ptr<const Tensor> &payload) {
   auto known = byPayload.find(payload.get());
   if (known != byPayload.end())
     return entries[known->second];

@@ -82,6 +82,7 @@ void ScheduleGraph::findPlaces(bool isFused) {
 std::pair<uint64_t, unsigned>
 ScheduleGraph::getPeak(llvm::ArrayRef<unsigned> order) const {
   std::vector<unsigned> waiting;
+  waiting.reserve(readers.size());
   for (const auto &list : readers)
     waiting.push_back(list.size());
   std::vector<bool> isLive(size(), false);

@@ -54,14 +54,15 @@ public:
   /// of its symbolic dimensions, so that what prepare() makes of their common
   /// constants is common to them, too. Equal constants are one payload.
   virtual llvm::Expected<std::unique_ptr<SharedChoices>>
-  chooseTogether(llvm::ArrayRef<const IRFunction *> functions) {
+  chooseTogether(llvm::ArrayRef<const IRFunction *> /*functions*/) {
     return nullptr;
   }
 
   /// The time that \p instr of a prepared program takes one core, in cycles, as
   /// the back end estimates it when it chooses between kernels; null where it
   /// does not.
-  virtual std::optional<double> estimateCycles(const Instruction &instr) const {
+  virtual std::optional<double>
+  estimateCycles(const Instruction & /*instr*/) const {
     return std::nullopt;
   }
 
@@ -78,8 +79,8 @@ public:
 
 protected:
   /// prepare() of \p function alone.
-  virtual llvm::Error prepareFunction(IRFunction &function,
-                                      const SharedChoices *choices) {
+  virtual llvm::Error prepareFunction(IRFunction & /*function*/,
+                                      const SharedChoices * /*choices*/) {
     return llvm::Error::success();
   }
 };

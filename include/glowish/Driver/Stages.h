@@ -115,7 +115,8 @@ public:
 private:
   friend class Compilation;
   PlannedProgram(PreparedProgram program, MemoryPlan newPlan)
-      : IRStage(std::move(program)), backend(&program.getBackend()),
+      : IRStage(std::move(static_cast<IRStage &>(program))),
+        backend(&program.getBackend()),
         plan(std::make_unique<const MemoryPlan>(std::move(newPlan))) {}
 
   Backend *backend;

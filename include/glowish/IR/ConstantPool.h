@@ -34,7 +34,7 @@ private:
     std::shared_ptr<const Tensor> payload;
     uint64_t offset;
   };
-  const Entry &findOrAdd(std::shared_ptr<const Tensor> payload);
+  const Entry &findOrAdd(const std::shared_ptr<const Tensor> &payload);
 
   uint64_t alignment;
   uint64_t size = 0;

@@ -64,7 +64,6 @@ llvm::Expected<std::vector<Tensor>> glowish::evaluateNode(const Node &node) {
   Tensor constants = makeConstantRegion(*ir, plan);
   Tensor mutables = region(plan.mutableSize);
   Tensor activations = region(plan.activationSize);
-  std::vector<Tensor> results;
   std::vector<const Buffer *> outputBuffers;
   for (const auto &buffer : ir->getBuffers()) {
     if (buffer->getKind() == Buffer::Kind::Mutable)
@@ -74,6 +73,8 @@ llvm::Expected<std::vector<Tensor>> glowish::evaluateNode(const Node &node) {
                                        mutables.data<uint8_t>().data(),
                                        activations.data<uint8_t>().data()))
     return std::move(error);
+  std::vector<Tensor> results;
+  results.reserve(outputBuffers.size());
   for (const Buffer *buffer : outputBuffers)
     results.push_back(
         Tensor::borrow(buffer->getType(),

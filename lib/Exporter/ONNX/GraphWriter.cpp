@@ -111,7 +111,7 @@ OnnxValue GraphWriter::cast(OnnxValue x, ElemKind kind) {
   return raw("Cast", {x}, {kind}, {intAttr("to", getDataType(kind))})[0];
 }
 
-OnnxValue GraphWriter::reshape(OnnxValue x, DimsRef shape) {
+OnnxValue GraphWriter::reshape(const OnnxValue &x, DimsRef shape) {
   OnnxAttrs attrs;
   if (llvm::is_contained(shape, 0))
     attrs.push_back(intAttr("allowzero", 1));
@@ -129,20 +129,20 @@ OnnxValue GraphWriter::transpose(OnnxValue x,
   return known;
 }
 
-OnnxValue GraphWriter::slice(OnnxValue x, llvm::ArrayRef<int64_t> axes,
+OnnxValue GraphWriter::slice(const OnnxValue &x, llvm::ArrayRef<int64_t> axes,
                              llvm::ArrayRef<int64_t> starts,
                              llvm::ArrayRef<int64_t> ends,
                              llvm::ArrayRef<int64_t> steps) {
   return op("Slice", {x, ints(starts), ints(ends), ints(axes), ints(steps)});
 }
 
-OnnxValue GraphWriter::pad(OnnxValue x, llvm::ArrayRef<int64_t> pads,
+OnnxValue GraphWriter::pad(const OnnxValue &x, llvm::ArrayRef<int64_t> pads,
                            double value, llvm::StringRef mode) {
   OnnxValue filler = mode == "constant" ? numberLike(x, value) : OnnxValue();
   return op("Pad", {x, ints(pads), filler}, {stringAttr("mode", mode)});
 }
 
-OnnxValue GraphWriter::reduce(llvm::StringRef type, OnnxValue x,
+OnnxValue GraphWriter::reduce(llvm::StringRef type, const OnnxValue &x,
                               llvm::ArrayRef<int64_t> axes, bool keepDims) {
   // An ONNX reduction without axes reduces all dimensions.
   if (axes.empty())

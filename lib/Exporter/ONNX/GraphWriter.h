@@ -93,30 +93,39 @@ public:
   OnnxValues raw(llvm::StringRef type, llvm::ArrayRef<OnnxValue> inputs,
                  llvm::ArrayRef<ElemKind> kinds, OnnxAttrs attrs);
 
-  OnnxValue add(OnnxValue x, OnnxValue y) { return op("Add", {x, y}); }
-  OnnxValue sub(OnnxValue x, OnnxValue y) { return op("Sub", {x, y}); }
-  OnnxValue mul(OnnxValue x, OnnxValue y) { return op("Mul", {x, y}); }
-  OnnxValue div(OnnxValue x, OnnxValue y) { return op("Div", {x, y}); }
-  OnnxValue select(OnnxValue condition, OnnxValue x, OnnxValue y) {
+  OnnxValue add(const OnnxValue &x, const OnnxValue &y) {
+    return op("Add", {x, y});
+  }
+  OnnxValue sub(const OnnxValue &x, const OnnxValue &y) {
+    return op("Sub", {x, y});
+  }
+  OnnxValue mul(const OnnxValue &x, const OnnxValue &y) {
+    return op("Mul", {x, y});
+  }
+  OnnxValue div(const OnnxValue &x, const OnnxValue &y) {
+    return op("Div", {x, y});
+  }
+  OnnxValue select(const OnnxValue &condition, const OnnxValue &x,
+                   const OnnxValue &y) {
     return op("Where", {condition, x, y});
   }
   OnnxValue cast(OnnxValue x, ElemKind kind);
-  OnnxValue reshape(OnnxValue x, DimsRef shape);
+  OnnxValue reshape(const OnnxValue &x, DimsRef shape);
   /// Transposes a value of the graph.
   OnnxValue transpose(OnnxValue x, llvm::ArrayRef<int64_t> permutation);
-  OnnxValue slice(OnnxValue x, llvm::ArrayRef<int64_t> axes,
+  OnnxValue slice(const OnnxValue &x, llvm::ArrayRef<int64_t> axes,
                   llvm::ArrayRef<int64_t> starts, llvm::ArrayRef<int64_t> ends,
                   llvm::ArrayRef<int64_t> steps);
   /// \p pads: before all dimensions, then after all.
-  OnnxValue pad(OnnxValue x, llvm::ArrayRef<int64_t> pads, double value,
+  OnnxValue pad(const OnnxValue &x, llvm::ArrayRef<int64_t> pads, double value,
                 llvm::StringRef mode = "constant");
-  OnnxValue reduce(llvm::StringRef type, OnnxValue x,
+  OnnxValue reduce(llvm::StringRef type, const OnnxValue &x,
                    llvm::ArrayRef<int64_t> axes, bool keepDims);
 
   //===- Constants ----------------------------------------------------------//
 
   OnnxValue number(ElemKind kind, double value);
-  OnnxValue numberLike(OnnxValue x, double value) {
+  OnnxValue numberLike(const OnnxValue &x, double value) {
     return number(x.kind, value);
   }
   /// Returns an int64 constant of rank 1.
@@ -170,7 +179,7 @@ public:
                      Function([exporter](GraphWriter &w, const Node &node) {
                        exporter(w, llvm::cast<T>(node));
                      })) {}
-  NodeExporter(NodeKind kind, Function exporter);
+  NodeExporter(NodeKind kind, const Function &exporter);
 };
 
 /// Registers why nodes of a kind cannot be exported.

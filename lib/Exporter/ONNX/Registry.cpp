@@ -16,8 +16,8 @@ static std::map<NodeKind, llvm::StringRef> &getRefusals() {
   return refusals;
 }
 
-NodeExporter::NodeExporter(NodeKind kind, Function exporter) {
-  bool isNew = getExporters().try_emplace(kind, std::move(exporter)).second;
+NodeExporter::NodeExporter(NodeKind kind, const Function &exporter) {
+  bool isNew = getExporters().try_emplace(kind, exporter).second;
   assert(isNew && "a node kind is registered once");
   (void)isNew;
 }

@@ -115,6 +115,7 @@ NetOp::getConstantInts(unsigned index) const {
   if (!isIntegerKind(type.getKind()) || type.getRank() > 1)
     return refuseInput(index, "a list of integers");
   std::vector<int64_t> values;
+  values.reserve(tensor->getNumElements());
   for (int64_t i = 0; i < tensor->getNumElements(); ++i)
     values.push_back(tensor->getAsInt(i));
   return values;

@@ -1,6 +1,7 @@
 //===- DynamicDims.cpp - Values with dynamic dimensions -------------------===//
 
 #include "ONNX/DynamicDims.h"
+#include <numeric>
 
 using namespace glowish;
 
@@ -57,9 +58,8 @@ NodeValue glowish::numberAlong(Composer &c, const DynamicValue &x,
 }
 
 std::vector<int64_t> glowish::getAllDims(unsigned rank) {
-  std::vector<int64_t> dims;
-  for (unsigned d = 0; d < rank; ++d)
-    dims.push_back(d);
+  std::vector<int64_t> dims(rank);
+  std::iota(dims.begin(), dims.end(), 0);
   return dims;
 }
 
@@ -227,6 +227,7 @@ llvm::Error glowish::saveDynamicOutput(GraphContext &graph,
   std::vector<int64_t> all = getAllDims(value.getRank());
   value.value = fillOutside(c, value, all, 0);
   std::vector<NodeValue> counts;
+  counts.reserve(all.size());
   for (int64_t d : all)
     counts.push_back(c.reshape(countAlong(c, value, d), {1}));
   NodeValue count = c.concat(counts, 0);

@@ -36,7 +36,7 @@ public:
   llvm::Error run();
 
 private:
-  NodeProto &add(const char *type, std::vector<std::string> inputs,
+  NodeProto &add(const char *type, const std::vector<std::string> &inputs,
                  const std::string &output);
   void addShape(const std::string &of, int64_t start, int64_t end,
                 const std::string &output);
@@ -58,7 +58,8 @@ static void setInt(NodeProto &node, const char *name, int64_t value) {
   attr.set_i(value);
 }
 
-NodeProto &Expansion::add(const char *type, std::vector<std::string> inputs,
+NodeProto &Expansion::add(const char *type,
+                          const std::vector<std::string> &inputs,
                           const std::string &output) {
   NodeProto &added = *nodes.Add();
   added.set_op_type(type);
@@ -147,9 +148,9 @@ void Expansion::addWeightedValues(const std::string &weights) {
   addShape(values, 2, 3, prefix + "keys");
   addShape(weights, 0, 3, prefix + "rows");
   auto addReshape = [&](const std::string &from,
-                        std::vector<std::string> extents,
+                        const std::vector<std::string> &extents,
                         const std::string &to) {
-    setInt(add("Concat", std::move(extents), to + "/shape"), "axis", 0);
+    setInt(add("Concat", extents, to + "/shape"), "axis", 0);
     add("Reshape", {from, to + "/shape"}, to);
   };
   addReshape(weights, {prefix + "shared", any, prefix + "keys"},

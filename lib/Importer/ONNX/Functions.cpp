@@ -28,11 +28,12 @@ private:
   using Key = std::pair<std::string, std::string>; // domain, name
   using SharedOpsets = std::shared_ptr<const Opsets>;
   /// \p own: the opsets of \p nodes, null for the model's.
-  llvm::Error addAll(const Nodes &nodes, SharedOpsets own, unsigned depth,
-                     Nodes &result);
+  llvm::Error addAll(const Nodes &nodes, const SharedOpsets &own,
+                     unsigned depth, Nodes &result);
   llvm::Error addCall(const NodeProto &call, const FunctionProto &function,
                       unsigned depth, Nodes &result);
-  llvm::Error addGraphs(NodeProto &node, SharedOpsets own, unsigned depth);
+  llvm::Error addGraphs(NodeProto &node, const SharedOpsets &own,
+                        unsigned depth);
   using Rename = llvm::function_ref<void(std::string &name)>;
   llvm::Error bindNodes(Nodes &nodes, const NodeProto &call,
                         llvm::StringRef prefix, Rename rename);
@@ -129,7 +130,7 @@ llvm::Error Inliner::addCall(const NodeProto &call,
   };
   Nodes body = function.node();
   GLOWISH_RETURN_IF_ERROR(bindNodes(body, call, prefix, rename));
-  return addAll(body, std::move(own), depth + 1, result);
+  return addAll(body, own, depth + 1, result);
 }
 
 /// Renames the values of \p graph, a subgraph of a function body.
@@ -169,7 +170,7 @@ llvm::Error Inliner::bindNodes(Nodes &nodes, const NodeProto &call,
 }
 
 /// Inlines the calls in the subgraphs of \p node.
-llvm::Error Inliner::addGraphs(NodeProto &node, SharedOpsets own,
+llvm::Error Inliner::addGraphs(NodeProto &node, const SharedOpsets &own,
                                unsigned depth) {
   for (onnx::AttributeProto &attribute : *node.mutable_attribute()) {
     if (!attribute.has_g())
@@ -181,7 +182,7 @@ llvm::Error Inliner::addGraphs(NodeProto &node, SharedOpsets own,
   return llvm::Error::success();
 }
 
-llvm::Error Inliner::addAll(const Nodes &nodes, SharedOpsets own,
+llvm::Error Inliner::addAll(const Nodes &nodes, const SharedOpsets &own,
                             unsigned depth, Nodes &result) {
   for (const NodeProto &node : nodes) {
     auto found =

@@ -86,6 +86,7 @@ OpContext::getConstantInts(unsigned index) const {
     return makeError("input {0} is {1}; accepted: a list of integers", index,
                      tensor->getType().str());
   std::vector<int64_t> values;
+  values.reserve(tensor->getNumElements());
   for (int64_t i = 0; i < tensor->getNumElements(); ++i)
     values.push_back(tensor->getAsInt(i));
   return values;

@@ -26,7 +26,9 @@ getResultKind(const OpView &op, const ScalarOpInfo &info, ElemKind kind) {
 }
 
 llvm::Expected<TypeList> glowish::inferElementWise(const OpView &op) {
-  const ScalarOpInfo &info = getScalarOpInfo(*op.getInfo().scalarOp);
+  std::optional<ScalarOp> scalarOp = op.getInfo().scalarOp;
+  assert(scalarOp && "an element-wise operator");
+  const ScalarOpInfo &info = getScalarOpInfo(*scalarOp);
   unsigned first = info.firstIsBool ? 1 : 0;
   if (info.firstIsBool && op.getInput(0).getKind() != ElemKind::Bool)
     return op.operandError(0, "expected kind bool");

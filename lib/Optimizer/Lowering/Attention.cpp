@@ -2,6 +2,7 @@
 
 #include "Lowering/Lowering.h"
 #include <limits>
+#include <numeric>
 
 using namespace glowish;
 
@@ -21,9 +22,8 @@ NodeValue glowish::lowerAttention(AttentionNode &root,
                                   RewriteContext &context) {
   ElemKind kind = root.getType().getKind();
   int64_t rank = root.getType().getRank();
-  std::vector<int64_t> swapped;
-  for (int64_t d = 0; d < rank; ++d)
-    swapped.push_back(d);
+  std::vector<int64_t> swapped(rank);
+  std::iota(swapped.begin(), swapped.end(), 0);
   std::swap(swapped[rank - 2], swapped[rank - 1]);
   NodeValue key = context.transpose(root.getKey(), swapped);
   NodeValue scores = context.create<MatMulNode>(root.getQuery(), key);

@@ -25,7 +25,8 @@ NodeValue glowish::lowerBatchNormalization(BatchNormalizationNode &root,
 }
 
 /// Without training.
-NodeValue glowish::lowerDropout(DropoutNode &root, RewriteContext &context) {
+NodeValue glowish::lowerDropout(DropoutNode &root,
+                                RewriteContext & /*context*/) {
   return root.getInput();
 }
 

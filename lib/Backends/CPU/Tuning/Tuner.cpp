@@ -262,6 +262,7 @@ llvm::Expected<TuningRecord::Entry> Tuner::measure(const TuningKey &key) {
     for (const auto &candidate : candidates)
       GLOWISH_RETURN_IF_ERROR(time(*candidate));
   std::vector<MeasuredCandidate> measured;
+  measured.reserve(candidates.size());
   for (const auto &candidate : candidates)
     measured.push_back(candidate->measured);
   return chooseMeasured(measured);

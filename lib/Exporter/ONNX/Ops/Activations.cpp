@@ -6,7 +6,8 @@ using namespace glowish;
 using Operands = llvm::ArrayRef<OnnxValue>;
 
 /// ONNX Runtime does not implement Relu for int64, and there is no wider kind.
-static OnnxValue writeRelu(GraphWriter &w, const ReluNode &node, Operands x) {
+static OnnxValue writeRelu(GraphWriter &w, const ReluNode & /*node*/,
+                           Operands x) {
   if (x[0].kind == ElemKind::Int64)
     return w.op("Max", {x[0], w.numberLike(x[0], 0)});
   return w.op("Relu", x);
@@ -51,7 +52,8 @@ static const ElementWiseExporter pRelu(NodeKind::PRelu, writePRelu);
 
 //===- Activations missing in opset 17 ------------------------------------===//
 
-static OnnxValue writeSilu(GraphWriter &w, const SiluNode &node, Operands x) {
+static OnnxValue writeSilu(GraphWriter &w, const SiluNode & /*node*/,
+                           Operands x) {
   return w.mul(x[0], w.op("Sigmoid", x));
 }
 static const ElementWiseExporter silu(NodeKind::Silu, writeSilu);
@@ -63,7 +65,8 @@ static OnnxValue writeSwish(GraphWriter &w, const SwishNode &node, Operands x) {
 static const ElementWiseExporter swish(NodeKind::Swish, writeSwish);
 
 /// x / 2 * (1 + erf(x / sqrt(2))).
-static OnnxValue writeGelu(GraphWriter &w, const GeluNode &node, Operands x) {
+static OnnxValue writeGelu(GraphWriter &w, const GeluNode & /*node*/,
+                           Operands x) {
   OnnxValue scaled = w.mul(x[0], w.numberLike(x[0], 0.70710678118654752));
   OnnxValue erf = w.op("Erf", {scaled});
   OnnxValue sum = w.add(erf, w.numberLike(x[0], 1));
@@ -72,7 +75,7 @@ static OnnxValue writeGelu(GraphWriter &w, const GeluNode &node, Operands x) {
 static const ElementWiseExporter gelu(NodeKind::Gelu, writeGelu);
 
 /// x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))).
-static OnnxValue writeGeluTanh(GraphWriter &w, const GeluTanhNode &node,
+static OnnxValue writeGeluTanh(GraphWriter &w, const GeluTanhNode & /*node*/,
                                Operands x) {
   OnnxValue cube = w.mul(w.mul(x[0], x[0]), x[0]);
   OnnxValue inner =

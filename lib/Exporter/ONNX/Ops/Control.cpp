@@ -40,7 +40,7 @@ public:
     if (!outer.hasFailed())
       addOutput(writer.get(writer.getSaved(result)), result->getType());
   }
-  void addOutput(OnnxValue value, const Type &type) {
+  void addOutput(const OnnxValue &value, const Type &type) {
     *graph.add_output() = makeValueInfo(writer.makeOutput(value).name, type);
   }
   GraphWriter &getWriter() { return writer; }
@@ -103,7 +103,7 @@ private:
   bool runsAllIterations() const;
   OnnxValue getTripCount();
   onnx::GraphProto writeBody();
-  OnnxValue padScan(OnnxValue scan, const Type &type);
+  OnnxValue padScan(const OnnxValue &scan, const Type &type);
   NodeValue getResult(unsigned index) const {
     return NodeValue(const_cast<LoopNode *>(&node), index);
   }
@@ -164,7 +164,7 @@ onnx::GraphProto LoopWriter::writeBody() {
 }
 
 /// Pads \p scan with zeros to \p type.
-OnnxValue LoopWriter::padScan(OnnxValue scan, const Type &type) {
+OnnxValue LoopWriter::padScan(const OnnxValue &scan, const Type &type) {
   OnnxValue zeros = w.filled(type.getKind(), type.getShape(), 0);
   OnnxValue longer = w.op("Concat", {scan, zeros}, {intAttr("axis", 0)});
   return w.slice(longer, {0}, {0}, {type.getDim(0)}, {1});

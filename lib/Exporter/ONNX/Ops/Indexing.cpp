@@ -46,7 +46,7 @@ static const NodeExporter gather(NodeKind::Gather, exportGather);
 //===- Scatter ------------------------------------------------------------===//
 
 /// Replaces those of \p indices that are out of range by \p rows.
-static OnnxValue replaceOutOfRange(GraphWriter &w, OnnxValue indices,
+static OnnxValue replaceOutOfRange(GraphWriter &w, const OnnxValue &indices,
                                    int64_t rows) {
   OnnxValue zero = w.numberLike(indices, 0);
   OnnxValue end = w.numberLike(indices, double(rows));
@@ -56,7 +56,7 @@ static OnnxValue replaceOutOfRange(GraphWriter &w, OnnxValue indices,
 }
 
 /// Makes negative \p indices count from the start of \p rows.
-static OnnxValue normalizeIndices(GraphWriter &w, OnnxValue indices,
+static OnnxValue normalizeIndices(GraphWriter &w, const OnnxValue &indices,
                                   int64_t rows) {
   OnnxValue isNegative = w.op("Less", {indices, w.numberLike(indices, 0)});
   return w.select(isNegative,
@@ -66,8 +66,8 @@ static OnnxValue normalizeIndices(GraphWriter &w, OnnxValue indices,
 /// Combines rows in order by \p combine ("Max", "Min"), which ScatterND
 /// supports from opset 18 on only, by a loop over the updates.
 static OnnxValue writeScatterLoop(GraphWriter &w, llvm::StringRef combine,
-                                  OnnxValue x, OnnxValue indices,
-                                  OnnxValue updates, const Type &type,
+                                  const OnnxValue &x, const OnnxValue &indices,
+                                  const OnnxValue &updates, const Type &type,
                                   int64_t count) {
   onnx::GraphProto graph;
   graph.set_name("scatter");

@@ -12,7 +12,7 @@ static void exportMatMul(GraphWriter &w, const MatMulNode &node) {
 static const NodeExporter matMul(NodeKind::MatMul, exportMatMul);
 
 /// \p factor is an integer.
-static OnnxValue scale(GraphWriter &w, OnnxValue value, double factor) {
+static OnnxValue scale(GraphWriter &w, const OnnxValue &value, double factor) {
   return factor == 1 ? value : w.mul(value, w.numberLike(value, factor));
 }
 

@@ -1,6 +1,7 @@
 //===- Shape.cpp - Shapes and data movement -------------------------------===//
 
 #include "Caffe2/Matrix.h"
+#include <numeric>
 
 using namespace glowish;
 
@@ -136,9 +137,8 @@ static llvm::Error importChannelShuffle(NetOp &op) {
   Dims split = shape;
   split[axis] = group;
   split.insert(split.begin() + axis + 1, shape[axis] / group);
-  std::vector<int64_t> permutation;
-  for (size_t d = 0; d < split.size(); ++d)
-    permutation.push_back(int64_t(d));
+  std::vector<int64_t> permutation(split.size());
+  std::iota(permutation.begin(), permutation.end(), 0);
   std::swap(permutation[axis], permutation[axis + 1]);
   return setMoved(
       op, op.reshape(op.transpose(op.reshape(x, split), permutation), shape));

@@ -31,7 +31,7 @@ llvm::Expected<Images> glowish::makeConvolution(OpContext &op, Images input,
 llvm::Expected<Images> glowish::makeConvolution(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(Images input, readImages(op, 0));
   GLOWISH_ASSIGN_OR_RETURN(Images filter, readImages(op, 1));
-  return makeConvolution(op, std::move(input), filter, op.getOptionalInput(2));
+  return makeConvolution(op, input, filter, op.getOptionalInput(2));
 }
 
 static llvm::Error importConv(OpContext &op) {

@@ -90,7 +90,7 @@ static NodeValue gatherReshaped(Composer &c, const DynamicValue &x,
 }
 
 DynamicValue glowish::reshapeDynamic(Composer &c, const DynamicValue &x,
-                                     DimsRef shape, Extents extents) {
+                                     DimsRef shape, const Extents &extents) {
   if (!x.value)
     return x;
   int64_t from = x.value.getType().getNumElements(), to = countElements(shape);

@@ -11,7 +11,7 @@ namespace glowish {
 /// \p shape and the actual extents \p extents. The elements are gathered if the
 /// memory layout differs.
 DynamicValue reshapeDynamic(Composer &c, const DynamicValue &x, DimsRef shape,
-                            Extents extents);
+                            const Extents &extents);
 
 /// Collapses dimensions \p begin ... \p end - 1: returns the upper bound and
 /// the actual extent, null if it is static.

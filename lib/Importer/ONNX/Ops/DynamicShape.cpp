@@ -168,6 +168,7 @@ static llvm::Error importTile(OpContext &op) {
                            readTiles(op, c, x.getRank()));
   if (!x.isDynamic() && areConstant(repeats)) {
     std::vector<int64_t> counts;
+    counts.reserve(repeats.size());
     for (const ShapeInt &count : repeats)
       counts.push_back(count.getConstant());
     return op.setOutput(0, op.create<TileNode>(x.value, counts));

@@ -1,5 +1,6 @@
 //===- Losses.cpp - Classification losses ---------------------------------===//
 
+#include "ONNX/DynamicDims.h"
 #include "ONNX/Ops/Indexing.h"
 
 using namespace glowish;
@@ -50,9 +51,7 @@ static llvm::Expected<NodeValue> makeLoss(OpContext &op, const Loss &loss) {
     result = c.mul(result, weight);
   if (reduction == "none")
     return c.finish(result);
-  std::vector<int64_t> all;
-  for (unsigned d = 0; d < targets.size(); ++d)
-    all.push_back(d);
+  std::vector<int64_t> all = getAllDims(targets.size());
   if (reduction == "mean" && !weight)
     return c.finish(c.reduce(result, "mean", all, /*keepDims=*/false));
   NodeValue sum = c.reduce(result, "sum", all, /*keepDims=*/false);

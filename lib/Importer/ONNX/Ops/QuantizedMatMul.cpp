@@ -183,8 +183,8 @@ static llvm::Expected<Images> readIntegerImages(OpContext &op, unsigned index,
 static llvm::Error importConvInteger(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(Images input, readIntegerImages(op, 0, 2));
   GLOWISH_ASSIGN_OR_RETURN(Images filter, readIntegerImages(op, 1, 3));
-  GLOWISH_ASSIGN_OR_RETURN(
-      Images sums, makeConvolution(op, std::move(input), filter, NodeValue()));
+  GLOWISH_ASSIGN_OR_RETURN(Images sums,
+                           makeConvolution(op, input, filter, NodeValue()));
   return setImages(op, sums.value, sums.isOneDimensional);
 }
 
@@ -199,8 +199,7 @@ static llvm::Error importQLinearConv(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(scaleW,
                            alignParameter(op, scaleW, /*isOfRows=*/false));
   GLOWISH_ASSIGN_OR_RETURN(
-      Images sums,
-      makeConvolution(op, std::move(input), filter, op.getOptionalInput(8)));
+      Images sums, makeConvolution(op, input, filter, op.getOptionalInput(8)));
   GLOWISH_ASSIGN_OR_RETURN(
       sums.value, requantizeToInputs(op, sums.value, scaleX, scaleW, 6));
   return setImages(op, sums.value, sums.isOneDimensional);

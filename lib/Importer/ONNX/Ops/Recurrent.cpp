@@ -427,6 +427,7 @@ llvm::Error RecurrentImporter::setOutputs() {
       continue;
     op.nameAfterOutput(i);
     std::vector<NodeValue> directions;
+    directions.reserve(finals.size());
     for (const State &state : finals)
       directions.push_back(i == 1 ? state.h : state.c);
     GLOWISH_ASSIGN_OR_RETURN(NodeValue all, stackDirections(directions, 0));

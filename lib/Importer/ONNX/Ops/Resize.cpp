@@ -1,5 +1,6 @@
 //===- Resize.cpp - Resize and Upsample -----------------------------------===//
 
+#include "ONNX/DynamicDims.h"
 #include "ONNX/Ops/Interpolation.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include "llvm/ADT/StringExtras.h"
@@ -36,9 +37,7 @@ static llvm::Expected<std::vector<double>> readFloats(const OpContext &op,
 /// default.
 static llvm::Expected<std::vector<int64_t>> readAxes(const OpContext &op,
                                                      unsigned rank) {
-  std::vector<int64_t> axes;
-  for (unsigned d = 0; d < rank; ++d)
-    axes.push_back(d);
+  std::vector<int64_t> axes = getAllDims(rank);
   GLOWISH_ASSIGN_OR_RETURN(axes, op.getInts("axes", axes));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> distinct,
                            normalizeAxes(axes, rank));

@@ -76,8 +76,8 @@ double SlicedBlocking::estimate(const ConvolutionShape &shape,
 
   double ranges = double(images * getRanges());
   double tasks = ranges * double(getGroups());
-  double packed =
-      tasks * double(image.groups / groupsPerChunk) * double(getSliceBytes());
+  int64_t numPacked = image.groups / groupsPerChunk;
+  double packed = tasks * double(numPacked) * double(getSliceBytes());
   double imageBytes = 4.0 * double(shape.batch * shape.height * shape.width) *
                       double(shape.channels);
   sum += packed * (isGathered ? 0.5 : imageBytes < cacheBytes / 2 ? 0.4 : 0.8);

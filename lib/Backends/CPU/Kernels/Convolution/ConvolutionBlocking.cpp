@@ -63,7 +63,7 @@ static double getStepCost(unsigned pixels, unsigned vectors, double bytes,
 /// sums and their way through the epilogue.
 static double getRowCost(const ConvolutionShape &shape, unsigned pixels,
                          unsigned vectors, const TargetDescription &target) {
-  double bytes = vectors * target.vectorBits / 8;
+  double bytes = vectors * (target.vectorBits / 8.0);
   double streamed = shape.getTaps() * bytes > firstCacheBytes ? bytes : 0;
   auto getTileCost = [&](unsigned p) {
     return double(shape.getTaps()) * getStepCost(p, vectors, streamed, target) +
@@ -126,7 +126,8 @@ std::vector<TileChoice> glowish::rankTiles(const ConvolutionShape &shape,
     if (block % (vectors * lanes) != 0)
       continue;
     PixelChoice choice = choosePixels(shape, vectors, target);
-    double cost = double(channelVectors / vectors) * choice.cost;
+    int64_t wholeTiles = channelVectors / vectors;
+    double cost = double(wholeTiles) * choice.cost;
     if (unsigned left = unsigned(channelVectors % vectors))
       cost += choosePixels(shape, left, target).cost;
     choices.push_back({{choice.pixels, vectors}, rows * cost});

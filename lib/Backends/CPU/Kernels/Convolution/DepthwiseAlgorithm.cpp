@@ -15,7 +15,7 @@ public:
   /// No other algorithm applies, so that there is nothing to estimate.
   void
   addCandidates(const ConvolutionProblem &problem,
-                const TargetDescription &target, int64_t maxWinograd,
+                const TargetDescription & /*target*/, int64_t /*maxWinograd*/,
                 std::vector<ConvolutionCandidate> &candidates) const override {
     if (isDepthwise(problem.shape))
       candidates.push_back({this, /*parameters=*/{}});

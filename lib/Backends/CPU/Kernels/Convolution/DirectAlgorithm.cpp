@@ -13,7 +13,7 @@ public:
 
   void
   addCandidates(const ConvolutionProblem &problem,
-                const TargetDescription &target, int64_t maxWinograd,
+                const TargetDescription &target, int64_t /*maxWinograd*/,
                 std::vector<ConvolutionCandidate> &candidates) const override {
     if (isDepthwise(problem.shape))
       return;

@@ -64,7 +64,7 @@ private:
   Values accumulate(const Tile &tile, const MicroKernel &microKernel,
                     const Range &range, Value *image, Value *y, Values sums);
   Values accumulateLanes(const MicroKernel &microKernel, Value *length,
-                         Value *x, Value *y, Values sums);
+                         Value *x, Value *y, const Values &sums);
   void store(const Tile &tile, const MicroKernel &microKernel, Values sums,
              Value *isFirst);
 
@@ -188,7 +188,7 @@ Range FilterGradientEmitter::lookUp(const Positions &positions, Value *tap) {
 /// A depthwise convolution's: multiply-adds of vectors.
 Values FilterGradientEmitter::accumulateLanes(const MicroKernel &microKernel,
                                               Value *length, Value *x, Value *y,
-                                              Values sums) {
+                                              const Values &sums) {
   return b.forLoop(
       b.index(0), length, 1, sums,
       [&](Value *i, llvm::ArrayRef<Value *> carried) {
@@ -228,9 +228,8 @@ Values FilterGradientEmitter::accumulate(const Tile &tile,
   };
   Value *x = getAddress(rows, rowChannel, !isInputColumns);
   Value *w = getAddress(columns, tile.column, isInputColumns);
-  return isDepthwise
-             ? accumulateLanes(microKernel, length, x, w, std::move(sums))
-             : microKernel.accumulate(b, length, x, w, std::move(sums));
+  return isDepthwise ? accumulateLanes(microKernel, length, x, w, sums)
+                     : microKernel.accumulate(b, length, x, w, std::move(sums));
 }
 
 void FilterGradientEmitter::store(const Tile &tile,

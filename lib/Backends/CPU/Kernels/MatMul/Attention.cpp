@@ -256,7 +256,7 @@ void AttentionEmitter::emitSoftmax(const Block &block,
                 });
   for (unsigned v = 0; v < block.vectors; ++v)
     b.store(kind, b.CreateFDiv(b.literal(kind, 1, lanes), sums[v]),
-            b.getElement(factors, kind, int64_t(v * lanes)));
+            b.getElement(factors, kind, int64_t(v) * lanes));
 }
 
 //===- The result ---------------------------------------------------------===//
