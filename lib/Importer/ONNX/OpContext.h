@@ -264,6 +264,9 @@ private:
 /// Imports one node: creates nodes and sets the outputs.
 using OpImporter = llvm::Error (*)(OpContext &op);
 
+/// The domain of ONNX Runtime's own operators.
+inline constexpr llvm::StringLiteral microsoftDomain = "com.microsoft";
+
 /// Registers the importer of an operator, as a static object: `static
 /// OnnxOperator conv("Conv", 1, importConv);`. \p since is the first supported
 /// opset; \p domain is empty for ONNX's own.

@@ -12,8 +12,6 @@
 
 using namespace glowish;
 
-static constexpr llvm::StringLiteral microsoft = "com.microsoft";
-
 //===- Activations --------------------------------------------------------===//
 
 /// Returns input 0, plus input 1 if it is present.
@@ -247,23 +245,28 @@ static llvm::Error importQEmbedLayerNormalization(OpContext &op) {
   return normalizeEmbeddings(op, e);
 }
 
-static OnnxOperator geluOp("Gelu", 1, importActivation<GeluNode>, microsoft);
+static OnnxOperator geluOp("Gelu", 1, importActivation<GeluNode>,
+                           microsoftDomain);
 static OnnxOperator biasGeluOp("BiasGelu", 1, importActivation<GeluNode>,
-                               microsoft);
+                               microsoftDomain);
 static OnnxOperator fastGeluOp("FastGelu", 1, importActivation<GeluTanhNode>,
-                               microsoft);
-static OnnxOperator quickGeluOp("QuickGelu", 1, importQuickGelu, microsoft);
-static OnnxOperator fusedConvOp("FusedConv", 1, importFusedConv, microsoft);
+                               microsoftDomain);
+static OnnxOperator quickGeluOp("QuickGelu", 1, importQuickGelu,
+                                microsoftDomain);
+static OnnxOperator fusedConvOp("FusedConv", 1, importFusedConv,
+                                microsoftDomain);
 static OnnxOperator fusedMatMulOp("FusedMatMul", 1, importFusedMatMul,
-                                  microsoft);
+                                  microsoftDomain);
 static OnnxOperator skipLayerNormOp("SkipLayerNormalization", 1,
                                     importSkipLayerNormalization<true>,
-                                    microsoft);
+                                    microsoftDomain);
 static OnnxOperator
     skipSimplifiedLayerNormOp("SkipSimplifiedLayerNormalization", 1,
-                              importSkipLayerNormalization<false>, microsoft);
+                              importSkipLayerNormalization<false>,
+                              microsoftDomain);
 static OnnxOperator embedLayerNormOp("EmbedLayerNormalization", 1,
-                                     importEmbedLayerNormalization, microsoft);
+                                     importEmbedLayerNormalization,
+                                     microsoftDomain);
 static OnnxOperator qEmbedLayerNormOp("QEmbedLayerNormalization", 1,
                                       importQEmbedLayerNormalization,
-                                      microsoft);
+                                      microsoftDomain);

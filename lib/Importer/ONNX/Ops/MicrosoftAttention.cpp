@@ -308,9 +308,9 @@ static llvm::Error importMultiHeadAttention(OpContext &op) {
 }
 
 static OnnxOperator attentionOp("Attention", 1, importAttention,
-                                "com.microsoft");
+                                microsoftDomain);
 static OnnxOperator qAttentionOp("QAttention", 1, importQAttention,
-                                 "com.microsoft");
+                                 microsoftDomain);
 static OnnxOperator multiHeadAttentionOp("MultiHeadAttention", 1,
                                          importMultiHeadAttention,
-                                         "com.microsoft");
+                                         microsoftDomain);

@@ -13,8 +13,6 @@
 
 using namespace glowish;
 
-static constexpr llvm::StringLiteral microsoft = "com.microsoft";
-
 //===- Element-wise -------------------------------------------------------===//
 
 namespace {
@@ -218,25 +216,27 @@ static llvm::Error importQLinearConcat(OpContext &op) {
 }
 
 static OnnxOperator addOp("QLinearAdd", 1, elementWise<importQLinearAdd>,
-                          microsoft);
+                          microsoftDomain);
 static OnnxOperator mulOp("QLinearMul", 1, elementWise<importQLinearMul>,
-                          microsoft);
+                          microsoftDomain);
 static OnnxOperator whereOp("QLinearWhere", 1, elementWise<importQLinearWhere>,
-                            microsoft);
+                            microsoftDomain);
 static OnnxOperator sigmoidOp("QLinearSigmoid", 1,
-                              elementWise<importQLinearSigmoid>, microsoft);
+                              elementWise<importQLinearSigmoid>,
+                              microsoftDomain);
 static OnnxOperator leakyReluOp("QLinearLeakyRelu", 1,
-                                elementWise<importQLinearLeakyRelu>, microsoft);
+                                elementWise<importQLinearLeakyRelu>,
+                                microsoftDomain);
 static OnnxOperator softmaxOp("QLinearSoftmax", 1, importQLinearSoftmax,
-                              microsoft);
+                              microsoftDomain);
 static OnnxOperator reduceMeanOp("QLinearReduceMean", 1,
-                                 importQLinearReduceMean, microsoft);
+                                 importQLinearReduceMean, microsoftDomain);
 static OnnxOperator averagePoolOp("QLinearAveragePool", 1,
                                   alongOuter<1, importQLinearAveragePool>,
-                                  microsoft);
+                                  microsoftDomain);
 static OnnxOperator
     globalAveragePoolOp("QLinearGlobalAveragePool", 1,
                         alongOuter<1, importQLinearGlobalAveragePool>,
-                        microsoft);
+                        microsoftDomain);
 static OnnxOperator concatOp("QLinearConcat", 1, importQLinearConcat,
-                             microsoft);
+                             microsoftDomain);

@@ -282,6 +282,6 @@ static OnnxOperator dynamicQuantizeLinearOp("DynamicQuantizeLinear", 11,
 // ONNX Runtime's operators accept 16-bit integers in models of any opset.
 static OnnxOperator microsoftDequantizeOp("DequantizeLinear", 1,
                                           importDequantizeLinear,
-                                          "com.microsoft");
+                                          microsoftDomain);
 static OnnxOperator microsoftQuantizeOp("QuantizeLinear", 1,
-                                        importQuantizeLinear, "com.microsoft");
+                                        importQuantizeLinear, microsoftDomain);

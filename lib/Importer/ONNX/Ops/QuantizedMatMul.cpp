@@ -209,10 +209,10 @@ static OnnxOperator matMulIntegerOp("MatMulInteger", 10, importMatMulInteger);
 static OnnxOperator qLinearMatMulOp("QLinearMatMul", 10, importQLinearMatMul);
 static OnnxOperator matMulIntegerToFloatOp("MatMulIntegerToFloat", 1,
                                            importMatMulIntegerToFloat,
-                                           "com.microsoft");
+                                           microsoftDomain);
 static OnnxOperator dynamicQuantizeMatMulOp("DynamicQuantizeMatMul", 1,
                                             importDynamicQuantizeMatMul,
-                                            "com.microsoft");
-static OnnxOperator qGemmOp("QGemm", 1, importQGemm, "com.microsoft");
+                                            microsoftDomain);
+static OnnxOperator qGemmOp("QGemm", 1, importQGemm, microsoftDomain);
 static OnnxOperator convIntegerOp("ConvInteger", 10, importConvInteger);
 static OnnxOperator qLinearConvOp("QLinearConv", 10, importQLinearConv);

@@ -210,7 +210,7 @@ static OnnxOperator rnnOp("RNN", 1, importRecurrent<RNNImporter>);
 
 static OnnxOperator quantizedLSTMOp("DynamicQuantizeLSTM", 1,
                                     importRecurrent<QuantizedLSTMImporter>,
-                                    "com.microsoft");
+                                    microsoftDomain);
 
 static constexpr OperatorNotes unrolled = {
     .limit = "unrolled: code grows with the sequence"};
@@ -218,4 +218,4 @@ static OnnxOperatorNotes lstmNotes("LSTM", unrolled);
 static OnnxOperatorNotes gruNotes("GRU", unrolled);
 static OnnxOperatorNotes rnnNotes("RNN", unrolled);
 static OnnxOperatorNotes quantizedLSTMNotes("DynamicQuantizeLSTM", unrolled,
-                                            "com.microsoft");
+                                            microsoftDomain);
