@@ -1,6 +1,7 @@
 //===- CumSum.cpp - Cumulative sums ---------------------------------------===//
 
 #include "Kernels/KernelOperands.h"
+#include "Kernels/Math/EmittedScalar.h"
 
 using namespace glowish;
 using llvm::Value;
@@ -38,8 +39,7 @@ private:
 } // namespace
 
 Value *CumSumEmitter::add(Value *x, Value *y) {
-  return x->getType()->isFPOrFPVectorTy() ? b.CreateFAdd(x, y)
-                                          : b.CreateAdd(x, y);
+  return (EmittedScalar{&b, x, kind} + EmittedScalar{&b, y, kind}).value;
 }
 
 /// Moves lanes by \p count in the direction of the sums; zeros follow.

@@ -8,20 +8,15 @@
 using namespace glowish;
 using llvm::Value;
 
-static bool isFloatValue(Value *value) {
-  return value->getType()->isFPOrFPVectorTy();
-}
-
 /// One step of a reduction.
 static Value *combine(KernelBuilder &b, llvm::StringRef mode, ElemKind kind,
-                      Value *x, Value *y) {
+                      Value *left, Value *right) {
+  EmittedScalar x{&b, left, kind}, y{&b, right, kind};
   if (mode == "max")
-    return b.maximum(kind, x, y);
+    return max(x, y).value;
   if (mode == "min")
-    return b.minimum(kind, x, y);
-  if (mode == "prod")
-    return isFloatValue(x) ? b.CreateFMul(x, y) : b.CreateMul(x, y);
-  return isFloatValue(x) ? b.CreateFAdd(x, y) : b.CreateAdd(x, y);
+    return min(x, y).value;
+  return (mode == "prod" ? x * y : x + y).value;
 }
 
 static double getNeutral(llvm::StringRef mode) {
