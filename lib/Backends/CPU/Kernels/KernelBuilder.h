@@ -26,8 +26,8 @@ public:
   llvm::Function &getFunction() { return function; }
 
   /// Whether each step of a scalar program is rounded by itself.
-  bool keepsRoundings() const { return roundsEachStep; }
-  void setKeepsRoundings(bool keeps) { roundsEachStep = keeps; }
+  bool getKeepsRoundings() const { return keepsRoundings; }
+  void setKeepsRoundings(bool keeps) { keepsRoundings = keeps; }
 
   //===- Numbers ------------------------------------------------------------//
 
@@ -167,7 +167,7 @@ private:
   llvm::IntegerType *indexTy;
   llvm::Value *taskBegin = nullptr, *taskEnd = nullptr;
   int64_t numTasks = 1;
-  bool roundsEachStep = false;
+  bool keepsRoundings = false;
 };
 
 } // namespace glowish

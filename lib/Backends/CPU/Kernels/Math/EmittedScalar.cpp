@@ -152,7 +152,7 @@ Value *glowish::emitProgram(KernelBuilder &builder,
                             llvm::ArrayRef<Value *> inputs,
                             llvm::ArrayRef<ElemKind> kinds) {
   llvm::IRBuilderBase::FastMathFlagGuard guard(builder);
-  if (builder.keepsRoundings())
+  if (builder.getKeepsRoundings())
     builder.clearFastMathFlags();
   std::vector<EmittedScalar> values;
   for (size_t i = 0; i < inputs.size(); ++i)
