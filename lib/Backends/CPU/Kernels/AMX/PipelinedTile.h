@@ -40,8 +40,7 @@ public:
   void finish(RowBody finishRow);
 
   /// As AmxTile::multiply, for reduction step \p step of a tile. Each step
-  /// calls
-  /// \p finishRow for \p rowsPerStep rows, between tile multiplications.
+  /// calls \p finishRow for \p rowsPerStep rows, between tile multiplications.
   void multiplyAndFinish(Slices rows, Slices columns, llvm::Value *step,
                          int64_t rowsPerStep, RowBody finishRow);
 
