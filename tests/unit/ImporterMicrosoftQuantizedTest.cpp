@@ -339,22 +339,31 @@ TEST(ImporterMicrosoftQuantized, QEmbedLayerNormalization) {
       "float<1x2x2>: -2.19 -0.99 -0.45 -1.18");
 }
 
+/// Initializer b of a DynamicQuantizeLSTM with hidden_size 2.
+static std::string lstmBias() {
+  return floats("b", {1, 16},
+                {-0.2f, 0, 0.2f, -0.1f, 0.1f, -0.2f, 0, 0.2f, -0.1f, 0.1f,
+                 -0.2f, 0, 0.2f, -0.1f, 0.1f, -0.2f});
+}
+
+/// Initializers w and r of the same, each with one scale and zero point.
+static std::string lstmWeights() {
+  return integers("w", int8, {1, 2, 8},
+                  {-116, 123, -73, -79, 25, -92, 98, 72, -39, -26, -35, 60, -22,
+                   -55, 46, -93}) +
+         floats("w_s", {1}, {0.01f}) + integers("w_z", int8, {1}, {0}) +
+         integers("r", int8, {1, 2, 8},
+                  {73, -19, 112, -62, -32, 95, 52, -118, -41, -124, 82, -22,
+                   -69, 57, 94, -102}) +
+         floats("r_s", {1}, {0.02f}) + integers("r_z", int8, {1}, {0});
+}
+
 TEST(ImporterMicrosoftQuantized, DynamicQuantizeLSTM) {
   EXPECT_EQ(
       run("DynamicQuantizeLSTM",
           {"x", "w", "r", "b", "", "", "", "", "w_s", "w_z", "r_s", "r_z"},
-          floats("x", {2, 1, 2}, {0.5f, -1, 2, 0.3f}) +
-              integers("w", int8, {1, 2, 8},
-                       {-116, 123, -73, -79, 25, -92, 98, 72, -39, -26, -35, 60,
-                        -22, -55, 46, -93}) +
-              floats("w_s", {1}, {0.01f}) + integers("w_z", int8, {1}, {0}) +
-              integers("r", int8, {1, 2, 8},
-                       {73, -19, 112, -62, -32, 95, 52, -118, -41, -124, 82,
-                        -22, -69, 57, 94, -102}) +
-              floats("r_s", {1}, {0.02f}) + integers("r_z", int8, {1}, {0}) +
-              floats("b", {1, 16},
-                     {-0.2f, 0, 0.2f, -0.1f, 0.1f, -0.2f, 0, 0.2f, -0.1f, 0.1f,
-                      -0.2f, 0, 0.2f, -0.1f, 0.1f, -0.2f}),
+          floats("x", {2, 1, 2}, {0.5f, -1, 2, 0.3f}) + lstmWeights() +
+              lstmBias(),
           intAttr("hidden_size", 2)),
       "float<2x1x1x2>: 0.02 0.14 0.02 0.10");
   EXPECT_EQ(
@@ -372,27 +381,14 @@ TEST(ImporterMicrosoftQuantized, DynamicQuantizeLSTM) {
                        {122, 8, 213, 216, 5, 159, 142, 97, 125, 225, 153, 125,
                         186, 177, 134, 212}) +
               floats("r_s", {1}, {0.02f}) + integers("r_z", uint8, {1}, {120}) +
-              floats("b", {1, 16},
-                     {-0.2f, 0, 0.2f, -0.1f, 0.1f, -0.2f, 0, 0.2f, -0.1f, 0.1f,
-                      -0.2f, 0, 0.2f, -0.1f, 0.1f, -0.2f}),
+              lstmBias(),
           intAttr("hidden_size", 2) + stringAttr("direction", "reverse")),
       "float<2x1x1x2>: -0.41 0.26 -0.26 0.22");
   EXPECT_EQ(
       run("DynamicQuantizeLSTM",
           {"x", "w", "r", "b", "n", "", "", "", "w_s", "w_z", "r_s", "r_z"},
           floats("x", {2, 2, 2}, {0.5f, -1, 2, 0.3f, 0.7f, -0.4f, 3, -2}) +
-              integers("w", int8, {1, 2, 8},
-                       {-116, 123, -73, -79, 25, -92, 98, 72, -39, -26, -35, 60,
-                        -22, -55, 46, -93}) +
-              floats("w_s", {1}, {0.01f}) + integers("w_z", int8, {1}, {0}) +
-              integers("r", int8, {1, 2, 8},
-                       {73, -19, 112, -62, -32, 95, 52, -118, -41, -124, 82,
-                        -22, -69, 57, 94, -102}) +
-              floats("r_s", {1}, {0.02f}) + integers("r_z", int8, {1}, {0}) +
-              floats("b", {1, 16},
-                     {-0.2f, 0, 0.2f, -0.1f, 0.1f, -0.2f, 0, 0.2f, -0.1f, 0.1f,
-                      -0.2f, 0, 0.2f, -0.1f, 0.1f, -0.2f}) +
-              integers("n", int32, {2}, {1, 2}),
+              lstmWeights() + lstmBias() + integers("n", int32, {2}, {1, 2}),
           intAttr("hidden_size", 2)),
       "float<2x1x2x2>: 0.03 0.14 0.01 0.12 0 0 0.02 0.02");
 }
