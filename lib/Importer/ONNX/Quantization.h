@@ -32,6 +32,8 @@ llvm::Expected<Quantization> readQuantization(OpContext &op,
                                               unsigned scaleIndex,
                                               unsigned zeroIndex,
                                               ElemKind kind);
+/// Returns input \p index, which must be of int8 or uint8.
+llvm::Expected<NodeValue> readBytes(OpContext &op, unsigned index);
 /// Reads input \p index, of 8-bit integers, and its quantization.
 llvm::Expected<Quantized> readQuantized(OpContext &op, unsigned index,
                                         unsigned scaleIndex,

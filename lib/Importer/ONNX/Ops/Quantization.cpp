@@ -107,8 +107,7 @@ llvm::Expected<Quantization> glowish::readQuantization(OpContext &op,
   return result;
 }
 
-/// Returns input \p index, which must be of 8-bit integers.
-static llvm::Expected<NodeValue> readBytes(OpContext &op, unsigned index) {
+llvm::Expected<NodeValue> glowish::readBytes(OpContext &op, unsigned index) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue value, op.getInput(index));
   ElemKind kind = value.getElemKind();
   if (kind != ElemKind::UInt8 && kind != ElemKind::Int8)

@@ -137,11 +137,8 @@ llvm::Expected<Quantized>
 QuantizedLSTMImporter::readMatrix(unsigned index, unsigned scaleIndex,
                                   unsigned direction) {
   Quantized matrix;
-  GLOWISH_ASSIGN_OR_RETURN(matrix.value, op.getInput(index));
+  GLOWISH_ASSIGN_OR_RETURN(matrix.value, readBytes(op, index));
   matrix.kind = matrix.value.getElemKind();
-  if (matrix.kind != ElemKind::UInt8 && matrix.kind != ElemKind::Int8)
-    return makeError("input {0} is {1}; accepted: uint8, int8", index,
-                     matrix.value.getType().str());
   int64_t directions = matrix.value.getShape()[0];
   GLOWISH_ASSIGN_OR_RETURN(matrix.scale, op.getInput(scaleIndex));
   GLOWISH_ASSIGN_OR_RETURN(matrix.zeroPoint, op.getInput(scaleIndex + 1));
