@@ -309,8 +309,9 @@ static ElemKind getInputKind(const Instruction &instr, unsigned index) {
   return instr.getOperand(operand)->getType().getKind();
 }
 
-static bool convertsToIntegers(const Instruction &instr,
-                               const ScalarProgram &program) {
+/// Whether a step of \p program, of \p instr, converts a float to an integer.
+static bool hasConvertingStep(const Instruction &instr,
+                              const ScalarProgram &program) {
   unsigned numInputs = instr.getNumProgramInputs();
   return llvm::any_of(program.steps, [&](const ScalarStep &step) {
     return isIntegerKind(step.kind) &&
@@ -328,7 +329,7 @@ bool glowish::convertsToIntegers(const IRFunction &function) {
     for (const Instruction &instr : each.getInstrs())
       for (const AttrValue &attr : instr.getAttrs())
         if (auto *program = std::get_if<ScalarProgram>(&attr))
-          found |= ::convertsToIntegers(instr, *program);
+          found |= hasConvertingStep(instr, *program);
   });
   return found;
 }
