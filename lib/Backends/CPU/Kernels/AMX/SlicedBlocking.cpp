@@ -1,6 +1,7 @@
 //===- SlicedBlocking.cpp - Blocking of sliced convolutions ---------------===//
 
 #include "Kernels/AMX/SlicedBlocking.h"
+#include "llvm/Support/MathExtras.h"
 #include <cmath>
 #include <limits>
 
@@ -12,10 +13,6 @@ static constexpr int64_t firstCacheBytes = 28 << 10;
 /// The longest reduction whose int32 sums cannot overflow: up to three partial
 /// products of each element are added to a register.
 static constexpr int64_t maxReduction = (int64_t(1) << 31) / (3 * 128 * 128);
-
-static int64_t divideUp(int64_t value, int64_t divisor) {
-  return (value + divisor - 1) / divisor;
-}
 
 bool glowish::isInputCollapsed(const ConvolutionShape &shape, DimsRef strides) {
   return shape.kernelH == 1 && shape.kernelW == 1 && shape.strideH == 1 &&
@@ -33,8 +30,8 @@ bool glowish::isInputTransposed(const ConvolutionShape &shape,
 
 void SlicedBlocking::setTask(const ConvolutionShape &shape, int64_t ranges,
                              int64_t groups) {
-  tilesPerTask = divideUp(tiles, ranges);
-  blocksPerTask = divideUp(blocks, groups);
+  tilesPerTask = llvm::divideCeilSigned(tiles, ranges);
+  blocksPerTask = llvm::divideCeilSigned(blocks, groups);
   if (packsTiles()) {
     panelPixels = tilesPerTask * tilePixels;
   } else {
@@ -62,9 +59,10 @@ void SlicedBlocking::setTask(const ConvolutionShape &shape, int64_t ranges,
 /// cycles from the cache and 0.8 from memory, or 0.5 for each tap if gathered.
 double SlicedBlocking::estimate(const ConvolutionShape &shape,
                                 const TargetDescription &target) const {
-  double registers = double(images) *
-                     double(divideUp(pixelsPerImage, matrixRows)) *
-                     double(blocks);
+  double registers =
+      double(images) *
+      double(llvm::divideCeilSigned(pixelsPerImage, matrixRows)) *
+      double(blocks);
   double steps = double(getSliceSteps(shape));
   double cacheBytes = double(target.cacheBytes);
   int64_t chunkBytes = groupsPerChunk * numTaps * numSlices * sliceStepBytes;
@@ -111,13 +109,14 @@ void SlicedBlocking::choose(const ConvolutionShape &shape,
       continue;
     groupsPerChunk = image.groups / numChunks;
     for (int64_t ranges = 1; ranges <= tiles; ++ranges) {
-      int64_t perTask = divideUp(tiles, ranges);
+      int64_t perTask = llvm::divideCeilSigned(tiles, ranges);
       if (fixedTiles ? perTask != fixedTiles
-                     : ranges > 1 && perTask == divideUp(tiles, ranges - 1))
+                     : ranges > 1 &&
+                           perTask == llvm::divideCeilSigned(tiles, ranges - 1))
         continue;
       for (int64_t groups = 1; groups <= blocks; ++groups) {
-        if (groups > 1 &&
-            divideUp(blocks, groups) == divideUp(blocks, groups - 1))
+        if (groups > 1 && llvm::divideCeilSigned(blocks, groups) ==
+                              llvm::divideCeilSigned(blocks, groups - 1))
           continue;
         setTask(shape, ranges, groups);
         if (getScratchBytes() > target.maxStackBytes)
@@ -138,7 +137,7 @@ void SlicedBlocking::gather(const ConvolutionShape &shape) {
   image.columns = shape.outWidth;
   images = 1;
   pixelsPerImage = shape.batch * shape.outHeight * shape.outWidth;
-  tiles = divideUp(pixelsPerImage, tilePixels);
+  tiles = llvm::divideCeilSigned(pixelsPerImage, tilePixels);
 }
 
 SlicedBlocking::SlicedBlocking(const ConvolutionShape &shape,
@@ -150,8 +149,8 @@ SlicedBlocking::SlicedBlocking(const ConvolutionShape &shape,
   pixelsPerImage = isCollapsed
                        ? image.batch * image.rows * image.columns
                        : (shape.outHeight - 1) * image.columns + shape.outWidth;
-  tiles = divideUp(pixelsPerImage, tilePixels);
-  blocks = divideUp(shape.outChannels, tileChannels);
+  tiles = llvm::divideCeilSigned(pixelsPerImage, tilePixels);
+  blocks = llvm::divideCeilSigned(shape.outChannels, tileChannels);
   numTaps = shape.kernelH * shape.kernelW;
   if (!isCollapsed) {
     // The pixels of a panel share a scale, so that results depend on its size.

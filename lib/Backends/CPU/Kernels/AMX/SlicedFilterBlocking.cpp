@@ -14,15 +14,11 @@ static constexpr int64_t firstCacheBytes = 38 << 10;
 static constexpr int64_t maxSteps =
     (int64_t(1) << 31) / (3 * 128 * 128 * matrixDepth) - 1;
 
-static int64_t divideUp(int64_t value, int64_t divisor) {
-  return int64_t(llvm::divideCeil(value, divisor));
-}
-
 void SlicedFilterBlocking::setChunk(const ConvolutionShape &shape,
                                     int64_t numQuads, int64_t rows) {
   quadsPerChunk = numQuads;
   rowsPerChunk = rows;
-  bands = divideUp(shape.outHeight, rows);
+  bands = llvm::divideCeilSigned(shape.outHeight, rows);
   int64_t reachH = (shape.kernelH - 1) * shape.dilationH;
   int64_t reachW = (shape.kernelW - 1) * shape.dilationW;
   planesH = std::min(shape.strideH, reachH + 1);
@@ -30,7 +26,8 @@ void SlicedFilterBlocking::setChunk(const ConvolutionShape &shape,
   int64_t shiftW = areTapsApart ? 0 : reachW / shape.strideW;
   columns = shape.outWidth + shiftW;
   inRows = rows + reachH / shape.strideH;
-  steps = divideUp((rows - 1) * columns + shape.outWidth, matrixRows);
+  steps =
+      llvm::divideCeilSigned((rows - 1) * columns + shape.outWidth, matrixRows);
   panelPlaces =
       std::max(inRows * columns,
                steps * matrixRows + reachH / shape.strideH * columns + shiftW);
@@ -46,7 +43,7 @@ void SlicedFilterBlocking::setChunk(const ConvolutionShape &shape,
 /// Slicing an element takes 0.6, with the computation of its scale, and 0.9
 /// where it is also transposed.
 double SlicedFilterBlocking::estimate(const TargetDescription &target) const {
-  double chunks = double(divideUp(quads, quadsPerChunk) * bands);
+  double chunks = double(llvm::divideCeilSigned(quads, quadsPerChunk) * bands);
   double totalSteps = double(quads * bands * steps);
   double tiles = double(outBlocks * inBlocks * taps);
   int64_t used = numSlices * getInputSliceBytes();
@@ -66,9 +63,9 @@ double SlicedFilterBlocking::estimate(const TargetDescription &target) const {
 SlicedFilterBlocking::SlicedFilterBlocking(const ConvolutionShape &shape,
                                            const TargetDescription &target)
     : taps(shape.kernelH * shape.kernelW),
-      quads(divideUp(shape.batch, imagesPerQuad)),
-      outBlocks(divideUp(shape.outChannels, matrixRows)),
-      inBlocks(divideUp(shape.channels, matrixColumns)) {
+      quads(llvm::divideCeilSigned(shape.batch, imagesPerQuad)),
+      outBlocks(llvm::divideCeilSigned(shape.outChannels, matrixRows)),
+      inBlocks(llvm::divideCeilSigned(shape.channels, matrixColumns)) {
   SlicedFilterBlocking best = *this;
   best.cycles = std::numeric_limits<double>::infinity();
   if (!target.hasMatrixInt8 || shape.group != 1 || shape.batch == 0) {
@@ -81,8 +78,8 @@ SlicedFilterBlocking::SlicedFilterBlocking(const ConvolutionShape &shape,
         if (apart && shape.kernelW == 1)
           continue;
         areTapsApart = apart;
-        setChunk(shape, divideUp(quads, parts),
-                 divideUp(shape.outHeight, count));
+        setChunk(shape, llvm::divideCeilSigned(quads, parts),
+                 llvm::divideCeilSigned(shape.outHeight, count));
         if (getScratchBytes() > target.maxStackBytes ||
             quadsPerChunk * steps > maxSteps)
           continue;

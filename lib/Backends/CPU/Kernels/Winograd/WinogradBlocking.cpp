@@ -1,14 +1,11 @@
 //===- WinogradBlocking.cpp - Tiles and tasks -----------------------------===//
 
 #include "Kernels/Winograd/Winograd.h"
+#include "llvm/Support/MathExtras.h"
 #include <cmath>
 #include <limits>
 
 using namespace glowish;
-
-static int64_t divideUp(int64_t value, int64_t divisor) {
-  return (value + divisor - 1) / divisor;
-}
 
 //===- Where it applies ---------------------------------------------------===//
 
@@ -61,8 +58,8 @@ double WinogradBlocking::estimate(const ConvolutionShape &shape,
                                   const TargetDescription &target) const {
   int64_t lanes = target.getLanes(4);
   double points = double(getPoints()), ranges = double(getRanges());
-  double channelVectors = double(divideUp(shape.channels, lanes));
-  double outVectors = double(divideUp(shape.outChannels, lanes));
+  double channelVectors = double(llvm::divideCeilSigned(shape.channels, lanes));
+  double outVectors = double(llvm::divideCeilSigned(shape.outChannels, lanes));
   double sum = double(tiles) * points * getPointCycles(getPoints(), target) *
                (channelVectors * double(getGroups()) + outVectors);
   TileChoice matMul =
@@ -92,15 +89,15 @@ WinogradBlocking::WinogradBlocking(const ConvolutionShape &shape,
                                    unsigned block)
     : vertical(unsigned(size.height), unsigned(shape.kernelH)),
       horizontal(unsigned(size.width), unsigned(shape.kernelW)),
-      tilesH(divideUp(shape.outHeight, size.height)),
-      tilesW(divideUp(shape.outWidth, size.width)),
+      tilesH(llvm::divideCeilSigned(shape.outHeight, size.height)),
+      tilesW(llvm::divideCeilSigned(shape.outWidth, size.width)),
       tiles(shape.batch * tilesH * tilesW) {
   int64_t lanes = target.getLanes(4);
   WinogradBlocking best = *this;
   best.cycles = std::numeric_limits<double>::infinity();
   for (int64_t ranges = 1; ranges <= tiles; ++ranges) {
-    tilesPerTask = divideUp(tiles, ranges);
-    if (ranges > 1 && tilesPerTask == divideUp(tiles, ranges - 1))
+    tilesPerTask = llvm::divideCeilSigned(tiles, ranges);
+    if (ranges > 1 && tilesPerTask == llvm::divideCeilSigned(tiles, ranges - 1))
       continue;
     registers = chooseTile(getMatMulShape(shape, tilesPerTask), ElemKind::Float,
                            target, block);
@@ -109,10 +106,11 @@ WinogradBlocking::WinogradBlocking(const ConvolutionShape &shape,
                       (getPointStride(shape.channels) + getPointStride(width));
     if (scratch > target.maxStackBytes)
       continue;
-    blocks = divideUp(shape.outChannels, width);
+    blocks = llvm::divideCeilSigned(shape.outChannels, width);
     for (int64_t groups = 1; groups <= blocks; ++groups) {
-      blocksPerTask = divideUp(blocks, groups);
-      if (groups > 1 && blocksPerTask == divideUp(blocks, groups - 1))
+      blocksPerTask = llvm::divideCeilSigned(blocks, groups);
+      if (groups > 1 &&
+          blocksPerTask == llvm::divideCeilSigned(blocks, groups - 1))
         continue;
       cycles = estimate(shape, target);
       if (cycles < best.cycles)
@@ -130,7 +128,7 @@ Tensor glowish::packWinograd(const ConvolutionShape &shape, WinogradSize size,
   WinogradTransform vertical(unsigned(size.height), unsigned(shape.kernelH));
   WinogradTransform horizontal(unsigned(size.width), unsigned(shape.kernelW));
   int64_t rows = vertical.getPoints(), columns = horizontal.getPoints();
-  int64_t blocks = divideUp(shape.outChannels, block);
+  int64_t blocks = llvm::divideCeilSigned(shape.outChannels, block);
   int64_t pointStride = shape.channels * block;
   Tensor tensor(Type(ElemKind::Float, {blocks * rows * columns * pointStride}));
   auto *packed = reinterpret_cast<float *>(tensor.getBytes());
