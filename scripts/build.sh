@@ -3,7 +3,7 @@
 # debug or asan; release if none is named) in build/PRESET. JOBS=N sets the
 # number of compilers that run at once; the default is one a processor. UNITY=ON
 # configures a build that compiles many files together (GLOWISH_UNITY), which
-# takes half the time, but more after a change.
+# takes half the time for model-compiler, but more after a change.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
