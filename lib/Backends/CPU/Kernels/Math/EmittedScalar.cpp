@@ -3,6 +3,7 @@
 #include "Kernels/Math/EmittedScalar.h"
 #include "glowish/Ops/Scalar.h"
 #include "llvm/IR/Intrinsics.h"
+#include <cmath>
 
 using namespace glowish;
 using llvm::Value;
@@ -115,6 +116,32 @@ EmittedScalar glowish::min(EmittedScalar x, EmittedScalar y) {
 
 //===- Programs -----------------------------------------------------------===//
 
+/// Float \p x as an integer of 8 or 16 bits: NaN becomes 0. Limited first, all
+/// lanes are converted by one instruction; LLVM's saturating conversions are
+/// made for each width.
+static Value *convertToSmall(EmittedScalar x, ElemKind to, llvm::Type *type) {
+  KernelBuilder &b = *x.builder;
+  int bits = 8 * int(getElemSize(to));
+  bool isSigned = isSignedIntegerKind(to);
+  double low = isSigned ? -std::ldexp(1, bits - 1) : 0;
+  double high = std::ldexp(1, isSigned ? bits - 1 : bits) - 1;
+  auto limit = [&](double value) {
+    return llvm::ConstantFP::get(x.value->getType(), value);
+  };
+  // Comparisons with NaN are false.
+  Value *limited =
+      b.CreateSelect(b.CreateFCmpOGT(x.value, limit(low)), x.value, limit(low));
+  limited = b.CreateSelect(b.CreateFCmpOLT(limited, limit(high)), limited,
+                           limit(high));
+  if (isSigned)
+    limited =
+        b.CreateSelect(b.CreateFCmpORD(x.value, x.value), limited, limit(0));
+  Value *wide =
+      b.CreateFPToSI(limited, b.getComputeTy(ElemKind::Int32,
+                                             KernelBuilder::getLanes(x.value)));
+  return b.CreateTrunc(wide, type);
+}
+
 /// \p x as an element of \p to: floats saturate and NaN becomes 0, integers
 /// wrap, anything but 0 is true.
 static Value *convert(EmittedScalar x, ElemKind to) {
@@ -128,6 +155,8 @@ static Value *convert(EmittedScalar x, ElemKind to) {
                        : b.CreateICmpNE(x.value, x.like(0).value);
   if (x.isFloat() && toFloat)
     return b.CreateFPCast(x.value, type);
+  if (x.isFloat() && getElemSize(to) <= 2 && b.hasArithmetic(x.value))
+    return convertToSmall(x, to, type);
   if (x.isFloat())
     return b.CreateIntrinsic(isSignedIntegerKind(to)
                                  ? llvm::Intrinsic::fptosi_sat
