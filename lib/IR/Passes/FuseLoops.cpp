@@ -32,7 +32,8 @@ class LoopFuser {
 public:
   explicit LoopFuser(IRFunction &function)
       : function(function), index(function) {}
-  bool run();
+  /// Fuses the loops that \p isWanted accepts into their readers.
+  bool run(llvm::function_ref<bool(const ElementWiseLoopInstr &)> isWanted);
   /// The reason why the loop that computes \p root cannot be fused into its
   /// readers; null without such a loop.
   std::optional<MissedFusion> findObstacle(const Buffer *root);
@@ -62,6 +63,17 @@ private:
 
 } // namespace
 
+/// Whether the elements that \p loop reads one by one are narrower than those
+/// that it makes of them, as where bytes stand for floats.
+static bool isWidening(const ElementWiseLoopInstr &loop) {
+  unsigned size = getElemSize(loop.getResult()->getType().getKind());
+  return llvm::all_of(loop.getInputs(), [&](const Buffer *input) {
+    return getElemSize(input->getType().getKind()) < size ||
+           !StridedLayout::of(*input).isInjective() ||
+           input->getType().getNumElements() == 1;
+  });
+}
+
 /// Whether an element takes about as long to compute as to load.
 static bool isCheap(const ElementWiseLoopInstr &loop) {
   auto isCheapOp = [](const ScalarStep &step) {
@@ -70,7 +82,8 @@ static bool isCheap(const ElementWiseLoopInstr &loop) {
   unsigned fullInputs = 0; // the others repeat and stay in the cache
   for (Buffer *input : loop.getInputs())
     fullInputs += StridedLayout::of(*input).isInjective();
-  return fullInputs <= 1 && loop.getProgram().steps.size() <= 2 &&
+  size_t most = isWidening(loop) ? 4 : 2;
+  return fullInputs <= 1 && loop.getProgram().steps.size() <= most &&
          llvm::all_of(loop.getProgram().steps, isCheapOp);
 }
 
@@ -228,7 +241,8 @@ bool LoopFuser::fuseReaders(const Buffer *root) {
   return true;
 }
 
-bool LoopFuser::run() {
+bool LoopFuser::run(
+    llvm::function_ref<bool(const ElementWiseLoopInstr &)> isWanted) {
   // In the order of the program: when a loop's turn comes, its producers have
   // taken in theirs, so that one round fuses a chain of any length.
   std::vector<const Buffer *> roots;
@@ -236,14 +250,23 @@ bool LoopFuser::run() {
     if (auto *loop = llvm::dyn_cast<ElementWiseLoopInstr>(&instr))
       roots.push_back(loop->getResult()->getRoot());
   bool changed = false;
-  for (const Buffer *root : roots)
-    changed |= fuseReaders(root);
+  for (const Buffer *root : roots) {
+    const ElementWiseLoopInstr *producer = findProducer(root);
+    if (producer && isWanted(*producer))
+      changed |= fuseReaders(root);
+  }
   return changed;
 }
 
 llvm::Expected<bool> glowish::fuseLoops(IRFunction &function,
                                         const IRPassContext &) {
-  return finishPass(function, LoopFuser(function).run());
+  auto isAny = [](const ElementWiseLoopInstr &) { return true; };
+  return finishPass(function, LoopFuser(function).run(isAny));
+}
+
+llvm::Expected<bool> glowish::fuseWideningLoops(IRFunction &function,
+                                                const IRPassContext &) {
+  return finishPass(function, LoopFuser(function).run(isWidening));
 }
 
 void glowish::addMissedLoopFusions(IRFunction &function,

@@ -18,9 +18,10 @@ const Pipeline &glowish::getIRPipeline() {
       // Concatenations first: the pass looks for parts that are copied twice,
       // and copy-elimination would remove one of the two copies. Epilogues
       // before loops: an anchor then takes one loop after the other, in the
-      // order of the graph.
-      {{"coalesce-concats", "copy-elimination", "fuse-epilogues", "fuse-loops",
-        "dse"},
+      // order of the graph. But what only widens first: an anchor reads its
+      // further inputs as they are stored.
+      {{"coalesce-concats", "copy-elimination", "fuse-widening-loops",
+        "fuse-epilogues", "fuse-loops", "dse"},
        /*toFixedPoint=*/true},
       {{"share-buffers", "merge-views", "insert-lifetimes"},
        /*toFixedPoint=*/false},
