@@ -46,9 +46,8 @@ static OperandAxis followWindow(const View &op, int64_t kernel, unsigned dim) {
 static bool isHeightOrWidth(unsigned dim) { return dim == 1 || dim == 2; }
 
 /// Each result channel needs all input channels of its group.
-std::optional<OperandAxes>
-glowish::followConvolution(const OpView &view, const Type &, unsigned dim) {
-  ConvolutionView op(view);
+template <typename View>
+static std::optional<OperandAxes> followImages(const View &op, unsigned dim) {
   OperandAxes axes = makeAxes(op);
   if (isHeightOrWidth(dim))
     axes[0] = followWindow(op, op.getFilter().getShape()[dim], dim);
@@ -57,6 +56,17 @@ glowish::followConvolution(const OpView &view, const Type &, unsigned dim) {
   else
     return std::nullopt;
   return axes;
+}
+
+std::optional<OperandAxes>
+glowish::followConvolution(const OpView &view, const Type &, unsigned dim) {
+  return followImages(ConvolutionView(view), dim);
+}
+
+std::optional<OperandAxes> glowish::followConvolutionInteger(const OpView &view,
+                                                             const Type &,
+                                                             unsigned dim) {
+  return followImages(ConvolutionIntegerView(view), dim);
 }
 
 std::optional<OperandAxes> glowish::followWindows(const OpView &view,

@@ -56,6 +56,14 @@ def MatMulInstr : AnchorFor<MatMul> {
   let InPlace = ["fused"];
   let Packed = ["lhs", "rhs"];
 }
+def ConvolutionIntegerInstr : AnchorFor<ConvolutionInteger> {
+  let Strided = ["result", "filter", "fused"];
+  let Packed = ["filter"];
+}
+def MatMulIntegerInstr : AnchorFor<MatMulInteger> {
+  let Strided = ["result", "lhs", "rhs", "fused"];
+  let Packed = ["lhs", "rhs"];
+}
 def AttentionInstr : InstrFor<Attention> {
   let Strided = ["result", "query", "key", "value", "mask"];
 }

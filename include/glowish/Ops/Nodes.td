@@ -83,6 +83,23 @@ def Convolution : Node<"2-D convolution of NHWC images"> {
   let Source = "ONNX Conv-11";
   let MultiplyAdds = "countElements(op.getFilter().getShape().drop_front())";
 }
+def ConvolutionInteger : Node<"2-D convolution of NHWC images of 8-bit integers"> {
+  let Description = [{
+    input [N, H, W, C], filter [OC, KH, KW, C / group], each int8 or uint8;
+    zeroPoint: a scalar of the input's kind, absent for 0; bias [OC] of int32. The
+    result is int32 [N, OH, OW, OC], the Convolution of input - zeroPoint: what
+    lies outside of the image adds nothing. Sums wrap.
+  }];
+  let Operands = [Operand<"input">, Operand<"filter">,
+                  OptionalOperand<"zeroPoint">, OptionalOperand<"bias">];
+  let Attributes = Convolution.Attributes;
+  let Traits = [SuperLinear];
+  let AxisRule = "followConvolutionInteger";
+  let IsExact = "true";
+  let Source = "ONNX ConvInteger-10";
+  let ZeroGradient = "the result is an integer";
+  let MultiplyAdds = Convolution.MultiplyAdds;
+}
 def ConvolutionFilterGradient
     : Node<"Gradient of a Convolution with respect to its filter"> {
   let Description = [{
@@ -128,6 +145,19 @@ def MatMul : Node<"Matrix multiplication, batched over leading dimensions"> {
   let HasVariableRoles = 1;
   let Source = "ONNX MatMul-13";
   let MultiplyAdds = "op.getLhs().getShape().back()";
+}
+def MatMulInteger : Node<"MatMul of 8-bit integers with 32-bit sums"> {
+  let Description = [{
+    lhs [..., M, K], rhs [..., K, N], each int8 or uint8; the result is int32
+    [..., M, N]. The leading dimensions broadcast. Both operands have at least
+    rank 2. Sums wrap.
+  }];
+  let Operands = [Operand<"lhs">, Operand<"rhs">];
+  let Traits = [SuperLinear];
+  let IsExact = "true";
+  let Source = "ONNX MatMulInteger-10";
+  let ZeroGradient = "the result is an integer";
+  let MultiplyAdds = MatMul.MultiplyAdds;
 }
 def Gemm : Node<"alpha * A * B + beta * C"> {
   let Description = [{

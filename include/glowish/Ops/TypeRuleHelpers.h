@@ -15,6 +15,8 @@ namespace glowish::typerules {
 llvm::Error checkFloat(const OpView &op, unsigned index);
 /// A float or an integer kind.
 llvm::Error checkNumber(const OpView &op, unsigned index);
+/// An 8-bit integer kind.
+llvm::Error checkBytes(const OpView &op, unsigned index);
 llvm::Error checkRank(const OpView &op, unsigned index, unsigned rank);
 /// At least \p rank.
 llvm::Error checkMinRank(const OpView &op, unsigned index, unsigned rank);

@@ -38,8 +38,8 @@ bool isExactReduction(const OpView &op);
 #include "glowish/Ops/TypeRules.inc"
 /// @}
 
-/// The type \p result of an instruction after its epilogue, which keeps the
-/// element kind. \p fusedOperand, \p epilogueAttr: those of OpInfo.
+/// The type \p result of an instruction after its epilogue, which has the last
+/// word on the element kind. \p fusedOperand, \p epilogueAttr: those of OpInfo.
 llvm::Expected<TypeList> applyEpilogue(const OpView &op, TypeList result,
                                        unsigned fusedOperand,
                                        unsigned epilogueAttr);

@@ -7,6 +7,7 @@
 #include "Kernels/Normalization/GroupNormalization.h"
 #include "ModuleEmitter.h"
 #include "Selection/GroupStatistics.h"
+#include "Selection/IntegerKernels.h"
 #include "Selection/KernelSelection.h"
 #include "Selection/SharedPackings.h"
 #include "Selection/TwoStepReductions.h"
@@ -87,8 +88,11 @@ CPUBackend::create(const TargetOptions &options) {
     if (!lowest)
       lowest = std::move(machine);
   }
-  for (TargetDescription &level : levels)
+  // The levels share packed weights.
+  for (TargetDescription &level : levels) {
     level.packedBits = levels.back().vectorBits;
+    level.dot = levels.front().dot;
+  }
   std::unique_ptr<CPUBackend> backend(
       new CPUBackend(std::move(lowest), std::move(levels), options));
   GLOWISH_RETURN_IF_ERROR(backend->readTuning());
@@ -203,7 +207,7 @@ CPUBackend::getCandidates(const ConvolutionProblem &problem) const {
   if (const ConvolutionCandidate *recorded =
           findRecorded(TuningKey(problem, winograd), candidates))
     return {*recorded};
-  if (options.testing.choiceRank > 0)
+  if (options.testing.choiceRank > 0 && !candidates.empty())
     return {candidates[std::min<size_t>(options.testing.choiceRank,
                                         candidates.size() - 1)]};
   return candidates;
@@ -230,6 +234,10 @@ llvm::Error CPUBackend::prepareFunction(IRFunction &function,
                                         const SharedChoices *choices) {
   prepareReductions(function);
   prepareGroupNormalizations(function, getTarget());
+  prepareIntegerKernels(function, getTarget(),
+                        [&](const ConvolutionProblem &problem) {
+                          return getCandidates(problem);
+                        });
   const auto *packings = static_cast<const SharedPackings *>(choices);
   selectKernels(function, getTarget(),
                 [&](const ConvolutionProblem &problem, const Buffer &filter) {

@@ -301,12 +301,14 @@ bool glowish::hasBoundedLoops(const IRFunction &function) {
   return found;
 }
 
-/// The element kind of input \p index of the scalar program of \p instr.
-static ElemKind getInputKind(const Instruction &instr, unsigned index) {
-  // Value 0 of an epilogue is the result before it.
+/// Whether input \p index of the scalar program of \p instr may be a float.
+static bool mayBeFloat(const Instruction &instr, unsigned index) {
   int fused = instr.getInfo().fusedOperand;
-  unsigned operand = fused < 0 ? index + 1 : index ? fused + index - 1 : 0;
-  return instr.getOperand(operand)->getType().getKind();
+  // Value 0 of an epilogue is the element before it.
+  if (fused >= 0 && index == 0)
+    return true;
+  unsigned operand = fused < 0 ? index + 1 : fused + index - 1;
+  return isFloatKind(instr.getOperand(operand)->getType().getKind());
 }
 
 /// Whether a step of \p program, of \p instr, converts a float to an integer.
@@ -316,9 +318,9 @@ static bool hasConvertingStep(const Instruction &instr,
   return llvm::any_of(program.steps, [&](const ScalarStep &step) {
     return isIntegerKind(step.kind) &&
            llvm::any_of(step.args, [&](unsigned arg) {
-             return isFloatKind(arg < numInputs
-                                    ? getInputKind(instr, arg)
-                                    : program.steps[arg - numInputs].kind);
+             return arg < numInputs
+                        ? mayBeFloat(instr, arg)
+                        : isFloatKind(program.steps[arg - numInputs].kind);
            });
   });
 }

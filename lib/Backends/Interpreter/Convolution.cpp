@@ -7,14 +7,16 @@
 using namespace glowish;
 using namespace glowish::interpreter;
 
-template <typename T>
-static void convolve(const ConvolutionInstr &instr, const Memory &memory,
+/// \p instr: any convolution. What lies outside of the image has the value
+/// \p zero, which every element of the input is less.
+template <typename InputT, typename FilterT, typename T, typename InstrT>
+static void convolve(const InstrT &instr, const Memory &memory, InputT zero,
                      llvm::MutableArrayRef<T> out, DimsRef outShape) {
   DimsRef inShape = instr.getInput()->getShape();
   DimsRef filterShape = instr.getFilter()->getShape();
-  auto in = getDense<const T>(memory, instr.getInput());
+  auto in = getDense<const InputT>(memory, instr.getInput());
   const Tensor filterTensor = readOperand(memory, instr.getFilter());
-  auto filter = filterTensor.data<T>();
+  auto filter = filterTensor.data<FilterT>();
   const T *bias = instr.getBias()
                       ? getDense<const T>(memory, instr.getBias()).data()
                       : nullptr;
@@ -39,14 +41,15 @@ static void convolve(const ConvolutionInstr &instr, const Memory &memory,
         int64_t column = index[2] * strides[1] - pads[1] + kw * dilations[1];
         if (column < 0 || column >= width)
           continue;
-        const T *pixel =
+        const InputT *pixel =
             in.data() +
             ((index[0] * height + row) * width + column) * channels +
             firstChannel;
-        const T *weights =
+        const FilterT *weights =
             filter.data() + ((channel * kernelH + kh) * kernelW + kw) * depth;
         for (int64_t c = 0; c < depth; ++c)
-          sum += SumType<T>(pixel[c]) * SumType<T>(weights[c]);
+          sum += (SumType<T>(pixel[c]) - SumType<T>(zero)) *
+                 SumType<T>(weights[c]);
       }
     }
     out[next++] = T(ComputeType<T>(sum));
@@ -59,7 +62,25 @@ void interpreter::runConvolution(const Memory &memory,
   Tensor result(Type(type.getKind(), instr.getResult()->getShape()));
   dispatchNumberKind(type.getKind(), [&](auto zero) {
     using T = decltype(zero);
-    convolve<T>(instr, memory, result.data<T>(), result.getType().getShape());
+    convolve<T, T>(instr, memory, T(), result.data<T>(),
+                   result.getType().getShape());
+  });
+  storeThroughEpilogue(memory, instr.getResult(), std::move(result),
+                       instr.getEpilogue(), instr.getFused());
+}
+
+void interpreter::runConvolutionInteger(const Memory &memory,
+                                        const ConvolutionIntegerInstr &instr) {
+  Tensor result(Type(ElemKind::Int32, instr.getResult()->getShape()));
+  const Buffer *zeroPoint = instr.getZeroPoint();
+  dispatchByteKind(instr.getInput()->getType().getKind(), [&](auto input) {
+    using InputT = decltype(input);
+    InputT zero = zeroPoint ? getDense<const InputT>(memory, zeroPoint)[0] : 0;
+    dispatchByteKind(instr.getFilter()->getType().getKind(), [&](auto filter) {
+      convolve<InputT, decltype(filter)>(instr, memory, zero,
+                                         result.data<int32_t>(),
+                                         result.getType().getShape());
+    });
   });
   storeThroughEpilogue(memory, instr.getResult(), std::move(result),
                        instr.getEpilogue(), instr.getFused());

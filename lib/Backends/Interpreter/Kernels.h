@@ -86,6 +86,14 @@ template <typename Fn> void dispatchFloatKind(ElemKind kind, Fn &&fn) {
   });
 }
 
+/// Calls \p fn with a zero of the 8-bit integer type of \p kind.
+template <typename Fn> void dispatchByteKind(ElemKind kind, Fn &&fn) {
+  if (kind == ElemKind::Int8)
+    return fn(int8_t());
+  assert(kind == ElemKind::UInt8 && "type rules refuse other kinds");
+  fn(uint8_t());
+}
+
 /// Calls \p fn with a zero of each float and integer storage type.
 template <typename Fn> void dispatchNumberKind(ElemKind kind, Fn &&fn) {
   dispatchElemKind(kind, [&](auto zero) {

@@ -17,20 +17,23 @@ static int64_t getMatrixIndex(DimsRef batch, DimsRef shape) {
   return number;
 }
 
-template <typename T>
-static void multiply(const MatMulInstr &instr, const Memory &memory,
+/// \p instr: any matmul.
+template <typename LhsT, typename RhsT, typename T, typename InstrT>
+static void multiply(const InstrT &instr, const Memory &memory,
                      llvm::MutableArrayRef<T> out, DimsRef outShape) {
   DimsRef lhsShape = instr.getLhs()->getShape();
   DimsRef rhsShape = instr.getRhs()->getShape();
   const Tensor lhsTensor = readOperand(memory, instr.getLhs());
   const Tensor rhsTensor = readOperand(memory, instr.getRhs());
-  auto lhs = lhsTensor.data<T>(), rhs = rhsTensor.data<T>();
+  auto lhs = lhsTensor.data<LhsT>();
+  auto rhs = rhsTensor.data<RhsT>();
   int64_t rows = outShape[outShape.size() - 2], columns = outShape.back();
   int64_t depth = lhsShape.back();
   size_t next = 0;
   forEachIndex(outShape.drop_back(2), [&](DimsRef batch) {
-    const T *a = lhs.data() + getMatrixIndex(batch, lhsShape) * rows * depth;
-    const T *b = rhs.data() + getMatrixIndex(batch, rhsShape) * depth * columns;
+    const LhsT *a = lhs.data() + getMatrixIndex(batch, lhsShape) * rows * depth;
+    const RhsT *b =
+        rhs.data() + getMatrixIndex(batch, rhsShape) * depth * columns;
     for (int64_t m = 0; m < rows; ++m)
       for (int64_t n = 0; n < columns; ++n) {
         SumType<T> sum = 0;
@@ -46,7 +49,21 @@ void interpreter::runMatMul(const Memory &memory, const MatMulInstr &instr) {
   Tensor result(Type(kind, instr.getResult()->getShape()));
   dispatchNumberKind(kind, [&](auto zero) {
     using T = decltype(zero);
-    multiply<T>(instr, memory, result.data<T>(), result.getType().getShape());
+    multiply<T, T>(instr, memory, result.data<T>(),
+                   result.getType().getShape());
+  });
+  storeThroughEpilogue(memory, instr.getResult(), std::move(result),
+                       instr.getEpilogue(), instr.getFused());
+}
+
+void interpreter::runMatMulInteger(const Memory &memory,
+                                   const MatMulIntegerInstr &instr) {
+  Tensor result(Type(ElemKind::Int32, instr.getResult()->getShape()));
+  dispatchByteKind(instr.getLhs()->getType().getKind(), [&](auto lhs) {
+    dispatchByteKind(instr.getRhs()->getType().getKind(), [&](auto rhs) {
+      multiply<decltype(lhs), decltype(rhs)>(
+          instr, memory, result.data<int32_t>(), result.getType().getShape());
+    });
   });
   storeThroughEpilogue(memory, instr.getResult(), std::move(result),
                        instr.getEpilogue(), instr.getFused());

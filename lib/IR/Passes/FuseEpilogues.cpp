@@ -114,6 +114,20 @@ EpilogueFuser::collectInputs(const Instruction &anchor,
   const Buffer *element = anchor.getOperand(0);
   StridedLayout shape = StridedLayout::dense(element->getShape());
   unsigned numOld = anchor.getNumProgramInputs();
+  unsigned first = anchor.getInfo().fusedOperand;
+  auto find = [&](const Buffer *root, const Type &type,
+                  const StridedLayout &layout) -> std::optional<unsigned> {
+    for (unsigned i = 1; i < numOld; ++i) {
+      const Buffer *other = anchor.getOperand(first + i - 1);
+      if (other->getRoot() == root && other->getType() == type &&
+          isSame(StridedLayout::of(*other), layout))
+        return i;
+    }
+    for (auto [i, other] : llvm::enumerate(fused))
+      if (other.first->getRoot() == root && isSame(other.second, layout))
+        return numOld + i;
+    return std::nullopt;
+  };
   for (Buffer *input : loop.getInputs()) {
     if (input->getRoot() == element->getRoot()) {
       values.push_back(0);
@@ -123,17 +137,28 @@ EpilogueFuser::collectInputs(const Instruction &anchor,
     if (!layout || layout->isScattered() ||
         !(anchor.getInfo().operands.back().isStrided || layout->isDense()))
       return "it can't read another input as that lies in memory";
-    if (input->getType().getKind() != element->getType().getKind())
-      return "another input has a different element kind";
     if (input->getRoot() == loop.getResult()->getRoot() &&
         !areDisjoint(*layout, result))
       return "the loop writes over another input";
+    Type type = input->getType().withShape(layout->shape);
+    if (auto found = find(input->getRoot(), type, *layout)) {
+      values.push_back(*found);
+      continue;
+    }
     values.push_back(numOld + fused.size());
     fused.push_back({input, *layout});
   }
-  return numOld - 1 + fused.size() <= maxFused
-             ? Reason()
-             : "the epilogue would have too many inputs";
+  // A single element is an operand of the instruction that uses it.
+  auto isSingle = [](const Buffer *buffer) {
+    return buffer->getRoot()->getType().getNumElements() == 1;
+  };
+  size_t count = 0;
+  for (unsigned i = 1; i < numOld; ++i)
+    count += !isSingle(anchor.getOperand(first + i - 1));
+  for (const auto &[buffer, layout] : fused)
+    count += !isSingle(buffer);
+  return count <= maxFused ? Reason()
+                           : "the epilogue would have too many inputs";
 }
 
 /// The operands of \p loop must have layouts under the anchor's shape that the
@@ -141,7 +166,6 @@ EpilogueFuser::collectInputs(const Instruction &anchor,
 EpilogueFuser::Reason EpilogueFuser::collect(const Instruction &anchor,
                                              const ElementWiseLoopInstr &loop) {
   const Buffer *element = anchor.getOperand(0);
-  ElemKind kind = element->getType().getKind();
   fused.clear();
   values.clear();
   auto target = compose(StridedLayout::of(*loop.getResult()),
@@ -149,8 +173,6 @@ EpilogueFuser::Reason EpilogueFuser::collect(const Instruction &anchor,
   if (!target || target->isScattered() ||
       !(anchor.getOperandInfo(0).isStrided || target->isDense()))
     return "it can't write the loop's result as that lies in memory";
-  if (loop.getResult()->getType().getKind() != kind)
-    return "the loop's result has a different element kind";
   result = *target;
   if (Reason reason = collectInputs(anchor, loop); !reason.empty())
     return reason;
@@ -158,8 +180,6 @@ EpilogueFuser::Reason EpilogueFuser::collect(const Instruction &anchor,
   llvm::ArrayRef<ScalarStep> steps = loop.getProgram().steps;
   if (epilogue.steps.size() + steps.size() > maxSteps)
     return "the epilogue would have too many steps";
-  if (llvm::any_of(steps, [&](const auto &step) { return step.kind != kind; }))
-    return "the loop computes in a different element kind";
   // An empty loop passes its first input on.
   if (steps.empty() && values.front() != 0)
     return "the loop passes another input on";

@@ -9,8 +9,9 @@ using namespace glowish::typerules;
 using llvm::Error;
 using llvm::Twine;
 
-/// The filter [OC, KH, KW, C / group] against the input [N, H, W, C].
-static Error checkFilter(const ConvolutionView &op) {
+/// The filter [OC, KH, KW, C / group] against the input [N, H, W, C]. \p View:
+/// that of any convolution.
+template <typename View> static Error checkFilter(const View &op) {
   int64_t channels = op.getInput().getDim(3), group = op.getGroup();
   DimsRef filter = op.getFilter().getShape();
   if (group < 1)
@@ -29,22 +30,39 @@ static Error checkFilter(const ConvolutionView &op) {
   return Error::success();
 }
 
-llvm::Expected<TypeList> glowish::inferConvolution(const OpView &view) {
-  ConvolutionView op(view);
-  GLOWISH_RETURN_IF_ERROR(checkNumber(op, op.inputIdx));
+/// The result, of \p kind as the bias, of a convolution whose element kinds are
+/// right.
+template <typename View>
+static llvm::Expected<TypeList> inferConvolutionOf(const View &op,
+                                                   ElemKind kind) {
   GLOWISH_RETURN_IF_ERROR(checkRank(op, op.inputIdx, 4));
-  GLOWISH_RETURN_IF_ERROR(checkSameKind(op, op.filterIdx, op.inputIdx));
   GLOWISH_RETURN_IF_ERROR(checkRank(op, op.filterIdx, 4));
   GLOWISH_RETURN_IF_ERROR(checkFilter(op));
   DimsRef input = op.getInput().getShape();
   DimsRef filter = op.getFilter().getShape();
-  ElemKind kind = op.getInput().getKind();
   if (op.hasBias())
     GLOWISH_RETURN_IF_ERROR(checkIs(op, op.biasIdx, kind, {filter[0]}));
   GLOWISH_ASSIGN_OR_RETURN(
       auto size, countWindows(op, {filter.slice(1, 2), op.getStrides(),
                                    op.getPads(), op.getDilations()}));
   return makeResult(kind, {input[0], size[0], size[1], filter[0]});
+}
+
+llvm::Expected<TypeList> glowish::inferConvolution(const OpView &view) {
+  ConvolutionView op(view);
+  GLOWISH_RETURN_IF_ERROR(checkNumber(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkSameKind(op, op.filterIdx, op.inputIdx));
+  return inferConvolutionOf(op, op.getInput().getKind());
+}
+
+llvm::Expected<TypeList> glowish::inferConvolutionInteger(const OpView &view) {
+  ConvolutionIntegerView op(view);
+  GLOWISH_RETURN_IF_ERROR(checkBytes(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkBytes(op, op.filterIdx));
+  if (op.hasZeroPoint())
+    GLOWISH_RETURN_IF_ERROR(
+        checkIs(op, op.zeroPointIdx, op.getInput().getKind(), {}));
+  return inferConvolutionOf(op, ElemKind::Int32);
 }
 
 llvm::Expected<TypeList>

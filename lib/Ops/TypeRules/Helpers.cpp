@@ -25,6 +25,13 @@ Error typerules::checkNumber(const OpView &op, unsigned index) {
   return op.operandError(index, "expected a float or integer kind");
 }
 
+Error typerules::checkBytes(const OpView &op, unsigned index) {
+  ElemKind kind = op.getInput(index).getKind();
+  if (kind == ElemKind::Int8 || kind == ElemKind::UInt8)
+    return Error::success();
+  return op.operandError(index, "expected kind int8 or uint8");
+}
+
 Error typerules::checkRank(const OpView &op, unsigned index, unsigned rank) {
   if (op.getInput(index).getRank() == rank)
     return Error::success();
@@ -178,12 +185,8 @@ llvm::Expected<TypeList> glowish::applyEpilogue(const OpView &op,
       op.getAttr<ScalarProgram>(epilogueAttr).check(kinds);
   if (!kind)
     return op.attrError("epilogue", llvm::toString(kind.takeError()));
-  // Kernels store the kind that they accumulate, and the passes that fuse
-  // epilogues keep to it.
   if (*kind != type.getKind())
-    return op.attrError("epilogue", "it makes " + getElemKindName(*kind) +
-                                        " of " +
-                                        getElemKindName(type.getKind()));
+    result.front() = type.withKind(*kind);
   return result;
 }
 

@@ -6,11 +6,10 @@ using namespace glowish;
 using namespace glowish::typerules;
 using llvm::Twine;
 
-llvm::Expected<TypeList> glowish::inferMatMul(const OpView &view) {
-  MatMulView op(view);
-  GLOWISH_RETURN_IF_ERROR(checkNumber(op, op.lhsIdx));
+/// The result, of \p kind, of a matmul whose element kinds are right.
+template <typename View>
+static llvm::Expected<TypeList> inferMatMulOf(const View &op, ElemKind kind) {
   GLOWISH_RETURN_IF_ERROR(checkMinRank(op, op.lhsIdx, 2));
-  GLOWISH_RETURN_IF_ERROR(checkSameKind(op, op.rhsIdx, op.lhsIdx));
   GLOWISH_RETURN_IF_ERROR(checkMinRank(op, op.rhsIdx, 2));
   DimsRef lhs = op.getLhs().getShape(), rhs = op.getRhs().getShape();
   if (rhs[rhs.size() - 2] != lhs.back())
@@ -23,7 +22,21 @@ llvm::Expected<TypeList> glowish::inferMatMul(const OpView &view) {
                                           llvm::toString(shape.takeError()));
   shape->push_back(lhs[lhs.size() - 2]);
   shape->push_back(rhs.back());
-  return makeResult(op.getLhs().getKind(), *shape);
+  return makeResult(kind, *shape);
+}
+
+llvm::Expected<TypeList> glowish::inferMatMul(const OpView &view) {
+  MatMulView op(view);
+  GLOWISH_RETURN_IF_ERROR(checkNumber(op, op.lhsIdx));
+  GLOWISH_RETURN_IF_ERROR(checkSameKind(op, op.rhsIdx, op.lhsIdx));
+  return inferMatMulOf(op, op.getLhs().getKind());
+}
+
+llvm::Expected<TypeList> glowish::inferMatMulInteger(const OpView &view) {
+  MatMulIntegerView op(view);
+  GLOWISH_RETURN_IF_ERROR(checkBytes(op, op.lhsIdx));
+  GLOWISH_RETURN_IF_ERROR(checkBytes(op, op.rhsIdx));
+  return inferMatMulOf(op, ElemKind::Int32);
 }
 
 llvm::Expected<TypeList> glowish::inferGemm(const OpView &view) {

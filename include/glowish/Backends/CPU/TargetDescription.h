@@ -10,6 +10,18 @@
 
 namespace glowish {
 
+/// The instruction that adds the products of several small integers, which lie
+/// side by side in a lane of 32 bits, to the lane of a sum of int32.
+enum class DotInstr : uint8_t {
+  None,
+  /// Two int16 each: x86's pmaddwd and an addition.
+  Pairs,
+  /// Four of uint8, and of int8: VNNI's vpdpbusd.
+  UnsignedQuads,
+  /// Four of int8 each: AArch64's sdot.
+  SignedQuads
+};
+
 /// The facts about a target on which the choice and the code of kernels
 /// depend. Nothing else of the target is looked at.
 struct TargetDescription {
@@ -33,6 +45,10 @@ struct TargetDescription {
   bool hasFloat16 = false;
   /// Matrix registers (Intel AMX) that multiply int8 numbers.
   bool hasMatrixInt8 = false;
+  /// What multiplies 8-bit integers.
+  DotInstr dot = DotInstr::None;
+  /// Pairs are multiplied and added by one instruction (VNNI's vpdpwssd).
+  bool addsPairs = false;
   /// Bytes of the cache that one core has for itself.
   int64_t cacheBytes = 256 << 10;
   /// Cycles that it takes to read a byte that is not in this cache, when many

@@ -15,7 +15,7 @@ inline void storeResult(KernelBuilder &b, const StridedOperand &result,
                         llvm::ArrayRef<llvm::Value *> index, llvm::Value *value,
                         unsigned lanes) {
   Values values = {b.takeLanes(value, lanes)};
-  llvm::SmallVector<ElemKind, 4> kinds = {result.kind};
+  llvm::SmallVector<ElemKind, 4> kinds = {epilogue.kind};
   if (!epilogue.program->empty())
     for (const StridedOperand &operand : epilogue.fused) {
       values.push_back(b.loadStrided(operand.kind, operand.getAddress(b, index),

@@ -32,9 +32,10 @@ public:
       operands.push_back(getStrided(i));
     return operands;
   }
-  /// The epilogue of an instruction that has one.
-  EpilogueCode getEpilogue() const {
-    return {&instr.getEpilogueProgram(),
+  /// The epilogue of an instruction that has one, and computes elements of
+  /// \p kind.
+  EpilogueCode getEpilogue(ElemKind kind) const {
+    return {kind, &instr.getEpilogueProgram(),
             getStridedFrom(instr.getInfo().fusedOperand)};
   }
 

@@ -37,7 +37,9 @@ struct StridedOperand {
 
 /// The epilogue that is applied to results before they are stored.
 struct EpilogueCode {
-  const ScalarProgram *program;
+  /// Of the elements before the epilogue.
+  ElemKind kind = ElemKind::Float;
+  const ScalarProgram *program = nullptr;
   std::vector<StridedOperand> fused;
 };
 

@@ -8,8 +8,9 @@ using namespace glowish;
 llvm::ArrayRef<const ConvolutionAlgorithm *>
 glowish::getConvolutionAlgorithms() {
   static const ConvolutionAlgorithm *const algorithms[] = {
-      &getDirectAlgorithm(), &getDepthwiseAlgorithm(), &getWinogradAlgorithm(),
-      &getSlicedAlgorithm()};
+      &getDirectAlgorithm(),   &getDepthwiseAlgorithm(),
+      &getWinogradAlgorithm(), &getSlicedAlgorithm(),
+      &getDotAlgorithm(),      &getDepthwiseBytesAlgorithm()};
   return algorithms;
 }
 
@@ -82,7 +83,8 @@ glowish::rankCandidates(const ConvolutionProblem &problem,
   oneThread.numThreads = 1;
   std::vector<ConvolutionCandidate> candidates, ranked;
   for (const ConvolutionAlgorithm *algorithm : getConvolutionAlgorithms())
-    algorithm->addCandidates(problem, oneThread, maxWinograd, candidates);
+    if (algorithm->multipliesBytes() == problem.isOfBytes)
+      algorithm->addCandidates(problem, oneThread, maxWinograd, candidates);
   for (const ConvolutionCandidate &candidate : candidates) {
     auto isFaster = [](const auto &a, const auto &b) {
       return a.cycles < b.cycles;

@@ -22,6 +22,10 @@ struct ConvolutionProblem {
   ElemKind kind = ElemKind::Float;
   /// The strides of the input in elements: [N, H, W, C].
   Dims inputStrides;
+  /// Whether 8-bit integers are multiplied, which get sums of int32.
+  bool isOfBytes = false;
+  /// Of bytes: whether the filter has values that int8 has not.
+  bool hasWideFilter = false;
 };
 
 class ConvolutionAlgorithm;
@@ -66,6 +70,8 @@ public:
                 const TargetDescription &target, int64_t maxWinograd,
                 std::vector<ConvolutionCandidate> &candidates) const = 0;
 
+  /// Whether it is for problems of bytes, and for no others.
+  virtual bool multipliesBytes() const { return false; }
   /// The cycles for packing a weight at run time.
   virtual double getPackingCycles() const = 0;
   /// Whether it accepts unpacked weights that are rows of output channels, and
@@ -83,6 +89,8 @@ public:
                             Parameters parameters) const = 0;
   /// The element kind of packed weights.
   virtual ElemKind getPackedKind(ElemKind kind) const { return kind; }
+  /// The element kind of the sums, for inputs of \p kind.
+  virtual ElemKind getSumKind(ElemKind kind) const { return kind; }
   /// Whether packed weights have scales.
   virtual bool hasScales() const { return false; }
 
@@ -105,10 +113,21 @@ const ConvolutionAlgorithm &getWinogradAlgorithm();
 /// Floats as three int8 slices (Ozaki scheme) on AMX: `int8-slices`.
 const ConvolutionAlgorithm &getSlicedAlgorithm();
 
+/// 8-bit integers by instructions for dot products, ELEMENTS in a lane: `dot
+/// ELEMENTS PIXELSxVECTORS`. Inputs are of getDotInputKind, and each group has
+/// a multiple of ELEMENTS channels.
+const ConvolutionAlgorithm &getDotAlgorithm();
+/// The kind of the input elements of getDotAlgorithm().
+ElemKind getDotInputKind(const ConvolutionCandidate &candidate,
+                         const TargetDescription &target);
+/// One filter of 8-bit integers per channel: `depthwise-bytes`.
+const ConvolutionAlgorithm &getDepthwiseBytesAlgorithm();
+
 /// All algorithms. Candidates with equal estimates stay in this order.
 llvm::ArrayRef<const ConvolutionAlgorithm *> getConvolutionAlgorithms();
 
-/// The candidates of all algorithms, the fastest first; at least one.
+/// The candidates of all algorithms, the fastest first; at least one, unless
+/// the problem is one of bytes.
 std::vector<ConvolutionCandidate>
 rankCandidates(const ConvolutionProblem &problem,
                const TargetDescription &target, int64_t maxWinograd);

@@ -2,6 +2,7 @@
 
 #include "Selection/KernelSelection.h"
 #include "Kernels/MatMul/MatMul.h"
+#include "Selection/MatMulImages.h"
 #include "glowish/IR/Passes.h"
 
 using namespace glowish;
@@ -13,33 +14,6 @@ ConvolutionCandidate glowish::getCandidate(const CPUConvolutionInstr &instr) {
 }
 
 //===- Matmuls ------------------------------------------------------------===//
-
-namespace {
-/// Extents and strides of rank 4.
-struct ImageLayout {
-  Dims shape, strides;
-};
-} // namespace
-
-/// Whether each matrix of the left side of \p instr has one row. A tile is made
-/// of consecutive pixels (rows), and would have one otherwise.
-static bool hasOneRow(const MatMulInstr &instr) {
-  return instr.getResult()->getShape().drop_back().back() == 1;
-}
-
-/// A buffer of rank 2 to 4 as one of rank 4, with leading dimensions of extent
-/// 1. \p isSingleRow: each matrix is one row; the rows of the batch become the
-/// pixels of one image row.
-static ImageLayout getImageLayout(const Buffer *buffer, bool isSingleRow) {
-  unsigned rank = buffer->getType().getRank();
-  Dims shape(4 - rank, 1), strides(4 - rank, 0);
-  llvm::append_range(shape, buffer->getShape());
-  llvm::append_range(strides, buffer->getStrides());
-  if (isSingleRow)
-    for (Dims *dims : {&shape, &strides})
-      std::rotate(dims->begin(), dims->begin() + 2, dims->begin() + 3);
-  return {shape, strides};
-}
 
 /// Whether the right side is one matrix for all of the left one, so that it can
 /// be packed. If it is not constant, copying its elements must be fast.
@@ -94,7 +68,6 @@ private:
   void select(MatMulInstr &instr);
   std::optional<ConvolutionCandidate> chooseFor(const ConvolutionOp &op);
   void replace(const ConvolutionOp &op, const ConvolutionCandidate &candidate);
-  Buffer *viewAsImage(Buffer *buffer, bool isSingleRow);
   void makeDense(MatMulInstr &instr, unsigned operand);
 
   IRFunction &function;
@@ -158,16 +131,6 @@ void KernelSelector::select(ConvolutionInstr &instr) {
   replace(op, *chooseFor(op));
 }
 
-/// \p buffer as a view of rank 4.
-Buffer *KernelSelector::viewAsImage(Buffer *buffer, bool isSingleRow) {
-  if (buffer->getType().getRank() == 4 && !isSingleRow)
-    return buffer;
-  auto [shape, strides] = getImageLayout(buffer, isSingleRow);
-  return function.createView(buffer->getName(), buffer,
-                             buffer->getType().withShape(shape),
-                             buffer->getOffset(), strides);
-}
-
 /// Copies \p operand unless its innermost stride is 1.
 void KernelSelector::makeDense(MatMulInstr &instr, unsigned operand) {
   Buffer *buffer = instr.getOperand(operand);
@@ -186,27 +149,28 @@ void KernelSelector::select(MatMulInstr &instr) {
   if (isConstant(*rhs) || !isColumnMajor(*instr.getLhs()))
     makeDense(instr, MatMulInstr::lhsIdx);
   DimsRef strides = rhs->getStrides();
-  bool isSingleRow = hasOneRow(instr);
+  bool isSingleRow = hasOneRow(*instr.getResult());
   llvm::SmallVector<Buffer *, 4> fused;
   for (Buffer *buffer : instr.getFused())
-    fused.push_back(viewAsImage(buffer, isSingleRow));
-  ConvolutionOp op = {.instr = instr,
-                      .result = viewAsImage(instr.getResult(), isSingleRow),
-                      .input = viewAsImage(instr.getLhs(), isSingleRow),
-                      .filter = rhs,
-                      .bias = nullptr,
-                      .fused = fused,
-                      .kernels = {1, 1},
-                      .strides = {1, 1},
-                      .pads = {0, 0, 0, 0},
-                      .dilations = {1, 1},
-                      .group = 1,
-                      .epilogue = instr.getEpilogue(),
-                      .filterStrides = {0, 0, 0, strides[0], strides[1]}};
+    fused.push_back(viewAsImage(function, buffer, isSingleRow));
+  ConvolutionOp op = {
+      .instr = instr,
+      .result = viewAsImage(function, instr.getResult(), isSingleRow),
+      .input = viewAsImage(function, instr.getLhs(), isSingleRow),
+      .filter = rhs,
+      .bias = nullptr,
+      .fused = fused,
+      .kernels = {1, 1},
+      .strides = {1, 1},
+      .pads = {0, 0, 0, 0},
+      .dilations = {1, 1},
+      .group = 1,
+      .epilogue = instr.getEpilogue(),
+      .filterStrides = {0, 0, 0, strides[0], strides[1]}};
   std::optional<ConvolutionCandidate> candidate = chooseFor(op);
   if (!candidate || !candidate->algorithm->takesTransposedInput()) {
     makeDense(instr, MatMulInstr::lhsIdx);
-    op.input = viewAsImage(instr.getLhs(), isSingleRow);
+    op.input = viewAsImage(function, instr.getLhs(), isSingleRow);
   }
   if (candidate)
     replace(op, *candidate);
@@ -245,7 +209,7 @@ static ConvolutionProblem getProblem(const ConvolutionInstr &instr) {
 
 /// The problem of a MatMul after makeDense for its left side.
 static ConvolutionProblem getProblem(const MatMulInstr &instr) {
-  bool isSingleRow = hasOneRow(instr);
+  bool isSingleRow = hasOneRow(*instr.getResult());
   ImageLayout input = getImageLayout(instr.getLhs(), isSingleRow);
   if (input.strides.back() != 1)
     input.strides = getDenseStrides(input.shape);

@@ -22,6 +22,11 @@ static void describeX86(TargetDescription &target,
   target.hasFloat16 = has("f16c");
   target.hasMatrixInt8 = isWide && has("amx-tile") && has("amx-int8") &&
                          info.getTargetTriple().isOSLinux();
+  // The level between 256 and 512 bits has neither of the two.
+  target.addsPairs = isWide ? has("avx512vnni") : has("avxvnni");
+  target.dot = target.addsPairs ? DotInstr::UnsignedQuads
+               : has("sse2")    ? DotInstr::Pairs
+                                : DotInstr::None;
   // Cores with 512-bit vectors have 1 or 2 MiB, those before 256 or 512 KiB.
   target.cacheBytes = has("amx-tile") || has("avx512bf16") ? 2 << 20
                       : isWide                             ? 1 << 20
@@ -36,6 +41,8 @@ static void describeAArch64(TargetDescription &target,
   target.hasFloat = target.hasDouble = hasRegisters;
   target.hasFMA = target.hasRounding = target.hasFloat16 = hasRegisters;
   target.hasMultiplyByLane = target.vectorBits > 0;
+  if (target.vectorBits > 0 && info.checkFeatures("+dotprod"))
+    target.dot = DotInstr::SignedQuads;
 }
 
 /// NEON has 16 registers of 128 bits, MVE 8, and both lie over those of the

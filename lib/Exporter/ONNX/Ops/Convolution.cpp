@@ -48,6 +48,26 @@ static void exportConvolution(GraphWriter &w, const ConvolutionNode &node) {
 }
 static const NodeExporter convolution(NodeKind::Convolution, exportConvolution);
 
+static void exportConvolutionInteger(GraphWriter &w,
+                                     const ConvolutionIntegerNode &node) {
+  OnnxAttrs attrs =
+      getWindowAttrs({node.getFilter().getShape().slice(1, 2),
+                      node.getStrides(), node.getPads(), node.getDilations()});
+  attrs.push_back(intAttr("group", node.getGroup()));
+  OnnxValue result =
+      w.op("ConvInteger",
+           {w.get(node.getInput(), toNchw), w.get(node.getFilter(), toNchw),
+            w.get(node.getZeroPoint())},
+           std::move(attrs));
+  if (NodeValue bias = node.getBias()) {
+    int64_t channels = bias.getShape()[0];
+    result = w.add(result, w.reshape(w.get(bias), {1, channels, 1, 1}));
+  }
+  w.setResult(node, result, fromNchw);
+}
+static const NodeExporter convolutionInteger(NodeKind::ConvolutionInteger,
+                                             exportConvolutionInteger);
+
 //===- Transposed convolution ---------------------------------------------===//
 
 /// The filter [C, KH, KW, OC / group] is permuted like an image.

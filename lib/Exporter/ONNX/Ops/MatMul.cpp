@@ -11,6 +11,13 @@ static void exportMatMul(GraphWriter &w, const MatMulNode &node) {
 }
 static const NodeExporter matMul(NodeKind::MatMul, exportMatMul);
 
+static void exportMatMulInteger(GraphWriter &w, const MatMulIntegerNode &node) {
+  w.setResult(node, w.op("MatMulInteger",
+                         {w.get(node.getLhs()), w.get(node.getRhs())}));
+}
+static const NodeExporter matMulInteger(NodeKind::MatMulInteger,
+                                        exportMatMulInteger);
+
 /// \p factor is an integer.
 static OnnxValue scale(GraphWriter &w, const OnnxValue &value, double factor) {
   return factor == 1 ? value : w.mul(value, w.numberLike(value, factor));

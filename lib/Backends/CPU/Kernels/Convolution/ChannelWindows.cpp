@@ -10,6 +10,7 @@
 #include "Kernels/Convolution/Window.h"
 #include "Kernels/Epilogue.h"
 #include "Kernels/KernelOperands.h"
+#include "Kernels/Math/DotProduct.h"
 
 using namespace glowish;
 using llvm::Value;
@@ -129,6 +130,42 @@ void glowish::emitDepthwise(KernelBuilder &b, const ConvolutionShape &shape,
     storeResult(b, result, operands.epilogue, index, sum, lanes);
   };
   emitWindows(b, shape, input, b.getRegisterLanes(kind), op);
+}
+
+void glowish::emitDepthwiseBytes(KernelBuilder &b,
+                                 const ConvolutionShape &shape,
+                                 const ConvolutionOperands &operands) {
+  constexpr ElemKind sumKind = ElemKind::Int32;
+  const StridedOperand &result = operands.result, &input = operands.input;
+  TapRanges ranges = operands.isBiasOfTaps ? TapRanges(shape) : TapRanges();
+  WindowOperator op;
+  op.start = [&](Value *, unsigned lanes) {
+    return b.literal(sumKind, 0, lanes);
+  };
+  op.loadTap = [&](Value *kh, int64_t kw, Value *channel, unsigned lanes) {
+    Value *tap = b.addScaled(b.index(kw), kh, shape.kernelW);
+    return b.load(sumKind,
+                  b.getElement(operands.weights, sumKind,
+                               b.addScaled(channel, tap, shape.channels)),
+                  lanes);
+  };
+  op.combine = [&](Value *sums, Value *x, Value *tap) {
+    Value *wide =
+        b.CreateIntCast(x, sums->getType(), isSignedIntegerKind(input.kind));
+    return emitSmallMultiplyAdd(b, sums, wide, tap);
+  };
+  op.finish = [&](llvm::ArrayRef<Value *> index, Value *sum, Value *,
+                  unsigned lanes) {
+    if (operands.bias) {
+      Value *element = b.addScaled(
+          index[3], ranges.getPairAt(b, index[1], index[2]), shape.channels);
+      sum = b.CreateAdd(
+          sum, b.load(sumKind, b.getElement(operands.bias, sumKind, element),
+                      lanes));
+    }
+    storeResult(b, result, operands.epilogue, index, sum, lanes);
+  };
+  emitWindows(b, shape, input, b.getRegisterLanes(sumKind), op);
 }
 
 template <typename Instr>

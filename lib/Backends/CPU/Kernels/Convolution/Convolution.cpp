@@ -23,10 +23,12 @@ namespace {
 class ConvolutionEmitter {
 public:
   ConvolutionEmitter(KernelBuilder &b, const ConvolutionShape &shape, Tile tile,
-                     const WeightLayout &layout, ConvolutionOperands operands)
-      : b(b), shape(shape), tile(tile), layout(layout),
+                     const WeightLayout &layout, ConvolutionOperands operands,
+                     DotInstr dot)
+      : b(b), shape(shape), tile(tile), layout(layout), dot(dot),
         result(std::move(operands.result)), input(std::move(operands.input)),
         weights(operands.weights), bias(operands.bias),
+        taps(operands.isBiasOfTaps ? TapRanges(shape) : TapRanges()),
         epilogue(std::move(operands.epilogue)), kind(input.kind),
         lanes(b.getRegisterLanes(kind)) {}
 
@@ -66,14 +68,17 @@ private:
                        Value *pixel, Value *rowWeights, Values sums,
                        Prefetch prefetch);
   void planPrefetch(Block &block) const;
-  Value *addBias(Value *channel, Value *sum, unsigned active);
+  Value *addBias(Value *element, Value *sum, unsigned active);
 
   KernelBuilder &b;
   ConvolutionShape shape;
   Tile tile;
   WeightLayout layout;
+  DotInstr dot;
   StridedOperand result, input;
   Value *weights, *bias;
+  /// Those that the bias differs by; one of each where it does not.
+  TapRanges taps;
   EpilogueCode epilogue;
   ElemKind kind;
   unsigned lanes;
@@ -95,13 +100,13 @@ void ConvolutionEmitter::collapseRows() {
   glowish::collapseRows(shape, operands);
 }
 
-/// The bias is loaded when the sums are done: in registers before, it would
-/// leave too few for them.
-Value *ConvolutionEmitter::addBias(Value *channel, Value *sum,
+/// Adds the bias from \p element on. It is loaded when the sums are done: in
+/// registers before, it would leave too few for them.
+Value *ConvolutionEmitter::addBias(Value *element, Value *sum,
                                    unsigned active) {
   if (!bias)
     return sum;
-  Value *loaded = b.load(kind, b.getElement(bias, kind, channel), active);
+  Value *loaded = b.load(kind, b.getElement(bias, kind, element), active);
   loaded = b.widen(loaded, lanes);
   return isFloatKind(kind) ? b.CreateFAdd(sum, loaded)
                            : b.CreateAdd(sum, loaded);
@@ -117,7 +122,9 @@ MicroKernel ConvolutionEmitter::getMicroKernel(const Block &block,
                              input.strides[2] * shape.strideW,
                              layout.rowStride,
                              layout.isPadded};
-  microKernel.takesLanes = b.getTarget().hasMultiplyByLane;
+  microKernel.dot = dot;
+  microKernel.takesLanes =
+      b.getTarget().hasMultiplyByLane && dot == DotInstr::None;
   return microKernel;
 }
 
@@ -184,14 +191,17 @@ void ConvolutionEmitter::emitTile(const Block &block, const Position &position,
         return emitKernelRow(microKernel, run, pixel, rowWeights,
                              Values(carried), prefetch);
       });
+  Value *rowRange = taps.getRow(b, position.row);
   for (unsigned p = 0; p < run.pixels; ++p)
     for (unsigned v = 0; v < block.vectors; ++v) {
       Value *channel = b.CreateNSWAdd(block.channel, b.index(v * lanes));
       unsigned active = microKernel.getLanes(v);
+      Value *biasElement = b.addScaled(
+          channel, taps.getPair(b, rowRange, run, p), shape.outChannels);
       storeResult(b, result, epilogue,
                   {position.batch, position.row,
                    b.CreateNSWAdd(position.column, b.index(p)), channel},
-                  addBias(channel, sums[p * block.vectors + v], active),
+                  addBias(biasElement, sums[p * block.vectors + v], active),
                   active);
     }
 }
@@ -347,6 +357,6 @@ void ConvolutionEmitter::emit() {
 
 void glowish::emitConvolution(KernelBuilder &b, const ConvolutionShape &shape,
                               Tile tile, const WeightLayout &layout,
-                              ConvolutionOperands operands) {
-  ConvolutionEmitter(b, shape, tile, layout, std::move(operands)).emit();
+                              ConvolutionOperands operands, DotInstr dot) {
+  ConvolutionEmitter(b, shape, tile, layout, std::move(operands), dot).emit();
 }

@@ -63,6 +63,9 @@ struct ConvolutionOperands {
   llvm::Value *scales = nullptr;
   /// May be null.
   llvm::Value *bias = nullptr;
+  /// Whether the bias differs by the taps that lie in the image: it is
+  /// [row ranges, column ranges, OC] of TapRanges.
+  bool isBiasOfTaps = false;
   EpilogueCode epilogue;
 };
 
@@ -121,9 +124,11 @@ int64_t getPackedSize(const ConvolutionShape &shape, unsigned block);
 
 //===- The kernel ---------------------------------------------------------===//
 
-/// Appends the code of the convolution with weights in \p layout.
+/// Appends the code of the convolution with weights in \p layout. \p dot: not
+/// None where elements are several small integers each (MicroKernel).
 void emitConvolution(KernelBuilder &b, const ConvolutionShape &shape, Tile tile,
-                     const WeightLayout &layout, ConvolutionOperands operands);
+                     const WeightLayout &layout, ConvolutionOperands operands,
+                     DotInstr dot = DotInstr::None);
 
 } // namespace glowish
 

@@ -11,18 +11,33 @@ void glowish::emitConvolution(KernelBuilder &, const ConvolutionInstr &,
   llvm_unreachable("kernel selection replaces convolutions");
 }
 
+void glowish::emitConvolutionInteger(KernelBuilder &,
+                                     const ConvolutionIntegerInstr &,
+                                     const KernelOperands &) {
+  llvm_unreachable("kernel selection replaces convolutions");
+}
+
+void glowish::emitMatMulInteger(KernelBuilder &, const MatMulIntegerInstr &,
+                                const KernelOperands &) {
+  llvm_unreachable("kernel selection replaces matmuls of integers");
+}
+
 void glowish::emitCPUConvolution(KernelBuilder &b,
                                  const CPUConvolutionInstr &instr,
                                  const KernelOperands &operands) {
   using Instr = CPUConvolutionInstr;
   ConvolutionCandidate candidate = getCandidate(instr);
-  candidate.algorithm->emit(b, getConvolutionShape(instr), candidate.parameters,
-                            {.result = operands.getStrided(Instr::resultIdx),
-                             .input = operands.getStrided(Instr::inputIdx),
-                             .weights = operands.getPointer(Instr::filterIdx),
-                             .scales = operands.getPointer(Instr::scalesIdx),
-                             .bias = operands.getPointer(Instr::biasIdx),
-                             .epilogue = operands.getEpilogue()});
+  candidate.algorithm->emit(
+      b, getConvolutionShape(instr), candidate.parameters,
+      {.result = operands.getStrided(Instr::resultIdx),
+       .input = operands.getStrided(Instr::inputIdx),
+       .weights = operands.getPointer(Instr::filterIdx),
+       .scales = operands.getPointer(Instr::scalesIdx),
+       .bias = operands.getPointer(Instr::biasIdx),
+       .isBiasOfTaps =
+           instr.getBias() && instr.getBias()->getType().getRank() == 3,
+       .epilogue = operands.getEpilogue(candidate.algorithm->getSumKind(
+           instr.getInput()->getType().getKind()))});
 }
 
 void glowish::emitCPUSliceWeights(KernelBuilder &b,

@@ -12,6 +12,10 @@ namespace glowish {
 void emitDepthwise(KernelBuilder &b, const ConvolutionShape &shape,
                    const ConvolutionOperands &operands);
 
+/// The same of 8-bit integers: sums, weights and bias are int32.
+void emitDepthwiseBytes(KernelBuilder &b, const ConvolutionShape &shape,
+                        const ConvolutionOperands &operands);
+
 } // namespace glowish
 
 #endif // GLOWISH_LIB_BACKENDS_CPU_KERNELS_CONVOLUTION_DEPTHWISE_H

@@ -39,9 +39,54 @@ public:
   }
 };
 
+class DepthwiseBytesAlgorithm final : public ConvolutionAlgorithm {
+public:
+  DepthwiseBytesAlgorithm() : ConvolutionAlgorithm("depthwise-bytes") {}
+
+  bool multipliesBytes() const override { return true; }
+
+  void
+  addCandidates(const ConvolutionProblem &problem,
+                const TargetDescription & /*target*/, int64_t /*maxWinograd*/,
+                std::vector<ConvolutionCandidate> &candidates) const override {
+    if (isDepthwise(problem.shape))
+      candidates.push_back({this, /*parameters=*/{}});
+  }
+
+  double getPackingCycles() const override { return 0; }
+  ElemKind getPackedKind(ElemKind) const override { return ElemKind::Int32; }
+  ElemKind getSumKind(ElemKind) const override { return ElemKind::Int32; }
+
+  /// [kh][kw][channel], as int32.
+  PackedFilter pack(const FilterSource &source, Parameters) const override {
+    const ConvolutionShape &shape = source.shape;
+    const Tensor &filter = source.filter->getTensor();
+    Tensor packed(
+        Type(ElemKind::Int32, {shape.kernelH, shape.kernelW, shape.channels}));
+    const Dims &s = source.strides;
+    size_t next = 0;
+    for (int64_t kh = 0; kh < shape.kernelH; ++kh)
+      for (int64_t kw = 0; kw < shape.kernelW; ++kw)
+        for (int64_t g = 0; g < shape.channels; ++g)
+          packed.data<int32_t>()[next++] =
+              int32_t(filter.getAsDouble(g * s[0] + kh * s[1] + kw * s[2]));
+    return {source.createConstant(std::move(packed))};
+  }
+
+  void emit(KernelBuilder &b, const ConvolutionShape &shape, Parameters,
+            ConvolutionOperands operands) const override {
+    emitDepthwiseBytes(b, shape, operands);
+  }
+};
+
 } // namespace
 
 const ConvolutionAlgorithm &glowish::getDepthwiseAlgorithm() {
   static const DepthwiseAlgorithm algorithm;
+  return algorithm;
+}
+
+const ConvolutionAlgorithm &glowish::getDepthwiseBytesAlgorithm() {
+  static const DepthwiseBytesAlgorithm algorithm;
   return algorithm;
 }

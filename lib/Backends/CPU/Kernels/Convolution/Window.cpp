@@ -55,6 +55,75 @@ std::vector<TileRun> glowish::splitRow(const ConvolutionShape &shape,
   return runs;
 }
 
+//===- Ranges of taps -----------------------------------------------------===//
+
+namespace {
+/// One side of windows.
+struct WindowSide {
+  int64_t extent, outExtent, kernel, stride, pad, dilation;
+};
+} // namespace
+
+static TapRanges::Range getRange(const WindowSide &side, int64_t position) {
+  auto isInside = [&](int64_t tap) {
+    int64_t source = position * side.stride - side.pad + tap * side.dilation;
+    return source >= 0 && source < side.extent;
+  };
+  TapRanges::Range range = {0, side.kernel};
+  while (range.first < range.end && !isInside(range.first))
+    ++range.first;
+  while (range.end > range.first && !isInside(range.end - 1))
+    --range.end;
+  return range;
+}
+
+/// Appends to \p ranges those that occur besides that of all taps. Returns the
+/// number of each position's.
+static std::vector<int64_t>
+numberRanges(const WindowSide &side, std::vector<TapRanges::Range> &ranges) {
+  ranges.front() = {0, side.kernel};
+  std::vector<int64_t> numbers;
+  for (int64_t position = 0; position < side.outExtent; ++position) {
+    TapRanges::Range range = getRange(side, position);
+    auto found = llvm::find(ranges, range);
+    numbers.push_back(found - ranges.begin());
+    if (found == ranges.end())
+      ranges.push_back(range);
+  }
+  return numbers;
+}
+
+TapRanges::TapRanges(const ConvolutionShape &shape)
+    : rowNumbers(numberRanges({shape.height, shape.outHeight, shape.kernelH,
+                               shape.strideH, shape.padTop, shape.dilationH},
+                              rows)),
+      columnNumbers(
+          numberRanges({shape.width, shape.outWidth, shape.kernelW,
+                        shape.strideW, shape.padLeft, shape.dilationW},
+                       columns)) {}
+
+Value *TapRanges::getRow(KernelBuilder &b, Value *row) const {
+  return rows.size() == 1 ? b.index(0) : b.lookUp<int64_t>(rowNumbers, row);
+}
+
+Value *TapRanges::getPair(KernelBuilder &b, Value *row, const TileRun &run,
+                          unsigned pixel) const {
+  // Only tiles in which all taps apply are repeated.
+  int64_t column = columns.size() == 1 || run.isInterior()
+                       ? 0
+                       : columnNumbers[run.column + pixel];
+  return b.addScaled(b.index(column), row, int64_t(columns.size()));
+}
+
+Value *TapRanges::getPairAt(KernelBuilder &b, Value *row, Value *column) const {
+  Value *number = columns.size() == 1
+                      ? b.index(0)
+                      : b.lookUp<int64_t>(columnNumbers, column);
+  return b.addScaled(number, getRow(b, row), int64_t(columns.size()));
+}
+
+//===- Rows of the kernel -------------------------------------------------===//
+
 KernelRows glowish::getKernelRows(KernelBuilder &b,
                                   const ConvolutionShape &shape,
                                   Value *outRow) {

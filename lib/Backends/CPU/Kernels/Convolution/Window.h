@@ -40,6 +40,38 @@ struct KernelRows {
 KernelRows getKernelRows(KernelBuilder &b, const ConvolutionShape &shape,
                          llvm::Value *outRow);
 
+/// The taps of output rows and columns that lie inside the image, as far as
+/// they differ: there are few ranges of them, whatever the image's size.
+class TapRanges {
+public:
+  /// One range, of all taps.
+  TapRanges() = default;
+  explicit TapRanges(const ConvolutionShape &shape);
+
+  /// Taps first ... end-1 of a side of the kernel.
+  struct Range {
+    int64_t first = 0, end = 0;
+    bool operator==(const Range &other) const = default;
+  };
+  /// At least one each; number 0 is that of all taps.
+  std::vector<Range> rows = std::vector<Range>(1);
+  std::vector<Range> columns = std::vector<Range>(1);
+
+  /// The number of the range of output row \p row.
+  llvm::Value *getRow(KernelBuilder &b, llvm::Value *row) const;
+  /// The number of a pair of ranges, number \p row and that of the columns of
+  /// pixel \p pixel in the tiles \p run: row by row.
+  llvm::Value *getPair(KernelBuilder &b, llvm::Value *row, const TileRun &run,
+                       unsigned pixel) const;
+  /// The same of the output pixel in row \p row and column \p column.
+  llvm::Value *getPairAt(KernelBuilder &b, llvm::Value *row,
+                         llvm::Value *column) const;
+
+private:
+  /// By output row and column.
+  std::vector<int64_t> rowNumbers, columnNumbers;
+};
+
 /// The windows of a pooling from images \p in to \p out, or of its gradient, as
 /// a depthwise convolution.
 template <typename Instr>

@@ -113,7 +113,7 @@ void MatMulEmitter::multiply(Batch batch) {
   WeightLayout layout =
       getPlainLayout(shape, tile.vectors * b.getRegisterLanes(lhs.kind));
   layout.rowStride = right.strides[2];
-  EpilogueCode epilogue{&instr.getEpilogue(), {}};
+  EpilogueCode epilogue{lhs.kind, &instr.getEpilogue(), {}};
   for (const StridedOperand &operand : fused)
     epilogue.fused.push_back(getMatrix(b, operand, out, batch));
   emitConvolution(b, shape, tile, layout,

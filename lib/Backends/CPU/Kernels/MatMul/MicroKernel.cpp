@@ -1,6 +1,7 @@
 //===- MicroKernel.cpp - The innermost loop of matmuls --------------------===//
 
 #include "Kernels/MatMul/MicroKernel.h"
+#include "Kernels/Math/DotProduct.h"
 
 using namespace glowish;
 using llvm::Value;
@@ -44,8 +45,11 @@ void MicroKernel::multiply(KernelBuilder &b, unsigned pixel, Value *factor,
   bool isRounded = !fuses && factor->getType()->isFPOrFPVectorTy();
   for (unsigned v = 0; v < vectors; ++v) {
     Value *&sum = sums[pixel * vectors + v];
-    sum = isRounded ? b.CreateFAdd(b.CreateFMul(factor, columns[v]), sum)
-                    : b.multiplyAdd(factor, columns[v], sum);
+    if (dot != DotInstr::None)
+      sum = emitDot(b, dot, sum, factor, columns[v]);
+    else
+      sum = isRounded ? b.CreateFAdd(b.CreateFMul(factor, columns[v]), sum)
+                      : b.multiplyAdd(factor, columns[v], sum);
   }
 }
 

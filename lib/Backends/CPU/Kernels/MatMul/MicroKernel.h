@@ -36,6 +36,9 @@ struct MicroKernel {
   /// Whether registers are left for a vector of elements a pixel, of which each
   /// step takes a lane. For steps of stride 1 where the target has that.
   bool takesLanes = false;
+  /// Where it is not None, elements are of int32 and stand for as many small
+  /// integers as that instruction multiplies in a lane.
+  DotInstr dot = DotInstr::None;
 
   unsigned getLanes(unsigned vector) const {
     return vector + 1 == vectors ? lastLanes : lanes;

@@ -506,7 +506,7 @@ static GroupOperands getGroupOperands(const InstrT &instr,
           operands.getStrided(InstrT::inputIdx),
           operands.getPointer(InstrT::scaleIdx),
           operands.getPointer(InstrT::biasIdx),
-          operands.getEpilogue()};
+          operands.getEpilogue(instr.getInput()->getType().getKind())};
 }
 
 void glowish::emitGroupNormalization(KernelBuilder &b,

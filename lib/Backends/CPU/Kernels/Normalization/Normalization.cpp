@@ -129,7 +129,7 @@ void glowish::emitLayerNormalization(KernelBuilder &b,
   StridedOperand input = operands.getStrided(LayerNormalizationInstr::inputIdx);
   Value *scale = operands.getPointer(LayerNormalizationInstr::scaleIdx);
   Value *bias = operands.getPointer(LayerNormalizationInstr::biasIdx);
-  EpilogueCode epilogue = operands.getEpilogue();
+  EpilogueCode epilogue = operands.getEpilogue(input.kind);
   LayerNormalizationEmitter(b, instr, std::move(result), std::move(input),
                             scale, bias, std::move(epilogue))
       .emit();

@@ -1,0 +1,71 @@
+//===- DotProduct.cpp - Products of small integers ------------------------===//
+
+#include "Kernels/Math/DotProduct.h"
+#include "llvm/IR/IntrinsicsAArch64.h"
+#include "llvm/IR/IntrinsicsX86.h"
+
+using namespace glowish;
+using llvm::Value;
+namespace Intrinsic = llvm::Intrinsic;
+
+/// The instruction for registers of \p lanes lanes of 32 bits.
+static Intrinsic::ID chooseByLanes(unsigned lanes, Intrinsic::ID of4,
+                                   Intrinsic::ID of8, Intrinsic::ID of16) {
+  assert((lanes == 4 || lanes == 8 || lanes == 16) && "a register of x86");
+  return lanes == 16 ? of16 : lanes == 8 ? of8 : of4;
+}
+
+static Value *emitPairs(KernelBuilder &b, Value *sums, Value *x,
+                        Value *weights) {
+  unsigned lanes = KernelBuilder::getLanes(sums);
+  if (b.getTarget().addsPairs)
+    return b.CreateIntrinsic(chooseByLanes(lanes,
+                                           Intrinsic::x86_avx512_vpdpwssd_128,
+                                           Intrinsic::x86_avx512_vpdpwssd_256,
+                                           Intrinsic::x86_avx512_vpdpwssd_512),
+                             {}, {sums, x, weights});
+  auto *pairs = llvm::FixedVectorType::get(b.getInt16Ty(), 2 * lanes);
+  Value *products = b.CreateIntrinsic(
+      chooseByLanes(lanes, Intrinsic::x86_sse2_pmadd_wd,
+                    Intrinsic::x86_avx2_pmadd_wd,
+                    Intrinsic::x86_avx512_pmaddw_d_512),
+      {}, {b.CreateBitCast(x, pairs), b.CreateBitCast(weights, pairs)});
+  return b.CreateAdd(sums, products);
+}
+
+Value *glowish::emitDot(KernelBuilder &b, DotInstr dot, Value *sums, Value *x,
+                        Value *weights) {
+  unsigned lanes = KernelBuilder::getLanes(sums);
+  switch (dot) {
+  case DotInstr::None:
+    break;
+  case DotInstr::Pairs:
+    return emitPairs(b, sums, x, weights);
+  case DotInstr::UnsignedQuads:
+    return b.CreateIntrinsic(chooseByLanes(lanes,
+                                           Intrinsic::x86_avx512_vpdpbusd_128,
+                                           Intrinsic::x86_avx512_vpdpbusd_256,
+                                           Intrinsic::x86_avx512_vpdpbusd_512),
+                             {}, {sums, x, weights});
+  case DotInstr::SignedQuads: {
+    auto *bytes = llvm::FixedVectorType::get(b.getInt8Ty(), 4 * lanes);
+    return b.CreateIntrinsic(
+        Intrinsic::aarch64_neon_sdot, {sums->getType(), bytes},
+        {sums, b.CreateBitCast(x, bytes), b.CreateBitCast(weights, bytes)});
+  }
+  }
+  llvm_unreachable("the target has no such instruction");
+}
+
+Value *glowish::emitSmallMultiplyAdd(KernelBuilder &b, Value *sums, Value *x,
+                                     Value *y) {
+  unsigned lanes = KernelBuilder::getLanes(sums);
+  // The upper halves of x and y are extensions of the lower ones. Without that
+  // of x, a dot product of pairs is the product of the lower halves.
+  bool isRegister = lanes > 1 && lanes == b.getRegisterLanes(ElemKind::Int32);
+  if (!isRegister || b.getTarget().dot == DotInstr::None ||
+      b.getTarget().dot == DotInstr::SignedQuads)
+    return b.CreateAdd(b.CreateMul(x, y), sums);
+  return emitPairs(
+      b, sums, b.CreateAnd(x, llvm::ConstantInt::get(x->getType(), 0xffff)), y);
+}

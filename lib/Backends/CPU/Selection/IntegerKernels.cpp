@@ -1,0 +1,409 @@
+//===- IntegerKernels.cpp - Kernels of 8-bit integers ---------------------===//
+//
+// The kernels multiply the input as it is stored, perhaps shifted to the range
+// that their instruction takes. What the zero point and that shift add to a sum
+// depends on the filter, and on the taps that lie in the image, only: it is
+// taken from the bias.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Selection/IntegerKernels.h"
+#include "Instrs.h"
+#include "Kernels/Convolution/Window.h"
+#include "Selection/MatMulImages.h"
+#include "glowish/IR/Passes.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace glowish;
+
+namespace {
+
+/// A ConvolutionInteger, or a MatMulInteger as one.
+struct IntegerConvolution {
+  Instruction &instr;
+  Buffer *result, *input, *filter;
+  /// May be null.
+  Buffer *zeroPoint, *bias;
+  llvm::SmallVector<Buffer *, 4> fused;
+  std::vector<int64_t> kernels, strides, pads, dilations;
+  int64_t group;
+  /// Strides of the filter's element (group, kh, kw, c, n).
+  Dims filterStrides;
+
+  ConvolutionShape getShape() const {
+    return ConvolutionShape::get(input->getShape(), result->getShape(), kernels,
+                                 strides, pads, dilations, group);
+  }
+};
+
+class IntegerKernelSelector {
+public:
+  IntegerKernelSelector(IRFunction &function, const TargetDescription &target,
+                        ByteCandidates getCandidates)
+      : function(function), target(target), getCandidates(getCandidates),
+        packer(function) {}
+
+  void select(ConvolutionIntegerInstr &instr);
+  void select(MatMulIntegerInstr &instr);
+
+private:
+  bool replace(const IntegerConvolution &op);
+  Buffer *makeInput(const IntegerConvolution &op, ElemKind kind,
+                    int64_t channels);
+  Buffer *makeBias(const IntegerConvolution &op, int64_t shift);
+  Buffer *computeBias(const IntegerConvolution &op, Buffer *sums,
+                      int64_t shift);
+  Buffer *widen(Buffer *buffer, Buffer *zeroPoint, Instruction &before);
+  Buffer *createConstant(Tensor tensor, const Instruction &user) {
+    return function.createConstant(
+        user.getName(), std::make_shared<const Tensor>(std::move(tensor)));
+  }
+  Buffer *createScalars(int64_t value, DimsRef shape, const Instruction &user);
+
+  IRFunction &function;
+  const TargetDescription &target;
+  ByteCandidates getCandidates;
+  FilterPacker packer;
+};
+
+/// Builds a scalar program.
+class ProgramBuilder {
+public:
+  explicit ProgramBuilder(size_t numInputs) : next(unsigned(numInputs)) {}
+
+  /// Appends a step without parameters; returns its value.
+  unsigned add(ScalarOp op, llvm::ArrayRef<unsigned> args,
+               ElemKind kind = ElemKind::Int32) {
+    program.steps.push_back(
+        {op, llvm::SmallVector<unsigned, 3>(args), {}, kind});
+    return next++;
+  }
+  ScalarProgram take() { return std::move(program); }
+
+private:
+  unsigned next;
+  ScalarProgram program;
+};
+
+} // namespace
+
+/// \p buffer, of one element, for each element of \p shape.
+static Buffer *broadcast(IRFunction &function, Buffer *buffer, DimsRef shape) {
+  return function.createView(buffer->getName(), buffer,
+                             buffer->getType().withShape(shape),
+                             buffer->getOffset(), Dims(shape.size(), 0));
+}
+
+/// An int32 for each element of \p shape.
+Buffer *IntegerKernelSelector::createScalars(int64_t value, DimsRef shape,
+                                             const Instruction &user) {
+  Tensor scalar(Type(ElemKind::Int32, DimsRef()));
+  scalar.data<int32_t>()[0] = int32_t(value);
+  return broadcast(function, createConstant(std::move(scalar), user), shape);
+}
+
+//===- The input ----------------------------------------------------------===//
+
+/// What is added to elements of \p from for them to be of \p to.
+static int64_t getShift(ElemKind from, ElemKind to) {
+  if (from == ElemKind::Int8 && to == ElemKind::UInt8)
+    return 128;
+  if (from == ElemKind::UInt8 && to == ElemKind::Int8)
+    return -128;
+  return 0;
+}
+
+/// The first \p count channels from \p first on of each group: \p image,
+/// which has \p inGroup channels a group, as [N, H, W, group, channel].
+static Buffer *viewGroups(IRFunction &function, Buffer *image, int64_t inGroup,
+                          int64_t first, int64_t count) {
+  Dims shape(image->getShape()), strides(image->getStrides());
+  int64_t inner = strides[3];
+  shape[3] /= inGroup;
+  shape.push_back(count);
+  strides[3] = inner * inGroup;
+  strides.push_back(inner);
+  return function.createView(image->getName(), image,
+                             image->getType().withShape(shape),
+                             image->getOffset() + first * inner, strides);
+}
+
+/// The input as \p kind, shifted if need be, with \p channels channels a group:
+/// zeros follow its own.
+Buffer *IntegerKernelSelector::makeInput(const IntegerConvolution &op,
+                                         ElemKind kind, int64_t channels) {
+  Dims shape(op.input->getShape());
+  int64_t own = shape[3] / op.group;
+  shape[3] = channels * op.group;
+  llvm::StringRef name = op.instr.getName();
+  Buffer *made = function.createActivation(name, Type(kind, shape));
+  if (channels > own)
+    function.create(
+        name,
+        FillInstr::draft(
+            viewGroups(function, made, channels, own, channels - own), 0.0),
+        &op.instr);
+  Buffer *to = viewGroups(function, made, channels, 0, own);
+  Buffer *from = viewGroups(function, op.input, own, 0, own);
+  if (from->getType() == to->getType()) {
+    function.create(name, CopyInstr::draft(to, from), &op.instr);
+    return made;
+  }
+  llvm::SmallVector<Buffer *, 2> inputs = {from};
+  int64_t shift = getShift(from->getType().getKind(), kind);
+  if (shift)
+    inputs.push_back(createScalars(shift, to->getShape(), op.instr));
+  ProgramBuilder program(inputs.size());
+  unsigned value = 0;
+  if (shift) {
+    value = program.add(ScalarOp::Cast, {value});
+    value = program.add(ScalarOp::Add, {value, 1});
+  }
+  program.add(ScalarOp::Cast, {value}, kind);
+  function.create(name, ElementWiseLoopInstr::draft(to, program.take(), inputs),
+                  &op.instr);
+  return made;
+}
+
+//===- The bias -----------------------------------------------------------===//
+
+/// The sums of the filter's elements over each pair of \p ranges of taps:
+/// [rows, columns, OC].
+static Tensor sumTaps(const IntegerConvolution &op, const TapRanges &ranges) {
+  const Tensor &filter = op.filter->getTensor();
+  bool isSigned = filter.getType().getKind() == ElemKind::Int8;
+  auto *bytes = static_cast<const uint8_t *>(filter.getBytes());
+  ConvolutionShape shape = op.getShape();
+  const Dims &s = op.filterStrides;
+  auto sumChannels = [&](const uint8_t *tap) {
+    int32_t sum = 0;
+    for (int64_t c = 0; c < shape.getGroupChannels(); ++c)
+      sum += isSigned ? int8_t(tap[c * s[3]]) : tap[c * s[3]];
+    return sum;
+  };
+  Tensor sums(Type(ElemKind::Int32,
+                   {int64_t(ranges.rows.size()), int64_t(ranges.columns.size()),
+                    shape.outChannels}));
+  size_t next = 0;
+  for (const TapRanges::Range &rows : ranges.rows)
+    for (const TapRanges::Range &columns : ranges.columns)
+      for (int64_t channel = 0; channel < shape.outChannels; ++channel) {
+        int64_t g = channel / shape.getGroupOutChannels();
+        int64_t n = channel % shape.getGroupOutChannels();
+        int32_t sum = 0;
+        for (int64_t kh = rows.first; kh < rows.end; ++kh)
+          for (int64_t kw = columns.first; kw < columns.end; ++kw)
+            sum += sumChannels(bytes + g * s[0] + kh * s[1] + kw * s[2] +
+                               n * s[4]);
+        sums.data<int32_t>()[next++] = sum;
+      }
+  return sums;
+}
+
+/// bias - (zero point + \p shift) * \p sums, while the program runs.
+Buffer *IntegerKernelSelector::computeBias(const IntegerConvolution &op,
+                                           Buffer *sums, int64_t shift) {
+  DimsRef shape = sums->getShape();
+  Buffer *zeroPoint = op.zeroPoint ? broadcast(function, op.zeroPoint, shape)
+                                   : createScalars(0, shape, op.instr);
+  Buffer *bias =
+      op.bias ? function.createView(op.bias->getName(), op.bias,
+                                    op.bias->getType().withShape(shape),
+                                    op.bias->getOffset(),
+                                    Dims{0, 0, op.bias->getInnerStride()})
+              : createScalars(0, shape, op.instr);
+  llvm::SmallVector<Buffer *, 4> inputs = {
+      sums, zeroPoint, createScalars(shift, shape, op.instr), bias};
+  ProgramBuilder program(inputs.size());
+  unsigned zero = program.add(ScalarOp::Cast, {1});
+  zero = program.add(ScalarOp::Add, {zero, 2});
+  unsigned share = program.add(ScalarOp::Mul, {zero, 0});
+  program.add(ScalarOp::Sub, {3, share});
+  Buffer *result =
+      function.createActivation(op.instr.getName(), sums->getType());
+  function.create(op.instr.getName(),
+                  ElementWiseLoopInstr::draft(result, program.take(), inputs),
+                  &op.instr);
+  return result;
+}
+
+/// The bias for inputs to which \p shift was added: null, [OC], or [rows,
+/// columns, OC] of TapRanges.
+Buffer *IntegerKernelSelector::makeBias(const IntegerConvolution &op,
+                                        int64_t shift) {
+  bool isKnown = !op.zeroPoint || isConstant(*op.zeroPoint);
+  int64_t zero = shift;
+  if (op.zeroPoint && isKnown)
+    zero += int64_t(op.zeroPoint->getTensor().getAsDouble(0));
+  if (isKnown && zero == 0)
+    return op.bias;
+  Tensor table = sumTaps(op, TapRanges(op.getShape()));
+  if (!isKnown || (op.bias && !isConstant(*op.bias)))
+    return computeBias(op, createConstant(std::move(table), op.instr), shift);
+  int64_t channels = table.getType().getShape().back();
+  for (auto [i, value] : llvm::enumerate(table.data<int32_t>())) {
+    int32_t bias = 0;
+    if (op.bias)
+      bias = op.bias->getTensor().data<int32_t>()[int64_t(i) % channels];
+    // Sums wrap.
+    value = int32_t(uint32_t(bias) - uint32_t(zero) * uint32_t(value));
+  }
+  return createConstant(std::move(table), op.instr);
+}
+
+//===- Kernels ------------------------------------------------------------===//
+
+/// Whether \p filter has values that int8 has not.
+static bool isWide(const Tensor &filter) {
+  return filter.getType().getKind() == ElemKind::UInt8 &&
+         llvm::any_of(filter.data<uint8_t>(),
+                      [](uint8_t value) { return value > 127; });
+}
+
+/// Whether a kernel can read the input as lanes of \p elements.
+static bool hasLanes(const IntegerConvolution &op, int64_t elements) {
+  auto isWhole = [&](int64_t value) { return value % elements == 0; };
+  const Buffer &input = *op.input;
+  return isWhole(input.getShape()[3] / op.group) &&
+         input.getInnerStride() == 1 && isWhole(input.getOffset()) &&
+         llvm::all_of(input.getStrides().drop_back(), isWhole);
+}
+
+/// Makes a CPUConvolution of \p op; false where no algorithm applies.
+bool IntegerKernelSelector::replace(const IntegerConvolution &op) {
+  ConvolutionShape shape = op.getShape();
+  ElemKind own = op.input->getType().getKind();
+  std::vector<ConvolutionCandidate> candidates =
+      getCandidates({.shape = shape,
+                     .kind = own,
+                     .inputStrides = Dims(op.input->getStrides()),
+                     .isOfBytes = true,
+                     .hasWideFilter = isWide(op.filter->getTensor())});
+  if (candidates.empty())
+    return false;
+  const ConvolutionCandidate &candidate = candidates.front();
+  Buffer *input = op.input;
+  int64_t shift = 0;
+  if (candidate.algorithm == &getDotAlgorithm()) {
+    int64_t elements = candidate.parameters[0];
+    ElemKind kind = getDotInputKind(candidate, target);
+    shift = getShift(own, kind);
+    if (kind != own || !hasLanes(op, elements))
+      input = makeInput(
+          op, kind, int64_t(llvm::alignTo(shape.getGroupChannels(), elements)));
+  }
+  PackedFilter packed = packer.getPacked({.function = function,
+                                          .target = target,
+                                          .shape = shape,
+                                          .filter = op.filter,
+                                          .strides = op.filterStrides,
+                                          .before = op.instr},
+                                         candidate);
+  function.create(op.instr.getName(),
+                  CPUConvolutionInstr::draft(
+                      op.result, input, packed.filter, packed.scales,
+                      makeBias(op, shift), op.kernels, op.strides, op.pads,
+                      op.dilations, op.group, candidate.str(), op.fused,
+                      op.instr.getEpilogueProgram()),
+                  &op.instr);
+  function.erase(&op.instr);
+  return true;
+}
+
+/// \p buffer minus \p zeroPoint, which may be null, as int32.
+Buffer *IntegerKernelSelector::widen(Buffer *buffer, Buffer *zeroPoint,
+                                     Instruction &before) {
+  Type type = buffer->getType().withKind(ElemKind::Int32);
+  Buffer *wide = function.createActivation(buffer->getName(), type);
+  llvm::SmallVector<Buffer *, 2> inputs = {buffer};
+  if (zeroPoint)
+    inputs.push_back(broadcast(function, zeroPoint, type.getShape()));
+  ProgramBuilder program(inputs.size());
+  unsigned value = program.add(ScalarOp::Cast, {0});
+  if (zeroPoint)
+    program.add(ScalarOp::Sub, {value, program.add(ScalarOp::Cast, {1})});
+  function.create(buffer->getName(),
+                  ElementWiseLoopInstr::draft(wide, program.take(), inputs),
+                  &before);
+  return wide;
+}
+
+void IntegerKernelSelector::select(ConvolutionIntegerInstr &instr) {
+  Buffer *filter = instr.getFilter();
+  DimsRef extents = filter->getShape(), s = filter->getStrides();
+  if (isConstant(*filter) &&
+      replace({.instr = instr,
+               .result = instr.getResult(),
+               .input = instr.getInput(),
+               .filter = filter,
+               .zeroPoint = instr.getZeroPoint(),
+               .bias = instr.getBias(),
+               .fused = instr.getFused(),
+               .kernels = {extents[1], extents[2]},
+               .strides = instr.getStrides().vec(),
+               .pads = instr.getPads().vec(),
+               .dilations = instr.getDilations().vec(),
+               .group = instr.getGroup(),
+               .filterStrides = {extents[0] / instr.getGroup() * s[0], s[1],
+                                 s[2], s[3], s[0]}}))
+    return;
+  function.create(instr.getName(),
+                  ConvolutionInstr::draft(
+                      instr.getResult(),
+                      widen(instr.getInput(), instr.getZeroPoint(), instr),
+                      widen(filter, nullptr, instr), instr.getBias(),
+                      instr.getStrides(), instr.getPads(), instr.getDilations(),
+                      instr.getGroup(), instr.getFused(), instr.getEpilogue()),
+                  &instr);
+  function.erase(&instr);
+}
+
+void IntegerKernelSelector::select(MatMulIntegerInstr &instr) {
+  Buffer *lhs = instr.getLhs(), *rhs = instr.getRhs();
+  bool isPackable = isConstant(*rhs) && rhs->getType().getRank() == 2 &&
+                    lhs->getType().getRank() <= 4;
+  if (isPackable) {
+    bool isSingleRow = hasOneRow(*instr.getResult());
+    llvm::SmallVector<Buffer *, 4> fused;
+    for (Buffer *buffer : instr.getFused())
+      fused.push_back(viewAsImage(function, buffer, isSingleRow));
+    DimsRef s = rhs->getStrides();
+    if (replace(
+            {.instr = instr,
+             .result = viewAsImage(function, instr.getResult(), isSingleRow),
+             .input = viewAsImage(function, lhs, isSingleRow),
+             .filter = rhs,
+             .zeroPoint = nullptr,
+             .bias = nullptr,
+             .fused = fused,
+             .kernels = {1, 1},
+             .strides = {1, 1},
+             .pads = {0, 0, 0, 0},
+             .dilations = {1, 1},
+             .group = 1,
+             .filterStrides = {0, 0, 0, s[0], s[1]}}))
+      return;
+  }
+  function.create(instr.getName(),
+                  MatMulInstr::draft(instr.getResult(),
+                                     widen(lhs, nullptr, instr),
+                                     widen(rhs, nullptr, instr),
+                                     instr.getFused(), instr.getEpilogue()),
+                  &instr);
+  function.erase(&instr);
+}
+
+void glowish::prepareIntegerKernels(IRFunction &function,
+                                    const TargetDescription &target,
+                                    ByteCandidates getCandidates) {
+  IntegerKernelSelector selector(function, target, getCandidates);
+  for (auto it = function.getInstrs().begin();
+       it != function.getInstrs().end();) {
+    Instruction &instr = *it++;
+    if (auto *convolution = llvm::dyn_cast<ConvolutionIntegerInstr>(&instr))
+      selector.select(*convolution);
+    else if (auto *matmul = llvm::dyn_cast<MatMulIntegerInstr>(&instr))
+      selector.select(*matmul);
+  }
+  llvm::cantFail(insertLifetimes(function, IRPassContext()));
+}
