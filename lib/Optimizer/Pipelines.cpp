@@ -17,13 +17,14 @@ llvm::ArrayRef<GraphPass> glowish::getGraphPasses() {
 
 const Pipeline &glowish::getOptimizePipeline() {
   static const Pipeline pipeline = {
-      {{"dce", "constant-fold", "simplify-control", "cse"},
+      {{"dce", "recognize-integer-arithmetic", "constant-fold",
+        "simplify-control", "cse"},
        /*toFixedPoint=*/false},
       {{"canonicalize", "hoist-over-slices", "simplify-elementwise",
         "recognize-activation", "recognize-softmax",
         "recognize-group-normalization", "sink-transposes", "sink-reshapes",
-        "sink-shuffles", "constant-fold", "simplify-control", "fold-pad",
-        "fold-arithmetic", "cse"},
+        "sink-shuffles", "simplify-quantization", "constant-fold",
+        "simplify-control", "fold-pad", "fold-arithmetic", "cse"},
        /*toFixedPoint=*/true},
       // On images, after transposes have been sunk.
       {{"recognize-normalization", "recognize-attention", "constant-fold"},

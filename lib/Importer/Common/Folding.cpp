@@ -1,6 +1,7 @@
 //===- Folding.cpp - Constant folding during import -----------------------===//
 
 #include "Common/Folding.h"
+#include "glowish/Graph/Nodes.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -28,10 +29,21 @@ llvm::Error FoldingBudget::check(int64_t bytes) {
       bytes);
 }
 
+/// Whether \p node begins to compute what quantized weights stand for. The
+/// optimizer multiplies them as the bytes that they are.
+static bool widensBytes(const Node &node) {
+  auto *cast = llvm::dyn_cast<CastNode>(&node);
+  if (!cast || cast->getType().getNumElements() == 1)
+    return false;
+  ElemKind from = cast->getX().getElemKind();
+  return (from == ElemKind::Int8 || from == ElemKind::UInt8) &&
+         (cast->getTo() == ElemKind::Int32 || cast->getTo() == ElemKind::Float);
+}
+
 /// Nodes that take long are never part of shape arithmetic.
 static bool shouldFold(const Node &node, FoldingBudget &budget) {
   if (!hasConstantOperands(node) || node.getNumResults() != 1 ||
-      node.getInfo().has(OpTrait::SuperLinear))
+      node.getInfo().has(OpTrait::SuperLinear) || widensBytes(node))
     return false;
   llvm::SmallPtrSet<const Node *, 4> operands;
   int64_t operandBytes = 0;

@@ -1,0 +1,135 @@
+//===- Quantization.cpp - Integers stay integers --------------------------===//
+
+#include "Util/Dequantization.h"
+
+using namespace glowish;
+
+namespace {
+/// What Cast(Round(input / scale) + zero point) quantizes.
+struct Quantization {
+  NodeValue input, scale;
+  /// Null for 0.
+  NodeValue zeroPoint;
+};
+} // namespace
+
+static std::optional<Quantization> matchQuantization(CastNode &root) {
+  NodeValue value = root.getX(), zeroPoint;
+  if (auto *add = value.getNodeAs<AddNode>()) {
+    value = add->getX();
+    zeroPoint = add->getY();
+  }
+  auto *round = value.getNodeAs<RoundNode>();
+  auto *div = round ? round->getX().getNodeAs<DivNode>() : nullptr;
+  if (!div || !hasOneElement(div->getY()) || !hasOneElement(zeroPoint))
+    return std::nullopt;
+  return Quantization{div->getX(), div->getY(), zeroPoint};
+}
+
+/// Whether both are the same constants, or the same value.
+static bool areSame(NodeValue a, NodeValue b) {
+  auto getNumber = [](NodeValue value) -> std::optional<double> {
+    if (!value)
+      return 0.0;
+    if (auto *cast = value.getNodeAs<CastNode>())
+      value = cast->getX();
+    const Tensor *tensor = getOrderedElements(value);
+    if (!tensor || tensor->getNumElements() != 1)
+      return std::nullopt;
+    return tensor->getAsDouble(0);
+  };
+  std::optional<double> x = getNumber(a);
+  return x && x == getNumber(b);
+}
+
+/// Quantizing what an integer stands for, by the same scale and zero point,
+/// gives the integer.
+static NodeValue dropRoundTrip(CastNode &root, RewriteContext &context) {
+  std::optional<Quantization> q = matchQuantization(root);
+  std::optional<Dequantization> x =
+      q ? matchDequantization(q->input) : std::nullopt;
+  if (!x || !x->scale || !hasOneElement(x->scale) ||
+      !hasOneElement(x->zeroPoint) ||
+      x->integer.getElemKind() != root.getTo() || !x->isOfBytes() ||
+      !areSame(q->scale, x->scale) || !areSame(q->zeroPoint, x->zeroPoint))
+    return {};
+  return moveAlike(*x, x->integer, context);
+}
+
+/// Whether \p value is made of the sums of an integer convolution or matmul.
+static bool isSum(NodeValue value) {
+  while (llvm::isa<AddNode, SubNode, ReshapeNode, TransposeNode>(value.node))
+    value = value.node->getOperand(0);
+  return llvm::isa<ConvolutionIntegerNode, MatMulIntegerNode>(value.node);
+}
+
+/// Selects among integers instead of what they stand for: a positive scale
+/// keeps their order.
+static NodeValue poolIntegers(MaxPoolNode &root, RewriteContext &context) {
+  std::optional<Dequantization> x = matchDequantization(root.getInput());
+  if (!x || !x->scale || !hasOneElement(x->scale) ||
+      !hasOneElement(x->zeroPoint) || !x->isOfBytes())
+    return {};
+  const Tensor *scale = getOrderedElements(x->scale);
+  if (!scale || !(scale->getAsDouble(0) > 0))
+    return {};
+  NodeDraft draft = root.getDraft();
+  draft.operands[MaxPoolNode::inputIdx] = moveAlike(*x, x->integer, context);
+  NodeValue pooled = context.getFunction()
+                         .create(root.getName(), std::move(draft))
+                         ->getResult();
+  if (x->zeroPoint) {
+    NodeValue zero = context.create<CastNode>(context.reshape(x->zeroPoint, {}),
+                                              ElemKind::Int32);
+    pooled = context.create<SubNode>(
+        context.create<CastNode>(pooled, ElemKind::Int32), zero);
+  }
+  return context.create<MulNode>(
+      context.create<CastNode>(pooled, ElemKind::Float),
+      context.reshape(x->scale, {}));
+}
+
+/// The division by a scale, of sums of integers that are multiplied with one:
+/// (sums * factor) / scale is sums * (factor / scale). Limits may be between.
+static NodeValue joinScales(DivNode &root, RewriteContext &context) {
+  NodeValue value = root.getX(), scale = root.getY();
+  const Tensor *divisor = getOrderedElements(scale);
+  if (!divisor || !hasOneElement(scale) || !(divisor->getAsDouble(0) > 0) ||
+      value.getElemKind() != ElemKind::Float)
+    return {};
+  auto *relu = value.getNodeAs<ReluNode>();
+  auto *clip = value.getNodeAs<ClipNode>();
+  if (relu || clip) {
+    if (!value.hasOneUse())
+      return {};
+    value = relu ? relu->getX() : clip->getX();
+  }
+  auto *mul = value.getNodeAs<MulNode>();
+  auto *cast = mul ? mul->getX().getNodeAs<CastNode>() : nullptr;
+  if (!mul || !value.hasOneUse() || !cast ||
+      cast->getX().getElemKind() != ElemKind::Int32 || !isSum(cast->getX()))
+    return {};
+  NodeValue factor =
+      context.create<DivNode>(mul->getY(), context.reshape(scale, {}));
+  NodeValue result = context.create<MulNode>(mul->getX(), factor);
+  if (relu)
+    return context.create<ReluNode>(result);
+  if (clip)
+    return context.create<ClipNode>(result,
+                                    clip->getLow() / divisor->getAsDouble(0),
+                                    clip->getHigh() / divisor->getAsDouble(0));
+  return result;
+}
+
+llvm::Expected<bool>
+glowish::simplifyQuantization(Function &function,
+                              const GraphPassContext &context) {
+  static const RewriteSet set = [] {
+    RewriteSet rewrites;
+    rewrites.add<dropRoundTrip>(NodeKind::Cast);
+    rewrites.add<poolIntegers>(NodeKind::MaxPool);
+    rewrites.add<joinScales>(NodeKind::Div);
+    return rewrites;
+  }();
+  return applyRewrites(function, set, context);
+}
