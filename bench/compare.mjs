@@ -27,6 +27,9 @@ median of the ratios within a round. Writes compare.json and compare.svg.
   --cpus N,M,..      the processors to run on: N threads run on the first N
                      (default: all, the last one first)
   --no-torch         leave PyTorch out
+  --quantized DIR    compare the quantized forms of the networks, folders of DIR,
+                     in ONNX Runtime, and the float networks in glowish; shares
+                     are those of the peak of 8-bit integers
   --out DIR          where the results go (default build/bench)
   --doc              also put tables and image in docs/performance.md
 
@@ -42,6 +45,7 @@ function readOptions() {
     milliseconds: {type: 'string', default: '150'},
     cpus: {type: 'string', default: processors.join(',')},
     'no-torch': {type: 'boolean', default: false},
+    quantized: {type: 'string'},
     out: {type: 'string', default: 'build/bench'},
     doc: {type: 'boolean', default: false},
     help: {type: 'boolean', default: false},
@@ -50,15 +54,18 @@ function readOptions() {
     console.log(usage);
     process.exit(0);
   }
-  const torch = !values['no-torch'] && hasTorch();
+  const torch = !values['no-torch'] && !values.quantized && hasTorch();
+  const models = process.env.GLOWISH_MODELS ?? 'build/models';
   return {
     networks: values.networks.split(','),
     threads: values.threads.split(',').map(Number),
     rounds: Number(values.rounds), milliseconds: Number(values.milliseconds),
     cpus: values.cpus.split(',').map(Number),
-    engines: ['glowish', 'ONNX Runtime', ...(torch ? ['PyTorch'] : [])],
+    engines: ['glowish', 'ONNX Runtime', ...(torch ? ['PyTorch'] : []),
+              ...(values.quantized ? ['glowish float'] : [])],
     out: values.out, doc: values.doc,
-    models: process.env.GLOWISH_MODELS ?? 'build/models',
+    models: values.quantized ?? models, floatModels: models,
+    quantized: values.quantized !== undefined,
     exporter: process.env.GLOWISH_EXPORTER ??
         '../shared/tools/export_models.py',
   };
@@ -108,6 +115,7 @@ function report(results, skipped, options) {
     peak: median(results.flatMap(({peaks}) => peaks)),
     call: median(results.flatMap(({callTimes}) => callTimes)),
     threads, engines, rounds, skipped,
+    peakName: options.quantized ? 'peak of 8-bit integers' : 'FMA peak',
   };
   const text = makeReport(results, facts);
   console.log(text);

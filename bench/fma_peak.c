@@ -1,26 +1,12 @@
 /* Measures how many floating-point operations one core can do: independent
  * chains of fused multiply-adds on registers, for each vector width that the
- * machine has. Speaks the protocol of workers.mjs; every "run" answers with
- * the highest rate in GFLOP/s instead of times.
+ * machine has, in GFLOP/s.
  *
  * Built with -march=native -mprefer-vector-width=512. */
-#define _POSIX_C_SOURCE 200112L
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#include "peak_worker.h"
 
-enum { CHAINS = 12, STEPS = 100000 };
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-/* GFLOP/s of `width` floats a vector: CHAINS chains hide the latency of a
- * multiply-add on every machine whose latency times throughput is at most
- * that. The empty asm keeps the chains in registers and in the loop. */
+/* GFLOP/s of `width` floats a vector. The empty asm keeps the chains in
+ * registers and in the loop. */
 #define DEFINE_RATE(width)                                                     \
   typedef float Vector##width __attribute__((vector_size(4 * width)));         \
   static volatile float sink##width;                                           \
@@ -69,20 +55,4 @@ static double measure(void) {
   for (i = 0; i < 3; ++i)
     best = rates[i] > best ? rates[i] : best;
   return best;
-}
-
-int main(void) {
-  char line[64];
-  puts("ready {}");
-  fflush(stdout);
-  while (fgets(line, sizeof line, stdin) && strncmp(line, "run", 3) == 0) {
-    double end = now() + 1e-3 * atof(line + 3), best = 0;
-    do {
-      double rate = measure();
-      best = rate > best ? rate : best;
-    } while (now() < end);
-    printf("%.6f\n", best);
-    fflush(stdout);
-  }
-  return 0;
 }

@@ -32,10 +32,10 @@ export function hasTorch() {
 }
 
 // Exports what is missing; {found, missing} names.
-export function findNetworks({networks, models, exporter}) {
+export function findNetworks({networks, models, exporter, quantized}) {
   const isThere = (name) => existsSync(join(models, name, 'output_0.npy'));
   const missing = networks.filter((name) => !isThere(name));
-  if (missing.length && existsSync(exporter) && hasTorch()) {
+  if (missing.length && !quantized && existsSync(exporter) && hasTorch()) {
     console.error(`exporting ${missing.join(' ')}`);
     spawnSync(python, [exporter, '--out', models, ...missing],
               {stdio: ['ignore', 2, 2]});

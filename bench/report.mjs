@@ -120,7 +120,8 @@ function listFailures(results, skipped) {
 // The text of the report. `facts`: {machine, peak, call, versions, threads,
 // engines, rounds, skipped}.
 export function makeReport(results, facts) {
-  const {machine, peak, call, versions, threads, engines, rounds} = facts;
+  const {machine, peak, peakName, call, versions, threads, engines, rounds} =
+      facts;
   const others = engines.filter((engine) => engine !== 'glowish');
   const lines = [];
   for (const [set, members] of groupBySet(results))
@@ -128,7 +129,7 @@ export function makeReport(results, facts) {
   lines.push('**What the networks need**', '', makeSizeTable(results), '',
              ...listFailures(results, facts.skipped));
   lines.push(
-      `${machine}; FMA peak of a core ${peak.toFixed(1)} GFLOP/s; ` +
+      `${machine}; ${peakName} of a core ${peak.toFixed(1)} GFLOP/s; ` +
           Object.entries(versions).map((pair) => pair.join(' ')).join(', ') +
           `; medians of ${rounds} rounds.`,
       `A call of ONNX Runtime through Node.js takes ${

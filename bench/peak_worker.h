@@ -1,0 +1,36 @@
+/* What the programs that measure a peak have in common: a clock, and the
+ * protocol of workers.mjs. Every "run" answers with the highest rate that
+ * measure(), which the program defines, has found. Included once, first. */
+#define _POSIX_C_SOURCE 200112L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Independent chains hide the latency of an instruction on every machine whose
+ * latency times throughput is at most that. */
+enum { CHAINS = 12, STEPS = 100000 };
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static double measure(void);
+
+int main(void) {
+  char line[64];
+  puts("ready {}");
+  fflush(stdout);
+  while (fgets(line, sizeof line, stdin) && strncmp(line, "run", 3) == 0) {
+    double end = now() + 1e-3 * atof(line + 3), best = 0;
+    do {
+      double rate = measure();
+      best = rate > best ? rate : best;
+    } while (now() < end);
+    printf("%.6f\n", best);
+    fflush(stdout);
+  }
+  return 0;
+}
