@@ -56,13 +56,6 @@ static NodeValue dropRoundTrip(CastNode &root, RewriteContext &context) {
   return moveAlike(*x, x->integer, context);
 }
 
-/// Whether \p value is made of the sums of an integer convolution or matmul.
-static bool isSum(NodeValue value) {
-  while (llvm::isa<AddNode, SubNode, ReshapeNode, TransposeNode>(value.node))
-    value = value.node->getOperand(0);
-  return llvm::isa<ConvolutionIntegerNode, MatMulIntegerNode>(value.node);
-}
-
 /// Selects among integers instead of what they stand for: a positive scale
 /// keeps their order.
 static NodeValue poolIntegers(MaxPoolNode &root, RewriteContext &context) {
@@ -89,8 +82,8 @@ static NodeValue poolIntegers(MaxPoolNode &root, RewriteContext &context) {
       context.reshape(x->scale, {}));
 }
 
-/// The division by a scale, of sums of integers that are multiplied with one:
-/// (sums * factor) / scale is sums * (factor / scale). Limits may be between.
+/// The division by a scale, of int32 sums that were multiplied with one: (sums
+/// * factor) / scale is sums * (factor / scale). Limits may be between.
 static NodeValue joinScales(DivNode &root, RewriteContext &context) {
   NodeValue value = root.getX(), scale = root.getY();
   const Tensor *divisor = getOrderedElements(scale);
@@ -107,7 +100,7 @@ static NodeValue joinScales(DivNode &root, RewriteContext &context) {
   auto *mul = value.getNodeAs<MulNode>();
   auto *cast = mul ? mul->getX().getNodeAs<CastNode>() : nullptr;
   if (!mul || !value.hasOneUse() || !cast ||
-      cast->getX().getElemKind() != ElemKind::Int32 || !isSum(cast->getX()))
+      cast->getX().getElemKind() != ElemKind::Int32)
     return {};
   NodeValue factor =
       context.create<DivNode>(mul->getY(), context.reshape(scale, {}));

@@ -10,7 +10,7 @@
 #include "Kernels/Convolution/Window.h"
 #include "Kernels/Epilogue.h"
 #include "Kernels/KernelOperands.h"
-#include "Kernels/Math/DotProduct.h"
+#include "Kernels/Math/DotInstrs.h"
 
 using namespace glowish;
 using llvm::Value;

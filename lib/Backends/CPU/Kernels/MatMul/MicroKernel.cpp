@@ -1,7 +1,7 @@
 //===- MicroKernel.cpp - The innermost loop of matmuls --------------------===//
 
 #include "Kernels/MatMul/MicroKernel.h"
-#include "Kernels/Math/DotProduct.h"
+#include "Kernels/Math/DotInstrs.h"
 
 using namespace glowish;
 using llvm::Value;

@@ -1,6 +1,6 @@
-//===- DotProduct.cpp - Products of small integers ------------------------===//
+//===- DotInstrs.cpp - Dot products of small integers ---------------------===//
 
-#include "Kernels/Math/DotProduct.h"
+#include "Kernels/Math/DotInstrs.h"
 #include "llvm/IR/IntrinsicsAArch64.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
@@ -25,12 +25,12 @@ static Value *emitPairs(KernelBuilder &b, Value *sums, Value *x,
                                            Intrinsic::x86_avx512_vpdpwssd_512),
                              {}, {sums, x, weights});
   auto *pairs = llvm::FixedVectorType::get(b.getInt16Ty(), 2 * lanes);
-  Value *products = b.CreateIntrinsic(
+  Value *pairSums = b.CreateIntrinsic(
       chooseByLanes(lanes, Intrinsic::x86_sse2_pmadd_wd,
                     Intrinsic::x86_avx2_pmadd_wd,
                     Intrinsic::x86_avx512_pmaddw_d_512),
       {}, {b.CreateBitCast(x, pairs), b.CreateBitCast(weights, pairs)});
-  return b.CreateAdd(sums, products);
+  return b.CreateAdd(sums, pairSums);
 }
 
 Value *glowish::emitDot(KernelBuilder &b, DotInstr dot, Value *sums, Value *x,

@@ -1,7 +1,7 @@
-//===- DotProduct.h - Products of small integers ----------------*- C++ -*-===//
+//===- DotInstrs.h - Dot products of small integers -------------*- C++ -*-===//
 
-#ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_MATH_DOTPRODUCT_H
-#define GLOWISH_LIB_BACKENDS_CPU_KERNELS_MATH_DOTPRODUCT_H
+#ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_MATH_DOTINSTRS_H
+#define GLOWISH_LIB_BACKENDS_CPU_KERNELS_MATH_DOTINSTRS_H
 
 #include "Kernels/KernelBuilder.h"
 
@@ -20,4 +20,4 @@ llvm::Value *emitSmallMultiplyAdd(KernelBuilder &b, llvm::Value *sums,
 
 } // namespace glowish
 
-#endif // GLOWISH_LIB_BACKENDS_CPU_KERNELS_MATH_DOTPRODUCT_H
+#endif // GLOWISH_LIB_BACKENDS_CPU_KERNELS_MATH_DOTINSTRS_H
