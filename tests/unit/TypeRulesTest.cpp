@@ -211,7 +211,7 @@ TEST(TypeRules, Epilogue) {
               "float<3x5>");
   EXPECT_TYPE("MatMul(float<3x7>, float<7x5>, float<5>) {epilogue = "
               "{v2:bool = Less(v0, v1)}} -> float<3x5>",
-              "attribute 'epilogue': it makes bool of float");
+              "bool<3x5>");
   EXPECT_TYPE("MatMul(float<3x7>, float<7x5>, float<4>) -> float<3x5>",
               "operand 'fused[0]' (float<4>): does not broadcast to 3x5");
   EXPECT_TYPE("MatMul(float<3x7>, float<7x5>, float<1>, float<1x1x1>) -> "

@@ -27,7 +27,7 @@ llvm::Expected<TypeList> glowish::inferCPUConvolution(const OpView &view) {
   if (!candidate)
     return op.attrError("algorithm", "accepted: " + getAlgorithmForms());
   ElemKind kind = op.getInput().getKind();
-  if (op.getFilter().getKind() != candidate->algorithm->getPackedKind(kind))
+  if (!candidate->algorithm->takesPackedKind(op.getFilter().getKind(), kind))
     return op.operandError(op.filterIdx,
                            "accepted: the kind that the algorithm packs");
   if (op.hasScales() != candidate->algorithm->hasScales())

@@ -155,7 +155,8 @@ static Bias splitBias(NodeValue bias, const Dequantization &x,
     return {};
   if (bias.getElemKind() == ElemKind::Int32)
     return {.integer = bias};
-  if (bias.getType().getNumElements() == channels)
+  if (bias.getType().getNumElements() == channels && !bias.getShape().empty() &&
+      bias.getShape().back() == channels)
     if (auto multiples = getMultiples(bias, x, weights))
       return {.integer = context.createConstant(std::move(*multiples))};
   return {.real = bias};

@@ -42,15 +42,24 @@ static bool areSame(NodeValue a, NodeValue b) {
   return x && x == getNumber(b);
 }
 
+/// Whether \p scale is a constant with which numbers of 8 bits neither overflow
+/// nor vanish.
+static bool isOrdinaryScale(NodeValue scale) {
+  const Tensor *tensor = getOrderedElements(scale);
+  return tensor && tensor->getNumElements() == 1 &&
+         tensor->getAsDouble(0) > 1e-30 && tensor->getAsDouble(0) < 1e30;
+}
+
 /// Quantizing what an integer stands for, by the same scale and zero point,
 /// gives the integer.
 static NodeValue dropRoundTrip(CastNode &root, RewriteContext &context) {
   std::optional<Quantization> q = matchQuantization(root);
   std::optional<Dequantization> x =
       q ? matchDequantization(q->input) : std::nullopt;
-  if (!x || !x->scale || !hasOneElement(x->scale) ||
+  if (!x || !x->scale || !isOrdinaryScale(x->scale) ||
       !hasOneElement(x->zeroPoint) ||
       x->integer.getElemKind() != root.getTo() || !x->isOfBytes() ||
+      q->input.getType().getShape() != root.getType().getShape() ||
       !areSame(q->scale, x->scale) || !areSame(q->zeroPoint, x->zeroPoint))
     return {};
   return moveAlike(*x, x->integer, context);
@@ -60,11 +69,8 @@ static NodeValue dropRoundTrip(CastNode &root, RewriteContext &context) {
 /// keeps their order.
 static NodeValue poolIntegers(MaxPoolNode &root, RewriteContext &context) {
   std::optional<Dequantization> x = matchDequantization(root.getInput());
-  if (!x || !x->scale || !hasOneElement(x->scale) ||
+  if (!x || !x->scale || !isOrdinaryScale(x->scale) ||
       !hasOneElement(x->zeroPoint) || !x->isOfBytes())
-    return {};
-  const Tensor *scale = getOrderedElements(x->scale);
-  if (!scale || !(scale->getAsDouble(0) > 0))
     return {};
   NodeDraft draft = root.getDraft();
   draft.operands[MaxPoolNode::inputIdx] = moveAlike(*x, x->integer, context);
@@ -86,9 +92,8 @@ static NodeValue poolIntegers(MaxPoolNode &root, RewriteContext &context) {
 /// * factor) / scale is sums * (factor / scale). Limits may be between.
 static NodeValue joinScales(DivNode &root, RewriteContext &context) {
   NodeValue value = root.getX(), scale = root.getY();
-  const Tensor *divisor = getOrderedElements(scale);
-  if (!divisor || !hasOneElement(scale) || !(divisor->getAsDouble(0) > 0) ||
-      value.getElemKind() != ElemKind::Float)
+  if (!isOrdinaryScale(scale) || value.getElemKind() != ElemKind::Float ||
+      value.getType() != root.getType())
     return {};
   auto *relu = value.getNodeAs<ReluNode>();
   auto *clip = value.getNodeAs<ClipNode>();
@@ -99,19 +104,21 @@ static NodeValue joinScales(DivNode &root, RewriteContext &context) {
   }
   auto *mul = value.getNodeAs<MulNode>();
   auto *cast = mul ? mul->getX().getNodeAs<CastNode>() : nullptr;
+  // A factor for each element would be divided element by element, too.
   if (!mul || !value.hasOneUse() || !cast ||
-      cast->getX().getElemKind() != ElemKind::Int32)
+      cast->getX().getElemKind() != ElemKind::Int32 ||
+      mul->getY().getShape() == mul->getType().getShape())
     return {};
   NodeValue factor =
       context.create<DivNode>(mul->getY(), context.reshape(scale, {}));
   NodeValue result = context.create<MulNode>(mul->getX(), factor);
   if (relu)
     return context.create<ReluNode>(result);
-  if (clip)
-    return context.create<ClipNode>(result,
-                                    clip->getLow() / divisor->getAsDouble(0),
-                                    clip->getHigh() / divisor->getAsDouble(0));
-  return result;
+  if (!clip)
+    return result;
+  double divisor = getOrderedElements(scale)->getAsDouble(0);
+  return context.create<ClipNode>(result, clip->getLow() / divisor,
+                                  clip->getHigh() / divisor);
 }
 
 llvm::Expected<bool>

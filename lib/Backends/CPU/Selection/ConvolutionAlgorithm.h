@@ -87,8 +87,11 @@ public:
   }
   virtual PackedFilter pack(const FilterSource &source,
                             Parameters parameters) const = 0;
-  /// The element kind of packed weights.
-  virtual ElemKind getPackedKind(ElemKind kind) const { return kind; }
+  /// Whether \p packed may be the element kind of packed weights, for inputs
+  /// of \p kind.
+  virtual bool takesPackedKind(ElemKind packed, ElemKind kind) const {
+    return packed == kind;
+  }
   /// The element kind of the sums, for inputs of \p kind.
   virtual ElemKind getSumKind(ElemKind kind) const { return kind; }
   /// Whether packed weights have scales.
@@ -113,12 +116,13 @@ const ConvolutionAlgorithm &getWinogradAlgorithm();
 /// Floats as three int8 slices (Ozaki scheme) on AMX: `int8-slices`.
 const ConvolutionAlgorithm &getSlicedAlgorithm();
 
-/// 8-bit integers by instructions for dot products, ELEMENTS in a lane: `dot
-/// ELEMENTS PIXELSxVECTORS`. Inputs are of getDotInputKind, and each group has
-/// a multiple of ELEMENTS channels.
+/// 8-bit integers, ELEMENTS in a lane: `dot ELEMENTS PIXELSxVECTORS`. By
+/// instructions for dot products where there are several. Inputs are of
+/// getDotInputKind, and each group has a multiple of ELEMENTS channels.
 const ConvolutionAlgorithm &getDotAlgorithm();
-/// The kind of the input elements of getDotAlgorithm().
-ElemKind getDotInputKind(const ConvolutionCandidate &candidate,
+/// The kind of the input elements that getDotAlgorithm() multiplies where those
+/// of the problem are of \p kind.
+ElemKind getDotInputKind(const ConvolutionCandidate &candidate, ElemKind kind,
                          const TargetDescription &target);
 /// One filter of 8-bit integers per channel: `depthwise-bytes`.
 const ConvolutionAlgorithm &getDepthwiseBytesAlgorithm();

@@ -272,6 +272,8 @@ static bool hasLanes(const IntegerConvolution &op, int64_t elements) {
 /// Makes a CPUConvolution of \p op; false where no algorithm applies.
 bool IntegerKernelSelector::replace(const IntegerConvolution &op) {
   ConvolutionShape shape = op.getShape();
+  if (shape.getTaps() == 0)
+    return false;
   ElemKind own = op.input->getType().getKind();
   std::vector<ConvolutionCandidate> candidates =
       getCandidates({.shape = shape,
@@ -286,7 +288,7 @@ bool IntegerKernelSelector::replace(const IntegerConvolution &op) {
   int64_t shift = 0;
   if (candidate.algorithm == &getDotAlgorithm()) {
     int64_t elements = candidate.parameters[0];
-    ElemKind kind = getDotInputKind(candidate, target);
+    ElemKind kind = getDotInputKind(candidate, own, target);
     shift = getShift(own, kind);
     if (kind != own || !hasLanes(op, elements))
       input = makeInput(

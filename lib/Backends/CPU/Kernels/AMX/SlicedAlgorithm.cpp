@@ -37,7 +37,9 @@ public:
   double getPackingCycles() const override { return 0.8; }
   bool takesTransposedInput() const override { return true; }
   bool usesMatrixRegisters() const override { return true; }
-  ElemKind getPackedKind(ElemKind) const override { return ElemKind::Int8; }
+  bool takesPackedKind(ElemKind packed, ElemKind) const override {
+    return packed == ElemKind::Int8;
+  }
   bool hasScales() const override { return true; }
 
   PackedFilter pack(const FilterSource &source, Parameters) const override {

@@ -29,8 +29,8 @@ public:
         result(std::move(operands.result)), input(std::move(operands.input)),
         weights(operands.weights), bias(operands.bias),
         taps(operands.isBiasOfTaps ? TapRanges(shape) : TapRanges()),
-        epilogue(std::move(operands.epilogue)), kind(input.kind),
-        lanes(b.getRegisterLanes(kind)) {}
+        epilogue(std::move(operands.epilogue)), kind(epilogue.kind),
+        weightKind(operands.weightKind), lanes(b.getRegisterLanes(kind)) {}
 
   void emit();
 
@@ -80,7 +80,9 @@ private:
   /// Those that the bias differs by; one of each where it does not.
   TapRanges taps;
   EpilogueCode epilogue;
+  /// Of the sums.
   ElemKind kind;
+  ElemKind weightKind;
   unsigned lanes;
   int64_t blocksPerGroup = 0, chunk = 0;
 };
@@ -122,6 +124,8 @@ MicroKernel ConvolutionEmitter::getMicroKernel(const Block &block,
                              input.strides[2] * shape.strideW,
                              layout.rowStride,
                              layout.isPadded};
+  microKernel.inputKind = input.kind;
+  microKernel.weightKind = weightKind;
   microKernel.dot = dot;
   microKernel.takesLanes =
       b.getTarget().hasMultiplyByLane && dot == DotInstr::None;
@@ -142,10 +146,10 @@ Values ConvolutionEmitter::emitKernelRow(const MicroKernel &microKernel,
   for (int64_t kw = 0; kw < shape.kernelW; ++kw) {
     if (run.taps[kw].empty())
       continue;
-    Value *tap = b.CreateGEP(b.getStorageTy(kind), pixel,
+    Value *tap = b.CreateGEP(b.getStorageTy(input.kind), pixel,
                              b.index(kw * shape.dilationW * input.strides[2]));
     Value *tapWeights =
-        b.getElement(rowWeights, kind, kw * depth * layout.rowStride);
+        b.getElement(rowWeights, weightKind, kw * depth * layout.rowStride);
     sums = microKernel.accumulate(b, run.taps[kw], depth, tap, tapWeights,
                                   std::move(sums), prefetch);
     if (prefetch.bytesPerStep)
@@ -178,10 +182,10 @@ void ConvolutionEmitter::emitTile(const Block &block, const Position &position,
         Value *row = b.CreateNSWAdd(
             rows.firstRow, b.addScaled(b.index(0), kh, shape.dilationH));
         // Not inbounds: at the left border it may lie before the image.
-        Value *pixel = b.CreateGEP(b.getStorageTy(kind), input.base,
+        Value *pixel = b.CreateGEP(b.getStorageTy(input.kind), input.base,
                                    b.addScaled(offset, row, input.strides[1]));
         Value *rowWeights = b.getElement(
-            block.weights, kind,
+            block.weights, weightKind,
             b.addScaled(b.index(0), kh, rowTaps * layout.rowStride));
         Prefetch prefetch = slice;
         if (prefetch.bytesPerStep)
@@ -251,7 +255,7 @@ void ConvolutionEmitter::emitTiles(const Block &block, Value *low,
 /// Where the weights exceed the cache, each tile of a block prefetches a share
 /// of the next block's weights.
 void ConvolutionEmitter::planPrefetch(Block &block) const {
-  int64_t size = int64_t(getElemSize(kind));
+  int64_t size = int64_t(getElemSize(weightKind));
   int64_t blockBytes = layout.blockStride * size;
   if (!layout.isPadded || chunk != getNumUnits() ||
       blockBytes * blocksPerGroup <= b.getTarget().cacheBytes / 2)
@@ -266,7 +270,7 @@ void ConvolutionEmitter::planPrefetch(Block &block) const {
   // A single tile prefetches its own weights, at a fixed distance.
   constexpr int64_t distanceBytes = 4096;
   block.nextWeights =
-      b.getElement(block.weights, kind,
+      b.getElement(block.weights, weightKind,
                    tiles == 1 ? distanceBytes / size : layout.blockStride);
 }
 
@@ -320,7 +324,7 @@ void ConvolutionEmitter::emitTask(Value *task) {
       split(number, layout.isPadded ? layout.rowStride / size : 1);
   Value *groupOffset = b.addScaled(b.index(0), group, layout.groupStride);
   block.weights = b.getElement(
-      weights, kind,
+      weights, weightKind,
       b.addScaled(b.addScaled(groupOffset, packed, layout.blockStride), part,
                   size));
   block.vectors = tile.vectors;
@@ -350,7 +354,7 @@ void ConvolutionEmitter::emit() {
   // For few pixels the weights' way from memory takes longer than
   // multiplying by them: a byte as long as some eight operations.
   int64_t readCost =
-      8 * blocks * layout.blockStride * int64_t(getElemSize(kind));
+      8 * blocks * layout.blockStride * int64_t(getElemSize(weightKind));
   int64_t cost = std::max(getNumOperations(shape), readCost);
   b.forTasks(numTasks, cost, [&](Value *task) { emitTask(task); });
 }

@@ -59,6 +59,7 @@ struct ConvolutionOperands {
   StridedOperand result, input;
   /// As the algorithm packs them.
   llvm::Value *weights = nullptr;
+  ElemKind weightKind = ElemKind::Float;
   /// For algorithms that have them, else null: float [OC], factors of the sums.
   llvm::Value *scales = nullptr;
   /// May be null.

@@ -32,6 +32,7 @@ void glowish::emitCPUConvolution(KernelBuilder &b,
       {.result = operands.getStrided(Instr::resultIdx),
        .input = operands.getStrided(Instr::inputIdx),
        .weights = operands.getPointer(Instr::filterIdx),
+       .weightKind = instr.getFilter()->getType().getKind(),
        .scales = operands.getPointer(Instr::scalesIdx),
        .bias = operands.getPointer(Instr::biasIdx),
        .isBiasOfTaps =

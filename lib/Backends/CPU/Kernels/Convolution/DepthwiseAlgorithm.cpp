@@ -54,7 +54,9 @@ public:
   }
 
   double getPackingCycles() const override { return 0; }
-  ElemKind getPackedKind(ElemKind) const override { return ElemKind::Int32; }
+  bool takesPackedKind(ElemKind packed, ElemKind) const override {
+    return packed == ElemKind::Int32;
+  }
   ElemKind getSumKind(ElemKind) const override { return ElemKind::Int32; }
 
   /// [kh][kw][channel], as int32.

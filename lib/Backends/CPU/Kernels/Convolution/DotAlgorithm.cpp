@@ -10,21 +10,44 @@
 
 using namespace glowish;
 
-/// The instruction for \p elements a lane.
+/// The instruction for \p elements a lane; None multiplies one by one.
 static DotInstr getInstr(int64_t elements, const TargetDescription &target) {
-  return elements == 2 ? DotInstr::Pairs : target.dot;
+  return elements == 1   ? DotInstr::None
+         : elements == 2 ? DotInstr::Pairs
+                         : target.dot;
 }
 
 ElemKind glowish::getDotInputKind(const ConvolutionCandidate &candidate,
+                                  ElemKind kind,
                                   const TargetDescription &target) {
   switch (getInstr(candidate.parameters[0], target)) {
+  case DotInstr::None:
+    return kind;
   case DotInstr::Pairs:
     return ElemKind::Int16;
   case DotInstr::UnsignedQuads:
     return ElemKind::UInt8;
-  default:
+  case DotInstr::SignedQuads:
     return ElemKind::Int8;
   }
+  llvm_unreachable("not an instruction");
+}
+
+/// How many elements a lane has.
+static int64_t countElementsPerLane(const ConvolutionProblem &problem,
+                                    const TargetDescription &target) {
+  switch (target.dot) {
+  case DotInstr::None:
+    return 1;
+  case DotInstr::Pairs:
+    return 2;
+  // Of the targets with quads, those of x86 have pairs, too.
+  case DotInstr::UnsignedQuads:
+    return problem.hasWideFilter ? 2 : 4;
+  case DotInstr::SignedQuads:
+    return problem.hasWideFilter ? 1 : 4;
+  }
+  llvm_unreachable("not an instruction");
 }
 
 /// \p shape with lanes of \p elements channels instead of channels.
@@ -79,12 +102,9 @@ public:
   addCandidates(const ConvolutionProblem &problem,
                 const TargetDescription &target, int64_t /*maxWinograd*/,
                 std::vector<ConvolutionCandidate> &candidates) const override {
-    bool isPairs = target.dot == DotInstr::Pairs || problem.hasWideFilter;
-    // Of the targets with quads, those of x86 have pairs, too.
-    if (target.dot == DotInstr::None || isDepthwise(problem.shape) ||
-        (isPairs && target.dot == DotInstr::SignedQuads))
+    if (isDepthwise(problem.shape))
       return;
-    int64_t elements = isPairs ? 2 : 4;
+    int64_t elements = countElementsPerLane(problem, target);
     for (auto [tile, cycles] : rankTiles(countLanes(problem.shape, elements),
                                          ElemKind::Int32, target))
       candidates.push_back(
@@ -96,8 +116,10 @@ public:
   getPackingKey(Parameters parameters) const override {
     return {parameters[0], parameters[2]};
   }
-  ElemKind getPackedKind(ElemKind kind) const override {
-    return kind == ElemKind::Int16 ? ElemKind::Int16 : ElemKind::Int8;
+  bool takesPackedKind(ElemKind packed, ElemKind kind) const override {
+    return kind == ElemKind::Int16
+               ? packed == ElemKind::Int16
+               : packed == ElemKind::Int8 || packed == ElemKind::UInt8;
   }
   ElemKind getSumKind(ElemKind) const override { return ElemKind::Int32; }
 
@@ -105,10 +127,16 @@ public:
                     Parameters parameters) const override {
     unsigned block = unsigned(parameters[2]) *
                      source.target.getComputeLanes(ElemKind::Int32);
+    int64_t elements = parameters[0];
+    if (elements == 2)
+      return {source.createConstant(
+          packLanes<int16_t>(source, ElemKind::Int16, elements, block))};
+    // One by one, bytes of either signedness are multiplied.
+    if (elements == 1 && source.filter->getType().getKind() == ElemKind::UInt8)
+      return {source.createConstant(
+          packLanes<uint8_t>(source, ElemKind::UInt8, elements, block))};
     return {source.createConstant(
-        parameters[0] == 2
-            ? packLanes<int16_t>(source, ElemKind::Int16, 2, block)
-            : packLanes<int8_t>(source, ElemKind::Int8, 4, block))};
+        packLanes<int8_t>(source, ElemKind::Int8, elements, block))};
   }
 
   void emit(KernelBuilder &b, const ConvolutionShape &shape,
@@ -123,7 +151,8 @@ public:
     // The weights are packed for wider vectors than this code has.
     if (target.packedBits != target.vectorBits)
       tile = chooseTile(lanes, ElemKind::Int32, target, block);
-    operands.input.kind = ElemKind::Int32;
+    if (elements > 1)
+      operands.input.kind = operands.weightKind = ElemKind::Int32;
     for (int64_t &stride :
          llvm::MutableArrayRef(operands.input.strides).drop_back())
       stride /= elements;

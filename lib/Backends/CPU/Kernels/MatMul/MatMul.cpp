@@ -120,6 +120,7 @@ void MatMulEmitter::multiply(Batch batch) {
                   {.result = getMatrix(b, result, out, batch),
                    .input = left,
                    .weights = right.base,
+                   .weightKind = right.kind,
                    .epilogue = std::move(epilogue)});
 }
 

@@ -25,16 +25,26 @@ unsigned MicroKernel::getUnrolling(const TargetDescription &target) const {
   return steps;
 }
 
+Value *MicroKernel::widenElements(KernelBuilder &b, Value *value,
+                                  ElemKind from) const {
+  return from == kind
+             ? value
+             : b.CreateIntCast(
+                   value, b.getComputeTy(kind, KernelBuilder::getLanes(value)),
+                   isSignedIntegerKind(from));
+}
+
 Values MicroKernel::loadColumns(KernelBuilder &b, Value *k,
                                 Value *weights) const {
   Values columns;
   Value *row =
-      b.getElement(weights, kind, b.addScaled(b.index(0), k, rowStride));
+      b.getElement(weights, weightKind, b.addScaled(b.index(0), k, rowStride));
   for (unsigned v = 0; v < vectors; ++v) {
-    Value *address = b.getElement(row, kind, int64_t(v * lanes) * columnStride);
+    Value *address =
+        b.getElement(row, weightKind, int64_t(v * lanes) * columnStride);
     unsigned there = isPadded ? lanes : getLanes(v);
-    columns.push_back(
-        b.widen(b.loadStrided(kind, address, there, columnStride), lanes));
+    Value *column = b.loadStrided(weightKind, address, there, columnStride);
+    columns.push_back(b.widen(widenElements(b, column, weightKind), lanes));
   }
   return columns;
 }
@@ -58,11 +68,12 @@ Values MicroKernel::accumulateStep(KernelBuilder &b, PixelRange range, Value *k,
                                    llvm::ArrayRef<Value *> sums) const {
   Values current(sums), columns = loadColumns(b, k, weights);
   Value *element =
-      b.getElement(x, kind, b.addScaled(b.index(0), k, stepStride));
+      b.getElement(x, inputKind, b.addScaled(b.index(0), k, stepStride));
   for (unsigned p = range.first; p < range.end; ++p) {
-    Value *factor = b.splat(
-        b.load(kind, b.getElement(element, kind, getPixelOffset(p)), 1), lanes);
-    multiply(b, p, factor, columns, current);
+    Value *one = b.load(inputKind,
+                        b.getElement(element, inputKind, getPixelOffset(p)), 1);
+    multiply(b, p, b.splat(widenElements(b, one, inputKind), lanes), columns,
+             current);
   }
   return current;
 }
@@ -72,10 +83,13 @@ Values MicroKernel::accumulateLanes(KernelBuilder &b, PixelRange range,
                                     llvm::ArrayRef<Value *> sums) const {
   assert(stepStride == 1 && "elements of a pixel are not neighbours");
   Values current(sums), elements(pixels);
-  Value *first = b.getElement(x, kind, k);
+  Value *first = b.getElement(x, inputKind, k);
   for (unsigned p = range.first; p < range.end; ++p)
-    elements[p] =
-        b.load(kind, b.getElement(first, kind, getPixelOffset(p)), lanes);
+    elements[p] = widenElements(
+        b,
+        b.load(inputKind, b.getElement(first, inputKind, getPixelOffset(p)),
+               lanes),
+        inputKind);
   for (unsigned lane = 0; lane < lanes; ++lane) {
     Values columns = loadColumns(b, b.CreateNSWAdd(k, b.index(lane)), weights);
     for (unsigned p = range.first; p < range.end; ++p)

@@ -18,6 +18,7 @@ struct Prefetch {
 /// A tile of rows ("pixels") by vectors of columns ("output channels") whose
 /// sums are kept in registers while a reduction goes by.
 struct MicroKernel {
+  /// Of the sums.
   ElemKind kind;
   /// Lanes of all vectors but the last, and of the last.
   unsigned lanes, lastLanes;
@@ -36,6 +37,8 @@ struct MicroKernel {
   /// Whether registers are left for a vector of elements a pixel, of which each
   /// step takes a lane. For steps of stride 1 where the target has that.
   bool takesLanes = false;
+  /// Integers narrower than the sums are widened when they are loaded.
+  ElemKind inputKind = kind, weightKind = kind;
   /// Where it is not None, elements are of int32 and stand for as many small
   /// integers as that instruction multiplies in a lane.
   DotInstr dot = DotInstr::None;
@@ -58,6 +61,9 @@ private:
   int64_t getPixelOffset(unsigned pixel) const {
     return pixelOffsets.empty() ? pixel * pixelStride : pixelOffsets[pixel];
   }
+  /// \p value, elements of \p from, as the sums' kind is computed with.
+  llvm::Value *widenElements(KernelBuilder &b, llvm::Value *value,
+                             ElemKind from) const;
   unsigned getUnrolling(const TargetDescription &target) const;
   /// The weights of step \p k.
   Values loadColumns(KernelBuilder &b, llvm::Value *k,
