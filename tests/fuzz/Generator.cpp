@@ -109,8 +109,11 @@ void Generator::changeWhatIsWrong(EntryDraft &draft, llvm::StringRef refusal) {
         name += "[" + std::to_string(i + 1 - info.operands.size()) + "]";
       // Often an attribute does not fit to it.
       if (refusal.contains("operand '" + name + "'") &&
-          (draft.attrs.empty() || chance(50)))
-        return generator.changeOperand(draft, i);
+          (draft.attrs.empty() || chance(50))) {
+        if (!chance(70) || !generator.changeToExpectedKind(draft, i, refusal))
+          generator.changeOperand(draft, i);
+        return;
+      }
     }
   }
   unsigned count = draft.operands.size() + draft.attrs.size();

@@ -131,6 +131,23 @@ void OperandGenerator::changeOperand(EntryDraft &draft, unsigned index) {
   operand.storage = type;
 }
 
+bool OperandGenerator::changeToExpectedKind(EntryDraft &draft, unsigned index,
+                                            llvm::StringRef refusal) {
+  const Type *type = draft.getType(spec, index);
+  llvm::SmallVector<llvm::StringRef, 4> words;
+  refusal.split("expected kind ").second.split(words, ' ');
+  llvm::SmallVector<ElemKind, 2> expected;
+  for (llvm::StringRef word : words)
+    if (std::optional<ElemKind> kind = parseElemKind(word.rtrim(",;")))
+      expected.push_back(*kind);
+  if (!type || expected.empty())
+    return false;
+  Type changed = makeType(pick(llvm::ArrayRef(expected)), type->getShape());
+  draft.operands[index] = {};
+  draft.operands[index].storage = std::move(changed);
+  return true;
+}
+
 void OperandGenerator::changeCount(EntryDraft &draft) {
   unsigned fixed = draft.info->operands.size() - 1;
   unsigned count =

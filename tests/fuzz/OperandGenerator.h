@@ -38,6 +38,10 @@ public:
   EntryDraft start(const OpInfo &info);
   /// Makes up operand \p index anew.
   void changeOperand(EntryDraft &draft, unsigned index);
+  /// Makes operand \p index storage of its shape and of a kind that \p refusal
+  /// names behind "expected kind". False where it names none.
+  bool changeToExpectedKind(EntryDraft &draft, unsigned index,
+                            llvm::StringRef refusal);
   /// Makes up attribute \p index anew.
   void changeAttr(EntryDraft &draft, unsigned index);
   /// Another number of values of the variadic operand.
