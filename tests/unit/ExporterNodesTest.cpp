@@ -88,18 +88,18 @@ const Case convolutions[] = {
     [](Builder &b) {
       return b.make<ConvolutionIntegerNode>(
           b.in({2, 7, 5, 4}, ElemKind::UInt8), b.in({6, 3, 2, 2}, Int8),
-          b.in({}, ElemKind::UInt8), b.in({6}, Int32), Ints{2, 1},
-          Ints{1, 0, 2, 1}, Ints{1, 2}, 2);
+          b.in({}, ElemKind::UInt8), b.in({}, Int8), b.in({6}, Int32),
+          Ints{2, 1}, Ints{1, 0, 2, 1}, Ints{1, 2}, 2);
     },
     [](Builder &b) {
       return b.make<ConvolutionIntegerNode>(
           b.in({1, 3, 3, 2}, Int8), b.in({3, 2, 2, 2}, ElemKind::UInt8),
-          NodeValue(), NodeValue(), Ints{1, 1}, Ints{0, 0, 0, 0}, Ints{1, 1},
-          1);
+          NodeValue(), NodeValue(), NodeValue(), Ints{1, 1}, Ints{0, 0, 0, 0},
+          Ints{1, 1}, 1);
     },
     [](Builder &b) {
       return b.make<MatMulIntegerNode>(b.in({2, 3, 5}, ElemKind::UInt8),
-                                       b.in({5, 4}, Int8));
+                                       b.in({5, 4}, Int8), b.in({4}, Int8));
     },
     [](Builder &b) {
       return b.make<ConvolutionNode>(b.in({1, 4, 4, 3}, ElemKind::BFloat16),

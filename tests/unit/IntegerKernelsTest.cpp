@@ -85,7 +85,9 @@ const Case cases[] = {
 struct Variation {
   ElemKind input, filter;
   bool isNarrow = true, isConstant = true, hasZeroPoint = true, hasBias = true;
-  /// Whether zero point and bias are known only at run time.
+  /// Zero points of the filter: none, one, or one per output channel.
+  enum { None, One, PerChannel } filterZeroPoints = None;
+  /// Whether zero points and bias are known only at run time.
   bool isRuntime = false, isRequantized = false;
 };
 
@@ -95,7 +97,13 @@ NodeValue build(const Case &c, const Variation &v, Function &f, Module &m) {
   Dims shape = {c.outChannels, c.kernelH, c.kernelW, c.channels / c.group};
   NodeValue w = v.isConstant ? makeBytes(m, v.filter, shape, v.isNarrow)
                              : makeInput(f, m, v.filter, shape);
-  NodeValue zeroPoint, bias;
+  NodeValue zeroPoint, filterZeroPoint, bias;
+  Dims zeroShape;
+  if (v.filterZeroPoints == Variation::PerChannel)
+    zeroShape = {c.outChannels};
+  if (v.filterZeroPoints != Variation::None)
+    filterZeroPoint = v.isRuntime ? makeInput(f, m, v.filter, zeroShape)
+                                  : makeBytes(m, v.filter, zeroShape, true);
   if (v.hasZeroPoint)
     zeroPoint = v.isRuntime ? makeInput(f, m, v.input, {})
                             : makeScalar(m, v.input, v.input == s8 ? -77 : 131);
@@ -103,10 +111,10 @@ NodeValue build(const Case &c, const Variation &v, Function &f, Module &m) {
     bias = v.isRuntime ? input(m, ElemKind::Int32, {c.outChannels})
                        : constant(m, ElemKind::Int32, {c.outChannels});
   std::vector<int64_t> strides(2, c.stride), dilations(2, c.dilation);
-  NodeValue sums =
-      f.create<ConvolutionIntegerNode>("conv", x, w, zeroPoint, bias, strides,
-                                       c.pads, dilations, c.group)
-          ->getResult();
+  NodeValue sums = f.create<ConvolutionIntegerNode>(
+                        "conv", x, w, zeroPoint, filterZeroPoint, bias, strides,
+                        c.pads, dilations, c.group)
+                       ->getResult();
   return v.isRequantized ? requantize(f, m, sums, v.input) : sums;
 }
 
@@ -148,6 +156,16 @@ TEST(IntegerKernels, RuntimeOperands) {
         {.input = x, .filter = s8, .hasBias = false, .isRuntime = true});
     compareCases("filter", {.input = x, .filter = u8, .isConstant = false});
   }
+}
+
+TEST(IntegerKernels, ZeroPointsOfFilters) {
+  for (ElemKind w : {u8, s8})
+    for (auto zeroPoints : {Variation::One, Variation::PerChannel})
+      for (bool isRuntime : {false, true})
+        compareCases("zero points", {.input = u8,
+                                     .filter = w,
+                                     .filterZeroPoints = zeroPoints,
+                                     .isRuntime = isRuntime});
 }
 
 TEST(IntegerKernels, Epilogues) {
@@ -198,14 +216,20 @@ TEST(IntegerKernels, MatMuls) {
       for (ElemKind w : {u8, s8})
         for (bool isRequantized : {false, true})
           compare(
-              "case " + std::to_string(number++),
+              "case " + std::to_string(++number),
               [&](Function &f, Module &m) {
                 NodeValue rhs = c.isConstant
                                     ? makeBytes(m, w, c.rhs, /*isNarrow=*/false)
                                     : makeInput(f, m, w, c.rhs);
-                NodeValue sums = f.create<MatMulIntegerNode>(
-                                      "matmul", makeInput(f, m, x, c.lhs), rhs)
-                                     ->getResult();
+                NodeValue zeroPoint;
+                if (number % 3)
+                  zeroPoint = makeBytes(
+                      m, w, number % 3 == 1 ? Dims() : Dims{c.rhs.back()},
+                      /*isNarrow=*/true);
+                NodeValue sums =
+                    f.create<MatMulIntegerNode>(
+                         "matmul", makeInput(f, m, x, c.lhs), rhs, zeroPoint)
+                        ->getResult();
                 return isRequantized ? requantize(f, m, sums, x) : sums;
               },
               0);

@@ -86,12 +86,14 @@ def Convolution : Node<"2-D convolution of NHWC images"> {
 def ConvolutionInteger : Node<"2-D convolution of NHWC images of 8-bit integers"> {
   let Description = [{
     input [N, H, W, C], filter [OC, KH, KW, C / group], each int8 or uint8;
-    zeroPoint: a scalar of the input's kind, absent for 0; bias [OC] of int32. The
-    result is int32 [N, OH, OW, OC], the Convolution of input - zeroPoint: what
-    lies outside of the image adds nothing. Sums wrap.
+    zeroPoint: a scalar of the input's kind; filterZeroPoint: of the filter's, a
+    scalar or [OC]; both absent for 0; bias [OC] of int32. The result is int32
+    [N, OH, OW, OC], the Convolution of input - zeroPoint with filter -
+    filterZeroPoint: what lies outside of the image adds nothing. Sums wrap.
   }];
   let Operands = [Operand<"input">, Operand<"filter">,
-                  OptionalOperand<"zeroPoint">, OptionalOperand<"bias">];
+                  OptionalOperand<"zeroPoint">,
+                  OptionalOperand<"filterZeroPoint">, OptionalOperand<"bias">];
   let Attributes = Convolution.Attributes;
   let Traits = [SuperLinear];
   let AxisRule = "followConvolutionInteger";
@@ -148,11 +150,13 @@ def MatMul : Node<"Matrix multiplication, batched over leading dimensions"> {
 }
 def MatMulInteger : Node<"MatMul of 8-bit integers with 32-bit sums"> {
   let Description = [{
-    lhs [..., M, K], rhs [..., K, N], each int8 or uint8; the result is int32
-    [..., M, N]. The leading dimensions broadcast. Both operands have at least
-    rank 2. Sums wrap.
+    lhs [..., M, K], rhs [..., K, N], each int8 or uint8; rhsZeroPoint: of rhs'
+    kind, a scalar or [N], absent for 0. The result is int32 [..., M, N], the
+    MatMul of lhs and rhs - rhsZeroPoint. The leading dimensions broadcast. Both
+    matrices have at least rank 2. Sums wrap.
   }];
-  let Operands = [Operand<"lhs">, Operand<"rhs">];
+  let Operands = [Operand<"lhs">, Operand<"rhs">,
+                  OptionalOperand<"rhsZeroPoint">];
   let Traits = [SuperLinear];
   let IsExact = "true";
   let Source = "ONNX MatMulInteger-10";

@@ -17,6 +17,10 @@ llvm::Error checkFloat(const OpView &op, unsigned index);
 llvm::Error checkNumber(const OpView &op, unsigned index);
 /// An 8-bit integer kind.
 llvm::Error checkBytes(const OpView &op, unsigned index);
+/// The kind of operand \p other, and a scalar or one value per index of its
+/// dimension \p dim.
+llvm::Error checkZeroPoint(const OpView &op, unsigned index, unsigned other,
+                           unsigned dim);
 llvm::Error checkRank(const OpView &op, unsigned index, unsigned rank);
 /// At least \p rank.
 llvm::Error checkMinRank(const OpView &op, unsigned index, unsigned rank);

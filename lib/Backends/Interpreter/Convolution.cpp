@@ -8,9 +8,11 @@ using namespace glowish;
 using namespace glowish::interpreter;
 
 /// \p instr: any convolution. What lies outside of the image has the value
-/// \p zero, which every element of the input is less.
+/// \p zero, which every element of the input is less; the filter's elements are
+/// less \p filterZero, of their output channel.
 template <typename InputT, typename FilterT, typename T, typename InstrT>
 static void convolve(const InstrT &instr, const Memory &memory, InputT zero,
+                     llvm::ArrayRef<FilterT> filterZeros,
                      llvm::MutableArrayRef<T> out, DimsRef outShape) {
   DimsRef inShape = instr.getInput()->getShape();
   DimsRef filterShape = instr.getFilter()->getShape();
@@ -32,6 +34,10 @@ static void convolve(const InstrT &instr, const Memory &memory, InputT zero,
   forEachIndex(outShape, [&](DimsRef index) {
     int64_t channel = index[3];
     int64_t firstChannel = channel / outPerGroup * depth;
+    SumType<T> filterZero(
+        filterZeros.empty()
+            ? FilterT()
+            : filterZeros[filterZeros.size() == 1 ? 0 : size_t(channel)]);
     SumType<T> sum = bias ? SumType<T>(bias[channel]) : SumType<T>(0);
     for (int64_t kh = 0; kh < kernelH; ++kh) {
       int64_t row = index[1] * strides[0] - pads[0] + kh * dilations[0];
@@ -49,7 +55,7 @@ static void convolve(const InstrT &instr, const Memory &memory, InputT zero,
             filter.data() + ((channel * kernelH + kh) * kernelW + kw) * depth;
         for (int64_t c = 0; c < depth; ++c)
           sum += (SumType<T>(pixel[c]) - SumType<T>(zero)) *
-                 SumType<T>(weights[c]);
+                 (SumType<T>(weights[c]) - filterZero);
       }
     }
     out[next++] = T(ComputeType<T>(sum));
@@ -62,7 +68,7 @@ void interpreter::runConvolution(const Memory &memory,
   Tensor result(Type(type.getKind(), instr.getResult()->getShape()));
   dispatchNumberKind(type.getKind(), [&](auto zero) {
     using T = decltype(zero);
-    convolve<T, T>(instr, memory, T(), result.data<T>(),
+    convolve<T, T>(instr, memory, T(), {}, result.data<T>(),
                    result.getType().getShape());
   });
   storeThroughEpilogue(memory, instr.getResult(), std::move(result),
@@ -77,9 +83,11 @@ void interpreter::runConvolutionInteger(const Memory &memory,
     using InputT = decltype(input);
     InputT zero = zeroPoint ? getDense<const InputT>(memory, zeroPoint)[0] : 0;
     dispatchByteKind(instr.getFilter()->getType().getKind(), [&](auto filter) {
-      convolve<InputT, decltype(filter)>(instr, memory, zero,
-                                         result.data<int32_t>(),
-                                         result.getType().getShape());
+      using FilterT = decltype(filter);
+      convolve<InputT, FilterT>(
+          instr, memory, zero,
+          getOptional<FilterT>(memory, instr.getFilterZeroPoint()),
+          result.data<int32_t>(), result.getType().getShape());
     });
   });
   storeThroughEpilogue(memory, instr.getResult(), std::move(result),

@@ -117,6 +117,15 @@ llvm::MutableArrayRef<T> getDense(const Memory &memory, const Buffer *buffer) {
           size_t(buffer->getType().getNumElements())};
 }
 
+/// A dense operand, empty where it is absent.
+template <typename T>
+llvm::ArrayRef<T> getOptional(const Memory &memory, const Buffer *buffer) {
+  if (!buffer)
+    return {};
+  return {reinterpret_cast<const T *>(memory.getAddress(buffer)),
+          size_t(buffer->getType().getNumElements())};
+}
+
 /// The elements of any operand, gathered row by row into a dense tensor.
 Tensor gatherOperand(const Memory &memory, const Buffer *buffer);
 /// The same for kernels that only read them: a dense operand is not copied.

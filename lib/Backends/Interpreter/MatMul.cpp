@@ -17,10 +17,11 @@ static int64_t getMatrixIndex(DimsRef batch, DimsRef shape) {
   return number;
 }
 
-/// \p instr: any matmul.
+/// \p instr: any matmul, of rhs less \p zeros: none, one, or one per column.
 template <typename LhsT, typename RhsT, typename T, typename InstrT>
 static void multiply(const InstrT &instr, const Memory &memory,
-                     llvm::MutableArrayRef<T> out, DimsRef outShape) {
+                     llvm::ArrayRef<RhsT> zeros, llvm::MutableArrayRef<T> out,
+                     DimsRef outShape) {
   DimsRef lhsShape = instr.getLhs()->getShape();
   DimsRef rhsShape = instr.getRhs()->getShape();
   const Tensor lhsTensor = readOperand(memory, instr.getLhs());
@@ -37,8 +38,11 @@ static void multiply(const InstrT &instr, const Memory &memory,
     for (int64_t m = 0; m < rows; ++m)
       for (int64_t n = 0; n < columns; ++n) {
         SumType<T> sum = 0;
+        SumType<T> zero(
+            zeros.empty() ? RhsT() : zeros[zeros.size() == 1 ? 0 : size_t(n)]);
         for (int64_t k = 0; k < depth; ++k)
-          sum += SumType<T>(a[m * depth + k]) * SumType<T>(b[k * columns + n]);
+          sum += SumType<T>(a[m * depth + k]) *
+                 (SumType<T>(b[k * columns + n]) - zero);
         out[next++] = T(ComputeType<T>(sum));
       }
   });
@@ -49,7 +53,7 @@ void interpreter::runMatMul(const Memory &memory, const MatMulInstr &instr) {
   Tensor result(Type(kind, instr.getResult()->getShape()));
   dispatchNumberKind(kind, [&](auto zero) {
     using T = decltype(zero);
-    multiply<T, T>(instr, memory, result.data<T>(),
+    multiply<T, T>(instr, memory, /*zeros=*/{}, result.data<T>(),
                    result.getType().getShape());
   });
   storeThroughEpilogue(memory, instr.getResult(), std::move(result),
@@ -61,8 +65,10 @@ void interpreter::runMatMulInteger(const Memory &memory,
   Tensor result(Type(ElemKind::Int32, instr.getResult()->getShape()));
   dispatchByteKind(instr.getLhs()->getType().getKind(), [&](auto lhs) {
     dispatchByteKind(instr.getRhs()->getType().getKind(), [&](auto rhs) {
-      multiply<decltype(lhs), decltype(rhs)>(
-          instr, memory, result.data<int32_t>(), result.getType().getShape());
+      using RhsT = decltype(rhs);
+      multiply<decltype(lhs), RhsT>(
+          instr, memory, getOptional<RhsT>(memory, instr.getRhsZeroPoint()),
+          result.data<int32_t>(), result.getType().getShape());
     });
   });
   storeThroughEpilogue(memory, instr.getResult(), std::move(result),

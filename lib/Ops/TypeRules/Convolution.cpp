@@ -62,6 +62,9 @@ llvm::Expected<TypeList> glowish::inferConvolutionInteger(const OpView &view) {
   if (op.hasZeroPoint())
     GLOWISH_RETURN_IF_ERROR(
         checkIs(op, op.zeroPointIdx, op.getInput().getKind(), {}));
+  if (op.hasFilterZeroPoint())
+    GLOWISH_RETURN_IF_ERROR(
+        checkZeroPoint(op, op.filterZeroPointIdx, op.filterIdx, 0));
   return inferConvolutionOf(op, ElemKind::Int32);
 }
 

@@ -32,6 +32,16 @@ Error typerules::checkBytes(const OpView &op, unsigned index) {
   return op.operandError(index, "expected kind int8 or uint8");
 }
 
+Error typerules::checkZeroPoint(const OpView &op, unsigned index,
+                                unsigned other, unsigned dim) {
+  if (op.getInput(index).getRank() == 0)
+    return checkSameKind(op, index, other);
+  if (op.getInput(other).getRank() <= dim)
+    return op.operandError(other, "expected at least rank " + Twine(dim + 1));
+  return checkIs(op, index, op.getInput(other).getKind(),
+                 {op.getInput(other).getDim(dim)});
+}
+
 Error typerules::checkRank(const OpView &op, unsigned index, unsigned rank) {
   if (op.getInput(index).getRank() == rank)
     return Error::success();

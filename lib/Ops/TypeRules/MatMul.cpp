@@ -36,6 +36,10 @@ llvm::Expected<TypeList> glowish::inferMatMulInteger(const OpView &view) {
   MatMulIntegerView op(view);
   GLOWISH_RETURN_IF_ERROR(checkBytes(op, op.lhsIdx));
   GLOWISH_RETURN_IF_ERROR(checkBytes(op, op.rhsIdx));
+  GLOWISH_RETURN_IF_ERROR(checkMinRank(op, op.rhsIdx, 2));
+  if (op.hasRhsZeroPoint())
+    GLOWISH_RETURN_IF_ERROR(checkZeroPoint(op, op.rhsZeroPointIdx, op.rhsIdx,
+                                           op.getRhs().getRank() - 1));
   return inferMatMulOf(op, ElemKind::Int32);
 }
 

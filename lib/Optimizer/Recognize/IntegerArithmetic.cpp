@@ -63,37 +63,76 @@ static std::optional<int64_t> findAxis(const Dequantization &c,
   return axis;
 }
 
-/// The weights without a zero point, if they are 8-bit constants that have no
-/// zero point, or fit int8 without it. Null otherwise.
-static NodeValue centerWeights(const Dequantization &weights,
-                               RewriteContext &context) {
+namespace {
+
+/// Constant weights of bytes.
+struct Weights {
+  NodeValue bytes;
+  /// Null for 0; else of their kind, a scalar or one per output channel.
+  NodeValue zeroPoint = {};
+};
+
+} // namespace
+
+/// \p bytes less \p zeros, which are along dimension \p axis (-1: one), as
+/// int8; nullopt where they don't fit.
+static std::optional<Tensor> center(const Tensor &bytes, const Tensor &zeros,
+                                    int64_t axis) {
+  DimsRef shape = bytes.getType().getShape();
+  int64_t inner =
+      axis < 0 ? 1 : countElements(shape.drop_front(size_t(axis) + 1));
+  Tensor centered(Type(ElemKind::Int8, shape));
+  for (int64_t i = 0; i < bytes.getNumElements(); ++i) {
+    int64_t index = axis < 0 ? 0 : i / inner % shape[axis];
+    double value = bytes.getAsDouble(i) - zeros.getAsDouble(index);
+    if (value < -128 || value > 127)
+      return std::nullopt;
+    centered.data<int8_t>()[i] = int8_t(value);
+  }
+  return centered;
+}
+
+/// Zero points \p zeros of bytes of \p kind: a scalar or a vector. Nullopt
+/// where the kind does not have them.
+static std::optional<Tensor> narrow(const Tensor &zeros, ElemKind kind) {
+  int64_t count = zeros.getNumElements();
+  Tensor bytes(Type(kind, count == 1 ? Dims() : Dims{count}));
+  for (int64_t i = 0; i < count; ++i) {
+    bytes.setFromDouble(i, zeros.getAsDouble(i));
+    if (bytes.getAsDouble(i) != zeros.getAsDouble(i))
+      return std::nullopt;
+  }
+  return bytes;
+}
+
+/// The weights before their moves, with output channels along \p channelAxis
+/// after them. Those that fit int8 without their zero point are made so.
+static std::optional<Weights> getWeights(const Dequantization &weights,
+                                         int64_t channelAxis,
+                                         RewriteContext &context) {
   const Tensor *bytes = getConstantTensor(weights.integer);
   if (!bytes || !weights.isOfBytes())
-    return {};
+    return std::nullopt;
   if (!weights.zeroPoint)
-    return weights.integer;
+    return Weights{.bytes = weights.integer};
   const Tensor *zeros = getOrderedElements(weights.zeroPoint);
   if (!zeros)
-    return {};
+    return std::nullopt;
   if (isZero(*zeros))
-    return weights.integer;
+    return Weights{.bytes = weights.integer};
   Dequantization unmoved = weights;
   unmoved.moves.clear();
   std::optional<int64_t> axis = findAxis(unmoved, weights.zeroPoint);
   if (!axis)
-    return {};
-  DimsRef shape = bytes->getType().getShape();
-  int64_t inner =
-      *axis < 0 ? 1 : countElements(shape.drop_front(size_t(*axis) + 1));
-  Tensor centered(Type(ElemKind::Int8, shape));
-  for (int64_t i = 0; i < bytes->getNumElements(); ++i) {
-    int64_t index = *axis < 0 ? 0 : i / inner % shape[*axis];
-    double value = bytes->getAsDouble(i) - zeros->getAsDouble(index);
-    if (value < -128 || value > 127)
-      return {};
-    centered.data<int8_t>()[i] = int8_t(value);
-  }
-  return context.createConstant(std::move(centered));
+    return std::nullopt;
+  if (auto centered = center(*bytes, *zeros, *axis))
+    return Weights{.bytes = context.createConstant(std::move(*centered))};
+  std::optional<int64_t> moved = findAxis(weights, weights.zeroPoint);
+  auto narrowed = narrow(*zeros, weights.integer.getElemKind());
+  if (!moved || (*moved >= 0 && *moved != channelAxis) || !narrowed)
+    return std::nullopt;
+  return Weights{.bytes = weights.integer,
+                 .zeroPoint = context.createConstant(std::move(*narrowed))};
 }
 
 //===- Results ------------------------------------------------------------===//
@@ -203,29 +242,31 @@ static NodeValue recognizeConvolution(ConvolutionNode &root,
   std::optional<int64_t> axis = findAxis(*filter, filter->scale);
   if (!axis || *axis > 0)
     return {};
-  NodeValue weights = centerWeights(*filter, context);
+  std::optional<Weights> weights = getWeights(*filter, 0, context);
   if (!weights)
     return {};
   Bias bias =
       splitBias(root.getBias(), *x, *filter, root.getType().getDim(3), context);
   NodeValue zeroPoint = getZeroPoint(*x, context);
   NodeValue sums = context.create<ConvolutionIntegerNode>(
-      moveAlike(*x, x->integer, context), moveAlike(*filter, weights, context),
-      zeroPoint, bias.integer, root.getStrides(), root.getPads(),
+      moveAlike(*x, x->integer, context),
+      moveAlike(*filter, weights->bytes, context), zeroPoint,
+      weights->zeroPoint, bias.integer, root.getStrides(), root.getPads(),
       root.getDilations(), root.getGroup());
   return finish(sums, makeFactor(*x, *filter, context), bias, context);
 }
 
 //===- Matmuls ------------------------------------------------------------===//
 
-/// The sums of the columns of constant \p weights, int32. As a matmul they are
-/// folded, however many weights there are.
-static NodeValue sumColumns(NodeValue weights, RewriteContext &context) {
-  Tensor ones(Type(ElemKind::Int8, {1, weights.getShape()[0]}));
+/// The sums of the columns of constant \p matrix less \p zeroPoint, int32. As a
+/// matmul they are folded, however many weights there are.
+static NodeValue sumColumns(NodeValue matrix, NodeValue zeroPoint,
+                            RewriteContext &context) {
+  Tensor ones(Type(ElemKind::Int8, {1, matrix.getShape()[0]}));
   std::fill_n(ones.data<int8_t>().begin(), ones.getNumElements(), int8_t(1));
   NodeValue sums = context.create<MatMulIntegerNode>(
-      context.createConstant(std::move(ones)), weights);
-  return context.reshape(sums, {weights.getShape()[1]});
+      context.createConstant(std::move(ones)), matrix, zeroPoint);
+  return context.reshape(sums, {matrix.getShape()[1]});
 }
 
 /// \p lhs * \p rhs + \p bias, which may be null; null where it doesn't apply.
@@ -238,22 +279,24 @@ static NodeValue multiply(NodeValue lhs, NodeValue rhs, bool transposesRhs,
       rhs.getShape().size() != 2)
     return {};
   std::optional<int64_t> axis = findAxis(*matrix, matrix->scale);
-  if (!axis || (*axis >= 0 && *axis != (transposesRhs ? 0 : 1)))
+  int64_t columnAxis = transposesRhs ? 0 : 1;
+  if (!axis || (*axis >= 0 && *axis != columnAxis))
     return {};
-  NodeValue weights = centerWeights(*matrix, context);
-  if (!weights)
+  std::optional<Weights> found = getWeights(*matrix, columnAxis, context);
+  if (!found)
     return {};
-  weights = moveAlike(*matrix, weights, context);
+  NodeValue weights = moveAlike(*matrix, found->bytes, context);
   if (transposesRhs)
     weights = context.transpose(weights, {1, 0});
   Bias parts = splitBias(bias, *x, *matrix, weights.getShape()[1], context);
   NodeValue sums = context.create<MatMulIntegerNode>(
-      moveAlike(*x, x->integer, context), weights);
+      moveAlike(*x, x->integer, context), weights, found->zeroPoint);
   if (x->zeroPoint) {
     NodeValue zero = context.create<CastNode>(context.reshape(x->zeroPoint, {}),
                                               ElemKind::Int32);
     sums = context.create<SubNode>(
-        sums, context.create<MulNode>(zero, sumColumns(weights, context)));
+        sums, context.create<MulNode>(
+                  zero, sumColumns(weights, found->zeroPoint, context)));
   }
   if (parts.integer)
     sums = context.create<AddNode>(sums, parts.integer);

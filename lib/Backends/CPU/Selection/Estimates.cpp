@@ -11,10 +11,11 @@ CPUBackend::estimateCycles(const Instruction &instr) const {
   if (!convolution || convolution->getResult()->getType().getNumElements() == 0)
     return std::nullopt;
   const Buffer &input = *convolution->getInput();
+  ConvolutionCandidate own = getCandidate(*convolution);
   ConvolutionProblem problem = {.shape = getConvolutionShape(*convolution),
                                 .kind = input.getType().getKind(),
-                                .inputStrides = Dims(input.getStrides())};
-  ConvolutionCandidate own = getCandidate(*convolution);
+                                .inputStrides = Dims(input.getStrides()),
+                                .isOfBytes = own.algorithm->multipliesBytes()};
   for (const ConvolutionCandidate &candidate :
        rankCandidates(problem, getTarget(), int64_t(WinogradLimit::F4)))
     if (candidate.isSameAs(own) && candidate.cycles > 0)

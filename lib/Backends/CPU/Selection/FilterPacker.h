@@ -18,6 +18,19 @@ inline bool isConstant(const Buffer &buffer) {
   return buffer.getKind() == Buffer::Kind::Constant;
 }
 
+/// Element \p index of a tensor of int8, uint8 or int16.
+inline int32_t getSmallInteger(const Tensor &tensor, int64_t index) {
+  switch (tensor.getType().getKind()) {
+  case ElemKind::Int8:
+    return static_cast<const int8_t *>(tensor.getBytes())[index];
+  case ElemKind::UInt8:
+    return static_cast<const uint8_t *>(tensor.getBytes())[index];
+  default:
+    assert(tensor.getType().getKind() == ElemKind::Int16);
+    return static_cast<const int16_t *>(tensor.getBytes())[index];
+  }
+}
+
 /// Weights that are to be packed.
 struct FilterSource {
   IRFunction &function;

@@ -53,7 +53,10 @@ private:
   Buffer *makeBias(const IntegerConvolution &op, int64_t shift);
   Buffer *computeBias(const IntegerConvolution &op, Buffer *sums,
                       int64_t shift);
-  Buffer *widen(Buffer *buffer, Buffer *zeroPoint, Instruction &before);
+  Buffer *subtract(Buffer *filter, Buffer *zeroPoint, unsigned dim,
+                   const Instruction &user);
+  Buffer *widen(Buffer *buffer, Buffer *zeroPoint, Instruction &before,
+                unsigned dim = 0);
   Buffer *createConstant(Tensor tensor, const Instruction &user) {
     return function.createConstant(
         user.getName(), std::make_shared<const Tensor>(std::move(tensor)));
@@ -171,14 +174,12 @@ Buffer *IntegerKernelSelector::makeInput(const IntegerConvolution &op,
 /// [rows, columns, OC].
 static Tensor sumTaps(const IntegerConvolution &op, const TapRanges &ranges) {
   const Tensor &filter = op.filter->getTensor();
-  bool isSigned = filter.getType().getKind() == ElemKind::Int8;
-  auto *bytes = static_cast<const uint8_t *>(filter.getBytes());
   ConvolutionShape shape = op.getShape();
   const Dims &s = op.filterStrides;
-  auto sumChannels = [&](const uint8_t *tap) {
+  auto sumChannels = [&](int64_t tap) {
     int32_t sum = 0;
     for (int64_t c = 0; c < shape.getGroupChannels(); ++c)
-      sum += isSigned ? int8_t(tap[c * s[3]]) : tap[c * s[3]];
+      sum += getSmallInteger(filter, tap + c * s[3]);
     return sum;
   };
   Tensor sums(Type(ElemKind::Int32,
@@ -193,8 +194,7 @@ static Tensor sumTaps(const IntegerConvolution &op, const TapRanges &ranges) {
         int32_t sum = 0;
         for (int64_t kh = rows.first; kh < rows.end; ++kh)
           for (int64_t kw = columns.first; kw < columns.end; ++kw)
-            sum += sumChannels(bytes + g * s[0] + kh * s[1] + kw * s[2] +
-                               n * s[4]);
+            sum += sumChannels(g * s[0] + kh * s[1] + kw * s[2] + n * s[4]);
         sums.data<int32_t>()[next++] = sum;
       }
   return sums;
@@ -255,6 +255,8 @@ Buffer *IntegerKernelSelector::makeBias(const IntegerConvolution &op,
 
 /// Whether \p filter has values that int8 has not.
 static bool isWide(const Tensor &filter) {
+  if (filter.getType().getKind() == ElemKind::Int16)
+    return true;
   return filter.getType().getKind() == ElemKind::UInt8 &&
          llvm::any_of(filter.data<uint8_t>(),
                       [](uint8_t value) { return value > 127; });
@@ -312,14 +314,48 @@ bool IntegerKernelSelector::replace(const IntegerConvolution &op) {
   return true;
 }
 
-/// \p buffer minus \p zeroPoint, which may be null, as int32.
+/// Constant \p filter less constant \p zeroPoint, which may be null: one value,
+/// or one for each index of dimension \p dim. As int8 where that has the
+/// values, else as int16.
+Buffer *IntegerKernelSelector::subtract(Buffer *filter, Buffer *zeroPoint,
+                                        unsigned dim, const Instruction &user) {
+  if (!zeroPoint)
+    return filter;
+  const Tensor &from = filter->getTensor(), &zeros = zeroPoint->getTensor();
+  DimsRef shape = from.getType().getShape();
+  int64_t inner = countElements(shape.drop_front(dim + 1));
+  auto getDifference = [&](int64_t i) {
+    int64_t index = zeros.getNumElements() == 1 ? 0 : i / inner % shape[dim];
+    return getSmallInteger(from, i) - getSmallInteger(zeros, index);
+  };
+  Tensor narrow(Type(ElemKind::Int8, shape));
+  Tensor wide(Type(ElemKind::Int16, shape));
+  bool isNarrow = true;
+  for (int64_t i = 0; i < from.getNumElements(); ++i) {
+    int32_t value = getDifference(i);
+    isNarrow &= llvm::isInt<8>(value);
+    narrow.data<int8_t>()[i] = int8_t(value);
+    wide.data<int16_t>()[i] = int16_t(value);
+  }
+  return createConstant(isNarrow ? std::move(narrow) : std::move(wide), user);
+}
+
+/// \p buffer minus \p zeroPoint, which may be null, as int32: one value, or one
+/// for each index of dimension \p dim.
 Buffer *IntegerKernelSelector::widen(Buffer *buffer, Buffer *zeroPoint,
-                                     Instruction &before) {
+                                     Instruction &before, unsigned dim) {
   Type type = buffer->getType().withKind(ElemKind::Int32);
   Buffer *wide = function.createActivation(buffer->getName(), type);
   llvm::SmallVector<Buffer *, 2> inputs = {buffer};
-  if (zeroPoint)
-    inputs.push_back(broadcast(function, zeroPoint, type.getShape()));
+  if (zeroPoint) {
+    Dims strides(type.getRank(), 0);
+    if (zeroPoint->getType().getNumElements() != 1)
+      strides[dim] = zeroPoint->getInnerStride();
+    inputs.push_back(
+        function.createView(zeroPoint->getName(), zeroPoint,
+                            zeroPoint->getType().withShape(type.getShape()),
+                            zeroPoint->getOffset(), strides));
+  }
   ProgramBuilder program(inputs.size());
   unsigned value = program.add(ScalarOp::Cast, {0});
   if (zeroPoint)
@@ -331,13 +367,14 @@ Buffer *IntegerKernelSelector::widen(Buffer *buffer, Buffer *zeroPoint,
 }
 
 void IntegerKernelSelector::select(ConvolutionIntegerInstr &instr) {
-  Buffer *filter = instr.getFilter();
+  Buffer *filter = instr.getFilter(), *zeroPoint = instr.getFilterZeroPoint();
   DimsRef extents = filter->getShape(), s = filter->getStrides();
-  if (isConstant(*filter) &&
+  bool isKnown = isConstant(*filter) && (!zeroPoint || isConstant(*zeroPoint));
+  if (isKnown &&
       replace({.instr = instr,
                .result = instr.getResult(),
                .input = instr.getInput(),
-               .filter = filter,
+               .filter = subtract(filter, zeroPoint, 0, instr),
                .zeroPoint = instr.getZeroPoint(),
                .bias = instr.getBias(),
                .fused = instr.getFused(),
@@ -353,7 +390,7 @@ void IntegerKernelSelector::select(ConvolutionIntegerInstr &instr) {
                   ConvolutionInstr::draft(
                       instr.getResult(),
                       widen(instr.getInput(), instr.getZeroPoint(), instr),
-                      widen(filter, nullptr, instr), instr.getBias(),
+                      widen(filter, zeroPoint, instr), instr.getBias(),
                       instr.getStrides(), instr.getPads(), instr.getDilations(),
                       instr.getGroup(), instr.getFused(), instr.getEpilogue()),
                   &instr);
@@ -362,7 +399,9 @@ void IntegerKernelSelector::select(ConvolutionIntegerInstr &instr) {
 
 void IntegerKernelSelector::select(MatMulIntegerInstr &instr) {
   Buffer *lhs = instr.getLhs(), *rhs = instr.getRhs();
+  Buffer *zeroPoint = instr.getRhsZeroPoint();
   bool isPackable = isConstant(*rhs) && rhs->getType().getRank() == 2 &&
+                    (!zeroPoint || isConstant(*zeroPoint)) &&
                     lhs->getType().getRank() <= 4;
   if (isPackable) {
     bool isSingleRow = hasOneRow(*instr.getResult());
@@ -374,7 +413,7 @@ void IntegerKernelSelector::select(MatMulIntegerInstr &instr) {
             {.instr = instr,
              .result = viewAsImage(function, instr.getResult(), isSingleRow),
              .input = viewAsImage(function, lhs, isSingleRow),
-             .filter = rhs,
+             .filter = subtract(rhs, zeroPoint, 1, instr),
              .zeroPoint = nullptr,
              .bias = nullptr,
              .fused = fused,
@@ -389,7 +428,8 @@ void IntegerKernelSelector::select(MatMulIntegerInstr &instr) {
   function.create(instr.getName(),
                   MatMulInstr::draft(instr.getResult(),
                                      widen(lhs, nullptr, instr),
-                                     widen(rhs, nullptr, instr),
+                                     widen(rhs, zeroPoint, instr,
+                                           rhs->getType().getRank() - 1),
                                      instr.getFused(), instr.getEpilogue()),
                   &instr);
   function.erase(&instr);

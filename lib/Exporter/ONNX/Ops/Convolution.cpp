@@ -57,7 +57,7 @@ static void exportConvolutionInteger(GraphWriter &w,
   OnnxValue result =
       w.op("ConvInteger",
            {w.get(node.getInput(), toNchw), w.get(node.getFilter(), toNchw),
-            w.get(node.getZeroPoint())},
+            w.get(node.getZeroPoint()), w.get(node.getFilterZeroPoint())},
            std::move(attrs));
   if (NodeValue bias = node.getBias()) {
     int64_t channels = bias.getShape()[0];

@@ -13,7 +13,8 @@ static const NodeExporter matMul(NodeKind::MatMul, exportMatMul);
 
 static void exportMatMulInteger(GraphWriter &w, const MatMulIntegerNode &node) {
   w.setResult(node, w.op("MatMulInteger",
-                         {w.get(node.getLhs()), w.get(node.getRhs())}));
+                         {w.get(node.getLhs()), w.get(node.getRhs()),
+                          OnnxValue(), w.get(node.getRhsZeroPoint())}));
 }
 static const NodeExporter matMulInteger(NodeKind::MatMulInteger,
                                         exportMatMulInteger);

@@ -71,7 +71,7 @@ public:
       for (int64_t kw = 0; kw < shape.kernelW; ++kw)
         for (int64_t g = 0; g < shape.channels; ++g)
           packed.data<int32_t>()[next++] =
-              int32_t(filter.getAsDouble(g * s[0] + kh * s[1] + kw * s[2]));
+              getSmallInteger(filter, g * s[0] + kh * s[1] + kw * s[2]);
     return {source.createConstant(std::move(packed))};
   }
 

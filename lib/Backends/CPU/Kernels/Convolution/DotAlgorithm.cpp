@@ -58,13 +58,11 @@ static ConvolutionShape countLanes(ConvolutionShape shape, int64_t elements) {
   return shape;
 }
 
-/// Packs \p source, of int8 or uint8, as \p T: blocks of lanes.
+/// Packs \p source, of bytes or int16, as \p T: blocks of lanes.
 template <typename T>
 static Tensor packLanes(const FilterSource &source, ElemKind kind,
                         int64_t elements, unsigned block) {
   const Tensor &filter = source.filter->getTensor();
-  bool isSigned = filter.getType().getKind() == ElemKind::Int8;
-  auto *bytes = static_cast<const uint8_t *>(filter.getBytes());
   ConvolutionShape lanes = countLanes(source.shape, elements);
   WeightLayout layout = getPackedLayout(lanes, block);
   Tensor packed(Type(kind, {getPackedSize(lanes, block) * elements}));
@@ -77,15 +75,15 @@ static Tensor packLanes(const FilterSource &source, ElemKind kind,
       for (int64_t kh = 0; kh < shape.kernelH; ++kh)
         for (int64_t kw = 0; kw < shape.kernelW; ++kw)
           for (int64_t c = 0; c < shape.getGroupChannels(); ++c) {
-            uint8_t byte =
-                bytes[g * s[0] + kh * s[1] + kw * s[2] + c * s[3] + n * s[4]];
+            int64_t element =
+                g * s[0] + kh * s[1] + kw * s[2] + c * s[3] + n * s[4];
             int64_t lane = g * layout.groupStride +
                            n / block * layout.blockStride +
                            ((kh * shape.kernelW + kw) * depth + c / elements) *
                                layout.rowStride +
                            n % block;
             to[lane * elements + c % elements] =
-                isSigned ? T(int8_t(byte)) : T(byte);
+                T(getSmallInteger(filter, element));
           }
   return packed;
 }
@@ -119,7 +117,8 @@ public:
   bool takesPackedKind(ElemKind packed, ElemKind kind) const override {
     return kind == ElemKind::Int16
                ? packed == ElemKind::Int16
-               : packed == ElemKind::Int8 || packed == ElemKind::UInt8;
+               : packed == ElemKind::Int8 || packed == ElemKind::UInt8 ||
+                     packed == ElemKind::Int16;
   }
   ElemKind getSumKind(ElemKind) const override { return ElemKind::Int32; }
 
@@ -128,11 +127,12 @@ public:
     unsigned block = unsigned(parameters[2]) *
                      source.target.getComputeLanes(ElemKind::Int32);
     int64_t elements = parameters[0];
-    if (elements == 2)
+    ElemKind own = source.filter->getType().getKind();
+    if (elements == 2 || own == ElemKind::Int16)
       return {source.createConstant(
           packLanes<int16_t>(source, ElemKind::Int16, elements, block))};
     // One by one, bytes of either signedness are multiplied.
-    if (elements == 1 && source.filter->getType().getKind() == ElemKind::UInt8)
+    if (elements == 1 && own == ElemKind::UInt8)
       return {source.createConstant(
           packLanes<uint8_t>(source, ElemKind::UInt8, elements, block))};
     return {source.createConstant(
