@@ -89,4 +89,54 @@ bool glowish::isSignedIntegerKind(ElemKind kind) {
          kind == ElemKind::Int32 || kind == ElemKind::Int64;
 }
 
-bool glowish::isQuantizedKind(ElemKind kind) { return kind >= ElemKind::Int8Q; }
+bool glowish::isQuantizedKind(ElemKind kind) {
+  return kind >= ElemKind::Int8Q && kind <= ElemKind::Int32Q;
+}
+
+bool glowish::isLowPrecisionKind(ElemKind kind) {
+  return dispatchElemKind(
+      kind, [](auto zero) { return isLowPrecision<decltype(zero)>; });
+}
+
+bool glowish::isLowIntegerKind(ElemKind kind) {
+  return dispatchElemKind(kind,
+                          [](auto zero) { return isLowInt<decltype(zero)>; });
+}
+
+unsigned glowish::getElemBits(ElemKind kind) {
+  return dispatchElemKind(kind, [](auto zero) -> unsigned {
+    using T = decltype(zero);
+    if constexpr (isLowPrecision<T>)
+      return T::width;
+    else
+      return 8 * sizeof(T);
+  });
+}
+
+ElemKind glowish::getValueKind(ElemKind kind) {
+  return dispatchElemKind(kind, [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16> ||
+                  isLowFloat<T>)
+      return ElemKind::Float;
+    else if constexpr (isLowInt<T>)
+      return std::is_signed_v<typename T::Value> ? ElemKind::Int8
+                                                 : ElemKind::UInt8;
+    else
+      return kind;
+  });
+}
+
+bool glowish::isElementByte(ElemKind kind, uint8_t byte) {
+  if (kind == ElemKind::Bool)
+    return byte <= 1;
+  return dispatchElemKind(kind, [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (isLowInt<T>)
+      return uint8_t(T(int64_t(byte)).value) == byte;
+    else if constexpr (isLowFloat<T>)
+      return byte >> (T::width - 1) <= 1;
+    else
+      return true;
+  });
+}

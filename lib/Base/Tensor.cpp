@@ -4,6 +4,7 @@
 #include "llvm/Support/Alignment.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/MemAlloc.h"
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -102,6 +103,9 @@ void Tensor::setFromDouble(int64_t index, double value) {
       data<T>()[index] = value != 0;
     else if constexpr (std::is_integral_v<T>)
       data<T>()[index] = saturate<T>(value);
+    else if constexpr (isLowInt<T>)
+      data<T>()[index] = T(
+          std::clamp<int64_t>(saturate<int64_t>(value), T::lowest, T::highest));
     else
       data<T>()[index] = T(value);
   });

@@ -21,7 +21,10 @@ double PassCheck::getRoundingTolerance(ElemKind kind) {
   case ElemKind::BFloat16:
     return 8.0 / (1 << 7);
   default:
-    return isQuantizedKind(kind) ? 8.0 / (1 << 8) : 1e-5;
+    // A number of low precision may become the next one.
+    return isLowPrecisionKind(kind) ? 0.5
+           : isQuantizedKind(kind)  ? 8.0 / (1 << 8)
+                                    : 1e-5;
   }
 }
 

@@ -16,7 +16,7 @@ namespace {
 /// The storage type of a float kind, and the type that its decimals are parsed
 /// as.
 template <typename T> struct FloatText {
-  using Bits = uint16_t;
+  using Bits = std::conditional_t<sizeof(T) == 1, uint8_t, uint16_t>;
   using Decimal = float;
 };
 template <> struct FloatText<float> {
@@ -73,7 +73,7 @@ static void printElements(llvm::raw_ostream &os, llvm::ArrayRef<T> values) {
     separator = ", ";
     if constexpr (std::is_same_v<T, bool>)
       os << (value ? "true" : "false");
-    else if constexpr (std::is_integral_v<T>)
+    else if constexpr (std::is_integral_v<T> || isLowInt<T>)
       os << +value;
     else
       printFloat(os, value);
@@ -121,6 +121,9 @@ template <typename T> static bool readFloat(const Token &token, T &value) {
   case Token::Digits:
     if (!text.consume_front("0x") || !readNumber(text, bits, 16))
       return false;
+    if constexpr (isLowFloat<T>)
+      if (bits >> (T::width - 1) > 1)
+        return false;
     std::memcpy(&value, &bits, sizeof(value));
     return true;
   case Token::Identifier:
@@ -136,9 +139,10 @@ template <typename T> static bool readFloat(const Token &token, T &value) {
     if (!readNumber(text, decimal))
       return false;
     value = T(decimal);
-    // Half precisions have a smaller range than the decimal.
+    // Half precisions have a smaller range than the decimal, and float8 has NaN
+    // where there is no infinity.
     return std::isinf(decimal) ||
-           !std::isinf(typename FloatText<T>::Decimal(value));
+           std::isfinite(typename FloatText<T>::Decimal(value));
   default:
     return false;
   }
@@ -152,10 +156,17 @@ template <typename T> llvm::Expected<T> TextParser::parseElement() {
     ok = token.kind == Token::Identifier && (value || token.text == "false");
     if (!ok)
       return error("expected true or false");
-  } else if constexpr (std::is_integral_v<T>) {
+  } else if constexpr (std::is_integral_v<T> || isLowInt<T>) {
     if (token.kind != Token::Integer)
       return error("expected an integer");
-    ok = readNumber(token.text, value);
+    if constexpr (isLowInt<T>) {
+      typename T::Value number = 0;
+      ok = readNumber(token.text, number);
+      value = T(int64_t(number));
+      ok = ok && value.value == number;
+    } else {
+      ok = readNumber(token.text, value);
+    }
   } else {
     llvm::StringRef digits = token.text;
     bool isNumber =
@@ -217,10 +228,12 @@ llvm::Expected<Tensor> TextParser::parseExternal(const Type &type) {
                  " bytes does not hold " + llvm::Twine(size) +
                  " bytes at offset " + llvm::Twine(begin));
   llvm::StringRef bytes = file.substr(begin, size);
-  // Only 0 and 1 are values of a bool in memory.
-  if (type.getKind() == ElemKind::Bool &&
-      llvm::any_of(bytes, [](char byte) { return uint8_t(byte) > 1; }))
-    return error("an external bool constant has bytes other than 0 and 1");
+  ElemKind kind = type.getKind();
+  if (getElemSize(kind) == 1 && !llvm::all_of(bytes, [&](char byte) {
+        return isElementByte(kind, uint8_t(byte));
+      }))
+    return error("an external " + getElemKindName(kind) +
+                 " constant has bytes that are no " + getElemKindName(kind));
   Tensor tensor(type);
   llvm::copy(bytes, static_cast<char *>(tensor.getBytes()));
   return tensor;

@@ -52,6 +52,8 @@ bool ScalarOpInfo::accepts(ElemKind kind) const {
   case Kinds::Bool:
     return kind == ElemKind::Bool;
   case Kinds::Any:
+    return !isQuantizedKind(kind) && !isLowPrecisionKind(kind);
+  case Kinds::Stored:
     return !isQuantizedKind(kind);
   }
   llvm_unreachable("not a set of kinds");
@@ -72,6 +74,8 @@ llvm::StringRef ScalarOpInfo::describeKinds() const {
   case Kinds::Bool:
     return "bool";
   case Kinds::Any:
+    return "a float or integer kind or bool";
+  case Kinds::Stored:
     return "a kind that is not quantized";
   }
   llvm_unreachable("not a set of kinds");

@@ -17,11 +17,7 @@ const Type *EntryDraft::getType(const GraphSpec &spec, unsigned index) const {
 //===- Types --------------------------------------------------------------===//
 
 ElemKind OperandGenerator::pickKind() {
-  static const ElemKind kinds[] = {
-#define ELEM_KIND(ENUM, TYPE, SPELLING) ElemKind::ENUM,
-#include "glowish/Base/ElemKinds.def"
-  };
-  return chance(50) ? ElemKind::Float : pick(llvm::ArrayRef(kinds));
+  return chance(50) ? ElemKind::Float : pick(llvm::ArrayRef(allElemKinds));
 }
 
 /// Quantized kinds with one scale, or one for each index of a dimension.

@@ -49,6 +49,11 @@ Tensor fuzz::makeValues(llvm::StringRef name, const Type &type) {
       tensor.setFromDouble(i, makeFloat(valueClass, random));
     } else if (kind == ElemKind::Bool) {
       tensor.setFromDouble(i, double(random.below(2)));
+    } else if (isLowPrecisionKind(kind)) {
+      // Not all bytes are elements.
+      tensor.setFromDouble(i, isLowIntegerKind(kind)
+                                  ? double(random.below(16)) - 8
+                                  : double(makeFloat(valueClass, random)));
     } else if (valueClass == "wide") {
       uint64_t bits = random.next();
       unsigned size = getElemSize(kind);

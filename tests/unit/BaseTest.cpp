@@ -24,15 +24,34 @@ template <typename Half> Half fromBits(uint16_t bits) {
 //===- Element kinds ------------------------------------------------------===//
 
 constexpr std::pair<ElemKind, const char *> spellings[] = {
-    {ElemKind::Float, "float"},       {ElemKind::Float16, "float16"},
-    {ElemKind::BFloat16, "bfloat16"}, {ElemKind::Double, "double"},
-    {ElemKind::Int8, "int8"},         {ElemKind::UInt8, "uint8"},
-    {ElemKind::Int16, "int16"},       {ElemKind::UInt16, "uint16"},
-    {ElemKind::Int32, "int32"},       {ElemKind::UInt32, "uint32"},
-    {ElemKind::Int64, "int64"},       {ElemKind::UInt64, "uint64"},
-    {ElemKind::Bool, "bool"},         {ElemKind::Int8Q, "int8q"},
-    {ElemKind::UInt8Q, "uint8q"},     {ElemKind::Int16Q, "int16q"},
-    {ElemKind::Int32Q, "int32q"}};
+    {ElemKind::Float, "float"},
+    {ElemKind::Float16, "float16"},
+    {ElemKind::BFloat16, "bfloat16"},
+    {ElemKind::Double, "double"},
+    {ElemKind::Int8, "int8"},
+    {ElemKind::UInt8, "uint8"},
+    {ElemKind::Int16, "int16"},
+    {ElemKind::UInt16, "uint16"},
+    {ElemKind::Int32, "int32"},
+    {ElemKind::UInt32, "uint32"},
+    {ElemKind::Int64, "int64"},
+    {ElemKind::UInt64, "uint64"},
+    {ElemKind::Bool, "bool"},
+    {ElemKind::Int8Q, "int8q"},
+    {ElemKind::UInt8Q, "uint8q"},
+    {ElemKind::Int16Q, "int16q"},
+    {ElemKind::Int32Q, "int32q"},
+    {ElemKind::Float8E4M3FN, "float8e4m3fn"},
+    {ElemKind::Float8E4M3FNUZ, "float8e4m3fnuz"},
+    {ElemKind::Float8E5M2, "float8e5m2"},
+    {ElemKind::Float8E5M2FNUZ, "float8e5m2fnuz"},
+    {ElemKind::Float8E8M0, "float8e8m0"},
+    {ElemKind::Float4E2M1, "float4e2m1"},
+    {ElemKind::Int4, "int4"},
+    {ElemKind::UInt4, "uint4"},
+    {ElemKind::Int2, "int2"},
+    {ElemKind::UInt2, "uint2"}};
+constexpr unsigned firstLowPrecision = 17;
 
 TEST(ElemKind, SpellingBothWays) {
   for (auto [kind, spelling] : spellings) {
@@ -45,17 +64,29 @@ TEST(ElemKind, SpellingBothWays) {
 
 TEST(ElemKind, Sizes) {
   unsigned expected[] = {4, 2, 2, 8, 1, 1, 2, 2, 4, 4, 8, 8, 1, 1, 1, 2, 4};
-  for (size_t i = 0; i < std::size(spellings); ++i)
-    EXPECT_EQ(getElemSize(spellings[i].first), expected[i])
-        << spellings[i].second;
+  unsigned lowBits[] = {8, 8, 8, 8, 8, 4, 4, 4, 2, 2};
+  ASSERT_EQ(std::size(spellings), std::size(allElemKinds));
+  for (size_t i = 0; i < std::size(spellings); ++i) {
+    auto [kind, spelling] = spellings[i];
+    bool isLow = i >= firstLowPrecision;
+    EXPECT_EQ(getElemSize(kind), isLow ? 1 : expected[i]) << spelling;
+    EXPECT_EQ(getElemBits(kind),
+              isLow ? lowBits[i - firstLowPrecision] : 8 * expected[i])
+        << spelling;
+  }
 }
 
 TEST(ElemKind, Families) {
-  for (auto [kind, spelling] : spellings) {
+  for (size_t i = 0; i < std::size(spellings); ++i) {
+    auto [kind, spelling] = spellings[i];
     llvm::StringRef name = spelling;
-    bool isFloat = name.contains("float") || name == "double";
+    bool isLow = i >= firstLowPrecision;
+    EXPECT_EQ(isLowPrecisionKind(kind), isLow) << spelling;
+    EXPECT_EQ(isLowIntegerKind(kind), isLow && name.contains("int"))
+        << spelling;
+    bool isFloat = !isLow && (name.contains("float") || name == "double");
     bool isQuantized = name.ends_with("q");
-    bool isInteger = name.contains("int") && !isQuantized;
+    bool isInteger = !isLow && name.contains("int") && !isQuantized;
     EXPECT_EQ(isFloatKind(kind), isFloat) << spelling;
     EXPECT_EQ(isIntegerKind(kind), isInteger) << spelling;
     EXPECT_EQ(isSignedIntegerKind(kind), isInteger && name[0] == 'i')

@@ -7,17 +7,12 @@ using namespace glowish;
 
 namespace {
 
-std::vector<ElemKind> getKinds() {
-  return {
-#define ELEM_KIND(ENUM, TYPE, SPELLING) ElemKind::ENUM,
-#include "glowish/Base/ElemKinds.def"
-  };
-}
-
+/// The opset of written models has no kinds of low precision.
 std::vector<ElemKind> getKinds(const ScalarOpInfo &info) {
   std::vector<ElemKind> kinds;
-  for (ElemKind kind : getKinds())
-    if (!isQuantizedKind(kind) && info.accepts(kind))
+  for (ElemKind kind : allElemKinds)
+    if (!isQuantizedKind(kind) && !isLowPrecisionKind(kind) &&
+        info.accepts(kind))
       kinds.push_back(kind);
   return kinds;
 }

@@ -226,16 +226,18 @@ TEST(ScalarProgram, TableIsIndexedByOperator) {
 TEST(ScalarProgram, AcceptedKinds) {
   auto accepted = [](ScalarOp op) {
     std::string kinds;
-    for (ElemKind kind : {ElemKind::BFloat16, ElemKind::Int16, ElemKind::UInt64,
-                          ElemKind::Bool, ElemKind::Int8Q})
+    for (ElemKind kind :
+         {ElemKind::BFloat16, ElemKind::Int16, ElemKind::UInt64, ElemKind::Bool,
+          ElemKind::Int8Q, ElemKind::Int4, ElemKind::Float8E5M2})
       kinds += getScalarOpInfo(op).accepts(kind) ? '1' : '0';
     return kinds;
   };
-  EXPECT_EQ(accepted(ScalarOp::Exp), "10000");
-  EXPECT_EQ(accepted(ScalarOp::Add), "11100");
-  EXPECT_EQ(accepted(ScalarOp::Neg), "11000");
-  EXPECT_EQ(accepted(ScalarOp::Not), "00010");
-  EXPECT_EQ(accepted(ScalarOp::Equal), "11110");
+  EXPECT_EQ(accepted(ScalarOp::Exp), "1000000");
+  EXPECT_EQ(accepted(ScalarOp::Add), "1110000");
+  EXPECT_EQ(accepted(ScalarOp::Neg), "1100000");
+  EXPECT_EQ(accepted(ScalarOp::Not), "0001000");
+  EXPECT_EQ(accepted(ScalarOp::Equal), "1111000");
+  EXPECT_EQ(accepted(ScalarOp::Cast), "1111011");
 }
 
 //===- Formulas -----------------------------------------------------------===//

@@ -3,6 +3,7 @@
 #ifndef GLOWISH_BASE_ELEMKIND_H
 #define GLOWISH_BASE_ELEMKIND_H
 
+#include "glowish/Base/LowPrecision.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <cstdint>
@@ -35,8 +36,17 @@ enum class ElemKind : uint8_t {
 #include "glowish/Base/ElemKinds.def"
 };
 
+/// All kinds, in the order of their numbers.
+inline constexpr ElemKind allElemKinds[] = {
+#define ELEM_KIND(ENUM, TYPE, SPELLING) ElemKind::ENUM,
+#include "glowish/Base/ElemKinds.def"
+};
+
 /// Returns the size of an element in bytes.
 unsigned getElemSize(ElemKind kind);
+/// Returns the bits of an element that have its value: 4 of float4e2m1, and in
+/// files no more.
+unsigned getElemBits(ElemKind kind);
 
 /// Returns the spelling of \p kind in text forms and messages, such as "float"
 /// or "int8q".
@@ -52,6 +62,20 @@ bool isFloatKind(ElemKind kind);
 bool isIntegerKind(ElemKind kind);
 bool isSignedIntegerKind(ElemKind kind);
 bool isQuantizedKind(ElemKind kind);
+/// Whether \p kind is a float or an integer of low precision (LowPrecision.h),
+/// which is none of the above: it is moved and converted, not computed with.
+bool isLowPrecisionKind(ElemKind kind);
+/// Whether \p kind is one of these integers.
+bool isLowIntegerKind(ElemKind kind);
+
+/// Returns the kind that elements of \p kind are converted and computed in:
+/// float for float16, bfloat16 and floats of low precision, int8 or uint8 for
+/// integers of low precision, else \p kind.
+ElemKind getValueKind(ElemKind kind);
+
+/// Whether a byte \p byte in memory is an element of \p kind, which has one
+/// byte: of bool and of kinds under 8 bits not all are.
+bool isElementByte(ElemKind kind, uint8_t byte);
 
 /// Maps \p Kind to the C++ type that stores its elements.
 template <ElemKind Kind> struct ElemTypeOf;

@@ -216,6 +216,7 @@ def IntegerKinds : ElementKinds<"Integer">;
 def UInt64Kind : ElementKinds<"UInt64">;
 def BoolKind : ElementKinds<"Bool">;
 def AnyKinds : ElementKinds<"Any">;       // numbers and bool
+def StoredKinds : ElementKinds<"Stored">; // these and those of low precision
 
 /// An element-wise operator, defined for both back ends by one formula: a C++
 /// expression over the operands' names, each a scalar of type S, and over the

@@ -402,11 +402,15 @@ def Select : ElementWise<["condition", "x", "y"], "select(condition, x, y)",
     "select(condition, 0.0, gradient)"];
 }
 def Cast : Unary<"x", "Conversion to another element kind"> {
-  let Kinds = AnyKinds;
+  let Kinds = StoredKinds;
   let ResultKind = "To";
   let Description = [{
     Floats are converted to integers by truncation towards zero; values out of
     range saturate and NaN becomes 0. Integers wrap. Nonzero values become true.
+    Integers under 8 bits have the low bits of what an int32 would be. Floats are
+    rounded to nearest, ties to even; those too large become infinite, or NaN
+    where a kind has no infinity, or the largest number where it has neither.
+    Numbers become float8e8m0, powers of two, by rounding up, without their sign.
   }];
   let Attributes = [Attr<Kind, "to", "the result's element kind">];
   let ScalarTraits = [FewInstructions];

@@ -39,7 +39,8 @@ struct ScalarOpInfo {
     Integer,
     UInt64,
     Bool,
-    Any
+    Any,
+    Stored
   };
   enum class Result : uint8_t { Same, Bool, To };
 

@@ -311,12 +311,13 @@ static bool mayBeFloat(const Instruction &instr, unsigned index) {
   return isFloatKind(instr.getOperand(operand)->getType().getKind());
 }
 
-/// Whether a step of \p program, of \p instr, converts a float to an integer.
+/// Whether a step of \p program, of \p instr, converts a float to an integer or
+/// to a kind of low precision.
 static bool hasConvertingStep(const Instruction &instr,
                               const ScalarProgram &program) {
   unsigned numInputs = instr.getNumProgramInputs();
   return llvm::any_of(program.steps, [&](const ScalarStep &step) {
-    return isIntegerKind(step.kind) &&
+    return (isIntegerKind(step.kind) || isLowPrecisionKind(step.kind)) &&
            llvm::any_of(step.args, [&](unsigned arg) {
              return arg < numInputs
                         ? mayBeFloat(instr, arg)

@@ -10,6 +10,8 @@ using namespace glowish::interpreter;
 /// \p T: the record's kinds, at compile time.
 template <typename Formula, typename T> constexpr bool takes() {
   using Kinds = ScalarOpInfo::Kinds;
+  if constexpr (isLowPrecision<T>)
+    return Formula::kinds == Kinds::Stored;
   using C = ComputeType<T>;
   switch (Formula::kinds) {
   case Kinds::Float:
@@ -25,6 +27,7 @@ template <typename Formula, typename T> constexpr bool takes() {
   case Kinds::Bool:
     return std::is_same_v<T, bool>;
   case Kinds::Any:
+  case Kinds::Stored:
     return true;
   }
 }
@@ -32,9 +35,16 @@ template <typename Formula, typename T> constexpr bool takes() {
 /// A computed \p value as an element of type \p To. Floats saturate, NaN
 /// becomes 0; integers wrap; anything but 0 is true.
 template <typename To, typename From> static To convert(From value) {
+  constexpr bool isFromFloat = std::is_floating_point_v<From>;
   if constexpr (std::is_same_v<To, bool>)
     return value != From(0);
-  else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>)
+  else if constexpr (isLowInt<To> && isFromFloat)
+    return To(int64_t(Num<int32_t>::convert(double(value))));
+  else if constexpr (isLowInt<To>)
+    return To(int64_t(value));
+  else if constexpr (isLowFloat<To> && !isFromFloat)
+    return To(float(value));
+  else if constexpr (std::is_integral_v<To> && isFromFloat)
     return Num<To>::convert(double(value));
   else
     return To(value);

@@ -27,7 +27,7 @@ void interpreter::runScatter(const Memory &memory, const ScatterInstr &instr) {
       for (int64_t k = 0; k < columns; ++k) {
         T &element = out[row * columns + k];
         const T &value = updates[i * columns + k];
-        if constexpr (std::is_same_v<T, bool>)
+        if constexpr (std::is_same_v<T, bool> || isLowPrecision<T>)
           element = value;
         else
           element = instr.getMode() == "replace"

@@ -47,7 +47,8 @@ private:
   std::shared_ptr<bool> isLoopCut = std::make_shared<bool>(false);
 };
 
-/// Element kinds that kernels compute in: half precisions in float.
+/// Element kinds that kernels compute in: half precisions in float. Those of
+/// low precision are only converted.
 template <typename T> struct ComputeTypeOf {
   using type = T;
 };
@@ -56,6 +57,11 @@ template <> struct ComputeTypeOf<Float16> {
 };
 template <> struct ComputeTypeOf<BFloat16> {
   using type = float;
+};
+template <typename T>
+  requires isLowPrecision<T>
+struct ComputeTypeOf<T> {
+  using type = typename T::Value;
 };
 template <typename T> using ComputeType = typename ComputeTypeOf<T>::type;
 
@@ -79,7 +85,8 @@ C combineElements(llvm::StringRef mode, C element, C value) {
 template <typename Fn> void dispatchFloatKind(ElemKind kind, Fn &&fn) {
   dispatchElemKind(kind, [&](auto zero) {
     using T = decltype(zero);
-    if constexpr (std::is_floating_point_v<ComputeType<T>>)
+    if constexpr (std::is_floating_point_v<ComputeType<T>> &&
+                  !isLowPrecision<T>)
       fn(zero);
     else
       llvm_unreachable("type rules refuse this kind");
@@ -98,7 +105,7 @@ template <typename Fn> void dispatchByteKind(ElemKind kind, Fn &&fn) {
 template <typename Fn> void dispatchNumberKind(ElemKind kind, Fn &&fn) {
   dispatchElemKind(kind, [&](auto zero) {
     using T = decltype(zero);
-    if constexpr (!std::is_same_v<T, bool>)
+    if constexpr (!std::is_same_v<T, bool> && !isLowPrecision<T>)
       fn(zero);
     else
       llvm_unreachable("type rules refuse this kind");

@@ -211,10 +211,16 @@ static llvm::DenseSet<const Node *> findLiveNodes(const Function &function) {
 
 /// Checks that hold for nodes of all kinds.
 static llvm::Error checkNode(const Node &node) {
-  for (const Type &type : node.getTypes())
+  for (const Type &type : node.getTypes()) {
     if (type.isQuantized())
       return makeError("the result is {0}; accepted: floats, integers and bool",
                        type.str());
+    if (isLowPrecisionKind(type.getKind()))
+      return makeError(
+          "the result is {0}, which needs opset 19 or more; models "
+          "are written with opset {1}",
+          type.str(), onnxWriterOpset);
+  }
   if (!findExporter(node.getKind()))
     return makeError("it cannot be written as ONNX: {0}",
                      getOnnxRefusal(node.getKind()));

@@ -1,7 +1,9 @@
 //===- Protos.cpp - Attributes, tensors and types as protobuf -------------===//
 
 #include "ONNX/GraphWriter.h"
+#include "glowish/Base/Packing.h"
 #include "glowish/Exporter/ONNX.h"
+#include "glowish/Importer/ONNX.h"
 #include <onnx/onnx-data_pb.h>
 
 using namespace glowish;
@@ -47,7 +49,7 @@ static void setTensor(TensorProto &proto, const Tensor &tensor) {
   proto.set_data_type(getDataType(tensor.getType().getKind()));
   for (int64_t extent : tensor.getType().getShape())
     proto.add_dims(extent);
-  proto.set_raw_data(tensor.getBytes(), size_t(tensor.getSizeInBytes()));
+  proto.set_raw_data(packElements(tensor));
 }
 
 AttributeProto glowish::tensorAttr(llvm::StringRef name, const Tensor &tensor) {
@@ -74,40 +76,9 @@ AttributeProto glowish::graphAttr(llvm::StringRef name,
 }
 
 TensorProto::DataType glowish::getDataType(ElemKind kind) {
-  switch (kind) {
-  case ElemKind::Float:
-    return TensorProto::FLOAT;
-  case ElemKind::Float16:
-    return TensorProto::FLOAT16;
-  case ElemKind::BFloat16:
-    return TensorProto::BFLOAT16;
-  case ElemKind::Double:
-    return TensorProto::DOUBLE;
-  case ElemKind::Int8:
-    return TensorProto::INT8;
-  case ElemKind::UInt8:
-    return TensorProto::UINT8;
-  case ElemKind::Int16:
-    return TensorProto::INT16;
-  case ElemKind::UInt16:
-    return TensorProto::UINT16;
-  case ElemKind::Int32:
-    return TensorProto::INT32;
-  case ElemKind::UInt32:
-    return TensorProto::UINT32;
-  case ElemKind::Int64:
-    return TensorProto::INT64;
-  case ElemKind::UInt64:
-    return TensorProto::UINT64;
-  case ElemKind::Bool:
-    return TensorProto::BOOL;
-  case ElemKind::Int8Q:
-  case ElemKind::UInt8Q:
-  case ElemKind::Int16Q:
-  case ElemKind::Int32Q:
-    break;
-  }
-  llvm_unreachable("quantized kinds have been refused");
+  std::optional<int> type = getOnnxDataType(kind);
+  assert(type && "quantized kinds have been refused");
+  return TensorProto::DataType(*type);
 }
 
 onnx::ValueInfoProto glowish::makeValueInfo(llvm::StringRef name,

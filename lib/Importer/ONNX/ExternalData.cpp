@@ -2,6 +2,7 @@
 
 #include "ONNX/ExternalData.h"
 #include "ONNX/ModelFile.h"
+#include "glowish/Base/Packing.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/File.h"
 #include "llvm/Support/FileSystem.h"
@@ -31,7 +32,7 @@ struct MappedTensor {
 static llvm::Expected<Place> readPlace(const onnx::TensorProto &proto,
                                        const Type &type) {
   Place place;
-  place.length = type.getSizeInBytes();
+  place.length = getPackedSize(type);
   for (const auto &entry : proto.external_data()) {
     llvm::StringRef value = entry.value();
     if (entry.key() == "location")
@@ -80,8 +81,10 @@ ExternalData::open(llvm::StringRef location) {
 }
 
 /// Whether \p bytes can be used as elements of \p kind in place: they must be
-/// aligned, and bools must be 0 or 1.
+/// aligned, one or several for each element, and bools must be 0 or 1.
 static bool canBorrow(llvm::ArrayRef<uint8_t> bytes, ElemKind kind) {
+  if (isPacked(kind))
+    return false;
   if (kind == ElemKind::Bool)
     return llvm::all_of(bytes, [](uint8_t byte) { return byte <= 1; });
   return reinterpret_cast<uintptr_t>(bytes.data()) % getElemSize(kind) == 0;

@@ -29,8 +29,8 @@ readTensor(const onnx::TensorProto &proto, ExternalData &external);
 llvm::Expected<std::shared_ptr<const Tensor>>
 readSparseTensor(const onnx::SparseTensorProto &proto, ExternalData &external);
 
-/// Returns a tensor of \p type with a copy of the little-endian elements
-/// \p raw.
+/// Returns a tensor of \p type with a copy of the elements \p raw,
+/// little-endian and packed (Base/Packing.h).
 llvm::Expected<Tensor> readRawTensor(const Type &type,
                                      llvm::ArrayRef<uint8_t> raw);
 

@@ -2,6 +2,7 @@
 
 #include "glowish/Importer/OnnxWeights.h"
 #include "ONNX/ModelFile.h"
+#include "glowish/Base/Packing.h"
 #include "glowish/Support/Error.h"
 #include "glowish/Support/File.h"
 #include "llvm/Support/Path.h"
@@ -29,8 +30,7 @@ OnnxWeights::OnnxWeights(std::unique_ptr<Contents> contents)
 OnnxWeights::OnnxWeights(OnnxWeights &&) = default;
 OnnxWeights::~OnnxWeights() = default;
 
-/// Stores the elements in \p proto itself. Kinds of less than 8 bits do not
-/// occur, as variables are floats.
+/// Stores the elements in \p proto itself.
 static void setElements(onnx::TensorProto &proto, const Tensor &tensor) {
   onnx::TensorProto result;
   result.set_name(proto.name());
@@ -39,7 +39,7 @@ static void setElements(onnx::TensorProto &proto, const Tensor &tensor) {
   result.set_data_type(proto.data_type());
   for (int64_t extent : tensor.getType().getShape())
     result.add_dims(extent);
-  result.set_raw_data(tensor.getBytes(), size_t(tensor.getSizeInBytes()));
+  result.set_raw_data(packElements(tensor));
   proto = std::move(result);
 }
 

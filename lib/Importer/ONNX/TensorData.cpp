@@ -1,48 +1,81 @@
 //===- TensorData.cpp - Parsing of tensors --------------------------------===//
 
 #include "ONNX/ModelFile.h"
+#include "glowish/Base/Packing.h"
+#include "glowish/Importer/ONNX.h"
 #include "glowish/Support/Error.h"
 
 using namespace glowish;
 using onnx::TensorProto;
 
-llvm::Expected<ElemKind> glowish::getElemKind(int64_t dataType) {
-  switch (dataType) {
-  case TensorProto::FLOAT:
-    return ElemKind::Float;
-  case TensorProto::FLOAT16:
-    return ElemKind::Float16;
-  case TensorProto::BFLOAT16:
-    return ElemKind::BFloat16;
-  case TensorProto::DOUBLE:
-    return ElemKind::Double;
-  case TensorProto::INT8:
-    return ElemKind::Int8;
-  case TensorProto::UINT8:
-    return ElemKind::UInt8;
-  case TensorProto::INT16:
-    return ElemKind::Int16;
-  case TensorProto::UINT16:
-    return ElemKind::UInt16;
-  case TensorProto::INT32:
-    return ElemKind::Int32;
-  case TensorProto::UINT32:
-    return ElemKind::UInt32;
-  case TensorProto::INT64:
-    return ElemKind::Int64;
-  case TensorProto::UINT64:
-    return ElemKind::UInt64;
-  case TensorProto::BOOL:
-    return ElemKind::Bool;
-  default:
-    return makeError(
-        "element type {0} is not supported; accepted: floats, "
-        "integers and bool",
-        dataType == int(dataType) &&
-                TensorProto::DataType_IsValid(int(dataType))
-            ? TensorProto::DataType_Name(TensorProto::DataType(dataType))
-            : std::to_string(dataType));
+std::optional<int> glowish::getOnnxDataType(ElemKind kind) {
+  switch (kind) {
+  case ElemKind::Float:
+    return TensorProto::FLOAT;
+  case ElemKind::Float16:
+    return TensorProto::FLOAT16;
+  case ElemKind::BFloat16:
+    return TensorProto::BFLOAT16;
+  case ElemKind::Double:
+    return TensorProto::DOUBLE;
+  case ElemKind::Int8:
+    return TensorProto::INT8;
+  case ElemKind::UInt8:
+    return TensorProto::UINT8;
+  case ElemKind::Int16:
+    return TensorProto::INT16;
+  case ElemKind::UInt16:
+    return TensorProto::UINT16;
+  case ElemKind::Int32:
+    return TensorProto::INT32;
+  case ElemKind::UInt32:
+    return TensorProto::UINT32;
+  case ElemKind::Int64:
+    return TensorProto::INT64;
+  case ElemKind::UInt64:
+    return TensorProto::UINT64;
+  case ElemKind::Bool:
+    return TensorProto::BOOL;
+  case ElemKind::Int8Q:
+  case ElemKind::UInt8Q:
+  case ElemKind::Int16Q:
+  case ElemKind::Int32Q:
+    return std::nullopt;
+  // As numbers: the library may be older than these.
+  case ElemKind::Float8E4M3FN:
+    return 17;
+  case ElemKind::Float8E4M3FNUZ:
+    return 18;
+  case ElemKind::Float8E5M2:
+    return 19;
+  case ElemKind::Float8E5M2FNUZ:
+    return 20;
+  case ElemKind::UInt4:
+    return 21;
+  case ElemKind::Int4:
+    return 22;
+  case ElemKind::Float4E2M1:
+    return 23;
+  case ElemKind::Float8E8M0:
+    return 24;
+  case ElemKind::UInt2:
+    return 25;
+  case ElemKind::Int2:
+    return 26;
   }
+  llvm_unreachable("not an element kind");
+}
+
+llvm::Expected<ElemKind> glowish::getElemKind(int64_t dataType) {
+  for (ElemKind kind : allElemKinds)
+    if (getOnnxDataType(kind) == dataType)
+      return kind;
+  return makeError(
+      "element type {0} is not supported; accepted: floats, "
+      "integers and bool",
+      dataType == int(dataType) && TensorProto::DataType_IsValid(int(dataType))
+          ? TensorProto::DataType_Name(TensorProto::DataType(dataType))
+          : std::to_string(dataType));
 }
 
 static llvm::Expected<Type> readType(const TensorProto &proto) {
@@ -52,34 +85,31 @@ static llvm::Expected<Type> readType(const TensorProto &proto) {
   return Type(kind, dims);
 }
 
-/// Raw data is little-endian, as are all supported hosts.
 llvm::Expected<Tensor> glowish::readRawTensor(const Type &type,
                                               llvm::ArrayRef<uint8_t> raw) {
-  if (int64_t(raw.size()) != type.getSizeInBytes())
+  if (int64_t(raw.size()) != getPackedSize(type))
     return makeError("{0} needs {1} bytes of data, got {2}", type.str(),
-                     type.getSizeInBytes(), raw.size());
-  Tensor tensor(type);
-  auto *bytes = static_cast<uint8_t *>(tensor.getBytes());
-  llvm::copy(raw, bytes);
-  // A bool with a value other than 0 and 1 has undefined behaviour.
-  if (type.getKind() == ElemKind::Bool)
-    for (uint8_t &byte : llvm::MutableArrayRef<uint8_t>(bytes, raw.size()))
-      byte = byte != 0;
-  return tensor;
+                     getPackedSize(type), raw.size());
+  return unpackElements(type, raw);
 }
 
-/// Reads \p field, the typed field for elements of T. Half-precision floats are
-/// bit patterns in int32_data.
+/// Reads \p field, the typed field for elements of T. Floats under 32 bits are
+/// bit patterns in int32_data, and of elements under 8 bits each number there
+/// has a byte.
 template <typename T, typename Field>
 static llvm::Expected<Tensor> fromField(const Type &type, const Field &field) {
+  if (isPacked(type.getKind()))
+    return readRawTensor(type,
+                         std::vector<uint8_t>(field.begin(), field.end()));
   if (field.size() != type.getNumElements())
     return makeError("{0} needs {1} elements, got {2}", type.str(),
                      type.getNumElements(), field.size());
   Tensor tensor(type);
   auto out = tensor.data<T>();
   for (int i = 0; i < field.size(); ++i) {
-    if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>)
-      out[i].bits = uint16_t(field.Get(i));
+    if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16> ||
+                  isLowFloat<T>)
+      out[i].bits = decltype(out[i].bits)(field.Get(i));
     else
       out[i] = T(field.Get(i));
   }

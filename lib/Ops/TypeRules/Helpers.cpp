@@ -137,6 +137,9 @@ Error typerules::checkRepresentable(const OpView &op, llvm::StringRef name,
       double limit = std::ldexp(1.0, std::numeric_limits<T>::digits);
       return value == std::trunc(value) &&
              value >= double(std::numeric_limits<T>::lowest()) && value < limit;
+    } else if constexpr (isLowInt<T>) {
+      return value == std::trunc(value) && value >= T::lowest &&
+             value <= T::highest;
     } else {
       return true;
     }

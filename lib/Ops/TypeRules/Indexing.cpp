@@ -57,8 +57,9 @@ llvm::Expected<TypeList> glowish::inferNonMaxSuppression(const OpView &view) {
 llvm::Expected<TypeList> glowish::inferBitCast(const OpView &view) {
   BitCastView op(view);
   const Type &input = op.getInput();
+  // An element under 8 bits cannot have all values of a byte.
   if (isQuantizedKind(op.getTo()) || op.getTo() == ElemKind::Bool ||
-      getElemSize(op.getTo()) != getElemSize(input.getKind()))
+      getElemBits(op.getTo()) != 8 * getElemSize(input.getKind()))
     return op.attrError("to", getElemKindName(op.getTo()) +
                                   " cannot have the bits of " +
                                   getElemKindName(input.getKind()));

@@ -13,8 +13,10 @@ using namespace glowish;
 static bool keepsValues(ElemKind from, ElemKind to) {
   if (from == to)
     return true;
-  if (isQuantizedKind(from) || isQuantizedKind(to))
+  if (isQuantizedKind(from) || isQuantizedKind(to) || isLowPrecisionKind(to))
     return false;
+  if (isLowPrecisionKind(from))
+    return to == ElemKind::Float || to == ElemKind::Double;
   auto isHalf = [](ElemKind kind) {
     return kind == ElemKind::Float16 || kind == ElemKind::BFloat16;
   };

@@ -65,11 +65,22 @@ void glowish::printSymbolLines(llvm::raw_ostream &os, const BundleFacts &facts,
     printLine(os, "constant", constant.name, constant.type, constant.offset);
 }
 
-static void printElementKinds(llvm::raw_ostream &os) {
-  os << "\n/* Element types. */\n";
-  for (unsigned i = 0; i <= unsigned(ElemKind::Int32Q); ++i)
-    os << formatv("#define GLOWISH_{0} {1}\n",
-                  getElemKindName(ElemKind(i)).upper(), i);
+static void printElementKinds(llvm::raw_ostream &os, bool isLowPrecision) {
+  for (ElemKind kind : allElemKinds)
+    if (isLowPrecisionKind(kind) == isLowPrecision)
+      os << formatv("#define GLOWISH_{0} {1}\n", getElemKindName(kind).upper(),
+                    getKindNumber(kind));
+}
+
+/// The common definitions of older bundles do not have them.
+static void printLowPrecisionKinds(llvm::raw_ostream &os) {
+  os << R"(
+#ifndef GLOWISH_LOW_PRECISION_DEFS
+#define GLOWISH_LOW_PRECISION_DEFS
+/* Element types of one byte each, whether float8, float4 or int4. */
+)";
+  printElementKinds(os, true);
+  os << "#endif /* GLOWISH_LOW_PRECISION_DEFS */\n";
 }
 
 /// checksum64 (Support/Checksum.h) in C. It has a guard of its own: the common
@@ -164,7 +175,8 @@ void glowish::printCommonDefinitions(llvm::raw_ostream &os) {
 #define GLOWISH_REGION_MUTABLE 0
 #define GLOWISH_REGION_ACTIVATIONS 1
 )";
-  printElementKinds(os);
+  os << "\n/* Element types. */\n";
+  printElementKinds(os, false);
   os << R"(
 #if defined(_MSC_VER)
 #define GLOWISH_MEM_ALIGN(size) __declspec(align(size))
@@ -185,6 +197,7 @@ void glowish::printCommonDefinitions(llvm::raw_ostream &os) {
 
 #endif /* GLOWISH_BUNDLE_COMMON_DEFS */
 )";
+  printLowPrecisionKinds(os);
   printChecksum(os);
 }
 

@@ -2,6 +2,7 @@
 
 #include "Kernels/KernelBuilder.h"
 #include "Kernels/Math/HalfPrecision.h"
+#include "Kernels/Math/LowPrecision.h"
 #include "glowish/Ops/Scalar.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
@@ -198,9 +199,7 @@ llvm::Type *KernelBuilder::getStorageTy(ElemKind kind) {
 llvm::Type *KernelBuilder::getComputeTy(ElemKind kind) {
   if (kind == ElemKind::Bool)
     return getInt1Ty();
-  if (kind == ElemKind::Float16 || kind == ElemKind::BFloat16)
-    return getFloatTy();
-  return getStorageTy(kind);
+  return getStorageTy(getValueKind(kind));
 }
 
 llvm::Type *KernelBuilder::getVectorTy(llvm::Type *element, unsigned lanes) {
@@ -233,7 +232,13 @@ Value *KernelBuilder::fromStorage(ElemKind kind, Value *value) {
   case ElemKind::BFloat16:
     return floatFromBFloat16(*this, value);
   default:
-    return value;
+    return dispatchElemKind(kind, [&](auto zero) -> Value * {
+      using T = decltype(zero);
+      if constexpr (isLowFloat<T>)
+        return floatFromLowFloat(*this, value, T::format);
+      else
+        return value;
+    });
   }
 }
 
@@ -246,7 +251,15 @@ Value *KernelBuilder::toStorage(ElemKind kind, Value *value) {
   case ElemKind::BFloat16:
     return bfloat16FromFloat(*this, value);
   default:
-    return value;
+    return dispatchElemKind(kind, [&](auto zero) -> Value * {
+      using T = decltype(zero);
+      if constexpr (isLowFloat<T>)
+        return lowFloatFromFloat(*this, value, T::format);
+      else if constexpr (isLowInt<T>)
+        return keepLowBits(*this, value, T::width, T::lowest < 0);
+      else
+        return value;
+    });
   }
 }
 
@@ -341,7 +354,7 @@ Value *KernelBuilder::literal(ElemKind kind, double value, unsigned lanes) {
   llvm::Type *type = getComputeTy(kind, lanes);
   if (type->isFPOrFPVectorTy())
     return llvm::ConstantFP::get(type, value);
-  return dispatchElemKind(kind, [&](auto zero) -> Value * {
+  return dispatchElemKind(getValueKind(kind), [&](auto zero) -> Value * {
     using T = decltype(zero);
     if constexpr (std::is_integral_v<T>)
       return llvm::ConstantInt::get(type, uint64_t(Num<T>::convert(value)),

@@ -90,8 +90,8 @@ public:
 
   //===- Elements -----------------------------------------------------------//
 
-  /// How elements of \p kind lie in memory, half precisions as i16, and what
-  /// is computed in: half precisions in float, bool as i1.
+  /// How elements of \p kind lie in memory, half precisions as i16 and low ones
+  /// as i8, and what is computed in: getValueKind's type, bool as i1.
   llvm::Type *getStorageTy(ElemKind kind);
   llvm::Type *getComputeTy(ElemKind kind);
   llvm::Type *getComputeTy(ElemKind kind, unsigned lanes) {
@@ -132,10 +132,10 @@ public:
   /// A literal of \p kind; integers saturate.
   llvm::Value *literal(ElemKind kind, double value, unsigned lanes);
 
-  /// float16 and bfloat16 are computed in float: \p value with the precision
-  /// that an element of \p kind has.
+  /// float16 and bfloat16 are computed in float, as kinds of low precision are
+  /// in wider ones: \p value with the precision that an element of \p kind has.
   llvm::Value *roundToKind(ElemKind kind, llvm::Value *value) {
-    if (kind != ElemKind::Float16 && kind != ElemKind::BFloat16)
+    if (getValueKind(kind) == kind)
       return value;
     return fromStorage(kind, toStorage(kind, value));
   }

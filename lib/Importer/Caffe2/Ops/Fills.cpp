@@ -83,7 +83,8 @@ static llvm::Error setValues(NetOp &op, ElemKind kind, Values *values) {
     using T = decltype(zero);
     llvm::MutableArrayRef<T> elements = tensor.data<T>();
     for (int i = 0; i < values->size(); ++i)
-      if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>)
+      if constexpr (std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16> ||
+                    isLowFloat<T>)
         elements[i] = T(float(values->Get(i)));
       else
         elements[i] = T(values->Get(i));

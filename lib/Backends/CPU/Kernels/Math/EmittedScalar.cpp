@@ -1,6 +1,7 @@
 //===- EmittedScalar.cpp - Formulas that emit LLVM IR ---------------------===//
 
 #include "Kernels/Math/EmittedScalar.h"
+#include "Kernels/Math/LowPrecision.h"
 #include "glowish/Ops/Scalar.h"
 #include "llvm/IR/Intrinsics.h"
 #include <cmath>
@@ -142,10 +143,19 @@ static Value *convertToSmall(EmittedScalar x, ElemKind to, llvm::Type *type) {
   return b.CreateTrunc(wide, type);
 }
 
-/// \p x as an element of \p to: floats saturate and NaN becomes 0, integers
-/// wrap, anything but 0 is true.
+/// \p x as what elements of \p to are computed in: floats saturate and NaN
+/// becomes 0, integers wrap, anything but 0 is true.
 static Value *convert(EmittedScalar x, ElemKind to) {
   KernelBuilder &b = *x.builder;
+  if (to == x.kind)
+    return x.value;
+  // roundToKind has the rest.
+  if (isLowIntegerKind(to) && x.isFloat())
+    x = {x.builder, convert(x, ElemKind::Int32), ElemKind::Int32};
+  if (isLowPrecisionKind(to) && x.kind == ElemKind::Double)
+    return roundToOdd(b, x.value);
+  x.kind = getValueKind(x.kind);
+  to = getValueKind(to);
   llvm::Type *type = b.getComputeTy(to, KernelBuilder::getLanes(x.value));
   bool toFloat = type->isFPOrFPVectorTy();
   if (to == x.kind)

@@ -60,6 +60,10 @@ void glowish::emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,
     operands.push_back(&input);
   Dims joined = joinDimensions(sortDimensions(shape, operands), operands);
   bool isCopy = program.steps.empty();
+  if (isCopy && isLowPrecisionKind(result.kind))
+    // Bits are moved: a NaN has several patterns.
+    for (StridedOperand *operand : operands)
+      operand->kind = ElemKind::UInt8;
   if (isCopy && emitTransposition(b, joined, result, inputs[0]))
     return;
   unsigned lanes = b.getRegisterLanes(result.kind);

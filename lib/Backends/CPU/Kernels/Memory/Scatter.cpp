@@ -22,7 +22,9 @@ static Value *combine(llvm::StringRef mode, EmittedScalar element,
 void glowish::emitScatter(KernelBuilder &b, const ScatterInstr &instr,
                           const KernelOperands &operands) {
   const Type &type = instr.getInput()->getType();
-  ElemKind kind = type.getKind();
+  // Kinds of low precision are moved, not combined.
+  ElemKind kind =
+      isLowPrecisionKind(type.getKind()) ? ElemKind::UInt8 : type.getKind();
   ElemKind indexKind = instr.getIndices()->getType().getKind();
   int64_t rows = type.getDim(0), columns = type.getDim(1);
   llvm::Align align(getElemSize(kind));

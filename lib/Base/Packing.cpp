@@ -1,0 +1,63 @@
+//===- Packing.cpp - Elements as files have them --------------------------===//
+
+#include "glowish/Base/Packing.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace glowish;
+
+bool glowish::isPacked(ElemKind kind) { return getElemBits(kind) < 8; }
+
+int64_t glowish::getPackedSize(const Type &type) {
+  if (!isPacked(type.getKind()))
+    return type.getSizeInBytes();
+  int64_t perByte = 8 / getElemBits(type.getKind());
+  return (type.getNumElements() + perByte - 1) / perByte;
+}
+
+/// The element of type \p T with the bits \p bits, of which the upper ones may
+/// be set.
+template <typename T> static T fromBits(uint8_t bits) {
+  T element;
+  if constexpr (isLowInt<T>)
+    element = T(int64_t(bits));
+  else if constexpr (isLowFloat<T>)
+    element.bits = bits & ((1u << T::width) - 1);
+  else
+    llvm_unreachable("a byte has one element");
+  return element;
+}
+
+Tensor glowish::unpackElements(const Type &type,
+                               llvm::ArrayRef<uint8_t> packed) {
+  assert(int64_t(packed.size()) == getPackedSize(type));
+  Tensor tensor(type);
+  auto *bytes = static_cast<uint8_t *>(tensor.getBytes());
+  if (!isPacked(type.getKind())) {
+    llvm::copy(packed, bytes);
+    // A bool with a value other than 0 and 1 has undefined behaviour.
+    if (type.getKind() == ElemKind::Bool)
+      for (uint8_t &byte : llvm::MutableArrayRef(bytes, packed.size()))
+        byte = byte != 0;
+    return tensor;
+  }
+  unsigned width = getElemBits(type.getKind()), perByte = 8 / width;
+  dispatchElemKind(type.getKind(), [&](auto zero) {
+    using T = decltype(zero);
+    for (auto [i, element] : llvm::enumerate(tensor.data<T>()))
+      element = fromBits<T>(packed[i / perByte] >> (i % perByte * width));
+  });
+  return tensor;
+}
+
+std::string glowish::packElements(const Tensor &tensor) {
+  const Type &type = tensor.getType();
+  llvm::ArrayRef<uint8_t> bytes = tensor.getByteRange();
+  if (!isPacked(type.getKind()))
+    return std::string(bytes.begin(), bytes.end());
+  unsigned width = getElemBits(type.getKind()), perByte = 8 / width;
+  std::string packed(size_t(getPackedSize(type)), '\0');
+  for (size_t i = 0; i < bytes.size(); ++i)
+    packed[i / perByte] |=
+        char((bytes[i] & ((1u << width) - 1)) << (i % perByte * width));
+  return packed;
+}
