@@ -29,6 +29,8 @@ private:
 struct SkipRule {
   SkipKind kind;
   bool (*applies)(const ModelFacts &facts);
+  /// Whether the rule is one for models that are written as ONNX alone.
+  bool isOfWritten = false;
 };
 
 } // namespace
@@ -112,9 +114,10 @@ void ModelFacts::add(const onnx::GraphProto &graph) {
     add(node);
 }
 
-/// FLOAT8E4M3FN is 17; what ONNX has added since are float8, 4 and 2 bits. Not
-/// named: the library may be older than the model.
+/// FLOAT8E4M3FN is 17; what ONNX has added since are float8, 4 and 2 bits, up
+/// to INT2. Not named: the library may be older than the model.
 static bool isLowBitType(int64_t elementType) { return elementType >= 17; }
+static bool isNewType(int64_t elementType) { return elementType > 26; }
 
 /// Why tests are not run, in one place. The first that applies counts.
 static const SkipRule skipRules[] = {
@@ -122,10 +125,17 @@ static const SkipRule skipRules[] = {
      [](const ModelFacts &facts) {
        return facts.elementTypes.count(onnx::TensorProto::STRING) != 0;
      }},
-    {{"low-bit", "element types under 8 bits and of float8 do not exist"},
+    {{"new types", "element types that ONNX 1.22 does not have"},
+     [](const ModelFacts &facts) {
+       return llvm::any_of(facts.elementTypes, isNewType);
+     }},
+    {{"low-bit",
+      "models are written with opset 17: float8 and types under 8 bits are "
+      "newer"},
      [](const ModelFacts &facts) {
        return llvm::any_of(facts.elementTypes, isLowBitType);
-     }},
+     },
+     /*isOfWritten=*/true},
     {{"maps", "values are tensors"},
      [](const ModelFacts &facts) {
        return facts.valueKinds.count(onnx::TypeProto::kMapType) != 0;
@@ -151,10 +161,11 @@ static const SkipRule skipRules[] = {
      }},
 };
 
-const SkipKind *glowish::findSkip(const onnx::ModelProto &model) {
+const SkipKind *glowish::findSkip(const onnx::ModelProto &model,
+                                  bool isWritten) {
   ModelFacts facts(model);
   for (const SkipRule &rule : skipRules)
-    if (rule.applies(facts))
+    if ((isWritten || !rule.isOfWritten) && rule.applies(facts))
       return &rule.kind;
   return nullptr;
 }

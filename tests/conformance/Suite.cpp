@@ -125,7 +125,7 @@ static std::string getTestName(const NodeTest &test, llvm::StringRef root) {
 }
 
 llvm::Expected<std::vector<NodeTest>>
-glowish::findNodeTests(llvm::StringRef root) {
+glowish::findNodeTests(llvm::StringRef root, bool isWritten) {
   std::vector<NodeTest> tests;
   std::error_code error;
   for (fs::recursive_directory_iterator i(root, error), end; i != end && !error;
@@ -140,7 +140,7 @@ glowish::findNodeTests(llvm::StringRef root) {
     test.name = getTestName(test, root);
     GLOWISH_ASSIGN_OR_RETURN(onnx::ModelProto model,
                              readModelProto(test.model));
-    test.skip = findSkip(model);
+    test.skip = findSkip(model, isWritten);
     std::set<std::string> operators;
     for (const onnx::NodeProto &node : model.graph().node())
       operators.insert(node.op_type());

@@ -39,8 +39,10 @@ struct NodeTest {
 
 /// All tests below \p root, sorted by name: folders with model.onnx and
 /// test_data_set_N/{input,output}_K.pb, and pairs of files NAME.onnx and
-/// NAME_output_0.pb. Models without data are no tests.
-llvm::Expected<std::vector<NodeTest>> findNodeTests(llvm::StringRef root);
+/// NAME_output_0.pb. Models without data are no tests. \p isWritten: the models
+/// are to be written as ONNX, which skips more of them.
+llvm::Expected<std::vector<NodeTest>> findNodeTests(llvm::StringRef root,
+                                                    bool isWritten = false);
 
 llvm::Expected<onnx::ModelProto> readModelProto(llvm::StringRef file);
 

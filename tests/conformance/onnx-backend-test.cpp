@@ -64,7 +64,12 @@ static cl::opt<bool>
 static llvm::Expected<std::vector<NodeTest>> chooseTests() {
   if (!llvm::sys::fs::is_directory(suite))
     return makeError("-suite={0}: there is no such folder", suite);
-  GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeTest> tests, findNodeTests(suite));
+  // All back ends run the same tests.
+  bool isWritten = llvm::any_of(backendNames, [](llvm::StringRef name) {
+    return name.starts_with("Written");
+  });
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<NodeTest> tests,
+                           findNodeTests(suite, isWritten));
   if (!filter.empty()) {
     llvm::Regex regex(filter);
     std::string reason;

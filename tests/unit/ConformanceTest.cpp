@@ -127,10 +127,11 @@ TEST_F(Conformance, BindsWhatDecidesAShape) {
 }
 
 TEST_F(Conformance, SkipsByWhatTheModelNeeds) {
-  auto getSkip = [](const std::string &text) -> std::string {
+  auto getSkip = [](const std::string &text,
+                    bool isWritten = false) -> std::string {
     onnx::ModelProto model;
     EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &model));
-    const SkipKind *kind = findSkip(model);
+    const SkipKind *kind = findSkip(model, isWritten);
     return kind ? kind->name.str() : "";
   };
   auto makeNode = [](const std::string &rest) {
@@ -142,17 +143,20 @@ TEST_F(Conformance, SkipsByWhatTheModelNeeds) {
   std::string tensor = "tensor_type { elem_type: 1 }";
   EXPECT_EQ(getSkip(makeModel(relu)), "");
   EXPECT_EQ(getSkip(makeModel(relu, "elem_type: 8")), "strings");
-  EXPECT_EQ(getSkip(makeModel(relu, "elem_type: 17")), "low-bit");
+  EXPECT_EQ(getSkip(makeModel(relu, "elem_type: 17")), "");
+  EXPECT_EQ(getSkip(makeModel(relu, "elem_type: 17"), true), "low-bit");
+  EXPECT_EQ(getSkip(makeModel(relu, "elem_type: 27")), "new types");
   std::string to = "op_type: \"Cast\" attribute { name: \"to\" type: INT i: ";
   EXPECT_EQ(getSkip(makeModel(makeNode(to + "8 }"))), "strings");
-  EXPECT_EQ(getSkip(makeModel(makeNode(to + "22 }"))), "low-bit");
+  EXPECT_EQ(getSkip(makeModel(makeNode(to + "22 }"))), "");
+  EXPECT_EQ(getSkip(makeModel(makeNode(to + "22 }")), true), "low-bit");
   EXPECT_EQ(getSkip(makeModel(makeNode(to + "16 }"))), "");
   // In a branch.
   EXPECT_EQ(getSkip(makeModel(makeNode(
                 "op_type: \"If\" attribute { name: \"then_branch\" type: GRAPH "
                 "g { " +
-                makeNode(to + "22 }") + " } }"))),
-            "low-bit");
+                makeNode(to + "27 }") + " } }"))),
+            "new types");
   EXPECT_EQ(
       getSkip(makeInput("sequence_type { elem_type { " + tensor + " } }")),
       "sequences");

@@ -1,6 +1,7 @@
 //===- Quantization.cpp - Quantize and dequantize -------------------------===//
 
 #include "ONNX/Quantization.h"
+#include "ONNX/Conversion.h"
 #include "ONNX/DynamicDims.h"
 #include "ONNX/ModelFile.h"
 
@@ -13,6 +14,17 @@ llvm::Expected<NodeValue> glowish::castTo(OpContext &op, NodeValue x,
   return op.create<CastNode>(x, kind);
 }
 
+/// The numbers of \p kind if it is an integer under 8 bits.
+static std::optional<std::pair<int, int>> findLowRange(ElemKind kind) {
+  return dispatchElemKind(kind,
+                          [](auto zero) -> std::optional<std::pair<int, int>> {
+                            using T = decltype(zero);
+                            if constexpr (isLowInt<T>)
+                              return std::pair(T::lowest, T::highest);
+                            return std::nullopt;
+                          });
+}
+
 llvm::Expected<NodeValue> glowish::roundToKind(OpContext &op, NodeValue x,
                                                NodeValue zeroPoint,
                                                ElemKind kind) {
@@ -21,16 +33,34 @@ llvm::Expected<NodeValue> glowish::roundToKind(OpContext &op, NodeValue x,
     GLOWISH_ASSIGN_OR_RETURN(zeroPoint, castTo(op, zeroPoint, x.getElemKind()));
     GLOWISH_ASSIGN_OR_RETURN(x, op.create<AddNode>(x, zeroPoint));
   }
-  // Cast saturates.
+  // Cast saturates, but takes the low bits for integers under 8 bits.
+  if (std::optional range = findLowRange(kind)) {
+    GLOWISH_ASSIGN_OR_RETURN(
+        x, op.create<ClipNode>(x, range->first, range->second));
+  }
   return op.create<CastNode>(x, kind);
+}
+
+/// float8 and float4e2m1, but for float8e8m0: that is for scales.
+static bool isQuantizedFloat(ElemKind kind) {
+  return isLowPrecisionKind(kind) && !isLowIntegerKind(kind) &&
+         kind != ElemKind::Float8E8M0;
+}
+
+/// Whether tensors of \p kind are quantized: QuantizeLinear can make them.
+static bool canBeQuantized(ElemKind kind) {
+  return isIntegerKind(kind) || isLowIntegerKind(kind) ||
+         isQuantizedFloat(kind);
 }
 
 llvm::Expected<NodeValue> glowish::subtractZeroPoint(OpContext &op, NodeValue x,
                                                      NodeValue zeroPoint) {
-  GLOWISH_ASSIGN_OR_RETURN(x, castTo(op, x, ElemKind::Int32));
+  ElemKind kind =
+      isQuantizedFloat(x.getElemKind()) ? ElemKind::Float : ElemKind::Int32;
+  GLOWISH_ASSIGN_OR_RETURN(x, castTo(op, x, kind));
   if (!zeroPoint)
     return x;
-  GLOWISH_ASSIGN_OR_RETURN(zeroPoint, castTo(op, zeroPoint, ElemKind::Int32));
+  GLOWISH_ASSIGN_OR_RETURN(zeroPoint, castTo(op, zeroPoint, kind));
   return op.create<SubNode>(x, zeroPoint);
 }
 
@@ -45,12 +75,30 @@ llvm::Expected<NodeValue> glowish::dequantize(OpContext &op,
   return op.create<MulNode>(value, scale);
 }
 
+/// Returns \p x / scale as float.
+static llvm::Expected<NodeValue> divideByScale(OpContext &op, NodeValue x,
+                                               NodeValue scale) {
+  GLOWISH_ASSIGN_OR_RETURN(x, castTo(op, x, scale.getElemKind()));
+  GLOWISH_ASSIGN_OR_RETURN(x, op.create<DivNode>(x, scale));
+  return castTo(op, x, ElemKind::Float);
+}
+
 llvm::Expected<NodeValue> glowish::quantize(OpContext &op, NodeValue x,
                                             const Quantization &result) {
-  GLOWISH_ASSIGN_OR_RETURN(x, castTo(op, x, result.scale.getElemKind()));
-  GLOWISH_ASSIGN_OR_RETURN(x, op.create<DivNode>(x, result.scale));
-  GLOWISH_ASSIGN_OR_RETURN(x, castTo(op, x, ElemKind::Float));
+  GLOWISH_ASSIGN_OR_RETURN(x, divideByScale(op, x, result.scale));
   return roundToKind(op, x, result.zeroPoint, result.kind);
+}
+
+/// The same to a float of low precision. The zero point of float8 must be 0; it
+/// is not added, so that -0 stays what it is.
+static llvm::Expected<NodeValue> quantizeToFloat(OpContext &op, NodeValue x,
+                                                 const Quantization &result,
+                                                 const Conversion &conversion) {
+  GLOWISH_ASSIGN_OR_RETURN(x, divideByScale(op, x, result.scale));
+  Composer c(op);
+  if (result.zeroPoint && getElemBits(result.kind) < 8)
+    x = c.add(x, c.cast(result.zeroPoint, ElemKind::Float));
+  return c.finish(convert(c, x, result.kind, conversion));
 }
 
 llvm::Expected<NodeValue> glowish::requantize(OpContext &op, NodeValue sums,
@@ -222,10 +270,10 @@ static llvm::Expected<NodeValue> readParameter(OpContext &op, unsigned index,
   return op.reshape(parameter, broadcast, ".channels");
 }
 
-/// Returns the kind given by the attribute `output_dtype`, or \p otherwise.
-static llvm::Expected<ElemKind> readOutputKind(OpContext &op,
-                                               ElemKind otherwise) {
-  GLOWISH_ASSIGN_OR_RETURN(int64_t type, op.getInt("output_dtype", 0));
+/// Returns the kind given by the attribute \p name, or \p otherwise.
+static llvm::Expected<ElemKind> readKind(OpContext &op, llvm::StringRef name,
+                                         ElemKind otherwise) {
+  GLOWISH_ASSIGN_OR_RETURN(int64_t type, op.getInt(name, 0));
   if (type == 0)
     return otherwise;
   return getElemKind(type);
@@ -233,15 +281,25 @@ static llvm::Expected<ElemKind> readOutputKind(OpContext &op,
 
 //===- Operators ----------------------------------------------------------===//
 
+static constexpr llvm::StringLiteral quantizedKinds =
+    "integers, float8 but for float8e8m0, and float4e2m1";
+
+/// The kind to compute in with a scale of \p kind.
+static ElemKind getValueOfScale(ElemKind kind) {
+  return isLowPrecisionKind(kind) ? ElemKind::Float : kind;
+}
+
 static llvm::Error importDequantizeLinear(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   GLOWISH_RETURN_IF_ERROR(op.getInput(1).takeError());
   GLOWISH_ASSIGN_OR_RETURN(NodeValue scale, readParameter(op, 1, x));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue zeroPoint, readParameter(op, 2, x));
-  GLOWISH_ASSIGN_OR_RETURN(ElemKind kind,
-                           readOutputKind(op, scale.getElemKind()));
-  if (!isIntegerKind(x.getElemKind()))
-    return makeError("input 0 is {0}; accepted: integers", x.getType().str());
+  GLOWISH_ASSIGN_OR_RETURN(
+      ElemKind kind,
+      readKind(op, "output_dtype", getValueOfScale(scale.getElemKind())));
+  if (!canBeQuantized(x.getElemKind()))
+    return makeError("input 0 is {0}; accepted: {1}", x.getType().str(),
+                     quantizedKinds);
   GLOWISH_ASSIGN_OR_RETURN(
       NodeValue result,
       dequantize(op, {{x.getElemKind(), scale, zeroPoint}, x}));
@@ -254,14 +312,22 @@ static llvm::Error importQuantizeLinear(OpContext &op) {
   GLOWISH_RETURN_IF_ERROR(op.getInput(1).takeError());
   GLOWISH_ASSIGN_OR_RETURN(NodeValue scale, readParameter(op, 1, x));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue zeroPoint, readParameter(op, 2, x));
-  GLOWISH_ASSIGN_OR_RETURN(ElemKind kind, readOutputKind(op, ElemKind::UInt8));
-  op.ignoreAttrs({"saturate", "precision"}); // for float8; for the division
+  GLOWISH_ASSIGN_OR_RETURN(ElemKind kind,
+                           readKind(op, "output_dtype", ElemKind::UInt8));
+  GLOWISH_ASSIGN_OR_RETURN(
+      ElemKind precision,
+      readKind(op, "precision", getValueOfScale(scale.getElemKind())));
+  GLOWISH_ASSIGN_OR_RETURN(Conversion conversion, readConversion(op));
   if (zeroPoint)
     kind = zeroPoint.getElemKind();
-  if (!isIntegerKind(kind))
-    return makeError("the result would be {0}; accepted: integers",
-                     getElemKindName(kind));
-  return op.setOutput(0, quantize(op, x, {kind, scale, zeroPoint}));
+  if (!canBeQuantized(kind))
+    return makeError("the result would be {0}; accepted: {1}",
+                     getElemKindName(kind), quantizedKinds);
+  GLOWISH_ASSIGN_OR_RETURN(scale, castTo(op, scale, precision));
+  Quantization result = {kind, scale, zeroPoint};
+  return op.setOutput(0, isQuantizedFloat(kind)
+                             ? quantizeToFloat(op, x, result, conversion)
+                             : quantize(op, x, result));
 }
 
 static llvm::Error importDynamicQuantizeLinear(OpContext &op) {

@@ -1,5 +1,6 @@
 //===- Shape.cpp - Constant, Identity and Cast ----------------------------===//
 
+#include "ONNX/Conversion.h"
 #include "ONNX/DynamicDims.h"
 #include "ONNX/ModelFile.h"
 
@@ -51,11 +52,9 @@ static llvm::Error importIdentity(OpContext &op) {
 
 static llvm::Error makeCast(OpContext &op, ElemKind kind) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
-  // For float8 and smaller kinds, which are refused.
-  op.ignoreAttrs({"saturate", "round_mode"});
-  if (kind == input.getElemKind())
-    return op.setOutput(0, input);
-  return op.setOutput(0, op.create<CastNode>(input, kind));
+  GLOWISH_ASSIGN_OR_RETURN(Conversion conversion, readConversion(op));
+  Composer c(op);
+  return c.setOutput(0, convert(c, input, kind, conversion));
 }
 
 /// The kind is a string before opset 6.
