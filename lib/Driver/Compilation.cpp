@@ -61,6 +61,14 @@ Compilation::takeModule(llvm::Expected<std::unique_ptr<Module>> loaded,
   GLOWISH_RETURN_IF_ERROR(
       addContext(selectFunction(**loaded, options.function), context));
   ModelGraph graph(std::move(*loaded));
+  if (options.quantization) {
+    GLOWISH_RETURN_IF_ERROR(prepareQuantization(graph));
+    GLOWISH_RETURN_IF_ERROR(
+        addContext(quantize(graph.getFunction(), options.quantization->profile,
+                            options.quantization->config),
+                   context));
+    GLOWISH_RETURN_IF_ERROR(verify(graph.getModule()));
+  }
   endPhase(Phase::Import, graph);
   return graph;
 }
@@ -261,6 +269,15 @@ static llvm::Error writeDot(const std::string &path, const Function &function) {
 }
 
 //===- Phases of the graph ------------------------------------------------===//
+
+llvm::Error Compilation::prepareQuantization(const ModelGraph &graph) {
+  GraphPassContext context;
+  context.evaluate = evaluateNode;
+  llvm::Expected<bool> changed = runPipeline<Function, GraphPassContext>(
+      getQuantizationPipeline(), getGraphPasses(), graph.getFunction(),
+      context);
+  return changed.takeError();
+}
 
 llvm::Expected<ModelGraph> Compilation::prepareTraining(ModelGraph graph) {
   GLOWISH_RETURN_IF_ERROR(runGraphPasses(graph, getTrainingPipeline()));

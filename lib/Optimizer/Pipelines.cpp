@@ -48,6 +48,24 @@ const Pipeline &glowish::getTrainingPipeline() {
   return pipeline;
 }
 
+const Pipeline &glowish::getQuantizationPipeline() {
+  static const Pipeline pipeline = {
+      // What is quantized already stays so.
+      {{"dce", "recognize-integer-arithmetic", "constant-fold",
+        "simplify-control", "cse"},
+       /*toFixedPoint=*/false},
+      // An activation is one node, whose steps are not quantized.
+      {{"canonicalize", "simplify-elementwise", "recognize-activation",
+        "recognize-softmax", "recognize-group-normalization", "sink-transposes",
+        "sink-reshapes", "constant-fold", "fold-pad", "fold-arithmetic", "cse"},
+       /*toFixedPoint=*/true},
+      {{"recognize-normalization", "recognize-attention", "constant-fold"},
+       /*toFixedPoint=*/true},
+      {{"dce"}, /*toFixedPoint=*/false},
+  };
+  return pipeline;
+}
+
 const Pipeline &glowish::getLowerPipeline() {
   static const Pipeline pipeline = {
       {{"lower", "canonicalize", "sink-transposes", "transpose-to-reshape",

@@ -38,6 +38,12 @@ void emitNodeFunctions(raw_ostream &os, ArrayRef<OpRecord> nodes) {
            [](const OpRecord &op) { return op.tracesElements; });
   emitList(os, nodes, "VARIABLE_ROLES",
            [](const OpRecord &op) { return op.hasVariableRoles; });
+  emitList(os, nodes, "QUANTIZED_WEIGHTS",
+           [](const OpRecord &op) { return op.hasQuantizedWeights; });
+  emitList(os, nodes, "MOVES_QUANTIZED",
+           [](const OpRecord &op) { return op.movesQuantized; });
+  emitList(os, nodes, "READS_QUANTIZED",
+           [](const OpRecord &op) { return op.readsQuantized; });
   Section section(os, "GET_ONNX_ELEMENT_WISE_LIST");
   for (const OpRecord &op : nodes)
     if (!op.onnx.empty())

@@ -119,6 +119,9 @@ static OpRecord readNode(const Record *record) {
   op.hasLowering = record->getValueAsBit("HasLowering");
   op.tracesElements = record->getValueAsBit("TracesElements");
   op.hasVariableRoles = record->getValueAsBit("HasVariableRoles");
+  op.hasQuantizedWeights = record->getValueAsBit("HasQuantizedWeights");
+  op.movesQuantized = record->getValueAsBit("MovesQuantized");
+  op.readsQuantized = record->getValueAsBit("ReadsQuantized");
   if (!record->isSubClassOf("ElementWise"))
     return op;
   op.isElementWise = true;

@@ -39,7 +39,8 @@ struct OpRecord {
   std::string zeroGradient, noGradient, isExact, axisRule, irGeneration;
   std::vector<int64_t> fixedDims;
   bool hasCanonicalization = false, hasLowering = false, tracesElements = false,
-       hasVariableRoles = false;
+       hasVariableRoles = false, hasQuantizedWeights = false,
+       movesQuantized = false, readsQuantized = false;
   /// When an instruction computes the node; empty if none does.
   std::string instrCondition;
   /// Whether that has an epilogue.

@@ -1,6 +1,8 @@
 //===- image-classifier.cpp - Classifies images ---------------------------===//
 
 #include "common/CommonOptions.h"
+#include "common/ProfileDump.h"
+#include "common/QuantizationFlags.h"
 #include "common/StatedInputs.h"
 #include "common/Tool.h"
 #include "glowish/Driver/Session.h"
@@ -19,6 +21,8 @@ struct Classifier {
   /// Null where the compilation stops before it.
   std::optional<PlannedProgram> program;
   std::unique_ptr<Session> session;
+  /// Null without -dump-profile.
+  std::unique_ptr<RangeProfiler> profiler;
   const Buffer *input = nullptr, *output = nullptr;
   std::optional<SampleReader> reader;
   AnswerOptions answers;
@@ -136,6 +140,8 @@ static llvm::Error compile(Classifier &classifier,
   importOptions.inputTypes[input.name] = Type(input.kind, shape);
   GLOWISH_ASSIGN_OR_RETURN(CompilationOptions compilationOptions,
                            getCompilationOptions(timer));
+  GLOWISH_ASSIGN_OR_RETURN(compilationOptions.quantization,
+                           getQuantizationOptions());
   GLOWISH_ASSIGN_OR_RETURN(classifier.backend,
                            createLocalBackend(compilationOptions.stopAfter));
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<KernelTuner> tuner,
@@ -143,6 +149,10 @@ static llvm::Error compile(Classifier &classifier,
   compilationOptions.tuner = tuner.get();
   Progress progress;
   progress.show("compiling");
+  GLOWISH_ASSIGN_OR_RETURN(classifier.profiler,
+                           createRangeProfiler(*classifier.backend,
+                                               compilationOptions,
+                                               getModelPath(), importOptions));
   Compilation compilation(*classifier.backend, compilationOptions);
   GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
                            compilation.import(getModelPath(), importOptions));
@@ -171,6 +181,8 @@ Classifier::classify(llvm::ArrayRef<std::string> paths) {
     GLOWISH_RETURN_IF_ERROR(reader->read(path, batch, int64_t(i)));
   GLOWISH_RETURN_IF_ERROR(session->setInput(input, batch));
   GLOWISH_RETURN_IF_ERROR(session->run());
+  if (profiler)
+    GLOWISH_RETURN_IF_ERROR(profiler->run(*session));
   Tensor scores = session->getTensor(output);
   std::vector<Answer> result;
   for (size_t i = 0; i < paths.size(); ++i)
@@ -272,6 +284,7 @@ static llvm::Expected<int> runClassifier() {
     GLOWISH_ASSIGN_OR_RETURN(code, options.isStream
                                        ? classifyStream(classifier, options)
                                        : classifyFiles(classifier, options));
+    GLOWISH_RETURN_IF_ERROR(writeProfile(classifier.profiler.get()));
     timer.end();
   }
   reportTime(timer);
@@ -282,7 +295,7 @@ int main(int argc, char **argv) {
   return runTool(argc, argv,
                  "Classifies images: prints the most likely classes of each "
                  "file.\n",
-                 {&modelCategory, &imageCategory, &answerCategory,
-                  &targetCategory, &debugCategory},
+                 {&modelCategory, &quantizationCategory, &imageCategory,
+                  &answerCategory, &targetCategory, &debugCategory},
                  runClassifier);
 }

@@ -3,6 +3,7 @@
 #include "common/CommonOptions.h"
 #include "common/GlowFlags.h"
 #include "common/InputTypes.h"
+#include "common/QuantizationFlags.h"
 #include "common/ReportOptions.h"
 #include "common/Tool.h"
 #include "common/TrainingOptions.h"
@@ -286,6 +287,10 @@ static llvm::Expected<int> compileModel() {
                            getImportOptions(several));
   GLOWISH_ASSIGN_OR_RETURN(CompilationOptions options,
                            getCompilationOptions(timer));
+  GLOWISH_ASSIGN_OR_RETURN(options.quantization, getQuantizationOptions());
+  if (train && options.quantization)
+    return makeError("-load-profile and -train: a bundle that learns computes "
+                     "in float; state one of them");
   if (!onnxFile.empty()) {
     GLOWISH_RETURN_IF_ERROR(writeOnnxModel(importOptions, several, options));
     timer.end();
@@ -345,7 +350,7 @@ int main(int argc, char **argv) {
   return runTool(argc, argv,
                  "Compiles a neural network to an object bundle: code, "
                  "weights and a C header.\n",
-                 {&modelCategory, &bundleCategory, &trainingCategory,
-                  &targetCategory, &debugCategory},
+                 {&modelCategory, &quantizationCategory, &bundleCategory,
+                  &trainingCategory, &targetCategory, &debugCategory},
                  compileModel);
 }

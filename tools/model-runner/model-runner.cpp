@@ -2,6 +2,8 @@
 
 #include "common/CommonOptions.h"
 #include "common/GivenInputs.h"
+#include "common/ProfileDump.h"
+#include "common/QuantizationFlags.h"
 #include "common/ReportOptions.h"
 #include "common/RunResults.h"
 #include "common/TensorFile.h"
@@ -95,12 +97,14 @@ static void printMemory(const MemoryPlan &plan) {
 
 /// Runs the program of \p variant of \p model; returns the exit code.
 /// \p constants: the region that the variants share; null where there is one.
+/// \p profiler is run with the same inputs, unless it is null.
 static llvm::Expected<int> runVariant(const ModelVariants &model,
                                       const CompiledVariants &compiled,
                                       size_t variant, const GivenTensors &given,
                                       llvm::ArrayRef<SequenceOutput> sequences,
                                       std::shared_ptr<const Tensor> constants,
-                                      PhaseTimer &timer, Report *report) {
+                                      PhaseTimer &timer, Report *report,
+                                      RangeProfiler *profiler) {
   const PlannedProgram &program = compiled.getPrograms()[variant];
   InstrClock clock;
   std::unique_ptr<Session> session;
@@ -115,6 +119,8 @@ static llvm::Expected<int> runVariant(const ModelVariants &model,
     progress.show("running");
     timer.begin("run");
     GLOWISH_RETURN_IF_ERROR(session->run());
+    if (profiler)
+      GLOWISH_RETURN_IF_ERROR(profiler->run(*session));
   }
   timer.end();
   bool isOneOfSeveral = model.getNumVariants() > 1;
@@ -133,14 +139,13 @@ static llvm::Expected<int> runVariant(const ModelVariants &model,
   return code;
 }
 
-static llvm::Expected<int> runVariants(const ModelVariants &model,
-                                       const CompiledVariants &compiled,
-                                       const GivenTensors &given,
-                                       llvm::ArrayRef<SequenceOutput> sequences,
-                                       PhaseTimer &timer, Report *report) {
+static llvm::Expected<int>
+runVariants(const ModelVariants &model, const CompiledVariants &compiled,
+            const GivenTensors &given, llvm::ArrayRef<SequenceOutput> sequences,
+            PhaseTimer &timer, Report *report, RangeProfiler *profiler) {
   if (!model.hasSymbols())
     return runVariant(model, compiled, 0, given, sequences, nullptr, timer,
-                      report);
+                      report, profiler);
   auto constants =
       std::make_shared<const Tensor>(compiled.makeConstantRegion());
   if (iterations && model.getNumVariants() > 1)
@@ -153,7 +158,7 @@ static llvm::Expected<int> runVariants(const ModelVariants &model,
     llvm::outs() << "with " << model.describe(i) << ":\n";
     GLOWISH_ASSIGN_OR_RETURN(int own,
                              runVariant(model, compiled, i, given, sequences,
-                                        constants, timer, report));
+                                        constants, timer, report, profiler));
     code = std::max(code, own);
   }
   return code;
@@ -171,6 +176,7 @@ static llvm::Expected<int> runModel() {
   importOptions.sequenceOutputs = &sequences;
   GLOWISH_ASSIGN_OR_RETURN(CompilationOptions options,
                            getCompilationOptions(timer));
+  GLOWISH_ASSIGN_OR_RETURN(options.quantization, getQuantizationOptions());
   PassCheck passCheck(
       [&](Session &session) { return fillInputs(session, given); });
   if (checkPasses)
@@ -187,6 +193,13 @@ static llvm::Expected<int> runModel() {
       std::unique_ptr<Report> report,
       createReport(getModelPath(), *backend, options.stopAfter));
   options.observer = report.get();
+  if (dumpsProfile() && !several.empty())
+    return makeError("-dump-profile: the symbol '{0}' has several values; "
+                     "accepted: one",
+                     several.front().name);
+  GLOWISH_ASSIGN_OR_RETURN(
+      std::unique_ptr<RangeProfiler> profiler,
+      createRangeProfiler(*backend, options, getModelPath(), importOptions));
   ModelVariants model(*backend, options);
   std::optional<CompiledVariants> compiled;
   {
@@ -202,8 +215,10 @@ static llvm::Expected<int> runModel() {
   }
   int code = ExitCode::success;
   if (compiled && !options.stopAfter) {
-    GLOWISH_ASSIGN_OR_RETURN(code, runVariants(model, *compiled, given,
-                                               sequences, timer, report.get()));
+    GLOWISH_ASSIGN_OR_RETURN(code,
+                             runVariants(model, *compiled, given, sequences,
+                                         timer, report.get(), profiler.get()));
+    GLOWISH_RETURN_IF_ERROR(writeProfile(profiler.get()));
   }
   timer.end();
   if (report) {
@@ -221,7 +236,7 @@ static llvm::Expected<int> runModel() {
 int main(int argc, char **argv) {
   return runTool(argc, argv,
                  "Runs a model in this process and compares its outputs.\n",
-                 {&modelCategory, &inputCategory, &runCategory, &targetCategory,
-                  &debugCategory},
+                 {&modelCategory, &quantizationCategory, &inputCategory,
+                  &runCategory, &targetCategory, &debugCategory},
                  runModel);
 }

@@ -9,6 +9,7 @@
 #include "glowish/IRGen/Rematerialization.h"
 #include "glowish/Importer/OnnxModel.h"
 #include "glowish/Optimizer/Passes.h"
+#include "glowish/Optimizer/Quantize.h"
 #include "glowish/Support/Timing.h"
 #include <limits>
 #include <set>
@@ -57,6 +58,12 @@ struct PassOptions {
   std::optional<uint64_t> limit;
 };
 
+/// A profile, and how models are quantized by it.
+struct QuantizationOptions {
+  RangeProfile profile;
+  QuantizationConfig config;
+};
+
 /// What a compilation prints, checks and measures, and where it stops.
 struct CompilationOptions {
   /// The function that is compiled, where the module has several; empty where
@@ -88,6 +95,8 @@ struct CompilationOptions {
   /// PlanOptions::placesIOInArena.
   bool placesIOInArena = false;
   std::optional<Phase> stopAfter;
+  /// Quantizes each model when it has been imported; may be null.
+  std::shared_ptr<const QuantizationOptions> quantization;
   /// Measures what the back end will choose between; may be null.
   KernelTuner *tuner = nullptr;
   /// Where phases are timed; may be null.
@@ -110,6 +119,10 @@ public:
   /// Imports \p model, for the last time if \p isLast.
   llvm::Expected<ModelGraph> import(OnnxModel &model,
                                     ImportOptions importOptions, bool isLast);
+  /// Runs getQuantizationPipeline() on a model that has just been imported: the
+  /// form that profiles are of. Other options of the compilation don't change
+  /// it.
+  llvm::Error prepareQuantization(const ModelGraph &graph);
   /// Runs getTrainingPipeline(), between import and differentiation.
   llvm::Expected<ModelGraph> prepareTraining(ModelGraph graph);
 

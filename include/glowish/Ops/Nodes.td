@@ -80,6 +80,7 @@ def Convolution : Node<"2-D convolution of NHWC images"> {
   let Traits = [SuperLinear];
   let AxisRule = "followConvolution";
   let HasVariableRoles = 1;
+  let HasQuantizedWeights = 1;
   let Source = "ONNX Conv-11";
   let MultiplyAdds = "countElements(op.getFilter().getShape().drop_front())";
 }
@@ -145,6 +146,7 @@ def MatMul : Node<"Matrix multiplication, batched over leading dimensions"> {
   let Operands = [Operand<"lhs">, Operand<"rhs">];
   let Traits = [SuperLinear];
   let HasVariableRoles = 1;
+  let HasQuantizedWeights = 1;
   let Source = "ONNX MatMul-13";
   let MultiplyAdds = "op.getLhs().getShape().back()";
 }
@@ -176,6 +178,7 @@ def Gemm : Node<"alpha * A * B + beta * C"> {
   let Traits = [SuperLinear];
   let HasLowering = 1;
   let HasVariableRoles = 1;
+  let HasQuantizedWeights = 1;
   let Source = "ONNX Gemm-13";
 }
 def FullyConnected : Node<"input * weights + bias"> {
@@ -186,6 +189,7 @@ def FullyConnected : Node<"input * weights + bias"> {
   let Traits = [SuperLinear];
   let HasLowering = 1;
   let HasVariableRoles = 1;
+  let HasQuantizedWeights = 1;
 }
 
 def Attention : Node<"softmax(query * key^T * scale + mask) * value"> {
@@ -223,6 +227,7 @@ def MaxPool : Pool<"Maximum of each window, without the padding"> {
   let Traits = [SuperLinear];
   let IsExact = "true";
   let AxisRule = "followWindows";
+  let MovesQuantized = 1;
   let Source = "ONNX MaxPool-12";
 }
 def AvgPool : Pool<"Mean of each window"> {
@@ -235,6 +240,7 @@ def AvgPool : Pool<"Mean of each window"> {
                          "padding counts in the divisor">];
   let Traits = [SuperLinear];
   let AxisRule = "followWindows";
+  let ReadsQuantized = 1;
   let Source = "ONNX AveragePool-19";
 }
 def MaxPoolGradient : Pool<"Gradient of a MaxPool with respect to its input"> {
@@ -272,6 +278,7 @@ class GlobalPool<string summary> : Node<summary> {
 }
 def GlobalAvgPool : GlobalPool<"Mean of each channel"> {
   let HasLowering = 1;
+  let ReadsQuantized = 1;
   let Source = "ONNX GlobalAveragePool-1";
 }
 def GlobalMaxPool : GlobalPool<"Maximum of each channel"> {
@@ -440,6 +447,7 @@ def Concat : Node<"Concatenates tensors along one dimension"> {
   let HasCanonicalization = 1;
   let IRGeneration = "true";
   let TracesElements = 1;
+  let MovesQuantized = 1;
   let Source = "ONNX Concat-13";
 }
 def Slice : Node<"Extracts a strided slice"> {

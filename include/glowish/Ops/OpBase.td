@@ -204,7 +204,15 @@ class Node<string summary> : Op<summary> {
   bit TracesElements = 0;
   /// getVariableRoleNAME in lib/Autodiff: how operands are initialized.
   bit HasVariableRoles = 0;
+  /// describeWeightsNAME in lib/Optimizer/Quantize: which operands are constant
+  /// weights of the node, which multiplies integers if these are quantized.
+  bit HasQuantizedWeights = 0;
+  /// quantizeNAME in lib/Optimizer/Quantize: the integers that the node takes
+  /// from quantized operands as they are.
+  bit MovesQuantized = 0;
   /// @}
+  /// The node is worth reading quantized operands, though it computes in float.
+  bit ReadsQuantized = 0;
 }
 
 /// The element kinds that an element-wise operator accepts.

@@ -7,6 +7,7 @@ let Kinds = NumberKinds in {
     def Add : Binary<"x + y", "Sum"> {
       let ScalarTraits = [FewInstructions];
       let HasVariableRoles = 1;
+      let ReadsQuantized = 1;
       let Onnx = "Add";
       let HasCanonicalization = 1;
       let Source = "ONNX Add-14";
@@ -14,6 +15,7 @@ let Kinds = NumberKinds in {
     }
     def Mul : Binary<"x * y", "Multiplication"> {
       let ScalarTraits = [FewInstructions];
+      let ReadsQuantized = 1;
       let Onnx = "Mul";
       let HasCanonicalization = 1;
       let Source = "ONNX Mul-14";

@@ -32,6 +32,10 @@ const Pipeline &getOptimizePipeline();
 /// Before a function is differentiated: images are NHWC from then on, so that
 /// their adjoints are, too. Nothing is fused, and Dropout stays.
 const Pipeline &getTrainingPipeline();
+/// Before a float function is profiled or quantized: images are NHWC,
+/// normalizations in the weights, and activations of several nodes are one.
+/// Names of nodes come out the same each time.
+const Pipeline &getQuantizationPipeline();
 /// Lowering to nodes that the back end supports, then fusion.
 const Pipeline &getLowerPipeline();
 

@@ -318,6 +318,12 @@ static NodeValue recognizeGemm(GemmNode &root, RewriteContext &context) {
   return result;
 }
 
+static NodeValue recognizeFullyConnected(FullyConnectedNode &root,
+                                         RewriteContext &context) {
+  return multiply(root.getInput(), root.getWeights(), /*transposesRhs=*/false,
+                  root.getBias(), context);
+}
+
 llvm::Expected<bool>
 glowish::recognizeIntegerArithmetic(Function &function,
                                     const GraphPassContext &context) {
@@ -326,6 +332,7 @@ glowish::recognizeIntegerArithmetic(Function &function,
     rewrites.add<recognizeConvolution>(NodeKind::Convolution);
     rewrites.add<recognizeMatMul>(NodeKind::MatMul);
     rewrites.add<recognizeGemm>(NodeKind::Gemm);
+    rewrites.add<recognizeFullyConnected>(NodeKind::FullyConnected);
     return rewrites;
   }();
   return applyRewrites(function, set, context);

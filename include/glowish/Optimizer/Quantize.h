@@ -1,0 +1,93 @@
+//===- Quantize.h - From a float model to a quantized one -------*- C++ -*-===//
+//
+// Rewrites a graph of floats so that its convolutions and matmuls compute with
+// integers of 8 bits, in the composed form that quantized models are imported
+// in (docs/quantization.md). The ranges of values come from a profile.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GLOWISH_OPTIMIZER_QUANTIZE_H
+#define GLOWISH_OPTIMIZER_QUANTIZE_H
+
+#include "glowish/Optimizer/RangeProfile.h"
+#include <set>
+
+namespace glowish {
+
+/// How a range becomes a scale and a zero point.
+enum class QuantizationSchema {
+  /// All uint8 numbers are used.
+  Asymmetric,
+  /// int8, and the zero point is 0.
+  Symmetric,
+  /// The same, but uint8 where no value is negative.
+  SymmetricWithUInt8,
+  /// The zero point is 0, and scales are powers of two.
+  SymmetricWithPower2Scale
+};
+
+/// How a range is narrowed: what is outside is cut, and the rest more exact.
+enum class QuantizationCalibration {
+  None,
+  /// The least Kullback-Leibler divergence of the quantized values.
+  KL,
+  /// Without the outermost 0.01% of the values.
+  Percentile,
+  /// The least mean square error.
+  MeanSquare
+};
+
+/// The options of quantize().
+struct QuantizationConfig {
+  QuantizationSchema schema = QuantizationSchema::Asymmetric;
+  QuantizationCalibration calibration = QuantizationCalibration::None;
+  /// Weights are calibrated, too.
+  bool calibratesConstants = false;
+  /// A scale for each channel of convolutions, for each column of matmuls;
+  /// else one for a tensor.
+  bool isChannelwise = true, isRowwise = true;
+  /// What stays float.
+  std::set<NodeKind> keptKinds;
+  /// A node that could be quantized and is not is an error, unless it only
+  /// moves or selects elements.
+  bool assertsAll = false;
+};
+
+/// An integer q of \p kind, int8 or uint8, stands for (q - zeroPoint) * scale.
+struct QuantizationParams {
+  ElemKind kind = ElemKind::Int8;
+  double scale = 1;
+  int zeroPoint = 0;
+
+  int getLeast() const { return kind == ElemKind::Int8 ? -128 : 0; }
+  int getGreatest() const { return kind == ElemKind::Int8 ? 127 : 255; }
+
+  bool operator==(const QuantizationParams &other) const = default;
+};
+
+/// Two numbers, the range of what is quantized.
+struct ValueRange {
+  double min = 0, max = 0;
+};
+
+/// The scale and zero point for \p range, in which 0 is one of the numbers.
+QuantizationParams chooseQuantization(ValueRange range,
+                                      QuantizationSchema schema);
+
+/// The range of \p histogram, which is not empty, narrowed as \p calibration
+/// says for values that are quantized by \p schema.
+ValueRange calibrate(const Histogram &histogram, QuantizationSchema schema,
+                     QuantizationCalibration calibration);
+
+/// The kinds of nodes that quantize() rewrites.
+llvm::ArrayRef<NodeKind> getQuantizableKinds();
+
+/// Quantizes \p function, which has gone through getQuantizationPipeline().
+/// Values that \p profile does not have stay float. An error says that the
+/// profile is of another model, or which node config.assertsAll is about.
+llvm::Error quantize(Function &function, const RangeProfile &profile,
+                     const QuantizationConfig &config);
+
+} // namespace glowish
+
+#endif // GLOWISH_OPTIMIZER_QUANTIZE_H

@@ -1,0 +1,273 @@
+//===- Quantize.cpp - From a float model to a quantized one ---------------===//
+//
+// Each value that a chosen node reads is quantized, once, where it is made:
+// behind an activation, if it is one's result, and before reshapes. What no
+// chosen node reads stays float: the scores of a network, for example. The
+// graph is in the form of imported quantized models then, which the passes of
+// docs/quantization.md make integer arithmetic.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Quantize/Selection.h"
+#include "Quantize/Weights.h"
+#include "Util/ConstantTensors.h"
+#include "glowish/Support/Error.h"
+
+using namespace glowish;
+
+namespace {
+
+/// A value that is quantized: \p real is what \p integer stands for.
+struct QuantizedValue {
+  NodeValue integer, real;
+  QuantizationParams params;
+};
+
+class Quantizer {
+public:
+  Quantizer(Function &function, const RangeProfile &profile,
+            const QuantizationConfig &config)
+      : function(function), profile(profile), config(config) {}
+
+  llvm::Error run();
+
+private:
+  void quantizeAnchor(Node &node, const Anchor &anchor);
+  void quantizeOperand(Node &node, unsigned index);
+
+  QuantizationParams chooseParams(const Histogram &histogram) const {
+    return chooseQuantization(
+        calibrate(histogram, config.schema, config.calibration), config.schema);
+  }
+  NodeValue makeConstant(llvm::StringRef name, Tensor tensor) {
+    return function.getModule().createConstant(name, std::move(tensor));
+  }
+  NodeValue makeScalar(llvm::StringRef name, ElemKind kind, double value);
+  /// \p value as an integer, and what \p integer stands for.
+  NodeValue makeInteger(NodeValue value, const QuantizationParams &params);
+  NodeValue makeReal(NodeValue integer, NodeValue scale, int zeroPoint);
+  QuantizedValue quantizeValue(NodeValue value);
+  QuantizedValue makeQuantized(NodeValue integer, QuantizationParams params);
+  /// The functions of the nodes whose record has MovesQuantized: new nodes that
+  /// take the place of \p node, unless it does not apply.
+  std::optional<QuantizedValue> moveQuantized(Node &node);
+#define MOVES_QUANTIZED(NAME)                                                  \
+  std::optional<QuantizedValue> quantize##NAME(NAME##Node &node);
+#define GET_MOVES_QUANTIZED_LIST
+#include "glowish/Graph/NodeFunctions.inc"
+
+  Function &function;
+  const RangeProfile &profile;
+  const QuantizationConfig &config;
+  NodeSelection selection;
+  /// By what was there, and by what stands for it.
+  llvm::DenseMap<NodeValue, QuantizedValue> values;
+};
+
+} // namespace
+
+//===- The composed forms -------------------------------------------------===//
+
+NodeValue Quantizer::makeScalar(llvm::StringRef name, ElemKind kind,
+                                double value) {
+  Tensor tensor(Type(kind, {}));
+  tensor.setFromDouble(0, value);
+  return makeConstant(name, std::move(tensor));
+}
+
+NodeValue Quantizer::makeInteger(NodeValue value,
+                                 const QuantizationParams &params) {
+  std::string name = (value.node->getName() + ".quantized").str();
+  NodeValue scale = makeScalar(name, ElemKind::Float, params.scale);
+  NodeValue result = function.create<DivNode>(name, value, scale)->getResult();
+  result = function.create<RoundNode>(name, result)->getResult();
+  if (params.zeroPoint) {
+    NodeValue zero = makeScalar(name, ElemKind::Float, params.zeroPoint);
+    result = function.create<AddNode>(name, result, zero)->getResult();
+  }
+  return function.create<CastNode>(name, result, params.kind)->getResult();
+}
+
+NodeValue Quantizer::makeReal(NodeValue integer, NodeValue scale,
+                              int zeroPoint) {
+  std::string name = integer.node->getName().str();
+  NodeValue value = integer;
+  if (zeroPoint) {
+    value =
+        function.create<CastNode>(name, value, ElemKind::Int32)->getResult();
+    NodeValue zero = makeScalar(name, ElemKind::Int32, zeroPoint);
+    value = function.create<SubNode>(name, value, zero)->getResult();
+  }
+  value = function.create<CastNode>(name, value, ElemKind::Float)->getResult();
+  return function.create<MulNode>(name, value, scale)->getResult();
+}
+
+//===- Values -------------------------------------------------------------===//
+
+/// The node behind which what reads \p value may be; null for none.
+static Node *findNext(Function &function, NodeValue value) {
+  Function::NodeList &nodes = function.getNodes();
+  if (value.node->getParent() != &function)
+    return &nodes.front();
+  auto next = std::next(value.node->getIterator());
+  return next == nodes.end() ? nullptr : &*next;
+}
+
+QuantizedValue Quantizer::makeQuantized(NodeValue integer,
+                                        QuantizationParams params) {
+  NodeValue scale =
+      makeScalar(integer.node->getName(), ElemKind::Float, params.scale);
+  return {integer, makeReal(integer, scale, params.zeroPoint), params};
+}
+
+std::optional<QuantizedValue> Quantizer::moveQuantized(Node &node) {
+  // Those of kept kinds have no reason.
+  if (!selection.reasons.count(&node))
+    return std::nullopt;
+  switch (node.getKind()) {
+#define MOVES_QUANTIZED(NAME)                                                  \
+  case NodeKind::NAME:                                                         \
+    return quantize##NAME(llvm::cast<NAME##Node>(node));
+#define GET_MOVES_QUANTIZED_LIST
+#include "glowish/Graph/NodeFunctions.inc"
+  default:
+    return std::nullopt;
+  }
+}
+
+/// A max pool selects among the integers: a positive scale keeps their order.
+std::optional<QuantizedValue> Quantizer::quantizeMaxPool(MaxPoolNode &node) {
+  // A moved input would have to be moved as integers, too.
+  NodeValue from = node.getInput();
+  if (stripMoves(from) != from ||
+      !(values.count(from) || findHistogram(from, profile)))
+    return std::nullopt;
+  QuantizedValue input = quantizeValue(from);
+  NodeDraft draft = node.getDraft();
+  draft.operands[MaxPoolNode::inputIdx] = input.integer;
+  InsertionGuard guard(function, findNext(function, node.getResult()));
+  Node *pool = function.create(node.getName(), std::move(draft));
+  return makeQuantized(pool->getResult(), input.params);
+}
+
+/// The parts of a concatenation are quantized by its parameters.
+std::optional<QuantizedValue> Quantizer::quantizeConcat(ConcatNode &node) {
+  const Histogram *histogram = findHistogram(node.getResult(), profile);
+  if (!histogram)
+    return std::nullopt;
+  QuantizationParams params = chooseParams(*histogram);
+  InsertionGuard guard(function, findNext(function, node.getResult()));
+  NodeDraft draft = node.getDraft();
+  for (NodeValue &operand : draft.operands)
+    operand = makeInteger(operand, params);
+  Node *concat = function.create(node.getName(), std::move(draft));
+  return makeQuantized(concat->getResult(), params);
+}
+
+/// Quantizes \p value, which has a histogram, for all that read it but the
+/// model's outputs.
+QuantizedValue Quantizer::quantizeValue(NodeValue value) {
+  auto found = values.find(value);
+  assert((found != values.end() || findHistogram(value, profile)) &&
+         "only values that have been seen are quantized");
+  if (found != values.end())
+    return found->second;
+  std::vector<std::pair<Node *, unsigned>> readers;
+  for (const Use &use : value.node->uses())
+    if (use.get() == value && !llvm::isa<SaveNode>(use.getUser()))
+      readers.emplace_back(use.getUser(), use.getOperandIndex());
+  std::optional<QuantizedValue> quantized = moveQuantized(*value.node);
+  if (quantized) {
+    selection.reasons.erase(value.node);
+  } else {
+    InsertionGuard guard(function, findNext(function, value));
+    QuantizationParams params = chooseParams(*findHistogram(value, profile));
+    quantized = makeQuantized(makeInteger(value, params), params);
+  }
+  for (auto [reader, index] : readers)
+    reader->setOperand(index, quantized->real);
+  values[value] = *quantized;
+  values[quantized->real] = *quantized;
+  return *quantized;
+}
+
+//===- Nodes --------------------------------------------------------------===//
+
+void Quantizer::quantizeOperand(Node &node, unsigned index) {
+  quantizeValue(stripMoves(node.getOperand(index)));
+}
+
+/// \p tensor, floats, times \p factor.
+static Tensor multiply(const Tensor &tensor, double factor) {
+  Tensor result = tensor.clone();
+  for (float &value : result.data<float>())
+    value = float(value * factor);
+  return result;
+}
+
+void Quantizer::quantizeAnchor(Node &node, const Anchor &anchor) {
+  quantizeOperand(node, anchor.input);
+  double inputScale = values.find(stripMoves(node.getOperand(anchor.input)))
+                          ->second.params.scale;
+  NodeValue filter = node.getOperand(anchor.filter), bias;
+  if (anchor.bias)
+    bias = node.getOperand(*anchor.bias);
+  std::optional<Tensor> biasTensor;
+  if (bias && getConstantTensor(bias) && bias.getElemKind() == ElemKind::Float)
+    biasTensor = multiply(*getConstantTensor(bias), anchor.biasFactor);
+  QuantizedWeights weights =
+      quantizeWeights(*getConstantTensor(filter), anchor.filterFactor,
+                      anchor.axis, biasTensor ? &*biasTensor : nullptr,
+                      inputScale, config, anchor.isPerChannel);
+  if (biasTensor)
+    bias = makeConstant(bias.node->getName(),
+                        roundBias(*biasTensor, weights,
+                                  filter.getShape()[anchor.axis], inputScale));
+  InsertionGuard guard(function, &node);
+  std::string name = filter.node->getName().str();
+  NodeValue scales = makeConstant(name, std::move(weights.scales));
+  filter = makeReal(makeConstant(name, std::move(weights.integers)), scales,
+                    /*zeroPoint=*/0);
+  node.setOperand(anchor.filter, filter);
+  if (anchor.bias)
+    node.setOperand(*anchor.bias, bias);
+  // The factors are in the constants now.
+  if (auto *gemm = llvm::dyn_cast<GemmNode>(&node)) {
+    gemm->setAlpha(1);
+    if (biasTensor)
+      gemm->setBeta(1);
+  }
+}
+
+llvm::Error Quantizer::run() {
+  selection = selectNodes(function, profile, config);
+  std::vector<Node *> nodes;
+  for (Node &node : function.getNodes())
+    if (selection.chosen.count(&node))
+      nodes.push_back(&node);
+  for (Node *node : nodes) {
+    if (std::optional<Anchor> anchor = describeAnchor(*node, config)) {
+      quantizeAnchor(*node, *anchor);
+      continue;
+    }
+    for (unsigned i = 0; i < node->getNumOperands(); ++i)
+      quantizeOperand(*node, i);
+  }
+  if (config.assertsAll)
+    for (const auto &[node, reason] : selection.reasons)
+      if (!movesQuantized(*node))
+        return makeError("-assert-all-nodes-quantized: {0} '{1}' is not "
+                         "quantized: {2}; accepted: without this flag, or with "
+                         "-keep-original-precision-for-nodes={0}",
+                         node->getKindName(), node->getName(), reason);
+  return llvm::Error::success();
+}
+
+llvm::Error glowish::quantize(Function &function, const RangeProfile &profile,
+                              const QuantizationConfig &config) {
+  if (profile.checksum != getProfileChecksum(function))
+    return makeError("the profile is of another model, '{0}'; accepted: one "
+                     "that -dump-profile has written for this model",
+                     profile.model);
+  return Quantizer(function, profile, config).run();
+}

@@ -1,0 +1,169 @@
+//===- RangeProfile.cpp - The ranges of a model's values ------------------===//
+
+#include "glowish/Optimizer/RangeProfile.h"
+#include "glowish/Graph/Nodes.h"
+#include "glowish/Support/Checksum.h"
+#include "glowish/Support/Error.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/YAMLTraits.h"
+#include <set>
+
+using namespace glowish;
+
+std::string glowish::getProfileName(NodeValue value) {
+  std::string name = value.node->getName().str();
+  return value.result ? name + ":" + std::to_string(value.result) : name;
+}
+
+uint64_t glowish::getProfileChecksum(const Function &function) {
+  Checksum64 checksum;
+  auto add = [&](llvm::StringRef text) {
+    checksum.add({text.bytes_begin(), text.size()});
+    checksum.add(uint8_t(0));
+  };
+  for (const Node &node : function.getNodes()) {
+    add(node.getName());
+    add(node.getKindName());
+    for (unsigned i = 0; i < node.getNumOperands(); ++i)
+      add(node.getOperand(i) ? getProfileName(node.getOperand(i)) : "");
+  }
+  for (const Node &node : function.getModule().getConstants())
+    if (node.getType().getKind() == ElemKind::Float) {
+      add(node.getName());
+      checksum.add(llvm::cast<Constant>(node).getTensor().getByteRange());
+    }
+  return checksum.finish();
+}
+
+//===- Text ---------------------------------------------------------------===//
+
+namespace {
+
+/// A float with all its digits; YAML's own numbers have six.
+struct ExactFloat {
+  double value = 0;
+};
+
+/// A value as it stands in the text.
+struct ValueText {
+  std::string name;
+  ExactFloat min, max;
+  int exponent = 0;
+  std::vector<uint64_t> counts;
+};
+
+struct ProfileText {
+  unsigned version = 0;
+  std::string model;
+  llvm::yaml::Hex64 checksum;
+  unsigned maxBins = 0;
+  std::vector<ValueText> values;
+};
+
+} // namespace
+
+LLVM_YAML_IS_SEQUENCE_VECTOR(ValueText)
+
+namespace llvm::yaml {
+
+template <> struct ScalarTraits<ExactFloat> {
+  static void output(const ExactFloat &number, void *, raw_ostream &os) {
+    os << llvm::format("%.9g", number.value);
+  }
+  static StringRef input(StringRef text, void *, ExactFloat &number) {
+    return llvm::to_float(text, number.value) ? "" : "this is no number";
+  }
+  static QuotingType mustQuote(StringRef) { return QuotingType::None; }
+};
+
+template <> struct MappingTraits<ValueText> {
+  static void mapping(IO &io, ValueText &value) {
+    io.mapRequired("name", value.name);
+    io.mapRequired("min", value.min);
+    io.mapRequired("max", value.max);
+    io.mapRequired("bin-exponent", value.exponent);
+    io.mapRequired("counts", value.counts);
+  }
+};
+
+template <> struct MappingTraits<ProfileText> {
+  static void mapping(IO &io, ProfileText &profile) {
+    io.mapRequired("version", profile.version);
+    // What another version has is not known.
+    if (profile.version != RangeProfile::version)
+      return;
+    io.mapRequired("model", profile.model);
+    io.mapRequired("checksum", profile.checksum);
+    io.mapRequired("max-bins", profile.maxBins);
+    io.mapRequired("values", profile.values);
+  }
+};
+
+} // namespace llvm::yaml
+
+std::string glowish::writeRangeProfile(const RangeProfile &profile) {
+  ProfileText text;
+  text.version = RangeProfile::version;
+  text.model = profile.model;
+  text.checksum = profile.checksum;
+  text.maxBins = Histogram::defaultNumBins;
+  for (const auto &[name, histogram] : profile.values) {
+    text.maxBins = histogram.getMaxBins();
+    text.values.push_back({name,
+                           {histogram.getMin()},
+                           {histogram.getMax()},
+                           histogram.getExponent(),
+                           histogram.getCounts().vec()});
+  }
+  std::string result;
+  llvm::raw_string_ostream os(result);
+  llvm::yaml::Output output(os);
+  output << text;
+  return result;
+}
+
+/// Keeps the first message of a reader of YAML, with its line.
+static void keepMessage(const llvm::SMDiagnostic &diagnostic, void *context) {
+  auto &message = *static_cast<std::string *>(context);
+  if (message.empty())
+    message = llvm::formatv("line {0}: {1}", diagnostic.getLineNo(),
+                            diagnostic.getMessage());
+}
+
+/// An error unless these are the first bytes of a profile: other files, of
+/// weights for example, are not read as YAML.
+static llvm::Error checkBeginning(llvm::StringRef text) {
+  llvm::StringRef rest = text.ltrim();
+  rest.consume_front("---");
+  if (rest.ltrim().starts_with("version:"))
+    return llvm::Error::success();
+  return makeError("this is no profile; accepted: a file that -dump-profile "
+                   "has written");
+}
+
+llvm::Expected<RangeProfile> glowish::readRangeProfile(llvm::StringRef text) {
+  GLOWISH_RETURN_IF_ERROR(checkBeginning(text));
+  std::string message;
+  llvm::yaml::Input input(text, /*Ctxt=*/nullptr, keepMessage, &message);
+  ProfileText read;
+  input >> read;
+  if (read.version && read.version != RangeProfile::version)
+    return makeError("the profile is of format version {0}; accepted: {1}",
+                     read.version, RangeProfile::version);
+  if (input.error())
+    return makeError("{0}; accepted: a file that -dump-profile has written",
+                     message);
+  RangeProfile profile;
+  profile.model = read.model;
+  profile.checksum = read.checksum;
+  for (ValueText &value : read.values) {
+    llvm::Expected<Histogram> histogram =
+        Histogram::create(value.min.value, value.max.value, value.exponent,
+                          std::move(value.counts), read.maxBins);
+    if (!histogram)
+      return addContext(histogram.takeError(), "'" + value.name + "': ");
+    if (!profile.values.try_emplace(value.name, std::move(*histogram)).second)
+      return makeError("'{0}' is there twice", value.name);
+  }
+  return profile;
+}

@@ -1,0 +1,186 @@
+//===- Selection.cpp - Which nodes are quantized --------------------------===//
+//
+// Convolutions and matmuls with constant weights, and the sums, factors and
+// means behind them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Quantize/Selection.h"
+#include "Util/ConstantTensors.h"
+#include <cmath>
+
+using namespace glowish;
+
+//===- Functions of nodes -------------------------------------------------===//
+//
+// describeWeightsNAME for the nodes whose record has HasQuantizedWeights.
+
+#define QUANTIZED_WEIGHTS(NAME)                                                \
+  static Anchor describeWeights##NAME(const NAME##Node &node,                  \
+                                      const QuantizationConfig &config);
+#define GET_QUANTIZED_WEIGHTS_LIST
+#include "glowish/Graph/NodeFunctions.inc"
+
+static Anchor describeWeightsConvolution(const ConvolutionNode &,
+                                         const QuantizationConfig &config) {
+  return {.input = ConvolutionNode::inputIdx,
+          .filter = ConvolutionNode::filterIdx,
+          .bias = ConvolutionNode::biasIdx,
+          .isPerChannel = config.isChannelwise};
+}
+
+static Anchor describeWeightsGemm(const GemmNode &node,
+                                  const QuantizationConfig &config) {
+  Anchor anchor = {.input = GemmNode::aIdx,
+                   .filter = GemmNode::bIdx,
+                   .bias = GemmNode::cIdx,
+                   .axis = size_t(node.getTransposeB() ? 0 : 1),
+                   .filterFactor = node.getAlpha(),
+                   .biasFactor = node.getBeta(),
+                   .isPerChannel = config.isRowwise};
+  if (node.getTransposeA())
+    anchor.obstacle = "its input is transposed";
+  else if (node.getC() && node.getBeta() != 1 &&
+           !getConstantTensor(node.getC()))
+    anchor.obstacle = "it multiplies a bias that is not constant";
+  return anchor;
+}
+
+static Anchor describeWeightsFullyConnected(const FullyConnectedNode &,
+                                            const QuantizationConfig &config) {
+  return {.input = FullyConnectedNode::inputIdx,
+          .filter = FullyConnectedNode::weightsIdx,
+          .bias = FullyConnectedNode::biasIdx,
+          .axis = 1,
+          .isPerChannel = config.isRowwise};
+}
+
+static Anchor describeWeightsMatMul(const MatMulNode &node,
+                                    const QuantizationConfig &config) {
+  Anchor anchor = {.input = MatMulNode::lhsIdx,
+                   .filter = MatMulNode::rhsIdx,
+                   .axis = 1,
+                   .isPerChannel = config.isRowwise};
+  if (node.getRhs().getShape().size() != 2)
+    anchor.obstacle = "its weights have more than two dimensions";
+  return anchor;
+}
+
+std::optional<Anchor>
+glowish::describeAnchor(const Node &node, const QuantizationConfig &config) {
+  switch (node.getKind()) {
+#define QUANTIZED_WEIGHTS(NAME)                                                \
+  case NodeKind::NAME:                                                         \
+    return describeWeights##NAME(llvm::cast<NAME##Node>(node), config);
+#define GET_QUANTIZED_WEIGHTS_LIST
+#include "glowish/Graph/NodeFunctions.inc"
+  default:
+    return std::nullopt;
+  }
+}
+
+bool glowish::movesQuantized(const Node &node) {
+  switch (node.getKind()) {
+#define MOVES_QUANTIZED(NAME) case NodeKind::NAME:
+#define GET_MOVES_QUANTIZED_LIST
+#include "glowish/Graph/NodeFunctions.inc"
+    return true;
+  default:
+    return false;
+  }
+}
+
+llvm::ArrayRef<NodeKind> glowish::getQuantizableKinds() {
+  static constexpr NodeKind kinds[] = {
+#define QUANTIZED_WEIGHTS(NAME) NodeKind::NAME,
+#define GET_QUANTIZED_WEIGHTS_LIST
+#include "glowish/Graph/NodeFunctions.inc"
+#define MOVES_QUANTIZED(NAME) NodeKind::NAME,
+#define GET_MOVES_QUANTIZED_LIST
+#include "glowish/Graph/NodeFunctions.inc"
+#define READS_QUANTIZED(NAME) NodeKind::NAME,
+#define GET_READS_QUANTIZED_LIST
+#include "glowish/Graph/NodeFunctions.inc"
+  };
+  return kinds;
+}
+
+//===- Choosing nodes -----------------------------------------------------===//
+
+NodeValue glowish::stripMoves(NodeValue value) {
+  while (llvm::isa<ReshapeNode, TransposeNode>(value.node))
+    value = value.node->getOperand(0);
+  return value;
+}
+
+const Histogram *glowish::findHistogram(NodeValue value,
+                                        const RangeProfile &profile) {
+  value = stripMoves(value);
+  if (value.getElemKind() != ElemKind::Float || isConstantOrSplat(value))
+    return nullptr;
+  auto found = profile.values.find(getProfileName(value));
+  return found == profile.values.end() ? nullptr : &found->second;
+}
+
+/// Why convolution or matmul \p node stays float; empty if it does not.
+static std::string explainAnchor(Node &node, const Anchor &anchor,
+                                 const RangeProfile &profile) {
+  NodeValue filter = node.getOperand(anchor.filter);
+  const Tensor *tensor = getConstantTensor(filter);
+  if (!tensor)
+    return "its weights are not constant";
+  if (filter.getElemKind() != ElemKind::Float)
+    return "its weights are not float";
+  if (!llvm::all_of(tensor->data<float>(),
+                    [](float value) { return std::isfinite(value); }))
+    return "its weights are not finite";
+  if (!anchor.obstacle.empty())
+    return anchor.obstacle.str();
+  return findHistogram(node.getOperand(anchor.input), profile)
+             ? ""
+             : "the profile does not have its input";
+}
+
+NodeSelection glowish::selectNodes(Function &function,
+                                   const RangeProfile &profile,
+                                   const QuantizationConfig &config) {
+  NodeSelection selection;
+  // What chosen nodes compute, and what is element-wise or moved of that.
+  llvm::DenseSet<const Node *> behind;
+  auto isBehind = [&](NodeValue value) {
+    return value && behind.count(value.node);
+  };
+  auto explain = [&](Node &node) -> std::string {
+    if (std::optional<Anchor> anchor = describeAnchor(node, config))
+      return explainAnchor(node, *anchor, profile);
+    if (movesQuantized(node))
+      return "no quantized node reads it";
+    for (NodeValue operand : node.getOperands())
+      if (!findHistogram(operand, profile))
+        return "the profile does not have its operands";
+    return llvm::any_of(node.getOperands(), isBehind)
+               ? ""
+               : "none of its operands comes from a quantized node";
+  };
+  for (Node &node : function.getNodes()) {
+    bool isElementWise = node.getInfo().scalarOp.has_value();
+    bool moves =
+        node.getInfo().has(OpTrait::StaticDataMovement) || movesQuantized(node);
+    if ((isElementWise || moves) && llvm::any_of(node.getOperands(), isBehind))
+      behind.insert(&node);
+    if (!llvm::is_contained(getQuantizableKinds(), node.getKind()) ||
+        config.keptKinds.count(node.getKind()))
+      continue;
+    // Sums with constants are a part of what is in front of them.
+    if (isElementWise && llvm::any_of(node.getOperands(), isConstantOrSplat))
+      continue;
+    std::string reason = explain(node);
+    if (!reason.empty()) {
+      selection.reasons[&node] = reason;
+      continue;
+    }
+    selection.chosen.insert(&node);
+    behind.insert(&node);
+  }
+  return selection;
+}

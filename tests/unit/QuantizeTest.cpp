@@ -1,0 +1,274 @@
+//===- QuantizeTest.cpp - From float graphs to quantized ones -------------===//
+
+#include "Differential.h"
+#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Driver/RangeProfiler.h"
+#include "glowish/Graph/NodeBuilder.h"
+#include "glowish/Graph/Verifier.h"
+
+using namespace glowish;
+using Schema = QuantizationSchema;
+
+namespace {
+
+/// A graph of nodes, and what becomes of it.
+class Net {
+public:
+  Net() : b(*module->createFunction("main"), "value") {}
+
+  NodeValue input(DimsRef shape) {
+    return NodeValue(module->createPlaceholder(
+        "x" + std::to_string(numInputs++), Type(ElemKind::Float, shape),
+        /*isInput=*/true, /*isOutput=*/false));
+  }
+  NodeValue weights(DimsRef shape, double scale = 1) {
+    Tensor tensor = makeRandom(Type(ElemKind::Float, shape), seed++);
+    for (float &value : tensor.data<float>())
+      value = float(value * scale);
+    return b.createConstant(std::move(tensor));
+  }
+  NodeValue convolution(NodeValue x, int64_t channels, NodeValue bias = {}) {
+    int64_t from = x.getShape()[3];
+    return b.make<ConvolutionNode>(
+        x, weights({channels, 3, 3, from}), bias, llvm::ArrayRef<int64_t>{1, 1},
+        llvm::ArrayRef<int64_t>{1, 1, 1, 1}, llvm::ArrayRef<int64_t>{1, 1},
+        /*group=*/1);
+  }
+  void output(NodeValue value) {
+    Placeholder *placeholder = module->createPlaceholder(
+        "y" + std::to_string(numOutputs++), value.getType(),
+        /*isInput=*/false, /*isOutput=*/true);
+    b.getFunction().create<SaveNode>("save", value, NodeValue(placeholder));
+  }
+
+  std::unique_ptr<Module> module = std::make_unique<Module>("net");
+  NodeBuilder b;
+
+private:
+  unsigned numInputs = 0, numOutputs = 0;
+  uint64_t seed = 1;
+};
+
+/// What running a graph gave, and the kinds of its nodes when it was optimized.
+struct Outcome {
+  std::vector<Tensor> outputs;
+  std::map<std::string, unsigned> kinds;
+  RangeProfile profile;
+};
+
+} // namespace
+
+static llvm::Error fill(Session &session) {
+  uint64_t seed = 77;
+  for (const Buffer *buffer : session.getPlaceholders())
+    if (buffer->isInput())
+      GLOWISH_RETURN_IF_ERROR(
+          session.setInput(buffer, makeRandom(buffer->getType(), seed++)));
+  return llvm::Error::success();
+}
+
+/// Runs what \p make makes; quantized with \p options, unless they are null.
+static llvm::Expected<Outcome>
+run(llvm::function_ref<std::unique_ptr<Module>()> make,
+    const QuantizationOptions *options, std::unique_ptr<Backend> backend) {
+  Compilation compilation(*backend, CompilationOptions());
+  ModelGraph graph(make());
+  if (options) {
+    GLOWISH_RETURN_IF_ERROR(compilation.prepareQuantization(graph));
+    GLOWISH_RETURN_IF_ERROR(
+        quantize(graph.getFunction(), options->profile, options->config));
+    GLOWISH_RETURN_IF_ERROR(verify(graph.getModule()));
+  }
+  GLOWISH_ASSIGN_OR_RETURN(graph, compilation.optimize(std::move(graph)));
+  Outcome outcome;
+  for (const Node &node : graph.getFunction().getNodes())
+    ++outcome.kinds[node.getKindName().str()];
+  GLOWISH_ASSIGN_OR_RETURN(PlannedProgram program,
+                           compilation.compile(std::move(graph)));
+  GLOWISH_ASSIGN_OR_RETURN(auto session, Session::create(program));
+  GLOWISH_RETURN_IF_ERROR(fill(*session));
+  GLOWISH_RETURN_IF_ERROR(session->run());
+  for (const Buffer *buffer : session->getOutputs())
+    outcome.outputs.push_back(session->getTensor(buffer).clone());
+  GLOWISH_ASSIGN_OR_RETURN(auto profiler,
+                           RangeProfiler::create(*backend, CompilationOptions(),
+                                                 ModelGraph(make()), 2048));
+  GLOWISH_RETURN_IF_ERROR(profiler->run(*session));
+  outcome.profile = profiler->getProfile();
+  return outcome;
+}
+
+/// Quantizes what \p make makes with \p config. Both back ends agree, and the
+/// outputs differ from those of floats by less than \p bound of the largest.
+static Outcome check(llvm::function_ref<std::unique_ptr<Module>()> make,
+                     QuantizationConfig config = {}, double bound = 0.03) {
+  Outcome exact = llvm::cantFail(run(make, nullptr, createInterpreter()));
+  QuantizationOptions options = {exact.profile, config};
+  Outcome outcome = llvm::cantFail(run(make, &options, createInterpreter()));
+  Outcome compiled = llvm::cantFail(
+      run(make, &options, llvm::cantFail(CPUBackend::create(TargetOptions()))));
+  for (auto [a, b, c] :
+       llvm::zip_equal(exact.outputs, outcome.outputs, compiled.outputs)) {
+    EXPECT_TRUE(b.isBitwiseEqual(c));
+    double largest = 0, error = 0;
+    for (int64_t i = 0; i < a.getNumElements(); ++i) {
+      largest = std::max(largest, std::abs(a.getAsDouble(i)));
+      error = std::max(error, std::abs(a.getAsDouble(i) - b.getAsDouble(i)));
+    }
+    EXPECT_LT(error, bound * largest);
+  }
+  return outcome;
+}
+
+using NetFn = std::function<void(Net &net)>;
+
+static std::function<std::unique_ptr<Module>()> build(NetFn make) {
+  return [make = std::move(make)] {
+    Net net;
+    make(net);
+    return std::move(net.module);
+  };
+}
+
+TEST(Quantize, ConvolutionsStayInBytes) {
+  auto make = build([](Net &net) {
+    NodeValue x = net.input({1, 6, 6, 3});
+    x = net.b.unary<ReluNode>(net.convolution(x, 8, net.weights({8})));
+    x = net.b.make<MaxPoolNode>(
+        x, llvm::ArrayRef<int64_t>{2, 2}, llvm::ArrayRef<int64_t>{2, 2},
+        llvm::ArrayRef<int64_t>{0, 0, 0, 0}, llvm::ArrayRef<int64_t>{1, 1});
+    net.output(net.convolution(x, 4));
+  });
+  for (Schema schema :
+       {Schema::Asymmetric, Schema::Symmetric, Schema::SymmetricWithUInt8,
+        Schema::SymmetricWithPower2Scale}) {
+    QuantizationConfig config;
+    config.schema = schema;
+    config.assertsAll = true;
+    Outcome outcome = check(make, config);
+    EXPECT_EQ(outcome.kinds["ConvolutionInteger"], 2u);
+    EXPECT_EQ(outcome.kinds["Convolution"], 0u);
+    // The input, and behind the first convolution.
+    EXPECT_EQ(outcome.kinds["Round"], 2u);
+  }
+}
+
+TEST(Quantize, OneScaleForATensor) {
+  QuantizationConfig config;
+  config.isChannelwise = config.isRowwise = false;
+  Outcome outcome = check(build([](Net &net) {
+                            NodeValue x = net.input({1, 5, 5, 3});
+                            x = net.convolution(x, 8, net.weights({8}));
+                            net.output(x);
+                          }),
+                          config);
+  EXPECT_EQ(outcome.kinds["ConvolutionInteger"], 1u);
+}
+
+TEST(Quantize, MatMulsOfAllKinds) {
+  Outcome outcome = check(build([](Net &net) {
+    NodeBuilder &b = net.b;
+    NodeValue x = net.input({4, 16});
+    x = b.make<GemmNode>(x, net.weights({24, 16}), net.weights({24}),
+                         /*alpha=*/0.5, /*beta=*/2.0, /*transposeA=*/false,
+                         /*transposeB=*/true);
+    x = b.make<FullyConnectedNode>(x, net.weights({24, 12}), net.weights({12}));
+    x = b.unary<ReluNode>(x);
+    x = b.matMul(b.reshape(x, {2, 2, 12}), net.weights({12, 10}));
+    net.output(x);
+  }));
+  EXPECT_EQ(outcome.kinds["MatMulInteger"], 3u);
+  EXPECT_EQ(outcome.kinds["Gemm"] + outcome.kinds["MatMul"], 0u);
+}
+
+/// A value that several nodes read is quantized once.
+TEST(Quantize, ResidualSums) {
+  Outcome outcome = check(build([](Net &net) {
+    NodeBuilder &b = net.b;
+    NodeValue x =
+        b.unary<ReluNode>(net.convolution(net.input({1, 5, 5, 3}), 8));
+    NodeValue y = net.convolution(x, 8, net.weights({8}));
+    NodeValue sum = b.unary<ReluNode>(b.add(x, y));
+    net.output(net.convolution(sum, 4));
+  }));
+  EXPECT_EQ(outcome.kinds["ConvolutionInteger"], 3u);
+  // The input, its convolution, the second one, and the sum.
+  EXPECT_EQ(outcome.kinds["Round"], 4u);
+}
+
+TEST(Quantize, ConcatenationsOfBytes) {
+  Outcome outcome = check(build([](Net &net) {
+    NodeBuilder &b = net.b;
+    NodeValue x = net.input({1, 5, 5, 3});
+    NodeValue joined = b.concat(
+        {b.unary<ReluNode>(net.convolution(x, 8)), net.convolution(x, 4)}, 3);
+    net.output(net.convolution(joined, 4));
+  }));
+  EXPECT_EQ(outcome.kinds["ConvolutionInteger"], 3u);
+  EXPECT_EQ(outcome.kinds["Round"], 3u);
+}
+
+TEST(Quantize, MeansAndFactors) {
+  Outcome outcome =
+      check(build([](Net &net) {
+              NodeBuilder &b = net.b;
+              NodeValue x = net.convolution(net.input({1, 6, 6, 3}), 8);
+              NodeValue mean = b.make<GlobalAvgPoolNode>(x);
+              NodeValue gate = b.unary<SigmoidNode>(net.convolution(mean, 8));
+              NodeValue y = net.convolution(b.mul(x, gate), 4);
+              net.output(y);
+            }),
+            {}, 0.05);
+  EXPECT_EQ(outcome.kinds["ConvolutionInteger"], 3u);
+  EXPECT_EQ(outcome.kinds["Convolution"], 0u);
+}
+
+/// A bias that is large beside the weights does not overflow.
+TEST(Quantize, LargeBias) {
+  Outcome outcome = check(build([](Net &net) {
+    NodeValue x = net.input({2, 8});
+    net.output(net.b.make<GemmNode>(x, net.weights({8, 4}, 1e-10),
+                                    net.weights({4}, 100), 1.0, 1.0, false,
+                                    false));
+  }));
+  EXPECT_EQ(outcome.kinds["MatMulInteger"], 1u);
+}
+
+static std::string getMessage(llvm::Expected<Outcome> outcome) {
+  return outcome ? "" : llvm::toString(outcome.takeError());
+}
+
+TEST(Quantize, Errors) {
+  auto make = build([](Net &net) {
+    NodeValue x = net.input({2, 8}), y = net.input({8, 3});
+    net.output(net.b.matMul(x, y));
+  });
+  Outcome exact = llvm::cantFail(run(make, nullptr, createInterpreter()));
+  QuantizationOptions options = {exact.profile, {}};
+  options.config.assertsAll = true;
+  EXPECT_EQ(getMessage(run(make, &options, createInterpreter())),
+            "-assert-all-nodes-quantized: MatMul 'value' is not quantized: its "
+            "weights are not constant; accepted: without this flag, or with "
+            "-keep-original-precision-for-nodes=MatMul");
+  options.config.keptKinds.insert(NodeKind::MatMul);
+  EXPECT_EQ(getMessage(run(make, &options, createInterpreter())), "");
+  ++options.profile.checksum;
+  options.profile.model = "other";
+  EXPECT_EQ(getMessage(run(make, &options, createInterpreter())),
+            "the profile is of another model, 'other'; accepted: one that "
+            "-dump-profile has written for this model");
+}
+
+/// Values that the profile lacks stay float.
+TEST(Quantize, IncompleteProfile) {
+  auto make = build([](Net &net) {
+    NodeValue x = net.convolution(net.input({1, 5, 5, 3}), 8);
+    net.output(net.convolution(x, 4));
+  });
+  Outcome exact = llvm::cantFail(run(make, nullptr, createInterpreter()));
+  QuantizationOptions options = {exact.profile, {}};
+  ASSERT_EQ(options.profile.values.erase("x0"), 1u);
+  Outcome outcome = llvm::cantFail(run(make, &options, createInterpreter()));
+  EXPECT_EQ(outcome.kinds["ConvolutionInteger"], 1u);
+  EXPECT_EQ(outcome.kinds["Convolution"], 1u);
+}

@@ -1,0 +1,57 @@
+//===- ProfileDump.cpp - -dump-profile ------------------------------------===//
+
+#include "common/ProfileDump.h"
+#include "common/QuantizationFlags.h"
+#include "common/ValueOption.h"
+#include "glowish/Support/File.h"
+
+using namespace glowish;
+namespace cl = llvm::cl;
+
+static cl::opt<std::string> profileFile(
+    "dump-profile",
+    cl::desc("Write the ranges of all float values to this file, for "
+             "-load-profile"),
+    cl::value_desc("file"), cl::cat(quantizationCategory));
+static ValueOption<unsigned>
+    numBins("num-histogram-bins",
+            cl::desc("Bins of the histograms of -dump-profile (default: 2048)"),
+            cl::value_desc("N"), cl::init(Histogram::defaultNumBins),
+            inRange(unsigned(Histogram::leastNumBins),
+                    unsigned(Histogram::mostNumBins)),
+            cl::cat(quantizationCategory));
+
+bool glowish::dumpsProfile() { return !profileFile.empty(); }
+
+llvm::Expected<std::unique_ptr<RangeProfiler>> glowish::createRangeProfiler(
+    Backend &backend, const CompilationOptions &options,
+    llvm::StringRef modelPath, ImportOptions importOptions) {
+  if (!dumpsProfile()) {
+    if (numBins.getNumOccurrences())
+      return makeError("-num-histogram-bins has no effect without a profile; "
+                       "accepted: with -dump-profile=FILE");
+    return nullptr;
+  }
+  if (options.quantization)
+    return makeError("-dump-profile and -load-profile: profiles are of float "
+                     "models; state one of them");
+  if (options.stopAfter)
+    return makeError("-dump-profile={0}: with -stop-after, the model does not "
+                     "run; state one of them",
+                     profileFile.getValue());
+  // Warnings would be repeated.
+  importOptions.warn = nullptr;
+  importOptions.sequenceOutputs = nullptr;
+  CompilationOptions own;
+  own.function = options.function;
+  GLOWISH_ASSIGN_OR_RETURN(
+      ModelGraph graph,
+      Compilation(backend, own).import(modelPath, std::move(importOptions)));
+  return RangeProfiler::create(backend, options, std::move(graph), numBins);
+}
+
+llvm::Error glowish::writeProfile(const RangeProfiler *profiler) {
+  if (!profiler)
+    return llvm::Error::success();
+  return writeFile(profileFile, writeRangeProfile(profiler->getProfile()));
+}

@@ -1,0 +1,145 @@
+//===- QuantizationFlags.cpp - Flags of the quantizer ---------------------===//
+
+#include "common/QuantizationFlags.h"
+#include "common/ValueOption.h"
+#include "glowish/Support/File.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace glowish;
+namespace cl = llvm::cl;
+
+cl::OptionCategory glowish::quantizationCategory("Quantization options");
+
+static cl::opt<std::string>
+    loadProfile("load-profile",
+                cl::desc("Quantize the model by the ranges of this file, which "
+                         "-dump-profile of model-runner or image-classifier "
+                         "has written"),
+                cl::value_desc("file"), cl::cat(quantizationCategory));
+static ValueOption<QuantizationSchema> schema(
+    "quantization-schema", cl::desc("How ranges become scales and zero points"),
+    cl::init(QuantizationSchema::Asymmetric),
+    cl::values(
+        clEnumValN(QuantizationSchema::Asymmetric, "asymmetric",
+                   "All numbers of uint8 (default)"),
+        clEnumValN(QuantizationSchema::Symmetric, "symmetric",
+                   "int8 with the zero point 0"),
+        clEnumValN(QuantizationSchema::SymmetricWithUInt8,
+                   "symmetric_with_uint8",
+                   "The zero point is 0, or the least integer where no value "
+                   "is negative"),
+        clEnumValN(QuantizationSchema::SymmetricWithPower2Scale,
+                   "symmetric_with_power2_scale",
+                   "The zero point is 0, and scales are powers of two")),
+    cl::cat(quantizationCategory));
+static ValueOption<QuantizationCalibration> calibration(
+    "quantization-calibration", cl::desc("How ranges are narrowed"),
+    cl::init(QuantizationCalibration::None),
+    cl::values(clEnumValN(QuantizationCalibration::None, "none",
+                          "Not at all (default)"),
+               clEnumValN(QuantizationCalibration::KL, "KL",
+                          "To the least Kullback-Leibler divergence"),
+               clEnumValN(QuantizationCalibration::Percentile, "percentile",
+                          "Without the outermost 0.01% of the values"),
+               clEnumValN(QuantizationCalibration::MeanSquare, "mse",
+                          "To the least mean square error")),
+    cl::cat(quantizationCategory));
+static ValueOption<bool>
+    calibrateConstants("calibrate-constants",
+                       cl::desc("Narrow the ranges of weights, too"),
+                       cl::cat(quantizationCategory));
+static ValueOption<bool>
+    channelwise("enable-channelwise",
+                cl::desc("A scale for each output channel of convolutions "
+                         "(default: true)"),
+                cl::init(true), cl::cat(quantizationCategory));
+static ValueOption<bool>
+    rowwise("enable-rowwise",
+            cl::desc("A scale for each output of matmuls and fully connected "
+                     "layers (default: true)"),
+            cl::init(true), cl::cat(quantizationCategory));
+static cl::list<std::string>
+    keptKinds("keep-original-precision-for-nodes", cl::CommaSeparated,
+              cl::desc("Kinds of nodes that stay float"),
+              cl::value_desc("kind,..."), cl::cat(quantizationCategory));
+static ValueOption<bool> assertsAll(
+    "assert-all-nodes-quantized",
+    cl::desc("A node that could be quantized and is not is an error"),
+    cl::cat(quantizationCategory));
+static cl::opt<std::string>
+    precision("quantization-precision",
+              cl::desc("Type of quantized values: Int8"), cl::init("Int8"),
+              cl::value_desc("type"), cl::cat(quantizationCategory));
+static cl::opt<std::string> biasPrecision(
+    "quantization-precision-bias", cl::desc("Type of quantized biases: Int32"),
+    cl::init("Int32"), cl::value_desc("type"), cl::cat(quantizationCategory));
+
+/// An error if one of the flags is given that need -load-profile. Switches that
+/// are off ask for nothing.
+static llvm::Error checkNoFlags() {
+  std::reference_wrapper<const cl::Option> flags[] = {
+      schema, calibration, keptKinds, precision, biasPrecision};
+  const ValueOption<bool> *switches[] = {&calibrateConstants, &channelwise,
+                                         &rowwise, &assertsAll};
+  auto refuse = [](const cl::Option &option) {
+    return makeError("-{0} has no effect without a profile; accepted: with "
+                     "-load-profile=FILE",
+                     option.ArgStr);
+  };
+  for (const cl::Option &flag : flags)
+    if (flag.getNumOccurrences())
+      return refuse(flag);
+  for (const ValueOption<bool> *flag : switches)
+    if (flag->getNumOccurrences() && flag->getValue())
+      return refuse(*flag);
+  return llvm::Error::success();
+}
+
+static llvm::Error readKeptKinds(std::set<NodeKind> &kinds) {
+  for (const std::string &name : keptKinds) {
+    std::optional<NodeKind> kind = findNodeKind(name);
+    if (!kind) {
+      std::vector<llvm::StringRef> names;
+      for (NodeKind each : getQuantizableKinds())
+        names.push_back(getNodeInfo(each).name);
+      llvm::sort(names);
+      return makeError("-keep-original-precision-for-nodes={0}: there is no "
+                       "such kind of nodes; those that are quantized are {1}",
+                       name, llvm::join(names, ", "));
+    }
+    kinds.insert(*kind);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::shared_ptr<const QuantizationOptions>>
+glowish::getQuantizationOptions() {
+  if (precision != "Int8")
+    return makeError("-quantization-precision={0}: convolutions and matmuls "
+                     "of such integers are not supported; accepted: Int8",
+                     precision.getValue());
+  if (biasPrecision != "Int32")
+    return makeError("-quantization-precision-bias={0}: biases start sums of "
+                     "int32; accepted: Int32",
+                     biasPrecision.getValue());
+  if (loadProfile.empty()) {
+    GLOWISH_RETURN_IF_ERROR(checkNoFlags());
+    return nullptr;
+  }
+  auto options = std::make_shared<QuantizationOptions>();
+  GLOWISH_ASSIGN_OR_RETURN(auto file, readFile(loadProfile));
+  llvm::Expected<RangeProfile> profile = readRangeProfile(file->getBuffer());
+  if (!profile)
+    return addContext(profile.takeError(),
+                      "-load-profile=" + loadProfile + ": ");
+  options->profile = std::move(*profile);
+  QuantizationConfig &config = options->config;
+  config.schema = schema;
+  config.calibration = calibration;
+  config.calibratesConstants = calibrateConstants;
+  config.isChannelwise = channelwise;
+  config.isRowwise = rowwise;
+  config.assertsAll = assertsAll;
+  GLOWISH_RETURN_IF_ERROR(readKeptKinds(config.keptKinds));
+  return options;
+}

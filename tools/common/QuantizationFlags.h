@@ -1,0 +1,20 @@
+//===- QuantizationFlags.h - Flags of the quantizer -------------*- C++ -*-===//
+
+#ifndef GLOWISH_TOOLS_COMMON_QUANTIZATIONFLAGS_H
+#define GLOWISH_TOOLS_COMMON_QUANTIZATIONFLAGS_H
+
+#include "glowish/Driver/Compilation.h"
+#include "llvm/Support/CommandLine.h"
+
+namespace glowish {
+
+extern llvm::cl::OptionCategory quantizationCategory;
+
+/// -load-profile and the flags that say how models are quantized; null where
+/// there is none. An error names the profile, or a flag without -load-profile.
+llvm::Expected<std::shared_ptr<const QuantizationOptions>>
+getQuantizationOptions();
+
+} // namespace glowish
+
+#endif // GLOWISH_TOOLS_COMMON_QUANTIZATIONFLAGS_H
