@@ -47,8 +47,10 @@ with an input that need not be constant.
 initializers, what can be computed of constants and shapes, or inputs that are
 bound to values. Measured, too.
 
-Types that have fewer than 8 bits, float8, strings, sequences as inputs of the
-model, and maps do not exist.
+float8 and types of 4 and 2 bits are converted (Cast, CastLike, QuantizeLinear,
+DequantizeLinear) and moved; they are not measured
+([element-kinds.md](element-kinds.md)). Strings, sequences as inputs of the model,
+and maps do not exist.
 
 )";
 

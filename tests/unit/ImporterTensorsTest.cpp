@@ -178,7 +178,8 @@ TEST_F(ImporterMapping, IsSharedByTheTensorsOfAFile) {
                                  numbers.size() * 4));
   import(external("a", 6, 1000, 0) + external("b", 6, 20000, 64) +
          external("odd", 6, 3, 7) + external("flags", 9, 8, 0) +
-         external("bits", 9, 2, 8));
+         external("bits", 9, 2, 8) + external("float8", 19, 4, 4) +
+         external("int4", 22, 1, 8) + external("int2", 26, 5, 4));
   // Nothing but the tensors holds the mapping now, overlapping as they are.
   EXPECT_EQ(bytesOf("b"), bytesOf("a") + 64);
   EXPECT_EQ(find("b").data<int32_t>().back(), 20015);
@@ -188,6 +189,10 @@ TEST_F(ImporterMapping, IsSharedByTheTensorsOfAFile) {
   EXPECT_EQ(bytesOf("flags"), bytesOf("a"));
   EXPECT_EQ(toText(find("flags")), "bool<8>: 0 0 0 0 1 0 0 0");
   EXPECT_EQ(toText(find("bits")), "bool<2>: 1 0");
+  // Elements under 8 bits get a byte each.
+  EXPECT_EQ(bytesOf("float8"), bytesOf("a") + 4);
+  EXPECT_EQ(toText(find("int4")), "int4<1>: 2");
+  EXPECT_EQ(toText(find("int2")), "int2<5>: 1 0 0 0 0");
 }
 
 TEST_F(ImporterMapping, NeedsAPlainFile) {

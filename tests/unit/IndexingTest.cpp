@@ -240,6 +240,9 @@ TEST(Indexing, Types) {
   EXPECT_TYPE("BitCast(float<7>) {to = int32}", "int32<7>");
   EXPECT_TYPE("BitCast(float<7>) {to = int64}",
               "attribute 'to': int64 cannot have the bits of float");
+  EXPECT_TYPE("BitCast(uint8<7>) {to = float8e5m2}", "float8e5m2<7>");
+  EXPECT_TYPE("BitCast(uint8<7>) {to = int4}",
+              "attribute 'to': int4 cannot have the bits of uint8");
   EXPECT_TYPE("BitCast(uint8<7>) {to = bool}",
               "attribute 'to': bool cannot have the bits of uint8");
 }

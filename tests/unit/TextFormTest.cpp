@@ -435,6 +435,14 @@ TEST(Constants, Errors) {
   EXPECT_EQ(error("[0x12345]", Type(ElemKind::Float16, {1})),
             "f:1:2: '0x12345' is out of range");
   EXPECT_EQ(error("[inf]", Type(ElemKind::Float16, {1})), "");
+  EXPECT_EQ(error("[464.0]", Type(ElemKind::Float8E4M3FN, {1})), "");
+  EXPECT_EQ(error("[465.0]", Type(ElemKind::Float8E4M3FN, {1})),
+            "f:1:2: '465.0' is out of range");
+  EXPECT_EQ(error("[0x1f]", Type(ElemKind::Float4E2M1, {1})),
+            "f:1:2: '0x1f' is out of range");
+  EXPECT_EQ(error("[-8, 7]", Type(ElemKind::Int4, {2})), "");
+  EXPECT_EQ(error("[8]", Type(ElemKind::Int4, {1})),
+            "f:1:2: '8' is out of range");
 
   Type many(ElemKind::Float, {17});
   EXPECT_EQ(error("external 0", many),
@@ -454,6 +462,9 @@ TEST(Constants, Errors) {
             "64");
   EXPECT_EQ(error("external 0", Type(ElemKind::Bool, {3}), "\1\2\1"),
             "f:1:11: an external bool constant has bytes that are no bool");
+  EXPECT_EQ(error("external 0", Type(ElemKind::Int4, {2}), "\1\xff"), "");
+  EXPECT_EQ(error("external 0", Type(ElemKind::Int4, {1}), "\x0f"),
+            "f:1:11: an external int4 constant has bytes that are no int4");
 }
 
 TEST(Constants, HugeTypesTakeNoMemory) {

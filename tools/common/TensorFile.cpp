@@ -46,10 +46,17 @@ llvm::Expected<Tensor> glowish::readTensorFile(llvm::StringRef path) {
                    array.element);
 }
 
+/// .npy files have no kinds of low precision: their bytes are written.
+static ElemKind getNpyKind(ElemKind kind) {
+  if (!isLowPrecisionKind(kind))
+    return kind;
+  return isLowIntegerKind(kind) ? getValueKind(kind) : ElemKind::UInt8;
+}
+
 llvm::Error glowish::writeNpyFile(llvm::StringRef path, const Tensor &tensor) {
   const Type &type = tensor.getType();
   for (const NpyKind &known : npyKinds) {
-    if (known.kind != type.getKind())
+    if (known.kind != getNpyKind(type.getKind()))
       continue;
     std::string text;
     llvm::raw_string_ostream os(text);

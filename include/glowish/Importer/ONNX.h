@@ -18,8 +18,8 @@ llvm::Expected<std::unique_ptr<Module>>
 importOnnx(llvm::ArrayRef<uint8_t> bytes, llvm::StringRef name,
            const ImportOptions &options);
 
-/// Returns the number that ONNX's TensorProto.DataType has for \p kind; none for
-/// quantized kinds.
+/// Returns the number that ONNX's TensorProto.DataType has for \p kind; none
+/// for quantized kinds.
 std::optional<int> getOnnxDataType(ElemKind kind);
 
 /// Reads a TensorProto file (.pb), the format of ONNX's test data.

@@ -1,8 +1,8 @@
 //===- LowPrecision.h - Conversions of low precision ------------*- C++ -*-===//
 //
 // The formulas of glowish/Base/LowPrecision.h on whole vectors, in integer
-// arithmetic: a gather from a table would be slower for lanes than these few
-// instructions. Values are scalars or vectors; elements are i8.
+// arithmetic: tables would take a load for each element. Values are scalars or
+// vectors; elements are i8.
 //
 //===----------------------------------------------------------------------===//
 
