@@ -118,13 +118,19 @@ NodeValue build(const Case &c, const Variation &v, Function &f, Module &m) {
   return v.isRequantized ? requantize(f, m, sums, v.input) : sums;
 }
 
-void compareCases(const std::string &what, const Variation &v) {
-  unsigned number = 0;
-  for (const Case &c : cases)
+void compareCases(const std::string &what, const Variation &v,
+                  llvm::ArrayRef<unsigned> numbers) {
+  for (unsigned number : numbers)
     compare(
-        what + ", case " + std::to_string(number++),
-        [&](Function &f, Module &m) { return build(c, v, f, m); }, 0);
+        what + ", case " + std::to_string(number),
+        [&](Function &f, Module &m) { return build(cases[number], v, f, m); },
+        0);
 }
+
+/// Borders, lanes that are not full, groups and depthwise filters are among
+/// these.
+constexpr unsigned someCases[] = {0, 4, 6, 7};
+constexpr unsigned allCases[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
 } // namespace
 
@@ -134,27 +140,34 @@ TEST(IntegerKernels, Kinds) {
       for (bool isNarrow : {true, false})
         compareCases((getElemKindName(x) + " " + getElemKindName(w)).str() +
                          (isNarrow ? " narrow" : ""),
-                     {.input = x, .filter = w, .isNarrow = isNarrow});
+                     {.input = x, .filter = w, .isNarrow = isNarrow},
+                     isNarrow ? llvm::ArrayRef(allCases)
+                              : llvm::ArrayRef(someCases));
 }
 
 TEST(IntegerKernels, AbsentOperands) {
   for (ElemKind x : {u8, s8}) {
     compareCases("no zero point",
-                 {.input = x, .filter = s8, .hasZeroPoint = false});
-    compareCases("no bias", {.input = x, .filter = s8, .hasBias = false});
+                 {.input = x, .filter = s8, .hasZeroPoint = false}, someCases);
+    compareCases("no bias", {.input = x, .filter = s8, .hasBias = false},
+                 someCases);
     compareCases(
         "neither",
-        {.input = x, .filter = s8, .hasZeroPoint = false, .hasBias = false});
+        {.input = x, .filter = s8, .hasZeroPoint = false, .hasBias = false},
+        someCases);
   }
 }
 
 TEST(IntegerKernels, RuntimeOperands) {
   for (ElemKind x : {u8, s8}) {
-    compareCases("run time", {.input = x, .filter = s8, .isRuntime = true});
+    compareCases("run time", {.input = x, .filter = s8, .isRuntime = true},
+                 someCases);
     compareCases(
         "no bias",
-        {.input = x, .filter = s8, .hasBias = false, .isRuntime = true});
-    compareCases("filter", {.input = x, .filter = u8, .isConstant = false});
+        {.input = x, .filter = s8, .hasBias = false, .isRuntime = true},
+        someCases);
+    compareCases("filter", {.input = x, .filter = u8, .isConstant = false},
+                 someCases);
   }
 }
 
@@ -162,16 +175,18 @@ TEST(IntegerKernels, ZeroPointsOfFilters) {
   for (ElemKind w : {u8, s8})
     for (auto zeroPoints : {Variation::One, Variation::PerChannel})
       for (bool isRuntime : {false, true})
-        compareCases("zero points", {.input = u8,
-                                     .filter = w,
-                                     .filterZeroPoints = zeroPoints,
-                                     .isRuntime = isRuntime});
+        compareCases("zero points",
+                     {.input = u8,
+                      .filter = w,
+                      .filterZeroPoints = zeroPoints,
+                      .isRuntime = isRuntime},
+                     someCases);
 }
 
 TEST(IntegerKernels, Epilogues) {
   for (ElemKind x : {u8, s8})
     compareCases("requantized",
-                 {.input = x, .filter = s8, .isRequantized = true});
+                 {.input = x, .filter = s8, .isRequantized = true}, someCases);
 }
 
 /// Every tile that could be chosen, with threads, too.

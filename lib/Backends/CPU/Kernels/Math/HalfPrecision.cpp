@@ -11,10 +11,6 @@ static Value *integer(Value *like, uint64_t value) {
   return llvm::ConstantInt::get(like->getType(), value);
 }
 
-static llvm::Type *withElement(Value *like, llvm::Type *element) {
-  return like->getType()->getWithNewType(element);
-}
-
 /// The i32 bits of floats.
 static Value *getBits(Builder &b, Value *value) {
   return b.CreateBitCast(value, withElement(value, b.getInt32Ty()));

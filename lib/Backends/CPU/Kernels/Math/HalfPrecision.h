@@ -14,6 +14,11 @@
 
 namespace glowish {
 
+/// The type of \p like with elements of \p element.
+inline llvm::Type *withElement(llvm::Value *like, llvm::Type *element) {
+  return like->getType()->getWithNewType(element);
+}
+
 llvm::Value *floatFromBFloat16(llvm::IRBuilder<> &b, llvm::Value *bits);
 llvm::Value *bfloat16FromFloat(llvm::IRBuilder<> &b, llvm::Value *value);
 

@@ -1,6 +1,7 @@
 //===- LowPrecision.cpp - Conversions of low precision --------------------===//
 
 #include "Kernels/Math/LowPrecision.h"
+#include "Kernels/Math/HalfPrecision.h"
 
 using namespace glowish;
 using llvm::Value;
@@ -51,10 +52,6 @@ GLOWISH_EMITTED_WORD(==, CreateICmpEQ)
 } // namespace
 
 //===- Conversions --------------------------------------------------------===//
-
-static llvm::Type *withElement(Value *like, llvm::Type *element) {
-  return like->getType()->getWithNewType(element);
-}
 
 Value *glowish::floatFromLowFloat(Builder &b, Value *code,
                                   const LowFloatFormat &format) {
