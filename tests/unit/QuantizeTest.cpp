@@ -234,6 +234,18 @@ TEST(Quantize, LargeBias) {
   EXPECT_EQ(outcome.kinds["MatMulInteger"], 1u);
 }
 
+/// Where the weights are zeros, the bias is the result.
+TEST(Quantize, WeightsOfZeros) {
+  Outcome outcome = check(build([](Net &net) {
+                            NodeValue x = net.input({2, 8});
+                            net.output(net.b.make<GemmNode>(
+                                x, net.weights({8, 4}, 0), net.weights({4}),
+                                1.0, 1.0, false, false));
+                          }),
+                          {}, 1e-6);
+  EXPECT_EQ(outcome.kinds["Gemm"], 0u);
+}
+
 static std::string getMessage(llvm::Expected<Outcome> outcome) {
   return outcome ? "" : llvm::toString(outcome.takeError());
 }

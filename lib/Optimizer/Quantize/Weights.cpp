@@ -25,6 +25,9 @@ static double getScale(llvm::ArrayRef<float> values,
       calibrate(histogram, schema,
                 config.calibratesConstants ? config.calibration
                                            : QuantizationCalibration::None);
+  // Zeros have any scale; the bias is a multiple of it.
+  constexpr double least = 1e-20;
+  range.max = std::max(range.max, least);
   return chooseQuantization(range, schema).scale;
 }
 
