@@ -87,6 +87,27 @@ TEST(ImporterQuantization, Dynamic) {
   EXPECT_EQ(runText(std::move(model)), "uint8<3>: 0 100 255");
 }
 
+/// Lists of bytes are constants after conversions, where operators ask for
+/// that.
+TEST(ImporterQuantization, ListsOfBytes) {
+  auto cast = [](const char *from, const char *to, int kind) {
+    return onnxNode("Cast", {from}, intAttr("to", kind), to);
+  };
+  std::string bytes = integers("a", uint8, {2}, {1, 0}) +
+                      integers("b", int8, {2}, {2, 2}) +
+                      integers("p", uint8, {4}, {1, 0, 0, 1});
+  TextModel slice = oneNode("Slice", {"x", "s", "e"});
+  slice.body =
+      bytes + cast("a", "s", int32) + cast("b", "e", int32) + slice.body;
+  EXPECT_EQ(slice.importOutput().getType().str(), "float<1x2>");
+  TextModel pad = oneNode("Pad", {"x", "l"});
+  pad.body = bytes + cast("p", "w", int32) + cast("w", "l", 7) + pad.body;
+  EXPECT_EQ(pad.importOutput().getType().str(), "float<3x4>");
+  TextModel resize = oneNode("Resize", {"x", "", "f"});
+  resize.body = bytes + cast("b", "f", 1) + resize.body;
+  EXPECT_EQ(resize.importOutput().getType().str(), "float<4x6>");
+}
+
 //===- Low precision ------------------------------------------------------===//
 
 // ONNX's numbers of element types.
