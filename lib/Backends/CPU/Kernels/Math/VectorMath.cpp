@@ -48,15 +48,16 @@ static bool hasRounding(KernelBuilder &b, Value *x) {
   return b.getTarget().hasRounding && b.hasArithmetic(x);
 }
 
-/// Adding and taking away 1.5 * 2^(mantissa bits) rounds in the mode of the
-/// machine, to nearest even.
+/// Adding 2^(mantissa bits) to a magnitude below it, and taking that away,
+/// rounds in the mode of the machine, to nearest even. Larger numbers have no
+/// fractions.
 Value *vectormath::rint(KernelBuilder &b, Value *x) {
   if (hasRounding(b, x))
     return b.CreateIntrinsic(llvm::Intrinsic::rint, {x->getType()}, {x});
-  Value *magic = number(x, isDouble(x) ? 0x1.8p52 : 0x1.8p23);
-  Value *limit = number(x, isDouble(x) ? 0x1p51 : 0x1p22);
-  Value *rounded = b.CreateFSub(b.CreateFAdd(x, magic), magic);
-  Value *isSmall = b.CreateFCmpOLT(abs(b, x), limit);
+  Value *magic = number(x, isDouble(x) ? 0x1p52 : 0x1p23);
+  Value *magnitude = abs(b, x);
+  Value *rounded = b.CreateFSub(b.CreateFAdd(magnitude, magic), magic);
+  Value *isSmall = b.CreateFCmpOLT(magnitude, magic);
   return b.CreateSelect(isSmall, copySign(b, rounded, x), x);
 }
 
