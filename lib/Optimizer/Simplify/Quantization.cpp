@@ -7,7 +7,9 @@ using namespace glowish;
 namespace {
 /// What Cast(Round(input / scale) + zero point) quantizes.
 struct Quantization {
-  NodeValue input, scale;
+  NodeValue input;
+  /// Null for 1.
+  NodeValue scale;
   /// Null for 0.
   NodeValue zeroPoint;
 };
@@ -20,8 +22,12 @@ static std::optional<Quantization> matchQuantization(CastNode &root) {
     zeroPoint = add->getY();
   }
   auto *round = value.getNodeAs<RoundNode>();
-  auto *div = round ? round->getX().getNodeAs<DivNode>() : nullptr;
-  if (!div || !hasOneElement(div->getY()) || !hasOneElement(zeroPoint))
+  if (!round || !hasOneElement(zeroPoint))
+    return std::nullopt;
+  auto *div = round->getX().getNodeAs<DivNode>();
+  if (!div)
+    return Quantization{round->getX(), {}, zeroPoint};
+  if (!hasOneElement(div->getY()))
     return std::nullopt;
   return Quantization{div->getX(), div->getY(), zeroPoint};
 }
@@ -50,17 +56,34 @@ static bool isOrdinaryScale(NodeValue scale) {
          tensor->getAsDouble(0) > 1e-30 && tensor->getAsDouble(0) < 1e30;
 }
 
+/// Matches what \p q quantizes, if \p q divides by the scale that it was
+/// multiplied with, or both were joined to 1.
+static std::optional<Dequantization> matchInput(const Quantization &q) {
+  if (!q.scale) {
+    auto *cast = q.input.getNodeAs<CastNode>();
+    if (!cast || cast->getTo() != ElemKind::Float)
+      return std::nullopt;
+    if (Dequantization x = {.integer = cast->getX()}; x.isOfBytes())
+      return x;
+    std::optional<Dequantization> x = matchDequantization(cast->getX());
+    return x && !x->scale ? x : std::nullopt;
+  }
+  std::optional<Dequantization> x = matchDequantization(q.input);
+  if (!x || !x->scale || !isOrdinaryScale(x->scale) ||
+      !areSame(q.scale, x->scale))
+    return std::nullopt;
+  return x;
+}
+
 /// Quantizing what an integer stands for, by the same scale and zero point,
 /// gives the integer.
 static NodeValue dropRoundTrip(CastNode &root, RewriteContext &context) {
   std::optional<Quantization> q = matchQuantization(root);
-  std::optional<Dequantization> x =
-      q ? matchDequantization(q->input) : std::nullopt;
-  if (!x || !x->scale || !isOrdinaryScale(x->scale) ||
-      !hasOneElement(x->zeroPoint) ||
+  std::optional<Dequantization> x = q ? matchInput(*q) : std::nullopt;
+  if (!x || !hasOneElement(x->zeroPoint) ||
       x->integer.getElemKind() != root.getTo() || !x->isOfBytes() ||
       q->input.getType().getShape() != root.getType().getShape() ||
-      !areSame(q->scale, x->scale) || !areSame(q->zeroPoint, x->zeroPoint))
+      !areSame(q->zeroPoint, x->zeroPoint))
     return {};
   return moveAlike(*x, x->integer, context);
 }
