@@ -65,9 +65,11 @@ inline unsigned countInstrs(Backend &backend, const BuildFn &build,
       [&](const Instruction &instr) { return instr.getInfo().name == name; }));
 }
 
-/// What \p build's result is for inputs of seeds 7, 8, ... in their order.
-inline llvm::Expected<Tensor> run(Backend &backend, const BuildFn &build,
-                                  KernelTuner *tuner = nullptr) {
+/// What \p build's result is for inputs that \p makeElements makes of seeds 7,
+/// 8, ... in their order.
+inline llvm::Expected<Tensor>
+run(Backend &backend, const BuildFn &build, KernelTuner *tuner = nullptr,
+    Tensor (*makeElements)(const Type &, uint64_t) = makeRandom) {
   GLOWISH_ASSIGN_OR_RETURN(PlannedProgram program,
                            compileFor(backend, build, tuner));
   GLOWISH_ASSIGN_OR_RETURN(auto session, Session::create(program));
@@ -75,7 +77,7 @@ inline llvm::Expected<Tensor> run(Backend &backend, const BuildFn &build,
   for (const Buffer *placeholder : session->getPlaceholders())
     if (placeholder->isInput())
       GLOWISH_RETURN_IF_ERROR(session->setInput(
-          placeholder, makeRandom(placeholder->getType(), seed++)));
+          placeholder, makeElements(placeholder->getType(), seed++)));
   GLOWISH_RETURN_IF_ERROR(session->run());
   GLOWISH_ASSIGN_OR_RETURN(const Buffer *y, session->findPlaceholder("y"));
   return session->getTensor(y).clone();
