@@ -268,6 +268,7 @@ NodeValue GraphMaker::finish(NodeValue sums) {
 
 TEST(IntegerRandom, Graphs) {
   std::vector<TargetOptions> levels = getLevels();
+  bool hasAVXVNNI = llvm::sys::getHostCPUFeatures().lookup("avxvnni");
   for (uint64_t seed = 0; seed < 100; ++seed) {
     auto build = [&](Function &function, Module &module) {
       GraphMaker maker(seed, function, module);
@@ -286,6 +287,8 @@ TEST(IntegerRandom, Graphs) {
       TargetOptions options = levels[random.below(levels.size())];
       if (random.below(2)) // the processor's own of several levels
         options.testing.onlyLevel.clear();
+      if (hasAVXVNNI && options.cpu == "x86-64-v3")
+        options.attributes = {"+avxvnni"};
       options.numThreads = random.below(3) ? 1 : 2;
       options.testing.choiceRank = unsigned(random.below(6));
       options.testing.compilesQuickly = random.below(2);
