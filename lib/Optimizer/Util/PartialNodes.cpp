@@ -43,7 +43,8 @@ std::optional<OperandRanges> glowish::getOperandRanges(const Node &node,
 /// The pads of \p node's images for \p range of its result.
 static void cutPads(std::vector<int64_t> &pads, const Node &node,
                     AxisRange range) {
-  const OperandAxis &axis = *followAxis(node, range.dim)->front();
+  // A copy: what followAxis returned ends with the statement.
+  const OperandAxis axis = *followAxis(node, range.dim)->front();
   if (axis.dim != 1 && axis.dim != 2)
     return;
   Reach reach = getReach(axis, range);
