@@ -60,6 +60,7 @@ private:
   NodeValue makeStrided(ElemKind kind, DimsRef shape);
   NodeValue makeVector(ElemKind kind, int64_t extent);
   NodeValue makeFilter(ElemKind kind, DimsRef shape);
+  NodeValue makeZeroPoint(ElemKind kind, int64_t extent = 1);
   NodeValue requantize(NodeValue x, ElemKind kind);
 
   Random random;
@@ -111,6 +112,22 @@ NodeValue GraphMaker::makeVector(ElemKind kind, int64_t extent) {
                     : makeConstant(kind, {extent});
 }
 
+/// Absent, a scalar, 0, or perhaps one for each of \p extent channels.
+NodeValue GraphMaker::makeZeroPoint(ElemKind kind, int64_t extent) {
+  switch (random.below(extent > 1 ? 6 : 4)) {
+  case 0:
+    return {};
+  case 1:
+    return makeInput(kind, {});
+  case 2:
+    return makeConstant(kind, {});
+  case 3:
+    return NodeValue(m.createConstant("z", Tensor(Type(kind, {}))));
+  default:
+    return makeVector(kind, extent);
+  }
+}
+
 /// Mostly constant; of uint8 perhaps without values above those of int8.
 NodeValue GraphMaker::makeFilter(ElemKind kind, DimsRef shape) {
   if (isLucky(5))
@@ -160,25 +177,14 @@ NodeValue GraphMaker::makeConvolution(NodeValue x) {
     input[0] = 0;
   if (!x)
     x = makeStrided(inputKind, input);
-  NodeValue w = makeFilter(filterKind, filter), zeroPoint, bias;
-  switch (random.below(4)) {
-  case 0:
-    zeroPoint = makeInput(inputKind, {});
-    break;
-  case 1:
-    zeroPoint = makeConstant(inputKind, {});
-    break;
-  case 2:
-    zeroPoint = NodeValue(m.createConstant("z", Tensor(Type(inputKind, {}))));
-    break;
-  default:
-    break;
-  }
+  NodeValue w = makeFilter(filterKind, filter), bias;
+  NodeValue zeroPoint = makeZeroPoint(inputKind);
+  NodeValue ofFilter = makeZeroPoint(filterKind, outChannels * group);
   if (isLucky(2))
     bias = makeVector(i32, outChannels * group);
   return f
-      .create<ConvolutionIntegerNode>("conv", x, w, zeroPoint, bias, strides,
-                                      pads, dilations, group)
+      .create<ConvolutionIntegerNode>("conv", x, w, zeroPoint, ofFilter, bias,
+                                      strides, pads, dilations, group)
       ->getResult();
 }
 
@@ -199,7 +205,8 @@ NodeValue GraphMaker::makeMatMul() {
   rhs.append({depth, columns});
   NodeValue x = makeStrided(pick({u8, s8}), lhs);
   NodeValue w = makeFilter(pick({u8, s8}), rhs);
-  return f.create<MatMulIntegerNode>("matmul", x, w)->getResult();
+  NodeValue zeroPoint = makeZeroPoint(w.getElemKind(), columns);
+  return f.create<MatMulIntegerNode>("matmul", x, w, zeroPoint)->getResult();
 }
 
 /// \p x, floats, as integers of \p kind.

@@ -103,10 +103,8 @@ template <typename T> T *findOnly(const ModelGraph &graph) {
   return found;
 }
 
-Tensor runNet(Net &net, Backend &backend, std::optional<uint64_t> maxPasses) {
-  CompilationOptions options;
+Tensor runNet(Net &net, Backend &backend, CompilationOptions options = {}) {
   options.verifyEach = true;
-  options.graphPasses.limit = maxPasses;
   PlannedProgram program =
       llvm::cantFail(Compilation(backend, options)
                          .compile(llvm::cantFail(net.model.import())));
@@ -126,9 +124,11 @@ Tensor runNet(Net &net, Backend &backend, std::optional<uint64_t> maxPasses) {
 ModelGraph check(Net &net, bool isExact = true) {
   auto interpreter = createInterpreter();
   auto cpu = llvm::cantFail(CPUBackend::create(TargetOptions()));
-  Tensor expected = runNet(net, *interpreter, 0);
-  Tensor optimized = runNet(net, *interpreter, std::nullopt);
-  Tensor compiled = runNet(net, *cpu, std::nullopt);
+  CompilationOptions options;
+  options.graphPasses.limit = 0;
+  Tensor expected = runNet(net, *interpreter, options);
+  Tensor optimized = runNet(net, *interpreter);
+  Tensor compiled = runNet(net, *cpu);
   EXPECT_EQ(optimized.getType(), expected.getType());
   EXPECT_EQ(compiled.getType(), expected.getType());
   bool isFloat = expected.getType().getKind() == ElemKind::Float;
@@ -254,7 +254,10 @@ TEST(QuantizedNetworks, WideWeights) {
        {ConvCase{.wType = uint8, .wZero = {3}, .wScales = {2}},
         ConvCase{.wType = int8, .wZero = {1, -7, 0, 100}}}) {
     Net net = makeConv(c);
-    check(net);
+    ModelGraph graph = check(net);
+    auto *node = findOnly<ConvolutionIntegerNode>(graph);
+    ASSERT_TRUE(node);
+    EXPECT_TRUE(node->getFilterZeroPoint());
   }
 }
 
@@ -501,4 +504,30 @@ TEST(QuantizedNetworks, Block) {
   ModelGraph graph = check(net, /*isExact=*/false);
   EXPECT_EQ(count(graph, NodeKind::ConvolutionInteger), 2u);
   EXPECT_EQ(count(graph, NodeKind::MatMulInteger), 1u);
+}
+
+/// In parts, of which each has its own padding.
+TEST(QuantizedNetworks, Patches) {
+  Net net({1, 4, 40, 41});
+  net.parameters("xq", uint8, {0.0079f}, {127})
+      .parameters("v", int8, {0.011f, 0.007f, 0.02f, 0.013f}, {}, false)
+      .parameters("w", int8, {0.009f}, {0})
+      .parameters("vq", uint8, {0.061f}, {3})
+      .parameters("y", int8, {0.27f}, {-11})
+      .weights("v", int8, {4, 1, 3, 3})
+      .weights("w", int8, {4, 4, 3, 3})
+      .quantize("x", "xq")
+      .dequantize("xq", "xd")
+      .dequantize("v", "vd", nullptr, 0)
+      .dequantize("w", "wd")
+      .node("Conv", {"xd", "vd"}, "c", conv() + intAttr("group", 4))
+      .node("Relu", {"c"}, "r")
+      .quantize("r", "vq")
+      .dequantize("vq", "rd")
+      .node("Conv", {"rd", "wd"}, "d", conv() + intsAttr("strides", {2, 2}))
+      .quantize("d", "y");
+  auto cpu = llvm::cantFail(CPUBackend::create(TargetOptions()));
+  CompilationOptions options;
+  options.maxActivationBytes = 8000; // instead of 13120
+  EXPECT_TRUE(runNet(net, *cpu, options).isBitwiseEqual(runNet(net, *cpu)));
 }
