@@ -18,6 +18,8 @@ OnnxValue GraphWriter::getStored(NodeValue value) {
     return {};
   if (auto *constant = value.getNodeAs<Constant>())
     return pool.get(*constant, getLayout(value));
+  if (isConstantDequantized(value))
+    return get(value);
   OnnxValue stored = values.lookup(value).value;
   assert((stored || hasFailed()) && "operands come first");
   return stored;
@@ -40,6 +42,8 @@ OnnxValue GraphWriter::get(NodeValue value,
                            llvm::ArrayRef<int64_t> permutation) {
   if (auto *constant = value.getNodeAs<Constant>())
     return pool.get(*constant, Layout(permutation));
+  if (isConstantDequantized(value))
+    return dequantize(*value.node, Layout(permutation));
   return transpose(getStored(value), compose(getLayout(value), permutation));
 }
 
@@ -153,6 +157,70 @@ OnnxValue GraphWriter::reduce(llvm::StringRef type, const OnnxValue &x,
   return op(type, {x}, {intsAttr("axes", axes), intAttr("keepdims", keepDims)});
 }
 
+//===- Quantization -------------------------------------------------------===//
+
+OnnxValue GraphWriter::createLinear(const LinearQuantization &linear,
+                                    OnnxValue input, const Layout &layout) {
+  OnnxAttrs attrs;
+  if (linear.axis)
+    attrs.push_back(
+        intAttr("axis", llvm::find(layout, *linear.axis) - layout.begin()));
+  // Those of int32 have none.
+  OnnxValue zero;
+  if (linear.kind != ElemKind::Int32)
+    zero = pool.getSmall(linear.zeroPoint.clone(), "zero_point");
+  return op(linear.isToIntegers ? "QuantizeLinear" : "DequantizeLinear",
+            {input, pool.getSmall(linear.scale.clone(), "scale"), zero},
+            std::move(attrs));
+}
+
+OnnxValue GraphWriter::dequantize(const Node &node, const Layout &layout) {
+  OnnxValue &known = dequantized[{&node, layout}];
+  if (!known) {
+    const LinearQuantization &linear = linears.at(&node);
+    known = createLinear(
+        linear, pool.get(*linear.input.getNodeAs<Constant>(), layout), layout);
+  }
+  return known;
+}
+
+void GraphWriter::writeLinear(const Node &node,
+                              const LinearQuantization &linear) {
+  // In the order in which it is read, so that no Transpose is in between.
+  if (linear.isOfConstant())
+    return;
+  Layout layout = getLayout(linear.input);
+  setResult(node, createLinear(linear, getStored(linear.input), invert(layout)),
+            layout);
+}
+
+const LinearQuantization *
+GraphWriter::findDequantization(NodeValue value) const {
+  while (llvm::isa<ReshapeNode, TransposeNode>(value.node))
+    value = value.node->getOperand(0);
+  auto found = linears.find(value.node);
+  return found == linears.end() || found->second.isToIntegers ? nullptr
+                                                              : &found->second;
+}
+
+OnnxValue GraphWriter::getBias(NodeValue bias, NodeValue input,
+                               NodeValue weights) {
+  auto *constant = bias ? bias.getNodeAs<Constant>() : nullptr;
+  const LinearQuantization *ofInput = findDequantization(input),
+                           *ofWeights = findDequantization(weights);
+  if (!constant || !ofInput || !ofWeights)
+    return get(bias);
+  LinearQuantization linear = {.kind = ElemKind::Int32};
+  std::optional<Tensor> multiples =
+      findBiasMultiples(*constant, *ofInput, *ofWeights, linear.scale);
+  if (!multiples)
+    return get(bias);
+  if (linear.scale.getNumElements() > 1)
+    linear.axis = 0;
+  return createLinear(linear, pool.getSmall(std::move(*multiples), "bias"),
+                      {0});
+}
+
 //===- Constants ----------------------------------------------------------===//
 
 OnnxValue GraphWriter::constant(Tensor tensor) {
@@ -195,13 +263,22 @@ OnnxValue GraphWriter::makeOutput(OnnxValue value) {
 
 //===- Nodes of the function ----------------------------------------------===//
 
-/// Returns the nodes that save a value or whose results one of them needs.
-static llvm::DenseSet<const Node *> findLiveNodes(const Function &function) {
+/// Returns the nodes that save a value or whose results one of them needs, and
+/// adds composed quantizations among them to \p linears: of these, only what is
+/// read elsewhere needs the nodes in between.
+static llvm::DenseSet<const Node *>
+findLiveNodes(const Function &function,
+              std::map<const Node *, LinearQuantization> &linears) {
   llvm::DenseSet<const Node *> live;
   for (const Node &node : llvm::reverse(function.getNodes())) {
     if (!node.hasSideEffects() && !live.contains(&node))
       continue;
     live.insert(&node);
+    if (auto linear = matchLinearQuantization(node)) {
+      live.insert(linear->input.node);
+      linears.emplace(&node, std::move(*linear));
+      continue;
+    }
     for (NodeValue operand : node.getOperands())
       if (operand)
         live.insert(operand.node);
@@ -228,14 +305,18 @@ static llvm::Error checkNode(const Node &node) {
 }
 
 llvm::Error GraphWriter::writeNodes(const Function &function) {
-  llvm::DenseSet<const Node *> live = findLiveNodes(function);
+  llvm::DenseSet<const Node *> live = findLiveNodes(function, linears);
   for (const Node &node : function.getNodes()) {
     if (!live.contains(&node))
       continue;
     name = node.getName().str();
     llvm::Error error = checkNode(node);
     if (!error) {
-      (*findExporter(node.getKind()))(*this, node);
+      auto linear = linears.find(&node);
+      if (linear == linears.end())
+        (*findExporter(node.getKind()))(*this, node);
+      else
+        writeLinear(node, linear->second);
       if (hasFailed())
         error = makeError("{0}", message);
     }

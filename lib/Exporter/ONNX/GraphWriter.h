@@ -3,6 +3,7 @@
 #ifndef GLOWISH_LIB_EXPORTER_ONNX_GRAPHWRITER_H
 #define GLOWISH_LIB_EXPORTER_ONNX_GRAPHWRITER_H
 
+#include "ONNX/LinearQuantization.h"
 #include "ONNX/WeightPool.h"
 #include "glowish/Graph/Nodes.h"
 #include "glowish/Support/Error.h"
@@ -59,6 +60,9 @@ public:
   /// Like get(), with leading dimensions of extent 1 up to the permutation's
   /// rank.
   OnnxValue getExpanded(NodeValue value, const Layout &permutation);
+  /// Returns the bias of a convolution or matmul: integers where \p input and
+  /// \p weights are dequantized, as ONNX Runtime wants it to multiply integers.
+  OnnxValue getBias(NodeValue bias, NodeValue input, NodeValue weights);
   /// Returns \p value in its stored order; transposing it by getLayout() gives
   /// the function's order.
   OnnxValue getStored(NodeValue value);
@@ -149,6 +153,18 @@ private:
     OnnxValue value;
     Layout layout;
   };
+  /// Writes \p node as QuantizeLinear or DequantizeLinear.
+  void writeLinear(const Node &node, const LinearQuantization &linear);
+  /// Returns the floats of constant integers with their dimensions permuted.
+  OnnxValue dequantize(const Node &node, const Layout &layout);
+  OnnxValue createLinear(const LinearQuantization &linear, OnnxValue input,
+                         const Layout &layout);
+  bool isConstantDequantized(NodeValue value) const {
+    auto found = linears.find(value.node);
+    return found != linears.end() && found->second.isOfConstant();
+  }
+  /// What \p value is dequantized of, before it is moved; or null.
+  const LinearQuantization *findDequantization(NodeValue value) const;
   OnnxValues emit(unsigned count, llvm::StringRef type,
                   llvm::ArrayRef<OnnxValue> inputs,
                   std::optional<ElemKind> resultKind, OnnxAttrs attrs);
@@ -156,6 +172,9 @@ private:
   WeightPool &pool;
   onnx::GraphProto &graph;
   llvm::DenseMap<NodeValue, Stored> values;
+  /// Of the last nodes of composed quantizations.
+  std::map<const Node *, LinearQuantization> linears;
+  std::map<std::pair<const Node *, Layout>, OnnxValue> dequantized;
   std::map<std::pair<std::string, Layout>, OnnxValue> transposes;
   llvm::DenseMap<const Node *, NodeValue> saved;
   llvm::StringSet<> computed, outputs;

@@ -42,7 +42,7 @@ static void exportConvolution(GraphWriter &w, const ConvolutionNode &node) {
   OnnxValue result =
       w.op("Conv",
            {w.get(node.getInput(), toNchw), w.get(node.getFilter(), toNchw),
-            w.get(node.getBias())},
+            w.getBias(node.getBias(), node.getInput(), node.getFilter())},
            std::move(attrs));
   w.setResult(node, result, fromNchw);
 }

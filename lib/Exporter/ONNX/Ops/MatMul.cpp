@@ -40,20 +40,22 @@ static void writeIntegerGemm(GraphWriter &w, const GemmNode &node) {
 static void exportGemm(GraphWriter &w, const GemmNode &node) {
   if (!isFloatKind(node.getType().getKind()))
     return writeIntegerGemm(w, node);
-  w.setResult(node,
-              w.op("Gemm",
-                   {w.get(node.getA()), w.get(node.getB()), w.get(node.getC())},
-                   {floatAttr("alpha", node.getAlpha()),
-                    floatAttr("beta", node.getBeta()),
-                    intAttr("transA", node.getTransposeA()),
-                    intAttr("transB", node.getTransposeB())}));
+  bool isPlain = node.getAlpha() == 1 && node.getBeta() == 1;
+  OnnxValue c = isPlain ? w.getBias(node.getC(), node.getA(), node.getB())
+                        : w.get(node.getC());
+  w.setResult(node, w.op("Gemm", {w.get(node.getA()), w.get(node.getB()), c},
+                         {floatAttr("alpha", node.getAlpha()),
+                          floatAttr("beta", node.getBeta()),
+                          intAttr("transA", node.getTransposeA()),
+                          intAttr("transB", node.getTransposeB())}));
 }
 static const NodeExporter gemm(NodeKind::Gemm, exportGemm);
 
 static void exportFullyConnected(GraphWriter &w,
                                  const FullyConnectedNode &node) {
   OnnxValue x = w.get(node.getInput()), weights = w.get(node.getWeights());
-  OnnxValue bias = w.get(node.getBias());
+  OnnxValue bias =
+      w.getBias(node.getBias(), node.getInput(), node.getWeights());
   w.setResult(node, isFloatKind(x.kind)
                         ? w.op("Gemm", {x, weights, bias})
                         : w.add(w.op("MatMul", {x, weights}), bias));
