@@ -253,14 +253,15 @@ static std::string getMessage(llvm::Expected<Outcome> outcome) {
 TEST(Quantize, Errors) {
   auto make = build([](Net &net) {
     NodeValue x = net.input({2, 8}), y = net.input({8, 3});
-    net.output(net.b.matMul(x, y));
+    net.output(net.b.matMul(net.b.matMul(x, y), net.input({3, 4})));
   });
   Outcome exact = llvm::cantFail(run(make, nullptr, createInterpreter()));
   QuantizationOptions options = {exact.profile, {}};
   options.config.assertsAll = true;
   EXPECT_EQ(getMessage(run(make, &options, createInterpreter())),
-            "-assert-all-nodes-quantized: MatMul 'value' is not quantized: its "
-            "weights are not constant; accepted: without this flag, or with "
+            "-assert-all-nodes-quantized: not quantized: MatMul 'value' (its "
+            "weights are not constant), MatMul 'value_1' (its weights are not "
+            "constant); accepted: without this flag, or with "
             "-keep-original-precision-for-nodes=MatMul");
   options.config.keptKinds.insert(NodeKind::MatMul);
   EXPECT_EQ(getMessage(run(make, &options, createInterpreter())), "");
@@ -269,6 +270,35 @@ TEST(Quantize, Errors) {
   EXPECT_EQ(getMessage(run(make, &options, createInterpreter())),
             "the profile is of another model, 'other'; accepted: one that "
             "-dump-profile has written for this model");
+}
+
+/// Each group of channels has its own inputs, and its own scales.
+TEST(Quantize, Groups) {
+  Outcome outcome = check(build([](Net &net) {
+    NodeValue x = net.convolution(net.input({1, 6, 6, 3}), 8);
+    for (int64_t group : {2, 8})
+      x = net.b.make<ConvolutionNode>(
+          x, net.weights({8, 3, 3, 8 / group}), net.weights({8}),
+          llvm::ArrayRef<int64_t>{1, 1}, llvm::ArrayRef<int64_t>{1, 1, 1, 1},
+          llvm::ArrayRef<int64_t>{1, 1}, group);
+    net.output(x);
+  }));
+  EXPECT_EQ(outcome.kinds["ConvolutionInteger"], 3u);
+}
+
+/// Weights that several nodes read are quantized for each of them.
+TEST(Quantize, SharedWeights) {
+  Outcome outcome = check(build([](Net &net) {
+    NodeBuilder &b = net.b;
+    NodeValue weights = net.weights({8, 8}), bias = net.weights({8});
+    NodeValue x = net.input({3, 8});
+    for (int i = 0; i < 3; ++i)
+      x = b.unary<ReluNode>(
+          NodeValue(b.make<FullyConnectedNode>(x, weights, bias)));
+    net.output(x);
+  }));
+  EXPECT_EQ(outcome.kinds["MatMulInteger"], 3u);
+  EXPECT_EQ(outcome.kinds["FullyConnected"], 0u);
 }
 
 /// Values that the profile lacks stay float.

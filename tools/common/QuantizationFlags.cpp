@@ -62,6 +62,10 @@ static cl::list<std::string>
     keptKinds("keep-original-precision-for-nodes", cl::CommaSeparated,
               cl::desc("Kinds of nodes that stay float"),
               cl::value_desc("kind,..."), cl::cat(quantizationCategory));
+static cl::list<std::string> wholeKinds(
+    "do-not-lower-nodes-for-profiling", cl::CommaSeparated,
+    cl::desc("Accepted, as by Glow: profiles are of whole nodes in any case"),
+    cl::value_desc("kind,..."), cl::cat(quantizationCategory));
 static ValueOption<bool> assertsAll(
     "assert-all-nodes-quantized",
     cl::desc("A node that could be quantized and is not is an error"),

@@ -1,7 +1,7 @@
 //===- model-runner.cpp - Runs a model and checks its results -------------===//
 
 #include "common/CommonOptions.h"
-#include "common/GivenInputs.h"
+#include "common/InputFolder.h"
 #include "common/ProfileDump.h"
 #include "common/QuantizationFlags.h"
 #include "common/ReportOptions.h"
@@ -95,16 +95,62 @@ static void printMemory(const MemoryPlan &plan) {
       plan.getEfficiency());
 }
 
+/// The inputs of the first run, and the sets of -input-dir in \p sets.
+static llvm::Expected<GivenTensors> readInputs(std::vector<InputSet> &sets) {
+  GLOWISH_ASSIGN_OR_RETURN(GivenTensors given, readGivenTensors());
+  GLOWISH_ASSIGN_OR_RETURN(sets, listInputSets());
+  if (sets.empty())
+    return given;
+  if (!dumpsProfile())
+    return makeError("-input-dir has no effect without a profile; accepted: "
+                     "with -dump-profile=FILE");
+  if (asksForResults())
+    return makeError("-input-dir: the outputs of several runs are not kept; "
+                     "accepted: without -output-dir, -expect and -test-data");
+  GLOWISH_RETURN_IF_ERROR(readInputSet(sets.front(), given));
+  return given;
+}
+
+/// \p several: the symbols with several values.
+static llvm::Expected<std::unique_ptr<RangeProfiler>>
+createProfiler(Backend &backend, const CompilationOptions &options,
+               const ImportOptions &importOptions,
+               llvm::ArrayRef<SymbolValues> several) {
+  if (dumpsProfile() && !several.empty())
+    return makeError("-dump-profile: the symbol '{0}' has several values; "
+                     "accepted: one",
+                     several.front().name);
+  return createRangeProfiler(backend, options, getModelPath(), importOptions);
+}
+
+/// Runs \p profiler with the inputs of each of \p sets; with those of \p
+/// session if there are none.
+static llvm::Error profileInputs(RangeProfiler &profiler, Session &session,
+                                 llvm::ArrayRef<InputSet> sets) {
+  if (sets.empty())
+    return profiler.run(session);
+  for (const InputSet &set : sets) {
+    GLOWISH_ASSIGN_OR_RETURN(GivenTensors given, readGivenTensors());
+    GLOWISH_RETURN_IF_ERROR(readInputSet(set, given));
+    GLOWISH_RETURN_IF_ERROR(checkInputSet(set, given, session));
+    GLOWISH_RETURN_IF_ERROR(fillInputs(session, given));
+    GLOWISH_RETURN_IF_ERROR(profiler.run(session));
+  }
+  return llvm::Error::success();
+}
+
+/// What runs with the inputs of a session, once its program has run.
+using InputsFunction = llvm::function_ref<llvm::Error(Session &session)>;
+
 /// Runs the program of \p variant of \p model; returns the exit code.
 /// \p constants: the region that the variants share; null where there is one.
-/// \p profiler is run with the same inputs, unless it is null.
 static llvm::Expected<int> runVariant(const ModelVariants &model,
                                       const CompiledVariants &compiled,
                                       size_t variant, const GivenTensors &given,
                                       llvm::ArrayRef<SequenceOutput> sequences,
                                       std::shared_ptr<const Tensor> constants,
                                       PhaseTimer &timer, Report *report,
-                                      RangeProfiler *profiler) {
+                                      InputsFunction profileOf) {
   const PlannedProgram &program = compiled.getPrograms()[variant];
   InstrClock clock;
   std::unique_ptr<Session> session;
@@ -119,8 +165,7 @@ static llvm::Expected<int> runVariant(const ModelVariants &model,
     progress.show("running");
     timer.begin("run");
     GLOWISH_RETURN_IF_ERROR(session->run());
-    if (profiler)
-      GLOWISH_RETURN_IF_ERROR(profiler->run(*session));
+    GLOWISH_RETURN_IF_ERROR(profileOf(*session));
   }
   timer.end();
   bool isOneOfSeveral = model.getNumVariants() > 1;
@@ -142,10 +187,10 @@ static llvm::Expected<int> runVariant(const ModelVariants &model,
 static llvm::Expected<int>
 runVariants(const ModelVariants &model, const CompiledVariants &compiled,
             const GivenTensors &given, llvm::ArrayRef<SequenceOutput> sequences,
-            PhaseTimer &timer, Report *report, RangeProfiler *profiler) {
+            PhaseTimer &timer, Report *report, InputsFunction profileOf) {
   if (!model.hasSymbols())
     return runVariant(model, compiled, 0, given, sequences, nullptr, timer,
-                      report, profiler);
+                      report, profileOf);
   auto constants =
       std::make_shared<const Tensor>(compiled.makeConstantRegion());
   if (iterations && model.getNumVariants() > 1)
@@ -158,7 +203,7 @@ runVariants(const ModelVariants &model, const CompiledVariants &compiled,
     llvm::outs() << "with " << model.describe(i) << ":\n";
     GLOWISH_ASSIGN_OR_RETURN(int own,
                              runVariant(model, compiled, i, given, sequences,
-                                        constants, timer, report, profiler));
+                                        constants, timer, report, profileOf));
     code = std::max(code, own);
   }
   return code;
@@ -170,7 +215,8 @@ static llvm::Expected<int> runModel() {
   std::vector<SymbolValues> several;
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions,
                            getImportOptions(several));
-  GLOWISH_ASSIGN_OR_RETURN(GivenTensors given, readGivenTensors());
+  std::vector<InputSet> inputSets;
+  GLOWISH_ASSIGN_OR_RETURN(GivenTensors given, readInputs(inputSets));
   stateGivenTypes(given, importOptions);
   std::vector<SequenceOutput> sequences;
   importOptions.sequenceOutputs = &sequences;
@@ -193,13 +239,9 @@ static llvm::Expected<int> runModel() {
       std::unique_ptr<Report> report,
       createReport(getModelPath(), *backend, options.stopAfter));
   options.observer = report.get();
-  if (dumpsProfile() && !several.empty())
-    return makeError("-dump-profile: the symbol '{0}' has several values; "
-                     "accepted: one",
-                     several.front().name);
   GLOWISH_ASSIGN_OR_RETURN(
       std::unique_ptr<RangeProfiler> profiler,
-      createRangeProfiler(*backend, options, getModelPath(), importOptions));
+      createProfiler(*backend, options, importOptions, several));
   ModelVariants model(*backend, options);
   std::optional<CompiledVariants> compiled;
   {
@@ -215,9 +257,14 @@ static llvm::Expected<int> runModel() {
   }
   int code = ExitCode::success;
   if (compiled && !options.stopAfter) {
+    auto profileOf = [&](Session &session) -> llvm::Error {
+      if (!profiler)
+        return llvm::Error::success();
+      return profileInputs(*profiler, session, inputSets);
+    };
     GLOWISH_ASSIGN_OR_RETURN(code,
                              runVariants(model, *compiled, given, sequences,
-                                         timer, report.get(), profiler.get()));
+                                         timer, report.get(), profileOf));
     GLOWISH_RETURN_IF_ERROR(writeProfile(profiler.get()));
   }
   timer.end();

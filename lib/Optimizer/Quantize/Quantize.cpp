@@ -12,6 +12,7 @@
 #include "Quantize/Weights.h"
 #include "Util/ConstantTensors.h"
 #include "glowish/Support/Error.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;
 
@@ -239,6 +240,25 @@ void Quantizer::quantizeAnchor(Node &node, const Anchor &anchor) {
   }
 }
 
+/// An error names the nodes that are not quantized, and their kinds.
+static llvm::Error checkAllQuantized(const NodeSelection &selection) {
+  std::vector<std::string> nodes;
+  std::set<std::string> kinds;
+  for (const auto &[node, reason] : selection.reasons) {
+    if (movesQuantized(*node))
+      continue;
+    kinds.insert(node->getKindName().str());
+    nodes.push_back(llvm::formatv("{0} '{1}' ({2})", node->getKindName(),
+                                  node->getName(), reason));
+  }
+  if (nodes.empty())
+    return llvm::Error::success();
+  return makeError("-assert-all-nodes-quantized: not quantized: {0}; accepted: "
+                   "without this flag, or with "
+                   "-keep-original-precision-for-nodes={1}",
+                   llvm::join(nodes, ", "), llvm::join(kinds, ","));
+}
+
 llvm::Error Quantizer::run() {
   selection = selectNodes(function, profile, config);
   std::vector<Node *> nodes;
@@ -254,12 +274,7 @@ llvm::Error Quantizer::run() {
       quantizeOperand(*node, i);
   }
   if (config.assertsAll)
-    for (const auto &[node, reason] : selection.reasons)
-      if (!movesQuantized(*node))
-        return makeError("-assert-all-nodes-quantized: {0} '{1}' is not "
-                         "quantized: {2}; accepted: without this flag, or with "
-                         "-keep-original-precision-for-nodes={0}",
-                         node->getKindName(), node->getName(), reason);
+    return checkAllQuantized(selection);
   return llvm::Error::success();
 }
 
