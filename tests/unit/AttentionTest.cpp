@@ -120,20 +120,17 @@ TEST(Attention, Definition) {
 }
 
 TEST(Attention, CompiledCode) {
-  for (ElemKind kind : {ElemKind::Float, ElemKind::Double}) {
+  for (auto [kind, bound] :
+       {std::pair(ElemKind::Float, 1e-5), std::pair(ElemKind::Double, 1e-5),
+        std::pair(ElemKind::Float16, 0x1p-10),
+        std::pair(ElemKind::BFloat16, 0x1p-7)}) {
     unsigned number = 0;
     for (const AttentionCase &c : cases)
-      compare("case " + std::to_string(number++), [&](Function &f, Module &m) {
-        return buildAttention(c, kind, f, m);
-      });
+      compare(
+          "case " + std::to_string(number++),
+          [&](Function &f, Module &m) { return buildAttention(c, kind, f, m); },
+          bound);
   }
-  // Lowered, since the kernel computes in the kind of its operands.
-  compare(
-      "half",
-      [&](Function &f, Module &m) {
-        return buildAttention(cases[7], ElemKind::Float16, f, m);
-      },
-      5e-3);
 }
 
 /// More scores than a task has stack for.

@@ -35,8 +35,8 @@ llvm::Expected<TypeList> glowish::inferCPUConvolution(const OpView &view) {
   if (op.hasScales())
     GLOWISH_RETURN_IF_ERROR(checkIs(op, op.scalesIdx, ElemKind::Float,
                                     {op.getResult().getShape().back()}));
-  return TypeList{
-      op.getResult().withKind(candidate->algorithm->getSumKind(kind))};
+  return TypeList{op.getResult().withKind(
+      candidate->algorithm->getSumKind(kind, op.getFilter().getKind()))};
 }
 
 llvm::Expected<TypeList> glowish::inferCPUSliceWeights(const OpView &view) {

@@ -10,8 +10,9 @@
 
 namespace glowish {
 
-/// The instruction that adds the products of several small integers, which lie
-/// side by side in a lane of 32 bits, to the lane of a sum of int32.
+/// The instruction that adds the products of several small elements, which lie
+/// side by side in a lane of 32 bits, to the lane of a sum, of int32 unless
+/// stated.
 enum class DotInstr : uint8_t {
   None,
   /// Two int16 each: x86's pmaddwd and an addition.
@@ -19,7 +20,9 @@ enum class DotInstr : uint8_t {
   /// Four of uint8, and of int8: VNNI's vpdpbusd.
   UnsignedQuads,
   /// Four of int8 each: AArch64's sdot.
-  SignedQuads
+  SignedQuads,
+  /// Two bfloat16 each, to a float: AVX-512's vdpbf16ps, AArch64's bfdot.
+  BFloat16Pairs
 };
 
 /// The facts about a target on which the choice and the code of kernels
@@ -37,6 +40,7 @@ struct TargetDescription {
   /// where code for a higher level shares them.
   unsigned packedBits = 0;
   unsigned numVectorRegisters = 16;
+  bool isX86 = false;
   /// a * b + c in one instruction, rounded once.
   bool hasFMA = false;
   /// floor, ceil and rint are instructions, not library calls.
@@ -47,6 +51,8 @@ struct TargetDescription {
   bool hasMatrixInt8 = false;
   /// What multiplies 8-bit integers.
   DotInstr dot = DotInstr::None;
+  /// There is DotInstr::BFloat16Pairs.
+  bool hasBFloat16Dot = false;
   /// Pairs are multiplied and added by one instruction (VNNI's vpdpwssd).
   bool addsPairs = false;
   /// Bytes of the cache that one core has for itself.

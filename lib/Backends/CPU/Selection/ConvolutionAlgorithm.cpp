@@ -10,7 +10,8 @@ glowish::getConvolutionAlgorithms() {
   static const ConvolutionAlgorithm *const algorithms[] = {
       &getDirectAlgorithm(),   &getDepthwiseAlgorithm(),
       &getWinogradAlgorithm(), &getSlicedAlgorithm(),
-      &getDotAlgorithm(),      &getDepthwiseBytesAlgorithm()};
+      &getDotAlgorithm(),      &getDepthwiseBytesAlgorithm(),
+      &getBFloat16Algorithm()};
   return algorithms;
 }
 

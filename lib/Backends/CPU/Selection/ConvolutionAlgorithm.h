@@ -87,13 +87,18 @@ public:
   }
   virtual PackedFilter pack(const FilterSource &source,
                             Parameters parameters) const = 0;
+  /// Whether inputs of half precisions may be of float instead, with weights of
+  /// the half precision.
+  virtual bool takesFloatsForHalf() const { return false; }
   /// Whether \p packed may be the element kind of packed weights, for inputs
   /// of \p kind.
   virtual bool takesPackedKind(ElemKind packed, ElemKind kind) const {
     return packed == kind;
   }
-  /// The element kind of the sums, for inputs of \p kind.
-  virtual ElemKind getSumKind(ElemKind kind) const { return kind; }
+  /// The element kind of the sums, for packed weights of \p packed.
+  virtual ElemKind getSumKind(ElemKind input, ElemKind packed) const {
+    return takesFloatsForHalf() ? packed : input;
+  }
   /// Whether packed weights have scales.
   virtual bool hasScales() const { return false; }
 
@@ -126,6 +131,10 @@ ElemKind getDotInputKind(const ConvolutionCandidate &candidate, ElemKind kind,
                          const TargetDescription &target);
 /// One filter of 8-bit integers per channel: `depthwise-bytes`.
 const ConvolutionAlgorithm &getDepthwiseBytesAlgorithm();
+
+/// bfloat16, two in a lane: `dot-bfloat16 PIXELSxVECTORS`. Of targets with an
+/// instruction for that.
+const ConvolutionAlgorithm &getBFloat16Algorithm();
 
 /// All algorithms. Candidates with equal estimates stay in this order.
 llvm::ArrayRef<const ConvolutionAlgorithm *> getConvolutionAlgorithms();

@@ -46,6 +46,21 @@ Buffer *FilterPacker::getDense(Buffer *buffer, Instruction &user) {
   return dense;
 }
 
+Buffer *FilterPacker::getFloats(Buffer *buffer, Instruction &user) {
+  Buffer *&floats = packings[buffer->getRoot()][buffer].floats;
+  if (!floats) {
+    floats = function.createActivation(
+        buffer->getName(), buffer->getType().withKind(ElemKind::Float));
+    ScalarProgram program;
+    program.steps.push_back({ScalarOp::Cast, {0}, {}, ElemKind::Float});
+    function.create(
+        buffer->getName(),
+        ElementWiseLoopInstr::draft(floats, std::move(program), {buffer}),
+        &user);
+  }
+  return floats;
+}
+
 void FilterPacker::invalidate(const Instruction &instr) {
   for (unsigned i = 0; i < instr.getNumOperands(); ++i)
     if (const Buffer *buffer = instr.getOperand(i); buffer && instr.writes(i))

@@ -71,12 +71,14 @@ public:
   /// A dense, row-major copy of \p buffer, made before \p user if there is
   /// none.
   Buffer *getDense(Buffer *buffer, Instruction &user);
+  /// A dense copy of \p buffer, of a half precision, as float.
+  Buffer *getFloats(Buffer *buffer, Instruction &user);
   /// Removes the packings of the buffers that \p instr writes.
   void invalidate(const Instruction &instr);
 
 private:
   struct Packings {
-    Buffer *dense = nullptr;
+    Buffer *dense = nullptr, *floats = nullptr;
     /// Keyed by the algorithm, its packing key, and the number of groups.
     std::map<std::tuple<const ConvolutionAlgorithm *,
                         llvm::SmallVector<int64_t, 3>, int64_t>,

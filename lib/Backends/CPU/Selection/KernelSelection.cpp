@@ -69,6 +69,8 @@ private:
   std::optional<ConvolutionCandidate> chooseFor(const ConvolutionOp &op);
   void replace(const ConvolutionOp &op, const ConvolutionCandidate &candidate);
   void makeDense(MatMulInstr &instr, unsigned operand);
+  Buffer *makeInput(const ConvolutionOp &op,
+                    const ConvolutionCandidate &candidate);
 
   IRFunction &function;
   const TargetDescription &target;
@@ -93,6 +95,20 @@ KernelSelector::chooseFor(const ConvolutionOp &op) {
   return chooseForRuntimeWeights(problem, target, uses, isPlain);
 }
 
+/// The input as the kernel reads it. It reads each element once for each tile
+/// of output channels: where there are several, half precisions are converted
+/// once.
+Buffer *KernelSelector::makeInput(const ConvolutionOp &op,
+                                  const ConvolutionCandidate &candidate) {
+  ConvolutionProblem problem = op.getProblem();
+  bool isHalf = getValueKind(problem.kind) != problem.kind;
+  int64_t lanes = target.getComputeLanes(problem.kind);
+  if (!isHalf || !candidate.algorithm->takesFloatsForHalf() ||
+      !target.isHosted || problem.shape.getGroupOutChannels() <= 2 * lanes)
+    return op.input;
+  return packer.getFloats(op.input, op.instr);
+}
+
 void KernelSelector::replace(const ConvolutionOp &op,
                              const ConvolutionCandidate &candidate) {
   PackedFilter packed = packer.getPacked({.function = function,
@@ -103,9 +119,9 @@ void KernelSelector::replace(const ConvolutionOp &op,
                                           .before = op.instr},
                                          candidate);
   auto draft = CPUConvolutionInstr::draft(
-      op.result, op.input, packed.filter, packed.scales, op.bias, op.kernels,
-      op.strides, op.pads, op.dilations, op.group, candidate.str(), op.fused,
-      op.epilogue);
+      op.result, makeInput(op, candidate), packed.filter, packed.scales,
+      op.bias, op.kernels, op.strides, op.pads, op.dilations, op.group,
+      candidate.str(), op.fused, op.epilogue);
   function.create(op.instr.getName(), std::move(draft), &op.instr);
   function.erase(&op.instr);
 }

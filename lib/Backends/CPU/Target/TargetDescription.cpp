@@ -10,6 +10,7 @@ static void describeX86(TargetDescription &target,
   auto has = [&](llvm::StringRef feature) {
     return info.checkFeatures(("+" + feature).str());
   };
+  target.isX86 = true;
   bool isWide =
       has("avx512f") && has("avx512vl") && has("avx512dq") && has("avx512bw");
   target.vectorBits = isWide ? 512 : has("avx") ? 256 : has("sse2") ? 128 : 0;
@@ -27,6 +28,7 @@ static void describeX86(TargetDescription &target,
   target.dot = target.addsPairs ? DotInstr::UnsignedQuads
                : has("sse2")    ? DotInstr::Pairs
                                 : DotInstr::None;
+  target.hasBFloat16Dot = isWide && has("avx512bf16");
   // Cores with 512-bit vectors have 1 or 2 MiB, those before 256 or 512 KiB.
   target.cacheBytes = has("amx-tile") || has("avx512bf16") ? 2 << 20
                       : isWide                             ? 1 << 20
@@ -43,6 +45,7 @@ static void describeAArch64(TargetDescription &target,
   target.hasMultiplyByLane = target.vectorBits > 0;
   if (target.vectorBits > 0 && info.checkFeatures("+dotprod"))
     target.dot = DotInstr::SignedQuads;
+  target.hasBFloat16Dot = target.vectorBits > 0 && info.checkFeatures("+bf16");
 }
 
 /// NEON has 16 registers of 128 bits, MVE 8, and both lie over those of the

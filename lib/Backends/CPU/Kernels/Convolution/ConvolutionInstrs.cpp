@@ -38,7 +38,8 @@ void glowish::emitCPUConvolution(KernelBuilder &b,
        .isBiasOfTaps =
            instr.getBias() && instr.getBias()->getType().getRank() == 3,
        .epilogue = operands.getEpilogue(candidate.algorithm->getSumKind(
-           instr.getInput()->getType().getKind()))});
+           instr.getInput()->getType().getKind(),
+           instr.getFilter()->getType().getKind()))});
 }
 
 void glowish::emitCPUSliceWeights(KernelBuilder &b,

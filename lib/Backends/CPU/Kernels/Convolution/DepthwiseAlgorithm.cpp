@@ -57,7 +57,9 @@ public:
   bool takesPackedKind(ElemKind packed, ElemKind) const override {
     return packed == ElemKind::Int32;
   }
-  ElemKind getSumKind(ElemKind) const override { return ElemKind::Int32; }
+  ElemKind getSumKind(ElemKind, ElemKind) const override {
+    return ElemKind::Int32;
+  }
 
   /// [kh][kw][channel], as int32.
   PackedFilter pack(const FilterSource &source, Parameters) const override {

@@ -24,6 +24,11 @@ public:
   /// As measured in the cache.
   double getPackingCycles() const override { return 0.5; }
   bool takesPlainWeights() const override { return true; }
+  bool takesFloatsForHalf() const override { return true; }
+  bool takesPackedKind(ElemKind packed, ElemKind kind) const override {
+    return packed == kind ||
+           (kind == ElemKind::Float && getValueKind(packed) == kind);
+  }
   llvm::SmallVector<int64_t, 3>
   getPackingKey(Parameters parameters) const override {
     return {getTile(parameters).vectors};

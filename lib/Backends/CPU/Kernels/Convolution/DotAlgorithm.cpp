@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Kernels/Convolution/LanePacking.h"
 #include "Selection/ConvolutionAlgorithm.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace glowish;
 
@@ -29,8 +29,10 @@ ElemKind glowish::getDotInputKind(const ConvolutionCandidate &candidate,
     return ElemKind::UInt8;
   case DotInstr::SignedQuads:
     return ElemKind::Int8;
+  case DotInstr::BFloat16Pairs:
+    break;
   }
-  llvm_unreachable("not an instruction");
+  llvm_unreachable("not an instruction for integers");
 }
 
 /// How many elements a lane has.
@@ -46,46 +48,10 @@ static int64_t countElementsPerLane(const ConvolutionProblem &problem,
     return problem.hasWideFilter ? 2 : 4;
   case DotInstr::SignedQuads:
     return problem.hasWideFilter ? 1 : 4;
+  case DotInstr::BFloat16Pairs:
+    break;
   }
-  llvm_unreachable("not an instruction");
-}
-
-/// \p shape with lanes of \p elements channels instead of channels.
-static ConvolutionShape countLanes(ConvolutionShape shape, int64_t elements) {
-  shape.channels =
-      int64_t(llvm::divideCeil(shape.getGroupChannels(), elements)) *
-      shape.group;
-  return shape;
-}
-
-/// Packs \p source, of bytes or int16, as \p T: blocks of lanes.
-template <typename T>
-static Tensor packLanes(const FilterSource &source, ElemKind kind,
-                        int64_t elements, unsigned block) {
-  const Tensor &filter = source.filter->getTensor();
-  ConvolutionShape lanes = countLanes(source.shape, elements);
-  WeightLayout layout = getPackedLayout(lanes, block);
-  Tensor packed(Type(kind, {getPackedSize(lanes, block) * elements}));
-  llvm::MutableArrayRef<T> to = packed.data<T>();
-  const ConvolutionShape &shape = source.shape;
-  const Dims &s = source.strides;
-  int64_t depth = lanes.getGroupChannels();
-  for (int64_t g = 0; g < shape.group; ++g)
-    for (int64_t n = 0; n < shape.getGroupOutChannels(); ++n)
-      for (int64_t kh = 0; kh < shape.kernelH; ++kh)
-        for (int64_t kw = 0; kw < shape.kernelW; ++kw)
-          for (int64_t c = 0; c < shape.getGroupChannels(); ++c) {
-            int64_t element =
-                g * s[0] + kh * s[1] + kw * s[2] + c * s[3] + n * s[4];
-            int64_t lane = g * layout.groupStride +
-                           n / block * layout.blockStride +
-                           ((kh * shape.kernelW + kw) * depth + c / elements) *
-                               layout.rowStride +
-                           n % block;
-            to[lane * elements + c % elements] =
-                T(getSmallInteger(filter, element));
-          }
-  return packed;
+  llvm_unreachable("not an instruction for integers");
 }
 
 namespace {
@@ -120,44 +86,39 @@ public:
                : packed == ElemKind::Int8 || packed == ElemKind::UInt8 ||
                      packed == ElemKind::Int16;
   }
-  ElemKind getSumKind(ElemKind) const override { return ElemKind::Int32; }
+  ElemKind getSumKind(ElemKind, ElemKind) const override {
+    return ElemKind::Int32;
+  }
 
   PackedFilter pack(const FilterSource &source,
                     Parameters parameters) const override {
     unsigned block = unsigned(parameters[2]) *
                      source.target.getComputeLanes(ElemKind::Int32);
     int64_t elements = parameters[0];
-    ElemKind own = source.filter->getType().getKind();
-    if (elements == 2 || own == ElemKind::Int16)
+    const Tensor &filter = source.filter->getTensor();
+    ElemKind own = filter.getType().getKind();
+    auto packAs = [&]<typename T>(ElemKind kind, T) -> PackedFilter {
       return {source.createConstant(
-          packLanes<int16_t>(source, ElemKind::Int16, elements, block))};
+          packLanes<T>(source, kind, elements, block, [&](int64_t element) {
+            return T(getSmallInteger(filter, element));
+          }))};
+    };
+    if (elements == 2 || own == ElemKind::Int16)
+      return packAs(ElemKind::Int16, int16_t());
     // One by one, bytes of either signedness are multiplied.
     if (elements == 1 && own == ElemKind::UInt8)
-      return {source.createConstant(
-          packLanes<uint8_t>(source, ElemKind::UInt8, elements, block))};
-    return {source.createConstant(
-        packLanes<int8_t>(source, ElemKind::Int8, elements, block))};
+      return packAs(ElemKind::UInt8, uint8_t());
+    return packAs(ElemKind::Int8, int8_t());
   }
 
   void emit(KernelBuilder &b, const ConvolutionShape &shape,
             Parameters parameters,
             ConvolutionOperands operands) const override {
-    const TargetDescription &target = b.getTarget();
-    int64_t elements = parameters[0];
-    ConvolutionShape lanes = countLanes(shape, elements);
-    Tile tile = {.pixels = unsigned(parameters[1]),
-                 .vectors = unsigned(parameters[2])};
-    unsigned block = tile.vectors * target.getPackedLanes(4);
-    // The weights are packed for wider vectors than this code has.
-    if (target.packedBits != target.vectorBits)
-      tile = chooseTile(lanes, ElemKind::Int32, target, block);
-    if (elements > 1)
-      operands.input.kind = operands.weightKind = ElemKind::Int32;
-    for (int64_t &stride :
-         llvm::MutableArrayRef(operands.input.strides).drop_back())
-      stride /= elements;
-    emitConvolution(b, lanes, tile, getPackedLayout(lanes, block),
-                    std::move(operands), getInstr(elements, target));
+    emitLanes(
+        b, shape,
+        {.pixels = unsigned(parameters[1]), .vectors = unsigned(parameters[2])},
+        parameters[0], std::move(operands), ElemKind::Int32,
+        getInstr(parameters[0], b.getTarget()));
   }
 };
 

@@ -25,9 +25,7 @@ static constexpr unsigned maxVectors = 2;
 
 bool glowish::fitsAttention(int64_t keys, int64_t depth, ElemKind kind,
                             const TargetDescription &target) {
-  if (kind != ElemKind::Float && kind != ElemKind::Double)
-    return false;
-  int64_t size = getElemSize(kind);
+  int64_t size = getElemSize(getValueKind(kind));
   int64_t block = maxVectors * target.getLanes(unsigned(size));
   return keys <= target.maxStackBytes / 2 / size / block - depth - 1;
 }
@@ -56,7 +54,8 @@ public:
   AttentionEmitter(KernelBuilder &b, const AttentionShape &shape,
                    AttentionOperands operands)
       : b(b), shape(shape), operands(std::move(operands)),
-        kind(this->operands.query.kind), lanes(b.getRegisterLanes(kind)),
+        elementKind(this->operands.query.kind), kind(getValueKind(elementKind)),
+        lanes(b.getRegisterLanes(kind)),
         maxPixels(b.getTarget().numVectorRegisters / 4) {}
 
   void emit();
@@ -104,7 +103,8 @@ private:
   KernelBuilder &b;
   AttentionShape shape;
   AttentionOperands operands;
-  ElemKind kind;
+  /// Of the operands, and what is computed in.
+  ElemKind elementKind, kind;
   unsigned lanes;
   /// Of a tile of keys or queries: with two vectors each, half the registers
   /// are sums.
@@ -140,13 +140,14 @@ void AttentionEmitter::packQueries(const Block &block, Value *query) {
   int64_t rowStride = operands.query.strides[rank - 2];
   int64_t innerStride = operands.query.getInnerStride();
   b.forVectors(shape.depth, lanes, [&](Value *k, unsigned active) {
-    Value *corner =
-        b.getElement(query, kind, b.addScaled(b.index(0), k, innerStride));
+    Value *corner = b.getElement(query, elementKind,
+                                 b.addScaled(b.index(0), k, innerStride));
     for (unsigned v = 0; v < block.vectors; ++v) {
       Values rows;
       for (unsigned lane = 0; lane < getLanes(block, v); ++lane) {
-        Value *row = b.getElement(corner, kind, (v * lanes + lane) * rowStride);
-        Value *x = b.loadStrided(kind, row, active, innerStride);
+        Value *row =
+            b.getElement(corner, elementKind, (v * lanes + lane) * rowStride);
+        Value *x = b.loadStrided(elementKind, row, active, innerStride);
         x = b.CreateFMul(x, b.literal(kind, shape.scale, active));
         rows.push_back(b.widen(x, lanes));
       }
@@ -171,11 +172,11 @@ Value *AttentionEmitter::maskScore(const Block &block, Value *score,
     unsigned rank = operand.strides.size();
     int64_t queryStride = operand.strides[rank - 2];
     Value *address =
-        b.getElement(mask, kind,
+        b.getElement(mask, elementKind,
                      b.addScaled(b.index(int64_t(vector) * lanes * queryStride),
                                  key, operand.strides[rank - 1]));
-    Value *added =
-        b.loadStrided(kind, address, getLanes(block, vector), queryStride);
+    Value *added = b.loadStrided(elementKind, address, getLanes(block, vector),
+                                 queryStride);
     score = b.CreateFAdd(score, b.widen(added, lanes));
   }
   if (!shape.causal)
@@ -208,6 +209,7 @@ Values AttentionEmitter::emitScores(const Block &block, Value *key,
                           block.width,
                           /*isPadded=*/true,
                           operands.key.getInnerStride()};
+  microKernel.inputKind = elementKind;
   Value *tiles = b.index(tiling.count);
   if (shape.causal)
     tiles = b.CreateUDiv(b.CreateNSWAdd(block.keys, b.index(tiling.size - 1)),
@@ -219,8 +221,8 @@ Values AttentionEmitter::emitScores(const Block &block, Value *key,
       [&](Value *tile, llvm::ArrayRef<Value *> carried) {
         Values largest(carried);
         Value *first = tiling.getFirst(b, tile);
-        Value *row =
-            b.getElement(key, kind, b.addScaled(b.index(0), first, rowStride));
+        Value *row = b.getElement(key, elementKind,
+                                  b.addScaled(b.index(0), first, rowStride));
         Values sums =
             microKernel.accumulate(b, {0, microKernel.pixels}, shape.depth, row,
                                    panel, microKernel.getZeros(b));
@@ -280,6 +282,7 @@ void AttentionEmitter::emitColumns(const Block &block, Value *value,
                           /*isPadded=*/false,
                           /*stepStride=*/block.width,
                           operands.value.getInnerStride()};
+  microKernel.weightKind = elementKind;
   b.forLoop(tiling.count, [&](Value *tile) {
     Value *query = tiling.getFirst(b, tile);
     Value *column = b.getElement(scores, kind, query);
@@ -288,13 +291,13 @@ void AttentionEmitter::emitColumns(const Block &block, Value *value,
     for (unsigned p = 0; p < microKernel.pixels; ++p) {
       Value *number = b.CreateNSWAdd(query, b.index(p));
       Value *factor = b.load(kind, b.getElement(factors, kind, number), 1);
-      Value *row = b.getElement(result, kind,
+      Value *row = b.getElement(result, elementKind,
                                 b.addScaled(b.index(0), number, resultStride));
       for (unsigned v = 0; v < vectors; ++v) {
         unsigned active = microKernel.getLanes(v);
         Value *y = b.takeLanes(sums[p * vectors + v], active);
-        b.storeStrided(kind, b.CreateFMul(y, b.splat(factor, active)),
-                       b.getElement(row, kind, v * lanes * innerStride),
+        b.storeStrided(elementKind, b.CreateFMul(y, b.splat(factor, active)),
+                       b.getElement(row, elementKind, v * lanes * innerStride),
                        innerStride);
       }
     }
@@ -306,7 +309,8 @@ void AttentionEmitter::emitSums(const Block &block, Value *value,
   int64_t size = maxVectors * lanes, whole = shape.columns / size;
   auto at = [&](Value *base, const StridedOperand &operand, Value *column) {
     return b.getElement(
-        base, kind, b.addScaled(b.index(0), column, operand.getInnerStride()));
+        base, elementKind,
+        b.addScaled(b.index(0), column, operand.getInnerStride()));
   };
   auto emitFrom = [&](Value *column, unsigned vectors, unsigned lastLanes) {
     emitColumns(block, at(value, operands.value, column),

@@ -27,7 +27,8 @@ unsigned MicroKernel::getUnrolling(const TargetDescription &target) const {
 
 Value *MicroKernel::widenElements(KernelBuilder &b, Value *value,
                                   ElemKind from) const {
-  return from == kind
+  // Half precisions are floats once they are loaded.
+  return getValueKind(from) == getValueKind(kind) || dot != DotInstr::None
              ? value
              : b.CreateIntCast(
                    value, b.getComputeTy(kind, KernelBuilder::getLanes(value)),

@@ -37,10 +37,11 @@ struct MicroKernel {
   /// Whether registers are left for a vector of elements a pixel, of which each
   /// step takes a lane. For steps of stride 1 where the target has that.
   bool takesLanes = false;
-  /// Integers narrower than the sums are widened when they are loaded.
+  /// Integers narrower than the sums, and half precisions, are widened when
+  /// they are loaded.
   ElemKind inputKind = kind, weightKind = kind;
   /// Where it is not None, elements are of int32 and stand for as many small
-  /// integers as that instruction multiplies in a lane.
+  /// ones as that instruction multiplies in a lane.
   DotInstr dot = DotInstr::None;
 
   unsigned getLanes(unsigned vector) const {

@@ -33,6 +33,22 @@ static Value *emitPairs(KernelBuilder &b, Value *sums, Value *x,
   return b.CreateAdd(sums, pairSums);
 }
 
+static Value *emitBFloat16Pairs(KernelBuilder &b, Value *sums, Value *x,
+                                Value *weights) {
+  unsigned lanes = KernelBuilder::getLanes(sums);
+  auto *pairs = llvm::FixedVectorType::get(b.getBFloatTy(), 2 * lanes);
+  x = b.CreateBitCast(x, pairs);
+  weights = b.CreateBitCast(weights, pairs);
+  if (b.getTarget().isX86)
+    return b.CreateIntrinsic(
+        chooseByLanes(lanes, Intrinsic::x86_avx512bf16_dpbf16ps_128,
+                      Intrinsic::x86_avx512bf16_dpbf16ps_256,
+                      Intrinsic::x86_avx512bf16_dpbf16ps_512),
+        {}, {sums, x, weights});
+  return b.CreateIntrinsic(Intrinsic::aarch64_neon_bfdot,
+                           {sums->getType(), pairs}, {sums, x, weights});
+}
+
 Value *glowish::emitDot(KernelBuilder &b, DotInstr dot, Value *sums, Value *x,
                         Value *weights) {
   unsigned lanes = KernelBuilder::getLanes(sums);
@@ -53,6 +69,8 @@ Value *glowish::emitDot(KernelBuilder &b, DotInstr dot, Value *sums, Value *x,
         Intrinsic::aarch64_neon_sdot, {sums->getType(), bytes},
         {sums, b.CreateBitCast(x, bytes), b.CreateBitCast(weights, bytes)});
   }
+  case DotInstr::BFloat16Pairs:
+    return emitBFloat16Pairs(b, sums, x, weights);
   }
   llvm_unreachable("the target has no such instruction");
 }

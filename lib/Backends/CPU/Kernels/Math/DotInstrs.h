@@ -7,9 +7,9 @@
 
 namespace glowish {
 
-/// \p sums, a register of int32, plus the dot products of as many elements as a
-/// lane of \p x and \p weights has by \p dot, which the target has: not None.
-/// Exact; sums wrap.
+/// \p sums, a register of int32 or float, plus the dot products of as many
+/// elements as a lane of \p x and \p weights has by \p dot, which the target
+/// has: not None. Integers are exact, and their sums wrap.
 llvm::Value *emitDot(KernelBuilder &b, DotInstr dot, llvm::Value *sums,
                      llvm::Value *x, llvm::Value *weights);
 

@@ -1,0 +1,79 @@
+//===- BFloat16Algorithm.cpp - Convolutions of bfloat16 -------------------===//
+//
+// The direct convolution, of lanes in which two channels lie side by side. The
+// sums are of float.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernels/Convolution/LanePacking.h"
+#include "Selection/ConvolutionAlgorithm.h"
+
+using namespace glowish;
+
+namespace {
+
+class BFloat16Algorithm final : public ConvolutionAlgorithm {
+public:
+  BFloat16Algorithm()
+      : ConvolutionAlgorithm("dot-bfloat16", "PIXELSxVECTORS") {}
+
+  void
+  addCandidates(const ConvolutionProblem &problem,
+                const TargetDescription &target, int64_t /*maxWinograd*/,
+                std::vector<ConvolutionCandidate> &candidates) const override {
+    if (problem.kind != ElemKind::BFloat16 || !target.hasBFloat16Dot ||
+        isDepthwise(problem.shape) || !hasLanes(problem))
+      return;
+    for (auto [tile, cycles] : rankTiles(countLanes(problem.shape, numElements),
+                                         ElemKind::Float, target))
+      candidates.push_back({this, {tile.pixels, tile.vectors}, cycles});
+  }
+
+  /// Weights are packed at compile time only.
+  double getPackingCycles() const override {
+    return std::numeric_limits<double>::infinity();
+  }
+  llvm::SmallVector<int64_t, 3>
+  getPackingKey(Parameters parameters) const override {
+    return {parameters[1]};
+  }
+
+  PackedFilter pack(const FilterSource &source,
+                    Parameters parameters) const override {
+    unsigned block = unsigned(parameters[1]) *
+                     source.target.getComputeLanes(ElemKind::Float);
+    auto filter = source.filter->getTensor().data<BFloat16>();
+    return {source.createConstant(packLanes<BFloat16>(
+        source, ElemKind::BFloat16, numElements, block,
+        [&](int64_t element) { return filter[size_t(element)]; }))};
+  }
+
+  void emit(KernelBuilder &b, const ConvolutionShape &shape,
+            Parameters parameters,
+            ConvolutionOperands operands) const override {
+    emitLanes(
+        b, shape,
+        {.pixels = unsigned(parameters[0]), .vectors = unsigned(parameters[1])},
+        numElements, std::move(operands), ElemKind::Float,
+        DotInstr::BFloat16Pairs);
+  }
+
+private:
+  static constexpr int64_t numElements = 2;
+
+  /// Whether channels lie in pairs in the input.
+  static bool hasLanes(const ConvolutionProblem &problem) {
+    return problem.shape.getGroupChannels() % numElements == 0 &&
+           problem.inputStrides.back() == 1 &&
+           llvm::all_of(
+               DimsRef(problem.inputStrides).drop_back(),
+               [](int64_t stride) { return stride % numElements == 0; });
+  }
+};
+
+} // namespace
+
+const ConvolutionAlgorithm &glowish::getBFloat16Algorithm() {
+  static const BFloat16Algorithm algorithm;
+  return algorithm;
+}

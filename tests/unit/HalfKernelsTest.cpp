@@ -1,0 +1,133 @@
+//===- HalfKernelsTest.cpp - Convolutions and matmuls of half precisions --===//
+//
+// Compiled code against the interpreter, for every level of this machine. Sums
+// are of float in another order: results differ by a rounding.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Differential.h"
+#include "Instrs.h"
+#include "glowish/IR/Instrs.h"
+
+using namespace glowish;
+
+namespace {
+
+constexpr ElemKind kinds[] = {ElemKind::Float16, ElemKind::BFloat16};
+
+/// Of the largest result: a rounding, and one of a sum that is near 0.
+double getBound(ElemKind kind) {
+  return kind == ElemKind::Float16 ? 0x1p-9 : 0x1p-6;
+}
+
+struct Case {
+  int64_t batch, height, width, channels, outChannels, kernelH, kernelW, stride,
+      dilation, group;
+  std::vector<int64_t> pads;
+};
+
+const Case cases[] = {
+    {1, 7, 9, 3, 17, 3, 3, 1, 1, 1, {1, 1, 1, 1}},
+    {2, 5, 33, 6, 33, 3, 1, 2, 1, 1, {0, 1, 2, 0}},
+    {1, 9, 17, 1, 1, 5, 5, 1, 1, 1, {2, 2, 2, 2}},
+    {3, 3, 3, 18, 7, 1, 1, 1, 1, 1, {0, 0, 0, 0}},
+    {1, 8, 8, 64, 40, 3, 3, 1, 1, 1, {1, 1, 1, 1}},
+    {1, 1, 1, 5, 3, 3, 3, 1, 1, 1, {2, 2, 2, 2}},
+    {1, 9, 9, 8, 6, 3, 3, 1, 2, 2, {3, 0, 1, 0}},
+    {1, 8, 8, 33, 33, 3, 3, 1, 1, 33, {1, 1, 1, 1}},
+    {1, 6, 6, 6, 9, 3, 3, 1, 1, 3, {1, 1, 1, 1}},
+    {1, 16, 15, 4, 70, 7, 7, 2, 1, 1, {3, 3, 3, 3}},
+    {0, 4, 4, 4, 3, 3, 3, 1, 1, 1, {0, 0, 0, 0}},
+};
+
+NodeValue build(const Case &c, ElemKind kind, bool hasEpilogue, Function &f,
+                Module &m) {
+  NodeValue x = input(m, kind, {c.batch, c.height, c.width, c.channels});
+  NodeValue w = constant(
+      m, kind, {c.outChannels, c.kernelH, c.kernelW, c.channels / c.group});
+  std::vector<int64_t> strides(2, c.stride), dilations(2, c.dilation);
+  NodeValue y = f.create<ConvolutionNode>("conv", x, w,
+                                          constant(m, kind, {c.outChannels}),
+                                          strides, c.pads, dilations, c.group)
+                    ->getResult();
+  if (!hasEpilogue)
+    return y;
+  NodeValue more = input(m, kind, y.getShape());
+  y = f.create<AddNode>("sum", y, more)->getResult();
+  return f.create<ReluNode>("relu", y)->getResult();
+}
+
+struct Matrices {
+  int64_t rows, depth, columns;
+};
+
+NodeValue buildMatMul(const Matrices &c, ElemKind kind, Function &f,
+                      Module &m) {
+  NodeValue x = input(m, kind, {c.rows, c.depth});
+  NodeValue w = constant(m, kind, {c.depth, c.columns});
+  NodeValue y = f.create<MatMulNode>("matmul", x, w)->getResult();
+  y = f.create<AddNode>("bias", y, constant(m, kind, {c.columns}))->getResult();
+  return f.create<GeluNode>("gelu", y)->getResult();
+}
+
+} // namespace
+
+TEST(HalfKernels, Convolutions) {
+  for (ElemKind kind : kinds)
+    for (bool hasEpilogue : {false, true})
+      for (const Case &c : cases)
+        compare(
+            "case " + std::to_string(&c - cases),
+            [&](Function &f, Module &m) {
+              return build(c, kind, hasEpilogue, f, m);
+            },
+            getBound(kind));
+}
+
+TEST(HalfKernels, MatMuls) {
+  for (ElemKind kind : kinds)
+    for (int64_t rows : {1, 3, 17})
+      for (int64_t depth : {1, 2, 7, 64})
+        for (int64_t columns : {1, 17, 33, 100})
+          compare(
+              "matmul",
+              [&](Function &f, Module &m) {
+                return buildMatMul({rows, depth, columns}, kind, f, m);
+              },
+              getBound(kind));
+}
+
+/// Of two channels that lie side by side, but not at even places.
+TEST(HalfKernels, OddStrides) {
+  for (ElemKind kind : kinds)
+    compare(
+        "slice",
+        [&](Function &f, Module &m) {
+          NodeValue x = input(m, kind, {3, 9});
+          x = f.create<SliceNode>("slice", x, std::vector<int64_t>{0, 1},
+                                  std::vector<int64_t>{3, 8},
+                                  std::vector<int64_t>{1, 1})
+                  ->getResult();
+          return f.create<MatMulNode>("matmul", x, constant(m, kind, {8, 33}))
+              ->getResult();
+        },
+        getBound(kind));
+}
+
+/// What multiplies pairs where the machine can.
+TEST(HalfKernels, Algorithm) {
+  auto backend = llvm::cantFail(CPUBackend::create(TargetOptions()));
+  PlannedProgram program =
+      llvm::cantFail(compileFor(*backend, [](Function &f, Module &m) {
+        return build(cases[4], ElemKind::BFloat16, true, f, m);
+      }));
+  unsigned found = 0;
+  for (const Instruction &instr : program.getIR().getInstrs())
+    if (auto *conv = llvm::dyn_cast<CPUConvolutionInstr>(&instr)) {
+      ++found;
+      EXPECT_EQ(
+          llvm::StringRef(conv->getAlgorithm()).starts_with("dot-bfloat16 "),
+          backend->getTarget().hasBFloat16Dot);
+    }
+  EXPECT_EQ(found, 1u);
+}
