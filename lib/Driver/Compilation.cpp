@@ -61,12 +61,15 @@ Compilation::takeModule(llvm::Expected<std::unique_ptr<Module>> loaded,
   GLOWISH_RETURN_IF_ERROR(
       addContext(selectFunction(**loaded, options.function), context));
   ModelGraph graph(std::move(*loaded));
-  if (options.quantization) {
+  if (options.quantization || options.precision) {
     GLOWISH_RETURN_IF_ERROR(prepareQuantization(graph));
-    GLOWISH_RETURN_IF_ERROR(
-        addContext(quantize(graph.getFunction(), options.quantization->profile,
-                            options.quantization->config),
-                   context));
+    if (options.quantization)
+      GLOWISH_RETURN_IF_ERROR(addContext(quantize(graph.getFunction(),
+                                                  options.quantization->profile,
+                                                  options.quantization->config),
+                                         context));
+    if (options.precision)
+      convertPrecision(graph.getFunction(), *options.precision);
     GLOWISH_RETURN_IF_ERROR(verify(graph.getModule()));
   }
   endPhase(Phase::Import, graph);

@@ -275,6 +275,11 @@ Placeholder *Module::createPlaceholder(llvm::StringRef modelName,
   return placeholders.back().get();
 }
 
+void Module::setElemKind(Placeholder &placeholder, ElemKind kind) {
+  Type &type = placeholder.types.front();
+  type = type.withKind(kind);
+}
+
 Constant *Module::createConstant(llvm::StringRef name, Tensor tensor) {
   return createConstant(name,
                         std::make_shared<const Tensor>(std::move(tensor)));

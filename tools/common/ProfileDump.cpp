@@ -35,6 +35,9 @@ llvm::Expected<std::unique_ptr<RangeProfiler>> glowish::createRangeProfiler(
   if (options.quantization)
     return makeError("-dump-profile and -load-profile: profiles are of float "
                      "models; state one of them");
+  if (options.precision)
+    return makeError("-dump-profile and -convert-to-fp16: profiles are of "
+                     "float models; state one of them");
   if (options.stopAfter)
     return makeError("-dump-profile={0}: with -stop-after, the model does not "
                      "run; state one of them",

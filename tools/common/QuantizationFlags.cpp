@@ -60,7 +60,8 @@ static ValueOption<bool>
             cl::init(true), cl::cat(quantizationCategory));
 static cl::list<std::string>
     keptKinds("keep-original-precision-for-nodes", cl::CommaSeparated,
-              cl::desc("Kinds of nodes that stay float"),
+              cl::desc("Kinds of nodes that stay float, of those that "
+                       "-load-profile and -convert-to-fp16 would change"),
               cl::value_desc("kind,..."), cl::cat(quantizationCategory));
 static cl::list<std::string> wholeKinds(
     "do-not-lower-nodes-for-profiling", cl::CommaSeparated,
@@ -78,11 +79,26 @@ static cl::opt<std::string> biasPrecision(
     "quantization-precision-bias", cl::desc("Type of quantized biases: Int32"),
     cl::init("Int32"), cl::value_desc("type"), cl::cat(quantizationCategory));
 
+static ValueOption<bool>
+    convertToHalf("convert-to-fp16",
+                  cl::desc("Compute in a half precision what the model "
+                           "computes in float"),
+                  cl::cat(quantizationCategory));
+static ValueOption<ElemKind>
+    halfFormat("fp16-format",
+               cl::desc("The half precision of -convert-to-fp16"),
+               cl::init(ElemKind::Float16),
+               cl::values(clEnumValN(ElemKind::Float16, "fp16",
+                                     "IEEE 754 binary16, float16 (default)"),
+                          clEnumValN(ElemKind::BFloat16, "bfloat16",
+                                     "The upper half of a float")),
+               cl::cat(quantizationCategory));
+
 /// An error if one of the flags is given that need -load-profile. Switches that
 /// are off ask for nothing.
 static llvm::Error checkNoFlags() {
-  std::reference_wrapper<const cl::Option> flags[] = {
-      schema, calibration, keptKinds, precision, biasPrecision};
+  std::reference_wrapper<const cl::Option> flags[] = {schema, calibration,
+                                                      precision, biasPrecision};
   const ValueOption<bool> *switches[] = {&calibrateConstants, &channelwise,
                                          &rowwise, &assertsAll};
   auto refuse = [](const cl::Option &option) {
@@ -93,6 +109,10 @@ static llvm::Error checkNoFlags() {
   for (const cl::Option &flag : flags)
     if (flag.getNumOccurrences())
       return refuse(flag);
+  if (keptKinds.getNumOccurrences() && !convertToHalf)
+    return makeError("-{0} has no effect where nothing is converted; accepted: "
+                     "with -load-profile=FILE or -convert-to-fp16",
+                     keptKinds.ArgStr);
   for (const ValueOption<bool> *flag : switches)
     if (flag->getNumOccurrences() && flag->getValue())
       return refuse(*flag);
@@ -146,4 +166,17 @@ glowish::getQuantizationOptions() {
   config.assertsAll = assertsAll;
   GLOWISH_RETURN_IF_ERROR(readKeptKinds(config.keptKinds));
   return options;
+}
+
+llvm::Expected<std::optional<PrecisionConfig>> glowish::getPrecisionConfig() {
+  if (!convertToHalf) {
+    if (halfFormat.getNumOccurrences())
+      return makeError("-fp16-format has no effect where floats stay float; "
+                       "accepted: with -convert-to-fp16");
+    return std::nullopt;
+  }
+  PrecisionConfig config;
+  config.kind = halfFormat;
+  GLOWISH_RETURN_IF_ERROR(readKeptKinds(config.keptKinds));
+  return config;
 }

@@ -15,6 +15,9 @@ extern llvm::cl::OptionCategory quantizationCategory;
 llvm::Expected<std::shared_ptr<const QuantizationOptions>>
 getQuantizationOptions();
 
+/// -convert-to-fp16 and -fp16-format; nullopt where floats stay float.
+llvm::Expected<std::optional<PrecisionConfig>> getPrecisionConfig();
+
 } // namespace glowish
 
 #endif // GLOWISH_TOOLS_COMMON_QUANTIZATIONFLAGS_H

@@ -142,6 +142,7 @@ static llvm::Error compile(Classifier &classifier,
                            getCompilationOptions(timer));
   GLOWISH_ASSIGN_OR_RETURN(compilationOptions.quantization,
                            getQuantizationOptions());
+  GLOWISH_ASSIGN_OR_RETURN(compilationOptions.precision, getPrecisionConfig());
   GLOWISH_ASSIGN_OR_RETURN(classifier.backend,
                            createLocalBackend(compilationOptions.stopAfter));
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<KernelTuner> tuner,

@@ -61,6 +61,12 @@ static ValueOption<bool>
     savesAssembly("llvm-save-asm", cl::desc("Write the assembly, NAME.s, too"),
                   cl::cat(bundleCategory));
 
+static ValueOption<bool> convertPlaceholders(
+    "convert-placeholders",
+    cl::desc("With -convert-to-fp16: inputs, outputs and states of float get "
+             "the half precision, too"),
+    cl::cat(quantizationCategory));
+
 static ValueOption<bool>
     train("train",
           cl::desc("Write a bundle that infers and learns: NAME_infer and "
@@ -288,9 +294,16 @@ static llvm::Expected<int> compileModel() {
   GLOWISH_ASSIGN_OR_RETURN(CompilationOptions options,
                            getCompilationOptions(timer));
   GLOWISH_ASSIGN_OR_RETURN(options.quantization, getQuantizationOptions());
-  if (train && options.quantization)
-    return makeError("-load-profile and -train: a bundle that learns computes "
-                     "in float; state one of them");
+  GLOWISH_ASSIGN_OR_RETURN(options.precision, getPrecisionConfig());
+  if (options.precision)
+    options.precision->convertsPlaceholders = convertPlaceholders;
+  else if (convertPlaceholders)
+    return makeError("-convert-placeholders has no effect where floats stay "
+                     "float; accepted: with -convert-to-fp16");
+  if (train && (options.quantization || options.precision))
+    return makeError("-{0} and -train: a bundle that learns computes in float; "
+                     "state one of them",
+                     options.quantization ? "load-profile" : "convert-to-fp16");
   if (!onnxFile.empty()) {
     GLOWISH_RETURN_IF_ERROR(writeOnnxModel(importOptions, several, options));
     timer.end();

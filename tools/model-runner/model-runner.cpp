@@ -223,6 +223,7 @@ static llvm::Expected<int> runModel() {
   GLOWISH_ASSIGN_OR_RETURN(CompilationOptions options,
                            getCompilationOptions(timer));
   GLOWISH_ASSIGN_OR_RETURN(options.quantization, getQuantizationOptions());
+  GLOWISH_ASSIGN_OR_RETURN(options.precision, getPrecisionConfig());
   PassCheck passCheck(
       [&](Session &session) { return fillInputs(session, given); });
   if (checkPasses)

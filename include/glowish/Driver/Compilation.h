@@ -8,6 +8,7 @@
 #include "glowish/IRGen/IRGen.h"
 #include "glowish/IRGen/Rematerialization.h"
 #include "glowish/Importer/OnnxModel.h"
+#include "glowish/Optimizer/ConvertPrecision.h"
 #include "glowish/Optimizer/Passes.h"
 #include "glowish/Optimizer/Quantize.h"
 #include "glowish/Support/Timing.h"
@@ -97,6 +98,8 @@ struct CompilationOptions {
   std::optional<Phase> stopAfter;
   /// Quantizes each model when it has been imported; may be null.
   std::shared_ptr<const QuantizationOptions> quantization;
+  /// Converts floats of each model after that; may be absent.
+  std::optional<PrecisionConfig> precision;
   /// Measures what the back end will choose between; may be null.
   KernelTuner *tuner = nullptr;
   /// Where phases are timed; may be null.
@@ -120,8 +123,8 @@ public:
   llvm::Expected<ModelGraph> import(OnnxModel &model,
                                     ImportOptions importOptions, bool isLast);
   /// Runs getQuantizationPipeline() on a model that has just been imported: the
-  /// form that profiles are of. Other options of the compilation don't change
-  /// it.
+  /// form that profiles are of, and in which floats are converted. Other
+  /// options of the compilation don't change it.
   llvm::Error prepareQuantization(const ModelGraph &graph);
   /// Runs getTrainingPipeline(), between import and differentiation.
   llvm::Expected<ModelGraph> prepareTraining(ModelGraph graph);

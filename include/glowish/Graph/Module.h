@@ -221,6 +221,9 @@ public:
   Placeholder *createPlaceholder(llvm::StringRef modelName, const Type &type,
                                  bool isInput, bool isOutput,
                                  llvm::StringRef name = "");
+  /// Changes the element kind of \p placeholder. Types of nodes that read it or
+  /// save to it are the caller's business.
+  void setElemKind(Placeholder &placeholder, ElemKind kind);
   Constant *createConstant(llvm::StringRef name, Tensor tensor);
   Constant *createConstant(llvm::StringRef name,
                            std::shared_ptr<const Tensor> payload);

@@ -1,0 +1,279 @@
+//===- ConvertPrecision.cpp - From float to a half precision --------------===//
+//
+// Goes through the nodes in their order. A node is made again with operands of
+// the half precision if its type rule takes them; readers that stay float get
+// what it gives through a Cast, as it gets through one what stays float itself.
+// Casts that meet are removed by the passes that follow.
+//
+//===----------------------------------------------------------------------===//
+
+#include "glowish/Optimizer/ConvertPrecision.h"
+#include "Util/ConstantTensors.h"
+#include "llvm/ADT/DenseSet.h"
+#include <cmath>
+
+using namespace glowish;
+
+namespace {
+
+class PrecisionConverter {
+public:
+  PrecisionConverter(Function &function, const PrecisionConfig &config)
+      : function(function), config(config) {}
+
+  void run();
+
+private:
+  void keepQuantizations();
+  void visit(Placeholder &placeholder);
+  void visit(Node &node);
+  bool isConvertible(const Node &node) const;
+  bool convert(Node &node);
+  NodeValue addReal(NodeValue half);
+
+  NodeValue getConverted(NodeValue value);
+  NodeValue convertConstant(NodeValue value);
+  NodeValue convertMask(NodeValue value);
+  NodeValue cast(NodeValue value, ElemKind to);
+
+  Function &function;
+  const PrecisionConfig &config;
+  /// Float values that depend on others than integers and constants.
+  llvm::DenseSet<NodeValue> reals;
+  /// Nodes in front of a conversion to integers.
+  llvm::DenseSet<const Node *> kept;
+  /// Float values in the half precision.
+  llvm::DenseMap<NodeValue, NodeValue> converted;
+};
+
+} // namespace
+
+static bool isFloat(NodeValue value) {
+  return value && value.getElemKind() == ElemKind::Float;
+}
+
+//===- Values -------------------------------------------------------------===//
+
+/// A Cast right behind \p value, or in front of all nodes if that is storage.
+NodeValue PrecisionConverter::cast(NodeValue value, ElemKind to) {
+  Node *next = &function.getNodes().front();
+  if (value.node->getParent() == &function) {
+    auto it = std::next(value.node->getIterator());
+    next = it == function.getNodes().end() ? nullptr : &*it;
+  }
+  InsertionGuard guard(function, next);
+  return function.create<CastNode>(value.node->getName(), value, to)
+      ->getResult();
+}
+
+/// The largest number of float16; bfloat16 has the range of float.
+static double getLargest(ElemKind kind) {
+  return kind == ElemKind::Float16 ? 65504 : std::numeric_limits<float>::max();
+}
+
+/// \p value, but for infinity and NaN within the range of \p kind.
+static float limit(float value, ElemKind kind) {
+  auto largest = float(getLargest(kind));
+  return std::isfinite(value) ? std::clamp(value, -largest, largest) : value;
+}
+
+template <typename Half>
+static void convertElements(llvm::ArrayRef<float> from, Tensor &to) {
+  for (auto [half, value] : llvm::zip_equal(to.data<Half>(), from))
+    half = Half(limit(value, to.getType().getKind()));
+}
+
+NodeValue PrecisionConverter::convertConstant(NodeValue value) {
+  if (auto *splat = value.getNodeAs<SplatNode>()) {
+    InsertionGuard guard(function, splat);
+    return function
+        .create<SplatNode>(splat->getName(), config.kind, splat->getShape(),
+                           limit(float(splat->getValue()), config.kind))
+        ->getResult();
+  }
+  const Tensor &from = *getConstantTensor(value);
+  Tensor to(from.getType().withKind(config.kind));
+  if (config.kind == ElemKind::Float16)
+    convertElements<Float16>(from.data<float>(), to);
+  else
+    convertElements<BFloat16>(from.data<float>(), to);
+  return NodeValue(function.getModule().createConstant(value.node->getName(),
+                                                       std::move(to)));
+}
+
+/// \p value, computed of integers: a mask's -3e38 must not become infinite, of
+/// which a factor 0 would make NaN.
+NodeValue PrecisionConverter::convertMask(NodeValue value) {
+  if (config.kind == ElemKind::BFloat16)
+    return cast(value, config.kind);
+  double largest = getLargest(config.kind);
+  auto it = std::next(value.node->getIterator());
+  Node *next = it == function.getNodes().end() ? nullptr : &*it;
+  InsertionGuard guard(function, next);
+  auto makeScalar = [&](double number) {
+    Tensor tensor(Type(ElemKind::Float, {}));
+    tensor.setFromDouble(0, number);
+    return NodeValue(function.getModule().createConstant(value.node->getName(),
+                                                         std::move(tensor)));
+  };
+  llvm::StringRef name = value.node->getName();
+  NodeValue low =
+      function.create<MaxNode>(name, value, makeScalar(-largest))->getResult();
+  NodeValue limited =
+      function.create<MinNode>(name, low, makeScalar(largest))->getResult();
+  return function.create<CastNode>(name, limited, config.kind)->getResult();
+}
+
+NodeValue PrecisionConverter::getConverted(NodeValue value) {
+  auto found = converted.find(value);
+  if (found != converted.end())
+    return found->second;
+  NodeValue half = isConstantOrSplat(value) ? convertConstant(value)
+                   : reals.contains(value)  ? cast(value, config.kind)
+                                            : convertMask(value);
+  return converted[value] = half;
+}
+
+//===- Nodes --------------------------------------------------------------===//
+
+/// Nodes that quantize, or compute indices, lose what they are for in half
+/// precision: element-wise nodes that are read by a conversion to integers, or
+/// by one another, alone.
+void PrecisionConverter::keepQuantizations() {
+  for (Node &node : llvm::reverse(function.getNodes())) {
+    if (auto *cast = llvm::dyn_cast<CastNode>(&node)) {
+      if (isFloat(cast->getOperand(0)) &&
+          isIntegerKind(cast->getType().getKind()))
+        kept.insert(&node);
+      continue;
+    }
+    if (node.getInfo().scalarOp && node.hasUses() &&
+        llvm::all_of(node.uses(), [&](const Use &use) {
+          return kept.contains(use.getUser());
+        }))
+      kept.insert(&node);
+  }
+}
+
+/// Whether \p node computes of real values, or of constants alone.
+bool PrecisionConverter::isConvertible(const Node &node) const {
+  bool isOfConstants = true, hasFloats = false;
+  for (NodeValue operand : node.getOperands()) {
+    if (!isFloat(operand))
+      continue;
+    if (reals.contains(operand))
+      return true;
+    hasFloats = true;
+    isOfConstants &= isConstantOrSplat(operand);
+  }
+  return hasFloats && isOfConstants;
+}
+
+/// Makes \p node again; false where its type rule takes no half precision.
+bool PrecisionConverter::convert(Node &node) {
+  NodeDraft draft = node.getDraft();
+  for (NodeValue &operand : draft.operands)
+    if (isFloat(operand))
+      operand = getConverted(operand);
+  for (AttrValue &attr : draft.attrs)
+    if (auto *kind = std::get_if<ElemKind>(&attr);
+        kind && *kind == ElemKind::Float)
+      attr = config.kind;
+  Node *made = nullptr;
+  {
+    InsertionGuard guard(function, &node);
+    llvm::Expected<Node *> created =
+        function.tryCreate(node.getName(), std::move(draft));
+    if (!created) {
+      llvm::consumeError(created.takeError());
+      return false;
+    }
+    made = *created;
+  }
+  for (unsigned i = 0; i < node.getNumResults(); ++i) {
+    const Type &type = node.getType(i);
+    bool isHalf = type.getKind() == ElemKind::Float;
+    if (made->getType(i) != (isHalf ? type.withKind(config.kind) : type)) {
+      function.erase(made);
+      return false;
+    }
+  }
+  for (unsigned i = 0; i < node.getNumResults(); ++i) {
+    NodeValue result = made->getResult(i);
+    if (isFloat(node.getResult(i)))
+      result = addReal(result);
+    node.getResult(i).replaceAllUsesWith(result);
+  }
+  return true;
+}
+
+void PrecisionConverter::visit(Node &node) {
+  if (auto *save = llvm::dyn_cast<SaveNode>(&node)) {
+    if (save->getInput().getElemKind() != save->getOutput().getElemKind())
+      save->setOperand(SaveNode::inputIdx, getConverted(save->getInput()));
+    return;
+  }
+  if (!isConvertible(node))
+    return;
+  if (!kept.contains(&node) && !config.keptKinds.count(node.getKind()) &&
+      !node.getInfo().hasBodies() && convert(node))
+    return;
+  for (unsigned i = 0; i < node.getNumResults(); ++i)
+    if (isFloat(node.getResult(i)))
+      reals.insert(node.getResult(i));
+}
+
+//===- The function -------------------------------------------------------===//
+
+/// What readers of floats get of \p half.
+NodeValue PrecisionConverter::addReal(NodeValue half) {
+  NodeValue real = cast(half, ElemKind::Float);
+  reals.insert(real);
+  converted[real] = half;
+  return real;
+}
+
+void PrecisionConverter::visit(Placeholder &placeholder) {
+  NodeValue value(&placeholder);
+  if (!isFloat(value))
+    return;
+  if (!config.convertsPlaceholders) {
+    reals.insert(value);
+    return;
+  }
+  std::vector<std::pair<Node *, unsigned>> readers;
+  for (const Use &use : placeholder.uses())
+    if (!llvm::isa<SaveNode>(use.getUser()))
+      readers.emplace_back(use.getUser(), use.getOperandIndex());
+  function.getModule().setElemKind(placeholder, config.kind);
+  if (readers.empty())
+    return;
+  NodeValue real = addReal(value);
+  for (auto [reader, index] : readers)
+    reader->setOperand(index, real);
+}
+
+void PrecisionConverter::run() {
+  std::vector<Node *> nodes;
+  for (Node &node : function.getNodes())
+    nodes.push_back(&node);
+  keepQuantizations();
+  for (const auto &placeholder : function.getModule().getPlaceholders())
+    visit(*placeholder);
+  for (Node *node : nodes)
+    visit(*node);
+  for (auto it = function.getNodes().end();
+       it != function.getNodes().begin();) {
+    Node &node = *--it;
+    if (node.hasUses() || node.hasSideEffects())
+      continue;
+    ++it;
+    function.erase(&node);
+  }
+}
+
+void glowish::convertPrecision(Function &function,
+                               const PrecisionConfig &config) {
+  if (!function.getNodes().empty())
+    PrecisionConverter(function, config).run();
+}
