@@ -11,7 +11,7 @@ namespace glowish::bench {
 
 /// A convolution of square images, square filters and equal pads on all sides;
 /// `count` of them are in the network that it is from.
-struct ConvolutionProblem {
+struct LayerShape {
   int64_t batch, size, channels, outChannels, kernel, stride, pad;
   unsigned count;
 
@@ -32,7 +32,7 @@ protected:
   using Dims = dnnl::memory::dims;
   using Format = dnnl::memory::format_tag;
 
-  explicit DnnlComputation(const ConvolutionProblem &s)
+  explicit DnnlComputation(const LayerShape &s)
       : image{s.batch, s.channels, s.size, s.size},
         filter{s.outChannels, s.channels, s.kernel, s.kernel},
         output{s.batch, s.outChannels, s.getOutSize(), s.getOutSize()},
@@ -76,10 +76,10 @@ protected:
 /// prints a table. \p make: both, of which the second is a DnnlComputation with
 /// run() and getResult().
 template <typename Make>
-int compareWithDnnl(CPUBackend &backend,
-                    llvm::ArrayRef<ConvolutionProblem> shapes, Make make) {
+int compareWithDnnl(CPUBackend &backend, llvm::ArrayRef<LayerShape> shapes,
+                    Make make) {
   std::vector<Case> cases;
-  for (const ConvolutionProblem &shape : shapes) {
+  for (const LayerShape &shape : shapes) {
     auto [own, other] = make(shape);
     own->run();
     other->run();

@@ -121,7 +121,7 @@ static void printCase(const Case &c, double own, double other,
 }
 
 static void printTotals(const Totals &totals, llvm::StringRef otherName,
-                        double peakRate) {
+                        llvm::StringRef peakName, double peakRate) {
   if (totals.cases == 0)
     return;
   llvm::outs()
@@ -129,24 +129,33 @@ static void printTotals(const Totals &totals, llvm::StringRef otherName,
                       100 * totals.flops / totals.ownSeconds / peakRate)
       << otherName
       << llvm::format(" %.1f %%; ratio %.2f\nGeometric mean of the ratios: "
-                      "%.2f\nFMA peak of the core: %.1f GFLOP/s\n",
+                      "%.2f\n",
                       100 * totals.flops / totals.otherSeconds / peakRate,
                       totals.otherSeconds / totals.ownSeconds,
-                      std::exp(totals.logRatio / totals.cases),
-                      1e-9 * peakRate);
+                      std::exp(totals.logRatio / totals.cases))
+      << peakName << llvm::format(" of the core: %.1f G/s\n", 1e-9 * peakRate);
 }
 
 int bench::measureAndReport(CPUBackend &backend, llvm::StringRef otherName,
                             std::vector<Case> cases) {
   llvm::ExitOnError check("error: ");
+  return measureAndReport(
+      "FMA peak", [&] { return check(measurePeakRate(backend)); }, otherName,
+      std::move(cases));
+}
+
+int bench::measureAndReport(llvm::StringRef peakName,
+                            llvm::function_ref<double()> measurePeak,
+                            llvm::StringRef otherName,
+                            std::vector<Case> cases) {
   for (const Case &c : cases) {
     registerBenchmark("glowish/" + c.name, c.runOwn);
     registerBenchmark(otherName.str() + "/" + c.name, c.runOther);
   }
   Collector collector;
-  double peakRate = check(measurePeakRate(backend));
+  double peakRate = measurePeak();
   benchmark::RunSpecifiedBenchmarks(&collector);
-  peakRate = std::max(peakRate, check(measurePeakRate(backend)));
+  peakRate = std::max(peakRate, measurePeak());
 
   llvm::outs() << llvm::left_justify("shape", 28) << "  count        ms "
                << llvm::right_justify(otherName, 9)
@@ -164,6 +173,6 @@ int bench::measureAndReport(CPUBackend &backend, llvm::StringRef otherName,
     totals.logRatio += std::log(*other / *own);
     ++totals.cases;
   }
-  printTotals(totals, otherName, peakRate);
+  printTotals(totals, otherName, peakName, peakRate);
   return 0;
 }

@@ -29,9 +29,13 @@ struct Case {
 /// and makes the back end.
 std::unique_ptr<CPUBackend> initialize(int argc, char **argv);
 
-/// Times \p cases, in random order, and prints for each the shares of the FMA
-/// peak, which is measured before and after, and the ratio to \p otherName.
-/// Returns the exit code.
+/// Times \p cases, in random order, and prints for each the shares of the peak
+/// called \p peakName, which \p measurePeak finds before and after, and the
+/// ratio to \p otherName. Returns the exit code.
+int measureAndReport(llvm::StringRef peakName,
+                     llvm::function_ref<double()> measurePeak,
+                     llvm::StringRef otherName, std::vector<Case> cases);
+/// The same with the FMA peak.
 int measureAndReport(CPUBackend &backend, llvm::StringRef otherName,
                      std::vector<Case> cases);
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DnnlConvolution.h"
+#include "ResNet50.h"
 #include "glowish/Graph/Nodes.h"
 
 using namespace glowish;
@@ -17,8 +18,7 @@ namespace {
 /// The convolution in oneDNN.
 class DnnlConvolution : DnnlComputation {
 public:
-  DnnlConvolution(const ConvolutionProblem &shape, Tensor &pixels,
-                  Tensor &weights);
+  DnnlConvolution(const LayerShape &shape, Tensor &pixels, Tensor &weights);
   void run() {
     execute(primitive, {{DNNL_ARG_SRC, source},
                         {DNNL_ARG_WEIGHTS, taps},
@@ -36,8 +36,8 @@ private:
 
 } // namespace
 
-DnnlConvolution::DnnlConvolution(const ConvolutionProblem &shape,
-                                 Tensor &pixels, Tensor &weights)
+DnnlConvolution::DnnlConvolution(const LayerShape &shape, Tensor &pixels,
+                                 Tensor &weights)
     : DnnlComputation(shape) {
   dnnl::convolution_forward::primitive_desc chosen(
       {dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_auto,
@@ -50,7 +50,7 @@ DnnlConvolution::DnnlConvolution(const ConvolutionProblem &shape,
   destination = dnnl::memory(chosen.dst_desc(), engine);
 }
 
-static NodeValue build(const ConvolutionProblem &shape, const Tensor &filter,
+static NodeValue build(const LayerShape &shape, const Tensor &filter,
                        Module &module, Function &function, NodeValue input) {
   NodeValue weights(module.createConstant("filter", filter.clone()));
   std::vector<int64_t> strides(2, shape.stride), pads(4, shape.pad),
@@ -61,34 +61,17 @@ static NodeValue build(const ConvolutionProblem &shape, const Tensor &filter,
       ->getResult();
 }
 
-static constexpr ConvolutionProblem shapes[] = {
-    {1, 224, 3, 64, 7, 2, 3, 1},    {1, 56, 64, 64, 1, 1, 0, 1},
-    {1, 56, 64, 64, 3, 1, 1, 3},    {1, 56, 64, 256, 1, 1, 0, 4},
-    {1, 56, 256, 64, 1, 1, 0, 2},   {1, 56, 256, 128, 1, 1, 0, 1},
-    {1, 56, 128, 128, 3, 2, 1, 1},  {1, 56, 256, 512, 1, 2, 0, 1},
-    {1, 28, 128, 512, 1, 1, 0, 4},  {1, 28, 512, 128, 1, 1, 0, 3},
-    {1, 28, 128, 128, 3, 1, 1, 3},  {1, 28, 512, 256, 1, 1, 0, 1},
-    {1, 28, 256, 256, 3, 2, 1, 1},  {1, 28, 512, 1024, 1, 2, 0, 1},
-    {1, 14, 256, 1024, 1, 1, 0, 6}, {1, 14, 1024, 256, 1, 1, 0, 5},
-    {1, 14, 256, 256, 3, 1, 1, 5},  {1, 14, 1024, 512, 1, 1, 0, 1},
-    {1, 14, 512, 512, 3, 2, 1, 1},  {1, 14, 1024, 2048, 1, 2, 0, 1},
-    {1, 7, 512, 2048, 1, 1, 0, 3},  {1, 7, 2048, 512, 1, 1, 0, 2},
-    {1, 7, 512, 512, 3, 1, 1, 2},
-};
-
 int main(int argc, char **argv) {
   std::unique_ptr<CPUBackend> backend = initialize(argc, argv);
-  return compareWithDnnl(
-      *backend, shapes, [&](const ConvolutionProblem &shape) {
-        Tensor image =
-            makeRandom({1, shape.size, shape.size, shape.channels}, 1);
-        Tensor filter = makeRandom(
-            {shape.outChannels, shape.kernel, shape.kernel, shape.channels}, 2);
-        auto own = std::make_shared<Kernel>(
-            *backend, image, [&](Module &m, Function &f, NodeValue x) {
-              return build(shape, filter, m, f, x);
-            });
-        auto other = std::make_shared<DnnlConvolution>(shape, image, filter);
-        return std::pair(own, other);
-      });
+  return compareWithDnnl(*backend, resNet50, [&](const LayerShape &shape) {
+    Tensor image = makeRandom({1, shape.size, shape.size, shape.channels}, 1);
+    Tensor filter = makeRandom(
+        {shape.outChannels, shape.kernel, shape.kernel, shape.channels}, 2);
+    auto own = std::make_shared<Kernel>(
+        *backend, image, [&](Module &m, Function &f, NodeValue x) {
+          return build(shape, filter, m, f, x);
+        });
+    auto other = std::make_shared<DnnlConvolution>(shape, image, filter);
+    return std::pair(own, other);
+  });
 }

@@ -17,8 +17,7 @@ namespace {
 /// The gradient in oneDNN.
 class DnnlGradient : DnnlComputation {
 public:
-  DnnlGradient(const ConvolutionProblem &shape, Tensor &pixels,
-               Tensor &gradient);
+  DnnlGradient(const LayerShape &shape, Tensor &pixels, Tensor &gradient);
   void run() {
     execute(primitive, {{DNNL_ARG_SRC, source},
                         {DNNL_ARG_DIFF_DST, difference},
@@ -36,7 +35,7 @@ private:
 
 } // namespace
 
-DnnlGradient::DnnlGradient(const ConvolutionProblem &shape, Tensor &pixels,
+DnnlGradient::DnnlGradient(const LayerShape &shape, Tensor &pixels,
                            Tensor &gradient)
     : DnnlComputation(shape) {
   auto algorithm = dnnl::algorithm::convolution_direct;
@@ -54,7 +53,7 @@ DnnlGradient::DnnlGradient(const ConvolutionProblem &shape, Tensor &pixels,
   result = dnnl::memory(chosen.diff_weights_desc(), engine);
 }
 
-static NodeValue build(const ConvolutionProblem &shape, const Tensor &gradient,
+static NodeValue build(const LayerShape &shape, const Tensor &gradient,
                        Module &module, Function &function, NodeValue input) {
   NodeValue constant(module.createConstant("gradient", gradient.clone()));
   std::vector<int64_t> kernels(2, shape.kernel), strides(2, shape.stride),
@@ -66,7 +65,7 @@ static NodeValue build(const ConvolutionProblem &shape, const Tensor &gradient,
       ->getResult();
 }
 
-static constexpr ConvolutionProblem shapes[] = {
+static constexpr LayerShape shapes[] = {
     {32, 32, 3, 64, 3, 1, 1, 1},    {32, 32, 64, 64, 3, 1, 1, 4},
     {32, 32, 64, 128, 3, 2, 1, 1},  {32, 32, 64, 128, 1, 2, 0, 1},
     {32, 16, 128, 128, 3, 1, 1, 3}, {32, 16, 128, 256, 3, 2, 1, 1},
@@ -78,18 +77,17 @@ static constexpr ConvolutionProblem shapes[] = {
 
 int main(int argc, char **argv) {
   std::unique_ptr<CPUBackend> backend = initialize(argc, argv);
-  return compareWithDnnl(
-      *backend, shapes, [&](const ConvolutionProblem &shape) {
-        int64_t batch = shape.batch, outSize = shape.getOutSize();
-        Tensor image =
-            makeRandom({batch, shape.size, shape.size, shape.channels}, 1);
-        Tensor gradient =
-            makeRandom({batch, outSize, outSize, shape.outChannels}, 2);
-        auto own = std::make_shared<Kernel>(
-            *backend, image, [&](Module &m, Function &f, NodeValue x) {
-              return build(shape, gradient, m, f, x);
-            });
-        auto other = std::make_shared<DnnlGradient>(shape, image, gradient);
-        return std::pair(own, other);
-      });
+  return compareWithDnnl(*backend, shapes, [&](const LayerShape &shape) {
+    int64_t batch = shape.batch, outSize = shape.getOutSize();
+    Tensor image =
+        makeRandom({batch, shape.size, shape.size, shape.channels}, 1);
+    Tensor gradient =
+        makeRandom({batch, outSize, outSize, shape.outChannels}, 2);
+    auto own = std::make_shared<Kernel>(
+        *backend, image, [&](Module &m, Function &f, NodeValue x) {
+          return build(shape, gradient, m, f, x);
+        });
+    auto other = std::make_shared<DnnlGradient>(shape, image, gradient);
+    return std::pair(own, other);
+  });
 }
