@@ -1,9 +1,8 @@
 //===- int8.cpp - Convolutions of bytes against oneDNN --------------------===//
 //
 // The convolutions of ResNet-50 at batch 1 as a quantized network has them, and
-// the product of two matrices of 1024 x 1024 as a convolution: uint8 times
-// constant int8, sums of int32, a factor for each output channel, and uint8
-// again. oneDNN chooses the algorithm and the formats of image, weights and
+// a matmul of 1024 x 1024 matrices as one: uint8 times constant int8, sums of
+// int32, a factor for each output channel, and uint8 again. oneDNN chooses the algorithm and the formats of image, weights and
 // result; they are reordered before the timing.
 //
 //===----------------------------------------------------------------------===//
