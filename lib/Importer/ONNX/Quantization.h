@@ -26,6 +26,11 @@ struct Quantized : Quantization {
   NodeValue value;
 };
 
+/// An error unless \p parameter, input \p index, is of \p kind, that of what it
+/// is the zero point of, or without a kind a float, as a scale is.
+llvm::Error checkParameterKind(unsigned index, NodeValue parameter,
+                               std::optional<ElemKind> kind);
+
 /// Reads the quantization of a tensor of \p kind: the inputs \p scaleIndex, a
 /// float, and \p zeroIndex, of \p kind, which may be absent; one value each.
 llvm::Expected<Quantization> readQuantization(OpContext &op,

@@ -131,6 +131,16 @@ llvm::Expected<Quantized> glowish::quantizeDynamically(OpContext &op,
 
 //===- Parameters ---------------------------------------------------------===//
 
+llvm::Error glowish::checkParameterKind(unsigned index, NodeValue parameter,
+                                        std::optional<ElemKind> kind) {
+  ElemKind own = parameter.getElemKind();
+  if (kind ? own == *kind : isFloatKind(own) || own == ElemKind::Float8E8M0)
+    return llvm::Error::success();
+  return makeError("input {0} is {1}; accepted: {2}", index,
+                   parameter.getType().str(),
+                   kind ? getElemKindName(*kind) : "floats");
+}
+
 /// Reads input \p index, one value of \p kind, as a scalar. Null if absent.
 static llvm::Expected<NodeValue> readScalar(OpContext &op, unsigned index,
                                             ElemKind kind) {
@@ -240,22 +250,25 @@ static llvm::Expected<NodeValue> repeatBlocks(OpContext &op,
       parameter, zeros, std::vector<int64_t>(shape.begin(), shape.end()), ones);
 }
 
-/// Reads input \p index, a scale or zero point, in a shape that broadcasts to
-/// \p x: one value, one per index of the attribute `axis`, or one per block of
-/// `block_size` elements. Null if it is absent.
-static llvm::Expected<NodeValue> readParameter(OpContext &op, unsigned index,
-                                               NodeValue x) {
+/// Reads input \p index, a zero point of \p kind or, without a kind, a scale,
+/// in a shape that broadcasts to \p x: one value, one per index of the
+/// attribute `axis`, or one per block of `block_size` elements. Null if it is
+/// absent.
+static llvm::Expected<NodeValue>
+readParameter(OpContext &op, unsigned index, NodeValue x,
+              std::optional<ElemKind> kind = std::nullopt) {
   NodeValue parameter = op.getOptionalInput(index);
+  // Both are read where they don't matter, too: an attribute that is not read
+  // is one that is not supported.
   GLOWISH_ASSIGN_OR_RETURN(int64_t block, op.getInt("block_size", 0));
+  GLOWISH_RETURN_IF_ERROR(op.getInt("axis", 1).takeError());
+  if (!parameter)
+    return parameter;
+  GLOWISH_RETURN_IF_ERROR(checkParameterKind(index, parameter, kind));
+  if (parameter.getType().getNumElements() == 1)
+    return op.reshape(parameter, {}, ".one");
   DimsRef shape = x.getShape();
-  int64_t axis = 0;
-  if (!shape.empty()) {
-    GLOWISH_ASSIGN_OR_RETURN(axis, op.getInt("axis", 1));
-  }
-  if (!parameter || parameter.getType().getNumElements() == 1)
-    return parameter ? op.reshape(parameter, {}, ".one")
-                     : llvm::Expected<NodeValue>(parameter);
-  GLOWISH_ASSIGN_OR_RETURN(axis, normalizeAxis(axis, shape.size()));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 1, shape.size()));
   if (block < 0)
     return makeError("attribute 'block_size' is {0}; accepted: 0 or more",
                      block);
@@ -293,7 +306,8 @@ static llvm::Error importDequantizeLinear(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   GLOWISH_RETURN_IF_ERROR(op.getInput(1).takeError());
   GLOWISH_ASSIGN_OR_RETURN(NodeValue scale, readParameter(op, 1, x));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue zeroPoint, readParameter(op, 2, x));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue zeroPoint,
+                           readParameter(op, 2, x, x.getElemKind()));
   GLOWISH_ASSIGN_OR_RETURN(
       ElemKind kind,
       readKind(op, "output_dtype", getValueOfScale(scale.getElemKind())));
@@ -311,15 +325,15 @@ static llvm::Error importQuantizeLinear(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
   GLOWISH_RETURN_IF_ERROR(op.getInput(1).takeError());
   GLOWISH_ASSIGN_OR_RETURN(NodeValue scale, readParameter(op, 1, x));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue zeroPoint, readParameter(op, 2, x));
-  GLOWISH_ASSIGN_OR_RETURN(ElemKind kind,
-                           readKind(op, "output_dtype", ElemKind::UInt8));
+  NodeValue given = op.getOptionalInput(2);
+  GLOWISH_ASSIGN_OR_RETURN(
+      ElemKind kind, readKind(op, "output_dtype",
+                              given ? given.getElemKind() : ElemKind::UInt8));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue zeroPoint, readParameter(op, 2, x, kind));
   GLOWISH_ASSIGN_OR_RETURN(
       ElemKind precision,
       readKind(op, "precision", getValueOfScale(scale.getElemKind())));
   GLOWISH_ASSIGN_OR_RETURN(Conversion conversion, readConversion(op));
-  if (zeroPoint)
-    kind = zeroPoint.getElemKind();
   if (!canBeQuantized(kind))
     return makeError("the result would be {0}; accepted: {1}",
                      getElemKindName(kind), quantizedKinds);

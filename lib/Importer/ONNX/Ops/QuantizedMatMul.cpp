@@ -10,26 +10,43 @@
 
 using namespace glowish;
 
-/// Reshapes zero point or scale \p parameter of a matrix [..., rows, columns]:
-/// one value, one per row (\p isOfRows) or one per column. Null stays null.
+/// Reads input \p index, a zero point of \p kind or, without a kind, a scale of
+/// the matrix \p x [..., rows, columns]: one value, or one per row (\p
+/// isOfRows) or per column. Null if it is absent.
 static llvm::Expected<NodeValue>
-alignParameter(OpContext &op, NodeValue parameter, bool isOfRows) {
+readOfMatrix(OpContext &op, unsigned index, NodeValue x, bool isOfRows,
+             std::optional<ElemKind> kind = std::nullopt) {
+  NodeValue parameter = op.getOptionalInput(index);
   if (!parameter)
     return parameter;
-  DimsRef shape = parameter.getShape();
+  GLOWISH_RETURN_IF_ERROR(checkParameterKind(index, parameter, kind));
   if (parameter.getType().getNumElements() == 1)
     return op.reshape(parameter, {}, ".one");
-  if (shape.size() == 1 && isOfRows)
-    return op.reshape(parameter, {shape[0], 1}, ".rows");
-  return parameter;
+  DimsRef shape = x.getShape();
+  if (shape.size() >= 2) {
+    size_t rows = shape.size() - 2, columns = rows + 1;
+    int64_t count = shape[isOfRows ? rows : columns];
+    if (parameter.getShape() == DimsRef({count}))
+      return isOfRows ? op.reshape(parameter, {count, 1}, ".rows")
+                      : llvm::Expected<NodeValue>(parameter);
+    Dims ofMatrices(shape);
+    ofMatrices[isOfRows ? columns : rows] = 1;
+    if (parameter.getShape() == DimsRef(ofMatrices))
+      return parameter;
+  }
+  return makeError("input {0} is {1}; accepted: one value, or one for each {2} "
+                   "of {3}",
+                   index, parameter.getType().str(),
+                   isOfRows ? "row" : "column", x.getType().str());
 }
 
 /// Returns input \p index minus its zero point, input \p zeroIndex if present.
 static llvm::Expected<NodeValue> readFactor(OpContext &op, unsigned index,
                                             unsigned zeroIndex, bool isOfRows) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(index));
-  NodeValue zeroPoint = op.getOptionalInput(zeroIndex);
-  GLOWISH_ASSIGN_OR_RETURN(zeroPoint, alignParameter(op, zeroPoint, isOfRows));
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue zeroPoint,
+      readOfMatrix(op, zeroIndex, x, isOfRows, x.getElemKind()));
   return subtractZeroPoint(op, x, zeroPoint);
 }
 
@@ -41,39 +58,33 @@ static llvm::Error importMatMulInteger(OpContext &op) {
   return op.setOutput(0, makeMatMul(op, a, b));
 }
 
-/// Requantizes \p sums, accumulators with the scale \p scaleA * \p scaleB, to
-/// the scale and zero point in inputs \p index and \p index + 1.
-static llvm::Expected<NodeValue>
-requantizeToInputs(OpContext &op, NodeValue sums, NodeValue scaleA,
-                   NodeValue scaleB, unsigned index) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue scale, op.getInput(index));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue zeroPoint, op.getInput(index + 1));
-  for (NodeValue *parameter : {&scale, &zeroPoint})
-    if (parameter->getType().getNumElements() == 1) {
-      GLOWISH_ASSIGN_OR_RETURN(*parameter, op.reshape(*parameter, {}, ".one"));
-    }
+static llvm::Error importQLinearMatMul(OpContext &op) {
+  for (unsigned index : {1, 4, 6})
+    GLOWISH_RETURN_IF_ERROR(op.getInput(index).takeError());
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue a,
+                           readFactor(op, 0, 2, /*isOfRows=*/true));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue b,
+                           readFactor(op, 3, 5, /*isOfRows=*/false));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue sums, makeMatMul(op, a, b));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue scaleA,
+                           readOfMatrix(op, 1, a, /*isOfRows=*/true));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue scaleB,
+                           readOfMatrix(op, 4, b, /*isOfRows=*/false));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue scale,
+                           readOfMatrix(op, 6, sums, /*isOfRows=*/true));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue given, op.getInput(7));
+  ElemKind kind = given.getElemKind();
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue zeroPoint,
+      readOfMatrix(op, 7, sums, /*isOfRows=*/true,
+                   isIntegerKind(kind) ? kind : ElemKind::UInt8));
   for (NodeValue *factor : {&scaleA, &scaleB, &scale}) {
     GLOWISH_ASSIGN_OR_RETURN(*factor, castTo(op, *factor, ElemKind::Float));
   }
   GLOWISH_ASSIGN_OR_RETURN(NodeValue factor,
                            op.create<MulNode>(scaleA, scaleB));
-  return requantize(op, sums, factor,
-                    {zeroPoint.getElemKind(), scale, zeroPoint});
-}
-
-static llvm::Error importQLinearMatMul(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue a,
-                           readFactor(op, 0, 2, /*isOfRows=*/true));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue b,
-                           readFactor(op, 3, 5, /*isOfRows=*/false));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue scaleA, op.getInput(1));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue scaleB, op.getInput(4));
-  GLOWISH_ASSIGN_OR_RETURN(scaleA,
-                           alignParameter(op, scaleA, /*isOfRows=*/true));
-  GLOWISH_ASSIGN_OR_RETURN(scaleB,
-                           alignParameter(op, scaleB, /*isOfRows=*/false));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue sums, makeMatMul(op, a, b));
-  return op.setOutput(0, requantizeToInputs(op, sums, scaleA, scaleB, 6));
+  return op.setOutput(0,
+                      requantize(op, sums, factor, {kind, scale, zeroPoint}));
 }
 
 //===- com.microsoft ------------------------------------------------------===//
@@ -162,18 +173,41 @@ static llvm::Error importQGemm(OpContext &op) {
 
 //===- Convolutions -------------------------------------------------------===//
 
+/// Reads input \p index, a zero point of \p kind or, without a kind, a scale of
+/// convolutions: one value, or one for each of \p channels output channels
+/// unless that is 0. Null if it is absent.
+static llvm::Expected<NodeValue>
+readOfChannels(OpContext &op, unsigned index, int64_t channels,
+               std::optional<ElemKind> kind = std::nullopt) {
+  NodeValue parameter = op.getOptionalInput(index);
+  if (!parameter)
+    return parameter;
+  GLOWISH_RETURN_IF_ERROR(checkParameterKind(index, parameter, kind));
+  int64_t count = parameter.getType().getNumElements();
+  if (count == 1)
+    return op.reshape(parameter, {}, ".one");
+  if (channels && parameter.getShape() == DimsRef({channels}))
+    return parameter;
+  std::string more;
+  if (channels)
+    more = llvm::formatv(", or one for each of {0} output channels", channels);
+  return makeError("input {0} is {1}; accepted: one value{2}", index,
+                   parameter.getType().str(), more);
+}
+
 /// Returns the images in input \p index minus their zero point: one value or,
 /// for filters, one per output channel.
 static llvm::Expected<Images> readIntegerImages(OpContext &op, unsigned index,
-                                                unsigned zeroIndex) {
+                                                unsigned zeroIndex,
+                                                bool isFilter) {
   GLOWISH_ASSIGN_OR_RETURN(Images images, readImages(op, index));
-  NodeValue zeroPoint = op.getOptionalInput(zeroIndex);
-  if (zeroPoint) {
-    int64_t count = zeroPoint.getType().getNumElements();
+  int64_t channels = isFilter ? images.value.getShape()[0] : 0;
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue zeroPoint,
+      readOfChannels(op, zeroIndex, channels, images.value.getElemKind()));
+  if (zeroPoint && !zeroPoint.getShape().empty()) {
     GLOWISH_ASSIGN_OR_RETURN(
-        zeroPoint, count == 1
-                       ? op.reshape(zeroPoint, {}, ".one")
-                       : op.reshape(zeroPoint, {count, 1, 1, 1}, ".one"));
+        zeroPoint, op.reshape(zeroPoint, {channels, 1, 1, 1}, ".channels"));
   }
   GLOWISH_ASSIGN_OR_RETURN(images.value,
                            subtractZeroPoint(op, images.value, zeroPoint));
@@ -181,27 +215,35 @@ static llvm::Expected<Images> readIntegerImages(OpContext &op, unsigned index,
 }
 
 static llvm::Error importConvInteger(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(Images input, readIntegerImages(op, 0, 2));
-  GLOWISH_ASSIGN_OR_RETURN(Images filter, readIntegerImages(op, 1, 3));
+  GLOWISH_ASSIGN_OR_RETURN(Images input, readIntegerImages(op, 0, 2, false));
+  GLOWISH_ASSIGN_OR_RETURN(Images filter, readIntegerImages(op, 1, 3, true));
   GLOWISH_ASSIGN_OR_RETURN(Images sums,
                            makeConvolution(op, input, filter, NodeValue()));
   return setImages(op, sums.value, sums.isOneDimensional);
 }
 
-/// The scale of the bias is the product of the scales.
+/// The scale of the bias is that of the sums.
 static llvm::Error importQLinearConv(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(Images input, readIntegerImages(op, 0, 2));
-  GLOWISH_ASSIGN_OR_RETURN(Images filter, readIntegerImages(op, 3, 5));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue scaleX, op.getInput(1));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue scaleW, op.getInput(4));
-  GLOWISH_ASSIGN_OR_RETURN(scaleX,
-                           alignParameter(op, scaleX, /*isOfRows=*/false));
-  GLOWISH_ASSIGN_OR_RETURN(scaleW,
-                           alignParameter(op, scaleW, /*isOfRows=*/false));
+  for (unsigned index : {1, 4, 6})
+    GLOWISH_RETURN_IF_ERROR(op.getInput(index).takeError());
+  GLOWISH_ASSIGN_OR_RETURN(Images input, readIntegerImages(op, 0, 2, false));
+  GLOWISH_ASSIGN_OR_RETURN(Images filter, readIntegerImages(op, 3, 5, true));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue scaleX, readOfChannels(op, 1, 0));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue scaleW,
+                           readOfChannels(op, 4, filter.value.getShape()[0]));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue given, op.getInput(7));
+  ElemKind kind = given.getElemKind();
+  if (kind != ElemKind::UInt8 && kind != ElemKind::Int8)
+    return makeError("input 7 is {0}; accepted: one uint8 or int8",
+                     given.getType().str());
+  GLOWISH_ASSIGN_OR_RETURN(Quantization result,
+                           readQuantization(op, 6, 7, kind));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue factor,
+                           op.create<MulNode>(scaleX, scaleW));
   GLOWISH_ASSIGN_OR_RETURN(
       Images sums, makeConvolution(op, input, filter, op.getOptionalInput(8)));
-  GLOWISH_ASSIGN_OR_RETURN(
-      sums.value, requantizeToInputs(op, sums.value, scaleX, scaleW, 6));
+  GLOWISH_ASSIGN_OR_RETURN(sums.value,
+                           requantize(op, sums.value, factor, result));
   return setImages(op, sums.value, sums.isOneDimensional);
 }
 
