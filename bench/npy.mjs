@@ -1,6 +1,7 @@
-// Reads .npy files (version 1, C order) of the types that the networks use.
+// Reads and writes .npy files (version 1, C order) of the types that the
+// networks use.
 
-import {readFileSync} from 'node:fs';
+import {readFileSync, writeFileSync} from 'node:fs';
 
 const types = {
   '<f4': ['float32', Float32Array],
@@ -26,6 +27,34 @@ export function readNpy(path) {
                                   file.byteOffset + file.length);
   const dims = shape.split(',').filter((d) => d.trim()).map(Number);
   return {type, dims, data: new Array(bytes)};
+}
+
+// Writes what readNpy gives.
+export function writeNpy(path, {type, dims, data}) {
+  const [description] = Object.entries(types).find(
+      ([, [name]]) => name === type);
+  const shape = dims.map((dim) => `${dim},`).join('');
+  const header = `{'descr': '${description}', 'fortran_order': False, ` +
+      `'shape': (${shape}), }`;
+  const start = 64 * Math.ceil((10 + header.length + 1) / 64);
+  const prefix = Buffer.alloc(10);
+  prefix.write('\x93NUMPY\x01\x00', 'latin1');
+  prefix.writeUInt16LE(start - 10, 8);
+  writeFileSync(path, Buffer.concat([
+    prefix, Buffer.from(header.padEnd(start - 11) + '\n'),
+    Buffer.from(data.buffer, data.byteOffset, data.byteLength),
+  ]));
+}
+
+// The root of the mean square of the difference, as a share of that of the
+// expected numbers.
+export function relativeError(actual, expected) {
+  let error = 0, square = 0;
+  for (let i = 0; i < expected.length; ++i) {
+    error += (Number(actual[i]) - Number(expected[i])) ** 2;
+    square += Number(expected[i]) ** 2;
+  }
+  return Math.sqrt(square > 0 ? error / square : error);
 }
 
 // The largest difference as a share of the largest expected magnitude.

@@ -206,3 +206,25 @@ TEST(ExporterQuantization, FullyConnected) {
               bias == 0.75f ? 3 : 2);
   }
 }
+
+/// What is added to a matmul of three dimensions, where there is no Gemm.
+TEST(ExporterQuantization, SumBehindMatMul) {
+  for (bool isFirst : {true, false}) {
+    auto make = [isFirst] {
+      return buildModule([isFirst](Function &function, Module &module) {
+        Composer c(function, module);
+        NodeValue x = newInput(module, ElemKind::Float, {2, 3, 4});
+        x = c.quantize(x, 0.5, 3);
+        NodeValue weights =
+            c.dequantize(c.bytes({4, 2}), c.floats({1, 2}, {0.25, 0.5}), 0);
+        NodeValue bias = c.floats({2}, {0.375f, -2.5f});
+        x = c.b.matMul(x, weights);
+        return isFirst ? c.b.add(bias, x) : c.b.add(x, bias);
+      });
+    };
+    checkRewritten("matmul", make);
+    EXPECT_EQ(llvm::count(getOperators(llvm::cantFail(writeOnnx(*make()))),
+                          "DequantizeLinear"),
+              3);
+  }
+}

@@ -206,13 +206,34 @@ static Tensor multiply(const Tensor &tensor, double factor) {
   return result;
 }
 
+/// The operand that is the bias of \p node: its own, or that of a sum with a
+/// constant for each output, which is all that reads a matmul.
+static std::pair<Node *, unsigned> findBias(Node &node, const Anchor &anchor) {
+  if (anchor.bias)
+    return {&node, *anchor.bias};
+  NodeValue result = node.getResult(0);
+  if (!result.hasOneUse())
+    return {nullptr, 0};
+  const Use &use = *node.uses().begin();
+  auto *add = llvm::dyn_cast<AddNode>(use.getUser());
+  if (!add || add->getType() != result.getType())
+    return {nullptr, 0};
+  unsigned other = 1 - use.getOperandIndex();
+  NodeValue bias = add->getOperand(other);
+  bool isForOutputs = bias.getShape().size() == 1 &&
+                      bias.getShape()[0] == result.getShape().back();
+  return isForOutputs ? std::pair<Node *, unsigned>(add, other)
+                      : std::pair<Node *, unsigned>(nullptr, 0);
+}
+
 void Quantizer::quantizeAnchor(Node &node, const Anchor &anchor) {
   quantizeOperand(node, anchor.input);
   double inputScale = values.find(stripMoves(node.getOperand(anchor.input)))
                           ->second.params.scale;
   NodeValue filter = node.getOperand(anchor.filter), bias;
-  if (anchor.bias)
-    bias = node.getOperand(*anchor.bias);
+  auto [biasReader, biasIndex] = findBias(node, anchor);
+  if (biasReader)
+    bias = biasReader->getOperand(biasIndex);
   std::optional<Tensor> biasTensor;
   if (bias && getConstantTensor(bias) && bias.getElemKind() == ElemKind::Float)
     biasTensor = multiply(*getConstantTensor(bias), anchor.biasFactor);
@@ -230,8 +251,8 @@ void Quantizer::quantizeAnchor(Node &node, const Anchor &anchor) {
   filter = makeReal(makeConstant(name, std::move(weights.integers)), scales,
                     /*zeroPoint=*/0);
   node.setOperand(anchor.filter, filter);
-  if (anchor.bias)
-    node.setOperand(*anchor.bias, bias);
+  if (biasTensor)
+    biasReader->setOperand(biasIndex, bias);
   // The factors are in the constants now.
   if (auto *gemm = llvm::dyn_cast<GemmNode>(&node)) {
     gemm->setAlpha(1);

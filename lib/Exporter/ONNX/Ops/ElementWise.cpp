@@ -16,15 +16,27 @@ static Layout chooseLayout(const GraphWriter &w, const Node &node) {
   return getIdentityLayout(rank);
 }
 
+/// Operand \p index of \p node in the function's order. The bias of a matmul
+/// is one of its Gemm's in ONNX Runtime, which multiplies integers only if the
+/// bias is made of some, too.
+static OnnxValue getOperand(GraphWriter &w, const Node &node, unsigned index) {
+  NodeValue operand = node.getOperand(index);
+  if (!llvm::isa<AddNode>(node) || operand.getShape().size() != 1)
+    return w.get(operand);
+  auto *matMul = node.getOperand(1 - index).getNodeAs<MatMulNode>();
+  return matMul ? w.getBias(operand, matMul->getLhs(), matMul->getRhs())
+                : w.get(operand);
+}
+
 void glowish::writeElementWise(
     GraphWriter &w, const Node &node,
     llvm::function_ref<OnnxValue(llvm::ArrayRef<OnnxValue>)> write) {
   Layout layout = chooseLayout(w, node);
   OnnxValues operands;
-  for (NodeValue operand : node.getOperands()) {
+  for (auto [i, operand] : llvm::enumerate(node.getOperands())) {
     bool isScalar = operand.getShape().empty();
     operands.push_back(isScalar || isIdentity(layout)
-                           ? w.get(operand)
+                           ? getOperand(w, node, unsigned(i))
                            : w.getExpanded(operand, invert(layout)));
   }
   OnnxValue result = write(operands);
