@@ -13,6 +13,10 @@ Comparison glowish::compareTensors(const Tensor &actual, const Tensor &expected,
     double a = actual.getAsDouble(i), e = expected.getAsDouble(i);
     if (std::isfinite(e))
       result.maxMagnitude = std::max(result.maxMagnitude, std::fabs(e));
+    if (std::isfinite(e) && std::isfinite(a)) {
+      result.squaredError += (a - e) * (a - e);
+      result.squaredMagnitude += e * e;
+    }
     if (a == e || (std::isnan(a) && std::isnan(e)))
       continue;
     double error = std::fabs(a - e);

@@ -330,6 +330,14 @@ TEST(Comparison, NamesTheElementFurthestOverItsTolerance) {
   EXPECT_EQ(compareTensors(actual, expected, 0.1, 0.1).numMismatches, 0);
 }
 
+TEST(Comparison, RootMeanSquare) {
+  Type type(ElemKind::Float, {4});
+  Tensor expected = Tensor::fromValues<float>(type, {3, -4, INFINITY, 0});
+  Tensor actual = Tensor::fromValues<float>(type, {3, -4.5, INFINITY, 0});
+  EXPECT_DOUBLE_EQ(compareTensors(actual, expected, 0, 0).getRelativeRms(),
+                   0.1);
+}
+
 TEST(Comparison, InfinitiesAndNaNMustBeExpected) {
   Tensor expected =
       makeFloats({infinity, -infinity, notANumber, infinity, 1, 1});

@@ -93,8 +93,8 @@ protected:
       return llvm::Error::success();
     };
   }
-  Side makeSide(Backend &backend, bool isOptimized) {
-    return {&backend, in("chain.onnxtxt"), {}, {}, isOptimized};
+  Side makeSide(Backend &backend, GraphForm form) {
+    return {&backend, in("chain.onnxtxt"), {}, {}, form};
   }
 
   ComparisonOptions options;
@@ -110,11 +110,12 @@ bool isNormalization(const ValueName &name, unsigned number) {
 
 TEST_F(NetworkDebugger, FindsAFaultAtEachPlace) {
   std::unique_ptr<Backend> interpreter = createInterpreter();
-  for (bool isOptimized : {false, true})
+  for (GraphForm form :
+       {GraphForm::Imported, GraphForm::Prepared, GraphForm::Optimized})
     for (unsigned i = 0; i < 12; ++i) {
       FaultyBackend faulty(2 * i + 1);
-      Side reference = makeSide(*interpreter, isOptimized);
-      Side tested = makeSide(faulty, isOptimized);
+      Side reference = makeSide(*interpreter, form);
+      Side tested = makeSide(faulty, form);
       auto results = compareLayers(reference, tested, options);
       ASSERT_TRUE(bool(results)) << getMessage(results.takeError());
       std::vector<ValueName> bad;
@@ -138,8 +139,8 @@ TEST_F(NetworkDebugger, FindsAFaultAtEachPlace) {
 TEST_F(NetworkDebugger, FindsNothingWhereNothingIs) {
   std::unique_ptr<Backend> interpreter = createInterpreter();
   auto cpu = llvm::cantFail(CPUBackend::create(TargetOptions()));
-  Side reference = makeSide(*interpreter, true);
-  Side tested = makeSide(*cpu, true);
+  Side reference = makeSide(*interpreter, GraphForm::Optimized);
+  Side tested = makeSide(*cpu, GraphForm::Optimized);
   auto results = compareLayers(reference, tested, options);
   ASSERT_TRUE(bool(results)) << getMessage(results.takeError());
   EXPECT_GE(results->size(), 13u);

@@ -2,6 +2,7 @@
 
 #include "network-debugger/Options.h"
 #include "common/CommonOptions.h"
+#include "common/QuantizationFlags.h"
 #include "common/ValueOption.h"
 
 using namespace glowish;
@@ -34,7 +35,7 @@ static ValueOption<double>
     relativeTolerance("rtol",
                       cl::desc("Tolerance relative to the largest magnitude of "
                                "a layer (default 1e-4; of float16, 2^-9, of "
-                               "bfloat16, 2^-6)"),
+                               "bfloat16, 2^-6; with -load-profile, 0.05)"),
                       cl::init(1e-4), atLeast(0.0),
                       cl::cat(comparisonCategory));
 static ValueOption<double>
@@ -62,7 +63,8 @@ static cl::opt<std::string>
     againstBackend("against-backend",
                    cl::desc("The reference's back end (default: Interpreter; "
                             "with -against-mcpu and the like, CPU; with "
-                            "-against alone, that of -backend)"),
+                            "-against or -load-profile alone, that of "
+                            "-backend)"),
                    cl::value_desc("name"), cl::cat(comparisonCategory));
 static cl::opt<std::string> againstCpu("against-mcpu",
                                        cl::desc("The reference's -mcpu"),
@@ -94,12 +96,23 @@ static bool hasOwnTarget() {
          againstUnoptimized;
 }
 
-static std::string getReferenceBackendName() {
+static std::string getReferenceBackendName(bool isQuantized) {
   if (!againstBackend.empty())
     return againstBackend;
   if (hasOwnTarget())
     return "CPU";
-  return against.empty() ? "Interpreter" : getBackendName().str();
+  bool isSame = against.empty() && !isQuantized;
+  return isSame ? "Interpreter" : getBackendName().str();
+}
+
+static llvm::Expected<GraphForm> getGraphForm(bool isQuantized) {
+  if (!isQuantized)
+    return isOptimized ? GraphForm::Optimized : GraphForm::Imported;
+  if (isOptimized.getNumOccurrences())
+    return makeError("-optimized-graph has no effect with -load-profile, where "
+                     "the layers are those of the profile; accepted: without "
+                     "one of them");
+  return GraphForm::Prepared;
 }
 
 /// Those of the other side, and what differs.
@@ -122,15 +135,23 @@ llvm::Expected<DebuggerOptions> glowish::getDebuggerOptions(PhaseTimer &timer) {
   DebuggerOptions options;
   options.bisects = mode == Mode::Bisect;
   options.onlyBad = onlyBad;
+  GLOWISH_ASSIGN_OR_RETURN(CompilationOptions compilationOptions,
+                           getCompilationOptions(timer));
+  GLOWISH_ASSIGN_OR_RETURN(compilationOptions.quantization,
+                           getQuantizationOptions());
+  options.isQuantized = compilationOptions.quantization != nullptr;
+  GLOWISH_ASSIGN_OR_RETURN(GraphForm form, getGraphForm(options.isQuantized));
   options.comparison.rtol = relativeTolerance;
   options.comparison.atol = absoluteTolerance;
   // Two units in the last place.
-  if (!relativeTolerance.getNumOccurrences()) {
+  if (!relativeTolerance.getNumOccurrences() && options.isQuantized) {
+    options.comparison.rtol = 0.05;
+  } else if (!relativeTolerance.getNumOccurrences()) {
     options.comparison.float16Rtol = 1.0 / 512;
     options.comparison.bfloat16Rtol = 1.0 / 64;
   }
   options.dumpFolder = dumpFolder;
-  std::string referenceName = getReferenceBackendName();
+  std::string referenceName = getReferenceBackendName(options.isQuantized);
   if (hasOwnTarget() && referenceName != "CPU")
     return makeError("-against-backend={0} has no target; accepted with "
                      "-against-mcpu and the like: CPU",
@@ -144,19 +165,17 @@ llvm::Expected<DebuggerOptions> glowish::getDebuggerOptions(PhaseTimer &timer) {
                       referenceName == "CPU" ? "the reference: " : "");
   options.referenceBackend = std::move(*reference);
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions, getImportOptions());
-  GLOWISH_ASSIGN_OR_RETURN(CompilationOptions compilationOptions,
-                           getCompilationOptions(timer));
   if (compilationOptions.stopAfter)
     return makeError("-stop-after is not for comparisons");
   GLOWISH_ASSIGN_OR_RETURN(options.tuner, createTuner(*options.testedBackend));
   compilationOptions.tuner = options.tuner.get();
   options.tested = {options.testedBackend.get(), getModelPath().str(),
-                    importOptions, compilationOptions, isOptimized};
+                    importOptions, compilationOptions, form};
   CompilationOptions referenceOptions;
   referenceOptions.function = compilationOptions.function;
   options.reference = {options.referenceBackend.get(),
                        against.empty() ? getModelPath().str()
                                        : against.getValue(),
-                       importOptions, referenceOptions, isOptimized};
+                       importOptions, referenceOptions, form};
   return options;
 }

@@ -14,6 +14,8 @@ extern llvm::cl::OptionCategory comparisonCategory;
 struct DebuggerOptions {
   /// Bisect, or else compare layer by layer.
   bool bisects = false;
+  /// The tested side is quantized by a profile.
+  bool isQuantized = false;
   /// Print only the layers that differ by more than the tolerance.
   bool onlyBad = false;
   /// Without what is to be filled in and called.

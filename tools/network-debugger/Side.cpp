@@ -14,9 +14,12 @@ llvm::Expected<ImportedSide> glowish::importSide(const Side &side) {
       std::make_unique<Compilation>(*side.backend, side.compilationOptions);
   GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
                            compilation->import(side.path, side.importOptions));
-  if (side.isOptimized) {
+  if (side.form == GraphForm::Optimized) {
     GLOWISH_ASSIGN_OR_RETURN(graph, compilation->optimize(std::move(graph)));
   }
+  // A quantized model has been prepared.
+  if (side.form == GraphForm::Prepared && !side.compilationOptions.quantization)
+    GLOWISH_RETURN_IF_ERROR(compilation->prepareQuantization(graph));
   return ImportedSide{std::move(compilation), std::move(graph)};
 }
 

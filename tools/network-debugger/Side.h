@@ -10,6 +10,16 @@
 
 namespace glowish {
 
+/// The graph whose nodes are compared.
+enum class GraphForm {
+  /// What the importer makes.
+  Imported,
+  /// What is profiled and quantized.
+  Prepared,
+  /// What the Optimize phase leaves.
+  Optimized
+};
+
 /// A model, the back end that computes it, and which graph is looked at.
 struct Side {
   Backend *backend = nullptr;
@@ -17,9 +27,7 @@ struct Side {
   std::string path;
   ImportOptions importOptions;
   CompilationOptions compilationOptions;
-  /// The nodes are those that the Optimize phase leaves, not those that the
-  /// importer makes.
-  bool isOptimized = true;
+  GraphForm form = GraphForm::Optimized;
 };
 
 /// The name of a result of a node, the same in all graphs of a model.

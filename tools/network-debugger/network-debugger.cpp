@@ -2,6 +2,7 @@
 
 #include "common/CommonOptions.h"
 #include "common/GivenInputs.h"
+#include "common/QuantizationFlags.h"
 #include "common/TensorFile.h"
 #include "common/Tool.h"
 #include "glowish/Support/File.h"
@@ -37,7 +38,8 @@ static std::string findPlace(const LayerResult &result) {
   return formatPlace(result.comparison.maxErrorIndex, result.type.getShape());
 }
 
-static void printTable(llvm::ArrayRef<LayerResult> results) {
+/// \p hasRms: with the root of the mean square, which tells more of roundings.
+static void printTable(llvm::ArrayRef<LayerResult> results, bool hasRms) {
   size_t nameWidth = 5, kindWidth = 8, typeWidth = 4;
   for (const LayerResult &result : results) {
     nameWidth = std::max(nameWidth, formatValue(result.name).size());
@@ -51,13 +53,17 @@ static void printTable(llvm::ArrayRef<LayerResult> results) {
                  << llvm::left_justify(type, unsigned(typeWidth)) << "  "
                  << numbers << "\n";
   };
-  print("layer", "operator", "type", "difference    relative  at");
+  print("layer", "operator", "type",
+        hasRms ? "difference    relative         RMS  at"
+               : "difference    relative  at");
   for (const LayerResult &result : results) {
     std::string numbers;
     llvm::raw_string_ostream os(numbers);
     os << llvm::format("%10.3e  %10.3e  ", result.comparison.maxError,
-                       result.comparison.getRelativeError())
-       << findPlace(result) << (result.isBad ? "  BAD" : "");
+                       result.comparison.getRelativeError());
+    if (hasRms)
+      os << llvm::format("%10.3e  ", result.comparison.getRelativeRms());
+    os << findPlace(result) << (result.isBad ? "  BAD" : "");
     print(formatValue(result.name), result.kind, result.type.str(), numbers);
   }
 }
@@ -134,9 +140,9 @@ static llvm::Expected<int> compareAll(const DebuggerOptions &options,
   llvm::copy_if(results, std::back_inserter(bad),
                 [](const LayerResult &result) { return result.isBad; });
   if (!options.onlyBad)
-    printTable(results);
+    printTable(results, options.isQuantized);
   else if (!bad.empty())
-    printTable(bad);
+    printTable(bad, options.isQuantized);
   llvm::outs() << bad.size() << " of " << results.size() << " layers are bad\n";
   if (bad.empty())
     return ExitCode::success;
@@ -186,7 +192,7 @@ int main(int argc, char **argv) {
   return runTool(argc, argv,
                  "Computes a network in two ways and finds the first layer "
                  "where they differ.\n",
-                 {&modelCategory, &inputCategory, &comparisonCategory,
-                  &targetCategory, &debugCategory},
+                 {&modelCategory, &quantizationCategory, &inputCategory,
+                  &comparisonCategory, &targetCategory, &debugCategory},
                  runDebugger);
 }

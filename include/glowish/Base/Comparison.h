@@ -4,6 +4,7 @@
 #define GLOWISH_BASE_COMPARISON_H
 
 #include "glowish/Base/Tensor.h"
+#include <cmath>
 
 namespace glowish {
 
@@ -13,6 +14,9 @@ struct Comparison {
   int64_t maxErrorIndex = 0;
   /// The largest finite |expected|, the denominator of getRelativeError().
   double maxMagnitude = 0;
+  /// The sums of (actual - expected)^2 and of expected^2, of the elements of
+  /// which both are finite.
+  double squaredError = 0, squaredMagnitude = 0;
   /// Number of elements with |actual - expected| > atol + rtol * |expected|, or
   /// with a NaN or infinity on one side only.
   int64_t numMismatches = 0;
@@ -24,6 +28,12 @@ struct Comparison {
 
   double getRelativeError() const {
     return maxMagnitude > 0 ? maxError / maxMagnitude : maxError;
+  }
+  /// The root of the mean square of the error, as a share of the expected
+  /// elements'.
+  double getRelativeRms() const {
+    return std::sqrt(squaredMagnitude > 0 ? squaredError / squaredMagnitude
+                                          : squaredError);
   }
 };
 
