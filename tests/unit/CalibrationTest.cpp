@@ -64,12 +64,14 @@ TEST(RangeProfile, IsReadAsItWasWritten) {
   profile.checksum = 0x8123456789abcdef;
   profile.values.emplace("x", count({0.1f, -1.0f / 3, 5, 1e-20f}, 32));
   profile.values.emplace("y:1", count({0}, 32));
+  profile.floatNodes = {"c", "d: 'e'"};
   std::string text = writeRangeProfile(profile);
   auto read = readRangeProfile(text);
   ASSERT_TRUE(bool(read)) << llvm::toString(read.takeError());
   EXPECT_EQ(writeRangeProfile(*read), text);
   EXPECT_EQ(read->model, profile.model);
   EXPECT_EQ(read->checksum, profile.checksum);
+  EXPECT_EQ(read->floatNodes, profile.floatNodes);
   const Histogram &x = read->values.at("x");
   EXPECT_EQ(float(x.getMin()), -1.0f / 3);
   EXPECT_EQ(x.getMax(), 5);

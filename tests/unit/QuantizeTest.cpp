@@ -301,6 +301,43 @@ TEST(Quantize, SharedWeights) {
   EXPECT_EQ(outcome.kinds["FullyConnected"], 0u);
 }
 
+/// Nodes that the profile names stay float, and what is behind them alone.
+TEST(Quantize, FloatNodes) {
+  auto make = build([](Net &net) {
+    NodeValue x = net.convolution(net.input({1, 5, 5, 3}), 8);
+    NodeValue sum = net.b.add(x, net.convolution(x, 8));
+    net.output(net.convolution(sum, 4));
+  });
+  Outcome exact = llvm::cantFail(run(make, nullptr, createInterpreter()));
+  QuantizationOptions options = {exact.profile, {}};
+  auto list = [&] {
+    ModelGraph graph(make());
+    std::unique_ptr<Backend> backend = createInterpreter();
+    llvm::cantFail(
+        Compilation(*backend, CompilationOptions()).prepareQuantization(graph));
+    std::vector<std::string> names;
+    for (const QuantizedNode &node : listQuantizedNodes(
+             graph.getFunction(), options.profile, options.config))
+      names.push_back(
+          llvm::formatv("{0} {1}", node.name, node.numMultiplications));
+    return llvm::join(names, ", ");
+  };
+  EXPECT_EQ(list(), "value_1 5400, value_3 14400, value_4 0, value_6 7200");
+  options.profile.floatNodes = {"value_1", "value_3"};
+  EXPECT_EQ(list(), "value_6 7200");
+  options.config.needsQuantizedOperand = false;
+  EXPECT_EQ(list(), "value_4 0, value_6 7200");
+  options.config.needsQuantizedOperand = true;
+  Outcome outcome = llvm::cantFail(run(make, &options, createInterpreter()));
+  EXPECT_EQ(outcome.kinds["ConvolutionInteger"], 1u);
+  EXPECT_EQ(outcome.kinds["Convolution"], 2u);
+  EXPECT_EQ(outcome.kinds["Round"], 1u);
+  options.profile.floatNodes = {"other"};
+  EXPECT_EQ(getMessage(run(make, &options, createInterpreter())),
+            "the profile names 'other' as a float node; accepted: names of the "
+            "model's nodes");
+}
+
 /// Values that the profile lacks stay float.
 TEST(Quantize, IncompleteProfile) {
   auto make = build([](Net &net) {

@@ -1,6 +1,7 @@
 //===- ProfileDump.cpp - -dump-profile ------------------------------------===//
 
 #include "common/ProfileDump.h"
+#include "common/QuantizationBudgetFlags.h"
 #include "common/QuantizationFlags.h"
 #include "common/ValueOption.h"
 #include "glowish/Support/File.h"
@@ -26,15 +27,17 @@ bool glowish::dumpsProfile() { return !profileFile.empty(); }
 llvm::Expected<std::unique_ptr<RangeProfiler>> glowish::createRangeProfiler(
     Backend &backend, const CompilationOptions &options,
     llvm::StringRef modelPath, ImportOptions importOptions) {
-  if (!dumpsProfile()) {
+  if (!dumpsProfile() || limitsQuantization()) {
     if (numBins.getNumOccurrences())
       return makeError("-num-histogram-bins has no effect without a profile; "
                        "accepted: with -dump-profile=FILE");
     return nullptr;
   }
   if (options.quantization)
-    return makeError("-dump-profile and -load-profile: profiles are of float "
-                     "models; state one of them");
+    return makeError(
+        "-dump-profile and -load-profile: profiles are of float "
+        "models, but for those that -max-error and -max-drop write; "
+        "state one of them");
   if (options.precision)
     return makeError("-dump-profile and -convert-to-fp16: profiles are of "
                      "float models; state one of them");
@@ -56,5 +59,11 @@ llvm::Expected<std::unique_ptr<RangeProfiler>> glowish::createRangeProfiler(
 llvm::Error glowish::writeProfile(const RangeProfiler *profiler) {
   if (!profiler)
     return llvm::Error::success();
-  return writeFile(profileFile, writeRangeProfile(profiler->getProfile()));
+  return writeProfile(profiler->getProfile());
+}
+
+llvm::Error glowish::writeProfile(const RangeProfile &profile) {
+  if (!dumpsProfile())
+    return llvm::Error::success();
+  return writeFile(profileFile, writeRangeProfile(profile));
 }

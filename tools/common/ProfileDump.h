@@ -9,7 +9,8 @@
 namespace glowish {
 
 /// Imports the model again and compiles it as -dump-profile needs it; null
-/// without that flag. \p backend outlives the result.
+/// without that flag, and where it is for the profile of a quantization within
+/// a limit. \p backend outlives the result.
 llvm::Expected<std::unique_ptr<RangeProfiler>>
 createRangeProfiler(Backend &backend, const CompilationOptions &options,
                     llvm::StringRef modelPath, ImportOptions importOptions);
@@ -19,6 +20,8 @@ bool dumpsProfile();
 
 /// Writes the profile to the file of -dump-profile. \p profiler may be null.
 llvm::Error writeProfile(const RangeProfiler *profiler);
+/// Writes \p profile there, if -dump-profile is given.
+llvm::Error writeProfile(const RangeProfile &profile);
 
 } // namespace glowish
 

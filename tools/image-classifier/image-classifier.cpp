@@ -2,6 +2,7 @@
 
 #include "common/CommonOptions.h"
 #include "common/ProfileDump.h"
+#include "common/QuantizationBudgetFlags.h"
 #include "common/QuantizationFlags.h"
 #include "common/StatedInputs.h"
 #include "common/Tool.h"
@@ -122,6 +123,101 @@ static llvm::Expected<int64_t> countClasses(const Classifier &classifier) {
   return count;
 }
 
+/// Sets the input of \p session to the samples of \p paths.
+static llvm::Error setSamples(Session &session, const Buffer *input,
+                              const SampleReader &reader,
+                              llvm::ArrayRef<std::string> paths) {
+  Tensor batch(input->getType());
+  for (auto [i, path] : llvm::enumerate(paths))
+    GLOWISH_RETURN_IF_ERROR(reader.read(path, batch, int64_t(i)));
+  return session.setInput(input, batch);
+}
+
+/// How many answers in the output are among \p labels, one each; 0 if the
+/// outputs can't be read, which is an error later.
+static size_t countRight(const Session &session,
+                         const ClassifierOptions &options, int64_t batchSize,
+                         llvm::ArrayRef<int64_t> labels) {
+  llvm::Expected<const Buffer *> output = findOutput(session, options.output);
+  if (!output) {
+    llvm::consumeError(output.takeError());
+    return 0;
+  }
+  Tensor scores = session.getTensor(*output);
+  int64_t numClasses = scores.getNumElements() / batchSize;
+  size_t numRight = 0;
+  for (auto [i, label] : llvm::enumerate(labels))
+    numRight += hasLabel(makeAnswer(scores, int64_t(i) * numClasses, numClasses,
+                                    options.answers),
+                         label, options.answers);
+  return numRight;
+}
+
+/// Obeys -max-drop and -max-error, with all files. \p classifier has its back
+/// end and what reads its input, \p input.
+static llvm::Error limitQuantization(const Classifier &classifier,
+                                     const ClassifierOptions &options,
+                                     llvm::StringRef input,
+                                     const ImportOptions &importOptions,
+                                     CompilationOptions &compilationOptions) {
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<QuantizationLimit> limit,
+                           getQuantizationLimit(compilationOptions));
+  if (!limit)
+    return llvm::Error::success();
+  if (options.isStream)
+    return makeError("-max-drop and -max-error: names of files come from "
+                     "stdin (-); accepted: images or arrays, which are read "
+                     "several times");
+  if (limit->isOfAnswers && options.expected.empty())
+    return makeError("-max-drop has no effect without labels; accepted: with "
+                     "-expected-labels=LABEL,...");
+  size_t batchSize = size_t(classifier.batchSize);
+  auto getPart = [batchSize](auto list, size_t sample) {
+    return list.slice(sample * batchSize).take_front(batchSize);
+  };
+  BudgetModel model;
+  model.backend = classifier.backend.get();
+  model.path = getModelPath().str();
+  model.importOptions = importOptions;
+  model.function = compilationOptions.function;
+  model.numSamples = llvm::divideCeil(options.files.size(), batchSize);
+  model.fillInputs = [&, getPart](Session &session,
+                                  size_t sample) -> llvm::Error {
+    GLOWISH_ASSIGN_OR_RETURN(const Buffer *buffer,
+                             session.findPlaceholder(input));
+    return setSamples(session, buffer, *classifier.reader,
+                      getPart(llvm::ArrayRef(options.files), sample));
+  };
+  if (limit->isOfAnswers) {
+    model.numAnswers = options.files.size();
+    model.countRight = [&, getPart](const Session &session, size_t sample) {
+      return countRight(session, options, classifier.batchSize,
+                        getPart(llvm::ArrayRef(options.expected), sample));
+    };
+  }
+  return applyQuantizationLimit(*limit, std::move(model), compilationOptions);
+}
+
+/// Makes the program of \p classifier, and what profiles it.
+static llvm::Error compileProgram(Classifier &classifier,
+                                  const ImportOptions &importOptions,
+                                  CompilationOptions options) {
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<KernelTuner> tuner,
+                           createTuner(*classifier.backend));
+  options.tuner = tuner.get();
+  Progress progress;
+  progress.show("compiling");
+  GLOWISH_ASSIGN_OR_RETURN(classifier.profiler,
+                           createRangeProfiler(*classifier.backend, options,
+                                               getModelPath(), importOptions));
+  Compilation compilation(*classifier.backend, options);
+  GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
+                           compilation.import(getModelPath(), importOptions));
+  GLOWISH_ASSIGN_OR_RETURN(classifier.program,
+                           compilation.run(std::move(graph)));
+  return llvm::Error::success();
+}
+
 /// Fills \p classifier, unless the compilation stops early.
 static llvm::Error compile(Classifier &classifier,
                            const ClassifierOptions &options,
@@ -145,20 +241,10 @@ static llvm::Error compile(Classifier &classifier,
   GLOWISH_ASSIGN_OR_RETURN(compilationOptions.precision, getPrecisionConfig());
   GLOWISH_ASSIGN_OR_RETURN(classifier.backend,
                            createLocalBackend(compilationOptions.stopAfter));
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<KernelTuner> tuner,
-                           createTuner(*classifier.backend));
-  compilationOptions.tuner = tuner.get();
-  Progress progress;
-  progress.show("compiling");
-  GLOWISH_ASSIGN_OR_RETURN(classifier.profiler,
-                           createRangeProfiler(*classifier.backend,
-                                               compilationOptions,
-                                               getModelPath(), importOptions));
-  Compilation compilation(*classifier.backend, compilationOptions);
-  GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
-                           compilation.import(getModelPath(), importOptions));
-  GLOWISH_ASSIGN_OR_RETURN(classifier.program,
-                           compilation.run(std::move(graph)));
+  GLOWISH_RETURN_IF_ERROR(limitQuantization(classifier, options, input.name,
+                                            importOptions, compilationOptions));
+  GLOWISH_RETURN_IF_ERROR(
+      compileProgram(classifier, importOptions, compilationOptions));
   if (!classifier.program || compilationOptions.stopAfter)
     return llvm::Error::success();
   timer.begin("codegen");
@@ -177,10 +263,7 @@ static llvm::Error compile(Classifier &classifier,
 /// The answers for \p paths, at most a batch of them.
 llvm::Expected<std::vector<Answer>>
 Classifier::classify(llvm::ArrayRef<std::string> paths) {
-  Tensor batch(input->getType());
-  for (auto [i, path] : llvm::enumerate(paths))
-    GLOWISH_RETURN_IF_ERROR(reader->read(path, batch, int64_t(i)));
-  GLOWISH_RETURN_IF_ERROR(session->setInput(input, batch));
+  GLOWISH_RETURN_IF_ERROR(setSamples(*session, input, *reader, paths));
   GLOWISH_RETURN_IF_ERROR(session->run());
   if (profiler)
     GLOWISH_RETURN_IF_ERROR(profiler->run(*session));

@@ -3,6 +3,7 @@
 #include "common/CommonOptions.h"
 #include "common/InputFolder.h"
 #include "common/ProfileDump.h"
+#include "common/QuantizationBudgetFlags.h"
 #include "common/QuantizationFlags.h"
 #include "common/ReportOptions.h"
 #include "common/RunResults.h"
@@ -101,9 +102,9 @@ static llvm::Expected<GivenTensors> readInputs(std::vector<InputSet> &sets) {
   GLOWISH_ASSIGN_OR_RETURN(sets, listInputSets());
   if (sets.empty())
     return given;
-  if (!dumpsProfile())
+  if (!dumpsProfile() && !limitsQuantization())
     return makeError("-input-dir has no effect without a profile; accepted: "
-                     "with -dump-profile=FILE");
+                     "with -dump-profile=FILE, or -max-error=PERCENT");
   if (asksForResults())
     return makeError("-input-dir: the outputs of several runs are not kept; "
                      "accepted: without -output-dir, -expect and -test-data");
@@ -137,6 +138,41 @@ static llvm::Error profileInputs(RangeProfiler &profiler, Session &session,
     GLOWISH_RETURN_IF_ERROR(profiler.run(session));
   }
   return llvm::Error::success();
+}
+
+/// Obeys -max-error, with the inputs of each of \p sets or, if there are none,
+/// those that are given.
+static llvm::Error limitQuantization(Backend &backend,
+                                     const ImportOptions &importOptions,
+                                     llvm::ArrayRef<SymbolValues> several,
+                                     llvm::ArrayRef<InputSet> sets,
+                                     CompilationOptions &options) {
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<QuantizationLimit> limit,
+                           getQuantizationLimit(options));
+  if (!limit)
+    return llvm::Error::success();
+  if (limit->isOfAnswers)
+    return makeError("-max-drop is for answers with labels, which "
+                     "image-classifier has; accepted: -max-error=PERCENT");
+  if (!several.empty())
+    return makeError("-max-error: the symbol '{0}' has several values; "
+                     "accepted: one",
+                     several.front().name);
+  BudgetModel model;
+  model.backend = &backend;
+  model.path = getModelPath().str();
+  model.importOptions = importOptions;
+  model.function = options.function;
+  model.numSamples = std::max(sets.size(), size_t(1));
+  model.fillInputs = [sets](Session &session, size_t sample) -> llvm::Error {
+    GLOWISH_ASSIGN_OR_RETURN(GivenTensors given, readGivenTensors());
+    if (!sets.empty()) {
+      GLOWISH_RETURN_IF_ERROR(readInputSet(sets[sample], given));
+      GLOWISH_RETURN_IF_ERROR(checkInputSet(sets[sample], given, session));
+    }
+    return fillInputs(session, given);
+  };
+  return applyQuantizationLimit(*limit, std::move(model), options);
 }
 
 /// What runs with the inputs of a session, once its program has run.
@@ -243,6 +279,8 @@ static llvm::Expected<int> runModel() {
   GLOWISH_ASSIGN_OR_RETURN(
       std::unique_ptr<RangeProfiler> profiler,
       createProfiler(*backend, options, importOptions, several));
+  GLOWISH_RETURN_IF_ERROR(
+      limitQuantization(*backend, importOptions, several, inputSets, options));
   ModelVariants model(*backend, options);
   std::optional<CompiledVariants> compiled;
   {

@@ -48,6 +48,10 @@ struct QuantizationConfig {
   bool isChannelwise = true, isRowwise = true;
   /// What stays float.
   std::set<NodeKind> keptKinds;
+  /// Sums, factors and means stay float, too, where none of their operands
+  /// comes from a quantized node. Else they are quantized in any case, as to
+  /// measure what each of them alone changes.
+  bool needsQuantizedOperand = true;
   /// A node that could be quantized and is not is an error, unless it only
   /// moves or selects elements.
   bool assertsAll = false;
@@ -82,9 +86,23 @@ ValueRange calibrate(const Histogram &histogram, QuantizationSchema schema,
 /// The kinds of nodes that quantize() rewrites.
 llvm::ArrayRef<NodeKind> getQuantizableKinds();
 
+/// A node that quantize() rewrites.
+struct QuantizedNode {
+  std::string name;
+  NodeKind kind;
+  /// Of floats by weights; 0 for nodes without weights.
+  uint64_t numMultiplications = 0;
+};
+
+/// The nodes of \p function that quantize() would rewrite, in their order.
+std::vector<QuantizedNode> listQuantizedNodes(Function &function,
+                                              const RangeProfile &profile,
+                                              const QuantizationConfig &config);
+
 /// Quantizes \p function, which has gone through getQuantizationPipeline().
 /// Values that \p profile does not have stay float. An error says that the
-/// profile is of another model, or which node config.assertsAll is about.
+/// profile is of another model, names one of its float nodes that is not there,
+/// or a node that config.assertsAll is about.
 llvm::Error quantize(Function &function, const RangeProfile &profile,
                      const QuantizationConfig &config);
 

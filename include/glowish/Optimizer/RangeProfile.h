@@ -11,6 +11,7 @@
 #include "glowish/Graph/Module.h"
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace glowish {
 
@@ -66,7 +67,8 @@ private:
   bool nonFinite = false;
 };
 
-/// The histograms of a model's values by their names (getProfileName).
+/// The histograms of a model's values by their names (getProfileName), and the
+/// nodes that are not to be quantized by them.
 struct RangeProfile {
   static constexpr unsigned version = 1;
 
@@ -74,6 +76,8 @@ struct RangeProfile {
   std::string model;
   uint64_t checksum = 0;
   std::map<std::string, Histogram> values;
+  /// The names of nodes that stay float.
+  std::set<std::string> floatNodes;
 };
 
 /// The name of a value in a profile: that of the node, with the result's number

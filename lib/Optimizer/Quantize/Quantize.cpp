@@ -122,7 +122,7 @@ QuantizedValue Quantizer::makeQuantized(NodeValue integer,
 }
 
 std::optional<QuantizedValue> Quantizer::moveQuantized(Node &node) {
-  // Those of kept kinds have no reason.
+  // Those that are to stay float have no reason.
   if (!selection.reasons.count(&node))
     return std::nullopt;
   switch (node.getKind()) {
@@ -305,5 +305,32 @@ llvm::Error glowish::quantize(Function &function, const RangeProfile &profile,
     return makeError("the profile is of another model, '{0}'; accepted: one "
                      "that -dump-profile has written for this model",
                      profile.model);
+  std::set<std::string> missing = profile.floatNodes;
+  for (const Node &node : function.getNodes())
+    missing.erase(node.getName().str());
+  if (!missing.empty())
+    return makeError("the profile names '{0}' as a float node; accepted: names "
+                     "of the model's nodes",
+                     *missing.begin());
   return Quantizer(function, profile, config).run();
+}
+
+std::vector<QuantizedNode>
+glowish::listQuantizedNodes(Function &function, const RangeProfile &profile,
+                            const QuantizationConfig &config) {
+  NodeSelection selection = selectNodes(function, profile, config);
+  std::vector<QuantizedNode> nodes;
+  for (const Node &node : function.getNodes()) {
+    if (!selection.chosen.count(&node))
+      continue;
+    QuantizedNode listed = {node.getName().str(), node.getKind()};
+    if (std::optional<Anchor> anchor = describeAnchor(node, config)) {
+      const Type &filter = node.getOperand(anchor->filter).getType();
+      listed.numMultiplications = uint64_t(node.getType(0).getNumElements()) *
+                                  uint64_t(filter.getNumElements()) /
+                                  uint64_t(filter.getDim(anchor->axis));
+    }
+    nodes.push_back(std::move(listed));
+  }
+  return nodes;
 }

@@ -58,6 +58,7 @@ struct ProfileText {
   llvm::yaml::Hex64 checksum;
   unsigned maxBins = 0;
   std::vector<ValueText> values;
+  std::vector<std::string> floatNodes;
 };
 
 } // namespace
@@ -95,6 +96,8 @@ template <> struct MappingTraits<ProfileText> {
     io.mapRequired("model", profile.model);
     io.mapRequired("checksum", profile.checksum);
     io.mapRequired("max-bins", profile.maxBins);
+    // Profiles of runs have none.
+    io.mapOptional("float-nodes", profile.floatNodes);
     io.mapRequired("values", profile.values);
   }
 };
@@ -115,6 +118,7 @@ std::string glowish::writeRangeProfile(const RangeProfile &profile) {
                            histogram.getExponent(),
                            histogram.getCounts().vec()});
   }
+  text.floatNodes.assign(profile.floatNodes.begin(), profile.floatNodes.end());
   std::string result;
   llvm::raw_string_ostream os(result);
   llvm::yaml::Output output(os);
@@ -156,6 +160,7 @@ llvm::Expected<RangeProfile> glowish::readRangeProfile(llvm::StringRef text) {
   RangeProfile profile;
   profile.model = read.model;
   profile.checksum = read.checksum;
+  profile.floatNodes.insert(read.floatNodes.begin(), read.floatNodes.end());
   for (ValueText &value : read.values) {
     llvm::Expected<Histogram> histogram =
         Histogram::create(value.min.value, value.max.value, value.exponent,

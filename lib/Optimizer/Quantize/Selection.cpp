@@ -158,7 +158,8 @@ NodeSelection glowish::selectNodes(Function &function,
     for (NodeValue operand : node.getOperands())
       if (!findHistogram(operand, profile))
         return "the profile does not have its operands";
-    return llvm::any_of(node.getOperands(), isBehind)
+    return !config.needsQuantizedOperand ||
+                   llvm::any_of(node.getOperands(), isBehind)
                ? ""
                : "none of its operands comes from a quantized node";
   };
@@ -169,7 +170,8 @@ NodeSelection glowish::selectNodes(Function &function,
     if ((isElementWise || moves) && llvm::any_of(node.getOperands(), isBehind))
       behind.insert(&node);
     if (!llvm::is_contained(getQuantizableKinds(), node.getKind()) ||
-        config.keptKinds.count(node.getKind()))
+        config.keptKinds.count(node.getKind()) ||
+        profile.floatNodes.count(node.getName().str()))
       continue;
     // Sums with constants are a part of what is in front of them.
     if (isElementWise && llvm::any_of(node.getOperands(), isConstantOrSplat))
