@@ -63,11 +63,14 @@ Compilation::takeModule(llvm::Expected<std::unique_ptr<Module>> loaded,
   ModelGraph graph(std::move(*loaded));
   if (options.quantization || options.precision) {
     GLOWISH_RETURN_IF_ERROR(prepareQuantization(graph));
-    if (options.quantization)
-      GLOWISH_RETURN_IF_ERROR(addContext(quantize(graph.getFunction(),
-                                                  options.quantization->profile,
-                                                  options.quantization->config),
-                                         context));
+    if (options.quantization) {
+      const QuantizationOptions &own = *options.quantization;
+      GLOWISH_RETURN_IF_ERROR(addContext(
+          own.isDynamic
+              ? quantizeDynamically(graph.getFunction(), own.config)
+              : quantize(graph.getFunction(), own.profile, own.config),
+          context));
+    }
     if (options.precision)
       convertPrecision(graph.getFunction(), *options.precision);
     GLOWISH_RETURN_IF_ERROR(verify(graph.getModule()));

@@ -33,6 +33,9 @@ llvm::Expected<std::unique_ptr<RangeProfiler>> glowish::createRangeProfiler(
                        "accepted: with -dump-profile=FILE");
     return nullptr;
   }
+  if (options.quantization && options.quantization->isDynamic)
+    return makeError("-dump-profile and -quantize-dynamic: profiles are of "
+                     "float models; state one of them");
   if (options.quantization)
     return makeError(
         "-dump-profile and -load-profile: profiles are of float "

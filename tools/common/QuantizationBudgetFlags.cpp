@@ -45,7 +45,7 @@ glowish::getQuantizationLimit(const CompilationOptions &options) {
     return makeError("-max-error and -max-drop; state one of them");
   const cl::opt<std::string> &flag = isOfAnswers ? maxDrop : maxError;
   GLOWISH_ASSIGN_OR_RETURN(double share, parsePercent(flag));
-  if (!options.quantization)
+  if (!options.quantization || options.quantization->isDynamic)
     return makeError("-{0} has no effect without a profile; accepted: with "
                      "-load-profile=FILE",
                      flag.ArgStr);

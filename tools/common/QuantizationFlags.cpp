@@ -16,6 +16,11 @@ static cl::opt<std::string>
                          "-dump-profile of model-runner or image-classifier "
                          "has written"),
                 cl::value_desc("file"), cl::cat(quantizationCategory));
+static ValueOption<bool> isDynamic(
+    "quantize-dynamic",
+    cl::desc("Quantize what matmuls with constant weights read by its range in "
+             "each run; no profile is needed"),
+    cl::cat(quantizationCategory));
 static ValueOption<QuantizationSchema> schema(
     "quantization-schema", cl::desc("How ranges become scales and zero points"),
     cl::init(QuantizationSchema::Asymmetric),
@@ -97,10 +102,12 @@ static ValueOption<ElemKind>
 /// An error if one of the flags is given that need -load-profile. Switches that
 /// are off ask for nothing.
 static llvm::Error checkNoFlags() {
-  std::reference_wrapper<const cl::Option> flags[] = {schema, calibration,
-                                                      precision, biasPrecision};
-  const ValueOption<bool> *switches[] = {&calibrateConstants, &channelwise,
-                                         &rowwise, &assertsAll};
+  std::vector<std::reference_wrapper<const cl::Option>> flags = {
+      schema, calibration, precision, biasPrecision};
+  std::vector<const ValueOption<bool> *> switches = {&calibrateConstants,
+                                                     &channelwise, &assertsAll};
+  if (!isDynamic)
+    switches.push_back(&rowwise);
   auto refuse = [](const cl::Option &option) {
     return makeError("-{0} has no effect without a profile; accepted: with "
                      "-load-profile=FILE",
@@ -146,11 +153,19 @@ glowish::getQuantizationOptions() {
     return makeError("-quantization-precision-bias={0}: biases start sums of "
                      "int32; accepted: Int32",
                      biasPrecision.getValue());
-  if (loadProfile.empty()) {
+  if (isDynamic && !loadProfile.empty())
+    return makeError("-quantize-dynamic and -load-profile; state one of them");
+  if (loadProfile.empty())
     GLOWISH_RETURN_IF_ERROR(checkNoFlags());
+  if (loadProfile.empty() && !isDynamic)
     return nullptr;
-  }
   auto options = std::make_shared<QuantizationOptions>();
+  if (isDynamic) {
+    options->isDynamic = true;
+    options->config.isRowwise = rowwise;
+    GLOWISH_RETURN_IF_ERROR(readKeptKinds(options->config.keptKinds));
+    return options;
+  }
   GLOWISH_ASSIGN_OR_RETURN(auto file, readFile(loadProfile));
   llvm::Expected<RangeProfile> profile = readRangeProfile(file->getBuffer());
   if (!profile)

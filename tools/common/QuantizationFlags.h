@@ -10,8 +10,9 @@ namespace glowish {
 
 extern llvm::cl::OptionCategory quantizationCategory;
 
-/// -load-profile and the flags that say how models are quantized; null where
-/// there is none. An error names the profile, or a flag without -load-profile.
+/// -load-profile or -quantize-dynamic, and the flags that say how models are
+/// quantized; null where there is none. An error names the profile, or a flag
+/// that has no effect.
 llvm::Expected<std::shared_ptr<const QuantizationOptions>>
 getQuantizationOptions();
 

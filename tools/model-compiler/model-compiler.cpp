@@ -300,10 +300,10 @@ static llvm::Expected<int> compileModel() {
   else if (convertPlaceholders)
     return makeError("-convert-placeholders has no effect where floats stay "
                      "float; accepted: with -convert-to-fp16");
-  if (train && (options.quantization || options.precision))
+  if (train && changesPrecision(options))
     return makeError("-{0} and -train: a bundle that learns computes in float; "
                      "state one of them",
-                     options.quantization ? "load-profile" : "convert-to-fp16");
+                     getPrecisionFlag(options));
   if (!onnxFile.empty()) {
     GLOWISH_RETURN_IF_ERROR(writeOnnxModel(importOptions, several, options));
     timer.end();

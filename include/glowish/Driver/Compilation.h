@@ -61,6 +61,8 @@ struct PassOptions {
 
 /// A profile, and how models are quantized by it.
 struct QuantizationOptions {
+  /// Quantized by the ranges of each run instead (quantizeDynamically).
+  bool isDynamic = false;
   RangeProfile profile;
   QuantizationConfig config;
 };

@@ -106,6 +106,12 @@ std::vector<QuantizedNode> listQuantizedNodes(Function &function,
 llvm::Error quantize(Function &function, const RangeProfile &profile,
                      const QuantizationConfig &config);
 
+/// Quantizes the matmuls of \p function with constant weights, without a
+/// profile: what they read by its range in each run. Of \p config, the schema
+/// and the scales of weights and the kept kinds are used.
+llvm::Error quantizeDynamically(Function &function,
+                                const QuantizationConfig &config);
+
 } // namespace glowish
 
 #endif // GLOWISH_OPTIMIZER_QUANTIZE_H

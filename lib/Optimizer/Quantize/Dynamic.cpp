@@ -1,0 +1,106 @@
+//===- Dynamic.cpp - Quantization with the ranges of each run -------------===//
+//
+// What a matmul with constant weights reads is quantized by its range in this
+// run, as ONNX's DynamicQuantizeLinear does it. What it computes is float
+// again, so that other nodes stay what they are.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Quantize/Selection.h"
+#include "Quantize/Weights.h"
+#include "Util/ConstantTensors.h"
+#include "glowish/Graph/NodeBuilder.h"
+#include "glowish/Support/Error.h"
+#include <cmath>
+#include <numeric>
+
+using namespace glowish;
+
+/// Whether the weights of \p node, which \p anchor describes, become integers.
+static bool isQuantized(const Node &node, const Anchor &anchor,
+                        const QuantizationConfig &config) {
+  const Tensor *weights = getConstantTensor(node.getOperand(anchor.filter));
+  NodeValue input = node.getOperand(anchor.input);
+  return !llvm::isa<ConvolutionNode>(node) && anchor.obstacle.empty() &&
+         !config.keptKinds.count(node.getKind()) && weights &&
+         weights->getType().getKind() == ElemKind::Float &&
+         llvm::all_of(weights->data<float>(),
+                      [](float value) { return std::isfinite(value); }) &&
+         input.getElemKind() == ElemKind::Float && !isConstantOrSplat(input);
+}
+
+/// What \p x is when it has been quantized by its least and greatest number.
+static NodeValue quantizeInput(NodeBuilder &b, NodeValue x) {
+  Dims axes(x.getShape().size());
+  std::iota(axes.begin(), axes.end(), 0);
+  NodeValue least = b.min(b.reduce(x, "min", axes, /*keepDims=*/false), 0);
+  NodeValue greatest = b.max(b.reduce(x, "max", axes, /*keepDims=*/false), 0);
+  NodeValue range = b.sub(greatest, least);
+  // All zeros have the scale 1.
+  NodeValue scale = b.select(b.equal(range, 0), b.number(x, 1),
+                             b.div(range, b.number(x, 255)));
+  NodeValue zero = b.unary<RoundNode>(b.div(b.sub(0, least), scale));
+  zero = b.cast(zero, ElemKind::UInt8);
+  NodeValue integer =
+      b.add(b.unary<RoundNode>(b.div(x, scale)), b.cast(zero, ElemKind::Float));
+  integer = b.cast(integer, ElemKind::UInt8);
+  NodeValue difference =
+      b.sub(b.cast(integer, ElemKind::Int32), b.cast(zero, ElemKind::Int32));
+  return b.mul(b.cast(difference, ElemKind::Float), scale);
+}
+
+/// What the weights of \p node are as integers.
+static NodeValue quantizeFilter(NodeBuilder &b, Node &node,
+                                const Anchor &anchor,
+                                const QuantizationConfig &config) {
+  NodeValue filter = node.getOperand(anchor.filter);
+  QuantizedWeights weights =
+      quantizeWeights(*getConstantTensor(filter), anchor.filterFactor,
+                      anchor.axis, /*bias=*/nullptr,
+                      /*inputScale=*/1, config, anchor.isPerChannel);
+  NodeValue integers = b.createConstant(std::move(weights.integers));
+  return b.mul(b.cast(integers, ElemKind::Float),
+               b.createConstant(std::move(weights.scales)));
+}
+
+/// Leaves the factors of \p gemm to its operands: that of the weights is in
+/// them.
+static llvm::Error clearFactors(NodeBuilder &b, GemmNode &gemm) {
+  if (gemm.getC() && gemm.getBeta() != 1) {
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue bias,
+                             b.finish(b.mul(gemm.getC(), gemm.getBeta())));
+    gemm.setOperand(GemmNode::cIdx, bias);
+  }
+  gemm.setAlpha(1);
+  gemm.setBeta(1);
+  return llvm::Error::success();
+}
+
+llvm::Error glowish::quantizeDynamically(Function &function,
+                                         const QuantizationConfig &config) {
+  std::vector<Node *> nodes;
+  for (Node &node : function.getNodes())
+    nodes.push_back(&node);
+  // Each value is quantized once, in front of the first node that reads it.
+  llvm::DenseMap<NodeValue, NodeValue> inputs;
+  for (Node *node : nodes) {
+    std::optional<Anchor> anchor = describeAnchor(*node, config);
+    if (!anchor || !isQuantized(*node, *anchor, config))
+      continue;
+    InsertionGuard guard(function, node);
+    NodeValue input = node->getOperand(anchor->input);
+    NodeValue &quantized = inputs[input];
+    if (!quantized) {
+      NodeBuilder b(function, (input.node->getName() + ".quantized").str());
+      GLOWISH_ASSIGN_OR_RETURN(quantized, b.finish(quantizeInput(b, input)));
+    }
+    NodeBuilder b(function, node->getOperand(anchor->filter).node->getName());
+    GLOWISH_ASSIGN_OR_RETURN(
+        NodeValue filter, b.finish(quantizeFilter(b, *node, *anchor, config)));
+    node->setOperand(anchor->input, quantized);
+    node->setOperand(anchor->filter, filter);
+    if (auto *gemm = llvm::dyn_cast<GemmNode>(node))
+      GLOWISH_RETURN_IF_ERROR(clearFactors(b, *gemm));
+  }
+  return llvm::Error::success();
+}
