@@ -258,6 +258,44 @@ TEST(TypeRules, MatMul) {
               "1099511627776 bytes");
 }
 
+TEST(TypeRules, MatMulNBits) {
+  EXPECT_TYPE("MatMulNBits(float<3x7>, int8<7x17>, float<1x17>, none) {block = "
+              "7}",
+              "float<3x17>");
+  EXPECT_TYPE("MatMulNBits(float16<2x1x33>, uint4<33x5>, float<3x5>, "
+              "uint4<3x5>) {block = 16}",
+              "float16<2x1x5>");
+  EXPECT_TYPE("MatMulNBits(float<3x0>, int4<0x5>, float<0x5>, none) {block = "
+              "32}",
+              "float<3x5>");
+  EXPECT_TYPE("MatMulNBits(double<3x7>, int8<7x5>, float<1x5>, none) {block = "
+              "7}",
+              "operand 'lhs' (double<3x7>): expected kind float, float16 or "
+              "bfloat16");
+  EXPECT_TYPE("MatMulNBits(float<3x7>, int2<7x5>, float<1x5>, none) {block = "
+              "7}",
+              "operand 'rhs' (int2<7x5>): expected kind int8, uint8, int4 or "
+              "uint4");
+  EXPECT_TYPE("MatMulNBits(float<3x7>, int8<2x7x5>, float<1x5>, none) {block "
+              "= 7}",
+              "operand 'rhs' (int8<2x7x5>): expected rank 2");
+  EXPECT_TYPE("MatMulNBits(float<3x7>, int8<8x5>, float<1x5>, none) {block = "
+              "8}",
+              "operand 'rhs' (int8<8x5>): expected 7 rows, as many as lhs has "
+              "columns");
+  EXPECT_TYPE("MatMulNBits(float<3x7>, int8<7x5>, float<1x5>, none) {block = "
+              "3}",
+              "operand 'scales' (float<1x5>): expected kind float and shape "
+              "3x5");
+  EXPECT_TYPE("MatMulNBits(float<3x7>, int4<7x5>, float<1x5>, uint4<1x5>) "
+              "{block = 7}",
+              "operand 'zeroPoints' (uint4<1x5>): expected kind int4 and shape "
+              "1x5");
+  EXPECT_TYPE("MatMulNBits(float<3x7>, int4<7x5>, float<1x5>, none) {block = "
+              "0}",
+              "attribute 'block': expected at least 1");
+}
+
 TEST(TypeRules, Gemm) {
   const char *attrs =
       " {alpha = 1.0, beta = 0.5, transposeA = true, transposeB = false}";

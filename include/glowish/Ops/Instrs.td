@@ -64,6 +64,10 @@ def MatMulIntegerInstr : AnchorFor<MatMulInteger> {
   let Strided = ["result", "lhs", "rhs", "fused"];
   let Packed = ["lhs", "rhs"];
 }
+def MatMulNBitsInstr : AnchorFor<MatMulNBits> {
+  let Strided = ["result", "lhs", "fused"];
+  let InPlace = ["fused"];
+}
 def AttentionInstr : InstrFor<Attention> {
   let Strided = ["result", "query", "key", "value", "mask"];
 }

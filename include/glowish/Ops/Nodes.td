@@ -165,6 +165,23 @@ def MatMulInteger : Node<"MatMul of 8-bit integers with 32-bit sums"> {
   let ZeroGradient = "the result is an integer";
   let MultiplyAdds = MatMul.MultiplyAdds;
 }
+def MatMulNBits : Node<"MatMul with weights of 8 or 4 bits, which have scales"> {
+  let Description = [{
+    lhs [..., M, K] of float, float16 or bfloat16; rhs [K, N] of int8, uint8,
+    int4 or uint4; scales: float [K / block, N], rounded up; zeroPoints: of rhs'
+    kind and of the scales' shape, absent for 0. The result [..., M, N], of lhs'
+    kind, is the MatMul of lhs and (rhs - zeroPoints) * scales, where row k of
+    rhs has row k / block of scales and zeroPoints. Sums are float.
+  }];
+  let Operands = [Operand<"lhs">, Operand<"rhs">, Operand<"scales">,
+                  OptionalOperand<"zeroPoints">];
+  let Attributes = [Attr<Int, "block", "number of rows of rhs per scale">];
+  let Traits = [SuperLinear];
+  let HasLowering = 1;
+  let Source = "MatMulNBits of com.microsoft";
+  let NoGradient = "it is created by the optimizer, after differentiation";
+  let MultiplyAdds = MatMul.MultiplyAdds;
+}
 def Gemm : Node<"alpha * A * B + beta * C"> {
   let Description = [{
     A [M, K], or [K, M] if transposed; B [K, N], or [N, K] if transposed; C

@@ -9,6 +9,7 @@
 #include "Selection/GroupStatistics.h"
 #include "Selection/IntegerKernels.h"
 #include "Selection/KernelSelection.h"
+#include "Selection/NBitsKernels.h"
 #include "Selection/SharedPackings.h"
 #include "Selection/TwoStepReductions.h"
 #include "Target/Multiversioning.h"
@@ -132,6 +133,14 @@ static bool supportsGroupNormalization(const GroupNormalizationNode &node,
          });
 }
 
+/// Weights are packed at compile time.
+static bool supportsMatMulNBits(const MatMulNBitsNode &node, Levels) {
+  return llvm::all_of(llvm::drop_begin(node.getOperands()),
+                      [](NodeValue operand) {
+                        return !operand || llvm::isa<Constant>(operand.node);
+                      });
+}
+
 static bool isRestricted(const Node &node, Levels levels) {
   switch (node.getKind()) {
 #define SUPPORTS(NAME)                                                         \
@@ -238,6 +247,7 @@ llvm::Error CPUBackend::prepareFunction(IRFunction &function,
                         [&](const ConvolutionProblem &problem) {
                           return getCandidates(problem);
                         });
+  prepareNBitsKernels(function);
   const auto *packings = static_cast<const SharedPackings *>(choices);
   selectKernels(function, getTarget(),
                 [&](const ConvolutionProblem &problem, const Buffer &filter) {

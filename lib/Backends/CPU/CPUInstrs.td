@@ -11,6 +11,7 @@ include "Instrs.td"
 
 def : SupportsFor<AttentionInstr>;
 def : SupportsFor<GroupNormalizationInstr>;
+def : SupportsFor<MatMulNBitsInstr>;
 
 //===- Instructions -------------------------------------------------------===//
 
@@ -39,6 +40,23 @@ def CPUConvolution : Instr<"Convolution with packed weights"> {
                     EpilogueAttr];
   let MultiplyAdds = [{countElements(op.getKernels()) *
                        op.getInput().getShape().back() / op.getGroup()}];
+}
+
+let Strided = ["result", "lhs", "fused"], InPlace = ["fused"] in
+def CPUMatMulNBits : Instr<"MatMulNBits with packed weights"> {
+  let Description = [{
+    The MatMulNBits of the same operands and attributes. Weights, scales and zero
+    points are constants in the order in which the kernel reads them; weights of 4
+    bits lie side by side.
+  }];
+  let Operands = [OutOperand<"result">, Operand<"lhs">,
+                  Operand<"weights", "int8, 1-D">,
+                  Operand<"scales", "float, 1-D">,
+                  OptionalOperand<"zeroPoints", "int8, 1-D">] # [Fused];
+  let Attributes = [Attr<Kind, "weightKind", "int8, uint8, int4 or uint4">,
+                    Attr<Int, "block", "number of rows of weights per scale">,
+                    EpilogueAttr];
+  let MultiplyAdds = "op.getLhs().getShape().back()";
 }
 
 let Strided = ["weights"] in

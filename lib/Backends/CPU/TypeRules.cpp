@@ -1,6 +1,7 @@
 //===- TypeRules.cpp - Type rules of the CPU back end's instructions ------===//
 
 #include "Instrs.h"
+#include "Kernels/NBits/NBitsLayout.h"
 #include "Selection/ConvolutionAlgorithm.h"
 #include "glowish/Ops/TypeRuleHelpers.h"
 
@@ -37,6 +38,29 @@ llvm::Expected<TypeList> glowish::inferCPUConvolution(const OpView &view) {
                                     {op.getResult().getShape().back()}));
   return TypeList{op.getResult().withKind(
       candidate->algorithm->getSumKind(kind, op.getFilter().getKind()))};
+}
+
+llvm::Expected<TypeList> glowish::inferCPUMatMulNBits(const OpView &view) {
+  CPUMatMulNBitsView op(view);
+  // The back end makes it from a MatMulNBits that has been checked.
+  if (op.getLhs().getRank() < 2 || op.getResult().getRank() < 2)
+    return op.operandError(op.lhsIdx, "accepted: at least rank 2");
+  if (op.getBlock() < 1)
+    return op.attrError("block", "accepted: at least 1");
+  NBitsLayout layout = {.depth = op.getLhs().getShape().back(),
+                        .columns = op.getResult().getShape().back(),
+                        .block = op.getBlock(),
+                        .kind = op.getWeightKind()};
+  GLOWISH_RETURN_IF_ERROR(
+      checkIs(op, op.weightsIdx, ElemKind::Int8, {layout.getWeightBytes()}));
+  GLOWISH_RETURN_IF_ERROR(
+      checkIs(op, op.scalesIdx, ElemKind::Float, {layout.getNumParameters()}));
+  if (op.hasZeroPoints())
+    GLOWISH_RETURN_IF_ERROR(checkIs(op, op.zeroPointsIdx, ElemKind::Int8,
+                                    {layout.getNumParameters()}));
+  Dims shape(op.getLhs().getShape());
+  shape.back() = layout.columns;
+  return makeResult(op.getLhs().getKind(), shape);
 }
 
 llvm::Expected<TypeList> glowish::inferCPUSliceWeights(const OpView &view) {

@@ -74,3 +74,60 @@ void interpreter::runMatMulInteger(const Memory &memory,
   storeThroughEpilogue(memory, instr.getResult(), std::move(result),
                        instr.getEpilogue(), instr.getFused());
 }
+
+/// Calls \p fn with a zero of the type of \p kind, that of weights.
+template <typename Fn>
+static void dispatchWeightKind(ElemKind kind, const Fn &fn) {
+  dispatchElemKind(kind, [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_same_v<T, int8_t> || std::is_same_v<T, uint8_t> ||
+                  std::is_same_v<T, Int4> || std::is_same_v<T, UInt4>)
+      fn(zero);
+    else
+      llvm_unreachable("type rules refuse this kind");
+  });
+}
+
+/// The weights of \p instr, of integers \p T, as the numbers they stand for.
+template <typename T>
+static std::vector<double> getWeights(const Memory &memory,
+                                      const MatMulNBitsInstr &instr) {
+  DimsRef shape = instr.getRhs()->getShape();
+  int64_t columns = shape[1];
+  auto integers = getDense<const T>(memory, instr.getRhs());
+  auto scales = getDense<const float>(memory, instr.getScales());
+  auto zeros = getOptional<T>(memory, instr.getZeroPoints());
+  std::vector<double> weights(integers.size());
+  for (int64_t k = 0; k < shape[0]; ++k)
+    for (int64_t n = 0; n < columns; ++n) {
+      size_t i = size_t(k * columns + n);
+      size_t parameter = size_t(k / instr.getBlock() * columns + n);
+      double zero = zeros.empty() ? 0 : double(int(zeros[parameter]));
+      weights[i] =
+          (double(int(integers[i])) - zero) * double(scales[parameter]);
+    }
+  return weights;
+}
+
+void interpreter::runMatMulNBits(const Memory &memory,
+                                 const MatMulNBitsInstr &instr) {
+  ElemKind kind = instr.getLhs()->getType().getKind();
+  Tensor result(Type(kind, instr.getResult()->getShape()));
+  const Tensor lhs = readOperand(memory, instr.getLhs());
+  std::vector<double> weights;
+  dispatchWeightKind(instr.getRhs()->getType().getKind(), [&](auto zero) {
+    weights = getWeights<decltype(zero)>(memory, instr);
+  });
+  int64_t depth = instr.getRhs()->getShape()[0];
+  int64_t columns = instr.getRhs()->getShape()[1];
+  for (int64_t i = 0; i < result.getNumElements(); ++i) {
+    int64_t row = i / columns, n = i % columns;
+    double sum = 0;
+    for (int64_t k = 0; k < depth; ++k)
+      sum +=
+          lhs.getAsDouble(row * depth + k) * weights[size_t(k * columns + n)];
+    result.setFromDouble(i, double(float(sum)));
+  }
+  storeThroughEpilogue(memory, instr.getResult(), std::move(result),
+                       instr.getEpilogue(), instr.getFused());
+}

@@ -43,6 +43,30 @@ llvm::Expected<TypeList> glowish::inferMatMulInteger(const OpView &view) {
   return inferMatMulOf(op, ElemKind::Int32);
 }
 
+llvm::Expected<TypeList> glowish::inferMatMulNBits(const OpView &view) {
+  MatMulNBitsView op(view);
+  ElemKind kind = op.getLhs().getKind(), weightKind = op.getRhs().getKind();
+  if (!isFloatKind(kind) || kind == ElemKind::Double)
+    return op.operandError(op.lhsIdx,
+                           "expected kind float, float16 or bfloat16");
+  if (weightKind != ElemKind::Int8 && weightKind != ElemKind::UInt8 &&
+      weightKind != ElemKind::Int4 && weightKind != ElemKind::UInt4)
+    return op.operandError(op.rhsIdx,
+                           "expected kind int8, uint8, int4 or uint4");
+  GLOWISH_RETURN_IF_ERROR(checkRank(op, op.rhsIdx, 2));
+  if (op.getBlock() < 1)
+    return op.attrError("block", "expected at least 1");
+  DimsRef rhs = op.getRhs().getShape();
+  Dims parameters = {rhs[0] / op.getBlock() + (rhs[0] % op.getBlock() != 0),
+                     rhs[1]};
+  GLOWISH_RETURN_IF_ERROR(
+      checkIs(op, op.scalesIdx, ElemKind::Float, parameters));
+  if (op.hasZeroPoints())
+    GLOWISH_RETURN_IF_ERROR(
+        checkIs(op, op.zeroPointsIdx, weightKind, parameters));
+  return inferMatMulOf(op, kind);
+}
+
 llvm::Expected<TypeList> glowish::inferGemm(const OpView &view) {
   GemmView op(view);
   GLOWISH_RETURN_IF_ERROR(checkNumber(op, op.aIdx));

@@ -1,6 +1,7 @@
 //===- MatMul.cpp - Lowering of matrix products ---------------------------===//
 
 #include "Lowering/Lowering.h"
+#include "Util/Dequantization.h"
 
 using namespace glowish;
 
@@ -31,4 +32,27 @@ NodeValue glowish::lowerFullyConnected(FullyConnectedNode &root,
   NodeValue matMul =
       context.create<MatMulNode>(root.getInput(), root.getWeights());
   return context.create<AddNode>(matMul, root.getBias());
+}
+
+NodeValue glowish::lowerMatMulNBits(MatMulNBitsNode &root,
+                                    RewriteContext &context) {
+  NodeValue lhs = root.getLhs(), rhs = root.getRhs();
+  auto repeat = [&](NodeValue parameter) {
+    return repeatBlocks(context.getFunction(), root.getName(), parameter,
+                        rhs.getShape()[0], root.getBlock());
+  };
+  NodeValue weights = context.create<CastNode>(rhs, ElemKind::Int32);
+  if (root.getZeroPoints())
+    weights = context.create<SubNode>(
+        weights, context.create<CastNode>(repeat(root.getZeroPoints()),
+                                          ElemKind::Int32));
+  weights = context.create<MulNode>(
+      context.create<CastNode>(weights, ElemKind::Float),
+      repeat(root.getScales()));
+  ElemKind kind = lhs.getElemKind();
+  if (kind == ElemKind::Float)
+    return context.create<MatMulNode>(lhs, weights);
+  lhs = context.create<CastNode>(lhs, ElemKind::Float);
+  return context.create<CastNode>(context.create<MatMulNode>(lhs, weights),
+                                  kind);
 }

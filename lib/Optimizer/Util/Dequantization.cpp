@@ -10,14 +10,18 @@ const Tensor *glowish::getOrderedElements(NodeValue value) {
   return getConstantTensor(value);
 }
 
+/// Whether \p kind is an integer of 8 bits or fewer.
+static bool isSmallInteger(ElemKind kind) {
+  return kind == ElemKind::Int8 || kind == ElemKind::UInt8 ||
+         isLowIntegerKind(kind);
+}
+
 /// \p value without conversions to int32 of what has all values there.
 static NodeValue stripCast(NodeValue value) {
   auto *cast = value.getNodeAs<CastNode>();
   if (!cast || cast->getTo() != ElemKind::Int32)
     return value;
-  ElemKind from = cast->getX().getElemKind();
-  return from == ElemKind::Int8 || from == ElemKind::UInt8 ? cast->getX()
-                                                           : value;
+  return isSmallInteger(cast->getX().getElemKind()) ? cast->getX() : value;
 }
 
 /// Matches int32 \p value: integer - zero point.
@@ -50,8 +54,7 @@ std::optional<Dequantization> glowish::matchDequantization(NodeValue value) {
     scale = mul->getY();
     value = cast->getX();
     // The kind of an integer may have been converted in one step.
-    if (value.getElemKind() == ElemKind::Int8 ||
-        value.getElemKind() == ElemKind::UInt8)
+    if (isSmallInteger(value.getElemKind()))
       return Dequantization{.integer = value, .scale = scale, .moves = moves};
   }
   std::optional<Dequantization> found = matchDifference(value);
@@ -71,4 +74,29 @@ NodeValue glowish::moveAlike(const Dequantization &c, NodeValue value,
       value = context.reshape(value, node->getType().getShape());
   }
   return value;
+}
+
+NodeValue glowish::repeatBlocks(Function &function, llvm::StringRef name,
+                                NodeValue parameter, int64_t rows,
+                                int64_t block) {
+  DimsRef shape = parameter.getShape();
+  int64_t count = shape[0], columns = shape[1];
+  if (count == 1 || count == rows)
+    return parameter;
+  NodeValue value =
+      function.create<ReshapeNode>(name, parameter, Dims{count, 1, columns})
+          ->getResult();
+  value =
+      function.create<BroadcastNode>(name, value, Dims{count, block, columns})
+          ->getResult();
+  value =
+      function.create<ReshapeNode>(name, value, Dims{count * block, columns})
+          ->getResult();
+  if (count * block == rows)
+    return value;
+  return function
+      .create<SliceNode>(name, value, std::vector<int64_t>{0, 0},
+                         std::vector<int64_t>{rows, columns},
+                         std::vector<int64_t>{1, 1})
+      ->getResult();
 }

@@ -42,6 +42,12 @@ NodeValue moveAlike(const Dequantization &x, NodeValue value,
 /// none.
 const Tensor *getOrderedElements(NodeValue value);
 
+/// \p parameter, [B, N], with each row repeated \p block times, but the last
+/// for what is left of \p rows: scales or zero points of blocks, as importers
+/// compose them. As it is where it broadcasts to [rows, N].
+NodeValue repeatBlocks(Function &function, llvm::StringRef name,
+                       NodeValue parameter, int64_t rows, int64_t block);
+
 /// Whether \p value is absent or has one element.
 inline bool hasOneElement(NodeValue value) {
   return !value || value.getType().getNumElements() == 1;

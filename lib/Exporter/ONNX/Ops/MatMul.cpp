@@ -19,6 +19,11 @@ static void exportMatMulInteger(GraphWriter &w, const MatMulIntegerNode &node) {
 static const NodeExporter matMulInteger(NodeKind::MatMulInteger,
                                         exportMatMulInteger);
 
+static const NodeRefusal matMulNBits(
+    NodeKind::MatMulNBits,
+    "the optimizer makes it of DequantizeLinear and MatMul, which can be "
+    "exported");
+
 /// \p factor is an integer.
 static OnnxValue scale(GraphWriter &w, const OnnxValue &value, double factor) {
   return factor == 1 ? value : w.mul(value, w.numberLike(value, factor));

@@ -1,0 +1,141 @@
+//===- NBitsMatMulTest.cpp - Matmuls with weights of 8 and 4 bits ---------===//
+//
+// Compiled code against the interpreter, for every level of this machine and
+// for targets with other vectors.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Differential.h"
+#include "Instrs.h"
+#include "glowish/IR/Instrs.h"
+
+using namespace glowish;
+
+namespace {
+
+constexpr ElemKind kinds[] = {ElemKind::Int8, ElemKind::UInt8, ElemKind::Int4,
+                              ElemKind::UInt4};
+
+/// A constant of all values that \p kind has.
+NodeValue makeIntegers(Module &m, ElemKind kind, DimsRef shape) {
+  Random random(countElements(shape));
+  unsigned count = 1u << getElemBits(kind);
+  bool isSigned = kind == ElemKind::Int8 || kind == ElemKind::Int4;
+  Tensor tensor(Type(kind, shape));
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+    tensor.setFromDouble(i, double(random.below(count)) -
+                                (isSigned ? double(count / 2) : 0));
+  return NodeValue(m.createConstant("q", std::move(tensor)));
+}
+
+struct Case {
+  Dims lhs;
+  int64_t columns, block;
+};
+
+NodeValue build(const Case &c, ElemKind weights, bool hasZeros, ElemKind floats,
+                Function &f, Module &m) {
+  int64_t depth = c.lhs.back();
+  Dims parameters = {(depth + c.block - 1) / c.block, c.columns};
+  return f
+      .create<MatMulNBitsNode>("matmul", input(m, floats, c.lhs),
+                               makeIntegers(m, weights, {depth, c.columns}),
+                               constant(m, ElemKind::Float, parameters),
+                               hasZeros ? makeIntegers(m, weights, parameters)
+                                        : NodeValue(),
+                               c.block)
+      ->getResult();
+}
+
+/// A bias and an activation, which are the epilogue.
+NodeValue addEpilogue(NodeValue x, Function &f, Module &m) {
+  NodeValue bias = constant(m, x.getElemKind(), {x.getShape().back()});
+  x = f.create<AddNode>("bias", x, bias)->getResult();
+  return f.create<ReluNode>("relu", x)->getResult();
+}
+
+} // namespace
+
+/// Rows of one, few and many; columns and rows of weights that fill no vector,
+/// panel, word or block.
+TEST(NBitsMatMul, AgreesWithInterpreter) {
+  const Case cases[] = {
+      {{1, 1}, 1, 1},       {{1, 3}, 7, 2},      {{2, 7}, 17, 16},
+      {{3, 17}, 33, 17},    {{1, 33}, 65, 16},   {{1, 64}, 128, 32},
+      {{1, 96}, 70, 32},    {{2, 130}, 81, 128}, {{4, 100}, 64, 10},
+      {{13, 48}, 96, 16},   {{29, 40}, 67, 40},  {{120, 33}, 130, 32},
+      {{2, 3, 33}, 19, 16}, {{0, 5}, 3, 5},      {{3, 0}, 4, 32},
+      {{3, 4}, 0, 32},      {{5, 1, 24}, 20, 7}, {{1, 256}, 1, 32},
+  };
+  unsigned number = 0;
+  for (const Case &c : cases)
+    for (ElemKind weights : kinds)
+      for (bool hasZeros : {false, true})
+        for (bool hasEpilogue : {false, true})
+          compare("case " + std::to_string(number++), [&](Function &f,
+                                                          Module &m) {
+            NodeValue x = build(c, weights, hasZeros, ElemKind::Float, f, m);
+            return hasEpilogue ? addEpilogue(x, f, m) : x;
+          });
+}
+
+TEST(NBitsMatMul, HalfPrecisions) {
+  for (ElemKind floats : {ElemKind::Float16, ElemKind::BFloat16})
+    for (ElemKind weights : kinds) {
+      Case c = {{3, 20}, 33, 16};
+      double ulp = floats == ElemKind::Float16 ? 0x1p-10 : 0x1p-7;
+      compare((getElemKindName(floats) + " " + getElemKindName(weights)).str(),
+              [&](Function &f, Module &m) {
+                return build(c, weights, /*hasZeros=*/true, floats, f, m);
+              },
+              ulp);
+    }
+}
+
+/// A transposed left side, and a part of one, are read where they are.
+TEST(NBitsMatMul, StridedRows) {
+  for (ElemKind weights : kinds)
+    compare(getElemKindName(weights).str(), [&](Function &f, Module &m) {
+      NodeValue x = input(m, ElemKind::Float, {2, 20, 3});
+      x = f.create<TransposeNode>("t", x, std::vector<int64_t>{0, 2, 1})
+              ->getResult();
+      return f
+          .create<MatMulNBitsNode>(
+              "matmul", x, makeIntegers(m, weights, {20, 35}),
+              constant(m, ElemKind::Float, {3, 35}), NodeValue(), 8)
+          ->getResult();
+    });
+}
+
+/// What the program stores of weights: 4 bits are half a byte.
+TEST(NBitsMatMul, PackedSizes) {
+  auto getBytes = [](ElemKind weights) {
+    auto backend = llvm::cantFail(CPUBackend::create({}));
+    PlannedProgram program =
+        llvm::cantFail(compileFor(*backend, [&](Function &f, Module &m) {
+          return build({{1, 256}, 128, 32}, weights, /*hasZeros=*/false,
+                       ElemKind::Float, f, m);
+        }));
+    for (const Instruction &instr : program.getIR().getInstrs())
+      if (auto *matmul = llvm::dyn_cast<CPUMatMulNBitsInstr>(&instr))
+        return matmul->getWeights()->getType().getNumElements();
+    return int64_t(0);
+  };
+  EXPECT_EQ(getBytes(ElemKind::Int8), 256 * 128);
+  EXPECT_EQ(getBytes(ElemKind::UInt4), 256 * 128 / 2);
+}
+
+/// Weights that are known only when the program runs are dequantized.
+TEST(NBitsMatMul, RuntimeWeights) {
+  for (ElemKind weights : {ElemKind::Int8, ElemKind::UInt8})
+    compare(getElemKindName(weights).str(), [&](Function &f, Module &m) {
+      NodeValue q = input(m, ElemKind::Float, {20, 5});
+      q = f.create<CastNode>("q", q, weights)->getResult();
+      return f
+          .create<MatMulNBitsNode>("matmul",
+                                   constant(m, ElemKind::Float, {3, 20}), q,
+                                   constant(m, ElemKind::Float, {3, 5}),
+                                   makeIntegers(m, weights, {3, 5}), 8)
+          ->getResult();
+    });
+}
