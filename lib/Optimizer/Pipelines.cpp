@@ -17,8 +17,8 @@ llvm::ArrayRef<GraphPass> glowish::getGraphPasses() {
 
 const Pipeline &glowish::getOptimizePipeline() {
   static const Pipeline pipeline = {
-      {{"dce", "recognize-integer-arithmetic", "constant-fold",
-        "simplify-control", "cse"},
+      {{"dce", "recognize-integer-arithmetic", "recognize-quantized-weights",
+        "constant-fold", "simplify-control", "cse"},
        /*toFixedPoint=*/false},
       {{"canonicalize", "hoist-over-slices", "simplify-elementwise",
         "recognize-activation", "recognize-softmax",
@@ -51,8 +51,8 @@ const Pipeline &glowish::getTrainingPipeline() {
 const Pipeline &glowish::getQuantizationPipeline() {
   static const Pipeline pipeline = {
       // What is quantized already stays so.
-      {{"dce", "recognize-integer-arithmetic", "constant-fold",
-        "simplify-control", "cse"},
+      {{"dce", "recognize-integer-arithmetic", "recognize-quantized-weights",
+        "constant-fold", "simplify-control", "cse"},
        /*toFixedPoint=*/false},
       // An activation is one node, whose steps are not quantized.
       {{"canonicalize", "simplify-elementwise", "recognize-activation",

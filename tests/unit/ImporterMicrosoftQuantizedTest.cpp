@@ -246,6 +246,64 @@ TEST(ImporterMicrosoftQuantized, QGemm) {
             "float<2x3>: -23.17 -33.49 3.56 24.58 30.47 0.64");
 }
 
+/// Weights of columns: 4 bits are two in a byte. The expected numbers follow
+/// from ONNX Runtime's description.
+TEST(ImporterMicrosoftQuantized, MatMulNBits) {
+  // Two columns of 18 weights in blocks of 16: 1, 2, 3, ... and 8, 8, 8, ...
+  std::vector<int64_t> packed;
+  for (int64_t k = 0; k < 32; k += 2)
+    packed.push_back((k + 1) % 16 | (k + 2) % 16 << 4);
+  packed.insert(packed.end(), 16, 0x88);
+  std::string weights = integers("b", uint8, {2, 2, 8}, packed) +
+                        floats("s", {4}, {1, 0.5f, 2, 3});
+  std::vector<float> ones(18, 1);
+  std::string shape = intAttr("K", 18) + intAttr("N", 2) +
+                      intAttr("block_size", 16) + intAttr("bits", 4);
+  // The zero point is 8 without others: (1 + ... + 15 + 0 - 128) + (1 + 2 -
+  // 16) / 2.
+  EXPECT_EQ(run("MatMulNBits", {"x", "b", "s"},
+                floats("x", {1, 18}, ones) + weights, shape),
+            "float<1x2>: -14.50 0");
+  // Zero points 7 and 1, and 8 and 6; a bias.
+  EXPECT_EQ(run("MatMulNBits", {"x", "b", "s", "z", "", "c"},
+                floats("x", {1, 18}, ones) + weights +
+                    integers("z", uint8, {2}, {0x17, 0x68}) +
+                    floats("c", {2}, {1, -1}),
+                shape),
+            "float<1x2>: 9.50 11");
+  // 8 bits, a block that is not full.
+  EXPECT_EQ(
+      run("MatMulNBits", {"x", "b", "s"},
+          floats("x", {2, 3}, {1, 2, 3, -1, 0, 1}) +
+              integers("b", uint8, {1, 1, 16},
+                       {138, 118, 128, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7}) +
+              floats("s", {1}, {0.5f}),
+          intAttr("K", 3) + intAttr("N", 1) + intAttr("block_size", 16) +
+              intAttr("bits", 8)),
+      "float<2x1>: -5 -5");
+  auto refuse = [&](std::vector<std::string> inputs, std::string attributes) {
+    return run("MatMulNBits", std::move(inputs),
+               floats("x", {1, 18}, ones) + weights +
+                   integers("g", int32, {18}, std::vector<int64_t>(18, 0)),
+               std::move(attributes));
+  };
+  EXPECT_THAT(refuse({"x", "b", "s", "", "g"}, shape),
+              testing::HasSubstr("input 4, 'g_idx', is present; accepted: "
+                                 "blocks of rows in their order"));
+  EXPECT_THAT(refuse({"x", "b", "s"}, intAttr("K", 18) + intAttr("N", 2) +
+                                          intAttr("block_size", 24) +
+                                          intAttr("bits", 4)),
+              testing::HasSubstr("attribute 'block_size' is 24; accepted: "
+                                 "powers of two from 16 on"));
+  EXPECT_THAT(refuse({"x", "b", "s"}, intAttr("K", 18) + intAttr("N", 2) +
+                                          intAttr("block_size", 16) +
+                                          intAttr("bits", 2)),
+              testing::HasSubstr("attribute 'bits' is 2; accepted: 4, 8"));
+  EXPECT_THAT(refuse({"x", "x", "s"}, shape),
+              testing::HasSubstr("input 1 is float<1x18>; accepted: uint8, 16 "
+                                 "bytes for each of 2 columns"));
+}
+
 TEST(ImporterMicrosoftQuantized, MatMuls) {
   EXPECT_EQ(
       run("MatMulIntegerToFloat", {"a", "b", "a_s", "b_s", "a_z", "b_z", "c"},

@@ -30,15 +30,16 @@ llvm::Error FoldingBudget::check(int64_t bytes) {
 }
 
 /// Whether \p node begins to compute what quantized weights stand for. The
-/// optimizer multiplies them as the bytes that they are. Lists and numbers may
-/// be shapes, bounds or scales, which operators take as constants only.
+/// optimizer multiplies them as the integers that they are. Lists and numbers
+/// may be shapes, bounds or scales, which operators take as constants only.
 static bool widensBytes(const Node &node) {
   auto *cast = llvm::dyn_cast<CastNode>(&node);
   if (!cast || cast->getType().getRank() < 2 ||
       cast->getType().getNumElements() == 1)
     return false;
   ElemKind from = cast->getX().getElemKind();
-  return (from == ElemKind::Int8 || from == ElemKind::UInt8) &&
+  return (from == ElemKind::Int8 || from == ElemKind::UInt8 ||
+          isLowIntegerKind(from)) &&
          (cast->getTo() == ElemKind::Int32 || cast->getTo() == ElemKind::Float);
 }
 

@@ -77,6 +77,12 @@ llvm::Expected<Quantized> readColumns(OpContext &op, unsigned index,
                                       unsigned scaleIndex, unsigned zeroIndex,
                                       bool isTransposed = false);
 
+/// Repeats \p parameter, one value per block of \p block elements along \p axis
+/// of a tensor of \p shape, for each element.
+llvm::Expected<NodeValue> repeatBlocks(OpContext &op, NodeValue parameter,
+                                       DimsRef shape, int64_t axis,
+                                       int64_t block);
+
 /// Returns the matmul of \p a, with one scale and zero point, and \p b as
 /// float. The sums are int32 and exact. \p bias may be null.
 llvm::Expected<NodeValue> makeFloatMatMul(OpContext &op, const Quantized &a,

@@ -222,12 +222,10 @@ llvm::Expected<Quantized> glowish::readColumns(OpContext &op, unsigned index,
   return result;
 }
 
-/// Repeats \p parameter, one value per block of \p block elements along \p axis
-/// of a tensor of \p shape, for each element.
-static llvm::Expected<NodeValue> repeatBlocks(OpContext &op,
-                                              NodeValue parameter,
-                                              DimsRef shape, int64_t axis,
-                                              int64_t block) {
+llvm::Expected<NodeValue> glowish::repeatBlocks(OpContext &op,
+                                                NodeValue parameter,
+                                                DimsRef shape, int64_t axis,
+                                                int64_t block) {
   Dims expected(shape);
   expected[axis] = (shape[axis] + block - 1) / block;
   if (parameter.getShape() != DimsRef(expected))
@@ -238,8 +236,10 @@ static llvm::Expected<NodeValue> repeatBlocks(OpContext &op,
   split.insert(split.begin() + axis + 1, 1);
   GLOWISH_ASSIGN_OR_RETURN(parameter, op.reshape(parameter, split, ".blocks"));
   split[axis + 1] = block;
-  GLOWISH_ASSIGN_OR_RETURN(parameter,
-                           op.create<BroadcastNode>(parameter, split));
+  // Not folded: the optimizer reads from it how long blocks are.
+  GLOWISH_ASSIGN_OR_RETURN(auto *broadcast,
+                           op.createNode<BroadcastNode>(parameter, split));
+  parameter = broadcast->getResult();
   repeated[axis] *= block;
   GLOWISH_ASSIGN_OR_RETURN(parameter,
                            op.reshape(parameter, repeated, ".elements"));

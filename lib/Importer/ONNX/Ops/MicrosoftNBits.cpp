@@ -1,0 +1,146 @@
+//===- MicrosoftNBits.cpp - Matmuls with weights of 8 and 4 bits ----------===//
+//
+// MatMulNBits of com.microsoft, as composed of what dequantizes the weights and
+// a MatMul. Source: ONNX Runtime's ContribOperators.md.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ONNX/MatMul.h"
+#include "ONNX/Quantization.h"
+#include "glowish/Importer/OperatorNotes.h"
+
+using namespace glowish;
+
+namespace {
+
+/// The attributes.
+struct NBitsShape {
+  int64_t depth, columns, bits, block;
+
+  ElemKind getKind() const {
+    return bits == 8 ? ElemKind::UInt8 : ElemKind::UInt4;
+  }
+  int64_t getNumBlocks() const { return (depth + block - 1) / block; }
+};
+
+} // namespace
+
+static llvm::Expected<NBitsShape> readShape(OpContext &op) {
+  NBitsShape shape;
+  GLOWISH_ASSIGN_OR_RETURN(shape.depth, op.getInt("K", 0));
+  GLOWISH_ASSIGN_OR_RETURN(shape.columns, op.getInt("N", 0));
+  GLOWISH_ASSIGN_OR_RETURN(shape.bits, op.getInt("bits", 4));
+  GLOWISH_ASSIGN_OR_RETURN(shape.block, op.getInt("block_size", 0));
+  // How exactly ONNX Runtime may compute: here it is float.
+  op.ignoreAttrs({"accuracy_level"});
+  if (shape.bits != 8 && shape.bits != 4)
+    return makeError("attribute 'bits' is {0}; accepted: 4, 8", shape.bits);
+  constexpr int64_t limit = INT32_MAX;
+  if (shape.block < 16 || shape.block > limit ||
+      (shape.block & (shape.block - 1)))
+    return makeError("attribute 'block_size' is {0}; accepted: powers of two "
+                     "from 16 on",
+                     shape.block);
+  if (shape.depth < 1 || shape.depth > limit || shape.columns < 1 ||
+      shape.columns > limit)
+    return makeError("attributes 'K' and 'N' are {0} and {1}; accepted: at "
+                     "least 1",
+                     shape.depth, shape.columns);
+  return shape;
+}
+
+/// Transposes input \p index, for each column \p stored integers, of which the
+/// first \p used are taken: [used, N]. Those of 4 bits lie side by side, the
+/// first in the lower half of a byte.
+static llvm::Expected<NodeValue> readIntegers(OpContext &op, unsigned index,
+                                              const NBitsShape &shape,
+                                              int64_t stored, int64_t used) {
+  GLOWISH_ASSIGN_OR_RETURN(const Tensor *packed, op.getConstant(index));
+  int64_t columnBytes = (stored * shape.bits + 7) / 8;
+  if (packed->getType().getKind() != ElemKind::UInt8 ||
+      packed->getNumElements() % shape.columns ||
+      packed->getNumElements() / shape.columns != columnBytes)
+    return makeError("input {0} is {1}; accepted: uint8, {2} bytes for each of "
+                     "{3} columns",
+                     index, packed->getType().str(), columnBytes,
+                     shape.columns);
+  Tensor integers(Type(shape.getKind(), {used, shape.columns}));
+  const auto *from = static_cast<const uint8_t *>(packed->getBytes());
+  auto *to = static_cast<uint8_t *>(integers.getBytes());
+  for (int64_t n = 0; n < shape.columns; ++n)
+    for (int64_t k = 0; k < used; ++k) {
+      uint8_t byte = from[n * columnBytes + k * shape.bits / 8];
+      to[k * shape.columns + n] =
+          shape.bits == 8 ? byte : uint8_t(byte >> (k % 2 * 4) & 15);
+    }
+  return op.createConstant(std::move(integers));
+}
+
+/// The scales in input 2, [blocks, N].
+static llvm::Expected<NodeValue> readScales(OpContext &op,
+                                            const NBitsShape &shape) {
+  GLOWISH_ASSIGN_OR_RETURN(const Tensor *scales, op.getConstant(2));
+  int64_t count = shape.getNumBlocks();
+  if (!isFloatKind(scales->getType().getKind()) ||
+      scales->getNumElements() % shape.columns ||
+      scales->getNumElements() / shape.columns != count)
+    return makeError("input 2 is {0}; accepted: floats, {1} for each of {2} "
+                     "columns",
+                     scales->getType().str(), count, shape.columns);
+  Tensor transposed(Type(ElemKind::Float, {count, shape.columns}));
+  for (int64_t n = 0; n < shape.columns; ++n)
+    for (int64_t block = 0; block < count; ++block)
+      transposed.setFromDouble(block * shape.columns + n,
+                               scales->getAsDouble(n * count + block));
+  return op.createConstant(std::move(transposed));
+}
+
+/// The zero points in input 3, [blocks, N]; without it half of the range.
+static llvm::Expected<NodeValue> readZeroPoints(OpContext &op,
+                                                const NBitsShape &shape) {
+  int64_t count = shape.getNumBlocks();
+  if (op.hasInput(3))
+    return readIntegers(op, 3, shape, count, count);
+  Tensor middle(Type(shape.getKind(), {}));
+  middle.setFromDouble(0, double(int64_t(1) << (shape.bits - 1)));
+  return op.createConstant(std::move(middle));
+}
+
+static llvm::Error importMatMulNBits(OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(NBitsShape shape, readShape(op));
+  if (op.hasInput(4))
+    return makeError("input 4, 'g_idx', is present; accepted: blocks of rows "
+                     "in their order");
+  if (x.getShape().empty() || x.getShape().back() != shape.depth ||
+      !isFloatKind(x.getElemKind()))
+    return makeError("input 0 is {0}; accepted: rows of {1} floats",
+                     x.getType().str(), shape.depth);
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue integers,
+                           readIntegers(op, 1, shape,
+                                        shape.getNumBlocks() * shape.block,
+                                        shape.depth));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue scales, readScales(op, shape));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue zeroPoints, readZeroPoints(op, shape));
+  for (NodeValue *parameter : {&scales, &zeroPoints})
+    if (!parameter->getShape().empty()) {
+      GLOWISH_ASSIGN_OR_RETURN(*parameter,
+                               repeatBlocks(op, *parameter, integers.getShape(),
+                                            /*axis=*/0, shape.block));
+    }
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue weights,
+      dequantize(op, {{shape.getKind(), scales, zeroPoints}, integers}));
+  GLOWISH_ASSIGN_OR_RETURN(weights, castTo(op, weights, x.getElemKind()));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue result, makeMatMul(op, x, weights));
+  if (NodeValue bias = op.getOptionalInput(5))
+    return op.setOutput(0, op.create<AddNode>(result, bias));
+  return op.setOutput(0, result);
+}
+
+static OnnxOperator matMulNBitsOp("MatMulNBits", 1, importMatMulNBits,
+                                  microsoftDomain);
+static constexpr OperatorNotes limits = {
+    .limit = "4 and 8 bits; no `g_idx`; the zero points are integers"};
+static OnnxOperatorNotes matMulNBitsNotes("MatMulNBits", limits,
+                                          microsoftDomain);
