@@ -52,6 +52,18 @@ void Compilation::endPhase(Phase phase, const Stage &stage) {
     options.observer->afterPhase(phase, *this, stage);
 }
 
+static llvm::Error applyQuantization(Function &function,
+                                     const QuantizationOptions &options) {
+  const QuantizationConfig &config = options.config;
+  if (options.profile)
+    GLOWISH_RETURN_IF_ERROR(quantize(function, *options.profile, config));
+  if (options.isDynamic)
+    GLOWISH_RETURN_IF_ERROR(quantizeDynamically(function, config));
+  if (options.weights)
+    quantizeWeightsAlone(function, *options.weights, config.keptKinds);
+  return llvm::Error::success();
+}
+
 llvm::Expected<ModelGraph>
 Compilation::takeModule(llvm::Expected<std::unique_ptr<Module>> loaded,
                         llvm::StringRef context) {
@@ -63,14 +75,10 @@ Compilation::takeModule(llvm::Expected<std::unique_ptr<Module>> loaded,
   ModelGraph graph(std::move(*loaded));
   if (options.quantization || options.precision) {
     GLOWISH_RETURN_IF_ERROR(prepareQuantization(graph));
-    if (options.quantization) {
-      const QuantizationOptions &own = *options.quantization;
+    if (options.quantization)
       GLOWISH_RETURN_IF_ERROR(addContext(
-          own.isDynamic
-              ? quantizeDynamically(graph.getFunction(), own.config)
-              : quantize(graph.getFunction(), own.profile, own.config),
+          applyQuantization(graph.getFunction(), *options.quantization),
           context));
-    }
     if (options.precision)
       convertPrecision(graph.getFunction(), *options.precision);
     GLOWISH_RETURN_IF_ERROR(verify(graph.getModule()));

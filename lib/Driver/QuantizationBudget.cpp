@@ -101,7 +101,7 @@ QuantizationMeter::listNodes(const QuantizationOptions &options) const {
   GLOWISH_ASSIGN_OR_RETURN(
       ModelGraph graph, compilation.import(model.path, getQuietOptions(model)));
   GLOWISH_RETURN_IF_ERROR(compilation.prepareQuantization(graph));
-  return listQuantizedNodes(graph.getFunction(), options.profile,
+  return listQuantizedNodes(graph.getFunction(), *options.profile,
                             options.config);
 }
 
@@ -115,7 +115,7 @@ keepFloat(const QuantizationOptions &options,
   // What is put back is not to be quantized.
   changed->config.assertsAll = false;
   for (const NodeSensitivity &each : nodes)
-    changed->profile.floatNodes.insert(each.node.name);
+    changed->profile->floatNodes.insert(each.node.name);
   return changed;
 }
 
@@ -129,7 +129,7 @@ measureNodes(const QuantizationMeter &meter, const QuantizationOptions &options,
     onNode(i, nodes.size());
     auto alone =
         std::make_shared<QuantizationOptions>(*keepFloat(options, nodes));
-    alone->profile.floatNodes.erase(each.node.name);
+    alone->profile->floatNodes.erase(each.node.name);
     alone->config.needsQuantizedOperand = false;
     GLOWISH_ASSIGN_OR_RETURN(QuantizationEffect effect,
                              meter.measure(std::move(alone)));

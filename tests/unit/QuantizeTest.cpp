@@ -76,7 +76,7 @@ run(llvm::function_ref<std::unique_ptr<Module>()> make,
   if (options) {
     GLOWISH_RETURN_IF_ERROR(compilation.prepareQuantization(graph));
     GLOWISH_RETURN_IF_ERROR(
-        quantize(graph.getFunction(), options->profile, options->config));
+        quantize(graph.getFunction(), *options->profile, options->config));
     GLOWISH_RETURN_IF_ERROR(verify(graph.getModule()));
   }
   GLOWISH_ASSIGN_OR_RETURN(graph, compilation.optimize(std::move(graph)));
@@ -265,8 +265,8 @@ TEST(Quantize, Errors) {
             "-keep-original-precision-for-nodes=MatMul");
   options.config.keptKinds.insert(NodeKind::MatMul);
   EXPECT_EQ(getMessage(run(make, &options, createInterpreter())), "");
-  ++options.profile.checksum;
-  options.profile.model = "other";
+  ++options.profile->checksum;
+  options.profile->model = "other";
   EXPECT_EQ(getMessage(run(make, &options, createInterpreter())),
             "the profile is of another model, 'other'; accepted: one that "
             "-dump-profile has written for this model");
@@ -317,13 +317,13 @@ TEST(Quantize, FloatNodes) {
         Compilation(*backend, CompilationOptions()).prepareQuantization(graph));
     std::vector<std::string> names;
     for (const QuantizedNode &node : listQuantizedNodes(
-             graph.getFunction(), options.profile, options.config))
+             graph.getFunction(), *options.profile, options.config))
       names.push_back(
           llvm::formatv("{0} {1}", node.name, node.numMultiplications));
     return llvm::join(names, ", ");
   };
   EXPECT_EQ(list(), "value_1 5400, value_3 14400, value_4 0, value_6 7200");
-  options.profile.floatNodes = {"value_1", "value_3"};
+  options.profile->floatNodes = {"value_1", "value_3"};
   EXPECT_EQ(list(), "value_6 7200");
   options.config.needsQuantizedOperand = false;
   EXPECT_EQ(list(), "value_4 0, value_6 7200");
@@ -332,7 +332,7 @@ TEST(Quantize, FloatNodes) {
   EXPECT_EQ(outcome.kinds["ConvolutionInteger"], 1u);
   EXPECT_EQ(outcome.kinds["Convolution"], 2u);
   EXPECT_EQ(outcome.kinds["Round"], 1u);
-  options.profile.floatNodes = {"other"};
+  options.profile->floatNodes = {"other"};
   EXPECT_EQ(getMessage(run(make, &options, createInterpreter())),
             "the profile names 'other' as a float node; accepted: names of the "
             "model's nodes");
@@ -346,7 +346,7 @@ TEST(Quantize, IncompleteProfile) {
   });
   Outcome exact = llvm::cantFail(run(make, nullptr, createInterpreter()));
   QuantizationOptions options = {exact.profile, {}};
-  ASSERT_EQ(options.profile.values.erase("x0"), 1u);
+  ASSERT_EQ(options.profile->values.erase("x0"), 1u);
   Outcome outcome = llvm::cantFail(run(make, &options, createInterpreter()));
   EXPECT_EQ(outcome.kinds["ConvolutionInteger"], 1u);
   EXPECT_EQ(outcome.kinds["Convolution"], 1u);

@@ -33,17 +33,12 @@ llvm::Expected<std::unique_ptr<RangeProfiler>> glowish::createRangeProfiler(
                        "accepted: with -dump-profile=FILE");
     return nullptr;
   }
-  if (options.quantization && options.quantization->isDynamic)
-    return makeError("-dump-profile and -quantize-dynamic: profiles are of "
-                     "float models; state one of them");
-  if (options.quantization)
-    return makeError(
-        "-dump-profile and -load-profile: profiles are of float "
-        "models, but for those that -max-error and -max-drop write; "
-        "state one of them");
-  if (options.precision)
-    return makeError("-dump-profile and -convert-to-fp16: profiles are of "
-                     "float models; state one of them");
+  llvm::StringRef flag = getPrecisionFlag(options);
+  if (!flag.empty())
+    return makeError("-dump-profile and -{0}: profiles are of float models, "
+                     "but for those that -max-error and -max-drop write; state "
+                     "one of them",
+                     flag);
   if (options.stopAfter)
     return makeError("-dump-profile={0}: with -stop-after, the model does not "
                      "run; state one of them",

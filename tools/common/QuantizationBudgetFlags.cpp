@@ -45,7 +45,7 @@ glowish::getQuantizationLimit(const CompilationOptions &options) {
     return makeError("-max-error and -max-drop; state one of them");
   const cl::opt<std::string> &flag = isOfAnswers ? maxDrop : maxError;
   GLOWISH_ASSIGN_OR_RETURN(double share, parsePercent(flag));
-  if (!options.quantization || options.quantization->isDynamic)
+  if (!options.quantization || !options.quantization->profile)
     return makeError("-{0} has no effect without a profile; accepted: with "
                      "-load-profile=FILE",
                      flag.ArgStr);
@@ -138,5 +138,5 @@ llvm::Error glowish::applyQuantizationLimit(const QuantizationLimit &limit,
     printNodes(fitted);
   printEffects(*meter, fitted);
   options.quantization = fitted.options;
-  return writeProfile(fitted.options->profile);
+  return writeProfile(*fitted.options->profile);
 }

@@ -66,7 +66,7 @@ static ValueOption<bool>
 static cl::list<std::string>
     keptKinds("keep-original-precision-for-nodes", cl::CommaSeparated,
               cl::desc("Kinds of nodes that stay float, of those that "
-                       "-load-profile and -convert-to-fp16 would change"),
+                       "the flags below and -load-profile would change"),
               cl::value_desc("kind,..."), cl::cat(quantizationCategory));
 static cl::list<std::string> wholeKinds(
     "do-not-lower-nodes-for-profiling", cl::CommaSeparated,
@@ -98,12 +98,26 @@ static ValueOption<ElemKind>
                           clEnumValN(ElemKind::BFloat16, "bfloat16",
                                      "The upper half of a float")),
                cl::cat(quantizationCategory));
+static ValueOption<ElemKind> weightKind(
+    "quantize-weights",
+    cl::desc("Quantize the weights of matmuls, and multiply floats with them; "
+             "needs no profile"),
+    cl::values(clEnumValN(ElemKind::Int8, "int8", "Symmetric around 0"),
+               clEnumValN(ElemKind::UInt8, "uint8", "With zero points"),
+               clEnumValN(ElemKind::Int4, "int4", "Symmetric around 0"),
+               clEnumValN(ElemKind::UInt4, "uint4", "With zero points")),
+    cl::cat(quantizationCategory));
+static ValueOption<unsigned> weightBlock(
+    "weights-block",
+    cl::desc("Weights of a column that share a scale in -quantize-weights; 0 "
+             "for all of them (default: 32 of 4 bits, all of 8 bits)"),
+    cl::value_desc("N"), cl::cat(quantizationCategory));
 
 /// An error if one of the flags is given that need -load-profile. Switches that
 /// are off ask for nothing.
 static llvm::Error checkNoFlags() {
-  std::vector<std::reference_wrapper<const cl::Option>> flags = {
-      schema, calibration, precision, biasPrecision};
+  std::reference_wrapper<const cl::Option> flags[] = {schema, calibration,
+                                                      precision, biasPrecision};
   std::vector<const ValueOption<bool> *> switches = {&calibrateConstants,
                                                      &channelwise, &assertsAll};
   if (!isDynamic)
@@ -116,10 +130,6 @@ static llvm::Error checkNoFlags() {
   for (const cl::Option &flag : flags)
     if (flag.getNumOccurrences())
       return refuse(flag);
-  if (keptKinds.getNumOccurrences() && !convertToHalf)
-    return makeError("-{0} has no effect where nothing is converted; accepted: "
-                     "with -load-profile=FILE or -convert-to-fp16",
-                     keptKinds.ArgStr);
   for (const ValueOption<bool> *flag : switches)
     if (flag->getNumOccurrences() && flag->getValue())
       return refuse(*flag);
@@ -143,8 +153,9 @@ static llvm::Error readKeptKinds(std::set<NodeKind> &kinds) {
   return llvm::Error::success();
 }
 
-llvm::Expected<std::shared_ptr<const QuantizationOptions>>
-glowish::getQuantizationOptions() {
+/// An error if flags contradict each other, or have no effect.
+static llvm::Error checkFlags() {
+  bool hasWeights = weightKind.getNumOccurrences();
   if (precision != "Int8")
     return makeError("-quantization-precision={0}: convolutions and matmuls "
                      "of such integers are not supported; accepted: Int8",
@@ -155,23 +166,41 @@ glowish::getQuantizationOptions() {
                      biasPrecision.getValue());
   if (isDynamic && !loadProfile.empty())
     return makeError("-quantize-dynamic and -load-profile; state one of them");
+  if (hasWeights && convertToHalf)
+    return makeError("-quantize-weights and -convert-to-fp16; state one of "
+                     "them");
+  if (weightBlock.getNumOccurrences() && !hasWeights)
+    return makeError("-weights-block has no effect without -quantize-weights; "
+                     "accepted: both");
   if (loadProfile.empty())
     GLOWISH_RETURN_IF_ERROR(checkNoFlags());
-  if (loadProfile.empty() && !isDynamic)
+  if (keptKinds.getNumOccurrences() && loadProfile.empty() && !isDynamic &&
+      !hasWeights && !convertToHalf)
+    return makeError("-{0} has no effect where nothing is converted; accepted: "
+                     "with -load-profile=FILE, -quantize-dynamic, "
+                     "-quantize-weights or -convert-to-fp16",
+                     keptKinds.ArgStr);
+  return llvm::Error::success();
+}
+
+/// What -quantize-weights and -weights-block say.
+static WeightQuantization getWeightQuantization() {
+  int64_t block = getElemBits(weightKind) == 4 ? 32 : 0;
+  if (weightBlock.getNumOccurrences())
+    block = weightBlock;
+  return {.kind = weightKind, .block = block};
+}
+
+llvm::Expected<std::shared_ptr<const QuantizationOptions>>
+glowish::getQuantizationOptions() {
+  GLOWISH_RETURN_IF_ERROR(checkFlags());
+  bool hasWeights = weightKind.getNumOccurrences();
+  if (loadProfile.empty() && !isDynamic && !hasWeights)
     return nullptr;
   auto options = std::make_shared<QuantizationOptions>();
-  if (isDynamic) {
-    options->isDynamic = true;
-    options->config.isRowwise = rowwise;
-    GLOWISH_RETURN_IF_ERROR(readKeptKinds(options->config.keptKinds));
-    return options;
-  }
-  GLOWISH_ASSIGN_OR_RETURN(auto file, readFile(loadProfile));
-  llvm::Expected<RangeProfile> profile = readRangeProfile(file->getBuffer());
-  if (!profile)
-    return addContext(profile.takeError(),
-                      "-load-profile=" + loadProfile + ": ");
-  options->profile = std::move(*profile);
+  options->isDynamic = isDynamic;
+  if (hasWeights)
+    options->weights = getWeightQuantization();
   QuantizationConfig &config = options->config;
   config.schema = schema;
   config.calibration = calibration;
@@ -180,6 +209,14 @@ glowish::getQuantizationOptions() {
   config.isRowwise = rowwise;
   config.assertsAll = assertsAll;
   GLOWISH_RETURN_IF_ERROR(readKeptKinds(config.keptKinds));
+  if (loadProfile.empty())
+    return options;
+  GLOWISH_ASSIGN_OR_RETURN(auto file, readFile(loadProfile));
+  llvm::Expected<RangeProfile> profile = readRangeProfile(file->getBuffer());
+  if (!profile)
+    return addContext(profile.takeError(),
+                      "-load-profile=" + loadProfile + ": ");
+  options->profile = std::move(*profile);
   return options;
 }
 
@@ -194,4 +231,12 @@ llvm::Expected<std::optional<PrecisionConfig>> glowish::getPrecisionConfig() {
   config.kind = halfFormat;
   GLOWISH_RETURN_IF_ERROR(readKeptKinds(config.keptKinds));
   return config;
+}
+
+llvm::StringRef glowish::getPrecisionFlag(const CompilationOptions &options) {
+  if (const auto &quantization = options.quantization)
+    return quantization->profile     ? "load-profile"
+           : quantization->isDynamic ? "quantize-dynamic"
+                                     : "quantize-weights";
+  return options.precision ? "convert-to-fp16" : "";
 }

@@ -10,14 +10,18 @@ namespace glowish {
 
 extern llvm::cl::OptionCategory quantizationCategory;
 
-/// -load-profile or -quantize-dynamic, and the flags that say how models are
-/// quantized; null where there is none. An error names the profile, or a flag
-/// that has no effect.
+/// -load-profile, -quantize-dynamic, -quantize-weights and the flags that say
+/// how models are quantized; null where none of them is given. An error names
+/// the profile, or a flag that has no effect.
 llvm::Expected<std::shared_ptr<const QuantizationOptions>>
 getQuantizationOptions();
 
 /// -convert-to-fp16 and -fp16-format; nullopt where floats stay float.
 llvm::Expected<std::optional<PrecisionConfig>> getPrecisionConfig();
+
+/// The first of these flags that \p options are of; empty where floats stay
+/// float.
+llvm::StringRef getPrecisionFlag(const CompilationOptions &options);
 
 } // namespace glowish
 

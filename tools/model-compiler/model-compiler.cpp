@@ -300,10 +300,11 @@ static llvm::Expected<int> compileModel() {
   else if (convertPlaceholders)
     return makeError("-convert-placeholders has no effect where floats stay "
                      "float; accepted: with -convert-to-fp16");
-  if (train && changesPrecision(options))
+  llvm::StringRef precisionFlag = getPrecisionFlag(options);
+  if (train && !precisionFlag.empty())
     return makeError("-{0} and -train: a bundle that learns computes in float; "
                      "state one of them",
-                     getPrecisionFlag(options));
+                     precisionFlag);
   if (!onnxFile.empty()) {
     GLOWISH_RETURN_IF_ERROR(writeOnnxModel(importOptions, several, options));
     timer.end();

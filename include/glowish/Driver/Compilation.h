@@ -59,12 +59,14 @@ struct PassOptions {
   std::optional<uint64_t> limit;
 };
 
-/// A profile, and how models are quantized by it.
+/// How models are quantized: by a profile, and what that leaves float by the
+/// weights alone.
 struct QuantizationOptions {
-  /// Quantized by the ranges of each run instead (quantizeDynamically).
-  bool isDynamic = false;
-  RangeProfile profile;
+  std::optional<RangeProfile> profile;
   QuantizationConfig config;
+  /// By the ranges of each run instead of a profile (quantizeDynamically).
+  bool isDynamic = false;
+  std::optional<WeightQuantization> weights = {};
 };
 
 /// What a compilation prints, checks and measures, and where it stops.

@@ -57,6 +57,14 @@ struct QuantizationConfig {
   bool assertsAll = false;
 };
 
+/// How weights alone are quantized: what they are multiplied with stays float.
+struct WeightQuantization {
+  /// int8 and int4 are symmetric around 0; uint8 and uint4 have zero points.
+  ElemKind kind = ElemKind::Int8;
+  /// The rows of a column of weights that share a scale; 0 for all of them.
+  int64_t block = 0;
+};
+
 /// An integer q of \p kind, int8 or uint8, stands for (q - zeroPoint) * scale.
 struct QuantizationParams {
   ElemKind kind = ElemKind::Int8;
@@ -111,6 +119,12 @@ llvm::Error quantize(Function &function, const RangeProfile &profile,
 /// and the scales of weights and the kept kinds are used.
 llvm::Error quantizeDynamically(Function &function,
                                 const QuantizationConfig &config);
+
+/// Quantizes the constant weights of the matmuls of \p function, which has gone
+/// through getQuantizationPipeline(), but of \p keptKinds. Needs no profile.
+void quantizeWeightsAlone(Function &function,
+                          const WeightQuantization &quantization,
+                          const std::set<NodeKind> &keptKinds);
 
 } // namespace glowish
 
