@@ -80,7 +80,6 @@ private:
                llvm::ArrayRef<Value *> totals);
   Value *widenIntegers(Value *integers);
   Value *takeFromWords(Value *words, unsigned row);
-  void prefetch(Value *address);
 
   KernelBuilder &b;
   NBitsLayout layout;
@@ -185,12 +184,6 @@ Value *NBitsMatMul::takeFromWords(Value *words, unsigned row) {
       value, b.getComputeTy(ElemKind::Float, KernelBuilder::getLanes(words)));
 }
 
-/// Reading ahead of the processor's own prefetching, across panels as well.
-void NBitsMatMul::prefetch(Value *address) {
-  constexpr int64_t distance = 4096;
-  b.prefetch(b.CreateConstGEP1_64(b.getInt8Ty(), address, distance));
-}
-
 NBitsMatMul::Parameters NBitsMatMul::loadParameters(const Columns &columns,
                                                     Value *number,
                                                     const Tile &shape) {
@@ -249,8 +242,6 @@ Values NBitsMatMul::addBytes(Value *row, Value *k, const Tile &shape,
         b.getElement(columns.weights, ElemKind::Int8,
                      b.CreateNSWAdd(b.CreateNSWAdd(offset, columns.inPanel),
                                     b.CreateNSWMul(i, b.index(columns.width))));
-    if (shape.vectors > 2)
-      prefetch(address);
     Values loaded;
     for (unsigned v = 0; v < shape.vectors; ++v)
       loaded.push_back(widenIntegers(b.load(
@@ -290,8 +281,6 @@ Values NBitsMatMul::addWords(Value *row, Value *k, const Tile &shape,
     for (unsigned v = 0; v < shape.vectors; ++v) {
       Value *at = b.getElement(address, ElemKind::Int32, int64_t(v) * lanes);
       words.push_back(b.load(ElemKind::Int32, at, lanes));
-      if (shape.vectors > 2)
-        prefetch(at);
     }
     Value *first = b.CreateNSWAdd(k, b.CreateNSWMul(word, b.index(wordRows)));
     for (unsigned i = 0; i < used; ++i) {
