@@ -2,6 +2,8 @@
 
 #include "glowish/Driver/RangeProfiler.h"
 #include "glowish/Driver/InnerOutputs.h"
+#include "glowish/Graph/Nodes.h"
+#include "glowish/Optimizer/Quantize.h"
 
 using namespace glowish;
 
@@ -11,6 +13,16 @@ static CompilationOptions getPlainOptions(const CompilationOptions &options) {
   plain.function = options.function;
   plain.verifyEach = options.verifyEach;
   return plain;
+}
+
+/// The names of the values that depthwise convolutions read.
+static std::set<std::string> findDepthwiseInputs(const Function &function) {
+  std::set<std::string> names;
+  for (const Node &node : function.getNodes())
+    if (auto *convolution = llvm::dyn_cast<ConvolutionNode>(&node))
+      if (isDepthwise(*convolution))
+        names.insert(getProfileName(convolution->getInput()));
+  return names;
 }
 
 llvm::Expected<std::unique_ptr<RangeProfiler>>
@@ -24,6 +36,7 @@ RangeProfiler::create(Backend &backend, const CompilationOptions &options,
   auto isFloat = [](NodeValue value) {
     return value.getElemKind() == ElemKind::Float;
   };
+  std::set<std::string> depthwise = findDepthwiseInputs(graph.getFunction());
   // Names in the profile and of placeholders.
   std::vector<std::pair<std::string, std::string>> names;
   for (const auto &placeholder : graph.getModule().getPlaceholders())
@@ -40,7 +53,13 @@ RangeProfiler::create(Backend &backend, const CompilationOptions &options,
   for (const auto &[name, placeholder] : names) {
     GLOWISH_ASSIGN_OR_RETURN(const Buffer *buffer,
                              profiler->session->findPlaceholder(placeholder));
-    profiler->values.push_back({buffer, name, Histogram(numBins)});
+    Value value = {buffer, name, Histogram(numBins), {}};
+    if (depthwise.count(name)) {
+      size_t count = size_t(buffer->getType().getShape().back());
+      value.channels.minima.assign(count, INFINITY);
+      value.channels.maxima.assign(count, -INFINITY);
+    }
+    profiler->values.push_back(std::move(value));
   }
   return profiler;
 }
@@ -54,8 +73,18 @@ llvm::Error RangeProfiler::run(const Session &from) {
     GLOWISH_RETURN_IF_ERROR(session->setInput(buffer, from.getTensor(source)));
   }
   GLOWISH_RETURN_IF_ERROR(session->run());
-  for (Value &value : values)
-    value.histogram.add(session->getTensor(value.buffer).data<float>());
+  for (Value &value : values) {
+    Tensor tensor = session->getTensor(value.buffer);
+    value.histogram.add(tensor.data<float>());
+    if (value.channels.minima.empty())
+      continue;
+    auto &[minima, maxima] = value.channels;
+    for (auto [i, number] : llvm::enumerate(tensor.data<float>())) {
+      size_t channel = i % minima.size();
+      minima[channel] = std::min(minima[channel], number);
+      maxima[channel] = std::max(maxima[channel], number);
+    }
+  }
   return llvm::Error::success();
 }
 
@@ -63,8 +92,12 @@ RangeProfile RangeProfiler::getProfile() const {
   RangeProfile profile;
   profile.model = model;
   profile.checksum = checksum;
-  for (const Value &value : values)
-    if (!value.histogram.isEmpty() && !value.histogram.hasNonFinite())
-      profile.values.emplace(value.name, value.histogram);
+  for (const Value &value : values) {
+    if (value.histogram.isEmpty() || value.histogram.hasNonFinite())
+      continue;
+    profile.values.emplace(value.name, value.histogram);
+    if (!value.channels.minima.empty())
+      profile.channels.emplace(value.name, value.channels);
+  }
   return profile;
 }

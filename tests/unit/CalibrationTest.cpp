@@ -64,6 +64,7 @@ TEST(RangeProfile, IsReadAsItWasWritten) {
   profile.checksum = 0x8123456789abcdef;
   profile.values.emplace("x", count({0.1f, -1.0f / 3, 5, 1e-20f}, 32));
   profile.values.emplace("y:1", count({0}, 32));
+  profile.channels["x"] = {{-0.1f, 0}, {0, 1.0f / 3}};
   profile.floatNodes = {"c", "d: 'e'"};
   std::string text = writeRangeProfile(profile);
   auto read = readRangeProfile(text);
@@ -72,6 +73,7 @@ TEST(RangeProfile, IsReadAsItWasWritten) {
   EXPECT_EQ(read->model, profile.model);
   EXPECT_EQ(read->checksum, profile.checksum);
   EXPECT_EQ(read->floatNodes, profile.floatNodes);
+  EXPECT_EQ(read->channels, profile.channels);
   const Histogram &x = read->values.at("x");
   EXPECT_EQ(float(x.getMin()), -1.0f / 3);
   EXPECT_EQ(x.getMax(), 5);
@@ -101,6 +103,13 @@ TEST(RangeProfile, SaysWhatIsWrong) {
   EXPECT_EQ(readError(head + "    min: 1\n    max: 200\n    counts: [1]\n"),
             "'x': the bins are 2^0 wide; accepted: at least 2^4, with 16 "
             "bins");
+  head += "    min: 1\n    max: 1\n    counts: [1]\n";
+  EXPECT_EQ(readError(head + "    channel-minima: [1, 2]\n"),
+            "'x' has minima of 2 channels and maxima of 0");
+  EXPECT_EQ(readError(head + "    channel-minima: [1]\n"
+                             "    channel-maxima: [nan]\n"),
+            "'x' has a channel from 1.00 to nan; accepted: finite numbers in "
+            "ascending order");
 }
 
 //===- Scales and zero points ---------------------------------------------===//

@@ -286,6 +286,37 @@ TEST(Quantize, Groups) {
   EXPECT_EQ(outcome.kinds["ConvolutionInteger"], 3u);
 }
 
+/// Channels of very different ranges in front of depthwise convolutions, of
+/// which one makes two outputs of each.
+TEST(Quantize, ChannelsOfDifferentRanges) {
+  for (int64_t multiplier : {1, 2}) {
+    auto make = build([multiplier](Net &net) {
+      NodeBuilder &b = net.b;
+      NodeValue scales = b.createConstant(Tensor::fromValues<float>(
+          Type(ElemKind::Float, {4}), {1000, 10, 0.1f, 0}));
+      NodeValue x = b.unary<SigmoidNode>(net.input({1, 6, 6, 4}));
+      x = b.unary<TanhNode>(b.mul(x, scales));
+      x = b.mul(b.unary<SigmoidNode>(x), scales);
+      x = b.make<ConvolutionNode>(x, net.weights({4 * multiplier, 3, 3, 1}),
+                                  NodeValue(), llvm::ArrayRef<int64_t>{1, 1},
+                                  llvm::ArrayRef<int64_t>{1, 1, 1, 1},
+                                  llvm::ArrayRef<int64_t>{1, 1}, /*group=*/4);
+      // The third channel's.
+      net.output(b.slice(x, 3, 2 * multiplier, multiplier));
+    });
+    QuantizationConfig config;
+    config.equalizesChannels = true;
+    Outcome outcome = check(make, config, 0.02);
+    EXPECT_EQ(outcome.kinds["ConvolutionInteger"], 1u);
+    EXPECT_EQ(outcome.profile.channels.size(), 1u);
+    // Without that, it is lost.
+    QuantizationOptions options = {outcome.profile, {}};
+    Outcome lost = llvm::cantFail(run(make, &options, createInterpreter()));
+    for (int64_t i = 0; i < lost.outputs[0].getNumElements(); ++i)
+      EXPECT_EQ(lost.outputs[0].getAsDouble(i), 0);
+  }
+}
+
 /// Weights that several nodes read are quantized for each of them.
 TEST(Quantize, SharedWeights) {
   Outcome outcome = check(build([](Net &net) {

@@ -63,6 +63,11 @@ static ValueOption<bool>
             cl::desc("A scale for each output of matmuls and fully connected "
                      "layers (default: true)"),
             cl::init(true), cl::cat(quantizationCategory));
+static ValueOption<bool> equalizesChannels(
+    "equalize-channels",
+    cl::desc("Divide the channels in front of depthwise convolutions by their "
+             "ranges, and multiply the weights by them"),
+    cl::cat(quantizationCategory));
 static cl::list<std::string>
     keptKinds("keep-original-precision-for-nodes", cl::CommaSeparated,
               cl::desc("Kinds of nodes that stay float, of those that "
@@ -118,8 +123,8 @@ static ValueOption<unsigned> weightBlock(
 static llvm::Error checkNoFlags() {
   std::reference_wrapper<const cl::Option> flags[] = {schema, calibration,
                                                       precision, biasPrecision};
-  std::vector<const ValueOption<bool> *> switches = {&calibrateConstants,
-                                                     &channelwise, &assertsAll};
+  std::vector<const ValueOption<bool> *> switches = {
+      &calibrateConstants, &channelwise, &equalizesChannels, &assertsAll};
   if (!isDynamic)
     switches.push_back(&rowwise);
   auto refuse = [](const cl::Option &option) {
@@ -208,6 +213,7 @@ glowish::getQuantizationOptions() {
   config.isChannelwise = channelwise;
   config.isRowwise = rowwise;
   config.assertsAll = assertsAll;
+  config.equalizesChannels = equalizesChannels;
   GLOWISH_RETURN_IF_ERROR(readKeptKinds(config.keptKinds));
   if (loadProfile.empty())
     return options;

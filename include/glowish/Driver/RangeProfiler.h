@@ -31,6 +31,8 @@ private:
     const Buffer *buffer;
     std::string name;
     Histogram histogram;
+    /// Empty where no depthwise convolution reads it.
+    ChannelRanges channels;
   };
   std::string model;
   uint64_t checksum = 0;

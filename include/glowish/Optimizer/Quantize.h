@@ -9,6 +9,7 @@
 #ifndef GLOWISH_OPTIMIZER_QUANTIZE_H
 #define GLOWISH_OPTIMIZER_QUANTIZE_H
 
+#include "glowish/Graph/Nodes.h"
 #include "glowish/Optimizer/RangeProfile.h"
 #include <set>
 
@@ -46,6 +47,10 @@ struct QuantizationConfig {
   /// A scale for each channel of convolutions, for each column of matmuls;
   /// else one for a tensor.
   bool isChannelwise = true, isRowwise = true;
+  /// What depthwise convolutions alone read is quantized with channels of equal
+  /// ranges, and the weights are multiplied by what the channels are divided
+  /// by.
+  bool equalizesChannels = false;
   /// What stays float.
   std::set<NodeKind> keptKinds;
   /// Sums, factors and means stay float, too, where none of their operands
@@ -90,6 +95,9 @@ QuantizationParams chooseQuantization(ValueRange range,
 /// says for values that are quantized by \p schema.
 ValueRange calibrate(const Histogram &histogram, QuantizationSchema schema,
                      QuantizationCalibration calibration);
+
+/// Whether each output channel of \p node has one input channel.
+bool isDepthwise(const ConvolutionNode &node);
 
 /// The kinds of nodes that quantize() rewrites.
 llvm::ArrayRef<NodeKind> getQuantizableKinds();

@@ -67,6 +67,13 @@ private:
   bool nonFinite = false;
 };
 
+/// The least and the greatest number of each channel (the last dimension).
+struct ChannelRanges {
+  std::vector<float> minima, maxima;
+
+  bool operator==(const ChannelRanges &other) const = default;
+};
+
 /// The histograms of a model's values by their names (getProfileName), and the
 /// nodes that are not to be quantized by them.
 struct RangeProfile {
@@ -76,6 +83,8 @@ struct RangeProfile {
   std::string model;
   uint64_t checksum = 0;
   std::map<std::string, Histogram> values;
+  /// Of what depthwise convolutions read.
+  std::map<std::string, ChannelRanges> channels;
   /// The names of nodes that stay float.
   std::set<std::string> floatNodes;
 };

@@ -34,6 +34,9 @@ public:
 
 private:
   void quantizeAnchor(Node &node, const Anchor &anchor);
+  /// Quantizes what depthwise convolution \p node reads with channels of equal
+  /// ranges, if no other nodes read it.
+  void equalizeInput(ConvolutionNode &node);
   void quantizeOperand(Node &node, unsigned index);
 
   QuantizationParams chooseParams(const Histogram &histogram) const {
@@ -261,6 +264,69 @@ void Quantizer::quantizeAnchor(Node &node, const Anchor &anchor) {
   }
 }
 
+//===- Channels of different ranges ---------------------------------------===//
+
+bool glowish::isDepthwise(const ConvolutionNode &node) {
+  return node.getGroup() > 1 && node.getFilter().getShape()[3] == 1;
+}
+
+/// What each channel is divided by, so that all have the range of the widest.
+static Tensor getDivisors(const ChannelRanges &ranges) {
+  // 0 is in all of them.
+  std::vector<float> extents;
+  for (auto [low, high] : llvm::zip_equal(ranges.minima, ranges.maxima))
+    extents.push_back(std::max(high, 0.0f) - std::min(low, 0.0f));
+  float widest = *llvm::max_element(extents);
+  Tensor divisors(Type(ElemKind::Float, {int64_t(extents.size())}));
+  for (auto [divisor, extent] :
+       llvm::zip_equal(divisors.data<float>(), extents))
+    divisor = extent > 0 ? std::max(extent / widest, 1e-4f) : 1;
+  return divisors;
+}
+
+/// \p weights of a depthwise convolution, each output channel times the
+/// divisor of its input channel.
+static Tensor multiplyChannels(const Tensor &weights, const Tensor &divisors) {
+  Tensor result = weights.clone();
+  int64_t numOutputs = weights.getType().getDim(0);
+  int64_t numTaps = weights.getNumElements() / numOutputs;
+  int64_t multiplier = numOutputs / divisors.getNumElements();
+  for (auto [i, value] : llvm::enumerate(result.data<float>()))
+    value *= divisors.data<float>()[size_t(int64_t(i) / numTaps / multiplier)];
+  return result;
+}
+
+void Quantizer::equalizeInput(ConvolutionNode &node) {
+  NodeValue value = node.getInput();
+  auto ranges = profile.channels.find(getProfileName(value));
+  if (!isDepthwise(node) || ranges == profile.channels.end() ||
+      values.count(value) || !value.hasOneUse() ||
+      int64_t(ranges->second.minima.size()) != value.getShape().back())
+    return;
+  Tensor divisors = getDivisors(ranges->second);
+  ValueRange range;
+  for (auto [low, high, divisor] :
+       llvm::zip_equal(ranges->second.minima, ranges->second.maxima,
+                       divisors.data<float>())) {
+    range.min = std::min(range.min, double(low / divisor));
+    range.max = std::max(range.max, double(high / divisor));
+  }
+  QuantizationParams params = chooseQuantization(range, config.schema);
+  std::string name = (value.node->getName() + ".equalized").str();
+  NodeValue filter = makeConstant(
+      node.getFilter().node->getName(),
+      multiplyChannels(*getConstantTensor(node.getFilter()), divisors));
+  InsertionGuard guard(function, findNext(function, value));
+  value =
+      function
+          .create<DivNode>(name, value, makeConstant(name, std::move(divisors)))
+          ->getResult();
+  QuantizedValue quantized = makeQuantized(makeInteger(value, params), params);
+  values[quantized.real] = quantized;
+  node.setOperand(ConvolutionNode::inputIdx, quantized.real);
+  node.setOperand(ConvolutionNode::filterIdx, filter);
+}
+
 /// An error names the nodes that are not quantized, and their kinds.
 static llvm::Error checkAllQuantized(const NodeSelection &selection) {
   std::vector<std::string> nodes;
@@ -286,6 +352,10 @@ llvm::Error Quantizer::run() {
   for (Node &node : function.getNodes())
     if (selection.chosen.count(&node))
       nodes.push_back(&node);
+  if (config.equalizesChannels)
+    for (Node *node : nodes)
+      if (auto *convolution = llvm::dyn_cast<ConvolutionNode>(node))
+        equalizeInput(*convolution);
   for (Node *node : nodes) {
     if (std::optional<Anchor> anchor = describeAnchor(*node, config)) {
       quantizeAnchor(*node, *anchor);

@@ -50,6 +50,7 @@ struct ValueText {
   ExactFloat min, max;
   int exponent = 0;
   std::vector<uint64_t> counts;
+  std::vector<ExactFloat> minima, maxima;
 };
 
 struct ProfileText {
@@ -64,6 +65,7 @@ struct ProfileText {
 } // namespace
 
 LLVM_YAML_IS_SEQUENCE_VECTOR(ValueText)
+LLVM_YAML_IS_FLOW_SEQUENCE_VECTOR(ExactFloat)
 
 namespace llvm::yaml {
 
@@ -84,6 +86,8 @@ template <> struct MappingTraits<ValueText> {
     io.mapRequired("max", value.max);
     io.mapRequired("bin-exponent", value.exponent);
     io.mapRequired("counts", value.counts);
+    io.mapOptional("channel-minima", value.minima);
+    io.mapOptional("channel-maxima", value.maxima);
   }
 };
 
@@ -104,6 +108,20 @@ template <> struct MappingTraits<ProfileText> {
 
 } // namespace llvm::yaml
 
+static std::vector<ExactFloat> toText(llvm::ArrayRef<float> numbers) {
+  std::vector<ExactFloat> text;
+  for (float number : numbers)
+    text.push_back({number});
+  return text;
+}
+
+static std::vector<float> fromText(llvm::ArrayRef<ExactFloat> text) {
+  std::vector<float> numbers;
+  for (const ExactFloat &number : text)
+    numbers.push_back(float(number.value));
+  return numbers;
+}
+
 std::string glowish::writeRangeProfile(const RangeProfile &profile) {
   ProfileText text;
   text.version = RangeProfile::version;
@@ -116,7 +134,14 @@ std::string glowish::writeRangeProfile(const RangeProfile &profile) {
                            {histogram.getMin()},
                            {histogram.getMax()},
                            histogram.getExponent(),
-                           histogram.getCounts().vec()});
+                           histogram.getCounts().vec(),
+                           {},
+                           {}});
+    auto channels = profile.channels.find(name);
+    if (channels == profile.channels.end())
+      continue;
+    text.values.back().minima = toText(channels->second.minima);
+    text.values.back().maxima = toText(channels->second.maxima);
   }
   text.floatNodes.assign(profile.floatNodes.begin(), profile.floatNodes.end());
   std::string result;
@@ -169,6 +194,18 @@ llvm::Expected<RangeProfile> glowish::readRangeProfile(llvm::StringRef text) {
       return addContext(histogram.takeError(), "'" + value.name + "': ");
     if (!profile.values.try_emplace(value.name, std::move(*histogram)).second)
       return makeError("'{0}' is there twice", value.name);
+    if (value.minima.size() != value.maxima.size())
+      return makeError("'{0}' has minima of {1} channels and maxima of {2}",
+                       value.name, value.minima.size(), value.maxima.size());
+    for (const auto &[low, high] : llvm::zip_equal(value.minima, value.maxima))
+      if (!(low.value <= high.value) || !std::isfinite(low.value) ||
+          !std::isfinite(high.value))
+        return makeError("'{0}' has a channel from {1} to {2}; accepted: "
+                         "finite numbers in ascending order",
+                         value.name, low.value, high.value);
+    if (!value.minima.empty())
+      profile.channels[value.name] = {fromText(value.minima),
+                                      fromText(value.maxima)};
   }
   return profile;
 }
