@@ -35,10 +35,12 @@ llvm::Expected<std::unique_ptr<RangeProfiler>> glowish::createRangeProfiler(
   }
   llvm::StringRef flag = getPrecisionFlag(options);
   if (!flag.empty())
-    return makeError("-dump-profile and -{0}: profiles are of float models, "
-                     "but for those that -max-error and -max-drop write; state "
-                     "one of them",
-                     flag);
+    return makeError("-dump-profile and -{0}: profiles are of float models{1}; "
+                     "state one of them",
+                     flag,
+                     options.quantization && options.quantization->profile
+                         ? ", but for those that -max-error and -max-drop write"
+                         : "");
   if (options.stopAfter)
     return makeError("-dump-profile={0}: with -stop-after, the model does not "
                      "run; state one of them",
