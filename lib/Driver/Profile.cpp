@@ -3,9 +3,7 @@
 #include "glowish/Driver/Profile.h"
 #include "glowish/IR/Instrs.h"
 #include "glowish/Support/File.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
-#include <map>
 
 using namespace glowish;
 
@@ -20,6 +18,13 @@ double Profile::getSeconds() const {
   double sum = 0;
   for (const Row &row : rows)
     sum += row.seconds;
+  return sum;
+}
+
+double Profile::getRooflineSeconds() const {
+  double sum = 0;
+  for (const Row &row : rows)
+    sum += row.rooflineSeconds;
   return sum;
 }
 
@@ -62,85 +67,43 @@ glowish::measureProfile(Session &session, const IRFunction &function,
   return profile;
 }
 
-//===- Printing -----------------------------------------------------------===//
+//===- Roofline -----------------------------------------------------------===//
 
-/// What is known of an instruction, of a kind, or of the program.
-static void printNumbers(llvm::raw_ostream &os, const Profile &profile,
-                         const Cost &cost, double seconds) {
-  double total = profile.getSeconds();
-  double rate = seconds > 0 ? cost.flops / seconds : 0;
-  os << llvm::format("%10.2f %5.1f %9.3f", 1e6 * seconds,
-                     total > 0 ? 100 * seconds / total : 0.0,
-                     1e-6 * cost.flops);
-  if (cost.flops > 0)
-    os << llvm::format(" %8.1f %6.1f", 1e-9 * rate,
-                       100 * rate / profile.peakRate);
-  else
-    os << "        -      -";
-  os << llvm::format(" %9.3f %6.1f", 1e-6 * cost.bytes,
-                     seconds > 0 ? 1e-9 * cost.bytes / seconds : 0.0);
-}
-
-static void printHeader(llvm::raw_ostream &os, llvm::StringRef what) {
-  os << "        us     %     MFLOP  GFLOP/s % peak        MB   GB/s  " << what
-     << "\n";
-}
-
-static void printInstrs(llvm::raw_ostream &os, const Profile &profile) {
-  std::vector<const Profile::Row *> sorted;
-  sorted.reserve(profile.rows.size());
-  for (const Profile::Row &row : profile.rows)
-    sorted.push_back(&row);
-  // Equals in the order of the program, which is that of the rows in memory.
-  llvm::sort(sorted, [](const auto *a, const auto *b) {
-    return a->seconds != b->seconds ? a->seconds > b->seconds : a < b;
-  });
-  printHeader(os, "instruction");
-  for (const Profile::Row *row : sorted) {
-    printNumbers(os, profile, row->cost, row->seconds);
-    os << "  " << row->instr->getKindName() << ' '
-       << row->instr->getOperand(0)->getType() << " \"";
-    os.write_escaped(row->instr->getName()) << "\"\n";
+/// Each level has its own limit, as in the hierarchical model (Ilic et al.,
+/// Cache-aware Roofline Model, 2014): what lies far away comes through all that
+/// are nearer.
+static void findBound(Profile::Row &row, const MachineLimits &limits) {
+  row.rooflineSeconds = row.operations / limits.peakRate;
+  row.bound = 0;
+  double bytes = 0;
+  for (size_t level = limits.levels.size(); level-- > 0;) {
+    bytes += row.bytes[level];
+    double seconds = bytes / limits.levels[level].readRate;
+    if (seconds > row.rooflineSeconds) {
+      row.rooflineSeconds = seconds;
+      row.bound = unsigned(level) + 1;
+    }
   }
 }
 
-static void printKinds(llvm::raw_ostream &os, const Profile &profile) {
-  struct Kind {
-    Cost cost;
-    double seconds = 0;
-    unsigned count = 0;
-  };
-  std::map<llvm::StringRef, Kind> kinds;
-  for (const Profile::Row &row : profile.rows) {
-    Kind &kind = kinds[row.instr->getKindName()];
-    kind.cost += row.cost;
-    kind.seconds += row.seconds;
-    ++kind.count;
+void glowish::addRoofline(Profile &profile, const PlannedProgram &program,
+                          const MachineLimits &limits) {
+  std::vector<BytesByLevel> traffic =
+      countCacheTraffic(program.getIR(), program.getPlan(), limits.getCaches());
+  assert(traffic.size() == profile.rows.size() && "both without lifetimes");
+  for (size_t i = 0; i < traffic.size(); ++i) {
+    Profile::Row &row = profile.rows[i];
+    row.operations = program.getBackend().countOperations(*row.instr);
+    row.bytes = std::move(traffic[i]);
+    findBound(row, limits);
   }
-  std::vector<std::pair<llvm::StringRef, Kind>> sorted(kinds.begin(),
-                                                       kinds.end());
-  llvm::sort(sorted, [](const auto &a, const auto &b) {
-    return a.second.seconds != b.second.seconds
-               ? a.second.seconds > b.second.seconds
-               : a.first < b.first;
-  });
-  printHeader(os, "kind");
-  for (const auto &[name, kind] : sorted) {
-    printNumbers(os, profile, kind.cost, kind.seconds);
-    os << "  " << kind.count << " " << name << "\n";
-  }
+  profile.limits = limits;
 }
 
-void glowish::printProfile(llvm::raw_ostream &os, const Profile &profile) {
-  printInstrs(os, profile);
-  os << "\n";
-  printKinds(os, profile);
-  printNumbers(os, profile, profile.getCost(), profile.getSeconds());
-  os << "  " << profile.rows.size() << " in all\n\n";
-  os << llvm::format("%u runs: median %.3f ms; the instructions' medians are "
-                     "%.3f ms; FMA peak of the cores %.1f GFLOP/s\n",
-                     profile.numRuns, 1e3 * profile.runSeconds,
-                     1e3 * profile.getSeconds(), 1e-9 * profile.peakRate);
+std::string glowish::getLevelName(const MachineLimits &limits, size_t level) {
+  if (limits.levels[level].bytes == 0)
+    return "memory";
+  return llvm::formatv("L{0}", level + 1);
 }
 
 //===- Chrome's trace event format ----------------------------------------===//
@@ -157,8 +120,18 @@ static void printNumber(llvm::json::OStream &json, llvm::StringRef key,
   json.attributeEnd();
 }
 
+/// What bench/compare makes a roofline of with the rates that it measures.
+static void printWork(llvm::json::OStream &json, const Profile::Row &row) {
+  json.attribute("operations", int64_t(row.operations));
+  json.attributeArray("bytesByLevel", [&] {
+    for (double bytes : row.bytes)
+      json.value(int64_t(bytes));
+  });
+  printNumber(json, "roofline", 1e6 * row.rooflineSeconds);
+}
+
 static void printEvent(llvm::json::OStream &json, const Profile::Row &row,
-                       double start) {
+                       double start, bool hasRoofline) {
   llvm::StringRef name = row.instr->getName();
   llvm::StringRef kind = row.instr->getKindName();
   json.object([&] {
@@ -173,6 +146,23 @@ static void printEvent(llvm::json::OStream &json, const Profile::Row &row,
       json.attribute("result", row.instr->getOperand(0)->getType().str());
       json.attribute("flops", int64_t(row.cost.flops));
       json.attribute("bytes", int64_t(row.cost.bytes));
+      if (hasRoofline)
+        printWork(json, row);
+    });
+  });
+}
+
+static void printLimits(llvm::json::OStream &json,
+                        const MachineLimits &limits) {
+  json.attributeObject("otherData", [&] {
+    printNumber(json, "GFLOP/s", 1e-9 * limits.peakRate);
+    json.attributeArray("levels", [&] {
+      for (size_t i = 0; i < limits.levels.size(); ++i)
+        json.object([&] {
+          json.attribute("name", getLevelName(limits, i));
+          json.attribute("bytes", int64_t(limits.levels[i].bytes));
+          printNumber(json, "GB/s", 1e-9 * limits.levels[i].readRate);
+        });
     });
   });
 }
@@ -184,10 +174,12 @@ llvm::Error glowish::writeProfileTrace(const Profile &profile,
   llvm::json::OStream json(os, /*IndentSize=*/1);
   json.object([&] {
     json.attribute("displayTimeUnit", "ms");
+    if (profile.limits)
+      printLimits(json, *profile.limits);
     json.attributeArray("traceEvents", [&] {
       double start = 0;
       for (const Profile::Row &row : profile.rows) {
-        printEvent(json, row, start);
+        printEvent(json, row, start, profile.limits.has_value());
         start += row.seconds;
       }
     });

@@ -111,6 +111,75 @@ TEST(Profile, TableBeginsWithTheSlowest) {
   EXPECT_THAT(text, testing::HasSubstr("     0.019     19.1 1907.4"));
 }
 
+/// A core of 1 GFLOP/s with a cache of \p cacheBytes, and memory that is read
+/// at \p memoryRate.
+MachineLimits makeLimits(uint64_t cacheBytes, double memoryRate) {
+  return {.peakRate = 1e9,
+          .levels = {{.bytes = cacheBytes, .readRate = 1e12},
+                     {.bytes = 0, .readRate = memoryRate}}};
+}
+
+TEST(Profile, RooflineOfArithmetic) {
+  auto backend = createCPU();
+  Profiled profiled(*backend);
+  Profile profile = profiled.profile;
+  addRoofline(profile, *profiled.program, makeLimits(1 << 20, 1e12));
+  double sum = 0;
+  for (const Profile::Row &row : profile.rows) {
+    EXPECT_EQ(row.bound, 0u);
+    EXPECT_EQ(row.operations, backend->countOperations(*row.instr));
+    EXPECT_DOUBLE_EQ(row.rooflineSeconds, 1e-9 * row.operations);
+    EXPECT_EQ(row.bytes.back(), 0);
+    sum += row.rooflineSeconds;
+  }
+  // The softmax computes, too.
+  EXPECT_GT(sum, 1e-9 * (2 * 33 * 17 * 17 + 33 * 17 * 20));
+  EXPECT_DOUBLE_EQ(profile.getRooflineSeconds(), sum);
+}
+
+TEST(Profile, RooflineOfMemory) {
+  auto backend = createCPU();
+  Profiled profiled(*backend);
+  Profile profile = profiled.profile;
+  addRoofline(profile, *profiled.program, makeLimits(/*cacheBytes=*/1, 1e6));
+  for (const Profile::Row &row : profile.rows) {
+    EXPECT_EQ(row.bound, 2u);
+    EXPECT_DOUBLE_EQ(row.bytes[0] + row.bytes[1], row.cost.bytes);
+    EXPECT_DOUBLE_EQ(row.rooflineSeconds, 1e-6 * row.bytes[1]);
+  }
+}
+
+TEST(Profile, TableWithRoofline) {
+  auto backend = createInterpreter();
+  Profiled profiled(*backend);
+  Profile profile = profiled.profile;
+  addRoofline(profile, *profiled.program, makeLimits(1 << 20, 1e12));
+  for (Profile::Row &row : profile.rows) {
+    bool isSoftmax = llvm::isa<SoftmaxInstr>(row.instr);
+    row.seconds = isSoftmax ? 30e-6 : 40e-6;
+    row.rooflineSeconds = isSoftmax ? 3e-6 : 38e-6;
+  }
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  printProfile(os, profile, ProfileOrder::Excess);
+  EXPECT_LT(text.find("Softmax float"), text.find("MatMul float")) << text;
+  EXPECT_THAT(text, testing::HasSubstr("     38.00   95.0  FMA     MatMul"));
+  EXPECT_THAT(text, testing::HasSubstr("L1 (1024 KB) 1000.0 GB/s, memory"));
+}
+
+TEST(Profile, MeasuredLimits) {
+  auto backend = createCPU();
+  MachineLimits limits =
+      llvm::cantFail(measureMachineLimits(*backend, /*seconds=*/0.01));
+  EXPECT_GT(limits.peakRate, 1e8);
+  ASSERT_FALSE(limits.levels.empty());
+  EXPECT_EQ(limits.levels.back().bytes, 0u);
+  EXPECT_EQ(limits.getCaches().size() + 1, limits.levels.size());
+  EXPECT_TRUE(llvm::is_sorted(limits.getCaches()));
+  for (const MemoryLevel &level : limits.levels)
+    EXPECT_GT(level.readRate, 1e8);
+}
+
 class ProfileTrace : public TestFolder {};
 
 TEST_F(ProfileTrace, IsInTheOrderOfTheProgram) {

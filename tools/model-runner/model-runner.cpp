@@ -29,9 +29,16 @@ static ValueOption<unsigned> warmup("warmup",
                                     cl::cat(runCategory));
 static ValueOption<bool>
     profiling("profile",
-              cl::desc("Print time, GFLOP/s, share of the FMA peak and bytes "
-                       "of each instruction, the slowest first"),
+              cl::desc("Print time, GFLOP/s, share of the FMA peak, bytes and "
+                       "share of the roofline of each instruction"),
               cl::cat(runCategory));
+static cl::opt<ProfileOrder> profileOrder(
+    "profile-order",
+    cl::desc("The order of the instructions of -profile (default time)"),
+    cl::values(clEnumValN(ProfileOrder::Time, "time", "the slowest first"),
+               clEnumValN(ProfileOrder::Excess, "roofline",
+                          "first what takes longest beyond its roofline")),
+    cl::init(ProfileOrder::Time), cl::cat(runCategory));
 static cl::opt<std::string>
     traceFile("profile-trace",
               cl::desc("Write the profile in Chrome's trace event format"),
@@ -70,17 +77,17 @@ static llvm::Error profileRuns(const CompiledVariants &compiled, size_t variant,
                                Report *report) {
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<CPUBackend> cpu,
                            createLocalCPU(getTargetOptions()));
-  GLOWISH_ASSIGN_OR_RETURN(double peakRate, measurePeakRate(*cpu));
+  GLOWISH_ASSIGN_OR_RETURN(MachineLimits limits, measureMachineLimits(*cpu));
   for (unsigned i = 0; i < warmup; ++i)
     GLOWISH_RETURN_IF_ERROR(session.run());
-  peakRate *= cpu->getTarget().numThreads;
   unsigned numRuns = iterations.getNumOccurrences() ? iterations : 20;
-  GLOWISH_ASSIGN_OR_RETURN(
-      Profile profile,
-      measureProfile(session, compiled.getPrograms()[variant].getIR(), clock,
-                     numRuns, peakRate));
+  const PlannedProgram &program = compiled.getPrograms()[variant];
+  GLOWISH_ASSIGN_OR_RETURN(Profile profile,
+                           measureProfile(session, program.getIR(), clock,
+                                          numRuns, limits.peakRate));
+  addRoofline(profile, program, limits);
   if (profiling)
-    printProfile(llvm::outs(), profile);
+    printProfile(llvm::outs(), profile, profileOrder);
   if (!traceFile.empty())
     GLOWISH_RETURN_IF_ERROR(writeProfileTrace(profile, traceFile));
   if (report)

@@ -5,6 +5,7 @@
 
 #include "glowish/Backends/Bundle.h"
 #include "glowish/Backends/InstrClock.h"
+#include "glowish/IR/Cost.h"
 #include "glowish/IR/IR.h"
 #include "glowish/IR/MemoryPlan.h"
 #include "glowish/Support/Error.h"
@@ -64,6 +65,15 @@ public:
   virtual std::optional<double>
   estimateCycles(const Instruction & /*instr*/) const {
     return std::nullopt;
+  }
+
+  /// The floating-point operations that \p instr of a prepared program does at
+  /// least: two for each multiply-add and one for any other, those of epilogues
+  /// among them, without what a kernel repeats or fills up. Unlike
+  /// getCost(), which counts what is defined, it follows the kernel's
+  /// algorithm: one with fewer multiplications has fewer operations.
+  virtual double countOperations(const Instruction &instr) const {
+    return getCost(instr).flops;
   }
 
   /// Makes \p function runnable in this process. It and \p plan outlive the

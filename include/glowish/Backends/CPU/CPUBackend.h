@@ -92,6 +92,7 @@ public:
   llvm::Expected<std::unique_ptr<SharedChoices>>
   chooseTogether(llvm::ArrayRef<const IRFunction *> functions) override;
   std::optional<double> estimateCycles(const Instruction &instr) const override;
+  double countOperations(const Instruction &instr) const override;
   llvm::Expected<std::unique_ptr<Executable>>
   compile(const IRFunction &function, const MemoryPlan &plan,
           InstrClock *clock) override;

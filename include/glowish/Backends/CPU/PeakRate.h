@@ -4,6 +4,7 @@
 #define GLOWISH_BACKENDS_CPU_PEAKRATE_H
 
 #include "glowish/Backends/CPU/CPUBackend.h"
+#include "glowish/Backends/MachineLimits.h"
 
 namespace glowish {
 
@@ -14,6 +15,13 @@ namespace glowish {
 /// \p seconds. \p backend compiles for this machine.
 llvm::Expected<double> measurePeakRate(CPUBackend &backend,
                                        double seconds = 0.1);
+
+/// Measures the limits of as many cores as \p backend makes code for threads:
+/// the peak rate of one of them times their number, and how fast they read, all
+/// at the same time and in order, from the caches that the system names (Linux)
+/// and from memory. Takes about \p seconds for each.
+llvm::Expected<MachineLimits> measureMachineLimits(CPUBackend &backend,
+                                                   double seconds = 0.1);
 
 } // namespace glowish
 

@@ -1,0 +1,218 @@
+//===- Operations.cpp - Counts the arithmetic of kernels ------------------===//
+
+#include "Kernels/Math/EmittedScalar.h"
+#include "Kernels/Winograd/WinogradTransform.h"
+#include "Selection/KernelSelection.h"
+#include "glowish/Backends/CPU/CPUBackend.h"
+#include "glowish/IR/Cost.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace glowish;
+
+//===- Scalar programs ----------------------------------------------------===//
+
+/// Floating-point operations of \p instr on each lane: two of a multiply-add,
+/// one of what computes or selects a number, none of what changes bits.
+static unsigned countOnLane(const llvm::Instruction &instr) {
+  if (!instr.getType()->isFPOrFPVectorTy() || instr.use_empty())
+    return 0;
+  if (auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instr))
+    switch (call->getIntrinsicID()) {
+    case llvm::Intrinsic::fma:
+    case llvm::Intrinsic::fmuladd:
+      return 2;
+    case llvm::Intrinsic::sqrt:
+      return 1;
+    default:
+      return 0;
+    }
+  switch (instr.getOpcode()) {
+  case llvm::Instruction::FAdd:
+  case llvm::Instruction::FSub:
+  case llvm::Instruction::FMul:
+  case llvm::Instruction::FDiv:
+  case llvm::Instruction::Select:
+    return 1;
+  default:
+    return 0;
+  }
+}
+
+/// The operations on each lane of what \p emit emits for vectors of \p kinds;
+/// it returns the results.
+static unsigned
+countEmitted(llvm::ArrayRef<ElemKind> kinds, const TargetDescription &target,
+             llvm::function_ref<Values(KernelBuilder &, const Values &)> emit) {
+  llvm::LLVMContext context;
+  llvm::Module module("count", context);
+  auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
+                                       {llvm::PointerType::getUnqual(context)},
+                                       /*isVarArg=*/false);
+  auto *function = llvm::Function::Create(
+      type, llvm::GlobalValue::ExternalLinkage, "count", module);
+  KernelBuilder b(*function, target);
+  Values inputs;
+  for (ElemKind kind : kinds)
+    inputs.push_back(b.load(kind, function->getArg(0), /*lanes=*/4));
+  // Stored, as what has no use does not count.
+  for (llvm::Value *value : emit(b, inputs))
+    b.CreateStore(value, function->getArg(0));
+  unsigned count = 0;
+  for (const llvm::Instruction &instr : llvm::instructions(*function))
+    count += countOnLane(instr);
+  return count;
+}
+
+/// The operations of \p program for one element, as the back end emits it.
+static unsigned countProgram(const ScalarProgram &program,
+                             llvm::ArrayRef<ElemKind> kinds,
+                             const TargetDescription &target) {
+  return countEmitted(kinds, target, [&](KernelBuilder &b, const Values &in) {
+    return Values{emitProgram(b, program, in, kinds)};
+  });
+}
+
+/// Of the exponential function.
+static unsigned countExp(ElemKind kind, const TargetDescription &target) {
+  ScalarProgram program;
+  program.steps.push_back(
+      {.op = ScalarOp::Exp, .args = {0}, .params = {}, .kind = kind});
+  return countProgram(program, {kind}, target);
+}
+
+/// The kinds of the inputs of an epilogue, or of an element-wise loop.
+static llvm::SmallVector<ElemKind, 4> getInputKinds(const Instruction &instr) {
+  llvm::SmallVector<ElemKind, 4> kinds;
+  int first = instr.getInfo().fusedOperand;
+  if (first < 0) {
+    first = 1;
+  } else if (auto *convolution = llvm::dyn_cast<CPUConvolutionInstr>(&instr)) {
+    kinds.push_back(getCandidate(*convolution)
+                        .algorithm->getSumKind(
+                            convolution->getInput()->getType().getKind()));
+  } else {
+    ElemKind kind = instr.getOperand(1)->getType().getKind();
+    kinds.push_back(
+        isIntegerKind(kind) && getElemSize(kind) < 4 ? ElemKind::Int32 : kind);
+  }
+  for (unsigned i = first; i < instr.getNumOperands(); ++i)
+    kinds.push_back(instr.getOperand(i)->getType().getKind());
+  return kinds;
+}
+
+//===- Convolutions -------------------------------------------------------===//
+
+/// The pairs of an output and a tap that lie in the image, in one dimension.
+static int64_t countTapsInside(int64_t outputs, int64_t size, int64_t taps,
+                               int64_t stride, int64_t dilation, int64_t pad) {
+  int64_t count = 0;
+  for (int64_t out = 0; out < outputs; ++out)
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      int64_t in = out * stride + tap * dilation - pad;
+      count += in >= 0 && in < size;
+    }
+  return count;
+}
+
+/// Of one transform of vectors by \p matrix.
+static double countTransform(const TransformMatrix &matrix,
+                             const TargetDescription &target) {
+  std::vector<ElemKind> kinds(matrix.getColumns(), ElemKind::Float);
+  return countEmitted(kinds, target, [&](KernelBuilder &b, const Values &in) {
+    return matrix.apply(b, in);
+  });
+}
+
+/// Each tile is transformed once, multiplied at its points, and transformed
+/// back once.
+static double countWinograd(const ConvolutionShape &shape, int64_t height,
+                            int64_t width, const TargetDescription &target) {
+  WinogradTransform vertical{unsigned(height), unsigned(shape.kernelH)};
+  WinogradTransform horizontal{unsigned(width), unsigned(shape.kernelW)};
+  double pointsH = vertical.getPoints(), pointsW = horizontal.getPoints();
+  double forward = pointsW * countTransform(vertical.input, target) +
+                   pointsH * countTransform(horizontal.input, target);
+  double backward =
+      pointsW * countTransform(vertical.toOutput, target) +
+      double(height) * countTransform(horizontal.toOutput, target);
+  double tiles = double(shape.batch) *
+                 double((shape.outHeight + height - 1) / height) *
+                 double((shape.outWidth + width - 1) / width);
+  double channels = double(shape.channels);
+  double outChannels = double(shape.outChannels);
+  return tiles * (2 * pointsH * pointsW * channels * outChannels +
+                  forward * channels + backward * outChannels);
+}
+
+static double countConvolution(const CPUConvolutionInstr &instr,
+                               const TargetDescription &target) {
+  ConvolutionShape shape = getConvolutionShape(instr);
+  ConvolutionCandidate candidate = getCandidate(instr);
+  if (candidate.algorithm == &getWinogradAlgorithm())
+    return countWinograd(shape, candidate.parameters[0],
+                         candidate.parameters[1], target);
+  int64_t rows = countTapsInside(shape.outHeight, shape.height, shape.kernelH,
+                                 shape.strideH, shape.dilationH, shape.padTop);
+  int64_t columns =
+      countTapsInside(shape.outWidth, shape.width, shape.kernelW, shape.strideW,
+                      shape.dilationW, shape.padLeft);
+  return 2.0 * double(shape.batch * rows * columns) *
+         double(shape.getGroupChannels()) * double(shape.outChannels);
+}
+
+//===- Instructions -------------------------------------------------------===//
+
+static double getNumElements(const Buffer *buffer) {
+  return double(buffer->getType().getNumElements());
+}
+
+/// Of the instructions whose record states no multiply-adds.
+static double countOthers(const Instruction &instr,
+                          const TargetDescription &target) {
+  const Buffer *result = instr.getOperand(0);
+  ElemKind kind = result->getType().getKind();
+  if (auto *reduce = llvm::dyn_cast<ReduceInstr>(&instr))
+    return getNumElements(reduce->getInput());
+  if (auto *pool = llvm::dyn_cast<MaxPoolInstr>(&instr))
+    return getNumElements(result) * double(pool->getKernels()[0]) *
+           double(pool->getKernels()[1]);
+  if (auto *pool = llvm::dyn_cast<AvgPoolInstr>(&instr))
+    return getNumElements(result) * double(pool->getKernels()[0]) *
+           double(pool->getKernels()[1]);
+  // The maximum, its difference, the sum, and the factor.
+  if (llvm::isa<SoftmaxInstr>(instr))
+    return getNumElements(result) * (4 + countExp(kind, target));
+  // The sum for the mean; the difference from it and its square, added.
+  if (auto *statistics = llvm::dyn_cast<CPUGroupStatisticsInstr>(&instr))
+    return getNumElements(statistics->getInput()) * 4;
+  // The difference from the mean times a factor, and plus the bias.
+  if (llvm::isa<CPUGroupNormalizationInstr>(instr))
+    return getNumElements(result) * 3;
+  if (llvm::isa<LayerNormalizationInstr, GroupNormalizationInstr>(instr))
+    return getNumElements(result) * 7;
+  return 0;
+}
+
+double CPUBackend::countOperations(const Instruction &instr) const {
+  const Buffer *result = instr.getNumOperands() ? instr.getOperand(0) : nullptr;
+  if (!result || result->getType().getNumElements() == 0)
+    return 0;
+  if (auto *loop = llvm::dyn_cast<ElementWiseLoopInstr>(&instr))
+    return getNumElements(result) *
+           countProgram(loop->getProgram(), getInputKinds(instr), getTarget());
+  double count = getCost(instr).flops;
+  if (auto *convolution = llvm::dyn_cast<CPUConvolutionInstr>(&instr))
+    count = countConvolution(*convolution, getTarget());
+  else if (auto *attention = llvm::dyn_cast<AttentionInstr>(&instr))
+    count += getNumElements(result) / double(result->getShape().back()) *
+             double(attention->getKey()->getShape().drop_back().back()) *
+             (4 + countExp(result->getType().getKind(), getTarget()));
+  else if (count == 0)
+    count = countOthers(instr, getTarget());
+  if (instr.getInfo().hasEpilogue())
+    count += getNumElements(result) * countProgram(instr.getEpilogueProgram(),
+                                                   getInputKinds(instr),
+                                                   getTarget());
+  return count;
+}
