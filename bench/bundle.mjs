@@ -16,7 +16,7 @@ export function hasThreads() {
 }
 
 // Runs a program; its output. An error has what it said of its own error.
-function run(program, args) {
+export function run(program, args) {
   try {
     return execFileSync(program, args,
                         {encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe']});
@@ -28,7 +28,7 @@ function run(program, args) {
 }
 
 // The arguments that model-runner and a bundle's program take.
-function readCase(name, {models, out}) {
+export function readCase(name, {models, out}) {
   run('python3', ['tests/e2e/cases.py', '--work', out, '--exported', models,
                   name]);
   return readFileSync(join(out, name, 'args'), 'utf8').trim().split('\n');

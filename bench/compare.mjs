@@ -18,7 +18,9 @@ Times networks: glowish (a linked bundle), ONNX Runtime (all optimisations) and
 PyTorch (traced and optimised for inference, where it is installed). A program
 with N threads has N cores for itself. The programs run in turn, a fraction of a
 second each, round after round; printed are medians over the rounds, and the
-median of the ratios within a round. Writes compare.json and compare.svg.
+median of the ratios within a round. Of float networks the share of the roofline
+is printed, too: model-runner -profile -profile-order=roofline names the layers
+that are far from theirs. Writes compare.json and compare.svg.
 
   --networks A,B,..  which (default: all)
   --threads N,..     numbers of threads (default 1,2)
@@ -114,7 +116,7 @@ function report(results, skipped, options) {
     machine: getMachine(), versions: getVersions(options),
     peak: median(results.flatMap(({peaks}) => peaks)),
     call: median(results.flatMap(({callTimes}) => callTimes)),
-    threads, engines, rounds, skipped,
+    threads, engines, rounds, skipped, quantized: options.quantized,
     peakName: options.quantized ? 'peak of 8-bit integers' : 'FMA peak',
   };
   const text = makeReport(results, facts);
@@ -158,4 +160,5 @@ if (process.stderr.isTTY)
   process.stderr.write('\r\x1b[K');
 await helpers.peak.stop();
 await helpers.call.stop();
+await helpers.rates?.stop();
 report(results, skipped, options);

@@ -9,6 +9,7 @@ import {fileURLToPath} from 'node:url';
 import {buildBundle, measureBundle} from './bundle.mjs';
 import {python} from './networks.mjs';
 import {median} from './report.mjs';
+import {getRoofline, readWork, ReadRates} from './roofline.mjs';
 import {Worker} from './workers.mjs';
 
 // How far a program may be from PyTorch's output, as a share of the largest
@@ -19,14 +20,17 @@ const tolerance = 1e-3;
 const getQuantizedTolerance = (other) => 2 * other + 0.02;
 const bench = dirname(fileURLToPath(import.meta.url));
 
-// Programs that are measured next to every network: the peak of a core, and
-// what a call of ONNX Runtime takes.
-export async function startHelpers({cpus, out, quantized}) {
+// Programs that are measured next to every network: the peak of a core, what a
+// call of ONNX Runtime takes, and of float networks the rates of caches and
+// memory.
+export async function startHelpers(options) {
+  const {cpus, out, quantized} = options;
   const peak = quantized ? 'dot_peak' : 'fma_peak';
   const program = join(out, peak);
   execFileSync('clang-19', ['-std=gnu99', '-O2', '-march=native', '-w',
     '-mprefer-vector-width=512', join(bench, `${peak}.c`), '-o', program]);
   const helpers = {
+    rates: quantized ? undefined : new ReadRates(options),
     peak: new Worker(peak, [program], cpus.slice(0, 1)),
     call: new Worker('ort_worker', [
       process.execPath, join(bench, 'ort_worker.mjs'), '--identity',
@@ -83,10 +87,11 @@ class Measurement {
   constructor(name, options) {
     this.options = options;
     this.workers = [];
+    this.work = new Map(); // by the run that it is of
     this.result = {
       name, failures: [], sizes: {}, memory: {}, peaks: [], callTimes: [],
       runs: options.threads.map((threads) => ({
-        threads, errors: {}, compileSeconds: NaN,
+        threads, errors: {}, compileSeconds: NaN, rooflines: [], rates: [],
         times: Object.fromEntries(options.engines.map((e) => [e, []])),
       })),
     };
@@ -111,6 +116,10 @@ class Measurement {
     run.compileSeconds = bundle.seconds;
     if (run.threads === 1)
       result.sizes = measureBundle(bundle.folder);
+    if (!options.quantized) {
+      this.work.set(run, readWork(name, run.threads, options));
+      run.levels = this.work.get(run).levels;
+    }
     return bundle.command;
   }
 
@@ -170,9 +179,19 @@ class Measurement {
          error <= getQuantizedTolerance(other));
   }
 
+  // The rooflines of a round, in which a core's peak is `peak` GFLOP/s.
+  async addRooflines(helpers, peak) {
+    for (const [run, work] of this.work) {
+      const rates = await helpers.rates.measure(work.levels, run.threads, 20);
+      run.rates.push(rates);
+      run.rooflines.push(getRoofline(work, peak * run.threads, rates));
+    }
+  }
+
   async runRounds(helpers) {
     for (let round = 0; round < this.options.rounds; ++round) {
       this.result.peaks.push(await helpers.peak.run(20));
+      await this.addRooflines(helpers, this.result.peaks.at(-1));
       this.result.callTimes.push(await helpers.call.run(20));
       await this.forEachWorker(async ({engine, run, worker}) => {
         run.times[engine].push(await worker.run(this.options.milliseconds));
@@ -192,7 +211,8 @@ function subtractCall({runs, callTimes}) {
 }
 
 // {name, flops, sizes, memory, peaks, callTimes, failures, runs: [{threads,
-// times, errors, compileSeconds}]}: times in milliseconds, one a round.
+// times, errors, compileSeconds, levels, rates, rooflines}]}: times and
+// rooflines in milliseconds, one a round, as are the GB/s of the levels.
 export async function measure(name, helpers, options) {
   const measurement = new Measurement(name, options);
   measurement.start();

@@ -19,12 +19,16 @@ static double now(void) {
 
 static double measure(void);
 
+/* The program's argument; null without one. */
+static const char *worker_argument;
+
 #ifdef PEAK_FUNCTION
 /* For a program that measures in its own process. */
 double PEAK_FUNCTION(void) { return measure(); }
 #else
-int main(void) {
+int main(int argc, char **argv) {
   char line[64];
+  worker_argument = argc > 1 ? argv[1] : NULL;
   puts("ready {}");
   fflush(stdout);
   while (fgets(line, sizeof line, stdin) && strncmp(line, "run", 3) == 0) {

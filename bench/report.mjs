@@ -56,16 +56,22 @@ function getRatios(results, threads, others) {
   })));
 }
 
-function makeSpeedTable(results, {peak, threads, engines}) {
+// The share of its roofline that glowish reaches: the median over the rounds.
+export function getRooflineShare({rooflines, times}) {
+  return 100 * medianRatio(rooflines.map(({total}) => total), times.glowish);
+}
+
+function makeSpeedTable(results, {peak, threads, engines, quantized}) {
   const others = engines.filter((engine) => engine !== 'glowish');
   const rows = [[
     'network', 'threads', ...engines.map((engine) => `${engine} ms`),
     ...others.map((engine) => `${engine} / glowish`), 'GFLOP/s',
     ...engines.map((engine) => `${engine} % of peak`),
+    ...(quantized ? [] : ['glowish % of roofline']),
   ]];
   for (const count of threads) {
     for (const result of results) {
-      const {times} = findRun(result, count);
+      const run = findRun(result, count), {times} = run;
       const rate = (engine) => result.flops / median(times[engine]) / 1e6;
       rows.push([
         result.name, String(count),
@@ -75,12 +81,13 @@ function makeSpeedTable(results, {peak, threads, engines}) {
         show(rate('glowish'), 1),
         ...engines.map(
             (engine) => show(100 * rate(engine) / (peak * count), 0)),
+        ...(quantized ? [] : [show(getRooflineShare(run), 0)]),
       ]);
     }
     rows.push([
       '**geometric mean**', String(count), ...engines.map(() => ''),
       ...getRatios(results, count, others).map((value) => show(value, 2)),
-      ...['', ...engines.map(() => '')],
+      ...['', ...engines.map(() => ''), ...(quantized ? [] : [''])],
     ]);
   }
   return formatTable(rows);
@@ -104,6 +111,21 @@ function makeSizeTable(results) {
     ]);
   }
   return formatTable(rows);
+}
+
+// A line for each number of threads: what is read from caches and memory.
+function listRates(results, {threads}) {
+  return threads.flatMap((count) => {
+    const runs = results.map((result) => findRun(result, count))
+        .filter(({levels}) => levels);
+    const parts = runs[0]?.levels.map(({name, bytes}, level) => {
+      const rate = median(runs.flatMap(
+          ({rates}) => rates.map((round) => round[level])));
+      return `${name}${bytes ? ` (${bytes >> 10} KB)` : ''} ${show(rate, 1)}`;
+    });
+    return parts
+        ? [`Read with ${count} thread(s), GB/s: ${parts.join(', ')}.`] : [];
+  });
 }
 
 function listFailures(results, skipped) {
@@ -135,7 +157,7 @@ export function makeReport(results, facts) {
       `A call of ONNX Runtime through Node.js takes ${
           (1000 * call).toFixed(1)} us, which is taken off its times below ` +
           '1 ms.',
-      '');
+      ...listRates(results, facts), '');
   for (const count of threads)
     getRatios(results, count, others).forEach((ratio, i) => lines.push(
         `- geometric mean over all networks of ${others[i]} / glowish, ` +

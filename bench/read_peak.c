@@ -1,0 +1,75 @@
+/* Measures how fast one core reads BYTES bytes of memory, its argument, again
+ * and again and in order, in GB/s: the rate of the cache that holds them, or of
+ * memory. Large pages where the system has them, so that page tables do not
+ * count.
+ *
+ * Built with -march=native -mprefer-vector-width=512. */
+#define _DEFAULT_SOURCE
+#include "peak_worker.h"
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+#if defined(__AVX512F__)
+enum { WIDTH = 16 };
+#elif defined(__AVX__)
+enum { WIDTH = 8 };
+#else
+enum { WIDTH = 4 };
+#endif
+typedef int Vector __attribute__((vector_size(4 * WIDTH)));
+
+/* Of each step of the loop. */
+enum { LOADS = 16, SUMS = 8, STEP_BYTES = LOADS * sizeof(Vector) };
+static const size_t page_bytes = (size_t)2 << 20;
+static const size_t bytes_per_run = (size_t)32 << 20;
+
+static volatile int sink;
+
+static char *allocate(size_t size) {
+  char *bytes;
+  size = (size + page_bytes - 1) / page_bytes * page_bytes;
+  if (posix_memalign((void **)&bytes, page_bytes, size) != 0)
+    exit(1);
+#ifdef __linux__
+  madvise(bytes, size, MADV_HUGEPAGE);
+#endif
+  memset(bytes, 0, size);
+  return bytes;
+}
+
+/* `steps` steps through bytes[0 ... size), from the begin again at the end: one
+ * loop, as the end of a short one would be mispredicted. The empty asm keeps
+ * the loads in the loop. */
+static double read_all(const char *bytes, size_t size, size_t steps) {
+  Vector sums[SUMS];
+  size_t offset = 0, step;
+  int i;
+  double start;
+  memset(sums, 0, sizeof sums);
+  start = now();
+  for (step = 0; step < steps; ++step) {
+    const Vector *vectors = (const Vector *)(bytes + offset);
+    _Pragma("unroll") for (i = 0; i < LOADS; ++i) sums[i % SUMS] += vectors[i];
+    offset += STEP_BYTES;
+    offset = offset < size ? offset : 0;
+    __asm__ volatile("" ::: "memory");
+  }
+  start = now() - start;
+  for (i = 1; i < SUMS; ++i)
+    sums[0] += sums[i];
+  sink = sums[0][0];
+  return 1e-9 * (double)(steps * STEP_BYTES) / start;
+}
+
+static double measure(void) {
+  static char *bytes;
+  static size_t size;
+  if (!bytes) {
+    size = worker_argument ? strtoul(worker_argument, NULL, 10) : 0;
+    size = size < STEP_BYTES ? STEP_BYTES : size / STEP_BYTES * STEP_BYTES;
+    bytes = allocate(size);
+  }
+  return read_all(bytes, size,
+                  (size > bytes_per_run ? size : bytes_per_run) / STEP_BYTES);
+}
