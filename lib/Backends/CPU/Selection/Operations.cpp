@@ -90,7 +90,8 @@ static llvm::SmallVector<ElemKind, 4> getInputKinds(const Instruction &instr) {
   } else if (auto *convolution = llvm::dyn_cast<CPUConvolutionInstr>(&instr)) {
     kinds.push_back(getCandidate(*convolution)
                         .algorithm->getSumKind(
-                            convolution->getInput()->getType().getKind()));
+                            convolution->getInput()->getType().getKind(),
+                            convolution->getFilter()->getType().getKind()));
   } else {
     ElemKind kind = instr.getOperand(1)->getType().getKind();
     kinds.push_back(
