@@ -54,7 +54,7 @@ private:
 };
 
 /// The blocks that an operand lies in, and the bytes that are moved of it.
-struct Access {
+struct OperandTraffic {
   size_t firstBlock, numBlocks;
   double bytes;
 };
@@ -71,7 +71,7 @@ public:
   }
 
   /// \p maxBytes: the most that is moved.
-  Access locate(const Buffer &buffer, double maxBytes) const;
+  OperandTraffic locate(const Buffer &buffer, double maxBytes) const;
 
 private:
   static uint64_t alignToBlock(uint64_t size) {
@@ -90,7 +90,8 @@ private:
 
 } // namespace
 
-Access AddressSpace::locate(const Buffer &buffer, double maxBytes) const {
+OperandTraffic AddressSpace::locate(const Buffer &buffer,
+                                    double maxBytes) const {
   int64_t first = buffer.getOffset(), last = first, count = 1;
   for (unsigned d = 0; d < buffer.getType().getRank(); ++d) {
     int64_t extent = buffer.getShape()[d], stride = buffer.getStrides()[d];
@@ -118,17 +119,17 @@ static double getBytes(const Buffer &buffer) {
 }
 
 /// What \p instr accesses, in the order of its operands.
-static std::vector<Access> findAccesses(const Instruction &instr,
-                                        const AddressSpace &space) {
+static std::vector<OperandTraffic> findAccesses(const Instruction &instr,
+                                                const AddressSpace &space) {
   constexpr double all = std::numeric_limits<double>::infinity();
   auto *gather = llvm::dyn_cast<GatherInstr>(&instr);
-  std::vector<Access> accesses;
+  std::vector<OperandTraffic> accesses;
   for (unsigned i = 0; i < instr.getNumOperands(); ++i) {
     const Buffer *buffer = instr.getOperand(i);
     if (!buffer)
       continue;
     bool isTable = gather && buffer == gather->getInput();
-    Access access =
+    OperandTraffic access =
         space.locate(*buffer, isTable ? getBytes(*gather->getResult()) : all);
     if (access.numBlocks == 0)
       continue;
@@ -150,11 +151,11 @@ static size_t findLevel(std::optional<size_t> distance,
 }
 
 /// Adds to \p bytes what one instruction moves.
-static void addTraffic(llvm::ArrayRef<Access> accesses,
+static void addTraffic(llvm::ArrayRef<OperandTraffic> accesses,
                        const ReuseDistances &distances,
                        llvm::ArrayRef<uint64_t> caches, BytesByLevel &bytes) {
   llvm::DenseSet<size_t> used;
-  for (const Access &access : accesses)
+  for (const OperandTraffic &access : accesses)
     for (size_t i = 0; i < access.numBlocks; ++i) {
       size_t block = access.firstBlock + i;
       bool isFirst = used.insert(block).second;
@@ -167,12 +168,12 @@ std::vector<BytesByLevel>
 glowish::countCacheTraffic(const IRFunction &function, const MemoryPlan &plan,
                            llvm::ArrayRef<uint64_t> caches) {
   AddressSpace space(plan);
-  std::vector<std::vector<Access>> program;
+  std::vector<std::vector<OperandTraffic>> program;
   size_t numUses = 0;
   for (const Instruction &instr : function.getInstrs())
     if (!instr.isLifetimeMarker()) {
       program.push_back(findAccesses(instr, space));
-      for (const Access &access : program.back())
+      for (const OperandTraffic &access : program.back())
         numUses += access.numBlocks;
     }
   std::vector<BytesByLevel> traffic(program.size(),
@@ -182,7 +183,7 @@ glowish::countCacheTraffic(const IRFunction &function, const MemoryPlan &plan,
     for (size_t i = 0; i < program.size(); ++i) {
       if (isCounted)
         addTraffic(program[i], distances, caches, traffic[i]);
-      for (const Access &access : program[i])
+      for (const OperandTraffic &access : program[i])
         for (size_t block = 0; block < access.numBlocks; ++block)
           distances.use(access.firstBlock + block);
     }

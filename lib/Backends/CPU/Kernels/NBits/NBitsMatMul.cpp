@@ -19,7 +19,7 @@ using llvm::Value;
 namespace {
 
 /// Rows by vectors of columns, whose sums are in registers.
-struct Tile {
+struct RowTile {
   unsigned rows, vectors;
   /// Blocks are summed without their scale.
   bool scalesSums;
@@ -52,31 +52,31 @@ private:
     Values scales, zeroPoints;
   };
 
-  Tile chooseTile() const;
+  RowTile chooseTile() const;
   void emitRows(Value *group, int64_t panelColumns, Value *panel);
   void emitTile(Value *row, unsigned tileRows, int64_t panelColumns,
                 Value *panel);
-  void emitColumns(Value *row, const Tile &shape, const Columns &columns);
-  Values sumBlocks(Value *row, const Tile &shape, const Columns &columns);
-  Values sumBlock(Value *row, const Tile &shape, const Columns &columns,
+  void emitColumns(Value *row, const RowTile &shape, const Columns &columns);
+  Values sumBlocks(Value *row, const RowTile &shape, const Columns &columns);
+  Values sumBlock(Value *row, const RowTile &shape, const Columns &columns,
                   Value *number, int64_t numRows, Values sums);
-  Values addBytes(Value *row, Value *k, const Tile &shape,
+  Values addBytes(Value *row, Value *k, const RowTile &shape,
                   const Columns &columns, const Parameters &parameters,
                   Value *offset, int64_t numRows, Values sums);
-  Values addWords(Value *row, Value *k, const Tile &shape,
+  Values addWords(Value *row, Value *k, const RowTile &shape,
                   const Columns &columns, const Parameters &parameters,
                   Value *offset, int64_t numRows, Values sums);
   /// Whether zero points are taken from the sum of a block, and not from each
   /// weight: they are small in weights of 4 bits, so that little is lost.
-  bool subtractsAtEnd(const Tile &shape) const {
+  bool subtractsAtEnd(const RowTile &shape) const {
     return zeroPoints && shape.scalesSums && layout.hasWords();
   }
-  void addStep(Value *row, Value *k, const Tile &shape,
+  void addStep(Value *row, Value *k, const RowTile &shape,
                const Parameters &parameters, Values weights, unsigned set,
                Values &sums);
   Parameters loadParameters(const Columns &columns, Value *number,
-                            const Tile &shape);
-  Values scale(Values sums, const Parameters &parameters, const Tile &shape,
+                            const RowTile &shape);
+  Values scale(Values sums, const Parameters &parameters, const RowTile &shape,
                llvm::ArrayRef<Value *> totals);
   Value *widenIntegers(Value *integers);
   Value *takeFromWords(Value *words, unsigned row);
@@ -90,7 +90,7 @@ private:
   unsigned lanes;
   /// The dimensions of the rows; the last is that of a tile's rows.
   Dims rows;
-  Tile tile;
+  RowTile tile;
   /// The indices of the dimensions of the rows in front of the last.
   Values batch;
 };
@@ -129,7 +129,7 @@ NBitsMatMul::NBitsMatMul(KernelBuilder &b, const CPUMatMulNBitsInstr &instr,
 /// Where reading weights takes the time, the vectors are as many as a panel
 /// has, so that it is read in order. Else there is one register for each sum,
 /// and eight for the rest.
-Tile NBitsMatMul::chooseTile() const {
+RowTile NBitsMatMul::chooseTile() const {
   const TargetDescription &target = b.getTarget();
   bool hasMany = target.numVectorRegisters >= 32;
   int64_t numRows = rows.back();
@@ -186,7 +186,7 @@ Value *NBitsMatMul::takeFromWords(Value *words, unsigned row) {
 
 NBitsMatMul::Parameters NBitsMatMul::loadParameters(const Columns &columns,
                                                     Value *number,
-                                                    const Tile &shape) {
+                                                    const RowTile &shape) {
   Parameters parameters;
   Value *first = b.CreateNSWAdd(b.CreateNSWMul(number, b.index(columns.width)),
                                 columns.inPanel);
@@ -206,7 +206,7 @@ NBitsMatMul::Parameters NBitsMatMul::loadParameters(const Columns &columns,
 //===- Sums ---------------------------------------------------------------===//
 
 /// Adds element \p k of each row times \p weights to \p set of the sums.
-void NBitsMatMul::addStep(Value *row, Value *k, const Tile &shape,
+void NBitsMatMul::addStep(Value *row, Value *k, const RowTile &shape,
                           const Parameters &parameters, Values weights,
                           unsigned set, Values &sums) {
   for (unsigned v = 0; v < shape.vectors; ++v) {
@@ -233,7 +233,7 @@ void NBitsMatMul::addStep(Value *row, Value *k, const Tile &shape,
 
 /// Adds \p numRows rows of weights, from element \p k of the rows and \p offset
 /// of the panel on.
-Values NBitsMatMul::addBytes(Value *row, Value *k, const Tile &shape,
+Values NBitsMatMul::addBytes(Value *row, Value *k, const RowTile &shape,
                              const Columns &columns,
                              const Parameters &parameters, Value *offset,
                              int64_t numRows, Values sums) {
@@ -265,7 +265,7 @@ Values NBitsMatMul::addBytes(Value *row, Value *k, const Tile &shape,
 }
 
 /// The same with weights in words.
-Values NBitsMatMul::addWords(Value *row, Value *k, const Tile &shape,
+Values NBitsMatMul::addWords(Value *row, Value *k, const RowTile &shape,
                              const Columns &columns,
                              const Parameters &parameters, Value *offset,
                              int64_t numRows, Values sums) {
@@ -306,7 +306,8 @@ Values NBitsMatMul::addWords(Value *row, Value *k, const Tile &shape,
 /// The sets of \p sums together, less what zero points add to them, times the
 /// scales, plus \p totals, if there are any.
 Values NBitsMatMul::scale(Values sums, const Parameters &parameters,
-                          const Tile &shape, llvm::ArrayRef<Value *> totals) {
+                          const RowTile &shape,
+                          llvm::ArrayRef<Value *> totals) {
   unsigned count = shape.rows * shape.vectors;
   for (unsigned set = 1; set < shape.sets; ++set)
     for (unsigned i = 0; i < count; ++i)
@@ -328,7 +329,7 @@ Values NBitsMatMul::scale(Values sums, const Parameters &parameters,
 
 /// \p sums, totals of all blocks before, plus block \p number of \p numRows
 /// rows.
-Values NBitsMatMul::sumBlock(Value *row, const Tile &shape,
+Values NBitsMatMul::sumBlock(Value *row, const RowTile &shape,
                              const Columns &columns, Value *number,
                              int64_t numRows, Values sums) {
   Parameters parameters = loadParameters(columns, number, shape);
@@ -349,7 +350,7 @@ Values NBitsMatMul::sumBlock(Value *row, const Tile &shape,
   return scale(add(std::move(own)), parameters, shape, sums);
 }
 
-Values NBitsMatMul::sumBlocks(Value *row, const Tile &shape,
+Values NBitsMatMul::sumBlocks(Value *row, const RowTile &shape,
                               const Columns &columns) {
   int64_t numBlocks = layout.getNumBlocks();
   Values zeros(shape.rows * shape.vectors,
@@ -371,7 +372,7 @@ Values NBitsMatMul::sumBlocks(Value *row, const Tile &shape,
 
 //===- Tiles --------------------------------------------------------------===//
 
-void NBitsMatMul::emitColumns(Value *row, const Tile &shape,
+void NBitsMatMul::emitColumns(Value *row, const RowTile &shape,
                               const Columns &columns) {
   Values sums = sumBlocks(row, shape, columns);
   for (unsigned r = 0; r < shape.rows; ++r)
@@ -409,7 +410,7 @@ void NBitsMatMul::emitTile(Value *row, unsigned tileRows, int64_t panelColumns,
     columns.inResult =
         b.CreateNSWAdd(b.CreateNSWMul(panel, b.index(all)), first);
     columns.used = unsigned(used);
-    Tile shape = tile;
+    RowTile shape = tile;
     shape.rows = tileRows;
     shape.vectors = unsigned(llvm::divideCeil(used, lanes));
     emitColumns(row, shape, columns);
