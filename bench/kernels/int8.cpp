@@ -2,8 +2,9 @@
 //
 // The convolutions of ResNet-50 at batch 1 as a quantized network has them, and
 // a matmul of 1024 x 1024 matrices as one: uint8 times constant int8, sums of
-// int32, a factor for each output channel, and uint8 again. oneDNN chooses the algorithm and the formats of image, weights and
-// result; they are reordered before the timing.
+// int32, a factor for each output channel, and uint8 again. oneDNN chooses the
+// algorithm and the formats of image, weights and result; they are reordered
+// before the timing.
 //
 //===----------------------------------------------------------------------===//
 
