@@ -51,11 +51,19 @@ void emitNodeFunctions(raw_ostream &os, ArrayRef<OpRecord> nodes) {
   os << "#undef ONNX_ELEMENT_WISE\n";
 }
 
-void emitSupports(raw_ostream &os, ArrayRef<std::string> nodes) {
-  Section section(os, "GET_SUPPORTS_LIST");
-  for (const std::string &node : nodes)
-    os << "SUPPORTS(" << node << ")\n";
-  os << "#undef SUPPORTS\n";
+static void emitNames(raw_ostream &os, ArrayRef<std::string> names,
+                      StringRef macro) {
+  std::string name = ("GET_" + macro + "_LIST").str();
+  Section section(os, name);
+  for (const std::string &each : names)
+    os << macro << "(" << each << ")\n";
+  os << "#undef " << macro << "\n";
+}
+
+void emitSupports(raw_ostream &os, ArrayRef<std::string> nodes,
+                  ArrayRef<std::string> counted) {
+  emitNames(os, nodes, "SUPPORTS");
+  emitNames(os, counted, "COUNTS_OPERATIONS");
 }
 
 void emitTraits(raw_ostream &os, ArrayRef<TraitRecord> traits) {

@@ -44,7 +44,7 @@ cl::opt<Action> action(
         clEnumValN(Action::InstrTable, "gen-instr-table",
                    "Records of instructions"),
         clEnumValN(Action::Supports, "gen-supports",
-                   "Nodes that a back end restricts"),
+                   "What a back end has functions of"),
         clEnumValN(Action::Docs, "gen-docs", "The operator reference")));
 
 cl::opt<std::string>
@@ -94,7 +94,7 @@ bool emit(raw_ostream &os, RecordKeeper &records) {
     emitTable(os, instrs, ClassKind::Instr);
     break;
   case Action::Supports:
-    emitSupports(os, readSupports(records));
+    emitSupports(os, readSupports(records), readCounted(records));
     break;
   case Action::Docs:
     if (dialect.empty())

@@ -221,4 +221,11 @@ std::vector<std::string> readSupports(const RecordKeeper &records) {
   return nodes;
 }
 
+std::vector<std::string> readCounted(const RecordKeeper &records) {
+  std::vector<std::string> instrs;
+  for (const Record *record : inFileOrder(records, "CountsOperationsOf"))
+    instrs.push_back(readInstr(record->getValueAsDef("Instruction")).name);
+  return instrs;
+}
+
 } // namespace tblgen

@@ -83,6 +83,8 @@ std::vector<OpRecord> readInstrs(const llvm::RecordKeeper &records,
                                  llvm::StringRef dialect);
 /// Names of the nodes with a SupportsFor record.
 std::vector<std::string> readSupports(const llvm::RecordKeeper &records);
+/// Names of the instructions with a CountsOperationsOf record.
+std::vector<std::string> readCounted(const llvm::RecordKeeper &records);
 
 /// "strides" -> "Strides".
 std::string capitalize(llvm::StringRef name);
@@ -120,7 +122,9 @@ void emitKinds(llvm::raw_ostream &os, llvm::ArrayRef<OpRecord> ops,
                ClassKind kind);
 /// Which nodes have which functions.
 void emitNodeFunctions(llvm::raw_ostream &os, llvm::ArrayRef<OpRecord> nodes);
-void emitSupports(llvm::raw_ostream &os, llvm::ArrayRef<std::string> nodes);
+/// Lists of \p nodes, with a SupportsFor record, and of \p counted.
+void emitSupports(llvm::raw_ostream &os, llvm::ArrayRef<std::string> nodes,
+                  llvm::ArrayRef<std::string> counted);
 /// \p dialect: of instructions of a back end.
 void emitClasses(llvm::raw_ostream &os, llvm::ArrayRef<OpRecord> ops,
                  ClassKind kind, llvm::StringRef dialect);

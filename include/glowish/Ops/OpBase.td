@@ -307,3 +307,8 @@ class AnchorFor<Node node> : InstrFor<node> {
 /// function supportsNAME of the back end. It supports all others that have an
 /// instruction.
 class SupportsFor<InstrFor instr> { InstrFor Instruction = instr; }
+
+/// In the records of a back end: the floating-point operations of \p instr,
+/// without its epilogue, are a function countNAME of the back end. Those of all
+/// others are the multiply-adds that their records state.
+class CountsOperationsOf<Instr instr> { Instr Instruction = instr; }

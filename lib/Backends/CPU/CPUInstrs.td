@@ -97,3 +97,17 @@ def CPUGroupNormalization : Instr<"Group normalization of known statistics"> {
 }
 
 } // Dialect = "CPU"
+
+//===- Arithmetic ---------------------------------------------------------===//
+
+def : CountsOperationsOf<AttentionInstr>;
+def : CountsOperationsOf<MaxPoolInstr>;
+def : CountsOperationsOf<AvgPoolInstr>;
+def : CountsOperationsOf<ReduceInstr>;
+def : CountsOperationsOf<SoftmaxInstr>;
+def : CountsOperationsOf<LayerNormalizationInstr>;
+def : CountsOperationsOf<GroupNormalizationInstr>;
+def : CountsOperationsOf<ElementWiseLoop>;
+def : CountsOperationsOf<CPUConvolution>;
+def : CountsOperationsOf<CPUGroupStatistics>;
+def : CountsOperationsOf<CPUGroupNormalization>;

@@ -102,6 +102,16 @@ static llvm::SmallVector<ElemKind, 4> getInputKinds(const Instruction &instr) {
   return kinds;
 }
 
+//===- Functions of instructions ------------------------------------------===//
+//
+// countNAME for the instructions with a CountsOperationsOf record.
+
+#define COUNTS_OPERATIONS(NAME)                                                \
+  static double count##NAME(const NAME##Instr &instr,                          \
+                            const TargetDescription &target);
+#define GET_COUNTS_OPERATIONS_LIST
+#include "glowish/Backends/CPU/supports.inc"
+
 //===- Convolutions -------------------------------------------------------===//
 
 /// The pairs of an output and a tap that lie in the image, in one dimension.
@@ -146,8 +156,8 @@ static double countWinograd(const ConvolutionShape &shape, int64_t height,
                   forward * channels + backward * outChannels);
 }
 
-static double countConvolution(const CPUConvolutionInstr &instr,
-                               const TargetDescription &target) {
+static double countCPUConvolution(const CPUConvolutionInstr &instr,
+                                  const TargetDescription &target) {
   ConvolutionShape shape = getConvolutionShape(instr);
   ConvolutionCandidate candidate = getCandidate(instr);
   if (candidate.algorithm == &getWinogradAlgorithm())
@@ -162,55 +172,89 @@ static double countConvolution(const CPUConvolutionInstr &instr,
          double(shape.getGroupChannels()) * double(shape.outChannels);
 }
 
-//===- Instructions -------------------------------------------------------===//
+//===- Others -------------------------------------------------------------===//
 
 static double getNumElements(const Buffer *buffer) {
   return double(buffer->getType().getNumElements());
 }
 
-/// Of the instructions whose record states no multiply-adds.
-static double countOthers(const Instruction &instr,
-                          const TargetDescription &target) {
-  const Buffer *result = instr.getOperand(0);
-  ElemKind kind = result->getType().getKind();
-  if (auto *reduce = llvm::dyn_cast<ReduceInstr>(&instr))
-    return getNumElements(reduce->getInput());
-  if (auto *pool = llvm::dyn_cast<MaxPoolInstr>(&instr))
-    return getNumElements(result) * double(pool->getKernels()[0]) *
-           double(pool->getKernels()[1]);
-  if (auto *pool = llvm::dyn_cast<AvgPoolInstr>(&instr))
-    return getNumElements(result) * double(pool->getKernels()[0]) *
-           double(pool->getKernels()[1]);
-  // The maximum, its difference, the sum, and the factor.
-  if (llvm::isa<SoftmaxInstr>(instr))
-    return getNumElements(result) * (4 + countExp(kind, target));
-  // The sum for the mean; the difference from it and its square, added.
-  if (auto *statistics = llvm::dyn_cast<CPUGroupStatisticsInstr>(&instr))
-    return getNumElements(statistics->getInput()) * 4;
-  // The difference from the mean times a factor, and plus the bias.
-  if (llvm::isa<CPUGroupNormalizationInstr>(instr))
-    return getNumElements(result) * 3;
-  if (llvm::isa<LayerNormalizationInstr, GroupNormalizationInstr>(instr))
-    return getNumElements(result) * 7;
-  return 0;
+static double countElementWiseLoop(const ElementWiseLoopInstr &instr,
+                                   const TargetDescription &target) {
+  return getNumElements(instr.getResult()) *
+         countProgram(instr.getProgram(), getInputKinds(instr), target);
+}
+
+/// With the softmax of the scores.
+static double countAttention(const AttentionInstr &instr,
+                             const TargetDescription &target) {
+  const Buffer *result = instr.getResult();
+  double queries = getNumElements(result) / double(result->getShape().back());
+  auto keys = double(instr.getKey()->getShape().drop_back().back());
+  return getCost(instr).flops +
+         queries * keys * (4 + countExp(result->getType().getKind(), target));
+}
+
+template <typename Pool> static double countWindows(const Pool &instr) {
+  return getNumElements(instr.getResult()) * double(instr.getKernels()[0]) *
+         double(instr.getKernels()[1]);
+}
+
+static double countMaxPool(const MaxPoolInstr &instr,
+                           const TargetDescription &) {
+  return countWindows(instr);
+}
+
+static double countAvgPool(const AvgPoolInstr &instr,
+                           const TargetDescription &) {
+  return countWindows(instr);
+}
+
+static double countReduce(const ReduceInstr &instr, const TargetDescription &) {
+  return getNumElements(instr.getInput());
+}
+
+/// The maximum, its difference, the sum, and the factor.
+static double countSoftmax(const SoftmaxInstr &instr,
+                           const TargetDescription &target) {
+  const Buffer *result = instr.getResult();
+  return getNumElements(result) *
+         (4 + countExp(result->getType().getKind(), target));
+}
+
+/// The sum for the mean; the difference from it and its square, added.
+static double countCPUGroupStatistics(const CPUGroupStatisticsInstr &instr,
+                                      const TargetDescription &) {
+  return getNumElements(instr.getInput()) * 4;
+}
+
+/// The difference from the mean times a factor, and plus the bias.
+static double
+countCPUGroupNormalization(const CPUGroupNormalizationInstr &instr,
+                           const TargetDescription &) {
+  return getNumElements(instr.getResult()) * 3;
+}
+
+/// The two above.
+static double countGroupNormalization(const GroupNormalizationInstr &instr,
+                                      const TargetDescription &) {
+  return getNumElements(instr.getResult()) * 7;
+}
+
+static double countLayerNormalization(const LayerNormalizationInstr &instr,
+                                      const TargetDescription &) {
+  return getNumElements(instr.getResult()) * 7;
 }
 
 double CPUBackend::countOperations(const Instruction &instr) const {
   const Buffer *result = instr.getNumOperands() ? instr.getOperand(0) : nullptr;
   if (!result || result->getType().getNumElements() == 0)
     return 0;
-  if (auto *loop = llvm::dyn_cast<ElementWiseLoopInstr>(&instr))
-    return getNumElements(result) *
-           countProgram(loop->getProgram(), getInputKinds(instr), getTarget());
   double count = getCost(instr).flops;
-  if (auto *convolution = llvm::dyn_cast<CPUConvolutionInstr>(&instr))
-    count = countConvolution(*convolution, getTarget());
-  else if (auto *attention = llvm::dyn_cast<AttentionInstr>(&instr))
-    count += getNumElements(result) / double(result->getShape().back()) *
-             double(attention->getKey()->getShape().drop_back().back()) *
-             (4 + countExp(result->getType().getKind(), getTarget()));
-  else if (count == 0)
-    count = countOthers(instr, getTarget());
+#define COUNTS_OPERATIONS(NAME)                                                \
+  if (auto *own = llvm::dyn_cast<NAME##Instr>(&instr))                         \
+    count = count##NAME(*own, getTarget());
+#define GET_COUNTS_OPERATIONS_LIST
+#include "glowish/Backends/CPU/supports.inc"
   if (instr.getInfo().hasEpilogue())
     count += getNumElements(result) * countProgram(instr.getEpilogueProgram(),
                                                    getInputKinds(instr),
