@@ -175,7 +175,8 @@ TEST_F(Tuning, Malformed) {
             "the.tuning:2: 'direct 2' is not a choice; 'direct "
             "PIXELSxVECTORS', 'depthwise', 'winograd HEIGHTxWIDTH BLOCK', "
             "'int8-slices', 'dot ELEMENTS PIXELSxVECTORS', "
-            "'depthwise-bytes' and 'dot-bfloat16 PIXELSxVECTORS' are");
+            "'depthwise-bytes', 'dot-bfloat16 PIXELSxVECTORS', 'amx' and "
+            "'amx-bfloat16' are");
   for (const char *choice :
        {"", "direct", "direct 0x1", "direct 2x", "direct -2x1", "direct 2x1x1",
         "direct 4294967296x1", "direct 99999999999999999999x1", "winograd 2x2",

@@ -23,8 +23,9 @@ def CPUConvolution : Instr<"Convolution with packed weights"> {
     The Convolution of the same attributes, or a MatMul as one over a 1 x rows
     image. The filter is packed for the algorithm, which has the form of
     tuning files, `winograd 4x4 32`. int8-slices has scales, which the sums of the
-    output channels are multiplied with. `dot` and `depthwise-bytes` multiply 8-bit
-    integers, perhaps widened to 16 bits, and have sums and a bias of int32. A bias
+    output channels are multiplied with. `dot`, `amx` and `depthwise-bytes` multiply
+    8-bit integers, perhaps widened to 16 bits, and have sums and a bias of int32;
+    `dot-bfloat16` and `amx-bfloat16` multiply bfloat16, with sums of float. A bias
     of rank 3 differs by the taps that lie in the image: [ranges of rows, ranges of
     columns, OC].
   }];

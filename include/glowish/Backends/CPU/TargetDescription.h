@@ -49,6 +49,8 @@ struct TargetDescription {
   bool hasFloat16 = false;
   /// Matrix registers (Intel AMX) that multiply int8 numbers.
   bool hasMatrixInt8 = false;
+  /// The same that multiply bfloat16.
+  bool hasMatrixBFloat16 = false;
   /// What multiplies 8-bit integers.
   DotInstr dot = DotInstr::None;
   /// There is DotInstr::BFloat16Pairs.

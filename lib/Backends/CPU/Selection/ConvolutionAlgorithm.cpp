@@ -8,10 +8,11 @@ using namespace glowish;
 llvm::ArrayRef<const ConvolutionAlgorithm *>
 glowish::getConvolutionAlgorithms() {
   static const ConvolutionAlgorithm *const algorithms[] = {
-      &getDirectAlgorithm(),   &getDepthwiseAlgorithm(),
-      &getWinogradAlgorithm(), &getSlicedAlgorithm(),
-      &getDotAlgorithm(),      &getDepthwiseBytesAlgorithm(),
-      &getBFloat16Algorithm()};
+      &getDirectAlgorithm(),        &getDepthwiseAlgorithm(),
+      &getWinogradAlgorithm(),      &getSlicedAlgorithm(),
+      &getDotAlgorithm(),           &getDepthwiseBytesAlgorithm(),
+      &getBFloat16Algorithm(),      &getMatrixBytesAlgorithm(),
+      &getMatrixBFloat16Algorithm()};
   return algorithms;
 }
 

@@ -72,6 +72,17 @@ public:
 
   /// Whether it is for problems of bytes, and for no others.
   virtual bool multipliesBytes() const { return false; }
+  /// The input that it takes where that of a problem of bytes is of \p kind:
+  /// its channels are contiguous, and each group has a multiple of so many.
+  /// None: the problem's own.
+  struct ByteInput {
+    ElemKind kind;
+    int64_t multiple;
+  };
+  virtual std::optional<ByteInput>
+  getByteInput(Parameters, ElemKind /*kind*/, const TargetDescription &) const {
+    return std::nullopt;
+  }
   /// The cycles for packing a weight at run time.
   virtual double getPackingCycles() const = 0;
   /// Whether it accepts unpacked weights that are rows of output channels, and
@@ -122,19 +133,18 @@ const ConvolutionAlgorithm &getWinogradAlgorithm();
 const ConvolutionAlgorithm &getSlicedAlgorithm();
 
 /// 8-bit integers, ELEMENTS in a lane: `dot ELEMENTS PIXELSxVECTORS`. By
-/// instructions for dot products where there are several. Inputs are of
-/// getDotInputKind, and each group has a multiple of ELEMENTS channels.
+/// instructions for dot products where there are several.
 const ConvolutionAlgorithm &getDotAlgorithm();
-/// The kind of the input elements that getDotAlgorithm() multiplies where those
-/// of the problem are of \p kind.
-ElemKind getDotInputKind(const ConvolutionCandidate &candidate, ElemKind kind,
-                         const TargetDescription &target);
+/// 8-bit integers on AMX: `amx`.
+const ConvolutionAlgorithm &getMatrixBytesAlgorithm();
 /// One filter of 8-bit integers per channel: `depthwise-bytes`.
 const ConvolutionAlgorithm &getDepthwiseBytesAlgorithm();
 
 /// bfloat16, two in a lane: `dot-bfloat16 PIXELSxVECTORS`. Of targets with an
 /// instruction for that.
 const ConvolutionAlgorithm &getBFloat16Algorithm();
+/// bfloat16 on AMX: `amx-bfloat16`.
+const ConvolutionAlgorithm &getMatrixBFloat16Algorithm();
 
 /// All algorithms. Candidates with equal estimates stay in this order.
 llvm::ArrayRef<const ConvolutionAlgorithm *> getConvolutionAlgorithms();

@@ -288,13 +288,13 @@ bool IntegerKernelSelector::replace(const IntegerConvolution &op) {
   const ConvolutionCandidate &candidate = candidates.front();
   Buffer *input = op.input;
   int64_t shift = 0;
-  if (candidate.algorithm == &getDotAlgorithm()) {
-    int64_t elements = candidate.parameters[0];
-    ElemKind kind = getDotInputKind(candidate, own, target);
-    shift = getShift(own, kind);
-    if (kind != own || !hasLanes(op, elements))
+  if (auto taken = candidate.algorithm->getByteInput(candidate.parameters, own,
+                                                     target)) {
+    shift = getShift(own, taken->kind);
+    if (taken->kind != own || !hasLanes(op, taken->multiple))
       input = makeInput(
-          op, kind, int64_t(llvm::alignTo(shape.getGroupChannels(), elements)));
+          op, taken->kind,
+          int64_t(llvm::alignTo(shape.getGroupChannels(), taken->multiple)));
   }
   PackedFilter packed = packer.getPacked({.function = function,
                                           .target = target,

@@ -23,6 +23,8 @@ static void describeX86(TargetDescription &target,
   target.hasFloat16 = has("f16c");
   target.hasMatrixInt8 = isWide && has("amx-tile") && has("amx-int8") &&
                          info.getTargetTriple().isOSLinux();
+  target.hasMatrixBFloat16 = isWide && has("amx-tile") && has("amx-bf16") &&
+                             info.getTargetTriple().isOSLinux();
   // The level between 256 and 512 bits has neither of the two.
   target.addsPairs = isWide ? has("avx512vnni") : has("avxvnni");
   target.dot = target.addsPairs ? DotInstr::UnsignedQuads

@@ -3,36 +3,27 @@
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_AMX_AMXTILE_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_AMX_AMXTILE_H
 
+#include "Kernels/AMX/AmxUnit.h"
 #include "Kernels/AMX/SlicedImage.h"
-#include "llvm/IR/IntrinsicsX86.h"
 
 namespace glowish {
 
 /// A tile of 16 x 16 int32 sums of products of int8 slices in the tile
 /// registers of Intel AMX. There is one register for each order, that is, for
 /// the partial products of weight 2^32, 2^24 and 2^16.
-class AmxTile {
+class AmxTile : public AmxUnit {
 public:
-  static constexpr int64_t registerBytes = matrixRows * 64;
   /// The size of the sums of a tile in memory: [order][row][column].
   static constexpr int64_t sumBytes = numSlices * registerBytes;
   /// The tile multiplications of a reduction step: pairs of slices i and j with
   /// i + j < numSlices.
   static constexpr int64_t numMultiplications = numSlices * (numSlices + 1) / 2;
 
-  explicit AmxTile(KernelBuilder &b) : b(b) {}
-
-  /// Configures all tile registers as 16 rows of 64 bytes, until release().
-  void configure();
-  void release() { call(llvm::Intrinsic::x86_tilerelease, {}); }
+  using AmxUnit::AmxUnit;
 
   void clearSums();
-  void loadSums(llvm::Value *sums) {
-    moveSums(llvm::Intrinsic::x86_tileloadd64, sums);
-  }
-  void storeSums(llvm::Value *sums) {
-    moveSums(llvm::Intrinsic::x86_tilestored64, sums);
-  }
+  void loadSums(llvm::Value *sums);
+  void storeSums(llvm::Value *sums);
 
   /// The slices of a reduction step: each has 16 rows of 64 bytes, and they are
   /// \p sliceBytes apart.
@@ -49,15 +40,8 @@ public:
   /// 2^16.
   llvm::Value *addOrders(llvm::Value *sums, llvm::Value *row);
 
-protected:
-  KernelBuilder &b;
-
 private:
-  void call(llvm::Intrinsic::ID id, llvm::ArrayRef<llvm::Value *> args) {
-    b.CreateIntrinsic(id, {}, args);
-  }
-  void load(unsigned number, Slices slices, int64_t slice);
-  void moveSums(llvm::Intrinsic::ID id, llvm::Value *sums);
+  void loadSlice(unsigned number, Slices slices, int64_t slice);
 };
 
 } // namespace glowish

@@ -16,6 +16,7 @@
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_AMX_SLICEDIMAGE_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_AMX_SLICEDIMAGE_H
 
+#include "Kernels/AMX/AmxUnit.h"
 #include "Kernels/Convolution/Convolution.h"
 
 namespace glowish {
@@ -24,9 +25,6 @@ constexpr int64_t numSlices = 3;
 /// The largest integer whose slices are 127 at most.
 constexpr int64_t maxSlicedInteger = 127 * 65536 + 127 * 256 + 127;
 
-/// The rows and columns of an AMX tile register of sums, and the length in
-/// bytes of the dot products that an instruction adds to them.
-constexpr int64_t matrixRows = 16, matrixColumns = 16, matrixDepth = 64;
 /// The pixels and output channels of a tile, which has a register of sums for
 /// each order i + j of partial products.
 constexpr int64_t tilePixels = matrixRows;

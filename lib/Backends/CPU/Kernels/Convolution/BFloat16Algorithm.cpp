@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Kernels/Convolution/LanePacking.h"
-#include "Selection/ConvolutionAlgorithm.h"
 
 using namespace glowish;
 
@@ -22,7 +21,7 @@ public:
                 const TargetDescription &target, int64_t /*maxWinograd*/,
                 std::vector<ConvolutionCandidate> &candidates) const override {
     if (problem.kind != ElemKind::BFloat16 || !target.hasBFloat16Dot ||
-        isDepthwise(problem.shape) || !hasLanes(problem))
+        isDepthwise(problem.shape) || !hasLanes(problem, numElements))
       return;
     for (auto [tile, cycles] : rankTiles(countLanes(problem.shape, numElements),
                                          ElemKind::Float, target))
@@ -45,6 +44,7 @@ public:
     auto filter = source.filter->getTensor().data<BFloat16>();
     return {source.createConstant(packLanes<BFloat16>(
         source, ElemKind::BFloat16, numElements, block,
+        getDenseLaneOrder(countLanes(source.shape, numElements)),
         [&](int64_t element) { return filter[size_t(element)]; }))};
   }
 
@@ -60,15 +60,6 @@ public:
 
 private:
   static constexpr int64_t numElements = 2;
-
-  /// Whether channels lie in pairs in the input.
-  static bool hasLanes(const ConvolutionProblem &problem) {
-    return problem.shape.getGroupChannels() % numElements == 0 &&
-           problem.inputStrides.back() == 1 &&
-           llvm::all_of(
-               DimsRef(problem.inputStrides).drop_back(),
-               [](int64_t stride) { return stride % numElements == 0; });
-  }
 };
 
 } // namespace

@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "Kernels/Convolution/LanePacking.h"
-#include "Selection/ConvolutionAlgorithm.h"
 
 using namespace glowish;
 
@@ -17,10 +16,9 @@ static DotInstr getInstr(int64_t elements, const TargetDescription &target) {
                          : target.dot;
 }
 
-ElemKind glowish::getDotInputKind(const ConvolutionCandidate &candidate,
-                                  ElemKind kind,
-                                  const TargetDescription &target) {
-  switch (getInstr(candidate.parameters[0], target)) {
+/// The element kind that \p instr multiplies where inputs are of \p kind.
+static ElemKind getInputKind(DotInstr instr, ElemKind kind) {
+  switch (instr) {
   case DotInstr::None:
     return kind;
   case DotInstr::Pairs:
@@ -75,6 +73,12 @@ public:
           {this, {elements, tile.pixels, tile.vectors}, cycles});
   }
 
+  std::optional<ByteInput>
+  getByteInput(Parameters parameters, ElemKind kind,
+               const TargetDescription &target) const override {
+    int64_t elements = parameters[0];
+    return ByteInput{getInputKind(getInstr(elements, target), kind), elements};
+  }
   double getPackingCycles() const override { return 1; }
   llvm::SmallVector<int64_t, 3>
   getPackingKey(Parameters parameters) const override {
@@ -99,9 +103,11 @@ public:
     ElemKind own = filter.getType().getKind();
     auto packAs = [&]<typename T>(ElemKind kind, T) -> PackedFilter {
       return {source.createConstant(
-          packLanes<T>(source, kind, elements, block, [&](int64_t element) {
-            return T(getSmallInteger(filter, element));
-          }))};
+          packLanes<T>(source, kind, elements, block,
+                       getDenseLaneOrder(countLanes(source.shape, elements)),
+                       [&](int64_t element) {
+                         return T(getSmallInteger(filter, element));
+                       }))};
     };
     if (elements == 2 || own == ElemKind::Int16)
       return packAs(ElemKind::Int16, int16_t());

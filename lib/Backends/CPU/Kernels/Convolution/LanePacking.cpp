@@ -4,6 +4,13 @@
 
 using namespace glowish;
 
+void glowish::readAsLanes(ConvolutionOperands &operands, int64_t elements) {
+  operands.input.kind = operands.weightKind = ElemKind::Int32;
+  for (int64_t &stride :
+       llvm::MutableArrayRef(operands.input.strides).drop_back())
+    stride /= elements;
+}
+
 void glowish::emitLanes(KernelBuilder &b, const ConvolutionShape &shape,
                         Tile tile, int64_t elements,
                         ConvolutionOperands operands, ElemKind sumKind,
@@ -15,10 +22,7 @@ void glowish::emitLanes(KernelBuilder &b, const ConvolutionShape &shape,
   if (target.packedBits != target.vectorBits)
     tile = chooseTile(lanes, sumKind, target, block);
   if (elements > 1)
-    operands.input.kind = operands.weightKind = ElemKind::Int32;
-  for (int64_t &stride :
-       llvm::MutableArrayRef(operands.input.strides).drop_back())
-    stride /= elements;
+    readAsLanes(operands, elements);
   emitConvolution(b, lanes, tile, getPackedLayout(lanes, block),
                   std::move(operands), dot);
 }

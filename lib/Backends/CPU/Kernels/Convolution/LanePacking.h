@@ -8,7 +8,7 @@
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_CONVOLUTION_LANEPACKING_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_CONVOLUTION_LANEPACKING_H
 
-#include "Selection/FilterPacker.h"
+#include "Selection/ConvolutionAlgorithm.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace glowish {
@@ -22,19 +22,36 @@ inline ConvolutionShape countLanes(ConvolutionShape shape, int64_t elements) {
   return shape;
 }
 
-/// Packs the constant weights of \p source as \p kind, of C++ type T, in the
-/// layout of getPackedLayout for blocks of \p block lanes of \p elements.
+/// Whether the input of \p problem, of one group, can be read as lanes of
+/// \p elements.
+inline bool hasLanes(const ConvolutionProblem &problem, int64_t elements) {
+  return problem.shape.getGroupChannels() % elements == 0 &&
+         problem.inputStrides.back() == 1 &&
+         llvm::all_of(DimsRef(problem.inputStrides).drop_back(),
+                      [&](int64_t stride) { return stride % elements == 0; });
+}
+
+/// The lanes from a tap of a filter to the next in its row, and from a row to
+/// the next.
+struct LaneOrder {
+  int64_t tapLanes, rowLanes;
+};
+
+/// Packs the constant weights of \p source as \p kind, of C++ type T, in
+/// blocks of \p block output channels, as in the layout of getPackedLayout: a
+/// lane of \p elements of each, in \p order, which may leave lanes that are 0.
 /// \p getElement: an element of the filter by its number.
 template <typename T, typename Get>
 Tensor packLanes(const FilterSource &source, ElemKind kind, int64_t elements,
-                 unsigned block, Get getElement) {
+                 unsigned block, LaneOrder order, Get getElement) {
   const ConvolutionShape &shape = source.shape;
-  ConvolutionShape lanes = countLanes(shape, elements);
-  WeightLayout layout = getPackedLayout(lanes, block);
-  Tensor packed(Type(kind, {getPackedSize(lanes, block) * elements}));
+  int64_t blockStride = shape.kernelH * order.rowLanes * block;
+  int64_t blocks =
+      int64_t(llvm::divideCeil(shape.getGroupOutChannels(), int64_t(block)));
+  int64_t groupStride = blocks * blockStride;
+  Tensor packed(Type(kind, {shape.group * groupStride * elements}));
   llvm::MutableArrayRef<T> to = packed.data<T>();
   const Dims &s = source.strides;
-  int64_t depth = lanes.getGroupChannels();
   for (int64_t g = 0; g < shape.group; ++g)
     for (int64_t n = 0; n < shape.getGroupOutChannels(); ++n)
       for (int64_t kh = 0; kh < shape.kernelH; ++kh)
@@ -42,17 +59,26 @@ Tensor packLanes(const FilterSource &source, ElemKind kind, int64_t elements,
           for (int64_t c = 0; c < shape.getGroupChannels(); ++c) {
             int64_t element =
                 g * s[0] + kh * s[1] + kw * s[2] + c * s[3] + n * s[4];
-            int64_t lane = g * layout.groupStride +
-                           n / block * layout.blockStride +
-                           ((kh * shape.kernelW + kw) * depth + c / elements) *
-                               layout.rowStride +
-                           n % block;
+            int64_t number =
+                kh * order.rowLanes + kw * order.tapLanes + c / elements;
+            int64_t lane = g * groupStride + n / block * blockStride +
+                           number * block + n % block;
             to[lane * elements + c % elements] = getElement(element);
           }
   return packed;
 }
 
-/// Emits the convolution of \p shape with weights that were packed so, by
+/// The order without lanes in between, of a convolution of \p lanes.
+inline LaneOrder getDenseLaneOrder(const ConvolutionShape &lanes) {
+  int64_t depth = lanes.getGroupChannels();
+  return {.tapLanes = depth, .rowLanes = lanes.kernelW * depth};
+}
+
+/// Makes the input and the weights of \p operands lanes of \p elements, as
+/// int32.
+void readAsLanes(ConvolutionOperands &operands, int64_t elements);
+
+/// Emits the convolution of \p shape with weights in the dense order, by
 /// tiles of \p tile lanes and the instruction \p dot; None for one element a
 /// lane. \p sumKind: of the sums.
 void emitLanes(KernelBuilder &b, const ConvolutionShape &shape, Tile tile,

@@ -1,0 +1,301 @@
+#!/usr/bin/env python3
+"""amx.py: runs the kernels for Intel AMX on a processor without it.
+
+Bundles are compiled for AMX; in their LLVM IR its instructions become calls of
+the functions in amx.c, and the outputs must be those of the interpreter: the
+same bits of integers, and of bfloat16 a share of the largest magnitude. The
+sizes have tails on every axis.
+
+$GLOWISH_BIN: the programs (default build/release/bin). Exits 1 where outputs
+differ, or where a layer is not computed by AMX; 77 where there is no processor
+with AVX-512 to run the rest of the code."""
+
+import array
+import math
+import os
+import random
+import re
+import struct
+import subprocess
+import sys
+from dataclasses import dataclass
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.abspath(__file__))))
+BIN = os.environ.get("GLOWISH_BIN", "build/release/bin")
+WORK = "build/e2e/amx"
+TARGET = ["-target=x86_64-pc-linux-gnu", "-mcpu=x86-64-v4",
+          "-mattr=+avx512vnni,+avx512bf16,+amx-tile,+amx-int8,+amx-bf16"]
+NEEDED = {"avx512f", "avx512vl", "avx512dq", "avx512bw", "avx512_vnni",
+          "avx512_bf16"}
+FLOAT, UINT8, INT8, INT32 = 1, 2, 3, 6
+
+
+@dataclass
+class Convolution:
+    """A convolution of one group; pads: top, left, bottom, right."""
+    batch: int
+    channels: int
+    height: int
+    width: int
+    out_channels: int
+    kernel: tuple = (1, 1)
+    strides: tuple = (1, 1)
+    pads: tuple = (0, 0, 0, 0)
+    dilations: tuple = (1, 1)
+    signed: bool = False
+
+    def input_shape(self):
+        return (self.batch, self.channels, self.height, self.width)
+
+    def filter_shape(self):
+        return (self.out_channels, self.channels, *self.kernel)
+
+    def attributes(self):
+        return "".join(
+            f'attribute {{ name: "{name}" type: INTS '
+            + " ".join(f"ints: {value}" for value in values) + " } "
+            for name, values in (("strides", self.strides),
+                                 ("pads", self.pads),
+                                 ("dilations", self.dilations)))
+
+
+CONVOLUTIONS = [
+    # One row of pixels, of which the last ones are packed.
+    Convolution(1, 64, 7, 9, 32),
+    Convolution(1, 96, 33, 17, 33),
+    Convolution(3, 84, 17, 7, 47, signed=True),
+    Convolution(2, 40, 40, 33, 16),
+    # Windows, with borders on all sides.
+    Convolution(1, 64, 17, 17, 64, (3, 3), pads=(1, 1, 1, 1)),
+    Convolution(2, 33, 9, 13, 17, (3, 3), pads=(1, 0, 0, 2), signed=True),
+    Convolution(1, 3, 37, 33, 24, (7, 7), (2, 2), (3, 3, 3, 3)),
+    Convolution(1, 16, 33, 17, 40, (5, 3), (3, 2), (2, 1, 2, 1)),
+    Convolution(1, 24, 19, 23, 31, (3, 3), (1, 1), (2, 2, 2, 2), (2, 2)),
+    Convolution(1, 36, 21, 33, 48, (3, 2), (2, 3), (4, 3, 4, 3), (3, 3)),
+    Convolution(1, 128, 15, 15, 72, (1, 1), (2, 2)),
+    # More rows than a task packs.
+    Convolution(1, 64, 120, 130, 16, (3, 3), pads=(1, 1, 1, 1)),
+]
+
+# Kernel rows of whole registers: 32 channels each.
+HALF_CONVOLUTIONS = [
+    Convolution(1, 32, 33, 17, 33),
+    Convolution(2, 64, 7, 9, 32, (3, 3), pads=(1, 1, 1, 1)),
+    Convolution(1, 16, 37, 33, 24, (4, 4), (2, 2), (1, 2, 2, 1)),
+    Convolution(1, 96, 19, 23, 31, (3, 3), (2, 1), (2, 2, 2, 2), (2, 2)),
+]
+
+
+def tensor(name, kind, shape, values):
+    """An initializer."""
+    field = "float_data" if kind == FLOAT else "int32_data"
+    dims = " ".join(f"dims: {extent}" for extent in shape)
+    data = ", ".join(str(value) for value in values)
+    return (f'initializer {{ name: "{name}" data_type: {kind} {dims} '
+            f"{field}: [{data}] }}\n")
+
+
+def node(operator, inputs, output, attributes=""):
+    names = " ".join(f'input: "{name}"' for name in inputs)
+    return (f'node {{ op_type: "{operator}" {names} output: "{output}" '
+            f"{attributes}}}\n")
+
+
+def model(nodes, tensors, inputs, outputs):
+    """inputs: of float, their shapes by name."""
+    text = "ir_version: 8 opset_import { version: 17 } graph { name: \"g\"\n"
+    for name, shape in inputs.items():
+        dims = " ".join(f"dim {{ dim_value: {extent} }}" for extent in shape)
+        text += (f'input {{ name: "{name}" type {{ tensor_type {{ elem_type: '
+                 f"{FLOAT} shape {{ {dims} }} }} }} }}\n")
+    text += "".join(f'output {{ name: "{name}" }}\n' for name in outputs)
+    return text + "".join(nodes) + "".join(tensors) + "}\n"
+
+
+def make_bytes(rng):
+    """QLinearConv of each convolution, of quantized inputs."""
+    nodes, tensors, inputs, outputs = [], [], {}, []
+    for number, conv in enumerate(CONVOLUTIONS):
+        kind, zero = (INT8, -3) if conv.signed else (UINT8, 121)
+        names = {name: f"{name}{number}"
+                 for name in ("x", "q", "xs", "xz", "w", "ws", "wz", "ys",
+                              "yz", "b", "y")}
+        taps = conv.channels * conv.kernel[0] * conv.kernel[1]
+        count = taps * conv.out_channels
+        tensors += [
+            tensor(names["xs"], FLOAT, (), [1 / 128]),
+            tensor(names["xz"], kind, (), [zero]),
+            tensor(names["w"], INT8, conv.filter_shape(),
+                   [rng.randint(-128, 127) for _ in range(count)]),
+            tensor(names["ws"], FLOAT, (conv.out_channels,),
+                   [rng.uniform(0.5, 2) for _ in range(conv.out_channels)]),
+            tensor(names["wz"], INT8, (conv.out_channels,),
+                   [0] * conv.out_channels),
+            # Some results saturate.
+            tensor(names["ys"], FLOAT, (), [0.7 * taps ** 0.5]),
+            tensor(names["yz"], kind, (), [zero + 5]),
+            tensor(names["b"], INT32, (conv.out_channels,),
+                   [rng.randint(-5000, 5000)
+                    for _ in range(conv.out_channels)])]
+        nodes += [
+            node("QuantizeLinear", [names[n] for n in ("x", "xs", "xz")],
+                 names["q"]),
+            node("QLinearConv",
+                 [names[n] for n in ("q", "xs", "xz", "w", "ws", "wz", "ys",
+                                     "yz", "b")],
+                 names["y"], conv.attributes())]
+        inputs[names["x"]] = conv.input_shape()
+        outputs.append(names["y"])
+    return model(nodes, tensors, inputs, outputs), inputs, len(outputs)
+
+
+def make_halves(rng):
+    """Conv of each convolution, of floats that become bfloat16."""
+    nodes, tensors, inputs, outputs = [], [], {}, []
+    for number, conv in enumerate(HALF_CONVOLUTIONS):
+        x, w, b, y = (f"{name}{number}" for name in "xwby")
+        count = conv.channels * conv.kernel[0] * conv.kernel[1]
+        tensors += [
+            tensor(w, FLOAT, conv.filter_shape(),
+                   [rng.uniform(-1, 1)
+                    for _ in range(count * conv.out_channels)]),
+            tensor(b, FLOAT, (conv.out_channels,),
+                   [rng.uniform(-1, 1) for _ in range(conv.out_channels)])]
+        nodes.append(node("Conv", [x, w, b], y, conv.attributes()))
+        inputs[x] = conv.input_shape()
+        outputs.append(y)
+    return model(nodes, tensors, inputs, outputs), inputs, len(outputs)
+
+
+def write_npy(path, shape, values):
+    """A float array in the form of NumPy's files, version 1."""
+    header = str({"descr": "<f4", "fortran_order": False, "shape": shape})
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)))
+        file.write(header.encode())
+        array.array("f", values).tofile(file)
+
+
+def replace_instructions(text):
+    """LLVM IR whose AMX instructions are calls of amx.c, and that asks the
+    system for no registers."""
+    text = text[text.index("; ModuleID"):]
+    text = re.sub(r"@llvm\.x86\.(ldtilecfg|tile\w+|tdp\w+)", r"@amx_\1", text)
+    # Only intrinsics have such parameters, and these attributes.
+    text = re.sub(r"^(declare void @amx_\w+\([^)]*\)).*$",
+                  lambda match: match[1].replace(" immarg", ""), text,
+                  flags=re.M)
+    return re.sub(r"(tail )?call i64 asm sideeffect \"syscall\".*$",
+                  "add i64 0, 0", text, flags=re.M)
+
+
+def run(arguments, **options):
+    return subprocess.run(arguments, check=True, text=True,
+                          stdout=subprocess.PIPE, **options)
+
+
+def compile_bundle(folder, path, arguments):
+    """Links FOLDER/run; returns the algorithms of its convolutions."""
+    threads = [f"-DBUNDLE_THREADS={value}" for argument in arguments
+               for flag, _, value in [argument.partition("=")]
+               if flag == "-threads"]
+    compiled = run([os.path.join(BIN, "model-compiler"), f"-model={path}",
+                    f"-emit-bundle={folder}", "-network-name=network",
+                    "-bundle-api=dynamic", "-dump-ir", "-dump-llvm-ir",
+                    *TARGET, *arguments], stderr=subprocess.PIPE)
+    with open(f"{folder}/network.ll", "w", encoding="utf-8") as file:
+        file.write(replace_instructions(compiled.stderr))
+    run(["clang-19", "-Wno-override-module", "-O1", "-fPIC", "-c",
+         f"{folder}/network.ll", "-o", f"{folder}/network.o"])
+    sources = ["tests/e2e/run_bundle.c", "tests/e2e/amx.c"]
+    if threads:
+        sources += [f"{folder}/glowish_threads.c", "-pthread"]
+    run(["clang-19", "-std=c11", "-O2", "-Wall", "-Wextra", "-Werror",
+         f"-I{folder}", '-DBUNDLE_HEADER="network.h"', *threads,
+         "-DBUNDLE_CONFIG=network_config", "-DBUNDLE_ENTRY=network",
+         "-DBUNDLE_CHECK=network_check_weights", *sources,
+         f"{folder}/network.o", "-lm", "-o", f"{folder}/run"])
+    return re.findall(r"CPUConvolution.*?\"([\w-]+)[^\"]*\"", compiled.stderr)
+
+
+def get_error(path, expected_path):
+    """The largest difference as a share of the largest magnitude of the array
+    that is expected."""
+    with open(expected_path, "rb") as file:
+        kind = re.search(rb"'descr': '.(..)'", file.read(128))[1].decode()
+        file.seek(8)
+        header_size = struct.unpack("<H", file.read(2))[0]
+        file.seek(10 + header_size)
+        code = {"f4": "f", "u1": "B", "i1": "b"}[kind]
+        expected = array.array(code, file.read())
+    with open(path, "rb") as file:
+        values = array.array(code, file.read())
+    if len(values) != len(expected):
+        return math.inf
+    return (max(abs(a - b) for a, b in zip(values, expected)) /
+            max(abs(value) for value in expected))
+
+
+def check(name, make, arguments, tolerance):
+    """Whether bundles of the model have the interpreter's outputs, and are
+    computed by AMX."""
+    rng = random.Random(1)
+    text, inputs, count = make(rng)
+    folder = f"{WORK}/{name}"
+    os.makedirs(folder, exist_ok=True)
+    path = f"{folder}/model.onnxtxt"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    given = []
+    for key, shape in inputs.items():
+        size = 1
+        for extent in shape:
+            size *= extent
+        write_npy(f"{folder}/{key}.npy", shape,
+                  [rng.uniform(-1, 1) for _ in range(size)])
+        given.append(f"-input={key}={folder}/{key}.npy")
+    run([os.path.join(BIN, "model-runner"), f"-model={path}",
+         "-backend=Interpreter", f"-output-dir={folder}/expected", *given,
+         *arguments])
+    written = [f"-output=y{number}={folder}/y{number}.bytes"
+               for number in range(count)]
+    good = True
+    for threads in ([], ["-threads=3"]):
+        algorithms = compile_bundle(folder, path, [*arguments, *threads])
+        amx = sum(each.startswith("amx") for each in algorithms)
+        if amx != count:
+            print(f"{name}: {amx} of {count} convolutions are computed by AMX: "
+                  + ", ".join(algorithms))
+            good = False
+        run([f"{folder}/run", f"{folder}/network.weights.bin", *given,
+             *written])
+        for number in range(count):
+            error = get_error(f"{folder}/y{number}.bytes",
+                              f"{folder}/expected/y{number}.npy")
+            if not error <= tolerance:
+                print(f"{name} {' '.join(threads)}: y{number} differs by "
+                      f"{error:.1e} of the largest magnitude")
+                good = False
+    return good
+
+
+def main():
+    os.chdir(ROOT)
+    flags = set()
+    if os.path.exists("/proc/cpuinfo"):
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            flags = set(file.read().split())
+    if NEEDED - flags:
+        print("no processor with " + ", ".join(sorted(NEEDED - flags)))
+        return 77
+    good = check("bytes", make_bytes, [], 0)
+    # A step of bfloat16 is 2^-8 of a number.
+    good &= check("bfloat16", make_halves,
+                  ["-convert-to-fp16", "-fp16-format=bfloat16"], 2 ** -8)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
