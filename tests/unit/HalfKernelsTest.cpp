@@ -125,9 +125,8 @@ TEST(HalfKernels, Algorithm) {
   for (const Instruction &instr : program.getIR().getInstrs())
     if (auto *conv = llvm::dyn_cast<CPUConvolutionInstr>(&instr)) {
       ++found;
-      EXPECT_EQ(
-          llvm::StringRef(conv->getAlgorithm()).starts_with("dot-bfloat16 "),
-          backend->getTarget().hasBFloat16Dot);
+      EXPECT_EQ(llvm::StringRef(conv->getAlgorithm()).contains("-bfloat16"),
+                backend->getTarget().hasBFloat16Dot);
     }
   EXPECT_EQ(found, 1u);
 }
