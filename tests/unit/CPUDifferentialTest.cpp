@@ -215,23 +215,31 @@ TEST(CPUDifferential, Threads) {
   }
 }
 
+/// Of few channels, several pixels go through together.
 TEST(CPUDifferential, Epilogues) {
-  const ConvolutionCase c = {1, 7, 9, 5, 19, 3, 1, 1, {1, 1, 1, 1}, 1};
-  compare("residual, gate and activation", [&](Function &f, Module &m) {
-    NodeValue y = buildConvolution(c, ElemKind::Float, true, f, m);
-    NodeValue other = input(m, ElemKind::Float, y.getShape());
-    NodeValue gate = input(m, ElemKind::Float, {1, 1, 1, 19});
-    y = f.create<AddNode>("add", other, y)->getResult();
-    y = f.create<SiluNode>("silu", y)->getResult();
-    y = f.create<MulNode>("mul", y, gate)->getResult();
-    return f.create<ClipNode>("clip", y, -0.5, 6.0)->getResult();
-  });
-  compare("into a concatenation", [&](Function &f, Module &m) {
-    NodeValue y = buildConvolution(c, ElemKind::Float, true, f, m);
-    NodeValue other = input(m, ElemKind::Float, {1, 7, 9, 3});
-    return f.create<ConcatNode>("cat", llvm::ArrayRef<NodeValue>{other, y}, 3)
-        ->getResult();
-  });
+  for (int64_t channels : {1, 2, 3, 5, 6, 8, 19}) {
+    const ConvolutionCase c = {1, 7, 9, 5, channels, 3, 1, 1, {1, 1, 1, 1}, 1};
+    std::string name = std::to_string(channels) + " channels ";
+    compare(name + "with residual, gate and activation",
+            [&](Function &f, Module &m) {
+              NodeValue y = buildConvolution(c, ElemKind::Float, true, f, m);
+              NodeValue other = input(m, ElemKind::Float, y.getShape());
+              NodeValue gate = input(m, ElemKind::Float, {1, 1, 1, channels});
+              NodeValue factor = input(m, ElemKind::Float, {1, 1, 1, 1});
+              y = f.create<AddNode>("add", other, y)->getResult();
+              y = f.create<SiluNode>("silu", y)->getResult();
+              y = f.create<MulNode>("mul", y, gate)->getResult();
+              y = f.create<MulNode>("mul", y, factor)->getResult();
+              return f.create<ClipNode>("clip", y, -0.5, 6.0)->getResult();
+            });
+    compare(name + "into a concatenation", [&](Function &f, Module &m) {
+      NodeValue y = buildConvolution(c, ElemKind::Float, true, f, m);
+      NodeValue other = input(m, ElemKind::Float, {1, 7, 9, 3});
+      return f
+          .create<ConcatNode>("cat", llvm::ArrayRef<NodeValue>{other, y}, 3)
+          ->getResult();
+    });
+  }
 }
 
 TEST(CPUDifferential, MatMul) {

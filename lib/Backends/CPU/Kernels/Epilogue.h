@@ -26,6 +26,45 @@ inline void storeResult(KernelBuilder &b, const StridedOperand &result,
                  result.getAddress(b, index), result.getInnerStride());
 }
 
+/// Whether storePixels takes pixels of \p channels channels, in images
+/// [N, H, W, C] where an operand that is the same for all has stride 0.
+inline bool canJoinPixels(const StridedOperand &result,
+                          const EpilogueCode &epilogue, int64_t channels) {
+  auto isDense = [&](const StridedOperand &operand) {
+    return operand.strides[2] == channels && operand.getInnerStride() == 1;
+  };
+  return isDense(result) &&
+         llvm::all_of(epilogue.fused, [&](const StridedOperand &operand) {
+           return isDense(operand) || operand.strides[2] == 0;
+         });
+}
+
+/// The same as storeResult for all channels of some pixels that lie side by
+/// side: the first \p lanes of each of \p pixels, of which \p index is the
+/// first. Of few channels, a vector has several pixels'.
+inline void storePixels(KernelBuilder &b, const StridedOperand &result,
+                        const EpilogueCode &epilogue,
+                        llvm::ArrayRef<llvm::Value *> index,
+                        llvm::ArrayRef<llvm::Value *> pixels, unsigned lanes) {
+  unsigned count = unsigned(pixels.size());
+  Values values = {b.joinLanes(pixels, lanes)};
+  llvm::SmallVector<ElemKind, 4> kinds = {epilogue.kind};
+  if (!epilogue.program->empty())
+    for (const StridedOperand &operand : epilogue.fused) {
+      llvm::Value *address = operand.getAddress(b, index);
+      if (operand.strides[2] == 0) {
+        llvm::Value *shared = b.loadStrided(operand.kind, address, lanes,
+                                            operand.getInnerStride());
+        values.push_back(b.joinLanes(Values(count, shared), lanes));
+      } else {
+        values.push_back(b.load(operand.kind, address, count * lanes));
+      }
+      kinds.push_back(operand.kind);
+    }
+  b.store(result.kind, emitProgram(b, *epilogue.program, values, kinds),
+          result.getAddress(b, index));
+}
+
 } // namespace glowish
 
 #endif // GLOWISH_LIB_BACKENDS_CPU_KERNELS_EPILOGUE_H

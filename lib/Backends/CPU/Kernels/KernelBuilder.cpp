@@ -332,6 +332,21 @@ Value *KernelBuilder::takeLanes(Value *value, unsigned lanes) {
   return CreateShuffleVector(value, mask);
 }
 
+Value *KernelBuilder::joinLanes(llvm::ArrayRef<Value *> values,
+                                unsigned lanes) {
+  unsigned count = unsigned(values.size()) * lanes;
+  unsigned width = std::max(count, getLanes(values.front()));
+  Value *joined = widen(values.front(), width);
+  for (unsigned number = 1; number < values.size(); ++number) {
+    unsigned low = number * lanes, high = low + lanes;
+    llvm::SmallVector<int, 16> mask;
+    for (unsigned i = 0; i < width; ++i)
+      mask.push_back(i < low ? int(i) : i < high ? int(width + i - low) : -1);
+    joined = CreateShuffleVector(joined, widen(values[number], width), mask);
+  }
+  return takeLanes(joined, count);
+}
+
 Value *KernelBuilder::widen(Value *value, unsigned lanes) {
   unsigned own = getLanes(value);
   if (own == lanes)

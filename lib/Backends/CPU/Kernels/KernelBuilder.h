@@ -126,6 +126,8 @@ public:
   void prefetch(llvm::Value *address);
   /// The first \p lanes of \p value.
   llvm::Value *takeLanes(llvm::Value *value, unsigned lanes);
+  /// The first \p lanes of each of \p values, one after the other.
+  llvm::Value *joinLanes(llvm::ArrayRef<llvm::Value *> values, unsigned lanes);
   /// \p value with undefined lanes behind it.
   llvm::Value *widen(llvm::Value *value, unsigned lanes);
   llvm::Value *splat(llvm::Value *scalar, unsigned lanes);

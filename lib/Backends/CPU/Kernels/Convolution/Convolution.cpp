@@ -67,6 +67,8 @@ private:
   Values emitKernelRow(const MicroKernel &microKernel, const TileRun &run,
                        Value *pixel, Value *rowWeights, Values sums,
                        Prefetch prefetch);
+  void storeTile(const Block &block, const Position &position, unsigned pixels,
+                 llvm::ArrayRef<Value *> sums);
   void planPrefetch(Block &block) const;
   Value *addBias(Value *element, Value *sum, unsigned active);
 
@@ -198,16 +200,41 @@ void ConvolutionEmitter::emitTile(const Block &block, const Position &position,
   Value *rowRange = taps.getRow(b, position.row);
   for (unsigned p = 0; p < run.pixels; ++p)
     for (unsigned v = 0; v < block.vectors; ++v) {
-      Value *channel = b.CreateNSWAdd(block.channel, b.index(v * lanes));
-      unsigned active = microKernel.getLanes(v);
-      Value *biasElement = b.addScaled(
-          channel, taps.getPair(b, rowRange, run, p), shape.outChannels);
-      storeResult(b, result, epilogue,
-                  {position.batch, position.row,
-                   b.CreateNSWAdd(position.column, b.index(p)), channel},
-                  addBias(biasElement, sums[p * block.vectors + v], active),
-                  active);
+      Value *&sum = sums[p * block.vectors + v];
+      Value *element =
+          b.addScaled(b.CreateNSWAdd(block.channel, b.index(v * lanes)),
+                      taps.getPair(b, rowRange, run, p), shape.outChannels);
+      sum = addBias(element, sum, microKernel.getLanes(v));
     }
+  storeTile(block, position, run.pixels, sums);
+}
+
+/// Stores \p sums of \p pixels pixels; of few channels, as many pixels together
+/// as fit a vector.
+void ConvolutionEmitter::storeTile(const Block &block, const Position &position,
+                                   unsigned pixels,
+                                   llvm::ArrayRef<Value *> sums) {
+  auto getIndex = [&](unsigned pixel, unsigned vector) {
+    return std::array<Value *, 4>{
+        position.batch, position.row,
+        b.CreateNSWAdd(position.column, b.index(pixel)),
+        b.CreateNSWAdd(block.channel, b.index(vector * lanes))};
+  };
+  unsigned channels = unsigned(shape.outChannels);
+  if (shape.outChannels <= lanes / 2 && shape.group == 1 &&
+      canJoinPixels(result, epilogue, channels)) {
+    for (unsigned p = 0; p < pixels; p += lanes / channels) {
+      unsigned count = std::min(lanes / channels, pixels - p);
+      storePixels(b, result, epilogue, getIndex(p, 0), sums.slice(p, count),
+                  channels);
+    }
+    return;
+  }
+  for (unsigned p = 0; p < pixels; ++p)
+    for (unsigned v = 0; v < block.vectors; ++v)
+      storeResult(b, result, epilogue, getIndex(p, v),
+                  sums[p * block.vectors + v],
+                  v + 1 == block.vectors ? block.lastLanes : lanes);
 }
 
 /// Rows \p low ... \p high - 1 of all batches.
