@@ -339,6 +339,44 @@ TEST_F(Tuning, ResultsAreRight) {
   EXPECT_THAT(read("tuning"), HasSubstr("3x7x17x33 -> 3x14x17 kernel 5x3"));
 }
 
+/// Kernels of bytes, for filters that int8 has and for others.
+TEST_F(Tuning, Bytes) {
+  if (!hasVectors())
+    GTEST_SKIP() << "there is one candidate only";
+  for (bool isWide : {false, true}) {
+    auto buildConvolution = [&](Function &f, Module &m) {
+      Type type(ElemKind::UInt8, {17, 3, 3, 8});
+      Tensor filter = makeRandom(type, 3);
+      filter.setFromDouble(0, isWide ? 200 : 100);
+      NodeValue x = input(m, ElemKind::UInt8, {1, 9, 7, 8});
+      return f
+          .create<ConvolutionIntegerNode>(
+              "conv", x, NodeValue(m.createConstant("w", std::move(filter))),
+              NodeValue(), NodeValue(), NodeValue(), std::vector<int64_t>{1, 1},
+              std::vector<int64_t>{1, 1, 1, 1}, std::vector<int64_t>{1, 1},
+              int64_t(1))
+          ->getResult();
+    };
+    Tensor expected =
+        llvm::cantFail(run(*createInterpreter(), buildConvolution));
+    auto backend =
+        llvm::cantFail(CPUBackend::create(getOptions(/*tune=*/true)));
+    auto tuner = llvm::cantFail(createTuner(*backend));
+    Tensor actual =
+        llvm::cantFail(run(*backend, buildConvolution, tuner.get()));
+    EXPECT_EQ(actual.getByteRange(), expected.getByteRange());
+    std::string file = read("tuning");
+    EXPECT_THAT(file,
+                HasSubstr(std::string(isWide ? " uint8xint16" : " uint8xint8") +
+                          " 1x9x7x8 -> 9x7x17 kernel 3x3"));
+    EXPECT_EQ(llvm::cantFail(TuningRecord::parse(file, "f")).str(), file);
+    // Nothing is left to measure.
+    llvm::cantFail(run(*llvm::cantFail(CPUBackend::create(getOptions(true))),
+                       buildConvolution, tuner.get()));
+    EXPECT_EQ(read("tuning"), file);
+  }
+}
+
 TEST_F(Tuning, Errors) {
   auto getError = [](const TargetOptions &options) {
     auto backend = CPUBackend::create(options);

@@ -200,12 +200,15 @@ CPUBackend::findRecorded(const TuningKey &key,
 std::set<TuningKey> CPUBackend::findUntuned(const IRFunction &function) const {
   int64_t winograd = int64_t(options.winograd);
   std::set<TuningKey> untuned;
-  visitProblems(
-      function, [&](const ConvolutionProblem &problem, const Buffer &) {
-        TuningKey key(problem, winograd);
-        if (!findRecorded(key, rankCandidates(problem, getTarget(), winograd)))
-          untuned.insert(key);
-      });
+  auto visit = [&](const ConvolutionProblem &problem) {
+    TuningKey key(problem, winograd);
+    auto candidates = rankCandidates(problem, getTarget(), winograd);
+    if (!candidates.empty() && !findRecorded(key, candidates))
+      untuned.insert(key);
+  };
+  visitProblems(function, [&](const ConvolutionProblem &problem,
+                              const Buffer &) { visit(problem); });
+  visitByteProblems(function, visit);
   return untuned;
 }
 

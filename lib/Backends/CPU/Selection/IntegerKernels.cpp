@@ -47,7 +47,10 @@ public:
   void select(MatMulIntegerInstr &instr);
 
 private:
-  bool replace(const IntegerConvolution &op);
+  std::optional<ConvolutionCandidate>
+  choose(const std::optional<ConvolutionProblem> &problem);
+  void replace(const IntegerConvolution &op,
+               const ConvolutionCandidate &candidate);
   Buffer *makeInput(const IntegerConvolution &op, ElemKind kind,
                     int64_t channels);
   Buffer *makeBias(const IntegerConvolution &op, int64_t shift);
@@ -253,13 +256,85 @@ Buffer *IntegerKernelSelector::makeBias(const IntegerConvolution &op,
 
 //===- Kernels ------------------------------------------------------------===//
 
-/// Whether \p filter has values that int8 has not.
-static bool isWide(const Tensor &filter) {
-  if (filter.getType().getKind() == ElemKind::Int16)
-    return true;
-  return filter.getType().getKind() == ElemKind::UInt8 &&
-         llvm::any_of(filter.data<uint8_t>(),
-                      [](uint8_t value) { return value > 127; });
+/// Calls \p visit with the number and the value of each element of constant
+/// \p filter less constant \p zeroPoint, which may be null: one value, or one
+/// for each index of dimension \p dim.
+static void visitDifferences(const Buffer &filter, const Buffer *zeroPoint,
+                             unsigned dim,
+                             llvm::function_ref<void(int64_t, int32_t)> visit) {
+  const Tensor &from = filter.getTensor();
+  DimsRef shape = from.getType().getShape();
+  int64_t inner = countElements(shape.drop_front(dim + 1));
+  for (int64_t i = 0; i < from.getNumElements(); ++i) {
+    int32_t value = getSmallInteger(from, i);
+    if (zeroPoint) {
+      const Tensor &zeros = zeroPoint->getTensor();
+      value -= getSmallInteger(
+          zeros, zeros.getNumElements() == 1 ? 0 : i / inner % shape[dim]);
+    }
+    visit(i, value);
+  }
+}
+
+/// Whether there are differences that int8 has not.
+static bool isWide(const Buffer &filter, const Buffer *zeroPoint,
+                   unsigned dim) {
+  bool found = false;
+  visitDifferences(filter, zeroPoint, dim, [&](int64_t, int32_t value) {
+    found |= !llvm::isInt<8>(value);
+  });
+  return found;
+}
+
+/// What a kernel is chosen for; none where no kernel of bytes applies.
+static std::optional<ConvolutionProblem>
+getProblem(const ConvolutionIntegerInstr &instr) {
+  const Buffer *input = instr.getInput(), *filter = instr.getFilter();
+  const Buffer *zeroPoint = instr.getFilterZeroPoint();
+  if (!isConstant(*filter) || (zeroPoint && !isConstant(*zeroPoint)))
+    return std::nullopt;
+  return ConvolutionProblem{
+      .shape = ConvolutionShape::get(
+          input->getShape(), instr.getResult()->getShape(),
+          filter->getShape().slice(1, 2), instr.getStrides(), instr.getPads(),
+          instr.getDilations(), instr.getGroup()),
+      .kind = input->getType().getKind(),
+      .inputStrides = Dims(input->getStrides()),
+      .isOfBytes = true,
+      .hasWideFilter = isWide(*filter, zeroPoint, 0)};
+}
+
+static std::optional<ConvolutionProblem>
+getProblem(const MatMulIntegerInstr &instr) {
+  const Buffer *lhs = instr.getLhs(), *rhs = instr.getRhs();
+  const Buffer *zeroPoint = instr.getRhsZeroPoint();
+  if (!isConstant(*rhs) || rhs->getType().getRank() != 2 ||
+      (zeroPoint && !isConstant(*zeroPoint)) || lhs->getType().getRank() > 4)
+    return std::nullopt;
+  bool isSingleRow = hasOneRow(*instr.getResult());
+  ImageLayout input = getImageLayout(lhs, isSingleRow);
+  ImageLayout result = getImageLayout(instr.getResult(), isSingleRow);
+  return ConvolutionProblem{
+      .shape = ConvolutionShape::get(input.shape, result.shape, {1, 1}, {1, 1},
+                                     {0, 0, 0, 0}, {1, 1}, 1),
+      .kind = lhs->getType().getKind(),
+      .inputStrides = input.strides,
+      .isOfBytes = true,
+      .hasWideFilter = isWide(*rhs, zeroPoint, 1)};
+}
+
+void glowish::visitByteProblems(
+    const IRFunction &function,
+    llvm::function_ref<void(const ConvolutionProblem &)> visit) {
+  for (const Instruction &instr : function.getInstrs()) {
+    std::optional<ConvolutionProblem> problem;
+    if (auto *convolution = llvm::dyn_cast<ConvolutionIntegerInstr>(&instr))
+      problem = getProblem(*convolution);
+    else if (auto *matmul = llvm::dyn_cast<MatMulIntegerInstr>(&instr))
+      problem = getProblem(*matmul);
+    if (problem && problem->shape.getTaps() > 0 && !isDepthwise(problem->shape))
+      visit(*problem);
+  }
 }
 
 /// Whether a kernel can read the input as lanes of \p elements.
@@ -271,21 +346,22 @@ static bool hasLanes(const IntegerConvolution &op, int64_t elements) {
          llvm::all_of(input.getStrides().drop_back(), isWhole);
 }
 
-/// Makes a CPUConvolution of \p op; false where no algorithm applies.
-bool IntegerKernelSelector::replace(const IntegerConvolution &op) {
-  ConvolutionShape shape = op.getShape();
-  if (shape.getTaps() == 0)
-    return false;
-  ElemKind own = op.input->getType().getKind();
-  std::vector<ConvolutionCandidate> candidates =
-      getCandidates({.shape = shape,
-                     .kind = own,
-                     .inputStrides = Dims(op.input->getStrides()),
-                     .isOfBytes = true,
-                     .hasWideFilter = isWide(op.filter->getTensor())});
+/// The algorithm for \p problem, if there is a problem and one applies.
+std::optional<ConvolutionCandidate> IntegerKernelSelector::choose(
+    const std::optional<ConvolutionProblem> &problem) {
+  if (!problem || problem->shape.getTaps() == 0)
+    return std::nullopt;
+  std::vector<ConvolutionCandidate> candidates = getCandidates(*problem);
   if (candidates.empty())
-    return false;
-  const ConvolutionCandidate &candidate = candidates.front();
+    return std::nullopt;
+  return candidates.front();
+}
+
+/// Makes a CPUConvolution of \p op, computed by \p candidate.
+void IntegerKernelSelector::replace(const IntegerConvolution &op,
+                                    const ConvolutionCandidate &candidate) {
+  ConvolutionShape shape = op.getShape();
+  ElemKind own = op.input->getType().getKind();
   Buffer *input = op.input;
   int64_t shift = 0;
   if (auto taken = candidate.algorithm->getByteInput(candidate.parameters, own,
@@ -311,33 +387,24 @@ bool IntegerKernelSelector::replace(const IntegerConvolution &op) {
                       op.instr.getEpilogueProgram()),
                   &op.instr);
   function.erase(&op.instr);
-  return true;
 }
 
-/// Constant \p filter less constant \p zeroPoint, which may be null: one value,
-/// or one for each index of dimension \p dim. As int8 where that has the
-/// values, else as int16.
+/// What visitDifferences says, as int8 where that has the values, else as
+/// int16.
 Buffer *IntegerKernelSelector::subtract(Buffer *filter, Buffer *zeroPoint,
                                         unsigned dim, const Instruction &user) {
   if (!zeroPoint)
     return filter;
-  const Tensor &from = filter->getTensor(), &zeros = zeroPoint->getTensor();
-  DimsRef shape = from.getType().getShape();
-  int64_t inner = countElements(shape.drop_front(dim + 1));
-  auto getDifference = [&](int64_t i) {
-    int64_t index = zeros.getNumElements() == 1 ? 0 : i / inner % shape[dim];
-    return getSmallInteger(from, i) - getSmallInteger(zeros, index);
-  };
-  Tensor narrow(Type(ElemKind::Int8, shape));
-  Tensor wide(Type(ElemKind::Int16, shape));
-  bool isNarrow = true;
-  for (int64_t i = 0; i < from.getNumElements(); ++i) {
-    int32_t value = getDifference(i);
-    isNarrow &= llvm::isInt<8>(value);
-    narrow.data<int8_t>()[i] = int8_t(value);
-    wide.data<int16_t>()[i] = int16_t(value);
-  }
-  return createConstant(isNarrow ? std::move(narrow) : std::move(wide), user);
+  bool isOfInt16 = isWide(*filter, zeroPoint, dim);
+  Tensor difference(Type(isOfInt16 ? ElemKind::Int16 : ElemKind::Int8,
+                         filter->getTensor().getType().getShape()));
+  visitDifferences(*filter, zeroPoint, dim, [&](int64_t i, int32_t value) {
+    if (isOfInt16)
+      difference.data<int16_t>()[size_t(i)] = int16_t(value);
+    else
+      difference.data<int8_t>()[size_t(i)] = int8_t(value);
+  });
+  return createConstant(std::move(difference), user);
 }
 
 /// \p buffer minus \p zeroPoint, which may be null, as int32: one value, or one
@@ -369,23 +436,24 @@ Buffer *IntegerKernelSelector::widen(Buffer *buffer, Buffer *zeroPoint,
 void IntegerKernelSelector::select(ConvolutionIntegerInstr &instr) {
   Buffer *filter = instr.getFilter(), *zeroPoint = instr.getFilterZeroPoint();
   DimsRef extents = filter->getShape(), s = filter->getStrides();
-  bool isKnown = isConstant(*filter) && (!zeroPoint || isConstant(*zeroPoint));
-  if (isKnown &&
-      replace({.instr = instr,
-               .result = instr.getResult(),
-               .input = instr.getInput(),
-               .filter = subtract(filter, zeroPoint, 0, instr),
-               .zeroPoint = instr.getZeroPoint(),
-               .bias = instr.getBias(),
-               .fused = instr.getFused(),
-               .kernels = {extents[1], extents[2]},
-               .strides = instr.getStrides().vec(),
-               .pads = instr.getPads().vec(),
-               .dilations = instr.getDilations().vec(),
-               .group = instr.getGroup(),
-               .filterStrides = {extents[0] / instr.getGroup() * s[0], s[1],
-                                 s[2], s[3], s[0]}}))
+  if (auto candidate = choose(getProblem(instr))) {
+    replace({.instr = instr,
+             .result = instr.getResult(),
+             .input = instr.getInput(),
+             .filter = subtract(filter, zeroPoint, 0, instr),
+             .zeroPoint = instr.getZeroPoint(),
+             .bias = instr.getBias(),
+             .fused = instr.getFused(),
+             .kernels = {extents[1], extents[2]},
+             .strides = instr.getStrides().vec(),
+             .pads = instr.getPads().vec(),
+             .dilations = instr.getDilations().vec(),
+             .group = instr.getGroup(),
+             .filterStrides = {extents[0] / instr.getGroup() * s[0], s[1], s[2],
+                               s[3], s[0]}},
+            *candidate);
     return;
+  }
   function.create(instr.getName(),
                   ConvolutionInstr::draft(
                       instr.getResult(),
@@ -400,17 +468,13 @@ void IntegerKernelSelector::select(ConvolutionIntegerInstr &instr) {
 void IntegerKernelSelector::select(MatMulIntegerInstr &instr) {
   Buffer *lhs = instr.getLhs(), *rhs = instr.getRhs();
   Buffer *zeroPoint = instr.getRhsZeroPoint();
-  bool isPackable = isConstant(*rhs) && rhs->getType().getRank() == 2 &&
-                    (!zeroPoint || isConstant(*zeroPoint)) &&
-                    lhs->getType().getRank() <= 4;
-  if (isPackable) {
+  if (auto candidate = choose(getProblem(instr))) {
     bool isSingleRow = hasOneRow(*instr.getResult());
     llvm::SmallVector<Buffer *, 4> fused;
     for (Buffer *buffer : instr.getFused())
       fused.push_back(viewAsImage(function, buffer, isSingleRow));
     DimsRef s = rhs->getStrides();
-    if (replace(
-            {.instr = instr,
+    replace({.instr = instr,
              .result = viewAsImage(function, instr.getResult(), isSingleRow),
              .input = viewAsImage(function, lhs, isSingleRow),
              .filter = subtract(rhs, zeroPoint, 1, instr),
@@ -422,8 +486,9 @@ void IntegerKernelSelector::select(MatMulIntegerInstr &instr) {
              .pads = {0, 0, 0, 0},
              .dilations = {1, 1},
              .group = 1,
-             .filterStrides = {0, 0, 0, s[0], s[1]}}))
-      return;
+             .filterStrides = {0, 0, 0, s[0], s[1]}},
+            *candidate);
+    return;
   }
   function.create(instr.getName(),
                   MatMulInstr::draft(instr.getResult(),

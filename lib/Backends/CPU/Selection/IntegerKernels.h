@@ -18,6 +18,12 @@ void prepareIntegerKernels(IRFunction &function,
                            const TargetDescription &target,
                            ByteCandidates getCandidates);
 
+/// Calls \p visit with the problems for which prepareIntegerKernels asks for
+/// candidates, except depthwise convolutions, which have one.
+void visitByteProblems(
+    const IRFunction &function,
+    llvm::function_ref<void(const ConvolutionProblem &)> visit);
+
 } // namespace glowish
 
 #endif // GLOWISH_LIB_BACKENDS_CPU_SELECTION_INTEGERKERNELS_H

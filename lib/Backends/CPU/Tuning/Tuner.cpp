@@ -1,6 +1,7 @@
 //===- Tuner.cpp - Measuring candidates for convolutions ------------------===//
 
 #include "Tuning/Tuner.h"
+#include "Selection/IntegerKernels.h"
 #include "Selection/KernelSelection.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
@@ -87,15 +88,19 @@ glowish::chooseMeasured(llvm::ArrayRef<MeasuredCandidate> measured) {
   return {best->candidate, note};
 }
 
-/// Numbers in [-1, 1).
+/// Numbers in [-1, 1), or 8-bit integers.
 static void fillRandom(Tensor &tensor) {
   auto *bytes = static_cast<uint8_t *>(tensor.getBytes());
   size_t size = size_t(tensor.getSizeInBytes());
   constexpr int64_t period = 1 << 16;
   int64_t count = std::min(tensor.getNumElements(), period);
   Random random(1);
+  ElemKind kind = tensor.getType().getKind();
+  double scale = kind == ElemKind::Int8 || kind == ElemKind::UInt8 ? 127 : 1;
+  double least = kind == ElemKind::UInt8 ? -1 : 0;
   for (int64_t i = 0; i < count; ++i)
-    tensor.setFromDouble(i, double(random.uniform(-1, 1)));
+    tensor.setFromDouble(
+        i, std::trunc(scale * (double(random.uniform(-1, 1)) - least)));
   size_t done = size_t(count) * getElemSize(tensor.getType().getKind());
   for (size_t at = done; done > 0 && at < size; at += done)
     std::memcpy(bytes + at, bytes, std::min(done, size - at));
@@ -125,6 +130,13 @@ static Buffer *createInput(IRFunction &function,
   return function.createView("view", whole, type, first, problem.inputStrides);
 }
 
+/// A kind that has the values of the filter.
+static ElemKind getFilterKind(const ConvolutionProblem &problem) {
+  if (!problem.isOfBytes)
+    return problem.kind;
+  return problem.hasWideFilter ? ElemKind::UInt8 : ElemKind::Int8;
+}
+
 /// One convolution, of \p problem.
 static std::unique_ptr<IRFunction>
 createFunction(const ConvolutionProblem &problem,
@@ -144,9 +156,19 @@ createFunction(const ConvolutionProblem &problem,
                                            s.strideH, s.padTop, s.dilationH),
                                  getEndPad(s.width, s.outWidth, s.kernelW,
                                            s.strideW, s.padLeft, s.dilationW)};
-  function->create<ConvolutionInstr>("convolution", result, input, weights,
-                                     nullptr, strides, pads, dilations,
-                                     s.group);
+  if (!problem.isOfBytes) {
+    function->create<ConvolutionInstr>("convolution", result, input, weights,
+                                       nullptr, strides, pads, dilations,
+                                       s.group);
+    return function;
+  }
+  // In networks sums become bytes again as they are stored.
+  ScalarProgram epilogue;
+  epilogue.steps.push_back({ScalarOp::Cast, {0}, {}, problem.kind});
+  function->create<ConvolutionIntegerInstr>(
+      "convolution", result, input, weights, /*zeroPoint=*/nullptr,
+      /*filterZeroPoint=*/nullptr, /*bias=*/nullptr, strides, pads, dilations,
+      s.group, llvm::ArrayRef<Buffer *>(), epilogue);
   return function;
 }
 
@@ -172,6 +194,10 @@ Tuner::build(const ConvolutionProblem &problem,
   result->measured = {candidate, std::numeric_limits<double>::infinity()};
   result->function = createFunction(problem, std::move(filter));
   IRFunction &function = *result->function;
+  prepareIntegerKernels(function, backend->getTarget(),
+                        [&](const ConvolutionProblem &) {
+                          return std::vector<ConvolutionCandidate>{candidate};
+                        });
   selectKernels(
       function, backend->getTarget(),
       [&](const ConvolutionProblem &, const Buffer &) { return candidate; });
@@ -242,8 +268,9 @@ llvm::Expected<TuningRecord::Entry> Tuner::measure(const TuningKey &key) {
   if (choices.size() == 1)
     return TuningRecord::Entry{choices.front(), "no other was worth a try"};
   otherData.resize(otherBytes, 1);
-  Tensor filter(Type(key.problem.kind, {s.outChannels, s.kernelH, s.kernelW,
-                                        s.getGroupChannels()}));
+  Tensor filter(
+      Type(getFilterKind(key.problem),
+           {s.outChannels, s.kernelH, s.kernelW, s.getGroupChannels()}));
   fillRandom(filter);
   auto sharedFilter = std::make_shared<const Tensor>(std::move(filter));
   std::vector<std::unique_ptr<Candidate>> candidates;

@@ -31,7 +31,9 @@ TuningKey::TuningKey(ConvolutionProblem newProblem, int64_t maxWinograd)
 bool TuningKey::operator<(const TuningKey &other) const {
   auto getNumbers = [](const TuningKey &key) {
     const ConvolutionShape &s = key.problem.shape;
-    return std::array<int64_t, 18>{int64_t(key.problem.kind),
+    return std::array<int64_t, 20>{int64_t(key.problem.kind),
+                                   key.problem.isOfBytes,
+                                   key.problem.hasWideFilter,
                                    s.batch,
                                    s.height,
                                    s.width,
@@ -74,6 +76,15 @@ static std::string join(DimsRef dims) {
       llvm::map_range(dims, [](int64_t d) { return std::to_string(d); }), "x");
 }
 
+/// `float`, or `uint8xint8` of bytes.
+static std::string describeKinds(const ConvolutionProblem &problem) {
+  std::string kind = getElemKindName(problem.kind).str();
+  if (!problem.isOfBytes)
+    return kind;
+  ElemKind filter = problem.hasWideFilter ? ElemKind::Int16 : ElemKind::Int8;
+  return kind + "x" + getElemKindName(filter).str();
+}
+
 static std::string describeKey(const TuningKey &key) {
   const ConvolutionShape &s = key.problem.shape;
   Dims input = getInputShape(s);
@@ -82,7 +93,7 @@ static std::string describeKey(const TuningKey &key) {
   return llvm::formatv(
       "{0} {1} -> {2} kernel {3} stride {4} pad {5} dilation {6} group {7} "
       "winograd {8} input {9}",
-      getElemKindName(key.problem.kind), join(input),
+      describeKinds(key.problem), join(input),
       join({s.outHeight, s.outWidth, s.outChannels}),
       join({s.kernelH, s.kernelW}), join({s.strideH, s.strideW}),
       join({s.padTop, s.padLeft}), join({s.dilationH, s.dilationW}), s.group,
@@ -162,12 +173,24 @@ static bool parseStrides(LineParser &parser, TuningKey &key) {
   return parser.isGood();
 }
 
-/// `KIND NxHxWxC -> ... input STRIDES: `.
-static bool parseKey(LineParser &parser, TuningKey &key) {
-  std::optional<ElemKind> kind = parseElemKind(parser.word());
+/// What describeKinds writes.
+static bool parseKinds(llvm::StringRef text, ConvolutionProblem &problem) {
+  auto [own, filter] = text.split('x');
+  std::optional<ElemKind> kind = parseElemKind(own);
   if (!kind || !(isFloatKind(*kind) || isIntegerKind(*kind)))
     return false;
-  key.problem.kind = *kind;
+  problem.kind = *kind;
+  if (own == text)
+    return true;
+  problem.isOfBytes = true;
+  problem.hasWideFilter = parseElemKind(filter) == ElemKind::Int16;
+  return describeKinds(problem) == text;
+}
+
+/// `KIND NxHxWxC -> ... input STRIDES: `.
+static bool parseKey(LineParser &parser, TuningKey &key) {
+  if (!parseKinds(parser.word(), key.problem))
+    return false;
   ConvolutionShape &s = key.problem.shape;
   parser.numbers({&s.batch, &s.height, &s.width, &s.channels}, 1);
   parser.expect(" -> ");

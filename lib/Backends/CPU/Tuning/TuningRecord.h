@@ -11,11 +11,13 @@
 //     dilation HxW group G winograd LIMIT input STRIDES: CHOICE # NOTE
 //
 // (in one line, with single spaces). TARGET is getTuningTarget's; KIND the
-// kind of elements; the first extents are the input's, the second the result's.
-// Matmuls with a constant matrix are convolutions with a 1x1 kernel over one
-// image of 1 row. LIMIT is the largest F(m) that -winograd allows, 0 where
-// none applies. STRIDES is `dense`, or the input's in elements as NxHxWxC.
-// CHOICE is a candidate as ConvolutionCandidate::str() has it.
+// kind of elements, or, where 8-bit integers are multiplied and added as int32,
+// `uint8xint8`: the input's and the filter's, which is int16 where it has
+// values that int8 has not; the first extents are the input's, the second the
+// result's. Matmuls with a constant matrix are convolutions with a 1x1 kernel
+// over one image of 1 row. LIMIT is the largest F(m) that -winograd allows, 0
+// where none applies. STRIDES is `dense`, or the input's in elements as
+// NxHxWxC. CHOICE is a candidate as ConvolutionCandidate::str() has it.
 //
 // NOTE, which may be absent, is for people. Lines are sorted; a target and
 // shape has one.
