@@ -169,3 +169,22 @@ static bool hasLargeScores(const Node &, Tensors operands, Tensors) {
   });
 }
 static const NumericHazard attention(NodeKind::Attention, hasLargeScores);
+
+//===- Comparisons --------------------------------------------------------===//
+
+/// Two numbers that are not equal, but so nearly that other roundings may make
+/// them equal: trials hardly ever hit the one value.
+static bool isNearlyEqual(const Node &, Tensors operands, Tensors) {
+  constexpr double units = 64;
+  const Tensor &a = operands[0], &b = operands[1];
+  if (!isFloat(a))
+    return false;
+  double precision = getPrecision(a.getType().getKind()).epsilon;
+  for (int64_t i = 0; i < a.getNumElements(); ++i) {
+    double x = a.getAsDouble(i), y = b.getAsDouble(i);
+    if (x != y && std::fabs(x - y) <= units * precision * std::fabs(x))
+      return true;
+  }
+  return false;
+}
+static const NumericHazard equal(NodeKind::Equal, isNearlyEqual);
