@@ -173,18 +173,24 @@ static const NumericHazard attention(NodeKind::Attention, hasLargeScores);
 //===- Comparisons --------------------------------------------------------===//
 
 /// Two numbers that are not equal, but so nearly that other roundings may make
-/// them equal: trials hardly ever hit the one value.
+/// them equal: trials hardly ever hit the one value. Of operands that are
+/// broadcast, any two elements count.
 static bool isNearlyEqual(const Node &, Tensors operands, Tensors) {
   constexpr double units = 64;
   const Tensor &a = operands[0], &b = operands[1];
   if (!isFloat(a))
     return false;
   double precision = getPrecision(a.getType().getKind()).epsilon;
-  for (int64_t i = 0; i < a.getNumElements(); ++i) {
-    double x = a.getAsDouble(i), y = b.getAsDouble(i);
-    if (x != y && std::fabs(x - y) <= units * precision * std::fabs(x))
-      return true;
-  }
+  auto isNear = [&](int64_t i, int64_t j) {
+    double x = a.getAsDouble(i), y = b.getAsDouble(j);
+    return x != y && std::fabs(x - y) <= units * precision * std::fabs(x);
+  };
+  bool isBroadcast = a.getType().getShape() != b.getType().getShape();
+  for (int64_t i = 0; i < a.getNumElements(); ++i)
+    for (int64_t j = isBroadcast ? 0 : i;
+         j < (isBroadcast ? b.getNumElements() : i + 1); ++j)
+      if (isNear(i, j))
+        return true;
   return false;
 }
 static const NumericHazard equal(NodeKind::Equal, isNearlyEqual);

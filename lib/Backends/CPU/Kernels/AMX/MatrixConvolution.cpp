@@ -17,12 +17,9 @@ using llvm::Value;
 
 namespace {
 
-/// The assignment of tile registers: sums of tile i and block j at 2 i + j.
-enum : unsigned { SumRegister = 0, PixelRegister = 4, WeightRegister = 6 };
-
-/// Where all pixels of \p operands are one row, the distance of those of the
+/// Where all pixels of the operands are one row, the distance of those of the
 /// input in lanes; else 0. \p lanes becomes that row.
-int64_t collapse(ConvolutionShape &lanes, StridedOperand &result,
+int64_t joinRows(ConvolutionShape &lanes, StridedOperand &result,
                  StridedOperand &input, EpilogueCode &epilogue) {
   if (lanes.kernelH != 1 || lanes.kernelW != 1 || lanes.strideH != 1 ||
       lanes.strideW != 1 || lanes.outHeight != lanes.height ||
@@ -53,6 +50,9 @@ public:
   void emit();
 
 private:
+  /// The assignment of tile registers: sums of tile i and block j at 2 i + j.
+  enum : unsigned { SumRegister = 0, PixelRegister = 4, WeightRegister = 6 };
+
   /// What a task computes.
   struct Band {
     Value *image, *row;
@@ -392,7 +392,7 @@ void glowish::emitMatrixConvolution(KernelBuilder &b,
                                     ConvolutionOperands operands) {
   ConvolutionShape shape = lanes;
   int64_t rowStride =
-      collapse(shape, operands.result, operands.input, operands.epilogue);
+      joinRows(shape, operands.result, operands.input, operands.epilogue);
   MatrixConvolutionEmitter(b, shape, rowStride, elements, std::move(operands))
       .emit();
 }

@@ -8,7 +8,7 @@
 using namespace glowish;
 
 /// The bytes of operands that may stay in the L1 cache.
-static constexpr int64_t firstCacheBytes = 28 << 10;
+static constexpr int64_t nearOperandBytes = 28 << 10;
 
 /// The longest reduction whose int32 sums cannot overflow: up to three partial
 /// products of each element are added to a register.
@@ -66,7 +66,7 @@ double SlicedBlocking::estimate(const ConvolutionShape &shape,
   double steps = double(getSliceSteps(shape));
   double cacheBytes = double(target.cacheBytes);
   int64_t chunkBytes = groupsPerChunk * numTaps * numSlices * sliceStepBytes;
-  bool isNear = chunkBytes <= firstCacheBytes &&
+  bool isNear = chunkBytes <= nearOperandBytes &&
                 ((numTaps > 1 && !isGathered) || numChunks == 1);
   double multiplyCycles = isNear ? 21 : 28;
   double sum = registers * (steps * 6 * multiplyCycles + 150 +

@@ -30,7 +30,7 @@ struct Plane {
 };
 
 /// One of the two operands, input or gradient, and its packing.
-struct Side {
+struct SlicedSide {
   StridedOperand image;
   int64_t height, width, channels;
   int64_t strideH, strideW, padTop, padLeft;
@@ -78,14 +78,14 @@ private:
   using BlockBody = llvm::function_ref<void(const Block &)>;
 
   void forBlocks(int64_t channels, Value *first, Value *end, BlockBody body);
-  void forRuns(const Side &side, Value *firstRow, RunBody body,
+  void forRuns(const SlicedSide &side, Value *firstRow, RunBody body,
                RunBody padding);
-  Values getImages(const Side &side, const Block &block, Value *quad);
-  Value *loadPixel(const Side &side, const Block &block, Value *image,
+  Values getImages(const SlicedSide &side, const Block &block, Value *quad);
+  Value *loadPixel(const SlicedSide &side, const Block &block, Value *image,
                    Value *quad, unsigned number);
-  void findScales(const Side &side, const Block &block, const Chunk &chunk,
-                  Value *factors, Value *scales);
-  void slice(const Side &side, const Block &block, const Chunk &chunk,
+  void findScales(const SlicedSide &side, const Block &block,
+                  const Chunk &chunk, Value *factors, Value *scales);
+  void slice(const SlicedSide &side, const Block &block, const Chunk &chunk,
              Value *quad, const Panel &panel);
   void clear(Value *address, Value *count, int64_t sliceBytes);
   void packGradient(const Chunk &chunk);
@@ -109,7 +109,7 @@ private:
   ConvolutionShape shape;
   Value *result;
   /// `scanned`: the input as it is read to compute the scales.
-  Side gradient, input, scanned;
+  SlicedSide gradient, input, scanned;
   Value *gradientSlices = nullptr, *inputSlices = nullptr, *rows = nullptr;
   Value *gradientScales = nullptr, *inputScales = nullptr;
   Value *gradientFactors = nullptr, *inputFactors = nullptr;
@@ -172,7 +172,7 @@ void SlicedFilterEmitter::forBlocks(int64_t channels, Value *first, Value *end,
 }
 
 /// The rows of all sub-images, from row \p firstRow of the result on.
-void SlicedFilterEmitter::forRuns(const Side &side, Value *firstRow,
+void SlicedFilterEmitter::forRuns(const SlicedSide &side, Value *firstRow,
                                   RunBody body, RunBody padding) {
   int64_t s = side.strideW, pixel = side.image.strides[2];
   for (auto [number, plane] : llvm::enumerate(side.planes)) {
@@ -212,8 +212,8 @@ void SlicedFilterEmitter::forRuns(const Side &side, Value *firstRow,
 
 /// The addresses of the four images of \p quad; that of the last image in place
 /// of missing ones.
-Values SlicedFilterEmitter::getImages(const Side &side, const Block &block,
-                                      Value *quad) {
+Values SlicedFilterEmitter::getImages(const SlicedSide &side,
+                                      const Block &block, Value *quad) {
   Values images;
   for (int64_t i = 0; i < imagesPerQuad; ++i) {
     Value *image = b.addScaled(b.index(i), quad, imagesPerQuad);
@@ -227,9 +227,9 @@ Values SlicedFilterEmitter::getImages(const Side &side, const Block &block,
 
 /// The channels of a pixel at \p address in image \p number of \p quad. They
 /// are 0 in the gradient of missing images.
-Value *SlicedFilterEmitter::loadPixel(const Side &side, const Block &block,
-                                      Value *address, Value *quad,
-                                      unsigned number) {
+Value *SlicedFilterEmitter::loadPixel(const SlicedSide &side,
+                                      const Block &block, Value *address,
+                                      Value *quad, unsigned number) {
   auto lanes = unsigned(block.channels);
   Value *zero = b.literal(ElemKind::Float, 0, matrixColumns);
   Value *value = widenWithZeros(b, b.load(ElemKind::Float, address, lanes));
@@ -244,7 +244,7 @@ Value *SlicedFilterEmitter::loadPixel(const Side &side, const Block &block,
 
 /// Computes, for each channel of \p block in \p chunk, the factor of its
 /// elements before slicing and the scale of their sums.
-void SlicedFilterEmitter::findScales(const Side &side, const Block &block,
+void SlicedFilterEmitter::findScales(const SlicedSide &side, const Block &block,
                                      const Chunk &chunk, Value *factors,
                                      Value *scales) {
   auto loadCell = [&] {
@@ -297,7 +297,7 @@ void SlicedFilterEmitter::clear(Value *address, Value *count,
 }
 
 /// Packs the slices of \p block for the images of \p quad.
-void SlicedFilterEmitter::slice(const Side &side, const Block &block,
+void SlicedFilterEmitter::slice(const SlicedSide &side, const Block &block,
                                 const Chunk &chunk, Value *quad,
                                 const Panel &panel) {
   Values images = getImages(side, block, quad);
