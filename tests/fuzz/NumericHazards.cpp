@@ -56,13 +56,19 @@ static double getLeastNormal(const Tensor &tensor) {
   return tensor.getType().getKind() == ElemKind::Double ? 0x1p-1022 : 0x1p-126;
 }
 
+/// The largest power of 2 of that kind.
+static double getMost(const Tensor &tensor) {
+  return tensor.getType().getKind() == ElemKind::Double ? 0x1p1023 : 0x1p127;
+}
+
 /// Whether what \p input is divided by to come to \p result are normal numbers:
-/// a power of a sum of squares can be less.
+/// a power of a sum of squares can be less, or too large.
 static bool hasNormalDivisors(const Tensor &input, const Tensor &result) {
-  double least = getLeastNormal(input);
+  double least = getLeastNormal(input), most = getMost(input);
   for (int64_t i = 0; i < input.getNumElements(); ++i) {
     double x = std::fabs(input.getAsDouble(i));
-    if (x != 0 && !(x >= least * std::fabs(result.getAsDouble(i))))
+    double y = std::fabs(result.getAsDouble(i));
+    if (x != 0 && !(x >= least * y && (y == 0 || x <= most * y)))
       return false;
   }
   return true;
@@ -72,10 +78,9 @@ static bool hasNormalDivisors(const Tensor &input, const Tensor &result) {
 /// numbers of the kind that they are computed in. The interpreter has a larger
 /// range than a kernel.
 static bool hasNormalSquares(const Tensor &tensor) {
-  bool isDouble = tensor.getType().getKind() == ElemKind::Double;
   double least = getLeastNormal(tensor);
-  double most = isDouble ? 0x1p1023 : 0x1p127;
-  most /= double(std::max<int64_t>(tensor.getNumElements(), 1));
+  double most =
+      getMost(tensor) / double(std::max<int64_t>(tensor.getNumElements(), 1));
   for (int64_t i = 0; i < tensor.getNumElements(); ++i) {
     double value = tensor.getAsDouble(i);
     if (value != 0 && !(value * value >= least && value * value <= most))
