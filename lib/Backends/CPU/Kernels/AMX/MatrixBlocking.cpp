@@ -65,11 +65,11 @@ void MatrixBlocking::setBand(int64_t count, const TargetDescription &target) {
   int64_t reach = (lanes.kernelH - 1) * lanes.dilationH;
   phases = std::min(lanes.strideH, reach + 1);
   panelRows = bandRows + reach / lanes.strideH;
-  int64_t lastLoaded = (bandTiles * matrixRows - 1) * positionLanes +
-                       getRunOffsets().back() + runSteps * registerLanes;
-  int64_t lastPhase = (phases - 1) * panelRows * panelColumns * lanes.channels;
-  panelLanes = std::max(phases * panelRows * panelColumns * lanes.channels,
-                        lastPhase + lastLoaded);
+  std::vector<int64_t> offsets = getRunOffsets();
+  int64_t loadedLanes = (bandTiles * matrixRows - 1) * positionLanes +
+                        *llvm::max_element(offsets) + runSteps * registerLanes;
+  panelLanes =
+      std::max(phases * panelRows * panelColumns * lanes.channels, loadedLanes);
 }
 
 /// Bands whose pixels stay in the cache with the weights of two blocks; more,
@@ -121,7 +121,6 @@ MatrixBlocking::MatrixBlocking(const ConvolutionShape &shape, int64_t rowStride,
     : lanes(shape), rowStride(rowStride) {
   LaneOrder order = getMatrixLaneOrder(lanes);
   runs = lanes.kernelH * (joinsTaps(lanes) ? 1 : lanes.kernelW);
-  runLanes = lanes.channels * (joinsTaps(lanes) ? lanes.kernelW : 1);
   runSteps = lanes.kernelH * order.rowLanes / runs / registerLanes;
   blocks = divideCeilSigned(lanes.outChannels, matrixColumns);
   if (isDirect()) {

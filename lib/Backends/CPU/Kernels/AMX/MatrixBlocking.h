@@ -41,10 +41,8 @@ struct MatrixBlocking {
 
   //===- The reduction ----------------------------------------------------===//
 
-  /// The lanes of a run, and in which steps of a register's lanes they are
-  /// multiplied.
-  int64_t runLanes, runSteps;
-  int64_t runs;
+  /// In how many steps of a register's lanes a run is multiplied.
+  int64_t runs, runSteps;
   int64_t getSteps() const { return runs * runSteps; }
 
   //===- Positions of pixels ----------------------------------------------===//
