@@ -25,6 +25,15 @@ static std::set<std::string> findDepthwiseInputs(const Function &function) {
   return names;
 }
 
+/// The names of the values that are multiplied with constant weights.
+static std::set<std::string> findWeightedInputs(const Function &function) {
+  std::set<std::string> names;
+  for (const Node &node : function.getNodes())
+    if (NodeValue input = getWeightedInput(node))
+      names.insert(getProfileName(input));
+  return names;
+}
+
 llvm::Expected<std::unique_ptr<RangeProfiler>>
 RangeProfiler::create(Backend &backend, const CompilationOptions &options,
                       ModelGraph graph, unsigned numBins) {
@@ -37,6 +46,7 @@ RangeProfiler::create(Backend &backend, const CompilationOptions &options,
     return value.getElemKind() == ElemKind::Float;
   };
   std::set<std::string> depthwise = findDepthwiseInputs(graph.getFunction());
+  std::set<std::string> weighted = findWeightedInputs(graph.getFunction());
   // Names in the profile and of placeholders.
   std::vector<std::pair<std::string, std::string>> names;
   for (const auto &placeholder : graph.getModule().getPlaceholders())
@@ -53,9 +63,12 @@ RangeProfiler::create(Backend &backend, const CompilationOptions &options,
   for (const auto &[name, placeholder] : names) {
     GLOWISH_ASSIGN_OR_RETURN(const Buffer *buffer,
                              profiler->session->findPlaceholder(placeholder));
-    Value value = {buffer, name, Histogram(numBins), {}};
+    Value value = {buffer, name, Histogram(numBins), {}, {}};
+    DimsRef shape = buffer->getType().getShape();
+    size_t count = shape.empty() ? 1 : size_t(shape.back());
+    if (weighted.count(name))
+      value.sums.assign(count, 0);
     if (depthwise.count(name)) {
-      size_t count = size_t(buffer->getType().getShape().back());
       value.channels.minima.assign(count, INFINITY);
       value.channels.maxima.assign(count, -INFINITY);
     }
@@ -76,6 +89,9 @@ llvm::Error RangeProfiler::run(const Session &from) {
   for (Value &value : values) {
     Tensor tensor = session->getTensor(value.buffer);
     value.histogram.add(tensor.data<float>());
+    if (!value.sums.empty())
+      for (auto [i, number] : llvm::enumerate(tensor.data<float>()))
+        value.sums[i % value.sums.size()] += number;
     if (value.channels.minima.empty())
       continue;
     auto &[minima, maxima] = value.channels;
@@ -96,6 +112,12 @@ RangeProfile RangeProfiler::getProfile() const {
     if (value.histogram.isEmpty() || value.histogram.hasNonFinite())
       continue;
     profile.values.emplace(value.name, value.histogram);
+    if (!value.sums.empty()) {
+      double count = double(value.histogram.getTotal() / value.sums.size());
+      std::vector<float> &means = profile.means[value.name];
+      for (double sum : value.sums)
+        means.push_back(float(sum / count));
+    }
     if (!value.channels.minima.empty())
       profile.channels.emplace(value.name, value.channels);
   }

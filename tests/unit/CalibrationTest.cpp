@@ -65,6 +65,7 @@ TEST(RangeProfile, IsReadAsItWasWritten) {
   profile.values.emplace("x", count({0.1f, -1.0f / 3, 5, 1e-20f}, 32));
   profile.values.emplace("y:1", count({0}, 32));
   profile.channels["x"] = {{-0.1f, 0}, {0, 1.0f / 3}};
+  profile.means["x"] = {-1.0f / 3, 0, 2};
   profile.floatNodes = {"c", "d: 'e'"};
   std::string text = writeRangeProfile(profile);
   auto read = readRangeProfile(text);
@@ -74,6 +75,7 @@ TEST(RangeProfile, IsReadAsItWasWritten) {
   EXPECT_EQ(read->checksum, profile.checksum);
   EXPECT_EQ(read->floatNodes, profile.floatNodes);
   EXPECT_EQ(read->channels, profile.channels);
+  EXPECT_EQ(read->means, profile.means);
   const Histogram &x = read->values.at("x");
   EXPECT_EQ(float(x.getMin()), -1.0f / 3);
   EXPECT_EQ(x.getMax(), 5);
@@ -104,6 +106,8 @@ TEST(RangeProfile, SaysWhatIsWrong) {
             "'x': the bins are 2^0 wide; accepted: at least 2^4, with 16 "
             "bins");
   head += "    min: 1\n    max: 1\n    counts: [1]\n";
+  EXPECT_EQ(readError(head + "    channel-means: [1, nan]\n"),
+            "'x' has a channel with the mean nan; accepted: finite numbers");
   EXPECT_EQ(readError(head + "    channel-minima: [1, 2]\n"),
             "'x' has minima of 2 channels and maxima of 0");
   EXPECT_EQ(readError(head + "    channel-minima: [1]\n"

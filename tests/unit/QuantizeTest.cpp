@@ -317,6 +317,56 @@ TEST(Quantize, ChannelsOfDifferentRanges) {
   }
 }
 
+/// With bias correction, the mean errors of the channels of what \p net
+/// computes are less than \p share of what they are without it.
+static void checkCorrection(NetFn net, double share) {
+  auto make = build(std::move(net));
+  Outcome exact = llvm::cantFail(run(make, nullptr, createInterpreter()));
+  auto getBias = [&](bool corrects) {
+    QuantizationConfig config;
+    config.correctsBiases = corrects;
+    Outcome outcome = check(make, config, 0.1);
+    size_t numChannels = size_t(outcome.outputs[0].getType().getShape().back());
+    std::vector<double> errors(numChannels, 0.0);
+    for (int64_t i = 0; i < outcome.outputs[0].getNumElements(); ++i)
+      errors[size_t(i) % numChannels] +=
+          outcome.outputs[0].getAsDouble(i) - exact.outputs[0].getAsDouble(i);
+    double sum = 0;
+    for (double error : errors)
+      sum += error * error;
+    return std::sqrt(sum);
+  };
+  EXPECT_LT(getBias(true), share * getBias(false));
+}
+
+/// Behind a sigmoid all numbers are positive, so that the errors of weights add
+/// up. Where the convolution has no bias, it gets one.
+TEST(Quantize, BiasesTakeErrorsOfWeightsBack) {
+  for (bool hasBias : {true, false})
+    for (int64_t group : {1, 4})
+      checkCorrection(
+          [=](Net &net) {
+            NodeValue x = net.b.unary<SigmoidNode>(net.input({1, 24, 24, 16}));
+            net.output(net.b.make<ConvolutionNode>(
+                x, net.weights({8, 3, 3, 16 / group}),
+                hasBias ? net.weights({8}) : NodeValue(),
+                llvm::ArrayRef<int64_t>{1, 1},
+                llvm::ArrayRef<int64_t>{1, 1, 1, 1},
+                llvm::ArrayRef<int64_t>{1, 1}, group));
+          },
+          0.4);
+  for (bool isTransposed : {true, false})
+    checkCorrection(
+        [=](Net &net) {
+          NodeValue x = net.b.unary<SigmoidNode>(net.input({64, 48}));
+          net.output(net.b.make<GemmNode>(
+              x, net.weights(isTransposed ? Dims{12, 48} : Dims{48, 12}),
+              NodeValue(), /*alpha=*/0.5, /*beta=*/1.0, /*transposeA=*/false,
+              isTransposed));
+        },
+        0.4);
+}
+
 /// Weights that several nodes read are quantized for each of them.
 TEST(Quantize, SharedWeights) {
   Outcome outcome = check(build([](Net &net) {

@@ -68,6 +68,11 @@ static ValueOption<bool> equalizesChannels(
     cl::desc("Divide the channels in front of depthwise convolutions by their "
              "ranges, and multiply the weights by them"),
     cl::cat(quantizationCategory));
+static ValueOption<bool> correctsBiases(
+    "bias-correction",
+    cl::desc("Biases take back what rounding the weights adds to the mean of "
+             "the sums"),
+    cl::cat(quantizationCategory));
 static cl::list<std::string>
     keptKinds("keep-original-precision-for-nodes", cl::CommaSeparated,
               cl::desc("Kinds of nodes that stay float, of those that "
@@ -124,7 +129,8 @@ static llvm::Error checkNoFlags() {
   std::reference_wrapper<const cl::Option> flags[] = {schema, calibration,
                                                       precision, biasPrecision};
   std::vector<const ValueOption<bool> *> switches = {
-      &calibrateConstants, &channelwise, &equalizesChannels, &assertsAll};
+      &calibrateConstants, &channelwise, &equalizesChannels, &correctsBiases,
+      &assertsAll};
   if (!isDynamic)
     switches.push_back(&rowwise);
   auto refuse = [](const cl::Option &option) {
@@ -214,6 +220,7 @@ glowish::getQuantizationOptions() {
   config.isRowwise = rowwise;
   config.assertsAll = assertsAll;
   config.equalizesChannels = equalizesChannels;
+  config.correctsBiases = correctsBiases;
   GLOWISH_RETURN_IF_ERROR(readKeptKinds(config.keptKinds));
   if (loadProfile.empty())
     return options;

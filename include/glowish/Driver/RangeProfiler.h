@@ -33,6 +33,9 @@ private:
     Histogram histogram;
     /// Empty where no depthwise convolution reads it.
     ChannelRanges channels;
+    /// Of each channel's numbers; empty where no constant weights are
+    /// multiplied with it.
+    std::vector<double> sums;
   };
   std::string model;
   uint64_t checksum = 0;

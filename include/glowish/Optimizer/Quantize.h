@@ -51,6 +51,9 @@ struct QuantizationConfig {
   /// ranges, and the weights are multiplied by what the channels are divided
   /// by.
   bool equalizesChannels = false;
+  /// Biases take back what rounding the weights adds to the mean of the sums,
+  /// where the profile has the means of the channels.
+  bool correctsBiases = false;
   /// What stays float.
   std::set<NodeKind> keptKinds;
   /// Sums, factors and means stay float, too, where none of their operands
@@ -98,6 +101,10 @@ ValueRange calibrate(const Histogram &histogram, QuantizationSchema schema,
 
 /// Whether each output channel of \p node has one input channel.
 bool isDepthwise(const ConvolutionNode &node);
+
+/// What \p node, a convolution or matmul with constant weights, multiplies with
+/// them; null for other nodes.
+NodeValue getWeightedInput(const Node &node);
 
 /// The kinds of nodes that quantize() rewrites.
 llvm::ArrayRef<NodeKind> getQuantizableKinds();

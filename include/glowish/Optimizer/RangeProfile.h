@@ -85,6 +85,9 @@ struct RangeProfile {
   std::map<std::string, Histogram> values;
   /// Of what depthwise convolutions read.
   std::map<std::string, ChannelRanges> channels;
+  /// The mean of each channel (the last dimension) of what convolutions and
+  /// matmuls multiply with constant weights.
+  std::map<std::string, std::vector<float>> means;
   /// The names of nodes that stay float.
   std::set<std::string> floatNodes;
 };

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Quantize/BiasCorrection.h"
 #include "Quantize/Selection.h"
 #include "Quantize/Weights.h"
 #include "Util/ConstantTensors.h"
@@ -34,10 +35,20 @@ public:
 
 private:
   void quantizeAnchor(Node &node, const Anchor &anchor);
+  /// The constant bias of \p node, which \p bias is, times its factor; zeros
+  /// where it has a place for one, and what rounding the weights adds to the
+  /// sums is known. Else nullopt.
+  std::optional<Tensor> getBiasTensor(const Node &node, const Anchor &anchor,
+                                      NodeValue bias) const;
+  /// Adds to \p bias of \p node what rounded \p weights lack on average.
+  void correctBias(Tensor &bias, const Node &node, const Anchor &anchor,
+                   const QuantizedWeights &weights) const;
   /// Quantizes what depthwise convolution \p node reads with channels of equal
   /// ranges, if no other nodes read it.
   void equalizeInput(ConvolutionNode &node);
   void quantizeOperand(Node &node, unsigned index);
+  /// Fills \p means.
+  void findMeans(llvm::ArrayRef<Node *> nodes);
 
   QuantizationParams chooseParams(const Histogram &histogram) const {
     return chooseQuantization(
@@ -66,6 +77,8 @@ private:
   NodeSelection selection;
   /// By what was there, and by what stands for it.
   llvm::DenseMap<NodeValue, QuantizedValue> values;
+  /// Of the channels that the weights of these nodes are multiplied with.
+  llvm::DenseMap<const Node *, std::vector<float>> means;
 };
 
 } // namespace
@@ -229,6 +242,38 @@ static std::pair<Node *, unsigned> findBias(Node &node, const Anchor &anchor) {
                       : std::pair<Node *, unsigned>(nullptr, 0);
 }
 
+std::optional<Tensor> Quantizer::getBiasTensor(const Node &node,
+                                               const Anchor &anchor,
+                                               NodeValue bias) const {
+  if (!bias) {
+    if (!anchor.bias || !means.count(&node))
+      return std::nullopt;
+    DimsRef filter = node.getOperand(anchor.filter).getShape();
+    Tensor zeros(Type(ElemKind::Float, {filter[anchor.axis]}));
+    std::ranges::fill(zeros.data<float>(), 0.0f);
+    return zeros;
+  }
+  const Tensor *tensor = getConstantTensor(bias);
+  if (!tensor || bias.getElemKind() != ElemKind::Float)
+    return std::nullopt;
+  return multiply(*tensor, anchor.biasFactor);
+}
+
+void Quantizer::correctBias(Tensor &bias, const Node &node,
+                            const Anchor &anchor,
+                            const QuantizedWeights &weights) const {
+  auto found = means.find(&node);
+  DimsRef filter = node.getOperand(anchor.filter).getShape();
+  // A bias that is not one for each channel stays as it is.
+  if (found == means.end() || bias.getNumElements() != filter[anchor.axis] ||
+      bias.getType().getShape().back() != filter[anchor.axis])
+    return;
+  std::vector<double> errors =
+      getMeanErrors(node, anchor, weights, found->second);
+  for (auto [value, error] : llvm::zip_equal(bias.data<float>(), errors))
+    value = float(double(value) + error);
+}
+
 void Quantizer::quantizeAnchor(Node &node, const Anchor &anchor) {
   quantizeOperand(node, anchor.input);
   double inputScale = values.find(stripMoves(node.getOperand(anchor.input)))
@@ -238,16 +283,18 @@ void Quantizer::quantizeAnchor(Node &node, const Anchor &anchor) {
   if (biasReader)
     bias = biasReader->getOperand(biasIndex);
   std::optional<Tensor> biasTensor;
-  if (bias && getConstantTensor(bias) && bias.getElemKind() == ElemKind::Float)
-    biasTensor = multiply(*getConstantTensor(bias), anchor.biasFactor);
+  if (biasReader)
+    biasTensor = getBiasTensor(node, anchor, bias);
   QuantizedWeights weights =
       quantizeWeights(*getConstantTensor(filter), anchor.filterFactor,
                       anchor.axis, biasTensor ? &*biasTensor : nullptr,
                       inputScale, config, anchor.isPerChannel);
-  if (biasTensor)
-    bias = makeConstant(bias.node->getName(),
+  if (biasTensor) {
+    correctBias(*biasTensor, node, anchor, weights);
+    bias = makeConstant(bias ? bias.node->getName() : node.getName(),
                         roundBias(*biasTensor, weights,
                                   filter.getShape()[anchor.axis], inputScale));
+  }
   InsertionGuard guard(function, &node);
   std::string name = filter.node->getName().str();
   NodeValue scales = makeConstant(name, std::move(weights.scales));
@@ -311,6 +358,10 @@ void Quantizer::equalizeInput(ConvolutionNode &node) {
     range.min = std::min(range.min, double(low / divisor));
     range.max = std::max(range.max, double(high / divisor));
   }
+  if (auto found = means.find(&node); found != means.end())
+    for (auto [mean, divisor] :
+         llvm::zip_equal(found->second, divisors.data<float>()))
+      mean /= divisor;
   QuantizationParams params = chooseQuantization(range, config.schema);
   std::string name = (value.node->getName() + ".equalized").str();
   NodeValue filter = makeConstant(
@@ -346,12 +397,25 @@ static llvm::Error checkAllQuantized(const NodeSelection &selection) {
                    llvm::join(nodes, ", "), llvm::join(kinds, ","));
 }
 
+void Quantizer::findMeans(llvm::ArrayRef<Node *> nodes) {
+  for (const Node *node : nodes) {
+    NodeValue input = getWeightedInput(*node);
+    auto found =
+        input ? profile.means.find(getProfileName(input)) : profile.means.end();
+    if (found != profile.means.end() &&
+        int64_t(found->second.size()) == input.getShape().back())
+      means[node] = found->second;
+  }
+}
+
 llvm::Error Quantizer::run() {
   selection = selectNodes(function, profile, config);
   std::vector<Node *> nodes;
   for (Node &node : function.getNodes())
     if (selection.chosen.count(&node))
       nodes.push_back(&node);
+  if (config.correctsBiases)
+    findMeans(nodes);
   if (config.equalizesChannels)
     for (Node *node : nodes)
       if (auto *convolution = llvm::dyn_cast<ConvolutionNode>(node))

@@ -50,7 +50,7 @@ struct ValueText {
   ExactFloat min, max;
   int exponent = 0;
   std::vector<uint64_t> counts;
-  std::vector<ExactFloat> minima, maxima;
+  std::vector<ExactFloat> minima, maxima, means;
 };
 
 struct ProfileText {
@@ -88,6 +88,7 @@ template <> struct MappingTraits<ValueText> {
     io.mapRequired("counts", value.counts);
     io.mapOptional("channel-minima", value.minima);
     io.mapOptional("channel-maxima", value.maxima);
+    io.mapOptional("channel-means", value.means);
   }
 };
 
@@ -136,7 +137,10 @@ std::string glowish::writeRangeProfile(const RangeProfile &profile) {
                            histogram.getExponent(),
                            histogram.getCounts().vec(),
                            {},
+                           {},
                            {}});
+    if (auto means = profile.means.find(name); means != profile.means.end())
+      text.values.back().means = toText(means->second);
     auto channels = profile.channels.find(name);
     if (channels == profile.channels.end())
       continue;
@@ -203,6 +207,13 @@ llvm::Expected<RangeProfile> glowish::readRangeProfile(llvm::StringRef text) {
         return makeError("'{0}' has a channel from {1} to {2}; accepted: "
                          "finite numbers in ascending order",
                          value.name, low.value, high.value);
+    for (const ExactFloat &mean : value.means)
+      if (!std::isfinite(mean.value))
+        return makeError("'{0}' has a channel with the mean {1}; accepted: "
+                         "finite numbers",
+                         value.name, mean.value);
+    if (!value.means.empty())
+      profile.means[value.name] = fromText(value.means);
     if (!value.minima.empty())
       profile.channels[value.name] = {fromText(value.minima),
                                       fromText(value.maxima)};

@@ -79,6 +79,13 @@ glowish::describeAnchor(const Node &node, const QuantizationConfig &config) {
   }
 }
 
+NodeValue glowish::getWeightedInput(const Node &node) {
+  std::optional<Anchor> anchor = describeAnchor(node, QuantizationConfig());
+  return anchor && getConstantTensor(node.getOperand(anchor->filter))
+             ? node.getOperand(anchor->input)
+             : NodeValue();
+}
+
 bool glowish::movesQuantized(const Node &node) {
   switch (node.getKind()) {
 #define MOVES_QUANTIZED(NAME) case NodeKind::NAME:
