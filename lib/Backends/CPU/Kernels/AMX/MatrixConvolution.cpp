@@ -19,8 +19,8 @@ namespace {
 
 /// Where all pixels of the operands are one row, the distance of those of the
 /// input in lanes; else 0. \p lanes becomes that row.
-int64_t joinRows(ConvolutionShape &lanes, StridedOperand &result,
-                 StridedOperand &input, EpilogueCode &epilogue) {
+int64_t getRowStride(ConvolutionShape &lanes, StridedOperand &result,
+                     StridedOperand &input, EpilogueCode &epilogue) {
   if (lanes.kernelH != 1 || lanes.kernelW != 1 || lanes.strideH != 1 ||
       lanes.strideW != 1 || lanes.outHeight != lanes.height ||
       lanes.outWidth != lanes.width || lanes.padTop || lanes.padLeft)
@@ -392,7 +392,7 @@ void glowish::emitMatrixConvolution(KernelBuilder &b,
                                     ConvolutionOperands operands) {
   ConvolutionShape shape = lanes;
   int64_t rowStride =
-      joinRows(shape, operands.result, operands.input, operands.epilogue);
+      getRowStride(shape, operands.result, operands.input, operands.epilogue);
   MatrixConvolutionEmitter(b, shape, rowStride, elements, std::move(operands))
       .emit();
 }
