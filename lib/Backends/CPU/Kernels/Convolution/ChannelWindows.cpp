@@ -298,6 +298,17 @@ static ConvolutionShape getPoolShape(const Instr &instr) {
                         instr.getResult()->getShape());
 }
 
+/// KernelBuilder::maximum, but any NaN for a NaN: the first choice is one
+/// instruction of x86, which LLVM does not find where a NaN is kept as it is.
+static Value *emitLarger(KernelBuilder &b, ElemKind kind, Value *best,
+                         Value *x) {
+  if (!x->getType()->isFPOrFPVectorTy())
+    return b.maximum(kind, best, x);
+  Value *larger = b.CreateSelect(b.CreateFCmpOLT(best, x), x, best);
+  return b.CreateSelect(b.CreateFCmpUNO(x, x),
+                        llvm::ConstantFP::getNaN(x->getType()), larger);
+}
+
 void glowish::emitMaxPool(KernelBuilder &b, const MaxPoolInstr &instr,
                           const KernelOperands &operands) {
   StridedOperand result = operands.getStrided(MaxPoolInstr::resultIdx);
@@ -308,7 +319,7 @@ void glowish::emitMaxPool(KernelBuilder &b, const MaxPoolInstr &instr,
     return b.literal(kind, -std::numeric_limits<double>::infinity(), lanes);
   };
   op.combine = [&](Value *best, Value *x, Value *) {
-    return b.maximum(kind, best, x);
+    return emitLarger(b, kind, best, x);
   };
   op.finish = [&](llvm::ArrayRef<Value *> index, Value *best, Value *,
                   unsigned) {
