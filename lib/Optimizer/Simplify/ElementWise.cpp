@@ -35,17 +35,24 @@ static bool keepsValues(ElemKind from, ElemKind to) {
 }
 
 /// A conversion of what was converted without loss. bool is left alone: to it,
-/// any value but 0 is true.
+/// any value but 0 is true. Floats saturate where integers wrap: between
+/// integers one in the middle is left out only if the last kind has all values.
 static NodeValue joinCasts(CastNode &root, RewriteContext &context) {
   auto *inner = root.getX().getNodeAs<CastNode>();
   if (!inner)
     return {};
   NodeValue x = inner->getX();
-  if (!keepsValues(x.getElemKind(), inner->getType().getKind()))
+  ElemKind from = x.getElemKind(), to = root.getType().getKind();
+  ElemKind between = inner->getType().getKind();
+  if (!keepsValues(from, between))
+    return {};
+  bool saturates =
+      isIntegerKind(from) && isFloatKind(between) && isIntegerKind(to);
+  if (saturates && !keepsValues(from, to))
     return {};
   if (x.getType() == root.getType())
     return x;
-  return context.create<CastNode>(x, root.getType().getKind());
+  return context.create<CastNode>(x, to);
 }
 
 //===- Limits -------------------------------------------------------------===//
