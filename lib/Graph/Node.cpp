@@ -124,6 +124,10 @@ ScalarStep glowish::makeScalarStep(const Node &node) {
   for (const AttrValue &attr : node.getAttrs())
     if (const double *param = std::get_if<double>(&attr))
       step.params.push_back(*param);
+  if (getScalarOpInfo(*op).tableSize)
+    llvm::append_range(step.params,
+                       std::get<std::vector<int64_t>>(
+                           node.getAttrs()[node.getInfo().findAttr("table")]));
   return step;
 }
 

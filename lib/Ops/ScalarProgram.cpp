@@ -53,6 +53,8 @@ bool ScalarOpInfo::accepts(ElemKind kind) const {
     return kind == ElemKind::Bool;
   case Kinds::Any:
     return !isQuantizedKind(kind) && !isLowPrecisionKind(kind);
+  case Kinds::Byte:
+    return kind == ElemKind::Int8 || kind == ElemKind::UInt8;
   case Kinds::Stored:
     return !isQuantizedKind(kind);
   }
@@ -75,10 +77,24 @@ llvm::StringRef ScalarOpInfo::describeKinds() const {
     return "bool";
   case Kinds::Any:
     return "a float or integer kind or bool";
+  case Kinds::Byte:
+    return "int8 or uint8";
   case Kinds::Stored:
     return "a kind that is not quantized";
   }
   llvm_unreachable("not a set of kinds");
+}
+
+llvm::Error ScalarOpInfo::checkTable(llvm::ArrayRef<double> table,
+                                     ElemKind kind) const {
+  if (table.size() != tableSize)
+    return makeError("has {0} numbers, expected {1}", table.size(), tableSize);
+  double low = kind == ElemKind::Int8 ? -128 : 0;
+  for (double number : table)
+    if (number < low || number > low + 255 || number != std::trunc(number))
+      return makeError("{0} is not a number of {1}", number,
+                       getElemKindName(kind));
+  return llvm::Error::success();
 }
 
 //===- Steps --------------------------------------------------------------===//
@@ -133,8 +149,9 @@ static llvm::Expected<ElemKind> checkStep(const ScalarStep &step,
   if (step.args.size() != info.numArgs)
     return makeError("takes {0} arguments, got {1}", info.numArgs,
                      step.args.size());
-  if (step.params.size() != info.params.size())
-    return makeError("takes {0} parameters, got {1}", info.params.size(),
+  size_t numParams = info.params.size() + info.tableSize;
+  if (step.params.size() != numParams)
+    return makeError("takes {0} parameters, got {1}", numParams,
                      step.params.size());
   for (unsigned arg : step.args)
     if (arg >= values.size())
@@ -156,6 +173,10 @@ static llvm::Expected<ElemKind> checkStep(const ScalarStep &step,
                        getElemKindName(values[arg]), getElemKindName(kind),
                        step.args[first]);
   }
+  if (info.tableSize)
+    if (llvm::Error refused = info.checkTable(
+            llvm::ArrayRef(step.params).drop_front(info.params.size()), kind))
+      return makeError("the table: {0}", llvm::toString(std::move(refused)));
   switch (info.result) {
   case ScalarOpInfo::Result::Same:
     return kind;

@@ -73,8 +73,10 @@ const Pipeline &glowish::getLowerPipeline() {
         "cse"},
        /*toFixedPoint=*/true,
        /*required=*/{"lower"}},
-      // Once Gemm and the like are MatMul.
-      {{"batch-sequence-matmuls", "canonicalize", "dce"},
+      // Once Gemm and the like are MatMul, and functions of bytes as simple as
+      // they get.
+      {{"batch-sequence-matmuls", "canonicalize", "tabulate-byte-functions",
+        "dce"},
        /*toFixedPoint=*/false},
   };
   return pipeline;

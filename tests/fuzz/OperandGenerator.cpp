@@ -319,6 +319,15 @@ double OperandGenerator::makeFloat(const EntryDraft &draft) {
   return pick(llvm::ArrayRef(values));
 }
 
+/// \p size integers of \p kind.
+std::vector<int64_t> OperandGenerator::makeTable(ElemKind kind, unsigned size) {
+  int64_t low = kind == ElemKind::Int8 ? -128 : 0;
+  std::vector<int64_t> table;
+  for (unsigned i = 0; i < size; ++i)
+    table.push_back(low + int64_t(random.below(256)));
+  return table;
+}
+
 /// Steps over the anchor's result and the values of the variadic operand, all
 /// of one kind.
 ScalarProgram OperandGenerator::makeProgram(const EntryDraft &draft) {
@@ -337,6 +346,8 @@ ScalarProgram OperandGenerator::makeProgram(const EntryDraft &draft) {
       step.args.push_back(random.below(numInputs + program.steps.size()));
     for (unsigned i = 0; i < info.params.size(); ++i)
       step.params.push_back(makeFloat(draft));
+    if (info.tableSize)
+      llvm::append_range(step.params, makeTable(step.kind, info.tableSize));
     program.steps.push_back(std::move(step));
   }
   return program;
@@ -350,6 +361,11 @@ void OperandGenerator::changeAttr(EntryDraft &draft, unsigned index) {
     value = makeInt(draft);
     return;
   case AttrKind::Ints:
+    if (draft.info->scalarOp && !draft.operands.empty()) {
+      value = makeTable(draft.getType(spec, 0)->getKind(),
+                        getScalarOpInfo(*draft.info->scalarOp).tableSize);
+      return;
+    }
     // Of windows that are in the padding entirely the maximum is -infinity.
     value = info.axes == AxisRole::ImagePads && chance(90) ? makePads()
                                                            : makeInts(draft);

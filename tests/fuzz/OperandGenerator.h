@@ -65,6 +65,7 @@ private:
   /// Pads of images, less than most kernels.
   std::vector<int64_t> makePads();
   double makeFloat(const EntryDraft &draft);
+  std::vector<int64_t> makeTable(ElemKind kind, unsigned size);
   ScalarProgram makeProgram(const EntryDraft &draft);
 
   const GraphSpec &spec;

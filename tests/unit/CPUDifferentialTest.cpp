@@ -451,6 +451,8 @@ TEST(CPUDifferential, ElementWise) {
                 for (const AttrInfo &attr : info.attrs) {
                   if (attr.kind == AttrKind::Kind)
                     draft.attrs.push_back(ElemKind::Int32);
+                  else if (attr.kind == AttrKind::Ints)
+                    draft.attrs.push_back(makeTable(kind));
                   else
                     draft.attrs.push_back(attr.name == "low" ? -0.5 : 0.5);
                 }

@@ -38,8 +38,9 @@ NodeValue makeScalar(Function &function, Module &module,
     draft.operands.push_back(x);
   }
   for (const AttrInfo &attr : getNodeInfo(nodeKind).attrs)
-    draft.attrs.push_back(attr.kind == AttrKind::Kind
-                              ? AttrValue(to)
+    draft.attrs.push_back(attr.kind == AttrKind::Kind ? AttrValue(to)
+                          : attr.kind == AttrKind::Ints
+                              ? AttrValue(makeTable(kind))
                               : AttrValue(getParameter(attr.name)));
   return NodeValue(function.create("node", std::move(draft)));
 }

@@ -244,7 +244,7 @@ TEST(ScalarProgram, AcceptedKinds) {
 
 template <typename Formula, typename T, typename... Params>
 auto unary(T x, Params... params) {
-  return Formula::eval(Num<T>(x), double(params)...).value;
+  return Formula::eval(Num<T>(x), {double(params)...}).value;
 }
 template <typename Formula, typename T> auto binary(T x, T y) {
   return Formula::eval(Num<T>(x), Num<T>(y)).value;
@@ -398,7 +398,8 @@ TEST(Formula, DispatchFindsEveryOperator) {
     dispatchScalarOp(ScalarOp(i), [&](auto formula) {
       using Formula = decltype(formula);
       EXPECT_EQ(Formula::numArgs, info.numArgs) << info.name.str();
-      EXPECT_EQ(Formula::numParams, info.params.size()) << info.name.str();
+      EXPECT_EQ(Formula::numParams, info.params.size() + info.tableSize)
+          << info.name.str();
       EXPECT_EQ(Formula::kinds, info.kinds) << info.name.str();
       EXPECT_EQ(Formula::result, info.result) << info.name.str();
       EXPECT_EQ(Formula::firstIsBool, info.firstIsBool) << info.name.str();

@@ -6,6 +6,7 @@
 #include "glowish/Graph/NodeBuilder.h"
 #include "glowish/Ops/ScalarProgram.h"
 #include <cmath>
+#include <optional>
 
 namespace glowish {
 
@@ -30,6 +31,14 @@ inline NodeValue moveIntoRange(NodeBuilder &b, const ScalarOpInfo &op,
   OperandRange range = getOperandRange(op);
   x = b.mul(x, (range.high - range.low) / 2);
   return b.add(x, (range.low + range.high) / 2);
+}
+
+/// A permutation of the numbers of \p kind, int8 or uint8, for Lookup.
+inline std::vector<int64_t> makeTable(ElemKind kind) {
+  std::vector<int64_t> table;
+  for (int64_t i = 0; i < 256; ++i)
+    table.push_back((i * 167 + 13) % 256 - (kind == ElemKind::Int8 ? 128 : 0));
+  return table;
 }
 
 } // namespace glowish

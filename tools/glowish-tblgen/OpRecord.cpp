@@ -130,6 +130,7 @@ static OpRecord readNode(const Record *record) {
   op.resultKind = record->getValueAsString("ResultKind");
   op.firstIsBool = record->getValueAsBit("FirstIsBool");
   op.isCommutative = record->getValueAsBit("IsCommutative");
+  op.tableSize = record->getValueAsInt("TableSize");
   op.onnx = record->getValueAsString("Onnx");
   op.domainLow = record->getValueAsString("DomainLow");
   op.domainHigh = record->getValueAsString("DomainHigh");

@@ -56,6 +56,7 @@ struct OpRecord {
   bool isElementWise = false;
   std::string formula, kinds, resultKind, onnx, domainLow, domainHigh;
   bool firstIsBool = false, isCommutative = false;
+  int64_t tableSize = 0;
   std::vector<std::string> gradients;
 
   /// Positions of the attribute of SegmentsAttr, of EpilogueAttr and of the

@@ -10,7 +10,8 @@ static void emitFormula(raw_ostream &os, const OpRecord &op) {
   std::vector<std::string> params = getParams(op);
   os << "/// " << op.summary << ".\nstruct " << op.name << " {\n"
      << "  static constexpr unsigned numArgs = " << op.operands.size()
-     << ";\n  static constexpr unsigned numParams = " << params.size()
+     << ";\n  static constexpr unsigned numParams = "
+     << params.size() + op.tableSize
      << ";\n  static constexpr auto kinds = ScalarOpInfo::Kinds::" << op.kinds
      << ";\n  static constexpr auto result = ScalarOpInfo::Result::"
      << op.resultKind << ";\n  static constexpr bool firstIsBool = "
@@ -20,15 +21,20 @@ static void emitFormula(raw_ostream &os, const OpRecord &op) {
     os << (i ? ", " : "")
        << (op.firstIsBool && i == 0 ? "typename S::Bool " : "S ")
        << op.operands[i].name;
-  for (const std::string &param : params)
-    os << ", double " << param;
-  os << ") {\n    return " << op.formula << ";\n  }\n};\n";
+  os << ", [[maybe_unused]] llvm::ArrayRef<double> params = {}) {\n";
+  for (size_t i = 0; i < params.size(); ++i)
+    os << "    [[maybe_unused]] double " << params[i] << " = params[" << i
+       << "];\n";
+  if (op.tableSize)
+    os << "    llvm::ArrayRef<double> table = params.drop_front("
+       << params.size() << ");\n";
+  os << "    return " << op.formula << ";\n  }\n};\n";
 }
 
 static void emitInfo(raw_ostream &os, const OpRecord &op) {
   os << "{" << quote(op.name) << ", " << op.operands.size() << ", "
-     << (getParams(op).empty() ? "{}" : op.name + "Params")
-     << ", ScalarOpInfo::Kinds::" << op.kinds
+     << (getParams(op).empty() ? "{}" : op.name + "Params") << ", "
+     << op.tableSize << ", ScalarOpInfo::Kinds::" << op.kinds
      << ", ScalarOpInfo::Result::" << op.resultKind << ", "
      << (op.firstIsBool ? "true" : "false") << ", "
      << (op.isCommutative ? "true" : "false") << ", "

@@ -223,6 +223,7 @@ def SignedKinds : ElementKinds<"Signed">; // floats and signed integers
 def IntegerKinds : ElementKinds<"Integer">;
 def UInt64Kind : ElementKinds<"UInt64">;
 def BoolKind : ElementKinds<"Bool">;
+def ByteKinds : ElementKinds<"Byte">;     // int8 and uint8
 def AnyKinds : ElementKinds<"Any">;       // numbers and bool
 def StoredKinds : ElementKinds<"Stored">; // these and those of low precision
 
@@ -242,6 +243,9 @@ class ElementWise<list<string> arguments, string formula, string summary>
   bit FirstIsBool = 0;
   /// Operand order does not change the result.
   bit IsCommutative = 0;
+  /// The numbers in the Ints attribute `table`, which the formula has by this
+  /// name: an array of doubles; 0 for an operator without one.
+  int TableSize = 0;
   /// The adjoint of each operand: formulas over the operands, the attributes,
   /// `result`, and `gradient`, the adjoint of the result. An empty string means
   /// that the adjoint is zero. Without a list the gradient is a function, as of

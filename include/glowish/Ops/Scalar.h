@@ -11,6 +11,7 @@
 //   select(b, x, y), min, max              NaN in either argument gives NaN
 //   exp, log, sqrt, floor, ceil, rint, tanh, erf, sin, cos, atan, pow
 //   x & y, x | y, x ^ y, shiftLeft, shiftRight      on integers
+//   lookup(x, table)                                on bytes
 //   x.like(1.0)                            a literal of x's type
 //
 // A literal is converted to the scalar's type before the operation, so that a
@@ -127,6 +128,11 @@ template <typename T> Num<T> shiftRight(Num<T> x, Num<T> y) {
   if (Bits(y.value) >= sizeof(T) * 8)
     return Num<T>(T(0));
   return Num<T>(T(Bits(x.value) >> Bits(y.value)));
+}
+
+/// The number of \p table at the bits of \p x.
+template <typename T> Num<T> lookup(Num<T> x, llvm::ArrayRef<double> table) {
+  return x.like(table[std::make_unsigned_t<T>(x.value)]);
 }
 
 template <typename T> Num<T> select(Num<bool> c, Num<T> x, Num<T> y) {

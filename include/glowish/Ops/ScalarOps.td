@@ -335,6 +335,23 @@ let Kinds = IntegerKinds, ZeroGradient = "the result is an integer" in {
   }
 }
 
+//===- Tables -------------------------------------------------------------===//
+
+def Lookup : Unary<"lookup(x, table)",
+                   "The number of a table that the bits of x choose"> {
+  let Kinds = ByteKinds;
+  let TableSize = 256;
+  let Description = [{
+    Any function of a byte. table[i] is the result for i read as a uint8: that
+    of int8 -1 is table[255]. Numbers of the table are of x's kind.
+  }];
+  let Attributes = [Attr<Ints, "table", "256 numbers">];
+  let ScalarTraits = [FewInstructions];
+  let IsExact = "true";
+  let ZeroGradient = "the result is an integer";
+  let Source = "ONNX Gather-13 of a constant";
+}
+
 //===- Random numbers -----------------------------------------------------===//
 
 let Kinds = UInt64Kind, ZeroGradient = "the result is an integer" in

@@ -40,6 +40,7 @@ struct ScalarOpInfo {
     UInt64,
     Bool,
     Any,
+    Byte,
     Stored
   };
   enum class Result : uint8_t { Same, Bool, To };
@@ -48,6 +49,8 @@ struct ScalarOpInfo {
   unsigned numArgs;
   /// Names of the Float attributes, in the order of ScalarStep::params.
   llvm::ArrayRef<llvm::StringRef> params;
+  /// The numbers of the attribute `table`; 0 without one.
+  unsigned tableSize;
   Kinds kinds;
   Result result;
   bool firstIsBool;
@@ -63,6 +66,8 @@ struct ScalarOpInfo {
   bool accepts(ElemKind kind) const;
   /// What accepts takes, for messages: "a float or integer kind".
   llvm::StringRef describeKinds() const;
+  /// Checks the numbers of a table for elements of \p kind.
+  llvm::Error checkTable(llvm::ArrayRef<double> table, ElemKind kind) const;
 };
 
 const ScalarOpInfo &getScalarOpInfo(ScalarOp op);
@@ -74,7 +79,8 @@ struct ScalarStep {
   ScalarOp op;
   /// Earlier values: inputs first, then steps.
   llvm::SmallVector<unsigned, 3> args;
-  /// The Float attributes of the operator's record.
+  /// The Float attributes of the operator's record, then the numbers of its
+  /// table.
   llvm::SmallVector<double, 2> params;
   /// The kind of the value that the step makes.
   ElemKind kind = ElemKind::Float;

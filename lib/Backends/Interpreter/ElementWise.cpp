@@ -26,6 +26,8 @@ template <typename Formula, typename T> constexpr bool takes() {
     return std::is_same_v<T, uint64_t>;
   case Kinds::Bool:
     return std::is_same_v<T, bool>;
+  case Kinds::Byte:
+    return std::is_same_v<T, int8_t> || std::is_same_v<T, uint8_t>;
   case Kinds::Any:
   case Kinds::Stored:
     return true;
@@ -51,11 +53,9 @@ template <typename To, typename From> static To convert(From value) {
 }
 
 /// \p Formula at every index: arguments of storage type \p T, results \p R.
-template <typename Formula, typename T, typename R, size_t... Args,
-          size_t... Params>
+template <typename Formula, typename T, typename R, size_t... Args>
 static void runStep(const ScalarStep &step, llvm::ArrayRef<const Tensor *> args,
-                    Tensor &result, std::index_sequence<Args...>,
-                    std::index_sequence<Params...>) {
+                    Tensor &result, std::index_sequence<Args...>) {
   using C = ComputeType<T>;
   auto out = result.data<R>();
   auto argument = [&](auto position, size_t i) {
@@ -68,7 +68,7 @@ static void runStep(const ScalarStep &step, llvm::ArrayRef<const Tensor *> args,
   for (size_t i = 0; i < out.size(); ++i)
     out[i] = convert<R>(
         Formula::eval(argument(std::integral_constant<size_t, Args>(), i)...,
-                      step.params[Params]...)
+                      step.params)
             .value);
 }
 
@@ -78,8 +78,7 @@ static void runStepWithResult(const ScalarStep &step,
                               Tensor &result) {
   auto run = [&](auto zero) {
     runStep<Formula, T, decltype(zero)>(
-        step, args, result, std::make_index_sequence<Formula::numArgs>(),
-        std::make_index_sequence<Formula::numParams>());
+        step, args, result, std::make_index_sequence<Formula::numArgs>());
   };
   if constexpr (Formula::result == ScalarOpInfo::Result::Same)
     run(T());

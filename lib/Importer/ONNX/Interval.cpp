@@ -121,6 +121,9 @@ S operator|(S x, S) { return x.unknown(); }
 S operator^(S x, S) { return x.unknown(); }
 S shiftLeft(S x, S) { return x.unknown(); }
 S shiftRight(S x, S) { return x.unknown(); }
+S lookup(S x, llvm::ArrayRef<double> table) {
+  return x.with(*llvm::min_element(table), *llvm::max_element(table));
+}
 
 #define WITH_LITERAL(TYPE, FN)                                                 \
   [[maybe_unused]] TYPE FN(S x, double y) { return FN(x, x.like(y)); }         \
@@ -151,11 +154,10 @@ static Interval getBounds(IntervalBool condition) {
   return {condition.mayBeFalse ? 0.0 : 1.0, condition.mayBeTrue ? 1.0 : 0.0};
 }
 
-template <typename Formula, size_t... Args, size_t... Params>
+template <typename Formula, size_t... Args>
 static Interval
 evaluate(llvm::ArrayRef<Interval> operands, llvm::ArrayRef<ElemKind> kinds,
-         llvm::ArrayRef<double> params, std::index_sequence<Args...>,
-         std::index_sequence<Params...>) {
+         llvm::ArrayRef<double> params, std::index_sequence<Args...>) {
   constexpr bool isLogic = Formula::kinds == ScalarOpInfo::Kinds::Bool;
   auto get = [&](auto position) {
     constexpr size_t arg = decltype(position)::value;
@@ -166,7 +168,7 @@ evaluate(llvm::ArrayRef<Interval> operands, llvm::ArrayRef<ElemKind> kinds,
   };
   using Scalar = std::conditional_t<isLogic, IntervalBool, S>;
   return getBounds(Formula::template eval<Scalar>(
-      get(std::integral_constant<size_t, Args>())..., params[Params]...));
+      get(std::integral_constant<size_t, Args>())..., params));
 }
 
 Interval glowish::evaluateInterval(ScalarOp op,
@@ -177,8 +179,7 @@ Interval glowish::evaluateInterval(ScalarOp op,
   Interval bounds = dispatchScalarOp(op, [&](auto formula) {
     using Formula = decltype(formula);
     return evaluate<Formula>(operands, kinds, params,
-                             std::make_index_sequence<Formula::numArgs>(),
-                             std::make_index_sequence<Formula::numParams>());
+                             std::make_index_sequence<Formula::numArgs>());
   });
   // A conversion to integers rounds.
   if (!isFloatKind(result))

@@ -25,6 +25,17 @@ getResultKind(const OpView &op, const ScalarOpInfo &info, ElemKind kind) {
   llvm_unreachable("not a result rule");
 }
 
+/// Checks the attribute `table` for elements of \p kind.
+static llvm::Error checkTable(const OpView &op, const ScalarOpInfo &info,
+                              ElemKind kind) {
+  const auto &numbers =
+      op.getAttr<std::vector<int64_t>>(op.getInfo().findAttr("table"));
+  llvm::SmallVector<double> table(numbers.begin(), numbers.end());
+  if (llvm::Error refused = info.checkTable(table, kind))
+    return op.attrError("table", llvm::toString(std::move(refused)));
+  return llvm::Error::success();
+}
+
 llvm::Expected<TypeList> glowish::inferElementWise(const OpView &op) {
   std::optional<ScalarOp> scalarOp = op.getInfo().scalarOp;
   assert(scalarOp && "an element-wise operator");
@@ -41,6 +52,8 @@ llvm::Expected<TypeList> glowish::inferElementWise(const OpView &op) {
       return op.operandError(i, "expected " + info.describeKinds());
     GLOWISH_RETURN_IF_ERROR(checkSameKind(op, i, first));
   }
+  if (info.tableSize)
+    GLOWISH_RETURN_IF_ERROR(checkTable(op, info, op.getInput(first).getKind()));
   GLOWISH_ASSIGN_OR_RETURN(Dims shape, broadcastShapes(shapes));
   GLOWISH_ASSIGN_OR_RETURN(
       ElemKind kind, getResultKind(op, info, op.getInput(first).getKind()));

@@ -25,6 +25,17 @@ enum class DotInstr : uint8_t {
   BFloat16Pairs
 };
 
+/// The instruction that looks the bytes of a vector up in a table in registers.
+enum class LookupInstr : uint8_t {
+  None,
+  /// Of 128 bytes: VBMI's vpermi2b.
+  Bytes128,
+  /// Of 64 words of two bytes: AVX-512's vpermi2w.
+  Words64,
+  /// Of 64 bytes: AArch64's tbl.
+  Bytes64
+};
+
 /// The facts about a target on which the choice and the code of kernels
 /// depend. Nothing else of the target is looked at.
 struct TargetDescription {
@@ -57,6 +68,8 @@ struct TargetDescription {
   bool hasBFloat16Dot = false;
   /// Pairs are multiplied and added by one instruction (VNNI's vpdpwssd).
   bool addsPairs = false;
+  /// What looks bytes up.
+  LookupInstr lookup = LookupInstr::None;
   /// Bytes of the cache that one core has for itself.
   int64_t cacheBytes = 256 << 10;
   /// Cycles that it takes to read a byte that is not in this cache, when many

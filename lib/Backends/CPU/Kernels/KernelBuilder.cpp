@@ -304,11 +304,23 @@ void KernelBuilder::storeStrided(ElemKind kind, Value *value, Value *address,
                        llvm::Align(getElemSize(kind)));
 }
 
-Value *KernelBuilder::lookUpEntry(llvm::Constant *table, Value *index) {
-  auto *global = new llvm::GlobalVariable(
-      *function.getParent(), table->getType(), /*isConstant=*/true,
-      llvm::GlobalValue::PrivateLinkage, table);
+/// A constant of \p module that has the data \p table; one for all that have.
+static llvm::GlobalVariable *getTable(llvm::Module &module,
+                                      llvm::Constant *table) {
+  for (llvm::GlobalVariable &global : module.globals())
+    if (global.hasPrivateLinkage() && global.isConstant() &&
+        global.hasGlobalUnnamedAddr() && global.hasInitializer() &&
+        global.getInitializer() == table)
+      return &global;
+  auto *global =
+      new llvm::GlobalVariable(module, table->getType(), /*isConstant=*/true,
+                               llvm::GlobalValue::PrivateLinkage, table);
   global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  return global;
+}
+
+Value *KernelBuilder::lookUpEntry(llvm::Constant *table, Value *index) {
+  llvm::GlobalVariable *global = getTable(*function.getParent(), table);
   llvm::Type *type = table->getType()->getArrayElementType();
   Value *entry = CreateLoad(type, CreateInBoundsGEP(type, global, index));
   return type->isIntegerTy() ? CreateSExtOrTrunc(entry, indexTy) : entry;

@@ -31,6 +31,9 @@ static void describeX86(TargetDescription &target,
                : has("sse2")    ? DotInstr::Pairs
                                 : DotInstr::None;
   target.hasBFloat16Dot = isWide && has("avx512bf16");
+  target.lookup = isWide && has("avx512vbmi") ? LookupInstr::Bytes128
+                  : isWide                    ? LookupInstr::Words64
+                                              : LookupInstr::None;
   // Cores with 512-bit vectors have 1 or 2 MiB, those before 256 or 512 KiB.
   target.cacheBytes = has("amx-tile") || has("avx512bf16") ? 2 << 20
                       : isWide                             ? 1 << 20
@@ -48,6 +51,8 @@ static void describeAArch64(TargetDescription &target,
   if (target.vectorBits > 0 && info.checkFeatures("+dotprod"))
     target.dot = DotInstr::SignedQuads;
   target.hasBFloat16Dot = target.vectorBits > 0 && info.checkFeatures("+bf16");
+  if (target.vectorBits > 0)
+    target.lookup = LookupInstr::Bytes64;
 }
 
 /// NEON has 16 registers of 128 bits, MVE 8, and both lie over those of the

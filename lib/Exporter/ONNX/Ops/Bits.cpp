@@ -1,4 +1,4 @@
-//===- Bits.cpp - Export of shifts and bit casts --------------------------===//
+//===- Bits.cpp - Export of shifts, lookups and bit casts -----------------===//
 
 #include "ONNX/Ops/ElementWise.h"
 
@@ -61,6 +61,19 @@ static OnnxValue writeShiftRight(GraphWriter &w, const ShiftRightNode &node,
 static const ElementWiseExporter shiftLeft(NodeKind::ShiftLeft, writeShiftLeft);
 static const ElementWiseExporter shiftRight(NodeKind::ShiftRight,
                                             writeShiftRight);
+
+/// Gather counts negative indices from the end, where a table has the results
+/// for the bits of negative numbers.
+static OnnxValue writeLookup(GraphWriter &w, const LookupNode &node,
+                             llvm::ArrayRef<OnnxValue> x) {
+  llvm::ArrayRef<int64_t> numbers = node.getTable();
+  Tensor table(Type(node.getType().getKind(), {int64_t(numbers.size())}));
+  for (auto [i, number] : llvm::enumerate(numbers))
+    table.setFromDouble(int64_t(i), double(number));
+  return w.op("Gather",
+              {w.constant(std::move(table)), w.cast(x[0], ElemKind::Int32)});
+}
+static const ElementWiseExporter lookup(NodeKind::Lookup, writeLookup);
 
 /// A Cast between integers of the same size keeps all bits.
 static void exportBitCast(GraphWriter &w, const BitCastNode &node) {

@@ -1,6 +1,7 @@
 //===- EmittedScalar.cpp - Formulas that emit LLVM IR ---------------------===//
 
 #include "Kernels/Math/EmittedScalar.h"
+#include "Kernels/Math/ByteLookup.h"
 #include "Kernels/Math/LowPrecision.h"
 #include "glowish/Ops/Scalar.h"
 #include "llvm/IR/Intrinsics.h"
@@ -117,6 +118,13 @@ EmittedScalar glowish::min(EmittedScalar x, EmittedScalar y) {
 
 //===- Programs -----------------------------------------------------------===//
 
+EmittedScalar glowish::lookup(EmittedScalar x, llvm::ArrayRef<double> table) {
+  llvm::SmallVector<uint8_t, 256> bytes;
+  for (double number : table)
+    bytes.push_back(uint8_t(int(number)));
+  return x.with(emitByteLookup(*x.builder, x.value, bytes));
+}
+
 /// Float \p x as an integer of 8 or 16 bits: NaN becomes 0. Limited first, all
 /// lanes are converted by one instruction; LLVM's saturating conversions are
 /// made for each width.
@@ -179,11 +187,11 @@ static Value *convert(EmittedScalar x, ElemKind to) {
   return b.CreateIntCast(x.value, type, isSigned);
 }
 
-template <typename Formula, size_t... Args, size_t... Params>
-static EmittedScalar
-evaluate(const ScalarStep &step, llvm::ArrayRef<EmittedScalar> args,
-         std::index_sequence<Args...>, std::index_sequence<Params...>) {
-  return Formula::eval(args[Args]..., step.params[Params]...);
+template <typename Formula, size_t... Args>
+static EmittedScalar evaluate(const ScalarStep &step,
+                              llvm::ArrayRef<EmittedScalar> args,
+                              std::index_sequence<Args...>) {
+  return Formula::eval(args[Args]..., step.params);
 }
 
 Value *glowish::emitProgram(KernelBuilder &builder,
@@ -203,8 +211,7 @@ Value *glowish::emitProgram(KernelBuilder &builder,
     EmittedScalar result = dispatchScalarOp(step.op, [&](auto formula) {
       using Formula = decltype(formula);
       return evaluate<Formula>(step, args,
-                               std::make_index_sequence<Formula::numArgs>(),
-                               std::make_index_sequence<Formula::numParams>());
+                               std::make_index_sequence<Formula::numArgs>());
     });
     // Rounded after each step, as the interpreter does.
     Value *rounded = builder.roundToKind(step.kind, convert(result, step.kind));

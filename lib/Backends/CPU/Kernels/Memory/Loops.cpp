@@ -49,6 +49,22 @@ static void forEachVector(
   });
 }
 
+/// The elements that are computed together: what fills a register in the widest
+/// kind that is computed with.
+static unsigned chooseLanes(KernelBuilder &b, const StridedOperand &result,
+                            llvm::ArrayRef<StridedOperand> inputs,
+                            const ScalarProgram &program) {
+  unsigned lanes = b.getRegisterLanes(result.kind);
+  bool areBytes = b.getComputeTy(result.kind)->isIntegerTy(8);
+  for (const StridedOperand &input : inputs) {
+    lanes = std::min(lanes, b.getRegisterLanes(input.kind));
+    areBytes &= b.getComputeTy(input.kind)->isIntegerTy(8);
+  }
+  for (const ScalarStep &step : program.steps)
+    areBytes &= b.getComputeTy(step.kind)->isIntegerTy(8);
+  return areBytes && !program.empty() ? b.getTarget().getLanes(1) : lanes;
+}
+
 void glowish::emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,
                        std::vector<StridedOperand> inputs,
                        const ScalarProgram &program) {
@@ -66,9 +82,7 @@ void glowish::emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,
       operand->kind = ElemKind::UInt8;
   if (isCopy && emitTransposition(b, joined, result, inputs[0]))
     return;
-  unsigned lanes = b.getRegisterLanes(result.kind);
-  for (const StridedOperand &input : inputs)
-    lanes = std::min(lanes, b.getRegisterLanes(input.kind));
+  unsigned lanes = chooseLanes(b, result, inputs, program);
   llvm::SmallVector<ElemKind, 4> kinds;
   for (const StridedOperand &input : inputs)
     kinds.push_back(input.kind);
