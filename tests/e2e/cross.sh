@@ -52,9 +52,10 @@ targets=(
 )
 
 # The networks of the table: imagenet_squeezenet's code is squeezenet1_1's.
-names=(mlp digits lenet mlp-exported squeezenet1_1)
+names=(mlp quantized digits lenet mlp-exported squeezenet1_1)
 # NAME MODEL of the networks.
-networks=("mlp $source/mlp.onnxtxt" "digits examples/digits/digits.onnx")
+networks=("mlp $source/mlp.onnxtxt" "quantized $source/quantized.onnxtxt"
+  "digits examples/digits/digits.onnx")
 if [[ $all = 1 ]]; then
   for model in "$models"/{lenet,mlp,squeezenet1_1}/model.onnx \
     "$data"/trained/imagenet_squeezenet/model.onnx; do

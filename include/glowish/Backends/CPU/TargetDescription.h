@@ -93,6 +93,9 @@ struct TargetDescription {
   bool fusesMultiplyByLane = true;
   /// A multiply-add of vectors takes one factor from a scalar register.
   bool hasMultiplyByScalar = false;
+  /// Half a register of floats is converted to integers as it is. For MVE, LLVM
+  /// makes integers of 64 bits of it, by calls of a library.
+  bool convertsHalfRegisters = true;
   /// A core issues loads beside two multiply-adds a cycle, as those of x86-64
   /// do that estimates of time are fitted to. On others each instruction
   /// counts.

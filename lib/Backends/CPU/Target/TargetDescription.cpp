@@ -73,6 +73,7 @@ static void describeARM(TargetDescription &target,
   target.hasMultiplyByLane = hasNeon;
   target.fusesMultiplyByLane = false;
   target.hasMultiplyByScalar = !hasNeon && hasMVE;
+  target.convertsHalfRegisters = target.vectorBits == 0 || hasNeon;
   target.numVectorRegisters = hasNeon           ? 16
                               : hasMVE          ? 8
                               : target.hasFloat ? 32

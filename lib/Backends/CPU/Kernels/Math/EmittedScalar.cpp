@@ -125,6 +125,17 @@ EmittedScalar glowish::lookup(EmittedScalar x, llvm::ArrayRef<double> table) {
   return x.with(emitByteLookup(*x.builder, x.value, bytes));
 }
 
+/// Floats \p x as integers by \p convert, which gets as many as the target
+/// converts at a time, if not more.
+static Value *convertToIntegers(KernelBuilder &b, Value *x,
+                                llvm::function_ref<Value *(Value *)> convert) {
+  unsigned lanes = KernelBuilder::getLanes(x);
+  if (lanes == 1 || b.getTarget().convertsHalfRegisters)
+    return convert(x);
+  unsigned whole = std::max(lanes, b.getTarget().getLanes(4));
+  return b.takeLanes(convert(b.widen(x, whole)), lanes);
+}
+
 /// Float \p x as an integer of 8 or 16 bits: NaN becomes 0. Limited first, all
 /// lanes are converted by one instruction; LLVM's saturating conversions are
 /// made for each width.
@@ -145,9 +156,11 @@ static Value *convertToSmall(EmittedScalar x, ElemKind to, llvm::Type *type) {
   if (isSigned)
     limited =
         b.CreateSelect(b.CreateFCmpORD(x.value, x.value), limited, limit(0));
-  Value *wide =
-      b.CreateFPToSI(limited, b.getComputeTy(ElemKind::Int32,
-                                             KernelBuilder::getLanes(x.value)));
+  Value *wide = convertToIntegers(b, limited, [&](Value *floats) {
+    return b.CreateFPToSI(
+        floats,
+        b.getComputeTy(ElemKind::Int32, KernelBuilder::getLanes(floats)));
+  });
   return b.CreateTrunc(wide, type);
 }
 
@@ -176,10 +189,14 @@ static Value *convert(EmittedScalar x, ElemKind to) {
   if (x.isFloat() && getElemSize(to) <= 2 && b.hasArithmetic(x.value))
     return convertToSmall(x, to, type);
   if (x.isFloat())
-    return b.CreateIntrinsic(isSignedIntegerKind(to)
-                                 ? llvm::Intrinsic::fptosi_sat
-                                 : llvm::Intrinsic::fptoui_sat,
-                             {type, x.value->getType()}, {x.value});
+    return convertToIntegers(b, x.value, [&](Value *floats) {
+      return b.CreateIntrinsic(
+          isSignedIntegerKind(to) ? llvm::Intrinsic::fptosi_sat
+                                  : llvm::Intrinsic::fptoui_sat,
+          {b.getComputeTy(to, KernelBuilder::getLanes(floats)),
+           floats->getType()},
+          {floats});
+    });
   bool isSigned = isSignedIntegerKind(x.kind);
   if (toFloat)
     return isSigned ? b.CreateSIToFP(x.value, type)
