@@ -29,6 +29,9 @@ def SuperLinear
     : Trait<"takes more time than reading its operands and writing its results">;
 def FewInstructions
     : Trait<"computing an element is no more work than loading one">;
+def Homogeneous
+    : Trait<"operands and Float attributes times a > 0 give the result times a">;
+def Multilinear : Trait<"any one operand times a gives the result times a">;
 def HasPole : Trait<"rounding of an operand may make the result infinite or NaN">;
 def PermutesAxes
     : Trait<"commutes with permutations of the dimensions of its HasAxes operands">;

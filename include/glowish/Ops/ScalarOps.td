@@ -5,7 +5,7 @@
 let Kinds = NumberKinds in {
   let IsCommutative = 1 in {
     def Add : Binary<"x + y", "Sum"> {
-      let ScalarTraits = [FewInstructions];
+      let ScalarTraits = [FewInstructions, Homogeneous];
       let HasVariableRoles = 1;
       let ReadsQuantized = 1;
       let Onnx = "Add";
@@ -14,7 +14,7 @@ let Kinds = NumberKinds in {
       let Gradients = ["gradient", "gradient"];
     }
     def Mul : Binary<"x * y", "Multiplication"> {
-      let ScalarTraits = [FewInstructions];
+      let ScalarTraits = [FewInstructions, Multilinear];
       let ReadsQuantized = 1;
       let Onnx = "Mul";
       let HasCanonicalization = 1;
@@ -22,7 +22,7 @@ let Kinds = NumberKinds in {
       let Gradients = ["gradient * y", "gradient * x"];
     }
     def Max : Binary<"max(x, y)", "Maximum; NaN if an operand is NaN"> {
-      let ScalarTraits = [FewInstructions];
+      let ScalarTraits = [FewInstructions, Homogeneous];
       let IsExact = "true";
       let Onnx = "Max";
       let Source = "ONNX Max-13";
@@ -31,7 +31,7 @@ let Kinds = NumberKinds in {
         "select(y > x, gradient, select(x == y, gradient * 0.5, 0.0))"];
     }
     def Min : Binary<"min(x, y)", "Minimum; NaN if an operand is NaN"> {
-      let ScalarTraits = [FewInstructions];
+      let ScalarTraits = [FewInstructions, Homogeneous];
       let IsExact = "true";
       let Onnx = "Min";
       let Source = "ONNX Min-13";
@@ -41,6 +41,7 @@ let Kinds = NumberKinds in {
     }
   }
   def Sub : Binary<"x - y", "Difference"> {
+    let ScalarTraits = [Homogeneous];
     let ScalarTraits = [FewInstructions];
     let Onnx = "Sub";
     let HasCanonicalization = 1;
@@ -58,7 +59,7 @@ let Kinds = NumberKinds in {
   def Clip : Unary<"min(max(x, low), high)", "Clamps to [low, high]"> {
     let Attributes = [Attr<Float, "low", "lower bound">,
                       Attr<Float, "high", "upper bound">];
-    let ScalarTraits = [FewInstructions];
+    let ScalarTraits = [FewInstructions, Homogeneous];
     let IsExact = "true";
     let Source = "ONNX Clip-13";
     let Gradients = ["select(x > low && x < high, gradient, 0.0)"];
@@ -66,7 +67,7 @@ let Kinds = NumberKinds in {
 }
 let Kinds = SignedKinds in {
   def Abs : Unary<"max(x, -x)", "Absolute value"> {
-    let ScalarTraits = [FewInstructions];
+    let ScalarTraits = [FewInstructions, Homogeneous];
     let IsExact = "true";
     let Onnx = "Abs";
     let Source = "ONNX Abs-13";
@@ -74,14 +75,14 @@ let Kinds = SignedKinds in {
       "select(x > 0.0, gradient, select(x < 0.0, -gradient, 0.0))"];
   }
   def Neg : Unary<"-x", "Negation"> {
-    let ScalarTraits = [FewInstructions];
+    let ScalarTraits = [FewInstructions, Homogeneous];
     let IsExact = "true";
     let Onnx = "Neg";
     let Source = "ONNX Neg-13";
     let Gradients = ["-gradient"];
   }
   def Relu : Unary<"max(x, 0.0)", "Rectified linear unit"> {
-    let ScalarTraits = [FewInstructions];
+    let ScalarTraits = [FewInstructions, Homogeneous];
     let IsExact = "true";
     let Source = "ONNX Relu-14";
     let Gradients = ["select(result > 0.0, gradient, 0.0)"];

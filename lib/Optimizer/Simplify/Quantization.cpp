@@ -111,37 +111,100 @@ static NodeValue poolIntegers(MaxPoolNode &root, RewriteContext &context) {
       context.reshape(x->scale, {}));
 }
 
-/// The division by a scale, of int32 sums that were multiplied with one: (sums
-/// * factor) / scale is sums * (factor / scale). Limits may be between.
+//===- Divisions by scales ------------------------------------------------===//
+
+namespace {
+
+/// Divides a value by the scale that it is quantized by, in front of what
+/// computes it, where a division of few numbers does or a multiplication with
+/// the reciprocal: (sums * factor) / scale is sums * (factor / scale). The
+/// result is rounded otherwise than a quotient; so what an exact operator makes
+/// of an input of the model stays divided.
+class ScaleJoiner {
+public:
+  ScaleJoiner(NodeValue scale, RewriteContext &context)
+      : scale(scale), context(context) {}
+
+  static bool canDivide(NodeValue value);
+  NodeValue divide(NodeValue value);
+
+private:
+  NodeValue divideNumbers(NodeValue value) {
+    return context.create<DivNode>(value, context.reshape(scale, {}));
+  }
+
+  NodeValue scale;
+  RewriteContext &context;
+};
+
+} // namespace
+
+/// Whether operand \p index of \p node has fewer elements than its result.
+static bool isSmall(Node &node, unsigned index) {
+  return node.getOperand(index).getType().getNumElements() <
+         node.getType().getNumElements();
+}
+
+bool ScaleJoiner::canDivide(NodeValue value) {
+  // What is dequantized once more costs no more than what is read once.
+  std::optional<Dequantization> x = matchDequantization(value);
+  bool isDequantized = x && x->scale && x->moves.empty() && x->isOfBytes();
+  Node &node = *value.node;
+  if (llvm::isa<Placeholder, Constant>(node) ||
+      (!value.hasOneUse() && !isDequantized))
+    return false;
+  auto isDivisible = [&](unsigned index) {
+    return isSmall(node, index) || canDivide(node.getOperand(index));
+  };
+  auto operands = llvm::seq(node.getNumOperands());
+  if (node.getInfo().has(OpTrait::Homogeneous))
+    return llvm::all_of(operands, isDivisible);
+  if (node.getInfo().has(OpTrait::Multilinear))
+    return llvm::any_of(operands, isDivisible);
+  return !isExact(node);
+}
+
+NodeValue ScaleJoiner::divide(NodeValue value) {
+  Node &node = *value.node;
+  NodeDraft draft = node.getDraft();
+  auto divideOperand = [&](unsigned index) {
+    NodeValue &operand = draft.operands[index];
+    operand = isSmall(node, index) ? divideNumbers(operand) : divide(operand);
+  };
+  auto operands = llvm::seq(node.getNumOperands());
+  if (node.getInfo().has(OpTrait::Homogeneous)) {
+    llvm::for_each(operands, divideOperand);
+    for (AttrValue &attr : draft.attrs)
+      if (auto *number = std::get_if<double>(&attr))
+        *number /= getOrderedElements(scale)->getAsDouble(0);
+  } else if (node.getInfo().has(OpTrait::Multilinear)) {
+    auto small = llvm::find_if(
+        operands, [&](unsigned index) { return isSmall(node, index); });
+    divideOperand(small != operands.end()
+                      ? *small
+                      : *llvm::find_if(operands, [&](unsigned index) {
+                          return canDivide(node.getOperand(index));
+                        }));
+  } else {
+    return context.create<MulNode>(
+        value, divideNumbers(context.createScalar(ElemKind::Float, 1)));
+  }
+  return context.getFunction()
+      .create(node.getName(), std::move(draft))
+      ->getResult();
+}
+
 static NodeValue joinScales(DivNode &root, RewriteContext &context) {
   NodeValue value = root.getX(), scale = root.getY();
-  if (!isOrdinaryScale(scale) || value.getElemKind() != ElemKind::Float ||
-      value.getType() != root.getType())
+  bool isQuantized = root.getResult().hasOneUse() &&
+                     llvm::isa<RoundNode>(root.uses().begin()->getUser());
+  // Bytes in another scale are looked up, or the same bytes.
+  std::optional<Dequantization> x = matchDequantization(value);
+  if (!isQuantized || (x && x->isOfBytes()) || !isOrdinaryScale(scale) ||
+      value.getElemKind() != ElemKind::Float ||
+      value.getType() != root.getType() || !ScaleJoiner::canDivide(value))
     return {};
-  auto *relu = value.getNodeAs<ReluNode>();
-  auto *clip = value.getNodeAs<ClipNode>();
-  if (relu || clip) {
-    if (!value.hasOneUse())
-      return {};
-    value = relu ? relu->getX() : clip->getX();
-  }
-  auto *mul = value.getNodeAs<MulNode>();
-  auto *cast = mul ? mul->getX().getNodeAs<CastNode>() : nullptr;
-  // A factor for each element would be divided element by element, too.
-  if (!mul || !value.hasOneUse() || !cast ||
-      cast->getX().getElemKind() != ElemKind::Int32 ||
-      mul->getY().getShape() == mul->getType().getShape())
-    return {};
-  NodeValue factor =
-      context.create<DivNode>(mul->getY(), context.reshape(scale, {}));
-  NodeValue result = context.create<MulNode>(mul->getX(), factor);
-  if (relu)
-    return context.create<ReluNode>(result);
-  if (!clip)
-    return result;
-  double divisor = getOrderedElements(scale)->getAsDouble(0);
-  return context.create<ClipNode>(result, clip->getLow() / divisor,
-                                  clip->getHigh() / divisor);
+  return ScaleJoiner(scale, context).divide(value);
 }
 
 llvm::Expected<bool>
