@@ -163,6 +163,21 @@ static bool localResponseHazard(const Node &, Tensors operands,
 static const NumericHazard localResponses(NodeKind::LocalResponseNormalization,
                                           localResponseHazard);
 
+//===- Reductions ---------------------------------------------------------===//
+
+/// What factors come to may be infinite before one of 0 makes it NaN, and 0 in
+/// another order. The factors of all results are taken together.
+static bool factorsOverflow(const Node &node, Tensors operands, Tensors) {
+  const Tensor &factors = operands[0];
+  if (llvm::cast<ReduceNode>(node).getMode() != "prod" || !isFloat(factors))
+    return false;
+  double exponent = 0;
+  for (int64_t i = 0; i < factors.getNumElements(); ++i)
+    exponent += std::log2(std::max(std::fabs(factors.getAsDouble(i)), 1.0));
+  return exponent > std::log2(getMost(factors));
+}
+static const NumericHazard factors(NodeKind::Reduce, factorsOverflow);
+
 //===- Attention ----------------------------------------------------------===//
 
 /// Where a mask is large, scores have few digits left; that it is added to all
