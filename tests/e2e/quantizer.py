@@ -8,7 +8,7 @@ CIFAR-10, and keywords of Speech Commands in $GLOWISH_TEST_DATA (default
 ../shared/data). With the quantizer's default flags, a network may not lose more
 than 0.3 points of right answers against the float one, nor against the int8
 network that TensorFlow Lite has made of it, where there is one: by more than
-chance explains, which is two standard errors. Of all answers, 98% have to be
+chance explains, which is two standard errors. Of all answers, 98.5% have to be
 those of the float network. The ONNX file that the quantizer writes has to give
 the same answers in ONNX Runtime, but for 0.2% whose two best classes are as
 good as equal; without bench/node_modules/onnxruntime-node, which bench/compare
@@ -32,7 +32,7 @@ DATA = os.environ.get("GLOWISH_TEST_DATA", "../shared/data")
 WORK = "build/e2e/quantizer"
 RUNTIME = "bench/node_modules/onnxruntime-node/package.json"
 TOLERANCE = 0.3  # points
-FLOAT_CLASSES = 0.98
+FLOAT_CLASSES = 0.985
 SAME_CLASSES = 0.998
 
 try:

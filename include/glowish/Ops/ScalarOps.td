@@ -7,7 +7,6 @@ let Kinds = NumberKinds in {
     def Add : Binary<"x + y", "Sum"> {
       let ScalarTraits = [FewInstructions, Homogeneous];
       let HasVariableRoles = 1;
-      let ReadsQuantized = 1;
       let Onnx = "Add";
       let HasCanonicalization = 1;
       let Source = "ONNX Add-14";

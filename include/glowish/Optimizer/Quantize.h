@@ -53,10 +53,10 @@ struct QuantizationConfig {
   bool equalizesChannels = false;
   /// Biases take back what rounding the weights adds to the mean of the sums,
   /// where the profile has the means of the channels.
-  bool correctsBiases = false;
+  bool correctsBiases = true;
   /// What stays float.
   std::set<NodeKind> keptKinds;
-  /// Sums, factors and means stay float, too, where none of their operands
+  /// Multiplications and means stay float, too, where none of their operands
   /// comes from a quantized node. Else they are quantized in any case, as to
   /// measure what each of them alone changes.
   bool needsQuantizedOperand = true;

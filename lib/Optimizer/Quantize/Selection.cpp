@@ -1,7 +1,8 @@
 //===- Selection.cpp - Which nodes are quantized --------------------------===//
 //
-// Convolutions and matmuls with constant weights, and the sums, factors and
-// means behind them.
+// Convolutions and matmuls with constant weights, and the factors and means
+// behind them. A sum is no reason to quantize: it is computed in float behind
+// one of its operands, in the same kernel.
 //
 //===----------------------------------------------------------------------===//
 
