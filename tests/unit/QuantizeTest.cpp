@@ -181,6 +181,21 @@ TEST(Quantize, MatMulsOfAllKinds) {
   EXPECT_EQ(outcome.kinds["Gemm"] + outcome.kinds["MatMul"], 0u);
 }
 
+/// Of two operands that a sum alone reads one is quantized; the other is added
+/// where it is computed.
+TEST(Quantize, SumsOfTwoConvolutions) {
+  Outcome outcome = check(build([](Net &net) {
+    NodeBuilder &b = net.b;
+    NodeValue input = net.input({1, 5, 5, 3});
+    NodeValue x = net.convolution(input, 8, net.weights({8}));
+    NodeValue y = b.unary<ReluNode>(net.convolution(input, 8));
+    net.output(net.convolution(b.add(y, x), 4));
+  }));
+  EXPECT_EQ(outcome.kinds["ConvolutionInteger"], 3u);
+  // The input, one operand, and the sum.
+  EXPECT_EQ(outcome.kinds["Round"], 3u);
+}
+
 /// A value that several nodes read is quantized once. What a sum alone reads
 /// stays float.
 TEST(Quantize, ResidualSums) {

@@ -71,8 +71,8 @@ static ValueOption<bool> equalizesChannels(
 static ValueOption<bool> correctsBiases(
     "bias-correction",
     cl::desc("Biases take back what rounding the weights adds to the mean of "
-             "the sums (default: true)"),
-    cl::init(true), cl::cat(quantizationCategory));
+             "the sums"),
+    cl::cat(quantizationCategory));
 static cl::list<std::string>
     keptKinds("keep-original-precision-for-nodes", cl::CommaSeparated,
               cl::desc("Kinds of nodes that stay float, of those that "

@@ -53,7 +53,7 @@ struct QuantizationConfig {
   bool equalizesChannels = false;
   /// Biases take back what rounding the weights adds to the mean of the sums,
   /// where the profile has the means of the channels.
-  bool correctsBiases = true;
+  bool correctsBiases = false;
   /// What stays float.
   std::set<NodeKind> keptKinds;
   /// Multiplications and means stay float, too, where none of their operands

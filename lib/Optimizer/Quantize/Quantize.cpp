@@ -47,6 +47,8 @@ private:
   /// ranges, if no other nodes read it.
   void equalizeInput(ConvolutionNode &node);
   void quantizeOperand(Node &node, unsigned index);
+  bool isOwnResult(NodeValue value) const;
+  void quantizeSummands();
   /// Fills \p means.
   void findMeans(llvm::ArrayRef<Node *> nodes);
 
@@ -311,6 +313,48 @@ void Quantizer::quantizeAnchor(Node &node, const Anchor &anchor) {
   }
 }
 
+//===- Sums ---------------------------------------------------------------===//
+
+/// Whether one reader alone has \p value, which a chosen convolution or matmul
+/// computes, perhaps with constants and activations behind it.
+bool Quantizer::isOwnResult(NodeValue value) const {
+  while (value.hasOneUse() && isElementWise(*value.node)) {
+    NodeValue only;
+    for (NodeValue operand : value.node->getOperands()) {
+      if (isConstantOrSplat(operand))
+        continue;
+      if (only)
+        return false;
+      only = operand;
+    }
+    if (!only)
+      return false;
+    value = only;
+  }
+  return value.hasOneUse() && selection.chosen.count(value.node) &&
+         describeAnchor(*value.node, config);
+}
+
+/// What a sum alone reads stays float: the kernel that computes it adds the
+/// other operand. Of two such operands the first to be computed waits in memory
+/// for the second, as integers.
+void Quantizer::quantizeSummands() {
+  llvm::DenseMap<const Node *, unsigned> positions;
+  llvm::SmallVector<NodeValue> summands;
+  for (Node &node : function.getNodes()) {
+    positions.try_emplace(&node, positions.size());
+    auto *add = llvm::dyn_cast<AddNode>(&node);
+    if (!add || !isOwnResult(add->getX()) || !isOwnResult(add->getY()))
+      continue;
+    summands.push_back(positions[add->getX().node] < positions[add->getY().node]
+                           ? add->getX()
+                           : add->getY());
+  }
+  for (NodeValue value : summands)
+    if (findHistogram(value, profile))
+      quantizeValue(value);
+}
+
 //===- Channels of different ranges ---------------------------------------===//
 
 bool glowish::isDepthwise(const ConvolutionNode &node) {
@@ -428,6 +472,7 @@ llvm::Error Quantizer::run() {
     for (unsigned i = 0; i < node->getNumOperands(); ++i)
       quantizeOperand(*node, i);
   }
+  quantizeSummands();
   if (config.assertsAll)
     return checkAllQuantized(selection);
   return llvm::Error::success();
