@@ -60,6 +60,20 @@ static std::string describeOutputs(llvm::ArrayRef<Expectation> expected,
   return "";
 }
 
+/// The first output whose bits differ in \p actual and \p others.
+static std::string compareBits(llvm::ArrayRef<Expectation> expected,
+                               const Outputs &actual, const Outputs &others,
+                               const CompileConfig &config) {
+  for (const Expectation &output : expected) {
+    std::string difference =
+        describeOtherBits(output, actual.at(output.name),
+                          others.at(output.name), config.mayReorder());
+    if (!difference.empty())
+      return "output '" + output.name + "': " + difference;
+  }
+  return "";
+}
+
 static llvm::Expected<std::vector<Expectation>>
 interpretText(llvm::StringRef text, unsigned numTrials) {
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, parseGraph(text));
@@ -96,6 +110,14 @@ Finding fuzz::check(llvm::StringRef text,
     std::string difference = describe(*actual);
     if (!difference.empty())
       return {Verdict::Differs, config, difference};
+    if (config.isReproducible) {
+      auto others = runGraph(text, getCommonConfig(config), describe);
+      if (!others)
+        return refuse(config, "", others.takeError());
+      difference = compareBits(*expected, *actual, *others, config);
+      if (!difference.empty())
+        return {Verdict::Differs, config, difference};
+    }
     elements += countCompared(*expected, config);
   }
   return {Verdict::Same, {}, "", elements};

@@ -52,6 +52,8 @@ std::string CompileConfig::str() const {
                     numThreads, choiceRank, unsigned(winograd), order);
   if (placesIOInArena)
     text += " io-in-activations";
+  if (isReproducible)
+    text += " reproducible";
   if (checksPasses)
     text += " check-passes";
   if (without.size() == getPassNames().size())
@@ -101,8 +103,8 @@ static CompileConfig pickCompiled(llvm::ArrayRef<std::string> names,
   return config;
 }
 
-std::vector<CompileConfig>
-fuzz::pickConfigs(uint64_t seed, unsigned numCompiled, bool checksPasses) {
+std::vector<CompileConfig> fuzz::pickConfigs(uint64_t seed,
+                                             const ConfigOptions &options) {
   Random random(~seed);
   std::vector<std::string> names = getPassNames();
   CompileConfig interpreter;
@@ -112,13 +114,26 @@ fuzz::pickConfigs(uint64_t seed, unsigned numCompiled, bool checksPasses) {
   if (random.below(2))
     interpreter.order = 1 + random.below(1000);
   std::vector<CompileConfig> configs = {std::move(interpreter)};
-  while (configs.size() <= numCompiled)
+  while (configs.size() <= options.numCompiled)
     configs.push_back(pickCompiled(names, random));
   for (CompileConfig &config : configs) {
     config.placesIOInArena = random.below(3) == 0;
-    config.checksPasses = checksPasses;
+    config.checksPasses = options.checksPasses;
+    config.isReproducible = options.isReproducible && config.level >= 0;
   }
   return configs;
+}
+
+CompileConfig fuzz::getCommonConfig(const CompileConfig &config) {
+  auto lowest = llvm::find_if(
+      getTargets(), [](const auto &target) { return !target.cpu.empty(); });
+  CompileConfig common = config;
+  common.level =
+      lowest == getTargets().end() ? 0 : int(lowest - getTargets().begin());
+  common.numThreads = 1;
+  common.choiceRank = 0;
+  common.checksPasses = false;
+  return common;
 }
 
 std::vector<CompileConfig> fuzz::getAllConfigs() {
@@ -149,12 +164,13 @@ std::vector<CompileConfig> fuzz::getAllConfigs() {
 
 /// The back ends are made once.
 static llvm::Expected<Backend *> getBackend(const CompileConfig &config) {
-  static std::map<std::tuple<int, unsigned, unsigned, WinogradLimit, bool>,
-                  std::unique_ptr<Backend>>
+  static std::map<
+      std::tuple<int, unsigned, unsigned, WinogradLimit, bool, bool>,
+      std::unique_ptr<Backend>>
       backends;
   std::unique_ptr<Backend> &backend =
       backends[{config.level, config.numThreads, config.choiceRank,
-                config.winograd, config.isQuick}];
+                config.winograd, config.isQuick, config.isReproducible}];
   if (backend)
     return backend.get();
   if (config.level < 0) {
@@ -165,6 +181,7 @@ static llvm::Expected<Backend *> getBackend(const CompileConfig &config) {
   options.numThreads = config.numThreads;
   options.testing.choiceRank = config.choiceRank;
   options.winograd = config.winograd;
+  options.isReproducible = config.isReproducible;
   options.testing.compilesQuickly = config.isQuick;
   GLOWISH_ASSIGN_OR_RETURN(backend, CPUBackend::create(options));
   return backend.get();

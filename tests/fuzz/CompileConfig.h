@@ -29,21 +29,34 @@ struct CompileConfig {
   std::set<std::string> without;
   /// PlanOptions::placesIOInArena.
   bool placesIOInArena = false;
+  /// TargetOptions::isReproducible: the floats that getCommonConfig() makes,
+  /// bit for bit.
+  bool isReproducible = false;
   /// Whether it is interpreted after every pass, too.
   bool checksPasses = false;
 
   /// "cpu=x86-64-v3 quick threads=3 rank=1 winograd=4 order=0
-  /// io-in-activations check-passes without=cse,dse".
+  /// io-in-activations reproducible check-passes without=cse,dse".
   std::string str() const;
   /// Whether passes run that reorder floating point arithmetic.
   bool mayReorder() const;
   bool operator==(const CompileConfig &other) const = default;
 };
 
-/// The interpreter and \p numCompiled ways to compile, the same for the same
-/// \p seed; all with \p checksPasses.
-std::vector<CompileConfig> pickConfigs(uint64_t seed, unsigned numCompiled,
-                                       bool checksPasses);
+/// What all configs of a run have in common.
+struct ConfigOptions {
+  /// Ways to compile each graph.
+  unsigned numCompiled = 1;
+  /// Those of CompileConfig; the interpreter is always the same.
+  bool checksPasses = false, isReproducible = false;
+};
+
+/// The interpreter and ways to compile with \p options, the same for the same
+/// \p seed.
+std::vector<CompileConfig> pickConfigs(uint64_t seed,
+                                       const ConfigOptions &options);
+/// The same passes as those of \p config, for the lowest level and one thread.
+CompileConfig getCommonConfig(const CompileConfig &config);
 /// Every level with and without threads and with the second candidate for
 /// convolutions, the interpreter, with and without all passes, with inputs and
 /// outputs among the activations: what a graph that was kept is run at.

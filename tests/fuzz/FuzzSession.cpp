@@ -17,8 +17,7 @@ using namespace glowish::fuzz;
 /// and of those that were compared, and its features.
 static std::string checkSeed(uint64_t seed, const FuzzSession &session) {
   GraphSpec spec = makePlan(seed, session.maxNodes);
-  Finding finding = check(spec.print(), pickConfigs(seed, session.numCompiled,
-                                                    session.checksPasses));
+  Finding finding = check(spec.print(), pickConfigs(seed, session.options));
   return llvm::formatv("{0} {1} {2} {3}",
                        finding.verdict == Verdict::Same ? "same" : "wrong",
                        finding.elements.all, finding.elements.compared,

@@ -17,10 +17,7 @@ struct FuzzSession {
   uint64_t count = 0;
   unsigned numJobs = 1;
   unsigned maxNodes = 1;
-  /// Ways to compile each.
-  unsigned numCompiled = 1;
-  /// CompileConfig::checksPasses.
-  bool checksPasses = false;
+  ConfigOptions options = {};
 };
 
 struct FuzzSessionResult {

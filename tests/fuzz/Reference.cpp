@@ -4,6 +4,7 @@
 #include "ReferenceEvaluation.h"
 #include "Values.h"
 #include "glowish/Support/Error.h"
+#include <cstring>
 
 using namespace glowish;
 using namespace glowish::fuzz;
@@ -109,6 +110,28 @@ fuzz::interpretGraph(Module &module, unsigned numTrials) {
 bool fuzz::isCompared(const Expectation &expected, size_t index, bool reorder) {
   return std::isfinite(expected.bounds[index]) &&
          !(reorder && expected.nonFinite[index]);
+}
+
+std::string fuzz::describeOtherBits(const Expectation &expected,
+                                    const Tensor &actual, const Tensor &other,
+                                    bool reorder) {
+  size_t size = getElemSize(actual.getType().getKind());
+  const auto *bytes = static_cast<const uint8_t *>(actual.getBytes());
+  const auto *others = static_cast<const uint8_t *>(other.getBytes());
+  for (int64_t i = 0; i < actual.getNumElements(); ++i) {
+    if (!isCompared(expected, i, reorder) ||
+        !std::memcmp(bytes + i * size, others + i * size, size))
+      continue;
+    if (!isFloat(actual))
+      return llvm::formatv("element {0} is {1}, and {2} at the lowest level", i,
+                           actual.getAsInt(i), other.getAsInt(i));
+    double a = actual.getAsDouble(i), b = other.getAsDouble(i);
+    if (!std::isnan(a) || !std::isnan(b))
+      return llvm::formatv("element {0} is {1:e16}, and {2:e16} at the lowest "
+                           "level",
+                           i, a, b);
+  }
+  return "";
 }
 
 std::string fuzz::describeDifference(const Expectation &expected,

@@ -42,6 +42,11 @@ llvm::Expected<std::vector<Expectation>> interpretGraph(Module &module,
 /// \p reorder floating point arithmetic or not.
 bool isCompared(const Expectation &expected, size_t index, bool reorder);
 
+/// The first element whose bits differ in \p actual and \p other, of those that
+/// are compared; NaNs are alike. Empty where there is none.
+std::string describeOtherBits(const Expectation &expected, const Tensor &actual,
+                              const Tensor &other, bool reorder);
+
 /// How \p actual differs from \p expected; empty where it does not.
 std::string describeDifference(const Expectation &expected,
                                const Tensor &actual, bool reorder);

@@ -386,6 +386,7 @@ bool Shrinker::simplifySetting() {
       [](CompileConfig &config) { config.placesIOInArena = false; },
       [](CompileConfig &config) { config.winograd = WinogradLimit::F4; },
       [](CompileConfig &config) { config.isQuick = false; },
+      [](CompileConfig &config) { config.isReproducible = false; },
       [](CompileConfig &config) { config.order = 0; },
       [](CompileConfig &config) { config.without.clear(); },
   };

@@ -40,6 +40,11 @@ static cl::opt<bool>
     checkPasses("check-passes",
                 cl::desc("Interpret each graph after every pass, too"),
                 cl::cat(category));
+static cl::opt<bool> reproducible(
+    "reproducible",
+    cl::desc("Compile with -reproducible, and compare the bits of floats with "
+             "those of the lowest level and one thread, too"),
+    cl::cat(category));
 static cl::opt<unsigned>
     maxReports("max-reports",
                cl::desc("Shrink and print this many, name the seeds of others"),
@@ -78,10 +83,16 @@ static void printFinding(const llvm::Twine &what, const Finding &finding) {
                << finding.config.str() << ": " << finding.message << "\n";
 }
 
+static ConfigOptions getConfigOptions() {
+  return {.numCompiled = numCompiled,
+          .checksPasses = checkPasses,
+          .isReproducible = reproducible};
+}
+
 static void report(uint64_t wrongSeed) {
   GraphSpec spec = makePlan(wrongSeed, maxNodes);
-  Finding finding = checkInChild(
-      spec.print(), pickConfigs(wrongSeed, numCompiled, checkPasses));
+  Finding finding =
+      checkInChild(spec.print(), pickConfigs(wrongSeed, getConfigOptions()));
   std::string what = "seed " + std::to_string(wrongSeed);
   if (finding.verdict == Verdict::Same) {
     llvm::outs() << what << ": wrong only after others in one process\n";
@@ -137,9 +148,9 @@ static llvm::Expected<int> runAll() {
       llvm::outs() << makePlan(seed + i, maxNodes).print() << "\n";
     return ExitCode::success;
   }
-  GLOWISH_ASSIGN_OR_RETURN(FuzzSessionResult result,
-                           runFuzzSession({seed, graphCount, jobs, maxNodes,
-                                           numCompiled, checkPasses}));
+  GLOWISH_ASSIGN_OR_RETURN(
+      FuzzSessionResult result,
+      runFuzzSession({seed, graphCount, jobs, maxNodes, getConfigOptions()}));
   for (auto [i, wrongSeed] : llvm::enumerate(result.wrongSeeds)) {
     if (i < maxReports)
       report(wrongSeed);

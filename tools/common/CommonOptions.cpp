@@ -137,6 +137,12 @@ static ValueOption<WinogradLimit> winograd(
                           "By F(4x4,3x3) and F(2x2,5x5), too: errors "
                           "are some 2 times larger")),
     cl::cat(targetCategory));
+static ValueOption<bool> reproducible(
+    "reproducible",
+    cl::desc(
+        "Floats have the same bits on all 64-bit targets with a system and "
+        "float vectors, and with any number of threads"),
+    cl::cat(targetCategory));
 static ValueOption<llvm::CodeModel::Model> codeModel(
     "code-model", cl::desc("Code model of the object"),
     cl::init(llvm::CodeModel::Small),
@@ -289,6 +295,7 @@ TargetOptions glowish::getTargetOptions() {
   options.dumpsLLVM = dumpsLLVM;
   options.dumpsAssembly = dumpsAssembly;
   options.winograd = winograd;
+  options.isReproducible = reproducible;
   options.tune = tune;
   options.tuningFile = tuningFile;
   options.numThreads = numThreads;

@@ -10,8 +10,9 @@
  * elsewhere, hold the placeholders in the order of the symbol table.
  *
  * Prints for each output the largest error in billionths of the largest
- * magnitude, then "stack N" where that is measured, and "done". A platform
- * supplies the three functions below. */
+ * magnitude, or with -DEXPECTS_BITS the number of elements with other bits,
+ * then "stack N" where that is measured, and "done". A platform supplies the
+ * three functions below. */
 #include BUNDLE_HEADER
 
 /* One line of text, without its end. */
@@ -57,6 +58,20 @@ static void copy(uint8_t *to, const uint8_t *from, uint64_t size) {
     *to++ = *from++;
 }
 
+#ifdef EXPECTS_BITS
+static uint32_t compare(const uint8_t *actual, const uint8_t *expected,
+                        uint64_t count) {
+  uint32_t different = 0;
+  uint64_t i;
+  for (i = 0; i < count; ++i) {
+    uint32_t a, e;
+    copy((uint8_t *)&a, actual + 4 * i, 4);
+    copy((uint8_t *)&e, expected + 4 * i, 4);
+    different += a != e;
+  }
+  return different;
+}
+#else
 /* The largest error as a share of the largest magnitude, in billionths. */
 static uint32_t compare(const uint8_t *actual, const uint8_t *expected,
                         uint64_t count) {
@@ -78,6 +93,7 @@ static uint32_t compare(const uint8_t *actual, const uint8_t *expected,
     return error == 0 ? 0 : UINT32_MAX;
   return (uint32_t)(error / magnitude * 1e9f);
 }
+#endif
 
 static int check_sizes(const BundleConfig *config) {
   return config->mutableWeightVarsMemSize == MUTABLE_SIZE &&

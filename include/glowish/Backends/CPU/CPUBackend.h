@@ -56,6 +56,9 @@ struct TargetOptions {
   /// Threads that kernels are split for; 1 for a program without threads.
   unsigned numThreads = 1;
   WinogradLimit winograd = WinogradLimit::F4;
+  /// Float results have the same bits on all targets that can have this, and
+  /// with any number of threads. NaNs may differ in their bits.
+  bool isReproducible = false;
   /// Measured choices of convolution algorithms. For the shapes in it, they
   /// override the choices by estimate. May be empty.
   std::string tuningFile;

@@ -5,6 +5,7 @@
 
 #include "glowish/Base/ElemKind.h"
 #include "llvm/IR/Function.h"
+#include "llvm/Support/Error.h"
 #include "llvm/Target/TargetMachine.h"
 #include <string>
 
@@ -106,8 +107,20 @@ struct TargetDescription {
   int64_t maxStackBytes = 32 << 10;
   /// Threads that kernels are split for. 1: kernels are plain functions.
   int64_t numThreads = 1;
+  /// Float results have the same bits as those of any other target with this:
+  /// each operation is rounded by itself, and sums have the order of
+  /// getSumTarget().
+  bool isReproducible = false;
 
   static TargetDescription forMachine(const llvm::TargetMachine &machine);
+
+  /// Sets isReproducible and what follows from it. The error states why the
+  /// target cannot be.
+  llvm::Error makeReproducible();
+  /// The target whose vectors, registers and caches decide in which order
+  /// floats are added, and by which formulas: this one, or one that is the same
+  /// for all reproducible targets.
+  const TargetDescription &getSumTarget() const;
 
   /// Whether arithmetic of \p kind, which is float or double, is instructions.
   bool hasArithmetic(ElemKind kind) const {

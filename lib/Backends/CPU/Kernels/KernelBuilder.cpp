@@ -21,7 +21,7 @@ KernelBuilder::KernelBuilder(llvm::Function &function,
   SetInsertPoint(&function.back());
   // a * b + c may become one instruction; nothing else may change results.
   llvm::FastMathFlags flags;
-  flags.setAllowContract();
+  flags.setAllowContract(!target.isReproducible);
   setFastMathFlags(flags);
 }
 
@@ -209,6 +209,10 @@ llvm::Type *KernelBuilder::getVectorTy(llvm::Type *element, unsigned lanes) {
 unsigned KernelBuilder::getLanes(Value *value) {
   auto *type = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
   return type ? type->getNumElements() : 1;
+}
+
+unsigned KernelBuilder::getSumLanes(ElemKind kind) const {
+  return target.getSumTarget().getComputeLanes(kind);
 }
 
 unsigned KernelBuilder::getRegisterLanes(ElemKind kind) {

@@ -102,6 +102,9 @@ public:
   static unsigned getLanes(llvm::Value *value);
   /// Lanes of a register for what is computed in.
   unsigned getRegisterLanes(ElemKind kind);
+  /// Lanes of a vector of sums that are added to each other at the end: as many
+  /// on all reproducible targets.
+  unsigned getSumLanes(ElemKind kind) const;
 
   llvm::Value *getElement(llvm::Value *base, ElemKind kind, llvm::Value *index);
   llvm::Value *getElement(llvm::Value *base, ElemKind kind, int64_t offset) {

@@ -2,6 +2,7 @@
 
 #include "Selection/ConvolutionAlgorithm.h"
 #include "llvm/ADT/StringExtras.h"
+#include <set>
 
 using namespace glowish;
 
@@ -78,9 +79,11 @@ ConvolutionCandidate::parse(llvm::StringRef text) {
 
 //===- Choices ------------------------------------------------------------===//
 
-std::vector<ConvolutionCandidate>
-glowish::rankCandidates(const ConvolutionProblem &problem,
-                        const TargetDescription &target, int64_t maxWinograd) {
+/// The candidates of \p target whose sums \p accepts, the fastest first.
+static std::vector<ConvolutionCandidate>
+rank(const ConvolutionProblem &problem, const TargetDescription &target,
+     int64_t maxWinograd,
+     llvm::function_ref<bool(const ConvolutionCandidate &)> accepts) {
   TargetDescription oneThread = target;
   oneThread.numThreads = 1;
   std::vector<ConvolutionCandidate> candidates, ranked;
@@ -88,12 +91,53 @@ glowish::rankCandidates(const ConvolutionProblem &problem,
     if (algorithm->multipliesBytes() == problem.isOfBytes)
       algorithm->addCandidates(problem, oneThread, maxWinograd, candidates);
   for (const ConvolutionCandidate &candidate : candidates) {
+    if (!accepts(candidate))
+      continue;
     auto isFaster = [](const auto &a, const auto &b) {
       return a.cycles < b.cycles;
     };
     ranked.insert(llvm::upper_bound(ranked, candidate, isFaster), candidate);
   }
   return ranked;
+}
+
+static std::optional<ConvolutionAlgorithm::SumOrder>
+getSumOrder(const ConvolutionCandidate &candidate) {
+  return candidate.algorithm->getSumOrder(candidate.parameters);
+}
+
+/// The order in which all reproducible targets add: of those that the target
+/// for sums can, and so each, the fastest where there is more stack.
+static ConvolutionAlgorithm::SumOrder
+chooseSumOrder(const ConvolutionProblem &problem,
+               const TargetDescription &sumTarget, int64_t maxWinograd) {
+  constexpr int64_t commonStackBytes = 1280 << 10;
+  std::set<ConvolutionAlgorithm::SumOrder> orders;
+  rank(problem, sumTarget, maxWinograd, [&](const auto &candidate) {
+    if (auto order = getSumOrder(candidate))
+      orders.insert(std::move(*order));
+    return false;
+  });
+  TargetDescription roomy = sumTarget;
+  roomy.maxStackBytes = commonStackBytes;
+  auto ranked = rank(problem, roomy, maxWinograd, [&](const auto &candidate) {
+    auto order = getSumOrder(candidate);
+    return order && orders.count(*order);
+  });
+  return *getSumOrder(ranked.front());
+}
+
+std::vector<ConvolutionCandidate>
+glowish::rankCandidates(const ConvolutionProblem &problem,
+                        const TargetDescription &target, int64_t maxWinograd) {
+  // Sums of integers are exact.
+  if (!target.isReproducible || problem.isOfBytes)
+    return rank(problem, target, maxWinograd,
+                [](const auto &) { return true; });
+  auto order = chooseSumOrder(problem, target.getSumTarget(), maxWinograd);
+  return rank(problem, target, maxWinograd, [&](const auto &candidate) {
+    return getSumOrder(candidate) == order;
+  });
 }
 
 std::optional<ConvolutionCandidate>

@@ -70,6 +70,15 @@ public:
                 const TargetDescription &target, int64_t maxWinograd,
                 std::vector<ConvolutionCandidate> &candidates) const = 0;
 
+  /// What the bits of float results depend on besides the problem: candidates
+  /// for a problem that have the same one compute alike. Empty: each output is
+  /// one sum over the taps and channels, in their order.
+  using SumOrder = std::vector<int64_t>;
+  /// That of candidates with these parameters; none where the bits depend on
+  /// the target, too.
+  virtual std::optional<SumOrder> getSumOrder(Parameters) const {
+    return std::nullopt;
+  }
   /// Whether it is for problems of bytes, and for no others.
   virtual bool multipliesBytes() const { return false; }
   /// The input that it takes where that of a problem of bytes is of \p kind:
@@ -150,7 +159,8 @@ const ConvolutionAlgorithm &getMatrixBFloat16Algorithm();
 llvm::ArrayRef<const ConvolutionAlgorithm *> getConvolutionAlgorithms();
 
 /// The candidates of all algorithms, the fastest first; at least one, unless
-/// the problem is one of bytes.
+/// the problem is one of bytes. Of reproducible targets only those that add in
+/// the same order as the fastest of the target for sums.
 std::vector<ConvolutionCandidate>
 rankCandidates(const ConvolutionProblem &problem,
                const TargetDescription &target, int64_t maxWinograd);

@@ -25,8 +25,9 @@ static int64_t chooseParts(const GroupNormalizationInstr &instr,
       !fitsGroupNormalization(channels, type.getKind(), target))
     return 1;
   // At least those of a group, and of a vector.
-  int64_t least = std::max<int64_t>(channels / instr.getGroups(),
-                                    target.getComputeLanes(type.getKind()));
+  int64_t least =
+      std::max<int64_t>(channels / instr.getGroups(),
+                        target.getSumTarget().getComputeLanes(type.getKind()));
   least = std::min(least, channels);
   int64_t images = type.getDim(0);
   if (images * (channels / least) >= enoughTasks)

@@ -1,6 +1,7 @@
 //===- TargetDescription.cpp - Target properties for kernels --------------===//
 
 #include "glowish/Backends/CPU/TargetDescription.h"
+#include "glowish/Support/Error.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 
 using namespace glowish;
@@ -142,6 +143,42 @@ TargetDescription::forMachine(const llvm::TargetMachine &machine) {
   describeSystem(target, triple);
   return target;
 }
+
+//===- Reproducible results -----------------------------------------------===//
+
+/// The one target that decides the order of sums for all reproducible ones. Its
+/// vectors are the widest, which LLVM splits for others. The stack bytes are
+/// fewer than any hosted target has, so that what fits here fits there: tiles
+/// of other targets may be larger.
+static TargetDescription describeSumTarget() {
+  TargetDescription target;
+  target.vectorBits = target.packedBits = 512;
+  target.numVectorRegisters = 32;
+  target.hasFloat = target.hasDouble = target.hasRounding = true;
+  target.isHosted = target.hasSystem = target.issuesWidely = true;
+  target.cacheBytes = 1 << 20;
+  target.maxStackBytes = 192 << 10;
+  target.isReproducible = true;
+  return target;
+}
+
+const TargetDescription &TargetDescription::getSumTarget() const {
+  static const TargetDescription common = describeSumTarget();
+  return isReproducible ? common : *this;
+}
+
+llvm::Error TargetDescription::makeReproducible() {
+  if (!isHosted || vectorBits == 0 || !hasDouble)
+    return makeError("-reproducible: accepted are 64-bit targets with a system "
+                     "and float vectors, such as x86_64-linux-gnu, "
+                     "aarch64-linux-gnu, and riscv64-linux-gnu with "
+                     "-mattr=+v");
+  isReproducible = true;
+  hasFMA = false;
+  return llvm::Error::success();
+}
+
+//===- Attributes ---------------------------------------------------------===//
 
 void TargetDescription::addFunctionAttributes(llvm::Function &function) const {
   if (!cpu.empty())

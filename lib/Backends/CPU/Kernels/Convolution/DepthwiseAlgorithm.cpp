@@ -21,6 +21,9 @@ public:
       candidates.push_back({this, /*parameters=*/{}});
   }
 
+  std::optional<SumOrder> getSumOrder(Parameters) const override {
+    return SumOrder();
+  }
   double getPackingCycles() const override { return 0; }
 
   /// [kh][kw][channel] is one block of all channels, with a row for each tap.

@@ -21,6 +21,9 @@ public:
       candidates.push_back({this, {tile.pixels, tile.vectors}, cycles});
   }
 
+  std::optional<SumOrder> getSumOrder(Parameters) const override {
+    return SumOrder();
+  }
   /// As measured in the cache.
   double getPackingCycles() const override { return 0.5; }
   bool takesPlainWeights() const override { return true; }

@@ -46,7 +46,7 @@ public:
                         Value *result, StridedOperand input,
                         StridedOperand gradient);
   void emit();
-  /// The estimated time on one thread.
+  /// The estimated time on one thread of the target for sums.
   double getCycles() const { return cycles; }
 
 private:
@@ -57,7 +57,7 @@ private:
   };
 
   void collapseRows();
-  void chooseTile();
+  double chooseTile(const TargetDescription &target);
   Range lookUp(const Positions &positions, Value *tap);
   void emitColumns(Tile tile, Value *firstImage, Value *endImage);
   void emitTile(const Tile &tile, Value *firstImage, Value *endImage);
@@ -121,20 +121,24 @@ FilterGradientEmitter::FilterGradientEmitter(KernelBuilder &b,
     out.channels = 1;
     shape.group = 1;
   }
+  const TargetDescription &target = b.getTarget();
+  const TargetDescription &sumTarget = target.getSumTarget();
+  int64_t sumLanes = b.getSumLanes(kind);
   auto countVectors = [&](const Side &side) {
-    return (side.channels + lanes - 1) / lanes;
+    return (side.channels + sumLanes - 1) / sumLanes;
   };
   // As few vectors as possible; else those that are stored as they are.
   isInputColumns = isDepthwise || countVectors(in) * out.channels <=
                                       countVectors(out) * in.channels;
   columns = isInputColumns ? in : out;
   rows = isInputColumns ? out : in;
-  chooseTile();
+  cycles = chooseTile(sumTarget);
+  chooseTile(target);
   // Sums of a chunk wait in the result, which must not round them.
   int64_t bytes = imageSize * int64_t(getElemSize(kind));
   bool isExact = b.getStorageTy(kind) == b.getComputeTy(kind);
   imagesPerChunk = isExact
-                       ? std::max<int64_t>(1, b.getTarget().cacheBytes / 2 /
+                       ? std::max<int64_t>(1, sumTarget.cacheBytes / 2 /
                                                   std::max<int64_t>(bytes, 1))
                        : shape.batch;
 }
@@ -149,10 +153,12 @@ void FilterGradientEmitter::collapseRows() {
   shape.height = shape.outHeight = 1;
 }
 
-/// The tile with the fewest loads for its multiply-adds.
-void FilterGradientEmitter::chooseTile() {
-  unsigned registers = b.getTarget().numVectorRegisters;
-  unsigned available = unsigned((columns.channels + lanes - 1) / lanes);
+/// Takes the tile with the fewest loads for its multiply-adds; returns the
+/// estimated cycles of all.
+double FilterGradientEmitter::chooseTile(const TargetDescription &target) {
+  unsigned registers = target.numVectorRegisters;
+  unsigned width = target.getComputeLanes(kind);
+  unsigned available = unsigned((columns.channels + width - 1) / width);
   double least = std::numeric_limits<double>::infinity();
   for (unsigned vectors = 1; vectors <= std::min(available, 8u); ++vectors) {
     if (registers < 2 * vectors + 1)
@@ -173,9 +179,8 @@ void FilterGradientEmitter::chooseTile() {
       tileVectors = vectors;
     }
   }
-  cycles = 1.2 * least *
-           double(shape.batch * shape.outHeight * shape.outWidth) *
-           double(shape.kernelH * shape.kernelW * shape.group);
+  return 1.2 * least * double(shape.batch * shape.outHeight * shape.outWidth) *
+         double(shape.kernelH * shape.kernelW * shape.group);
 }
 
 Range FilterGradientEmitter::lookUp(const Positions &positions, Value *tap) {
@@ -355,10 +360,12 @@ void glowish::emitFilterGradient(KernelBuilder &b,
   if (shape.outWidth == 1)
     shape.strideW = 1;
   FilterGradientEmitter emitter(b, shape, result, input, gradient);
+  // Each of the three adds in another order.
+  const TargetDescription &target = b.getTarget().getSumTarget();
   double split = std::numeric_limits<double>::infinity();
   if (input.kind == ElemKind::Float)
-    split = SlicedFilterBlocking(shape, b.getTarget()).cycles;
-  double few = FewChannelBlocking(shape, input.kind, b.getTarget()).cycles;
+    split = SlicedFilterBlocking(shape, target).cycles;
+  double few = FewChannelBlocking(shape, input.kind, target).cycles;
   if (split < few && split < emitter.getCycles())
     return emitSlicedFilterGradient(b, shape, result, std::move(input),
                                     std::move(gradient));

@@ -24,7 +24,9 @@ using llvm::Value;
 static constexpr unsigned maxVectors = 2;
 
 bool glowish::fitsAttention(int64_t keys, int64_t depth, ElemKind kind,
-                            const TargetDescription &target) {
+                            const TargetDescription &own) {
+  // What is computed in steps adds in another order.
+  const TargetDescription &target = own.getSumTarget();
   int64_t size = getElemSize(getValueKind(kind));
   int64_t block = maxVectors * target.getLanes(unsigned(size));
   return keys <= target.maxStackBytes / 2 / size / block - depth - 1;

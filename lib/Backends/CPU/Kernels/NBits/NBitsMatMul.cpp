@@ -131,7 +131,7 @@ NBitsMatMul::NBitsMatMul(KernelBuilder &b, const CPUMatMulNBitsInstr &instr,
 /// and eight for the rest.
 RowTile NBitsMatMul::chooseTile() const {
   const TargetDescription &target = b.getTarget();
-  bool hasMany = target.numVectorRegisters >= 32;
+  bool hasMany = target.getSumTarget().numVectorRegisters >= 32;
   int64_t numRows = rows.back();
   if (numRows <= (hasMany ? 2 : 1))
     return {.rows = unsigned(numRows),

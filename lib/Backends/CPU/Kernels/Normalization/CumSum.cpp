@@ -81,7 +81,7 @@ Value *CumSumEmitter::emitBlock(Value *first, unsigned lanes, Value *before) {
 
 /// Sums a row of neighbours, by registers.
 void CumSumEmitter::emitRow(Value *first) {
-  unsigned lanes = b.getRegisterLanes(kind);
+  unsigned lanes = b.getSumLanes(kind);
   int64_t tail = length % lanes, whole = length - tail;
   bool reverse = instr.getReverse();
   Values sums = b.forLoop(

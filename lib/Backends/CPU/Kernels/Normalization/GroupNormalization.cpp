@@ -33,7 +33,7 @@ static int64_t getMaxChannels(ElemKind kind, const TargetDescription &target) {
 
 bool glowish::fitsGroupNormalization(int64_t groupChannels, ElemKind kind,
                                      const TargetDescription &target) {
-  return groupChannels <= getMaxChannels(kind, target);
+  return groupChannels <= getMaxChannels(kind, target.getSumTarget());
 }
 
 unsigned glowish::getPartDimension(DimsRef shape) {
@@ -190,7 +190,7 @@ Value *GroupNormalizationEmitter::allocate() {
 //===- Pixels -------------------------------------------------------------===//
 
 /// Goes through those of the image or part, so many at once as half of the
-/// registers hold.
+/// registers hold, those of the target for sums.
 void GroupNormalizationEmitter::forPixels(PixelsBody body) {
   nestPixels({{}, b.index(0), 0}, body);
 }
@@ -208,8 +208,8 @@ void GroupNormalizationEmitter::nestPixels(Pixels pixels, PixelsBody body) {
   if (dim + 1 < spatial.size())
     return b.forLoop(spatial[dim],
                      [&](Value *i) { nestPixels(inner(i, 0), body); });
-  b.forVectors(spatial[dim],
-               std::min(16u, b.getTarget().numVectorRegisters / 2),
+  unsigned registers = b.getTarget().getSumTarget().numVectorRegisters;
+  b.forVectors(spatial[dim], std::min(16u, registers / 2),
                [&](Value *i, unsigned count) { body(inner(i, count)); });
 }
 

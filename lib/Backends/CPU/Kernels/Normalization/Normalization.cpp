@@ -16,7 +16,7 @@ using llvm::Value;
 Value *
 glowish::emitRowMean(KernelBuilder &b, ElemKind kind, int64_t length,
                      llvm::function_ref<Value *(Value *, unsigned)> term) {
-  unsigned lanes = b.getRegisterLanes(kind);
+  unsigned lanes = b.getSumLanes(kind);
   constexpr int64_t numSums = 4;
   auto add = [&](Value *x, Value *y) { return b.CreateFAdd(x, y); };
   int64_t vectors = length / lanes, rounds = vectors / numSums;

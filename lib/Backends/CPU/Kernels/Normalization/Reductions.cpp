@@ -75,7 +75,7 @@ static ReduceLoops splitDimensions(const ReduceInstr &instr) {
 /// The innermost dimension is reduced: vectors along it, then their lanes.
 static Value *reduceRow(KernelBuilder &b, llvm::StringRef mode, ElemKind kind,
                         Value *row, int64_t length) {
-  unsigned lanes = b.getRegisterLanes(kind);
+  unsigned lanes = b.getSumLanes(kind);
   int64_t whole = length / lanes;
   auto join = [&](Value *x, Value *y) { return combine(b, mode, kind, x, y); };
   Value *result = b.literal(kind, getNeutral(mode), 1);

@@ -33,6 +33,11 @@ public:
     }
   }
 
+  /// At each point a matmul adds in the order of the channels.
+  std::optional<SumOrder> getSumOrder(Parameters parameters) const override {
+    WinogradSize size = getSize(parameters);
+    return SumOrder{size.height, size.width};
+  }
   /// Filters are transformed at compile time only.
   double getPackingCycles() const override {
     return std::numeric_limits<double>::infinity();

@@ -1,0 +1,165 @@
+#!/usr/bin/env bash
+# reproducible.sh [MODEL]...: -reproducible makes the same bits everywhere.
+#
+# Networks, or these models, are compiled with it for levels of x86-64 and for
+# AArch64 and RISC-V, with one thread and three, and run on this machine or in
+# QEMU. Each output must have the bits that x86-64 makes. Other processors run
+# bundles without threads, linked with cross/run_cross.c by clang and lld.
+#
+# $GLOWISH_BIN: the programs (default build/release/bin). Exits 1 if bits
+# differ, 77 if there is no x86-64 and no emulator.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+bin=${GLOWISH_BIN:-build/release/bin}
+work=$PWD/build/e2e/reproducible
+source=tests/e2e/cross
+
+# Replaces RANDOM by as many numbers as the constant has.
+fill() { # file
+  awk 'BEGIN { srand(7) }
+    /= RANDOM/ {
+      match($0, /<[0-9x]*>/)
+      count = split(substr($0, RSTART + 1, RLENGTH - 2), dims, "x")
+      n = 1
+      for (i = 1; i <= count; ++i) n *= dims[i]
+      printf "%s= [", substr($0, 1, index($0, "=") - 1)
+      for (i = 0; i < n; ++i)
+        printf /INTEGERS/ ? "%s%d" : "%s%.6f", i ? ", " : "",
+          /INTEGERS/ ? int(rand() * 200) - 100 : (rand() - 0.5) / 3
+      print "]"
+      next
+    }
+    { print }' "$1"
+}
+
+raw() { # the elements of a .npy file
+  tail -c +$(($(od -An -tu2 -j8 -N2 "$1") + 11)) "$1"
+}
+
+ran=0 wrong=0
+verdict() { # network, target, whether it is right
+  ((++ran))
+  [[ $3 == right ]] || ((++wrong))
+  printf '%-16s %-44s %s\n' "$1" "$2" "$3"
+}
+
+# Compares what a level of this machine makes with the expected outputs.
+runHere() { # network, model, level, threads
+  local folder=$work/$1/$3-$4 result=right file
+  "$bin/model-runner" -model="$2" -reproducible -mcpu="$3" -threads="$4" \
+    -random-inputs=7 -output-dir="$folder" >"$folder.log" 2>&1 ||
+    { cat "$folder.log"; exit 1; }
+  for file in "$work/$1"/expected/*.npy; do
+    cmp -s "$file" "$folder/${file##*/}" || result="WRONG: ${file##*/} differs"
+  done
+  verdict "$1" "$3, $4 threads" "$result"
+}
+
+compile() { # folder, model, API, options
+  "$bin/model-compiler" -model="$2" -reproducible -emit-bundle="$1" \
+    -network-name=network -weights=embed -bundle-api="$3" "${@:4}" \
+    >"$1.log" 2>&1 || { cat "$1.log"; exit 1; }
+}
+
+stated() { # folder, NAME: the value of a macro of the header
+  sed -n "s/^#define NETWORK_$2 \([0-9]*\)u*\$/\1/p" "$1/static/network.h"
+}
+
+# The inputs and expected outputs in the order of the bundle's symbols.
+prepareData() { # network, model
+  local folder=$work/$1 direction name type names=() declared=() saved=()
+  "$bin/model-compiler" -model="$2" -emit-bundle="$folder/host" \
+    -network-name=network >/dev/null
+  : >"$folder/inputs"
+  : >"$folder/outputs"
+  # " * input 'NAME': TYPE, ... elements, ..."
+  while IFS=$'\t' read -r direction name type; do
+    if [[ $direction == output ]]; then
+      raw "$folder/expected/$name.npy" >>"$folder/outputs"
+      continue
+    fi
+    declared+=("placeholder %x${#names[@]} : $type input \"x${#names[@]}\""
+      "placeholder %y${#names[@]} : $type output \"$name\"")
+    saved+=("  Save(%x${#names[@]}, %y${#names[@]})")
+    names+=("$name")
+  done < <(sed -n "s/^ \* \(input\|output\) '\(.*\)': \([^,]*\), .*/\1\t\2\t\3/p" \
+    "$folder/host/network.h")
+  # A program that copies inputs of these types gets the same random numbers.
+  printf '%s\n' 'module "m"' "${declared[@]}" 'function "main" {' "${saved[@]}" \
+    '}' >"$folder/inputs.graph"
+  "$bin/model-runner" -model="$folder/inputs.graph" -random-inputs=7 \
+    -output-dir="$folder" >/dev/null
+  for name in "${names[@]}"; do
+    raw "$folder/$name.npy" >>"$folder/inputs"
+  done
+}
+
+runElsewhere() { # network, model, emulator, options
+  local folder=$work/$1/${4//[^a-z0-9]/_} options emulator api result
+  read -ra emulator <<<"$3"
+  read -ra options <<<"$4"
+  command -v "${emulator[0]}" >/dev/null || return 0
+  mkdir -p "$folder"
+  for api in static dynamic; do
+    compile "$folder/$api" "$2" $api "${options[@]}"
+  done
+  clang-19 "--target=${options[0]#-target=}" -ffreestanding -fno-builtin \
+    -fno-pic -nostdlib -static -fuse-ld=lld -std=c99 -O2 -Wall -Wextra \
+    -Werror -DEXPECTS_BITS "-I$folder/dynamic" '-DBUNDLE_HEADER="network.h"' \
+    -DBUNDLE_ENTRY=network -DBUNDLE_CONFIG=network_config \
+    -DBUNDLE_WEIGHTS=network_weights -DBUNDLE_CHECK=network_check_weights \
+    "-DMUTABLE_SIZE=$(stated "$folder" MUTABLE_MEM_SIZE)" \
+    "-DACTIVATIONS_SIZE=$(stated "$folder" ACTIVATIONS_MEM_SIZE)" \
+    "-DREGION_ALIGNMENT=$(stated "$folder" MEM_ALIGN)" \
+    "-DINPUTS=\"$work/$1/inputs\"" "-DOUTPUTS=\"$work/$1/outputs\"" \
+    $source/run_cross.c $source/test_data.S "$folder/dynamic/network.o" \
+    $source/platform_semihosted.c -o "$folder/run"
+  timeout 600 "${emulator[@]}" "$folder/run" >"$folder/output" 2>&1 </dev/null ||
+    true
+  result=$(awk '/ error [0-9]+$/ { n++; if ($NF) wrong = wrong " " $1 }
+                /^done$/ { done = 1 }
+                END { print done && n && !wrong ? "right" : "WRONG:" wrong }' \
+    "$folder/output")
+  verdict "$1" "${options[*]#-target=}" "$result"
+}
+
+rm -rf "$work"
+mkdir -p "$work"
+fill tests/e2e/reproducible/layers.graph >"$work/layers.graph"
+networks=("layers $work/layers.graph" "digits examples/digits/digits.onnx"
+  "mlp $source/mlp.onnxtxt")
+if [[ $# -gt 0 ]]; then
+  networks=()
+  for model; do
+    networks+=("$(basename "$(dirname "$(realpath "$model")")") $model")
+  done
+fi
+for row in "${networks[@]}"; do
+  read -r name model <<<"$row"
+  mkdir -p "$work/$name"
+  "$bin/model-runner" -model="$model" -reproducible -random-inputs=7 \
+    -output-dir="$work/$name/expected" >/dev/null
+  if [[ $(uname -m) == x86_64 ]]; then
+    levels=(x86-64)
+    grep -qw sse4_2 /proc/cpuinfo && levels+=(x86-64-v2)
+    grep -qw fma /proc/cpuinfo && levels+=(x86-64-v3)
+    grep -qw avx512dq /proc/cpuinfo && levels+=(x86-64-v4)
+    for level in "${levels[@]}"; do
+      for threads in 1 3; do
+        runHere "$name" "$model" "$level" $threads
+      done
+    done
+  fi
+  prepareData "$name" "$model"
+  runElsewhere "$name" "$model" qemu-aarch64 -target=aarch64-linux-gnu
+  runElsewhere "$name" "$model" "qemu-aarch64 -cpu max" \
+    "-target=aarch64-linux-gnu -mattr=+bf16,+dotprod"
+  runElsewhere "$name" "$model" "qemu-riscv64 -cpu rv64,v=true,vext_spec=v1.0" \
+    "-target=riscv64-linux-gnu -mattr=+v"
+done
+if [[ $ran -eq 0 ]]; then
+  echo "no x86-64 and no emulator: nothing was compared"
+  exit 77
+fi
+echo "$((ran - wrong)) right, $wrong wrong"
+[[ $wrong -eq 0 ]]
