@@ -117,6 +117,9 @@ struct TargetDescription {
   /// Sets isReproducible and what follows from it. The error states why the
   /// target cannot be.
   llvm::Error makeReproducible();
+  /// What a layer uses and the second cache still holds when it is used again:
+  /// in the next run of the network, or the next task of the layer.
+  int64_t getNearBytes() const { return cacheBytes / 32; }
   /// The target whose vectors, registers and caches decide in which order
   /// floats are added, and by which formulas: this one, or one that is the same
   /// for all reproducible targets.

@@ -279,19 +279,22 @@ void ConvolutionEmitter::emitTiles(const Block &block, Value *low,
   }
 }
 
-/// Where the weights exceed the cache, each tile of a block prefetches a share
-/// of the next block's weights.
+/// Where the weights are more than other layers leave in the second cache, each
+/// tile of a block prefetches a share of the next block's weights.
 void ConvolutionEmitter::planPrefetch(Block &block) const {
   int64_t size = int64_t(getElemSize(weightKind));
   int64_t blockBytes = layout.blockStride * size;
-  if (!layout.isPadded || chunk != getNumUnits() ||
-      blockBytes * blocksPerGroup <= b.getTarget().cacheBytes / 2)
-    return;
   int64_t tiles = 0;
   for (const TileRun &run : block.runs)
     tiles += run.count;
   if (hasRows())
     tiles *= shape.batch * shape.outHeight;
+  // A single tile would spend much of its time on requests.
+  const TargetDescription &target = b.getTarget();
+  int64_t cached = tiles == 1 ? target.cacheBytes / 2 : target.getNearBytes();
+  if (!layout.isPadded || chunk != getNumUnits() ||
+      blockBytes * blocksPerGroup <= cached)
+    return;
   int64_t perTile = (blockBytes + tiles - 1) / tiles;
   block.prefetchBytes = (perTile + shape.getTaps() - 1) / shape.getTaps();
   // A single tile prefetches its own weights, at a fixed distance.

@@ -16,6 +16,7 @@
 #include "Kernels/Epilogue.h"
 #include "Kernels/MatMul/MicroKernel.h"
 #include "Kernels/Winograd/Winograd.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace glowish;
 using llvm::Value;
@@ -50,6 +51,12 @@ private:
     Value *batch, *row, *column;
   };
 
+  /// How many elements behind its own filters a group of tiles prefetches, and
+  /// bytes for each channel; none if these are 0.
+  struct FilterPrefetch {
+    int64_t distance = 0, bytesPerStep = 0;
+  };
+
   Position getPosition(Value *tile);
   void emitTask(Value *task);
   void emitBlocks(Value *first, Value *end, Value *low, Value *count);
@@ -59,6 +66,7 @@ private:
   void emitInputs(const Position &position, Value *inTask, bool isBorder);
   Value *loadInput(const Position &position, int64_t row, int64_t column,
                    Value *channel, unsigned active, bool isBorder);
+  FilterPrefetch planPrefetch(int64_t pixels) const;
   void emitMatMuls(const Block &block, Value *count);
   void emitOutputs(const Block &block, Value *tile, Value *inTask);
   void storeTile(const Position &position, Value *channel,
@@ -199,6 +207,21 @@ void WinogradEmitter::emitInputs(Value *tile, Value *inTask) {
 
 //===- At the points ------------------------------------------------------===//
 
+/// Filters that other layers displace from the second cache are prefetched:
+/// those of the next point, by each group of \p pixels tiles a share; by a
+/// single group its own, at a fixed distance.
+WinogradEmitter::FilterPrefetch
+WinogradEmitter::planPrefetch(int64_t pixels) const {
+  if (4 * getPoints() * shape.channels * shape.outChannels <=
+      b.getTarget().getNearBytes())
+    return {};
+  constexpr int64_t fixedDistance = 4096;
+  int64_t groups = llvm::divideCeilSigned(tilesPerTask, pixels);
+  return {.distance =
+              groups == 1 ? fixedDistance : shape.channels * packedBlock,
+          .bytesPerStep = llvm::divideCeilSigned(4 * packedBlock, groups)};
+}
+
 /// Groups of tiles that are multiplied together; the last one overlaps another
 /// or, where there are fewer tiles, computes values that are not used.
 void WinogradEmitter::emitMatMuls(const Block &block, Value *count) {
@@ -217,6 +240,7 @@ void WinogradEmitter::emitMatMuls(const Block &block, Value *count) {
       b.CreateUDiv(b.CreateNSWAdd(count, b.index(pixels - 1)), b.index(pixels));
   Value *lastFirst =
       b.maxIndex(b.CreateNSWSub(count, b.index(pixels)), b.index(0));
+  FilterPrefetch ahead = planPrefetch(pixels);
   b.forLoop(getPoints(), [&](Value *point) {
     Value *filters = b.getElement(
         block.weights, kind,
@@ -228,13 +252,19 @@ void WinogradEmitter::emitMatMuls(const Block &block, Value *count) {
         b.getElement(matMulResults, kind,
                      b.addScaled(b.index(0), point, getPointStride(width)));
     b.forLoop(b.index(0), groups, 1, [&](Value *group) {
+      Prefetch prefetch = {.bytesPerStep = ahead.bytesPerStep};
+      if (prefetch.bytesPerStep)
+        prefetch.address = b.CreateInBoundsGEP(
+            b.getInt8Ty(), b.getElement(filters, kind, ahead.distance),
+            b.addScaled(b.index(0), group,
+                        shape.channels * prefetch.bytesPerStep));
       Value *first =
           b.minIndex(b.addScaled(b.index(0), group, pixels), lastFirst);
       Value *x = b.getElement(pointInputs, kind,
                               b.addScaled(b.index(0), first, shape.channels));
       Values sums =
           microKernel.accumulate(b, {0, microKernel.pixels}, shape.channels, x,
-                                 filters, microKernel.getZeros(b));
+                                 filters, microKernel.getZeros(b), prefetch);
       Value *target = b.getElement(pointResults, kind,
                                    b.addScaled(b.index(0), first, width));
       for (unsigned p = 0; p < microKernel.pixels; ++p)
