@@ -47,6 +47,13 @@ static ConvolutionShape getMatMulShape(const ConvolutionShape &shape,
   return ConvolutionShape::forMatMul(rows, shape.channels, shape.outChannels);
 }
 
+/// Cycles for a byte of the points that other data of the task displaces, as
+/// measured: it is written to the second cache and read from there, or beyond.
+static constexpr double displacedByteCycles = 0.05;
+/// Cycles for a byte of the filters, which each task reads from the second
+/// cache.
+static constexpr double filterByteCycles = 1.0 / 64;
+
 /// Cycles for a vector at a point on the way there or back: loads, the
 /// transform's arithmetic and stores, as measured; more where a tile's points
 /// don't fit the registers.
@@ -62,6 +69,12 @@ double WinogradBlocking::estimate(const ConvolutionShape &shape,
   double outVectors = double(llvm::divideCeilSigned(shape.outChannels, lanes));
   double sum = double(tiles) * points * getPointCycles(getPoints(), target) *
                (channelVectors * double(getGroups()) + outVectors);
+  double moved = 4 * double(tiles) * points *
+                 (double(shape.channels) * double(getGroups()) +
+                  double(shape.outChannels));
+  double near = double(target.getNearBytes()) /
+                double(getScratchBytes(shape.channels, lanes));
+  sum += moved * std::max(0.0, 1 - near) * displacedByteCycles;
   TileChoice matMul =
       rankTiles(getMatMulShape(shape, tilesPerTask), ElemKind::Float, target,
                 unsigned(lanes * registers.vectors))
@@ -69,7 +82,7 @@ double WinogradBlocking::estimate(const ConvolutionShape &shape,
   sum += points * ranges * matMul.cycles;
   double weightBytes =
       4 * points * double(shape.channels) * double(shape.outChannels);
-  // The direct kernels prefetch large weights; these do not.
+  sum += ranges * weightBytes * filterByteCycles;
   if (weightBytes > double(target.cacheBytes) / 2)
     sum += weightBytes *
            (target.memoryByteCycles + (ranges - 1) * target.farByteCycles);
@@ -101,12 +114,10 @@ WinogradBlocking::WinogradBlocking(const ConvolutionShape &shape,
       continue;
     registers = chooseTile(getMatMulShape(shape, tilesPerTask), ElemKind::Float,
                            target, block);
-    int64_t width = registers.vectors * lanes;
-    int64_t scratch = 4 * getPoints() *
-                      (getPointStride(shape.channels) + getPointStride(width));
-    if (scratch > target.maxStackBytes)
+    if (getScratchBytes(shape.channels, lanes) > target.maxStackBytes)
       continue;
-    blocks = llvm::divideCeilSigned(shape.outChannels, width);
+    blocks =
+        llvm::divideCeilSigned(shape.outChannels, registers.vectors * lanes);
     for (int64_t groups = 1; groups <= blocks; ++groups) {
       blocksPerTask = llvm::divideCeilSigned(blocks, groups);
       if (groups > 1 &&
