@@ -76,8 +76,6 @@ struct TargetDescription {
   /// Cycles that it takes to read a byte that is not in this cache, when many
   /// are read in order.
   static constexpr double farByteCycles = 0.13;
-  /// The same from memory, as for weights the first time.
-  static constexpr double memoryByteCycles = 0.33;
   /// Whether there is a system with memory to spare: code may trade it for
   /// time.
   bool isHosted = false;
