@@ -250,6 +250,22 @@ TEST(Quantize, LargeBias) {
   EXPECT_EQ(outcome.kinds["MatMulInteger"], 1u);
 }
 
+/// A bias without dimensions, of a single column.
+TEST(Quantize, ScalarBias) {
+  for (bool corrects : {false, true}) {
+    QuantizationConfig config;
+    config.correctsBiases = corrects;
+    Outcome outcome = check(
+        build([](Net &net) {
+          NodeValue x = net.input({2, 8});
+          net.output(net.b.make<GemmNode>(
+              x, net.weights({8, 1}), net.weights({}), 1.0, 1.0, false, false));
+        }),
+        config);
+    EXPECT_EQ(outcome.kinds["MatMulInteger"], 1u);
+  }
+}
+
 /// Where the weights are zeros, the bias is the result.
 TEST(Quantize, WeightsOfZeros) {
   Outcome outcome = check(build([](Net &net) {

@@ -267,8 +267,10 @@ void Quantizer::correctBias(Tensor &bias, const Node &node,
   auto found = means.find(&node);
   DimsRef filter = node.getOperand(anchor.filter).getShape();
   // A bias that is not one for each channel stays as it is.
-  if (found == means.end() || bias.getNumElements() != filter[anchor.axis] ||
-      bias.getType().getShape().back() != filter[anchor.axis])
+  DimsRef shape = bias.getType().getShape();
+  if (found == means.end() || shape.empty() ||
+      shape.back() != filter[anchor.axis] ||
+      bias.getNumElements() != shape.back())
     return;
   std::vector<double> errors =
       getMeanErrors(node, anchor, weights, found->second);

@@ -18,7 +18,7 @@ static void findBias(Projection &projection) {
   for (auto [value, bias] : bothOrders(*sum))
     if (value == matMul && getConstantTensor(bias) &&
         bias.getType().getNumElements() == columns &&
-        bias.getShape().back() == columns) {
+        !bias.getShape().empty() && bias.getShape().back() == columns) {
       projection.sum = sum;
       projection.bias = bias;
     }
