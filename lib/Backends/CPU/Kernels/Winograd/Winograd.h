@@ -52,7 +52,7 @@ struct WinogradBlocking {
     return ((tilesPerTask * width + 15) / 16 | 1) * 16;
   }
   /// What a task keeps of its tiles: their inputs with \p channels, and the
-  /// products with a block of output channels, in vectors of \p lanes.
+  /// results of a block of output channels, in vectors of \p lanes.
   int64_t getScratchBytes(int64_t channels, int64_t lanes) const {
     return 4 * getPoints() *
            (getPointStride(channels) +
