@@ -192,18 +192,21 @@ static const NumericHazard attention(NodeKind::Attention, hasLargeScores);
 
 //===- Comparisons --------------------------------------------------------===//
 
+static bool isNearButNot(double x, double y, double precision) {
+  constexpr double units = 64;
+  return x != y && std::fabs(x - y) <= units * precision * std::fabs(x);
+}
+
 /// Two numbers that are not equal, but so nearly that other roundings may make
 /// them equal: trials hardly ever hit the one value. Of operands that are
 /// broadcast, any two elements count.
 static bool isNearlyEqual(const Node &, Tensors operands, Tensors) {
-  constexpr double units = 64;
   const Tensor &a = operands[0], &b = operands[1];
   if (!isFloat(a))
     return false;
   double precision = getPrecision(a.getType().getKind()).epsilon;
   auto isNear = [&](int64_t i, int64_t j) {
-    double x = a.getAsDouble(i), y = b.getAsDouble(j);
-    return x != y && std::fabs(x - y) <= units * precision * std::fabs(x);
+    return isNearButNot(a.getAsDouble(i), b.getAsDouble(j), precision);
   };
   bool isBroadcast = a.getType().getShape() != b.getType().getShape();
   for (int64_t i = 0; i < a.getNumElements(); ++i)
@@ -214,3 +217,23 @@ static bool isNearlyEqual(const Node &, Tensors operands, Tensors) {
   return false;
 }
 static const NumericHazard equal(NodeKind::Equal, isNearlyEqual);
+
+//===- Powers -------------------------------------------------------------===//
+
+/// A negative base has a power if the exponent is an integer, which trials
+/// hardly ever hit either.
+static bool isNearlyIntegerPower(const Node &, Tensors operands, Tensors) {
+  const Tensor &base = operands[0], &exponent = operands[1];
+  if (!isFloat(base) || !isFloat(exponent))
+    return false;
+  double precision = getPrecision(exponent.getType().getKind()).epsilon;
+  bool isNegative = false, isNearlyInteger = false;
+  for (int64_t i = 0; i < base.getNumElements(); ++i)
+    isNegative |= base.getAsDouble(i) < 0;
+  for (int64_t i = 0; i < exponent.getNumElements(); ++i) {
+    double value = exponent.getAsDouble(i);
+    isNearlyInteger |= isNearButNot(value, std::round(value), precision);
+  }
+  return isNegative && isNearlyInteger;
+}
+static const NumericHazard powers(NodeKind::Pow, isNearlyIntegerPower);
