@@ -53,6 +53,8 @@ struct TargetDescription {
   unsigned packedBits = 0;
   unsigned numVectorRegisters = 16;
   bool isX86 = false;
+  /// x86's vectors of 512 bits, with the extensions F, VL, DQ and BW.
+  bool hasAVX512 = false;
   /// a * b + c in one instruction, rounded once.
   bool hasFMA = false;
   /// floor, ceil and rint are instructions, not library calls.

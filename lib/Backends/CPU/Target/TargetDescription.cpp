@@ -14,6 +14,7 @@ static void describeX86(TargetDescription &target,
   target.isX86 = true;
   bool isWide =
       has("avx512f") && has("avx512vl") && has("avx512dq") && has("avx512bw");
+  target.hasAVX512 = isWide;
   target.vectorBits = isWide ? 512 : has("avx") ? 256 : has("sse2") ? 128 : 0;
   target.numVectorRegisters = isWide ? 32 : has("64bit-mode") ? 16 : 8;
   // Without SSE there is the x87 unit.

@@ -1,10 +1,11 @@
 //===- VectorMath.cpp - Functions of vectors without a library ------------===//
 
 #include "Kernels/Math/VectorMath.h"
-#include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsX86.h"
 
 using namespace glowish;
 using llvm::Value;
+namespace Intrinsic = llvm::Intrinsic;
 
 static bool isDouble(Value *x) {
   return x->getType()->getScalarType()->isDoubleTy();
@@ -30,18 +31,18 @@ static llvm::Type *getIntLike(KernelBuilder &b, llvm::Type *type) {
 }
 
 static Value *copySign(KernelBuilder &b, Value *magnitude, Value *sign) {
-  return b.CreateIntrinsic(llvm::Intrinsic::copysign, {magnitude->getType()},
+  return b.CreateIntrinsic(Intrinsic::copysign, {magnitude->getType()},
                            {magnitude, sign});
 }
 
 Value *vectormath::abs(KernelBuilder &b, Value *x) {
-  return b.CreateIntrinsic(llvm::Intrinsic::fabs, {x->getType()}, {x});
+  return b.CreateIntrinsic(Intrinsic::fabs, {x->getType()}, {x});
 }
 
 Value *vectormath::sqrt(KernelBuilder &b, Value *x) {
   if (!b.hasArithmetic(x))
     return sqrtByDigits(b, x);
-  return b.CreateIntrinsic(llvm::Intrinsic::sqrt, {x->getType()}, {x});
+  return b.CreateIntrinsic(Intrinsic::sqrt, {x->getType()}, {x});
 }
 
 static bool hasRounding(KernelBuilder &b, Value *x) {
@@ -53,7 +54,7 @@ static bool hasRounding(KernelBuilder &b, Value *x) {
 /// fractions.
 Value *vectormath::rint(KernelBuilder &b, Value *x) {
   if (hasRounding(b, x))
-    return b.CreateIntrinsic(llvm::Intrinsic::rint, {x->getType()}, {x});
+    return b.CreateIntrinsic(Intrinsic::rint, {x->getType()}, {x});
   Value *magic = number(x, isDouble(x) ? 0x1p52 : 0x1p23);
   Value *magnitude = abs(b, x);
   Value *rounded = b.CreateFSub(b.CreateFAdd(magnitude, magic), magic);
@@ -63,7 +64,7 @@ Value *vectormath::rint(KernelBuilder &b, Value *x) {
 
 Value *vectormath::floor(KernelBuilder &b, Value *x) {
   if (hasRounding(b, x))
-    return b.CreateIntrinsic(llvm::Intrinsic::floor, {x->getType()}, {x});
+    return b.CreateIntrinsic(Intrinsic::floor, {x->getType()}, {x});
   Value *near = rint(b, x);
   Value *lower = b.CreateFSub(near, number(x, 1));
   return b.CreateSelect(b.CreateFCmpOGT(near, x), lower, near);
@@ -71,7 +72,7 @@ Value *vectormath::floor(KernelBuilder &b, Value *x) {
 
 Value *vectormath::ceil(KernelBuilder &b, Value *x) {
   if (hasRounding(b, x))
-    return b.CreateIntrinsic(llvm::Intrinsic::ceil, {x->getType()}, {x});
+    return b.CreateIntrinsic(Intrinsic::ceil, {x->getType()}, {x});
   return b.CreateFNeg(floor(b, b.CreateFNeg(x)));
 }
 
@@ -108,9 +109,42 @@ static Rounded roundScaled(KernelBuilder &b, Value *x, double factor) {
   return {b.CreateFSub(sum, magic), bits, offset};
 }
 
-/// \p x * 2^n. In two steps, so that denormal results and infinity come out
-/// right.
+/// AVX-512's vscalef for the type of \p x, or none.
+static Intrinsic::ID findScaleInstr(KernelBuilder &b, Value *x) {
+  if (!b.getTarget().hasAVX512)
+    return Intrinsic::not_intrinsic;
+  bool wide = isDouble(x);
+  switch (x->getType()->getPrimitiveSizeInBits()) {
+  case 128:
+    return wide ? Intrinsic::x86_avx512_mask_scalef_pd_128
+                : Intrinsic::x86_avx512_mask_scalef_ps_128;
+  case 256:
+    return wide ? Intrinsic::x86_avx512_mask_scalef_pd_256
+                : Intrinsic::x86_avx512_mask_scalef_ps_256;
+  case 512:
+    return wide ? Intrinsic::x86_avx512_mask_scalef_pd_512
+                : Intrinsic::x86_avx512_mask_scalef_ps_512;
+  default:
+    return Intrinsic::not_intrinsic;
+  }
+}
+
+static Value *scaleByInstr(KernelBuilder &b, Intrinsic::ID instr, Value *x,
+                           const Rounded &n) {
+  unsigned maskBits = std::max(KernelBuilder::getLanes(x), 8u);
+  Value *allLanes = llvm::ConstantInt::getAllOnesValue(b.getIntNTy(maskBits));
+  Values operands = {x, n.value, x, allLanes};
+  constexpr uint32_t roundAsSet = 4;
+  if (x->getType()->getPrimitiveSizeInBits() == 512)
+    operands.push_back(b.getInt32(roundAsSet));
+  return b.CreateIntrinsic(instr, {}, operands);
+}
+
+/// \p x * 2^n. In two steps where there is no instruction for it, so that
+/// denormal results and infinity come out right.
 static Value *scale(KernelBuilder &b, Value *x, const Rounded &n) {
+  if (Intrinsic::ID instr = findScaleInstr(b, x))
+    return scaleByInstr(b, instr, x, n);
   llvm::Type *intTy = n.bits->getType();
   uint64_t bias = isDouble(x) ? 1023 : 127, shift = isDouble(x) ? 52 : 23;
   // Both exponents with their bias: n + 2 * bias in two halves.
