@@ -20,8 +20,7 @@ def evaluate(coefficients, x):
     return sum(c * x**k for k, c in enumerate(coefficients))
 
 
-def fit(name, function, weight, low, high, above, below=0, digits=10,
-        count=160, rounds=40):
+def fit(function, weight, low, high, above, below=0, count=160, rounds=40):
     """P / Q with degrees `above` and `below` and Q(0) = 1 for which the largest
     weight * |P / Q - function| is small: least squares, in which points with
     larger errors count more from round to round (Lawson), and the quotient is
@@ -52,11 +51,29 @@ def fit(name, function, weight, low, high, above, below=0, digits=10,
                       for i, e in zip(importance, errors)]
         total = sum(importance) / count
         importance = [i / total for i in importance]
-    worst, p, q = best
+    return best
+
+
+def print_fit(name, *arguments, digits=10, **options):
+    worst, p, q = fit(*arguments, **options)
     print(f'{name}: 2^{mp.nstr(log(worst, 2), 4)}')
     print('  P', ', '.join(mp.nstr(c, digits) for c in p))
-    if below:
+    if len(q) > 1:
         print('  Q', ', '.join(mp.nstr(c, digits) for c in q))
+
+
+def print_segments(name, function, weight, step, count, degree):
+    """Polynomials of x - n step for the n-th of `count` segments, which is
+    around n step: a line for each power."""
+    fits = []
+    for n in range(count):
+        middle = n * step
+        fits.append(fit(lambda r: function(fabs(middle + r)),
+                        lambda r: weight(fabs(middle + r)),
+                        0 if n == 0 else -step / 2, step / 2, degree, count=60))
+    print(f'{name}: 2^{mp.nstr(log(max(f[0] for f in fits), 2), 4)}')
+    for power in range(degree + 1):
+        print(f'  x^{power}', ', '.join(mp.nstr(f[1][power], 9) for f in fits))
 
 
 def odd(function):
@@ -68,15 +85,20 @@ def odd(function):
 tiny = mpf('1e-10')  # instead of 0, where f(x) / x is not defined
 half = log(mpf(2)) / 2 * mpf('1.0001')
 for name, degree, digits in (('float', 4, 10), ('double', 9, 18)):
-    fit(f'exp tail, {name}', lambda r: (exp(r) - 1 - r) / r**2,
-        lambda r: r**2 / exp(r), -half, half, degree, digits=digits)
+    print_fit(f'exp tail, {name}', lambda r: (exp(r) - 1 - r) / r**2,
+              lambda r: r**2 / exp(r), -half, half, degree, digits=digits)
 
-fit('log tail, float', lambda f: (log1p(f) - f + f**2 / 2) / f**3,
-    lambda f: f**3 / log1p(f), sqrt(mpf('0.5')) - 1, sqrt(mpf(2)) - 1, 8)
+print_fit('log tail, float', lambda f: (log1p(f) - f + f**2 / 2) / f**3,
+          lambda f: f**3 / log1p(f), sqrt(mpf('0.5')) - 1, sqrt(mpf(2)) - 1, 8)
 
-fit('tanh, float', *odd(tanh), tiny, mpf('9.02')**2, 5, 4)
-fit('erf, float', *odd(erf), tiny, mpf('3.92')**2, 6, 5)
-fit('erf near, double', *odd(erf), tiny, 1, 13, digits=18)
+print_fit('tanh, float', *odd(tanh), tiny, mpf('9.02')**2, 5, 4)
+print_fit('erf, float', *odd(erf), tiny, mpf('3.92')**2, 6, 5)
+# A little more than erf at the end, where it has to come to 1.
+print_segments('erf, float, in segments',
+               lambda x: erf(x + tiny) / (x + tiny) *
+               (1 + (mpf('3e-8') if x > mpf('3.68') else 0)),
+               lambda x: (x + tiny) / erf(x + tiny), mpf(65) / 256, 16, 4)
+print_fit('erf near, double', *odd(erf), tiny, 1, 13, digits=18)
 
 
 def get_x(u):
@@ -84,15 +106,17 @@ def get_x(u):
     return 2 * (1 + u) / (1 - u)
 
 
-fit('erf far, double', lambda u: erfc(get_x(u)) * exp(get_x(u)**2),
-    lambda u: erfc(get_x(u)) / erf(get_x(u)), mpf(-1) / 3, mpf(1) / 2, 14,
-    digits=18)
+print_fit('erf far, double', lambda u: erfc(get_x(u)) * exp(get_x(u)**2),
+          lambda u: erfc(get_x(u)) / erf(get_x(u)), mpf(-1) / 3, mpf(1) / 2, 14,
+          digits=18)
 
 quarter = (pi / 4 * mpf('1.0005'))**2
 for name, degree, digits in (('float', 2, 10), ('double', 5, 18)):
-    fit(f'sin behind x, {name}', lambda t: (sin(sqrt(t)) / sqrt(t) - 1) / t,
-        lambda t: sqrt(t) * t / sin(sqrt(t)), tiny, quarter, degree,
-        digits=digits)
-    fit(f'cos behind 1 - x^2 / 2, {name}',
-        lambda t: (cos(sqrt(t)) - 1 + t / 2) / t**2,
-        lambda t: t**2 / cos(sqrt(t)), tiny, quarter, degree, digits=digits)
+    print_fit(f'sin behind x, {name}',
+              lambda t: (sin(sqrt(t)) / sqrt(t) - 1) / t,
+              lambda t: sqrt(t) * t / sin(sqrt(t)), tiny, quarter, degree,
+              digits=digits)
+    print_fit(f'cos behind 1 - x^2 / 2, {name}',
+              lambda t: (cos(sqrt(t)) - 1 + t / 2) / t**2,
+              lambda t: t**2 / cos(sqrt(t)), tiny, quarter, degree,
+              digits=digits)

@@ -377,6 +377,21 @@ Value *KernelBuilder::widen(Value *value, unsigned lanes) {
   return CreateShuffleVector(value, mask);
 }
 
+Value *KernelBuilder::mapParts(Value *value, unsigned lanes,
+                               llvm::function_ref<Value *(Value *)> function) {
+  unsigned total = getLanes(value);
+  if (total <= lanes)
+    return takeLanes(function(widen(value, lanes)), total);
+  Values parts;
+  for (unsigned first = 0; first < total; first += lanes) {
+    llvm::SmallVector<int, 64> mask;
+    for (unsigned i = first; i < first + lanes; ++i)
+      mask.push_back(i < total ? int(i) : llvm::PoisonMaskElem);
+    parts.push_back(function(CreateShuffleVector(value, mask)));
+  }
+  return takeLanes(joinLanes(parts, lanes), total);
+}
+
 Value *KernelBuilder::splat(Value *scalar, unsigned lanes) {
   return lanes == 1 ? scalar : CreateVectorSplat(lanes, scalar);
 }

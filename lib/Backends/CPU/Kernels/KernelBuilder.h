@@ -133,6 +133,11 @@ public:
   llvm::Value *joinLanes(llvm::ArrayRef<llvm::Value *> values, unsigned lanes);
   /// \p value with undefined lanes behind it.
   llvm::Value *widen(llvm::Value *value, unsigned lanes);
+  /// What \p function, which is applied to \p lanes lanes at a time, makes of
+  /// each lane of \p value.
+  llvm::Value *
+  mapParts(llvm::Value *value, unsigned lanes,
+           llvm::function_ref<llvm::Value *(llvm::Value *)> function);
   llvm::Value *splat(llvm::Value *scalar, unsigned lanes);
   /// A literal of \p kind; integers saturate.
   llvm::Value *literal(ElemKind kind, double value, unsigned lanes);

@@ -85,21 +85,6 @@ static Value *lookUpOne(KernelBuilder &b, Value *x,
                        b.getInt8Ty());
 }
 
-/// Looks all lanes of \p x up by \p lookUpPart, which takes \p lanes of them.
-static Value *lookUpInParts(KernelBuilder &b, Value *x, unsigned lanes,
-                            llvm::function_ref<Value *(Value *)> lookUpPart) {
-  unsigned total = KernelBuilder::getLanes(x);
-  Values parts;
-  for (unsigned first = 0; first < total; first += lanes) {
-    llvm::SmallVector<int, 64> mask;
-    for (unsigned i = first; i < first + lanes; ++i)
-      mask.push_back(i < total ? int(i) : llvm::PoisonMaskElem);
-    parts.push_back(lookUpPart(b.CreateShuffleVector(x, mask)));
-  }
-  Value *joined = parts.size() == 1 ? parts[0] : b.joinLanes(parts, lanes);
-  return b.takeLanes(joined, total);
-}
-
 Value *glowish::emitByteLookup(KernelBuilder &b, Value *x,
                                llvm::ArrayRef<uint8_t> table) {
   assert(table.size() == 256 && "an entry for each byte");
@@ -108,8 +93,8 @@ Value *glowish::emitByteLookup(KernelBuilder &b, Value *x,
     return lookUpOne(b, x, table);
   using Lookup = Value *(*)(KernelBuilder &, Value *, llvm::ArrayRef<uint8_t>);
   auto byInstr = [&](unsigned most, Lookup lookUp) {
-    return lookUpInParts(b, x, most,
-                         [&](Value *part) { return lookUp(b, part, table); });
+    return b.mapParts(x, most,
+                      [&](Value *part) { return lookUp(b, part, table); });
   };
   switch (b.getTarget().lookup) {
   case LookupInstr::Bytes128:
