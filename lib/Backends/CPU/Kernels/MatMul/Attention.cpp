@@ -234,7 +234,9 @@ Values AttentionEmitter::emitScores(const Block &block, Value *key,
             Value *score =
                 maskScore(block, sums[p * block.vectors + v], mask, number, v);
             b.store(kind, score, getScore(block, number, v * lanes));
-            largest[v] = b.maximum(kind, largest[v], score);
+            // NaN is in the sum of the powers in any case.
+            largest[v] = b.CreateSelect(b.CreateFCmpOLT(largest[v], score),
+                                        score, largest[v]);
           }
         return largest;
       });
