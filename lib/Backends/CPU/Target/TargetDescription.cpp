@@ -37,9 +37,7 @@ static void describeX86(TargetDescription &target,
                   : isWide                    ? LookupInstr::Words64
                                               : LookupInstr::None;
   // Cores with 512-bit vectors have 1 or 2 MiB, those before 256 or 512 KiB.
-  target.cacheBytes = has("amx-tile") || has("avx512bf16") ? 2 << 20
-                      : isWide                             ? 1 << 20
-                                                           : 256 << 10;
+  target.cacheBytes = has("amx-tile") ? 2 << 20 : isWide ? 1 << 20 : 256 << 10;
 }
 
 static void describeAArch64(TargetDescription &target,
