@@ -5,15 +5,16 @@
 
 The ranges are of a calibration set, the answers of other samples: of MNIST,
 CIFAR-10, and keywords of Speech Commands in $GLOWISH_TEST_DATA (default
-../shared/data). With the quantizer's default flags, a network may not lose more
-than 0.3 points of right answers against the float one, nor against the int8
-network that TensorFlow Lite has made of it, where there is one: by more than
-chance explains, which is two standard errors. Of all answers, 98.5% have to be
-those of the float network. The ONNX file that the quantizer writes has to give
-the same answers in ONNX Runtime, but for 0.2% whose two best classes are as
-good as equal; without bench/node_modules/onnxruntime-node, which bench/compare
-installs, that is skipped. The anomaly score of an autoencoder has to be as near
-to the float network's as that of TensorFlow Lite's int8 network.
+../shared/data). Of CIFAR-10's images each is tested, with ranges of others
+(cross-validation). With the quantizer's default flags, a network may not lose
+more than 0.3 points of right answers against the float one, nor against the
+int8 network that TensorFlow Lite has made of it, where there is one: by more
+than chance explains, which is two standard errors. Of all answers, 98.5% have
+to be those of the float network. The ONNX file that the quantizer writes has to
+give the same answers in ONNX Runtime, but for 0.2% whose two best classes are
+as good as equal; without bench/node_modules/onnxruntime-node, which
+bench/compare installs, that is skipped. The anomaly score of an autoencoder has
+to be as near to the float network's as that of TensorFlow Lite's int8 network.
 
 $GLOWISH_BIN: the programs (default build/release/bin). Prints a table; exits 1
 if a network is wrong, 77 without the data or NumPy.
@@ -45,9 +46,28 @@ from cases import read_interface  # noqa: E402
 
 
 # ---- Labelled samples ----
-#
-# (samples, labels, how many of the samples are for ranges, how many copies of
-# the others are behind them).
+
+class Labelled:
+    """Labelled samples, `count` of them in each of several versions: copies
+    that are moved a little. The first version is for ranges, too."""
+
+    def __init__(self, versions, labels, num_ranges, num_folds=1):
+        self.versions, self.labels = versions, labels
+        self.count = len(labels)
+        self.num_ranges, self.num_folds = num_ranges, num_folds
+
+    def get_folds(self):
+        """(numbers of the samples for ranges, and of those that are tested):
+        all that are not for ranges, or in each of several folds a part of them
+        all, so that each sample is tested once."""
+        if self.num_folds == 1:
+            return [(range(self.num_ranges),
+                     range(self.num_ranges, self.count))]
+        size = self.count // self.num_folds
+        return [([(end + i) % self.count for i in range(self.num_ranges)],
+                 range(end - size, end))
+                for end in range(size, self.count + 1, size)]
+
 
 def read_idx(name, offset):
     path = os.path.join(DATA, "images", "mnist", name)
@@ -55,9 +75,9 @@ def read_idx(name, offset):
 
 
 def read_digits(normalize):
-    images = read_idx("images-idx3-ubyte", 16).reshape(-1, 1, 1, 28, 28)
-    return (normalize(images.astype(np.float32)),
-            read_idx("labels-idx1-ubyte", 8), 100, 1)
+    images = read_idx("images-idx3-ubyte", 16).reshape(1, -1, 1, 1, 28, 28)
+    return Labelled(normalize(images.astype(np.float32)),
+                    read_idx("labels-idx1-ubyte", 8), 100)
 
 
 def shift(array, axis, by):
@@ -68,20 +88,21 @@ def shift(array, axis, by):
 
 
 def read_images(normalize):
-    """CIFAR-10: each image for the test, and its mirror image, in 25 copies
+    """CIFAR-10: each image and its mirror image as they are, and in 24 copies
     that are shifted by up to two pixels."""
     path = os.path.join(DATA, "images", "cifar10_test.csv")
     rows = np.loadtxt(path, delimiter=",", dtype=np.int64)
     images = rows[:, 1:].reshape(-1, 1, 32, 32, 3).astype(np.float32)
-    copies = [shift(shift(side, 2, down), 3, right)
-              for side in (images[40:], images[40:, :, :, ::-1])
-              for down in range(-2, 3) for right in range(-2, 3)]
-    return (normalize(np.concatenate([images[:40]] + copies)),
-            np.concatenate([rows[:40, 0]] + [rows[40:, 0]] * 50), 40, 50)
+    shifts = sorted(((down, right) for down in range(-2, 3)
+                     for right in range(-2, 3)), key=lambda s: s != (0, 0))
+    versions = np.stack([shift(shift(side, 2, down), 3, right)
+                         for side in (images, images[:, :, :, ::-1])
+                         for down, right in shifts])
+    return Labelled(normalize(versions), rows[:, 0], 40, num_folds=5)
 
 
 def to_planes(images):
-    return np.ascontiguousarray(np.moveaxis(images, -1, 2))
+    return np.ascontiguousarray(np.moveaxis(images, -1, -3))
 
 
 def normalize_imagenet(images):
@@ -90,17 +111,16 @@ def normalize_imagenet(images):
 
 
 def read_keywords():
-    """Each sample for the test as it is, and up to two frames earlier and
-    later; the files are in the scale of the int8 network's input."""
+    """Each sample as it is, and up to two frames earlier and later; the files
+    are in the scale of the int8 network's input."""
     folder = os.path.join(DATA, "tiny-eval", "kws01")
     names = sorted(n for n in os.listdir(folder) if n.endswith(".bin"))
     samples = np.stack([np.fromfile(os.path.join(folder, name), np.int8)
                         for name in names]).astype(np.float32)
     samples = ((samples - 83) * np.float32(0.584703)).reshape(-1, 1, 49, 10, 1)
     labels = np.array([int(name[:-4].split("_")[-1]) for name in names])
-    copies = [shift(samples[100:], 2, by) for by in (0, -2, -1, 1, 2)]
-    return (np.concatenate([samples[:100]] + copies),
-            np.concatenate([labels[:100]] + [labels[100:]] * 5), 100, 5)
+    versions = np.stack([shift(samples, 2, by) for by in (0, -2, -1, 1, 2)])
+    return Labelled(versions, labels, 100)
 
 
 NETWORKS = {
@@ -141,13 +161,16 @@ def find_model(folder, name):
     return os.path.join(DATA, folder, name, "model.onnx")
 
 
-def write_samples(name, samples):
-    folder = os.path.join(WORK, name)
+def write_samples(folder, labelled):
+    """A file for each sample in each version: files[version, number]."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(folder)
-    files = [os.path.join(folder, "%05d.npy" % i) for i in range(len(samples))]
-    for file, sample in zip(files, samples):
-        np.save(file, np.ascontiguousarray(sample))
+    files = np.array([[os.path.join(folder, "%02d_%05d.npy" % (version, i))
+                       for i in range(labelled.count)]
+                      for version in range(len(labelled.versions))])
+    for names, samples in zip(files, labelled.versions):
+        for name, sample in zip(names, samples):
+            np.save(name, np.ascontiguousarray(sample))
     return files
 
 
@@ -159,20 +182,20 @@ def state_type(model, sample):
 
 # ---- Checks ----
 
-def find_loss(classes, others, labels, num_copies):
+def find_loss(classes, others, labels):
     """By how many points `classes` are right less often than `others`, less two
     standard errors. Copies of a sample are no independent samples."""
     lost = (others == labels).astype(float) - (classes == labels)
-    lost = 100 * lost.reshape(num_copies, -1).mean(axis=0)
+    lost = 100 * lost.mean(axis=0)
     return lost.mean() - 2 * lost.std(ddof=1) / np.sqrt(len(lost))
 
 
-def explain(answers, labels, num_copies):
+def explain(answers, labels):
     """What is wrong with the answers; empty if nothing is."""
     int8, wrong = answers["int8"], []
     for key in ("float", "tflite"):
-        if key in answers and find_loss(int8, answers[key], labels,
-                                        num_copies) > TOLERANCE:
+        if key in answers and \
+                find_loss(int8, answers[key], labels) > TOLERANCE:
             wrong.append("fewer right answers than the %s network" % key)
     if np.mean(int8 == answers["float"]) < FLOAT_CLASSES:
         wrong.append("other answers than the float network")
@@ -191,34 +214,54 @@ def print_row(name, num_ranges, labels, answers):
         return ("%.2f" % (100 * np.mean(answers[key] == answers["int8"]))
                 if key in answers else "")
     print("%-18s %6d %6d %7s %7s %7s %9s %9s" % (
-        name, num_ranges, len(labels), rate("float"), rate("int8"),
+        name, num_ranges, answers["int8"].size, rate("float"), rate("int8"),
         rate("tflite"), agree("float"), agree("runtime")), flush=True)
+
+
+def quantize(model, sample, ranges, folder):
+    """The flag for the profile of the files `ranges`, and the ONNX file."""
+    load = "-load-profile=" + os.path.join(folder, "profile.yaml")
+    written = os.path.join(folder, "quantized.onnx")
+    classify(model, ranges, load.replace("-load", "-dump"))
+    run([os.path.join(BIN, "model-compiler"), "-model=" + model, load,
+         "-model-input=" + state_type(model, sample), "-emit-onnx=" + written])
+    return load, written
+
+
+def answer_all(name, labelled, folder):
+    """(the answers of each network: [version, sample], the labels of the
+    samples that were tested)."""
+    files = write_samples(folder, labelled)
+    model, others = (find_model("trained", name),
+                     find_model("quantized", name + "_int8"))
+    answers, tested = {}, []
+
+    def add(key, classifier, network, names, *flags):
+        classes = classifier(network, list(names.ravel()), *flags)
+        answers.setdefault(key, []).append(classes.reshape(names.shape))
+
+    for ranges, tests in labelled.get_folds():
+        load, written = quantize(model, labelled.versions[0][0],
+                                 list(files[0, ranges]), folder)
+        names = files[:, tests]
+        tested.append(labelled.labels[tests])
+        add("float", classify, model, names)
+        add("int8", classify, model, names, load)
+        if os.path.exists(others):
+            add("tflite", classify, others, names)
+        if os.path.exists(RUNTIME):
+            add("runtime", classify_in_runtime, written, names)
+    return ({key: np.concatenate(folds, axis=1)
+             for key, folds in answers.items()}, np.concatenate(tested))
 
 
 def check_network(name):
     """Prints a row; what is wrong, empty if nothing is."""
-    samples, labels, count, num_copies = NETWORKS[name]()
-    files = write_samples(name, samples)
-    ranges, tested, labels = files[:count], files[count:], labels[count:]
-    model, folder = find_model("trained", name), os.path.join(WORK, name)
-    profile = os.path.join(folder, "profile.yaml")
-    classify(model, ranges, "-dump-profile=" + profile)
-    load = "-load-profile=" + profile
-    written = os.path.join(folder, "quantized.onnx")
-    run([os.path.join(BIN, "model-compiler"), "-model=" + model, load,
-         "-model-input=" + state_type(model, samples[0]),
-         "-emit-onnx=" + written])
-
-    answers = {"float": classify(model, tested),
-               "int8": classify(model, tested, load)}
-    others = find_model("quantized", name + "_int8")
-    if os.path.exists(others):
-        answers["tflite"] = classify(others, tested)
-    if os.path.exists(RUNTIME):
-        answers["runtime"] = classify_in_runtime(written, tested)
+    labelled, folder = NETWORKS[name](), os.path.join(WORK, name)
+    answers, labels = answer_all(name, labelled, folder)
     shutil.rmtree(folder)
-    print_row(name, count, labels, answers)
-    return explain(answers, labels, num_copies)
+    print_row(name, labelled.num_ranges, labels, answers)
+    return explain(answers, labels)
 
 
 def get_score(windows, outputs):
