@@ -119,7 +119,7 @@ struct TargetDescription {
   llvm::Error makeReproducible();
   /// What a layer uses and the second cache still holds when it is used again:
   /// in the next run of the network, or the next task of the layer.
-  int64_t getNearBytes() const { return cacheBytes / 32; }
+  int64_t getNearBytes() const { return cacheBytes / 16; }
   /// The target whose vectors, registers and caches decide in which order
   /// floats are added, and by which formulas: this one, or one that is the same
   /// for all reproducible targets.

@@ -291,7 +291,7 @@ void ConvolutionEmitter::planPrefetch(Block &block) const {
     tiles *= shape.batch * shape.outHeight;
   // A single tile would spend much of its time on requests.
   const TargetDescription &target = b.getTarget();
-  int64_t cached = tiles == 1 ? target.cacheBytes / 2 : target.getNearBytes();
+  int64_t cached = tiles == 1 ? target.cacheBytes : target.getNearBytes();
   if (!layout.isPadded || chunk != getNumUnits() ||
       blockBytes * blocksPerGroup <= cached)
     return;

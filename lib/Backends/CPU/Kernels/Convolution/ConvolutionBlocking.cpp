@@ -209,7 +209,7 @@ int64_t glowish::chooseChunk(const ConvolutionShape &shape, ElemKind kind,
   // blocks before the next. Where they don't, a block of weights goes over the
   // whole image, so that each weight comes from memory once.
   if (weights <= target.cacheBytes / 2)
-    chunks = (images + target.cacheBytes / 4 - 1) / (target.cacheBytes / 4);
+    chunks = (images + target.cacheBytes / 2 - 1) / (target.cacheBytes / 2);
   if (target.numThreads > 1)
     chunks = std::max(chunks, (4 * target.numThreads + blocks - 1) / blocks);
   chunks = std::clamp(chunks, int64_t(1), units);

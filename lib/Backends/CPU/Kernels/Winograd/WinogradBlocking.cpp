@@ -87,7 +87,7 @@ double WinogradBlocking::estimate(const ConvolutionShape &shape,
   sum += points * ranges * matMul.cycles;
   double weightBytes =
       4 * points * double(shape.channels) * double(shape.outChannels);
-  bool areNear = weightBytes <= double(target.cacheBytes) / 2;
+  bool areNear = weightBytes <= double(target.cacheBytes);
   sum += weightBytes *
          (filterBytePrice + farFilterCycles +
           (ranges - 1) * (areNear ? nearFilterCycles : farFilterCycles));
