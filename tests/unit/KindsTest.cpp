@@ -178,6 +178,20 @@ void addMovement(std::vector<Row> &rows) {
          return tryMake<TransposeNode>(f, input(m, kind, {3, 17, 5}),
                                        Ints{2, 0, 1});
        }});
+  // Loops that read planes and write pixels.
+  for (int64_t channels : {2, 3, 4, 5})
+    rows.push_back({"Max of " + std::to_string(channels) + " planes",
+                    Kinds::Numbers, [=](Function &f, Module &m, ElemKind kind) {
+                      NodeValue planes = input(m, kind, {2, channels, 3, 17});
+                      NodeValue bounds = input(m, kind, {channels});
+                      planes = f.create<TransposeNode>("pixels", planes,
+                                                       Ints{0, 2, 3, 1})
+                                   ->getResult();
+                      bounds = f.create<BroadcastNode>("bounds", bounds,
+                                                       Dims{2, 3, 17, channels})
+                                   ->getResult();
+                      return tryMake<MaxNode>(f, planes, bounds);
+                    }});
   rows.push_back(
       {"Broadcast", Kinds::Any, [](Function &f, Module &m, ElemKind kind) {
          return tryMake<BroadcastNode>(f, input(m, kind, {3, 1}),

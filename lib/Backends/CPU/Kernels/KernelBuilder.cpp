@@ -308,6 +308,22 @@ void KernelBuilder::storeStrided(ElemKind kind, Value *value, Value *address,
                        llvm::Align(getElemSize(kind)));
 }
 
+void KernelBuilder::storeInterleaved(ElemKind kind,
+                                     llvm::ArrayRef<Value *> vectors,
+                                     Value *address) {
+  unsigned lanes = getLanes(vectors.front());
+  Values stored;
+  for (Value *vector : vectors)
+    stored.push_back(widen(toStorage(kind, vector), std::max(lanes, 2u)));
+  unsigned width = getLanes(stored.front());
+  llvm::SmallVector<int, 64> mask;
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    for (unsigned number = 0; number < vectors.size(); ++number)
+      mask.push_back(int(number * width + lane));
+  CreateAlignedStore(CreateShuffleVector(joinLanes(stored, width), mask),
+                     address, llvm::Align(getElemSize(kind)));
+}
+
 /// A constant of \p module that has the data \p table; one for all that have.
 static llvm::GlobalVariable *getTable(llvm::Module &module,
                                       llvm::Constant *table) {

@@ -116,6 +116,9 @@ public:
   llvm::Value *loadStrided(ElemKind kind, llvm::Value *address, unsigned lanes,
                            int64_t stride);
   void store(ElemKind kind, llvm::Value *value, llvm::Value *address);
+  /// Stores the first lanes of all \p vectors, then the second, ...
+  void storeInterleaved(ElemKind kind, llvm::ArrayRef<llvm::Value *> vectors,
+                        llvm::Value *address);
   void storeStrided(ElemKind kind, llvm::Value *value, llvm::Value *address,
                     int64_t stride);
   /// Entry \p index of \p table, which becomes data of the module; integers as

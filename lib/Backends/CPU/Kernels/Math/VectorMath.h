@@ -24,8 +24,9 @@ llvm::Value *log(KernelBuilder &b, llvm::Value *x);
 /// Float: a quotient of polynomials. Double: (1 - e^-2|x|) / (1 + e^-2|x|), a
 /// polynomial near 0.
 llvm::Value *tanh(KernelBuilder &b, llvm::Value *x);
-/// Float: a quotient of polynomials. Double: a polynomial up to 1, then
-/// 1 - e^-x^2 times a polynomial of (|x| - 2) / (|x| + 2).
+/// Float: a quotient of polynomials; on AVX-512 x times one of 16 polynomials.
+/// Double: a polynomial up to 1, then 1 - e^-x^2 times a polynomial of
+/// (|x| - 2) / (|x| + 2).
 llvm::Value *erf(KernelBuilder &b, llvm::Value *x);
 /// Of floats too, n = rint(x / (pi / 2)) and x - n pi / 2 are computed in
 /// double. The bounds hold for |x| up to 2^20 pi / 2 = 1.6e6; beyond that the

@@ -65,6 +65,23 @@ static unsigned chooseLanes(KernelBuilder &b, const StridedOperand &result,
   return areBytes && !program.empty() ? b.getTarget().getLanes(1) : lanes;
 }
 
+/// Whether a loop is best computed for vectors of the dimension in front of the
+/// last, such as pixels of few channels: the last one would leave most of a
+/// register empty. The inputs' elements lie side by side there, or are one.
+static bool isInterleaved(DimsRef shape, unsigned lanes,
+                          const StridedOperand &result,
+                          llvm::ArrayRef<StridedOperand> inputs) {
+  constexpr int64_t most = 4;
+  size_t last = shape.size() - 1;
+  if (last == 0 || shape[last] > std::min<int64_t>(most, lanes / 2) ||
+      shape[last - 1] < lanes || result.strides[last] != 1 ||
+      result.strides[last - 1] != shape[last])
+    return false;
+  return llvm::all_of(inputs, [&](const StridedOperand &input) {
+    return input.strides[last - 1] == 0 || input.strides[last - 1] == 1;
+  });
+}
+
 void glowish::emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,
                        std::vector<StridedOperand> inputs,
                        const ScalarProgram &program) {
@@ -86,13 +103,31 @@ void glowish::emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,
   llvm::SmallVector<ElemKind, 4> kinds;
   for (const StridedOperand &input : inputs)
     kinds.push_back(input.kind);
+  auto compute = [&](llvm::ArrayRef<Value *> index, unsigned active,
+                     size_t along) {
+    Values values;
+    for (const StridedOperand &input : inputs)
+      values.push_back(b.loadStrided(input.kind, input.getAddress(b, index),
+                                     active, input.strides[along]));
+    return emitProgram(b, program, values, kinds);
+  };
+  size_t last = joined.size() - 1;
+  if (isInterleaved(joined, lanes, result, inputs))
+    return forEachVector(b, DimsRef(joined).drop_back(), lanes,
+                         [&](llvm::ArrayRef<Value *> index, unsigned active) {
+                           Values vectors, first(index), each(index);
+                           first.push_back(b.index(0));
+                           for (int64_t i = 0; i < joined[last]; ++i) {
+                             each.resize(last);
+                             each.push_back(b.index(i));
+                             vectors.push_back(compute(each, active, last - 1));
+                           }
+                           b.storeInterleaved(result.kind, vectors,
+                                              result.getAddress(b, first));
+                         });
   forEachVector(
       b, joined, lanes, [&](llvm::ArrayRef<Value *> index, unsigned active) {
-        Values values;
-        for (const StridedOperand &input : inputs)
-          values.push_back(b.loadStrided(input.kind, input.getAddress(b, index),
-                                         active, input.getInnerStride()));
-        b.storeStrided(result.kind, emitProgram(b, program, values, kinds),
+        b.storeStrided(result.kind, compute(index, active, last),
                        result.getAddress(b, index), result.getInnerStride());
       });
 }
