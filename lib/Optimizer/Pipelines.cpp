@@ -59,9 +59,9 @@ const Pipeline &glowish::getQuantizationPipeline() {
         "recognize-softmax", "recognize-group-normalization", "sink-transposes",
         "sink-reshapes", "constant-fold", "fold-pad", "fold-arithmetic", "cse"},
        /*toFixedPoint=*/true},
-      {{"recognize-normalization", "recognize-attention", "constant-fold"},
-       /*toFixedPoint=*/true},
-      {{"dce"}, /*toFixedPoint=*/false},
+      {{"recognize-normalization", "constant-fold"}, /*toFixedPoint=*/true},
+      // Its operands and its weights are quantized.
+      {{"expand-attention", "dce"}, /*toFixedPoint=*/false},
   };
   return pipeline;
 }

@@ -190,6 +190,59 @@ static bool hasLargeScores(const Node &, Tensors operands, Tensors) {
 }
 static const NumericHazard attention(NodeKind::Attention, hasLargeScores);
 
+/// Whether the softmax of \p scores, of one query, has a weight so near a half
+/// that other roundings may make another integer of it.
+static bool hasWeightNearHalf(std::vector<double> scores, double weightScale) {
+  double largest = *std::max_element(scores.begin(), scores.end());
+  double size = 1, total = 0;
+  for (double &score : scores) {
+    if (std::isfinite(score))
+      size = std::max(size, std::fabs(score));
+    score = std::exp(score - largest);
+    total += score;
+  }
+  for (double power : scores) {
+    double weight = power / total / weightScale;
+    double distance = std::fabs(weight - std::floor(weight) - 0.5);
+    if (!(distance > 1e-6 * size * weight + 1e-6))
+      return true;
+  }
+  return false;
+}
+
+static bool roundsWeightsNearHalves(const Node &node, Tensors operands,
+                                    Tensors) {
+  using Attention = AttentionIntegerNode;
+  auto &attention = llvm::cast<Attention>(node);
+  // The trials change a mask, and so the weights.
+  if (attention.getMask())
+    return hasLargeScores(node, operands[Attention::maskIdx], {});
+  const Tensor &query = operands[Attention::queryIdx];
+  const Tensor &key = operands[Attention::keyIdx];
+  DimsRef shape = query.getType().getShape();
+  int64_t depth = shape.back(), queries = shape[shape.size() - 2];
+  int64_t keys = key.getType().getShape()[shape.size() - 2];
+  int64_t numQueries = countElements(shape.drop_back());
+  for (int64_t i = 0; i < numQueries; ++i) {
+    std::vector<double> scores;
+    int64_t head = i / queries, m = i % queries;
+    int64_t last = attention.getCausal() ? m + keys - queries : keys - 1;
+    for (int64_t n = 0; n <= last; ++n) {
+      double sum = 0;
+      for (int64_t k = 0; k < depth; ++k)
+        sum += (query.getAsDouble(i * depth + k) -
+                double(attention.getQueryZeroPoint())) *
+               key.getAsDouble((head * keys + n) * depth + k);
+      scores.push_back(sum * attention.getScale());
+    }
+    if (hasWeightNearHalf(std::move(scores), attention.getWeightScale()))
+      return true;
+  }
+  return false;
+}
+static const NumericHazard integerAttention(NodeKind::AttentionInteger,
+                                            roundsWeightsNearHalves);
+
 //===- Comparisons --------------------------------------------------------===//
 
 static bool isNearButNot(double x, double y, double precision) {

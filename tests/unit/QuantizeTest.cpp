@@ -181,6 +181,51 @@ TEST(Quantize, MatMulsOfAllKinds) {
   EXPECT_EQ(outcome.kinds["Gemm"] + outcome.kinds["MatMul"], 0u);
 }
 
+/// Self-attention of 12 tokens, and a matmul behind it.
+static NodeValue makeAttention(Net &net, bool causal) {
+  NodeBuilder &b = net.b;
+  NodeValue x = net.input({12, 16});
+  NodeValue query = b.matMul(x, net.weights({16, 8}));
+  NodeValue key = b.matMul(x, net.weights({16, 8}));
+  NodeValue value = b.matMul(x, net.weights({16, 8}));
+  x = b.make<AttentionNode>(query, key, value, NodeValue(), /*scale=*/0.2,
+                            causal);
+  return b.matMul(x, net.weights({8, 5}));
+}
+
+/// Both matmuls of an attention are quantized, and its softmax, or none is.
+TEST(Quantize, Attention) {
+  for (bool causal : {false, true})
+    for (auto schema : {Schema::Asymmetric, Schema::Symmetric}) {
+      auto make =
+          build([&](Net &net) { net.output(makeAttention(net, causal)); });
+      QuantizationConfig config;
+      config.schema = schema;
+      Outcome outcome = check(make, config);
+      EXPECT_EQ(outcome.kinds["AttentionInteger"], 1u);
+      EXPECT_EQ(outcome.kinds["MatMul"] + outcome.kinds["Softmax"], 0u);
+      // A clipped softmax would have lost its largest weights.
+      config.calibration = QuantizationCalibration::KL;
+      EXPECT_EQ(check(make, config, 0.2).kinds["AttentionInteger"], 1u);
+    }
+  auto make = build([](Net &net) { net.output(makeAttention(net, false)); });
+  Outcome exact = llvm::cantFail(run(make, nullptr, createInterpreter()));
+  QuantizationOptions options = {exact.profile, {}};
+  ModelGraph graph(make());
+  std::unique_ptr<Backend> backend = createInterpreter();
+  llvm::cantFail(
+      Compilation(*backend, CompilationOptions()).prepareQuantization(graph));
+  std::vector<QuantizedNode> nodes =
+      listQuantizedNodes(graph.getFunction(), *options.profile, options.config);
+  // Those with weights, and both of the attention as one.
+  ASSERT_EQ(nodes.size(), 5u);
+  EXPECT_EQ(nodes[3].numMultiplications, 2u * 12 * 12 * 8);
+  options.profile->floatNodes = {nodes[3].name};
+  Outcome outcome = llvm::cantFail(run(make, &options, createInterpreter()));
+  EXPECT_EQ(outcome.kinds["AttentionInteger"], 0u);
+  EXPECT_EQ(outcome.kinds["Attention"], 1u);
+}
+
 /// Of two operands that a sum alone reads one is quantized; the other is added
 /// where it is computed.
 TEST(Quantize, SumsOfTwoConvolutions) {

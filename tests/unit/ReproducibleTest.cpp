@@ -265,6 +265,25 @@ TEST(Reproducible, Attention) {
     });
 }
 
+TEST(Reproducible, AttentionInteger) {
+  using enum ElemKind;
+  for (auto [queries, keys] : {std::pair(1, 17), {70, 65}, {3, 6000}})
+    compareBits(
+        "attention",
+        [&, queries = queries, keys = keys](Function &f, Module &m) {
+          NodeValue sums =
+              f.create<AttentionIntegerNode>(
+                   "a", input(m, UInt8, {2, queries, 33}),
+                   input(m, Int8, {2, keys, 33}),
+                   input(m, UInt8, {2, keys, 35}), NodeValue(), 0.01,
+                   /*causal=*/false, /*queryZeroPoint=*/3,
+                   /*valueZeroPoint=*/130, 1.0 / 255, /*maxWeight=*/255)
+                  ->getResult();
+          return f.create<CastNode>("c", sums, Float)->getResult();
+        },
+        0.05);
+}
+
 TEST(Reproducible, Functions) {
   using enum ElemKind;
   for (ElemKind kind : {Float, Double, Float16})

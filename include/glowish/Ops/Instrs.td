@@ -71,6 +71,9 @@ def MatMulNBitsInstr : AnchorFor<MatMulNBits> {
 def AttentionInstr : InstrFor<Attention> {
   let Strided = ["result", "query", "key", "value", "mask"];
 }
+def AttentionIntegerInstr : AnchorFor<AttentionInteger> {
+  let Strided = ["result", "query", "key", "value", "mask", "fused"];
+}
 let Strided = ["result"] in {
   def MaxPoolInstr : InstrFor<MaxPool>;
   def AvgPoolInstr : InstrFor<AvgPool>;

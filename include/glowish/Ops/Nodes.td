@@ -229,6 +229,32 @@ def Attention : Node<"softmax(query * key^T * scale + mask) * value"> {
                        op.getValue().getShape().back()}];
 }
 
+def AttentionInteger : Node<"Attention of 8-bit integers with 32-bit sums"> {
+  let Description = [{
+    query [..., M, D], key [..., N, D], value [..., N, E], each int8 or uint8, all
+    with the same leading dimensions. The scores are scale * (sum over D of (query
+    - queryZeroPoint) * key) + mask, in float; a zero point of key would add the
+    same to all scores of a query. A weight of their softmax over the keys becomes
+    the integer w = min(round(weight / weightScale), maxWeight), to even at a half;
+    NaN becomes 0. The result is int32 [..., M, E], the sums of w * (value -
+    valueZeroPoint), which wrap. mask broadcasts to [..., M, N].
+  }];
+  let Operands = [Operand<"query">, Operand<"key">, Operand<"value">,
+                  OptionalOperand<"mask", "float, added to the scaled scores">];
+  let Attributes = [Attr<Float, "scale", "factor of the scores">,
+                    Attr<Bool, "causal",
+                         "query m attends only to keys 0 ... m + N - M">,
+                    Attr<Int, "queryZeroPoint", "of query's kind">,
+                    Attr<Int, "valueZeroPoint", "of value's kind">,
+                    Attr<Float, "weightScale", "what a weight of 1 stands for">,
+                    Attr<Int, "maxWeight", "the largest integer weight, to 255">];
+  let Traits = [SuperLinear];
+  let HasLowering = 1;
+  let Source = "Vaswani et al., Attention Is All You Need, 2017";
+  let ZeroGradient = "the result is an integer";
+  let MultiplyAdds = Attention.MultiplyAdds;
+}
+
 //===- Pooling ------------------------------------------------------------===//
 
 class Pool<string summary> : Node<summary> {

@@ -113,7 +113,7 @@ llvm::ArrayRef<NodeKind> getQuantizableKinds();
 struct QuantizedNode {
   std::string name;
   NodeKind kind;
-  /// Of floats by weights; 0 for nodes without weights.
+  /// Of floats by weights, or by floats; 0 for nodes that are no matmuls.
   uint64_t numMultiplications = 0;
 };
 

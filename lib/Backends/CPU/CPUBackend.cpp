@@ -122,6 +122,16 @@ static bool supportsAttention(const AttentionNode &node, Levels levels) {
   });
 }
 
+/// It also keeps keys and values there.
+static bool supportsAttentionInteger(const AttentionIntegerNode &node,
+                                     Levels levels) {
+  DimsRef key = node.getKey().getShape();
+  return llvm::all_of(levels, [&](const TargetDescription &level) {
+    return fitsAttentionInteger(key[key.size() - 2], key.back(),
+                                node.getType().getShape().back(), level);
+  });
+}
+
 /// The channels are the last dimension, and the kernel keeps statistics on the
 /// stack.
 static bool supportsGroupNormalization(const GroupNormalizationNode &node,

@@ -10,6 +10,7 @@ include "Instrs.td"
 //===- Restrictions -------------------------------------------------------===//
 
 def : SupportsFor<AttentionInstr>;
+def : SupportsFor<AttentionIntegerInstr>;
 def : SupportsFor<GroupNormalizationInstr>;
 def : SupportsFor<MatMulNBitsInstr>;
 
@@ -102,6 +103,7 @@ def CPUGroupNormalization : Instr<"Group normalization of known statistics"> {
 //===- Arithmetic ---------------------------------------------------------===//
 
 def : CountsOperationsOf<AttentionInstr>;
+def : CountsOperationsOf<AttentionIntegerInstr>;
 def : CountsOperationsOf<MaxPoolInstr>;
 def : CountsOperationsOf<AvgPoolInstr>;
 def : CountsOperationsOf<ReduceInstr>;

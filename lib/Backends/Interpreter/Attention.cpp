@@ -4,79 +4,130 @@
 #include "glowish/IR/StridedLayout.h"
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 using namespace glowish;
 using namespace glowish::interpreter;
 
 namespace {
 
-/// The operands, gathered; null pointers where there is no mask.
-template <typename T> struct Operands {
-  llvm::ArrayRef<T> query, key, value, mask;
+/// One attention: its extents, and its mask, gathered.
+struct Problem {
+  Dims batch;
+  int64_t queries, keys, depth, columns;
+  double scale;
+  bool causal;
+  std::optional<Tensor> mask;
+  /// Of the mask's elements; 0 where it repeats.
+  Dims maskStrides;
+
+  /// What is added to the score of query number \p m of head \p head with key
+  /// number \p n.
+  double getMask(DimsRef head, int64_t m, int64_t n) const {
+    if (!mask)
+      return 0;
+    Dims index(head);
+    index.append({m, n});
+    int64_t offset = 0;
+    for (size_t d = 0; d < index.size(); ++d)
+      offset += index[d] * maskStrides[d];
+    return mask->getAsDouble(offset);
+  }
 };
 
 } // namespace
 
-/// e^(score - largest score) of query number \p m of head \p head with all
-/// keys. \p getMask(m, n): what is added.
-template <typename T, typename MaskFn>
-static std::vector<double>
-weighKeys(const AttentionInstr &instr, llvm::ArrayRef<T> query,
-          llvm::ArrayRef<T> key, int64_t m, MaskFn getMask) {
-  DimsRef queryShape = instr.getQuery()->getShape();
-  int64_t depth = queryShape.back();
-  int64_t queries = queryShape[queryShape.size() - 2];
-  int64_t keys = int64_t(instr.getKey()->getShape().drop_back().back());
+template <typename InstrT>
+static Problem makeProblem(const Memory &memory, const InstrT &instr) {
+  DimsRef shape = instr.getResult()->getShape();
+  Problem problem{.batch = Dims(shape.drop_back(2)),
+                  .queries = shape[shape.size() - 2],
+                  .keys = instr.getKey()->getShape().drop_back().back(),
+                  .depth = instr.getQuery()->getShape().back(),
+                  .columns = shape.back(),
+                  .scale = instr.getScale(),
+                  .causal = instr.getCausal(),
+                  .mask = std::nullopt,
+                  .maskStrides = {}};
+  if (instr.getMask()) {
+    problem.mask = gatherOperand(memory, instr.getMask());
+    Dims scores(shape.drop_back());
+    scores.push_back(problem.keys);
+    DimsRef own = problem.mask->getType().getShape();
+    problem.maskStrides =
+        broadcastTo(StridedLayout::dense(own), scores).strides;
+  }
+  return problem;
+}
+
+/// The softmax over the keys for query number \p m of head \p head.
+/// \p getSum(n): the sum over the depth of that query times key number n.
+template <typename SumFn>
+static std::vector<double> weighKeys(const Problem &problem, DimsRef head,
+                                     int64_t m, SumFn getSum) {
   double largest = -std::numeric_limits<double>::infinity();
-  std::vector<double> weights(keys, largest);
-  for (int64_t n = 0; n < keys; ++n) {
-    if (instr.getCausal() && n > m + keys - queries)
+  std::vector<double> weights(problem.keys, largest);
+  for (int64_t n = 0; n < problem.keys; ++n) {
+    if (problem.causal && n > m + problem.keys - problem.queries)
       break;
-    double sum = 0;
-    for (int64_t k = 0; k < depth; ++k)
-      sum += double(query[m * depth + k]) * double(key[n * depth + k]);
-    weights[n] = sum * instr.getScale() + getMask(m, n);
+    weights[n] = getSum(n) * problem.scale + problem.getMask(head, m, n);
     largest = std::max(largest, weights[n]);
   }
   for (double &weight : weights)
     weight = std::exp(weight - largest);
+  double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double &weight : weights)
+    weight /= total;
   return weights;
 }
 
+/// The rows of query, key and value of head number \p head.
+template <typename QueryT, typename KeyT, typename ValueT> struct Head {
+  llvm::ArrayRef<QueryT> query;
+  llvm::ArrayRef<KeyT> key;
+  llvm::ArrayRef<ValueT> value;
+
+  Head(const Problem &problem, int64_t number, const Tensor &queries,
+       const Tensor &keys, const Tensor &values)
+      : query(slice<QueryT>(queries, number, problem.queries * problem.depth)),
+        key(slice<KeyT>(keys, number, problem.keys * problem.depth)),
+        value(slice<ValueT>(values, number, problem.keys * problem.columns)) {}
+
+private:
+  template <typename T>
+  static llvm::ArrayRef<T> slice(const Tensor &tensor, int64_t number,
+                                 int64_t count) {
+    return tensor.data<T>().slice(number * count, count);
+  }
+};
+
 template <typename T>
-static void attend(const AttentionInstr &instr, const Operands<T> &operands,
-                   DimsRef maskStrides, llvm::MutableArrayRef<T> result) {
-  DimsRef shape = instr.getResult()->getShape();
-  int64_t queries = shape[shape.size() - 2], columns = shape.back();
-  int64_t keys = instr.getKey()->getShape().drop_back().back();
-  int64_t depth = instr.getQuery()->getShape().back();
-  int64_t head = 0;
-  forEachIndex(shape.drop_back(2), [&](DimsRef batch) {
-    auto query = operands.query.slice(head * queries * depth, queries * depth);
-    auto key = operands.key.slice(head * keys * depth, keys * depth);
-    auto value = operands.value.slice(head * keys * columns, keys * columns);
-    auto getMask = [&](int64_t m, int64_t n) {
-      if (operands.mask.empty())
-        return 0.0;
-      Dims index(batch);
-      index.append({m, n});
-      int64_t offset = 0;
-      for (size_t d = 0; d < index.size(); ++d)
-        offset += index[d] * maskStrides[d];
-      return double(operands.mask[offset]);
-    };
-    for (int64_t m = 0; m < queries; ++m) {
-      std::vector<double> weights = weighKeys(instr, query, key, m, getMask);
-      double total = std::accumulate(weights.begin(), weights.end(), 0.0);
-      for (int64_t e = 0; e < columns; ++e) {
+static void attend(const Memory &memory, const AttentionInstr &instr,
+                   llvm::MutableArrayRef<T> result) {
+  Problem problem = makeProblem(memory, instr);
+  Tensor queries = gatherOperand(memory, instr.getQuery());
+  Tensor keys = gatherOperand(memory, instr.getKey());
+  Tensor values = gatherOperand(memory, instr.getValue());
+  int64_t number = 0;
+  T *next = result.data();
+  forEachIndex(problem.batch, [&](DimsRef index) {
+    Head<T, T, T> head(problem, number++, queries, keys, values);
+    for (int64_t m = 0; m < problem.queries; ++m) {
+      auto getSum = [&](int64_t n) {
         double sum = 0;
-        for (int64_t n = 0; n < keys; ++n)
-          sum += weights[n] * double(value[n * columns + e]);
-        result[(head * queries + m) * columns + e] =
-            T(ComputeType<T>(sum / total));
+        for (int64_t k = 0; k < problem.depth; ++k)
+          sum += double(head.query[m * problem.depth + k]) *
+                 double(head.key[n * problem.depth + k]);
+        return sum;
+      };
+      std::vector<double> weights = weighKeys(problem, index, m, getSum);
+      for (int64_t e = 0; e < problem.columns; ++e) {
+        double sum = 0;
+        for (int64_t n = 0; n < problem.keys; ++n)
+          sum += weights[n] * double(head.value[n * problem.columns + e]);
+        *next++ = T(ComputeType<T>(sum));
       }
     }
-    ++head;
   });
 }
 
@@ -85,26 +136,69 @@ void interpreter::runAttention(const Memory &memory,
   const Type &type = instr.getResult()->getType();
   if (type.getNumElements() == 0)
     return;
-  Tensor query = gatherOperand(memory, instr.getQuery());
-  Tensor key = gatherOperand(memory, instr.getKey());
-  Tensor value = gatherOperand(memory, instr.getValue());
-  Tensor mask, result(type);
-  // Of the mask's elements; 0 where it repeats.
-  Dims strides;
-  if (instr.getMask()) {
-    mask = gatherOperand(memory, instr.getMask());
-    Dims shape(type.getShape().drop_back());
-    shape.push_back(key.getType().getShape().drop_back().back());
-    strides =
-        broadcastTo(StridedLayout::dense(mask.getType().getShape()), shape)
-            .strides;
-  }
+  Tensor result(type);
   dispatchFloatKind(type.getKind(), [&](auto zero) {
-    using T = decltype(zero);
-    Operands<T> operands{query.data<T>(), key.data<T>(), value.data<T>(), {}};
-    if (instr.getMask())
-      operands.mask = mask.data<T>();
-    attend<T>(instr, operands, strides, result.data<T>());
+    attend<decltype(zero)>(memory, instr, result.data<decltype(zero)>());
   });
   scatterOperand(memory, instr.getResult(), result);
+}
+
+template <typename QueryT, typename KeyT, typename ValueT>
+static void attendInteger(const Memory &memory,
+                          const AttentionIntegerInstr &instr,
+                          llvm::MutableArrayRef<int32_t> result) {
+  Problem problem = makeProblem(memory, instr);
+  Tensor queries = gatherOperand(memory, instr.getQuery());
+  Tensor keys = gatherOperand(memory, instr.getKey());
+  Tensor values = gatherOperand(memory, instr.getValue());
+  auto queryZero = int32_t(instr.getQueryZeroPoint());
+  auto valueZero = int32_t(instr.getValueZeroPoint());
+  int64_t number = 0;
+  int32_t *next = result.data();
+  forEachIndex(problem.batch, [&](DimsRef index) {
+    Head<QueryT, KeyT, ValueT> head(problem, number++, queries, keys, values);
+    for (int64_t m = 0; m < problem.queries; ++m) {
+      auto getSum = [&](int64_t n) {
+        int64_t sum = 0;
+        for (int64_t k = 0; k < problem.depth; ++k)
+          sum += (head.query[m * problem.depth + k] - queryZero) *
+                 head.key[n * problem.depth + k];
+        return double(sum);
+      };
+      std::vector<double> weights = weighKeys(problem, index, m, getSum);
+      for (double &weight : weights) {
+        double rounded = std::nearbyint(weight / instr.getWeightScale());
+        weight = std::isnan(rounded)
+                     ? 0
+                     : std::min(rounded, double(instr.getMaxWeight()));
+      }
+      for (int64_t e = 0; e < problem.columns; ++e) {
+        uint32_t sum = 0;
+        for (int64_t n = 0; n < problem.keys; ++n)
+          sum += uint32_t(int32_t(weights[n]) *
+                          (head.value[n * problem.columns + e] - valueZero));
+        *next++ = int32_t(sum);
+      }
+    }
+  });
+}
+
+void interpreter::runAttentionInteger(const Memory &memory,
+                                      const AttentionIntegerInstr &instr) {
+  Tensor result(Type(ElemKind::Int32, instr.getResult()->getShape()));
+  if (result.getNumElements() == 0)
+    return;
+  auto getKind = [](const Buffer *operand) {
+    return operand->getType().getKind();
+  };
+  dispatchByteKind(getKind(instr.getQuery()), [&](auto query) {
+    dispatchByteKind(getKind(instr.getKey()), [&](auto key) {
+      dispatchByteKind(getKind(instr.getValue()), [&](auto value) {
+        attendInteger<decltype(query), decltype(key), decltype(value)>(
+            memory, instr, result.data<int32_t>());
+      });
+    });
+  });
+  storeThroughEpilogue(memory, instr.getResult(), std::move(result),
+                       instr.getEpilogue(), instr.getFused());
 }

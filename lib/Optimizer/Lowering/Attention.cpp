@@ -2,7 +2,6 @@
 
 #include "Lowering/Lowering.h"
 #include <limits>
-#include <numeric>
 
 using namespace glowish;
 
@@ -17,26 +16,65 @@ static Tensor makeCausalMask(ElemKind kind, int64_t queries, int64_t keys) {
   return mask;
 }
 
-/// Two matmuls with a softmax between.
-NodeValue glowish::lowerAttention(AttentionNode &root,
-                                  RewriteContext &context) {
-  ElemKind kind = root.getType().getKind();
-  int64_t rank = root.getType().getRank();
-  std::vector<int64_t> swapped(rank);
-  std::iota(swapped.begin(), swapped.end(), 0);
-  std::swap(swapped[rank - 2], swapped[rank - 1]);
-  NodeValue key = context.transpose(root.getKey(), swapped);
-  NodeValue scores = context.create<MatMulNode>(root.getQuery(), key);
-  scores = context.create<MulNode>(scores,
-                                   context.createScalar(kind, root.getScale()));
+/// The softmax over the keys of \p sums, the matmul [..., M, N] of queries and
+/// keys, times the scale, and plus the mask, of attention \p root.
+template <typename NodeT>
+static NodeValue weighKeys(NodeT &root, NodeValue sums,
+                           RewriteContext &context) {
+  ElemKind kind = sums.getElemKind();
+  NodeValue scores = context.create<MulNode>(
+      sums, context.createScalar(kind, root.getScale()));
   if (root.getMask())
     scores = context.create<AddNode>(scores, root.getMask());
+  DimsRef shape = scores.getShape();
+  int64_t rank = shape.size();
   if (root.getCausal()) {
-    DimsRef shape = scores.getShape();
     Tensor mask = makeCausalMask(kind, shape[rank - 2], shape[rank - 1]);
     scores = context.create<AddNode>(scores,
                                      context.createConstant(std::move(mask)));
   }
-  NodeValue weights = context.create<SoftmaxNode>(scores, rank - 1);
-  return context.create<MatMulNode>(weights, root.getValue());
+  return context.create<SoftmaxNode>(scores, rank - 1);
+}
+
+/// Two matmuls with a softmax between.
+NodeValue glowish::lowerAttention(AttentionNode &root,
+                                  RewriteContext &context) {
+  NodeValue sums = context.create<MatMulNode>(
+      root.getQuery(), context.transposeMatrices(root.getKey()));
+  return context.create<MatMulNode>(weighKeys(root, sums, context),
+                                    root.getValue());
+}
+
+/// The same of integers. The query, whose zero point matters, is on the right.
+NodeValue glowish::lowerAttentionInteger(AttentionIntegerNode &root,
+                                         RewriteContext &context) {
+  auto getZero = [&](NodeValue value, int64_t zeroPoint) {
+    return zeroPoint
+               ? context.createScalar(value.getElemKind(), double(zeroPoint))
+               : NodeValue();
+  };
+  NodeValue sums = context.create<MatMulIntegerNode>(
+      root.getKey(), context.transposeMatrices(root.getQuery()),
+      getZero(root.getQuery(), root.getQueryZeroPoint()));
+  sums = context.create<CastNode>(context.transposeMatrices(sums),
+                                  ElemKind::Float);
+  NodeValue weights = weighKeys(root, sums, context);
+  weights = context.create<DivNode>(
+      weights, context.createScalar(ElemKind::Float, root.getWeightScale()));
+  weights = context.create<MinNode>(
+      context.create<RoundNode>(weights),
+      context.createScalar(ElemKind::Float, double(root.getMaxWeight())));
+  return context.create<MatMulIntegerNode>(
+      context.create<CastNode>(weights, ElemKind::UInt8), root.getValue(),
+      getZero(root.getValue(), root.getValueZeroPoint()));
+}
+
+llvm::Expected<bool>
+glowish::expandAttentions(Function &function, const GraphPassContext &context) {
+  static const RewriteSet set = [] {
+    RewriteSet rewrites;
+    rewrites.add<lowerAttention>(NodeKind::Attention);
+    return rewrites;
+  }();
+  return applyRewrites(function, set, context);
 }

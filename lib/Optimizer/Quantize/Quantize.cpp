@@ -52,9 +52,15 @@ private:
   /// Fills \p means.
   void findMeans(llvm::ArrayRef<Node *> nodes);
 
-  QuantizationParams chooseParams(const Histogram &histogram) const {
-    return chooseQuantization(
-        calibrate(histogram, config.schema, config.calibration), config.schema);
+  /// Of a value with \p histogram. The largest weights of a softmax matter
+  /// most: their range is not narrowed.
+  QuantizationParams chooseParams(NodeValue value,
+                                  const Histogram &histogram) const {
+    QuantizationCalibration calibration = llvm::isa<SoftmaxNode>(value.node)
+                                              ? QuantizationCalibration::None
+                                              : config.calibration;
+    return chooseQuantization(calibrate(histogram, config.schema, calibration),
+                              config.schema);
   }
   NodeValue makeConstant(llvm::StringRef name, Tensor tensor) {
     return function.getModule().createConstant(name, std::move(tensor));
@@ -174,7 +180,7 @@ std::optional<QuantizedValue> Quantizer::quantizeConcat(ConcatNode &node) {
   const Histogram *histogram = findHistogram(node.getResult(), profile);
   if (!histogram)
     return std::nullopt;
-  QuantizationParams params = chooseParams(*histogram);
+  QuantizationParams params = chooseParams(node.getResult(), *histogram);
   InsertionGuard guard(function, findNext(function, node.getResult()));
   NodeDraft draft = node.getDraft();
   for (NodeValue &operand : draft.operands)
@@ -200,7 +206,8 @@ QuantizedValue Quantizer::quantizeValue(NodeValue value) {
     selection.reasons.erase(value.node);
   } else {
     InsertionGuard guard(function, findNext(function, value));
-    QuantizationParams params = chooseParams(*findHistogram(value, profile));
+    QuantizationParams params =
+        chooseParams(value, *findHistogram(value, profile));
     quantized = makeQuantized(makeInteger(value, params), params);
   }
   for (auto [reader, index] : readers)
@@ -467,7 +474,8 @@ llvm::Error Quantizer::run() {
       if (auto *convolution = llvm::dyn_cast<ConvolutionNode>(node))
         equalizeInput(*convolution);
   for (Node *node : nodes) {
-    if (std::optional<Anchor> anchor = describeAnchor(*node, config)) {
+    std::optional<Anchor> anchor = describeAnchor(*node, config);
+    if (anchor && getConstantTensor(node->getOperand(anchor->filter))) {
       quantizeAnchor(*node, *anchor);
       continue;
     }
@@ -496,6 +504,20 @@ llvm::Error glowish::quantize(Function &function, const RangeProfile &profile,
   return Quantizer(function, profile, config).run();
 }
 
+/// Of \p anchor, a convolution or matmul.
+static uint64_t countMultiplications(const Node &node, const Anchor &anchor) {
+  const Type &filter = node.getOperand(anchor.filter).getType();
+  return uint64_t(node.getType(0).getNumElements()) *
+         uint64_t(filter.getNumElements()) /
+         uint64_t(filter.getDim(anchor.axis));
+}
+
+/// Of \p matMul, of values that are not constant.
+static uint64_t countMultiplications(const Node &matMul) {
+  return uint64_t(matMul.getType(0).getNumElements()) *
+         uint64_t(matMul.getOperand(MatMulNode::lhsIdx).getShape().back());
+}
+
 std::vector<QuantizedNode>
 glowish::listQuantizedNodes(Function &function, const RangeProfile &profile,
                             const QuantizationConfig &config) {
@@ -505,11 +527,16 @@ glowish::listQuantizedNodes(Function &function, const RangeProfile &profile,
     if (!selection.chosen.count(&node))
       continue;
     QuantizedNode listed = {node.getName().str(), node.getKind()};
-    if (std::optional<Anchor> anchor = describeAnchor(node, config)) {
-      const Type &filter = node.getOperand(anchor->filter).getType();
-      listed.numMultiplications = uint64_t(node.getType(0).getNumElements()) *
-                                  uint64_t(filter.getNumElements()) /
-                                  uint64_t(filter.getDim(anchor->axis));
+    std::optional<Anchor> anchor = describeAnchor(node, config);
+    if (auto found = selection.scores.find(&node);
+        found != selection.scores.end()) {
+      listed.numMultiplications =
+          countMultiplications(node) + countMultiplications(*found->second);
+    } else if (anchor && getConstantTensor(node.getOperand(anchor->filter))) {
+      listed.numMultiplications = countMultiplications(node, *anchor);
+    } else if (anchor) {
+      // Listed with the other matmul of its attention.
+      continue;
     }
     nodes.push_back(std::move(listed));
   }

@@ -1,12 +1,13 @@
 //===- Selection.cpp - Which nodes are quantized --------------------------===//
 //
-// Convolutions and matmuls with constant weights, and the factors and means
-// behind them. A sum is no reason to quantize: it is computed in float behind
-// one of its operands, in the same kernel.
+// Convolutions and matmuls with constant weights, the factors and means behind
+// them, and the matmuls of attentions. A sum is no reason to quantize: it is
+// computed in float behind one of its operands, in the same kernel.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Quantize/Selection.h"
+#include "Recognize/AttentionScores.h"
 #include "Util/ConstantTensors.h"
 #include <cmath>
 
@@ -149,10 +150,46 @@ static std::string explainAnchor(Node &node, const Anchor &anchor,
              : "the profile does not have its input";
 }
 
+/// The matmul of queries and keys of the attention that \p node, a matmul,
+/// ends; null for none.
+static MatMulNode *findScores(MatMulNode &node) {
+  auto *softmax = node.getLhs().getNodeAs<SoftmaxNode>();
+  if (!softmax || !node.getLhs().hasOneUse())
+    return nullptr;
+  std::optional<AttentionScores> scores = matchScores(*softmax);
+  return scores && fitsAttention(*scores->matMul, node) ? scores->matMul
+                                                        : nullptr;
+}
+
+/// Chooses both matmuls of attentions, or none.
+static void chooseAttentions(Function &function, const RangeProfile &profile,
+                             const QuantizationConfig &config,
+                             NodeSelection &selection) {
+  if (config.keptKinds.count(NodeKind::MatMul))
+    return;
+  auto isProfiled = [&](NodeValue value) {
+    return findHistogram(value, profile) != nullptr;
+  };
+  auto isKept = [&](const MatMulNode &matMul) {
+    return profile.floatNodes.count(matMul.getName().str()) ||
+           !llvm::all_of(matMul.getOperands(), isProfiled);
+  };
+  for (Node &node : function.getNodes()) {
+    auto *matMul = llvm::dyn_cast<MatMulNode>(&node);
+    MatMulNode *scores = matMul ? findScores(*matMul) : nullptr;
+    if (!scores || isKept(*scores) || isKept(*matMul))
+      continue;
+    selection.scores[matMul] = scores;
+    selection.chosen.insert(scores);
+    selection.chosen.insert(matMul);
+  }
+}
+
 NodeSelection glowish::selectNodes(Function &function,
                                    const RangeProfile &profile,
                                    const QuantizationConfig &config) {
   NodeSelection selection;
+  chooseAttentions(function, profile, config, selection);
   // What chosen nodes compute, and what is element-wise or moved of that.
   llvm::DenseSet<const Node *> behind;
   auto isBehind = [&](NodeValue value) {
@@ -177,6 +214,10 @@ NodeSelection glowish::selectNodes(Function &function,
         node.getInfo().has(OpTrait::StaticDataMovement) || movesQuantized(node);
     if ((isElementWise || moves) && llvm::any_of(node.getOperands(), isBehind))
       behind.insert(&node);
+    if (selection.chosen.count(&node)) {
+      behind.insert(&node);
+      continue;
+    }
     if (!llvm::is_contained(getQuantizableKinds(), node.getKind()) ||
         config.keptKinds.count(node.getKind()) ||
         profile.floatNodes.count(node.getName().str()))

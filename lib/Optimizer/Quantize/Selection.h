@@ -41,6 +41,9 @@ const Histogram *findHistogram(NodeValue value, const RangeProfile &profile);
 /// Which nodes of a function compute with quantized values.
 struct NodeSelection {
   llvm::DenseSet<const Node *> chosen;
+  /// Of the chosen attentions the matmul of queries and keys, by that of its
+  /// softmax and values. Both are chosen.
+  llvm::DenseMap<const Node *, MatMulNode *> scores;
   /// Why others of a quantizable kind do not. Those that only select or move
   /// values are here until a chosen node turns out to read them.
   llvm::MapVector<const Node *, std::string> reasons;

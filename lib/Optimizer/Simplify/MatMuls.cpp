@@ -93,20 +93,12 @@ static NodeValue matchSwapped(NodeValue value) {
   return transpose->getInput();
 }
 
-static NodeValue swapLastTwo(NodeValue value, RewriteContext &context) {
-  std::vector<int64_t> permutation;
-  int64_t rank = value.getShape().size();
-  for (int64_t d = 0; d < rank; ++d)
-    permutation.push_back(d < rank - 2 ? d : 2 * rank - 3 - d);
-  return context.transpose(value, permutation);
-}
-
 /// x^T y^T is (y x)^T: one transpose in place of two.
 static NodeValue joinTransposes(MatMulNode &root, RewriteContext &context) {
   NodeValue x = matchSwapped(root.getLhs()), y = matchSwapped(root.getRhs());
   if (!x || !y || root.getLhs() == root.getRhs())
     return {};
-  return swapLastTwo(context.create<MatMulNode>(y, x), context);
+  return context.transposeMatrices(context.create<MatMulNode>(y, x));
 }
 
 /// (x^T y)^T is y^T x, and (x y^T)^T is y x^T. Constants stay on the right,
@@ -118,9 +110,9 @@ static NodeValue swapMatMul(TransposeNode &root, RewriteContext &context) {
     return {};
   NodeValue lhs = matMul->getLhs(), rhs = matMul->getRhs();
   if (NodeValue x = matchSwapped(lhs); x && !getConstantTensor(rhs))
-    return context.create<MatMulNode>(swapLastTwo(rhs, context), x);
+    return context.create<MatMulNode>(context.transposeMatrices(rhs), x);
   if (NodeValue y = matchSwapped(rhs))
-    return context.create<MatMulNode>(y, swapLastTwo(lhs, context));
+    return context.create<MatMulNode>(y, context.transposeMatrices(lhs));
   return {};
 }
 

@@ -12,6 +12,14 @@ NodeValue RewriteContext::createScalar(ElemKind kind, double value) {
   return createConstant(std::move(tensor));
 }
 
+NodeValue RewriteContext::transposeMatrices(NodeValue value) {
+  std::vector<int64_t> permutation;
+  for (size_t d = 0; d < value.getShape().size(); ++d)
+    permutation.push_back(int64_t(d));
+  std::swap(permutation.back(), permutation[permutation.size() - 2]);
+  return transpose(value, permutation);
+}
+
 NodeValue RewriteContext::reshape(NodeValue value, DimsRef shape) {
   if (value.getShape() == shape)
     return value;
@@ -103,6 +111,18 @@ private:
 
 } // namespace
 
+/// Erases the nodes in front of \p end as far as \p before, or the beginning
+/// where that is null. No others read them.
+static void eraseNodesBetween(Function &function, const Node *before,
+                              Node *end) {
+  while (end != &function.getNodes().front()) {
+    Node *last = &*std::prev(end->getIterator());
+    if (last == before)
+      return;
+    function.erase(last);
+  }
+}
+
 bool glowish::applyRewrites(Function &function, const RewriteSet &set,
                             const GraphPassContext &pass) {
   Worklist worklist(function);
@@ -123,8 +143,10 @@ bool glowish::applyRewrites(Function &function, const RewriteSet &set,
         RewriteContext context(*node, pass);
         replacement = rewrite(*node, context);
       }
-      if (!replacement)
+      if (!replacement) {
+        eraseNodesBetween(function, before, node);
         continue;
+      }
       changed = true;
       assert(replacement.node != node && "a rewrite replaces its root");
       node->getResult().replaceAllUsesWith(replacement);

@@ -42,6 +42,8 @@ public:
   NodeValue createScalar(ElemKind kind, double value);
   NodeValue reshape(NodeValue value, DimsRef shape);
   NodeValue transpose(NodeValue value, llvm::ArrayRef<int64_t> permutation);
+  /// The transposes of the matrices in the last two dimensions.
+  NodeValue transposeMatrices(NodeValue value);
 
 private:
   Node &root;
@@ -50,7 +52,8 @@ private:
 };
 
 /// A rewrite: the value that replaces the root's only result, or null where it
-/// does not apply. It must not change the graph when it does not apply.
+/// does not apply. It must not change the graph then; nodes that it has created
+/// before the root are erased.
 using Rewrite = NodeValue (*)(Node &root, RewriteContext &context);
 
 /// Rewrites by the kind of their root.

@@ -184,14 +184,26 @@ static double countElementWiseLoop(const ElementWiseLoopInstr &instr,
          countProgram(instr.getProgram(), getInputKinds(instr), target);
 }
 
+/// One for each query and key.
+template <typename InstrT> static double countScores(const InstrT &instr) {
+  const Buffer *result = instr.getResult();
+  double queries = getNumElements(result) / double(result->getShape().back());
+  return queries * double(instr.getKey()->getShape().drop_back().back());
+}
+
 /// With the softmax of the scores.
 static double countAttention(const AttentionInstr &instr,
                              const TargetDescription &target) {
-  const Buffer *result = instr.getResult();
-  double queries = getNumElements(result) / double(result->getShape().back());
-  auto keys = double(instr.getKey()->getShape().drop_back().back());
   return getCost(instr).flops +
-         queries * keys * (4 + countExp(result->getType().getKind(), target));
+         countScores(instr) *
+             (4 + countExp(instr.getResult()->getType().getKind(), target));
+}
+
+/// With the softmax of the scores, whose weights are rounded.
+static double countAttentionInteger(const AttentionIntegerInstr &instr,
+                                    const TargetDescription &target) {
+  return getCost(instr).flops +
+         countScores(instr) * (8 + countExp(ElemKind::Float, target));
 }
 
 template <typename Pool> static double countWindows(const Pool &instr) {

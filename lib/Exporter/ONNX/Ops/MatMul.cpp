@@ -99,3 +99,8 @@ static void exportAttention(GraphWriter &w, const AttentionNode &node) {
   w.setResult(node, w.op("MatMul", {weights, w.get(node.getValue())}));
 }
 static const NodeExporter attention(NodeKind::Attention, exportAttention);
+
+static const NodeRefusal attentionInteger(
+    NodeKind::AttentionInteger,
+    "the optimizer makes it of QuantizeLinear, DequantizeLinear, MatMul and "
+    "Softmax, which can be exported");

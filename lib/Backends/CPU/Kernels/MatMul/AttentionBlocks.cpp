@@ -1,0 +1,232 @@
+//===- AttentionBlocks.cpp - Attention, block by block --------------------===//
+
+#include "Kernels/MatMul/AttentionBlocks.h"
+#include "Kernels/Math/EmittedScalar.h"
+#include "Kernels/Memory/Transpose.h"
+
+using namespace glowish;
+using llvm::Value;
+
+StridedOperand glowish::broadcastMask(const Buffer *mask, Value *base,
+                                      size_t rank) {
+  if (!mask)
+    return {};
+  StridedOperand operand(base, *mask);
+  Dims repeated(rank - mask->getShape().size(), 0);
+  for (auto [extent, stride] :
+       llvm::zip_equal(mask->getShape(), operand.strides))
+    repeated.push_back(extent == 1 ? 0 : stride);
+  operand.strides = repeated;
+  return operand;
+}
+
+Value *AttentionBlocks::Tiling::getFirst(KernelBuilder &b, Value *tile) const {
+  return b.minIndex(b.addScaled(b.index(0), tile, size),
+                    b.index(extent - size));
+}
+
+AttentionBlocks::Tiling AttentionBlocks::splitEvenly(int64_t extent,
+                                                     int64_t most) {
+  int64_t count = (extent + most - 1) / most;
+  return {extent, (extent + count - 1) / count, count};
+}
+
+Values AttentionBlocks::Block::getRow(KernelBuilder &b, Value *number) const {
+  Values row(head);
+  row.push_back(b.CreateNSWAdd(first, number));
+  return row;
+}
+
+Value *AttentionBlocks::allocate(ElemKind elementKind, int64_t elements) {
+  auto *buffer = b.CreateAlloca(
+      llvm::ArrayType::get(b.getStorageTy(elementKind), uint64_t(elements)));
+  buffer->setAlignment(llvm::Align(64));
+  return buffer;
+}
+
+//===- The panel ----------------------------------------------------------===//
+
+void AttentionBlocks::storePanel(
+    const Block &block, Value *step, unsigned active,
+    llvm::function_ref<Value *(unsigned, unsigned)> load) {
+  for (unsigned v = 0; v < block.vectors; ++v) {
+    Values rows;
+    for (unsigned lane = 0; lane < getLanes(block, v); ++lane)
+      rows.push_back(b.widen(load(v, lane), lanes));
+    rows.resize(lanes, rows.back());
+    rows = transposeSquare(b, std::move(rows));
+    Value *target = b.getElement(panel, panelKind,
+                                 b.addScaled(b.index(0), step, block.width));
+    for (unsigned column = 0; column < active; ++column)
+      b.store(
+          panelKind, rows[column],
+          b.getElement(target, panelKind, column * block.width + v * lanes));
+  }
+}
+
+//===- Scores -------------------------------------------------------------===//
+
+/// \p score of key number \p key with the queries of vector \p vector.
+Value *AttentionBlocks::maskScore(const Block &block, Value *score,
+                                  Value *maskRow, Value *key, unsigned vector) {
+  if (maskRow) {
+    unsigned rank = mask.strides.size();
+    int64_t queryStride = mask.strides[rank - 2];
+    Value *address =
+        b.getElement(maskRow, mask.kind,
+                     b.addScaled(b.index(int64_t(vector) * lanes * queryStride),
+                                 key, mask.strides[rank - 1]));
+    Value *added =
+        b.loadStrided(mask.kind, address, getLanes(block, vector), queryStride);
+    score = b.CreateFAdd(score, b.widen(added, lanes));
+  }
+  if (!shape.causal)
+    return score;
+  // Query m attends to keys up to m + keys - queries.
+  Value *last = b.CreateNSWAdd(
+      block.first, b.index(vector * lanes + shape.keys - shape.queries));
+  llvm::SmallVector<llvm::Constant *, 16> steps;
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    steps.push_back(llvm::ConstantInt::get(b.getIndexTy(), lane));
+  Value *lane = lanes == 1 ? steps[0] : llvm::ConstantVector::get(steps);
+  Value *isSeen = b.CreateICmpSLE(b.splat(key, lanes),
+                                  b.CreateAdd(b.splat(last, lanes), lane));
+  double none = -std::numeric_limits<double>::infinity();
+  return b.CreateSelect(isSeen, score, b.literal(kind, none, lanes));
+}
+
+/// Returns the largest score of each query.
+Values AttentionBlocks::emitScores(const Block &block) {
+  Tiling tiling = splitEvenly(shape.keys, maxPixels);
+  Value *tiles = b.index(tiling.count);
+  if (shape.causal)
+    tiles = b.CreateUDiv(b.CreateNSWAdd(block.keys, b.index(tiling.size - 1)),
+                         b.index(tiling.size));
+  Value *maskRow =
+      mask.base ? mask.getAddress(b, block.getRow(b, b.index(0))) : nullptr;
+  double none = -std::numeric_limits<double>::infinity();
+  Values start(block.vectors, b.literal(kind, none, lanes));
+  return b.forLoop(
+      b.index(0), tiles, 1, start,
+      [&](Value *tile, llvm::ArrayRef<Value *> carried) {
+        Values largest(carried);
+        Value *first = tiling.getFirst(b, tile);
+        Values sums = multiplyKeys(block, tiling, first);
+        for (unsigned p = 0; p < tiling.size; ++p)
+          for (unsigned v = 0; v < block.vectors; ++v) {
+            Value *number = b.CreateNSWAdd(first, b.index(p));
+            Value *score = maskScore(block, sums[p * block.vectors + v],
+                                     maskRow, number, v);
+            b.store(kind, score, getScore(block, number, v * lanes));
+            // NaN is in the sum of the powers in any case.
+            largest[v] = b.CreateSelect(b.CreateFCmpOLT(largest[v], score),
+                                        score, largest[v]);
+          }
+        return largest;
+      });
+}
+
+/// e^(score - largest) in the place of the scores, and what they are multiplied
+/// with in `factors`.
+void AttentionBlocks::emitSoftmax(const Block &block,
+                                  llvm::ArrayRef<Value *> largest) {
+  Values sums =
+      b.forLoop(b.index(0), block.keys, 1,
+                Values(block.vectors, b.literal(kind, 0, lanes)),
+                [&](Value *key, llvm::ArrayRef<Value *> carried) {
+                  Values next;
+                  for (unsigned v = 0; v < block.vectors; ++v) {
+                    Value *address = getScore(block, key, v * lanes);
+                    Value *x = b.load(kind, address, lanes);
+                    Value *e = vectormath::exp(b, b.CreateFSub(x, largest[v]));
+                    b.store(kind, e, address);
+                    next.push_back(b.CreateFAdd(carried[v], e));
+                  }
+                  return next;
+                });
+  for (unsigned v = 0; v < block.vectors; ++v)
+    b.store(kind,
+            b.CreateFDiv(b.literal(kind, getWeightOfOne(), lanes), sums[v]),
+            b.getElement(factors, kind, int64_t(v) * lanes));
+}
+
+//===- The result ---------------------------------------------------------===//
+
+void AttentionBlocks::forColumns(
+    llvm::function_ref<void(Value *, unsigned, unsigned)> emitFrom) {
+  int64_t size = maxVectors * lanes, whole = shape.columns / size;
+  b.forLoop(whole, [&](Value *i) {
+    emitFrom(b.addScaled(b.index(0), i, size), maxVectors, lanes);
+  });
+  if (unsigned left = unsigned(shape.columns % size))
+    emitFrom(b.index(whole * size), (left + lanes - 1) / lanes,
+             (left - 1) % lanes + 1);
+}
+
+//===- Blocks -------------------------------------------------------------===//
+
+void AttentionBlocks::emitBlock(Block block) {
+  block.vectors = unsigned((block.count + lanes - 1) / lanes);
+  block.width = int64_t(block.vectors) * lanes;
+  block.keys = b.index(shape.keys);
+  if (shape.causal && skipsUnseenKeys()) {
+    Value *seen = b.CreateNSWAdd(
+        block.first, b.index(block.count + shape.keys - shape.queries));
+    int64_t group = getKeyGroup();
+    if (group > 1)
+      seen = b.addScaled(b.index(0),
+                         b.CreateUDiv(b.CreateNSWAdd(seen, b.index(group - 1)),
+                                      b.index(group)),
+                         group);
+    block.keys = b.minIndex(block.keys, seen);
+  }
+  packQueries(block);
+  emitSoftmax(block, emitScores(block));
+  emitSums(block);
+}
+
+/// Block \p number of the queries of \p head.
+void AttentionBlocks::emitBlocks(llvm::ArrayRef<Value *> head, Value *number) {
+  int64_t size = maxVectors * lanes;
+  int64_t whole = shape.queries / size, left = shape.queries % size;
+  Block block = {};
+  block.head = Values(head);
+  block.first = b.addScaled(b.index(0), number, size);
+  block.count = whole ? size : left;
+  if (!whole || !left)
+    return emitBlock(block);
+  Value *isWhole = b.CreateICmpULT(number, b.index(whole));
+  b.ifThen(isWhole, [&] { emitBlock(block); });
+  block.count = left;
+  b.ifThen(b.CreateNot(isWhole), [&] { emitBlock(block); });
+}
+
+int64_t AttentionBlocks::countBlocksPerTask(int64_t, int64_t) const {
+  return 1;
+}
+
+void AttentionBlocks::emit() {
+  int64_t size = maxVectors * lanes, heads = 1;
+  for (int64_t extent : shape.batch)
+    heads *= extent;
+  int64_t blocks = (shape.queries + size - 1) / size;
+  panel = allocate(panelKind, size * getPanelRows());
+  scores = allocate(kind, size * getScoreRows());
+  factors = allocate(kind, size);
+  allocateMore();
+  int64_t operations =
+      2 * heads * shape.queries * shape.keys * (shape.depth + shape.columns);
+  int64_t perTask = countBlocksPerTask(heads, blocks);
+  int64_t parts = (blocks + perTask - 1) / perTask;
+  b.forTasks(heads * parts, operations, [&](Value *task) {
+    Values head = b.splitIndex(b.CreateUDiv(task, b.index(parts)), shape.batch);
+    Value *part = b.CreateURem(task, b.index(parts));
+    beginTask(head);
+    if (perTask == 1)
+      return emitBlocks(head, part);
+    Value *first = b.addScaled(b.index(0), part, perTask);
+    Value *end =
+        b.minIndex(b.CreateNSWAdd(first, b.index(perTask)), b.index(blocks));
+    b.forLoop(first, end, 1, [&](Value *number) { emitBlocks(head, number); });
+  });
+}

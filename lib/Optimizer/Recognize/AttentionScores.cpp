@@ -1,0 +1,116 @@
+//===- AttentionScores.cpp - The scores of an attention -------------------===//
+
+#include "Recognize/AttentionScores.h"
+#include "Util/ConstantTensors.h"
+
+using namespace glowish;
+
+/// Adding this to a score gives the same as replacing it.
+static constexpr double replacingScore = -1e30;
+/// The largest value that may replace excluded scores, where each query has a
+/// score that is not excluded: e^x is 0 beside that.
+static constexpr double replacedScore = -1e4;
+
+/// A matmul times constants, all with one user.
+static std::optional<AttentionScores> matchScaledMatMul(NodeValue value) {
+  AttentionScores scores;
+  while (value.hasOneUse()) {
+    if (auto *matMul = value.getNodeAs<MatMulNode>()) {
+      scores.matMul = matMul;
+      return scores;
+    }
+    auto [inner, factor] = splitFactor(value);
+    if (inner == value)
+      return std::nullopt;
+    scores.scale *= factor;
+    value = inner;
+  }
+  return std::nullopt;
+}
+
+/// \p sum as a matmul plus a mask.
+static std::optional<AttentionScores> matchMasked(AddNode &sum) {
+  for (auto [value, mask] :
+       {std::pair(sum.getX(), sum.getY()), std::pair(sum.getY(), sum.getX())}) {
+    std::optional<AttentionScores> scores = matchScaledMatMul(value);
+    if (!scores || value.getType() != sum.getType())
+      continue;
+    scores->mask = mask;
+    return scores;
+  }
+  return std::nullopt;
+}
+
+/// Whether \p condition is a constant that is not \p value everywhere along its
+/// last dimension.
+static bool leavesOne(NodeValue condition, bool value) {
+  const Tensor *tensor = getConstantTensor(condition);
+  if (!tensor || tensor->getType().getRank() == 0)
+    return false;
+  int64_t length = tensor->getType().getShape().back();
+  for (int64_t i = 0; i < tensor->getNumElements(); i += length) {
+    bool isFound = false;
+    for (int64_t k = 0; k < length; ++k)
+      isFound |= (tensor->getAsDouble(i + k) != 0) != value;
+    if (!isFound)
+      return false;
+  }
+  return true;
+}
+
+/// \p select as a matmul of which some elements are replaced.
+static std::optional<AttentionScores> matchReplaced(SelectNode &select) {
+  for (bool fillsWhere : {false, true}) {
+    NodeValue value = fillsWhere ? select.getOperand(2) : select.getOperand(1);
+    NodeValue other = fillsWhere ? select.getOperand(1) : select.getOperand(2);
+    std::optional<double> fill = getUniformValue(other);
+    bool isReplaced = fill && *fill <= replacedScore &&
+                      leavesOne(select.getOperand(0), fillsWhere);
+    if (!fill || !(*fill <= replacingScore || isReplaced) ||
+        value.getType() != select.getType())
+      continue;
+    std::optional<AttentionScores> scores = matchScaledMatMul(value);
+    if (!scores)
+      continue;
+    scores->condition = select.getOperand(0);
+    scores->fillsWhere = fillsWhere;
+    scores->fill = isReplaced ? std::min(*fill, replacingScore) : *fill;
+    return scores;
+  }
+  return std::nullopt;
+}
+
+std::optional<AttentionScores>
+glowish::matchScores(const SoftmaxNode &softmax) {
+  NodeValue value = softmax.getInput();
+  if (!value.hasOneUse() ||
+      softmax.getAxis() + 1 != int64_t(softmax.getType().getRank()))
+    return std::nullopt;
+  if (auto *sum = value.getNodeAs<AddNode>())
+    return matchMasked(*sum);
+  if (auto *select = value.getNodeAs<SelectNode>())
+    return matchReplaced(*select);
+  return matchScaledMatMul(value);
+}
+
+NodeValue AttentionScores::makeMask(RewriteContext &context) const {
+  if (!condition)
+    return mask;
+  ElemKind kind = matMul->getType().getKind();
+  NodeValue zero = context.createScalar(kind, 0);
+  NodeValue filled = context.createScalar(kind, fill);
+  return fillsWhere ? context.create<SelectNode>(condition, filled, zero)
+                    : context.create<SelectNode>(condition, zero, filled);
+}
+
+bool glowish::fitsAttention(MatMulNode &scores, MatMulNode &result) {
+  DimsRef leading = result.getType().getShape().drop_back(2);
+  return llvm::all_of(
+             llvm::ArrayRef<NodeValue>{scores.getLhs(), scores.getRhs(),
+                                       result.getLhs(), result.getRhs()},
+             [&](NodeValue value) {
+               return value.getShape().drop_back(2) == leading;
+             }) &&
+         scores.getType().getShape().back() > 0 &&
+         isFloatKind(result.getType().getKind());
+}
