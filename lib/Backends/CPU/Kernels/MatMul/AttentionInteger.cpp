@@ -87,6 +87,7 @@ private:
   void allocateMore() override;
   void beginTask(Indices head) override;
   void packQueries(const Block &block) override;
+  Values sumQueries(const Block &block);
   Values multiplyKeys(const Block &block, const Tiling &tiling,
                       Value *first) override;
   void emitSums(const Block &block) override;
@@ -132,6 +133,9 @@ private:
   /// [keys]: what the sums of scores start with, where the queries' elements
   /// have a zero point.
   Value *keySums = nullptr;
+  /// The same for the queries of a block, where the keys are shifted: without
+  /// that, all scores of a query would be large, and floats round them more.
+  Values querySums;
   /// [columns]: what the sums of the result start with, where weights are
   /// shifted.
   Value *valueSums = nullptr;
@@ -366,6 +370,31 @@ void AttentionIntegerEmitter::packQueries(const Block &block) {
                  return loadWords(query, queryForm, row, count);
                });
   });
+  if (keyForm.shift)
+    querySums = sumQueries(block);
+}
+
+/// The sums of the queries' elements times the shift of the keys.
+Values AttentionIntegerEmitter::sumQueries(const Block &block) {
+  Values sums(block.vectors, b.literal(wordKind, 0, lanes));
+  sums = b.forLoop(b.index(0), b.index(depthWords), 1, sums,
+                   [&](Value *word, Indices carried) {
+                     Values next(carried);
+                     for (unsigned v = 0; v < block.vectors; ++v) {
+                       Value *address =
+                           b.getElement(getWords(panel, word, block.width),
+                                        wordKind, int64_t(v) * lanes);
+                       next[v] = emitDot(b, dot, next[v], fillWords(1),
+                                         b.load(wordKind, address, lanes));
+                     }
+                     return next;
+                   });
+  double shift = double(keyForm.shift);
+  double zeros = shift * double(queryForm.zeroPoint * shape.depth);
+  for (Value *&sum : sums)
+    sum = b.CreateSub(b.CreateMul(sum, b.literal(wordKind, shift, lanes)),
+                      b.literal(wordKind, zeros, lanes));
+  return sums;
 }
 
 Values AttentionIntegerEmitter::multiplyKeys(const Block &block,
@@ -381,13 +410,17 @@ Values AttentionIntegerEmitter::multiplyKeys(const Block &block,
                           .isPadded = true,
                           .dot = dot};
   Values sums = microKernel.getZeros(b);
-  if (keySums)
-    for (unsigned p = 0; p < microKernel.pixels; ++p) {
+  for (unsigned p = 0; p < microKernel.pixels; ++p)
+    for (unsigned v = 0; v < block.vectors; ++v) {
+      Value *&sum = sums[p * block.vectors + v];
+      if (keyForm.shift)
+        sum = querySums[v];
+      if (!keySums)
+        continue;
       Value *number = b.CreateNSWAdd(first, b.index(p));
       Value *start =
           b.load(wordKind, b.getElement(keySums, wordKind, number), 1);
-      for (unsigned v = 0; v < block.vectors; ++v)
-        sums[p * block.vectors + v] = b.splat(start, lanes);
+      sum = b.CreateAdd(sum, b.splat(start, lanes));
     }
   sums = microKernel.accumulate(b, {0, microKernel.pixels}, depthWords,
                                 getWords(keyWords, first, depthWords), panel,
