@@ -2,6 +2,8 @@
 
 #include "NumericHazards.h"
 #include "ReferenceEvaluation.h"
+#include "glowish/Base/ForEachIndex.h"
+#include "glowish/IR/StridedLayout.h"
 #include <map>
 
 using namespace glowish;
@@ -210,19 +212,41 @@ static bool hasWeightNearHalf(std::vector<double> scores, double weightScale) {
   return false;
 }
 
+/// What \p mask adds to each score, of \p shape.
+static std::vector<double> broadcastMask(const Tensor &mask, DimsRef shape) {
+  StridedLayout layout =
+      broadcastTo(StridedLayout::dense(mask.getType().getShape()), shape);
+  std::vector<double> added;
+  forEachIndex(shape, [&](DimsRef index) {
+    int64_t element = 0;
+    for (size_t d = 0; d < index.size(); ++d)
+      element += index[d] * layout.strides[d];
+    added.push_back(mask.getAsDouble(element));
+  });
+  return added;
+}
+
 static bool roundsWeightsNearHalves(const Node &node, Tensors operands,
                                     Tensors) {
   using Attention = AttentionIntegerNode;
   auto &attention = llvm::cast<Attention>(node);
-  // The trials change a mask, and so the weights.
-  if (attention.getMask())
-    return hasLargeScores(node, operands[Attention::maskIdx], {});
   const Tensor &query = operands[Attention::queryIdx];
   const Tensor &key = operands[Attention::keyIdx];
   DimsRef shape = query.getType().getShape();
   int64_t depth = shape.back(), queries = shape[shape.size() - 2];
   int64_t keys = key.getType().getShape()[shape.size() - 2];
   int64_t numQueries = countElements(shape.drop_back());
+  if (keys == 0)
+    return false;
+  std::vector<double> mask(size_t(numQueries * keys));
+  if (attention.getMask()) {
+    const Tensor &operand = operands[Attention::maskIdx];
+    if (hasLargeScores(node, operand, {}))
+      return true;
+    Dims scores(shape.drop_back());
+    scores.push_back(keys);
+    mask = broadcastMask(operand, scores);
+  }
   for (int64_t i = 0; i < numQueries; ++i) {
     std::vector<double> scores;
     int64_t head = i / queries, m = i % queries;
@@ -233,7 +257,7 @@ static bool roundsWeightsNearHalves(const Node &node, Tensors operands,
         sum += (query.getAsDouble(i * depth + k) -
                 double(attention.getQueryZeroPoint())) *
                key.getAsDouble((head * keys + n) * depth + k);
-      scores.push_back(sum * attention.getScale());
+      scores.push_back(sum * attention.getScale() + mask[i * keys + n]);
     }
     if (hasWeightNearHalf(std::move(scores), attention.getWeightScale()))
       return true;
