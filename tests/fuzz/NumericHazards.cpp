@@ -118,9 +118,11 @@ static NormalizedSets getNormalizedSets(const GroupNormalizationNode &node) {
 }
 
 /// Whether some set of elements are so alike that their distances from the mean
-/// are roundings, and no epsilon that hides these.
-static bool divides0By0(const NormalizedSets &sets, double nodeEpsilon,
-                        const Tensor &input) {
+/// are roundings, and no epsilon that hides these. Two elements always come to
+/// -1 and 1, so that trials don't show how much of a distance is rounding: it
+/// has to be well above.
+static bool normalizesRoundings(const NormalizedSets &sets, double nodeEpsilon,
+                                const Tensor &input) {
   double epsilon = getPrecision(input.getType().getKind()).epsilon;
   double infinity = std::numeric_limits<double>::infinity();
   std::vector<double> least(sets.count, infinity), most(sets.count, -infinity);
@@ -132,8 +134,8 @@ static bool divides0By0(const NormalizedSets &sets, double nodeEpsilon,
   if (input.getNumElements() == 0)
     return false;
   for (int64_t set = 0; set < sets.count; ++set) {
-    double rounding =
-        double(sets.size) * epsilon * std::max(-least[set], most[set]);
+    double relative = sets.size == 2 ? 0x1p-6 : double(sets.size) * epsilon;
+    double rounding = relative * std::max(-least[set], most[set]);
     if (most[set] - least[set] <= rounding &&
         nodeEpsilon <= rounding * rounding)
       return true;
@@ -145,15 +147,16 @@ static bool layerHazard(const Node &node, Tensors operands, Tensors) {
   auto &layer = llvm::cast<LayerNormalizationNode>(node);
   return !hasNormalSquares(operands[0]) ||
          (layer.getSubtractMean() &&
-          divides0By0(getNormalizedSets(layer), layer.getEpsilon(),
-                      operands[0]));
+          normalizesRoundings(getNormalizedSets(layer), layer.getEpsilon(),
+                              operands[0]));
 }
 static const NumericHazard layers(NodeKind::LayerNormalization, layerHazard);
 
 static bool groupHazard(const Node &node, Tensors operands, Tensors) {
   auto &group = llvm::cast<GroupNormalizationNode>(node);
   return !hasNormalSquares(operands[0]) ||
-         divides0By0(getNormalizedSets(group), group.getEpsilon(), operands[0]);
+         normalizesRoundings(getNormalizedSets(group), group.getEpsilon(),
+                             operands[0]);
 }
 static const NumericHazard groups(NodeKind::GroupNormalization, groupHazard);
 
