@@ -272,21 +272,25 @@ static const NumericHazard integerAttention(NodeKind::AttentionInteger,
 
 //===- Comparisons --------------------------------------------------------===//
 
-static bool isNearButNot(double x, double y, double precision) {
+/// Whether \p x and \p y differ by a few roundings of numbers as large as
+/// \p scale.
+static bool isNearButNot(double x, double y, double precision, double scale) {
   constexpr double units = 64;
-  return x != y && std::fabs(x - y) <= units * precision * std::fabs(x);
+  return x != y && std::fabs(x - y) <= units * precision * scale;
 }
 
 /// Two numbers that are not equal, but so nearly that other roundings may make
-/// them equal: trials hardly ever hit the one value. Of operands that are
-/// broadcast, any two elements count.
+/// them equal: trials hardly ever hit the one value. What cancels, as distances
+/// from a mean do, has roundings as large as those of the largest element. Of
+/// operands that are broadcast, any two elements count.
 static bool isNearlyEqual(const Node &, Tensors operands, Tensors) {
   const Tensor &a = operands[0], &b = operands[1];
   if (!isFloat(a))
     return false;
   double precision = getPrecision(a.getType().getKind()).epsilon;
+  double scale = std::max(getLargest(a), getLargest(b));
   auto isNear = [&](int64_t i, int64_t j) {
-    return isNearButNot(a.getAsDouble(i), b.getAsDouble(j), precision);
+    return isNearButNot(a.getAsDouble(i), b.getAsDouble(j), precision, scale);
   };
   bool isBroadcast = a.getType().getShape() != b.getType().getShape();
   for (int64_t i = 0; i < a.getNumElements(); ++i)
@@ -312,7 +316,8 @@ static bool isNearlyIntegerPower(const Node &, Tensors operands, Tensors) {
     isNegative |= base.getAsDouble(i) < 0;
   for (int64_t i = 0; i < exponent.getNumElements(); ++i) {
     double value = exponent.getAsDouble(i);
-    isNearlyInteger |= isNearButNot(value, std::round(value), precision);
+    isNearlyInteger |=
+        isNearButNot(value, std::round(value), precision, std::fabs(value));
   }
   return isNegative && isNearlyInteger;
 }
