@@ -197,7 +197,8 @@ static const NumericHazard attention(NodeKind::Attention, hasLargeScores);
 
 /// Whether the softmax of \p scores, of one query, has a weight so near a half
 /// that other roundings may make another integer of it.
-static bool hasWeightNearHalf(std::vector<double> scores, double weightScale) {
+static bool hasWeightNearHalf(std::vector<double> scores,
+                              const AttentionIntegerNode &attention) {
   double largest = *std::max_element(scores.begin(), scores.end());
   double size = 1, total = 0;
   for (double &score : scores) {
@@ -207,9 +208,11 @@ static bool hasWeightNearHalf(std::vector<double> scores, double weightScale) {
     total += score;
   }
   for (double power : scores) {
-    double weight = power / total / weightScale;
+    double weight = power / total / attention.getWeightScale();
+    double rounding = 1e-6 * size * weight + 1e-6;
     double distance = std::fabs(weight - std::floor(weight) - 0.5);
-    if (!(distance > 1e-6 * size * weight + 1e-6))
+    bool isLargest = weight - rounding > double(attention.getMaxWeight());
+    if (!isLargest && !(distance > rounding))
       return true;
   }
   return false;
@@ -262,7 +265,7 @@ static bool roundsWeightsNearHalves(const Node &node, Tensors operands,
                key.getAsDouble((head * keys + n) * depth + k);
       scores.push_back(sum * attention.getScale() + mask[i * keys + n]);
     }
-    if (hasWeightNearHalf(std::move(scores), attention.getWeightScale()))
+    if (hasWeightNearHalf(std::move(scores), attention))
       return true;
   }
   return false;
