@@ -8,8 +8,31 @@
 
 using namespace glowish;
 
+/// Reads `low..high`; nothing if \p text has another form.
+static llvm::Expected<std::optional<IntRange>>
+parseRange(llvm::StringRef text) {
+  auto [first, second] = text.split("..");
+  IntRange range{};
+  if (!text.contains("..") || first.trim().getAsInteger(10, range.low) ||
+      second.trim().getAsInteger(10, range.high))
+    return std::nullopt;
+  if (range.low < 0)
+    return makeError("the range {0} begins below 0", text.trim());
+  if (range.high <= range.low)
+    return makeError("the range {0} {1}; the form is name,low..high",
+                     text.trim(),
+                     range.high == range.low ? "has one value" : "is empty");
+  return range;
+}
+
 llvm::Expected<SymbolValues> glowish::parseSymbolValues(llvm::StringRef text) {
   SymbolValues symbol;
+  auto [name, last] = text.rsplit(',');
+  GLOWISH_ASSIGN_OR_RETURN(symbol.range, parseRange(last));
+  if (symbol.range && !name.trim().empty()) {
+    symbol.name = name.trim().str();
+    return symbol;
+  }
   llvm::SmallVector<llvm::StringRef, 8> parts;
   text.split(parts, ',');
   int64_t number = 0;
@@ -134,7 +157,8 @@ llvm::Error ModelVariants::select() {
     std::string wrong;
     for (auto [number, input] : llvm::enumerate(inputs)) {
       const Type *given = findGiven(importOptions, input.name, number);
-      if (wrong.empty() && given && *given != input.type)
+      if (wrong.empty() && given &&
+          !fitsExtents(*given, input.type, input.dims))
         wrong = llvm::formatv("'{0}' is {1}, not {2}", input.name,
                               input.type.str(), given->str());
     }

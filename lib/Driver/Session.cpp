@@ -1,6 +1,7 @@
 //===- Session.cpp - Running a compiled model in this process -------------===//
 
 #include "glowish/Driver/Session.h"
+#include "glowish/Base/ForEachIndex.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cstdlib>
 #include <set>
@@ -9,6 +10,31 @@ using namespace glowish;
 
 static Tensor makeRegion(uint64_t size) {
   return Tensor(Type(ElemKind::UInt8, {int64_t(size)}));
+}
+
+static Tensor makeExtent(int64_t value) {
+  return Tensor::fromValues<int64_t>(Type(ElemKind::Int64, {}), {value});
+}
+
+/// Copies the elements that \p from and \p to, tensors of one kind and rank,
+/// both have.
+static void copyCorner(const Tensor &from, Tensor &to) {
+  DimsRef shape = from.getType().getShape(), other = to.getType().getShape();
+  Dims common, strides = getDenseStrides(shape),
+               target = getDenseStrides(other);
+  for (auto [x, y] : llvm::zip_equal(shape, other))
+    common.push_back(std::min(x, y));
+  int64_t size = getElemSize(from.getType().getKind());
+  auto *source = static_cast<const uint8_t *>(from.getBytes());
+  auto *result = static_cast<uint8_t *>(to.getBytes());
+  forEachIndex(common, [&](DimsRef index) {
+    int64_t own = 0, others = 0;
+    for (size_t d = 0; d < index.size(); ++d) {
+      own += index[d] * strides[d];
+      others += index[d] * target[d];
+    }
+    std::copy_n(source + own * size, size, result + others * size);
+  });
 }
 
 /// Checks that the system has the memory for \p plan. A model may declare any
@@ -45,6 +71,10 @@ Session::create(Backend &backend, const IRFunction &function,
     session->placeholders.push_back(buffer.get());
     if (buffer->isInput() && plan.isInArena(buffer.get()))
       session->arenaInputs.insert({buffer.get(), Tensor(buffer->getType())});
+    if (const auto &range = buffer->getInputExtents().range) {
+      session->symbols[range->symbol] = buffer.get();
+      session->write(buffer.get(), makeExtent(range->bounds.high));
+    }
   }
   return session;
 }
@@ -61,12 +91,64 @@ Session::findPlaceholder(llvm::StringRef name) const {
                    llvm::join(names, ", "));
 }
 
+void Session::write(const Buffer *placeholder, const Tensor &tensor) {
+  Tensor target = getTensor(placeholder);
+  llvm::copy(tensor.getByteRange(), static_cast<uint8_t *>(target.getBytes()));
+}
+
 llvm::Error Session::setInput(const Buffer *placeholder, const Tensor &tensor) {
+  if (!placeholder->getInputExtents().dims.empty())
+    return setPart(placeholder, tensor);
   if (tensor.getType() != placeholder->getType())
     return makeError("input '{0}' is {1}, not {2}", placeholder->getModelName(),
                      placeholder->getType().str(), tensor.getType().str());
-  Tensor target = getTensor(placeholder);
-  llvm::copy(tensor.getByteRange(), static_cast<uint8_t *>(target.getBytes()));
+  write(placeholder, tensor);
+  return llvm::Error::success();
+}
+
+//===- Stated extents -----------------------------------------------------===//
+
+llvm::Error Session::setPart(const Buffer *placeholder, const Tensor &tensor) {
+  const Type &type = tensor.getType();
+  const std::vector<std::string> &dims = placeholder->getInputExtents().dims;
+  if (!fitsExtents(type, placeholder->getType(), dims))
+    return makeError("input '{0}' is at most {1}, with the extents [{2}], not "
+                     "{3}",
+                     placeholder->getModelName(), placeholder->getType().str(),
+                     llvm::join(dims, ", "), type.str());
+  for (auto [dim, extent] : llvm::zip_equal(dims, type.getShape())) {
+    auto symbol = symbols.find(dim);
+    if (symbol != symbols.end())
+      write(symbol->second, makeExtent(extent));
+  }
+  givenShapes[placeholder] = Dims(type.getShape());
+  Tensor whole(placeholder->getType());
+  copyCorner(tensor, whole);
+  write(placeholder, whole);
+  return llvm::Error::success();
+}
+
+llvm::Error Session::checkExtents() const {
+  std::map<std::string, int64_t> values;
+  for (const auto &[symbol, buffer] : symbols) {
+    int64_t value = getTensor(buffer).getAsInt(0);
+    IntRange bounds = buffer->getInputExtents().range->bounds;
+    if (value < bounds.low || value > bounds.high)
+      return makeError("the extent '{0}' is {1}; accepted: {2} to {3}", symbol,
+                       value, bounds.low, bounds.high);
+    values[symbol] = value;
+  }
+  for (const auto &[buffer, shape] : givenShapes)
+    for (auto [dim, given] :
+         llvm::zip_equal(buffer->getInputExtents().dims, shape)) {
+      if (dim.empty())
+        continue;
+      GLOWISH_ASSIGN_OR_RETURN(std::optional<int64_t> extent,
+                               evaluateDim(dim, values));
+      if (*extent != given)
+        return makeError("input '{0}' has the extent {1} where '{2}' is {3}",
+                         buffer->getModelName(), given, dim, *extent);
+    }
   return llvm::Error::success();
 }
 
@@ -96,23 +178,6 @@ std::vector<const Buffer *> Session::getOutputs() const {
   return outputs;
 }
 
-/// The elements of \p tensor below \p shape.
-static Tensor cut(const Tensor &tensor, DimsRef shape) {
-  Tensor result(tensor.getType().withShape(shape));
-  int64_t size = getElemSize(tensor.getType().getKind());
-  Dims strides = getDenseStrides(tensor.getType().getShape());
-  Dims ownStrides = getDenseStrides(shape);
-  auto *to = static_cast<uint8_t *>(result.getBytes());
-  auto *from = static_cast<const uint8_t *>(tensor.getBytes());
-  for (int64_t i = 0; i < result.getNumElements(); ++i) {
-    int64_t source = 0;
-    for (unsigned d = 0; d < shape.size(); ++d)
-      source += i / ownStrides[d] % shape[d] * strides[d];
-    std::copy_n(from + source * size, size, to + i * size);
-  }
-  return result;
-}
-
 Tensor Session::getOutput(const Buffer *placeholder) const {
   Tensor whole = getTensor(placeholder);
   if (!placeholder->getExtents())
@@ -121,10 +186,13 @@ Tensor Session::getOutput(const Buffer *placeholder) const {
   Dims shape;
   for (auto [d, bound] : llvm::enumerate(placeholder->getShape()))
     shape.push_back(std::clamp<int64_t>(extents.getAsInt(d), 0, bound));
-  return cut(whole, shape);
+  Tensor result(whole.getType().withShape(shape));
+  copyCorner(whole, result);
+  return result;
 }
 
 llvm::Error Session::run() {
+  GLOWISH_RETURN_IF_ERROR(checkExtents());
   for (const auto &[buffer, tensor] : arenaInputs)
     llvm::copy(tensor.getByteRange(), getAddress(buffer));
   return executable->run(constants->data<uint8_t>().data(),

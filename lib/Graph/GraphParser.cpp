@@ -58,14 +58,16 @@ llvm::Error GraphParser::parsePlaceholder() {
   Placeholder *placeholder =
       module->createPlaceholder(modelName, type, input, output, name);
   GLOWISH_RETURN_IF_ERROR(define(name, placeholder));
-  if (!parser.consumeIf("extents"))
-    return llvm::Error::success();
-  GLOWISH_ASSIGN_OR_RETURN(std::string other, parser.parseName());
-  auto *extents = llvm::dyn_cast_or_null<Placeholder>(nodes.lookup(other));
-  if (!extents || extents->getOwner())
-    return parser.error("no placeholder before this is called '%" + other +
-                        "'");
-  placeholder->setExtents(extents);
+  if (parser.consumeIf("extents")) {
+    GLOWISH_ASSIGN_OR_RETURN(std::string other, parser.parseName());
+    auto *extents = llvm::dyn_cast_or_null<Placeholder>(nodes.lookup(other));
+    if (!extents || extents->getOwner())
+      return parser.error("no placeholder before this is called '%" + other +
+                          "'");
+    placeholder->setExtents(extents);
+  }
+  GLOWISH_ASSIGN_OR_RETURN(InputExtents own, parser.parseInputExtents());
+  placeholder->setInputExtents(std::move(own));
   return llvm::Error::success();
 }
 

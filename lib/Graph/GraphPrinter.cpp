@@ -100,6 +100,7 @@ static void printPlaceholder(llvm::raw_ostream &os,
     os << " extents ";
     printName(os, extents->getName());
   }
+  printInputExtents(os, placeholder.getInputExtents());
   os << '\n';
 }
 

@@ -139,10 +139,14 @@ private:
 
 llvm::Error glowish::verify(const Module &module) {
   NameVerifier names;
+  std::vector<PlaceholderExtents> extents;
   for (const auto &placeholder : module.getPlaceholders()) {
     GLOWISH_RETURN_IF_ERROR(names.visit(*placeholder));
     GLOWISH_RETURN_IF_ERROR(verifyExtents(*placeholder));
+    extents.push_back({placeholder->getName(), placeholder->getType(),
+                       placeholder->isInput(), placeholder->getInputExtents()});
   }
+  GLOWISH_RETURN_IF_ERROR(verifyInputExtents(extents));
   for (const Node &constant : module.getConstants())
     GLOWISH_RETURN_IF_ERROR(names.visit(constant));
   for (const auto &function : module.getFunctions()) {

@@ -76,6 +76,8 @@ llvm::Error IRParser::parseMutable(llvm::StringRef name) {
     GLOWISH_ASSIGN_OR_RETURN(Buffer *extents, parseBufferName());
     buffer->setExtents(extents);
   }
+  GLOWISH_ASSIGN_OR_RETURN(InputExtents own, parser.parseInputExtents());
+  buffer->setInputExtents(std::move(own));
   return llvm::Error::success();
 }
 

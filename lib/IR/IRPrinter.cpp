@@ -31,6 +31,7 @@ static void printBuffer(llvm::raw_ostream &os, const Buffer &buffer,
       os << " extents ";
       printName(os, extents->getName());
     }
+    printInputExtents(os, buffer.getInputExtents());
     return;
   case Buffer::Kind::Activation:
     os << "activation ";

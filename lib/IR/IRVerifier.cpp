@@ -221,12 +221,22 @@ static llvm::Error verifyInstr(const Instruction &instr,
   return llvm::Error::success();
 }
 
+static llvm::Error verifyInputs(const IRFunction &function) {
+  std::vector<PlaceholderExtents> extents;
+  for (const auto &buffer : function.getBuffers())
+    if (buffer->getKind() == Buffer::Kind::Mutable)
+      extents.push_back({buffer->getName(), buffer->getType(),
+                         buffer->isInput(), buffer->getInputExtents()});
+  return verifyInputExtents(extents);
+}
+
 llvm::Error glowish::verify(const IRFunction &function, IRFault &fault) {
   for (const auto &buffer : function.getBuffers())
     if (llvm::Error error = verifyBuffer(*buffer)) {
       fault.buffer = buffer.get();
       return error;
     }
+  GLOWISH_RETURN_IF_ERROR(verifyInputs(function));
   LifetimeVerifier lifetimes;
   for (const Instruction &instr : function.getInstrs())
     if (llvm::Error error = verifyInstr(instr, lifetimes, fault)) {

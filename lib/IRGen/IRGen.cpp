@@ -39,11 +39,14 @@ void IRGenerator::createWeights(Function &graph) {
       buffers[NodeValue(const_cast<Constant *>(&constant))] =
           function.createConstant(constant.getName(), constant.getPayload());
   }
-  for (const auto &placeholder : module.getPlaceholders())
-    buffers[NodeValue(placeholder.get())] =
+  for (const auto &placeholder : module.getPlaceholders()) {
+    Buffer *buffer =
         function.createMutable(placeholder->getName(), placeholder->getType(),
                                placeholder->getModelName(),
                                placeholder->isInput(), placeholder->isOutput());
+    buffer->setInputExtents(placeholder->getInputExtents());
+    buffers[NodeValue(placeholder.get())] = buffer;
+  }
   for (const auto &placeholder : module.getPlaceholders())
     if (Placeholder *extents = placeholder->getExtents())
       buffers[NodeValue(placeholder.get())]->setExtents(

@@ -97,6 +97,44 @@ llvm::Expected<std::vector<int64_t>> TextParser::parseInts() {
   return values;
 }
 
+//===- Extents of inputs --------------------------------------------------===//
+
+void glowish::printInputExtents(llvm::raw_ostream &os,
+                                const InputExtents &extents) {
+  if (const auto &range = extents.range) {
+    os << " range ";
+    printQuoted(os, range->symbol);
+    os << " [" << range->bounds.low << ", " << range->bounds.high << ']';
+  }
+  if (extents.dims.empty())
+    return;
+  os << " dims [";
+  llvm::interleave(
+      extents.dims, os, [&](const std::string &dim) { printQuoted(os, dim); },
+      ", ");
+  os << ']';
+}
+
+llvm::Expected<InputExtents> TextParser::parseInputExtents() {
+  InputExtents extents;
+  if (consumeIf("range")) {
+    GLOWISH_ASSIGN_OR_RETURN(std::string symbol, parseString());
+    GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> bounds, parseInts());
+    if (bounds.size() != 2)
+      return error("expected the least and the largest extent of '" + symbol +
+                   "'");
+    extents.range = {symbol, {bounds[0], bounds[1]}};
+  }
+  if (!consumeIf("dims"))
+    return extents;
+  GLOWISH_RETURN_IF_ERROR(parseList("[", "]", [&]() -> llvm::Error {
+    GLOWISH_ASSIGN_OR_RETURN(std::string dim, parseString());
+    extents.dims.push_back(std::move(dim));
+    return llvm::Error::success();
+  }));
+  return extents;
+}
+
 //===- Types --------------------------------------------------------------===//
 
 llvm::Expected<Dims> TextParser::parseExtents() {

@@ -271,8 +271,9 @@ TEST(Importer, SymbolicDimensions) {
   ASSERT_TRUE(bool(module)) << llvm::toString(module.takeError());
   EXPECT_EQ((*module)->findPlaceholder("x")->getType().str(), "int64<17x2>");
   options.symbols["batch"] = -3;
-  EXPECT_EQ(model.importError(options),
-            "'m': input 'x': shape -3x2 has a negative extent");
+  EXPECT_EQ(
+      model.importError(options),
+      "'m': input 'x': the dimension 'batch' is -3; at least 0 is needed");
   std::string unknown =
       "'m': input 'x' has a dimension without a value; state its type with "
       "-model-input=x,int64,[...]";

@@ -21,6 +21,9 @@ std::string parse(llvm::StringRef text) {
   std::string result = symbol->name + ":";
   for (int64_t value : symbol->values)
     result += " " + std::to_string(value);
+  if (symbol->range)
+    result +=
+        llvm::formatv(" {0} to {1}", symbol->range->low, symbol->range->high);
   return result;
 }
 
@@ -30,6 +33,8 @@ TEST(SymbolValues, Parse) {
   EXPECT_EQ(parse(" N , 1 , 8"), "N: 1 8");
   EXPECT_EQ(parse("Max(0, n),3"), "Max(0, n): 3");
   EXPECT_EQ(parse("Max(0, n),3,4"), "Max(0, n): 3 4");
+  EXPECT_EQ(parse("N,0..2047"), "N: 0 to 2047");
+  EXPECT_EQ(parse(" Max(0, n) , 1 .. 8"), "Max(0, n): 1 to 8");
 }
 
 TEST(SymbolValues, Malformed) {
@@ -44,6 +49,12 @@ TEST(SymbolValues, Malformed) {
   EXPECT_EQ(parse("N,99999999999999999999"),
             "'99999999999999999999' is not an integer of 64 bits" + form);
   EXPECT_EQ(parse("N,-1"), "the value -1 is below 0");
+  EXPECT_EQ(parse("N,1..x"), "'1..x' is not an integer of 64 bits" + form);
+  EXPECT_EQ(parse("N,-1..4"), "the range -1..4 begins below 0");
+  EXPECT_EQ(parse("N,4..4"),
+            "the range 4..4 has one value; the form is name,low..high");
+  EXPECT_EQ(parse("N,4..3"),
+            "the range 4..3 is empty; the form is name,low..high");
   EXPECT_EQ(parse("N,0,1"), "the value 0 is below 1");
   EXPECT_EQ(parse("N,1,8,8"), "the value 8 is there twice");
   EXPECT_EQ(parse("N,1,32,8"),

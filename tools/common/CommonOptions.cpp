@@ -214,6 +214,10 @@ llvm::Expected<ImportOptions> glowish::getImportOptions() {
   std::vector<SymbolValues> several;
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions options, getImportOptions(several));
   GLOWISH_RETURN_IF_ERROR(refuseSeveral(several));
+  if (!options.symbolRanges.empty())
+    return makeError("-onnx-define-symbol: '{0}' has a range; accepted: one "
+                     "value",
+                     options.symbolRanges.begin()->first);
   return options;
 }
 

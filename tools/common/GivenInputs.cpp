@@ -105,7 +105,8 @@ llvm::Error glowish::fillInputs(Session &session, const GivenTensors &given) {
   Random random(randomInputs);
   size_t number = 0;
   for (const Buffer *buffer : session.getPlaceholders()) {
-    if (!buffer->isInput())
+    // A symbol's extent is that of other inputs.
+    if (!buffer->isInput() || buffer->getInputExtents().range)
       continue;
     size_t index = number++;
     if (filled.count(buffer))

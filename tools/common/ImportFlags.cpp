@@ -14,7 +14,8 @@ static cl::list<std::string> symbols(
     "onnx-define-symbol",
     cl::desc("Bind a symbolic dimension (may be repeated); with several "
              "values, the model is compiled for each, and in all "
-             "combinations with other symbols"),
+             "combinations with other symbols; with low..high, each run "
+             "states the extent"),
     cl::value_desc("name,value,..."), cl::cat(modelCategory));
 static cl::list<std::string> modelInputs(
     "model-input",
@@ -64,8 +65,8 @@ llvm::Error glowish::readNumbers(llvm::StringRef option,
   return llvm::Error::success();
 }
 
-/// -onnx-define-symbol: what has one value, and what has several.
-static llvm::Error readSymbols(std::map<std::string, int64_t> &single,
+/// -onnx-define-symbol: what has one value or a range, and what has several.
+static llvm::Error readSymbols(ImportOptions &options,
                                std::vector<SymbolValues> &several) {
   std::set<std::string> names;
   for (llvm::StringRef text : symbols) {
@@ -76,10 +77,12 @@ static llvm::Error readSymbols(std::map<std::string, int64_t> &single,
     if (!names.insert(symbol->name).second)
       return makeError("-onnx-define-symbol={0}: '{1}' is defined twice", text,
                        symbol->name);
-    if (symbol->values.size() > 1)
+    if (symbol->range)
+      options.symbolRanges[symbol->name] = *symbol->range;
+    else if (symbol->values.size() > 1)
       several.push_back(*symbol);
     else
-      single[symbol->name] = symbol->values.front();
+      options.symbols[symbol->name] = symbol->values.front();
   }
   return llvm::Error::success();
 }
@@ -113,7 +116,7 @@ glowish::getImportFlags(llvm::StringRef path, bool isText,
   };
   options.isStrict = strict;
   options.maxTripCount = maxTripCount;
-  GLOWISH_RETURN_IF_ERROR(readSymbols(options.symbols, several));
+  GLOWISH_RETURN_IF_ERROR(readSymbols(options, several));
   GLOWISH_RETURN_IF_ERROR(
       readNumbers("max-extent", maxExtents, options.maxExtents));
   GLOWISH_RETURN_IF_ERROR(readInputTypes(modelInputs, options));

@@ -116,7 +116,7 @@ llvm::Error glowish::checkInputSet(const InputSet &set,
                                    const Session &session) {
   size_t number = 0;
   for (const Buffer *buffer : session.getPlaceholders()) {
-    if (!buffer->isInput())
+    if (!buffer->isInput() || buffer->getInputExtents().range)
       continue;
     if (number < set.inOrder.size() &&
         given.byName.count(buffer->getModelName().str()))

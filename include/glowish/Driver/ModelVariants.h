@@ -10,15 +10,19 @@ namespace glowish {
 
 class ModelVariants;
 
-/// A symbolic dimension and the values that a model is compiled for.
+/// A symbolic dimension and the values that a model is compiled for, or the
+/// bounds of those that each run may state.
 struct SymbolValues {
   std::string name;
   std::vector<int64_t> values;
+  std::optional<IntRange> range = std::nullopt;
 };
 
 /// Reads `name,value` or `name,value,value,...`: one value of at least 0, or
-/// several of at least 1 in ascending order. Names may contain commas where no
-/// number follows them. An error says what is wrong with \p text.
+/// several of at least 1 in ascending order; or `name,low..high`. Names may
+/// contain commas where no number follows them. An error says what is wrong
+/// with
+/// \p text.
 llvm::Expected<SymbolValues> parseSymbolValues(llvm::StringRef text);
 
 /// The programs of one model, and the constants that they share.

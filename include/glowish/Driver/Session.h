@@ -35,7 +35,9 @@ public:
   llvm::Expected<const Buffer *> findPlaceholder(llvm::StringRef name) const;
 
   /// Copies \p tensor, which has the placeholder's type; the error names the
-  /// placeholder and both types.
+  /// placeholder and both types. Extents that each run states (InputExtents)
+  /// may be smaller: the tensor then states the extent of a symbol, which is
+  /// the largest until an input states it. What lies beyond is 0.
   llvm::Error setInput(const Buffer *placeholder, const Tensor &tensor);
   /// The placeholder's contents, borrowed. Those of an input are what it was
   /// set to, also where a run destroys it (MemoryPlan::arenaPlaceholders).
@@ -47,10 +49,16 @@ public:
   /// these are known only after run().
   Tensor getOutput(const Buffer *placeholder) const;
 
+  /// Runs the program. It is an error if the extents of inputs are out of their
+  /// bounds or contradict each other.
   llvm::Error run();
 
 private:
   explicit Session(const MemoryPlan &plan) : plan(plan) {}
+  /// Writes \p tensor, which has the placeholder's type.
+  void write(const Buffer *placeholder, const Tensor &tensor);
+  llvm::Error setPart(const Buffer *placeholder, const Tensor &tensor);
+  llvm::Error checkExtents() const;
   /// Where the program has \p placeholder.
   uint8_t *getAddress(const Buffer *placeholder) const;
 
@@ -60,6 +68,10 @@ private:
   Tensor mutables, activations;
   /// The inputs that each run takes to the arena, where it destroys them.
   llvm::MapVector<const Buffer *, Tensor> arenaInputs;
+  /// The shapes of the tensors that inputs with stated extents were set to.
+  llvm::MapVector<const Buffer *, Dims> givenShapes;
+  /// The inputs that state extents, by symbols.
+  std::map<std::string, const Buffer *> symbols;
   std::vector<const Buffer *> placeholders;
 };
 

@@ -3,6 +3,7 @@
 #ifndef GLOWISH_GRAPH_MODULE_H
 #define GLOWISH_GRAPH_MODULE_H
 
+#include "glowish/Base/InputExtents.h"
 #include "glowish/Base/Tensor.h"
 #include "glowish/Graph/Node.h"
 #include "llvm/ADT/DenseMap.h"
@@ -36,6 +37,9 @@ public:
   Placeholder *getExtents() const { return extents; }
   void setExtents(Placeholder *placeholder) { extents = placeholder; }
 
+  const InputExtents &getInputExtents() const { return inputExtents; }
+  void setInputExtents(InputExtents own) { inputExtents = std::move(own); }
+
 private:
   friend class Function;
   friend class Module;
@@ -46,6 +50,7 @@ private:
   bool output;
   const Function *owner = nullptr;
   Placeholder *extents = nullptr;
+  InputExtents inputExtents;
 };
 
 /// A tensor known at compile time. Payloads are immutable and may be shared

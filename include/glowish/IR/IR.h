@@ -3,6 +3,7 @@
 #ifndef GLOWISH_IR_IR_H
 #define GLOWISH_IR_IR_H
 
+#include "glowish/Base/InputExtents.h"
 #include "glowish/Base/Tensor.h"
 #include "glowish/Ops/OpInfo.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -84,6 +85,9 @@ public:
   /// states only the largest (Placeholder::getExtents); else null.
   Buffer *getExtents() const { return extents; }
   void setExtents(Buffer *buffer) { extents = buffer; }
+  /// Mutable: Placeholder::getInputExtents.
+  const InputExtents &getInputExtents() const { return inputExtents; }
+  void setInputExtents(InputExtents own) { inputExtents = std::move(own); }
 
   /// Views: the buffer that they show, never a view itself.
   Buffer *getBase() const { return base; }
@@ -118,6 +122,7 @@ private:
   bool input = false;
   bool output = false;
   Buffer *extents = nullptr;
+  InputExtents inputExtents;
   Buffer *base = nullptr;
   int64_t offset = 0;
   Dims strides;

@@ -27,6 +27,10 @@ struct ImportOptions {
   std::string secondFile;
   /// Values of symbolic dimensions (-onnx-define-symbol=name,value).
   std::map<std::string, int64_t> symbols;
+  /// Bounds of symbolic dimensions whose extents each run states
+  /// (-onnx-define-symbol=name,low..high). Each becomes an input of the module,
+  /// int64<>, before the first input that depends on it.
+  std::map<std::string, IntRange> symbolRanges;
   /// Types of inputs that replace or complete those of the model
   /// (-model-input=name,type,[dims]). It is an error if the model has no such
   /// input.

@@ -47,6 +47,8 @@ public:
   struct Input {
     std::string name;
     Type type;
+    /// InputExtents::dims.
+    std::vector<std::string> dims;
   };
   /// Returns the inputs, except weights, with their types under \p options.
   llvm::Expected<std::vector<Input>>

@@ -9,6 +9,7 @@
 #ifndef GLOWISH_OPS_TEXTFORM_H
 #define GLOWISH_OPS_TEXTFORM_H
 
+#include "glowish/Base/InputExtents.h"
 #include "glowish/Base/Tensor.h"
 #include "glowish/Ops/OpInfo.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -33,6 +34,9 @@ void printDouble(llvm::raw_ostream &os, double value);
 void printAttrs(llvm::raw_ostream &os, const OpInfo &info,
                 llvm::ArrayRef<AttrValue> attrs, unsigned numInputs,
                 llvm::function_ref<void(const Body &body)> printBody = nullptr);
+
+/// ` range "S" [1, 512]` and ` dims ["", "S"]`, as far as \p extents has them.
+void printInputExtents(llvm::raw_ostream &os, const InputExtents &extents);
 
 /// Where the bytes of large constants go. Constants of at most inlineLimit
 /// elements are printed as `[1, 2.5, ...]` (floats so that they read back
@@ -114,6 +118,8 @@ public:
   /// The elements of a list in \p open and \p close, separated by commas.
   llvm::Error parseList(llvm::StringRef open, llvm::StringRef close,
                         llvm::function_ref<llvm::Error()> parseElement);
+  /// What printInputExtents prints.
+  llvm::Expected<InputExtents> parseInputExtents();
   /// `[...]`, `external OFFSET`; the tensor of \p type.
   llvm::Expected<Tensor> parseConstant(const Type &type);
 

@@ -182,12 +182,13 @@ llvm::Function *ModuleEmitter::createEntry(llvm::StringRef name, bool isTimed) {
   return entry;
 }
 
-void ModuleEmitter::emitChecks(llvm::Function *entry, const MemoryPlan &plan) {
+void ModuleEmitter::emitChecks(llvm::Function *entry,
+                               const IRFunction &function) {
   llvm::LLVMContext &context = module.getContext();
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", entry));
   llvm::Type *intPtr = module.getDataLayout().getIntPtrType(context);
-  const uint64_t sizes[] = {plan.constantSize, plan.mutableSize,
-                            plan.activationSize};
+  const uint64_t sizes[] = {plan->constantSize, plan->mutableSize,
+                            plan->activationSize};
   auto returnIf = [&](llvm::Value *condition, EntryStatus status) {
     auto *fail = llvm::BasicBlock::Create(context, "fail", entry);
     auto *next = llvm::BasicBlock::Create(context, "next", entry);
@@ -203,9 +204,21 @@ void ModuleEmitter::emitChecks(llvm::Function *entry, const MemoryPlan &plan) {
     llvm::Value *zero = llvm::ConstantInt::get(intPtr, 0);
     returnIf(builder.CreateICmpEQ(address, zero), EntryStatus::Null);
     llvm::Value *low = builder.CreateAnd(
-        address, llvm::ConstantInt::get(intPtr, plan.alignment - 1));
+        address, llvm::ConstantInt::get(intPtr, plan->alignment - 1));
     returnIf(builder.CreateICmpNE(low, zero), EntryStatus::Alignment);
   }
+  Frame frame{entry->getArg(0), entry->getArg(2), entry->getArg(1)};
+  for (const auto &buffer : function.getBuffers())
+    if (const auto &range = buffer->getInputExtents().range) {
+      llvm::Value *extent = builder.CreateLoad(
+          builder.getInt64Ty(), getAddress(builder, frame, buffer.get()));
+      auto [low, high] = range->bounds;
+      // A negative number is large without its sign.
+      returnIf(builder.CreateICmpUGT(
+                   builder.CreateSub(extent, builder.getInt64(low)),
+                   builder.getInt64(high - low)),
+               EntryStatus::Dimension);
+    }
 }
 
 /// Requests the permission to use AMX tile data from Linux: system call
@@ -354,7 +367,7 @@ llvm::Function *ModuleEmitter::emit(const IRFunction &function,
   plan = &memoryPlan;
   keepsRoundings = convertsToIntegers(function);
   llvm::Function *entry = createEntry(entryName, isTimed);
-  emitChecks(entry, *plan);
+  emitChecks(entry, function);
   if (usesMatrixRegisters(function, target))
     requestMatrixRegisters(entry);
   llvm::IRBuilder<> builder(&entry->back());

@@ -122,7 +122,7 @@ private:
   void emitLoop(llvm::IRBuilder<> &builder, const Frame &frame,
                 const LoopInstr &instr);
   llvm::Function *createEntry(llvm::StringRef name, bool isTimed);
-  void emitChecks(llvm::Function *entry, const MemoryPlan &plan);
+  void emitChecks(llvm::Function *entry, const IRFunction &function);
 
   llvm::Module &module;
   const TargetDescription &target;

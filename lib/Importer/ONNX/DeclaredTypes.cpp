@@ -2,7 +2,7 @@
 
 #include "ONNX/DeclaredTypes.h"
 #include "ONNX/ModelFile.h"
-#include "ONNX/SymbolicDim.h"
+#include "glowish/Base/DimExpression.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;

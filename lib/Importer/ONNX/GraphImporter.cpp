@@ -6,6 +6,7 @@
 #include "ONNX/GraphInputs.h"
 #include "ONNX/GraphScope.h"
 #include "ONNX/ModelFile.h"
+#include "ONNX/StatedExtents.h"
 
 using namespace glowish;
 
@@ -25,7 +26,8 @@ public:
         scope(graph,
               {*module->createFunction("main"), options.evaluate, external,
                opsets},
-              state) {
+              state),
+        statedExtents(scope) {
     if (options.warn || options.isStrict)
       state.declared = &declared;
     scope.getContext().variables = options.variables;
@@ -62,6 +64,7 @@ private:
   DeclaredTypes declared;
   ImportState state;
   GraphScope scope;
+  StatedExtents statedExtents;
   llvm::StringSet<> outputNames;
 };
 
@@ -118,10 +121,16 @@ llvm::Error GraphImporter::importInput(const onnx::ValueInfoProto &input,
   }
   GLOWISH_ASSIGN_OR_RETURN(Type type, types.resolve(input));
   declared.bindInput(input, type);
+  std::vector<std::string> dims = types.getDims(input);
+  GLOWISH_ASSIGN_OR_RETURN(Extents extents, statedExtents.get(dims));
   // An input that is also an output of the same name is a single placeholder.
-  return scope.define(input.name(), NodeValue(module->createPlaceholder(
-                                        input.name(), type, /*isInput=*/true,
-                                        outputNames.contains(input.name()))));
+  Placeholder *placeholder = module->createPlaceholder(
+      input.name(), type, /*isInput=*/true, outputNames.contains(input.name()));
+  if (!dims.empty()) {
+    placeholder->setInputExtents({.dims = std::move(dims)});
+    scope.getContext().extents[input.name()] = std::move(extents);
+  }
+  return scope.define(input.name(), NodeValue(placeholder));
 }
 
 llvm::Error GraphImporter::importInputs() {

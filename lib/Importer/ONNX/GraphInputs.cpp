@@ -2,10 +2,11 @@
 
 #include "ONNX/GraphInputs.h"
 #include "ONNX/ModelFile.h"
-#include "ONNX/SymbolicDim.h"
+#include "glowish/Base/DimExpression.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <set>
 
 using namespace glowish;
@@ -55,10 +56,49 @@ InputTypes::InputTypes(llvm::ArrayRef<const ValueInfoProto *> inputs,
     if (type == given.end() || shape.dim_size() != int(type->second.getRank()))
       continue;
     for (int d = 0; d < shape.dim_size(); ++d)
-      if (!shape.dim(d).dim_param().empty())
+      if (!shape.dim(d).dim_param().empty() &&
+          !isRanged(shape.dim(d).dim_param()))
         symbols.try_emplace(shape.dim(d).dim_param(),
                             type->second.getShape()[d]);
   }
+}
+
+bool InputTypes::isRanged(llvm::StringRef dim) const {
+  if (options.symbols.count(dim.str()))
+    return false;
+  if (options.symbolRanges.count(dim.str()))
+    return true;
+  return llvm::any_of(getDimSymbols(dim), [&](const std::string &symbol) {
+    return options.symbolRanges.count(symbol) != 0;
+  });
+}
+
+std::vector<std::string>
+InputTypes::getDims(const ValueInfoProto &input) const {
+  std::vector<std::string> dims;
+  bool isAny = false;
+  if (options.inputTypes.count(input.name()))
+    return dims;
+  for (const Dimension &dim : input.type().tensor_type().shape().dim()) {
+    bool own = isRanged(dim.dim_param());
+    isAny |= own;
+    dims.push_back(own ? substitute(dim.dim_param(), symbols) : "");
+  }
+  return isAny ? dims : std::vector<std::string>();
+}
+
+/// Returns the largest value of \p dim, which depends on symbols with ranges;
+/// nothing if it also depends on others that have no value in \p symbols.
+static llvm::Expected<std::optional<int64_t>>
+findLargest(llvm::StringRef dim, std::map<std::string, IntRange> ranges,
+            const std::map<std::string, int64_t> &symbols) {
+  for (const auto &[name, value] : symbols)
+    ranges.try_emplace(name, IntRange{value, value});
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<IntRange> range,
+                           boundDim(dim, ranges));
+  if (!range)
+    return std::nullopt;
+  return range->high;
 }
 
 llvm::Expected<std::optional<int64_t>>
@@ -71,7 +111,10 @@ InputTypes::findExtent(const ValueInfoProto &input, unsigned index) const {
       -> llvm::Expected<std::optional<int64_t>> {
     if (dim.dim_param().empty())
       return std::nullopt;
-    auto extent = evaluateDim(dim.dim_param(), values);
+    auto extent =
+        isRanged(dim.dim_param())
+            ? findLargest(dim.dim_param(), options.symbolRanges, values)
+            : evaluateDim(dim.dim_param(), values);
     if (!extent)
       return addContext(extent.takeError(), "input '" + input.name() + "': ");
     return extent;
@@ -81,7 +124,8 @@ InputTypes::findExtent(const ValueInfoProto &input, unsigned index) const {
   if (stated)
     return stated;
   auto type = given.find(input.name());
-  if (type != given.end() && int(type->second.getRank()) == shape.dim_size())
+  if (type != given.end() && int(type->second.getRank()) == shape.dim_size() &&
+      !isRanged(dim.dim_param()))
     return type->second.getShape()[index];
   return evaluate(symbols);
 }
@@ -134,7 +178,7 @@ InputTypes::getMissing(llvm::StringRef dim,
                        const llvm::StringSet<> &known) const {
   std::vector<std::string> names = getDimSymbols(dim);
   auto isDefined = [&](const std::string &name) {
-    return symbols.count(name) != 0;
+    return symbols.count(name) != 0 || options.symbolRanges.count(name) != 0;
   };
   bool mayBeName = dim.find_first_of("+*/( ") == llvm::StringRef::npos;
   if (mayBeName && llvm::none_of(names, [&](const std::string &name) {
@@ -179,7 +223,7 @@ std::string InputTypes::findContradiction() const {
     for (int d = 0; d < shape.dim_size(); ++d) {
       const std::string &symbol = shape.dim(d).dim_param();
       int64_t extent = type->second.getShape()[d];
-      if (symbol.empty() || options.symbols.count(symbol))
+      if (symbol.empty() || options.symbols.count(symbol) || isRanged(symbol))
         continue;
       const Binding &first =
           bindings.try_emplace(symbol, Binding{input, extent}).first->second;
@@ -331,13 +375,21 @@ glowish::checkSymbolNames(llvm::ArrayRef<const ValueInfoProto *> inputs,
         for (std::string &symbol : getDimSymbols(dim.dim_param()))
           known.insert(std::move(symbol));
       }
+  auto check = [&](const std::string &name,
+                   const std::string &value) -> llvm::Error {
+    if (known.count(name))
+      return llvm::Error::success();
+    return makeError("no dimension of an input is '{0}', for which "
+                     "-onnx-define-symbol (or -train-define-symbol) gives "
+                     "{1}; the inputs have {2}",
+                     name, value,
+                     known.empty() ? "no symbolic dimensions"
+                                   : "'" + llvm::join(known, "', '") + "'");
+  };
   for (const auto &[name, value] : options.symbols)
-    if (!known.count(name))
-      return makeError("no dimension of an input is '{0}', for which "
-                       "-onnx-define-symbol (or -train-define-symbol) gives "
-                       "{1}; the inputs have {2}",
-                       name, value,
-                       known.empty() ? "no symbolic dimensions"
-                                     : "'" + llvm::join(known, "', '") + "'");
+    GLOWISH_RETURN_IF_ERROR(check(name, std::to_string(value)));
+  for (const auto &[name, range] : options.symbolRanges)
+    GLOWISH_RETURN_IF_ERROR(
+        check(name, llvm::formatv("{0}..{1}", range.low, range.high)));
   return llvm::Error::success();
 }

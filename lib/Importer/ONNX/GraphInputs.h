@@ -24,6 +24,10 @@ public:
   /// names the flags that bind it.
   llvm::Expected<Type> resolve(const onnx::ValueInfoProto &input) const;
 
+  /// Returns the extents of \p input that each run states, as expressions of
+  /// the symbols that have ranges in the options; empty if there are none.
+  std::vector<std::string> getDims(const onnx::ValueInfoProto &input) const;
+
   /// Returns what is known of \p input without tensors that will be passed.
   llvm::Expected<OnnxModel::StatedInput>
   getStated(const onnx::ValueInfoProto &input) const;
@@ -38,7 +42,10 @@ public:
 
 private:
   llvm::Error checkGivenRank(const onnx::ValueInfoProto &input) const;
-  /// Returns the extent of a dimension, or nothing if it is unbound.
+  /// Whether a dimension depends on a symbol that has a range.
+  bool isRanged(llvm::StringRef dim) const;
+  /// Returns the extent of a dimension, the largest if each run states it, or
+  /// nothing if it is unbound.
   llvm::Expected<std::optional<int64_t>>
   findExtent(const onnx::ValueInfoProto &input, unsigned index) const;
   llvm::Expected<int64_t> resolveDim(const onnx::ValueInfoProto &input,

@@ -6,7 +6,7 @@
 #include "ONNX/GraphImporter.h"
 #include "ONNX/GraphInputs.h"
 #include "ONNX/ModelFile.h"
-#include "ONNX/SymbolicDim.h"
+#include "glowish/Base/DimExpression.h"
 #include "glowish/Support/File.h"
 #include "llvm/Support/Path.h"
 
@@ -125,7 +125,7 @@ OnnxModel::getInputs(const ImportOptions &options) const {
     llvm::Expected<Type> type = types.resolve(*proto);
     if (!type)
       return contents->addName(type.takeError());
-    inputs.push_back({proto->name(), *type});
+    inputs.push_back({proto->name(), *type, types.getDims(*proto)});
   }
   return inputs;
 }

@@ -13,6 +13,14 @@ bool BundleFacts::hasPlaceholdersInArena() const {
   });
 }
 
+bool BundleFacts::hasStatedExtents() const {
+  return llvm::any_of(programs, [](const BundleProgram &program) {
+    return llvm::any_of(program.symbols, [](const BundleSymbol &symbol) {
+      return symbol.inputExtents.range.has_value();
+    });
+  });
+}
+
 std::string glowish::escapeComment(llvm::StringRef text) {
   std::string result;
   for (char c : text)
@@ -201,6 +209,14 @@ void glowish::printCommonDefinitions(llvm::raw_ostream &os) {
   printChecksum(os);
 }
 
+void glowish::printDimensionStatus(llvm::raw_ostream &os) {
+  os << R"(
+#ifndef GLOWISH_ERROR_DIMENSION
+#define GLOWISH_ERROR_DIMENSION 6 /* no code for these extents */
+#endif
+)";
+}
+
 void glowish::printTripCountStatus(llvm::raw_ostream &os) {
   os << R"(
 #ifndef GLOWISH_ERROR_TRIP_COUNT
@@ -282,6 +298,10 @@ glowish::getSymbolMacros(llvm::StringRef prefix, const BundleSymbol &symbol,
     macros.push_back(
         {"_EXTENTS",
          (prefix + "_" + program.symbols[*symbol.extents].identifier).str()});
+  if (const auto &range = symbol.inputExtents.range) {
+    macros.push_back({"_LEAST", std::to_string(range->bounds.low)});
+    macros.push_back({"_MOST", std::to_string(range->bounds.high)});
+  }
   if (type.isQuantized() && type.getQuantParams().axis < 0) {
     macros.push_back(
         {"_SCALE", formatv("{0:E8}f", type.getQuantParams().scales[0])});
@@ -291,11 +311,30 @@ glowish::getSymbolMacros(llvm::StringRef prefix, const BundleSymbol &symbol,
   return macros;
 }
 
+/// `[1, S]`: the actual extents of \p symbol, inside a comment.
+static std::string describeExtents(const BundleSymbol &symbol) {
+  std::vector<std::string> extents;
+  for (auto [dim, extent] :
+       llvm::zip_equal(symbol.inputExtents.dims, symbol.type.getShape()))
+    extents.push_back(dim.empty() ? std::to_string(extent)
+                                  : escapeComment(dim));
+  return "[" + llvm::join(extents, ", ") + "]";
+}
+
 void glowish::printSymbolMacros(llvm::raw_ostream &os, llvm::StringRef prefix,
                                 const BundleSymbol &symbol,
                                 const BundleProgram &program) {
   os << formatv("\n/* {0} '{1}': {2} */\n", getDirectionName(symbol.direction),
                 escapeComment(symbol.modelName), symbol.type.str());
+  if (const auto &range = symbol.inputExtents.range)
+    os << formatv(
+        "/* Each call reads the extent '{0}' here, which is from LEAST "
+        "to MOST. */\n",
+        escapeComment(range->symbol));
+  if (!symbol.inputExtents.dims.empty())
+    os << formatv("/* DIMS are the largest extents. The actual ones are {0}.\n"
+                  " * Elements lie by DIMS; those outside don't matter. */\n",
+                  describeExtents(symbol));
   for (const SymbolMacro &macro : getSymbolMacros(prefix, symbol, program)) {
     if (macro.suffix == "_EXTENTS")
       os << "/* DIMS are the largest extents. A call stores the actual ones, "
@@ -380,6 +419,9 @@ void glowish::printEntry(llvm::raw_ostream &os, const BundleFacts &facts,
   if (!facts.dims.empty())
     os << R"(, and GLOWISH_ERROR_DIMENSION for values of the
  * symbolic dimensions that the bundle has no code for)";
+  else if (facts.hasStatedExtents())
+    os << R"(, and GLOWISH_ERROR_DIMENSION for an extent
+ * that is out of its bounds, in which case nothing is written)";
   if (facts.hasBoundedLoops)
     os << R"(. GLOWISH_ERROR_TRIP_COUNT means that a loop would
  * have gone on after the largest number of iterations that it was compiled

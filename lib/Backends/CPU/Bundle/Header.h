@@ -47,6 +47,9 @@ struct BundleFacts {
 
   /// Whether placeholders of any program are in the activations.
   bool hasPlaceholdersInArena() const;
+  /// Whether inputs of any program state extents (InputExtents), so that the
+  /// entry may return EntryStatus::Dimension.
+  bool hasStatedExtents() const;
 };
 
 //===- Parts of headers, also of those for several programs ---------------===//
@@ -82,6 +85,8 @@ void printCommonDefinitions(llvm::raw_ostream &os);
 /// The types of the dynamic API; emitConfig in Config.cpp makes the same
 /// layout.
 void printDynamicTypes(llvm::raw_ostream &os);
+/// The status code of extents that there is no code for.
+void printDimensionStatus(llvm::raw_ostream &os);
 /// The status code of loops with too many iterations.
 void printTripCountStatus(llvm::raw_ostream &os);
 /// ABI version, model and weights.

@@ -58,8 +58,8 @@ void glowish::printBundleHeader(llvm::raw_ostream &os,
   os << "#ifndef " << guard << "\n#define " << guard
      << "\n\n#include <stdint.h>\n";
   printCommonDefinitions(os);
-  if (!facts.dims.empty())
-    printVariantStatus(os);
+  if (!facts.dims.empty() || facts.hasStatedExtents())
+    printDimensionStatus(os);
   if (facts.hasBoundedLoops)
     printTripCountStatus(os);
   if (facts.options.api == BundleApi::Dynamic) {

@@ -52,7 +52,7 @@ static void addCommonNames(NameTable &names) {
   llvm::raw_string_ostream os(text);
   printCommonDefinitions(os);
   printDynamicTypes(os);
-  printVariantStatus(os);
+  printDimensionStatus(os);
   printVariantTypes(os);
   printTrainingCommon(os);
   printTripCountStatus(os);

@@ -15,7 +15,7 @@ std::vector<BundleSymbol> glowish::getBundleSymbols(const IRFunction &function,
         {buffer->getModelName().str(), /*identifier=*/"", buffer->getType(),
          unsigned(buffer->isInput()) | unsigned(buffer->isOutput()) << 1,
          plan.isInArena(buffer.get()), plan.getOffset(buffer.get()),
-         std::nullopt});
+         std::nullopt, buffer->getInputExtents()});
     numbers[buffer.get()] = symbols.size() - 1;
   }
   for (auto [buffer, number] : numbers)

@@ -22,6 +22,7 @@ struct BundleSymbol {
   /// Of an output whose extents are known after a call: the number of the
   /// symbol that has them.
   std::optional<unsigned> extents;
+  InputExtents inputExtents = {};
 };
 
 /// The number of a region in headers: GLOWISH_REGION_MUTABLE or

@@ -41,14 +41,6 @@ void glowish::printVariantBanner(llvm::raw_ostream &os,
   os << " */\n";
 }
 
-void glowish::printVariantStatus(llvm::raw_ostream &os) {
-  os << R"(
-#ifndef GLOWISH_ERROR_DIMENSION
-#define GLOWISH_ERROR_DIMENSION 6 /* no code for these values */
-#endif
-)";
-}
-
 static void printDim(llvm::raw_ostream &os, llvm::StringRef network,
                      const BundleDim &dim) {
   std::string name = (network + "_DIMENSION_" + dim.identifier).str();

@@ -21,8 +21,6 @@ inline constexpr llvm::StringLiteral symbolFunctions[] = {
 
 /// The comment at the top of the file, from its second line.
 void printVariantBanner(llvm::raw_ostream &os, const BundleFacts &facts);
-/// The status code of unknown values.
-void printVariantStatus(llvm::raw_ostream &os);
 /// The static API: macros for the dimensions and for each program.
 void printVariantMacros(llvm::raw_ostream &os, const BundleFacts &facts);
 /// The static API: functions from values to what the program for them needs.

@@ -1,0 +1,95 @@
+//===- StatedExtents.cpp - Extents that each run states -------------------===//
+
+#include "ONNX/StatedExtents.h"
+#include "ONNX/Composer.h"
+#include "glowish/Base/DimExpression.h"
+
+using namespace glowish;
+
+/// The input that states the extent of \p symbol.
+NodeValue StatedExtents::getSymbol(const std::string &symbol) {
+  NodeValue &value = extents[symbol];
+  if (value)
+    return value;
+  GraphContext &graph = scope.getContext();
+  // A model may have a value of the same name.
+  std::string name = symbol;
+  while (graph.uses.count(name))
+    name += ".extent";
+  Placeholder *placeholder = graph.function.getModule().createPlaceholder(
+      name, Type(ElemKind::Int64, {}), /*isInput=*/true, /*isOutput=*/false);
+  placeholder->setInputExtents(
+      {.range = SymbolRange{symbol,
+                            scope.getState().options.symbolRanges.at(symbol)}});
+  value = placeholder;
+  return value;
+}
+
+/// Adds the nodes of \p expression. Its divisions have no negative operands
+/// (boundDim).
+static llvm::Expected<NodeValue>
+compose(GraphContext &graph, llvm::StringRef name,
+        const DimExpression &expression,
+        llvm::function_ref<NodeValue(const std::string &)> getSymbol) {
+  // A pseudo node that owns the nodes.
+  onnx::NodeProto proto;
+  proto.add_output(name.str());
+  OpContext op(proto, graph, {});
+  Composer c(op);
+  std::vector<NodeValue> stack;
+  for (const DimExpression::Step &step : expression.getSteps()) {
+    using Op = DimExpression::Op;
+    if (step.op == Op::Number || step.op == Op::Symbol) {
+      stack.push_back(step.op == Op::Symbol
+                          ? getSymbol(step.symbol)
+                          : c.scalar(ElemKind::Int64, double(*step.number)));
+      continue;
+    }
+    NodeValue right = stack.back();
+    stack.pop_back();
+    if (step.op == Op::Negate) {
+      stack.push_back(c.sub(0, right));
+      continue;
+    }
+    NodeValue &left = stack.back();
+    left = step.op == Op::Add        ? c.add(left, right)
+           : step.op == Op::Subtract ? c.sub(left, right)
+           : step.op == Op::Multiply ? c.mul(left, right)
+                                     : c.div(left, right);
+  }
+  return c.finish(stack.back());
+}
+
+llvm::Expected<NodeValue> StatedExtents::getExtent(const std::string &dim) {
+  auto known = extents.find(dim);
+  if (known != extents.end())
+    return known->second;
+  const auto &ranges = scope.getState().options.symbolRanges;
+  NodeValue extent;
+  if (ranges.count(dim)) {
+    extent = getSymbol(dim);
+  } else {
+    std::optional<DimExpression> expression = DimExpression::parse(dim);
+    GLOWISH_ASSIGN_OR_RETURN(extent, compose(
+                                         scope.getContext(), dim, *expression,
+                                         [&](const std::string &symbol) {
+                                           return getSymbol(symbol);
+                                         }));
+  }
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<IntRange> bounds,
+                           boundDim(dim, ranges));
+  scope.getState().bounds[{extent.node, extent.result}] = bounds->high;
+  extents[dim] = extent;
+  return extent;
+}
+
+llvm::Expected<Extents> StatedExtents::get(llvm::ArrayRef<std::string> dims) {
+  Extents result;
+  for (const std::string &dim : dims) {
+    result.push_back({});
+    if (!dim.empty()) {
+      GLOWISH_ASSIGN_OR_RETURN(result.back(), getExtent(dim));
+    }
+  }
+  return result;
+}

@@ -1,0 +1,424 @@
+//===- StatedExtentsTest.cpp - Extents that each run states ---------------===//
+//
+// A model with ranges for its symbols is compiled once and runs with several
+// extents; its outputs are compared with those of the model compiled for each.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CPULevels.h"
+#include "Differential.h"
+#include "Messages.h"
+#include "OnnxText.h"
+#include "glowish/Driver/Compilation.h"
+#include "glowish/Driver/Session.h"
+#include "glowish/Graph/GraphText.h"
+#include "glowish/IR/IRText.h"
+
+using namespace glowish;
+
+namespace {
+
+using Ranges = std::map<std::string, IntRange>;
+using Values = std::map<std::string, int64_t>;
+
+//===- Compiled models ----------------------------------------------------===//
+
+struct Program {
+  std::unique_ptr<Backend> backend;
+  std::optional<PlannedProgram> program;
+  std::unique_ptr<Session> session;
+
+  const Buffer *find(llvm::StringRef name) const {
+    return llvm::cantFail(session->findPlaceholder(name));
+  }
+};
+
+Program compile(TextModel &model, bool isCPU, const Values &values,
+                const Ranges &ranges) {
+  ImportOptions options;
+  options.symbols = values;
+  options.symbolRanges = ranges;
+  Program program;
+  auto module = llvm::cantFail(model.import(std::move(options)));
+  program.backend = isCPU ? llvm::cantFail(CPUBackend::create(TargetOptions()))
+                          : createInterpreter();
+  CompilationOptions compilationOptions;
+  compilationOptions.verifyEach = true;
+  Compilation compilation(*program.backend, compilationOptions);
+  program.program = llvm::cantFail(compilation.compile(std::move(module)));
+  program.session = llvm::cantFail(Session::create(*program.program));
+  return program;
+}
+
+std::string int64Scalar(llvm::StringRef name, int64_t value) {
+  return "initializer { name: \"" + name.str() +
+         "\" data_type: 7 int64_data: " + std::to_string(value) + " } ";
+}
+
+/// A decoder's attention: x [1, S, 8] sees itself and past [1, P, 8], under a
+/// mask [1, P + S]; the scores of later elements are hidden.
+TextModel makeDecoder() {
+  TextModel model;
+  model.inputs.clear();
+  model.outputs = "output { name: \"y\" } output { name: \"present\" } ";
+  Random random(3);
+  std::vector<float> weights(8 * 8);
+  for (float &weight : weights)
+    weight = float(random.uniform(-1, 1));
+  std::string swapped = intsAttr("perm", {0, 2, 1});
+  model.body =
+      symbolicInput("x", {"1", "S", "8"}) +
+      symbolicInput("past", {"1", "P", "8"}) +
+      symbolicInput("mask", {"1", "P + S"}) + floats("w", {8, 8}, weights) +
+      int64s("axis", {1}) + floats("least", {}, {-1e9f}) +
+      floats("none", {}, {0}) + int64Scalar("first", 0) +
+      int64Scalar("step", 1) + int64s("column", {1}) +
+      onnxNode("MatMul", {"x", "w"}, "", "k") +
+      onnxNode("Concat", {"past", "k"}, intAttr("axis", 1), "present") +
+      onnxNode("Transpose", {"present"}, swapped, "kt") +
+      onnxNode("MatMul", {"x", "kt"}, "", "scores") +
+      onnxNode("Unsqueeze", {"mask", "axis"}, "", "row") +
+      onnxNode("Add", {"scores", "row"}, "", "masked") +
+      // Element i of x, which is number P + i, sees the numbers up to its own.
+      onnxNode("Shape", {"past"}, "", "pastShape") +
+      onnxNode("Gather", {"pastShape", "step"}, "", "p") +
+      onnxNode("Shape", {"x"}, "", "shape") +
+      onnxNode("Gather", {"shape", "step"}, "", "s") +
+      onnxNode("Add", {"p", "s"}, "", "all") +
+      onnxNode("Range", {"first", "all", "step"}, "", "keys") +
+      onnxNode("Range", {"p", "all", "step"}, "", "queries") +
+      onnxNode("Unsqueeze", {"queries", "column"}, "", "rows") +
+      onnxNode("Greater", {"keys", "rows"}, "", "isLater") +
+      onnxNode("Where", {"isLater", "least", "none"}, "", "causal") +
+      onnxNode("Add", {"masked", "causal"}, "", "seen") +
+      onnxNode("Softmax", {"seen"}, intAttr("axis", -1), "weights") +
+      onnxNode("MatMul", {"weights", "present"});
+  return model;
+}
+
+Dims evaluateShape(const std::vector<std::string> &dims, DimsRef largest,
+                   const Values &values) {
+  Dims shape;
+  for (auto [dim, extent] : llvm::zip_equal(dims, largest))
+    shape.push_back(dim.empty() ? extent
+                                : *llvm::cantFail(evaluateDim(dim, values)));
+  return shape;
+}
+
+/// Runs \p ranged with random inputs of the extents that \p values give, and
+/// compares all outputs with those of the model compiled for these.
+void check(TextModel &model, bool isCPU, Program &ranged,
+           const Values &values) {
+  Program fixed = compile(model, isCPU, values, {});
+  uint64_t seed = 0;
+  for (const Buffer *input : ranged.session->getPlaceholders()) {
+    const std::vector<std::string> &dims = input->getInputExtents().dims;
+    if (dims.empty())
+      continue;
+    Tensor tensor = makeRandom(input->getType().withShape(evaluateShape(
+                                   dims, input->getShape(), values)),
+                               ++seed);
+    llvm::cantFail(ranged.session->setInput(input, tensor));
+    llvm::cantFail(
+        fixed.session->setInput(fixed.find(input->getModelName()), tensor));
+  }
+  ASSERT_EQ(getMessage(ranged.session->run()), "");
+  llvm::cantFail(fixed.session->run());
+  for (const Buffer *output : fixed.session->getOutputs()) {
+    Tensor expected = fixed.session->getOutput(output);
+    Tensor actual =
+        ranged.session->getOutput(ranged.find(output->getModelName()));
+    ASSERT_EQ(actual.getType().str(), expected.getType().str());
+    for (int64_t i = 0; i < expected.getNumElements(); ++i)
+      ASSERT_NEAR(actual.getAsDouble(i), expected.getAsDouble(i), 2e-6)
+          << output->getModelName().str() << " " << i;
+  }
+}
+
+TEST(StatedExtents, ADecoderRunsWithAnyOfThem) {
+  TextModel model = makeDecoder();
+  for (bool isCPU : {false, true}) {
+    Program ranged =
+        compile(model, isCPU, {}, {{"S", {1, 17}}, {"P", {0, 33}}});
+    for (const Values &values :
+         {Values{{"S", 1}, {"P", 0}}, Values{{"S", 17}, {"P", 33}},
+          Values{{"S", 1}, {"P", 7}}, Values{{"S", 3}, {"P", 0}},
+          Values{{"S", 7}, {"P", 33}}})
+      check(model, isCPU, ranged, values);
+  }
+}
+
+TEST(StatedExtents, OneSymbolMayBeConstant) {
+  TextModel model = makeDecoder();
+  Program ranged = compile(model, /*isCPU=*/true, {{"S", 1}}, {{"P", {2, 9}}});
+  EXPECT_EQ(ranged.find("mask")->getInputExtents().dims,
+            (std::vector<std::string>{"", "P + 1"}));
+  for (int64_t past : {2, 5, 9})
+    check(model, /*isCPU=*/true, ranged, {{"S", 1}, {"P", past}});
+}
+
+TEST(StatedExtents, MovesNothingToJoinOrSplitOtherDimensions) {
+  TextModel model;
+  model.inputs.clear();
+  model.body = symbolicInput("x", {"2", "3", "N", "4"}) +
+               int64s("joined", {6, -1, 2, 2}) + int64s("axis", {1}) +
+               onnxNode("Reshape", {"x", "joined"}, "", "j") +
+               onnxNode("ReduceSum", {"j", "axis"});
+  ImportOptions options;
+  options.symbolRanges = {{"N", {1, 9}}};
+  auto module = llvm::cantFail(model.import(options));
+  for (const Node &node : module->findFunction("main")->getNodes())
+    EXPECT_FALSE(llvm::isa<GatherNode>(node)) << node.getName().str();
+  for (bool isCPU : {false, true}) {
+    Program ranged = compile(model, isCPU, {}, {{"N", {1, 9}}});
+    for (int64_t extent : {1, 4, 9})
+      check(model, isCPU, ranged, {{"N", extent}});
+  }
+}
+
+//===- What a run states --------------------------------------------------===//
+
+Tensor makeExtent(int64_t extent) {
+  return Tensor::fromValues<int64_t>(Type(ElemKind::Int64, {}), {extent});
+}
+
+Tensor makeFloats(DimsRef shape) {
+  return Tensor(Type(ElemKind::Float, shape));
+}
+
+TEST(StatedExtents, AreCheckedBeforeARun) {
+  TextModel model = makeDecoder();
+  for (bool isCPU : {false, true}) {
+    Program ranged = compile(model, isCPU, {}, {{"S", {1, 4}}, {"P", {2, 6}}});
+    Session &session = *ranged.session;
+    const Buffer *x = ranged.find("x"), *past = ranged.find("past"),
+                 *mask = ranged.find("mask");
+    EXPECT_EQ(getMessage(session.setInput(x, makeFloats({1, 5, 8}))),
+              "input 'x' is at most float<1x4x8>, with the extents [, S, ], "
+              "not float<1x5x8>");
+    EXPECT_EQ(getMessage(session.setInput(x, makeFloats({1, 4, 7}))),
+              "input 'x' is at most float<1x4x8>, with the extents [, S, ], "
+              "not float<1x4x7>");
+    llvm::cantFail(session.setInput(x, makeFloats({1, 3, 8})));
+    llvm::cantFail(session.setInput(past, makeFloats({1, 2, 8})));
+    llvm::cantFail(session.setInput(mask, makeFloats({1, 5})));
+    EXPECT_EQ(getMessage(session.run()), "");
+    llvm::cantFail(session.setInput(mask, makeFloats({1, 6})));
+    EXPECT_EQ(getMessage(session.run()),
+              "input 'mask' has the extent 6 where 'P + S' is 5");
+    llvm::cantFail(session.setInput(past, makeFloats({1, 1, 8})));
+    EXPECT_EQ(getMessage(session.run()),
+              "the extent 'P' is 1; accepted: 2 to 6");
+    llvm::cantFail(session.setInput(ranged.find("P"), makeExtent(-1)));
+    EXPECT_EQ(getMessage(session.run()),
+              "the extent 'P' is -1; accepted: 2 to 6");
+  }
+}
+
+TEST(StatedExtents, CompiledCodeChecksThemItself) {
+  TextModel model = makeDecoder();
+  Program ranged =
+      compile(model, /*isCPU=*/true, {}, {{"S", {1, 4}}, {"P", {2, 6}}});
+  const PlannedProgram &program = *ranged.program;
+  auto executable = llvm::cantFail(
+      ranged.backend->compile(program.getIR(), program.getPlan(), nullptr));
+  const MemoryPlan &plan = program.getPlan();
+  auto makeRegion = [](uint64_t size) {
+    return Tensor(Type(ElemKind::UInt8, {int64_t(size)}));
+  };
+  Tensor mutables = makeRegion(plan.mutableSize),
+         activations = makeRegion(plan.activationSize),
+         constants = makeConstantRegion(program.getIR(), plan);
+  auto runWith = [&](int64_t s, int64_t p) {
+    auto bytes = mutables.data<uint8_t>();
+    auto write = [&](llvm::StringRef symbol, int64_t value) {
+      std::memcpy(bytes.data() + plan.getOffset(ranged.find(symbol)), &value,
+                  sizeof(value));
+    };
+    std::fill(bytes.begin(), bytes.end(), 0x5A);
+    write("S", s);
+    write("P", p);
+    std::vector<uint8_t> before(bytes.begin(), bytes.end());
+    std::string message = getMessage(
+        executable->run(constants.data<uint8_t>().data(), bytes.data(),
+                        activations.data<uint8_t>().data()));
+    EXPECT_EQ(message.empty(), bytes != llvm::ArrayRef<uint8_t>(before));
+    return message;
+  };
+  std::string refused = "the compiled program returned status 6";
+  EXPECT_EQ(runWith(1, 2), "");
+  EXPECT_EQ(runWith(4, 6), "");
+  for (auto [s, p] : {std::pair<int64_t, int64_t>(0, 2),
+                      {5, 2},
+                      {1, 1},
+                      {1, 7},
+                      {-1, 2},
+                      {1, INT64_MIN},
+                      {INT64_MAX, 2}})
+    EXPECT_EQ(runWith(s, p), refused) << s << " " << p;
+}
+
+//===- Import -------------------------------------------------------------===//
+
+std::string importError(TextModel &model, const Ranges &ranges) {
+  ImportOptions options;
+  options.symbolRanges = ranges;
+  return model.importError(std::move(options));
+}
+
+TEST(StatedExtents, TypesHaveTheLargest) {
+  TextModel model = makeDecoder();
+  ImportOptions options;
+  options.symbolRanges = {{"S", {1, 4}}, {"P", {0, 6}}};
+  auto module = llvm::cantFail(model.import(options));
+  Placeholder *past = module->findPlaceholder("past");
+  EXPECT_EQ(past->getType().str(), "float<1x6x8>");
+  EXPECT_EQ(module->findPlaceholder("mask")->getType().str(), "float<1x10>");
+  Placeholder *extent = module->findPlaceholder("P");
+  ASSERT_TRUE(extent && extent->isInput());
+  EXPECT_EQ(extent->getType().str(), "int64<>");
+  EXPECT_EQ(extent->getInputExtents().range, (SymbolRange{"P", {0, 6}}));
+}
+
+TEST(StatedExtents, NamesOfTheModelComeFirst) {
+  TextModel model = oneNode("Neg", {"S"});
+  model.inputs.clear();
+  model.body += symbolicInput("S", {"S"});
+  ImportOptions options;
+  options.symbolRanges = {{"S", {1, 4}}};
+  auto module = llvm::cantFail(model.import(options));
+  EXPECT_EQ(module->findPlaceholder("S")->getType().str(), "float<4>");
+  EXPECT_TRUE(module->findPlaceholder("S.extent"));
+}
+
+TEST(StatedExtents, ExpressionsThatAreRefused) {
+  TextModel model = oneNode("Neg", {"x"});
+  model.inputs.clear();
+  std::string body = model.body;
+  model.body = body + symbolicInput("x", {"N - 3"});
+  EXPECT_EQ(importError(model, {{"N", {2, 9}}}),
+            "'m': input 'x': the dimension 'N - 3' may be -1; at least 0 is "
+            "needed");
+  EXPECT_EQ(importError(model, {{"M", {2, 9}}}),
+            "'m': no dimension of an input is 'M', for which "
+            "-onnx-define-symbol (or -train-define-symbol) gives 2..9; the "
+            "inputs have 'N', 'N - 3'");
+  model.body = body + symbolicInput("x", {"8 // N"});
+  EXPECT_EQ(importError(model, {{"N", {0, 9}}}),
+            "'m': input 'x': the dimension '8 // N' may divide a negative "
+            "number, or not by a positive one");
+}
+
+//===- Expressions --------------------------------------------------------===//
+
+std::string bound(llvm::StringRef text, const Ranges &ranges) {
+  auto range = boundDim(text, ranges);
+  if (!range)
+    return llvm::toString(range.takeError());
+  return *range ? llvm::formatv("{0}..{1}", (*range)->low, (*range)->high).str()
+                : "none";
+}
+
+TEST(DimExpression, Bounds) {
+  Ranges ranges = {{"a", {1, 4}}, {"b", {2, 9}}, {"a-b", {5, 6}}};
+  EXPECT_EQ(bound("a", ranges), "1..4");
+  EXPECT_EQ(bound("a + b", ranges), "3..13");
+  EXPECT_EQ(bound("a*b", ranges), "2..36");
+  EXPECT_EQ(bound("b - a + 2", ranges), "0..10");
+  EXPECT_EQ(bound("(b + 1)//a", ranges), "0..10");
+  EXPECT_EQ(bound("-a*-b", ranges), "2..36");
+  EXPECT_EQ(bound("a-b", ranges), "5..6");
+  EXPECT_EQ(bound("a + c", ranges), "none");
+  EXPECT_EQ(bound("a b", ranges), "none");
+  EXPECT_EQ(bound("b*4611686018427387904", ranges),
+            "the dimension 'b*4611686018427387904' does not fit 64 bits");
+}
+
+TEST(DimExpression, Substitution) {
+  Values values = {{"a", 12}, {"b.c", 0}};
+  EXPECT_EQ(substitute("2*a + (b.c//aa)", values), "2*12 + (0//aa)");
+  EXPECT_EQ(substitute("a", values), "12");
+  EXPECT_EQ(substitute("", values), "");
+}
+
+//===- Text forms ---------------------------------------------------------===//
+
+constexpr llvm::StringLiteral graphText = R"(module "m"
+placeholder %S : int64<> input "S" range "S" [1, 4]
+placeholder %x : float<2x5> input "x" dims ["", "S + 1"]
+placeholder %y : float<2x5> output "y"
+function "main" {
+  %n = Neg(%x) : float<2x5>
+  Save(%n, %y)
+}
+)";
+
+std::string print(const Module &module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  printModule(os, module, nullptr);
+  return text;
+}
+
+std::string reprint(const std::string &text) {
+  auto module = parseModule(text, "f", nullptr);
+  if (!module)
+    return llvm::toString(module.takeError());
+  return print(**module);
+}
+
+TEST(StatedExtents, GraphsHaveThemInTheirText) {
+  EXPECT_EQ(reprint(graphText.str()), graphText);
+}
+
+std::string replaced(llvm::StringRef from, llvm::StringRef to) {
+  std::string text = graphText.str();
+  size_t start = text.find(from.str());
+  EXPECT_NE(start, std::string::npos);
+  return text.replace(start, from.size(), to.str());
+}
+
+TEST(StatedExtents, GraphsAreVerified) {
+  auto verifyWith = [](llvm::StringRef from, llvm::StringRef to) {
+    auto module = parseModule(replaced(from, to), "f", nullptr);
+    return module ? "" : llvm::toString(module.takeError());
+  };
+  EXPECT_EQ(verifyWith("[1, 4]", "[1, 3]"),
+            "'x' is float<2x5>, with the extent 'S + 1'; accepted: an "
+            "expression of stated symbols that is at most 5");
+  EXPECT_EQ(verifyWith("S + 1", "T + 1"),
+            "'x' is float<2x5>, with the extent 'T + 1'; accepted: an "
+            "expression of stated symbols that is at most 5");
+  EXPECT_EQ(verifyWith("[1, 4]", "[4, 1]"),
+            "'S' states the extent 'S' from 4 to 1; accepted: a name, and "
+            "bounds of at least 0 in ascending order");
+  EXPECT_EQ(verifyWith("int64<>", "int32<>"),
+            "'S' is int32<> and states the extent 'S'; accepted: an input "
+            "int64<>");
+  EXPECT_EQ(verifyWith("[\"\", ", "["),
+            "'x' is float<2x5> with 1 extents; accepted: an input with one for "
+            "each dimension");
+  EXPECT_EQ(verifyWith("[1, 4]", "[1]"),
+            "f:3:1: expected the least and the largest extent of 'S'");
+}
+
+TEST(StatedExtents, ProgramsHaveThemInTheirText) {
+  TextModel model = oneNode("Neg", {"x"});
+  model.inputs.clear();
+  model.body += symbolicInput("x", {"2", "S + 1"});
+  Program ranged = compile(model, /*isCPU=*/false, {}, {{"S", {0, 6}}});
+  auto printProgram = [](const IRFunction &function) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    printIR(os, function, nullptr);
+    return text;
+  };
+  std::string text = printProgram(ranged.program->getIR());
+  EXPECT_NE(text.find("input \"S\" range \"S\" [0, 6]"), std::string::npos);
+  EXPECT_NE(text.find("input \"x\" dims [\"\", \"S + 1\"]"), std::string::npos);
+  auto parsed = llvm::cantFail(parseIR(text, "f", nullptr));
+  EXPECT_EQ(printProgram(*parsed), text);
+  EXPECT_EQ(getMessage(verify(*parsed)), "");
+}
+
+} // namespace
