@@ -27,11 +27,25 @@ static std::vector<DynamicDim> getDims(DimsRef shape, const Extents &extents) {
   return dims;
 }
 
-/// Whether a reshape from \p xs to \p ys keeps the memory layout: after equal
-/// leading dimensions, only the first of each may be dynamic. Without equal
-/// leading dimensions its bounds may differ.
+/// Makes one dimension of neighbours that are static.
+static std::vector<DynamicDim> joinStatic(llvm::ArrayRef<DynamicDim> dims) {
+  std::vector<DynamicDim> joined;
+  for (const DynamicDim &dim : dims)
+    if (!joined.empty() && !joined.back().extent && !dim.extent)
+      joined.back().bound *= dim.bound;
+    else
+      joined.push_back(dim);
+  return joined;
+}
+
+/// Whether a reshape from \p xs to \p ys keeps the memory layout. That is so if
+/// the dynamic dimensions are the same, with as many elements in between; or if
+/// after equal leading dimensions only the first of each is dynamic. Without
+/// equal leading dimensions its bounds may differ.
 static bool haveSameLayout(llvm::ArrayRef<DynamicDim> xs,
                            llvm::ArrayRef<DynamicDim> ys) {
+  if (joinStatic(xs) == joinStatic(ys))
+    return true;
   bool haveOuter = false;
   while (!xs.empty() && !ys.empty() && xs.front() == ys.front()) {
     haveOuter = true;
