@@ -178,7 +178,7 @@ Entry Generator::makeStorage(const OpInfo &info, unsigned operand,
   entry.name = names[random.below(std::size(names))];
   // Few elements tell as much, and what sums are over is not compared.
   constexpr int64_t mostSpecial = 64;
-  if (type.getNumElements() <= mostSpecial && chance(2))
+  if (type.getNumElements() <= mostSpecial && chance(1))
     entry.name = "special";
   // Infinities and NaN, mostly: they tell nothing.
   else if (const ScalarOpInfo *function = getPartialFunction(info);

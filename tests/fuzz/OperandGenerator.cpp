@@ -292,7 +292,7 @@ std::vector<int64_t> OperandGenerator::makePads() {
 }
 
 double OperandGenerator::makeFloat(const EntryDraft &draft) {
-  static const double values[] = {0.0, 1.0, -1.0, 0.5, 2.0, 1e-5, 6.0, 0.25};
+  static const double values[] = {0.0, 1.0, -1.0, 0.5, 2.0, 1e-5, 6.0, 0.3};
   constexpr double infinity = std::numeric_limits<double>::infinity();
   switch (random.below(8)) {
   case 0:

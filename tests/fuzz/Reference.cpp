@@ -153,9 +153,10 @@ std::string fuzz::describeDifference(const Expectation &expected,
     double a = actual.getAsDouble(i), b = value.getAsDouble(i);
     if (a == b || (std::isnan(a) && std::isnan(b)))
       continue;
-    // What is known no better than that it may be 0 has any reciprocal: the
-    // trials find large ones, but not the largest.
-    if (expected.hasPole && bound > 0 && bound >= std::fabs(b))
+    // What is known no better than that it may be 0 has any reciprocal, of
+    // either sign: the trials find large ones, but not the largest.
+    if (expected.hasPole && bound > 0 &&
+        (bound >= std::fabs(b) || std::isinf(b)))
       continue;
     // Written so that a NaN differs.
     if (!(std::fabs(a - b) <= bound))
