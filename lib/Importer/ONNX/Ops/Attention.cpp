@@ -1,7 +1,7 @@
 //===- Attention.cpp - Attention and rotary embeddings --------------------===//
 
-#include "ONNX/Composer.h"
 #include "ONNX/ModelFile.h"
+#include "ONNX/Ops/AttentionHeads.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
 
@@ -9,45 +9,9 @@ using namespace glowish;
 
 //===- Attention ----------------------------------------------------------===//
 
-namespace {
-
-/// The operands of attention as [batch, heads, length, size].
-struct Heads {
-  NodeValue query, key, value;
-  int64_t past = 0;    // length of the past keys
-  bool isFlat = false; // [batch, length, heads * size] in the model
-};
-
-/// Scaling and masking of the scores.
-struct Scoring {
-  double scale = 1, softcap = 0;
-  bool isCausal = false;
-  NodeValue mask; // additive; may be null
-  /// Whether each query attends to a key, a bool that broadcasts to the scores;
-  /// null if all do.
-  NodeValue seesKey;
-};
-
-} // namespace
-
-/// Reshapes [batch, length, heads * size] to [batch, heads, length, size].
-static llvm::Expected<NodeValue>
-splitHeads(Composer &c, NodeValue value, int64_t heads, llvm::StringRef name) {
-  DimsRef shape = value.getShape();
-  if (heads < 1 || shape[2] % heads)
-    return makeError("attribute '{0}' is {1}; accepted: a divisor of {2}", name,
-                     heads, shape[2]);
-  NodeValue split =
-      c.reshape(value, {shape[0], shape[1], heads, shape[2] / heads});
-  return c.finish(c.transpose(split, {0, 2, 1, 3}));
-}
-
-static NodeValue joinHeads(Composer &c, NodeValue value) {
-  if (!value)
-    return value;
-  DimsRef shape = value.getShape();
-  return c.reshape(c.transpose(value, {0, 2, 1, 3}),
-                   {shape[0], shape[2], shape[1] * shape[3]});
+/// Whether the model has heads side by side: [batch, length, heads * size].
+static bool isFlat(const OpContext &op) {
+  return op.hasInput(0) && op.peekInput(0).getShape().size() == 3;
 }
 
 static llvm::Expected<Heads> readHeads(OpContext &op, Composer &c) {
@@ -61,10 +25,9 @@ static llvm::Expected<Heads> readHeads(OpContext &op, Composer &c) {
     return makeError("inputs are {0}, {1}, {2}; accepted: all of rank 3 or 4",
                      heads.query.getType().str(), heads.key.getType().str(),
                      heads.value.getType().str());
-  heads.isFlat = rank == 3;
   GLOWISH_ASSIGN_OR_RETURN(int64_t numQuery, op.getInt("q_num_heads", 0));
   GLOWISH_ASSIGN_OR_RETURN(int64_t numKey, op.getInt("kv_num_heads", 0));
-  if (heads.isFlat) {
+  if (isFlat(op)) {
     GLOWISH_ASSIGN_OR_RETURN(
         heads.query, splitHeads(c, heads.query, numQuery, "q_num_heads"));
     GLOWISH_ASSIGN_OR_RETURN(heads.key,
@@ -88,23 +51,6 @@ static llvm::Expected<Heads> readHeads(OpContext &op, Composer &c) {
   GLOWISH_ASSIGN_OR_RETURN(heads.value,
                            c.finish(c.concat({pastValue, heads.value}, 2)));
   return heads;
-}
-
-/// Repeats each head of \p value for the query heads that share it
-/// (grouped-query attention).
-static llvm::Expected<NodeValue> repeatHeads(Composer &c, NodeValue value,
-                                             int64_t numQuery) {
-  DimsRef shape = value.getShape();
-  if (shape[1] < 1 || numQuery % shape[1])
-    return makeError("{0} heads of queries share {1} of keys; accepted: a "
-                     "divisor",
-                     numQuery, shape[1]);
-  int64_t share = numQuery / shape[1];
-  if (share == 1)
-    return value;
-  NodeValue wide = c.broadcast(c.unsqueeze(value, 2),
-                               {shape[0], shape[1], share, shape[2], shape[3]});
-  return c.finish(c.reshape(wide, {shape[0], numQuery, shape[2], shape[3]}));
 }
 
 /// Returns an additive mask for scores [..., queries, keys], or null: bools
@@ -176,10 +122,10 @@ static llvm::Expected<Scoring> readScoring(OpContext &op, Composer &c,
   return scoring;
 }
 
-/// Decomposes attention. Output 3 is the scores selected by
-/// `qk_matmul_output_mode`: 0 scaled matmul, 1 after the softcap, 2 after the
-/// masks, 3 after the softmax.
-static llvm::Expected<NodeValue> composeAttention(OpContext &op, Composer &c,
+/// Sets output 3 to the scores selected by `qk_matmul_output_mode`: 0 scaled
+/// matmul, 1 after the softcap, 2 after the masks, 3 after the softmax. Returns
+/// the attention.
+static llvm::Expected<NodeValue> attendWithScores(OpContext &op, Composer &c,
                                                   const Heads &heads,
                                                   const Scoring &scoring) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t mode, op.getInt("qk_matmul_output_mode", 0));
@@ -187,62 +133,26 @@ static llvm::Expected<NodeValue> composeAttention(OpContext &op, Composer &c,
     return makeError("attribute 'qk_matmul_output_mode' is {0}; accepted: 0 to "
                      "3",
                      mode);
-  NodeValue steps[4];
-  NodeValue score =
-      c.mul(c.matMul(heads.query, c.transposeLast(heads.key)), scoring.scale);
-  steps[0] = score;
-  if (scoring.softcap != 0)
-    score = c.mul(c.unary<TanhNode>(c.div(score, scoring.softcap)),
-                  scoring.softcap);
-  steps[1] = score;
-  if (scoring.mask)
-    score = c.add(score, scoring.mask);
-  if (scoring.isCausal && score) {
-    NodeValue seen = c.table(ElemKind::Bool, score.getShape().take_back(2),
-                             [&](DimsRef index) {
-                               return double(index[1] <= index[0] + heads.past);
-                             });
-    constexpr double inf = std::numeric_limits<double>::infinity();
-    score = c.select(seen, score, c.number(score, -inf));
-  }
-  steps[2] = score;
-  if (!score)
-    return c.finish(score);
-  score = c.make<SoftmaxNode>(score, 3);
-  if (scoring.seesKey && score)
-    score = c.select(scoring.seesKey, score, c.number(score, 0));
-  steps[3] = score;
-  if (op.wantsOutput(3))
-    GLOWISH_RETURN_IF_ERROR(c.setOutput(3, steps[mode]));
-  return c.finish(c.matMul(score, heads.value));
+  GLOWISH_ASSIGN_OR_RETURN(auto steps, composeScores(c, heads, scoring));
+  GLOWISH_RETURN_IF_ERROR(c.setOutput(3, steps[mode]));
+  return c.finish(c.matMul(steps[3], heads.value));
 }
 
 static llvm::Error importAttention(OpContext &op) {
   Composer c(op);
   GLOWISH_ASSIGN_OR_RETURN(Heads heads, readHeads(op, c));
   // Half-precision sums are accumulated in float.
-  op.ignoreAttrs({"softmax_precision"});
+  op.ignoreAttrs({"softmax_precision", "qk_matmul_output_mode"});
   NodeValue presentKey = heads.key, presentValue = heads.value;
   int64_t numQuery = heads.query.getShape()[1];
   GLOWISH_ASSIGN_OR_RETURN(heads.key, repeatHeads(c, heads.key, numQuery));
   GLOWISH_ASSIGN_OR_RETURN(heads.value, repeatHeads(c, heads.value, numQuery));
   GLOWISH_ASSIGN_OR_RETURN(Scoring scoring, readScoring(op, c, heads));
-  int64_t queries = heads.query.getShape()[2], keys = heads.key.getShape()[2];
-  // With the node's causal mask, the last query attends to all keys.
-  bool isPlain = scoring.softcap == 0 && !op.wantsOutput(3) &&
-                 (!scoring.isCausal || keys - queries == heads.past);
-  NodeValue result;
-  if (isPlain) {
-    op.ignoreAttrs({"qk_matmul_output_mode"});
-    result =
-        c.make<AttentionNode>(heads.query, heads.key, heads.value, scoring.mask,
-                              scoring.scale, scoring.isCausal);
-    if (scoring.seesKey && result)
-      result = c.select(scoring.seesKey, result, c.number(result, 0));
-  } else {
-    GLOWISH_ASSIGN_OR_RETURN(result, composeAttention(op, c, heads, scoring));
-  }
-  if (heads.isFlat)
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue result,
+                           op.wantsOutput(3)
+                               ? attendWithScores(op, c, heads, scoring)
+                               : attend(c, heads, scoring));
+  if (isFlat(op))
     result = joinHeads(c, result);
   GLOWISH_RETURN_IF_ERROR(c.setOutput(0, result));
   GLOWISH_RETURN_IF_ERROR(c.setOutput(1, presentKey));
@@ -414,11 +324,10 @@ static llvm::Error importRotaryEmbedding(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t heads, op.getInt("num_heads", 0));
   GLOWISH_ASSIGN_OR_RETURN(int64_t size, op.getInt("rotary_embedding_dim", 0));
   Composer c(op);
-  bool isFlat = input.getShape().size() == 3;
-  if (!isFlat && input.getShape().size() != 4)
+  if (!isFlat(op) && input.getShape().size() != 4)
     return makeError("input 0 is {0}; accepted: rank 3 or 4",
                      input.getType().str());
-  if (isFlat) {
+  if (isFlat(op)) {
     GLOWISH_ASSIGN_OR_RETURN(input, splitHeads(c, input, heads, "num_heads"));
   }
   DimsRef shape = input.getShape();
@@ -430,23 +339,8 @@ static llvm::Error importRotaryEmbedding(OpContext &op) {
   int64_t half = size / 2;
   GLOWISH_ASSIGN_OR_RETURN(NodeValue cosines, readCache(op, c, 1, half));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue sines, readCache(op, c, 2, half));
-  NodeValue rotated = c.slice(input, 3, 0, size);
-  NodeValue rest = c.slice(input, 3, size, shape[3] - size);
-  // Split the pairs into a dimension of extent 2.
-  Dims pairs = {shape[0], shape[1], shape[2], half, half};
-  int64_t pairAxis = interleaved ? 4 : 3;
-  pairs[pairAxis] = 2;
-  NodeValue split = c.reshape(rotated, pairs);
-  NodeValue x = c.slice(split, pairAxis, 0, 1);
-  NodeValue y = c.slice(split, pairAxis, 1, 1);
-  NodeValue cosine = c.unsqueeze(cosines, pairAxis);
-  NodeValue sine = c.unsqueeze(sines, pairAxis);
-  NodeValue parts[] = {c.sub(c.mul(cosine, x), c.mul(sine, y)),
-                       c.add(c.mul(sine, x), c.mul(cosine, y))};
-  rotated = c.reshape(c.concat(parts, pairAxis),
-                      {shape[0], shape[1], shape[2], size});
-  NodeValue result = size < shape[3] ? c.concat({rotated, rest}, 3) : rotated;
-  return c.setOutput(0, isFlat ? joinHeads(c, result) : result);
+  NodeValue result = rotateHeads(c, input, cosines, sines, interleaved != 0);
+  return c.setOutput(0, isFlat(op) ? joinHeads(c, result) : result);
 }
 
 static OnnxOperator attentionOp("Attention", 23, importAttention);

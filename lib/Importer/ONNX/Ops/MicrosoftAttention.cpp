@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ONNX/Ops/AttentionHeads.h"
 #include "ONNX/Quantization.h"
 #include <cmath>
 
@@ -14,34 +15,16 @@ using namespace glowish;
 
 namespace {
 
-/// The operands of attention: [batch, heads, length, depth].
-struct Heads {
-  NodeValue query, key, value;
-};
-
 /// The index of an input that the operator does not have.
 constexpr unsigned noInput = ~0u;
 
 } // namespace
 
-/// Reshapes \p x [batch, length, heads * depth] to [batch, heads, length,
-/// depth].
-static llvm::Expected<NodeValue> splitHeads(OpContext &op, NodeValue x,
-                                            int64_t heads) {
-  DimsRef shape = x.getShape();
-  if (shape.size() != 3 || heads <= 0 || shape[2] % heads != 0)
-    return makeError("{0} cannot be split into {1} heads", x.getType().str(),
-                     heads);
-  Dims split = {shape[0], shape[1], heads, shape[2] / heads};
-  GLOWISH_ASSIGN_OR_RETURN(x, op.reshape(x, split, ".heads"));
-  return op.transpose(x, {0, 2, 1, 3});
-}
-
-/// The inverse of splitHeads().
-static llvm::Expected<NodeValue> joinHeads(OpContext &op, NodeValue x) {
-  GLOWISH_ASSIGN_OR_RETURN(x, op.transpose(x, {0, 2, 1, 3}));
-  DimsRef shape = x.getShape();
-  return op.reshape(x, {shape[0], shape[1], shape[2] * shape[3]}, ".joined");
+/// Splits \p x [batch, length, heads * depth] into heads.
+static llvm::Expected<NodeValue> makeHeads(OpContext &op, NodeValue x,
+                                           int64_t heads) {
+  Composer c(op);
+  return splitHeads(c, x, heads, "num_heads");
 }
 
 /// Returns columns \p first ... \p first + \p count - 1 of the last dimension.
@@ -140,7 +123,8 @@ static llvm::Error attend(OpContext &op, const Heads &heads, unsigned maskIndex,
                            op.create<AttentionNode>(heads.query, heads.key,
                                                     heads.value, mask, scale,
                                                     causal != 0));
-  return op.setOutput(0, joinHeads(op, result));
+  Composer c(op);
+  return c.setOutput(0, joinHeads(c, result));
 }
 
 /// Concatenates \p past and \p present along the length.
@@ -206,7 +190,7 @@ static llvm::Expected<Heads> splitProjection(OpContext &op, NodeValue x,
        {std::pair(&heads.query, sizes[0]), std::pair(&heads.key, sizes[1]),
         std::pair(&heads.value, sizes[2])}) {
     GLOWISH_ASSIGN_OR_RETURN(*part, takeColumns(op, x, first, size));
-    GLOWISH_ASSIGN_OR_RETURN(*part, splitHeads(op, *part, numHeads));
+    GLOWISH_ASSIGN_OR_RETURN(*part, makeHeads(op, *part, numHeads));
     first += size;
   }
   return heads;
@@ -282,7 +266,7 @@ static llvm::Expected<NodeValue> readHeads(OpContext &op, unsigned index,
     GLOWISH_ASSIGN_OR_RETURN(x, op.create<AddNode>(x, own));
     first += width;
   }
-  return splitHeads(op, x, numHeads);
+  return makeHeads(op, x, numHeads);
 }
 
 static llvm::Error importMultiHeadAttention(OpContext &op) {

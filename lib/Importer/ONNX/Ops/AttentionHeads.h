@@ -1,0 +1,59 @@
+//===- AttentionHeads.h - Parts of attention operators ----------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IMPORTER_ONNX_OPS_ATTENTIONHEADS_H
+#define GLOWISH_LIB_IMPORTER_ONNX_OPS_ATTENTIONHEADS_H
+
+#include "ONNX/Composer.h"
+#include <array>
+
+namespace glowish {
+
+/// The operands of attention as [batch, heads, length, size].
+struct Heads {
+  NodeValue query, key, value;
+  int64_t past = 0; // length of the past keys
+};
+
+/// Scaling and masking of the scores.
+struct Scoring {
+  double scale = 1, softcap = 0;
+  /// Query m attends to keys 0 ... m + the length of the past.
+  bool isCausal = false;
+  NodeValue mask; // additive; may be null
+  /// Whether each query attends to a key, a bool that broadcasts to the scores;
+  /// null if all do.
+  NodeValue seesKey;
+};
+
+/// Reshapes \p value [batch, length, heads * size] to [batch, heads, length,
+/// size]. \p name is the attribute that states \p heads.
+llvm::Expected<NodeValue> splitHeads(Composer &c, NodeValue value,
+                                     int64_t heads, llvm::StringRef name);
+
+/// The inverse of splitHeads().
+NodeValue joinHeads(Composer &c, NodeValue value);
+
+/// Repeats each head of \p value for the query heads that share it
+/// (grouped-query attention).
+llvm::Expected<NodeValue> repeatHeads(Composer &c, NodeValue value,
+                                      int64_t numQuery);
+
+/// Returns the scores of \p heads: scaled, after the softcap, after the masks,
+/// and after the softmax.
+llvm::Expected<std::array<NodeValue, 4>>
+composeScores(Composer &c, const Heads &heads, const Scoring &scoring);
+
+/// Returns the attention of \p heads, an Attention node unless the scores have
+/// a softcap or a causal mask that the node has not.
+llvm::Expected<NodeValue> attend(Composer &c, const Heads &heads,
+                                 const Scoring &scoring);
+
+/// Rotates pairs of the first elements of each head (rotary embedding): as many
+/// pairs as \p cosines and \p sines, which broadcast to [batch, heads, length,
+/// pairs], have columns. A pair is (i, i + pairs), or adjacent elements.
+NodeValue rotateHeads(Composer &c, NodeValue heads, NodeValue cosines,
+                      NodeValue sines, bool isInterleaved);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_ONNX_OPS_ATTENTIONHEADS_H
