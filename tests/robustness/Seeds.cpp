@@ -382,6 +382,16 @@ void SeedMaker::addAttention() {
           foreignNode(microsoft, "Attention", {"x", "w", "b"},
                       intAttr("num_heads", 2)),
       13, importMicrosoft);
+  add("attention-group-query",
+      {{"x", {1, 2, 8}}, {"k", {1, 1, 2, 2}}, {"v", {1, 1, 2, 2}}},
+      raw("l", Int32, {1}, "int32_data", "2") +
+          raw("t", Int32, {1}, "int32_data", "3") + weights("c", {4, 1}) +
+          weights("s", {4, 1}) +
+          foreignNode(microsoft, "GroupQueryAttention",
+                      {"x", "", "", "k", "v", "l", "t", "c", "s"},
+                      intAttr("num_heads", 2) + intAttr("kv_num_heads", 1) +
+                          intAttr("do_rotary", 1)),
+      13, importMicrosoft);
   add("skip-layer-norm", {{"x", {1, 3, 4}}, {"z", {1, 3, 4}}},
       weights("g", {4}) + weights("b", {4}) +
           foreignNode(microsoft, "SkipLayerNormalization", {"x", "z", "g", "b"},

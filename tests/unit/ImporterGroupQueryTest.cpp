@@ -1,0 +1,328 @@
+//===- ImporterGroupQueryTest.cpp - GroupQueryAttention -------------------===//
+
+#include "RunText.h"
+#include "glowish/Backends/CPU/CPUBackend.h"
+#include "gmock/gmock.h"
+
+using namespace glowish;
+using testing::HasSubstr;
+
+namespace {
+
+constexpr int int32Type = 6;
+
+/// A node of com.microsoft.
+std::string microsoftNode(llvm::StringRef type, std::vector<std::string> inputs,
+                          std::string attributes, std::string outputs = "") {
+  return onnxNode(type, std::move(inputs),
+                  outputs + "domain: \"com.microsoft\" " + attributes, "y0");
+}
+
+std::string heads(int64_t query, int64_t key) {
+  return intAttr("num_heads", query) + intAttr("kv_num_heads", key);
+}
+
+/// Lengths that are known only when the model runs: \p values less 1.
+std::string lengths(std::vector<int64_t> values) {
+  for (int64_t &value : values)
+    --value;
+  std::vector<int64_t> shape = {int64_t(values.size())};
+  return integers("c", int32Type, shape, values) +
+         onnxNode("Cast", {"x"}, intAttr("to", int32Type), "zero") +
+         onnxNode("Add", {"c", "zero"}, "", "l");
+}
+
+/// A model that computes \p body, of which \p output is the result. x is 0.
+TextModel model(std::string body, std::string output) {
+  TextModel model;
+  model.inputs = {{"x", {1}}};
+  model.header = "opset_import { domain: \"com.microsoft\" version: 1 } ";
+  model.body = body + onnxNode("Identity", {output});
+  return model;
+}
+
+/// The result on both back ends, which must agree.
+std::string runBoth(const std::function<TextModel()> &make) {
+  std::string interpreted = runText(make());
+  EXPECT_EQ(runText(make(), llvm::cantFail(CPUBackend::create({}))),
+            interpreted);
+  return interpreted;
+}
+
+/// One new token for each of two rows, behind up to two past ones. All scores
+/// are 0: the result is the mean of the values that are seen.
+std::string oneToken(std::vector<int64_t> rows, std::string attributes = "",
+                     std::string total = "") {
+  std::string body = floats("q", {2, 1, 1}, {0, 0}) +
+                     floats("k", {2, 1, 1}, {5, 6}) +
+                     floats("v", {2, 1, 1}, {9, 30}) +
+                     floats("pk", {2, 1, 2, 1}, {1, 2, 3, 4}) +
+                     floats("pv", {2, 1, 2, 1}, {3, 6, 12, 18}) + lengths(rows);
+  if (total.empty())
+    body += onnxNode("Cast", {"x"}, intAttr("to", int32Type), "t");
+  else
+    body += total;
+  return body + microsoftNode("GroupQueryAttention",
+                              {"q", "k", "v", "pk", "pv", "l", "t"},
+                              heads(1, 1) + attributes,
+                              "output: \"keys\" output: \"values\" ");
+}
+
+/// A prompt of three tokens in two rows without a past; like oneToken().
+std::string prompt(std::vector<int64_t> rows, std::string attributes = "") {
+  return floats("q", {2, 3, 1}, std::vector<float>(6, 0)) +
+         floats("k", {2, 3, 1}, {1, 2, 3, 4, 5, 6}) +
+         floats("v", {2, 3, 1}, {2, 4, 9, 6, 12, 30}) + lengths(rows) +
+         integers("t", int32Type, {}, {3}) +
+         microsoftNode("GroupQueryAttention", {"q", "k", "v", "", "", "l", "t"},
+                       heads(1, 1) + attributes, "output: \"keys\" ");
+}
+
+std::string run(const std::string &body, std::string output) {
+  return runBoth([&] { return model(body, output); });
+}
+
+} // namespace
+
+/// The first row has one past token, the second one two. The new ones follow.
+TEST(ImporterGroupQuery, RowsOfDifferentLengths) {
+  std::string body = oneToken({2, 3});
+  EXPECT_EQ(run(body, "y0"), "float<2x1x1>: 6 20");
+  EXPECT_EQ(run(body, "keys"), "float<2x1x3x1>: 1 5 0 3 4 6");
+  EXPECT_EQ(run(body, "values"), "float<2x1x3x1>: 3 9 0 12 18 30");
+  EXPECT_EQ(run(oneToken({1, 3}), "y0"), "float<2x1x1>: 9 20");
+}
+
+TEST(ImporterGroupQuery, LocalWindow) {
+  std::string window = intAttr("local_window_size", 2);
+  EXPECT_EQ(run(oneToken({2, 3}, window), "y0"), "float<2x1x1>: 6 24");
+  EXPECT_EQ(run(oneToken({3, 3}, intAttr("local_window_size", 1)), "y0"),
+            "float<2x1x1>: 9 30");
+  EXPECT_EQ(run(prompt({3, 3}, window), "y0"), "float<2x3x1>: 2 3 6.50 6 9 21");
+}
+
+/// A constant total length that fits into the past's buffer is that of the
+/// present.
+TEST(ImporterGroupQuery, PastInALargerBuffer) {
+  std::string total = integers("t", int32Type, {1}, {2});
+  std::string body = oneToken({2, 1}, "", total);
+  EXPECT_EQ(run(body, "y0"), "float<2x1x1>: 6 30");
+  EXPECT_EQ(run(body, "values"), "float<2x1x2x1>: 3 9 30 0");
+}
+
+/// Padding behind the second row's token sees that token.
+TEST(ImporterGroupQuery, PaddedPrompt) {
+  std::string body = prompt({3, 1});
+  EXPECT_EQ(run(body, "y0"), "float<2x3x1>: 2 3 5 6 6 6");
+  EXPECT_EQ(run(body, "keys"), "float<2x1x3x1>: 1 2 3 4 5 6");
+  // With a window, the last one sees nothing.
+  EXPECT_EQ(run(prompt({3, 1}, intAttr("local_window_size", 2)), "y0"),
+            "float<2x3x1>: 2 3 6.50 6 6 0");
+}
+
+/// Two heads of queries share one of keys; biases select different keys.
+TEST(ImporterGroupQuery, BiasOfEachHead) {
+  std::string body =
+      floats("q", {1, 1, 2}, {0, 0}) + floats("k", {1, 1, 1}, {5}) +
+      floats("v", {1, 1, 1}, {9}) + floats("pk", {1, 1, 2, 1}, {1, 2}) +
+      floats("pv", {1, 1, 2, 1}, {3, 6}) + lengths({3}) +
+      integers("t", int32Type, {}, {3}) +
+      floats("b", {1, 2, 1, 3}, {0, -999, 0, -999, 0, -999}) +
+      microsoftNode("GroupQueryAttention",
+                    {"q", "k", "v", "pk", "pv", "l", "t", "", "", "", "b"},
+                    heads(2, 1));
+  EXPECT_EQ(run(body, "y0"), "float<1x1x2>: 6 6");
+}
+
+//===- Comparison with primitive operators --------------------------------===//
+
+namespace {
+
+std::vector<float> someNumbers(int64_t count, int64_t seed) {
+  std::vector<float> numbers;
+  for (int64_t i = 0; i < count; ++i)
+    numbers.push_back(float((i * 37 + seed * 11) % 23) / 16 - 0.7f);
+  return numbers;
+}
+
+/// Two tokens with two heads of two elements, whose keys and values are one
+/// head, behind two past tokens.
+std::string primitiveInputs(bool areLengthsConstant) {
+  std::string body = floats("qkv", {1, 2, 8}, someNumbers(16, 1)) +
+                     onnxNode("Add", {"qkv", "x"}, "", "tokens") +
+                     floats("pk", {1, 1, 2, 2}, someNumbers(4, 2)) +
+                     floats("pv", {1, 1, 2, 2}, someNumbers(4, 3)) +
+                     floats("cos", {4, 1}, someNumbers(4, 4)) +
+                     floats("sin", {4, 1}, someNumbers(4, 5)) +
+                     integers("t", int32Type, {}, {4});
+  return body + (areLengthsConstant ? integers("l", int32Type, {1}, {3})
+                                    : lengths({4}));
+}
+
+/// Rotates "NAME" [..., tokens 2 and 3, 2] to "NAME.r": (a, b) becomes (a cos -
+/// b sin, b cos + a sin).
+std::string rotate(const std::string &name) {
+  return onnxNode("Mul", {name, "cosines"}, "", name + ".c") +
+         onnxNode("MatMul", {name, "turn"}, "", name + ".t") +
+         onnxNode("Mul", {name + ".t", "sines"}, "", name + ".s") +
+         onnxNode("Add", {name + ".c", name + ".s"}, "", name + ".r");
+}
+
+/// The same attention, as "expected" [1, 2, 4], with the additive \p mask of
+/// queries and keys.
+std::string primitives(double softcap, std::vector<float> mask) {
+  std::string text =
+      int64s("at", {2, 3}) + onnxNode("Gather", {"cos", "at"}, "", "cosines") +
+      onnxNode("Gather", {"sin", "at"}, "", "sines") +
+      floats("turn", {2, 2}, {0, 1, -1, 0}) + int64s("sizes", {4, 2, 2}) +
+      "node { op_type: \"Split\" input: \"tokens\" input: \"sizes\" output: "
+      "\"eq\" output: \"ek\" output: \"ev\" " +
+      intAttr("axis", 2) + "} " + int64s("split", {2, 2, 2}) +
+      onnxNode("Reshape", {"eq", "split"}, "", "eh") +
+      onnxNode("Transpose", {"eh"}, intsAttr("perm", {1, 0, 2}), "query") +
+      rotate("query") + rotate("ek") + int64s("flat", {1, 2, 2}) +
+      onnxNode("Reshape", {"pk", "flat"}, "", "fk") +
+      onnxNode("Reshape", {"pv", "flat"}, "", "fv") +
+      onnxNode("Concat", {"fk", "ek.r"}, intAttr("axis", 1), "allKeys") +
+      onnxNode("Concat", {"fv", "ev"}, intAttr("axis", 1), "allValues") +
+      onnxNode("Transpose", {"allKeys"}, intsAttr("perm", {0, 2, 1}), "kt") +
+      onnxNode("MatMul", {"query.r", "kt"}, "", "s0") +
+      floats("scale", {}, {0.75f}) + onnxNode("Mul", {"s0", "scale"}, "", "s1");
+  if (softcap != 0)
+    text += floats("cap", {}, {float(softcap)}) +
+            onnxNode("Div", {"s1", "cap"}, "", "s2") +
+            onnxNode("Tanh", {"s2"}, "", "s3") +
+            onnxNode("Mul", {"s3", "cap"}, "", "s4");
+  return text + floats("mask", {2, 4}, mask) +
+         onnxNode("Add", {softcap != 0 ? "s4" : "s1", "mask"}, "", "s5") +
+         onnxNode("Softmax", {"s5"}, intAttr("axis", 2), "weights") +
+         onnxNode("MatMul", {"weights", "allValues"}, "", "e0") +
+         onnxNode("Transpose", {"e0"}, intsAttr("perm", {1, 0, 2}), "e1") +
+         int64s("joined", {1, 2, 4}) +
+         onnxNode("Reshape", {"e1", "joined"}, "", "expected");
+}
+
+/// The largest difference in units of 1e-5, rounded down, on both back ends.
+std::string compare(std::string attributes, double softcap,
+                    std::vector<float> mask, bool areLengthsConstant) {
+  std::string body =
+      primitiveInputs(areLengthsConstant) + primitives(softcap, mask) +
+      microsoftNode("GroupQueryAttention",
+                    {"tokens", "", "", "pk", "pv", "l", "t", "cos", "sin"},
+                    heads(2, 1) + floatAttr("scale", 0.75) +
+                        intAttr("do_rotary", 1) + attributes) +
+      onnxNode("Sub", {"y0", "expected"}, "", "difference") +
+      onnxNode("Abs", {"difference"}, "", "error") +
+      onnxNode("ReduceMax", {"error"}, intAttr("keepdims", 0), "largest") +
+      floats("factor", {}, {1e5f}) +
+      onnxNode("Mul", {"largest", "factor"}, "", "scaled") +
+      onnxNode("Floor", {"scaled"}, "", "floor");
+  return run(body, "floor");
+}
+
+} // namespace
+
+TEST(ImporterGroupQuery, IsLikePrimitives) {
+  constexpr float no = -1e9f;
+  std::vector<float> causal = {0, 0, 0, no, 0, 0, 0, 0};
+  for (bool isConstant : {false, true}) {
+    EXPECT_EQ(compare("", 0, causal, isConstant), "float<>: 0");
+    EXPECT_EQ(compare(floatAttr("softcap", 0.5), 0.5, causal, isConstant),
+              "float<>: 0");
+    EXPECT_EQ(compare(intAttr("rotary_interleaved", 1), 0, causal, isConstant),
+              "float<>: 0");
+    EXPECT_EQ(compare(intAttr("local_window_size", 2), 0,
+                      {no, 0, 0, no, no, no, 0, 0}, isConstant),
+              "float<>: 0");
+  }
+  // The comparison notices other masks and softcaps.
+  EXPECT_NE(compare("", 0, std::vector<float>(8, 0), true), "float<>: 0");
+  EXPECT_NE(compare("", 0.5, causal, true), "float<>: 0");
+}
+
+/// With lengths known at compile time, it is one node without a mask.
+TEST(ImporterGroupQuery, BecomesCausalAttention) {
+  TextModel made = model(
+      primitiveInputs(/*areLengthsConstant=*/true) +
+          microsoftNode("GroupQueryAttention",
+                        {"tokens", "", "", "pk", "pv", "l", "t"}, heads(2, 1)),
+      "y0");
+  made.importOutput();
+  unsigned count = 0;
+  for (Node &node : made.module->findFunction("main")->getNodes())
+    if (auto *attention = llvm::dyn_cast<AttentionNode>(&node)) {
+      ++count;
+      EXPECT_FALSE(attention->getMask());
+      EXPECT_TRUE(attention->getCausal());
+    }
+  EXPECT_EQ(count, 1u);
+}
+
+//===- Refusals -----------------------------------------------------------===//
+
+TEST(ImporterGroupQuery, Refused) {
+  auto refusal = [](std::string body) {
+    return model(std::move(body), "y0").importError();
+  };
+  EXPECT_THAT(refusal(prompt({3, 3}, intAttr("smooth_softmax", 1))),
+              HasSubstr("attribute 'smooth_softmax' is 1; accepted: 0"));
+  EXPECT_THAT(refusal(prompt({3, 3}, stringAttr("k_quant_type", "PER_TENSOR"))),
+              HasSubstr("attribute 'k_quant_type' is 'PER_TENSOR'; accepted: "
+                        "NONE"));
+  EXPECT_THAT(refusal(prompt({3, 3}, intAttr("local_window_size", 0))),
+              HasSubstr("attribute 'local_window_size' is 0; accepted: -1 or a "
+                        "positive number"));
+  std::string sink = prompt({3, 3});
+  sink.replace(sink.rfind("input: \"t\" "), 11,
+               "input: \"t\" input: \"\" input: \"\" input: \"\" input: "
+               "\"\" input: \"v\" ");
+  EXPECT_THAT(refusal(sink), HasSubstr("input 11"));
+  EXPECT_THAT(refusal(prompt({3, 3, 3})),
+              HasSubstr("input 5 is int32<3>; accepted: int32<2>"));
+  EXPECT_THAT(
+      refusal(oneToken({2, 2}, "", integers("t", int32Type, {}, {4}))),
+      HasSubstr("input 6, the total length, is 4; accepted: 1 to 3, as 1 "
+                "tokens follow up to 2"));
+}
+
+//===- RotaryEmbedding ----------------------------------------------------===//
+
+namespace {
+
+/// Two tokens with one head of four elements, of which the first two or all are
+/// turned: by 0 degrees at position 0, 90 at 1, and 180 at 2.
+std::string rotary(std::vector<int64_t> positions, std::string attributes,
+                   int64_t pairs = 2) {
+  std::vector<int64_t> shape = {int64_t(positions.size())};
+  if (positions.size() > 1)
+    shape.insert(shape.begin(), 1);
+  std::vector<float> cosines, sines;
+  for (int64_t i = 0; i < 3 * pairs; ++i) {
+    cosines.push_back(float(1 - i / pairs));
+    sines.push_back(float(i / pairs % 2));
+  }
+  return floats("h", {1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}) +
+         integers("p", int32Type, shape, positions) +
+         onnxNode("Cast", {"p"}, intAttr("to", 7), "p64") +
+         floats("cos", {3, pairs}, cosines) + floats("sin", {3, pairs}, sines) +
+         microsoftNode("RotaryEmbedding", {"h", "p64", "cos", "sin"},
+                       attributes);
+}
+
+} // namespace
+
+TEST(ImporterGroupQuery, RotaryEmbedding) {
+  EXPECT_EQ(run(rotary({0, 1}, ""), "y0"), "float<1x2x4>: 1 2 3 4 -7 -8 5 6");
+  EXPECT_EQ(run(rotary({2, 0}, intAttr("interleaved", 1)), "y0"),
+            "float<1x2x4>: -1 -2 -3 -4 5 6 7 8");
+  // One position is that of the first token.
+  EXPECT_EQ(run(rotary({1}, intAttr("interleaved", 1)), "y0"),
+            "float<1x2x4>: -2 1 -4 3 -5 -6 -7 -8");
+  std::string two =
+      intAttr("rotary_embedding_dim", 2) + intAttr("num_heads", 1);
+  EXPECT_EQ(run(rotary({1, 1}, two, 1), "y0"),
+            "float<1x2x4>: -2 1 3 4 -6 5 7 8");
+  EXPECT_THAT(model(rotary({0, 1}, intAttr("is_packed_batching", 1)), "y0")
+                  .importError(),
+              HasSubstr("attribute 'is_packed_batching' is 1; accepted: 0"));
+}
