@@ -41,6 +41,8 @@ def decoder(S, P):
 CASES = [
     ("llm/stories260K/plain/model.onnx", {"S": (1, 17), "P": (0, 33)},
      [(1, 0), (17, 33), (1, 7), (7, 0), (3, 33)], decoder),
+    ("llm/stories260K/attention/model.onnx", {"S": (1, 17), "P": (0, 33)},
+     [(1, 0), (17, 33), (1, 7), (7, 0), (3, 33)], decoder),
     ("trained/t5_encoder/model.onnx", {"batch": (1, 3), "tokens": (1, 17)},
      [(1, 1), (2, 7), (3, 17)],
      lambda batch, length: {

@@ -2,17 +2,13 @@
 
 #include "ONNX/ModelFile.h"
 #include "ONNX/Ops/AttentionHeads.h"
+#include "ONNX/Ops/DynamicAttention.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
 
 using namespace glowish;
 
 //===- Attention ----------------------------------------------------------===//
-
-/// Whether the model has heads side by side: [batch, length, heads * size].
-static bool isFlat(const OpContext &op) {
-  return op.hasInput(0) && op.peekInput(0).getShape().size() == 3;
-}
 
 static llvm::Expected<Heads> readHeads(OpContext &op, Composer &c) {
   Heads heads;
@@ -139,6 +135,9 @@ static llvm::Expected<NodeValue> attendWithScores(OpContext &op, Composer &c,
 }
 
 static llvm::Error importAttention(OpContext &op) {
+  for (unsigned i = 0; i < op.getNumInputs(); ++i)
+    if (!op.getExtents(i).empty())
+      return importDynamicAttention(op);
   Composer c(op);
   GLOWISH_ASSIGN_OR_RETURN(Heads heads, readHeads(op, c));
   // Half-precision sums are accumulated in float.
@@ -302,13 +301,21 @@ static llvm::Error importCausalConvWithState(OpContext &op) {
 //===- Rotary embedding ---------------------------------------------------===//
 
 /// Reads input \p index, cosines or sines, as [batch, 1, length, half]: the
-/// rows at the positions in input 3, or one row per position.
+/// rows at \p positions, or one row per position. Their length becomes that of
+/// dimension \p lengthDim of \p tokens.
 static llvm::Expected<NodeValue> readCache(OpContext &op, Composer &c,
-                                           unsigned index, int64_t half) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue cache, op.getInput(index));
-  if (op.hasInput(3)) {
-    GLOWISH_ASSIGN_OR_RETURN(NodeValue positions, op.getInput(3));
-    cache = c.gather(cache, positions, 0);
+                                           unsigned index, int64_t half,
+                                           const DynamicValue &positions,
+                                           DynamicValue &tokens,
+                                           unsigned lengthDim) {
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue rows, getDynamicInput(op, index));
+  NodeValue cache = rows.value;
+  if (positions.value) {
+    cache = c.gather(cache, positions.value, 0);
+  } else if (rows.getRank() == 3) {
+    GLOWISH_RETURN_IF_ERROR(unify(c, rows, 0, tokens, 0));
+    GLOWISH_RETURN_IF_ERROR(unify(c, rows, 1, tokens, lengthDim));
+    cache = rows.value;
   }
   if (!c.hasFailed() &&
       (cache.getShape().size() != 3 || cache.getShape()[2] < half))
@@ -319,28 +326,46 @@ static llvm::Expected<NodeValue> readCache(OpContext &op, Composer &c,
 
 /// Rotates pairs of elements, (i, i + half) or adjacent ones, by the angles.
 static llvm::Error importRotaryEmbedding(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue tokens, getDynamicInput(op, 0));
   GLOWISH_ASSIGN_OR_RETURN(int64_t interleaved, op.getInt("interleaved", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t heads, op.getInt("num_heads", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t numHeads, op.getInt("num_heads", 0));
   GLOWISH_ASSIGN_OR_RETURN(int64_t size, op.getInt("rotary_embedding_dim", 0));
   Composer c(op);
-  if (!isFlat(op) && input.getShape().size() != 4)
+  if (!isFlat(op) && tokens.getRank() != 4)
     return makeError("input 0 is {0}; accepted: rank 3 or 4",
-                     input.getType().str());
-  if (isFlat(op)) {
-    GLOWISH_ASSIGN_OR_RETURN(input, splitHeads(c, input, heads, "num_heads"));
+                     tokens.value.getType().str());
+  unsigned lengthDim = isFlat(op) ? 1 : 2;
+  GLOWISH_RETURN_IF_ERROR(checkTokenExtents(tokens, 0, lengthDim));
+  DynamicValue positions;
+  if (op.hasInput(3)) {
+    GLOWISH_ASSIGN_OR_RETURN(positions, getDynamicInput(op, 3));
+    if (positions.getRank() == 2) {
+      GLOWISH_RETURN_IF_ERROR(unify(c, positions, 0, tokens, 0));
+      GLOWISH_RETURN_IF_ERROR(unify(c, positions, 1, tokens, lengthDim));
+    }
   }
-  DimsRef shape = input.getShape();
-  size = size ? size : shape[3];
-  if (size < 0 || size > shape[3] || size % 2)
+  int64_t width = tokens.getShape().back();
+  int64_t headSize = isFlat(op) && numHeads > 0 ? width / numHeads : width;
+  size = size ? size : headSize;
+  if (size < 0 || size > headSize || size % 2)
     return makeError("attribute 'rotary_embedding_dim' is {0}; accepted: an "
                      "even number up to {1}",
-                     size, shape[3]);
-  int64_t half = size / 2;
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue cosines, readCache(op, c, 1, half));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue sines, readCache(op, c, 2, half));
-  NodeValue result = rotateHeads(c, input, cosines, sines, interleaved != 0);
-  return c.setOutput(0, isFlat(op) ? joinHeads(c, result) : result);
+                     size, headSize);
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue cosines,
+      readCache(op, c, 1, size / 2, positions, tokens, lengthDim));
+  GLOWISH_ASSIGN_OR_RETURN(
+      NodeValue sines,
+      readCache(op, c, 2, size / 2, positions, tokens, lengthDim));
+  NodeValue heads = tokens.value;
+  if (isFlat(op)) {
+    GLOWISH_ASSIGN_OR_RETURN(heads,
+                             splitHeads(c, heads, numHeads, "num_heads"));
+  }
+  NodeValue result = rotateHeads(c, heads, cosines, sines, interleaved != 0);
+  if (isFlat(op))
+    result = joinHeads(c, result);
+  return setDynamicOutput(op, c, 0, {result, tokens.extents});
 }
 
 static OnnxOperator attentionOp("Attention", 23, importAttention);

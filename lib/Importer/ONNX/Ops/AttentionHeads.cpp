@@ -5,6 +5,10 @@
 
 using namespace glowish;
 
+bool glowish::isFlat(const OpContext &op) {
+  return op.hasInput(0) && op.peekInput(0).getShape().size() == 3;
+}
+
 llvm::Expected<NodeValue> glowish::splitHeads(Composer &c, NodeValue value,
                                               int64_t heads,
                                               llvm::StringRef name) {

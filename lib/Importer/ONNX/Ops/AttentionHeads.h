@@ -25,6 +25,9 @@ struct Scoring {
   NodeValue seesKey;
 };
 
+/// Whether input 0 has heads side by side: [batch, length, heads * size].
+bool isFlat(const OpContext &op);
+
 /// Reshapes \p value [batch, length, heads * size] to [batch, heads, length,
 /// size]. \p name is the attribute that states \p heads.
 llvm::Expected<NodeValue> splitHeads(Composer &c, NodeValue value,

@@ -1,6 +1,6 @@
 //===- DynamicSlice.cpp - Slice, Concat and Gather ------------------------===//
 
-#include "ONNX/DynamicDims.h"
+#include "ONNX/Ops/DynamicConcat.h"
 #include "ONNX/ShapeInts.h"
 #include <cmath>
 
@@ -208,9 +208,9 @@ placeParts(Composer &c, llvm::ArrayRef<DynamicValue> parts, int64_t axis) {
   return {index, end};
 }
 
-static llvm::Error concatDynamic(OpContext &op, std::vector<DynamicValue> parts,
-                                 int64_t axis) {
-  Composer c(op);
+llvm::Expected<DynamicValue>
+glowish::concatDynamic(OpContext &op, Composer &c,
+                       std::vector<DynamicValue> parts, int64_t axis) {
   unsigned rank = parts[0].getRank();
   for (const DynamicValue &part : parts)
     if (part.getRank() != rank)
@@ -223,8 +223,7 @@ static llvm::Error concatDynamic(OpContext &op, std::vector<DynamicValue> parts,
       for (unsigned d = 0; d < rank; ++d)
         if (d != axis)
           GLOWISH_RETURN_IF_ERROR(unify(c, parts[0], d, part, d));
-  if (c.hasFailed())
-    return c.setOutput(0, {});
+  GLOWISH_RETURN_IF_ERROR(c.takeError());
   bool isDynamic = false, needsGather = false;
   std::vector<NodeValue> values;
   for (DynamicValue &part : parts) {
@@ -241,7 +240,8 @@ static llvm::Error concatDynamic(OpContext &op, std::vector<DynamicValue> parts,
       result.setExtent(axis,
                        makeExtent(op, c, extent, result.getShape()[axis]));
   }
-  return setDynamicOutput(op, c, 0, result);
+  GLOWISH_RETURN_IF_ERROR(c.takeError());
+  return result;
 }
 
 static llvm::Error importConcat(OpContext &op) {
@@ -260,8 +260,12 @@ static llvm::Error importConcat(OpContext &op) {
     return makeError("attribute 'axis' is missing");
   GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
                            op.getAxis("axis", 1, inputs[0].getShape().size()));
-  if (isDynamic)
-    return concatDynamic(op, std::move(parts), axis);
+  if (isDynamic) {
+    Composer c(op);
+    GLOWISH_ASSIGN_OR_RETURN(DynamicValue result,
+                             concatDynamic(op, c, std::move(parts), axis));
+    return setDynamicOutput(op, c, 0, result);
+  }
   return op.setOutput(0, op.create<ConcatNode>(inputs, axis));
 }
 

@@ -1,0 +1,189 @@
+//===- DynamicAttention.cpp - Attention of dynamic lengths ----------------===//
+//
+// Keys beyond the actual ones are masked. They and their values are made 0, as
+// they may be NaN. What queries beyond the actual ones give is unspecified.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ONNX/Ops/DynamicAttention.h"
+#include "ONNX/Ops/AttentionHeads.h"
+#include "ONNX/Ops/DynamicConcat.h"
+#include <cmath>
+
+using namespace glowish;
+
+namespace {
+/// The operands as [batch, heads, length, size]; keys and values with the past.
+struct DynamicHeads {
+  DynamicValue query, key, value;
+  /// Null without a past.
+  NodeValue pastLength;
+};
+} // namespace
+
+llvm::Error glowish::checkTokenExtents(const DynamicValue &tokens,
+                                       unsigned index, unsigned lengthDim) {
+  for (unsigned d = 0; d < tokens.getRank(); ++d)
+    if (d != 0 && d != lengthDim && tokens.isDynamic(d))
+      return makeError("the extent of dimension {0} of input {1} is known only "
+                       "when the model runs; accepted: such extents of the "
+                       "batch and the length",
+                       d, index);
+  return llvm::Error::success();
+}
+
+/// Reads input \p index as heads, of which attribute \p name states the number
+/// if they lie side by side.
+static llvm::Expected<DynamicValue>
+readHeads(OpContext &op, Composer &c, unsigned index, llvm::StringRef name) {
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue tokens, getDynamicInput(op, index));
+  unsigned rank = isFlat(op) ? 3 : 4;
+  if (tokens.getRank() != rank)
+    return makeError("input {0} is {1}; accepted: rank {2}", index,
+                     tokens.value.getType().str(), rank);
+  GLOWISH_RETURN_IF_ERROR(checkTokenExtents(tokens, index, rank - 2));
+  if (!isFlat(op))
+    return tokens;
+  GLOWISH_ASSIGN_OR_RETURN(int64_t numHeads, op.getInt(name, 0));
+  DynamicValue heads;
+  GLOWISH_ASSIGN_OR_RETURN(heads.value,
+                           splitHeads(c, tokens.value, numHeads, name));
+  heads.extents = {tokens.getExtent(0), {}, tokens.getExtent(1), {}};
+  return heads;
+}
+
+/// Puts input \p index in front of \p heads; returns its length.
+static llvm::Expected<NodeValue>
+prependPast(OpContext &op, Composer &c, unsigned index, DynamicValue &heads) {
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue past, getDynamicInput(op, index));
+  if (past.getRank() != 4)
+    return makeError("input {0} is {1}; accepted: rank 4", index,
+                     past.value.getType().str());
+  GLOWISH_RETURN_IF_ERROR(checkTokenExtents(past, index, 2));
+  NodeValue length = countAlong(c, past, 2);
+  GLOWISH_ASSIGN_OR_RETURN(heads, concatDynamic(op, c, {past, heads}, 2));
+  return length;
+}
+
+static llvm::Expected<DynamicHeads> readAllHeads(OpContext &op, Composer &c) {
+  DynamicHeads heads;
+  GLOWISH_ASSIGN_OR_RETURN(heads.query, readHeads(op, c, 0, "q_num_heads"));
+  GLOWISH_ASSIGN_OR_RETURN(heads.key, readHeads(op, c, 1, "kv_num_heads"));
+  GLOWISH_ASSIGN_OR_RETURN(heads.value, readHeads(op, c, 2, "kv_num_heads"));
+  if (!isFlat(op)) {
+    for (llvm::StringRef name : {"q_num_heads", "kv_num_heads"})
+      GLOWISH_RETURN_IF_ERROR(op.getInt(name, 0).takeError());
+  }
+  if (op.hasInput(4) != op.hasInput(5))
+    return makeError("inputs 4 and 5 are past keys and values; accepted: both "
+                     "or none");
+  if (op.hasInput(4)) {
+    GLOWISH_ASSIGN_OR_RETURN(heads.pastLength,
+                             prependPast(op, c, 4, heads.key));
+    GLOWISH_RETURN_IF_ERROR(prependPast(op, c, 5, heads.value).takeError());
+  }
+  GLOWISH_RETURN_IF_ERROR(unify(c, heads.key, 2, heads.value, 2));
+  GLOWISH_RETURN_IF_ERROR(unify(c, heads.query, 0, heads.key, 0));
+  GLOWISH_RETURN_IF_ERROR(unify(c, heads.query, 0, heads.value, 0));
+  heads.key.value = fillOutside(c, heads.key, {2}, 0);
+  heads.value.value = fillOutside(c, heads.value, {2}, 0);
+  GLOWISH_RETURN_IF_ERROR(c.takeError());
+  return heads;
+}
+
+/// Crops dimension \p dim of \p mask to \p extent, or fills it up with
+/// \p filler; one that broadcasts stays as it is.
+static void fitMask(Composer &c, NodeValue &mask, unsigned dim, int64_t extent,
+                    double filler) {
+  if (!mask || mask.getShape()[dim] == 1)
+    return;
+  int64_t own = mask.getShape()[dim];
+  if (own > extent)
+    mask = c.slice(mask, dim, 0, extent);
+  if (own >= extent)
+    return;
+  size_t rank = mask.getShape().size();
+  std::vector<int64_t> pads(2 * rank, 0);
+  pads[rank + dim] = extent - own;
+  mask = c.pad(mask, pads, filler);
+}
+
+/// Reads input 3 as an additive mask of the kind and, in its last two
+/// dimensions, the largest extents of the scores; null if there is none.
+static llvm::Expected<NodeValue> readMask(OpContext &op, Composer &c,
+                                          const DynamicHeads &heads) {
+  if (!op.hasInput(3))
+    return NodeValue();
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue given, getDynamicInput(op, 3));
+  ElemKind kind = heads.query.value.getElemKind();
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  NodeValue mask = given.value;
+  if (mask.getElemKind() == ElemKind::Bool)
+    mask = c.select(mask, c.scalar(kind, 0), c.scalar(kind, -inf));
+  else
+    mask = c.cast(mask, kind);
+  unsigned rank = given.getRank();
+  if (rank >= 1)
+    fitMask(c, mask, rank - 1, heads.key.getShape()[2], -inf);
+  if (rank >= 2)
+    fitMask(c, mask, rank - 2, heads.query.getShape()[2], 0);
+  return c.finish(mask);
+}
+
+static llvm::Expected<Scoring> readScoring(OpContext &op, Composer &c,
+                                           const DynamicHeads &heads) {
+  Scoring scoring;
+  ElemKind kind = heads.query.value.getElemKind();
+  double size = double(heads.query.getShape()[3]);
+  GLOWISH_ASSIGN_OR_RETURN(scoring.scale,
+                           op.getFloat("scale", 1 / std::sqrt(size)));
+  GLOWISH_ASSIGN_OR_RETURN(scoring.softcap, op.getFloat("softcap", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t isCausal, op.getInt("is_causal", 0));
+  GLOWISH_ASSIGN_OR_RETURN(scoring.mask, readMask(op, c, heads));
+  NodeValue key = numberAlong(c, heads.key, 2);
+  key = c.reshape(key, {1, 1, 1, heads.key.getShape()[2]});
+  NodeValue seen;
+  if (heads.key.isDynamic(2))
+    seen = c.less(key, heads.key.getExtent(2));
+  if (isCausal) {
+    NodeValue query = numberAlong(c, heads.query, 2);
+    if (heads.pastLength)
+      query = c.add(query, heads.pastLength);
+    NodeValue isBefore = c.lessOrEqual(key, query);
+    seen = seen ? c.logicalAnd(seen, isBefore) : isBefore;
+  }
+  if (!seen)
+    return scoring;
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  scoring.mask = c.select(seen, scoring.mask ? scoring.mask : c.scalar(kind, 0),
+                          c.scalar(kind, -inf));
+  GLOWISH_RETURN_IF_ERROR(c.takeError());
+  return scoring;
+}
+
+llvm::Error glowish::importDynamicAttention(OpContext &op) {
+  if (op.wantsOutput(3))
+    return makeError("output 3 is used, and extents are known only when the "
+                     "model runs; accepted: constant ones");
+  // Half-precision sums are accumulated in float.
+  op.ignoreAttrs({"softmax_precision", "qk_matmul_output_mode"});
+  Composer c(op);
+  GLOWISH_ASSIGN_OR_RETURN(DynamicHeads heads, readAllHeads(op, c));
+  GLOWISH_ASSIGN_OR_RETURN(Scoring scoring, readScoring(op, c, heads));
+  int64_t numQuery = heads.query.getShape()[1];
+  Heads plain = {heads.query.value, heads.key.value, heads.value.value};
+  GLOWISH_ASSIGN_OR_RETURN(plain.key, repeatHeads(c, plain.key, numQuery));
+  GLOWISH_ASSIGN_OR_RETURN(plain.value, repeatHeads(c, plain.value, numQuery));
+  DynamicValue result;
+  GLOWISH_ASSIGN_OR_RETURN(result.value, attend(c, plain, scoring));
+  NodeValue batch = heads.query.getExtent(0), length = heads.query.getExtent(2);
+  if (isFlat(op)) {
+    result.value = joinHeads(c, result.value);
+    result.extents = {batch, length, {}};
+  } else {
+    result.extents = {batch, {}, length, {}};
+  }
+  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, c, 0, result));
+  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, c, 1, heads.key));
+  return setDynamicOutput(op, c, 2, heads.value);
+}
