@@ -271,12 +271,14 @@ TEST(VectorMath, Pow) {
       NodeValue y(f.getModule().createConstant("c", std::move(tensor)));
       return f.create<PowNode>("p", x, y)->getResult();
     };
+    // The optimizer makes x * x * x of a cube, which is rounded twice.
+    double most = exponent == 3 ? 1.51 : 0.52;
     for (const TargetOptions &target : getLevels()) {
       Program program(target, ElemKind::Float, build);
       std::vector<float> actual = program.run<float, float>(values);
       for (size_t i = 0; i < values.size(); ++i) {
         double expected = std::pow(double(values[i]), double(exponent));
-        ASSERT_LE(getUlps(actual[i], expected, expected), 0.52)
+        ASSERT_LE(getUlps(actual[i], expected, expected), most)
             << values[i] << " to the power " << exponent << " on '"
             << target.cpu << "' is " << actual[i] << ", not " << expected;
       }

@@ -192,6 +192,17 @@ static NodeValue joinConstants(T &root, RewriteContext &context) {
   return {};
 }
 
+/// x^3, as in the approximation of GELU, is x * x * x: a power takes a
+/// logarithm and an exponential. canonicalize does it for squares, which stay
+/// exact.
+static NodeValue expandCube(PowNode &root, RewriteContext &context) {
+  NodeValue x = root.getOperand(0);
+  if (getUniformValue(root.getOperand(1)) != 3.0 || !isWide(root.getType()) ||
+      x.getType() != root.getType())
+    return {};
+  return context.create<MulNode>(context.create<MulNode>(x, x), x);
+}
+
 llvm::Expected<bool>
 glowish::simplifyElementWise(Function &function,
                              const GraphPassContext &context) {
@@ -205,6 +216,7 @@ glowish::simplifyElementWise(Function &function,
       rewrites.add(kind, joinLimits);
     rewrites.add<joinConstants<AddNode>>(NodeKind::Add);
     rewrites.add<joinConstants<MulNode>>(NodeKind::Mul);
+    rewrites.add<expandCube>(NodeKind::Pow);
     return rewrites;
   }();
   return applyRewrites(function, set, context);
