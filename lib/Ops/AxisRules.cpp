@@ -35,6 +35,71 @@ static OperandAxes followFirst(const OpView &op, unsigned dim) {
   return axes;
 }
 
+/// The dimension of an operand of a matmul that is dimension \p dim of
+/// \p result: one of the leading dimensions, which broadcast, or the last but
+/// \p fromEnd - 1, which is 2 for the rows of lhs and 1 for the columns of rhs.
+static std::optional<OperandAxis> followMatrix(const Type &matrix,
+                                               const Type &result, unsigned dim,
+                                               unsigned fromEnd) {
+  unsigned rank = result.getRank();
+  if (dim + 2 < rank)
+    return followBroadcastOperand(matrix, result, dim);
+  if (rank - dim != fromEnd)
+    return std::nullopt;
+  return OperandAxis{matrix.getRank() - fromEnd};
+}
+
+std::optional<OperandAxes>
+glowish::followMatMul(const OpView &view, const Type &result, unsigned dim) {
+  OperandAxes axes = makeAxes(view);
+  axes[0] = followMatrix(view.getInput(0), result, dim, /*fromEnd=*/2);
+  axes[1] = followMatrix(view.getInput(1), result, dim, /*fromEnd=*/1);
+  return axes;
+}
+
+std::optional<OperandAxes> glowish::followMatMulInteger(const OpView &view,
+                                                        const Type &result,
+                                                        unsigned dim) {
+  MatMulIntegerView op(view);
+  std::optional<OperandAxes> axes = followMatMul(view, result, dim);
+  if (dim + 1 == result.getRank() && op.hasRhsZeroPoint())
+    (*axes)[2] = followBroadcastOperand(op.getRhsZeroPoint(), result, dim);
+  return axes;
+}
+
+/// Weights are packed in blocks: columns stay together.
+std::optional<OperandAxes> glowish::followMatMulNBits(const OpView &view,
+                                                      const Type &result,
+                                                      unsigned dim) {
+  if (dim + 1 == result.getRank())
+    return std::nullopt;
+  OperandAxes axes = makeAxes(view);
+  axes[0] = OperandAxis{dim};
+  return axes;
+}
+
+/// Each query by itself; where it attends to keys up to its own number, that
+/// must not change.
+std::optional<OperandAxes>
+glowish::followAttention(const OpView &view, const Type &result, unsigned dim) {
+  // The views of all attentions begin with the same operands and attributes.
+  AttentionView op(view);
+  unsigned rank = result.getRank();
+  OperandAxes axes = makeAxes(view);
+  if (dim + 2 == rank && op.getCausal())
+    return std::nullopt;
+  if (dim + 1 < rank) {
+    axes[0] = OperandAxis{dim};
+    if (op.hasMask())
+      axes[3] = followBroadcastOperand(op.getMask(), result, dim);
+  }
+  if (dim + 2 != rank)
+    axes[2] = OperandAxis{dim};
+  if (dim + 2 < rank)
+    axes[1] = OperandAxis{dim};
+  return axes;
+}
+
 /// The attributes of windows over the height and width of NHWC images.
 template <typename View>
 static OperandAxis followWindow(const View &op, int64_t kernel, unsigned dim) {
@@ -131,4 +196,24 @@ std::optional<OperandAxes>
 glowish::followTranspose(const OpView &view, const Type &, unsigned dim) {
   TransposeView op(view);
   return followFirst(op, unsigned(op.getPermutation()[dim]));
+}
+
+/// Dimensions that are split or stay: indices of the operand's lie next to each
+/// other in one of the result.
+std::optional<OperandAxes>
+glowish::followReshape(const OpView &view, const Type &result, unsigned dim) {
+  DimsRef from = view.getInput(0).getShape(), to = result.getShape();
+  if (result.getNumElements() == 0)
+    return std::nullopt;
+  int64_t size = countElements(to.drop_front(dim + 1));
+  int64_t ownSize = 1;
+  for (unsigned own = from.size(); own-- > 0; ownSize *= from[own]) {
+    if (from[own] * ownSize != to[dim] * size || size % ownSize != 0)
+      continue;
+    OperandAxes axes = makeAxes(view);
+    int64_t stride = size / ownSize;
+    axes[0] = OperandAxis{own, stride, /*reach=*/stride - 1};
+    return axes;
+  }
+  return std::nullopt;
 }

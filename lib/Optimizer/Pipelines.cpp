@@ -31,6 +31,9 @@ const Pipeline &glowish::getOptimizePipeline() {
        /*toFixedPoint=*/true},
       // After attentions have taken the factors of queries and keys.
       {{"simplify-matmuls", "constant-fold"}, /*toFixedPoint=*/true},
+      // Before matmuls of which all rows are needed take in others.
+      {{"bubble-up-slices", "canonicalize", "constant-fold", "cse"},
+       /*toFixedPoint=*/true},
       // After all patterns that a concatenation may be a part of.
       {{"sink-concats", "sink-transposes", "canonicalize", "constant-fold"},
        /*toFixedPoint=*/true},

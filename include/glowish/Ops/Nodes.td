@@ -145,6 +145,7 @@ def MatMul : Node<"Matrix multiplication, batched over leading dimensions"> {
   }];
   let Operands = [Operand<"lhs">, Operand<"rhs">];
   let Traits = [SuperLinear];
+  let AxisRule = "followMatMul";
   let HasVariableRoles = 1;
   let HasQuantizedWeights = 1;
   let Source = "ONNX MatMul-13";
@@ -160,6 +161,7 @@ def MatMulInteger : Node<"MatMul of 8-bit integers with 32-bit sums"> {
   let Operands = [Operand<"lhs">, Operand<"rhs">,
                   OptionalOperand<"rhsZeroPoint">];
   let Traits = [SuperLinear];
+  let AxisRule = "followMatMulInteger";
   let IsExact = "true";
   let Source = "ONNX MatMulInteger-10";
   let ZeroGradient = "the result is an integer";
@@ -177,6 +179,7 @@ def MatMulNBits : Node<"MatMul with weights of 8 or 4 bits, which have scales"> 
                   OptionalOperand<"zeroPoints">];
   let Attributes = [Attr<Int, "block", "number of rows of rhs per scale">];
   let Traits = [SuperLinear];
+  let AxisRule = "followMatMulNBits";
   let HasLowering = 1;
   let Source = "MatMulNBits of com.microsoft";
   let NoGradient = "it is created by the optimizer, after differentiation";
@@ -221,6 +224,7 @@ def Attention : Node<"softmax(query * key^T * scale + mask) * value"> {
                     Attr<Bool, "causal",
                          "query m attends only to keys 0 ... m + N - M">];
   let Traits = [SuperLinear];
+  let AxisRule = "followAttention";
   let HasLowering = 1;
   let Source = "Vaswani et al., Attention Is All You Need, 2017";
   let MultiplyAdds = [{op.getKey().getShape().drop_back().back() *
@@ -249,6 +253,7 @@ def AttentionInteger : Node<"Attention of 8-bit integers with 32-bit sums"> {
                     Attr<Float, "weightScale", "what a weight of 1 stands for">,
                     Attr<Int, "maxWeight", "the largest integer weight, to 255">];
   let Traits = [SuperLinear];
+  let AxisRule = "followAttention";
   let HasLowering = 1;
   let Source = "Vaswani et al., Attention Is All You Need, 2017";
   let ZeroGradient = "the result is an integer";
@@ -525,8 +530,10 @@ def Transpose : Node<"Permutes dimensions"> {
 def Reshape
     : Node<"Reinterprets the row-major elements as another shape"> {
   let Operands = [Operand<"input">];
-  let Attributes = [Attr<Ints, "shape", "extents of the result">];
+  let Attributes = [AxesAttr<ResultExtents, Ints, "shape",
+                             "extents of the result">];
   let Traits = [StaticDataMovement, View, CheapToRecompute];
+  let AxisRule = "followReshape";
   let IsExact = "true";
   let HasCanonicalization = 1;
   let IRGeneration = "true";
@@ -535,8 +542,10 @@ def Reshape
 }
 def Broadcast : Node<"Broadcasts to a shape by NumPy's rules"> {
   let Operands = [Operand<"input">];
-  let Attributes = [Attr<Ints, "shape", "shape of the result">];
+  let Attributes = [AxesAttr<ResultExtents, Ints, "shape",
+                             "shape of the result">];
   let Traits = [StaticDataMovement, ReadsAnyStrides, CheapToRecompute];
+  let AxisRule = "followBroadcast";
   let IsExact = "true";
   let HasCanonicalization = 1;
   let IRGeneration = "true";
