@@ -65,6 +65,9 @@ Session::create(Backend &backend, const IRFunction &function,
   session->constants = std::move(constants);
   session->mutables = makeRegion(plan.mutableSize);
   session->activations = makeRegion(plan.activationSize);
+  // NaN, as floats: what reads elements before they are written stands out.
+  llvm::MutableArrayRef<uint8_t> arena = session->activations.data<uint8_t>();
+  std::fill(arena.begin(), arena.end(), uint8_t(0xff));
   for (const auto &buffer : function.getBuffers()) {
     if (buffer->getKind() != Buffer::Kind::Mutable)
       continue;

@@ -24,7 +24,7 @@ bool Buffer::isDense() const {
 
 Instruction::Instruction(InstrDraft draft, llvm::StringRef name)
     : kind(draft.kind), name(name), operands(std::move(draft.operands)),
-      attrs(std::move(draft.attrs)) {
+      attrs(std::move(draft.attrs)), bounds(std::move(draft.bounds)) {
   for (Buffer *buffer : operands)
     if (buffer)
       buffer->users.push_back(this);
@@ -62,7 +62,7 @@ llvm::ArrayRef<Buffer *> Instruction::getSegment(unsigned number) const {
 }
 
 InstrDraft Instruction::getDraft() const {
-  return {kind, llvm::SmallVector<Buffer *, 4>(operands), attrs};
+  return {kind, llvm::SmallVector<Buffer *, 4>(operands), attrs, bounds};
 }
 
 unsigned Instruction::getNumProgramInputs() const {

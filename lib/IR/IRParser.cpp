@@ -27,6 +27,8 @@ private:
   llvm::Error parseInstr();
   llvm::Expected<std::unique_ptr<IRFunction>> parseFunction();
   llvm::Expected<std::shared_ptr<Body>> parseBody();
+  llvm::Expected<StatedSum> parseStatedSum();
+  llvm::Error parseLoopBounds(InstrDraft &draft);
   llvm::Expected<std::string> parseRole(const OpInfo &info, unsigned index);
   llvm::Expected<Type> parseColonType();
   llvm::Expected<Buffer *> parseBufferName();
@@ -181,6 +183,51 @@ llvm::Expected<std::shared_ptr<Body>> IRParser::parseBody() {
   return std::make_shared<IRBody>(std::move(*inner));
 }
 
+llvm::Expected<StatedSum> IRParser::parseStatedSum() {
+  StatedSum sum;
+  GLOWISH_ASSIGN_OR_RETURN(sum.constant, parser.parseInt());
+  if (parser.peek().kind != Token::Punctuation || parser.peek().text != "(")
+    return sum;
+  GLOWISH_RETURN_IF_ERROR(parser.parseList("(", ")", [&]() -> llvm::Error {
+    GLOWISH_ASSIGN_OR_RETURN(std::string symbol, parser.parseString());
+    GLOWISH_RETURN_IF_ERROR(parser.expect(":"));
+    GLOWISH_ASSIGN_OR_RETURN(int64_t factor, parser.parseInt());
+    sum = sum + StatedSum{0, {{symbol, factor}}};
+    return llvm::Error::success();
+  }));
+  return sum;
+}
+
+/// As printLoopBounds writes them.
+llvm::Error IRParser::parseLoopBounds(InstrDraft &draft) {
+  if (!parser.consumeIf("bounds"))
+    return llvm::Error::success();
+  const OpInfo &info = getInstrInfo(draft.kind);
+  return parser.parseList("{", "}", [&]() -> llvm::Error {
+    Token start = parser.peek();
+    GLOWISH_ASSIGN_OR_RETURN(std::string name,
+                             parser.parseIdentifier("an operand"));
+    LoopBound bound;
+    while (bound.operand < draft.operands.size() &&
+           info.getOperandInfo(bound.operand, draft.attrs).name != name)
+      ++bound.operand;
+    if (bound.operand == draft.operands.size())
+      return errorAt(start, info.name + " has no operand '" + name + "'");
+    GLOWISH_RETURN_IF_ERROR(parser.expect("["));
+    GLOWISH_ASSIGN_OR_RETURN(int64_t dim, parser.parseInt());
+    const Buffer *operand = draft.operands[bound.operand];
+    if (!operand || dim < 0 || dim >= int64_t(operand->getType().getRank()))
+      return errorAt(start, "operand '" + name + "' has no dimension " +
+                                llvm::Twine(dim));
+    bound.dim = unsigned(dim);
+    GLOWISH_RETURN_IF_ERROR(parser.expect("]"));
+    GLOWISH_RETURN_IF_ERROR(parser.expect("="));
+    GLOWISH_ASSIGN_OR_RETURN(bound.extent, parseStatedSum());
+    draft.bounds.push_back(std::move(bound));
+    return llvm::Error::success();
+  });
+}
+
 llvm::Error IRParser::parseInstr() {
   Token start = parser.peek();
   std::string name;
@@ -213,6 +260,7 @@ llvm::Error IRParser::parseInstr() {
       return errorAt(start, kindName + ": operand " + llvm::Twine(i) + " is @" +
                                 role + ", not @" + roles[i]);
   }
+  GLOWISH_RETURN_IF_ERROR(parseLoopBounds(draft));
   instrStarts[function->create(name, std::move(draft))] = start;
   return llvm::Error::success();
 }

@@ -53,6 +53,26 @@ static void printBuffer(llvm::raw_ostream &os, const Buffer &buffer,
 static void printFunction(llvm::raw_ostream &os, const IRFunction &function,
                           ConstantWriter &writer, unsigned indent);
 
+/// bounds {result[1] = 3 ("past": 1, "length": 2)}: 3 + past + 2 * length.
+static void printLoopBounds(llvm::raw_ostream &os, const Instruction &instr) {
+  if (instr.getLoopBounds().empty())
+    return;
+  os << " bounds {";
+  llvm::interleaveComma(instr.getLoopBounds(), os, [&](const LoopBound &bound) {
+    os << instr.getOperandInfo(bound.operand).name << '[' << bound.dim
+       << "] = " << bound.extent.constant;
+    if (bound.extent.factors.empty())
+      return;
+    os << " (";
+    llvm::interleaveComma(bound.extent.factors, os, [&](const auto &factor) {
+      printQuoted(os, factor.first);
+      os << ": " << factor.second;
+    });
+    os << ')';
+  });
+  os << '}';
+}
+
 /// \p writer: of the constants of bodies, at column \p indent; without it, only
 /// their types are printed.
 static void print(llvm::raw_ostream &os, const Instruction &instr,
@@ -83,6 +103,7 @@ static void print(llvm::raw_ostream &os, const Instruction &instr,
   else
     printAttrs(os, instr.getInfo(), instr.getAttrs(),
                instr.getNumProgramInputs());
+  printLoopBounds(os, instr);
 }
 
 void glowish::printInstr(llvm::raw_ostream &os, const Instruction &instr) {

@@ -205,7 +205,26 @@ static llvm::Error verifyBuffer(const Buffer &buffer) {
   return buffer.isView() ? verifyView(buffer) : llvm::Error::success();
 }
 
+using SymbolRanges = std::map<std::string, IntRange>;
+
+/// \p symbols: those that the function's inputs state.
+static llvm::Error verifyLoopBounds(const Instruction &instr,
+                                    const SymbolRanges &symbols) {
+  for (const LoopBound &bound : instr.getLoopBounds()) {
+    const Buffer *operand = instr.getOperand(bound.operand);
+    int64_t extent = operand->getType().getDim(bound.dim);
+    std::optional<IntRange> range = getRange(bound.extent, symbols);
+    if (!range || range->low < 0 || range->high > extent)
+      return makeError("the bound of dimension {0} of operand '{1}' is not "
+                       "between 0 and {2} for all inputs",
+                       bound.dim, instr.getOperandInfo(bound.operand).name,
+                       extent);
+  }
+  return llvm::Error::success();
+}
+
 static llvm::Error verifyInstr(const Instruction &instr,
+                               const SymbolRanges &symbols,
                                LifetimeVerifier &lifetimes, IRFault &fault) {
   if (!instr.isLifetimeMarker()) {
     GLOWISH_RETURN_IF_ERROR(verifyTypes(instr));
@@ -215,18 +234,22 @@ static llvm::Error verifyInstr(const Instruction &instr,
         GLOWISH_RETURN_IF_ERROR(verifyAliases(instr, i));
     }
   }
+  GLOWISH_RETURN_IF_ERROR(verifyLoopBounds(instr, symbols));
   GLOWISH_RETURN_IF_ERROR(lifetimes.visit(instr));
   for (const IRFunction *body : getBodies(instr))
     GLOWISH_RETURN_IF_ERROR(verifyBody(*body, fault));
   return llvm::Error::success();
 }
 
-static llvm::Error verifyInputs(const IRFunction &function) {
+/// Also fills \p symbols.
+static llvm::Error verifyInputs(const IRFunction &function,
+                                SymbolRanges &symbols) {
   std::vector<PlaceholderExtents> extents;
   for (const auto &buffer : function.getBuffers())
     if (buffer->getKind() == Buffer::Kind::Mutable)
       extents.push_back({buffer->getName(), buffer->getType(),
                          buffer->isInput(), buffer->getInputExtents()});
+  symbols = getSymbolBounds(extents);
   return verifyInputExtents(extents);
 }
 
@@ -236,10 +259,11 @@ llvm::Error glowish::verify(const IRFunction &function, IRFault &fault) {
       fault.buffer = buffer.get();
       return error;
     }
-  GLOWISH_RETURN_IF_ERROR(verifyInputs(function));
+  SymbolRanges symbols;
+  GLOWISH_RETURN_IF_ERROR(verifyInputs(function, symbols));
   LifetimeVerifier lifetimes;
   for (const Instruction &instr : function.getInstrs())
-    if (llvm::Error error = verifyInstr(instr, lifetimes, fault)) {
+    if (llvm::Error error = verifyInstr(instr, symbols, lifetimes, fault)) {
       if (!fault.instr && !fault.buffer)
         fault.instr = &instr;
       return addContext(std::move(error), describe(instr));

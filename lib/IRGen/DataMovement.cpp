@@ -6,7 +6,9 @@
 using namespace glowish;
 
 llvm::Error IRGenerator::copyView(Node &node, Buffer *view) {
-  function.create<CopyInstr>(node.getName(), createResult(node), view);
+  auto *copy =
+      function.create<CopyInstr>(node.getName(), createResult(node), view);
+  copy->setLoopBounds(neededExtents.getBounds(node));
   return llvm::Error::success();
 }
 

@@ -92,10 +92,11 @@ void IRGenerator::generateElementWise(Node &node) {
   }
   ScalarProgram program;
   program.steps.push_back(std::move(step));
-  function.create<ElementWiseLoopInstr>(
+  auto *loop = function.create<ElementWiseLoopInstr>(
       node.getName(), createResult(node),
       static_cast<const ScalarProgram &>(program),
       llvm::ArrayRef<Buffer *>(inputs));
+  loop->setLoopBounds(neededExtents.getBounds(node));
 }
 
 void IRGenerator::generateInstr(Node &node, InstrKind kind) {
@@ -107,6 +108,7 @@ void IRGenerator::generateInstr(Node &node, InstrKind kind) {
   // Nodes have no epilogue.
   if (getInstrInfo(kind).hasEpilogue())
     draft.attrs.push_back(ScalarProgram());
+  draft.bounds = neededExtents.getBounds(node);
   function.create(node.getName(), std::move(draft));
 }
 
@@ -202,7 +204,7 @@ llvm::Error IRGenerator::run() {
 llvm::Expected<std::unique_ptr<IRFunction>>
 glowish::generateIR(Function &function, llvm::ArrayRef<Node *> order) {
   auto ir = std::make_unique<IRFunction>(function.getName());
-  IRGenerator generator(*ir, order);
+  IRGenerator generator(function, *ir, order);
   generator.createWeights(function);
   GLOWISH_RETURN_IF_ERROR(generator.run());
   GLOWISH_RETURN_IF_ERROR(insertLifetimes(*ir, IRPassContext()).takeError());

@@ -3,6 +3,7 @@
 #ifndef GLOWISH_LIB_IRGEN_IRGENERATOR_H
 #define GLOWISH_LIB_IRGEN_IRGENERATOR_H
 
+#include "NeededExtents.h"
 #include "glowish/Graph/Nodes.h"
 #include "glowish/IR/Instrs.h"
 #include "glowish/IR/StridedLayout.h"
@@ -14,8 +15,9 @@ namespace glowish {
 /// buffer.
 class IRGenerator {
 public:
-  IRGenerator(IRFunction &function, llvm::ArrayRef<Node *> order)
-      : function(function), order(order) {}
+  IRGenerator(Function &graph, IRFunction &function,
+              llvm::ArrayRef<Node *> order)
+      : function(function), order(order), neededExtents(graph, order) {}
 
   /// Makes the buffers of the storage that \p graph uses, in the module's
   /// order.
@@ -53,6 +55,7 @@ private:
 
   IRFunction &function;
   llvm::ArrayRef<Node *> order;
+  NeededExtents neededExtents;
   llvm::DenseMap<NodeValue, Buffer *> buffers;
 
   /// The position in `order` up to which each placeholder that is saved to is

@@ -217,3 +217,12 @@ glowish::followReshape(const OpView &view, const Type &result, unsigned dim) {
   }
   return std::nullopt;
 }
+
+std::optional<unsigned> glowish::findReshapedDim(DimsRef from, DimsRef to,
+                                                 unsigned dim) {
+  int64_t behind = countElements(from.drop_front(dim + 1)), own = 1;
+  for (unsigned d = to.size(); d-- > 0; own *= to[d])
+    if (own == behind && to[d] == from[dim])
+      return d;
+  return std::nullopt;
+}

@@ -35,14 +35,14 @@ struct Program {
 };
 
 Program compile(TextModel &model, bool isCPU, const Values &values,
-                const Ranges &ranges) {
+                const Ranges &ranges, const TargetOptions &target = {}) {
   ImportOptions options;
   options.symbols = values;
   options.symbolRanges = ranges;
   Program program;
   auto module = llvm::cantFail(model.import(std::move(options)));
-  program.backend = isCPU ? llvm::cantFail(CPUBackend::create(TargetOptions()))
-                          : createInterpreter();
+  program.backend =
+      isCPU ? llvm::cantFail(CPUBackend::create(target)) : createInterpreter();
   CompilationOptions compilationOptions;
   compilationOptions.verifyEach = true;
   Compilation compilation(*program.backend, compilationOptions);
@@ -121,10 +121,8 @@ void poisonOutside(const Session &session, const Buffer *input, DimsRef shape) {
 }
 
 /// Runs \p ranged with random inputs of the extents that \p values give, and
-/// compares all outputs with those of the model compiled for these.
-void check(TextModel &model, bool isCPU, Program &ranged,
-           const Values &values) {
-  Program fixed = compile(model, isCPU, values, {});
+/// compares all outputs with those of \p fixed, which is compiled for these.
+void compare(Program &ranged, Program &fixed, const Values &values) {
   uint64_t seed = 0;
   for (const Buffer *input : ranged.session->getPlaceholders()) {
     const std::vector<std::string> &dims = input->getInputExtents().dims;
@@ -149,6 +147,13 @@ void check(TextModel &model, bool isCPU, Program &ranged,
       ASSERT_NEAR(actual.getAsDouble(i), expected.getAsDouble(i), 2e-6)
           << output->getModelName().str() << " " << i;
   }
+}
+
+/// The same with \p model compiled for them now.
+void check(TextModel &model, bool isCPU, Program &ranged,
+           const Values &values) {
+  Program fixed = compile(model, isCPU, values, {});
+  compare(ranged, fixed, values);
 }
 
 TEST(StatedExtents, ADecoderRunsWithAnyOfThem) {
@@ -189,6 +194,58 @@ TEST(StatedExtents, MovesNothingToJoinOrSplitOtherDimensions) {
     Program ranged = compile(model, isCPU, {}, {{"N", {1, 9}}});
     for (int64_t extent : {1, 4, 9})
       check(model, isCPU, ranged, {{"N", extent}});
+  }
+}
+
+/// A layer of a transformer without its attention, for tokens [1, S]: what it
+/// computes of each token by itself, and the share of each in a softmax.
+TextModel makeLayer() {
+  TextModel model;
+  model.inputs.clear();
+  model.outputs = "output { name: \"y\" } output { name: \"share\" } ";
+  Random random(5);
+  auto weights = [&](llvm::StringRef name, std::vector<int64_t> shape) {
+    std::vector<float> values(countElements(shape));
+    for (float &value : values)
+      value = float(random.uniform(-0.2, 0.2));
+    return floats(name, shape, values);
+  };
+  model.body =
+      symbolicInput("x", {"1", "S", "48"}) + weights("w", {48, 200}) +
+      weights("v", {200, 48}) + weights("g", {48}) + weights("b", {48}) +
+      weights("h", {48, 3}) + floats("none", {}, {0}) +
+      int64s("rows", {1, -1}) +
+      onnxNode("LayerNormalization", {"x", "g", "b"}, intAttr("axis", 2), "n") +
+      onnxNode("MatMul", {"n", "w"}, "", "wide") +
+      onnxNode("Gelu", {"wide"}, "", "active") +
+      onnxNode("MatMul", {"active", "v"}, "", "narrow") +
+      onnxNode("Add", {"narrow", "x"}, "", "sum") +
+      onnxNode("Transpose", {"sum"}, intsAttr("perm", {0, 2, 1}), "turned") +
+      onnxNode("Tanh", {"turned"}, "", "t") +
+      onnxNode("Transpose", {"t"}, intsAttr("perm", {0, 2, 1}), "back") +
+      onnxNode("Softmax", {"back"}, intAttr("axis", -1), "y") +
+      onnxNode("MatMul", {"sum", "h"}, "", "scores") +
+      onnxNode("Softmax", {"scores"}, intAttr("axis", 1), "share");
+  model.opset = 20;
+  return model;
+}
+
+TEST(StatedExtents, LoopsEndWithThem) {
+  TextModel model = makeLayer();
+  std::map<int64_t, Program> fixed;
+  for (int64_t extent : {1, 3, 7, 17, 33, 64, 70})
+    fixed[extent] = compile(model, /*isCPU=*/true, {{"S", extent}}, {});
+  std::vector<TargetOptions> targets = getLevels();
+  targets.emplace_back().numThreads = 2;
+  for (const TargetOptions &target : targets) {
+    Program ranged =
+        compile(model, /*isCPU=*/true, {}, {{"S", {1, 70}}}, target);
+    unsigned numBounded = 0;
+    for (const Instruction &instr : ranged.program->getIR().getInstrs())
+      numBounded += !instr.getLoopBounds().empty();
+    EXPECT_GE(numBounded, 5u);
+    for (auto &[extent, program] : fixed)
+      compare(ranged, program, {{"S", extent}});
   }
 }
 

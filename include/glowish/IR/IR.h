@@ -3,7 +3,7 @@
 #ifndef GLOWISH_IR_IR_H
 #define GLOWISH_IR_IR_H
 
-#include "glowish/Base/InputExtents.h"
+#include "glowish/Base/StatedSum.h"
 #include "glowish/Base/Tensor.h"
 #include "glowish/Ops/OpInfo.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -135,12 +135,24 @@ public:
   Buffer() = default;
 };
 
+/// How much of a dimension of an operand a run needs: elements with an index of
+/// `extent` or more need not be written, or do not matter where they are read.
+/// A back end may ignore all bounds. One that leaves elements unwritten must
+/// not let those that do not matter change a result: they may be NaN.
+struct LoopBound {
+  unsigned operand = 0, dim = 0;
+  /// Of symbols of the function's inputs; at most the extent of the dimension.
+  StatedSum extent = {};
+  bool operator==(const LoopBound &) const = default;
+};
+
 /// The kind, operands and attributes of an instruction to be created.
 struct InstrDraft {
   InstrKind kind;
   /// In the order of the record; null for an absent optional one.
   llvm::SmallVector<Buffer *, 4> operands;
   std::vector<AttrValue> attrs;
+  std::vector<LoopBound> bounds = {};
 };
 
 /// An instruction: a kind, buffers as operands with the roles of the record,
@@ -194,6 +206,10 @@ public:
   /// of an instruction with an epilogue, all inputs of an ElementWiseLoop.
   unsigned getNumProgramInputs() const;
 
+  /// Ascending by operand and dimension.
+  llvm::ArrayRef<LoopBound> getLoopBounds() const { return bounds; }
+  void setLoopBounds(std::vector<LoopBound> own) { bounds = std::move(own); }
+
   InstrDraft getDraft() const;
 
 protected:
@@ -209,6 +225,7 @@ private:
   IRFunction *parent = nullptr;
   llvm::SmallVector<Buffer *, 4> operands;
   std::vector<AttrValue> attrs;
+  std::vector<LoopBound> bounds;
 };
 
 /// The program of one function: its buffers and a list of instructions. In the

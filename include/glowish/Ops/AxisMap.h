@@ -8,6 +8,7 @@
 #ifndef GLOWISH_OPS_AXISMAP_H
 #define GLOWISH_OPS_AXISMAP_H
 
+#include "glowish/Base/Type.h"
 #include "llvm/ADT/SmallVector.h"
 #include <cstdint>
 #include <optional>
@@ -28,6 +29,10 @@ struct OperandAxis {
 /// For each operand the dimension that follows; none if any part of the result
 /// needs all of the operand.
 using OperandAxes = llvm::SmallVector<std::optional<OperandAxis>, 4>;
+
+/// The dimension of \p to that is dimension \p dim of \p from after a reshape:
+/// it has as many elements behind it; null where there is none.
+std::optional<unsigned> findReshapedDim(DimsRef from, DimsRef to, unsigned dim);
 
 } // namespace glowish
 

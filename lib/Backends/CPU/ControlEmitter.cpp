@@ -34,7 +34,7 @@ llvm::Function *ModuleEmitter::createBody(const IRFunction &body,
     frame.status = function->getArg(2);
   for (auto [i, buffer] : llvm::enumerate(storage))
     frame.bindings[buffer] = function->getArg(numOwn + i);
-  createPointerArray(builder, frame, body);
+  createArgumentArray(builder, frame, body);
   for (const Instruction &instr : body.getInstrs())
     emitInstr(builder, frame, instr);
   builder.CreateRetVoid();

@@ -47,7 +47,7 @@ int64_t glowish::emitInstruction(const Instruction &instr,
   b.setKeepsRoundings(keepsRoundings);
   KernelOperands operands(instr, kernel);
   if (target.numThreads > 1) {
-    unsigned next = operands.getNumPresent();
+    unsigned next = operands.getNumArgs();
     b.setTasks(kernel.getArg(next), kernel.getArg(next + 1));
   }
   // Without results there is nothing to compute.

@@ -37,8 +37,8 @@ static bool isShared(llvm::ArrayRef<Buffer *> present, unsigned index) {
 }
 
 /// Everything that the code of an instruction depends on: kind, attributes,
-/// operands' types and strides, which operands are absent or shared. Offsets
-/// are not part of it.
+/// operands' types and strides, which operands are absent or shared, which
+/// loops have bounds. Offsets and the bounds themselves are not part of it.
 static std::string getKey(const Instruction &instr, bool keepsRoundings) {
   std::string key;
   llvm::raw_string_ostream os(key);
@@ -57,6 +57,8 @@ static std::string getKey(const Instruction &instr, bool keepsRoundings) {
   llvm::SmallVector<Buffer *, 4> present = getPresent(instr);
   for (unsigned i = 0; i < present.size(); ++i)
     os << (isShared(present, i) ? 's' : '-');
+  for (const LoopBound &bound : instr.getLoopBounds())
+    os << " bound " << bound.operand << ' ' << bound.dim;
   printAttrs(os, instr.getInfo(), instr.getAttrs(),
              instr.getNumProgramInputs());
   return key;
@@ -67,9 +69,9 @@ ModuleEmitter::Kernel ModuleEmitter::createKernel(const Instruction &instr) {
   llvm::SmallVector<Buffer *, 4> present = getPresent(instr);
   std::vector<llvm::Type *> params(present.size(),
                                    llvm::PointerType::getUnqual(context));
-  if (hasThreads())
-    params.insert(params.end(), 2,
-                  module.getDataLayout().getIntPtrType(context));
+  size_t numBounds = instr.getLoopBounds().size();
+  params.insert(params.end(), numBounds + (hasThreads() ? 2 : 0),
+                module.getDataLayout().getIntPtrType(context));
   auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), params,
                                        /*isVarArg=*/false);
   auto *function =
@@ -90,12 +92,14 @@ ModuleEmitter::Kernel ModuleEmitter::createKernel(const Instruction &instr) {
   kernel.function = function;
   kernel.numTasks = emitInstruction(instr, *function, target, keepsRoundings);
   if (kernel.numTasks > 1)
-    kernel.taskFunction = createTaskFunction(function, present.size());
+    kernel.taskFunction =
+        createTaskFunction(function, present.size(), numBounds);
   return kernel;
 }
 
 llvm::Function *ModuleEmitter::createTaskFunction(llvm::Function *kernel,
-                                                  unsigned numPointers) {
+                                                  unsigned numPointers,
+                                                  unsigned numBounds) {
   llvm::LLVMContext &context = module.getContext();
   llvm::Type *pointer = llvm::PointerType::getUnqual(context);
   llvm::Type *i64 = llvm::Type::getInt64Ty(context);
@@ -107,11 +111,11 @@ llvm::Function *ModuleEmitter::createTaskFunction(llvm::Function *kernel,
   task->addFnAttr(llvm::Attribute::NoUnwind);
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", task));
   llvm::SmallVector<llvm::Value *, 8> args;
-  for (unsigned i = 0; i < numPointers; ++i)
-    args.push_back(builder.CreateLoad(
-        pointer,
-        builder.CreateConstInBoundsGEP1_64(pointer, task->getArg(0), i)));
   llvm::Type *indexTy = module.getDataLayout().getIntPtrType(context);
+  for (unsigned i = 0; i < numPointers + numBounds; ++i)
+    args.push_back(builder.CreateLoad(
+        i < numPointers ? pointer : indexTy,
+        builder.CreateConstInBoundsGEP1_64(pointer, task->getArg(0), i)));
   for (unsigned i = 1; i < 3; ++i)
     args.push_back(builder.CreateTrunc(task->getArg(i), indexTy));
   builder.CreateCall(kernel, args);
@@ -127,12 +131,13 @@ llvm::FunctionCallee ModuleEmitter::getParallelFor() {
                                     pointer, llvm::Type::getInt64Ty(context));
 }
 
-/// \p pointerArray: storage for as many pointers as any kernel takes.
+/// \p given: pointers and bounds. \p argumentArray: storage for as many of them
+/// as any kernel takes.
 void ModuleEmitter::callKernel(llvm::IRBuilder<> &builder, const Kernel &kernel,
-                               llvm::ArrayRef<llvm::Value *> pointers,
-                               llvm::Value *pointerArray) {
+                               llvm::ArrayRef<llvm::Value *> given,
+                               llvm::Value *argumentArray) {
   if (!kernel.taskFunction) {
-    llvm::SmallVector<llvm::Value *, 8> args(pointers);
+    llvm::SmallVector<llvm::Value *, 8> args(given);
     if (hasThreads()) {
       llvm::Type *indexTy =
           module.getDataLayout().getIntPtrType(module.getContext());
@@ -142,10 +147,10 @@ void ModuleEmitter::callKernel(llvm::IRBuilder<> &builder, const Kernel &kernel,
     builder.CreateCall(kernel.function, args);
     return;
   }
-  for (auto [i, pointer] : llvm::enumerate(pointers))
-    builder.CreateStore(pointer, builder.CreateConstInBoundsGEP1_64(
-                                     pointer->getType(), pointerArray, i));
-  builder.CreateCall(getParallelFor(), {kernel.taskFunction, pointerArray,
+  for (auto [i, value] : llvm::enumerate(given))
+    builder.CreateStore(value, builder.CreateConstInBoundsGEP1_64(
+                                   builder.getPtrTy(), argumentArray, i));
+  builder.CreateCall(getParallelFor(), {kernel.taskFunction, argumentArray,
                                         builder.getInt64(kernel.numTasks)});
 }
 
@@ -261,15 +266,45 @@ llvm::Value *ModuleEmitter::getAddress(llvm::IRBuilder<> &builder,
   return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base, offset);
 }
 
-void ModuleEmitter::createPointerArray(llvm::IRBuilder<> &builder, Frame &frame,
-                                       const IRFunction &function) const {
+void ModuleEmitter::readSymbols(llvm::IRBuilder<> &builder, Frame &frame,
+                                const IRFunction &function) const {
+  llvm::Type *indexTy =
+      module.getDataLayout().getIntPtrType(module.getContext());
+  for (const auto &buffer : function.getBuffers())
+    if (const auto &range = buffer->getInputExtents().range)
+      frame.symbols[range->symbol] = builder.CreateTrunc(
+          builder.CreateLoad(builder.getInt64Ty(),
+                             getAddress(builder, frame, buffer.get())),
+          indexTy);
+}
+
+llvm::Value *ModuleEmitter::emitSum(llvm::IRBuilder<> &builder,
+                                    const Frame &frame,
+                                    const StatedSum &sum) const {
+  llvm::Type *indexTy =
+      module.getDataLayout().getIntPtrType(module.getContext());
+  auto getNumber = [&](int64_t number) {
+    return llvm::ConstantInt::getSigned(indexTy, number);
+  };
+  llvm::Value *value = getNumber(sum.constant);
+  for (const auto &[symbol, factor] : sum.factors)
+    value =
+        builder.CreateAdd(value, builder.CreateMul(frame.symbols.lookup(symbol),
+                                                   getNumber(factor)));
+  return value;
+}
+
+void ModuleEmitter::createArgumentArray(llvm::IRBuilder<> &builder,
+                                        Frame &frame,
+                                        const IRFunction &function) const {
   if (!hasThreads())
     return;
-  size_t mostPointers = 1;
+  size_t most = 1;
   for (const Instruction &instr : function.getInstrs())
-    mostPointers = std::max(mostPointers, getPresent(instr).size());
-  frame.pointerArray = builder.CreateAlloca(
-      llvm::ArrayType::get(builder.getPtrTy(), mostPointers));
+    most =
+        std::max(most, getPresent(instr).size() + instr.getLoopBounds().size());
+  frame.argumentArray =
+      builder.CreateAlloca(llvm::ArrayType::get(builder.getPtrTy(), most));
 }
 
 void ModuleEmitter::emitInstr(llvm::IRBuilder<> &builder, const Frame &frame,
@@ -283,9 +318,11 @@ void ModuleEmitter::emitInstr(llvm::IRBuilder<> &builder, const Frame &frame,
   llvm::SmallVector<llvm::Value *, 4> args;
   for (Buffer *buffer : getPresent(instr))
     args.push_back(getAddress(builder, frame, buffer));
+  for (const LoopBound &bound : instr.getLoopBounds())
+    args.push_back(emitSum(builder, frame, bound.extent));
   const Kernel &kernel = getKernel(instr);
   recordKernel(instr, kernel);
-  callKernel(builder, kernel, args, frame.pointerArray);
+  callKernel(builder, kernel, args, frame.argumentArray);
 }
 
 /// Whether the code of \p function or of a body inside it may use matrix
@@ -372,8 +409,9 @@ llvm::Function *ModuleEmitter::emit(const IRFunction &function,
     requestMatrixRegisters(entry);
   llvm::IRBuilder<> builder(&entry->back());
   Frame frame{entry->getArg(0), entry->getArg(2), entry->getArg(1)};
+  readSymbols(builder, frame, function);
   frame.status = createStatus(*entry, function);
-  createPointerArray(builder, frame, function);
+  createArgumentArray(builder, frame, function);
   auto markTime = [&] {
     if (!isTimed)
       return;

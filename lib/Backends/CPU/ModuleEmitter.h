@@ -67,24 +67,25 @@ public:
 
 private:
   /// The code of an instruction: void (ptr, ...), one pointer a present
-  /// operand, to its element 0. In a program for threads two numbers follow,
-  /// and the function runs the tasks from the first to before the second.
+  /// operand, to its element 0. The bounds of its loops follow, and in a
+  /// program for threads two more numbers: the function runs the tasks from the
+  /// first to before the second.
   struct Kernel {
     llvm::Function *function = nullptr;
     int64_t numTasks = 1;
-    /// Unpacks the pointers: void (ptr to them, first task, end). Null where
-    /// there is one task.
+    /// Unpacks pointers and bounds: void (ptr to them, first task, end). Null
+    /// where there is one task.
     llvm::Function *taskFunction = nullptr;
   };
   const Kernel &getKernel(const Instruction &instr);
   void recordKernel(const Instruction &instr, const Kernel &kernel);
   Kernel createKernel(const Instruction &instr);
   llvm::Function *createTaskFunction(llvm::Function *kernel,
-                                     unsigned numPointers);
+                                     unsigned numPointers, unsigned numBounds);
   llvm::FunctionCallee getParallelFor();
   void callKernel(llvm::IRBuilder<> &builder, const Kernel &kernel,
-                  llvm::ArrayRef<llvm::Value *> pointers,
-                  llvm::Value *pointerArray);
+                  llvm::ArrayRef<llvm::Value *> given,
+                  llvm::Value *argumentArray);
   bool hasThreads() const { return target.numThreads > 1; }
   /// Where the code of a function finds its memory.
   struct Frame {
@@ -95,13 +96,21 @@ private:
     llvm::Value *status = nullptr;
     /// The parameters and results of a body.
     llvm::DenseMap<const Buffer *, llvm::Value *> bindings{};
-    /// Storage for the pointers that tasks get; null without threads.
-    llvm::Value *pointerArray = nullptr;
+    /// Storage for the pointers and bounds that tasks get; null without
+    /// threads.
+    llvm::Value *argumentArray = nullptr;
+    /// The extents that the inputs state, as they were when the run began:
+    /// their memory may be used again.
+    llvm::StringMap<llvm::Value *> symbols{};
   };
   llvm::Value *getAddress(llvm::IRBuilder<> &builder, const Frame &frame,
                           const Buffer *buffer) const;
-  void createPointerArray(llvm::IRBuilder<> &builder, Frame &frame,
-                          const IRFunction &function) const;
+  void createArgumentArray(llvm::IRBuilder<> &builder, Frame &frame,
+                           const IRFunction &function) const;
+  void readSymbols(llvm::IRBuilder<> &builder, Frame &frame,
+                   const IRFunction &function) const;
+  llvm::Value *emitSum(llvm::IRBuilder<> &builder, const Frame &frame,
+                       const StatedSum &sum) const;
   /// The code of \p instr, at the end of the builder's block; the builder is at
   /// the end of another block then.
   void emitInstr(llvm::IRBuilder<> &builder, const Frame &frame,

@@ -227,6 +227,8 @@ bool CopyEliminator::reuseDuplicate(CopyInstr &copy) {
                           StridedLayout::dense(target->getShape()));
     if (isWritten || !relocation.isPossible(&copy))
       continue;
+    if (other->getLoopBounds() != copy.getLoopBounds())
+      other->setLoopBounds({});
     relocation.apply(&copy);
     index.erase(&copy);
     return true;

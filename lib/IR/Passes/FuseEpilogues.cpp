@@ -12,6 +12,7 @@
 
 #include "Accesses.h"
 #include "MissedFusions.h"
+#include "glowish/IR/LoopBounds.h"
 #include "glowish/IR/Passes.h"
 
 using namespace glowish;
@@ -195,6 +196,10 @@ EpilogueFuser::Reason EpilogueFuser::check(const Instruction &anchor,
     return reason;
   if (Reason reason = checkInputs(anchor, loop); !reason.empty())
     return reason;
+  DimsRef shape = anchor.getOperand(0)->getShape();
+  std::vector<LoopBound> bounds = getResultBounds(anchor, shape);
+  if (!bounds.empty() && bounds != getResultBounds(loop, shape))
+    return "the loop needs elements that nothing else does";
   return collect(anchor, loop);
 }
 
@@ -205,6 +210,15 @@ EpilogueFuser::findObstacle(const ElementWiseLoopInstr &loop,
   if (!anchor)
     return std::nullopt;
   return MissedFusion{anchor, check(*anchor, loop, input)};
+}
+
+/// Makes \p ofResult the bounds of operand 0.
+static void replaceResultBounds(std::vector<LoopBound> &bounds,
+                                std::vector<LoopBound> ofResult) {
+  for (const LoopBound &bound : bounds)
+    if (bound.operand != 0)
+      ofResult.push_back(bound);
+  bounds = std::move(ofResult);
 }
 
 /// Appends \p next to \p program, which has \p numOld inputs and gets
@@ -252,6 +266,8 @@ bool EpilogueFuser::fuse(ElementWiseLoopInstr &loop) {
     if (!check(*anchor, loop, *input).empty())
       continue;
     InstrDraft draft = anchor->getDraft();
+    replaceResultBounds(draft.bounds,
+                        getResultBounds(loop, draft.operands[0]->getShape()));
     unsigned numOld = anchor->getNumProgramInputs();
     draft.operands[0] = makeBuffer(*loop.getResult(), result);
     for (const auto &[buffer, layout] : fused)

@@ -223,10 +223,10 @@ void LoopFuser::fuse(const ElementWiseLoopInstr &producer,
     if (view->getRoot() == root)
       value = joined.addProgram(producer.getProgram(), through[view]);
   JoinedLoop::Value result = joined.addProgram(reader.getProgram(), values);
-  index.replace(
-      &reader,
-      joined.makeDraft(function, reader.getName(), reader.getResult(), result),
-      reader.getName());
+  InstrDraft draft =
+      joined.makeDraft(function, reader.getName(), reader.getResult(), result);
+  draft.bounds = reader.getLoopBounds();
+  index.replace(&reader, std::move(draft), reader.getName());
 }
 
 /// Makes the readers of the intermediate \p root compute it, all or none.

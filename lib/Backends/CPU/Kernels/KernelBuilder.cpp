@@ -157,30 +157,36 @@ void KernelBuilder::ifThen(Value *condition, llvm::function_ref<void()> body) {
 /// Operations that take longer than waking another thread.
 static constexpr int64_t minParallelOperations = 150'000;
 
-void KernelBuilder::forTasks(int64_t count, int64_t operations, LoopBody body) {
+void KernelBuilder::forTasks(int64_t count, int64_t operations, LoopBody body,
+                             Value *needed) {
   if (!taskBegin || count <= 1 || operations < minParallelOperations)
-    return forLoop(count, body);
+    return forLoop(index(0), needed ? needed : index(count), 1, body);
   assert(numTasks == 1 && "a second loop of tasks");
   numTasks = count;
-  Value *begin = taskBegin, *end = taskEnd;
+  Value *begin = taskBegin;
+  Value *end = needed ? minIndex(taskEnd, needed) : taskEnd;
   taskBegin = taskEnd = nullptr;
   forLoop(begin, end, 1, body);
 }
 
 void KernelBuilder::forElementTasks(
-    int64_t count, llvm::function_ref<void(Value *, int64_t)> body) {
+    int64_t count, llvm::function_ref<void(Value *, int64_t)> body,
+    Value *needed) {
   constexpr int64_t chunk = 4096;
   int64_t whole = count / chunk, left = count % chunk;
   if (whole == 0)
     return body(index(0), left);
-  forTasks(whole + (left ? 1 : 0), 8 * count, [&](Value *task) {
+  if (needed)
+    needed = CreateUDiv(CreateNSWAdd(needed, index(chunk - 1)), index(chunk));
+  auto emitTask = [&](Value *task) {
     Value *first = addScaled(index(0), task, chunk);
     if (!left)
       return body(first, chunk);
     Value *isWhole = CreateICmpULT(task, index(whole));
     ifThen(isWhole, [&] { body(first, chunk); });
     ifThen(CreateNot(isWhole), [&] { body(first, left); });
-  });
+  };
+  forTasks(whole + (left ? 1 : 0), 8 * count, emitTask, needed);
 }
 
 //===- Elements -----------------------------------------------------------===//

@@ -79,12 +79,15 @@ public:
   /// A parallel loop: its iterations are independent, that is, write different
   /// elements and read none that others write. A kernel has at most one
   /// outermost parallel loop, which has all its effects. \p operations: of all
-  /// iterations; few of them are not distributed to threads.
-  void forTasks(int64_t count, int64_t operations, LoopBody body);
+  /// iterations; few of them are not distributed to threads. \p needed: how
+  /// many iterations there are in a run, at most \p count; null for all.
+  void forTasks(int64_t count, int64_t operations, LoopBody body,
+                llvm::Value *needed = nullptr);
   /// The same for elements 0 ... count - 1, some thousand a task:
   /// body(first element, number of elements).
   void forElementTasks(int64_t count,
-                       llvm::function_ref<void(llvm::Value *, int64_t)> body);
+                       llvm::function_ref<void(llvm::Value *, int64_t)> body,
+                       llvm::Value *needed = nullptr);
   /// The iterations of that loop; 1 if there is none.
   int64_t getNumTasks() const { return numTasks; }
 

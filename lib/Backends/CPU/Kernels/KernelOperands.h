@@ -9,21 +9,45 @@
 namespace glowish {
 
 /// The operands of an instruction, of which the present ones are the first
-/// arguments of its kernel. Indices are those of the record, `NAMEInstr::xIdx`.
+/// arguments of its kernel, and the bounds of its loops, which follow. Indices
+/// are those of the record, `NAMEInstr::xIdx`.
 class KernelOperands {
 public:
   KernelOperands(const Instruction &instr, llvm::Function &kernel)
       : instr(instr) {
     for (Buffer *buffer : instr.getOperands())
       pointers.push_back(buffer ? kernel.getArg(numPresent++) : nullptr);
+    for (size_t i = 0; i < instr.getLoopBounds().size(); ++i)
+      bounds.push_back(kernel.getArg(unsigned(numPresent + i)));
   }
 
-  /// How many arguments of the kernel are operands.
-  unsigned getNumPresent() const { return numPresent; }
+  /// How many arguments of the kernel are operands and bounds.
+  unsigned getNumArgs() const { return numPresent + bounds.size(); }
   /// The address of element 0; null for an absent operand.
   llvm::Value *getPointer(unsigned index) const { return pointers[index]; }
   StridedOperand getStrided(unsigned index) const {
     return StridedOperand(pointers[index], *instr.getOperand(index));
+  }
+  /// How many indices of dimension \p dim of operand \p index a run needs
+  /// (LoopBound), an index; null for all.
+  llvm::Value *getBound(unsigned index, unsigned dim) const {
+    for (auto [bound, value] : llvm::zip_equal(instr.getLoopBounds(), bounds))
+      if (bound.operand == index && bound.dim == dim)
+        return value;
+    return nullptr;
+  }
+  /// The same of dimensions \p first ... \p end - 1, counted as one.
+  llvm::Value *getBound(KernelBuilder &b, unsigned index, unsigned first,
+                        unsigned end) const {
+    DimsRef shape = instr.getOperand(index)->getShape();
+    for (unsigned d = first; d < end; ++d) {
+      if (llvm::Value *bound = getBound(index, d))
+        return b.addScaled(b.index(0), bound,
+                           countElements(shape.slice(d + 1, end - d - 1)));
+      if (shape[d] != 1)
+        break;
+    }
+    return nullptr;
   }
   /// Those from \p first on.
   std::vector<StridedOperand> getStridedFrom(unsigned first) const {
@@ -41,7 +65,7 @@ public:
 
 private:
   const Instruction &instr;
-  Values pointers;
+  Values pointers, bounds;
   unsigned numPresent = 0;
 };
 

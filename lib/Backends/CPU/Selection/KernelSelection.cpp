@@ -3,6 +3,7 @@
 #include "Selection/KernelSelection.h"
 #include "Kernels/MatMul/MatMul.h"
 #include "Selection/MatMulImages.h"
+#include "glowish/IR/LoopBounds.h"
 #include "glowish/IR/Passes.h"
 
 using namespace glowish;
@@ -122,6 +123,7 @@ void KernelSelector::replace(const ConvolutionOp &op,
       op.result, makeInput(op, candidate), packed.filter, packed.scales,
       op.bias, op.kernels, op.strides, op.pads, op.dilations, op.group,
       candidate.str(), op.fused, op.epilogue);
+  draft.bounds = getResultBounds(op.instr, op.result->getShape());
   function.create(op.instr.getName(), std::move(draft), &op.instr);
   function.erase(&op.instr);
 }

@@ -29,6 +29,7 @@ public:
         result(std::move(operands.result)), input(std::move(operands.input)),
         weights(operands.weights), bias(operands.bias),
         taps(operands.isBiasOfTaps ? TapRanges(shape) : TapRanges()),
+        neededColumns(operands.neededColumns),
         epilogue(std::move(operands.epilogue)), kind(epilogue.kind),
         weightKind(operands.weightKind), lanes(b.getRegisterLanes(kind)) {}
 
@@ -57,6 +58,7 @@ private:
   void collapseRows();
   bool hasRows() const { return shape.batch * shape.outHeight > 1; }
   int64_t getNumUnits() const;
+  Value *countNeededUnits() const;
   void emitTask(Value *task);
   void emitBlock(Block block, Value *low, Value *high);
   void emitRows(const Block &block, Value *low, Value *high);
@@ -81,6 +83,8 @@ private:
   Value *weights, *bias;
   /// Those that the bias differs by; one of each where it does not.
   TapRanges taps;
+  /// Null for all.
+  Value *neededColumns;
   EpilogueCode epilogue;
   /// Of the sums.
   ElemKind kind;
@@ -312,6 +316,14 @@ int64_t ConvolutionEmitter::getNumUnits() const {
   return (shape.outWidth + tile.pixels - 1) / tile.pixels;
 }
 
+/// Those that have a column that is needed.
+Value *ConvolutionEmitter::countNeededUnits() const {
+  if (!neededColumns || hasRows())
+    return b.index(getNumUnits());
+  return b.CreateUDiv(b.CreateNSWAdd(neededColumns, b.index(tile.pixels - 1)),
+                      b.index(tile.pixels));
+}
+
 void ConvolutionEmitter::emitBlock(Block block, Value *low, Value *high) {
   unsigned pixels = tile.pixels;
   // Tiles of a single row are counted in those of a whole block.
@@ -337,10 +349,11 @@ void ConvolutionEmitter::emitTask(Value *task) {
   auto [chunkNumber, group] = split(outer, shape.group);
   int64_t units = getNumUnits();
   Value *low = b.addScaled(b.index(0), chunkNumber, chunk);
-  Value *high = b.minIndex(b.CreateNSWAdd(low, b.index(chunk)), b.index(units));
+  Value *needed = countNeededUnits();
+  Value *high = b.minIndex(b.CreateNSWAdd(low, b.index(chunk)), needed);
   if (chunk == units) {
     low = b.index(0);
-    high = b.index(units);
+    high = needed;
   }
 
   unsigned size = tile.vectors * lanes;

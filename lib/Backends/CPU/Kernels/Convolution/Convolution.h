@@ -68,6 +68,8 @@ struct ConvolutionOperands {
   /// [row ranges, column ranges, OC] of TapRanges.
   bool isBiasOfTaps = false;
   EpilogueCode epilogue;
+  /// How many columns of a result of one row are needed; null for all.
+  llvm::Value *neededColumns = nullptr;
 };
 
 //===- Register tiles -----------------------------------------------------===//

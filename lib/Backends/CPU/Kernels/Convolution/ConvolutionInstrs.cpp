@@ -39,7 +39,8 @@ void glowish::emitCPUConvolution(KernelBuilder &b,
            instr.getBias() && instr.getBias()->getType().getRank() == 3,
        .epilogue = operands.getEpilogue(candidate.algorithm->getSumKind(
            instr.getInput()->getType().getKind(),
-           instr.getFilter()->getType().getKind()))});
+           instr.getFilter()->getType().getKind())),
+       .neededColumns = operands.getBound(b, Instr::resultIdx, 0, 3)});
 }
 
 void glowish::emitCPUSliceWeights(KernelBuilder &b,

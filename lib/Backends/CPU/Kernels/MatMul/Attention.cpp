@@ -31,8 +31,9 @@ struct AttentionOperands {
 class AttentionEmitter final : public AttentionBlocks {
 public:
   AttentionEmitter(KernelBuilder &b, const AttentionShape &shape,
-                   AttentionOperands operands, StridedOperand mask)
-      : AttentionBlocks(b, shape, std::move(mask),
+                   AttentionOperands operands, StridedOperand mask,
+                   AttentionBounds bounds)
+      : AttentionBlocks(b, shape, std::move(mask), bounds,
                         getValueKind(operands.query.kind),
                         getValueKind(operands.query.kind)),
         operands(std::move(operands)), elementKind(this->operands.query.kind) {}
@@ -154,6 +155,10 @@ void glowish::emitAttention(KernelBuilder &b, const AttentionInstr &instr,
                     .query = operands.getStrided(AttentionInstr::queryIdx),
                     .key = operands.getStrided(AttentionInstr::keyIdx),
                     .value = operands.getStrided(AttentionInstr::valueIdx)},
-                   mask)
+                   mask,
+                   {.queries = operands.getBound(AttentionInstr::resultIdx,
+                                                 result.strides.size() - 2),
+                    .keys = operands.getBound(AttentionInstr::keyIdx,
+                                              result.strides.size() - 2)})
       .emit();
 }

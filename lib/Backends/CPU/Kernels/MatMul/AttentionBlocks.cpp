@@ -80,6 +80,11 @@ Value *AttentionBlocks::maskScore(const Block &block, Value *score,
         b.loadStrided(mask.kind, address, getLanes(block, vector), queryStride);
     score = b.CreateFAdd(score, b.widen(added, lanes));
   }
+  double none = -std::numeric_limits<double>::infinity();
+  // A tile may have keys beyond those that are needed.
+  if (bounds.keys)
+    score = b.CreateSelect(b.CreateICmpSLT(key, bounds.keys), score,
+                           b.literal(kind, none, lanes));
   if (!shape.causal)
     return score;
   // Query m attends to keys up to m + keys - queries.
@@ -91,7 +96,6 @@ Value *AttentionBlocks::maskScore(const Block &block, Value *score,
   Value *lane = lanes == 1 ? steps[0] : llvm::ConstantVector::get(steps);
   Value *isSeen = b.CreateICmpSLE(b.splat(key, lanes),
                                   b.CreateAdd(b.splat(last, lanes), lane));
-  double none = -std::numeric_limits<double>::infinity();
   return b.CreateSelect(isSeen, score, b.literal(kind, none, lanes));
 }
 
@@ -99,7 +103,7 @@ Value *AttentionBlocks::maskScore(const Block &block, Value *score,
 Values AttentionBlocks::emitScores(const Block &block) {
   Tiling tiling = splitEvenly(shape.keys, maxPixels);
   Value *tiles = b.index(tiling.count);
-  if (shape.causal)
+  if (shape.causal || bounds.keys)
     tiles = b.CreateUDiv(b.CreateNSWAdd(block.keys, b.index(tiling.size - 1)),
                          b.index(tiling.size));
   Value *maskRow =
@@ -168,7 +172,7 @@ void AttentionBlocks::forColumns(
 void AttentionBlocks::emitBlock(Block block) {
   block.vectors = unsigned((block.count + lanes - 1) / lanes);
   block.width = int64_t(block.vectors) * lanes;
-  block.keys = b.index(shape.keys);
+  block.keys = bounds.keys ? bounds.keys : b.index(shape.keys);
   if (shape.causal && skipsUnseenKeys()) {
     Value *seen = b.CreateNSWAdd(
         block.first, b.index(block.count + shape.keys - shape.queries));
@@ -218,15 +222,18 @@ void AttentionBlocks::emit() {
       2 * heads * shape.queries * shape.keys * (shape.depth + shape.columns);
   int64_t perTask = countBlocksPerTask(heads, blocks);
   int64_t parts = (blocks + perTask - 1) / perTask;
+  Value *needed = b.index(blocks);
+  if (bounds.queries)
+    needed = b.CreateUDiv(b.CreateNSWAdd(bounds.queries, b.index(size - 1)),
+                          b.index(size));
   b.forTasks(heads * parts, operations, [&](Value *task) {
     Values head = b.splitIndex(b.CreateUDiv(task, b.index(parts)), shape.batch);
     Value *part = b.CreateURem(task, b.index(parts));
     beginTask(head);
-    if (perTask == 1)
+    if (perTask == 1 && !bounds.queries)
       return emitBlocks(head, part);
     Value *first = b.addScaled(b.index(0), part, perTask);
-    Value *end =
-        b.minIndex(b.CreateNSWAdd(first, b.index(perTask)), b.index(blocks));
+    Value *end = b.minIndex(b.CreateNSWAdd(first, b.index(perTask)), needed);
     b.forLoop(first, end, 1, [&](Value *number) { emitBlocks(head, number); });
   });
 }

@@ -45,6 +45,11 @@ struct AttentionShape {
   }
 };
 
+/// How many queries of each head a run needs, and keys; null for all.
+struct AttentionBounds {
+  llvm::Value *queries = nullptr, *keys = nullptr;
+};
+
 /// \p mask at \p base with the strides of a tensor of \p rank, to which it
 /// broadcasts. Both may be null.
 StridedOperand broadcastMask(const Buffer *mask, llvm::Value *base,
@@ -67,7 +72,7 @@ protected:
     llvm::Value *first;
     int64_t count;
     unsigned vectors;
-    /// The keys that they attend to; the number of keys unless causal.
+    /// The keys that they attend to: all that a run needs, unless causal.
     llvm::Value *keys;
     /// Lanes of `vectors` vectors: the length of a row of panel and scores.
     int64_t width;
@@ -84,8 +89,9 @@ protected:
   /// \p kind: of the scores; those of the panel, \p panelKind, are as large.
   /// The \p mask [batch..., queries, keys] may repeat and may have a null base.
   AttentionBlocks(KernelBuilder &b, const AttentionShape &shape,
-                  StridedOperand mask, ElemKind kind, ElemKind panelKind)
-      : b(b), shape(shape), mask(std::move(mask)), kind(kind),
+                  StridedOperand mask, AttentionBounds bounds, ElemKind kind,
+                  ElemKind panelKind)
+      : b(b), shape(shape), mask(std::move(mask)), bounds(bounds), kind(kind),
         panelKind(panelKind), lanes(b.getRegisterLanes(kind)),
         maxPixels(b.getTarget().numVectorRegisters / 4) {}
 
@@ -142,6 +148,7 @@ protected:
   KernelBuilder &b;
   AttentionShape shape;
   StridedOperand mask;
+  AttentionBounds bounds;
   ElemKind kind, panelKind;
   unsigned lanes;
   /// Of a tile of keys or queries: with two vectors each, half the registers

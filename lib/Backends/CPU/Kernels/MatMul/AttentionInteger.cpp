@@ -149,8 +149,8 @@ private:
 AttentionIntegerEmitter::AttentionIntegerEmitter(
     KernelBuilder &b, const AttentionIntegerInstr &instr,
     IntegerAttentionOperands own)
-    : AttentionBlocks(b, AttentionShape::of(instr), own.mask, ElemKind::Float,
-                      wordKind),
+    : AttentionBlocks(b, AttentionShape::of(instr), own.mask,
+                      /*bounds=*/{}, ElemKind::Float, wordKind),
       instr(instr), operands(std::move(own)), dot(b.getTarget().dot),
       elements(countElementsPerWord(dot)),
       depthWords(divideUp(shape.depth, elements)),

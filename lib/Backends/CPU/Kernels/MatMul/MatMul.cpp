@@ -37,9 +37,9 @@ class MatMulEmitter {
 public:
   MatMulEmitter(KernelBuilder &b, const MatMulInstr &instr,
                 StridedOperand result, StridedOperand lhs, StridedOperand rhs,
-                std::vector<StridedOperand> fused)
+                std::vector<StridedOperand> fused, Value *neededRows)
       : b(b), instr(instr), result(std::move(result)), lhs(std::move(lhs)),
-        rhs(std::move(rhs)), fused(std::move(fused)) {}
+        rhs(std::move(rhs)), fused(std::move(fused)), neededRows(neededRows) {}
   void emit();
 
 private:
@@ -54,6 +54,8 @@ private:
   const MatMulInstr &instr;
   StridedOperand result, lhs, rhs;
   std::vector<StridedOperand> fused;
+  /// Of each matrix of the result; null for all.
+  Value *neededRows;
   /// Where a matrix is packed, or null.
   Value *lhsPlace = nullptr, *rhsPlace = nullptr;
 };
@@ -121,7 +123,8 @@ void MatMulEmitter::multiply(Batch batch) {
                    .input = left,
                    .weights = right.base,
                    .weightKind = right.kind,
-                   .epilogue = std::move(epilogue)});
+                   .epilogue = std::move(epilogue),
+                   .neededColumns = neededRows});
 }
 
 void MatMulEmitter::emit() {
@@ -146,6 +149,8 @@ void glowish::emitMatMul(KernelBuilder &b, const MatMulInstr &instr,
   MatMulEmitter(b, instr, operands.getStrided(MatMulInstr::resultIdx),
                 operands.getStrided(MatMulInstr::lhsIdx),
                 operands.getStrided(MatMulInstr::rhsIdx),
-                operands.getStridedFrom(MatMulInstr::fusedIdx))
+                operands.getStridedFrom(MatMulInstr::fusedIdx),
+                operands.getBound(MatMulInstr::resultIdx,
+                                  instr.getResult()->getType().getRank() - 2))
       .emit();
 }

@@ -23,8 +23,13 @@ void glowish::emitGather(KernelBuilder &b, const GatherInstr &instr,
   int64_t count = instr.getIndices()->getType().getNumElements();
   if (instr.getResult()->getType().getNumElements() == 0)
     return;
+  unsigned axis = unsigned(instr.getAxis());
+  Value *needed =
+      operands.getBound(b, GatherInstr::resultIdx, axis,
+                        axis + instr.getIndices()->getType().getRank());
+  Value *end = needed ? needed : b.index(count);
   b.forLoop(outer, [&](Value *o) {
-    b.forLoop(count, [&](Value *i) {
+    b.forLoop(b.index(0), end, 1, [&](Value *i) {
       Value *loaded = b.load(indexKind, b.getElement(indices, indexKind, i), 1);
       Value *index = b.CreateSExtOrTrunc(loaded, b.getIndexTy());
       Value *fromEnd = b.CreateNSWAdd(index, b.index(length));

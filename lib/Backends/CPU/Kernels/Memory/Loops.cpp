@@ -8,45 +8,71 @@
 using namespace glowish;
 using llvm::Value;
 
+/// Vectors over \p count elements, of which the first \p needed ones are
+/// needed; null for all.
+static void forNeededVectors(KernelBuilder &b, int64_t count, unsigned lanes,
+                             Value *needed,
+                             llvm::function_ref<void(Value *, unsigned)> body) {
+  if (!needed)
+    return b.forVectors(count, lanes, body);
+  int64_t whole = count / lanes * lanes;
+  b.forLoop(b.index(0), b.minIndex(needed, b.index(whole)), lanes,
+            [&](Value *i) { body(i, lanes); });
+  if (count > whole)
+    body(b.index(whole), unsigned(count - whole));
+}
+
 /// Loops over all dimensions of \p shape but the last, and vectors over that.
 static void forEachVector(
-    KernelBuilder &b, DimsRef shape, unsigned lanes,
+    KernelBuilder &b, DimsRef shape, unsigned lanes, NeededIndices needed,
     llvm::function_ref<void(llvm::ArrayRef<Value *>, unsigned)> body) {
+  auto getNeeded = [&](size_t d) {
+    return needed.dim == d ? needed.count : nullptr;
+  };
   if (shape.size() == 1)
-    return b.forElementTasks(shape[0], [&](Value *first, int64_t count) {
-      b.forVectors(count, lanes, [&](Value *i, unsigned active) {
-        body({b.CreateNSWAdd(first, i)}, active);
-      });
-    });
+    return b.forElementTasks(
+        shape[0],
+        [&](Value *first, int64_t count) {
+          b.forVectors(count, lanes, [&](Value *i, unsigned active) {
+            body({b.CreateNSWAdd(first, i)}, active);
+          });
+        },
+        getNeeded(0));
   Values index;
   std::function<void(size_t)> nest = [&](size_t d) {
     if (d + 1 == shape.size()) {
-      b.forVectors(shape[d], lanes, [&](Value *i, unsigned active) {
-        index.push_back(i);
-        body(index, active);
-        index.pop_back();
-      });
+      forNeededVectors(b, shape[d], lanes, getNeeded(d),
+                       [&](Value *i, unsigned active) {
+                         index.push_back(i);
+                         body(index, active);
+                         index.pop_back();
+                       });
       return;
     }
-    b.forLoop(shape[d], [&](Value *i) {
+    Value *end = getNeeded(d) ? getNeeded(d) : b.index(shape[d]);
+    b.forLoop(b.index(0), end, 1, [&](Value *i) {
       index.push_back(i);
       nest(d + 1);
       index.pop_back();
     });
   };
-  int64_t elements = 1;
-  for (int64_t dim : shape)
-    elements *= dim;
+  int64_t elements = countElements(shape);
   // The outer two dimensions give tasks enough.
-  int64_t second = shape.size() > 2 ? shape[1] : 1;
-  b.forTasks(shape[0] * second, 8 * elements, [&](Value *task) {
-    index = {task};
-    if (shape.size() > 2)
-      index = {b.CreateUDiv(task, b.index(second)),
-               b.CreateURem(task, b.index(second))};
-    nest(index.size());
-    index.clear();
-  });
+  int64_t second = shape.size() > 2 && !getNeeded(1) ? shape[1] : 1;
+  Value *tasks = getNeeded(0);
+  if (tasks)
+    tasks = b.addScaled(b.index(0), tasks, second);
+  b.forTasks(
+      shape[0] * second, 8 * elements,
+      [&](Value *task) {
+        index = {task};
+        if (second > 1)
+          index = {b.CreateUDiv(task, b.index(second)),
+                   b.CreateURem(task, b.index(second))};
+        nest(index.size());
+        index.clear();
+      },
+      tasks);
 }
 
 /// The elements that are computed together: what fills a register in the widest
@@ -82,16 +108,47 @@ static bool isInterleaved(DimsRef shape, unsigned lanes,
   });
 }
 
+/// Sorts and joins the dimensions of \p shape. Dimension \p needed.dim is not
+/// joined with those around it, but with those inside; \p needed becomes that
+/// of the joined ones.
+static Dims arrange(KernelBuilder &b, DimsRef shape,
+                    std::vector<StridedOperand *> operands,
+                    NeededIndices &needed) {
+  if (!needed.count)
+    return joinDimensions(sortDimensions(shape, operands), operands);
+  // Strides of an operand of its own keep the dimensions apart: 0 around it.
+  StridedOperand marker;
+  for (size_t d = 0; d < shape.size(); ++d)
+    marker.strides.push_back(int64_t(d));
+  operands.push_back(&marker);
+  Dims sorted = sortDimensions(shape, operands);
+  auto *place = llvm::find(marker.strides, int64_t(needed.dim));
+  std::fill(marker.strides.begin(), place, 0);
+  int64_t size = 1;
+  for (size_t d = shape.size(); marker.strides.begin() + d-- > place;) {
+    marker.strides[d] = size;
+    size *= sorted[d];
+  }
+  int64_t extent = shape[needed.dim];
+  Dims joined = joinDimensions(sorted, operands);
+  needed.dim = unsigned(
+      llvm::find_if(marker.strides, [](int64_t stride) { return stride; }) -
+      marker.strides.begin());
+  needed.count =
+      b.addScaled(b.index(0), needed.count, joined[needed.dim] / extent);
+  return joined;
+}
+
 void glowish::emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,
                        std::vector<StridedOperand> inputs,
-                       const ScalarProgram &program) {
+                       const ScalarProgram &program, NeededIndices needed) {
   for (int64_t dim : shape)
     if (dim == 0)
       return;
   std::vector<StridedOperand *> operands = {&result};
   for (StridedOperand &input : inputs)
     operands.push_back(&input);
-  Dims joined = joinDimensions(sortDimensions(shape, operands), operands);
+  Dims joined = arrange(b, shape, operands, needed);
   bool isCopy = program.steps.empty();
   if (isCopy && isLowPrecisionKind(result.kind))
     // Bits are moved: a NaN has several patterns.
@@ -112,8 +169,9 @@ void glowish::emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,
     return emitProgram(b, program, values, kinds);
   };
   size_t last = joined.size() - 1;
-  if (isInterleaved(joined, lanes, result, inputs))
-    return forEachVector(b, DimsRef(joined).drop_back(), lanes,
+  bool isLastNeeded = needed.count && needed.dim == last;
+  if (!isLastNeeded && isInterleaved(joined, lanes, result, inputs))
+    return forEachVector(b, DimsRef(joined).drop_back(), lanes, needed,
                          [&](llvm::ArrayRef<Value *> index, unsigned active) {
                            Values vectors, first(index), each(index);
                            first.push_back(b.index(0));
@@ -125,11 +183,12 @@ void glowish::emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,
                            b.storeInterleaved(result.kind, vectors,
                                               result.getAddress(b, first));
                          });
-  forEachVector(
-      b, joined, lanes, [&](llvm::ArrayRef<Value *> index, unsigned active) {
-        b.storeStrided(result.kind, compute(index, active, last),
-                       result.getAddress(b, index), result.getInnerStride());
-      });
+  forEachVector(b, joined, lanes, needed,
+                [&](llvm::ArrayRef<Value *> index, unsigned active) {
+                  b.storeStrided(result.kind, compute(index, active, last),
+                                 result.getAddress(b, index),
+                                 result.getInnerStride());
+                });
 }
 
 void glowish::emitFill(KernelBuilder &b, DimsRef shape, StridedOperand result,
@@ -138,7 +197,7 @@ void glowish::emitFill(KernelBuilder &b, DimsRef shape, StridedOperand result,
     if (dim == 0)
       return;
   Dims joined = joinDimensions(shape, {&result});
-  forEachVector(b, joined, b.getRegisterLanes(result.kind),
+  forEachVector(b, joined, b.getRegisterLanes(result.kind), /*needed=*/{},
                 [&](llvm::ArrayRef<Value *> index, unsigned active) {
                   b.storeStrided(
                       result.kind, b.literal(result.kind, value, active),
@@ -148,11 +207,22 @@ void glowish::emitFill(KernelBuilder &b, DimsRef shape, StridedOperand result,
 
 //===- Instructions -------------------------------------------------------===//
 
+/// The outermost bound of the result, operand 0.
+static NeededIndices findNeeded(const Instruction &instr,
+                                const KernelOperands &operands) {
+  for (unsigned d = 0; d < instr.getOperand(0)->getType().getRank(); ++d)
+    if (Value *bound = operands.getBound(0, d))
+      if (instr.getOperand(0)->getType().getDim(d) != 1)
+        return {d, bound};
+  return {};
+}
+
 void glowish::emitCopy(KernelBuilder &b, const CopyInstr &instr,
                        const KernelOperands &operands) {
   emitLoop(b, instr.getResult()->getShape(),
            operands.getStrided(CopyInstr::resultIdx),
-           {operands.getStrided(CopyInstr::inputIdx)}, ScalarProgram());
+           {operands.getStrided(CopyInstr::inputIdx)}, ScalarProgram(),
+           findNeeded(instr, operands));
 }
 
 void glowish::emitFill(KernelBuilder &b, const FillInstr &instr,
@@ -167,7 +237,7 @@ void glowish::emitElementWiseLoop(KernelBuilder &b,
   emitLoop(b, instr.getResult()->getShape(),
            operands.getStrided(ElementWiseLoopInstr::resultIdx),
            operands.getStridedFrom(ElementWiseLoopInstr::inputsIdx),
-           instr.getProgram());
+           instr.getProgram(), findNeeded(instr, operands));
 }
 
 void glowish::emitBitCast(KernelBuilder &b, const BitCastInstr &instr,

@@ -7,9 +7,18 @@
 
 namespace glowish {
 
-/// \p program at every index of \p shape; the empty program copies input 0.
+/// How many indices of a dimension of a loop are needed.
+struct NeededIndices {
+  unsigned dim = 0;
+  /// Null for all.
+  llvm::Value *count = nullptr;
+};
+
+/// \p program at every index of \p shape, or those that are needed; the empty
+/// program copies input 0.
 void emitLoop(KernelBuilder &b, DimsRef shape, StridedOperand result,
-              std::vector<StridedOperand> inputs, const ScalarProgram &program);
+              std::vector<StridedOperand> inputs, const ScalarProgram &program,
+              NeededIndices needed = {});
 void emitFill(KernelBuilder &b, DimsRef shape, StridedOperand result,
               double value);
 

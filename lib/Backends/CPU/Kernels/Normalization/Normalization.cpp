@@ -58,7 +58,8 @@ public:
         kind(this->input.kind), lanes(b.getRegisterLanes(kind)),
         length(instr.getInput()->getShape().back()) {}
 
-  void emit();
+  /// \p needed: how many rows; null for all.
+  void emit(Value *needed);
 
 private:
   void emitRow(llvm::ArrayRef<Value *> row);
@@ -112,13 +113,14 @@ void LayerNormalizationEmitter::emitRow(llvm::ArrayRef<Value *> row) {
   });
 }
 
-void LayerNormalizationEmitter::emit() {
+void LayerNormalizationEmitter::emit(Value *needed) {
   DimsRef leading = instr.getInput()->getShape().drop_back();
   int64_t rows = 1;
   for (int64_t extent : leading)
     rows *= extent;
-  b.forTasks(rows, 6 * rows * length,
-             [&](Value *number) { emitRow(b.splitIndex(number, leading)); });
+  b.forTasks(
+      rows, 6 * rows * length,
+      [&](Value *number) { emitRow(b.splitIndex(number, leading)); }, needed);
 }
 
 void glowish::emitLayerNormalization(KernelBuilder &b,
@@ -132,5 +134,6 @@ void glowish::emitLayerNormalization(KernelBuilder &b,
   EpilogueCode epilogue = operands.getEpilogue(input.kind);
   LayerNormalizationEmitter(b, instr, std::move(result), std::move(input),
                             scale, bias, std::move(epilogue))
-      .emit();
+      .emit(operands.getBound(b, LayerNormalizationInstr::resultIdx, 0,
+                              instr.getResult()->getType().getRank() - 1));
 }

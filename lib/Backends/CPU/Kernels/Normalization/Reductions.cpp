@@ -180,26 +180,30 @@ void glowish::emitSoftmax(KernelBuilder &b, const SoftmaxInstr &instr,
   if (type.getNumElements() == 0)
     return;
   unsigned lanes = b.getRegisterLanes(kind);
-  b.forTasks(type.getNumElements() / length, 30 * type.getNumElements(),
-             [&](Value *number) {
-               Value *start = b.addScaled(b.index(0), number, length);
-               Value *from = b.getElement(input, kind, start);
-               Value *to = b.getElement(result, kind, start);
-               // Subtracting the largest keeps the exponentials finite.
-               Value *largest = reduceRow(b, "max", kind, from, length);
-               b.forVectors(length, lanes, [&](Value *i, unsigned active) {
-                 Value *x = b.load(kind, b.getElement(from, kind, i), active);
-                 Value *e = vectormath::exp(
-                     b, b.CreateFSub(x, b.splat(largest, active)));
-                 b.store(kind, e, b.getElement(to, kind, i));
-               });
-               Value *sum = reduceRow(b, "sum", kind, to, length);
-               b.forVectors(length, lanes, [&](Value *i, unsigned active) {
-                 Value *address = b.getElement(to, kind, i);
-                 Value *e = b.load(kind, address, active);
-                 b.store(kind, b.CreateFDiv(e, b.splat(sum, active)), address);
-               });
-             });
+  Value *needed =
+      operands.getBound(b, SoftmaxInstr::resultIdx, 0, type.getRank() - 1);
+  b.forTasks(
+      type.getNumElements() / length, 30 * type.getNumElements(),
+      [&](Value *number) {
+        Value *start = b.addScaled(b.index(0), number, length);
+        Value *from = b.getElement(input, kind, start);
+        Value *to = b.getElement(result, kind, start);
+        // Subtracting the largest keeps the exponentials finite.
+        Value *largest = reduceRow(b, "max", kind, from, length);
+        b.forVectors(length, lanes, [&](Value *i, unsigned active) {
+          Value *x = b.load(kind, b.getElement(from, kind, i), active);
+          Value *e =
+              vectormath::exp(b, b.CreateFSub(x, b.splat(largest, active)));
+          b.store(kind, e, b.getElement(to, kind, i));
+        });
+        Value *sum = reduceRow(b, "sum", kind, to, length);
+        b.forVectors(length, lanes, [&](Value *i, unsigned active) {
+          Value *address = b.getElement(to, kind, i);
+          Value *e = b.load(kind, address, active);
+          b.store(kind, b.CreateFDiv(e, b.splat(sum, active)), address);
+        });
+      },
+      needed);
 }
 
 void glowish::emitArgMax(KernelBuilder &b, const ArgMaxInstr &instr,

@@ -1,0 +1,30 @@
+//===- StatedSum.h - Numbers that each run states ---------------*- C++ -*-===//
+
+#ifndef GLOWISH_BASE_STATEDSUM_H
+#define GLOWISH_BASE_STATEDSUM_H
+
+#include "glowish/Base/InputExtents.h"
+
+namespace glowish {
+
+/// A constant and multiples of symbols of which each run states the values
+/// (InputExtents::range): `past + length`.
+struct StatedSum {
+  int64_t constant = 0;
+  /// The symbols' factors, none of which is 0.
+  std::map<std::string, int64_t> factors = {};
+
+  bool operator==(const StatedSum &) const = default;
+};
+
+StatedSum operator+(const StatedSum &a, const StatedSum &b);
+StatedSum operator*(const StatedSum &sum, int64_t factor);
+
+/// All values that \p sum may have with \p symbols; none if there is a symbol
+/// that \p symbols do not have.
+std::optional<IntRange>
+getRange(const StatedSum &sum, const std::map<std::string, IntRange> &symbols);
+
+} // namespace glowish
+
+#endif // GLOWISH_BASE_STATEDSUM_H

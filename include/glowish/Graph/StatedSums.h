@@ -1,0 +1,50 @@
+//===- StatedSums.h - Which values are stated extents -----------*- C++ -*-===//
+
+#ifndef GLOWISH_GRAPH_STATEDSUMS_H
+#define GLOWISH_GRAPH_STATEDSUMS_H
+
+#include "glowish/Base/StatedSum.h"
+#include "glowish/Graph/Nodes.h"
+
+namespace glowish {
+
+/// Follows the integers of a graph back to the extents that its inputs state.
+class StatedSums {
+public:
+  explicit StatedSums(const Module &module);
+
+  /// Whether an input states an extent.
+  bool hasSymbols() const { return !symbols.empty(); }
+  /// \p value, an integer of one element, as a sum of stated extents; null
+  /// where it is something else.
+  std::optional<StatedSum> find(NodeValue value) const;
+
+  /// The one of \p a and \p b that is at least as large as the other in all
+  /// runs; null where that depends on the run.
+  std::optional<StatedSum> findLarger(const StatedSum &a,
+                                      const StatedSum &b) const;
+
+  /// `index < extent` along a dimension that has `fromEnd - 1` more behind it.
+  struct Limit {
+    unsigned fromEnd;
+    StatedSum extent;
+  };
+  /// What is true of the indices of all elements of which \p condition, a bool
+  /// tensor, is true.
+  llvm::SmallVector<Limit, 2> findLimits(NodeValue condition) const;
+  /// Whether \p condition is `index < extent` along the last dimension, and
+  /// true of index 0 in all runs.
+  bool isTrueOfFirst(NodeValue condition) const;
+
+private:
+  bool isWithin(const StatedSum &sum, double low, double high) const;
+  std::optional<StatedSum> findMultiple(const MulNode &node) const;
+  std::optional<StatedSum> findSum(const Node &node) const;
+  std::optional<StatedSum> findClipped(const ClipNode &node) const;
+
+  std::map<std::string, IntRange> symbols;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_GRAPH_STATEDSUMS_H

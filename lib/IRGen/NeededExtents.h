@@ -1,0 +1,48 @@
+//===- NeededExtents.h - What is needed of each value -----------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IRGEN_NEEDEDEXTENTS_H
+#define GLOWISH_LIB_IRGEN_NEEDEDEXTENTS_H
+
+#include "glowish/Graph/StatedSums.h"
+#include "glowish/IR/IR.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace glowish {
+
+/// How much of each dimension of a value its readers need, where that is an
+/// extent that each run states: what is masked, and what nodes compute of it
+/// (by their axis rules). A value of the graph has the largest extents, and
+/// elements beyond the actual ones are masked before they matter.
+class NeededExtents {
+public:
+  /// \p order: the nodes of \p graph.
+  NeededExtents(Function &graph, llvm::ArrayRef<Node *> order);
+
+  /// The bounds of an instruction that computes \p node, of which the operands
+  /// are the node's results and then its operands.
+  std::vector<LoopBound> getBounds(Node &node) const;
+
+private:
+  /// One for each dimension; null where all of it is needed.
+  using Extents = llvm::SmallVector<std::optional<StatedSum>, 4>;
+
+  void visit(Node &node);
+  /// What \p node needs of operand \p index by its axis rule.
+  Extents follow(const Node &node, unsigned index) const;
+  /// How many of the keys of an Attention are not masked; null if all, or if
+  /// \p node is something else.
+  std::optional<StatedSum> countKeys(const Node &node) const;
+  /// Limits what is read of the operand that \p select takes where its
+  /// condition is true.
+  void limitSelected(const SelectNode &select, Extents &extents) const;
+  /// Limits operand \p index of \p attention, which may be any node.
+  void limitKeys(const Node &attention, unsigned index, Extents &extents) const;
+  void need(NodeValue value, const Extents &extents);
+
+  StatedSums sums;
+  llvm::DenseMap<NodeValue, Extents> needed;
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IRGEN_NEEDEDEXTENTS_H
