@@ -413,6 +413,7 @@ def Select : ElementWise<["condition", "x", "y"], "select(condition, x, y)",
   let Kinds = AnyKinds;
   let FirstIsBool = 1;
   let IsExact = "true";
+  let HasCanonicalization = 1;
   let Onnx = "Where";
   let Source = "ONNX Where-16";
   let Gradients = [

@@ -179,6 +179,15 @@ static NodeValue canonicalizeCast(CastNode &root, RewriteContext &) {
   return input.getType() == root.getType() ? input : NodeValue();
 }
 
+/// A condition that is the same everywhere.
+static NodeValue canonicalizeSelect(SelectNode &root, RewriteContext &) {
+  std::optional<double> condition = getUniformValue(root.getCondition());
+  if (!condition)
+    return {};
+  NodeValue chosen = *condition != 0 ? root.getX() : root.getY();
+  return chosen.getType() == root.getType() ? chosen : NodeValue();
+}
+
 static NodeValue canonicalizeResize(ResizeNode &root, RewriteContext &) {
   NodeValue input = root.getInput();
   bool isSame = input.getType() == root.getType() && root.getScaleH() == 1 &&
