@@ -6,6 +6,7 @@
 
 #include "Recognize/AttentionScores.h"
 #include "Util/ConstantTensors.h"
+#include "glowish/Graph/StatedSums.h"
 
 using namespace glowish;
 
@@ -32,11 +33,33 @@ static NodeValue takeFactor(NodeValue value, double &scale,
   return context.reshape(taken, value.getShape());
 }
 
+/// The scores of which \p weights are the softmax. Weights of keys that are
+/// masked because they lie beyond an extent that the run states may be made 0
+/// once more.
+static std::optional<AttentionScores> matchWeights(NodeValue weights,
+                                                   RewriteContext &context) {
+  if (!weights.hasOneUse())
+    return std::nullopt;
+  auto *select = weights.getNodeAs<SelectNode>();
+  if (select && getUniformValue(select->getY()) == 0.0 &&
+      select->getX().hasOneUse())
+    weights = select->getX();
+  auto *softmax = weights.getNodeAs<SoftmaxNode>();
+  std::optional<AttentionScores> scores;
+  if (softmax)
+    scores = matchScores(*softmax);
+  if (!scores)
+    return std::nullopt;
+  bool isZeroAnyway =
+      !select ||
+      (scores->condition == select->getCondition() && !scores->fillsWhere &&
+       select->getType() == weights.getType() &&
+       StatedSums(context.getModule()).isTrueOfFirst(select->getCondition()));
+  return isZeroAnyway ? scores : std::nullopt;
+}
+
 static NodeValue recognizeAttention(MatMulNode &root, RewriteContext &context) {
-  auto *softmax = root.getLhs().getNodeAs<SoftmaxNode>();
-  if (!softmax || !root.getLhs().hasOneUse())
-    return {};
-  std::optional<AttentionScores> scores = matchScores(*softmax);
+  std::optional<AttentionScores> scores = matchWeights(root.getLhs(), context);
   if (!scores || !fitsAttention(*scores->matMul, root))
     return {};
   double scale = scores->scale;

@@ -58,7 +58,8 @@ static bool leavesOne(NodeValue condition, bool value) {
   return true;
 }
 
-/// \p select as a matmul of which some elements are replaced.
+/// \p select as a matmul, perhaps plus a mask, of which some elements are
+/// replaced.
 static std::optional<AttentionScores> matchReplaced(SelectNode &select) {
   for (bool fillsWhere : {false, true}) {
     NodeValue value = fillsWhere ? select.getOperand(2) : select.getOperand(1);
@@ -69,8 +70,11 @@ static std::optional<AttentionScores> matchReplaced(SelectNode &select) {
     if (!fill || !(*fill <= replacingScore || isReplaced) ||
         value.getType() != select.getType())
       continue;
-    std::optional<AttentionScores> scores = matchScaledMatMul(value);
-    if (!scores)
+    auto *sum = value.getNodeAs<AddNode>();
+    std::optional<AttentionScores> scores =
+        sum && value.hasOneUse() ? matchMasked(*sum) : matchScaledMatMul(value);
+    // A mask may hide what is left beside those.
+    if (!scores || (scores->mask && isReplaced))
       continue;
     scores->condition = select.getOperand(0);
     scores->fillsWhere = fillsWhere;
@@ -97,10 +101,10 @@ NodeValue AttentionScores::makeMask(RewriteContext &context) const {
   if (!condition)
     return mask;
   ElemKind kind = matMul->getType().getKind();
-  NodeValue zero = context.createScalar(kind, 0);
+  NodeValue added = mask ? mask : context.createScalar(kind, 0);
   NodeValue filled = context.createScalar(kind, fill);
-  return fillsWhere ? context.create<SelectNode>(condition, filled, zero)
-                    : context.create<SelectNode>(condition, zero, filled);
+  return fillsWhere ? context.create<SelectNode>(condition, filled, added)
+                    : context.create<SelectNode>(condition, added, filled);
 }
 
 bool glowish::fitsAttention(MatMulNode &scores, MatMulNode &result) {

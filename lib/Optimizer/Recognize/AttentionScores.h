@@ -18,7 +18,7 @@ struct AttentionScores {
   double scale = 1;
   /// Added to the matmul; null for none.
   NodeValue mask;
-  /// Where this is not null, scores become `fill` where it is `fillsWhere`.
+  /// Where this is not null, the sums become `fill` where it is `fillsWhere`.
   NodeValue condition;
   bool fillsWhere = false;
   double fill = 0;
