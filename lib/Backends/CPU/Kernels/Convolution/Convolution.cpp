@@ -63,6 +63,11 @@ private:
   void emitBlock(Block block, Value *low, Value *high);
   void emitRows(const Block &block, Value *low, Value *high);
   void emitTiles(const Block &block, Value *low, Value *high);
+  static constexpr int64_t fewTiles = 4;
+  bool hasSmallTiles() const;
+  void emitSmallTiles(Block block, Value *condition, Value *first,
+                      unsigned pixels);
+  Value *emitLastColumns(const Block &block, Value *low, Value *high);
   void emitTile(const Block &block, const Position &position,
                 const KernelRows &rows, const TileRun &run);
   MicroKernel getMicroKernel(const Block &block, unsigned pixels) const;
@@ -71,7 +76,8 @@ private:
                        Prefetch prefetch);
   void storeTile(const Block &block, const Position &position, unsigned pixels,
                  llvm::ArrayRef<Value *> sums);
-  void planPrefetch(Block &block) const;
+  void planPrefetch(Block &block, int64_t tiles) const;
+  int64_t countTiles(const Block &block) const;
   Value *addBias(Value *element, Value *sum, unsigned active);
 
   KernelBuilder &b;
@@ -270,33 +276,82 @@ void ConvolutionEmitter::emitRows(const Block &block, Value *low, Value *high) {
 void ConvolutionEmitter::emitTiles(const Block &block, Value *low,
                                    Value *high) {
   KernelRows rows = getKernelRows(b, shape, b.index(0));
+  Value *end = high;
+  if (hasSmallTiles())
+    end = emitLastColumns(block, low, high);
   int64_t before = 0;
   for (const TileRun &run : block.runs) {
     Value *first = b.maxIndex(low, b.index(before));
-    Value *end = b.minIndex(high, b.index(before + run.count));
-    b.forLoop(first, end, 1, [&](Value *number) {
+    Value *last = b.minIndex(end, b.index(before + run.count));
+    b.forLoop(first, last, 1, [&](Value *number) {
       Value *column = b.addScaled(b.index(run.column - before * run.pixels),
                                   number, run.pixels);
-      emitTile(block, {b.index(0), b.index(0), column, number}, rows, run);
+      Value *share = number;
+      if (hasSmallTiles())
+        share = b.minIndex(number, b.index(fewTiles - 1));
+      emitTile(block, {b.index(0), b.index(0), column, share}, rows, run);
     });
     before += run.count;
   }
 }
 
+/// Whether columns that are too few for a tile have tiles of their own: those
+/// of a matrix, of which a run needs as many as it states.
+bool ConvolutionEmitter::hasSmallTiles() const {
+  return neededColumns && shape.kernelH == 1 && shape.kernelW == 1 &&
+         !shape.padLeft && shape.strideW == 1 && tile.pixels > 1;
+}
+
+/// If \p condition, computes the columns from \p first on to the last that is
+/// needed in tiles of \p pixels.
+void ConvolutionEmitter::emitSmallTiles(Block block, Value *condition,
+                                        Value *first, unsigned pixels) {
+  TileRun run = splitRow(shape, pixels).front();
+  b.ifThen(condition, [&] {
+    KernelRows rows = getKernelRows(b, shape, b.index(0));
+    planPrefetch(block, /*tiles=*/1);
+    b.forLoop(first, neededColumns, pixels, [&](Value *column) {
+      emitTile(block, {b.index(0), b.index(0), column, b.index(0)}, rows, run);
+    });
+  });
+}
+
+/// Computes the columns of the last tile that is needed in smaller ones, if
+/// they are few and the tile is one of \p low ... \p high - 1; returns the end
+/// of the tiles that are left.
+Value *ConvolutionEmitter::emitLastColumns(const Block &block, Value *low,
+                                           Value *high) {
+  Value *whole = b.CreateUDiv(neededColumns, b.index(tile.pixels));
+  Value *first = b.addScaled(b.index(0), whole, tile.pixels);
+  Value *left = b.CreateNSWSub(neededColumns, first);
+  Value *isOwn =
+      b.CreateAnd(b.CreateICmpSLE(low, whole), b.CreateICmpSLT(whole, high));
+  // That many single columns take less time than half a tile, which the last
+  // columns of the output may be too few for.
+  unsigned half = tile.pixels / 2, most = std::max(1u, tile.pixels / 4);
+  int64_t remainder = shape.outWidth % tile.pixels;
+  if (remainder != 0 && remainder < half)
+    half = most;
+  auto isIn = [&](unsigned above, unsigned upTo) {
+    return b.CreateAnd(b.CreateICmpSGT(left, b.index(above)),
+                       b.CreateICmpSLE(left, b.index(upTo)));
+  };
+  emitSmallTiles(block, b.CreateAnd(isOwn, isIn(0, most)), first, 1);
+  if (half > most)
+    emitSmallTiles(block, b.CreateAnd(isOwn, isIn(most, half)), first, half);
+  return b.CreateSelect(isIn(0, std::max(half, most)), b.minIndex(high, whole),
+                        high);
+}
+
 /// Where the weights are more than other layers leave in the second cache, each
-/// tile of a block prefetches a share of the next block's weights.
-void ConvolutionEmitter::planPrefetch(Block &block) const {
+/// of the \p tiles of a block prefetches a share of the next block's weights.
+void ConvolutionEmitter::planPrefetch(Block &block, int64_t tiles) const {
   int64_t size = int64_t(getElemSize(weightKind));
   int64_t blockBytes = layout.blockStride * size;
-  int64_t tiles = 0;
-  for (const TileRun &run : block.runs)
-    tiles += run.count;
-  if (hasRows())
-    tiles *= shape.batch * shape.outHeight;
   // A single tile would spend much of its time on requests.
   const TargetDescription &target = b.getTarget();
   int64_t cached = tiles == 1 ? target.cacheBytes : target.getNearBytes();
-  if (!layout.isPadded || chunk != getNumUnits() ||
+  if (!layout.isPadded || (chunk != getNumUnits() && !neededColumns) ||
       blockBytes * blocksPerGroup <= cached)
     return;
   int64_t perTile = (blockBytes + tiles - 1) / tiles;
@@ -306,6 +361,17 @@ void ConvolutionEmitter::planPrefetch(Block &block) const {
   block.nextWeights =
       b.getElement(block.weights, weightKind,
                    tiles == 1 ? distanceBytes / size : layout.blockStride);
+}
+
+/// Those among which prefetching is shared out. Where a run states how many
+/// there are, a few: the others repeat what the last of these does.
+int64_t ConvolutionEmitter::countTiles(const Block &block) const {
+  int64_t tiles = 0;
+  for (const TileRun &run : block.runs)
+    tiles += run.count;
+  if (hasSmallTiles())
+    return std::min(tiles, fewTiles);
+  return hasRows() ? tiles * shape.batch * shape.outHeight : tiles;
 }
 
 /// The number of units that the output is divided into: rows, or tiles of a
@@ -330,7 +396,7 @@ void ConvolutionEmitter::emitBlock(Block block, Value *low, Value *high) {
   if (block.vectors != tile.vectors && hasRows())
     pixels = chooseTilePixels(shape, block.vectors, b.getTarget());
   block.runs = splitRow(shape, pixels);
-  planPrefetch(block);
+  planPrefetch(block, countTiles(block));
   if (hasRows())
     emitRows(block, low, high);
   else
