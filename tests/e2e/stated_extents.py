@@ -1,17 +1,22 @@
 #!/usr/bin/python3
 """Models that are compiled once for a range of extents, on both back ends,
-against themselves compiled for each extent. Skipped where there is no test
-data ($GLOWISH_TEST_DATA, default ../shared/data)."""
+against themselves compiled for each extent. Skipped where there is no NumPy or
+no test data ($GLOWISH_TEST_DATA, default ../shared/data)."""
 
 import os
 import sys
 import tempfile
 
-import numpy as np
-
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 os.chdir(ROOT)
 sys.path.insert(0, "tests/e2e")
+
+try:
+    import numpy as np
+except ImportError:
+    print("skipped: no NumPy")
+    sys.exit(77)
+
 from model_runs import BACKENDS, run_model  # noqa: E402
 
 DATA = os.environ.get("GLOWISH_TEST_DATA", "../shared/data")
