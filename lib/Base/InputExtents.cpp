@@ -43,22 +43,30 @@ static llvm::Error verifyRange(const PlaceholderExtents &placeholder,
   return llvm::Error::success();
 }
 
+/// \p dims: the extents of an input, or the next ones of a state.
 static llvm::Error verifyDims(const PlaceholderExtents &placeholder,
+                              llvm::ArrayRef<std::string> dims,
                               const std::map<std::string, IntRange> &bounds) {
-  const std::vector<std::string> &dims = placeholder.extents.dims;
+  bool isState = !placeholder.extents.next.empty();
   DimsRef shape = placeholder.type.getShape();
   if (!placeholder.isInput || dims.size() != shape.size())
     return makeError("'{0}' is {1}{2} with {3} extents; accepted: an input "
                      "with one for each dimension",
                      placeholder.name, placeholder.isInput ? "" : "no input, ",
                      placeholder.type.str(), dims.size());
+  if (isState && !placeholder.isOutput)
+    return makeError(
+        "'{0}' has extents after a run and is no output; accepted: "
+        "an input that is an output, too",
+        placeholder.name);
   for (auto [dim, extent] : llvm::zip_equal(dims, shape)) {
     if (dim.empty())
       continue;
     auto range = boundDim(dim, bounds);
     if (!range)
       return addContext(range.takeError(), "'" + placeholder.name + "': ");
-    if (!*range || (*range)->high != extent)
+    if (!*range || (*range)->high > extent ||
+        (!isState && (*range)->high != extent))
       return makeError("'{0}' is {1}, with the extent '{2}'; accepted: an "
                        "expression of stated symbols that is at most {3}",
                        placeholder.name, placeholder.type.str(), dim, extent);
@@ -79,7 +87,9 @@ glowish::verifyInputExtents(llvm::ArrayRef<PlaceholderExtents> placeholders) {
     }
   std::map<std::string, IntRange> bounds = getSymbolBounds(placeholders);
   for (const PlaceholderExtents &placeholder : placeholders)
-    if (!placeholder.extents.dims.empty())
-      GLOWISH_RETURN_IF_ERROR(verifyDims(placeholder, bounds));
+    for (const auto *dims :
+         {&placeholder.extents.dims, &placeholder.extents.next})
+      if (!dims->empty())
+        GLOWISH_RETURN_IF_ERROR(verifyDims(placeholder, *dims, bounds));
   return llvm::Error::success();
 }

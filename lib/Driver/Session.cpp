@@ -16,6 +16,12 @@ static Tensor makeExtent(int64_t value) {
   return Tensor::fromValues<int64_t>(Type(ElemKind::Int64, {}), {value});
 }
 
+/// NaN, as floats: what reads elements that do not matter stands out.
+static void fillUnspecified(Tensor &tensor) {
+  auto *bytes = static_cast<uint8_t *>(tensor.getBytes());
+  std::fill_n(bytes, tensor.getSizeInBytes(), uint8_t(0xff));
+}
+
 /// Copies the elements that \p from and \p to, tensors of one kind and rank,
 /// both have.
 static void copyCorner(const Tensor &from, Tensor &to) {
@@ -65,9 +71,7 @@ Session::create(Backend &backend, const IRFunction &function,
   session->constants = std::move(constants);
   session->mutables = makeRegion(plan.mutableSize);
   session->activations = makeRegion(plan.activationSize);
-  // NaN, as floats: what reads elements before they are written stands out.
-  llvm::MutableArrayRef<uint8_t> arena = session->activations.data<uint8_t>();
-  std::fill(arena.begin(), arena.end(), uint8_t(0xff));
+  fillUnspecified(session->activations);
   for (const auto &buffer : function.getBuffers()) {
     if (buffer->getKind() != Buffer::Kind::Mutable)
       continue;
@@ -126,20 +130,40 @@ llvm::Error Session::setPart(const Buffer *placeholder, const Tensor &tensor) {
   }
   givenShapes[placeholder] = Dims(type.getShape());
   Tensor whole(placeholder->getType());
+  fillUnspecified(whole);
   copyCorner(tensor, whole);
   write(placeholder, whole);
   return llvm::Error::success();
 }
 
-llvm::Error Session::checkExtents() const {
+std::map<std::string, int64_t> Session::getSymbolValues() const {
   std::map<std::string, int64_t> values;
+  for (const auto &[symbol, buffer] : symbols)
+    values[symbol] = getTensor(buffer).getAsInt(0);
+  return values;
+}
+
+Type Session::getLargestType(const Buffer *placeholder) const {
+  std::map<std::string, IntRange> bounds;
+  for (const auto &[symbol, buffer] : symbols)
+    bounds[symbol] = buffer->getInputExtents().range->bounds;
+  Dims shape(placeholder->getShape());
+  // The verifier has bounded them.
+  for (auto [extent, dim] :
+       llvm::zip(shape, placeholder->getInputExtents().dims))
+    if (!dim.empty())
+      extent = llvm::cantFail(boundDim(dim, bounds))->high;
+  return placeholder->getType().withShape(shape);
+}
+
+llvm::Error Session::checkExtents() const {
+  std::map<std::string, int64_t> values = getSymbolValues();
   for (const auto &[symbol, buffer] : symbols) {
-    int64_t value = getTensor(buffer).getAsInt(0);
+    int64_t value = values[symbol];
     IntRange bounds = buffer->getInputExtents().range->bounds;
     if (value < bounds.low || value > bounds.high)
       return makeError("the extent '{0}' is {1}; accepted: {2} to {3}", symbol,
                        value, bounds.low, bounds.high);
-    values[symbol] = value;
   }
   for (const auto &[buffer, shape] : givenShapes)
     for (auto [dim, given] :
@@ -183,12 +207,19 @@ std::vector<const Buffer *> Session::getOutputs() const {
 
 Tensor Session::getOutput(const Buffer *placeholder) const {
   Tensor whole = getTensor(placeholder);
-  if (!placeholder->getExtents())
+  Dims shape(placeholder->getShape());
+  if (placeholder->getExtents()) {
+    Tensor extents = getTensor(placeholder->getExtents());
+    for (auto [d, extent] : llvm::enumerate(shape))
+      extent = std::clamp<int64_t>(extents.getAsInt(d), 0, extent);
+  }
+  // What run() has checked is in the ranges.
+  for (auto [extent, dim] :
+       llvm::zip(shape, placeholder->getInputExtents().next))
+    if (!dim.empty())
+      extent = *llvm::cantFail(evaluateDim(dim, getSymbolValues()));
+  if (DimsRef(shape) == placeholder->getShape())
     return whole;
-  Tensor extents = getTensor(placeholder->getExtents());
-  Dims shape;
-  for (auto [d, bound] : llvm::enumerate(placeholder->getShape()))
-    shape.push_back(std::clamp<int64_t>(extents.getAsInt(d), 0, bound));
   Tensor result(whole.getType().withShape(shape));
   copyCorner(whole, result);
   return result;

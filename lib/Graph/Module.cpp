@@ -280,6 +280,12 @@ void Module::setElemKind(Placeholder &placeholder, ElemKind kind) {
   type = type.withKind(kind);
 }
 
+void Module::makeState(Placeholder &placeholder, DimsRef shape) {
+  Type &type = placeholder.types.front();
+  type = type.withShape(shape);
+  placeholder.output = true;
+}
+
 Constant *Module::createConstant(llvm::StringRef name, Tensor tensor) {
   return createConstant(name,
                         std::make_shared<const Tensor>(std::move(tensor)));

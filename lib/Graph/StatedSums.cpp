@@ -125,6 +125,22 @@ StatedSums::findLimits(NodeValue condition) const {
   return limits;
 }
 
+bool StatedSums::isTrueWithin(
+    NodeValue condition,
+    llvm::ArrayRef<std::optional<StatedSum>> extents) const {
+  if (auto *both = condition.getNodeAs<AndNode>())
+    return llvm::all_of(both->getOperands(), [&](NodeValue each) {
+      return isTrueWithin(each, extents);
+    });
+  // A single comparison has a single limit.
+  llvm::SmallVector<Limit, 2> limits = findLimits(condition);
+  if (limits.size() != 1 || limits.front().fromEnd > extents.size())
+    return false;
+  const Limit &limit = limits.front();
+  const auto &extent = extents[extents.size() - limit.fromEnd];
+  return extent && findLarger(limit.extent, *extent) == limit.extent;
+}
+
 bool StatedSums::isTrueOfFirst(NodeValue condition) const {
   if (auto *reshape = condition.getNodeAs<ReshapeNode>())
     if (reshape->getShape().back() == reshape->getInput().getShape().back())

@@ -144,7 +144,8 @@ llvm::Error glowish::verify(const Module &module) {
     GLOWISH_RETURN_IF_ERROR(names.visit(*placeholder));
     GLOWISH_RETURN_IF_ERROR(verifyExtents(*placeholder));
     extents.push_back({placeholder->getName(), placeholder->getType(),
-                       placeholder->isInput(), placeholder->getInputExtents()});
+                       placeholder->isInput(), placeholder->isOutput(),
+                       placeholder->getInputExtents()});
   }
   GLOWISH_RETURN_IF_ERROR(verifyInputExtents(extents));
   for (const Node &constant : module.getConstants())

@@ -248,7 +248,8 @@ static llvm::Error verifyInputs(const IRFunction &function,
   for (const auto &buffer : function.getBuffers())
     if (buffer->getKind() == Buffer::Kind::Mutable)
       extents.push_back({buffer->getName(), buffer->getType(),
-                         buffer->isInput(), buffer->getInputExtents()});
+                         buffer->isInput(), buffer->isOutput(),
+                         buffer->getInputExtents()});
   symbols = getSymbolBounds(extents);
   return verifyInputExtents(extents);
 }

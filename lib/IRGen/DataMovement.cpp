@@ -86,6 +86,23 @@ llvm::Error IRGenerator::generateConcat(ConcatNode &node) {
   return llvm::Error::success();
 }
 
+llvm::Error
+IRGenerator::generateDynamicUpdateSlice(DynamicUpdateSliceNode &node) {
+  Buffer *result = createResult(node);
+  auto *copy = function.create<CopyInstr>(node.getName(), result,
+                                          getBuffer(node.getInput()));
+  copy->setLoopBounds(neededExtents.getOperandBounds(node, node.inputIdx,
+                                                     CopyInstr::resultIdx));
+  if (node.getUpdate().getType().getNumElements() == 0)
+    return llvm::Error::success();
+  auto *insert = function.create<InsertSliceInstr>(
+      node.getName(), result, getBuffer(node.getUpdate()),
+      getBuffer(node.getStart()), node.getAxis());
+  insert->setLoopBounds(neededExtents.getOperandBounds(
+      node, node.updateIdx, InsertSliceInstr::updateIdx));
+  return llvm::Error::success();
+}
+
 //===- Padding ------------------------------------------------------------===//
 
 /// Gives its values to \p slab, the part of the result before (\p isFront) or

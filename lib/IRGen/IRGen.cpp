@@ -77,6 +77,12 @@ Buffer *IRGenerator::broadcast(Buffer *buffer, DimsRef shape) {
 }
 
 void IRGenerator::generateElementWise(Node &node) {
+  auto *select = llvm::dyn_cast<SelectNode>(&node);
+  if (select && select->getX().getType() == node.getType() &&
+      neededExtents.isAlwaysTrue(*select)) {
+    buffers[node.getResult()] = getBuffer(select->getX());
+    return;
+  }
   ScalarStep step = makeScalarStep(node);
   llvm::SmallVector<Buffer *, 4> inputs;
   for (NodeValue value : node.getOperands()) {

@@ -10,7 +10,9 @@ NeededExtents::NeededExtents(Function &graph, llvm::ArrayRef<Node *> order)
   if (graph.isBody() || !sums.hasSymbols())
     return;
   for (Node *node : llvm::reverse(order))
-    visit(*node);
+    for (unsigned i = 0; i < node->getNumOperands(); ++i)
+      if (NodeValue operand = node->getOperand(i))
+        need(operand, findNeeded(*node, i));
 }
 
 void NeededExtents::need(NodeValue value, const Extents &extents) {
@@ -21,16 +23,22 @@ void NeededExtents::need(NodeValue value, const Extents &extents) {
     own = own && other ? sums.findLarger(*own, *other) : std::nullopt;
 }
 
-NeededExtents::Extents NeededExtents::follow(const Node &node,
-                                             unsigned index) const {
-  NodeValue operand = node.getOperand(index);
-  Extents extents(operand.getType().getRank());
+std::optional<StatedSum> NeededExtents::getNeeded(const Node &node,
+                                                  unsigned dim) const {
   auto own = needed.find(NodeValue(const_cast<Node *>(&node)));
   if (node.getNumResults() != 1 || own == needed.end())
-    return extents;
-  for (auto [d, extent] : llvm::enumerate(own->second)) {
+    return std::nullopt;
+  return own->second[dim];
+}
+
+NeededExtents::Extents NeededExtents::follow(const Node &node,
+                                             unsigned index) const {
+  Extents extents(node.getOperand(index).getType().getRank());
+  unsigned rank = node.getNumResults() == 1 ? node.getType().getRank() : 0;
+  for (unsigned d = 0; d < rank; ++d) {
+    std::optional<StatedSum> extent = getNeeded(node, d);
     std::optional<OperandAxes> axes =
-        extent ? followAxis(node, unsigned(d)) : std::nullopt;
+        extent ? followAxis(node, d) : std::nullopt;
     if (!axes || !(*axes)[index])
       continue;
     // Indices 0 ... extent - 1 need those up to the last one's.
@@ -100,20 +108,70 @@ void NeededExtents::limitKeys(const Node &attention, unsigned index,
     extents[rank - 1] = keys;
 }
 
-void NeededExtents::visit(Node &node) {
-  for (unsigned i = 0; i < node.getNumOperands(); ++i) {
-    NodeValue operand = node.getOperand(i);
-    if (!operand)
-      continue;
-    Extents extents = follow(node, i);
-    if (auto *slice = llvm::dyn_cast<SliceNode>(&node))
-      limitSliced(*slice, extents);
-    auto *select = llvm::dyn_cast<SelectNode>(&node);
-    if (select && i == SelectNode::xIdx)
-      limitSelected(*select, extents);
-    limitKeys(node, i, extents);
-    need(operand, extents);
-  }
+void NeededExtents::limitUpdated(const DynamicUpdateSliceNode &update,
+                                 unsigned index, Extents &extents) const {
+  unsigned axis = unsigned(update.getAxis());
+  int64_t size = update.getUpdate().getType().getDim(axis);
+  std::optional<StatedSum> end = getNeeded(update, axis);
+  std::optional<StatedSum> start = sums.find(update.getStart());
+  if (!end || !start || index == update.startIdx)
+    return;
+  bool isClamped =
+      !sums.isWithin(*start, 0, double(update.getType().getDim(axis) - size));
+  StatedSum count = *end + *start * -1;
+  if (isClamped || !sums.isWithin(count, 0, double(size)))
+    return;
+  extents[axis] = index == update.inputIdx ? *start : count;
+}
+
+void NeededExtents::limitSaved(const SaveNode &save, Extents &extents) const {
+  auto *state = save.getOutput().getNodeAs<Placeholder>();
+  for (auto [own, dim] : llvm::zip(extents, state->getInputExtents().next))
+    if (!dim.empty())
+      own = parseDim(dim);
+}
+
+void NeededExtents::limitMoved(const Node &node, unsigned index,
+                               Extents &extents) const {
+  if (auto *slice = llvm::dyn_cast<SliceNode>(&node))
+    limitSliced(*slice, extents);
+  if (auto *update = llvm::dyn_cast<DynamicUpdateSliceNode>(&node))
+    limitUpdated(*update, index, extents);
+}
+
+NeededExtents::Extents NeededExtents::findNeeded(const Node &node,
+                                                 unsigned index) const {
+  Extents extents = follow(node, index);
+  limitMoved(node, index, extents);
+  auto *select = llvm::dyn_cast<SelectNode>(&node);
+  if (select && index == SelectNode::xIdx)
+    limitSelected(*select, extents);
+  if (auto *save = llvm::dyn_cast<SaveNode>(&node);
+      save && index == SaveNode::inputIdx)
+    limitSaved(*save, extents);
+  limitKeys(node, index, extents);
+  return extents;
+}
+
+//===- Bounds of instructions ---------------------------------------------===//
+
+/// Appends the bounds of operand \p index, of type \p type.
+static void addBounds(std::vector<LoopBound> &bounds, unsigned index,
+                      const Type &type,
+                      llvm::ArrayRef<std::optional<StatedSum>> extents) {
+  for (auto [d, extent] : llvm::enumerate(extents))
+    if (extent && *extent != StatedSum{type.getDim(d)})
+      bounds.push_back({index, unsigned(d), *extent});
+}
+
+std::vector<LoopBound> NeededExtents::getOperandBounds(const Node &node,
+                                                       unsigned index,
+                                                       unsigned number) const {
+  std::vector<LoopBound> bounds;
+  if (!needed.empty())
+    addBounds(bounds, number, node.getOperand(index).getType(),
+              findNeeded(node, index));
+  return bounds;
 }
 
 std::vector<LoopBound> NeededExtents::getBounds(Node &node) const {
@@ -121,13 +179,17 @@ std::vector<LoopBound> NeededExtents::getBounds(Node &node) const {
   auto own = needed.find(NodeValue(&node));
   if (node.getNumResults() != 1 || own == needed.end())
     return bounds;
-  for (auto [d, extent] : llvm::enumerate(own->second))
-    if (extent && *extent != StatedSum{node.getType().getDim(d)})
-      bounds.push_back({0, unsigned(d), *extent});
+  addBounds(bounds, 0, node.getType(), own->second);
   if (std::optional<StatedSum> keys = countKeys(node)) {
     unsigned index = node.getNumResults() + AttentionNode::keyIdx;
     unsigned rank = node.getOperand(AttentionNode::keyIdx).getType().getRank();
     bounds.push_back({index, rank - 2, *keys});
   }
   return bounds;
+}
+
+bool NeededExtents::isAlwaysTrue(const SelectNode &select) const {
+  auto own = needed.find(NodeValue(const_cast<SelectNode *>(&select)));
+  return own != needed.end() &&
+         sums.isTrueWithin(select.getCondition(), own->second);
 }

@@ -22,13 +22,26 @@ public:
   /// are the node's results and then its operands.
   std::vector<LoopBound> getBounds(Node &node) const;
 
+  /// The bounds of operand \p number of an instruction, which is of the shape
+  /// of operand \p index of \p node: what the node needs of that.
+  std::vector<LoopBound> getOperandBounds(const Node &node, unsigned index,
+                                          unsigned number) const;
+
+  /// Whether all that is needed of \p select is the operand that it takes where
+  /// its condition is true.
+  bool isAlwaysTrue(const SelectNode &select) const;
+
 private:
   /// One for each dimension; null where all of it is needed.
   using Extents = llvm::SmallVector<std::optional<StatedSum>, 4>;
 
-  void visit(Node &node);
-  /// What \p node needs of operand \p index by its axis rule.
+  /// What \p node needs of operand \p index.
+  Extents findNeeded(const Node &node, unsigned index) const;
+  /// The same by its axis rule alone.
   Extents follow(const Node &node, unsigned index) const;
+  /// How much is needed of dimension \p dim of the result of \p node; null if
+  /// all of it.
+  std::optional<StatedSum> getNeeded(const Node &node, unsigned dim) const;
   /// How many of the keys of an Attention are not masked; null if all, or if
   /// \p node is something else.
   std::optional<StatedSum> countKeys(const Node &node) const;
@@ -37,6 +50,14 @@ private:
   void limitSelected(const SelectNode &select, Extents &extents) const;
   /// Limits operand \p index of \p attention, which may be any node.
   void limitKeys(const Node &attention, unsigned index, Extents &extents) const;
+  /// Limits operand \p index of \p update along its axis, where the slice has
+  /// what is needed of the result behind the start.
+  void limitUpdated(const DynamicUpdateSliceNode &update, unsigned index,
+                    Extents &extents) const;
+  /// Limits operand \p index of a slice, or of what replaces one.
+  void limitMoved(const Node &node, unsigned index, Extents &extents) const;
+  /// Limits what \p save saves to a state.
+  void limitSaved(const SaveNode &save, Extents &extents) const;
   void need(NodeValue value, const Extents &extents);
 
   StatedSums sums;

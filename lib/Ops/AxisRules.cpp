@@ -67,6 +67,18 @@ std::optional<OperandAxes> glowish::followMatMulInteger(const OpView &view,
   return axes;
 }
 
+/// Where the update is along its dimension is not known.
+std::optional<OperandAxes>
+glowish::followDynamicUpdateSlice(const OpView &view, const Type & /*result*/,
+                                  unsigned dim) {
+  DynamicUpdateSliceView op(view);
+  if (dim == op.getAxis())
+    return std::nullopt;
+  OperandAxes axes = makeAxes(view);
+  axes[op.inputIdx] = axes[op.updateIdx] = OperandAxis{dim};
+  return axes;
+}
+
 /// Weights are packed in blocks: columns stay together.
 std::optional<OperandAxes> glowish::followMatMulNBits(const OpView &view,
                                                       const Type &result,

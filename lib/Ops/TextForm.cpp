@@ -106,13 +106,17 @@ void glowish::printInputExtents(llvm::raw_ostream &os,
     printQuoted(os, range->symbol);
     os << " [" << range->bounds.low << ", " << range->bounds.high << ']';
   }
-  if (extents.dims.empty())
-    return;
-  os << " dims [";
-  llvm::interleave(
-      extents.dims, os, [&](const std::string &dim) { printQuoted(os, dim); },
-      ", ");
-  os << ']';
+  auto print = [&](llvm::StringRef keyword,
+                   const std::vector<std::string> &dims) {
+    if (dims.empty())
+      return;
+    os << ' ' << keyword << " [";
+    llvm::interleave(
+        dims, os, [&](const std::string &dim) { printQuoted(os, dim); }, ", ");
+    os << ']';
+  };
+  print("dims", extents.dims);
+  print("next", extents.next);
 }
 
 llvm::Expected<InputExtents> TextParser::parseInputExtents() {
@@ -125,13 +129,18 @@ llvm::Expected<InputExtents> TextParser::parseInputExtents() {
                    "'");
     extents.range = {symbol, {bounds[0], bounds[1]}};
   }
-  if (!consumeIf("dims"))
-    return extents;
-  GLOWISH_RETURN_IF_ERROR(parseList("[", "]", [&]() -> llvm::Error {
-    GLOWISH_ASSIGN_OR_RETURN(std::string dim, parseString());
-    extents.dims.push_back(std::move(dim));
-    return llvm::Error::success();
-  }));
+  auto parse = [&](llvm::StringRef keyword,
+                   std::vector<std::string> &dims) -> llvm::Error {
+    if (!consumeIf(keyword))
+      return llvm::Error::success();
+    return parseList("[", "]", [&]() -> llvm::Error {
+      GLOWISH_ASSIGN_OR_RETURN(std::string dim, parseString());
+      dims.push_back(std::move(dim));
+      return llvm::Error::success();
+    });
+  };
+  GLOWISH_RETURN_IF_ERROR(parse("dims", extents.dims));
+  GLOWISH_RETURN_IF_ERROR(parse("next", extents.next));
   return extents;
 }
 

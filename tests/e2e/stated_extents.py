@@ -42,12 +42,29 @@ def decoder(S, P):
     return inputs
 
 
-# The model; the symbols' ranges; their values; the inputs with these.
+def grouped(S, P):
+    """The same with com.microsoft's operators, whose heads are padded."""
+    inputs = {"input_ids": tokens(512, 1, S),
+              "seqlens_k": np.array([P + S - 1], np.int32),
+              "total": np.array(P + S, np.int32)}
+    for layer in range(5):
+        for kind in ("key", "value"):
+            inputs[f"past.{layer}.{kind}"] = floats(1, 4, P, 16)
+    return inputs
+
+
+STATE = ("past.", "present.")
+
+
+# The model; the symbols' ranges; their values; the inputs with these; the first
+# parts of the names of inputs and outputs that are states.
 CASES = [
     ("llm/stories260K/plain/model.onnx", {"S": (1, 17), "P": (0, 33)},
-     [(1, 0), (17, 33), (1, 7), (7, 0), (3, 33)], decoder),
+     [(1, 0), (17, 33), (1, 7), (7, 0), (3, 33)], decoder, STATE),
     ("llm/stories260K/attention/model.onnx", {"S": (1, 17), "P": (0, 33)},
-     [(1, 0), (17, 33), (1, 7), (7, 0), (3, 33)], decoder),
+     [(1, 0), (17, 33), (1, 7), (7, 0), (3, 33)], decoder, STATE),
+    ("llm/stories260K/microsoft8/model.onnx", {"S": (1, 17), "P": (0, 33)},
+     [(1, 0), (17, 33), (3, 33)], grouped, STATE),
     ("trained/t5_encoder/model.onnx", {"batch": (1, 3), "tokens": (1, 17)},
      [(1, 1), (2, 7), (3, 17)],
      lambda batch, length: {
@@ -72,9 +89,11 @@ def define(symbol, value):
     return f"-onnx-define-symbol={symbol},{value}"
 
 
-def find_difference(expected, actual):
+def find_difference(expected, actual, state):
     """What is wrong with the outputs; empty if nothing is."""
     for name, value in expected.items():
+        if state and name.startswith(state[1]):
+            name = state[0] + name[len(state[1]):]
         other = actual.get(name)
         if other is None or other.shape != value.shape:
             return f"{name}: {None if other is None else other.shape}, not " \
@@ -93,7 +112,7 @@ def main():
         return 77
     wrong = runs = 0
     with tempfile.TemporaryDirectory() as work:
-        for file, ranges, values, make_inputs in CASES:
+        for file, ranges, values, make_inputs, *state in CASES:
             model = os.path.join(DATA, file)
             if not os.path.exists(model):
                 print(f"skipped: there is no {model}")
@@ -110,14 +129,18 @@ def main():
                     wrong += 1
                     continue
                 for backend in BACKENDS:
-                    actual, text = run_model([model], inputs, backend, work,
-                                             ranged)
-                    difference = text if actual is None else \
-                        find_difference(expected, actual)
-                    runs += 1
-                    if difference:
-                        print(f"WRONG {file} {extents} {backend}: {difference}")
-                        wrong += 1
+                    for names in [None, *state]:
+                        kept = [f"-state={names[0]}*,{names[1]}*"] if names \
+                            else []
+                        actual, text = run_model([model], inputs, backend,
+                                                 work, ranged + kept)
+                        difference = text if actual is None else \
+                            find_difference(expected, actual, names)
+                        runs += 1
+                        if difference:
+                            print(f"WRONG {file} {extents} {backend} {kept}: "
+                                  f"{difference}")
+                            wrong += 1
     print(f"{runs} runs, {wrong} wrong")
     return 1 if wrong or not runs else 0
 

@@ -371,6 +371,19 @@ const Case indexings[] = {
                                  b.mul(b.in({17}, Int64), 2),
                                  b.in({17, 3}, Int32), "min");
     },
+    // The second start is out of range.
+    [](Builder &b) {
+      return b.make<DynamicUpdateSliceNode>(b.in({3, 7, 2}), b.in({3, 5, 2}),
+                                            b.indices({1}), 1);
+    },
+    [](Builder &b) {
+      return b.make<DynamicUpdateSliceNode>(
+          b.in({7, 3}, Int32), b.in({2, 3}, Int32), b.indices({9}, Int32), 0);
+    },
+    [](Builder &b) {
+      return b.make<DynamicUpdateSliceNode>(b.in({3, 7}), b.in({3, 0}),
+                                            b.in({}, Int64), 1);
+    },
     [](Builder &b) { return b.make<TopKNode>(b.in({3, 17}), 5, true); },
     [](Builder &b) {
       return b.make<TopKNode>(b.in({2, 3, 7}, Int32), 7, false);

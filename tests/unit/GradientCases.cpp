@@ -343,6 +343,13 @@ std::vector<GradientCase> glowish::getIndexingCases() {
        "double<5x3>, int64<0>) {axis = 0", "double<0x5x3>, int64<3>) {axis = 1",
        "double<2x3x5>, int32<1x7>) {axis = 2"},
       picks);
+  for (int64_t start : {0, 1, 7, -1})
+    addEach(cases, "DynamicUpdateSlice($}",
+            {"double<5x3>, double<2x3>, int64<>) {axis = 0",
+             "double<3x5>, double<3x5>, int32<1>) {axis = 1",
+             "double<2x5x3>, double<2x3x3>, int64<1x1>) {axis = 1",
+             "double<5x3>, double<0x3>, int64<>) {axis = 0"},
+            {between(-1, 1), between(-1, 1), held({double(start)})});
   for (const char *mode : {"replace", "add", "mul", "max", "min"}) {
     for (const char *operands : {"double<5x3>, int64<7>, double<7x3>",
                                  "double<5x1>, int32<7>, double<7x1>",

@@ -227,7 +227,7 @@ TEST(IRVerifier, RefusesWhatIsWrong) {
       {"Copy(@out %out, @in %turned)", "overlaps 'out'"},
       {"ElementWiseLoop(@out %out, @in %turned) {program = {}}",
        "operand 'inputs' ('turned') overlaps 'out'"},
-      {"Copy(@out %out, @in %out)", "overlaps 'out'"},
+      {"MatMul(@out %out, @in %out, @in %x)", "overlaps 'out'"},
       {R"("n" Reduce(@out %out, @in %x) {mode = "sum", axes = [1], keepDims = false})",
        "Reduce 'n': result is float<4x4>; the operands make it float<4>"},
       {"Fill(@out %a) {value = 1.0}", "'a' is used outside of its lifetime"},

@@ -89,6 +89,58 @@ TEST(Indexing, ScatterCompiled) {
   });
 }
 
+namespace {
+
+NodeValue buildUpdate(Function &f, Module &m, ElemKind kind, DimsRef shape,
+                      int64_t axis, int64_t count, int64_t start) {
+  Dims part(shape);
+  part[axis] = count;
+  NodeValue x = input(m, kind, shape), update = input(m, kind, part);
+  NodeValue index(m.createConstant(
+      "start",
+      Tensor::fromValues<int64_t>(Type(ElemKind::Int64, {}), {start})));
+  return f.create<DynamicUpdateSliceNode>("update", x, update, index, axis)
+      ->getResult();
+}
+
+} // namespace
+
+TEST(Indexing, DynamicUpdateSliceDefinition) {
+  for (int64_t start : {-2, 0, 3, 4, 9}) {
+    auto build = [&](Function &f, Module &m) {
+      return buildUpdate(f, m, ElemKind::Int32, {2, 7, 3}, 1, 3, start);
+    };
+    Tensor actual = llvm::cantFail(run(*createInterpreter(), build));
+    std::vector<int64_t> expected =
+        getInts(makeRandom(Type(ElemKind::Int32, {2, 7, 3}), 7));
+    Tensor update = makeRandom(Type(ElemKind::Int32, {2, 3, 3}), 8);
+    int64_t first = std::clamp<int64_t>(start, 0, 4);
+    for (int64_t n = 0; n < 2; ++n)
+      for (int64_t i = 0; i < 3; ++i)
+        for (int64_t k = 0; k < 3; ++k)
+          expected[(n * 7 + first + i) * 3 + k] =
+              update.getAsInt((n * 3 + i) * 3 + k);
+    EXPECT_EQ(getInts(actual), expected) << start;
+  }
+}
+
+TEST(Indexing, DynamicUpdateSliceCompiled) {
+  for (ElemKind kind : {ElemKind::Float, ElemKind::Float16, ElemKind::Int8,
+                        ElemKind::Int64, ElemKind::Bool})
+    for (int64_t axis : {0, 1, 2})
+      for (int64_t start : {-1, 0, 2, 33})
+        for (int64_t count : {0, 1, 3})
+          compare("update", [&](Function &f, Module &m) {
+            return buildUpdate(f, m, kind, {3, 7, 17}, axis, count, start);
+          });
+  compare("vector", [](Function &f, Module &m) {
+    return buildUpdate(f, m, ElemKind::Float, {33}, 0, 33, 5);
+  });
+  compare("nothing", [](Function &f, Module &m) {
+    return buildUpdate(f, m, ElemKind::Float, {0, 3}, 1, 1, 1);
+  });
+}
+
 /// With many equal elements, NaN, and infinities.
 TEST(Indexing, TopKDefinition) {
   constexpr double inf = std::numeric_limits<double>::infinity();
@@ -220,6 +272,17 @@ TEST(Indexing, Types) {
               testing::HasSubstr("operand 'input' (bool<7x3>)"));
   EXPECT_TYPE("Scatter(bool<7x3>, int64<5>, bool<5x3>) {mode = \"replace\"}",
               "bool<7x3>");
+  EXPECT_TYPE("DynamicUpdateSlice(float<7x3>, float<5x3>, int64<>) {axis = 0}",
+              "float<7x3>");
+  EXPECT_TYPE("DynamicUpdateSlice(float<7x3>, float<9x3>, int64<>) {axis = 0}",
+              "operand 'update' (float<9x3>): expected at most float<7x3>, and "
+              "less along dimension 0 only");
+  EXPECT_TYPE("DynamicUpdateSlice(float<7x3>, float<5x2>, int64<>) {axis = 0}",
+              "operand 'update' (float<5x2>): expected at most float<7x3>, and "
+              "less along dimension 0 only");
+  EXPECT_TYPE("DynamicUpdateSlice(float<7x3>, float<5x3>, int64<2>) {axis = 0}",
+              "operand 'start' (int64<2>): expected int32 or int64, one "
+              "element");
   EXPECT_TYPE("TopK(float<7x3>) {count = 2, largest = true}", "int64<7x2>");
   EXPECT_TYPE("TopK(float<7x3>) {count = 4, largest = true}",
               "attribute 'count': 4 of extent 3");

@@ -203,6 +203,12 @@ void addMovement(std::vector<Row> &rows) {
                       return tryMake<PadNode>(f, input(m, kind, {3, 7}),
                                               Ints{2, 1, 0, 3}, mode, 1.0);
                     }});
+  rows.push_back({"DynamicUpdateSlice", Kinds::Any,
+                  [](Function &f, Module &m, ElemKind kind) {
+                    return tryMake<DynamicUpdateSliceNode>(
+                        f, input(m, kind, {5, 7}), input(m, kind, {5, 3}),
+                        indices(m, {2}), 1);
+                  }});
   for (const char *mode : {"replace", "add", "mul", "max", "min"})
     rows.push_back(
         {std::string("Scatter ") + mode,

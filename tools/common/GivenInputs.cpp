@@ -119,8 +119,8 @@ llvm::Error glowish::fillInputs(Session &session, const GivenTensors &given) {
       return makeError("input '{0}' ({1}) has no value; state "
                        "-input={0}=FILE or -random-inputs=SEED",
                        buffer->getModelName(), buffer->getType().str());
-    GLOWISH_RETURN_IF_ERROR(
-        session.setInput(buffer, makeRandomTensor(buffer->getType(), random)));
+    GLOWISH_RETURN_IF_ERROR(session.setInput(
+        buffer, makeRandomTensor(session.getLargestType(buffer), random)));
   }
   return llvm::Error::success();
 }

@@ -26,6 +26,12 @@ static cl::list<std::string> modelInputs(
 static cl::alias modelInputsAlias("model-input-name",
                                   cl::desc("Alias of -model-input"),
                                   cl::aliasopt(modelInputs));
+static cl::list<std::string> states(
+    "state",
+    cl::desc("Keep an output as the input of the next run: one placeholder, "
+             "written in place where that is possible; '*' stands for the same "
+             "text in both names"),
+    cl::value_desc("input,output"), cl::cat(modelCategory));
 static ValueOption<int64_t> maxTripCount(
     "max-trip-count",
     cl::desc("The most repetitions of a loop of which the model does not state "
@@ -87,6 +93,20 @@ static llvm::Error readSymbols(ImportOptions &options,
   return llvm::Error::success();
 }
 
+/// -state.
+static llvm::Error readStates(ImportOptions &options) {
+  for (llvm::StringRef text : states) {
+    auto [input, output] = text.split(',');
+    if (input.trim().empty() || output.trim().empty() ||
+        input.count('*') != output.count('*') || input.count('*') > 1)
+      return makeError("-state={0}: the form is input,output, both with a '*' "
+                       "or none",
+                       text);
+    options.states.push_back({input.trim().str(), output.trim().str()});
+  }
+  return llvm::Error::success();
+}
+
 /// Refuses what has no effect on a model of the form that \p path has.
 static llvm::Error checkEffect(llvm::StringRef path, bool isText) {
   if (isCaffe2Path(path) && !symbols.empty())
@@ -94,12 +114,16 @@ static llvm::Error checkEffect(llvm::StringRef path, bool isText) {
                      "has no symbolic dimensions; -model-input states the "
                      "types of its inputs",
                      symbols.front(), path);
+  if (isCaffe2Path(path) && !states.empty())
+    return makeError("-state={0}: '{1}' is a Caffe2 model; accepted: ONNX "
+                     "models",
+                     states.front(), path);
   if (!isText)
     return llvm::Error::success();
   // Lists have an operator& of their own.
   for (const cl::Option *option : std::initializer_list<const cl::Option *>{
-           std::addressof(modelInputs), std::addressof(symbols), &maxTripCount,
-           std::addressof(maxExtents)})
+           std::addressof(modelInputs), std::addressof(symbols),
+           std::addressof(states), &maxTripCount, std::addressof(maxExtents)})
     if (option->getNumOccurrences())
       return makeError("-{0}: '{1}' is a text form, which states all types",
                        option->ArgStr, path);
@@ -117,6 +141,7 @@ glowish::getImportFlags(llvm::StringRef path, bool isText,
   options.isStrict = strict;
   options.maxTripCount = maxTripCount;
   GLOWISH_RETURN_IF_ERROR(readSymbols(options, several));
+  GLOWISH_RETURN_IF_ERROR(readStates(options));
   GLOWISH_RETURN_IF_ERROR(
       readNumbers("max-extent", maxExtents, options.maxExtents));
   GLOWISH_RETURN_IF_ERROR(readInputTypes(modelInputs, options));

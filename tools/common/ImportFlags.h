@@ -10,10 +10,10 @@ namespace glowish {
 
 extern llvm::cl::OptionCategory modelCategory;
 
-/// -onnx-define-symbol, -model-input, -max-trip-count and -max-extent for the
-/// model at \p path; an error shows the right form, or says that the option has
-/// no effect on such a model (\p isText: it is a text form). Symbols with
-/// several values go to \p several. Warnings of the importer go to stderr.
+/// -onnx-define-symbol, -state, -model-input, -max-trip-count and -max-extent
+/// for the model at \p path; an error shows the right form, or says that the
+/// option has no effect on such a model (\p isText: it is a text form). Symbols
+/// with several values go to \p several. Warnings of the importer go to stderr.
 llvm::Expected<ImportOptions>
 getImportFlags(llvm::StringRef path, bool isText,
                std::vector<SymbolValues> &several);

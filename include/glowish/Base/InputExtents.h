@@ -26,6 +26,9 @@ struct InputExtents {
   /// such symbols (DimExpression.h), or empty if the dimension is static. No
   /// entries if all are.
   std::vector<std::string> dims = {};
+  /// The same of what a run leaves in an input that is an output, too: a state
+  /// that grows. No entries if that has all elements of the type.
+  std::vector<std::string> next = {};
   bool operator==(const InputExtents &) const = default;
 };
 
@@ -38,7 +41,7 @@ bool fitsExtents(const Type &given, const Type &largest,
 struct PlaceholderExtents {
   llvm::StringRef name;
   const Type &type;
-  bool isInput;
+  bool isInput, isOutput;
   const InputExtents &extents;
 };
 
@@ -47,7 +50,8 @@ std::map<std::string, IntRange>
 getSymbolBounds(llvm::ArrayRef<PlaceholderExtents> placeholders);
 
 /// Checks that \p placeholders, those of one program, state each symbol once
-/// and have the largest extents in their types. An error names the placeholder.
+/// and have the largest extents in their types; those of a state may be larger.
+/// An error names the placeholder.
 llvm::Error verifyInputExtents(llvm::ArrayRef<PlaceholderExtents> placeholders);
 
 } // namespace glowish

@@ -20,6 +20,12 @@ struct StatedSum {
 StatedSum operator+(const StatedSum &a, const StatedSum &b);
 StatedSum operator*(const StatedSum &sum, int64_t factor);
 
+/// \p sum as a dimension: "past + 2*length - 1".
+std::string printDim(const StatedSum &sum);
+/// The sum that the dimension \p text is; null if it is no sum of integers and
+/// multiples of symbols.
+std::optional<StatedSum> parseDim(llvm::StringRef text);
+
 /// All values that \p sum may have with \p symbols; none if there is a symbol
 /// that \p symbols do not have.
 std::optional<IntRange>

@@ -37,8 +37,11 @@ public:
   /// Copies \p tensor, which has the placeholder's type; the error names the
   /// placeholder and both types. Extents that each run states (InputExtents)
   /// may be smaller: the tensor then states the extent of a symbol, which is
-  /// the largest until an input states it. What lies beyond is 0.
+  /// the largest until an input states it. What lies beyond is NaN.
   llvm::Error setInput(const Buffer *placeholder, const Tensor &tensor);
+  /// The type of the largest tensor that setInput() takes: the placeholder's,
+  /// but for a state that grows.
+  Type getLargestType(const Buffer *placeholder) const;
   /// The placeholder's contents, borrowed. Those of an input are what it was
   /// set to, also where a run destroys it (MemoryPlan::arenaPlaceholders).
   Tensor getTensor(const Buffer *placeholder) const;
@@ -58,6 +61,7 @@ private:
   /// Writes \p tensor, which has the placeholder's type.
   void write(const Buffer *placeholder, const Tensor &tensor);
   llvm::Error setPart(const Buffer *placeholder, const Tensor &tensor);
+  std::map<std::string, int64_t> getSymbolValues() const;
   llvm::Error checkExtents() const;
   /// Where the program has \p placeholder.
   uint8_t *getAddress(const Buffer *placeholder) const;

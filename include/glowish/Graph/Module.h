@@ -229,6 +229,9 @@ public:
   /// Changes the element kind of \p placeholder. Types of nodes that read it or
   /// save to it are the caller's business.
   void setElemKind(Placeholder &placeholder, ElemKind kind);
+  /// Makes an output of the input \p placeholder, too, with the extents
+  /// \p shape. Nodes that read it are the caller's business.
+  void makeState(Placeholder &placeholder, DimsRef shape);
   Constant *createConstant(llvm::StringRef name, Tensor tensor);
   Constant *createConstant(llvm::StringRef name,
                            std::shared_ptr<const Tensor> payload);

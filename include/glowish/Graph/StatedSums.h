@@ -32,12 +32,17 @@ public:
   /// What is true of the indices of all elements of which \p condition, a bool
   /// tensor, is true.
   llvm::SmallVector<Limit, 2> findLimits(NodeValue condition) const;
+  /// Whether \p condition is true of all elements of a tensor that it
+  /// broadcasts to of which the indices are below \p extents, null for any.
+  bool isTrueWithin(NodeValue condition,
+                    llvm::ArrayRef<std::optional<StatedSum>> extents) const;
+  /// Whether \p sum is from \p low to \p high in all runs.
+  bool isWithin(const StatedSum &sum, double low, double high) const;
   /// Whether \p condition is `index < extent` along the last dimension, and
   /// true of index 0 in all runs.
   bool isTrueOfFirst(NodeValue condition) const;
 
 private:
-  bool isWithin(const StatedSum &sum, double low, double high) const;
   std::optional<StatedSum> findMultiple(const MulNode &node) const;
   std::optional<StatedSum> findSum(const Node &node) const;
   std::optional<StatedSum> findClipped(const ClipNode &node) const;

@@ -21,6 +21,12 @@ struct SequenceOutput {
   size_t length = 0;
 };
 
+/// An output that is the input of the next run. In both names '*' may stand for
+/// the same text.
+struct StateNames {
+  std::string input, output;
+};
+
 struct ImportOptions {
   /// The second file of a Caffe2 model given as two files, weights and net in
   /// either order; empty if there is none.
@@ -31,6 +37,9 @@ struct ImportOptions {
   /// (-onnx-define-symbol=name,low..high). Each becomes an input of the module,
   /// int64<>, before the first input that depends on it.
   std::map<std::string, IntRange> symbolRanges;
+  /// Outputs that become one placeholder with an input (-state=input,output),
+  /// which keeps them for the next run.
+  std::vector<StateNames> states;
   /// Types of inputs that replace or complete those of the model
   /// (-model-input=name,type,[dims]). It is an error if the model has no such
   /// input.

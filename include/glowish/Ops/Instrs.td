@@ -25,6 +25,7 @@ let Traits = [ElementByElement] in {
     }];
     let Operands = [OutOperand<"result">, Operand<"input">];
     let Strided = ["result", "input"];
+    let InPlace = ["input"];
   }
   def Fill : Instr<"Stores one value to all elements"> {
     let Operands = [OutOperand<"result">];
@@ -42,6 +43,16 @@ let Traits = [ElementByElement] in {
     let Strided = ["result", "inputs"];
     let InPlace = ["inputs"];
   }
+}
+
+def InsertSlice : Instr<"Overwrites a slice that begins at an index"> {
+  let Description = [{
+    Writes `update` to the elements of the buffer from index `start` on along
+    dimension `axis`: what DynamicUpdateSlice does to a copy of its input.
+  }];
+  let Operands = [InOutOperand<"buffer">, Operand<"update">, Operand<"start">];
+  let Attributes = DynamicUpdateSlice.Attributes;
+  let Strided = ["buffer", "update"];
 }
 
 //===- Instructions that compute a node -----------------------------------===//

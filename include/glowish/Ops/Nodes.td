@@ -606,6 +606,21 @@ def Scatter : Node<"Updates rows of a matrix by index"> {
                    !isFloatKind(op.getInput().getKind())}];
   let Source = "ONNX ScatterND-18, ScatterElements-18";
 }
+def DynamicUpdateSlice : Node<"Replaces a slice that begins at an index"> {
+  let Description = [{
+    The input, with `update` in place of the elements from index `start` on
+    along dimension `axis`. The update has the input's shape, but for that
+    dimension, of which it has at most as much. start: int32 or int64, one
+    element, clamped so that the update lies in the input.
+  }];
+  let Operands = [Operand<"input">, Operand<"update">, Operand<"start">];
+  let Attributes = [Attr<Int, "axis", "dimension, counted from 0">];
+  let Traits = [DynamicDataMovement];
+  let IsExact = "true";
+  let AxisRule = "followDynamicUpdateSlice";
+  let IRGeneration = "true";
+  let Source = "StableHLO dynamic_update_slice; ONNX TensorScatter-24";
+}
 def TopK : Node<"Indices of the largest elements along the last dimension"> {
   let Description = [{
     input [..., N], result [..., count], int64, in descending order of the

@@ -27,6 +27,24 @@ llvm::Error glowish::differentiateGather(GatherNode &node, GradientContext &g) {
   return llvm::Error::success();
 }
 
+llvm::Error
+glowish::differentiateDynamicUpdateSlice(DynamicUpdateSliceNode &node,
+                                         GradientContext &g) {
+  NodeValue gradient = g.getGradient(), start = node.getStart();
+  const Type &type = node.getUpdate().getType();
+  int64_t axis = node.getAxis(), count = type.getDim(axis);
+  int64_t lastStart = node.getType().getDim(axis) - count;
+  g.accumulate(node.inputIdx, g.make<DynamicUpdateSliceNode>(
+                                  gradient, g.zeros(type), start, axis));
+  if (type.getNumElements() == 0)
+    return llvm::Error::success();
+  NodeValue first = g.clip(g.cast(g.reshape(start, {1}), ElemKind::Int64), 0,
+                           double(lastStart));
+  NodeValue indices = g.add(g.iota(ElemKind::Int64, 1, 0, count), first);
+  g.accumulate(node.updateIdx, g.gather(gradient, indices, axis));
+  return llvm::Error::success();
+}
+
 namespace {
 /// Gradients of the modes of Scatter.
 class ScatterGradient {

@@ -15,6 +15,8 @@ namespace {
 struct Problem {
   Dims batch;
   int64_t queries, keys, depth, columns;
+  /// The keys that this run needs; no other is read.
+  int64_t neededKeys;
   double scale;
   bool causal;
   std::optional<Tensor> mask;
@@ -45,6 +47,8 @@ static Problem makeProblem(const Memory &memory, const InstrT &instr) {
                   .keys = instr.getKey()->getShape().drop_back().back(),
                   .depth = instr.getQuery()->getShape().back(),
                   .columns = shape.back(),
+                  .neededKeys = countNeeded(memory, instr, InstrT::keyIdx,
+                                            unsigned(shape.size()) - 2),
                   .scale = instr.getScale(),
                   .causal = instr.getCausal(),
                   .mask = std::nullopt,
@@ -66,8 +70,8 @@ template <typename SumFn>
 static std::vector<double> weighKeys(const Problem &problem, DimsRef head,
                                      int64_t m, SumFn getSum) {
   double largest = -std::numeric_limits<double>::infinity();
-  std::vector<double> weights(problem.keys, largest);
-  for (int64_t n = 0; n < problem.keys; ++n) {
+  std::vector<double> weights(problem.neededKeys, largest);
+  for (int64_t n = 0; n < problem.neededKeys; ++n) {
     if (problem.causal && n > m + problem.keys - problem.queries)
       break;
     weights[n] = getSum(n) * problem.scale + problem.getMask(head, m, n);
@@ -123,7 +127,7 @@ static void attend(const Memory &memory, const AttentionInstr &instr,
       std::vector<double> weights = weighKeys(problem, index, m, getSum);
       for (int64_t e = 0; e < problem.columns; ++e) {
         double sum = 0;
-        for (int64_t n = 0; n < problem.keys; ++n)
+        for (int64_t n = 0; n < problem.neededKeys; ++n)
           sum += weights[n] * double(head.value[n * problem.columns + e]);
         *next++ = T(ComputeType<T>(sum));
       }
@@ -174,7 +178,7 @@ static void attendInteger(const Memory &memory,
       }
       for (int64_t e = 0; e < problem.columns; ++e) {
         uint32_t sum = 0;
-        for (int64_t n = 0; n < problem.keys; ++n)
+        for (int64_t n = 0; n < problem.neededKeys; ++n)
           sum += uint32_t(int32_t(weights[n]) *
                           (head.value[n * problem.columns + e] - valueZero));
         *next++ = int32_t(sum);

@@ -3,6 +3,7 @@
 #include "Run.h"
 #include "glowish/Ops/Boxes.h"
 #include "glowish/Ops/Scalar.h"
+#include <cstring>
 #include <numeric>
 
 using namespace glowish;
@@ -38,6 +39,29 @@ void interpreter::runScatter(const Memory &memory, const ScatterInstr &instr) {
     }
   });
   scatterOperand(memory, instr.getResult(), result);
+}
+
+void interpreter::runInsertSlice(const Memory &memory,
+                                 const InsertSliceInstr &instr) {
+  DimsRef shape = instr.getUpdate()->getShape();
+  int64_t axis = instr.getAxis();
+  int64_t lastStart = instr.getBuffer()->getShape()[axis] - shape[axis];
+  int64_t start = readOperand(memory, instr.getStart()).getAsInt(0);
+  start = std::clamp<int64_t>(start, 0, lastStart);
+  Tensor result = gatherOperand(memory, instr.getBuffer());
+  Tensor update = gatherOperand(memory, instr.getUpdate());
+  int64_t size = getElemSize(result.getType().getKind());
+  Dims strides = getDenseStrides(result.getType().getShape());
+  auto *next = static_cast<const uint8_t *>(update.getBytes());
+  forEachIndex(shape, [&](DimsRef index) {
+    int64_t offset = start * strides[axis];
+    for (unsigned d = 0; d < index.size(); ++d)
+      offset += index[d] * strides[d];
+    std::memcpy(static_cast<uint8_t *>(result.getBytes()) + offset * size, next,
+                size);
+    next += size;
+  });
+  scatterOperand(memory, instr.getBuffer(), result);
 }
 
 void interpreter::runTopK(const Memory &memory, const TopKInstr &instr) {

@@ -75,6 +75,26 @@ void interpreter::scatterOperand(const Memory &memory, const Buffer *buffer,
   });
 }
 
+/// \p sum with what the inputs of \p function state.
+static int64_t evaluate(const Memory &memory, const IRFunction &function,
+                        const StatedSum &sum) {
+  int64_t value = sum.constant;
+  for (const Buffer *input : function.getInputs())
+    if (const auto &range = input->getInputExtents().range)
+      if (auto found = sum.factors.find(range->symbol);
+          found != sum.factors.end())
+        value += found->second * *getDense<const int64_t>(memory, input).data();
+  return value;
+}
+
+int64_t interpreter::countNeeded(const Memory &memory, const Instruction &instr,
+                                 unsigned operand, unsigned dim) {
+  for (const LoopBound &bound : instr.getLoopBounds())
+    if (bound.operand == operand && bound.dim == dim)
+      return evaluate(memory, *instr.getParent(), bound.extent);
+  return instr.getOperand(operand)->getType().getDim(dim);
+}
+
 void interpreter::storeThroughEpilogue(const Memory &memory,
                                        const Buffer *destination, Tensor result,
                                        const ScalarProgram &epilogue,

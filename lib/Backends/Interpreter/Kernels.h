@@ -141,6 +141,11 @@ Tensor readOperand(const Memory &memory, const Buffer *buffer);
 void scatterOperand(const Memory &memory, const Buffer *buffer,
                     const Tensor &tensor);
 
+/// How many indices of dimension \p dim of operand \p operand of \p instr this
+/// run needs: all, or what a bound states (LoopBound).
+int64_t countNeeded(const Memory &memory, const Instruction &instr,
+                    unsigned operand, unsigned dim);
+
 /// Evaluates \p program at every index. \p inputs: dense tensors of one shape.
 /// Every step is rounded to its kind.
 Tensor evaluateProgram(const ScalarProgram &program,

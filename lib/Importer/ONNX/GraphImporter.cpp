@@ -7,6 +7,7 @@
 #include "ONNX/GraphScope.h"
 #include "ONNX/ModelFile.h"
 #include "ONNX/StatedExtents.h"
+#include "ONNX/States.h"
 
 using namespace glowish;
 
@@ -52,6 +53,8 @@ private:
                                    size_t index, const Sequence &sequence);
   llvm::Error importOutput(const onnx::ValueInfoProto &output, size_t index);
   llvm::Error importOutputs();
+  /// Makes one placeholder of each state's input and output.
+  llvm::Error importStates();
 
   const onnx::ModelProto &model;
   onnx::GraphProto &graph;
@@ -66,6 +69,8 @@ private:
   GraphScope scope;
   StatedExtents statedExtents;
   llvm::StringSet<> outputNames;
+  /// The inputs of outputs that are states.
+  llvm::StringMap<std::string> stateInputs;
 };
 
 } // namespace
@@ -210,6 +215,27 @@ llvm::Error GraphImporter::importOutput(const onnx::ValueInfoProto &output,
   return saveDynamicOutput(scope.getContext(), output.name(), {value, extents});
 }
 
+llvm::Error GraphImporter::importStates() {
+  // In the model's order.
+  for (const auto &output : graph.output()) {
+    auto input = stateInputs.find(output.name());
+    if (input == stateInputs.end())
+      continue;
+    NodeValue value = scope.lookup(output.name());
+    Placeholder *placeholder = module->findPlaceholder(input->second);
+    if (!value || !placeholder)
+      return makeError("-state: {0} is {1}",
+                       quote(value ? input->second : output.name()),
+                       value ? "a constant" : "no tensor");
+    if (llvm::Error error =
+            makeState(scope.getContext(), *placeholder,
+                      {value, scope.lookupExtents(output.name())}))
+      return addContext(std::move(error),
+                        "-state: the output " + quote(output.name()) + ": ");
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error GraphImporter::importOutputs() {
   if (graph.output_size() == 0)
     return makeError("the model has no outputs");
@@ -219,8 +245,10 @@ llvm::Error GraphImporter::importOutputs() {
   for (auto [index, output] : llvm::enumerate(graph.output())) {
     if (!seen.insert(output.name()).second)
       return makeError("the output {0} is listed twice", quote(output.name()));
-    GLOWISH_RETURN_IF_ERROR(importOutput(output, index));
+    if (!stateInputs.count(output.name()))
+      GLOWISH_RETURN_IF_ERROR(importOutput(output, index));
   }
+  GLOWISH_RETURN_IF_ERROR(importStates());
   for (const auto &placeholder : module->getPlaceholders())
     if (placeholder->isOutput())
       return llvm::Error::success();
@@ -283,6 +311,7 @@ llvm::Expected<std::unique_ptr<Module>> GraphImporter::import() {
   GLOWISH_RETURN_IF_ERROR(checkOpset());
   GLOWISH_RETURN_IF_ERROR(checkOperators(graph, opsets));
   GLOWISH_RETURN_IF_ERROR(checkMaxExtents(graph, options));
+  GLOWISH_ASSIGN_OR_RETURN(stateInputs, matchStates(graph, options.states));
   GLOWISH_RETURN_IF_ERROR(importInitializers());
   GLOWISH_RETURN_IF_ERROR(importInputs());
   GLOWISH_RETURN_IF_ERROR(scope.importNodes());

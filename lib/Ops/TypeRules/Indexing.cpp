@@ -24,6 +24,34 @@ llvm::Expected<TypeList> glowish::inferScatter(const OpView &view) {
   return makeResult(input);
 }
 
+llvm::Expected<TypeList> glowish::inferDynamicUpdateSlice(const OpView &view) {
+  DynamicUpdateSliceView op(view);
+  const Type &input = op.getInput(), &update = op.getUpdate();
+  const Type &start = op.getStart();
+  GLOWISH_RETURN_IF_ERROR(checkNotPerAxis(op, op.inputIdx));
+  GLOWISH_RETURN_IF_ERROR(checkAxis(op, "axis", op.getAxis(), op.inputIdx));
+  Dims shape(input.getShape());
+  if (update.getRank() == input.getRank())
+    shape[op.getAxis()] =
+        std::min(shape[op.getAxis()], update.getDim(op.getAxis()));
+  if (update != input.withShape(shape))
+    return op.operandError(op.updateIdx, "expected at most " + input.str() +
+                                             ", and less along dimension " +
+                                             llvm::Twine(op.getAxis()) +
+                                             " only");
+  if ((start.getKind() != ElemKind::Int32 &&
+       start.getKind() != ElemKind::Int64) ||
+      start.getNumElements() != 1)
+    return op.operandError(op.startIdx, "expected int32 or int64, one element");
+  return makeResult(input);
+}
+
+/// The same operands, but no result of its own.
+llvm::Expected<TypeList> glowish::inferInsertSlice(const OpView &view) {
+  GLOWISH_RETURN_IF_ERROR(inferDynamicUpdateSlice(view).takeError());
+  return TypeList();
+}
+
 llvm::Expected<TypeList> glowish::inferTopK(const OpView &view) {
   TopKView op(view);
   const Type &input = op.getInput();

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Recognize/AttentionScores.h"
+#include "Recognize/SharedHeads.h"
 #include "Util/ConstantTensors.h"
 #include "glowish/Graph/StatedSums.h"
 
@@ -111,6 +112,7 @@ glowish::recognizeAttentions(Function &function,
     rewrites.add<recognizeAttention>(NodeKind::MatMul);
     rewrites.add<recognizeAttentionInteger>(NodeKind::MatMul);
     rewrites.add<recognizeCausal<AttentionNode>>(NodeKind::Attention);
+    rewrites.add<recognizeSharedHeads>(NodeKind::Attention);
     rewrites.add<recognizeCausal<AttentionIntegerNode>>(
         NodeKind::AttentionInteger);
     return rewrites;

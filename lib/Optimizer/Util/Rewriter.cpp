@@ -13,11 +13,15 @@ NodeValue RewriteContext::createScalar(ElemKind kind, double value) {
 }
 
 NodeValue RewriteContext::transposeMatrices(NodeValue value) {
+  // A transposition of matrices is its own inverse.
   std::vector<int64_t> permutation;
   for (size_t d = 0; d < value.getShape().size(); ++d)
     permutation.push_back(int64_t(d));
   std::swap(permutation.back(), permutation[permutation.size() - 2]);
-  return transpose(value, permutation);
+  auto *transpose = value.getNodeAs<TransposeNode>();
+  if (transpose && transpose->getPermutation() == llvm::ArrayRef(permutation))
+    return transpose->getInput();
+  return this->transpose(value, permutation);
 }
 
 NodeValue RewriteContext::reshape(NodeValue value, DimsRef shape) {

@@ -311,11 +311,11 @@ glowish::getSymbolMacros(llvm::StringRef prefix, const BundleSymbol &symbol,
   return macros;
 }
 
-/// `[1, S]`: the actual extents of \p symbol, inside a comment.
-static std::string describeExtents(const BundleSymbol &symbol) {
+/// `[1, S]`: the actual extents \p dims of \p symbol, inside a comment.
+static std::string describeExtents(const BundleSymbol &symbol,
+                                   llvm::ArrayRef<std::string> dims) {
   std::vector<std::string> extents;
-  for (auto [dim, extent] :
-       llvm::zip_equal(symbol.inputExtents.dims, symbol.type.getShape()))
+  for (auto [dim, extent] : llvm::zip_equal(dims, symbol.type.getShape()))
     extents.push_back(dim.empty() ? std::to_string(extent)
                                   : escapeComment(dim));
   return "[" + llvm::join(extents, ", ") + "]";
@@ -334,7 +334,10 @@ void glowish::printSymbolMacros(llvm::raw_ostream &os, llvm::StringRef prefix,
   if (!symbol.inputExtents.dims.empty())
     os << formatv("/* DIMS are the largest extents. The actual ones are {0}.\n"
                   " * Elements lie by DIMS; those outside don't matter. */\n",
-                  describeExtents(symbol));
+                  describeExtents(symbol, symbol.inputExtents.dims));
+  if (!symbol.inputExtents.next.empty())
+    os << formatv("/* A state: a call leaves {0}. */\n",
+                  describeExtents(symbol, symbol.inputExtents.next));
   for (const SymbolMacro &macro : getSymbolMacros(prefix, symbol, program)) {
     if (macro.suffix == "_EXTENTS")
       os << "/* DIMS are the largest extents. A call stores the actual ones, "

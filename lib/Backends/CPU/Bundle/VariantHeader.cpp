@@ -41,8 +41,8 @@ void glowish::printVariantBanner(llvm::raw_ostream &os,
   os << " */\n";
 }
 
-static void printDim(llvm::raw_ostream &os, llvm::StringRef network,
-                     const BundleDim &dim) {
+static void printDimension(llvm::raw_ostream &os, llvm::StringRef network,
+                           const BundleDim &dim) {
   std::string name = (network + "_DIMENSION_" + dim.identifier).str();
   os << formatv("#define {0}_NAME {1}\n", name, quoteString(dim.modelName))
      << formatv("#define {0}_NUM_VALUES {1}\n", name, dim.values.size())
@@ -59,7 +59,7 @@ void glowish::printVariantMacros(llvm::raw_ostream &os,
      << " * values that it has code for, in all combinations. */\n"
      << formatv("#define {0}_NUM_DIMENSIONS {1}\n", network, facts.dims.size());
   for (const BundleDim &dim : facts.dims)
-    printDim(os, network, dim);
+    printDimension(os, network, dim);
   os << formatv("#define {0}_NUM_VARIANTS {1}\n", network,
                 facts.programs.size())
      << formatv("#define {0}_NUM_SYMBOLS {1}\n", network,

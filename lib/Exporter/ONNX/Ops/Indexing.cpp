@@ -122,6 +122,32 @@ static void exportScatter(GraphWriter &w, const ScatterNode &node) {
 }
 static const NodeExporter scatter(NodeKind::Scatter, exportScatter);
 
+static void exportDynamicUpdateSlice(GraphWriter &w,
+                                     const DynamicUpdateSliceNode &node) {
+  const Type &type = node.getUpdate().getType();
+  int64_t axis = node.getAxis(), count = type.getDim(unsigned(axis));
+  int64_t lastStart = node.getType().getDim(unsigned(axis)) - count;
+  OnnxValue x = w.get(node.getInput());
+  if (type.getNumElements() == 0)
+    return w.setResult(node, w.op("Identity", {x}));
+  OnnxValue start = w.cast(w.get(node.getStart()), ElemKind::Int64);
+  Dims ones(type.getRank(), 1), along(ones);
+  start = w.op("Clip", {w.reshape(start, ones), w.numberLike(start, 0),
+                        w.numberLike(start, double(lastStart))});
+  along[axis] = count;
+  Tensor numbers(Type(ElemKind::Int64, along));
+  for (int64_t i = 0; i < count; ++i)
+    numbers.data<int64_t>()[i] = i;
+  OnnxValue indices =
+      w.op("Expand", {w.add(start, w.constant(std::move(numbers))),
+                      w.ints(type.getShape())});
+  w.setResult(node,
+              w.op("ScatterElements", {x, indices, w.get(node.getUpdate())},
+                   {intAttr("axis", axis)}));
+}
+static const NodeExporter dynamicUpdateSlice(NodeKind::DynamicUpdateSlice,
+                                             exportDynamicUpdateSlice);
+
 //===- Sorted indices -----------------------------------------------------===//
 
 static void exportTopK(GraphWriter &w, const TopKNode &node) {

@@ -12,15 +12,6 @@
 
 using namespace glowish;
 
-namespace {
-/// The operands as [batch, heads, length, size]; keys and values with the past.
-struct DynamicHeads {
-  DynamicValue query, key, value;
-  /// Null without a past.
-  NodeValue pastLength;
-};
-} // namespace
-
 llvm::Error glowish::checkTokenExtents(const DynamicValue &tokens,
                                        unsigned index, unsigned lengthDim) {
   for (unsigned d = 0; d < tokens.getRank(); ++d)
@@ -52,9 +43,9 @@ readHeads(OpContext &op, Composer &c, unsigned index, llvm::StringRef name) {
   return heads;
 }
 
-/// Puts input \p index in front of \p heads; returns its length.
-static llvm::Expected<NodeValue>
-prependPast(OpContext &op, Composer &c, unsigned index, DynamicValue &heads) {
+llvm::Expected<NodeValue> glowish::prependPast(OpContext &op, Composer &c,
+                                               unsigned index,
+                                               DynamicValue &heads) {
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue past, getDynamicInput(op, index));
   if (past.getRank() != 4)
     return makeError("input {0} is {1}; accepted: rank 4", index,
@@ -85,8 +76,6 @@ static llvm::Expected<DynamicHeads> readAllHeads(OpContext &op, Composer &c) {
   GLOWISH_RETURN_IF_ERROR(unify(c, heads.key, 2, heads.value, 2));
   GLOWISH_RETURN_IF_ERROR(unify(c, heads.query, 0, heads.key, 0));
   GLOWISH_RETURN_IF_ERROR(unify(c, heads.query, 0, heads.value, 0));
-  heads.key.value = fillOutside(c, heads.key, {2}, 0);
-  heads.value.value = fillOutside(c, heads.value, {2}, 0);
   GLOWISH_RETURN_IF_ERROR(c.takeError());
   return heads;
 }
@@ -133,32 +122,54 @@ static llvm::Expected<NodeValue> readMask(OpContext &op, Composer &c,
 static llvm::Expected<Scoring> readScoring(OpContext &op, Composer &c,
                                            const DynamicHeads &heads) {
   Scoring scoring;
-  ElemKind kind = heads.query.value.getElemKind();
   double size = double(heads.query.getShape()[3]);
   GLOWISH_ASSIGN_OR_RETURN(scoring.scale,
                            op.getFloat("scale", 1 / std::sqrt(size)));
   GLOWISH_ASSIGN_OR_RETURN(scoring.softcap, op.getFloat("softcap", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t isCausal, op.getInt("is_causal", 0));
   GLOWISH_ASSIGN_OR_RETURN(scoring.mask, readMask(op, c, heads));
+  GLOWISH_RETURN_IF_ERROR(c.takeError());
+  return scoring;
+}
+
+NodeValue glowish::findSeenKeys(Composer &c, const DynamicHeads &heads,
+                                bool isCausal, int64_t window) {
   NodeValue key = numberAlong(c, heads.key, 2);
   key = c.reshape(key, {1, 1, 1, heads.key.getShape()[2]});
   NodeValue seen;
   if (heads.key.isDynamic(2))
     seen = c.less(key, heads.key.getExtent(2));
-  if (isCausal) {
-    NodeValue query = numberAlong(c, heads.query, 2);
-    if (heads.pastLength)
-      query = c.add(query, heads.pastLength);
-    NodeValue isBefore = c.lessOrEqual(key, query);
-    seen = seen ? c.logicalAnd(seen, isBefore) : isBefore;
-  }
-  if (!seen)
-    return scoring;
+  if (!isCausal)
+    return seen;
+  NodeValue query = numberAlong(c, heads.query, 2);
+  if (heads.pastLength)
+    query = c.add(query, heads.pastLength);
+  NodeValue isBefore = c.lessOrEqual(key, query);
+  if (window > 0 && window < heads.key.getShape()[2])
+    isBefore =
+        c.logicalAnd(isBefore, c.greater(key, c.sub(query, double(window))));
+  return seen ? c.logicalAnd(seen, isBefore) : isBefore;
+}
+
+llvm::Expected<DynamicValue> glowish::attendDynamic(Composer &c,
+                                                    const DynamicHeads &heads,
+                                                    Scoring scoring,
+                                                    NodeValue seen) {
+  ElemKind kind = heads.query.value.getElemKind();
   constexpr double inf = std::numeric_limits<double>::infinity();
-  scoring.mask = c.select(seen, scoring.mask ? scoring.mask : c.scalar(kind, 0),
-                          c.scalar(kind, -inf));
+  if (seen)
+    scoring.mask =
+        c.select(seen, scoring.mask ? scoring.mask : c.scalar(kind, 0),
+                 c.scalar(kind, -inf));
+  int64_t numQuery = heads.query.getShape()[1];
+  Heads plain = {heads.query.value, fillOutside(c, heads.key, {2}, 0),
+                 fillOutside(c, heads.value, {2}, 0)};
   GLOWISH_RETURN_IF_ERROR(c.takeError());
-  return scoring;
+  GLOWISH_ASSIGN_OR_RETURN(plain.key, repeatHeads(c, plain.key, numQuery));
+  GLOWISH_ASSIGN_OR_RETURN(plain.value, repeatHeads(c, plain.value, numQuery));
+  DynamicValue result;
+  GLOWISH_ASSIGN_OR_RETURN(result.value, attend(c, plain, scoring));
+  result.extents = {heads.query.getExtent(0), {}, heads.query.getExtent(2), {}};
+  return result;
 }
 
 llvm::Error glowish::importDynamicAttention(OpContext &op) {
@@ -170,18 +181,13 @@ llvm::Error glowish::importDynamicAttention(OpContext &op) {
   Composer c(op);
   GLOWISH_ASSIGN_OR_RETURN(DynamicHeads heads, readAllHeads(op, c));
   GLOWISH_ASSIGN_OR_RETURN(Scoring scoring, readScoring(op, c, heads));
-  int64_t numQuery = heads.query.getShape()[1];
-  Heads plain = {heads.query.value, heads.key.value, heads.value.value};
-  GLOWISH_ASSIGN_OR_RETURN(plain.key, repeatHeads(c, plain.key, numQuery));
-  GLOWISH_ASSIGN_OR_RETURN(plain.value, repeatHeads(c, plain.value, numQuery));
-  DynamicValue result;
-  GLOWISH_ASSIGN_OR_RETURN(result.value, attend(c, plain, scoring));
-  NodeValue batch = heads.query.getExtent(0), length = heads.query.getExtent(2);
+  GLOWISH_ASSIGN_OR_RETURN(int64_t isCausal, op.getInt("is_causal", 0));
+  NodeValue seen = findSeenKeys(c, heads, isCausal != 0);
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue result,
+                           attendDynamic(c, heads, scoring, seen));
   if (isFlat(op)) {
     result.value = joinHeads(c, result.value);
-    result.extents = {batch, length, {}};
-  } else {
-    result.extents = {batch, {}, length, {}};
+    result.extents = {result.getExtent(0), heads.query.getExtent(2), {}};
   }
   GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, c, 0, result));
   GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, c, 1, heads.key));

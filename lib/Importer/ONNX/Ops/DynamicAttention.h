@@ -4,6 +4,7 @@
 #define GLOWISH_LIB_IMPORTER_ONNX_OPS_DYNAMICATTENTION_H
 
 #include "ONNX/DynamicDims.h"
+#include "ONNX/Ops/AttentionHeads.h"
 
 namespace glowish {
 
@@ -12,6 +13,32 @@ namespace glowish {
 /// \p tokens, input \p index, are dynamic.
 llvm::Error checkTokenExtents(const DynamicValue &tokens, unsigned index,
                               unsigned lengthDim);
+
+/// The operands of attention as [batch, heads, length, size]; keys and values
+/// with the past.
+struct DynamicHeads {
+  DynamicValue query, key, value;
+  /// Null without a past.
+  NodeValue pastLength;
+};
+
+/// Puts input \p index, [batch, heads, length, size], in front of \p heads;
+/// returns its length.
+llvm::Expected<NodeValue> prependPast(OpContext &op, Composer &c,
+                                      unsigned index, DynamicValue &heads);
+
+/// A bool that broadcasts to the scores: which keys each query may attend to,
+/// those that there are; if \p isCausal, those up to itself, and of these the
+/// last \p window, unless that is 0. Null if that are all.
+NodeValue findSeenKeys(Composer &c, const DynamicHeads &heads, bool isCausal,
+                       int64_t window = 0);
+
+/// The attention of \p heads, whose keys and values groups of queries may
+/// share, as [batch, query heads, length, size], with the mask of \p scoring
+/// for keys that are seen.
+llvm::Expected<DynamicValue> attendDynamic(Composer &c,
+                                           const DynamicHeads &heads,
+                                           Scoring scoring, NodeValue seen);
 
 /// Imports ONNX's Attention (opset 23) of inputs with dynamic dimensions.
 llvm::Error importDynamicAttention(OpContext &op);

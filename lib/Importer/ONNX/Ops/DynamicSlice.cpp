@@ -186,26 +186,27 @@ static llvm::Error importSlice(OpContext &op) {
 
 //===- Concat -------------------------------------------------------------===//
 
-/// Returns the position of each element of the result in the concatenation of
-/// the upper bounds, and the actual extent. Elements of a part are shifted by
-/// the unused ends of the parts before it.
-static std::pair<NodeValue, NodeValue>
-placeParts(Composer &c, llvm::ArrayRef<DynamicValue> parts, int64_t axis) {
+/// Joins \p parts along dimension \p axis: each but the first lies behind the
+/// actual elements of those before it.
+static DynamicValue joinParts(Composer &c, llvm::ArrayRef<DynamicValue> parts,
+                              int64_t axis) {
+  DynamicValue joined = parts.front();
   int64_t bound = 0;
   for (const DynamicValue &part : parts)
     bound += part.getShape()[axis];
-  NodeValue number = c.iota(ElemKind::Int64, 1, 0, bound);
-  NodeValue index = number, end = c.scalar(ElemKind::Int64, 0);
-  for (const DynamicValue &part : parts) {
-    NodeValue length = countAlong(c, part, axis);
-    end = c.add(end, length);
-    if (!part.isDynamic(axis) || &part == &parts.back())
-      continue;
-    NodeValue unused = c.sub(double(part.getShape()[axis]), length);
-    NodeValue isBehind = c.greaterOrEqual(number, end);
-    index = c.add(index, c.select(isBehind, unused, c.number(index, 0)));
+  unsigned rank = joined.getRank();
+  std::vector<int64_t> pads(2 * rank, 0);
+  pads[rank + axis] = bound - joined.getShape()[axis];
+  joined.value = c.pad(joined.value, pads, 0);
+  NodeValue end = countAlong(c, parts.front(), axis);
+  for (const DynamicValue &part : parts.drop_front()) {
+    if (joined.value && end && part.value)
+      joined.value =
+          c.make<DynamicUpdateSliceNode>(joined.value, part.value, end, axis);
+    end = c.add(end, countAlong(c, part, axis));
   }
-  return {index, end};
+  joined.setExtent(axis, end);
+  return joined;
 }
 
 llvm::Expected<DynamicValue>
@@ -224,22 +225,28 @@ glowish::concatDynamic(OpContext &op, Composer &c,
         if (d != axis)
           GLOWISH_RETURN_IF_ERROR(unify(c, parts[0], d, part, d));
   GLOWISH_RETURN_IF_ERROR(c.takeError());
-  bool isDynamic = false, needsGather = false;
+  // Static parts need not be moved.
+  size_t numStatic = 0;
   std::vector<NodeValue> values;
-  for (DynamicValue &part : parts) {
-    needsGather |= isDynamic;
-    isDynamic |= part.isDynamic(axis);
-    values.push_back(part.value);
+  while (numStatic < parts.size() && !parts[numStatic].isDynamic(axis))
+    values.push_back(parts[numStatic++].value);
+  if (numStatic == parts.size())
+    return DynamicValue{c.concat(values, axis), parts[0].extents};
+  DynamicValue first = parts[numStatic];
+  if (numStatic > 0) {
+    values.push_back(first.value);
+    int64_t count = -first.getShape()[axis];
+    first.value = c.concat(values, axis);
+    count += first.value ? first.getShape()[axis] : 0;
+    first.setExtent(axis, c.add(first.getExtent(axis), double(count)));
   }
-  DynamicValue result = {c.concat(values, axis), parts[0].extents};
-  if (isDynamic && result.value) {
-    auto [index, extent] = placeParts(c, parts, axis);
-    if (needsGather && result.getShape()[axis] > 0)
-      result.value = c.gather(result.value, index, axis);
-    if (result.value)
-      result.setExtent(axis,
-                       makeExtent(op, c, extent, result.getShape()[axis]));
-  }
+  parts.erase(parts.begin(), parts.begin() + int64_t(numStatic));
+  parts.front() = first;
+  GLOWISH_RETURN_IF_ERROR(c.takeError());
+  DynamicValue result = joinParts(c, parts, axis);
+  GLOWISH_RETURN_IF_ERROR(c.takeError());
+  result.setExtent(
+      axis, makeExtent(op, c, result.getExtent(axis), result.getShape()[axis]));
   GLOWISH_RETURN_IF_ERROR(c.takeError());
   return result;
 }

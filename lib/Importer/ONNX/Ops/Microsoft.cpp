@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ONNX/DynamicDims.h"
 #include "ONNX/Images.h"
 #include "ONNX/LayerNorm.h"
 #include "ONNX/Quantization.h"
@@ -124,12 +125,16 @@ static llvm::Error importFusedMatMul(OpContext &op) {
 template <bool SubtractMean>
 static llvm::Error importSkipLayerNormalization(OpContext &op) {
   LayerNorm norm;
-  GLOWISH_ASSIGN_OR_RETURN(norm.x, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue skip, op.getInput(1));
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue skip, getDynamicInput(op, 1));
+  Composer c(op);
+  for (unsigned d = 0; x.getRank() == skip.getRank() && d < x.getRank(); ++d)
+    GLOWISH_RETURN_IF_ERROR(unify(c, x, d, skip, d));
+  GLOWISH_RETURN_IF_ERROR(c.takeError());
   GLOWISH_ASSIGN_OR_RETURN(norm.scale, op.getInput(2));
   norm.bias = SubtractMean ? op.getOptionalInput(3) : NodeValue();
   GLOWISH_ASSIGN_OR_RETURN(norm.epsilon, op.getFloat("epsilon", 1e-12));
-  GLOWISH_ASSIGN_OR_RETURN(norm.x, op.create<AddNode>(norm.x, skip));
+  GLOWISH_ASSIGN_OR_RETURN(norm.x, op.create<AddNode>(x.value, skip.value));
   if (NodeValue bias = op.getOptionalInput(SubtractMean ? 4 : 3)) {
     GLOWISH_ASSIGN_OR_RETURN(norm.x, op.create<AddNode>(norm.x, bias));
   }
@@ -140,8 +145,8 @@ static llvm::Error importSkipLayerNormalization(OpContext &op) {
   norm.subtractMean = SubtractMean;
   GLOWISH_RETURN_IF_ERROR(op.setOutput(0, makeLayerNorm(op, norm)));
   if (op.wantsOutput(3))
-    return op.setOutput(3, norm.x);
-  return llvm::Error::success();
+    GLOWISH_RETURN_IF_ERROR(op.setOutput(3, norm.x));
+  return passOuterExtents(op, norm.axis);
 }
 
 namespace {

@@ -8,7 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ONNX/Ops/AttentionHeads.h"
+#include "ONNX/Ops/DynamicAttention.h"
+#include "ONNX/Ops/MicrosoftRotary.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <cmath>
 #include <limits>
@@ -43,12 +44,6 @@ struct Placement {
   /// The number of each row's past keys, like `lengths`; null if it is `past`
   /// in all rows.
   NodeValue first;
-};
-
-/// Rows of cosines and sines for the new tokens: [batch or 1, 1, new tokens,
-/// pairs].
-struct Angles {
-  NodeValue cosines, sines;
 };
 
 } // namespace
@@ -243,31 +238,6 @@ static NodeValue append(OpContext &op, Composer &c, unsigned pastIndex,
 
 //===- Rotary embedding ---------------------------------------------------===//
 
-/// Checks that inputs \p cosine and \p cosine + 1 are matrices with the cosines
-/// and sines of up to \p maxPairs pairs.
-static llvm::Error checkCaches(OpContext &op, unsigned cosine,
-                               int64_t maxPairs) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue cosines, op.getInput(cosine));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue sines, op.getInput(cosine + 1));
-  DimsRef shape = cosines.getShape();
-  if (shape.size() != 2 || shape[1] > maxPairs || sines.getShape() != shape)
-    return makeError("inputs {0} and {1} are {2} and {3}; accepted: [length, "
-                     "up to {4}]",
-                     cosine, cosine + 1, cosines.getType().str(),
-                     sines.getType().str(), maxPairs);
-  return llvm::Error::success();
-}
-
-/// Returns the rows of inputs \p cosine and \p cosine + 1 at \p positions
-/// [batch or 1, length].
-static Angles gatherAngles(OpContext &op, Composer &c, unsigned cosine,
-                           NodeValue positions) {
-  auto gather = [&](unsigned index) {
-    return c.unsqueeze(c.gather(op.getOptionalInput(index), positions, 0), 1);
-  };
-  return {gather(cosine), gather(cosine + 1)};
-}
-
 /// Returns the angles of the new tokens, at the positions in input 9 or behind
 /// the past.
 static llvm::Expected<Angles> readAngles(OpContext &op, Composer &c,
@@ -349,6 +319,16 @@ static void addMasks(Composer &c, const Placement &place, int64_t window,
   scoring.mask = c.select(isSeen, c.scalar(kind, 0), c.scalar(kind, -inf));
 }
 
+/// How many keys a query attends to at most; -1 if all.
+static llvm::Expected<int64_t> readWindow(OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(int64_t window, op.getInt("local_window_size", -1));
+  if (window < -1 || window == 0)
+    return makeError("attribute 'local_window_size' is {0}; accepted: -1 or a "
+                     "positive number",
+                     window);
+  return window;
+}
+
 static llvm::Expected<Scoring> readScoring(OpContext &op, Composer &c,
                                            const Heads &heads,
                                            const Placement &place) {
@@ -358,11 +338,7 @@ static llvm::Expected<Scoring> readScoring(OpContext &op, Composer &c,
   if (scoring.scale == 0)
     scoring.scale = 1 / std::sqrt(double(std::max<int64_t>(query[3], 1)));
   GLOWISH_ASSIGN_OR_RETURN(scoring.softcap, op.getFloat("softcap", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t window, op.getInt("local_window_size", -1));
-  if (window < -1 || window == 0)
-    return makeError("attribute 'local_window_size' is {0}; accepted: -1 or a "
-                     "positive number",
-                     window);
+  GLOWISH_ASSIGN_OR_RETURN(int64_t window, readWindow(op));
   addMasks(c, place, window, heads.query.getElemKind(), scoring);
   GLOWISH_ASSIGN_OR_RETURN(
       NodeValue bias,
@@ -397,8 +373,125 @@ static llvm::Expected<NodeValue> attendInGroups(Composer &c, Heads heads,
   return c.finish(c.reshape(result, query));
 }
 
+//===- Lengths that are known only when the model runs --------------------===//
+
+/// Returns the extents of inputs 0 to 4: empty where all of an input's are
+/// constant.
+static llvm::Expected<std::vector<Extents>> readExtents(OpContext &op) {
+  std::vector<Extents> extents(pastValueInput + 1);
+  for (unsigned i = 0; i <= pastValueInput; ++i)
+    if (op.hasInput(i)) {
+      GLOWISH_ASSIGN_OR_RETURN(DynamicValue input, getDynamicInput(op, i));
+      GLOWISH_RETURN_IF_ERROR(
+          checkTokenExtents(input, i, i < pastKeyInput ? 1 : 2));
+      if (input.isDynamic())
+        extents[i] = input.extents;
+    }
+  return extents;
+}
+
+/// The angles of \p tokens, [1, heads, length, size], which follow \p past, at
+/// most \p mostPast.
+static llvm::Expected<Angles> readDynamicAngles(OpContext &op, Composer &c,
+                                                const DynamicValue &tokens,
+                                                NodeValue past,
+                                                int64_t mostPast) {
+  GLOWISH_RETURN_IF_ERROR(
+      checkCaches(op, cosineInput, tokens.getShape()[3] / 2));
+  int64_t rows = op.peekInput(cosineInput).getShape()[0];
+  int64_t needed = mostPast + tokens.getShape()[2];
+  if (rows < needed)
+    return makeError("inputs 7 and 8 have {0} rows; accepted: at least {1}",
+                     rows, needed);
+  NodeValue positions;
+  if (op.hasInput(positionInput)) {
+    GLOWISH_ASSIGN_OR_RETURN(DynamicValue given,
+                             getDynamicInput(op, positionInput));
+    positions = given.value;
+  } else {
+    positions = numberAlong(c, tokens, 2);
+    if (past)
+      positions = c.add(positions, past);
+  }
+  positions = c.reshape(positions, {1, tokens.getShape()[2]});
+  return gatherAngles(op, c, cosineInput, positions);
+}
+
+static llvm::Expected<Scoring> readDynamicScoring(OpContext &op,
+                                                  DimsRef query) {
+  if (op.hasInput(biasInput))
+    return makeError("input 10 is a bias, and lengths are known only when the "
+                     "model runs; accepted: none");
+  Scoring scoring;
+  GLOWISH_ASSIGN_OR_RETURN(scoring.scale, op.getFloat("scale", 0));
+  if (scoring.scale == 0)
+    scoring.scale = 1 / std::sqrt(double(std::max<int64_t>(query[3], 1)));
+  GLOWISH_ASSIGN_OR_RETURN(scoring.softcap, op.getFloat("softcap", 0));
+  return scoring;
+}
+
+/// With \p extents of the tokens and of the past. All of them count: inputs 5
+/// and 6, which state their numbers, have nothing to add.
+static llvm::Error importDynamicGroupQuery(OpContext &op,
+                                           llvm::ArrayRef<Extents> extents) {
+  Composer c(op);
+  GLOWISH_ASSIGN_OR_RETURN(Heads fresh, readNewHeads(op, c));
+  DimsRef shape = fresh.query.getShape();
+  DynamicValue tokens{op.peekInput(queryInput), extents[queryInput]};
+  if (shape[0] != 1)
+    return makeError("the batch is {0}, and lengths are known only when the "
+                     "model runs; accepted: 1",
+                     shape[0]);
+  op.ignoreInput(lengthsInput);
+  op.ignoreInput(totalInput);
+  Extents own = {{}, {}, tokens.getExtent(1), {}};
+  DynamicHeads heads{
+      {fresh.query, own}, {fresh.key, own}, {fresh.value, own}, {}};
+  int64_t mostPast = 0;
+  if (op.hasInput(pastKeyInput)) {
+    GLOWISH_ASSIGN_OR_RETURN(mostPast,
+                             readPastExtent(op, fresh.key.getShape()));
+    heads.pastLength =
+        countAlong(c, {op.peekInput(pastKeyInput), extents[pastKeyInput]}, 2);
+  }
+  GLOWISH_ASSIGN_OR_RETURN(int64_t isRotary, op.getInt("do_rotary", 0));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t interleaved,
+                           op.getInt("rotary_interleaved", 0));
+  if (isRotary) {
+    GLOWISH_ASSIGN_OR_RETURN(
+        Angles angles,
+        readDynamicAngles(op, c, heads.query, heads.pastLength, mostPast));
+    for (DynamicValue *rotated : {&heads.query, &heads.key})
+      rotated->value = rotateHeads(c, rotated->value, angles.cosines,
+                                   angles.sines, interleaved != 0);
+    GLOWISH_RETURN_IF_ERROR(c.takeError());
+  } else {
+    for (unsigned index : {cosineInput, sineInput, positionInput})
+      op.ignoreInput(index);
+  }
+  if (heads.pastLength) {
+    GLOWISH_RETURN_IF_ERROR(
+        prependPast(op, c, pastKeyInput, heads.key).takeError());
+    GLOWISH_RETURN_IF_ERROR(
+        prependPast(op, c, pastValueInput, heads.value).takeError());
+  }
+  GLOWISH_ASSIGN_OR_RETURN(Scoring scoring, readDynamicScoring(op, shape));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t window, readWindow(op));
+  NodeValue seen = findSeenKeys(c, heads, /*isCausal=*/true, window);
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue result,
+                           attendDynamic(c, heads, scoring, seen));
+  result.value = joinHeads(c, result.value);
+  result.extents = {{}, tokens.getExtent(1), {}};
+  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, c, 0, result));
+  GLOWISH_RETURN_IF_ERROR(setDynamicOutput(op, c, 1, heads.key));
+  return setDynamicOutput(op, c, 2, heads.value);
+}
+
 static llvm::Error importGroupQueryAttention(OpContext &op) {
   GLOWISH_RETURN_IF_ERROR(checkAttributes(op));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<Extents> extents, readExtents(op));
+  if (llvm::any_of(extents, [](const Extents &own) { return !own.empty(); }))
+    return importDynamicGroupQuery(op, extents);
   Composer c(op);
   GLOWISH_ASSIGN_OR_RETURN(Heads heads, readNewHeads(op, c));
   GLOWISH_ASSIGN_OR_RETURN(Placement place, readPlacement(op, c, heads));
@@ -435,72 +528,7 @@ static OnnxOperator groupQueryAttentionOp("GroupQueryAttention", 1,
 static OnnxOperatorNotes groupQueryAttentionNotes(
     "GroupQueryAttention",
     {.limit = "no `smooth_softmax`, `head_sink`, `qk_output` and quantized "
-              "keys and values"},
+              "keys and values; where lengths are known only when the model "
+              "runs, a batch of 1, no bias, and all tokens count, whatever "
+              "`seqlens_k` says"},
     microsoftDomain);
-
-//===- RotaryEmbedding ----------------------------------------------------===//
-
-/// Returns input 0 as heads: [batch, heads, length, size] or [batch, length,
-/// heads * size], where the heads have twice as many elements as the cosines
-/// unless an attribute states their number.
-static llvm::Expected<NodeValue> readRotated(OpContext &op, Composer &c,
-                                             int64_t pairs) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue input, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t numHeads, op.getInt("num_heads", 0));
-  DimsRef shape = input.getShape();
-  if (shape.size() == 4)
-    return input;
-  if (shape.size() != 3)
-    return makeError("input 0 is {0}; accepted: rank 3 or 4",
-                     input.getType().str());
-  if (numHeads == 0 && pairs > 0)
-    numHeads = shape[2] / (2 * pairs);
-  return splitHeads(c, input, numHeads, "num_heads");
-}
-
-/// Returns input 1: a position for each token, or that of each row's first.
-static llvm::Expected<NodeValue> readPositions(OpContext &op, Composer &c,
-                                               DimsRef heads) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue positions, op.getInput(1));
-  if (positions.getShape() == DimsRef({1})) {
-    NodeValue token = c.iota(positions.getElemKind(), 2, 1, heads[2]);
-    return c.finish(c.add(token, c.reshape(positions, {1, 1})));
-  }
-  if (positions.getShape() != DimsRef({heads[0], heads[2]}))
-    return makeError("input 1 is {0}; accepted: [1] or [{1}, {2}]",
-                     positions.getType().str(), heads[0], heads[2]);
-  return positions;
-}
-
-static llvm::Error importMicrosoftRotary(OpContext &op) {
-  // ONNX Runtime reads the attribute, but does not use it.
-  op.ignoreAttrs({"scale"});
-  GLOWISH_ASSIGN_OR_RETURN(int64_t packed, op.getInt("is_packed_batching", 0));
-  if (packed != 0)
-    return makeError("attribute 'is_packed_batching' is {0}; accepted: 0",
-                     packed);
-  GLOWISH_ASSIGN_OR_RETURN(int64_t interleaved, op.getInt("interleaved", 0));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t size, op.getInt("rotary_embedding_dim", 0));
-  GLOWISH_RETURN_IF_ERROR(
-      checkCaches(op, 2, std::numeric_limits<int64_t>::max()));
-  Composer c(op);
-  int64_t pairs = op.peekInput(2).getShape()[1];
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue heads, readRotated(op, c, pairs));
-  DimsRef shape = heads.getShape();
-  if (2 * pairs != (size ? size : shape[3]) || 2 * pairs > shape[3])
-    return makeError("inputs 2 and 3 have {0} columns; accepted: half of {1}",
-                     pairs, size ? size : shape[3]);
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue positions, readPositions(op, c, shape));
-  Angles angles = gatherAngles(op, c, 2, positions);
-  NodeValue result =
-      rotateHeads(c, heads, angles.cosines, angles.sines, interleaved != 0);
-  bool isFlat = op.peekInput(0).getShape().size() == 3;
-  return c.setOutput(0, isFlat ? joinHeads(c, result) : result);
-}
-
-static OnnxOperator microsoftRotaryOp("RotaryEmbedding", 1,
-                                      importMicrosoftRotary, microsoftDomain);
-static OnnxOperatorNotes microsoftRotaryNotes("RotaryEmbedding",
-                                              {.limit = "no "
-                                                        "`is_packed_batching`"},
-                                              microsoftDomain);

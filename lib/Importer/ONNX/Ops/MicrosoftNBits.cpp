@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ONNX/DynamicDims.h"
 #include "ONNX/MatMul.h"
 #include "ONNX/Quantization.h"
 #include "glowish/Importer/OperatorNotes.h"
@@ -138,7 +139,8 @@ static llvm::Error importMatMulNBits(OpContext &op) {
   return op.setOutput(0, result);
 }
 
-static OnnxOperator matMulNBitsOp("MatMulNBits", 1, importMatMulNBits,
+static OnnxOperator matMulNBitsOp("MatMulNBits", 1,
+                                  alongOuter<anyDims, importMatMulNBits>,
                                   microsoftDomain);
 static constexpr OperatorNotes limits = {
     .limit = "4 and 8 bits; no `g_idx`; the zero points are integers"};

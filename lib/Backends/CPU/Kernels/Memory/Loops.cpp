@@ -207,12 +207,14 @@ void glowish::emitFill(KernelBuilder &b, DimsRef shape, StridedOperand result,
 
 //===- Instructions -------------------------------------------------------===//
 
-/// The outermost bound of the result, operand 0.
+/// The outermost bound of operand \p index.
 static NeededIndices findNeeded(const Instruction &instr,
-                                const KernelOperands &operands) {
-  for (unsigned d = 0; d < instr.getOperand(0)->getType().getRank(); ++d)
-    if (Value *bound = operands.getBound(0, d))
-      if (instr.getOperand(0)->getType().getDim(d) != 1)
+                                const KernelOperands &operands,
+                                unsigned index = 0) {
+  const Type &type = instr.getOperand(index)->getType();
+  for (unsigned d = 0; d < type.getRank(); ++d)
+    if (Value *bound = operands.getBound(index, d))
+      if (type.getDim(d) != 1)
         return {d, bound};
   return {};
 }
@@ -223,6 +225,24 @@ void glowish::emitCopy(KernelBuilder &b, const CopyInstr &instr,
            operands.getStrided(CopyInstr::resultIdx),
            {operands.getStrided(CopyInstr::inputIdx)}, ScalarProgram(),
            findNeeded(instr, operands));
+}
+
+void glowish::emitInsertSlice(KernelBuilder &b, const InsertSliceInstr &instr,
+                              const KernelOperands &operands) {
+  StridedOperand result = operands.getStrided(InsertSliceInstr::bufferIdx);
+  const Type &update = instr.getUpdate()->getType();
+  int64_t axis = instr.getAxis();
+  int64_t lastStart = instr.getBuffer()->getShape()[axis] - update.getDim(axis);
+  Value *start = b.load(instr.getStart()->getType().getKind(),
+                        operands.getPointer(InsertSliceInstr::startIdx), 1);
+  start = b.CreateSExtOrTrunc(start, b.getIndexTy());
+  start = b.minIndex(b.maxIndex(start, b.index(0)), b.index(lastStart));
+  result.base =
+      b.getElement(result.base, result.kind,
+                   b.addScaled(b.index(0), start, result.strides[axis]));
+  emitLoop(b, update.getShape(), result,
+           {operands.getStrided(InsertSliceInstr::updateIdx)}, ScalarProgram(),
+           findNeeded(instr, operands, InsertSliceInstr::updateIdx));
 }
 
 void glowish::emitFill(KernelBuilder &b, const FillInstr &instr,

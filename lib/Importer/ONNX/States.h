@@ -1,0 +1,24 @@
+//===- States.h - Outputs that the next run reads ---------------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IMPORTER_ONNX_STATES_H
+#define GLOWISH_LIB_IMPORTER_ONNX_STATES_H
+
+#include "ONNX/DynamicDims.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace glowish {
+
+/// The input of each output of \p graph that is a state by \p names. Returns an
+/// error if names match nothing, or an input or output twice.
+llvm::Expected<llvm::StringMap<std::string>>
+matchStates(const onnx::GraphProto &graph, llvm::ArrayRef<StateNames> names);
+
+/// Makes an output of \p input, too, to which \p value is saved. It gets the
+/// larger of both extents in each dimension; those of the value must be the
+/// input's, or sums of extents that runs state.
+llvm::Error makeState(GraphContext &graph, Placeholder &input,
+                      DynamicValue value);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_ONNX_STATES_H
