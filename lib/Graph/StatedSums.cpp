@@ -132,7 +132,13 @@ bool StatedSums::isTrueWithin(
     return llvm::all_of(both->getOperands(), [&](NodeValue each) {
       return isTrueWithin(each, extents);
     });
-  // A single comparison has a single limit.
+  // What a limit follows from may be true of fewer elements, but for a single
+  // comparison.
+  NodeValue origin = condition;
+  while (auto *reshape = origin.getNodeAs<ReshapeNode>())
+    origin = reshape->getInput();
+  if (!origin.getNodeAs<LessNode>())
+    return false;
   llvm::SmallVector<Limit, 2> limits = findLimits(condition);
   if (limits.size() != 1 || limits.front().fromEnd > extents.size())
     return false;

@@ -76,11 +76,18 @@ Buffer *IRGenerator::broadcast(Buffer *buffer, DimsRef shape) {
                              layout.strides);
 }
 
-void IRGenerator::generateElementWise(Node &node) {
+bool IRGenerator::isViewOf(const Node &node, unsigned index) const {
+  if (llvm::isa<ReshapeNode>(node))
+    return true;
   auto *select = llvm::dyn_cast<SelectNode>(&node);
-  if (select && select->getX().getType() == node.getType() &&
-      neededExtents.isAlwaysTrue(*select)) {
-    buffers[node.getResult()] = getBuffer(select->getX());
+  return select && index == SelectNode::xIdx &&
+         select->getX().getType() == node.getType() &&
+         neededExtents.isAlwaysTrue(*select);
+}
+
+void IRGenerator::generateElementWise(Node &node) {
+  if (isViewOf(node, SelectNode::xIdx)) {
+    buffers[node.getResult()] = getBuffer(node.getOperand(SelectNode::xIdx));
     return;
   }
   ScalarStep step = makeScalarStep(node);
@@ -167,7 +174,7 @@ void IRGenerator::findSavedPlaceholders() {
       if (found == lastRead.end())
         continue;
       found->second = number;
-      if (llvm::isa<ReshapeNode>(node))
+      if (isViewOf(*node, i))
         views[node->getResult()] = buffer;
     }
   }

@@ -51,6 +51,9 @@ private:
   void generateElementWise(Node &node);
   /// The instruction of \p kind, which computes \p node.
   void generateInstr(Node &node, InstrKind kind);
+  /// Whether \p node is its operand \p index: a reshape, or a Select of which
+  /// no run needs anything else. It has the operand's buffer, or a view of it.
+  bool isViewOf(const Node &node, unsigned index) const;
   void findSavedPlaceholders();
 
   IRFunction &function;
