@@ -311,6 +311,12 @@ llvm::Expected<std::unique_ptr<Module>> GraphImporter::import() {
   GLOWISH_RETURN_IF_ERROR(checkOpset());
   GLOWISH_RETURN_IF_ERROR(checkOperators(graph, opsets));
   GLOWISH_RETURN_IF_ERROR(checkMaxExtents(graph, options));
+  // What a step reads and writes would be taken for a weight.
+  if (options.variables && !options.states.empty())
+    return makeError("-state={0},{1}: the model is imported to be trained; "
+                     "accepted: inference",
+                     options.states.front().input,
+                     options.states.front().output);
   GLOWISH_ASSIGN_OR_RETURN(stateInputs, matchStates(graph, options.states));
   GLOWISH_RETURN_IF_ERROR(importInitializers());
   GLOWISH_RETURN_IF_ERROR(importInputs());
