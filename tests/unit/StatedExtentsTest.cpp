@@ -249,6 +249,41 @@ TEST(StatedExtents, LoopsEndWithThem) {
   }
 }
 
+/// Rows of weights of 4 bits: one needed row, and few, are computed otherwise
+/// than many.
+TEST(StatedExtents, MatmulsWithWeightsOf4Bits) {
+  TextModel model;
+  model.inputs.clear();
+  Random random(7);
+  std::string weights = "initializer { name: \"w\" data_type: 2 dims: 70 "
+                        "dims: 3 dims: 8 ";
+  for (int i = 0; i < 70 * 3 * 8; ++i)
+    weights += "int32_data: " + std::to_string(random.below(256)) + " ";
+  std::vector<float> scales(70 * 3);
+  for (float &scale : scales)
+    scale = float(random.uniform(0.01, 0.02));
+  model.header = "opset_import { domain: \"com.microsoft\" version: 1 }";
+  model.body =
+      symbolicInput("x", {"1", "S", "40"}) + weights + "} " +
+      floats("s", {70, 3}, scales) +
+      onnxNode("MatMulNBits", {"x", "w", "s"},
+               intAttr("K", 40) + intAttr("N", 70) + intAttr("block_size", 16) +
+                   intAttr("bits", 4) + "domain: \"com.microsoft\" ");
+  std::map<int64_t, Program> fixed;
+  for (int64_t extent : {1, 2, 3, 8, 9, 33, 70})
+    fixed[extent] = compile(model, /*isCPU=*/true, {{"S", extent}}, {});
+  for (const TargetOptions &target : getLevels()) {
+    Program ranged =
+        compile(model, /*isCPU=*/true, {}, {{"S", {1, 70}}}, target);
+    unsigned numBounded = 0;
+    for (const Instruction &instr : ranged.program->getIR().getInstrs())
+      numBounded += !instr.getLoopBounds().empty();
+    EXPECT_GE(numBounded, 1u);
+    for (auto &[extent, program] : fixed)
+      compare(ranged, program, {{"S", extent}});
+  }
+}
+
 std::string importError(TextModel &model, const Ranges &ranges) {
   ImportOptions options;
   options.symbolRanges = ranges;

@@ -28,7 +28,8 @@ static Tensor packWeights(const Tensor &weights, const NBitsLayout &layout) {
     int64_t word = before / 4 + row / NBitsLayout::wordRows;
     for (int64_t n = 0; n < layout.columns; ++n)
       to[layout.getElement(n, word, all / 4) * 4 + inWord / 2] |=
-          uint8_t((from[k * layout.columns + n] & 15) << (inWord % 2 * 4));
+          uint8_t(((from[k * layout.columns + n] + layout.getBias()) & 15)
+                  << (inWord % 2 * 4));
   }
   return packed;
 }
@@ -101,12 +102,11 @@ void NBitsPacker::replace(MatMulNBitsInstr &instr) {
       getPacked(instr, Instr::zeroPointsIdx, [&](const Tensor &tensor) {
         return packParameters<int8_t>(tensor, ElemKind::Int8, layout);
       });
-  function.create(
-      instr.getName(),
-      CPUMatMulNBitsInstr::draft(instr.getResult(), instr.getLhs(), weights,
-                                 scales, zeroPoints, layout.kind, layout.block,
-                                 instr.getFused(), instr.getEpilogue()),
-      &instr);
+  InstrDraft draft = CPUMatMulNBitsInstr::draft(
+      instr.getResult(), instr.getLhs(), weights, scales, zeroPoints,
+      layout.kind, layout.block, instr.getFused(), instr.getEpilogue());
+  draft.bounds = instr.getLoopBounds().vec();
+  function.create(instr.getName(), std::move(draft), &instr);
   function.erase(&instr);
 }
 

@@ -7,7 +7,8 @@
 //
 // Weights of 8 bits: row after row. Weights of 4 bits: eight rows are one row
 // of 32-bit words, one word a column, the first row in the lowest bits; each
-// block begins with a new word.
+// block begins with a new word. Signed ones have a bias, so that all are at
+// least 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,6 +39,8 @@ struct NBitsLayout {
   bool isSigned() const {
     return kind == ElemKind::Int8 || kind == ElemKind::Int4;
   }
+  /// What is added to weights of 4 bits before they are packed.
+  int getBias() const { return kind == ElemKind::Int4 ? 8 : 0; }
   int64_t getNumBlocks() const {
     return int64_t(llvm::divideCeil(depth, block));
   }

@@ -52,10 +52,10 @@ private:
     Values scales, zeroPoints;
   };
 
-  RowTile chooseTile() const;
+  RowTile chooseTile(int64_t numRows) const;
   void emitRows(Value *group, int64_t panelColumns, Value *panel);
-  void emitTile(Value *row, unsigned tileRows, int64_t panelColumns,
-                Value *panel);
+  void emitTiles(Value *group, int64_t panelColumns, Value *panel);
+  void emitTile(Value *row, RowTile shape, int64_t panelColumns, Value *panel);
   void emitColumns(Value *row, const RowTile &shape, const Columns &columns);
   Values sumBlocks(Value *row, const RowTile &shape, const Columns &columns);
   Values sumBlock(Value *row, const RowTile &shape, const Columns &columns,
@@ -66,20 +66,31 @@ private:
   Values addWords(Value *row, Value *k, const RowTile &shape,
                   const Columns &columns, const Parameters &parameters,
                   Value *offset, int64_t numRows, Values sums);
+  /// Whether weights of 4 bits are numbers of a table in a register.
+  bool looksUp() const;
+  /// Whether weights stay where they are in their words: row i of a word is
+  /// 16^i times as large, and x is divided by it instead. That is exact, as
+  /// both are powers of two, and saves a shift of each vector.
+  bool masksWords(const RowTile &shape) const {
+    return shape.scalesSums && layout.hasWords() && !looksUp();
+  }
   /// Whether zero points are taken from the sum of a block, and not from each
   /// weight: they are small in weights of 4 bits, so that little is lost.
   bool subtractsAtEnd(const RowTile &shape) const {
-    return zeroPoints && shape.scalesSums && layout.hasWords();
+    return shape.scalesSums && layout.hasWords() &&
+           (zeroPoints || (layout.isSigned() && masksWords(shape)));
   }
   void addStep(Value *row, Value *k, const RowTile &shape,
-               const Parameters &parameters, Values weights, unsigned set,
-               Values &sums);
+               const Parameters &parameters, Values weights, double factor,
+               unsigned set, Values &sums);
+  void prefetch(const RowTile &shape, Value *address, int64_t bytes);
   Parameters loadParameters(const Columns &columns, Value *number,
                             const RowTile &shape);
   Values scale(Values sums, const Parameters &parameters, const RowTile &shape,
                llvm::ArrayRef<Value *> totals);
   Value *widenIntegers(Value *integers);
   Value *takeFromWords(Value *words, unsigned row);
+  Value *maskWords(Value *words, unsigned row);
 
   KernelBuilder &b;
   NBitsLayout layout;
@@ -90,6 +101,8 @@ private:
   unsigned lanes;
   /// The dimensions of the rows; the last is that of a tile's rows.
   Dims rows;
+  /// How many rows a run needs, an index; null for all.
+  Value *neededRows = nullptr;
   RowTile tile;
   /// The indices of the dimensions of the rows in front of the last.
   Values batch;
@@ -123,21 +136,29 @@ NBitsMatMul::NBitsMatMul(KernelBuilder &b, const CPUMatMulNBitsInstr &instr,
   rows = joinDimensions(rows, all);
   for (auto [operand, stride] : llvm::zip(all, inner))
     operand->strides.push_back(stride);
-  tile = chooseTile();
+  if (rows.size() == 1)
+    neededRows = operands.getBound(b, Instr::resultIdx, 0,
+                                   instr.getResult()->getType().getRank() - 1);
+  tile = chooseTile(rows.back());
 }
 
 /// Where reading weights takes the time, the vectors are as many as a panel
-/// has, so that it is read in order. Else there is one register for each sum,
-/// and eight for the rest.
-RowTile NBitsMatMul::chooseTile() const {
+/// has, so that it is read in order, and with few vectors there are two sets.
+/// Else there is one register for each sum, and eight for the rest.
+RowTile NBitsMatMul::chooseTile(int64_t numRows) const {
   const TargetDescription &target = b.getTarget();
-  bool hasMany = target.getSumTarget().numVectorRegisters >= 32;
-  int64_t numRows = rows.back();
-  if (numRows <= (hasMany ? 2 : 1))
-    return {.rows = unsigned(numRows),
-            .vectors = 4,
+  const TargetDescription &sumTarget = target.getSumTarget();
+  bool hasMany = sumTarget.numVectorRegisters >= 32;
+  if (numRows <= (hasMany ? 2 : 1)) {
+    auto count = unsigned(numRows);
+    auto panel = unsigned(layout.panelColumns);
+    unsigned sets = count * panel * 32 < 8 * sumTarget.vectorBits ? 2 : 1;
+    unsigned most = target.numVectorRegisters / 2 / (count * sets);
+    return {.rows = count,
+            .vectors = std::min(panel / lanes, most),
             .scalesSums = true,
-            .sets = hasMany && numRows == 1 ? 2u : 1u};
+            .sets = sets};
+  }
   constexpr unsigned vectors = 2;
   int64_t most = (int64_t(target.numVectorRegisters) - 8) / vectors;
   // Tiles of about the same number of rows.
@@ -159,29 +180,61 @@ Value *NBitsMatMul::widenIntegers(Value *integers) {
   return b.CreateSIToFP(wide, b.getComputeTy(ElemKind::Float, count));
 }
 
-/// Row \p row of \p words as floats. AVX-512 looks them up in a register, by
-/// the four lowest bits.
-Value *NBitsMatMul::takeFromWords(Value *words, unsigned row) {
+/// AVX-512 has an instruction for it, which takes the four lowest bits.
+bool NBitsMatMul::looksUp() const {
   llvm::Triple triple(b.getFunction().getParent()->getTargetTriple());
+  return triple.isX86() && lanes == 16;
+}
+
+/// Row \p row of \p words as floats.
+Value *NBitsMatMul::takeFromWords(Value *words, unsigned row) {
   llvm::Type *type = words->getType();
   auto number = [&](uint64_t value) {
     return llvm::ConstantInt::get(type, value);
   };
-  if (triple.isX86() && KernelBuilder::getLanes(words) == 16 && lanes == 16) {
+  if (looksUp()) {
     llvm::SmallVector<float, 16> numbers;
     for (int i = 0; i < 16; ++i)
-      numbers.push_back(float(layout.isSigned() && i > 7 ? i - 16 : i));
+      numbers.push_back(float(i - layout.getBias()));
     return b.CreateIntrinsic(
         llvm::Intrinsic::x86_avx512_permvar_sf_512, {},
         {llvm::ConstantDataVector::get(b.getContext(), numbers),
          b.CreateLShr(words, number(4 * row))});
   }
-  Value *value =
-      layout.isSigned()
-          ? b.CreateAShr(b.CreateShl(words, number(28 - 4 * row)), number(28))
-          : b.CreateAnd(b.CreateLShr(words, number(4 * row)), number(15));
-  return b.CreateSIToFP(
-      value, b.getComputeTy(ElemKind::Float, KernelBuilder::getLanes(words)));
+  Value *value = b.CreateAnd(b.CreateLShr(words, number(4 * row)), number(15));
+  if (layout.getBias())
+    value = b.CreateSub(value, number(uint64_t(layout.getBias())));
+  return b.CreateSIToFP(value, b.getComputeTy(ElemKind::Float, lanes));
+}
+
+/// The factor of what maskWords makes of row \p row; the last row is shifted,
+/// or else it would be negative.
+static double getMaskFactor(unsigned row) {
+  return row + 1 < NBitsLayout::wordRows ? double(uint64_t(1) << (4 * row)) : 1;
+}
+
+/// Row \p row of \p words as floats, with the bias, times its factor.
+Value *NBitsMatMul::maskWords(Value *words, unsigned row) {
+  llvm::Type *type = words->getType();
+  unsigned shift = 4 * row;
+  Value *value = getMaskFactor(row) == 1
+                     ? b.CreateLShr(words, llvm::ConstantInt::get(type, shift))
+                     : words;
+  if (row + 1 < NBitsLayout::wordRows)
+    value =
+        b.CreateAnd(value, llvm::ConstantInt::get(type, uint64_t(15) << shift));
+  return b.CreateSIToFP(value, b.getComputeTy(ElemKind::Float, lanes));
+}
+
+/// Where a whole row of a panel of \p bytes is read from \p address on, and
+/// that takes the time, begins to read those that follow some way behind.
+void NBitsMatMul::prefetch(const RowTile &shape, Value *address,
+                           int64_t bytes) {
+  if (!shape.scalesSums || int64_t(shape.vectors) * lanes < layout.panelColumns)
+    return;
+  constexpr int64_t line = 64, distance = 2048;
+  for (int64_t at = 0; at < bytes; at += line)
+    b.prefetch(b.getElement(address, ElemKind::Int8, distance + at));
 }
 
 NBitsMatMul::Parameters NBitsMatMul::loadParameters(const Columns &columns,
@@ -190,25 +243,35 @@ NBitsMatMul::Parameters NBitsMatMul::loadParameters(const Columns &columns,
   Parameters parameters;
   Value *first = b.CreateNSWAdd(b.CreateNSWMul(number, b.index(columns.width)),
                                 columns.inPanel);
+  prefetch(shape, b.getElement(columns.scales, ElemKind::Float, first),
+           4 * columns.width);
   for (unsigned v = 0; v < shape.vectors; ++v) {
     Value *at = b.CreateNSWAdd(first, b.index(int64_t(v) * lanes));
     parameters.scales.push_back(
         b.load(ElemKind::Float,
                b.getElement(columns.scales, ElemKind::Float, at), lanes));
-    if (zeroPoints)
-      parameters.zeroPoints.push_back(widenIntegers(
+    Value *bias = masksWords(shape) && layout.getBias()
+                      ? b.literal(ElemKind::Float, layout.getBias(), lanes)
+                      : nullptr;
+    if (zeroPoints) {
+      Value *point = widenIntegers(
           b.load(ElemKind::Int8,
-                 b.getElement(columns.zeroPoints, ElemKind::Int8, at), lanes)));
+                 b.getElement(columns.zeroPoints, ElemKind::Int8, at), lanes));
+      parameters.zeroPoints.push_back(bias ? b.CreateFAdd(point, bias) : point);
+    } else if (bias) {
+      parameters.zeroPoints.push_back(bias);
+    }
   }
   return parameters;
 }
 
 //===- Sums ---------------------------------------------------------------===//
 
-/// Adds element \p k of each row times \p weights to \p set of the sums.
+/// Adds element \p k of each row times \p weights, which are \p factor times
+/// too large, to \p set of the sums.
 void NBitsMatMul::addStep(Value *row, Value *k, const RowTile &shape,
                           const Parameters &parameters, Values weights,
-                          unsigned set, Values &sums) {
+                          double factor, unsigned set, Values &sums) {
   for (unsigned v = 0; v < shape.vectors; ++v) {
     if (zeroPoints && !subtractsAtEnd(shape))
       weights[v] = b.CreateFSub(weights[v], parameters.zeroPoints[v]);
@@ -224,6 +287,8 @@ void NBitsMatMul::addStep(Value *row, Value *k, const RowTile &shape,
       Value *&sum = sums[shape.countSums() + r];
       sum = b.CreateFAdd(sum, x);
     }
+    if (factor != 1)
+      x = b.CreateFMul(x, b.literal(ElemKind::Float, 1 / factor, lanes));
     for (unsigned v = 0; v < shape.vectors; ++v) {
       Value *&sum = sums[(set * shape.rows + r) * shape.vectors + v];
       sum = b.multiplyAdd(x, weights[v], sum);
@@ -242,12 +307,14 @@ Values NBitsMatMul::addBytes(Value *row, Value *k, const RowTile &shape,
         b.getElement(columns.weights, ElemKind::Int8,
                      b.CreateNSWAdd(b.CreateNSWAdd(offset, columns.inPanel),
                                     b.CreateNSWMul(i, b.index(columns.width))));
+    prefetch(shape, address, columns.width);
     Values loaded;
     for (unsigned v = 0; v < shape.vectors; ++v)
       loaded.push_back(widenIntegers(b.load(
           ElemKind::Int8,
           b.getElement(address, ElemKind::Int8, int64_t(v) * lanes), lanes)));
-    addStep(row, b.CreateNSWAdd(k, i), shape, parameters, loaded, set, current);
+    addStep(row, b.CreateNSWAdd(k, i), shape, parameters, loaded, 1, set,
+            current);
   };
   constexpr int64_t unroll = 4;
   int64_t whole = numRows / unroll * unroll;
@@ -277,6 +344,7 @@ Values NBitsMatMul::addWords(Value *row, Value *k, const RowTile &shape,
             offset,
             b.CreateNSWAdd(b.CreateNSWMul(columns.inPanel, b.index(4)),
                            b.CreateNSWMul(word, b.index(4 * columns.width)))));
+    prefetch(shape, address, 4 * columns.width);
     Values words;
     for (unsigned v = 0; v < shape.vectors; ++v) {
       Value *at = b.getElement(address, ElemKind::Int32, int64_t(v) * lanes);
@@ -286,9 +354,11 @@ Values NBitsMatMul::addWords(Value *row, Value *k, const RowTile &shape,
     for (unsigned i = 0; i < used; ++i) {
       Values taken;
       for (Value *value : words)
-        taken.push_back(takeFromWords(value, i));
+        taken.push_back(masksWords(shape) ? maskWords(value, i)
+                                          : takeFromWords(value, i));
       addStep(row, b.CreateNSWAdd(first, b.index(i)), shape, parameters, taken,
-              i % shape.sets, current);
+              masksWords(shape) ? getMaskFactor(i) : 1, i % shape.sets,
+              current);
     }
   };
   int64_t whole = numRows / wordRows;
@@ -388,7 +458,7 @@ void NBitsMatMul::emitColumns(Value *row, const RowTile &shape,
 }
 
 /// Rows \p row ... of \p panel, of which \p panelColumns columns have results.
-void NBitsMatMul::emitTile(Value *row, unsigned tileRows, int64_t panelColumns,
+void NBitsMatMul::emitTile(Value *row, RowTile shape, int64_t panelColumns,
                            Value *panel) {
   auto getPart = [&](Value *base, ElemKind kind, int64_t size) {
     return base ? b.getElement(base, kind, b.CreateNSWMul(panel, b.index(size)))
@@ -410,12 +480,10 @@ void NBitsMatMul::emitTile(Value *row, unsigned tileRows, int64_t panelColumns,
     columns.inResult =
         b.CreateNSWAdd(b.CreateNSWMul(panel, b.index(all)), first);
     columns.used = unsigned(used);
-    RowTile shape = tile;
-    shape.rows = tileRows;
     shape.vectors = unsigned(llvm::divideCeil(used, lanes));
     emitColumns(row, shape, columns);
   };
-  int64_t step = int64_t(tile.vectors) * lanes;
+  int64_t step = int64_t(shape.vectors) * lanes;
   int64_t whole = panelColumns / step * step;
   b.forLoop(b.index(0), b.index(whole), step,
             [&](Value *first) { emitAt(first, step); });
@@ -427,8 +495,20 @@ void NBitsMatMul::emitTile(Value *row, unsigned tileRows, int64_t panelColumns,
 static constexpr int64_t tilesPerTask = 8;
 
 /// The rows of \p group and of \p panel, of which \p panelColumns columns have
-/// results.
+/// results. A run that needs one row of many computes it as fast as a matmul of
+/// one row.
 void NBitsMatMul::emitRows(Value *group, int64_t panelColumns, Value *panel) {
+  if (!neededRows || rows.back() == 1)
+    return emitTiles(group, panelColumns, panel);
+  Value *isOne = b.CreateICmpEQ(neededRows, b.index(1));
+  Value *isFirst = b.CreateICmpEQ(group, b.index(0));
+  b.ifThen(b.CreateAnd(isOne, isFirst),
+           [&] { emitTile(b.index(0), chooseTile(1), panelColumns, panel); });
+  b.ifThen(b.CreateNot(isOne), [&] { emitTiles(group, panelColumns, panel); });
+}
+
+/// The same in tiles of many rows; the last one may have more rows than needed.
+void NBitsMatMul::emitTiles(Value *group, int64_t panelColumns, Value *panel) {
   int64_t whole = rows.back() / tile.rows, left = rows.back() % tile.rows;
   Value *first = b.CreateNSWMul(group, b.index(tilesPerTask));
   Value *end = b.CreateNSWAdd(first, b.index(tilesPerTask));
@@ -436,18 +516,24 @@ void NBitsMatMul::emitRows(Value *group, int64_t panelColumns, Value *panel) {
     first = b.index(0);
     end = b.index(whole);
   }
-  b.forLoop(first, b.minIndex(end, b.index(whole)), 1, [&](Value *number) {
-    emitTile(b.CreateNSWMul(number, b.index(tile.rows)), tile.rows,
-             panelColumns, panel);
+  end = b.minIndex(end, b.index(whole));
+  if (neededRows)
+    end = b.minIndex(
+        end, b.CreateUDiv(b.CreateNSWAdd(neededRows, b.index(tile.rows - 1)),
+                          b.index(tile.rows)));
+  b.forLoop(first, end, 1, [&](Value *number) {
+    emitTile(b.CreateNSWMul(number, b.index(tile.rows)), tile, panelColumns,
+             panel);
   });
   if (!left)
     return;
-  auto emitLeft = [&] {
-    emitTile(b.index(whole * tile.rows), unsigned(left), panelColumns, panel);
-  };
-  if (whole < tilesPerTask)
-    return emitLeft();
-  b.ifThen(b.CreateICmpEQ(group, b.index(whole / tilesPerTask)), emitLeft);
+  RowTile last = tile;
+  last.rows = unsigned(left);
+  Value *row = b.index(whole * tile.rows);
+  Value *isHere = b.CreateICmpEQ(group, b.index(whole / tilesPerTask));
+  if (neededRows)
+    isHere = b.CreateAnd(isHere, b.CreateICmpSGT(neededRows, row));
+  b.ifThen(isHere, [&] { emitTile(row, last, panelColumns, panel); });
 }
 
 void NBitsMatMul::emit() {
