@@ -305,8 +305,31 @@ llvm::Expected<ModelGraph> Compilation::optimize(ModelGraph graph) {
   return graph;
 }
 
+/// Whether a matmul of \p function or its bodies has integers on both sides.
+static bool hasQuantizedActivations(const Function &function) {
+  return llvm::any_of(function.getNodes(), [](const Node &node) {
+    auto *matMul = llvm::dyn_cast<MatMulNBitsNode>(&node);
+    return (matMul && matMul->getLhsScales()) ||
+           llvm::any_of(getBodies(node), [](const Function *body) {
+             return hasQuantizedActivations(*body);
+           });
+  });
+}
+
+static llvm::Error checkActivations(const Function &function) {
+  if (hasQuantizedActivations(function))
+    return llvm::Error::success();
+  return makeError("-activations=int8 has no effect on this model; accepted: "
+                   "models with matmuls of quantized weights, in whole blocks "
+                   "of a multiple of 8");
+}
+
 llvm::Expected<LoweredGraph> Compilation::lower(ModelGraph graph) {
   beginPhase(Phase::Lower);
+  if (options.quantizesActivations) {
+    GLOWISH_RETURN_IF_ERROR(runGraphPasses(graph, getActivationPipeline()));
+    GLOWISH_RETURN_IF_ERROR(checkActivations(graph.getFunction()));
+  }
   GLOWISH_RETURN_IF_ERROR(runGraphPasses(graph, getLowerPipeline()));
   GLOWISH_RETURN_IF_ERROR(verifyLowered(graph.getFunction(), getPassContext()));
   LoweredGraph lowered(std::move(graph));

@@ -85,8 +85,11 @@ std::optional<OperandAxes> glowish::followMatMulNBits(const OpView &view,
                                                       unsigned dim) {
   if (dim + 1 == result.getRank())
     return std::nullopt;
+  MatMulNBitsView op(view);
   OperandAxes axes = makeAxes(view);
-  axes[0] = OperandAxis{dim};
+  axes[op.lhsIdx] = OperandAxis{dim};
+  if (op.hasLhsScales())
+    axes[op.lhsScalesIdx] = OperandAxis{dim};
   return axes;
 }
 

@@ -69,6 +69,15 @@ const Pipeline &glowish::getQuantizationPipeline() {
   return pipeline;
 }
 
+const Pipeline &glowish::getActivationPipeline() {
+  static const Pipeline pipeline = {
+      {{"quantize-activations"},
+       /*toFixedPoint=*/false,
+       /*required=*/{"quantize-activations"}},
+  };
+  return pipeline;
+}
+
 const Pipeline &glowish::getLowerPipeline() {
   static const Pipeline pipeline = {
       {{"lower", "canonicalize", "sink-transposes", "transpose-to-reshape",

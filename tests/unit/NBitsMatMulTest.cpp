@@ -43,7 +43,28 @@ NodeValue build(const Case &c, ElemKind weights, bool hasZeros, ElemKind floats,
                                constant(m, ElemKind::Float, parameters),
                                hasZeros ? makeIntegers(m, weights, parameters)
                                         : NodeValue(),
-                               c.block)
+                               /*lhsScales=*/NodeValue(), c.block)
+      ->getResult();
+}
+
+/// The same of int8 [..., K] with scales.
+NodeValue buildIntegers(const Case &c, ElemKind weights, bool hasZeros,
+                        Function &f, Module &m) {
+  int64_t depth = c.lhs.back();
+  Dims parameters = {depth / c.block, c.columns}, rowScales = c.lhs;
+  rowScales.back() = depth / c.block;
+  NodeValue largest(m.createConstant(
+      "largest", Tensor::fromValues<float>(Type(ElemKind::Float, {}), {127})));
+  NodeValue lhs =
+      f.create<MulNode>("steps", input(m, ElemKind::Float, c.lhs), largest)
+          ->getResult();
+  lhs = f.create<CastNode>("lhs", lhs, ElemKind::Int8)->getResult();
+  return f
+      .create<MatMulNBitsNode>(
+          "matmul", lhs, makeIntegers(m, weights, {depth, c.columns}),
+          constant(m, ElemKind::Float, parameters),
+          hasZeros ? makeIntegers(m, weights, parameters) : NodeValue(),
+          input(m, ElemKind::Float, rowScales), c.block)
       ->getResult();
 }
 
@@ -79,6 +100,45 @@ TEST(NBitsMatMul, AgreesWithInterpreter) {
           });
 }
 
+/// More rows than a tile has, whose weights are unpacked in pieces: blocks that
+/// are shorter and longer than these, and parts of both.
+TEST(NBitsMatMul, ManyRows) {
+  const Case cases[] = {
+      {{9, 300}, 33, 32},   {{100, 520}, 65, 20}, {{33, 600}, 17, 600},
+      {{17, 700}, 66, 300}, {{7, 256}, 64, 128},  {{2, 13, 513}, 16, 512},
+  };
+  unsigned number = 0;
+  for (const Case &c : cases)
+    for (ElemKind weights : kinds)
+      for (bool hasZeros : {false, true})
+        compare("case " + std::to_string(number++),
+                [&](Function &f, Module &m) {
+                  return addEpilogue(
+                      build(c, weights, hasZeros, ElemKind::Float, f, m), f, m);
+                });
+}
+
+/// A left side of integers, with a scale for each block of a row.
+TEST(NBitsMatMul, Integers) {
+  const Case cases[] = {
+      {{1, 8}, 1, 8},      {{1, 16}, 7, 8},      {{2, 32}, 17, 32},
+      {{3, 64}, 33, 32},   {{1, 96}, 130, 32},   {{7, 128}, 65, 128},
+      {{5, 144}, 70, 16},  {{17, 120}, 64, 24},  {{2, 3, 160}, 19, 32},
+      {{101, 72}, 66, 72}, {{1, 1024}, 64, 256}, {{0, 8}, 3, 8},
+  };
+  unsigned number = 0;
+  for (const Case &c : cases)
+    for (ElemKind weights : kinds)
+      for (bool hasZeros : {false, true}) {
+        bool hasEpilogue = number % 3 == 1;
+        compare("case " + std::to_string(number++),
+                [&](Function &f, Module &m) {
+                  NodeValue x = buildIntegers(c, weights, hasZeros, f, m);
+                  return hasEpilogue ? addEpilogue(x, f, m) : x;
+                });
+      }
+}
+
 TEST(NBitsMatMul, HalfPrecisions) {
   for (ElemKind floats : {ElemKind::Float16, ElemKind::BFloat16})
     for (ElemKind weights : kinds) {
@@ -102,7 +162,8 @@ TEST(NBitsMatMul, StridedRows) {
       return f
           .create<MatMulNBitsNode>(
               "matmul", x, makeIntegers(m, weights, {20, 35}),
-              constant(m, ElemKind::Float, {3, 35}), NodeValue(), 8)
+              constant(m, ElemKind::Float, {3, 35}), NodeValue(),
+              /*lhsScales=*/NodeValue(), 8)
           ->getResult();
     });
 }
@@ -135,7 +196,8 @@ TEST(NBitsMatMul, RuntimeWeights) {
           .create<MatMulNBitsNode>("matmul",
                                    constant(m, ElemKind::Float, {3, 20}), q,
                                    constant(m, ElemKind::Float, {3, 5}),
-                                   makeIntegers(m, weights, {3, 5}), 8)
+                                   makeIntegers(m, weights, {3, 5}),
+                                   /*lhsScales=*/NodeValue(), 8)
           ->getResult();
     });
 }

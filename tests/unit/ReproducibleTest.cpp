@@ -178,7 +178,8 @@ TEST(Reproducible, MatMulsOfFewBits) {
                   .create<MatMulNBitsNode>(
                       "matmul", input(m, Float, {rows, 100}),
                       weights({100, 35}), constant(m, Float, {4, 35}),
-                      hasZeros ? weights({4, 35}) : NodeValue(), 32)
+                      hasZeros ? weights({4, 35}) : NodeValue(),
+                      /*lhsScales=*/NodeValue(), 32)
                   ->getResult();
             });
 }

@@ -259,41 +259,65 @@ TEST(TypeRules, MatMul) {
 }
 
 TEST(TypeRules, MatMulNBits) {
-  EXPECT_TYPE("MatMulNBits(float<3x7>, int8<7x17>, float<1x17>, none) {block = "
-              "7}",
-              "float<3x17>");
+  EXPECT_TYPE(
+      "MatMulNBits(float<3x7>, int8<7x17>, float<1x17>, none, none) {block = "
+      "7}",
+      "float<3x17>");
   EXPECT_TYPE("MatMulNBits(float16<2x1x33>, uint4<33x5>, float<3x5>, "
-              "uint4<3x5>) {block = 16}",
+              "uint4<3x5>, none) {block = 16}",
               "float16<2x1x5>");
-  EXPECT_TYPE("MatMulNBits(float<3x0>, int4<0x5>, float<0x5>, none) {block = "
-              "32}",
-              "float<3x5>");
-  EXPECT_TYPE("MatMulNBits(double<3x7>, int8<7x5>, float<1x5>, none) {block = "
-              "7}",
-              "operand 'lhs' (double<3x7>): expected kind float, float16 or "
-              "bfloat16");
-  EXPECT_TYPE("MatMulNBits(float<3x7>, int2<7x5>, float<1x5>, none) {block = "
-              "7}",
-              "operand 'rhs' (int2<7x5>): expected kind int8, uint8, int4 or "
-              "uint4");
-  EXPECT_TYPE("MatMulNBits(float<3x7>, int8<2x7x5>, float<1x5>, none) {block "
-              "= 7}",
-              "operand 'rhs' (int8<2x7x5>): expected rank 2");
-  EXPECT_TYPE("MatMulNBits(float<3x7>, int8<8x5>, float<1x5>, none) {block = "
-              "8}",
-              "operand 'rhs' (int8<8x5>): expected 7 rows, as many as lhs has "
-              "columns");
-  EXPECT_TYPE("MatMulNBits(float<3x7>, int8<7x5>, float<1x5>, none) {block = "
-              "3}",
-              "operand 'scales' (float<1x5>): expected kind float and shape "
-              "3x5");
-  EXPECT_TYPE("MatMulNBits(float<3x7>, int4<7x5>, float<1x5>, uint4<1x5>) "
-              "{block = 7}",
-              "operand 'zeroPoints' (uint4<1x5>): expected kind int4 and shape "
-              "1x5");
-  EXPECT_TYPE("MatMulNBits(float<3x7>, int4<7x5>, float<1x5>, none) {block = "
-              "0}",
-              "attribute 'block': expected at least 1");
+  EXPECT_TYPE(
+      "MatMulNBits(float<3x0>, int4<0x5>, float<0x5>, none, none) {block = "
+      "32}",
+      "float<3x5>");
+  EXPECT_TYPE(
+      "MatMulNBits(double<3x7>, int8<7x5>, float<1x5>, none, none) {block = "
+      "7}",
+      "operand 'lhs' (double<3x7>): expected kind float, float16 or "
+      "bfloat16");
+  EXPECT_TYPE(
+      "MatMulNBits(float<3x7>, int2<7x5>, float<1x5>, none, none) {block = "
+      "7}",
+      "operand 'rhs' (int2<7x5>): expected kind int8, uint8, int4 or "
+      "uint4");
+  EXPECT_TYPE(
+      "MatMulNBits(float<3x7>, int8<2x7x5>, float<1x5>, none, none) {block "
+      "= 7}",
+      "operand 'rhs' (int8<2x7x5>): expected rank 2");
+  EXPECT_TYPE(
+      "MatMulNBits(float<3x7>, int8<8x5>, float<1x5>, none, none) {block = "
+      "8}",
+      "operand 'rhs' (int8<8x5>): expected 7 rows, as many as lhs has "
+      "columns");
+  EXPECT_TYPE(
+      "MatMulNBits(float<3x7>, int8<7x5>, float<1x5>, none, none) {block = "
+      "3}",
+      "operand 'scales' (float<1x5>): expected kind float and shape "
+      "3x5");
+  EXPECT_TYPE(
+      "MatMulNBits(float<3x7>, int4<7x5>, float<1x5>, uint4<1x5>, none) "
+      "{block = 7}",
+      "operand 'zeroPoints' (uint4<1x5>): expected kind int4 and shape "
+      "1x5");
+  EXPECT_TYPE(
+      "MatMulNBits(float<3x7>, int4<7x5>, float<1x5>, none, none) {block = "
+      "0}",
+      "attribute 'block': expected at least 1");
+  EXPECT_EQ(infer("MatMulNBits(int8<2x3x16>, int4<16x5>, float<2x5>, none, "
+                  "float<2x3x2>) {block = 8}"),
+            "float<2x3x5>");
+  EXPECT_EQ(infer("MatMulNBits(int8<3x16>, int4<16x5>, float<2x5>, none, none) "
+                  "{block = 8}"),
+            "operand 'lhs' (int8<3x16>): expected kind float, float16 or "
+            "bfloat16");
+  EXPECT_EQ(infer("MatMulNBits(float<3x16>, int4<16x5>, float<2x5>, none, "
+                  "float<3x2>) {block = 8}"),
+            "operand 'lhs' (float<3x16>): expected kind int8, as it has "
+            "scales");
+  EXPECT_EQ(infer("MatMulNBits(int8<3x16>, int4<16x5>, float<2x5>, none, "
+                  "float<2x3>) {block = 8}"),
+            "operand 'lhsScales' (float<2x3>): expected kind float and shape "
+            "3x2");
 }
 
 TEST(TypeRules, Gemm) {

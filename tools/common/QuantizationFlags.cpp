@@ -117,6 +117,18 @@ static ValueOption<ElemKind> weightKind(
                clEnumValN(ElemKind::Int4, "int4", "Symmetric around 0"),
                clEnumValN(ElemKind::UInt4, "uint4", "With zero points")),
     cl::cat(quantizationCategory));
+enum class ActivationKind { Float, Int8 };
+static ValueOption<ActivationKind> activations(
+    "activations",
+    cl::desc("What is multiplied with quantized weights where activations are "
+             "float"),
+    cl::init(ActivationKind::Float),
+    cl::values(clEnumValN(ActivationKind::Float, "float",
+                          "The activations as they are (default)"),
+               clEnumValN(ActivationKind::Int8, "int8",
+                          "Integers; each block of a row has a scale, by its "
+                          "largest magnitude: faster, and less exact")),
+    cl::cat(quantizationCategory));
 static ValueOption<unsigned> weightBlock(
     "weights-block",
     cl::desc("Weights of a column that share a scale in -quantize-weights; 0 "
@@ -231,6 +243,10 @@ glowish::getQuantizationOptions() {
                       "-load-profile=" + loadProfile + ": ");
   options->profile = std::move(*profile);
   return options;
+}
+
+bool glowish::quantizesActivations() {
+  return activations == ActivationKind::Int8;
 }
 
 llvm::Expected<std::optional<PrecisionConfig>> glowish::getPrecisionConfig() {

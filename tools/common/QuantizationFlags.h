@@ -19,6 +19,9 @@ getQuantizationOptions();
 /// -convert-to-fp16 and -fp16-format; nullopt where floats stay float.
 llvm::Expected<std::optional<PrecisionConfig>> getPrecisionConfig();
 
+/// -activations=int8.
+bool quantizesActivations();
+
 /// The first of these flags that \p options are of; empty where floats stay
 /// float.
 llvm::StringRef getPrecisionFlag(const CompilationOptions &options);

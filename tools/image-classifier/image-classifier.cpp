@@ -239,6 +239,7 @@ static llvm::Error compile(Classifier &classifier,
   GLOWISH_ASSIGN_OR_RETURN(compilationOptions.quantization,
                            getQuantizationOptions());
   GLOWISH_ASSIGN_OR_RETURN(compilationOptions.precision, getPrecisionConfig());
+  compilationOptions.quantizesActivations = quantizesActivations();
   GLOWISH_ASSIGN_OR_RETURN(classifier.backend,
                            createLocalBackend(compilationOptions.stopAfter));
   GLOWISH_RETURN_IF_ERROR(limitQuantization(classifier, options, input.name,

@@ -295,6 +295,7 @@ static llvm::Expected<int> compileModel() {
                            getCompilationOptions(timer));
   GLOWISH_ASSIGN_OR_RETURN(options.quantization, getQuantizationOptions());
   GLOWISH_ASSIGN_OR_RETURN(options.precision, getPrecisionConfig());
+  options.quantizesActivations = quantizesActivations();
   if (options.precision)
     options.precision->convertsPlaceholders = convertPlaceholders;
   else if (convertPlaceholders)

@@ -267,6 +267,7 @@ static llvm::Expected<int> runModel() {
                            getCompilationOptions(timer));
   GLOWISH_ASSIGN_OR_RETURN(options.quantization, getQuantizationOptions());
   GLOWISH_ASSIGN_OR_RETURN(options.precision, getPrecisionConfig());
+  options.quantizesActivations = quantizesActivations();
   PassCheck passCheck(
       [&](Session &session) { return fillInputs(session, given); });
   if (checkPasses)

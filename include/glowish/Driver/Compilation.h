@@ -104,6 +104,9 @@ struct CompilationOptions {
   std::shared_ptr<const QuantizationOptions> quantization;
   /// Converts floats of each model after that; may be absent.
   std::optional<PrecisionConfig> precision;
+  /// Multiplies quantized weights with integers, which floats are rounded to
+  /// when the program runs.
+  bool quantizesActivations = false;
   /// Measures what the back end will choose between; may be null.
   KernelTuner *tuner = nullptr;
   /// Where phases are timed; may be null.

@@ -174,9 +174,14 @@ def MatMulNBits : Node<"MatMul with weights of 8 or 4 bits, which have scales"> 
     kind and of the scales' shape, absent for 0. The result [..., M, N], of lhs'
     kind, is the MatMul of lhs and (rhs - zeroPoints) * scales, where row k of
     rhs has row k / block of scales and zeroPoints. Sums are float.
+
+    Or lhs is int8 and stands for lhs * lhsScales, where element k of a row has
+    element k / block of the row's scales; lhsScales: float
+    [..., M, K / block], rounded up. The sums of a block are integers then, and
+    the result is float.
   }];
   let Operands = [Operand<"lhs">, Operand<"rhs">, Operand<"scales">,
-                  OptionalOperand<"zeroPoints">];
+                  OptionalOperand<"zeroPoints">, OptionalOperand<"lhsScales">];
   let Attributes = [Attr<Int, "block", "number of rows of rhs per scale">];
   let Traits = [SuperLinear];
   let AxisRule = "followMatMulNBits";

@@ -36,6 +36,9 @@ const Pipeline &getTrainingPipeline();
 /// normalizations in the weights, and activations of several nodes are one.
 /// Names of nodes come out the same each time.
 const Pipeline &getQuantizationPipeline();
+/// What is multiplied with quantized weights becomes int8; between
+/// getOptimizePipeline() and getLowerPipeline(), where the user wants that.
+const Pipeline &getActivationPipeline();
 /// Lowering to nodes that the back end supports, then fusion.
 const Pipeline &getLowerPipeline();
 

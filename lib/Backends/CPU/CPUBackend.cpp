@@ -4,6 +4,7 @@
 #include "Bundle/glowish_threads.h"
 #include "JIT.h"
 #include "Kernels/MatMul/Attention.h"
+#include "Kernels/NBits/NBitsLayout.h"
 #include "Kernels/Normalization/GroupNormalization.h"
 #include "ModuleEmitter.h"
 #include "Selection/GroupStatistics.h"
@@ -147,10 +148,14 @@ static bool supportsGroupNormalization(const GroupNormalizationNode &node,
 
 /// Weights are packed at compile time.
 static bool supportsMatMulNBits(const MatMulNBitsNode &node, Levels) {
-  return llvm::all_of(llvm::drop_begin(node.getOperands()),
-                      [](NodeValue operand) {
-                        return !operand || llvm::isa<Constant>(operand.node);
-                      });
+  auto isConstant = [](NodeValue operand) {
+    return !operand || llvm::isa<Constant>(operand.node);
+  };
+  bool fits =
+      !node.getLhsScales() ||
+      NBitsLayout::takesIntegers(node.getRhs().getShape()[0], node.getBlock());
+  return fits && isConstant(node.getRhs()) && isConstant(node.getScales()) &&
+         isConstant(node.getZeroPoints());
 }
 
 static bool isRestricted(const Node &node, Levels levels) {

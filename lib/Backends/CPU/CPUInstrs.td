@@ -48,13 +48,14 @@ let Strided = ["result", "lhs", "fused"], InPlace = ["fused"] in
 def CPUMatMulNBits : Instr<"MatMulNBits with packed weights"> {
   let Description = [{
     The MatMulNBits of the same operands and attributes. Weights, scales and zero
-    points are constants in the order in which the kernel reads them; weights of 4
-    bits lie side by side.
+    points are constants in the order in which the kernel reads them, which differs
+    where lhs is int8; weights of 4 bits lie side by side.
   }];
   let Operands = [OutOperand<"result">, Operand<"lhs">,
                   Operand<"weights", "int8, 1-D">,
                   Operand<"scales", "float, 1-D">,
-                  OptionalOperand<"zeroPoints", "int8, 1-D">] # [Fused];
+                  OptionalOperand<"zeroPoints", "int8, 1-D">,
+                  OptionalOperand<"lhsScales">] # [Fused];
   let Attributes = [Attr<Kind, "weightKind", "int8, uint8, int4 or uint4">,
                     Attr<Int, "block", "number of rows of weights per scale">,
                     EpilogueAttr];

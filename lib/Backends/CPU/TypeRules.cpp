@@ -50,7 +50,8 @@ llvm::Expected<TypeList> glowish::inferCPUMatMulNBits(const OpView &view) {
   NBitsLayout layout = {.depth = op.getLhs().getShape().back(),
                         .columns = op.getResult().getShape().back(),
                         .block = op.getBlock(),
-                        .kind = op.getWeightKind()};
+                        .kind = op.getWeightKind(),
+                        .isForIntegers = op.hasLhsScales()};
   GLOWISH_RETURN_IF_ERROR(
       checkIs(op, op.weightsIdx, ElemKind::Int8, {layout.getWeightBytes()}));
   GLOWISH_RETURN_IF_ERROR(
@@ -59,8 +60,14 @@ llvm::Expected<TypeList> glowish::inferCPUMatMulNBits(const OpView &view) {
     GLOWISH_RETURN_IF_ERROR(checkIs(op, op.zeroPointsIdx, ElemKind::Int8,
                                     {layout.getNumParameters()}));
   Dims shape(op.getLhs().getShape());
+  if (op.hasLhsScales()) {
+    shape.back() = layout.getNumBlocks();
+    GLOWISH_RETURN_IF_ERROR(
+        checkIs(op, op.lhsScalesIdx, ElemKind::Float, shape));
+  }
   shape.back() = layout.columns;
-  return makeResult(op.getLhs().getKind(), shape);
+  return makeResult(op.hasLhsScales() ? ElemKind::Float : op.getLhs().getKind(),
+                    shape);
 }
 
 llvm::Expected<TypeList> glowish::inferCPUSliceWeights(const OpView &view) {

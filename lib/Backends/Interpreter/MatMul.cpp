@@ -112,6 +112,9 @@ static std::vector<double> getWeights(const Memory &memory,
 void interpreter::runMatMulNBits(const Memory &memory,
                                  const MatMulNBitsInstr &instr) {
   ElemKind kind = instr.getLhs()->getType().getKind();
+  auto lhsScales = getOptional<float>(memory, instr.getLhsScales());
+  if (!lhsScales.empty())
+    kind = ElemKind::Float;
   Tensor result(Type(kind, instr.getResult()->getShape()));
   const Tensor lhs = readOperand(memory, instr.getLhs());
   std::vector<double> weights;
@@ -120,12 +123,18 @@ void interpreter::runMatMulNBits(const Memory &memory,
   });
   int64_t depth = instr.getRhs()->getShape()[0];
   int64_t columns = instr.getRhs()->getShape()[1];
+  int64_t block = instr.getBlock(), blocks = (depth + block - 1) / block;
+  auto getLhs = [&](int64_t row, int64_t k) {
+    double x = lhs.getAsDouble(row * depth + k);
+    return lhsScales.empty()
+               ? x
+               : x * double(lhsScales[size_t(row * blocks + k / block)]);
+  };
   for (int64_t i = 0; i < result.getNumElements(); ++i) {
     int64_t row = i / columns, n = i % columns;
     double sum = 0;
     for (int64_t k = 0; k < depth; ++k)
-      sum +=
-          lhs.getAsDouble(row * depth + k) * weights[size_t(k * columns + n)];
+      sum += getLhs(row, k) * weights[size_t(k * columns + n)];
     result.setFromDouble(i, double(float(sum)));
   }
   storeThroughEpilogue(memory, instr.getResult(), std::move(result),

@@ -46,7 +46,10 @@ llvm::Expected<TypeList> glowish::inferMatMulInteger(const OpView &view) {
 llvm::Expected<TypeList> glowish::inferMatMulNBits(const OpView &view) {
   MatMulNBitsView op(view);
   ElemKind kind = op.getLhs().getKind(), weightKind = op.getRhs().getKind();
-  if (!isFloatKind(kind) || kind == ElemKind::Double)
+  bool isQuantized = op.hasLhsScales();
+  if (isQuantized && kind != ElemKind::Int8)
+    return op.operandError(op.lhsIdx, "expected kind int8, as it has scales");
+  if (!isQuantized && (!isFloatKind(kind) || kind == ElemKind::Double))
     return op.operandError(op.lhsIdx,
                            "expected kind float, float16 or bfloat16");
   if (weightKind != ElemKind::Int8 && weightKind != ElemKind::UInt8 &&
@@ -64,7 +67,14 @@ llvm::Expected<TypeList> glowish::inferMatMulNBits(const OpView &view) {
   if (op.hasZeroPoints())
     GLOWISH_RETURN_IF_ERROR(
         checkIs(op, op.zeroPointsIdx, weightKind, parameters));
-  return inferMatMulOf(op, kind);
+  if (!isQuantized)
+    return inferMatMulOf(op, kind);
+  Dims rowScales(op.getLhs().getShape());
+  if (!rowScales.empty())
+    rowScales.back() = parameters[0];
+  GLOWISH_RETURN_IF_ERROR(
+      checkIs(op, op.lhsScalesIdx, ElemKind::Float, rowScales));
+  return inferMatMulOf(op, ElemKind::Float);
 }
 
 llvm::Expected<TypeList> glowish::inferGemm(const OpView &view) {

@@ -39,7 +39,7 @@ NodeValue glowish::lowerMatMulNBits(MatMulNBitsNode &root,
   NodeValue lhs = root.getLhs(), rhs = root.getRhs();
   auto repeat = [&](NodeValue parameter) {
     return repeatBlocks(context.getFunction(), root.getName(), parameter,
-                        rhs.getShape()[0], root.getBlock());
+                        /*axis=*/0, rhs.getShape()[0], root.getBlock());
   };
   NodeValue weights = context.create<CastNode>(rhs, ElemKind::Int32);
   if (root.getZeroPoints())
@@ -49,8 +49,16 @@ NodeValue glowish::lowerMatMulNBits(MatMulNBitsNode &root,
   weights = context.create<MulNode>(
       context.create<CastNode>(weights, ElemKind::Float),
       repeat(root.getScales()));
-  ElemKind kind = lhs.getElemKind();
-  if (kind == ElemKind::Float)
+  ElemKind kind = root.getType().getKind();
+  if (root.getLhsScales()) {
+    NodeValue floats = context.create<CastNode>(lhs, ElemKind::Float);
+    lhs = context.create<MulNode>(
+        floats,
+        repeatBlocks(context.getFunction(), root.getName(), root.getLhsScales(),
+                     /*axis=*/unsigned(lhs.getShape().size() - 1),
+                     rhs.getShape()[0], root.getBlock()));
+  }
+  if (lhs.getElemKind() == ElemKind::Float)
     return context.create<MatMulNode>(lhs, weights);
   lhs = context.create<CastNode>(lhs, ElemKind::Float);
   return context.create<CastNode>(context.create<MatMulNode>(lhs, weights),

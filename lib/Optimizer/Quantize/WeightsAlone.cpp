@@ -109,8 +109,8 @@ static NodeValue dequantize(Function &function, llvm::StringRef name,
   NodeValue value = module.createConstant(name, std::move(weights.integers));
   auto repeat = [&](Tensor parameter) {
     return repeatBlocks(function, name,
-                        module.createConstant(name, std::move(parameter)), rows,
-                        block);
+                        module.createConstant(name, std::move(parameter)),
+                        /*axis=*/0, rows, block);
   };
   auto cast = [&](NodeValue from, ElemKind to) {
     return function.create<CastNode>(name, from, to)->getResult();

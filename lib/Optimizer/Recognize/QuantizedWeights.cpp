@@ -232,7 +232,8 @@ static NodeValue multiply(NodeValue lhs, const Weights &weights, double factor,
       lhs, context.createConstant(std::move(integers)),
       context.createConstant(
           spread(weights, weights.scale, ElemKind::Float, factor)),
-      zeroPoints, std::min(weights.getBlock(), weights.rows));
+      zeroPoints, /*lhsScales=*/NodeValue(),
+      std::min(weights.getBlock(), weights.rows));
 }
 
 //===- Matmuls ------------------------------------------------------------===//

@@ -42,11 +42,12 @@ NodeValue moveAlike(const Dequantization &x, NodeValue value,
 /// none.
 const Tensor *getOrderedElements(NodeValue value);
 
-/// \p parameter, [B, N], with each row repeated \p block times, but the last
-/// for what is left of \p rows: scales or zero points of blocks, as importers
-/// compose them. As it is where it broadcasts to [rows, N].
+/// \p parameter with each slice of dimension \p axis repeated \p block times,
+/// but the last for what is left of \p extent: scales or zero points of blocks,
+/// as importers compose them. As it is where it broadcasts to \p extent.
 NodeValue repeatBlocks(Function &function, llvm::StringRef name,
-                       NodeValue parameter, int64_t rows, int64_t block);
+                       NodeValue parameter, unsigned axis, int64_t extent,
+                       int64_t block);
 
 /// Whether \p value is absent or has one element.
 inline bool hasOneElement(NodeValue value) {

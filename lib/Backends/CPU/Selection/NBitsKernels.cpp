@@ -9,7 +9,7 @@
 
 using namespace glowish;
 
-/// Weights of 8 bits, a byte each, or of 4 bits in words.
+/// The integers of \p weights, one a byte, in the order of \p layout.
 static Tensor packWeights(const Tensor &weights, const NBitsLayout &layout) {
   Tensor packed(Type(ElemKind::Int8, {layout.getWeightBytes()}));
   auto *to = reinterpret_cast<uint8_t *>(packed.data<int8_t>().data());
@@ -24,12 +24,13 @@ static Tensor packWeights(const Tensor &weights, const NBitsLayout &layout) {
             from[k * layout.columns + n];
       continue;
     }
-    int64_t inWord = row % NBitsLayout::wordRows;
-    int64_t word = before / 4 + row / NBitsLayout::wordRows;
+    int64_t word = before / 4 + row / layout.getWordRows();
+    unsigned shift = layout.getShift(unsigned(row % layout.getWordRows()));
+    int mask = layout.hasHalfBytes() ? 15 : 255;
     for (int64_t n = 0; n < layout.columns; ++n)
-      to[layout.getElement(n, word, all / 4) * 4 + inWord / 2] |=
-          uint8_t(((from[k * layout.columns + n] + layout.getBias()) & 15)
-                  << (inWord % 2 * 4));
+      to[layout.getElement(n, word, all / 4) * 4 + shift / 8] |=
+          uint8_t(((from[k * layout.columns + n] + layout.getBias()) & mask)
+                  << shift % 8);
   }
   return packed;
 }
@@ -58,13 +59,15 @@ public:
 
 private:
   /// What \p pack makes of operand \p index, a constant, once for all that have
-  /// the same one and blocks of the same length. Null if it is absent.
+  /// the same one, left sides of the same kind and blocks of the same length.
+  /// Null if it is absent.
   Buffer *getPacked(const MatMulNBitsInstr &instr, unsigned index,
                     llvm::function_ref<Tensor(const Tensor &)> pack);
 
   IRFunction &function;
-  /// Keyed by the constant, the operand's number and the length of blocks.
-  std::map<std::tuple<Buffer *, unsigned, int64_t>, Buffer *> packings;
+  /// Keyed by the constant, the operand's number, the length of blocks and
+  /// whether the left side is integers.
+  std::map<std::tuple<Buffer *, unsigned, int64_t, bool>, Buffer *> packings;
 };
 
 } // namespace
@@ -76,7 +79,8 @@ NBitsPacker::getPacked(const MatMulNBitsInstr &instr, unsigned index,
   if (!buffer)
     return nullptr;
   assert(isConstant(*buffer) && "lowered where it is not");
-  Buffer *&packed = packings[{buffer, index, instr.getBlock()}];
+  Buffer *&packed = packings[{buffer, index, instr.getBlock(),
+                              instr.getLhsScales() != nullptr}];
   if (!packed)
     packed = function.createConstant(
         buffer->getName(),
@@ -90,7 +94,8 @@ void NBitsPacker::replace(MatMulNBitsInstr &instr) {
   NBitsLayout layout = {.depth = rhs.getDim(0),
                         .columns = rhs.getDim(1),
                         .block = instr.getBlock(),
-                        .kind = rhs.getKind()};
+                        .kind = rhs.getKind(),
+                        .isForIntegers = instr.getLhsScales() != nullptr};
   Buffer *weights = getPacked(instr, Instr::rhsIdx, [&](const Tensor &tensor) {
     return packWeights(tensor, layout);
   });
@@ -104,7 +109,8 @@ void NBitsPacker::replace(MatMulNBitsInstr &instr) {
       });
   InstrDraft draft = CPUMatMulNBitsInstr::draft(
       instr.getResult(), instr.getLhs(), weights, scales, zeroPoints,
-      layout.kind, layout.block, instr.getFused(), instr.getEpilogue());
+      instr.getLhsScales(), layout.kind, layout.block, instr.getFused(),
+      instr.getEpilogue());
   draft.bounds = instr.getLoopBounds().vec();
   function.create(instr.getName(), std::move(draft), &instr);
   function.erase(&instr);

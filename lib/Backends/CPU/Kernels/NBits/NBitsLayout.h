@@ -10,6 +10,10 @@
 // block begins with a new word. Signed ones have a bias, so that all are at
 // least 0.
 //
+// For a left side of integers, which are multiplied four at a time, weights of
+// 8 bits are in words of four rows, and of 4 bits the first four rows of a word
+// are the lower halves of its bytes. Weights of 8 bits are signed.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_NBITS_NBITSLAYOUT_H
@@ -27,20 +31,39 @@ struct NBitsLayout {
   /// The columns of the last panel are filled up to a multiple of these: lanes
   /// of the widest vectors.
   static constexpr int64_t alignedColumns = 16;
-  /// Weights of 4 bits in a word.
-  static constexpr int64_t wordRows = 8;
 
   /// K, N and `block` of the MatMulNBits.
   int64_t depth, columns, block;
   /// The element kind of the weights.
   ElemKind kind;
+  /// The left side is integers.
+  bool isForIntegers = false;
 
-  bool hasWords() const { return getElemBits(kind) == 4; }
+  /// Whether integers can be the left side: blocks are whole, of whole words,
+  /// and sums of 32 bits are large enough.
+  static bool takesIntegers(int64_t depth, int64_t block) {
+    constexpr int64_t most = 1 << 16;
+    return depth % block == 0 && block % 8 == 0 && block <= most;
+  }
+  bool hasHalfBytes() const { return getElemBits(kind) == 4; }
+  bool hasWords() const { return hasHalfBytes() || isForIntegers; }
+  /// Rows of a column in a word.
+  int64_t getWordRows() const { return hasHalfBytes() ? 8 : 4; }
+  /// The lowest bit of row \p row in a word.
+  unsigned getShift(unsigned row) const {
+    if (!hasHalfBytes())
+      return 8 * row;
+    return isForIntegers ? row % 4 * 8 + row / 4 * 4 : 4 * row;
+  }
   bool isSigned() const {
     return kind == ElemKind::Int8 || kind == ElemKind::Int4;
   }
-  /// What is added to weights of 4 bits before they are packed.
-  int getBias() const { return kind == ElemKind::Int4 ? 8 : 0; }
+  /// What is added to weights before they are packed.
+  int getBias() const {
+    if (hasHalfBytes())
+      return isSigned() ? 8 : 0;
+    return isForIntegers && !isSigned() ? -128 : 0;
+  }
   int64_t getNumBlocks() const {
     return int64_t(llvm::divideCeil(depth, block));
   }
@@ -50,7 +73,8 @@ struct NBitsLayout {
   }
   /// The bytes of a column of a block of \p rows rows.
   int64_t getBlockBytes(int64_t rows) const {
-    return hasWords() ? int64_t(llvm::divideCeil(rows, wordRows)) * 4 : rows;
+    return hasWords() ? int64_t(llvm::divideCeil(rows, getWordRows())) * 4
+                      : rows;
   }
   /// The bytes of a column.
   int64_t getColumnBytes() const {

@@ -1,15 +1,15 @@
-//===- NBitsMatMul.cpp - Matmuls with weights of 8 and 4 bits -------------===//
+//===- NBitsMatMul.cpp - Matmuls of floats and weights of 8 and 4 bits ----===//
 //
-// Weights become floats when they are loaded. With one row or few, the time is
-// that of reading them from memory: sums of a block of x * (weight - zero
-// point) are multiplied by the scale at its end. With more rows a loaded weight
-// is multiplied by its scale once, for all rows of a tile.
+// With one row or few, the time is that of reading weights from memory: they
+// become floats in registers, and sums of a block of x * (weight - zero point)
+// are multiplied by the scale at its end. With more rows a loaded weight is
+// multiplied by its scale once, for all rows of a tile, and with more rows than
+// a tile has once for all tiles of a task.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Kernels/Epilogue.h"
-#include "Kernels/KernelOperands.h"
-#include "Kernels/NBits/NBitsLayout.h"
+#include "Kernels/MatMul/MicroKernel.h"
+#include "Kernels/NBits/NBitsTiles.h"
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -18,133 +18,98 @@ using llvm::Value;
 
 namespace {
 
-/// Rows by vectors of columns, whose sums are in registers.
-struct RowTile {
-  unsigned rows, vectors;
-  /// Blocks are summed without their scale.
-  bool scalesSums;
-  /// Sums that are added at the end: a core adds to several at once.
-  unsigned sets;
-
-  unsigned countSums() const { return sets * rows * vectors; }
-};
-
-class NBitsMatMul {
+class NBitsMatMul : public NBitsTiles {
 public:
-  NBitsMatMul(KernelBuilder &b, const CPUMatMulNBitsInstr &instr,
-              const KernelOperands &operands);
-  void emit();
+  using NBitsTiles::NBitsTiles;
 
 private:
-  using Instr = CPUMatMulNBitsInstr;
-
-  /// The columns of a tile, and what is read for them.
-  struct Columns {
-    /// The first in the panel and of the result; those that have results.
-    Value *inPanel, *inResult;
-    unsigned used;
-    /// The width of the panel, and where it begins.
-    int64_t width;
-    Value *weights, *scales, *zeroPoints;
-  };
   /// The scales and zero points of a block, a vector each; or none.
   struct Parameters {
     Values scales, zeroPoints;
   };
+  /// Rows of weights of the panel: element \p k of the rows of x and those
+  /// after it, \p offset bytes a column behind the panel's beginning.
+  struct WeightRows {
+    Value *k, *offset;
+    int64_t count;
+  };
+  /// Adds what element \p k of each row times \p weights is, which are
+  /// \p factor times too large, to \p set of the sums.
+  using Step = llvm::function_ref<void(Value *k, Values weights, double factor,
+                                       unsigned set, Values &sums)>;
 
-  RowTile chooseTile(int64_t numRows) const;
-  void emitRows(Value *group, int64_t panelColumns, Value *panel);
-  void emitTiles(Value *group, int64_t panelColumns, Value *panel);
-  void emitTile(Value *row, RowTile shape, int64_t panelColumns, Value *panel);
-  void emitColumns(Value *row, const RowTile &shape, const Columns &columns);
-  Values sumBlocks(Value *row, const RowTile &shape, const Columns &columns);
-  Values sumBlock(Value *row, const RowTile &shape, const Columns &columns,
-                  Value *number, int64_t numRows, Values sums);
-  Values addBytes(Value *row, Value *k, const RowTile &shape,
-                  const Columns &columns, const Parameters &parameters,
-                  Value *offset, int64_t numRows, Values sums);
-  Values addWords(Value *row, Value *k, const RowTile &shape,
-                  const Columns &columns, const Parameters &parameters,
-                  Value *offset, int64_t numRows, Values sums);
-  /// Whether weights of 4 bits are numbers of a table in a register.
+  RowTile chooseTile(int64_t numRows) const override;
+  void prepare() override;
+  Values computeTile(Value *row, const RowTile &shape,
+                     const Columns &columns) override;
+  void emitRange(const TileRange &range, int64_t panelColumns,
+                 Value *panel) override;
+
   bool looksUp() const;
-  /// Whether weights stay where they are in their words: row i of a word is
-  /// 16^i times as large, and x is divided by it instead. That is exact, as
-  /// both are powers of two, and saves a shift of each vector.
-  bool masksWords(const RowTile &shape) const {
-    return shape.scalesSums && layout.hasWords() && !looksUp();
+  bool masksWords(const RowTile &shape) const;
+  bool subtractsAtEnd(const RowTile &shape) const;
+  /// Whether sums of a block, or of all there are, have no scale yet.
+  bool scalesSums(const RowTile &shape) const {
+    return shape.isFew || layout.getNumBlocks() <= 1;
   }
-  /// Whether zero points are taken from the sum of a block, and not from each
-  /// weight: they are small in weights of 4 bits, so that little is lost.
-  bool subtractsAtEnd(const RowTile &shape) const {
-    return shape.scalesSums && layout.hasWords() &&
-           (zeroPoints || (layout.isSigned() && masksWords(shape)));
-  }
-  void addStep(Value *row, Value *k, const RowTile &shape,
-               const Parameters &parameters, Values weights, double factor,
-               unsigned set, Values &sums);
-  void prefetch(const RowTile &shape, Value *address, int64_t bytes);
   Parameters loadParameters(const Columns &columns, Value *number,
                             const RowTile &shape);
-  Values scale(Values sums, const Parameters &parameters, const RowTile &shape,
-               llvm::ArrayRef<Value *> totals);
-  Value *widenIntegers(Value *integers);
   Value *takeFromWords(Value *words, unsigned row);
   Value *maskWords(Value *words, unsigned row);
+  Values forBytes(const RowTile &shape, const Columns &columns,
+                  const WeightRows &weightRows, Values sums, Step step);
+  Values forWords(const RowTile &shape, const Columns &columns,
+                  const WeightRows &weightRows, Values sums, Step step);
+  /// Calls \p step for each of \p weightRows.
+  Values forWeights(const RowTile &shape, const Columns &columns,
+                    const WeightRows &weightRows, Values sums, Step step) {
+    return layout.hasWords()
+               ? forWords(shape, columns, weightRows, std::move(sums), step)
+               : forBytes(shape, columns, weightRows, std::move(sums), step);
+  }
+  void applyParameters(const RowTile &shape, const Parameters &parameters,
+                       Values &taken);
+  void addStep(Value *row, Value *k, const RowTile &shape,
+               llvm::ArrayRef<Value *> taken, double factor, unsigned set,
+               Values &sums);
+  Values scale(Values sums, const Parameters &parameters, const RowTile &shape,
+               llvm::ArrayRef<Value *> totals);
+  Values sumBlock(Value *row, const RowTile &shape, const Columns &columns,
+                  Value *number, int64_t numRows, Values sums);
 
-  KernelBuilder &b;
-  NBitsLayout layout;
-  StridedOperand lhs, result;
-  EpilogueCode epilogue;
-  Value *weights, *scales, *zeroPoints;
-  /// Lanes of a vector of floats.
-  unsigned lanes;
-  /// The dimensions of the rows; the last is that of a tile's rows.
-  Dims rows;
-  /// How many rows a run needs, an index; null for all.
-  Value *neededRows = nullptr;
-  RowTile tile;
-  /// The indices of the dimensions of the rows in front of the last.
-  Values batch;
+  // Tiles of unpacked weights.
+  /// Rows of weights that are unpacked together.
+  int64_t getPieceRows() const;
+  bool unpacks(const RowTile &shape) const;
+  MicroKernel getMicroKernel(const RowTile &shape) const;
+  void unpackRows(const RowTile &shape, const Columns &columns, Value *number,
+                  Value *inBlock, int64_t numRows, Value *to);
+  void addPiece(const TileRange &range, const RowTile &shape,
+                const Columns &columns, Value *number, Value *inBlock,
+                int64_t numRows);
+  void forTiles(
+      const TileRange &range, const RowTile &shape,
+      llvm::function_ref<void(Value *row, Value *sums, const RowTile &shape)>
+          body);
+  Values loadSums(Value *place, const RowTile &shape);
+  void storeSums(Value *place, llvm::ArrayRef<Value *> sums);
+  void forPieces(
+      llvm::function_ref<void(Value *number, Value *inBlock, int64_t numRows)>
+          body);
+  void emitStrip(const TileRange &range, const RowTile &shape,
+                 const Columns &columns);
+
+  /// Floats: weights of a piece, a row a step; and the sums of a task's tiles.
+  Value *unpacked = nullptr, *tileSums = nullptr;
 };
 
 } // namespace
 
-NBitsMatMul::NBitsMatMul(KernelBuilder &b, const CPUMatMulNBitsInstr &instr,
-                         const KernelOperands &operands)
-    : b(b), layout{.depth = instr.getLhs()->getShape().back(),
-                   .columns = instr.getResult()->getShape().back(),
-                   .block = instr.getBlock(),
-                   .kind = instr.getWeightKind()},
-      lhs(operands.getStrided(Instr::lhsIdx)),
-      result(operands.getStrided(Instr::resultIdx)),
-      epilogue(operands.getEpilogue(instr.getLhs()->getType().getKind())),
-      weights(operands.getPointer(Instr::weightsIdx)),
-      scales(operands.getPointer(Instr::scalesIdx)),
-      zeroPoints(operands.getPointer(Instr::zeroPointsIdx)),
-      lanes(b.getRegisterLanes(ElemKind::Float)),
-      rows(instr.getResult()->getShape().drop_back()) {
-  // Rows that all operands walk through alike are those of one matrix.
-  std::vector<StridedOperand *> all = {&result, &lhs};
-  for (StridedOperand &operand : epilogue.fused)
-    all.push_back(&operand);
-  Dims inner;
-  for (StridedOperand *operand : all) {
-    inner.push_back(operand->strides.back());
-    operand->strides.pop_back();
-  }
-  rows = joinDimensions(rows, all);
-  for (auto [operand, stride] : llvm::zip(all, inner))
-    operand->strides.push_back(stride);
-  if (rows.size() == 1)
-    neededRows = operands.getBound(b, Instr::resultIdx, 0,
-                                   instr.getResult()->getType().getRank() - 1);
-  tile = chooseTile(rows.back());
-}
+//===- Forms --------------------------------------------------------------===//
 
 /// Where reading weights takes the time, the vectors are as many as a panel
 /// has, so that it is read in order, and with few vectors there are two sets.
-/// Else there is one register for each sum, and eight for the rest.
+/// Else there is one register for each sum, and some for the rest.
 RowTile NBitsMatMul::chooseTile(int64_t numRows) const {
   const TargetDescription &target = b.getTarget();
   const TargetDescription &sumTarget = target.getSumTarget();
@@ -156,34 +121,58 @@ RowTile NBitsMatMul::chooseTile(int64_t numRows) const {
     unsigned most = target.numVectorRegisters / 2 / (count * sets);
     return {.rows = count,
             .vectors = std::min(panel / lanes, most),
-            .scalesSums = true,
+            .isFew = true,
             .sets = sets};
   }
   constexpr unsigned vectors = 2;
-  int64_t most = (int64_t(target.numVectorRegisters) - 8) / vectors;
-  // Tiles of about the same number of rows.
-  int64_t numTiles = int64_t(llvm::divideCeil(numRows, most));
-  return {.rows = unsigned(llvm::divideCeil(numRows, numTiles)),
-          .vectors = vectors,
-          .scalesSums = layout.getNumBlocks() <= 1,
-          .sets = 1};
+  auto divide = [&](int64_t most) {
+    // Tiles of about the same number of rows.
+    int64_t numTiles = int64_t(llvm::divideCeil(numRows, most));
+    return RowTile{.rows = unsigned(llvm::divideCeil(numRows, numTiles)),
+                   .vectors = vectors};
+  };
+  int64_t registers = target.numVectorRegisters;
+  // Beside the sums: weights, and an element of a row, or a vector of each.
+  RowTile shape = divide(target.hasMultiplyByLane ? (registers - 4) / 3
+                                                  : (registers - 4) / vectors);
+  return unpacks(shape) && numRows > shape.rows
+             ? shape
+             : divide((registers - 8) / vectors);
+}
+
+/// Whether weights of 4 bits are numbers of a table in a register: AVX-512 has
+/// an instruction for it, which takes the four lowest bits.
+bool NBitsMatMul::looksUp() const {
+  llvm::Triple triple(b.getFunction().getParent()->getTargetTriple());
+  return triple.isX86() && lanes == 16;
+}
+
+/// Whether weights stay where they are in their words: row i of a word is 16^i
+/// times as large, and x is divided by it instead. That is exact, as both are
+/// powers of two, and saves a shift of each vector. Signed weights have their
+/// bias then, which rounds otherwise.
+bool NBitsMatMul::masksWords(const RowTile &shape) const {
+  return shape.isFew && layout.hasWords() && !looksUp() &&
+         !(b.getTarget().isReproducible && layout.isSigned());
+}
+
+/// Whether zero points are taken from the sum of a block, and not from each
+/// weight: they are small in weights of 4 bits, so that little is lost.
+bool NBitsMatMul::subtractsAtEnd(const RowTile &shape) const {
+  return shape.isFew && layout.hasWords() &&
+         (zeroPoints || (layout.isSigned() && masksWords(shape)));
 }
 
 //===- Weights ------------------------------------------------------------===//
 
-/// \p integers of fewer bits as floats.
-Value *NBitsMatMul::widenIntegers(Value *integers) {
-  unsigned count = KernelBuilder::getLanes(integers);
-  Value *wide = b.CreateIntCast(
-      integers, KernelBuilder::getVectorTy(b.getInt32Ty(), count),
-      layout.isSigned());
-  return b.CreateSIToFP(wide, b.getComputeTy(ElemKind::Float, count));
-}
-
-/// AVX-512 has an instruction for it, which takes the four lowest bits.
-bool NBitsMatMul::looksUp() const {
-  llvm::Triple triple(b.getFunction().getParent()->getTargetTriple());
-  return triple.isX86() && lanes == 16;
+NBitsMatMul::Parameters NBitsMatMul::loadParameters(const Columns &columns,
+                                                    Value *number,
+                                                    const RowTile &shape) {
+  Values loaded = loadScales(columns, number, shape);
+  return {.scales = std::move(loaded),
+          .zeroPoints =
+              loadZeroPoints(columns, number, shape,
+                             masksWords(shape) ? layout.getBias() : 0)};
 }
 
 /// Row \p row of \p words as floats.
@@ -192,6 +181,7 @@ Value *NBitsMatMul::takeFromWords(Value *words, unsigned row) {
   auto number = [&](uint64_t value) {
     return llvm::ConstantInt::get(type, value);
   };
+  unsigned shift = layout.getShift(row);
   if (looksUp()) {
     llvm::SmallVector<float, 16> numbers;
     for (int i = 0; i < 16; ++i)
@@ -199,178 +189,139 @@ Value *NBitsMatMul::takeFromWords(Value *words, unsigned row) {
     return b.CreateIntrinsic(
         llvm::Intrinsic::x86_avx512_permvar_sf_512, {},
         {llvm::ConstantDataVector::get(b.getContext(), numbers),
-         b.CreateLShr(words, number(4 * row))});
+         b.CreateLShr(words, number(shift))});
   }
-  Value *value = b.CreateAnd(b.CreateLShr(words, number(4 * row)), number(15));
+  Value *value = b.CreateAnd(b.CreateLShr(words, number(shift)), number(15));
   if (layout.getBias())
     value = b.CreateSub(value, number(uint64_t(layout.getBias())));
   return b.CreateSIToFP(value, b.getComputeTy(ElemKind::Float, lanes));
 }
 
-/// The factor of what maskWords makes of row \p row; the last row is shifted,
-/// or else it would be negative.
-static double getMaskFactor(unsigned row) {
-  return row + 1 < NBitsLayout::wordRows ? double(uint64_t(1) << (4 * row)) : 1;
-}
+/// Whether row \p row is the one in the highest bits. It is shifted, or else it
+/// would be negative.
+static bool isHighest(unsigned shift) { return shift == 28; }
 
 /// Row \p row of \p words as floats, with the bias, times its factor.
 Value *NBitsMatMul::maskWords(Value *words, unsigned row) {
   llvm::Type *type = words->getType();
-  unsigned shift = 4 * row;
-  Value *value = getMaskFactor(row) == 1
-                     ? b.CreateLShr(words, llvm::ConstantInt::get(type, shift))
-                     : words;
-  if (row + 1 < NBitsLayout::wordRows)
-    value =
-        b.CreateAnd(value, llvm::ConstantInt::get(type, uint64_t(15) << shift));
+  unsigned shift = layout.getShift(row);
+  Value *value =
+      isHighest(shift)
+          ? b.CreateLShr(words, llvm::ConstantInt::get(type, shift))
+          : b.CreateAnd(words,
+                        llvm::ConstantInt::get(type, uint64_t(15) << shift));
   return b.CreateSIToFP(value, b.getComputeTy(ElemKind::Float, lanes));
 }
 
-/// Where a whole row of a panel of \p bytes is read from \p address on, and
-/// that takes the time, begins to read those that follow some way behind.
-void NBitsMatMul::prefetch(const RowTile &shape, Value *address,
-                           int64_t bytes) {
-  if (!shape.scalesSums || int64_t(shape.vectors) * lanes < layout.panelColumns)
-    return;
-  constexpr int64_t line = 64, distance = 2048;
-  for (int64_t at = 0; at < bytes; at += line)
-    b.prefetch(b.getElement(address, ElemKind::Int8, distance + at));
-}
-
-NBitsMatMul::Parameters NBitsMatMul::loadParameters(const Columns &columns,
-                                                    Value *number,
-                                                    const RowTile &shape) {
-  Parameters parameters;
-  Value *first = b.CreateNSWAdd(b.CreateNSWMul(number, b.index(columns.width)),
-                                columns.inPanel);
-  prefetch(shape, b.getElement(columns.scales, ElemKind::Float, first),
-           4 * columns.width);
-  for (unsigned v = 0; v < shape.vectors; ++v) {
-    Value *at = b.CreateNSWAdd(first, b.index(int64_t(v) * lanes));
-    parameters.scales.push_back(
-        b.load(ElemKind::Float,
-               b.getElement(columns.scales, ElemKind::Float, at), lanes));
-    Value *bias = masksWords(shape) && layout.getBias()
-                      ? b.literal(ElemKind::Float, layout.getBias(), lanes)
-                      : nullptr;
-    if (zeroPoints) {
-      Value *point = widenIntegers(
-          b.load(ElemKind::Int8,
-                 b.getElement(columns.zeroPoints, ElemKind::Int8, at), lanes));
-      parameters.zeroPoints.push_back(bias ? b.CreateFAdd(point, bias) : point);
-    } else if (bias) {
-      parameters.zeroPoints.push_back(bias);
-    }
-  }
-  return parameters;
-}
-
-//===- Sums ---------------------------------------------------------------===//
-
-/// Adds element \p k of each row times \p weights, which are \p factor times
-/// too large, to \p set of the sums.
-void NBitsMatMul::addStep(Value *row, Value *k, const RowTile &shape,
-                          const Parameters &parameters, Values weights,
-                          double factor, unsigned set, Values &sums) {
-  for (unsigned v = 0; v < shape.vectors; ++v) {
-    if (zeroPoints && !subtractsAtEnd(shape))
-      weights[v] = b.CreateFSub(weights[v], parameters.zeroPoints[v]);
-    if (!shape.scalesSums)
-      weights[v] = b.CreateFMul(weights[v], parameters.scales[v]);
-  }
-  Values index = batch;
-  for (unsigned r = 0; r < shape.rows; ++r) {
-    index.resize(batch.size());
-    index.append({b.CreateNSWAdd(row, b.index(r)), k});
-    Value *x = b.splat(b.load(lhs.kind, lhs.getAddress(b, index), 1), lanes);
-    if (subtractsAtEnd(shape)) {
-      Value *&sum = sums[shape.countSums() + r];
-      sum = b.CreateFAdd(sum, x);
-    }
-    if (factor != 1)
-      x = b.CreateFMul(x, b.literal(ElemKind::Float, 1 / factor, lanes));
-    for (unsigned v = 0; v < shape.vectors; ++v) {
-      Value *&sum = sums[(set * shape.rows + r) * shape.vectors + v];
-      sum = b.multiplyAdd(x, weights[v], sum);
-    }
-  }
-}
-
-/// Adds \p numRows rows of weights, from element \p k of the rows and \p offset
-/// of the panel on.
-Values NBitsMatMul::addBytes(Value *row, Value *k, const RowTile &shape,
-                             const Columns &columns,
-                             const Parameters &parameters, Value *offset,
-                             int64_t numRows, Values sums) {
-  auto step = [&](Value *i, unsigned set, Values &current) {
-    Value *address =
-        b.getElement(columns.weights, ElemKind::Int8,
-                     b.CreateNSWAdd(b.CreateNSWAdd(offset, columns.inPanel),
-                                    b.CreateNSWMul(i, b.index(columns.width))));
+Values NBitsMatMul::forBytes(const RowTile &shape, const Columns &columns,
+                             const WeightRows &weightRows, Values sums,
+                             Step step) {
+  Value *offset =
+      b.CreateNSWAdd(b.CreateNSWMul(weightRows.offset, b.index(columns.width)),
+                     columns.inPanel);
+  auto load = [&](Value *i, unsigned set, Values &current) {
+    Value *address = b.getElement(
+        columns.weights, ElemKind::Int8,
+        b.CreateNSWAdd(offset, b.CreateNSWMul(i, b.index(columns.width))));
     prefetch(shape, address, columns.width);
-    Values loaded;
+    Values taken;
     for (unsigned v = 0; v < shape.vectors; ++v)
-      loaded.push_back(widenIntegers(b.load(
+      taken.push_back(widenIntegers(b.load(
           ElemKind::Int8,
           b.getElement(address, ElemKind::Int8, int64_t(v) * lanes), lanes)));
-    addStep(row, b.CreateNSWAdd(k, i), shape, parameters, loaded, 1, set,
-            current);
+    step(b.CreateNSWAdd(weightRows.k, i), std::move(taken), 1, set, current);
   };
   constexpr int64_t unroll = 4;
-  int64_t whole = numRows / unroll * unroll;
+  int64_t whole = weightRows.count / unroll * unroll;
   sums = b.forLoop(b.index(0), b.index(whole), unroll, sums,
                    [&](Value *i, llvm::ArrayRef<Value *> carried) {
                      Values current(carried);
                      for (unsigned u = 0; u < unroll; ++u)
-                       step(b.CreateNSWAdd(i, b.index(u)), u % shape.sets,
+                       load(b.CreateNSWAdd(i, b.index(u)), u % shape.sets,
                             current);
                      return current;
                    });
-  for (int64_t i = whole; i < numRows; ++i)
-    step(b.index(i), 0, sums);
+  for (int64_t i = whole; i < weightRows.count; ++i)
+    load(b.index(i), 0, sums);
   return sums;
 }
 
 /// The same with weights in words.
-Values NBitsMatMul::addWords(Value *row, Value *k, const RowTile &shape,
-                             const Columns &columns,
-                             const Parameters &parameters, Value *offset,
-                             int64_t numRows, Values sums) {
-  constexpr int64_t wordRows = NBitsLayout::wordRows;
-  auto step = [&](Value *word, int64_t used, Values &current) {
+Values NBitsMatMul::forWords(const RowTile &shape, const Columns &columns,
+                             const WeightRows &weightRows, Values sums,
+                             Step step) {
+  int64_t wordRows = layout.getWordRows();
+  Value *offset =
+      b.CreateNSWAdd(b.CreateNSWMul(weightRows.offset, b.index(columns.width)),
+                     b.CreateNSWMul(columns.inPanel, b.index(4)));
+  auto load = [&](Value *word, int64_t used, Values &current) {
     Value *address = b.getElement(
         columns.weights, ElemKind::Int8,
-        b.CreateNSWAdd(
-            offset,
-            b.CreateNSWAdd(b.CreateNSWMul(columns.inPanel, b.index(4)),
-                           b.CreateNSWMul(word, b.index(4 * columns.width)))));
+        b.CreateNSWAdd(offset,
+                       b.CreateNSWMul(word, b.index(4 * columns.width))));
     prefetch(shape, address, 4 * columns.width);
     Values words;
     for (unsigned v = 0; v < shape.vectors; ++v) {
       Value *at = b.getElement(address, ElemKind::Int32, int64_t(v) * lanes);
       words.push_back(b.load(ElemKind::Int32, at, lanes));
     }
-    Value *first = b.CreateNSWAdd(k, b.CreateNSWMul(word, b.index(wordRows)));
+    Value *first =
+        b.CreateNSWAdd(weightRows.k, b.CreateNSWMul(word, b.index(wordRows)));
     for (unsigned i = 0; i < used; ++i) {
+      unsigned shift = layout.getShift(i);
+      bool isMasked = masksWords(shape);
       Values taken;
       for (Value *value : words)
-        taken.push_back(masksWords(shape) ? maskWords(value, i)
-                                          : takeFromWords(value, i));
-      addStep(row, b.CreateNSWAdd(first, b.index(i)), shape, parameters, taken,
-              masksWords(shape) ? getMaskFactor(i) : 1, i % shape.sets,
-              current);
+        taken.push_back(isMasked ? maskWords(value, i)
+                                 : takeFromWords(value, i));
+      double factor =
+          isMasked && !isHighest(shift) ? double(uint64_t(1) << shift) : 1;
+      step(b.CreateNSWAdd(first, b.index(i)), std::move(taken), factor,
+           i % shape.sets, current);
     }
   };
-  int64_t whole = numRows / wordRows;
+  int64_t whole = weightRows.count / wordRows;
   sums = b.forLoop(b.index(0), b.index(whole), 1, sums,
                    [&](Value *word, llvm::ArrayRef<Value *> carried) {
                      Values current(carried);
-                     step(word, wordRows, current);
+                     load(word, wordRows, current);
                      return current;
                    });
-  if (numRows % wordRows)
-    step(b.index(whole), numRows % wordRows, sums);
+  if (weightRows.count % wordRows)
+    load(b.index(whole), weightRows.count % wordRows, sums);
   return sums;
+}
+
+/// Applies to \p taken weights what is not applied to sums.
+void NBitsMatMul::applyParameters(const RowTile &shape,
+                                  const Parameters &parameters, Values &taken) {
+  for (unsigned v = 0; v < shape.vectors; ++v) {
+    if (zeroPoints && !subtractsAtEnd(shape))
+      taken[v] = b.CreateFSub(taken[v], parameters.zeroPoints[v]);
+    if (!scalesSums(shape))
+      taken[v] = b.CreateFMul(taken[v], parameters.scales[v]);
+  }
+}
+
+//===- Weights in registers -----------------------------------------------===//
+
+void NBitsMatMul::addStep(Value *row, Value *k, const RowTile &shape,
+                          llvm::ArrayRef<Value *> taken, double factor,
+                          unsigned set, Values &sums) {
+  for (unsigned r = 0; r < shape.rows; ++r) {
+    Value *address = getLhsAddress(b.CreateNSWAdd(row, b.index(r)), k);
+    Value *x = b.splat(b.load(lhs.kind, address, 1), lanes);
+    if (subtractsAtEnd(shape)) {
+      Value *&sum = sums[shape.countSums() + r];
+      sum = b.CreateFAdd(sum, x);
+    }
+    if (factor != 1)
+      x = b.CreateFMul(x, splatLiteral(1 / factor));
+    for (unsigned v = 0; v < shape.vectors; ++v) {
+      Value *&sum = sums[(set * shape.rows + r) * shape.vectors + v];
+      sum = b.multiplyAdd(x, taken[v], sum);
+    }
+  }
 }
 
 /// The sets of \p sums together, less what zero points add to them, times the
@@ -388,12 +339,11 @@ Values NBitsMatMul::scale(Values sums, const Parameters &parameters,
           sums[i], b.CreateFMul(sums[shape.countSums() + i / shape.vectors],
                                 parameters.zeroPoints[i % shape.vectors]));
   sums.resize(count);
-  if (shape.scalesSums)
-    for (unsigned i = 0; i < count; ++i) {
-      Value *factor = parameters.scales[i % shape.vectors];
-      sums[i] = totals.empty() ? b.CreateFMul(sums[i], factor)
-                               : b.multiplyAdd(sums[i], factor, totals[i]);
-    }
+  for (unsigned i = 0; i < count; ++i) {
+    Value *factor = parameters.scales[i % shape.vectors];
+    sums[i] = totals.empty() ? b.CreateFMul(sums[i], factor)
+                             : b.multiplyAdd(sums[i], factor, totals[i]);
+  }
   return sums;
 }
 
@@ -403,31 +353,33 @@ Values NBitsMatMul::sumBlock(Value *row, const RowTile &shape,
                              const Columns &columns, Value *number,
                              int64_t numRows, Values sums) {
   Parameters parameters = loadParameters(columns, number, shape);
-  Value *k = b.CreateNSWMul(number, b.index(layout.block));
-  Value *offset = b.CreateNSWMul(
-      number, b.index(layout.getBlockBytes(layout.block) * columns.width));
+  WeightRows weightRows = {
+      .k = b.CreateNSWMul(number, b.index(layout.block)),
+      .offset =
+          b.CreateNSWMul(number, b.index(layout.getBlockBytes(layout.block))),
+      .count = numRows};
   auto add = [&](Values start) {
-    return layout.hasWords() ? addWords(row, k, shape, columns, parameters,
-                                        offset, numRows, std::move(start))
-                             : addBytes(row, k, shape, columns, parameters,
-                                        offset, numRows, std::move(start));
+    return forWeights(shape, columns, weightRows, std::move(start),
+                      [&](Value *k, Values taken, double factor, unsigned set,
+                          Values &current) {
+                        applyParameters(shape, parameters, taken);
+                        addStep(row, k, shape, taken, factor, set, current);
+                      });
   };
-  if (!shape.scalesSums)
+  if (!scalesSums(shape))
     return add(std::move(sums));
   // Behind the sums, those of the elements of each row.
   Values own(shape.countSums() + (subtractsAtEnd(shape) ? shape.rows : 0),
-             b.literal(ElemKind::Float, 0, lanes));
+             splatLiteral(0));
   return scale(add(std::move(own)), parameters, shape, sums);
 }
 
-Values NBitsMatMul::sumBlocks(Value *row, const RowTile &shape,
-                              const Columns &columns) {
+Values NBitsMatMul::computeTile(Value *row, const RowTile &shape,
+                                const Columns &columns) {
   int64_t numBlocks = layout.getNumBlocks();
-  Values zeros(shape.rows * shape.vectors,
-               b.literal(ElemKind::Float, 0, lanes));
+  Values zeros(shape.rows * shape.vectors, splatLiteral(0));
   if (numBlocks == 1)
-    return sumBlock(row, shape, columns, b.index(0), layout.depth,
-                    shape.scalesSums ? Values() : zeros);
+    return sumBlock(row, shape, columns, b.index(0), layout.depth, Values());
   int64_t whole = layout.depth / layout.block;
   Values sums = b.forLoop(b.index(0), b.index(whole), 1, zeros,
                           [&](Value *number, llvm::ArrayRef<Value *> carried) {
@@ -440,132 +392,212 @@ Values NBitsMatMul::sumBlocks(Value *row, const RowTile &shape,
   return sums;
 }
 
-//===- Tiles --------------------------------------------------------------===//
+//===- Unpacked weights ---------------------------------------------------===//
 
-void NBitsMatMul::emitColumns(Value *row, const RowTile &shape,
-                              const Columns &columns) {
-  Values sums = sumBlocks(row, shape, columns);
-  for (unsigned r = 0; r < shape.rows; ++r)
-    for (unsigned v = 0; v < shape.vectors; ++v) {
-      Values index = batch;
-      index.append(
-          {b.CreateNSWAdd(row, b.index(r)),
-           b.CreateNSWAdd(columns.inResult, b.index(int64_t(v) * lanes))});
-      unsigned used = std::min(lanes, columns.used - v * lanes);
-      storeResult(b, result, epilogue, index, sums[r * shape.vectors + v],
-                  used);
-    }
+/// As many as the first cache holds, whole blocks where these are shorter.
+int64_t NBitsMatMul::getPieceRows() const {
+  constexpr int64_t most = 256;
+  return layout.block < most ? most / layout.block * layout.block : most;
 }
 
-/// Rows \p row ... of \p panel, of which \p panelColumns columns have results.
-void NBitsMatMul::emitTile(Value *row, RowTile shape, int64_t panelColumns,
-                           Value *panel) {
-  auto getPart = [&](Value *base, ElemKind kind, int64_t size) {
-    return base ? b.getElement(base, kind, b.CreateNSWMul(panel, b.index(size)))
-                : nullptr;
-  };
-  int64_t all = NBitsLayout::panelColumns;
-  int64_t numParameters = all * layout.getNumBlocks();
-  Columns columns = {
-      .inPanel = nullptr,
-      .inResult = nullptr,
-      .used = 0,
-      .width = NBitsLayout::getPanelWidth(panelColumns),
-      .weights =
-          getPart(weights, ElemKind::Int8, all * layout.getColumnBytes()),
-      .scales = getPart(scales, ElemKind::Float, numParameters),
-      .zeroPoints = getPart(zeroPoints, ElemKind::Int8, numParameters)};
-  auto emitAt = [&](Value *first, int64_t used) {
-    columns.inPanel = first;
-    columns.inResult =
-        b.CreateNSWAdd(b.CreateNSWMul(panel, b.index(all)), first);
-    columns.used = unsigned(used);
-    shape.vectors = unsigned(llvm::divideCeil(used, lanes));
-    emitColumns(row, shape, columns);
-  };
-  int64_t step = int64_t(shape.vectors) * lanes;
-  int64_t whole = panelColumns / step * step;
-  b.forLoop(b.index(0), b.index(whole), step,
-            [&](Value *first) { emitAt(first, step); });
-  if (whole < panelColumns)
-    emitAt(b.index(whole), panelColumns - whole);
+/// Whether the stack has space for that.
+bool NBitsMatMul::unpacks(const RowTile &shape) const {
+  constexpr int64_t taskRows = 128;
+  int64_t floats =
+      (getPieceRows() + taskRows) * int64_t(shape.vectors) * int64_t(lanes);
+  return 4 * floats <= b.getTarget().maxStackBytes;
 }
 
-/// Tiles of a group of rows share a task.
-static constexpr int64_t tilesPerTask = 8;
-
-/// The rows of \p group and of \p panel, of which \p panelColumns columns have
-/// results. A run that needs one row of many computes it as fast as a matmul of
-/// one row.
-void NBitsMatMul::emitRows(Value *group, int64_t panelColumns, Value *panel) {
-  if (!neededRows || rows.back() == 1)
-    return emitTiles(group, panelColumns, panel);
-  Value *isOne = b.CreateICmpEQ(neededRows, b.index(1));
-  Value *isFirst = b.CreateICmpEQ(group, b.index(0));
-  b.ifThen(b.CreateAnd(isOne, isFirst),
-           [&] { emitTile(b.index(0), chooseTile(1), panelColumns, panel); });
-  b.ifThen(b.CreateNot(isOne), [&] { emitTiles(group, panelColumns, panel); });
-}
-
-/// The same in tiles of many rows; the last one may have more rows than needed.
-void NBitsMatMul::emitTiles(Value *group, int64_t panelColumns, Value *panel) {
-  int64_t whole = rows.back() / tile.rows, left = rows.back() % tile.rows;
-  Value *first = b.CreateNSWMul(group, b.index(tilesPerTask));
-  Value *end = b.CreateNSWAdd(first, b.index(tilesPerTask));
-  if (whole + (left ? 1 : 0) <= tilesPerTask) {
-    first = b.index(0);
-    end = b.index(whole);
-  }
-  end = b.minIndex(end, b.index(whole));
-  if (neededRows)
-    end = b.minIndex(
-        end, b.CreateUDiv(b.CreateNSWAdd(neededRows, b.index(tile.rows - 1)),
-                          b.index(tile.rows)));
-  b.forLoop(first, end, 1, [&](Value *number) {
-    emitTile(b.CreateNSWMul(number, b.index(tile.rows)), tile, panelColumns,
-             panel);
-  });
-  if (!left)
+void NBitsMatMul::prepare() {
+  if (tile.isFew || rows.back() <= tile.rows || !unpacks(tile))
     return;
-  RowTile last = tile;
-  last.rows = unsigned(left);
-  Value *row = b.index(whole * tile.rows);
-  Value *isHere = b.CreateICmpEQ(group, b.index(whole / tilesPerTask));
-  if (neededRows)
-    isHere = b.CreateAnd(isHere, b.CreateICmpSGT(neededRows, row));
-  b.ifThen(isHere, [&] { emitTile(row, last, panelColumns, panel); });
+  auto allocate = [&](int64_t numRows) {
+    auto *place = b.CreateAlloca(llvm::ArrayType::get(
+        b.getFloatTy(), uint64_t(numRows) * tile.vectors * lanes));
+    place->setAlignment(llvm::Align(64));
+    return place;
+  };
+  unpacked = allocate(getPieceRows());
+  tileSums = allocate(tilesPerTask * tile.rows);
 }
 
-void NBitsMatMul::emit() {
-  int64_t tiles = int64_t(llvm::divideCeil(rows.back(), tile.rows));
-  int64_t groups = int64_t(llvm::divideCeil(tiles, tilesPerTask));
-  int64_t panels = layout.getNumPanels();
-  int64_t batches = countElements(DimsRef(rows).drop_back());
-  int64_t numRows = countElements(rows);
-  auto emitPanel = [&](Value *group, Value *panel, int64_t columns) {
-    b.forLoop(batches, [&](Value *number) {
-      batch = b.splitIndex(number, DimsRef(rows).drop_back());
-      emitRows(group, columns, panel);
-    });
-  };
-  int64_t last = layout.getPanelColumns(panels - 1);
-  bool isWhole = last == NBitsLayout::panelColumns;
-  b.forTasks(panels * groups, 2 * numRows * layout.depth * layout.columns,
-             [&](Value *task) {
-               Values parts = b.splitIndex(task, {panels, groups});
-               if (panels == 1 || isWhole)
-                 return emitPanel(parts[1], parts[0], last);
-               Value *isLast = b.CreateICmpEQ(parts[0], b.index(panels - 1));
-               b.ifThen(b.CreateNot(isLast), [&] {
-                 emitPanel(parts[1], parts[0], NBitsLayout::panelColumns);
-               });
-               b.ifThen(isLast, [&] { emitPanel(parts[1], parts[0], last); });
+MicroKernel NBitsMatMul::getMicroKernel(const RowTile &shape) const {
+  MicroKernel kernel = {.kind = ElemKind::Float,
+                        .lanes = lanes,
+                        .lastLanes = lanes,
+                        .pixels = shape.rows,
+                        .vectors = shape.vectors,
+                        .pixelStride = lhs.strides[rows.size() - 1],
+                        .rowStride = int64_t(shape.vectors) * lanes,
+                        .isPadded = true,
+                        .stepStride = lhs.getInnerStride()};
+  kernel.takesLanes = b.getTarget().hasMultiplyByLane && kernel.stepStride == 1;
+  kernel.inputKind = lhs.kind;
+  return kernel;
+}
+
+/// Writes \p numRows rows of block \p number, from \p inBlock on, to \p to.
+void NBitsMatMul::unpackRows(const RowTile &shape, const Columns &columns,
+                             Value *number, Value *inBlock, int64_t numRows,
+                             Value *to) {
+  Parameters parameters = loadParameters(columns, number, shape);
+  Value *bytes = inBlock;
+  if (layout.hasWords())
+    bytes = b.CreateNSWMul(b.CreateUDiv(inBlock, b.index(layout.getWordRows())),
+                           b.index(4));
+  Value *block =
+      b.CreateNSWMul(number, b.index(layout.getBlockBytes(layout.block)));
+  WeightRows weightRows = {.k = b.index(0),
+                           .offset = b.CreateNSWAdd(block, bytes),
+                           .count = numRows};
+  forWeights(shape, columns, weightRows, Values(),
+             [&](Value *k, Values taken, double, unsigned, Values &) {
+               applyParameters(shape, parameters, taken);
+               int64_t width = int64_t(shape.vectors) * lanes;
+               Value *row = b.getElement(to, ElemKind::Float,
+                                         b.CreateNSWMul(k, b.index(width)));
+               for (unsigned v = 0; v < shape.vectors; ++v)
+                 b.store(
+                     ElemKind::Float, taken[v],
+                     b.getElement(row, ElemKind::Float, int64_t(v) * lanes));
              });
 }
+
+/// Calls \p body for each tile of \p range, with the place of its sums.
+void NBitsMatMul::forTiles(
+    const TileRange &range, const RowTile &shape,
+    llvm::function_ref<void(Value *row, Value *sums, const RowTile &shape)>
+        body) {
+  int64_t tileFloats = int64_t(tile.rows) * shape.vectors * lanes;
+  auto getSums = [&](Value *number) {
+    return b.getElement(tileSums, ElemKind::Float,
+                        b.CreateNSWMul(b.CreateNSWSub(number, range.first),
+                                       b.index(tileFloats)));
+  };
+  b.forLoop(range.first, range.end, 1, [&](Value *number) {
+    RowTile whole = shape;
+    whole.rows = tile.rows;
+    body(b.CreateNSWMul(number, b.index(tile.rows)), getSums(number), whole);
+  });
+  if (!range.left)
+    return;
+  b.ifThen(range.hasLeft, [&] {
+    RowTile last = shape;
+    last.rows = unsigned(range.left);
+    body(b.index(rows.back() - range.left), getSums(range.end), last);
+  });
+}
+
+/// Adds \p numRows rows of weights to the sums of all tiles: from \p inBlock of
+/// block \p number on, which is its beginning where there are several blocks.
+void NBitsMatMul::addPiece(const TileRange &range, const RowTile &shape,
+                           const Columns &columns, Value *number,
+                           Value *inBlock, int64_t numRows) {
+  int64_t width = int64_t(shape.vectors) * lanes, block = layout.block;
+  if (numRows < block) {
+    unpackRows(shape, columns, number, inBlock, numRows, unpacked);
+  } else {
+    int64_t whole = numRows / block;
+    auto unpack = [&](Value *i, int64_t count) {
+      unpackRows(shape, columns, b.CreateNSWAdd(number, i), b.index(0), count,
+                 b.getElement(unpacked, ElemKind::Float,
+                              b.CreateNSWMul(i, b.index(block * width))));
+    };
+    b.forLoop(whole, [&](Value *i) { unpack(i, block); });
+    if (numRows % block)
+      unpack(b.index(whole), numRows % block);
+  }
+  Value *k = b.CreateNSWAdd(b.CreateNSWMul(number, b.index(block)), inBlock);
+  forTiles(range, shape, [&](Value *row, Value *place, const RowTile &part) {
+    Values sums = loadSums(place, part);
+    sums = getMicroKernel(part).accumulate(b, {0, part.rows}, numRows,
+                                           getLhsAddress(row, k), unpacked,
+                                           std::move(sums));
+    storeSums(place, sums);
+  });
+}
+
+Values NBitsMatMul::loadSums(Value *place, const RowTile &shape) {
+  Values sums;
+  for (unsigned i = 0; i < shape.countSums(); ++i)
+    sums.push_back(b.load(
+        ElemKind::Float,
+        b.getElement(place, ElemKind::Float, int64_t(i) * lanes), lanes));
+  return sums;
+}
+
+void NBitsMatMul::storeSums(Value *place, llvm::ArrayRef<Value *> sums) {
+  for (auto [i, sum] : llvm::enumerate(sums))
+    b.store(ElemKind::Float, sum,
+            b.getElement(place, ElemKind::Float, int64_t(i) * lanes));
+}
+
+/// Calls \p body with the pieces of rows of weights: the block and the row in
+/// it where a piece begins, and its rows.
+void NBitsMatMul::forPieces(
+    llvm::function_ref<void(Value *number, Value *inBlock, int64_t numRows)>
+        body) {
+  int64_t piece = getPieceRows(), block = layout.block;
+  if (block <= piece) {
+    int64_t whole = layout.depth / piece, blocks = piece / block;
+    b.forLoop(whole, [&](Value *i) {
+      body(b.CreateNSWMul(i, b.index(blocks)), b.index(0), piece);
+    });
+    if (layout.depth % piece)
+      body(b.index(whole * blocks), b.index(0), layout.depth % piece);
+    return;
+  }
+  auto emitBlock = [&](Value *number, int64_t numRows) {
+    b.forLoop(numRows / piece, [&](Value *i) {
+      body(number, b.CreateNSWMul(i, b.index(piece)), piece);
+    });
+    if (numRows % piece)
+      body(number, b.index(numRows / piece * piece), numRows % piece);
+  };
+  int64_t whole = layout.depth / block;
+  b.forLoop(whole, [&](Value *number) { emitBlock(number, block); });
+  if (layout.depth % block)
+    emitBlock(b.index(whole), layout.depth % block);
+}
+
+/// The tiles of \p range with some vectors of columns, whose weights are
+/// unpacked piece by piece.
+void NBitsMatMul::emitStrip(const TileRange &range, const RowTile &shape,
+                            const Columns &columns) {
+  forTiles(range, shape, [&](Value *, Value *place, const RowTile &part) {
+    storeSums(place, Values(part.countSums(), splatLiteral(0)));
+  });
+  forPieces([&](Value *number, Value *inBlock, int64_t numRows) {
+    addPiece(range, shape, columns, number, inBlock, numRows);
+  });
+  Values factors;
+  if (scalesSums(shape))
+    factors = loadScales(columns, b.index(0), shape);
+  forTiles(range, shape, [&](Value *row, Value *place, const RowTile &part) {
+    Values sums = loadSums(place, part);
+    for (unsigned i = 0; i < sums.size() && !factors.empty(); ++i)
+      sums[i] = b.CreateFMul(sums[i], factors[i % part.vectors]);
+    store(row, part, columns, sums);
+  });
+}
+
+void NBitsMatMul::emitRange(const TileRange &range, int64_t panelColumns,
+                            Value *panel) {
+  if (!unpacked)
+    return NBitsTiles::emitRange(range, panelColumns, panel);
+  forColumns(panelColumns, panel, tile,
+             [&](const RowTile &shape, const Columns &columns) {
+               emitStrip(range, shape, columns);
+             });
+}
+
+//===- Instructions -------------------------------------------------------===//
 
 void glowish::emitCPUMatMulNBits(KernelBuilder &b,
                                  const CPUMatMulNBitsInstr &instr,
                                  const KernelOperands &operands) {
+  if (instr.getLhsScales())
+    return emitIntegerMatMulNBits(b, instr, operands);
   NBitsMatMul(b, instr, operands).emit();
 }
 

@@ -1,0 +1,250 @@
+//===- NBitsTiles.cpp - Tiles of matmuls with packed weights --------------===//
+
+#include "Kernels/NBits/NBitsTiles.h"
+
+using namespace glowish;
+using llvm::Value;
+
+NBitsTiles::NBitsTiles(KernelBuilder &b, const CPUMatMulNBitsInstr &instr,
+                       const KernelOperands &operands)
+    : b(b), layout{.depth = instr.getLhs()->getShape().back(),
+                   .columns = instr.getResult()->getShape().back(),
+                   .block = instr.getBlock(),
+                   .kind = instr.getWeightKind(),
+                   .isForIntegers = instr.getLhsScales() != nullptr},
+      lhs(operands.getStrided(Instr::lhsIdx)),
+      result(operands.getStrided(Instr::resultIdx)),
+      epilogue(operands.getEpilogue(layout.isForIntegers ? ElemKind::Float
+                                                         : lhs.kind)),
+      weights(operands.getPointer(Instr::weightsIdx)),
+      scales(operands.getPointer(Instr::scalesIdx)),
+      zeroPoints(operands.getPointer(Instr::zeroPointsIdx)),
+      lanes(b.getRegisterLanes(ElemKind::Float)),
+      rows(instr.getResult()->getShape().drop_back()) {
+  // Rows that all operands walk through alike are those of one matrix.
+  std::vector<StridedOperand *> all = {&result, &lhs};
+  if (layout.isForIntegers) {
+    lhsScales = operands.getStrided(Instr::lhsScalesIdx);
+    all.push_back(&lhsScales);
+  }
+  for (StridedOperand &operand : epilogue.fused)
+    all.push_back(&operand);
+  Dims inner;
+  for (StridedOperand *operand : all) {
+    inner.push_back(operand->strides.back());
+    operand->strides.pop_back();
+  }
+  rows = joinDimensions(rows, all);
+  for (auto [operand, stride] : llvm::zip(all, inner))
+    operand->strides.push_back(stride);
+  if (rows.size() == 1)
+    neededRows = operands.getBound(b, Instr::resultIdx, 0,
+                                   instr.getResult()->getType().getRank() - 1);
+}
+
+//===- Operands -----------------------------------------------------------===//
+
+Value *NBitsTiles::getLhsAddress(Value *row, Value *k) {
+  Values index = batch;
+  index.append({row, k});
+  return lhs.getAddress(b, index);
+}
+
+void NBitsTiles::prefetch(const RowTile &shape, Value *address, int64_t bytes) {
+  if (!shape.isFew || int64_t(shape.vectors) * lanes < layout.panelColumns)
+    return;
+  constexpr int64_t line = 64, distance = 2048;
+  for (int64_t at = 0; at < bytes; at += line)
+    b.prefetch(b.getElement(address, ElemKind::Int8, distance + at));
+}
+
+Value *NBitsTiles::widenIntegers(Value *integers) {
+  unsigned count = KernelBuilder::getLanes(integers);
+  Value *wide = b.CreateIntCast(
+      integers, KernelBuilder::getVectorTy(b.getInt32Ty(), count),
+      layout.isSigned());
+  return b.CreateSIToFP(wide, b.getComputeTy(ElemKind::Float, count));
+}
+
+/// The number of the first parameter of block \p number.
+Value *NBitsTiles::getParameters(const Columns &columns, Value *number) {
+  return b.CreateNSWAdd(b.CreateNSWMul(number, b.index(columns.width)),
+                        columns.inPanel);
+}
+
+Values NBitsTiles::loadScales(const Columns &columns, Value *number,
+                              const RowTile &shape) {
+  Value *address = b.getElement(columns.scales, ElemKind::Float,
+                                getParameters(columns, number));
+  prefetch(shape, address, 4 * columns.width);
+  Values loaded;
+  for (unsigned v = 0; v < shape.vectors; ++v)
+    loaded.push_back(b.load(
+        ElemKind::Float,
+        b.getElement(address, ElemKind::Float, int64_t(v) * lanes), lanes));
+  return loaded;
+}
+
+Values NBitsTiles::loadZeroPoints(const Columns &columns, Value *number,
+                                  const RowTile &shape, int bias) {
+  if (!zeroPoints)
+    return bias ? Values(shape.vectors, splatLiteral(bias)) : Values();
+  Value *address = b.getElement(columns.zeroPoints, ElemKind::Int8,
+                                getParameters(columns, number));
+  Values loaded;
+  for (unsigned v = 0; v < shape.vectors; ++v) {
+    Value *point = widenIntegers(b.load(
+        ElemKind::Int8,
+        b.getElement(address, ElemKind::Int8, int64_t(v) * lanes), lanes));
+    loaded.push_back(bias ? b.CreateFAdd(point, splatLiteral(bias)) : point);
+  }
+  return loaded;
+}
+
+void NBitsTiles::store(Value *row, const RowTile &shape, const Columns &columns,
+                       llvm::ArrayRef<Value *> sums) {
+  for (unsigned r = 0; r < shape.rows; ++r)
+    for (unsigned v = 0; v < shape.vectors; ++v) {
+      Values index = batch;
+      index.append(
+          {b.CreateNSWAdd(row, b.index(r)),
+           b.CreateNSWAdd(columns.inResult, b.index(int64_t(v) * lanes))});
+      unsigned used = std::min(lanes, columns.used - v * lanes);
+      storeResult(b, result, epilogue, index, sums[r * shape.vectors + v],
+                  used);
+    }
+}
+
+//===- Tiles --------------------------------------------------------------===//
+
+void NBitsTiles::forColumns(
+    int64_t panelColumns, Value *panel, RowTile shape,
+    llvm::function_ref<void(const RowTile &, const Columns &)> body) {
+  auto getPart = [&](Value *base, ElemKind kind, int64_t size) {
+    return base ? b.getElement(base, kind, b.CreateNSWMul(panel, b.index(size)))
+                : nullptr;
+  };
+  int64_t all = NBitsLayout::panelColumns;
+  int64_t numParameters = all * layout.getNumBlocks();
+  Columns columns = {
+      .inPanel = nullptr,
+      .inResult = nullptr,
+      .used = 0,
+      .width = NBitsLayout::getPanelWidth(panelColumns),
+      .weights =
+          getPart(weights, ElemKind::Int8, all * layout.getColumnBytes()),
+      .scales = getPart(scales, ElemKind::Float, numParameters),
+      .zeroPoints = getPart(zeroPoints, ElemKind::Int8, numParameters)};
+  auto emitAt = [&](Value *first, int64_t used) {
+    columns.inPanel = first;
+    columns.inResult =
+        b.CreateNSWAdd(b.CreateNSWMul(panel, b.index(all)), first);
+    columns.used = unsigned(used);
+    shape.vectors = unsigned(llvm::divideCeil(used, lanes));
+    body(shape, columns);
+  };
+  int64_t step = int64_t(shape.vectors) * lanes;
+  int64_t whole = panelColumns / step * step;
+  b.forLoop(b.index(0), b.index(whole), step,
+            [&](Value *first) { emitAt(first, step); });
+  if (whole < panelColumns)
+    emitAt(b.index(whole), panelColumns - whole);
+}
+
+/// Rows \p row ... of \p panel, of which \p panelColumns columns have results.
+void NBitsTiles::emitTile(Value *row, RowTile shape, int64_t panelColumns,
+                          Value *panel) {
+  beginTile(row, shape);
+  forColumns(panelColumns, panel, shape,
+             [&](const RowTile &part, const Columns &columns) {
+               store(row, part, columns, computeTile(row, part, columns));
+             });
+}
+
+void NBitsTiles::emitRange(const TileRange &range, int64_t panelColumns,
+                           Value *panel) {
+  b.forLoop(range.first, range.end, 1, [&](Value *number) {
+    emitTile(b.CreateNSWMul(number, b.index(tile.rows)), tile, panelColumns,
+             panel);
+  });
+  if (!range.left)
+    return;
+  RowTile last = tile;
+  last.rows = unsigned(range.left);
+  b.ifThen(range.hasLeft, [&] {
+    emitTile(b.index(rows.back() - range.left), last, panelColumns, panel);
+  });
+}
+
+//===- Tasks --------------------------------------------------------------===//
+
+/// The rows of \p group and of \p panel, of which \p panelColumns columns have
+/// results. A run that needs one row of many computes it as fast as a matmul of
+/// one row.
+void NBitsTiles::emitRows(Value *group, int64_t panelColumns, Value *panel) {
+  if (!neededRows || rows.back() == 1)
+    return emitTiles(group, panelColumns, panel);
+  Value *isOne = b.CreateICmpEQ(neededRows, b.index(1));
+  Value *isFirst = b.CreateICmpEQ(group, b.index(0));
+  b.ifThen(b.CreateAnd(isOne, isFirst),
+           [&] { emitTile(b.index(0), chooseTile(1), panelColumns, panel); });
+  b.ifThen(b.CreateNot(isOne), [&] { emitTiles(group, panelColumns, panel); });
+}
+
+/// The same in tiles of many rows; the last one may have more rows than needed.
+void NBitsTiles::emitTiles(Value *group, int64_t panelColumns, Value *panel) {
+  int64_t whole = rows.back() / tile.rows;
+  TileRange range = {.first = b.index(0),
+                     .end = b.index(whole),
+                     .left = rows.back() % tile.rows,
+                     .hasLeft = nullptr};
+  if (whole >= tilesPerTask) {
+    range.first = b.CreateNSWMul(group, b.index(tilesPerTask));
+    range.end = b.minIndex(b.CreateNSWAdd(range.first, b.index(tilesPerTask)),
+                           range.end);
+  }
+  if (neededRows)
+    range.end = b.minIndex(
+        range.end,
+        b.CreateUDiv(b.CreateNSWAdd(neededRows, b.index(tile.rows - 1)),
+                     b.index(tile.rows)));
+  if (range.left) {
+    range.hasLeft = b.CreateICmpEQ(group, b.index(whole / tilesPerTask));
+    if (neededRows)
+      range.hasLeft =
+          b.CreateAnd(range.hasLeft,
+                      b.CreateICmpSGT(neededRows, b.index(whole * tile.rows)));
+  }
+  emitRange(range, panelColumns, panel);
+}
+
+void NBitsTiles::emit() {
+  constexpr int64_t rowsPerTask = 96;
+  tile = chooseTile(rows.back());
+  tilesPerTask = std::max<int64_t>(1, rowsPerTask / tile.rows);
+  prepare();
+  int64_t tiles = int64_t(llvm::divideCeil(rows.back(), tile.rows));
+  int64_t groups = int64_t(llvm::divideCeil(tiles, tilesPerTask));
+  int64_t panels = layout.getNumPanels();
+  int64_t batches = countElements(DimsRef(rows).drop_back());
+  int64_t numRows = countElements(rows);
+  auto emitPanel = [&](Value *group, Value *panel, int64_t columns) {
+    b.forLoop(batches, [&](Value *number) {
+      batch = b.splitIndex(number, DimsRef(rows).drop_back());
+      emitRows(group, columns, panel);
+    });
+  };
+  int64_t last = layout.getPanelColumns(panels - 1);
+  bool isWhole = last == NBitsLayout::panelColumns;
+  b.forTasks(panels * groups, 2 * numRows * layout.depth * layout.columns,
+             [&](Value *task) {
+               Values parts = b.splitIndex(task, {panels, groups});
+               if (panels == 1 || isWhole)
+                 return emitPanel(parts[1], parts[0], last);
+               Value *isLast = b.CreateICmpEQ(parts[0], b.index(panels - 1));
+               b.ifThen(b.CreateNot(isLast), [&] {
+                 emitPanel(parts[1], parts[0], NBitsLayout::panelColumns);
+               });
+               b.ifThen(isLast, [&] { emitPanel(parts[1], parts[0], last); });
+             });
+}
