@@ -68,6 +68,8 @@ private:
   Value *addPairSums(Value *sums, Value *pairs);
   Value *addQuad(Value *sums, Value *taken, Value *x);
   Value *sumRow(Value *row, Value *k);
+  Values addWord(Value *row, Value *k, const RowTile &shape, Value *address,
+                 int64_t width, Values sums);
   Values addSegment(Value *row, Value *k, const RowTile &shape, Value *address,
                     int64_t width, int64_t words, Values sums);
   Values sumBlock(Value *row, const RowTile &shape, const Columns &columns,
@@ -248,37 +250,52 @@ void IntegerNBitsMatMul::beginTile(Value *row, const RowTile &shape) {
 /// bytes, multiplied, fit 16 bits.
 static constexpr int64_t segmentWords = 4;
 
+/// \p sums, of pairs where these are kept, plus a word of each column at
+/// \p address, multiplied with the rows of x from element \p k on.
+Values IntegerNBitsMatMul::addWord(Value *row, Value *k, const RowTile &shape,
+                                   Value *address, int64_t width, Values sums) {
+  prefetch(shape, address, 4 * width);
+  llvm::SmallVector<Values, 8> taken;
+  for (unsigned v = 0; v < shape.vectors; ++v) {
+    Value *at = b.getElement(address, ElemKind::Int32, int64_t(v) * lanes);
+    taken.push_back(splitWords(b.load(ElemKind::Int32, at, lanes)));
+  }
+  for (unsigned quad = 0; quad < taken[0].size(); ++quad)
+    for (unsigned r = 0; r < shape.rows; ++r) {
+      Value *x = loadQuad(b.CreateNSWAdd(row, b.index(r)),
+                          b.CreateNSWAdd(k, b.index(4 * int64_t(quad))));
+      for (unsigned v = 0; v < shape.vectors; ++v) {
+        Value *&sum = sums[r * shape.vectors + v];
+        sum = keepsPairs() ? b.CreateAdd(sum, multiplyBytes(taken[v][quad], x))
+                           : addQuad(sum, taken[v][quad], x);
+      }
+    }
+  return sums;
+}
+
 /// \p sums plus \p words words of each column, from \p address on, multiplied
 /// with the rows of x from element \p k on.
 Values IntegerNBitsMatMul::addSegment(Value *row, Value *k,
                                       const RowTile &shape, Value *address,
                                       int64_t width, int64_t words,
                                       Values sums) {
-  Values pairs(keepsPairs() ? sums.size() : 0,
-               llvm::Constant::getNullValue(getLaneTy(16, 2)));
-  int64_t wordRows = layout.getWordRows();
-  for (int64_t word = 0; word < words; ++word) {
-    Value *at = b.getElement(address, ElemKind::Int32, word * width);
-    prefetch(shape, at, 4 * width);
-    for (unsigned v = 0; v < shape.vectors; ++v) {
-      Values taken = splitWords(
-          b.load(ElemKind::Int32,
-                 b.getElement(at, ElemKind::Int32, int64_t(v) * lanes), lanes));
-      for (unsigned r = 0; r < shape.rows; ++r)
-        for (auto [quad, bytes] : llvm::enumerate(taken)) {
-          int64_t offset = word * wordRows + 4 * int64_t(quad);
-          Value *x = loadQuad(b.CreateNSWAdd(row, b.index(r)),
-                              b.CreateNSWAdd(k, b.index(offset)));
-          unsigned i = r * shape.vectors + v;
-          if (keepsPairs())
-            pairs[i] = b.CreateAdd(pairs[i], multiplyBytes(bytes, x));
-          else
-            sums[i] = addQuad(sums[i], bytes, x);
-        }
-    }
-  }
-  for (auto [i, pair] : llvm::enumerate(pairs))
-    sums[i] = addPairSums(sums[i], pair);
+  Values start = sums;
+  if (keepsPairs())
+    start.assign(sums.size(), llvm::Constant::getNullValue(getLaneTy(16, 2)));
+  Values added =
+      b.forLoop(b.index(0), b.index(words), 1, start,
+                [&](Value *word, llvm::ArrayRef<Value *> carried) {
+                  Value *at =
+                      b.getElement(address, ElemKind::Int32,
+                                   b.CreateNSWMul(word, b.index(width)));
+                  Value *first = b.CreateNSWAdd(
+                      k, b.CreateNSWMul(word, b.index(layout.getWordRows())));
+                  return addWord(row, first, shape, at, width, Values(carried));
+                });
+  if (!keepsPairs())
+    return added;
+  for (auto [sum, pairs] : llvm::zip(sums, added))
+    sum = addPairSums(sum, pairs);
   return sums;
 }
 
