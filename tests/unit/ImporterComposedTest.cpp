@@ -107,3 +107,19 @@ TEST(ImporterComposed, MeansOfIntegers) {
                 onnxNode("ReduceMean", {"x"}, intAttr("keepdims", 0)), 11),
             "int8<>: -100");
 }
+
+/// Without an output, a label that occurs once in all terms is in it: one that
+/// is twice in the same term is not.
+TEST(ImporterComposed, EinsumOutputsThatAreImplied) {
+  std::string matrix = floats("a", {2, 2}, {1, 2, 3, 4});
+  auto einsum = [&](std::vector<std::string> inputs, llvm::StringRef equation) {
+    return run(matrix + floats("b", {3, 3}, {1, 0, 0, 0, 10, 0, 0, 0, 100}),
+               onnxNode("Einsum", std::move(inputs),
+                        stringAttr("equation", equation)));
+  };
+  EXPECT_EQ(einsum({"a"}, "ii"), "float<>: 5");
+  EXPECT_EQ(einsum({"a", "b"}, "ii,jj"), "float<>: 555");
+  EXPECT_EQ(einsum({"a", "b"}, "ii,kj"), "float<3x3>: 5 0 0 0 50 0 0 0 500");
+  // j before k, though they are written the other way round.
+  EXPECT_EQ(einsum({"a"}, "kj"), "float<2x2>: 1 3 2 4");
+}

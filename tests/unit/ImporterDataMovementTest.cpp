@@ -188,6 +188,15 @@ TEST(ImporterDataMovement, PadsAsAttributesAndAsInputs) {
   EXPECT_EQ(
       fold("Pad", {"c", "p", "", "a"}, stringAttr("mode", "edge"), 18, more),
       "float<2x4>: 1 1 2 3 4 4 5 6");
+  // Reflections of reflections, also of one element, and none.
+  std::string reflect = stringAttr("mode", "reflect");
+  EXPECT_EQ(fold("Pad", {"c"}, intsAttr("pads", {0, 5, 0, 3}) + reflect, 2),
+            "float<2x11>: 2 1 2 3 2 1 2 3 2 1 2 5 4 5 6 5 4 5 6 5 4 5");
+  EXPECT_EQ(fold("Pad", {"c"}, intsAttr("pads", {2, 0, 1, 1}) + reflect, 2),
+            "float<5x4>: 1 2 3 2 4 5 6 5 1 2 3 2 4 5 6 5 1 2 3 2");
+  EXPECT_EQ(fold("Pad", {"v"}, intsAttr("pads", {2, 1}) + reflect, 2,
+                 floats("v", {1}, {8})),
+            "float<4>: 8 8 8 8");
   EXPECT_EQ(fold("Pad", {"c", "q"}, stringAttr("mode", "wrap"), 19,
                  int64s("q", {0, 1, 0, 2})),
             "float<2x6>: 3 1 2 3 1 2 6 4 5 6 4 5");

@@ -302,6 +302,14 @@ TEST(ImporterOps, BatchNormalizationInInference) {
             "input 1 is float<3>; accepted, as attribute 'spatial' is 0: the "
             "shape of a sample, 3x4x4");
   EXPECT_EQ(errorOfNorm(intAttr("spatial", 0), 7, {2, 3}), "imported");
+  EXPECT_EQ(errorOfNorm("", 15, {}),
+            "input 0 is float<>; accepted: rank 1 or more");
+  // Rank 1 has one channel.
+  EXPECT_EQ(fold("BatchNormalization", {"v", "s", "b", "m", "w"}, "", 15,
+                 floats("v", {2}, {0, 2}) + floats("s", {1}, {3}) +
+                     floats("b", {1}, {1}) + floats("m", {1}, {-6}) +
+                     floats("w", {1}, {4})),
+            "float<2>: 10 13");
 }
 
 TEST(ImporterOps, DropoutIsItsInput) {

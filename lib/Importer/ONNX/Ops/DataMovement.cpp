@@ -115,6 +115,33 @@ static llvm::Expected<NodeValue> wrapPad(OpContext &op, NodeValue value,
   return value;
 }
 
+/// Mode reflect where the pads of dimensions are longer than what is reflected,
+/// their extent less 1: those are padded by reflections of reflections, and
+/// their \p pads become 0.
+static llvm::Expected<NodeValue> reflectAgain(OpContext &op, NodeValue value,
+                                              std::vector<int64_t> &pads) {
+  unsigned rank = value.getShape().size();
+  Composer c(op);
+  for (unsigned d = 0; pads.size() == 2 * rank && d < rank; ++d) {
+    int64_t before = pads[d], after = pads[rank + d];
+    int64_t extent = value.getShape()[d], most = std::max(before, after);
+    if (extent == 0 || most < extent || std::min(before, after) < 0 ||
+        most > INT32_MAX)
+      continue;
+    // There and back again.
+    int64_t period = std::max<int64_t>(2 * (extent - 1), 1);
+    NodeValue source =
+        c.table(ElemKind::Int64, {before + extent + after}, [&](DimsRef index) {
+          int64_t i = (index[0] - before % period + period) % period;
+          return double(std::min(i, period - i));
+        });
+    value = c.gather(value, source, d);
+    GLOWISH_RETURN_IF_ERROR(c.takeError());
+    pads[d] = pads[rank + d] = 0;
+  }
+  return value;
+}
+
 /// Pads with a computed value: pads with 0, then selects the value where an
 /// equally padded mask is 0.
 static llvm::Expected<NodeValue> padWith(OpContext &op, NodeValue input,
@@ -174,6 +201,9 @@ static llvm::Error importPad(OpContext &op) {
     GLOWISH_ASSIGN_OR_RETURN(pads, expandPads(pads, axes, rank));
   }
   GLOWISH_RETURN_IF_ERROR(checkDynamicPads({input, op.getExtents(0)}, pads));
+  if (mode == "reflect") {
+    GLOWISH_ASSIGN_OR_RETURN(input, reflectAgain(op, input, pads));
+  }
   if (mode == "wrap")
     GLOWISH_RETURN_IF_ERROR(op.setOutput(0, wrapPad(op, input, pads)));
   else if (mode == "constant" && computedValue)

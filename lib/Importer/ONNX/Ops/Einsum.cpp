@@ -35,6 +35,8 @@ private:
   OpContext &op;
   Composer c;
   std::vector<Term> terms;
+  /// The labels of all terms as they are written, before diagonals are taken.
+  Labels written;
   Labels output;
   int maxEllipsis = 0;
 };
@@ -82,22 +84,20 @@ llvm::Error EinsumImporter::readTerm(llvm::StringRef text, unsigned index) {
   if (!fits)
     return makeError("attribute 'equation': '{0}' does not fit input {1}, {2}",
                      text, index, value.getType().str());
+  written.append(labels);
   terms.push_back(takeDiagonals({value, labels}));
   return llvm::Error::success();
 }
 
 /// The implicit output: the dimensions of `...`, then the labels that occur
-/// once, in alphabetical order.
+/// once, in alphabetical order. One that is twice in the same term is summed
+/// over.
 void EinsumImporter::implyOutput() {
   for (int k = maxEllipsis; k-- > 0;)
     output.push_back(256 + k);
-  for (int label = 0; label < 256; ++label) {
-    unsigned count = 0;
-    for (const Term &term : terms)
-      count += llvm::count(term.labels, label);
-    if (count == 1)
+  for (int label = 0; label < 256; ++label)
+    if (llvm::count(written, label) == 1)
       output.push_back(label);
-  }
 }
 
 llvm::Error EinsumImporter::readOutput(llvm::StringRef text) {

@@ -56,15 +56,21 @@ static llvm::Error importBatchNormalization(OpContext &op) {
   GLOWISH_RETURN_IF_ERROR(checkInference(op));
   GLOWISH_ASSIGN_OR_RETURN(int64_t spatial, op.getInt("spatial", 1));
   unsigned rank = operands[0].getShape().size();
-  if (rank < 2)
-    return makeError("input 0 is {0}; accepted: rank 2 or more",
+  if (rank == 0)
+    return makeError("input 0 is {0}; accepted: rank 1 or more",
                      operands[0].getType().str());
   // With one element a channel, it makes no difference.
   if (!spatial && rank > 2)
     return normalizeElements(op, operands, epsilon);
-  return op.setOutput(0, op.create<BatchNormalizationNode>(
-                             operands[0], operands[1], operands[2], operands[3],
-                             operands[4], /*axis=*/1, epsilon));
+  // Rank 1 has one channel.
+  Dims shape(operands[0].getShape());
+  Composer c(op);
+  NodeValue x = rank == 1 ? c.unsqueeze(operands[0], 1) : operands[0];
+  GLOWISH_RETURN_IF_ERROR(c.takeError());
+  NodeValue result =
+      c.make<BatchNormalizationNode>(x, operands[1], operands[2], operands[3],
+                                     operands[4], /*axis=*/1, epsilon);
+  return c.setOutput(0, c.reshape(result, shape));
 }
 
 static llvm::Error importLRN(OpContext &op) {
