@@ -3,6 +3,7 @@
 #include "RunText.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
 #include "gmock/gmock.h"
+#include <cmath>
 
 using namespace glowish;
 using testing::HasSubstr;
@@ -78,6 +79,16 @@ std::string prompt(std::vector<int64_t> rows, std::string attributes = "") {
                        heads(1, 1) + attributes, "output: \"keys\" ");
 }
 
+/// \p body, whose node has 7 inputs, with the scores \p sink of further keys.
+std::string withSink(std::string body, std::vector<float> sink) {
+  constexpr llvm::StringLiteral last = "input: \"t\" ";
+  std::string more = last.str();
+  for (const char *name : {"", "", "", "", "sink"})
+    more += llvm::formatv("input: \"{0}\" ", name).str();
+  body.replace(body.rfind(last.data()), last.size(), more);
+  return floats("sink", {int64_t(sink.size())}, sink) + body;
+}
+
 std::string run(const std::string &body, std::string output) {
   return runBoth([&] { return model(body, output); });
 }
@@ -118,6 +129,55 @@ TEST(ImporterGroupQuery, PaddedPrompt) {
   // With a window, the last one sees nothing.
   EXPECT_EQ(run(prompt({3, 1}, intAttr("local_window_size", 2)), "y0"),
             "float<2x3x1>: 2 3 6.50 6 6 0");
+}
+
+/// A further key without a value takes part of the attention: with the score 0,
+/// as much as each of the others.
+TEST(ImporterGroupQuery, SmoothSoftmax) {
+  std::string smooth = intAttr("smooth_softmax", 1);
+  EXPECT_EQ(run(oneToken({2, 3}, smooth), "y0"), "float<2x1x1>: 4 15");
+  EXPECT_EQ(run(prompt({3, 1}, smooth), "y0"), "float<2x3x1>: 1 2 3.75 3 3 3");
+  EXPECT_EQ(run(prompt({3, 3}, smooth + intAttr("local_window_size", 1)), "y0"),
+            "float<2x3x1>: 1 2 4.50 3 6 15");
+  EXPECT_EQ(run(oneToken({2, 3}, intAttr("smooth_softmax", 0)), "y0"),
+            "float<2x1x1>: 6 20");
+}
+
+/// Each head has a further key of its own: exp(score) times as heavy as
+/// another.
+TEST(ImporterGroupQuery, HeadSink) {
+  EXPECT_EQ(run(withSink(oneToken({2, 3}), {std::log(2.0f)}), "y0"),
+            "float<2x1x1>: 3 12");
+  EXPECT_EQ(run(withSink(prompt({3, 3}), {std::log(3.0f)}), "y0"),
+            "float<2x3x1>: 0.50 1.20 2.50 1.50 3.60 8");
+  // Two heads of queries share one of keys.
+  std::string body =
+      floats("q", {1, 1, 2}, {0, 0}) + floats("k", {1, 1, 1}, {5}) +
+      floats("v", {1, 1, 1}, {9}) + floats("pk", {1, 1, 2, 1}, {1, 2}) +
+      floats("pv", {1, 1, 2, 1}, {3, 6}) + lengths({3}) +
+      integers("t", int32Type, {}, {3}) +
+      microsoftNode("GroupQueryAttention",
+                    {"q", "k", "v", "pk", "pv", "l", "t"}, heads(2, 1));
+  EXPECT_EQ(run(withSink(body, {0, std::log(6.0f)}), "y0"),
+            "float<1x1x2>: 4.50 2");
+}
+
+TEST(ImporterGroupQuery, HeadSinkOfOpenLengths) {
+  TextModel open =
+      model(withSink(symbolicInput("q", {"1", "S", "2"}) +
+                         symbolicInput("k", {"1", "S", "1"}) +
+                         symbolicInput("pk", {"1", "1", "P", "1"}) +
+                         integers("l", int32Type, {1}, {0}) +
+                         integers("t", int32Type, {}, {1}) +
+                         microsoftNode("GroupQueryAttention",
+                                       {"q", "k", "k", "pk", "pk", "l", "t"},
+                                       heads(2, 1), "output: \"keys\" "),
+                     {1, 2}),
+            "y0");
+  ImportOptions options;
+  options.symbolRanges = {{"S", {1, 3}}, {"P", {0, 5}}};
+  auto module = llvm::cantFail(open.import(std::move(options)));
+  EXPECT_EQ(module->findPlaceholder("y")->getType().str(), "float<1x3x2>");
 }
 
 /// Two heads of queries share one of keys; biases select different keys.
@@ -264,19 +324,18 @@ TEST(ImporterGroupQuery, Refused) {
   auto refusal = [](std::string body) {
     return model(std::move(body), "y0").importError();
   };
-  EXPECT_THAT(refusal(prompt({3, 3}, intAttr("smooth_softmax", 1))),
-              HasSubstr("attribute 'smooth_softmax' is 1; accepted: 0"));
+  EXPECT_THAT(refusal(prompt({3, 3}, intAttr("smooth_softmax", 2))),
+              HasSubstr("attribute 'smooth_softmax' is 2; accepted: -1, 0, 1"));
+  EXPECT_THAT(refusal(prompt({3, 3}, intAttr("qk_output", 1))),
+              HasSubstr("attribute 'qk_output' is 1; accepted: 0"));
   EXPECT_THAT(refusal(prompt({3, 3}, stringAttr("k_quant_type", "PER_TENSOR"))),
               HasSubstr("attribute 'k_quant_type' is 'PER_TENSOR'; accepted: "
                         "NONE"));
   EXPECT_THAT(refusal(prompt({3, 3}, intAttr("local_window_size", 0))),
               HasSubstr("attribute 'local_window_size' is 0; accepted: -1 or a "
                         "positive number"));
-  std::string sink = prompt({3, 3});
-  sink.replace(sink.rfind("input: \"t\" "), 11,
-               "input: \"t\" input: \"\" input: \"\" input: \"\" input: "
-               "\"\" input: \"v\" ");
-  EXPECT_THAT(refusal(sink), HasSubstr("input 11"));
+  EXPECT_THAT(refusal(withSink(prompt({3, 3}), {1, 2})),
+              HasSubstr("input 11 is float<2>; accepted: float<1>"));
   EXPECT_THAT(refusal(prompt({3, 3, 3})),
               HasSubstr("input 5 is int32<3>; accepted: int32<2>"));
   EXPECT_THAT(
@@ -291,11 +350,8 @@ namespace {
 
 /// Two tokens with one head of four elements, of which the first two or all are
 /// turned: by 0 degrees at position 0, 90 at 1, and 180 at 2.
-std::string rotary(std::vector<int64_t> positions, std::string attributes,
-                   int64_t pairs = 2) {
-  std::vector<int64_t> shape = {int64_t(positions.size())};
-  if (positions.size() > 1)
-    shape.insert(shape.begin(), 1);
+std::string rotary(std::vector<int64_t> shape, std::vector<int64_t> positions,
+                   std::string attributes, int64_t pairs = 2) {
   std::vector<float> cosines, sines;
   for (int64_t i = 0; i < 3 * pairs; ++i) {
     cosines.push_back(float(1 - i / pairs));
@@ -312,17 +368,23 @@ std::string rotary(std::vector<int64_t> positions, std::string attributes,
 } // namespace
 
 TEST(ImporterGroupQuery, RotaryEmbedding) {
-  EXPECT_EQ(run(rotary({0, 1}, ""), "y0"), "float<1x2x4>: 1 2 3 4 -7 -8 5 6");
-  EXPECT_EQ(run(rotary({2, 0}, intAttr("interleaved", 1)), "y0"),
+  EXPECT_EQ(run(rotary({1, 2}, {0, 1}, ""), "y0"),
+            "float<1x2x4>: 1 2 3 4 -7 -8 5 6");
+  EXPECT_EQ(run(rotary({1, 2}, {2, 0}, intAttr("interleaved", 1)), "y0"),
             "float<1x2x4>: -1 -2 -3 -4 5 6 7 8");
   // One position is that of the first token.
-  EXPECT_EQ(run(rotary({1}, intAttr("interleaved", 1)), "y0"),
-            "float<1x2x4>: -2 1 -4 3 -5 -6 -7 -8");
+  for (std::vector<int64_t> shape : {std::vector<int64_t>(), {1}})
+    EXPECT_EQ(run(rotary(shape, {1}, intAttr("interleaved", 1)), "y0"),
+              "float<1x2x4>: -2 1 -4 3 -5 -6 -7 -8");
+  EXPECT_THAT(model(rotary({2}, {0, 1}, ""), "y0").importError(),
+              HasSubstr("input 1 is int64<2>; accepted: a scalar, [1] or [1, "
+                        "2]"));
   std::string two =
       intAttr("rotary_embedding_dim", 2) + intAttr("num_heads", 1);
-  EXPECT_EQ(run(rotary({1, 1}, two, 1), "y0"),
+  EXPECT_EQ(run(rotary({1, 2}, {1, 1}, two, 1), "y0"),
             "float<1x2x4>: -2 1 3 4 -6 5 7 8");
-  EXPECT_THAT(model(rotary({0, 1}, intAttr("is_packed_batching", 1)), "y0")
-                  .importError(),
-              HasSubstr("attribute 'is_packed_batching' is 1; accepted: 0"));
+  EXPECT_THAT(
+      model(rotary({1, 2}, {0, 1}, intAttr("is_packed_batching", 1)), "y0")
+          .importError(),
+      HasSubstr("attribute 'is_packed_batching' is 1; accepted: 0"));
 }

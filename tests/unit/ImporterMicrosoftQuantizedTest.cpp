@@ -271,6 +271,16 @@ TEST(ImporterMicrosoftQuantized, MatMulNBits) {
                     floats("c", {2}, {1, -1}),
                 shape),
             "float<1x2>: 9.50 11");
+  // Zero points as floats; those of 7, 1, 8 and 6 are the integers above.
+  auto runFloatZeros = [&](std::vector<float> zeroPoints) {
+    return run("MatMulNBits", {"x", "b", "s", "z"},
+               floats("x", {1, 18}, ones) + weights +
+                   floats("z", {4}, std::move(zeroPoints)),
+               shape);
+  };
+  EXPECT_EQ(runFloatZeros({7, 1, 8, 6}), "float<1x2>: 8.50 12");
+  // 120 - 116, (3 - 3) / 2, 16 * 0.125 * 2 and 2 * 19 * 3.
+  EXPECT_EQ(runFloatZeros({7.25f, 1.5f, 7.875f, -11}), "float<1x2>: 4 118");
   // 8 bits, a block that is not full.
   EXPECT_EQ(
       run("MatMulNBits", {"x", "b", "s"},

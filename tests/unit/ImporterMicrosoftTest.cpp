@@ -34,6 +34,22 @@ TEST(ImporterMicrosoft, Activations) {
   EXPECT_EQ(run("QuickGelu", {"b"}, "", b), "float<2>: 0.85 0.35");
 }
 
+TEST(ImporterMicrosoft, Biases) {
+  std::string x = floats("c", {1, 2, 4}, {1, 2, 0, 0.5f, 3, 4, 0.5f, -1}) +
+                  floats("b", {4}, {1, 0, 0, 0.5f}) +
+                  floats("s", {1, 2, 4}, {10, 20, 30, 40, 50, 60, 70, 80});
+  EXPECT_EQ(run("BiasAdd", {"c", "b", "s"}, "", x),
+            "float<1x2x4>: 12 22 30 41 54 64 70.50 79.50");
+  // Gelu(1) is 0.8413, Gelu(0.5) 0.3457 and Gelu(-0.5) -0.1543.
+  EXPECT_EQ(run("BiasSplitGelu", {"c", "b"}, "", x),
+            "float<1x2x2>: 0 1.68 1.38 -0.62");
+  TextModel model =
+      microsoftNode("BiasSplitGelu", {"x", "x"}, "", {{"x", {1, 1, 3}}});
+  EXPECT_THAT(model.importError(),
+              testing::HasSubstr("the sum of the inputs is float<1x1x3>; "
+                                 "accepted: rows of two halves"));
+}
+
 TEST(ImporterMicrosoft, FusedConv) {
   std::string x = floats("c", {1, 1, 1, 2}, {1, 2});
   std::string w = floats("w", {1, 1, 1, 1}, {3});
@@ -82,6 +98,130 @@ TEST(ImporterMicrosoft, EmbedLayerNormalization) {
             "float<1x2x2>: -1 1 -1 1");
 }
 
+//===- GatherBlockQuantized -----------------------------------------------===//
+
+static constexpr int uint8 = 2, int32 = 6, uint4 = 21, int4 = 22;
+
+/// Two rows of 18 weights in blocks of 16: 1, 2, ... 15, 0, 1, 2 and 9 ... 9.
+static std::string blockTable(int type) {
+  std::vector<int64_t> bytes;
+  for (int64_t k = 0; k < 18; k += 2)
+    bytes.push_back((k + 1) % 16 | (k + 2) % 16 << 4);
+  bytes.insert(bytes.end(), 9, 0x99);
+  return integers("t", type, {2, type == uint8 ? 9 : 18}, bytes) +
+         floats("s", {2, 2}, {1, 10, 0.5f, 4});
+}
+
+/// Elements 6, 15, 16 and 17 of each row that is gathered: of both blocks.
+static std::string gatherBlocks(std::string initializers,
+                                std::vector<std::string> inputs,
+                                std::string attributes) {
+  TextModel model;
+  model.inputs = {{"x", {1}}};
+  model.header = "opset_import { domain: \"com.microsoft\" version: 1 } ";
+  model.body = initializers + int64s("c", {6, 15, 16, 17}) +
+               onnxNode("GatherBlockQuantized", std::move(inputs),
+                        "domain: \"com.microsoft\" " +
+                            intAttr("block_size", 16) + attributes,
+                        "rows") +
+               onnxNode("Gather", {"rows", "c"}, intAttr("axis", -1));
+  return runText(std::move(model));
+}
+
+TEST(ImporterMicrosoft, GatherBlockQuantized) {
+  auto gather = [](int type, std::string rows, std::string zeroPoints = "") {
+    std::vector<std::string> inputs = {"t", "i", "s"};
+    if (!zeroPoints.empty())
+      inputs.push_back("z");
+    return gatherBlocks(blockTable(type) + rows + zeroPoints, inputs, "");
+  };
+  std::string rows = integers("i", int32, {1, 3}, {1, 0, -1});
+  // The zero point is 8 for uint8 and 0 for others; 9 is -7 as int4.
+  EXPECT_EQ(gather(uint8, rows),
+            "float<1x3x4>: 0.50 0.50 4 4 -1 -8 -70 -60 0.50 0.50 4 4");
+  EXPECT_EQ(gather(uint4, rows),
+            "float<1x3x4>: 4.50 4.50 36 36 7 0 10 20 4.50 4.50 36 36");
+  EXPECT_EQ(gather(int4, rows),
+            "float<1x3x4>: -3.50 -3.50 -28 -28 7 0 10 20 -3.50 -3.50 -28 -28");
+  // 1 and 2 for the first row, 3 and 9 (-7) for the second.
+  std::string row = integers("i", int32, {}, {1});
+  EXPECT_EQ(gather(uint8, rows, integers("z", uint8, {2, 1}, {0x21, 0x93})),
+            "float<1x3x4>: 3 3 0 0 6 -1 -10 0 3 3 0 0");
+  EXPECT_EQ(gather(uint4, row, integers("z", uint4, {2, 2}, {0x21, 0x93})),
+            "float<4>: 3 3 0 0");
+  EXPECT_EQ(gather(int4, row, integers("z", int4, {2, 2}, {0x21, 0x93})),
+            "float<4>: -5 -5 0 0");
+}
+
+TEST(ImporterMicrosoft, GatherBlockQuantizedAlongOtherAxes) {
+  // Columns 2, 0 of a table whose blocks are of rows: 20 rows of 3 columns.
+  std::vector<int64_t> bytes;
+  for (int64_t k = 0; k < 60; k += 2)
+    bytes.push_back(k % 16 | (k + 1) % 16 << 4);
+  std::string table = integers("t", uint4, {20, 3}, bytes) +
+                      floats("s", {2, 3}, {1, 1, 2, 3, 1, 4}) +
+                      int64s("i", {2, 0});
+  std::string attributes =
+      intAttr("gather_axis", -1) + intAttr("quantize_axis", 0);
+  EXPECT_THAT(run("GatherBlockQuantized", {"t", "i", "s"},
+                  attributes + intAttr("block_size", 16), table),
+              testing::AllOf(testing::StartsWith("float<20x2>: 4 0 10 3 16 6 "),
+                             testing::EndsWith(" 32 18 44 27")));
+  // 8 bits; the second row.
+  EXPECT_EQ(run("GatherBlockQuantized", {"t", "i", "s"},
+                intAttr("bits", 8) + intAttr("block_size", 16),
+                integers("t", uint8, {2, 3}, {0, 1, 2, 128, 131, 100}) +
+                    floats("s", {2, 1}, {1, 0.5f}) +
+                    integers("i", int32, {}, {1})),
+            "float<3>: 0 1.50 -14");
+}
+
+/// As many rows as each run states.
+TEST(ImporterMicrosoft, GatherBlockQuantizedOfOpenLength) {
+  TextModel model;
+  model.inputs.clear();
+  model.header = "opset_import { domain: \"com.microsoft\" version: 1 } ";
+  model.body =
+      symbolicInput("x", {"1", "S"}) + blockTable(uint8) +
+      onnxNode("Cast", {"x"}, intAttr("to", int32), "i") +
+      onnxNode("GatherBlockQuantized", {"t", "i", "s"},
+               "domain: \"com.microsoft\" " + intAttr("block_size", 16));
+  ImportOptions options;
+  options.symbolRanges = {{"S", {1, 6}}};
+  auto module = llvm::cantFail(model.import(std::move(options)));
+  const Placeholder *y = module->findPlaceholder("y");
+  EXPECT_EQ(y->getType().str(), "float<1x6x18>");
+  EXPECT_TRUE(y->getExtents());
+}
+
+TEST(ImporterMicrosoft, GatherBlockQuantizedIsRefused) {
+  auto refuse = [](std::string attributes,
+                   std::vector<std::string> inputs = {"t", "i", "s"}) {
+    return gatherBlocks(blockTable(uint8) + integers("i", int32, {1}, {2}) +
+                            integers("w", int32, {1}, {0}),
+                        std::move(inputs), std::move(attributes));
+  };
+  EXPECT_THAT(refuse(""), testing::HasSubstr("index 2 is out of range"));
+  EXPECT_THAT(refuse(intAttr("bits", 3)),
+              testing::HasSubstr("attribute 'bits' is 3; accepted: 2, 4, 8"));
+  EXPECT_THAT(refuse(intAttr("quantize_axis", 0)),
+              testing::HasSubstr("attributes 'gather_axis' and 'quantize_axis' "
+                                 "are both 0; accepted: two dimensions"));
+  EXPECT_THAT(refuse(intAttr("gather_axis", 1) + intAttr("quantize_axis", 0)),
+              testing::HasSubstr("attribute 'gather_axis' is 1, the dimension "
+                                 "along which integers share bytes"));
+  EXPECT_THAT(refuse(intAttr("bits", 8)),
+              testing::HasSubstr("input 2 is float<2x2>; accepted: floats, "));
+  EXPECT_THAT(refuse("", {"s", "i", "s"}),
+              testing::HasSubstr("input 0 is float<2x2>; accepted: uint8, "
+                                 "int4, uint4"));
+  EXPECT_THAT(
+      refuse("", {"t", "w", "s", "s"}),
+      testing::HasSubstr("input 3 is float<2x2>; accepted: uint8<2x1>"));
+}
+
+//===- Attention ----------------------------------------------------------===//
+
 /// One head of depth 1: the second key is masked, so the first value is it.
 TEST(ImporterMicrosoft, MultiHeadAttention) {
   std::string x = floats("q", {1, 1, 1}, {1}) + floats("k", {1, 2, 1}, {1, 1}) +
@@ -101,6 +241,55 @@ TEST(ImporterMicrosoft, MultiHeadAttention) {
             "float<1x1x1>: 3");
 }
 
+/// Rows of keys are limited by their ends, and by ends and starts.
+TEST(ImporterMicrosoft, LimitsOfKeys) {
+  std::string x = floats("q", {2, 1, 1}, {1, 1}) +
+                  floats("k", {2, 3, 1}, {1, 1, 1, 1, 1, 1}) +
+                  floats("v", {2, 3, 1}, {3, 5, 7, 11, 13, 17});
+  auto attend = [&](std::vector<int64_t> limits) {
+    std::string mask =
+        integers("m", 6, {int64_t(limits.size())}, std::move(limits));
+    return run("MultiHeadAttention", {"q", "k", "v", "", "m"},
+               intAttr("num_heads", 1), x + mask);
+  };
+  EXPECT_EQ(attend({2, 1}), "float<2x1x1>: 4 11");
+  EXPECT_EQ(attend({2, 3, 1, 1}), "float<2x1x1>: 5 15");
+  // The starts of the rows follow: of queries, and of keys.
+  EXPECT_EQ(attend({2, 1, 0, 1, 2, 0, 3, 6}), "float<2x1x1>: 4 11");
+  EXPECT_THAT(attend({2, 1, 0}),
+              testing::HasSubstr("input 4 is int32<3>; accepted: [2], [4], "
+                                 "[8], [2, 3] or [2, 1, 3]"));
+}
+
+/// Two heads of one element, two tokens; parts of a head lie side by side.
+TEST(ImporterMicrosoft, PackedHeads) {
+  std::string heads = intAttr("num_heads", 2);
+  // All scores of queries of 0 are the same: the result is the mean.
+  std::string all =
+      floats("qkv", {1, 2, 2, 3, 1}, {0, 1, 2, 0, 3, 4, 0, 5, 6, 0, 7, 8});
+  EXPECT_EQ(run("MultiHeadAttention", {"qkv"}, heads, all),
+            "float<1x2x2>: 4 6 4 6");
+  std::string pairs = floats("q", {1, 1, 2}, {0, 0}) +
+                      floats("kv", {1, 2, 2, 2, 1}, {1, 2, 3, 4, 5, 6, 7, 8}) +
+                      floats("b", {6}, {0, 0, 0, 0, 10, 20});
+  EXPECT_EQ(run("MultiHeadAttention", {"q", "kv"}, heads, pairs),
+            "float<1x1x2>: 4 6");
+  EXPECT_EQ(run("MultiHeadAttention", {"q", "kv", "", "b"}, heads, pairs),
+            "float<1x1x2>: 14 26");
+  // They are the same as three inputs.
+  std::string apart = floats("q", {1, 2, 2}, {0.5f, -1, 2, 0.25f}) +
+                      floats("k", {1, 2, 2}, {1, 0.5f, -1, 3}) +
+                      floats("v", {1, 2, 2}, {1, 2, 3, 5}) +
+                      floats("qkv", {1, 2, 2, 3, 1},
+                             {0.5f, 1, 1, -1, 0.5f, 2, 2, -1, 3, 0.25f, 3, 5});
+  EXPECT_EQ(run("MultiHeadAttention", {"qkv"}, heads, apart),
+            run("MultiHeadAttention", {"q", "k", "v"}, heads, apart));
+  EXPECT_THAT(run("MultiHeadAttention", {"qkv"}, intAttr("num_heads", 3), all),
+              testing::HasSubstr("input 0 is float<1x2x2x3x1>; accepted: "
+                                 "[batch, length, 3, 3, size], as attribute "
+                                 "'num_heads' is 3"));
+}
+
 /// Two heads; the second token sees the first one, the first only itself.
 TEST(ImporterMicrosoft, CausalAttention) {
   std::string x = floats("c", {1, 2, 2}, {0, 0, 0, 0});
@@ -110,6 +299,8 @@ TEST(ImporterMicrosoft, CausalAttention) {
                 intAttr("num_heads", 2) + intAttr("unidirectional", 1), x + w),
             "float<1x2x2>: 7 9 7 9");
 }
+
+//===- Others -------------------------------------------------------------===//
 
 TEST(ImporterMicrosoft, OtherDomainsAreListed) {
   TextModel model = oneNode("Gelu", {"x"}, "domain: \"org.example\" ");

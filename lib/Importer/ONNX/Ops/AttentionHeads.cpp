@@ -44,6 +44,22 @@ llvm::Expected<NodeValue> glowish::repeatHeads(Composer &c, NodeValue value,
   return c.finish(c.reshape(wide, {shape[0], numQuery, shape[2], shape[3]}));
 }
 
+/// The softmax of \p score [batch, heads, queries, keys] and \p sink, without
+/// the latter's share. In float, as sums of half precision are.
+static NodeValue softmaxWithSink(Composer &c, NodeValue score, NodeValue sink) {
+  if (!score)
+    return score;
+  ElemKind kind = score.getElemKind();
+  ElemKind computed = kind == ElemKind::Double ? kind : ElemKind::Float;
+  score = c.cast(score, computed);
+  sink = c.cast(sink, computed);
+  NodeValue most = c.max(c.reduce(score, "max", {3}, /*keepDims=*/true), sink);
+  NodeValue power = c.unary<ExpNode>(c.sub(score, most));
+  NodeValue sum = c.add(c.reduce(power, "sum", {3}, /*keepDims=*/true),
+                        c.unary<ExpNode>(c.sub(sink, most)));
+  return c.cast(c.div(power, sum), kind);
+}
+
 llvm::Expected<std::array<NodeValue, 4>>
 glowish::composeScores(Composer &c, const Heads &heads,
                        const Scoring &scoring) {
@@ -67,7 +83,8 @@ glowish::composeScores(Composer &c, const Heads &heads,
   }
   steps[2] = score;
   if (score)
-    score = c.make<SoftmaxNode>(score, 3);
+    score = scoring.sink ? softmaxWithSink(c, score, scoring.sink)
+                         : c.make<SoftmaxNode>(score, 3);
   if (scoring.seesKey && score)
     score = c.select(scoring.seesKey, score, c.number(score, 0));
   steps[3] = score;
@@ -79,7 +96,7 @@ llvm::Expected<NodeValue> glowish::attend(Composer &c, const Heads &heads,
                                           const Scoring &scoring) {
   int64_t queries = heads.query.getShape()[2], keys = heads.key.getShape()[2];
   // With the node's causal mask, the last query attends to all keys.
-  bool isPlain = scoring.softcap == 0 &&
+  bool isPlain = scoring.softcap == 0 && !scoring.sink &&
                  (!scoring.isCausal || keys - queries == heads.past);
   if (!isPlain) {
     GLOWISH_ASSIGN_OR_RETURN(auto steps, composeScores(c, heads, scoring));

@@ -23,6 +23,9 @@ struct Scoring {
   /// Whether each query attends to a key, a bool that broadcasts to the scores;
   /// null if all do.
   NodeValue seesKey;
+  /// The score of a further key, which has no value; it broadcasts to [batch,
+  /// heads, queries, 1]. May be null.
+  NodeValue sink;
 };
 
 /// Whether input 0 has heads side by side: [batch, length, heads * size].
@@ -47,7 +50,7 @@ llvm::Expected<std::array<NodeValue, 4>>
 composeScores(Composer &c, const Heads &heads, const Scoring &scoring);
 
 /// Returns the attention of \p heads, an Attention node unless the scores have
-/// a softcap or a causal mask that the node has not.
+/// a sink, a softcap or a causal mask that the node has not.
 llvm::Expected<NodeValue> attend(Composer &c, const Heads &heads,
                                  const Scoring &scoring);
 

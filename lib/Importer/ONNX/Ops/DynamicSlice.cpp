@@ -1,6 +1,7 @@
 //===- DynamicSlice.cpp - Slice, Concat and Gather ------------------------===//
 
 #include "ONNX/Ops/DynamicConcat.h"
+#include "ONNX/Ops/Indexing.h"
 #include "ONNX/ShapeInts.h"
 #include <cmath>
 
@@ -291,16 +292,13 @@ static llvm::Error checkIndices(const Tensor &indices, int64_t extent) {
   return llvm::Error::success();
 }
 
-static llvm::Error importGather(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
-  GLOWISH_ASSIGN_OR_RETURN(DynamicValue indices, getDynamicInput(op, 1));
-  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 0, x.getRank()));
+llvm::Expected<DynamicValue> glowish::gatherSlices(Composer &c,
+                                                   const DynamicValue &x,
+                                                   const DynamicValue &indices,
+                                                   int64_t axis) {
   if (auto *constant = indices.value.getNodeAs<Constant>())
     GLOWISH_RETURN_IF_ERROR(
         checkIndices(constant->getTensor(), x.getShape()[axis]));
-  if (!x.isDynamic() && !indices.isDynamic())
-    return op.setOutput(0, op.create<GatherNode>(x.value, indices.value, axis));
-  Composer c(op);
   NodeValue wrapped = wrapDynamicIndices(c, indices.value, x, axis);
   Extents extents;
   for (unsigned d = 0; d < x.getRank(); ++d) {
@@ -311,7 +309,16 @@ static llvm::Error importGather(OpContext &op) {
     for (unsigned i = 0; i < indices.getRank(); ++i)
       extents.push_back(indices.getExtent(i));
   }
-  DynamicValue result = {c.gather(x.value, wrapped, axis), extents};
+  return DynamicValue{c.gather(x.value, wrapped, axis), extents};
+}
+
+static llvm::Error importGather(OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue indices, getDynamicInput(op, 1));
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getAxis("axis", 0, x.getRank()));
+  Composer c(op);
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue result,
+                           gatherSlices(c, x, indices, axis));
   return setDynamicOutput(op, c, 0, result);
 }
 

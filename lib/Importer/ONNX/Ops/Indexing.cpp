@@ -1,7 +1,6 @@
 //===- Indexing.cpp - Gather, scatter and sort ----------------------------===//
 
 #include "ONNX/Ops/Indexing.h"
-#include "ONNX/DynamicDims.h"
 #include "ONNX/ShapeInts.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <cmath>

@@ -3,9 +3,15 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_OPS_INDEXING_H
 #define GLOWISH_LIB_IMPORTER_ONNX_OPS_INDEXING_H
 
-#include "ONNX/Composer.h"
+#include "ONNX/DynamicDims.h"
 
 namespace glowish {
+
+/// Returns the slices of \p x at \p indices into dimension \p axis. An error if
+/// constant indices are out of range.
+llvm::Expected<DynamicValue> gatherSlices(Composer &c, const DynamicValue &x,
+                                          const DynamicValue &indices,
+                                          int64_t axis);
 
 /// Casts \p indices to int64 and adds \p extent to negative ones.
 NodeValue wrapIndices(Composer &c, NodeValue indices, int64_t extent);

@@ -23,6 +23,27 @@ static llvm::Expected<NodeValue> addBias(OpContext &op) {
   return x;
 }
 
+/// The sum of all inputs.
+static llvm::Error importBiasAdd(OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, addBias(op));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue residual, op.getInput(2));
+  return op.setOutput(0, op.create<AddNode>(x, residual));
+}
+
+/// The first half of the columns times the Gelu of the others.
+static llvm::Error importBiasSplitGelu(OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, addBias(op));
+  DimsRef shape = x.getShape();
+  if (shape.empty() || shape.back() % 2)
+    return makeError("the sum of the inputs is {0}; accepted: rows of two "
+                     "halves",
+                     x.getType().str());
+  int64_t axis = int64_t(shape.size()) - 1, half = shape.back() / 2;
+  Composer c(op);
+  NodeValue gate = c.unary<GeluNode>(c.slice(x, axis, half, half));
+  return c.setOutput(0, c.mul(c.slice(x, axis, 0, half), gate));
+}
+
 template <typename T> static llvm::Error importActivation(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue x, addBias(op));
   return op.setOutput(0, op.create<T>(x));
@@ -254,6 +275,9 @@ static OnnxOperator geluOp("Gelu", 1, importActivation<GeluNode>,
                            microsoftDomain);
 static OnnxOperator biasGeluOp("BiasGelu", 1, importActivation<GeluNode>,
                                microsoftDomain);
+static OnnxOperator biasAddOp("BiasAdd", 1, importBiasAdd, microsoftDomain);
+static OnnxOperator biasSplitGeluOp("BiasSplitGelu", 1, importBiasSplitGelu,
+                                    microsoftDomain);
 static OnnxOperator fastGeluOp("FastGelu", 1, importActivation<GeluTanhNode>,
                                microsoftDomain);
 static OnnxOperator quickGeluOp("QuickGelu", 1, importQuickGelu,

@@ -40,25 +40,26 @@ static llvm::Expected<NodeValue> takeColumns(OpContext &op, NodeValue x,
 
 //===- Masks --------------------------------------------------------------===//
 
-/// Whether each key is before the length of its row: [batch] to [batch, 1, 1,
-/// keys].
-static llvm::Expected<NodeValue> maskByLength(OpContext &op, NodeValue lengths,
-                                              int64_t keys) {
-  Tensor numbers(Type(lengths.getElemKind(), {1, keys}));
-  for (int64_t i = 0; i < keys; ++i)
-    numbers.setFromDouble(i, double(i));
-  int64_t batch = lengths.getShape()[0];
-  GLOWISH_ASSIGN_OR_RETURN(lengths,
-                           op.reshape(lengths, {batch, 1}, ".lengths"));
-  GLOWISH_ASSIGN_OR_RETURN(
-      NodeValue isAttended,
-      op.create<LessNode>(op.createConstant(std::move(numbers)), lengths));
-  return op.reshape(isAttended, {batch, 1, 1, keys}, ".mask");
+/// Whether each key is within its row, [batch, 1, 1, keys]: before the row's
+/// end, the first \p batch elements of \p limits. Of 2 * batch elements, the
+/// others are where the rows start. Of 3 * batch + 2, they are where the rows
+/// of queries and keys lie in all tokens, which follows from the shapes.
+static llvm::Expected<NodeValue> maskByLimits(OpContext &op, NodeValue limits,
+                                              int64_t batch, int64_t keys) {
+  Composer c(op);
+  auto take = [&](int64_t part) {
+    return c.reshape(c.slice(limits, 0, part * batch, batch), {batch, 1, 1, 1});
+  };
+  NodeValue key = c.iota(limits.getElemKind(), 4, 3, keys);
+  NodeValue isAttended = c.less(key, take(0));
+  if (limits.getShape()[0] == 2 * batch)
+    isAttended = c.logicalAnd(isAttended, c.greaterOrEqual(key, take(1)));
+  return c.finish(isAttended);
 }
 
 /// Reads input \p index, a mask of keys as integers other than 0, as bools that
-/// broadcast to the scores. Its shape is [batch] (lengths), [batch, keys],
-/// [batch, queries, keys] or [batch, 1, queries, keys].
+/// broadcast to the scores. Its shape is [batch, keys], [batch, queries, keys]
+/// or [batch, 1, queries, keys], or it has the limits of rows.
 static llvm::Expected<NodeValue> readKeyMask(OpContext &op, unsigned index,
                                              DimsRef scores) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue mask, op.getInput(index));
@@ -68,8 +69,9 @@ static llvm::Expected<NodeValue> readKeyMask(OpContext &op, unsigned index,
       mask.getElemKind() != ElemKind::Bool)
     return makeError("input {0} is {1}; accepted: integers", index,
                      mask.getType().str());
-  if (shape == DimsRef({batch}))
-    return maskByLength(op, mask, keys);
+  if (shape == DimsRef({batch}) || shape == DimsRef({2 * batch}) ||
+      shape == DimsRef({3 * batch + 2}))
+    return maskByLimits(op, mask, batch, keys);
   Dims broadcast;
   if (shape == DimsRef({batch, keys}))
     broadcast = {batch, 1, 1, keys};
@@ -77,9 +79,10 @@ static llvm::Expected<NodeValue> readKeyMask(OpContext &op, unsigned index,
            shape == DimsRef({batch, 1, queries, keys}))
     broadcast = {batch, 1, queries, keys};
   else
-    return makeError("input {0} is {1}; accepted: [{2}], [{2}, {3}] or [{2}, "
-                     "{4}, {3}]",
-                     index, mask.getType().str(), batch, keys, queries);
+    return makeError("input {0} is {1}; accepted: [{2}], [{5}], [{6}], [{2}, "
+                     "{3}] or [{2}, {4}, {3}]",
+                     index, mask.getType().str(), batch, keys, queries,
+                     2 * batch, 3 * batch + 2);
   GLOWISH_ASSIGN_OR_RETURN(mask, op.reshape(mask, broadcast, ".mask"));
   return op.create<CastNode>(mask, ElemKind::Bool);
 }
@@ -248,12 +251,44 @@ static llvm::Error importQAttention(OpContext &op) {
   return attendWithPast(op, heads, /*pastIndex=*/8, /*maskIndex=*/5, noInput);
 }
 
-/// Reads input \p index as heads, with the columns of \p bias from \p first on
-/// added. Keys and values may be in heads already.
-static llvm::Expected<NodeValue> readHeads(OpContext &op, unsigned index,
-                                           int64_t numHeads, NodeValue bias,
-                                           int64_t &first) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(index));
+/// Returns part \p number of input \p index, which has \p count parts of each
+/// head, [batch, length, heads, count, size], as [batch, length, heads * size].
+static llvm::Expected<NodeValue> takePacked(OpContext &op, unsigned index,
+                                            int64_t numHeads, int64_t count,
+                                            int64_t number) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue packed, op.getInput(index));
+  DimsRef shape = packed.getShape();
+  if (shape.size() != 5 || shape[2] != numHeads || shape[3] != count)
+    return makeError("input {0} is {1}; accepted: [batch, length, {2}, {3}, "
+                     "size], as attribute 'num_heads' is {2}",
+                     index, packed.getType().str(), numHeads, count);
+  Composer c(op);
+  return c.finish(c.reshape(c.slice(packed, 3, number, 1),
+                            {shape[0], shape[1], numHeads * shape[4]}));
+}
+
+/// Returns queries, keys and values: inputs 0 to 2, or, where the last of these
+/// are absent, parts of the input in front of them.
+static llvm::Expected<Heads> readProjections(OpContext &op, int64_t numHeads) {
+  Heads parts;
+  NodeValue *values[] = {&parts.query, &parts.key, &parts.value};
+  unsigned last = !op.hasInput(1) ? 0 : !op.hasInput(2) ? 1 : 2;
+  for (unsigned i = 0; i < 3; ++i) {
+    bool isPacked = last < 2 && i >= last;
+    GLOWISH_ASSIGN_OR_RETURN(
+        *values[i], isPacked
+                        ? takePacked(op, last, numHeads, 3 - last, i - last)
+                        : op.getInput(i));
+  }
+  return parts;
+}
+
+/// Returns \p x, the part \p index of queries, keys and values, as heads, with
+/// the columns of \p bias from \p first on added. Keys and values may be in
+/// heads already.
+static llvm::Expected<NodeValue> splitPart(OpContext &op, NodeValue x,
+                                           unsigned index, int64_t numHeads,
+                                           NodeValue bias, int64_t &first) {
   if (x.getShape().size() == 4)
     return x;
   if (x.getShape().size() != 3)
@@ -273,12 +308,12 @@ static llvm::Error importMultiHeadAttention(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(int64_t numHeads, op.getInt("num_heads", 0));
   NodeValue bias = op.getOptionalInput(3);
   int64_t first = 0;
-  Heads heads;
-  GLOWISH_ASSIGN_OR_RETURN(heads.query,
-                           readHeads(op, 0, numHeads, bias, first));
-  GLOWISH_ASSIGN_OR_RETURN(heads.key, readHeads(op, 1, numHeads, bias, first));
-  GLOWISH_ASSIGN_OR_RETURN(heads.value,
-                           readHeads(op, 2, numHeads, bias, first));
+  GLOWISH_ASSIGN_OR_RETURN(Heads heads, readProjections(op, numHeads));
+  for (auto [i, part] :
+       llvm::enumerate(std::array{&heads.query, &heads.key, &heads.value})) {
+    GLOWISH_ASSIGN_OR_RETURN(*part,
+                             splitPart(op, *part, i, numHeads, bias, first));
+  }
   GLOWISH_ASSIGN_OR_RETURN(heads.key,
                            append(op, op.getOptionalInput(6), heads.key));
   GLOWISH_ASSIGN_OR_RETURN(heads.value,

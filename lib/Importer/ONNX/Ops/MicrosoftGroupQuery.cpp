@@ -30,7 +30,8 @@ enum GroupQueryInput : unsigned {
   cosineInput,
   sineInput,
   positionInput,
-  biasInput
+  biasInput,
+  sinkInput
 };
 
 /// Where new tokens are placed.
@@ -52,11 +53,9 @@ struct Placement {
 
 /// Refuses what needs more than keys, values and a mask.
 static llvm::Error checkAttributes(OpContext &op) {
-  for (llvm::StringRef name :
-       {"smooth_softmax", "qk_output", "kv_cache_bit_width"}) {
+  for (llvm::StringRef name : {"qk_output", "kv_cache_bit_width"}) {
     GLOWISH_ASSIGN_OR_RETURN(int64_t number, op.getInt(name, 0));
-    // The schema's default of smooth_softmax is -1.
-    if (number != 0 && (number != -1 || name != "smooth_softmax"))
+    if (number != 0)
       return makeError("attribute '{0}' is {1}; accepted: 0", name, number);
   }
   for (llvm::StringRef name : {"k_quant_type", "v_quant_type"}) {
@@ -329,15 +328,46 @@ static llvm::Expected<int64_t> readWindow(OpContext &op) {
   return window;
 }
 
+/// Returns what makes the attention weights of a query sum to less than 1: the
+/// score in input 11 of each head's further key, [1, heads, 1, 1]; without it 0
+/// if attribute `smooth_softmax` is 1, and else null.
+static llvm::Expected<NodeValue> readSink(OpContext &op, Composer &c,
+                                          NodeValue queries) {
+  GLOWISH_ASSIGN_OR_RETURN(int64_t isSmooth, op.getInt("smooth_softmax", -1));
+  if (isSmooth < -1 || isSmooth > 1)
+    return makeError("attribute 'smooth_softmax' is {0}; accepted: -1, 0, 1",
+                     isSmooth);
+  NodeValue sink = op.getOptionalInput(sinkInput);
+  int64_t numHeads = queries.getShape()[1];
+  ElemKind kind = queries.getElemKind();
+  if (!sink)
+    return isSmooth == 1 ? c.finish(c.splat(kind, {1, numHeads, 1, 1}, 0))
+                         : sink;
+  if (sink.getType() != Type(kind, {numHeads}))
+    return makeError("input 11 is {0}; accepted: {1}", sink.getType().str(),
+                     Type(kind, {numHeads}).str());
+  return c.finish(c.reshape(sink, {1, numHeads, 1, 1}));
+}
+
+/// The scoring of \p queries [batch, heads, length, size] without a mask.
+static llvm::Expected<Scoring> readUnmaskedScoring(OpContext &op, Composer &c,
+                                                   NodeValue queries) {
+  Scoring scoring;
+  int64_t size = queries.getShape()[3];
+  GLOWISH_ASSIGN_OR_RETURN(scoring.scale, op.getFloat("scale", 0));
+  if (scoring.scale == 0)
+    scoring.scale = 1 / std::sqrt(double(std::max<int64_t>(size, 1)));
+  GLOWISH_ASSIGN_OR_RETURN(scoring.softcap, op.getFloat("softcap", 0));
+  GLOWISH_ASSIGN_OR_RETURN(scoring.sink, readSink(op, c, queries));
+  return scoring;
+}
+
 static llvm::Expected<Scoring> readScoring(OpContext &op, Composer &c,
                                            const Heads &heads,
                                            const Placement &place) {
-  Scoring scoring;
   DimsRef query = heads.query.getShape();
-  GLOWISH_ASSIGN_OR_RETURN(scoring.scale, op.getFloat("scale", 0));
-  if (scoring.scale == 0)
-    scoring.scale = 1 / std::sqrt(double(std::max<int64_t>(query[3], 1)));
-  GLOWISH_ASSIGN_OR_RETURN(scoring.softcap, op.getFloat("softcap", 0));
+  GLOWISH_ASSIGN_OR_RETURN(Scoring scoring,
+                           readUnmaskedScoring(op, c, heads.query));
   GLOWISH_ASSIGN_OR_RETURN(int64_t window, readWindow(op));
   addMasks(c, place, window, heads.query.getElemKind(), scoring);
   GLOWISH_ASSIGN_OR_RETURN(
@@ -369,6 +399,7 @@ static llvm::Expected<NodeValue> attendInGroups(Composer &c, Heads heads,
     if (mask[1] != 1)
       scoring.mask = c.reshape(scoring.mask, {mask[0], numKey, share, mask[3]});
   }
+  scoring.sink = c.reshape(scoring.sink, {1, numKey, share, 1});
   GLOWISH_ASSIGN_OR_RETURN(NodeValue result, attend(c, heads, scoring));
   return c.finish(c.reshape(result, query));
 }
@@ -417,17 +448,12 @@ static llvm::Expected<Angles> readDynamicAngles(OpContext &op, Composer &c,
   return gatherAngles(op, c, cosineInput, positions);
 }
 
-static llvm::Expected<Scoring> readDynamicScoring(OpContext &op,
-                                                  DimsRef query) {
+static llvm::Expected<Scoring> readDynamicScoring(OpContext &op, Composer &c,
+                                                  NodeValue queries) {
   if (op.hasInput(biasInput))
     return makeError("input 10 is a bias, and lengths are known only when the "
                      "model runs; accepted: none");
-  Scoring scoring;
-  GLOWISH_ASSIGN_OR_RETURN(scoring.scale, op.getFloat("scale", 0));
-  if (scoring.scale == 0)
-    scoring.scale = 1 / std::sqrt(double(std::max<int64_t>(query[3], 1)));
-  GLOWISH_ASSIGN_OR_RETURN(scoring.softcap, op.getFloat("softcap", 0));
-  return scoring;
+  return readUnmaskedScoring(op, c, queries);
 }
 
 /// With \p extents of the tokens and of the past. All of them count: inputs 5
@@ -475,7 +501,8 @@ static llvm::Error importDynamicGroupQuery(OpContext &op,
     GLOWISH_RETURN_IF_ERROR(
         prependPast(op, c, pastValueInput, heads.value).takeError());
   }
-  GLOWISH_ASSIGN_OR_RETURN(Scoring scoring, readDynamicScoring(op, shape));
+  GLOWISH_ASSIGN_OR_RETURN(Scoring scoring,
+                           readDynamicScoring(op, c, heads.query.value));
   GLOWISH_ASSIGN_OR_RETURN(int64_t window, readWindow(op));
   NodeValue seen = findSeenKeys(c, heads, /*isCausal=*/true, window);
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue result,
@@ -527,8 +554,7 @@ static OnnxOperator groupQueryAttentionOp("GroupQueryAttention", 1,
                                           microsoftDomain);
 static OnnxOperatorNotes groupQueryAttentionNotes(
     "GroupQueryAttention",
-    {.limit = "no `smooth_softmax`, `head_sink`, `qk_output` and quantized "
-              "keys and values; where lengths are known only when the model "
-              "runs, a batch of 1, no bias, and all tokens count, whatever "
-              "`seqlens_k` says"},
+    {.limit = "no `qk_output` and quantized keys and values; where lengths are "
+              "known only when the model runs, a batch of 1, no bias, and all "
+              "tokens count, whatever `seqlens_k` says"},
     microsoftDomain);

@@ -1,7 +1,9 @@
 //===- MicrosoftNBits.cpp - Matmuls with weights of 8 and 4 bits ----------===//
 //
 // MatMulNBits of com.microsoft, as composed of what dequantizes the weights and
-// a MatMul. Source: ONNX Runtime's ContribOperators.md.
+// a MatMul. Zero points may be floats: the nearest integers are those of the
+// weights, and what these leave is subtracted from the result. So the weights
+// stay integers. Source: ONNX Runtime's ContribOperators.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,6 +11,7 @@
 #include "ONNX/MatMul.h"
 #include "ONNX/Quantization.h"
 #include "glowish/Importer/OperatorNotes.h"
+#include <cmath>
 
 using namespace glowish;
 
@@ -77,34 +80,87 @@ static llvm::Expected<NodeValue> readIntegers(OpContext &op, unsigned index,
   return op.createConstant(std::move(integers));
 }
 
-/// The scales in input 2, [blocks, N].
-static llvm::Expected<NodeValue> readScales(OpContext &op,
-                                            const NBitsShape &shape) {
-  GLOWISH_ASSIGN_OR_RETURN(const Tensor *scales, op.getConstant(2));
+/// Transposes input \p index, a float for each block: [blocks, N].
+static llvm::Expected<Tensor> readFloats(OpContext &op, unsigned index,
+                                         const NBitsShape &shape) {
+  GLOWISH_ASSIGN_OR_RETURN(const Tensor *floats, op.getConstant(index));
   int64_t count = shape.getNumBlocks();
-  if (!isFloatKind(scales->getType().getKind()) ||
-      scales->getNumElements() % shape.columns ||
-      scales->getNumElements() / shape.columns != count)
-    return makeError("input 2 is {0}; accepted: floats, {1} for each of {2} "
+  if (!isFloatKind(floats->getType().getKind()) ||
+      floats->getNumElements() % shape.columns ||
+      floats->getNumElements() / shape.columns != count)
+    return makeError("input {0} is {1}; accepted: floats, {2} for each of {3} "
                      "columns",
-                     scales->getType().str(), count, shape.columns);
+                     index, floats->getType().str(), count, shape.columns);
   Tensor transposed(Type(ElemKind::Float, {count, shape.columns}));
   for (int64_t n = 0; n < shape.columns; ++n)
     for (int64_t block = 0; block < count; ++block)
       transposed.setFromDouble(block * shape.columns + n,
-                               scales->getAsDouble(n * count + block));
-  return op.createConstant(std::move(transposed));
+                               floats->getAsDouble(n * count + block));
+  return transposed;
 }
 
-/// The zero points in input 3, [blocks, N]; without it half of the range.
+/// Reads the zero points in input 3, floats. Returns the nearest that the
+/// weights can have. \p rest becomes what these leave of the zero points times
+/// \p scales, [blocks, N]; null if that is 0.
+static llvm::Expected<NodeValue> readFloatZeroPoints(OpContext &op,
+                                                     const NBitsShape &shape,
+                                                     const Tensor &scales,
+                                                     NodeValue &rest) {
+  GLOWISH_ASSIGN_OR_RETURN(Tensor given, readFloats(op, 3, shape));
+  double most = double((int64_t(1) << shape.bits) - 1);
+  Tensor integers(Type(shape.getKind(), given.getType().getShape()));
+  bool isExact = true;
+  for (int64_t i = 0; i < given.getNumElements(); ++i) {
+    double zeroPoint = given.getAsDouble(i);
+    if (!std::isfinite(zeroPoint))
+      return makeError("input 3 has the element {0}; accepted: finite numbers",
+                       zeroPoint);
+    double integer = std::clamp(std::nearbyint(zeroPoint), 0.0, most);
+    integers.setFromDouble(i, integer);
+    given.setFromDouble(i, (zeroPoint - integer) * scales.getAsDouble(i));
+    isExact &= zeroPoint == integer;
+  }
+  if (!isExact)
+    rest = op.createConstant(std::move(given));
+  return op.createConstant(std::move(integers));
+}
+
+/// The zero points in input 3, [blocks, N]; without it half of the range. For
+/// \p scales and \p rest see readFloatZeroPoints().
 static llvm::Expected<NodeValue> readZeroPoints(OpContext &op,
-                                                const NBitsShape &shape) {
+                                                const NBitsShape &shape,
+                                                const Tensor &scales,
+                                                NodeValue &rest) {
   int64_t count = shape.getNumBlocks();
+  if (op.hasInput(3) && isFloatKind(op.peekInput(3).getElemKind()))
+    return readFloatZeroPoints(op, shape, scales, rest);
   if (op.hasInput(3))
     return readIntegers(op, 3, shape, count, count);
   Tensor middle(Type(shape.getKind(), {}));
   middle.setFromDouble(0, double(int64_t(1) << (shape.bits - 1)));
   return op.createConstant(std::move(middle));
+}
+
+/// Subtracts from \p result what \p rest, which readFloatZeroPoints() returns,
+/// adds to weights: its MatMul with the sums of each block of \p x.
+static llvm::Expected<NodeValue> subtractRest(OpContext &op, NodeValue result,
+                                              NodeValue x, NodeValue rest,
+                                              const NBitsShape &shape) {
+  Composer c(op);
+  Dims blocks(x.getShape());
+  size_t rank = blocks.size();
+  std::vector<int64_t> pads(2 * rank, 0);
+  pads.back() = shape.getNumBlocks() * shape.block - shape.depth;
+  x = c.cast(x, ElemKind::Float);
+  if (pads.back() > 0)
+    x = c.pad(x, pads, 0);
+  blocks.back() = shape.getNumBlocks();
+  blocks.push_back(shape.block);
+  NodeValue sums = c.reduce(c.reshape(x, blocks), "sum", {int64_t(rank)},
+                            /*keepDims=*/false);
+  GLOWISH_ASSIGN_OR_RETURN(sums, c.finish(sums));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue added, makeMatMul(op, sums, rest));
+  return c.finish(c.sub(result, c.cast(added, result.getElemKind())));
 }
 
 static llvm::Error importMatMulNBits(OpContext &op) {
@@ -121,8 +177,11 @@ static llvm::Error importMatMulNBits(OpContext &op) {
                            readIntegers(op, 1, shape,
                                         shape.getNumBlocks() * shape.block,
                                         shape.depth));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue scales, readScales(op, shape));
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue zeroPoints, readZeroPoints(op, shape));
+  GLOWISH_ASSIGN_OR_RETURN(Tensor scaleValues, readFloats(op, 2, shape));
+  NodeValue rest;
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue zeroPoints,
+                           readZeroPoints(op, shape, scaleValues, rest));
+  NodeValue scales = op.createConstant(std::move(scaleValues));
   for (NodeValue *parameter : {&scales, &zeroPoints})
     if (!parameter->getShape().empty()) {
       GLOWISH_ASSIGN_OR_RETURN(*parameter,
@@ -134,6 +193,9 @@ static llvm::Error importMatMulNBits(OpContext &op) {
       dequantize(op, {{shape.getKind(), scales, zeroPoints}, integers}));
   GLOWISH_ASSIGN_OR_RETURN(weights, castTo(op, weights, x.getElemKind()));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue result, makeMatMul(op, x, weights));
+  if (rest) {
+    GLOWISH_ASSIGN_OR_RETURN(result, subtractRest(op, result, x, rest, shape));
+  }
   if (NodeValue bias = op.getOptionalInput(5))
     return op.setOutput(0, op.create<AddNode>(result, bias));
   return op.setOutput(0, result);
@@ -142,7 +204,6 @@ static llvm::Error importMatMulNBits(OpContext &op) {
 static OnnxOperator matMulNBitsOp("MatMulNBits", 1,
                                   alongOuter<anyDims, importMatMulNBits>,
                                   microsoftDomain);
-static constexpr OperatorNotes limits = {
-    .limit = "4 and 8 bits; no `g_idx`; the zero points are integers"};
+static constexpr OperatorNotes limits = {.limit = "4 and 8 bits; no `g_idx`"};
 static OnnxOperatorNotes matMulNBitsNotes("MatMulNBits", limits,
                                           microsoftDomain);

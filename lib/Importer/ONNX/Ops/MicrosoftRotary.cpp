@@ -50,12 +50,13 @@ static llvm::Expected<NodeValue> readRotated(OpContext &op, Composer &c,
 static llvm::Expected<NodeValue> readPositions(OpContext &op, Composer &c,
                                                DimsRef heads) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue positions, op.getInput(1));
-  if (positions.getShape() == DimsRef({1})) {
+  DimsRef shape = positions.getShape();
+  if (shape.empty() || shape == DimsRef({1})) {
     NodeValue token = c.iota(positions.getElemKind(), 2, 1, heads[2]);
     return c.finish(c.add(token, c.reshape(positions, {1, 1})));
   }
-  if (positions.getShape() != DimsRef({heads[0], heads[2]}))
-    return makeError("input 1 is {0}; accepted: [1] or [{1}, {2}]",
+  if (shape != DimsRef({heads[0], heads[2]}))
+    return makeError("input 1 is {0}; accepted: a scalar, [1] or [{1}, {2}]",
                      positions.getType().str(), heads[0], heads[2]);
   return positions;
 }

@@ -1,0 +1,210 @@
+//===- MicrosoftGather.cpp - Gather from quantized tables -----------------===//
+//
+// GatherBlockQuantized of com.microsoft. The stored integers of the chosen
+// slices are gathered, and only these are unpacked and dequantized, so that the
+// table is as small as in the file. Source: ONNX Runtime's ContribOperators.md.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ONNX/Ops/Indexing.h"
+#include "ONNX/Quantization.h"
+#include "glowish/Importer/OperatorNotes.h"
+
+using namespace glowish;
+
+namespace {
+
+/// How a table of integers is stored.
+struct BlockTable {
+  int64_t gatherAxis, quantizeAxis, block;
+  ElemKind kind;
+  /// The bits of an integer. Those of fewer than 8 lie side by side in bytes
+  /// along the last dimension, the first in the lowest bits.
+  int64_t bits;
+  /// The shapes of the integers, and of their scales and zero points.
+  Dims shape, parameters;
+
+  int64_t getLastDim() const { return int64_t(shape.size()) - 1; }
+  /// What is added to integers and zero points, so that none is negative.
+  int64_t getOffset() const { return kind == ElemKind::Int4 ? 8 : 0; }
+  /// The zero point without others, with the offset.
+  int64_t getDefaultZeroPoint() const {
+    return kind == ElemKind::UInt8 ? int64_t(1) << (bits - 1) : getOffset();
+  }
+};
+
+} // namespace
+
+/// The bytes that \p count integers of \p bits bits take.
+static int64_t countBytes(int64_t count, int64_t bits) {
+  return (count * bits + 7) / 8;
+}
+
+/// Reads the attribute `bits` and how input 0 is stored, for the axes of
+/// \p table.
+static llvm::Error readStorage(OpContext &op, BlockTable &table) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue data, op.getInput(0));
+  GLOWISH_ASSIGN_OR_RETURN(table.bits, op.getInt("bits", 4));
+  table.kind = data.getElemKind();
+  table.shape = Dims(data.getShape());
+  if (table.kind == ElemKind::UInt8) {
+    if (table.bits != 2 && table.bits != 4 && table.bits != 8)
+      return makeError("attribute 'bits' is {0}; accepted: 2, 4, 8",
+                       table.bits);
+    if (table.bits < 8 && table.gatherAxis == table.getLastDim())
+      return makeError("attribute 'gather_axis' is {0}, the dimension along "
+                       "which integers share bytes; accepted: another one",
+                       table.gatherAxis);
+    table.shape.back() *= 8 / table.bits;
+    return llvm::Error::success();
+  }
+  if (table.kind != ElemKind::Int4 && table.kind != ElemKind::UInt4)
+    return makeError("input 0 is {0}; accepted: uint8, int4, uint4",
+                     data.getType().str());
+  if (table.bits != 4)
+    return makeError("attribute 'bits' is {0} for {1}; accepted: 4", table.bits,
+                     getElemKindName(table.kind));
+  // What shares a byte is gathered together.
+  if (table.gatherAxis == table.getLastDim())
+    table.bits = 8;
+  return llvm::Error::success();
+}
+
+static llvm::Expected<BlockTable> readTable(OpContext &op) {
+  BlockTable table;
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue data, op.getInput(0));
+  unsigned rank = data.getShape().size();
+  GLOWISH_ASSIGN_OR_RETURN(table.gatherAxis,
+                           op.getAxis("gather_axis", 0, rank));
+  GLOWISH_ASSIGN_OR_RETURN(table.quantizeAxis,
+                           op.getAxis("quantize_axis", 1, rank));
+  GLOWISH_ASSIGN_OR_RETURN(table.block, op.getInt("block_size", 128));
+  if (table.gatherAxis == table.quantizeAxis)
+    return makeError("attributes 'gather_axis' and 'quantize_axis' are both "
+                     "{0}; accepted: two dimensions",
+                     table.gatherAxis);
+  if (table.block < 16 || table.block > INT32_MAX ||
+      (table.block & (table.block - 1)))
+    return makeError("attribute 'block_size' is {0}; accepted: powers of two "
+                     "from 16 on",
+                     table.block);
+  GLOWISH_RETURN_IF_ERROR(readStorage(op, table));
+  table.parameters = table.shape;
+  int64_t &blocks = table.parameters[table.quantizeAxis];
+  blocks = (blocks + table.block - 1) / table.block;
+  return table;
+}
+
+/// Returns input \p index, integers of \p shape, as \p table stores them:
+/// uint8. In memory an integer of 4 bits has a byte of its own, so a constant
+/// of these is packed.
+static llvm::Expected<NodeValue> readIntegers(OpContext &op, unsigned index,
+                                              const BlockTable &table,
+                                              DimsRef shape) {
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue given, op.getInput(index));
+  bool isPacked = table.kind == ElemKind::UInt8;
+  int64_t count = shape.back(), stored = countBytes(count, table.bits);
+  Dims bytes(shape), expected(shape);
+  bytes.back() = stored;
+  if (isPacked)
+    expected = bytes;
+  if (given.getElemKind() != table.kind ||
+      given.getShape() != DimsRef(expected))
+    return makeError("input {0} is {1}; accepted: {2}", index,
+                     given.getType().str(), Type(table.kind, expected).str());
+  if (isPacked)
+    return given;
+  GLOWISH_ASSIGN_OR_RETURN(const Tensor *integers, op.getConstant(index));
+  Tensor packed(Type(ElemKind::UInt8, bytes));
+  const auto *from = static_cast<const uint8_t *>(integers->getBytes());
+  auto *to = static_cast<uint8_t *>(packed.getBytes());
+  std::fill_n(to, packed.getNumElements(), uint8_t(0));
+  for (int64_t i = 0; i < integers->getNumElements(); ++i) {
+    int64_t column = i % count;
+    int64_t integer = (from[i] + table.getOffset()) & 15;
+    to[i / count * stored + column * table.bits / 8] |=
+        uint8_t(integer << (column * table.bits % 8));
+  }
+  return op.createConstant(std::move(packed));
+}
+
+/// Returns the first \p count integers of \p bits bits in each row of \p bytes.
+static NodeValue unpack(Composer &c, NodeValue bytes, int64_t bits,
+                        int64_t count) {
+  if (bits == 8 || !bytes)
+    return bytes;
+  int64_t share = 8 / bits, lastDim = int64_t(bytes.getShape().size()) - 1;
+  Dims shape(bytes.getShape());
+  shape.back() *= share;
+  NodeValue shifts = c.table(ElemKind::UInt8, {share}, [&](DimsRef index) {
+    return double(index[0] * bits);
+  });
+  NodeValue shifted =
+      c.make<ShiftRightNode>(c.unsqueeze(bytes, lastDim + 1), shifts);
+  NodeValue integers = c.make<BitAndNode>(
+      shifted, c.scalar(ElemKind::UInt8, double((1 << bits) - 1)));
+  return c.slice(c.reshape(integers, shape), lastDim, 0, count);
+}
+
+/// The zero points of the slices at \p indices, or the default one.
+static llvm::Expected<NodeValue> gatherZeroPoints(OpContext &op, Composer &c,
+                                                  const BlockTable &table,
+                                                  const DynamicValue &indices) {
+  if (!op.hasInput(3))
+    return c.finish(
+        c.scalar(ElemKind::UInt8, double(table.getDefaultZeroPoint())));
+  DynamicValue stored;
+  GLOWISH_ASSIGN_OR_RETURN(stored.value,
+                           readIntegers(op, 3, table, table.parameters));
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue gathered,
+                           gatherSlices(c, stored, indices, table.gatherAxis));
+  return c.finish(
+      unpack(c, gathered.value, table.bits, table.parameters.back()));
+}
+
+static llvm::Error importGatherBlockQuantized(OpContext &op) {
+  GLOWISH_ASSIGN_OR_RETURN(BlockTable table, readTable(op));
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue indices, getDynamicInput(op, 1));
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue scales, op.getInput(2));
+  if (!isFloatKind(scales.getElemKind()) ||
+      scales.getShape() != DimsRef(table.parameters))
+    return makeError("input 2 is {0}; accepted: floats, {1}",
+                     scales.getType().str(), formatShape(table.parameters));
+  Composer c(op);
+  DynamicValue stored;
+  GLOWISH_ASSIGN_OR_RETURN(stored.value,
+                           readIntegers(op, 0, table, table.shape));
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue gathered,
+                           gatherSlices(c, stored, indices, table.gatherAxis));
+  GLOWISH_ASSIGN_OR_RETURN(
+      gathered.value,
+      c.finish(unpack(c, gathered.value, table.bits, table.shape.back())));
+  Quantized result = {{ElemKind::UInt8, {}, {}}, gathered.value};
+  GLOWISH_ASSIGN_OR_RETURN(
+      DynamicValue chosen,
+      gatherSlices(c, {scales}, indices, table.gatherAxis));
+  GLOWISH_ASSIGN_OR_RETURN(result.scale, c.finish(chosen.value));
+  GLOWISH_ASSIGN_OR_RETURN(result.zeroPoint,
+                           gatherZeroPoints(op, c, table, indices));
+  int64_t axis = table.quantizeAxis;
+  if (axis > table.gatherAxis)
+    axis += int64_t(indices.getRank()) - 1;
+  for (NodeValue *parameter : {&result.scale, &result.zeroPoint})
+    if (!parameter->getShape().empty()) {
+      GLOWISH_ASSIGN_OR_RETURN(
+          *parameter,
+          repeatBlocks(op, *parameter, gathered.getShape(), axis, table.block));
+    }
+  GLOWISH_ASSIGN_OR_RETURN(gathered.value, dequantize(op, result));
+  GLOWISH_ASSIGN_OR_RETURN(gathered.value,
+                           castTo(op, gathered.value, scales.getElemKind()));
+  return setDynamicOutput(op, c, 0, gathered);
+}
+
+static OnnxOperator gatherBlockQuantizedOp("GatherBlockQuantized", 1,
+                                           importGatherBlockQuantized,
+                                           microsoftDomain);
+static OnnxOperatorNotes gatherBlockQuantizedNotes(
+    "GatherBlockQuantized",
+    {.limit = "integers; slices are not chosen along the dimension of blocks"},
+    microsoftDomain);
