@@ -35,7 +35,8 @@ struct Program {
 };
 
 Program compile(TextModel &model, bool isCPU, const Values &values,
-                const Ranges &ranges, const TargetOptions &target = {}) {
+                const Ranges &ranges, const TargetOptions &target = {},
+                bool quantizesActivations = false) {
   ImportOptions options;
   options.symbols = values;
   options.symbolRanges = ranges;
@@ -45,6 +46,7 @@ Program compile(TextModel &model, bool isCPU, const Values &values,
       isCPU ? llvm::cantFail(CPUBackend::create(target)) : createInterpreter();
   CompilationOptions compilationOptions;
   compilationOptions.verifyEach = true;
+  compilationOptions.quantizesActivations = quantizesActivations;
   Compilation compilation(*program.backend, compilationOptions);
   program.program = llvm::cantFail(compilation.compile(std::move(module)));
   program.session = llvm::cantFail(Session::create(*program.program));
@@ -264,23 +266,26 @@ TEST(StatedExtents, MatmulsWithWeightsOf4Bits) {
     scale = float(random.uniform(0.01, 0.02));
   model.header = "opset_import { domain: \"com.microsoft\" version: 1 }";
   model.body =
-      symbolicInput("x", {"1", "S", "40"}) + weights + "} " +
+      symbolicInput("x", {"1", "S", "48"}) + weights + "} " +
       floats("s", {70, 3}, scales) +
       onnxNode("MatMulNBits", {"x", "w", "s"},
-               intAttr("K", 40) + intAttr("N", 70) + intAttr("block_size", 16) +
+               intAttr("K", 48) + intAttr("N", 70) + intAttr("block_size", 16) +
                    intAttr("bits", 4) + "domain: \"com.microsoft\" ");
-  std::map<int64_t, Program> fixed;
-  for (int64_t extent : {1, 2, 3, 8, 9, 33, 70})
-    fixed[extent] = compile(model, /*isCPU=*/true, {{"S", extent}}, {});
-  for (const TargetOptions &target : getLevels()) {
-    Program ranged =
-        compile(model, /*isCPU=*/true, {}, {{"S", {1, 70}}}, target);
-    unsigned numBounded = 0;
-    for (const Instruction &instr : ranged.program->getIR().getInstrs())
-      numBounded += !instr.getLoopBounds().empty();
-    EXPECT_GE(numBounded, 1u);
-    for (auto &[extent, program] : fixed)
-      compare(ranged, program, {{"S", extent}});
+  for (bool hasIntegers : {false, true}) {
+    std::map<int64_t, Program> fixed;
+    for (int64_t extent : {1, 2, 3, 8, 9, 33, 70})
+      fixed[extent] = compile(model, /*isCPU=*/true, {{"S", extent}}, {},
+                              TargetOptions(), hasIntegers);
+    for (const TargetOptions &target : getLevels()) {
+      Program ranged = compile(model, /*isCPU=*/true, {}, {{"S", {1, 70}}},
+                               target, hasIntegers);
+      unsigned numBounded = 0;
+      for (const Instruction &instr : ranged.program->getIR().getInstrs())
+        numBounded += !instr.getLoopBounds().empty();
+      EXPECT_GE(numBounded, 1u);
+      for (auto &[extent, program] : fixed)
+        compare(ranged, program, {{"S", extent}});
+    }
   }
 }
 

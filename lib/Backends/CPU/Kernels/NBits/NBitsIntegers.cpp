@@ -39,6 +39,9 @@ public:
 
 private:
   RowTile chooseTile(int64_t numRows) const override;
+  RowTile chooseSmallTile() const override {
+    return {.rows = 2, .vectors = b.getTarget().numVectorRegisters / 4};
+  }
   void prepare() override;
   void beginTile(Value *row, const RowTile &shape) override;
   Values computeTile(Value *row, const RowTile &shape,

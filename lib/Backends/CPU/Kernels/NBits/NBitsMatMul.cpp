@@ -39,6 +39,7 @@ private:
                                        unsigned set, Values &sums)>;
 
   RowTile chooseTile(int64_t numRows) const override;
+  RowTile chooseSmallTile() const override;
   void prepare() override;
   Values computeTile(Value *row, const RowTile &shape,
                      const Columns &columns) override;
@@ -88,7 +89,7 @@ private:
                 const Columns &columns, Value *number, Value *inBlock,
                 int64_t numRows);
   void forTiles(
-      const TileRange &range, const RowTile &shape,
+      const TileRange &range, const RowTile &shape, const Columns &columns,
       llvm::function_ref<void(Value *row, Value *sums, const RowTile &shape)>
           body);
   Values loadSums(Value *place, const RowTile &shape);
@@ -96,8 +97,8 @@ private:
   void forPieces(
       llvm::function_ref<void(Value *number, Value *inBlock, int64_t numRows)>
           body);
-  void emitStrip(const TileRange &range, const RowTile &shape,
-                 const Columns &columns);
+  void finishTiles(const TileRange &range, const RowTile &shape,
+                   const Columns &columns);
 
   /// Floats: weights of a piece, a row a step; and the sums of a task's tiles.
   Value *unpacked = nullptr, *tileSums = nullptr;
@@ -106,6 +107,16 @@ private:
 } // namespace
 
 //===- Forms --------------------------------------------------------------===//
+
+/// The vectors of tiles of many rows.
+static constexpr unsigned columnVectors = 2;
+
+/// Tiles of at most \p most of \p numRows rows, all of about as many.
+static RowTile divideRows(int64_t numRows, int64_t most) {
+  int64_t numTiles = int64_t(llvm::divideCeil(numRows, most));
+  return {.rows = unsigned(llvm::divideCeil(numRows, numTiles)),
+          .vectors = columnVectors};
+}
 
 /// Where reading weights takes the time, the vectors are as many as a panel
 /// has, so that it is read in order, and with few vectors there are two sets.
@@ -124,20 +135,20 @@ RowTile NBitsMatMul::chooseTile(int64_t numRows) const {
             .isFew = true,
             .sets = sets};
   }
-  constexpr unsigned vectors = 2;
-  auto divide = [&](int64_t most) {
-    // Tiles of about the same number of rows.
-    int64_t numTiles = int64_t(llvm::divideCeil(numRows, most));
-    return RowTile{.rows = unsigned(llvm::divideCeil(numRows, numTiles)),
-                   .vectors = vectors};
-  };
-  int64_t registers = target.numVectorRegisters;
   // Beside the sums: weights, and an element of a row, or a vector of each.
-  RowTile shape = divide(target.hasMultiplyByLane ? (registers - 4) / 3
-                                                  : (registers - 4) / vectors);
+  unsigned registers = target.numVectorRegisters;
+  RowTile shape = divideRows(numRows, target.hasMultiplyByLane
+                                          ? (registers - 4) / 3
+                                          : (registers - 4) / columnVectors);
   return unpacks(shape) && numRows > shape.rows
              ? shape
-             : divide((registers - 8) / vectors);
+             : divideRows(numRows, chooseSmallTile().rows);
+}
+
+/// Weights stay in registers.
+RowTile NBitsMatMul::chooseSmallTile() const {
+  unsigned registers = b.getTarget().numVectorRegisters;
+  return {.rows = (registers - 8) / columnVectors, .vectors = columnVectors};
 }
 
 /// Whether weights of 4 bits are numbers of a table in a register: AVX-512 has
@@ -402,23 +413,22 @@ int64_t NBitsMatMul::getPieceRows() const {
 
 /// Whether the stack has space for that.
 bool NBitsMatMul::unpacks(const RowTile &shape) const {
-  constexpr int64_t taskRows = 128;
-  int64_t floats =
-      (getPieceRows() + taskRows) * int64_t(shape.vectors) * int64_t(lanes);
+  int64_t floats = getPieceRows() * int64_t(shape.vectors) * int64_t(lanes) +
+                   rowsPerTask * NBitsLayout::panelColumns;
   return 4 * floats <= b.getTarget().maxStackBytes;
 }
 
 void NBitsMatMul::prepare() {
   if (tile.isFew || rows.back() <= tile.rows || !unpacks(tile))
     return;
-  auto allocate = [&](int64_t numRows) {
-    auto *place = b.CreateAlloca(llvm::ArrayType::get(
-        b.getFloatTy(), uint64_t(numRows) * tile.vectors * lanes));
+  auto allocate = [&](int64_t floats) {
+    auto *place =
+        b.CreateAlloca(llvm::ArrayType::get(b.getFloatTy(), uint64_t(floats)));
     place->setAlignment(llvm::Align(64));
     return place;
   };
-  unpacked = allocate(getPieceRows());
-  tileSums = allocate(tilesPerTask * tile.rows);
+  unpacked = allocate(getPieceRows() * tile.vectors * lanes);
+  tileSums = allocate(tilesPerTask * tile.rows * NBitsLayout::panelColumns);
 }
 
 MicroKernel NBitsMatMul::getMicroKernel(const RowTile &shape) const {
@@ -465,14 +475,16 @@ void NBitsMatMul::unpackRows(const RowTile &shape, const Columns &columns,
 
 /// Calls \p body for each tile of \p range, with the place of its sums.
 void NBitsMatMul::forTiles(
-    const TileRange &range, const RowTile &shape,
+    const TileRange &range, const RowTile &shape, const Columns &columns,
     llvm::function_ref<void(Value *row, Value *sums, const RowTile &shape)>
         body) {
-  int64_t tileFloats = int64_t(tile.rows) * shape.vectors * lanes;
+  int64_t tileFloats = int64_t(tile.rows) * NBitsLayout::panelColumns;
+  Value *inTile = b.CreateNSWMul(columns.inPanel, b.index(tile.rows));
   auto getSums = [&](Value *number) {
+    Value *first = b.CreateNSWMul(b.CreateNSWSub(number, range.first),
+                                  b.index(tileFloats));
     return b.getElement(tileSums, ElemKind::Float,
-                        b.CreateNSWMul(b.CreateNSWSub(number, range.first),
-                                       b.index(tileFloats)));
+                        b.CreateNSWAdd(first, inTile));
   };
   b.forLoop(range.first, range.end, 1, [&](Value *number) {
     RowTile whole = shape;
@@ -508,13 +520,14 @@ void NBitsMatMul::addPiece(const TileRange &range, const RowTile &shape,
       unpack(b.index(whole), numRows % block);
   }
   Value *k = b.CreateNSWAdd(b.CreateNSWMul(number, b.index(block)), inBlock);
-  forTiles(range, shape, [&](Value *row, Value *place, const RowTile &part) {
-    Values sums = loadSums(place, part);
-    sums = getMicroKernel(part).accumulate(b, {0, part.rows}, numRows,
-                                           getLhsAddress(row, k), unpacked,
-                                           std::move(sums));
-    storeSums(place, sums);
-  });
+  forTiles(range, shape, columns,
+           [&](Value *row, Value *place, const RowTile &part) {
+             Values sums = loadSums(place, part);
+             sums = getMicroKernel(part).accumulate(b, {0, part.rows}, numRows,
+                                                    getLhsAddress(row, k),
+                                                    unpacked, std::move(sums));
+             storeSums(place, sums);
+           });
 }
 
 Values NBitsMatMul::loadSums(Value *place, const RowTile &shape) {
@@ -560,35 +573,44 @@ void NBitsMatMul::forPieces(
     emitBlock(b.index(whole), layout.depth % block);
 }
 
-/// The tiles of \p range with some vectors of columns, whose weights are
-/// unpacked piece by piece.
-void NBitsMatMul::emitStrip(const TileRange &range, const RowTile &shape,
-                            const Columns &columns) {
-  forTiles(range, shape, [&](Value *, Value *place, const RowTile &part) {
-    storeSums(place, Values(part.countSums(), splatLiteral(0)));
-  });
-  forPieces([&](Value *number, Value *inBlock, int64_t numRows) {
-    addPiece(range, shape, columns, number, inBlock, numRows);
-  });
+/// Stores the sums of the tiles of \p range.
+void NBitsMatMul::finishTiles(const TileRange &range, const RowTile &shape,
+                              const Columns &columns) {
   Values factors;
   if (scalesSums(shape))
     factors = loadScales(columns, b.index(0), shape);
-  forTiles(range, shape, [&](Value *row, Value *place, const RowTile &part) {
-    Values sums = loadSums(place, part);
-    for (unsigned i = 0; i < sums.size() && !factors.empty(); ++i)
-      sums[i] = b.CreateFMul(sums[i], factors[i % part.vectors]);
-    store(row, part, columns, sums);
-  });
+  forTiles(range, shape, columns,
+           [&](Value *row, Value *place, const RowTile &part) {
+             Values sums = loadSums(place, part);
+             for (unsigned i = 0; i < sums.size() && !factors.empty(); ++i)
+               sums[i] = b.CreateFMul(sums[i], factors[i % part.vectors]);
+             store(row, part, columns, sums);
+           });
 }
 
+/// Pieces of all columns of a panel, so that it is read in order.
 void NBitsMatMul::emitRange(const TileRange &range, int64_t panelColumns,
                             Value *panel) {
   if (!unpacked)
     return NBitsTiles::emitRange(range, panelColumns, panel);
-  forColumns(panelColumns, panel, tile,
-             [&](const RowTile &shape, const Columns &columns) {
-               emitStrip(range, shape, columns);
+  auto forStrips =
+      [&](llvm::function_ref<void(const RowTile &, const Columns &)> body) {
+        forColumns(panelColumns, panel, tile, body);
+      };
+  forStrips([&](const RowTile &shape, const Columns &columns) {
+    forTiles(range, shape, columns,
+             [&](Value *, Value *place, const RowTile &part) {
+               storeSums(place, Values(part.countSums(), splatLiteral(0)));
              });
+  });
+  forPieces([&](Value *number, Value *inBlock, int64_t numRows) {
+    forStrips([&](const RowTile &shape, const Columns &columns) {
+      addPiece(range, shape, columns, number, inBlock, numRows);
+    });
+  });
+  forStrips([&](const RowTile &shape, const Columns &columns) {
+    finishTiles(range, shape, columns);
+  });
 }
 
 //===- Instructions -------------------------------------------------------===//

@@ -179,16 +179,26 @@ void NBitsTiles::emitRange(const TileRange &range, int64_t panelColumns,
 //===- Tasks --------------------------------------------------------------===//
 
 /// The rows of \p group and of \p panel, of which \p panelColumns columns have
-/// results. A run that needs one row of many computes it as fast as a matmul of
-/// one row.
+/// results. A run that needs few rows of many computes these as fast as a
+/// matmul that has no more.
 void NBitsTiles::emitRows(Value *group, int64_t panelColumns, Value *panel) {
   if (!neededRows || rows.back() == 1)
     return emitTiles(group, panelColumns, panel);
-  Value *isOne = b.CreateICmpEQ(neededRows, b.index(1));
   Value *isFirst = b.CreateICmpEQ(group, b.index(0));
-  b.ifThen(b.CreateAnd(isOne, isFirst),
-           [&] { emitTile(b.index(0), chooseTile(1), panelColumns, panel); });
-  b.ifThen(b.CreateNot(isOne), [&] { emitTiles(group, panelColumns, panel); });
+  auto emitElse = [&](const RowTile &small, auto otherwise) {
+    Value *suffices = b.CreateICmpSLE(neededRows, b.index(small.rows));
+    b.ifThen(b.CreateAnd(suffices, isFirst),
+             [&] { emitTile(b.index(0), small, panelColumns, panel); });
+    b.ifThen(b.CreateNot(suffices), otherwise);
+  };
+  emitElse(chooseTile(1), [&] {
+    RowTile small = chooseSmallTile();
+    auto emitOthers = [&] { emitTiles(group, panelColumns, panel); };
+    if (small.rows < tile.rows)
+      emitElse(small, emitOthers);
+    else
+      emitOthers();
+  });
 }
 
 /// The same in tiles of many rows; the last one may have more rows than needed.
@@ -219,7 +229,6 @@ void NBitsTiles::emitTiles(Value *group, int64_t panelColumns, Value *panel) {
 }
 
 void NBitsTiles::emit() {
-  constexpr int64_t rowsPerTask = 96;
   tile = chooseTile(rows.back());
   tilesPerTask = std::max<int64_t>(1, rowsPerTask / tile.rows);
   prepare();

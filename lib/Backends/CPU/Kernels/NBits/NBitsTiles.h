@@ -47,6 +47,8 @@ protected:
 
   /// The tile for \p numRows rows, of which all tiles have about as many.
   virtual RowTile chooseTile(int64_t numRows) const = 0;
+  /// The tile for runs that need at most as many rows as it has, of many.
+  virtual RowTile chooseSmallTile() const = 0;
   /// Emits what is there once a kernel, in front of its tasks.
   virtual void prepare() {}
   /// Emits what is there once for rows \p row ... and a panel.
@@ -103,6 +105,8 @@ protected:
   /// How many rows a run needs, an index; null for all.
   llvm::Value *neededRows = nullptr;
   RowTile tile = {};
+  /// About as many rows share a task.
+  static constexpr int64_t rowsPerTask = 96;
   /// Tiles of rows that share a task.
   int64_t tilesPerTask = 1;
   /// The indices of the dimensions of the rows in front of the last.
