@@ -19,6 +19,10 @@ def integer(name, value):
     return 'attribute { name: "%s" type: INT i: %d }' % (name, value)
 
 
+def floating(name, value):
+    return 'attribute { name: "%s" type: FLOAT f: %g }' % (name, value)
+
+
 def tensor(name, *dims, kind=FLOAT):
     """An input or output of the graph. A dimension that is a string is a
     symbol."""
@@ -80,12 +84,12 @@ class Graph:
             self.weights(name + ".mean", channels),
             self.weights(name + ".variance", channels, value=1)], name)
 
-    def write(self, path, inputs, outputs):
+    def write(self, path, inputs, outputs, opset=13):
         """Inputs and outputs are tensor()s."""
         parts = (self.parts + ["input " + i for i in inputs] +
                  ["output " + o for o in outputs])
         with open(path, "w") as file:
             file.write('ir_version: 7\nproducer_name: "glowish"\n'
-                       'opset_import { version: 13 }\n'
+                       'opset_import { version: %d }\n'
                        'graph {\n  name: "%s"\n  %s\n}\n' %
-                       (self.name, "\n  ".join(parts)))
+                       (opset, self.name, "\n  ".join(parts)))

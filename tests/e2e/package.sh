@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# package.sh BUILD_FOLDER: installs that build and makes the digits example with
-# the installed package only: find_package(glowish), glowish_add_bundle().
+# package.sh BUILD_FOLDER: installs that build and makes the digits and chat
+# examples with the installed package only: find_package(glowish),
+# glowish_add_bundle().
 set -euo pipefail
 build=$(realpath "$1")
 cd "$(dirname "$0")/../.."
@@ -12,6 +13,13 @@ cmake -S examples/digits -B "$work/digits" -G Ninja \
   -DCMAKE_C_COMPILER=clang-19 -DCMAKE_BUILD_TYPE=Release -DDIGITS_THREADS=2 \
   -Dglowish_DIR="$(echo "$work"/prefix/lib*/cmake/glowish)"
 cmake --build "$work/digits"
+cmake -S examples/chat -B "$work/chat" -G Ninja -DCMAKE_C_COMPILER=clang-19 \
+  -DCMAKE_BUILD_TYPE=Release \
+  -Dglowish_DIR="$(echo "$work"/prefix/lib*/cmake/glowish)"
+cmake --build "$work/chat"
+"$work/chat/chat" -p "Count to three." "$(find "$work/chat" -name '*.weights.bin')" \
+  examples/chat/chat.tok | tee "$work/answer.txt"
+grep -qx 'One, two, three.' "$work/answer.txt"
 cd examples/digits/images
 "$work/digits/recognise" 3_0.png | tee "$work/answer.txt"
 grep -q '^3 .*3_0.png' "$work/answer.txt"
