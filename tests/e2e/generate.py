@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Language models in bundles whose cache is a state: greedy ids of two
 conversations on one set of weights, with prompts in pieces, against those of an
-independent program, or of ONNX Runtime for quantized weights. Skipped where there is no test data ($GLOWISH_TEST_DATA,
-default ../shared/data). $GLOWISH_BIN: the programs (default
-build/release/bin)."""
+independent program, or of ONNX Runtime for quantized weights. Skipped where
+there is no test data ($GLOWISH_TEST_DATA, default ../shared/data).
+$GLOWISH_BIN: the programs (default build/release/bin)."""
 
 import json
 import os
@@ -50,7 +50,8 @@ def compile_bundle(form, suffix, options, work):
         code, text = run("clang-19", "-std=c11", "-O1", "-Wall", "-Wextra",
                          "-Werror", "-I" + work, f"-DLENGTH=NETWORK_S{suffix}",
                          f"-DPAST=NETWORK_P{suffix}",
-                         f"-DPAST_MOST=NETWORK_P{suffix}_MOST", *sources, "-o", os.path.join(work, "generate"))
+                         f"-DPAST_MOST=NETWORK_P{suffix}_MOST", *sources,
+                         "-o", os.path.join(work, "generate"))
     return text if code != 0 else ""
 
 
