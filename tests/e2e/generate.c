@@ -6,8 +6,9 @@
  *
  * prints COUNT ids: those given, then what the model says. PIECE: how many ids
  * the calls take until the prompt is used up, again and again; the second
- * conversation takes one at a time. LENGTH, PAST, PAST_MOST: the macros of the
- * inputs that state the lengths of the tokens and of the cache. */
+ * conversation takes one at a time. LENGTH, PAST, LENGTH_MOST, PAST_MOST: the
+ * macros of the inputs that state the lengths of the tokens and of the cache.
+ */
 #include "network.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,18 +69,36 @@ static int64_t pickBest(const Conversation *c, int64_t count) {
   return best;
 }
 
-/* An extent out of its range: an error, and nothing is written. */
+/* Extents out of their ranges: an error, and nothing is written. */
 static int refuses(Conversation *c, uint8_t *arena) {
+  static const int64_t wrong[][2] = {
+      {1, PAST_MOST + 1}, {1, -1},       {1, INT64_MAX},
+      {1, INT64_MIN},     {0, 0},        {LENGTH_MOST + 1, 0},
+      {-1, PAST_MOST},    {INT64_MAX, 1}};
   uint8_t *before = allocate(NETWORK_MUTABLE_MEM_SIZE);
-  int64_t past = PAST_MOST + 1, count = 1;
-  memcpy(c->state + LENGTH, &count, sizeof(count));
-  memcpy(c->state + PAST, &past, sizeof(past));
-  memcpy(before, c->state, NETWORK_MUTABLE_MEM_SIZE);
-  int isRefused =
-      network(network_weights, c->state, arena) == GLOWISH_ERROR_DIMENSION &&
-      memcmp(before, c->state, NETWORK_MUTABLE_MEM_SIZE) == 0;
+  int isRefused = 1;
+  for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); ++i) {
+    memcpy(c->state + LENGTH, &wrong[i][0], sizeof(int64_t));
+    memcpy(c->state + PAST, &wrong[i][1], sizeof(int64_t));
+    memcpy(before, c->state, NETWORK_MUTABLE_MEM_SIZE);
+    isRefused &=
+        network(network_weights, c->state, arena) == GLOWISH_ERROR_DIMENSION &&
+        memcmp(before, c->state, NETWORK_MUTABLE_MEM_SIZE) == 0;
+  }
   free(before);
   return isRefused;
+}
+
+/* A cache of NaNs, and ids that no token has: the call returns, and writes
+ * nothing outside of its memory. */
+static int survives(uint8_t *arena) {
+  Conversation corrupt = {.state = allocate(NETWORK_MUTABLE_MEM_SIZE),
+                          .length = PAST_MOST};
+  corrupt.ids[PAST_MOST] = INT64_MIN;
+  int isRight = append(&corrupt, arena, 1) == GLOWISH_SUCCESS &&
+                isGuarded(corrupt.state, NETWORK_MUTABLE_MEM_SIZE);
+  free(corrupt.state);
+  return isRight;
 }
 
 int main(int argc, char **argv) {
@@ -119,7 +138,12 @@ int main(int argc, char **argv) {
       !isGuarded(first.state, NETWORK_MUTABLE_MEM_SIZE) ||
       !isGuarded(second.state, NETWORK_MUTABLE_MEM_SIZE))
     return 3;
+  if (!survives(arena) || !isGuarded(arena, NETWORK_ACTIVATIONS_MEM_SIZE))
+    return 4;
   for (i = 0; i < count; ++i)
     printf("%lld\n", (long long)first.ids[i]);
+  free(arena);
+  free(first.state);
+  free(second.state);
   return 0;
 }

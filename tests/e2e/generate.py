@@ -50,7 +50,9 @@ def compile_bundle(form, suffix, options, work):
         code, text = run("clang-19", "-std=c11", "-O1", "-Wall", "-Wextra",
                          "-Werror", "-I" + work, f"-DLENGTH=NETWORK_S{suffix}",
                          f"-DPAST=NETWORK_P{suffix}",
-                         f"-DPAST_MOST=NETWORK_P{suffix}_MOST", *sources,
+                         f"-DPAST_MOST=NETWORK_P{suffix}_MOST",
+                         f"-DLENGTH_MOST=NETWORK_S{suffix}_MOST",
+                         "-fsanitize=address,undefined", *sources,
                          "-o", os.path.join(work, "generate"))
     return text if code != 0 else ""
 
