@@ -23,9 +23,11 @@ fill() { # file
       n = 1
       for (i = 1; i <= count; ++i) n *= dims[i]
       printf "%s= [", substr($0, 1, index($0, "=") - 1)
+      least = /uint4</ ? 0 : /int4</ ? -8 : -100
+      range = /int4</ ? 16 : 200
       for (i = 0; i < n; ++i)
         printf /INTEGERS/ ? "%s%d" : "%s%.6f", i ? ", " : "",
-          /INTEGERS/ ? int(rand() * 200) - 100 : (rand() - 0.5) / 3
+          /INTEGERS/ ? int(rand() * range) + least : (rand() - 0.5) / 3
       print "]"
       next
     }
