@@ -39,3 +39,14 @@ Comparison glowish::compareTensors(const Tensor &actual, const Tensor &expected,
   }
   return result;
 }
+
+bool glowish::isFinite(const Tensor &tensor) {
+  // Large weights are floats, most of the time.
+  if (tensor.getType().getKind() == ElemKind::Float)
+    return llvm::all_of(tensor.data<float>(),
+                        [](float value) { return std::isfinite(value); });
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+    if (!std::isfinite(tensor.getAsDouble(i)))
+      return false;
+  return true;
+}

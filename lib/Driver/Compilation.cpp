@@ -52,16 +52,21 @@ void Compilation::endPhase(Phase phase, const Stage &stage) {
     options.observer->afterPhase(phase, *this, stage);
 }
 
-static llvm::Error applyQuantization(Function &function,
-                                     const QuantizationOptions &options) {
+/// Returns the nodes whose weights alone have been quantized.
+static llvm::Expected<std::vector<NodeOfQuantizedWeights>>
+applyQuantization(Function &function, const QuantizationOptions &options) {
   const QuantizationConfig &config = options.config;
   if (options.profile)
     GLOWISH_RETURN_IF_ERROR(quantize(function, *options.profile, config));
   if (options.isDynamic)
     GLOWISH_RETURN_IF_ERROR(quantizeDynamically(function, config));
+  std::vector<NodeOfQuantizedWeights> nodes;
+  if (options.embeddings)
+    nodes = quantizeEmbeddings(function, *options.embeddings, config.keptKinds);
   if (options.weights)
-    quantizeWeightsAlone(function, *options.weights, config.keptKinds);
-  return llvm::Error::success();
+    llvm::append_range(nodes, quantizeWeightsAlone(function, *options.weights,
+                                                   config.keptKinds));
+  return nodes;
 }
 
 llvm::Expected<ModelGraph>
@@ -73,17 +78,23 @@ Compilation::takeModule(llvm::Expected<std::unique_ptr<Module>> loaded,
   GLOWISH_RETURN_IF_ERROR(
       addContext(selectFunction(**loaded, options.function), context));
   ModelGraph graph(std::move(*loaded));
+  std::vector<NodeOfQuantizedWeights> quantizedWeights;
   if (options.quantization || options.precision) {
     GLOWISH_RETURN_IF_ERROR(prepareQuantization(graph));
-    if (options.quantization)
-      GLOWISH_RETURN_IF_ERROR(addContext(
-          applyQuantization(graph.getFunction(), *options.quantization),
-          context));
+    if (options.quantization) {
+      auto nodes =
+          applyQuantization(graph.getFunction(), *options.quantization);
+      if (!nodes)
+        return addContext(nodes.takeError(), context);
+      quantizedWeights = std::move(*nodes);
+    }
     if (options.precision)
       convertPrecision(graph.getFunction(), *options.precision);
     GLOWISH_RETURN_IF_ERROR(verify(graph.getModule()));
   }
   endPhase(Phase::Import, graph);
+  if (options.observer)
+    options.observer->afterWeightQuantization(*this, quantizedWeights);
   return graph;
 }
 

@@ -2,19 +2,13 @@
 
 #include "NonFinite.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Base/Comparison.h"
 #include "glowish/Driver/InnerOutputs.h"
 #include "glowish/Driver/TrainingCompilation.h"
 #include "glowish/Graph/Nodes.h"
 #include <cmath>
 
 using namespace glowish;
-
-bool glowish::isFinite(const Tensor &tensor) {
-  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
-    if (!std::isfinite(tensor.getAsDouble(i)))
-      return false;
-  return true;
-}
 
 /// The name that a copy of one of the nodes \p modelNames stands for.
 static std::string findModelName(const Node &node,

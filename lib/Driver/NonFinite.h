@@ -10,9 +10,6 @@
 
 namespace glowish {
 
-/// No infinity or NaN is in \p tensor.
-bool isFinite(const Tensor &tensor);
-
 /// A training step on the interpreter whose inner values are all outputs.
 class NonFiniteFinder {
 public:

@@ -2,6 +2,7 @@
 
 #include "glowish/Driver/Trainer.h"
 #include "NonFinite.h"
+#include "glowish/Base/Comparison.h"
 #include "glowish/Driver/TrainingCompilation.h"
 
 using namespace glowish;

@@ -143,6 +143,32 @@ void glowish::printGraphSection(PageWriter &page, const ProgramRecord &record) {
           << record.graph << "</div>\n";
 }
 
+//===- Quantized weights --------------------------------------------------===//
+
+void glowish::printQuantizedWeightSection(PageWriter &page,
+                                          const ProgramRecord &record) {
+  if (record.quantizedWeights.empty())
+    return;
+  HtmlSection section(
+      page, getElementId(record, "weights"),
+      getHeading(record, "Quantized weights"),
+      "The nodes whose weights alone are quantized. The error is the root of "
+      "the mean square, as a share of that of the weights.");
+  HtmlTable table(page.os, {{"node"},
+                            {"operator"},
+                            {"weights"},
+                            {"block", /*isNumber=*/true},
+                            {"error", /*isNumber=*/true}});
+  for (const NodeOfQuantizedWeights &node : record.quantizedWeights) {
+    table.beginRow();
+    table.addText(node.name);
+    table.addText(getNodeInfo(node.kind).name);
+    table.addText(node.type.str());
+    table.addNumber(uint64_t(node.block));
+    table.addNumber(node.error, llvm::formatv("{0:P2}", node.error).str());
+  }
+}
+
 //===- The passes ---------------------------------------------------------===//
 
 void glowish::printPassSection(PageWriter &page, const ProgramRecord &record,

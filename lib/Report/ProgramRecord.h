@@ -73,6 +73,7 @@ struct ProgramRecord {
   /// Nodes or instructions after the last pass.
   size_t lastSize = 0;
 
+  std::vector<NodeOfQuantizedWeights> quantizedWeights;
   std::vector<UnfusedLoopRecord> unfusedLoops;
   std::optional<Profile> profile;
 };

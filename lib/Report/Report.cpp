@@ -180,6 +180,12 @@ void Report::afterPhase(Phase phase, const Compilation &compilation,
   placePasses(record, phase);
 }
 
+void Report::afterWeightQuantization(
+    const Compilation &compilation,
+    llvm::ArrayRef<NodeOfQuantizedWeights> nodes) {
+  getRecord(compilation).quantizedWeights = nodes.vec();
+}
+
 void Report::beforePass() { passStart = std::chrono::steady_clock::now(); }
 
 void Report::countPass(const PassRun &pass, ProgramRecord &record,
@@ -224,6 +230,7 @@ void Report::printMemory(llvm::raw_ostream &os) const {
 static void printProgram(PageWriter &page, const ProgramRecord &record,
                          bool hasTimes, const CodeSizes *sizes) {
   printModelSection(page, record);
+  printQuantizedWeightSection(page, record);
   printPassSection(page, record, hasTimes);
   if (!record.planned)
     return printGraphSection(page, record);

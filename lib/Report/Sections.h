@@ -16,6 +16,8 @@ void printModelSection(PageWriter &page, const ProgramRecord &record);
 void printGraphSection(PageWriter &page, const ProgramRecord &record);
 void printPassSection(PageWriter &page, const ProgramRecord &record,
                       bool hasTimes);
+/// Nothing where no weights alone were quantized.
+void printQuantizedWeightSection(PageWriter &page, const ProgramRecord &record);
 void printUnfusedLoopSection(PageWriter &page, const ProgramRecord &record);
 /// @}
 

@@ -108,15 +108,22 @@ static ValueOption<ElemKind>
                           clEnumValN(ElemKind::BFloat16, "bfloat16",
                                      "The upper half of a float")),
                cl::cat(quantizationCategory));
+static cl::ValuesClass weightKinds() {
+  return cl::values(clEnumValN(ElemKind::Int8, "int8", "Symmetric around 0"),
+                    clEnumValN(ElemKind::UInt8, "uint8", "With zero points"),
+                    clEnumValN(ElemKind::Int4, "int4", "Symmetric around 0"),
+                    clEnumValN(ElemKind::UInt4, "uint4", "With zero points"));
+}
 static ValueOption<ElemKind> weightKind(
     "quantize-weights",
     cl::desc("Quantize the weights of matmuls, and multiply floats with them; "
              "needs no profile"),
-    cl::values(clEnumValN(ElemKind::Int8, "int8", "Symmetric around 0"),
-               clEnumValN(ElemKind::UInt8, "uint8", "With zero points"),
-               clEnumValN(ElemKind::Int4, "int4", "Symmetric around 0"),
-               clEnumValN(ElemKind::UInt4, "uint4", "With zero points")),
-    cl::cat(quantizationCategory));
+    weightKinds(), cl::cat(quantizationCategory));
+static ValueOption<ElemKind> embeddingKind(
+    "quantize-embeddings",
+    cl::desc("Quantize the tables whose rows Gather chooses; the chosen rows "
+             "become floats in each run"),
+    weightKinds(), cl::cat(quantizationCategory));
 enum class ActivationKind { Float, Int8 };
 static ValueOption<ActivationKind> activations(
     "activations",
@@ -131,9 +138,15 @@ static ValueOption<ActivationKind> activations(
     cl::cat(quantizationCategory));
 static ValueOption<unsigned> weightBlock(
     "weights-block",
-    cl::desc("Weights of a column that share a scale in -quantize-weights; 0 "
-             "for all of them (default: 32 of 4 bits, all of 8 bits)"),
+    cl::desc("Weights of a column that share a scale in -quantize-weights, and "
+             "of a row in -quantize-embeddings; 0 for all of them (default: 32 "
+             "of 4 bits, all of 8 bits)"),
     cl::value_desc("N"), cl::cat(quantizationCategory));
+static ValueOption<bool> searchesScales(
+    "weights-search",
+    cl::desc("Search the scales of -quantize-weights and -quantize-embeddings "
+             "that have the least squared error (default: true)"),
+    cl::init(true), cl::cat(quantizationCategory));
 
 /// An error if one of the flags is given that need -load-profile. Switches that
 /// are off ask for nothing.
@@ -179,6 +192,7 @@ static llvm::Error readKeptKinds(std::set<NodeKind> &kinds) {
 /// An error if flags contradict each other, or have no effect.
 static llvm::Error checkFlags() {
   bool hasWeights = weightKind.getNumOccurrences();
+  bool hasEmbeddings = embeddingKind.getNumOccurrences();
   if (precision != "Int8")
     return makeError("-quantization-precision={0}: convolutions and matmuls "
                      "of such integers are not supported; accepted: Int8",
@@ -192,38 +206,50 @@ static llvm::Error checkFlags() {
   if (hasWeights && convertToHalf)
     return makeError("-quantize-weights and -convert-to-fp16; state one of "
                      "them");
-  if (weightBlock.getNumOccurrences() && !hasWeights)
-    return makeError("-weights-block has no effect without -quantize-weights; "
-                     "accepted: both");
+  if (hasEmbeddings && convertToHalf)
+    return makeError("-quantize-embeddings and -convert-to-fp16; state one of "
+                     "them");
+  for (const cl::Option *option :
+       std::initializer_list<const cl::Option *>{&weightBlock, &searchesScales})
+    if (option->getNumOccurrences() && !hasWeights && !hasEmbeddings)
+      return makeError("-{0} has no effect without -quantize-weights or "
+                       "-quantize-embeddings; accepted: with one of them",
+                       option->ArgStr);
   if (loadProfile.empty())
     GLOWISH_RETURN_IF_ERROR(checkNoFlags());
   if (keptKinds.getNumOccurrences() && loadProfile.empty() && !isDynamic &&
-      !hasWeights && !convertToHalf)
+      !hasWeights && !hasEmbeddings && !convertToHalf)
     return makeError("-{0} has no effect where nothing is converted; accepted: "
                      "with -load-profile=FILE, -quantize-dynamic, "
-                     "-quantize-weights or -convert-to-fp16",
+                     "-quantize-weights, -quantize-embeddings or "
+                     "-convert-to-fp16",
                      keptKinds.ArgStr);
   return llvm::Error::success();
 }
 
-/// What -quantize-weights and -weights-block say.
-static WeightQuantization getWeightQuantization() {
-  int64_t block = getElemBits(weightKind) == 4 ? 32 : 0;
+/// What \p kind, -weights-block and -weights-search say; nullopt if \p kind is
+/// not given.
+static std::optional<WeightQuantization>
+getWeightQuantization(const ValueOption<ElemKind> &kind) {
+  if (!kind.getNumOccurrences())
+    return std::nullopt;
+  int64_t block = getElemBits(kind) == 4 ? 32 : 0;
   if (weightBlock.getNumOccurrences())
     block = weightBlock;
-  return {.kind = weightKind, .block = block};
+  return WeightQuantization{
+      .kind = kind, .block = block, .searches = searchesScales};
 }
 
 llvm::Expected<std::shared_ptr<const QuantizationOptions>>
 glowish::getQuantizationOptions() {
   GLOWISH_RETURN_IF_ERROR(checkFlags());
-  bool hasWeights = weightKind.getNumOccurrences();
-  if (loadProfile.empty() && !isDynamic && !hasWeights)
-    return nullptr;
   auto options = std::make_shared<QuantizationOptions>();
   options->isDynamic = isDynamic;
-  if (hasWeights)
-    options->weights = getWeightQuantization();
+  options->weights = getWeightQuantization(weightKind);
+  options->embeddings = getWeightQuantization(embeddingKind);
+  if (loadProfile.empty() && !isDynamic && !options->weights &&
+      !options->embeddings)
+    return nullptr;
   QuantizationConfig &config = options->config;
   config.schema = schema;
   config.calibration = calibration;
@@ -266,6 +292,7 @@ llvm::StringRef glowish::getPrecisionFlag(const CompilationOptions &options) {
   if (const auto &quantization = options.quantization)
     return quantization->profile     ? "load-profile"
            : quantization->isDynamic ? "quantize-dynamic"
-                                     : "quantize-weights";
+           : quantization->weights   ? "quantize-weights"
+                                     : "quantize-embeddings";
   return options.precision ? "convert-to-fp16" : "";
 }

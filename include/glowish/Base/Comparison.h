@@ -41,6 +41,9 @@ struct Comparison {
 Comparison compareTensors(const Tensor &actual, const Tensor &expected,
                           double rtol, double atol);
 
+/// Whether no infinity and no NaN is in \p tensor.
+bool isFinite(const Tensor &tensor);
+
 } // namespace glowish
 
 #endif // GLOWISH_BASE_COMPARISON_H

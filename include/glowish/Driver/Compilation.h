@@ -67,6 +67,8 @@ struct QuantizationOptions {
   /// By the ranges of each run instead of a profile (quantizeDynamically).
   bool isDynamic = false;
   std::optional<WeightQuantization> weights = {};
+  /// Of the tables of Gather.
+  std::optional<WeightQuantization> embeddings = {};
 };
 
 /// What a compilation prints, checks and measures, and where it stops.

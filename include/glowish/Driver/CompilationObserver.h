@@ -35,6 +35,11 @@ public:
   /// that the compilation returns.
   virtual void afterPhase(Phase phase, const Compilation &compilation,
                           const PlannedProgram &program) {}
+  /// Called after Import has ended, with the nodes whose weights alone it has
+  /// quantized.
+  virtual void
+  afterWeightQuantization(const Compilation &compilation,
+                          llvm::ArrayRef<NodeOfQuantizedWeights> nodes) {}
   /// Called before each pass; afterPass follows.
   virtual void beforePass() {}
   /// Called after \p pass has run on \p unit.

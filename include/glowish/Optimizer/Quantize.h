@@ -69,8 +69,17 @@ struct QuantizationConfig {
 struct WeightQuantization {
   /// int8 and int4 are symmetric around 0; uint8 and uint4 have zero points.
   ElemKind kind = ElemKind::Int8;
-  /// The rows of a column of weights that share a scale; 0 for all of them.
+  /// The weights of a column, or of a row of a table, that share a scale; 0 for
+  /// all of them.
   int64_t block = 0;
+  /// Scales and zero points are those with the least squared error that a
+  /// search finds; else they are those of the range.
+  bool searches = true;
+
+  /// The rows of a block of columns of \p rows.
+  int64_t getBlock(int64_t rows) const {
+    return block ? std::min(block, rows) : rows;
+  }
 };
 
 /// An integer q of \p kind, int8 or uint8, stands for (q - zeroPoint) * scale.
@@ -135,11 +144,33 @@ llvm::Error quantize(Function &function, const RangeProfile &profile,
 llvm::Error quantizeDynamically(Function &function,
                                 const QuantizationConfig &config);
 
+/// A node whose weights alone have been quantized.
+struct NodeOfQuantizedWeights {
+  std::string name;
+  NodeKind kind;
+  /// Of the integers.
+  Type type;
+  /// The weights that share a scale.
+  int64_t block = 0;
+  /// The root of the mean squared error of the weights, as a share of that of
+  /// the weights.
+  double error = 0;
+};
+
 /// Quantizes the constant weights of the matmuls of \p function, which has gone
 /// through getQuantizationPipeline(), but of \p keptKinds. Needs no profile.
-void quantizeWeightsAlone(Function &function,
-                          const WeightQuantization &quantization,
-                          const std::set<NodeKind> &keptKinds);
+/// Returns the matmuls that are changed.
+std::vector<NodeOfQuantizedWeights>
+quantizeWeightsAlone(Function &function, const WeightQuantization &quantization,
+                     const std::set<NodeKind> &keptKinds);
+
+/// Quantizes the constant tables whose rows the Gathers of \p function choose,
+/// in blocks of a row. The chosen rows alone are converted to floats, in each
+/// run. In memory two integers of 4 bits have a byte. The same form of the
+/// function, and the same result.
+std::vector<NodeOfQuantizedWeights>
+quantizeEmbeddings(Function &function, const WeightQuantization &quantization,
+                   const std::set<NodeKind> &keptKinds);
 
 } // namespace glowish
 

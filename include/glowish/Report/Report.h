@@ -29,6 +29,9 @@ public:
                   const IRProgram &program) override;
   void afterPhase(Phase phase, const Compilation &compilation,
                   const PlannedProgram &program) override;
+  void afterWeightQuantization(
+      const Compilation &compilation,
+      llvm::ArrayRef<NodeOfQuantizedWeights> nodes) override;
   void beforePass() override;
   void afterPass(const PassRun &pass, const Compilation &compilation,
                  Function &unit) override;

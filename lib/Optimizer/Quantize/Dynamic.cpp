@@ -9,9 +9,9 @@
 #include "Quantize/Selection.h"
 #include "Quantize/Weights.h"
 #include "Util/ConstantTensors.h"
+#include "glowish/Base/Comparison.h"
 #include "glowish/Graph/NodeBuilder.h"
 #include "glowish/Support/Error.h"
-#include <cmath>
 #include <numeric>
 
 using namespace glowish;
@@ -24,9 +24,8 @@ static bool isQuantized(const Node &node, const Anchor &anchor,
   return !llvm::isa<ConvolutionNode>(node) && anchor.obstacle.empty() &&
          !config.keptKinds.count(node.getKind()) && weights &&
          weights->getType().getKind() == ElemKind::Float &&
-         llvm::all_of(weights->data<float>(),
-                      [](float value) { return std::isfinite(value); }) &&
-         input.getElemKind() == ElemKind::Float && !isConstantOrSplat(input);
+         isFinite(*weights) && input.getElemKind() == ElemKind::Float &&
+         !isConstantOrSplat(input);
 }
 
 /// What \p x is when it has been quantized by its least and greatest number.

@@ -12,6 +12,7 @@
 #include "Quantize/Selection.h"
 #include "Quantize/Weights.h"
 #include "Util/ConstantTensors.h"
+#include "Util/Dequantization.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -116,15 +117,11 @@ NodeValue Quantizer::makeInteger(NodeValue value,
 NodeValue Quantizer::makeReal(NodeValue integer, NodeValue scale,
                               int zeroPoint) {
   std::string name = integer.node->getName().str();
-  NodeValue value = integer;
-  if (zeroPoint) {
-    value =
-        function.create<CastNode>(name, value, ElemKind::Int32)->getResult();
-    NodeValue zero = makeScalar(name, ElemKind::Int32, zeroPoint);
-    value = function.create<SubNode>(name, value, zero)->getResult();
-  }
-  value = function.create<CastNode>(name, value, ElemKind::Float)->getResult();
-  return function.create<MulNode>(name, value, scale)->getResult();
+  NodeValue zero;
+  if (zeroPoint)
+    zero = makeScalar(name, ElemKind::Int32, zeroPoint);
+  return composeDequantization(
+      function, name, {.integer = integer, .zeroPoint = zero, .scale = scale});
 }
 
 //===- Values -------------------------------------------------------------===//

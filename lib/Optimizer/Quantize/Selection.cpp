@@ -9,7 +9,7 @@
 #include "Quantize/Selection.h"
 #include "Recognize/AttentionScores.h"
 #include "Util/ConstantTensors.h"
-#include <cmath>
+#include "glowish/Base/Comparison.h"
 
 using namespace glowish;
 
@@ -140,8 +140,7 @@ static std::string explainAnchor(Node &node, const Anchor &anchor,
     return "its weights are not constant";
   if (filter.getElemKind() != ElemKind::Float)
     return "its weights are not float";
-  if (!llvm::all_of(tensor->data<float>(),
-                    [](float value) { return std::isfinite(value); }))
+  if (!isFinite(*tensor))
     return "its weights are not finite";
   if (!anchor.obstacle.empty())
     return anchor.obstacle.str();

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Util/Dequantization.h"
+#include "glowish/Graph/RepeatedBlocks.h"
 
 using namespace glowish;
 
@@ -62,45 +63,22 @@ static const Tensor *findConstant(NodeValue value) {
   return getOrderedElements(value);
 }
 
-/// \p value before a slice that leaves the last elements out.
-static NodeValue stripSlice(NodeValue value) {
-  auto *slice = value.getNodeAs<SliceNode>();
-  bool isPrefix =
-      slice &&
-      llvm::all_of(slice->getStarts(), [](int64_t i) { return i == 0; }) &&
-      llvm::all_of(slice->getSteps(), [](int64_t i) { return i == 1; });
-  return isPrefix ? slice->getInput() : value;
-}
-
 /// Matches \p value, each element of a constant repeated along \p rowAxis of a
 /// matrix. \p shape: that of the matrix.
 static std::optional<Parameter> matchBlocks(NodeValue value, DimsRef shape,
                                             unsigned rowAxis) {
-  auto *joined = stripSlice(value).getNodeAs<ReshapeNode>();
-  auto *repeated =
-      joined ? joined->getInput().getNodeAs<BroadcastNode>() : nullptr;
-  if (!repeated)
+  auto repeated = matchRepeatedBlocks(value);
+  if (!repeated || repeated->axis != rowAxis || value.getShape().size() != 2 ||
+      value.getShape()[1 - rowAxis] != shape[1 - rowAxis])
     return std::nullopt;
-  const Tensor *values = findConstant(repeated->getInput());
-  DimsRef from = repeated->getInput().getShape();
-  DimsRef to = repeated->getType().getShape();
-  if (!values || from.size() != 3 || to.size() != 3 || from[rowAxis + 1] != 1)
+  const Tensor *values = findConstant(repeated->parameter);
+  if (!values)
     return std::nullopt;
-  int64_t block = to[rowAxis + 1];
-  Dims expected(from);
-  expected[rowAxis + 1] = block;
-  Dims matrix(shape);
-  matrix[rowAxis] = from[rowAxis] * block;
-  unsigned columnDim = rowAxis == 0 ? 2 : 0;
-  if (to != DimsRef(expected) ||
-      joined->getType().getShape() != DimsRef(matrix) ||
-      from[columnDim] != shape[1 - rowAxis])
-    return std::nullopt;
-  int64_t count = from[rowAxis];
+  DimsRef from = repeated->parameter.getShape();
   return Parameter{.values = values,
-                   .block = block,
+                   .block = repeated->block,
                    .blockStride = rowAxis == 0 ? from[2] : 1,
-                   .columnStride = rowAxis == 0 ? 1 : count};
+                   .columnStride = rowAxis == 0 ? 1 : from[rowAxis]};
 }
 
 /// The parameter \p value, null for 0, of a matrix of \p shape whose rows are

@@ -1,6 +1,7 @@
 //===- Dequantization.cpp - What quantized integers stand for -------------===//
 
 #include "Util/Dequantization.h"
+#include "glowish/Graph/NodeBuilder.h"
 
 using namespace glowish;
 
@@ -74,6 +75,17 @@ NodeValue glowish::moveAlike(const Dequantization &c, NodeValue value,
       value = context.reshape(value, node->getType().getShape());
   }
   return value;
+}
+
+NodeValue glowish::composeDequantization(Function &function,
+                                         llvm::StringRef name,
+                                         const Dequantization &x) {
+  NodeBuilder b(function, name);
+  NodeValue value = x.integer;
+  if (x.zeroPoint)
+    value = b.sub(b.cast(value, ElemKind::Int32),
+                  b.cast(x.zeroPoint, ElemKind::Int32));
+  return b.mul(b.cast(value, ElemKind::Float), x.scale);
 }
 
 NodeValue glowish::repeatBlocks(Function &function, llvm::StringRef name,

@@ -42,6 +42,10 @@ NodeValue moveAlike(const Dequantization &x, NodeValue value,
 /// none.
 const Tensor *getOrderedElements(NodeValue value);
 
+/// The composed form of \p x, which has a scale and no moves.
+NodeValue composeDequantization(Function &function, llvm::StringRef name,
+                                const Dequantization &x);
+
 /// \p parameter with each slice of dimension \p axis repeated \p block times,
 /// but the last for what is left of \p extent: scales or zero points of blocks,
 /// as importers compose them. As it is where it broadcasts to \p extent.

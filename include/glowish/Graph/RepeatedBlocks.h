@@ -1,0 +1,32 @@
+//===- RepeatedBlocks.h - Parameters of blocks of a tensor ------*- C++ -*-===//
+//
+// The scales and zero points of blocks of a tensor are repeated to its shape:
+// Reshape to a dimension of 1 behind that of the blocks, Broadcast, Reshape,
+// and a Slice where the last block is shorter.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef GLOWISH_GRAPH_REPEATEDBLOCKS_H
+#define GLOWISH_GRAPH_REPEATEDBLOCKS_H
+
+#include "glowish/Graph/Nodes.h"
+#include <optional>
+
+namespace glowish {
+
+/// A value in which each slice of another one is repeated.
+struct RepeatedBlocks {
+  /// The value in front of the Broadcast: dimension axis + 1 has the extent 1.
+  NodeValue parameter;
+  unsigned axis;
+  /// How often a slice of dimension axis is repeated; the last one may be
+  /// repeated less.
+  int64_t block;
+};
+
+/// Matches \p value; nullopt if it is something else.
+std::optional<RepeatedBlocks> matchRepeatedBlocks(NodeValue value);
+
+} // namespace glowish
+
+#endif // GLOWISH_GRAPH_REPEATEDBLOCKS_H
