@@ -102,6 +102,11 @@ const Case convolutions[] = {
                                        b.in({5, 4}, Int8), b.in({4}, Int8));
     },
     [](Builder &b) {
+      return b.make<MatMulNBitsNode>(b.in({2, 40}), b.weights({40, 3}, Int8),
+                                     b.weights({3, 3}), NodeValue(),
+                                     NodeValue(), /*block=*/16);
+    },
+    [](Builder &b) {
       return b.make<ConvolutionNode>(b.in({1, 4, 4, 3}, ElemKind::BFloat16),
                                      b.in({5, 1, 1, 3}, ElemKind::BFloat16),
                                      NodeValue(), Ints{1, 1}, Ints{0, 0, 0, 0},

@@ -228,3 +228,69 @@ TEST(ExporterQuantization, SumBehindMatMul) {
               3);
   }
 }
+
+//===- Weights of matmuls -------------------------------------------------===//
+
+/// A matmul of float x [2, 40] and weights of \p kind with parameters of blocks
+/// of \p block rows, as a node.
+static std::unique_ptr<Module> makeNBits(ElemKind kind, int64_t block,
+                                         bool hasZeroPoints,
+                                         ElemKind lhsKind = ElemKind::Float) {
+  auto module = std::make_unique<Module>("m");
+  NodeBuilder b(*module->createFunction("main"), "node");
+  int64_t count = (40 + block - 1) / block;
+  auto weights = [&](ElemKind each, Dims shape) {
+    return b.table(each, shape, [&](DimsRef index) {
+      int64_t i = index[0] * 7 + index[1] * 3;
+      return each == ElemKind::Float ? 0.25 + double(i % 5) : double(i % 7);
+    });
+  };
+  NodeValue x(module->createPlaceholder("x", Type(lhsKind, {2, 40}),
+                                        /*isInput=*/true, /*isOutput=*/false));
+  NodeValue result = b.make<MatMulNBitsNode>(
+      x, weights(kind, {40, 3}), weights(ElemKind::Float, {count, 3}),
+      hasZeroPoints ? weights(kind, {count, 3}) : NodeValue(),
+      /*lhsScales=*/NodeValue(), block);
+  auto *y = module->createPlaceholder("y", result.getType(), /*isInput=*/false,
+                                      /*isOutput=*/true);
+  b.getFunction().create<SaveNode>("save", result, NodeValue(y));
+  return module;
+}
+
+TEST(ExporterQuantization, MatMulNBits) {
+  struct Case {
+    ElemKind kind;
+    int64_t block;
+    bool hasZeroPoints;
+    std::vector<std::string> operators;
+  };
+  const std::vector<std::string> nBits = {"MatMulNBits"},
+                                 others = {"DequantizeLinear", "MatMul"};
+  const Case cases[] = {
+      {ElemKind::Int4, 16, false, nBits},  {ElemKind::UInt4, 16, true, nBits},
+      {ElemKind::Int4, 40, true, nBits},   {ElemKind::UInt4, 32, false, nBits},
+      {ElemKind::Int8, 16, true, nBits},   {ElemKind::UInt8, 32, true, nBits},
+      {ElemKind::Int8, 40, false, others}, {ElemKind::UInt8, 40, true, others},
+      {ElemKind::Int4, 12, true, others},  {ElemKind::UInt4, 7, true, others},
+      {ElemKind::Int8, 5, true, others}};
+  for (const Case &each : cases) {
+    auto build = [&] {
+      return makeNBits(each.kind, each.block, each.hasZeroPoints);
+    };
+    std::string name = getElemKindName(each.kind).str() + " in blocks of " +
+                       std::to_string(each.block);
+    checkRewritten(name, build);
+    EXPECT_EQ(getOperators(llvm::cantFail(writeOnnx(*build()))), each.operators)
+        << name;
+  }
+}
+
+TEST(ExporterQuantization, MatMulNBitsOfHalfPrecision) {
+  auto build = [] {
+    return makeNBits(ElemKind::Int4, 16, /*hasZeroPoints=*/false,
+                     ElemKind::Float16);
+  };
+  checkRewritten("float16", build);
+  EXPECT_THAT(getOperators(llvm::cantFail(writeOnnx(*build()))),
+              ElementsAre("Cast", "MatMulNBits", "Cast"));
+}

@@ -10,6 +10,9 @@ namespace glowish {
 
 /// The ONNX opset of written models.
 constexpr int onnxWriterOpset = 17;
+/// The opset of those with integers of 4 bits, or with blocks of weights that
+/// MatMulNBits does not take.
+constexpr int onnxWriterNewerOpset = 21;
 
 struct OnnxWriteOptions {
   /// The function to write; empty for the first of the module.

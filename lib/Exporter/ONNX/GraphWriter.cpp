@@ -1,6 +1,7 @@
 //===- GraphWriter.cpp - Write nodes to an ONNX graph ---------------------===//
 
 #include "ONNX/GraphWriter.h"
+#include "glowish/Base/Permute.h"
 #include "glowish/Exporter/ONNX.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -72,11 +73,14 @@ void GraphWriter::setResult(const Node &node, OnnxValue written,
 
 OnnxValues GraphWriter::raw(llvm::StringRef type,
                             llvm::ArrayRef<OnnxValue> inputs,
-                            llvm::ArrayRef<ElemKind> kinds, OnnxAttrs attrs) {
+                            llvm::ArrayRef<ElemKind> kinds, OnnxAttrs attrs,
+                            llvm::StringRef domain) {
   if (hasFailed())
     return OnnxValues(kinds.size());
   onnx::NodeProto &node = *graph.add_node();
   node.set_op_type(type.str());
+  if (!domain.empty())
+    node.set_domain(domain.str());
   while (!inputs.empty() && !inputs.back())
     inputs = inputs.drop_back();
   for (const OnnxValue &input : inputs)
@@ -151,8 +155,8 @@ OnnxValue GraphWriter::reduce(llvm::StringRef type, const OnnxValue &x,
   // An ONNX reduction without axes reduces all dimensions.
   if (axes.empty())
     return x;
-  // In opset 17, ReduceSum alone takes the axes as an input.
-  if (type == "ReduceSum")
+  // Since opset 18 all of them take the axes as an input, ReduceSum before.
+  if (type == "ReduceSum" || pool.getOpset() >= 18)
     return op(type, {x, ints(axes)}, {intAttr("keepdims", keepDims)});
   return op(type, {x}, {intsAttr("axes", axes), intAttr("keepdims", keepDims)});
 }
@@ -161,17 +165,38 @@ OnnxValue GraphWriter::reduce(llvm::StringRef type, const OnnxValue &x,
 
 OnnxValue GraphWriter::createLinear(const LinearQuantization &linear,
                                     OnnxValue input, const Layout &layout) {
+  if (linear.needsNewerOpset() && pool.getOpset() < onnxWriterNewerOpset) {
+    // The model is written again.
+    pool.requireOpset(onnxWriterNewerOpset);
+    fail("it needs opset " + llvm::Twine(onnxWriterNewerOpset));
+    return {};
+  }
   OnnxAttrs attrs;
   if (linear.axis)
     attrs.push_back(
         intAttr("axis", llvm::find(layout, *linear.axis) - layout.begin()));
+  if (linear.block)
+    attrs.push_back(intAttr("block_size", *linear.block));
+  auto store = [&](const Tensor &parameter, llvm::StringRef what) {
+    return pool.getSmall(
+        linear.block ? permute(parameter, layout) : parameter.clone(), what);
+  };
   // Those of int32 have none.
   OnnxValue zero;
   if (linear.kind != ElemKind::Int32)
-    zero = pool.getSmall(linear.zeroPoint.clone(), "zero_point");
+    zero = store(linear.zeroPoint, "zero_point");
+  OnnxValue scale = store(linear.scale, "scale");
+  // The ONNX library may be older than this operator set.
+  if (linear.needsNewerOpset())
+    return raw("DequantizeLinear", {input, scale, zero}, {ElemKind::Float},
+               std::move(attrs))[0];
   return op(linear.isToIntegers ? "QuantizeLinear" : "DequantizeLinear",
-            {input, pool.getSmall(linear.scale.clone(), "scale"), zero},
-            std::move(attrs));
+            {input, scale, zero}, std::move(attrs));
+}
+
+OnnxValue GraphWriter::dequantize(const LinearQuantization &integers) {
+  return createLinear(integers, get(integers.input),
+                      getIdentityLayout(integers.input.getShape().size()));
 }
 
 OnnxValue GraphWriter::dequantize(const Node &node, const Layout &layout) {
@@ -219,6 +244,57 @@ OnnxValue GraphWriter::getBias(NodeValue bias, NodeValue input,
     linear.axis = 0;
   return createLinear(linear, pool.getSmall(std::move(*multiples), "bias"),
                       {0});
+}
+
+//===- MatMulNBits --------------------------------------------------------===//
+
+std::optional<GraphWriter::StoredNBits>
+GraphWriter::storeNBits(const LinearQuantization &weights, bool isTransposed) {
+  std::optional<NBitsWeights> packed = packNBits(weights, isTransposed);
+  if (!packed)
+    return std::nullopt;
+  std::string base = weights.input.node->getName().str();
+  auto add = [&](Tensor tensor, llvm::StringRef suffix) {
+    Type type = tensor.getType();
+    return pool.add(pool.takeName(base + suffix.str()), type,
+                    std::make_shared<Tensor>(std::move(tensor)));
+  };
+  StoredNBits stored;
+  stored.attrs = {intAttr("K", packed->rows), intAttr("N", packed->columns),
+                  intAttr("bits", packed->bits),
+                  intAttr("block_size", packed->block)};
+  stored.inputs = {add(std::move(packed->integers), ".packed"),
+                   add(std::move(packed->scales), ".scales")};
+  if (packed->zeroPoints)
+    stored.inputs.push_back(
+        add(std::move(*packed->zeroPoints), ".zero_points"));
+  return stored;
+}
+
+OnnxValue GraphWriter::multiplyNBits(NodeValue x,
+                                     const LinearQuantization &weights,
+                                     const Node &node, bool isTransposed) {
+  auto [entry, isNew] = nBits.try_emplace({&node, isTransposed});
+  if (isNew)
+    entry->second = storeNBits(weights, isTransposed);
+  if (!entry->second)
+    return {};
+  pool.requireMicrosoft();
+  OnnxValue lhs = get(x);
+  OnnxValues inputs = {cast(lhs, ElemKind::Float)};
+  llvm::append_range(inputs, entry->second->inputs);
+  OnnxValue result = raw("MatMulNBits", inputs, {ElemKind::Float},
+                         entry->second->attrs, "com.microsoft")[0];
+  return cast(result, lhs.kind);
+}
+
+OnnxValue GraphWriter::multiplyNBits(NodeValue x, NodeValue weights,
+                                     bool isTransposed) {
+  auto found = linears.find(weights.node);
+  if (found == linears.end() || !found->second.isOfConstant() ||
+      !isPacked(found->second.kind))
+    return {};
+  return multiplyNBits(x, found->second, *weights.node, isTransposed);
 }
 
 //===- Constants ----------------------------------------------------------===//

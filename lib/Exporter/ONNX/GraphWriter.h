@@ -4,6 +4,7 @@
 #define GLOWISH_LIB_EXPORTER_ONNX_GRAPHWRITER_H
 
 #include "ONNX/LinearQuantization.h"
+#include "ONNX/NBitsWeights.h"
 #include "ONNX/WeightPool.h"
 #include "glowish/Graph/Nodes.h"
 #include "glowish/Support/Error.h"
@@ -63,6 +64,15 @@ public:
   /// Returns the bias of a convolution or matmul: integers where \p input and
   /// \p weights are dequantized, as ONNX Runtime wants it to multiply integers.
   OnnxValue getBias(NodeValue bias, NodeValue input, NodeValue weights);
+  /// Returns \p x [..., K] times \p weights, [K, N] or, if \p isTransposed,
+  /// [N, K], as one node MatMulNBits of com.microsoft; null if the weights are
+  /// not composed of constant integers of 4 bits that it takes.
+  OnnxValue multiplyNBits(NodeValue x, NodeValue weights, bool isTransposed);
+  /// The same for \p weights of \p node that have 8 or 4 bits.
+  OnnxValue multiplyNBits(NodeValue x, const LinearQuantization &weights,
+                          const Node &node, bool isTransposed);
+  /// Returns the floats that constant \p integers stand for.
+  OnnxValue dequantize(const LinearQuantization &integers);
   /// Returns \p value in its stored order; transposing it by getLayout() gives
   /// the function's order.
   OnnxValue getStored(NodeValue value);
@@ -95,7 +105,8 @@ public:
                  llvm::ArrayRef<OnnxValue> inputs, OnnxAttrs attrs = {});
   /// Creates a node with results of \p kinds, without checks.
   OnnxValues raw(llvm::StringRef type, llvm::ArrayRef<OnnxValue> inputs,
-                 llvm::ArrayRef<ElemKind> kinds, OnnxAttrs attrs);
+                 llvm::ArrayRef<ElemKind> kinds, OnnxAttrs attrs,
+                 llvm::StringRef domain = "");
 
   OnnxValue add(const OnnxValue &x, const OnnxValue &y) {
     return op("Add", {x, y});
@@ -153,12 +164,19 @@ private:
     OnnxValue value;
     Layout layout;
   };
+  /// The attributes of MatMulNBits, and its inputs behind the first.
+  struct StoredNBits {
+    OnnxAttrs attrs = {};
+    OnnxValues inputs = {};
+  };
   /// Writes \p node as QuantizeLinear or DequantizeLinear.
   void writeLinear(const Node &node, const LinearQuantization &linear);
   /// Returns the floats of constant integers with their dimensions permuted.
   OnnxValue dequantize(const Node &node, const Layout &layout);
   OnnxValue createLinear(const LinearQuantization &linear, OnnxValue input,
                          const Layout &layout);
+  std::optional<StoredNBits> storeNBits(const LinearQuantization &weights,
+                                        bool isTransposed);
   bool isConstantDequantized(NodeValue value) const {
     auto found = linears.find(value.node);
     return found != linears.end() && found->second.isOfConstant();
@@ -175,6 +193,9 @@ private:
   /// Of the last nodes of composed quantizations.
   std::map<const Node *, LinearQuantization> linears;
   std::map<std::pair<const Node *, Layout>, OnnxValue> dequantized;
+  /// Weights of MatMulNBits, by what composes them; absent where it does not
+  /// take them.
+  std::map<std::pair<const Node *, bool>, std::optional<StoredNBits>> nBits;
   std::map<std::pair<std::string, Layout>, OnnxValue> transposes;
   llvm::DenseMap<const Node *, NodeValue> saved;
   llvm::StringSet<> computed, outputs;

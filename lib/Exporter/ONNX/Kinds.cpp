@@ -15,10 +15,10 @@
 using namespace glowish;
 using Parameter = onnx::OpSchema::FormalParameter;
 
-static const onnx::OpSchema &getSchema(llvm::StringRef type) {
-  const onnx::OpSchema *schema = onnx::OpSchemaRegistry::Schema(
-      type.str(), onnxWriterOpset, onnx::ONNX_DOMAIN);
-  assert(schema && "an operator that operator set 17 does not have");
+static const onnx::OpSchema &getSchema(llvm::StringRef type, int opset) {
+  const onnx::OpSchema *schema =
+      onnx::OpSchemaRegistry::Schema(type.str(), opset, onnx::ONNX_DOMAIN);
+  assert(schema && "an operator that the operator set does not have");
   return *schema;
 }
 
@@ -152,21 +152,25 @@ OnnxValues GraphWriter::emit(unsigned count, llvm::StringRef type,
                              llvm::ArrayRef<OnnxValue> inputs,
                              std::optional<ElemKind> resultKind,
                              OnnxAttrs attrs) {
-  const onnx::OpSchema &schema = getSchema(type);
+  const onnx::OpSchema &schema = getSchema(type, pool.getOpset());
   Binding binding;
   OnnxValues operands(inputs);
   for (unsigned i = 0; i < operands.size() && !hasFailed(); ++i) {
     const auto &parameters = schema.inputs();
     const Parameter &parameter =
         parameters[std::min<size_t>(i, parameters.size() - 1)];
-    if (!operands[i])
+    // An input that the operator has in a newer operator set than the ONNX
+    // library knows: the axes of reductions.
+    bool isUnknown = i >= parameters.size() &&
+                     parameters.back().GetOption() != onnx::OpSchema::Variadic;
+    if (!operands[i] || isUnknown)
       continue;
     ElemKind kind = operands[i].kind;
     std::optional<ElemKind> computeKind =
         findComputeKind(type, parameter, kind);
     if (!computeKind) {
       fail("ONNX's operator " + type + " does not support " +
-           getElemKindName(kind) + " in opset " + llvm::Twine(onnxWriterOpset) +
+           getElemKindName(kind) + " in opset " + llvm::Twine(pool.getOpset()) +
            "; accepted: " + describe(parameter));
       break;
     }

@@ -1,6 +1,7 @@
 //===- LinearQuantization.cpp - QuantizeLinear and its inverse ------------===//
 
 #include "ONNX/LinearQuantization.h"
+#include "glowish/Graph/RepeatedBlocks.h"
 #include <cmath>
 
 using namespace glowish;
@@ -8,7 +9,8 @@ using namespace glowish;
 /// The tensor of constant \p value, of which integers may have been converted.
 static const Tensor *getParameter(NodeValue value) {
   if (auto *cast = value.getNodeAs<CastNode>())
-    if (isIntegerKind(cast->getX().getElemKind()))
+    if (isIntegerKind(cast->getX().getElemKind()) ||
+        isLowIntegerKind(cast->getX().getElemKind()))
       value = cast->getX();
   auto *constant = value.getNodeAs<Constant>();
   return constant ? constant->getPayload().get() : nullptr;
@@ -16,6 +18,10 @@ static const Tensor *getParameter(NodeValue value) {
 
 static bool isByteKind(ElemKind kind) {
   return kind == ElemKind::Int8 || kind == ElemKind::UInt8;
+}
+
+static bool isHalfByteKind(ElemKind kind) {
+  return kind == ElemKind::Int4 || kind == ElemKind::UInt4;
 }
 
 /// Reads the dimension of \p shape along which \p parameter has several
@@ -100,35 +106,94 @@ static std::optional<LinearQuantization> matchQuantize(const CastNode &cast) {
   return addParameters(std::move(found), *scale->getPayload(), zero);
 }
 
-/// \p value before a conversion from bytes.
+/// Matches \p value, the parameter of blocks of a constant of \p shape: the
+/// constant, in the shape that LinearQuantization has it in. Sets \p axis and
+/// \p block, which must be the same if they are set.
+static std::optional<Tensor> matchBlocks(NodeValue value, DimsRef shape,
+                                         ElemKind kind,
+                                         std::optional<int64_t> &axis,
+                                         std::optional<int64_t> &block) {
+  if (auto *cast = value.getNodeAs<CastNode>())
+    value = cast->getX();
+  auto repeated = matchRepeatedBlocks(value);
+  if (!repeated || value.getShape() != shape ||
+      (axis && *axis != repeated->axis) || (block && *block != repeated->block))
+    return std::nullopt;
+  NodeValue stored = repeated->parameter;
+  while (auto *reshape = stored.getNodeAs<ReshapeNode>())
+    stored = reshape->getInput();
+  const Tensor *parameter = getParameter(stored);
+  if (!parameter)
+    return std::nullopt;
+  axis = repeated->axis;
+  block = repeated->block;
+  Dims own(shape);
+  own[size_t(*axis)] = (own[size_t(*axis)] + *block - 1) / *block;
+  return convert(*parameter, kind, own);
+}
+
+/// Adds the parameters of blocks to \p found; \p zero may be null.
+static std::optional<LinearQuantization>
+addBlockParameters(LinearQuantization found, NodeValue scale, NodeValue zero) {
+  DimsRef shape = found.input.getShape();
+  auto scales =
+      matchBlocks(scale, shape, ElemKind::Float, found.axis, found.block);
+  if (!scales)
+    return std::nullopt;
+  DimsRef own = scales->getType().getShape();
+  std::optional<Tensor> zeros;
+  const Tensor *number = zero ? getParameter(zero) : nullptr;
+  if (!zero)
+    zeros = Tensor(Type(found.kind, own));
+  else if (number && number->getNumElements() == 1)
+    zeros = convert(*number, found.kind, own);
+  else
+    zeros = matchBlocks(zero, shape, found.kind, found.axis, found.block);
+  if (!zeros)
+    return std::nullopt;
+  found.scale = std::move(*scales);
+  found.zeroPoint = std::move(*zeros);
+  return found;
+}
+
+/// \p value before a conversion from bytes, or from integers of 4 bits.
 static NodeValue stripCast(NodeValue value) {
   auto *cast = value.getNodeAs<CastNode>();
-  return cast && isByteKind(cast->getX().getElemKind()) ? cast->getX() : value;
+  if (!cast)
+    return value;
+  ElemKind kind = cast->getX().getElemKind();
+  return isByteKind(kind) || isHalfByteKind(kind) ? cast->getX() : value;
 }
 
 /// Matches Mul(Cast(Sub(Cast(integer), zero point)), scale).
 static std::optional<LinearQuantization> matchDequantize(const MulNode &mul) {
   auto *cast = mul.getX().getNodeAs<CastNode>();
-  auto *scale = mul.getY().getNodeAs<Constant>();
-  if (!cast || !scale || cast->getTo() != ElemKind::Float)
+  if (!cast || cast->getTo() != ElemKind::Float)
     return std::nullopt;
-  NodeValue value = stripCast(cast->getX());
-  const Tensor *zero = nullptr;
+  NodeValue value = stripCast(cast->getX()), zero;
   auto *sub = value.getNodeAs<SubNode>();
   if (sub && value.getElemKind() == ElemKind::Int32) {
-    zero = getParameter(sub->getY());
+    zero = sub->getY();
     value = stripCast(sub->getX());
-    if (!zero || !isByteKind(value.getElemKind()))
-      return std::nullopt;
   }
   ElemKind kind = value.getElemKind();
-  // Sums of int32 are no quantized values, but biases are.
-  bool isBias = kind == ElemKind::Int32 && value.getNodeAs<Constant>();
-  if ((!isByteKind(kind) && !isBias) ||
-      value.getShape() != mul.getType().getShape())
+  bool isConstant = value.getNodeAs<Constant>();
+  // Sums of int32 are no quantized values, but biases are. What is computed has
+  // no kinds of 4 bits.
+  bool isInteger = isByteKind(kind) || (isConstant && isHalfByteKind(kind)) ||
+                   (isConstant && !zero && kind == ElemKind::Int32);
+  if (!isInteger || value.getShape() != mul.getType().getShape())
     return std::nullopt;
-  return addParameters({.input = value, .kind = kind}, *scale->getPayload(),
-                       zero);
+  LinearQuantization found = {.input = value, .kind = kind};
+  auto *scale = mul.getY().getNodeAs<Constant>();
+  if (!scale)
+    return isHalfByteKind(kind)
+               ? addBlockParameters(std::move(found), mul.getY(), zero)
+               : std::nullopt;
+  const Tensor *zeroPoint = zero ? getParameter(zero) : nullptr;
+  if (zero && !zeroPoint)
+    return std::nullopt;
+  return addParameters(std::move(found), *scale->getPayload(), zeroPoint);
 }
 
 std::optional<LinearQuantization>
@@ -138,6 +203,30 @@ glowish::matchLinearQuantization(const Node &node) {
   if (auto *mul = llvm::dyn_cast<MulNode>(&node))
     return matchDequantize(*mul);
   return std::nullopt;
+}
+
+std::optional<LinearQuantization>
+glowish::describeWeights(const MatMulNBitsNode &node) {
+  const Tensor *scales = getParameter(node.getScales());
+  const Tensor *zeros =
+      node.getZeroPoints() ? getParameter(node.getZeroPoints()) : nullptr;
+  if (!node.getRhs().getNodeAs<Constant>() || !scales ||
+      (node.getZeroPoints() && !zeros))
+    return std::nullopt;
+  LinearQuantization weights = {.input = node.getRhs(),
+                                .kind = node.getRhs().getElemKind()};
+  // One block is a vector.
+  Dims own(scales->getType().getShape());
+  bool isOne = own[0] == 1;
+  weights.axis = isOne ? 1 : 0;
+  if (isOne)
+    own.erase(own.begin());
+  else
+    weights.block = node.getBlock();
+  weights.scale = *convert(*scales, ElemKind::Float, own);
+  weights.zeroPoint = zeros ? *convert(*zeros, weights.kind, own)
+                            : Tensor(Type(weights.kind, own));
+  return weights;
 }
 
 std::optional<Tensor>

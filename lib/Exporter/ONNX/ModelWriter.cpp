@@ -10,8 +10,10 @@
 
 using namespace glowish;
 
-/// The version of ONNX's file format that belongs to the opset.
-static constexpr int irVersion = 8;
+/// The version of ONNX's file format that belongs to \p opset.
+static int getIRVersion(int opset) {
+  return opset < onnxWriterNewerOpset ? 8 : 10;
+}
 /// External data is page-aligned, so that it can be memory-mapped.
 static constexpr int64_t pageSize = 4096;
 /// Smaller weights stay in the model file.
@@ -21,12 +23,15 @@ namespace {
 
 class ModelWriter {
 public:
-  ModelWriter(const Module &module, const OnnxWriteOptions &options)
+  ModelWriter(const Module &module, const OnnxWriteOptions &options, int opset)
       : module(module), options(options), graph(*model.mutable_graph()),
-        writer(pool, graph) {}
+        pool(opset), writer(pool, graph) {}
 
   /// Builds the model except for the contents of weights.
   llvm::Error write();
+  /// Returns the operator set that the model needs, if write() has found one
+  /// newer than its own.
+  int getRequiredOpset() const { return pool.getRequiredOpset(); }
   /// Returns an upper bound of the size of the model with all weights.
   int64_t countBytes() const;
   /// Serializes the model with its weights.
@@ -207,10 +212,10 @@ static void renameValues(onnx::GraphProto &graph,
 }
 
 llvm::Error ModelWriter::write() {
-  model.set_ir_version(irVersion);
+  model.set_ir_version(getIRVersion(pool.getOpset()));
   model.set_producer_name("glowish");
   model.set_producer_version(GLOWISH_VERSION);
-  model.add_opset_import()->set_version(onnxWriterOpset);
+  model.add_opset_import()->set_version(pool.getOpset());
   graph.set_name(module.getName().str());
   GLOWISH_ASSIGN_OR_RETURN(const Function *function, findFunction());
   GLOWISH_RETURN_IF_ERROR(checkOptions());
@@ -222,6 +227,11 @@ llvm::Error ModelWriter::write() {
   for (Placeholder *placeholder : outputs)
     GLOWISH_RETURN_IF_ERROR(addOutput(*placeholder));
   renameValues(graph, renamed);
+  if (pool.needsMicrosoft()) {
+    auto &opset = *model.add_opset_import();
+    opset.set_domain("com.microsoft");
+    opset.set_version(1);
+  }
   return llvm::Error::success();
 }
 
@@ -321,23 +331,39 @@ static llvm::Error writeFiles(ModelWriter &writer, llvm::StringRef path,
   return files.commit();
 }
 
+/// Builds the model, with the oldest operator set that does.
+static llvm::Expected<std::unique_ptr<ModelWriter>>
+buildModel(const Module &module, const OnnxWriteOptions &options) {
+  auto writer = std::make_unique<ModelWriter>(module, options, onnxWriterOpset);
+  llvm::Error error = writer->write();
+  if (error && writer->getRequiredOpset() > onnxWriterOpset) {
+    llvm::consumeError(std::move(error));
+    writer = std::make_unique<ModelWriter>(module, options,
+                                           writer->getRequiredOpset());
+    error = writer->write();
+  }
+  if (error)
+    return std::move(error);
+  return writer;
+}
+
 llvm::Error glowish::writeOnnxFile(const Module &module, llvm::StringRef path,
                                    const OnnxWriteOptions &options) {
-  ModelWriter writer(module, options);
-  if (llvm::Error error = writer.write())
-    return addContext(std::move(error), "cannot write '" + path + "': ");
-  return writeFiles(writer, path, options.maxFileBytes);
+  auto writer = buildModel(module, options);
+  if (!writer)
+    return addContext(writer.takeError(), "cannot write '" + path + "': ");
+  return writeFiles(**writer, path, options.maxFileBytes);
 }
 
 llvm::Expected<std::string>
 glowish::writeOnnx(const Module &module, const OnnxWriteOptions &options) {
-  ModelWriter writer(module, options);
-  GLOWISH_RETURN_IF_ERROR(writer.write());
-  if (writer.countBytes() > options.maxFileBytes)
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<ModelWriter> writer,
+                           buildModel(module, options));
+  if (writer->countBytes() > options.maxFileBytes)
     return makeError("the model has {0} bytes; accepted: {1}",
-                     writer.countBytes(), options.maxFileBytes);
+                     writer->countBytes(), options.maxFileBytes);
   std::string bytes;
   llvm::raw_string_ostream os(bytes);
-  GLOWISH_RETURN_IF_ERROR(writer.finish(os));
+  GLOWISH_RETURN_IF_ERROR(writer->finish(os));
   return bytes;
 }

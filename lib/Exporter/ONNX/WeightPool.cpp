@@ -1,7 +1,9 @@
 //===- WeightPool.cpp - Value names and weights of a model ----------------===//
 
 #include "ONNX/WeightPool.h"
+#include "glowish/Base/Packing.h"
 #include "glowish/Base/Permute.h"
+#include "llvm/ADT/StringExtras.h"
 #include <numeric>
 
 using namespace glowish;
@@ -48,6 +50,12 @@ std::string WeightPool::takeName(llvm::StringRef base) {
 OnnxValue WeightPool::add(std::string name, Type type,
                           std::shared_ptr<const Tensor> payload) {
   OnnxValue value{name, type.getKind()};
+  if (isPacked(type.getKind())) {
+    std::string bytes = packElements(*payload);
+    Type packed(ElemKind::UInt8, {int64_t(bytes.size())});
+    payload = std::make_shared<Tensor>(Tensor::fromValues<uint8_t>(
+        packed, llvm::arrayRefFromStringRef(bytes)));
+  }
   weights.push_back({std::move(name), std::move(type), std::move(payload)});
   return value;
 }

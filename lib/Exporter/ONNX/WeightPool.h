@@ -27,16 +27,30 @@ struct OnnxValue {
   explicit operator bool() const { return !name.empty(); }
 };
 
-/// State shared by all graphs of a model: the unique names of values, and the
-/// initializers, which are all in the main graph.
+/// State shared by all graphs of a model: the operator sets, the unique names
+/// of values, and the initializers, which are all in the main graph.
 class WeightPool {
 public:
+  explicit WeightPool(int opset) : opset(opset) {}
+
   struct Weight {
     std::string name;
-    /// May differ from the payload's type in shape.
+    /// May differ from the payload's type in shape. The payload of elements
+    /// under 8 bits has their bytes in the file.
     Type type;
     std::shared_ptr<const Tensor> payload;
   };
+
+  /// Returns ONNX's operator set that the model is written with.
+  int getOpset() const { return opset; }
+  /// Records that the model needs operator set \p needed.
+  void requireOpset(int needed) {
+    requiredOpset = std::max(requiredOpset, needed);
+  }
+  int getRequiredOpset() const { return requiredOpset; }
+  /// Records that a node is of domain com.microsoft.
+  void requireMicrosoft() { hasMicrosoft = true; }
+  bool needsMicrosoft() const { return hasMicrosoft; }
 
   /// Reserves and returns \p base, with a number appended if it is in use.
   std::string takeName(llvm::StringRef base);
@@ -54,6 +68,8 @@ public:
   llvm::ArrayRef<Weight> getWeights() const { return weights; }
 
 private:
+  int opset, requiredOpset = 0;
+  bool hasMicrosoft = false;
   std::vector<Weight> weights;
   llvm::StringMap<unsigned> names;
   std::map<std::pair<const Constant *, Layout>, OnnxValue> constants;

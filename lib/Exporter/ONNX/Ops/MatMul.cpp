@@ -6,8 +6,11 @@
 using namespace glowish;
 
 static void exportMatMul(GraphWriter &w, const MatMulNode &node) {
-  w.setResult(node,
-              w.op("MatMul", {w.get(node.getLhs()), w.get(node.getRhs())}));
+  OnnxValue result =
+      w.multiplyNBits(node.getLhs(), node.getRhs(), /*isTransposed=*/false);
+  if (!result)
+    result = w.op("MatMul", {w.get(node.getLhs()), w.get(node.getRhs())});
+  w.setResult(node, result);
 }
 static const NodeExporter matMul(NodeKind::MatMul, exportMatMul);
 
@@ -19,12 +22,27 @@ static void exportMatMulInteger(GraphWriter &w, const MatMulIntegerNode &node) {
 static const NodeExporter matMulInteger(NodeKind::MatMulInteger,
                                         exportMatMulInteger);
 
-static const NodeRefusal matMulNBits(
-    NodeKind::MatMulNBits,
-    "the optimizer makes it of DequantizeLinear and MatMul, which can be "
-    "exported");
+static void exportMatMulNBits(GraphWriter &w, const MatMulNBitsNode &node) {
+  if (node.getLhsScales())
+    return w.fail("it multiplies activations of int8, which no operator does; "
+                  "accepted: activations of floats");
+  std::optional<LinearQuantization> weights = describeWeights(node);
+  if (!weights)
+    return w.fail("its weights are computed; accepted: constants");
+  NodeValue x = node.getLhs();
+  OnnxValue result;
+  // Of 8 bits, what needs no other domain is written without it.
+  if (weights->needsNewerOpset())
+    result = w.multiplyNBits(x, *weights, node, /*isTransposed=*/false);
+  if (!result)
+    result = w.cast(w.op("MatMul", {w.cast(w.get(x), ElemKind::Float),
+                                    w.dequantize(*weights)}),
+                    x.getElemKind());
+  w.setResult(node, result);
+}
+static const NodeExporter matMulNBits(NodeKind::MatMulNBits, exportMatMulNBits);
 
-/// \p factor is an integer.
+/// \p factor is an integer where \p value is.
 static OnnxValue scale(GraphWriter &w, const OnnxValue &value, double factor) {
   return factor == 1 ? value : w.mul(value, w.numberLike(value, factor));
 }
@@ -42,9 +60,26 @@ static void writeIntegerGemm(GraphWriter &w, const GemmNode &node) {
   w.setResult(node, sum);
 }
 
+/// Writes \p node with weights that MatMulNBits takes; false if it has others.
+static bool writeNBitsGemm(GraphWriter &w, const GemmNode &node) {
+  if (node.getTransposeA())
+    return false;
+  OnnxValue sum =
+      w.multiplyNBits(node.getA(), node.getB(), node.getTransposeB());
+  if (!sum)
+    return false;
+  sum = scale(w, sum, node.getAlpha());
+  if (node.getC())
+    sum = w.add(sum, scale(w, w.get(node.getC()), node.getBeta()));
+  w.setResult(node, sum);
+  return true;
+}
+
 static void exportGemm(GraphWriter &w, const GemmNode &node) {
   if (!isFloatKind(node.getType().getKind()))
     return writeIntegerGemm(w, node);
+  if (writeNBitsGemm(w, node))
+    return;
   bool isPlain = node.getAlpha() == 1 && node.getBeta() == 1;
   OnnxValue c = isPlain ? w.getBias(node.getC(), node.getA(), node.getB())
                         : w.get(node.getC());
@@ -58,6 +93,10 @@ static const NodeExporter gemm(NodeKind::Gemm, exportGemm);
 
 static void exportFullyConnected(GraphWriter &w,
                                  const FullyConnectedNode &node) {
+  OnnxValue weighted = w.multiplyNBits(node.getInput(), node.getWeights(),
+                                       /*isTransposed=*/false);
+  if (weighted)
+    return w.setResult(node, w.add(weighted, w.get(node.getBias())));
   OnnxValue x = w.get(node.getInput()), weights = w.get(node.getWeights());
   OnnxValue bias =
       w.getBias(node.getBias(), node.getInput(), node.getWeights());
