@@ -225,6 +225,17 @@ Tensor Session::getOutput(const Buffer *placeholder) const {
   return result;
 }
 
+void Session::takeStates(const Session &other) {
+  for (const Buffer *state : other.placeholders) {
+    if (!state->isInput() || !state->isOutput())
+      continue;
+    // A model has the same states whatever its extents are.
+    const Buffer *own = llvm::cantFail(findPlaceholder(state->getModelName()));
+    Tensor left = other.getOutput(state), target = getTensor(own);
+    copyCorner(left, target);
+  }
+}
+
 llvm::Error Session::run() {
   GLOWISH_RETURN_IF_ERROR(checkExtents());
   for (const auto &[buffer, tensor] : arenaInputs)

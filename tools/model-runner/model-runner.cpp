@@ -1,5 +1,6 @@
 //===- model-runner.cpp - Runs a model and checks its results -------------===//
 
+#include "Generation.h"
 #include "common/CommonOptions.h"
 #include "common/InputFolder.h"
 #include "common/ProfileDump.h"
@@ -252,8 +253,51 @@ runVariants(const ModelVariants &model, const CompiledVariants &compiled,
   return code;
 }
 
+/// The name of an option for single runs that is given; empty if none is.
+static llvm::StringRef findSingleRunOption() {
+  if (isProfiling())
+    return profiling ? "profile" : "profile-trace";
+  if (iterations)
+    return "iterations";
+  if (dumpsProfile())
+    return "dump-profile";
+  return asksForResults() ? "output-dir, -expect or -test-data" : "";
+}
+
+/// Generates tokens with all programs of \p model.
+static llvm::Error runGeneration(const ModelVariants &model,
+                                 const CompiledVariants &compiled,
+                                 const GivenTensors &given, PhaseTimer &timer) {
+  std::shared_ptr<const Tensor> constants;
+  if (model.hasSymbols())
+    constants = std::make_shared<const Tensor>(compiled.makeConstantRegion());
+  timer.begin("run");
+  return generateTokens(compiled, given, std::move(constants));
+}
+
+static llvm::Expected<std::optional<CompiledVariants>>
+compileModel(ModelVariants &model, const ImportOptions &importOptions,
+             llvm::ArrayRef<SymbolValues> several) {
+  Progress progress;
+  progress.show("compiling");
+  GLOWISH_RETURN_IF_ERROR(
+      model.open(getModelPath(), importOptions, several.vec()));
+  GLOWISH_RETURN_IF_ERROR(model.select());
+  return model.compile();
+}
+
+/// Writes \p report, unless it is null.
+static llvm::Error finishReport(Report *report, const ModelVariants &model) {
+  if (!report)
+    return llvm::Error::success();
+  for (size_t i = 0; i < model.getNumVariants(); ++i)
+    report->setProgramTitle(i, model.describe(i));
+  return writeReport(*report);
+}
+
 static llvm::Expected<int> runModel() {
   GLOWISH_RETURN_IF_ERROR(checkModelPath());
+  GLOWISH_ASSIGN_OR_RETURN(bool generates, isGenerating(findSingleRunOption()));
   PhaseTimer timer;
   std::vector<SymbolValues> several;
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions,
@@ -290,20 +334,12 @@ static llvm::Expected<int> runModel() {
   GLOWISH_RETURN_IF_ERROR(
       limitQuantization(*backend, importOptions, several, inputSets, options));
   ModelVariants model(*backend, options);
-  std::optional<CompiledVariants> compiled;
-  {
-    Progress progress;
-    progress.show("compiling");
-    GLOWISH_RETURN_IF_ERROR(model.open(getModelPath(), importOptions, several));
-    GLOWISH_RETURN_IF_ERROR(model.select());
-    llvm::Expected<std::optional<CompiledVariants>> made = model.compile();
-    if (!made)
-      return made.takeError();
-    if (*made)
-      compiled.emplace(std::move(**made));
-  }
+  GLOWISH_ASSIGN_OR_RETURN(std::optional<CompiledVariants> compiled,
+                           compileModel(model, importOptions, several));
   int code = ExitCode::success;
-  if (compiled && !options.stopAfter) {
+  if (compiled && !options.stopAfter && generates) {
+    GLOWISH_RETURN_IF_ERROR(runGeneration(model, *compiled, given, timer));
+  } else if (compiled && !options.stopAfter) {
     auto profileOf = [&](Session &session) -> llvm::Error {
       if (!profiler)
         return llvm::Error::success();
@@ -315,11 +351,7 @@ static llvm::Expected<int> runModel() {
     GLOWISH_RETURN_IF_ERROR(writeProfile(profiler.get()));
   }
   timer.end();
-  if (report) {
-    for (size_t i = 0; i < model.getNumVariants(); ++i)
-      report->setProgramTitle(i, model.describe(i));
-    GLOWISH_RETURN_IF_ERROR(writeReport(*report));
-  }
+  GLOWISH_RETURN_IF_ERROR(finishReport(report.get(), model));
   reportTime(timer);
   if (checkPasses)
     llvm::outs() << passCheck.getNumChecks()

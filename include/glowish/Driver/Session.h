@@ -52,6 +52,10 @@ public:
   /// these are known only after run().
   Tensor getOutput(const Buffer *placeholder) const;
 
+  /// Takes what the last run of \p other, a session of the same model with
+  /// other extents, has left in its states.
+  void takeStates(const Session &other);
+
   /// Runs the program. It is an error if the extents of inputs are out of their
   /// bounds or contradict each other.
   llvm::Error run();

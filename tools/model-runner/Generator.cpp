@@ -1,0 +1,253 @@
+//===- Generator.cpp - Tokens of a language model -------------------------===//
+
+#include "Generator.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <chrono>
+
+using namespace glowish;
+
+static bool isState(const Buffer *buffer) {
+  return buffer->isInput() && buffer->isOutput();
+}
+
+/// The extent of dimension \p d that each run states; empty if it is static.
+static llvm::StringRef getExtent(llvm::ArrayRef<std::string> dims, size_t d) {
+  return d < dims.size() ? llvm::StringRef(dims[d]) : llvm::StringRef();
+}
+
+/// The symbol with the number of tokens in the states: the extent of a
+/// dimension in which one grows. Empty if none does.
+static llvm::StringRef findPastSymbol(const Session &session) {
+  for (const Buffer *buffer : session.getPlaceholders()) {
+    const InputExtents &extents = buffer->getInputExtents();
+    for (size_t d = 0; isState(buffer) && d < extents.dims.size(); ++d)
+      if (extents.dims[d] != getExtent(extents.next, d))
+        return extents.dims[d];
+  }
+  return {};
+}
+
+/// int32 or int64, whose first dimension, the batch, is 1, as all are.
+static bool isTokensLike(const Buffer *buffer) {
+  return isIntegerKind(buffer->getType().getKind()) &&
+         buffer->getShape().size() == 2 && buffer->getShape()[0] == 1;
+}
+
+static const Buffer *findTokens(const Session &session) {
+  const Buffer *found = nullptr;
+  for (const Buffer *buffer : session.getPlaceholders()) {
+    llvm::StringRef name = buffer->getModelName();
+    if (!buffer->isInput() || isState(buffer) || !isTokensLike(buffer))
+      continue;
+    if (name == "input_ids")
+      return buffer;
+    if (name != "position_ids" && name != "attention_mask" && !found)
+      found = buffer;
+  }
+  return found;
+}
+
+llvm::Error Generator::findInputs(Program &program, const GivenTensors &given) {
+  Session &session = *program.session;
+  program.tokens = findTokens(session);
+  if (!program.tokens)
+    return makeError("-generate: the model has no input of tokens; accepted: "
+                     "an input of integers with the extents [1, N]");
+  llvm::StringRef past = findPastSymbol(session);
+  for (const Buffer *buffer : session.getPlaceholders()) {
+    if (!buffer->isInput() || isState(buffer))
+      continue;
+    Role role = llvm::StringSwitch<Role>(buffer->getModelName())
+                    .Case("position_ids", Role::Positions)
+                    .Case("attention_mask", Role::Mask)
+                    .Case("seqlens_k", Role::LastPosition)
+                    .Cases("total_sequence_length", "total", Role::Total)
+                    .Default(Role::Other);
+    if (buffer == program.tokens)
+      role = Role::Tokens;
+    if (const auto &range = buffer->getInputExtents().range) {
+      // The others are those of inputs, which state them.
+      if (range->symbol != past)
+        continue;
+      role = Role::Symbol;
+      program.past = range->bounds;
+    }
+    if (role == Role::Other) {
+      auto own = given.byName.find(buffer->getModelName().str());
+      if (own == given.byName.end())
+        return makeError("-generate: input '{0}' ({1}) does not follow from "
+                         "the tokens; state -input={0}=FILE",
+                         buffer->getModelName(), buffer->getType().str());
+      GLOWISH_RETURN_IF_ERROR(session.setInput(buffer, own->second.tensor));
+      continue;
+    }
+    program.inputs.push_back({buffer, role});
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Generator::findCount(Program &program) {
+  int64_t most = program.tokens->getShape()[1];
+  program.count = {most, most};
+  llvm::StringRef symbol = getExtent(program.tokens->getInputExtents().dims, 1);
+  for (const Buffer *buffer : program.session->getPlaceholders())
+    if (const auto &range = buffer->getInputExtents().range)
+      if (range->symbol == symbol)
+        program.count = {std::max<int64_t>(1, range->bounds.low), most};
+  return llvm::Error::success();
+}
+
+llvm::Error Generator::findLogits(Program &program) {
+  bool hasState = false;
+  for (const Buffer *buffer : program.session->getPlaceholders())
+    hasState |= isState(buffer);
+  if (!hasState)
+    return makeError("-generate: the model keeps nothing between runs; "
+                     "accepted: a model with a cache, and "
+                     "-state=INPUT,OUTPUT");
+  for (const Buffer *buffer : program.session->getOutputs())
+    if (!isState(buffer) && isFloatKind(buffer->getType().getKind()) &&
+        buffer->getShape().size() >= 2 && !program.logits)
+      program.logits = buffer;
+  if (!program.logits)
+    return makeError("-generate: the model has no output of logits; accepted: "
+                     "floats with the extents [1, N, WORDS] or [1, WORDS]");
+  return llvm::Error::success();
+}
+
+llvm::Expected<Generator>
+Generator::create(const CompiledVariants &compiled, const GivenTensors &given,
+                  std::shared_ptr<const Tensor> constants) {
+  Generator generator;
+  for (const PlannedProgram &planned : compiled.getPrograms()) {
+    Program program;
+    program.planned = &planned;
+    GLOWISH_ASSIGN_OR_RETURN(program.session,
+                             Session::create(planned, nullptr, constants));
+    GLOWISH_RETURN_IF_ERROR(findLogits(program));
+    GLOWISH_RETURN_IF_ERROR(findInputs(program, given));
+    GLOWISH_RETURN_IF_ERROR(findCount(program));
+    generator.programs.push_back(std::move(program));
+  }
+  return generator;
+}
+
+int64_t Generator::getVocabulary() const {
+  return programs.front().logits->getShape().back();
+}
+
+std::optional<int64_t> Generator::getMostPast() const {
+  if (!programs.front().past)
+    return std::nullopt;
+  return programs.front().past->high;
+}
+
+llvm::StringRef Generator::getTokensName() const {
+  return programs.front().tokens->getModelName();
+}
+
+const PlannedProgram &Generator::getSmallestProgram() const {
+  return *llvm::min_element(programs, [](const Program &a, const Program &b) {
+            return a.count.high < b.count.high;
+          })->planned;
+}
+
+/// The program whose next call takes most of \p left tokens, and of these the
+/// one that is made for the fewest; null if all take more.
+Generator::Program *Generator::choose(int64_t left) {
+  Program *best = nullptr;
+  auto take = [&](const Program &p) { return std::min(p.count.high, left); };
+  for (Program &program : programs) {
+    if (program.count.low > left)
+      continue;
+    if (!best || take(program) > take(*best) ||
+        (take(program) == take(*best) && program.count.high < best->count.high))
+      best = &program;
+  }
+  return best;
+}
+
+/// A tensor of the kind of \p buffer with first, first + step, ...
+static Tensor makeIntegers(const Buffer *buffer, DimsRef shape, int64_t first,
+                           int64_t step) {
+  Tensor tensor(buffer->getType().withShape(shape));
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+    tensor.setFromDouble(i, double(first + i * step));
+  return tensor;
+}
+
+llvm::Error Generator::setInputs(Program &program,
+                                 llvm::ArrayRef<int64_t> tokens,
+                                 int64_t length) {
+  int64_t count = int64_t(tokens.size());
+  for (auto [buffer, role] : program.inputs) {
+    Tensor tensor;
+    DimsRef own = buffer->getShape();
+    switch (role) {
+    case Role::Tokens:
+      tensor = makeIntegers(buffer, {1, count}, 0, 0);
+      for (int64_t i = 0; i < count; ++i)
+        tensor.setFromDouble(i, double(tokens[size_t(i)]));
+      break;
+    case Role::Positions:
+      tensor = makeIntegers(buffer, {1, count}, length, 1);
+      break;
+    case Role::Mask:
+      tensor = makeIntegers(buffer, {1, length + count}, 1, 0);
+      break;
+    case Role::LastPosition:
+      tensor = makeIntegers(buffer, own, length + count - 1, 0);
+      break;
+    case Role::Total:
+      tensor = makeIntegers(buffer, own, length + count, 0);
+      break;
+    case Role::Symbol:
+      tensor = makeIntegers(buffer, own, length, 0);
+      break;
+    case Role::Other:
+      llvm_unreachable("given once");
+    }
+    GLOWISH_RETURN_IF_ERROR(program.session->setInput(buffer, tensor));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<Generator::Calls>
+Generator::append(llvm::ArrayRef<int64_t> tokens) {
+  using Clock = std::chrono::steady_clock;
+  Calls calls;
+  while (!tokens.empty()) {
+    Program *program = choose(int64_t(tokens.size()));
+    if (!program)
+      return makeError("-generate: no program of the model takes {0} tokens; "
+                       "accepted: -onnx-define-symbol with a range from 1, or "
+                       "with 1 among the values",
+                       tokens.size());
+    if (last && program != last)
+      program->session->takeStates(*last->session);
+    lastCount = std::min<int64_t>(int64_t(tokens.size()), program->count.high);
+    GLOWISH_RETURN_IF_ERROR(
+        setInputs(*program, tokens.take_front(size_t(lastCount)), length));
+    Clock::time_point start = Clock::now();
+    GLOWISH_RETURN_IF_ERROR(program->session->run());
+    calls.seconds +=
+        std::chrono::duration<double>(Clock::now() - start).count();
+    ++calls.number;
+    last = program;
+    length += lastCount;
+    tokens = tokens.drop_front(size_t(lastCount));
+  }
+  return calls;
+}
+
+int64_t Generator::pickNext() const {
+  Tensor logits = last->session->getTensor(last->logits);
+  // A row for each token, or one for the last.
+  int64_t words = getVocabulary();
+  bool hasAll = logits.getNumElements() > words;
+  int64_t row = hasAll ? (lastCount - 1) * words : 0, best = 0;
+  for (int64_t i = 1; i < words; ++i)
+    if (logits.getAsDouble(row + i) > logits.getAsDouble(row + best))
+      best = i;
+  return best;
+}
