@@ -6,7 +6,7 @@ import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 
 const bench = dirname(fileURLToPath(import.meta.url));
-const compiler = () =>
+export const compiler = () =>
     join(process.env.GLOWISH_BIN ?? 'build/release/bin', 'model-compiler');
 
 // Whether bundles can have threads.

@@ -1,13 +1,14 @@
 // Compares glowish with ONNX Runtime and PyTorch; `bench/compare` runs it.
 
 import {spawnSync} from 'node:child_process';
-import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {mkdirSync, writeFileSync} from 'node:fs';
 import {availableParallelism} from 'node:os';
 import {join} from 'node:path';
 import {parseArgs} from 'node:util';
 import ort from 'onnxruntime-node';
 import {hasThreads} from './bundle.mjs';
 import {drawChart} from './chart.mjs';
+import {getMachine, updateDocument} from './document.mjs';
 import {measure, startHelpers} from './measure.mjs';
 import {allNetworks, findNetworks, hasTorch, python} from './networks.mjs';
 import {getShares, makeReport, median} from './report.mjs';
@@ -96,11 +97,6 @@ function findSkipped(options) {
   return skipped;
 }
 
-function getMachine() {
-  const info = readFileSync('/proc/cpuinfo', 'utf8');
-  return /model name\s*: (.*)/.exec(info)?.[1] ?? process.arch;
-}
-
 function getVersions({engines}) {
   const versions = {'ONNX Runtime': ort.env.versions.node};
   if (engines.includes('PyTorch'))
@@ -126,20 +122,10 @@ function report(results, skipped, options) {
   writeFileSync(join(options.out, 'compare.svg'), chart);
   writeFileSync(join(options.out, 'compare.json'),
                 JSON.stringify({...facts, results}, null, 1) + '\n');
-  if (options.doc)
-    updateDocument(text, chart);
-}
-
-// Replaces what stands between the markers of docs/performance.md.
-function updateDocument(text, chart) {
-  const path = 'docs/performance.md';
-  const [begin, end] = ['<!-- bench/compare: begin -->\n',
-                        '<!-- bench/compare: end -->'];
-  const document = readFileSync(path, 'utf8');
-  const [before, rest] = document.split(begin);
-  writeFileSync(path, before + begin + '\n' + text + '\n\n' +
-                          rest.slice(rest.indexOf(end)));
-  writeFileSync('docs/images/compare.svg', chart);
+  if (options.doc) {
+    updateDocument('bench/compare', text);
+    writeFileSync('docs/images/compare.svg', chart);
+  }
 }
 
 const options = readOptions();

@@ -2,20 +2,14 @@
  * protocol of workers.mjs. Every "run" answers with the highest rate that
  * measure(), which the program defines, has found. Included once, first. */
 #define _POSIX_C_SOURCE 200112L
+#include "clock.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Independent chains hide the latency of an instruction on every machine whose
  * latency times throughput is at most that. */
 enum { CHAINS = 12, STEPS = 100000 };
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static double measure(void);
 

@@ -6,9 +6,8 @@
  * Built with -march=native -mprefer-vector-width=512. */
 #define _DEFAULT_SOURCE
 #include "peak_worker.h"
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
+
+#include "huge_pages.h"
 
 #if defined(__AVX512F__)
 enum { WIDTH = 16 };
@@ -21,22 +20,9 @@ typedef int Vector __attribute__((vector_size(4 * WIDTH)));
 
 /* Of each step of the loop. */
 enum { LOADS = 16, SUMS = 8, STEP_BYTES = LOADS * sizeof(Vector) };
-static const size_t page_bytes = (size_t)2 << 20;
 static const size_t bytes_per_run = (size_t)32 << 20;
 
 static volatile int sink;
-
-static char *allocate(size_t size) {
-  char *bytes;
-  size = (size + page_bytes - 1) / page_bytes * page_bytes;
-  if (posix_memalign((void **)&bytes, page_bytes, size) != 0)
-    exit(1);
-#ifdef __linux__
-  madvise(bytes, size, MADV_HUGEPAGE);
-#endif
-  memset(bytes, 0, size);
-  return bytes;
-}
 
 /* `steps` steps through bytes[0 ... size), from the begin again at the end: one
  * loop, as the end of a short one would be mispredicted. The empty asm keeps

@@ -30,9 +30,14 @@ export class Worker {
 
   // Runs for `milliseconds`; the median time of a run.
   async run(milliseconds) {
+    return Number(await this.ask(`run ${milliseconds}`));
+  }
+
+  // What a worker with other questions answers to the line `text`.
+  ask(text) {
     const answer = this.#next('');
-    this.process.stdin.write(`run ${milliseconds}\n`);
-    return Number(await answer);
+    this.process.stdin.write(`${text}\n`);
+    return answer;
   }
 
   async stop() {
