@@ -10,7 +10,7 @@
 #include "Util/ConstantTensors.h"
 #include "Util/Dequantization.h"
 #include "glowish/Base/Comparison.h"
-#include "glowish/Graph/NodeBuilder.h"
+#include "glowish/Graph/PackedRows.h"
 #include <map>
 
 using namespace glowish;
@@ -28,38 +28,6 @@ struct QuantizedTable {
 };
 
 } // namespace
-
-/// Two neighbours in a row of \p integers, of 4 bits, in each byte; the first
-/// in the lower half. \p offset is added to them, so that none is negative.
-static Tensor packRows(const Tensor &integers, int offset) {
-  int64_t rows = integers.getType().getDim(0);
-  int64_t columns = integers.getType().getDim(1), stored = (columns + 1) / 2;
-  Tensor packed(Type(ElemKind::UInt8, {rows, stored}));
-  const auto *from = static_cast<const uint8_t *>(integers.getBytes());
-  auto *to = static_cast<uint8_t *>(packed.getBytes());
-  std::fill_n(to, packed.getNumElements(), uint8_t(0));
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t i = 0; i < columns; ++i)
-      to[row * stored + i / 2] |=
-          uint8_t(((from[row * columns + i] + offset) & 15) << (i % 2 ? 4 : 0));
-  return packed;
-}
-
-/// The first \p count integers in each row of \p bytes, of packRows().
-static NodeValue unpackRows(NodeBuilder &b, NodeValue bytes, int64_t count) {
-  int64_t lastDim = int64_t(bytes.getShape().size()) - 1;
-  Dims shape(bytes.getShape());
-  shape.back() *= 2;
-  // The upper half of a byte is lost first, or nothing. ONNX has an operator
-  // for that, and none for masks in the opset of written models.
-  NodeValue shifts = b.table(ElemKind::UInt8, {2}, [](DimsRef index) {
-    return index[0] == 0 ? 4.0 : 0.0;
-  });
-  NodeValue integers = b.make<ShiftRightNode>(
-      b.make<ShiftLeftNode>(b.unsqueeze(bytes, lastDim + 1), shifts),
-      b.scalar(ElemKind::UInt8, 4));
-  return b.slice(b.reshape(integers, shape), lastDim, 0, count);
-}
 
 /// \p integers, which are not negative, as uint8: in memory each has a byte
 /// already.
@@ -81,8 +49,8 @@ static QuantizedTable quantizeTable(NodeBuilder &b, const Tensor &table,
   else if (isPacked)
     result.zeroPoints = b.scalar(ElemKind::Int32, -range.least);
   if (isPacked)
-    blocks.integers =
-        packRows(blocks.integers, range.isSigned ? -range.least : 0);
+    blocks.integers = packRows(blocks.integers,
+                               range.isSigned ? -range.least : 0, /*bits=*/4);
   result.integers = b.createConstant(std::move(blocks.integers));
   result.scales = b.createConstant(std::move(blocks.scales));
   return result;
@@ -100,7 +68,7 @@ static NodeValue gatherRows(NodeBuilder &b, const QuantizedTable &table,
   };
   Dequantization rows = {.integer = gather(table.integers)};
   if (getElemBits(table.type.getKind()) == 4)
-    rows.integer = unpackRows(b, rows.integer, columns);
+    rows.integer = unpackRows(b, rows.integer, /*bits=*/4, columns);
   if (table.zeroPoints)
     rows.zeroPoint = table.zeroPoints.getShape().empty()
                          ? table.zeroPoints

@@ -8,6 +8,7 @@
 
 #include "ONNX/Ops/Indexing.h"
 #include "ONNX/Quantization.h"
+#include "glowish/Graph/PackedRows.h"
 #include "glowish/Importer/OperatorNotes.h"
 
 using namespace glowish;
@@ -26,7 +27,7 @@ struct BlockTable {
 
   int64_t getLastDim() const { return int64_t(shape.size()) - 1; }
   /// What is added to integers and zero points, so that none is negative.
-  int64_t getOffset() const { return kind == ElemKind::Int4 ? 8 : 0; }
+  int getOffset() const { return kind == ElemKind::Int4 ? 8 : 0; }
   /// The zero point without others, with the offset.
   int64_t getDefaultZeroPoint() const {
     return kind == ElemKind::UInt8 ? int64_t(1) << (bits - 1) : getOffset();
@@ -103,9 +104,8 @@ static llvm::Expected<NodeValue> readIntegers(OpContext &op, unsigned index,
                                               DimsRef shape) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue given, op.getInput(index));
   bool isPacked = table.kind == ElemKind::UInt8;
-  int64_t count = shape.back(), stored = countBytes(count, table.bits);
   Dims bytes(shape), expected(shape);
-  bytes.back() = stored;
+  bytes.back() = countBytes(shape.back(), table.bits);
   if (isPacked)
     expected = bytes;
   if (given.getElemKind() != table.kind ||
@@ -115,35 +115,7 @@ static llvm::Expected<NodeValue> readIntegers(OpContext &op, unsigned index,
   if (isPacked)
     return given;
   GLOWISH_ASSIGN_OR_RETURN(const Tensor *integers, op.getConstant(index));
-  Tensor packed(Type(ElemKind::UInt8, bytes));
-  const auto *from = static_cast<const uint8_t *>(integers->getBytes());
-  auto *to = static_cast<uint8_t *>(packed.getBytes());
-  std::fill_n(to, packed.getNumElements(), uint8_t(0));
-  for (int64_t i = 0; i < integers->getNumElements(); ++i) {
-    int64_t column = i % count;
-    int64_t integer = (from[i] + table.getOffset()) & 15;
-    to[i / count * stored + column * table.bits / 8] |=
-        uint8_t(integer << (column * table.bits % 8));
-  }
-  return op.createConstant(std::move(packed));
-}
-
-/// Returns the first \p count integers of \p bits bits in each row of \p bytes.
-static NodeValue unpack(Composer &c, NodeValue bytes, int64_t bits,
-                        int64_t count) {
-  if (bits == 8 || !bytes)
-    return bytes;
-  int64_t share = 8 / bits, lastDim = int64_t(bytes.getShape().size()) - 1;
-  Dims shape(bytes.getShape());
-  shape.back() *= share;
-  NodeValue shifts = c.table(ElemKind::UInt8, {share}, [&](DimsRef index) {
-    return double(index[0] * bits);
-  });
-  NodeValue shifted =
-      c.make<ShiftRightNode>(c.unsqueeze(bytes, lastDim + 1), shifts);
-  NodeValue integers = c.make<BitAndNode>(
-      shifted, c.scalar(ElemKind::UInt8, double((1 << bits) - 1)));
-  return c.slice(c.reshape(integers, shape), lastDim, 0, count);
+  return op.createConstant(packRows(*integers, table.getOffset(), table.bits));
 }
 
 /// The zero points of the slices at \p indices, or the default one.
@@ -159,7 +131,7 @@ static llvm::Expected<NodeValue> gatherZeroPoints(OpContext &op, Composer &c,
   GLOWISH_ASSIGN_OR_RETURN(DynamicValue gathered,
                            gatherSlices(c, stored, indices, table.gatherAxis));
   return c.finish(
-      unpack(c, gathered.value, table.bits, table.parameters.back()));
+      unpackRows(c, gathered.value, table.bits, table.parameters.back()));
 }
 
 static llvm::Error importGatherBlockQuantized(OpContext &op) {
@@ -178,7 +150,7 @@ static llvm::Error importGatherBlockQuantized(OpContext &op) {
                            gatherSlices(c, stored, indices, table.gatherAxis));
   GLOWISH_ASSIGN_OR_RETURN(
       gathered.value,
-      c.finish(unpack(c, gathered.value, table.bits, table.shape.back())));
+      c.finish(unpackRows(c, gathered.value, table.bits, table.shape.back())));
   Quantized result = {{ElemKind::UInt8, {}, {}}, gathered.value};
   GLOWISH_ASSIGN_OR_RETURN(
       DynamicValue chosen,
