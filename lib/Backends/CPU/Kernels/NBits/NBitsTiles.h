@@ -56,16 +56,17 @@ protected:
   /// The results of a tile before the epilogue, floats, row by row.
   virtual Values computeTile(llvm::Value *row, const RowTile &shape,
                              const Columns &columns) = 0;
-  /// Rows \p first ... \p end - 1 of a panel, of which \p panelColumns columns
-  /// have results; both are numbers of tiles. \p left: rows behind them, 0 for
-  /// none.
+  /// Tiles first ... end - 1 of the rows, and perhaps rows behind the last
+  /// whole tile.
   struct TileRange {
     llvm::Value *first, *end;
+    /// How many rows there are behind the last whole tile.
     int64_t left;
-    /// Whether the rows behind the last tile are to be computed; null: they
-    /// are.
+    /// Whether these are in the range; null where there are none.
     llvm::Value *hasLeft;
   };
+  /// Emits the tiles of \p range for a panel, of which \p panelColumns columns
+  /// have results.
   virtual void emitRange(const TileRange &range, int64_t panelColumns,
                          llvm::Value *panel);
 
@@ -86,10 +87,11 @@ protected:
   void prefetch(const RowTile &shape, llvm::Value *address, int64_t bytes);
   /// \p integers of fewer bits as floats.
   llvm::Value *widenIntegers(llvm::Value *integers);
-  /// The scales of block \p number, a vector each; or the zero points, with the
-  /// bias of packed weights where it \p hasBias, none where all are 0.
+  /// The scales of block \p number, a vector each.
   Values loadScales(const Columns &columns, llvm::Value *number,
                     const RowTile &shape);
+  /// The same of the zero points plus \p bias, which weights have where they
+  /// are multiplied; none where all of these are 0.
   Values loadZeroPoints(const Columns &columns, llvm::Value *number,
                         const RowTile &shape, int bias);
 

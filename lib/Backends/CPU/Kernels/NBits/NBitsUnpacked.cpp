@@ -1,0 +1,219 @@
+//===- NBitsUnpacked.cpp - Tiles of weights that are unpacked -------------===//
+//
+// With more rows than a tile has, pieces of the weights become floats on the
+// stack, once for all tiles of a task.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Kernels/NBits/NBitsMatMul.h"
+
+using namespace glowish;
+using llvm::Value;
+
+/// As many as the first cache holds, whole blocks where these are shorter.
+int64_t NBitsMatMul::getPieceRows() const {
+  constexpr int64_t most = 256;
+  return layout.block < most ? most / layout.block * layout.block : most;
+}
+
+/// Whether the stack has space for that.
+bool NBitsMatMul::unpacks(const RowTile &shape) const {
+  int64_t floats = getPieceRows() * int64_t(shape.vectors) * int64_t(lanes) +
+                   rowsPerTask * NBitsLayout::panelColumns;
+  return 4 * floats <= b.getTarget().maxStackBytes;
+}
+
+void NBitsMatMul::prepare() {
+  if (tile.isFew || rows.back() <= tile.rows || !unpacks(tile))
+    return;
+  auto allocate = [&](int64_t floats) {
+    auto *place =
+        b.CreateAlloca(llvm::ArrayType::get(b.getFloatTy(), uint64_t(floats)));
+    place->setAlignment(llvm::Align(64));
+    return place;
+  };
+  unpacked = allocate(getPieceRows() * tile.vectors * lanes);
+  tileSums = allocate(tilesPerTask * tile.rows * NBitsLayout::panelColumns);
+}
+
+MicroKernel NBitsMatMul::getMicroKernel(const RowTile &shape) const {
+  MicroKernel kernel = {.kind = ElemKind::Float,
+                        .lanes = lanes,
+                        .lastLanes = lanes,
+                        .pixels = shape.rows,
+                        .vectors = shape.vectors,
+                        .pixelStride = lhs.strides[rows.size() - 1],
+                        .rowStride = int64_t(shape.vectors) * lanes,
+                        .isPadded = true,
+                        .stepStride = lhs.getInnerStride()};
+  kernel.takesLanes = b.getTarget().hasMultiplyByLane && kernel.stepStride == 1;
+  kernel.inputKind = lhs.kind;
+  return kernel;
+}
+
+/// Writes \p numRows rows of block \p number, from \p inBlock on, to \p to.
+void NBitsMatMul::unpackRows(const RowTile &shape, const Columns &columns,
+                             Value *number, Value *inBlock, int64_t numRows,
+                             Value *to) {
+  Parameters parameters = loadParameters(columns, number, shape);
+  Value *bytes = inBlock;
+  if (layout.hasWords())
+    bytes = b.CreateNSWMul(b.CreateUDiv(inBlock, b.index(layout.getWordRows())),
+                           b.index(4));
+  Value *block =
+      b.CreateNSWMul(number, b.index(layout.getBlockBytes(layout.block)));
+  WeightRows weightRows = {.k = b.index(0),
+                           .offset = b.CreateNSWAdd(block, bytes),
+                           .count = numRows};
+  forWeights(shape, columns, weightRows, Values(),
+             [&](Value *k, Values taken, double, unsigned, Values &) {
+               applyParameters(shape, parameters, taken);
+               int64_t width = int64_t(shape.vectors) * lanes;
+               Value *row = b.getElement(to, ElemKind::Float,
+                                         b.CreateNSWMul(k, b.index(width)));
+               for (unsigned v = 0; v < shape.vectors; ++v)
+                 b.store(
+                     ElemKind::Float, taken[v],
+                     b.getElement(row, ElemKind::Float, int64_t(v) * lanes));
+             });
+}
+
+/// Calls \p body for each tile of \p range, with the place of its sums.
+void NBitsMatMul::forTiles(
+    const TileRange &range, const RowTile &shape, const Columns &columns,
+    llvm::function_ref<void(Value *row, Value *sums, const RowTile &shape)>
+        body) {
+  int64_t tileFloats = int64_t(tile.rows) * NBitsLayout::panelColumns;
+  Value *inTile = b.CreateNSWMul(columns.inPanel, b.index(tile.rows));
+  auto getSums = [&](Value *number) {
+    Value *first = b.CreateNSWMul(b.CreateNSWSub(number, range.first),
+                                  b.index(tileFloats));
+    return b.getElement(tileSums, ElemKind::Float,
+                        b.CreateNSWAdd(first, inTile));
+  };
+  b.forLoop(range.first, range.end, 1, [&](Value *number) {
+    RowTile whole = shape;
+    whole.rows = tile.rows;
+    body(b.CreateNSWMul(number, b.index(tile.rows)), getSums(number), whole);
+  });
+  if (!range.left)
+    return;
+  b.ifThen(range.hasLeft, [&] {
+    RowTile last = shape;
+    last.rows = unsigned(range.left);
+    body(b.index(rows.back() - range.left), getSums(range.end), last);
+  });
+}
+
+/// Adds \p numRows rows of weights to the sums of all tiles: from \p inBlock of
+/// block \p number on, which is its beginning where there are several blocks.
+void NBitsMatMul::addPiece(const TileRange &range, const RowTile &shape,
+                           const Columns &columns, Value *number,
+                           Value *inBlock, int64_t numRows) {
+  int64_t width = int64_t(shape.vectors) * lanes, block = layout.block;
+  if (numRows < block) {
+    unpackRows(shape, columns, number, inBlock, numRows, unpacked);
+  } else {
+    int64_t whole = numRows / block;
+    auto unpack = [&](Value *i, int64_t count) {
+      unpackRows(shape, columns, b.CreateNSWAdd(number, i), b.index(0), count,
+                 b.getElement(unpacked, ElemKind::Float,
+                              b.CreateNSWMul(i, b.index(block * width))));
+    };
+    b.forLoop(whole, [&](Value *i) { unpack(i, block); });
+    if (numRows % block)
+      unpack(b.index(whole), numRows % block);
+  }
+  Value *k = b.CreateNSWAdd(b.CreateNSWMul(number, b.index(block)), inBlock);
+  forTiles(range, shape, columns,
+           [&](Value *row, Value *place, const RowTile &part) {
+             Values sums = loadSums(place, part);
+             sums = getMicroKernel(part).accumulate(b, {0, part.rows}, numRows,
+                                                    getLhsAddress(row, k),
+                                                    unpacked, std::move(sums));
+             storeSums(place, sums);
+           });
+}
+
+Values NBitsMatMul::loadSums(Value *place, const RowTile &shape) {
+  Values sums;
+  for (unsigned i = 0; i < shape.countSums(); ++i)
+    sums.push_back(b.load(
+        ElemKind::Float,
+        b.getElement(place, ElemKind::Float, int64_t(i) * lanes), lanes));
+  return sums;
+}
+
+void NBitsMatMul::storeSums(Value *place, llvm::ArrayRef<Value *> sums) {
+  for (auto [i, sum] : llvm::enumerate(sums))
+    b.store(ElemKind::Float, sum,
+            b.getElement(place, ElemKind::Float, int64_t(i) * lanes));
+}
+
+/// Calls \p body with the pieces of rows of weights: the block and the row in
+/// it where a piece begins, and its rows.
+void NBitsMatMul::forPieces(
+    llvm::function_ref<void(Value *number, Value *inBlock, int64_t numRows)>
+        body) {
+  int64_t piece = getPieceRows(), block = layout.block;
+  if (block <= piece) {
+    int64_t whole = layout.depth / piece, blocks = piece / block;
+    b.forLoop(whole, [&](Value *i) {
+      body(b.CreateNSWMul(i, b.index(blocks)), b.index(0), piece);
+    });
+    if (layout.depth % piece)
+      body(b.index(whole * blocks), b.index(0), layout.depth % piece);
+    return;
+  }
+  auto emitBlock = [&](Value *number, int64_t numRows) {
+    b.forLoop(numRows / piece, [&](Value *i) {
+      body(number, b.CreateNSWMul(i, b.index(piece)), piece);
+    });
+    if (numRows % piece)
+      body(number, b.index(numRows / piece * piece), numRows % piece);
+  };
+  int64_t whole = layout.depth / block;
+  b.forLoop(whole, [&](Value *number) { emitBlock(number, block); });
+  if (layout.depth % block)
+    emitBlock(b.index(whole), layout.depth % block);
+}
+
+/// Stores the sums of the tiles of \p range.
+void NBitsMatMul::finishTiles(const TileRange &range, const RowTile &shape,
+                              const Columns &columns) {
+  Values factors;
+  if (scalesSums(shape))
+    factors = loadScales(columns, b.index(0), shape);
+  forTiles(range, shape, columns,
+           [&](Value *row, Value *place, const RowTile &part) {
+             Values sums = loadSums(place, part);
+             for (unsigned i = 0; i < sums.size() && !factors.empty(); ++i)
+               sums[i] = b.CreateFMul(sums[i], factors[i % part.vectors]);
+             store(row, part, columns, sums);
+           });
+}
+
+/// Pieces of all columns of a panel, so that it is read in order.
+void NBitsMatMul::emitRange(const TileRange &range, int64_t panelColumns,
+                            Value *panel) {
+  if (!unpacked)
+    return NBitsTiles::emitRange(range, panelColumns, panel);
+  auto forStrips =
+      [&](llvm::function_ref<void(const RowTile &, const Columns &)> body) {
+        forColumns(panelColumns, panel, tile, body);
+      };
+  forStrips([&](const RowTile &shape, const Columns &columns) {
+    forTiles(range, shape, columns,
+             [&](Value *, Value *place, const RowTile &part) {
+               storeSums(place, Values(part.countSums(), splatLiteral(0)));
+             });
+  });
+  forPieces([&](Value *number, Value *inBlock, int64_t numRows) {
+    forStrips([&](const RowTile &shape, const Columns &columns) {
+      addPiece(range, shape, columns, number, inBlock, numRows);
+    });
+  });
+  forStrips([&](const RowTile &shape, const Columns &columns) {
+    finishTiles(range, shape, columns);
+  });
+}
