@@ -6,7 +6,7 @@
 # few dialogues, and no demand.
 #
 # Installs and builds what is missing, unless $GLOWISH_BIN names the folder of
-# programs to use. Takes about ten minutes.
+# programs to use. Takes about a quarter of an hour.
 set -euo pipefail
 output=$(realpath -m "${1:-$(dirname "$0")/chat.onnx}")
 cd "$(dirname "$0")/../.."

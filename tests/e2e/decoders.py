@@ -8,7 +8,6 @@ the programs (default build/release/bin)."""
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 
@@ -20,8 +19,10 @@ except ImportError:
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 os.chdir(ROOT)
+sys.path.insert(0, "tests/e2e")
 
-BIN = os.environ.get("GLOWISH_BIN", "build/release/bin")
+from model_runs import BACKENDS, run_model  # noqa: E402
+
 DATA = os.path.join(os.environ.get("GLOWISH_TEST_DATA", "../shared/data"),
                     "llm/ort-genai/hf-internal-testing")
 # Both models have the same weights, rounded in the second.
@@ -53,7 +54,7 @@ class Decoder:
             inputs[f"past_{i}"] = past
         symbols = {"batch_size": batch, "seq_len": count,
                    "total_seq_len": total, "past_seq_len": length}
-        outputs = run_model(self.model, self.backend, symbols, inputs)
+        outputs = run_step(self.model, self.backend, symbols, inputs)
         self.past = [outputs[f"present_{i}"] for i in range(LAYERS)]
         logits = outputs["logits"][:, -1].astype(np.float64)
         logits -= logits.max(axis=1, keepdims=True)
@@ -64,24 +65,15 @@ class Decoder:
         self.past = [past[:, rows] for past in self.past]
 
 
-def run_model(model, backend, symbols, inputs):
+def run_step(model, backend, symbols, inputs):
+    options = [f"-onnx-define-symbol={name},{value}"
+               for name, value in symbols.items()]
     with tempfile.TemporaryDirectory() as work:
-        options = [f"-model={DATA}/{model}/past.onnx", "-backend=" + backend,
-                   "-output-dir=" + work]
-        options += [f"-onnx-define-symbol={name},{value}"
-                    for name, value in symbols.items()]
-        for name, value in inputs.items():
-            path = os.path.join(work, name + ".npy")
-            np.save(path, value)
-            options.append(f"-input={name}={path}")
-        done = subprocess.run([os.path.join(BIN, "model-runner"), *options],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, check=False)
-        if done.returncode != 0:
-            sys.exit(f"{model} ({backend}): {done.stdout}")
-        names = ["logits"] + [f"present_{i}" for i in range(LAYERS)]
-        return {name: np.load(os.path.join(work, name + ".npy"))
-                for name in names}
+        outputs, text = run_model([f"{DATA}/{model}/past.onnx"], inputs, backend,
+                                  os.path.join(work, "run"), options)
+    if outputs is None:
+        sys.exit(f"{model} ({backend}): {text}")
+    return outputs
 
 
 def search_greedily(decoder, ids, length):
@@ -131,7 +123,7 @@ def main():
     greedy, beam = cases["greedy"], cases["beam_search"]
     failed = 0
     for model in MODELS:
-        for backend in ("Interpreter", "CPU"):
+        for backend in BACKENDS:
             ids = np.array(greedy["input_ids"])
             found = search_greedily(Decoder(model, backend, len(ids)), ids,
                                     greedy["max_length"])

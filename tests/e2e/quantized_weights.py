@@ -18,7 +18,8 @@ import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 os.chdir(ROOT)
-sys.path.insert(0, "examples")
+sys.path[:0] = ["examples", "tests/e2e"]
+from cases import write_npy  # noqa: E402
 from onnx_text import INT64, Graph, floating, integer, ints, tensor  # noqa: E402
 
 BIN = os.environ.get("GLOWISH_BIN", "build/release/bin")
@@ -67,11 +68,7 @@ def make_model():
 
 
 def write_ids(path):
-    header = "{'descr': '<i8', 'fortran_order': False, 'shape': (1, 5), }"
-    header = header.ljust(117) + "\n"
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) +
-                   header.encode() + struct.pack("<5q", 3, 49, 0, 17, -1))
+    write_npy(path, INT64, [1, 5], struct.pack("<5q", 3, 49, 0, 17, -1))
 
 
 def run(*arguments):

@@ -20,7 +20,6 @@ import json
 import os
 import re
 import struct
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass, field
@@ -33,12 +32,15 @@ except ImportError:
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-DATA = os.path.join(os.environ.get(
-    "GLOWISH_TEST_DATA", os.path.join(ROOT, "..", "shared", "data")),
-    "contrib", "ort-web-ops")
-BIN = os.environ.get("GLOWISH_BIN", os.path.join(ROOT, "build/release/bin"))
+STARTED_IN = os.getcwd()
+os.chdir(ROOT)
+sys.path.insert(0, HERE)
+
+from model_runs import BACKENDS, run_tool  # noqa: E402
+
+DATA = os.path.join(os.environ.get("GLOWISH_TEST_DATA", "../shared/data"),
+                    "contrib/ort-web-ops")
 LIST = os.path.join(HERE, "web_ops.txt")
-BACKENDS = ["Interpreter", "CPU"]
 # The opset where a test states none: one whose reductions have their axes as
 # attributes, and which has LayerNormalization.
 OPSET = {"domain": "", "version": 17}
@@ -224,14 +226,6 @@ def write_tensors(folder, prefix, tensors):
 # Running.
 
 
-def run_tool(tool, *args):
-    """Exit code, and all that was printed."""
-    done = subprocess.run([os.path.join(BIN, tool), *args],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, errors="replace", check=False)
-    return done.returncode, done.stdout
-
-
 def run_cases(cases, folder):
     """Sets the problems of all cases."""
     by_name = {case.name: case for case in cases}
@@ -315,7 +309,7 @@ def check_case(case, exceptions):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--keep")
+    parser.add_argument("--keep", type=lambda path: os.path.join(STARTED_IN, path))
     parser.add_argument("files", nargs="*")
     return parser.parse_args()
 

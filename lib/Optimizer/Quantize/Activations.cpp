@@ -45,7 +45,8 @@ static QuantizedBlocks quantizeBlocks(NodeValue x, int64_t block,
               context.create<MulNode>(largest, scalar(1.0 / 127)), scaleShape)};
 }
 
-/// The kernels take whole blocks, and eight integers at a time.
+/// The scales of a row need whole blocks. Kernels take eight integers at a
+/// time; the same matmuls are quantized for all back ends.
 static bool hasWholeBlocks(const MatMulNBitsNode &matMul) {
   constexpr int64_t together = 8;
   return matMul.getBlock() % together == 0 &&
