@@ -43,30 +43,27 @@ static llvm::Error verifyRange(const PlaceholderExtents &placeholder,
   return llvm::Error::success();
 }
 
-/// \p dims: the extents of an input, or the next ones of a state.
+/// \p dims: the extents of an input, or those that a run leaves in an output;
+/// none if they are the type's.
 static llvm::Error verifyDims(const PlaceholderExtents &placeholder,
-                              llvm::ArrayRef<std::string> dims,
+                              llvm::ArrayRef<std::string> dims, bool isAccepted,
+                              llvm::StringRef accepted,
                               const std::map<std::string, IntRange> &bounds) {
-  bool isState = !placeholder.extents.next.empty();
+  if (dims.empty())
+    return llvm::Error::success();
   DimsRef shape = placeholder.type.getShape();
-  if (!placeholder.isInput || dims.size() != shape.size())
-    return makeError("'{0}' is {1}{2} with {3} extents; accepted: an input "
-                     "with one for each dimension",
-                     placeholder.name, placeholder.isInput ? "" : "no input, ",
-                     placeholder.type.str(), dims.size());
-  if (isState && !placeholder.isOutput)
-    return makeError(
-        "'{0}' has extents after a run and is no output; accepted: "
-        "an input that is an output, too",
-        placeholder.name);
+  if (!isAccepted || dims.size() != shape.size())
+    return makeError("'{0}' is {1} with {2} extents {3}, with one for each "
+                     "dimension",
+                     placeholder.name, placeholder.type.str(), dims.size(),
+                     accepted);
   for (auto [dim, extent] : llvm::zip_equal(dims, shape)) {
     if (dim.empty())
       continue;
     auto range = boundDim(dim, bounds);
     if (!range)
       return addContext(range.takeError(), "'" + placeholder.name + "': ");
-    if (!*range || (*range)->high > extent ||
-        (!isState && (*range)->high != extent))
+    if (!*range || (*range)->high > extent)
       return makeError("'{0}' is {1}, with the extent '{2}'; accepted: an "
                        "expression of stated symbols that is at most {3}",
                        placeholder.name, placeholder.type.str(), dim, extent);
@@ -86,10 +83,13 @@ glowish::verifyInputExtents(llvm::ArrayRef<PlaceholderExtents> placeholders) {
                          other->second, placeholder.name, range->symbol);
     }
   std::map<std::string, IntRange> bounds = getSymbolBounds(placeholders);
-  for (const PlaceholderExtents &placeholder : placeholders)
-    for (const auto *dims :
-         {&placeholder.extents.dims, &placeholder.extents.next})
-      if (!dims->empty())
-        GLOWISH_RETURN_IF_ERROR(verifyDims(placeholder, *dims, bounds));
+  for (const PlaceholderExtents &placeholder : placeholders) {
+    GLOWISH_RETURN_IF_ERROR(
+        verifyDims(placeholder, placeholder.extents.dims, placeholder.isInput,
+                   "before a run; accepted: an input", bounds));
+    GLOWISH_RETURN_IF_ERROR(
+        verifyDims(placeholder, placeholder.extents.next, placeholder.isOutput,
+                   "after a run; accepted: an output", bounds));
+  }
   return llvm::Error::success();
 }

@@ -1,10 +1,13 @@
 //===- ModelVariants.cpp - One compilation for several values -------------===//
 
 #include "glowish/Driver/ModelVariants.h"
+#include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Backends/KernelTuner.h"
+#include "glowish/Base/DimExpression.h"
 #include "glowish/Importer/Caffe2.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Debug.h"
+#include <set>
 
 using namespace glowish;
 
@@ -25,16 +28,33 @@ parseRange(llvm::StringRef text) {
   return range;
 }
 
+/// What is wrong with the \p values of a symbol, of which there are several or
+/// which are some of its \p range.
+static llvm::Error checkValues(llvm::ArrayRef<int64_t> values,
+                               const std::optional<IntRange> &range) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (range && (values[i] < range->low || values[i] > range->high))
+      return makeError("the value {0} is not in the range {1}..{2}", values[i],
+                       range->low, range->high);
+    if (!range && values[i] < 1)
+      return makeError("the value {0} is below 1", values[i]);
+    if (i > 0 && values[i] == values[i - 1])
+      return makeError("the value {0} is there twice", values[i]);
+    if (i > 0 && values[i] < values[i - 1])
+      return makeError("{0} comes after {1}; the values are in ascending order",
+                       values[i], values[i - 1]);
+  }
+  return llvm::Error::success();
+}
+
 llvm::Expected<SymbolValues> glowish::parseSymbolValues(llvm::StringRef text) {
   SymbolValues symbol;
-  auto [name, last] = text.rsplit(',');
+  auto [front, last] = text.rsplit(',');
   GLOWISH_ASSIGN_OR_RETURN(symbol.range, parseRange(last));
-  if (symbol.range && !name.trim().empty()) {
-    symbol.name = name.trim().str();
-    return symbol;
-  }
+  if (front.trim().empty())
+    symbol.range = std::nullopt;
   llvm::SmallVector<llvm::StringRef, 8> parts;
-  text.split(parts, ',');
+  (symbol.range ? front : text).split(parts, ',');
   int64_t number = 0;
   while (parts.size() > 1 && !parts.back().trim().getAsInteger(10, number)) {
     symbol.values.insert(symbol.values.begin(), number);
@@ -44,38 +64,37 @@ llvm::Expected<SymbolValues> glowish::parseSymbolValues(llvm::StringRef text) {
   if (symbol.name.empty())
     return makeError("there is no name; the form is name,value or "
                      "name,value,value,...");
-  if (symbol.values.empty() && parts.size() == 1)
+  const std::vector<int64_t> &values = symbol.values;
+  if (symbol.range && values.empty())
+    return symbol;
+  if (values.empty() && parts.size() == 1)
     return makeError("there is no value; the form is name,value or "
                      "name,value,value,...");
   // Exporters write "Max(0, n)"; elsewhere a comma ends the name.
   bool isName = parts.size() == 1 || parts.back().trim().ends_with(")");
-  if (symbol.values.empty() || !isName)
+  if (values.empty() || !isName)
     return makeError("'{0}' is not an integer of 64 bits; the form is "
                      "name,value or name,value,value,...",
                      parts.back().trim());
-  const std::vector<int64_t> &values = symbol.values;
   if (values.size() == 1 && values[0] < 0)
     return makeError("the value {0} is below 0", values[0]);
-  for (size_t i = 0; values.size() > 1 && i < values.size(); ++i) {
-    if (values[i] < 1)
-      return makeError("the value {0} is below 1", values[i]);
-    if (i > 0 && values[i] == values[i - 1])
-      return makeError("the value {0} is there twice", values[i]);
-    if (i > 0 && values[i] < values[i - 1])
-      return makeError("{0} comes after {1}; the values are in ascending order",
-                       values[i], values[i - 1]);
-  }
+  if (values.size() > 1 || symbol.range)
+    GLOWISH_RETURN_IF_ERROR(checkValues(values, symbol.range));
   return symbol;
 }
 
 /// All combinations of the values, the last symbol's changing first.
-static std::vector<std::vector<int64_t>>
+static std::vector<std::vector<std::optional<int64_t>>>
 combine(llvm::ArrayRef<SymbolValues> symbols) {
-  std::vector<std::vector<int64_t>> result = {{}};
+  std::vector<std::vector<std::optional<int64_t>>> result = {{}};
   for (const SymbolValues &symbol : symbols) {
-    std::vector<std::vector<int64_t>> longer;
-    for (const std::vector<int64_t> &start : result)
-      for (int64_t value : symbol.values) {
+    std::vector<std::optional<int64_t>> own(symbol.values.begin(),
+                                            symbol.values.end());
+    if (symbol.range)
+      own.insert(own.begin(), std::nullopt);
+    std::vector<std::vector<std::optional<int64_t>>> longer;
+    for (const auto &start : result)
+      for (std::optional<int64_t> value : own) {
         longer.push_back(start);
         longer.back().push_back(value);
       }
@@ -91,7 +110,7 @@ llvm::Error ModelVariants::checkSymbols() const {
       return makeError("'{0}': no dimension of an input is '{1}', for which "
                        "several values are given",
                        path, symbol.name);
-    count *= symbol.values.size();
+    count *= symbol.values.size() + (symbol.range ? 1 : 0);
     if (count > maxVariants)
       return makeError("the values of the symbolic dimensions have more than "
                        "{0} combinations; {0} can be compiled at once",
@@ -106,6 +125,16 @@ llvm::Error ModelVariants::open(llvm::StringRef modelPath,
   path = modelPath.str();
   importOptions = std::move(newOptions);
   symbols = std::move(several);
+  for (const SymbolValues &symbol : symbols)
+    if (symbol.range)
+      importOptions.symbolRanges[symbol.name] = *symbol.range;
+  if (options.placesIOInArena && llvm::any_of(symbols, [](auto &symbol) {
+        return symbol.range.has_value();
+      }))
+    return makeError(
+        "inputs and outputs among the activations lie elsewhere in "
+        "each program; accepted with values of their own in the "
+        "range of a symbol: those in mutableWeight");
   if (hasSymbols()) {
     if (modelPath.ends_with(".graph") || isCaffe2Path(modelPath))
       return makeError("'{0}': several values of '{1}' need an ONNX model; "
@@ -120,17 +149,34 @@ llvm::Error ModelVariants::open(llvm::StringRef modelPath,
   return llvm::Error::success();
 }
 
-ImportOptions ModelVariants::getOptions(size_t variant) const {
+ImportOptions ModelVariants::getOptions(const Combination &combination) const {
   ImportOptions result = importOptions;
-  for (auto [symbol, value] : llvm::zip_equal(symbols, combinations[variant]))
-    result.symbols[symbol.name] = value;
+  for (auto [symbol, value] : llvm::zip_equal(symbols, combination)) {
+    if (!value)
+      continue;
+    if (symbol.range)
+      result.symbolRanges[symbol.name] = {*value, *value};
+    else
+      result.symbols[symbol.name] = *value;
+  }
   return result;
+}
+
+ModelVariants::Combination
+ModelVariants::getForAllRuns(Combination combination) const {
+  for (auto [symbol, value] : llvm::zip_equal(symbols, combination))
+    if (symbol.range)
+      value = std::nullopt;
+  return combination;
 }
 
 std::string ModelVariants::describe(size_t variant) const {
   std::vector<std::string> parts;
   for (auto [symbol, value] : llvm::zip_equal(symbols, combinations[variant]))
-    parts.push_back(symbol.name + "=" + std::to_string(value));
+    parts.push_back(value ? llvm::formatv("{0}={1}", symbol.name, *value).str()
+                          : llvm::formatv("{0}={1}..{2}", symbol.name,
+                                          symbol.range->low, symbol.range->high)
+                                .str());
   return llvm::join(parts, ", ");
 }
 
@@ -146,17 +192,45 @@ static const Type *findGiven(const ImportOptions &options,
              : nullptr;
 }
 
+void ModelVariants::keepFewestRuns(
+    llvm::function_ref<bool(const std::string &)> isGiven) {
+  // A value is behind the whole of its range, and both fit.
+  auto isFewer = [&](const Combination &fewer, const Combination &more) {
+    bool isAny = false;
+    for (auto [symbol, own, other] : llvm::zip_equal(symbols, fewer, more)) {
+      if (own == other)
+        continue;
+      if (other || !isGiven(symbol.name))
+        return false;
+      isAny = true;
+    }
+    return isAny;
+  };
+  std::vector<Combination> kept;
+  for (const Combination &own : combinations)
+    if (llvm::none_of(combinations, [&](const Combination &other) {
+          return isFewer(other, own);
+        }))
+      kept.push_back(own);
+  combinations = std::move(kept);
+}
+
 llvm::Error ModelVariants::select() {
   if (!hasSymbols())
     return llvm::Error::success();
-  std::vector<std::vector<int64_t>> fitting;
+  std::set<std::string> givenSymbols;
+  std::vector<Combination> fitting;
   std::vector<std::string> refusals;
   for (size_t i = 0; i < combinations.size(); ++i) {
     GLOWISH_ASSIGN_OR_RETURN(std::vector<OnnxModel::Input> inputs,
-                             model->getInputs(getOptions(i)));
+                             model->getInputs(getOptions(combinations[i])));
     std::string wrong;
     for (auto [number, input] : llvm::enumerate(inputs)) {
       const Type *given = findGiven(importOptions, input.name, number);
+      for (const std::string &dim : input.dims)
+        for (const std::string &symbol : getDimSymbols(dim))
+          if (given)
+            givenSymbols.insert(symbol);
       if (wrong.empty() && given &&
           !fitsExtents(*given, input.type, input.dims))
         wrong = llvm::formatv("'{0}' is {1}, not {2}", input.name,
@@ -178,7 +252,38 @@ llvm::Error ModelVariants::select() {
                      path, llvm::join(refusals, "; "));
   }
   combinations = std::move(fitting);
+  keepFewestRuns([&](const std::string &symbol) {
+    return givenSymbols.count(symbol) != 0;
+  });
   return llvm::Error::success();
+}
+
+llvm::Expected<ModelGraph>
+ModelVariants::importVariant(Compilation &compilation, size_t variant) {
+  const Combination &combination = combinations[variant];
+  Combination forAllRuns = getForAllRuns(combination);
+  ImportOptions own = getOptions(combination);
+  // Warnings are the same for all variants.
+  if (variant > 0)
+    own.warn = nullptr;
+  std::shared_ptr<const PlaceholderLayout> &layout = layouts[forAllRuns];
+  if (combination != forAllRuns && !layout) {
+    // Inputs have been given, and select() has kept another variant.
+    ImportOptions whole = getOptions(forAllRuns);
+    whole.evaluate = evaluateNode;
+    whole.warn = nullptr;
+    GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module,
+                             model->import(whole));
+    layout = std::make_shared<const PlaceholderLayout>(*module);
+  }
+  if (combination != forAllRuns)
+    own.layout = layout;
+  bool isLast = variant + 1 == getNumVariants();
+  GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
+                           compilation.import(*model, std::move(own), isLast));
+  if (!layout)
+    layout = std::make_shared<const PlaceholderLayout>(graph.getModule());
+  return graph;
 }
 
 llvm::Expected<ModelVariants::Started>
@@ -186,13 +291,8 @@ ModelVariants::startVariant(size_t variant) {
   DEBUG_WITH_TYPE("phases", llvm::dbgs()
                                 << "variant " << describe(variant) << "\n");
   auto compilation = std::make_unique<Compilation>(backend, options);
-  bool isLast = variant + 1 == getNumVariants();
-  ImportOptions own = getOptions(variant);
-  // Warnings are the same for all variants.
-  if (variant > 0)
-    own.warn = nullptr;
   GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,
-                           compilation->import(*model, std::move(own), isLast));
+                           importVariant(*compilation, variant));
   GLOWISH_ASSIGN_OR_RETURN(std::optional<IRProgram> program,
                            compilation->runToIR(std::move(graph)));
   return Started{std::move(compilation), std::move(program)};
@@ -271,8 +371,18 @@ Tensor CompiledVariants::makeConstantRegion() const {
 Variants CompiledVariants::getVariants() const {
   Variants variants;
   for (const SymbolValues &symbol : model.symbols)
-    variants.symbols.push_back(symbol.name);
-  for (auto [values, program] : llvm::zip_equal(model.combinations, programs))
-    variants.programs.push_back({values, &program.getIR(), &program.getPlan()});
+    if (!symbol.range)
+      variants.symbols.push_back(symbol.name);
+  for (auto [combination, program] :
+       llvm::zip_equal(model.combinations, programs)) {
+    Variant variant = {{}, &program.getIR(), &program.getPlan()};
+    for (auto [symbol, value] : llvm::zip_equal(model.symbols, combination)) {
+      if (!symbol.range)
+        variant.values.push_back(*value);
+      else if (value)
+        variant.stated.push_back({symbol.name, *value});
+    }
+    variants.programs.push_back(std::move(variant));
+  }
   return variants;
 }

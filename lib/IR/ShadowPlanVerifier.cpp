@@ -26,6 +26,9 @@ public:
   explicit ShadowPlanVerifier(const MemoryPlan &plan) : plan(plan) {}
 
   llvm::Error run(const IRFunction &function) {
+    for (const auto &buffer : function.getBuffers())
+      if (const auto &range = buffer->getInputExtents().range)
+        symbols[range->symbol] = range->bounds;
     for (const Buffer *input : function.getInputs())
       GLOWISH_RETURN_IF_ERROR(write(*input));
     // The application may write them in any order.
@@ -33,7 +36,8 @@ public:
       GLOWISH_RETURN_IF_ERROR(checkOwned(*input, "is given"));
     GLOWISH_RETURN_IF_ERROR(visit(function));
     for (const Buffer *output : function.getOutputs())
-      GLOWISH_RETURN_IF_ERROR(checkOwned(*output, "is left"));
+      GLOWISH_RETURN_IF_ERROR(
+          checkOwned(*output, "is left", getLargestLeft(*output)));
     return llvm::Error::success();
   }
 
@@ -50,14 +54,24 @@ private:
 
   Place locate(const Buffer &root) const;
   void bind(const Buffer *inner, const Buffer &outer, uint64_t bytes = 0);
+  /// The most of \p extent that runs have; \p dim if that is not known.
+  int64_t getLargest(const std::optional<StatedSum> &extent, int64_t dim) const;
+  Dims getLargestLeft(const Buffer &output) const;
+  Dims getLargestRead(const Instruction &instr, const Buffer &operand) const;
   llvm::Error
-  forEachRange(const Buffer &buffer,
+  forEachRange(const Buffer &buffer, DimsRef shape,
                llvm::function_ref<llvm::Error(uint64_t begin, uint64_t end)>
                    visit) const;
   llvm::Error write(const Buffer &buffer);
-  llvm::Error checkOwned(const Buffer &buffer, llvm::StringRef what) const;
+  llvm::Error checkOwned(const Buffer &buffer, llvm::StringRef what) const {
+    return checkOwned(buffer, what, buffer.getShape());
+  }
+  llvm::Error checkOwned(const Buffer &buffer, llvm::StringRef what,
+                         DimsRef shape) const;
 
   const MemoryPlan &plan;
+  /// The bounds of what runs state.
+  std::map<std::string, IntRange> symbols;
   llvm::DenseMap<const Buffer *, Place> bindings;
   ShadowMemory shadow;
 };
@@ -81,8 +95,36 @@ void ShadowPlanVerifier::bind(const Buffer *inner, const Buffer &outer,
   bindings[inner] = place;
 }
 
+int64_t ShadowPlanVerifier::getLargest(const std::optional<StatedSum> &extent,
+                                       int64_t dim) const {
+  std::optional<IntRange> range =
+      extent ? getRange(*extent, symbols) : std::nullopt;
+  return range ? std::clamp<int64_t>(range->high, 0, dim) : dim;
+}
+
+/// What runs leave in \p output at most.
+Dims ShadowPlanVerifier::getLargestLeft(const Buffer &output) const {
+  Dims shape(output.getShape());
+  for (auto [extent, dim] : llvm::zip(shape, output.getInputExtents().next))
+    if (!dim.empty())
+      extent = getLargest(parseDim(dim), extent);
+  return shape;
+}
+
+/// What \p instr reads of \p operand at most: a copy not more than it writes.
+Dims ShadowPlanVerifier::getLargestRead(const Instruction &instr,
+                                        const Buffer &operand) const {
+  Dims shape(operand.getShape());
+  if (!llvm::isa<CopyInstr>(instr))
+    return shape;
+  for (const LoopBound &bound : instr.getLoopBounds())
+    shape[bound.dim] = getLargest(bound.extent, shape[bound.dim]);
+  return shape;
+}
+
+/// The elements of \p buffer with indices below \p shape.
 llvm::Error ShadowPlanVerifier::forEachRange(
-    const Buffer &buffer,
+    const Buffer &buffer, DimsRef shape,
     llvm::function_ref<llvm::Error(uint64_t begin, uint64_t end)> visit) const {
   const Buffer &root = *buffer.getRoot();
   // Nothing writes constants, and bodies read them where they are.
@@ -93,7 +135,9 @@ llvm::Error ShadowPlanVerifier::forEachRange(
     return llvm::Error::success();
   uint64_t size = getElemSize(root.getType().getKind());
   llvm::Error result = llvm::Error::success();
-  forEachRun(StridedLayout::of(buffer), [&](int64_t first, int64_t count) {
+  StridedLayout layout = StridedLayout::of(buffer);
+  layout.shape.assign(shape.begin(), shape.end());
+  forEachRun(layout, [&](int64_t first, int64_t count) {
     if (result)
       return;
     uint64_t begin = place.address + uint64_t(first) * size;
@@ -103,7 +147,7 @@ llvm::Error ShadowPlanVerifier::forEachRange(
 }
 
 llvm::Error ShadowPlanVerifier::write(const Buffer &buffer) {
-  return forEachRange(buffer, [&](uint64_t begin, uint64_t end) -> llvm::Error {
+  auto take = [&](uint64_t begin, uint64_t end) -> llvm::Error {
     bool isInside = begin >= mutableStart
                         ? end - mutableStart <= plan.mutableSize
                         : end <= plan.activationSize;
@@ -112,14 +156,16 @@ llvm::Error ShadowPlanVerifier::write(const Buffer &buffer) {
                        buffer.getName());
     shadow.write(begin, end, locate(*buffer.getRoot()).owner);
     return llvm::Error::success();
-  });
+  };
+  return forEachRange(buffer, buffer.getShape(), take);
 }
 
-/// Checks that \p buffer owns its bytes. The error says \p what happens to it,
-/// and names another owner.
+/// Checks that \p buffer owns its bytes, as far as \p shape. The error says
+/// \p what happens to it, and names another owner.
 llvm::Error ShadowPlanVerifier::checkOwned(const Buffer &buffer,
-                                           llvm::StringRef what) const {
-  return forEachRange(buffer, [&](uint64_t begin, uint64_t end) -> llvm::Error {
+                                           llvm::StringRef what,
+                                           DimsRef shape) const {
+  auto check = [&](uint64_t begin, uint64_t end) -> llvm::Error {
     const Buffer *other = nullptr;
     if (shadow.isOwned(begin, end, locate(*buffer.getRoot()).owner, other))
       return llvm::Error::success();
@@ -127,7 +173,8 @@ llvm::Error ShadowPlanVerifier::checkOwned(const Buffer &buffer,
                      buffer.getName(), what,
                      other ? "belong to '" + other->getName().str() + "'"
                            : "nothing has written");
-  });
+  };
+  return forEachRange(buffer, shape, check);
 }
 
 llvm::Error ShadowPlanVerifier::visit(const IRFunction &function) {
@@ -140,8 +187,9 @@ llvm::Error ShadowPlanVerifier::visit(const IRFunction &function) {
 
 llvm::Error ShadowPlanVerifier::visit(const Instruction &instr) {
   for (unsigned i = 0; i < instr.getNumOperands(); ++i)
-    if (instr.getOperand(i) && instr.reads(i))
-      GLOWISH_RETURN_IF_ERROR(checkOwned(*instr.getOperand(i), "is read"));
+    if (const Buffer *operand = instr.getOperand(i); operand && instr.reads(i))
+      GLOWISH_RETURN_IF_ERROR(
+          checkOwned(*operand, "is read", getLargestRead(instr, *operand)));
   if (auto *branch = llvm::dyn_cast<IfInstr>(&instr))
     GLOWISH_RETURN_IF_ERROR(visitIf(*branch));
   else if (auto *loop = llvm::dyn_cast<LoopInstr>(&instr))
@@ -153,7 +201,8 @@ llvm::Error ShadowPlanVerifier::visit(const Instruction &instr) {
   // another operand.
   for (const Buffer *operand : instr.getOperands())
     if (operand)
-      GLOWISH_RETURN_IF_ERROR(checkOwned(*operand, "is used"));
+      GLOWISH_RETURN_IF_ERROR(
+          checkOwned(*operand, "is used", getLargestRead(instr, *operand)));
   return llvm::Error::success();
 }
 

@@ -161,6 +161,9 @@ llvm::Error IRGenerator::generatePad(PadNode &node) {
       node.getName(),
       createView(node, result, from.shape, to.offset, to.strides),
       createView(node, input, from.shape, from.offset, from.strides));
+  bool isOnlySaved = llvm::all_of(node.uses(), [](const Use &use) {
+    return llvm::isa<SaveNode>(use.getUser());
+  });
   // One dimension after the other, so that the borders never overlap: what
   // produces the input can then write straight into the result.
   StridedLayout slab = {from.shape, to.offset, to.strides};
@@ -172,7 +175,9 @@ llvm::Error IRGenerator::generatePad(PadNode &node) {
     StridedLayout back = slab;
     back.offset += high[d] * slab.strides[d];
     back.shape[d] = extent - high[d];
-    fillBorder(node, result, d, /*isFront=*/false, back, low[d], high[d]);
+    // An output may have space for larger programs.
+    if (!isOnlySaved || neededExtents.isNeededFrom(node, d, high[d]))
+      fillBorder(node, result, d, /*isFront=*/false, back, low[d], high[d]);
     slab.shape[d] = extent;
   }
   return llvm::Error::success();

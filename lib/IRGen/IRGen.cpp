@@ -194,8 +194,15 @@ llvm::Error IRGenerator::generateSave(SaveNode &node) {
   if (last > position)
     delayedSaves[last].push_back({&node, source});
   else
-    function.create<CopyInstr>(node.getName(), target, source);
+    copySaved({&node, source});
   return llvm::Error::success();
+}
+
+void IRGenerator::copySaved(const Saved &save) {
+  auto *copy = function.create<CopyInstr>(
+      save.node->getName(), getBuffer(save.node->getOutput()), save.source);
+  copy->setLoopBounds(neededExtents.getOperandBounds(
+      *save.node, SaveNode::inputIdx, CopyInstr::resultIdx));
 }
 
 llvm::Error IRGenerator::run() {
@@ -205,9 +212,8 @@ llvm::Error IRGenerator::run() {
     auto delayed = delayedSaves.find(position++);
     if (delayed == delayedSaves.end())
       continue;
-    for (const DelayedSave &save : delayed->second)
-      function.create<CopyInstr>(
-          save.node->getName(), getBuffer(save.node->getOutput()), save.source);
+    for (const Saved &save : delayed->second)
+      copySaved(save);
   }
   return llvm::Error::success();
 }

@@ -64,13 +64,15 @@ private:
   /// The position in `order` up to which each placeholder that is saved to is
   /// read, directly or as a view.
   llvm::DenseMap<const Buffer *, unsigned> lastRead;
-  /// Copies into placeholders that are still to be read, by the position that
-  /// they come after.
-  struct DelayedSave {
+  /// What a node saves.
+  struct Saved {
     SaveNode *node;
     Buffer *source;
   };
-  llvm::DenseMap<unsigned, std::vector<DelayedSave>> delayedSaves;
+  void copySaved(const Saved &save);
+  /// Copies into placeholders that are still to be read, by the position that
+  /// they come after.
+  llvm::DenseMap<unsigned, std::vector<Saved>> delayedSaves;
   unsigned position = 0;
 };
 

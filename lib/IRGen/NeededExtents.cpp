@@ -125,8 +125,8 @@ void NeededExtents::limitUpdated(const DynamicUpdateSliceNode &update,
 }
 
 void NeededExtents::limitSaved(const SaveNode &save, Extents &extents) const {
-  auto *state = save.getOutput().getNodeAs<Placeholder>();
-  for (auto [own, dim] : llvm::zip(extents, state->getInputExtents().next))
+  auto *output = save.getOutput().getNodeAs<Placeholder>();
+  for (auto [own, dim] : llvm::zip(extents, output->getInputExtents().next))
     if (!dim.empty())
       own = parseDim(dim);
 }
@@ -186,6 +186,12 @@ std::vector<LoopBound> NeededExtents::getBounds(Node &node) const {
     bounds.push_back({index, rank - 2, *keys});
   }
   return bounds;
+}
+
+bool NeededExtents::isNeededFrom(const Node &node, unsigned dim,
+                                 int64_t first) const {
+  std::optional<StatedSum> extent = getNeeded(node, dim);
+  return !extent || !sums.isWithin(*extent, 0, double(first));
 }
 
 bool NeededExtents::isAlwaysTrue(const SelectNode &select) const {

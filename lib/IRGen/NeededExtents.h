@@ -27,6 +27,10 @@ public:
   std::vector<LoopBound> getOperandBounds(const Node &node, unsigned index,
                                           unsigned number) const;
 
+  /// Whether some run needs elements of the result of \p node at index \p first
+  /// of dimension \p dim or behind it.
+  bool isNeededFrom(const Node &node, unsigned dim, int64_t first) const;
+
   /// Whether all that is needed of \p select is the operand that it takes where
   /// its condition is true.
   bool isAlwaysTrue(const SelectNode &select) const;
@@ -56,7 +60,7 @@ private:
                     Extents &extents) const;
   /// Limits operand \p index of a slice, or of what replaces one.
   void limitMoved(const Node &node, unsigned index, Extents &extents) const;
-  /// Limits what \p save saves to a state.
+  /// Limits what \p save saves to what a run leaves in the output.
   void limitSaved(const SaveNode &save, Extents &extents) const;
   void need(NodeValue value, const Extents &extents);
 

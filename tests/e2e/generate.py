@@ -19,11 +19,15 @@ DATA = os.path.join(os.environ.get("GLOWISH_TEST_DATA", "../shared/data"),
                     "llm/stories260K")
 COUNT = 301
 # The form of the model; what is appended to the names of the symbols (the plain
-# form has values of these names); options.
-MODELS = [("plain", "_extent", []), ("attention", "", []),
-          ("attention", "", ["-threads=2"]),
-          ("attention", "", ["-mcpu=x86-64"]), ("microsoft", "", []),
-          ("microsoft8", "", []), ("microsoft4", "", [])]
+# form has values of these names); the lengths of calls; options.
+MODELS = [("plain", "_extent", "1..8", []),
+          ("plain", "_extent", "1,1..8", []),
+          ("attention", "", "1..8", []),
+          ("attention", "", "1,5,1..8", ["-threads=2"]),
+          ("attention", "", "1..8", ["-mcpu=x86-64"]),
+          ("attention", "", "1,1..8", ["-mcpu=x86-64,x86-64-v3"]),
+          ("microsoft", "", "1,1..8", []), ("microsoft8", "", "1..8", []),
+          ("microsoft4", "", "1,1..8", [])]
 # How many ids of the prompt there are, and how many each call takes.
 PROMPTS = [(1, [1]), (40, [8]), (40, [3, 1, 7]), (300, [8, 5])]
 
@@ -34,11 +38,11 @@ def run(*args):
     return done.returncode, done.stdout
 
 
-def compile_bundle(form, suffix, options, work):
+def compile_bundle(form, suffix, lengths, options, work):
     """What was printed if it failed."""
     code, text = run(os.path.join(BIN, "model-compiler"), "-backend=CPU",
                      f"-model={DATA}/{form}/model.onnx",
-                     "-onnx-define-symbol=S,1..8",
+                     f"-onnx-define-symbol=S,{lengths}",
                      "-onnx-define-symbol=P,0..320", "-state=past.*,present.*",
                      f"-emit-bundle={work}", "-network-name=network",
                      "-weights=embed", *options)
@@ -72,12 +76,12 @@ def main():
         print(f"skipped: there is no {DATA}")
         return 77
     wrong = runs = 0
-    for form, suffix, options in MODELS:
+    for form, suffix, lengths, options in MODELS:
         expected = read_ids(form)
         with tempfile.TemporaryDirectory() as work:
-            text = compile_bundle(form, suffix, options, work)
+            text = compile_bundle(form, suffix, lengths, options, work)
             if text:
-                print(f"WRONG {form} {options}: {text}")
+                print(f"WRONG {form} {lengths} {options}: {text}")
                 wrong += 1
                 continue
             for length, pieces in PROMPTS:
@@ -86,8 +90,8 @@ def main():
                                  *map(str, expected[:length]))
                 runs += 1
                 if code != 0 or [int(i) for i in text.split()] != expected:
-                    print(f"WRONG {form} {options}, {length} ids in {pieces}: "
-                          f"exit code {code}")
+                    print(f"WRONG {form} {lengths} {options}, {length} ids in "
+                          f"{pieces}: exit code {code}")
                     wrong += 1
     print(f"{runs} runs, {wrong} wrong")
     return 1 if wrong or not runs else 0

@@ -7,6 +7,7 @@
 #include "TestFolder.h"
 #include "glowish/Driver/Session.h"
 #include "glowish/Support/Random.h"
+#include <gmock/gmock.h>
 
 using namespace glowish;
 
@@ -35,6 +36,8 @@ TEST(SymbolValues, Parse) {
   EXPECT_EQ(parse("Max(0, n),3,4"), "Max(0, n): 3 4");
   EXPECT_EQ(parse("N,0..2047"), "N: 0 to 2047");
   EXPECT_EQ(parse(" Max(0, n) , 1 .. 8"), "Max(0, n): 1 to 8");
+  EXPECT_EQ(parse("N,1,1..64"), "N: 1 1 to 64");
+  EXPECT_EQ(parse("Max(0, n),0, 3,0..8"), "Max(0, n): 0 3 0 to 8");
 }
 
 TEST(SymbolValues, Malformed) {
@@ -56,6 +59,10 @@ TEST(SymbolValues, Malformed) {
   EXPECT_EQ(parse("N,4..3"),
             "the range 4..3 is empty; the form is name,low..high");
   EXPECT_EQ(parse("N,0,1"), "the value 0 is below 1");
+  EXPECT_EQ(parse("N,1,9,1..8"), "the value 9 is not in the range 1..8");
+  EXPECT_EQ(parse("N,2,1,1..8"),
+            "1 comes after 2; the values are in ascending order");
+  EXPECT_EQ(parse(",1..8"), "'1..8' is not an integer of 64 bits" + form);
   EXPECT_EQ(parse("N,1,8,8"), "the value 8 is there twice");
   EXPECT_EQ(parse("N,1,32,8"),
             "8 comes after 32; the values are in ascending order");
@@ -131,6 +138,29 @@ std::string makeAttention() {
       onnxNode("Concat", {"batch", "two", "last"}, intAttr("axis", 0), "to") +
       onnxNode("Reshape", {"a", "to"});
   return model.str();
+}
+
+/// A matmul of the rows of x: [B, T, 12] with a softmax over them.
+std::string makeRows() {
+  TextModel model;
+  model.inputs.clear();
+  model.body = symbolicInput("x", {"B", "T", "12"}) + weight("w", {12, 10}, 1) +
+               onnxNode("MatMul", {"x", "w"}, "", "m") +
+               onnxNode("Softmax", {"m"}, intAttr("axis", 1));
+  return model.str();
+}
+
+/// "x <9x128> 64 ...": names, extents and offsets of the placeholders.
+std::string listPlaceholders(const Variant &program) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  for (const auto &buffer : program.function->getBuffers())
+    if (buffer->getKind() == Buffer::Kind::Mutable) {
+      os << buffer->getModelName() << " <";
+      llvm::interleave(buffer->getShape(), os, "x");
+      os << "> " << program.plan->getOffset(buffer.get()) << "\n";
+    }
+  return text;
 }
 
 std::string branch(llvm::StringRef name, const std::string &nodes,
@@ -216,6 +246,23 @@ protected:
               .clone());
     }
     return outputs;
+  }
+
+  /// y of makeRows() for x of a fixed seed.
+  static Tensor runRows(const PlannedProgram &program,
+                        std::shared_ptr<const Tensor> constants, int64_t batch,
+                        int64_t length) {
+    auto session =
+        llvm::cantFail(Session::create(program, nullptr, std::move(constants)));
+    Tensor input(Type(ElemKind::Float, {batch, length, 12}));
+    Random random(7);
+    for (float &value : input.data<float>())
+      value = float(random.uniform(-1, 1));
+    const Buffer *x = llvm::cantFail(session->findPlaceholder("x"));
+    llvm::cantFail(session->setInput(x, input));
+    llvm::cantFail(session->run());
+    const Buffer *y = llvm::cantFail(session->findPlaceholder("y"));
+    return session->getOutput(y).clone();
   }
 
   static void expectNear(const Tensor &actual, const Tensor &expected) {
@@ -320,6 +367,96 @@ TEST_F(ModelVariantsTest, StopsAfterPhases) {
         llvm::cantFail(run(model, makeMlp(), {{"N", {1, 2}}})).has_value(),
         phase == Phase::Plan);
   }
+}
+
+//===- Values of a range --------------------------------------------------===//
+
+TEST_F(ModelVariantsTest, ValuesInARangeShareThePlaceholders) {
+  std::vector<SymbolValues> symbols = {{"T", {1, 5}, IntRange{1, 9}},
+                                       {"B", {2, 4}}};
+  for (bool isCompiled : {false, true}) {
+    std::unique_ptr<Backend> backend = createInterpreter();
+    if (isCompiled)
+      backend = llvm::cantFail(CPUBackend::create({}));
+    CompilationOptions options;
+    options.verifyEach = true;
+    ModelVariants model(*backend, options);
+    CompiledVariants compiled = compile(model, makeRows(), symbols);
+    Variants variants = compiled.getVariants();
+    ASSERT_EQ(model.getNumVariants(), 6u);
+    EXPECT_EQ(model.describe(0), "T=1..9, B=2");
+    EXPECT_EQ(model.describe(3), "T=1, B=4");
+    EXPECT_EQ(variants.symbols, (std::vector<std::string>{"B"}));
+    EXPECT_EQ(variants.programs[3].values, (std::vector<int64_t>{4}));
+    ASSERT_EQ(variants.programs[3].stated.size(), 1u);
+    EXPECT_EQ(variants.programs[3].stated[0].symbol, "T");
+    EXPECT_EQ(variants.programs[3].stated[0].value, 1);
+    for (const Variant &program : variants.programs) {
+      // Those of the first or the second program, which are for all runs.
+      const Variant &all = variants.programs[program.values[0] == 2 ? 0 : 1];
+      EXPECT_EQ(listPlaceholders(program), listPlaceholders(all));
+    }
+    auto constants =
+        std::make_shared<const Tensor>(compiled.makeConstantRegion());
+    for (size_t i = 2; i < 6; ++i) {
+      int64_t length = variants.programs[i].stated[0].value;
+      int64_t batch = variants.programs[i].values[0];
+      auto own = runRows(compiled.getPrograms()[i], constants, batch, length);
+      auto all = runRows(compiled.getPrograms()[batch == 2 ? 0 : 1], constants,
+                         batch, length);
+      EXPECT_EQ(own.getType(), Type(ElemKind::Float, {batch, length, 10}));
+      expectNear(own, all);
+    }
+  }
+}
+
+TEST_F(ModelVariantsTest, ValuesInARangeSelectedByInputs) {
+  auto backend = createInterpreter();
+  put("m.onnxtxt", makeMlp());
+  auto select = [&](std::optional<Dims> dims) {
+    ModelVariants model(*backend, {});
+    ImportOptions options;
+    if (dims)
+      options.givenTypes = {{"x", Type(ElemKind::Float, *dims)}};
+    llvm::cantFail(
+        model.open(in("m.onnxtxt"), options, {{"N", {1, 4}, IntRange{1, 9}}}));
+    llvm::cantFail(model.select());
+    std::string names;
+    for (size_t i = 0; i < model.getNumVariants(); ++i)
+      names += (i ? "; " : "") + model.describe(i);
+    // The only one of the range has the placeholders of all.
+    CompiledVariants compiled = std::move(*llvm::cantFail(model.compile()));
+    for (const Variant &program : compiled.getVariants().programs)
+      EXPECT_THAT(listPlaceholders(program),
+                  testing::HasSubstr("x <9x128> 64"));
+    return names;
+  };
+  EXPECT_EQ(select(Dims{4, 128}), "N=4");
+  EXPECT_EQ(select(Dims{5, 128}), "N=1..9");
+  EXPECT_EQ(select(std::nullopt), "N=1..9; N=1; N=4");
+}
+
+TEST_F(ModelVariantsTest, ValuesInARangeWithOtherOutputs) {
+  auto backend = createInterpreter();
+  // The rank of the output depends on the extent.
+  TextModel text;
+  text.inputs.clear();
+  text.body = symbolicInput("x", {"N", "4"}) +
+              onnxNode("SplitToSequence", {"x"}, intAttr("axis", 0), "s") +
+              onnxNode("Identity", {"s"});
+  ModelVariants model(*backend, {});
+  std::string message = getMessage(
+      run(model, text.str(), {{"N", {2}, IntRange{2, 3}}}).takeError());
+  EXPECT_FALSE(message.empty());
+  CompilationOptions options;
+  options.placesIOInArena = true;
+  ModelVariants arena(*backend, options);
+  EXPECT_EQ(
+      getMessage(
+          run(arena, makeMlp(), {{"N", {2}, IntRange{2, 3}}}).takeError()),
+      "inputs and outputs among the activations lie elsewhere in each "
+      "program; accepted with values of their own in the range of a "
+      "symbol: those in mutableWeight");
 }
 
 //===- Weights ------------------------------------------------------------===//

@@ -15,7 +15,8 @@ static cl::list<std::string> symbols(
     cl::desc("Bind a symbolic dimension (may be repeated); with several "
              "values, the model is compiled for each, and in all "
              "combinations with other symbols; with low..high, each run "
-             "states the extent"),
+             "states the extent, and values in front of that have code of "
+             "their own"),
     cl::value_desc("name,value,..."), cl::cat(modelCategory));
 static cl::list<std::string> modelInputs(
     "model-input",
@@ -71,7 +72,8 @@ llvm::Error glowish::readNumbers(llvm::StringRef option,
   return llvm::Error::success();
 }
 
-/// -onnx-define-symbol: what has one value or a range, and what has several.
+/// -onnx-define-symbol: what has one value or a range alone, and what has
+/// several programs.
 static llvm::Error readSymbols(ImportOptions &options,
                                std::vector<SymbolValues> &several) {
   std::set<std::string> names;
@@ -83,9 +85,9 @@ static llvm::Error readSymbols(ImportOptions &options,
     if (!names.insert(symbol->name).second)
       return makeError("-onnx-define-symbol={0}: '{1}' is defined twice", text,
                        symbol->name);
-    if (symbol->range)
+    if (symbol->range && symbol->values.empty())
       options.symbolRanges[symbol->name] = *symbol->range;
-    else if (symbol->values.size() > 1)
+    else if (symbol->range || symbol->values.size() > 1)
       several.push_back(*symbol);
     else
       options.symbols[symbol->name] = symbol->values.front();

@@ -8,15 +8,28 @@
 
 namespace glowish {
 
+/// The value of a symbolic dimension.
+struct SymbolValue {
+  std::string symbol;
+  int64_t value;
+};
+
 /// A program, and the values of the symbolic dimensions that it is for.
 struct Variant {
+  /// Of the symbols that values tell apart.
   std::vector<int64_t> values;
   const IRFunction *function;
   const MemoryPlan *plan;
+  /// Of symbols with ranges: the program is only for runs that state these. It
+  /// has the placeholders of the program for all runs of the same values.
+  std::vector<SymbolValue> stated = {};
+
+  bool isForAllRuns() const { return stated.empty(); }
 };
 
 /// The programs of one model. They have the same placeholders but for their
-/// shapes, and one constant region.
+/// shapes, and one constant region. A program for all runs comes before those
+/// of the same values that are for some of them, and the fewer come later.
 struct Variants {
   /// The symbolic dimensions that values tell apart; none where there is one
   /// program.
@@ -36,6 +49,14 @@ struct Variants {
   }
   uint64_t getActivationSize() const {
     return getLargest(&MemoryPlan::activationSize);
+  }
+  /// What the programs for \p values need.
+  uint64_t getActivationSize(llvm::ArrayRef<int64_t> values) const {
+    uint64_t largest = 0;
+    for (const Variant &program : programs)
+      if (llvm::ArrayRef(program.values) == values)
+        largest = std::max(largest, program.plan->activationSize);
+    return largest;
   }
   uint64_t getAlignment() const { return getLargest(&MemoryPlan::alignment); }
 

@@ -15,9 +15,10 @@ struct SymbolRange {
   bool operator==(const SymbolRange &) const = default;
 };
 
-/// What an input has to do with extents that each run states. The type of an
-/// input has the largest ones, which determine its strides; elements beyond
-/// the actual extents are unspecified.
+/// What a placeholder has to do with extents that each run states. Its type has
+/// the largest ones or, where programs for other bounds share the placeholder,
+/// larger ones, which determine its strides; elements beyond the actual extents
+/// are unspecified.
 struct InputExtents {
   /// Set if the input, an int64<>, is the extent of a symbolic dimension. A run
   /// in which it is out of its bounds is an error.
@@ -26,8 +27,8 @@ struct InputExtents {
   /// such symbols (DimExpression.h), or empty if the dimension is static. No
   /// entries if all are.
   std::vector<std::string> dims = {};
-  /// The same of what a run leaves in an input that is an output, too: a state
-  /// that grows. No entries if that has all elements of the type.
+  /// The same of what a run leaves in an output; an input that is one, too, is
+  /// a state that grows. No entries if that has all elements of the type.
   std::vector<std::string> next = {};
   bool operator==(const InputExtents &) const = default;
 };
@@ -50,8 +51,8 @@ std::map<std::string, IntRange>
 getSymbolBounds(llvm::ArrayRef<PlaceholderExtents> placeholders);
 
 /// Checks that \p placeholders, those of one program, state each symbol once
-/// and have the largest extents in their types; those of a state may be larger.
-/// An error names the placeholder.
+/// and have at least the largest extents in their types. An error names the
+/// placeholder.
 llvm::Error verifyInputExtents(llvm::ArrayRef<PlaceholderExtents> placeholders);
 
 } // namespace glowish

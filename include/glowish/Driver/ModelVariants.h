@@ -11,7 +11,8 @@ namespace glowish {
 class ModelVariants;
 
 /// A symbolic dimension and the values that a model is compiled for, or the
-/// bounds of those that each run may state.
+/// bounds of those that each run may state. With both, the values are some of
+/// the range that have a program of their own.
 struct SymbolValues {
   std::string name;
   std::vector<int64_t> values;
@@ -19,9 +20,9 @@ struct SymbolValues {
 };
 
 /// Reads `name,value` or `name,value,value,...`: one value of at least 0, or
-/// several of at least 1 in ascending order; or `name,low..high`. Names may
-/// contain commas where no number follows them. An error says what is wrong
-/// with
+/// several of at least 1 in ascending order; `name,low..high`; or both,
+/// `name,value,...,low..high`, the values within the range. Names may contain
+/// commas where no number follows them. An error says what is wrong with
 /// \p text.
 llvm::Expected<SymbolValues> parseSymbolValues(llvm::StringRef text);
 
@@ -57,8 +58,8 @@ public:
       : backend(backend), options(std::move(options)) {}
 
   /// Reads \p path (see Compilation::import). \p several: symbols with more
-  /// than one value, each a dimension of the model's inputs; \p importOptions
-  /// has the others.
+  /// than one value, or with values and a range, each a dimension of the
+  /// model's inputs; \p importOptions has the others.
   llvm::Error open(llvm::StringRef path, ImportOptions importOptions,
                    std::vector<SymbolValues> several);
   /// Keeps the variants that the tensors in the import options (givenTypes)
@@ -73,19 +74,29 @@ public:
   /// Whether some symbol has several values.
   bool hasSymbols() const { return !symbols.empty(); }
   size_t getNumVariants() const { return combinations.size(); }
-  /// "N=8, length=16".
+  /// "N=8, length=16", or "length=1..64" for the program for all of a range.
   std::string describe(size_t variant) const;
 
 private:
   friend class CompiledVariants;
+  /// A value for each symbol; none stands for all of its range.
+  using Combination = std::vector<std::optional<int64_t>>;
   llvm::Error checkSymbols() const;
-  ImportOptions getOptions(size_t variant) const;
+  /// Keeps those of the variants that given inputs fit which are for the fewest
+  /// runs. \p isGiven: whether the inputs tell the value of a symbol.
+  void keepFewestRuns(llvm::function_ref<bool(const std::string &)> isGiven);
+  ImportOptions getOptions(const Combination &combination) const;
+  /// \p combination with all of the ranges.
+  Combination getForAllRuns(Combination combination) const;
   /// A variant on its way: its phases, and the program that they have come to.
   struct Started {
     std::unique_ptr<Compilation> compilation;
     std::optional<IRProgram> program;
   };
   llvm::Expected<Started> startVariant(size_t variant);
+  /// Imports variant \p number, with the layout of the one for all runs.
+  llvm::Expected<ModelGraph> importVariant(Compilation &compilation,
+                                           size_t number);
   llvm::Expected<std::optional<CompiledVariants>>
   finishVariants(std::vector<Started> started);
   llvm::Expected<std::optional<CompiledVariants>> compileOnly();
@@ -97,8 +108,11 @@ private:
   std::vector<SymbolValues> symbols;
   /// Where there are symbols: the model, until the last import.
   std::optional<OnnxModel> model;
-  /// One value a symbol, the last one changing first.
-  std::vector<std::vector<int64_t>> combinations;
+  /// The last symbol changing first, the whole of a range coming before the
+  /// values in it.
+  std::vector<Combination> combinations;
+  /// Of the variants for all runs that have been imported.
+  std::map<Combination, std::shared_ptr<const PlaceholderLayout>> layouts;
 };
 
 } // namespace glowish

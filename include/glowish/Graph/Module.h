@@ -33,7 +33,7 @@ public:
   /// If the extents of this output depend on data, the output that receives
   /// them (int64<rank>), else null. The type of this output then has the
   /// maximum extents, which determine its strides; elements beyond the actual
-  /// extents are zero.
+  /// extents are unspecified.
   Placeholder *getExtents() const { return extents; }
   void setExtents(Placeholder *placeholder) { extents = placeholder; }
 

@@ -7,6 +7,7 @@
 #include "glowish/Graph/Module.h"
 #include "glowish/Graph/Variables.h"
 #include "glowish/Importer/FusedRows.h"
+#include "glowish/Importer/PlaceholderLayout.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>
 
@@ -37,6 +38,10 @@ struct ImportOptions {
   /// (-onnx-define-symbol=name,low..high). Each becomes an input of the module,
   /// int64<>, before the first input that depends on it.
   std::map<std::string, IntRange> symbolRanges;
+  /// The placeholders of an import of the model with these symbols and larger
+  /// ranges, which this import's are made like; null for its own. A range may
+  /// then have a single value.
+  std::shared_ptr<const PlaceholderLayout> layout;
   /// Outputs that become one placeholder with an input (-state=input,output),
   /// which keeps them for the next run.
   std::vector<StateNames> states;

@@ -294,19 +294,31 @@ static llvm::Function *emitVariants(llvm::Module &module,
                                     const std::string &name, bool isTimed,
                                     KernelNames *kernels) {
   ModuleEmitter emitter(module, target, kernels);
-  if (variants.symbols.empty()) {
+  if (variants.programs.size() == 1) {
     const Variant &only = variants.programs.front();
     return emitter.emit(*only.function, *only.plan, name, isTimed);
   }
+  // The entry of the program for all runs of some values becomes one that
+  // selects among those of the same values.
   std::vector<VariantEntry> entries;
-  for (const Variant &variant : variants.programs) {
-    std::string ownName =
-        "variant." + std::to_string(entries.size()) + target.suffix;
-    entries.push_back(
-        {variant.values,
-         emitter.emit(*variant.function, *variant.plan, ownName, isTimed)});
+  for (auto [i, variant] : llvm::enumerate(variants.programs)) {
+    llvm::Function *entry = emitter.emit(
+        *variant.function, *variant.plan,
+        ("variant." + llvm::Twine(i) + target.suffix).str(), isTimed);
+    auto known = llvm::find_if(entries, [&](const VariantEntry &other) {
+      return other.values == llvm::ArrayRef(variant.values);
+    });
+    if (known == entries.end())
+      entries.push_back({variant.values, entry});
+    else
+      known->entry =
+          emitStatedDispatch(module, target, variant, entry, known->entry);
   }
-  return emitVariantDispatch(module, target, name, entries);
+  if (!variants.symbols.empty())
+    return emitVariantDispatch(module, target, name, entries);
+  releaseName(module, name);
+  entries.front().entry->setName(name);
+  return entries.front().entry;
 }
 
 llvm::Expected<std::unique_ptr<llvm::Module>>

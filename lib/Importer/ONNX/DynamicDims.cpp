@@ -216,23 +216,58 @@ llvm::Error glowish::setDynamicOutput(OpContext &op, Composer &c,
   return llvm::Error::success();
 }
 
+std::optional<std::string> glowish::describeExtent(const StatedSums &sums,
+                                                   const DynamicValue &value,
+                                                   unsigned dim) {
+  std::optional<StatedSum> sum = value.isDynamic(dim)
+                                     ? sums.find(value.getExtent(dim))
+                                     : StatedSum{value.getShape()[dim]};
+  if (!sum || parseDim(printDim(*sum)) != *sum)
+    return std::nullopt;
+  return printDim(*sum);
+}
+
+/// What a run leaves of \p value in an output of the extents \p shape
+/// (InputExtents::next).
+static std::vector<std::string>
+describeSaved(const Module &module, const DynamicValue &value, DimsRef shape) {
+  StatedSums sums(module);
+  std::vector<std::string> dims;
+  for (auto [d, extent] : llvm::enumerate(shape)) {
+    bool isWhole = !value.isDynamic(d) && value.getShape()[d] == extent;
+    // Where data decide, it may be all of it.
+    dims.push_back(isWhole ? "" : describeExtent(sums, value, d).value_or(""));
+  }
+  bool isAny = llvm::any_of(dims, [](auto &dim) { return !dim.empty(); });
+  return isAny ? dims : std::vector<std::string>();
+}
+
+NodeValue glowish::padTo(Composer &c, NodeValue value, DimsRef shape) {
+  if (!value || value.getShape() == shape)
+    return value;
+  std::vector<int64_t> pads(shape.size(), 0);
+  for (auto [extent, larger] : llvm::zip_equal(value.getShape(), shape))
+    pads.push_back(larger - extent);
+  return c.pad(value, pads, 0);
+}
+
 llvm::Error glowish::saveDynamicOutput(GraphContext &graph,
                                        llvm::StringRef name,
-                                       DynamicValue value) {
+                                       const DynamicValue &value,
+                                       DimsRef shape) {
   // A pseudo node that owns the nodes of the output.
   onnx::NodeProto proto;
   proto.add_output(name.str());
   OpContext op(proto, graph, {});
   Composer c(op);
-  std::vector<int64_t> all = getAllDims(value.getRank());
-  value.value = fillOutside(c, value, all, 0);
   std::vector<NodeValue> counts;
-  counts.reserve(all.size());
-  for (int64_t d : all)
+  counts.reserve(shape.size());
+  for (unsigned d = 0; d < shape.size(); ++d)
     counts.push_back(c.reshape(countAlong(c, value, d), {1}));
   NodeValue count = c.concat(counts, 0);
+  NodeValue saved = padTo(c, value.value, shape);
   GLOWISH_ASSIGN_OR_RETURN(count, c.finish(count));
-  GLOWISH_ASSIGN_OR_RETURN(value.value, c.finish(value.value));
+  GLOWISH_ASSIGN_OR_RETURN(saved, c.finish(saved));
   Module &module = graph.function.getModule();
   std::string extentsName = name.str() + ".extents";
   while (graph.uses.count(extentsName))
@@ -240,11 +275,12 @@ llvm::Error glowish::saveDynamicOutput(GraphContext &graph,
   Placeholder *extents = module.createPlaceholder(
       extentsName, count.getType(), /*isInput=*/false, /*isOutput=*/true);
   Placeholder *output = module.createPlaceholder(
-      name, value.value.getType(), /*isInput=*/false, /*isOutput=*/true);
+      name, saved.getType(), /*isInput=*/false, /*isOutput=*/true);
   output->setExtents(extents);
+  output->setInputExtents({.next = describeSaved(module, value, shape)});
   graph.function.create<SaveNode>("save_" + extentsName, count,
                                   NodeValue(extents));
-  graph.function.create<SaveNode>("save_" + name.str(), value.value,
+  graph.function.create<SaveNode>("save_" + name.str(), saved,
                                   NodeValue(output));
   return llvm::Error::success();
 }

@@ -4,6 +4,7 @@
 #define GLOWISH_LIB_IMPORTER_ONNX_DYNAMICDIMS_H
 
 #include "ONNX/Composer.h"
+#include "glowish/Graph/StatedSums.h"
 
 namespace glowish {
 
@@ -91,10 +92,18 @@ llvm::Error alongOuter(OpContext &op) {
   return passOuterExtents(op, count);
 }
 
-/// Makes \p value the output \p name of the model, with zeros beyond its actual
-/// extents, and creates an additional output for the extents.
+/// The extent of dimension \p dim of \p value, of a module with \p sums, as a
+/// dimension (DimExpression.h): a number if it is static. Null if it is no sum
+/// of extents that runs state.
+std::optional<std::string>
+describeExtent(const StatedSums &sums, const DynamicValue &value, unsigned dim);
+/// Pads \p value at its ends to \p shape, which is at least as large.
+NodeValue padTo(Composer &c, NodeValue value, DimsRef shape);
+/// Makes \p value the output \p name of the model, and creates an additional
+/// output for the extents. The output has the extents \p shape, at least those
+/// of the value; elements beyond the actual ones are unspecified.
 llvm::Error saveDynamicOutput(GraphContext &graph, llvm::StringRef name,
-                              DynamicValue value);
+                              const DynamicValue &value, DimsRef shape);
 
 } // namespace glowish
 

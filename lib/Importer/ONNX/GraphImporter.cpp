@@ -48,6 +48,7 @@ private:
   llvm::Error importInputs();
   llvm::Error importInput(const onnx::ValueInfoProto &input,
                           const InputTypes &types);
+  llvm::Expected<Dims> findLayout(const std::string &name, DimsRef own) const;
   llvm::Error saveOutput(const std::string &name, NodeValue value);
   llvm::Error importSequenceOutput(const onnx::ValueInfoProto &output,
                                    size_t index, const Sequence &sequence);
@@ -128,14 +129,37 @@ llvm::Error GraphImporter::importInput(const onnx::ValueInfoProto &input,
   declared.bindInput(input, type);
   std::vector<std::string> dims = types.getDims(input);
   GLOWISH_ASSIGN_OR_RETURN(Extents extents, statedExtents.get(dims));
+  GLOWISH_ASSIGN_OR_RETURN(Dims shape,
+                           findLayout(input.name(), type.getShape()));
   // An input that is also an output of the same name is a single placeholder.
   Placeholder *placeholder = module->createPlaceholder(
-      input.name(), type, /*isInput=*/true, outputNames.contains(input.name()));
+      input.name(), type.withShape(shape), /*isInput=*/true,
+      outputNames.contains(input.name()));
   if (!dims.empty()) {
     placeholder->setInputExtents({.dims = std::move(dims)});
     scope.getContext().extents[input.name()] = std::move(extents);
   }
-  return scope.define(input.name(), NodeValue(placeholder));
+  NodeValue value(placeholder);
+  if (DimsRef(shape) != type.getShape()) {
+    Dims zeros(shape.size(), 0), ones(shape.size(), 1);
+    value = scope.getContext()
+                .function
+                .create<SliceNode>(placeholder->getName(), value, zeros,
+                                   type.getShape(), ones)
+                ->getResult();
+  }
+  return scope.define(input.name(), value);
+}
+
+/// The extents of the placeholder \p name for values with the extents \p own. A
+/// state gets them when both of its values are known.
+llvm::Expected<Dims> GraphImporter::findLayout(const std::string &name,
+                                               DimsRef own) const {
+  bool isState = llvm::any_of(
+      stateInputs, [&](const auto &state) { return state.second == name; });
+  if (!options.layout || isState)
+    return Dims(own);
+  return options.layout->findShape(name, own);
 }
 
 llvm::Error GraphImporter::importInputs() {
@@ -210,9 +234,15 @@ llvm::Error GraphImporter::importOutput(const onnx::ValueInfoProto &output,
   auto *source = value.getNodeAs<Placeholder>();
   if (source && source->getModelName() == output.name())
     return llvm::Error::success();
-  if (extents.empty())
+  bool isDynamic =
+      !extents.empty() ||
+      (options.layout && options.layout->hasExtents(output.name()));
+  if (!isDynamic)
     return saveOutput(output.name(), value);
-  return saveDynamicOutput(scope.getContext(), output.name(), {value, extents});
+  GLOWISH_ASSIGN_OR_RETURN(Dims shape,
+                           findLayout(output.name(), value.getShape()));
+  return saveDynamicOutput(scope.getContext(), output.name(), {value, extents},
+                           shape);
 }
 
 llvm::Error GraphImporter::importStates() {
@@ -227,9 +257,9 @@ llvm::Error GraphImporter::importStates() {
       return makeError("-state: {0} is {1}",
                        quote(value ? input->second : output.name()),
                        value ? "a constant" : "no tensor");
-    if (llvm::Error error =
-            makeState(scope.getContext(), *placeholder,
-                      {value, scope.lookupExtents(output.name())}))
+    if (llvm::Error error = makeState(
+            scope.getContext(), *placeholder,
+            {value, scope.lookupExtents(output.name())}, options.layout.get()))
       return addContext(std::move(error),
                         "-state: the output " + quote(output.name()) + ": ");
   }
@@ -323,6 +353,8 @@ llvm::Expected<std::unique_ptr<Module>> GraphImporter::import() {
   GLOWISH_RETURN_IF_ERROR(scope.importNodes());
   GLOWISH_RETURN_IF_ERROR(importOutputs());
   GLOWISH_RETURN_IF_ERROR(checkBoundValues());
+  if (options.layout)
+    GLOWISH_RETURN_IF_ERROR(options.layout->check(*module));
   eraseUnusedConstants(*module);
   return std::move(module);
 }

@@ -8,7 +8,7 @@ using namespace glowish;
 
 /// The input that states the extent of \p symbol.
 NodeValue StatedExtents::getSymbol(const std::string &symbol) {
-  NodeValue &value = extents[symbol];
+  NodeValue &value = symbols[symbol];
   if (value)
     return value;
   GraphContext &graph = scope.getContext();
@@ -30,6 +30,7 @@ NodeValue StatedExtents::getSymbol(const std::string &symbol) {
 static llvm::Expected<NodeValue>
 compose(GraphContext &graph, llvm::StringRef name,
         const DimExpression &expression,
+        const std::map<std::string, IntRange> &ranges,
         llvm::function_ref<NodeValue(const std::string &)> getSymbol) {
   // A pseudo node that owns the nodes.
   onnx::NodeProto proto;
@@ -39,10 +40,16 @@ compose(GraphContext &graph, llvm::StringRef name,
   std::vector<NodeValue> stack;
   for (const DimExpression::Step &step : expression.getSteps()) {
     using Op = DimExpression::Op;
-    if (step.op == Op::Number || step.op == Op::Symbol) {
-      stack.push_back(step.op == Op::Symbol
-                          ? getSymbol(step.symbol)
-                          : c.scalar(ElemKind::Int64, double(*step.number)));
+    if (step.op == Op::Number) {
+      stack.push_back(c.scalar(ElemKind::Int64, double(*step.number)));
+      continue;
+    }
+    if (step.op == Op::Symbol) {
+      NodeValue symbol = getSymbol(step.symbol);
+      IntRange range = ranges.at(step.symbol);
+      stack.push_back(range.low == range.high
+                          ? c.scalar(ElemKind::Int64, double(range.low))
+                          : symbol);
       continue;
     }
     NodeValue right = stack.back();
@@ -70,15 +77,18 @@ llvm::Expected<NodeValue> StatedExtents::getExtent(const std::string &dim) {
     extent = getSymbol(dim);
   } else {
     std::optional<DimExpression> expression = DimExpression::parse(dim);
-    GLOWISH_ASSIGN_OR_RETURN(extent, compose(
-                                         scope.getContext(), dim, *expression,
-                                         [&](const std::string &symbol) {
-                                           return getSymbol(symbol);
-                                         }));
+    GLOWISH_ASSIGN_OR_RETURN(
+        extent,
+        compose(
+            scope.getContext(), dim, *expression, ranges,
+            [&](const std::string &symbol) { return getSymbol(symbol); }));
   }
   GLOWISH_ASSIGN_OR_RETURN(std::optional<IntRange> bounds,
                            boundDim(dim, ranges));
-  scope.getState().bounds[{extent.node, extent.result}] = bounds->high;
+  if (bounds->low == bounds->high)
+    extent = {};
+  else
+    scope.getState().bounds[{extent.node, extent.result}] = bounds->high;
   extents[dim] = extent;
   return extent;
 }

@@ -15,7 +15,7 @@ public:
   explicit StatedExtents(GraphScope &scope) : scope(scope) {}
 
   /// Returns the extents of an input with the dimensions \p dims
-  /// (InputExtents::dims).
+  /// (InputExtents::dims). One with a single value is static.
   llvm::Expected<Extents> get(llvm::ArrayRef<std::string> dims);
 
 private:
@@ -23,7 +23,9 @@ private:
   NodeValue getSymbol(const std::string &symbol);
 
   GraphScope &scope;
-  /// By expressions.
+  /// The inputs that state symbols.
+  llvm::StringMap<NodeValue> symbols;
+  /// By expressions; null for those that are static.
   llvm::StringMap<NodeValue> extents;
 };
 

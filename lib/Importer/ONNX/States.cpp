@@ -81,91 +81,157 @@ describeNext(const Module &module, const Placeholder &input,
       next.push_back("");
       continue;
     }
-    std::optional<StatedSum> sum =
-        value.isDynamic(d) ? sums.find(value.getExtent(d)) : StatedSum{extent};
-    if (!isStated || !sum || parseDim(printDim(*sum)) != *sum)
+    std::optional<std::string> sum = describeExtent(sums, value, d);
+    if (!isStated || !sum)
       return makeError(
           "dimension {0} has at most {1} elements, and that of the "
           "input '{2}' {3}; accepted: as many, or numbers that are "
           "sums of symbols with ranges in both",
           d, extent, input.getModelName(), input.getType().getDim(d));
-    next.push_back(printDim(*sum));
+    next.push_back(*sum);
   }
   bool isAny = llvm::any_of(next, [](auto &dim) { return !dim.empty(); });
   return isAny ? next : std::vector<std::string>();
 }
 
-/// Whether \p node gives \p input the type \p type, with further elements
-/// behind its own. What these are does not matter.
-static bool isGrown(const Node &node, const Type &type) {
-  auto *pad = llvm::dyn_cast<PadNode>(&node);
-  return pad && pad->getMode() == "constant" && pad->getType() == type &&
-         llvm::all_of(pad->getPads().take_front(type.getRank()),
-                      [](int64_t before) { return before == 0; });
+namespace {
+
+/// Lets what reads a value read the corner of another one instead, with further
+/// elements behind the value's own; what these are does not matter.
+class CornerReaders {
+public:
+  /// \p saved: a value that may be replaced by another one with these elements.
+  CornerReaders(Function &function, NodeValue &saved)
+      : function(function), saved(saved) {}
+
+  /// The readers of \p narrow, of type \p type, get \p wide, which may be the
+  /// same value with a new type.
+  void redirect(NodeValue narrow, const Type &type, NodeValue wide);
+
+private:
+  NodeValue makeSlice(NodeValue wide, DimsRef shape);
+  bool redirectPad(Node &node, NodeValue wide);
+  bool redirectUpdate(Node &node, unsigned index, NodeValue wide);
+
+  Function &function;
+  NodeValue &saved;
+};
+
+} // namespace
+
+/// A slice right behind \p wide.
+NodeValue CornerReaders::makeSlice(NodeValue wide, DimsRef shape) {
+  // A value has readers behind it.
+  Node *next = llvm::isa<Placeholder>(wide.node)
+                   ? &function.getNodes().front()
+                   : &*std::next(wide.node->getIterator());
+  InsertionGuard guard(function, next);
+  Dims zeros(shape.size(), 0), ones(shape.size(), 1);
+  return function
+      .create<SliceNode>(wide.node->getName(), wide, zeros, shape, ones)
+      ->getResult();
 }
 
-/// Gives \p input the extents \p shape; its readers see what they saw, and so
-/// does \p saved, a value that may be one of them.
-static void grow(Function &function, Placeholder &input, DimsRef shape,
-                 NodeValue &saved) {
-  Module &module = function.getModule();
-  Type before = input.getType();
-  module.makeState(input, shape);
-  if (before == input.getType())
+/// A pad at the ends gives a larger corner of \p wide, or all of it.
+bool CornerReaders::redirectPad(Node &node, NodeValue wide) {
+  auto *pad = llvm::dyn_cast<PadNode>(&node);
+  DimsRef shape = wide.getShape();
+  if (!pad || pad->getMode() != "constant" ||
+      llvm::any_of(pad->getPads(), [](int64_t size) { return size < 0; }) ||
+      llvm::any_of(pad->getPads().take_front(shape.size()),
+                   [](int64_t before) { return before != 0; }))
+    return false;
+  for (auto [own, whole] : llvm::zip_equal(pad->getType().getShape(), shape))
+    if (own > whole)
+      return false;
+  if (pad->getType() != wide.getType()) {
+    redirect(pad->getResult(), pad->getType(), wide);
+  } else {
+    if (saved.node == pad)
+      saved = wide;
+    pad->getResult().replaceAllUsesWith(wide);
+  }
+  function.erase(pad);
+  return true;
+}
+
+/// Elements that are set inside of the corner are set inside of \p wide.
+bool CornerReaders::redirectUpdate(Node &node, unsigned index, NodeValue wide) {
+  auto *update = llvm::dyn_cast<DynamicUpdateSliceNode>(&node);
+  if (!update || index != update->inputIdx)
+    return false;
+  // The end of the corner must not have moved where it starts.
+  StatedSums sums(function.getModule());
+  std::optional<StatedSum> start = sums.find(update->getStart());
+  unsigned axis = unsigned(update->getAxis());
+  int64_t most = update->getType().getDim(axis) -
+                 update->getUpdate().getType().getDim(axis);
+  if (!start || !sums.isWithin(*start, 0, double(most)))
+    return false;
+  InsertionGuard guard(function, update);
+  auto *wider = function.create<DynamicUpdateSliceNode>(
+      update->getName(), wide, update->getUpdate(), update->getStart(),
+      update->getAxis());
+  redirect(update->getResult(), update->getType(), wider->getResult());
+  function.erase(update);
+  return true;
+}
+
+void CornerReaders::redirect(NodeValue narrow, const Type &type,
+                             NodeValue wide) {
+  if (narrow == wide && type == wide.getType())
     return;
+  if (type == wide.getType()) {
+    if (saved == narrow)
+      saved = wide;
+    narrow.replaceAllUsesWith(wide);
+    return;
+  }
   std::vector<Use *> uses;
-  for (Use &use : input.uses())
-    uses.push_back(&use);
+  for (Use &use : narrow.node->uses())
+    if (use.get() == narrow)
+      uses.push_back(&use);
   NodeValue slice;
   for (Use *use : uses) {
-    if (Node *pad = use->getUser(); isGrown(*pad, input.getType())) {
-      if (saved.node == pad)
-        saved = NodeValue(&input);
-      pad->getResult().replaceAllUsesWith(NodeValue(&input));
-      function.erase(pad);
+    Node &user = *use->getUser();
+    if (redirectPad(user, wide) ||
+        redirectUpdate(user, use->getOperandIndex(), wide))
       continue;
-    }
-    if (!slice) {
-      InsertionGuard guard(function, &function.getNodes().front());
-      Dims zeros(shape.size(), 0), ones(shape.size(), 1);
-      slice = function
-                  .create<SliceNode>(input.getName(), NodeValue(&input), zeros,
-                                     before.getShape(), ones)
-                  ->getResult();
-    }
+    if (!slice)
+      slice = makeSlice(wide, type.getShape());
     use->set(slice);
   }
 }
 
 llvm::Error glowish::makeState(GraphContext &graph, Placeholder &input,
-                               DynamicValue value) {
-  const Type &type = input.getType(), &own = value.value.getType();
+                               DynamicValue value,
+                               const PlaceholderLayout *layout) {
+  const Type type = input.getType(), &own = value.value.getType();
   if (type.withShape({}) != own.withShape({}) ||
       type.getRank() != own.getRank())
     return makeError("it is {0}, and the input '{1}' {2}; accepted: the same "
                      "kind and rank",
                      own.str(), input.getModelName(), type.str());
-  GLOWISH_ASSIGN_OR_RETURN(
-      std::vector<std::string> next,
-      describeNext(graph.function.getModule(), input, value));
+  Module &module = graph.function.getModule();
+  InputExtents extents = input.getInputExtents();
+  GLOWISH_ASSIGN_OR_RETURN(extents.next, describeNext(module, input, value));
   Dims shape;
   for (auto [x, y] : llvm::zip_equal(type.getShape(), own.getShape()))
     shape.push_back(std::max(x, y));
+  if (layout) {
+    GLOWISH_ASSIGN_OR_RETURN(shape,
+                             layout->findShape(input.getModelName(), shape));
+  }
   // A pseudo node that owns the nodes of the state.
   onnx::NodeProto proto;
   proto.add_output(input.getName().str());
   OpContext op(proto, graph, {});
   Composer c(op);
-  std::vector<int64_t> pads(shape.size(), 0);
-  for (auto [extent, larger] : llvm::zip_equal(own.getShape(), shape))
-    pads.push_back(larger - extent);
-  NodeValue saved = own.getShape() == DimsRef(shape)
-                        ? value.value
-                        : c.pad(value.value, pads, 0);
-  GLOWISH_ASSIGN_OR_RETURN(saved, c.finish(saved));
-  grow(graph.function, input, shape, saved);
-  InputExtents extents = input.getInputExtents();
-  extents.next = std::move(next);
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue saved,
+                           c.finish(padTo(c, value.value, shape)));
+  module.makeState(input, shape);
+  CornerReaders(graph.function, saved)
+      .redirect(NodeValue(&input), type, NodeValue(&input));
   input.setInputExtents(std::move(extents));
   graph.function.create<SaveNode>(("save_" + input.getName()).str(), saved,
                                   NodeValue(&input));

@@ -14,10 +14,11 @@ llvm::Expected<llvm::StringMap<std::string>>
 matchStates(const onnx::GraphProto &graph, llvm::ArrayRef<StateNames> names);
 
 /// Makes an output of \p input, too, to which \p value is saved. It gets the
-/// larger of both extents in each dimension; those of the value must be the
-/// input's, or sums of extents that runs state.
+/// larger of both extents in each dimension, or those of \p layout unless that
+/// is null; those of the value must be the input's, or sums of extents that
+/// runs state.
 llvm::Error makeState(GraphContext &graph, Placeholder &input,
-                      DynamicValue value);
+                      DynamicValue value, const PlaceholderLayout *layout);
 
 } // namespace glowish
 

@@ -40,12 +40,16 @@ static BundleFacts getFacts(const Variants &variants, const Weights &weights,
         return hasBoundedLoops(*variant.function);
       });
   for (const Variant &variant : variants.programs) {
+    // The others have its placeholders.
+    if (!variant.isForAllRuns())
+      continue;
     std::string identifier;
     for (auto [dim, value] : llvm::zip_equal(facts.dims, variant.values))
       identifier += (identifier.empty() ? "" : "_") + dim.identifier +
                     std::to_string(value);
     facts.programs.push_back(
         {identifier, variant.values, *variant.plan,
+         variants.getActivationSize(variant.values),
          getBundleSymbols(*variant.function, *variant.plan),
          getBundleConstants(*variant.function, *variant.plan)});
   }

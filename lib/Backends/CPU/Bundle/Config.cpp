@@ -97,7 +97,7 @@ llvm::Constant *DataEmitter::getConfig(const BundleFacts &facts,
   }
   return llvm::ConstantStruct::getAnon(
       {getInt(64, facts.constantSize), getInt(64, program.plan.mutableSize),
-       getInt(64, program.plan.activationSize), getInt(64, facts.alignment),
+       getInt(64, program.activationSize), getInt(64, facts.alignment),
        getInt(64, entries.size()), getTable(entries), getTable(symbols),
        getInt(64, bundleAbiVersion), getInt(64, facts.options.modelHash),
        getInt(64, facts.weightsChecksum)});

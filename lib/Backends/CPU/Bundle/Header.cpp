@@ -336,13 +336,14 @@ void glowish::printSymbolMacros(llvm::raw_ostream &os, llvm::StringRef prefix,
                   " * Elements lie by DIMS; those outside don't matter. */\n",
                   describeExtents(symbol, symbol.inputExtents.dims));
   if (!symbol.inputExtents.next.empty())
-    os << formatv("/* A state: a call leaves {0}. */\n",
+    os << formatv("/* {0} call leaves {1}. */\n",
+                  symbol.inputExtents.dims.empty() ? "A" : "A state: a",
                   describeExtents(symbol, symbol.inputExtents.next));
   for (const SymbolMacro &macro : getSymbolMacros(prefix, symbol, program)) {
     if (macro.suffix == "_EXTENTS")
       os << "/* DIMS are the largest extents. A call stores the actual ones, "
             "int64_t[RANK],\n * at the offset EXTENTS. Elements lie by DIMS; "
-            "those outside are 0. */\n";
+            "those outside don't matter. */\n";
     os << "#define " << prefix << '_' << symbol.identifier << macro.suffix
        << ' ' << macro.value << '\n';
   }

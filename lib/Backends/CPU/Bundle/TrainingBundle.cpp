@@ -115,6 +115,7 @@ llvm::Error glowish::writeTrainingBundle(CPUBackend &backend,
         {identifier,
          {},
          *program.plan,
+         program.plan->activationSize,
          getBundleSymbols(*program.function, *program.plan),
          getBundleConstants(*program.function, *program.plan)});
   GLOWISH_RETURN_IF_ERROR(chooseTrainingIdentifiers(facts));

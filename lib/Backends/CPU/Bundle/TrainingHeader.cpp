@@ -23,8 +23,7 @@ static void printBanner(llvm::raw_ostream &os, const BundleFacts &facts,
                 " * mutable weights  {1,12} bytes, {2} of it variables\n"
                 " * activations      {3,12} bytes, {4} for inference\n",
                 facts.constantSize, facts.mutableSize, state.getPayloadSize(),
-                facts.activationSize,
-                facts.programs.front().plan.activationSize);
+                facts.activationSize, facts.programs.front().activationSize);
   for (const BundleProgram &program : facts.programs) {
     os << " *\n * " << program.identifier << "\n";
     printSymbolLines(os, facts, program);

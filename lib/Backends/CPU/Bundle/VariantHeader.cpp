@@ -35,7 +35,7 @@ void glowish::printVariantBanner(llvm::raw_ostream &os,
     os << formatv(" *\n * With {0}: mutable weights {1}, activations {2} "
                   "bytes, {3:P1} of it the largest live set\n",
                   describe(facts, program), program.plan.mutableSize,
-                  program.plan.activationSize, program.plan.getEfficiency());
+                  program.activationSize, program.plan.getEfficiency());
     printSymbolLines(os, facts, program);
   }
   os << " */\n";
@@ -73,7 +73,7 @@ void glowish::printVariantMacros(llvm::raw_ostream &os,
        << formatv("#define {0}_MUTABLE_MEM_SIZE {1}u\n", prefix,
                   program.plan.mutableSize)
        << formatv("#define {0}_ACTIVATIONS_MEM_SIZE {1}u\n", prefix,
-                  program.plan.activationSize);
+                  program.activationSize);
     for (const BundleSymbol &symbol : program.symbols)
       printSymbolMacros(os, prefix, symbol, program);
   }
@@ -155,7 +155,7 @@ void glowish::printVariantFunctions(llvm::raw_ostream &os,
   });
   printLookup(
       os, facts, "activations_mem_size",
-      [](const BundleProgram &program) { return program.plan.activationSize; });
+      [](const BundleProgram &program) { return program.activationSize; });
   for (size_t i = 0; i < facts.programs.front().symbols.size(); ++i) {
     const BundleSymbol &symbol = facts.programs.front().symbols[i];
     os << formatv(

@@ -4,6 +4,7 @@
 #define GLOWISH_LIB_BACKENDS_CPU_TARGET_VARIANTDISPATCH_H
 
 #include "glowish/Backends/CPU/TargetDescription.h"
+#include "glowish/Backends/Variants.h"
 
 namespace glowish {
 
@@ -21,6 +22,14 @@ llvm::Function *emitVariantDispatch(llvm::Module &module,
                                     const TargetDescription &target,
                                     llvm::StringRef name,
                                     llvm::ArrayRef<VariantEntry> entries);
+
+/// Adds to \p module an entry that calls \p own, that of \p variant, for runs
+/// that state its values (Variant::stated), and \p others for all others. Both
+/// become internal.
+llvm::Function *emitStatedDispatch(llvm::Module &module,
+                                   const TargetDescription &target,
+                                   const Variant &variant, llvm::Function *own,
+                                   llvm::Function *others);
 
 } // namespace glowish
 
