@@ -287,6 +287,13 @@ static llvm::Error importTensorScatter(OpContext &op) {
                      cache.getType().str(), update.getType().str(), axis, mode);
   Composer c(op);
   unsigned rank = shape.size();
+  if (shape[0] == 1 && mode == "linear" && op.hasInput(2)) {
+    // One slice, which a state can take in place.
+    GLOWISH_ASSIGN_OR_RETURN(NodeValue starts, op.getInput(2));
+    NodeValue start = c.reshape(c.cast(starts, ElemKind::Int64), {});
+    return c.setOutput(
+        0, c.make<DynamicUpdateSliceNode>(cache, update, start, axis));
+  }
   NodeValue index = c.iota(ElemKind::Int64, rank, axis, part[axis]);
   if (op.hasInput(2)) {
     GLOWISH_ASSIGN_OR_RETURN(NodeValue starts, op.getInput(2));
