@@ -1,17 +1,20 @@
-// Times language models in glowish and ONNX Runtime; `bench/llm` runs it.
+// Times and checks language models in glowish and ONNX Runtime; `bench/llm` runs
+// it.
 
-import {mkdirSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdirSync, rmSync, writeFileSync} from 'node:fs';
 import {availableParallelism} from 'node:os';
 import {join} from 'node:path';
 import {parseArgs} from 'node:util';
 import ort from 'onnxruntime-node';
 import {getMachine, updateDocument} from './document.mjs';
-import {startEngines} from './llm_engines.mjs';
-import {forms, geometries, writeModel} from './llm_model.mjs';
+import {checkModels} from './llm_check.mjs';
+import {forms, geometries} from './llm_forms.mjs';
+import {writeModel} from './llm_model.mjs';
+import {describeNeeds, measureNeeds} from './llm_needs.mjs';
 import {makeReport} from './llm_report.mjs';
+import {measureTimes} from './llm_times.mjs';
 import {startHelpers} from './measure.mjs';
-import {largestError} from './npy.mjs';
-import {measureQuietly} from './quiet.mjs';
+import {formatTable} from './report.mjs';
 
 const usage = `Usage: bench/llm [options]
 
@@ -25,10 +28,18 @@ the rate at which the cores read memory. It waits for up to 20 seconds while
 other programs use the processors, and what is measured while these take more
 than a twentieth is measured again, up to three times. Writes llm.json.
 
-  --models A,B,..    ${Object.keys(geometries).join(', ')}
-                     (default: qwen2.5-0.5b)
+  --check            compare logits and tokens instead: of 256 tokens that are
+                     generated with the cache, those of the model without a
+                     cache and of ONNX Runtime; with other threads and splits of
+                     the prompt. The exit code is 1 if something is wrong
+  --needs            measure instead what compiling, starting and memory take
+  --models A[:F],..  ${Object.keys(geometries).join(', ')};
+                     with the form F alone, or with all of --forms
+                     (default: qwen2.5-0.5b; --check: smollm2-135m)
   --forms A,B,..     ${Object.keys(forms).join(', ')}
-                     (default: 4bit)
+                     (default: 4bit; --needs: 4bit-last,4bit; --check:
+                     plain,attention,float,4bit; ONNX Runtime takes minutes for
+                     8bit)
   --threads N,..     numbers of threads (default 1,2)
   --prompts N,..     tokens of the prompts (default 64,256)
   --tokens N         tokens after each (default 64)
@@ -44,12 +55,12 @@ needs 20 GB of memory.`;
 function readOptions() {
   const processors = [...Array(availableParallelism()).keys()].reverse();
   const text = (value) => ({type: 'string', default: value});
+  const flag = {type: 'boolean', default: false};
   const {values} = parseArgs({options: {
-    models: text('qwen2.5-0.5b'), forms: text('4bit'), threads: text('1,2'),
+    models: {type: 'string'}, forms: {type: 'string'}, threads: text('1,2'),
     prompts: text('64,256'), tokens: text('64'), rounds: text('3'),
     cpus: text(processors.join(',')), out: text('build/bench/llm'),
-    doc: {type: 'boolean', default: false},
-    help: {type: 'boolean', default: false},
+    doc: flag, check: flag, needs: flag, help: flag,
   }});
   if (values.help) {
     console.log(usage);
@@ -57,24 +68,35 @@ function readOptions() {
   }
   const numbers = (list) => list.split(',').map(Number);
   return {
-    models: check('--models', values.models.split(','), geometries),
-    forms: check('--forms', values.forms.split(','), forms),
+    runs: listRuns(values), check: values.check, needs: values.needs,
     threads: numbers(values.threads), prompts: numbers(values.prompts),
     cpus: numbers(values.cpus), tokens: Number(values.tokens),
-    rounds: Number(values.rounds), out: values.out, doc: values.doc,
+    rounds: Number(values.rounds), out: values.out, doc: values.doc, log,
     engines: ['glowish', 'ONNX Runtime'], quantized: false,
   };
 }
 
-function check(option, names, known) {
-  for (const name of names) {
-    if (!(name in known)) {
-      console.error(`error: ${option}: '${name}'; accepted: ${
-          Object.keys(known).join(', ')}`);
-      process.exit(1);
-    }
-  }
-  return names;
+// {name, form} of each model that --models and --forms ask for.
+function listRuns({models, forms: list, check, needs}) {
+  const all = (list ?? (check ? 'plain,attention,float,4bit'
+      : needs ? '4bit-last,4bit' : '4bit')).split(',');
+  const names = models ?? (check ? 'smollm2-135m' : 'qwen2.5-0.5b');
+  return names.split(',').flatMap((entry) => {
+    const [name, form] = entry.split(':');
+    expectKnown('--models', name, geometries);
+    return (form ? [form] : all).map((one) => {
+      expectKnown('--forms', one, forms);
+      return {name, form: one};
+    });
+  });
+}
+
+function expectKnown(option, name, known) {
+  if (name in known)
+    return;
+  console.error(`error: ${option}: '${name}'; accepted: ${
+      Object.keys(known).join(', ')}`);
+  process.exit(1);
 }
 
 function log(text) {
@@ -82,98 +104,49 @@ function log(text) {
     process.stderr.write(`\r\x1b[K${text}`);
 }
 
-// How far each program's logits are from those of ONNX Runtime with float
-// activations, as a share of the largest magnitude.
-async function compareLogits(entries, folder, {prompts}) {
-  const readLogits = async ({worker}) => {
-    const file = join(folder, 'logits.bin');
-    await worker.ask(`logits ${prompts[0]} ${file}`);
-    return new Float32Array(new Uint8Array(readFileSync(file)).buffer);
-  };
-  const reference = entries.find(({engine, activations}) =>
-      engine === 'ONNX Runtime' && activations === 'float');
-  const expected = reference && await readLogits(reference);
-  for (const entry of entries)
-    if (expected)
-      entry.error = largestError(await readLogits(entry), expected);
-}
-
-// One round: what the machine can do, and each program's times.
-async function runRound(entries, run, helpers, options) {
-  const {threads} = run;
-  run.peaks.push(threads * await helpers.peak.run(50));
-  const [rate] =
-      await helpers.rates.measure([{name: 'memory', bytes: 0}], threads, 200);
-  run.rates.push(rate);
-  for (const prompt of options.prompts) {
-    for (const {times, worker} of entries) {
-      const {result, others} = await measureQuietly(worker.process.pid, () =>
-          worker.ask(`run ${prompt} ${options.tokens}`));
-      const [prefill, decode] = result.split(' ').map(Number);
-      run.others.push(others);
-      times[prompt].prefill.push(prefill);
-      times[prompt].decode.push(decode);
-    }
+async function timeModels(options, facts) {
+  const helpers = await startHelpers(options);
+  const results = [];
+  for (const run of options.runs) {
+    const folder = join(options.out, `${run.name}-${run.form}`);
+    log(`writing ${run.name} ${run.form}`);
+    results.push(await measureTimes(run, folder, helpers, options));
+    rmSync(folder, {recursive: true});
   }
+  await Promise.all([helpers.peak.stop(), helpers.call.stop(),
+                     helpers.rates.stop()]);
+  writeFileSync(join(options.out, 'llm.json'),
+                JSON.stringify({...facts, results}, null, 1) + '\n');
+  return makeReport(results, facts);
 }
 
-// {threads, peaks, rates, others, engines: [{engine, activations, error, times:
-// {PROMPT: {prefill, decode}}}], failures}: GFLOP/s and GB/s of all threads, and
-// milliseconds, one a round; and the share of the processors that other programs
-// had in each measurement.
-async function measureRun(name, form, folder, threads, helpers, options) {
-  const run = {threads, peaks: [], rates: [], others: [], engines: [],
-               failures: []};
-  const fail = (engine, activations, reason) => run.failures.push(
-      `${name}, ${form}, ${engine}, ${activations} activations, ${
-          threads} thread(s): ${reason}`);
-  const isQuantized = forms[form].bits < 32;
-  const entries =
-      await startEngines({isQuantized}, folder, threads, options, fail);
-  for (const entry of entries)
-    entry.times = Object.fromEntries(options.prompts.map(
-        (prompt) => [prompt, {prefill: [], decode: []}]));
-  await compareLogits(entries, folder, options);
-  for (let round = 0; round < options.rounds; ++round) {
-    log(`${name} ${form}, ${threads} thread(s), round ${round + 1}`);
-    await runRound(entries, run, helpers, options);
+async function getNeeds(options, {machine}) {
+  const rows = [];
+  for (const run of options.runs) {
+    const folder = join(options.out, `${run.name}-${run.form}`);
+    log(`${run.name} ${run.form}`);
+    writeModel(run.name, run.form, folder, 1024);
+    rows.push(...await measureNeeds(run, folder, options));
+    rmSync(folder, {recursive: true});
   }
-  await Promise.all(entries.map(({worker}) => worker.stop()));
-  run.engines = entries.map(({engine, activations, error, times}) =>
-      ({engine, activations, error, times}));
-  return run;
+  return `${describeNeeds(rows, formatTable)}\n\n${machine}.`;
 }
 
-// {name, form, bytesPerToken, operations: {PROMPT: number}, runs}.
-async function measureModel(name, form, helpers, options) {
-  const folder = join(options.out, `${name}-${form}`);
-  log(`writing ${name} ${form}`);
-  const most = Math.max(...options.prompts);
-  const {bytesPerToken, countOperations} =
-      writeModel(name, form, folder, 2 * (most + options.tokens));
-  const runs = [];
-  for (const threads of options.threads)
-    runs.push(await measureRun(name, form, folder, threads, helpers, options));
-  rmSync(folder, {recursive: true});
-  return {name, form, bytesPerToken, runs, operations: Object.fromEntries(
-      options.prompts.map((prompt) => [prompt, countOperations(prompt)]))};
+async function check(options, {machine, version}) {
+  const {text, isRight} = await checkModels(options.runs, options);
+  process.exitCode = isRight ? 0 : 1;
+  return `${text}\n\n${machine}; ONNX Runtime ${version}.`;
 }
 
 const options = readOptions();
 mkdirSync(options.out, {recursive: true});
-const helpers = await startHelpers(options);
-const results = [];
-for (const name of options.models)
-  for (const form of options.forms)
-    results.push(await measureModel(name, form, helpers, options));
-log('');
-await Promise.all([helpers.peak.stop(), helpers.call.stop(),
-                   helpers.rates.stop()]);
 const facts = {machine: getMachine(), version: ort.env.versions.node,
                rounds: options.rounds, tokens: options.tokens};
-const text = makeReport(results, facts);
+const [program, measure] = options.check ? ['bench/llm check', check]
+    : options.needs ? ['bench/llm needs', getNeeds]
+    : ['bench/llm', timeModels];
+const text = await measure(options, facts);
+log('');
 console.log(text);
-writeFileSync(join(options.out, 'llm.json'),
-              JSON.stringify({...facts, results}, null, 1) + '\n');
 if (options.doc)
-  updateDocument('bench/llm', text);
+  updateDocument(program, text);

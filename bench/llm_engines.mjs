@@ -4,7 +4,7 @@ import {rmSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {compiler, run} from './bundle.mjs';
-import {past, tokens} from './llm_model.mjs';
+import {past, tokens} from './llm_forms.mjs';
 import {Worker} from './workers.mjs';
 
 const bench = dirname(fileURLToPath(import.meta.url));
@@ -15,58 +15,89 @@ export const kinds = [
   {activations: 'float', level: 0}, {activations: 'int8', level: 4},
 ];
 
-// Compiles the bundle; its program with arguments. A call takes one token or a
-// whole prompt: a program for each number, which share the weights.
-function buildBundle(model, activations, threads, folder,
-                     {prompts, tokens: count}) {
-  const numbers = [1, ...prompts].sort((a, b) => a - b).join(',');
-  const most = Math.max(...prompts) + count;
-  run(compiler(), [
-    '-backend=CPU', `-model=${model}`, `-emit-bundle=${folder}`,
+// The command that compiles a bundle into `folder`. `counts`: how many tokens a
+// call takes: numbers (1,64: a program for each, which share the weights), or a
+// range (1..64), which may have numbers before it (1,64,1..64) with code of
+// their own. `most`: the tokens of the cache before a call.
+export function getCompileCommand(model, folder,
+                                  {activations, threads, counts, most}) {
+  return [
+    compiler(), '-backend=CPU', `-model=${model}`, `-emit-bundle=${folder}`,
     '-network-name=network', '-bundle-api=dynamic',
-    `-onnx-define-symbol=${tokens},${numbers}`,
+    `-onnx-define-symbol=${tokens},${counts}`,
     `-onnx-define-symbol=${past},0..${most}`, '-state=past.*,present.*',
     `-activations=${activations}`,
     ...(threads > 1 ? [`-threads=${threads}`] : []),
-  ]);
-  const program = join(folder, 'llm_worker');
+  ];
+}
+
+// Links the bundle in `folder` with SOURCE.c of this folder; the program's path.
+export function linkProgram(source, folder, {threads, counts}) {
+  const program = join(folder, source);
   run('clang-19', [
     '-std=gnu99', '-O2', '-Wall', '-Wextra', '-Werror', `-I${folder}`,
-    `-I${bench}`, `-DPAST="${past}"`, join(bench, 'llm_worker.c'),
-    join(folder, 'network.o'), '-o', program,
+    `-I${bench}`, `-DTOKENS="${tokens}"`, `-DPAST="${past}"`,
+    ...(counts.includes('..') ? ['-DRANGE'] : []),
+    join(bench, `${source}.c`), join(folder, 'network.o'), '-o', program,
     ...(threads > 1 ? [`-DBUNDLE_THREADS=${threads}`, '-pthread',
                        join(folder, 'glowish_threads.c')] : []),
   ]);
-  return [program, join(folder, 'network.weights.bin')];
+  return program;
+}
+
+export const getWeights = (folder) => join(folder, 'network.weights.bin');
+
+// Starts a program with a bundle; the worker has read the bundle, which is gone.
+export async function startBundle(model, config, cpus) {
+  const folder = join(dirname(model),
+                      `bundle-${config.activations}-${config.threads}`);
+  try {
+    const [program, ...args] = getCompileCommand(model, folder, config);
+    run(program, args);
+    const command =
+        [linkProgram('llm_worker', folder, config), getWeights(folder)];
+    return await startWorker('glowish', command, cpus);
+  } finally {
+    rmSync(folder, {recursive: true, force: true});
+  }
+}
+
+export const startRuntime = (model, threads, cpus) =>
+    startWorker('ONNX Runtime', [
+      process.execPath, join(bench, 'llm_ort_worker.mjs'), model,
+      String(threads)], cpus);
+
+async function startWorker(name, command, cpus) {
+  const worker = new Worker(name, command, cpus);
+  await worker.ready;
+  return worker;
 }
 
 // Starts the programs for a model in `folder` one after the other: {engine,
-// activations, worker, folder} each. `fail` is told of those that don't start.
+// activations, worker} each. `fail` is told of those that don't start.
 export async function startEngines(form, folder, threads, options, fail) {
   const started = [];
+  const cpus = options.cpus.slice(0, threads);
+  const config = {
+    threads, most: Math.max(...options.prompts) + options.tokens,
+    counts: [1, ...options.prompts].sort((a, b) => a - b).join(','),
+  };
   for (const {activations, level} of kinds) {
-    if (level > 0 && !form.isQuantized)
+    if (level > 0 && form.bits === 32)
       continue;
-    const bundle = join(folder, `bundle-${activations}-${threads}`);
-    const commands = {
-      'glowish': () => buildBundle(join(folder, 'level0.onnx'), activations,
-                                   threads, bundle, options),
-      'ONNX Runtime': () => [
-        process.execPath, join(bench, 'llm_ort_worker.mjs'),
-        join(folder, `level${level}.onnx`), String(threads)],
+    const starters = {
+      'glowish': () => startBundle(join(folder, 'level0.onnx'),
+                                   {...config, activations}, cpus),
+      'ONNX Runtime': () => startRuntime(join(folder, `level${level}.onnx`),
+                                         threads, cpus),
     };
-    for (const [engine, makeCommand] of Object.entries(commands)) {
+    for (const [engine, start] of Object.entries(starters)) {
       try {
-        const worker = new Worker(engine, makeCommand(),
-                                  options.cpus.slice(0, threads));
-        await worker.ready;
-        started.push({engine, activations, worker});
+        started.push({engine, activations, worker: await start()});
       } catch (error) {
         fail(engine, activations, error.message);
       }
     }
-    // The programs have read them.
-    rmSync(bundle, {recursive: true, force: true});
   }
   return started;
 }

@@ -3,43 +3,20 @@
 
 import {mkdirSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
+import {forms, geometries, headSize, past, tokens} from './llm_forms.mjs';
 import {Weights} from './llm_weights.mjs';
 import {modelFile, nodeProto, valueInfo} from './onnx_wire.mjs';
 
-// The head of all has the size 64.
-const headSize = 64;
-export const geometries = {
-  'smollm2-135m': {
-    layers: 30, hidden: 576, heads: 9, kvHeads: 3, inner: 1536,
-    vocabulary: 49152, rotaryBase: 1e5, hasBias: false,
-  },
-  'qwen2.5-0.5b': {
-    layers: 24, hidden: 896, heads: 14, kvHeads: 2, inner: 4864,
-    vocabulary: 151936, rotaryBase: 1e6, hasBias: true,
-  },
-  'tinyllama-1.1b': {
-    layers: 22, hidden: 2048, heads: 32, kvHeads: 4, inner: 5632,
-    vocabulary: 32000, rotaryBase: 1e4, hasBias: false,
-  },
-};
-
-// plain: primitives, the past joined by Concat. attention: opset 23. The others
-// have com.microsoft's GroupQueryAttention, and MatMulNBits with blocks of 32.
-export const forms = {
-  plain: {opset: 17, attention: 'plain', bits: 32},
-  attention: {opset: 23, attention: 'onnx', bits: 32},
-  float: {opset: 17, attention: 'microsoft', bits: 32},
-  '8bit': {opset: 17, attention: 'microsoft', bits: 8},
-  '4bit': {opset: 17, attention: 'microsoft', bits: 4},
-};
 const blockSize = 32;
 const microsoft = 'com.microsoft';
 const epsilon = {float: 1e-6};
-// The standard deviation of weights.
+// The standard deviation of gains and biases.
 const deviation = 0.02;
+// Of the weights of queries and keys: how much larger these are than what they
+// are made of. Scores are then so different that a query finds few of the keys,
+// and what a token becomes depends on which these are.
+const attentionGain = 1.5;
 
-// The names of dimensions.
-export const tokens = 'sequence_length', past = 'past_sequence_length';
 const together = `${past} + ${tokens}`;
 
 // A graph while it is made. Functions return the name of what they compute,
@@ -76,20 +53,23 @@ class Decoder {
     return this.weights.addFloats(name, [size], mean, deviation);
   }
 
-  // x times a matrix of k rows and n columns.
-  linear(name, x, k, n) {
+  // x times a matrix of k rows and n columns; the result is about `gain` times as
+  // large as x.
+  linear(name, x, k, n, gain = 1) {
+    const spread = gain * k ** -0.5;
     this.multiplyAdds += k * n;
     if (this.bits === 32) {
       this.matrixBytes += 4 * k * n;
       return this.node('MatMul', [x, this.weights.addFloats(
-          `${name}.weight`, [k, n], 0, deviation)], name);
+          `${name}.weight`, [k, n], 0, spread)], name);
     }
     const blocks = k / blockSize, blockBytes = blockSize * this.bits / 8;
     this.matrixBytes += n * blocks * (blockBytes + 4);
-    // Integers around 2^(bits - 1), uniform in all that there are.
-    const scale = deviation * Math.sqrt(12) / 2 ** this.bits;
+    // Integers around 2^(bits - 1), nearly uniform in all that there are.
+    const scale = spread * Math.sqrt(12) / 2 ** this.bits;
     return this.node('MatMulNBits', [
-      x, this.weights.addBytes(`${name}.quantized`, [n, blocks, blockBytes]),
+      x, this.weights.addIntegers(`${name}.quantized`,
+                                  [n, blocks, blockBytes], this.bits),
       this.weights.addFloats(`${name}.scales`, [n * blocks], scale, scale / 10),
     ], name, {K: k, N: n, bits: this.bits, block_size: blockSize,
               accuracy_level: this.accuracyLevel}, microsoft);
@@ -126,8 +106,8 @@ class Decoder {
   // What a model has once: the inputs but for the cache, and the angles.
   begin() {
     this.inputs.push(valueInfo('input_ids', 'int64', [1, tokens]));
-    this.outputs.push(
-        valueInfo('logits', 'float32', [1, tokens, this.vocabulary]));
+    this.outputs.push(valueInfo(
+        'logits', 'float32', [1, this.last ? 1 : tokens, this.vocabulary]));
     if (this.attention === 'microsoft')
       this.inputs.push(valueInfo('seqlens_k', 'int32', [1]),
                        valueInfo('total_sequence_length', 'int32', []));
@@ -254,8 +234,8 @@ class Decoder {
   }
 
   // Queries, keys or values of the normalized x.
-  project(name, x, size) {
-    const projected = this.linear(name, x, this.hidden, size);
+  project(name, x, size, gain) {
+    const projected = this.linear(name, x, this.hidden, size, gain);
     return this.hasBias
         ? this.node('Add', [projected, this.vector(`${name}.bias`, size, 0)],
                     `${name}.biased`)
@@ -266,7 +246,9 @@ class Decoder {
   addAttention(layer, x) {
     const width = this.heads * headSize, kvWidth = this.kvHeads * headSize;
     const parts = Object.entries({query: width, key: kvWidth, value: kvWidth})
-        .map(([part, size]) => this.project(`layer${layer}.${part}`, x, size));
+        .map(([part, size]) => this.project(
+            `layer${layer}.${part}`, x, size,
+            part === 'value' ? 1 : attentionGain));
     return this.linear(`layer${layer}.output`, this.attend(layer, parts),
                        width, this.hidden);
   }
@@ -293,6 +275,9 @@ class Decoder {
       [sum, normal] = this.addAndNorm(`layer${layer + 1}.norm`, sum,
                                       this.addFeedForward(layer, normal));
     }
+    if (this.last)
+      normal = this.node('Gather', [normal, this.integers('last', -1)],
+                         'normal.last', {axis: 1});
     this.linear('logits', normal, this.hidden, this.vocabulary);
   }
 

@@ -23,6 +23,16 @@ class Random {
   }
 }
 
+// Integers of 4 or 8 bits in a word, 2^(bits - 1) in place of 0.
+function replaceZeros(word, bits) {
+  const ones = bits === 4 ? 0x11111111 : 0x01010101;
+  // The lowest bit of each: whether another one is set.
+  let set = bits === 4 ? word : word | word >>> 4;
+  set |= set >>> 2;
+  set |= set >>> 1;
+  return word | (~set & ones) << bits - 1;
+}
+
 export class Weights {
   // `path`: the file of the large tensors. `isWritten`: there is one already
   // with the same tensors.
@@ -56,12 +66,13 @@ export class Weights {
     });
   }
 
-  // One of random bytes.
-  addBytes(name, dims) {
+  // One of bytes with random integers of 4 or 8 bits, none of which is 0: what
+  // stands for the others, that less 2^(bits - 1), has the mean 0.
+  addIntegers(name, dims, bits) {
     return this.#addRandom(name, 'uint8', dims, 1, (chunk) => {
       const words = new Uint32Array(chunk.buffer, 0, chunk.byteLength >> 2);
       for (let i = 0; i < words.length; ++i)
-        words[i] = this.random.next();
+        words[i] = replaceZeros(this.random.next(), bits);
     });
   }
 

@@ -39,7 +39,8 @@ async function watch(getOwn, body) {
                           availableParallelism()};
 }
 
-async function waitForQuiet() {
+// Waits until others take little of the processors, for up to 20 seconds.
+export async function waitForQuiet() {
   for (let i = 0; i < mostProbes; ++i) {
     const {others} =
         await watch(() => 0, () => setTimeout(probeMilliseconds));

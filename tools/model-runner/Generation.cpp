@@ -1,4 +1,4 @@
-//===- Generation.cpp - The options for language models -------------------===//
+//===- Generation.cpp - The options -generate and -prompt-ids -------------===//
 
 #include "Generation.h"
 #include "Generator.h"
@@ -51,10 +51,7 @@ getPrompt(const Generator &generator, const GivenTensors &given) {
     for (int64_t i = 0; i < tensor.getNumElements(); ++i)
       ids.push_back(tensor.getAsInt(i));
   }
-  for (int64_t id : ids)
-    if (id < 0 || id >= generator.getVocabulary())
-      return makeError("the prompt has the id {0}; accepted: 0 to {1}", id,
-                       generator.getVocabulary() - 1);
+  GLOWISH_RETURN_IF_ERROR(generator.checkIds("the prompt", ids));
   // The last token is picked, but not appended.
   std::optional<int64_t> most = generator.getMostPast();
   if (most && int64_t(ids.size() + generate) - 2 > *most)
@@ -119,7 +116,7 @@ llvm::Error glowish::generateTokens(const CompiledVariants &compiled,
                                     std::shared_ptr<const Tensor> constants) {
   GLOWISH_ASSIGN_OR_RETURN(
       Generator generator,
-      Generator::create(compiled, given, std::move(constants)));
+      Generator::create("-generate", compiled, given, std::move(constants)));
   GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> prompt,
                            getPrompt(generator, given));
   GLOWISH_ASSIGN_OR_RETURN(Generator::Calls first, generator.append(prompt));

@@ -1,4 +1,4 @@
-//===- Generation.h - The options for language models -----------*- C++ -*-===//
+//===- Generation.h - The options -generate and -prompt-ids -----*- C++ -*-===//
 
 #ifndef GLOWISH_TOOLS_MODEL_RUNNER_GENERATION_H
 #define GLOWISH_TOOLS_MODEL_RUNNER_GENERATION_H

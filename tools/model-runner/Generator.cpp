@@ -51,8 +51,8 @@ llvm::Error Generator::findInputs(Program &program, const GivenTensors &given) {
   Session &session = *program.session;
   program.tokens = findTokens(session);
   if (!program.tokens)
-    return makeError("-generate: the model has no input of tokens; accepted: "
-                     "an input of integers with the extents [1, N]");
+    return makeError("the model has no input of tokens; accepted: an input of "
+                     "integers with the extents [1, N]");
   llvm::StringRef past = findPastSymbol(session);
   for (const Buffer *buffer : session.getPlaceholders()) {
     if (!buffer->isInput() || isState(buffer))
@@ -75,8 +75,8 @@ llvm::Error Generator::findInputs(Program &program, const GivenTensors &given) {
     if (role == Role::Other) {
       auto own = given.byName.find(buffer->getModelName().str());
       if (own == given.byName.end())
-        return makeError("-generate: input '{0}' ({1}) does not follow from "
-                         "the tokens; state -input={0}=FILE",
+        return makeError("input '{0}' ({1}) does not follow from the tokens; "
+                         "state -input={0}=FILE",
                          buffer->getModelName(), buffer->getType().str());
       GLOWISH_RETURN_IF_ERROR(session.setInput(buffer, own->second.tensor));
       continue;
@@ -102,31 +102,37 @@ llvm::Error Generator::findLogits(Program &program) {
   for (const Buffer *buffer : program.session->getPlaceholders())
     hasState |= isState(buffer);
   if (!hasState)
-    return makeError("-generate: the model keeps nothing between runs; "
-                     "accepted: a model with a cache, and "
-                     "-state=INPUT,OUTPUT");
+    return makeError("the model keeps nothing between runs; accepted: a model "
+                     "with a cache, and -state=INPUT,OUTPUT");
   for (const Buffer *buffer : program.session->getOutputs())
     if (!isState(buffer) && isFloatKind(buffer->getType().getKind()) &&
         buffer->getShape().size() >= 2 && !program.logits)
       program.logits = buffer;
   if (!program.logits)
-    return makeError("-generate: the model has no output of logits; accepted: "
-                     "floats with the extents [1, N, WORDS] or [1, WORDS]");
+    return makeError("the model has no output of logits; accepted: floats with "
+                     "the extents [1, N, WORDS] or [1, WORDS]");
   return llvm::Error::success();
 }
 
+llvm::Error Generator::findPlaceholders(Program &program,
+                                        const GivenTensors &given) {
+  GLOWISH_RETURN_IF_ERROR(findLogits(program));
+  GLOWISH_RETURN_IF_ERROR(findInputs(program, given));
+  return findCount(program);
+}
+
 llvm::Expected<Generator>
-Generator::create(const CompiledVariants &compiled, const GivenTensors &given,
+Generator::create(llvm::StringLiteral option, const CompiledVariants &compiled,
+                  const GivenTensors &given,
                   std::shared_ptr<const Tensor> constants) {
-  Generator generator;
+  Generator generator(option);
   for (const PlannedProgram &planned : compiled.getPrograms()) {
     Program program;
     program.planned = &planned;
     GLOWISH_ASSIGN_OR_RETURN(program.session,
                              Session::create(planned, nullptr, constants));
-    GLOWISH_RETURN_IF_ERROR(findLogits(program));
-    GLOWISH_RETURN_IF_ERROR(findInputs(program, given));
-    GLOWISH_RETURN_IF_ERROR(findCount(program));
+    GLOWISH_RETURN_IF_ERROR(
+        addContext(findPlaceholders(program, given), option + ": "));
     generator.programs.push_back(std::move(program));
   }
   return generator;
@@ -144,6 +150,22 @@ std::optional<int64_t> Generator::getMostPast() const {
 
 llvm::StringRef Generator::getTokensName() const {
   return programs.front().tokens->getModelName();
+}
+
+bool Generator::hasAllLogits() const {
+  return llvm::all_of(programs, [&](const Program &program) {
+    return program.logits->getType().getNumElements() >=
+           program.count.high * getVocabulary();
+  });
+}
+
+llvm::Error Generator::checkIds(llvm::StringRef what,
+                                llvm::ArrayRef<int64_t> ids) const {
+  for (int64_t id : ids)
+    if (id < 0 || id >= getVocabulary())
+      return makeError("{0} has the id {1}; accepted: 0 to {2}", what, id,
+                       getVocabulary() - 1);
+  return llvm::Error::success();
 }
 
 const PlannedProgram &Generator::getSmallestProgram() const {
@@ -212,42 +234,54 @@ llvm::Error Generator::setInputs(Program &program,
   return llvm::Error::success();
 }
 
+llvm::Expected<size_t> Generator::appendSome(llvm::ArrayRef<int64_t> tokens,
+                                             Calls &calls) {
+  using Clock = std::chrono::steady_clock;
+  Program *program = choose(int64_t(tokens.size()));
+  if (!program)
+    return makeError("{0}: no program of the model takes {1} tokens; accepted: "
+                     "-onnx-define-symbol with a range from 1, or with 1 among "
+                     "the values",
+                     option, tokens.size());
+  if (last && program != last)
+    program->session->takeStates(*last->session);
+  int64_t count =
+      std::min<int64_t>(int64_t(tokens.size()), program->count.high);
+  GLOWISH_RETURN_IF_ERROR(
+      setInputs(*program, tokens.take_front(size_t(count)), length));
+  Clock::time_point start = Clock::now();
+  GLOWISH_RETURN_IF_ERROR(program->session->run());
+  calls.seconds += std::chrono::duration<double>(Clock::now() - start).count();
+  ++calls.number;
+  last = program;
+  lastCount = count;
+  length += count;
+  return size_t(count);
+}
+
 llvm::Expected<Generator::Calls>
 Generator::append(llvm::ArrayRef<int64_t> tokens) {
-  using Clock = std::chrono::steady_clock;
   Calls calls;
   while (!tokens.empty()) {
-    Program *program = choose(int64_t(tokens.size()));
-    if (!program)
-      return makeError("-generate: no program of the model takes {0} tokens; "
-                       "accepted: -onnx-define-symbol with a range from 1, or "
-                       "with 1 among the values",
-                       tokens.size());
-    if (last && program != last)
-      program->session->takeStates(*last->session);
-    lastCount = std::min<int64_t>(int64_t(tokens.size()), program->count.high);
-    GLOWISH_RETURN_IF_ERROR(
-        setInputs(*program, tokens.take_front(size_t(lastCount)), length));
-    Clock::time_point start = Clock::now();
-    GLOWISH_RETURN_IF_ERROR(program->session->run());
-    calls.seconds +=
-        std::chrono::duration<double>(Clock::now() - start).count();
-    ++calls.number;
-    last = program;
-    length += lastCount;
-    tokens = tokens.drop_front(size_t(lastCount));
+    GLOWISH_ASSIGN_OR_RETURN(size_t count, appendSome(tokens, calls));
+    tokens = tokens.drop_front(count);
   }
   return calls;
 }
 
-int64_t Generator::pickNext() const {
+std::vector<double> Generator::getLogits(size_t token) const {
   Tensor logits = last->session->getTensor(last->logits);
   // A row for each token, or one for the last.
   int64_t words = getVocabulary();
   bool hasAll = logits.getNumElements() > words;
-  int64_t row = hasAll ? (lastCount - 1) * words : 0, best = 0;
-  for (int64_t i = 1; i < words; ++i)
-    if (logits.getAsDouble(row + i) > logits.getAsDouble(row + best))
-      best = i;
-  return best;
+  int64_t row = hasAll ? int64_t(token) * words : 0;
+  std::vector<double> values(static_cast<size_t>(words));
+  for (int64_t i = 0; i < words; ++i)
+    values[size_t(i)] = logits.getAsDouble(row + i);
+  return values;
+}
+
+int64_t Generator::pickNext() const {
+  std::vector<double> logits = getLogits(size_t(lastCount - 1));
+  return llvm::max_element(logits) - logits.begin();
 }

@@ -19,12 +19,12 @@ public:
   };
 
   /// \p compiled and \p given outlive this. \p constants: the region that
-  /// several programs share; null where there is one. It is an error if the
-  /// model has no states, no tokens as an input or no logits, or inputs that
-  /// neither follow from these nor are given.
+  /// several programs share; null where there is one. It is an error, which
+  /// begins with \p option, if the model has no states, no tokens as an input
+  /// or no logits, or inputs that neither follow from these nor are given.
   static llvm::Expected<Generator>
-  create(const CompiledVariants &compiled, const GivenTensors &given,
-         std::shared_ptr<const Tensor> constants);
+  create(llvm::StringLiteral option, const CompiledVariants &compiled,
+         const GivenTensors &given, std::shared_ptr<const Tensor> constants);
 
   /// How many words the model knows.
   int64_t getVocabulary() const;
@@ -35,9 +35,23 @@ public:
   llvm::StringRef getTokensName() const;
   /// The program whose calls take as few tokens as possible.
   const PlannedProgram &getSmallestProgram() const;
+  /// Whether a call leaves logits for each of its tokens, and not for the last
+  /// alone.
+  bool hasAllLogits() const;
+  /// An error if one of \p ids is no word; \p what has them.
+  llvm::Error checkIds(llvm::StringRef what, llvm::ArrayRef<int64_t> ids) const;
 
   /// Appends \p tokens, in as few calls as the programs allow.
   llvm::Expected<Calls> append(llvm::ArrayRef<int64_t> tokens);
+  /// Appends as many of \p tokens as one call takes, and adds it to \p calls;
+  /// how many these are.
+  llvm::Expected<size_t> appendSome(llvm::ArrayRef<int64_t> tokens,
+                                    Calls &calls);
+  /// Begins anew: states that grow have no tokens.
+  void clear() { length = 0; }
+  /// The logits behind a token of the last call, the first of which is 0;
+  /// behind its last token where there are no others.
+  std::vector<double> getLogits(size_t token) const;
   /// The likeliest token to follow.
   int64_t pickNext() const;
 
@@ -62,7 +76,9 @@ private:
     std::optional<IntRange> past;
   };
 
-  Generator() = default;
+  explicit Generator(llvm::StringLiteral option) : option(option) {}
+  static llvm::Error findPlaceholders(Program &program,
+                                      const GivenTensors &given);
   static llvm::Error findInputs(Program &program, const GivenTensors &given);
   static llvm::Error findCount(Program &program);
   static llvm::Error findLogits(Program &program);
@@ -70,6 +86,8 @@ private:
                                int64_t length);
   Program *choose(int64_t left);
 
+  /// What messages begin with.
+  llvm::StringLiteral option;
   std::vector<Program> programs;
   /// The program of the last call, which has the states.
   Program *last = nullptr;

@@ -1,6 +1,7 @@
 //===- model-runner.cpp - Runs a model and checks its results -------------===//
 
 #include "Generation.h"
+#include "Perplexity.h"
 #include "common/CommonOptions.h"
 #include "common/InputFolder.h"
 #include "common/ProfileDump.h"
@@ -264,15 +265,31 @@ static llvm::StringRef findSingleRunOption() {
   return asksForResults() ? "output-dir, -expect or -test-data" : "";
 }
 
-/// Generates tokens with all programs of \p model.
-static llvm::Error runGeneration(const ModelVariants &model,
-                                 const CompiledVariants &compiled,
-                                 const GivenTensors &given, PhaseTimer &timer) {
+/// What a language model is for: generateTokens() or measurePerplexity().
+using TokensFunction = llvm::Error(const CompiledVariants &compiled,
+                                   const GivenTensors &given,
+                                   std::shared_ptr<const Tensor> constants);
+
+/// Calls \p use with all programs of \p model.
+static llvm::Error runLanguageModel(TokensFunction *use,
+                                    const ModelVariants &model,
+                                    const CompiledVariants &compiled,
+                                    const GivenTensors &given,
+                                    PhaseTimer &timer) {
   std::shared_ptr<const Tensor> constants;
   if (model.hasSymbols())
     constants = std::make_shared<const Tensor>(compiled.makeConstantRegion());
   timer.begin("run");
-  return generateTokens(compiled, given, std::move(constants));
+  return use(compiled, given, std::move(constants));
+}
+
+/// What -generate or -perplexity asks for; null without both.
+static llvm::Expected<TokensFunction *> chooseTokensFunction() {
+  llvm::StringRef other = findSingleRunOption();
+  GLOWISH_ASSIGN_OR_RETURN(bool generates, isGenerating(other));
+  GLOWISH_ASSIGN_OR_RETURN(bool measures,
+                           isMeasuringPerplexity(generates, other));
+  return measures ? measurePerplexity : generates ? generateTokens : nullptr;
 }
 
 static llvm::Expected<std::optional<CompiledVariants>>
@@ -297,7 +314,7 @@ static llvm::Error finishReport(Report *report, const ModelVariants &model) {
 
 static llvm::Expected<int> runModel() {
   GLOWISH_RETURN_IF_ERROR(checkModelPath());
-  GLOWISH_ASSIGN_OR_RETURN(bool generates, isGenerating(findSingleRunOption()));
+  GLOWISH_ASSIGN_OR_RETURN(TokensFunction *useTokens, chooseTokensFunction());
   PhaseTimer timer;
   std::vector<SymbolValues> several;
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions,
@@ -337,8 +354,9 @@ static llvm::Expected<int> runModel() {
   GLOWISH_ASSIGN_OR_RETURN(std::optional<CompiledVariants> compiled,
                            compileModel(model, importOptions, several));
   int code = ExitCode::success;
-  if (compiled && !options.stopAfter && generates) {
-    GLOWISH_RETURN_IF_ERROR(runGeneration(model, *compiled, given, timer));
+  if (compiled && !options.stopAfter && useTokens) {
+    GLOWISH_RETURN_IF_ERROR(
+        runLanguageModel(useTokens, model, *compiled, given, timer));
   } else if (compiled && !options.stopAfter) {
     auto profileOf = [&](Session &session) -> llvm::Error {
       if (!profiler)
