@@ -133,6 +133,44 @@ TEST(Attention, CompiledCode) {
   }
 }
 
+/// Heads that share their keys and values.
+struct SharedCase {
+  int64_t groups, repeats, queries, keys, depth, columns;
+  bool hasMask, causal;
+};
+
+static NodeValue buildShared(const SharedCase &c, Function &f, Module &m) {
+  Dims heads = {2, c.groups, c.repeats};
+  auto repeat = [&](int64_t columns) {
+    NodeValue one =
+        input(m, ElemKind::Float, join(Dims{2, c.groups, 1}, c.keys, columns));
+    return f.create<BroadcastNode>("repeat", one, join(heads, c.keys, columns))
+        ->getResult();
+  };
+  NodeValue query = input(m, ElemKind::Float, join(heads, c.queries, c.depth));
+  NodeValue key = repeat(c.depth), value = repeat(c.columns);
+  NodeValue mask;
+  if (c.hasMask)
+    mask = input(m, ElemKind::Float, Dims{2, 1, c.repeats, c.queries, c.keys});
+  return f
+      .create<AttentionNode>("attention", query, key, value, mask,
+                             /*scale=*/0.5, c.causal)
+      ->getResult();
+}
+
+/// Few queries: more rows than are computed together, and tails on every axis.
+TEST(Attention, FewQueriesOfHeadsThatShareKeys) {
+  for (const SharedCase &c : {SharedCase{1, 1, 1, 1, 1, 1, false, false},
+                              SharedCase{2, 3, 1, 33, 64, 64, true, false},
+                              SharedCase{1, 7, 3, 17, 7, 33, true, true},
+                              SharedCase{2, 5, 8, 65, 17, 3, false, true},
+                              SharedCase{1, 3, 7, 7, 33, 130, false, true},
+                              SharedCase{3, 17, 1, 257, 40, 17, true, false},
+                              SharedCase{2, 2, 9, 33, 16, 16, true, true}})
+    compare(std::to_string(c.keys) + " keys",
+            [&](Function &f, Module &m) { return buildShared(c, f, m); });
+}
+
 /// More scores than a task has stack for.
 TEST(Attention, ManyKeys) {
   AttentionCase c = {{}, 3, 9000, 4, 5, {}, true};
@@ -141,20 +179,33 @@ TEST(Attention, ManyKeys) {
   });
 }
 
-/// Any number of threads computes the same.
-TEST(Attention, Threads) {
-  auto build = [](Function &f, Module &m) {
-    return buildAttention({{2, 3}, 70, 65 + 5, 16, 16, {}, true},
-                          ElemKind::Float, f, m);
-  };
+static void compareThreads(const BuildFn &build, int64_t numThreads) {
   TargetOptions options;
   Tensor one =
       llvm::cantFail(run(*llvm::cantFail(CPUBackend::create(options)), build));
-  options.numThreads = 3;
-  Tensor three =
+  options.numThreads = numThreads;
+  Tensor several =
       llvm::cantFail(run(*llvm::cantFail(CPUBackend::create(options)), build));
   for (int64_t i = 0; i < one.getNumElements(); ++i)
-    ASSERT_EQ(one.getAsDouble(i), three.getAsDouble(i)) << i;
+    ASSERT_EQ(one.getAsDouble(i), several.getAsDouble(i)) << i;
+}
+
+/// Any number of threads computes the same.
+TEST(Attention, Threads) {
+  for (const AttentionCase &c :
+       {AttentionCase{{2, 3}, 70, 65 + 5, 16, 16, {}, true},
+        AttentionCase{{2, 5}, 3, 1000, 16, 16, {}, true}})
+    compareThreads(
+        [&](Function &f, Module &m) {
+          return buildAttention(c, ElemKind::Float, f, m);
+        },
+        3);
+  // More threads than groups of heads.
+  SharedCase shared = {1, 6, 3, 700, 16, 16, true, false};
+  for (int64_t numThreads : {3, 7})
+    compareThreads(
+        [&](Function &f, Module &m) { return buildShared(shared, f, m); },
+        numThreads);
 }
 
 /// Heads side by side in one tensor, as a fused projection leaves them.

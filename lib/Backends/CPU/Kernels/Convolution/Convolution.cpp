@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Kernels/Convolution/LastColumns.h"
 #include "Kernels/Epilogue.h"
 #include "Kernels/MatMul/MicroKernel.h"
 
@@ -43,10 +44,13 @@ private:
     Value *inChannel; // the group's first input channel
     unsigned vectors, lastLanes;
     std::vector<TileRun> runs; // of one row
-    /// The address of the next block's weights, and the bytes that each tile
-    /// prefetches; 0 where they are in the cache anyway.
+    /// The address of the next block's weights, and the bytes that each step of
+    /// a tile prefetches; 0 where they are in the cache anyway.
     Value *nextWeights = nullptr;
     int64_t prefetchBytes = 0;
+    /// Where the number of tiles is not known: how many share the prefetching,
+    /// the number of the first, and the bytes of a step.
+    Value *shares = nullptr, *firstShare = nullptr, *shareBytes = nullptr;
   };
   /// Where a tile is.
   struct Position {
@@ -63,10 +67,7 @@ private:
   void emitBlock(Block block, Value *low, Value *high);
   void emitRows(const Block &block, Value *low, Value *high);
   void emitTiles(const Block &block, Value *low, Value *high);
-  static constexpr int64_t fewTiles = 4;
   bool hasSmallTiles() const;
-  void emitSmallTiles(Block block, Value *condition, Value *first,
-                      unsigned pixels);
   Value *emitLastColumns(const Block &block, Value *low, Value *high);
   void emitTile(const Block &block, const Position &position,
                 const KernelRows &rows, const TileRun &run);
@@ -76,7 +77,9 @@ private:
                        Prefetch prefetch);
   void storeTile(const Block &block, const Position &position, unsigned pixels,
                  llvm::ArrayRef<Value *> sums);
+  Prefetch getShare(const Block &block, Value *number, bool isWhole) const;
   void planPrefetch(Block &block, int64_t tiles) const;
+  void sharePrefetch(Block &block, Value *low, Value *high) const;
   int64_t countTiles(const Block &block) const;
   Value *addBias(Value *element, Value *sum, unsigned active);
 
@@ -181,13 +184,7 @@ void ConvolutionEmitter::emitTile(const Block &block, const Position &position,
       input.strides[2]);
   MicroKernel microKernel = getMicroKernel(block, run.pixels);
   int64_t rowTaps = shape.kernelW * shape.getGroupChannels();
-  Prefetch slice;
-  slice.bytesPerStep = block.prefetchBytes;
-  if (slice.bytesPerStep)
-    slice.address =
-        b.CreateInBoundsGEP(b.getInt8Ty(), block.nextWeights,
-                            b.addScaled(b.index(0), position.number,
-                                        shape.getTaps() * slice.bytesPerStep));
+  Prefetch slice = getShare(block, position.number, run.pixels == tile.pixels);
   Values sums = b.forLoop(
       rows.low, rows.high, 1, microKernel.getZeros(b),
       [&](Value *kh, llvm::ArrayRef<Value *> carried) {
@@ -286,10 +283,7 @@ void ConvolutionEmitter::emitTiles(const Block &block, Value *low,
     b.forLoop(first, last, 1, [&](Value *number) {
       Value *column = b.addScaled(b.index(run.column - before * run.pixels),
                                   number, run.pixels);
-      Value *share = number;
-      if (hasSmallTiles())
-        share = b.minIndex(number, b.index(fewTiles - 1));
-      emitTile(block, {b.index(0), b.index(0), column, share}, rows, run);
+      emitTile(block, {b.index(0), b.index(0), column, number}, rows, run);
     });
     before += run.count;
   }
@@ -302,45 +296,50 @@ bool ConvolutionEmitter::hasSmallTiles() const {
          !shape.padLeft && shape.strideW == 1 && tile.pixels > 1;
 }
 
-/// If \p condition, computes the columns from \p first on to the last that is
-/// needed in tiles of \p pixels.
-void ConvolutionEmitter::emitSmallTiles(Block block, Value *condition,
-                                        Value *first, unsigned pixels) {
-  TileRun run = splitRow(shape, pixels).front();
-  b.ifThen(condition, [&] {
-    KernelRows rows = getKernelRows(b, shape, b.index(0));
-    planPrefetch(block, /*tiles=*/1);
-    b.forLoop(first, neededColumns, pixels, [&](Value *column) {
-      emitTile(block, {b.index(0), b.index(0), column, b.index(0)}, rows, run);
-    });
-  });
-}
-
-/// Computes the columns of the last tile that is needed in smaller ones, if
-/// they are few and the tile is one of \p low ... \p high - 1; returns the end
-/// of the tiles that are left.
+/// Computes the columns behind the last whole tile that is needed, if that is
+/// one of \p low ... \p high - 1; returns the end of the tiles that are left.
 Value *ConvolutionEmitter::emitLastColumns(const Block &block, Value *low,
                                            Value *high) {
+  LastColumns last(tile, shape.outWidth, b.getTarget());
   Value *whole = b.CreateUDiv(neededColumns, b.index(tile.pixels));
   Value *first = b.addScaled(b.index(0), whole, tile.pixels);
-  Value *left = b.CreateNSWSub(neededColumns, first);
   Value *isOwn =
       b.CreateAnd(b.CreateICmpSLE(low, whole), b.CreateICmpSLT(whole, high));
-  // That many single columns take less time than half a tile, which the last
-  // columns of the output may be too few for.
-  unsigned half = tile.pixels / 2, most = std::max(1u, tile.pixels / 4);
-  int64_t remainder = shape.outWidth % tile.pixels;
-  if (remainder != 0 && remainder < half)
-    half = most;
-  auto isIn = [&](unsigned above, unsigned upTo) {
-    return b.CreateAnd(b.CreateICmpSGT(left, b.index(above)),
-                       b.CreateICmpSLE(left, b.index(upTo)));
-  };
-  emitSmallTiles(block, b.CreateAnd(isOwn, isIn(0, most)), first, 1);
-  if (half > most)
-    emitSmallTiles(block, b.CreateAnd(isOwn, isIn(most, half)), first, half);
-  return b.CreateSelect(isIn(0, std::max(half, most)), b.minIndex(high, whole),
-                        high);
+  Value *left =
+      b.CreateSelect(isOwn, b.CreateNSWSub(neededColumns, first), b.index(0));
+  Value *plan = last.getPlan(b, left, whole, low);
+  KernelRows rows = getKernelRows(b, shape, b.index(0));
+  last.forTiles(b, plan, first, [&](unsigned pixels, Value *column) {
+    TileRun run = splitRow(shape, pixels).front();
+    Value *number = b.CreateUDiv(
+        b.CreateNSWAdd(column, b.index(tile.pixels - 1)), b.index(tile.pixels));
+    emitTile(block, {b.index(0), b.index(0), column, number}, rows, run);
+  });
+  return b.CreateSelect(isOwn, last.getEnd(b, plan, whole), high);
+}
+
+/// What tile \p number of a block prefetches, which is perhaps a whole one.
+Prefetch ConvolutionEmitter::getShare(const Block &block, Value *number,
+                                      bool isWhole) const {
+  Prefetch share;
+  share.bytesPerStep = block.prefetchBytes;
+  if (!share.bytesPerStep)
+    return share;
+  Value *offset;
+  if (block.shares) {
+    // A whole tile is seldom the only one.
+    if (isWhole)
+      share.bytesPerStep = (share.bytesPerStep + 1) / 2;
+    share.stride = block.shareBytes;
+    offset =
+        b.CreateNSWMul(b.CreateNSWSub(number, block.firstShare),
+                       b.CreateNSWMul(share.stride, b.index(shape.getTaps())));
+  } else {
+    offset =
+        b.addScaled(b.index(0), number, shape.getTaps() * share.bytesPerStep);
+  }
+  share.address = b.CreateInBoundsGEP(b.getInt8Ty(), block.nextWeights, offset);
+  return share;
 }
 
 /// Where the weights are more than other layers leave in the second cache, each
@@ -363,14 +362,35 @@ void ConvolutionEmitter::planPrefetch(Block &block, int64_t tiles) const {
                    tiles == 1 ? distanceBytes / size : layout.blockStride);
 }
 
-/// Those among which prefetching is shared out. Where a run states how many
-/// there are, a few: the others repeat what the last of these does.
+/// The same for tiles \p low ... \p high - 1, of which a run states how many
+/// there are.
+void ConvolutionEmitter::sharePrefetch(Block &block, Value *low,
+                                       Value *high) const {
+  int64_t size = int64_t(getElemSize(weightKind));
+  int64_t blockBytes = layout.blockStride * size;
+  if (!layout.isPadded ||
+      blockBytes * blocksPerGroup <= b.getTarget().getNearBytes())
+    return;
+  constexpr int64_t distanceBytes = 4096;
+  int64_t perStep = (blockBytes + shape.getTaps() - 1) / shape.getTaps();
+  block.prefetchBytes = perStep;
+  block.firstShare = low;
+  block.shares = b.maxIndex(b.CreateNSWSub(high, low), b.index(1));
+  block.shareBytes = b.CreateUDiv(
+      b.CreateNSWAdd(block.shares, b.index(perStep - 1)), block.shares);
+  // A single tile prefetches its own weights, at a fixed distance.
+  Value *isSingle = b.CreateICmpEQ(block.shares, b.index(1));
+  block.nextWeights =
+      b.getElement(block.weights, weightKind,
+                   b.CreateSelect(isSingle, b.index(distanceBytes / size),
+                                  b.index(layout.blockStride)));
+}
+
+/// Those among which prefetching is shared out.
 int64_t ConvolutionEmitter::countTiles(const Block &block) const {
   int64_t tiles = 0;
   for (const TileRun &run : block.runs)
     tiles += run.count;
-  if (hasSmallTiles())
-    return std::min(tiles, fewTiles);
   return hasRows() ? tiles * shape.batch * shape.outHeight : tiles;
 }
 
@@ -396,7 +416,14 @@ void ConvolutionEmitter::emitBlock(Block block, Value *low, Value *high) {
   if (block.vectors != tile.vectors && hasRows())
     pixels = chooseTilePixels(shape, block.vectors, b.getTarget());
   block.runs = splitRow(shape, pixels);
-  planPrefetch(block, countTiles(block));
+  if (!hasRows() && hasSmallTiles()) {
+    // Columns behind the whole tiles are emitLastColumns' own.
+    if (block.runs.size() > 1)
+      block.runs.pop_back();
+    sharePrefetch(block, low, high);
+  } else {
+    planPrefetch(block, countTiles(block));
+  }
   if (hasRows())
     emitRows(block, low, high);
   else

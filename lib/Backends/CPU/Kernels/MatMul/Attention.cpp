@@ -6,7 +6,7 @@
 
 #include "Kernels/MatMul/Attention.h"
 #include "Kernels/KernelOperands.h"
-#include "Kernels/MatMul/AttentionBlocks.h"
+#include "Kernels/MatMul/AttentionRows.h"
 #include "Kernels/MatMul/MicroKernel.h"
 
 using namespace glowish;
@@ -23,11 +23,6 @@ bool glowish::fitsAttention(int64_t keys, int64_t depth, ElemKind kind,
 
 namespace {
 
-/// All have the rank of the result, and elements of one kind.
-struct AttentionOperands {
-  StridedOperand result, query, key, value;
-};
-
 class AttentionEmitter final : public AttentionBlocks {
 public:
   AttentionEmitter(KernelBuilder &b, const AttentionShape &shape,
@@ -36,9 +31,17 @@ public:
       : AttentionBlocks(b, shape, std::move(mask), bounds,
                         getValueKind(operands.query.kind),
                         getValueKind(operands.query.kind)),
-        operands(std::move(operands)), elementKind(this->operands.query.kind) {}
+        operands(std::move(operands)), elementKind(this->operands.query.kind) {
+    if (bounds.queries && AttentionRows::accepts(b, shape, this->operands))
+      rows.emplace(b, shape, this->operands, this->mask, bounds);
+  }
 
 private:
+  void allocateMore() override {
+    if (rows)
+      rows->allocate();
+  }
+  Value *emitFew(Value *task, int64_t count) override;
   void packQueries(const Block &block) override;
   Values multiplyKeys(const Block &block, const Tiling &tiling,
                       Value *first) override;
@@ -48,9 +51,20 @@ private:
 
   AttentionOperands operands;
   ElemKind elementKind;
+  /// Where a run may need few queries.
+  std::optional<AttentionRows> rows;
 };
 
 } // namespace
+
+Value *AttentionEmitter::emitFew(Value *task, int64_t count) {
+  if (!rows)
+    return nullptr;
+  Value *isFew =
+      b.CreateICmpSLE(bounds.queries, b.index(AttentionRows::mostQueries));
+  b.ifThen(isFew, [&] { rows->emitTask(task, count); });
+  return isFew;
+}
 
 void AttentionEmitter::packQueries(const Block &block) {
   const StridedOperand &query = operands.query;
@@ -150,15 +164,18 @@ void glowish::emitAttention(KernelBuilder &b, const AttentionInstr &instr,
   StridedOperand mask = broadcastMask(
       instr.getMask(), operands.getPointer(AttentionInstr::maskIdx),
       result.strides.size());
-  AttentionEmitter(b, AttentionShape::of(instr),
-                   {.result = result,
-                    .query = operands.getStrided(AttentionInstr::queryIdx),
-                    .key = operands.getStrided(AttentionInstr::keyIdx),
-                    .value = operands.getStrided(AttentionInstr::valueIdx)},
-                   mask,
-                   {.queries = operands.getBound(AttentionInstr::resultIdx,
-                                                 result.strides.size() - 2),
-                    .keys = operands.getBound(AttentionInstr::keyIdx,
-                                              result.strides.size() - 2)})
-      .emit();
+  AttentionShape shape = AttentionShape::of(instr);
+  AttentionOperands own = {
+      .result = result,
+      .query = operands.getStrided(AttentionInstr::queryIdx),
+      .key = operands.getStrided(AttentionInstr::keyIdx),
+      .value = operands.getStrided(AttentionInstr::valueIdx)};
+  size_t dim = result.strides.size() - 2;
+  AttentionBounds bounds = {
+      .queries = operands.getBound(AttentionInstr::resultIdx, dim),
+      .keys = operands.getBound(AttentionInstr::keyIdx, dim)};
+  if (shape.queries <= AttentionRows::mostQueries &&
+      AttentionRows::accepts(b, shape, own))
+    return AttentionRows(b, shape, own, mask, bounds).emit();
+  AttentionEmitter(b, shape, own, mask, bounds).emit();
 }

@@ -99,6 +99,16 @@ Value *AttentionBlocks::maskScore(const Block &block, Value *score,
   return b.CreateSelect(isSeen, score, b.literal(kind, none, lanes));
 }
 
+Value *glowish::divideBySum(KernelBuilder &b, ElemKind kind, double one,
+                            Value *sum, const AttentionBounds &bounds) {
+  unsigned lanes = KernelBuilder::getLanes(sum);
+  Value *factor = b.CreateFDiv(b.literal(kind, one, lanes), sum);
+  if (!bounds.keys)
+    return factor;
+  Value *zero = b.literal(kind, 0, lanes);
+  return b.CreateSelect(b.CreateFCmpOEQ(sum, zero), zero, factor);
+}
+
 /// Returns the largest score of each query.
 Values AttentionBlocks::emitScores(const Block &block) {
   Tiling tiling = splitEvenly(shape.keys, maxPixels);
@@ -149,8 +159,7 @@ void AttentionBlocks::emitSoftmax(const Block &block,
                   return next;
                 });
   for (unsigned v = 0; v < block.vectors; ++v)
-    b.store(kind,
-            b.CreateFDiv(b.literal(kind, getWeightOfOne(), lanes), sums[v]),
+    b.store(kind, divideBySum(b, kind, getWeightOfOne(), sums[v], bounds),
             b.getElement(factors, kind, int64_t(v) * lanes));
 }
 
@@ -209,6 +218,24 @@ int64_t AttentionBlocks::countBlocksPerTask(int64_t, int64_t) const {
   return 1;
 }
 
+/// Task \p task, of \p parts tasks that a head has, and \p perTask blocks that
+/// each has.
+void AttentionBlocks::emitTask(Value *task, int64_t parts, int64_t perTask) {
+  Values head = b.splitIndex(b.CreateUDiv(task, b.index(parts)), shape.batch);
+  Value *part = b.CreateURem(task, b.index(parts));
+  beginTask(head);
+  if (perTask == 1 && !bounds.queries)
+    return emitBlocks(head, part);
+  int64_t size = maxVectors * lanes;
+  Value *needed = b.index((shape.queries + size - 1) / size);
+  if (bounds.queries)
+    needed = b.CreateUDiv(b.CreateNSWAdd(bounds.queries, b.index(size - 1)),
+                          b.index(size));
+  Value *first = b.addScaled(b.index(0), part, perTask);
+  Value *end = b.minIndex(b.CreateNSWAdd(first, b.index(perTask)), needed);
+  b.forLoop(first, end, 1, [&](Value *number) { emitBlocks(head, number); });
+}
+
 void AttentionBlocks::emit() {
   int64_t size = maxVectors * lanes, heads = 1;
   for (int64_t extent : shape.batch)
@@ -222,18 +249,10 @@ void AttentionBlocks::emit() {
       2 * heads * shape.queries * shape.keys * (shape.depth + shape.columns);
   int64_t perTask = countBlocksPerTask(heads, blocks);
   int64_t parts = (blocks + perTask - 1) / perTask;
-  Value *needed = b.index(blocks);
-  if (bounds.queries)
-    needed = b.CreateUDiv(b.CreateNSWAdd(bounds.queries, b.index(size - 1)),
-                          b.index(size));
   b.forTasks(heads * parts, operations, [&](Value *task) {
-    Values head = b.splitIndex(b.CreateUDiv(task, b.index(parts)), shape.batch);
-    Value *part = b.CreateURem(task, b.index(parts));
-    beginTask(head);
-    if (perTask == 1 && !bounds.queries)
-      return emitBlocks(head, part);
-    Value *first = b.addScaled(b.index(0), part, perTask);
-    Value *end = b.minIndex(b.CreateNSWAdd(first, b.index(perTask)), needed);
-    b.forLoop(first, end, 1, [&](Value *number) { emitBlocks(head, number); });
+    Value *isFew = emitFew(task, heads * parts);
+    if (!isFew)
+      return emitTask(task, parts, perTask);
+    b.ifThen(b.CreateNot(isFew), [&] { emitTask(task, parts, perTask); });
   });
 }

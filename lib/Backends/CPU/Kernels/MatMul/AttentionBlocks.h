@@ -50,6 +50,11 @@ struct AttentionBounds {
   llvm::Value *queries = nullptr, *keys = nullptr;
 };
 
+/// \p one divided by \p sum, that of a query's weights, or of several: 0 where
+/// a run needs no keys, as there are no weights then.
+llvm::Value *divideBySum(KernelBuilder &b, ElemKind kind, double one,
+                         llvm::Value *sum, const AttentionBounds &bounds);
+
 /// \p mask at \p base with the strides of a tensor of \p rank, to which it
 /// broadcasts. Both may be null.
 StridedOperand broadcastMask(const Buffer *mask, llvm::Value *base,
@@ -101,6 +106,12 @@ protected:
   virtual int64_t countBlocksPerTask(int64_t heads, int64_t blocks) const;
   /// Allocates what is kept on the stack beside panel and scores.
   virtual void allocateMore() {}
+  /// Where a run may need few queries of each head: emits how task \p task of
+  /// \p count computes them without blocks. Returns whether the run does that;
+  /// null for never.
+  virtual llvm::Value *emitFew(llvm::Value * /*task*/, int64_t /*count*/) {
+    return nullptr;
+  }
   /// Prepares what the blocks of \p head share.
   virtual void beginTask(llvm::ArrayRef<llvm::Value *> /*head*/) {}
   virtual void packQueries(const Block &block) = 0;
@@ -161,6 +172,7 @@ protected:
 private:
   void emitBlock(Block block);
   void emitBlocks(llvm::ArrayRef<llvm::Value *> head, llvm::Value *number);
+  void emitTask(llvm::Value *task, int64_t parts, int64_t perTask);
   Values emitScores(const Block &block);
   llvm::Value *maskScore(const Block &block, llvm::Value *score,
                          llvm::Value *maskRow, llvm::Value *key,

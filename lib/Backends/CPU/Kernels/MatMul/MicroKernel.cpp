@@ -106,13 +106,15 @@ Values MicroKernel::accumulate(KernelBuilder &b, PixelRange range,
                                int64_t length, Value *x, Value *weights,
                                Values sums, Prefetch prefetch) const {
   auto request = [&](Value *k, int64_t steps) {
+    if (!prefetch.bytesPerStep)
+      return;
+    Value *offset = prefetch.stride
+                        ? b.CreateNSWMul(k, prefetch.stride)
+                        : b.addScaled(b.index(0), k, prefetch.bytesPerStep);
+    Value *address =
+        b.CreateInBoundsGEP(b.getInt8Ty(), prefetch.address, offset);
     for (int64_t byte = 0; byte < steps * prefetch.bytesPerStep; byte += 64)
-      b.prefetch(b.CreateConstInBoundsGEP1_64(
-          b.getInt8Ty(),
-          b.CreateInBoundsGEP(
-              b.getInt8Ty(), prefetch.address,
-              b.addScaled(b.index(0), k, prefetch.bytesPerStep)),
-          byte));
+      b.prefetch(b.CreateConstInBoundsGEP1_64(b.getInt8Ty(), address, byte));
   };
   int64_t together = 0;
   if (takesLanes && lanes > 1) {

@@ -9,10 +9,12 @@
 namespace glowish {
 
 /// An address to prefetch from, and the bytes that each reduction step
-/// prefetches.
+/// prefetches. \p stride: bytes from one step to the next, where it is not the
+/// same; each step prefetches more, or less, than is its own then.
 struct Prefetch {
   llvm::Value *address = nullptr;
   int64_t bytesPerStep = 0;
+  llvm::Value *stride = nullptr;
 };
 
 /// A tile of rows ("pixels") by vectors of columns ("output channels") whose
