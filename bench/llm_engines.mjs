@@ -16,9 +16,8 @@ export const kinds = [
 ];
 
 // The command that compiles a bundle into `folder`. `counts`: how many tokens a
-// call takes: numbers (1,64: a program for each, which share the weights), or a
-// range (1..64), which may have numbers before it (1,64,1..64) with code of
-// their own. `most`: the tokens of the cache before a call.
+// call takes: a range (1..64), with numbers before it (1,64,1..64) that have code
+// of their own. `most`: the tokens of the cache before a call.
 export function getCompileCommand(model, folder,
                                   {activations, threads, counts, most}) {
   return [
@@ -32,12 +31,11 @@ export function getCompileCommand(model, folder,
 }
 
 // Links the bundle in `folder` with SOURCE.c of this folder; the program's path.
-export function linkProgram(source, folder, {threads, counts}) {
+export function linkProgram(source, folder, {threads}) {
   const program = join(folder, source);
   run('clang-19', [
     '-std=gnu99', '-O2', '-Wall', '-Wextra', '-Werror', `-I${folder}`,
     `-I${bench}`, `-DTOKENS="${tokens}"`, `-DPAST="${past}"`,
-    ...(counts.includes('..') ? ['-DRANGE'] : []),
     join(bench, `${source}.c`), join(folder, 'network.o'), '-o', program,
     ...(threads > 1 ? [`-DBUNDLE_THREADS=${threads}`, '-pthread',
                        join(folder, 'glowish_threads.c')] : []),
@@ -73,6 +71,12 @@ async function startWorker(name, command, cpus) {
   return worker;
 }
 
+// A token and all of a prompt have code of their own.
+const getCounts = (prompts) => {
+  const sorted = [...new Set([1, ...prompts])].sort((a, b) => a - b);
+  return [...sorted, `1..${sorted.at(-1)}`].join(',');
+};
+
 // Starts the programs for a model in `folder` one after the other: {engine,
 // activations, worker} each. `fail` is told of those that don't start.
 export async function startEngines(form, folder, threads, options, fail) {
@@ -80,7 +84,7 @@ export async function startEngines(form, folder, threads, options, fail) {
   const cpus = options.cpus.slice(0, threads);
   const config = {
     threads, most: Math.max(...options.prompts) + options.tokens,
-    counts: [1, ...options.prompts].sort((a, b) => a - b).join(','),
+    counts: getCounts(options.prompts),
   };
   for (const {activations, level} of kinds) {
     if (level > 0 && form.bits === 32)

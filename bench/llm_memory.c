@@ -34,7 +34,8 @@ static int64_t ids[MOST_TOKENS];
 
 static const uint8_t *map_weights(const char *path) {
   int file = open(path, O_RDONLY);
-  void *bytes = mmap(NULL, get_weights_size(), PROT_READ, MAP_SHARED, file, 0);
+  void *bytes = mmap(NULL, config->constantWeightVarsMemSize, PROT_READ,
+                     MAP_SHARED, file, 0);
   if (file < 0 || bytes == MAP_FAILED)
     fail("the weights can't be mapped");
   close(file);
@@ -82,27 +83,14 @@ static double read_status(const char *name) {
   return 1024 * kilobytes;
 }
 
-/* The bytes of all programs' placeholders: of the cache alone, or of all. */
-static double count_bytes(int is_cache_alone) {
+/* The states, which are inputs and outputs. */
+static double count_cache_bytes(void) {
   double sum = 0;
-  uint64_t i, j;
-  for (i = 0; i < num_programs; ++i) {
-    const BundleConfig *config = programs[i].config;
-    if (!is_cache_alone)
-      sum += (double)config->mutableWeightVarsMemSize;
-    for (j = 0; is_cache_alone && j < config->numSymbols; ++j)
-      if (is_cache(&config->symbols[j]))
-        sum += (double)config->symbols[j].bytes;
-  }
+  uint64_t i;
+  for (i = 0; i < config->numSymbols; ++i)
+    if (config->symbols[i].direction == (GLOWISH_INPUT | GLOWISH_OUTPUT))
+      sum += (double)config->symbols[i].bytes;
   return sum;
-}
-
-static double get_arena_size(void) {
-#ifdef RANGE
-  return (double)network_config.activationsMemSize;
-#else
-  return (double)network_variants.activationsMemSize;
-#endif
 }
 
 /* Starts the program again with the time of that as an argument. */
@@ -130,7 +118,7 @@ int main(int argc, char **argv) {
   start = atof(argv[5]);
   if (prompt < 1 || chunk < 1 || prompt + count > MOST_TOKENS)
     fail("too many tokens");
-  open_programs(map_weights(argv[1]));
+  open_bundle(map_weights(argv[1]));
   for (i = 0; i < prompt; ++i)
     ids[i] = i * 37 % 1000;
   token = take_prompt(prompt, chunk);
@@ -147,7 +135,8 @@ int main(int argc, char **argv) {
   printf("{\"first\": %.3f, \"prefill\": %.3f, \"peak\": %.0f, "
          "\"anonymous\": %.0f, \"file\": %.0f, \"weights\": %.0f, "
          "\"cache\": %.0f, \"placeholders\": %.0f, \"arena\": %.0f}\n",
-         first, prefill, peak, anonymous, file, (double)get_weights_size(),
-         count_bytes(1), count_bytes(0), get_arena_size());
+         first, prefill, peak, anonymous, file, (double)config->constantWeightVarsMemSize,
+         count_cache_bytes(), (double)config->mutableWeightVarsMemSize,
+         (double)config->activationsMemSize);
   return 0;
 }

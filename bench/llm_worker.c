@@ -4,12 +4,14 @@
  *
  * Prints "ready {}", and answers each line on stdin:
  *
- *   run PROMPT COUNT      takes a prompt of PROMPT tokens in one call, then
- * COUNT tokens one at a time; prints the milliseconds of the prompt and the
- * median of those of the others logits PROMPT FILE    writes the logits behind
- * the prompt, floats; prints "written" text IDS CHUNK COUNT FILE   takes the
- * tokens in the file IDS (int64), CHUNK in a call, then COUNT times the
- * likeliest token; writes the logits behind each; prints "written" */
+ * - run PROMPT COUNT: takes a prompt of PROMPT tokens in one call, then COUNT
+ *   tokens one at a time; prints the milliseconds of the prompt and the median
+ *   of those of the others.
+ * - logits PROMPT FILE: writes the logits behind the prompt, floats; prints
+ *   "written".
+ * - text IDS CHUNK COUNT FILE: takes the tokens in the file IDS (int64), CHUNK in
+ *   a call, then COUNT times the likeliest token; writes the logits behind each;
+ *   prints "written". */
 #define _DEFAULT_SOURCE
 #include "clock.h"
 #include "huge_pages.h"
@@ -20,7 +22,7 @@ enum { MOST_TOKENS = 4096 };
 static int64_t ids[MOST_TOKENS];
 
 static const uint8_t *read_weights(const char *path) {
-  uint64_t size = get_weights_size();
+  uint64_t size = config->constantWeightVarsMemSize;
   char *bytes = allocate(size);
   FILE *file = fopen(path, "rb");
   if (!file || fread(bytes, 1, size, file) != size)
@@ -52,16 +54,12 @@ static double time_append(int64_t past, int64_t count) {
 
 static void run(int64_t prompt, int64_t count) {
   static double times[MOST_TOKENS];
-  double first, start;
+  double first;
   int64_t i;
   if (count < 1)
     fail("too few tokens");
   make_ids(prompt + count);
-  last = NULL; /* no cache is moved to it */
   first = time_append(0, prompt);
-  start = now();
-  enter(find_program(1), prompt);
-  first += 1e3 * (now() - start);
   for (i = 0; i < count; ++i)
     times[i] = time_append(prompt + i, 1);
   qsort(times, (size_t)count, sizeof *times, compare);
@@ -128,7 +126,7 @@ int main(int argc, char **argv) {
   long long prompt, count;
   if (argc != 2)
     fail("usage: llm_worker WEIGHTS.bin");
-  open_programs(read_weights(argv[1]));
+  open_bundle(read_weights(argv[1]));
   puts("ready {}");
   fflush(stdout);
   while (fgets(line, sizeof line, stdin)) {
