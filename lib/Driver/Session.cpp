@@ -1,7 +1,7 @@
 //===- Session.cpp - Running a compiled model in this process -------------===//
 
 #include "glowish/Driver/Session.h"
-#include "glowish/Base/ForEachIndex.h"
+#include "glowish/Base/CopyCorner.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cstdlib>
 #include <set>
@@ -20,27 +20,6 @@ static Tensor makeExtent(int64_t value) {
 static void fillUnspecified(Tensor &tensor) {
   auto *bytes = static_cast<uint8_t *>(tensor.getBytes());
   std::fill_n(bytes, tensor.getSizeInBytes(), uint8_t(0xff));
-}
-
-/// Copies the elements that \p from and \p to, tensors of one kind and rank,
-/// both have.
-static void copyCorner(const Tensor &from, Tensor &to) {
-  DimsRef shape = from.getType().getShape(), other = to.getType().getShape();
-  Dims common, strides = getDenseStrides(shape),
-               target = getDenseStrides(other);
-  for (auto [x, y] : llvm::zip_equal(shape, other))
-    common.push_back(std::min(x, y));
-  int64_t size = getElemSize(from.getType().getKind());
-  auto *source = static_cast<const uint8_t *>(from.getBytes());
-  auto *result = static_cast<uint8_t *>(to.getBytes());
-  forEachIndex(common, [&](DimsRef index) {
-    int64_t own = 0, others = 0;
-    for (size_t d = 0; d < index.size(); ++d) {
-      own += index[d] * strides[d];
-      others += index[d] * target[d];
-    }
-    std::copy_n(source + own * size, size, result + others * size);
-  });
 }
 
 /// Checks that the system has the memory for \p plan. A model may declare any
