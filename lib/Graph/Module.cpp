@@ -287,8 +287,9 @@ void Module::makeState(Placeholder &placeholder, DimsRef shape) {
 }
 
 Constant *Module::createConstant(llvm::StringRef name, Tensor tensor) {
-  return createConstant(name,
-                        std::make_shared<const Tensor>(std::move(tensor)));
+  return createConstant(
+      name, sharedTensors ? sharedTensors->share(std::move(tensor))
+                          : std::make_shared<const Tensor>(std::move(tensor)));
 }
 
 Constant *Module::createConstant(llvm::StringRef name,

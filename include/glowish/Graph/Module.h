@@ -4,6 +4,7 @@
 #define GLOWISH_GRAPH_MODULE_H
 
 #include "glowish/Base/InputExtents.h"
+#include "glowish/Base/SharedTensors.h"
 #include "glowish/Base/Tensor.h"
 #include "glowish/Graph/Node.h"
 #include "llvm/ADT/DenseMap.h"
@@ -233,6 +234,11 @@ public:
   /// \p shape. Nodes that read it are the caller's business.
   void makeState(Placeholder &placeholder, DimsRef shape);
   Constant *createConstant(llvm::StringRef name, Tensor tensor);
+  /// Constants that are created from now on share payloads with those of other
+  /// modules of \p tensors.
+  void setSharedTensors(std::shared_ptr<SharedTensors> tensors) {
+    sharedTensors = std::move(tensors);
+  }
   Constant *createConstant(llvm::StringRef name,
                            std::shared_ptr<const Tensor> payload);
 
@@ -260,6 +266,8 @@ private:
   std::list<std::unique_ptr<Function>> functions;
   llvm::StringSet<> names;
   llvm::StringMap<unsigned> nextSuffix;
+  /// Null where no other module has the same constants.
+  std::shared_ptr<SharedTensors> sharedTensors;
 };
 
 } // namespace glowish

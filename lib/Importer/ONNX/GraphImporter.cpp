@@ -32,6 +32,8 @@ public:
     if (options.warn || options.isStrict)
       state.declared = &declared;
     scope.getContext().variables = options.variables;
+    if (cache)
+      module->setSharedTensors(cache->tensors);
     for (const auto &output : graph.output())
       outputNames.insert(output.name());
   }

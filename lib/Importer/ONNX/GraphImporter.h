@@ -13,6 +13,8 @@ struct WeightCache {
   /// In the model's order.
   std::vector<std::pair<std::string, std::shared_ptr<const Tensor>>> weights;
   bool isComplete = false;
+  /// What the imports make of them.
+  std::shared_ptr<SharedTensors> tensors = std::make_shared<SharedTensors>();
 };
 
 /// Converts \p model, whose functions have been inlined, to a module; external
