@@ -42,8 +42,8 @@ static void open_bundle(const uint8_t *bytes) {
   arena = (uint8_t *)allocate(config->activationsMemSize);
 }
 
-/* Writes value, value + 1, ... to the first `count` elements of an input of int32
- * or int64, if the model has it. */
+/* Writes value, value + 1, ... to the first `count` elements of an input of
+ * int32 or int64, if the model has it. */
 static void set_input(const char *name, int64_t value, int64_t count) {
   const GlowishSymbol *symbol = find_symbol(name);
   int64_t i;

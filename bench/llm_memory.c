@@ -135,8 +135,9 @@ int main(int argc, char **argv) {
   printf("{\"first\": %.3f, \"prefill\": %.3f, \"peak\": %.0f, "
          "\"anonymous\": %.0f, \"file\": %.0f, \"weights\": %.0f, "
          "\"cache\": %.0f, \"placeholders\": %.0f, \"arena\": %.0f}\n",
-         first, prefill, peak, anonymous, file, (double)config->constantWeightVarsMemSize,
-         count_cache_bytes(), (double)config->mutableWeightVarsMemSize,
+         first, prefill, peak, anonymous, file,
+         (double)config->constantWeightVarsMemSize, count_cache_bytes(),
+         (double)config->mutableWeightVarsMemSize,
          (double)config->activationsMemSize);
   return 0;
 }

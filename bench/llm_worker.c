@@ -9,9 +9,9 @@
  *   of those of the others.
  * - logits PROMPT FILE: writes the logits behind the prompt, floats; prints
  *   "written".
- * - text IDS CHUNK COUNT FILE: takes the tokens in the file IDS (int64), CHUNK in
- *   a call, then COUNT times the likeliest token; writes the logits behind each;
- *   prints "written". */
+ * - text IDS CHUNK COUNT FILE: takes the tokens in the file IDS (int64), CHUNK
+ * in a call, then COUNT times the likeliest token; writes the logits behind
+ * each; prints "written". */
 #define _DEFAULT_SOURCE
 #include "clock.h"
 #include "huge_pages.h"
