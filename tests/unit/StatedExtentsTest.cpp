@@ -235,7 +235,7 @@ TextModel makeLayer() {
 TEST(StatedExtents, LoopsEndWithThem) {
   TextModel model = makeLayer();
   std::map<int64_t, Program> fixed;
-  for (int64_t extent : {1, 3, 7, 17, 33, 64, 70})
+  for (int64_t extent : {1, 2, 3, 4, 5, 7, 8, 10, 13, 15, 17, 33, 64, 69, 70})
     fixed[extent] = compile(model, /*isCPU=*/true, {{"S", extent}}, {});
   std::vector<TargetOptions> targets = getLevels();
   targets.emplace_back().numThreads = 2;
@@ -289,6 +289,32 @@ TEST(StatedExtents, MatmulsWithWeightsOf4Bits) {
   }
 }
 
+/// What is beyond an extent is not in the range that decides a scale.
+TEST(StatedExtents, QuantizedMatmulsAndTriangles) {
+  TextModel model;
+  model.opset = 14;
+  model.inputs.clear();
+  model.outputs = "output { name: \"y\" } output { name: \"sums\" } "
+                  "output { name: \"bytes\" } ";
+  model.body =
+      symbolicInput("x", {"S", "3"}) +
+      integers("w", /*type=*/3, {3, 2}, {-3, 100, 7, 0, -90, 11}) +
+      floats("scale", {}, {0.05f}) + integers("zero", /*type=*/3, {}, {5}) +
+      "node { op_type: \"DynamicQuantizeLinear\" input: \"x\" output: \"d\" "
+      "output: \"dScale\" output: \"dZero\" } " +
+      onnxNode("MatMulInteger", {"d", "w", "dZero"}, "", "sums") +
+      onnxNode("QuantizeLinear", {"x", "scale", "zero"}, "", "bytes") +
+      onnxNode("DequantizeLinear", {"bytes", "scale", "zero"}, "", "floats") +
+      onnxNode("Trilu", {"floats"}, intAttr("upper", 0), "lower") +
+      onnxNode("EyeLike", {"x"}, "", "eye") +
+      onnxNode("Add", {"lower", "eye"}, "", "y");
+  for (bool isCPU : {false, true}) {
+    Program ranged = compile(model, isCPU, {}, {{"S", {1, 9}}});
+    for (int64_t extent : {1, 2, 9})
+      check(model, isCPU, ranged, {{"S", extent}});
+  }
+}
+
 std::string importError(TextModel &model, const Ranges &ranges) {
   ImportOptions options;
   options.symbolRanges = ranges;
@@ -308,7 +334,8 @@ void checkBoth(TextModel &model, const Ranges &ranges,
   }
 }
 
-TEST(StatedExtents, AttentionWithAPast) {
+/// Groups of heads that share their keys, behind a past.
+TextModel makeAttentionWithAPast() {
   TextModel model;
   model.opset = 23;
   model.inputs.clear();
@@ -324,11 +351,28 @@ TEST(StatedExtents, AttentionWithAPast) {
       "input: \"mask\" input: \"pastKey\" input: \"pastValue\" output: \"y\" "
       "output: \"keys\" " +
       intAttr("is_causal", 1) + "} ";
+  return model;
+}
+
+TEST(StatedExtents, AttentionWithAPast) {
+  TextModel model = makeAttentionWithAPast();
   checkBoth(model, {{"B", {1, 3}}, {"S", {1, 7}}, {"P", {0, 33}}},
             {{{"B", 1}, {"S", 1}, {"P", 0}},
              {{"B", 3}, {"S", 7}, {"P", 33}},
              {{"B", 2}, {"S", 3}, {"P", 17}},
              {{"B", 1}, {"S", 7}, {"P", 0}}});
+}
+
+/// Few queries are computed otherwise than many.
+TEST(StatedExtents, AttentionOfFewQueries) {
+  TextModel model = makeAttentionWithAPast();
+  Ranges ranges = {{"B", {1, 2}}, {"S", {1, 40}}, {"P", {0, 33}}};
+  std::vector<Values> values;
+  for (auto [queries, past] :
+       {std::pair(1, 0), std::pair(1, 33), std::pair(3, 7), std::pair(8, 17),
+        std::pair(9, 1), std::pair(40, 33)})
+    values.push_back({{"B", 2}, {"S", queries}, {"P", past}});
+  checkBoth(model, ranges, values);
 }
 
 TEST(StatedExtents, AttentionOfHeadsSideBySide) {
@@ -348,6 +392,17 @@ TEST(StatedExtents, AttentionOfHeadsSideBySide) {
              {{"S", 17}, {"T", 33}},
              {{"S", 17}, {"T", 3}},
              {{"S", 3}, {"T", 17}}});
+}
+
+TEST(StatedExtents, AttentionOverNoKeys) {
+  TextModel model;
+  model.opset = 23;
+  model.inputs.clear();
+  model.body = symbolicInput("q", {"2", "2", "3", "4"}) +
+               symbolicInput("k", {"2", "2", "T", "4"}) +
+               onnxNode("Attention", {"q", "k", "k"}, intAttr("is_causal", 1));
+  for (int64_t most : {1, 9})
+    checkBoth(model, {{"T", {0, most}}}, {{{"T", 0}}, {{"T", most}}});
 }
 
 TEST(StatedExtents, RotaryEmbeddings) {
@@ -581,7 +636,7 @@ TEST(StatedExtents, GraphsAreVerified) {
     auto module = parseModule(replaced(from, to), "f", nullptr);
     return module ? "" : llvm::toString(module.takeError());
   };
-  EXPECT_EQ(verifyWith("[1, 4]", "[1, 3]"),
+  EXPECT_EQ(verifyWith("[1, 4]", "[1, 5]"),
             "'x' is float<2x5>, with the extent 'S + 1'; accepted: an "
             "expression of stated symbols that is at most 5");
   EXPECT_EQ(verifyWith("S + 1", "T + 1"),
@@ -593,9 +648,10 @@ TEST(StatedExtents, GraphsAreVerified) {
   EXPECT_EQ(verifyWith("int64<>", "int32<>"),
             "'S' is int32<> and states the extent 'S'; accepted: an input "
             "int64<>");
-  EXPECT_EQ(verifyWith("[\"\", ", "["),
-            "'x' is float<2x5> with 1 extents; accepted: an input with one for "
-            "each dimension");
+  EXPECT_EQ(
+      verifyWith("[\"\", ", "["),
+      "'x' is float<2x5> with 1 extents before a run; accepted: an input, "
+      "with one for each dimension");
   EXPECT_EQ(verifyWith("[1, 4]", "[1]"),
             "f:3:1: expected the least and the largest extent of 'S'");
 }

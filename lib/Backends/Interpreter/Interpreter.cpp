@@ -75,15 +75,17 @@ void interpreter::scatterOperand(const Memory &memory, const Buffer *buffer,
   });
 }
 
-/// \p sum with what the inputs of \p function state.
-static int64_t evaluate(const Memory &memory, const IRFunction &function,
-                        const StatedSum &sum) {
-  int64_t value = sum.constant;
+void Memory::readSymbols(const IRFunction &function) {
   for (const Buffer *input : function.getInputs())
     if (const auto &range = input->getInputExtents().range)
-      if (auto found = sum.factors.find(range->symbol);
-          found != sum.factors.end())
-        value += found->second * *getDense<const int64_t>(memory, input).data();
+      symbols[range->symbol] = *getDense<const int64_t>(*this, input).data();
+}
+
+/// \p sum with what the inputs state.
+static int64_t evaluate(const Memory &memory, const StatedSum &sum) {
+  int64_t value = sum.constant;
+  for (const auto &[symbol, factor] : sum.factors)
+    value += factor * memory.getSymbol(symbol);
   return value;
 }
 
@@ -91,7 +93,7 @@ int64_t interpreter::countNeeded(const Memory &memory, const Instruction &instr,
                                  unsigned operand, unsigned dim) {
   for (const LoopBound &bound : instr.getLoopBounds())
     if (bound.operand == operand && bound.dim == dim)
-      return evaluate(memory, *instr.getParent(), bound.extent);
+      return evaluate(memory, bound.extent);
   return instr.getOperand(operand)->getType().getDim(dim);
 }
 
@@ -132,6 +134,7 @@ public:
   llvm::Error run(const uint8_t *constants, uint8_t *mutables,
                   uint8_t *activations) const override {
     Memory memory(plan, constants, mutables, activations);
+    memory.readSymbols(function);
     if (clock)
       clock->mark();
     for (const Instruction &instr : function.getInstrs()) {

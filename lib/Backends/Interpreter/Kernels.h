@@ -7,6 +7,7 @@
 #include "glowish/Base/Tensor.h"
 #include "glowish/IR/Instrs.h"
 #include "glowish/IR/MemoryPlan.h"
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -25,6 +26,13 @@ public:
   void setLoopCut() const { *isLoopCut = true; }
   bool hasLoopCut() const { return *isLoopCut; }
 
+  /// Keeps what inputs of \p function state: in the arena, an input is
+  /// overwritten when no instruction reads it any more.
+  void readSymbols(const IRFunction &function);
+  int64_t getSymbol(const std::string &symbol) const {
+    return symbols.at(symbol);
+  }
+
   /// Binds \p buffer, a parameter or result of a body, to \p address.
   void bind(const Buffer *buffer, uint8_t *address) {
     bindings[buffer] = address;
@@ -40,6 +48,7 @@ public:
 private:
   const MemoryPlan &plan;
   llvm::DenseMap<const Buffer *, uint8_t *> bindings;
+  std::map<std::string, int64_t> symbols;
   uint8_t *constants; // never written: the verifier refuses it
   uint8_t *mutables;
   uint8_t *activations;

@@ -8,6 +8,7 @@
 #include "ONNX/Ops/DynamicAttention.h"
 #include "ONNX/Ops/AttentionHeads.h"
 #include "ONNX/Ops/DynamicConcat.h"
+#include "glowish/Graph/StatedSums.h"
 #include <cmath>
 
 using namespace glowish;
@@ -150,6 +151,20 @@ NodeValue glowish::findSeenKeys(Composer &c, const DynamicHeads &heads,
   return seen ? c.logicalAnd(seen, isBefore) : isBefore;
 }
 
+/// 0 in the place of \p result in a run without any keys, in which all that the
+/// mask leaves is the softmax of nothing.
+static NodeValue clearWithoutKeys(Composer &c, const DynamicValue &key,
+                                  NodeValue result) {
+  NodeValue count = key.getExtent(2);
+  if (!count || c.hasFailed())
+    return result;
+  StatedSums sums(c.getFunction().getModule());
+  std::optional<StatedSum> stated = sums.find(count);
+  if (stated && sums.isWithin(*stated, 1, double(key.getShape()[2])))
+    return result;
+  return c.select(c.greater(count, 0), result, c.number(result, 0));
+}
+
 llvm::Expected<DynamicValue> glowish::attendDynamic(Composer &c,
                                                     const DynamicHeads &heads,
                                                     Scoring scoring,
@@ -168,6 +183,8 @@ llvm::Expected<DynamicValue> glowish::attendDynamic(Composer &c,
   GLOWISH_ASSIGN_OR_RETURN(plain.value, repeatHeads(c, plain.value, numQuery));
   DynamicValue result;
   GLOWISH_ASSIGN_OR_RETURN(result.value, attend(c, plain, scoring));
+  result.value = clearWithoutKeys(c, heads.key, result.value);
+  GLOWISH_RETURN_IF_ERROR(c.takeError());
   result.extents = {heads.query.getExtent(0), {}, heads.query.getExtent(2), {}};
   return result;
 }

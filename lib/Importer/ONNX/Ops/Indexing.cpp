@@ -335,7 +335,11 @@ static llvm::Error importTopK(OpContext &op) {
   Composer c(op);
   GLOWISH_ASSIGN_OR_RETURN(ShapeInt number, readTopKCount(op, c));
   int64_t count = number.getConstant(), extent = x.getShape()[axis];
-  x.value = fillOutside(c, x, {axis}, largest ? -HUGE_VAL : HUGE_VAL);
+  // NaN is the greatest, and the first of equal elements comes first.
+  double most = isFloatKind(x.value.getElemKind())
+                    ? std::numeric_limits<double>::quiet_NaN()
+                    : HUGE_VAL;
+  x.value = fillOutside(c, x, {axis}, largest ? -HUGE_VAL : most);
   x.setExtent(axis, {});
   if (!number.isConstant()) {
     count = int64_t(std::clamp(number.high, 0.0, double(extent)));

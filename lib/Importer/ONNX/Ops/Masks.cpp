@@ -58,7 +58,9 @@ static llvm::Error importTrilu(OpContext &op) {
                                             }));
   NodeValue chosen = op.createConstant(std::move(mask));
   NodeValue zero = op.createScalar(input.getElemKind(), 0);
-  return op.setOutput(0, op.create<SelectNode>(chosen, input, zero));
+  GLOWISH_RETURN_IF_ERROR(
+      op.setOutput(0, op.create<SelectNode>(chosen, input, zero)));
+  return passOuterExtents(op, anyDims);
 }
 
 /// A matrix with 1 on diagonal k, of the input's shape.
@@ -79,7 +81,8 @@ static llvm::Error importEyeLike(OpContext &op) {
                                               return column == row + k;
                                             }));
   NodeValue chosen = op.createConstant(std::move(mask));
-  return op.setOutput(0, op.create<CastNode>(chosen, kind));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, op.create<CastNode>(chosen, kind)));
+  return passOuterExtents(op, anyDims);
 }
 
 /// Expands indices along a new dimension: `values[1]` at the index, `values[0]`

@@ -317,7 +317,8 @@ static llvm::Error importDequantizeLinear(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(
       NodeValue result,
       dequantize(op, {{x.getElemKind(), scale, zeroPoint}, x}));
-  return op.setOutput(0, castTo(op, result, kind));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, castTo(op, result, kind)));
+  return passOuterExtents(op, anyDims);
 }
 
 /// The result has the kind of the zero point, or uint8 without one.
@@ -339,15 +340,21 @@ static llvm::Error importQuantizeLinear(OpContext &op) {
                      getElemKindName(kind), quantizedKinds);
   GLOWISH_ASSIGN_OR_RETURN(scale, castTo(op, scale, precision));
   Quantization result = {kind, scale, zeroPoint};
-  return op.setOutput(0, isQuantizedFloat(kind)
-                             ? quantizeToFloat(op, x, result, conversion)
-                             : quantize(op, x, result));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(
+      0, isQuantizedFloat(kind) ? quantizeToFloat(op, x, result, conversion)
+                                : quantize(op, x, result)));
+  return passOuterExtents(op, anyDims);
 }
 
 static llvm::Error importDynamicQuantizeLinear(OpContext &op) {
-  GLOWISH_ASSIGN_OR_RETURN(NodeValue x, op.getInput(0));
-  GLOWISH_ASSIGN_OR_RETURN(Quantized result, quantizeDynamically(op, x));
+  GLOWISH_ASSIGN_OR_RETURN(DynamicValue x, getDynamicInput(op, 0));
+  // 0 is always in the range that decides the scale.
+  Composer c(op);
+  GLOWISH_ASSIGN_OR_RETURN(
+      x.value, c.finish(fillOutside(c, x, getAllDims(x.getRank()), 0)));
+  GLOWISH_ASSIGN_OR_RETURN(Quantized result, quantizeDynamically(op, x.value));
   GLOWISH_RETURN_IF_ERROR(op.setOutput(0, result.value));
+  op.setExtents(0, x.extents);
   GLOWISH_RETURN_IF_ERROR(op.setOutput(1, result.scale));
   return op.setOutput(2, result.zeroPoint);
 }

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ONNX/DynamicDims.h"
 #include "ONNX/Images.h"
 #include "ONNX/MatMul.h"
 #include "ONNX/Quantization.h"
@@ -50,12 +51,22 @@ static llvm::Expected<NodeValue> readFactor(OpContext &op, unsigned index,
   return subtractZeroPoint(op, x, zeroPoint);
 }
 
+/// Gives the result the extents of the rows of input 0, and of its batch.
+static llvm::Error passRowExtents(OpContext &op) {
+  DimsRef shape = op.peekInput(0).getShape();
+  unsigned rank = op.getOutputs()[0].getShape().size();
+  if (shape.size() < 2 || rank != shape.size())
+    return llvm::Error::success();
+  return passOuterExtents(op, rank - 1);
+}
+
 static llvm::Error importMatMulInteger(OpContext &op) {
   GLOWISH_ASSIGN_OR_RETURN(NodeValue a,
                            readFactor(op, 0, 2, /*isOfRows=*/true));
   GLOWISH_ASSIGN_OR_RETURN(NodeValue b,
                            readFactor(op, 1, 3, /*isOfRows=*/false));
-  return op.setOutput(0, makeMatMul(op, a, b));
+  GLOWISH_RETURN_IF_ERROR(op.setOutput(0, makeMatMul(op, a, b)));
+  return passRowExtents(op);
 }
 
 static llvm::Error importQLinearMatMul(OpContext &op) {
