@@ -2,7 +2,6 @@
 
 #include "Check.h"
 #include "../unit/ChildProcess.h"
-#include "GraphSpec.h"
 #include "Reference.h"
 #include "glowish/Support/Error.h"
 #include "llvm/Support/Compiler.h"
@@ -33,23 +32,29 @@ void fuzz::limitMemory() {
       [](void *, const char *, bool) { endTooLarge(); });
 }
 
-static ElementCounts countCompared(llvm::ArrayRef<Expectation> expected,
+/// What each output of a run is.
+using Expected = std::vector<Expectation>;
+
+static ElementCounts countCompared(llvm::ArrayRef<Expected> runs,
                                    const CompileConfig &config) {
   ElementCounts counts;
-  for (const Expectation &output : expected) {
-    counts.all += output.bounds.size();
-    for (size_t i = 0; i < output.bounds.size(); ++i)
-      counts.compared += isCompared(output, i, config.mayReorder());
-  }
+  for (const Expected &expected : runs)
+    for (const Expectation &output : expected) {
+      counts.all += output.bounds.size();
+      for (size_t i = 0; i < output.bounds.size(); ++i)
+        counts.compared += isCompared(output, i, config.mayReorder());
+    }
   return counts;
 }
 
-/// The first output of \p actual that is not what was expected.
-static std::string describeOutputs(llvm::ArrayRef<Expectation> expected,
+/// The first output of \p actual that is not what was expected of a run of
+/// \p test.
+static std::string describeOutputs(const TestCase &test,
+                                   const Expected &expected,
                                    const Outputs &actual,
                                    const CompileConfig &config) {
   for (const Expectation &output : expected) {
-    auto found = actual.find(output.name);
+    auto found = actual.find(test.findPlace(output.name));
     if (found == actual.end())
       return "output '" + output.name + "' is missing";
     std::string difference =
@@ -61,69 +66,143 @@ static std::string describeOutputs(llvm::ArrayRef<Expectation> expected,
 }
 
 /// The first output whose bits differ in \p actual and \p others.
-static std::string compareBits(llvm::ArrayRef<Expectation> expected,
+static std::string compareBits(const TestCase &test, const Expected &expected,
                                const Outputs &actual, const Outputs &others,
                                const CompileConfig &config) {
   for (const Expectation &output : expected) {
-    std::string difference =
-        describeOtherBits(output, actual.at(output.name),
-                          others.at(output.name), config.mayReorder());
+    std::string place = test.findPlace(output.name);
+    std::string difference = describeOtherBits(
+        output, actual.at(place), others.at(place), config.mayReorder());
     if (!difference.empty())
       return "output '" + output.name + "': " + difference;
   }
   return "";
 }
 
-static llvm::Expected<std::vector<Expectation>>
-interpretText(llvm::StringRef text, unsigned numTrials) {
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, parseGraph(text));
-  return interpretGraph(*module, numTrials);
+static llvm::Expected<std::vector<Expected>> interpret(const TestCase &test,
+                                                       unsigned numTrials) {
+  std::vector<Expected> runs;
+  for (const SymbolValues &values : test.getRuns()) {
+    auto make = [&](const NodeEvaluator &evaluate) {
+      return test.makeReference(values, evaluate);
+    };
+    GLOWISH_ASSIGN_OR_RETURN(runs.emplace_back(),
+                             interpretGraph(make, numTrials));
+  }
+  return runs;
 }
 
-Finding fuzz::check(llvm::StringRef text,
-                    llvm::ArrayRef<CompileConfig> configs) {
+namespace {
+
+/// Compares what a test's runs leave with the reference.
+class Comparer {
+public:
+  explicit Comparer(const TestCase &test) : test(test), runs(test.getRuns()) {}
+
+  /// Interprets the test; before anything is compared.
+  llvm::Error start() {
+    GLOWISH_ASSIGN_OR_RETURN(expected, interpret(test, fewTrials));
+    return llvm::Error::success();
+  }
+  /// What is wrong with the outputs of run \p run.
+  std::string describe(size_t run, const Outputs &actual,
+                       const CompileConfig &config);
+  /// What is wrong with all runs of \p config.
+  std::string describeAll(llvm::ArrayRef<Outputs> actual,
+                          const CompileConfig &config);
+  std::string describeBits(llvm::ArrayRef<Outputs> actual,
+                           llvm::ArrayRef<Outputs> others,
+                           const CompileConfig &config);
+  ElementCounts count(const CompileConfig &config) const {
+    return countCompared(expected, config);
+  }
+
+private:
+  std::string addRun(size_t run, const std::string &difference) const {
+    if (difference.empty() || runs[run].empty())
+      return difference;
+    return "with " + print(runs[run]) + ": " + difference;
+  }
+
   // Few trials say for nearly all graphs that all is right. What differs by a
   // rounding that they did not come upon is found by more.
-  constexpr unsigned fewTrials = 5, manyTrials = 100;
+  static constexpr unsigned fewTrials = 5, manyTrials = 100;
+  const TestCase &test;
+  std::vector<SymbolValues> runs;
+  std::vector<Expected> expected;
+  bool hasFewTrials = true;
+};
+
+} // namespace
+
+std::string Comparer::describe(size_t run, const Outputs &actual,
+                               const CompileConfig &config) {
+  std::string difference = describeOutputs(test, expected[run], actual, config);
+  if (!difference.empty() && std::exchange(hasFewTrials, false)) {
+    expected = llvm::cantFail(interpret(test, manyTrials));
+    difference = describeOutputs(test, expected[run], actual, config);
+  }
+  return addRun(run, difference);
+}
+
+std::string Comparer::describeAll(llvm::ArrayRef<Outputs> actual,
+                                  const CompileConfig &config) {
+  for (auto [run, outputs] : llvm::enumerate(actual)) {
+    std::string difference = describe(run, outputs, config);
+    if (!difference.empty())
+      return difference;
+  }
+  return "";
+}
+
+std::string Comparer::describeBits(llvm::ArrayRef<Outputs> actual,
+                                   llvm::ArrayRef<Outputs> others,
+                                   const CompileConfig &config) {
+  for (size_t run = 0; run < actual.size(); ++run) {
+    std::string difference =
+        compareBits(test, expected[run], actual[run], others[run], config);
+    if (!difference.empty())
+      return addRun(run, difference);
+  }
+  return "";
+}
+
+Finding fuzz::check(const TestCase &test,
+                    llvm::ArrayRef<CompileConfig> configs) {
   auto refuse = [](const CompileConfig &config, llvm::StringRef prefix,
                    llvm::Error error) {
     return Finding{Verdict::Refused, config,
                    (prefix + llvm::toString(std::move(error))).str()};
   };
   constexpr llvm::StringLiteral single = "interpreting single nodes: ";
-  auto expected = interpretText(text, fewTrials);
-  if (!expected)
-    return refuse(configs.front(), single, expected.takeError());
-  bool hasFewTrials = true;
+  Comparer comparer(test);
+  if (llvm::Error error = comparer.start())
+    return refuse(configs.front(), single, std::move(error));
   ElementCounts elements;
   for (const CompileConfig &config : configs) {
-    auto describe = [&](const Outputs &actual) {
-      std::string difference = describeOutputs(*expected, actual, config);
-      if (difference.empty() || !std::exchange(hasFewTrials, false))
-        return difference;
-      expected = llvm::cantFail(interpretText(text, manyTrials));
-      return describeOutputs(*expected, actual, config);
+    auto describe = [&](size_t run, const Outputs &actual) {
+      return comparer.describe(run, actual, config);
     };
-    auto actual = runGraph(text, config, describe);
+    auto actual = runCase(test, config, describe);
     if (!actual)
       return refuse(config, "", actual.takeError());
-    std::string difference = describe(*actual);
+    std::string difference = comparer.describeAll(*actual, config);
     if (!difference.empty())
       return {Verdict::Differs, config, difference};
     if (config.isReproducible) {
-      auto others = runGraph(text, getCommonConfig(config), describe);
+      auto others = runCase(test, getCommonConfig(config), describe);
       if (!others)
         return refuse(config, "", others.takeError());
-      difference = compareBits(*expected, *actual, *others, config);
+      difference = comparer.describeBits(*actual, *others, config);
       if (!difference.empty())
         return {Verdict::Differs, config, difference};
     }
-    elements += countCompared(*expected, config);
+    elements += comparer.count(config);
   }
   return {Verdict::Same, {}, "", elements};
 }
 
-Finding fuzz::checkInChild(llvm::StringRef text,
+Finding fuzz::checkInChild(const TestCase &test,
                            llvm::ArrayRef<CompileConfig> configs) {
   constexpr unsigned secondsForOne = 30;
   for (const CompileConfig &config : configs) {
@@ -132,7 +211,7 @@ Finding fuzz::checkInChild(llvm::StringRef text,
       rlimit time = {secondsForOne, secondsForOne};
       setrlimit(RLIMIT_CPU, &time);
       limitMemory();
-      Finding finding = check(text, config);
+      Finding finding = check(test, config);
       llvm::errs() << finding.message;
       return int(finding.verdict);
     });

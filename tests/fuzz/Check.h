@@ -46,12 +46,12 @@ struct Finding {
 /// any graph should.
 void limitMemory();
 
-/// Compiles and runs \p text at each of \p configs: the first that is wrong.
-/// What crashes takes this process with it.
-Finding check(llvm::StringRef text, llvm::ArrayRef<CompileConfig> configs);
+/// Compiles \p test at each of \p configs and makes its runs: the first that
+/// is wrong. What crashes takes this process with it.
+Finding check(const TestCase &test, llvm::ArrayRef<CompileConfig> configs);
 
 /// The same in a child process.
-Finding checkInChild(llvm::StringRef text,
+Finding checkInChild(const TestCase &test,
                      llvm::ArrayRef<CompileConfig> configs);
 
 } // namespace glowish::fuzz

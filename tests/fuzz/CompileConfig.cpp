@@ -2,9 +2,8 @@
 
 #include "CompileConfig.h"
 #include "../unit/CPULevels.h"
-#include "GraphSpec.h"
-#include "Values.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Base/CopyCorner.h"
 #include "glowish/Driver/PassCheck.h"
 #include "glowish/Graph/Verifier.h"
 #include "glowish/IR/Passes.h"
@@ -204,21 +203,30 @@ static Pipeline choosePasses(const Pipeline &pipeline,
   return result;
 }
 
-/// \p whole: the module that \p unit is of, or \p unit; null \p check where
+/// Checks each of the runs after a pass.
+template <typename Whole>
+static llvm::Error checkPass(llvm::MutableArrayRef<PassCheck> checks,
+                             llvm::StringRef pass, Whole &whole) {
+  for (PassCheck &check : checks)
+    GLOWISH_RETURN_IF_ERROR(
+        check.check("pass " + pass.str(), Exactness::Rounding, whole));
+  return llvm::Error::success();
+}
+
+/// \p whole: the module that \p unit is of, or \p unit; no \p checks where
 /// passes are not checked.
 template <typename Unit, typename Context, typename Whole>
 static llvm::Error
 runPasses(const Pipeline &pipeline, const CompileConfig &config,
           llvm::ArrayRef<PassInfo<Unit, Context>> passes, Unit &unit,
-          const Context &context, PassCheck *check, Whole &whole) {
+          const Context &context, llvm::MutableArrayRef<PassCheck> checks,
+          Whole &whole) {
   PassHooks<Unit> hooks;
   hooks.after = [&](llvm::StringRef pass, Unit &nested,
                     bool changed) -> llvm::Error {
     GLOWISH_RETURN_IF_ERROR(
         addContext(verify(nested), "after pass " + pass + ": "));
-    if (check && changed)
-      return check->check("pass " + pass.str(), Exactness::Rounding, whole);
-    return llvm::Error::success();
+    return changed ? checkPass(checks, pass, whole) : llvm::Error::success();
   };
   llvm::Expected<bool> changed = runPipeline<Unit, Context>(
       choosePasses(pipeline, config), passes, unit, context, hooks);
@@ -227,68 +235,75 @@ runPasses(const Pipeline &pipeline, const CompileConfig &config,
 
 /// What Compilation::compile does, without some of the passes.
 static llvm::Expected<std::unique_ptr<IRFunction>>
-compileGraph(Module &module, Backend &backend, const CompileConfig &config,
-             PassCheck *check) {
+compileModule(Module &module, Backend &backend, const CompileConfig &config,
+              llvm::MutableArrayRef<PassCheck> checks) {
   GraphPassContext context;
   context.evaluate = evaluateNode;
   context.isSupported = [&](const Node &node) {
     return backend.isSupported(node);
   };
   Function &function = *module.getFunctions().front();
-  if (check)
-    GLOWISH_RETURN_IF_ERROR(check->start(module));
+  for (PassCheck &check : checks)
+    GLOWISH_RETURN_IF_ERROR(check.start(module));
   for (const Pipeline *pipeline : {&getOptimizePipeline(), &getLowerPipeline()})
     GLOWISH_RETURN_IF_ERROR(runPasses<Function, GraphPassContext>(
-        *pipeline, config, getGraphPasses(), function, context, check, module));
+        *pipeline, config, getGraphPasses(), function, context, checks,
+        module));
   GLOWISH_RETURN_IF_ERROR(verifyLowered(function, context));
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<IRFunction> ir,
                            generateIR(function, scheduleNodes(function)));
   IRPassContext irContext;
   irContext.overwritesInputs = config.placesIOInArena ? ir.get() : nullptr;
   GLOWISH_RETURN_IF_ERROR(runPasses<IRFunction, IRPassContext>(
-      getIRPipeline(), config, getIRPasses(), *ir, irContext, check, *ir));
+      getIRPipeline(), config, getIRPasses(), *ir, irContext, checks, *ir));
   GLOWISH_RETURN_IF_ERROR(backend.prepare(*ir));
   GLOWISH_RETURN_IF_ERROR(verify(*ir));
   return ir;
 }
 
-static llvm::Error fillInputs(Session &session) {
-  for (const Buffer *buffer : session.getPlaceholders())
-    if (buffer->isInput())
-      GLOWISH_RETURN_IF_ERROR(session.setInput(
-          buffer, makeValues(buffer->getModelName(), buffer->getType())));
-  return llvm::Error::success();
+/// What looks at each run of \p test after every pass.
+static std::vector<PassCheck> makeChecks(const TestCase &test,
+                                         std::vector<OutputPart> parts,
+                                         const Describe &describe) {
+  std::vector<PassCheck> checks;
+  for (auto [run, values] : llvm::enumerate(test.getRuns())) {
+    auto fill = [values = values](Session &session) {
+      for (const Buffer *buffer : session.getPlaceholders())
+        if (buffer->isInput()) {
+          Tensor place = session.getTensor(buffer);
+          copyCorner(makeInput(buffer->getModelName(), buffer->getType(),
+                               buffer->getInputExtents(), values),
+                     place);
+        }
+      return llvm::Error::success();
+    };
+    auto compare = [values = values, run = run, parts,
+                    describe](const Outputs &, const Outputs &after, double) {
+      auto outputs = takeParts(parts, after, values);
+      return outputs ? describe(run, *outputs)
+                     : llvm::toString(outputs.takeError());
+    };
+    checks.emplace_back(fill, compare);
+  }
+  return checks;
 }
 
-llvm::Expected<Outputs> fuzz::runGraph(llvm::StringRef text,
-                                       const CompileConfig &config,
-                                       const Describe &describe) {
-  GLOWISH_ASSIGN_OR_RETURN(Backend *backend, getBackend(config));
-  PassCheck check(fillInputs, [&](const Outputs &, const Outputs &after,
-                                  double) { return describe(after); });
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, parseGraph(text));
-  GLOWISH_ASSIGN_OR_RETURN(
-      std::unique_ptr<IRFunction> ir,
-      compileGraph(*module, *backend, config,
-                   config.checksPasses ? &check : nullptr));
-  PlanOptions planOptions;
-  planOptions.placesIOInArena = config.placesIOInArena;
-  MemoryPlan plan = planMemory(*ir, planOptions);
-  GLOWISH_RETURN_IF_ERROR(verifyPlan(*ir, plan));
-  GLOWISH_RETURN_IF_ERROR(verifyPlanWithShadow(*ir, plan));
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Executable> program,
-                           backend->compile(*ir, plan, /*clock=*/nullptr));
+/// Runs \p program once, in memory that nothing was written to.
+static llvm::Expected<Outputs> runOnce(Executable &program,
+                                       const IRFunction &ir,
+                                       const MemoryPlan &plan,
+                                       const SymbolValues &values) {
   auto makeRegion = [](uint64_t size) {
     Tensor region(Type(ElemKind::UInt8, {int64_t(size)}));
     // What was never written is NaN and not zero by luck.
     std::memset(region.getBytes(), 0xFF, size);
     return region;
   };
-  Tensor constants = makeConstantRegion(*ir, plan);
+  Tensor constants = makeConstantRegion(ir, plan);
   Tensor mutables = makeRegion(plan.mutableSize);
   Tensor activations = makeRegion(plan.activationSize);
   Outputs outputs;
-  for (const auto &buffer : ir->getBuffers()) {
+  for (const auto &buffer : ir.getBuffers()) {
     if (buffer->getKind() != Buffer::Kind::Mutable)
       continue;
     Tensor content = Tensor::borrow(
@@ -297,16 +312,46 @@ llvm::Expected<Outputs> fuzz::runGraph(llvm::StringRef text,
                                                       : mutables.getBytes()) +
                                plan.getOffset(buffer.get()));
     if (buffer->isInput())
-      llvm::copy(
-          makeValues(buffer->getModelName(), buffer->getType()).getByteRange(),
-          static_cast<uint8_t *>(content.getBytes()));
+      copyCorner(makeInput(buffer->getModelName(), buffer->getType(),
+                           buffer->getInputExtents(), values),
+                 content);
     if (buffer->isOutput())
       outputs[buffer->getModelName().str()] = std::move(content);
   }
-  GLOWISH_RETURN_IF_ERROR(program->run(constants.data<uint8_t>().data(),
-                                       mutables.data<uint8_t>().data(),
-                                       activations.data<uint8_t>().data()));
+  GLOWISH_RETURN_IF_ERROR(program.run(constants.data<uint8_t>().data(),
+                                      mutables.data<uint8_t>().data(),
+                                      activations.data<uint8_t>().data()));
   for (auto &[name, content] : outputs)
     content = content.clone();
   return outputs;
+}
+
+llvm::Expected<std::vector<Outputs>> fuzz::runCase(const TestCase &test,
+                                                   const CompileConfig &config,
+                                                   const Describe &describe) {
+  GLOWISH_ASSIGN_OR_RETURN(Backend *backend, getBackend(config));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, test.makeModule());
+  std::vector<OutputPart> parts = getOutputParts(*module);
+  std::vector<PassCheck> checks;
+  if (config.checksPasses)
+    checks = makeChecks(test, parts, describe);
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<IRFunction> ir,
+                           compileModule(*module, *backend, config, checks));
+  PlanOptions planOptions;
+  planOptions.placesIOInArena = config.placesIOInArena;
+  MemoryPlan plan = planMemory(*ir, planOptions);
+  GLOWISH_RETURN_IF_ERROR(verifyPlan(*ir, plan));
+  GLOWISH_RETURN_IF_ERROR(verifyPlanWithShadow(*ir, plan));
+  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Executable> program,
+                           backend->compile(*ir, plan, /*clock=*/nullptr));
+  std::vector<Outputs> results;
+  for (const SymbolValues &values : test.getRuns()) {
+    GLOWISH_ASSIGN_OR_RETURN(Outputs outputs,
+                             runOnce(*program, *ir, plan, values));
+    auto own = takeParts(parts, outputs, values);
+    if (!own)
+      return addContext(own.takeError(), "with " + print(values) + ": ");
+    results.push_back(std::move(*own));
+  }
+  return results;
 }

@@ -3,9 +3,9 @@
 #ifndef GLOWISH_TESTS_FUZZ_COMPILECONFIG_H
 #define GLOWISH_TESTS_FUZZ_COMPILECONFIG_H
 
+#include "RunValues.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
 #include <functional>
-#include <map>
 #include <set>
 
 namespace glowish::fuzz {
@@ -62,18 +62,16 @@ CompileConfig getCommonConfig(const CompileConfig &config);
 /// outputs among the activations: what a graph that was kept is run at.
 std::vector<CompileConfig> getAllConfigs();
 
-/// Outputs by their names in the model.
-using Outputs = std::map<std::string, Tensor>;
-/// What is wrong with outputs; empty if nothing is.
-using Describe = std::function<std::string(const Outputs &outputs)>;
+/// What is wrong with the outputs of a run, of which the number is given; empty
+/// if nothing is.
+using Describe = std::function<std::string(size_t run, const Outputs &outputs)>;
 
-/// Compiles \p text (GraphSpec.h) and runs it with the values of its inputs'
-/// names.
+/// Compiles \p test once and runs it as its runs say: the outputs of each.
 /// \p describe looks at the outputs after every pass, if they are checked: the
 /// error names the pass and says what it found.
-llvm::Expected<Outputs> runGraph(llvm::StringRef text,
-                                 const CompileConfig &config,
-                                 const Describe &describe);
+llvm::Expected<std::vector<Outputs>> runCase(const TestCase &test,
+                                             const CompileConfig &config,
+                                             const Describe &describe);
 
 } // namespace glowish::fuzz
 

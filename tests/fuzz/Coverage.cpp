@@ -1,7 +1,6 @@
 //===- Coverage.cpp - Features of random graphs ---------------------------===//
 
 #include "Coverage.h"
-#include "Generator.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace glowish;
@@ -56,17 +55,20 @@ std::set<std::string> fuzz::describeFeatures(const GraphSpec &spec) {
 }
 
 void fuzz::printCoverage(llvm::raw_ostream &os,
-                         const std::map<std::string, uint64_t> &graphsWith) {
+                         const std::map<std::string, uint64_t> &graphsWith,
+                         llvm::ArrayRef<std::string> kinds) {
   std::map<std::string, uint64_t> others = graphsWith;
   std::vector<std::string> missing;
-  for (NodeKind kind : getGeneratedKinds()) {
-    std::string name = getNodeInfo(kind).name.str();
+  for (const std::string &name : kinds) {
     uint64_t count = others[name];
-    if (count == 0)
+    if (count == 0) {
       missing.push_back(name);
-    else
-      os << llvm::formatv("{0,-28} {1,8} {2,8} with several elements\n", name,
-                          count, others[name + largeSuffix.str()]);
+    } else {
+      os << llvm::formatv("{0,-28} {1,8}", name, count);
+      if (uint64_t large = others[name + largeSuffix.str()])
+        os << llvm::formatv(" {0,8} with several elements", large);
+      os << "\n";
+    }
     others.erase(name);
     others.erase(name + largeSuffix.str());
   }

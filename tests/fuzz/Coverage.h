@@ -16,10 +16,11 @@ namespace glowish::fuzz {
 /// "bodies:2" (control flow inside control flow).
 std::set<std::string> describeFeatures(const GraphSpec &spec);
 
-/// Prints how many graphs had each feature, node kinds first, and the node
-/// kinds that none had.
+/// Prints how many graphs had each feature, those of \p kinds first, which are
+/// of nodes, and the kinds that none had.
 void printCoverage(llvm::raw_ostream &os,
-                   const std::map<std::string, uint64_t> &graphsWith);
+                   const std::map<std::string, uint64_t> &graphsWith,
+                   llvm::ArrayRef<std::string> kinds);
 
 } // namespace glowish::fuzz
 

@@ -1,8 +1,6 @@
 //===- FuzzSession.cpp - Many random graphs -------------------------------===//
 
 #include "FuzzSession.h"
-#include "Coverage.h"
-#include "Generator.h"
 #include "common/Workers.h"
 #include "glowish/Support/Error.h"
 #include "llvm/ADT/StringExtras.h"
@@ -14,14 +12,31 @@ using namespace glowish;
 using namespace glowish::fuzz;
 
 /// Checks one graph: "same" or "wrong", the numbers of elements of its outputs
-/// and of those that were compared, and its features.
+/// and of those that were compared, of its operators and of those that were
+/// refused, and its features.
 static std::string checkSeed(uint64_t seed, const FuzzSession &session) {
-  GraphSpec spec = makePlan(seed, session.maxNodes);
-  Finding finding = check(spec.print(), pickConfigs(seed, session.options));
-  return llvm::formatv("{0} {1} {2} {3}",
-                       finding.verdict == Verdict::Same ? "same" : "wrong",
+  GeneratedCase made = session.generate(seed);
+  Finding finding = check(*made.test, pickConfigs(seed, session.options));
+  bool isSame = finding.verdict == Verdict::Same && made.complaint.empty();
+  return llvm::formatv("{0} {1} {2} {3} {4} {5}", isSame ? "same" : "wrong",
                        finding.elements.all, finding.elements.compared,
-                       llvm::join(describeFeatures(spec), " "));
+                       made.numOperators, made.numRefused,
+                       llvm::join(made.features, " "));
+}
+
+/// Adds what checkSeed says; returns whether nothing is wrong.
+static bool addReport(FuzzSessionResult &result, llvm::StringRef text) {
+  llvm::SmallVector<llvm::StringRef> words(llvm::split(text, ' '));
+  uint64_t counts[4];
+  for (auto [i, count] : llvm::enumerate(counts))
+    words[i + 1].getAsInteger(10, count);
+  result.elements += {counts[0], counts[1]};
+  result.numOperators += counts[2];
+  result.numRefused += counts[3];
+  for (llvm::StringRef feature : llvm::drop_begin(words, 5))
+    if (!feature.empty())
+      ++result.graphsWith[feature.str()];
+  return words[0] == "same";
 }
 
 llvm::Expected<FuzzSessionResult>
@@ -36,21 +51,13 @@ fuzz::runFuzzSession(const FuzzSession &session) {
     return checkSeed(session.firstSeed + i, session);
   };
   auto done = [&](uint64_t i, JobResult found) {
-    bool isSame = false;
-    if (found.passed) {
-      llvm::SmallVector<llvm::StringRef> words(llvm::split(found.text, ' '));
-      isSame = words[0] == "same";
-      ElementCounts counts;
-      words[1].getAsInteger(10, counts.all);
-      words[2].getAsInteger(10, counts.compared);
-      result.elements += counts;
-      for (llvm::StringRef feature : llvm::drop_begin(words, 3))
-        ++result.graphsWith[feature.str()];
-    }
-    if (isSame)
+    if (found.passed && addReport(result, found.text))
       return;
     // Told at once: a session may be ended before its end.
-    llvm::errs() << "seed " << session.firstSeed + i << " is wrong\n";
+    llvm::errs() << "seed " << session.firstSeed + i << " is wrong";
+    if (!found.passed)
+      llvm::errs() << ": " << llvm::StringRef(found.text).split('\n').first;
+    llvm::errs() << "\n";
     result.wrongSeeds.push_back(session.firstSeed + i);
   };
   GLOWISH_RETURN_IF_ERROR(runJobs(session.count, options, job, done));

@@ -3,6 +3,7 @@
 #ifndef GLOWISH_TESTS_FUZZ_GRAPHSPEC_H
 #define GLOWISH_TESTS_FUZZ_GRAPHSPEC_H
 
+#include "TestCase.h"
 #include "glowish/Graph/Nodes.h"
 
 namespace glowish::fuzz {
@@ -83,6 +84,20 @@ llvm::Expected<TypeList> inferEntry(const GraphSpec &spec, const Entry &entry);
 
 /// Parses what GraphSpec::print printed.
 llvm::Expected<std::unique_ptr<Module>> parseGraph(llvm::StringRef text);
+
+/// The text form of a graph, which is compiled as it is.
+class GraphCase : public TestCase {
+public:
+  explicit GraphCase(std::string text) : text(std::move(text)) {}
+
+  std::string print() const override { return text; }
+  llvm::Expected<std::unique_ptr<Module>> makeModule() const override {
+    return parseGraph(text);
+  }
+
+private:
+  std::string text;
+};
 
 } // namespace glowish::fuzz
 

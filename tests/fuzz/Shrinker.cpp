@@ -29,7 +29,6 @@ private:
   bool simplifyKinds();
   bool shrinkExtents();
   bool dropDimensions();
-  bool simplifySetting();
 
   void findPaths(const GraphSpec &inside, Path &path, std::vector<Path> &paths);
   GraphSpec *find(GraphSpec &root) const;
@@ -62,7 +61,7 @@ bool Shrinker::accept(GraphSpec candidate) {
   if (text == spec.print())
     return false;
   --checksLeft;
-  Finding found = checkInChild(text, finding.config);
+  Finding found = checkInChild(GraphCase(text), finding.config);
   if (found.verdict != finding.verdict)
     return false;
   spec = std::move(candidate);
@@ -74,7 +73,7 @@ bool Shrinker::acceptSetting(CompileConfig config) {
   if (checksLeft == 0 || config == finding.config)
     return false;
   --checksLeft;
-  Finding found = checkInChild(spec.print(), config);
+  Finding found = checkInChild(GraphCase(spec.print()), config);
   if (found.verdict != finding.verdict)
     return false;
   finding = std::move(found);
@@ -379,7 +378,8 @@ bool Shrinker::dropDimensions() {
   return false;
 }
 
-bool Shrinker::simplifySetting() {
+bool fuzz::simplifyConfig(const Finding &finding,
+                          llvm::function_ref<bool(CompileConfig)> accept) {
   static void (*const simplifications[])(CompileConfig &) = {
       [](CompileConfig &config) { config.numThreads = 1; },
       [](CompileConfig &config) { config.choiceRank = 0; },
@@ -394,13 +394,13 @@ bool Shrinker::simplifySetting() {
   for (auto simplify : simplifications) {
     CompileConfig config = finding.config;
     simplify(config);
-    changed |= acceptSetting(config);
+    changed |= config != finding.config && accept(std::move(config));
   }
   for (const std::string &pass :
        std::set<std::string>(finding.config.without)) {
     CompileConfig config = finding.config;
     config.without.erase(pass);
-    changed |= acceptSetting(config);
+    changed |= accept(std::move(config));
   }
   return changed;
 }
@@ -514,7 +514,10 @@ bool Shrinker::shrinkHere() {
 }
 
 void Shrinker::run() {
-  simplifySetting();
+  auto acceptConfig = [&](CompileConfig config) {
+    return acceptSetting(std::move(config));
+  };
+  simplifyConfig(finding, acceptConfig);
   for (bool changed = true; changed && checksLeft > 0;) {
     changed = shrinkOutputs();
     std::vector<Path> paths;
@@ -529,7 +532,7 @@ void Shrinker::run() {
     changed |= dropDimensions();
     changed |= simplifyKinds();
   }
-  simplifySetting();
+  simplifyConfig(finding, acceptConfig);
 }
 
 void fuzz::shrink(GraphSpec &spec, Finding &finding, unsigned maxChecks) {

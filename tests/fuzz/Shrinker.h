@@ -14,6 +14,11 @@ namespace glowish::fuzz {
 /// \p maxChecks of them.
 void shrink(GraphSpec &spec, Finding &finding, unsigned maxChecks);
 
+/// Makes the config of \p finding simpler where \p accept takes it, which then
+/// updates the finding. Whether it took any.
+bool simplifyConfig(const Finding &finding,
+                    llvm::function_ref<bool(CompileConfig)> accept);
+
 } // namespace glowish::fuzz
 
 #endif // GLOWISH_TESTS_FUZZ_SHRINKER_H

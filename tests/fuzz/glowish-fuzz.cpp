@@ -1,14 +1,17 @@
 //===- glowish-fuzz.cpp - Random graphs, compiled and interpreted ---------===//
 //
 // Makes random graphs, compiles and runs them at several configs, compares
-// with the interpreter, and prints what differs, shrunk. With files, these are
-// run instead: the graphs of bugs that were found (docs/testing.md).
+// with the interpreter, and prints what differs, shrunk. With -ranges, it makes
+// ONNX models with ranges for symbols, and compares with the same models with
+// fixed extents. With files, these are run instead: the graphs and models of
+// bugs that were found (docs/testing.md).
 //
 //===----------------------------------------------------------------------===//
 
 #include "Coverage.h"
 #include "FuzzSession.h"
 #include "Generator.h"
+#include "Ranges/RangedSession.h"
 #include "Shrinker.h"
 #include "common/Tool.h"
 #include "glowish/Support/Error.h"
@@ -22,7 +25,8 @@ namespace cl = llvm::cl;
 static cl::OptionCategory category("Options");
 
 static cl::list<std::string> files(cl::Positional,
-                                   cl::desc("<text forms of graphs>"),
+                                   cl::desc("<text forms of graphs, or ONNX "
+                                            "models as protobuf text>"),
                                    cl::cat(category));
 static cl::opt<uint64_t> seed("seed", cl::desc("Seed of the first graph"),
                               cl::init(1), cl::cat(category));
@@ -45,6 +49,11 @@ static cl::opt<bool> reproducible(
     cl::desc("Compile with -reproducible, and compare the bits of floats with "
              "those of the lowest level and one thread, too"),
     cl::cat(category));
+static cl::opt<bool>
+    hasRanges("ranges",
+              cl::desc("Make ONNX models with ranges for symbols, each of "
+                       "which runs with three values"),
+              cl::cat(category));
 static cl::opt<unsigned>
     maxReports("max-reports",
                cl::desc("Shrink and print this many, name the seeds of others"),
@@ -58,9 +67,9 @@ static cl::opt<bool>
                       "each kind, kinds of elements, ranks..., "
                       "and kinds of nodes that none has"),
              cl::cat(category));
-static cl::opt<bool> print("print",
-                           cl::desc("Print the graphs and do nothing else"),
-                           cl::cat(category));
+static cl::opt<bool>
+    printsOnly("print", cl::desc("Print the graphs and do nothing else"),
+               cl::cat(category));
 
 static llvm::StringRef getName(Verdict verdict) {
   switch (verdict) {
@@ -89,26 +98,58 @@ static ConfigOptions getConfigOptions() {
           .isReproducible = reproducible};
 }
 
-static void report(uint64_t wrongSeed) {
-  GraphSpec spec = makePlan(wrongSeed, maxNodes);
-  Finding finding =
-      checkInChild(spec.print(), pickConfigs(wrongSeed, getConfigOptions()));
-  std::string what = "seed " + std::to_string(wrongSeed);
+/// Prints \p finding and what it is about, shrunk.
+template <typename Subject>
+static void reportShrunk(const std::string &what, Subject &subject,
+                         Finding finding) {
   if (finding.verdict == Verdict::Same) {
     llvm::outs() << what << ": wrong only after others in one process\n";
     return;
   }
-  shrink(spec, finding, maxChecks);
+  shrink(subject, finding, maxChecks);
   printFinding(what, finding);
-  llvm::outs() << spec.print() << "\n";
+  llvm::outs() << subject.print() << "\n";
   llvm::outs().flush();
+}
+
+static void report(uint64_t wrongSeed) {
+  std::string what = "seed " + std::to_string(wrongSeed);
+  std::vector<CompileConfig> configs =
+      pickConfigs(wrongSeed, getConfigOptions());
+  if (!hasRanges) {
+    GraphSpec spec = makePlan(wrongSeed, maxNodes);
+    reportShrunk(what, spec, checkInChild(GraphCase(spec.print()), configs));
+    return;
+  }
+  TracedModel traced = makeInChild(wrongSeed, maxNodes);
+  if (!traced.complaint.empty())
+    llvm::outs() << what << ": " << traced.complaint << "\n";
+  else
+    reportShrunk(what, traced.model,
+                 checkInChild(RangedCase(traced.model), configs));
+}
+
+/// The graph or, if it begins with a comment of protobuf text or a field, the
+/// model of the file at \p path.
+static llvm::Expected<std::unique_ptr<TestCase>>
+readCase(llvm::StringRef path) {
+  GLOWISH_ASSIGN_OR_RETURN(auto text, readFile(path));
+  llvm::StringRef content = text->getBuffer();
+  bool isModel = content.ltrim().starts_with("#") ||
+                 content.ltrim().starts_with("ir_version");
+  if (!isModel)
+    return std::make_unique<GraphCase>(content.str());
+  auto model = RangedModel::parse(content);
+  if (!model)
+    return addContext(model.takeError(), "'" + path + "': ");
+  return std::make_unique<RangedCase>(std::move(*model));
 }
 
 static llvm::Expected<int> runFiles() {
   int code = ExitCode::success;
   for (const std::string &path : files) {
-    GLOWISH_ASSIGN_OR_RETURN(auto text, readFile(path));
-    Finding finding = checkInChild(text->getBuffer(), getAllConfigs());
+    GLOWISH_ASSIGN_OR_RETURN(auto test, readCase(path));
+    Finding finding = checkInChild(*test, getAllConfigs());
     if (finding.verdict == Verdict::Same) {
       llvm::outs() << path << ": same\n";
       continue;
@@ -138,19 +179,58 @@ static bool checkShare(const FuzzSessionResult &result) {
   return isEnough;
 }
 
+/// What seeds stand for.
+static CaseGenerator getGenerator() {
+  if (hasRanges)
+    return [](uint64_t each) { return makeRangedCase(each, maxNodes); };
+  return [](uint64_t each) {
+    GraphSpec spec = makePlan(each, maxNodes);
+    return GeneratedCase{std::make_unique<GraphCase>(spec.print()),
+                         describeFeatures(spec)};
+  };
+}
+
+/// The names that nodes have in features.
+static std::vector<std::string> getKindNames() {
+  std::vector<std::string> names;
+  if (hasRanges) {
+    for (const auto &[name, opsets] : listOnnxOperators())
+      names.push_back(name);
+  } else {
+    for (NodeKind kind : getGeneratedKinds())
+      names.push_back(getNodeInfo(kind).name.str());
+  }
+  return names;
+}
+
+/// A session without refusals has none to tell of.
+static void printRefused(const FuzzSessionResult &result) {
+  uint64_t all = result.numOperators + result.numRefused;
+  if (!hasRanges || all == 0)
+    return;
+  auto found = result.graphsWith.find("refused-operators");
+  uint64_t models = found == result.graphsWith.end() ? 0 : found->second;
+  llvm::outs() << llvm::format("%.2f",
+                               100.0 * double(result.numRefused) / double(all))
+               << "% of " << all
+               << " operators refused with ranges and replaced, in " << models
+               << " models\n";
+}
+
 static llvm::Expected<int> runAll() {
   if (!files.empty())
     return runFiles();
   if (maxNodes == 0 || jobs == 0)
     return makeError("-max-nodes and -jobs are at least 1");
-  if (print) {
+  if (printsOnly) {
     for (uint64_t i = 0; i < graphCount; ++i)
-      llvm::outs() << makePlan(seed + i, maxNodes).print() << "\n";
+      llvm::outs() << getGenerator()(seed + i).test->print() << "\n";
     return ExitCode::success;
   }
   GLOWISH_ASSIGN_OR_RETURN(
       FuzzSessionResult result,
-      runFuzzSession({seed, graphCount, jobs, maxNodes, getConfigOptions()}));
+      runFuzzSession(
+          {seed, graphCount, jobs, getGenerator(), getConfigOptions()}));
   for (auto [i, wrongSeed] : llvm::enumerate(result.wrongSeeds)) {
     if (i < maxReports)
       report(wrongSeed);
@@ -158,7 +238,8 @@ static llvm::Expected<int> runAll() {
       llvm::outs() << "seed " << wrongSeed << ": wrong\n";
   }
   if (coverage)
-    printCoverage(llvm::outs(), result.graphsWith);
+    printCoverage(llvm::outs(), result.graphsWith, getKindNames());
+  printRefused(result);
   bool isEnough = checkShare(result);
   llvm::outs() << graphCount << " graphs, " << result.wrongSeeds.size()
                << " differences\n";
