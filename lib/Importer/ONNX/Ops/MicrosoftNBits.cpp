@@ -201,8 +201,19 @@ static llvm::Error importMatMulNBits(OpContext &op) {
   return op.setOutput(0, result);
 }
 
-static OnnxOperator matMulNBitsOp("MatMulNBits", 1,
-                                  alongOuter<anyDims, importMatMulNBits>,
+/// Gives the result the extents of the rows. A row has an element for each row of
+/// the weights, however its extent is computed.
+static llvm::Error importMatMulNBitsOfRows(OpContext &op) {
+  GLOWISH_RETURN_IF_ERROR(importMatMulNBits(op));
+  Extents extents = op.getExtents(0);
+  size_t last = op.getOutputs()[0].getShape().size() - 1;
+  if (extents.size() > last)
+    extents[last] = {};
+  op.setExtents(0, std::move(extents));
+  return llvm::Error::success();
+}
+
+static OnnxOperator matMulNBitsOp("MatMulNBits", 1, importMatMulNBitsOfRows,
                                   microsoftDomain);
 static constexpr OperatorNotes limits = {.limit = "4 and 8 bits; no `g_idx`"};
 static OnnxOperatorNotes matMulNBitsNotes("MatMulNBits", limits,
