@@ -201,8 +201,8 @@ static llvm::Error importMatMulNBits(OpContext &op) {
   return op.setOutput(0, result);
 }
 
-/// Gives the result the extents of the rows. A row has an element for each row of
-/// the weights, however its extent is computed.
+/// Gives the result the extents of the rows. A row has an element for each row
+/// of the weights, however its extent is computed.
 static llvm::Error importMatMulNBitsOfRows(OpContext &op) {
   GLOWISH_RETURN_IF_ERROR(importMatMulNBits(op));
   Extents extents = op.getExtents(0);
