@@ -6,9 +6,17 @@ import os
 import sys
 import time
 
-start = time.monotonic()
-child = os.spawnvp(os.P_NOWAIT, sys.argv[1], sys.argv[1:])
-_, status, usage = os.wait4(child, 0)
-print(json.dumps({"seconds": time.monotonic() - start,
-                  "peak": 1024 * usage.ru_maxrss}))
-sys.exit(os.waitstatus_to_exitcode(status))
+
+def run_measured(command):
+    """Seconds, peak resident bytes, and the exit code."""
+    start = time.monotonic()
+    child = os.spawnvp(os.P_NOWAIT, command[0], command)
+    _, status, usage = os.wait4(child, 0)
+    return (time.monotonic() - start, 1024 * usage.ru_maxrss,
+            os.waitstatus_to_exitcode(status))
+
+
+if __name__ == "__main__":
+    seconds, peak, code = run_measured(sys.argv[1:])
+    print(json.dumps({"seconds": seconds, "peak": peak}))
+    sys.exit(code)

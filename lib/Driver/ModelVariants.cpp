@@ -163,7 +163,7 @@ ImportOptions ModelVariants::getOptions(const Combination &combination) const {
 }
 
 ModelVariants::Combination
-ModelVariants::getForAllRuns(Combination combination) const {
+ModelVariants::getWholeRanges(Combination combination) const {
   for (auto [symbol, value] : llvm::zip_equal(symbols, combination))
     if (symbol.range)
       value = std::nullopt;
@@ -192,7 +192,7 @@ static const Type *findGiven(const ImportOptions &options,
              : nullptr;
 }
 
-void ModelVariants::keepFewestRuns(
+void ModelVariants::dropWholeRanges(
     llvm::function_ref<bool(const std::string &)> isGiven) {
   // A value is behind the whole of its range, and both fit.
   auto isFewer = [&](const Combination &fewer, const Combination &more) {
@@ -252,7 +252,7 @@ llvm::Error ModelVariants::select() {
                      path, llvm::join(refusals, "; "));
   }
   combinations = std::move(fitting);
-  keepFewestRuns([&](const std::string &symbol) {
+  dropWholeRanges([&](const std::string &symbol) {
     return givenSymbols.count(symbol) != 0;
   });
   return llvm::Error::success();
@@ -261,22 +261,22 @@ llvm::Error ModelVariants::select() {
 llvm::Expected<ModelGraph>
 ModelVariants::importVariant(Compilation &compilation, size_t variant) {
   const Combination &combination = combinations[variant];
-  Combination forAllRuns = getForAllRuns(combination);
+  Combination wholeRanges = getWholeRanges(combination);
   ImportOptions own = getOptions(combination);
   // Warnings are the same for all variants.
   if (variant > 0)
     own.warn = nullptr;
-  std::shared_ptr<const PlaceholderLayout> &layout = layouts[forAllRuns];
-  if (combination != forAllRuns && !layout) {
+  std::shared_ptr<const PlaceholderLayout> &layout = layouts[wholeRanges];
+  if (combination != wholeRanges && !layout) {
     // Inputs have been given, and select() has kept another variant.
-    ImportOptions whole = getOptions(forAllRuns);
+    ImportOptions whole = getOptions(wholeRanges);
     whole.evaluate = evaluateNode;
     whole.warn = nullptr;
     GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module,
                              model->import(whole));
     layout = std::make_shared<const PlaceholderLayout>(*module);
   }
-  if (combination != forAllRuns)
+  if (combination != wholeRanges)
     own.layout = layout;
   bool isLast = variant + 1 == getNumVariants();
   GLOWISH_ASSIGN_OR_RETURN(ModelGraph graph,

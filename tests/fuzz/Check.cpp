@@ -82,7 +82,7 @@ static std::string compareBits(const TestCase &test, const Expected &expected,
 static llvm::Expected<std::vector<Expected>> interpret(const TestCase &test,
                                                        unsigned numTrials) {
   std::vector<Expected> runs;
-  for (const SymbolValues &values : test.getRuns()) {
+  for (const RunExtents &values : test.getRuns()) {
     auto make = [&](const NodeEvaluator &evaluate) {
       return test.makeReference(values, evaluate);
     };
@@ -128,7 +128,7 @@ private:
   // rounding that they did not come upon is found by more.
   static constexpr unsigned fewTrials = 5, manyTrials = 100;
   const TestCase &test;
-  std::vector<SymbolValues> runs;
+  std::vector<RunExtents> runs;
   std::vector<Expected> expected;
   bool hasFewTrials = true;
 };

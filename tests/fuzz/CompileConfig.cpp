@@ -292,7 +292,7 @@ static std::vector<PassCheck> makeChecks(const TestCase &test,
 static llvm::Expected<Outputs> runOnce(Executable &program,
                                        const IRFunction &ir,
                                        const MemoryPlan &plan,
-                                       const SymbolValues &values) {
+                                       const RunExtents &values) {
   auto makeRegion = [](uint64_t size) {
     Tensor region(Type(ElemKind::UInt8, {int64_t(size)}));
     // What was never written is NaN and not zero by luck.
@@ -345,7 +345,7 @@ llvm::Expected<std::vector<Outputs>> fuzz::runCase(const TestCase &test,
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Executable> program,
                            backend->compile(*ir, plan, /*clock=*/nullptr));
   std::vector<Outputs> results;
-  for (const SymbolValues &values : test.getRuns()) {
+  for (const RunExtents &values : test.getRuns()) {
     GLOWISH_ASSIGN_OR_RETURN(Outputs outputs,
                              runOnce(*program, *ir, plan, values));
     auto own = takeParts(parts, outputs, values);

@@ -9,7 +9,7 @@
 using namespace glowish;
 using namespace glowish::fuzz;
 
-std::string fuzz::print(const SymbolValues &values) {
+std::string fuzz::print(const RunExtents &values) {
   std::vector<std::string> parts;
   for (const auto &[symbol, value] : values)
     parts.push_back(symbol + "=" + std::to_string(value));
@@ -32,7 +32,7 @@ static void fillUnspecified(Tensor &tensor) {
 
 /// The actual extents of a tensor of \p shape that \p dims describe.
 static Dims evaluateShape(DimsRef shape, llvm::ArrayRef<std::string> dims,
-                          const SymbolValues &values) {
+                          const RunExtents &values) {
   Dims result(shape);
   // The importer has bounded the expressions.
   for (auto [extent, dim] : llvm::zip(result, dims))
@@ -42,8 +42,7 @@ static Dims evaluateShape(DimsRef shape, llvm::ArrayRef<std::string> dims,
 }
 
 Tensor fuzz::makeInput(llvm::StringRef name, const Type &type,
-                       const InputExtents &extents,
-                       const SymbolValues &values) {
+                       const InputExtents &extents, const RunExtents &values) {
   if (extents.range)
     return Tensor::fromValues<int64_t>(type,
                                        {values.at(extents.range->symbol)});
@@ -101,7 +100,7 @@ takePart(const std::string &name, const Tensor &whole, const Tensor &extents) {
 
 llvm::Expected<Outputs> fuzz::takeParts(llvm::ArrayRef<OutputPart> parts,
                                         const Outputs &outputs,
-                                        const SymbolValues &values) {
+                                        const RunExtents &values) {
   Outputs result;
   for (const OutputPart &part : parts) {
     const Tensor &whole = outputs.at(part.name);

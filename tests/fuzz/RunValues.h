@@ -14,7 +14,7 @@ using Outputs = std::map<std::string, Tensor>;
 /// an extent, or the elements of its name (Values.h). Elements beyond the
 /// actual extents are NaN or the largest integers: they must not matter.
 Tensor makeInput(llvm::StringRef name, const Type &type,
-                 const InputExtents &extents, const SymbolValues &values);
+                 const InputExtents &extents, const RunExtents &values);
 
 /// Which part of an output a run leaves there.
 struct OutputPart {
@@ -31,7 +31,7 @@ std::vector<OutputPart> getOutputParts(const Module &module);
 /// type.
 llvm::Expected<Outputs> takeParts(llvm::ArrayRef<OutputPart> parts,
                                   const Outputs &outputs,
-                                  const SymbolValues &values);
+                                  const RunExtents &values);
 
 } // namespace glowish::fuzz
 

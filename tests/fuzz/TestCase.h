@@ -10,8 +10,8 @@
 
 namespace glowish::fuzz {
 
-/// Extents of symbols.
-using SymbolValues = std::map<std::string, int64_t>;
+/// What a run states: the extent of each symbol.
+using RunExtents = std::map<std::string, int64_t>;
 
 /// What is compiled in several ways and compared with a reference. Inputs have
 /// the values of their names (Values.h).
@@ -25,11 +25,11 @@ public:
 
   /// What each run of the compiled module states: one run, of nothing, where it
   /// has no extents to state.
-  virtual std::vector<SymbolValues> getRuns() const { return {{}}; }
+  virtual std::vector<RunExtents> getRuns() const { return {{}}; }
   /// The module that the reference interprets for \p run. \p evaluate computes
   /// what is folded when it is made.
   virtual llvm::Expected<std::unique_ptr<Module>>
-  makeReference(const SymbolValues &run, const NodeEvaluator &evaluate) const {
+  makeReference(const RunExtents &run, const NodeEvaluator &evaluate) const {
     return makeModule();
   }
   /// The placeholder of the compiled module that has \p output of the
@@ -40,7 +40,7 @@ public:
 };
 
 /// "S=3 P=0"; empty if there are none.
-std::string print(const SymbolValues &values);
+std::string print(const RunExtents &values);
 
 } // namespace glowish::fuzz
 

@@ -392,7 +392,7 @@ TEST_F(ModelVariantsTest, ValuesInARangeShareThePlaceholders) {
     EXPECT_EQ(variants.programs[3].stated[0].symbol, "T");
     EXPECT_EQ(variants.programs[3].stated[0].value, 1);
     for (const Variant &program : variants.programs) {
-      // Those of the first or the second program, which are for all runs.
+      // The first two programs are for the whole range.
       const Variant &all = variants.programs[program.values[0] == 2 ? 0 : 1];
       EXPECT_EQ(listPlaceholders(program), listPlaceholders(all));
     }
@@ -436,18 +436,42 @@ TEST_F(ModelVariantsTest, ValuesInARangeSelectedByInputs) {
   EXPECT_EQ(select(std::nullopt), "N=1..9; N=1; N=4");
 }
 
-TEST_F(ModelVariantsTest, ValuesInARangeWithOtherOutputs) {
+TEST(PlaceholderLayout, OtherPlaceholdersAreRefused) {
+  Module whole("whole");
+  Type rows(ElemKind::Float, {9, 4});
+  whole.createPlaceholder("x", rows, /*isInput=*/true, /*isOutput=*/false);
+  whole.createPlaceholder("y", rows, /*isInput=*/false, /*isOutput=*/true);
+  PlaceholderLayout layout(whole);
+  EXPECT_EQ(llvm::cantFail(layout.findShape("y", {1, 4})), (Dims{9, 4}));
+  auto refuse = [&](llvm::StringRef name, DimsRef shape) {
+    return getMessage(layout.findShape(name, shape).takeError());
+  };
+  EXPECT_EQ(refuse("z", {1, 4}),
+            "there is no 'z' with the ranges of all symbols");
+  std::string accepted = " with single values; accepted: extents that are not "
+                         "larger";
+  EXPECT_EQ(refuse("y", {4}), "'y' has the extents 9x4 with the ranges of all "
+                              "symbols, and 4" +
+                                  accepted);
+  EXPECT_EQ(refuse("y", {1, 5}), "'y' has the extents 9x4 with the ranges of "
+                                 "all symbols, and 1x5" +
+                                     accepted);
+  EXPECT_EQ(getMessage(layout.check(whole)), "");
+  Module other("other");
+  other.createPlaceholder("x", rows, /*isInput=*/true, /*isOutput=*/false);
+  EXPECT_EQ(getMessage(layout.check(other)),
+            "there are 2 inputs and outputs with the ranges of all symbols, "
+            "and 1 with single values; accepted: values with which the model "
+            "has the same");
+  other.createPlaceholder("z", rows, /*isInput=*/false, /*isOutput=*/true);
+  EXPECT_EQ(getMessage(layout.check(other)),
+            "'y' has the extents 9x4 with the ranges of all symbols, and 'z' "
+            "9x4 with single values; accepted: values with which the model has "
+            "the same inputs and outputs");
+}
+
+TEST_F(ModelVariantsTest, ValuesInARangeNeedTheirOwnRegion) {
   auto backend = createInterpreter();
-  // The rank of the output depends on the extent.
-  TextModel text;
-  text.inputs.clear();
-  text.body = symbolicInput("x", {"N", "4"}) +
-              onnxNode("SplitToSequence", {"x"}, intAttr("axis", 0), "s") +
-              onnxNode("Identity", {"s"});
-  ModelVariants model(*backend, {});
-  std::string message = getMessage(
-      run(model, text.str(), {{"N", {2}, IntRange{2, 3}}}).takeError());
-  EXPECT_FALSE(message.empty());
   CompilationOptions options;
   options.placesIOInArena = true;
   ModelVariants arena(*backend, options);

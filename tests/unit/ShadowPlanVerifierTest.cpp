@@ -103,6 +103,39 @@ ir "f" {
             "internal: 'y' is left with bytes that nothing has written");
 }
 
+TEST(ShadowPlanVerifier, OutputsAreWrittenAsFarAsARunLeavesThem) {
+  auto verifyRows = [](llvm::StringRef rows, llvm::StringRef bound) {
+    auto function = parse(llvm::formatv(R"(
+ir "f" {{
+  mutable %N : int64<> input "N" range "N" [1, 3]
+  mutable %x : float<4x2> input "x"
+  mutable %y : float<4x2> output "y" next ["N", ""]
+  activation %a : float<4x2>
+  view %from = %x offset 0 strides [2, 1] : float<{0}x2>
+  view %to = %a offset 0 strides [2, 1] : float<{0}x2>
+  code {{
+    Alloc(@out %a)
+    "part" Copy(@out %to, @in %from)
+    "y" Copy(@out %y, @in %a){1}
+    Dealloc(@out %a)
+  }
+}
+)",
+                                        rows, bound)
+                              .str());
+    EXPECT_TRUE(function);
+    return getMessage(verifyPlanWithShadow(*function, planMemory(*function)));
+  };
+  std::string bound = " bounds {result[0] = 0 (\"N\": 1)}";
+  EXPECT_EQ(verifyRows("3", bound), "");
+  EXPECT_EQ(verifyRows("2", bound),
+            "Copy 'y': internal: 'a' is read with bytes that nothing has "
+            "written");
+  EXPECT_EQ(verifyRows("3", ""),
+            "Copy 'y': internal: 'a' is read with bytes that nothing has "
+            "written");
+}
+
 TEST(ShadowPlanVerifier, InputsInTheArenaAreReadBeforeTheyAreOverwritten) {
   auto function = parse(twoReaders);
   ASSERT_TRUE(function);

@@ -20,16 +20,18 @@ struct Variant {
   std::vector<int64_t> values;
   const IRFunction *function;
   const MemoryPlan *plan;
-  /// Of symbols with ranges: the program is only for runs that state these. It
-  /// has the placeholders of the program for all runs of the same values.
+  /// Single values of symbols with ranges: the program is only for runs that
+  /// state these. It has the placeholders of the program for the whole ranges
+  /// and the same `values`.
   std::vector<SymbolValue> stated = {};
 
-  bool isForAllRuns() const { return stated.empty(); }
+  bool isForWholeRanges() const { return stated.empty(); }
 };
 
 /// The programs of one model. They have the same placeholders but for their
-/// shapes, and one constant region. A program for all runs comes before those
-/// of the same values that are for some of them, and the fewer come later.
+/// shapes, and one constant region. Of those with the same values, the program
+/// for whole ranges comes first; a run takes the last one whose stated values
+/// it has.
 struct Variants {
   /// The symbolic dimensions that values tell apart; none where there is one
   /// program.
@@ -52,19 +54,22 @@ struct Variants {
   }
   /// What the programs for \p values need.
   uint64_t getActivationSize(llvm::ArrayRef<int64_t> values) const {
-    uint64_t largest = 0;
-    for (const Variant &program : programs)
-      if (llvm::ArrayRef(program.values) == values)
-        largest = std::max(largest, program.plan->activationSize);
-    return largest;
+    return getLargest(&MemoryPlan::activationSize, [&](const Variant &program) {
+      return llvm::ArrayRef(program.values) == values;
+    });
   }
   uint64_t getAlignment() const { return getLargest(&MemoryPlan::alignment); }
 
 private:
-  uint64_t getLargest(uint64_t MemoryPlan::*size) const {
+  uint64_t getLargest(
+      uint64_t MemoryPlan::*size,
+      llvm::function_ref<bool(const Variant &)> isMeant = [](const Variant &) {
+        return true;
+      }) const {
     uint64_t largest = 0;
     for (const Variant &program : programs)
-      largest = std::max(largest, program.plan->*size);
+      if (isMeant(program))
+        largest = std::max(largest, program.plan->*size);
     return largest;
   }
 };

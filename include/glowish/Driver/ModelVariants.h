@@ -82,21 +82,23 @@ private:
   /// A value for each symbol; none stands for all of its range.
   using Combination = std::vector<std::optional<int64_t>>;
   llvm::Error checkSymbols() const;
-  /// Keeps those of the variants that given inputs fit which are for the fewest
-  /// runs. \p isGiven: whether the inputs tell the value of a symbol.
-  void keepFewestRuns(llvm::function_ref<bool(const std::string &)> isGiven);
+  /// Drops each variant for a whole range beside one for the single value of it
+  /// that the given inputs have. \p isGiven: whether inputs tell the value of a
+  /// symbol.
+  void dropWholeRanges(llvm::function_ref<bool(const std::string &)> isGiven);
   ImportOptions getOptions(const Combination &combination) const;
-  /// \p combination with all of the ranges.
-  Combination getForAllRuns(Combination combination) const;
+  /// \p combination with the whole range of each symbol that has one.
+  Combination getWholeRanges(Combination combination) const;
   /// A variant on its way: its phases, and the program that they have come to.
   struct Started {
     std::unique_ptr<Compilation> compilation;
     std::optional<IRProgram> program;
   };
   llvm::Expected<Started> startVariant(size_t variant);
-  /// Imports variant \p number, with the layout of the one for all runs.
+  /// Imports \p variant. One for single values of ranges gets the placeholders
+  /// of the one for the whole ranges.
   llvm::Expected<ModelGraph> importVariant(Compilation &compilation,
-                                           size_t number);
+                                           size_t variant);
   llvm::Expected<std::optional<CompiledVariants>>
   finishVariants(std::vector<Started> started);
   llvm::Expected<std::optional<CompiledVariants>> compileOnly();
@@ -111,7 +113,7 @@ private:
   /// The last symbol changing first, the whole of a range coming before the
   /// values in it.
   std::vector<Combination> combinations;
-  /// Of the variants for all runs that have been imported.
+  /// Of the variants for whole ranges that have been imported.
   std::map<Combination, std::shared_ptr<const PlaceholderLayout>> layouts;
 };
 

@@ -298,8 +298,8 @@ static llvm::Function *emitVariants(llvm::Module &module,
     const Variant &only = variants.programs.front();
     return emitter.emit(*only.function, *only.plan, name, isTimed);
   }
-  // The entry of the program for all runs of some values becomes one that
-  // selects among those of the same values.
+  // Each program for single values of ranges gets an entry in front of those
+  // before it that have the same values.
   std::vector<VariantEntry> entries;
   for (auto [i, variant] : llvm::enumerate(variants.programs)) {
     llvm::Function *entry = emitter.emit(

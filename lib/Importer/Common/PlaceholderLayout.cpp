@@ -2,7 +2,6 @@
 
 #include "glowish/Importer/PlaceholderLayout.h"
 #include "glowish/Support/Error.h"
-#include "llvm/ADT/STLExtras.h"
 
 using namespace glowish;
 
@@ -28,16 +27,6 @@ PlaceholderLayout::find(llvm::StringRef modelName) const {
   return nullptr;
 }
 
-/// "[1, 64]"
-static std::string print(DimsRef shape) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  os << '[';
-  llvm::interleaveComma(shape, os);
-  os << ']';
-  return text;
-}
-
 llvm::Expected<Dims> PlaceholderLayout::findShape(llvm::StringRef modelName,
                                                   DimsRef own) const {
   const Entry *entry = find(modelName);
@@ -51,7 +40,7 @@ llvm::Expected<Dims> PlaceholderLayout::findShape(llvm::StringRef modelName,
     return makeError("'{0}' has the extents {1} with the ranges of all "
                      "symbols, and {2} with single values; accepted: extents "
                      "that are not larger",
-                     modelName, print(entry->shape), print(own));
+                     modelName, formatShape(entry->shape), formatShape(own));
   return entry->shape;
 }
 
@@ -70,8 +59,8 @@ llvm::Error PlaceholderLayout::check(const Module &module) const {
                        "symbols, and '{2}' {3} with single values; accepted: "
                        "values with which the model has the same inputs and "
                        "outputs",
-                       own.modelName, print(own.shape), other.modelName,
-                       print(other.shape));
+                       own.modelName, formatShape(own.shape), other.modelName,
+                       formatShape(other.shape));
   return makeError("there are {0} inputs and outputs with the ranges of all "
                    "symbols, and {1} with single values; accepted: values with "
                    "which the model has the same",

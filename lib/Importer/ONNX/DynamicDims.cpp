@@ -242,6 +242,14 @@ describeSaved(const Module &module, const DynamicValue &value, DimsRef shape) {
   return isAny ? dims : std::vector<std::string>();
 }
 
+NodeValue glowish::sliceCorner(Function &function, NodeValue value,
+                               DimsRef shape) {
+  Dims zeros(shape.size(), 0), ones(shape.size(), 1);
+  return function
+      .create<SliceNode>(value.node->getName(), value, zeros, shape, ones)
+      ->getResult();
+}
+
 NodeValue glowish::padTo(Composer &c, NodeValue value, DimsRef shape) {
   if (!value || value.getShape() == shape)
     return value;

@@ -97,6 +97,9 @@ llvm::Error alongOuter(OpContext &op) {
 /// of extents that runs state.
 std::optional<std::string>
 describeExtent(const StatedSums &sums, const DynamicValue &value, unsigned dim);
+/// A slice of the first elements of \p value along each dimension, as many as
+/// \p shape says, made where \p function inserts nodes.
+NodeValue sliceCorner(Function &function, NodeValue value, DimsRef shape);
 /// Pads \p value at its ends to \p shape, which is at least as large.
 NodeValue padTo(Composer &c, NodeValue value, DimsRef shape);
 /// Makes \p value the output \p name of the model, and creates an additional

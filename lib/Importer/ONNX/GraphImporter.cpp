@@ -142,14 +142,8 @@ llvm::Error GraphImporter::importInput(const onnx::ValueInfoProto &input,
     scope.getContext().extents[input.name()] = std::move(extents);
   }
   NodeValue value(placeholder);
-  if (DimsRef(shape) != type.getShape()) {
-    Dims zeros(shape.size(), 0), ones(shape.size(), 1);
-    value = scope.getContext()
-                .function
-                .create<SliceNode>(placeholder->getName(), value, zeros,
-                                   type.getShape(), ones)
-                ->getResult();
-  }
+  if (DimsRef(shape) != type.getShape())
+    value = sliceCorner(scope.getContext().function, value, type.getShape());
   return scope.define(input.name(), value);
 }
 

@@ -126,10 +126,7 @@ NodeValue CornerReaders::makeSlice(NodeValue wide, DimsRef shape) {
                    ? &function.getNodes().front()
                    : &*std::next(wide.node->getIterator());
   InsertionGuard guard(function, next);
-  Dims zeros(shape.size(), 0), ones(shape.size(), 1);
-  return function
-      .create<SliceNode>(wide.node->getName(), wide, zeros, shape, ones)
-      ->getResult();
+  return sliceCorner(function, wide, shape);
 }
 
 /// A pad at the ends gives a larger corner of \p wide, or all of it.

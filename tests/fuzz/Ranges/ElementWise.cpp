@@ -79,33 +79,40 @@ static bool addUnary(ModelBuilder &b) {
   return true;
 }
 
-static bool addBinary(ModelBuilder &b) {
-  static const std::vector<std::string> operators = findOperators(2);
+/// Two operands, the second of which broadcasts to the first; none if there are
+/// no such values.
+static std::optional<std::pair<ModelValue, ModelValue>>
+pickPair(ModelBuilder &b) {
   const ModelValue *x = b.pickFixed([](const ModelValue &) { return true; });
   if (!x)
-    return false;
+    return std::nullopt;
   std::optional<ModelValue> y = findBroadcast(b, x->kind, *x);
-  if (!y)
+  return y ? std::optional(std::pair(*x, *y)) : std::nullopt;
+}
+
+static bool addBinary(ModelBuilder &b) {
+  static const std::vector<std::string> operators = findOperators(2);
+  auto pair = pickPair(b);
+  if (!pair)
     return false;
+  const auto &[x, y] = *pair;
   const std::string &op = operators[b.random.below(operators.size())];
   if (op == "Pow" && b.chance(90))
     return false;
-  b.addNode(op.c_str(), b.chance(50) ? std::vector{y->name, x->name}
-                                     : std::vector{x->name, y->name});
+  b.addNode(op.c_str(), b.chance(50) ? std::vector{y.name, x.name}
+                                     : std::vector{x.name, y.name});
   return true;
 }
 
 static bool addWhere(ModelBuilder &b) {
-  const ModelValue *x = b.pickFixed([](const ModelValue &) { return true; });
-  if (!x)
+  auto pair = pickPair(b);
+  if (!pair)
     return false;
-  std::optional<ModelValue> y = findBroadcast(b, x->kind, *x);
-  if (!y)
+  const auto &[x, y] = *pair;
+  std::optional<ModelValue> condition = findBroadcast(b, ElemKind::Bool, x);
+  if (!condition || !broadcasts(*condition, y))
     return false;
-  std::optional<ModelValue> condition = findBroadcast(b, ElemKind::Bool, *x);
-  if (!condition || !broadcasts(*condition, *y))
-    return false;
-  b.addNode("Where", {condition->name, x->name, y->name});
+  b.addNode("Where", {condition->name, x.name, y.name});
   return true;
 }
 

@@ -71,7 +71,7 @@ ModelBuilder::ModelBuilder(Random &random) : random(random) {
        {+[](IntRange range) { return range.low; },
         +[](IntRange range) { return range.high; },
         +[](IntRange range) { return (2 * range.low + range.high + 1) / 3; }}) {
-    SymbolValues point;
+    RunExtents point;
     for (const auto &[symbol, range] : model.ranges)
       point[symbol] = pickExtent(range);
     if (!llvm::is_contained(points, point))
@@ -94,7 +94,7 @@ ModelBuilder::ModelBuilder(Random &random) : random(random) {
 
 void ModelBuilder::addDim(const std::string &text) {
   Extent extent;
-  for (const SymbolValues &point : points)
+  for (const RunExtents &point : points)
     extent.push_back(*llvm::cantFail(evaluateDim(text, point)));
   dims.emplace_back(text, extent);
 }
@@ -366,8 +366,8 @@ static std::optional<std::vector<int64_t>> findElements(Module &module,
 
 bool ModelBuilder::importPoints(const RangedModel &candidate,
                                 std::vector<ModelValue> &added) const {
-  for (const SymbolValues &point : points) {
-    SymbolValues own = point;
+  for (const RunExtents &point : points) {
+    RunExtents own = point;
     std::erase_if(own, [&](const auto &value) {
       return !candidate.ranges.count(value.first);
     });

@@ -157,7 +157,7 @@ private:
 
   RangedModel model;
   /// What the importer is asked with; the first ones are the model's runs.
-  std::vector<SymbolValues> points;
+  std::vector<RunExtents> points;
   /// Dimensions of inputs; the first ones are ranged.
   std::vector<std::pair<std::string, Extent>> dims;
   size_t numRanged = 0;

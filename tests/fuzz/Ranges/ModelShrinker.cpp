@@ -139,7 +139,7 @@ bool ModelShrinker::replaceBy(int node, const std::string &input) {
 
 /// The text of a dimension that has \p extents for \p points.
 static std::optional<std::string> findDim(const RangedModel &model,
-                                          llvm::ArrayRef<SymbolValues> points,
+                                          llvm::ArrayRef<RunExtents> points,
                                           llvm::ArrayRef<int64_t> extents) {
   if (llvm::all_equal(extents))
     return std::to_string(extents[0]);
@@ -163,9 +163,9 @@ static std::optional<std::string> findDim(const RangedModel &model,
 }
 
 /// The runs, and the ends of the ranges.
-static std::vector<SymbolValues> getPoints(const RangedModel &model) {
-  std::vector<SymbolValues> points = model.runs;
-  SymbolValues least, most;
+static std::vector<RunExtents> getPoints(const RangedModel &model) {
+  std::vector<RunExtents> points = model.runs;
+  RunExtents least, most;
   for (const auto &[symbol, range] : model.ranges) {
     least[symbol] = range.low;
     most[symbol] = range.high;
@@ -183,9 +183,9 @@ makeInputFor(const RangedModel &model, const std::string &name) {
   alone.proto.mutable_graph()->add_output()->set_name(name);
   alone.states.clear();
   alone.dropUnused();
-  std::vector<SymbolValues> points = getPoints(model);
+  std::vector<RunExtents> points = getPoints(model);
   std::vector<Type> types;
-  for (SymbolValues point : points) {
+  for (RunExtents point : points) {
     std::erase_if(point, [&](const auto &value) {
       return !alone.ranges.count(value.first);
     });
@@ -297,14 +297,14 @@ bool ModelShrinker::lowerRanges() {
         continue;
       RangedModel candidate = model;
       candidate.ranges[symbol].high = high;
-      for (SymbolValues &run : candidate.runs)
+      for (RunExtents &run : candidate.runs)
         run[symbol] = std::min(run[symbol], high);
       if (accept(std::move(candidate))) {
         changed = true;
         break;
       }
     }
-    for (SymbolValues &run : model.runs)
+    for (RunExtents &run : model.runs)
       for (int64_t value : {range.low, range.low + 1}) {
         auto own = run.find(symbol);
         if (own == run.end() || value >= own->second)

@@ -42,8 +42,8 @@ static llvm::Expected<IntRange> parseRange(llvm::StringRef text) {
 }
 
 /// "S=3 P=0".
-static llvm::Expected<SymbolValues> parseValues(llvm::StringRef text) {
-  SymbolValues values;
+static llvm::Expected<RunExtents> parseValues(llvm::StringRef text) {
+  RunExtents values;
   llvm::SmallVector<llvm::StringRef> parts;
   text.split(parts, ' ', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
   for (llvm::StringRef part : parts) {
@@ -73,7 +73,7 @@ llvm::Expected<RangedModel> RangedModel::parse(llvm::StringRef text) {
     }
   }
   model.proto.clear_metadata_props();
-  for (const SymbolValues &run : model.runs)
+  for (const RunExtents &run : model.runs)
     for (const auto &[symbol, range] : model.ranges)
       if (!run.count(symbol))
         return makeError("the run '{0}' does not say what '{1}' is",
@@ -102,7 +102,7 @@ llvm::Expected<std::unique_ptr<Module>> RangedModel::importRanged() const {
 }
 
 llvm::Expected<std::unique_ptr<Module>>
-RangedModel::importFixed(const SymbolValues &values,
+RangedModel::importFixed(const RunExtents &values,
                          const NodeEvaluator &evaluate) const {
   ImportOptions options;
   options.evaluate = evaluate;
@@ -162,7 +162,7 @@ void RangedModel::dropUnused() {
   std::erase_if(ranges, [&](const auto &range) {
     return !symbols.contains(range.first);
   });
-  for (SymbolValues &run : runs)
+  for (RunExtents &run : runs)
     std::erase_if(
         run, [&](const auto &value) { return !symbols.contains(value.first); });
 }

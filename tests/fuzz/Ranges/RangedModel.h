@@ -16,7 +16,7 @@ struct RangedModel {
   onnx::ModelProto proto;
   std::map<std::string, IntRange> ranges;
   std::vector<StateNames> states;
-  std::vector<SymbolValues> runs;
+  std::vector<RunExtents> runs;
 
   /// Protobuf text; what is not part of ONNX is in metadata_props:
   ///   range S: "0..9", state NAME: "OUTPUT", run 0: "S=3 P=0".
@@ -28,7 +28,7 @@ struct RangedModel {
   /// Imports it with the extents \p values in the place of ranges. \p evaluate
   /// folds constants; null for the interpreter.
   llvm::Expected<std::unique_ptr<Module>>
-  importFixed(const SymbolValues &values,
+  importFixed(const RunExtents &values,
               const NodeEvaluator &evaluate = nullptr) const;
 
   /// Removes nodes, inputs and initializers that no output needs, states
@@ -45,9 +45,9 @@ public:
   llvm::Expected<std::unique_ptr<Module>> makeModule() const override {
     return model.importRanged();
   }
-  std::vector<SymbolValues> getRuns() const override { return model.runs; }
+  std::vector<RunExtents> getRuns() const override { return model.runs; }
   llvm::Expected<std::unique_ptr<Module>>
-  makeReference(const SymbolValues &run,
+  makeReference(const RunExtents &run,
                 const NodeEvaluator &evaluate) const override {
     return model.importFixed(run, evaluate);
   }

@@ -41,7 +41,7 @@ static BundleFacts getFacts(const Variants &variants, const Weights &weights,
       });
   for (const Variant &variant : variants.programs) {
     // The others have its placeholders.
-    if (!variant.isForAllRuns())
+    if (!variant.isForWholeRanges())
       continue;
     std::string identifier;
     for (auto [dim, value] : llvm::zip_equal(facts.dims, variant.values))

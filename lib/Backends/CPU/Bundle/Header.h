@@ -25,7 +25,8 @@ struct BundleProgram {
   /// Values of the dimensions.
   std::vector<int64_t> values;
   const MemoryPlan &plan;
-  /// Bytes of the activations, also of programs for some of its runs.
+  /// Bytes of the activations, those of programs for single values of its
+  /// ranges included.
   uint64_t activationSize;
   std::vector<BundleSymbol> symbols;
   std::vector<BundleConstant> constants;
