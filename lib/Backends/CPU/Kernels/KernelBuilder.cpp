@@ -4,6 +4,7 @@
 #include "Kernels/Math/HalfPrecision.h"
 #include "Kernels/Math/LowPrecision.h"
 #include "glowish/Ops/Scalar.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Module.h"
 
@@ -357,6 +358,14 @@ void KernelBuilder::prefetch(Value *address) {
     return;
   CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
                   {address, getInt32(0), getInt32(2), getInt32(1)});
+}
+
+Value *KernelBuilder::hideAddress(Value *address) {
+  llvm::Type *type = address->getType();
+  auto *identity = llvm::FunctionType::get(type, {type}, /*isVarArg=*/false);
+  return CreateCall(llvm::InlineAsm::get(identity, /*AsmString=*/"", "=r,0",
+                                         /*hasSideEffects=*/false),
+                    {address});
 }
 
 Value *KernelBuilder::takeLanes(Value *value, unsigned lanes) {

@@ -133,6 +133,9 @@ public:
   }
   /// Asks for the cache line of \p address in the second cache.
   void prefetch(llvm::Value *address);
+  /// \p address, but unknown to the optimizer: what is loaded from it is not
+  /// kept in a register for other loads from the same address.
+  llvm::Value *hideAddress(llvm::Value *address);
   /// The first \p lanes of \p value.
   llvm::Value *takeLanes(llvm::Value *value, unsigned lanes);
   /// The first \p lanes of each of \p values, one after the other.

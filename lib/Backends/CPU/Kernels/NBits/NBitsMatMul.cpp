@@ -10,7 +10,6 @@
 
 #include "Kernels/NBits/NBitsMatMul.h"
 #include "llvm/IR/IntrinsicsX86.h"
-#include "llvm/TargetParser/Triple.h"
 
 using namespace glowish;
 using llvm::Value;
@@ -62,10 +61,7 @@ RowTile NBitsMatMul::chooseSmallTile() const {
 
 /// Whether weights of 4 bits are numbers of a table in a register: AVX-512 has
 /// an instruction for it, which takes the four lowest bits.
-bool NBitsMatMul::looksUp() const {
-  llvm::Triple triple(b.getFunction().getParent()->getTargetTriple());
-  return triple.isX86() && lanes == 16;
-}
+bool NBitsMatMul::looksUp() const { return b.getTarget().isX86 && lanes == 16; }
 
 /// Whether weights stay where they are in their words: row i of a word is 16^i
 /// times as large, and x is divided by it instead. That is exact, as both are
@@ -74,6 +70,12 @@ bool NBitsMatMul::looksUp() const {
 bool NBitsMatMul::masksWords(const RowTile &shape) const {
   return shape.isFew && layout.hasWords() && !looksUp() &&
          !(b.getTarget().isReproducible && layout.isSigned());
+}
+
+/// Whether words are loaded for each of their rows: x86 masks them where they
+/// are in memory, and sums need the registers.
+bool NBitsMatMul::reloadsWords(const RowTile &shape) const {
+  return masksWords(shape) && b.getTarget().isX86;
 }
 
 /// Whether zero points are taken from the sum of a block, and not from each
@@ -121,6 +123,11 @@ Value *NBitsMatMul::takeFromWords(Value *words, unsigned row) {
 /// would be negative.
 static bool isHighest(unsigned shift) { return shift == 28; }
 
+float NBitsMatMul::getFactor(unsigned row) const {
+  unsigned shift = layout.getShift(row);
+  return isHighest(shift) ? 1 : float(uint64_t(1) << shift);
+}
+
 /// Row \p row of \p words as floats, with the bias, times its factor.
 Value *NBitsMatMul::maskWords(Value *words, unsigned row) {
   llvm::Type *type = words->getType();
@@ -166,6 +173,15 @@ Values NBitsMatMul::forBytes(const RowTile &shape, const Columns &columns,
   return sums;
 }
 
+Values NBitsMatMul::loadWords(Value *address, const RowTile &shape) {
+  Values words;
+  for (unsigned v = 0; v < shape.vectors; ++v) {
+    Value *at = b.getElement(address, ElemKind::Int32, int64_t(v) * lanes);
+    words.push_back(b.load(ElemKind::Int32, at, lanes));
+  }
+  return words;
+}
+
 /// The same with weights in words.
 Values NBitsMatMul::forWords(const RowTile &shape, const Columns &columns,
                              const WeightRows &weightRows, Values sums,
@@ -180,24 +196,21 @@ Values NBitsMatMul::forWords(const RowTile &shape, const Columns &columns,
         b.CreateNSWAdd(offset,
                        b.CreateNSWMul(word, b.index(4 * columns.width))));
     prefetch(shape, address, 4 * columns.width);
-    Values words;
-    for (unsigned v = 0; v < shape.vectors; ++v) {
-      Value *at = b.getElement(address, ElemKind::Int32, int64_t(v) * lanes);
-      words.push_back(b.load(ElemKind::Int32, at, lanes));
-    }
+    Values words = loadWords(address, shape);
     Value *first =
         b.CreateNSWAdd(weightRows.k, b.CreateNSWMul(word, b.index(wordRows)));
     for (unsigned i = 0; i < used; ++i) {
-      unsigned shift = layout.getShift(i);
       bool isMasked = masksWords(shape);
+      if (i > 0 && reloadsWords(shape)) {
+        address = b.hideAddress(address);
+        words = loadWords(address, shape);
+      }
       Values taken;
       for (Value *value : words)
         taken.push_back(isMasked ? maskWords(value, i)
                                  : takeFromWords(value, i));
-      double factor =
-          isMasked && !isHighest(shift) ? double(uint64_t(1) << shift) : 1;
-      step(b.CreateNSWAdd(first, b.index(i)), std::move(taken), factor,
-           i % shape.sets, current);
+      step(b.CreateNSWAdd(first, b.index(i)), std::move(taken),
+           isMasked ? getFactor(i) : 1, i % shape.sets, current);
     }
   };
   int64_t whole = weightRows.count / wordRows;
@@ -223,19 +236,89 @@ void NBitsMatMul::applyParameters(const RowTile &shape,
   }
 }
 
+//===- One row ------------------------------------------------------------===//
+
+/// Whether the elements of one row are divided by factors once for all columns.
+/// The sums of its blocks are added in another order then.
+bool NBitsMatMul::scalesRow() const {
+  int64_t floats = layout.depth + layout.getNumBlocks();
+  bool hasWholeWords = layout.block % layout.getWordRows() == 0;
+  return masksWords(chooseTile(1)) && rows.size() == 1 &&
+         (rows.back() == 1 || neededRows) && !b.getTarget().isReproducible &&
+         (hasWholeWords || layout.getNumBlocks() == 1) &&
+         4 * floats <= b.getTarget().maxStackBytes / 2;
+}
+
+void NBitsMatMul::scaleRow() {
+  scaledRow = allocateFloats(layout.depth);
+  blockSums = allocateFloats(layout.getNumBlocks());
+  auto emitBlock = [&](Value *number, int64_t count) {
+    b.store(ElemKind::Float, scaleBlock(number, count),
+            b.getElement(blockSums, ElemKind::Float, number));
+  };
+  int64_t whole = layout.depth / layout.block;
+  b.forLoop(whole, [&](Value *number) { emitBlock(number, layout.block); });
+  if (layout.depth % layout.block)
+    emitBlock(b.index(whole), layout.depth % layout.block);
+}
+
+/// Writes the first \p count elements of block \p number to scaledRow; the sum
+/// of those of the row.
+Value *NBitsMatMul::scaleBlock(Value *number, int64_t count) {
+  auto wordRows = unsigned(layout.getWordRows());
+  Value *first = b.CreateNSWMul(number, b.index(layout.block));
+  auto getElementOf = [&](Value *word) {
+    return b.CreateNSWAdd(first, b.CreateNSWMul(word, b.index(wordRows)));
+  };
+  int64_t whole = count / wordRows;
+  Values sums = b.forLoop(
+      b.index(0), b.index(whole), 1, {b.literal(ElemKind::Float, 0, wordRows)},
+      [&](Value *word, llvm::ArrayRef<Value *> carried) {
+        Value *x = scaleElements(getElementOf(word), 0, wordRows);
+        return Values{b.CreateFAdd(carried[0], x)};
+      });
+  Value *sum = b.reduceLanes(
+      sums[0], [&](Value *one, Value *two) { return b.CreateFAdd(one, two); });
+  for (unsigned i = 0; i < count % wordRows; ++i) {
+    Value *k = b.CreateNSWAdd(getElementOf(b.index(whole)), b.index(i));
+    sum = b.CreateFAdd(sum, scaleElements(k, i, 1));
+  }
+  return sum;
+}
+
+/// Writes elements \p k ... to scaledRow, which belong to \p count rows of a
+/// word from \p row on; those of the row.
+Value *NBitsMatMul::scaleElements(Value *k, unsigned row, unsigned count) {
+  Value *x = b.loadStrided(lhs.kind, getLhsAddress(b.index(0), k), count,
+                           lhs.getInnerStride());
+  llvm::SmallVector<llvm::Constant *, 8> factors;
+  for (unsigned i = 0; i < count; ++i)
+    factors.push_back(
+        llvm::ConstantFP::get(b.getFloatTy(), 1 / getFactor(row + i)));
+  Value *factor = count == 1 ? factors[0] : llvm::ConstantVector::get(factors);
+  b.store(ElemKind::Float, b.CreateFMul(x, factor),
+          b.getElement(scaledRow, ElemKind::Float, k));
+  return x;
+}
+
 //===- Weights in registers -----------------------------------------------===//
 
 void NBitsMatMul::addStep(Value *row, Value *k, const RowTile &shape,
-                          llvm::ArrayRef<Value *> taken, double factor,
+                          llvm::ArrayRef<Value *> taken, float factor,
                           unsigned set, Values &sums) {
   for (unsigned r = 0; r < shape.rows; ++r) {
-    Value *address = getLhsAddress(b.CreateNSWAdd(row, b.index(r)), k);
-    Value *x = b.splat(b.load(lhs.kind, address, 1), lanes);
-    if (subtractsAtEnd(shape)) {
+    Value *x =
+        hasScaledRow(shape)
+            ? b.load(ElemKind::Float,
+                     b.getElement(scaledRow, ElemKind::Float, k), 1)
+            : b.load(lhs.kind,
+                     getLhsAddress(b.CreateNSWAdd(row, b.index(r)), k), 1);
+    x = b.splat(x, lanes);
+    if (sumsRows(shape)) {
       Value *&sum = sums[shape.countSums() + r];
       sum = b.CreateFAdd(sum, x);
     }
-    if (factor != 1)
+    if (factor != 1 && !hasScaledRow(shape))
       x = b.CreateFMul(x, splatLiteral(1 / factor));
     for (unsigned v = 0; v < shape.vectors; ++v) {
       Value *&sum = sums[(set * shape.rows + r) * shape.vectors + v];
@@ -244,15 +327,19 @@ void NBitsMatMul::addStep(Value *row, Value *k, const RowTile &shape,
   }
 }
 
-/// The sets of \p sums together, less what zero points add to them, times the
-/// scales, plus \p totals, if there are any.
+/// The sets of \p sums of block \p number together, less what zero points add
+/// to them, times the scales, plus \p totals, if there are any.
 Values NBitsMatMul::scale(Values sums, const Parameters &parameters,
-                          const RowTile &shape,
+                          const RowTile &shape, Value *number,
                           llvm::ArrayRef<Value *> totals) {
   unsigned count = shape.rows * shape.vectors;
   for (unsigned set = 1; set < shape.sets; ++set)
     for (unsigned i = 0; i < count; ++i)
       sums[i] = b.CreateFAdd(sums[i], sums[set * count + i]);
+  if (subtractsAtEnd(shape) && hasScaledRow(shape)) {
+    Value *at = b.getElement(blockSums, ElemKind::Float, number);
+    sums.push_back(b.splat(b.load(ElemKind::Float, at, 1), lanes));
+  }
   if (subtractsAtEnd(shape))
     for (unsigned i = 0; i < count; ++i)
       sums[i] = b.CreateFSub(
@@ -272,7 +359,11 @@ Values NBitsMatMul::scale(Values sums, const Parameters &parameters,
 Values NBitsMatMul::sumBlock(Value *row, const RowTile &shape,
                              const Columns &columns, Value *number,
                              int64_t numRows, Values sums) {
-  Parameters parameters = loadParameters(columns, number, shape);
+  // Loaded behind the loop where that doesn't use them: it needs the registers.
+  bool isForSums = scalesSums(shape) && (subtractsAtEnd(shape) || !zeroPoints);
+  Parameters parameters;
+  if (!isForSums)
+    parameters = loadParameters(columns, number, shape);
   WeightRows weightRows = {
       .k = b.CreateNSWMul(number, b.index(layout.block)),
       .offset =
@@ -280,7 +371,7 @@ Values NBitsMatMul::sumBlock(Value *row, const RowTile &shape,
       .count = numRows};
   auto add = [&](Values start) {
     return forWeights(shape, columns, weightRows, std::move(start),
-                      [&](Value *k, Values taken, double factor, unsigned set,
+                      [&](Value *k, Values taken, float factor, unsigned set,
                           Values &current) {
                         applyParameters(shape, parameters, taken);
                         addStep(row, k, shape, taken, factor, set, current);
@@ -289,9 +380,12 @@ Values NBitsMatMul::sumBlock(Value *row, const RowTile &shape,
   if (!scalesSums(shape))
     return add(std::move(sums));
   // Behind the sums, those of the elements of each row.
-  Values own(shape.countSums() + (subtractsAtEnd(shape) ? shape.rows : 0),
+  Values own(shape.countSums() + (sumsRows(shape) ? shape.rows : 0),
              splatLiteral(0));
-  return scale(add(std::move(own)), parameters, shape, sums);
+  own = add(std::move(own));
+  if (isForSums)
+    parameters = loadParameters(columns, number, shape);
+  return scale(std::move(own), parameters, shape, number, sums);
 }
 
 Values NBitsMatMul::computeTile(Value *row, const RowTile &shape,

@@ -28,7 +28,7 @@ private:
   /// \p k of the rows of x and is \p factor times too large. Changes the values
   /// that are carried from one to the next; sums are those of set \p set.
   using Step =
-      llvm::function_ref<void(llvm::Value *k, Values weights, double factor,
+      llvm::function_ref<void(llvm::Value *k, Values weights, float factor,
                               unsigned set, Values &sums)>;
 
   RowTile chooseTile(int64_t numRows) const override;
@@ -41,7 +41,21 @@ private:
 
   bool looksUp() const;
   bool masksWords(const RowTile &shape) const;
+  bool reloadsWords(const RowTile &shape) const;
   bool subtractsAtEnd(const RowTile &shape) const;
+  bool scalesRow() const;
+  void scaleRow();
+  llvm::Value *scaleBlock(llvm::Value *number, int64_t count);
+  llvm::Value *scaleElements(llvm::Value *k, unsigned row, unsigned count);
+  /// How many times too large row \p row of a masked word is.
+  float getFactor(unsigned row) const;
+  bool hasScaledRow(const RowTile &shape) const {
+    return scaledRow && shape.isFew && shape.rows == 1;
+  }
+  /// Whether sums of a block are followed by those of the elements of each row.
+  bool sumsRows(const RowTile &shape) const {
+    return subtractsAtEnd(shape) && !hasScaledRow(shape);
+  }
   /// Whether sums of a block, or of all there are, have no scale yet.
   bool scalesSums(const RowTile &shape) const {
     return shape.isFew || layout.getNumBlocks() <= 1;
@@ -50,6 +64,8 @@ private:
                             const RowTile &shape);
   llvm::Value *takeFromWords(llvm::Value *words, unsigned row);
   llvm::Value *maskWords(llvm::Value *words, unsigned row);
+  /// The words at \p address, a vector each.
+  Values loadWords(llvm::Value *address, const RowTile &shape);
   Values forBytes(const RowTile &shape, const Columns &columns,
                   const WeightRows &weightRows, Values sums, Step step);
   Values forWords(const RowTile &shape, const Columns &columns,
@@ -64,10 +80,10 @@ private:
   void applyParameters(const RowTile &shape, const Parameters &parameters,
                        Values &taken);
   void addStep(llvm::Value *row, llvm::Value *k, const RowTile &shape,
-               llvm::ArrayRef<llvm::Value *> taken, double factor, unsigned set,
+               llvm::ArrayRef<llvm::Value *> taken, float factor, unsigned set,
                Values &sums);
   Values scale(Values sums, const Parameters &parameters, const RowTile &shape,
-               llvm::ArrayRef<llvm::Value *> totals);
+               llvm::Value *number, llvm::ArrayRef<llvm::Value *> totals);
   Values sumBlock(llvm::Value *row, const RowTile &shape,
                   const Columns &columns, llvm::Value *number, int64_t numRows,
                   Values sums);
@@ -96,6 +112,12 @@ private:
   void finishTiles(const TileRange &range, const RowTile &shape,
                    const Columns &columns);
 
+  llvm::Value *allocateFloats(int64_t count);
+
+  /// Floats: the elements of the only row, or of the first of a range, over the
+  /// factors of their rows in words, and the sums of its blocks; null where
+  /// that is left to tiles.
+  llvm::Value *scaledRow = nullptr, *blockSums = nullptr;
   /// Floats: weights of a piece, a row a step; and the sums of a task's tiles.
   llvm::Value *unpacked = nullptr, *tileSums = nullptr;
 };

@@ -23,17 +23,21 @@ bool NBitsMatMul::unpacks(const RowTile &shape) const {
   return 4 * floats <= b.getTarget().maxStackBytes;
 }
 
+Value *NBitsMatMul::allocateFloats(int64_t count) {
+  auto *place =
+      b.CreateAlloca(llvm::ArrayType::get(b.getFloatTy(), uint64_t(count)));
+  place->setAlignment(llvm::Align(64));
+  return place;
+}
+
 void NBitsMatMul::prepare() {
+  if (scalesRow())
+    scaleRow();
   if (tile.isFew || rows.back() <= tile.rows || !unpacks(tile))
     return;
-  auto allocate = [&](int64_t floats) {
-    auto *place =
-        b.CreateAlloca(llvm::ArrayType::get(b.getFloatTy(), uint64_t(floats)));
-    place->setAlignment(llvm::Align(64));
-    return place;
-  };
-  unpacked = allocate(getPieceRows() * tile.vectors * lanes);
-  tileSums = allocate(tilesPerTask * tile.rows * NBitsLayout::panelColumns);
+  unpacked = allocateFloats(getPieceRows() * tile.vectors * lanes);
+  tileSums =
+      allocateFloats(tilesPerTask * tile.rows * NBitsLayout::panelColumns);
 }
 
 MicroKernel NBitsMatMul::getMicroKernel(const RowTile &shape) const {
