@@ -12,14 +12,20 @@ ConstantPool::findOrAdd(const std::shared_ptr<const Tensor> &payload) {
   auto known = byPayload.find(payload.get());
   if (known != byPayload.end())
     return entries[known->second];
-  std::vector<size_t> &candidates =
-      byChecksum[checksum64(payload->getByteRange())];
-  for (size_t candidate : candidates)
-    if (entries[candidate].payload->isBitwiseEqual(*payload))
-      return entries[candidate];
+  std::vector<size_t> &candidates = bySize[payload->getSizeInBytes()];
+  std::optional<uint64_t> checksum;
+  if (!candidates.empty())
+    checksum = checksum64(payload->getByteRange());
+  for (size_t candidate : candidates) {
+    Entry &entry = entries[candidate];
+    if (!entry.checksum)
+      entry.checksum = checksum64(entry.payload->getByteRange());
+    if (entry.checksum == checksum && entry.payload->isBitwiseEqual(*payload))
+      return entry;
+  }
   candidates.push_back(entries.size());
   byPayload[payload.get()] = entries.size();
-  entries.push_back({payload, size});
+  entries.push_back({payload, size, checksum});
   size = llvm::alignTo(size + payload->getSizeInBytes(), alignment);
   return entries.back();
 }

@@ -11,6 +11,9 @@
 #include "llvm/Support/Signals.h"
 #include <csignal>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 using namespace glowish;
 namespace cl = llvm::cl;
@@ -62,6 +65,15 @@ static void endWithoutMemory(void *, const char *, bool) {
   (void)!write(STDERR_FILENO, message.data(), message.size());
   llvm::sys::RunInterruptHandlers();
   _exit(ExitCode::failure);
+}
+
+/// Large tensors are mappings of their own, so that the system has their memory
+/// back when they are gone. glibc would take them from the heap after the first
+/// one that is freed.
+static void mapLargeTensors() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
 }
 
 //===- The command line ---------------------------------------------------===//
@@ -153,6 +165,7 @@ static llvm::Error parseCommandLine(int argc, char **argv,
 int glowish::runTool(int argc, char **argv, llvm::StringRef overview,
                      llvm::ArrayRef<cl::OptionCategory *> categories,
                      std::function<llvm::Expected<int>()> body) {
+  mapLargeTensors();
   llvm::InitLLVM init(argc, argv);
   // InitLLVM has made operator new call it too.
   llvm::install_bad_alloc_error_handler(endWithoutMemory);

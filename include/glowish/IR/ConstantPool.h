@@ -5,6 +5,7 @@
 
 #include "glowish/IR/MemoryPlan.h"
 #include <map>
+#include <optional>
 
 namespace glowish {
 
@@ -33,6 +34,9 @@ private:
   struct Entry {
     std::shared_ptr<const Tensor> payload;
     uint64_t offset;
+    /// Computed when another constant has as many bytes: weights that are
+    /// mapped from a file are not read for it.
+    std::optional<uint64_t> checksum;
   };
   const Entry &findOrAdd(const std::shared_ptr<const Tensor> &payload);
 
@@ -41,8 +45,8 @@ private:
   uint64_t sizeUnshared = 0;
   std::vector<Entry> entries;
   llvm::DenseMap<const Tensor *, size_t> byPayload;
-  /// Entries by the checksum of their bytes.
-  std::map<uint64_t, std::vector<size_t>> byChecksum;
+  /// Entries by their number of bytes.
+  std::map<int64_t, std::vector<size_t>> bySize;
 };
 
 } // namespace glowish
