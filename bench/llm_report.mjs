@@ -16,32 +16,33 @@ function getLimits(results, threads) {
 }
 
 // The rows of a form with the same activations and threads: one a prompt.
-function makeRows({form, bytesPerToken, operations}, run, activations,
-                  {peak, rate}) {
+function makeRows({form, bytesPerToken, operations}, run, activations) {
   const find = (name) => run.engines.find((entry) =>
       entry.engine === name && entry.activations === activations);
   const [own, other] = engines.map(find);
   if (!own && !other)
     return [];
   return Object.keys(operations).map((prompt) => {
-    const timesOf = (phase) =>
-        [own, other].map((entry) => entry?.times[prompt][phase] ?? []);
-    const shares = (times, needed, limit) => times.map(
-        (list) => show(100 * needed / median(list) / 1e6 / limit, 0));
+    const listsOf = (what) =>
+        [own, other].map((entry) => entry?.times[prompt][what] ?? []);
+    // Of `needed` operations or bytes, as a share of GFLOP/s or GB/s.
+    const getShares = (times, needed, limits) => times.map((list, engine) =>
+        show(100 * median(list.map((time, round) =>
+            needed / time / 1e6 / limits[engine][round])), 0));
     const ratio = ([a, b]) => show(medianRatio(b, a), 2);
-    const prefill = timesOf('prefill'), decode = timesOf('decode');
+    const prefill = listsOf('prefill'), decode = listsOf('decode');
     return [
       form, activations, String(run.threads), prompt,
       ...prefill.map((list) => show(1000 * prompt / median(list), 0)),
-      ratio(prefill), ...shares(prefill, operations[prompt], peak),
+      ratio(prefill),
+      ...getShares(prefill, operations[prompt], [run.peaks, run.peaks]),
       ...decode.map((list) => show(median(list), 2)), ratio(decode),
-      ...shares(decode, bytesPerToken, rate),
+      ...getShares(decode, bytesPerToken, listsOf('rates')),
     ];
   });
 }
 
-// `all`: the results of all models.
-function makeTable(results, all) {
+function makeTable(results) {
   const rows = [[
     'form', 'activations', 'threads', 'prompt',
     ...engines.map((name) => `${name} prompt tokens/s`),
@@ -54,8 +55,7 @@ function makeTable(results, all) {
   for (const result of results)
     for (const run of result.runs)
       for (const activations of ['float', 'int8'])
-        rows.push(...makeRows(result, run, activations,
-                              getLimits(all, run.threads)));
+        rows.push(...makeRows(result, run, activations));
   return formatTable(rows);
 }
 
@@ -77,7 +77,7 @@ export function makeReport(results, {machine, version, rounds, tokens}) {
   const lines = [];
   for (const name of new Set(results.map((result) => result.name)))
     lines.push(`**${name}**`, '', makeTable(
-        results.filter((result) => result.name === name), results), '');
+        results.filter((result) => result.name === name)), '');
   const runs = results.flatMap((result) => result.runs);
   const rates = [...new Set(runs.map(({threads}) => threads))].map((threads) =>
       `${show(getLimits(results, threads).rate, 1)} GB/s with ${

@@ -24,29 +24,38 @@ async function compareLogits(entries, folder, {prompts}) {
       entry.error = largestError(await readLogits(entry), expected);
 }
 
-// One round: what the machine can do, and each program's times.
-async function runRound(entries, run, helpers, options) {
-  const {threads} = run;
-  run.peaks.push(threads * await helpers.peak.run(50));
+// The GB/s at which the cores read from memory.
+async function measureRate({threads, rates}, helpers) {
   const [rate] =
-      await helpers.rates.measure([{name: 'memory', bytes: 0}], threads, 200);
-  run.rates.push(rate);
+      await helpers.rates.measure([{name: 'memory', bytes: 0}], threads, 100);
+  rates.push(rate);
+  return rate;
+}
+
+// One round: what the machine can do, and each program's times. Memory is read
+// before and after each turn, as its rate changes where others use it, too.
+async function runRound(entries, run, helpers, options) {
+  run.peaks.push(run.threads * await helpers.peak.run(50));
+  let before = await measureRate(run, helpers);
   for (const prompt of options.prompts) {
     for (const {times, worker} of entries) {
       const {result, others} = await measureQuietly(worker.process.pid, () =>
           worker.ask(`run ${prompt} ${options.tokens}`));
+      const after = await measureRate(run, helpers);
       const [prefill, decode] = result.split(' ').map(Number);
       run.others.push(others);
       times[prompt].prefill.push(prefill);
       times[prompt].decode.push(decode);
+      times[prompt].rates.push((before + after) / 2);
+      before = after;
     }
   }
 }
 
 // {threads, peaks, rates, others, engines: [{engine, activations, error, times:
-// {PROMPT: {prefill, decode}}}], failures}: GFLOP/s and GB/s of all threads, and
-// milliseconds, one a round; and the share of the processors that other programs
-// had in each measurement.
+// {PROMPT: {prefill, decode, rates}}}], failures}: GFLOP/s and GB/s of all
+// threads, and milliseconds, one a round, with the GB/s around each turn; and the
+// share of the processors that other programs had in each measurement.
 async function measureRun(name, form, folder, threads, helpers, options) {
   const run = {threads, peaks: [], rates: [], others: [], engines: [],
                failures: []};
@@ -57,7 +66,7 @@ async function measureRun(name, form, folder, threads, helpers, options) {
       await startEngines(forms[form], folder, threads, options, fail);
   for (const entry of entries)
     entry.times = Object.fromEntries(options.prompts.map(
-        (prompt) => [prompt, {prefill: [], decode: []}]));
+        (prompt) => [prompt, {prefill: [], decode: [], rates: []}]));
   await compareLogits(entries, folder, options);
   for (let round = 0; round < options.rounds; ++round) {
     options.log(`${name} ${form}, ${threads} thread(s), round ${round + 1}`);
