@@ -71,6 +71,7 @@ private:
   Value *addPairSums(Value *sums, Value *pairs);
   Value *addQuad(Value *sums, Value *taken, Value *x);
   Value *sumRow(Value *row, Value *k);
+  void sumRows(Value *row, unsigned count);
   Values addWord(Value *row, Value *k, const RowTile &shape, Value *address,
                  int64_t width, Values sums);
   Values addSegment(Value *row, Value *k, const RowTile &shape, Value *address,
@@ -201,6 +202,8 @@ void IntegerNBitsMatMul::prepare() {
   auto *place = b.CreateAlloca(llvm::ArrayType::get(
       b.getFloatTy(), tile.rows * uint64_t(layout.getNumBlocks())));
   rowSums = place;
+  if (hasOneRow())
+    sumRows(b.index(0), 1);
 }
 
 /// The sum of the block of a row that begins at element \p k.
@@ -232,19 +235,23 @@ Value *IntegerNBitsMatMul::sumRow(Value *row, Value *k) {
   return b.CreateAddReduce(sums[0]);
 }
 
-void IntegerNBitsMatMul::beginTile(Value *row, const RowTile &shape) {
-  if (!rowSums)
-    return;
+/// Writes rowSums of \p count rows from \p row on.
+void IntegerNBitsMatMul::sumRows(Value *row, unsigned count) {
   int64_t numBlocks = layout.getNumBlocks();
   b.forLoop(numBlocks, [&](Value *number) {
     Value *k = b.CreateNSWMul(number, b.index(layout.block));
-    for (unsigned r = 0; r < shape.rows; ++r) {
+    for (unsigned r = 0; r < count; ++r) {
       Value *sum = sumRow(b.CreateNSWAdd(row, b.index(r)), k);
       Value *at = b.CreateNSWAdd(number, b.index(int64_t(r) * numBlocks));
       b.store(ElemKind::Float, b.CreateSIToFP(sum, b.getFloatTy()),
               b.getElement(rowSums, ElemKind::Float, at));
     }
   });
+}
+
+void IntegerNBitsMatMul::beginTile(Value *row, const RowTile &shape) {
+  if (rowSums && !(shape.isFew && hasOneRow()))
+    sumRows(row, shape.rows);
 }
 
 //===- Tiles --------------------------------------------------------------===//
@@ -258,20 +265,37 @@ static constexpr int64_t segmentWords = 4;
 Values IntegerNBitsMatMul::addWord(Value *row, Value *k, const RowTile &shape,
                                    Value *address, int64_t width, Values sums) {
   prefetch(shape, address, 4 * width);
-  llvm::SmallVector<Values, 8> taken;
-  for (unsigned v = 0; v < shape.vectors; ++v) {
+  auto loadWord = [&](unsigned v) {
     Value *at = b.getElement(address, ElemKind::Int32, int64_t(v) * lanes);
-    taken.push_back(splitWords(b.load(ElemKind::Int32, at, lanes)));
+    return splitWords(b.load(ElemKind::Int32, at, lanes));
+  };
+  auto load = [&](unsigned r, unsigned quad) {
+    return loadQuad(b.CreateNSWAdd(row, b.index(r)),
+                    b.CreateNSWAdd(k, b.index(4 * int64_t(quad))));
+  };
+  auto add = [&](unsigned r, unsigned v, Value *taken, Value *x) {
+    Value *&sum = sums[r * shape.vectors + v];
+    sum = keepsPairs() ? b.CreateAdd(sum, multiplyBytes(taken, x))
+                       : addQuad(sum, taken, x);
+  };
+  unsigned quads = layout.hasHalfBytes() ? 2 : 1;
+  if (shape.rows == 1) {
+    Values x;
+    for (unsigned quad = 0; quad < quads; ++quad)
+      x.push_back(load(0, quad));
+    for (unsigned v = 0; v < shape.vectors; ++v)
+      for (auto [taken, each] : llvm::zip_equal(loadWord(v), x))
+        add(0, v, taken, each);
+    return sums;
   }
-  for (unsigned quad = 0; quad < taken[0].size(); ++quad)
+  llvm::SmallVector<Values, 8> taken;
+  for (unsigned v = 0; v < shape.vectors; ++v)
+    taken.push_back(loadWord(v));
+  for (unsigned quad = 0; quad < quads; ++quad)
     for (unsigned r = 0; r < shape.rows; ++r) {
-      Value *x = loadQuad(b.CreateNSWAdd(row, b.index(r)),
-                          b.CreateNSWAdd(k, b.index(4 * int64_t(quad))));
-      for (unsigned v = 0; v < shape.vectors; ++v) {
-        Value *&sum = sums[r * shape.vectors + v];
-        sum = keepsPairs() ? b.CreateAdd(sum, multiplyBytes(taken[v][quad], x))
-                           : addQuad(sum, taken[v][quad], x);
-      }
+      Value *x = load(r, quad);
+      for (unsigned v = 0; v < shape.vectors; ++v)
+        add(r, v, taken[v][quad], x);
     }
   return sums;
 }

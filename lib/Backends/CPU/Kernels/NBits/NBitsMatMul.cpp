@@ -243,8 +243,8 @@ void NBitsMatMul::applyParameters(const RowTile &shape,
 bool NBitsMatMul::scalesRow() const {
   int64_t floats = layout.depth + layout.getNumBlocks();
   bool hasWholeWords = layout.block % layout.getWordRows() == 0;
-  return masksWords(chooseTile(1)) && rows.size() == 1 &&
-         (rows.back() == 1 || neededRows) && !b.getTarget().isReproducible &&
+  return masksWords(chooseTile(1)) && hasOneRow() &&
+         !b.getTarget().isReproducible &&
          (hasWholeWords || layout.getNumBlocks() == 1) &&
          4 * floats <= b.getTarget().maxStackBytes / 2;
 }

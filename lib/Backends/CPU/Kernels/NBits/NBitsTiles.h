@@ -94,6 +94,11 @@ protected:
   /// are multiplied; none where all of these are 0.
   Values loadZeroPoints(const Columns &columns, llvm::Value *number,
                         const RowTile &shape, int bias);
+  /// Whether tiles of one row are of the only row, or of the first of a range:
+  /// it can be prepared once for all columns.
+  bool hasOneRow() const {
+    return rows.size() == 1 && (rows.back() == 1 || neededRows);
+  }
 
   KernelBuilder &b;
   NBitsLayout layout;
