@@ -15,12 +15,7 @@ enum {
   MAX_THREADS = 256,
   STACK_BYTES = 2 << 20,
   /* How often a waiting thread looks before it sleeps: some 50 microseconds. */
-  MAX_LOOKS = 2000,
-  /* A thread takes work in pieces, so that a slow one holds up the others by
-   * no more than one of them. Few tasks are large ones, of which a thread does
-   * neighbours faster. */
-  PIECES_PER_THREAD = 4,
-  FEW_TASKS_PER_THREAD = 16
+  MAX_LOOKS = 2000
 };
 
 static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
@@ -38,7 +33,6 @@ typedef struct {
 /* The call in progress. Its number changes last when it begins. */
 static void (*currentTask)(void *arguments, int64_t begin, int64_t end);
 static void *currentArguments;
-static int64_t pieceSize;
 static Share shares[MAX_THREADS];
 static unsigned callNumber;
 static int numWorking;
@@ -54,18 +48,22 @@ static void pauseBriefly(int looks) {
 }
 
 /* A thread does its own share, which in the next call is the same part of the
- * whole, so that it finds what it wrote in its own cache; then it helps. */
+ * whole, so that it finds what it wrote in its own cache; then it helps. It
+ * takes half of what is left of a share at a time: neighbours are done faster
+ * together, and at the end a slow thread holds up the others by one task. */
 static void takePieces(int thread) {
   int i;
   for (i = 0; i < numThreads; ++i) {
     Share *share = &shares[(thread + i) % numThreads];
-    for (;;) {
-      int64_t begin =
-          __atomic_fetch_add(&share->next, pieceSize, __ATOMIC_RELAXED);
-      int64_t end = begin + pieceSize;
-      if (begin >= share->end)
-        break;
-      currentTask(currentArguments, begin, end < share->end ? end : share->end);
+    int64_t begin = __atomic_load_n(&share->next, __ATOMIC_RELAXED);
+    while (begin < share->end) {
+      int64_t end = begin + (share->end - begin + 1) / 2;
+      /* Where another thread was faster, this reads what it left. */
+      if (!__atomic_compare_exchange_n(&share->next, &begin, end, 0,
+                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        continue;
+      currentTask(currentArguments, begin, end);
+      begin = __atomic_load_n(&share->next, __ATOMIC_RELAXED);
     }
   }
 }
@@ -138,13 +136,10 @@ void glowish_parallel_for(void (*task)(void *arguments, int64_t begin,
     startThreads();
   currentTask = task;
   currentArguments = arguments;
-  pieceSize = (count + numThreads - 1) / numThreads;
   for (thread = 0; thread < numThreads; ++thread) {
     shares[thread].next = count * thread / numThreads;
     shares[thread].end = count * (thread + 1) / numThreads;
   }
-  if (count > (int64_t)numThreads * FEW_TASKS_PER_THREAD)
-    pieceSize = (pieceSize + PIECES_PER_THREAD - 1) / PIECES_PER_THREAD;
   numWorking = numThreads - 1;
   __atomic_add_fetch(&callNumber, 1, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&numSleepers, __ATOMIC_SEQ_CST) != 0) {
