@@ -34,7 +34,8 @@ export function getCompileCommand(model, folder,
 export function linkProgram(source, folder, {threads}) {
   const program = join(folder, source);
   run('clang-19', [
-    '-std=gnu99', '-O2', '-Wall', '-Wextra', '-Werror', `-I${folder}`,
+    '-std=gnu99', '-O2', '-march=native', '-mprefer-vector-width=512', '-Wall',
+    '-Wextra', '-Werror', `-I${folder}`,
     `-I${bench}`, `-DTOKENS="${tokens}"`, `-DPAST="${past}"`,
     join(bench, `${source}.c`), join(folder, 'network.o'), '-o', program,
     ...(threads > 1 ? [`-DBUNDLE_THREADS=${threads}`, '-pthread',

@@ -25,19 +25,18 @@ function makeRows({form, bytesPerToken, operations}, run, activations) {
   return Object.keys(operations).map((prompt) => {
     const listsOf = (what) =>
         [own, other].map((entry) => entry?.times[prompt][what] ?? []);
-    // Of `needed` operations or bytes, as a share of GFLOP/s or GB/s.
-    const getShares = (times, needed, limits) => times.map((list, engine) =>
-        show(100 * median(list.map((time, round) =>
-            needed / time / 1e6 / limits[engine][round])), 0));
+    const getShares = (needed, possible) => possible.map(
+        (list) => show(100 * needed / median(list), 0));
     const ratio = ([a, b]) => show(medianRatio(b, a), 2);
     const prefill = listsOf('prefill'), decode = listsOf('decode');
     return [
       form, activations, String(run.threads), prompt,
       ...prefill.map((list) => show(1000 * prompt / median(list), 0)),
       ratio(prefill),
-      ...getShares(prefill, operations[prompt], [run.peaks, run.peaks]),
+      ...getShares(operations[prompt], prefill.map((list) => list.map(
+          (time, round) => 1e6 * run.peaks[round] * time))),
       ...decode.map((list) => show(median(list), 2)), ratio(decode),
-      ...getShares(decode, bytesPerToken, listsOf('rates')),
+      ...getShares(bytesPerToken, listsOf('readable')),
     ];
   });
 }

@@ -32,30 +32,44 @@ async function measureRate({threads, rates}, helpers) {
   return rate;
 }
 
-// One round: what the machine can do, and each program's times. Memory is read
-// before and after each turn, as its rate changes where others use it, too.
+// The bytes that the cores can read in the time of a token. The rate changes
+// where others use the memory, too: glowish's threads read after each token;
+// ONNX Runtime's cannot, and what is read around its turn, GB/s, counts.
+async function measureReadable({engine, worker}, prompt, milliseconds, rate,
+                               {tokens}) {
+  if (engine !== 'glowish')
+    return rate * milliseconds * 1e6;
+  const {result} = await measureQuietly(worker.process.pid, () =>
+      worker.ask(`read ${prompt} ${tokens}`));
+  return Number(result);
+}
+
+// One round: what the machine can do, and each program's times.
 async function runRound(entries, run, helpers, options) {
   run.peaks.push(run.threads * await helpers.peak.run(50));
   let before = await measureRate(run, helpers);
   for (const prompt of options.prompts) {
-    for (const {times, worker} of entries) {
+    for (const entry of entries) {
+      const {worker} = entry, times = entry.times[prompt];
       const {result, others} = await measureQuietly(worker.process.pid, () =>
           worker.ask(`run ${prompt} ${options.tokens}`));
       const after = await measureRate(run, helpers);
       const [prefill, decode] = result.split(' ').map(Number);
       run.others.push(others);
-      times[prompt].prefill.push(prefill);
-      times[prompt].decode.push(decode);
-      times[prompt].rates.push((before + after) / 2);
+      times.prefill.push(prefill);
+      times.decode.push(decode);
+      times.readable.push(await measureReadable(
+          entry, prompt, decode, (before + after) / 2, options));
       before = after;
     }
   }
 }
 
 // {threads, peaks, rates, others, engines: [{engine, activations, error, times:
-// {PROMPT: {prefill, decode, rates}}}], failures}: GFLOP/s and GB/s of all
-// threads, and milliseconds, one a round, with the GB/s around each turn; and the
-// share of the processors that other programs had in each measurement.
+// {PROMPT: {prefill, decode, readable}}}], failures}: GFLOP/s and GB/s of all
+// threads, milliseconds, and the bytes that could be read in the time of a token,
+// one a round; and the share of the processors that other programs had in each
+// measurement.
 async function measureRun(name, form, folder, threads, helpers, options) {
   const run = {threads, peaks: [], rates: [], others: [], engines: [],
                failures: []};
@@ -66,7 +80,7 @@ async function measureRun(name, form, folder, threads, helpers, options) {
       await startEngines(forms[form], folder, threads, options, fail);
   for (const entry of entries)
     entry.times = Object.fromEntries(options.prompts.map(
-        (prompt) => [prompt, {prefill: [], decode: [], rates: []}]));
+        (prompt) => [prompt, {prefill: [], decode: [], readable: []}]));
   await compareLogits(entries, folder, options);
   for (let round = 0; round < options.rounds; ++round) {
     options.log(`${name} ${form}, ${threads} thread(s), round ${round + 1}`);

@@ -7,6 +7,9 @@
  * - run PROMPT COUNT: takes a prompt of PROMPT tokens in one call, then COUNT
  *   tokens one at a time; prints the milliseconds of the prompt and the median
  *   of those of the others.
+ * - read PROMPT COUNT: takes the same, and lets the threads read memory after
+ * each of the COUNT tokens; prints the median of the bytes that they could have
+ * read in the time of the token before.
  * - logits PROMPT FILE: writes the logits behind the prompt, floats; prints
  *   "written".
  * - text IDS CHUNK COUNT FILE: takes the tokens in the file IDS (int64), CHUNK
@@ -16,6 +19,7 @@
 #include "clock.h"
 #include "huge_pages.h"
 #include "llm_bundle.h"
+#include "read_memory.h"
 
 enum { MOST_TOKENS = 4096 };
 
@@ -52,18 +56,54 @@ static double time_append(int64_t past, int64_t count) {
   return 1e3 * (now() - start);
 }
 
-static void run(int64_t prompt, int64_t count) {
-  static double times[MOST_TOKENS];
+/* Parts of the weights that are read. */
+enum { PART_BYTES = 1 << 20, MOST_PARTS = 128 };
+
+static void read_parts(void *bytes, int64_t begin, int64_t end) {
+  size_t size = (size_t)(end - begin) * PART_BYTES;
+  read_all((const char *)bytes + begin * PART_BYTES, size, size / STEP_BYTES);
+}
+
+/* The bytes a millisecond that all threads read, from where they stopped. */
+static double measure_rate(void) {
+  static int64_t first = 0;
+  int64_t all = (int64_t)(config->constantWeightVarsMemSize / PART_BYTES);
+  int64_t count = all < MOST_PARTS ? all : MOST_PARTS;
+  char *bytes;
+  double start;
+  if (count == 0)
+    fail("there are too few weights to read");
+  first = first + count > all ? 0 : first;
+  bytes = (char *)(uintptr_t)weights + first * PART_BYTES;
+  first += count;
+  start = now();
+#ifdef BUNDLE_THREADS
+  glowish_parallel_for(read_parts, bytes, count);
+#else
+  read_parts(bytes, 0, count);
+#endif
+  return 1e-3 * (double)(count * PART_BYTES) / (now() - start);
+}
+
+/* "run", or "read" if `reads`. */
+static void run(int64_t prompt, int64_t count, int reads) {
+  static double values[MOST_TOKENS];
   double first;
   int64_t i;
   if (count < 1)
     fail("too few tokens");
   make_ids(prompt + count);
   first = time_append(0, prompt);
-  for (i = 0; i < count; ++i)
-    times[i] = time_append(prompt + i, 1);
-  qsort(times, (size_t)count, sizeof *times, compare);
-  printf("%.6f %.6f\n", first, times[count / 2]);
+  for (i = 0; i < count; ++i) {
+    values[i] = time_append(prompt + i, 1);
+    if (reads)
+      values[i] *= measure_rate();
+  }
+  qsort(values, (size_t)count, sizeof *values, compare);
+  if (reads)
+    printf("%.0f\n", values[count / 2]);
+  else
+    printf("%.6f %.6f\n", first, values[count / 2]);
 }
 
 static FILE *open_logits(const char *path) {
@@ -131,14 +171,16 @@ int main(int argc, char **argv) {
   fflush(stdout);
   while (fgets(line, sizeof line, stdin)) {
     if (sscanf(line, "run %lld %lld", &prompt, &count) == 2)
-      run(prompt, count);
+      run(prompt, count, 0);
+    else if (sscanf(line, "read %lld %lld", &prompt, &count) == 2)
+      run(prompt, count, 1);
     else if (sscanf(line, "logits %lld %4095s", &prompt, path) == 2)
       write_logits(prompt, path);
     else if (sscanf(line, "text %4095s %lld %lld %4095s", text, &prompt, &count,
                     path) == 4)
       take_text(text, prompt, count, path);
     else
-      fail("a line is none of 'run', 'logits' and 'text'");
+      fail("a line is none of 'run', 'read', 'logits' and 'text'");
     fflush(stdout);
   }
   return 0;
