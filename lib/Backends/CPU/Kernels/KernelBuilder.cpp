@@ -353,6 +353,13 @@ Value *KernelBuilder::lookUpEntry(llvm::Constant *table, Value *index) {
   return type->isIntegerTy() ? CreateSExtOrTrunc(entry, indexTy) : entry;
 }
 
+Value *KernelBuilder::allocate(ElemKind kind, int64_t count) {
+  auto *place =
+      CreateAlloca(llvm::ArrayType::get(getStorageTy(kind), uint64_t(count)));
+  place->setAlignment(llvm::Align(64));
+  return place;
+}
+
 void KernelBuilder::prefetch(Value *address) {
   if (!target.hasPrefetch)
     return;

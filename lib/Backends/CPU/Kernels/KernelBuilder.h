@@ -131,6 +131,8 @@ public:
     return lookUpEntry(llvm::ConstantDataArray::get(getContext(), table),
                        index);
   }
+  /// Room on the stack for \p count elements, at the begin of a cache line.
+  llvm::Value *allocate(ElemKind kind, int64_t count);
   /// Asks for the cache line of \p address in the second cache.
   void prefetch(llvm::Value *address);
   /// \p address, but unknown to the optimizer: what is loaded from it is not

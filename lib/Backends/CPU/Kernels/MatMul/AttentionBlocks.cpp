@@ -37,13 +37,6 @@ Values AttentionBlocks::Block::getRow(KernelBuilder &b, Value *number) const {
   return row;
 }
 
-Value *AttentionBlocks::allocate(ElemKind elementKind, int64_t elements) {
-  auto *buffer = b.CreateAlloca(
-      llvm::ArrayType::get(b.getStorageTy(elementKind), uint64_t(elements)));
-  buffer->setAlignment(llvm::Align(64));
-  return buffer;
-}
-
 //===- The panel ----------------------------------------------------------===//
 
 void AttentionBlocks::storePanel(
@@ -241,9 +234,9 @@ void AttentionBlocks::emit() {
   for (int64_t extent : shape.batch)
     heads *= extent;
   int64_t blocks = (shape.queries + size - 1) / size;
-  panel = allocate(panelKind, size * getPanelRows());
-  scores = allocate(kind, size * getScoreRows());
-  factors = allocate(kind, size);
+  panel = b.allocate(panelKind, size * getPanelRows());
+  scores = b.allocate(kind, size * getScoreRows());
+  factors = b.allocate(kind, size);
   allocateMore();
   int64_t operations =
       2 * heads * shape.queries * shape.keys * (shape.depth + shape.columns);

@@ -132,7 +132,6 @@ protected:
   //===- Their steps ------------------------------------------------------===//
 
   static Tiling splitEvenly(int64_t extent, int64_t most);
-  llvm::Value *allocate(ElemKind elementKind, int64_t elements);
   /// Stores \p active rows of the panel, from \p step on. \p load(lane) has
   /// these elements of a query, and perhaps more; lanes without a query repeat
   /// the last one.

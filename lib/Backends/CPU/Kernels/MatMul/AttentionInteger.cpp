@@ -179,14 +179,14 @@ int64_t AttentionIntegerEmitter::countBlocksPerTask(int64_t heads,
 
 void AttentionIntegerEmitter::allocateMore() {
   int64_t groups = divideUp(shape.keys, elements);
-  keyWords = allocate(wordKind, shape.keys * depthWords);
-  valueWords = allocate(wordKind, groups * columnWords);
+  keyWords = b.allocate(wordKind, shape.keys * depthWords);
+  valueWords = b.allocate(wordKind, groups * columnWords);
   if (queryForm.zeroPoint)
-    keySums = allocate(wordKind, shape.keys);
+    keySums = b.allocate(wordKind, shape.keys);
   if (weightShift)
-    valueSums = allocate(wordKind, columnWords);
+    valueSums = b.allocate(wordKind, columnWords);
   if (valueForm.zeroPoint)
-    weightSums = allocate(wordKind, maxVectors * lanes);
+    weightSums = b.allocate(wordKind, maxVectors * lanes);
 }
 
 void AttentionIntegerEmitter::beginTask(Indices head) {

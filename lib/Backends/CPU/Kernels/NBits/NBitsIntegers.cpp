@@ -199,9 +199,7 @@ Value *IntegerNBitsMatMul::addQuad(Value *sums, Value *taken, Value *x) {
 void IntegerNBitsMatMul::prepare() {
   if (!hasZeroPoints())
     return;
-  auto *place = b.CreateAlloca(llvm::ArrayType::get(
-      b.getFloatTy(), tile.rows * uint64_t(layout.getNumBlocks())));
-  rowSums = place;
+  rowSums = b.allocate(ElemKind::Float, tile.rows * layout.getNumBlocks());
   if (hasOneRow())
     sumRows(b.index(0), 1);
 }
@@ -279,6 +277,8 @@ Values IntegerNBitsMatMul::addWord(Value *row, Value *k, const RowTile &shape,
                        : addQuad(sum, taken, x);
   };
   unsigned quads = layout.hasHalfBytes() ? 2 : 1;
+  // Of one row the sums take few registers if words are used as they are
+  // loaded; of several rows, x would need the more.
   if (shape.rows == 1) {
     Values x;
     for (unsigned quad = 0; quad < quads; ++quad)

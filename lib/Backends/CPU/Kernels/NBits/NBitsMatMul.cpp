@@ -236,6 +236,12 @@ void NBitsMatMul::applyParameters(const RowTile &shape,
   }
 }
 
+void NBitsMatMul::prepare() {
+  if (scalesRow())
+    scaleRow();
+  allocatePieces();
+}
+
 //===- One row ------------------------------------------------------------===//
 
 /// Whether the elements of one row are divided by factors once for all columns.
@@ -250,8 +256,8 @@ bool NBitsMatMul::scalesRow() const {
 }
 
 void NBitsMatMul::scaleRow() {
-  scaledRow = allocateFloats(layout.depth);
-  blockSums = allocateFloats(layout.getNumBlocks());
+  scaledRow = b.allocate(ElemKind::Float, layout.depth);
+  blockSums = b.allocate(ElemKind::Float, layout.getNumBlocks());
   auto emitBlock = [&](Value *number, int64_t count) {
     b.store(ElemKind::Float, scaleBlock(number, count),
             b.getElement(blockSums, ElemKind::Float, number));

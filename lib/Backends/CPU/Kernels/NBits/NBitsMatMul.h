@@ -49,6 +49,7 @@ private:
   llvm::Value *scaleElements(llvm::Value *k, unsigned row, unsigned count);
   /// How many times too large row \p row of a masked word is.
   float getFactor(unsigned row) const;
+  /// Whether scaledRow is the row of the tile.
   bool hasScaledRow(const RowTile &shape) const {
     return scaledRow && shape.isFew && shape.rows == 1;
   }
@@ -92,6 +93,7 @@ private:
   /// Rows of weights that are unpacked together.
   int64_t getPieceRows() const;
   bool unpacks(const RowTile &shape) const;
+  void allocatePieces();
   MicroKernel getMicroKernel(const RowTile &shape) const;
   void unpackRows(const RowTile &shape, const Columns &columns,
                   llvm::Value *number, llvm::Value *inBlock, int64_t numRows,
@@ -111,8 +113,6 @@ private:
                      body);
   void finishTiles(const TileRange &range, const RowTile &shape,
                    const Columns &columns);
-
-  llvm::Value *allocateFloats(int64_t count);
 
   /// Floats: the elements of the only row, or of the first of a range, over the
   /// factors of their rows in words, and the sums of its blocks; null where

@@ -23,21 +23,12 @@ bool NBitsMatMul::unpacks(const RowTile &shape) const {
   return 4 * floats <= b.getTarget().maxStackBytes;
 }
 
-Value *NBitsMatMul::allocateFloats(int64_t count) {
-  auto *place =
-      b.CreateAlloca(llvm::ArrayType::get(b.getFloatTy(), uint64_t(count)));
-  place->setAlignment(llvm::Align(64));
-  return place;
-}
-
-void NBitsMatMul::prepare() {
-  if (scalesRow())
-    scaleRow();
+void NBitsMatMul::allocatePieces() {
   if (tile.isFew || rows.back() <= tile.rows || !unpacks(tile))
     return;
-  unpacked = allocateFloats(getPieceRows() * tile.vectors * lanes);
-  tileSums =
-      allocateFloats(tilesPerTask * tile.rows * NBitsLayout::panelColumns);
+  unpacked = b.allocate(ElemKind::Float, getPieceRows() * tile.vectors * lanes);
+  tileSums = b.allocate(ElemKind::Float,
+                        tilesPerTask * tile.rows * NBitsLayout::panelColumns);
 }
 
 MicroKernel NBitsMatMul::getMicroKernel(const RowTile &shape) const {
