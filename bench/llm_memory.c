@@ -11,6 +11,7 @@
  * cache, placeholders and arena. */
 #define _DEFAULT_SOURCE
 #include "clock.h"
+#include "median.h"
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -52,11 +53,6 @@ static int64_t take_prompt(int64_t prompt, int64_t chunk) {
   return size - 1;
 }
 
-static int compare(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* The milliseconds of a prompt when everything is there: the median. */
 static double time_prompt(int64_t prompt, int64_t chunk) {
   double times[TIMES];
@@ -66,8 +62,7 @@ static double time_prompt(int64_t prompt, int64_t chunk) {
     take_prompt(prompt, chunk);
     times[i] = 1e3 * (now() - start);
   }
-  qsort(times, TIMES, sizeof *times, compare);
-  return times[TIMES / 2];
+  return median(times, TIMES);
 }
 
 /* A line of /proc/self/status, in bytes. */

@@ -6,13 +6,11 @@ const show = (value, digits) =>
     Number.isFinite(value) ? value.toFixed(digits) : '-';
 const engines = ['glowish', 'ONNX Runtime'];
 
-// The medians over all runs with so many threads: GFLOP/s of them together, and
-// GB/s.
-function getLimits(results, threads) {
+// The median over all runs with so many threads, in GB/s.
+function getRate(results, threads) {
   const runs = results.flatMap((result) => result.runs)
       .filter((run) => run.threads === threads);
-  return {peak: median(runs.flatMap(({peaks}) => peaks)),
-          rate: median(runs.flatMap(({rates}) => rates))};
+  return median(runs.flatMap(({rates}) => rates));
 }
 
 // The rows of a form with the same activations and threads: one a prompt.
@@ -25,6 +23,7 @@ function makeRows({form, bytesPerToken, operations}, run, activations) {
   return Object.keys(operations).map((prompt) => {
     const listsOf = (what) =>
         [own, other].map((entry) => entry?.times[prompt][what] ?? []);
+    // Of operations or bytes that are needed, in those that are possible.
     const getShares = (needed, possible) => possible.map(
         (list) => show(100 * needed / median(list), 0));
     const ratio = ([a, b]) => show(medianRatio(b, a), 2);
@@ -79,7 +78,7 @@ export function makeReport(results, {machine, version, rounds, tokens}) {
         results.filter((result) => result.name === name)), '');
   const runs = results.flatMap((result) => result.runs);
   const rates = [...new Set(runs.map(({threads}) => threads))].map((threads) =>
-      `${show(getLimits(results, threads).rate, 1)} GB/s with ${
+      `${show(getRate(results, threads), 1)} GB/s with ${
           threads} thread(s)`);
   const peak = median(runs.flatMap(
       ({peaks, threads}) => peaks.map((value) => value / threads)));

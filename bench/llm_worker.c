@@ -7,9 +7,9 @@
  * - run PROMPT COUNT: takes a prompt of PROMPT tokens in one call, then COUNT
  *   tokens one at a time; prints the milliseconds of the prompt and the median
  *   of those of the others.
- * - read PROMPT COUNT: takes the same, and lets the threads read memory after
- * each of the COUNT tokens; prints the median of the bytes that they could have
- * read in the time of the token before.
+ * - read PROMPT COUNT: takes the same; the threads read memory after each of
+ *   the COUNT tokens. Prints the median of the bytes that they could have read
+ *   in the time of the token before.
  * - logits PROMPT FILE: writes the logits behind the prompt, floats; prints
  *   "written".
  * - text IDS CHUNK COUNT FILE: takes the tokens in the file IDS (int64), CHUNK
@@ -19,6 +19,7 @@
 #include "clock.h"
 #include "huge_pages.h"
 #include "llm_bundle.h"
+#include "median.h"
 #include "read_memory.h"
 
 enum { MOST_TOKENS = 4096 };
@@ -42,11 +43,6 @@ static void make_ids(int64_t count) {
     fail("too many tokens");
   for (i = 0; i < count; ++i)
     ids[i] = i * 37 % 1000;
-}
-
-static int compare(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
 }
 
 /* The milliseconds of a call. */
@@ -88,7 +84,7 @@ static double measure_rate(void) {
 /* "run", or "read" if `reads`. */
 static void run(int64_t prompt, int64_t count, int reads) {
   static double values[MOST_TOKENS];
-  double first;
+  double first, middle;
   int64_t i;
   if (count < 1)
     fail("too few tokens");
@@ -99,11 +95,11 @@ static void run(int64_t prompt, int64_t count, int reads) {
     if (reads)
       values[i] *= measure_rate();
   }
-  qsort(values, (size_t)count, sizeof *values, compare);
+  middle = median(values, (size_t)count);
   if (reads)
-    printf("%.0f\n", values[count / 2]);
+    printf("%.0f\n", middle);
   else
-    printf("%.6f %.6f\n", first, values[count / 2]);
+    printf("%.6f %.6f\n", first, middle);
 }
 
 static FILE *open_logits(const char *path) {

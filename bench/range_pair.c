@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "fixed_model.h"
 #include "huge_pages.h"
+#include "median.h"
 #include "ranged_model.h"
 #include <stdint.h>
 #include <stdio.h>
@@ -126,16 +127,6 @@ static int are_equal(const GlowishSymbol *symbol) {
   return 1;
 }
 
-static int compare(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *values, int count) {
-  qsort(values, (size_t)count, sizeof *values, compare);
-  return values[count / 2];
-}
-
 int main(int argc, char **argv) {
   static double times[2][MOST_ROUNDS], ratios[MOST_ROUNDS];
   int rounds = 0, equal = 1, i;
@@ -164,7 +155,7 @@ int main(int argc, char **argv) {
   }
   printf("{\"fixed\": %.6f, \"ranged\": %.6f, \"ratio\": %.4f, \"rounds\": %d, "
          "\"equal\": %s}\n",
-         median(times[0], rounds), median(times[1], rounds),
-         median(ratios, rounds), rounds, equal ? "true" : "false");
+         median(times[0], (size_t)rounds), median(times[1], (size_t)rounds),
+         median(ratios, (size_t)rounds), rounds, equal ? "true" : "false");
   return 0;
 }

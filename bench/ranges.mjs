@@ -47,6 +47,7 @@ function readOptions() {
   if (positionals.length !== 1 || !values.range || !values.values)
     fail('expected MODEL.onnx, --range and --values; see --help');
   return {...values, model: positionals[0], most: Number(values.most),
+          folder: join(values.out, 'bundles'),
           symbol: values.range.slice(0, values.range.lastIndexOf(',')),
           values: values.values.split(',').map(Number)};
 }
@@ -63,18 +64,18 @@ const numProcesses = 3;
 
 // {fixed, ranged, ratio, rounds, equal} of one value.
 function measure(value, options) {
-  const {out, symbol, seconds, cpu} = options;
-  compile('fixed_model', out, `${symbol},${value}`, options);
-  const program = join(out, 'range_pair');
+  const {folder, symbol, seconds, cpu} = options;
+  compile('fixed_model', folder, `${symbol},${value}`, options);
+  const program = join(folder, 'range_pair');
   run('clang-19', [
-    '-std=gnu99', '-O2', '-Wall', '-Wextra', '-Werror', `-I${out}`,
-    `-I${bench}`, join(bench, 'range_pair.c'), join(out, 'fixed_model.o'),
-    join(out, 'ranged_model.o'), '-lm', '-o', program,
+    '-std=gnu99', '-O2', '-Wall', '-Wextra', '-Werror', `-I${folder}`,
+    `-I${bench}`, join(bench, 'range_pair.c'), join(folder, 'fixed_model.o'),
+    join(folder, 'ranged_model.o'), '-lm', '-o', program,
   ]);
   const results = Array.from({length: numProcesses}, () =>
       JSON.parse(run('taskset', [
-        '-c', cpu, program, join(out, 'fixed_model.weights.bin'),
-        join(out, 'ranged_model.weights.bin'), seconds, `${symbol}=${value}`,
+        '-c', cpu, program, join(folder, 'fixed_model.weights.bin'),
+        join(folder, 'ranged_model.weights.bin'), seconds, `${symbol}=${value}`,
       ])));
   results.sort((a, b) => a.ratio - b.ratio);
   return {...results[numProcesses >> 1],
@@ -83,12 +84,12 @@ function measure(value, options) {
 
 // The rows of the table, and whether all is well.
 function measureAll(options) {
-  const {out, range, symbol, values, most} = options;
+  const {folder, range, symbol, values, most} = options;
   const rows = [[symbol, 'fixed ms', `${range.slice(symbol.length + 1)} ms`,
                  'range / fixed', 'rounds', 'the same bits']];
   let isRight = true;
-  mkdirSync(out, {recursive: true});
-  compile('ranged_model', out, range, options);
+  mkdirSync(folder, {recursive: true});
+  compile('ranged_model', folder, range, options);
   for (const value of values) {
     const {fixed, ranged, ratio, rounds, equal} = measure(value, options);
     rows.push([String(value), fixed.toFixed(2), ranged.toFixed(2),
@@ -110,5 +111,5 @@ try {
   console.error(`error: ${error.message}`);
   process.exitCode = 1;
 } finally {
-  rmSync(options.out, {recursive: true, force: true});
+  rmSync(options.folder, {recursive: true, force: true});
 }
