@@ -1,23 +1,39 @@
 //===- MatMuls.cpp - Matmuls of one matrix become one ---------------------===//
 //
 // x A, x B and x C, as queries, keys and values are, become slices of
-// x [A B C]: x is read, and packed, once. So do the biases that follow.
+// x [A B C]: x is read, and packed, once. So do the biases that follow. Weights
+// of few bits are joined with their scales and zero points.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Util/Projections.h"
 #include "glowish/Optimizer/Passes.h"
 #include "llvm/ADT/MapVector.h"
+#include <tuple>
 
 using namespace glowish;
 
-/// \p matMul as a projection, if its result is only moved: what computes with
-/// it element by element would be its epilogue otherwise.
-static std::optional<Projection> matchProjection(MatMulNode &matMul) {
-  if (!matMul.getRhs().hasOneUse())
-    return std::nullopt;
-  std::optional<Projection> projection = getProjection(matMul);
-  if (!projection || !isOnlyMoved(*projection))
+/// What matmuls have in common that can become one: the lhs; of weights of few
+/// bits also their kind, the rows of a block, and whether there are zero
+/// points.
+using GroupKey = std::tuple<NodeValue, unsigned, int64_t, unsigned>;
+
+static GroupKey getGroupKey(Node &node) {
+  NodeValue lhs = node.getOperand(0);
+  auto *matMul = llvm::dyn_cast<MatMulNBitsNode>(&node);
+  if (!matMul)
+    return {lhs, unsigned(lhs.getElemKind()), 0, 0};
+  return {lhs, unsigned(matMul->getRhs().getElemKind()), matMul->getBlock(),
+          unsigned(bool(matMul->getZeroPoints()))};
+}
+
+/// \p node as a projection that may become a part of another: nothing else
+/// reads its weights, and its result is only moved. What computes with it
+/// element by element would be its epilogue otherwise.
+static std::optional<Projection> matchProjection(Node &node) {
+  std::optional<Projection> projection = getProjection(node);
+  if (!projection || !isOnlyMoved(*projection) ||
+      !node.getOperand(1).hasOneUse())
     return std::nullopt;
   return projection;
 }
@@ -28,7 +44,7 @@ static NodeValue joinBiases(llvm::ArrayRef<Projection> projections,
   llvm::SmallVector<NodeValue, 4> biases;
   for (const Projection &projection : projections) {
     NodeValue bias = projection.bias;
-    int64_t columns = projection.matMul->getType().getShape().back();
+    int64_t columns = projection.getResult().getShape().back();
     if (!bias)
       bias = function.getModule().createConstant(
           projection.matMul->getName(),
@@ -41,18 +57,42 @@ static NodeValue joinBiases(llvm::ArrayRef<Projection> projections,
   return function.create<ConcatNode>("bias", biases, int64_t(0))->getResult();
 }
 
+/// Operand \p index of all of \p projections, side by side; none where they
+/// have none.
+static NodeValue joinOperands(llvm::ArrayRef<Projection> projections,
+                              unsigned index, Function &function) {
+  llvm::SmallVector<NodeValue, 4> parts;
+  for (const Projection &projection : projections)
+    if (NodeValue part = projection.matMul->getOperand(index))
+      parts.push_back(part);
+  if (parts.empty())
+    return {};
+  return function.create<ConcatNode>("weights", parts, int64_t(1))->getResult();
+}
+
+/// The matmul of the weights of all of \p projections.
+static NodeValue joinMatMuls(llvm::ArrayRef<Projection> projections,
+                             Function &function) {
+  Node &first = *projections.front().matMul;
+  auto join = [&](unsigned index) {
+    return joinOperands(projections, index, function);
+  };
+  NodeValue lhs = first.getOperand(0);
+  if (auto *matMul = llvm::dyn_cast<MatMulNBitsNode>(&first))
+    return function
+        .create<MatMulNBitsNode>(first.getName(), lhs, join(1), join(2),
+                                 join(3), /*lhsScales=*/NodeValue(),
+                                 matMul->getBlock())
+        ->getResult();
+  return function.create<MatMulNode>(first.getName(), lhs, join(1))
+      ->getResult();
+}
+
 /// Replaces all of \p projections by slices of one matmul.
 static void merge(llvm::ArrayRef<Projection> projections, Function &function) {
-  MatMulNode &first = *projections.front().matMul;
+  Node &first = *projections.front().matMul;
   InsertionGuard guard(function, &first);
-  llvm::SmallVector<NodeValue, 4> weights;
-  for (const Projection &projection : projections)
-    weights.push_back(projection.matMul->getRhs());
-  NodeValue joined =
-      function.create<ConcatNode>("weights", weights, int64_t(1))->getResult();
-  NodeValue whole =
-      function.create<MatMulNode>(first.getName(), first.getLhs(), joined)
-          ->getResult();
+  NodeValue whole = joinMatMuls(projections, function);
   if (llvm::any_of(projections,
                    [](const Projection &p) { return bool(p.bias); }))
     whole = function
@@ -79,13 +119,10 @@ static void merge(llvm::ArrayRef<Projection> projections, Function &function) {
 
 llvm::Expected<bool> glowish::mergeMatMuls(Function &function,
                                            const GraphPassContext &) {
-  llvm::MapVector<std::pair<Node *, unsigned>, std::vector<Projection>> groups;
+  llvm::MapVector<GroupKey, std::vector<Projection>> groups;
   for (Node &node : function.getNodes())
-    if (auto *matMul = llvm::dyn_cast<MatMulNode>(&node))
-      if (auto projection = matchProjection(*matMul)) {
-        NodeValue lhs = matMul->getLhs();
-        groups[{lhs.node, lhs.result}].push_back(*projection);
-      }
+    if (std::optional<Projection> projection = matchProjection(node))
+      groups[getGroupKey(node)].push_back(*projection);
   bool changed = false;
   for (const auto &group : groups)
     if (group.second.size() > 1) {

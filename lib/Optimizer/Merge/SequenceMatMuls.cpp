@@ -123,7 +123,7 @@ static void merge(llvm::ArrayRef<SequenceStep> steps, MatMulNode &first,
   for (const SequenceStep &step : steps) {
     const Projection &projection = step.projection;
     NodeValue result =
-        hasBias ? projection.getResult() : projection.matMul->getResult();
+        hasBias ? projection.getResult() : NodeValue(projection.matMul);
     Dims sizes(step.slice->getSizes());
     sizes.back() = result.getShape().back();
     NodeValue part = function
@@ -157,7 +157,7 @@ llvm::Expected<bool> glowish::batchSequenceMatMuls(Function &function,
   bool changed = false;
   for (auto &[key, steps] : groups) {
     int64_t axis = key.second.first;
-    MatMulNode &first = *steps.front().projection.matMul;
+    auto &first = llvm::cast<MatMulNode>(*steps.front().projection.matMul);
     llvm::sort(steps, [&](const SequenceStep &a, const SequenceStep &b) {
       return a.getStart(axis) < b.getStart(axis);
     });

@@ -8,7 +8,7 @@ using namespace glowish;
 
 /// The sum of the matmul and a constant row that alone reads it.
 static void findBias(Projection &projection) {
-  NodeValue matMul = projection.matMul->getResult();
+  NodeValue matMul = projection.matMul;
   if (!matMul.hasOneUse())
     return;
   auto *sum = llvm::dyn_cast<AddNode>((*matMul.node->uses().begin()).getUser());
@@ -24,14 +24,29 @@ static void findBias(Projection &projection) {
     }
 }
 
-std::optional<Projection> glowish::getProjection(MatMulNode &matMul) {
-  NodeValue weights = matMul.getRhs();
-  if (!getConstantTensor(weights) || weights.getShape().size() != 2 ||
-      matMul.getType().getNumElements() == 0 ||
-      !isFloatKind(matMul.getType().getKind()))
+/// The weights of \p node, with their parameters, if it is a matmul of floats.
+static llvm::SmallVector<NodeValue, 3> getWeights(Node &node) {
+  if (auto *matMul = llvm::dyn_cast<MatMulNode>(&node))
+    return {matMul->getRhs()};
+  auto *matMul = llvm::dyn_cast<MatMulNBitsNode>(&node);
+  if (!matMul || matMul->getLhsScales())
+    return {};
+  llvm::SmallVector<NodeValue, 3> weights = {matMul->getRhs(),
+                                             matMul->getScales()};
+  if (matMul->getZeroPoints())
+    weights.push_back(matMul->getZeroPoints());
+  return weights;
+}
+
+std::optional<Projection> glowish::getProjection(Node &node) {
+  llvm::SmallVector<NodeValue, 3> weights = getWeights(node);
+  if (weights.empty() || !llvm::all_of(weights, getConstantTensor) ||
+      weights.front().getShape().size() != 2 ||
+      node.getType().getNumElements() == 0 ||
+      !isFloatKind(node.getType().getKind()))
     return std::nullopt;
   Projection projection;
-  projection.matMul = &matMul;
+  projection.matMul = &node;
   findBias(projection);
   return projection;
 }

@@ -10,18 +10,18 @@ namespace glowish {
 /// A matmul with constant weights, and the sum with a constant row that alone
 /// reads it, if there is one.
 struct Projection {
-  MatMulNode *matMul = nullptr;
+  /// A MatMulNode, or a MatMulNBitsNode whose lhs are floats.
+  Node *matMul = nullptr;
   AddNode *sum = nullptr;
   NodeValue bias;
 
   NodeValue getResult() const {
-    return sum ? sum->getResult() : matMul->getResult();
+    return sum ? NodeValue(sum) : NodeValue(matMul);
   }
 };
 
-/// \p matMul as a projection; none where it is no plain one of floats with a
-/// constant matrix.
-std::optional<Projection> getProjection(MatMulNode &matMul);
+/// \p node as a projection, if it is a matmul of floats with a constant matrix.
+std::optional<Projection> getProjection(Node &node);
 
 /// Whether the result is used, and only by nodes that move its elements.
 bool isOnlyMoved(const Projection &projection);
