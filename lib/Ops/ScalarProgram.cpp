@@ -47,6 +47,8 @@ bool ScalarOpInfo::accepts(ElemKind kind) const {
     return isFloatKind(kind) || isSignedIntegerKind(kind);
   case Kinds::Integer:
     return isIntegerKind(kind);
+  case Kinds::Int32:
+    return kind == ElemKind::Int32;
   case Kinds::UInt64:
     return kind == ElemKind::UInt64;
   case Kinds::Bool:
@@ -71,6 +73,8 @@ llvm::StringRef ScalarOpInfo::describeKinds() const {
     return "a float or signed integer kind";
   case Kinds::Integer:
     return "an integer kind";
+  case Kinds::Int32:
+    return "int32";
   case Kinds::UInt64:
     return "uint64";
   case Kinds::Bool:

@@ -224,6 +224,7 @@ def FloatKinds : ElementKinds<"Float">;   // float16, bfloat16, float, double
 def NumberKinds : ElementKinds<"Number">; // floats and integers
 def SignedKinds : ElementKinds<"Signed">; // floats and signed integers
 def IntegerKinds : ElementKinds<"Integer">;
+def Int32Kind : ElementKinds<"Int32">;
 def UInt64Kind : ElementKinds<"UInt64">;
 def BoolKind : ElementKinds<"Bool">;
 def ByteKinds : ElementKinds<"Byte">;     // int8 and uint8

@@ -11,6 +11,7 @@
 //   select(b, x, y), min, max              NaN in either argument gives NaN
 //   exp, log, sqrt, floor, ceil, rint, tanh, erf, sin, cos, atan, pow
 //   x & y, x | y, x ^ y, shiftLeft, shiftRight      on integers
+//   arithmeticShiftRight, roundedHighProduct        on int32
 //   lookup(x, table)                                on bytes
 //   x.like(1.0)                            a literal of x's type
 //
@@ -128,6 +129,16 @@ template <typename T> Num<T> shiftRight(Num<T> x, Num<T> y) {
   if (Bits(y.value) >= sizeof(T) * 8)
     return Num<T>(T(0));
   return Num<T>(T(Bits(x.value) >> Bits(y.value)));
+}
+
+/// Moves in the sign. \p y is 0 ... 31.
+inline Num<int32_t> arithmeticShiftRight(Num<int32_t> x, Num<int32_t> y) {
+  return Num<int32_t>(x.value >> (y.value & 31));
+}
+/// \p x times \p y / 2^31, rounded to the nearest, halves up.
+inline Num<int32_t> roundedHighProduct(Num<int32_t> x, Num<int32_t> y) {
+  int64_t product = int64_t(x.value) * y.value;
+  return Num<int32_t>(int32_t((product + (int64_t(1) << 30)) >> 31));
 }
 
 /// The number of \p table at the bits of \p x.
@@ -264,6 +275,22 @@ template <typename S> S randomBits(S counter, S key) {
     k1 = low(k1 + 3144134277.0);
   }
   return c0 + c1 * 4294967296.0;
+}
+
+/// \p x / 2^y, rounded to the nearest, halves away from zero; int32.
+template <typename S> S roundedShiftRight(S x, S y) {
+  S mask = shiftLeft(x.like(1.0), y) - 1.0;
+  S threshold = arithmeticShiftRight(mask, x.like(1.0)) +
+                select(x < 0.0, x.like(1.0), x.like(0.0));
+  return arithmeticShiftRight(x, y) +
+         select((x & mask) > threshold, x.like(1.0), x.like(0.0));
+}
+
+/// The formula of Rescale.
+template <typename S> S rescale(S x, S multiplier, S shift) {
+  S scaled = shiftLeft(x, max(shift, 0.0));
+  return roundedShiftRight(roundedHighProduct(scaled, multiplier),
+                           max(-shift, 0.0));
 }
 
 /// The formulas: for each element-wise record NAME a struct

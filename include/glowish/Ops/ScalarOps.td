@@ -335,6 +335,22 @@ let Kinds = IntegerKinds, ZeroGradient = "the result is an integer" in {
   }
 }
 
+//===- Fixed-point numbers ------------------------------------------------===//
+
+let Kinds = Int32Kind, ZeroGradient = "the result is an integer" in
+def Rescale : ElementWise<["x", "multiplier", "shift"],
+    "rescale(x, multiplier, shift)",
+    "x * multiplier * 2^(shift - 31) in integers, rounded twice"> {
+  let Description = [{
+    x, times 2^shift where shift is positive, is multiplied by multiplier / 2^31
+    and rounded to the nearest integer, halves up; then it is divided by 2^-shift
+    where shift is negative, -31 at least, and rounded to the nearest again,
+    halves away from zero. What does not fit into 32 bits wraps.
+  }];
+  let IsExact = "true";
+  let Source = "MultiplyByQuantizedMultiplier of TensorFlow Lite; Jacob et al., arXiv 1712.05877";
+}
+
 //===- Tables -------------------------------------------------------------===//
 
 def Lookup : Unary<"lookup(x, table)",

@@ -37,6 +37,7 @@ struct ScalarOpInfo {
     Number,
     Signed,
     Integer,
+    Int32,
     UInt64,
     Bool,
     Any,

@@ -22,6 +22,8 @@ template <typename Formula, typename T> constexpr bool takes() {
     return std::is_signed_v<C>;
   case Kinds::Integer:
     return std::is_integral_v<C> && !std::is_same_v<T, bool>;
+  case Kinds::Int32:
+    return std::is_same_v<T, int32_t>;
   case Kinds::UInt64:
     return std::is_same_v<T, uint64_t>;
   case Kinds::Bool:

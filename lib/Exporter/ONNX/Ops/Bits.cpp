@@ -92,5 +92,6 @@ static const NodeRefusal bitRefusals[] = {
     {NodeKind::BitAnd, noBits},
     {NodeKind::BitOr, noBits},
     {NodeKind::BitXor, noBits},
+    {NodeKind::Rescale, "ONNX has no fixed-point numbers"},
     {NodeKind::RandomBits, "ONNX has no counter-based random number generator"},
 };

@@ -105,6 +105,20 @@ EmittedScalar glowish::shiftLeft(EmittedScalar x, EmittedScalar y) {
 EmittedScalar glowish::shiftRight(EmittedScalar x, EmittedScalar y) {
   return limitShift(y, x.builder->CreateLShr(x.value, y.value));
 }
+EmittedScalar glowish::arithmeticShiftRight(EmittedScalar x, EmittedScalar y) {
+  KernelBuilder &b = *x.builder;
+  Value *last = b.literal(y.kind, 31, KernelBuilder::getLanes(y.value));
+  return x.with(b.CreateAShr(x.value, b.CreateAnd(y.value, last)));
+}
+EmittedScalar glowish::roundedHighProduct(EmittedScalar x, EmittedScalar y) {
+  KernelBuilder &b = *x.builder;
+  unsigned lanes = KernelBuilder::getLanes(x.value);
+  llvm::Type *wide = b.getComputeTy(ElemKind::Int64, lanes);
+  Value *product =
+      b.CreateMul(b.CreateSExt(x.value, wide), b.CreateSExt(y.value, wide));
+  product = b.CreateAdd(product, llvm::ConstantInt::get(wide, 1 << 30));
+  return x.with(b.CreateTrunc(b.CreateLShr(product, 31), x.value->getType()));
+}
 EmittedScalar glowish::select(EmittedScalar c, EmittedScalar x,
                               EmittedScalar y) {
   return x.with(x.builder->CreateSelect(c.value, x.value, y.value));
