@@ -115,7 +115,14 @@ llvm::Error glowish::fillInputs(Session &session, const GivenTensors &given) {
       GLOWISH_RETURN_IF_ERROR(fillInput(session, buffer, given.inOrder[index]));
       continue;
     }
-    if (!randomInputs.getNumOccurrences())
+    bool isRandom = randomInputs.getNumOccurrences() > 0;
+    // A state, which an output becomes in the next run, begins as zeros.
+    if (!isRandom && buffer->isOutput()) {
+      GLOWISH_RETURN_IF_ERROR(
+          session.setInput(buffer, Tensor(session.getLargestType(buffer))));
+      continue;
+    }
+    if (!isRandom)
       return makeError("input '{0}' ({1}) has no value; state "
                        "-input={0}=FILE or -random-inputs=SEED",
                        buffer->getModelName(), buffer->getType().str());
