@@ -12,7 +12,7 @@
 #include "glowish/IR/IRText.h"
 #include "glowish/IR/Passes.h"
 #include "glowish/IRGen/Rematerialization.h"
-#include "glowish/Importer/Caffe2.h"
+#include "glowish/Importer/ModelFormat.h"
 #include "glowish/Support/File.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Debug.h"
@@ -101,11 +101,8 @@ Compilation::takeModule(llvm::Expected<std::unique_ptr<Module>> loaded,
 /// Reads \p path; the extension of its name states the format.
 static llvm::Expected<std::unique_ptr<Module>>
 importFile(llvm::StringRef path, const ImportOptions &options) {
-  if (isCaffe2Path(path))
-    return importCaffe2File(path, options);
-  if (!path.ends_with(".graph"))
-    return importOnnxFile(path, options);
-  return readModule(path);
+  return path.ends_with(".graph") ? readModule(path)
+                                  : getModelFormat(path).import(path, options);
 }
 
 llvm::Expected<ModelGraph> Compilation::import(llvm::StringRef path,

@@ -4,7 +4,7 @@
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Backends/KernelTuner.h"
 #include "glowish/Base/DimExpression.h"
-#include "glowish/Importer/Caffe2.h"
+#include "glowish/Importer/ModelFormat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Debug.h"
 #include <set>
@@ -136,12 +136,13 @@ llvm::Error ModelVariants::open(llvm::StringRef modelPath,
         "each program; accepted with values of their own in the "
         "range of a symbol: those in mutableWeight");
   if (hasSymbols()) {
-    if (modelPath.ends_with(".graph") || isCaffe2Path(modelPath))
-      return makeError("'{0}': several values of '{1}' need an ONNX model; "
-                       "{2} no symbolic dimensions",
+    bool isText = modelPath.ends_with(".graph");
+    const ModelFormat &format = getModelFormat(modelPath);
+    if (isText || !format.hasSymbols)
+      return makeError("'{0}': several values of '{1}' need an ONNX model; a "
+                       "{2} has no symbolic dimensions",
                        path, symbols.front().name,
-                       isCaffe2Path(modelPath) ? "Caffe2's have"
-                                               : "a text form has");
+                       isText ? "text form" : format.name.str() + " model");
     GLOWISH_ASSIGN_OR_RETURN(model, OnnxModel::read(path));
     GLOWISH_RETURN_IF_ERROR(checkSymbols());
   }

@@ -108,15 +108,6 @@ llvm::Error glowish::checkGlowFlags() {
   return llvm::Error::success();
 }
 
-llvm::Error glowish::checkGlowModel(llvm::StringRef path) {
-  if (path.ends_with(".tflite"))
-    // As with the flags for such models.
-    for (const GlowFlag &flag : glowFlags)
-      if (flag.name.starts_with("tflite-"))
-        return makeError("'{0}': {1}", path, getReason(flag));
-  return llvm::Error::success();
-}
-
 //===- The list -----------------------------------------------------------===//
 
 static constexpr llvm::StringLiteral heading = R"(# From Glow

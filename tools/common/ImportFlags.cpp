@@ -2,8 +2,9 @@
 
 #include "common/ImportFlags.h"
 #include "common/InputTypes.h"
+#include "common/TFLiteFlags.h"
 #include "common/ValueOption.h"
-#include "glowish/Importer/Caffe2.h"
+#include "glowish/Importer/ModelFormat.h"
 
 using namespace glowish;
 namespace cl = llvm::cl;
@@ -111,17 +112,19 @@ static llvm::Error readStates(ImportOptions &options) {
 
 /// Refuses what has no effect on a model of the form that \p path has.
 static llvm::Error checkEffect(llvm::StringRef path, bool isText) {
-  if (isCaffe2Path(path) && !symbols.empty())
-    return makeError("-onnx-define-symbol={0}: '{1}' is a Caffe2 model, which "
-                     "has no symbolic dimensions; -model-input states the "
-                     "types of its inputs",
-                     symbols.front(), path);
-  if (isCaffe2Path(path) && !states.empty())
-    return makeError("-state={0}: '{1}' is a Caffe2 model; accepted: ONNX "
-                     "models",
-                     states.front(), path);
-  if (!isText)
+  if (!isText) {
+    const ModelFormat &format = getModelFormat(path);
+    if (!format.hasSymbols && !symbols.empty())
+      return makeError("-onnx-define-symbol={0}: '{1}' is a {2} model, which "
+                       "has no symbolic dimensions; -model-input states the "
+                       "types of its inputs",
+                       symbols.front(), path, format.name);
+    if (!format.hasSymbols && !states.empty())
+      return makeError("-state={0}: '{1}' is a {2} model; accepted: ONNX "
+                       "models",
+                       states.front(), path, format.name);
     return llvm::Error::success();
+  }
   // Lists have an operator& of their own.
   for (const cl::Option *option : std::initializer_list<const cl::Option *>{
            std::addressof(modelInputs), std::addressof(symbols),
@@ -147,6 +150,7 @@ glowish::getImportFlags(llvm::StringRef path, bool isText,
   GLOWISH_RETURN_IF_ERROR(
       readNumbers("max-extent", maxExtents, options.maxExtents));
   GLOWISH_RETURN_IF_ERROR(readInputTypes(modelInputs, options));
+  GLOWISH_ASSIGN_OR_RETURN(options.tflite, readTFLiteFlags(path));
   return options;
 }
 

@@ -3,7 +3,7 @@
 #include "common/StatedInputs.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
 #include "glowish/Driver/Compilation.h"
-#include "glowish/Importer/Caffe2.h"
+#include "glowish/Importer/ModelFormat.h"
 
 using namespace glowish;
 
@@ -14,12 +14,12 @@ static llvm::Error refuseQuantized(llvm::StringRef path, llvm::StringRef name,
                    path, name, type.str());
 }
 
-/// Text forms state all types; the nets of Caffe2 none, so that what is left
-/// open is an error of the importer.
+/// Text forms state all types. So do other models without symbolic dimensions
+/// once they are imported: what the nets of Caffe2 leave open is an error then.
 static llvm::Expected<std::unique_ptr<Module>>
 readTypedModel(llvm::StringRef path, const ImportOptions &options,
                llvm::StringRef function) {
-  if (!isCaffe2Path(path)) {
+  if (path.ends_with(".graph")) {
     GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Module> module, readModule(path));
     GLOWISH_RETURN_IF_ERROR(
         addContext(selectFunction(*module, function), "'" + path + "': "));
@@ -32,13 +32,13 @@ readTypedModel(llvm::StringRef path, const ImportOptions &options,
   quiet.evaluate = evaluateNode;
   // The compilation of the model will print the warnings.
   quiet.warn = nullptr;
-  return importCaffe2File(path, quiet);
+  return getModelFormat(path).import(path, quiet);
 }
 
 llvm::Expected<std::vector<OnnxModel::StatedInput>>
 glowish::readStatedInputs(llvm::StringRef path, const ImportOptions &options,
                           llvm::StringRef function) {
-  if (!path.ends_with(".graph") && !isCaffe2Path(path)) {
+  if (!path.ends_with(".graph") && getModelFormat(path).hasSymbols) {
     GLOWISH_ASSIGN_OR_RETURN(OnnxModel model, OnnxModel::read(path));
     return model.getStatedInputs(options);
   }

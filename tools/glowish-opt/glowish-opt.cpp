@@ -15,6 +15,7 @@
 #include "glowish/IR/Passes.h"
 #include "glowish/IRGen/IRGen.h"
 #include "glowish/Importer/Caffe2.h"
+#include "glowish/Importer/ModelFormat.h"
 #include "glowish/Ops/TextForm.h"
 #include "glowish/Report/MemoryMap.h"
 #include "glowish/Support/File.h"
@@ -285,13 +286,12 @@ static llvm::Error checkRunOptions() {
   return llvm::Error::success();
 }
 
-/// Imports the ONNX or Caffe2 model at \p path.
+/// Imports the model at \p path.
 static llvm::Expected<std::unique_ptr<Module>>
 importModel(llvm::StringRef path, ImportOptions options) {
   options.evaluate = evaluateNode;
   options.secondFile = secondPath;
-  return isCaffe2Path(path) ? importCaffe2File(path, options)
-                            : importOnnxFile(path, options);
+  return getModelFormat(path).import(path, options);
 }
 
 static llvm::Expected<int> optimize() {
@@ -302,9 +302,9 @@ static llvm::Expected<int> optimize() {
   if (inputPath.empty())
     return makeError("no input; state a file");
   llvm::StringRef path = inputPath;
-  GLOWISH_RETURN_IF_ERROR(checkGlowModel(path));
   GLOWISH_RETURN_IF_ERROR(checkRunOptions());
-  bool isModel = isCaffe2Path(path) || path.ends_with(".onnx") ||
+  // Other files are text forms, whatever their names end in.
+  bool isModel = getModelFormat(path).isPath || path.ends_with(".onnx") ||
                  path.ends_with(".onnxtxt");
   if (!secondPath.empty() && !isCaffe2Path(path))
     return makeError("'{0}' is no Caffe2 net, and there is a second file '{1}'",

@@ -103,20 +103,25 @@ static std::string getDefaultName() {
 static cl::opt<std::string> listOperators(
     "list-operators", cl::ValueOptional,
     cl::desc("Print the operators that models may have, with limits, and do "
-             "nothing else; =onnx (with opsets and element types) or =caffe2 "
-             "prints one list"),
+             "nothing else; =onnx (with opsets and element types), =caffe2 or "
+             "=tflite prints one list"),
     cl::value_desc("format"), cl::cat(modelCategory));
 
 static llvm::Error printOperators() {
-  if (listOperators != "" && listOperators != "onnx" &&
-      listOperators != "caffe2")
-    return makeError("-list-operators={0}: the lists are onnx and caffe2",
-                     listOperators.getValue());
-  if (listOperators != "caffe2")
-    printOnnxOperatorList(llvm::outs());
-  if (listOperators != "onnx")
-    printCaffe2OperatorList(llvm::outs());
-  return llvm::Error::success();
+  static constexpr std::pair<llvm::StringLiteral, void (*)(llvm::raw_ostream &)>
+      lists[] = {{"onnx", printOnnxOperatorList},
+                 {"caffe2", printCaffe2OperatorList},
+                 {"tflite", printTFLiteOperatorList}};
+  bool isKnown = listOperators == "";
+  for (const auto &[name, print] : lists) {
+    isKnown |= name == listOperators;
+    if (listOperators == "" || name == listOperators)
+      print(llvm::outs());
+  }
+  return isKnown ? llvm::Error::success()
+                 : makeError("-list-operators={0}: the lists are onnx, caffe2 "
+                             "and tflite",
+                             listOperators.getValue());
 }
 
 static ValueOption<bool>

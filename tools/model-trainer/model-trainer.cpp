@@ -2,7 +2,7 @@
 
 #include "common/CommonOptions.h"
 #include "common/Tool.h"
-#include "glowish/Importer/Caffe2.h"
+#include "glowish/Importer/ModelFormat.h"
 #include "glowish/Importer/OnnxWeights.h"
 #include "glowish/Support/File.h"
 #include "glowish/Support/Progress.h"
@@ -193,11 +193,10 @@ static llvm::Error train(Trainer &trainer, SplitData data,
 
 static llvm::Expected<int> runTrainer() {
   GLOWISH_RETURN_IF_ERROR(checkModelPath());
-  if (isCaffe2Path(getModelPath()))
-    return makeError("'{0}' is a Caffe2 model, and trained weights go to an "
-                     "ONNX file; `model-compiler -emit-onnx=FILE` makes one of "
-                     "it",
-                     getModelPath());
+  if (const ModelFormat &format = getModelFormat(getModelPath()); format.isPath)
+    return makeError("'{0}' is a {1} model, and trained weights go to an ONNX "
+                     "file; `model-compiler -emit-onnx=FILE` makes one of it",
+                     getModelPath(), format.name);
   PhaseTimer timer;
   GLOWISH_ASSIGN_OR_RETURN(TrainerOptions options, getTrainerOptions());
   GLOWISH_ASSIGN_OR_RETURN(ImportOptions importOptions, getImportOptions());

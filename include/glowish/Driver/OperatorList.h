@@ -12,6 +12,8 @@ namespace glowish {
 void printOnnxOperatorList(llvm::raw_ostream &os);
 /// Prints docs/caffe2-operators.md: all Caffe2 operators that can be imported.
 void printCaffe2OperatorList(llvm::raw_ostream &os);
+/// The same for TensorFlow Lite.
+void printTFLiteOperatorList(llvm::raw_ostream &os);
 
 } // namespace glowish
 

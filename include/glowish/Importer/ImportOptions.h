@@ -28,6 +28,22 @@ struct StateNames {
   std::string input, output;
 };
 
+/// Options of TensorFlow Lite models (-tflite-...).
+struct TFLiteOptions {
+  /// Quantized inputs and outputs of the model become floats.
+  bool hasFloatInputs = false, hasFloatOutputs = false;
+  /// Inputs and outputs of uint8 become int8: numbers less 128.
+  bool turnsUInt8ToInt8 = false;
+  /// Tensors are named tensorN, by their number in the file.
+  bool renamesTensors = false;
+  /// The softmax of bytes is computed in float.
+  bool hasFloatSoftmax = false;
+  /// The relative error that the scale of a bias may have, and whether a larger
+  /// one is an error, not a warning.
+  double biasScaleTolerance = 1e-6;
+  bool refusesBiasScales = true;
+};
+
 struct ImportOptions {
   /// The second file of a Caffe2 model given as two files, weights and net in
   /// either order; empty if there is none.
@@ -66,6 +82,7 @@ struct ImportOptions {
   /// symbolic dimension, binding one binds the others.
   std::map<std::string, Type> givenTypes;
   std::vector<Type> givenTypesInOrder;
+  TFLiteOptions tflite;
   /// If not null, the model is imported for training: initializers of float
   /// kinds become variables (placeholders that are both inputs and outputs)
   /// with these initial values. Normalizations keep their fixed statistics, and

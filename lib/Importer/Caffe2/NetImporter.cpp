@@ -4,6 +4,7 @@
 #include "Caffe2/NetOp.h"
 #include "Common/ProtobufFile.h"
 #include "glowish/Importer/Caffe2.h"
+#include "glowish/Importer/ModelFormat.h"
 #include "glowish/Support/File.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -454,3 +455,7 @@ glowish::importCaffe2File(llvm::StringRef path, const ImportOptions &options) {
   }
   return importNets(nets, files, path, options);
 }
+
+static const ModelFormatRegistration format({.name = "Caffe2",
+                                             .isPath = isCaffe2Path,
+                                             .import = importCaffe2File});

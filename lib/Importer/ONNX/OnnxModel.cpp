@@ -7,6 +7,7 @@
 #include "ONNX/GraphInputs.h"
 #include "ONNX/ModelFile.h"
 #include "glowish/Base/DimExpression.h"
+#include "glowish/Importer/ModelFormat.h"
 #include "glowish/Support/File.h"
 #include "llvm/Support/Path.h"
 
@@ -145,3 +146,8 @@ glowish::importOnnx(llvm::ArrayRef<uint8_t> bytes, llvm::StringRef name,
                            OnnxModel::parse(text, name, /*folder=*/""));
   return model.importLast(options);
 }
+
+static const ModelFormatRegistration format({.name = "ONNX",
+                                             .isPath = nullptr,
+                                             .import = importOnnxFile,
+                                             .hasSymbols = true});

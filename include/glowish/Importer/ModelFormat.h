@@ -1,0 +1,36 @@
+//===- ModelFormat.h - File formats of models -------------------*- C++ -*-===//
+
+#ifndef GLOWISH_IMPORTER_MODELFORMAT_H
+#define GLOWISH_IMPORTER_MODELFORMAT_H
+
+#include "glowish/Importer/ImportOptions.h"
+
+namespace glowish {
+
+/// A file format that models are imported from.
+struct ModelFormat {
+  /// In messages: "a NAME model".
+  llvm::StringLiteral name;
+  /// Whether \p path is a model of this format and of no other; null for the
+  /// format of all other files.
+  bool (*isPath)(llvm::StringRef path);
+  /// Imports the model at \p path as a module with one function, "main".
+  llvm::Expected<std::unique_ptr<Module>> (*import)(
+      llvm::StringRef path, const ImportOptions &options);
+  /// Whether models may have symbolic dimensions, and outputs that become
+  /// states by their names.
+  bool hasSymbols = false;
+};
+
+/// Registers a format, in the file of its importer, as a static object.
+class ModelFormatRegistration {
+public:
+  explicit ModelFormatRegistration(const ModelFormat &format);
+};
+
+/// The format of \p path, which is no text form (.graph).
+const ModelFormat &getModelFormat(llvm::StringRef path);
+
+} // namespace glowish
+
+#endif // GLOWISH_IMPORTER_MODELFORMAT_H

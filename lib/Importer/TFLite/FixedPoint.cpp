@@ -1,0 +1,70 @@
+//===- FixedPoint.cpp - Arithmetic of fixed-point numbers -----------------===//
+
+#include "TFLite/FixedPoint.h"
+#include "glowish/Ops/Scalar.h"
+#include <algorithm>
+#include <limits>
+
+using namespace glowish;
+
+template <typename T> static T limit(int64_t value) {
+  return T(std::clamp<int64_t>(value, std::numeric_limits<T>::min(),
+                               std::numeric_limits<T>::max()));
+}
+
+int32_t glowish::roundedHighProduct32(int32_t x, int32_t y) {
+  return limit<int32_t>((int64_t(x) * y + (int64_t(1) << 30)) >> 31);
+}
+int16_t glowish::roundedHighProduct16(int16_t x, int16_t y) {
+  return limit<int16_t>((int64_t(x) * y + (1 << 14)) >> 15);
+}
+int16_t glowish::truncatedHighProduct16(int16_t x, int16_t y) {
+  return limit<int16_t>(int64_t(x) * y / (1 << 15));
+}
+
+int32_t glowish::roundedShiftRight32(int32_t x, int shift) {
+  return roundedShiftRight(Num<int32_t>(x), Num<int32_t>(std::min(shift, 31)))
+      .value;
+}
+int16_t glowish::roundedShiftRight16(int16_t x, int shift) {
+  return int16_t(roundedShiftRight32(x, shift));
+}
+
+int32_t glowish::saturatingShiftLeft32(int32_t x, int shift) {
+  return limit<int32_t>(int64_t(x) * (int64_t(1) << std::min(shift, 31)));
+}
+int16_t glowish::saturatingShiftLeft16(int16_t x, int shift) {
+  return limit<int16_t>(int64_t(x) * (int64_t(1) << std::min(shift, 31)));
+}
+
+/// e^x of -1/4 <= x < 0, both with 31 bits behind the point: e^(-1/8) times the
+/// first terms of the series of e^(x + 1/8).
+static int32_t exponentOfQuarter(int32_t x) {
+  constexpr int32_t eToMinusEighth = 1895147668, third = 715827883;
+  int32_t a = x + (1 << 28);
+  int32_t a2 = roundedHighProduct32(a, a);
+  int32_t a3 = roundedHighProduct32(a2, a);
+  int32_t a4 = roundedHighProduct32(a2, a2);
+  int32_t inner = roundedShiftRight32(a4, 2) + a3;
+  int32_t outer =
+      roundedShiftRight32(roundedHighProduct32(inner, third) + a2, 1);
+  return limit<int32_t>(int64_t(eToMinusEighth) +
+                        roundedHighProduct32(eToMinusEighth, a + outer));
+}
+
+int32_t glowish::exponentOfNegative(int32_t x) {
+  constexpr int fractionBits = 26;
+  constexpr int32_t quarter = 1 << (fractionBits - 2);
+  if (x == 0)
+    return std::numeric_limits<int32_t>::max();
+  int32_t part = (x & (quarter - 1)) - quarter;
+  int32_t result = exponentOfQuarter(part * (1 << (31 - fractionBits)));
+  int32_t rest = part - x;
+  // e^-(1/4), e^-(1/2), ... e^-16, a factor for each bit of what is left.
+  constexpr int32_t factors[] = {1672461947, 1302514674, 790015084, 290630308,
+                                 39332535,   720401,     242};
+  for (int bit = 0; bit < 7; ++bit)
+    if (rest & (1 << (fractionBits - 2 + bit)))
+      result = roundedHighProduct32(result, factors[bit]);
+  return result;
+}

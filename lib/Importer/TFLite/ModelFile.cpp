@@ -1,0 +1,203 @@
+//===- ModelFile.cpp - TensorFlow Lite files ------------------------------===//
+
+#include "TFLite/ModelFile.h"
+#include "Common/ProtobufFile.h"
+
+using namespace glowish;
+using tflite::TensorType;
+
+//===- Validity -----------------------------------------------------------===//
+
+llvm::Expected<TFLiteFile> TFLiteFile::read(llvm::ArrayRef<uint8_t> bytes) {
+  // What a damaged file may make the verifier visit.
+  constexpr unsigned maxDepth = 64, maxTables = 1u << 24;
+  flatbuffers::Verifier verifier(bytes.data(), bytes.size(), maxDepth,
+                                 maxTables);
+  if (bytes.size() < 8 || !tflite::ModelBufferHasIdentifier(bytes.data()))
+    return makeError("it is no TensorFlow Lite model: the identifier TFL3 is "
+                     "missing");
+  if (!tflite::VerifyModelBuffer(verifier))
+    return makeError("it is damaged: its offsets are wrong");
+  TFLiteFile file(bytes, tflite::GetModel(bytes.data()));
+  GLOWISH_RETURN_IF_ERROR(file.check());
+  return file;
+}
+
+/// The length of a vector that may be absent.
+template <typename Vector> static size_t getSize(const Vector *vector) {
+  return vector ? vector->size() : 0;
+}
+
+llvm::Error TFLiteFile::check() const {
+  if (model->version() != 3)
+    return makeError("its schema has version {0}; accepted: 3",
+                     model->version());
+  if (getSize(model->subgraphs()) == 0)
+    return makeError("it has no subgraph");
+  for (const tflite::SubGraph *graph : *model->subgraphs())
+    GLOWISH_RETURN_IF_ERROR(checkGraph(*graph));
+  return llvm::Error::success();
+}
+
+/// An error unless \p indices, of \p what, are those of \p count tensors.
+static llvm::Error checkIndices(const flatbuffers::Vector<int32_t> *indices,
+                                size_t count, bool mayBeAbsent,
+                                llvm::StringRef what) {
+  for (size_t i = 0; i < getSize(indices); ++i) {
+    int32_t index = indices->Get(i);
+    if (!(mayBeAbsent && index == -1) && (index < 0 || size_t(index) >= count))
+      return makeError("it is damaged: {0} names tensor {1} of {2}", what,
+                       index, count);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error TFLiteFile::checkGraph(const tflite::SubGraph &graph) const {
+  size_t numTensors = getSize(graph.tensors());
+  for (size_t i = 0; i < numTensors; ++i) {
+    const tflite::Tensor &tensor = *graph.tensors()->Get(i);
+    if (tensor.buffer() >= getSize(model->buffers()) && tensor.buffer() != 0)
+      return makeError("it is damaged: tensor {0} has buffer {1} of {2}",
+                       quote(getName(tensor)), tensor.buffer(),
+                       getSize(model->buffers()));
+  }
+  GLOWISH_RETURN_IF_ERROR(
+      checkIndices(graph.inputs(), numTensors, false, "an input"));
+  GLOWISH_RETURN_IF_ERROR(
+      checkIndices(graph.outputs(), numTensors, false, "an output"));
+  for (size_t i = 0; i < getSize(graph.operators()); ++i)
+    GLOWISH_RETURN_IF_ERROR(checkOperator(graph, *graph.operators()->Get(i)));
+  return llvm::Error::success();
+}
+
+llvm::Error TFLiteFile::checkOperator(const tflite::SubGraph &graph,
+                                      const tflite::Operator &op) const {
+  size_t numTensors = getSize(graph.tensors());
+  if (op.opcode_index() >= getSize(model->operator_codes()))
+    return makeError("it is damaged: an operator has code {0} of {1}",
+                     op.opcode_index(), getSize(model->operator_codes()));
+  std::string name = getOperatorName(op);
+  GLOWISH_RETURN_IF_ERROR(checkIndices(op.inputs(), numTensors, true, name));
+  GLOWISH_RETURN_IF_ERROR(
+      checkIndices(op.intermediates(), numTensors, true, name));
+  return checkIndices(op.outputs(), numTensors, false, name);
+}
+
+//===- Contents -----------------------------------------------------------===//
+
+std::string TFLiteFile::getOperatorName(const tflite::Operator &op) const {
+  const tflite::OperatorCode &code =
+      *model->operator_codes()->Get(op.opcode_index());
+  // Old files have the number in a byte, which has a filler in later ones.
+  int number = std::max(int(code.builtin_code()),
+                        int(uint8_t(code.deprecated_builtin_code())));
+  if (number == int(tflite::BuiltinOperator::CUSTOM))
+    return code.custom_code() ? code.custom_code()->str() : "CUSTOM";
+  const char *name =
+      tflite::EnumNameBuiltinOperator(tflite::BuiltinOperator(number));
+  return *name ? name : "operator " + std::to_string(number);
+}
+
+llvm::StringRef glowish::getName(const tflite::Tensor &tensor) {
+  return tensor.name()
+             ? llvm::StringRef(tensor.name()->c_str(), tensor.name()->size())
+             : llvm::StringRef();
+}
+
+static std::optional<ElemKind> findKind(TensorType type) {
+  switch (type) {
+  case TensorType::FLOAT32:
+    return ElemKind::Float;
+  case TensorType::FLOAT16:
+    return ElemKind::Float16;
+  case TensorType::BFLOAT16:
+    return ElemKind::BFloat16;
+  case TensorType::FLOAT64:
+    return ElemKind::Double;
+  case TensorType::INT4:
+    return ElemKind::Int4;
+  case TensorType::INT8:
+    return ElemKind::Int8;
+  case TensorType::INT16:
+    return ElemKind::Int16;
+  case TensorType::INT32:
+    return ElemKind::Int32;
+  case TensorType::INT64:
+    return ElemKind::Int64;
+  case TensorType::UINT8:
+    return ElemKind::UInt8;
+  case TensorType::UINT16:
+    return ElemKind::UInt16;
+  case TensorType::UINT32:
+    return ElemKind::UInt32;
+  case TensorType::UINT64:
+    return ElemKind::UInt64;
+  case TensorType::BOOL:
+    return ElemKind::Bool;
+  default:
+    return std::nullopt;
+  }
+}
+
+llvm::Expected<Type> glowish::getType(const tflite::Tensor &tensor) {
+  std::optional<ElemKind> kind = findKind(tensor.type());
+  if (!kind)
+    return makeError("tensor {0} is of {1}; accepted: floats, integers, bool",
+                     quote(getName(tensor)),
+                     tflite::EnumNameTensorType(tensor.type()));
+  Dims shape;
+  for (size_t i = 0; i < getSize(tensor.shape()); ++i)
+    shape.push_back(tensor.shape()->Get(i));
+  if (llvm::Error error = checkShape(*kind, shape))
+    return addContext(std::move(error),
+                      "tensor " + quote(getName(tensor)) + ": ");
+  return Type(*kind, shape);
+}
+
+llvm::ArrayRef<uint8_t>
+TFLiteFile::getBytes(const tflite::Tensor &tensor) const {
+  if (tensor.buffer() == 0 || tensor.buffer() >= getSize(model->buffers()))
+    return {};
+  const tflite::Buffer &buffer = *model->buffers()->Get(tensor.buffer());
+  if (buffer.data())
+    return {buffer.data()->data(), buffer.data()->size()};
+  // Models of more than 2 GB have their weights behind the rest.
+  if (buffer.offset() > 1 && buffer.offset() <= bytes.size() &&
+      buffer.size() <= bytes.size() - buffer.offset())
+    return bytes.slice(buffer.offset(), buffer.size());
+  return {};
+}
+
+/// Two numbers of 4 bits in a byte, the first in its lower half, as one a byte.
+static void unpackInt4(llvm::ArrayRef<uint8_t> packed, Tensor &tensor) {
+  auto *elements = static_cast<int8_t *>(tensor.getBytes());
+  for (int64_t i = 0; i < tensor.getNumElements(); ++i) {
+    uint8_t half = packed[size_t(i / 2)] >> (i % 2 ? 4 : 0);
+    elements[i] = int8_t(int8_t(half << 4) >> 4);
+  }
+}
+
+llvm::Expected<Tensor>
+TFLiteFile::readConstant(const tflite::Tensor &tensor) const {
+  GLOWISH_ASSIGN_OR_RETURN(Type type, getType(tensor));
+  if (tensor.sparsity())
+    return makeError("tensor {0} is sparse; accepted: dense ones",
+                     quote(getName(tensor)));
+  llvm::ArrayRef<uint8_t> data = getBytes(tensor);
+  bool isPacked = type.getKind() == ElemKind::Int4;
+  int64_t expected =
+      isPacked ? (type.getNumElements() + 1) / 2 : type.getSizeInBytes();
+  if (int64_t(data.size()) != expected)
+    return makeError("tensor {0} is {1} and has {2} bytes; expected {3}",
+                     quote(getName(tensor)), type.str(), data.size(), expected);
+  Tensor result(type);
+  if (isPacked)
+    unpackInt4(data, result);
+  else if (!data.empty())
+    std::memcpy(result.getBytes(), data.data(), data.size());
+  // Any byte but 0 stands for true in a file.
+  if (type.getKind() == ElemKind::Bool)
+    for (size_t i = 0; i < data.size(); ++i)
+      static_cast<uint8_t *>(result.getBytes())[i] = data[i] != 0;
+  return result;
+}

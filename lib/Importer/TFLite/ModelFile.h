@@ -1,0 +1,53 @@
+//===- ModelFile.h - TensorFlow Lite files ----------------------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IMPORTER_TFLITE_MODELFILE_H
+#define GLOWISH_LIB_IMPORTER_TFLITE_MODELFILE_H
+
+#include "TFLite/tflite_generated.h"
+#include "glowish/Base/Tensor.h"
+#include "glowish/Support/Error.h"
+
+namespace glowish {
+
+/// A model in the bytes of a file, whose offsets, and whose indices of tensors,
+/// buffers, operators and subgraphs, are known to be valid. \p bytes outlive
+/// it, at an address that is a multiple of 16.
+class TFLiteFile {
+public:
+  static llvm::Expected<TFLiteFile> read(llvm::ArrayRef<uint8_t> bytes);
+
+  const tflite::Model &getModel() const { return *model; }
+  /// The subgraph that runs; others are bodies of control flow.
+  const tflite::SubGraph &getMain() const {
+    return *model->subgraphs()->Get(0);
+  }
+
+  /// The name of \p op, such as "CONV_2D", or that of a custom operator.
+  std::string getOperatorName(const tflite::Operator &op) const;
+  /// The bytes of \p tensor; empty if it has none.
+  llvm::ArrayRef<uint8_t> getBytes(const tflite::Tensor &tensor) const;
+  /// The elements of \p tensor, which has bytes.
+  llvm::Expected<Tensor> readConstant(const tflite::Tensor &tensor) const;
+
+private:
+  TFLiteFile(llvm::ArrayRef<uint8_t> bytes, const tflite::Model *model)
+      : bytes(bytes), model(model) {}
+  llvm::Error check() const;
+  llvm::Error checkGraph(const tflite::SubGraph &graph) const;
+  llvm::Error checkOperator(const tflite::SubGraph &graph,
+                            const tflite::Operator &op) const;
+
+  llvm::ArrayRef<uint8_t> bytes;
+  const tflite::Model *model;
+};
+
+/// The kind and shape of \p tensor. Extents that the file leaves open are as it
+/// stores them, 1 as a rule.
+llvm::Expected<Type> getType(const tflite::Tensor &tensor);
+
+/// The name of \p tensor in messages and of nodes.
+llvm::StringRef getName(const tflite::Tensor &tensor);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_TFLITE_MODELFILE_H

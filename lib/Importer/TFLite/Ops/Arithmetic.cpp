@@ -1,0 +1,255 @@
+//===- Arithmetic.cpp - Sums, products and comparisons --------------------===//
+
+#include "TFLite/Quantized.h"
+
+using namespace glowish;
+using tflite::ActivationFunctionType;
+
+/// Makes a node of two operands that broadcast.
+using BinaryBuilder = NodeValue (*)(TFLiteOp &op, NodeValue x, NodeValue y);
+
+template <typename T>
+static NodeValue makeBinary(TFLiteOp &op, NodeValue x, NodeValue y) {
+  return x && y ? op.make<T>(x, y) : NodeValue();
+}
+
+//===- Quantized sums and products ----------------------------------------===//
+
+static llvm::Error checkQuantizedPair(const TFLiteOp &op) {
+  for (unsigned i = 0; i < 2; ++i) {
+    GLOWISH_RETURN_IF_ERROR(op.checkKind(i, activationKinds));
+    GLOWISH_RETURN_IF_ERROR(op.checkQuantized(i));
+  }
+  return op.checkOutputQuantized();
+}
+
+/// Both operands come to a common scale, half of the larger one's with bits to
+/// spare, are added or subtracted, and come to the result's.
+static llvm::Error importQuantizedSum(TFLiteOp &op, BinaryBuilder build,
+                                      ActivationFunctionType activation) {
+  GLOWISH_RETURN_IF_ERROR(checkQuantizedPair(op));
+  int spareBits = op.getOutputKind() == ElemKind::Int16 ? 15 : 20;
+  double common = 2 * double(std::max(op.getScale(0), op.getScale(1)));
+  auto scaled = [&](unsigned index) {
+    NodeValue raised = op.mul(centered(op, index), double(1 << spareBits));
+    return op.rescale(raised, double(op.getScale(index)) / common);
+  };
+  NodeValue sum = build(op, scaled(0), scaled(1));
+  double factor =
+      common / (double(1 << spareBits) * double(op.getOutputScale()));
+  return op.setOutput(0,
+                      quantizeSteps(op, op.rescale(sum, factor), activation));
+}
+
+static llvm::Error importQuantizedProduct(TFLiteOp &op,
+                                          ActivationFunctionType activation) {
+  GLOWISH_RETURN_IF_ERROR(checkQuantizedPair(op));
+  double factor = double(op.getScale(0)) * double(op.getScale(1)) /
+                  double(op.getOutputScale());
+  NodeValue product = op.mul(centered(op, 0), centered(op, 1));
+  return op.setOutput(
+      0, quantizeSteps(op, op.rescale(product, factor), activation));
+}
+
+//===- Sums and products --------------------------------------------------===//
+
+/// Floats and plain integers; those of one kind.
+static llvm::Error importPlain(TFLiteOp &op, BinaryBuilder build,
+                               ActivationFunctionType activation) {
+  if (op.getKind(0) != op.getKind(1))
+    return op.refuseInput(1, getElemKindName(op.getKind(0)));
+  NodeValue result = build(op, op.input(0), op.input(1));
+  return op.setOutput(0, activate(op, result, activation));
+}
+
+static llvm::Error importAdd(TFLiteOp &op) {
+  auto activation =
+      op.options<tflite::AddOptions>().fused_activation_function();
+  return op.isQuantized(0)
+             ? importQuantizedSum(op, makeBinary<AddNode>, activation)
+             : importPlain(op, makeBinary<AddNode>, activation);
+}
+
+static llvm::Error importSub(TFLiteOp &op) {
+  auto activation =
+      op.options<tflite::SubOptions>().fused_activation_function();
+  return op.isQuantized(0)
+             ? importQuantizedSum(op, makeBinary<SubNode>, activation)
+             : importPlain(op, makeBinary<SubNode>, activation);
+}
+
+static llvm::Error importMul(TFLiteOp &op) {
+  auto activation =
+      op.options<tflite::MulOptions>().fused_activation_function();
+  return op.isQuantized(0) ? importQuantizedProduct(op, activation)
+                           : importPlain(op, makeBinary<MulNode>, activation);
+}
+
+static llvm::Error importDiv(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkNotQuantized());
+  return importPlain(
+      op, makeBinary<DivNode>,
+      op.options<tflite::DivOptions>().fused_activation_function());
+}
+
+//===- Others -------------------------------------------------------------===//
+
+template <typename T> static llvm::Error importBinary(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkNotQuantized());
+  return importPlain(op, makeBinary<T>, ActivationFunctionType::NONE);
+}
+
+/// Quotients rounded down, and what is left.
+static NodeValue floorDivide(TFLiteOp &op, NodeValue x, NodeValue y) {
+  if (!x || !y)
+    return {};
+  NodeValue quotient = op.div(x, y);
+  if (isFloatKind(x.getElemKind()))
+    return op.unary<FloorNode>(quotient);
+  // Truncated quotients are too large where signs differ and something is left.
+  NodeValue rest = op.sub(x, op.mul(quotient, y));
+  NodeValue differs =
+      op.make<NotNode>(op.equal(op.less(rest, 0), op.less(y, 0)));
+  NodeValue isAbove =
+      op.logicalAnd(op.make<NotNode>(op.equal(rest, 0)), differs);
+  return op.select(isAbove, op.sub(quotient, 1), quotient);
+}
+
+static llvm::Error importFloorDiv(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkNotQuantized());
+  return importPlain(op, floorDivide, ActivationFunctionType::NONE);
+}
+
+static llvm::Error importFloorMod(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkNotQuantized());
+  auto build = [](TFLiteOp &o, NodeValue x, NodeValue y) {
+    return o.sub(x, o.mul(floorDivide(o, x, y), y));
+  };
+  return importPlain(op, build, ActivationFunctionType::NONE);
+}
+
+static llvm::Error importSquaredDifference(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkNotQuantized());
+  auto build = [](TFLiteOp &o, NodeValue x, NodeValue y) {
+    NodeValue difference = o.sub(x, y);
+    return o.mul(difference, difference);
+  };
+  return importPlain(op, build, ActivationFunctionType::NONE);
+}
+
+static llvm::Error importAddN(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkNotQuantized());
+  NodeValue sum = op.input(0);
+  for (unsigned i = 1; i < op.getNumInputs(); ++i) {
+    if (op.getKind(i) != op.getKind(0))
+      return op.refuseInput(i, getElemKindName(op.getKind(0)));
+    sum = op.add(sum, op.input(i));
+  }
+  return op.setOutput(0, sum);
+}
+
+/// Operands with the same parameters as the result are compared as they are.
+static bool haveOneQuantization(const TFLiteOp &op, unsigned first) {
+  for (unsigned i = first + 1; i < op.getNumInputs(); ++i)
+    if (op.getTensor(i).quantization != op.getTensor(first).quantization)
+      return false;
+  return true;
+}
+
+template <typename T> static llvm::Error importExtreme(TFLiteOp &op) {
+  if (!haveOneQuantization(op, 0) ||
+      (op.isQuantized(0) &&
+       op.getOutputQuantization() != op.getTensor(0).quantization))
+    return op.refuseInput(1, "the scale of the first input, and of the output");
+  return importPlain(op, makeBinary<T>, ActivationFunctionType::NONE);
+}
+
+/// Quantized operands of different scales are compared with 8 bits to spare,
+/// as MAXIMUM of both scales would have them.
+template <typename T> static llvm::Error importComparison(TFLiteOp &op) {
+  if (haveOneQuantization(op, 0))
+    return importPlain(op, makeBinary<T>, ActivationFunctionType::NONE);
+  for (unsigned i = 0; i < 2; ++i)
+    GLOWISH_RETURN_IF_ERROR(op.checkQuantized(i));
+  auto scaled = [&](unsigned index) {
+    NodeValue raised = op.mul(centered(op, index), double(1 << 8));
+    return op.rescale(raised, double(op.getScale(index)));
+  };
+  return op.setOutput(0, makeBinary<T>(op, scaled(0), scaled(1)));
+}
+
+static NodeValue differs(TFLiteOp &op, NodeValue x, NodeValue y) {
+  NodeValue same = op.equal(x, y);
+  return same ? op.make<NotNode>(same) : same;
+}
+
+static llvm::Error importNotEqual(TFLiteOp &op) {
+  if (!haveOneQuantization(op, 0))
+    return op.refuseInput(1, "the scale of the first input");
+  return importPlain(op, differs, ActivationFunctionType::NONE);
+}
+
+/// SELECT takes a condition for each index of the first dimension, too.
+static llvm::Error importSelect(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkKind(0, ElemKind::Bool));
+  if (!haveOneQuantization(op, 1))
+    return op.refuseInput(2, "the scale of input 1");
+  NodeValue condition = op.input(0);
+  DimsRef shape = op.getShape(1);
+  if (op.getType() == "SELECT" && condition.getShape().size() == 1 &&
+      shape.size() > 1) {
+    Dims column(shape.size(), 1);
+    column.front() = condition.getShape()[0];
+    condition = op.reshape(condition, column);
+  }
+  return op.setOutput(0, op.select(condition, op.input(1), op.input(2)));
+}
+
+static llvm::Error importNot(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkKind(0, ElemKind::Bool));
+  return op.setOutput(0, op.unary<NotNode>(op.input(0)));
+}
+
+static constexpr llvm::StringLiteral quantizedKinds =
+    "float, integers, and quantized int8, uint8 and int16";
+static constexpr llvm::StringLiteral notQuantized = "not quantized";
+static constexpr llvm::StringLiteral oneScale =
+    "quantized tensors with one scale for all";
+static constexpr TFLiteOpTraits two{.minInputs = 2, .maxInputs = 2};
+static constexpr TFLiteOpTraits twoPlain{
+    .minInputs = 2, .maxInputs = 2, .limit = notQuantized};
+static constexpr TFLiteOpTraits twoQuantized{
+    .minInputs = 2, .maxInputs = 2, .limit = quantizedKinds};
+static constexpr TFLiteOpTraits twoAlike{
+    .minInputs = 2, .maxInputs = 2, .limit = oneScale};
+static constexpr TFLiteOpTraits choice{
+    .minInputs = 3, .maxInputs = 3, .limit = oneScale};
+
+static TFLiteOperator addOp("ADD", importAdd, twoQuantized);
+static TFLiteOperator subOp("SUB", importSub, twoQuantized);
+static TFLiteOperator mulOp("MUL", importMul, twoQuantized);
+static TFLiteOperator divOp("DIV", importDiv, twoPlain);
+static TFLiteOperator floorDivOp("FLOOR_DIV", importFloorDiv, twoPlain);
+static TFLiteOperator floorModOp("FLOOR_MOD", importFloorMod, twoPlain);
+static TFLiteOperator powOp("POW", importBinary<PowNode>, twoPlain);
+static TFLiteOperator squaredOp("SQUARED_DIFFERENCE", importSquaredDifference,
+                                twoPlain);
+static TFLiteOperator addNOp("ADD_N", importAddN,
+                             {.minInputs = 1,
+                              .maxInputs = TFLiteOpTraits::many,
+                              .limit = notQuantized});
+static TFLiteOperator maximumOp("MAXIMUM", importExtreme<MaxNode>, twoAlike);
+static TFLiteOperator minimumOp("MINIMUM", importExtreme<MinNode>, twoAlike);
+static TFLiteOperator lessOp("LESS", importComparison<LessNode>, two);
+static TFLiteOperator greaterOp("GREATER", importComparison<GreaterNode>, two);
+static TFLiteOperator lessEqualOp("LESS_EQUAL",
+                                  importComparison<LessOrEqualNode>, two);
+static TFLiteOperator greaterEqualOp("GREATER_EQUAL",
+                                     importComparison<GreaterOrEqualNode>, two);
+static TFLiteOperator equalOp("EQUAL", importComparison<EqualNode>, two);
+static TFLiteOperator notEqualOp("NOT_EQUAL", importNotEqual, twoAlike);
+static TFLiteOperator andOp("LOGICAL_AND", importBinary<AndNode>, two);
+static TFLiteOperator orOp("LOGICAL_OR", importBinary<OrNode>, two);
+static TFLiteOperator notOp("LOGICAL_NOT", importNot);
+static TFLiteOperator selectOp("SELECT", importSelect, choice);
+static TFLiteOperator selectV2Op("SELECT_V2", importSelect, choice);

@@ -1,0 +1,125 @@
+//===- Indexing.cpp - Elements chosen by indices --------------------------===//
+
+#include "TFLite/TFLiteOp.h"
+
+using namespace glowish;
+
+/// The first `batch_dims` dimensions of both inputs are those of pairs that are
+/// gathered one from the other.
+static llvm::Error importGather(TFLiteOp &op) {
+  const auto &options = op.options<tflite::GatherOptions>();
+  DimsRef shape = op.getShape(0);
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
+                           normalizeAxis(options.axis(), shape.size()));
+  GLOWISH_RETURN_IF_ERROR(op.checkKind(1, {ElemKind::Int32, ElemKind::Int64}));
+  if (options.batch_dims() != 0)
+    return makeError("batch_dims is {0}; accepted: 0", options.batch_dims());
+  return op.setOutput(0, op.gather(op.input(0), op.input(1), axis));
+}
+
+/// Rows of indices into the first dimensions become numbers of rows of a
+/// matrix.
+static llvm::Error importGatherNd(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkKind(1, {ElemKind::Int32, ElemKind::Int64}));
+  DimsRef shape = op.getShape(0), indices = op.getShape(1);
+  if (indices.empty() || indices.back() < 1 ||
+      indices.back() > int64_t(shape.size()))
+    return op.refuseInput(1, "rows of as many indices as dimensions, or fewer");
+  auto depth = size_t(indices.back());
+  std::vector<int64_t> strides(depth);
+  int64_t rows = 1;
+  for (size_t d = depth; d-- > 0;) {
+    strides[d] = rows;
+    rows *= shape[d];
+  }
+  NodeValue weights = op.ints(op.getKind(1), {int64_t(depth)}, strides);
+  int64_t last = int64_t(indices.size()) - 1;
+  NodeValue numbers = op.reduce(op.mul(op.input(1), weights), "sum", {last},
+                                /*keepDims=*/false);
+  Dims matrix = {rows};
+  llvm::append_range(matrix, shape.drop_front(depth));
+  return op.setOutput(0,
+                      op.gather(op.reshape(op.input(0), matrix), numbers, 0));
+}
+
+/// x such that a larger one has a smaller result; the order of bytes turns
+/// without a change of kind.
+static NodeValue turnOrder(TFLiteOp &op, NodeValue x) {
+  return isFloatKind(x.getElemKind()) ? op.unary<NegNode>(x) : op.complement(x);
+}
+
+static llvm::Error importArg(TFLiteOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getConstantAxis(1, 0));
+  NodeValue x = op.input(0);
+  if (op.getType() == "ARG_MIN")
+    x = turnOrder(op, x);
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  NodeValue result = op.make<ArgMaxNode>(x, axis, /*keepDims=*/false,
+                                         /*selectLast=*/false);
+  return op.setOutput(0, op.cast(result, op.getOutputKind()));
+}
+
+/// Inputs: indices, depth, and the values of the chosen and the other elements.
+static llvm::Error importOneHot(TFLiteOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> depth, op.getConstantInts(1));
+  if (depth.size() != 1 || depth[0] < 0)
+    return op.refuseInput(1, "one number");
+  unsigned rank = unsigned(op.getShape(0).size()) + 1;
+  int64_t stated = op.options<tflite::OneHotOptions>().axis();
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, normalizeAxis(stated, rank));
+  NodeValue indices = op.unsqueeze(op.input(0), axis);
+  NodeValue isChosen =
+      op.equal(indices, op.iota(op.getKind(0), rank, axis, depth[0]));
+  return op.setOutput(0, op.select(isChosen, op.input(2), op.input(3)));
+}
+
+/// The largest elements of the last dimension, and their indices.
+static llvm::Error importTopK(TFLiteOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> count, op.getConstantInts(1));
+  DimsRef shape = op.getShape(0);
+  if (count.size() != 1 || shape.empty() || count[0] < 0 ||
+      count[0] > shape.back())
+    return op.refuseInput(1, "a number of elements of the last dimension");
+  NodeValue indices =
+      op.make<TopKNode>(op.input(0), count[0], /*largest=*/true);
+  // Rows are numbered through.
+  int64_t rows = 1;
+  for (int64_t extent : shape.drop_back())
+    rows *= extent;
+  NodeValue offsets = op.iota(ElemKind::Int64, 2, 0, rows);
+  NodeValue numbers = op.add(op.reshape(indices, {rows, count[0]}),
+                             op.mul(offsets, double(shape.back())));
+  Dims result(shape);
+  result.back() = count[0];
+  NodeValue flat = op.reshape(op.input(0), {rows * shape.back()});
+  GLOWISH_RETURN_IF_ERROR(
+      op.setOutput(0, op.reshape(op.gather(flat, numbers, 0), result)));
+  return op.setOutput(
+      1, op.cast(indices, op.getOutputKind(op.getNumOutputs() > 1 ? 1 : 0)));
+}
+
+static llvm::Error importCumSum(TFLiteOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(int64_t axis, op.getConstantAxis(1, 0));
+  const auto &options = op.options<tflite::CumsumOptions>();
+  return op.setOutput(0, op.make<CumSumNode>(op.input(0), axis,
+                                             options.exclusive(),
+                                             options.reverse()));
+}
+
+static constexpr TFLiteOpTraits constantAxis{
+    .minInputs = 2, .maxInputs = 2, .limit = "the dimension a constant"};
+static TFLiteOperator gatherOp("GATHER", importGather,
+                               {.minInputs = 2,
+                                .maxInputs = 2,
+                                .limit = "without batch dimensions"});
+static TFLiteOperator gatherNdOp("GATHER_ND", importGatherNd,
+                                 {.minInputs = 2, .maxInputs = 2});
+static TFLiteOperator argMaxOp("ARG_MAX", importArg, constantAxis);
+static TFLiteOperator argMinOp("ARG_MIN", importArg, constantAxis);
+static TFLiteOperator
+    oneHotOp("ONE_HOT", importOneHot,
+             {.minInputs = 4, .maxInputs = 4, .limit = "the depth a constant"});
+static TFLiteOperator
+    topKOp("TOPK_V2", importTopK,
+           {.minInputs = 2, .maxInputs = 2, .limit = "the number a constant"});
+static TFLiteOperator cumSumOp("CUMSUM", importCumSum, constantAxis);

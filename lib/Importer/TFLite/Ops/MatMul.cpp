@@ -1,0 +1,133 @@
+//===- MatMul.cpp - Fully connected layers and matmuls --------------------===//
+
+#include "TFLite/Quantized.h"
+
+using namespace glowish;
+using tflite::ActivationFunctionType;
+
+/// Input \p index as a matrix whose rows have \p columns elements.
+static llvm::Expected<NodeValue> getRows(TFLiteOp &op, NodeValue value,
+                                         int64_t columns) {
+  int64_t elements = value.getType().getNumElements();
+  if (columns < 1 || elements % columns != 0)
+    return op.refuseInput(0, llvm::formatv("a multiple of {0} elements, the "
+                                           "columns of the weights",
+                                           columns)
+                                 .str());
+  return op.reshape(value, {elements / columns, columns});
+}
+
+/// The factors that make output steps of products, as convolutions have them,
+/// but for one that is of the whole matrix: there the scales are multiplied as
+/// floats.
+static std::vector<double> getFactors(const TFLiteOp &op) {
+  if (!op.getTensor(1).quantization->isPerTensor())
+    return getProductFactors(op, 0, 1);
+  float product = op.getScale(0) * op.getScale(1);
+  return {double(product) / double(op.getOutputScale())};
+}
+
+//===- Fully connected ----------------------------------------------------===//
+
+/// Rows of int16 times bytes: int64 sums of the products with both halves.
+static NodeValue multiplyInt16(TFLiteOp &op, NodeValue lhs, NodeValue rhs,
+                               NodeValue bias) {
+  Int16Halves halves = splitInt16(op, lhs);
+  auto sums = [&](NodeValue half) {
+    if (!half || !rhs)
+      return NodeValue();
+    return op.cast(op.make<MatMulIntegerNode>(half, rhs, getZeroPoint(op, 1)),
+                   ElemKind::Int64);
+  };
+  NodeValue sum = op.add(op.mul(sums(halves.high), 256), sums(halves.low));
+  return bias ? op.add(sum, op.cast(bias, ElemKind::Int64)) : sum;
+}
+
+static llvm::Expected<NodeValue>
+connectQuantized(TFLiteOp &op, NodeValue rows,
+                 ActivationFunctionType activation) {
+  GLOWISH_RETURN_IF_ERROR(op.checkKind(0, activationKinds));
+  GLOWISH_RETURN_IF_ERROR(
+      op.checkKind(1, {ElemKind::Int8, ElemKind::UInt8, ElemKind::Int4}));
+  GLOWISH_RETURN_IF_ERROR(op.checkQuantized(0));
+  GLOWISH_RETURN_IF_ERROR(op.checkOutputQuantized());
+  GLOWISH_RETURN_IF_ERROR(checkWeights(op, 1));
+  GLOWISH_RETURN_IF_ERROR(checkBiasScales(op, 0, 1, 2));
+  NodeValue weights = op.input(1);
+  if (op.getKind(1) == ElemKind::Int4)
+    weights = op.cast(weights, ElemKind::Int8);
+  weights = op.transposeLast(weights);
+  std::vector<double> factors = getFactors(op);
+  if (op.getKind(0) == ElemKind::Int16) {
+    NodeValue sums = multiplyInt16(op, rows, weights, op.input(2));
+    return quantizeSteps(op, rescaleInt64(op, sums, factors), activation);
+  }
+  if (op.hasInput(2))
+    GLOWISH_RETURN_IF_ERROR(op.checkKind(2, ElemKind::Int32));
+  NodeValue sums = multiplyBytes(op, rows, op.getZeroPoint(0), weights,
+                                 op.getZeroPoint(1), op.input(2));
+  return quantizeSteps(op, op.rescale(sums, factors), activation);
+}
+
+/// Weights [N, K]; the result has a row of N for each K elements of the input.
+static llvm::Error importFullyConnected(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(1, 2));
+  const auto &options = op.options<tflite::FullyConnectedOptions>();
+  if (options.weights_format() != 0)
+    return makeError("its weights are in a format of a processor; accepted: "
+                     "the default one");
+  int64_t count = op.getShape(1)[0], columns = op.getShape(1)[1];
+  GLOWISH_ASSIGN_OR_RETURN(NodeValue rows, getRows(op, op.input(0), columns));
+  ActivationFunctionType activation = options.fused_activation_function();
+  NodeValue result;
+  if (op.isQuantized(0)) {
+    GLOWISH_ASSIGN_OR_RETURN(result, connectQuantized(op, rows, activation));
+  } else {
+    GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
+    result = op.matMul(rows, op.transposeLast(dequantized(op, 1)));
+    if (op.hasInput(2))
+      result = op.add(result, dequantized(op, 2));
+    result = activate(op, result, activation);
+  }
+  if (options.keep_num_dims() && result) {
+    Dims shape(op.getShape(0));
+    shape.back() = count;
+    result = op.reshape(result, shape);
+  }
+  return op.setOutput(0, result);
+}
+
+//===- Matmuls ------------------------------------------------------------===//
+
+static llvm::Error importBatchMatMul(TFLiteOp &op) {
+  const auto &options = op.options<tflite::BatchMatMulOptions>();
+  for (unsigned i = 0; i < 2; ++i)
+    if (op.getShape(i).size() < 2)
+      return op.refuseInput(i, "rank 2 and more");
+  bool isQuantized = op.isQuantized(0);
+  auto matrix = [&](unsigned index, bool isTransposed) {
+    NodeValue value = isQuantized ? op.input(index) : dequantized(op, index);
+    return isTransposed ? op.transposeLast(value) : value;
+  };
+  NodeValue lhs = matrix(0, options.adj_x()), rhs = matrix(1, options.adj_y());
+  if (!isQuantized)
+    return op.setOutput(0, op.matMul(lhs, rhs));
+  for (unsigned i = 0; i < 2; ++i) {
+    GLOWISH_RETURN_IF_ERROR(op.checkKind(i, ElemKind::Int8));
+    GLOWISH_RETURN_IF_ERROR(op.checkQuantized(i));
+  }
+  GLOWISH_RETURN_IF_ERROR(op.checkOutputQuantized());
+  NodeValue sums = multiplyBytes(op, lhs, op.getZeroPoint(0), rhs,
+                                 op.getZeroPoint(1), /*bias=*/{});
+  return op.setOutput(0, quantizeSteps(op, op.rescale(sums, getFactors(op)),
+                                       ActivationFunctionType::NONE));
+}
+
+static TFLiteOperator fullyConnected("FULLY_CONNECTED", importFullyConnected,
+                                     {.minInputs = 2,
+                                      .maxInputs = 3,
+                                      .limit = "float, int8, uint8 and int16; "
+                                               "weights also int4"});
+static TFLiteOperator
+    batchMatMul("BATCH_MATMUL", importBatchMatMul,
+                {.minInputs = 2, .maxInputs = 2, .limit = "float and int8"});

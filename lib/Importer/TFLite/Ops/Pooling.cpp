@@ -1,0 +1,117 @@
+//===- Pooling.cpp - Pools of images --------------------------------------===//
+
+#include "TFLite/Quantized.h"
+#include "TFLite/Windows.h"
+
+using namespace glowish;
+
+static llvm::Expected<TFLiteWindow> readWindow(const TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
+  const auto &options = op.options<tflite::Pool2DOptions>();
+  TFLiteWindow window{
+      .kernels = {options.filter_height(), options.filter_width()},
+      .strides = {options.stride_h(), options.stride_w()}};
+  GLOWISH_RETURN_IF_ERROR(
+      placeWindow(window, op.getShape(0), options.padding()));
+  return window;
+}
+
+/// Bytes and int16 whose output has the same scale.
+static llvm::Error checkQuantizedPool(const TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkKind(0, activationKinds));
+  GLOWISH_RETURN_IF_ERROR(op.checkQuantized(0));
+  GLOWISH_RETURN_IF_ERROR(op.checkOutputQuantized());
+  if (op.getOutputQuantization() != op.getTensor(0).quantization)
+    return op.refuseInput(0, "the scale and zero point of the output");
+  return llvm::Error::success();
+}
+
+/// Quantized \p x limited by the activation: it has its zero point already.
+static NodeValue limitSteps(TFLiteOp &op, NodeValue x,
+                            tflite::ActivationFunctionType activation) {
+  NodeValue steps = op.cast(x, ElemKind::Int32);
+  if (int64_t zeroPoint = op.getOutputZeroPoint())
+    steps = op.sub(steps, double(zeroPoint));
+  return quantizeSteps(op, steps, activation);
+}
+
+static llvm::Error importMaxPool(TFLiteOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(TFLiteWindow window, readWindow(op));
+  auto activation =
+      op.options<tflite::Pool2DOptions>().fused_activation_function();
+  NodeValue result =
+      op.make<MaxPoolNode>(op.input(0), window.kernels, window.strides,
+                           window.pads, window.dilations);
+  if (!op.isQuantized(0)) {
+    GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
+    return op.setOutput(0, activate(op, result, activation));
+  }
+  GLOWISH_RETURN_IF_ERROR(checkQuantizedPool(op));
+  if (activation != tflite::ActivationFunctionType::NONE)
+    result = limitSteps(op, result, activation);
+  return op.setOutput(0, result);
+}
+
+/// The sums of all windows, in int32; nothing is added outside of the image.
+static NodeValue sumWindows(TFLiteOp &op, const TFLiteWindow &window) {
+  NodeValue x = op.input(0);
+  int64_t channels = op.getShape(0)[3];
+  bool isWhole = window.sizes[0] == 1 && window.sizes[1] == 1 &&
+                 !window.hasPads() && window.kernels[0] == op.getShape(0)[1] &&
+                 window.kernels[1] == op.getShape(0)[2];
+  if (isWhole)
+    return op.reduce(op.cast(x, ElemKind::Int32), "sum", {1, 2},
+                     /*keepDims=*/true);
+  Dims shape = {channels, window.kernels[0], window.kernels[1], 1};
+  if (op.getKind(0) == ElemKind::Int16)
+    return op.make<ConvolutionNode>(
+        op.cast(x, ElemKind::Int32), op.splat(ElemKind::Int32, shape, 1),
+        NodeValue(), window.strides, window.pads, window.dilations, channels);
+  return op.make<ConvolutionIntegerNode>(
+      x, op.splat(ElemKind::Int8, shape, 1), NodeValue(), NodeValue(),
+      NodeValue(), window.strides, window.pads, window.dilations, channels);
+}
+
+/// How many pixels of the image each window has: [1, OH, OW, 1].
+static NodeValue countPixels(TFLiteOp &op, const TFLiteWindow &window) {
+  Dims shape = {1, window.sizes[0], window.sizes[1], 1};
+  return op.table(ElemKind::Int32, shape, [&](DimsRef index) {
+    double count = 1;
+    for (unsigned d = 0; d < 2; ++d) {
+      int64_t begin = index[d + 1] * window.strides[d] - window.pads[d];
+      int64_t end = std::min(begin + window.kernels[d], op.getShape(0)[d + 1]);
+      count *= double(end - std::max<int64_t>(begin, 0));
+    }
+    return count;
+  });
+}
+
+/// Means of integers, halves rounded away from zero.
+static llvm::Error importAveragePool(TFLiteOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(TFLiteWindow window, readWindow(op));
+  auto activation =
+      op.options<tflite::Pool2DOptions>().fused_activation_function();
+  if (!op.isQuantized(0)) {
+    GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
+    NodeValue result = op.make<AvgPoolNode>(
+        op.input(0), window.kernels, window.strides, window.pads,
+        window.dilations, /*countIncludePads=*/false);
+    return op.setOutput(0, activate(op, result, activation));
+  }
+  GLOWISH_RETURN_IF_ERROR(checkQuantizedPool(op));
+  NodeValue sums = sumWindows(op, window);
+  bool isEven = !window.hasPads();
+  NodeValue count =
+      isEven ? op.scalar(ElemKind::Int32,
+                         double(window.kernels[0] * window.kernels[1]))
+             : countPixels(op, window);
+  NodeValue half = op.div(count, 2);
+  NodeValue rounding = op.select(op.less(sums, 0), op.sub(0, half), half);
+  NodeValue means = op.div(op.add(sums, rounding), count);
+  return op.setOutput(0, limitSteps(op, means, activation));
+}
+
+static constexpr TFLiteOpTraits traits{.limit = "float, int8, uint8 and int16"};
+static TFLiteOperator maxPoolOp("MAX_POOL_2D", importMaxPool, traits);
+static TFLiteOperator averagePoolOp("AVERAGE_POOL_2D", importAveragePool,
+                                    traits);

@@ -1,0 +1,113 @@
+//===- Reduction.cpp - Sums, means and extremes along dimensions ----------===//
+
+#include "TFLite/Quantized.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace glowish;
+
+/// Input 1, a constant: dimensions, all if there are none.
+static llvm::Expected<std::vector<int64_t>> readAxes(const TFLiteOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes, op.getConstantInts(1));
+  return normalizeAxes(axes, unsigned(op.getShape(0).size()));
+}
+
+/// How the operators reduce.
+static llvm::StringRef getMode(llvm::StringRef type) {
+  return llvm::StringSwitch<llvm::StringRef>(type)
+      .Case("MEAN", "mean")
+      .Case("SUM", "sum")
+      .Case("REDUCE_PROD", "prod")
+      .Cases("REDUCE_MAX", "REDUCE_ANY", "max")
+      .Default("min");
+}
+
+/// Sums of integers, brought to the output's scale, by the number of elements
+/// where it is a mean, and rounded once.
+static llvm::Error reduceQuantized(TFLiteOp &op, llvm::ArrayRef<int64_t> axes,
+                                   bool keepDims) {
+  GLOWISH_RETURN_IF_ERROR(op.checkKind(0, activationKinds));
+  GLOWISH_RETURN_IF_ERROR(op.checkQuantized(0));
+  GLOWISH_RETURN_IF_ERROR(op.checkOutputQuantized());
+  double factor = double(op.getScale(0)) / double(op.getOutputScale());
+  int64_t count = 1;
+  for (int64_t axis : axes)
+    count *= op.getShape(0)[size_t(axis)];
+  if (op.getType() == "MEAN")
+    factor /= double(std::max<int64_t>(count, 1));
+  NodeValue sums = op.reduce(centered(op, 0), "sum", axes, keepDims);
+  return op.setOutput(0, quantizeSteps(op, op.rescale(sums, factor),
+                                       tflite::ActivationFunctionType::NONE));
+}
+
+static llvm::Error importReduce(TFLiteOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes, readAxes(op));
+  bool keepDims = op.options<tflite::ReducerOptions>().keep_dims();
+  llvm::StringRef mode = getMode(op.getType());
+  bool isExtreme = mode == "max" || mode == "min";
+  if (op.isQuantized(0) && !isExtreme) {
+    if (mode == "prod")
+      return op.refuseInput(0, "tensors that are not quantized");
+    return reduceQuantized(op, axes, keepDims);
+  }
+  if (op.isQuantized(0) &&
+      op.getTensor(0).quantization != op.getOutputQuantization())
+    return op.refuseInput(0, "the scale of the output");
+  if (mode == "mean")
+    GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
+  return op.setOutput(0, op.reduce(op.input(0), mode, axes, keepDims));
+}
+
+/// Of bools: the largest, or the smallest, as numbers.
+static llvm::Error importReduceBool(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkKind(0, ElemKind::Bool));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes, readAxes(op));
+  bool keepDims = op.options<tflite::ReducerOptions>().keep_dims();
+  NodeValue x = op.cast(op.input(0), ElemKind::UInt8);
+  NodeValue result = op.reduce(x, getMode(op.getType()), axes, keepDims);
+  return op.setOutput(0, op.cast(result, ElemKind::Bool));
+}
+
+/// x / sqrt(the sum of squares of the last dimension).
+static llvm::Error importL2Normalization(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
+  int64_t axis = int64_t(op.getShape(0).size()) - 1;
+  if (axis < 0)
+    return op.refuseInput(0, "rank 1 and more");
+  NodeValue x = op.input(0);
+  NodeValue norm = op.unary<SqrtNode>(
+      op.reduce(op.mul(x, x), "sum", {axis}, /*keepDims=*/true));
+  // As TensorFlow Lite has it, against a division by 0.
+  NodeValue result = op.div(x, op.max(norm, 1e-6));
+  auto activation =
+      op.options<tflite::L2NormOptions>().fused_activation_function();
+  return op.setOutput(0, activate(op, result, activation));
+}
+
+/// Over the channels of NHWC images.
+static llvm::Error importLocalResponseNormalization(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
+  const auto &options = op.options<tflite::LocalResponseNormalizationOptions>();
+  int64_t size = 2 * int64_t(options.radius()) + 1;
+  if (options.radius() < 0 || options.radius() > (1 << 20))
+    return makeError("its radius is {0}; accepted: 0 to {1}", options.radius(),
+                     1 << 20);
+  return op.setOutput(0, op.make<LocalResponseNormalizationNode>(
+                             op.input(0), size,
+                             double(options.alpha()) * double(size),
+                             double(options.beta()), double(options.bias())));
+}
+
+static constexpr TFLiteOpTraits constantAxes{
+    .minInputs = 2, .maxInputs = 2, .limit = "the dimensions a constant"};
+static TFLiteOperator meanOp("MEAN", importReduce, constantAxes);
+static TFLiteOperator sumOp("SUM", importReduce, constantAxes);
+static TFLiteOperator prodOp("REDUCE_PROD", importReduce, constantAxes);
+static TFLiteOperator maxOp("REDUCE_MAX", importReduce, constantAxes);
+static TFLiteOperator minOp("REDUCE_MIN", importReduce, constantAxes);
+static TFLiteOperator anyOp("REDUCE_ANY", importReduceBool, constantAxes);
+static TFLiteOperator allOp("REDUCE_ALL", importReduceBool, constantAxes);
+static TFLiteOperator l2Op("L2_NORMALIZATION", importL2Normalization,
+                           {.limit = "float"});
+static TFLiteOperator lrnOp("LOCAL_RESPONSE_NORMALIZATION",
+                            importLocalResponseNormalization,
+                            {.limit = "float"});

@@ -1,0 +1,136 @@
+//===- Resize.cpp - Images of other sizes ---------------------------------===//
+
+#include "TFLite/Quantized.h"
+#include <cmath>
+
+using namespace glowish;
+
+namespace {
+
+/// How pixels of the result lie between those of the input, along a dimension.
+struct Sampling {
+  int64_t from, to;
+  bool alignCorners, halfPixelCenters;
+
+  /// The step between pixels, in float, as TensorFlow Lite has it.
+  float getScale() const {
+    return alignCorners && to > 1 ? float(from - 1) / float(to - 1)
+                                  : float(from) / float(to);
+  }
+};
+
+} // namespace
+
+/// Input 1 has the extents of the result.
+static llvm::Expected<std::array<Sampling, 2>>
+readSampling(const TFLiteOp &op, bool alignCorners, bool halfPixelCenters) {
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, op.getConstantInts(1));
+  if (sizes.size() != 2 || sizes[0] < 1 || sizes[1] < 1)
+    return op.refuseInput(1, "two positive numbers");
+  std::array<Sampling, 2> result;
+  for (unsigned d = 0; d < 2; ++d)
+    result[d] = {op.getShape(0)[d + 1], sizes[d], alignCorners,
+                 halfPixelCenters};
+  if (result[0].from < 1 || result[1].from < 1)
+    return op.refuseInput(0, "images with pixels");
+  return result;
+}
+
+/// The pixels of the input at \p indices along \p axis.
+static NodeValue pick(TFLiteOp &op, NodeValue x, int64_t axis,
+                      llvm::ArrayRef<int64_t> indices) {
+  return op.gather(
+      x, op.ints(ElemKind::Int32, {int64_t(indices.size())}, indices), axis);
+}
+
+static llvm::Error importNearest(TFLiteOp &op) {
+  const auto &options = op.options<tflite::ResizeNearestNeighborOptions>();
+  GLOWISH_ASSIGN_OR_RETURN(
+      auto dims,
+      readSampling(op, options.align_corners(), options.half_pixel_centers()));
+  NodeValue x = op.input(0);
+  for (unsigned d = 0; d < 2; ++d) {
+    const Sampling &dim = dims[d];
+    std::vector<int64_t> indices;
+    for (int64_t i = 0; i < dim.to; ++i) {
+      float offset = dim.halfPixelCenters ? 0.5f : 0.0f;
+      float at = (float(i) + offset) * dim.getScale();
+      at = dim.alignCorners ? std::round(at) : std::floor(at);
+      indices.push_back(
+          std::min(std::max<int64_t>(int64_t(at), 0), dim.from - 1));
+    }
+    x = pick(op, x, d + 1, indices);
+  }
+  return op.setOutput(0, x);
+}
+
+namespace {
+
+/// The two pixels that each pixel of a result lies between, and how much of the
+/// second it has.
+struct Neighbours {
+  std::vector<int64_t> lower, upper;
+  std::vector<double> fraction;
+};
+
+} // namespace
+
+static Neighbours findNeighbours(const Sampling &dim) {
+  Neighbours result;
+  for (int64_t i = 0; i < dim.to; ++i) {
+    float at = dim.halfPixelCenters ? (float(i) + 0.5f) * dim.getScale() - 0.5f
+                                    : float(i) * dim.getScale();
+    float floor = std::floor(at);
+    auto lower = std::max<int64_t>(int64_t(floor), 0);
+    result.lower.push_back(std::min(lower, dim.from - 1));
+    result.upper.push_back(
+        std::clamp<int64_t>(int64_t(std::ceil(at)), 0, dim.from - 1));
+    result.fraction.push_back(double(at - float(lower)));
+  }
+  return result;
+}
+
+/// Between the four neighbours; integers are rounded at the end, halves up.
+static llvm::Error importBilinear(TFLiteOp &op) {
+  const auto &options = op.options<tflite::ResizeBilinearOptions>();
+  GLOWISH_ASSIGN_OR_RETURN(
+      auto dims,
+      readSampling(op, options.align_corners(), options.half_pixel_centers()));
+  ElemKind kind = op.getKind(0);
+  if (kind != ElemKind::Float)
+    GLOWISH_RETURN_IF_ERROR(
+        op.checkKind(0, {ElemKind::Float, ElemKind::Int8, ElemKind::UInt8}));
+  if (op.isQuantized(0) &&
+      op.getTensor(0).quantization != op.getOutputQuantization())
+    return op.refuseInput(0, "the scale and zero point of the output");
+  NodeValue x = op.cast(op.input(0), ElemKind::Float);
+  for (unsigned d = 0; d < 2; ++d) {
+    Neighbours neighbours = findNeighbours(dims[d]);
+    Dims shape(4, 1);
+    shape[d + 1] = dims[d].to;
+    size_t i = 0;
+    NodeValue fraction = op.table(ElemKind::Float, shape, [&](DimsRef) {
+      return neighbours.fraction[i++];
+    });
+    NodeValue lower = pick(op, x, d + 1, neighbours.lower);
+    NodeValue upper = pick(op, x, d + 1, neighbours.upper);
+    x = op.add(op.mul(lower, op.sub(1, fraction)), op.mul(upper, fraction));
+  }
+  if (kind == ElemKind::Float)
+    return op.setOutput(0, x);
+  return op.setOutput(
+      0, saturate(op,
+                  op.cast(op.unary<FloorNode>(op.add(x, 0.5)), ElemKind::Int32),
+                  kind));
+}
+
+static constexpr llvm::StringLiteral constantSize = "the size a constant";
+static TFLiteOperator
+    nearestOp("RESIZE_NEAREST_NEIGHBOR", importNearest,
+              {.minInputs = 2, .maxInputs = 2, .limit = constantSize});
+static TFLiteOperator
+    bilinearOp("RESIZE_BILINEAR", importBilinear,
+               {.minInputs = 2,
+                .maxInputs = 2,
+                .limit = "float, int8, uint8; the size a constant"});

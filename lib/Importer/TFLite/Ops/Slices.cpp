@@ -1,0 +1,275 @@
+//===- Slices.cpp - Slices and blocks of tensors --------------------------===//
+
+#include "TFLite/TFLiteOp.h"
+
+using namespace glowish;
+
+//===- Slices -------------------------------------------------------------===//
+
+/// Begins and sizes are inputs 1 and 2; a size of -1 reaches to the end.
+static llvm::Error importSlice(TFLiteOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> starts, op.getConstantInts(1));
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, op.getConstantInts(2));
+  DimsRef shape = op.getShape(0);
+  if (starts.size() != shape.size() || sizes.size() != shape.size())
+    return makeError("begins and sizes have {0} and {1} elements; accepted: "
+                     "{2}",
+                     starts.size(), sizes.size(), shape.size());
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (sizes[d] == -1)
+      sizes[d] = shape[d] - starts[d];
+  return op.setOutput(
+      0, op.make<SliceNode>(op.input(0), starts, sizes, Dims(shape.size(), 1)));
+}
+
+namespace {
+
+/// A slice, and what becomes of its dimensions, one entry for each.
+struct StridedSlice {
+  Dims starts, sizes, steps;
+  /// The extents after dimensions of extent 1 came and went.
+  Dims shape;
+};
+
+/// Inputs 1, 2 and 3 of STRIDED_SLICE, and its masks, a bit for each entry.
+struct SliceSpec {
+  std::vector<int64_t> begins, ends, steps;
+  const tflite::StridedSliceOptions *options;
+
+  bool has(int32_t mask, size_t entry) const { return mask >> entry & 1; }
+  bool isNewAxis(size_t entry) const {
+    return has(options->new_axis_mask(), entry);
+  }
+  bool isEllipsis(size_t entry) const {
+    return has(options->ellipsis_mask(), entry);
+  }
+};
+
+} // namespace
+
+/// Adds dimension \p extent, cut as entry \p i of \p spec states.
+static llvm::Error addEntry(StridedSlice &slice, const SliceSpec &spec,
+                            size_t i, int64_t extent) {
+  int64_t step = spec.steps[i], begin = spec.begins[i], end = spec.ends[i];
+  if (step == 0)
+    return makeError("a stride is 0");
+  bool shrinks = spec.has(spec.options->shrink_axis_mask(), i);
+  begin += begin < 0 ? extent : 0;
+  if (shrinks) {
+    if (begin < 0 || begin >= extent)
+      return makeError("index {0} of a dimension of {1}", spec.begins[i],
+                       extent);
+    slice.starts.push_back(begin);
+    slice.sizes.push_back(1);
+    slice.steps.push_back(1);
+    return llvm::Error::success();
+  }
+  // An end may be counted from the begin.
+  if (spec.options->offset())
+    end += begin;
+  else
+    end += end < 0 ? extent : 0;
+  int64_t low = step > 0 ? 0 : -1, high = step > 0 ? extent : extent - 1;
+  begin = std::clamp(begin, low, high);
+  end = std::clamp(end, low, high);
+  if (spec.has(spec.options->begin_mask(), i))
+    begin = step > 0 ? 0 : extent - 1;
+  if (spec.has(spec.options->end_mask(), i))
+    end = step > 0 ? extent : -1;
+  int64_t size = (end - begin + step + (step > 0 ? -1 : 1)) / step;
+  slice.starts.push_back(size > 0 ? begin : 0);
+  slice.sizes.push_back(std::max<int64_t>(size, 0));
+  slice.steps.push_back(step);
+  slice.shape.push_back(slice.sizes.back());
+  return llvm::Error::success();
+}
+
+/// Dimensions that no entry names, and those of an ellipsis, are whole.
+static llvm::Expected<StridedSlice> placeSlice(const SliceSpec &spec,
+                                               DimsRef shape) {
+  StridedSlice slice;
+  size_t next = 0, entries = spec.begins.size(), named = 0;
+  for (size_t i = 0; i < entries; ++i)
+    named += !spec.isNewAxis(i) && !spec.isEllipsis(i);
+  if (named > shape.size())
+    return makeError("{0} dimensions of {1} are sliced", named, shape.size());
+  auto addWhole = [&](size_t count) {
+    for (; count > 0; --count) {
+      slice.starts.push_back(0);
+      slice.sizes.push_back(shape[next]);
+      slice.steps.push_back(1);
+      slice.shape.push_back(shape[next++]);
+    }
+  };
+  for (size_t i = 0; i < entries; ++i) {
+    if (spec.isEllipsis(i)) {
+      addWhole(shape.size() - named);
+      named = shape.size();
+    } else if (spec.isNewAxis(i)) {
+      slice.shape.push_back(1);
+    } else {
+      GLOWISH_RETURN_IF_ERROR(addEntry(slice, spec, i, shape[next++]));
+    }
+  }
+  addWhole(shape.size() - next);
+  return slice;
+}
+
+static llvm::Error importStridedSlice(TFLiteOp &op) {
+  SliceSpec spec;
+  GLOWISH_ASSIGN_OR_RETURN(spec.begins, op.getConstantInts(1));
+  GLOWISH_ASSIGN_OR_RETURN(spec.ends, op.getConstantInts(2));
+  GLOWISH_ASSIGN_OR_RETURN(spec.steps, op.getConstantInts(3));
+  spec.options = &op.options<tflite::StridedSliceOptions>();
+  if (spec.ends.size() != spec.begins.size() ||
+      spec.steps.size() != spec.begins.size() || spec.begins.size() > 32)
+    return makeError("begins, ends and strides have {0}, {1} and {2} elements",
+                     spec.begins.size(), spec.ends.size(), spec.steps.size());
+  GLOWISH_ASSIGN_OR_RETURN(StridedSlice slice,
+                           placeSlice(spec, op.getShape(0)));
+  NodeValue part =
+      op.make<SliceNode>(op.input(0), slice.starts, slice.sizes, slice.steps);
+  return op.setOutput(0, op.reshape(part, slice.shape));
+}
+
+//===- Blocks -------------------------------------------------------------===//
+
+/// [N, H, W, C] with blocks of size x size pixels side by side in a channel, or
+/// the other way round.
+static llvm::Error importDepthToSpace(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
+  int64_t size = op.options<tflite::DepthToSpaceOptions>().block_size();
+  DimsRef shape = op.getShape(0);
+  int64_t n = shape[0], h = shape[1], w = shape[2], c = shape[3];
+  if (size < 1 || c % (size * size) != 0)
+    return makeError("{0} channels become blocks of {1} x {1} pixels", c, size);
+  int64_t depth = c / (size * size);
+  NodeValue x = op.reshape(op.input(0), {n, h, w, size, size, depth});
+  x = op.transpose(x, {0, 1, 3, 2, 4, 5});
+  return op.setOutput(0, op.reshape(x, {n, h * size, w * size, depth}));
+}
+
+static llvm::Error importSpaceToDepth(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
+  int64_t size = op.options<tflite::SpaceToDepthOptions>().block_size();
+  DimsRef shape = op.getShape(0);
+  int64_t n = shape[0], h = shape[1], w = shape[2], c = shape[3];
+  if (size < 1 || h % size != 0 || w % size != 0)
+    return makeError("blocks of {0} x {0} pixels of an image of {1} x {2}",
+                     size, h, w);
+  NodeValue x = op.reshape(op.input(0), {n, h / size, size, w / size, size, c});
+  x = op.transpose(x, {0, 1, 3, 2, 4, 5});
+  return op.setOutput(0,
+                      op.reshape(x, {n, h / size, w / size, size * size * c}));
+}
+
+namespace {
+
+/// Blocks of dimensions 1 ... count, inputs 1 and 2: their sizes, and the pads
+/// or what is cropped, [count, 2].
+struct Blocks {
+  std::vector<int64_t> sizes, borders;
+};
+
+} // namespace
+
+static llvm::Expected<Blocks> readBlocks(const TFLiteOp &op) {
+  Blocks blocks;
+  GLOWISH_ASSIGN_OR_RETURN(blocks.sizes, op.getConstantInts(1));
+  GLOWISH_ASSIGN_OR_RETURN(blocks.borders, op.getConstantInts(2));
+  if (blocks.borders.size() != 2 * blocks.sizes.size() ||
+      blocks.sizes.size() >= op.getShape(0).size())
+    return op.refuseInput(2, "two numbers for each block, of which there are "
+                             "fewer than dimensions");
+  for (int64_t size : blocks.sizes)
+    if (size < 1)
+      return op.refuseInput(1, "positive numbers");
+  for (int64_t border : blocks.borders)
+    if (border < 0)
+      return op.refuseInput(2, "numbers from 0 on");
+  return blocks;
+}
+
+/// The pixels at the same place of their blocks become a sample.
+static llvm::Error importSpaceToBatch(TFLiteOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(Blocks blocks, readBlocks(op));
+  size_t rank = op.getShape(0).size(), count = blocks.sizes.size();
+  std::vector<int64_t> pads(2 * rank);
+  for (size_t d = 0; d < count; ++d) {
+    pads[d + 1] = blocks.borders[2 * d];
+    pads[d + 1 + rank] = blocks.borders[2 * d + 1];
+  }
+  double zero = op.isQuantized(0) ? double(op.getZeroPoint(0)) : 0;
+  NodeValue x = op.pad(op.input(0), pads, zero);
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  Dims padded(x.getShape()), split = {padded[0]}, result = {padded[0]};
+  std::vector<int64_t> order, rest = {0};
+  for (size_t d = 0; d < count; ++d) {
+    int64_t size = blocks.sizes[d];
+    if (padded[d + 1] % size != 0)
+      return makeError("blocks of {0} of a dimension of {1}", size,
+                       padded[d + 1]);
+    split.append({padded[d + 1] / size, size});
+    order.push_back(int64_t(2 * d + 2));
+    rest.push_back(int64_t(2 * d + 1));
+    result[0] *= size;
+    result.push_back(padded[d + 1] / size);
+  }
+  llvm::append_range(order, rest);
+  for (size_t d = count + 1; d < rank; ++d) {
+    split.push_back(padded[d]);
+    result.push_back(padded[d]);
+    order.push_back(int64_t(d + count));
+  }
+  x = op.transpose(op.reshape(x, split), order);
+  return op.setOutput(0, op.reshape(x, result));
+}
+
+static llvm::Error importBatchToSpace(TFLiteOp &op) {
+  GLOWISH_ASSIGN_OR_RETURN(Blocks blocks, readBlocks(op));
+  DimsRef shape = op.getShape(0);
+  size_t rank = shape.size(), count = blocks.sizes.size();
+  int64_t product = 1;
+  for (int64_t size : blocks.sizes)
+    product *= size;
+  if (shape[0] % product != 0)
+    return makeError("{0} samples become blocks of {1}", shape[0], product);
+  Dims split(blocks.sizes.begin(), blocks.sizes.end());
+  Dims result = {shape[0] / product};
+  split.push_back(shape[0] / product);
+  std::vector<int64_t> order = {int64_t(count)};
+  for (size_t d = 0; d < count; ++d) {
+    split.push_back(shape[d + 1]);
+    order.push_back(int64_t(count + 1 + d));
+    order.push_back(int64_t(d));
+    result.push_back(shape[d + 1] * blocks.sizes[d]);
+  }
+  for (size_t d = count + 1; d < rank; ++d) {
+    split.push_back(shape[d]);
+    order.push_back(int64_t(count + d));
+    result.push_back(shape[d]);
+  }
+  NodeValue x = op.transpose(op.reshape(op.input(0), split), order);
+  x = op.reshape(x, result);
+  for (size_t d = 0; d < count; ++d)
+    x = op.slice(x, int64_t(d + 1), blocks.borders[2 * d],
+                 result[d + 1] - blocks.borders[2 * d] -
+                     blocks.borders[2 * d + 1]);
+  return op.setOutput(0, x);
+}
+
+static constexpr llvm::StringLiteral constants = "all but input 0 constants";
+static TFLiteOperator
+    sliceOp("SLICE", importSlice,
+            {.minInputs = 3, .maxInputs = 3, .limit = constants});
+static TFLiteOperator
+    stridedSliceOp("STRIDED_SLICE", importStridedSlice,
+                   {.minInputs = 4, .maxInputs = 4, .limit = constants});
+static TFLiteOperator depthToSpaceOp("DEPTH_TO_SPACE", importDepthToSpace);
+static TFLiteOperator spaceToDepthOp("SPACE_TO_DEPTH", importSpaceToDepth);
+static TFLiteOperator
+    spaceToBatchOp("SPACE_TO_BATCH_ND", importSpaceToBatch,
+                   {.minInputs = 3, .maxInputs = 3, .limit = constants});
+static TFLiteOperator
+    batchToSpaceOp("BATCH_TO_SPACE_ND", importBatchToSpace,
+                   {.minInputs = 3, .maxInputs = 3, .limit = constants});

@@ -1,0 +1,173 @@
+//===- Unary.cpp - Functions of one element -------------------------------===//
+
+#include "TFLite/ByteTable.h"
+#include "TFLite/Quantized.h"
+#include <cmath>
+
+using namespace glowish;
+using tflite::ActivationFunctionType;
+
+//===- Floats -------------------------------------------------------------===//
+
+template <typename T> static llvm::Error importUnary(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkNotQuantized());
+  return op.setOutput(0, op.unary<T>(op.input(0)));
+}
+
+static llvm::Error importSquare(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkNotQuantized());
+  return op.setOutput(0, op.mul(op.input(0), op.input(0)));
+}
+
+static llvm::Error importRsqrt(TFLiteOp &op) {
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
+  return op.setOutput(
+      0, op.unary<ReciprocalNode>(op.unary<SqrtNode>(op.input(0))));
+}
+
+static llvm::Error importGelu(TFLiteOp &op) {
+  bool isApproximate = op.options<tflite::GeluOptions>().approximate();
+  if (op.isQuantized(0))
+    return setByteFunction(op, [=](float x) {
+      if (isApproximate)
+        return 0.5f * x *
+               (1.0f + std::tanh(0.7978845608f * (x + 0.044715f * x * x * x)));
+      return 0.5f * x * (1.0f + std::erf(x * 0.7071067812f));
+    });
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
+  return op.setOutput(0, isApproximate ? op.unary<GeluTanhNode>(op.input(0))
+                                       : op.unary<GeluNode>(op.input(0)));
+}
+
+//===- Functions of bytes by tables ---------------------------------------===//
+
+template <typename T, float (*Function)(float)>
+static llvm::Error importFunction(TFLiteOp &op) {
+  if (op.isQuantized(0))
+    return setByteFunction(op, Function);
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
+  return op.setOutput(0, op.unary<T>(op.input(0)));
+}
+
+static float logistic(float x) { return 1.0f / (1.0f + std::exp(-x)); }
+static float hyperbolicTangent(float x) { return std::tanh(x); }
+static float exponential(float x) { return std::exp(x); }
+static float logarithm(float x) { return std::log(x); }
+
+static llvm::Error importElu(TFLiteOp &op) {
+  if (op.isQuantized(0))
+    return setByteFunction(
+        op, [](float x) { return x < 0.0f ? std::expm1(x) : x; });
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
+  return op.setOutput(0, op.make<EluNode>(op.input(0), 1.0));
+}
+
+//===- Rectifiers ---------------------------------------------------------===//
+
+/// Other scales than the input's are steps of their own; then the result is
+/// limited.
+template <ActivationFunctionType Activation>
+static llvm::Error importRectifier(TFLiteOp &op) {
+  if (!op.isQuantized(0))
+    return op.setOutput(0, activate(op, op.input(0), Activation));
+  GLOWISH_RETURN_IF_ERROR(op.checkKind(0, activationKinds));
+  GLOWISH_RETURN_IF_ERROR(op.checkQuantized(0));
+  GLOWISH_RETURN_IF_ERROR(op.checkOutputQuantized());
+  double factor = double(op.getScale(0)) / double(op.getOutputScale());
+  return op.setOutput(
+      0, quantizeSteps(op, op.rescale(centered(op, 0), factor), Activation));
+}
+
+/// The int32 \p x times \p positive; \p negativeSteps where it is negative.
+static NodeValue rescaleBySign(TFLiteOp &op, NodeValue x, double positive,
+                               NodeValue negativeSteps) {
+  return op.select(op.less(x, 0), negativeSteps, op.rescale(x, positive));
+}
+
+static llvm::Error importLeakyRelu(TFLiteOp &op) {
+  float alpha = op.options<tflite::LeakyReluOptions>().alpha();
+  if (!op.isQuantized(0)) {
+    GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
+    return op.setOutput(0, op.make<LeakyReluNode>(op.input(0), double(alpha)));
+  }
+  GLOWISH_RETURN_IF_ERROR(op.checkKind(0, activationKinds));
+  GLOWISH_RETURN_IF_ERROR(op.checkQuantized(0));
+  GLOWISH_RETURN_IF_ERROR(op.checkOutputQuantized());
+  // Products and quotients of floats, as TensorFlow Lite has them.
+  double identity = double(op.getScale(0) / op.getOutputScale());
+  double slope = double(op.getScale(0) * alpha / op.getOutputScale());
+  NodeValue x = centered(op, 0);
+  NodeValue negative =
+      slope < 0 ? op.rescale(op.sub(0, x), -slope) : op.rescale(x, slope);
+  NodeValue steps = rescaleBySign(op, x, identity, negative);
+  return op.setOutput(0,
+                      quantizeSteps(op, steps, ActivationFunctionType::NONE));
+}
+
+/// The slopes below 0 are input 1.
+static llvm::Error importPRelu(TFLiteOp &op) {
+  if (!op.isQuantized(0)) {
+    GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
+    return op.setOutput(0, op.make<PReluNode>(op.input(0), op.input(1)));
+  }
+  for (unsigned i = 0; i < 2; ++i) {
+    GLOWISH_RETURN_IF_ERROR(op.checkKind(i, {ElemKind::Int8, ElemKind::UInt8}));
+    GLOWISH_RETURN_IF_ERROR(op.checkQuantized(i));
+  }
+  GLOWISH_RETURN_IF_ERROR(op.checkOutputQuantized());
+  double toScale = double(op.getOutputScale());
+  NodeValue x = centered(op, 0), slopes = centered(op, 1);
+  NodeValue negative =
+      op.rescale(op.mul(x, slopes),
+                 double(op.getScale(0)) * double(op.getScale(1)) / toScale);
+  NodeValue steps =
+      rescaleBySign(op, x, double(op.getScale(0)) / toScale, negative);
+  return op.setOutput(0,
+                      quantizeSteps(op, steps, ActivationFunctionType::NONE));
+}
+
+static llvm::Error importHardSwish(TFLiteOp &op) {
+  if (op.isQuantized(0))
+    return setByteTable(op, tabulateHardSwish(op));
+  GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
+  return op.setOutput(0, op.unary<HardSwishNode>(op.input(0)));
+}
+
+static constexpr TFLiteOpTraits floats{.limit = "float"};
+static constexpr TFLiteOpTraits plain{.limit = "not quantized"};
+static constexpr TFLiteOpTraits bytes{.limit = "float, int8 and uint8"};
+static constexpr TFLiteOpTraits quantized{.limit =
+                                              "float, int8, uint8 and int16"};
+
+static TFLiteOperator absOp("ABS", importUnary<AbsNode>, plain);
+static TFLiteOperator negOp("NEG", importUnary<NegNode>, plain);
+static TFLiteOperator signOp("SIGN", importUnary<SignNode>, plain);
+static TFLiteOperator ceilOp("CEIL", importUnary<CeilNode>, floats);
+static TFLiteOperator floorOp("FLOOR", importUnary<FloorNode>, floats);
+static TFLiteOperator roundOp("ROUND", importUnary<RoundNode>, floats);
+static TFLiteOperator sqrtOp("SQRT", importUnary<SqrtNode>, floats);
+static TFLiteOperator sinOp("SIN", importUnary<SinNode>, floats);
+static TFLiteOperator cosOp("COS", importUnary<CosNode>, floats);
+static TFLiteOperator rsqrtOp("RSQRT", importRsqrt, floats);
+static TFLiteOperator squareOp("SQUARE", importSquare, plain);
+static TFLiteOperator expOp("EXP", importFunction<ExpNode, exponential>, bytes);
+static TFLiteOperator logOp("LOG", importFunction<LogNode, logarithm>, bytes);
+static TFLiteOperator logisticOp("LOGISTIC",
+                                 importFunction<SigmoidNode, logistic>, bytes);
+static TFLiteOperator
+    tanhOp("TANH", importFunction<TanhNode, hyperbolicTangent>, bytes);
+static TFLiteOperator geluOp("GELU", importGelu, bytes);
+static TFLiteOperator eluOp("ELU", importElu, bytes);
+static TFLiteOperator
+    reluOp("RELU", importRectifier<ActivationFunctionType::RELU>, quantized);
+static TFLiteOperator
+    relu6Op("RELU6", importRectifier<ActivationFunctionType::RELU6>, quantized);
+static TFLiteOperator
+    reluN1To1Op("RELU_N1_TO_1",
+                importRectifier<ActivationFunctionType::RELU_N1_TO_1>,
+                quantized);
+static TFLiteOperator leakyReluOp("LEAKY_RELU", importLeakyRelu, quantized);
+static TFLiteOperator
+    preluOp("PRELU", importPRelu,
+            {.minInputs = 2, .maxInputs = 2, .limit = "float, int8 and uint8"});
+static TFLiteOperator hardSwishOp("HARD_SWISH", importHardSwish, bytes);

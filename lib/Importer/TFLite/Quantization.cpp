@@ -1,0 +1,67 @@
+//===- Quantization.cpp - TensorFlow Lite's quantized tensors -------------===//
+
+#include "TFLite/Quantization.h"
+#include "Common/ProtobufFile.h"
+#include <cmath>
+
+using namespace glowish;
+
+llvm::Expected<std::optional<Quantization>>
+glowish::readQuantization(const tflite::Tensor &tensor, const Type &type) {
+  const tflite::QuantizationParameters *params = tensor.quantization();
+  if (!params || !params->scale() || params->scale()->size() == 0 ||
+      isFloatKind(type.getKind()))
+    return std::optional<Quantization>();
+  Quantization result;
+  result.scales.assign(params->scale()->begin(), params->scale()->end());
+  result.axis = params->quantized_dimension();
+  size_t count = result.scales.size();
+  if (params->zero_point())
+    result.zeroPoints.assign(params->zero_point()->begin(),
+                             params->zero_point()->end());
+  // Zero points that are all 0 may be left out.
+  if (result.zeroPoints.empty())
+    result.zeroPoints.resize(count);
+  bool isPerAxis = count > 1;
+  // Old converters state the filter's dimension for biases.
+  if (isPerAxis && type.getRank() == 1)
+    result.axis = 0;
+  if (isPerAxis && (result.axis < 0 || result.axis >= type.getRank() ||
+                    type.getShape()[result.axis] != int64_t(count)))
+    return makeError("tensor {0} is {1} and has {2} scales along dimension {3}",
+                     quote(getName(tensor)), type.str(), count, result.axis);
+  if (result.zeroPoints.size() != count)
+    return makeError("tensor {0} has {1} scales and {2} zero points",
+                     quote(getName(tensor)), count, result.zeroPoints.size());
+  for (float scale : result.scales)
+    if (!(scale >= 0) || std::isinf(scale))
+      return makeError("tensor {0} has the scale {1}; accepted: positive "
+                       "numbers",
+                       quote(getName(tensor)), scale);
+  for (int64_t zeroPoint : result.zeroPoints)
+    if (zeroPoint < -32768 || zeroPoint > 65535)
+      return makeError("tensor {0} has the zero point {1}; accepted: numbers "
+                       "of its kind",
+                       quote(getName(tensor)), zeroPoint);
+  return std::optional<Quantization>(std::move(result));
+}
+
+FixedPointFactor FixedPointFactor::get(double factor) {
+  if (factor == 0)
+    return {};
+  FixedPointFactor result;
+  double fraction = std::frexp(factor, &result.shift);
+  auto multiplier = int64_t(std::round(fraction * double(int64_t(1) << 31)));
+  if (multiplier == int64_t(1) << 31) {
+    multiplier /= 2;
+    ++result.shift;
+  }
+  // So small that all products are 0.
+  if (result.shift < -31)
+    return {};
+  // As large as an int32 allows.
+  if (result.shift > 30)
+    return {.multiplier = std::numeric_limits<int32_t>::max(), .shift = 30};
+  result.multiplier = int32_t(multiplier);
+  return result;
+}

@@ -1,0 +1,42 @@
+//===- Quantization.h - TensorFlow Lite's quantized tensors -----*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IMPORTER_TFLITE_QUANTIZATION_H
+#define GLOWISH_LIB_IMPORTER_TFLITE_QUANTIZATION_H
+
+#include "TFLite/ModelFile.h"
+
+namespace glowish {
+
+/// What the integers of a tensor stand for: (q - zero point) * scale. There is
+/// one scale for the tensor, or one for each index of a dimension.
+struct Quantization {
+  std::vector<float> scales;
+  std::vector<int64_t> zeroPoints;
+  int64_t axis = 0;
+
+  bool isPerTensor() const { return scales.size() == 1; }
+  /// Of a tensor with one scale.
+  float getScale() const { return scales.front(); }
+  int64_t getZeroPoint() const { return zeroPoints.front(); }
+
+  bool operator==(const Quantization &other) const = default;
+};
+
+/// That of \p tensor, of type \p type; none if it has no scale. The error tells
+/// of scales that are no positive numbers, and of a wrong number of them.
+llvm::Expected<std::optional<Quantization>>
+readQuantization(const tflite::Tensor &tensor, const Type &type);
+
+/// A factor as two integers: multiplier * 2^(shift - 31), the operands of
+/// Rescale. The multiplier is at least 2^30, or 0.
+struct FixedPointFactor {
+  int32_t multiplier = 0;
+  int shift = 0;
+
+  /// The closest to \p factor, at least 0.
+  static FixedPointFactor get(double factor);
+};
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_TFLITE_QUANTIZATION_H

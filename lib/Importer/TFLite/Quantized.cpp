@@ -1,0 +1,236 @@
+//===- Quantized.cpp - Parts of quantized operators -----------------------===//
+
+#include "TFLite/Quantized.h"
+#include <cmath>
+
+using namespace glowish;
+using tflite::ActivationFunctionType;
+
+//===- Activations --------------------------------------------------------===//
+
+/// What an activation limits its results to.
+static std::pair<double, double> getBounds(ActivationFunctionType activation) {
+  switch (activation) {
+  case ActivationFunctionType::RELU:
+    return {0, HUGE_VAL};
+  case ActivationFunctionType::RELU_N1_TO_1:
+    return {-1, 1};
+  case ActivationFunctionType::RELU6:
+    return {0, 6};
+  default:
+    return {-HUGE_VAL, HUGE_VAL};
+  }
+}
+
+NodeValue glowish::activate(TFLiteOp &op, NodeValue x,
+                            ActivationFunctionType activation) {
+  switch (activation) {
+  case ActivationFunctionType::NONE:
+    return x;
+  case ActivationFunctionType::RELU:
+    return op.unary<ReluNode>(x);
+  case ActivationFunctionType::TANH:
+    return op.unary<TanhNode>(x);
+  case ActivationFunctionType::SIGN_BIT:
+    return op.cast(op.less(x, 0), op.getOutputKind());
+  default:
+    auto [low, high] = getBounds(activation);
+    return op.clip(x, low, high);
+  }
+}
+
+/// The limits of integers of \p kind, which has at most 32 bits.
+static std::pair<double, double> getLimits(ElemKind kind) {
+  int bits = 8 * int(getElemSize(kind));
+  bool isSigned = isSignedIntegerKind(kind);
+  return {isSigned ? -std::ldexp(1, bits - 1) : 0,
+          std::ldexp(1, isSigned ? bits - 1 : bits) - 1};
+}
+
+NodeValue glowish::quantizeSteps(TFLiteOp &op, NodeValue x,
+                                 ActivationFunctionType activation) {
+  ElemKind kind = op.getOutputKind();
+  double zeroPoint = double(op.getOutputZeroPoint());
+  auto [low, high] = getBounds(activation);
+  auto [least, most] = getLimits(kind);
+  auto toSteps = [&](double bound) {
+    return zeroPoint + std::round(float(bound) / op.getOutputScale());
+  };
+  if (std::isfinite(low))
+    least = std::max(least, toSteps(low));
+  if (std::isfinite(high))
+    most = std::min(most, toSteps(high));
+  if (zeroPoint != 0)
+    x = op.add(x, zeroPoint);
+  return op.cast(op.clip(x, least, most), kind);
+}
+
+//===- Floats and integers ------------------------------------------------===//
+
+NodeValue glowish::saturate(NodeBuilder &b, NodeValue x, ElemKind to) {
+  auto [low, high] = getLimits(to);
+  return b.cast(getElemSize(to) < 4 ? b.clip(x, low, high) : x, to);
+}
+
+NodeValue glowish::dequantize(NodeBuilder &b, NodeValue x,
+                              const Quantization &quantization) {
+  if (!x)
+    return x;
+  // Along the dimension that the scales belong to.
+  Dims shape;
+  if (!quantization.isPerTensor()) {
+    shape.assign(x.getShape().size(), 1);
+    shape[size_t(quantization.axis)] = int64_t(quantization.scales.size());
+  }
+  size_t i = 0, k = 0;
+  NodeValue scales = b.table(ElemKind::Float, shape, [&](DimsRef) {
+    return double(quantization.scales[i++]);
+  });
+  NodeValue zeroPoints = b.table(ElemKind::Int32, shape, [&](DimsRef) {
+    return double(quantization.zeroPoints[k++]);
+  });
+  NodeValue steps = b.sub(b.cast(x, ElemKind::Int32), zeroPoints);
+  return b.mul(b.cast(steps, ElemKind::Float), scales);
+}
+
+NodeValue glowish::quantize(NodeBuilder &b, NodeValue x, ElemKind kind,
+                            const Quantization &quantization) {
+  if (!x)
+    return x;
+  NodeValue steps = b.div(x, double(quantization.getScale()));
+  NodeValue magnitude = b.unary<AbsNode>(steps);
+  // Not floor(x + 1/2): of the float below 1/2 the sum is rounded to 1.
+  NodeValue whole = b.unary<FloorNode>(magnitude);
+  NodeValue isBelowHalf = b.less(b.sub(magnitude, whole), 0.5);
+  NodeValue rounded = b.select(isBelowHalf, whole, b.add(whole, 1));
+  rounded = b.select(b.less(steps, 0), b.unary<NegNode>(rounded), rounded);
+  NodeValue integers = b.cast(rounded, ElemKind::Int32);
+  if (int64_t zeroPoint = quantization.getZeroPoint())
+    integers = b.add(integers, double(zeroPoint));
+  return saturate(b, integers, kind);
+}
+
+//===- Integers -----------------------------------------------------------===//
+
+NodeValue glowish::getZeroPoint(TFLiteOp &op, unsigned index) {
+  int64_t zeroPoint = op.getZeroPoint(index);
+  return zeroPoint == 0 ? NodeValue()
+                        : op.scalar(op.getKind(index), double(zeroPoint));
+}
+
+llvm::Error glowish::checkWeights(const TFLiteOp &op, unsigned index) {
+  if (!op.isQuantized(index))
+    return op.refuseInput(index, "quantized integers");
+  const Quantization &weights = *op.getTensor(index).quantization;
+  if (!weights.isPerTensor() &&
+      llvm::any_of(weights.zeroPoints, [](int64_t zero) { return zero != 0; }))
+    return op.refuseInput(index, "scales per channel with zero points 0");
+  return llvm::Error::success();
+}
+
+NodeValue glowish::centered(TFLiteOp &op, unsigned index) {
+  NodeValue x = op.cast(op.input(index), ElemKind::Int32);
+  int64_t zeroPoint = op.getZeroPoint(index);
+  return zeroPoint == 0 ? x : op.sub(x, double(zeroPoint));
+}
+
+NodeValue glowish::multiplyBytes(NodeBuilder &b, NodeValue lhs, int64_t lhsZero,
+                                 NodeValue rhs, int64_t rhsZero,
+                                 NodeValue bias) {
+  if (!lhs || !rhs)
+    return {};
+  NodeValue zeroPoint = rhsZero ? b.number(rhs, double(rhsZero)) : NodeValue();
+  NodeValue sums = b.make<MatMulIntegerNode>(lhs, rhs, zeroPoint);
+  // What the zero point adds to a sum depends on rhs alone.
+  if (lhsZero) {
+    NodeValue centers = b.cast(rhs, ElemKind::Int32);
+    if (rhsZero)
+      centers = b.sub(centers, double(rhsZero));
+    int64_t rank = int64_t(rhs.getShape().size());
+    NodeValue columns =
+        b.reduce(centers, "sum", {rank - 2}, /*keepDims=*/rank > 2);
+    NodeValue added = b.mul(columns, -double(lhsZero));
+    bias = bias ? b.add(bias, added) : added;
+  }
+  return bias ? b.add(sums, bias) : sums;
+}
+
+NodeValue glowish::dequantized(TFLiteOp &op, unsigned index) {
+  return op.isQuantized(index) ? dequantize(op, op.input(index),
+                                            *op.getTensor(index).quantization)
+                               : op.cast(op.input(index), ElemKind::Float);
+}
+
+std::vector<double> glowish::getProductFactors(const TFLiteOp &op, unsigned lhs,
+                                               unsigned rhs) {
+  std::vector<double> factors;
+  for (float scale : op.getTensor(rhs).quantization->scales)
+    factors.push_back(double(op.getScale(lhs)) * double(scale) /
+                      double(op.getOutputScale()));
+  return factors;
+}
+
+llvm::Error glowish::checkBiasScales(const TFLiteOp &op, unsigned lhs,
+                                     unsigned rhs, unsigned bias) {
+  if (!op.isQuantized(bias))
+    return llvm::Error::success();
+  const ImportOptions &options = op.getContext().options;
+  const std::vector<float> &own = op.getTensor(bias).quantization->scales;
+  const std::vector<float> &weights = op.getTensor(rhs).quantization->scales;
+  for (size_t i = 0; i < own.size(); ++i) {
+    double product = double(op.getScale(lhs)) *
+                     double(weights[std::min(i, weights.size() - 1)]);
+    double off = std::abs(double(own[i]) - product);
+    if (off <= options.tflite.biasScaleTolerance * product)
+      continue;
+    std::string text =
+        llvm::formatv("the scale of the bias is {0}, that of the products {1}",
+                      own[i], product);
+    return options.tflite.refusesBiasScales
+               ? makeError("{0}; -tflite-bias-scale-check-max-error accepts "
+                           "more than {1}",
+                           text, options.tflite.biasScaleTolerance)
+               : options.report(llvm::formatv("{0} {1}: {2}", op.getType(),
+                                              quote(op.getName()), text)
+                                    .str());
+  }
+  return llvm::Error::success();
+}
+
+Int16Halves glowish::splitInt16(TFLiteOp &op, NodeValue x) {
+  if (!x)
+    return {};
+  NodeValue low = op.make<BitAndNode>(x, op.number(x, 255));
+  NodeValue high = op.div(op.sub(x, low), 256);
+  return {op.cast(high, ElemKind::Int8), op.cast(low, ElemKind::UInt8)};
+}
+
+NodeValue glowish::rescaleInt64(TFLiteOp &op, NodeValue x,
+                                llvm::ArrayRef<double> factors) {
+  // A shift to the right moves zeros in: what is shifted is made positive.
+  constexpr int offsetBits = 62;
+  std::vector<int64_t> multipliers, halves, shifts, offsets;
+  for (double factor : factors) {
+    FixedPointFactor fixed = FixedPointFactor::get(factor);
+    int shift = std::clamp(15 - fixed.shift, 1, offsetBits);
+    multipliers.push_back(fixed.multiplier < 0x7fff0000
+                              ? (fixed.multiplier + (1 << 15)) >> 16
+                              : 0x7fff);
+    halves.push_back(int64_t(1) << (shift - 1));
+    shifts.push_back(shift);
+    offsets.push_back(int64_t(1) << (offsetBits - shift));
+  }
+  if (!x)
+    return x;
+  Dims shape;
+  if (factors.size() > 1)
+    shape.push_back(int64_t(factors.size()));
+  auto constant = [&](llvm::ArrayRef<int64_t> values) {
+    return op.ints(ElemKind::Int64, shape, values);
+  };
+  NodeValue product =
+      op.add(op.mul(x, constant(multipliers)), constant(halves));
+  NodeValue raised = op.add(product, std::ldexp(1, offsetBits));
+  return op.sub(op.make<ShiftRightNode>(raised, constant(shifts)),
+                constant(offsets));
+}

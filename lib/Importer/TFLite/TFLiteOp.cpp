@@ -1,0 +1,214 @@
+//===- TFLiteOp.cpp - A TensorFlow Lite operator being imported -----------===//
+
+#include "TFLite/TFLiteOp.h"
+#include "glowish/Importer/TFLite.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace glowish;
+
+//===- Registry -----------------------------------------------------------===//
+
+/// Created on first use, as the order of static initialization across files is
+/// unspecified.
+static std::map<std::string, RegisteredTFLiteOp> &getRegistry() {
+  static std::map<std::string, RegisteredTFLiteOp> registry;
+  return registry;
+}
+
+TFLiteOperator::TFLiteOperator(llvm::StringRef name, TFLiteOpImporter importer,
+                               TFLiteOpTraits traits) {
+  bool isNew =
+      getRegistry()
+          .try_emplace(name.str(), RegisteredTFLiteOp{importer, traits})
+          .second;
+  assert(isNew && "an operator is registered once");
+  (void)isNew;
+}
+
+const RegisteredTFLiteOp *glowish::findTFLiteOperator(llvm::StringRef name) {
+  auto found = getRegistry().find(name.str());
+  return found == getRegistry().end() ? nullptr : &found->second;
+}
+
+std::vector<TFLiteOperatorInfo> glowish::listTFLiteOperators() {
+  std::vector<TFLiteOperatorInfo> list;
+  for (const auto &[name, registered] : getRegistry())
+    list.push_back({name, registered.traits.limit.str()});
+  return list;
+}
+
+//===- Options ------------------------------------------------------------===//
+
+TFLiteOp::TFLiteOp(const tflite::Operator &op, llvm::StringRef type,
+                   llvm::ArrayRef<TFLiteTensor *> inputs,
+                   llvm::ArrayRef<TFLiteTensor *> outputs,
+                   TFLiteContext &context)
+    : NodeBuilder(context.function,
+                  outputs.empty() ? type.str() : outputs.front()->name),
+      op(op), type(type), inputs(inputs), outputs(outputs), context(context) {}
+
+const void *TFLiteOp::getEmptyTable() {
+  static const flatbuffers::DetachedBuffer buffer = [] {
+    flatbuffers::FlatBufferBuilder builder;
+    builder.Finish(tflite::CreateAbsOptions(builder));
+    return builder.Release();
+  }();
+  return flatbuffers::GetRoot<tflite::AbsOptions>(buffer.data());
+}
+
+llvm::ArrayRef<uint8_t> TFLiteOp::getCustomOptions() const {
+  if (!op.custom_options())
+    return {};
+  return {op.custom_options()->data(), op.custom_options()->size()};
+}
+
+//===- Inputs -------------------------------------------------------------===//
+
+llvm::Error TFLiteOp::refuseInput(unsigned index,
+                                  llvm::StringRef accepted) const {
+  if (!hasInput(index))
+    return makeError("input {0} is absent; accepted: {1}", index, accepted);
+  const TFLiteTensor &tensor = *inputs[index];
+  return makeError("input {0} ({1}) is {2}{3}; accepted: {4}", index,
+                   quote(tensor.name), tensor.value.getType().str(),
+                   !tensor.quantization                 ? ""
+                   : tensor.quantization->isPerTensor() ? ", quantized"
+                                                        : ", with many scales",
+                   accepted);
+}
+
+llvm::Expected<const Tensor *> TFLiteOp::getConstant(unsigned index) const {
+  if (auto *constant = input(index).getNodeAs<Constant>())
+    return &constant->getTensor();
+  return makeError("input {0} ({1}) is computed when the model runs; accepted: "
+                   "a constant",
+                   index, hasInput(index) ? quote(inputs[index]->name) : "");
+}
+
+llvm::Expected<std::vector<int64_t>>
+TFLiteOp::getConstantInts(unsigned index) const {
+  GLOWISH_ASSIGN_OR_RETURN(const Tensor *tensor, getConstant(index));
+  if (!isIntegerKind(tensor->getType().getKind()))
+    return refuseInput(index, "integers");
+  std::vector<int64_t> values;
+  values.reserve(size_t(tensor->getNumElements()));
+  for (int64_t i = 0; i < tensor->getNumElements(); ++i)
+    values.push_back(tensor->getAsInt(i));
+  return values;
+}
+
+llvm::Expected<int64_t> TFLiteOp::getConstantAxis(unsigned index,
+                                                  unsigned of) const {
+  GLOWISH_ASSIGN_OR_RETURN(std::vector<int64_t> axes, getConstantInts(index));
+  if (axes.size() != 1)
+    return refuseInput(index, "one number");
+  return normalizeAxis(axes[0], unsigned(getShape(of).size()));
+}
+
+llvm::Error TFLiteOp::checkRank(unsigned index, unsigned rank) const {
+  if (getShape(index).size() == rank)
+    return llvm::Error::success();
+  return refuseInput(index, llvm::formatv("rank {0}", rank).str());
+}
+
+llvm::Error TFLiteOp::checkKind(unsigned index,
+                                llvm::ArrayRef<ElemKind> accepted) const {
+  if (hasInput(index) && llvm::is_contained(accepted, getKind(index)))
+    return llvm::Error::success();
+  std::vector<std::string> names;
+  for (ElemKind kind : accepted)
+    names.push_back(getElemKindName(kind).str());
+  return refuseInput(index, llvm::join(names, ", "));
+}
+
+llvm::Error TFLiteOp::checkNotQuantized() const {
+  for (unsigned i = 0; i < getNumInputs(); ++i)
+    if (isQuantized(i))
+      return refuseInput(i, "tensors that are not quantized");
+  return llvm::Error::success();
+}
+
+llvm::Error TFLiteOp::checkQuantized(unsigned index) const {
+  if (hasInput(index) && inputs[index]->hasOneScale())
+    return llvm::Error::success();
+  return refuseInput(index, "integers with one scale");
+}
+
+//===- Outputs ------------------------------------------------------------===//
+
+llvm::Error TFLiteOp::checkOutputQuantized(unsigned index) const {
+  if (outputs[index]->hasOneScale())
+    return llvm::Error::success();
+  return makeError("output {0} ({1}) is {2}; accepted: integers with one scale",
+                   index, quote(outputs[index]->name),
+                   getStatedType(index).str());
+}
+
+llvm::Error TFLiteOp::setOutput(unsigned index, NodeValue value) {
+  GLOWISH_ASSIGN_OR_RETURN(value, finish(value));
+  // Outputs that nothing reads may be left out.
+  if (index >= outputs.size())
+    return llvm::Error::success();
+  const Type &stated = getStatedType(index), &type = value.getType();
+  // A scalar may be a shape that the file leaves open.
+  bool isOpen = context.hasOtherShapes || stated.getRank() == 0;
+  if (type.getKind() != stated.getKind() ||
+      (!isOpen && type.getShape() != stated.getShape()))
+    return makeError("output {0} ({1}) would be {2}, and the file states {3}",
+                     index, quote(outputs[index]->name), type.str(),
+                     stated.str());
+  outputs[index]->value = value;
+  return llvm::Error::success();
+}
+
+llvm::Error TFLiteOp::setVariable(unsigned index, NodeValue value) {
+  GLOWISH_ASSIGN_OR_RETURN(value, finish(value));
+  if (!hasInput(index) || !inputs[index]->variable)
+    return makeError("input {0} is no variable", index);
+  if (value.getType() != inputs[index]->value.getType())
+    return makeError("the variable {0} would become {1} from {2}",
+                     quote(inputs[index]->name), value.getType().str(),
+                     inputs[index]->value.getType().str());
+  inputs[index]->value = value;
+  return llvm::Error::success();
+}
+
+//===- Creating nodes -----------------------------------------------------===//
+
+llvm::Expected<NodeValue> TFLiteOp::create(NodeDraft draft) {
+  return createFolded(getFunction(), getName(), std::move(draft),
+                      context.options.evaluate, context.budget);
+}
+
+NodeValue TFLiteOp::ints(ElemKind kind, DimsRef shape,
+                         llvm::ArrayRef<int64_t> values) {
+  size_t i = 0;
+  return table(kind, shape, [&](DimsRef) { return double(values[i++]); });
+}
+
+NodeValue TFLiteOp::rescale(NodeValue x, FixedPointFactor factor) {
+  if (!x)
+    return x;
+  return make<RescaleNode>(x, scalar(ElemKind::Int32, factor.multiplier),
+                           scalar(ElemKind::Int32, factor.shift));
+}
+
+NodeValue TFLiteOp::rescale(NodeValue x, double factor) {
+  return rescale(x, FixedPointFactor::get(factor));
+}
+
+NodeValue TFLiteOp::rescale(NodeValue x, llvm::ArrayRef<double> factors) {
+  if (factors.size() == 1)
+    return rescale(x, factors.front());
+  std::vector<int64_t> multipliers, shifts;
+  for (double factor : factors) {
+    FixedPointFactor fixed = FixedPointFactor::get(factor);
+    multipliers.push_back(fixed.multiplier);
+    shifts.push_back(fixed.shift);
+  }
+  Dims shape = {int64_t(factors.size())};
+  if (!x)
+    return x;
+  return make<RescaleNode>(x, ints(ElemKind::Int32, shape, multipliers),
+                           ints(ElemKind::Int32, shape, shifts));
+}

@@ -1,0 +1,205 @@
+//===- TFLiteOp.h - A TensorFlow Lite operator being imported ---*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IMPORTER_TFLITE_TFLITEOP_H
+#define GLOWISH_LIB_IMPORTER_TFLITE_TFLITEOP_H
+
+#include "Common/Axes.h"
+#include "Common/Folding.h"
+#include "Common/ProtobufFile.h"
+#include "TFLite/Quantization.h"
+#include "glowish/Graph/NodeBuilder.h"
+#include "glowish/Importer/ImportOptions.h"
+
+namespace glowish {
+
+/// A tensor of a model.
+struct TFLiteTensor {
+  /// As the file states it.
+  Type type;
+  std::optional<Quantization> quantization;
+  std::string name;
+  /// Its integers or floats in the graph; null before they are computed.
+  NodeValue value;
+  /// Where a variable, which keeps its value from run to run, is kept; null for
+  /// other tensors.
+  Placeholder *variable = nullptr;
+  /// Of a variable: its value at the begin of a run.
+  NodeValue valueBefore;
+
+  /// Whether its integers have one scale, which is not 0.
+  bool hasOneScale() const {
+    return quantization && quantization->isPerTensor() &&
+           quantization->getScale() > 0;
+  }
+};
+
+/// State shared by the operators of a model during import.
+struct TFLiteContext {
+  Function &function;
+  const ImportOptions &options;
+  FoldingBudget budget = {};
+  /// What -model-input changed, so that shapes differ from the file's.
+  bool hasOtherShapes = false;
+};
+
+/// A TensorFlow Lite operator that is imported as nodes, built by the
+/// expressions of a NodeBuilder. The first error is kept and reported with the
+/// operator's name at the end.
+class TFLiteOp final : public NodeBuilder {
+public:
+  TFLiteOp(const tflite::Operator &op, llvm::StringRef type,
+           llvm::ArrayRef<TFLiteTensor *> inputs,
+           llvm::ArrayRef<TFLiteTensor *> outputs, TFLiteContext &context);
+
+  llvm::StringRef getType() const { return type; }
+  TFLiteContext &getContext() const { return context; }
+
+  /// The options; those that a file without them stands for if there are none.
+  template <typename Options> const Options &options() const {
+    const void *stated =
+        op.builtin_options_type() ==
+                tflite::BuiltinOptionsTraits<Options>::enum_value
+            ? op.builtin_options()
+            : nullptr;
+    return *static_cast<const Options *>(stated ? stated : getEmptyTable());
+  }
+  /// Those of a custom operator.
+  llvm::ArrayRef<uint8_t> getCustomOptions() const;
+
+  //===- Inputs -------------------------------------------------------------//
+
+  unsigned getNumInputs() const { return unsigned(inputs.size()); }
+  bool hasInput(unsigned index) const {
+    return index < inputs.size() && inputs[index];
+  }
+  /// Input \p index, which exists if it is below the operator's least number of
+  /// inputs; null if it is absent.
+  NodeValue input(unsigned index) const {
+    return hasInput(index) ? inputs[index]->value : NodeValue();
+  }
+  const TFLiteTensor &getTensor(unsigned index) const { return *inputs[index]; }
+  DimsRef getShape(unsigned index) const { return input(index).getShape(); }
+  ElemKind getKind(unsigned index) const { return input(index).getElemKind(); }
+  bool isQuantized(unsigned index) const {
+    return hasInput(index) && inputs[index]->quantization.has_value();
+  }
+  /// Of an input with one scale (see checkQuantized); the zero point also of
+  /// one whose zero points are the same.
+  float getScale(unsigned index) const {
+    return inputs[index]->quantization->getScale();
+  }
+  int64_t getZeroPoint(unsigned index) const {
+    return inputs[index]->quantization->getZeroPoint();
+  }
+  /// The elements of input \p index, or an error if it is not constant.
+  llvm::Expected<const Tensor *> getConstant(unsigned index) const;
+  llvm::Expected<std::vector<int64_t>> getConstantInts(unsigned index) const;
+
+  /// The dimension of input \p of that input \p index, a constant, states.
+  llvm::Expected<int64_t> getConstantAxis(unsigned index, unsigned of) const;
+
+  /// Errors unless input \p index is as stated.
+  llvm::Error checkRank(unsigned index, unsigned rank) const;
+  llvm::Error checkKind(unsigned index,
+                        llvm::ArrayRef<ElemKind> accepted) const;
+  llvm::Error checkFloat(unsigned index) const {
+    return checkKind(index, ElemKind::Float);
+  }
+  /// An error unless input \p index has one scale.
+  llvm::Error checkQuantized(unsigned index) const;
+  /// An error unless no input is quantized.
+  llvm::Error checkNotQuantized() const;
+  /// An error that states the type of input \p index and what is \p accepted.
+  llvm::Error refuseInput(unsigned index, llvm::StringRef accepted) const;
+
+  //===- Outputs ------------------------------------------------------------//
+
+  unsigned getNumOutputs() const { return unsigned(outputs.size()); }
+  /// What the file states of output \p index.
+  const Type &getStatedType(unsigned index = 0) const {
+    return outputs[index]->type;
+  }
+  ElemKind getOutputKind(unsigned index = 0) const {
+    return getStatedType(index).getKind();
+  }
+  bool isOutputQuantized(unsigned index = 0) const {
+    return outputs[index]->quantization.has_value();
+  }
+  float getOutputScale(unsigned index = 0) const {
+    return outputs[index]->quantization->getScale();
+  }
+  int64_t getOutputZeroPoint(unsigned index = 0) const {
+    return outputs[index]->quantization->getZeroPoint();
+  }
+  const std::optional<Quantization> &
+  getOutputQuantization(unsigned index = 0) const {
+    return outputs[index]->quantization;
+  }
+  /// An error unless output \p index has one scale.
+  llvm::Error checkOutputQuantized(unsigned index = 0) const;
+  /// Sets output \p index to \p value, which has the stated kind, or returns
+  /// the first error.
+  llvm::Error setOutput(unsigned index, NodeValue value);
+  /// Makes \p value the next one of input \p index, a variable.
+  llvm::Error setVariable(unsigned index, NodeValue value);
+
+  //===- Creating nodes -----------------------------------------------------//
+
+  /// A constant of \p kind and \p shape with the elements \p values.
+  NodeValue ints(ElemKind kind, DimsRef shape, llvm::ArrayRef<int64_t> values);
+  /// The int32 \p x times \p factor, rounded as TensorFlow Lite does.
+  NodeValue rescale(NodeValue x, double factor);
+  NodeValue rescale(NodeValue x, FixedPointFactor factor);
+  /// Times one factor for each index of the last dimension.
+  NodeValue rescale(NodeValue x, llvm::ArrayRef<double> factors);
+
+private:
+  /// A table in which no field is stored.
+  static const void *getEmptyTable();
+  llvm::Expected<NodeValue> create(NodeDraft draft) override;
+  llvm::Error checkConstant(const Type &type) override {
+    return context.budget.check(type.getSizeInBytes());
+  }
+
+  const tflite::Operator &op;
+  std::string type;
+  /// Null where an input is absent.
+  std::vector<TFLiteTensor *> inputs;
+  std::vector<TFLiteTensor *> outputs;
+  TFLiteContext &context;
+};
+
+/// Imports one operator: creates its nodes and sets the outputs.
+using TFLiteOpImporter = llvm::Error (*)(TFLiteOp &op);
+
+/// Properties of an operator, checked before its importer is called.
+struct TFLiteOpTraits {
+  /// The least and the largest number of inputs.
+  unsigned minInputs = 1, maxInputs = 1;
+  /// The first input that may be absent; all from minInputs on may.
+  unsigned firstOptional = ~0u;
+  /// maxInputs of operators with any number of inputs.
+  static constexpr unsigned many = ~0u;
+  /// One-line description of what is not supported.
+  llvm::StringLiteral limit = "";
+};
+
+/// Registers the importer of an operator: `static TFLiteOperator conv2D(
+/// "CONV_2D", importConv2D, {.minInputs = 2, .maxInputs = 3});`, as a static
+/// object.
+class TFLiteOperator {
+public:
+  TFLiteOperator(llvm::StringRef name, TFLiteOpImporter importer,
+                 TFLiteOpTraits traits = {});
+};
+
+struct RegisteredTFLiteOp {
+  TFLiteOpImporter importer;
+  TFLiteOpTraits traits;
+};
+/// The importer of \p name, or null.
+const RegisteredTFLiteOp *findTFLiteOperator(llvm::StringRef name);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_TFLITE_TFLITEOP_H

@@ -1,0 +1,28 @@
+//===- Windows.h - Sliding windows over images ------------------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IMPORTER_TFLITE_WINDOWS_H
+#define GLOWISH_LIB_IMPORTER_TFLITE_WINDOWS_H
+
+#include "TFLite/TFLiteOp.h"
+
+namespace glowish {
+
+/// The attributes of convolutions and pools; pairs are [height, width].
+struct TFLiteWindow {
+  std::vector<int64_t> kernels, strides, dilations = {1, 1};
+  /// [top, left, bottom, right].
+  std::vector<int64_t> pads = {0, 0, 0, 0};
+  /// The extents of the result.
+  std::vector<int64_t> sizes = {0, 0};
+
+  bool hasPads() const;
+};
+
+/// Sets pads and sizes of \p window over images [N, H, W, C] of \p shape, or
+/// returns an error for numbers that are not positive.
+llvm::Error placeWindow(TFLiteWindow &window, DimsRef shape,
+                        tflite::Padding padding);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_TFLITE_WINDOWS_H

@@ -1,0 +1,352 @@
+#!/usr/bin/python3
+"""tflite.py [--keep FOLDER] [NAME...]: TensorFlow Lite models and their outputs.
+
+The models of the test data ($GLOWISH_TEST_DATA, default ../shared/data), or
+those whose paths contain a NAME: one-operator models of Glow with inputs and
+outputs, one-operator models and networks of TensorFlow Lite for
+Microcontrollers, quantized, with bit-exact outputs, Coral's and MLPerf Tiny's
+networks. Each runs on both back ends. Integers must be the expected ones, or
+those of the other back end where nothing is expected; floats within 1e-5 of the
+largest magnitude. Keyword features are classified, an anomaly is scored, and
+photographs are labelled. Prints a table of the files, and why models don't
+pass. tflite.txt names those that need not, and must not.
+
+--keep: a new folder where inputs and outputs are left. $GLOWISH_BIN: the
+programs (default build/release/bin). Exits 1 if other models fail, 77 without
+data."""
+
+import argparse
+import csv
+import glob
+import os
+import re
+import struct
+import sys
+import tempfile
+from dataclasses import dataclass, field
+
+try:
+    import numpy as np
+except ImportError:
+    print("skipped: there is no NumPy")
+    sys.exit(77)
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+os.chdir(os.path.dirname(os.path.dirname(HERE)))
+sys.path.insert(0, HERE)
+
+from model_runs import BACKENDS, legal, run_model, run_tool  # noqa: E402
+
+DATA = os.environ.get("GLOWISH_TEST_DATA", "../shared/data")
+LIST = os.path.join(HERE, "tflite.txt")
+TOLERANCE = 1e-5
+# What TensorFlow Lite's integers give; in float 90.2 % of 1,000 are right.
+KEYWORDS_RIGHT = 449
+# An autoencoder, options, and its score. The published one of the float model is
+# 9.7071078.
+ANOMALIES = [
+    ("ad01_fp32.tflite", [], 9.7071078),
+    ("ad01_int8.tflite", ["-tflite-float-inputs", "-tflite-float-outputs"],
+     10.264468)]
+PASCAL_BIRD = 3
+# Names of tensors may be longer than those of files.
+RENAME = "-tflite-rename-tensors"
+KINDS = {"float": np.float32, "int8": np.int8, "uint8": np.uint8,
+         "int16": np.int16, "int32": np.int32, "int64": np.int64,
+         "bool": np.bool_}
+
+
+@dataclass
+class Tensor:
+    """A placeholder of an imported model."""
+    name: str
+    kind: type
+    shape: tuple
+    is_input: bool
+    is_output: bool
+
+
+@dataclass
+class Result:
+    """What became of a model: a line of the table."""
+    path: str
+    judge: str = ""
+    problem: str = ""
+
+
+def list_tensors(path):
+    """The placeholders of a model, or what the importer says."""
+    code, text = run_tool("glowish-opt", RENAME, path)
+    if code != 0:
+        return None, text
+    pattern = re.compile(r'^placeholder %\S+ : (\w+)<([\dx]*)> '
+                         r'(.*?)"((?:[^"\\]|\\.)*)"', re.M)
+    return [Tensor(name, KINDS[kind],
+                   tuple(int(d) for d in dims.split("x") if d),
+                   "input" in how, "output" in how)
+            for kind, dims, how, name in pattern.findall(text)], text
+
+
+def make_random(tensor, seed):
+    """Any integers, and floats in [-1, 1)."""
+    random = np.random.default_rng(seed)
+    if tensor.kind == np.float32:
+        return random.uniform(-1, 1, tensor.shape).astype(np.float32)
+    if tensor.kind == np.bool_:
+        return random.integers(0, 2, tensor.shape).astype(np.bool_)
+    info = np.iinfo(tensor.kind)
+    low, high = max(info.min, -1000), min(info.max, 1000)
+    return random.integers(low, high, tensor.shape,
+                           endpoint=True).astype(tensor.kind)
+
+
+def read_numbers(path, tensor):
+    """A file of inputs or outputs, by its ending."""
+    if path.endswith(".csv"):
+        with open(path, encoding="utf-8") as file:
+            return np.array([int(n) for row in csv.reader(file) for n in row
+                             if n.strip()], tensor.kind).reshape(tensor.shape)
+    with open(path, "rb") as file:
+        data = file.read()
+    # Glow's have a byte in front of the elements.
+    size = int(np.prod(tensor.shape)) * np.dtype(tensor.kind).itemsize
+    data = data[len(data) - size:]
+    return np.frombuffer(data, tensor.kind).reshape(tensor.shape)
+
+
+def find_inputs(path):
+    """The files of a model's inputs, in order."""
+    base = path[:-len(".tflite")]
+    if base.endswith("dtln_noise_suppression"):
+        return [os.path.join(os.path.dirname(path), "input_int8.bin")]
+    files = glob.glob(base + ".inp[0-9]*") + glob.glob(
+        base + "_input[0-9]*.csv")
+    return sorted(files)
+
+
+def find_outputs(path):
+    base = path[:-len(".tflite")]
+    if base.endswith("dtln_noise_suppression"):
+        return [os.path.join(os.path.dirname(path), "golden_int8.bin")]
+    return sorted(glob.glob(base + ".out[0-9]*") +
+                  glob.glob(base + "_golden_*.csv"))
+
+
+def differ(actual, expected):
+    """How an output differs; empty if it doesn't."""
+    if actual.shape != expected.shape or actual.dtype != expected.dtype:
+        return (f"{actual.dtype}{list(actual.shape)}, not "
+                f"{expected.dtype}{list(expected.shape)}")
+    if actual.dtype != np.float32:
+        wrong = int(np.count_nonzero(actual != expected))
+        most = int(np.max(np.abs(actual.astype(np.int64) -
+                                 expected.astype(np.int64)), initial=0))
+        return f"{wrong} of {actual.size} differ, by up to {most}" \
+            if wrong else ""
+    if not np.array_equal(np.isnan(actual), np.isnan(expected)):
+        return "other elements are NaN"
+    most = float(np.max(np.abs(actual - expected), initial=0))
+    bound = TOLERANCE * max(1, float(np.max(np.abs(expected), initial=0)))
+    return f"off by {most:.3g}" if most > bound else ""
+
+
+def run(path, inputs, backend, work):
+    return run_model([path], inputs, backend, work, [RENAME])
+
+
+def check(path, work):
+    """Runs a model on both back ends."""
+    result = Result(os.path.relpath(path, DATA))
+    tensors, text = list_tensors(path)
+    if tensors is None:
+        result.problem = text.strip().replace("\n", "; ")
+        return result
+    sources = [t for t in tensors if t.is_input and not t.is_output]
+    sinks = [t for t in tensors if t.is_output and not t.is_input]
+    files, expected = find_inputs(path), find_outputs(path)
+    inputs = {tensor.name: read_numbers(files[i], tensor)
+              if i < len(files) else make_random(tensor, i)
+              for i, tensor in enumerate(sources)}
+    result.judge = "its outputs" if expected else "the back ends"
+    first = None
+    for backend in BACKENDS:
+        outputs, text = run(path, inputs, backend, work)
+        if outputs is None:
+            result.problem = f"{backend}: " + text.strip()
+            return result
+        named = [outputs[legal(t.name)] for t in sinks]
+        judges = [read_numbers(file, sinks[i])
+                  for i, file in enumerate(expected)] or first or []
+        first = first or named
+        for i, judge in enumerate(judges):
+            problem = differ(named[i], judge)
+            if problem and not result.problem:
+                result.problem = f"{backend}: output {i}: {problem}"
+    return result
+
+
+def read_bitmap(path):
+    """[height, width, channels] of an uncompressed .bmp of 8 or 24 bits: palette
+    indices, or red, green and blue."""
+    with open(path, "rb") as file:
+        data = file.read()
+    start, = struct.unpack_from("<I", data, 10)
+    width, height = struct.unpack_from("<ii", data, 18)
+    bits, = struct.unpack_from("<H", data, 28)
+    channels = bits // 8
+    stride = (width * channels + 3) // 4 * 4
+    rows = np.frombuffer(data, np.uint8, stride * abs(height), start)
+    image = rows.reshape(abs(height), stride)[:, :width * channels]
+    image = image.reshape(abs(height), width, channels)
+    return image[::-1 if height > 0 else 1, :, ::-1]
+
+
+def resize(image, height, width):
+    """The nearest pixels."""
+    rows = (np.arange(height) + 0.5) * image.shape[0] / height
+    columns = (np.arange(width) + 0.5) * image.shape[1] / width
+    return image[rows.astype(int)][:, columns.astype(int)]
+
+
+def run_batch(path, inputs, options=()):
+    """The output of a model with one input and one output for a batch of
+    inputs, compiled for it."""
+    tensors, _ = list_tensors(path)
+    source, = [t for t in tensors if t.is_input and not t.is_output]
+    sink, = [t for t in tensors if t.is_output and not t.is_input]
+    kind = {np.dtype(k): n for n, k in KINDS.items()}[inputs.dtype]
+    dims = ",".join(map(str, inputs.shape))
+    with tempfile.TemporaryDirectory() as work:
+        outputs, text = run_model(
+            [path], {source.name: inputs}, "CPU", os.path.join(work, "run"),
+            [RENAME, f"-model-input={source.name},{kind},[{dims}]", *options])
+    if outputs is None:
+        raise RuntimeError(text.strip())
+    return outputs[legal(sink.name)]
+
+
+def classify_keywords():
+    """How many of MLPerf Tiny's labelled keyword features are right."""
+    files = sorted(glob.glob(os.path.join(DATA, "tiny-eval/kws01/*.bin")))
+    features = np.stack([np.fromfile(file, np.int8).reshape(49, 10, 1)
+                         for file in files])
+    labels = [int(re.search(r"_(\d+)\.bin$", file).group(1)) for file in files]
+    scores = run_batch(os.path.join(
+        DATA, "quantized/tiny_dscnn_kws_int8/kws_ref_model.tflite"), features)
+    right = int(np.count_nonzero(np.argmax(scores, axis=1) == labels))
+    return right == KEYWORDS_RIGHT, f"{right} of {len(files)} keywords"
+
+
+def score_anomalies():
+    """The mean squared error of MLPerf Tiny's autoencoders on a spectrogram."""
+    path = os.path.join(
+        DATA, "tiny-eval/ad01/normal_id_01_00000000_hist_librosa.bin")
+    rows = np.fromfile(path, np.float32).reshape(-1, 128)
+    windows = np.stack([rows[i:i + 5].reshape(640)
+                        for i in range(len(rows) - 4)])
+    isGood, texts = True, []
+    for name, options, expected in ANOMALIES:
+        model = os.path.join(DATA, "quantized/tiny_autoencoder_int8", name)
+        outputs = run_batch(model, windows, options)
+        score = float(np.mean(np.square(outputs.astype(np.float64) - windows)))
+        isGood &= abs(score - expected) <= 1e-4
+        texts.append(f"{name} {score:.6f}")
+    return isGood, ", ".join(texts)
+
+
+def label_photographs():
+    """Coral's photographs: the label that must be among the best, and its
+    score, or how well a mask is met."""
+    folder = os.path.join(DATA, "tflite/coral")
+    isGood, texts = True, []
+    with open(os.path.join(folder, "expected.tsv"), encoding="utf-8") as file:
+        lines = list(csv.reader(file, delimiter="\t"))[1:]
+    for model, image, count, label, least, *_ in lines:
+        path = os.path.join(folder, model + ".tflite")
+        image = os.path.join(folder, image.split()[0])
+        if "cat.bmp" in image:
+            image = os.path.join(DATA, "images/coral/cat.bmp")
+        if not os.path.exists(path) or not os.path.exists(image):
+            continue
+        tensors, _ = list_tensors(path)
+        source, = [t for t in tensors if t.is_input and not t.is_output]
+        pixels = resize(read_bitmap(image), *source.shape[1:3])
+        sink, = [t for t in tensors if t.is_output and not t.is_input]
+        options = ["-tflite-float-outputs"] if sink.kind == np.uint8 else []
+        output = run_batch(path, pixels.reshape(source.shape).copy(),
+                           options)[0]
+        if count == "-":
+            mask = read_bitmap(os.path.join(folder, label))[:, :, 0]
+            isBird, isMasked = output == PASCAL_BIRD, mask == PASCAL_BIRD
+            score = np.sum(isBird & isMasked) / np.sum(isBird | isMasked)
+            found, least = True, least.split()[-1]
+        else:
+            best = np.argsort(-output, kind="stable")[:int(count)]
+            found, score = int(label) in best, output[int(label)]
+        isGood &= bool(found) and score >= float(least)
+        texts.append(f"{model} {score:.2f} ({least})")
+    return isGood, ", ".join(texts)
+
+
+def check_applications():
+    """Whole tasks: what is wrong with them is counted."""
+    wrong = 0
+    for task in (classify_keywords, score_anomalies, label_photographs):
+        try:
+            isGood, text = task()
+        except (OSError, RuntimeError, ValueError) as error:
+            isGood, text = False, str(error)
+        print(f"{'passed' if isGood else 'FAILED':8} {task.__name__}: {text}",
+              flush=True)
+        wrong += not isGood
+    return wrong
+
+
+def read_list():
+    """The patterns of tflite.txt with their reasons."""
+    expected = []
+    with open(LIST, encoding="utf-8") as file:
+        for line in file:
+            if line.strip() and not line.startswith("#"):
+                pattern, reason = line.strip().split(None, 1)
+                expected.append((pattern, reason))
+    return expected
+
+
+def main():
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--keep")
+    parser.add_argument("names", nargs="*")
+    if "-h" in sys.argv or "--help" in sys.argv:
+        print(__doc__)
+        return 0
+    options = parser.parse_args()
+    paths = sorted(glob.glob(os.path.join(DATA, "**", "*.tflite"),
+                             recursive=True))
+    paths = [path for path in paths
+             if not options.names or any(n in path for n in options.names)]
+    if not paths:
+        print(f"skipped: there are no .tflite files in {DATA}")
+        return 77
+    listed = read_list()
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        work = options.keep or folder
+        for path in paths:
+            result = check(path, os.path.join(work, "run"))
+            reasons = [r for p, r in listed if re.fullmatch(p, result.path)]
+            state = "passed"
+            if result.problem:
+                state = "listed" if reasons else "FAILED"
+            elif reasons:
+                state = "PASSED, but is listed"
+            wrong += state not in ("passed", "listed")
+            print(f"{state:8} {result.path} ({result.judge}) "
+                  f"{result.problem}", flush=True)
+    if not options.names:
+        wrong += check_applications()
+    print(f"{len(paths)} models, {wrong} not as expected")
+    return 1 if wrong else 0
+
+
+sys.exit(main())

@@ -1,0 +1,101 @@
+//===- TFLiteRobustnessTest.cpp - Damaged TensorFlow Lite models ----------===//
+
+#include "../unit/TFLiteModels.h"
+#include "../unit/TestFolder.h"
+#include "Mutations.h"
+#include "Robustness.h"
+#include "common/SourceFolder.h"
+#include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Importer/TFLite.h"
+
+using namespace glowish;
+using namespace glowish::robustness;
+
+/// Small models of the test data, where there are any: sorted, so that a number
+/// is always the same model. The first is of our own.
+static std::vector<std::string> findSeeds() {
+  std::vector<std::string> seeds = {makeQuantizedConvolution()};
+  const char *given = std::getenv("GLOWISH_TEST_DATA");
+  std::string root = given ? given : getSourcePath("../shared/data");
+  std::vector<std::string> paths;
+  for (const char *part : {"glow-models", "quantized", "tflite"}) {
+    std::error_code code;
+    std::filesystem::recursive_directory_iterator i(root + "/" + part, code);
+    for (; !code && i != std::filesystem::recursive_directory_iterator();
+         i.increment(code))
+      if (i->path().extension() == ".tflite" && i->file_size() < 65536)
+        paths.push_back(i->path().string());
+  }
+  llvm::sort(paths);
+  for (const std::string &path : paths)
+    if (auto buffer = llvm::MemoryBuffer::getFile(path))
+      seeds.push_back((*buffer)->getBuffer().str());
+  return seeds;
+}
+
+namespace {
+
+class DamagedTFLite : public TestFolder {
+protected:
+  /// Takes the model \p bytes through everything.
+  void check(const std::string &name, const std::string &bytes) {
+    put("model.tflite", bytes);
+    if (const char *folder = std::getenv("GLOWISH_ROBUSTNESS_SAVE")) {
+      std::error_code code;
+      llvm::raw_fd_ostream(std::string(folder) + "/" + name + ".tflite", code)
+          << bytes;
+    }
+    std::string path = in("model.tflite");
+    checkInChildProcess(
+        name,
+        [&] {
+          return compileAll(bytes.size(), [&] {
+            ImportOptions options;
+            options.evaluate = evaluateNode;
+            return importTFLiteFile(path, options);
+          });
+        },
+        counts);
+  }
+
+  Counts counts;
+};
+
+} // namespace
+
+TEST_F(DamagedTFLite, SeedIsGood) {
+  check("convolution", makeQuantizedConvolution());
+  EXPECT_EQ(counts.accepted, 1u);
+}
+
+TEST_F(DamagedTFLite, Bytes) {
+  std::vector<std::string> seeds = findSeeds();
+  auto [first, count] = getRange(100);
+  for (uint64_t i = first; i < first + count; ++i) {
+    Random random(i);
+    std::string bytes = seeds[random.below(seeds.size())];
+    for (uint64_t left = 1 + random.below(3); left > 0; --left)
+      mutateBytes(bytes, random);
+    check("bytes-" + std::to_string(i), bytes);
+  }
+  EXPECT_GT(counts.refused, 0u);
+}
+
+/// Numbers in tables: offsets and lengths, shapes, indices, options.
+TEST_F(DamagedTFLite, Words) {
+  std::vector<std::string> seeds = findSeeds();
+  auto [first, count] = getRange(100);
+  for (uint64_t i = first; i < first + count; ++i) {
+    Random random(i);
+    std::string bytes = seeds[random.below(seeds.size())];
+    static constexpr int32_t words[] = {
+        0, 1, -1, 2, 3, 4, 7, 8, 16, 255, -2, 64, 97, 1 << 20, INT32_MAX};
+    for (uint64_t left = 1 + random.below(4); left > 0; --left) {
+      size_t at = 4 * random.below(bytes.size() / 4);
+      int32_t word = words[random.below(std::size(words))];
+      std::memcpy(&bytes[at], &word, sizeof word);
+    }
+    check("words-" + std::to_string(i), bytes);
+  }
+  EXPECT_GT(counts.refused, 0u);
+}
