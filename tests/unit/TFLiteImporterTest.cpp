@@ -57,7 +57,7 @@ static std::vector<std::vector<double>> runAll(std::unique_ptr<Module> module,
 }
 
 static std::string makeBinary(BuiltinOperator kind, TensorType type,
-                              TFLiteModel::Scales scales = {}) {
+                              TFLiteScales scales = {}) {
   TFLiteModel model;
   int x = model.tensor("x", {2}, type, scales);
   int y = model.tensor("y", {2}, type, scales);

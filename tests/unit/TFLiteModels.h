@@ -10,20 +10,21 @@
 
 namespace glowish {
 
+/// The quantization of a tensor; none without a scale.
+struct TFLiteScales {
+  std::vector<float> scales = {};
+  std::vector<int64_t> zeroPoints = {};
+  int axis = 0;
+};
+
 /// Writes a model with one subgraph, piece by piece.
 class TFLiteModel {
 public:
-  struct Scales {
-    std::vector<float> scales = {};
-    std::vector<int64_t> zeroPoints = {};
-    int axis = 0;
-  };
-
   TFLiteModel() { buffers.push_back(tflite::CreateBufferDirect(builder)); }
 
   /// Adds a tensor and returns its number. \p bytes: of a constant.
   int tensor(const char *name, std::vector<int32_t> shape,
-             tflite::TensorType type, Scales scales = {},
+             tflite::TensorType type, TFLiteScales scales = {},
              std::vector<uint8_t> bytes = {}, bool isVariable = false) {
     flatbuffers::Offset<tflite::QuantizationParameters> quantization;
     if (!scales.scales.empty())
