@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""tflite.py [--keep FOLDER] [NAME...]: TensorFlow Lite models and their outputs.
+"""tflite.py [--all] [--keep FOLDER] [NAME...]: TensorFlow Lite models and their outputs.
 
 The models of the test data ($GLOWISH_TEST_DATA, default ../shared/data), or
 those whose paths contain a NAME: one-operator models of Glow with inputs and
@@ -11,7 +11,8 @@ largest magnitude. Keyword features are classified, an anomaly is scored, and
 photographs are labelled. Prints a table of the files, and why models don't
 pass. tflite.txt names those that need not, and must not.
 
---keep: a new folder where inputs and outputs are left. $GLOWISH_BIN: the
+--all: also models of more than a megabyte in the interpreter, which takes
+minutes. --keep: a new folder where inputs and outputs are left. $GLOWISH_BIN: the
 programs (default build/release/bin). Exits 1 if other models fail, 77 without
 data."""
 
@@ -49,6 +50,7 @@ ANOMALIES = [
     ("ad01_int8.tflite", ["-tflite-float-inputs", "-tflite-float-outputs"],
      10.264468)]
 PASCAL_BIRD = 3
+LARGE = 1 << 20
 # Names of tensors may be longer than those of files.
 RENAME = "-tflite-rename-tensors"
 KINDS = {"float": np.float32, "int8": np.int8, "uint8": np.uint8,
@@ -154,8 +156,8 @@ def run(path, inputs, backend, work):
     return run_model([path], inputs, backend, work, [RENAME])
 
 
-def check(path, work):
-    """Runs a model on both back ends."""
+def check(path, work, backends):
+    """Runs a model on back ends."""
     result = Result(os.path.relpath(path, DATA))
     tensors, text = list_tensors(path)
     if tensors is None:
@@ -169,7 +171,7 @@ def check(path, work):
               for i, tensor in enumerate(sources)}
     result.judge = "its outputs" if expected else "the back ends"
     first = None
-    for backend in BACKENDS:
+    for backend in backends:
         outputs, text = run(path, inputs, backend, work)
         if outputs is None:
             result.problem = f"{backend}: " + text.strip()
@@ -315,6 +317,7 @@ def read_list():
 
 def main():
     parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--all", action="store_true")
     parser.add_argument("--keep")
     parser.add_argument("names", nargs="*")
     if "-h" in sys.argv or "--help" in sys.argv:
@@ -333,7 +336,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         work = options.keep or folder
         for path in paths:
-            result = check(path, os.path.join(work, "run"))
+            isLarge = os.path.getsize(path) > LARGE and not options.all
+            result = check(path, os.path.join(work, "run"),
+                           ["CPU"] if isLarge else BACKENDS)
             reasons = [r for p, r in listed if re.fullmatch(p, result.path)]
             state = "passed"
             if result.problem:

@@ -201,7 +201,7 @@ static llvm::Error checkInputs(llvm::ArrayRef<TFLiteTensor *> inputs,
     return makeError("it has {0} inputs; accepted: {1}", count, accepted);
   }
   for (auto [i, tensor] : llvm::enumerate(inputs)) {
-    if (!tensor && i < std::min(traits.minInputs, traits.firstOptional))
+    if (!tensor && i < traits.getFirstOptional())
       return makeError("its input {0} is absent", i);
     if (tensor && !tensor->value)
       return makeError("nothing computes its input {0} ({1})", i,

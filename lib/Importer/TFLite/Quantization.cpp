@@ -2,6 +2,7 @@
 
 #include "TFLite/Quantization.h"
 #include "Common/ProtobufFile.h"
+#include "glowish/Ops/TypeRuleHelpers.h"
 #include <cmath>
 
 using namespace glowish;
@@ -37,7 +38,8 @@ glowish::readQuantization(const tflite::Tensor &tensor, const Type &type) {
     if (!(scale >= 0) || std::isinf(scale))
       return makeError("tensor {0} has the scale {1}; accepted: positive "
                        "numbers",
-                       quote(getName(tensor)), scale);
+                       quote(getName(tensor)),
+                       typerules::formatDouble(double(scale)));
   for (int64_t zeroPoint : result.zeroPoints)
     if (zeroPoint < -32768 || zeroPoint > 65535)
       return makeError("tensor {0} has the zero point {1}; accepted: numbers "

@@ -1,6 +1,7 @@
 //===- Quantized.cpp - Parts of quantized operators -----------------------===//
 
 #include "TFLite/Quantized.h"
+#include "glowish/Ops/TypeRuleHelpers.h"
 #include <cmath>
 
 using namespace glowish;
@@ -185,11 +186,14 @@ llvm::Error glowish::checkBiasScales(const TFLiteOp &op, unsigned lhs,
       continue;
     std::string text =
         llvm::formatv("the scale of the bias is {0}, that of the products {1}",
-                      own[i], product);
+                      typerules::formatDouble(double(own[i])),
+                      typerules::formatDouble(product));
     return options.tflite.refusesBiasScales
-               ? makeError("{0}; -tflite-bias-scale-check-max-error accepts "
-                           "more than {1}",
-                           text, options.tflite.biasScaleTolerance)
+               ? makeError(
+                     "{0}; -tflite-bias-scale-check-max-error accepts "
+                     "more than {1}",
+                     text,
+                     typerules::formatDouble(options.tflite.biasScaleTolerance))
                : options.report(llvm::formatv("{0} {1}: {2}", op.getType(),
                                               quote(op.getName()), text)
                                     .str());

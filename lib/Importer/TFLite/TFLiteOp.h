@@ -178,10 +178,14 @@ struct TFLiteOpTraits {
   unsigned minInputs = 1, maxInputs = 1;
   /// The first input that may be absent; all from minInputs on may.
   unsigned firstOptional = ~0u;
-  /// maxInputs of operators with any number of inputs.
+  /// maxInputs of operators with any number of inputs, none of them absent.
   static constexpr unsigned many = ~0u;
   /// One-line description of what is not supported.
   llvm::StringLiteral limit = "";
+
+  unsigned getFirstOptional() const {
+    return maxInputs == many ? many : std::min(minInputs, firstOptional);
+  }
 };
 
 /// Registers the importer of an operator: `static TFLiteOperator conv2D(

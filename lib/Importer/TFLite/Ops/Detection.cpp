@@ -7,6 +7,7 @@
 
 #include "TFLite/Quantized.h"
 #include "flatbuffers/flexbuffers.h"
+#include "glowish/Ops/TypeRuleHelpers.h"
 
 using namespace glowish;
 
@@ -55,7 +56,7 @@ static llvm::Expected<Detection> readOptions(const TFLiteOp &op) {
     options.scales[i] = double(map[names[i]].AsFloat());
     if (!(options.scales[i] > 0))
       return makeError("option {0} is {1}; accepted: positive numbers",
-                       names[i], options.scales[i]);
+                       names[i], typerules::formatDouble(options.scales[i]));
   }
   constexpr int64_t most = 1 << 20;
   for (int64_t number : {options.maxDetections, options.maxClasses,

@@ -74,6 +74,10 @@ static llvm::Error unroll(TFLiteOp &op, LSTMStep step) {
   int64_t timeAxis = isTimeMajor ? 0 : 1;
   Dims shape(op.getShape(0));
   int64_t batch = shape[isTimeMajor ? 1 : 0];
+  // Each has nodes of its own.
+  constexpr int64_t maxSteps = 2048;
+  if (shape[timeAxis] > maxSteps)
+    return op.refuseInput(0, "a sequence of at most 2048 elements");
   LSTMStates states = {op.input(position::hidden), op.input(position::cell)};
   std::vector<NodeValue> outputs;
   for (int64_t t = 0; t < shape[timeAxis]; ++t) {

@@ -181,9 +181,11 @@ static llvm::Expected<Blocks> readBlocks(const TFLiteOp &op) {
       blocks.sizes.size() >= op.getShape(0).size())
     return op.refuseInput(2, "two numbers for each block, of which there are "
                              "fewer than dimensions");
+  // Against overflow.
+  constexpr int64_t maxSize = 4096;
   for (int64_t size : blocks.sizes)
-    if (size < 1)
-      return op.refuseInput(1, "positive numbers");
+    if (size < 1 || size > maxSize || blocks.sizes.size() > 4)
+      return op.refuseInput(1, "up to four numbers from 1 to 4096");
   for (int64_t border : blocks.borders)
     if (border < 0)
       return op.refuseInput(2, "numbers from 0 on");

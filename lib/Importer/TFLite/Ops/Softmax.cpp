@@ -2,6 +2,7 @@
 
 #include "TFLite/FixedPoint.h"
 #include "TFLite/Quantized.h"
+#include "glowish/Ops/TypeRuleHelpers.h"
 #include <cmath>
 
 using namespace glowish;
@@ -19,10 +20,14 @@ struct Exponents {
 
 } // namespace
 
-static Exponents tabulate(double scale) {
+static llvm::Expected<Exponents> tabulate(double scale) {
   double factor = std::min(scale * double(1 << (31 - diffBits)),
                            double((int64_t(1) << 31) - 1));
   FixedPointFactor fixed = FixedPointFactor::get(factor);
+  if (fixed.multiplier == 0 || fixed.shift < 0)
+    return makeError("the scale of its input, times beta, is {0}; accepted: at "
+                     "least 2^-26",
+                     typerules::formatDouble(scale));
   // Below it e to the difference is 0.
   double least = std::floor(double((1 << diffBits) - 1) *
                             double(int64_t(1) << (31 - diffBits)) /
@@ -75,7 +80,8 @@ static llvm::Error importBytes(TFLiteOp &op, float beta) {
   if (kind != op.getKind(0) && kind != ElemKind::Int16)
     return makeError("output 0 is {0}; accepted: the input's kind, int16",
                      op.getStatedType().str());
-  Exponents exponents = tabulate(double(beta) * double(op.getScale(0)));
+  GLOWISH_ASSIGN_OR_RETURN(Exponents exponents,
+                           tabulate(double(beta) * double(op.getScale(0))));
   NodeValue x = op.cast(op.input(0), ElemKind::Int32);
   int64_t axis = int64_t(op.getShape(0).size()) - 1;
   NodeValue below = op.sub(op.reduce(x, "max", {axis}, /*keepDims=*/true), x);
