@@ -71,6 +71,16 @@ struct TargetDescription {
   bool hasBFloat16Dot = false;
   /// Pairs are multiplied and added by one instruction (VNNI's vpdpwssd).
   bool addsPairs = false;
+  /// A register of 32 bits holds two int16: one instruction multiplies them
+  /// with two others and adds both to an int32, another widens two
+  /// bytes of a register (the DSP extension of Cortex-M: SMLAD, SXTAB16).
+  bool hasDualMultiply = false;
+  /// One instruction multiplies all bytes of two vectors and adds them up to an
+  /// int32 in a general register (MVE's VMLADAVA).
+  bool hasDotReduction = false;
+  /// A float is converted to the nearest integer, ties to even, by one
+  /// instruction, which saturates and makes 0 of NaN (VFP's VCVTR).
+  bool hasRoundingConversion = false;
   /// What looks bytes up.
   LookupInstr lookup = LookupInstr::None;
   /// Bytes of the cache that one core has for itself.

@@ -78,6 +78,13 @@ static void describeARM(TargetDescription &target,
                               : hasMVE          ? 8
                               : target.hasFloat ? 32
                                                 : 8;
+  // The kernels are Thumb-2, and take all general registers.
+  target.hasDualMultiply = target.vectorBits == 0 && has("dsp") &&
+                           has("thumb2") && has("thumb-mode") &&
+                           !has("reserve-r9") &&
+                           info.getTargetTriple().isLittleEndian();
+  target.hasDotReduction = hasMVE;
+  target.hasRoundingConversion = target.hasFloat;
   if (!has("mclass"))
     return;
   // Some have an L1 cache, none an L2. LLVM generates no prefetch instructions
