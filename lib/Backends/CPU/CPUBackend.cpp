@@ -11,6 +11,7 @@
 #include "Selection/IntegerKernels.h"
 #include "Selection/KernelSelection.h"
 #include "Selection/NBitsKernels.h"
+#include "Selection/Requantization.h"
 #include "Selection/SharedPackings.h"
 #include "Selection/TwoStepReductions.h"
 #include "Target/Multiversioning.h"
@@ -267,6 +268,7 @@ llvm::Error CPUBackend::prepareFunction(IRFunction &function,
                         [&](const ConvolutionProblem &problem) {
                           return getCandidates(problem);
                         });
+  prepareRequantizations(function, getTarget());
   prepareNBitsKernels(function);
   const auto *packings = static_cast<const SharedPackings *>(choices);
   selectKernels(function, getTarget(),

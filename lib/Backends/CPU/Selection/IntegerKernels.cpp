@@ -11,6 +11,7 @@
 #include "Instrs.h"
 #include "Kernels/Convolution/Window.h"
 #include "Selection/MatMulImages.h"
+#include "Selection/Requantization.h"
 #include "glowish/IR/Passes.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -372,6 +373,10 @@ void IntegerKernelSelector::replace(const IntegerConvolution &op,
           op, taken->kind,
           int64_t(llvm::alignTo(shape.getGroupChannels(), taken->multiple)));
   }
+  ProgramInputs epilogue = {op.instr.getEpilogueProgram(), {nullptr}};
+  epilogue.inputs.append(op.fused);
+  if (prefersIntegers(target))
+    requantizeInIntegers(epilogue, function, op.instr);
   PackedFilter packed = packer.getPacked({.function = function,
                                           .target = target,
                                           .shape = shape,
@@ -383,8 +388,9 @@ void IntegerKernelSelector::replace(const IntegerConvolution &op,
                   CPUConvolutionInstr::draft(
                       op.result, input, packed.filter, packed.scales,
                       makeBias(op, shift), op.kernels, op.strides, op.pads,
-                      op.dilations, op.group, candidate.str(), op.fused,
-                      op.instr.getEpilogueProgram()),
+                      op.dilations, op.group, candidate.str(),
+                      llvm::ArrayRef(epilogue.inputs).drop_front(),
+                      std::move(epilogue.program)),
                   &op.instr);
   function.erase(&op.instr);
 }

@@ -5,6 +5,7 @@
 #include "Kernels/Math/LowPrecision.h"
 #include "glowish/Ops/Scalar.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsARM.h"
 #include <cmath>
 
 using namespace glowish;
@@ -218,6 +219,79 @@ static Value *convert(EmittedScalar x, ElemKind to) {
   return b.CreateIntCast(x.value, type, isSigned);
 }
 
+/// Floats \p x as the nearest int32, of their bits alone: where there is no
+/// float arithmetic, a call of a library takes longer.
+static Value *convertBitsToNearest(KernelBuilder &b, Value *x) {
+  llvm::Type *type =
+      b.getComputeTy(ElemKind::Int32, KernelBuilder::getLanes(x));
+  auto number = [&](uint64_t value) {
+    return llvm::ConstantInt::get(type, value);
+  };
+  Value *bits = b.CreateBitCast(x, type);
+  Value *exponent = b.CreateAnd(b.CreateLShr(bits, 23), number(255));
+  Value *mantissa =
+      b.CreateOr(b.CreateAnd(bits, number(0x7fffff)), number(0x800000));
+  // mantissa * 2^(exponent - 150). Below: with so many bits of a fraction, at
+  // least one. Those of numbers below 1/4 don't matter.
+  constexpr uint64_t integral = 150;
+  Value *fractionBits = b.CreateSub(number(integral), exponent);
+  Value *most = number(25), *least = number(1);
+  fractionBits =
+      b.CreateSelect(b.CreateICmpSLT(fractionBits, most), fractionBits, most);
+  Value *isFraction = b.CreateICmpSGE(fractionBits, least);
+  fractionBits = b.CreateSelect(isFraction, fractionBits, least);
+  // Half of the last bit, or a little less where the integer is even.
+  Value *isOdd = b.CreateAnd(b.CreateLShr(mantissa, fractionBits), least);
+  Value *half = b.CreateShl(least, b.CreateSub(fractionBits, least));
+  Value *rounded = b.CreateLShr(
+      b.CreateAdd(mantissa, b.CreateSub(b.CreateAdd(half, isOdd), least)),
+      fractionBits);
+  // Integers up to 2^31, and what saturates.
+  constexpr uint64_t firstLarge = 158;
+  Value *zeros =
+      b.CreateAnd(b.CreateSub(exponent, number(integral)), number(7));
+  Value *whole = b.CreateShl(mantissa, zeros);
+  Value *isNegative = b.CreateICmpSLT(bits, number(0));
+  Value *largest =
+      b.CreateSelect(isNegative, number(1u << 31), number((1u << 31) - 1));
+  Value *isNaN = b.CreateICmpUGT(b.CreateShl(bits, 1), number(0xff000000));
+  largest = b.CreateSelect(isNaN, number(0), largest);
+  Value *magnitude = b.CreateSelect(isFraction, rounded, whole);
+  Value *result = b.CreateSelect(isNegative, b.CreateNeg(magnitude), magnitude);
+  return b.CreateSelect(b.CreateICmpUGE(exponent, number(firstLarge)), largest,
+                        result);
+}
+
+/// Floats \p x as the nearest int32.
+static Value *convertToNearest(KernelBuilder &b, Value *x) {
+  unsigned lanes = KernelBuilder::getLanes(x);
+  if (!b.hasArithmetic(x))
+    return convertBitsToNearest(b, x);
+  if (lanes == 1)
+    return b.CreateBitCast(
+        b.CreateIntrinsic(llvm::Intrinsic::arm_vcvtr, {x->getType()}, {x}),
+        b.getInt32Ty());
+  return b.mapParts(x, b.getTarget().getLanes(4), [&](Value *part) {
+    Value *isUnsigned = b.getInt32(0);
+    llvm::Type *type =
+        b.getComputeTy(ElemKind::Int32, KernelBuilder::getLanes(part));
+    return b.CreateIntrinsic(llvm::Intrinsic::arm_mve_vcvtn,
+                             {type, part->getType()}, {isUnsigned, part});
+  });
+}
+
+/// Whether \p step converts what \p rounding makes of a float, and doing both
+/// at once is faster.
+static bool convertsToNearest(KernelBuilder &b, const ScalarStep &step,
+                              const ScalarStep &rounding, Value *x) {
+  const TargetDescription &target = b.getTarget();
+  bool isFast = !target.hasFloat ||
+                (KernelBuilder::getLanes(x) == 1 ? target.hasRoundingConversion
+                                                 : target.hasDotReduction);
+  return isFast && step.op == ScalarOp::Cast && step.kind == ElemKind::Int32 &&
+         rounding.op == ScalarOp::Round && rounding.kind == ElemKind::Float;
+}
+
 template <typename Formula, size_t... Args>
 static EmittedScalar evaluate(const ScalarStep &step,
                               llvm::ArrayRef<EmittedScalar> args,
@@ -239,6 +313,14 @@ Value *glowish::emitProgram(KernelBuilder &builder,
     llvm::SmallVector<EmittedScalar, 3> args;
     for (unsigned arg : step.args)
       args.push_back(values[arg]);
+    if (unsigned from = step.args[0]; from >= inputs.size()) {
+      const ScalarStep &before = program.steps[from - inputs.size()];
+      Value *x = values[before.args[0]].value;
+      if (convertsToNearest(builder, step, before, x)) {
+        values.push_back({&builder, convertToNearest(builder, x), step.kind});
+        continue;
+      }
+    }
     EmittedScalar result = dispatchScalarOp(step.op, [&](auto formula) {
       using Formula = decltype(formula);
       return evaluate<Formula>(step, args,
