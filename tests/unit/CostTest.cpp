@@ -37,15 +37,16 @@ TEST(Cost, Convolution) {
 
 TEST(Cost, PackedConvolutionCountsWhatIsDefined) {
   // The filter is padded to 16 outputs; three are counted.
-  Cost cost = costOf(R"(
+  Cost cost =
+      costOf(R"(
     mutable %x : float<1x1x33x8> input "x"
     mutable %w : float<128> input "w"
     mutable %y : float<1x1x33x3> output "y"
   )",
-                     ("CPUConvolution(@out %y, @in %x, @in %w, none, none) {"
-                      "kernels = [1, 1], " +
-                      plain + "group = 1, algorithm = \"direct 14x1\"}\n")
-                         .str());
+             ("CPUConvolution(@out %y, @in %x, @in %w, none, none, none) {"
+              "kernels = [1, 1], " +
+              plain + "group = 1, algorithm = \"direct 14x1\"}\n")
+                 .str());
   EXPECT_EQ(cost.flops, 2 * 33 * 3 * 8);
   EXPECT_EQ(cost.bytes, 4 * (33 * 8 + 128 + 33 * 3));
 }

@@ -27,7 +27,7 @@ double countOf3x3(llvm::StringRef algorithm, llvm::StringRef attributes = "") {
     mutable %w : float<8192> input "w"
     mutable %y : float<1x5x5x16> output "y"
   )",
-                 ("CPUConvolution(@out %y, @in %x, @in %w, none, none) {"
+                 ("CPUConvolution(@out %y, @in %x, @in %w, none, none, none) {"
                   "kernels = [3, 3], strides = [1, 1], pads = [1, 1, 1, 1], "
                   "dilations = [1, 1], group = 1, algorithm = \"" +
                   algorithm + "\"" + attributes + "}\n")

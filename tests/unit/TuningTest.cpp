@@ -175,6 +175,7 @@ TEST_F(Tuning, Malformed) {
             "the.tuning:2: 'direct 2' is not a choice; 'direct "
             "PIXELSxVECTORS', 'depthwise', 'winograd HEIGHTxWIDTH BLOCK', "
             "'int8-slices', 'dot ELEMENTS PIXELSxVECTORS', "
+            "'dual PIXELSxCHANNELS', 'dual-depthwise', "
             "'depthwise-bytes', 'dot-bfloat16 PIXELSxVECTORS', 'amx' and "
             "'amx-bfloat16' are");
   for (const char *choice :

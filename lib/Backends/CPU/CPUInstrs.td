@@ -28,11 +28,15 @@ def CPUConvolution : Instr<"Convolution with packed weights"> {
     8-bit integers, perhaps widened to 16 bits, and have sums and a bias of int32;
     `dot-bfloat16` and `amx-bfloat16` multiply bfloat16, with sums of float. A bias
     of rank 3 differs by the taps that lie in the image: [ranges of rows, ranges of
-    columns, OC].
+    columns, OC]. `dual` and `dual-depthwise` take a zero point, which they subtract
+    from 8-bit integers when they widen them, and `reduction` one that is what
+    lies outside of the image.
   }];
   let Operands = [OutOperand<"result">, Operand<"input">, Operand<"filter">,
                   OptionalOperand<"scales", "float [OC]">,
-                  OptionalOperand<"bias">] # [Fused];
+                  OptionalOperand<"bias">,
+                  OptionalOperand<"zeroPoint", "one of the input's kind">]
+                 # [Fused];
   let Attributes = [Attr<Ints, "kernels", "[height, width]">,
                     Attr<Ints, "strides", "[vertical, horizontal]">,
                     Attr<Ints, "pads", "[top, left, bottom, right]">,

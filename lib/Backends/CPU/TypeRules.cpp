@@ -36,6 +36,13 @@ llvm::Expected<TypeList> glowish::inferCPUConvolution(const OpView &view) {
   if (op.hasScales())
     GLOWISH_RETURN_IF_ERROR(checkIs(op, op.scalesIdx, ElemKind::Float,
                                     {op.getResult().getShape().back()}));
+  if (op.hasZeroPoint() && (candidate->algorithm->getZeroPointUse() ==
+                                ConvolutionAlgorithm::ZeroPointUse::None ||
+                            op.getZeroPoint().getKind() != kind ||
+                            op.getZeroPoint().getNumElements() != 1))
+    return op.operandError(op.zeroPointIdx,
+                           "accepted: one of the input's kind, where the "
+                           "algorithm takes it");
   return TypeList{op.getResult().withKind(
       candidate->algorithm->getSumKind(kind, op.getFilter().getKind()))};
 }

@@ -26,6 +26,47 @@ inline void storeResult(KernelBuilder &b, const StridedOperand &result,
                  result.getAddress(b, index), result.getInnerStride());
 }
 
+/// The addresses that storeResult takes for one element, of which others are a
+/// constant distance away.
+class ResultAddresses {
+public:
+  ResultAddresses(KernelBuilder &b, const StridedOperand &result,
+                  const EpilogueCode &epilogue,
+                  llvm::ArrayRef<llvm::Value *> index)
+      : result(result), epilogue(epilogue), own(result.getAddress(b, index)) {
+    for (const StridedOperand &operand : epilogue.fused)
+      fused.push_back(operand.getAddress(b, index));
+  }
+
+  /// Passes \p value, the element \p steps from the first one in each
+  /// dimension, through the epilogue and stores it.
+  void store(KernelBuilder &b, llvm::ArrayRef<int64_t> steps,
+             llvm::Value *value) const {
+    auto getDistance = [&](const StridedOperand &operand) {
+      int64_t distance = 0;
+      for (auto [step, stride] : llvm::zip_equal(steps, operand.strides))
+        distance += step * stride;
+      return distance;
+    };
+    Values values = {value};
+    llvm::SmallVector<ElemKind, 4> kinds = {epilogue.kind};
+    for (auto [operand, address] : llvm::zip_equal(epilogue.fused, fused)) {
+      values.push_back(
+          b.load(operand.kind,
+                 b.getElement(address, operand.kind, getDistance(operand)), 1));
+      kinds.push_back(operand.kind);
+    }
+    b.store(result.kind, emitProgram(b, *epilogue.program, values, kinds),
+            b.getElement(own, result.kind, getDistance(result)));
+  }
+
+private:
+  const StridedOperand &result;
+  const EpilogueCode &epilogue;
+  llvm::Value *own;
+  Values fused;
+};
+
 /// Whether storePixels takes pixels of \p channels channels, in images
 /// [N, H, W, C] where an operand that is the same for all has stride 0.
 inline bool canJoinPixels(const StridedOperand &result,

@@ -9,10 +9,17 @@ using namespace glowish;
 llvm::ArrayRef<const ConvolutionAlgorithm *>
 glowish::getConvolutionAlgorithms() {
   static const ConvolutionAlgorithm *const algorithms[] = {
-      &getDirectAlgorithm(),        &getDepthwiseAlgorithm(),
-      &getWinogradAlgorithm(),      &getSlicedAlgorithm(),
-      &getDotAlgorithm(),           &getDepthwiseBytesAlgorithm(),
-      &getBFloat16Algorithm(),      &getMatrixBytesAlgorithm(),
+      &getDirectAlgorithm(),
+      &getDepthwiseAlgorithm(),
+      &getWinogradAlgorithm(),
+      &getSlicedAlgorithm(),
+      &getDotAlgorithm(),
+      &getDualAlgorithm(),
+      &getDualDepthwiseAlgorithm(),
+      
+      &getDepthwiseBytesAlgorithm(),
+      &getBFloat16Algorithm(),
+      &getMatrixBytesAlgorithm(),
       &getMatrixBFloat16Algorithm()};
   return algorithms;
 }

@@ -92,6 +92,18 @@ public:
   getByteInput(Parameters, ElemKind /*kind*/, const TargetDescription &) const {
     return std::nullopt;
   }
+  /// What it does with the zero point of a problem of bytes.
+  enum class ZeroPointUse : uint8_t {
+    /// Nothing. The bias has what it adds to the sums of the taps that lie in
+    /// the image.
+    None,
+    /// It subtracts it from the input.
+    Subtraction,
+    /// The input outside of the image is the zero point. The bias has what it
+    /// adds to the sums of all taps, for inputs that are made int8.
+    Filling
+  };
+  virtual ZeroPointUse getZeroPointUse() const { return ZeroPointUse::None; }
   /// The cycles for packing a weight at run time.
   virtual double getPackingCycles() const = 0;
   /// Whether it accepts unpacked weights that are rows of output channels, and
@@ -148,6 +160,11 @@ const ConvolutionAlgorithm &getDotAlgorithm();
 const ConvolutionAlgorithm &getMatrixBytesAlgorithm();
 /// One filter of 8-bit integers per channel: `depthwise-bytes`.
 const ConvolutionAlgorithm &getDepthwiseBytesAlgorithm();
+/// 8-bit integers, widened to pairs of int16 in general registers, with sums of
+/// PIXELS by CHANNELS in registers: `dual PIXELSxCHANNELS`.
+const ConvolutionAlgorithm &getDualAlgorithm();
+/// The same of one filter per channel: `dual-depthwise`.
+const ConvolutionAlgorithm &getDualDepthwiseAlgorithm();
 
 /// bfloat16, two in a lane: `dot-bfloat16 PIXELSxVECTORS`. Of targets with an
 /// instruction for that.

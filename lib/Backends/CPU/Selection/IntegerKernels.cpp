@@ -54,7 +54,8 @@ private:
                const ConvolutionCandidate &candidate);
   Buffer *makeInput(const IntegerConvolution &op, ElemKind kind,
                     int64_t channels);
-  Buffer *makeBias(const IntegerConvolution &op, int64_t shift);
+  Buffer *makeBias(const IntegerConvolution &op, int64_t shift,
+                   const ConvolutionShape &windows);
   Buffer *computeBias(const IntegerConvolution &op, Buffer *sums,
                       int64_t shift);
   Buffer *subtract(Buffer *filter, Buffer *zeroPoint, unsigned dim,
@@ -232,16 +233,17 @@ Buffer *IntegerKernelSelector::computeBias(const IntegerConvolution &op,
 }
 
 /// The bias for inputs to which \p shift was added: null, [OC], or [rows,
-/// columns, OC] of TapRanges.
+/// columns, OC] of the TapRanges of \p windows.
 Buffer *IntegerKernelSelector::makeBias(const IntegerConvolution &op,
-                                        int64_t shift) {
+                                        int64_t shift,
+                                        const ConvolutionShape &windows) {
   bool isKnown = !op.zeroPoint || isConstant(*op.zeroPoint);
   int64_t zero = shift;
   if (op.zeroPoint && isKnown)
     zero += int64_t(op.zeroPoint->getTensor().getAsDouble(0));
   if (isKnown && zero == 0)
     return op.bias;
-  Tensor table = sumTaps(op, TapRanges(op.getShape()));
+  Tensor table = sumTaps(op, TapRanges(windows));
   if (!isKnown || (op.bias && !isConstant(*op.bias)))
     return computeBias(op, createConstant(std::move(table), op.instr), shift);
   int64_t channels = table.getType().getShape().back();
@@ -358,6 +360,15 @@ std::optional<ConvolutionCandidate> IntegerKernelSelector::choose(
   return candidates.front();
 }
 
+/// \p shape with one window, which lies in the image with all its taps.
+static ConvolutionShape getInnerWindow(ConvolutionShape shape) {
+  shape.height = (shape.kernelH - 1) * shape.dilationH + 1;
+  shape.width = (shape.kernelW - 1) * shape.dilationW + 1;
+  shape.outHeight = shape.outWidth = 1;
+  shape.padTop = shape.padLeft = 0;
+  return shape;
+}
+
 /// Makes a CPUConvolution of \p op, computed by \p candidate.
 void IntegerKernelSelector::replace(const IntegerConvolution &op,
                                     const ConvolutionCandidate &candidate) {
@@ -384,11 +395,19 @@ void IntegerKernelSelector::replace(const IntegerConvolution &op,
                                           .strides = op.filterStrides,
                                           .before = op.instr},
                                          candidate);
+  using ZeroPointUse = ConvolutionAlgorithm::ZeroPointUse;
+  ZeroPointUse use = candidate.algorithm->getZeroPointUse();
+  Buffer *bias = op.bias;
+  if (use == ZeroPointUse::Filling)
+    bias = makeBias(op, getShift(own, ElemKind::Int8), getInnerWindow(shape));
+  else if (use == ZeroPointUse::None)
+    bias = makeBias(op, shift, shape);
   function.create(op.instr.getName(),
                   CPUConvolutionInstr::draft(
-                      op.result, input, packed.filter, packed.scales,
-                      makeBias(op, shift), op.kernels, op.strides, op.pads,
-                      op.dilations, op.group, candidate.str(),
+                      op.result, input, packed.filter, packed.scales, bias,
+                      use == ZeroPointUse::None ? nullptr : op.zeroPoint,
+                      op.kernels, op.strides, op.pads, op.dilations, op.group,
+                      candidate.str(),
                       llvm::ArrayRef(epilogue.inputs).drop_front(),
                       std::move(epilogue.program)),
                   &op.instr);

@@ -121,8 +121,8 @@ void KernelSelector::replace(const ConvolutionOp &op,
                                          candidate);
   auto draft = CPUConvolutionInstr::draft(
       op.result, makeInput(op, candidate), packed.filter, packed.scales,
-      op.bias, op.kernels, op.strides, op.pads, op.dilations, op.group,
-      candidate.str(), op.fused, op.epilogue);
+      op.bias, /*zeroPoint=*/nullptr, op.kernels, op.strides, op.pads,
+      op.dilations, op.group, candidate.str(), op.fused, op.epilogue);
   draft.bounds = getResultBounds(op.instr, op.result->getShape());
   function.create(op.instr.getName(), std::move(draft), &op.instr);
   function.erase(&op.instr);

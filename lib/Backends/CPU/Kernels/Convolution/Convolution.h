@@ -67,10 +67,17 @@ struct ConvolutionOperands {
   /// Whether the bias differs by the taps that lie in the image: it is
   /// [row ranges, column ranges, OC] of TapRanges.
   bool isBiasOfTaps = false;
+  /// The address of one of the input's kind, for algorithms that take it; null
+  /// for 0.
+  llvm::Value *zeroPoint = nullptr;
   EpilogueCode epilogue;
   /// How many columns of a result of one row are needed; null for all.
   llvm::Value *neededColumns = nullptr;
 };
+
+/// Collapses the rows of a convolution whose output pixels have one input pixel
+/// each, as far as the strides of \p operands allow it.
+void collapsePointwise(ConvolutionShape &shape, ConvolutionOperands &operands);
 
 //===- Register tiles -----------------------------------------------------===//
 

@@ -188,6 +188,18 @@ bool glowish::collapseRows(ConvolutionShape &shape,
   return true;
 }
 
+void glowish::collapsePointwise(ConvolutionShape &shape,
+                                ConvolutionOperands &operands) {
+  if (shape.kernelH != 1 || shape.kernelW != 1 || shape.strideH != 1 ||
+      shape.strideW != 1 || shape.outHeight != shape.height ||
+      shape.outWidth != shape.width || shape.padTop || shape.padLeft)
+    return;
+  std::vector<StridedOperand *> all = {&operands.result, &operands.input};
+  for (StridedOperand &operand : operands.epilogue.fused)
+    all.push_back(&operand);
+  collapseRows(shape, all);
+}
+
 int64_t glowish::getNumOperations(const ConvolutionShape &shape) {
   return 2 * shape.getTaps() * shape.outChannels * shape.batch *
          shape.outHeight * shape.outWidth;

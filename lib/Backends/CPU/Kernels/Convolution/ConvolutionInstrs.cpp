@@ -37,6 +37,7 @@ void glowish::emitCPUConvolution(KernelBuilder &b,
        .bias = operands.getPointer(Instr::biasIdx),
        .isBiasOfTaps =
            instr.getBias() && instr.getBias()->getType().getRank() == 3,
+       .zeroPoint = operands.getPointer(Instr::zeroPointIdx),
        .epilogue = operands.getEpilogue(candidate.algorithm->getSumKind(
            instr.getInput()->getType().getKind(),
            instr.getFilter()->getType().getKind())),

@@ -2,6 +2,7 @@
 
 #include "Kernels/Math/DotInstrs.h"
 #include "llvm/IR/IntrinsicsAArch64.h"
+#include "llvm/IR/IntrinsicsARM.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
 using namespace glowish;
@@ -86,4 +87,32 @@ Value *glowish::emitSmallMultiplyAdd(KernelBuilder &b, Value *sums, Value *x,
     return b.CreateAdd(b.CreateMul(x, y), sums);
   return emitPairs(
       b, sums, b.CreateAnd(x, llvm::ConstantInt::get(x->getType(), 0xffff)), y);
+}
+
+Value *glowish::emitWidenedPair(KernelBuilder &b, Value *word, bool isSigned,
+                                Value *added) {
+  if (!added)
+    return b.CreateIntrinsic(
+        isSigned ? Intrinsic::arm_sxtb16 : Intrinsic::arm_uxtb16, {}, {word});
+  return b.CreateIntrinsic(isSigned ? Intrinsic::arm_sxtab16
+                                    : Intrinsic::arm_uxtab16,
+                           {}, {added, word});
+}
+
+Value *glowish::emitRotated(KernelBuilder &b, Value *word, unsigned bits) {
+  return b.CreateIntrinsic(Intrinsic::fshr, {word->getType()},
+                           {word, word, b.getInt32(bits)});
+}
+
+Value *glowish::emitDualMultiplyAdd(KernelBuilder &b, Value *sum, Value *x,
+                                    Value *y) {
+  return b.CreateIntrinsic(Intrinsic::arm_smlad, {}, {x, y, sum});
+}
+
+Value *glowish::emitHalfMultiplyAdd(KernelBuilder &b, Value *sum, Value *x,
+                                    bool isUpperX, Value *y, bool isUpperY) {
+  constexpr Intrinsic::ID instrs[2][2] = {
+      {Intrinsic::arm_smlabb, Intrinsic::arm_smlabt},
+      {Intrinsic::arm_smlatb, Intrinsic::arm_smlatt}};
+  return b.CreateIntrinsic(instrs[isUpperX][isUpperY], {}, {x, y, sum});
 }

@@ -1,0 +1,149 @@
+//===- DualAlgorithm.cpp - The choice of convolutions of pairs ------------===//
+
+#include "Kernels/Dual/DualConvolution.h"
+#include "Selection/ConvolutionAlgorithm.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace glowish;
+
+namespace {
+
+/// What both have in common.
+class DualBytesAlgorithm : public ConvolutionAlgorithm {
+public:
+  using ConvolutionAlgorithm::ConvolutionAlgorithm;
+
+  bool multipliesBytes() const override { return true; }
+  ZeroPointUse getZeroPointUse() const override {
+    return ZeroPointUse::Subtraction;
+  }
+  std::optional<ByteInput>
+  getByteInput(Parameters, ElemKind kind,
+               const TargetDescription &) const override {
+    return ByteInput{kind, 1};
+  }
+  double getPackingCycles() const override { return 1; }
+  ElemKind getSumKind(ElemKind, ElemKind) const override {
+    return ElemKind::Int32;
+  }
+};
+
+class DualAlgorithm final : public DualBytesAlgorithm {
+public:
+  DualAlgorithm() : DualBytesAlgorithm("dual", "PIXELSxCHANNELS") {}
+
+  void
+  addCandidates(const ConvolutionProblem &problem,
+                const TargetDescription &target, int64_t /*maxWinograd*/,
+                std::vector<ConvolutionCandidate> &candidates) const override {
+    if (!target.hasDualMultiply || problem.hasWideFilter ||
+        isDepthwise(problem.shape))
+      return;
+    DualTile tile = chooseDualTile(problem.shape);
+    if (!chooseDualColumns(problem.shape, tile, target))
+      return;
+    // Estimates of other kernels take two instructions a cycle.
+    candidates.push_back({this,
+                          {tile.pixels, tile.channels},
+                          estimateDualInstructions(problem.shape, tile) / 2});
+  }
+
+  llvm::SmallVector<int64_t, 3>
+  getPackingKey(Parameters parameters) const override {
+    return {parameters[1]};
+  }
+  bool takesPackedKind(ElemKind packed, ElemKind) const override {
+    return packed == ElemKind::Int8;
+  }
+
+  PackedFilter pack(const FilterSource &source,
+                    Parameters parameters) const override {
+    const ConvolutionShape &shape = source.shape;
+    DualWeights weights(shape, parameters[1]);
+    int64_t columnStride =
+        getWidenedLayout(shape, weights.order, /*outColumns=*/1).columnStride;
+    Tensor packed(Type(ElemKind::Int8, {shape.group * weights.blocks *
+                                        weights.getBlockBytes()}));
+    const Tensor &filter = source.filter->getTensor();
+    const Dims &s = source.strides;
+    for (int64_t g = 0; g < shape.group; ++g)
+      for (int64_t n = 0; n < shape.getGroupOutChannels(); ++n)
+        for (int64_t kh = 0; kh < shape.kernelH; ++kh)
+          for (int64_t kw = 0; kw < shape.kernelW; ++kw)
+            for (int64_t c = 0; c < shape.getGroupChannels(); ++c) {
+              int64_t from =
+                  g * s[0] + kh * s[1] + kw * s[2] + c * s[3] + n * s[4];
+              int64_t to = weights.getPlace(g, n, kh, kw, c, columnStride);
+              packed.data<int8_t>()[size_t(to)] =
+                  int8_t(getSmallInteger(filter, from));
+            }
+    return {source.createConstant(std::move(packed))};
+  }
+
+  void emit(KernelBuilder &b, const ConvolutionShape &shape,
+            Parameters parameters,
+            ConvolutionOperands operands) const override {
+    emitDualConvolution(b, shape,
+                        {.pixels = parameters[0], .channels = parameters[1]},
+                        std::move(operands));
+  }
+};
+
+class DualDepthwiseAlgorithm final : public DualBytesAlgorithm {
+public:
+  DualDepthwiseAlgorithm() : DualBytesAlgorithm("dual-depthwise") {}
+
+  /// Where it applies, no other is as fast: there is nothing to estimate.
+  void
+  addCandidates(const ConvolutionProblem &problem,
+                const TargetDescription &target, int64_t /*maxWinograd*/,
+                std::vector<ConvolutionCandidate> &candidates) const override {
+    if (target.hasDualMultiply && isDepthwise(problem.shape) &&
+        chooseDualBand(problem.shape, target))
+      candidates.push_back({this, /*parameters=*/{}});
+  }
+
+  bool takesPackedKind(ElemKind packed, ElemKind) const override {
+    return packed == ElemKind::Int16;
+  }
+
+  PackedFilter pack(const FilterSource &source, Parameters) const override {
+    const ConvolutionShape &shape = source.shape;
+    DualTaps taps(shape.kernelW);
+    int64_t pairs = taps.getPairs();
+    Tensor packed(
+        Type(ElemKind::Int16, {shape.channels, shape.kernelH, pairs, 2}));
+    const Tensor &filter = source.filter->getTensor();
+    const Dims &s = source.strides;
+    for (int64_t c = 0; c < shape.channels; ++c)
+      for (int64_t kh = 0; kh < shape.kernelH; ++kh)
+        for (int64_t pair = 0; pair < pairs; ++pair)
+          for (int64_t half : {0, 1}) {
+            int64_t tap = taps.getTap(pair) + half;
+            if (tap >= shape.kernelW)
+              continue;
+            packed.data<int16_t>()[size_t(
+                ((c * shape.kernelH + kh) * pairs + pair) * 2 + half)] =
+                int16_t(
+                    getSmallInteger(filter, c * s[0] + kh * s[1] + tap * s[2]));
+          }
+    return {source.createConstant(std::move(packed))};
+  }
+
+  void emit(KernelBuilder &b, const ConvolutionShape &shape, Parameters,
+            ConvolutionOperands operands) const override {
+    emitDualDepthwise(b, shape, std::move(operands));
+  }
+};
+
+} // namespace
+
+const ConvolutionAlgorithm &glowish::getDualAlgorithm() {
+  static const DualAlgorithm algorithm;
+  return algorithm;
+}
+
+const ConvolutionAlgorithm &glowish::getDualDepthwiseAlgorithm() {
+  static const DualDepthwiseAlgorithm algorithm;
+  return algorithm;
+}

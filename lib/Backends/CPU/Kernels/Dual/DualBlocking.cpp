@@ -1,0 +1,66 @@
+//===- DualBlocking.cpp - Tiles of pairs of int16 -------------------------===//
+
+#include "Kernels/Dual/DualConvolution.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace glowish;
+
+DualWeights::DualWeights(const ConvolutionShape &shape, int64_t channels)
+    : channels(channels),
+      blocks(llvm::divideCeilSigned(shape.getGroupOutChannels(), channels)),
+      kernelRows(shape.kernelH) {
+  int64_t depth = shape.getGroupChannels();
+  order = depth % 4 ? ChannelOrder::Plain : ChannelOrder::Quads;
+  segments = shape.dilationW == 1 ? 1 : shape.kernelW;
+  pairs = llvm::divideCeilSigned(depth * shape.kernelW / segments, 2);
+}
+
+int64_t DualWeights::getPlace(int64_t group, int64_t n, int64_t kh, int64_t kw,
+                              int64_t c, int64_t columnStride) const {
+  int64_t block = group * blocks + n / channels;
+  int64_t segment = segments == 1 ? 0 : kw;
+  int64_t element =
+      (segments == 1 ? kw * columnStride : 0) + glowish::getPlace(order, c);
+  int64_t own = n % channels;
+  return block * getBlockBytes() +
+         (kh * segments + segment) * getSegmentBytes() +
+         element / 2 * 2 * channels + own / 2 * 4 + element % 2 * 2 + own % 2;
+}
+
+/// Thirteen registers are left beside the program's and the stack's: eight for
+/// sums, two for weights of two channels, one for an input pair, and two for
+/// addresses.
+DualTile glowish::chooseDualTile(const ConvolutionShape &shape) {
+  // The pixels of 1x1 kernels mostly are one row.
+  int64_t width = shape.outWidth;
+  if (shape.kernelH == 1 && shape.kernelW == 1)
+    width *= shape.outHeight;
+  int64_t channels = shape.getGroupOutChannels();
+  int64_t pixels = width >= 3 ? 3 : width >= 2 ? 2 : 1;
+  int64_t own = 8 / pixels;
+  while (own > 2 && channels % own)
+    own /= 2;
+  return {pixels, own};
+}
+
+int64_t glowish::chooseDualColumns(const ConvolutionShape &shape, DualTile tile,
+                                   const TargetDescription &target) {
+  ChannelOrder order = DualWeights(shape, tile.channels).order;
+  return chooseRowColumns(
+      shape, tile.pixels, usualDualBytes, target,
+      [&](int64_t columns) { return getWidenedLayout(shape, order, columns); });
+}
+
+double glowish::estimateDualInstructions(const ConvolutionShape &shape,
+                                         DualTile tile) {
+  DualWeights weights(shape, tile.channels);
+  // A load and two widenings for each two channels of weights, a load for each
+  // pixel, and a multiply-add for each sum.
+  double perStep = 1.5 * double(tile.channels) + double(tile.pixels) +
+                   double(tile.pixels * tile.channels);
+  double steps = double(shape.kernelH * weights.segments * weights.pairs);
+  double tiles = double(shape.group * weights.blocks) *
+                 double(shape.batch * shape.outHeight * shape.outWidth) /
+                 double(tile.pixels);
+  return tiles * steps * perStep;
+}
