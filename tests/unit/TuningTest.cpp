@@ -176,6 +176,7 @@ TEST_F(Tuning, Malformed) {
             "PIXELSxVECTORS', 'depthwise', 'winograd HEIGHTxWIDTH BLOCK', "
             "'int8-slices', 'dot ELEMENTS PIXELSxVECTORS', "
             "'dual PIXELSxCHANNELS', 'dual-depthwise', "
+            "'reduction PIXELS', "
             "'depthwise-bytes', 'dot-bfloat16 PIXELSxVECTORS', 'amx' and "
             "'amx-bfloat16' are");
   for (const char *choice :

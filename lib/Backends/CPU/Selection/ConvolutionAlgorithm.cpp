@@ -16,7 +16,7 @@ glowish::getConvolutionAlgorithms() {
       &getDotAlgorithm(),
       &getDualAlgorithm(),
       &getDualDepthwiseAlgorithm(),
-      
+      &getReductionAlgorithm(),
       &getDepthwiseBytesAlgorithm(),
       &getBFloat16Algorithm(),
       &getMatrixBytesAlgorithm(),

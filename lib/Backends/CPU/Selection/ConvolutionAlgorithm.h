@@ -166,6 +166,10 @@ const ConvolutionAlgorithm &getDualAlgorithm();
 /// The same of one filter per channel: `dual-depthwise`.
 const ConvolutionAlgorithm &getDualDepthwiseAlgorithm();
 
+/// 8-bit integers, by sums over the lanes of vectors of input channels:
+/// `reduction PIXELS`.
+const ConvolutionAlgorithm &getReductionAlgorithm();
+
 /// bfloat16, two in a lane: `dot-bfloat16 PIXELSxVECTORS`. Of targets with an
 /// instruction for that.
 const ConvolutionAlgorithm &getBFloat16Algorithm();

@@ -116,3 +116,18 @@ Value *glowish::emitHalfMultiplyAdd(KernelBuilder &b, Value *sum, Value *x,
       {Intrinsic::arm_smlatb, Intrinsic::arm_smlatt}};
   return b.CreateIntrinsic(instrs[isUpperX][isUpperY], {}, {x, y, sum});
 }
+
+Value *glowish::emitDotReduction(KernelBuilder &b, Value *sum, Value *x,
+                                 Value *y) {
+  // Fewer lanes are wider ones of a register.
+  constexpr unsigned registerBits = 128;
+  unsigned lanes = KernelBuilder::getLanes(x);
+  auto *type =
+      llvm::FixedVectorType::get(b.getIntNTy(registerBits / lanes), lanes);
+  Value *isUnsigned = b.getInt32(0), *subtracts = b.getInt32(0),
+        *exchanges = b.getInt32(0);
+  return b.CreateIntrinsic(Intrinsic::arm_mve_vmldava, {type},
+                           {isUnsigned, subtracts, exchanges, sum,
+                            b.CreateSExtOrTrunc(x, type),
+                            b.CreateSExtOrTrunc(y, type)});
+}

@@ -18,6 +18,11 @@ llvm::Value *emitDot(KernelBuilder &b, DotInstr dot, llvm::Value *sums,
 llvm::Value *emitSmallMultiplyAdd(KernelBuilder &b, llvm::Value *sums,
                                   llvm::Value *x, llvm::Value *y);
 
+/// \p sum, an int32, plus the products of the int8 lanes of \p x and \p y: 4, 8
+/// or 16. Of targets with hasDotReduction. Wraps.
+llvm::Value *emitDotReduction(KernelBuilder &b, llvm::Value *sum,
+                              llvm::Value *x, llvm::Value *y);
+
 //===- Pairs of int16 in a register of 32 bits
 //-----------------------------===//
 //
