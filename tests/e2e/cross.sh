@@ -1,21 +1,25 @@
 #!/usr/bin/env bash
-# cross.sh [--all] [--doc] [--only TARGET]...: bundles for other processors, run
-# in QEMU. Their outputs must be the host's to 1e-4 of the largest magnitude,
-# and the sizes that the header states those in the linker's map.
+# cross.sh [--all] [--doc] [--only TARGET]... [--network NAME]...: bundles for
+# other processors, run in QEMU. Their outputs must be the host's to 1e-4 of the
+# largest magnitude, or to the bit where all is integers, and the sizes that the
+# header states those in the linker's map.
 #
 #   --all   also larger networks, where they are: lenet, squeezenet1_1 and mlp
-#           of $GLOWISH_MODELS (default build/models) and imagenet_squeezenet of
-#           $GLOWISH_TEST_DATA (default ../shared/data)
+#           of $GLOWISH_MODELS (default build/models), and imagenet_squeezenet and
+#           the 8-bit networks of MLPerf Tiny of $GLOWISH_TEST_DATA (default
+#           ../shared/data)
 #   --doc   also write what was measured into the table of docs/performance.md;
 #           rows of other networks and targets stay
-#   --only  of the targets that are listed in this file, only these
+#   --only     of the targets that are listed in this file, only these
+#   --network  of the networks, only these
 #
 # Each bundle is linked with tests/e2e/cross/run_cross.c: by clang and lld
 # without a C library (output by semihosting), and, where Debian's cross
 # compiler for the target is installed (scripts/install-deps.sh --cross), by
 # that with its C library. Targets whose emulator is not there are skipped.
-# $GLOWISH_BIN: the programs (default build/release/bin). Exits 1 if a bundle is
-# wrong, 77 if none could be run.
+# $GLOWISH_BIN: the programs (default build/release/bin). $GLOWISH_SEED: draws
+# the network integers (default 1). Exits 1 if a bundle is wrong, 77 if none could
+# be run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 bin=${GLOWISH_BIN:-build/release/bin}
@@ -24,13 +28,15 @@ data=${GLOWISH_TEST_DATA:-../shared/data}
 work=$PWD/build/e2e/cross
 source=tests/e2e/cross
 bound=100000 # billionths
+seed=${GLOWISH_SEED:-1}
 
-all=0 doc=0 only=()
+all=0 doc=0 only=() onlyNetworks=()
 while [[ $# -gt 0 ]]; do
   case $1 in
     --all) all=1; shift ;;
     --doc) doc=1; shift ;;
     --only) only+=("$2"); shift 2 ;;
+    --network) onlyNetworks+=("$2"); shift 2 ;;
     *) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//p}' "$0"; exit 2 ;;
   esac
 done
@@ -45,6 +51,8 @@ targets=(
   "Cortex-A7, soft float ABI|-target=arm-linux-gnueabi -mcpu=cortex-a7 -float-abi=soft|--target=armv7a-linux-gnueabi -marm -mfloat-abi=softfp -mfpu=neon|-|qemu-arm"
   "RISC-V 64|-target=riscv64-linux-gnu|--target=riscv64-linux-gnu|riscv64-linux-gnu-gcc|qemu-riscv64"
   "RISC-V 64 with V|-target=riscv64-linux-gnu -mattr=+v|--target=riscv64-linux-gnu|riscv64-linux-gnu-gcc|qemu-riscv64 -cpu rv64,v=true,vext_spec=v1.0"
+  "RISC-V 32 with F|-target=riscv32-unknown-elf -mattr=+m,+c,+f -mabi=ilp32f|--target=riscv32-linux-gnu -march=rv32imfc -mabi=ilp32f|-|qemu-riscv32"
+  "Cortex-M0|-target=thumbv6m-none-eabi -mcpu=cortex-m0|-|arm-none-eabi-gcc -mcpu=cortex-m0 -mthumb $board=0x21000000|qemu-system-arm $semihosting -machine mps2-an385 -kernel"
   "Cortex-M3|-target=thumbv7m-none-eabi -mcpu=cortex-m3|-|arm-none-eabi-gcc -mcpu=cortex-m3 -mthumb $board=0x21000000|qemu-system-arm $semihosting -machine mps2-an385 -kernel"
   "Cortex-M4|-target=arm -mcpu=cortex-m4 -float-abi=hard|--target=thumbv7em-none-eabihf -mcpu=cortex-m4 $board=0x21000000|arm-none-eabi-gcc -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 $board=0x21000000|qemu-system-arm $semihosting -machine mps2-an386 -kernel"
   "Cortex-M7|-target=thumbv7em-none-eabihf -mcpu=cortex-m7|--target=thumbv7em-none-eabihf -mcpu=cortex-m7 $board=0x60000000|arm-none-eabi-gcc -mcpu=cortex-m7 -mthumb -mfloat-abi=hard -mfpu=fpv5-d16 $board=0x60000000|qemu-system-arm $semihosting -machine mps2-an500 -kernel"
@@ -52,14 +60,17 @@ targets=(
 )
 
 # The networks of the table: imagenet_squeezenet's code is squeezenet1_1's.
-names=(mlp quantized digits lenet mlp-exported squeezenet1_1)
-# NAME MODEL of the networks.
+names=(mlp quantized digits lenet mlp-exported squeezenet1_1 tiny_resnet8
+  tiny_dscnn_kws tiny_mobilenet_vww tiny_autoencoder)
+# NAME MODEL of the networks, and whether outputs are compared by their bits.
 networks=("mlp $source/mlp.onnxtxt" "quantized $source/quantized.onnxtxt"
-  "digits examples/digits/digits.onnx")
+  "integers $work/integers.onnxtxt bits" "digits examples/digits/digits.onnx")
 if [[ $all = 1 ]]; then
   for model in "$models"/{lenet,mlp,squeezenet1_1}/model.onnx \
-    "$data"/trained/imagenet_squeezenet/model.onnx; do
+    "$data"/trained/imagenet_squeezenet/model.onnx \
+    "$data"/quantized/tiny_{resnet8,dscnn_kws,mobilenet_vww,autoencoder}_int8/model.onnx; do
     name=$(basename "$(dirname "$model")")
+    name=${name%_int8}
     if [[ -e $model ]]; then
       networks+=("${name/mlp/mlp-exported} $model")
     else
@@ -67,6 +78,17 @@ if [[ $all = 1 ]]; then
     fi
   done
 fi
+
+# Whether a name is among others, of which none stand for all.
+isChosen() { # name, others
+  local name=$1 other
+  shift
+  [[ $# -gt 0 ]] || return 0
+  for other in "$@"; do
+    [[ $name != "$other" ]] || return 0
+  done
+  return 1
+}
 
 raw() { # the elements of a .npy file
   tail -c +$(($(od -An -tu2 -j8 -N2 "$1") + 11)) "$1"
@@ -77,8 +99,9 @@ compile() { # folder, model, API, options of model-compiler
     -weights=embed -bundle-api="$3" "${@:4}" >"$1.log" 2>&1
 }
 
-# A random input of the network, and what this machine makes of it.
-prepare() { # folder, model
+# A random input of the network, and what this machine makes of it, which is what
+# the interpreter does where bits are compared.
+prepare() { # folder, model, back end
   local name type
   mkdir -p "$1"
   compile "$1/host" "$2" static
@@ -91,7 +114,7 @@ prepare() { # folder, model
   "$bin/model-runner" -model="$1/input.graph" -random-inputs=7 \
     -output-dir="$1" >/dev/null
   "$bin/model-runner" -model="$2" -input="$name=$1/input.npy" \
-    -output-dir="$1/expected" >/dev/null
+    -backend="$3" -output-dir="$1/expected" >/dev/null
   raw "$1/input.npy" >"$1/inputs"
   raw "$1"/expected/*.npy >"$1/outputs"
 }
@@ -113,6 +136,7 @@ link() { # folder, way, options
     "-DACTIVATIONS_SIZE=$(stated "$folder" ACTIVATIONS_MEM_SIZE)"
     "-DREGION_ALIGNMENT=$(stated "$folder" MEM_ALIGN)"
     "-DINPUTS=\"$folder/../inputs\"" "-DOUTPUTS=\"$folder/../outputs\"")
+  [[ -z $bits ]] || common+=(-DEXPECTS_BITS)
   files=($source/run_cross.c $source/test_data.S "$folder/dynamic/network.o"
     $source/platform_semihosted.c)
   case $way in
@@ -164,7 +188,7 @@ judge() { # folder, emulator
   local emulator
   read -ra emulator <<<"$2"
   timeout 600 "${emulator[@]}" "$1/run" >"$1/output" 2>&1 </dev/null || true
-  awk -v bound=$bound '
+  awk -v bound="$([[ -n $bits ]] && echo 0 || echo $bound)" '
     / error [0-9]+$/ { n++; if ($NF > bound) bad = 1 }
     /^done$/ { done = 1 }
     { last = $0 }
@@ -221,20 +245,20 @@ tryWay() { # network, target, folder, way, options, emulator
 
 rm -rf "$work"
 mkdir -p "$work"
+python3 $source/integers.py "$seed" >"$work/integers.onnxtxt"
 : >"$rows"
 clang-19 -std=c11 -O2 -Wall -Wextra -Werror -D_POSIX_C_SOURCE=200809L -shared \
   -fPIC -o "$counter" $source/count_instructions.c
 printf '%-20s %-26s %-6s %9s\n' network target linked error
 for network in "${networks[@]}"; do
-  read -r name model <<<"$network"
-  prepare "$work/$name" "$model"
+  read -r name model bits <<<"$network"
+  isChosen "$name" "${onlyNetworks[@]}" || continue
+  prepare "$work/$name" "$model" "$([[ -z $bits ]] && echo CPU || echo Interpreter)"
   for row in "${targets[@]}"; do
     IFS='|' read -r target options clang gcc emulator <<<"$row"
-    if [[ ${#only[@]} -gt 0 ]]; then
-      printf '%s\n' "${only[@]}" | grep -qxF "$target" || continue
-    fi
+    isChosen "$target" "${only[@]}" || continue
     # Without a floating-point unit that takes hours.
-    [[ $target != Cortex-M3 || $name != *squeezenet* ]] || continue
+    [[ $target != Cortex-M[03] || $name != *squeezenet* ]] || continue
     folder=$work/$name/${target//[^A-Za-z0-9]/_}
     mkdir -p "$folder"
     read -ra options <<<"$options"
