@@ -8,7 +8,7 @@ Microcontrollers, quantized, with bit-exact outputs, Coral's and MLPerf Tiny's
 networks. Each runs on both back ends. Integers must be the expected ones, or
 those of the other back end where nothing is expected; floats within 1e-5 of the
 largest magnitude. Keyword features are classified, an anomaly is scored, and
-photographs are labelled. Prints a table of the files, and why models don't
+images are labelled. Prints a table of the files, and why models don't
 pass. tflite.txt names those that need not, and must not.
 
 --all: also models of more than a megabyte in the interpreter, which takes
@@ -204,10 +204,16 @@ def read_bitmap(path):
 
 
 def resize(image, height, width):
-    """The nearest pixels."""
-    rows = (np.arange(height) + 0.5) * image.shape[0] / height
-    columns = (np.arange(width) + 0.5) * image.shape[1] / width
-    return image[rows.astype(int)][:, columns.astype(int)]
+    """Between the four pixels around a point, as RESIZE_BILINEAR does it."""
+    image = image.astype(np.float64)
+    for axis, size in enumerate((height, width)):
+        at = np.arange(size) * image.shape[axis] / size
+        lower = at.astype(int)
+        upper = np.minimum(lower + 1, image.shape[axis] - 1)
+        part = (at - lower).reshape([-1] + [1] * (2 - axis))
+        image = (np.take(image, lower, axis) * (1 - part) +
+                 np.take(image, upper, axis) * part)
+    return np.floor(image + 0.5).astype(np.uint8)
 
 
 def run_batch(path, inputs, options=()):
@@ -256,8 +262,8 @@ def score_anomalies():
     return isGood, ", ".join(texts)
 
 
-def label_photographs():
-    """Coral's photographs: the label that must be among the best, and its
+def label_images():
+    """Coral's images: the label that must be among the best, and its
     score, or how well a mask is met."""
     folder = os.path.join(DATA, "tflite/coral")
     isGood, texts = True, []
@@ -293,7 +299,7 @@ def label_photographs():
 def check_applications():
     """Whole tasks: what is wrong with them is counted."""
     wrong = 0
-    for task in (classify_keywords, score_anomalies, label_photographs):
+    for task in (classify_keywords, score_anomalies, label_images):
         try:
             isGood, text = task()
         except (OSError, RuntimeError, ValueError) as error:

@@ -1,4 +1,5 @@
-//===- TFLiteRobustnessTest.cpp - Damaged TensorFlow Lite models ----------===//
+//===- TFLiteRobustnessTest.cpp - Malformed TensorFlow Lite models
+//----------===//
 
 #include "../unit/TFLiteModels.h"
 #include "../unit/TestFolder.h"
@@ -35,7 +36,7 @@ static std::vector<std::string> findSeeds() {
 
 namespace {
 
-class DamagedTFLite : public TestFolder {
+class MalformedTFLite : public TestFolder {
 protected:
   /// Takes the model \p bytes through everything.
   void check(const std::string &name, const std::string &bytes) {
@@ -63,12 +64,12 @@ protected:
 
 } // namespace
 
-TEST_F(DamagedTFLite, SeedIsGood) {
+TEST_F(MalformedTFLite, SeedIsGood) {
   check("convolution", makeQuantizedConvolution());
   EXPECT_EQ(counts.accepted, 1u);
 }
 
-TEST_F(DamagedTFLite, Bytes) {
+TEST_F(MalformedTFLite, Bytes) {
   std::vector<std::string> seeds = findSeeds();
   auto [first, count] = getRange(100);
   for (uint64_t i = first; i < first + count; ++i) {
@@ -82,7 +83,7 @@ TEST_F(DamagedTFLite, Bytes) {
 }
 
 /// Numbers in tables: offsets and lengths, shapes, indices, options.
-TEST_F(DamagedTFLite, Words) {
+TEST_F(MalformedTFLite, Words) {
   std::vector<std::string> seeds = findSeeds();
   auto [first, count] = getRange(100);
   for (uint64_t i = first; i < first + count; ++i) {

@@ -11,13 +11,13 @@
 using namespace glowish;
 
 /// The definition: two roundings, of which the first has the sign of the
-/// product, as it divides towards zero.
+/// multiplication, as it divides towards zero.
 static int32_t rescaleByDefinition(int32_t x, int32_t multiplier,
                                    int32_t shift) {
   auto scaled = int32_t(uint32_t(x) << std::max(shift, 0));
-  int64_t product = int64_t(scaled) * multiplier;
-  int64_t half = product >= 0 ? int64_t(1) << 30 : 1 - (int64_t(1) << 30);
-  auto high = int32_t((product + half) / (int64_t(1) << 31));
+  int64_t full = int64_t(scaled) * multiplier;
+  int64_t half = full >= 0 ? int64_t(1) << 30 : 1 - (int64_t(1) << 30);
+  auto high = int32_t((full + half) / (int64_t(1) << 31));
   int right = std::max(-shift, 0);
   int64_t mask = (int64_t(1) << right) - 1;
   int64_t threshold = (mask >> 1) + (high < 0 ? 1 : 0);
@@ -42,7 +42,7 @@ static NodeValue column(NodeBuilder &b, llvm::ArrayRef<double> numbers,
   return b.table(ElemKind::Int32, shape, [&](DimsRef) { return numbers[i++]; });
 }
 
-/// All combinations. Shifts to the left are of numbers that have room.
+/// All combinations. Shifts to the left are of numbers that have bits to spare.
 static NodeValue buildAll(Function &f, Module &m, std::vector<double> shifts) {
   NodeBuilder b(f, "rescale");
   // Zeros that are not known at compile time.

@@ -72,7 +72,7 @@ TEST(TFLiteImporter, TellsWhatIsNoModel) {
                         "TFL3 is missing"));
   std::string bytes = makeQuantizedConvolution();
   EXPECT_THAT(getError(bytes.substr(0, bytes.size() / 2)),
-              HasSubstr("it is damaged: its offsets are wrong"));
+              HasSubstr("it is malformed: its offsets are wrong"));
 }
 
 TEST(TFLiteImporter, ListsUnsupportedOperators) {
@@ -105,13 +105,13 @@ TEST(TFLiteImporter, ErrorsNameNodeAndOperator) {
                         "the file states float<3>"));
 }
 
-TEST(TFLiteImporter, DamagedIndicesAndScales) {
+TEST(TFLiteImporter, MalformedIndicesAndScales) {
   TFLiteModel model;
   int x = model.tensor("x", {2}, TensorType::FLOAT32);
   int y = model.tensor("y", {2}, TensorType::FLOAT32);
   model.op(BuiltinOperator::ABS, {7}, {y});
   EXPECT_THAT(getError(model.finish({x}, {y})),
-              HasSubstr("it is damaged: ABS names tensor 7 of 2"));
+              HasSubstr("it is malformed: ABS names tensor 7 of 2"));
   EXPECT_THAT(getError(makeBinary(BuiltinOperator::ADD, TensorType::INT8,
                                   {{-1.0f}, {0}})),
               HasSubstr("tensor 'x' has the scale"));

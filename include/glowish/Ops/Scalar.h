@@ -11,7 +11,7 @@
 //   select(b, x, y), min, max              NaN in either argument gives NaN
 //   exp, log, sqrt, floor, ceil, rint, tanh, erf, sin, cos, atan, pow
 //   x & y, x | y, x ^ y, shiftLeft, shiftRight      on integers
-//   arithmeticShiftRight, roundedHighProduct        on int32
+//   arithmeticShiftRight, roundedMultiplyHigh        on int32
 //   lookup(x, table)                                on bytes
 //   x.like(1.0)                            a literal of x's type
 //
@@ -136,9 +136,9 @@ inline Num<int32_t> arithmeticShiftRight(Num<int32_t> x, Num<int32_t> y) {
   return Num<int32_t>(x.value >> (y.value & 31));
 }
 /// \p x times \p y / 2^31, rounded to the nearest, halves up.
-inline Num<int32_t> roundedHighProduct(Num<int32_t> x, Num<int32_t> y) {
-  int64_t product = int64_t(x.value) * y.value;
-  return Num<int32_t>(int32_t((product + (int64_t(1) << 30)) >> 31));
+inline Num<int32_t> roundedMultiplyHigh(Num<int32_t> x, Num<int32_t> y) {
+  int64_t full = int64_t(x.value) * y.value;
+  return Num<int32_t>(int32_t((full + (int64_t(1) << 30)) >> 31));
 }
 
 /// The number of \p table at the bits of \p x.
@@ -289,7 +289,7 @@ template <typename S> S roundedShiftRight(S x, S y) {
 /// The formula of Rescale.
 template <typename S> S rescale(S x, S multiplier, S shift) {
   S scaled = shiftLeft(x, max(shift, 0.0));
-  return roundedShiftRight(roundedHighProduct(scaled, multiplier),
+  return roundedShiftRight(roundedMultiplyHigh(scaled, multiplier),
                            max(-shift, 0.0));
 }
 

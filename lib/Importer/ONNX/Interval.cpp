@@ -122,7 +122,7 @@ S operator^(S x, S) { return x.unknown(); }
 S shiftLeft(S x, S) { return x.unknown(); }
 S shiftRight(S x, S) { return x.unknown(); }
 S arithmeticShiftRight(S x, S) { return x.unknown(); }
-S roundedHighProduct(S x, S) { return x.unknown(); }
+S roundedMultiplyHigh(S x, S) { return x.unknown(); }
 S lookup(S x, llvm::ArrayRef<double> table) {
   return x.with(*llvm::min_element(table), *llvm::max_element(table));
 }

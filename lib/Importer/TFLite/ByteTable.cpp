@@ -69,19 +69,19 @@ llvm::Expected<ByteTable> glowish::tabulateHardSwish(const TFLiteOp &op) {
   ByteTable table;
   for (unsigned byte = 0; byte < 256; ++byte) {
     auto x = int16_t((getInteger(op, byte) - op.getZeroPoint(0)) * 128);
-    int16_t output = roundedHighProduct16(x, outputFactor);
+    int16_t output = roundedMultiplyHigh16(x, outputFactor);
     int16_t thirds = x;
     if (toThirds.shift > 0)
       thirds = saturatingShiftLeft16(thirds, toThirds.shift - 1);
-    thirds = roundedHighProduct16(thirds, thirdsFactor);
+    thirds = roundedMultiplyHigh16(thirds, thirdsFactor);
     if (toThirds.shift > 0)
       thirds = saturatingShiftLeft16(thirds, 1);
     else if (toThirds.shift < 0)
       thirds = roundedShiftRight16(thirds, -toThirds.shift);
     // (x / 3 + 1) / 2 is x + 3 of 6, an int16 from 0 on.
     auto gate = int16_t((int32_t(thirds) + (1 << 15)) >> 1);
-    int16_t product = truncatedHighProduct16(gate, output);
-    int16_t result = roundedShiftRight16(product, -toOutput.shift);
+    int16_t gated = truncatedMultiplyHigh16(gate, output);
+    int16_t result = roundedShiftRight16(gated, -toOutput.shift);
     table.push_back(saturateByte(op, result + op.getOutputZeroPoint()));
   }
   return table;

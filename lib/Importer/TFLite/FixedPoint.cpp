@@ -12,13 +12,13 @@ template <typename T> static T limit(int64_t value) {
                                std::numeric_limits<T>::max()));
 }
 
-int32_t glowish::roundedHighProduct32(int32_t x, int32_t y) {
+int32_t glowish::roundedMultiplyHigh32(int32_t x, int32_t y) {
   return limit<int32_t>((int64_t(x) * y + (int64_t(1) << 30)) >> 31);
 }
-int16_t glowish::roundedHighProduct16(int16_t x, int16_t y) {
+int16_t glowish::roundedMultiplyHigh16(int16_t x, int16_t y) {
   return limit<int16_t>((int64_t(x) * y + (1 << 14)) >> 15);
 }
-int16_t glowish::truncatedHighProduct16(int16_t x, int16_t y) {
+int16_t glowish::truncatedMultiplyHigh16(int16_t x, int16_t y) {
   return limit<int16_t>(int64_t(x) * y / (1 << 15));
 }
 
@@ -42,14 +42,14 @@ int16_t glowish::saturatingShiftLeft16(int16_t x, int shift) {
 static int32_t exponentOfQuarter(int32_t x) {
   constexpr int32_t eToMinusEighth = 1895147668, third = 715827883;
   int32_t a = x + (1 << 28);
-  int32_t a2 = roundedHighProduct32(a, a);
-  int32_t a3 = roundedHighProduct32(a2, a);
-  int32_t a4 = roundedHighProduct32(a2, a2);
+  int32_t a2 = roundedMultiplyHigh32(a, a);
+  int32_t a3 = roundedMultiplyHigh32(a2, a);
+  int32_t a4 = roundedMultiplyHigh32(a2, a2);
   int32_t inner = roundedShiftRight32(a4, 2) + a3;
   int32_t outer =
-      roundedShiftRight32(roundedHighProduct32(inner, third) + a2, 1);
+      roundedShiftRight32(roundedMultiplyHigh32(inner, third) + a2, 1);
   return limit<int32_t>(int64_t(eToMinusEighth) +
-                        roundedHighProduct32(eToMinusEighth, a + outer));
+                        roundedMultiplyHigh32(eToMinusEighth, a + outer));
 }
 
 int32_t glowish::exponentOfNegative(int32_t x) {
@@ -65,6 +65,6 @@ int32_t glowish::exponentOfNegative(int32_t x) {
                                  39332535,   720401,     242};
   for (int bit = 0; bit < 7; ++bit)
     if (rest & (1 << (fractionBits - 2 + bit)))
-      result = roundedHighProduct32(result, factors[bit]);
+      result = roundedMultiplyHigh32(result, factors[bit]);
   return result;
 }

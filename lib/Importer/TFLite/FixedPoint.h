@@ -13,11 +13,11 @@
 namespace glowish {
 
 /// x * y / 2^31, rounded to the nearest, halves up; saturates.
-int32_t roundedHighProduct32(int32_t x, int32_t y);
+int32_t roundedMultiplyHigh32(int32_t x, int32_t y);
 /// x * y / 2^15, the same.
-int16_t roundedHighProduct16(int16_t x, int16_t y);
+int16_t roundedMultiplyHigh16(int16_t x, int16_t y);
 /// x * y / 2^15, rounded towards zero.
-int16_t truncatedHighProduct16(int16_t x, int16_t y);
+int16_t truncatedMultiplyHigh16(int16_t x, int16_t y);
 
 /// x / 2^shift, rounded to the nearest, halves away from zero; \p shift >= 0.
 int32_t roundedShiftRight32(int32_t x, int shift);

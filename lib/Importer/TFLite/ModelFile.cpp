@@ -9,7 +9,7 @@ using tflite::TensorType;
 //===- Validity -----------------------------------------------------------===//
 
 llvm::Expected<TFLiteFile> TFLiteFile::read(llvm::ArrayRef<uint8_t> bytes) {
-  // What a damaged file may make the verifier visit.
+  // What a malformed file may make the verifier visit.
   constexpr unsigned maxDepth = 64, maxTables = 1u << 24;
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), maxDepth,
                                  maxTables);
@@ -17,7 +17,7 @@ llvm::Expected<TFLiteFile> TFLiteFile::read(llvm::ArrayRef<uint8_t> bytes) {
     return makeError("it is no TensorFlow Lite model: the identifier TFL3 is "
                      "missing");
   if (!tflite::VerifyModelBuffer(verifier))
-    return makeError("it is damaged: its offsets are wrong");
+    return makeError("it is malformed: its offsets are wrong");
   TFLiteFile file(bytes, tflite::GetModel(bytes.data()));
   GLOWISH_RETURN_IF_ERROR(file.check());
   return file;
@@ -46,7 +46,7 @@ static llvm::Error checkIndices(const flatbuffers::Vector<int32_t> *indices,
   for (size_t i = 0; i < getSize(indices); ++i) {
     int32_t index = indices->Get(i);
     if (!(mayBeAbsent && index == -1) && (index < 0 || size_t(index) >= count))
-      return makeError("it is damaged: {0} names tensor {1} of {2}", what,
+      return makeError("it is malformed: {0} names tensor {1} of {2}", what,
                        index, count);
   }
   return llvm::Error::success();
@@ -57,7 +57,7 @@ llvm::Error TFLiteFile::checkGraph(const tflite::SubGraph &graph) const {
   for (size_t i = 0; i < numTensors; ++i) {
     const tflite::Tensor &tensor = *graph.tensors()->Get(i);
     if (tensor.buffer() >= getSize(model->buffers()) && tensor.buffer() != 0)
-      return makeError("it is damaged: tensor {0} has buffer {1} of {2}",
+      return makeError("it is malformed: tensor {0} has buffer {1} of {2}",
                        quote(getName(tensor)), tensor.buffer(),
                        getSize(model->buffers()));
   }
@@ -74,7 +74,7 @@ llvm::Error TFLiteFile::checkOperator(const tflite::SubGraph &graph,
                                       const tflite::Operator &op) const {
   size_t numTensors = getSize(graph.tensors());
   if (op.opcode_index() >= getSize(model->operator_codes()))
-    return makeError("it is damaged: an operator has code {0} of {1}",
+    return makeError("it is malformed: an operator has code {0} of {1}",
                      op.opcode_index(), getSize(model->operator_codes()));
   std::string name = getOperatorName(op);
   GLOWISH_RETURN_IF_ERROR(checkIndices(op.inputs(), numTensors, true, name));

@@ -58,7 +58,7 @@ FixedPointFactor FixedPointFactor::get(double factor) {
     multiplier /= 2;
     ++result.shift;
   }
-  // So small that all products are 0.
+  // So small that what it multiplies becomes 0.
   if (result.shift < -31)
     return {};
   // As large as an int32 allows.

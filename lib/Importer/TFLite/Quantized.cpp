@@ -162,8 +162,8 @@ NodeValue glowish::dequantized(TFLiteOp &op, unsigned index) {
                                : op.cast(op.input(index), ElemKind::Float);
 }
 
-std::vector<double> glowish::getProductFactors(const TFLiteOp &op, unsigned lhs,
-                                               unsigned rhs) {
+std::vector<double> glowish::getSumFactors(const TFLiteOp &op, unsigned lhs,
+                                           unsigned rhs) {
   std::vector<double> factors;
   for (float scale : op.getTensor(rhs).quantization->scales)
     factors.push_back(double(op.getScale(lhs)) * double(scale) /
@@ -179,15 +179,15 @@ llvm::Error glowish::checkBiasScales(const TFLiteOp &op, unsigned lhs,
   const std::vector<float> &own = op.getTensor(bias).quantization->scales;
   const std::vector<float> &weights = op.getTensor(rhs).quantization->scales;
   for (size_t i = 0; i < own.size(); ++i) {
-    double product = double(op.getScale(lhs)) *
-                     double(weights[std::min(i, weights.size() - 1)]);
-    double off = std::abs(double(own[i]) - product);
-    if (off <= options.tflite.biasScaleTolerance * product)
+    double expected = double(op.getScale(lhs)) *
+                      double(weights[std::min(i, weights.size() - 1)]);
+    double off = std::abs(double(own[i]) - expected);
+    if (off <= options.tflite.biasScaleTolerance * expected)
       continue;
-    std::string text =
-        llvm::formatv("the scale of the bias is {0}, that of the products {1}",
-                      typerules::formatDouble(double(own[i])),
-                      typerules::formatDouble(product));
+    std::string text = llvm::formatv(
+        "the scale of the bias is {0}, that of input and weights {1}",
+        typerules::formatDouble(double(own[i])),
+        typerules::formatDouble(expected));
     return options.tflite.refusesBiasScales
                ? makeError(
                      "{0}; -tflite-bias-scale-check-max-error accepts "
@@ -232,9 +232,8 @@ NodeValue glowish::rescaleInt64(TFLiteOp &op, NodeValue x,
   auto constant = [&](llvm::ArrayRef<int64_t> values) {
     return op.ints(ElemKind::Int64, shape, values);
   };
-  NodeValue product =
-      op.add(op.mul(x, constant(multipliers)), constant(halves));
-  NodeValue raised = op.add(product, std::ldexp(1, offsetBits));
+  NodeValue scaled = op.add(op.mul(x, constant(multipliers)), constant(halves));
+  NodeValue raised = op.add(scaled, std::ldexp(1, offsetBits));
   return op.sub(op.make<ShiftRightNode>(raised, constant(shifts)),
                 constant(offsets));
 }

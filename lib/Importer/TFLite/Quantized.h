@@ -47,16 +47,13 @@ NodeValue multiplyBytes(NodeBuilder &b, NodeValue lhs, int64_t lhsZero,
 /// Input \p index in float: as it is, or what its integers stand for.
 NodeValue dequantized(TFLiteOp &op, unsigned index);
 
-/// The factor that makes output steps of the products of inputs \p lhs and
+/// The factor that makes output steps of sums of input \p lhs times input
 /// \p rhs: one, or one for each scale of rhs.
-std::vector<double> getProductFactors(const TFLiteOp &op, unsigned lhs,
-                                      unsigned rhs);
+std::vector<double> getSumFactors(const TFLiteOp &op, unsigned lhs,
+                                  unsigned rhs);
 
-/// An error, or a warning, if the options ask for one, where the scales of
-/// input
-/// \p bias, if it is there and has some, are not those of the products of
-/// inputs
-/// \p lhs and \p rhs.
+/// An error, or a warning if the options ask for one, where input \p bias has
+/// scales that are not those of input \p lhs times those of input \p rhs.
 llvm::Error checkBiasScales(const TFLiteOp &op, unsigned lhs, unsigned rhs,
                             unsigned bias);
 

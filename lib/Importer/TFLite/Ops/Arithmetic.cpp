@@ -1,4 +1,4 @@
-//===- Arithmetic.cpp - Sums, products and comparisons --------------------===//
+//===- Arithmetic.cpp - Element-wise arithmetic and comparisons -----------===//
 
 #include "TFLite/Quantized.h"
 
@@ -41,14 +41,14 @@ static llvm::Error importQuantizedSum(TFLiteOp &op, BinaryBuilder build,
                       quantizeSteps(op, op.rescale(sum, factor), activation));
 }
 
-static llvm::Error importQuantizedProduct(TFLiteOp &op,
-                                          ActivationFunctionType activation) {
+static llvm::Error importQuantizedMul(TFLiteOp &op,
+                                      ActivationFunctionType activation) {
   GLOWISH_RETURN_IF_ERROR(checkQuantizedPair(op));
   double factor = double(op.getScale(0)) * double(op.getScale(1)) /
                   double(op.getOutputScale());
-  NodeValue product = op.mul(centered(op, 0), centered(op, 1));
-  return op.setOutput(
-      0, quantizeSteps(op, op.rescale(product, factor), activation));
+  NodeValue steps = op.mul(centered(op, 0), centered(op, 1));
+  return op.setOutput(0,
+                      quantizeSteps(op, op.rescale(steps, factor), activation));
 }
 
 //===- Sums and products --------------------------------------------------===//
@@ -81,7 +81,7 @@ static llvm::Error importSub(TFLiteOp &op) {
 static llvm::Error importMul(TFLiteOp &op) {
   auto activation =
       op.options<tflite::MulOptions>().fused_activation_function();
-  return op.isQuantized(0) ? importQuantizedProduct(op, activation)
+  return op.isQuantized(0) ? importQuantizedMul(op, activation)
                            : importPlain(op, makeBinary<MulNode>, activation);
 }
 

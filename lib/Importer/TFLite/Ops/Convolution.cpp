@@ -1,7 +1,7 @@
 //===- Convolution.cpp - Convolutions of images ---------------------------===//
 
 #include "TFLite/Quantized.h"
-#include "TFLite/Windows.h"
+#include "TFLite/SlidingWindow.h"
 
 using namespace glowish;
 using tflite::ActivationFunctionType;
@@ -38,7 +38,7 @@ static NodeValue convolveBytes(TFLiteOp &op, NodeValue input, const Conv &conv,
       window.pads, window.dilations, conv.group);
 }
 
-/// The sums of int16 are int64: those of the products with both halves.
+/// The sums of int16 are int64: those of both halves.
 static NodeValue convolveInt16(TFLiteOp &op, NodeValue input, const Conv &conv,
                                NodeValue bias) {
   Int16Halves halves = splitInt16(op, input);
@@ -69,7 +69,7 @@ static llvm::Error importQuantized(TFLiteOp &op, Conv conv) {
   GLOWISH_RETURN_IF_ERROR(op.checkOutputQuantized());
   GLOWISH_RETURN_IF_ERROR(checkWeights(op, 1));
   GLOWISH_RETURN_IF_ERROR(checkBiasScales(op, 0, 1, 2));
-  std::vector<double> factors = getProductFactors(op, 0, 1);
+  std::vector<double> factors = getSumFactors(op, 0, 1);
   if (op.getKind(1) == ElemKind::Int4)
     conv.filter = op.cast(conv.filter, ElemKind::Int8);
   if (op.getKind(0) == ElemKind::Int16) {
@@ -219,7 +219,7 @@ static NodeValue turnFilter(TFLiteOp &op, NodeValue filter) {
                             shape, Dims{1, -1, -1, 1});
 }
 
-/// The convolution over the spread pixels that adds the same products.
+/// The convolution over the spread pixels that adds the same.
 static llvm::Expected<Conv>
 spreadConvolution(TFLiteOp &op, const TransposedConv &conv, DimsRef spread) {
   Conv result{.filter = turnFilter(op, op.input(1)),
@@ -256,7 +256,7 @@ static llvm::Error importTransposedQuantized(TFLiteOp &op,
   GLOWISH_RETURN_IF_ERROR(op.takeError());
   GLOWISH_ASSIGN_OR_RETURN(Conv spread,
                            spreadConvolution(op, conv, pixels.getShape()));
-  std::vector<double> factors = getProductFactors(op, 2, 1);
+  std::vector<double> factors = getSumFactors(op, 2, 1);
   if (op.getKind(2) == ElemKind::Int16) {
     NodeValue sums = convolveInt16(op, pixels, spread, op.input(3));
     return op.setOutput(

@@ -34,7 +34,7 @@ static llvm::Expected<Detection> readOptions(const TFLiteOp &op) {
   llvm::ArrayRef<uint8_t> bytes = op.getCustomOptions();
   if (bytes.size() < 3 ||
       !flexbuffers::VerifyBuffer(bytes.data(), bytes.size(), nullptr))
-    return makeError("its options are damaged");
+    return makeError("its options are malformed");
   flexbuffers::Reference root =
       flexbuffers::GetRoot(bytes.data(), bytes.size());
   if (!root.IsMap())

@@ -17,19 +17,19 @@ static llvm::Expected<NodeValue> getRows(TFLiteOp &op, NodeValue value,
   return op.reshape(value, {elements / columns, columns});
 }
 
-/// The factors that make output steps of products, as convolutions have them,
+/// The factors that make output steps of sums, as convolutions have them,
 /// but for one that is of the whole matrix: there the scales are multiplied as
 /// floats.
 static std::vector<double> getFactors(const TFLiteOp &op) {
   if (!op.getTensor(1).quantization->isPerTensor())
-    return getProductFactors(op, 0, 1);
-  float product = op.getScale(0) * op.getScale(1);
-  return {double(product) / double(op.getOutputScale())};
+    return getSumFactors(op, 0, 1);
+  float scale = op.getScale(0) * op.getScale(1);
+  return {double(scale) / double(op.getOutputScale())};
 }
 
 //===- Fully connected ----------------------------------------------------===//
 
-/// Rows of int16 times bytes: int64 sums of the products with both halves.
+/// Rows of int16 times bytes: int64 sums of both halves.
 static NodeValue multiplyInt16(TFLiteOp &op, NodeValue lhs, NodeValue rhs,
                                NodeValue bias) {
   Int16Halves halves = splitInt16(op, lhs);

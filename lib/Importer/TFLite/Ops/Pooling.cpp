@@ -1,7 +1,7 @@
 //===- Pooling.cpp - Pools of images --------------------------------------===//
 
 #include "TFLite/Quantized.h"
-#include "TFLite/Windows.h"
+#include "TFLite/SlidingWindow.h"
 
 using namespace glowish;
 

@@ -56,8 +56,8 @@ static NodeValue advance(TFLiteOp &op, NodeValue newest,
 /// The sums over time and over the filters of a unit: [batch, units].
 static NodeValue sumFilters(TFLiteOp &op, NodeValue states, NodeValue weights,
                             const Filters &filters) {
-  NodeValue products = op.mul(states, weights);
-  NodeValue sums = op.reduce(products, "sum", {2}, /*keepDims=*/false);
+  NodeValue weighted = op.mul(states, weights);
+  NodeValue sums = op.reduce(weighted, "sum", {2}, /*keepDims=*/false);
   sums = op.reshape(
       sums, {filters.batch, filters.count / filters.rank, filters.rank});
   return op.reduce(sums, "sum", {2}, /*keepDims=*/false);

@@ -129,7 +129,7 @@ static llvm::Error importFloat(TFLiteOp &op) {
 
 //===- Integers -----------------------------------------------------------===//
 
-/// int32 limited to int16: what a sum or a product is stored as.
+/// int32 limited to int16: how sums are stored.
 static NodeValue limitInt16(TFLiteOp &op, NodeValue x) {
   return op.clip(x, -32768, 32767);
 }
@@ -206,19 +206,19 @@ static llvm::Error importQuantized(TFLiteOp &op) {
     auto sigmoid = [&](Gate gate) {
       return table.sigmoid(gates.sum(gate, x, states.hidden));
     };
-    auto product = [&](NodeValue a, NodeValue b, double factor) {
+    auto multiply = [&](NodeValue a, NodeValue b, double factor) {
       return op.rescale(op.mul(a, b), factor);
     };
     NodeValue cell = op.cast(states.cell, ElemKind::Int32);
-    NodeValue kept = limitInt16(op, product(sigmoid(Forget), cell, fraction));
+    NodeValue kept = limitInt16(op, multiply(sigmoid(Forget), cell, fraction));
     NodeValue proposed = table.tanh(gates.sum(Cell, x, states.hidden), -12);
-    NodeValue added = limitInt16(
-        op, product(sigmoid(Input), proposed, fraction * fraction / cellScale));
+    NodeValue added = limitInt16(op, multiply(sigmoid(Input), proposed,
+                                              fraction * fraction / cellScale));
     cell = limitInt16(op, op.add(kept, added));
     if (clip > 0)
       cell = op.clip(cell, -clippedCell, clippedCell);
-    NodeValue shown = product(sigmoid(Output), table.tanh(cell, cellPower),
-                              fraction * fraction / hiddenScale);
+    NodeValue shown = multiply(sigmoid(Output), table.tanh(cell, cellPower),
+                               fraction * fraction / hiddenScale);
     NodeValue hidden = saturate(op, op.add(shown, hiddenZero), ElemKind::Int8);
     return LSTMStates{hidden, op.cast(cell, ElemKind::Int16)};
   });

@@ -231,14 +231,14 @@ static llvm::Error importBatchToSpace(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(Blocks blocks, readBlocks(op));
   DimsRef shape = op.getShape(0);
   size_t rank = shape.size(), count = blocks.sizes.size();
-  int64_t product = 1;
+  int64_t blockSize = 1;
   for (int64_t size : blocks.sizes)
-    product *= size;
-  if (shape[0] % product != 0)
-    return makeError("{0} samples become blocks of {1}", shape[0], product);
+    blockSize *= size;
+  if (shape[0] % blockSize != 0)
+    return makeError("{0} samples become blocks of {1}", shape[0], blockSize);
   Dims split(blocks.sizes.begin(), blocks.sizes.end());
-  Dims result = {shape[0] / product};
-  split.push_back(shape[0] / product);
+  Dims result = {shape[0] / blockSize};
+  split.push_back(shape[0] / blockSize);
   std::vector<int64_t> order = {int64_t(count)};
   for (size_t d = 0; d < count; ++d) {
     split.push_back(shape[d + 1]);

@@ -37,7 +37,8 @@ static llvm::Expected<Exponents> tabulate(double scale) {
     int32_t fine = 0;
     if (difference <= least) {
       auto raised = int32_t(-int64_t(difference) * (int64_t(1) << fixed.shift));
-      fine = exponentOfNegative(roundedHighProduct32(raised, fixed.multiplier));
+      fine =
+          exponentOfNegative(roundedMultiplyHigh32(raised, fixed.multiplier));
     }
     result.fine.push_back(fine);
     result.coarse.push_back(roundedShiftRight32(fine, sumBits));

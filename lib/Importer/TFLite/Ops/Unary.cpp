@@ -93,7 +93,7 @@ static llvm::Error importLeakyRelu(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkKind(0, activationKinds));
   GLOWISH_RETURN_IF_ERROR(op.checkQuantized(0));
   GLOWISH_RETURN_IF_ERROR(op.checkOutputQuantized());
-  // Products and quotients of floats, as TensorFlow Lite has them.
+  // Multiplied and divided as floats, as TensorFlow Lite does it.
   double identity = double(op.getScale(0) / op.getOutputScale());
   double slope = double(op.getScale(0) * alpha / op.getOutputScale());
   NodeValue x = centered(op, 0);

@@ -111,14 +111,14 @@ EmittedScalar glowish::arithmeticShiftRight(EmittedScalar x, EmittedScalar y) {
   Value *last = b.literal(y.kind, 31, KernelBuilder::getLanes(y.value));
   return x.with(b.CreateAShr(x.value, b.CreateAnd(y.value, last)));
 }
-EmittedScalar glowish::roundedHighProduct(EmittedScalar x, EmittedScalar y) {
+EmittedScalar glowish::roundedMultiplyHigh(EmittedScalar x, EmittedScalar y) {
   KernelBuilder &b = *x.builder;
   unsigned lanes = KernelBuilder::getLanes(x.value);
   llvm::Type *wide = b.getComputeTy(ElemKind::Int64, lanes);
-  Value *product =
+  Value *full =
       b.CreateMul(b.CreateSExt(x.value, wide), b.CreateSExt(y.value, wide));
-  product = b.CreateAdd(product, llvm::ConstantInt::get(wide, 1 << 30));
-  return x.with(b.CreateTrunc(b.CreateLShr(product, 31), x.value->getType()));
+  full = b.CreateAdd(full, llvm::ConstantInt::get(wide, 1 << 30));
+  return x.with(b.CreateTrunc(b.CreateLShr(full, 31), x.value->getType()));
 }
 EmittedScalar glowish::select(EmittedScalar c, EmittedScalar x,
                               EmittedScalar y) {

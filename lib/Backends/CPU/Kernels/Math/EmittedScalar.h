@@ -56,7 +56,7 @@ EmittedScalar operator^(EmittedScalar x, EmittedScalar y);
 EmittedScalar shiftLeft(EmittedScalar x, EmittedScalar y);
 EmittedScalar shiftRight(EmittedScalar x, EmittedScalar y);
 EmittedScalar arithmeticShiftRight(EmittedScalar x, EmittedScalar y);
-EmittedScalar roundedHighProduct(EmittedScalar x, EmittedScalar y);
+EmittedScalar roundedMultiplyHigh(EmittedScalar x, EmittedScalar y);
 EmittedScalar lookup(EmittedScalar x, llvm::ArrayRef<double> table);
 EmittedScalar select(EmittedScalar c, EmittedScalar x, EmittedScalar y);
 EmittedScalar max(EmittedScalar x, EmittedScalar y);

@@ -1,6 +1,6 @@
-//===- Windows.cpp - Sliding windows over images --------------------------===//
+//===- SlidingWindow.cpp - Sliding windows over images --------------------===//
 
-#include "TFLite/Windows.h"
+#include "TFLite/SlidingWindow.h"
 
 using namespace glowish;
 

@@ -1,7 +1,7 @@
-//===- Windows.h - Sliding windows over images ------------------*- C++ -*-===//
+//===- SlidingWindow.h - Sliding windows over images ------------*- C++ -*-===//
 
-#ifndef GLOWISH_LIB_IMPORTER_TFLITE_WINDOWS_H
-#define GLOWISH_LIB_IMPORTER_TFLITE_WINDOWS_H
+#ifndef GLOWISH_LIB_IMPORTER_TFLITE_SLIDINGWINDOW_H
+#define GLOWISH_LIB_IMPORTER_TFLITE_SLIDINGWINDOW_H
 
 #include "TFLite/TFLiteOp.h"
 
@@ -25,4 +25,4 @@ llvm::Error placeWindow(TFLiteWindow &window, DimsRef shape,
 
 } // namespace glowish
 
-#endif // GLOWISH_LIB_IMPORTER_TFLITE_WINDOWS_H
+#endif // GLOWISH_LIB_IMPORTER_TFLITE_SLIDINGWINDOW_H
