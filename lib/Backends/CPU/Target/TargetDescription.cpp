@@ -106,6 +106,27 @@ static void describeRISCV(TargetDescription &target,
   target.hasMultiplyByScalar = target.vectorBits > 0;
 }
 
+/// An engine translates the code for a processor with at least 16 vector
+/// registers, of which V8 keeps one to itself. What is known of the processor
+/// is only that it is a phone's or better.
+static void describeWasm(TargetDescription &target,
+                         const llvm::MCSubtargetInfo &info) {
+  bool isRelaxed = info.checkFeatures("+relaxed-simd");
+  target.hasFloat = target.hasDouble = target.hasRounding = true;
+  target.isTranslated = true;
+  target.hasPrefetch = false;
+  if (!isRelaxed && !info.checkFeatures("+simd128"))
+    return;
+  target.isWasm = true;
+  target.vectorBits = 128;
+  target.numVectorRegisters = 15;
+  target.dot = DotInstr::Pairs;
+  target.hasRelaxedMultiplyAdd = isRelaxed;
+  target.splitsMultiplyAdd = !isRelaxed;
+  target.instrsPerCycle = 5;
+  target.cacheBytes = 512 << 10;
+}
+
 /// Sets the stack limits. Threads have 8 MiB on Linux, except with some C
 /// libraries, and at least 512 KiB on other systems; bare metal has little.
 static void describeSystem(TargetDescription &target,
@@ -117,6 +138,11 @@ static void describeSystem(TargetDescription &target,
   if (target.isHosted)
     target.maxStackBytes =
         triple.isOSLinux() && !triple.isMusl() ? 1280 << 10 : 256 << 10;
+  // What browsers load is linked with a stack for it.
+  if (isForWeb(triple)) {
+    target.isHosted = true;
+    target.maxStackBytes = webStackBytes / 2;
+  }
 }
 
 TargetDescription
@@ -135,8 +161,7 @@ TargetDescription::forMachine(const llvm::TargetMachine &machine) {
   } else if (triple.isRISCV()) {
     describeRISCV(target, info);
   } else if (triple.isWasm()) {
-    target.vectorBits = info.checkFeatures("+simd128") ? 128 : 0;
-    target.hasFloat = target.hasDouble = target.hasRounding = true;
+    describeWasm(target, info);
   }
   target.packedBits = target.vectorBits;
   describeSystem(target, triple);
@@ -173,7 +198,7 @@ llvm::Error TargetDescription::makeReproducible() {
                      "aarch64-linux-gnu, and riscv64-linux-gnu with "
                      "-mattr=+v");
   isReproducible = true;
-  hasFMA = false;
+  hasFMA = hasRelaxedMultiplyAdd = false;
   return llvm::Error::success();
 }
 
