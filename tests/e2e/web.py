@@ -266,6 +266,32 @@ def check_document():
     return 1 if verdict else 0
 
 
+# What loads the weights of digits with another byte or another size.
+SPOILT = """
+import {readFileSync} from 'node:fs';
+import {load} from './network.mjs';
+const weights = readFileSync(new URL('network.weights.bin', import.meta.url));
+const getCode = (bytes) => load({weights: bytes}).then(
+    () => 0, ({code}) => code);
+const other = Uint8Array.from(weights);
+other[other.length >> 1] ^= 1;
+console.log(await getCode(weights), await getCode(weights.subarray(1)),
+            await getCode(other));
+"""
+
+
+def check_weights():
+    """Whether wrong weights are refused; how much is wrong."""
+    folder = os.path.join(WORK, "digits", "simd")
+    path = os.path.join(folder, "spoilt.mjs")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(SPOILT)
+    printed = run("node", path).strip()
+    print("wrong weights        " +
+          ("ok" if printed == "0 3 4" else "WRONG: printed " + printed))
+    return 0 if printed == "0 3 4" else 1
+
+
 def find_networks():
     """Name, arguments, inputs, tolerance and variants of each network."""
     for model, is_quantized in OWN.items():
@@ -303,6 +329,8 @@ def main():
     for name, *network in find_networks():
         if not sys.argv[1:] or name in sys.argv[1:]:
             wrong += check_network(name, *network)
+    if not sys.argv[1:]:
+        wrong += check_weights()
     print("%d wrong" % wrong)
     return 1 if wrong else 0
 

@@ -1,6 +1,7 @@
 //===- WebBundle.cpp - Bundles for browsers and Node.js -------------------===//
 
 #include "WebBundle.h"
+#include "ChecksumFunction.h"
 #include "MemoryFunctions.h"
 #include "WasmLinker.h"
 #include "WebInterface.h"
@@ -52,6 +53,9 @@ void glowish::prepareWebModule(CPUBackend &backend, llvm::Module &module,
                                const BundleFacts &facts) {
   llvm::Function *entry = module.getFunction(facts.options.entryName);
   entry->addFnAttr("wasm-export-name", "run");
+  if (facts.options.weights != BundleWeights::Embed)
+    defineChecksum(module, backend.getTarget(), facts.constantSize)
+        ->addFnAttr("wasm-export-name", "checksum");
   if (!backend.getTargetMachine().getMCSubtargetInfo()->checkFeatures(
           "+bulk-memory"))
     defineMemoryFunctions(module, backend.getTarget());

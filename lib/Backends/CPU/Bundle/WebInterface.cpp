@@ -84,6 +84,8 @@ static void printDescription(json::OStream &os, const BundleFacts &facts) {
   const BundleOptions &options = facts.options;
   os.attribute("name", options.networkName);
   os.attribute("modelHash", llvm::utohexstr(options.modelHash, true, 16));
+  os.attribute("weightsChecksum",
+               llvm::utohexstr(facts.weightsChecksum, true, 16));
   os.attribute("alignment", int64_t(facts.alignment));
   os.attribute("weightBytes", int64_t(facts.constantSize));
   os.attribute("placeholderBytes", int64_t(facts.mutableSize));

@@ -100,8 +100,8 @@ async function* readParts(source) {
   }
 }
 
-/** Reads weights to where they are used. */
-async function readWeights(source, place) {
+/** Reads weights to where they are used; `getChecksum` is of what is there. */
+async function readWeights(source, place, getChecksum) {
   let size = 0;
   for await (const part of readParts(source)) {
     if (size + part.length <= place.length)
@@ -111,6 +111,9 @@ async function readWeights(source, place) {
   if (size !== place.length)
     throw new NetworkError(
         3, `the weights have ${size} bytes instead of ${place.length}`);
+  if (BigInt.asUintN(64, getChecksum(place.byteOffset)) !==
+      BigInt(`0x${description.weightsChecksum}`))
+    throw new NetworkError(4, 'the weights are those of another network');
 }
 
 //===- Networks ------------------------------------------------------------===//
@@ -224,7 +227,9 @@ export async function load({
   regions.activations =
       alignTo(regions.placeholders + description.placeholderBytes);
   if (!embedded && description.weightBytes)
-    await readWeights(weights, new Uint8Array(
-        memory.buffer, regions.weights, description.weightBytes));
+    await readWeights(
+        weights,
+        new Uint8Array(memory.buffer, regions.weights, description.weightBytes),
+        instance.exports.checksum);
   return new Network(instance, regions);
 }
