@@ -292,6 +292,71 @@ def check_weights():
     return 0 if printed == "0 3 4" else 1
 
 
+MODEL = """
+ir_version: 7
+opset_import { version: 13 }
+graph {
+  name: "net"
+  node { op_type: "Neg" input: "x" output: "y" }
+  input { name: "x" type { tensor_type { elem_type: 1 shape {
+    dim { dim_param: "length" } dim { dim_value: 2 } } } } }
+  output { name: "y" type { tensor_type { elem_type: 1 shape {
+    dim { dim_param: "length" } dim { dim_value: 2 } } } } }
+}
+"""
+
+# What a program does with extents: the option of model-compiler, and a program that
+# prints true for each thing that is right.
+EXTENTS = {"range": ("length,1..4", """
+const {x} = network.inputs, {y} = network.outputs;
+x.set([1, 2, 3, 4, 5, 6, 7, 8]);
+network.run({length: 3});
+const error = catchError(() => network.run({length: 5}));
+const unknown = catchError(() => network.run({width: 5}));
+console.log(y[5] === -6, !('length' in network.inputs), error.code === 6,
+            error.message.includes('length is 5, accepted: 1 ... 4'),
+            unknown instanceof RangeError,
+            network.tensors.x.dims[0] === 'length');
+"""),
+           "values": ("length,2,4", """
+network.select({length: 4});
+network.inputs.x.fill(3);
+network.run();
+const {y} = network.outputs;
+network.select({length: 2});
+const error = catchError(() => network.select({length: 3}));
+console.log(y.length === 8, y[7] === -3, network.inputs.x.length === 4,
+            network.getExtents('y').join() === '2,2',
+            error instanceof RangeError,
+            error.message.includes('accepted: length=2; length=4'));
+""")}
+
+
+def check_extents():
+    """Bundles with extents that a run states, and with several values; how much
+    is wrong."""
+    folder, wrong = os.path.join(WORK, "extents"), 0
+    os.makedirs(folder)
+    model = os.path.join(folder, "model.onnxtxt")
+    with open(model, "w", encoding="utf-8") as file:
+        file.write(MODEL)
+    for name, (symbol, program) in EXTENTS.items():
+        bundle = os.path.join(folder, name)
+        compile_bundle(["-model=" + model, "-onnx-define-symbol=" + symbol],
+                       bundle, SIMD)
+        path = os.path.join(bundle, "program.mjs")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("import {load} from './network.mjs';\n"
+                       "const catchError = (body) => {\n"
+                       "  try { body(); } catch (error) { return error; }\n"
+                       "};\nconst network = await load();\n" + program)
+        printed = run("node", path).strip()
+        is_right = set(printed.split()) == {"true"}
+        wrong += not is_right
+        print("%-20s %s" % (name, "ok" if is_right else "WRONG: " + printed))
+    return wrong
+
+
 def find_networks():
     """Name, arguments, inputs, tolerance and variants of each network."""
     for model, is_quantized in OWN.items():
@@ -325,7 +390,7 @@ def main():
             return 77
     shutil.rmtree(WORK, ignore_errors=True)
     os.makedirs(WORK)
-    wrong = check_document()
+    wrong = check_document() + check_extents()
     for name, *network in find_networks():
         if not sys.argv[1:] or name in sys.argv[1:]:
             wrong += check_network(name, *network)
