@@ -127,7 +127,9 @@ std::vector<TileChoice> glowish::rankTiles(const ConvolutionShape &shape,
   for (unsigned vectors = 1; vectors <= 8; ++vectors) {
     if (vectors > 1 && int64_t(vectors) > channelVectors)
       break;
-    if (target.numVectorRegisters < 2 * vectors + 1)
+    // One pixel's sums and what else a step has in registers.
+    bool needsMore = target.isTranslated && target.splitsMultiplyAdd;
+    if (target.numVectorRegisters < 2 * vectors + (needsMore ? 2 : 1))
       break;
     if (block % (vectors * lanes) != 0)
       continue;
