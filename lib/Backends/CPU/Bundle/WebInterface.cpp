@@ -31,6 +31,40 @@ static llvm::StringRef getDirection(const BundleSymbol &symbol) {
   return names[symbol.direction];
 }
 
+/// The typed array for elements of \p kind: those of half precisions are bits,
+/// and those under 8 bits have a byte each.
+static llvm::StringRef getArrayType(ElemKind kind) {
+  switch (kind) {
+  case ElemKind::Float:
+    return "Float32Array";
+  case ElemKind::Double:
+    return "Float64Array";
+  case ElemKind::Int8:
+  case ElemKind::Int8Q:
+  case ElemKind::Int4:
+  case ElemKind::Int2:
+    return "Int8Array";
+  case ElemKind::Int16:
+  case ElemKind::Int16Q:
+    return "Int16Array";
+  case ElemKind::UInt16:
+  case ElemKind::Float16:
+  case ElemKind::BFloat16:
+    return "Uint16Array";
+  case ElemKind::Int32:
+  case ElemKind::Int32Q:
+    return "Int32Array";
+  case ElemKind::UInt32:
+    return "Uint32Array";
+  case ElemKind::Int64:
+    return "BigInt64Array";
+  case ElemKind::UInt64:
+    return "BigUint64Array";
+  default:
+    return "Uint8Array";
+  }
+}
+
 //===- The description ----------------------------------------------------===//
 
 static void printStrings(json::OStream &os, llvm::StringRef name,
@@ -59,6 +93,7 @@ static void printSymbol(json::OStream &os, const BundleSymbol &symbol,
   os.attribute("name", json::fixUTF8(symbol.modelName));
   os.attribute("direction", getDirection(symbol));
   os.attribute("type", getElemKindName(symbol.type.getKind()));
+  os.attribute("array", getArrayType(symbol.type.getKind()));
   os.attributeArray("shape", [&] {
     for (int64_t extent : symbol.type.getShape())
       os.value(extent);
@@ -126,39 +161,6 @@ void glowish::printWebModule(llvm::raw_ostream &os, const BundleFacts &facts) {
 }
 
 //===- Types --------------------------------------------------------------===//
-
-/// The typed array that glowish_network.mjs has for \p kind.
-static llvm::StringRef getArrayType(ElemKind kind) {
-  switch (kind) {
-  case ElemKind::Float:
-    return "Float32Array";
-  case ElemKind::Double:
-    return "Float64Array";
-  case ElemKind::Int8:
-  case ElemKind::Int8Q:
-  case ElemKind::Int4:
-  case ElemKind::Int2:
-    return "Int8Array";
-  case ElemKind::Int16:
-  case ElemKind::Int16Q:
-    return "Int16Array";
-  case ElemKind::UInt16:
-  case ElemKind::Float16:
-  case ElemKind::BFloat16:
-    return "Uint16Array";
-  case ElemKind::Int32:
-  case ElemKind::Int32Q:
-    return "Int32Array";
-  case ElemKind::UInt32:
-    return "Uint32Array";
-  case ElemKind::Int64:
-    return "BigInt64Array";
-  case ElemKind::UInt64:
-    return "BigUint64Array";
-  default:
-    return "Uint8Array";
-  }
-}
 
 /// `[1, length]` for the doc comment of a symbol.
 static std::string describeShape(const BundleSymbol &symbol) {

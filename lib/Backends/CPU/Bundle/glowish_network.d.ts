@@ -9,6 +9,8 @@ export interface Tensor {
   readonly direction: 'input' | 'output' | 'input and output' | 'state';
   /** The kind of its elements: "float", "int64", ... */
   readonly type: string;
+  /** The class of `data`. */
+  readonly array: string;
   /** Outermost first; the largest extents, where a run has others. */
   readonly shape: readonly number[];
   /** The actual extents of an input, where a run states them: expressions of

@@ -1,19 +1,6 @@
 
 const isNode = typeof process === 'object' && !!process.versions?.node;
 
-/** The typed array for elements of a kind; those of half precision are bits,
- * and those under 8 bits have a byte each. */
-const arrays = {
-  float: Float32Array, double: Float64Array,
-  int8: Int8Array, uint8: Uint8Array, int16: Int16Array, uint16: Uint16Array,
-  int32: Int32Array, uint32: Uint32Array,
-  int64: BigInt64Array, uint64: BigUint64Array,
-  float16: Uint16Array, bfloat16: Uint16Array,
-  int8q: Int8Array, uint8q: Uint8Array, int16q: Int16Array, int32q: Int32Array,
-  int4: Int8Array, int2: Int8Array,
-};
-const getArray = (type) => arrays[type] ?? Uint8Array;
-
 const reasons = {
   1: 'a region is null',
   2: 'a region is not aligned',
@@ -140,8 +127,8 @@ export class Network {
     this.outputs = {};
     this.states = {};
     for (const symbol of program.symbols) {
-      const {name, direction, type, shape} = symbol;
-      const data = new (getArray(type))(
+      const {name, direction, array, shape} = symbol;
+      const data = new globalThis[array](
           this.#memory, this.#regions[symbol.region] + symbol.offset,
           shape.reduce((count, extent) => count * extent, 1));
       this.tensors[name] = {...symbol, data};
