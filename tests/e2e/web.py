@@ -9,7 +9,7 @@ and those of the folders trained and quantized of $GLOWISH_TEST_DATA (default
 of the largest magnitude, and those of quantized networks must have the same bits,
 but for the few that TOLERANCES lists. The networks of the project also run with other
 options: without vectors or instructions for memory, with relaxed SIMD, with the
-weights in the module, ...
+weights in the module, ... With -reproducible, floats must have this machine's bits.
 The types in NAME.d.ts must declare what NAME.mjs exports; where there is a
 TypeScript compiler (tsc), a program that uses them must compile. The program of
 docs/webassembly.md runs, too.
@@ -57,7 +57,8 @@ VARIANTS = {"scalar": [],
             "no memory instructions": ["-mattr=+simd128,-bulk-memory"],
             "relaxed": RELAXED,
             "embedded": SIMD + ["-weights=embed"],
-            "arena": SIMD + ["-io-in-activations"]}
+            "arena": SIMD + ["-io-in-activations"],
+            "reproducible": SIMD + ["-reproducible"]}
 
 
 def run(*command):
@@ -134,10 +135,9 @@ def read_case(source, folder):
     return [arg for arg in args if arg.startswith("-model")], inputs
 
 
-def interpret(args, inputs, folder):
-    """What the interpreter makes of the inputs: folder of .npy files."""
-    out = os.path.join(folder, "expected")
-    tool("model-runner", *args, "-backend=Interpreter", "-output-dir=" + out,
+def run_here(args, inputs, out, option):
+    """What model-runner makes of the inputs: folder of .npy files."""
+    tool("model-runner", *args, option, "-output-dir=" + out,
          *("-input=%s=%s" % pair for pair in inputs.items()))
     return out
 
@@ -227,10 +227,14 @@ def check_network(name, args, inputs, tolerance, variants):
             description = compile_bundle(args, bundle, options)
             if inputs is None:
                 inputs = make_inputs(description, folder)
-            expected = expected or interpret(args, inputs, folder)
-            verdict = run_bundle(bundle, description, inputs, expected,
-                                 tolerance, options)
-            if variant == "simd" and len(variants) > 1:
+            expected = expected or run_here(args, inputs, folder + "/expected",
+                                            "-backend=Interpreter")
+            bound = expected, tolerance
+            if "-reproducible" in options:
+                bound = run_here(args, inputs, bundle + "/expected",
+                                 "-reproducible"), 0
+            verdict = run_bundle(bundle, description, inputs, *bound, options)
+            if variant == "simd" and "scalar" in variants:
                 verdict += "  " + check_types(bundle, description)
         except (RuntimeError, KeyError) as error:
             verdict, wrong = "WRONG: %s" % error, wrong + 1
@@ -379,7 +383,8 @@ def find_networks():
                       (name, error))
                 continue
             yield (name, args, inputs, TOLERANCES.get(name, tolerance),
-                   {"simd": SIMD})
+                   {"simd": SIMD} if tolerance == 0 else
+                   {"simd": SIMD, "reproducible": VARIANTS["reproducible"]})
 
 
 def main():

@@ -196,7 +196,8 @@ llvm::Error TargetDescription::makeReproducible() {
     return makeError("-reproducible: accepted are 64-bit targets with a system "
                      "and float vectors, such as x86_64-linux-gnu, "
                      "aarch64-linux-gnu, and riscv64-linux-gnu with "
-                     "-mattr=+v");
+                     "-mattr=+v; and wasm32-unknown-unknown with "
+                     "-mattr=+simd128");
   isReproducible = true;
   hasFMA = hasRelaxedMultiplyAdd = false;
   return llvm::Error::success();
