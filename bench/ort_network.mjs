@@ -13,11 +13,11 @@ function readNumbered(folder, stem) {
 }
 
 // {inputs, outputs} of a folder with input_K.npy and output_K.npy, in the order
-// of the model: tensors, and the expected elements.
-export function readTensors(folder) {
+// of the model: tensors of a runtime, and the expected elements.
+export function readTensors(folder, {Tensor} = ort) {
   return {
     inputs: readNumbered(folder, 'input').map(
-        ({type, data, dims}) => new ort.Tensor(type, data, dims)),
+        ({type, data, dims}) => new Tensor(type, data, dims)),
     outputs: readNumbered(folder, 'output').map(({data}) => data),
   };
 }
@@ -28,9 +28,10 @@ export function identityTensors() {
           outputs: [[1]]};
 }
 
-// {session, feeds, expected} of a model (its path or its bytes).
-export async function load(model, {inputs, outputs}, options) {
-  const session = await ort.InferenceSession.create(model, options);
+// {session, feeds, expected} of a model (its path or its bytes) in a runtime.
+export async function load(model, {inputs, outputs}, options,
+                           {InferenceSession} = ort) {
+  const session = await InferenceSession.create(model, options);
   const feeds = Object.fromEntries(
       session.inputNames.map((name, i) => [name, inputs[i]]));
   return {session, feeds, expected: session.outputNames.map(

@@ -10,7 +10,8 @@
 #              (OpenBLAS, oneDNN) need
 #   --cross    also the compilers for other processors with which
 #              tests/e2e/cross.sh links bundles (180 MB to load, 1 GB installed)
-#   --browser  also Chromium, in which tests/e2e/report.py opens reports
+#   --browser  also Chromium, in which tests/e2e/report.py opens reports and
+#              tests/e2e/web_page.py the page of examples/web
 set -euo pipefail
 
 packages=(
@@ -54,7 +55,7 @@ for option in "$@"; do
       packages+=(chromium)
       ;;
     -h | --help)
-      sed -n '2,14s/^# \{0,1\}//p' "$0"
+      sed -n '2,15s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)

@@ -141,7 +141,8 @@ static ValueOption<bool> reproducible(
     "reproducible",
     cl::desc(
         "Floats have the same bits on all 64-bit targets with a system and "
-        "float vectors, and with any number of threads"),
+        "float vectors, on WebAssembly with simd128, and with any number of "
+        "threads"),
     cl::cat(targetCategory));
 static ValueOption<llvm::CodeModel::Model> codeModel(
     "code-model", cl::desc("Code model of the object"),

@@ -30,7 +30,8 @@ std::string legalizeName(llvm::StringRef name);
 /// embedded: NAME.weights.bin and, if requested or if they are small and the
 /// API is static, NAME.weights.txt for #include in an array. Writes all files,
 /// or none. Removes the NAME.weights.txt of an earlier bundle where this one
-/// has none.
+/// has none. For a target without an object's toolchain (isForWeb) writes
+/// NAME.wasm, NAME.mjs, NAME.d.ts, package.json, and the weights as bytes.
 llvm::Error writeBundle(CPUBackend &backend, const IRFunction &function,
                         const MemoryPlan &plan, const BundleOptions &options);
 

@@ -16,7 +16,8 @@ namespace glowish {
 /// stated.
 enum class DotInstr : uint8_t {
   None,
-  /// Two int16 each: x86's pmaddwd and an addition.
+  /// Two int16 each: x86's pmaddwd, or WebAssembly's i32x4.dot_i16x8_s, and an
+  /// addition.
   Pairs,
   /// Four of uint8, and of int8: VNNI's vpdpbusd.
   UnsignedQuads,
@@ -37,6 +38,17 @@ enum class LookupInstr : uint8_t {
   Bytes64
 };
 
+/// Whether bundles for \p triple are linked to modules that JavaScript loads:
+/// WebAssembly without a system. Toolchains of systems (WASI, Emscripten) link
+/// objects.
+inline bool isForWeb(const llvm::Triple &triple) {
+  return triple.getArch() == llvm::Triple::wasm32 &&
+         triple.getOS() == llvm::Triple::UnknownOS;
+}
+
+/// The stack of such a module.
+constexpr uint64_t webStackBytes = 1 << 20;
+
 /// The facts about a target on which the choice and the code of kernels
 /// depend. Nothing else of the target is looked at.
 struct TargetDescription {
@@ -53,10 +65,19 @@ struct TargetDescription {
   unsigned packedBits = 0;
   unsigned numVectorRegisters = 16;
   bool isX86 = false;
+  /// WebAssembly's vectors, whose instructions have intrinsics of their own.
+  bool isWasm = false;
   /// x86's vectors of 512 bits, with the extensions F, VL, DQ and BW.
   bool hasAVX512 = false;
   /// a * b + c in one instruction, rounded once.
   bool hasFMA = false;
+  /// The same of vectors, rounded once or twice as the processor likes
+  /// (relaxed SIMD of WebAssembly).
+  bool hasRelaxedMultiplyAdd = false;
+  /// A multiply-add of vectors is two instructions, which cores run side by
+  /// side, and what one leaves for the other takes a register. Not set for x86
+  /// without FMA, to whose multiply-adds the estimates fit as well.
+  bool splitsMultiplyAdd = false;
   /// floor, ceil and rint are instructions, not library calls.
   bool hasRounding = false;
   /// Conversions between float16 and float are instructions.
@@ -111,6 +132,14 @@ struct TargetDescription {
   /// do that estimates of time are fitted to. On others each instruction
   /// counts.
   bool issuesWidely = false;
+  /// Instructions that a core issues a cycle, where each counts.
+  double instrsPerCycle = 2;
+  /// The code is WebAssembly, which an engine translates for a processor: LLVM
+  /// neither orders its instructions nor allocates registers. V8 begins with
+  /// the loads of a block. Constants are part of the addresses of loads and
+  /// stores where these are known not to wrap around, which LLVM forgets when
+  /// it simplifies the addresses of loops (KernelBuilder::keepOffsets).
+  bool isTranslated = false;
   /// Whether prefetch instructions pay.
   bool hasPrefetch = true;
   /// The stack bytes that a task may use for packed data and sums.

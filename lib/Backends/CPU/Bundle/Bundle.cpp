@@ -6,6 +6,7 @@
 #include "InferenceHeader.h"
 #include "ModuleEmitter.h"
 #include "Names.h"
+#include "WebBundle.h"
 
 using namespace glowish;
 
@@ -87,6 +88,8 @@ static llvm::Expected<BundleCode> makeCode(CPUBackend &backend,
   if (facts.options.weights == BundleWeights::Embed)
     emitBytes(*module, facts.options.networkName + "_weights",
               weights.getBytes(), facts.alignment);
+  if (isForWeb(backend))
+    prepareWebModule(backend, *module, facts);
   return generateCode(backend, *module, facts.options);
 }
 
@@ -118,7 +121,7 @@ llvm::Error glowish::checkTarget(CPUBackend &backend,
       return makeError("the network has {0} bytes of {1}; accepted for the "
                        "32-bit target '{2}': at most {3}",
                        size, what, triple, most);
-  return llvm::Error::success();
+  return isForWeb(backend) ? checkWebMemory(facts) : llvm::Error::success();
 }
 
 llvm::Error glowish::writeBundle(CPUBackend &backend,
@@ -131,6 +134,8 @@ llvm::Error glowish::writeBundle(CPUBackend &backend,
 llvm::Error glowish::writeBundle(CPUBackend &backend, const Variants &variants,
                                  const BundleOptions &options) {
   GLOWISH_RETURN_IF_ERROR(checkBundleNames(options));
+  if (isForWeb(backend))
+    GLOWISH_RETURN_IF_ERROR(checkWebOptions(backend, options));
   Weights weights(variants);
   BundleFacts facts = getFacts(variants, weights, options, backend.hasLevels());
   GLOWISH_RETURN_IF_ERROR(checkTarget(backend, facts));
@@ -138,6 +143,8 @@ llvm::Error glowish::writeBundle(CPUBackend &backend, const Variants &variants,
   GLOWISH_RETURN_IF_ERROR(chooseIdentifiers(facts));
   GLOWISH_ASSIGN_OR_RETURN(BundleCode code,
                            makeCode(backend, variants, weights, facts));
+  if (isForWeb(backend))
+    return writeWebFiles(code, weights, facts);
 
   GLOWISH_RETURN_IF_ERROR(createDirectories(options.folder));
   BundleFiles files(options);

@@ -42,16 +42,21 @@ llvm::Expected<BundleCode> glowish::generateCode(CPUBackend &backend,
   return code;
 }
 
+llvm::Error BundleFiles::addBytes(llvm::StringRef suffix,
+                                  llvm::ArrayRef<char> bytes) {
+  return add(suffix, [&](llvm::raw_ostream &os) {
+    os << llvm::StringRef(bytes.data(), bytes.size());
+  });
+}
+
 llvm::Error BundleFiles::addCode(const BundleCode &code) {
-  auto addBytes = [&](llvm::StringRef suffix, llvm::ArrayRef<char> bytes) {
-    return add(suffix, [&](llvm::raw_ostream &os) {
-      os << llvm::StringRef(bytes.data(), bytes.size());
-    });
-  };
   GLOWISH_RETURN_IF_ERROR(addBytes(".o", code.object));
-  if (!options.savesAssembly)
-    return llvm::Error::success();
-  return addBytes(".s", code.assembly);
+  return addAssembly(code);
+}
+
+llvm::Error BundleFiles::addAssembly(const BundleCode &code) {
+  return options.savesAssembly ? addBytes(".s", code.assembly)
+                               : llvm::Error::success();
 }
 
 llvm::Error BundleFiles::addThreads(const TargetDescription &target) {
@@ -69,13 +74,17 @@ static bool writesText(const BundleOptions &options, uint64_t size) {
   return options.weights == BundleWeights::Text;
 }
 
+llvm::Error BundleFiles::addWeightsFile(const Weights &weights) {
+  return add(".weights.bin", [&](llvm::raw_ostream &os) {
+    weights.visit(
+        [&](llvm::ArrayRef<uint8_t> bytes) { os << llvm::toStringRef(bytes); });
+  });
+}
+
 llvm::Error BundleFiles::addWeights(const Weights &weights) {
   if (options.weights == BundleWeights::Embed)
     return llvm::Error::success();
-  GLOWISH_RETURN_IF_ERROR(add(".weights.bin", [&](llvm::raw_ostream &os) {
-    weights.visit(
-        [&](llvm::ArrayRef<uint8_t> bytes) { os << llvm::toStringRef(bytes); });
-  }));
+  GLOWISH_RETURN_IF_ERROR(addWeightsFile(weights));
   hasText = writesText(options, weights.getSize());
   if (!hasText)
     return llvm::Error::success();

@@ -37,15 +37,20 @@ public:
   llvm::Error addFile(llvm::StringRef name, PrintFn print);
   /// Adds the object, and the assembly if the options request it.
   llvm::Error addCode(const BundleCode &code);
+  /// Adds the assembly if the options request it.
+  llvm::Error addAssembly(const BundleCode &code);
   /// Adds the default threads, if code for \p target calls any. They need a
   /// system: without one the application brings its own.
   llvm::Error addThreads(const TargetDescription &target);
   /// Adds the weights in the forms that the options request, unless they are in
   /// the object.
   llvm::Error addWeights(const Weights &weights);
+  /// Adds the bytes of the weights.
+  llvm::Error addWeightsFile(const Weights &weights);
   llvm::Error commit();
 
 private:
+  llvm::Error addBytes(llvm::StringRef suffix, llvm::ArrayRef<char> bytes);
   std::string getPath(const llvm::Twine &name) const;
 
   const BundleOptions &options;

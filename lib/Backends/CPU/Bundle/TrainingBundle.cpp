@@ -5,6 +5,7 @@
 #include "ModuleEmitter.h"
 #include "Names.h"
 #include "TrainingHeader.h"
+#include "WebBundle.h"
 #include "glowish/Support/Checksum.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Linker/Linker.h"
@@ -94,6 +95,10 @@ llvm::Error glowish::writeTrainingBundle(CPUBackend &backend,
   if (options.api != BundleApi::Static)
     return makeError("a bundle that learns has no dynamic API; accepted: "
                      "-bundle-api=static");
+  if (isForWeb(backend))
+    return makeError("a bundle that learns is an object, which target '{0}' "
+                     "has none of; accepted: -target=wasm32-wasi",
+                     backend.getTargetMachine().getTargetTriple().str());
   GLOWISH_RETURN_IF_ERROR(checkBundleNames(options));
   Variants both{{}, {programs.inference, programs.step}};
   Weights weights(both);

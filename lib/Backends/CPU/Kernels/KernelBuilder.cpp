@@ -6,6 +6,7 @@
 #include "glowish/Ops/Scalar.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsWebAssembly.h"
 #include "llvm/IR/Module.h"
 
 using namespace glowish;
@@ -453,6 +454,10 @@ Value *KernelBuilder::multiplyAdd(Value *a, Value *b, Value *c) {
     return CreateAdd(CreateMul(a, b), c);
   if (target.hasFMA && hasArithmetic(a))
     return CreateIntrinsic(llvm::Intrinsic::fma, {a->getType()}, {a, b, c});
+  if (target.hasRelaxedMultiplyAdd &&
+      a->getType()->getPrimitiveSizeInBits() == target.vectorBits)
+    return CreateIntrinsic(llvm::Intrinsic::wasm_relaxed_madd, {a->getType()},
+                           {a, b, c});
   return CreateFAdd(CreateFMul(a, b), c);
 }
 

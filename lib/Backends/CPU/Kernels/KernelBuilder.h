@@ -138,6 +138,11 @@ public:
   /// \p address, but unknown to the optimizer: what is loaded from it is not
   /// kept in a register for other loads from the same address.
   llvm::Value *hideAddress(llvm::Value *address);
+  /// \p address, to which constants of at least 0 are added for loads and
+  /// stores: hidden where these would not be part of the instructions else.
+  llvm::Value *keepOffsets(llvm::Value *address) {
+    return target.isTranslated ? hideAddress(address) : address;
+  }
   /// The first \p lanes of \p value.
   llvm::Value *takeLanes(llvm::Value *value, unsigned lanes);
   /// The first \p lanes of each of \p values, one after the other.

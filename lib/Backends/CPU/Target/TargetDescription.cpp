@@ -113,6 +113,27 @@ static void describeRISCV(TargetDescription &target,
   target.hasMultiplyByScalar = target.vectorBits > 0;
 }
 
+/// An engine translates the code for a processor with at least 16 vector
+/// registers, of which V8 keeps one to itself. What is known of the processor
+/// is only that it is a phone's or better.
+static void describeWasm(TargetDescription &target,
+                         const llvm::MCSubtargetInfo &info) {
+  bool isRelaxed = info.checkFeatures("+relaxed-simd");
+  target.hasFloat = target.hasDouble = target.hasRounding = true;
+  target.isTranslated = true;
+  target.hasPrefetch = false;
+  if (!isRelaxed && !info.checkFeatures("+simd128"))
+    return;
+  target.isWasm = true;
+  target.vectorBits = 128;
+  target.numVectorRegisters = 15;
+  target.dot = DotInstr::Pairs;
+  target.hasRelaxedMultiplyAdd = isRelaxed;
+  target.splitsMultiplyAdd = !isRelaxed;
+  target.instrsPerCycle = 5;
+  target.cacheBytes = 512 << 10;
+}
+
 /// Sets the stack limits. Threads have 8 MiB on Linux, except with some C
 /// libraries, and at least 512 KiB on other systems; bare metal has little.
 static void describeSystem(TargetDescription &target,
@@ -124,6 +145,11 @@ static void describeSystem(TargetDescription &target,
   if (target.isHosted)
     target.maxStackBytes =
         triple.isOSLinux() && !triple.isMusl() ? 1280 << 10 : 256 << 10;
+  // What browsers load is linked with a stack for it.
+  if (isForWeb(triple)) {
+    target.isHosted = true;
+    target.maxStackBytes = webStackBytes / 2;
+  }
 }
 
 TargetDescription
@@ -142,8 +168,7 @@ TargetDescription::forMachine(const llvm::TargetMachine &machine) {
   } else if (triple.isRISCV()) {
     describeRISCV(target, info);
   } else if (triple.isWasm()) {
-    target.vectorBits = info.checkFeatures("+simd128") ? 128 : 0;
-    target.hasFloat = target.hasDouble = target.hasRounding = true;
+    describeWasm(target, info);
   }
   target.packedBits = target.vectorBits;
   describeSystem(target, triple);
@@ -178,9 +203,10 @@ llvm::Error TargetDescription::makeReproducible() {
     return makeError("-reproducible: accepted are 64-bit targets with a system "
                      "and float vectors, such as x86_64-linux-gnu, "
                      "aarch64-linux-gnu, and riscv64-linux-gnu with "
-                     "-mattr=+v");
+                     "-mattr=+v; and wasm32-unknown-unknown with "
+                     "-mattr=+simd128");
   isReproducible = true;
-  hasFMA = false;
+  hasFMA = hasRelaxedMultiplyAdd = false;
   return llvm::Error::success();
 }
 

@@ -145,7 +145,9 @@ static bool mayUseMatrixRegisters() {
 /// base ISA: operating systems use G and C there, and bare metal may have no
 /// floating-point registers. Debian's LLVM leaves NEON out of ARM's CPUs, and
 /// for most its scheduler ignores register pressure. For some it splits vmla to
-/// shorten the chain of dependent sums: kernels have independent ones.
+/// shorten the chain of dependent sums: kernels have independent ones. All
+/// engines for WebAssembly that have vectors have instructions for memcpy and
+/// for conversions to integers that saturate.
 static std::vector<StringRef>
 getBaseFeatures(const TargetSelection &selection) {
   const llvm::Triple &triple = selection.triple;
@@ -155,6 +157,8 @@ getBaseFeatures(const TargetSelection &selection) {
     if (triple.getOS() != llvm::Triple::UnknownOS)
       features.insert(features.end(), {"+f", "+d"});
   }
+  if (triple.isWasm())
+    features = {"+bulk-memory", "+nontrapping-fptoint"};
   if (!triple.isARM() && !triple.isThumb())
     return features;
   auto kind = llvm::ARM::parseCPUArch(selection.cpu);

@@ -51,6 +51,11 @@ static void emitWindowTile(KernelBuilder &b, const ConvolutionShape &shape,
         Values current(carried);
         Value *source = b.CreateNSWAdd(
             rows.firstRow, b.addScaled(b.index(0), kh, shape.dilationH));
+        // Perhaps before the image, where no tap that applies reads it.
+        Value *first = b.getTarget().isTranslated
+                           ? b.keepOffsets(input.getAddress(
+                                 b, {batch, source, firstColumn, channel}))
+                           : nullptr;
         for (int64_t kw = 0; kw < shape.kernelW; ++kw) {
           PixelRange range = run.taps[kw];
           if (range.empty())
@@ -59,9 +64,13 @@ static void emitWindowTile(KernelBuilder &b, const ConvolutionShape &shape,
               op.loadTap ? op.loadTap(kh, kw, channel, lanes) : nullptr;
           for (unsigned p = range.first; p < range.end; ++p) {
             int64_t shift = p * shape.strideW + kw * shape.dilationW;
-            Value *address = input.getAddress(
-                b, {batch, source, b.CreateNSWAdd(firstColumn, b.index(shift)),
-                    channel});
+            Value *address =
+                first
+                    ? b.getElement(first, input.kind, shift * input.strides[2])
+                    : input.getAddress(
+                          b, {batch, source,
+                              b.CreateNSWAdd(firstColumn, b.index(shift)),
+                              channel});
             Value *x = b.loadStrided(input.kind, address, lanes,
                                      input.getInnerStride());
             current[p] = op.combine(current[p], x, tap);
@@ -184,17 +193,28 @@ static void forStrips(KernelBuilder &b, const TileRun &run, int64_t stripTiles,
   });
 }
 
-/// Pixels of a tile: one register each, and as many again for what is loaded.
-static unsigned chooseTilePixels(const KernelBuilder &b, int64_t outWidth) {
-  unsigned most = std::max(1u, b.getTarget().numVectorRegisters / 2 - 2);
-  int64_t tiles = llvm::divideCeilSigned(outWidth, most);
-  return unsigned(llvm::divideCeilSigned(outWidth, tiles));
+/// Pixels of a tile: one register each, and as many again for what is loaded;
+/// or all that a row of the kernel loads for them where loads come first.
+static unsigned chooseTilePixels(const KernelBuilder &b,
+                                 const ConvolutionShape &shape) {
+  int64_t registers = b.getTarget().numVectorRegisters;
+  int64_t most = std::max<int64_t>(1, registers / 2 - 2);
+  auto countLoads = [&](int64_t pixels) {
+    int64_t columns = (pixels - 1) * shape.strideW +
+                      (shape.kernelW - 1) * shape.dilationW + 1;
+    return std::min(columns, pixels * shape.kernelW) + shape.kernelW;
+  };
+  if (b.getTarget().isTranslated)
+    while (most > 1 && most + countLoads(most) >= registers)
+      --most;
+  int64_t tiles = llvm::divideCeilSigned(shape.outWidth, most);
+  return unsigned(llvm::divideCeilSigned(shape.outWidth, tiles));
 }
 
 static void emitWindows(KernelBuilder &b, const ConvolutionShape &shape,
                         const StridedOperand &input, unsigned lanes,
                         const WindowOperator &op) {
-  unsigned pixels = chooseTilePixels(b, shape.outWidth);
+  unsigned pixels = chooseTilePixels(b, shape);
   std::vector<TileRun> runs = splitRow(shape, pixels);
   WindowOrder order(shape, pixels, lanes, int64_t(getElemSize(input.kind)),
                     b.getTarget().numThreads);

@@ -33,14 +33,15 @@ ConvolutionShape ConvolutionShape::get(DimsRef in, DimsRef out,
 /// Weights up to here stay in the first cache beside the pixels.
 static constexpr int64_t firstCacheBytes = 24 << 10;
 
-/// Instructions of one reduction step of a tile, two a cycle: multiply-adds, a
+/// Instructions of one reduction step of a tile: multiply-adds, a
 /// load for each vector of weights and each pixel (or for as many steps as a
 /// vector has lanes), and the loop's own, which unrolling shares.
 static double getNarrowStepCost(unsigned pixels, unsigned vectors,
                                 const TargetDescription &target) {
   double pixelLoads =
       target.hasMultiplyByLane ? double(pixels) / target.getLanes(4) : pixels;
-  return (pixels * vectors + vectors + pixelLoads + 1) / 2;
+  unsigned multiplyAdds = pixels * vectors * (target.splitsMultiplyAdd ? 2 : 1);
+  return (multiplyAdds + vectors + pixelLoads + 1) / target.instrsPerCycle;
 }
 
 /// The same in cycles on a core with two multiply-add units of latency 4 and
@@ -83,17 +84,22 @@ struct PixelChoice {
 } // namespace
 
 /// Beside the sums, registers hold the weights of one step and one broadcast
-/// element, or a vector of elements for each pixel, or none where that is in a
-/// scalar register. Where LLVM's scheduler knows no core that reorders
-/// instructions itself, it loads ahead and needs two more; where there are few,
-/// more sums save more loads than that.
+/// element, or elements of each pixel where multiply-adds take one from a lane
+/// or all loads of a step come first, or none where that is in a scalar
+/// register; and what is multiplied where an instruction of its own adds it.
+/// Where LLVM's scheduler knows no core that reorders instructions itself, it
+/// loads ahead and needs two more; where there are few, more sums save more
+/// loads than that.
 static unsigned getMostPixels(unsigned vectors,
                               const TargetDescription &target) {
-  unsigned taken = vectors + (target.hasMultiplyByScalar ? 0 : 1);
+  bool keepsElements = target.hasMultiplyByLane || target.isTranslated;
+  bool needsElement = !target.hasMultiplyByScalar && !target.isTranslated;
+  unsigned taken =
+      vectors + (needsElement ? 1 : 0) + (target.splitsMultiplyAdd ? 1 : 0);
   if (!target.issuesWidely && target.numVectorRegisters > 16)
     taken += 2;
   unsigned left = std::max(target.numVectorRegisters, taken) - taken;
-  return std::max(1u, left / (vectors + (target.hasMultiplyByLane ? 1 : 0)));
+  return std::max(1u, left / (vectors + (keepsElements ? 1 : 0)));
 }
 
 /// The number of pixels for tiles of \p vectors.
@@ -121,7 +127,9 @@ std::vector<TileChoice> glowish::rankTiles(const ConvolutionShape &shape,
   for (unsigned vectors = 1; vectors <= 8; ++vectors) {
     if (vectors > 1 && int64_t(vectors) > channelVectors)
       break;
-    if (target.numVectorRegisters < 2 * vectors + 1)
+    // One pixel's sums and what else a step has in registers.
+    bool needsMore = target.isTranslated && target.splitsMultiplyAdd;
+    if (target.numVectorRegisters < 2 * vectors + (needsMore ? 2 : 1))
       break;
     if (block % (vectors * lanes) != 0)
       continue;

@@ -18,6 +18,7 @@ unsigned MicroKernel::getUnrolling(const TargetDescription &target) const {
   if (!pixelOffsets.empty())
     return 1;
   unsigned sums = pixels * vectors;
+
   unsigned steps = sums > 26 ? 1 : sums > 12 ? 2 : 4;
   bool isShared = pixelStride < steps * stepStride;
   if (!target.issuesWidely && (isShared || target.numVectorRegisters <= 16))
@@ -38,8 +39,8 @@ Value *MicroKernel::widenElements(KernelBuilder &b, Value *value,
 Values MicroKernel::loadColumns(KernelBuilder &b, Value *k,
                                 Value *weights) const {
   Values columns;
-  Value *row =
-      b.getElement(weights, weightKind, b.addScaled(b.index(0), k, rowStride));
+  Value *row = b.keepOffsets(
+      b.getElement(weights, weightKind, b.addScaled(b.index(0), k, rowStride)));
   for (unsigned v = 0; v < vectors; ++v) {
     Value *address =
         b.getElement(row, weightKind, int64_t(v * lanes) * columnStride);
@@ -68,8 +69,8 @@ Values MicroKernel::accumulateStep(KernelBuilder &b, PixelRange range, Value *k,
                                    Value *x, Value *weights,
                                    llvm::ArrayRef<Value *> sums) const {
   Values current(sums), columns = loadColumns(b, k, weights);
-  Value *element =
-      b.getElement(x, inputKind, b.addScaled(b.index(0), k, stepStride));
+  Value *element = b.keepOffsets(
+      b.getElement(x, inputKind, b.addScaled(b.index(0), k, stepStride)));
   for (unsigned p = range.first; p < range.end; ++p) {
     Value *one = b.load(inputKind,
                         b.getElement(element, inputKind, getPixelOffset(p)), 1);

@@ -3,6 +3,7 @@
 #include "Kernels/Math/DotInstrs.h"
 #include "llvm/IR/IntrinsicsAArch64.h"
 #include "llvm/IR/IntrinsicsARM.h"
+#include "llvm/IR/IntrinsicsWebAssembly.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
 using namespace glowish;
@@ -26,11 +27,14 @@ static Value *emitPairs(KernelBuilder &b, Value *sums, Value *x,
                                            Intrinsic::x86_avx512_vpdpwssd_512),
                              {}, {sums, x, weights});
   auto *pairs = llvm::FixedVectorType::get(b.getInt16Ty(), 2 * lanes);
+  Intrinsic::ID multiply =
+      b.getTarget().isWasm ? Intrinsic::wasm_dot
+                           : chooseByLanes(lanes, Intrinsic::x86_sse2_pmadd_wd,
+                                           Intrinsic::x86_avx2_pmadd_wd,
+                                           Intrinsic::x86_avx512_pmaddw_d_512);
   Value *pairSums = b.CreateIntrinsic(
-      chooseByLanes(lanes, Intrinsic::x86_sse2_pmadd_wd,
-                    Intrinsic::x86_avx2_pmadd_wd,
-                    Intrinsic::x86_avx512_pmaddw_d_512),
-      {}, {b.CreateBitCast(x, pairs), b.CreateBitCast(weights, pairs)});
+      multiply, {},
+      {b.CreateBitCast(x, pairs), b.CreateBitCast(weights, pairs)});
   return b.CreateAdd(sums, pairSums);
 }
 

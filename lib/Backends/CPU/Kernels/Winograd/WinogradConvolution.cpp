@@ -64,20 +64,35 @@ private:
   bool needsBorder() const;
   void emitInputs(Value *tile, Value *inTask);
   void emitInputs(const Position &position, Value *inTask, bool isBorder);
-  Value *loadInput(const Position &position, int64_t row, int64_t column,
+  void emitInputsInLoops(const Position &position, Value *inTask,
+                         bool isBorder);
+  Value *loadInput(const Position &position, Value *row, Value *column,
                    Value *channel, unsigned active, bool isBorder);
   FilterPrefetch planPrefetch(int64_t pixels) const;
   void emitMatMuls(const Block &block, Value *count);
   void emitOutputs(const Block &block, Value *tile, Value *inTask);
+  void emitOutputsInLoops(const Block &block, Value *tile, Value *inTask);
+  Value *isWholeTile(const Position &position);
   void storeTile(const Position &position, Value *channel,
                  llvm::ArrayRef<Value *> outputs);
   void storeCutTile(const Position &position, Value *channel,
                     llvm::ArrayRef<Value *> outputs);
+  void storeCutTile(const Position &position, Value *channel, unsigned active);
   void storeOutput(const Position &position, Value *row, Value *column,
                    Value *channel, Value *output);
   /// The transform of columns, then rows, of `values` [row][column].
   static Values transform(KernelBuilder &b, const TransformMatrix &vertical,
                           const TransformMatrix &horizontal, Values values);
+  using LoadFn = llvm::function_ref<Values(Value *column)>;
+  using StoreFn = llvm::function_ref<void(Value *row, llvm::ArrayRef<Value *>)>;
+  void transformColumns(const TransformMatrix &vertical, int64_t columns,
+                        LoadFn load);
+  void transformRows(int64_t rows, const TransformMatrix &horizontal,
+                     unsigned active, StoreFn store);
+  /// Whether a tile's values are transformed in loops, and lie in memory in
+  /// between: where LLVM does not order instructions, it would not be known how
+  /// many values of an unrolled transform are in registers at a time.
+  bool usesLoops() const { return b.getTarget().isTranslated; }
   Value *allocate(int64_t elements);
 
   KernelBuilder &b;
@@ -91,6 +106,8 @@ private:
   int64_t width;
   /// The last is for the outputs of tiles that the image's end cuts.
   Value *inputs = nullptr, *matMulResults = nullptr, *cutTile = nullptr;
+  /// A tile whose columns are transformed; null without loops.
+  Value *halfway = nullptr;
 };
 
 } // namespace
@@ -122,6 +139,34 @@ Values WinogradEmitter::transform(KernelBuilder &b,
   return results;
 }
 
+/// The transform of the columns, each of which \p load loads, to `halfway`.
+void WinogradEmitter::transformColumns(const TransformMatrix &vertical,
+                                       int64_t columns, LoadFn load) {
+  b.forLoop(columns, [&](Value *j) {
+    Values values = vertical.apply(b, load(j));
+    Value *first = b.keepOffsets(
+        b.getElement(halfway, kind, b.addScaled(b.index(0), j, lanes)));
+    for (auto [i, value] : llvm::enumerate(values))
+      b.store(kind, value,
+              b.getElement(first, kind, int64_t(i) * columns * lanes));
+  });
+}
+
+/// The transform of the rows that are there, each of which \p store stores.
+void WinogradEmitter::transformRows(int64_t rows,
+                                    const TransformMatrix &horizontal,
+                                    unsigned active, StoreFn store) {
+  int64_t columns = horizontal.getColumns();
+  b.forLoop(rows, [&](Value *i) {
+    Value *first = b.keepOffsets(b.getElement(
+        halfway, kind, b.addScaled(b.index(0), i, columns * lanes)));
+    Values row;
+    for (int64_t j = 0; j < columns; ++j)
+      row.push_back(b.load(kind, b.getElement(first, kind, j * lanes), active));
+    store(i, horizontal.apply(b, row));
+  });
+}
+
 WinogradEmitter::Position WinogradEmitter::getPosition(Value *tile) {
   Value *row = b.CreateUDiv(tile, b.index(tilesW));
   Value *column = b.CreateURem(tile, b.index(tilesW));
@@ -146,12 +191,13 @@ bool WinogradEmitter::needsBorder() const {
          reaches(tilesW, horizontal) > shape.width;
 }
 
-/// Input (\p row, \p column) of a tile; 0 beyond the image if \p isBorder.
-Value *WinogradEmitter::loadInput(const Position &position, int64_t row,
-                                  int64_t column, Value *channel,
+/// The input \p row and \p column behind a tile's first output; 0 beyond the
+/// image if \p isBorder.
+Value *WinogradEmitter::loadInput(const Position &position, Value *row,
+                                  Value *column, Value *channel,
                                   unsigned active, bool isBorder) {
-  Value *y = b.CreateNSWAdd(position.row, b.index(row - shape.padTop));
-  Value *x = b.CreateNSWAdd(position.column, b.index(column - shape.padLeft));
+  Value *y = b.CreateNSWAdd(position.row, row);
+  Value *x = b.CreateNSWAdd(position.column, column);
   Value *isInside = nullptr;
   if (isBorder) {
     isInside = b.CreateAnd(b.CreateICmpULT(y, b.index(shape.height)),
@@ -171,18 +217,60 @@ Value *WinogradEmitter::loadInput(const Position &position, int64_t row,
 
 void WinogradEmitter::emitInputs(const Position &position, Value *inTask,
                                  bool isBorder) {
+  if (usesLoops())
+    return emitInputsInLoops(position, inTask, isBorder);
   int64_t pointStride = getPointStride(shape.channels);
   b.forVectors(shape.channels, lanes, [&](Value *channel, unsigned active) {
     Values values;
-    for (unsigned i = 0; i < vertical.getPoints(); ++i)
-      for (unsigned j = 0; j < horizontal.getPoints(); ++j)
-        values.push_back(loadInput(position, i, j, channel, active, isBorder));
+    for (int64_t i = 0; i < vertical.getPoints(); ++i)
+      for (int64_t j = 0; j < horizontal.getPoints(); ++j)
+        values.push_back(loadInput(position, b.index(i - shape.padTop),
+                                   b.index(j - shape.padLeft), channel, active,
+                                   isBorder));
     values = transform(b, vertical.input, horizontal.input, std::move(values));
     Value *target = b.getElement(inputs, kind,
                                  b.addScaled(channel, inTask, shape.channels));
     for (auto [point, value] : llvm::enumerate(values))
       b.store(kind, value,
               b.getElement(target, kind, int64_t(point) * pointStride));
+  });
+}
+
+/// The same for a target that takes loops.
+void WinogradEmitter::emitInputsInLoops(const Position &position, Value *inTask,
+                                        bool isBorder) {
+  int64_t points = vertical.getPoints(), columns = horizontal.getPoints();
+  int64_t pointStride = getPointStride(shape.channels);
+  b.forVectors(shape.channels, lanes, [&](Value *channel, unsigned active) {
+    auto load = [&](Value *j) {
+      Value *column = b.CreateNSWSub(j, b.index(shape.padLeft));
+      Values values;
+      Value *first = b.keepOffsets(input.getAddress(
+          b,
+          {position.batch, b.CreateNSWSub(position.row, b.index(shape.padTop)),
+           b.CreateNSWAdd(position.column, column), channel}));
+      for (int64_t i = 0; i < points; ++i)
+        values.push_back(
+            isBorder
+                ? loadInput(position, b.index(i - shape.padTop), column,
+                            channel, active, isBorder)
+                : b.loadStrided(kind,
+                                b.getElement(first, kind, i * input.strides[1]),
+                                active, input.getInnerStride()));
+      return values;
+    };
+    transformColumns(vertical.input, columns, load);
+    Value *target = b.getElement(inputs, kind,
+                                 b.addScaled(channel, inTask, shape.channels));
+    transformRows(
+        points, horizontal.input, active,
+        [&](Value *i, llvm::ArrayRef<Value *> values) {
+          Value *first = b.keepOffsets(b.getElement(
+              target, kind, b.addScaled(b.index(0), i, columns * pointStride)));
+          for (auto [j, value] : llvm::enumerate(values))
+            b.store(kind, value,
+                    b.getElement(first, kind, int64_t(j) * pointStride));
+        });
   });
 }
 
@@ -291,13 +379,18 @@ void WinogradEmitter::storeCutTile(const Position &position, Value *channel,
                                    llvm::ArrayRef<Value *> outputs) {
   for (auto [i, output] : llvm::enumerate(outputs))
     b.store(kind, output, b.getElement(cutTile, kind, int64_t(i * lanes)));
+  storeCutTile(position, channel, KernelBuilder::getLanes(outputs[0]));
+}
+
+/// The same of outputs in `cutTile`.
+void WinogradEmitter::storeCutTile(const Position &position, Value *channel,
+                                   unsigned active) {
   auto countRest = [&](Value *first, int64_t extent, int64_t outputs) {
     return b.minIndex(b.CreateNSWSub(b.index(extent), first), b.index(outputs));
   };
   Value *rows = countRest(position.row, shape.outHeight, vertical.outputs);
   Value *columns =
       countRest(position.column, shape.outWidth, horizontal.outputs);
-  unsigned active = KernelBuilder::getLanes(outputs[0]);
   b.forLoop(b.index(0), rows, 1, [&](Value *i) {
     b.forLoop(b.index(0), columns, 1, [&](Value *j) {
       Value *number = b.addScaled(j, i, horizontal.outputs);
@@ -310,6 +403,15 @@ void WinogradEmitter::storeCutTile(const Position &position, Value *channel,
   });
 }
 
+/// Whether all outputs of a tile are in the image.
+Value *WinogradEmitter::isWholeTile(const Position &position) {
+  return b.CreateAnd(
+      b.CreateICmpSLE(position.row,
+                      b.index(shape.outHeight - int64_t(vertical.outputs))),
+      b.CreateICmpSLE(position.column,
+                      b.index(shape.outWidth - int64_t(horizontal.outputs))));
+}
+
 void WinogradEmitter::storeTile(const Position &position, Value *channel,
                                 llvm::ArrayRef<Value *> outputs) {
   auto storeWhole = [&] {
@@ -320,11 +422,7 @@ void WinogradEmitter::storeTile(const Position &position, Value *channel,
   if (shape.outHeight % vertical.outputs == 0 &&
       shape.outWidth % horizontal.outputs == 0)
     return storeWhole();
-  Value *isWhole = b.CreateAnd(
-      b.CreateICmpSLE(position.row,
-                      b.index(shape.outHeight - int64_t(vertical.outputs))),
-      b.CreateICmpSLE(position.column,
-                      b.index(shape.outWidth - int64_t(horizontal.outputs))));
+  Value *isWhole = isWholeTile(position);
   b.ifThen(isWhole, storeWhole);
   b.ifThen(b.CreateNot(isWhole),
            [&] { storeCutTile(position, channel, outputs); });
@@ -332,6 +430,8 @@ void WinogradEmitter::storeTile(const Position &position, Value *channel,
 
 void WinogradEmitter::emitOutputs(const Block &block, Value *tile,
                                   Value *inTask) {
+  if (usesLoops())
+    return emitOutputsInLoops(block, tile, inTask);
   Position position = getPosition(tile);
   Value *source =
       b.getElement(matMulResults, kind, b.addScaled(b.index(0), inTask, width));
@@ -351,6 +451,60 @@ void WinogradEmitter::emitOutputs(const Block &block, Value *tile,
         value = b.CreateFAdd(value, added);
     }
     storeTile(position, channel, values);
+  });
+}
+
+/// The same for a target that takes loops.
+void WinogradEmitter::emitOutputsInLoops(const Block &block, Value *tile,
+                                         Value *inTask) {
+  Position position = getPosition(tile);
+  int64_t columns = horizontal.getPoints(), pointStride = getPointStride(width);
+  Value *source =
+      b.getElement(matMulResults, kind, b.addScaled(b.index(0), inTask, width));
+  b.forVectors(block.channels, lanes, [&](Value *i, unsigned active) {
+    Value *channel = b.CreateNSWAdd(block.channel, i);
+    transformColumns(vertical.toOutput, columns, [&](Value *j) {
+      Value *first = b.keepOffsets(
+          b.getElement(source, kind, b.addScaled(i, j, pointStride)));
+      Values values;
+      for (int64_t row = 0; row < vertical.getPoints(); ++row)
+        values.push_back(
+            b.load(kind, b.getElement(first, kind, row * columns * pointStride),
+                   active));
+      return values;
+    });
+    auto addBias = [&](Value *value) {
+      return bias ? b.CreateFAdd(
+                        value,
+                        b.load(kind, b.getElement(bias, kind, channel), active))
+                  : value;
+    };
+    auto store = [&](llvm::function_ref<void(Value *, Value *, Value *)> take) {
+      transformRows(vertical.outputs, horizontal.toOutput, active,
+                    [&](Value *row, llvm::ArrayRef<Value *> outputs) {
+                      for (auto [j, output] : llvm::enumerate(outputs))
+                        take(row, b.index(int64_t(j)), addBias(output));
+                    });
+    };
+    auto storeWhole = [&] {
+      store([&](Value *row, Value *column, Value *output) {
+        storeOutput(position, row, column, channel, output);
+      });
+    };
+    if (shape.outHeight % vertical.outputs == 0 &&
+        shape.outWidth % horizontal.outputs == 0)
+      return storeWhole();
+    Value *isWhole = isWholeTile(position);
+    b.ifThen(isWhole, storeWhole);
+    b.ifThen(b.CreateNot(isWhole), [&] {
+      store([&](Value *row, Value *column, Value *output) {
+        Value *number = b.addScaled(column, row, horizontal.outputs);
+        b.store(kind, output,
+                b.getElement(cutTile, kind,
+                             b.addScaled(b.index(0), number, lanes)));
+      });
+      storeCutTile(position, channel, active);
+    });
   });
 }
 
@@ -405,6 +559,8 @@ void WinogradEmitter::emit() {
   inputs = allocate(getPoints() * getPointStride(shape.channels));
   matMulResults = allocate(getPoints() * getPointStride(width));
   cutTile = allocate(int64_t(vertical.outputs) * horizontal.outputs * lanes);
+  if (usesLoops())
+    halfway = allocate(getPoints() * lanes);
   b.forTasks(getRanges() * getGroups(), getNumOperations(shape),
              [&](Value *task) { emitTask(task); });
 }

@@ -1,0 +1,152 @@
+// Compares WebAssembly bundles with ONNX Runtime Web; `bench/web` runs it.
+
+import {mkdirSync, readFileSync, statSync, writeFileSync} from 'node:fs';
+import {availableParallelism} from 'node:os';
+import {dirname, join} from 'node:path';
+import {fileURLToPath} from 'node:url';
+import {parseArgs} from 'node:util';
+import {compiler, readCase, run} from './bundle.mjs';
+import {getMachine, updateDocument} from './document.mjs';
+import {allNetworks, findNetworks} from './networks.mjs';
+import {formatTable, geometricMean, median, medianRatio} from './report.mjs';
+
+const usage = `Usage: bench/web [options]
+
+Times networks in Node.js on one thread: a WebAssembly bundle with simd128, and
+ONNX Runtime Web (WebAssembly, all optimisations), both in one process, in turns,
+after 40 runs each. Printed are medians over the rounds, the median of the ratios
+within a round, the size of the module without weights, and how long V8 takes to
+compile it. Writes web.json.
+
+  --networks A,B,..  which (default: all of bench/compare)
+  --rounds N         how often each has its turn (default 11)
+  --milliseconds N   how long a turn is (default 100; at least one run)
+  --cpu N            the processor to run on (default: the last one)
+  --attributes A     -mattr of the bundles (default +simd128)
+  --out DIR          where the results go (default build/bench/web)
+  --doc              also put the table in docs/performance.md
+
+Networks are folders of $GLOWISH_MODELS (default build/models); missing ones
+are written by $GLOWISH_EXPORTER (default ../shared/tools/export_models.py).`;
+
+const bench = dirname(fileURLToPath(import.meta.url));
+// As a share of the largest magnitude, from PyTorch's output.
+const tolerance = 1e-3;
+
+function readOptions() {
+  const text = (value) => ({type: 'string', default: value});
+  const flag = {type: 'boolean', default: false};
+  const {values} = parseArgs({options: {
+    networks: text(allNetworks.join(',')), rounds: text('11'),
+    milliseconds: text('100'), attributes: text('+simd128'),
+    cpu: text(String(availableParallelism() - 1)), out: text('build/bench/web'),
+    doc: flag, help: flag,
+  }});
+  if (values.help) {
+    console.log(usage);
+    process.exit(0);
+  }
+  return {
+    ...values, networks: values.networks.split(','),
+    models: process.env.GLOWISH_MODELS ?? 'build/models',
+    exporter: process.env.GLOWISH_EXPORTER ??
+        '../shared/tools/export_models.py',
+  };
+}
+
+// Compiles a bundle: its folder.
+function compile(name, {attributes, ...options}) {
+  const folder = join(options.out, name, 'bundle');
+  const shapes = readCase(name, options).filter(
+      (arg) => arg.startsWith('-model'));
+  run(compiler(), [
+    ...shapes, `-emit-bundle=${folder}`, '-network-name=network',
+    '-target=wasm32-unknown-unknown', `-mattr=${attributes}`,
+  ]);
+  return folder;
+}
+
+// {size, compile} of a module: its bytes, and V8's milliseconds.
+function measureModule(path, {cpu}) {
+  const text = run('taskset', [
+    '-c', cpu, process.execPath, '--no-wasm-lazy-compilation',
+    join(bench, 'web_compile.mjs'), path,
+  ]);
+  return {size: statSync(path).size, compile: Number(text)};
+}
+
+// {name, size, compile, errors, times}, or {name, reason} where it fails.
+function measure(name, options) {
+  try {
+    const folder = compile(name, options);
+    const text = run('taskset', [
+      '-c', options.cpu, process.execPath, join(bench, 'web_worker.mjs'),
+      join(folder, 'network.mjs'), join(options.models, name), options.rounds,
+      options.milliseconds,
+    ]);
+    const result = JSON.parse(text.trim().split('\n').at(-1));
+    for (const [engine, error] of Object.entries(result.errors))
+      if (!(error <= tolerance))
+        throw new Error(`${engine} differs from PyTorch by ${error} of the ` +
+                        'largest magnitude');
+    return {name, ...measureModule(join(folder, 'network.wasm'), options),
+            ...result};
+  } catch (error) {
+    console.error(`\n${name}: ${error.message}`);
+    return {name, reason: error.message};
+  }
+}
+
+const getRatio = ({times}) =>
+    medianRatio(times['ONNX Runtime Web'], times.glowish);
+
+const show = (time) => time.toFixed(time < 1 ? 3 : time < 10 ? 2 : 1);
+
+function makeReport(results, {attributes, skipped}) {
+  const done = results.filter(({reason}) => !reason);
+  const rows = [['network', 'glowish ms', 'ONNX Runtime Web ms',
+                 'ONNX Runtime Web / glowish', 'module KB', 'compile ms']];
+  for (const result of done)
+    rows.push([
+      result.name, show(median(result.times.glowish)),
+      show(median(result.times['ONNX Runtime Web'])),
+      getRatio(result).toFixed(2), (result.size / 1000).toFixed(0),
+      result.compile.toFixed(0),
+    ]);
+  const {version} = JSON.parse(readFileSync(
+      join(bench, 'node_modules/onnxruntime-web/package.json'), 'utf8'));
+  const lines = [
+    `${getMachine()}, Node.js ${process.version} (V8 ${process.versions.v8}), ` +
+        `one thread, ${attributes}, ONNX Runtime Web ${version}.`,
+    '', formatTable(rows), '',
+    `Geometric mean of the ratios: ${
+        geometricMean(done.map(getRatio)).toFixed(2)}; the least is ${
+        Math.min(...done.map(getRatio)).toFixed(2)}.`,
+  ];
+  for (const {name, reason} of results.filter((each) => each.reason))
+    lines.push('', `${name} was not measured: ${reason}.`);
+  if (skipped.length)
+    lines.push('', `Not there: ${skipped.join(', ')}.`);
+  return lines.join('\n');
+}
+
+const options = readOptions();
+mkdirSync(options.out, {recursive: true});
+const {found, missing: skipped} = findNetworks(options);
+if (!found.length) {
+  console.error('nothing to compare');
+  process.exit(77);
+}
+const results = found.map((name) => {
+  if (process.stderr.isTTY)
+    process.stderr.write(`\r\x1b[K${name} ...`);
+  return measure(name, options);
+});
+if (process.stderr.isTTY)
+  process.stderr.write('\r\x1b[K');
+const text = makeReport(results, {...options, skipped});
+console.log(text);
+writeFileSync(join(options.out, 'web.json'),
+              JSON.stringify(results, null, 1) + '\n');
+if (options.doc)
+  updateDocument('bench/web', text);
