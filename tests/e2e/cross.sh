@@ -61,7 +61,8 @@ targets=(
 
 # The networks of the table: imagenet_squeezenet's code is squeezenet1_1's.
 names=(mlp quantized digits lenet mlp-exported squeezenet1_1 tiny_resnet8
-  tiny_dscnn_kws tiny_mobilenet_vww tiny_autoencoder)
+  tiny_dscnn_kws tiny_mobilenet_vww tiny_autoencoder tflite_resnet8
+  tflite_dscnn_kws tflite_mobilenet_vww tflite_autoencoder)
 # NAME MODEL of the networks, and whether outputs are compared by their bits.
 networks=("mlp $source/mlp.onnxtxt" "quantized $source/quantized.onnxtxt"
   "integers $work/integers.onnxtxt bits" "digits examples/digits/digits.onnx")
@@ -75,6 +76,18 @@ if [[ $all = 1 ]]; then
       networks+=("${name/mlp/mlp-exported} $model")
     else
       echo "skipped, as it is not there: $model"
+    fi
+  done
+  # The same networks as TensorFlow Lite has them: all integers must be those of
+  # the interpreter.
+  for model in resnet8_int8/pretrainedResnet_quant \
+    dscnn_kws_int8/kws_ref_model mobilenet_vww_int8/vww_96_int8 \
+    autoencoder_int8/ad01_int8; do
+    file=$data/quantized/tiny_$model.tflite
+    if [[ -e $file ]]; then
+      networks+=("tflite_${model%%_int8*} $file bits")
+    else
+      echo "skipped, as it is not there: $file"
     fi
   done
 fi
@@ -94,9 +107,18 @@ raw() { # the elements of a .npy file
   tail -c +$(($(od -An -tu2 -j8 -N2 "$1") + 11)) "$1"
 }
 
+# The programs that are linked compare floats: quantized inputs and outputs of
+# TensorFlow Lite models become some.
+modelOptions() { # model
+  [[ $1 != *.tflite ]] || echo -tflite-float-inputs -tflite-float-outputs \
+    -tflite-rename-tensors
+}
+
 compile() { # folder, model, API, options of model-compiler
-  "$bin/model-compiler" -model="$2" -emit-bundle="$1" -network-name=network \
-    -weights=embed -bundle-api="$3" "${@:4}" >"$1.log" 2>&1
+  # shellcheck disable=SC2046
+  "$bin/model-compiler" -model="$2" $(modelOptions "$2") -emit-bundle="$1" \
+    -network-name=network -weights=embed -bundle-api="$3" "${@:4}" \
+    >"$1.log" 2>&1
 }
 
 # A random input of the network, and what this machine makes of it, which is what
@@ -113,8 +135,10 @@ prepare() { # folder, model, back end
     'function "main" {' '  Save(%x, %y)' '}' >"$1/input.graph"
   "$bin/model-runner" -model="$1/input.graph" -random-inputs=7 \
     -output-dir="$1" >/dev/null
-  "$bin/model-runner" -model="$2" -input="$name=$1/input.npy" \
-    -backend="$3" -output-dir="$1/expected" >/dev/null
+  # shellcheck disable=SC2046
+  "$bin/model-runner" -model="$2" $(modelOptions "$2") \
+    -input="$name=$1/input.npy" -backend="$3" \
+    -output-dir="$1/expected" >/dev/null
   raw "$1/input.npy" >"$1/inputs"
   raw "$1"/expected/*.npy >"$1/outputs"
 }

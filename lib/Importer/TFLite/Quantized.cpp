@@ -135,6 +135,27 @@ NodeValue glowish::centered(TFLiteOp &op, unsigned index) {
   return zeroPoint == 0 ? x : op.sub(x, double(zeroPoint));
 }
 
+/// The sums of the columns of \p rhs - \p zero, int32 [N]. Those of constant
+/// weights are made here: folding would widen all of them first.
+static NodeValue sumColumns(NodeBuilder &b, NodeValue rhs, int64_t zero) {
+  auto *constant = rhs.getNodeAs<Constant>();
+  int64_t rank = int64_t(rhs.getShape().size());
+  if (constant && rank == 2) {
+    const Tensor &weights = constant->getTensor();
+    int64_t rows = rhs.getShape()[0], columns = rhs.getShape()[1];
+    Tensor sums(Type(ElemKind::Int32, {columns}));
+    for (int64_t k = 0; k < rows; ++k)
+      for (int64_t n = 0; n < columns; ++n)
+        sums.data<int32_t>()[size_t(n)] +=
+            int32_t(weights.getAsInt(k * columns + n) - zero);
+    return b.createConstant(std::move(sums));
+  }
+  NodeValue centers = b.cast(rhs, ElemKind::Int32);
+  if (zero)
+    centers = b.sub(centers, double(zero));
+  return b.reduce(centers, "sum", {rank - 2}, /*keepDims=*/rank > 2);
+}
+
 NodeValue glowish::multiplyBytes(NodeBuilder &b, NodeValue lhs, int64_t lhsZero,
                                  NodeValue rhs, int64_t rhsZero,
                                  NodeValue bias) {
@@ -144,13 +165,7 @@ NodeValue glowish::multiplyBytes(NodeBuilder &b, NodeValue lhs, int64_t lhsZero,
   NodeValue sums = b.make<MatMulIntegerNode>(lhs, rhs, zeroPoint);
   // What the zero point adds to a sum depends on rhs alone.
   if (lhsZero) {
-    NodeValue centers = b.cast(rhs, ElemKind::Int32);
-    if (rhsZero)
-      centers = b.sub(centers, double(rhsZero));
-    int64_t rank = int64_t(rhs.getShape().size());
-    NodeValue columns =
-        b.reduce(centers, "sum", {rank - 2}, /*keepDims=*/rank > 2);
-    NodeValue added = b.mul(columns, -double(lhsZero));
+    NodeValue added = b.mul(sumColumns(b, rhs, rhsZero), -double(lhsZero));
     bias = bias ? b.add(bias, added) : added;
   }
   return bias ? b.add(sums, bias) : sums;
