@@ -21,6 +21,18 @@ Buffer *FilterSource::createView(DimsRef extents, int64_t offset,
                              filter->getOffset() + offset, viewStrides);
 }
 
+void FilterSource::forEachWeight(
+    llvm::function_ref<void(const WeightIndex &, int64_t)> fn) const {
+  const Dims &s = strides;
+  for (int64_t g = 0; g < shape.group; ++g)
+    for (int64_t n = 0; n < shape.getGroupOutChannels(); ++n)
+      for (int64_t kh = 0; kh < shape.kernelH; ++kh)
+        for (int64_t kw = 0; kw < shape.kernelW; ++kw)
+          for (int64_t c = 0; c < shape.getGroupChannels(); ++c)
+            fn({g, n, kh, kw, c},
+               g * s[0] + kh * s[1] + kw * s[2] + c * s[3] + n * s[4]);
+}
+
 void FilterSource::createInstr(InstrDraft draft) const {
   function.create(filter->getName(), std::move(draft), &before);
 }

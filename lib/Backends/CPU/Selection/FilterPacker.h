@@ -31,6 +31,12 @@ inline int32_t getSmallInteger(const Tensor &tensor, int64_t index) {
   }
 }
 
+/// The place of a weight: its group, the output channel and the input channel
+/// in that, and the kernel's row and column.
+struct WeightIndex {
+  int64_t g, n, kh, kw, c;
+};
+
 /// Weights that are to be packed.
 struct FilterSource {
   IRFunction &function;
@@ -52,6 +58,9 @@ struct FilterSource {
   Buffer *createActivation(const Type &type) const;
   Buffer *createView(DimsRef extents, int64_t offset, DimsRef strides) const;
   void createInstr(InstrDraft draft) const;
+  /// Calls \p fn with the place of each weight and its element number.
+  void forEachWeight(
+      llvm::function_ref<void(const WeightIndex &, int64_t)> fn) const;
 };
 
 /// The filter, and scales where the algorithm has them, of a CPUConvolution.

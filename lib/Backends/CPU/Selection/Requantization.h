@@ -1,5 +1,4 @@
-//===- Requantization.h - Rounded floats to bytes through integers -*- C++
-//-*-===//
+//===- Requantization.h - Rounded floats to bytes ---------------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_SELECTION_REQUANTIZATION_H
 #define GLOWISH_LIB_BACKENDS_CPU_SELECTION_REQUANTIZATION_H

@@ -15,20 +15,13 @@ static Tensor packConstant(const FilterSource &source, unsigned block) {
   auto *from = static_cast<const uint8_t *>(filter.getBytes());
   auto *to = static_cast<uint8_t *>(tensor.getBytes());
   int64_t depth = shape.getGroupChannels();
-  const Dims &s = source.strides;
-  for (int64_t g = 0; g < shape.group; ++g)
-    for (int64_t n = 0; n < shape.getGroupOutChannels(); ++n)
-      for (int64_t kh = 0; kh < shape.kernelH; ++kh)
-        for (int64_t kw = 0; kw < shape.kernelW; ++kw)
-          for (int64_t c = 0; c < depth; ++c) {
-            int64_t element =
-                g * s[0] + kh * s[1] + kw * s[2] + c * s[3] + n * s[4];
-            int64_t packed =
-                g * layout.groupStride + n / block * layout.blockStride +
-                ((kh * shape.kernelW + kw) * depth + c) * layout.rowStride +
-                n % block;
-            std::memcpy(to + packed * size, from + element * size, size);
-          }
+  source.forEachWeight([&](const WeightIndex &at, int64_t element) {
+    int64_t packed =
+        at.g * layout.groupStride + at.n / block * layout.blockStride +
+        ((at.kh * shape.kernelW + at.kw) * depth + at.c) * layout.rowStride +
+        at.n % block;
+    std::memcpy(to + packed * size, from + element * size, size);
+  });
   return tensor;
 }
 

@@ -51,20 +51,13 @@ Tensor packLanes(const FilterSource &source, ElemKind kind, int64_t elements,
   int64_t groupStride = blocks * blockStride;
   Tensor packed(Type(kind, {shape.group * groupStride * elements}));
   llvm::MutableArrayRef<T> to = packed.data<T>();
-  const Dims &s = source.strides;
-  for (int64_t g = 0; g < shape.group; ++g)
-    for (int64_t n = 0; n < shape.getGroupOutChannels(); ++n)
-      for (int64_t kh = 0; kh < shape.kernelH; ++kh)
-        for (int64_t kw = 0; kw < shape.kernelW; ++kw)
-          for (int64_t c = 0; c < shape.getGroupChannels(); ++c) {
-            int64_t element =
-                g * s[0] + kh * s[1] + kw * s[2] + c * s[3] + n * s[4];
-            int64_t number =
-                kh * order.rowLanes + kw * order.tapLanes + c / elements;
-            int64_t lane = g * groupStride + n / block * blockStride +
-                           number * block + n % block;
-            to[lane * elements + c % elements] = getElement(element);
-          }
+  source.forEachWeight([&](const WeightIndex &at, int64_t element) {
+    int64_t number =
+        at.kh * order.rowLanes + at.kw * order.tapLanes + at.c / elements;
+    int64_t lane = at.g * groupStride + at.n / block * blockStride +
+                   number * block + at.n % block;
+    to[lane * elements + at.c % elements] = getElement(element);
+  });
   return packed;
 }
 

@@ -1,7 +1,7 @@
 //===- DualAlgorithm.cpp - The choice of convolutions of pairs ------------===//
 
+#include "Kernels/Convolution/RowAlgorithm.h"
 #include "Kernels/Dual/DualConvolution.h"
-#include "Selection/ConvolutionAlgorithm.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace glowish;
@@ -9,28 +9,18 @@ using namespace glowish;
 namespace {
 
 /// What both have in common.
-class DualBytesAlgorithm : public ConvolutionAlgorithm {
+class DualRowAlgorithm : public RowAlgorithm {
 public:
-  using ConvolutionAlgorithm::ConvolutionAlgorithm;
+  using RowAlgorithm::RowAlgorithm;
 
-  bool multipliesBytes() const override { return true; }
   ZeroPointUse getZeroPointUse() const override {
     return ZeroPointUse::Subtraction;
   }
-  std::optional<ByteInput>
-  getByteInput(Parameters, ElemKind kind,
-               const TargetDescription &) const override {
-    return ByteInput{kind, 1};
-  }
-  double getPackingCycles() const override { return 1; }
-  ElemKind getSumKind(ElemKind, ElemKind) const override {
-    return ElemKind::Int32;
-  }
 };
 
-class DualAlgorithm final : public DualBytesAlgorithm {
+class DualAlgorithm final : public DualRowAlgorithm {
 public:
-  DualAlgorithm() : DualBytesAlgorithm("dual", "PIXELSxCHANNELS") {}
+  DualAlgorithm() : DualRowAlgorithm("dual", "PIXELSxCHANNELS") {}
 
   void
   addCandidates(const ConvolutionProblem &problem,
@@ -52,32 +42,15 @@ public:
   getPackingKey(Parameters parameters) const override {
     return {parameters[1]};
   }
-  bool takesPackedKind(ElemKind packed, ElemKind) const override {
-    return packed == ElemKind::Int8;
-  }
-
   PackedFilter pack(const FilterSource &source,
                     Parameters parameters) const override {
-    const ConvolutionShape &shape = source.shape;
-    DualWeights weights(shape, parameters[1]);
+    DualWeights weights(source.shape, parameters[1]);
     int64_t columnStride =
-        getWidenedLayout(shape, weights.order, /*outColumns=*/1).columnStride;
-    Tensor packed(Type(ElemKind::Int8, {shape.group * weights.blocks *
-                                        weights.getBlockBytes()}));
-    const Tensor &filter = source.filter->getTensor();
-    const Dims &s = source.strides;
-    for (int64_t g = 0; g < shape.group; ++g)
-      for (int64_t n = 0; n < shape.getGroupOutChannels(); ++n)
-        for (int64_t kh = 0; kh < shape.kernelH; ++kh)
-          for (int64_t kw = 0; kw < shape.kernelW; ++kw)
-            for (int64_t c = 0; c < shape.getGroupChannels(); ++c) {
-              int64_t from =
-                  g * s[0] + kh * s[1] + kw * s[2] + c * s[3] + n * s[4];
-              int64_t to = weights.getPlace(g, n, kh, kw, c, columnStride);
-              packed.data<int8_t>()[size_t(to)] =
-                  int8_t(getSmallInteger(filter, from));
-            }
-    return {source.createConstant(std::move(packed))};
+        getWidenedLayout(source.shape, weights.order, /*outColumns=*/1)
+            .columnStride;
+    return packRowWeights(source, weights, [&](const WeightIndex &at) {
+      return weights.getPlace(at, columnStride);
+    });
   }
 
   void emit(KernelBuilder &b, const ConvolutionShape &shape,
@@ -89,9 +62,9 @@ public:
   }
 };
 
-class DualDepthwiseAlgorithm final : public DualBytesAlgorithm {
+class DualDepthwiseAlgorithm final : public DualRowAlgorithm {
 public:
-  DualDepthwiseAlgorithm() : DualBytesAlgorithm("dual-depthwise") {}
+  DualDepthwiseAlgorithm() : DualRowAlgorithm("dual-depthwise") {}
 
   /// Where it applies, no other is as fast: there is nothing to estimate.
   void

@@ -6,24 +6,21 @@
 using namespace glowish;
 
 DualWeights::DualWeights(const ConvolutionShape &shape, int64_t channels)
-    : channels(channels),
-      blocks(llvm::divideCeilSigned(shape.getGroupOutChannels(), channels)),
-      kernelRows(shape.kernelH) {
+    : RowWeights(shape, channels) {
   int64_t depth = shape.getGroupChannels();
   order = depth % 4 ? ChannelOrder::Plain : ChannelOrder::Quads;
-  segments = shape.dilationW == 1 ? 1 : shape.kernelW;
   pairs = llvm::divideCeilSigned(depth * shape.kernelW / segments, 2);
+  segmentBytes = pairs * 2 * channels;
 }
 
-int64_t DualWeights::getPlace(int64_t group, int64_t n, int64_t kh, int64_t kw,
-                              int64_t c, int64_t columnStride) const {
-  int64_t block = group * blocks + n / channels;
-  int64_t segment = segments == 1 ? 0 : kw;
-  int64_t element =
-      (segments == 1 ? kw * columnStride : 0) + glowish::getPlace(order, c);
-  int64_t own = n % channels;
-  return block * getBlockBytes() +
-         (kh * segments + segment) * getSegmentBytes() +
+int64_t DualWeights::getPlace(const WeightIndex &at,
+                              int64_t columnStride) const {
+  int64_t block = at.g * blocks + at.n / channels;
+  int64_t segment = segments == 1 ? 0 : at.kw;
+  int64_t element = (segments == 1 ? at.kw * columnStride : 0) +
+                    glowish::getPlace(order, at.c);
+  int64_t own = at.n % channels;
+  return block * getBlockBytes() + (at.kh * segments + segment) * segmentBytes +
          element / 2 * 2 * channels + own / 2 * 4 + element % 2 * 2 + own % 2;
 }
 

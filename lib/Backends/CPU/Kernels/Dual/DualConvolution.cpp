@@ -18,55 +18,32 @@ static constexpr ElemKind sumKind = ElemKind::Int32;
 
 namespace {
 
-class DualEmitter {
+class DualEmitter final : public RowTiles {
 public:
   DualEmitter(KernelBuilder &b, const ConvolutionShape &shape, DualTile tile,
               int64_t columns, ConvolutionOperands taken)
-      : b(b), shape(shape), tile(tile), columns(columns),
-        operands(std::move(taken)), weights(shape, tile.channels),
-        layout(getWidenedLayout(shape, weights.order, columns)),
+      : RowTiles(b, shape, tile.pixels, columns, std::move(taken), weights,
+                 getWidenedLayout(
+                     shape, DualWeights(shape, tile.channels).order, columns)),
+        weights(shape, tile.channels),
         rows(b, this->shape, operands.input, operands.zeroPoint, weights.order,
              layout) {}
 
-  void emit();
-
 private:
-  /// Output channels that are computed together, the last of a group perhaps
-  /// fewer than the weights are packed for.
-  struct Block {
-    Value *channel; // the first, of all groups
-    Value *weights;
-    int64_t channels;
-  };
-  /// The output columns of one widening.
-  struct Strip {
-    Value *batch, *group, *row, *column, *count;
-  };
-
-  void emitStrip(Value *batch, Value *group, Value *column);
-  void emitBlocks(const Strip &strip);
-  void emitTiles(const Strip &strip, const Block &block);
+  WindowRows &getRows() override { return rows; }
   void emitTile(const Strip &strip, const Block &block, Value *first,
-                int64_t pixels);
-  Values addSegment(Value *pixel, Value *segmentWeights, int64_t pixels,
-                    Values sums);
+                int64_t own) override;
+  Values addSegment(Value *pixel, Value *segmentWeights, int64_t own,
+                    Values sums) override;
 
-  KernelBuilder &b;
-  ConvolutionShape shape;
-  DualTile tile;
-  int64_t columns;
-  ConvolutionOperands operands;
   DualWeights weights;
-  RowsLayout layout;
   WidenedRows rows;
 };
 
 } // namespace
 
-/// The sums of a tile, pixel by pixel, plus those over a segment. \p pixel: the
-/// elements of the first pixel.
-Values DualEmitter::addSegment(Value *pixel, Value *segmentWeights,
-                               int64_t pixels, Values sums) {
+Values DualEmitter::addSegment(Value *pixel, Value *segmentWeights, int64_t own,
+                               Values sums) {
   int64_t pixelStride = shape.strideW * layout.columnStride;
   bool isEven =
       pixelStride % 2 == 0 &&
@@ -75,21 +52,21 @@ Values DualEmitter::addSegment(Value *pixel, Value *segmentWeights,
   auto addPair = [&](int64_t number, Value *pixel, Value *segmentWeights,
                      llvm::ArrayRef<Value *> carried) {
     Values current(carried), channelPairs;
-    for (int64_t c = 0; c < tile.channels; c += 2) {
+    for (int64_t c = 0; c < weights.channels; c += 2) {
       Value *word = b.load(ElemKind::Int32,
                            b.getElement(segmentWeights, ElemKind::Int8,
-                                        2 * c + 2 * number * tile.channels),
+                                        2 * c + 2 * number * weights.channels),
                            1);
       channelPairs.push_back(emitWidenedPair(b, word, /*isSigned=*/true));
       channelPairs.push_back(
           emitWidenedPair(b, emitRotated(b, word, 8), /*isSigned=*/true));
     }
-    for (int64_t p = 0; p < pixels; ++p) {
+    for (int64_t p = 0; p < own; ++p) {
       Value *address =
           b.getElement(pixel, ElemKind::Int16, p * pixelStride + 2 * number);
       Value *x = b.CreateAlignedLoad(b.getInt32Ty(), address, align);
-      for (int64_t c = 0; c < tile.channels; ++c) {
-        Value *&sum = current[size_t(p * tile.channels + c)];
+      for (int64_t c = 0; c < weights.channels; ++c) {
+        Value *&sum = current[size_t(p * weights.channels + c)];
         sum = emitDualMultiplyAdd(b, sum, x, channelPairs[size_t(c)]);
       }
     }
@@ -97,8 +74,9 @@ Values DualEmitter::addSegment(Value *pixel, Value *segmentWeights,
   };
   int64_t left = weights.pairs;
   DualLoop loop = {pixelStride};
-  if (isEven && pixels == DualLoop::pixels &&
-      tile.channels == DualLoop::channels && loop.isPossible(b.getTarget())) {
+  if (isEven && own == DualLoop::pixels &&
+      weights.channels == DualLoop::channels &&
+      loop.isPossible(b.getTarget())) {
     auto [added, nextPixel, nextWeights] =
         loop.emit(b, left / 2, {std::move(sums), pixel, segmentWeights});
     sums = std::move(added);
@@ -117,7 +95,7 @@ Values DualEmitter::addSegment(Value *pixel, Value *segmentWeights,
           current = addPair(i, x, w, current);
         current.push_back(b.getElement(x, ElemKind::Int16, 2 * unroll));
         current.push_back(
-            b.getElement(w, ElemKind::Int8, 2 * unroll * tile.channels));
+            b.getElement(w, ElemKind::Int8, 2 * unroll * weights.channels));
         return current;
       });
   segmentWeights = sums.pop_back_val();
@@ -127,12 +105,11 @@ Values DualEmitter::addSegment(Value *pixel, Value *segmentWeights,
   return sums;
 }
 
-/// \p pixels pixels from number \p first of the strip on.
 void DualEmitter::emitTile(const Strip &strip, const Block &block, Value *first,
-                           int64_t pixels) {
+                           int64_t own) {
   Values sums;
-  for (int64_t p = 0; p < pixels; ++p)
-    for (int64_t c = 0; c < tile.channels; ++c) {
+  for (int64_t p = 0; p < own; ++p)
+    for (int64_t c = 0; c < weights.channels; ++c) {
       Value *start = b.literal(sumKind, 0, 1);
       if (operands.bias && c < block.channels)
         start = b.load(
@@ -142,89 +119,16 @@ void DualEmitter::emitTile(const Strip &strip, const Block &block, Value *first,
             1);
       sums.push_back(start);
     }
-  Value *offset =
-      b.addScaled(b.index(0), first, shape.strideW * layout.columnStride);
-  // Loops of rows that need none themselves would take much of the time.
   constexpr int64_t fewPairs = 8;
   bool isShort = weights.segments * weights.pairs <= fewPairs;
-  sums = b.forUnrolled(
-      shape.kernelH, isShort ? shape.kernelH : 1, sums,
-      [&](Value *kh, llvm::ArrayRef<Value *> carried) {
-        Values current(carried);
-        Value *pixel = b.getElement(rows.getRow(kh), ElemKind::Int16, offset);
-        int64_t rowBytes = weights.segments * weights.getSegmentBytes();
-        Value *rowWeights = b.getElement(block.weights, ElemKind::Int8,
-                                         b.addScaled(b.index(0), kh, rowBytes));
-        for (int64_t s = 0; s < weights.segments; ++s)
-          current = addSegment(
-              b.getElement(pixel, ElemKind::Int16,
-                           s * shape.dilationW * layout.columnStride),
-              b.getElement(rowWeights, ElemKind::Int8,
-                           s * weights.getSegmentBytes()),
-              pixels, std::move(current));
-        return current;
-      });
+  sums = addRows(block, first, own, isShort, std::move(sums));
   ResultAddresses addresses(b, operands.result, operands.epilogue,
                             {strip.batch, strip.row,
                              b.CreateNSWAdd(strip.column, first),
                              block.channel});
-  for (int64_t p = 0; p < pixels; ++p)
+  for (int64_t p = 0; p < own; ++p)
     for (int64_t c = 0; c < block.channels; ++c)
-      addresses.store(b, {0, 0, p, c}, sums[size_t(p * tile.channels + c)]);
-}
-
-void DualEmitter::emitTiles(const Strip &strip, const Block &block) {
-  // Strips are whole tiles; but the last one, which may be the only one.
-  int64_t left = shape.outWidth % tile.pixels;
-  Value *whole = strip.count;
-  if (left)
-    whole = b.CreateNSWSub(strip.count,
-                           b.CreateURem(strip.count, b.index(tile.pixels)));
-  b.forLoop(b.index(0), whole, tile.pixels,
-            [&](Value *first) { emitTile(strip, block, first, tile.pixels); });
-  if (left)
-    b.forLoop(whole, strip.count, left,
-              [&](Value *first) { emitTile(strip, block, first, left); });
-}
-
-void DualEmitter::emitBlocks(const Strip &strip) {
-  int64_t channels = shape.getGroupOutChannels();
-  auto getBlock = [&](Value *number, int64_t own) {
-    Value *place = b.addScaled(number, strip.group, weights.blocks);
-    return Block{
-        b.addScaled(b.addScaled(b.index(0), strip.group, channels), number,
-                    tile.channels),
-        b.getElement(operands.weights, ElemKind::Int8,
-                     b.addScaled(b.index(0), place, weights.getBlockBytes())),
-        own};
-  };
-  int64_t whole = channels / tile.channels;
-  b.forLoop(whole, [&](Value *number) {
-    emitTiles(strip, getBlock(number, tile.channels));
-  });
-  if (channels % tile.channels)
-    emitTiles(strip, getBlock(b.index(whole), channels % tile.channels));
-}
-
-/// The columns from \p column on, of all rows.
-void DualEmitter::emitStrip(Value *batch, Value *group, Value *column) {
-  rows.begin(batch, group, column);
-  Value *count = b.index(columns);
-  if (shape.outWidth % columns)
-    count = b.minIndex(count, b.CreateNSWSub(b.index(shape.outWidth), column));
-  b.forLoop(shape.outHeight, [&](Value *row) {
-    rows.load(row);
-    emitBlocks({batch, group, row, column, count});
-  });
-}
-
-void DualEmitter::emit() {
-  b.forLoop(shape.batch, [&](Value *batch) {
-    b.forLoop(shape.group, [&](Value *group) {
-      b.forLoop(b.index(0), b.index(shape.outWidth), columns,
-                [&](Value *column) { emitStrip(batch, group, column); });
-    });
-  });
+      addresses.store(b, {0, 0, p, c}, sums[size_t(p * weights.channels + c)]);
 }
 
 void glowish::emitDualConvolution(KernelBuilder &b, ConvolutionShape shape,

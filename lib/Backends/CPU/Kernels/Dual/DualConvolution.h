@@ -8,42 +8,29 @@
 #ifndef GLOWISH_LIB_BACKENDS_CPU_KERNELS_DUAL_DUALCONVOLUTION_H
 #define GLOWISH_LIB_BACKENDS_CPU_KERNELS_DUAL_DUALCONVOLUTION_H
 
+#include "Kernels/Convolution/RowTiles.h"
 #include "Kernels/Dual/WidenedRows.h"
+#include "Selection/FilterPacker.h"
 
 namespace glowish {
 
 /// The stack that a kernel takes for widened elements where that suffices.
 constexpr int64_t usualDualBytes = 4 << 10;
 
-/// How weights are packed for sums over all channels of a group.
-///
-/// A segment is what lies side by side in a widened row: a kernel row, or with
-/// dilation one of its taps. The weights are
-/// [group][block of channels][kernel row][segment][pair][channel / 2][4], of
-/// which the last four are two elements of a segment for two channels: those of
-/// the first one are bytes 0 and 2, of the second one 1 and 3.
-struct DualWeights {
+/// How weights are packed for sums over all channels of a group: a segment is
+/// [pair][channel / 2][4], of which the last four are two elements of it for
+/// two channels: those of the first one are bytes 0 and 2, of the second one 1
+/// and 3.
+struct DualWeights : RowWeights {
   /// \p channels: output channels of a block, an even number.
   DualWeights(const ConvolutionShape &shape, int64_t channels);
 
   ChannelOrder order;
-  /// Of a kernel row.
-  int64_t segments;
   /// Pairs of a segment, the last of which may be filled up.
   int64_t pairs;
-  int64_t channels;
-  /// Of a group; the last may be filled up.
-  int64_t blocks;
-  int64_t kernelRows;
 
-  int64_t getSegmentBytes() const { return pairs * 2 * channels; }
-  int64_t getBlockBytes() const {
-    return kernelRows * segments * getSegmentBytes();
-  }
-  /// The place of the weight of tap (\p kh, \p kw), input channel \p c and
-  /// output channel \p n of group \p group; \p columnStride: of RowsLayout.
-  int64_t getPlace(int64_t group, int64_t n, int64_t kh, int64_t kw, int64_t c,
-                   int64_t columnStride) const;
+  /// The place of a weight; \p columnStride: of RowsLayout.
+  int64_t getPlace(const WeightIndex &at, int64_t columnStride) const;
 };
 
 /// Pixels by output channels whose sums are kept in registers.

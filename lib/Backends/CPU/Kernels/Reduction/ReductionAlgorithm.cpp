@@ -1,26 +1,19 @@
 //===- ReductionAlgorithm.cpp - The choice of sums over lanes -------------===//
 
+#include "Kernels/Convolution/RowAlgorithm.h"
 #include "Kernels/Reduction/ReductionConvolution.h"
-#include "Selection/ConvolutionAlgorithm.h"
 
 using namespace glowish;
 
 namespace {
 
-class ReductionAlgorithm final : public ConvolutionAlgorithm {
+class ReductionAlgorithm final : public RowAlgorithm {
 public:
-  ReductionAlgorithm() : ConvolutionAlgorithm("reduction", "PIXELS") {}
+  ReductionAlgorithm() : RowAlgorithm("reduction", "PIXELS") {}
 
-  bool multipliesBytes() const override { return true; }
   ZeroPointUse getZeroPointUse() const override {
     return ZeroPointUse::Filling;
   }
-  std::optional<ByteInput>
-  getByteInput(Parameters, ElemKind kind,
-               const TargetDescription &) const override {
-    return ByteInput{kind, 1};
-  }
-
   void
   addCandidates(const ConvolutionProblem &problem,
                 const TargetDescription &target, int64_t /*maxWinograd*/,
@@ -38,36 +31,14 @@ public:
          estimateReductionInstructions(problem.shape, pixels) / 2});
   }
 
-  double getPackingCycles() const override { return 1; }
-  bool takesPackedKind(ElemKind packed, ElemKind) const override {
-    return packed == ElemKind::Int8;
-  }
-  ElemKind getSumKind(ElemKind, ElemKind) const override {
-    return ElemKind::Int32;
-  }
-
   PackedFilter pack(const FilterSource &source, Parameters) const override {
-    const ConvolutionShape &shape = source.shape;
-    ReductionWeights weights(shape);
-    Tensor packed(Type(ElemKind::Int8, {shape.group * weights.blocks *
-                                        weights.getBlockBytes()}));
-    const Tensor &filter = source.filter->getTensor();
-    const Dims &s = source.strides;
-    int64_t depth = shape.getGroupChannels();
-    for (int64_t g = 0; g < shape.group; ++g)
-      for (int64_t n = 0; n < shape.getGroupOutChannels(); ++n)
-        for (int64_t kh = 0; kh < shape.kernelH; ++kh)
-          for (int64_t kw = 0; kw < shape.kernelW; ++kw)
-            for (int64_t c = 0; c < depth; ++c) {
-              int64_t from =
-                  g * s[0] + kh * s[1] + kw * s[2] + c * s[3] + n * s[4];
-              bool isOneSegment = weights.segments == 1;
-              int64_t to = weights.getPlace(g, n, kh, isOneSegment ? 0 : kw,
-                                            isOneSegment ? kw * depth + c : c);
-              packed.data<int8_t>()[size_t(to)] =
-                  int8_t(getSmallInteger(filter, from));
-            }
-    return {source.createConstant(std::move(packed))};
+    ReductionWeights weights(source.shape);
+    int64_t depth = source.shape.getGroupChannels();
+    return packRowWeights(source, weights, [&](const WeightIndex &at) {
+      bool isOneSegment = weights.segments == 1;
+      return weights.getPlace(at.g, at.n, at.kh, isOneSegment ? 0 : at.kw,
+                              isOneSegment ? at.kw * depth + at.c : at.c);
+    });
   }
 
   void emit(KernelBuilder &b, const ConvolutionShape &shape,

@@ -10,18 +10,17 @@ using llvm::Value;
 
 static constexpr ElemKind sumKind = ElemKind::Int32;
 static constexpr int64_t lanes = ReductionWeights::lanes;
-static constexpr int64_t blockChannels = ReductionWeights::channels;
+static constexpr int64_t blockChannels = ReductionWeights::blockChannels;
 
 //===- Sizes --------------------------------------------------------------===//
 
 ReductionWeights::ReductionWeights(const ConvolutionShape &shape)
-    : segments(shape.dilationW == 1 ? 1 : shape.kernelW),
-      blocks(llvm::divideCeilSigned(shape.getGroupOutChannels(), channels)),
-      kernelRows(shape.kernelH) {
+    : RowWeights(shape, blockChannels) {
   int64_t length = shape.getGroupChannels() * shape.kernelW / segments;
   vectors = length / lanes;
   int64_t left = length % lanes;
   lastLanes = left == 0 ? 0 : left <= 4 ? 4 : left <= 8 ? 8 : 16;
+  segmentBytes = channels * (vectors * lanes + lastLanes);
 }
 
 int64_t ReductionWeights::getPlace(int64_t group, int64_t n, int64_t kh,
@@ -29,8 +28,8 @@ int64_t ReductionWeights::getPlace(int64_t group, int64_t n, int64_t kh,
   int64_t vector = element / lanes;
   int64_t own = vector < vectors ? lanes : lastLanes;
   return (group * blocks + n / channels) * getBlockBytes() +
-         (kh * segments + segment) * getSegmentBytes() +
-         vector * channels * lanes + n % channels * own + element % lanes;
+         (kh * segments + segment) * segmentBytes + vector * channels * lanes +
+         n % channels * own + element % lanes;
 }
 
 /// Eight sums are as many as there are registers for: those with even numbers.
@@ -126,46 +125,25 @@ void SignedRows::fillColumn(Value *address) {
 
 namespace {
 
-class ReductionEmitter {
+class ReductionEmitter final : public RowTiles {
 public:
   ReductionEmitter(KernelBuilder &b, const ConvolutionShape &shape,
                    int64_t pixels, int64_t columns, ConvolutionOperands taken)
-      : b(b), shape(shape), pixels(pixels), columns(columns),
-        operands(std::move(taken)), weights(shape),
-        layout(getLayout(shape, columns)),
+      : RowTiles(b, shape, pixels, columns, std::move(taken), weights,
+                 getLayout(shape, columns)),
+        weights(shape),
         rows(b, this->shape, operands.input, operands.zeroPoint, layout) {}
 
-  void emit();
-
 private:
-  /// Output channels that are computed together, the last of a group perhaps
-  /// fewer than the weights are packed for.
-  struct Block {
-    Value *channel; // the first, of all groups
-    Value *weights;
-    int64_t channels;
-  };
-  /// The output columns of one copy.
-  struct Strip {
-    Value *batch, *group, *row, *column, *count;
-  };
-
-  void emitStrip(Value *batch, Value *group, Value *column);
-  void emitBlocks(const Strip &strip);
-  void emitTiles(const Strip &strip, const Block &block);
+  WindowRows &getRows() override { return rows; }
   void emitTile(const Strip &strip, const Block &block, Value *first,
-                int64_t own);
+                int64_t own) override;
   Values addSegment(Value *pixel, Value *segmentWeights, int64_t own,
-                    Values sums);
+                    Values sums) override;
   void addVector(Value *pixel, Value *vectorWeights, int64_t own,
                  unsigned number, Values &sums);
 
-  KernelBuilder &b;
-  ConvolutionShape shape;
-  int64_t pixels, columns;
-  ConvolutionOperands operands;
   ReductionWeights weights;
-  RowsLayout layout;
   SignedRows rows;
 };
 
@@ -191,7 +169,6 @@ void ReductionEmitter::addVector(Value *pixel, Value *vectorWeights,
   }
 }
 
-/// The sums of a tile, pixel by pixel, plus those over a segment.
 Values ReductionEmitter::addSegment(Value *pixel, Value *segmentWeights,
                                     int64_t own, Values sums) {
   sums.append({pixel, segmentWeights});
@@ -212,33 +189,13 @@ Values ReductionEmitter::addSegment(Value *pixel, Value *segmentWeights,
   return sums;
 }
 
-/// \p own pixels from number \p first of the strip on.
 void ReductionEmitter::emitTile(const Strip &strip, const Block &block,
                                 Value *first, int64_t own) {
   Values sums(size_t(own * blockChannels), b.literal(sumKind, 0, 1));
-  Value *offset =
-      b.addScaled(b.index(0), first, shape.strideW * layout.columnStride);
-  // Loops of rows that need none themselves would take much of the time.
   constexpr int64_t fewRows = 3;
   bool isShort =
       weights.vectors <= 1 && weights.segments == 1 && shape.kernelH <= fewRows;
-  sums = b.forUnrolled(
-      shape.kernelH, isShort ? shape.kernelH : 1, sums,
-      [&](Value *kh, llvm::ArrayRef<Value *> carried) {
-        Values current(carried);
-        Value *pixel = b.getElement(rows.getRow(kh), ElemKind::Int8, offset);
-        int64_t rowBytes = weights.segments * weights.getSegmentBytes();
-        Value *rowWeights = b.getElement(block.weights, ElemKind::Int8,
-                                         b.addScaled(b.index(0), kh, rowBytes));
-        for (int64_t s = 0; s < weights.segments; ++s)
-          current = addSegment(
-              b.getElement(pixel, ElemKind::Int8,
-                           s * shape.dilationW * layout.columnStride),
-              b.getElement(rowWeights, ElemKind::Int8,
-                           s * weights.getSegmentBytes()),
-              own, std::move(current));
-        return current;
-      });
+  sums = addRows(block, first, own, isShort, std::move(sums));
   unsigned channels = unsigned(block.channels);
   for (int64_t p = 0; p < own; ++p) {
     Value *vector =
@@ -258,60 +215,6 @@ void ReductionEmitter::emitTile(const Strip &strip, const Block &block,
                 {strip.batch, strip.row, column, block.channel}, vector,
                 channels);
   }
-}
-
-void ReductionEmitter::emitTiles(const Strip &strip, const Block &block) {
-  // Strips are whole tiles; but the last one, which may be the only one.
-  int64_t left = shape.outWidth % pixels;
-  Value *whole = strip.count;
-  if (left)
-    whole =
-        b.CreateNSWSub(strip.count, b.CreateURem(strip.count, b.index(pixels)));
-  b.forLoop(b.index(0), whole, pixels,
-            [&](Value *first) { emitTile(strip, block, first, pixels); });
-  if (left)
-    b.forLoop(whole, strip.count, left,
-              [&](Value *first) { emitTile(strip, block, first, left); });
-}
-
-void ReductionEmitter::emitBlocks(const Strip &strip) {
-  int64_t channels = shape.getGroupOutChannels();
-  auto getBlock = [&](Value *number, int64_t own) {
-    Value *place = b.addScaled(number, strip.group, weights.blocks);
-    return Block{
-        b.addScaled(b.addScaled(b.index(0), strip.group, channels), number,
-                    blockChannels),
-        b.getElement(operands.weights, ElemKind::Int8,
-                     b.addScaled(b.index(0), place, weights.getBlockBytes())),
-        own};
-  };
-  int64_t whole = channels / blockChannels;
-  b.forLoop(whole, [&](Value *number) {
-    emitTiles(strip, getBlock(number, blockChannels));
-  });
-  if (channels % blockChannels)
-    emitTiles(strip, getBlock(b.index(whole), channels % blockChannels));
-}
-
-/// The columns from \p column on, of all rows.
-void ReductionEmitter::emitStrip(Value *batch, Value *group, Value *column) {
-  rows.begin(batch, group, column);
-  Value *count = b.index(columns);
-  if (shape.outWidth % columns)
-    count = b.minIndex(count, b.CreateNSWSub(b.index(shape.outWidth), column));
-  b.forLoop(shape.outHeight, [&](Value *row) {
-    rows.load(row);
-    emitBlocks({batch, group, row, column, count});
-  });
-}
-
-void ReductionEmitter::emit() {
-  b.forLoop(shape.batch, [&](Value *batch) {
-    b.forLoop(shape.group, [&](Value *group) {
-      b.forLoop(b.index(0), b.index(shape.outWidth), columns,
-                [&](Value *column) { emitStrip(batch, group, column); });
-    });
-  });
 }
 
 void glowish::emitReductionConvolution(KernelBuilder &b, ConvolutionShape shape,
