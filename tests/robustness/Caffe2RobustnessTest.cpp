@@ -26,8 +26,8 @@ protected:
              const std::string &predict, const std::string &init) {
     put("predict_net.pb", predict);
     put("init_net.pb", init);
-    save(name, ".predict", predict);
-    save(name, ".init", init);
+    saveCase(name + ".predict", predict);
+    saveCase(name + ".init", init);
     std::string folder = in("");
     checkInChildProcess(
         name,
@@ -43,16 +43,6 @@ protected:
   }
 
   Counts counts;
-
-private:
-  static void save(const std::string &name, const char *ending,
-                   const std::string &bytes) {
-    const char *folder = std::getenv("GLOWISH_ROBUSTNESS_SAVE");
-    std::error_code code;
-    if (folder)
-      llvm::raw_fd_ostream(std::string(folder) + "/" + name + ending, code)
-          << bytes;
-  }
 };
 
 class SeedMaker {

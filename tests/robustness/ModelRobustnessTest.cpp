@@ -33,11 +33,7 @@ protected:
   /// Writes \p bytes beside the weights.
   void save(const std::string &name, const std::string &bytes) {
     put("model.onnx", bytes);
-    if (const char *folder = std::getenv("GLOWISH_ROBUSTNESS_SAVE")) {
-      std::error_code code;
-      llvm::raw_fd_ostream(std::string(folder) + "/" + name + ".onnx", code)
-          << bytes;
-    }
+    saveCase(name + ".onnx", bytes);
   }
 
   /// Takes the model \p bytes through everything.

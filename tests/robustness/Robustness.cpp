@@ -28,6 +28,14 @@ Range glowish::robustness::getRange(uint64_t defaultCount) {
   return range;
 }
 
+void glowish::robustness::saveCase(const std::string &name,
+                                   const std::string &bytes) {
+  const char *folder = std::getenv("GLOWISH_ROBUSTNESS_SAVE");
+  std::error_code code;
+  if (folder)
+    llvm::raw_fd_ostream(std::string(folder) + "/" + name, code) << bytes;
+}
+
 size_t glowish::robustness::getAllocationLimit(size_t size) {
   return 64 * size + (size_t(64) << 20);
 }

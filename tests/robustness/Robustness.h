@@ -42,6 +42,10 @@ int compileAll(
 /// error of its first output.
 int compileStep(size_t size, llvm::StringRef path);
 
+/// Writes \p bytes to the file \p name in the folder $GLOWISH_ROBUSTNESS_SAVE,
+/// if that is set: the cases, to look at.
+void saveCase(const std::string &name, const std::string &bytes);
+
 struct Counts {
   unsigned refused = 0, accepted = 0;
 };

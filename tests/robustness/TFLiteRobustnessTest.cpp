@@ -41,11 +41,7 @@ protected:
   /// Takes the model \p bytes through everything.
   void check(const std::string &name, const std::string &bytes) {
     put("model.tflite", bytes);
-    if (const char *folder = std::getenv("GLOWISH_ROBUSTNESS_SAVE")) {
-      std::error_code code;
-      llvm::raw_fd_ostream(std::string(folder) + "/" + name + ".tflite", code)
-          << bytes;
-    }
+    saveCase(name + ".tflite", bytes);
     std::string path = in("model.tflite");
     checkInChildProcess(
         name,
@@ -59,6 +55,22 @@ protected:
         counts);
   }
 
+  /// Takes seeds that \p mutate changes through everything.
+  void
+  checkMutations(const char *name,
+                 llvm::function_ref<void(std::string &, Random &)> mutate) {
+    std::vector<std::string> seeds = findSeeds();
+    auto [first, count] = getRange(100);
+    for (uint64_t i = first; i < first + count; ++i) {
+      Random random(i);
+      std::string bytes = seeds[random.below(seeds.size())];
+      for (uint64_t left = 1 + random.below(4); left > 0; --left)
+        mutate(bytes, random);
+      check(name + std::to_string(i), bytes);
+    }
+    EXPECT_GT(counts.refused, 0u);
+  }
+
   Counts counts;
 };
 
@@ -69,34 +81,15 @@ TEST_F(MalformedTFLite, SeedIsGood) {
   EXPECT_EQ(counts.accepted, 1u);
 }
 
-TEST_F(MalformedTFLite, Bytes) {
-  std::vector<std::string> seeds = findSeeds();
-  auto [first, count] = getRange(100);
-  for (uint64_t i = first; i < first + count; ++i) {
-    Random random(i);
-    std::string bytes = seeds[random.below(seeds.size())];
-    for (uint64_t left = 1 + random.below(3); left > 0; --left)
-      mutateBytes(bytes, random);
-    check("bytes-" + std::to_string(i), bytes);
-  }
-  EXPECT_GT(counts.refused, 0u);
-}
+TEST_F(MalformedTFLite, Bytes) { checkMutations("bytes-", mutateBytes); }
 
 /// Numbers in tables: offsets and lengths, shapes, indices, options.
 TEST_F(MalformedTFLite, Words) {
-  std::vector<std::string> seeds = findSeeds();
-  auto [first, count] = getRange(100);
-  for (uint64_t i = first; i < first + count; ++i) {
-    Random random(i);
-    std::string bytes = seeds[random.below(seeds.size())];
+  checkMutations("words-", [](std::string &bytes, Random &random) {
     static constexpr int32_t words[] = {
         0, 1, -1, 2, 3, 4, 7, 8, 16, 255, -2, 64, 97, 1 << 20, INT32_MAX};
-    for (uint64_t left = 1 + random.below(4); left > 0; --left) {
-      size_t at = 4 * random.below(bytes.size() / 4);
-      int32_t word = words[random.below(std::size(words))];
-      std::memcpy(&bytes[at], &word, sizeof word);
-    }
-    check("words-" + std::to_string(i), bytes);
-  }
-  EXPECT_GT(counts.refused, 0u);
+    size_t at = 4 * random.below(bytes.size() / 4);
+    int32_t word = words[random.below(std::size(words))];
+    std::memcpy(&bytes[at], &word, sizeof word);
+  });
 }

@@ -117,6 +117,36 @@ TEST(TFLiteImporter, MalformedIndicesAndScales) {
               HasSubstr("tensor 'x' has the scale"));
 }
 
+/// A fully connected layer of int16 with one weight.
+static std::string makeConnected(std::vector<int32_t> shape, int64_t zeroPoint,
+                                 bool keepsDims) {
+  TFLiteModel model;
+  int x = model.tensor("x", shape, TensorType::INT16, {{0.5f}, {zeroPoint}});
+  int w = model.tensor("w", {1, 1}, TensorType::INT8, {{0.5f}, {0}}, {3});
+  int y = model.tensor("y", {1, 1}, TensorType::INT16, {{0.5f}, {0}});
+  model.op(BuiltinOperator::FULLY_CONNECTED, {x, w}, {y},
+           tflite::CreateFullyConnectedOptions(
+               model.fbb(), ActivationFunctionType::NONE, 0, keepsDims));
+  return model.finish({x}, {y});
+}
+
+TEST(TFLiteImporter, FullyConnectedInt16) {
+  EXPECT_EQ(getError(makeConnected({1, 1}, 0, /*keepsDims=*/true)), "imported");
+  EXPECT_THAT(getError(makeConnected({1, 1}, 7, /*keepsDims=*/true)),
+              HasSubstr("accepted: int16 with the zero point 0"));
+  // A scalar has no dimension to keep.
+  EXPECT_EQ(getError(makeConnected({}, 0, /*keepsDims=*/true)), "imported");
+}
+
+TEST(TFLiteImporter, CustomOperatorsAreNoBuiltinOnes) {
+  TFLiteModel model;
+  int x = model.tensor("x", {2}, TensorType::FLOAT32);
+  int y = model.tensor("y", {2}, TensorType::FLOAT32);
+  model.custom("ABS", {x}, {y});
+  EXPECT_THAT(getError(model.finish({x}, {y})),
+              HasSubstr("node 'y' (CUSTOM ABS)"));
+}
+
 TEST(TFLiteImporter, OptionsStateOtherShapes) {
   ImportOptions options;
   options.inputTypes.emplace("x", Type(ElemKind::Float, {5}));

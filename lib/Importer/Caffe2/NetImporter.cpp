@@ -12,14 +12,12 @@
 using namespace glowish;
 using caffe2::OperatorDef;
 
-/// Returns "node 'conv1' (Conv)": the name of an operator, or of its first
-/// output, and its type.
+/// By the name of the operator, or of its first output.
 static std::string describe(const OperatorDef &op) {
   llvm::StringRef name = op.name();
   if (name.empty() && op.output_size())
     name = op.output(0);
-  std::string type = quote(op.type());
-  return "node " + quote(name) + " (" + type.substr(1, type.size() - 2) + ")";
+  return describeNode(name, op.type());
 }
 
 namespace {
@@ -155,22 +153,9 @@ llvm::Error NetImporter::checkNames() const {
   for (const OperatorDef &op : nets.predict.op())
     for (const std::string &name : op.input())
       known.insert(name);
-  std::vector<std::string> quoted;
-  for (const std::string &name : getFreeInputs())
-    quoted.push_back(quote(name));
-  auto check = [&](llvm::StringRef origin,
-                   const std::string &name) -> llvm::Error {
-    if (known.contains(name))
-      return llvm::Error::success();
-    return makeError("{0}: the model has no input {1}; it has {2}", origin,
-                     quote(name),
-                     quoted.empty() ? "none" : llvm::join(quoted, ", "));
-  };
-  for (const auto &[name, type] : options.inputTypes)
-    GLOWISH_RETURN_IF_ERROR(check("-model-input", name));
-  for (const auto &[name, tensor] : options.constantInputs)
-    GLOWISH_RETURN_IF_ERROR(check("a constant input", name));
-  return llvm::Error::success();
+  return checkStatedInputs(
+      options, [&](llvm::StringRef name) { return known.contains(name); },
+      getFreeInputs());
 }
 
 /// A quantized input becomes an input of integers in the graph.
@@ -312,12 +297,7 @@ llvm::Error NetImporter::checkOperators() const {
   for (const OperatorDef *op : live)
     if (!findCaffe2Operator(op->type()))
       missing.push_back(describe(*op));
-  if (missing.empty())
-    return llvm::Error::success();
-  return makeError(
-      "{0} {1} that {2} not supported:\n{3}", missing.size(),
-      missing.size() == 1 ? "node has an operator" : "nodes have operators",
-      missing.size() == 1 ? "is" : "are", llvm::join(missing, "\n"));
+  return refuseOperators(missing);
 }
 
 llvm::Error NetImporter::importOp(OperatorDef &proto) {

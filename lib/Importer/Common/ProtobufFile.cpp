@@ -1,7 +1,6 @@
 //===- ProtobufFile.cpp - Parsing of protobuf files -----------------------===//
 
 #include "Common/ProtobufFile.h"
-#include "llvm/ADT/StringExtras.h"
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
@@ -9,33 +8,6 @@
 
 using namespace glowish;
 namespace pb = google::protobuf;
-
-std::string glowish::quote(llvm::StringRef name) {
-  constexpr size_t maxLength = 200;
-  std::string text = name.take_front(maxLength).str();
-  for (char &c : text)
-    if (uint8_t(c) < 32 || c == 127)
-      c = '?';
-  return "'" + text + (name.size() > maxLength ? "...'" : "'");
-}
-
-std::string glowish::cleanMessage(llvm::StringRef message) {
-  constexpr size_t maxLineLength = 1000;
-  std::vector<std::string> lines;
-  for (llvm::StringRef line : llvm::split(message, '\n')) {
-    std::string text = line.take_front(maxLineLength).str();
-    if (line.size() > maxLineLength)
-      text += "...";
-    for (char &c : text)
-      if (uint8_t(c) < 32 || c == 127)
-        c = '?';
-    if (lines.empty() || line.starts_with("node "))
-      lines.push_back(std::move(text));
-    else if (lines.back().size() < maxLineLength)
-      lines.back() += "?" + text;
-  }
-  return llvm::join(lines, "\n");
-}
 
 namespace {
 

@@ -3,6 +3,7 @@
 #ifndef GLOWISH_LIB_IMPORTER_COMMON_PROTOBUFFILE_H
 #define GLOWISH_LIB_IMPORTER_COMMON_PROTOBUFFILE_H
 
+#include "Common/Messages.h"
 #include "glowish/Support/Error.h"
 #include <google/protobuf/message.h>
 
@@ -21,14 +22,6 @@ bool parseBinary(llvm::StringRef bytes, google::protobuf::Message &message);
 llvm::Error parseProtobuf(llvm::StringRef bytes,
                           google::protobuf::Message &message,
                           llvm::StringRef what, llvm::StringRef advice);
-
-/// Quotes \p name for a message: truncated, without control characters.
-std::string quote(llvm::StringRef name);
-
-/// Sanitizes \p message, which quotes names from files: control characters are
-/// replaced, lines are joined unless they list a node ("node ..."), and long
-/// lines are truncated.
-std::string cleanMessage(llvm::StringRef message);
 
 } // namespace glowish
 

@@ -2,7 +2,6 @@
 
 #include "ONNX/GraphScope.h"
 #include "ONNX/ModelFile.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace glowish;
 
@@ -10,8 +9,7 @@ std::string glowish::describe(const onnx::NodeProto &proto) {
   llvm::StringRef name = proto.name();
   if (name.empty() && proto.output_size())
     name = proto.output(0);
-  std::string type = quote(proto.op_type());
-  return "node " + quote(name) + " (" + type.substr(1, type.size() - 2) + ")";
+  return describeNode(name, proto.op_type());
 }
 
 static void findMissing(const onnx::GraphProto &graph, const NodeOpsets &opsets,
@@ -39,10 +37,5 @@ llvm::Error glowish::checkOperators(const onnx::GraphProto &graph,
                                     const NodeOpsets &opsets) {
   std::vector<std::string> missing;
   findMissing(graph, opsets, missing);
-  if (missing.empty())
-    return llvm::Error::success();
-  return makeError(
-      "{0} {1} that {2} not supported:\n{3}", missing.size(),
-      missing.size() == 1 ? "node has an operator" : "nodes have operators",
-      missing.size() == 1 ? "is" : "are", llvm::join(missing, "\n"));
+  return refuseOperators(missing);
 }

@@ -1,7 +1,7 @@
 //===- ModelFile.cpp - TensorFlow Lite files ------------------------------===//
 
 #include "TFLite/ModelFile.h"
-#include "Common/ProtobufFile.h"
+#include "Common/Messages.h"
 
 using namespace glowish;
 using tflite::TensorType;
@@ -85,6 +85,17 @@ llvm::Error TFLiteFile::checkOperator(const tflite::SubGraph &graph,
 
 //===- Contents -----------------------------------------------------------===//
 
+/// The name of a custom operator, which is not that of another one.
+static std::string getCustomName(const flatbuffers::String *name) {
+  if (!name)
+    return "CUSTOM";
+  for (const char *const *builtin = tflite::EnumNamesBuiltinOperator();
+       *builtin; ++builtin)
+    if (name->str() == *builtin)
+      return "CUSTOM " + name->str();
+  return name->str();
+}
+
 std::string TFLiteFile::getOperatorName(const tflite::Operator &op) const {
   const tflite::OperatorCode &code =
       *model->operator_codes()->Get(op.opcode_index());
@@ -92,7 +103,7 @@ std::string TFLiteFile::getOperatorName(const tflite::Operator &op) const {
   int number = std::max(int(code.builtin_code()),
                         int(uint8_t(code.deprecated_builtin_code())));
   if (number == int(tflite::BuiltinOperator::CUSTOM))
-    return code.custom_code() ? code.custom_code()->str() : "CUSTOM";
+    return getCustomName(code.custom_code());
   const char *name =
       tflite::EnumNameBuiltinOperator(tflite::BuiltinOperator(number));
   return *name ? name : "operator " + std::to_string(number);

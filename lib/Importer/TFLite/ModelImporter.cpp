@@ -4,7 +4,6 @@
 #include "glowish/Importer/ModelFormat.h"
 #include "glowish/Importer/TFLite.h"
 #include "glowish/Support/File.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace glowish;
@@ -43,6 +42,8 @@ private:
   TFLiteContext context;
   std::vector<TFLiteTensor> tensors;
   llvm::StringSet<> usedNames;
+  /// The last numbers that were appended to names.
+  llvm::StringMap<unsigned> numbers;
 };
 
 } // namespace
@@ -54,18 +55,13 @@ getIndices(const flatbuffers::Vector<int32_t> *list) {
               : llvm::ArrayRef<int32_t>();
 }
 
-/// "node 'conv1' (CONV_2D)": an operator by its first output.
-static std::string describe(llvm::StringRef output, llvm::StringRef type) {
-  return "node " + quote(output) + " (" + type.str() + ")";
-}
-
 //===- Tensors ------------------------------------------------------------===//
 
 /// Tensors without a name, or with that of another, get one.
 std::string ModelImporter::getUniqueName(llvm::StringRef name) {
   std::string base = name.empty() ? "tensor" : name.str(), unique = base;
-  for (unsigned i = 1; !usedNames.insert(unique).second; ++i)
-    unique = base + "_" + std::to_string(i);
+  while (!usedNames.insert(unique).second)
+    unique = base + "_" + std::to_string(++numbers[base]);
   return unique;
 }
 
@@ -87,22 +83,13 @@ llvm::Error ModelImporter::readTensors() {
 
 /// An error if the options name an input that the model does not have.
 llvm::Error ModelImporter::checkNames() const {
-  std::vector<std::string> known;
+  std::vector<std::string> names;
   for (int32_t index : getIndices(graph.inputs()))
-    known.push_back(quote(tensors[size_t(index)].name));
-  auto check = [&](llvm::StringRef origin,
-                   const std::string &name) -> llvm::Error {
-    if (llvm::is_contained(known, quote(name)))
-      return llvm::Error::success();
-    return makeError("{0}: the model has no input {1}; it has {2}", origin,
-                     quote(name),
-                     known.empty() ? "none" : llvm::join(known, ", "));
-  };
-  for (const auto &[name, type] : options.inputTypes)
-    GLOWISH_RETURN_IF_ERROR(check("-model-input", name));
-  for (const auto &[name, tensor] : options.constantInputs)
-    GLOWISH_RETURN_IF_ERROR(check("a constant input", name));
-  return llvm::Error::success();
+    names.push_back(tensors[size_t(index)].name);
+  return checkStatedInputs(
+      options,
+      [&](llvm::StringRef name) { return llvm::is_contained(names, name); },
+      names);
 }
 
 /// The extents of \p tensor, input \p position: those of the file, or those
@@ -176,16 +163,11 @@ llvm::Error ModelImporter::checkOperators() const {
       std::string type = file.getOperatorName(*op);
       llvm::ArrayRef<int32_t> outputs = getIndices(op->outputs());
       if (!findTFLiteOperator(type))
-        missing.push_back(describe(
+        missing.push_back(describeNode(
             outputs.empty() ? "" : tensors[size_t(outputs.front())].name,
             type));
     }
-  if (missing.empty())
-    return llvm::Error::success();
-  return makeError(
-      "{0} {1} that {2} not supported:\n{3}", missing.size(),
-      missing.size() == 1 ? "node has an operator" : "nodes have operators",
-      missing.size() == 1 ? "is" : "are", llvm::join(missing, "\n"));
+  return refuseOperators(missing);
 }
 
 /// An error unless the operator has as many inputs as \p traits state.
@@ -230,7 +212,7 @@ llvm::Error ModelImporter::importOperator(const tflite::Operator &stored,
   }
   std::string name =
       outputs.empty() ? std::to_string(position) : outputs.front()->name;
-  return error ? addContext(std::move(error), describe(name, type) + ": ")
+  return error ? addContext(std::move(error), describeNode(name, type) + ": ")
                : llvm::Error::success();
 }
 

@@ -1,7 +1,7 @@
 //===- Quantization.cpp - TensorFlow Lite's quantized tensors -------------===//
 
 #include "TFLite/Quantization.h"
-#include "Common/ProtobufFile.h"
+#include "Common/Messages.h"
 #include "glowish/Ops/TypeRuleHelpers.h"
 #include <cmath>
 

@@ -216,16 +216,10 @@ llvm::Error glowish::checkBiasScales(const TFLiteOp &op, unsigned lhs,
   return llvm::Error::success();
 }
 
-Int16Halves glowish::splitInt16(TFLiteOp &op, NodeValue x) {
-  if (!x)
-    return {};
-  NodeValue low = op.make<BitAndNode>(x, op.number(x, 255));
-  NodeValue high = op.div(op.sub(x, low), 256);
-  return {op.cast(high, ElemKind::Int8), op.cast(low, ElemKind::UInt8)};
-}
-
-NodeValue glowish::rescaleInt64(TFLiteOp &op, NodeValue x,
-                                llvm::ArrayRef<double> factors) {
+/// The int64 \p x times one of \p factors, rounded once, by multipliers of 16
+/// bits.
+static NodeValue rescaleInt64(TFLiteOp &op, NodeValue x,
+                              llvm::ArrayRef<double> factors) {
   // A shift to the right moves zeros in: what is shifted is made positive.
   constexpr int offsetBits = 62;
   std::vector<int64_t> multipliers, halves, shifts, offsets;
@@ -251,4 +245,47 @@ NodeValue glowish::rescaleInt64(TFLiteOp &op, NodeValue x,
   NodeValue raised = op.add(scaled, std::ldexp(1, offsetBits));
   return op.sub(op.make<ShiftRightNode>(raised, constant(shifts)),
                 constant(offsets));
+}
+
+llvm::Error glowish::checkWeightedInputs(const TFLiteOp &op, WeightedInputs at,
+                                         int64_t taps) {
+  GLOWISH_RETURN_IF_ERROR(op.checkKind(at.input, activationKinds));
+  GLOWISH_RETURN_IF_ERROR(op.checkKind(
+      at.weights, {ElemKind::Int8, ElemKind::UInt8, ElemKind::Int4}));
+  GLOWISH_RETURN_IF_ERROR(op.checkQuantized(at.input));
+  GLOWISH_RETURN_IF_ERROR(op.checkOutputQuantized());
+  GLOWISH_RETURN_IF_ERROR(checkWeights(op, at.weights));
+  GLOWISH_RETURN_IF_ERROR(checkBiasScales(op, at.input, at.weights, at.bias));
+  if (op.getKind(at.input) != ElemKind::Int16)
+    return op.hasInput(at.bias) ? op.checkKind(at.bias, ElemKind::Int32)
+                                : llvm::Error::success();
+  // The sums of both halves stay below 2^31.
+  constexpr int64_t maxTaps = 1 << 16;
+  if (op.getZeroPoint(at.input) != 0)
+    return op.refuseInput(at.input, "int16 with the zero point 0");
+  if (taps > maxTaps)
+    return op.refuseInput(at.weights, "sums of at most 65536 elements");
+  return llvm::Error::success();
+}
+
+NodeValue
+glowish::quantizeSums(TFLiteOp &op, NodeValue x, NodeValue bias,
+                      llvm::ArrayRef<double> factors,
+                      tflite::ActivationFunctionType activation,
+                      llvm::function_ref<NodeValue(NodeValue, NodeValue)> sum) {
+  if (!x)
+    return x;
+  if (x.getElemKind() != ElemKind::Int16)
+    return quantizeSteps(op, op.rescale(sum(x, bias), factors), activation);
+  // x = 256 * high + low, in int8 and uint8.
+  NodeValue low = op.make<BitAndNode>(x, op.number(x, 255));
+  NodeValue high = op.div(op.sub(x, low), 256);
+  auto sumHalf = [&](NodeValue half, ElemKind kind) {
+    return op.cast(sum(op.cast(half, kind), NodeValue()), ElemKind::Int64);
+  };
+  NodeValue sums = op.add(op.mul(sumHalf(high, ElemKind::Int8), 256),
+                          sumHalf(low, ElemKind::UInt8));
+  if (bias)
+    sums = op.add(sums, op.cast(bias, ElemKind::Int64));
+  return quantizeSteps(op, rescaleInt64(op, sums, factors), activation);
 }

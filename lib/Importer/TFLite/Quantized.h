@@ -57,16 +57,24 @@ std::vector<double> getSumFactors(const TFLiteOp &op, unsigned lhs,
 llvm::Error checkBiasScales(const TFLiteOp &op, unsigned lhs, unsigned rhs,
                             unsigned bias);
 
-/// The int16 \p x = 256 * high + low, in int8 and uint8.
-struct Int16Halves {
-  NodeValue high, low;
+/// The inputs of an operator that are multiplied, and a bias.
+struct WeightedInputs {
+  unsigned input, weights, bias;
 };
-Int16Halves splitInt16(TFLiteOp &op, NodeValue x);
 
-/// The int64 \p x times one of \p factors, or one for each index of the last
-/// dimension, rounded once, by multipliers of 16 bits, as sums of int16 are.
-NodeValue rescaleInt64(TFLiteOp &op, NodeValue x,
-                       llvm::ArrayRef<double> factors);
+/// An error unless these are quantized as convolutions and fully connected
+/// layers have them, and so is the output; \p taps: of an element of it.
+llvm::Error checkWeightedInputs(const TFLiteOp &op, WeightedInputs at,
+                                int64_t taps);
+
+/// Output 0's integers of weighted sums, each times one of \p factors, or one
+/// for each index of the last dimension. \p sum makes the sums in int32 of
+/// bytes and a bias, which may be null. \p x: what is weighted, bytes or int16:
+/// these are multiplied as two bytes each, and have sums of int64.
+NodeValue quantizeSums(TFLiteOp &op, NodeValue x, NodeValue bias,
+                       llvm::ArrayRef<double> factors,
+                       tflite::ActivationFunctionType activation,
+                       llvm::function_ref<NodeValue(NodeValue, NodeValue)> sum);
 
 /// A scalar constant of input \p index's kind with its zero point; null for 0.
 NodeValue getZeroPoint(TFLiteOp &op, unsigned index);

@@ -5,7 +5,7 @@
 
 #include "Common/Axes.h"
 #include "Common/Folding.h"
-#include "Common/ProtobufFile.h"
+#include "Common/Messages.h"
 #include "TFLite/Quantization.h"
 #include "glowish/Graph/NodeBuilder.h"
 #include "glowish/Importer/ImportOptions.h"

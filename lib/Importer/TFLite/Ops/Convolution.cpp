@@ -19,15 +19,7 @@ struct Conv {
 
 } // namespace
 
-static NodeValue convolve(TFLiteOp &op, NodeValue input, const Conv &conv,
-                          NodeValue filter, NodeValue bias) {
-  if (!input || !filter)
-    return {};
-  const TFLiteWindow &window = conv.window;
-  return op.make<ConvolutionNode>(input, filter, bias, window.strides,
-                                  window.pads, window.dilations, conv.group);
-}
-
+/// The int32 sums of \p input, bytes with \p zeroPoint, null for 0.
 static NodeValue convolveBytes(TFLiteOp &op, NodeValue input, const Conv &conv,
                                NodeValue zeroPoint, NodeValue bias) {
   if (!input || !conv.filter)
@@ -38,90 +30,78 @@ static NodeValue convolveBytes(TFLiteOp &op, NodeValue input, const Conv &conv,
       window.pads, window.dilations, conv.group);
 }
 
-/// The sums of int16 are int64: those of both halves.
-static NodeValue convolveInt16(TFLiteOp &op, NodeValue input, const Conv &conv,
-                               NodeValue bias) {
-  Int16Halves halves = splitInt16(op, input);
-  auto sums = [&](NodeValue half) {
-    return op.cast(convolveBytes(op, half, conv, {}, {}), ElemKind::Int64);
-  };
-  NodeValue sum = op.add(op.mul(sums(halves.high), 256), sums(halves.low));
-  return bias ? op.add(sum, op.cast(bias, ElemKind::Int64)) : sum;
-}
-
-/// The sums of an int16 times a byte stay below 2^31 in each half.
-static llvm::Error checkInt16(const TFLiteOp &op, const Conv &conv) {
-  constexpr int64_t maxTaps = 1 << 16;
-  int64_t taps = conv.filter.getType().getNumElements() /
-                 std::max<int64_t>(conv.filter.getShape()[0], 1);
-  if (op.getZeroPoint(0) != 0)
-    return op.refuseInput(0, "int16 with the zero point 0");
-  if (taps > maxTaps)
-    return op.refuseInput(1, "filters of at most 65536 elements");
-  return llvm::Error::success();
-}
-
-static llvm::Error importQuantized(TFLiteOp &op, Conv conv) {
-  GLOWISH_RETURN_IF_ERROR(op.checkKind(0, activationKinds));
-  GLOWISH_RETURN_IF_ERROR(
-      op.checkKind(1, {ElemKind::Int8, ElemKind::UInt8, ElemKind::Int4}));
-  GLOWISH_RETURN_IF_ERROR(op.checkQuantized(0));
-  GLOWISH_RETURN_IF_ERROR(op.checkOutputQuantized());
-  GLOWISH_RETURN_IF_ERROR(checkWeights(op, 1));
-  GLOWISH_RETURN_IF_ERROR(checkBiasScales(op, 0, 1, 2));
-  std::vector<double> factors = getSumFactors(op, 0, 1);
-  if (op.getKind(1) == ElemKind::Int4)
+/// Sets the output to \p conv of \p pixels, made of inputs \p at.
+static llvm::Error setQuantized(TFLiteOp &op, WeightedInputs at,
+                                NodeValue pixels, Conv conv) {
+  int64_t taps = conv.filter
+                     ? conv.filter.getType().getNumElements() /
+                           std::max<int64_t>(conv.filter.getShape()[0], 1)
+                     : 0;
+  GLOWISH_RETURN_IF_ERROR(checkWeightedInputs(op, at, taps));
+  if (op.getKind(at.weights) == ElemKind::Int4)
     conv.filter = op.cast(conv.filter, ElemKind::Int8);
-  if (op.getKind(0) == ElemKind::Int16) {
-    GLOWISH_RETURN_IF_ERROR(checkInt16(op, conv));
-    NodeValue sums = convolveInt16(op, op.input(0), conv, op.input(2));
-    return op.setOutput(
-        0, quantizeSteps(op, rescaleInt64(op, sums, factors), conv.activation));
-  }
-  if (op.hasInput(2))
-    GLOWISH_RETURN_IF_ERROR(op.checkKind(2, ElemKind::Int32));
-  NodeValue sums =
-      convolveBytes(op, op.input(0), conv, getZeroPoint(op, 0), op.input(2));
+  NodeValue zeroPoint = getZeroPoint(op, at.input);
   return op.setOutput(
-      0, quantizeSteps(op, op.rescale(sums, factors), conv.activation));
+      0, quantizeSums(op, pixels, op.input(at.bias),
+                      getSumFactors(op, at.input, at.weights), conv.activation,
+                      [&](NodeValue x, NodeValue bias) {
+                        return convolveBytes(op, x, conv, zeroPoint, bias);
+                      }));
 }
 
-/// Floats, also with quantized weights.
-static llvm::Error importFloat(TFLiteOp &op, const Conv &conv,
-                               NodeValue filter) {
+/// Reads the window of a filter that has its height and width in the middle.
+/// Options: of CONV_2D or DEPTHWISE_CONV_2D.
+template <typename Options>
+static llvm::Expected<Conv> readConv(TFLiteOp &op, NodeValue filter,
+                                     int64_t group) {
+  const auto &options = op.options<Options>();
+  DimsRef shape = op.getShape(1);
+  Conv conv{.filter = filter,
+            .group = group,
+            .window = {.kernels = {shape[1], shape[2]},
+                       .strides = {options.stride_h(), options.stride_w()},
+                       .dilations = {options.dilation_h_factor(),
+                                     options.dilation_w_factor()}},
+            .activation = options.fused_activation_function()};
+  GLOWISH_RETURN_IF_ERROR(
+      placeWindow(conv.window, op.getShape(0), options.padding()));
+  return conv;
+}
+
+/// Bytes and int16, or floats, also with quantized weights; \p reorder brings
+/// the filter in the order of a Convolution.
+static llvm::Error
+setConvolution(TFLiteOp &op, const Conv &conv,
+               llvm::function_ref<NodeValue(NodeValue)> reorder) {
+  if (op.isQuantized(0))
+    return setQuantized(op, {.input = 0, .weights = 1, .bias = 2}, op.input(0),
+                        conv);
   GLOWISH_RETURN_IF_ERROR(op.checkFloat(0));
+  NodeValue filter = reorder(dequantized(op, 1));
   NodeValue bias = op.hasInput(2) ? dequantized(op, 2) : NodeValue();
-  NodeValue result = convolve(op, op.input(0), conv, filter, bias);
+  GLOWISH_RETURN_IF_ERROR(op.takeError());
+  const TFLiteWindow &window = conv.window;
+  NodeValue result =
+      op.make<ConvolutionNode>(op.input(0), filter, bias, window.strides,
+                               window.pads, window.dilations, conv.group);
   return op.setOutput(0, activate(op, result, conv.activation));
 }
 
 static llvm::Error importConv2D(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
   GLOWISH_RETURN_IF_ERROR(op.checkRank(1, 4));
-  const auto &options = op.options<tflite::Conv2DOptions>();
-  DimsRef filter = op.getShape(1);
-  int64_t channels = op.getShape(0)[3];
-  if (filter[3] < 1 || channels % filter[3] != 0)
+  int64_t channels = op.getShape(0)[3], own = op.getShape(1)[3];
+  if (own < 1 || channels % own != 0)
     return op.refuseInput(1, "a divisor of the input's channels at the end");
-  Conv conv{.filter = op.input(1),
-            .group = channels / filter[3],
-            .window = {},
-            .activation = options.fused_activation_function()};
-  conv.window.kernels = {filter[1], filter[2]};
-  conv.window.strides = {options.stride_h(), options.stride_w()};
-  conv.window.dilations = {options.dilation_h_factor(),
-                           options.dilation_w_factor()};
-  GLOWISH_RETURN_IF_ERROR(
-      placeWindow(conv.window, op.getShape(0), options.padding()));
-  return op.isQuantized(0) ? importQuantized(op, conv)
-                           : importFloat(op, conv, dequantized(op, 1));
+  GLOWISH_ASSIGN_OR_RETURN(Conv conv, readConv<tflite::Conv2DOptions>(
+                                          op, op.input(1), channels / own));
+  return setConvolution(op, conv, [](NodeValue filter) { return filter; });
 }
 
 /// The filter is [1, KH, KW, OC]; each channel has OC / C of the output.
 static llvm::Error importDepthwiseConv2D(TFLiteOp &op) {
   GLOWISH_RETURN_IF_ERROR(op.checkRank(0, 4));
   GLOWISH_RETURN_IF_ERROR(op.checkRank(1, 4));
-  const auto &options = op.options<tflite::DepthwiseConv2DOptions>();
   DimsRef filter = op.getShape(1);
   int64_t channels = op.getShape(0)[3];
   if (filter[0] != 1 || channels < 1 || filter[3] % channels != 0)
@@ -130,18 +110,9 @@ static llvm::Error importDepthwiseConv2D(TFLiteOp &op) {
   auto reorder = [&](NodeValue value) {
     return op.transpose(value, {3, 1, 2, 0});
   };
-  Conv conv{.filter = reorder(op.input(1)),
-            .group = channels,
-            .window = {},
-            .activation = options.fused_activation_function()};
-  conv.window.kernels = {filter[1], filter[2]};
-  conv.window.strides = {options.stride_h(), options.stride_w()};
-  conv.window.dilations = {options.dilation_h_factor(),
-                           options.dilation_w_factor()};
-  GLOWISH_RETURN_IF_ERROR(
-      placeWindow(conv.window, op.getShape(0), options.padding()));
-  return op.isQuantized(0) ? importQuantized(op, conv)
-                           : importFloat(op, conv, reorder(dequantized(op, 1)));
+  GLOWISH_ASSIGN_OR_RETURN(Conv conv, readConv<tflite::DepthwiseConv2DOptions>(
+                                          op, reorder(op.input(1)), channels));
+  return setConvolution(op, conv, reorder);
 }
 
 //===- Transposed convolution ---------------------------------------------===//
@@ -242,30 +213,16 @@ spreadConvolution(TFLiteOp &op, const TransposedConv &conv, DimsRef spread) {
   return result;
 }
 
-/// Bytes, and int16 in two halves.
 static llvm::Error importTransposedQuantized(TFLiteOp &op,
                                              const TransposedConv &conv) {
-  GLOWISH_RETURN_IF_ERROR(op.checkKind(2, activationKinds));
-  GLOWISH_RETURN_IF_ERROR(op.checkKind(1, {ElemKind::Int8, ElemKind::UInt8}));
   GLOWISH_RETURN_IF_ERROR(op.checkQuantized(2));
-  GLOWISH_RETURN_IF_ERROR(op.checkOutputQuantized());
-  GLOWISH_RETURN_IF_ERROR(checkWeights(op, 1));
-  GLOWISH_RETURN_IF_ERROR(checkBiasScales(op, 2, 1, 3));
-  int64_t zeroPoint = op.getZeroPoint(2);
-  NodeValue pixels = spreadPixels(op, op.input(2), conv, double(zeroPoint));
+  NodeValue pixels =
+      spreadPixels(op, op.input(2), conv, double(op.getZeroPoint(2)));
   GLOWISH_RETURN_IF_ERROR(op.takeError());
   GLOWISH_ASSIGN_OR_RETURN(Conv spread,
                            spreadConvolution(op, conv, pixels.getShape()));
-  std::vector<double> factors = getSumFactors(op, 2, 1);
-  if (op.getKind(2) == ElemKind::Int16) {
-    NodeValue sums = convolveInt16(op, pixels, spread, op.input(3));
-    return op.setOutput(
-        0, quantizeSteps(op, rescaleInt64(op, sums, factors), conv.activation));
-  }
-  NodeValue sums =
-      convolveBytes(op, pixels, spread, getZeroPoint(op, 2), op.input(3));
-  return op.setOutput(
-      0, quantizeSteps(op, op.rescale(sums, factors), conv.activation));
+  return setQuantized(op, {.input = 2, .weights = 1, .bias = 3}, pixels,
+                      std::move(spread));
 }
 
 static llvm::Error importTransposeConv(TFLiteOp &op) {

@@ -29,44 +29,21 @@ static std::vector<double> getFactors(const TFLiteOp &op) {
 
 //===- Fully connected ----------------------------------------------------===//
 
-/// Rows of int16 times bytes: int64 sums of both halves.
-static NodeValue multiplyInt16(TFLiteOp &op, NodeValue lhs, NodeValue rhs,
-                               NodeValue bias) {
-  Int16Halves halves = splitInt16(op, lhs);
-  auto sums = [&](NodeValue half) {
-    if (!half || !rhs)
-      return NodeValue();
-    return op.cast(op.make<MatMulIntegerNode>(half, rhs, getZeroPoint(op, 1)),
-                   ElemKind::Int64);
-  };
-  NodeValue sum = op.add(op.mul(sums(halves.high), 256), sums(halves.low));
-  return bias ? op.add(sum, op.cast(bias, ElemKind::Int64)) : sum;
-}
-
 static llvm::Expected<NodeValue>
 connectQuantized(TFLiteOp &op, NodeValue rows,
                  ActivationFunctionType activation) {
-  GLOWISH_RETURN_IF_ERROR(op.checkKind(0, activationKinds));
   GLOWISH_RETURN_IF_ERROR(
-      op.checkKind(1, {ElemKind::Int8, ElemKind::UInt8, ElemKind::Int4}));
-  GLOWISH_RETURN_IF_ERROR(op.checkQuantized(0));
-  GLOWISH_RETURN_IF_ERROR(op.checkOutputQuantized());
-  GLOWISH_RETURN_IF_ERROR(checkWeights(op, 1));
-  GLOWISH_RETURN_IF_ERROR(checkBiasScales(op, 0, 1, 2));
+      checkWeightedInputs(op, {.input = 0, .weights = 1, .bias = 2},
+                          /*taps=*/op.getShape(1)[1]));
   NodeValue weights = op.input(1);
   if (op.getKind(1) == ElemKind::Int4)
     weights = op.cast(weights, ElemKind::Int8);
   weights = op.transposeLast(weights);
-  std::vector<double> factors = getFactors(op);
-  if (op.getKind(0) == ElemKind::Int16) {
-    NodeValue sums = multiplyInt16(op, rows, weights, op.input(2));
-    return quantizeSteps(op, rescaleInt64(op, sums, factors), activation);
-  }
-  if (op.hasInput(2))
-    GLOWISH_RETURN_IF_ERROR(op.checkKind(2, ElemKind::Int32));
-  NodeValue sums = multiplyBytes(op, rows, op.getZeroPoint(0), weights,
-                                 op.getZeroPoint(1), op.input(2));
-  return quantizeSteps(op, op.rescale(sums, factors), activation);
+  return quantizeSums(op, rows, op.input(2), getFactors(op), activation,
+                      [&](NodeValue x, NodeValue bias) {
+                        return multiplyBytes(op, x, op.getZeroPoint(0), weights,
+                                             op.getZeroPoint(1), bias);
+                      });
 }
 
 /// Weights [N, K]; the result has a row of N for each K elements of the input.
@@ -89,8 +66,8 @@ static llvm::Error importFullyConnected(TFLiteOp &op) {
       result = op.add(result, dequantized(op, 2));
     result = activate(op, result, activation);
   }
-  if (options.keep_num_dims() && result) {
-    Dims shape(op.getShape(0));
+  Dims shape(op.getShape(0));
+  if (options.keep_num_dims() && result && !shape.empty()) {
     shape.back() = count;
     result = op.reshape(result, shape);
   }

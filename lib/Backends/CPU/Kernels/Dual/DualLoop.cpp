@@ -1,7 +1,7 @@
 //===- DualLoop.cpp - The loop over pairs in assembly ---------------------===//
 
 #include "Kernels/Dual/DualLoop.h"
-#include "llvm/IR/InlineAsm.h"
+#include "Kernels/Dual/Assembly.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace glowish;
@@ -65,7 +65,7 @@ DualLoop::State DualLoop::emitBlock(KernelBuilder &b, int64_t steps,
                           "cmp ${2}, ${0}\n"
                           "bne 1b\n",
                           firstTemporary, endOperand, weightsOperand);
-  llvm::SmallVector<llvm::Type *, 16> results, arguments;
+  llvm::SmallVector<llvm::Type *, 16> results;
   Values values = state.sums;
   values.append({state.pixel, state.weights});
   for (Value *value : values) {
@@ -86,17 +86,7 @@ DualLoop::State DualLoop::emitBlock(KernelBuilder &b, int64_t steps,
         b.CreateBitCast(b.CreatePtrToInt(end, b.getInt32Ty()), b.getFloatTy()));
   }
   constraints += "~{cc},~{memory}";
-  for (Value *value : values)
-    arguments.push_back(value->getType());
-  auto *type = llvm::FunctionType::get(
-      llvm::StructType::get(b.getContext(), results), arguments, false);
-  llvm::CallInst *done = b.CreateCall(
-      llvm::InlineAsm::get(type, text, constraints, /*hasSideEffects=*/false),
-      values);
-  // So that factors of results may be loaded in front of loops.
-  done->setOnlyReadsMemory();
-  done->setDoesNotThrow();
-  done->addFnAttr(llvm::Attribute::WillReturn);
+  llvm::CallInst *done = emitAssembly(b, text, constraints, results, values);
   for (unsigned i = 0; i < numSums; ++i)
     state.sums[i] = b.CreateExtractValue(done, i);
   state.pixel = b.CreateExtractValue(done, pixelOperand);

@@ -1,7 +1,7 @@
 //===- DualWindow.cpp - Two windows of one channel in assembly ------------===//
 
 #include "Kernels/Dual/DualWindow.h"
-#include "llvm/IR/InlineAsm.h"
+#include "Kernels/Dual/Assembly.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace glowish;
@@ -61,19 +61,8 @@ Values DualWindow::emit(KernelBuilder &b, Value *start, Value *pixel,
   }
   constraints += "~{memory}";
   llvm::Type *i32 = b.getInt32Ty();
-  llvm::SmallVector<llvm::Type *, 16> arguments;
-  for (Value *value : values)
-    arguments.push_back(value->getType());
-  auto *type = llvm::FunctionType::get(
-      llvm::StructType::get(b.getContext(), {i32, i32, i32, i32}), arguments,
-      false);
-  llvm::CallInst *done = b.CreateCall(
-      llvm::InlineAsm::get(type, text, constraints, /*hasSideEffects=*/false),
-      values);
-  // So that taps and factors may be loaded in front of loops.
-  done->setOnlyReadsMemory();
-  done->setDoesNotThrow();
-  done->addFnAttr(llvm::Attribute::WillReturn);
+  llvm::CallInst *done =
+      emitAssembly(b, text, constraints, {i32, i32, i32, i32}, values);
   return {b.CreateExtractValue(done, firstSum),
           b.CreateExtractValue(done, firstSum + 1)};
 }

@@ -1,0 +1,70 @@
+//===- Messages.cpp - What importers say alike ----------------------------===//
+
+#include "Common/Messages.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace glowish;
+
+std::string glowish::quote(llvm::StringRef name) {
+  constexpr size_t maxLength = 200;
+  std::string text = name.take_front(maxLength).str();
+  for (char &c : text)
+    if (uint8_t(c) < 32 || c == 127)
+      c = '?';
+  return "'" + text + (name.size() > maxLength ? "...'" : "'");
+}
+
+std::string glowish::cleanMessage(llvm::StringRef message) {
+  constexpr size_t maxLineLength = 1000;
+  std::vector<std::string> lines;
+  for (llvm::StringRef line : llvm::split(message, '\n')) {
+    std::string text = line.take_front(maxLineLength).str();
+    if (line.size() > maxLineLength)
+      text += "...";
+    for (char &c : text)
+      if (uint8_t(c) < 32 || c == 127)
+        c = '?';
+    if (lines.empty() || line.starts_with("node "))
+      lines.push_back(std::move(text));
+    else if (lines.back().size() < maxLineLength)
+      lines.back() += "?" + text;
+  }
+  return llvm::join(lines, "\n");
+}
+
+std::string glowish::describeNode(llvm::StringRef name, llvm::StringRef type) {
+  std::string quoted = quote(type);
+  return "node " + quote(name) + " (" + quoted.substr(1, quoted.size() - 2) +
+         ")";
+}
+
+llvm::Error glowish::refuseOperators(llvm::ArrayRef<std::string> nodes) {
+  if (nodes.empty())
+    return llvm::Error::success();
+  return makeError("{0} {1} that {2} not supported:\n{3}", nodes.size(),
+                   nodes.size() == 1 ? "node has an operator"
+                                     : "nodes have operators",
+                   nodes.size() == 1 ? "is" : "are", llvm::join(nodes, "\n"));
+}
+
+llvm::Error
+glowish::checkStatedInputs(const ImportOptions &options,
+                           llvm::function_ref<bool(llvm::StringRef)> isKnown,
+                           llvm::ArrayRef<std::string> inputs) {
+  auto check = [&](llvm::StringRef origin,
+                   const std::string &name) -> llvm::Error {
+    if (isKnown(name))
+      return llvm::Error::success();
+    std::vector<std::string> quoted;
+    for (const std::string &input : inputs)
+      quoted.push_back(quote(input));
+    return makeError("{0}: the model has no input {1}; it has {2}", origin,
+                     quote(name),
+                     quoted.empty() ? "none" : llvm::join(quoted, ", "));
+  };
+  for (const auto &[name, type] : options.inputTypes)
+    GLOWISH_RETURN_IF_ERROR(check("-model-input", name));
+  for (const auto &[name, tensor] : options.constantInputs)
+    GLOWISH_RETURN_IF_ERROR(check("a constant input", name));
+  return llvm::Error::success();
+}
