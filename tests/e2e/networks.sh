@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# networks.sh [--only NAME]... [--skip-interpreter]: checks whole networks.
+# networks.sh [--all] [--only NAME]... [--skip-interpreter]: checks whole
+# networks. Without --all or their names, the large ones below are left out.
 #
 # Each network runs in the interpreter, in the JIT and as a bundle that is
 # linked with a C program. All outputs must agree with the reference (PyTorch
@@ -31,10 +32,17 @@ bound=1e-4
 exported=(lenet resnet18 resnet50 mobilenet_v2 mobilenet_v3_large
   squeezenet1_1 vgg16 densenet121 inception_v3 efficientnet_b0 unet_small espcn
   bert_base bert_tiny gpt2_small vit_b_16 mlp mlp_b64 lstm_text dlrm)
+# What takes the interpreter long. Smaller networks have the same operators, and
+# ONNX's light ones are run by onnx-backend-test, too.
+large=(vgg16 densenet121 inception_v3 bert_base gpt2_small vit_b_16
+  light_bvlc_alexnet light_densenet121 light_inception_v1 light_inception_v2
+  light_resnet50 light_vgg19 light_zfnet512)
+all=0
 only=()
 interpreter=1
 while [[ $# -gt 0 ]]; do
   case $1 in
+    --all) all=1; shift ;;
     --only) only+=("$2"); shift 2 ;;
     --skip-interpreter) interpreter=0; shift ;;
     *) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//p}' "$0"; exit 2 ;;
@@ -42,7 +50,11 @@ while [[ $# -gt 0 ]]; do
 done
 
 isWanted() {
-  [[ ${#only[@]} -eq 0 || " ${only[*]} " == *" $1 "* ]]
+  if [[ ${#only[@]} -gt 0 ]]; then
+    [[ " ${only[*]} " == *" $1 "* ]]
+  else
+    [[ $all = 1 || " ${large[*]} " != *" $1 "* ]]
+  fi
 }
 
 exportMissing() {
