@@ -351,6 +351,22 @@ CPUBackend::emitModule(llvm::LLVMContext &context, const Variants &variants,
   return module;
 }
 
+/// What systems ask of every function.
+static void addSystemAttributes(llvm::Module &module) {
+  llvm::Triple triple(module.getTargetTriple());
+  for (llvm::Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    // Windows finds callers by tables: debuggers, profilers and exceptions of
+    // what the bundle is called from need them.
+    if (triple.isOSWindows())
+      function.setUWTableKind(llvm::UWTableKind::Default);
+    // On Apple's arm64 the frame pointer always leads to a frame record.
+    if (triple.isOSDarwin() && triple.isAArch64())
+      function.addFnAttr("frame-pointer", "non-leaf");
+  }
+}
+
 /// The kernels state their own vectors and unrolling: LLVM's passes clean up
 /// and allocate registers, and must not undo the tiling.
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
@@ -400,6 +416,7 @@ copyModule(const llvm::Module &module) {
 llvm::Expected<llvm::SmallVector<char, 0>>
 CPUBackend::emitObject(llvm::Module &module,
                        llvm::SmallVectorImpl<char> *assembly) {
+  addSystemAttributes(module);
   if (!options.testing.compilesQuickly)
     optimize(module, *machine);
   if (options.dumpsLLVM)
