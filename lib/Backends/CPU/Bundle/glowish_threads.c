@@ -3,13 +3,18 @@
  *
  * The threads are started by the first call, wait between calls, first by
  * looking, then asleep, and end with the process. A call made while another
- * thread is in one does its work alone. Needs POSIX threads and the __atomic
- * functions of GCC and Clang. */
+ * thread is in one does its work alone. Needs Windows 7 or POSIX threads, and
+ * the __atomic functions of GCC and Clang. */
+#ifdef _WIN32
+#define _WIN32_WINNT 0x0601
+#include <windows.h>
+#else
 #define _POSIX_C_SOURCE 200112L
-#include "glowish_threads.h"
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
+#endif
+#include "glowish_threads.h"
 
 enum {
   MAX_THREADS = 256,
@@ -18,9 +23,81 @@ enum {
   MAX_LOOKS = 2000
 };
 
-static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
+/* What the two systems call the same things. */
+static void runWorker(int thread);
+
+#ifdef _WIN32
+typedef SRWLOCK Lock;
+typedef CONDITION_VARIABLE Condition;
+#define LOCK_INITIALIZER SRWLOCK_INIT
+#define CONDITION_INITIALIZER CONDITION_VARIABLE_INIT
+
+static int tryLock(Lock *lock) { return TryAcquireSRWLockExclusive(lock) != 0; }
+static void acquire(Lock *lock) { AcquireSRWLockExclusive(lock); }
+static void release(Lock *lock) { ReleaseSRWLockExclusive(lock); }
+static void await(Condition *condition, Lock *lock) {
+  SleepConditionVariableSRW(condition, lock, INFINITE, 0);
+}
+static void wakeAll(Condition *condition) {
+  WakeAllConditionVariable(condition);
+}
+static void yieldProcessor(void) { SwitchToThread(); }
+static int countProcessors(void) {
+  return (int)GetActiveProcessorCount(ALL_PROCESSOR_GROUPS);
+}
+static DWORD WINAPI runThread(void *thread) {
+  runWorker((int)(intptr_t)thread);
+  return 0;
+}
+/* Whether the thread runs. */
+static int startThread(int thread) {
+  HANDLE handle =
+      CreateThread(NULL, STACK_BYTES, runThread, (void *)(intptr_t)thread,
+                   STACK_SIZE_PARAM_IS_A_RESERVATION, NULL);
+  if (!handle)
+    return 0;
+  CloseHandle(handle);
+  return 1;
+}
+#else
+typedef pthread_mutex_t Lock;
+typedef pthread_cond_t Condition;
+#define LOCK_INITIALIZER PTHREAD_MUTEX_INITIALIZER
+#define CONDITION_INITIALIZER PTHREAD_COND_INITIALIZER
+
+static int tryLock(Lock *lock) { return pthread_mutex_trylock(lock) == 0; }
+static void acquire(Lock *lock) { pthread_mutex_lock(lock); }
+static void release(Lock *lock) { pthread_mutex_unlock(lock); }
+static void await(Condition *condition, Lock *lock) {
+  pthread_cond_wait(condition, lock);
+}
+static void wakeAll(Condition *condition) { pthread_cond_broadcast(condition); }
+static void yieldProcessor(void) { sched_yield(); }
+static int countProcessors(void) { return (int)sysconf(_SC_NPROCESSORS_ONLN); }
+static void *runThread(void *thread) {
+  runWorker((int)(intptr_t)thread);
+  return NULL;
+}
+/* Whether the thread runs. */
+static int startThread(int thread) {
+  pthread_attr_t attributes;
+  pthread_t handle;
+  int error;
+  if (pthread_attr_init(&attributes) != 0)
+    return 0;
+  pthread_attr_setstacksize(&attributes, STACK_BYTES);
+  error =
+      pthread_create(&handle, &attributes, runThread, (void *)(intptr_t)thread);
+  pthread_attr_destroy(&attributes);
+  if (error != 0)
+    return 0;
+  pthread_detach(handle);
+  return 1;
+}
+#endif
+
+static Lock busy = LOCK_INITIALIZER, lock = LOCK_INITIALIZER;
+static Condition wake = CONDITION_INITIALIZER;
 static int wantedThreads, numThreads; /* with the calling thread */
 static unsigned numSleepers;
 
@@ -40,7 +117,7 @@ static int numWorking;
 /* The wait between two looks; from the MAX_LOOKS'th on others may run. */
 static void pauseBriefly(int looks) {
   if (looks >= MAX_LOOKS)
-    sched_yield();
+    yieldProcessor();
 #if defined(__x86_64__) || defined(__i386__)
   else
     __builtin_ia32_pause();
@@ -78,57 +155,45 @@ static unsigned awaitCall(unsigned last) {
       return number;
     pauseBriefly(looks);
   }
-  pthread_mutex_lock(&lock);
+  acquire(&lock);
   __atomic_add_fetch(&numSleepers, 1, __ATOMIC_SEQ_CST);
   while ((number = __atomic_load_n(&callNumber, __ATOMIC_SEQ_CST)) == last)
-    pthread_cond_wait(&wake, &lock);
+    await(&wake, &lock);
   __atomic_sub_fetch(&numSleepers, 1, __ATOMIC_SEQ_CST);
-  pthread_mutex_unlock(&lock);
+  release(&lock);
   return number;
 }
 
-static void *runWorker(void *thread) {
+static void runWorker(int thread) {
   unsigned number = 0;
   for (;;) {
     number = awaitCall(number);
-    takePieces((int)(intptr_t)thread);
+    takePieces(thread);
     __atomic_sub_fetch(&numWorking, 1, __ATOMIC_RELEASE);
   }
-  return NULL;
 }
 
 static void startThreads(void) {
-  int wanted = wantedThreads;
-  pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes) != 0)
-    wanted = 1;
-  else
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-  if (wanted <= 0)
-    wanted = (int)sysconf(_SC_NPROCESSORS_ONLN);
+  int wanted = wantedThreads > 0 ? wantedThreads : countProcessors();
   if (wanted > MAX_THREADS)
     wanted = MAX_THREADS;
-  for (numThreads = 1; numThreads < wanted; ++numThreads) {
-    pthread_t thread;
-    if (pthread_create(&thread, &attributes, runWorker,
-                       (void *)(intptr_t)numThreads) != 0)
-      break;
-    pthread_detach(thread);
-  }
+  numThreads = 1;
+  while (numThreads < wanted && startThread(numThreads))
+    ++numThreads;
 }
 
 void glowish_set_num_threads(int count) {
-  pthread_mutex_lock(&busy);
+  acquire(&busy);
   if (numThreads == 0)
     wantedThreads = count;
-  pthread_mutex_unlock(&busy);
+  release(&busy);
 }
 
 void glowish_parallel_for(void (*task)(void *arguments, int64_t begin,
                                        int64_t end),
                           void *arguments, int64_t count) {
   int looks, thread;
-  if (pthread_mutex_trylock(&busy) != 0) {
+  if (!tryLock(&busy)) {
     task(arguments, 0, count);
     return;
   }
@@ -143,13 +208,13 @@ void glowish_parallel_for(void (*task)(void *arguments, int64_t begin,
   numWorking = numThreads - 1;
   __atomic_add_fetch(&callNumber, 1, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&numSleepers, __ATOMIC_SEQ_CST) != 0) {
-    pthread_mutex_lock(&lock);
-    pthread_cond_broadcast(&wake);
-    pthread_mutex_unlock(&lock);
+    acquire(&lock);
+    wakeAll(&wake);
+    release(&lock);
   }
   takePieces(0);
   for (looks = 0; __atomic_load_n(&numWorking, __ATOMIC_ACQUIRE) != 0;
        looks += looks < MAX_LOOKS)
     pauseBriefly(looks);
-  pthread_mutex_unlock(&busy);
+  release(&busy);
 }
