@@ -9,7 +9,9 @@
 #   --bench    also what bench/compare (Node.js, PyTorch) and bench/kernels
 #              (OpenBLAS, oneDNN) need
 #   --cross    also the compilers for other processors with which
-#              tests/e2e/cross.sh links bundles (180 MB to load, 1 GB installed)
+#              tests/e2e/cross.sh links bundles, and MinGW and Wine, with which
+#              tests/e2e/platforms.py runs those for Windows (340 MB to load, 2 GB
+#              installed)
 #   --browser  also Chromium, in which tests/e2e/report.py opens reports and
 #              tests/e2e/web_page.py the page of examples/web
 set -euo pipefail
@@ -49,7 +51,8 @@ for option in "$@"; do
     --cross)
       packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross
         gcc-arm-linux-gnueabihf libc6-dev-armhf-cross
-        gcc-riscv64-linux-gnu libc6-dev-riscv64-cross gcc-arm-none-eabi)
+        gcc-riscv64-linux-gnu libc6-dev-riscv64-cross gcc-arm-none-eabi
+        gcc-mingw-w64-x86-64-win32 mingw-w64-x86-64-dev wine64)
       ;;
     --browser)
       packages+=(chromium)

@@ -25,8 +25,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
+#ifdef _WIN32
+#include <malloc.h>
+#else
+#include <sys/mman.h>
+#endif
 
 enum { MAX_RUNS = 100000 };
 
@@ -63,7 +67,12 @@ static void *reserve(uint64_t size) {
   void *bytes = NULL;
   if (size >= HUGE_PAGE && alignment < HUGE_PAGE)
     alignment = HUGE_PAGE;
+#ifdef _WIN32
+  bytes = _aligned_malloc(size + 1, alignment);
+  if (!bytes)
+#else
   if (posix_memalign(&bytes, alignment, size + 1))
+#endif
     fail("out of memory", "bundle");
 #ifdef MADV_HUGEPAGE
   if (size >= HUGE_PAGE)
