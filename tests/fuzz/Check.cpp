@@ -6,6 +6,7 @@
 #include "glowish/Support/Error.h"
 #include "llvm/Support/Compiler.h"
 #include "llvm/Support/ErrorHandling.h"
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <sys/resource.h>
@@ -25,7 +26,9 @@ void fuzz::limitMemory() {
   if (LLVM_ADDRESS_SANITIZER_BUILD || LLVM_THREAD_SANITIZER_BUILD)
     return;
   constexpr rlim_t mostBytes = rlim_t(3) << 29;
-  rlimit limit = {mostBytes, mostBytes};
+  rlimit limit;
+  getrlimit(RLIMIT_AS, &limit);
+  limit.rlim_cur = std::min(limit.rlim_max, mostBytes);
   setrlimit(RLIMIT_AS, &limit);
   std::set_new_handler(endTooLarge);
   llvm::install_bad_alloc_error_handler(

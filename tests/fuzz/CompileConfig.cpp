@@ -31,8 +31,16 @@ static std::vector<std::string> getPassNames() {
   return names;
 }
 
+/// Null where programs run on this machine.
+static std::unique_ptr<ForeignTarget> foreign;
+
+void fuzz::useForeignTarget(std::unique_ptr<ForeignTarget> target) {
+  foreign = std::move(target);
+}
+
 static const std::vector<TargetOptions> &getTargets() {
-  static const std::vector<TargetOptions> targets = getLevels();
+  static const std::vector<TargetOptions> targets =
+      foreign ? std::vector<TargetOptions>{foreign->getOptions()} : getLevels();
   return targets;
 }
 
@@ -40,7 +48,8 @@ std::string CompileConfig::str() const {
   std::string cpu = "interpreter";
   if (level >= 0) {
     const TargetOptions &target = getTargets()[level];
-    cpu = "cpu=" + (target.cpu.empty() ? "host" : target.cpu);
+    cpu = foreign ? "on=" + foreign->getName().str()
+                  : "cpu=" + (target.cpu.empty() ? "host" : target.cpu);
     if (!target.testing.onlyLevel.empty())
       cpu += "(" + target.testing.onlyLevel + ")";
   }
@@ -89,7 +98,7 @@ static CompileConfig pickCompiled(llvm::ArrayRef<std::string> names,
                                          WinogradLimit::None};
   CompileConfig config;
   config.level = int(random.below(getTargets().size()));
-  config.numThreads = random.below(3) ? 1 : 3;
+  config.numThreads = random.below(3) || foreign ? 1 : 3;
   if (random.below(2))
     config.choiceRank = unsigned(random.below(manyRanks));
   config.winograd = limits[random.below(std::size(limits))];
@@ -112,8 +121,10 @@ std::vector<CompileConfig> fuzz::pickConfigs(uint64_t seed,
     interpreter.without = pickSome(names, random);
   if (random.below(2))
     interpreter.order = 1 + random.below(1000);
-  std::vector<CompileConfig> configs = {std::move(interpreter)};
-  while (configs.size() <= options.numCompiled)
+  std::vector<CompileConfig> configs;
+  if (!foreign)
+    configs.push_back(std::move(interpreter));
+  for (unsigned i = 0; i < options.numCompiled; ++i)
     configs.push_back(pickCompiled(names, random));
   for (CompileConfig &config : configs) {
     config.placesIOInArena = random.below(3) == 0;
@@ -141,7 +152,7 @@ std::vector<CompileConfig> fuzz::getAllConfigs() {
   for (int level = -1; level < int(getTargets().size()); ++level)
     for (unsigned numThreads : {1, 3})
       for (bool withPasses : {true, false}) {
-        if (level < 0 && numThreads > 1)
+        if ((level < 0 || foreign) && numThreads > 1)
           continue;
         CompileConfig config;
         config.level = level;
@@ -342,8 +353,11 @@ llvm::Expected<std::vector<Outputs>> fuzz::runCase(const TestCase &test,
   MemoryPlan plan = planMemory(*ir, planOptions);
   GLOWISH_RETURN_IF_ERROR(verifyPlan(*ir, plan));
   GLOWISH_RETURN_IF_ERROR(verifyPlanWithShadow(*ir, plan));
+  auto compiled = foreign && config.level >= 0
+                      ? foreign->compile(*backend, *ir, plan)
+                      : backend->compile(*ir, plan, /*clock=*/nullptr);
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<Executable> program,
-                           backend->compile(*ir, plan, /*clock=*/nullptr));
+                           std::move(compiled));
   std::vector<Outputs> results;
   for (const RunExtents &values : test.getRuns()) {
     GLOWISH_ASSIGN_OR_RETURN(Outputs outputs,

@@ -3,6 +3,7 @@
 #ifndef GLOWISH_TESTS_FUZZ_COMPILECONFIG_H
 #define GLOWISH_TESTS_FUZZ_COMPILECONFIG_H
 
+#include "Foreign/ForeignTarget.h"
 #include "RunValues.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
 #include <functional>
@@ -12,7 +13,8 @@ namespace glowish::fuzz {
 
 /// A back end with its options, and the passes that are left out.
 struct CompileConfig {
-  /// One of the levels of getLevels() (CPULevels.h), or -1: the interpreter.
+  /// One of the levels of getLevels() (CPULevels.h), or with a foreign target
+  /// that, or -1: the interpreter.
   int level = 0;
   unsigned numThreads = 1;
   /// TestingOptions::choiceRank.
@@ -42,6 +44,10 @@ struct CompileConfig {
   bool mayReorder() const;
   bool operator==(const CompileConfig &other) const = default;
 };
+
+/// From now on programs are compiled for \p target alone, with one thread, and
+/// the interpreter is none of the configs.
+void useForeignTarget(std::unique_ptr<ForeignTarget> target);
 
 /// What all configs of a run have in common.
 struct ConfigOptions {

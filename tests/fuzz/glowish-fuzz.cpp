@@ -49,6 +49,11 @@ static cl::opt<bool> reproducible(
     cl::desc("Compile with -reproducible, and compare the bits of floats with "
              "those of the lowest level and one thread, too"),
     cl::cat(category));
+static cl::opt<std::string>
+    machine("on",
+            cl::desc("Run programs in QEMU or Node.js: aarch64, riscv64, "
+                     "cortex-m4, cortex-m55, wasm, wasm-simd"),
+            cl::value_desc("machine"), cl::cat(category));
 static cl::opt<bool>
     hasRanges("ranges",
               cl::desc("Make ONNX models with ranges for symbols, each of "
@@ -217,7 +222,25 @@ static void printRefused(const FuzzSessionResult &result) {
                << " models\n";
 }
 
+/// Whether what -on names can be used.
+static llvm::Expected<bool> chooseMachine() {
+  if (machine.empty())
+    return true;
+  if (reproducible)
+    return makeError("-on does not go with -reproducible, which compares the "
+                     "levels of this machine");
+  GLOWISH_ASSIGN_OR_RETURN(auto target, ForeignTarget::create(machine));
+  bool isThere = target != nullptr;
+  useForeignTarget(std::move(target));
+  return isThere;
+}
+
 static llvm::Expected<int> runAll() {
+  // What ctest takes for a test that was skipped.
+  constexpr int skipped = 77;
+  GLOWISH_ASSIGN_OR_RETURN(bool canRun, chooseMachine());
+  if (!canRun)
+    return skipped;
   if (!files.empty())
     return runFiles();
   if (maxNodes == 0 || jobs == 0)

@@ -1,39 +1,9 @@
 /* run_cross.c without a system and a C library: where it starts, the functions
- * that a bundle may call, and output by semihosting, which debuggers and
- * QEMU offer (Arm's "Semihosting for AArch32 and AArch64"; RISC-V's has the
- * same operations). */
+ * that a bundle may call, and output by semihosting. */
+#include "semihosting.h"
 #include <stddef.h>
-#include <stdint.h>
 
 enum { SYS_WRITE0 = 0x04, SYS_EXIT_EXTENDED = 0x20 };
-
-static void call_host(uintptr_t operation, const void *argument) {
-#if defined(__aarch64__)
-  register uintptr_t x0 __asm__("x0") = operation;
-  register const void *x1 __asm__("x1") = argument;
-  __asm__ volatile("hlt #0xf000" : "+r"(x0) : "r"(x1) : "memory");
-#elif defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
-  register uintptr_t r0 __asm__("r0") = operation;
-  register const void *r1 __asm__("r1") = argument;
-  __asm__ volatile("bkpt #0xab" : "+r"(r0) : "r"(r1) : "memory");
-#elif defined(__arm__)
-  register uintptr_t r0 __asm__("r0") = operation;
-  register const void *r1 __asm__("r1") = argument;
-  __asm__ volatile("svc #0x123456" : "+r"(r0) : "r"(r1) : "memory", "lr");
-#elif defined(__riscv)
-  register uintptr_t a0 __asm__("a0") = operation;
-  register const void *a1 __asm__("a1") = argument;
-  /* The three instructions lie in one page, none of them compressed. */
-  __asm__ volatile(".balign 16\n.option push\n.option norvc\n"
-                   "slli x0, x0, 0x1f\nebreak\nsrai x0, x0, 7\n"
-                   ".option pop"
-                   : "+r"(a0)
-                   : "r"(a1)
-                   : "memory");
-#else
-#error "no semihosting for this processor"
-#endif
-}
 
 void print_line(const char *text);
 void mark_stack(void);

@@ -1,0 +1,275 @@
+//===- ForeignTarget.cpp - Programs on emulated machines ------------------===//
+//
+// Objects for boards and for QEMU's user mode are linked without a C library to
+// run_program.c, which has its files by semihosting; a WebAssembly module is
+// linked as that of a bundle is, and run by run_module.mjs. Regions and results
+// are files of a folder of each program's own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ForeignTarget.h"
+#include "glowish/Backends/CPU/Bundle.h"
+#include "glowish/IR/MemoryPlan.h"
+#include "glowish/Support/File.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Program.h"
+#include <sys/resource.h>
+
+using namespace glowish;
+using namespace glowish::fuzz;
+
+#define SEMIHOSTING                                                            \
+  "-nographic -monitor none -serial none -semihosting-config "                 \
+  "enable=on,target=native"
+#define BOARD "--defsym=BIG_RAM=0x21000000"
+
+static const Machine machines[] = {
+    {"aarch64", "aarch64-linux-gnu", "", "", "aarch64-linux-gnu-gcc", "", "",
+     "qemu-aarch64"},
+    {"riscv64", "riscv64-linux-gnu", "", "", "riscv64-linux-gnu-gcc", "", "",
+     "qemu-riscv64"},
+    {"cortex-m4", "thumbv7em-none-eabihf", "cortex-m4", "", "arm-none-eabi-gcc",
+     "-mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16", BOARD,
+     "qemu-system-arm " SEMIHOSTING " -machine mps2-an386 -kernel"},
+    {"cortex-m55", "thumbv8.1m.main-none-eabihf", "cortex-m55", "",
+     "arm-none-eabi-gcc", "-mcpu=cortex-m55 -mthumb -mfloat-abi=hard",
+     "--defsym=BIG_RAM=0x60000000",
+     "qemu-system-arm " SEMIHOSTING " -machine mps3-an547 -kernel"},
+    {"wasm", "wasm32-unknown-unknown", "", "", "", "", "", "node"},
+    {"wasm-simd", "wasm32-unknown-unknown", "", "+simd128", "", "", "", "node"},
+};
+
+static bool isForNode(const Machine &machine) {
+  return machine.compiler.empty();
+}
+
+//===- Programs -----------------------------------------------------------===//
+
+static std::vector<std::string> splitWords(llvm::StringRef text) {
+  llvm::SmallVector<llvm::StringRef> words;
+  text.split(words, ' ', -1, /*KeepEmpty=*/false);
+  return {words.begin(), words.end()};
+}
+
+/// The first program that is not installed and that \p machine needs.
+static std::optional<std::string> findMissing(const Machine &machine) {
+  std::vector<std::string> names = {splitWords(machine.emulator).front()};
+  if (!isForNode(machine))
+    llvm::append_range(names, std::vector<std::string>{"clang-19", "ld.lld-19",
+                                                       machine.compiler.str()});
+  for (const std::string &name : names)
+    if (!llvm::sys::findProgramByName(name))
+      return name;
+  return std::nullopt;
+}
+
+namespace {
+
+/// Emulators and linkers reserve more addresses than graphs may take
+/// (limitMemory).
+class WithoutMemoryLimit {
+public:
+  WithoutMemoryLimit() {
+    getrlimit(RLIMIT_AS, &limit);
+    rlimit most = {limit.rlim_max, limit.rlim_max};
+    setrlimit(RLIMIT_AS, &most);
+  }
+  ~WithoutMemoryLimit() { setrlimit(RLIMIT_AS, &limit); }
+
+private:
+  rlimit limit;
+};
+
+} // namespace
+
+/// What a program prints; an error has the end of that.
+static llvm::Expected<std::string>
+runProgram(llvm::ArrayRef<std::string> command, const std::string &log) {
+  constexpr unsigned seconds = 120;
+  llvm::ErrorOr<std::string> path =
+      llvm::sys::findProgramByName(command.front());
+  if (!path)
+    return makeError("there is no {0}", command.front());
+  llvm::SmallVector<llvm::StringRef> words(command.begin(), command.end());
+  std::string message;
+  WithoutMemoryLimit without;
+  int status = llvm::sys::ExecuteAndWait(
+      *path, words, /*Env=*/std::nullopt,
+      {llvm::StringRef(""), llvm::StringRef(log), llvm::StringRef(log)},
+      seconds, /*MemoryLimit=*/0, &message);
+  std::string text;
+  if (auto file = llvm::MemoryBuffer::getFile(log))
+    text = (*file)->getBuffer().str();
+  if (status != 0)
+    return makeError("{0} failed: {1}", command.front(),
+                     text.empty() ? message
+                                  : llvm::StringRef(text).trim().str());
+  return text;
+}
+
+/// The machine's C sources become objects in the folder, once.
+llvm::Error ForeignTarget::compileDriver() {
+  std::vector<std::string> options = splitWords(machine.options);
+  for (llvm::StringRef source : {FUZZ_SOURCES "/run_program.c",
+                                 CROSS_SOURCES "/platform_semihosted.c"}) {
+    std::string object =
+        folder->getFile("driver" + std::to_string(linked.size()) + ".o");
+    std::vector<std::string> command = {"clang-19",
+                                        "--target=" + machine.triple.str(),
+                                        "-I" CROSS_SOURCES,
+                                        "-O2",
+                                        "-ffreestanding",
+                                        "-fno-builtin",
+                                        "-fno-pic",
+                                        "-Wno-unused-command-line-argument",
+                                        "-c",
+                                        source.str(),
+                                        "-o",
+                                        object};
+    llvm::append_range(command, options);
+    if (!machine.linkOptions.empty())
+      command.push_back("-DBOARD");
+    GLOWISH_RETURN_IF_ERROR(
+        runProgram(command, folder->getFile("log")).takeError());
+    linked.push_back(object);
+  }
+  std::vector<std::string> question = {machine.compiler.str(),
+                                       "-print-libgcc-file-name"};
+  llvm::append_range(question, options);
+  GLOWISH_ASSIGN_OR_RETURN(std::string library,
+                           runProgram(question, folder->getFile("log")));
+  linked.push_back(llvm::StringRef(library).trim().str());
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<ForeignTarget>>
+ForeignTarget::create(llvm::StringRef name) {
+  auto found = llvm::find_if(
+      machines, [&](const Machine &machine) { return machine.name == name; });
+  if (found == std::end(machines)) {
+    std::vector<std::string> names;
+    for (const Machine &machine : machines)
+      names.push_back(machine.name.str());
+    return makeError("-on={0}: there is no such machine; accepted: {1}", name,
+                     llvm::join(names, ", "));
+  }
+  if (std::optional<std::string> missing = findMissing(*found)) {
+    llvm::outs() << "skipped: there is no " << *missing
+                 << " (scripts/install-deps.sh --cross, --bench)\n";
+    return nullptr;
+  }
+  std::unique_ptr<ForeignTarget> target(new ForeignTarget(*found));
+  GLOWISH_ASSIGN_OR_RETURN(target->folder, TemporaryFolder::create());
+  if (!isForNode(*found))
+    GLOWISH_RETURN_IF_ERROR(target->compileDriver());
+  return target;
+}
+
+TargetOptions ForeignTarget::getOptions() const {
+  TargetOptions options;
+  options.triple = machine.triple.str();
+  options.cpu = machine.cpu.str();
+  if (!machine.attributes.empty())
+    options.attributes = {machine.attributes.str()};
+  return options;
+}
+
+//===- Executables --------------------------------------------------------===//
+
+namespace {
+
+/// A program of a folder of its own.
+class ForeignProgram final : public Executable {
+public:
+  ForeignProgram(std::unique_ptr<TemporaryFolder> folder,
+                 std::vector<std::string> command, const MemoryPlan &plan)
+      : folder(std::move(folder)), command(std::move(command)),
+        constantSize(plan.constantSize), mutableSize(plan.mutableSize),
+        activationSize(plan.activationSize), alignment(plan.alignment) {}
+
+  llvm::Error run(const uint8_t *constants, uint8_t *mutables,
+                  uint8_t *activations) const override;
+
+private:
+  std::unique_ptr<TemporaryFolder> folder;
+  std::vector<std::string> command;
+  uint64_t constantSize, mutableSize, activationSize, alignment;
+};
+
+} // namespace
+
+llvm::Error ForeignProgram::run(const uint8_t *constants, uint8_t *mutables,
+                                uint8_t *activations) const {
+  std::string bytes;
+  for (uint64_t number : {constantSize, mutableSize, activationSize, alignment})
+    for (unsigned shift = 0; shift < 32; shift += 8)
+      bytes.push_back(char(number >> shift));
+  auto append = [&](const uint8_t *region, uint64_t size) {
+    bytes.append(reinterpret_cast<const char *>(region), size);
+  };
+  append(constants, constantSize);
+  append(mutables, mutableSize);
+  append(activations, activationSize);
+  GLOWISH_RETURN_IF_ERROR(writeFile(folder->getFile("regions"), bytes));
+  // Programs have their files in the current folder.
+  llvm::SmallString<128> before;
+  llvm::sys::fs::current_path(before);
+  llvm::sys::fs::set_current_path(folder->getPath());
+  llvm::Error error = runProgram(command, "log").takeError();
+  llvm::sys::fs::set_current_path(before);
+  GLOWISH_RETURN_IF_ERROR(std::move(error));
+  GLOWISH_ASSIGN_OR_RETURN(auto results, readFile(folder->getFile("results")));
+  llvm::StringRef left = results->getBuffer();
+  int32_t status = 0;
+  if (left.size() != sizeof status + mutableSize + activationSize)
+    return makeError("{0} left {1} bytes of results", command.front(),
+                     left.size());
+  std::memcpy(&status, left.data(), sizeof status);
+  if (status != 0)
+    return makeError("the compiled program returned status {0}", status);
+  left = left.drop_front(sizeof status);
+  std::memcpy(mutables, left.data(), mutableSize);
+  std::memcpy(activations, left.drop_front(mutableSize).data(), activationSize);
+  return llvm::Error::success();
+}
+
+/// Links \p object to FOLDER/program.
+llvm::Error ForeignTarget::link(llvm::ArrayRef<char> object,
+                                llvm::StringRef programFolder) const {
+  std::string path = (programFolder + "/network.o").str();
+  GLOWISH_RETURN_IF_ERROR(
+      writeFile(path, llvm::StringRef(object.data(), object.size())));
+  std::vector<std::string> command = {"ld.lld-19", "-static", "-o",
+                                      (programFolder + "/program").str()};
+  llvm::append_range(command, splitWords(machine.linkOptions));
+  if (!machine.linkOptions.empty())
+    command.push_back("--script=" CROSS_SOURCES "/mps.ld");
+  command.push_back(path);
+  llvm::append_range(command, linked);
+  return runProgram(command, (programFolder + "/log").str()).takeError();
+}
+
+llvm::Expected<std::unique_ptr<Executable>>
+ForeignTarget::compile(Backend &anyBackend, const IRFunction &function,
+                       const MemoryPlan &plan) const {
+  auto &backend = static_cast<CPUBackend &>(anyBackend);
+  GLOWISH_ASSIGN_OR_RETURN(auto own, TemporaryFolder::create());
+  std::vector<std::string> command = splitWords(machine.emulator);
+  if (isForNode(machine)) {
+    BundleOptions options;
+    options.folder = own->getPath().str();
+    options.networkName = options.entryName = "network";
+    GLOWISH_RETURN_IF_ERROR(writeBundle(backend, function, plan, options));
+    command.push_back(FUZZ_SOURCES "/run_module.mjs");
+  } else {
+    llvm::LLVMContext context;
+    GLOWISH_ASSIGN_OR_RETURN(
+        std::unique_ptr<llvm::Module> module,
+        backend.emitModule(context, function, plan, "network"));
+    GLOWISH_ASSIGN_OR_RETURN(auto object, backend.emitObject(*module));
+    GLOWISH_RETURN_IF_ERROR(link(object, own->getPath()));
+    command.push_back("program");
+  }
+  return std::make_unique<ForeignProgram>(std::move(own), std::move(command),
+                                          plan);
+}

@@ -1,0 +1,58 @@
+//===- ForeignTarget.h - Programs on emulated machines ----------*- C++ -*-===//
+
+#ifndef GLOWISH_TESTS_FUZZ_FOREIGN_FOREIGNTARGET_H
+#define GLOWISH_TESTS_FUZZ_FOREIGN_FOREIGNTARGET_H
+
+#include "TemporaryFolder.h"
+#include "glowish/Backends/CPU/CPUBackend.h"
+
+namespace glowish::fuzz {
+
+/// A machine that QEMU or Node.js emulate.
+struct Machine {
+  /// What -on= calls it.
+  llvm::StringLiteral name;
+  llvm::StringLiteral triple, cpu, attributes;
+  /// The compiler whose libgcc has what the processor has no instructions for;
+  /// empty where there is no such thing.
+  llvm::StringLiteral compiler;
+  /// Options of that compiler and of Clang.
+  llvm::StringLiteral options;
+  /// Options of the linker: those of a board without a system.
+  llvm::StringLiteral linkOptions;
+  /// The emulator with its options, to which the program is added.
+  llvm::StringLiteral emulator;
+};
+
+/// Links programs for a machine and runs them. Child processes may use the one
+/// of their parent.
+class ForeignTarget {
+public:
+  /// An error says which machines there are; null, with a line on stdout, where
+  /// a program is not installed that it needs.
+  static llvm::Expected<std::unique_ptr<ForeignTarget>>
+  create(llvm::StringRef name);
+
+  llvm::StringRef getName() const { return machine.name; }
+  TargetOptions getOptions() const;
+  /// \p plan is \p function's, which \p backend, a CPUBackend that was made
+  /// with getOptions(), has prepared. Each run starts the emulator; the memory
+  /// of boards is 12 MB.
+  llvm::Expected<std::unique_ptr<Executable>>
+  compile(Backend &backend, const IRFunction &function,
+          const MemoryPlan &plan) const;
+
+private:
+  explicit ForeignTarget(const Machine &machine) : machine(machine) {}
+  llvm::Error compileDriver();
+  llvm::Error link(llvm::ArrayRef<char> object, llvm::StringRef folder) const;
+
+  const Machine &machine;
+  /// Has the objects that every program is linked with.
+  std::unique_ptr<TemporaryFolder> folder;
+  std::vector<std::string> linked;
+};
+
+} // namespace glowish::fuzz
+
+#endif // GLOWISH_TESTS_FUZZ_FOREIGN_FOREIGNTARGET_H
