@@ -21,8 +21,10 @@ endforeach()
 configure_package_config_file(cmake/glowishConfig.cmake.in
   ${PROJECT_BINARY_DIR}/glowishConfig.cmake INSTALL_DESTINATION ${package}
   PATH_VARS CMAKE_INSTALL_BINDIR)
+# Bundles are for any processor, so that a project for one of 32 bits may use the package;
+# glowishConfig.cmake refuses the library there.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/glowishConfigVersion.cmake
-  COMPATIBILITY SameMinorVersion)
+  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES ${PROJECT_BINARY_DIR}/glowishConfig.cmake
   ${PROJECT_BINARY_DIR}/glowishConfigVersion.cmake
   cmake/GlowishAddBundle.cmake DESTINATION ${package})
