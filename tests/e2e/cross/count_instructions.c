@@ -4,34 +4,11 @@
  *
  *   qemu-... -plugin count_instructions.so,begin=0x...,end=0x...,output=FILE
  *
- * writes "instructions N frame N" when the program ends. The few declarations
- * are those of qemu-plugin.h, which Debian's packages don't have. */
-#include <stdint.h>
+ * writes "instructions N frame N" when the program ends. */
+#include "qemu_plugin.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef uint64_t qemu_plugin_id_t;
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
-
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *block);
-struct qemu_plugin_insn *
-qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *block, size_t index);
-uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *instruction);
-char *qemu_plugin_insn_disas(const struct qemu_plugin_insn *instruction);
-void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *block,
-                                              enum qemu_plugin_op operation,
-                                              void *counter, uint64_t addend);
-void qemu_plugin_register_vcpu_tb_trans_cb(
-    qemu_plugin_id_t id,
-    void (*callback)(qemu_plugin_id_t, struct qemu_plugin_tb *));
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t id,
-                                    void (*callback)(qemu_plugin_id_t, void *),
-                                    void *data);
-
-#define EXPORT __attribute__((visibility("default")))
 
 EXPORT int qemu_plugin_version = 1;
 
