@@ -9,8 +9,9 @@
 #   --bench    also what bench/compare (Node.js, PyTorch) and bench/kernels
 #              (OpenBLAS, oneDNN) need
 #   --cross    also the compilers for other processors with which
-#              tests/e2e/cross.sh links bundles, and MinGW and Wine, with which
-#              tests/e2e/platforms.py runs those for Windows (340 MB to load, 2 GB
+#              tests/e2e/cross.sh and examples/microcontroller link bundles, QEMU for
+#              RISC-V without a system, and MinGW and Wine, with which
+#              tests/e2e/platforms.py runs bundles for Windows (430 MB to load, 2.4 GB
 #              installed)
 #   --browser  also Chromium, in which tests/e2e/report.py opens reports and
 #              tests/e2e/web_page.py the page of examples/web
@@ -52,13 +53,14 @@ for option in "$@"; do
       packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross
         gcc-arm-linux-gnueabihf libc6-dev-armhf-cross
         gcc-riscv64-linux-gnu libc6-dev-riscv64-cross gcc-arm-none-eabi
-        gcc-mingw-w64-x86-64-win32 mingw-w64-x86-64-dev wine64)
+        gcc-mingw-w64-x86-64-win32 mingw-w64-x86-64-dev wine64
+        gcc-riscv64-unknown-elf qemu-system-misc)
       ;;
     --browser)
       packages+=(chromium)
       ;;
     -h | --help)
-      sed -n '2,15s/^# \{0,1\}//p' "$0"
+      sed -n '2,17s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
