@@ -57,6 +57,12 @@ OWN = {"examples/digits/digits.onnx": False,
 TRAINED = {"digits_pytorch", "face_yunet", "speech_dtln_1", "speech_silero_vad",
            "text_byte_bilstm", "tiny_resnet8"}
 
+# The quantized networks of MLPerf Tiny as TensorFlow Lite has them.
+TFLITE = ["tiny_autoencoder_int8/ad01_int8.tflite",
+          "tiny_dscnn_kws_int8/kws_ref_model.tflite",
+          "tiny_mobilenet_vww_int8/vww_96_int8.tflite",
+          "tiny_resnet8_int8/pretrainedResnet_quant.tflite"]
+
 # Options that the project's networks are compiled with, beside SIMD.
 VARIANTS = {"scalar": [],
             "no memory instructions": ["-mattr=+simd128,-bulk-memory"],
@@ -393,6 +399,12 @@ def find_networks(has_all):
             yield (name, args, inputs, TOLERANCES.get(name, tolerance),
                    {"simd": SIMD} if tolerance == 0 else
                    {"simd": SIMD, "reproducible": VARIANTS["reproducible"]})
+    for model in TFLITE:
+        path = os.path.join(DATA, "quantized", model)
+        if os.path.exists(path):
+            yield (os.path.basename(model),
+                   ["-model=" + path, "-tflite-rename-tensors"], None, 0,
+                   {"simd": SIMD, "scalar": VARIANTS["scalar"]})
 
 
 def main():
