@@ -141,14 +141,21 @@ EmittedScalar glowish::lookup(EmittedScalar x, llvm::ArrayRef<double> table) {
 }
 
 /// Floats \p x as integers by \p convert, which gets as many as the target
-/// converts at a time, if not more.
+/// converts at a time.
 static Value *convertToIntegers(KernelBuilder &b, Value *x,
                                 llvm::function_ref<Value *(Value *)> convert) {
   unsigned lanes = KernelBuilder::getLanes(x);
-  if (lanes == 1 || b.getTarget().convertsHalfRegisters)
+  if (lanes == 1 || b.getTarget().convertsHalfRegisters ||
+      lanes % b.getTarget().getLanes(4) == 0)
     return convert(x);
-  unsigned whole = std::max(lanes, b.getTarget().getLanes(4));
-  return b.takeLanes(convert(b.widen(x, whole)), lanes);
+  // One by one: LLVM narrows what is widened with lanes that nothing reads.
+  Value *integers = nullptr;
+  for (uint64_t lane = 0; lane < lanes; ++lane) {
+    Value *integer = convert(b.CreateExtractElement(x, lane));
+    integers = integers ? b.CreateInsertElement(integers, integer, lane)
+                        : b.widen(integer, lanes);
+  }
+  return integers;
 }
 
 /// Float \p x as an integer of 8 or 16 bits: NaN becomes 0. Limited first, all
