@@ -48,6 +48,9 @@ createMachine(const TargetOptions &options) {
                                           : llvm::CodeGenOptLevel::Default));
   if (!machine)
     return makeError("-target={0}: LLVM cannot generate code for it", triple);
+  // With compilesQuickly, AArch64 would have an instruction selector that no
+  // other code has, and that never ends with some vectors of three floats.
+  machine->setGlobalISel(false);
   unsigned bits = machine->createDataLayout().getPointerSizeInBits();
   if (bits != 32 && bits != 64)
     return makeError("-target={0}: its addresses have {1} bits; accepted: 32 "
