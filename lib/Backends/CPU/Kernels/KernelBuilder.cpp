@@ -347,6 +347,24 @@ static llvm::GlobalVariable *getTable(llvm::Module &module,
   return global;
 }
 
+Value *KernelBuilder::loadIndex(ElemKind kind, Value *address) {
+  Value *number = load(kind, address, 1);
+  unsigned bits = number->getType()->getIntegerBitWidth();
+  unsigned indexBits = indexTy->getIntegerBitWidth();
+  if (bits > indexBits) {
+    auto limit = [&](const llvm::APInt &value) {
+      return llvm::ConstantInt::get(number->getType(), value.sext(bits));
+    };
+    number =
+        CreateBinaryIntrinsic(llvm::Intrinsic::smax, number,
+                              limit(llvm::APInt::getSignedMinValue(indexBits)));
+    number =
+        CreateBinaryIntrinsic(llvm::Intrinsic::smin, number,
+                              limit(llvm::APInt::getSignedMaxValue(indexBits)));
+  }
+  return CreateSExtOrTrunc(number, indexTy);
+}
+
 Value *KernelBuilder::lookUpEntry(llvm::Constant *table, Value *index) {
   llvm::GlobalVariable *global = getTable(*function.getParent(), table);
   llvm::Type *type = table->getType()->getArrayElementType();

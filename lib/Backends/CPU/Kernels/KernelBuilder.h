@@ -124,6 +124,10 @@ public:
                         llvm::Value *address);
   void storeStrided(ElemKind kind, llvm::Value *value, llvm::Value *address,
                     int64_t stride);
+  /// The int32 or int64 at \p address as an index. Numbers that are none where
+  /// addresses have 32 bits become the least or the largest, which are out of
+  /// range, too.
+  llvm::Value *loadIndex(ElemKind kind, llvm::Value *address);
   /// Entry \p index of \p table, which becomes data of the module; integers as
   /// an index.
   template <typename T>

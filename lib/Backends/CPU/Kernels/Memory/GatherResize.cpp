@@ -30,8 +30,8 @@ void glowish::emitGather(KernelBuilder &b, const GatherInstr &instr,
   Value *end = needed ? needed : b.index(count);
   b.forLoop(outer, [&](Value *o) {
     b.forLoop(b.index(0), end, 1, [&](Value *i) {
-      Value *loaded = b.load(indexKind, b.getElement(indices, indexKind, i), 1);
-      Value *index = b.CreateSExtOrTrunc(loaded, b.getIndexTy());
+      Value *index =
+          b.loadIndex(indexKind, b.getElement(indices, indexKind, i));
       Value *fromEnd = b.CreateNSWAdd(index, b.index(length));
       index =
           b.CreateSelect(b.CreateICmpSLT(index, b.index(0)), fromEnd, index);

@@ -233,9 +233,8 @@ void glowish::emitInsertSlice(KernelBuilder &b, const InsertSliceInstr &instr,
   const Type &update = instr.getUpdate()->getType();
   int64_t axis = instr.getAxis();
   int64_t lastStart = instr.getBuffer()->getShape()[axis] - update.getDim(axis);
-  Value *start = b.load(instr.getStart()->getType().getKind(),
-                        operands.getPointer(InsertSliceInstr::startIdx), 1);
-  start = b.CreateSExtOrTrunc(start, b.getIndexTy());
+  Value *start = b.loadIndex(instr.getStart()->getType().getKind(),
+                             operands.getPointer(InsertSliceInstr::startIdx));
   start = b.minIndex(b.maxIndex(start, b.index(0)), b.index(lastStart));
   result.base =
       b.getElement(result.base, result.kind,

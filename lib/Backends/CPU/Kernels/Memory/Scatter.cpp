@@ -49,8 +49,7 @@ void glowish::emitScatter(KernelBuilder &b, const ScatterInstr &instr,
   };
   b.forLoop(instr.getIndices()->getType().getDim(0), [&](Value *i) {
     Value *address = b.getElement(indices, indexKind, i);
-    Value *row =
-        b.CreateSExtOrTrunc(b.load(indexKind, address, 1), b.getIndexTy());
+    Value *row = b.loadIndex(indexKind, address);
     row = b.CreateSelect(b.CreateICmpSLT(row, b.index(0)),
                          b.CreateAdd(row, b.index(rows)), row);
     // As unsigned, negative numbers are out of range too.
