@@ -1,7 +1,7 @@
 //===- CPUDifferentialTest.cpp - Compiled code against the interpreter ----===//
 //
 // Small graphs of unusual shapes, run by the interpreter and by the CPU back
-// end for every level of this machine.
+// end for levels of this machine.
 //
 //===----------------------------------------------------------------------===//
 

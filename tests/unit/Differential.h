@@ -83,8 +83,8 @@ run(Backend &backend, const BuildFn &build, KernelTuner *tuner = nullptr,
   return session->getTensor(y).clone();
 }
 
-/// Compares every level of this machine with the interpreter: errors are at
-/// most \p bound times the largest magnitude.
+/// Compares levels of this machine with the interpreter: errors are at most \p
+/// bound times the largest magnitude.
 inline void compare(const std::string &name, const BuildFn &build,
                     double bound = 1e-5) {
   auto expected = run(*createInterpreter(), build);
@@ -93,7 +93,7 @@ inline void compare(const std::string &name, const BuildFn &build,
   double largest = 1e-3;
   for (int64_t i = 0; i < expected->getNumElements(); ++i)
     largest = std::max(largest, std::abs(expected->getAsDouble(i)));
-  for (const TargetOptions &options : getLevels()) {
+  for (const TargetOptions &options : getLevelsInTurn()) {
     auto backend = CPUBackend::create(options);
     ASSERT_TRUE(bool(backend)) << llvm::toString(backend.takeError());
     auto actual = run(**backend, build);

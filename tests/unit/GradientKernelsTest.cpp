@@ -1,7 +1,7 @@
 //===- GradientKernelsTest.cpp - Kernels of gradients ---------------------===//
 //
 // The interpreter against central differences of the forward operators in
-// double, and compiled code for every level of this machine against the
+// double, and compiled code for levels of this machine against the
 // interpreter.
 //
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,6 @@
 //===- HalfKernelsTest.cpp - Convolutions and matmuls of half precisions --===//
 //
-// Compiled code against the interpreter, for every level of this machine. Sums
+// Compiled code against the interpreter, for levels of this machine. Sums
 // are of float in another order: results differ by a rounding.
 //
 //===----------------------------------------------------------------------===//

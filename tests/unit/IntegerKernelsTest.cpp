@@ -1,6 +1,6 @@
 //===- IntegerKernelsTest.cpp - Convolutions and matmuls of bytes ---------===//
 //
-// Compiled code against the interpreter, for every level of this machine. The
+// Compiled code against the interpreter, for levels of this machine. The
 // results are integers, and equal.
 //
 //===----------------------------------------------------------------------===//

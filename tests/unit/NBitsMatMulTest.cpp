@@ -1,6 +1,6 @@
 //===- NBitsMatMulTest.cpp - Matmuls with weights of 8 and 4 bits ---------===//
 //
-// Compiled code against the interpreter, for every level of this machine and
+// Compiled code against the interpreter, for levels of this machine and
 // for targets with other vectors.
 //
 //===----------------------------------------------------------------------===//
