@@ -19,29 +19,38 @@ using namespace glowish;
 using namespace glowish::fuzz;
 
 #define SEMIHOSTING                                                            \
-  "-nographic -monitor none -serial none -semihosting-config "                 \
-  "enable=on,target=native"
-#define BOARD "--defsym=BIG_RAM=0x21000000"
+  "qemu-system-arm -nographic -monitor none -serial none -semihosting-config " \
+  "enable=on,target=native -machine "
 
 static const Machine machines[] = {
-    {"aarch64", "aarch64-linux-gnu", "", "", "aarch64-linux-gnu-gcc", "", "",
-     "qemu-aarch64"},
-    {"riscv64", "riscv64-linux-gnu", "", "", "riscv64-linux-gnu-gcc", "", "",
-     "qemu-riscv64"},
-    {"cortex-m4", "thumbv7em-none-eabihf", "cortex-m4", "", "arm-none-eabi-gcc",
-     "-mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16", BOARD,
-     "qemu-system-arm " SEMIHOSTING " -machine mps2-an386 -kernel"},
-    {"cortex-m55", "thumbv8.1m.main-none-eabihf", "cortex-m55", "",
-     "arm-none-eabi-gcc", "-mcpu=cortex-m55 -mthumb -mfloat-abi=hard",
-     "--defsym=BIG_RAM=0x60000000",
-     "qemu-system-arm " SEMIHOSTING " -machine mps3-an547 -kernel"},
-    {"wasm", "wasm32-unknown-unknown", "", "", "", "", "", "node"},
-    {"wasm-simd", "wasm32-unknown-unknown", "", "+simd128", "", "", "", "node"},
+    {.name = "aarch64",
+     .triple = "aarch64-linux-gnu",
+     .compiler = "aarch64-linux-gnu-gcc",
+     .emulator = "qemu-aarch64"},
+    {.name = "riscv64",
+     .triple = "riscv64-linux-gnu",
+     .compiler = "riscv64-linux-gnu-gcc",
+     .emulator = "qemu-riscv64"},
+    {.name = "cortex-m4",
+     .triple = "thumbv7em-none-eabihf",
+     .cpu = "cortex-m4",
+     .compiler = "arm-none-eabi-gcc",
+     .options = "-mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16",
+     .memory = "0x21000000",
+     .emulator = SEMIHOSTING "mps2-an386 -kernel"},
+    {.name = "cortex-m55",
+     .triple = "thumbv8.1m.main-none-eabihf",
+     .cpu = "cortex-m55",
+     .compiler = "arm-none-eabi-gcc",
+     .options = "-mcpu=cortex-m55 -mthumb -mfloat-abi=hard",
+     .memory = "0x60000000",
+     .emulator = SEMIHOSTING "mps3-an547 -kernel"},
+    {.name = "wasm", .triple = "wasm32-unknown-unknown", .emulator = "node"},
+    {.name = "wasm-simd",
+     .triple = "wasm32-unknown-unknown",
+     .attributes = "+simd128",
+     .emulator = "node"},
 };
-
-static bool isForNode(const Machine &machine) {
-  return machine.compiler.empty();
-}
 
 //===- Programs -----------------------------------------------------------===//
 
@@ -54,7 +63,7 @@ static std::vector<std::string> splitWords(llvm::StringRef text) {
 /// The first program that is not installed and that \p machine needs.
 static std::optional<std::string> findMissing(const Machine &machine) {
   std::vector<std::string> names = {splitWords(machine.emulator).front()};
-  if (!isForNode(machine))
+  if (!machine.isForNode())
     llvm::append_range(names, std::vector<std::string>{"clang-19", "ld.lld-19",
                                                        machine.compiler.str()});
   for (const std::string &name : names)
@@ -127,7 +136,7 @@ llvm::Error ForeignTarget::compileDriver() {
                                         "-o",
                                         object};
     llvm::append_range(command, options);
-    if (!machine.linkOptions.empty())
+    if (machine.isBoard())
       command.push_back("-DBOARD");
     GLOWISH_RETURN_IF_ERROR(
         runProgram(command, folder->getFile("log")).takeError());
@@ -160,7 +169,7 @@ ForeignTarget::create(llvm::StringRef name) {
   }
   std::unique_ptr<ForeignTarget> target(new ForeignTarget(*found));
   GLOWISH_ASSIGN_OR_RETURN(target->folder, TemporaryFolder::create());
-  if (!isForNode(*found))
+  if (!found->isForNode())
     GLOWISH_RETURN_IF_ERROR(target->compileDriver());
   return target;
 }
@@ -241,9 +250,10 @@ llvm::Error ForeignTarget::link(llvm::ArrayRef<char> object,
       writeFile(path, llvm::StringRef(object.data(), object.size())));
   std::vector<std::string> command = {"ld.lld-19", "-static", "-o",
                                       (programFolder + "/program").str()};
-  llvm::append_range(command, splitWords(machine.linkOptions));
-  if (!machine.linkOptions.empty())
+  if (machine.isBoard()) {
+    command.push_back("--defsym=BIG_RAM=" + machine.memory.str());
     command.push_back("--script=" CROSS_SOURCES "/mps.ld");
+  }
   command.push_back(path);
   llvm::append_range(command, linked);
   return runProgram(command, (programFolder + "/log").str()).takeError();
@@ -255,7 +265,7 @@ ForeignTarget::compile(Backend &anyBackend, const IRFunction &function,
   auto &backend = static_cast<CPUBackend &>(anyBackend);
   GLOWISH_ASSIGN_OR_RETURN(auto own, TemporaryFolder::create());
   std::vector<std::string> command = splitWords(machine.emulator);
-  if (isForNode(machine)) {
+  if (machine.isForNode()) {
     BundleOptions options;
     options.folder = own->getPath().str();
     options.networkName = options.entryName = "network";

@@ -12,16 +12,21 @@ namespace glowish::fuzz {
 struct Machine {
   /// What -on= calls it.
   llvm::StringLiteral name;
-  llvm::StringLiteral triple, cpu, attributes;
+  llvm::StringLiteral triple;
+  llvm::StringLiteral cpu = "";
+  llvm::StringLiteral attributes = "";
   /// The compiler whose libgcc has what the processor has no instructions for;
   /// empty where there is no such thing.
-  llvm::StringLiteral compiler;
+  llvm::StringLiteral compiler = "";
   /// Options of that compiler and of Clang.
-  llvm::StringLiteral options;
-  /// Options of the linker: those of a board without a system.
-  llvm::StringLiteral linkOptions;
+  llvm::StringLiteral options = "";
+  /// Where a board without a system has 16 MB of memory; empty with a system.
+  llvm::StringLiteral memory = "";
   /// The emulator with its options, to which the program is added.
   llvm::StringLiteral emulator;
+
+  bool isBoard() const { return !memory.empty(); }
+  bool isForNode() const { return compiler.empty(); }
 };
 
 /// Links programs for a machine and runs them. Child processes may use the one
