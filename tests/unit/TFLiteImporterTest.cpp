@@ -4,12 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TFLiteModels.h"
-#include "glowish/Backends/Interpreter/Interpreter.h"
-#include "glowish/Driver/Compilation.h"
-#include "glowish/Driver/Session.h"
+#include "TFLiteRuns.h"
 #include "glowish/Importer/ModelFormat.h"
-#include "glowish/Importer/TFLite.h"
 #include "gmock/gmock.h"
 
 using namespace glowish;
@@ -17,44 +13,6 @@ using testing::HasSubstr;
 using tflite::ActivationFunctionType;
 using tflite::BuiltinOperator;
 using tflite::TensorType;
-
-static llvm::Expected<std::unique_ptr<Module>>
-import(const std::string &bytes, ImportOptions options = {}) {
-  options.evaluate = evaluateNode;
-  // At an address that is a multiple of 16, as a file's.
-  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(bytes);
-  return importTFLite(llvm::arrayRefFromStringRef(buffer->getBuffer()), "m",
-                      options);
-}
-
-static std::string getError(const std::string &bytes,
-                            ImportOptions options = {}) {
-  auto module = import(bytes, std::move(options));
-  return module ? "imported" : llvm::toString(module.takeError());
-}
-
-/// What the runs of an imported model give for \p inputs, one after the other,
-/// as numbers of its output \p output.
-static std::vector<std::vector<double>> runAll(std::unique_ptr<Module> module,
-                                               llvm::ArrayRef<Tensor> inputs,
-                                               llvm::StringRef output) {
-  auto backend = createInterpreter();
-  PlannedProgram program =
-      llvm::cantFail(Compilation(*backend, {}).compile(std::move(module)));
-  auto session = llvm::cantFail(Session::create(program));
-  std::vector<std::vector<double>> results;
-  for (const Tensor &input : inputs) {
-    llvm::cantFail(session->setInput(
-        llvm::cantFail(session->findPlaceholder("x")), input));
-    llvm::cantFail(session->run());
-    Tensor result =
-        session->getOutput(llvm::cantFail(session->findPlaceholder(output)));
-    results.emplace_back();
-    for (int64_t i = 0; i < result.getNumElements(); ++i)
-      results.back().push_back(result.getAsDouble(i));
-  }
-  return results;
-}
 
 static std::string makeBinary(BuiltinOperator kind, TensorType type,
                               TFLiteScales scales = {}) {
@@ -67,11 +25,11 @@ static std::string makeBinary(BuiltinOperator kind, TensorType type,
 }
 
 TEST(TFLiteImporter, TellsWhatIsNoModel) {
-  EXPECT_THAT(getError("not a model at all"),
+  EXPECT_THAT(getTFLiteError("not a model at all"),
               HasSubstr("'m': it is no TensorFlow Lite model: the identifier "
                         "TFL3 is missing"));
   std::string bytes = makeQuantizedConvolution();
-  EXPECT_THAT(getError(bytes.substr(0, bytes.size() / 2)),
+  EXPECT_THAT(getTFLiteError(bytes.substr(0, bytes.size() / 2)),
               HasSubstr("it is malformed: its offsets are wrong"));
 }
 
@@ -82,25 +40,25 @@ TEST(TFLiteImporter, ListsUnsupportedOperators) {
   int b = model.tensor("b", {2}, TensorType::FLOAT32);
   model.op(BuiltinOperator::LSH_PROJECTION, {x}, {a});
   model.custom("Frobnicate", {a}, {b});
-  EXPECT_THAT(getError(model.finish({x}, {b})),
+  EXPECT_THAT(getTFLiteError(model.finish({x}, {b})),
               HasSubstr("2 nodes have operators that are not supported:\n"
                         "node 'a' (LSH_PROJECTION)\nnode 'b' (Frobnicate)"));
 }
 
 TEST(TFLiteImporter, ErrorsNameNodeAndOperator) {
-  EXPECT_THAT(getError(makeBinary(BuiltinOperator::DIV, TensorType::INT8,
-                                  {{0.5f}, {3}})),
+  EXPECT_THAT(getTFLiteError(makeBinary(BuiltinOperator::DIV, TensorType::INT8,
+                                        {{0.5f}, {3}})),
               HasSubstr("node 'z' (DIV): input 0 ('x') is int8<2>, quantized; "
                         "accepted: tensors that are not quantized"));
-  EXPECT_THAT(getError(makeBinary(BuiltinOperator::ADD, TensorType::INT32,
-                                  {{0.5f}, {3}})),
+  EXPECT_THAT(getTFLiteError(makeBinary(BuiltinOperator::ADD, TensorType::INT32,
+                                        {{0.5f}, {3}})),
               HasSubstr("node 'z' (ADD): input 0 ('x') is int32<2>, quantized; "
                         "accepted: int8, uint8, int16"));
   TFLiteModel model;
   int x = model.tensor("x", {2}, TensorType::FLOAT32);
   int y = model.tensor("y", {3}, TensorType::FLOAT32);
   model.op(BuiltinOperator::ABS, {x}, {y});
-  EXPECT_THAT(getError(model.finish({x}, {y})),
+  EXPECT_THAT(getTFLiteError(model.finish({x}, {y})),
               HasSubstr("node 'y' (ABS): output 0 ('y') would be float<2>, and "
                         "the file states float<3>"));
 }
@@ -110,10 +68,10 @@ TEST(TFLiteImporter, MalformedIndicesAndScales) {
   int x = model.tensor("x", {2}, TensorType::FLOAT32);
   int y = model.tensor("y", {2}, TensorType::FLOAT32);
   model.op(BuiltinOperator::ABS, {7}, {y});
-  EXPECT_THAT(getError(model.finish({x}, {y})),
+  EXPECT_THAT(getTFLiteError(model.finish({x}, {y})),
               HasSubstr("it is malformed: ABS names tensor 7 of 2"));
-  EXPECT_THAT(getError(makeBinary(BuiltinOperator::ADD, TensorType::INT8,
-                                  {{-1.0f}, {0}})),
+  EXPECT_THAT(getTFLiteError(makeBinary(BuiltinOperator::ADD, TensorType::INT8,
+                                        {{-1.0f}, {0}})),
               HasSubstr("tensor 'x' has the scale"));
 }
 
@@ -131,11 +89,13 @@ static std::string makeConnected(std::vector<int32_t> shape, int64_t zeroPoint,
 }
 
 TEST(TFLiteImporter, FullyConnectedInt16) {
-  EXPECT_EQ(getError(makeConnected({1, 1}, 0, /*keepsDims=*/true)), "imported");
-  EXPECT_THAT(getError(makeConnected({1, 1}, 7, /*keepsDims=*/true)),
+  EXPECT_EQ(getTFLiteError(makeConnected({1, 1}, 0, /*keepsDims=*/true)),
+            "imported");
+  EXPECT_THAT(getTFLiteError(makeConnected({1, 1}, 7, /*keepsDims=*/true)),
               HasSubstr("accepted: int16 with the zero point 0"));
   // A scalar has no dimension to keep.
-  EXPECT_EQ(getError(makeConnected({}, 0, /*keepsDims=*/true)), "imported");
+  EXPECT_EQ(getTFLiteError(makeConnected({}, 0, /*keepsDims=*/true)),
+            "imported");
 }
 
 TEST(TFLiteImporter, CustomOperatorsAreNoBuiltinOnes) {
@@ -143,7 +103,7 @@ TEST(TFLiteImporter, CustomOperatorsAreNoBuiltinOnes) {
   int x = model.tensor("x", {2}, TensorType::FLOAT32);
   int y = model.tensor("y", {2}, TensorType::FLOAT32);
   model.custom("ABS", {x}, {y});
-  EXPECT_THAT(getError(model.finish({x}, {y})),
+  EXPECT_THAT(getTFLiteError(model.finish({x}, {y})),
               HasSubstr("node 'y' (CUSTOM ABS)"));
 }
 
@@ -151,13 +111,14 @@ TEST(TFLiteImporter, OptionsStateOtherShapes) {
   ImportOptions options;
   options.inputTypes.emplace("x", Type(ElemKind::Float, {5}));
   options.inputTypes.emplace("y", Type(ElemKind::Float, {5}));
-  auto module = llvm::cantFail(
-      import(makeBinary(BuiltinOperator::ADD, TensorType::FLOAT32), options));
+  auto module = llvm::cantFail(importTFLiteBytes(
+      makeBinary(BuiltinOperator::ADD, TensorType::FLOAT32), options));
   EXPECT_EQ(module->findPlaceholder("z")->getType().str(), "float<5>");
   ImportOptions wrong;
   wrong.inputTypes.emplace("q", Type(ElemKind::Float, {5}));
   EXPECT_THAT(
-      getError(makeBinary(BuiltinOperator::ADD, TensorType::FLOAT32), wrong),
+      getTFLiteError(makeBinary(BuiltinOperator::ADD, TensorType::FLOAT32),
+                     wrong),
       HasSubstr("-model-input: the model has no input 'q'; it has 'x', 'y'"));
 }
 
@@ -169,11 +130,10 @@ TEST(TFLiteImporter, FloatsAtTheBoundary) {
   int y = model.tensor("y", {4}, TensorType::INT8, {{0.5f}, {10}});
   model.op(BuiltinOperator::RELU, {x}, {y});
   std::string bytes = model.finish({x}, {y});
-  Tensor input = Tensor::fromValues<float>(Type(ElemKind::Float, {4}),
-                                           {-1.0f, 0.25f, 0.74f, 1000.0f});
-  auto results = runAll(llvm::cantFail(import(bytes, options)), input, "y");
+  auto runs =
+      runTFLiteEverywhere(bytes, {{{"x", {-1, 0.25, 0.74, 1000}}}}, options);
   // Halves away from zero; 127 stands for 58.5.
-  EXPECT_EQ(results.front(), (std::vector<double>{0, 0.5, 0.5, 58.5}));
+  EXPECT_EQ(runs[0]["y"], (std::vector<double>{0, 0.5, 0.5, 58.5}));
 }
 
 TEST(TFLiteImporter, UInt8BecomesInt8) {
@@ -184,39 +144,136 @@ TEST(TFLiteImporter, UInt8BecomesInt8) {
   int y = model.tensor("y", {3}, TensorType::UINT8, {{0.5f}, {100}});
   model.op(BuiltinOperator::RELU, {x}, {y});
   std::string bytes = model.finish({x}, {y});
-  Tensor input =
-      Tensor::fromValues<int8_t>(Type(ElemKind::Int8, {3}), {-128, -20, 127});
-  auto results = runAll(llvm::cantFail(import(bytes, options)), input, "y");
-  EXPECT_EQ(results.front(), (std::vector<double>{-28, -20, 127}));
+  auto runs = runTFLiteEverywhere(bytes, {{{"x", {-128, -20, 127}}}}, options);
+  EXPECT_EQ(runs[0]["y"], (std::vector<double>{-28, -20, 127}));
 }
 
 /// One filter of rank 1 over three steps: the sum of the last three inputs.
 TEST(TFLiteImporter, VariablesKeepTheirValues) {
-  auto floats = [](std::vector<float> values) {
-    std::vector<uint8_t> bytes(values.size() * sizeof(float));
-    std::memcpy(bytes.data(), values.data(), bytes.size());
-    return bytes;
-  };
   TFLiteModel model;
   int x = model.tensor("x", {1, 1}, TensorType::FLOAT32);
-  int features =
-      model.tensor("features", {1, 1}, TensorType::FLOAT32, {}, floats({1}));
-  int time =
-      model.tensor("time", {1, 3}, TensorType::FLOAT32, {}, floats({1, 1, 1}));
+  int features = model.tensor("features", {1, 1}, TensorType::FLOAT32, {},
+                              getTFLiteBytes<float>({1}));
+  int time = model.tensor("time", {1, 3}, TensorType::FLOAT32, {},
+                          getTFLiteBytes<float>({1, 1, 1}));
   int state = model.tensor("state", {1, 3}, TensorType::FLOAT32, {}, {}, true);
   int y = model.tensor("y", {1, 1}, TensorType::FLOAT32);
   model.op(
       BuiltinOperator::SVDF, {x, features, time, -1, state}, {y},
       tflite::CreateSVDFOptions(model.fbb(), 1, ActivationFunctionType::NONE));
-  auto module = llvm::cantFail(import(model.finish({x}, {y})));
-  std::vector<Tensor> inputs;
-  for (float value : {1.0f, 2.0f, 4.0f, 8.0f})
-    inputs.push_back(
-        Tensor::fromValues<float>(Type(ElemKind::Float, {1, 1}), {value}));
   std::vector<double> sums;
-  for (const auto &result : runAll(std::move(module), inputs, "y"))
-    sums.push_back(result.front());
+  for (TFLiteRun &run : runTFLiteEverywhere(
+           model.finish({x}, {y}),
+           {{{"x", {1}}}, {{"x", {2}}}, {{"x", {4}}}, {{"x", {8}}}}))
+    sums.push_back(run["y"].front());
   EXPECT_EQ(sums, (std::vector<double>{1, 3, 7, 14}));
+}
+
+//===- GATHER -------------------------------------------------------------===//
+
+namespace {
+
+/// A GATHER of \p shape's elements 0, 1, ... by indices of \p indexShape.
+struct GatherCase {
+  std::vector<int32_t> shape, indexShape;
+  int axis = 0, numBatch = 0;
+
+  std::vector<int32_t> getResultShape() const {
+    int fromFirst = axis < 0 ? axis + int(shape.size()) : axis;
+    int batch = numBatch < 0 ? numBatch + int(indexShape.size()) : numBatch;
+    std::vector<int32_t> result(shape.begin(), shape.begin() + fromFirst);
+    result.insert(result.end(), indexShape.begin() + batch, indexShape.end());
+    result.insert(result.end(), shape.begin() + fromFirst + 1, shape.end());
+    return result;
+  }
+
+  std::string makeModel(TensorType indexType) const {
+    TFLiteModel model;
+    int x = model.tensor("x", shape, TensorType::FLOAT32);
+    int i = model.tensor("i", indexShape, indexType);
+    int y = model.tensor("y", getResultShape(), TensorType::FLOAT32);
+    model.op(BuiltinOperator::GATHER, {x, i}, {y},
+             tflite::CreateGatherOptions(model.fbb(), axis, numBatch));
+    return model.finish({x, i}, {y});
+  }
+};
+
+} // namespace
+
+static int64_t count(llvm::ArrayRef<int32_t> shape) {
+  int64_t elements = 1;
+  for (int32_t extent : shape)
+    elements *= extent;
+  return elements;
+}
+
+/// The definition: y[b, p, i, q] = x[b, p, indices[b, i], q], where b numbers
+/// the batch, p and q the dimensions before and behind the axis.
+static std::vector<double> gather(const GatherCase &test,
+                                  const std::vector<double> &x,
+                                  const std::vector<double> &indices) {
+  llvm::ArrayRef<int32_t> shape = test.shape, indexShape = test.indexShape;
+  auto axis = size_t(test.axis < 0 ? test.axis + int(shape.size()) : test.axis);
+  auto batch = size_t(test.numBatch < 0 ? test.numBatch + int(indexShape.size())
+                                        : test.numBatch);
+  int64_t outer = count(shape.slice(batch, axis - batch)),
+          inner = count(shape.drop_front(axis + 1)),
+          chosen = count(indexShape.drop_front(batch));
+  std::vector<double> result;
+  for (int64_t b = 0; b < count(shape.take_front(batch)); ++b)
+    for (int64_t p = 0; p < outer; ++p)
+      for (int64_t i = 0; i < chosen; ++i)
+        for (int64_t q = 0; q < inner; ++q) {
+          auto index = int64_t(indices[size_t(b * chosen + i)]);
+          int64_t row = (b * outer + p) * shape[axis] + index;
+          result.push_back(x[size_t(row * inner + q)]);
+        }
+  return result;
+}
+
+TEST(TFLiteImporter, GatherWithBatches) {
+  const GatherCase cases[] = {
+      {{5, 3}, {7}, 0, 0},          {{5, 3}, {2, 2}, -1, 0},
+      {{3, 7}, {3, 2}, 1, 1},       {{3, 7, 2}, {3, 5}, 1, 1},
+      {{3, 2, 7}, {3, 5}, 2, 1},    {{3, 2, 7, 3}, {3, 1, 2}, -2, 1},
+      {{2, 3, 5}, {2, 3}, 2, 2},    {{2, 3, 5}, {2, 3, 4}, -1, -1},
+      {{2, 3, 5, 2}, {2, 3}, 2, 1}, {{1, 17, 33}, {1, 3}, -1, 1}};
+  Random random(1);
+  for (const GatherCase &test : cases) {
+    std::vector<double> x(size_t(count(test.shape))),
+        indices(size_t(count(test.indexShape)));
+    for (size_t i = 0; i < x.size(); ++i)
+      x[i] = double(i);
+    auto axis =
+        size_t(test.axis < 0 ? test.axis + int(test.shape.size()) : test.axis);
+    for (double &index : indices)
+      index = double(random.below(uint64_t(test.shape[axis])));
+    for (TensorType type : {TensorType::INT32, TensorType::INT64})
+      EXPECT_EQ(runTFLiteEverywhere(test.makeModel(type),
+                                    {{{"x", x}, {"i", indices}}})[0]["y"],
+                gather(test, x, indices));
+  }
+}
+
+TEST(TFLiteImporter, GatherRefusesWrongBatches) {
+  auto getError = [](std::vector<int32_t> indexShape, int axis, int numBatch) {
+    TFLiteModel model;
+    int x = model.tensor("x", {3, 7}, TensorType::FLOAT32);
+    int i = model.tensor("i", indexShape, TensorType::INT32);
+    int y = model.tensor("y", {3, 2}, TensorType::FLOAT32);
+    model.op(BuiltinOperator::GATHER, {x, i}, {y},
+             tflite::CreateGatherOptions(model.fbb(), axis, numBatch));
+    return getTFLiteError(model.finish({x, i}, {y}));
+  };
+  EXPECT_THAT(getError({3, 2}, 0, 1),
+              HasSubstr("node 'y' (GATHER): batch_dims is 1; accepted for 2 "
+                        "dimensions of the indices and axis 0: -2 to 0"));
+  EXPECT_THAT(getError({2, 2}, 1, 1),
+              HasSubstr("node 'y' (GATHER): input 0 is float<3x7> and input 1 "
+                        "int32<2x2>; accepted: the same first 1 extents"));
+  EXPECT_THAT(getError({3, 2}, 2, 0),
+              HasSubstr("node 'y' (GATHER): axis is 2; accepted for rank 2: -2 "
+                        "to 1"));
 }
 
 TEST(TFLiteImporter, NamesOfTensors) {
@@ -225,12 +282,12 @@ TEST(TFLiteImporter, NamesOfTensors) {
   int y = model.tensor("same", {2}, TensorType::FLOAT32);
   model.op(BuiltinOperator::ABS, {x}, {y});
   std::string bytes = model.finish({x}, {y});
-  auto module = llvm::cantFail(import(bytes));
+  auto module = llvm::cantFail(importTFLiteBytes(bytes));
   EXPECT_TRUE(module->findPlaceholder("same"));
   EXPECT_TRUE(module->findPlaceholder("same_1"));
   ImportOptions options;
   options.tflite.renamesTensors = true;
-  module = llvm::cantFail(import(bytes, options));
+  module = llvm::cantFail(importTFLiteBytes(bytes, options));
   EXPECT_TRUE(module->findPlaceholder("tensor0"));
   EXPECT_TRUE(module->findPlaceholder("tensor1"));
 }

@@ -5,6 +5,7 @@
 
 #include "TFLite/tflite_generated.h"
 #include "llvm/ADT/ArrayRef.h"
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ struct TFLiteScales {
   int axis = 0;
 };
 
-/// Writes a model with one subgraph, piece by piece.
+/// Writes a model piece by piece: one subgraph, or several.
 class TFLiteModel {
 public:
   TFLiteModel() { buffers.push_back(tflite::CreateBufferDirect(builder)); }
@@ -60,12 +61,26 @@ public:
 
   flatbuffers::FlatBufferBuilder &fbb() { return builder; }
 
-  /// The bytes of the file.
+  /// Ends a subgraph, the first of which is the main one; what is added from
+  /// now on is the next one's.
+  void endSubgraph(std::vector<int32_t> inputs, std::vector<int32_t> outputs,
+                   const char *name = "main") {
+    graphs.push_back(tflite::CreateSubGraphDirect(builder, &tensors, &inputs,
+                                                  &outputs, &operators, name));
+    tensors.clear();
+    operators.clear();
+  }
+
+  /// The bytes of a file whose only, or last, subgraph has these inputs and
+  /// outputs.
   std::string finish(std::vector<int32_t> inputs,
                      std::vector<int32_t> outputs) {
-    std::vector<flatbuffers::Offset<tflite::SubGraph>> graphs = {
-        tflite::CreateSubGraphDirect(builder, &tensors, &inputs, &outputs,
-                                     &operators, "main")};
+    endSubgraph(std::move(inputs), std::move(outputs));
+    return finish();
+  }
+
+  /// The bytes of a file of the subgraphs that were ended.
+  std::string finish() {
     tflite::FinishModelBuffer(
         builder, tflite::CreateModelDirect(builder, 3, &codes, &graphs, "test",
                                            &buffers));
@@ -90,7 +105,16 @@ private:
   std::vector<flatbuffers::Offset<tflite::Tensor>> tensors;
   std::vector<flatbuffers::Offset<tflite::OperatorCode>> codes;
   std::vector<flatbuffers::Offset<tflite::Operator>> operators;
+  std::vector<flatbuffers::Offset<tflite::SubGraph>> graphs;
 };
+
+/// The bytes of \p values, for a constant.
+template <typename T>
+std::vector<uint8_t> getTFLiteBytes(std::vector<T> values) {
+  std::vector<uint8_t> bytes(values.size() * sizeof(T));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return bytes;
+}
 
 /// A quantized convolution of 4x4 pixels with two channels, whose filter has a
 /// scale for each of three channels, and the softmax of its channels.

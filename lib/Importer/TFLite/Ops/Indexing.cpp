@@ -4,17 +4,65 @@
 
 using namespace glowish;
 
-/// The first `batch_dims` dimensions of both inputs are those of pairs that are
-/// gathered one from the other.
+/// The number of elements of an array of \p shape.
+static int64_t count(DimsRef shape) {
+  int64_t elements = 1;
+  for (int64_t extent : shape)
+    elements *= extent;
+  return elements;
+}
+
+/// The first \p numBatch dimensions of both inputs number pairs of arrays, of
+/// which one has the indices into dimension \p axis of the other. Input 0 is
+/// seen as [batch, outer, extent, inner], whose rows of `inner` elements are
+/// numbered through: an index, plus the number of the first row of its [extent,
+/// inner], is a row.
+static NodeValue gatherBatched(TFLiteOp &op, size_t numBatch, size_t axis) {
+  DimsRef shape = op.getShape(0), indices = op.getShape(1);
+  int64_t batch = count(shape.take_front(numBatch));
+  int64_t outer = count(shape.slice(numBatch, axis - numBatch));
+  int64_t extent = shape[axis];
+  int64_t inner = count(shape.drop_front(axis + 1));
+  int64_t chosen = count(indices.drop_front(numBatch));
+  Dims result(shape.take_front(axis));
+  llvm::append_range(result, indices.drop_front(numBatch));
+  llvm::append_range(result, shape.drop_front(axis + 1));
+  int64_t rows = batch * outer * extent;
+  ElemKind kind = rows > std::numeric_limits<int32_t>::max() ? ElemKind::Int64
+                                                             : op.getKind(1);
+  NodeValue first = op.table(kind, {batch, outer, 1}, [&](DimsRef index) {
+    return double((index[0] * outer + index[1]) * extent);
+  });
+  NodeValue numbers =
+      op.add(op.reshape(op.cast(op.input(1), kind), {batch, 1, chosen}), first);
+  NodeValue flat = op.reshape(op.input(0), {rows, inner});
+  return op.reshape(op.gather(flat, numbers, 0), result);
+}
+
 static llvm::Error importGather(TFLiteOp &op) {
   const auto &options = op.options<tflite::GatherOptions>();
-  DimsRef shape = op.getShape(0);
-  GLOWISH_ASSIGN_OR_RETURN(int64_t axis,
-                           normalizeAxis(options.axis(), shape.size()));
+  DimsRef shape = op.getShape(0), indices = op.getShape(1);
   GLOWISH_RETURN_IF_ERROR(op.checkKind(1, {ElemKind::Int32, ElemKind::Int64}));
-  if (options.batch_dims() != 0)
-    return makeError("batch_dims is {0}; accepted: 0", options.batch_dims());
-  return op.setOutput(0, op.gather(op.input(0), op.input(1), axis));
+  llvm::Expected<int64_t> axis = normalizeAxis(options.axis(), shape.size());
+  if (!axis)
+    return addContext(axis.takeError(), "axis is ");
+  int64_t numBatch = options.batch_dims();
+  if (numBatch < 0)
+    numBatch += int64_t(indices.size());
+  if (numBatch < 0 || numBatch > std::min<int64_t>(*axis, indices.size()))
+    return makeError("batch_dims is {0}; accepted for {1} dimensions of the "
+                     "indices and axis {2}: {3} to {4}",
+                     options.batch_dims(), indices.size(), *axis,
+                     -int64_t(indices.size()),
+                     std::min<int64_t>(*axis, indices.size()));
+  if (shape.take_front(numBatch) != indices.take_front(numBatch))
+    return makeError("input 0 is {0} and input 1 {1}; accepted: the same first "
+                     "{2} extents (batch_dims)",
+                     op.input(0).getType().str(), op.input(1).getType().str(),
+                     numBatch);
+  return op.setOutput(
+      0, numBatch == 0 ? op.gather(op.input(0), op.input(1), *axis)
+                       : gatherBatched(op, size_t(numBatch), size_t(*axis)));
 }
 
 /// Rows of indices into the first dimensions become numbers of rows of a
@@ -109,9 +157,7 @@ static llvm::Error importCumSum(TFLiteOp &op) {
 static constexpr TFLiteOpTraits constantAxis{
     .minInputs = 2, .maxInputs = 2, .limit = "the dimension a constant"};
 static TFLiteOperator gatherOp("GATHER", importGather,
-                               {.minInputs = 2,
-                                .maxInputs = 2,
-                                .limit = "without batch dimensions"});
+                               {.minInputs = 2, .maxInputs = 2});
 static TFLiteOperator gatherNdOp("GATHER_ND", importGatherNd,
                                  {.minInputs = 2, .maxInputs = 2});
 static TFLiteOperator argMaxOp("ARG_MAX", importArg, constantAxis);
