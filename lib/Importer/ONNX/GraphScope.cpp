@@ -42,14 +42,6 @@ GraphScope::~GraphScope() {
     outer->context.foldingBudget = context.foldingBudget;
 }
 
-/// Takes \p count nodes and constants from the budget for subgraphs.
-llvm::Error GraphScope::takeInner(int64_t count) {
-  if (count > state.innerNodes)
-    return makeError("inlined, the subgraphs of the model make too many nodes");
-  state.innerNodes -= count;
-  return llvm::Error::success();
-}
-
 //===- Names --------------------------------------------------------------===//
 
 /// Whether \p graph or one of its subgraphs contains a Gradient.
@@ -317,7 +309,7 @@ llvm::Error GraphScope::importNodes() {
   GLOWISH_ASSIGN_OR_RETURN(auto order, sortNodes());
   for (const onnx::NodeProto *proto : order) {
     if (outer)
-      GLOWISH_RETURN_IF_ERROR(takeInner(1));
+      GLOWISH_RETURN_IF_ERROR(state.subgraphBudget.take(1));
     if (llvm::Error error = importNode(*proto))
       return addContext(std::move(error), describe(*proto) + ": ");
   }
@@ -367,8 +359,8 @@ GraphScope::importValues(llvm::ArrayRef<GraphValue> inputs) {
   if (size_t(graph.input_size()) != inputs.size())
     return makeError("the graph {0} has {1} inputs; accepted: {2}",
                      quote(graph.name()), graph.input_size(), inputs.size());
-  GLOWISH_RETURN_IF_ERROR(takeInner(1 + graph.initializer_size() +
-                                    graph.sparse_initializer_size()));
+  GLOWISH_RETURN_IF_ERROR(state.subgraphBudget.take(
+      1 + graph.initializer_size() + graph.sparse_initializer_size()));
   for (auto [input, value] : llvm::zip_equal(graph.input(), inputs)) {
     if (value.sequence)
       GLOWISH_RETURN_IF_ERROR(defineSequence(input.name(), *value.sequence));
@@ -424,28 +416,10 @@ GraphScope::importInner(llvm::ArrayRef<NodeValue> inputs) {
 BodyScope::BodyScope(const onnx::GraphProto &graph, GraphScope &outer,
                      llvm::StringRef name)
     : BodyScope(graph, outer,
-                FunctionBody::create(outer.getContext().function.getModule(),
-                                     name)) {}
+                OpenBody(outer.getContext().function.getModule(), name)) {}
 
 BodyScope::BodyScope(const onnx::GraphProto &graph, GraphScope &outer,
-                     std::shared_ptr<FunctionBody> body)
+                     OpenBody body)
     : GraphScope(graph, outer,
-                 getInner(outer.getContext(), body->getFunction())),
+                 getInner(outer.getContext(), body.getFunction())),
       body(std::move(body)) {}
-
-NodeValue BodyScope::addParameter(llvm::StringRef name, const Type &type) {
-  assert(captures.empty() && "captures come last");
-  return NodeValue(getFunction().addParameter(name, type));
-}
-
-NodeValue BodyScope::enter(NodeValue value) {
-  if (llvm::isa<Constant>(value.node))
-    return value;
-  NodeValue &parameter = entered[value];
-  if (!parameter) {
-    parameter = NodeValue(
-        getFunction().addParameter(value.node->getName(), value.getType()));
-    captures.push_back(value);
-  }
-  return parameter;
-}

@@ -9,6 +9,7 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_GRAPHSCOPE_H
 #define GLOWISH_LIB_IMPORTER_ONNX_GRAPHSCOPE_H
 
+#include "Common/OpenBody.h"
 #include "ONNX/OpContext.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -35,9 +36,7 @@ struct ImportState {
   llvm::StringSet<> boundValues{};
   /// Total number of elements of all sequences.
   size_t numSequenceElements = 0;
-  /// Limits the nodes and weights imported from subgraphs, as nested loops that
-  /// are unrolled grow exponentially.
-  int64_t innerNodes = 1 << 16;
+  SubgraphBudget subgraphBudget{};
   /// Nesting depth of Gradient nodes being imported.
   unsigned gradientDepth = 0;
 };
@@ -106,7 +105,6 @@ private:
   llvm::Error warnOfDeclaredType(const onnx::NodeProto &proto,
                                  llvm::StringRef name, NodeValue value);
   llvm::Error importInnerWeights();
-  llvm::Error takeInner(int64_t count);
   llvm::Error checkOutputExtents();
 
   const onnx::GraphProto &graph;
@@ -124,24 +122,14 @@ public:
   BodyScope(const onnx::GraphProto &graph, GraphScope &outer,
             llvm::StringRef name);
 
-  std::shared_ptr<FunctionBody> getBody() const { return body; }
-  Function &getFunction() { return body->getFunction(); }
-  /// Adds a parameter that is not a capture. Must be called before captures are
-  /// added.
-  NodeValue addParameter(llvm::StringRef name, const Type &type);
-  /// Returns the parameter for \p value of the enclosing graph, added as a
-  /// capture on first use. Constants are returned as they are.
-  NodeValue enter(NodeValue value) override;
-  /// Returns the captured values, in the order of their parameters.
-  llvm::ArrayRef<NodeValue> getCaptures() const { return captures; }
+  OpenBody &getBody() { return body; }
+  Function &getFunction() { return body.getFunction(); }
+  NodeValue enter(NodeValue value) override { return body.enter(value); }
 
 private:
-  BodyScope(const onnx::GraphProto &graph, GraphScope &outer,
-            std::shared_ptr<FunctionBody> body);
+  BodyScope(const onnx::GraphProto &graph, GraphScope &outer, OpenBody body);
 
-  std::shared_ptr<FunctionBody> body;
-  std::vector<NodeValue> captures;
-  llvm::DenseMap<NodeValue, NodeValue> entered;
+  OpenBody body;
 };
 
 /// Returns a description such as "node 'conv1' (Conv)".

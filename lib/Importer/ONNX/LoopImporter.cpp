@@ -5,9 +5,7 @@
 
 using namespace glowish;
 
-/// Maximum number of nodes of loops that are unrolled by choice, ...
-static constexpr int64_t maxUnrolledNodes = 256;
-/// ... and of loops that cannot become a Loop node.
+/// Maximum number of nodes of unrolled loops that cannot become a Loop node.
 static constexpr int64_t maxForcedUnrolledNodes = 1 << 14;
 
 static const Tensor *getTensor(NodeValue value) {
@@ -202,14 +200,11 @@ LoopImporter::unroll(int64_t mostTrips) {
   auto values = unrollIterations(mostTrips);
   if (values && *values)
     return values;
-  // Erase the new nodes in reverse order: their users are all among them.
   auto &bounds = op.getScope().getState().bounds;
-  while (!function.getNodes().empty() && &function.getNodes().back() != last) {
-    Node *node = &function.getNodes().back();
-    bounds.erase(bounds.lower_bound({node, 0}),
-                 bounds.upper_bound({node, ~0u}));
-    function.erase(node);
-  }
+  eraseNodesBehind(function, last, [&](Node &node) {
+    bounds.erase(bounds.lower_bound({&node, 0}),
+                 bounds.upper_bound({&node, ~0u}));
+  });
   return values;
 }
 
@@ -244,9 +239,10 @@ bool LoopImporter::hasSequences() const {
 /// Imports the graph as a body: adds its parameters and results.
 llvm::Error LoopImporter::importBody(BodyScope &scope) {
   Function &function = scope.getFunction();
-  NodeValue number = scope.addParameter("number", Type(ElemKind::Int64, {}));
+  OpenBody &body = scope.getBody();
+  NodeValue number = body.addParameter("number", Type(ElemKind::Int64, {}));
   NodeValue continues =
-      scope.addParameter("condition", Type(ElemKind::Bool, {}));
+      body.addParameter("condition", Type(ElemKind::Bool, {}));
   Values inputs;
   if (isCounted) {
     for (NodeValue value : {number, continues}) {
@@ -260,8 +256,8 @@ llvm::Error LoopImporter::importBody(BodyScope &scope) {
     }
   }
   for (auto [i, state] : llvm::enumerate(states))
-    inputs.push_back(scope.addParameter(graph.input(2 * isCounted + i).name(),
-                                        state.tensor.getType()));
+    inputs.push_back(body.addParameter(graph.input(2 * isCounted + i).name(),
+                                       state.tensor.getType()));
   GLOWISH_ASSIGN_OR_RETURN(Values elements, getElements(scope, number));
   llvm::append_range(inputs, elements);
   GLOWISH_ASSIGN_OR_RETURN(Values outputs, scope.importInner(inputs));
@@ -305,7 +301,7 @@ llvm::Expected<LoopImporter::GraphValues> LoopImporter::makeLoop() {
   Values values;
   for (const GraphValue &state : states)
     values.push_back(state.tensor);
-  llvm::append_range(values, scope.getCaptures());
+  llvm::append_range(values, scope.getBody().getCaptures());
   NodeValue trips, begins;
   if (tripCount && !getTensor(tripCount)) {
     GLOWISH_ASSIGN_OR_RETURN(
@@ -320,7 +316,7 @@ llvm::Expected<LoopImporter::GraphValues> LoopImporter::makeLoop() {
     GLOWISH_ASSIGN_OR_RETURN(
         begins, makeScalar(condition, ElemKind::Bool, "the condition"));
   }
-  std::shared_ptr<Body> body = scope.getBody();
+  std::shared_ptr<Body> body = scope.getBody().getAttr();
   GLOWISH_ASSIGN_OR_RETURN(LoopNode *loop,
                            op.createNode<LoopNode>(trips, begins, body,
                                                    int64_t(states.size()), most,

@@ -98,18 +98,17 @@ static llvm::Error importIf(OpContext &op) {
   BodyScope elseScope(*elseGraph, op.getScope(), "else");
   GLOWISH_ASSIGN_OR_RETURN(GraphValues thenValues, importBranch(thenScope));
   // Both bodies get the captures of both.
-  for (NodeValue capture : Values(thenScope.getCaptures()))
-    elseScope.enter(capture);
+  OpenBody &thenBranch = thenScope.getBody(), &elseBranch = elseScope.getBody();
+  elseBranch.enterCaptures(thenBranch);
   GLOWISH_ASSIGN_OR_RETURN(GraphValues elseValues, importBranch(elseScope));
-  for (NodeValue capture : elseScope.getCaptures())
-    thenScope.enter(capture);
+  thenBranch.enterCaptures(elseBranch);
   GLOWISH_RETURN_IF_ERROR(checkBranches(thenValues, elseValues));
   GLOWISH_ASSIGN_OR_RETURN(condition, op.reshape(condition, {}));
-  std::shared_ptr<Body> thenBody = thenScope.getBody();
-  std::shared_ptr<Body> elseBody = elseScope.getBody();
+  std::shared_ptr<Body> thenBody = thenBranch.getAttr();
+  std::shared_ptr<Body> elseBody = elseBranch.getAttr();
   GLOWISH_ASSIGN_OR_RETURN(IfNode *node,
                            op.createNode<IfNode>(condition, thenBody, elseBody,
-                                                 thenScope.getCaptures()));
+                                                 thenBranch.getCaptures()));
   return setIfOutputs(op, node, std::move(thenValues));
 }
 static OnnxOperator ifOperator("If", 1, importIf);
