@@ -13,9 +13,10 @@ using namespace glowish;
 using namespace glowish::robustness;
 
 /// Small models of the test data, where there are any: sorted, so that a number
-/// is always the same model. The first is of our own.
+/// is always the same model. The first are of our own.
 static std::vector<std::string> findSeeds() {
-  std::vector<std::string> seeds = {makeQuantizedConvolution()};
+  std::vector<std::string> seeds = {makeQuantizedConvolution(),
+                                    makeControlFlow()};
   const char *given = std::getenv("GLOWISH_TEST_DATA");
   std::string root = given ? given : getSourcePath("../shared/data");
   std::vector<std::string> paths;
@@ -49,6 +50,7 @@ protected:
           return compileAll(bytes.size(), [&] {
             ImportOptions options;
             options.evaluate = evaluateNode;
+            options.maxTripCount = 4;
             return importTFLiteFile(path, options);
           });
         },
@@ -76,9 +78,10 @@ protected:
 
 } // namespace
 
-TEST_F(MalformedTFLite, SeedIsGood) {
+TEST_F(MalformedTFLite, SeedsAreGood) {
   check("convolution", makeQuantizedConvolution());
-  EXPECT_EQ(counts.accepted, 1u);
+  check("control-flow", makeControlFlow());
+  EXPECT_EQ(counts.accepted, 2u);
 }
 
 TEST_F(MalformedTFLite, Bytes) { checkMutations("bytes-", mutateBytes); }

@@ -116,6 +116,94 @@ std::vector<uint8_t> getTFLiteBytes(std::vector<T> values) {
   return bytes;
 }
 
+/// Has operators that control flow consists of; variables are two floats each.
+struct TFLiteControlModel : TFLiteModel {
+  int handle(const char *sharedName, const char *container = "") {
+    int tensor = this->tensor("handle", {}, tflite::TensorType::RESOURCE);
+    op(tflite::BuiltinOperator::VAR_HANDLE, {}, {tensor},
+       tflite::CreateVarHandleOptionsDirect(fbb(), container, sharedName));
+    return tensor;
+  }
+  int read(int handle, const char *name, TFLiteScales scales = {},
+           tflite::TensorType type = tflite::TensorType::FLOAT32) {
+    int value = tensor(name, {2}, type, scales);
+    op(tflite::BuiltinOperator::READ_VARIABLE, {handle}, {value});
+    return value;
+  }
+  void assign(int handle, int value) {
+    op(tflite::BuiltinOperator::ASSIGN_VARIABLE, {handle, value}, {});
+  }
+  int floats(std::vector<float> values) {
+    return tensor("constant", {int(values.size())}, tflite::TensorType::FLOAT32,
+                  {}, getTFLiteBytes(values));
+  }
+  int add(int a, int b, const char *name) {
+    int sum = tensor(name, {2}, tflite::TensorType::FLOAT32);
+    op(tflite::BuiltinOperator::ADD, {a, b}, {sum});
+    return sum;
+  }
+  /// Whether the largest element of \p x, of rank 1, is less than \p limit.
+  int isBelow(int x, float limit) {
+    int axis = tensor("axis", {1}, tflite::TensorType::INT32, {},
+                      getTFLiteBytes<int32_t>({0}));
+    int bound = tensor("limit", {}, tflite::TensorType::FLOAT32, {},
+                       getTFLiteBytes<float>({limit}));
+    int most = tensor("most", {}, tflite::TensorType::FLOAT32);
+    int less = tensor("less", {}, tflite::TensorType::BOOL);
+    op(tflite::BuiltinOperator::REDUCE_MAX, {x, axis}, {most});
+    op(tflite::BuiltinOperator::LESS, {most, bound}, {less});
+    return less;
+  }
+  void callOnce(int subgraph) {
+    op(tflite::BuiltinOperator::CALL_ONCE, {}, {},
+       tflite::CreateCallOnceOptions(fbb(), subgraph));
+  }
+};
+
+/// A loop that adds a variable to x while its largest element is less than 10,
+/// and counts in the variable; and a branch by p of what it gives.
+inline std::string makeControlFlow() {
+  using tflite::BuiltinOperator;
+  using tflite::TensorType;
+  TFLiteControlModel model;
+  int p = model.tensor("p", {}, TensorType::BOOL);
+  int x = model.tensor("x", {2}, TensorType::FLOAT32);
+  int y = model.tensor("y", {2}, TensorType::FLOAT32);
+  int z = model.tensor("z", {2}, TensorType::FLOAT32);
+  int passed = model.tensor("passed", {}, TensorType::RESOURCE);
+  model.callOnce(1);
+  int handle = model.handle("count");
+  model.op(BuiltinOperator::WHILE, {x, handle}, {y, passed},
+           tflite::CreateWhileOptions(model.fbb(), 2, 3));
+  model.op(BuiltinOperator::IF, {p, y, passed}, {z},
+           tflite::CreateIfOptions(model.fbb(), 4, 5));
+  model.endSubgraph({p, x}, {z});
+
+  model.assign(model.handle("count"), model.floats({1, 2}));
+  model.endSubgraph({}, {}, "init");
+
+  int a = model.tensor("a", {2}, TensorType::FLOAT32);
+  int variable = model.tensor("variable", {}, TensorType::RESOURCE);
+  model.endSubgraph({a, variable}, {model.isBelow(a, 10)}, "cond");
+
+  a = model.tensor("a", {2}, TensorType::FLOAT32);
+  variable = model.tensor("variable", {}, TensorType::RESOURCE);
+  int count = model.add(model.read(variable, "old"), model.floats({1, 1}), "n");
+  model.assign(variable, count);
+  model.endSubgraph({a, variable}, {model.add(a, count, "b"), variable},
+                    "body");
+
+  for (const char *name : {"then", "else"}) {
+    a = model.tensor("a", {2}, TensorType::FLOAT32);
+    variable = model.tensor("variable", {}, TensorType::RESOURCE);
+    int sum = model.add(a, model.read(variable, "n"), "sum");
+    if (name[0] == 'e')
+      model.assign(variable, sum);
+    model.endSubgraph({a, variable}, {sum}, name);
+  }
+  return model.finish();
+}
+
 /// A quantized convolution of 4x4 pixels with two channels, whose filter has a
 /// scale for each of three channels, and the softmax of its channels.
 inline std::string makeQuantizedConvolution() {

@@ -25,6 +25,13 @@ inline std::string getTFLiteError(const std::string &bytes,
   return module ? "imported" : llvm::toString(module.takeError());
 }
 
+/// Options that bound loops.
+inline ImportOptions withMaxTripCount(int64_t most) {
+  ImportOptions options;
+  options.maxTripCount = most;
+  return options;
+}
+
 /// The elements of tensors by their names.
 using TFLiteRun = std::map<std::string, std::vector<double>>;
 

@@ -52,31 +52,50 @@ void glowish::createOutput(Function &function, const TFLiteTensor &tensor,
                             NodeValue(placeholder));
 }
 
-static int64_t getVariableOffset(const TFLiteTensor &tensor) {
-  return tensor.quantization && isIntegerKind(tensor.type.getKind())
-             ? tensor.quantization->getZeroPoint()
+/// What is added to the integers that the placeholder of \p variable holds.
+static int64_t getVariableOffset(const TFLiteVariable &variable) {
+  return variable.quantization && isIntegerKind(variable.type->getKind())
+             ? variable.quantization->getZeroPoint()
              : 0;
 }
 
-void glowish::createVariable(Function &function, TFLiteTensor &tensor) {
-  tensor.variable = function.getModule().createPlaceholder(
-      tensor.name, tensor.type, /*isInput=*/true, /*isOutput=*/true);
-  tensor.value = NodeValue(tensor.variable);
-  if (int64_t offset = getVariableOffset(tensor)) {
-    NodeBuilder b(function, tensor.name);
-    tensor.value = shiftBy(b, tensor.value, offset, tensor.type.getKind());
-  }
-  tensor.valueBefore = tensor.value;
+NodeValue glowish::createVariable(Function &function,
+                                  TFLiteVariable &variable) {
+  if (!variable.placeholder)
+    variable.placeholder = function.getModule().createPlaceholder(
+        variable.name, *variable.type, /*isInput=*/true, /*isOutput=*/true);
+  NodeValue value(variable.placeholder);
+  int64_t offset = getVariableOffset(variable);
+  if (offset == 0)
+    return value;
+  NodeBuilder b(function, variable.name);
+  return shiftBy(b, value, offset, variable.type->getKind());
 }
 
-void glowish::saveVariable(Function &function, const TFLiteTensor &tensor) {
-  if (!tensor.variable || tensor.value == tensor.valueBefore)
-    return;
-  NodeValue value = tensor.value;
-  if (int64_t offset = getVariableOffset(tensor)) {
-    NodeBuilder b(function, tensor.name);
-    value = shiftBy(b, value, -offset, tensor.type.getKind());
+void glowish::saveVariable(Function &function, const TFLiteVariable &variable,
+                           NodeValue value) {
+  if (int64_t offset = getVariableOffset(variable)) {
+    NodeBuilder b(function, variable.name);
+    value = shiftBy(b, value, -offset, variable.type->getKind());
   }
-  function.create<SaveNode>("save_" + tensor.name, value,
-                            NodeValue(tensor.variable));
+  function.create<SaveNode>("save_" + variable.name, value,
+                            NodeValue(variable.placeholder));
+}
+
+bool glowish::isZero(const TFLiteVariable &variable, NodeValue value) {
+  auto *constant = value.getNodeAs<Constant>();
+  if (!constant)
+    return false;
+  const Tensor &tensor = constant->getTensor();
+  if (isIntegerKind(variable.type->getKind())) {
+    int64_t zero = getVariableOffset(variable);
+    for (int64_t i = 0; i < tensor.getNumElements(); ++i)
+      if (tensor.getAsInt(i) != zero)
+        return false;
+    return true;
+  }
+  // Of floats not -0, which has another reciprocal.
+  llvm::ArrayRef<uint8_t> bytes(static_cast<const uint8_t *>(tensor.getBytes()),
+                                size_t(tensor.getSizeInBytes()));
+  return llvm::all_of(bytes, [](uint8_t byte) { return byte == 0; });
 }

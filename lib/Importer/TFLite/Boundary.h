@@ -19,12 +19,18 @@ void createInput(Function &function, TFLiteTensor &tensor, DimsRef shape,
 void createOutput(Function &function, const TFLiteTensor &tensor,
                   llvm::StringRef name, const TFLiteOptions &options);
 
-/// Creates the placeholder of the variable \p tensor. It holds the integers
-/// less their zero point, so that zeros stand for 0.
-void createVariable(Function &function, TFLiteTensor &tensor);
+/// Creates the placeholder of \p variable, unless it has one, and returns its
+/// value before a run.
+/// It holds the integers less their zero point, so that zeros stand for 0.
+NodeValue createVariable(Function &function, TFLiteVariable &variable);
 
-/// Saves the last value of \p tensor, a variable, unless it never changed.
-void saveVariable(Function &function, const TFLiteTensor &tensor);
+/// Saves \p value to the placeholder of \p variable.
+void saveVariable(Function &function, const TFLiteVariable &variable,
+                  NodeValue value);
+
+/// Whether \p value, the first one of \p variable, is what zeros in its
+/// placeholder stand for.
+bool isZero(const TFLiteVariable &variable, NodeValue value);
 
 } // namespace glowish
 

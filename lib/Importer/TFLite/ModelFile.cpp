@@ -115,6 +115,25 @@ llvm::StringRef glowish::getName(const tflite::Tensor &tensor) {
              : llvm::StringRef();
 }
 
+const tflite::SubGraph *TFLiteFile::findSubgraph(int32_t index) const {
+  if (index < 0 || size_t(index) >= model->subgraphs()->size())
+    return nullptr;
+  return model->subgraphs()->Get(unsigned(index));
+}
+
+llvm::SmallVector<int32_t, 2>
+glowish::getSubgraphs(const tflite::Operator &op) {
+  if (auto *options = op.builtin_options_as_IfOptions())
+    return {options->then_subgraph_index(), options->else_subgraph_index()};
+  if (auto *options = op.builtin_options_as_WhileOptions())
+    return {options->cond_subgraph_index(), options->body_subgraph_index()};
+  if (auto *options = op.builtin_options_as_CallOptions())
+    return {int32_t(options->subgraph())};
+  if (auto *options = op.builtin_options_as_CallOnceOptions())
+    return {options->init_subgraph_index()};
+  return {};
+}
+
 static std::optional<ElemKind> findKind(TensorType type) {
   switch (type) {
   case TensorType::FLOAT32:

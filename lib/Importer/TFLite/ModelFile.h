@@ -10,8 +10,8 @@
 namespace glowish {
 
 /// A model in the bytes of a file, whose offsets, and whose indices of tensors,
-/// buffers, operators and subgraphs, are known to be valid. \p bytes outlive
-/// it, at an address that is a multiple of 16.
+/// buffers and operators, are known to be valid. \p bytes outlive it, at an
+/// address that is a multiple of 16.
 class TFLiteFile {
 public:
   static llvm::Expected<TFLiteFile> read(llvm::ArrayRef<uint8_t> bytes);
@@ -21,6 +21,8 @@ public:
   const tflite::SubGraph &getMain() const {
     return *model->subgraphs()->Get(0);
   }
+  /// Subgraph \p index; null if there is none.
+  const tflite::SubGraph *findSubgraph(int32_t index) const;
 
   /// The name of \p op, such as "CONV_2D", or that of a custom operator.
   std::string getOperatorName(const tflite::Operator &op) const;
@@ -44,6 +46,16 @@ private:
 /// The kind and shape of \p tensor. Extents that the file leaves open are as it
 /// stores them, 1 as a rule.
 llvm::Expected<Type> getType(const tflite::Tensor &tensor);
+
+/// The subgraphs that the options of \p op name, which may not exist.
+llvm::SmallVector<int32_t, 2> getSubgraphs(const tflite::Operator &op);
+
+/// The indices of a list that may be absent.
+inline llvm::ArrayRef<int32_t>
+getIndices(const flatbuffers::Vector<int32_t> *list) {
+  return list ? llvm::ArrayRef<int32_t>(list->data(), list->size())
+              : llvm::ArrayRef<int32_t>();
+}
 
 /// The name of \p tensor in messages and of nodes.
 llvm::StringRef getName(const tflite::Tensor &tensor);

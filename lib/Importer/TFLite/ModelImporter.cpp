@@ -1,17 +1,16 @@
 //===- ModelImporter.cpp - Convert TensorFlow Lite models to a function ---===//
 
 #include "TFLite/Boundary.h"
+#include "TFLite/Subgraphs.h"
 #include "glowish/Importer/ModelFormat.h"
 #include "glowish/Importer/TFLite.h"
 #include "glowish/Support/File.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace glowish;
 
 namespace {
 
-/// Imports the operators of the main subgraph in their order, which is one in
-/// which they can run.
+/// Imports the main subgraph, whose inputs and outputs are the model's.
 class ModelImporter {
 public:
   ModelImporter(const TFLiteFile &file, const ImportOptions &options)
@@ -19,67 +18,36 @@ public:
         module(std::make_unique<Module>(graph.name() && graph.name()->size()
                                             ? graph.name()->str()
                                             : "model")),
-        context{*module->createFunction("main"), options} {}
+        function(*module->createFunction("main")),
+        state(file, options, *module), variables(function),
+        main(graph, function, state, variables), context(main.getContext()),
+        tensors(main.getTensors()) {}
 
   llvm::Expected<std::unique_ptr<Module>> import();
 
 private:
   llvm::Error checkOperators() const;
-  llvm::Error readTensors();
   llvm::Error checkNames() const;
   llvm::Expected<Dims> getInputShape(const TFLiteTensor &tensor,
                                      size_t position) const;
   llvm::Error createInputs();
-  llvm::Error createConstants();
-  llvm::Error importOperator(const tflite::Operator &op, size_t position);
   llvm::Error saveOutputs();
-  std::string getUniqueName(llvm::StringRef name);
 
   const TFLiteFile &file;
   const tflite::SubGraph &graph;
   const ImportOptions &options;
   std::unique_ptr<Module> module;
-  TFLiteContext context;
-  std::vector<TFLiteTensor> tensors;
-  llvm::StringSet<> usedNames;
-  /// The last numbers that were appended to names.
-  llvm::StringMap<unsigned> numbers;
+  Function &function;
+  TFLiteModelState state;
+  VariableScope variables;
+  SubgraphImporter main;
+  TFLiteContext &context;
+  std::vector<TFLiteTensor> &tensors;
 };
 
 } // namespace
 
-/// The indices of a list that may be absent.
-static llvm::ArrayRef<int32_t>
-getIndices(const flatbuffers::Vector<int32_t> *list) {
-  return list ? llvm::ArrayRef<int32_t>(list->data(), list->size())
-              : llvm::ArrayRef<int32_t>();
-}
-
-//===- Tensors ------------------------------------------------------------===//
-
-/// Tensors without a name, or with that of another, get one.
-std::string ModelImporter::getUniqueName(llvm::StringRef name) {
-  std::string base = name.empty() ? "tensor" : name.str(), unique = base;
-  while (!usedNames.insert(unique).second)
-    unique = base + "_" + std::to_string(++numbers[base]);
-  return unique;
-}
-
-llvm::Error ModelImporter::readTensors() {
-  if (!graph.tensors())
-    return makeError("it has no tensors");
-  for (const tflite::Tensor *tensor : *graph.tensors()) {
-    TFLiteTensor result;
-    result.name = options.tflite.renamesTensors
-                      ? "tensor" + std::to_string(tensors.size())
-                      : getUniqueName(getName(*tensor));
-    GLOWISH_ASSIGN_OR_RETURN(result.type, getType(*tensor));
-    GLOWISH_ASSIGN_OR_RETURN(result.quantization,
-                             readQuantization(*tensor, result.type));
-    tensors.push_back(std::move(result));
-  }
-  return llvm::Error::success();
-}
+//===- Inputs -------------------------------------------------------------===//
 
 /// An error if the options name an input that the model does not have.
 llvm::Error ModelImporter::checkNames() const {
@@ -120,6 +88,9 @@ llvm::Error ModelImporter::createInputs() {
     // A list may name an input twice.
     if (tensor.value)
       continue;
+    if (tensor.isResource)
+      return makeError("the input {0} is a variable; accepted: tensors",
+                       quote(tensor.name));
     GLOWISH_ASSIGN_OR_RETURN(Dims shape, getInputShape(tensor, position));
     context.hasOtherShapes |= DimsRef(shape) != tensor.type.getShape();
     if (auto constant = options.constantInputs.find(tensor.name);
@@ -127,93 +98,42 @@ llvm::Error ModelImporter::createInputs() {
       tensor.value =
           NodeValue(module->createConstant(tensor.name, constant->second));
     else
-      createInput(context.function, tensor, shape, options.tflite);
-  }
-  return llvm::Error::success();
-}
-
-/// Tensors with bytes are constants; variables are inputs and outputs at once.
-llvm::Error ModelImporter::createConstants() {
-  for (auto [i, tensor] : llvm::enumerate(tensors)) {
-    const tflite::Tensor &stored = *graph.tensors()->Get(unsigned(i));
-    if (tensor.value)
-      continue;
-    if (stored.is_variable()) {
-      createVariable(context.function, tensor);
-      continue;
-    }
-    bool isEmpty = tensor.type.getNumElements() == 0 && stored.buffer() != 0;
-    if (file.getBytes(stored).empty() && !isEmpty)
-      continue;
-    GLOWISH_ASSIGN_OR_RETURN(Tensor constant, file.readConstant(stored));
-    context.budget.grow(constant.getSizeInBytes());
-    tensor.value = NodeValue(module->createConstant(
-        tensor.name, std::make_shared<const Tensor>(std::move(constant))));
+      createInput(function, tensor, shape, options.tflite);
   }
   return llvm::Error::success();
 }
 
 //===- Operators ----------------------------------------------------------===//
 
-/// Reports in one message all operators that have no importer.
+/// Reports in one message all operators that have no importer, of the main
+/// subgraph and of those that operators run.
 llvm::Error ModelImporter::checkOperators() const {
   std::vector<std::string> missing;
-  if (graph.operators())
-    for (const tflite::Operator *op : *graph.operators()) {
+  std::vector<int32_t> used = {0};
+  llvm::DenseSet<int32_t> seen = {0};
+  for (size_t next = 0; next < used.size(); ++next) {
+    const tflite::SubGraph &subgraph = *file.findSubgraph(used[next]);
+    if (!subgraph.operators())
+      continue;
+    for (const tflite::Operator *op : *subgraph.operators()) {
       std::string type = file.getOperatorName(*op);
       llvm::ArrayRef<int32_t> outputs = getIndices(op->outputs());
-      if (!findTFLiteOperator(type))
-        missing.push_back(describeNode(
-            outputs.empty() ? "" : tensors[size_t(outputs.front())].name,
-            type));
+      if (!findTFLiteOperator(type)) {
+        std::string name;
+        if (!outputs.empty())
+          name =
+              &subgraph == &graph
+                  ? tensors[size_t(outputs.front())].name
+                  : getName(*subgraph.tensors()->Get(unsigned(outputs.front())))
+                        .str();
+        missing.push_back(describeNode(name, type));
+      }
+      for (int32_t inner : getSubgraphs(*op))
+        if (file.findSubgraph(inner) && seen.insert(inner).second)
+          used.push_back(inner);
     }
+  }
   return refuseOperators(missing);
-}
-
-/// An error unless the operator has as many inputs as \p traits state.
-static llvm::Error checkInputs(llvm::ArrayRef<TFLiteTensor *> inputs,
-                               const TFLiteOpTraits &traits) {
-  size_t count = inputs.size();
-  if (count < traits.minInputs || count > traits.maxInputs) {
-    std::string accepted = std::to_string(traits.minInputs);
-    if (traits.maxInputs == TFLiteOpTraits::many)
-      accepted += " or more";
-    else if (traits.maxInputs != traits.minInputs)
-      accepted += " to " + std::to_string(traits.maxInputs);
-    return makeError("it has {0} inputs; accepted: {1}", count, accepted);
-  }
-  for (auto [i, tensor] : llvm::enumerate(inputs)) {
-    if (!tensor && i < traits.getFirstOptional())
-      return makeError("its input {0} is absent", i);
-    if (tensor && !tensor->value)
-      return makeError("nothing computes its input {0} ({1})", i,
-                       quote(tensor->name));
-  }
-  return llvm::Error::success();
-}
-
-llvm::Error ModelImporter::importOperator(const tflite::Operator &stored,
-                                          size_t position) {
-  llvm::SmallVector<TFLiteTensor *, 8> inputs, outputs;
-  for (int32_t index : getIndices(stored.inputs()))
-    inputs.push_back(index < 0 ? nullptr : &tensors[size_t(index)]);
-  for (int32_t index : getIndices(stored.outputs()))
-    outputs.push_back(&tensors[size_t(index)]);
-  std::string type = file.getOperatorName(stored);
-  const RegisteredTFLiteOp &registered = *findTFLiteOperator(type);
-  TFLiteOp op(stored, type, inputs, outputs, context);
-  llvm::Error error = checkInputs(inputs, registered.traits);
-  if (!error)
-    error = registered.importer(op);
-  // The first error is the cause of the others.
-  if (op.hasFailed()) {
-    llvm::consumeError(std::move(error));
-    error = op.takeError();
-  }
-  std::string name =
-      outputs.empty() ? std::to_string(position) : outputs.front()->name;
-  return error ? addContext(std::move(error), describeNode(name, type) + ": ")
-               : llvm::Error::success();
 }
 
 //===- Outputs ------------------------------------------------------------===//
@@ -227,29 +147,30 @@ llvm::Error ModelImporter::saveOutputs() {
     if (!saved.insert(index).second)
       continue;
     const TFLiteTensor &tensor = tensors[size_t(index)];
-    if (!tensor.value)
+    if (tensor.isResource)
+      return makeError("the output {0} is a variable; accepted: tensors",
+                       quote(tensor.name));
+    if (!main.getValue(index).tensor)
       return makeError("nothing computes the output {0}", quote(tensor.name));
     // An input has its name.
     std::string name = module->findPlaceholder(tensor.name)
-                           ? getUniqueName(tensor.name + "_output")
+                           ? state.getUniqueName(tensor.name + "_output")
                            : tensor.name;
-    createOutput(context.function, tensor, name, options.tflite);
+    createOutput(function, tensor, name, options.tflite);
   }
   return llvm::Error::success();
 }
 
 llvm::Expected<std::unique_ptr<Module>> ModelImporter::import() {
-  GLOWISH_RETURN_IF_ERROR(readTensors());
+  GLOWISH_RETURN_IF_ERROR(main.readTensors());
   GLOWISH_RETURN_IF_ERROR(checkNames());
   GLOWISH_RETURN_IF_ERROR(checkOperators());
   GLOWISH_RETURN_IF_ERROR(createInputs());
-  GLOWISH_RETURN_IF_ERROR(createConstants());
-  if (graph.operators())
-    for (auto [i, op] : llvm::enumerate(*graph.operators()))
-      GLOWISH_RETURN_IF_ERROR(importOperator(*op, i));
+  GLOWISH_RETURN_IF_ERROR(main.createConstants());
+  GLOWISH_RETURN_IF_ERROR(main.importOperators());
   GLOWISH_RETURN_IF_ERROR(saveOutputs());
-  for (const TFLiteTensor &tensor : tensors)
-    saveVariable(context.function, tensor);
+  variables.save();
+  state.eraseUnusedVariables();
   eraseUnusedConstants(*module);
   return std::move(module);
 }

@@ -19,7 +19,11 @@ struct Quantization {
   float getScale() const { return scales.front(); }
   int64_t getZeroPoint() const { return zeroPoints.front(); }
 
-  bool operator==(const Quantization &other) const = default;
+  /// Whether integers stand for the same numbers.
+  bool operator==(const Quantization &other) const {
+    return scales == other.scales && zeroPoints == other.zeroPoints &&
+           (isPerTensor() || axis == other.axis);
+  }
 };
 
 /// That of \p tensor, of type \p type; none if it has no scale. The error tells

@@ -77,6 +77,20 @@ llvm::Error TFLiteOp::refuseInput(unsigned index,
                    accepted);
 }
 
+TFLiteValue TFLiteOp::getValue(unsigned index) const {
+  const TFLiteTensor &tensor = *inputs[index];
+  if (tensor.isResource)
+    return {.resource = tensor.variable};
+  return {.tensor = tensor.value, .quantization = tensor.quantization};
+}
+
+llvm::Expected<TFLiteVariable *> TFLiteOp::getResource(unsigned index) const {
+  if (inputs[index]->isResource)
+    return inputs[index]->variable;
+  return makeError("input {0} ({1}) is a tensor; accepted: a variable", index,
+                   quote(inputs[index]->name));
+}
+
 llvm::Expected<const Tensor *> TFLiteOp::getConstant(unsigned index) const {
   if (auto *constant = input(index).getNodeAs<Constant>())
     return &constant->getTensor();
@@ -149,6 +163,10 @@ llvm::Error TFLiteOp::setOutput(unsigned index, NodeValue value) {
   // Outputs that nothing reads may be left out.
   if (index >= outputs.size())
     return llvm::Error::success();
+  if (outputs[index]->isResource)
+    return makeError("output {0} ({1}) is a tensor, and the file states a "
+                     "variable",
+                     index, quote(outputs[index]->name));
   const Type &stated = getStatedType(index), &type = value.getType();
   // A scalar may be a shape that the file leaves open.
   bool isOpen = context.hasOtherShapes || stated.getRank() == 0;
@@ -158,6 +176,16 @@ llvm::Error TFLiteOp::setOutput(unsigned index, NodeValue value) {
                      index, quote(outputs[index]->name), type.str(),
                      stated.str());
   outputs[index]->value = value;
+  if (outputs[index]->variable)
+    context.variables.assign(*outputs[index]->variable, value);
+  return llvm::Error::success();
+}
+
+llvm::Error TFLiteOp::setResource(unsigned index, TFLiteVariable &variable) {
+  if (index >= outputs.size() || !outputs[index]->isResource)
+    return makeError("output {0} is a variable, and the file states a tensor",
+                     index);
+  outputs[index]->variable = &variable;
   return llvm::Error::success();
 }
 
@@ -169,7 +197,7 @@ llvm::Error TFLiteOp::setVariable(unsigned index, NodeValue value) {
     return makeError("the variable {0} would become {1} from {2}",
                      quote(inputs[index]->name), value.getType().str(),
                      inputs[index]->value.getType().str());
-  inputs[index]->value = value;
+  context.variables.assign(*inputs[index]->variable, value);
   return llvm::Error::success();
 }
 

@@ -6,25 +6,24 @@
 #include "Common/Axes.h"
 #include "Common/Folding.h"
 #include "Common/Messages.h"
-#include "TFLite/Quantization.h"
+#include "TFLite/ModelState.h"
 #include "glowish/Graph/NodeBuilder.h"
-#include "glowish/Importer/ImportOptions.h"
 
 namespace glowish {
 
 /// A tensor of a model.
 struct TFLiteTensor {
-  /// As the file states it.
+  /// As the file states it; that of a resource is not used.
   Type type;
   std::optional<Quantization> quantization;
   std::string name;
   /// Its integers or floats in the graph; null before they are computed.
   NodeValue value;
-  /// Where a variable, which keeps its value from run to run, is kept; null for
-  /// other tensors.
-  Placeholder *variable = nullptr;
-  /// Of a variable: its value at the begin of a run.
-  NodeValue valueBefore;
+  /// Whether it is a resource: no elements, but a variable.
+  bool isResource = false;
+  /// That of a resource, null before VAR_HANDLE; or what the tensor itself is,
+  /// null for tensors that don't keep their value from run to run.
+  TFLiteVariable *variable = nullptr;
 
   /// Whether its integers have one scale, which is not 0.
   bool hasOneScale() const {
@@ -33,12 +32,24 @@ struct TFLiteTensor {
   }
 };
 
-/// State shared by the operators of a model during import.
+/// What crosses the boundary of a subgraph: a tensor, or a resource.
+struct TFLiteValue {
+  NodeValue tensor = {};
+  std::optional<Quantization> quantization = {};
+  /// Null unless it is a resource.
+  TFLiteVariable *resource = nullptr;
+};
+
+/// State shared by the operators of a subgraph during import.
 struct TFLiteContext {
   Function &function;
   const ImportOptions &options;
-  FoldingBudget budget = {};
-  /// What -model-input changed, so that shapes differ from the file's.
+  FoldingBudget &budget;
+  TFLiteModelState &model;
+  /// Those of the function, where the next operator is.
+  VariableScope &variables;
+  /// Whether shapes differ from the file's, because of -model-input or of what
+  /// is passed to a subgraph.
   bool hasOtherShapes = false;
 };
 
@@ -63,6 +74,14 @@ public:
             : nullptr;
     return *static_cast<const Options *>(stated ? stated : getEmptyTable());
   }
+  /// The options, or an error if the file has none.
+  template <typename Options>
+  llvm::Expected<const Options *> requireOptions() const {
+    constexpr auto type = tflite::BuiltinOptionsTraits<Options>::enum_value;
+    if (op.builtin_options_type() == type && op.builtin_options())
+      return static_cast<const Options *>(op.builtin_options());
+    return makeError("it has no {0}", tflite::EnumNameBuiltinOptions(type));
+  }
   /// Those of a custom operator.
   llvm::ArrayRef<uint8_t> getCustomOptions() const;
 
@@ -78,6 +97,11 @@ public:
     return hasInput(index) ? inputs[index]->value : NodeValue();
   }
   const TFLiteTensor &getTensor(unsigned index) const { return *inputs[index]; }
+  /// Input \p index, which exists, as what is passed to a subgraph.
+  TFLiteValue getValue(unsigned index) const;
+  /// The variable that input \p index stands for, or an error if it is no
+  /// resource.
+  llvm::Expected<TFLiteVariable *> getResource(unsigned index) const;
   DimsRef getShape(unsigned index) const { return input(index).getShape(); }
   ElemKind getKind(unsigned index) const { return input(index).getElemKind(); }
   bool isQuantized(unsigned index) const {
@@ -140,6 +164,8 @@ public:
   /// Sets output \p index to \p value, which has the stated kind, or returns
   /// the first error.
   llvm::Error setOutput(unsigned index, NodeValue value);
+  /// Makes \p variable what output \p index stands for.
+  llvm::Error setResource(unsigned index, TFLiteVariable &variable);
   /// Makes \p value the next one of input \p index, a variable.
   llvm::Error setVariable(unsigned index, NodeValue value);
 
@@ -178,6 +204,8 @@ struct TFLiteOpTraits {
   unsigned minInputs = 1, maxInputs = 1;
   /// The first input that may be absent; all from minInputs on may.
   unsigned firstOptional = ~0u;
+  /// Whether inputs may be resources.
+  bool takesResources = false;
   /// maxInputs of operators with any number of inputs, none of them absent.
   static constexpr unsigned many = ~0u;
   /// One-line description of what is not supported.
