@@ -98,6 +98,14 @@ TEST(TFLiteImporter, FullyConnectedInt16) {
             "imported");
 }
 
+TEST(TFLiteImporter, OperatorsHaveOutputs) {
+  TFLiteModel model;
+  int x = model.tensor("x", {2}, TensorType::INT8, {{0.5f}, {0}});
+  model.op(BuiltinOperator::LOGISTIC, {x}, {});
+  EXPECT_THAT(getTFLiteError(model.finish({x}, {x})),
+              HasSubstr("node '0' (LOGISTIC): it has no output"));
+}
+
 TEST(TFLiteImporter, CustomOperatorsAreNoBuiltinOnes) {
   TFLiteModel model;
   int x = model.tensor("x", {2}, TensorType::FLOAT32);

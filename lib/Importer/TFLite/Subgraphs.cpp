@@ -116,6 +116,8 @@ llvm::Error SubgraphImporter::importOperator(const tflite::Operator &stored,
   const RegisteredTFLiteOp &registered = *findTFLiteOperator(type);
   TFLiteOp op(stored, type, inputs, outputs, context);
   llvm::Error error = checkInputs(inputs, registered.traits);
+  if (!error && outputs.size() < registered.traits.minOutputs)
+    error = makeError("it has no output");
   if (!error)
     error = registered.importer(op);
   // The first error is the cause of the others.

@@ -202,6 +202,9 @@ using TFLiteOpImporter = llvm::Error (*)(TFLiteOp &op);
 struct TFLiteOpTraits {
   /// The least and the largest number of inputs.
   unsigned minInputs = 1, maxInputs = 1;
+  /// The least number of outputs: none of operators that only run a subgraph or
+  /// assign a variable.
+  unsigned minOutputs = 1;
   /// The first input that may be absent; all from minInputs on may.
   unsigned firstOptional = ~0u;
   /// Whether inputs may be resources.

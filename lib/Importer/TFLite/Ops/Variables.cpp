@@ -35,8 +35,6 @@ static llvm::Error setType(TFLiteVariable &variable, const Type &type,
 
 static llvm::Error importReadVariable(TFLiteOp &op) {
   GLOWISH_ASSIGN_OR_RETURN(TFLiteVariable *variable, op.getResource(0));
-  if (op.getNumOutputs() != 1)
-    return makeError("it has {0} outputs; accepted: 1", op.getNumOutputs());
   // The file may leave the shape open.
   Type type = op.getStatedType();
   if (variable->type)
@@ -64,5 +62,6 @@ static TFLiteOperator readVariableOp("READ_VARIABLE", importReadVariable,
 static TFLiteOperator assignVariableOp("ASSIGN_VARIABLE", importAssignVariable,
                                        {.minInputs = 2,
                                         .maxInputs = 2,
+                                        .minOutputs = 0,
                                         .takesResources = true,
                                         .limit = "one type a variable"});

@@ -26,8 +26,6 @@ private:
                                             VariableScope &variables);
   void findInvariants();
   llvm::Error importBody(OpenBody &body, VariableScope &inside);
-  llvm::Error addResults(OpenBody &body, VariableScope &inside,
-                         const TFLiteValues &next, NodeValue continues);
   llvm::Error checkNext(size_t index, const TFLiteValue &next) const;
   llvm::Error makeLoop();
 
@@ -253,6 +251,7 @@ static TFLiteOperator
     whileOp("WHILE", importWhile,
             {.minInputs = 0,
              .maxInputs = TFLiteOpTraits::many,
+             .minOutputs = 0,
              .takesResources = true,
              .limit = "states of one type, or few iterations with constant "
                       "conditions; -max-trip-count states a bound"});
