@@ -14,6 +14,7 @@
 #include "Selection/Requantization.h"
 #include "Selection/SharedPackings.h"
 #include "Selection/TwoStepReductions.h"
+#include "Target/HiddenConstants.h"
 #include "Target/Multiversioning.h"
 #include "Target/TargetSelection.h"
 #include "Target/VariantDispatch.h"
@@ -24,6 +25,7 @@
 #include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -370,6 +372,13 @@ static void addSystemAttributes(llvm::Module &module) {
   }
 }
 
+/// Whether vectors of floats are those of MVE.
+static bool hasFloatMVE(const llvm::TargetMachine &machine) {
+  const llvm::Triple &triple = machine.getTargetTriple();
+  return (triple.isARM() || triple.isThumb()) &&
+         machine.getMCSubtargetInfo()->checkFeatures("+mve.fp");
+}
+
 /// The kernels state their own vectors and unrolling: LLVM's passes clean up
 /// and allocate registers, and must not undo the tiling.
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
@@ -422,6 +431,8 @@ CPUBackend::emitObject(llvm::Module &module,
   addSystemAttributes(module);
   if (!options.testing.compilesQuickly)
     optimize(module, *machine);
+  if (hasFloatMVE(*machine))
+    hideMVEConstants(module);
   if (options.dumpsLLVM)
     module.print(llvm::errs(), nullptr);
   if (options.dumpsAssembly || assembly) {
