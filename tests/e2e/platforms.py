@@ -20,7 +20,6 @@ import random
 import re
 import shutil
 import struct
-import subprocess
 import sys
 from dataclasses import dataclass, field
 
@@ -29,8 +28,8 @@ os.chdir(ROOT)
 sys.path.append("tests/e2e")
 
 import cases  # noqa: E402: beside this script
+from programs import run, tool  # noqa: E402
 
-BIN = os.environ.get("GLOWISH_BIN", "build/release/bin")
 WORK = os.path.abspath("build/e2e/platforms")
 TOLERANCE = 1e-5
 NETWORKS = {"digits": "examples/digits/digits.onnx",
@@ -101,23 +100,12 @@ PLATFORMS = {
 }
 
 
-def run(*command, env=None):
-    """What a program prints; an error has what it says of its own error."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, errors="replace", check=False, env=env)
-    if done.returncode != 0:
-        lines = done.stdout.strip().split("\n")
-        raise RuntimeError(next((line for line in lines if "error" in line),
-                                lines[-1] or "ended with %d" % done.returncode))
-    return done.stdout
-
-
 def prepare(name, model):
     """A random input of a network and what the interpreter makes of it: arguments
     of run_bundle.c."""
     folder = os.path.join(WORK, name)
-    run(os.path.join(BIN, "model-compiler"), "-model=" + model,
-        "-emit-bundle=" + folder + "/here", "-network-name=network")
+    tool("model-compiler", "-model=" + model,
+         "-emit-bundle=" + folder + "/here", "-network-name=network")
     with open(folder + "/here/network.h", encoding="utf-8") as file:
         found, dims, output = re.search(
             r"input '(.*?)': float<([\dx]+)>.*output '(.*?)'", file.read(),
@@ -130,9 +118,9 @@ def prepare(name, model):
     path = folder + "/input.npy"
     cases.write_npy(path, FLOAT, dims, struct.pack(
         "<%df" % count, *(numbers.uniform(-1, 1) for _ in range(count))))
-    run(os.path.join(BIN, "model-runner"), "-model=" + model,
-        "-input=%s=%s" % (found, path), "-backend=Interpreter",
-        "-output-dir=" + folder + "/expected")
+    tool("model-runner", "-model=" + model,
+         "-input=%s=%s" % (found, path), "-backend=Interpreter",
+         "-output-dir=" + folder + "/expected")
     return ["-input=%s=%s" % (found, path),
             "-expect=%s=%s/expected/%s.npy" % (output, folder, output)]
 
@@ -151,14 +139,16 @@ def get_code(path):
     return functions
 
 
+# Of x86-64 in AT&T's syntax, and of AArch64.
+MOVES_STACK = re.compile(r"push|sub\w*\s.*%rsp$|sub\s+sp, sp|st.*\[sp, #-\w+\]!")
+
+
 def check_unwinding(path):
     """COFF: functions that move the stack pointer are in the tables."""
     listed = set(re.findall(r"(?:StartAddress|Function): (\w+)",
                             run("llvm-readobj-19", "--unwind", path)))
     for name, lines in get_code(path).items():
-        if any(re.match(r"(push|sub)q?\s.*(%r\w+|sp, sp)", line) and
-               ("push" in line or "%rsp" in line or "sp, sp" in line)
-               for line in lines) and name not in listed:
+        if name not in listed and any(MOVES_STACK.match(line) for line in lines):
             raise RuntimeError("%s is not in the unwind tables" % name)
     if "network" not in listed:
         raise RuntimeError("the entry is not in the unwind tables")
@@ -233,9 +223,9 @@ def check(name, chosen, network, args):
     try:
         for threads in (1, 2):
             bundle = "%s/%d" % (folder, threads)
-            run(os.path.join(BIN, "model-compiler"), "-model=" + NETWORKS[network],
-                *chosen.target, "-emit-bundle=" + bundle, "-network-name=network",
-                "-bundle-api=dynamic", *(["-threads=2"] if threads > 1 else []))
+            tool("model-compiler", "-model=" + NETWORKS[network],
+                 *chosen.target, "-emit-bundle=" + bundle, "-network-name=network",
+                 "-bundle-api=dynamic", *(["-threads=2"] if threads > 1 else []))
             if threads == 1:
                 check_object(chosen, bundle + "/network.o", bundle + "/library")
             if not missing:

@@ -23,7 +23,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -31,8 +30,8 @@ os.chdir(ROOT)
 sys.path.append("tests/e2e")
 
 import cases  # noqa: E402: beside this script
+from programs import run, tool  # noqa: E402
 
-BIN = os.environ.get("GLOWISH_BIN", "build/release/bin")
 DATA = os.environ.get("GLOWISH_TEST_DATA", "../shared/data")
 WORK = os.path.abspath("build/e2e/web")
 TARGET = ["-target=wasm32-unknown-unknown"]
@@ -70,20 +69,6 @@ VARIANTS = {"scalar": [],
             "embedded": SIMD + ["-weights=embed"],
             "arena": SIMD + ["-io-in-activations"],
             "reproducible": SIMD + ["-reproducible"]}
-
-
-def run(*command):
-    """What a program prints; an error has what it says of its own error."""
-    done = subprocess.run(command, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError((done.stderr.strip() or done.stdout.strip() or
-                            "ended with %d" % done.returncode).split("\n")[-1])
-    return done.stdout
-
-
-def tool(name, *args):
-    return run(os.path.join(BIN, name), *args)
 
 
 def read_arrays(folder):

@@ -40,18 +40,6 @@ inline std::vector<TargetOptions> getLevels() {
   return targets;
 }
 
-/// This machine with all that it has and, in turn, one half of the other levels
-/// or the other: for a case of many, which together see all.
-inline std::vector<TargetOptions> getLevelsInTurn() {
-  static size_t turn = 0;
-  std::vector<TargetOptions> all = getLevels(), some;
-  for (size_t i = 0; i < all.size(); ++i)
-    if (i == 0 || (i + turn) % 2 == 0)
-      some.push_back(std::move(all[i]));
-  ++turn;
-  return some;
-}
-
 } // namespace glowish
 
 #endif // GLOWISH_TESTS_UNIT_CPULEVELS_H

@@ -83,6 +83,23 @@ run(Backend &backend, const BuildFn &build, KernelTuner *tuner = nullptr,
   return session->getTensor(y).clone();
 }
 
+/// This machine with all that it has and, in turn, one half of the other levels
+/// or the other: for a case of many, which together see all. A test begins with
+/// the same half whatever ran before it.
+inline std::vector<TargetOptions> getLevelsInTurn() {
+  static const testing::TestInfo *test = nullptr;
+  static size_t turn = 0;
+  const testing::TestInfo *current =
+      testing::UnitTest::GetInstance()->current_test_info();
+  turn = current == test ? turn + 1 : 0;
+  test = current;
+  std::vector<TargetOptions> all = getLevels(), some;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (i == 0 || (i + turn) % 2 == 0)
+      some.push_back(std::move(all[i]));
+  return some;
+}
+
 /// Compares levels of this machine with the interpreter: errors are at most \p
 /// bound times the largest magnitude.
 inline void compare(const std::string &name, const BuildFn &build,

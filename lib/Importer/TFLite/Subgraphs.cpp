@@ -200,6 +200,13 @@ SubgraphImporter::importInner(llvm::ArrayRef<TFLiteValue> inputs,
 
 //===- Subgraphs of operators ---------------------------------------------===//
 
+TFLiteValues glowish::getValues(const TFLiteOp &op, unsigned first) {
+  TFLiteValues values;
+  for (unsigned i = first; i < op.getNumInputs(); ++i)
+    values.push_back(op.getValue(i));
+  return values;
+}
+
 std::string glowish::describeSubgraph(const TFLiteOp &op, int32_t index) {
   const tflite::SubGraph *graph =
       op.getContext().model.file.findSubgraph(index);

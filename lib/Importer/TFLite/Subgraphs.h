@@ -45,6 +45,9 @@ private:
   std::vector<TFLiteTensor> tensors;
 };
 
+/// The inputs of \p op from \p first on.
+TFLiteValues getValues(const TFLiteOp &op, unsigned first = 0);
+
 /// Imports subgraph \p index, which \p op runs with \p inputs, into \p function
 /// where \p variables hold, and returns its outputs.
 llvm::Expected<TFLiteValues> importSubgraph(TFLiteOp &op, int32_t index,

@@ -5,15 +5,9 @@
  *   qemu-... -plugin count_instructions.so,begin=0x...,end=0x...,output=FILE
  *
  * writes "instructions N frame N" when the program ends. */
-#include "qemu_plugin.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "range_plugin.h"
 
-EXPORT int qemu_plugin_version = 1;
-
-static uint64_t begin, end, instructions, frame_accesses;
-static const char *output;
+static uint64_t instructions, frame_accesses;
 
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
   size_t i, size = qemu_plugin_tb_n_insns(block);
@@ -38,34 +32,7 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
                                              &frame_accesses, frame);
 }
 
-static void on_exit_of_program(qemu_plugin_id_t id, void *data) {
-  FILE *file = fopen(output, "w");
-  (void)id;
-  (void)data;
-  if (!file)
-    return;
+static void write_output(FILE *file) {
   fprintf(file, "instructions %llu frame %llu\n",
           (unsigned long long)instructions, (unsigned long long)frame_accesses);
-  fclose(file);
-}
-
-EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc,
-                               char **argv) {
-  int i;
-  (void)info;
-  for (i = 0; i < argc; ++i) {
-    if (!strncmp(argv[i], "begin=", 6))
-      begin = strtoull(argv[i] + 6, NULL, 0);
-    else if (!strncmp(argv[i], "end=", 4))
-      end = strtoull(argv[i] + 4, NULL, 0);
-    else if (!strncmp(argv[i], "output=", 7))
-      output = strdup(argv[i] + 7);
-    else
-      return 1;
-  }
-  if (!output)
-    return 1;
-  qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
-  qemu_plugin_register_atexit_cb(id, on_exit_of_program, NULL);
-  return 0;
 }

@@ -9,12 +9,7 @@
  * QEMU has translated it several times. Only branches have meaningful numbers
  * LEFT: QEMU 7.2 takes the instruction in front of one that crosses a page for
  * longer than it is. */
-#include "qemu_plugin.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-EXPORT int qemu_plugin_version = 1;
+#include "range_plugin.h"
 
 typedef struct {
   uint64_t address;
@@ -31,8 +26,6 @@ typedef struct Block {
   Instruction instructions[];
 } Block;
 
-static uint64_t begin, end;
-static const char *output;
 static Block *blocks, *last;
 
 static void on_execution(unsigned processor, void *data) {
@@ -66,14 +59,9 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb) {
                                        block);
 }
 
-static void on_exit_of_program(qemu_plugin_id_t id, void *data) {
-  FILE *file = fopen(output, "w");
+static void write_output(FILE *file) {
   const Block *block;
   size_t i;
-  (void)id;
-  (void)data;
-  if (!file)
-    return;
   for (block = blocks; block; block = block->next)
     for (i = 0; i < block->count; ++i) {
       const Instruction *instruction = &block->instructions[i];
@@ -84,26 +72,4 @@ static void on_exit_of_program(qemu_plugin_id_t id, void *data) {
                 i + 1 == block->count ? (unsigned long long)block->left : 0,
                 instruction->text);
     }
-  fclose(file);
-}
-
-EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const void *info, int argc,
-                               char **argv) {
-  int i;
-  (void)info;
-  for (i = 0; i < argc; ++i) {
-    if (!strncmp(argv[i], "begin=", 6))
-      begin = strtoull(argv[i] + 6, NULL, 0);
-    else if (!strncmp(argv[i], "end=", 4))
-      end = strtoull(argv[i] + 4, NULL, 0);
-    else if (!strncmp(argv[i], "output=", 7))
-      output = strdup(argv[i] + 7);
-    else
-      return 1;
-  }
-  if (!output)
-    return 1;
-  qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
-  qemu_plugin_register_atexit_cb(id, on_exit_of_program, NULL);
-  return 0;
 }

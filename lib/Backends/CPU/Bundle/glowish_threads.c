@@ -23,7 +23,7 @@ enum {
   MAX_LOOKS = 2000
 };
 
-/* What the two systems call the same things. */
+/* Locks, conditions and threads of either system under the same names. */
 static void runWorker(int thread);
 
 #ifdef _WIN32

@@ -1,4 +1,4 @@
-//===- HiddenConstants.cpp - Constants that LLVM takes amiss --------------===//
+//===- HiddenConstants.cpp - Constants that are miscompiled ---------------===//
 
 #include "Target/HiddenConstants.h"
 #include "llvm/IR/IRBuilder.h"
@@ -27,8 +27,8 @@ static bool makesIntegers(const llvm::User *user) {
   return llvm::isa<llvm::FPToSIInst, llvm::FPToUIInst>(user);
 }
 
-/// Whether constant operand \p index of \p instr is one of those.
-static bool isTakenAmiss(const llvm::Instruction &instr, unsigned index) {
+/// Whether operand \p index of \p instr is a constant that is to be hidden.
+static bool isMiscompiled(const llvm::Instruction &instr, unsigned index) {
   llvm::ConstantFP *splat = getSplat(instr.getOperand(index));
   if (!splat || !splat->getType()->isFloatTy())
     return false;
@@ -63,7 +63,7 @@ void glowish::hideMVEConstants(llvm::Module &module) {
     for (llvm::BasicBlock &block : function)
       for (llvm::Instruction &instr : block)
         for (unsigned i = 0; i < instr.getNumOperands(); ++i)
-          if (isTakenAmiss(instr, i)) {
+          if (isMiscompiled(instr, i)) {
             llvm::Value *&value = hidden[instr.getOperand(i)];
             if (!value)
               value = hide(b, instr.getOperand(i));

@@ -1,4 +1,4 @@
-//===- HiddenConstants.h - Constants that LLVM takes amiss ------*- C++ -*-===//
+//===- HiddenConstants.h - Constants that are miscompiled -------*- C++ -*-===//
 
 #ifndef GLOWISH_LIB_BACKENDS_CPU_TARGET_HIDDENCONSTANTS_H
 #define GLOWISH_LIB_BACKENDS_CPU_TARGET_HIDDENCONSTANTS_H
@@ -7,13 +7,15 @@
 
 namespace glowish {
 
-/// Hides from instruction selection the constants of \p module, which is
-/// optimised code with vectors of MVE, for which LLVM 19 selects wrong
-/// instructions: the zero that floats are compared with (VCMP with zero takes
-/// NaN for less where it exchanged the sides), and the power of two that floats
-/// made of integers, or about to become some, are multiplied with (VCVT gets
-/// its number of fraction bits from a register where the constant is outside of
-/// a loop).
+/// Hides constants of \p module, which is optimised code for MVE, from
+/// instruction selection. LLVM 19 selects wrong instructions
+///   - for comparisons of vectors of floats with 0: where it swaps the
+///   operands,
+///     the condition of VCMP becomes LT, which is true for NaN;
+///   - for a multiplication by a power of two behind a conversion from
+///   integers,
+///     or in front of one to integers: VCVT may get a register for its number
+///     of fraction bits.
 void hideMVEConstants(llvm::Module &module);
 
 } // namespace glowish

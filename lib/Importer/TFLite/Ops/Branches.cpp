@@ -5,14 +5,6 @@
 
 using namespace glowish;
 
-/// The inputs of \p op from \p first on.
-static TFLiteValues getValues(const TFLiteOp &op, unsigned first) {
-  TFLiteValues values;
-  for (unsigned i = first; i < op.getNumInputs(); ++i)
-    values.push_back(op.getValue(i));
-  return values;
-}
-
 namespace {
 
 /// A branch that is being imported; without a subgraph it does nothing.
@@ -147,7 +139,7 @@ static llvm::Error importCall(TFLiteOp &op) {
                            op.requireOptions<tflite::CallOptions>());
   GLOWISH_ASSIGN_OR_RETURN(
       TFLiteValues outputs,
-      importSubgraph(op, int32_t(options->subgraph()), getValues(op, 0)));
+      importSubgraph(op, int32_t(options->subgraph()), getValues(op)));
   return setOutputs(op, outputs);
 }
 

@@ -44,10 +44,7 @@ private:
 WhileImporter::WhileImporter(TFLiteOp &op, const tflite::WhileOptions &options)
     : op(op), condition(options.cond_subgraph_index()),
       body(options.body_subgraph_index()), variables(op.getContext().variables),
-      isInvariant(op.getNumInputs()) {
-  for (unsigned i = 0; i < op.getNumInputs(); ++i)
-    states.push_back(op.getValue(i));
-}
+      states(getValues(op)), isInvariant(states.size()) {}
 
 /// Imports the condition subgraph and returns its only output.
 llvm::Expected<NodeValue>
