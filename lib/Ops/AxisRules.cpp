@@ -160,15 +160,25 @@ std::optional<OperandAxes> glowish::followWindows(const OpView &view,
 }
 
 /// Along the dimensions that are left.
-std::optional<OperandAxes> glowish::followReduce(const OpView &view,
-                                                 const Type &, unsigned dim) {
-  ReduceView op(view);
+template <typename View>
+static std::optional<OperandAxes> followReduction(const View &op,
+                                                  unsigned dim) {
   if (!op.getKeepDims())
     for (int64_t axis : op.getAxes())
       dim += axis <= int64_t(dim);
   if (llvm::is_contained(op.getAxes(), int64_t(dim)))
     return std::nullopt;
   return followFirst(op, dim);
+}
+
+std::optional<OperandAxes> glowish::followReduce(const OpView &view,
+                                                 const Type &, unsigned dim) {
+  return followReduction(ReduceView(view), dim);
+}
+
+std::optional<OperandAxes>
+glowish::followReduceInteger(const OpView &view, const Type &, unsigned dim) {
+  return followReduction(ReduceIntegerView(view), dim);
 }
 
 std::optional<OperandAxes>

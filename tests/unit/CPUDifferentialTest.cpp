@@ -326,6 +326,15 @@ TEST(CPUDifferential, ReductionsAndSoftmax) {
           NodeValue x = input(m, kind, {3, 7, 17});
           return f.create<ReduceNode>("r", x, mode, axis, false)->getResult();
         });
+  for (const auto &axis : axes)
+    for (ElemKind kind : {ElemKind::Int8, ElemKind::UInt8})
+      for (Dims shape : {Dims{3, 7, 17}, Dims{1, 33, 1}, Dims{3, 0, 1}})
+        compare("sum of bytes", [&](Function &f, Module &m) {
+          return f
+              .create<ReduceIntegerNode>("r", input(m, kind, shape), axis,
+                                         /*keepDims=*/true)
+              ->getResult();
+        });
   for (int64_t length : {1, 3, 17, 33})
     for (int64_t axis : {0, 1})
       compare("softmax", [&](Function &f, Module &m) {

@@ -257,6 +257,10 @@ NodeValue convolved(Builder &b) {
 }
 
 const Case reductions[] = {
+    [](Builder &b) {
+      return b.make<ReduceIntegerNode>(b.in({2, 3, 5}, ElemKind::UInt8),
+                                       Ints{0, 2}, false);
+    },
     [](Builder &b) { return b.reduce(b.in({3, 5, 7}), "sum", {0, 2}, false); },
     [](Builder &b) { return b.reduce(b.in({3, 5, 7}), "mean", {1}, true); },
     [](Builder &b) { return b.reduce(b.in({3, 5, 7}), "max", {2}, false); },

@@ -105,6 +105,7 @@ def SoftmaxInstr : InstrFor<Softmax> {
   let Requires = "op.getAxis() + 1 == int64_t(op.getInput().getRank())";
 }
 def ReduceInstr : InstrFor<Reduce>;
+def ReduceIntegerInstr : InstrFor<ReduceInteger>;
 def CumSumInstr : InstrFor<CumSum> { let InPlace = ["input"]; }
 def ArgMaxInstr : InstrFor<ArgMax>;
 def GatherInstr : InstrFor<Gather>;

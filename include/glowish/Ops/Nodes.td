@@ -461,6 +461,20 @@ def Reduce : Node<"Reduction along some dimensions"> {
   let AxisRule = "followReduce";
   let Source = "ONNX ReduceSum-13, ReduceMean-13, ReduceMax-13, ...";
 }
+def ReduceInteger : Node<"Sums of 8-bit integers along some dimensions"> {
+  let Description = [{
+    input: int8 or uint8. The result is int32, the sum along `axes`, which wraps;
+    0 along dimensions without elements.
+  }];
+  let Operands = [AxesOperand<"input">];
+  let Attributes = [AxesAttr<AxisList, Ints, "axes",
+                             "ascending, counted from 0">,
+                    Attr<Bool, "keepDims", "reduced dimensions are kept as 1">];
+  let Traits = [PermutesAxes];
+  let IsExact = "true";
+  let AxisRule = "followReduceInteger";
+  let ZeroGradient = "the result is an integer";
+}
 def CumSum : Node<"Cumulative sums along one dimension"> {
   let Description = [{
     Element i along `axis` of the result is the sum of the input's elements

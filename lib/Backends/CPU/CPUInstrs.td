@@ -112,6 +112,7 @@ def : CountsOperationsOf<AttentionIntegerInstr>;
 def : CountsOperationsOf<MaxPoolInstr>;
 def : CountsOperationsOf<AvgPoolInstr>;
 def : CountsOperationsOf<ReduceInstr>;
+def : CountsOperationsOf<ReduceIntegerInstr>;
 def : CountsOperationsOf<SoftmaxInstr>;
 def : CountsOperationsOf<LayerNormalizationInstr>;
 def : CountsOperationsOf<GroupNormalizationInstr>;

@@ -21,35 +21,59 @@ template <typename Acc> static Acc getIdentity(llvm::StringRef mode) {
   return mode == "prod" ? 1 : 0;
 }
 
+/// Combines elements of \p shape, which \p in has in their order, along \p
+/// axes, in \p Acc.
+template <typename Acc, typename Elements>
+static std::vector<Acc> reduceAlong(const Elements &in, DimsRef shape,
+                                    llvm::ArrayRef<int64_t> axes,
+                                    size_t resultSize, llvm::StringRef mode) {
+  // Strides into the result: 0 along the reduced dimensions.
+  Dims kept(shape);
+  for (int64_t axis : axes)
+    kept[axis] = 1;
+  Dims strides = getDenseStrides(kept);
+  for (int64_t axis : axes)
+    strides[axis] = 0;
+
+  std::vector<Acc> results(resultSize, getIdentity<Acc>(mode));
+  size_t next = 0;
+  forEachIndex(shape, [&](DimsRef index) {
+    int64_t target = 0;
+    for (unsigned d = 0; d < index.size(); ++d)
+      target += index[d] * strides[d];
+    Acc value = Acc(in[next++]);
+    results[target] = combineElements<Acc>(mode, results[target], value);
+  });
+  return results;
+}
+
 void interpreter::runReduce(const Memory &memory, const ReduceInstr &instr) {
   const Type &type = instr.getInput()->getType();
   llvm::StringRef mode = instr.getMode();
-  // Strides into the result: 0 along the reduced dimensions.
-  Dims kept;
-  for (unsigned d = 0; d < type.getRank(); ++d)
-    kept.push_back(llvm::is_contained(instr.getAxes(), d) ? 1 : type.getDim(d));
-  Dims strides = getDenseStrides(kept);
-  for (int64_t axis : instr.getAxes())
-    strides[axis] = 0;
-
   dispatchNumberKind(type.getKind(), [&](auto zero) {
     using T = decltype(zero);
     using Acc = typename AccumulatorOf<T>::type;
     auto in = getDense<const T>(memory, instr.getInput());
     auto out = getDense<T>(memory, instr.getResult());
-    std::vector<Acc> sums(out.size(), getIdentity<Acc>(mode));
-    size_t next = 0;
-    forEachIndex(type.getShape(), [&](DimsRef index) {
-      int64_t target = 0;
-      for (unsigned d = 0; d < index.size(); ++d)
-        target += index[d] * strides[d];
-      Acc value = Acc(in[next++]);
-      sums[target] = combineElements<Acc>(mode, sums[target], value);
-    });
+    std::vector<Acc> sums = reduceAlong<Acc>(in, type.getShape(),
+                                             instr.getAxes(), out.size(), mode);
     // The type rule refuses a mean of no integers.
     Acc count = Acc(out.empty() ? 1 : in.size() / out.size());
     for (size_t i = 0; i < out.size(); ++i)
       out[i] = T(ComputeType<T>(mode == "mean" ? sums[i] / count : sums[i]));
+  });
+}
+
+void interpreter::runReduceInteger(const Memory &memory,
+                                   const ReduceIntegerInstr &instr) {
+  const Type &type = instr.getInput()->getType();
+  auto out = getDense<int32_t>(memory, instr.getResult());
+  dispatchByteKind(type.getKind(), [&](auto zero) {
+    using T = decltype(zero);
+    llvm::copy(reduceAlong<int32_t>(getDense<const T>(memory, instr.getInput()),
+                                    type.getShape(), instr.getAxes(),
+                                    out.size(), "sum"),
+               out.begin());
   });
 }
 

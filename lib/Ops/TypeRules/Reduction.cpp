@@ -12,6 +12,21 @@ bool glowish::isExactReduction(const OpView &view) {
 }
 using llvm::Twine;
 
+/// The result, of \p kind, of a reduction whose element kinds are right.
+template <typename View>
+static llvm::Expected<TypeList> inferReductionOf(const View &op,
+                                                 ElemKind kind) {
+  int64_t previous = -1;
+  for (int64_t axis : op.getAxes()) {
+    GLOWISH_RETURN_IF_ERROR(checkAxis(op, "axes", axis, op.inputIdx));
+    if (axis <= previous)
+      return op.attrError("axes", Twine(axis) + " does not ascend");
+    previous = axis;
+  }
+  return makeResult(kind, reduceShape(op.getInput().getShape(), op.getAxes(),
+                                      op.getKeepDims()));
+}
+
 llvm::Expected<TypeList> glowish::inferReduce(const OpView &view) {
   ReduceView op(view);
   GLOWISH_RETURN_IF_ERROR(checkNumber(op, op.inputIdx));
@@ -21,20 +36,19 @@ llvm::Expected<TypeList> glowish::inferReduce(const OpView &view) {
   if (op.getMode() == "mean" && isIntegerKind(kind) && getElemSize(kind) < 8)
     return op.operandError(op.inputIdx, "expected a float kind, int64 or "
                                         "uint64: sums of others wrap");
-  int64_t previous = -1;
-  for (int64_t axis : op.getAxes()) {
-    GLOWISH_RETURN_IF_ERROR(checkAxis(op, "axes", axis, op.inputIdx));
-    if (axis <= previous)
-      return op.attrError("axes", Twine(axis) + " does not ascend");
-    previous = axis;
+  GLOWISH_ASSIGN_OR_RETURN(TypeList result, inferReductionOf(op, kind));
+  for (int64_t axis : op.getAxes())
     if (isIntegerMean && op.getInput().getDim(axis) == 0)
       return op.operandError(op.inputIdx, "there is no mean of no integers, "
                                           "along dimension " +
                                               Twine(axis));
-  }
-  const Type &input = op.getInput();
-  return makeResult(input.getKind(), reduceShape(input.getShape(), op.getAxes(),
-                                                 op.getKeepDims()));
+  return result;
+}
+
+llvm::Expected<TypeList> glowish::inferReduceInteger(const OpView &view) {
+  ReduceIntegerView op(view);
+  GLOWISH_RETURN_IF_ERROR(checkBytes(op, op.inputIdx));
+  return inferReductionOf(op, ElemKind::Int32);
 }
 
 llvm::Expected<TypeList> glowish::inferCumSum(const OpView &view) {

@@ -7,6 +7,10 @@
 //
 //   (sum of (q - zero point) * w) * (scale of q * scale of w)
 //
+// A sum or mean of such values along some dimensions becomes one of the
+// integers, too: (sum of q - count * zero point) * scale, divided by count for
+// a mean.
+//
 // The pass runs before constants are folded, so that weights are still bytes.
 //
 //===----------------------------------------------------------------------===//
@@ -324,6 +328,65 @@ static NodeValue recognizeFullyConnected(FullyConnectedNode &root,
                   root.getBias(), context);
 }
 
+//===- Reductions ---------------------------------------------------------===//
+
+/// The sums or means of \p value along \p axes, which ascend; null where it
+/// doesn't apply.
+static NodeValue reduce(NodeValue value, bool isMean,
+                        llvm::ArrayRef<int64_t> axes, bool keepDims,
+                        RewriteContext &context) {
+  std::optional<Dequantization> x = matchDequantization(value);
+  if (!x || !x->isOfBytes() || !hasOneZeroPoint(*x) || !hasOneElement(x->scale))
+    return {};
+  int64_t count = 1;
+  for (int64_t axis : axes)
+    count *= value.getShape()[axis];
+  // Neither the sums of integers nor the zero point's share may wrap.
+  if (count == 0 || count > INT32_MAX / 255)
+    return {};
+  NodeValue sums = context.create<ReduceIntegerNode>(
+      moveAlike(*x, x->integer, context), axes.vec(), keepDims);
+  if (x->zeroPoint) {
+    NodeValue zero = context.create<CastNode>(context.reshape(x->zeroPoint, {}),
+                                              ElemKind::Int32);
+    sums = context.create<SubNode>(
+        sums, context.create<MulNode>(
+                  zero, context.createScalar(ElemKind::Int32, double(count))));
+  }
+  if (!x->scale)
+    return sums;
+  NodeValue factor = context.reshape(x->scale, {});
+  if (isMean)
+    factor = context.create<DivNode>(
+        factor, context.createScalar(ElemKind::Float, double(count)));
+  return finish(sums, factor, Bias(), context);
+}
+
+static NodeValue recognizeReduce(ReduceNode &root, RewriteContext &context) {
+  bool isMean = root.getMode() == "mean";
+  if (!isMean && root.getMode() != "sum")
+    return {};
+  return reduce(root.getInput(), isMean, root.getAxes(), root.getKeepDims(),
+                context);
+}
+
+static NodeValue recognizeGlobalAvgPool(GlobalAvgPoolNode &root,
+                                        RewriteContext &context) {
+  return reduce(root.getInput(), /*isMean=*/true, {1, 2}, /*keepDims=*/true,
+                context);
+}
+
+/// One window, which is the whole image.
+static NodeValue recognizeAvgPool(AvgPoolNode &root, RewriteContext &context) {
+  bool isWhole =
+      root.getKernels() == root.getInput().getShape().slice(1, 2) &&
+      llvm::all_of(root.getPads(), [](int64_t pad) { return pad == 0; });
+  if (!isWhole)
+    return {};
+  return reduce(root.getInput(), /*isMean=*/true, {1, 2}, /*keepDims=*/true,
+                context);
+}
+
 llvm::Expected<bool>
 glowish::recognizeIntegerArithmetic(Function &function,
                                     const GraphPassContext &context) {
@@ -333,6 +396,9 @@ glowish::recognizeIntegerArithmetic(Function &function,
     rewrites.add<recognizeMatMul>(NodeKind::MatMul);
     rewrites.add<recognizeGemm>(NodeKind::Gemm);
     rewrites.add<recognizeFullyConnected>(NodeKind::FullyConnected);
+    rewrites.add<recognizeReduce>(NodeKind::Reduce);
+    rewrites.add<recognizeGlobalAvgPool>(NodeKind::GlobalAvgPool);
+    rewrites.add<recognizeAvgPool>(NodeKind::AvgPool);
     return rewrites;
   }();
   return applyRewrites(function, set, context);

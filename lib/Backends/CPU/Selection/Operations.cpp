@@ -225,6 +225,11 @@ static double countReduce(const ReduceInstr &instr, const TargetDescription &) {
   return getNumElements(instr.getInput());
 }
 
+static double countReduceInteger(const ReduceIntegerInstr &instr,
+                                 const TargetDescription &) {
+  return getNumElements(instr.getInput());
+}
+
 /// The maximum, its difference, the sum, and the factor.
 static double countSoftmax(const SoftmaxInstr &instr,
                            const TargetDescription &target) {

@@ -18,6 +18,15 @@ static Layout dropAxes(const Layout &layout, llvm::ArrayRef<int64_t> axes) {
   return left;
 }
 
+/// \p axes of \p layout, as ONNX counts them.
+static Layout getAxes(const Layout &layout, llvm::ArrayRef<int64_t> axes) {
+  Layout stored;
+  for (int64_t axis : axes)
+    stored.push_back(layout[axis]);
+  llvm::sort(stored);
+  return stored;
+}
+
 static void exportReduce(GraphWriter &w, const ReduceNode &node) {
   const Type &input = node.getInput().getType();
   llvm::StringRef mode = node.getMode();
@@ -26,13 +35,10 @@ static void exportReduce(GraphWriter &w, const ReduceNode &node) {
   if (input.getNumElements() == 0)
     return w.setResult(node, w.filled(kind, shape, mode == "prod" ? 1 : 0));
   Layout layout = w.getLayout(node.getInput());
-  Layout axes;
+  Layout axes = getAxes(layout, node.getAxes());
   int64_t count = 1;
-  for (int64_t axis : node.getAxes()) {
-    axes.push_back(layout[axis]);
+  for (int64_t axis : node.getAxes())
     count *= input.getDim(axis);
-  }
-  llvm::sort(axes);
   // ONNX does not define the rounding of ReduceMean on integers.
   bool isIntegerMean = mode == "mean" && isIntegerKind(kind);
   std::string type =
@@ -47,6 +53,20 @@ static void exportReduce(GraphWriter &w, const ReduceNode &node) {
               node.getKeepDims() ? layout : dropAxes(layout, node.getAxes()));
 }
 static const NodeExporter reduce(NodeKind::Reduce, exportReduce);
+
+static void exportReduceInteger(GraphWriter &w, const ReduceIntegerNode &node) {
+  if (node.getInput().getType().getNumElements() == 0)
+    return w.setResult(node,
+                       w.filled(ElemKind::Int32, node.getType().getShape(), 0));
+  Layout layout = w.getLayout(node.getInput());
+  OnnxValue x = w.cast(w.getStored(node.getInput()), ElemKind::Int32);
+  w.setResult(node,
+              w.reduce("ReduceSum", x, getAxes(layout, node.getAxes()),
+                       node.getKeepDims()),
+              node.getKeepDims() ? layout : dropAxes(layout, node.getAxes()));
+}
+static const NodeExporter reduceInteger(NodeKind::ReduceInteger,
+                                        exportReduceInteger);
 
 static void exportCumSum(GraphWriter &w, const CumSumNode &node) {
   Layout layout = w.getLayout(node.getInput());

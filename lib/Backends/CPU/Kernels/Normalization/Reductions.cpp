@@ -8,9 +8,38 @@
 using namespace glowish;
 using llvm::Value;
 
-/// One step of a reduction.
-static Value *combine(KernelBuilder &b, llvm::StringRef mode, ElemKind kind,
-                      Value *left, Value *right) {
+namespace {
+
+/// How elements are reduced.
+struct Reduction {
+  llvm::StringRef mode;
+  /// Of the elements in memory, and what they are combined in.
+  ElemKind stored, kind;
+
+  Reduction(llvm::StringRef mode, ElemKind kind)
+      : mode(mode), stored(kind), kind(kind) {}
+  Reduction(llvm::StringRef mode, ElemKind stored, ElemKind kind)
+      : mode(mode), stored(stored), kind(kind) {}
+
+  /// \p lanes elements from the one at index \p i of \p base on.
+  Value *load(KernelBuilder &b, Value *base, Value *i, unsigned lanes) const;
+  Value *combine(KernelBuilder &b, Value *left, Value *right) const;
+  Value *getNeutral(KernelBuilder &b, unsigned lanes) const;
+};
+
+} // namespace
+
+Value *Reduction::load(KernelBuilder &b, Value *base, Value *i,
+                       unsigned lanes) const {
+  Value *x = b.load(stored, b.getElement(base, stored, i), lanes);
+  if (stored == kind)
+    return x;
+  assert(isIntegerKind(stored) && isIntegerKind(kind) && "floats are widened");
+  return b.CreateIntCast(x, b.getComputeTy(kind, lanes),
+                         isSignedIntegerKind(stored));
+}
+
+Value *Reduction::combine(KernelBuilder &b, Value *left, Value *right) const {
   EmittedScalar x{&b, left, kind}, y{&b, right, kind};
   if (mode == "max")
     return max(x, y).value;
@@ -19,9 +48,14 @@ static Value *combine(KernelBuilder &b, llvm::StringRef mode, ElemKind kind,
   return (mode == "prod" ? x * y : x + y).value;
 }
 
-static double getNeutral(llvm::StringRef mode) {
+Value *Reduction::getNeutral(KernelBuilder &b, unsigned lanes) const {
   double inf = std::numeric_limits<double>::infinity();
-  return mode == "max" ? -inf : mode == "min" ? inf : mode == "prod" ? 1 : 0;
+  return b.literal(kind,
+                   mode == "max"    ? -inf
+                   : mode == "min"  ? inf
+                   : mode == "prod" ? 1
+                                    : 0,
+                   lanes);
 }
 
 static Value *divideBy(KernelBuilder &b, ElemKind kind, Value *sum,
@@ -57,14 +91,14 @@ static Values reduceNest(KernelBuilder &b, DimsRef shape, DimsRef strides,
 }
 
 /// Without dimensions of extent 1, but for the innermost.
-static ReduceLoops splitDimensions(const ReduceInstr &instr) {
-  DimsRef shape = instr.getInput()->getShape();
+static ReduceLoops splitDimensions(DimsRef shape,
+                                   llvm::ArrayRef<int64_t> axes) {
   Dims strides = getDenseStrides(shape);
   ReduceLoops loops;
   for (unsigned d = 0; d < shape.size(); ++d) {
     if (shape[d] == 1 && d + 1 < shape.size())
       continue;
-    bool isReduced = llvm::is_contained(instr.getAxes(), int64_t(d));
+    bool isReduced = llvm::is_contained(axes, int64_t(d));
     (isReduced ? loops.reduced : loops.kept).push_back(shape[d]);
     (isReduced ? loops.reducedStrides : loops.keptStrides)
         .push_back(strides[d]);
@@ -73,101 +107,147 @@ static ReduceLoops splitDimensions(const ReduceInstr &instr) {
 }
 
 /// The innermost dimension is reduced: vectors along it, then their lanes.
-static Value *reduceRow(KernelBuilder &b, llvm::StringRef mode, ElemKind kind,
+static Value *reduceRow(KernelBuilder &b, const Reduction &reduction,
                         Value *row, int64_t length) {
-  unsigned lanes = b.getSumLanes(kind);
+  unsigned lanes = b.getSumLanes(reduction.kind);
   int64_t whole = length / lanes;
-  auto join = [&](Value *x, Value *y) { return combine(b, mode, kind, x, y); };
-  Value *result = b.literal(kind, getNeutral(mode), 1);
+  auto join = [&](Value *x, Value *y) { return reduction.combine(b, x, y); };
+  Value *result = reduction.getNeutral(b, 1);
   if (whole) {
-    Values sums =
-        b.forLoop(b.index(0), b.index(whole * lanes), lanes,
-                  {b.literal(kind, getNeutral(mode), lanes)},
-                  [&](Value *i, llvm::ArrayRef<Value *> carried) {
-                    Value *x = b.load(kind, b.getElement(row, kind, i), lanes);
-                    return Values{join(carried[0], x)};
-                  });
+    Values sums = b.forLoop(
+        b.index(0), b.index(whole * lanes), lanes,
+        {reduction.getNeutral(b, lanes)},
+        [&](Value *i, llvm::ArrayRef<Value *> carried) {
+          return Values{join(carried[0], reduction.load(b, row, i, lanes))};
+        });
     result = b.reduceLanes(sums[0], join);
   }
   for (int64_t i = whole * lanes; i < length; ++i)
-    result = join(result, b.load(kind, b.getElement(row, kind, i), 1));
+    result = join(result, reduction.load(b, row, b.index(i), 1));
   return result;
 }
 
-void glowish::emitReduce(KernelBuilder &b, const ReduceInstr &instr,
-                         const KernelOperands &operands) {
-  Value *result = operands.getPointer(ReduceInstr::resultIdx);
-  Value *input = operands.getPointer(ReduceInstr::inputIdx);
-  ElemKind kind = instr.getInput()->getType().getKind();
-  llvm::StringRef mode = instr.getMode();
-  ReduceLoops loops = splitDimensions(instr);
-  int64_t count = 1;
-  for (int64_t dim : loops.reduced)
-    count *= dim;
-  if (instr.getResult()->getType().getNumElements() == 0)
-    return;
-  auto finish = [&](Value *sum) {
-    return mode == "mean" ? divideBy(b, kind, sum, count) : sum;
-  };
-  auto join = [&](Value *x, Value *y) { return combine(b, mode, kind, x, y); };
+namespace {
+
+/// The loops of Reduce and ReduceInteger.
+class ReduceEmitter {
+public:
+  /// \p input has \p type, and is reduced along \p axes.
+  ReduceEmitter(KernelBuilder &b, const Reduction &reduction, const Type &type,
+                llvm::ArrayRef<int64_t> axes, Value *result, Value *input);
+  void emit() {
+    if (numResults != 0)
+      emitDimension(0, b.index(0), b.index(0));
+  }
+
+private:
+  /// Loops over kept dimension \p d and those behind it; \p offset is into the
+  /// input, \p out into the result.
+  void emitDimension(size_t d, Value *offset, Value *out);
+  /// One result of rows of the innermost dimension, which is reduced.
+  void emitRows(Value *offset, Value *out);
+  /// Vectors of results: the innermost dimension is kept.
+  void emitVectors(Value *offset, Value *out);
+  Value *finish(Value *sum) const {
+    return reduction.mode == "mean" ? divideBy(b, reduction.kind, sum, count)
+                                    : sum;
+  }
+
+  KernelBuilder &b;
+  const Reduction &reduction;
+  Value *result, *input;
+  int64_t numElements, numResults;
+  ReduceLoops loops;
+  Dims resultStrides;
+  /// Elements of a result; the extent of the innermost loop.
+  int64_t count, inner = 1;
+  bool reducesRows;
+};
+
+} // namespace
+
+ReduceEmitter::ReduceEmitter(KernelBuilder &b, const Reduction &reduction,
+                             const Type &type, llvm::ArrayRef<int64_t> axes,
+                             Value *result, Value *input)
+    : b(b), reduction(reduction), result(result), input(input),
+      numElements(type.getNumElements()),
+      loops(splitDimensions(type.getShape(), axes)) {
+  numResults = countElements(loops.kept);
+  count = countElements(loops.reduced);
   bool innerIsReduced =
       !loops.reducedStrides.empty() && loops.reducedStrides.back() == 1;
   bool innerIsKept =
       !loops.keptStrides.empty() && loops.keptStrides.back() == 1;
-  int64_t inner = 1;
-  if (innerIsReduced && !innerIsKept) {
+  reducesRows = innerIsReduced && !innerIsKept;
+  if (reducesRows) {
     inner = loops.reduced.pop_back_val();
     loops.reducedStrides.pop_back();
   } else if (!loops.kept.empty()) {
     inner = loops.kept.pop_back_val();
     loops.keptStrides.pop_back();
   }
-  Dims resultStrides = getDenseStrides(loops.kept);
-  auto neutral = [&](unsigned lanes) {
-    return b.literal(kind, getNeutral(mode), lanes);
+  resultStrides = getDenseStrides(loops.kept);
+}
+
+void ReduceEmitter::emitDimension(size_t d, Value *offset, Value *out) {
+  if (d == loops.kept.size())
+    return reducesRows ? emitRows(offset, out) : emitVectors(offset, out);
+  auto emitIteration = [&](Value *i) {
+    emitDimension(d + 1, b.addScaled(offset, i, loops.keptStrides[d]),
+                  b.addScaled(out, i, resultStrides[d]));
   };
-  Value *resultIndex = nullptr;
-  std::function<void(size_t, Value *, Value *)> nest = [&](size_t d,
-                                                           Value *offset,
-                                                           Value *out) {
-    if (d < loops.kept.size()) {
-      auto emitIteration = [&](Value *i) {
-        nest(d + 1, b.addScaled(offset, i, loops.keptStrides[d]),
-             b.addScaled(out, i, resultStrides[d]));
-      };
-      if (d == 0)
-        b.forTasks(loops.kept[d],
-                   2 * instr.getInput()->getType().getNumElements(),
-                   emitIteration);
-      else
-        b.forLoop(loops.kept[d], emitIteration);
-      return;
-    }
-    if (innerIsReduced && !innerIsKept) {
-      Values sums =
-          reduceNest(b, loops.reduced, loops.reducedStrides, offset,
-                     {neutral(1)}, [&](Value *at, Values carried) {
-                       Value *row = b.getElement(input, kind, at);
-                       return Values{join(
-                           carried[0], reduceRow(b, mode, kind, row, inner))};
-                     });
-      b.store(kind, finish(sums[0]), b.getElement(result, kind, out));
-      return;
-    }
-    resultIndex = b.addScaled(b.index(0), out, inner);
-    b.forVectors(
-        inner, b.getRegisterLanes(kind), [&](Value *i, unsigned lanes) {
-          Values sums = reduceNest(
-              b, loops.reduced, loops.reducedStrides, b.CreateNSWAdd(offset, i),
-              {neutral(lanes)}, [&](Value *at, Values carried) {
-                Value *x = b.load(kind, b.getElement(input, kind, at), lanes);
-                return Values{join(carried[0], x)};
-              });
-          b.store(kind, finish(sums[0]),
-                  b.getElement(result, kind, b.CreateNSWAdd(resultIndex, i)));
-        });
-  };
-  nest(0, b.index(0), b.index(0));
+  if (d == 0)
+    b.forTasks(loops.kept[d], 2 * numElements, emitIteration);
+  else
+    b.forLoop(loops.kept[d], emitIteration);
+}
+
+void ReduceEmitter::emitRows(Value *offset, Value *out) {
+  Values sums =
+      reduceNest(b, loops.reduced, loops.reducedStrides, offset,
+                 {reduction.getNeutral(b, 1)}, [&](Value *at, Values carried) {
+                   Value *row = b.getElement(input, reduction.stored, at);
+                   return Values{reduction.combine(
+                       b, carried[0], reduceRow(b, reduction, row, inner))};
+                 });
+  b.store(reduction.kind, finish(sums[0]),
+          b.getElement(result, reduction.kind, out));
+}
+
+void ReduceEmitter::emitVectors(Value *offset, Value *out) {
+  Value *first = b.addScaled(b.index(0), out, inner);
+  b.forVectors(
+      inner, b.getRegisterLanes(reduction.kind), [&](Value *i, unsigned lanes) {
+        Values sums = reduceNest(
+            b, loops.reduced, loops.reducedStrides, b.CreateNSWAdd(offset, i),
+            {reduction.getNeutral(b, lanes)}, [&](Value *at, Values carried) {
+              Value *x = reduction.load(b, input, at, lanes);
+              return Values{reduction.combine(b, carried[0], x)};
+            });
+        b.store(reduction.kind, finish(sums[0]),
+                b.getElement(result, reduction.kind, b.CreateNSWAdd(first, i)));
+      });
+}
+
+void glowish::emitReduce(KernelBuilder &b, const ReduceInstr &instr,
+                         const KernelOperands &operands) {
+  const Type &type = instr.getInput()->getType();
+  Reduction reduction(instr.getMode(), type.getKind());
+  ReduceEmitter(b, reduction, type, instr.getAxes(),
+                operands.getPointer(ReduceInstr::resultIdx),
+                operands.getPointer(ReduceInstr::inputIdx))
+      .emit();
+}
+
+void glowish::emitReduceInteger(KernelBuilder &b,
+                                const ReduceIntegerInstr &instr,
+                                const KernelOperands &operands) {
+  const Type &type = instr.getInput()->getType();
+  Reduction reduction("sum", type.getKind(), ElemKind::Int32);
+  ReduceEmitter(b, reduction, type, instr.getAxes(),
+                operands.getPointer(ReduceIntegerInstr::resultIdx),
+                operands.getPointer(ReduceIntegerInstr::inputIdx))
+      .emit();
 }
 
 void glowish::emitSoftmax(KernelBuilder &b, const SoftmaxInstr &instr,
@@ -189,14 +269,14 @@ void glowish::emitSoftmax(KernelBuilder &b, const SoftmaxInstr &instr,
         Value *from = b.getElement(input, kind, start);
         Value *to = b.getElement(result, kind, start);
         // Subtracting the largest keeps the exponentials finite.
-        Value *largest = reduceRow(b, "max", kind, from, length);
+        Value *largest = reduceRow(b, Reduction("max", kind), from, length);
         b.forVectors(length, lanes, [&](Value *i, unsigned active) {
           Value *x = b.load(kind, b.getElement(from, kind, i), active);
           Value *e =
               vectormath::exp(b, b.CreateFSub(x, b.splat(largest, active)));
           b.store(kind, e, b.getElement(to, kind, i));
         });
-        Value *sum = reduceRow(b, "sum", kind, to, length);
+        Value *sum = reduceRow(b, Reduction("sum", kind), to, length);
         b.forVectors(length, lanes, [&](Value *i, unsigned active) {
           Value *address = b.getElement(to, kind, i);
           Value *e = b.load(kind, address, active);
