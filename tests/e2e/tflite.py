@@ -7,8 +7,8 @@ outputs, one-operator models and networks of TensorFlow Lite for
 Microcontrollers, quantized, with bit-exact outputs, Coral's and MLPerf Tiny's
 networks. Each runs on both back ends. Integers must be the expected ones, or
 those of the other back end where nothing is expected; floats within 1e-5 of the
-largest magnitude. Keyword features are classified, an anomaly is scored, and
-images are labelled. Prints a table of the files, and why models don't
+largest magnitude. Keyword features are classified, an anomaly is scored, words
+are recognized in recordings, and images are labelled. Prints a table of the files, and why models don't
 pass. tflite.txt names those that need not, and must not.
 
 --all: also models of more than a megabyte in the interpreter, and all of SEANet's
@@ -24,6 +24,8 @@ import re
 import struct
 import sys
 import tempfile
+import wave
+import zlib
 from dataclasses import dataclass, field
 
 try:
@@ -49,12 +51,19 @@ ANOMALIES = [
     ("ad01_fp32.tflite", [], 9.7071078),
     ("ad01_int8.tflite", ["-tflite-float-inputs", "-tflite-float-outputs"],
      10.264468)]
+# Recordings of a second, the checksum (CRC-32) of the features that TensorFlow
+# Lite Micro's own code makes of them, and what the network hears.
+SPEECH = [("yes", 0xa83fae7a, "yes"), ("no", 0xe4c6e456, "no"),
+          ("silence", 0x6ad42105, "silence"), ("noise", 0x3bbd8c92, "silence")]
+SPEECH_LABELS = ["silence", "unknown", "yes", "no"]
+FRAME, STRIDE = 480, 320
 PASCAL_BIRD = 3
 LARGE = 1 << 20
 # Names of tensors may be longer than those of files.
 RENAME = "-tflite-rename-tensors"
 KINDS = {"float": np.float32, "int8": np.int8, "uint8": np.uint8,
          "int16": np.int16, "int32": np.int32, "int64": np.int64,
+         "uint32": np.uint32, "uint64": np.uint64,
          "bool": np.bool_}
 
 
@@ -262,6 +271,47 @@ def score_anomalies():
     return isGood, ", ".join(texts)
 
 
+def make_speech_features(folder, name, work):
+    """[frames, 40] integers; what is learnt of the noise goes from one frame to
+    the next."""
+    model = os.path.join(folder, "models/audio_preprocessor_int8.tflite")
+    tensors, _ = list_tensors(model)
+    frame, = [t for t in tensors if t.is_input and not t.is_output]
+    noise, = [t for t in tensors if t.is_input and t.is_output]
+    sink, = [t for t in tensors if t.is_output and not t.is_input]
+    with wave.open(os.path.join(folder, f"testdata/{name}_1000ms.wav")) as file:
+        samples = np.frombuffer(file.readframes(file.getnframes()), "<i2")
+    rows, state = [], np.zeros(noise.shape, noise.kind)
+    for start in range(0, len(samples) - FRAME + 1, STRIDE):
+        inputs = {frame.name: samples[start:start + FRAME].reshape(frame.shape),
+                  noise.name: state}
+        outputs, text = run_model([model], inputs, "CPU", work, [RENAME])
+        if outputs is None:
+            raise RuntimeError(text.strip())
+        rows.append(outputs[legal(sink.name)].reshape(-1))
+        state = outputs[legal(noise.name)]
+    return np.stack(rows)
+
+
+def recognize_speech():
+    """Words of recordings: their features, made frame by frame, and the network
+    that hears them."""
+    folder = os.path.join(DATA, "tflite/tflm/micro_speech")
+    isGood, texts = True, []
+    with tempfile.TemporaryDirectory() as work:
+        for name, checksum, expected in SPEECH:
+            features = make_speech_features(folder, name, work)
+            scores = run_batch(
+                os.path.join(folder, "models/micro_speech_quantized.tflite"),
+                features.reshape(1, -1))[0]
+            heard = SPEECH_LABELS[int(np.argmax(scores))]
+            isSame = zlib.crc32(features.tobytes()) == checksum
+            isGood &= isSame and heard == expected
+            texts.append(f"{name}: {'the same' if isSame else 'other'} "
+                         f"features, {heard}")
+    return isGood, ", ".join(texts)
+
+
 def label_images():
     """Coral's images: the label that must be among the best, and its
     score, or how well a mask is met."""
@@ -299,7 +349,8 @@ def label_images():
 def check_applications():
     """Whole tasks: what is wrong with them is counted."""
     wrong = 0
-    for task in (classify_keywords, score_anomalies, label_images):
+    for task in (classify_keywords, score_anomalies, recognize_speech,
+                 label_images):
         try:
             isGood, text = task()
         except (OSError, RuntimeError, ValueError) as error:

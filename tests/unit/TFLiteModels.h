@@ -54,9 +54,10 @@ public:
     add(kind, nullptr, inputs, outputs, tflite::BuiltinOptions::NONE, 0);
   }
   void custom(const char *name, std::vector<int32_t> inputs,
-              std::vector<int32_t> outputs) {
+              std::vector<int32_t> outputs, std::vector<uint8_t> options = {}) {
     add(tflite::BuiltinOperator::CUSTOM, name, inputs, outputs,
-        tflite::BuiltinOptions::NONE, 0);
+        tflite::BuiltinOptions::NONE, 0,
+        options.empty() ? 0 : builder.CreateVector(options));
   }
 
   flatbuffers::FlatBufferBuilder &fbb() { return builder; }
@@ -93,11 +94,13 @@ private:
   void add(tflite::BuiltinOperator kind, const char *name,
            const std::vector<int32_t> &inputs,
            const std::vector<int32_t> &outputs, tflite::BuiltinOptions type,
-           flatbuffers::Offset<void> options) {
+           flatbuffers::Offset<void> options,
+           flatbuffers::Offset<flatbuffers::Vector<uint8_t>> custom = 0) {
     codes.push_back(tflite::CreateOperatorCodeDirect(
         builder, int8_t(std::min(int(kind), 127)), name, 1, kind));
-    operators.push_back(tflite::CreateOperatorDirect(
-        builder, uint32_t(codes.size()) - 1, &inputs, &outputs, type, options));
+    operators.push_back(tflite::CreateOperator(
+        builder, uint32_t(codes.size()) - 1, builder.CreateVector(inputs),
+        builder.CreateVector(outputs), type, options, custom));
   }
 
   flatbuffers::FlatBufferBuilder builder;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "TFLite/CustomOptions.h"
 #include "TFLite/Quantized.h"
-#include "flatbuffers/flexbuffers.h"
 #include "glowish/Ops/TypeRuleHelpers.h"
 
 using namespace glowish;
@@ -31,15 +31,7 @@ struct Detections {
 } // namespace
 
 static llvm::Expected<Detection> readOptions(const TFLiteOp &op) {
-  llvm::ArrayRef<uint8_t> bytes = op.getCustomOptions();
-  if (bytes.size() < 3 ||
-      !flexbuffers::VerifyBuffer(bytes.data(), bytes.size(), nullptr))
-    return makeError("its options are malformed");
-  flexbuffers::Reference root =
-      flexbuffers::GetRoot(bytes.data(), bytes.size());
-  if (!root.IsMap())
-    return makeError("its options are no map");
-  flexbuffers::Map map = root.AsMap();
+  GLOWISH_ASSIGN_OR_RETURN(flexbuffers::Map map, getCustomOptions(op));
   Detection options{.maxDetections = map["max_detections"].AsInt64(),
                     .maxClasses = map["max_classes_per_detection"].AsInt64(),
                     .detectionsPerClass =
