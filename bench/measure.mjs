@@ -6,18 +6,13 @@ import {
 } from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
+import {isAccurate, isAccurateQuantized} from './accuracy.mjs';
 import {buildBundle, measureBundle} from './bundle.mjs';
 import {python} from './networks.mjs';
 import {median} from './report.mjs';
 import {getRoofline, readWork, ReadRates} from './roofline.mjs';
 import {Worker} from './workers.mjs';
 
-// How far a program may be from PyTorch's output, as a share of the largest
-// magnitude, for its times to count. That of quantized networks is the
-// quantization's: it may be twice that of ONNX Runtime, as the last bit of a
-// float decides between two integers, and what follows drifts apart.
-const tolerance = 1e-3;
-const getQuantizedTolerance = (other) => 2 * other + 0.02;
 const bench = dirname(fileURLToPath(import.meta.url));
 
 // Programs that are measured next to every network: the peak of a core, what a
@@ -173,10 +168,9 @@ class Measurement {
   isAccurate(engine, {errors}) {
     const {[engine]: error, 'ONNX Runtime': other} = errors;
     if (!this.options.quantized || engine === 'glowish float')
-      return typeof error === 'number' && error <= tolerance;
-    return typeof error === 'number' &&
-        (engine !== 'glowish' || typeof other !== 'number' ||
-         error <= getQuantizedTolerance(other));
+      return isAccurate(error);
+    return isAccurateQuantized(error,
+                               engine === 'glowish' ? other : undefined);
   }
 
   // The rooflines of a round, in which a core's peak is `peak` GFLOP/s.

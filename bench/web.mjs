@@ -5,6 +5,7 @@ import {availableParallelism} from 'node:os';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {parseArgs} from 'node:util';
+import {isAccurate, isAccurateQuantized} from './accuracy.mjs';
 import {compiler, readCase, run} from './bundle.mjs';
 import {getMachine, updateDocument} from './document.mjs';
 import {allNetworks, findNetworks} from './networks.mjs';
@@ -19,6 +20,8 @@ within a round, the size of the module without weights, and how long V8 takes to
 compile it. Writes web.json.
 
   --networks A,B,..  which (default: all of bench/compare)
+  --quantized DIR    time the quantized forms of the networks, folders of DIR
+                     (bench/quantize writes them)
   --rounds N         how often each has its turn (default 11)
   --milliseconds N   how long a turn is (default 100; at least one run)
   --cpu N            the processor to run on (default: the last one)
@@ -30,14 +33,13 @@ Networks are folders of $GLOWISH_MODELS (default build/models); missing ones
 are written by $GLOWISH_EXPORTER (default ../shared/tools/export_models.py).`;
 
 const bench = dirname(fileURLToPath(import.meta.url));
-// As a share of the largest magnitude, from PyTorch's output.
-const tolerance = 1e-3;
 
 function readOptions() {
   const text = (value) => ({type: 'string', default: value});
   const flag = {type: 'boolean', default: false};
   const {values} = parseArgs({options: {
-    networks: text(allNetworks.join(',')), rounds: text('11'),
+    networks: text(allNetworks.join(',')), quantized: {type: 'string'},
+    rounds: text('11'),
     milliseconds: text('100'), attributes: text('+simd128'),
     cpu: text(String(availableParallelism() - 1)), out: text('build/bench/web'),
     doc: flag, help: flag,
@@ -48,7 +50,7 @@ function readOptions() {
   }
   return {
     ...values, networks: values.networks.split(','),
-    models: process.env.GLOWISH_MODELS ?? 'build/models',
+    models: values.quantized ?? process.env.GLOWISH_MODELS ?? 'build/models',
     exporter: process.env.GLOWISH_EXPORTER ??
         '../shared/tools/export_models.py',
   };
@@ -75,6 +77,19 @@ function measureModule(path, {cpu}) {
   return {size: statSync(path).size, compile: Number(text)};
 }
 
+// Throws an error if an output is too far from PyTorch's.
+function checkErrors({errors}, {quantized}) {
+  const other = errors['ONNX Runtime Web'];
+  for (const [engine, error] of Object.entries(errors)) {
+    const accurate = quantized
+        ? isAccurateQuantized(error, engine === 'glowish' ? other : undefined)
+        : isAccurate(error);
+    if (!accurate)
+      throw new Error(`${engine} differs from PyTorch by ${error} of the ` +
+                      'largest magnitude');
+  }
+}
+
 // {name, size, compile, errors, times}, or {name, reason} where it fails.
 function measure(name, options) {
   try {
@@ -85,10 +100,7 @@ function measure(name, options) {
       options.milliseconds,
     ]);
     const result = JSON.parse(text.trim().split('\n').at(-1));
-    for (const [engine, error] of Object.entries(result.errors))
-      if (!(error <= tolerance))
-        throw new Error(`${engine} differs from PyTorch by ${error} of the ` +
-                        'largest magnitude');
+    checkErrors(result, options);
     return {name, ...measureModule(join(folder, 'network.wasm'), options),
             ...result};
   } catch (error) {
@@ -149,4 +161,5 @@ console.log(text);
 writeFileSync(join(options.out, 'web.json'),
               JSON.stringify(results, null, 1) + '\n');
 if (options.doc)
-  updateDocument('bench/web', text);
+  updateDocument(options.quantized ? 'bench/web --quantized' : 'bench/web',
+                 text);
