@@ -32,6 +32,11 @@ class ArenaPlanner {
 public:
   explicit ArenaPlanner(llvm::ArrayRef<Interval> intervals);
 
+  /// Whether \p a and \p b need memory at the same time.
+  static bool overlapInTime(const Interval &a, const Interval &b) {
+    return !isOver(a.end, b.begin) && !isOver(b.end, a.begin);
+  }
+
   /// The largest sum of sizes at one time: no arena can be smaller.
   uint64_t getPeak() const { return peak; }
   uint64_t getArenaSize() const { return best; }

@@ -2,8 +2,10 @@
 
 #include "glowish/IR/MemoryPlan.h"
 #include "ArenaPlanner.h"
+#include "RegionPlanner.h"
 #include "glowish/IR/PlaceholderLiveness.h"
 #include "glowish/Support/Error.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <map>
 
@@ -11,6 +13,22 @@ using namespace glowish;
 
 double MemoryPlan::getEfficiency() const {
   return activationSize ? double(peakLiveBytes) / double(activationSize) : 1.0;
+}
+
+ArenaPlace MemoryPlan::getArenaPlace(const Buffer *root) const {
+  uint64_t offset = getOffset(root);
+  for (auto [number, region] : llvm::enumerate(arenaRegions))
+    if (offset < region.getEnd())
+      return {unsigned(number), offset - region.start};
+  // One memory, or a buffer without bytes in an arena without bytes.
+  return {0, offset};
+}
+
+double MemoryPlan::getAccessShare(unsigned number) const {
+  double sum = 0;
+  for (const ArenaRegion &region : arenaRegions)
+    sum += region.accesses;
+  return sum > 0 ? arenaRegions[number].accesses / sum : 0;
 }
 
 llvm::SmallVector<const Buffer *, 8>
@@ -83,22 +101,38 @@ public:
   /// \p liveness: of the inputs and outputs, if they are in the arena; null
   /// otherwise.
   ArenaNeed run(const IRFunction &function,
-                const PlaceholderLiveness *liveness);
+                const PlaceholderLiveness *liveness) {
+    visit(function, liveness);
+    return place();
+  }
+  /// The same in regions of the arena, and sets these in the plan.
+  ArenaNeed runInRegions(const IRFunction &function,
+                         const PlaceholderLiveness *liveness,
+                         const PlanOptions &options) {
+    visit(function, liveness);
+    return placeInRegions(AccessEstimate(function, options.countAccesses),
+                          options.arenaRegions);
+  }
 
 private:
+  void visit(const IRFunction &function, const PlaceholderLiveness *liveness);
   void visit(const Instruction &instr);
   /// At the current time.
   void begin(const Buffer *buffer);
   void end(const Buffer *buffer, unsigned at) {
     intervals[numbers.lookup(buffer)].end = at;
   }
+  /// The owner of an interval: a buffer, or an instruction with bodies.
+  using Owner = std::pair<const Buffer *, const Instruction *>;
+  void setOffset(const Owner &owner, uint64_t offset);
   ArenaNeed place();
+  ArenaNeed placeInRegions(const AccessEstimate &estimate,
+                           llvm::ArrayRef<RegionLimit> limits);
 
   MemoryPlan &plan;
   unsigned time = 0;
   std::vector<Interval> intervals;
-  /// The owner of each interval: a buffer, or an instruction with bodies.
-  std::vector<std::pair<const Buffer *, const Instruction *>> owners;
+  std::vector<Owner> owners; // of the intervals
   llvm::DenseMap<const Buffer *, unsigned> numbers;
   /// By how much the arenas of bodies exceed their peaks of live bytes.
   uint64_t slack = 0;
@@ -127,19 +161,42 @@ void ArenaPlacer::visit(const Instruction &instr) {
   }
 }
 
+void ArenaPlacer::setOffset(const Owner &owner, uint64_t offset) {
+  if (owner.first)
+    plan.offsets[owner.first] = offset;
+  else
+    moveBodies(*owner.second, offset, plan);
+}
+
 ArenaNeed ArenaPlacer::place() {
   ArenaPlanner planner(intervals);
-  for (auto [owner, offset] : llvm::zip_equal(owners, planner.getOffsets())) {
-    if (owner.first)
-      plan.offsets[owner.first] = offset;
-    else
-      moveBodies(*owner.second, offset, plan);
-  }
+  for (auto [owner, offset] : llvm::zip_equal(owners, planner.getOffsets()))
+    setOffset(owner, offset);
   return {planner.getArenaSize(), planner.getPeak() - slack};
 }
 
-ArenaNeed ArenaPlacer::run(const IRFunction &function,
-                           const PlaceholderLiveness *liveness) {
+ArenaNeed ArenaPlacer::placeInRegions(const AccessEstimate &estimate,
+                                      llvm::ArrayRef<RegionLimit> limits) {
+  std::vector<double> accesses;
+  for (auto [buffer, instr] : owners)
+    accesses.push_back(buffer ? estimate.get(buffer)
+                              : estimate.getInside(*instr));
+  auto bytes = llvm::map_to_vector(
+      limits, [](const RegionLimit &limit) { return limit.bytes; });
+  RegionPlanner planner(intervals, accesses, bytes);
+  uint64_t end = 0;
+  for (auto [limit, region] : llvm::zip_equal(limits, planner.getRegions())) {
+    plan.arenaRegions.push_back(
+        {limit.name, end, region.size, region.accesses});
+    end += region.size;
+  }
+  for (auto [owner, place] : llvm::zip_equal(owners, planner.getPlaces()))
+    setOffset(owner, plan.arenaRegions[place.region].start + place.offset);
+  return {end, planner.getPeak() - slack};
+}
+
+void ArenaPlacer::visit(const IRFunction &function,
+                        const PlaceholderLiveness *liveness) {
   if (liveness) {
     llvm::for_each(liveness->inputs,
                    [&](const Buffer *input) { begin(input); });
@@ -164,7 +221,6 @@ ArenaNeed ArenaPlacer::run(const IRFunction &function,
       if (owner.first && owner.first->isOutput())
         interval.end = time + 1;
   }
-  return place();
 }
 
 static ArenaNeed placeBody(const IRFunction &body, MemoryPlan &plan) {
@@ -217,8 +273,11 @@ MemoryPlan glowish::planMemory(const IRFunction &function,
   std::optional<PlaceholderLiveness> liveness;
   if (options.placesIOInArena)
     liveness.emplace(function);
-  ArenaNeed need =
-      ArenaPlacer(plan).run(function, liveness ? &*liveness : nullptr);
+  const PlaceholderLiveness *inArena = liveness ? &*liveness : nullptr;
+  ArenaPlacer placer(plan);
+  ArenaNeed need = options.arenaRegions.empty()
+                       ? placer.run(function, inArena)
+                       : placer.runInRegions(function, inArena, options);
   plan.activationSize = need.size;
   plan.peakLiveBytes = need.peak;
   return plan;
@@ -247,6 +306,7 @@ public:
   explicit PlanVerifier(const MemoryPlan &plan) : plan(plan) {}
 
   llvm::Error run(const IRFunction &function) {
+    GLOWISH_RETURN_IF_ERROR(checkRegions());
     PlaceholderLiveness liveness(function);
     GLOWISH_RETURN_IF_ERROR(beginPlaceholders(liveness.inputs));
     endPlaceholders(liveness.unusedInputs);
@@ -259,6 +319,23 @@ public:
   }
 
 private:
+  /// Whether the regions are as large as the arena, without gaps.
+  llvm::Error checkRegions() const {
+    uint64_t end = plan.arenaRegions.empty() ? plan.activationSize : 0;
+    for (const ArenaRegion &region : plan.arenaRegions) {
+      if (region.start != end || end % plan.alignment != 0)
+        return makeError("internal: region '{0}' begins at {1} in the memory "
+                         "plan",
+                         region.name, region.start);
+      end = region.getEnd();
+    }
+    if (end != plan.activationSize)
+      return makeError("internal: the regions of the memory plan end at {0}, "
+                       "and the arena at {1}",
+                       end, plan.activationSize);
+    return llvm::Error::success();
+  }
+
   llvm::Error visit(const Instruction &instr) {
     if (auto *alloc = llvm::dyn_cast<AllocInstr>(&instr))
       return begin(alloc->getBuffer());
@@ -299,6 +376,13 @@ private:
     return plan.getOffset(buffer) + buffer->getType().getSizeInBytes();
   }
 
+  bool crossesBorder(const Buffer *buffer) const {
+    return llvm::any_of(plan.arenaRegions, [&](const ArenaRegion &region) {
+      return plan.getOffset(buffer) < region.start &&
+             region.start < getEnd(buffer);
+    });
+  }
+
   llvm::Error begin(const Buffer *buffer) {
     if (buffer->getType().getSizeInBytes() == 0)
       return llvm::Error::success();
@@ -306,13 +390,17 @@ private:
     bool clash = next != live.end() && next->first < getEnd(buffer);
     if (next != live.begin())
       clash |= getEnd(std::prev(next)->second) > plan.getOffset(buffer);
+    llvm::StringRef kind = buffer->getKind() == Buffer::Kind::Mutable
+                               ? "placeholder"
+                               : "activation";
     if (clash || getEnd(buffer) > plan.activationSize)
       return makeError("internal: {0} '{1}' overlaps another in the memory "
                        "plan",
-                       buffer->getKind() == Buffer::Kind::Mutable
-                           ? "placeholder"
-                           : "activation",
-                       buffer->getName());
+                       kind, buffer->getName());
+    if (crossesBorder(buffer))
+      return makeError("internal: {0} '{1}' crosses the border of a region in "
+                       "the memory plan",
+                       kind, buffer->getName());
     live[plan.getOffset(buffer)] = buffer;
     return llvm::Error::success();
   }

@@ -399,6 +399,15 @@ TEST(RandomPipeline, ComputesTheSameInTheArena) {
         << "seed " << seed << "\n"
         << print(*program) << "\nbecame\n"
         << print(*optimized);
+    PlanOptions inRegions = inArena;
+    inRegions.arenaRegions = {{"fast", uint64_t(64) << seed % 7},
+                              {"slow", 1 << 20}};
+    ASSERT_FALSE(llvm::errorToBool(
+        verifyPlanWithShadow(*optimized, planMemory(*optimized, inRegions))))
+        << print(*optimized);
+    ASSERT_EQ(interpretOutputs(*optimized, seed, inRegions), wanted)
+        << "seed " << seed << "\n"
+        << print(*optimized);
     for (const Instruction &instr : optimized->getInstrs())
       for (unsigned i = 0; i < instr.getNumOperands(); ++i) {
         const Buffer *buffer = instr.getOperand(i);

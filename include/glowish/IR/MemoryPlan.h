@@ -3,11 +3,37 @@
 #ifndef GLOWISH_IR_MEMORYPLAN_H
 #define GLOWISH_IR_MEMORYPLAN_H
 
+#include "glowish/IR/AccessEstimate.h"
 #include "glowish/IR/Instrs.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace glowish {
+
+/// A part of the arena that is in a memory of its own.
+struct ArenaRegion {
+  std::string name;
+  /// From where on it has the offsets of the arena; a multiple of the plan's
+  /// alignment.
+  uint64_t start = 0;
+  uint64_t size = 0;
+  /// The loads and stores of a run there, by AccessEstimate.
+  double accesses = 0;
+
+  uint64_t getEnd() const { return start + size; }
+};
+
+/// The number of a region of the arena, and an offset from its start.
+struct ArenaPlace {
+  unsigned region = 0;
+  uint64_t offset = 0;
+};
+
+/// The most bytes of a region of the arena.
+struct RegionLimit {
+  std::string name;
+  uint64_t bytes = 0;
+};
 
 /// The offsets, in bytes, of all buffers but views in their regions:
 /// constants in the constant region, mutable weights in the mutable region (in
@@ -26,6 +52,9 @@ struct MemoryPlan {
   uint64_t constantSize = 0;
   uint64_t mutableSize = 0;
   uint64_t activationSize = 0;
+  /// The memories that the arena is divided into, one behind the other, none of
+  /// whose borders a buffer crosses. Empty where the arena is one memory.
+  std::vector<ArenaRegion> arenaRegions;
   uint64_t alignment = defaultAlignment;
   /// The largest sum of bytes in the arena that live at the same time: no arena
   /// can be smaller for this order of instructions.
@@ -40,6 +69,10 @@ struct MemoryPlan {
     return root->getKind() == Buffer::Kind::Activation ||
            arenaPlaceholders.contains(root);
   }
+  /// Of \p root, which is in the arena; of one memory, region 0 is all of it.
+  ArenaPlace getArenaPlace(const Buffer *root) const;
+  /// The part of the accesses to the arena that go to region \p number.
+  double getAccessShare(unsigned number) const;
   /// peakLiveBytes / activationSize; 1 when there are no activations.
   double getEfficiency() const;
 };
@@ -50,6 +83,13 @@ struct PlanOptions {
   /// Inputs and outputs are in the arena while they live (PlaceholderLiveness),
   /// and in no region of their own.
   bool placesIOInArena = false;
+  /// The regions that the arena is divided into, the fastest first; none: it is
+  /// one. What is accessed most, by its size, goes into the first ones. What
+  /// does not fit there is in the last one, however large that becomes.
+  std::vector<RegionLimit> arenaRegions = {};
+  /// How often operands are accessed: what is defined, or what the back end
+  /// says.
+  CountAccessesFn countAccesses = glowish::countAccesses;
 };
 
 /// The parameters and results of \p loop's body that are no operands of the
@@ -66,7 +106,8 @@ MemoryPlan planMemory(const IRFunction &function,
 Tensor makeConstantRegion(const IRFunction &function, const MemoryPlan &plan);
 
 /// Replays the lifetimes of all buffers in the arena and reports two that
-/// overlap in time and place: a bug of planMemory.
+/// overlap in time and place, or one that crosses the border of a region: a bug
+/// of planMemory.
 llvm::Error verifyPlan(const IRFunction &function, const MemoryPlan &plan);
 
 /// Replays all reads and writes of \p function on a shadow of its memory, byte
