@@ -5,6 +5,7 @@
 
 #include "glowish/Backends/Bundle.h"
 #include "glowish/Backends/InstrClock.h"
+#include "glowish/IR/AccessEstimate.h"
 #include "glowish/IR/Cost.h"
 #include "glowish/IR/IR.h"
 #include "glowish/IR/MemoryPlan.h"
@@ -74,6 +75,14 @@ public:
   /// algorithm: one with fewer multiplications has fewer operations.
   virtual double countOperations(const Instruction &instr) const {
     return getCost(instr).flops;
+  }
+
+  /// The loads and stores by which \p instr of a prepared program accesses
+  /// operand \p index. Unlike glowish::countAccesses, which follows what is
+  /// defined, by vectors and without what its kernel keeps in registers or
+  /// copies.
+  virtual double countAccesses(const Instruction &instr, unsigned index) const {
+    return glowish::countAccesses(instr, index);
   }
 
   /// Makes \p function runnable in this process. It and \p plan outlive the

@@ -96,6 +96,7 @@ public:
   chooseTogether(llvm::ArrayRef<const IRFunction *> functions) override;
   std::optional<double> estimateCycles(const Instruction &instr) const override;
   double countOperations(const Instruction &instr) const override;
+  double countAccesses(const Instruction &instr, unsigned index) const override;
   llvm::Expected<std::unique_ptr<Executable>>
   compile(const IRFunction &function, const MemoryPlan &plan,
           InstrClock *clock) override;

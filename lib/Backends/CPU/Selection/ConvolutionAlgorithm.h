@@ -104,6 +104,12 @@ public:
     Filling
   };
   virtual ZeroPointUse getZeroPointUse() const { return ZeroPointUse::None; }
+  /// The multiply-adds that a load of the input serves, where vectors have \p
+  /// lanes. None: the input is loaded about once, and copied or transformed.
+  virtual std::optional<int64_t>
+  getMultiplyAddsPerLoad(Parameters, int64_t /*lanes*/) const {
+    return std::nullopt;
+  }
   /// The cycles for packing a weight at run time.
   virtual double getPackingCycles() const = 0;
   /// Whether it accepts unpacked weights that are rows of output channels, and

@@ -1,4 +1,4 @@
-//===- Estimates.cpp - Estimated times of kernels -------------------------===//
+//===- Estimates.cpp - Estimated times and accesses of kernels ------------===//
 
 #include "Selection/KernelSelection.h"
 #include "glowish/Backends/CPU/CPUBackend.h"
@@ -21,4 +21,34 @@ CPUBackend::estimateCycles(const Instruction &instr) const {
     if (candidate.isSameAs(own) && candidate.cycles > 0)
       return candidate.cycles;
   return std::nullopt;
+}
+
+/// The loads of the input of \p convolution.
+static double countInputLoads(const CPUConvolutionInstr &convolution,
+                              const TargetDescription &target) {
+  const Type &type = convolution.getInput()->getType();
+  unsigned size = getElemSize(type.getKind());
+  // What is copied is loaded by vectors, or by words.
+  constexpr unsigned wordBytes = 4;
+  double once = double(type.getNumElements()) /
+                std::max(target.getLanes(size), wordBytes / size);
+  ConvolutionCandidate own = getCandidate(convolution);
+  std::optional<int64_t> served = own.algorithm->getMultiplyAddsPerLoad(
+      own.parameters, target.getComputeLanes(type.getKind()));
+  return served
+             ? std::max(once, getCost(convolution).flops / 2 / double(*served))
+             : once;
+}
+
+double CPUBackend::countAccesses(const Instruction &instr,
+                                 unsigned index) const {
+  const Buffer *buffer = instr.getOperand(index);
+  if (!buffer)
+    return 0;
+  auto *convolution = llvm::dyn_cast<CPUConvolutionInstr>(&instr);
+  constexpr unsigned input = 1;
+  if (convolution && index == input)
+    return countInputLoads(*convolution, getTarget());
+  return glowish::countAccesses(instr, index) /
+         getTarget().getLanes(getElemSize(buffer->getType().getKind()));
 }

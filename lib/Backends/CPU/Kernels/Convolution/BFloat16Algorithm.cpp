@@ -28,6 +28,10 @@ public:
       candidates.push_back({this, {tile.pixels, tile.vectors}, cycles});
   }
 
+  std::optional<int64_t> getMultiplyAddsPerLoad(Parameters parameters,
+                                                int64_t lanes) const override {
+    return numElements * parameters[1] * lanes;
+  }
   /// Weights are packed at compile time only.
   double getPackingCycles() const override {
     return std::numeric_limits<double>::infinity();

@@ -24,6 +24,10 @@ public:
   std::optional<SumOrder> getSumOrder(Parameters) const override {
     return SumOrder();
   }
+  std::optional<int64_t> getMultiplyAddsPerLoad(Parameters,
+                                                int64_t lanes) const override {
+    return lanes;
+  }
   double getPackingCycles() const override { return 0; }
 
   /// [kh][kw][channel] is one block of all channels, with a row for each tap.
@@ -56,6 +60,10 @@ public:
       candidates.push_back({this, /*parameters=*/{}});
   }
 
+  std::optional<int64_t> getMultiplyAddsPerLoad(Parameters,
+                                                int64_t lanes) const override {
+    return lanes;
+  }
   double getPackingCycles() const override { return 0; }
   bool takesPackedKind(ElemKind packed, ElemKind) const override {
     return packed == ElemKind::Int32;

@@ -24,6 +24,10 @@ public:
   std::optional<SumOrder> getSumOrder(Parameters) const override {
     return SumOrder();
   }
+  std::optional<int64_t> getMultiplyAddsPerLoad(Parameters parameters,
+                                                int64_t lanes) const override {
+    return getTile(parameters).vectors * lanes;
+  }
   /// As measured in the cache.
   double getPackingCycles() const override { return 0.5; }
   bool takesPlainWeights() const override { return true; }

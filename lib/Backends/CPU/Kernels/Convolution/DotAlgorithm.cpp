@@ -79,6 +79,10 @@ public:
     int64_t elements = parameters[0];
     return ByteInput{getInputKind(getInstr(elements, target), kind), elements};
   }
+  std::optional<int64_t> getMultiplyAddsPerLoad(Parameters parameters,
+                                                int64_t lanes) const override {
+    return parameters[0] * parameters[2] * lanes;
+  }
   double getPackingCycles() const override { return 1; }
   llvm::SmallVector<int64_t, 3>
   getPackingKey(Parameters parameters) const override {
