@@ -456,8 +456,12 @@ llvm::Expected<std::unique_ptr<Executable>>
 CPUBackend::compile(const IRFunction &function, const MemoryPlan &plan,
                     InstrClock *clock) {
   llvm::LLVMContext context;
+  // An Executable is given one arena.
+  MemoryPlan ofOneArena = plan;
+  ofOneArena.arenaRegions.clear();
   GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<llvm::Module> module,
-                           emitModule(context, function, plan, jitEntryName,
+                           emitModule(context, function, ofOneArena,
+                                      jitEntryName,
                                       /*isTimed=*/clock != nullptr));
   GLOWISH_ASSIGN_OR_RETURN(auto object, emitObject(*module));
   glowish_set_num_threads(int(getTarget().numThreads));

@@ -8,16 +8,14 @@ using llvm::Value;
 
 //===- Bodies -------------------------------------------------------------===//
 
-/// Those before parameters and results: constants, activations, and the status
-/// where \p hasStatus.
-static unsigned getNumOwnArguments(bool hasStatus) { return hasStatus ? 3 : 2; }
-
 llvm::Function *ModuleEmitter::createBody(const IRFunction &body,
                                           bool hasStatus) {
   llvm::LLVMContext &context = module.getContext();
   llvm::SmallVector<Buffer *, 8> storage(body.getInputs());
   storage.append(body.getOutputs());
-  unsigned numOwn = getNumOwnArguments(hasStatus);
+  // Constants, the arena, and the status.
+  unsigned numArena = getNumArenaPointers();
+  unsigned numOwn = 1 + numArena + hasStatus;
   std::vector<llvm::Type *> params(numOwn + storage.size(),
                                    llvm::PointerType::getUnqual(context));
   auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), params,
@@ -29,9 +27,11 @@ llvm::Function *ModuleEmitter::createBody(const IRFunction &body,
   function->addFnAttr(llvm::Attribute::NoUnwind);
   llvm::IRBuilder<> builder(
       llvm::BasicBlock::Create(context, "entry", function));
-  Frame frame{function->getArg(0), function->getArg(1)};
+  Frame frame = {.constants = function->getArg(0)};
+  for (unsigned i = 0; i < numArena; ++i)
+    frame.arena.push_back(function->getArg(1 + i));
   if (hasStatus)
-    frame.status = function->getArg(2);
+    frame.status = function->getArg(1 + numArena);
   for (auto [i, buffer] : llvm::enumerate(storage))
     frame.bindings[buffer] = function->getArg(numOwn + i);
   createArgumentArray(builder, frame, body);
@@ -44,7 +44,8 @@ llvm::Function *ModuleEmitter::createBody(const IRFunction &body,
 void ModuleEmitter::callBody(llvm::IRBuilder<> &builder, const Frame &frame,
                              llvm::Function *function,
                              llvm::ArrayRef<Value *> addresses) {
-  llvm::SmallVector<Value *, 8> args = {frame.constants, frame.activations};
+  llvm::SmallVector<Value *, 8> args = {frame.constants};
+  args.append(frame.arena.begin(), frame.arena.end());
   if (frame.status)
     args.push_back(frame.status);
   args.append(addresses.begin(), addresses.end());
@@ -216,8 +217,7 @@ void ModuleEmitter::emitLoop(llvm::IRBuilder<> &builder, const Frame &frame,
     loop.results.push_back(getAddress(builder, frame, buffer));
   // The plan places the storage of the loop itself, like activations.
   for (auto [i, buffer] : llvm::enumerate(getLoopStorage(instr))) {
-    Value *address = builder.CreateConstInBoundsGEP1_64(
-        builder.getInt8Ty(), frame.activations, plan->getOffset(buffer));
+    Value *address = getArenaAddress(builder, frame, buffer, /*offset=*/0);
     (i < 2 ? loop.parameters : loop.next).push_back(address);
   }
   for (auto [i, value] : llvm::enumerate(instr.getValues())) {

@@ -173,7 +173,8 @@ void ModuleEmitter::recordKernel(const Instruction &instr,
 
 llvm::Function *ModuleEmitter::createEntry(llvm::StringRef name, bool isTimed) {
   llvm::LLVMContext &context = module.getContext();
-  std::vector<llvm::Type *> params(isTimed ? 4 : 3,
+  unsigned numRegions = 2 + getNumArenaPointers();
+  std::vector<llvm::Type *> params(numRegions + isTimed,
                                    llvm::PointerType::getUnqual(context));
   auto *type = llvm::FunctionType::get(llvm::Type::getInt32Ty(context), params,
                                        /*isVarArg=*/false);
@@ -183,8 +184,18 @@ llvm::Function *ModuleEmitter::createEntry(llvm::StringRef name, bool isTimed) {
   entry->addFnAttr(llvm::Attribute::NoUnwind);
   entry->getArg(0)->setName("constantWeight");
   entry->getArg(1)->setName("mutableWeight");
-  entry->getArg(2)->setName("activations");
+  if (plan->arenaRegions.empty())
+    entry->getArg(2)->setName("activations");
+  for (auto [i, region] : llvm::enumerate(plan->arenaRegions))
+    entry->getArg(2 + i)->setName(region.name);
   return entry;
+}
+
+ModuleEmitter::Frame ModuleEmitter::getFrame(llvm::Function *entry) const {
+  Frame frame = {.constants = entry->getArg(0), .mutables = entry->getArg(1)};
+  for (unsigned i = 0; i < getNumArenaPointers(); ++i)
+    frame.arena.push_back(entry->getArg(2 + i));
+  return frame;
 }
 
 void ModuleEmitter::emitChecks(llvm::Function *entry,
@@ -192,8 +203,12 @@ void ModuleEmitter::emitChecks(llvm::Function *entry,
   llvm::LLVMContext &context = module.getContext();
   llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", entry));
   llvm::Type *intPtr = module.getDataLayout().getIntPtrType(context);
-  const uint64_t sizes[] = {plan->constantSize, plan->mutableSize,
-                            plan->activationSize};
+  llvm::SmallVector<uint64_t, 4> sizes = {plan->constantSize,
+                                          plan->mutableSize};
+  for (const ArenaRegion &region : plan->arenaRegions)
+    sizes.push_back(region.size);
+  if (plan->arenaRegions.empty())
+    sizes.push_back(plan->activationSize);
   auto returnIf = [&](llvm::Value *condition, EntryStatus status) {
     auto *fail = llvm::BasicBlock::Create(context, "fail", entry);
     auto *next = llvm::BasicBlock::Create(context, "next", entry);
@@ -202,8 +217,8 @@ void ModuleEmitter::emitChecks(llvm::Function *entry,
     builder.CreateRet(builder.getInt32(unsigned(status)));
     builder.SetInsertPoint(next);
   };
-  for (unsigned i = 0; i < 3; ++i) {
-    if (sizes[i] == 0)
+  for (auto [i, size] : llvm::enumerate(sizes)) {
+    if (size == 0)
       continue;
     llvm::Value *address = builder.CreatePtrToInt(entry->getArg(i), intPtr);
     llvm::Value *zero = llvm::ConstantInt::get(intPtr, 0);
@@ -212,7 +227,7 @@ void ModuleEmitter::emitChecks(llvm::Function *entry,
         address, llvm::ConstantInt::get(intPtr, plan->alignment - 1));
     returnIf(builder.CreateICmpNE(low, zero), EntryStatus::Alignment);
   }
-  Frame frame{entry->getArg(0), entry->getArg(2), entry->getArg(1)};
+  Frame frame = getFrame(entry);
   for (const auto &buffer : function.getBuffers())
     if (const auto &range = buffer->getInputExtents().range) {
       llvm::Value *extent = builder.CreateLoad(
@@ -257,13 +272,23 @@ llvm::Value *ModuleEmitter::getAddress(llvm::IRBuilder<> &builder,
   uint64_t offset =
       buffer->getOffset() * getElemSize(root->getType().getKind());
   llvm::Value *base = frame.bindings.lookup(root);
+  if (!base && plan->isInArena(root))
+    return getArenaAddress(builder, frame, root, offset);
   if (!base) {
     base = root->getKind() == Buffer::Kind::Constant ? frame.constants
-           : plan->isInArena(root)                   ? frame.activations
                                                      : frame.mutables;
     offset += plan->getOffset(root);
   }
   return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), base, offset);
+}
+
+llvm::Value *ModuleEmitter::getArenaAddress(llvm::IRBuilder<> &builder,
+                                            const Frame &frame,
+                                            const Buffer *root,
+                                            uint64_t offset) const {
+  ArenaPlace place = plan->getArenaPlace(root);
+  return builder.CreateConstInBoundsGEP1_64(
+      builder.getInt8Ty(), frame.arena[place.region], place.offset + offset);
 }
 
 void ModuleEmitter::readSymbols(llvm::IRBuilder<> &builder, Frame &frame,
@@ -408,16 +433,17 @@ llvm::Function *ModuleEmitter::emit(const IRFunction &function,
   if (usesMatrixRegisters(function, target))
     requestMatrixRegisters(entry);
   llvm::IRBuilder<> builder(&entry->back());
-  Frame frame{entry->getArg(0), entry->getArg(2), entry->getArg(1)};
+  Frame frame = getFrame(entry);
   readSymbols(builder, frame, function);
   frame.status = createStatus(*entry, function);
   createArgumentArray(builder, frame, function);
   auto markTime = [&] {
     if (!isTimed)
       return;
+    llvm::Argument *clock = &*std::prev(entry->arg_end());
     auto mark = module.getOrInsertFunction(markName, builder.getVoidTy(),
-                                           entry->getArg(3)->getType());
-    builder.CreateCall(mark, entry->getArg(3));
+                                           clock->getType());
+    builder.CreateCall(mark, clock);
   };
   markTime();
   for (const Instruction &instr : function.getInstrs()) {

@@ -89,7 +89,9 @@ private:
   bool hasThreads() const { return target.numThreads > 1; }
   /// Where the code of a function finds its memory.
   struct Frame {
-    llvm::Value *constants, *activations;
+    llvm::Value *constants;
+    /// The start of each region of the arena, or of the arena where it is one.
+    llvm::SmallVector<llvm::Value *, 2> arena{};
     /// The application's storage; null in a body.
     llvm::Value *mutables = nullptr;
     /// The entry's result so far, an i32; null where it is always a success.
@@ -105,6 +107,15 @@ private:
   };
   llvm::Value *getAddress(llvm::IRBuilder<> &builder, const Frame &frame,
                           const Buffer *buffer) const;
+  /// \p offset bytes behind the start of \p root, which is in the arena.
+  llvm::Value *getArenaAddress(llvm::IRBuilder<> &builder, const Frame &frame,
+                               const Buffer *root, uint64_t offset) const;
+  /// The pointers to the arena that entry and bodies get.
+  unsigned getNumArenaPointers() const {
+    return std::max<unsigned>(1, plan->arenaRegions.size());
+  }
+  /// Of the entry.
+  Frame getFrame(llvm::Function *entry) const;
   void createArgumentArray(llvm::IRBuilder<> &builder, Frame &frame,
                            const IRFunction &function) const;
   void readSymbols(llvm::IRBuilder<> &builder, Frame &frame,
@@ -118,7 +129,7 @@ private:
   /// Storage for the entry's result, if loops may change it; else null.
   static llvm::Value *createStatus(llvm::Function &entry,
                                    const IRFunction &function);
-  /// void (constants, activations, status, parameters..., results...)
+  /// void (constants, activations..., status, parameters..., results...)
   /// without the status unless \p hasStatus.
   llvm::Function *createBody(const IRFunction &body, bool hasStatus);
   /// Calls \p function, made by createBody of \p body, with \p addresses of its

@@ -105,8 +105,10 @@ public:
   /// An LLVM module with the entry
   ///   int entryName(const uint8_t *constants, uint8_t *mutables,
   ///                 uint8_t *activations)
-  /// which returns 0; everything else in it is internal. Not yet optimised.
-  /// With \p isTimed the entry has a fourth argument, an InstrClock, and calls
+  /// which returns 0; everything else in it is internal. Where the plans divide
+  /// the arena into regions, it has a pointer for each of these in place of
+  /// activations. Not yet optimised.
+  /// With \p isTimed the entry has one more argument, an InstrClock, and calls
   /// glowish_mark with it between instructions.
   llvm::Expected<std::unique_ptr<llvm::Module>>
   emitModule(llvm::LLVMContext &context, const IRFunction &function,

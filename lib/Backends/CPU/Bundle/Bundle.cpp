@@ -73,6 +73,31 @@ static llvm::Error checkSymbols(const BundleFacts &facts) {
   return llvm::Error::success();
 }
 
+/// Refuses what a bundle that has a pointer for each region of the activations
+/// does not go with.
+static llvm::Error checkArenaRegions(CPUBackend &backend,
+                                     const Variants &variants,
+                                     const BundleOptions &options) {
+  if (variants.programs.front().plan->arenaRegions.empty())
+    return llvm::Error::success();
+  if (options.api == BundleApi::Dynamic)
+    return makeError(
+        "-memory-regions: the configuration of the dynamic API has "
+        "one region of activations; accepted: -bundle-api=static");
+  if (isForWeb(backend))
+    return makeError(
+        "-memory-regions: a bundle for target '{0}' is a module "
+        "that has one memory; accepted: -target=wasm32-wasi for an "
+        "object, or without regions",
+        backend.getTargetMachine().getTargetTriple().str());
+  if (variants.programs.size() > 1)
+    return makeError("-memory-regions: the bundle has {0} programs, each with "
+                     "regions of its own; accepted: one value, or a range, of "
+                     "each symbolic dimension",
+                     variants.programs.size());
+  return llvm::Error::success();
+}
+
 static llvm::Expected<BundleCode> makeCode(CPUBackend &backend,
                                            const Variants &variants,
                                            const Weights &weights,
@@ -134,6 +159,7 @@ llvm::Error glowish::writeBundle(CPUBackend &backend,
 llvm::Error glowish::writeBundle(CPUBackend &backend, const Variants &variants,
                                  const BundleOptions &options) {
   GLOWISH_RETURN_IF_ERROR(checkBundleNames(options));
+  GLOWISH_RETURN_IF_ERROR(checkArenaRegions(backend, variants, options));
   if (isForWeb(backend))
     GLOWISH_RETURN_IF_ERROR(checkWebOptions(backend, options));
   Weights weights(variants);

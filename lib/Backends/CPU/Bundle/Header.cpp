@@ -52,6 +52,19 @@ static llvm::StringRef getDirectionName(unsigned direction) {
   return names[direction];
 }
 
+std::string glowish::getMacroPart(const ArenaRegion &region) {
+  return "_" + llvm::StringRef(region.name).upper();
+}
+
+/// The region of the activations that \p symbol is in: "activations" where they
+/// are one.
+static llvm::StringRef getArenaName(const BundleSymbol &symbol,
+                                    const BundleProgram &program) {
+  llvm::ArrayRef<ArenaRegion> regions = program.plan.arenaRegions;
+  return regions.empty() ? llvm::StringRef("activations")
+                         : llvm::StringRef(regions[symbol.arenaRegion].name);
+}
+
 /// \p region: in which the offset is, where what it is does not say so.
 static void printLine(llvm::raw_ostream &os, llvm::StringRef what,
                       llvm::StringRef name, const Type &type, uint64_t offset,
@@ -66,7 +79,8 @@ void glowish::printSymbolLines(llvm::raw_ostream &os, const BundleFacts &facts,
   for (const BundleSymbol &symbol : program.symbols)
     printLine(os, getDirectionName(symbol.direction), symbol.modelName,
               symbol.type, symbol.offset,
-              symbol.isInArena ? " in activations" : "");
+              symbol.isInArena ? (" in " + getArenaName(symbol, program)).str()
+                               : "");
   if (!facts.options.listsConstants)
     return;
   for (const BundleConstant &constant : program.constants)
@@ -276,6 +290,18 @@ typedef struct BundleConfig {
 )";
 }
 
+/// What the macro of \p symbol's region is defined as.
+static std::string getRegionMacro(llvm::StringRef prefix,
+                                  const BundleSymbol &symbol,
+                                  const BundleProgram &program) {
+  if (!symbol.isInArena)
+    return "GLOWISH_REGION_MUTABLE";
+  llvm::ArrayRef<ArenaRegion> regions = program.plan.arenaRegions;
+  return regions.empty() ? "GLOWISH_REGION_ACTIVATIONS"
+                         : prefix.str() + "_REGION" +
+                               getMacroPart(regions[symbol.arenaRegion]);
+}
+
 std::vector<SymbolMacro>
 glowish::getSymbolMacros(llvm::StringRef prefix, const BundleSymbol &symbol,
                          const BundleProgram &program) {
@@ -285,8 +311,7 @@ glowish::getSymbolMacros(llvm::StringRef prefix, const BundleSymbol &symbol,
   llvm::interleaveComma(type.getShape(), os);
   std::vector<SymbolMacro> macros = {
       {"", formatv("{0}u", symbol.offset)},
-      {"_REGION", symbol.isInArena ? "GLOWISH_REGION_ACTIVATIONS"
-                                   : "GLOWISH_REGION_MUTABLE"},
+      {"_REGION", getRegionMacro(prefix, symbol, program)},
       {"_NAME", quoteString(symbol.modelName)},
       {"_DIRECTION", std::to_string(symbol.direction)},
       {"_TYPE", "GLOWISH_" + getElemKindName(type.getKind()).upper()},
@@ -356,9 +381,26 @@ std::string glowish::getMacroPrefix(const BundleFacts &facts,
                                     : prefix + "_" + program.identifier;
 }
 
+/// The sizes of the regions of the activations, and their numbers.
+static void printRegionMacros(llvm::raw_ostream &os, llvm::StringRef prefix,
+                              llvm::ArrayRef<ArenaRegion> regions) {
+  if (regions.empty())
+    return;
+  os << "\n/* The regions of the activations: sizes, and the numbers of their "
+        "pointers after\n * constantWeight. */\n";
+  for (auto [i, region] : llvm::enumerate(regions)) {
+    std::string part = getMacroPart(region);
+    os << formatv("#define {0}{1}_MEM_SIZE {2}u\n", prefix, part, region.size)
+       << formatv("#define {0}_REGION{1} {2}\n", prefix, part, 1 + i);
+  }
+}
+
 void glowish::printSizeMacros(llvm::raw_ostream &os, const BundleFacts &facts) {
   std::string prefix = llvm::StringRef(facts.options.networkName).upper();
-  os << "\n/* Sizes in bytes and the alignment of the three regions. */\n"
+  bool isDivided = !facts.getArenaRegions().empty();
+  os << "\n/* Sizes in bytes and the alignment of the "
+     << (isDivided ? "regions; the activations have\n * several. */\n"
+                   : "three regions. */\n")
      << formatv("#define {0}_CONSTANT_MEM_SIZE {1}u\n", prefix,
                 facts.constantSize)
      << formatv("#define {0}_MUTABLE_MEM_SIZE {1}u\n", prefix,
@@ -366,6 +408,7 @@ void glowish::printSizeMacros(llvm::raw_ostream &os, const BundleFacts &facts) {
      << formatv("#define {0}_ACTIVATIONS_MEM_SIZE {1}u\n", prefix,
                 facts.activationSize)
      << formatv("#define {0}_MEM_ALIGN {1}\n", prefix, facts.alignment);
+  printRegionMacros(os, prefix, facts.getArenaRegions());
 }
 
 void glowish::printProgramMacros(llvm::raw_ostream &os,
@@ -398,17 +441,32 @@ std::string glowish::getDimArguments(const BundleFacts &facts) {
   return text;
 }
 
+/// The pointers to the activations.
+static std::string joinArenaNames(const BundleFacts &facts,
+                                  llvm::StringRef separator) {
+  llvm::ArrayRef<ArenaRegion> regions = facts.getArenaRegions();
+  if (regions.empty())
+    return "activations";
+  return llvm::join(
+      llvm::map_range(regions,
+                      [](const ArenaRegion &region) { return region.name; }),
+      separator);
+}
+
 /// The arguments of the entry, the second line indented by \p indent.
 static std::string getArguments(const BundleFacts &facts, size_t indent) {
   return getDimArguments(facts) + (facts.dims.empty() ? "" : ", ") +
          "const uint8_t *constantWeight, uint8_t *mutableWeight,\n" +
-         std::string(indent, ' ') + "uint8_t *activations";
+         std::string(indent, ' ') + "uint8_t *" +
+         joinArenaNames(facts, ", uint8_t *");
 }
 
 void glowish::printEntry(llvm::raw_ostream &os, const BundleFacts &facts,
                          llvm::StringRef name, llvm::StringRef what) {
   os << "\n/* " << what
-     << R"( The three regions have the sizes and the alignment
+     << (facts.getArenaRegions().empty() ? " The three regions"
+                                         : " The regions")
+     << R"( have the sizes and the alignment
  * stated here; constantWeight holds the weights, )";
   os << (facts.hasPlaceholdersInArena() ? R"(activations the inputs and,
  * after the call, the outputs. The call destroys the inputs: they are to be
@@ -416,6 +474,9 @@ void glowish::printEntry(llvm::raw_ostream &os, const BundleFacts &facts,
  * an input is written. mutableWeight holds what is input and output at once.)"
                                         : R"(mutableWeight the inputs and,
  * after the call, the outputs.)");
+  if (!facts.getArenaRegions().empty())
+    os << "\n * The activations are " << joinArenaNames(facts, " and ")
+       << "; one of size 0 may be null.\n *";
   os << R"( Needs no heap and keeps no state: calls with
  * different mutableWeight and activations may run at the same time. Returns
  * GLOWISH_SUCCESS, GLOWISH_ERROR_NULL, GLOWISH_ERROR_ALIGNMENT or

@@ -48,6 +48,10 @@ struct BundleFacts {
   /// Whether the entry may return EntryStatus::TripCount.
   bool hasBoundedLoops = false;
 
+  /// The regions of the activations, where they have several.
+  llvm::ArrayRef<ArenaRegion> getArenaRegions() const {
+    return programs.front().plan.arenaRegions;
+  }
   /// Whether placeholders of any program are in the activations.
   bool hasPlaceholdersInArena() const;
   /// Whether inputs of any program state extents (InputExtents), so that the
@@ -61,6 +65,8 @@ struct BundleFacts {
 std::string escapeComment(llvm::StringRef text);
 /// \p text as a C string literal.
 std::string quoteString(llvm::StringRef text);
+/// "_DTCM": the part of macros' names that stands for \p region.
+std::string getMacroPart(const ArenaRegion &region);
 /// The network's name in capitals, and \p program's identifier.
 std::string getMacroPrefix(const BundleFacts &facts,
                            const BundleProgram &program);
@@ -74,7 +80,7 @@ struct SymbolMacro {
   std::string value;
 };
 /// The macros of \p symbol, which is one of \p program; \p prefix: that of the
-/// program's macros.
+/// program's macros, and of the network's where the arena has regions.
 std::vector<SymbolMacro> getSymbolMacros(llvm::StringRef prefix,
                                          const BundleSymbol &symbol,
                                          const BundleProgram &program);

@@ -95,6 +95,9 @@ public:
                      llvm::ArrayRef<llvm::StringRef> macros);
   /// Adds the entry, which has a name of its own.
   llvm::Error addEntry(llvm::StringRef name);
+  /// Adds the arguments of the entry, and what headers have for each region of
+  /// the activations.
+  llvm::Error addArenaRegions();
   /// Adds what programs have beside symbols.
   llvm::Error addPrograms(llvm::ArrayRef<llvm::StringRef> macros);
   /// Sets the identifiers of the symbols with the number \p index in
@@ -140,6 +143,24 @@ llvm::Error NameChooser::addEntry(llvm::StringRef name) {
                    "already; state another one",
                    name == network ? "-network-name" : "-main-entry-name",
                    name);
+}
+
+llvm::Error NameChooser::addArenaRegions() {
+  if (facts.getArenaRegions().empty())
+    return llvm::Error::success();
+  for (const char *argument : {"constantWeight", "mutableWeight"})
+    names.add(argument);
+  for (const ArenaRegion &region : facts.getArenaRegions()) {
+    std::string part = getMacroPart(region);
+    for (const std::string &name :
+         {region.name, prefix + part + "_MEM_SIZE", prefix + "_REGION" + part})
+      if (!names.add(name))
+        return makeError(
+            "-memory-regions: with a region '{0}' the header would "
+            "declare '{1}' twice; state another name",
+            region.name, name);
+  }
+  return llvm::Error::success();
 }
 
 llvm::Error NameChooser::addPrograms(llvm::ArrayRef<llvm::StringRef> macros) {
@@ -190,6 +211,7 @@ llvm::Error glowish::chooseIdentifiers(BundleFacts &facts) {
         names.addPrograms({"MUTABLE_MEM_SIZE", "ACTIVATIONS_MEM_SIZE"}));
   }
   GLOWISH_RETURN_IF_ERROR(names.addEntry(facts.options.entryName));
+  GLOWISH_RETURN_IF_ERROR(names.addArenaRegions());
   for (size_t i = 0; i < facts.programs.front().symbols.size(); ++i)
     names.nameSymbol(facts.programs, i);
   return llvm::Error::success();

@@ -11,11 +11,14 @@ std::vector<BundleSymbol> glowish::getBundleSymbols(const IRFunction &function,
   for (const auto &buffer : function.getBuffers()) {
     if (buffer->getKind() != Buffer::Kind::Mutable)
       continue;
+    bool isInArena = plan.isInArena(buffer.get());
+    ArenaPlace place = isInArena ? plan.getArenaPlace(buffer.get())
+                                 : ArenaPlace{0, plan.getOffset(buffer.get())};
     symbols.push_back(
         {buffer->getModelName().str(), /*identifier=*/"", buffer->getType(),
          unsigned(buffer->isInput()) | unsigned(buffer->isOutput()) << 1,
-         plan.isInArena(buffer.get()), plan.getOffset(buffer.get()),
-         std::nullopt, buffer->getInputExtents()});
+         isInArena, place.region, place.offset, std::nullopt,
+         buffer->getInputExtents()});
     numbers[buffer.get()] = symbols.size() - 1;
   }
   for (auto [buffer, number] : numbers)

@@ -17,6 +17,9 @@ struct BundleSymbol {
   unsigned direction;
   /// Whether it is in the activations, and not in the mutable region.
   bool isInArena;
+  /// The number of its region among those of the activations; 0 where they are
+  /// one.
+  unsigned arenaRegion;
   /// Bytes from the start of its region.
   uint64_t offset;
   /// Of an output whose extents are known after a call: the number of the
@@ -26,9 +29,10 @@ struct BundleSymbol {
 };
 
 /// The number of a region in headers: GLOWISH_REGION_MUTABLE or
-/// GLOWISH_REGION_ACTIVATIONS.
+/// GLOWISH_REGION_ACTIVATIONS, or of one of several regions of the activations.
+/// It is the number of the entry's pointer after constantWeight.
 inline unsigned getRegionNumber(const BundleSymbol &symbol) {
-  return symbol.isInArena ? 1 : 0;
+  return symbol.isInArena ? 1 + symbol.arenaRegion : 0;
 }
 
 /// The placeholders of \p function in the model's order, without identifiers.
