@@ -262,6 +262,10 @@ llvm::Error Compilation::prepareIR(IRFunction &function,
   return backend.prepare(function, choices);
 }
 
+ActivationLimits Compilation::getLimits() const {
+  return {.bytes = options.maxActivationBytes, .regions = options.arenaRegions};
+}
+
 llvm::Expected<uint64_t> Compilation::measureArena(Function &function) {
   GLOWISH_ASSIGN_OR_RETURN(
       std::unique_ptr<IRFunction> trial,
@@ -272,12 +276,16 @@ llvm::Expected<uint64_t> Compilation::measureArena(Function &function) {
   if (!changed)
     return changed.takeError();
   GLOWISH_RETURN_IF_ERROR(prepareIR(*trial, /*choices=*/nullptr));
-  return makePlan(*trial).activationSize;
+  return measureNeed(makePlan(*trial), getLimits());
 }
 
 MemoryPlan Compilation::makePlan(const IRFunction &function) const {
   PlanOptions own;
   own.placesIOInArena = options.placesIOInArena;
+  own.arenaRegions = options.arenaRegions;
+  own.countAccesses = [this](const Instruction &instr, unsigned index) {
+    return backend.countAccesses(instr, index);
+  };
   return planMemory(function, own);
 }
 
@@ -357,7 +365,8 @@ Compilation::findRematerializedLoss(const GraphStage &graph) const {
 
 llvm::Expected<LoweredGraph> Compilation::fitMemory(LoweredGraph graph) {
   // Training steps save memory by rematerialization, which the scheduler does.
-  if (!options.maxActivationBytes || findRematerializedLoss(graph))
+  ActivationLimits limits = getLimits();
+  if (limits.isNone() || findRematerializedLoss(graph))
     return graph;
   beginPhase(Phase::FitMemory);
   auto compute = [&](const PatchPlan &plan) {
@@ -366,7 +375,7 @@ llvm::Expected<LoweredGraph> Compilation::fitMemory(LoweredGraph graph) {
         graph, {{{pass}, /*toFixedPoint=*/false, /*required=*/{pass}}});
   };
   GLOWISH_RETURN_IF_ERROR(glowish::fitMemory(
-      graph.getFunction(), *options.maxActivationBytes,
+      graph.getFunction(), limits,
       [this](Function &function) { return measureArena(function); }, compute));
   GLOWISH_RETURN_IF_ERROR(verifyLowered(graph.getFunction(), getPassContext()));
   endPhase(Phase::FitMemory, graph);
@@ -446,11 +455,7 @@ llvm::Expected<PlannedProgram> Compilation::plan(PreparedProgram program,
   if (pool)
     pool->place(function, plan);
   GLOWISH_RETURN_IF_ERROR(verifyPlan(function, plan));
-  if (options.maxActivationBytes &&
-      plan.activationSize > *options.maxActivationBytes)
-    return makeError("the activations need {0} bytes; accepted: "
-                     "-max-activation-bytes={0} or more",
-                     plan.activationSize);
+  GLOWISH_RETURN_IF_ERROR(checkLimits(plan, getLimits()));
   if (options.verifyEach)
     GLOWISH_RETURN_IF_ERROR(verifyPlanWithShadow(function, plan));
   if (options.passCheck)

@@ -3,11 +3,69 @@
 #include "FitMemory.h"
 #include "glowish/IRGen/IRGen.h"
 #include "glowish/Support/Error.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Debug.h"
+#include "llvm/Support/MathExtras.h"
 
 #define DEBUG_TYPE "patches"
 
 using namespace glowish;
+
+//===- Limits -------------------------------------------------------------===//
+
+/// What the last region of \p plan, the only one that may be too large, has
+/// more than its limit.
+static uint64_t countLackingBytes(const MemoryPlan &plan,
+                                  llvm::ArrayRef<RegionLimit> regions) {
+  if (regions.empty())
+    return 0;
+  uint64_t size = plan.arenaRegions.back().size;
+  return size - std::min(size, regions.back().bytes);
+}
+
+/// The bytes that \p limits allow in all.
+static uint64_t getTotal(const ActivationLimits &limits) {
+  uint64_t regions = 0;
+  for (const RegionLimit &region : limits.regions)
+    regions = llvm::SaturatingAdd(regions, region.bytes);
+  uint64_t bytes = limits.bytes.value_or(UINT64_MAX);
+  return limits.regions.empty() ? bytes : std::min(bytes, regions);
+}
+
+uint64_t glowish::measureNeed(const MemoryPlan &plan,
+                              const ActivationLimits &limits) {
+  uint64_t lacking = countLackingBytes(plan, limits.regions);
+  return lacking ? std::max(plan.activationSize, getTotal(limits) + lacking)
+                 : plan.activationSize;
+}
+
+/// "dtcm:65536,sram:262144"
+static std::string formatRegions(llvm::ArrayRef<RegionLimit> regions) {
+  return llvm::join(llvm::map_range(regions,
+                                    [](const RegionLimit &region) {
+                                      return region.name + ":" +
+                                             std::to_string(region.bytes);
+                                    }),
+                    ",");
+}
+
+llvm::Error glowish::checkLimits(const MemoryPlan &plan,
+                                 const ActivationLimits &limits) {
+  if (limits.bytes && plan.activationSize > *limits.bytes)
+    return makeError("the activations need {0} bytes; accepted: "
+                     "-max-activation-bytes={0} or more",
+                     plan.activationSize);
+  if (!countLackingBytes(plan, limits.regions))
+    return llvm::Error::success();
+  std::vector<RegionLimit> enough = limits.regions.vec();
+  enough.back().bytes = plan.arenaRegions.back().size;
+  return makeError("region '{0}' of the activations needs {1} bytes, and has "
+                   "{2}; accepted: -memory-regions={3} or more",
+                   enough.back().name, enough.back().bytes,
+                   limits.regions.back().bytes, formatRegions(enough));
+}
+
+//===- Patches ------------------------------------------------------------===//
 
 /// Parts of one function that are computed in patches, at most.
 static constexpr unsigned maxParts = 4;
@@ -57,8 +115,10 @@ findPlan(Function &function, uint64_t limit, MeasureArena measure) {
   return least;
 }
 
-llvm::Error glowish::fitMemory(Function &function, uint64_t limit,
+llvm::Error glowish::fitMemory(Function &function,
+                               const ActivationLimits &limits,
                                MeasureArena measure, ComputeInPatches compute) {
+  uint64_t limit = getTotal(limits);
   GLOWISH_ASSIGN_OR_RETURN(uint64_t arena, measure(function));
   for (unsigned part = 0; part < maxParts && arena > limit; ++part) {
     GLOWISH_ASSIGN_OR_RETURN(std::optional<Attempt> attempt,
@@ -75,7 +135,7 @@ llvm::Error glowish::fitMemory(Function &function, uint64_t limit,
     GLOWISH_RETURN_IF_ERROR(compute(attempt->plan));
     arena = next;
   }
-  if (arena <= limit)
+  if (arena <= limit || !limits.regions.empty())
     return llvm::Error::success();
   return makeError("the activations need {0} bytes, also in patches; accepted: "
                    "-max-activation-bytes={0} or more",

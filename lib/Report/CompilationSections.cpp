@@ -85,6 +85,11 @@ static void printPlanFacts(FactTable &facts, const ProgramRecord &record) {
             formatExactBytes(plan.mutableSize));
   facts.add(isIOInArena ? "arena, with inputs and outputs" : "arena",
             formatExactBytes(plan.activationSize));
+  for (auto [i, region] : llvm::enumerate(plan.arenaRegions))
+    facts.add("region " + region.name + " of the arena",
+              llvm::formatv("{0}, {1:P1} of the accesses, as estimated",
+                            formatExactBytes(region.size),
+                            plan.getAccessShare(i)));
   facts.add("largest live set",
             llvm::formatv("{0}, {1:P1} of the arena",
                           formatExactBytes(plan.peakLiveBytes),

@@ -271,10 +271,17 @@ void MapPrinter::print(llvm::raw_ostream &os, double start) const {
   AxisScale scale =
       drawByteAxis(os, top, arenaHeight, plan.activationSize, "offset");
   double pixelsPerByte = arenaHeight / scale.high;
-  drawLimit(os, top + arenaHeight - double(plan.activationSize) * pixelsPerByte,
+  auto getY = [&](uint64_t offset) {
+    return top + arenaHeight - double(offset) * pixelsPerByte;
+  };
+  drawLimit(os, getY(plan.activationSize),
             "arena " + formatBytes(plan.activationSize));
   for (const LiveRange &range : timeline.getLiveRanges())
     drawLiveRange(os, range, pixelsPerByte);
+  for (const ArenaRegion &region : plan.arenaRegions)
+    if (region.size && region.getEnd() != plan.activationSize)
+      drawLimit(os, getY(region.getEnd()),
+                region.name + " " + formatBytes(region.size));
   if (timeline.getLiveRanges().empty())
     drawText(os, left + width / 2, top + arenaHeight / 2, "no activations",
              "text-anchor=\"middle\"");

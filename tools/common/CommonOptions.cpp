@@ -2,6 +2,7 @@
 
 #include "common/CommonOptions.h"
 #include "common/GlowFlags.h"
+#include "common/MemoryRegions.h"
 #include "common/PassFlags.h"
 #include "common/ValueOption.h"
 #include "glowish/Backends/Interpreter/Interpreter.h"
@@ -30,6 +31,12 @@ static ValueOption<uint64_t> maxActivationBytes(
              "layers with large images are computed in patches, which takes "
              "longer; an error if that is not enough"),
     cl::value_desc("bytes"), cl::cat(modelCategory));
+static cl::opt<std::string> memoryRegions(
+    "memory-regions",
+    cl::desc("The memories that activations are divided among, the fastest "
+             "first, each with its most bytes; what is accessed most goes into "
+             "the first ones, and a bundle's entry has a pointer for each"),
+    cl::value_desc("name:bytes[K|M],..."), cl::cat(modelCategory));
 static ValueOption<bool> placesIOInArena(
     "io-in-activations",
     cl::desc("Inputs and outputs have their places in the memory for "
@@ -244,6 +251,10 @@ glowish::getCompilationOptions(PhaseTimer &timer) {
   if (maxActivationBytes.getNumOccurrences())
     options.maxActivationBytes = maxActivationBytes;
   options.placesIOInArena = placesIOInArena;
+  if (memoryRegions.getNumOccurrences()) {
+    GLOWISH_ASSIGN_OR_RETURN(options.arenaRegions,
+                             parseMemoryRegions(memoryRegions));
+  }
   options.verifyEach = verifyEach;
   options.timer = timePhases ? &timer : nullptr;
   for (const std::string &name : printAfter) {

@@ -352,6 +352,10 @@ static llvm::Expected<int> compileModel() {
     if (options.placesIOInArena)
       return makeError("-io-in-activations: a bundle that learns keeps its "
                        "placeholders between calls; accepted: without -train");
+    if (!options.arenaRegions.empty())
+      return makeError("-memory-regions: the programs of a bundle that learns "
+                       "share one region of activations; accepted: without "
+                       "-train");
     GLOWISH_RETURN_IF_ERROR(compileTraining(*backend, writer.get(),
                                             importOptions, options,
                                             bundleOptions, report.get()));

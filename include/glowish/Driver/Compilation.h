@@ -17,6 +17,7 @@
 
 namespace glowish {
 
+struct ActivationLimits;
 class CompilationObserver;
 class KernelTuner;
 class PassCheck;
@@ -101,6 +102,9 @@ struct CompilationOptions {
   bool reusesActivations = true;
   /// PlanOptions::placesIOInArena.
   bool placesIOInArena = false;
+  /// PlanOptions::arenaRegions. What does not fit is computed in patches, as
+  /// with maxActivationBytes.
+  std::vector<RegionLimit> arenaRegions = {};
   std::optional<Phase> stopAfter;
   /// Quantizes each model when it has been imported; may be null.
   std::shared_ptr<const QuantizationOptions> quantization;
@@ -143,8 +147,9 @@ public:
   llvm::Expected<ModelGraph> optimize(ModelGraph graph);
   llvm::Expected<LoweredGraph> lower(ModelGraph graph);
   /// Computes parts of the function in patches until it needs at most
-  /// options.maxActivationBytes, if that is given. Measures the ways to do so
-  /// by what the phases after this one make of them.
+  /// options.maxActivationBytes and fits into options.arenaRegions, if these
+  /// are given. Measures the ways to do so by what the phases after this one
+  /// make of them.
   llvm::Expected<LoweredGraph> fitMemory(LoweredGraph graph);
   llvm::Expected<ScheduledGraph> schedule(LoweredGraph graph);
   llvm::Expected<IRProgram> generate(ScheduledGraph graph);
@@ -192,6 +197,7 @@ private:
   llvm::Expected<uint64_t> measureArena(Function &function);
   GraphPassContext getPassContext();
   MemoryPlan makePlan(const IRFunction &function) const;
+  ActivationLimits getLimits() const;
 
   Backend &backend;
   CompilationOptions options;
