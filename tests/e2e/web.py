@@ -10,7 +10,7 @@ Outputs must agree with the interpreter's to 1e-5
 of the largest magnitude, and those of quantized networks must have the same bits,
 but for the few that TOLERANCES lists. The networks of the project also run with other
 options: without vectors or instructions for memory, with relaxed SIMD, with the
-weights in the module, ... With -reproducible, floats must have this machine's bits.
+weights in the module, with threads, ... With -reproducible, floats must have this machine's bits.
 The types in NAME.d.ts must declare what NAME.mjs exports; where there is a
 TypeScript compiler (tsc), a program that uses them must compile. The program of
 docs/webassembly.md runs, too.
@@ -67,6 +67,7 @@ VARIANTS = {"scalar": [],
             "no memory instructions": ["-mattr=+simd128,-bulk-memory"],
             "relaxed": RELAXED,
             "embedded": SIMD + ["-weights=embed"],
+            "threads": SIMD + ["-threads=4"],
             "arena": SIMD + ["-io-in-activations"],
             "reproducible": SIMD + ["-reproducible"]}
 
@@ -169,13 +170,15 @@ def supports_flag():
 # What uses the types of a bundle with the input and output in its arguments.
 PROGRAM = """
 import {load, Network, NetworkError} from './network.mjs';
-const network: Network = await load();
+const network: Network = await load({threads: 1});
 const length: number = network.inputs[%(input)s].length;
 network.run();
+const threads: number = network.threads;
+network.close();
 const shape: readonly number[] = network.tensors[%(output)s].shape;
 // @ts-expect-error
 network.inputs.noSuchInput;
-export {length, shape, NetworkError};
+export {length, shape, threads, NetworkError};
 """
 
 

@@ -69,12 +69,13 @@ def make_page():
     return page
 
 
-def browse(browser, url, *options):
-    """What the browser prints of a page, and what goes to its console."""
+def browse(browser, url, profile, *options):
+    """What the browser, whose folder is `profile`, prints of a page, and what goes
+    to its console."""
     Handler.done.clear()
     done = subprocess.run(
         [browser, "--headless", "--no-sandbox", "--disable-gpu",
-         "--disable-dev-shm-usage", "--user-data-dir=" + WORK + "/profile",
+         "--disable-dev-shm-usage", "--user-data-dir=" + profile,
          "--enable-logging=stderr", "--hide-scrollbars", "--window-size=" + WINDOW, *options, url],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=2 * MOST_SECONDS,
         check=False)
@@ -84,14 +85,15 @@ def browse(browser, url, *options):
 
 def check_page(browser, url, screenshot):
     """What is wrong with the page."""
-    dom, wrong = browse(browser, url, "--dump-dom")
+    profile = WORK + "/profile"
+    dom, wrong = browse(browser, url, profile, "--dump-dom")
     result = re.search(r'<pre id="result"[^>]*>(.*?)</pre>', dom, re.DOTALL)
     if not result:
         wrong.append("the page's test did not come to its end")
     elif result.group(1) != "passed":
         wrong.append(html.unescape(result.group(1)))
     if screenshot:
-        browse(browser, url, "--screenshot=" + screenshot)
+        browse(browser, url, profile, "--screenshot=" + screenshot)
     return wrong
 
 

@@ -128,7 +128,8 @@ static ValueOption<unsigned> numThreads(
     "threads",
     cl::desc("Split kernels for this many threads (default 1). A bundle calls "
              "glowish_parallel_for for it: yours, or that of the "
-             "glowish_threads.c which is written beside it"),
+             "glowish_threads.c which is written beside it; one for JavaScript "
+             "has workers"),
     cl::value_desc("N"), cl::init(1), inRange(1u, maxThreads),
     cl::cat(targetCategory));
 static ValueOption<WinogradLimit> winograd(

@@ -26,7 +26,8 @@ static std::vector<BundleDim> getDims(const Variants &variants) {
 }
 
 static BundleFacts getFacts(const Variants &variants, const Weights &weights,
-                            const BundleOptions &options, bool hasLevels) {
+                            const BundleOptions &options,
+                            const CPUBackend &backend) {
   BundleFacts facts{options,
                     getDims(variants),
                     {},
@@ -35,7 +36,8 @@ static BundleFacts getFacts(const Variants &variants, const Weights &weights,
                     variants.getActivationSize(),
                     variants.getAlignment(),
                     weights.getChecksum(),
-                    hasLevels};
+                    backend.hasLevels()};
+  facts.numThreads = backend.getTarget().numThreads;
   facts.hasBoundedLoops =
       llvm::any_of(variants.programs, [](const Variant &variant) {
         return hasBoundedLoops(*variant.function);
@@ -163,7 +165,7 @@ llvm::Error glowish::writeBundle(CPUBackend &backend, const Variants &variants,
   if (isForWeb(backend))
     GLOWISH_RETURN_IF_ERROR(checkWebOptions(backend, options));
   Weights weights(variants);
-  BundleFacts facts = getFacts(variants, weights, options, backend.hasLevels());
+  BundleFacts facts = getFacts(variants, weights, options, backend);
   GLOWISH_RETURN_IF_ERROR(checkTarget(backend, facts));
   GLOWISH_RETURN_IF_ERROR(checkSymbols(facts));
   GLOWISH_RETURN_IF_ERROR(chooseIdentifiers(facts));

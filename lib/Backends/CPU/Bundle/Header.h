@@ -44,6 +44,8 @@ struct BundleFacts {
   uint64_t weightsChecksum;
   /// Whether the object has code for several levels of processors.
   bool hasLevels;
+  /// The threads that kernels are split for.
+  int64_t numThreads = 1;
 
   /// Whether the entry may return EntryStatus::TripCount.
   bool hasBoundedLoops = false;

@@ -1,6 +1,7 @@
 //===- WasmLinker.cpp - Linking WebAssembly -------------------------------===//
 
 #include "WasmLinker.h"
+#include "llvm/Object/Wasm.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Program.h"
@@ -62,18 +63,16 @@ static llvm::Error writeBytes(llvm::StringRef path,
   return llvm::Error::success();
 }
 
-llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
-glowish::linkWasm(llvm::StringRef linker, const WasmLink &link) {
-  GLOWISH_ASSIGN_OR_RETURN(auto object, TemporaryFile::create("o"));
-  GLOWISH_ASSIGN_OR_RETURN(auto module, TemporaryFile::create("wasm"));
-  GLOWISH_ASSIGN_OR_RETURN(auto log, TemporaryFile::create("log"));
-  GLOWISH_RETURN_IF_ERROR(writeBytes(object->getPath(), link.object));
+static std::vector<std::string> getArguments(llvm::StringRef linker,
+                                             const WasmLink &link,
+                                             llvm::StringRef object,
+                                             llvm::StringRef module) {
   // A stack at the start of the memory: what grows beyond it is a trap.
   std::vector<std::string> arguments = {
       linker.str(),
-      object->getPath().str(),
+      object.str(),
       "-o",
-      module->getPath().str(),
+      module.str(),
       "--no-entry",
       "--stack-first",
       "-z",
@@ -86,6 +85,33 @@ glowish::linkWasm(llvm::StringRef linker, const WasmLink &link) {
       "-O2"};
   for (const std::string &name : link.exports)
     arguments.push_back("--export=" + name);
+  if (link.sharesMemory)
+    for (const char *argument : {"--shared-memory", "--import-memory",
+                                 "--export=__stack_pointer", "--export-table"})
+      arguments.push_back(argument);
+  return arguments;
+}
+
+/// The pages of the memory that \p module imports, or 0.
+static llvm::Expected<uint64_t>
+readImportedPages(const llvm::MemoryBuffer &module) {
+  GLOWISH_ASSIGN_OR_RETURN(
+      auto file,
+      llvm::object::ObjectFile::createWasmObjectFile(module.getMemBufferRef()));
+  for (const llvm::wasm::WasmImport &import : file->imports())
+    if (import.Kind == llvm::wasm::WASM_EXTERNAL_MEMORY)
+      return import.Memory.Minimum;
+  return 0;
+}
+
+llvm::Expected<WasmModule> glowish::linkWasm(llvm::StringRef linker,
+                                             const WasmLink &link) {
+  GLOWISH_ASSIGN_OR_RETURN(auto object, TemporaryFile::create("o"));
+  GLOWISH_ASSIGN_OR_RETURN(auto module, TemporaryFile::create("wasm"));
+  GLOWISH_ASSIGN_OR_RETURN(auto log, TemporaryFile::create("log"));
+  GLOWISH_RETURN_IF_ERROR(writeBytes(object->getPath(), link.object));
+  std::vector<std::string> arguments =
+      getArguments(linker, link, object->getPath(), module->getPath());
   llvm::SmallVector<llvm::StringRef> references(arguments.begin(),
                                                 arguments.end());
   std::string message;
@@ -106,5 +132,6 @@ glowish::linkWasm(llvm::StringRef linker, const WasmLink &link) {
   if (!bytes)
     return makeError("cannot read '{0}': {1}", module->getPath(),
                      bytes.getError().message());
-  return std::move(*bytes);
+  GLOWISH_ASSIGN_OR_RETURN(uint64_t pages, readImportedPages(**bytes));
+  return WasmModule{std::move(*bytes), pages};
 }

@@ -3,6 +3,7 @@
 #include "WebBundle.h"
 #include "ChecksumFunction.h"
 #include "MemoryFunctions.h"
+#include "ModuleEmitter.h"
 #include "WasmLinker.h"
 #include "WebInterface.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -12,6 +13,11 @@ using namespace glowish;
 
 bool glowish::isForWeb(CPUBackend &backend) {
   return isForWeb(backend.getTargetMachine().getTargetTriple());
+}
+
+static bool hasFeature(CPUBackend &backend, llvm::StringRef feature) {
+  return backend.getTargetMachine().getMCSubtargetInfo()->checkFeatures(
+      ("+" + feature).str());
 }
 
 llvm::Error glowish::checkWebOptions(CPUBackend &backend,
@@ -27,8 +33,13 @@ llvm::Error glowish::checkWebOptions(CPUBackend &backend,
     return refuse("-bundle-api=dynamic", "-bundle-api=static");
   if (options.weights == BundleWeights::Text)
     return refuse("-weights=text", "-weights=file, -weights=embed");
+  // Linkers have no shared memory without these.
   if (backend.getTarget().numThreads > 1)
-    return refuse("-threads", "-threads=1");
+    for (llvm::StringRef feature : {"atomics", "bulk-memory"})
+      if (!hasFeature(backend, feature))
+        return makeError("-mattr=-{0} leaves no memory that threads can share; "
+                         "accepted: -mattr=+{0}, or -threads=1",
+                         feature);
   return findWasmLinker().takeError();
 }
 
@@ -40,8 +51,15 @@ static uint64_t getRegionBytes(const BundleFacts &facts) {
   return facts.constantSize + facts.mutableSize + facts.activationSize;
 }
 
+/// The stacks of all threads but the first, and in as much again the words by
+/// which they share their work.
+static uint64_t getThreadBytes(const BundleFacts &facts) {
+  return facts.numThreads > 1 ? uint64_t(facts.numThreads) * webStackBytes : 0;
+}
+
 llvm::Error glowish::checkWebMemory(const BundleFacts &facts) {
-  constexpr uint64_t most = (uint64_t(1) << 32) - webStackBytes - otherBytes;
+  const uint64_t most =
+      (uint64_t(1) << 32) - webStackBytes - otherBytes - getThreadBytes(facts);
   if (getRegionBytes(facts) > most)
     return makeError("the network needs {0} bytes of memory; accepted for "
                      "WebAssembly, whose addresses have 32 bits: at most {1}",
@@ -56,8 +74,12 @@ void glowish::prepareWebModule(CPUBackend &backend, llvm::Module &module,
   if (facts.options.weights != BundleWeights::Embed)
     defineChecksum(module, backend.getTarget(), facts.constantSize)
         ->addFnAttr("wasm-export-name", "checksum");
-  if (!backend.getTargetMachine().getMCSubtargetInfo()->checkFeatures(
-          "+bulk-memory"))
+  // NAME.mjs has it. Not there if the network has no loop for several threads.
+  if (llvm::Function *function = module.getFunction(parallelForName)) {
+    function->addFnAttr("wasm-import-module", "env");
+    function->addFnAttr("wasm-import-name", parallelForName);
+  }
+  if (!hasFeature(backend, "bulk-memory"))
     defineMemoryFunctions(module, backend.getTarget());
 }
 
@@ -77,19 +99,25 @@ llvm::Error glowish::writeWebFiles(const BundleCode &code,
                    .stackBytes = webStackBytes,
                    .heapBytes = getRegionBytes(facts) -
                                 (isEmbedded ? facts.constantSize : 0) +
-                                4 * facts.alignment};
+                                getThreadBytes(facts) + 4 * facts.alignment,
+                   .sharesMemory = facts.numThreads > 1};
   if (isEmbedded)
     link.exports.push_back(options.networkName + "_weights");
-  GLOWISH_ASSIGN_OR_RETURN(std::unique_ptr<llvm::MemoryBuffer> module,
-                           linkWasm(linker, link));
+  GLOWISH_ASSIGN_OR_RETURN(WasmModule module, linkWasm(linker, link));
 
   GLOWISH_RETURN_IF_ERROR(createDirectories(options.folder));
   BundleFiles files(options);
-  GLOWISH_RETURN_IF_ERROR(files.add(
-      ".wasm", [&](llvm::raw_ostream &os) { os << module->getBuffer(); }));
+  GLOWISH_RETURN_IF_ERROR(files.add(".wasm", [&](llvm::raw_ostream &os) {
+    os << module.bytes->getBuffer();
+  }));
   GLOWISH_RETURN_IF_ERROR(files.addAssembly(code));
-  GLOWISH_RETURN_IF_ERROR(files.add(
-      ".mjs", [&](llvm::raw_ostream &os) { printWebModule(os, facts); }));
+  GLOWISH_RETURN_IF_ERROR(files.add(".mjs", [&](llvm::raw_ostream &os) {
+    printWebModule(os, facts, module.importedPages);
+  }));
+  if (facts.numThreads > 1)
+    GLOWISH_RETURN_IF_ERROR(
+        files.add(".worker.mjs",
+                  [&](llvm::raw_ostream &os) { printWebWorker(os, facts); }));
   GLOWISH_RETURN_IF_ERROR(files.add(
       ".d.ts", [&](llvm::raw_ostream &os) { printWebTypes(os, facts); }));
   if (mayWritePackage(options.folder))

@@ -11,7 +11,7 @@ namespace glowish {
 bool isForWeb(CPUBackend &backend);
 
 /// Whether a module can be linked at all, and be what \p options request. Such
-/// bundles do not learn, and have one API and one thread.
+/// bundles do not learn, and have one API.
 llvm::Error checkWebOptions(CPUBackend &backend, const BundleOptions &options);
 
 /// Whether regions of the sizes in \p facts are in reach of its addresses.
@@ -22,9 +22,9 @@ llvm::Error checkWebMemory(const BundleFacts &facts);
 void prepareWebModule(CPUBackend &backend, llvm::Module &module,
                       const BundleFacts &facts);
 
-/// Links \p code, and writes NAME.wasm, NAME.mjs, NAME.d.ts, the weights and
-/// package.json; the last one not where there is one that glowish has not
-/// written.
+/// Links \p code, and writes NAME.wasm, NAME.mjs, NAME.d.ts, the weights, for
+/// several threads NAME.worker.mjs, and package.json; the last one not where
+/// there is one that glowish has not written.
 llvm::Error writeWebFiles(const BundleCode &code, const Weights &weights,
                           const BundleFacts &facts);
 

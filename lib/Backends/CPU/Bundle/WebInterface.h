@@ -7,8 +7,12 @@
 
 namespace glowish {
 
-/// The ES module NAME.mjs, which loads NAME.wasm.
-void printWebModule(llvm::raw_ostream &os, const BundleFacts &facts);
+/// The ES module NAME.mjs, which loads NAME.wasm. \p memoryPages: of the memory
+/// that NAME.wasm imports for several threads.
+void printWebModule(llvm::raw_ostream &os, const BundleFacts &facts,
+                    uint64_t memoryPages);
+/// NAME.worker.mjs, the worker that such a module starts.
+void printWebWorker(llvm::raw_ostream &os, const BundleFacts &facts);
 /// Its types for TypeScript, NAME.d.ts.
 void printWebTypes(llvm::raw_ostream &os, const BundleFacts &facts);
 /// The package.json of the folder.

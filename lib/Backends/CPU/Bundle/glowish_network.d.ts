@@ -46,20 +46,27 @@ export declare class Network {
   run(extents?: Extents): Outputs;
   /** The actual extents of an output after a run. */
   getExtents(name: Name): number[];
+  /** How many threads a run has. */
+  readonly threads: number;
+  /** Ends the network's workers. A run after that has one thread. */
+  close(): void;
 }
 
 /** Bytes, a response, a URL or, in Node.js, a path. */
 export type Source = ArrayBuffer | ArrayBufferView | Response | URL | string;
 
-/** Loads the network: by default from the files beside this one. */
-export declare function load(sources?: {
+/** Loads the network: by default from the files beside this one, and with as many
+ * threads as there are processors, if it is compiled for so many. */
+export declare function load(options?: {
   wasm?: Source | WebAssembly.Module;
   weights?: Source;
+  threads?: number;
 }): Promise<Network>;
 
 /** What is known of the network: sizes in bytes, and its tensors. */
 export declare const description: {
   readonly name: string;
+  readonly threads: number;
   readonly weightBytes: number;
   readonly placeholderBytes: number;
   readonly activationBytes: number;

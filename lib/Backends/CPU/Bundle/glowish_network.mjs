@@ -109,13 +109,15 @@ async function readWeights(source, place, getChecksum) {
 export class Network {
   #run;
   #memory;
+  #pool;
   #regions;
   #program;
 
   /** Use load(). */
-  constructor(instance, regions) {
-    this.#run = instance.exports.run;
-    this.#memory = instance.exports.memory.buffer;
+  constructor({exports, memory, pool}, regions) {
+    this.#run = exports.run;
+    this.#memory = memory.buffer;
+    this.#pool = pool;
     this.#regions = regions;
     this.#use(description.programs[0]);
   }
@@ -188,35 +190,58 @@ export class Network {
     return extents === undefined
         ? [...shape] : Array.from(this.tensors[extents].data, Number);
   }
+
+  /** How many threads a run has. */
+  get threads() {
+    return this.#pool.threads;
+  }
+
+  /** Ends the network's workers. A run after that has one thread. */
+  close() {
+    this.#pool.close();
+  }
 }
 
 const alignTo = (address) =>
     Math.ceil(address / description.alignment) * description.alignment;
 
-/** Loads the network: by default from the files beside this one. Sources are
- * bytes, responses, URLs and, in Node.js, paths; `wasm` may be a compiled
- * module, too. */
+/** The addresses of the regions, the first of which begins at `heap` or is in the
+ * module. */
+function placeRegions(heap, embedded) {
+  // Addresses are unsigned, and JavaScript sees them as signed numbers.
+  const weights = embedded ? embedded.value >>> 0 : alignTo(heap);
+  const placeholders =
+      alignTo(embedded ? heap : weights + description.weightBytes);
+  return {weights, placeholders,
+          activations: alignTo(placeholders + description.placeholderBytes)};
+}
+
+/** Loads the network: by default from the files beside this one, and with as many
+ * threads as there are processors, if it is compiled for so many. Sources are bytes,
+ * responses, URLs and, in Node.js, paths; `wasm` may be a compiled module, too. */
 export async function load({
   wasm = new URL(`./${description.name}.wasm`, import.meta.url),
   weights = new URL(`./${description.name}.weights.bin`, import.meta.url),
+  threads,
 } = {}) {
-  const instance =
-      await WebAssembly.instantiate(await compile(wasm), {});
-  const {memory, __heap_base: heap, [description.embeddedWeights]: embedded} =
-      instance.exports;
-  // Addresses are unsigned, and JavaScript sees them as signed numbers.
-  const regions = {weights: (embedded ?? heap).value >>> 0};
-  const first = heap.value >>> 0;
-  if (!embedded)
-    regions.weights = alignTo(first);
-  regions.placeholders =
-      alignTo(embedded ? first : regions.weights + description.weightBytes);
-  regions.activations =
-      alignTo(regions.placeholders + description.placeholderBytes);
-  if (!embedded && description.weightBytes)
-    await readWeights(
-        weights,
-        new Uint8Array(memory.buffer, regions.weights, description.weightBytes),
-        instance.exports.checksum);
+  const most = description.threads;
+  if (threads !== undefined &&
+      !(Number.isInteger(threads) && threads >= 1 && threads <= most))
+    throw new RangeError(`${description.name}: threads is ${threads}; accepted: ${
+        most === 1 ? 1 : `1 ... ${most}`}`);
+  const instance = await instantiate(await compile(wasm), threads);
+  const {exports, memory, pool, heap} = instance;
+  const embedded = exports[description.embeddedWeights];
+  const regions = placeRegions(heap, embedded);
+  const reading = embedded || !description.weightBytes ? undefined : readWeights(
+      weights,
+      new Uint8Array(memory.buffer, regions.weights, description.weightBytes),
+      exports.checksum);
+  try {
+    await Promise.all([pool.ready, reading]);
+  } catch (error) {
+    pool.close();
+    throw error;
+  }
   return new Network(instance, regions);
 }

@@ -147,9 +147,10 @@ static bool mayUseMatrixRegisters() {
 /// for most its scheduler ignores register pressure. For some it splits vmla to
 /// shorten the chain of dependent sums: kernels have independent ones. All
 /// engines for WebAssembly that have vectors have instructions for memcpy and
-/// for conversions to integers that saturate.
-static std::vector<StringRef>
-getBaseFeatures(const TargetSelection &selection) {
+/// for conversions to integers that saturate. Its linkers have threads only for
+/// objects that say they know of atomic instructions.
+static std::vector<StringRef> getBaseFeatures(const TargetSelection &selection,
+                                              unsigned numThreads) {
   const llvm::Triple &triple = selection.triple;
   std::vector<StringRef> features;
   if (triple.isRISCV() && selection.cpu.empty()) {
@@ -159,6 +160,8 @@ getBaseFeatures(const TargetSelection &selection) {
   }
   if (triple.isWasm())
     features = {"+bulk-memory", "+nontrapping-fptoint"};
+  if (triple.isWasm() && numThreads > 1)
+    features.push_back("+atomics");
   if (!triple.isARM() && !triple.isThumb())
     return features;
   auto kind = llvm::ARM::parseCPUArch(selection.cpu);
@@ -184,7 +187,7 @@ static std::string getFeatures(const TargetSelection &selection,
           feature.second &&
               (!feature.first().starts_with("amx") || mayUseMatrixRegisters()));
   } else if (!options.isForHost()) {
-    for (StringRef feature : getBaseFeatures(selection))
+    for (StringRef feature : getBaseFeatures(selection, options.numThreads))
       features.AddFeature(feature);
   }
   // The host's features come out of a hash map; the others have an order.
