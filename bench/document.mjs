@@ -15,6 +15,8 @@ export function updateDocument(program, text) {
       ['begin', 'end'].map((what) => `<!-- ${program}: ${what} -->`);
   const document = readFileSync(path, 'utf8');
   const [before, rest] = document.split(begin + '\n');
+  if (rest === undefined)
+    throw new Error(`${path} has no line '${begin}'`);
   writeFileSync(path, `${before}${begin}\n\n${text}\n\n` +
                           rest.slice(rest.indexOf(end)));
 }

@@ -1,12 +1,14 @@
-// Times a network as a WebAssembly bundle and in ONNX Runtime Web, one thread
-// each, in turns in one process:
+// Times a network as a WebAssembly bundle and in ONNX Runtime Web, in turns in one
+// process:
 //
-//   node web_worker.mjs BUNDLE.mjs FOLDER ROUNDS MILLISECONDS
+//   node web_worker.mjs FOLDER ROUNDS MILLISECONDS THREADS BUNDLE.mjs
+//     [ONE_THREAD.mjs]
 //
-// FOLDER has model.onnx, input_K.npy and output_K.npy. Prints a line of JSON:
-// {errors, times}, by the names of the engines; errors are shares of the largest
-// magnitude, and times are medians of turns, in milliseconds. A turn takes about
-// MILLISECONDS, and at least one run. Both run 40 times before.
+// FOLDER has model.onnx, input_K.npy and output_K.npy. ONE_THREAD is a bundle for one
+// thread that is timed, too. Prints a line of JSON: {errors, times}, by the names of
+// the engines; errors are shares of the largest magnitude, and times are medians of
+// turns, in milliseconds. A turn takes about MILLISECONDS, and at least one run. All
+// run 40 times before.
 
 import {readFileSync} from 'node:fs';
 import {pathToFileURL} from 'node:url';
@@ -15,13 +17,14 @@ import {largestError} from './npy.mjs';
 import {load as loadOrt, readTensors} from './ort_network.mjs';
 import {median} from './report.mjs';
 
-const [bundle, folder, rounds, milliseconds] = process.argv.slice(2);
+const [folder, rounds, milliseconds, threads, bundle, oneThread] =
+    process.argv.slice(2);
 const warmups = 40;
 
-// {run, getError} of the bundle.
-async function prepareGlowish({inputs, outputs}) {
-  const {load} = await import(pathToFileURL(bundle));
-  const network = await load();
+// {run, getError} of a bundle.
+async function prepareGlowish(path, threads, {inputs, outputs}) {
+  const {load} = await import(pathToFileURL(path));
+  const network = await load({threads});
   Object.values(network.inputs).forEach(
       (place, i) => place.set(inputs[i].data));
   return {
@@ -32,7 +35,7 @@ async function prepareGlowish({inputs, outputs}) {
 }
 
 async function prepareOrt(tensors) {
-  ort.env.wasm.numThreads = 1;
+  ort.env.wasm.numThreads = Number(threads);
   const {session, feeds, expected} = await loadOrt(
       readFileSync(`${folder}/model.onnx`), tensors,
       {executionProviders: ['wasm'], graphOptimizationLevel: 'all'}, ort);
@@ -56,7 +59,8 @@ async function timeTurn({run}) {
 
 const tensors = readTensors(folder, ort);
 const engines = {
-  'glowish': await prepareGlowish(tensors),
+  'glowish': await prepareGlowish(bundle, Number(threads), tensors),
+  ...(oneThread && {'one thread': await prepareGlowish(oneThread, 1, tensors)}),
   'ONNX Runtime Web': await prepareOrt(tensors),
 };
 const result = {errors: {}, times: {}};
