@@ -73,8 +73,8 @@ function maySleep(words) {
   }
 }
 
-/** What is left of a network's calls of glowish_parallel_for when workers share
- * their tasks. This thread has the number 0. */
+/** The workers of a network, and its calls of glowish_parallel_for, whose tasks they
+ * share. The thread that calls has the number 0. */
 class Pool {
   #words;
   #table;
