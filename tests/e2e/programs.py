@@ -4,6 +4,7 @@ $GLOWISH_BIN: the project's (default build/release/bin).
 """
 
 import os
+import shutil
 import subprocess
 
 BIN = os.environ.get("GLOWISH_BIN", "build/release/bin")
@@ -18,6 +19,16 @@ def run(*command, env=None):
         raise RuntimeError(next((line for line in lines if "error:" in line),
                                 lines[-1] or "ended with %d" % done.returncode))
     return done.stdout
+
+
+def has_programs(programs):
+    """Whether all of {program: Debian's package} are there; says what is not."""
+    for program, package in programs.items():
+        if not shutil.which(program):
+            print("skipped: there is no %s; Debian's package %s has it"
+                  % (program, package))
+            return False
+    return True
 
 
 def tool(name, *args):

@@ -12,9 +12,10 @@ are recognized in recordings, and images are labelled. Prints a table of the fil
 pass. tflite.txt names those that need not, and must not.
 
 --all: also models of more than a megabyte in the interpreter, all of SEANet's
-one-operator models and not one of three, and all recordings, which takes minutes. --keep: a new folder where inputs and outputs are left. $GLOWISH_BIN: the
-programs (default build/release/bin). Exits 1 if other models fail, 77 without
-data."""
+one-operator models and not one of three, and all recordings, which takes
+minutes. --keep: a new folder where inputs and outputs are left. $GLOWISH_BIN:
+the programs (default build/release/bin). Exits 1 if other models fail, 77
+without data."""
 
 import argparse
 import csv

@@ -30,7 +30,7 @@ os.chdir(ROOT)
 sys.path.append("tests/e2e")
 
 import cases  # noqa: E402: beside this script
-from programs import run, tool  # noqa: E402
+from programs import has_programs, run, tool  # noqa: E402
 
 DATA = os.environ.get("GLOWISH_TEST_DATA", "../shared/data")
 WORK = os.path.abspath("build/e2e/web")
@@ -396,11 +396,8 @@ def find_networks(has_all):
 
 
 def main():
-    for program, package in (("node", "nodejs"), ("wasm-ld-19", "lld-19")):
-        if not shutil.which(program):
-            print("skipped: there is no %s; Debian's package %s has it"
-                  % (program, package))
-            return 77
+    if not has_programs({"node": "nodejs", "wasm-ld-19": "lld-19"}):
+        return 77
     shutil.rmtree(WORK, ignore_errors=True)
     os.makedirs(WORK)
     names = [name for name in sys.argv[1:] if name != "--all"]

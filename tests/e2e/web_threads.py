@@ -29,7 +29,7 @@ os.chdir(ROOT)
 sys.path.append("tests/e2e")
 
 import web_page  # noqa: E402: beside this script
-from programs import run, tool  # noqa: E402
+from programs import has_programs, run, tool  # noqa: E402
 
 WORK = os.path.abspath("build/e2e/web-threads")
 # A call that hangs is an error.
@@ -153,11 +153,8 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=200)
     runs = parser.parse_args().runs
-    for program, package in (("node", "nodejs"), ("wasm-ld-19", "lld-19")):
-        if not shutil.which(program):
-            print("skipped: there is no %s; Debian's package %s has it"
-                  % (program, package))
-            return 77
+    if not has_programs({"node": "nodejs", "wasm-ld-19": "lld-19"}):
+        return 77
     shutil.rmtree(WORK, ignore_errors=True)
     os.makedirs(WORK)
     wrong = 0

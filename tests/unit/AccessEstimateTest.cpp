@@ -82,7 +82,7 @@ TEST(AccessEstimate, RepeatedElementsAndPartsCountAsTheyAreLoaded) {
 }
 
 TEST(AccessEstimate, BodiesCountAsOftenAsTheyMayRun) {
-  auto module = llvm::cantFail(parseModule(R"(
+  auto ir = generateFrom(R"(
 module "m"
 placeholder %x : float<7> input "x"
 placeholder %y : float<7> output "y"
@@ -96,10 +96,7 @@ function "main" {
   }, numStates = 1, maxTripCount = 100} : float<7>, int64<>
   Save(%loop:0, %y)
 }
-)",
-                                           "test", nullptr));
-  Function &main = *module->getFunctions().front();
-  auto ir = llvm::cantFail(generateIR(main, scheduleNodes(main)));
+)");
   AccessEstimate estimate(*ir, countAccesses);
   const Instruction *loop = nullptr;
   const Buffer *kept = nullptr;

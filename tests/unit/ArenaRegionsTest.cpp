@@ -218,7 +218,7 @@ TEST(ArenaRegions, RandomProgramsFit) {
 
 /// What a loop needs is in one region: its body runs three times.
 TEST(ArenaRegions, ABodyIsInOneRegion) {
-  auto module = llvm::cantFail(parseModule(R"(
+  auto ir = generateFrom(R"(
 module "m"
 placeholder %x : float<33> input "x"
 placeholder %y : float<33> output "y"
@@ -232,10 +232,7 @@ function "main" {
   }, numStates = 1, maxTripCount = 3} : float<33>, int64<>
   Save(%loop:0, %y)
 }
-)",
-                                           "test", nullptr));
-  Function &main = *module->getFunctions().front();
-  auto ir = llvm::cantFail(generateIR(main, scheduleNodes(main)));
+)");
   PlanOptions options = getArenaOptions();
   for (uint64_t bytes : {64, 512, 1024}) {
     options.arenaRegions = {{"fast", bytes}, {"slow", 4096}};

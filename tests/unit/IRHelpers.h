@@ -4,8 +4,10 @@
 #define GLOWISH_TESTS_UNIT_IRHELPERS_H
 
 #include "glowish/Backends/Interpreter/Interpreter.h"
+#include "glowish/Graph/GraphText.h"
 #include "glowish/IR/IRText.h"
 #include "glowish/IR/Passes.h"
+#include "glowish/IRGen/IRGen.h"
 #include "glowish/Support/Random.h"
 #include "gtest/gtest.h"
 
@@ -27,6 +29,13 @@ inline std::unique_ptr<IRFunction> parse(llvm::StringRef text) {
     return nullptr;
   }
   return std::move(*function);
+}
+
+/// The program of the first function of a module in text form.
+inline std::unique_ptr<IRFunction> generateFrom(llvm::StringRef text) {
+  auto module = llvm::cantFail(parseModule(text, "test.graph", nullptr));
+  Function &function = *module->getFunctions().front();
+  return llvm::cantFail(generateIR(function, scheduleNodes(function)));
 }
 
 /// The message with which \p text is refused.

@@ -156,6 +156,22 @@ TEST(TFLiteSignal, FilterBank) {
               HasSubstr("band 2 is not within 5 frequencies"));
 }
 
+/// Refused before anything of their size is made.
+TEST(TFLiteSignal, RefusesHugeBands) {
+  std::vector<int16_t> zeros(4000), widths(4000, INT16_MAX);
+  EXPECT_THAT(
+      getTFLiteError(makeModel("SignalFilterBank",
+                               {{TensorType::UINT32, 40000},
+                                makeInt16s({1}),
+                                makeInt16s({1}),
+                                makeInt16s(zeros),
+                                makeInt16s(zeros),
+                                makeInt16s(widths)},
+                               {{TensorType::UINT64, 3999}},
+                               {{"num_channels", 3999}})),
+      HasSubstr("its bands have 262136000 factors; accepted: at most 1048576"));
+}
+
 TEST(TFLiteSignal, SquareRoot) {
   Doubles x = {0, 1, 2, 3, 6, 7, 65535.0 * 65535, 4294967295, 4294967296};
   for (int e = 33; e < 64; ++e)

@@ -234,6 +234,17 @@ static bool hasOneZeroPoint(const Dequantization &x) {
          value <= (isSigned ? 127 : 255);
 }
 
+/// \p sums of the integers of \p x, in which \p weight, int32, multiplies the
+/// zero point, without its share.
+static NodeValue subtractZeroPoint(const Dequantization &x, NodeValue sums,
+                                   NodeValue weight, RewriteContext &context) {
+  if (!x.zeroPoint)
+    return sums;
+  NodeValue zero = context.create<CastNode>(context.reshape(x.zeroPoint, {}),
+                                            ElemKind::Int32);
+  return context.create<SubNode>(sums, context.create<MulNode>(zero, weight));
+}
+
 //===- Convolutions -------------------------------------------------------===//
 
 static NodeValue recognizeConvolution(ConvolutionNode &root,
@@ -295,13 +306,9 @@ static NodeValue multiply(NodeValue lhs, NodeValue rhs, bool transposesRhs,
   Bias parts = splitBias(bias, *x, *matrix, weights.getShape()[1], context);
   NodeValue sums = context.create<MatMulIntegerNode>(
       moveAlike(*x, x->integer, context), weights, found->zeroPoint);
-  if (x->zeroPoint) {
-    NodeValue zero = context.create<CastNode>(context.reshape(x->zeroPoint, {}),
-                                              ElemKind::Int32);
-    sums = context.create<SubNode>(
-        sums, context.create<MulNode>(
-                  zero, sumColumns(weights, found->zeroPoint, context)));
-  }
+  if (x->zeroPoint)
+    sums = subtractZeroPoint(
+        *x, sums, sumColumns(weights, found->zeroPoint, context), context);
   if (parts.integer)
     sums = context.create<AddNode>(sums, parts.integer);
   return finish(sums, makeFactor(*x, *matrix, context), parts, context);
@@ -336,7 +343,9 @@ static NodeValue reduce(NodeValue value, bool isMean,
                         llvm::ArrayRef<int64_t> axes, bool keepDims,
                         RewriteContext &context) {
   std::optional<Dequantization> x = matchDequantization(value);
-  if (!x || !x->isOfBytes() || !hasOneZeroPoint(*x) || !hasOneElement(x->scale))
+  // Constants are folded as they are: with the fewest roundings.
+  if (!x || !x->isOfBytes() || !hasOneZeroPoint(*x) ||
+      !hasOneElement(x->scale) || getConstantTensor(x->integer))
     return {};
   int64_t count = 1;
   for (int64_t axis : axes)
@@ -346,13 +355,8 @@ static NodeValue reduce(NodeValue value, bool isMean,
     return {};
   NodeValue sums = context.create<ReduceIntegerNode>(
       moveAlike(*x, x->integer, context), axes.vec(), keepDims);
-  if (x->zeroPoint) {
-    NodeValue zero = context.create<CastNode>(context.reshape(x->zeroPoint, {}),
-                                              ElemKind::Int32);
-    sums = context.create<SubNode>(
-        sums, context.create<MulNode>(
-                  zero, context.createScalar(ElemKind::Int32, double(count))));
-  }
+  sums = subtractZeroPoint(
+      *x, sums, context.createScalar(ElemKind::Int32, double(count)), context);
   if (!x->scale)
     return sums;
   NodeValue factor = context.reshape(x->scale, {});

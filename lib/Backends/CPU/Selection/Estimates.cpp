@@ -46,8 +46,7 @@ double CPUBackend::countAccesses(const Instruction &instr,
   if (!buffer)
     return 0;
   auto *convolution = llvm::dyn_cast<CPUConvolutionInstr>(&instr);
-  constexpr unsigned input = 1;
-  if (convolution && index == input)
+  if (convolution && index == CPUConvolutionInstr::inputIdx)
     return countInputLoads(*convolution, getTarget());
   return glowish::countAccesses(instr, index) /
          getTarget().getLanes(getElemSize(buffer->getType().getKind()));

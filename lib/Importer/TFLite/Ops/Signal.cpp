@@ -117,6 +117,14 @@ static llvm::Error importFilterBank(TFLiteOp &op) {
                 int64_t(std::min({bank.starts.size(), bank.weightStarts.size(),
                                   bank.widths.size()})) -
                     1));
+  // A small file may state bands that are large, and many.
+  int64_t numFactors = 0;
+  for (int64_t i = 0; i <= count; ++i)
+    numFactors += 2 * std::max<int64_t>(bank.widths[size_t(i)], 0);
+  constexpr int64_t most = 1 << 20;
+  if (numFactors > most)
+    return makeError("its bands have {0} factors; accepted: at most {1}",
+                     numFactors, most);
   int64_t numFrequencies = op.getShape(0)[0], width = 1;
   std::vector<Band> bands(static_cast<size_t>(count));
   for (size_t i = 0; i < bands.size(); ++i) {
