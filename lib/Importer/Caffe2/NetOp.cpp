@@ -12,14 +12,14 @@ using caffe2::Argument;
 
 /// Created on first use, as the order of static initialization across files is
 /// unspecified.
-static std::map<std::string, RegisteredNetOp> &getRegistry() {
+static std::map<std::string, RegisteredNetOp> &getNetRegistry() {
   static std::map<std::string, RegisteredNetOp> registry;
   return registry;
 }
 
 Caffe2Operator::Caffe2Operator(llvm::StringRef name, NetOpImporter importer,
                                NetOpTraits traits) {
-  bool isNew = getRegistry()
+  bool isNew = getNetRegistry()
                    .try_emplace(name.str(), RegisteredNetOp{importer, traits})
                    .second;
   assert(isNew && "an operator is registered once");
@@ -27,8 +27,8 @@ Caffe2Operator::Caffe2Operator(llvm::StringRef name, NetOpImporter importer,
 }
 
 const RegisteredNetOp *glowish::findCaffe2Operator(llvm::StringRef name) {
-  auto found = getRegistry().find(name.str());
-  return found == getRegistry().end() ? nullptr : &found->second;
+  auto found = getNetRegistry().find(name.str());
+  return found == getNetRegistry().end() ? nullptr : &found->second;
 }
 
 bool glowish::isImplied(const caffe2::OperatorDef &op, unsigned index) {
@@ -42,7 +42,7 @@ bool glowish::isImplied(const caffe2::OperatorDef &op, unsigned index) {
 
 std::vector<Caffe2OperatorInfo> glowish::listCaffe2Operators() {
   std::vector<Caffe2OperatorInfo> list;
-  for (const auto &[name, registered] : getRegistry())
+  for (const auto &[name, registered] : getNetRegistry())
     list.push_back({name, registered.traits.limit.str()});
   return list;
 }

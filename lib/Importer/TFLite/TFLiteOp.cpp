@@ -10,7 +10,7 @@ using namespace glowish;
 
 /// Created on first use, as the order of static initialization across files is
 /// unspecified.
-static std::map<std::string, RegisteredTFLiteOp> &getRegistry() {
+static std::map<std::string, RegisteredTFLiteOp> &getTFLiteRegistry() {
   static std::map<std::string, RegisteredTFLiteOp> registry;
   return registry;
 }
@@ -18,7 +18,7 @@ static std::map<std::string, RegisteredTFLiteOp> &getRegistry() {
 TFLiteOperator::TFLiteOperator(llvm::StringRef name, TFLiteOpImporter importer,
                                TFLiteOpTraits traits) {
   bool isNew =
-      getRegistry()
+      getTFLiteRegistry()
           .try_emplace(name.str(), RegisteredTFLiteOp{importer, traits})
           .second;
   assert(isNew && "an operator is registered once");
@@ -26,13 +26,13 @@ TFLiteOperator::TFLiteOperator(llvm::StringRef name, TFLiteOpImporter importer,
 }
 
 const RegisteredTFLiteOp *glowish::findTFLiteOperator(llvm::StringRef name) {
-  auto found = getRegistry().find(name.str());
-  return found == getRegistry().end() ? nullptr : &found->second;
+  auto found = getTFLiteRegistry().find(name.str());
+  return found == getTFLiteRegistry().end() ? nullptr : &found->second;
 }
 
 std::vector<TFLiteOperatorInfo> glowish::listTFLiteOperators() {
   std::vector<TFLiteOperatorInfo> list;
-  for (const auto &[name, registered] : getRegistry())
+  for (const auto &[name, registered] : getTFLiteRegistry())
     list.push_back({name, registered.traits.limit.str()});
   return list;
 }

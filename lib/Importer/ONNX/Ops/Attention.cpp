@@ -1,7 +1,7 @@
 //===- Attention.cpp - Attention and rotary embeddings --------------------===//
 
+#include "Common/AttentionHeads.h"
 #include "ONNX/ModelFile.h"
-#include "ONNX/Ops/AttentionHeads.h"
 #include "ONNX/Ops/DynamicAttention.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <cmath>

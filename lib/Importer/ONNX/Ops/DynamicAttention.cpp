@@ -6,12 +6,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "ONNX/Ops/DynamicAttention.h"
-#include "ONNX/Ops/AttentionHeads.h"
+#include "Common/AttentionHeads.h"
 #include "ONNX/Ops/DynamicConcat.h"
 #include "glowish/Graph/StatedSums.h"
 #include <cmath>
 
 using namespace glowish;
+
+bool glowish::isFlat(const OpContext &op) {
+  return op.hasInput(0) && op.peekInput(0).getShape().size() == 3;
+}
 
 llvm::Error glowish::checkTokenExtents(const DynamicValue &tokens,
                                        unsigned index, unsigned lengthDim) {

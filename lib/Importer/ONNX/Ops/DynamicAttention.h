@@ -3,10 +3,13 @@
 #ifndef GLOWISH_LIB_IMPORTER_ONNX_OPS_DYNAMICATTENTION_H
 #define GLOWISH_LIB_IMPORTER_ONNX_OPS_DYNAMICATTENTION_H
 
+#include "Common/AttentionHeads.h"
 #include "ONNX/DynamicDims.h"
-#include "ONNX/Ops/AttentionHeads.h"
 
 namespace glowish {
+
+/// Whether input 0 has heads side by side: [batch, length, heads * size].
+bool isFlat(const OpContext &op);
 
 /// Returns an error unless only the dimensions 0, the batch, and \p lengthDim
 /// of

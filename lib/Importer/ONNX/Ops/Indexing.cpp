@@ -7,58 +7,6 @@
 
 using namespace glowish;
 
-NodeValue glowish::wrapIndices(Composer &c, NodeValue indices, int64_t extent) {
-  NodeValue wide = c.cast(indices, ElemKind::Int64);
-  return c.select(c.less(wide, 0), c.add(wide, double(extent)), wide);
-}
-
-NodeValue glowish::makePositions(Composer &c, DimsRef shape, DimsRef strides) {
-  return c.table(ElemKind::Int64, shape, [&](DimsRef index) {
-    int64_t position = 0;
-    for (unsigned d = 0; d < index.size(); ++d)
-      position += index[d] * strides[d];
-    return double(position);
-  });
-}
-
-NodeValue glowish::getElementPositions(Composer &c, DimsRef shape,
-                                       NodeValue indices, int64_t axis) {
-  Dims strides = getDenseStrides(shape);
-  Dims others(indices.getShape());
-  others[axis] = 1;
-  NodeValue base = makePositions(c, others, strides);
-  NodeValue along =
-      c.mul(wrapIndices(c, indices, shape[axis]), double(strides[axis]));
-  return c.add(along, base);
-}
-
-NodeValue glowish::gatherPositions(Composer &c, NodeValue data,
-                                   NodeValue positions) {
-  if (!data)
-    return data;
-  NodeValue flat = c.reshape(data, {data.getType().getNumElements()});
-  return c.gather(flat, positions, 0);
-}
-
-NodeValue glowish::gatherElements(Composer &c, NodeValue data,
-                                  NodeValue indices, int64_t axis) {
-  if (!data || !indices)
-    return {};
-  return gatherPositions(
-      c, data, getElementPositions(c, data.getShape(), indices, axis));
-}
-
-NodeValue glowish::shiftAlong(Composer &c, NodeValue value, int64_t axis,
-                              int64_t count, double filler) {
-  if (!value)
-    return value;
-  unsigned rank = value.getShape().size();
-  std::vector<int64_t> pads(2 * rank, 0);
-  pads[axis] = count;
-  pads[rank + axis] = -count;
-  return c.pad(value, pads, filler);
-}
-
 /// Checks \p indices as an operand of GatherElements or ScatterElements.
 static llvm::Error checkElementIndices(NodeValue data, NodeValue indices,
                                        int64_t axis) {
@@ -178,22 +126,6 @@ static llvm::Expected<std::string> readReduction(OpContext &op) {
   return reduction;
 }
 
-/// Scatters to rows \p rows of \p data, collapsed to a matrix [numRows, row].
-static NodeValue scatterRows(Composer &c, NodeValue data, NodeValue rows,
-                             NodeValue updates, int64_t numRows, int64_t row,
-                             llvm::StringRef mode) {
-  NodeValue matrix = c.reshape(data, {numRows, row});
-  if (c.hasFailed())
-    return {};
-  int64_t count = rows.getType().getNumElements();
-  rows = c.reshape(rows, {count});
-  updates = c.reshape(updates, {count, row});
-  if (c.hasFailed())
-    return {};
-  return c.reshape(c.make<ScatterNode>(matrix, rows, updates, mode),
-                   data.getShape());
-}
-
 /// Replaces rows by the out of range index \p outside beyond the actual extents
 /// of \p indices, so that nothing is scattered there. The first \p count
 /// dimensions of \p indices are those of the updates.
@@ -245,7 +177,7 @@ static llvm::Error importScatterND(OpContext &op) {
                                                        count, tuples.numRows));
   return setDynamicOutput(op, c, 0,
                           {scatterRows(c, data.value, rows, updates.value,
-                                       tuples.numRows, tuples.row, mode),
+                                       {tuples.numRows, tuples.row}, mode),
                            data.extents});
 }
 
@@ -266,7 +198,7 @@ static llvm::Error importScatterElements(OpContext &op) {
       rows, dropOutside(c, rows, indices, indices.getRank(), total));
   return setDynamicOutput(
       op, c, 0,
-      {scatterRows(c, data.value, rows, updates.value, total, 1, mode),
+      {scatterRows(c, data.value, rows, updates.value, {total, 1}, mode),
        data.extents});
 }
 
@@ -311,7 +243,7 @@ static llvm::Error importTensorScatter(OpContext &op) {
     return c.setOutput(0, index);
   NodeValue rows = getElementPositions(c, shape, index, axis);
   return c.setOutput(0, scatterRows(c, cache, rows, update,
-                                    cache.getType().getNumElements(), 1,
+                                    {cache.getType().getNumElements(), 1},
                                     "replace"));
 }
 

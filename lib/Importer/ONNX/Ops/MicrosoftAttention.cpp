@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ONNX/Ops/AttentionHeads.h"
+#include "Common/AttentionHeads.h"
 #include "ONNX/Quantization.h"
 #include <cmath>
 

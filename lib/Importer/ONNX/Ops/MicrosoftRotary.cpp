@@ -1,7 +1,7 @@
 //===- MicrosoftRotary.cpp - Rotary embedding of com.microsoft ------------===//
 
 #include "ONNX/Ops/MicrosoftRotary.h"
-#include "ONNX/Ops/AttentionHeads.h"
+#include "Common/AttentionHeads.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include <limits>
 

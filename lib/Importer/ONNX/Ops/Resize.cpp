@@ -1,7 +1,7 @@
 //===- Resize.cpp - Resize and Upsample -----------------------------------===//
 
+#include "Common/Interpolation.h"
 #include "ONNX/DynamicDims.h"
-#include "ONNX/Ops/Interpolation.h"
 #include "glowish/Importer/OperatorNotes.h"
 #include "llvm/ADT/StringExtras.h"
 #include <cmath>

@@ -1,6 +1,6 @@
 //===- Interpolation.cpp - Resizing as matrix multiplication --------------===//
 
-#include "ONNX/Ops/Interpolation.h"
+#include "Common/Interpolation.h"
 #include <cmath>
 
 using namespace glowish;
@@ -81,7 +81,7 @@ getWeights(const ResizedDim &dim, const Sampling &sampling, double coordinate) {
 }
 
 /// Swaps dimension \p axis with the last.
-static NodeValue moveLast(Composer &c, NodeValue value, int64_t axis) {
+static NodeValue moveLast(NodeBuilder &b, NodeValue value, int64_t axis) {
   if (!value)
     return value;
   int64_t last = int64_t(value.getShape().size()) - 1;
@@ -91,29 +91,29 @@ static NodeValue moveLast(Composer &c, NodeValue value, int64_t axis) {
   for (int64_t d = 0; d <= last; ++d)
     order.push_back(d);
   std::swap(order[axis], order[last]);
-  return c.transpose(value, order);
+  return b.transpose(value, order);
 }
 
-static NodeValue resizeNearest(Composer &c, NodeValue value,
+static NodeValue resizeNearest(NodeBuilder &b, NodeValue value,
                                const ResizedDim &dim,
                                const Sampling &sampling) {
-  NodeValue indices = c.table(ElemKind::Int64, {dim.to}, [&](DimsRef index) {
+  NodeValue indices = b.table(ElemKind::Int64, {dim.to}, [&](DimsRef index) {
     double coordinate = getCoordinate(dim, sampling, index[0]);
     return std::clamp(round(sampling.rounding, coordinate), 0.0,
                       double(dim.from - 1));
   });
-  return c.gather(value, indices, dim.axis);
+  return b.gather(value, indices, dim.axis);
 }
 
-static NodeValue resizeSmooth(Composer &c, NodeValue value,
+static NodeValue resizeSmooth(NodeBuilder &b, NodeValue value,
                               const ResizedDim &dim, const Sampling &sampling) {
-  value = moveLast(c, value, dim.axis);
+  value = moveLast(b, value, dim.axis);
   if (!value)
     return value;
   // Compute row by row: table() checks the budget before the first one.
   std::vector<double> weights;
-  NodeValue matrix = c.transposeLast(
-      c.table(value.getElemKind(), {dim.to, dim.from}, [&](DimsRef index) {
+  NodeValue matrix = b.transposeLast(
+      b.table(value.getElemKind(), {dim.to, dim.from}, [&](DimsRef index) {
         if (index[1] == 0)
           weights =
               getWeights(dim, sampling, getCoordinate(dim, sampling, index[0]));
@@ -121,13 +121,13 @@ static NodeValue resizeSmooth(Composer &c, NodeValue value,
       }));
   Dims shape(value.getShape());
   NodeValue rows =
-      c.reshape(value, {countElements(DimsRef(shape).drop_back()), dim.from});
+      b.reshape(value, {countElements(DimsRef(shape).drop_back()), dim.from});
   shape.back() = dim.to;
-  return moveLast(c, c.reshape(c.matMul(rows, matrix), shape), dim.axis);
+  return moveLast(b, b.reshape(b.matMul(rows, matrix), shape), dim.axis);
 }
 
 /// tf_crop_and_resize has one value for all coordinates outside of the input.
-static NodeValue extrapolate(Composer &c, NodeValue value,
+static NodeValue extrapolate(NodeBuilder &b, NodeValue value,
                              llvm::ArrayRef<ResizedDim> dims,
                              const Sampling &sampling) {
   for (const ResizedDim &dim : dims) {
@@ -135,22 +135,22 @@ static NodeValue extrapolate(Composer &c, NodeValue value,
       return value;
     Dims shape(value.getShape().size(), 1);
     shape[dim.axis] = dim.to;
-    NodeValue isInside = c.table(ElemKind::Bool, shape, [&](DimsRef index) {
+    NodeValue isInside = b.table(ElemKind::Bool, shape, [&](DimsRef index) {
       double coordinate = getCoordinate(dim, sampling, index[dim.axis]);
       return double(coordinate >= 0 && coordinate <= double(dim.from - 1));
     });
-    value = c.select(isInside, value, c.number(value, sampling.extrapolation));
+    value = b.select(isInside, value, b.number(value, sampling.extrapolation));
   }
   return value;
 }
 
-NodeValue glowish::interpolate(Composer &c, NodeValue value,
+NodeValue glowish::interpolate(NodeBuilder &b, NodeValue value,
                                llvm::ArrayRef<ResizedDim> dims,
                                const Sampling &sampling) {
   for (const ResizedDim &dim : dims)
-    value = sampling.mode == "nearest" ? resizeNearest(c, value, dim, sampling)
-                                       : resizeSmooth(c, value, dim, sampling);
+    value = sampling.mode == "nearest" ? resizeNearest(b, value, dim, sampling)
+                                       : resizeSmooth(b, value, dim, sampling);
   if (sampling.coordinates == "tf_crop_and_resize")
-    value = extrapolate(c, value, dims, sampling);
+    value = extrapolate(b, value, dims, sampling);
   return value;
 }

@@ -1,9 +1,10 @@
 //===- AttentionHeads.h - Parts of attention operators ----------*- C++ -*-===//
 
-#ifndef GLOWISH_LIB_IMPORTER_ONNX_OPS_ATTENTIONHEADS_H
-#define GLOWISH_LIB_IMPORTER_ONNX_OPS_ATTENTIONHEADS_H
+#ifndef GLOWISH_LIB_IMPORTER_COMMON_ATTENTIONHEADS_H
+#define GLOWISH_LIB_IMPORTER_COMMON_ATTENTIONHEADS_H
 
-#include "ONNX/Composer.h"
+#include "glowish/Graph/NodeBuilder.h"
+#include "glowish/Support/Error.h"
 #include <array>
 
 namespace glowish {
@@ -28,38 +29,35 @@ struct Scoring {
   NodeValue sink;
 };
 
-/// Whether input 0 has heads side by side: [batch, length, heads * size].
-bool isFlat(const OpContext &op);
-
 /// Reshapes \p value [batch, length, heads * size] to [batch, heads, length,
 /// size]. \p name is the attribute that states \p heads.
-llvm::Expected<NodeValue> splitHeads(Composer &c, NodeValue value,
+llvm::Expected<NodeValue> splitHeads(NodeBuilder &b, NodeValue value,
                                      int64_t heads, llvm::StringRef name);
 
 /// The inverse of splitHeads().
-NodeValue joinHeads(Composer &c, NodeValue value);
+NodeValue joinHeads(NodeBuilder &b, NodeValue value);
 
 /// Repeats each head of \p value for the query heads that share it
 /// (grouped-query attention).
-llvm::Expected<NodeValue> repeatHeads(Composer &c, NodeValue value,
+llvm::Expected<NodeValue> repeatHeads(NodeBuilder &b, NodeValue value,
                                       int64_t numQuery);
 
 /// Returns the scores of \p heads: scaled, after the softcap, after the masks,
 /// and after the softmax.
 llvm::Expected<std::array<NodeValue, 4>>
-composeScores(Composer &c, const Heads &heads, const Scoring &scoring);
+composeScores(NodeBuilder &b, const Heads &heads, const Scoring &scoring);
 
 /// Returns the attention of \p heads, an Attention node unless the scores have
 /// a sink, a softcap or a causal mask that the node has not.
-llvm::Expected<NodeValue> attend(Composer &c, const Heads &heads,
+llvm::Expected<NodeValue> attend(NodeBuilder &b, const Heads &heads,
                                  const Scoring &scoring);
 
 /// Rotates pairs of the first elements of each head (rotary embedding): as many
 /// pairs as \p cosines and \p sines, which broadcast to [batch, heads, length,
 /// pairs], have columns. A pair is (i, i + pairs), or adjacent elements.
-NodeValue rotateHeads(Composer &c, NodeValue heads, NodeValue cosines,
+NodeValue rotateHeads(NodeBuilder &b, NodeValue heads, NodeValue cosines,
                       NodeValue sines, bool isInterleaved);
 
 } // namespace glowish
 
-#endif // GLOWISH_LIB_IMPORTER_ONNX_OPS_ATTENTIONHEADS_H
+#endif // GLOWISH_LIB_IMPORTER_COMMON_ATTENTIONHEADS_H

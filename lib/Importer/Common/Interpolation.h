@@ -1,9 +1,9 @@
 //===- Interpolation.h - Resizing as matrix multiplication ------*- C++ -*-===//
 
-#ifndef GLOWISH_LIB_IMPORTER_ONNX_OPS_INTERPOLATION_H
-#define GLOWISH_LIB_IMPORTER_ONNX_OPS_INTERPOLATION_H
+#ifndef GLOWISH_LIB_IMPORTER_COMMON_INTERPOLATION_H
+#define GLOWISH_LIB_IMPORTER_COMMON_INTERPOLATION_H
 
-#include "ONNX/Composer.h"
+#include "glowish/Graph/NodeBuilder.h"
 
 namespace glowish {
 
@@ -26,10 +26,10 @@ struct ResizedDim {
 
 /// Resizes \p value along \p dims, one after the other, each by a matmul with a
 /// matrix of weights, or by a gather in mode nearest.
-NodeValue interpolate(Composer &c, NodeValue value,
+NodeValue interpolate(NodeBuilder &b, NodeValue value,
                       llvm::ArrayRef<ResizedDim> dims,
                       const Sampling &sampling);
 
 } // namespace glowish
 
-#endif // GLOWISH_LIB_IMPORTER_ONNX_OPS_INTERPOLATION_H
+#endif // GLOWISH_LIB_IMPORTER_COMMON_INTERPOLATION_H

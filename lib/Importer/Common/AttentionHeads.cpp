@@ -1,0 +1,133 @@
+//===- AttentionHeads.cpp - Parts of attention operators ------------------===//
+
+#include "Common/AttentionHeads.h"
+#include <limits>
+
+using namespace glowish;
+
+llvm::Expected<NodeValue> glowish::splitHeads(NodeBuilder &b, NodeValue value,
+                                              int64_t heads,
+                                              llvm::StringRef name) {
+  DimsRef shape = value.getShape();
+  if (heads < 1 || shape[2] % heads)
+    return makeError("attribute '{0}' is {1}; accepted: a divisor of {2}", name,
+                     heads, shape[2]);
+  NodeValue split =
+      b.reshape(value, {shape[0], shape[1], heads, shape[2] / heads});
+  return b.finish(b.transpose(split, {0, 2, 1, 3}));
+}
+
+NodeValue glowish::joinHeads(NodeBuilder &b, NodeValue value) {
+  if (!value)
+    return value;
+  DimsRef shape = value.getShape();
+  return b.reshape(b.transpose(value, {0, 2, 1, 3}),
+                   {shape[0], shape[2], shape[1] * shape[3]});
+}
+
+llvm::Expected<NodeValue> glowish::repeatHeads(NodeBuilder &b, NodeValue value,
+                                               int64_t numQuery) {
+  DimsRef shape = value.getShape();
+  if (shape[1] < 1 || numQuery % shape[1])
+    return makeError("{0} heads of queries share {1} of keys; accepted: a "
+                     "divisor",
+                     numQuery, shape[1]);
+  int64_t share = numQuery / shape[1];
+  if (share == 1)
+    return value;
+  NodeValue wide = b.broadcast(b.unsqueeze(value, 2),
+                               {shape[0], shape[1], share, shape[2], shape[3]});
+  return b.finish(b.reshape(wide, {shape[0], numQuery, shape[2], shape[3]}));
+}
+
+/// The softmax of \p score [batch, heads, queries, keys] and \p sink, without
+/// the latter's share. In float, as sums of half precision are.
+static NodeValue softmaxWithSink(NodeBuilder &b, NodeValue score,
+                                 NodeValue sink) {
+  if (!score)
+    return score;
+  ElemKind kind = score.getElemKind();
+  ElemKind computed = kind == ElemKind::Double ? kind : ElemKind::Float;
+  score = b.cast(score, computed);
+  sink = b.cast(sink, computed);
+  NodeValue most = b.max(b.reduce(score, "max", {3}, /*keepDims=*/true), sink);
+  NodeValue power = b.unary<ExpNode>(b.sub(score, most));
+  NodeValue sum = b.add(b.reduce(power, "sum", {3}, /*keepDims=*/true),
+                        b.unary<ExpNode>(b.sub(sink, most)));
+  return b.cast(b.div(power, sum), kind);
+}
+
+llvm::Expected<std::array<NodeValue, 4>>
+glowish::composeScores(NodeBuilder &b, const Heads &heads,
+                       const Scoring &scoring) {
+  std::array<NodeValue, 4> steps;
+  NodeValue score =
+      b.mul(b.matMul(heads.query, b.transposeLast(heads.key)), scoring.scale);
+  steps[0] = score;
+  if (scoring.softcap != 0)
+    score = b.mul(b.unary<TanhNode>(b.div(score, scoring.softcap)),
+                  scoring.softcap);
+  steps[1] = score;
+  if (scoring.mask)
+    score = b.add(score, scoring.mask);
+  if (scoring.isCausal && score) {
+    NodeValue seen = b.table(ElemKind::Bool, score.getShape().take_back(2),
+                             [&](DimsRef index) {
+                               return double(index[1] <= index[0] + heads.past);
+                             });
+    constexpr double inf = std::numeric_limits<double>::infinity();
+    score = b.select(seen, score, b.number(score, -inf));
+  }
+  steps[2] = score;
+  if (score)
+    score = scoring.sink ? softmaxWithSink(b, score, scoring.sink)
+                         : b.make<SoftmaxNode>(score, 3);
+  if (scoring.seesKey && score)
+    score = b.select(scoring.seesKey, score, b.number(score, 0));
+  steps[3] = score;
+  GLOWISH_RETURN_IF_ERROR(b.takeError());
+  return steps;
+}
+
+llvm::Expected<NodeValue> glowish::attend(NodeBuilder &b, const Heads &heads,
+                                          const Scoring &scoring) {
+  int64_t queries = heads.query.getShape()[2], keys = heads.key.getShape()[2];
+  // With the node's causal mask, the last query attends to all keys.
+  bool isPlain = scoring.softcap == 0 && !scoring.sink &&
+                 (!scoring.isCausal || keys - queries == heads.past);
+  if (!isPlain) {
+    GLOWISH_ASSIGN_OR_RETURN(auto steps, composeScores(b, heads, scoring));
+    return b.finish(b.matMul(steps[3], heads.value));
+  }
+  NodeValue result =
+      b.make<AttentionNode>(heads.query, heads.key, heads.value, scoring.mask,
+                            scoring.scale, scoring.isCausal);
+  if (scoring.seesKey && result)
+    result = b.select(scoring.seesKey, result, b.number(result, 0));
+  return b.finish(result);
+}
+
+NodeValue glowish::rotateHeads(NodeBuilder &b, NodeValue heads,
+                               NodeValue cosines, NodeValue sines,
+                               bool isInterleaved) {
+  if (!heads || !cosines || !sines)
+    return {};
+  DimsRef shape = heads.getShape();
+  int64_t half = cosines.getShape()[3], size = 2 * half;
+  NodeValue rotated = b.slice(heads, 3, 0, size);
+  NodeValue rest = b.slice(heads, 3, size, shape[3] - size);
+  // Split the pairs into a dimension of extent 2.
+  Dims pairs = {shape[0], shape[1], shape[2], half, half};
+  int64_t pairAxis = isInterleaved ? 4 : 3;
+  pairs[pairAxis] = 2;
+  NodeValue split = b.reshape(rotated, pairs);
+  NodeValue x = b.slice(split, pairAxis, 0, 1);
+  NodeValue y = b.slice(split, pairAxis, 1, 1);
+  NodeValue cosine = b.unsqueeze(cosines, pairAxis);
+  NodeValue sine = b.unsqueeze(sines, pairAxis);
+  NodeValue parts[] = {b.sub(b.mul(cosine, x), b.mul(sine, y)),
+                       b.add(b.mul(sine, x), b.mul(cosine, y))};
+  rotated = b.reshape(b.concat(parts, pairAxis),
+                      {shape[0], shape[1], shape[2], size});
+  return size < shape[3] ? b.concat({rotated, rest}, 3) : rotated;
+}

@@ -1,0 +1,74 @@
+//===- Positions.cpp - Gather and scatter by element ----------------------===//
+
+#include "Common/Positions.h"
+
+using namespace glowish;
+
+NodeValue glowish::wrapIndices(NodeBuilder &b, NodeValue indices,
+                               int64_t extent) {
+  NodeValue wide = b.cast(indices, ElemKind::Int64);
+  return b.select(b.less(wide, 0), b.add(wide, double(extent)), wide);
+}
+
+NodeValue glowish::makePositions(NodeBuilder &b, DimsRef shape,
+                                 DimsRef strides) {
+  return b.table(ElemKind::Int64, shape, [&](DimsRef index) {
+    int64_t position = 0;
+    for (unsigned d = 0; d < index.size(); ++d)
+      position += index[d] * strides[d];
+    return double(position);
+  });
+}
+
+NodeValue glowish::getElementPositions(NodeBuilder &b, DimsRef shape,
+                                       NodeValue indices, int64_t axis) {
+  Dims strides = getDenseStrides(shape);
+  Dims others(indices.getShape());
+  others[axis] = 1;
+  NodeValue base = makePositions(b, others, strides);
+  NodeValue along =
+      b.mul(wrapIndices(b, indices, shape[axis]), double(strides[axis]));
+  return b.add(along, base);
+}
+
+NodeValue glowish::gatherPositions(NodeBuilder &b, NodeValue data,
+                                   NodeValue positions) {
+  if (!data)
+    return data;
+  NodeValue flat = b.reshape(data, {data.getType().getNumElements()});
+  return b.gather(flat, positions, 0);
+}
+
+NodeValue glowish::gatherElements(NodeBuilder &b, NodeValue data,
+                                  NodeValue indices, int64_t axis) {
+  if (!data || !indices)
+    return {};
+  return gatherPositions(
+      b, data, getElementPositions(b, data.getShape(), indices, axis));
+}
+
+NodeValue glowish::shiftAlong(NodeBuilder &b, NodeValue value, int64_t axis,
+                              int64_t count, double filler) {
+  if (!value)
+    return value;
+  unsigned rank = value.getShape().size();
+  std::vector<int64_t> pads(2 * rank, 0);
+  pads[axis] = count;
+  pads[rank + axis] = -count;
+  return b.pad(value, pads, filler);
+}
+
+NodeValue glowish::scatterRows(NodeBuilder &b, NodeValue data, NodeValue rows,
+                               NodeValue updates, ScatteredRows matrix,
+                               llvm::StringRef mode) {
+  NodeValue all = b.reshape(data, {matrix.count, matrix.length});
+  if (!all || !rows || !updates)
+    return {};
+  int64_t count = rows.getType().getNumElements();
+  rows = b.reshape(rows, {count});
+  updates = b.reshape(updates, {count, matrix.length});
+  if (b.hasFailed())
+    return {};
+  return b.reshape(b.make<ScatterNode>(all, rows, updates, mode),
+                   data.getShape());
+}

@@ -1,0 +1,50 @@
+//===- Positions.h - Gather and scatter by element --------------*- C++ -*-===//
+
+#ifndef GLOWISH_LIB_IMPORTER_COMMON_POSITIONS_H
+#define GLOWISH_LIB_IMPORTER_COMMON_POSITIONS_H
+
+#include "glowish/Graph/NodeBuilder.h"
+
+namespace glowish {
+
+/// Casts \p indices to int64 and adds \p extent to negative ones.
+NodeValue wrapIndices(NodeBuilder &b, NodeValue indices, int64_t extent);
+
+/// Returns element [i0, ..., indices[i0, i1, ...], ...] of \p data for each
+/// index of \p indices, which has the rank of \p data; the indices are into
+/// dimension \p axis.
+NodeValue gatherElements(NodeBuilder &b, NodeValue data, NodeValue indices,
+                         int64_t axis);
+
+/// Returns the sum of strides[d] times the index in dimension d for each index
+/// of \p shape, int64. There may be more strides than dimensions.
+NodeValue makePositions(NodeBuilder &b, DimsRef shape, DimsRef strides);
+
+/// Returns the row-major positions in \p shape of the elements that
+/// gatherElements() returns.
+NodeValue getElementPositions(NodeBuilder &b, DimsRef shape, NodeValue indices,
+                              int64_t axis);
+
+/// Returns the elements of \p data at row-major \p positions.
+NodeValue gatherPositions(NodeBuilder &b, NodeValue data, NodeValue positions);
+
+/// The rows of \p data as a matrix that a Scatter updates.
+struct ScatteredRows {
+  /// The number of rows, and of elements in each.
+  int64_t count, length;
+};
+
+/// Scatters \p updates to \p rows of \p data; `replace` and the other modes of
+/// Scatter.
+NodeValue scatterRows(NodeBuilder &b, NodeValue data, NodeValue rows,
+                      NodeValue updates, ScatteredRows matrix,
+                      llvm::StringRef mode);
+
+/// Shifts \p value by \p count elements along dimension \p axis, towards lower
+/// indices if that is negative. \p filler takes the place of what moves.
+NodeValue shiftAlong(NodeBuilder &b, NodeValue value, int64_t axis,
+                     int64_t count, double filler);
+
+} // namespace glowish
+
+#endif // GLOWISH_LIB_IMPORTER_COMMON_POSITIONS_H
